@@ -1,0 +1,74 @@
+# sonde: `make` builds build/sonde and build/libsonde.a; `make help` lists the
+# rest.  A new source file needs no edit here: everything goes by wildcard.
+
+B        ?= build
+CC       ?= cc
+PREFIX   ?= /usr/local
+VERSION  := 0.1.0
+OPT      ?= -O2 -g
+WARN     := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes \
+            -Wmissing-prototypes -Wconversion
+CFLAGS   += -std=c11 $(OPT) $(WARN)
+CPPFLAGS += -D_GNU_SOURCE -Isrc -Iinclude -DSONDE_VERSION='"$(VERSION)"'
+ifdef SAN
+B        := $(B)/san
+CFLAGS   += -fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer
+LDFLAGS  += -fsanitize=$(SAN)
+endif
+
+# Static where the archive is there, so that one binary can be carried.
+static    = $(if $(wildcard $(shell $(CC) -print-file-name=lib$(1).a)),-l:lib$(1).a,-l$(1))
+LDLIBS   += $(call static,jansson) $(call static,zstd) -lm -ldl -pthread
+
+LIB_SRC  := $(filter-out src/cli/%,$(sort $(wildcard src/*.c src/*/*.c src/*/*/*.c)))
+CLI_SRC  := $(sort $(wildcard src/cli/*.c))
+PROFILES := $(sort $(wildcard profiles/*.json))
+LIB_OBJ  := $(LIB_SRC:%.c=$(B)/%.o) $(B)/profiles.o
+CLI_OBJ  := $(CLI_SRC:%.c=$(B)/%.o)
+TEST_SRC := $(sort $(wildcard tests/unit/*.c tests/truth/*.c tests/replay/*.c \
+              tests/ptx/*.c tests/driver/*.c tests/fuzz/*.c))
+TEST_OBJ := $(TEST_SRC:%.c=$(B)/%.o)
+
+.PHONY: all run check check-gpu bench install clean help deps goldens
+all: $(B)/sonde $(B)/libsonde.a
+
+# The Debian packages that the build needs; installed once, if they are missing.
+$(B)/.deps: tools/deps.sh
+	@sh tools/deps.sh
+	@mkdir -p $(B) && touch $@
+deps: $(B)/.deps
+
+$(B)/%.o: %.c | $(B)/.deps
+	@mkdir -p $(@D)
+	$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
+
+# The shipped profiles travel inside the binary.
+$(B)/profiles.c: $(PROFILES) tools/embed.sh
+	@mkdir -p $(B)
+	sh tools/embed.sh $(PROFILES) > $@.tmp && mv $@.tmp $@
+$(B)/profiles.o: $(B)/profiles.c | $(B)/.deps
+	$(CC) $(CPPFLAGS) $(CFLAGS) -c -o $@ $<
+
+$(B)/libsonde.a: $(LIB_OBJ)
+	@rm -f $@
+	$(AR) rcs $@ $^
+$(B)/sonde: $(CLI_OBJ) $(B)/libsonde.a
+	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS)
+
+run: $(B)/sonde
+	$(B)/sonde
+
+clean:
+	rm -rf $(B)
+
+help:
+	@echo 'make            build/sonde and build/libsonde.a'
+	@echo 'make run        build, then measure the GPU (or a simulated one)'
+	@echo 'make check      all tests that need no GPU (SEEDS=20 for more seeds)'
+	@echo 'make check-gpu  the studies on a real GPU against ranges'
+	@echo 'make bench      how fast the simulator and the studies are'
+	@echo 'make install    to PREFIX=$(PREFIX), with the man page'
+	@echo 'SAN=address,undefined with any of these: under the sanitizers'
+
+include tests/tests.mk
+-include $(LIB_OBJ:.o=.d) $(CLI_OBJ:.o=.d) $(TEST_OBJ:.o=.d)

@@ -1,0 +1,24 @@
+#!/bin/sh
+# Writes the given profiles as C: the bytes of each, and a table of them by
+# name (the file's name without .json), which device/sim/profile.c reads.
+# Bytes and not string literals, as a C compiler need not take literals of
+# more than 4095 characters.
+set -eu
+
+echo '/* Made by tools/embed.sh of the files in profiles/. */'
+echo '#include "device/sim/shipped.h"'
+number=0
+for file in "$@"; do
+    echo "static const char text_$number[] = {"
+    od -A n -v -t d1 "$file" | sed -e 's/[0-9][0-9]*/&,/g'
+    echo '0};'
+    number=$((number + 1))
+done
+echo 'const struct shipped_profile shipped_profiles[] = {'
+number=0
+for file in "$@"; do
+    echo "    {\"$(basename "$file" .json)\", text_$number},"
+    number=$((number + 1))
+done
+echo '    {0, 0},'
+echo '};'
