@@ -1,0 +1,68 @@
+#include "base/error.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+static const struct {
+    int code;
+    int status;
+    const char *kind;
+} codes[] = {
+#define X(name, value, status, text) {value, status, text},
+    ERROR_CODES(X)
+#undef X
+};
+
+/* Sentences quote files and words that users gave; what would steer a terminal
+ * or break the line does not get through. */
+static void keep_to_one_line(char *text)
+{
+    for (; *text != '\0'; text++)
+        if ((unsigned char)*text < ' ' || *text == 0x7f)
+            *text = strchr("\t\n\r", *text) != NULL ? ' ' : '?';
+}
+
+int error_set(struct error *err, enum error_code code, const char *fmt, ...)
+{
+    /* The arguments may point into err->text: print aside, then copy. */
+    char text[ERROR_TEXT_MAX];
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(text, sizeof text, fmt, args);
+    va_end(args);
+    keep_to_one_line(text);
+    memcpy(err->text, text, sizeof text);
+    err->code = code;
+    return code;
+}
+
+int error_prefix(struct error *err, const char *fmt, ...)
+{
+    char prefix[ERROR_TEXT_MAX], text[2 * ERROR_TEXT_MAX + 2];
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(prefix, sizeof prefix, fmt, args);
+    va_end(args);
+    snprintf(text, sizeof text, "%s: %s", prefix, err->text);
+    text[ERROR_TEXT_MAX - 1] = '\0';
+    keep_to_one_line(text);
+    memcpy(err->text, text, ERROR_TEXT_MAX);
+    return err->code;
+}
+
+int error_exit_status(int code)
+{
+    for (size_t i = 0; i < sizeof codes / sizeof *codes; i++)
+        if (codes[i].code == code)
+            return codes[i].status;
+    return code == 0 ? 0 : 4;
+}
+
+const char *error_kind(int code)
+{
+    for (size_t i = 0; i < sizeof codes / sizeof *codes; i++)
+        if (codes[i].code == code)
+            return codes[i].kind;
+    return "error";
+}

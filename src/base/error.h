@@ -1,0 +1,52 @@
+/*
+ * Errors: a code that a program can branch on, and one sentence that the
+ * user can act on.
+ *
+ * A function that can fail returns 0 or a negative `enum error_code`, and
+ * takes a `struct error *` that is never NULL.  Out of memory on the host and
+ * broken invariants are not errors: they stop the program (see mem.h).
+ */
+#ifndef SONDE_BASE_ERROR_H
+#define SONDE_BASE_ERROR_H
+
+/* X(name, value, exit status of the tool, what kind of thing went wrong) */
+#define ERROR_CODES(X)                                                         \
+    X(ERR_USAGE, -1, 2, "usage")                                               \
+    X(ERR_FILE, -2, 2, "file")                                                 \
+    X(ERR_NO_DEVICE, -3, 3, "no such device")                                  \
+    X(ERR_DEVICE, -4, 4, "device failed")                                      \
+    X(ERR_DEADLINE, -5, 4, "deadline passed")                                  \
+    X(ERR_PTX, -6, 4, "kernel not accepted")                                   \
+    X(ERR_DEVICE_MEMORY, -7, 4, "not enough device memory")                    \
+    X(ERR_UNSUPPORTED, -8, 1, "not supported")                                 \
+    X(ERR_NOT_RECORDED, -9, 2, "not in the recording")                         \
+    X(ERR_INTERRUPTED, -10, 1, "interrupted")
+
+enum error_code {
+#define X(name, value, status, text) name = value,
+    ERROR_CODES(X)
+#undef X
+};
+
+enum { ERROR_TEXT_MAX = 1024 };
+
+struct error {
+    int code;
+    char text[ERROR_TEXT_MAX];
+};
+
+/* Replaces what `err` said; returns `code`, so `return error_set(…)` reads.
+ * Control characters, as words from outside may have, do not get into it. */
+int error_set(struct error *err, enum error_code code, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* Puts "PREFIX: " in front of the sentence; returns err->code. */
+int error_prefix(struct error *err, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* Exit status of the tool for a code (0 for 0). */
+int error_exit_status(int code);
+
+const char *error_kind(int code);
+
+#endif

@@ -1,0 +1,22 @@
+/*
+ * Host memory that is always there: a program that measures GPUs cannot do
+ * anything useful once the host is out of memory, so these stop it.
+ */
+#ifndef SONDE_BASE_MEM_H
+#define SONDE_BASE_MEM_H
+
+#include <stddef.h>
+
+void *xmalloc(size_t size);
+void *xcalloc(size_t count, size_t size);
+void *xrealloc(void *old, size_t size);
+/* As xrealloc for `count` elements; stops the program on overflow. */
+void *xreallocarray(void *old, size_t count, size_t size);
+char *xstrdup(const char *text);
+char *xstrndup(const char *text, size_t max);
+/* printf into a string that the caller frees. */
+char *xasprintf(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+#define COUNT_OF(array) (sizeof(array) / sizeof(array)[0])
+
+#endif

@@ -1,0 +1,28 @@
+#include "base/stop.h"
+
+#include <signal.h>
+#include <time.h>
+
+static volatile sig_atomic_t requested;
+
+void stop_request(void)
+{
+    requested = 1;
+}
+
+bool stop_requested(void)
+{
+    return requested != 0;
+}
+
+void stop_reset(void)
+{
+    requested = 0;
+}
+
+double now_seconds(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}

@@ -1,0 +1,97 @@
+#include "base/text.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool text_to_u64(const char *text, uint64_t *value)
+{
+    if (!isdigit((unsigned char)text[0]))
+        return false;
+    const int base = text[0] == '0' && (text[1] == 'x' || text[1] == 'X')
+                         ? 16
+                         : 10; /* a leading 0 is not octal to a user */
+    char *end;
+    errno = 0;
+    const unsigned long long number = strtoull(text, &end, base);
+    if (errno != 0)
+        return false;
+    int shift = 0;
+    const char *const units = "KMGT";
+    const char *const unit =
+        *end != '\0' ? strchr(units, toupper((unsigned char)*end)) : NULL;
+    if (unit != NULL) {
+        shift = 10 * (int)(unit - units + 1);
+        end++;
+        if (*end == 'i')
+            end++;
+        if (*end == 'B')
+            end++;
+    }
+    if (*end != '\0' || number > UINT64_MAX >> shift)
+        return false;
+    *value = (uint64_t)number << shift;
+    return true;
+}
+
+enum { WORD_MAX = 63 };
+
+/* Edits (insert, delete, change) that make `b` of `a`. */
+static size_t distance(const char *a, const char *b)
+{
+    size_t row[WORD_MAX + 1];
+    const size_t length = strlen(b);
+    for (size_t j = 0; j <= length; j++)
+        row[j] = j;
+    for (size_t i = 1; a[i - 1] != '\0'; i++) {
+        size_t diagonal = row[0];
+        row[0] = i;
+        for (size_t j = 1; j <= length; j++) {
+            const size_t change = diagonal + (a[i - 1] != b[j - 1]);
+            diagonal = row[j];
+            const size_t step = (row[j] < row[j - 1] ? row[j] : row[j - 1]) + 1;
+            row[j] = change < step ? change : step;
+        }
+    }
+    return row[length];
+}
+
+const char *text_nearest(const char *word, const char *const *names)
+{
+    const char *best = NULL;
+    /* More than half of the word changed is another word. */
+    size_t least = strlen(word) / 2 + 1;
+    for (; *names != NULL; names++) {
+        if (strlen(*names) > WORD_MAX)
+            continue;
+        const size_t d = distance(word, *names);
+        if (d < least) {
+            least = d;
+            best = *names;
+        }
+    }
+    return best;
+}
+
+bool text_glob(const char *pattern, const char *text)
+{
+    const char *star = NULL, *from = NULL;
+    while (*text != '\0') {
+        if (*pattern == '*') {
+            star = ++pattern;
+            from = text;
+        } else if (*pattern == *text) {
+            pattern++;
+            text++;
+        } else if (star != NULL) {
+            pattern = star;
+            text = ++from;
+        } else {
+            return false;
+        }
+    }
+    while (*pattern == '*')
+        pattern++;
+    return *pattern == '\0';
+}

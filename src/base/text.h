@@ -1,0 +1,23 @@
+/* Small helpers on text that several rooms need. */
+#ifndef SONDE_BASE_TEXT_H
+#define SONDE_BASE_TEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * Whole text as an unsigned number: decimal or 0x…, with an optional suffix
+ * K, M, G or T (KiB, MiB, …, an "iB" or "B" may follow).  False if it is
+ * anything else or does not fit.
+ */
+bool text_to_u64(const char *text, uint64_t *value);
+
+/* The name of `names` (NULL-terminated) nearest to `word` by edit distance;
+ * NULL when none is near enough to be what was meant. */
+const char *text_nearest(const char *word, const char *const *names);
+
+/* True if `text` matches `pattern`, where * stands for any run. */
+bool text_glob(const char *pattern, const char *text);
+
+#endif
