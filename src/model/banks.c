@@ -1,0 +1,89 @@
+/*
+ * Bank conflicts: lists, for each bank, the different rows that the lanes of
+ * one pass need; the longest list is the degree.
+ */
+#include "model/banks.h"
+
+#include <assert.h>
+#include <stdbool.h>
+
+/* A pass has at most a warp's lanes, and each at most five words: 16 bytes
+ * that begin within one. */
+enum { LANES_MAX = 32, WORDS_MAX = 5 * LANES_MAX };
+
+struct pass {
+    uint8_t newest[BANKS_MAX]; /* need of each bank + 1, 0: none */
+    uint8_t length[BANKS_MAX]; /* of each bank's list */
+    uint32_t row[WORDS_MAX];   /* of each need */
+    uint8_t next[WORDS_MAX];   /* need of the same bank + 1, 0: none */
+    uint8_t needs;
+};
+
+static unsigned row_words(const struct banks *banks)
+{
+    return banks->row_words == 0 ? 1 : banks->row_words;
+}
+
+static bool is_listed(const struct pass *pass, uint32_t bank, uint32_t row)
+{
+    uint8_t need = pass->newest[bank];
+    while (need != 0 && pass->row[need - 1] != row)
+        need = pass->next[need - 1];
+    return need != 0;
+}
+
+/* Lists the word's row under its bank; returns the length of that list. */
+static unsigned add_word(struct pass *pass, const struct banks *banks,
+                         uint32_t word)
+{
+    const uint32_t bank = word % banks->count;
+    const uint32_t row = word / banks->count / row_words(banks);
+    if (is_listed(pass, bank, row))
+        return pass->length[bank];
+    assert(pass->needs < WORDS_MAX);
+    pass->row[pass->needs] = row;
+    pass->next[pass->needs] = pass->newest[bank];
+    pass->newest[bank] = ++pass->needs;
+    return ++pass->length[bank];
+}
+
+static unsigned pass_degree(const struct banks *banks,
+                            const uint32_t *addresses, size_t lanes,
+                            unsigned bytes)
+{
+    struct pass pass = {0};
+    unsigned degree = 0;
+    for (size_t lane = 0; lane < lanes; lane++) {
+        const uint32_t from = addresses[lane] / banks->bank_bytes;
+        const uint32_t to = (addresses[lane] + bytes - 1) / banks->bank_bytes;
+        for (uint32_t word = from; word <= to; word++) {
+            const unsigned length = add_word(&pass, banks, word);
+            degree = length > degree ? length : degree;
+        }
+    }
+    return degree;
+}
+
+/* How many lanes' data one pass can move. */
+static size_t pass_lanes(const struct banks *banks, unsigned bytes)
+{
+    const unsigned most = banks->count * banks->bank_bytes * row_words(banks);
+    const unsigned lanes = bytes < most ? most / bytes : 1;
+    return lanes < LANES_MAX ? lanes : LANES_MAX;
+}
+
+unsigned banks_degree(const struct banks *banks, const uint32_t *addresses,
+                      size_t lanes, unsigned bytes)
+{
+    assert(banks->count <= BANKS_MAX && bytes > 0);
+    if (lanes == 1)
+        return 1; /* the common case: its words lie in different banks */
+    const size_t fit = pass_lanes(banks, bytes);
+    unsigned degree = 0;
+    for (size_t lane = 0; lane < lanes; lane += fit) {
+        const size_t left = lanes - lane;
+        degree += pass_degree(banks, addresses + lane, left < fit ? left : fit,
+                              bytes);
+    }
+    return degree;
+}

@@ -1,0 +1,781 @@
+/*
+ * The cache model.  It lies under every simulated load, so it is flat and
+ * allocates nothing per access: all ways of all sets lie one after the other
+ * ("slots"), a set is a run of them, and a slot is empty when none of its
+ * sectors is there.
+ *
+ * What a policy remembers:
+ *   lru, fifo         a ring of the set's filled slots, newest first; the
+ *                     victim is the last.  No search, however many ways.
+ *   plru              a byte for each node of the tree, 1: victim to the right
+ *   nru               a byte a slot, and how many of a set are 1
+ *   random, weighted  nothing
+ *
+ * Sets of many ways (TLBs, texture caches) are searched through a hash of
+ * lines; the others are walked.  A line that was the last one used is found
+ * before either, as is the rule for pages.
+ */
+#include "model/cache.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+enum {
+    SECTORS_MAX = 64,    /* bits of a slot's sector mask */
+    SLOTS_MAX = 1 << 24, /* 2 GiB of 128-byte lines */
+    WALK_MAX = 32,       /* ways beyond which hashing is quicker */
+    INDEX_BYTES = 8,     /* of an address */
+};
+static const uint32_t NO_SLOT = UINT32_MAX;
+
+enum index_kind { INDEX_MASK, INDEX_MODULO, INDEX_BITS, INDEX_DEALT };
+
+/* Neighbours in the ring of a set's filled slots. */
+struct link {
+    uint32_t newer, older;
+};
+
+struct cache {
+    struct cache_shape shape;
+    struct rng rng;
+    int line_shift, sector_shift; /* -1: not a power of two */
+    enum index_kind index;
+    /* INDEX_BITS: the set is linear in the address's bits, so it is the XOR
+     * of what each of its bytes contributes. */
+    uint32_t (*contribution)[256];
+    uint32_t *dealt;  /* INDEX_DEALT: set of each entry */
+    size_t slots;     /* ways of all sets */
+    uint32_t *first;  /* of each set its first slot; and `slots` */
+    uint32_t *used;   /* of each set: filled slots */
+    uint32_t *filled; /* of each set: leading ways known to be filled */
+
+    uint64_t *lines;   /* of each slot */
+    uint64_t *sectors; /* of each slot: those present; 0: it is empty */
+    uint32_t last;     /* slot of the last access */
+
+    struct link *ring;
+    uint32_t *newest; /* of each set, if it has filled slots */
+    uint8_t *marks;   /* plru: nodes; nru: slots */
+    uint32_t *marked; /* nru: marks of each set */
+    double weight_sum;
+
+    uint32_t *bucket; /* of each hash: slot + 1, or 0; NULL: no hashing */
+    uint32_t *chain;  /* of each slot: the next of its bucket */
+    int bucket_shift;
+};
+
+static const char *const policy_names[] = {
+#define X(id, name) name,
+    CACHE_POLICIES(X)
+#undef X
+};
+
+const char *cache_policy_name(enum cache_policy policy)
+{
+    return policy_names[policy];
+}
+
+enum cache_policy cache_policy_find(const char *name)
+{
+    size_t policy = 0;
+    while (policy < POLICY_COUNT && strcmp(policy_names[policy], name) != 0)
+        policy++;
+    return (enum cache_policy)policy;
+}
+
+/* ---- shapes ---- */
+
+static uint64_t shape_slots(const struct cache_shape *shape)
+{
+    uint64_t slots = 0;
+    for (size_t set = 0; set < shape->sets; set++)
+        slots += shape->set_ways[set];
+    return slots;
+}
+
+uint64_t cache_shape_bytes(const struct cache_shape *shape)
+{
+    return shape->line * shape_slots(shape);
+}
+
+static bool is_power_of_two(uint64_t x)
+{
+    return x != 0 && (x & (x - 1)) == 0;
+}
+
+static bool is_even(const struct cache_shape *shape)
+{
+    for (size_t set = 1; set < shape->sets; set++)
+        if (shape->set_ways[set] != shape->set_ways[0])
+            return false;
+    return true;
+}
+
+static int check_line(const struct cache_shape *shape, struct error *err)
+{
+    const uint64_t line = shape->line, sector = shape->sector;
+    if (line == 0)
+        return error_set(err, ERR_FILE, "a line must have at least one byte");
+    if (sector == 0 || line % sector != 0)
+        return error_set(err, ERR_FILE,
+                         "sectors of %" PRIu64 " bytes do not divide a line "
+                         "of %" PRIu64,
+                         sector, line);
+    if (line / sector > SECTORS_MAX)
+        return error_set(err, ERR_FILE,
+                         "a line of %" PRIu64 " sectors has more than %d",
+                         line / sector, SECTORS_MAX);
+    return 0;
+}
+
+static int check_ways(const struct cache_shape *shape, struct error *err)
+{
+    if (shape->sets == 0)
+        return error_set(err, ERR_FILE, "there must be at least one set");
+    if (shape->sets > SLOTS_MAX)
+        return error_set(err, ERR_FILE,
+                         "%zu sets are more than the %d that "
+                         "can be simulated",
+                         shape->sets, SLOTS_MAX);
+    for (size_t set = 0; set < shape->sets; set++)
+        if (shape->set_ways[set] == 0)
+            return error_set(err, ERR_FILE, "set %zu has no ways", set);
+    const uint64_t slots = shape_slots(shape);
+    if (slots > SLOTS_MAX || shape->line > UINT64_MAX / slots)
+        return error_set(err, ERR_FILE,
+                         "%" PRIu64 " lines of %" PRIu64 " bytes are more "
+                         "than can be simulated",
+                         slots, shape->line);
+    return 0;
+}
+
+static int check_index(const struct cache_shape *shape, struct error *err)
+{
+    const size_t bits = shape->index_bit_count;
+    if (shape->index_bits == NULL)
+        return 0;
+    if (bits >= 32 || shape->sets != (size_t)1 << bits)
+        return error_set(err, ERR_FILE, "%zu index bits do not make %zu sets",
+                         bits, shape->sets);
+    if (!is_even(shape))
+        return error_set(err, ERR_FILE,
+                         "sets that index bits choose must be equally large");
+    for (size_t bit = 0; bit < bits; bit++) {
+        if (shape->index_bits[bit] == 0)
+            return error_set(err, ERR_FILE, "index bit %zu has no address bit",
+                             bit);
+        if (!is_power_of_two(shape->line) ||
+            (shape->index_bits[bit] & (shape->line - 1)) != 0)
+            return error_set(err, ERR_FILE,
+                             "index bit %zu lies within the line of %" PRIu64
+                             " bytes",
+                             bit, shape->line);
+    }
+    return 0;
+}
+
+static int check_weights(const struct cache_shape *shape, struct error *err)
+{
+    if (shape->weights == NULL || !is_even(shape))
+        return error_set(err, ERR_FILE,
+                         "the policy weighted needs one weight for each way, "
+                         "and sets of equally many ways");
+    double sum = 0;
+    for (uint32_t way = 0; way < shape->set_ways[0]; way++) {
+        if (!isfinite(shape->weights[way]) || shape->weights[way] < 0)
+            return error_set(err, ERR_FILE,
+                             "the weight of way %" PRIu32 " is negative", way);
+        sum += shape->weights[way];
+    }
+    if (!isfinite(sum) || sum <= 0)
+        return error_set(err, ERR_FILE, "no way has a weight above zero");
+    return 0;
+}
+
+static int check_policy(const struct cache_shape *shape, struct error *err)
+{
+    if ((unsigned)shape->policy >= POLICY_COUNT)
+        return error_set(err, ERR_FILE, "there is no such policy");
+    if (shape->policy == POLICY_WEIGHTED)
+        return check_weights(shape, err);
+    if (shape->policy != POLICY_PLRU)
+        return 0;
+    for (size_t set = 0; set < shape->sets; set++)
+        if (!is_power_of_two(shape->set_ways[set]))
+            return error_set(err, ERR_FILE,
+                             "the policy plru needs a power of two of ways, "
+                             "not %" PRIu32,
+                             shape->set_ways[set]);
+    return 0;
+}
+
+int cache_shape_check(const struct cache_shape *shape, struct error *err)
+{
+    int status = check_line(shape, err);
+    if (status == 0)
+        status = check_ways(shape, err);
+    if (status == 0)
+        status = check_index(shape, err);
+    if (status == 0)
+        status = check_policy(shape, err);
+    return status;
+}
+
+static void *copy_array(const void *from, size_t count, size_t size)
+{
+    if (from == NULL)
+        return NULL;
+    void *const to = xcalloc(count, size);
+    memcpy(to, from, count * size);
+    return to;
+}
+
+struct cache_shape cache_shape_copy(const struct cache_shape *shape)
+{
+    struct cache_shape copy = *shape;
+    copy.set_ways =
+        copy_array(shape->set_ways, shape->sets, sizeof *shape->set_ways);
+    copy.index_bits = copy_array(shape->index_bits, shape->index_bit_count,
+                                 sizeof *shape->index_bits);
+    copy.weights = NULL;
+    if (shape->policy == POLICY_WEIGHTED)
+        copy.weights = copy_array(shape->weights, shape->set_ways[0],
+                                  sizeof *shape->weights);
+    return copy;
+}
+
+void cache_shape_free(struct cache_shape *shape)
+{
+    free(shape->set_ways);
+    free(shape->index_bits);
+    free(shape->weights);
+    *shape = (struct cache_shape){0};
+}
+
+/* ---- making one ---- */
+
+/* log2, or -1. */
+static int shift_of(uint64_t x)
+{
+    return is_power_of_two(x) ? __builtin_ctzll(x) : -1;
+}
+
+/* Deals the entries to the sets in rounds that skip full sets. */
+static uint32_t *deal(const struct cache_shape *shape, size_t slots)
+{
+    uint32_t *const dealt = xcalloc(slots, sizeof *dealt);
+    size_t entry = 0;
+    for (uint32_t round = 0; entry < slots; round++)
+        for (size_t set = 0; set < shape->sets; set++)
+            if (round < shape->set_ways[set])
+                dealt[entry++] = (uint32_t)set;
+    return dealt;
+}
+
+/* The set that an address with only the bits `part` would have. */
+static uint32_t set_of_bits(const struct cache_shape *shape, uint64_t part)
+{
+    uint32_t set = 0;
+    for (size_t bit = 0; bit < shape->index_bit_count; bit++)
+        if (__builtin_parityll(part & shape->index_bits[bit]))
+            set |= (uint32_t)1 << bit;
+    return set;
+}
+
+static void tabulate_index(struct cache *c)
+{
+    c->contribution = xcalloc(INDEX_BYTES, sizeof *c->contribution);
+    for (unsigned byte = 0; byte < INDEX_BYTES; byte++)
+        for (uint64_t value = 0; value < 256; value++)
+            c->contribution[byte][value] =
+                set_of_bits(&c->shape, value << (8 * byte));
+}
+
+static void choose_index(struct cache *c)
+{
+    if (c->shape.index_bits != NULL) {
+        c->index = INDEX_BITS;
+        tabulate_index(c);
+    } else if (!is_even(&c->shape)) {
+        c->index = INDEX_DEALT;
+        c->dealt = deal(&c->shape, c->slots);
+    } else {
+        c->index = is_power_of_two(c->shape.sets) ? INDEX_MASK : INDEX_MODULO;
+    }
+}
+
+/* Numbers the slots; returns the ways of the largest set. */
+static uint32_t lay_out_sets(struct cache *c)
+{
+    const size_t sets = c->shape.sets;
+    uint32_t most = 0;
+    c->first = xcalloc(sets + 1, sizeof *c->first);
+    for (size_t set = 0; set < sets; set++) {
+        const uint32_t ways = c->shape.set_ways[set];
+        c->first[set + 1] = c->first[set] + ways;
+        most = ways > most ? ways : most;
+    }
+    return most;
+}
+
+/* At least twice as many buckets as slots, so that chains stay short. */
+static void allocate_hash(struct cache *c)
+{
+    int bits = 1;
+    while ((size_t)1 << bits < 2 * c->slots)
+        bits++;
+    c->bucket_shift = 64 - bits;
+    c->bucket = xcalloc((size_t)1 << bits, sizeof *c->bucket);
+    c->chain = xcalloc(c->slots, sizeof *c->chain);
+}
+
+static void allocate_policy(struct cache *c)
+{
+    const size_t sets = c->shape.sets;
+    switch (c->shape.policy) {
+    case POLICY_LRU:
+    case POLICY_FIFO:
+        c->ring = xcalloc(c->slots, sizeof *c->ring);
+        c->newest = xcalloc(sets, sizeof *c->newest);
+        break;
+    case POLICY_NRU:
+        c->marked = xcalloc(sets, sizeof *c->marked);
+        c->marks = xcalloc(c->slots, 1);
+        break;
+    case POLICY_PLRU:
+        c->marks = xcalloc(c->slots, 1);
+        break;
+    case POLICY_WEIGHTED:
+        for (uint32_t way = 0; way < c->shape.set_ways[0]; way++)
+            c->weight_sum += c->shape.weights[way];
+        break;
+    case POLICY_RANDOM:
+    case POLICY_COUNT:
+        break;
+    }
+}
+
+struct cache *cache_new(const struct cache_shape *shape, uint64_t seed)
+{
+    struct cache *const c = xcalloc(1, sizeof *c);
+    c->shape = cache_shape_copy(shape);
+    rng_seed(&c->rng, seed);
+    c->line_shift = shift_of(shape->line);
+    c->sector_shift = shift_of(shape->sector);
+    c->slots = (size_t)shape_slots(shape);
+    choose_index(c);
+    const uint32_t most_ways = lay_out_sets(c);
+    c->used = xcalloc(shape->sets, sizeof *c->used);
+    c->filled = xcalloc(shape->sets, sizeof *c->filled);
+    c->lines = xcalloc(c->slots, sizeof *c->lines);
+    c->sectors = xcalloc(c->slots, sizeof *c->sectors);
+    allocate_policy(c);
+    if (most_ways > WALK_MAX)
+        allocate_hash(c);
+    return c;
+}
+
+void cache_free(struct cache *cache)
+{
+    if (cache == NULL)
+        return;
+    cache_shape_free(&cache->shape);
+    free(cache->contribution);
+    free(cache->dealt);
+    free(cache->first);
+    free(cache->used);
+    free(cache->filled);
+    free(cache->lines);
+    free(cache->sectors);
+    free(cache->ring);
+    free(cache->newest);
+    free(cache->marks);
+    free(cache->marked);
+    free(cache->bucket);
+    free(cache->chain);
+    free(cache);
+}
+
+/* ---- where an address belongs ---- */
+
+static inline uint64_t line_of(const struct cache *c, uint64_t address)
+{
+    return c->line_shift >= 0 ? address >> c->line_shift
+                              : address / c->shape.line;
+}
+
+static inline uint64_t sector_of(const struct cache *c, uint64_t address)
+{
+    if (c->line_shift < 0)
+        return (uint64_t)1 << address % c->shape.line / c->shape.sector;
+    /* A sector that divides a power of two is one. */
+    return (uint64_t)1 << ((address & (c->shape.line - 1)) >> c->sector_shift);
+}
+
+/* Division of 32 bits is much quicker than of 64 on many processors, and
+ * enough for the lines of all memories up to 512 GiB. */
+static inline uint64_t modulo(uint64_t x, uint64_t by)
+{
+    if ((x | by) >> 32 == 0)
+        return (uint32_t)x % (uint32_t)by;
+    return x % by;
+}
+
+static inline uint32_t set_by_bits(const struct cache *c, uint64_t address)
+{
+    uint32_t set = 0;
+    for (unsigned byte = 0; address != 0; byte++, address >>= 8)
+        set ^= c->contribution[byte][address & 255];
+    return set;
+}
+
+static inline uint32_t set_of(const struct cache *c, uint64_t line)
+{
+    switch (c->index) {
+    case INDEX_MASK:
+        return (uint32_t)(line & (c->shape.sets - 1));
+    case INDEX_MODULO:
+        return (uint32_t)modulo(line, c->shape.sets);
+    case INDEX_BITS:
+        return set_by_bits(c, line << c->line_shift);
+    case INDEX_DEALT:
+        break;
+    }
+    return c->dealt[modulo(line, c->slots)];
+}
+
+size_t cache_set_of(const struct cache *cache, uint64_t address)
+{
+    return set_of(cache, line_of(cache, address));
+}
+
+/* ---- finding a line ---- */
+
+static inline bool slot_has(const struct cache *c, uint32_t slot, uint64_t line)
+{
+    return c->lines[slot] == line && c->sectors[slot] != 0;
+}
+
+static inline uint32_t *bucket_of(const struct cache *c, uint64_t line)
+{
+    /* Fibonacci hashing: 2^64 over the golden ratio. */
+    return &c->bucket[line * 0x9e3779b97f4a7c15u >> c->bucket_shift];
+}
+
+static inline uint32_t find(const struct cache *c, uint32_t set, uint64_t line)
+{
+    if (c->bucket != NULL) {
+        uint32_t link = *bucket_of(c, line);
+        while (link != 0 && c->lines[link - 1] != line)
+            link = c->chain[link - 1];
+        return link == 0 ? NO_SLOT : link - 1;
+    }
+    for (uint32_t slot = c->first[set]; slot < c->first[set + 1]; slot++)
+        if (slot_has(c, slot, line))
+            return slot;
+    return NO_SLOT;
+}
+
+static void hash_add(struct cache *c, uint32_t slot)
+{
+    uint32_t *const bucket = bucket_of(c, c->lines[slot]);
+    c->chain[slot] = *bucket;
+    *bucket = slot + 1;
+}
+
+static void hash_remove(struct cache *c, uint32_t slot)
+{
+    uint32_t *link = bucket_of(c, c->lines[slot]);
+    while (*link != slot + 1)
+        link = &c->chain[*link - 1];
+    *link = c->chain[slot];
+}
+
+/* ---- lru and fifo: the ring ---- */
+
+static void ring_remove(struct cache *c, uint32_t set, uint32_t slot)
+{
+    const struct link link = c->ring[slot];
+    c->ring[link.newer].older = link.older;
+    c->ring[link.older].newer = link.newer;
+    if (c->newest[set] == slot)
+        c->newest[set] = link.older;
+}
+
+/* Makes it the newest of a ring of `others` slots. */
+static void ring_add(struct cache *c, uint32_t set, uint32_t slot,
+                     uint32_t others)
+{
+    if (others == 0) {
+        c->ring[slot] = (struct link){slot, slot};
+    } else {
+        const uint32_t head = c->newest[set], tail = c->ring[head].newer;
+        c->ring[slot] = (struct link){.newer = tail, .older = head};
+        c->ring[head].newer = slot;
+        c->ring[tail].older = slot;
+    }
+    c->newest[set] = slot;
+}
+
+static inline uint32_t ring_oldest(const struct cache *c, uint32_t set)
+{
+    /* It is a ring: what would be newer than the newest is the oldest. */
+    return c->ring[c->newest[set]].newer;
+}
+
+static inline void ring_renew(struct cache *c, uint32_t set, uint32_t slot)
+{
+    if (slot == c->newest[set])
+        return;
+    if (slot == ring_oldest(c, set)) {
+        c->newest[set] = slot; /* the ring only turns */
+        return;
+    }
+    ring_remove(c, set, slot);
+    ring_add(c, set, slot, c->used[set] - 1);
+}
+
+/* ---- plru: the tree ---- */
+
+/*
+ * Nodes of a set of n ways are numbered as in a heap: 1 is the root, 2i and
+ * 2i + 1 are below i, and n + w is the leaf of way w.
+ */
+static void tree_point_away(struct cache *c, uint32_t set, uint32_t slot)
+{
+    const uint32_t first = c->first[set], ways = c->first[set + 1] - first;
+    for (uint32_t node = ways + slot - first; node > 1; node /= 2)
+        c->marks[first + node / 2] = node % 2 == 0;
+}
+
+static uint32_t tree_victim(const struct cache *c, uint32_t set)
+{
+    const uint32_t first = c->first[set], ways = c->first[set + 1] - first;
+    uint32_t node = 1;
+    while (node < ways)
+        node = 2 * node + c->marks[first + node];
+    return first + node - ways;
+}
+
+/* ---- nru: the marks ---- */
+
+static void nru_mark(struct cache *c, uint32_t set, uint32_t slot)
+{
+    const uint32_t first = c->first[set], ways = c->first[set + 1] - first;
+    if (c->marks[slot] == 0) {
+        c->marks[slot] = 1;
+        c->marked[set]++;
+    }
+    if (c->marked[set] < ways)
+        return;
+    memset(c->marks + first, 0, ways);
+    c->marks[slot] = 1;
+    c->marked[set] = 1;
+}
+
+static uint32_t nru_victim(const struct cache *c, uint32_t set)
+{
+    const uint32_t first = c->first[set], ways = c->first[set + 1] - first;
+    const uint8_t *const marks = c->marks + first;
+    const uint8_t *const clear = memchr(marks, 0, ways);
+    /* Only a single way is always the newest. */
+    return clear == NULL ? first : first + (uint32_t)(clear - marks);
+}
+
+static void nru_forget(struct cache *c, uint32_t set, uint32_t slot)
+{
+    c->marked[set] -= c->marks[slot];
+    c->marks[slot] = 0;
+}
+
+/* ---- the policies at work ---- */
+
+static uint32_t weighted_victim(struct cache *c, uint32_t set)
+{
+    const uint32_t first = c->first[set], ways = c->first[set + 1] - first;
+    double left = rng_unit(&c->rng) * c->weight_sum;
+    uint32_t heaviest = 0;
+    for (uint32_t way = 0; way < ways; way++) {
+        left -= c->shape.weights[way];
+        if (left < 0)
+            return first + way;
+        if (c->shape.weights[way] > c->shape.weights[heaviest])
+            heaviest = way;
+    }
+    return first + heaviest; /* only rounding can lead here */
+}
+
+static uint32_t victim(struct cache *c, uint32_t set)
+{
+    const uint32_t first = c->first[set];
+    switch (c->shape.policy) {
+    case POLICY_LRU:
+    case POLICY_FIFO:
+        return ring_oldest(c, set);
+    case POLICY_PLRU:
+        return tree_victim(c, set);
+    case POLICY_NRU:
+        return nru_victim(c, set);
+    case POLICY_WEIGHTED:
+        return weighted_victim(c, set);
+    case POLICY_RANDOM:
+    case POLICY_COUNT:
+        break;
+    }
+    return first + (uint32_t)rng_below(&c->rng, c->first[set + 1] - first);
+}
+
+/* A line that was there is used again. */
+static inline void note_use(struct cache *c, uint32_t set, uint32_t slot)
+{
+    switch (c->shape.policy) {
+    case POLICY_LRU:
+        ring_renew(c, set, slot);
+        break;
+    case POLICY_PLRU:
+        tree_point_away(c, set, slot);
+        break;
+    case POLICY_NRU:
+        nru_mark(c, set, slot);
+        break;
+    case POLICY_FIFO:
+    case POLICY_RANDOM:
+    case POLICY_WEIGHTED:
+    case POLICY_COUNT:
+        break;
+    }
+}
+
+/* A line moves into a slot that was empty. */
+static void note_fill(struct cache *c, uint32_t set, uint32_t slot)
+{
+    if (c->ring != NULL)
+        ring_add(c, set, slot, c->used[set]);
+    else
+        note_use(c, set, slot);
+}
+
+/* A slot becomes empty. */
+static void note_empty(struct cache *c, uint32_t set, uint32_t slot)
+{
+    if (c->ring != NULL)
+        ring_remove(c, set, slot);
+    else if (c->shape.policy == POLICY_NRU)
+        nru_forget(c, set, slot);
+}
+
+/* ---- filling and emptying ---- */
+
+static void empty_slot(struct cache *c, uint32_t set, uint32_t slot)
+{
+    const uint32_t way = slot - c->first[set];
+    note_empty(c, set, slot);
+    if (c->bucket != NULL)
+        hash_remove(c, slot);
+    c->sectors[slot] = 0;
+    c->used[set]--;
+    if (way < c->filled[set])
+        c->filled[set] = way;
+}
+
+static uint32_t lowest_empty(struct cache *c, uint32_t set)
+{
+    const uint32_t first = c->first[set];
+    uint32_t way = c->filled[set];
+    while (c->sectors[first + way] != 0)
+        way++;
+    c->filled[set] = way + 1;
+    return first + way;
+}
+
+static uint32_t fill(struct cache *c, uint32_t set, uint64_t line)
+{
+    if (c->used[set] == c->first[set + 1] - c->first[set])
+        empty_slot(c, set, victim(c, set));
+    const uint32_t slot = lowest_empty(c, set);
+    c->lines[slot] = line;
+    if (c->bucket != NULL)
+        hash_add(c, slot);
+    note_fill(c, set, slot);
+    c->used[set]++;
+    return slot;
+}
+
+static inline enum cache_result take_sector(struct cache *c, uint32_t slot,
+                                            uint64_t sector)
+{
+    const uint64_t had = c->sectors[slot];
+    c->sectors[slot] = had | sector;
+    c->last = slot;
+    if ((had & sector) != 0)
+        return CACHE_HIT;
+    return had != 0 ? CACHE_SECTOR_MISS : CACHE_MISS;
+}
+
+enum cache_result cache_access(struct cache *cache, uint64_t address)
+{
+    const uint64_t line = line_of(cache, address);
+    const uint64_t sector = sector_of(cache, address);
+    /* No policy changes anything when the newest line is used again. */
+    if (slot_has(cache, cache->last, line))
+        return take_sector(cache, cache->last, sector);
+    const uint32_t set = set_of(cache, line);
+    uint32_t slot = find(cache, set, line);
+    if (slot == NO_SLOT)
+        slot = fill(cache, set, line);
+    else
+        note_use(cache, set, slot);
+    return take_sector(cache, slot, sector);
+}
+
+bool cache_holds(const struct cache *cache, uint64_t address)
+{
+    const uint64_t line = line_of(cache, address);
+    const uint32_t slot = find(cache, set_of(cache, line), line);
+    return slot != NO_SLOT &&
+           (cache->sectors[slot] & sector_of(cache, address)) != 0;
+}
+
+void cache_clear(struct cache *cache)
+{
+    const size_t sets = cache->shape.sets, slots = cache->slots;
+    memset(cache->used, 0, sets * sizeof *cache->used);
+    memset(cache->filled, 0, sets * sizeof *cache->filled);
+    memset(cache->sectors, 0, slots * sizeof *cache->sectors);
+    if (cache->marks != NULL)
+        memset(cache->marks, 0, slots);
+    if (cache->marked != NULL)
+        memset(cache->marked, 0, sets * sizeof *cache->marked);
+    if (cache->bucket != NULL)
+        memset(cache->bucket, 0,
+               sizeof *cache->bucket << (64 - cache->bucket_shift));
+}
+
+static void drop_line(struct cache *c, uint64_t line)
+{
+    const uint32_t set = set_of(c, line), slot = find(c, set, line);
+    if (slot != NO_SLOT)
+        empty_slot(c, set, slot);
+}
+
+void cache_drop(struct cache *cache, uint64_t address, uint64_t bytes)
+{
+    if (bytes == 0)
+        return;
+    const uint64_t most = UINT64_MAX - address;
+    const uint64_t end = address + (bytes - 1 < most ? bytes - 1 : most);
+    const uint64_t from = line_of(cache, address), to = line_of(cache, end);
+    if (to - from < cache->slots) {
+        for (uint64_t i = 0; i <= to - from; i++)
+            drop_line(cache, from + i);
+        return;
+    }
+    for (uint32_t slot = 0; slot < cache->slots; slot++)
+        if (cache->sectors[slot] != 0 && cache->lines[slot] >= from &&
+            cache->lines[slot] <= to)
+            drop_line(cache, cache->lines[slot]);
+}

@@ -1,0 +1,98 @@
+/*
+ * A set-associative cache as a data structure: which lines it holds, and what
+ * an access does to it.  The simulator times GPUs with it, and the analysis
+ * explains measured hits and misses with it; a TLB is one whose line is a page.
+ *
+ * Sets may hold unequal numbers of ways.  The index of a line is, by default,
+ * its number modulo the number of sets; or a list of index bits, low bit
+ * first, each the XOR of some address bits; or, with unequal sets, the line
+ * number modulo the total number of entries, dealt to the sets in rounds
+ * (0 1 2 … 0 1 2 …) that skip sets which are full: 65 consecutive pages so
+ * fill a TLB of 17 + 6 × 8 (Mei 2014, figure 10).
+ *
+ * A line is looked up whole and filled by sector: a miss brings in one sector,
+ * and a present line without the sector is a miss that evicts nothing.  Empty
+ * ways are filled first, lowest first.
+ */
+#ifndef SONDE_MODEL_CACHE_H
+#define SONDE_MODEL_CACHE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "base/rng.h"
+
+/*
+ * X(id, name): which way of a full set a new line takes.
+ *   lru       the least recently used
+ *   fifo      the longest there
+ *   plru      tree of bits that point away from what was used; ways 2^k
+ *   nru       one bit a way, set on use; the victim is the lowest way whose
+ *             bit is clear; when all are set, all but the newest are cleared
+ *   random    any way alike
+ *   weighted  way w with chance weights[w] / sum
+ */
+#define CACHE_POLICIES(X)                                                      \
+    X(POLICY_LRU, "lru")                                                       \
+    X(POLICY_FIFO, "fifo")                                                     \
+    X(POLICY_PLRU, "plru")                                                     \
+    X(POLICY_NRU, "nru")                                                       \
+    X(POLICY_RANDOM, "random")                                                 \
+    X(POLICY_WEIGHTED, "weighted")
+
+enum cache_policy {
+#define X(id, name) id,
+    CACHE_POLICIES(X)
+#undef X
+        POLICY_COUNT
+};
+
+const char *cache_policy_name(enum cache_policy policy);
+/* POLICY_COUNT when there is none of that name. */
+enum cache_policy cache_policy_find(const char *name);
+
+/* What a cache is; everything that the profile says of it. */
+struct cache_shape {
+    uint64_t line, sector; /* bytes; sector divides line */
+    size_t sets;
+    uint32_t *set_ways;   /* ways of each set; `sets` of them */
+    uint64_t *index_bits; /* masks of address bits, low index bit first; NULL
+                             for the default index */
+    size_t index_bit_count;
+    enum cache_policy policy;
+    double *weights; /* of each way, POLICY_WEIGHTED only */
+};
+
+/* Bytes that fit: line × the ways of all sets. */
+uint64_t cache_shape_bytes(const struct cache_shape *shape);
+/* ERR_FILE with a sentence if no such cache can be. */
+int cache_shape_check(const struct cache_shape *shape, struct error *err);
+/* Deep copy, and its end. */
+struct cache_shape cache_shape_copy(const struct cache_shape *shape);
+void cache_shape_free(struct cache_shape *shape);
+
+struct cache;
+
+/* The shape is copied; it must pass cache_shape_check. */
+struct cache *cache_new(const struct cache_shape *shape, uint64_t seed);
+void cache_free(struct cache *cache);
+/* Forgets every line; the random sequence goes on. */
+void cache_clear(struct cache *cache);
+/* Forgets the lines that touch [address, address + bytes). */
+void cache_drop(struct cache *cache, uint64_t address, uint64_t bytes);
+
+enum cache_result {
+    CACHE_HIT,
+    CACHE_SECTOR_MISS, /* the line is there, the sector is not */
+    CACHE_MISS,
+};
+
+/* Looks up and, on a miss, fills. */
+enum cache_result cache_access(struct cache *cache, uint64_t address);
+/* Looks up and changes nothing. */
+bool cache_holds(const struct cache *cache, uint64_t address);
+size_t cache_set_of(const struct cache *cache, uint64_t address);
+
+#endif
