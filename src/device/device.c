@@ -1,0 +1,197 @@
+#include "device/device.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "device/cuda/cuda.h"
+#include "device/sim/sim.h"
+
+const struct device_ops *const device_backends[] = {
+    &cuda_device_ops,
+    &sim_device_ops,
+    NULL,
+};
+
+static const struct {
+    const char *finding, *unit, *text;
+} properties[] = {
+#define PROPERTY(id, finding, unit, text) {finding, unit, text},
+#include "device/properties.def"
+#undef PROPERTY
+};
+_Static_assert(COUNT_OF(properties) == PROPERTY_COUNT, "one row a property");
+
+const char *property_finding(enum device_property property)
+{
+    return properties[property].finding;
+}
+
+const char *property_unit(enum device_property property)
+{
+    return properties[property].unit;
+}
+
+const char *property_text(enum device_property property)
+{
+    return properties[property].text;
+}
+
+static const struct device_ops *backend_of(const char *spec, const char **what)
+{
+    for (size_t i = 0; device_backends[i] != NULL; i++) {
+        const size_t length = strlen(device_backends[i]->scheme);
+        if (strncmp(spec, device_backends[i]->scheme, length) != 0 ||
+            (spec[length] != ':' && spec[length] != '\0'))
+            continue;
+        *what = spec[length] == ':' ? spec + length + 1 : "";
+        return device_backends[i];
+    }
+    return NULL;
+}
+
+static int open_spec(const char *spec, const struct device_options *options,
+                     struct device **device, struct error *err)
+{
+    const char *what;
+    const struct device_ops *const ops = backend_of(spec, &what);
+    if (ops == NULL)
+        return error_set(err, ERR_NO_DEVICE,
+                         "no device is named '%s'; use cuda:N, sim:PROFILE or "
+                         "replay:FILE (`sonde list` shows what is there)",
+                         spec);
+    return ops->open(what, options, device, err);
+}
+
+int device_open(const char *spec, const struct device_options *options,
+                struct device **device, struct error *why, struct error *err)
+{
+    if (why != NULL)
+        why->text[0] = '\0';
+    if (spec != NULL && spec[0] != '\0')
+        return open_spec(spec, options, device, err);
+    if (open_spec("cuda:0", options, device, err) == 0)
+        return 0;
+    if (why != NULL)
+        *why = *err;
+    return open_spec("sim:" SIM_DEFAULT_PROFILE, options, device, err);
+}
+
+void device_close(struct device *device)
+{
+    if (device != NULL)
+        device->ops->close(device);
+}
+
+static int lacks(const struct device *device, const char *act,
+                 struct error *err)
+{
+    return error_set(err, ERR_UNSUPPORTED, "%s cannot %s", device->info.spec,
+                     act);
+}
+
+int device_prepare(struct device *device, const struct source *sources,
+                   size_t count, struct error *err)
+{
+    /* Only a hint: a backend that compiles quickly does without. */
+    if (device->ops->prepare == NULL)
+        return 0;
+    return device->ops->prepare(device, sources, count, err);
+}
+
+int device_load(struct device *device, const struct source *source,
+                struct module **module, struct error *err)
+{
+    return device->ops->load(device, source, module, err);
+}
+
+void device_unload(struct device *device, struct module *module)
+{
+    device->ops->unload(device, module);
+}
+
+int device_code(struct device *device, struct module *module,
+                const void **data, size_t *length, struct error *err)
+{
+    if (device->ops->code == NULL)
+        return lacks(device, "show machine code", err);
+    return device->ops->code(device, module, data, length, err);
+}
+
+int device_kernel(struct device *device, struct module *module,
+                  const char *name, struct kernel **kernel, struct error *err)
+{
+    return device->ops->kernel(device, module, name, kernel, err);
+}
+
+int device_launch(struct device *device, struct kernel *kernel,
+                  const struct launch *launch, struct error *err)
+{
+    return device->ops->launch(device, kernel, launch, err);
+}
+
+int device_elapsed(struct device *device, double *nanoseconds,
+                   struct error *err)
+{
+    return device->ops->elapsed(device, nanoseconds, err);
+}
+
+int device_allocate(struct device *device, uint64_t bytes, uint64_t *address,
+                    struct error *err)
+{
+    return device->ops->allocate(device, bytes, address, err);
+}
+
+void device_release(struct device *device, uint64_t address)
+{
+    if (address != 0)
+        device->ops->release(device, address);
+}
+
+int device_copy_in(struct device *device, uint64_t to, const void *from,
+                   size_t bytes, struct error *err)
+{
+    return device->ops->copy_in(device, to, from, bytes, err);
+}
+
+int device_copy_out(struct device *device, void *to, uint64_t from,
+                    size_t bytes, struct error *err)
+{
+    return device->ops->copy_out(device, to, from, bytes, err);
+}
+
+int device_memory_free(struct device *device, uint64_t *bytes,
+                       struct error *err)
+{
+    return device->ops->memory_free(device, bytes, err);
+}
+
+int device_texture_open(struct device *device, uint64_t address,
+                        uint64_t bytes, struct texture *texture,
+                        struct error *err)
+{
+    if (device->ops->texture_open == NULL)
+        return lacks(device, "read textures", err);
+    return device->ops->texture_open(device, address, bytes, texture, err);
+}
+
+void device_texture_close(struct device *device, struct texture *texture)
+{
+    if (texture->own != NULL || texture->object != 0)
+        device->ops->texture_close(device, texture);
+}
+
+int device_symbol(struct device *device, struct module *module,
+                  const char *name, uint64_t *address, size_t *bytes,
+                  struct error *err)
+{
+    return device->ops->symbol(device, module, name, address, bytes, err);
+}
+
+int device_sense(struct device *device, struct device_sense *sense,
+                 struct error *err)
+{
+    if (device->ops->sense == NULL)
+        return lacks(device, "tell clocks and temperature", err);
+    return device->ops->sense(device, sense, err);
+}

@@ -1,0 +1,212 @@
+/*
+ * A device is a GPU, or something that behaves like one: it takes PTX text,
+ * runs it, and has memory and clocks.  Nothing above this header knows which
+ * kind it has, and nothing above it may ask.
+ *
+ * A backend is one `const struct device_ops`.  Every hook is named after a
+ * driver-level act.  Hooks marked optional may be NULL; the wrappers below
+ * then answer ERR_UNSUPPORTED with a sentence.  All others are required.
+ *
+ * Units: addresses and sizes in bytes, times in the unit of their name.
+ * Hooks return 0 or a negative `enum error_code` with one sentence in *err.
+ * A device is used by one thread at a time.
+ */
+#ifndef SONDE_DEVICE_DEVICE_H
+#define SONDE_DEVICE_DEVICE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+
+/* Every property that a driver may report: see properties.def. */
+enum device_property {
+#define PROPERTY(id, finding, unit, text) PROPERTY_##id,
+#include "device/properties.def"
+#undef PROPERTY
+    PROPERTY_COUNT
+};
+
+struct device_info {
+    char spec[128]; /* what opens it again: cuda:0, sim:k20c */
+    char name[128];
+    char architecture[32]; /* "" where not told */
+    char driver[32];       /* version of CUDA that it speaks, "" if none */
+    char uuid[64];         /* "GPU-…", "" if none */
+    int cc_major, cc_minor;
+    bool simulated;
+    /* -1: not reported.  The indices are enum device_property. */
+    int64_t value[PROPERTY_COUNT];
+};
+
+/* One row of `sonde list`. */
+struct device_entry {
+    char spec[128];
+    char name[128];
+    char note[256]; /* capability and memory, or why it cannot be used */
+};
+
+struct module;
+struct kernel;
+struct device;
+
+/* A program in PTX and how to assemble it. */
+struct source {
+    const char *ptx;
+    int level; /* 0 … 4: the assembler's optimisation level */
+};
+
+enum { CARVE_OUT_DEFAULT = -1, LAUNCH_ARGS_MAX = 16 };
+
+struct launch {
+    unsigned grid[3], block[3]; /* a 0 counts as 1 */
+    unsigned cluster[3];        /* all 0: no clusters */
+    unsigned shared_bytes;      /* dynamic shared memory of a block */
+    /* Share of the SM's array that goes to shared memory, in percent, or
+     * CARVE_OUT_DEFAULT.  A hint on real GPUs, rounded up there to the next
+     * configuration that the kernel fits. */
+    int carve_out;
+    /* One address for each .param, of a value of the declared size. */
+    const void *args[LAUNCH_ARGS_MAX];
+    size_t arg_count;
+    double deadline_s; /* 0: the default of 10 s */
+};
+
+/* The state of the GPU as its management library tells it; a field that it
+ * does not tell is negative (throttle: 0). */
+struct device_sense {
+    double sm_mhz, memory_mhz, temperature_c, power_w;
+    uint64_t throttle; /* NVML's clock event reasons, idle left out */
+    int other_processes;
+};
+
+struct texture {
+    uint64_t object;
+    void *own; /* the backend's */
+};
+
+/* Choices of the user that a backend may need when it opens. */
+struct device_options {
+    uint64_t seed;        /* of the simulator's noise */
+    bool no_cache;        /* do not keep compiled kernels on disk */
+    const char *profiles; /* further folder with profiles, or NULL */
+};
+
+struct device_ops {
+    const char *scheme; /* the word before the colon: "cuda", "sim" */
+    const char *help;   /* what comes after the colon */
+
+    /* Appends what there is to `*entries` (a malloc'ed array that grows).  A
+     * backend with nothing to offer adds nothing and returns 0. */
+    int (*list)(struct device_entry **entries, size_t *count,
+                struct error *err);
+    /* `what` is the text after "scheme:". */
+    int (*open)(const char *what, const struct device_options *options,
+                struct device **device, struct error *err);
+    void (*close)(struct device *device);
+
+    /* Compiles many programs at once on the host's cores, so that the loads
+     * that follow are quick.  Optional. */
+    int (*prepare)(struct device *device, const struct source *sources,
+                   size_t count, struct error *err);
+    /* ERR_PTX with the assembler's message and line if it will not assemble. */
+    int (*load)(struct device *device, const struct source *source,
+                struct module **module, struct error *err);
+    void (*unload)(struct device *device, struct module *module);
+    /* The machine code as a cubin that lives as long as the module.  Optional. */
+    int (*code)(struct device *device, struct module *module,
+                const void **data, size_t *length, struct error *err);
+    int (*kernel)(struct device *device, struct module *module,
+                  const char *name, struct kernel **kernel,
+                  struct error *err);
+    /* Runs to the end.  ERR_DEADLINE leaves the device usable for close only. */
+    int (*launch)(struct device *device, struct kernel *kernel,
+                  const struct launch *launch, struct error *err);
+    /* Device time of the last launch. */
+    int (*elapsed)(struct device *device, double *nanoseconds,
+                   struct error *err);
+
+    int (*allocate)(struct device *device, uint64_t bytes, uint64_t *address,
+                    struct error *err);
+    void (*release)(struct device *device, uint64_t address);
+    int (*copy_in)(struct device *device, uint64_t to, const void *from,
+                   size_t bytes, struct error *err);
+    int (*copy_out)(struct device *device, void *to, uint64_t from,
+                    size_t bytes, struct error *err);
+    /* Bytes that could be allocated now. */
+    int (*memory_free)(struct device *device, uint64_t *bytes,
+                       struct error *err);
+
+    /* A texture object over `bytes` of linear memory of 32-bit words; lives
+     * until texture_close.  Optional. */
+    int (*texture_open)(struct device *device, uint64_t address,
+                        uint64_t bytes, struct texture *texture,
+                        struct error *err);
+    void (*texture_close)(struct device *device, struct texture *texture);
+    /* Address and size of a module's .global or .const variable. */
+    int (*symbol)(struct device *device, struct module *module,
+                  const char *name, uint64_t *address, size_t *bytes,
+                  struct error *err);
+    /* Optional. */
+    int (*sense)(struct device *device, struct device_sense *sense,
+                 struct error *err);
+};
+
+/* What the backends share; each embeds it first in its own struct. */
+struct device {
+    const struct device_ops *ops;
+    struct device_info info;
+};
+
+/* The backends in the order in which they are looked through. */
+extern const struct device_ops *const device_backends[];
+
+/*
+ * Opens SPEC ("cuda:0", "sim:k20c").  NULL or "" is the best device: the first
+ * GPU, or the simulated default where there is none; `*why` (may be NULL) then
+ * says why no GPU was taken, "" if one was.
+ */
+int device_open(const char *spec, const struct device_options *options,
+                struct device **device, struct error *why, struct error *err);
+void device_close(struct device *device);
+
+/* The finding id ("sm.count"), unit and description of a property. */
+const char *property_finding(enum device_property property);
+const char *property_unit(enum device_property property);
+const char *property_text(enum device_property property);
+
+/* The wrappers: ops->hook, or ERR_UNSUPPORTED where an optional one is NULL. */
+int device_prepare(struct device *device, const struct source *sources,
+                   size_t count, struct error *err);
+int device_load(struct device *device, const struct source *source,
+                struct module **module, struct error *err);
+void device_unload(struct device *device, struct module *module);
+int device_code(struct device *device, struct module *module,
+                const void **data, size_t *length, struct error *err);
+int device_kernel(struct device *device, struct module *module,
+                  const char *name, struct kernel **kernel, struct error *err);
+int device_launch(struct device *device, struct kernel *kernel,
+                  const struct launch *launch, struct error *err);
+int device_elapsed(struct device *device, double *nanoseconds,
+                   struct error *err);
+int device_allocate(struct device *device, uint64_t bytes, uint64_t *address,
+                    struct error *err);
+void device_release(struct device *device, uint64_t address);
+int device_copy_in(struct device *device, uint64_t to, const void *from,
+                   size_t bytes, struct error *err);
+int device_copy_out(struct device *device, void *to, uint64_t from,
+                    size_t bytes, struct error *err);
+int device_memory_free(struct device *device, uint64_t *bytes,
+                       struct error *err);
+int device_texture_open(struct device *device, uint64_t address,
+                        uint64_t bytes, struct texture *texture,
+                        struct error *err);
+void device_texture_close(struct device *device, struct texture *texture);
+int device_symbol(struct device *device, struct module *module,
+                  const char *name, uint64_t *address, size_t *bytes,
+                  struct error *err);
+int device_sense(struct device *device, struct device_sense *sense,
+                 struct error *err);
+
+#endif
