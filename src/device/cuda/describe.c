@@ -1,0 +1,175 @@
+/*
+ * What the driver and its management library report of a GPU, in the terms of
+ * properties.def; -1 stands for what neither tells.
+ */
+#include "device/cuda/gpu.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+/* Numbers of CUdevice_attribute; clocks come in kHz. */
+static const struct {
+    enum device_property property;
+    int attribute;
+    int scale;
+} attributes[] = {
+    {PROPERTY_SMS,                   16,  1   },
+    {PROPERTY_WARP,                  10,  1   },
+    {PROPERTY_SM_THREADS,            39,  1   },
+    {PROPERTY_SM_BLOCKS,             106, 1   },
+    {PROPERTY_SM_REGISTERS,          82,  1   },
+    {PROPERTY_SM_SHARED,             81,  1   },
+    {PROPERTY_BLOCK_THREADS,         1,   1   },
+    {PROPERTY_BLOCK_REGISTERS,       12,  1   },
+    {PROPERTY_BLOCK_SHARED,          8,   1   },
+    {PROPERTY_BLOCK_SHARED_OPTIN,    97,  1   },
+    {PROPERTY_BLOCK_SHARED_RESERVED, 111, 1   },
+    {PROPERTY_BLOCK_X,               2,   1   },
+    {PROPERTY_BLOCK_Y,               3,   1   },
+    {PROPERTY_BLOCK_Z,               4,   1   },
+    {PROPERTY_GRID_X,                5,   1   },
+    {PROPERTY_GRID_Y,                6,   1   },
+    {PROPERTY_GRID_Z,                7,   1   },
+    {PROPERTY_CLOCK,                 13,  1000},
+    {PROPERTY_MEMORY_CLOCK,          36,  1000},
+    {PROPERTY_MEMORY_BUS,            37,  1   },
+    {PROPERTY_ECC,                   32,  1   },
+    {PROPERTY_L2_BYTES,              38,  1   },
+    {PROPERTY_L2_PERSISTING,         108, 1   },
+    {PROPERTY_CONSTANT_BYTES,        9,   1   },
+    {PROPERTY_GLOBAL_L1,             79,  1   },
+    {PROPERTY_LOCAL_L1,              80,  1   },
+    {PROPERTY_TEXTURE_WIDTH,         69,  1   },
+    {PROPERTY_CLUSTER,               120, 1   },
+    {PROPERTY_COPY_ENGINES,          40,  1   },
+};
+
+/* The architecture from its lowest compute capability on. */
+static const struct {
+    int cc;
+    const char *name;
+} architectures[] = {
+    {100, "Blackwell"   },
+    {90,  "Hopper"      },
+    {89,  "Ada Lovelace"},
+    {80,  "Ampere"      },
+    {75,  "Turing"      },
+    {70,  "Volta"       },
+    {60,  "Pascal"      },
+    {50,  "Maxwell"     },
+    {30,  "Kepler"      },
+    {20,  "Fermi"       },
+};
+
+static const char *architecture_of(int cc)
+{
+    for (size_t i = 0; i < COUNT_OF(architectures); i++)
+        if (cc >= architectures[i].cc)
+            return architectures[i].name;
+    return "";
+}
+
+static int64_t attribute(const struct gpu *gpu, int number)
+{
+    int value;
+    return gpu->driver.cuDeviceGetAttribute(&value, number, gpu->handle) == 0
+               ? value
+               : -1;
+}
+
+static void ask_attributes(struct gpu *gpu)
+{
+    for (size_t i = 0; i < COUNT_OF(attributes); i++) {
+        const int64_t value = attribute(gpu, attributes[i].attribute);
+        if (value >= 0)
+            gpu->device.info.value[attributes[i].property] =
+                value * attributes[i].scale;
+    }
+}
+
+/* The width's own call knows more than its attribute, which is deprecated. */
+static void ask_texture_width(struct gpu *gpu)
+{
+    size_t texels;
+    if (gpu->driver.cuDeviceGetTexture1DLinearMaxWidth != NULL &&
+        gpu->driver.cuDeviceGetTexture1DLinearMaxWidth(
+            &texels, CUDA_FORMAT_UINT32, 1, gpu->handle) == 0)
+        gpu->device.info.value[PROPERTY_TEXTURE_WIDTH] = (int64_t)texels;
+}
+
+static void ask_cores(struct gpu *gpu)
+{
+    int64_t *const value = gpu->device.info.value;
+    const int64_t cores = nvml_cores(&gpu->nvml);
+    if (cores > 0 && value[PROPERTY_SMS] > 0 &&
+        cores % value[PROPERTY_SMS] == 0)
+        value[PROPERTY_CORES] = cores / value[PROPERTY_SMS];
+}
+
+/* A clock of 0 is one that the driver does not tell. */
+static void ask_clock(struct gpu *gpu, enum device_property property,
+                      enum nvml_clock clock)
+{
+    int64_t *const value = &gpu->device.info.value[property];
+    if (*value <= 0)
+        *value = nvml_max_clock_hz(&gpu->nvml, clock);
+}
+
+static void ask_nvml(struct gpu *gpu)
+{
+    char uuid[UUID_TEXT_MAX];
+    struct device_info *const info = &gpu->device.info;
+    if (!gpu_uuid(&gpu->driver, gpu->handle, uuid))
+        return;
+    if (nvml_open(&gpu->nvml, uuid))
+        memcpy(info->uuid, gpu->nvml.uuid, sizeof info->uuid);
+    else
+        snprintf(info->uuid, sizeof info->uuid, "GPU-%s", uuid);
+    ask_cores(gpu);
+    ask_clock(gpu, PROPERTY_CLOCK, NVML_SM_CLOCK);
+    ask_clock(gpu, PROPERTY_MEMORY_CLOCK, NVML_MEMORY_CLOCK);
+    info->value[PROPERTY_MIG] = nvml_mig(&gpu->nvml);
+}
+
+/* What nothing can be done without. */
+static int ask_identity(struct gpu *gpu, struct error *err)
+{
+    struct device_info *const info = &gpu->device.info;
+    size_t bytes = 0;
+    int status = GPU_CALL(gpu, err, cuDeviceGetName,
+                          (info->name, (int)sizeof info->name, gpu->handle),
+                          "asking for the GPU's name");
+    if (status == 0)
+        status = GPU_CALL(gpu, err, cuDeviceGetAttribute,
+                          (&info->cc_major, CUDA_CC_MAJOR, gpu->handle),
+                          "asking for the compute capability");
+    if (status == 0)
+        status = GPU_CALL(gpu, err, cuDeviceGetAttribute,
+                          (&info->cc_minor, CUDA_CC_MINOR, gpu->handle),
+                          "asking for the compute capability");
+    if (status == 0)
+        status = GPU_CALL(gpu, err, cuDeviceTotalMem_v2, (&bytes, gpu->handle),
+                          "asking for the size of the GPU's memory");
+    info->value[PROPERTY_MEMORY_BYTES] = (int64_t)bytes;
+    return status;
+}
+
+int gpu_describe(struct gpu *gpu, struct error *err)
+{
+    struct device_info *const info = &gpu->device.info;
+    for (int i = 0; i < PROPERTY_COUNT; i++)
+        info->value[i] = -1;
+    const int status = ask_identity(gpu, err);
+    if (status != 0)
+        return status;
+    snprintf(info->architecture, sizeof info->architecture, "%s",
+             architecture_of(info->cc_major * 10 + info->cc_minor));
+    snprintf(info->driver, sizeof info->driver, "%d.%d",
+             gpu->driver.version / 1000, gpu->driver.version % 1000 / 10);
+    ask_attributes(gpu);
+    ask_texture_width(gpu);
+    ask_nvml(gpu);
+    return 0;
+}

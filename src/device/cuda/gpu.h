@@ -1,0 +1,114 @@
+/*
+ * An open GPU, shared by the files of this folder.
+ *
+ * It has a context of its own and not the device's primary one: a kernel of
+ * ours that faults or hangs takes its context with it, and the primary one
+ * belongs to whatever else uses CUDA in a program that links the library.
+ *
+ * Once the context is lost (a kernel faulted, or passed its deadline and may
+ * still run), the GPU is dead: every further call answers at once, with the
+ * reason, and none goes to the driver, where it could wait for ever.
+ */
+#ifndef SONDE_DEVICE_CUDA_GPU_H
+#define SONDE_DEVICE_CUDA_GPU_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "device/cuda/compile.h"
+#include "device/cuda/driver.h"
+#include "device/cuda/nvml.h"
+#include "device/device.h"
+
+struct kernel {
+    struct kernel *next;
+    void *function;
+    char *name;
+    int carve_out;         /* as last set */
+    unsigned shared_bytes; /* as last set */
+    bool wide_clusters;    /* clusters above the portable size allowed */
+};
+
+struct module {
+    struct module *next;
+    void *handle;
+    const struct program *program;
+    struct kernel *kernels;
+};
+
+struct gpu {
+    struct device device; /* first: a struct device * is a struct gpu * */
+    struct driver driver;
+    struct nvml nvml;
+    struct compiler compiler;
+    int handle;
+    void *context;
+    void *started, *stopped; /* events around the last launch */
+    bool timed;              /* there was a launch to tell the time of */
+    struct module *modules;
+    bool dead;
+    bool hung; /* a kernel may still run: the context cannot be destroyed */
+    struct error cause;
+};
+
+struct gpu *gpu_of(struct device *device);
+
+/* First in every operation: an error if the GPU is dead, else its context is
+ * made this thread's. */
+int gpu_enter(struct gpu *gpu, struct error *err);
+
+/* As DRIVER_CALL; a result that means a lost context also marks the GPU dead.
+ */
+#define GPU_CALL(gpu, err, entry, arguments, ...)                              \
+    gpu_check(gpu, (gpu)->driver.entry arguments, err, #entry, __VA_ARGS__)
+int gpu_check(struct gpu *gpu, int result, struct error *err, const char *entry,
+              const char *act, ...) __attribute__((format(printf, 5, 6)));
+
+/* Marks the GPU dead for the reason in *err; returns its code. */
+int gpu_bury(struct gpu *gpu, bool hung, struct error *err);
+
+/* find.c: GPUs by what stands after "cuda:". */
+int gpu_find(const struct driver *driver, const char *what, int *ordinal,
+             int *handle, struct error *err);
+int gpu_list(struct device_entry **entries, size_t *count, struct error *err);
+
+enum { UUID_TEXT_MAX = 37 };
+/* The hexadecimal part of the UUID; false if the driver does not tell it. */
+bool gpu_uuid(const struct driver *driver, int handle,
+              char text[UUID_TEXT_MAX]);
+
+/* describe.c: fills in info, all but spec. */
+int gpu_describe(struct gpu *gpu, struct error *err);
+
+/* program.c */
+int gpu_prepare(struct device *device, const struct source *sources,
+                size_t count, struct error *err);
+int gpu_load(struct device *device, const struct source *source,
+             struct module **module, struct error *err);
+void gpu_unload(struct device *device, struct module *module);
+int gpu_code(struct device *device, struct module *module, const void **data,
+             size_t *length, struct error *err);
+int gpu_kernel(struct device *device, struct module *module, const char *name,
+               struct kernel **kernel, struct error *err);
+int gpu_symbol(struct device *device, struct module *module, const char *name,
+               uint64_t *address, size_t *bytes, struct error *err);
+
+/* launch.c */
+int gpu_launch(struct device *device, struct kernel *kernel,
+               const struct launch *launch, struct error *err);
+int gpu_elapsed(struct device *device, double *nanoseconds, struct error *err);
+
+/* memory.c */
+int gpu_allocate(struct device *device, uint64_t bytes, uint64_t *address,
+                 struct error *err);
+void gpu_release(struct device *device, uint64_t address);
+int gpu_copy_in(struct device *device, uint64_t to, const void *from,
+                size_t bytes, struct error *err);
+int gpu_copy_out(struct device *device, void *to, uint64_t from, size_t bytes,
+                 struct error *err);
+int gpu_memory_free(struct device *device, uint64_t *bytes, struct error *err);
+int gpu_texture_open(struct device *device, uint64_t address, uint64_t bytes,
+                     struct texture *texture, struct error *err);
+void gpu_texture_close(struct device *device, struct texture *texture);
+
+#endif

@@ -1,0 +1,132 @@
+/* Modules, their kernels and variables. */
+#include "device/cuda/gpu.h"
+
+#include <stdlib.h>
+
+#include "base/mem.h"
+
+int gpu_prepare(struct device *device, const struct source *sources,
+                size_t count, struct error *err)
+{
+    struct gpu *const gpu = gpu_of(device);
+    const int status = gpu_enter(gpu, err);
+    if (status == 0)
+        compiler_prepare(&gpu->compiler, sources, count);
+    return status;
+}
+
+static int load_data(struct gpu *gpu, const struct program *program,
+                     void **handle, struct error *err)
+{
+    return GPU_CALL(gpu, err, cuModuleLoadData, (handle, program->cubin.data),
+                    "loading a module of %zu bytes", program->cubin.length);
+}
+
+/* Machine code from the disk that this driver refuses, though it was written
+ * under the same version, is assembled once more. */
+static int load_program(struct gpu *gpu, const struct source *source,
+                        struct program **program, void **handle,
+                        struct error *err)
+{
+    int status = compiler_program(&gpu->compiler, source, program, err);
+    if (status != 0)
+        return status;
+    status = load_data(gpu, *program, handle, err);
+    if (status == 0 || gpu->dead || !(*program)->from_disk)
+        return status;
+    status = compiler_renew(&gpu->compiler, *program, source, err);
+    return status != 0 ? status : load_data(gpu, *program, handle, err);
+}
+
+int gpu_load(struct device *device, const struct source *source,
+             struct module **module, struct error *err)
+{
+    struct gpu *const gpu = gpu_of(device);
+    struct program *program;
+    void *handle;
+    int status = gpu_enter(gpu, err);
+    if (status == 0)
+        status = load_program(gpu, source, &program, &handle, err);
+    if (status != 0)
+        return status;
+    *module = xcalloc(1, sizeof **module);
+    **module = (struct module){
+        .next = gpu->modules,
+        .handle = handle,
+        .program = program,
+    };
+    gpu->modules = *module;
+    return 0;
+}
+
+static void free_kernels(struct module *module)
+{
+    while (module->kernels != NULL) {
+        struct kernel *const kernel = module->kernels;
+        module->kernels = kernel->next;
+        free(kernel->name);
+        free(kernel);
+    }
+}
+
+void gpu_unload(struct device *device, struct module *module)
+{
+    struct gpu *const gpu = gpu_of(device);
+    struct error ignored;
+    if (module == NULL)
+        return;
+    struct module **at = &gpu->modules;
+    while (*at != module)
+        at = &(*at)->next;
+    *at = module->next;
+    if (gpu_enter(gpu, &ignored) == 0)
+        GPU_CALL(gpu, &ignored, cuModuleUnload, (module->handle),
+                 "unloading a module");
+    free_kernels(module);
+    free(module);
+}
+
+int gpu_code(struct device *device, struct module *module, const void **data,
+             size_t *length, struct error *err)
+{
+    (void)device;
+    (void)err;
+    *data = module->program->cubin.data;
+    *length = module->program->cubin.length;
+    return 0;
+}
+
+int gpu_kernel(struct device *device, struct module *module, const char *name,
+               struct kernel **kernel, struct error *err)
+{
+    struct gpu *const gpu = gpu_of(device);
+    void *function;
+    int status = gpu_enter(gpu, err);
+    if (status == 0)
+        status = GPU_CALL(gpu, err, cuModuleGetFunction,
+                          (&function, module->handle, name),
+                          "looking for the kernel '%s'", name);
+    if (status != 0)
+        return status;
+    *kernel = xcalloc(1, sizeof **kernel);
+    **kernel = (struct kernel){
+        .next = module->kernels,
+        .function = function,
+        .name = xstrdup(name),
+        .carve_out = CARVE_OUT_DEFAULT,
+    };
+    module->kernels = *kernel;
+    return 0;
+}
+
+int gpu_symbol(struct device *device, struct module *module, const char *name,
+               uint64_t *address, size_t *bytes, struct error *err)
+{
+    struct gpu *const gpu = gpu_of(device);
+    const int status = gpu_enter(gpu, err);
+    if (status != 0)
+        return status;
+    return GPU_CALL(gpu, err, cuModuleGetGlobal_v2,
+                    (address, bytes, module->handle, name),
+                    "looking for the variable '%s'", name);
+}
