@@ -1,0 +1,49 @@
+/* Numbers as bits in a register, and from one type to another. */
+#ifndef SONDE_DEVICE_SIM_CONVERT_H
+#define SONDE_DEVICE_SIM_CONVERT_H
+
+#include <stdint.h>
+#include <string.h>
+
+#include "device/sim/program.h"
+
+static inline float bits_to_float(uint64_t bits)
+{
+    const uint32_t low = (uint32_t)bits;
+    float value;
+    memcpy(&value, &low, sizeof value);
+    return value;
+}
+
+static inline uint64_t float_to_bits(float value)
+{
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
+static inline double bits_to_double(uint64_t bits)
+{
+    double value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+static inline uint64_t double_to_bits(double value)
+{
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
+float half_to_float(uint64_t bits);
+uint64_t float_to_half(float value);
+
+/* cvt: op->from to op->type, rounded as op->sub says, into a register of
+ * op->dst_bytes. */
+uint64_t convert(const struct op *op, uint64_t bits);
+/* A value of `type` in the low bits, extended as its sign says to a register
+ * of `bytes`. */
+uint64_t extend(uint64_t bits, enum ptx_type type, unsigned bytes);
+
+#endif

@@ -1,0 +1,154 @@
+/*
+ * The simulated machine: SMs with warp schedulers, the blocks and warps that
+ * they hold, and the clock.
+ *
+ * Times are cycles since the device was opened.  A warp issues in order, at
+ * the earliest one cycle after its last instruction, when the registers that
+ * the instruction reads are ready, its scheduler is free (one instruction a
+ * cycle) and so is the pipe of its isa row (for `issue` cycles after each).
+ * Of the warps of a scheduler the one that waited longest goes first.  The
+ * schedulers of all SMs advance in the order of time.
+ *
+ * Lanes of a warp that went different ways are run lowest program counter
+ * first, so that those who are behind catch up and join at the latest where
+ * their ways meet again.  A warp whose lanes wait for each other in a loop
+ * hangs, as on GPUs before Volta; the deadline ends it.
+ */
+#ifndef SONDE_DEVICE_SIM_MACHINE_H
+#define SONDE_DEVICE_SIM_MACHINE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "device/device.h"
+#include "device/sim/memory.h"
+#include "device/sim/noise.h"
+#include "device/sim/paths.h"
+#include "device/sim/program.h"
+
+enum { WARP_LANES = 32, BARRIERS = 16 };
+
+/* What every GPU of CUDA takes. */
+enum { BLOCK_Z_MAX = 64, GRID_X_MAX = INT32_MAX, GRID_YZ_MAX = 65535 };
+
+/* Instructions take 16 bytes of the device's memory, as since Volta. */
+enum { OP_BYTES = 16 };
+
+struct warp {
+    double next; /* earliest issue of `op`, if its sources are ready */
+    const struct op *op;
+    uint64_t *regs; /* register r of lane l: regs[(r << shift) + l] */
+    double *ready;  /* when each register is */
+    uint32_t active, live, waiting; /* lanes: at op, not exited, at a barrier */
+    uint32_t other_pc;      /* the lowest of live lanes that are not active */
+    unsigned barrier;       /* at which the lanes wait */
+    unsigned barrier_warps; /* that it waits for; 0: all of the block */
+    double resume;          /* cycles from its end until they go on */
+    unsigned number;        /* in the SM */
+    uint64_t fetched;       /* number of the line that the last op came from */
+    struct block *block;
+    struct scheduler *scheduler;
+    unsigned turn; /* its index in the scheduler's */
+    unsigned char *local;         /* of its lanes */
+    uint32_t lane_pc[WARP_LANES]; /* of the lanes that are not active */
+};
+
+struct barrier {
+    unsigned arrived; /* warps */
+    double latest;
+};
+
+struct block {
+    struct sm *sm;
+    uint32_t index[3];
+    unsigned live_warps;
+    struct warp *warps;
+    unsigned char *shared;
+    struct barrier barriers[BARRIERS];
+    void *storage; /* of its warps */
+};
+
+/* What a scheduler must know of a warp to choose, side by side. */
+struct turn {
+    double at;      /* earliest issue of its op; INFINITY: it waits */
+    uint64_t order; /* of its last issue: lowest goes first */
+    uint32_t pipe;  /* of its op */
+    struct warp *warp;
+};
+
+struct scheduler {
+    double key;  /* when it issues next */
+    double free; /* when it can */
+    double *pipe_free;
+    struct turn *turns; /* of the warps that have not ended */
+    unsigned count;
+    size_t place; /* in the heap */
+    struct sm *sm;
+};
+
+struct sm {
+    unsigned number;
+    uint64_t clock_offset;
+    double shared_free; /* when the shared memory's pipe is */
+    struct scheduler *schedulers;
+    bool *warp_taken;     /* by number */
+    struct block *blocks; /* slots of this launch */
+};
+
+struct texture_view {
+    uint64_t address, bytes; /* bytes 0: closed */
+};
+
+struct machine {
+    const struct profile *profile;
+    struct memory memory;
+    struct paths *paths;
+    struct noise noise;
+    struct sm *sms;
+    size_t texture_count;
+    struct texture_view *textures; /* object i + 1 */
+    double now;                    /* cycles; between launches */
+    double last_cycles;            /* of the last launch */
+    uint64_t launches, issued;
+
+    /* The launch that runs. */
+    const struct kernel *kernel;
+    uint32_t grid[3], block[3];
+    uint64_t block_count, next_block, live_blocks;
+    unsigned threads, warps_per_block, slots; /* slots: blocks of an SM */
+    unsigned used_sms, shift; /* lanes of a register: 1 << shift */
+    uint32_t shared_bytes, dynamic_bytes;
+    unsigned char *params;
+    double end;
+    double deadline_s, deadline_at; /* host seconds */
+    unsigned fetch_shift;           /* 0: instructions are not cached */
+    bool changed;                   /* an SM's warps woke or were replaced */
+    struct scheduler **heap;
+    size_t heap_count;
+    int code; /* of the error that ended it */
+    struct error *err;
+};
+
+struct machine *machine_new(const struct profile *profile, uint64_t seed);
+void machine_free(struct machine *machine);
+/* Runs a kernel to its end. */
+int machine_launch(struct machine *machine, const struct kernel *kernel,
+                   const struct launch *launch, struct error *err);
+
+/* Issues w->op at time t, and moves the warp on (execute.c). */
+void warp_issue(struct machine *m, struct warp *w, double t);
+/* Sets the warp's turn from what its next instruction waits for. */
+void warp_schedule(struct warp *w);
+/* The barrier at which all of the warp's lanes wait fell at time t. */
+void warp_wake(struct machine *m, struct warp *w, double t);
+
+/* Ends the launch with an error of an instruction. */
+void machine_fault(struct machine *m, const struct op *op, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+/* A warp ended at time t (machine.c). */
+void machine_warp_ended(struct machine *m, struct warp *w, double t);
+/* All lanes of a warp have come to w->barrier. */
+void machine_barrier(struct machine *m, struct warp *w, double t);
+
+#endif

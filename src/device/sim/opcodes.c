@@ -1,0 +1,225 @@
+#include "device/sim/opcodes.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+
+const struct ptx_type_info ptx_types[TYPE_COUNT] = {
+    [TYPE_NONE] = {"", 0, '\0'},
+#define X(id, name, bytes, class) [TYPE_##id] = {name, bytes, class},
+    PTX_TYPES(X)
+#undef X
+};
+
+const char *const ptx_spaces[SPACE_COUNT] = {
+#define X(id, name) [SPACE_##id] = name,
+    PTX_SPACES(X)
+#undef X
+};
+
+#define G(group) (1u << GROUP_##group)
+#define FLOAT    (G(ROUND) | G(FTZ) | G(SAT))
+#define MEMORY                                                                 \
+    (G(SPACE) | G(CACHE) | G(VECTOR) | G(ORDER) | G(SCOPE) | G(HINT))
+#define ATOM (G(SPACE) | G(ORDER) | G(SCOPE) | G(ATOMIC))
+#define EXACT (G(ROUND) | G(APPROX))
+
+/* ROW(name, operands, kind, code, types, takes, needs, …integer, …float) */
+#define OPCODES(ROW)                                                           \
+    ROW(abs, "da", ALU, ABS, 1, G(FTZ), 0, 0, 0)                               \
+    ROW(activemask, "d", VOTE, NONE, 1, 0, 0, 0, 0)                            \
+    ROW(add, "daa", ALU, ADD, 1, FLOAT, 0, 0, 0)                               \
+    ROW(and, "daa", ALU, AND, 1, 0, 0, 0, 0)                                   \
+    ROW(atom, "dmaa?", ATOMIC, NONE, 1, ATOM, G(ATOMIC), 0, 0)                 \
+    ROW(bar, "i?u?", BARRIER, NONE, 0, G(SYNC) | G(WARP) | G(SCOPE), G(SYNC),  \
+        0, 0)                                                                  \
+    ROW(barrier, "i?u?", BARRIER, NONE, 0, G(SYNC) | G(SCOPE), G(SYNC), 0, 0)  \
+    ROW(bfe, "dauu", ALU, BFE, 1, 0, 0, 0, 0)                                  \
+    ROW(bfi, "daauu", ALU, BFI, 1, 0, 0, 0, 0)                                 \
+    ROW(bfind, "ra", ALU, BFIND, 1, 0, 0, 0, 0)                                \
+    ROW(bra, "l", BRANCH, NONE, 0, G(UNI), 0, 0, 0)                            \
+    ROW(brev, "da", ALU, BREV, 1, 0, 0, 0, 0)                                  \
+    ROW(clz, "ra", ALU, CLZ, 1, 0, 0, 0, 0)                                    \
+    ROW(cnot, "da", ALU, CNOT, 1, 0, 0, 0, 0)                                  \
+    ROW(cos, "da", ALU, COS, 1, G(FTZ) | G(APPROX), G(APPROX), 0, 0)           \
+    ROW(cvt, "df", ALU, CVT, 2, FLOAT, 0, 0, 0)                                \
+    ROW(cvta, "da", ALU, CVTA, 1, G(SPACE) | G(TO), G(SPACE), 0, 0)            \
+    ROW(div, "daa", ALU, DIV, 1, FLOAT | G(APPROX), 0, 0, EXACT)               \
+    ROW(dp4a, "rffu", ALU, DP4A, 2, 0, 0, 0, 0)                                \
+    ROW(ex2, "da", ALU, EX2, 1, G(FTZ) | G(APPROX), G(APPROX), 0, 0)           \
+    ROW(exit, "", EXIT, NONE, 0, 0, 0, 0, 0)                                   \
+    ROW(fence, "", NOTHING, NONE, 0, G(ORDER) | G(SCOPE), 0, 0, 0)             \
+    ROW(fma, "daaa", ALU, MAD, 1, FLOAT, G(ROUND), 0, 0)                       \
+    ROW(ld, "vm", LOAD, NONE, 1, MEMORY, 0, 0, 0)                              \
+    ROW(lg2, "da", ALU, LG2, 1, G(FTZ) | G(APPROX), G(APPROX), 0, 0)           \
+    ROW(lop3, "daaai", ALU, LOP3, 1, 0, 0, 0, 0)                               \
+    ROW(mad, "DaaA", ALU, MAD, 1, FLOAT | G(PART), 0, G(PART), G(ROUND))       \
+    ROW(mad24, "daaa", ALU, MAD24, 1, G(PART), G(PART), 0, 0)                  \
+    ROW(max, "daa", ALU, MAX, 1, G(FTZ), 0, 0, 0)                              \
+    ROW(membar, "", NOTHING, NONE, 0, G(SCOPE), G(SCOPE), 0, 0)                \
+    ROW(min, "daa", ALU, MIN, 1, G(FTZ), 0, 0, 0)                              \
+    ROW(mov, "M", ALU, MOV, 1, 0, 0, 0, 0)                                     \
+    ROW(mul, "Daa", ALU, MUL, 1, FLOAT | G(PART), 0, G(PART), 0)               \
+    ROW(mul24, "daa", ALU, MUL24, 1, G(PART), G(PART), 0, 0)                   \
+    ROW(nanosleep, "u", SLEEP, NONE, 1, 0, 0, 0, 0)                            \
+    ROW(neg, "da", ALU, NEG, 1, G(FTZ), 0, 0, 0)                               \
+    ROW(not, "da", ALU, NOT, 1, 0, 0, 0, 0)                                    \
+    ROW(or, "daa", ALU, OR, 1, 0, 0, 0, 0)                                     \
+    ROW(popc, "ra", ALU, POPC, 1, 0, 0, 0, 0)                                  \
+    ROW(prefetch, "m", NOTHING, NONE, 0, G(SPACE) | G(HINT), G(HINT), 0, 0)    \
+    ROW(prmt, "daau", ALU, PRMT, 1, 0, 0, 0, 0)                                \
+    ROW(rcp, "da", ALU, RCP, 1, FLOAT | G(APPROX), EXACT, 0, 0)                \
+    ROW(red, "ma", ATOMIC, NONE, 1, ATOM, G(ATOMIC), 0, 0)                     \
+    ROW(rem, "daa", ALU, REM, 1, 0, 0, 0, 0)                                   \
+    ROW(ret, "", EXIT, NONE, 0, G(UNI), 0, 0, 0)                               \
+    ROW(rsqrt, "da", ALU, RSQRT, 1, G(FTZ) | G(APPROX), G(APPROX), 0, 0)       \
+    ROW(sad, "daaa", ALU, SAD, 1, 0, 0, 0, 0)                                  \
+    ROW(selp, "daaq", ALU, SELP, 1, 0, 0, 0, 0)                                \
+    ROW(setp, "Paaq?", ALU, SETP, 1, G(COMPARE) | G(BOOLEAN) | G(FTZ),         \
+        G(COMPARE), 0, 0)                                                      \
+    ROW(shf, "daau", ALU, SHF_L, 1, G(DIRECTION) | G(WRAP),                    \
+        G(DIRECTION) | G(WRAP), 0, 0)                                          \
+    ROW(shfl, "sauuu", SHUFFLE, NONE, 1, G(SYNC) | G(SHUFFLE),                 \
+        G(SYNC) | G(SHUFFLE), 0, 0)                                            \
+    ROW(shl, "dau", ALU, SHL, 1, 0, 0, 0, 0)                                   \
+    ROW(shr, "dau", ALU, SHR, 1, 0, 0, 0, 0)                                   \
+    ROW(sin, "da", ALU, SIN, 1, G(FTZ) | G(APPROX), G(APPROX), 0, 0)           \
+    ROW(slct, "daaf", ALU, SLCT, 2, G(FTZ), 0, 0, 0)                           \
+    ROW(sqrt, "da", ALU, SQRT, 1, FLOAT | G(APPROX), EXACT, 0, 0)              \
+    ROW(st, "mw", STORE, NONE, 1, MEMORY, 0, 0, 0)                             \
+    ROW(sub, "daa", ALU, SUB, 1, FLOAT, 0, 0, 0)                               \
+    ROW(tanh, "da", ALU, TANH, 1, G(APPROX), G(APPROX), 0, 0)                  \
+    ROW(tex, "vx", TEXTURE, NONE, 2, G(GEOMETRY) | G(VECTOR),                  \
+        G(GEOMETRY) | G(VECTOR), 0, 0)                                         \
+    ROW(trap, "", TRAP, NONE, 0, 0, 0, 0, 0)                                   \
+    ROW(vote, "dqu", VOTE, NONE, 1, G(SYNC) | G(VOTE), G(SYNC) | G(VOTE), 0,   \
+        0)                                                                     \
+    ROW(xor, "daa", ALU, XOR, 1, 0, 0, 0, 0)
+
+static const struct opcode opcodes[] = {
+#define ROW(name, operands, kind, code, types, takes, needs, integer, real)    \
+    {#name, operands, OP_##kind, ALU_##code, types,                            \
+     takes, needs,    integer,   real},
+    OPCODES(ROW)
+#undef ROW
+};
+
+const char *const opcode_names[] = {
+#define ROW(name, ...) #name,
+    OPCODES(ROW)
+#undef ROW
+        NULL,
+};
+
+static const struct modifier modifiers[] = {
+    {"rn", GROUP_ROUND, ROUND_RN},
+    {"rz", GROUP_ROUND, ROUND_RZ},
+    {"rm", GROUP_ROUND, ROUND_RM},
+    {"rp", GROUP_ROUND, ROUND_RP},
+    {"rni", GROUP_ROUND, ROUND_RNI},
+    {"rzi", GROUP_ROUND, ROUND_RZI},
+    {"rmi", GROUP_ROUND, ROUND_RMI},
+    {"rpi", GROUP_ROUND, ROUND_RPI},
+    {"ftz", GROUP_FTZ, 1},
+    {"sat", GROUP_SAT, 1},
+    {"approx", GROUP_APPROX, 1},
+    {"full", GROUP_APPROX, 1},
+    {"lo", GROUP_PART, PART_LO},
+    {"hi", GROUP_PART, PART_HI},
+    {"wide", GROUP_PART, PART_WIDE},
+#define X(id, name) {name, GROUP_COMPARE, COMPARE_##id},
+    PTX_COMPARISONS(X)
+#undef X
+    {"and", GROUP_BOOLEAN, BOOLEAN_AND},
+    {"or", GROUP_BOOLEAN, BOOLEAN_OR},
+    {"xor", GROUP_BOOLEAN, BOOLEAN_XOR},
+    {"global", GROUP_SPACE, SPACE_GLOBAL},
+    {"shared", GROUP_SPACE, SPACE_SHARED},
+    {"shared::cta", GROUP_SPACE, SPACE_SHARED},
+    {"const", GROUP_SPACE, SPACE_CONST},
+    {"local", GROUP_SPACE, SPACE_LOCAL},
+    {"param", GROUP_SPACE, SPACE_PARAM},
+    {"ca", GROUP_CACHE, CACHE_OP_CA},
+    {"cg", GROUP_CACHE, CACHE_OP_CG},
+    {"cs", GROUP_CACHE, CACHE_OP_CS},
+    {"lu", GROUP_CACHE, CACHE_OP_LU},
+    {"cv", GROUP_CACHE, CACHE_OP_CV},
+    {"nc", GROUP_CACHE, CACHE_OP_NC},
+    {"wb", GROUP_CACHE, CACHE_OP_WB},
+    {"wt", GROUP_CACHE, CACHE_OP_WT},
+    {"v2", GROUP_VECTOR, 2},
+    {"v4", GROUP_VECTOR, 4},
+    {"weak", GROUP_ORDER, 0},
+    {"volatile", GROUP_ORDER, 1},
+    {"relaxed", GROUP_ORDER, 1},
+    {"acquire", GROUP_ORDER, 1},
+    {"release", GROUP_ORDER, 1},
+    {"acq_rel", GROUP_ORDER, 1},
+    {"sc", GROUP_ORDER, 1},
+    {"cta", GROUP_SCOPE, 1},
+    {"cluster", GROUP_SCOPE, 2},
+    {"gl", GROUP_SCOPE, 3},
+    {"gpu", GROUP_SCOPE, 3},
+    {"sys", GROUP_SCOPE, 4},
+    {"add", GROUP_ATOMIC, ATOMIC_ADD},
+    {"exch", GROUP_ATOMIC, ATOMIC_EXCH},
+    {"cas", GROUP_ATOMIC, ATOMIC_CAS},
+    {"min", GROUP_ATOMIC, ATOMIC_MIN},
+    {"max", GROUP_ATOMIC, ATOMIC_MAX},
+    {"and", GROUP_ATOMIC, ATOMIC_AND},
+    {"or", GROUP_ATOMIC, ATOMIC_OR},
+    {"xor", GROUP_ATOMIC, ATOMIC_XOR},
+    {"inc", GROUP_ATOMIC, ATOMIC_INC},
+    {"dec", GROUP_ATOMIC, ATOMIC_DEC},
+    {"uni", GROUP_UNI, 1},
+    {"sync", GROUP_SYNC, 1},
+    {"aligned", GROUP_SCOPE, 0},
+    {"warp", GROUP_WARP, 1},
+    {"up", GROUP_SHUFFLE, SHUFFLE_UP},
+    {"down", GROUP_SHUFFLE, SHUFFLE_DOWN},
+    {"bfly", GROUP_SHUFFLE, SHUFFLE_BFLY},
+    {"idx", GROUP_SHUFFLE, SHUFFLE_IDX},
+    {"all", GROUP_VOTE, VOTE_ALL},
+    {"any", GROUP_VOTE, VOTE_ANY},
+    {"uni", GROUP_VOTE, VOTE_UNI},
+    {"ballot", GROUP_VOTE, VOTE_BALLOT},
+    {"to", GROUP_TO, 1},
+    {"l", GROUP_DIRECTION, 0},
+    {"r", GROUP_DIRECTION, 1},
+    {"clamp", GROUP_WRAP, 0},
+    {"wrap", GROUP_WRAP, 1},
+    {"1d", GROUP_GEOMETRY, 1},
+    {"L1", GROUP_HINT, 1},
+    {"L2", GROUP_HINT, 1},
+    {"L1::evict_normal", GROUP_HINT, 1},
+    {"L1::evict_first", GROUP_HINT, 1},
+    {"L1::evict_last", GROUP_HINT, 1},
+    {"L1::evict_unchanged", GROUP_HINT, 1},
+    {"L1::no_allocate", GROUP_HINT, 1},
+    {"L2::64B", GROUP_HINT, 1},
+    {"L2::128B", GROUP_HINT, 1},
+    {"L2::256B", GROUP_HINT, 1},
+};
+
+static bool is_name(const char *name, const char *text, size_t length)
+{
+    return strncmp(name, text, length) == 0 && name[length] == '\0';
+}
+
+const struct opcode *opcode_find(const char *name, size_t length)
+{
+    for (size_t i = 0; i < COUNT_OF(opcodes); i++)
+        if (is_name(opcodes[i].name, name, length))
+            return &opcodes[i];
+    return NULL;
+}
+
+const struct modifier *modifier_find(const struct modifier *from,
+                                     const char *name, size_t length)
+{
+    const struct modifier *m = from == NULL ? modifiers : from + 1;
+    for (; m < modifiers + COUNT_OF(modifiers); m++)
+        if (is_name(m->name, name, length))
+            return m;
+    return NULL;
+}

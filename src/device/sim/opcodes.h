@@ -1,0 +1,214 @@
+/*
+ * The PTX that the simulator knows, as tables: one row an opcode, one row a
+ * modifier.  Adding an instruction is a row here and its act in alu.c or
+ * execute.c.
+ */
+#ifndef SONDE_DEVICE_SIM_OPCODES_H
+#define SONDE_DEVICE_SIM_OPCODES_H
+
+#include "device/sim/program.h"
+
+/* What an instruction computes; alu_find gives the function by type. */
+enum alu_code {
+    ALU_NONE,
+    ALU_ADD,
+    ALU_SUB,
+    ALU_MUL, /* of floats; integers name a part: */
+    ALU_MUL_LO,
+    ALU_MUL_HI,
+    ALU_MUL_WIDE,
+    ALU_MAD, /* of floats */
+    ALU_MAD_LO,
+    ALU_MAD_HI,
+    ALU_MAD_WIDE,
+    ALU_MUL24, /* with the part: */
+    ALU_MUL24_LO,
+    ALU_MUL24_HI,
+    ALU_MAD24,
+    ALU_MAD24_LO,
+    ALU_MAD24_HI,
+    ALU_DIV,
+    ALU_REM,
+    ALU_MIN,
+    ALU_MAX,
+    ALU_NEG,
+    ALU_ABS,
+    ALU_AND,
+    ALU_OR,
+    ALU_XOR,
+    ALU_NOT,
+    ALU_CNOT,
+    ALU_SHL,
+    ALU_SHR,
+    ALU_SHF_L,
+    ALU_SHF_R,
+    ALU_POPC,
+    ALU_CLZ,
+    ALU_BFIND,
+    ALU_BREV,
+    ALU_BFE,
+    ALU_BFI,
+    ALU_PRMT,
+    ALU_LOP3,
+    ALU_SAD,
+    ALU_DP4A,
+    ALU_SQRT,
+    ALU_RCP,
+    ALU_RSQRT,
+    ALU_SIN,
+    ALU_COS,
+    ALU_LG2,
+    ALU_EX2,
+    ALU_TANH,
+    ALU_MOV,
+    ALU_PACK,
+    ALU_UNPACK,
+    ALU_SELP,
+    ALU_SLCT,
+    ALU_CVT,
+    ALU_CVTA,
+    ALU_SETP, /* with the comparison added: */
+    ALU_SETP_LAST = ALU_SETP + 17,
+    ALU_COUNT
+};
+
+/* X(id, name): how setp compares; ALU_SETP + id is the code. */
+#define PTX_COMPARISONS(X)                                                     \
+    X(EQ, "eq")                                                                \
+    X(NE, "ne")                                                                \
+    X(LT, "lt")                                                                \
+    X(LE, "le")                                                                \
+    X(GT, "gt")                                                                \
+    X(GE, "ge")                                                                \
+    X(LO, "lo")                                                                \
+    X(LS, "ls")                                                                \
+    X(HI, "hi")                                                                \
+    X(HS, "hs")                                                                \
+    X(EQU, "equ")                                                              \
+    X(NEU, "neu")                                                              \
+    X(LTU, "ltu")                                                              \
+    X(LEU, "leu")                                                              \
+    X(GTU, "gtu")                                                              \
+    X(GEU, "geu")                                                              \
+    X(NUM, "num")                                                              \
+    X(NAN, "nan")
+
+enum ptx_comparison {
+#define X(id, name) COMPARE_##id,
+    PTX_COMPARISONS(X)
+#undef X
+        COMPARE_COUNT
+};
+
+enum ptx_rounding {
+    ROUND_RN = 1, /* 0: none written */
+    ROUND_RZ,
+    ROUND_RM,
+    ROUND_RP,
+    ROUND_RNI,
+    ROUND_RZI,
+    ROUND_RMI,
+    ROUND_RPI,
+};
+
+enum ptx_atomic {
+    ATOMIC_ADD,
+    ATOMIC_EXCH,
+    ATOMIC_CAS,
+    ATOMIC_MIN,
+    ATOMIC_MAX,
+    ATOMIC_AND,
+    ATOMIC_OR,
+    ATOMIC_XOR,
+    ATOMIC_INC,
+    ATOMIC_DEC,
+};
+
+enum ptx_shuffle { SHUFFLE_UP, SHUFFLE_DOWN, SHUFFLE_BFLY, SHUFFLE_IDX };
+enum ptx_vote { VOTE_ALL, VOTE_ANY, VOTE_UNI, VOTE_BALLOT, VOTE_ACTIVE };
+enum ptx_boolean { BOOLEAN_AND, BOOLEAN_OR, BOOLEAN_XOR };
+enum ptx_part { PART_LO = 1, PART_HI, PART_WIDE };
+enum ptx_cache_op {
+    CACHE_OP_CA,
+    CACHE_OP_CG,
+    CACHE_OP_CS,
+    CACHE_OP_LU,
+    CACHE_OP_CV,
+    CACHE_OP_NC,
+    CACHE_OP_WB,
+    CACHE_OP_WT,
+};
+
+/* Kinds of modifier; an opcode's row says which it takes. */
+enum modifier_group {
+    GROUP_ROUND,
+    GROUP_FTZ,
+    GROUP_SAT,
+    GROUP_APPROX,
+    GROUP_PART,
+    GROUP_COMPARE,
+    GROUP_BOOLEAN,
+    GROUP_SPACE,
+    GROUP_CACHE,
+    GROUP_VECTOR,
+    GROUP_ORDER,
+    GROUP_SCOPE,
+    GROUP_ATOMIC,
+    GROUP_UNI,
+    GROUP_SYNC,
+    GROUP_WARP,
+    GROUP_SHUFFLE,
+    GROUP_VOTE,
+    GROUP_TO,
+    GROUP_DIRECTION,
+    GROUP_WRAP,
+    GROUP_HINT,
+    GROUP_GEOMETRY,
+    GROUP_COUNT
+};
+
+struct modifier {
+    const char *name;
+    enum modifier_group group;
+    uint8_t value;
+};
+
+/*
+ * Operands, a letter each:
+ *   d  destination of the type          D  the same, twice as wide with .wide
+ *   r  destination of 32 bits           P  predicate, optionally |second
+ *   a  source of the type               A  the same, twice as wide with .wide
+ *   f  source of the second type        u  source of 32 bits
+ *   q  source predicate, ! allowed      i  literal
+ *   v  destination or {vector}          w  source or {vector}
+ *   m  [address]                        l  label
+ *   x  [texture, coordinate]            ?  the one before may be missing
+ *   M  d or {…} and a or {…} of mov
+ *   s  d and optionally |predicate
+ * Sources go to op->src in their order; an address always to src[0].
+ */
+struct opcode {
+    const char *name, *operands;
+    enum op_kind kind;
+    uint8_t code;           /* enum alu_code */
+    uint8_t types;          /* how many type modifiers it takes */
+    uint32_t takes;         /* modifier groups, as bits */
+    uint32_t needs;         /* those that must be there */
+    uint32_t needs_integer; /* … if the type is an integer */
+    uint32_t needs_float;   /* … if it is a float: one of these */
+};
+
+/* NULL if there is none; `name` is not terminated. */
+const struct opcode *opcode_find(const char *name, size_t length);
+/* The next row after `from` (NULL: the first) of that name. */
+const struct modifier *modifier_find(const struct modifier *from,
+                                     const char *name, size_t length);
+/* NULL-terminated, for the nearest name. */
+extern const char *const opcode_names[];
+
+/* NULL if the instruction does not take that type. */
+alu_fn *alu_find(unsigned code, enum ptx_type type);
+/* Wrappers around op->inner. */
+alu_fn alu_directed, alu_saturated, alu_combined;
+
+#endif

@@ -1,0 +1,251 @@
+/*
+ * A cache of the profile stands for as many instances as its scope and its
+ * copies need; each is made when it is first used, and emptied lazily: an
+ * instance whose `epoch` is not the launch's is stale.
+ *
+ * An instance remembers the address that it saw last.  The same line (of a
+ * sectored cache: the same sector) again is a hit that changes no policy's
+ * state, so it is answered without asking the cache.
+ */
+#include "device/sim/paths.h"
+
+#include <stdlib.h>
+
+#include "base/mem.h"
+
+struct instance {
+    struct cache *cache; /* NULL until first used */
+    uint64_t epoch;
+    uint64_t latest; /* number of the last sector; NOTHING: none */
+};
+
+struct cache_group {
+    const struct profile_cache *profile;
+    struct instance *instances;
+    size_t count;
+    uint32_t *first; /* of the instances of each SM; its copies follow */
+    unsigned copies;
+    bool lasting; /* over launches */
+    unsigned sector_shift;
+};
+
+#define NOTHING UINT64_MAX
+
+struct paths {
+    const struct profile *profile;
+    uint64_t seed, epoch, window;
+    unsigned schedulers;
+    size_t count, tlb_count;
+    struct cache_group caches[PROFILE_CACHES_MAX], tlbs[PROFILE_TLBS_MAX];
+};
+
+static unsigned sms_sharing(const struct profile *p, enum profile_scope scope)
+{
+    const uint64_t per_tpc = p->sms_per_tpc > 0 ? p->sms_per_tpc : 1;
+    const uint64_t tpcs = p->tpcs_per_gpc > 0 ? p->tpcs_per_gpc : 1;
+    switch (scope) {
+    case SCOPE_TPC:
+        return (unsigned)per_tpc;
+    case SCOPE_GPC:
+        return (unsigned)(per_tpc * tpcs);
+    case SCOPE_GPU:
+        return (unsigned)p->sms;
+    case SCOPE_SM:
+        break;
+    }
+    return 1;
+}
+
+static unsigned shift_of(uint64_t bytes)
+{
+    return (unsigned)__builtin_ctzll(bytes);
+}
+
+static void group_init(struct cache_group *group, const struct profile *p,
+                       const struct profile_cache *cache)
+{
+    group->profile = cache;
+    group->copies = cache->copies_per_sm > 0 ? cache->copies_per_sm : 1;
+    group->lasting = cache->scope == SCOPE_GPU;
+    group->sector_shift = shift_of(cache->shape.sector);
+    group->first = xcalloc(p->sms, sizeof *group->first);
+    const unsigned sharing = sms_sharing(p, cache->scope);
+    for (unsigned sm = 0; sm < p->sms; sm++)
+        group->first[sm] = sm / sharing * group->copies;
+    group->count = group->first[p->sms - 1] + group->copies;
+    group->instances = xcalloc(group->count, sizeof *group->instances);
+}
+
+struct paths *paths_new(const struct profile *profile, uint64_t seed)
+{
+    struct paths *const paths = xcalloc(1, sizeof *paths);
+    paths->profile = profile;
+    paths->seed = seed;
+    paths->window = NOTHING;
+    paths->schedulers = (unsigned)profile->warp_schedulers;
+    paths->count = profile->cache_count;
+    paths->tlb_count = profile->tlb_count;
+    for (size_t i = 0; i < paths->count; i++)
+        group_init(&paths->caches[i], profile, &profile->caches[i]);
+    for (size_t i = 0; i < paths->tlb_count; i++) {
+        group_init(&paths->tlbs[i], profile, &profile->tlbs[i]);
+        paths->tlbs[i].lasting = true;
+    }
+    return paths;
+}
+
+static void group_free(struct cache_group *group)
+{
+    for (size_t i = 0; i < group->count; i++)
+        cache_free(group->instances[i].cache);
+    free(group->instances);
+    free(group->first);
+}
+
+void paths_free(struct paths *paths)
+{
+    if (paths == NULL)
+        return;
+    for (size_t i = 0; i < paths->count; i++)
+        group_free(&paths->caches[i]);
+    for (size_t i = 0; i < paths->tlb_count; i++)
+        group_free(&paths->tlbs[i]);
+    free(paths);
+}
+
+void paths_begin(struct paths *paths)
+{
+    paths->epoch++;
+}
+
+void paths_drop(struct paths *paths, uint64_t address, uint64_t bytes)
+{
+    for (size_t i = 0; i < paths->count; i++) {
+        struct cache_group *const group = &paths->caches[i];
+        for (size_t k = 0; k < group->count; k++) {
+            struct instance *const instance = &group->instances[k];
+            /* A stale instance will be emptied anyway. */
+            if (instance->cache == NULL || !group->lasting)
+                continue;
+            cache_drop(instance->cache, address, bytes);
+            instance->latest = NOTHING;
+        }
+    }
+}
+
+/* Makes the instance, or empties it if an earlier launch left it. */
+static void refresh(struct paths *paths, const struct cache_group *group,
+                    struct instance *instance, size_t index)
+{
+    if (instance->cache == NULL)
+        instance->cache =
+            cache_new(&group->profile->shape, paths->seed + index);
+    else if (!group->lasting)
+        cache_clear(instance->cache);
+    else {
+        instance->epoch = paths->epoch;
+        return;
+    }
+    instance->latest = NOTHING;
+    instance->epoch = paths->epoch;
+}
+
+static bool group_hit(struct paths *paths, const struct cache_group *group,
+                      struct accessor who, uint64_t address)
+{
+    size_t index = group->first[who.sm];
+    if (group->copies > 1)
+        index += who.warp % paths->schedulers % group->copies;
+    struct instance *const instance = &group->instances[index];
+    if (instance->epoch != paths->epoch)
+        refresh(paths, group, instance, index);
+    const uint64_t sector = address >> group->sector_shift;
+    if (sector == instance->latest)
+        return true;
+    instance->latest = sector;
+    return cache_access(instance->cache, address) == CACHE_HIT;
+}
+
+/* 0: found in the first TLB, 1: in the second, 2: in the third or walked. */
+static unsigned translate(struct paths *paths, struct accessor who,
+                          uint64_t address)
+{
+    for (unsigned i = 0; i < paths->tlb_count; i++)
+        if (group_hit(paths, &paths->tlbs[i], who, address))
+            return i;
+    return paths->tlb_count > 0 ? 2 : 0;
+}
+
+static const struct profile_latency *walk(struct paths *paths,
+                                          const struct profile_path *path,
+                                          struct accessor who, uint64_t address)
+{
+    for (size_t i = 0; i < path->levels; i++)
+        if (group_hit(paths, &paths->caches[path->cache[i]], who, address))
+            return &path->latency[i];
+    return &path->memory;
+}
+
+/* True if the load leaves the window of active pages, which then moves. */
+static bool leaves_window(struct paths *paths, uint64_t address)
+{
+    if (paths->profile->page_window_bytes == 0)
+        return false;
+    const uint64_t window = address / paths->profile->page_window_bytes;
+    const bool leaves = paths->window != window && paths->window != NOTHING;
+    paths->window = window;
+    return leaves;
+}
+
+static double load_one(struct paths *paths, enum profile_path_id id,
+                       struct accessor who, uint64_t address)
+{
+    const struct profile_path *const path = &paths->profile->paths[id];
+    const unsigned found = translate(paths, who, address);
+    const double cycles = walk(paths, path, who, address)->cycles[found];
+    return leaves_window(paths, address) ? paths->profile->page_window_latency
+                                         : cycles;
+}
+
+/* True if `value` is new among the `count` there; puts it there. */
+static bool put_distinct(uint64_t *values, size_t *count, uint64_t value)
+{
+    for (size_t i = *count; i-- > 0;)
+        if (values[i] == value)
+            return false;
+    values[(*count)++] = value;
+    return true;
+}
+
+double paths_load(struct paths *paths, enum profile_path_id path,
+                  struct accessor who, const uint64_t *addresses, size_t count,
+                  unsigned *lines)
+{
+    *lines = 1;
+    if (count == 1)
+        return load_one(paths, path, who, addresses[0]);
+    const struct profile_path *const p = &paths->profile->paths[path];
+    /* Without caches, what a memory transaction brings: 32 bytes. */
+    const struct cache_shape uncached = {.line = 32, .sector = 32};
+    const struct cache_shape *const shape =
+        p->levels > 0 ? &paths->profile->caches[p->cache[0]].shape : &uncached;
+    uint64_t sector[32], line[32];
+    size_t sectors = 0, line_count = 0;
+    double slowest = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (!put_distinct(sector, &sectors, addresses[i] / shape->sector))
+            continue;
+        put_distinct(line, &line_count, addresses[i] / shape->line);
+        const double cycles = load_one(paths, path, who, addresses[i]);
+        slowest = cycles > slowest ? cycles : slowest;
+    }
+    *lines = (unsigned)line_count;
+    return slowest + (double)(line_count - 1);
+}
+
+double paths_fetch(struct paths *paths, struct accessor who, uint64_t address)
+{
+    const struct profile_path *const path =
+        &paths->profile->paths[PATH_INSTRUCTION];
+    return walk(paths, path, who, address)->cycles[0];
+}

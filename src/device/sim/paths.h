@@ -1,0 +1,46 @@
+/*
+ * The caches and TLBs of a simulated GPU, and how a load walks them: first
+ * the TLBs in order, then the caches of the load's path, near first.  What is
+ * missed is filled on the way.
+ *
+ * L2 (every cache of scope "gpu") and the TLBs keep their contents from launch
+ * to launch; all other caches start a launch empty, as on a real GPU, whose
+ * L1, constant, texture and instruction caches are invalidated then.  Stores
+ * write through and leave the caches alone.
+ */
+#ifndef SONDE_DEVICE_SIM_PATHS_H
+#define SONDE_DEVICE_SIM_PATHS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "device/sim/profile.h"
+
+struct paths;
+
+/* The profile must outlive the paths. */
+struct paths *paths_new(const struct profile *profile, uint64_t seed);
+void paths_free(struct paths *paths);
+/* A launch begins. */
+void paths_begin(struct paths *paths);
+/* The lines of [address, address + bytes) were written from outside. */
+void paths_drop(struct paths *paths, uint64_t address, uint64_t bytes);
+
+/* Who loads: an SM and the number of its warp there. */
+struct accessor {
+    unsigned sm, warp;
+};
+
+/*
+ * Cycles of one warp's load from `count` > 0 addresses (of its active lanes):
+ * the slowest, and one more for each further line.  `*lines` is the number of
+ * distinct lines.
+ */
+double paths_load(struct paths *paths, enum profile_path_id path,
+                  struct accessor who, const uint64_t *addresses, size_t count,
+                  unsigned *lines);
+/* The same for one address, without TLBs: how instructions are fetched. */
+double paths_fetch(struct paths *paths, struct accessor who, uint64_t address);
+
+#endif

@@ -1,0 +1,111 @@
+/*
+ * A profile: all that is true of one simulated GPU, read from JSON (keys in
+ * docs/profiles.md).  The reader accepts exactly the keys it knows; a profile
+ * that is not JSON, lacks a key, has an unknown one or describes a GPU that
+ * cannot be is an ERR_FILE that names file, line or key.
+ */
+#ifndef SONDE_DEVICE_SIM_PROFILE_H
+#define SONDE_DEVICE_SIM_PROFILE_H
+
+#include <stdint.h>
+
+#include "base/error.h"
+#include "model/banks.h"
+#include "model/cache.h"
+
+enum { PROFILE_CACHES_MAX = 16, PROFILE_LEVELS_MAX = 4, PROFILE_TLBS_MAX = 3 };
+
+enum profile_scope { SCOPE_SM, SCOPE_TPC, SCOPE_GPC, SCOPE_GPU };
+
+struct profile_cache {
+    char name[32];
+    struct cache_shape shape;
+    unsigned copies_per_sm; /* 1, or the copies of a split cache */
+    enum profile_scope scope;
+};
+
+/* Cycles of a dependent load by where its address translation was found:
+ * [0] first TLB, [1] second, [2] page walk. */
+struct profile_latency {
+    double cycles[3];
+};
+
+/* X(id, name): how programs reach memory. */
+#define PROFILE_PATHS(X)                                                       \
+    X(PATH_GLOBAL_CA, "global.ca")                                             \
+    X(PATH_GLOBAL_CG, "global.cg")                                             \
+    X(PATH_READONLY, "readonly")                                               \
+    X(PATH_TEXTURE, "texture")                                                 \
+    X(PATH_CONSTANT, "constant")                                               \
+    X(PATH_LOCAL, "local")                                                     \
+    X(PATH_INSTRUCTION, "instruction")
+
+enum profile_path_id {
+#define X(id, name) id,
+    PROFILE_PATHS(X)
+#undef X
+        PATH_COUNT
+};
+
+struct profile_path {
+    int present; /* 0: this GPU has no such path */
+    size_t levels;
+    int cache[PROFILE_LEVELS_MAX]; /* index into profile.caches, near first */
+    struct profile_latency latency[PROFILE_LEVELS_MAX]; /* of a hit there */
+    struct profile_latency memory;
+};
+
+/* An instruction's costs: key of `isa`, "default" for all others. */
+struct profile_isa {
+    char name[48];
+    double latency[5]; /* cycles at -O0 … -O4 */
+    double issue;      /* cycles for which it keeps its pipe */
+};
+
+struct profile {
+    char name[128], architecture[32], source[256];
+    int cc_major, cc_minor;
+    uint64_t sms, warp_schedulers, sms_per_tpc, tpcs_per_gpc;
+    uint64_t max_threads_per_block, max_warps_per_sm, max_blocks_per_sm;
+    uint64_t clock_khz, memory_clock_khz, memory_bytes;
+    int64_t memory_bus_bits, registers_per_sm, cores_per_sm; /* -1: not told */
+    int64_t l2_reported_bytes;                               /* -1: not told */
+    /* What else a driver would report. */
+    uint64_t max_threads_per_sm, constant_bytes, shared_per_block;
+    int64_t shared_per_block_optin, shared_reserved;  /* -1: not told */
+    int64_t registers_per_block, l2_persisting_bytes; /* -1: not told */
+    int64_t texture_max_width, copy_engines, ecc;     /* -1: not told */
+    uint64_t clusters; /* 1: thread block clusters can be launched */
+
+    size_t cache_count;
+    struct profile_cache caches[PROFILE_CACHES_MAX];
+    size_t tlb_count;
+    struct profile_cache tlbs[PROFILE_TLBS_MAX];
+    struct profile_path paths[PATH_COUNT];
+    uint64_t page_window_bytes; /* 0: none */
+    double page_window_latency; /* cycles of a load that leaves it */
+
+    uint64_t shared_bytes;
+    double shared_latency, shared_conflict_cycles;
+    struct banks banks;
+
+    size_t isa_count;
+    struct profile_isa *isa; /* [0] is the default */
+
+    double clock_overhead; /* cycles between two %clock reads in a row */
+    double jitter_cycles, spike_rate, spike_cycles;
+};
+
+/*
+ * NAME is a path if it has a '/' or ends in ".json"; else a shipped profile
+ * (shipped.h), or NAME.json in `extra_folder` (may be NULL).  The caller frees
+ * with profile_free.  ERR_NO_DEVICE if there is no profile of that name.
+ */
+int profile_open(const char *name, const char *extra_folder,
+                 struct profile **profile, struct error *err);
+/* As profile_open, from text; `where` names it in errors. */
+int profile_parse(const char *text, const char *where, struct profile **profile,
+                  struct error *err);
+void profile_free(struct profile *profile);
+
+#endif

@@ -1,0 +1,377 @@
+/*
+ * The device interface on top of the simulated machine (machine.h): a module
+ * is decoded PTX (program.h) whose variables lie in the machine's memory.
+ */
+#include "device/sim/sim.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "device/sim/machine.h"
+#include "device/sim/program.h"
+#include "device/sim/shipped.h"
+
+struct sim {
+    struct device device; /* first: a device is one of these */
+    struct profile *profile;
+    struct machine *machine;
+};
+
+static struct sim *sim_of(struct device *device)
+{
+    return (struct sim *)device;
+}
+
+/* ---- what it is ---- */
+
+static void fill_limits(const struct profile *p, int64_t *value)
+{
+    value[PROPERTY_SMS] = (int64_t)p->sms;
+    value[PROPERTY_CORES] = p->cores_per_sm;
+    value[PROPERTY_WARP] = WARP_LANES;
+    value[PROPERTY_SM_THREADS] = (int64_t)p->max_threads_per_sm;
+    value[PROPERTY_SM_BLOCKS] = (int64_t)p->max_blocks_per_sm;
+    value[PROPERTY_SM_REGISTERS] = p->registers_per_sm;
+    value[PROPERTY_SM_SHARED] = (int64_t)p->shared_bytes;
+    value[PROPERTY_BLOCK_THREADS] = (int64_t)p->max_threads_per_block;
+    value[PROPERTY_BLOCK_REGISTERS] = p->registers_per_block;
+    value[PROPERTY_BLOCK_SHARED] = (int64_t)p->shared_per_block;
+    value[PROPERTY_BLOCK_SHARED_OPTIN] = p->shared_per_block_optin;
+    value[PROPERTY_BLOCK_SHARED_RESERVED] = p->shared_reserved;
+    value[PROPERTY_BLOCK_X] = (int64_t)p->max_threads_per_block;
+    value[PROPERTY_BLOCK_Y] = (int64_t)p->max_threads_per_block;
+    value[PROPERTY_BLOCK_Z] = BLOCK_Z_MAX;
+    value[PROPERTY_GRID_X] = GRID_X_MAX;
+    value[PROPERTY_GRID_Y] = GRID_YZ_MAX;
+    value[PROPERTY_GRID_Z] = GRID_YZ_MAX;
+}
+
+static void fill_memory(const struct profile *p, int64_t *value)
+{
+    value[PROPERTY_CLOCK] = (int64_t)p->clock_khz * 1000;
+    if (p->memory_clock_khz > 0)
+        value[PROPERTY_MEMORY_CLOCK] = (int64_t)p->memory_clock_khz * 1000;
+    value[PROPERTY_MEMORY_BYTES] = (int64_t)p->memory_bytes;
+    value[PROPERTY_MEMORY_BUS] = p->memory_bus_bits;
+    value[PROPERTY_ECC] = p->ecc;
+    value[PROPERTY_L2_BYTES] = p->l2_reported_bytes;
+    value[PROPERTY_L2_PERSISTING] = p->l2_persisting_bytes;
+    value[PROPERTY_CONSTANT_BYTES] = (int64_t)p->constant_bytes;
+    value[PROPERTY_GLOBAL_L1] = p->paths[PATH_GLOBAL_CA].present;
+    value[PROPERTY_LOCAL_L1] = p->paths[PATH_LOCAL].present;
+    value[PROPERTY_TEXTURE_WIDTH] = p->texture_max_width;
+    value[PROPERTY_CLUSTER] = (int64_t)p->clusters;
+    value[PROPERTY_COPY_ENGINES] = p->copy_engines;
+    value[PROPERTY_MIG] = 0;
+}
+
+static void fill_info(struct device_info *info, const struct profile *p,
+                      const char *name)
+{
+    snprintf(info->spec, sizeof info->spec, "sim:%s", name);
+    snprintf(info->name, sizeof info->name, "%s", p->name);
+    snprintf(info->architecture, sizeof info->architecture, "%s",
+             p->architecture);
+    info->cc_major = p->cc_major;
+    info->cc_minor = p->cc_minor;
+    info->simulated = true;
+    for (int i = 0; i < PROPERTY_COUNT; i++)
+        info->value[i] = -1;
+    fill_limits(p, info->value);
+    fill_memory(p, info->value);
+}
+
+static void append_entry(struct device_entry **entries, size_t *count,
+                         const char *name, const struct profile *p)
+{
+    *entries = xreallocarray(*entries, *count + 1, sizeof **entries);
+    struct device_entry *const e = &(*entries)[(*count)++];
+    snprintf(e->spec, sizeof e->spec, "sim:%s", name);
+    snprintf(e->name, sizeof e->name, "%s", p->name);
+    snprintf(e->note, sizeof e->note,
+             "simulated, %s, compute capability %d.%d, %.3g GiB",
+             p->architecture, p->cc_major, p->cc_minor,
+             (double)p->memory_bytes / (1024.0 * 1024 * 1024));
+}
+
+static int sim_list(struct device_entry **entries, size_t *count,
+                    struct error *err)
+{
+    for (const struct shipped_profile *s = shipped_profiles; s->name != NULL;
+         s++) {
+        struct profile *profile;
+        const int code = profile_parse(s->text, s->name, &profile, err);
+        if (code != 0)
+            return code;
+        append_entry(entries, count, s->name, profile);
+        profile_free(profile);
+    }
+    return 0;
+}
+
+/* ---- open and close ---- */
+
+struct device *sim_open_profile(struct profile *profile, const char *name,
+                                uint64_t seed)
+{
+    struct sim *const sim = xcalloc(1, sizeof *sim);
+    sim->device.ops = &sim_device_ops;
+    sim->profile = profile;
+    sim->machine = machine_new(profile, seed);
+    fill_info(&sim->device.info, profile, name);
+    return &sim->device;
+}
+
+static int sim_open(const char *what, const struct device_options *options,
+                    struct device **device, struct error *err)
+{
+    const char *const name = what[0] != '\0' ? what : SIM_DEFAULT_PROFILE;
+    struct profile *profile;
+    const int code = profile_open(
+        name, options != NULL ? options->profiles : NULL, &profile, err);
+    if (code != 0)
+        return code;
+    *device =
+        sim_open_profile(profile, name, options != NULL ? options->seed : 0);
+    return 0;
+}
+
+static void sim_close(struct device *device)
+{
+    struct sim *const sim = sim_of(device);
+    machine_free(sim->machine);
+    profile_free(sim->profile);
+    free(sim);
+}
+
+/* ---- programs ---- */
+
+static void sim_unload(struct device *device, struct module *module)
+{
+    struct memory *const memory = &sim_of(device)->machine->memory;
+    memory_release(memory, module->globals.address);
+    memory_release(memory, module->constants.address);
+    memory_release(memory, module->code_address);
+    module_free(module);
+}
+
+/* Gives a segment its place on the device, with its initial values. */
+static int place_segment(struct machine *m, struct segment *segment,
+                         struct error *err)
+{
+    if (segment->bytes == 0)
+        return 0;
+    const int code =
+        memory_allocate(&m->memory, segment->bytes, &segment->address, err);
+    if (code == 0 && segment->image_bytes > 0)
+        memcpy(memory_at(&m->memory, segment->address, segment->bytes),
+               segment->image, segment->image_bytes);
+    return code;
+}
+
+/* Gives the code addresses, so that caches can tell instructions apart. */
+static int place_code(struct machine *m, struct module *module,
+                      struct error *err)
+{
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < module->kernel_count; i++) {
+        struct kernel *const k = &module->kernels[i];
+        k->code_address = bytes;
+        k->module = module;
+        bytes += ((uint64_t)k->op_count * OP_BYTES + 127) / 128 * 128;
+    }
+    if (bytes == 0 || !m->profile->paths[PATH_INSTRUCTION].present)
+        return 0;
+    const int code =
+        memory_allocate(&m->memory, bytes, &module->code_address, err);
+    for (size_t i = 0; code == 0 && i < module->kernel_count; i++)
+        module->kernels[i].code_address += module->code_address;
+    return code;
+}
+
+static int sim_load(struct device *device, const struct source *source,
+                    struct module **module, struct error *err)
+{
+    const struct sim *const sim = sim_of(device);
+    if (source->level < 0 || source->level > 4)
+        return error_set(err, ERR_USAGE, "there is no optimisation level %d",
+                         source->level);
+    int code =
+        module_parse(source->ptx, source->level, sim->profile, module, err);
+    if (code != 0)
+        return code;
+    code = place_segment(sim->machine, &(*module)->globals, err);
+    if (code == 0)
+        code = place_segment(sim->machine, &(*module)->constants, err);
+    if (code == 0)
+        code = place_code(sim->machine, *module, err);
+    if (code != 0)
+        sim_unload(device, *module);
+    return code;
+}
+
+static int sim_kernel(struct device *device, struct module *module,
+                      const char *name, struct kernel **kernel,
+                      struct error *err)
+{
+    (void)device;
+    *kernel = module_kernel(module, name);
+    if (*kernel == NULL)
+        return error_set(err, ERR_USAGE, "the module has no kernel '%s'", name);
+    return 0;
+}
+
+static int sim_symbol(struct device *device, struct module *module,
+                      const char *name, uint64_t *address, size_t *bytes,
+                      struct error *err)
+{
+    (void)device;
+    const struct variable *const v = module_variable(module, name);
+    if (v == NULL || (v->space != SPACE_GLOBAL && v->space != SPACE_CONST))
+        return error_set(err, ERR_USAGE,
+                         "the module has no .global or .const variable '%s'",
+                         name);
+    *address = v->offset + (v->space == SPACE_CONST ? module->constants.address
+                                                    : module->globals.address);
+    *bytes = v->bytes;
+    return 0;
+}
+
+static int sim_launch(struct device *device, struct kernel *kernel,
+                      const struct launch *launch, struct error *err)
+{
+    return machine_launch(sim_of(device)->machine, kernel, launch, err);
+}
+
+static int sim_elapsed(struct device *device, double *nanoseconds,
+                       struct error *err)
+{
+    (void)err;
+    const struct sim *const sim = sim_of(device);
+    *nanoseconds =
+        sim->machine->last_cycles * 1e6 / (double)sim->profile->clock_khz;
+    return 0;
+}
+
+/* ---- memory ---- */
+
+static int sim_allocate(struct device *device, uint64_t bytes,
+                        uint64_t *address, struct error *err)
+{
+    return memory_allocate(&sim_of(device)->machine->memory, bytes, address,
+                           err);
+}
+
+static void sim_release(struct device *device, uint64_t address)
+{
+    memory_release(&sim_of(device)->machine->memory, address);
+}
+
+static int not_allocated(uint64_t address, size_t bytes, struct error *err)
+{
+    return error_set(err, ERR_DEVICE,
+                     "%zu bytes at 0x%llx are not in one allocation", bytes,
+                     (unsigned long long)address);
+}
+
+static int sim_copy_in(struct device *device, uint64_t to, const void *from,
+                       size_t bytes, struct error *err)
+{
+    struct machine *const m = sim_of(device)->machine;
+    if (bytes == 0)
+        return 0;
+    unsigned char *const host = memory_at(&m->memory, to, bytes);
+    if (host == NULL)
+        return not_allocated(to, bytes, err);
+    memcpy(host, from, bytes);
+    paths_drop(m->paths, to, bytes);
+    return 0;
+}
+
+static int sim_copy_out(struct device *device, void *to, uint64_t from,
+                        size_t bytes, struct error *err)
+{
+    struct machine *const m = sim_of(device)->machine;
+    if (bytes == 0)
+        return 0;
+    const unsigned char *const host = memory_at(&m->memory, from, bytes);
+    if (host == NULL)
+        return not_allocated(from, bytes, err);
+    memcpy(to, host, bytes);
+    return 0;
+}
+
+static int sim_memory_free(struct device *device, uint64_t *bytes,
+                           struct error *err)
+{
+    (void)err;
+    const struct memory *const memory = &sim_of(device)->machine->memory;
+    *bytes = memory->capacity - memory->used;
+    return 0;
+}
+
+static int sim_texture_open(struct device *device, uint64_t address,
+                            uint64_t bytes, struct texture *texture,
+                            struct error *err)
+{
+    struct machine *const m = sim_of(device)->machine;
+    const int64_t width = m->profile->texture_max_width;
+    if (bytes == 0 || memory_at(&m->memory, address, bytes) == NULL)
+        return not_allocated(address, bytes, err);
+    if (width > 0 && bytes / 4 > (uint64_t)width)
+        return error_set(err, ERR_UNSUPPORTED,
+                         "a texture of %llu texels; the GPU has %lld at most",
+                         (unsigned long long)bytes / 4, (long long)width);
+    m->textures =
+        xreallocarray(m->textures, m->texture_count + 1, sizeof *m->textures);
+    m->textures[m->texture_count++] = (struct texture_view){address, bytes};
+    *texture = (struct texture){.object = m->texture_count};
+    return 0;
+}
+
+static void sim_texture_close(struct device *device, struct texture *texture)
+{
+    struct machine *const m = sim_of(device)->machine;
+    m->textures[texture->object - 1].bytes = 0;
+    texture->object = 0;
+}
+
+static int sim_sense(struct device *device, struct device_sense *sense,
+                     struct error *err)
+{
+    (void)err;
+    const struct profile *const p = sim_of(device)->profile;
+    *sense = (struct device_sense){
+        .sm_mhz = (double)p->clock_khz / 1000,
+        .memory_mhz =
+            p->memory_clock_khz > 0 ? (double)p->memory_clock_khz / 1000 : -1,
+        .temperature_c = -1,
+        .power_w = -1,
+        .other_processes = 0,
+    };
+    return 0;
+}
+
+const struct device_ops sim_device_ops = {
+    .scheme = "sim",
+    .help = "a profile's name or file",
+    .list = sim_list,
+    .open = sim_open,
+    .close = sim_close,
+    .load = sim_load,
+    .unload = sim_unload,
+    .kernel = sim_kernel,
+    .launch = sim_launch,
+    .elapsed = sim_elapsed,
+    .allocate = sim_allocate,
+    .release = sim_release,
+    .copy_in = sim_copy_in,
+    .copy_out = sim_copy_out,
+    .memory_free = sim_memory_free,
+    .texture_open = sim_texture_open,
+    .texture_close = sim_texture_close,
+    .symbol = sim_symbol,
+    .sense = sim_sense,
+};
