@@ -1,0 +1,38 @@
+/*
+ * The builder of PTX text.  A kernel is written line by line into a buffer:
+ * header for the device's architecture, module variables, entry with 64-bit
+ * parameters, body.  Registers have names that say what they hold.  The text
+ * is readable and can be printed (`sonde ptx`).
+ *
+ *     struct kernel_text k;
+ *     kernel_begin(&k, out, 9, 0, "", "chase", "jobs out");
+ *     kernel_line(&k, ".reg .b64 %%jobs;");
+ *     kernel_line(&k, "ld.param.u64 %%jobs, [jobs];");
+ *     kernel_end(&k);
+ */
+#ifndef SONDE_PTX_KERNEL_H
+#define SONDE_PTX_KERNEL_H
+
+#include "base/buf.h"
+
+struct kernel_text {
+    struct buf *out;
+};
+
+/*
+ * Header, the module's `variables` (text, may be empty), and the opening of
+ * `.visible .entry NAME` with one .u64 parameter for each word of
+ * `parameters`.  The target is the device's own architecture, the PTX version
+ * the lowest that knows it, so that old drivers take it too.
+ */
+void kernel_begin(struct kernel_text *k, struct buf *out, int cc_major,
+                  int cc_minor, const char *variables, const char *name,
+                  const char *parameters);
+/* A line of the body, indented; a label (ending in ':') stands at the left. */
+void kernel_line(struct kernel_text *k, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+/* A comment line that says why. */
+void kernel_note(struct kernel_text *k, const char *text);
+void kernel_end(struct kernel_text *k);
+
+#endif
