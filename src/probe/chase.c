@@ -1,0 +1,140 @@
+/*
+ * The probe `chase`: what a dependent load costs on average.
+ *
+ * One thread follows a ring of pointers with loads unrolled 64 times, the
+ * timer outside.  A launch times a short run and one twice as long after it;
+ * their difference divided by the short one's loads is free of the clock
+ * reads, the loop's entry and cold instructions (Saavedra's and Wong's chase;
+ * Mei 2014, listing 2; Groessler 2022, 4.4, but with pointers, so that no
+ * address arithmetic is in the chain).
+ */
+#include <string.h>
+
+#include "probe/run.h"
+#include "probe/walk.h"
+#include "ptx/repeat.h"
+
+/* 64 loads hide the loop's own instructions behind the last load, and 1 KiB of
+ * code fits every instruction cache. */
+enum { UNROLL = 64, PHASES = 3 };
+
+enum out_word { OUT_SM, OUT_WARM, OUT_SHORT, OUT_LONG, OUT_DONE, OUT_WORDS };
+
+enum column { COLUMN_SM = 1, COLUMN_VISITS, COLUMN_SHORT, COLUMN_LONG };
+
+static const struct param params[] = {
+    WALK_PARAMS
+    {"visits", PARAM_NUMBER, "0", 0, 1u << 30, NULL,
+     "loads of the short run, rounded up to 64s; 0: one lap"},
+    {"repeats", PARAM_NUMBER, "0", 0, 1000, NULL,
+     "repetitions; 0: as many as the stopping rule wants"},
+    {0},
+};
+
+static const char *const columns[] = {"sm", "visits", "short", "long", NULL};
+
+static int kernel(const struct experiment *e, const struct device_info *info,
+                  struct buf *ptx, struct error *err)
+{
+    struct walk walk;
+    if (walk_read(e, &walk, err) != 0)
+        return err->code;
+    struct kernel_text k;
+    kernel_begin(&k, ptx, info->cc_major, info->cc_minor, WALK_VARIABLES,
+                 "chase", "jobs slots");
+    walk_opening(&k, &walk);
+    kernel_line(&k, ".reg .b64 %%left, %%t0, %%t1, %%out;");
+    kernel_line(&k, ".reg .b32 %%phase;");
+    walk_job_word(&k, "%out", JOB_OUT);
+    kernel_line(&k, "cvt.u64.u32 %%t0, %%sm;");
+    kernel_line(&k, "st.global.u64 [%%out], %%t0;");
+    kernel_line(&k, "mov.u32 %%phase, 0;");
+    kernel_note(&k, "warm, short and long run through the same loop");
+    kernel_line(&k, "PHASE:");
+    walk_job_word(&k, "%left", JOB_OWN);
+    kernel_line(&k, "setp.eq.u64 %%again, %%left, 0;");
+    kernel_line(&k, "@%%again bra NEXT;");
+    kernel_line(&k, "mov.u64 %%t0, %%clock64;");
+    repeat_loop(&k, "CHASE", "%left", UNROLL, walk_load, &walk);
+    walk_wait(&k, &walk);
+    kernel_line(&k, "mov.u64 %%t1, %%clock64;");
+    kernel_line(&k, "sub.u64 %%t1, %%t1, %%t0;");
+    kernel_line(&k, "st.global.u64 [%%out+8], %%t1;");
+    kernel_line(&k, "NEXT:");
+    kernel_line(&k, "add.u64 %%job, %%job, 8;");
+    kernel_line(&k, "add.u64 %%out, %%out, 8;");
+    kernel_line(&k, "add.u32 %%phase, %%phase, 1;");
+    kernel_line(&k, "setp.lt.u32 %%again, %%phase, %d;", PHASES);
+    kernel_line(&k, "@%%again bra PHASE;");
+    kernel_line(&k, "mov.u64 %%t0, 1;");
+    kernel_line(&k, "st.global.u64 [%%out+8], %%t0;");
+    walk_closing(&k);
+    walk_free(&walk);
+    return 0;
+}
+
+/* Turns of the unrolled loop that make at least so many loads. */
+static uint64_t turns(uint64_t loads)
+{
+    return (loads + UNROLL - 1) / UNROLL;
+}
+
+static uint64_t short_turns(const struct walk *walk, size_t elements)
+{
+    return turns(walk->visits > 0 ? walk->visits : elements);
+}
+
+static void own(const struct walk *walk, size_t elements, uint64_t *words)
+{
+    words[0] = turns(walk->warm * elements);
+    words[1] = short_turns(walk, elements);
+    words[2] = 2 * words[1];
+}
+
+static int once(struct prober *prober, const struct experiment *e,
+                struct samples *samples, struct error *err)
+{
+    struct walk walk;
+    struct walk_out out;
+    if (walk_read(e, &walk, err) != 0)
+        return err->code;
+    const uint64_t pool =
+        walk.space->memory == MEMORY_SHARED ? walk_region(&walk) : 0;
+    const int status = walk_run(prober, e, &walk, "chase", own, OUT_WORDS,
+                                pool, &out, err);
+    for (uint64_t i = 0; status == 0 && i < walk.sms; i++) {
+        const uint64_t *const words = out.words + i * OUT_WORDS;
+        int64_t *const row = samples_row(samples);
+        row[COLUMN_SM] = (int64_t)words[OUT_SM];
+        row[COLUMN_VISITS] =
+            (int64_t)(UNROLL * short_turns(&walk, out.elements[i]));
+        row[COLUMN_SHORT] = (int64_t)words[OUT_SHORT];
+        row[COLUMN_LONG] = (int64_t)words[OUT_LONG];
+    }
+    if (status == 0)
+        walk_done(&out);
+    walk_free(&walk);
+    return status;
+}
+
+/* Cycles a load, of the first SM. */
+static double figure(const struct experiment *e, const struct samples *samples,
+                     size_t from)
+{
+    (void)e;
+    return (double)(samples_at(samples, from, COLUMN_LONG) -
+                    samples_at(samples, from, COLUMN_SHORT)) /
+           (double)samples_at(samples, from, COLUMN_VISITS);
+}
+
+const struct probe probe_chase = {
+    .name = "chase",
+    .what = "average cost of a dependent load over a ring of pointers",
+    .params = params,
+    .columns = columns,
+    .figure = figure,
+    .repeats_least = 5,
+    .repeats_most = 15,
+    .kernel = kernel,
+    .once = once,
+};

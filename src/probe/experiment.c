@@ -1,0 +1,241 @@
+#include "probe/experiment.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "probe/probe.h"
+
+static size_t param_count(const struct probe *probe)
+{
+    size_t n = 0;
+    while (probe->params[n].name != NULL)
+        n++;
+    return n;
+}
+
+/* Index of a parameter, or the count if there is none of that name. */
+static size_t param_index(const struct probe *probe, const char *name)
+{
+    size_t i = 0;
+    while (probe->params[i].name != NULL &&
+           strcmp(probe->params[i].name, name) != 0)
+        i++;
+    return i;
+}
+
+static int unknown_param(const struct probe *probe, const char *name,
+                         struct error *err)
+{
+    const char *names[PARAMS_MAX + 1] = {0};
+    for (size_t i = 0; i < param_count(probe); i++)
+        names[i] = probe->params[i].name;
+    const char *const near = text_nearest(name, names);
+    return error_set(err, ERR_USAGE,
+                     "probe %s has no parameter '%s'%s%s%s "
+                     "(`sonde explain %s` lists them)",
+                     probe->name, name, near != NULL ? "; did you mean '" : "",
+                     near != NULL ? near : "", near != NULL ? "'?" : "",
+                     probe->name);
+}
+
+static int read_number(const struct param *p, const char *text, char **value,
+                       struct error *err)
+{
+    uint64_t number;
+    if (!text_to_u64(text, &number))
+        return error_set(err, ERR_USAGE,
+                         "%s=%s is not a whole number (16384, 0x4000 or 16K)",
+                         p->name, text);
+    if (number < p->least || number > p->most)
+        return error_set(err, ERR_USAGE,
+                         "%s=%s is out of range: %" PRIu64 " to %" PRIu64,
+                         p->name, text, p->least, p->most);
+    *value = xasprintf("%" PRIu64, number);
+    return 0;
+}
+
+static int read_word(const struct param *p, const char *text, char **value,
+                     struct error *err)
+{
+    struct buf known = {0};
+    for (const char *const *w = p->words; *w != NULL; w++) {
+        if (strcmp(*w, text) == 0) {
+            buf_free(&known);
+            *value = xstrdup(text);
+            return 0;
+        }
+        buf_printf(&known, "%s%s", known.length > 0 ? ", " : "", *w);
+    }
+    error_set(err, ERR_USAGE, "%s=%s is not one of %s", p->name, text,
+              buf_string(&known));
+    buf_free(&known);
+    return err->code;
+}
+
+static int parse_segment(const char *text, struct segment *segment)
+{
+    char field[3][32];
+    if (sscanf(text, "%31[^:,]:%31[^:,]:%31[^:,]", field[0], field[1],
+               field[2]) != 3)
+        return -1;
+    return text_to_u64(field[0], &segment->start) &&
+                   text_to_u64(field[1], &segment->count) &&
+                   text_to_u64(field[2], &segment->step)
+               ? 0
+               : -1;
+}
+
+/* START:COUNT:STEP[,…]; NULL if it is anything else. */
+static struct segment *parse_list(const char *text, size_t *count)
+{
+    struct segment *list = NULL;
+    *count = 0;
+    while (*text != '\0') {
+        list = xreallocarray(list, *count + 1, sizeof *list);
+        const size_t length = strcspn(text, ",");
+        if (parse_segment(text, &list[(*count)++]) != 0) {
+            free(list);
+            return NULL;
+        }
+        text += length;
+        text += *text == ',';
+    }
+    return list;
+}
+
+static int read_list(const struct param *p, const char *text, char **value,
+                     struct error *err)
+{
+    size_t count;
+    struct segment *const list = parse_list(text, &count);
+    if (list == NULL && text[0] != '\0')
+        return error_set(err, ERR_USAGE,
+                         "%s=%s is not START:COUNT:STEP[,…] in bytes, "
+                         "elements and bytes",
+                         p->name, text);
+    struct buf canonical = {0};
+    for (size_t i = 0; i < count; i++)
+        buf_printf(&canonical, "%s%" PRIu64 ":%" PRIu64 ":%" PRIu64,
+                   i > 0 ? "," : "", list[i].start, list[i].count,
+                   list[i].step);
+    free(list);
+    *value = buf_take(&canonical);
+    return 0;
+}
+
+static int read_value(const struct param *p, const char *text, char **value,
+                      struct error *err)
+{
+    switch (p->kind) {
+    case PARAM_NUMBER:
+        return read_number(p, text, value, err);
+    case PARAM_WORD:
+        return read_word(p, text, value, err);
+    case PARAM_LIST:
+        return read_list(p, text, value, err);
+    }
+    return 0;
+}
+
+static int take_pair(struct experiment *e, char *pair, struct error *err)
+{
+    char *const equals = strchr(pair, '=');
+    if (equals == NULL)
+        return error_set(err, ERR_USAGE,
+                         "'%s' is not a parameter of the form name=value",
+                         pair);
+    *equals = '\0';
+    const size_t i = param_index(e->probe, pair);
+    if (e->probe->params[i].name == NULL)
+        return unknown_param(e->probe, pair, err);
+    if (e->value[i] != NULL)
+        return error_set(err, ERR_USAGE, "%s is given twice", pair);
+    return read_value(&e->probe->params[i], equals + 1, &e->value[i], err);
+}
+
+static int find_probe(const char *name, const struct probe **probe,
+                      struct error *err)
+{
+    *probe = probe_find(name);
+    if (*probe != NULL)
+        return 0;
+    const char *names[32] = {0};
+    for (size_t i = 0; probe_table[i] != NULL && i < COUNT_OF(names) - 1; i++)
+        names[i] = probe_table[i]->name;
+    const char *const near = text_nearest(name, names);
+    return error_set(err, ERR_USAGE,
+                     "there is no probe '%s'%s%s%s (`sonde list` shows them)",
+                     name, near != NULL ? "; did you mean '" : "",
+                     near != NULL ? near : "", near != NULL ? "'?" : "");
+}
+
+static int fill_defaults(struct experiment *e, struct error *err)
+{
+    for (size_t i = 0; e->probe->params[i].name != NULL; i++)
+        if (e->value[i] == NULL &&
+            read_value(&e->probe->params[i], e->probe->params[i].fallback,
+                       &e->value[i], err) != 0)
+            return err->code;
+    return 0;
+}
+
+int experiment_parse(const char *text, struct experiment *e, struct error *err)
+{
+    *e = (struct experiment){0};
+    char *const copy = xstrdup(text);
+    char *rest = NULL;
+    const char *const name = strtok_r(copy, " \t\n", &rest);
+    int status = find_probe(name != NULL ? name : "", &e->probe, err);
+    char *pair;
+    while (status == 0 && (pair = strtok_r(NULL, " \t\n", &rest)) != NULL)
+        status = take_pair(e, pair, err);
+    if (status == 0)
+        status = fill_defaults(e, err);
+    free(copy);
+    if (status != 0)
+        experiment_free(e);
+    return status;
+}
+
+void experiment_free(struct experiment *e)
+{
+    for (size_t i = 0; i < PARAMS_MAX; i++)
+        free(e->value[i]);
+    *e = (struct experiment){0};
+}
+
+char *experiment_text(const struct experiment *e)
+{
+    struct buf text = {0};
+    buf_text(&text, e->probe->name);
+    for (size_t i = 0; e->probe->params[i].name != NULL; i++)
+        if (strcmp(e->value[i], e->probe->params[i].fallback) != 0)
+            buf_printf(&text, " %s=%s", e->probe->params[i].name, e->value[i]);
+    return buf_take(&text);
+}
+
+bool experiment_has(const struct experiment *e, const char *param)
+{
+    return e->probe->params[param_index(e->probe, param)].name != NULL;
+}
+
+uint64_t experiment_number(const struct experiment *e, const char *param)
+{
+    return strtoull(experiment_word(e, param), NULL, 10);
+}
+
+const char *experiment_word(const struct experiment *e, const char *param)
+{
+    return e->value[param_index(e->probe, param)];
+}
+
+struct segment *experiment_list(const struct experiment *e, const char *param,
+                                size_t *count)
+{
+    return parse_list(experiment_word(e, param), count);
+}

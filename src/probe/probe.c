@@ -1,0 +1,63 @@
+#include "probe/probe.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+#define PROBE(name) extern const struct probe probe_##name;
+#include "probe/probes.def"
+#undef PROBE
+
+const struct probe *const probe_table[] = {
+#define PROBE(name) &probe_##name,
+#include "probe/probes.def"
+#undef PROBE
+    NULL,
+};
+
+const struct probe *probe_find(const char *name)
+{
+    for (size_t i = 0; probe_table[i] != NULL; i++)
+        if (strcmp(probe_table[i]->name, name) == 0)
+            return probe_table[i];
+    return NULL;
+}
+
+void samples_init(struct samples *s, const struct probe *probe)
+{
+    *s = (struct samples){.columns = 1, .names = {"repeat"}};
+    for (const char *const *c = probe->columns; *c != NULL; c++)
+        s->names[s->columns++] = *c;
+}
+
+void samples_free(struct samples *s)
+{
+    free(s->data);
+    *s = (struct samples){0};
+}
+
+int64_t *samples_row(struct samples *s)
+{
+    if (s->rows == s->capacity) {
+        s->capacity = s->capacity > 0 ? 2 * s->capacity : 64;
+        s->data = xreallocarray(s->data, s->capacity * s->columns,
+                                sizeof *s->data);
+    }
+    int64_t *const row = s->data + s->rows++ * s->columns;
+    memset(row, 0, s->columns * sizeof *row);
+    return row;
+}
+
+int64_t samples_at(const struct samples *s, size_t row, size_t column)
+{
+    return s->data[row * s->columns + column];
+}
+
+size_t samples_column(const struct samples *s, const char *name)
+{
+    size_t i = 0;
+    while (strcmp(s->names[i], name) != 0)
+        i++;
+    return i;
+}

@@ -1,0 +1,409 @@
+#include "probe/record.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zstd.h>
+
+#include "base/file.h"
+#include "base/mem.h"
+
+static const char magic[] = "sonde-recording 1\n";
+
+/* Far beyond any real recording, and what a damaged length may not exceed. */
+enum { TEXT_MOST = 1 << 30, FILE_MOST = 1 << 28 };
+
+struct entry {
+    char *experiment;
+    char *columns; /* names, separated by blanks */
+    size_t width, rows;
+    int64_t *data;
+    size_t replayed; /* times it was handed out */
+};
+
+struct recording {
+    char *where;
+    struct device_info info;
+    uint64_t seed;
+    struct entry *entries;
+    size_t count;
+};
+
+struct recording *recording_new(const struct device_info *info, uint64_t seed)
+{
+    struct recording *const r = xcalloc(1, sizeof *r);
+    r->where = xstrdup("the recording");
+    r->info = *info;
+    r->seed = seed;
+    return r;
+}
+
+void recording_free(struct recording *r)
+{
+    if (r == NULL)
+        return;
+    for (size_t i = 0; i < r->count; i++) {
+        free(r->entries[i].experiment);
+        free(r->entries[i].columns);
+        free(r->entries[i].data);
+    }
+    free(r->entries);
+    free(r->where);
+    free(r);
+}
+
+const struct device_info *recording_info(const struct recording *r)
+{
+    return &r->info;
+}
+
+uint64_t recording_seed(const struct recording *r)
+{
+    return r->seed;
+}
+
+static struct entry *new_entry(struct recording *r)
+{
+    r->entries =
+        xreallocarray(r->entries, r->count + 1, sizeof *r->entries);
+    struct entry *const e = &r->entries[r->count++];
+    *e = (struct entry){0};
+    return e;
+}
+
+static char *column_names(const struct samples *s)
+{
+    struct buf names = {0};
+    for (size_t i = 0; i < s->columns; i++)
+        buf_printf(&names, "%s%s", i > 0 ? " " : "", s->names[i]);
+    return buf_take(&names);
+}
+
+void recording_add(struct recording *r, const char *experiment,
+                   const struct samples *s)
+{
+    struct entry *const e = new_entry(r);
+    e->experiment = xstrdup(experiment);
+    e->columns = column_names(s);
+    e->width = s->columns;
+    e->rows = s->rows;
+    const size_t bytes = s->rows * s->columns * sizeof *s->data;
+    e->data = xmalloc(bytes);
+    if (bytes > 0)
+        memcpy(e->data, s->data, bytes);
+}
+
+/* The first entry of that name not yet handed out, else the last one. */
+static struct entry *next_entry(struct recording *r, const char *experiment)
+{
+    struct entry *found = NULL;
+    for (size_t i = 0; i < r->count; i++) {
+        if (strcmp(r->entries[i].experiment, experiment) != 0)
+            continue;
+        found = &r->entries[i];
+        if (found->replayed == 0)
+            break;
+    }
+    return found;
+}
+
+int recording_find(struct recording *r, const char *experiment,
+                   struct samples *s, struct error *err)
+{
+    struct entry *const e = next_entry(r, experiment);
+    if (e == NULL)
+        return error_set(err, ERR_NOT_RECORDED,
+                         "%s does not hold the experiment '%s'; record the "
+                         "study again on the GPU",
+                         r->where, experiment);
+    char *const columns = column_names(s);
+    const bool same = strcmp(columns, e->columns) == 0;
+    free(columns);
+    if (!same)
+        return error_set(err, ERR_FILE,
+                         "%s: '%s' has the columns %s, which this version does "
+                         "not know",
+                         r->where, experiment, e->columns);
+    e->replayed++;
+    for (size_t row = 0; row < e->rows; row++)
+        memcpy(samples_row(s), e->data + row * e->width,
+               e->width * sizeof *e->data);
+    return 0;
+}
+
+/* ---- writing ---------------------------------------------------------- */
+
+static void write_info(const struct device_info *info, struct buf *out)
+{
+    json_t *const properties = json_object();
+    for (int i = 0; i < PROPERTY_COUNT; i++)
+        if (info->value[i] >= 0)
+            json_object_set_new(properties, property_finding(i),
+                                json_integer(info->value[i]));
+    json_t *const device = json_pack(
+        "{s:s s:s s:s s:s s:s s:i s:i s:b s:o}", "spec", info->spec, "name",
+        info->name, "architecture", info->architecture, "driver", info->driver,
+        "uuid", info->uuid, "cc_major", info->cc_major, "cc_minor",
+        info->cc_minor, "simulated", info->simulated, "properties",
+        properties);
+    char *const text = json_dumps(device, JSON_COMPACT);
+    buf_printf(out, "device %s\n", text);
+    free(text);
+    json_decref(device);
+}
+
+static void write_entry(const struct entry *e, struct buf *out)
+{
+    buf_printf(out, "experiment %s\ncolumns %s\nrows %zu\n", e->experiment,
+               e->columns, e->rows);
+    for (size_t i = 0; i < e->rows * e->width; i++)
+        buf_printf(out, "%" PRId64 "%c", e->data[i],
+                   (i + 1) % e->width == 0 ? '\n' : ' ');
+}
+
+static int compress(const struct buf *text, struct buf *packed,
+                    struct error *err)
+{
+    ZSTD_CCtx *const context = ZSTD_createCCtx();
+    ZSTD_CCtx_setParameter(context, ZSTD_c_compressionLevel, 12);
+    ZSTD_CCtx_setParameter(context, ZSTD_c_checksumFlag, 1);
+    const size_t bound = ZSTD_compressBound(text->length);
+    char *const data = xmalloc(bound);
+    const size_t length =
+        ZSTD_compress2(context, data, bound, text->data, text->length);
+    ZSTD_freeCCtx(context);
+    int status = 0;
+    if (ZSTD_isError(length))
+        status = error_set(err, ERR_FILE, "cannot compress the recording: %s",
+                           ZSTD_getErrorName(length));
+    else
+        buf_append(packed, data, length);
+    free(data);
+    return status;
+}
+
+int recording_write(const struct recording *r, const char *path,
+                    struct error *err)
+{
+    struct buf text = {0}, packed = {0};
+    buf_printf(&text, "%sseed %" PRIu64 "\n", magic, r->seed);
+    write_info(&r->info, &text);
+    for (size_t i = 0; i < r->count; i++)
+        write_entry(&r->entries[i], &text);
+    buf_printf(&text, "end %zu\n", r->count);
+    int status = compress(&text, &packed, err);
+    if (status == 0)
+        status = file_write(path, packed.data, packed.length, err);
+    buf_free(&text);
+    buf_free(&packed);
+    return status;
+}
+
+/* ---- reading ---------------------------------------------------------- */
+
+/* The text, read line by line. */
+struct reader {
+    const char *where;
+    char *next; /* NULL at the end */
+    size_t line;
+    struct error *err;
+};
+
+static char *take_line(struct reader *in)
+{
+    char *const line = in->next;
+    if (line == NULL)
+        return NULL;
+    char *const end = strchr(line, '\n');
+    if (end == NULL)
+        return NULL;
+    *end = '\0';
+    in->next = end + 1;
+    in->line++;
+    return line;
+}
+
+static int bad(struct reader *in, const char *what)
+{
+    return error_set(in->err, ERR_FILE, "%s, line %zu: %s; it is not a whole "
+                     "recording of this version", in->where, in->line, what);
+}
+
+/* The rest of the next line behind `word` and a blank; NULL if it is none. */
+static char *take_word(struct reader *in, const char *word)
+{
+    char *const line = take_line(in);
+    const size_t length = strlen(word);
+    if (line == NULL || strncmp(line, word, length) != 0 || line[length] != ' ')
+        return NULL;
+    return line + length + 1;
+}
+
+static bool take_number(struct reader *in, const char *word, uint64_t most,
+                        uint64_t *number)
+{
+    const char *const text = take_word(in, word);
+    char *end;
+    if (text == NULL)
+        return false;
+    errno = 0;
+    *number = strtoull(text, &end, 10);
+    return end != text && *end == '\0' && errno == 0 && *number <= most;
+}
+
+static void copy_text(char *to, size_t size, json_t *object, const char *key)
+{
+    const char *const text = json_string_value(json_object_get(object, key));
+    snprintf(to, size, "%s", text != NULL ? text : "");
+}
+
+static int read_info(struct reader *in, struct device_info *info)
+{
+    const char *const text = take_word(in, "device");
+    json_t *const device =
+        text != NULL ? json_loads(text, JSON_REJECT_DUPLICATES, NULL) : NULL;
+    if (!json_is_object(device)) {
+        json_decref(device);
+        return bad(in, "there is no description of the device");
+    }
+    copy_text(info->spec, sizeof info->spec, device, "spec");
+    copy_text(info->name, sizeof info->name, device, "name");
+    copy_text(info->architecture, sizeof info->architecture, device,
+              "architecture");
+    copy_text(info->driver, sizeof info->driver, device, "driver");
+    copy_text(info->uuid, sizeof info->uuid, device, "uuid");
+    info->cc_major =
+        (int)json_integer_value(json_object_get(device, "cc_major"));
+    info->cc_minor =
+        (int)json_integer_value(json_object_get(device, "cc_minor"));
+    info->simulated = json_is_true(json_object_get(device, "simulated"));
+    json_t *const properties = json_object_get(device, "properties");
+    for (int i = 0; i < PROPERTY_COUNT; i++) {
+        json_t *const value = json_object_get(properties, property_finding(i));
+        info->value[i] = json_is_integer(value) ? json_integer_value(value) : -1;
+    }
+    json_decref(device);
+    return 0;
+}
+
+static size_t count_words(const char *text)
+{
+    size_t words = 0;
+    for (const char *c = text; *c != '\0'; c++)
+        words += *c != ' ' && (c == text || c[-1] == ' ');
+    return words;
+}
+
+static int read_row(struct reader *in, int64_t *row, size_t width)
+{
+    char *text = take_line(in);
+    for (size_t i = 0; text != NULL && i < width; i++) {
+        char *end;
+        errno = 0;
+        row[i] = strtoll(text, &end, 10);
+        if (end == text || errno != 0 ||
+            *end != (i + 1 < width ? ' ' : '\0'))
+            return bad(in, "a row of samples is not what its columns say");
+        text = end + 1;
+    }
+    return text != NULL ? 0 : bad(in, "samples are missing");
+}
+
+static int read_entry(struct reader *in, struct recording *r, char *experiment)
+{
+    struct entry *const e = new_entry(r);
+    e->experiment = xstrdup(experiment);
+    const char *const columns = take_word(in, "columns");
+    e->columns = xstrdup(columns != NULL ? columns : "");
+    e->width = count_words(e->columns);
+    uint64_t rows;
+    /* No row is shorter than two characters a column, so a length beyond the
+     * text that is left cannot be true. */
+    if (e->width == 0 || e->width > COLUMNS_MAX ||
+        !take_number(in, "rows", strlen(in->next) / 2 / e->width + 1, &rows))
+        return bad(in, "an experiment has no columns or no number of rows");
+    e->data = xreallocarray(NULL, rows * e->width + 1, sizeof *e->data);
+    for (; e->rows < rows; e->rows++)
+        if (read_row(in, e->data + e->rows * e->width, e->width) != 0)
+            return in->err->code;
+    return 0;
+}
+
+static int read_text(struct reader *in, struct recording *r)
+{
+    char *line = take_line(in);
+    if (line == NULL || strncmp(line, magic, sizeof magic - 2) != 0 ||
+        line[sizeof magic - 2] != '\0')
+        return bad(in, "it does not begin with 'sonde-recording 1'");
+    if (!take_number(in, "seed", UINT64_MAX, &r->seed))
+        return bad(in, "there is no seed");
+    if (read_info(in, &r->info) != 0)
+        return in->err->code;
+    while ((line = take_line(in)) != NULL) {
+        if (strncmp(line, "experiment ", 11) != 0)
+            break;
+        if (read_entry(in, r, line + 11) != 0)
+            return in->err->code;
+    }
+    char end[32];
+    snprintf(end, sizeof end, "end %zu", r->count);
+    if (line == NULL || strcmp(line, end) != 0 || *in->next != '\0')
+        return bad(in, "the end is missing");
+    return 0;
+}
+
+static int decompress(const void *data, size_t length, const char *where,
+                      char **text, struct error *err)
+{
+    const unsigned long long size = ZSTD_getFrameContentSize(data, length);
+    if (size == ZSTD_CONTENTSIZE_ERROR || size == ZSTD_CONTENTSIZE_UNKNOWN ||
+        size > TEXT_MOST)
+        return error_set(err, ERR_FILE, "%s is not a recording of sonde's",
+                         where);
+    *text = xmalloc((size_t)size + 1);
+    const size_t got = ZSTD_decompress(*text, (size_t)size, data, length);
+    const char *why = NULL;
+    if (ZSTD_isError(got))
+        why = ZSTD_getErrorName(got);
+    else if (got != size || memchr(*text, '\0', (size_t)size) != NULL)
+        why = "it is not text";
+    (*text)[why == NULL ? size : 0] = '\0';
+    return why == NULL ? 0
+                       : error_set(err, ERR_FILE, "%s is damaged: %s", where,
+                                   why);
+}
+
+int recording_parse(const void *data, size_t length, const char *where,
+                    struct recording **recording, struct error *err)
+{
+    char *text = NULL;
+    if (decompress(data, length, where, &text, err) != 0) {
+        free(text);
+        return err->code;
+    }
+    struct recording *const r = xcalloc(1, sizeof *r);
+    r->where = xstrdup(where);
+    struct reader in = {.where = where, .next = text, .err = err};
+    const int status = read_text(&in, r);
+    free(text);
+    if (status == 0)
+        *recording = r;
+    else
+        recording_free(r);
+    return status;
+}
+
+int recording_read(const char *path, struct recording **recording,
+                   struct error *err)
+{
+    struct buf file = {0};
+    int status = file_read(path, FILE_MOST, &file, err);
+    if (status == 0)
+        status = recording_parse(buf_string(&file), file.length, path,
+                                 recording, err);
+    buf_free(&file);
+    return status;
+}

@@ -1,0 +1,49 @@
+/*
+ * Recordings: every sample of a run with the experiment that gave it, so that
+ * any study can be run again on it, without the GPU and with the same report.
+ *
+ * The file (docs/recordings.md) is zstd-compressed text with a checksum:
+ *
+ *     sonde-recording 1
+ *     seed 1
+ *     device {…}                      as JSON, on one line
+ *     experiment chase space=global …
+ *     columns repeat sm short long
+ *     rows 9
+ *     0 0 16420 32836                 one line a row
+ *     …
+ *     end 42                          the number of experiments
+ *
+ * The same experiment run twice is kept twice and replayed in that order; the
+ * last is repeated when it is asked for once more.
+ */
+#ifndef SONDE_PROBE_RECORD_H
+#define SONDE_PROBE_RECORD_H
+
+#include "probe/probe.h"
+
+struct recording;
+
+struct recording *recording_new(const struct device_info *info, uint64_t seed);
+void recording_free(struct recording *recording);
+
+void recording_add(struct recording *recording, const char *experiment,
+                   const struct samples *samples);
+/* Appends to samples (initialised for the probe).  ERR_NOT_RECORDED names an
+ * experiment that is not in it; ERR_FILE one whose columns are others. */
+int recording_find(struct recording *recording, const char *experiment,
+                   struct samples *samples, struct error *err);
+
+const struct device_info *recording_info(const struct recording *recording);
+uint64_t recording_seed(const struct recording *recording);
+
+int recording_write(const struct recording *recording, const char *path,
+                    struct error *err);
+/* ERR_FILE for what is no recording, of another version, or damaged. */
+int recording_read(const char *path, struct recording **recording,
+                   struct error *err);
+/* The same from bytes; `where` names them in errors. */
+int recording_parse(const void *data, size_t length, const char *where,
+                    struct recording **recording, struct error *err);
+
+#endif

@@ -1,0 +1,118 @@
+#include "probe/ring.h"
+
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "base/rng.h"
+
+/* A growing list of offsets. */
+struct offsets {
+    uint64_t *at;
+    size_t count, capacity;
+};
+
+static void push(struct offsets *list, uint64_t offset)
+{
+    if (list->count == list->capacity) {
+        list->capacity = list->capacity > 0 ? 2 * list->capacity : 1024;
+        list->at = xreallocarray(list->at, list->capacity, sizeof *list->at);
+    }
+    list->at[list->count++] = offset;
+}
+
+static void push_segments(struct offsets *list, const struct ring_plan *plan)
+{
+    for (size_t i = 0; i < plan->segment_count; i++)
+        for (uint64_t j = 0; j < plan->segments[i].count; j++)
+            push(list, plan->segments[i].start + j * plan->segments[i].step);
+}
+
+/* Puts `take` random ones of list[from …] first, in random order, and drops
+ * the rest (Fisher and Yates, stopped early). */
+static void shuffle(struct offsets *list, size_t from, size_t take,
+                    struct rng *rng)
+{
+    const size_t count = list->count - from;
+    uint64_t *const at = list->at + from;
+    for (size_t i = 0; i < take && i + 1 < count; i++) {
+        const size_t j = i + (size_t)rng_below(rng, count - i);
+        const uint64_t other = at[j];
+        at[j] = at[i];
+        at[i] = other;
+    }
+    list->count = from + take;
+}
+
+static uint64_t windows_of(const struct ring_plan *plan, uint64_t window)
+{
+    return (plan->bytes + window - 1) / window;
+}
+
+/* How many elements window `w` of `windows` visits of the `all` it has, so
+ * that together they are the sample. */
+static size_t share(const struct ring_plan *plan, uint64_t w, uint64_t windows,
+                    size_t all)
+{
+    if (plan->sample == 0)
+        return all;
+    const uint64_t before = plan->sample * w / windows;
+    const uint64_t until = plan->sample * (w + 1) / windows;
+    return until - before < all ? (size_t)(until - before) : all;
+}
+
+static void push_window(struct offsets *list, const struct ring_plan *plan,
+                        uint64_t w, uint64_t window, struct rng *rng)
+{
+    const size_t from = list->count;
+    const uint64_t end =
+        (w + 1) * window < plan->bytes ? (w + 1) * window : plan->bytes;
+    /* The first element at or after the window's start. */
+    uint64_t at = (w * window + plan->stride - 1) / plan->stride * plan->stride;
+    for (; at < end; at += plan->stride)
+        push(list, at);
+    const size_t all = list->count - from;
+    const size_t take = share(plan, w, windows_of(plan, window), all);
+    if (plan->random || take < all)
+        shuffle(list, from, take, rng);
+}
+
+/* Inserts an element before the first visit of each block. */
+static void insert_leads(struct offsets *list, const struct ring_plan *plan,
+                         struct rng *rng)
+{
+    struct offsets with = {0};
+    const uint64_t per_block = plan->lead / plan->stride;
+    uint64_t block = UINT64_MAX;
+    for (size_t i = 0; i < list->count; i++) {
+        if (list->at[i] / plan->lead != block) {
+            block = list->at[i] / plan->lead;
+            uint64_t beside =
+                block * plan->lead + rng_below(rng, per_block) * plan->stride;
+            if (beside >= plan->bytes)
+                beside = list->at[i];
+            push(&with, beside + RING_LEAD_OFFSET);
+        }
+        push(&with, list->at[i]);
+    }
+    free(list->at);
+    *list = with;
+}
+
+uint64_t *ring_order(const struct ring_plan *plan, size_t *count)
+{
+    struct offsets list = {0};
+    struct rng rng;
+    rng_seed(&rng, plan->seed);
+    if (plan->segment_count > 0) {
+        push_segments(&list, plan);
+    } else {
+        const uint64_t window = plan->window > 0 ? plan->window : plan->bytes;
+        for (uint64_t w = 0; w < windows_of(plan, window); w++)
+            push_window(&list, plan, w, window, &rng);
+    }
+    if (plan->lead >= plan->stride && plan->stride > RING_LEAD_OFFSET &&
+        plan->segment_count == 0)
+        insert_leads(&list, plan, &rng);
+    *count = list.count;
+    return list.at;
+}

@@ -1,0 +1,261 @@
+#include "probe/run.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/stop.h"
+#include "probe/record.h"
+
+struct loaded {
+    char *ptx;
+    struct module *module;
+};
+
+struct prober {
+    struct device *device;
+    const struct device_info *info;
+    struct recording *recording;
+    struct prober_options options;
+    size_t experiments;
+    bool warm;
+    struct loaded *loaded;
+    size_t loaded_count;
+    struct {
+        uint64_t address, bytes;
+    } buffers[BUFFER_COUNT];
+};
+
+struct prober *prober_new(struct device *device, struct recording *recording,
+                          const struct prober_options *options)
+{
+    struct prober *const p = xcalloc(1, sizeof *p);
+    p->device = device;
+    p->recording = recording;
+    p->info = device != NULL ? &device->info : recording_info(recording);
+    p->options = *options;
+    return p;
+}
+
+void prober_free(struct prober *p)
+{
+    if (p == NULL)
+        return;
+    for (size_t i = 0; i < BUFFER_COUNT; i++)
+        if (p->buffers[i].address != 0)
+            device_release(p->device, p->buffers[i].address);
+    for (size_t i = 0; i < p->loaded_count; i++) {
+        device_unload(p->device, p->loaded[i].module);
+        free(p->loaded[i].ptx);
+    }
+    free(p->loaded);
+    free(p);
+}
+
+const struct device_info *prober_info(const struct prober *p)
+{
+    return p->info;
+}
+
+uint64_t prober_seed(const struct prober *p)
+{
+    return p->options.seed;
+}
+
+struct device *prober_device(struct prober *p)
+{
+    return p->device;
+}
+
+size_t prober_experiments(const struct prober *p)
+{
+    return p->experiments;
+}
+
+int prober_load(struct prober *p, const char *ptx, const char *name,
+                struct kernel **kernel, struct error *err)
+{
+    for (size_t i = 0; i < p->loaded_count; i++)
+        if (strcmp(p->loaded[i].ptx, ptx) == 0)
+            return device_kernel(p->device, p->loaded[i].module, name, kernel,
+                                 err);
+    struct module *module;
+    const struct source source = {.ptx = ptx, .level = 3};
+    if (device_load(p->device, &source, &module, err) != 0)
+        return err->code;
+    p->loaded =
+        xreallocarray(p->loaded, p->loaded_count + 1, sizeof *p->loaded);
+    p->loaded[p->loaded_count++] =
+        (struct loaded){.ptx = xstrdup(ptx), .module = module};
+    return device_kernel(p->device, module, name, kernel, err);
+}
+
+int prober_kernel(struct prober *p, const struct experiment *experiment,
+                  const char *name, struct kernel **kernel, struct error *err)
+{
+    struct buf ptx = {0};
+    int status = experiment->probe->kernel(experiment, p->info, &ptx, err);
+    if (status == 0)
+        status = prober_load(p, buf_string(&ptx), name, kernel, err);
+    buf_free(&ptx);
+    return status;
+}
+
+int prober_buffer(struct prober *p, enum prober_buffer which, uint64_t bytes,
+                  uint64_t *address, struct error *err)
+{
+    if (p->buffers[which].bytes < bytes) {
+        if (p->buffers[which].address != 0)
+            device_release(p->device, p->buffers[which].address);
+        p->buffers[which].address = 0;
+        p->buffers[which].bytes = 0;
+        if (device_allocate(p->device, bytes, &p->buffers[which].address,
+                            err) != 0)
+            return err->code;
+        p->buffers[which].bytes = bytes;
+    }
+    *address = p->buffers[which].address;
+    return 0;
+}
+
+static int compare_doubles(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* True once the middle half of the figures is narrow enough. */
+static bool settled(const double *figures, size_t count)
+{
+    double *const sorted = xreallocarray(NULL, count, sizeof *sorted);
+    memcpy(sorted, figures, count * sizeof *sorted);
+    qsort(sorted, count, sizeof *sorted, compare_doubles);
+    const double middle = sorted[count / 2];
+    const double width = sorted[3 * (count - 1) / 4] - sorted[count / 4];
+    free(sorted);
+    return width <= 0.002 * middle;
+}
+
+/* Reasons that change what is measured: thermal, power brake and hardware
+ * slowdowns; not idle, application clocks or the ordinary power cap. */
+static const uint64_t throttle_mask = 0x8 | 0x20 | 0x40 | 0x80;
+
+static bool throttled(struct prober *p)
+{
+    struct device_sense sense;
+    struct error ignored;
+    return device_sense(p->device, &sense, &ignored) == 0 &&
+           (sense.throttle & throttle_mask) != 0;
+}
+
+/* Lets the clock rise from idle: GPUs need some milliseconds of work for it. */
+static int warm_up(struct prober *p, struct error *err)
+{
+    if (p->warm)
+        return 0;
+    p->warm = true;
+    struct samples samples;
+    struct experiment spin;
+    if (experiment_parse("clock spin=2000000", &spin, err) != 0)
+        return err->code;
+    samples_init(&samples, spin.probe);
+    const double until = now_seconds() + (p->info->simulated ? 0 : 0.05);
+    int status;
+    do
+        status = spin.probe->once(p, &spin, &samples, err);
+    while (status == 0 && now_seconds() < until);
+    samples_free(&samples);
+    experiment_free(&spin);
+    return status;
+}
+
+/* One repetition, appended to the samples with its number. */
+static int repeat_once(struct prober *p, const struct experiment *e,
+                       unsigned repeat, struct samples *samples,
+                       struct error *err)
+{
+    const size_t from = samples->rows;
+    if (e->probe->once(p, e, samples, err) != 0)
+        return err->code;
+    for (size_t row = from; row < samples->rows; row++)
+        samples->data[row * samples->columns] = (int64_t)repeat;
+    return 0;
+}
+
+/* How many throttled repetitions are thrown away before they are kept. */
+enum { THROTTLED_MOST = 20 };
+
+/* The probe's own bounds, or what the experiment asks for. */
+static void repeats_of(const struct experiment *e, unsigned *least,
+                       unsigned *most)
+{
+    *least = e->probe->repeats_least;
+    *most = e->probe->repeats_most;
+    if (experiment_has(e, "repeats") && experiment_number(e, "repeats") > 0)
+        *least = *most = (unsigned)experiment_number(e, "repeats");
+}
+
+static int measure(struct prober *p, const struct experiment *e,
+                   struct samples *samples, struct error *err)
+{
+    const struct probe *const probe = e->probe;
+    unsigned least, most, count = 0, dropped = 0;
+    repeats_of(e, &least, &most);
+    double *const figures = xreallocarray(NULL, most, sizeof *figures);
+    int status = warm_up(p, err);
+    while (status == 0 && count < most) {
+        if (count >= least && settled(figures, count))
+            break;
+        const size_t from = samples->rows;
+        status = repeat_once(p, e, count, samples, err);
+        if (status == 0 && throttled(p) && dropped++ < THROTTLED_MOST)
+            samples->rows = from;
+        else if (status == 0)
+            figures[count++] = probe->figure(e, samples, from);
+    }
+    if (dropped > 0)
+        log_say(LOG_WARN, "the GPU was throttled during %u repetitions",
+                dropped);
+    free(figures);
+    return status;
+}
+
+static int run_parsed(struct prober *p, const struct experiment *e,
+                      const char *name, struct samples *samples,
+                      struct error *err)
+{
+    if (p->device == NULL)
+        return recording_find(p->recording, name, samples, err);
+    int status = measure(p, e, samples, err);
+    if (status == 0 && p->recording != NULL)
+        recording_add(p->recording, name, samples);
+    return status;
+}
+
+int prober_run(struct prober *p, const char *text, struct samples *samples,
+               char **canonical, struct error *err)
+{
+    struct experiment e;
+    if (canonical != NULL)
+        *canonical = NULL;
+    if (stop_requested())
+        return error_set(err, ERR_INTERRUPTED, "stopped before it was measured");
+    if (experiment_parse(text, &e, err) != 0)
+        return err->code;
+    char *const name = experiment_text(&e);
+    if (p->options.watch != NULL)
+        p->options.watch(p->options.context, name);
+    samples_init(samples, e.probe);
+    p->experiments++;
+    const int status = run_parsed(p, &e, name, samples, err);
+    if (status != 0)
+        samples_free(samples);
+    if (status == 0 && canonical != NULL)
+        *canonical = name;
+    else
+        free(name);
+    experiment_free(&e);
+    return status;
+}

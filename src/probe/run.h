@@ -1,0 +1,71 @@
+/*
+ * The one measuring protocol, and what a probe needs to follow it.
+ *
+ * prober_run() is the only way to samples.  It warms the GPU's clock up once,
+ * repeats the experiment until the stopping rule says enough, throws away
+ * repetitions during which the GPU was throttled, keeps every raw sample, and
+ * writes them to the recording, if there is one.  On a replay it takes them
+ * from there instead, and no device is needed.
+ *
+ * The stopping rule: at least `repeats_least` repetitions; then, until
+ * `repeats_most`, as long as the middle half of the figures is wider than
+ * 0.2 % of their median.  The figure itself is the probe's; where it is a time
+ * it is the difference of a long and a short run, so that all that both have
+ * in common (clock reads, loop, cold instructions) is gone.
+ */
+#ifndef SONDE_PROBE_RUN_H
+#define SONDE_PROBE_RUN_H
+
+#include "probe/probe.h"
+
+struct recording;
+
+/* Device memory that probes share and that grows on demand. */
+enum prober_buffer {
+    BUFFER_RING,
+    BUFFER_FLUSH,
+    BUFFER_LINKS,
+    BUFFER_JOBS,
+    BUFFER_SLOTS,
+    BUFFER_OUT,
+    BUFFER_COUNT
+};
+
+struct prober_options {
+    uint64_t seed;
+    /* Called with the text of each experiment before it runs; may be NULL. */
+    void (*watch)(void *context, const char *experiment);
+    void *context;
+};
+
+/* Either a device that measures, with a recording to write or NULL; or, with
+ * `device` NULL, a recording to replay.  Both stay the caller's. */
+struct prober *prober_new(struct device *device, struct recording *recording,
+                          const struct prober_options *options);
+void prober_free(struct prober *prober);
+
+const struct device_info *prober_info(const struct prober *prober);
+uint64_t prober_seed(const struct prober *prober);
+struct device *prober_device(struct prober *prober);
+/* Experiments run or replayed so far. */
+size_t prober_experiments(const struct prober *prober);
+
+/*
+ * Runs one experiment given as text.  `*samples` is filled (samples_free), and
+ * `*canonical`, unless NULL, is its name (free).  ERR_NOT_RECORDED on a replay
+ * that does not hold it; ERR_INTERRUPTED once a stop was requested.
+ */
+int prober_run(struct prober *prober, const char *text,
+               struct samples *samples, char **canonical, struct error *err);
+
+/* For probes: the experiment's kernel, compiled once; a buffer of at least so
+ * many bytes, its contents lost when it grows. */
+int prober_kernel(struct prober *prober, const struct experiment *experiment,
+                  const char *name, struct kernel **kernel, struct error *err);
+int prober_buffer(struct prober *prober, enum prober_buffer which,
+                  uint64_t bytes, uint64_t *address, struct error *err);
+/* For probes whose helper kernels are not their own. */
+int prober_load(struct prober *prober, const char *ptx, const char *name,
+                struct kernel **kernel, struct error *err);
+
+#endif

@@ -1,0 +1,226 @@
+/*
+ * The probe `trace`: what each single dependent load costs, and what it read
+ * (the fine-grained chase of Mei 2014, listing 4).
+ *
+ * Around each load stand two clock reads; before the second, the loaded value
+ * is stored to shared memory, which waits for it, so the second read cannot
+ * come early.  The time of that store and of the clock itself is in every
+ * sample; the probe `clock` tells how much it is.  With `above` only slower
+ * accesses are kept, so that a long walk fits in little memory.
+ */
+#include <string.h>
+
+#include "probe/run.h"
+#include "probe/walk.h"
+#include "ptx/repeat.h"
+
+enum { UNROLL = 64, RECORD_BYTES = 16 };
+
+enum column {
+    COLUMN_SM = 1,
+    COLUMN_EVENTS,
+    COLUMN_VISIT,
+    COLUMN_OFFSET,
+    COLUMN_CYCLES
+};
+
+/* Words of the probe's own in a job. */
+enum { OWN_WARM, OWN_VISITS, OWN_ABOVE, OWN_MOST };
+/* Words of the result before the records; `done` is the very last word. */
+enum { OUT_SM, OUT_EVENTS, OUT_HEAD };
+
+static const struct param params[] = {
+    WALK_PARAMS
+    {"visits", PARAM_NUMBER, "0", 0, 1u << 30, NULL,
+     "loads that are timed; 0: one lap"},
+    {"above", PARAM_NUMBER, "0", 0, 1u << 20, NULL,
+     "keep only loads of at least so many cycles"},
+    {"records", PARAM_NUMBER, "2048", 1, 8192, NULL,
+     "most loads that are kept (16 B of shared memory each)"},
+    {0},
+};
+
+static const char *const columns[] = {"sm",     "events", "visit",
+                                      "offset", "cycles", NULL};
+
+static void timed_load(struct kernel_text *k, const struct walk *w)
+{
+    const char *const pointer = w->space->pointer_bytes == 8 ? "u64" : "u32";
+    kernel_note(k, "where it reads, relative to the ring");
+    if (w->space->pointer_bytes == 8) {
+        kernel_line(k, "sub.u64 %%ptr64, %%ptr, %%base;");
+        kernel_line(k, "cvt.u32.u64 %%offset, %%ptr64;");
+    } else {
+        kernel_line(k, "sub.u32 %%offset, %%ptr, %%base32;");
+    }
+    kernel_line(k, "mov.u32 %%t0, %%clock;");
+    walk_load(k, 0, w);
+    kernel_line(k, "st.shared.%s [pool+8], %%ptr;", pointer);
+    kernel_line(k, "mov.u32 %%t1, %%clock;");
+}
+
+static void keep(struct kernel_text *k)
+{
+    kernel_line(k, "sub.u32 %%t1, %%t1, %%t0;");
+    kernel_line(k, "setp.ge.u32 %%slow, %%t1, %%above;");
+    kernel_line(k, "@!%%slow bra KEPT;");
+    kernel_line(k, "setp.lt.u32 %%again, %%events, %%most;");
+    kernel_line(k, "add.u32 %%events, %%events, 1;");
+    kernel_line(k, "@!%%again bra KEPT;");
+    kernel_line(k, "st.shared.v4.u32 [%%record], {%%visit, %%offset, %%t1, "
+                   "%%t1};");
+    kernel_line(k, "add.u32 %%record, %%record, %d;", RECORD_BYTES);
+    kernel_line(k, "KEPT:");
+}
+
+static void declare(struct kernel_text *k)
+{
+    kernel_line(k, ".reg .b32 %%t0, %%t1, %%offset, %%visit, %%visits, "
+                   "%%above, %%most, %%events, %%record, %%base32, %%a, %%b, %%c, %%d;");
+    kernel_line(k, ".reg .b64 %%base, %%left, %%out;");
+    kernel_line(k, ".reg .pred %%slow;");
+}
+
+/* The records leave shared memory only when all is over. */
+static void write_out(struct kernel_text *k, uint64_t records)
+{
+    walk_job_word(k, "%out", JOB_OUT);
+    kernel_line(k, "cvt.u64.u32 %%left, %%sm;");
+    kernel_line(k, "st.global.u64 [%%out+%d], %%left;", 8 * OUT_SM);
+    kernel_line(k, "cvt.u64.u32 %%left, %%events;");
+    kernel_line(k, "st.global.u64 [%%out+%d], %%left;", 8 * OUT_EVENTS);
+    kernel_line(k, "mov.u64 %%left, 1;");
+    kernel_line(k, "st.global.u64 [%%out+%llu], %%left;",
+                (unsigned long long)(8 * OUT_HEAD + RECORD_BYTES * records));
+    kernel_line(k, "mov.u32 %%record, %%first;");
+    kernel_line(k, "min.u32 %%events, %%events, %%most;");
+    kernel_line(k, "WRITE:");
+    kernel_line(k, "setp.eq.u32 %%again, %%events, 0;");
+    kernel_line(k, "@%%again ret;");
+    kernel_line(k, "ld.shared.v4.u32 {%%a, %%b, %%c, %%d}, [%%record];");
+    kernel_line(k, "st.global.v4.u32 [%%out+%d], {%%a, %%b, %%c, %%d};",
+                8 * OUT_HEAD);
+    kernel_line(k, "add.u32 %%record, %%record, %d;", RECORD_BYTES);
+    kernel_line(k, "add.u64 %%out, %%out, %d;", RECORD_BYTES);
+    kernel_line(k, "sub.u32 %%events, %%events, 1;");
+    kernel_line(k, "bra WRITE;");
+}
+
+/* Bytes of the pool before the records: the opening's and a shared ring. */
+static uint64_t records_at(const struct walk *w)
+{
+    const uint64_t ring = w->space->memory == MEMORY_SHARED ? walk_region(w) : 0;
+    return WALK_POOL_OWN + ring;
+}
+
+static int kernel(const struct experiment *e, const struct device_info *info,
+                  struct buf *ptx, struct error *err)
+{
+    struct walk walk;
+    if (walk_read(e, &walk, err) != 0)
+        return err->code;
+    struct kernel_text k;
+    kernel_begin(&k, ptx, info->cc_major, info->cc_minor, WALK_VARIABLES,
+                 "trace", "jobs slots");
+    walk_opening(&k, &walk);
+    declare(&k);
+    walk_job_word(&k, "%left", JOB_OWN + OWN_WARM);
+    repeat_loop(&k, "WARM", "%left", UNROLL, walk_load, &walk);
+    walk_job_word(&k, "%left", JOB_OWN + OWN_VISITS);
+    kernel_line(&k, "cvt.u32.u64 %%visits, %%left;");
+    walk_job_word(&k, "%left", JOB_OWN + OWN_ABOVE);
+    kernel_line(&k, "cvt.u32.u64 %%above, %%left;");
+    walk_job_word(&k, "%left", JOB_OWN + OWN_MOST);
+    kernel_line(&k, "cvt.u32.u64 %%most, %%left;");
+    walk_job_word(&k, "%base", JOB_BASE);
+    /* Shared pointers count from the pool; indices from 0. */
+    kernel_line(&k, "mov.u32 %%base32, %s;",
+                walk.space->indexed ? "0" : "%pool");
+    kernel_line(&k, ".reg .b32 %%first;");
+    kernel_line(&k, "mov.u32 %%first, pool;");
+    kernel_line(&k, "add.u32 %%first, %%first, %llu;",
+                (unsigned long long)records_at(&walk));
+    kernel_line(&k, "mov.u32 %%record, %%first;");
+    kernel_line(&k, "mov.u32 %%events, 0;");
+    kernel_line(&k, "mov.u32 %%visit, 0;");
+    kernel_line(&k, "TRACE:");
+    timed_load(&k, &walk);
+    keep(&k);
+    kernel_line(&k, "add.u32 %%visit, %%visit, 1;");
+    kernel_line(&k, "setp.lt.u32 %%again, %%visit, %%visits;");
+    kernel_line(&k, "@%%again bra TRACE;");
+    write_out(&k, experiment_number(e, "records"));
+    walk_closing(&k);
+    walk_free(&walk);
+    return 0;
+}
+
+static void own(const struct walk *walk, size_t elements, uint64_t *words)
+{
+    words[OWN_WARM] = (walk->warm * elements + UNROLL - 1) / UNROLL;
+    words[OWN_VISITS] = walk->visits > 0 ? walk->visits : elements;
+    words[OWN_ABOVE] = walk->above;
+    words[OWN_MOST] = walk->records;
+}
+
+/* Rows of one SM: a row for each record; one with visit −1 if there is none. */
+static void add_rows(struct samples *samples, const uint64_t *words,
+                     uint64_t most)
+{
+    const uint64_t events = words[OUT_EVENTS];
+    const uint64_t kept = events < most ? events : most;
+    for (uint64_t i = 0; i < kept || i == 0; i++) {
+        uint32_t record[4] = {UINT32_MAX, 0, 0, 0};
+        if (kept > 0)
+            memcpy(record, words + OUT_HEAD + 2 * i, sizeof record);
+        int64_t *const row = samples_row(samples);
+        row[COLUMN_SM] = (int64_t)words[OUT_SM];
+        row[COLUMN_EVENTS] = (int64_t)events;
+        row[COLUMN_VISIT] = (int32_t)record[0];
+        row[COLUMN_OFFSET] = record[1];
+        row[COLUMN_CYCLES] = record[2];
+    }
+}
+
+static int once(struct prober *prober, const struct experiment *e,
+                struct samples *samples, struct error *err)
+{
+    struct walk walk;
+    struct walk_out out;
+    if (walk_read(e, &walk, err) != 0)
+        return err->code;
+    walk.above = experiment_number(e, "above");
+    walk.records = experiment_number(e, "records");
+    const size_t words_each = OUT_HEAD + 2 * walk.records + 1;
+    const int status =
+        walk_run(prober, e, &walk, "trace", own, words_each,
+                 records_at(&walk) - WALK_POOL_OWN +
+                     RECORD_BYTES * walk.records,
+                 &out, err);
+    for (uint64_t i = 0; status == 0 && i < walk.sms; i++)
+        add_rows(samples, out.words + i * words_each, walk.records);
+    if (status == 0)
+        walk_done(&out);
+    walk_free(&walk);
+    return status;
+}
+
+static double figure(const struct experiment *e, const struct samples *samples,
+                     size_t from)
+{
+    (void)e;
+    return (double)samples_at(samples, from, COLUMN_EVENTS);
+}
+
+/* One walk gives thousands of samples: it is not repeated. */
+const struct probe probe_trace = {
+    .name = "trace",
+    .what = "latency and address of every load of a walk over a ring",
+    .params = params,
+    .columns = columns,
+    .figure = figure,
+    .repeats_least = 1,
+    .repeats_most = 1,
+    .kernel = kernel,
+    .once = once,
+};

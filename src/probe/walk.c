@@ -1,0 +1,565 @@
+#include "probe/walk.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "base/mem.h"
+#include "probe/run.h"
+
+const char *const walk_spaces[] = {"global", "readonly", "shared",
+                                   "shared_indexed", NULL};
+const char *const walk_ops[] = {"default", "ca", "cg", "cs", "lu", "cv", NULL};
+const char *const walk_orders[] = {"sequential", "random", NULL};
+
+/* The seed of a random order comes from the experiment itself, so that its
+ * name alone says which order it was. */
+static uint64_t order_seed(const struct experiment *e)
+{
+    char *const text = experiment_text(e);
+    const uint64_t seed = hash_text(HASH_START, text);
+    free(text);
+    return seed;
+}
+
+static int check(const struct walk *w, struct error *err)
+{
+    const struct ring_plan *const p = &w->plan;
+    if (strcmp(w->op, "default") != 0 && !space_has_op(w->space, w->op))
+        return error_set(err, ERR_USAGE, "space=%s has no operator op=%s",
+                         w->space->name, w->op);
+    if (p->stride % w->space->pointer_bytes != 0)
+        return error_set(err, ERR_USAGE,
+                         "stride=%" PRIu64 " is not a multiple of the %u bytes "
+                         "of a pointer in space=%s",
+                         p->stride, w->space->pointer_bytes, w->space->name);
+    if (p->segment_count == 0 && p->bytes < p->stride)
+        return error_set(err, ERR_USAGE, "bytes is smaller than stride");
+    for (size_t i = 0; i < p->segment_count; i++)
+        if ((p->segments[i].start | p->segments[i].step) %
+                w->space->pointer_bytes != 0)
+            return error_set(err, ERR_USAGE,
+                             "list has offsets that are not multiples of the "
+                             "%u bytes of a pointer",
+                             w->space->pointer_bytes);
+    if (p->segment_count > 0 && (w->sms > 1 || w->sweep > 0))
+        return error_set(err, ERR_USAGE,
+                         "list goes with one SM and without sweep");
+    return 0;
+}
+
+int walk_read(const struct experiment *e, struct walk *w, struct error *err)
+{
+    *w = (struct walk){
+        .space = space_find(experiment_word(e, "space")),
+        .op = experiment_word(e, "op"),
+        .plan = {.bytes = experiment_number(e, "bytes"),
+                 .stride = experiment_number(e, "stride"),
+                 .random = strcmp(experiment_word(e, "order"), "random") == 0,
+                 .window = experiment_number(e, "window"),
+                 .sample = experiment_number(e, "sample"),
+                 .lead = experiment_number(e, "lead"),
+                 .seed = order_seed(e)},
+        .step = experiment_number(e, "step"),
+        .warm = experiment_number(e, "warm"),
+        .visits = experiment_number(e, "visits"),
+        .sweep = experiment_number(e, "sweep"),
+        .flush = experiment_number(e, "flush"),
+        .carve = experiment_number(e, "carve"),
+        .sm = experiment_number(e, "sm"),
+        .sms = experiment_number(e, "sms"),
+    };
+    w->plan.segments = experiment_list(e, "list", &w->plan.segment_count);
+    if (check(w, err) == 0)
+        return 0;
+    walk_free(w);
+    return err->code;
+}
+
+void walk_free(struct walk *w)
+{
+    free((void *)(uintptr_t)w->plan.segments);
+}
+
+/* ---- the kernel ------------------------------------------------------- */
+
+static const char *dot_op(const struct walk *w, char text[8])
+{
+    snprintf(text, 8, "%s%s", strcmp(w->op, "default") == 0 ? "" : ".",
+             strcmp(w->op, "default") == 0 ? "" : w->op);
+    return text;
+}
+
+/* The load instruction with its operator, of a pointer or of a word. */
+static void load_text(const struct walk *w, const char *format, char *text,
+                      size_t size)
+{
+    char op[8];
+    const char *const at = strstr(format, "%s");
+    snprintf(text, size, "%.*s%s%s", (int)(at - format), format,
+             dot_op(w, op), at + 2);
+}
+
+void walk_load(struct kernel_text *k, unsigned copy, const void *context)
+{
+    (void)copy;
+    const struct walk *const w = context;
+    char load[64];
+    load_text(w, w->space->load, load, sizeof load);
+    if (w->space->indexed)
+        kernel_line(k, "mad.lo.u32 %%ptr, %%ptr, %u, %%pool;",
+                    w->space->pointer_bytes);
+    kernel_line(k, "%s %%ptr, [%%ptr];", load);
+}
+
+static void choose_sm(struct kernel_text *k)
+{
+    kernel_note(k, "the first block on a wanted SM takes its job");
+    kernel_line(k, "mov.u32 %%sm, %%smid;");
+    kernel_line(k, "mov.u32 %%me, %%tid.x;");
+    kernel_line(k, "setp.ne.u32 %%other, %%me, 0;");
+    kernel_line(k, "@%%other bra CLAIMED;");
+    kernel_line(k, "ld.param.u64 %%at, [slots];");
+    kernel_line(k, "mad.wide.u32 %%at, %%sm, 4, %%at;");
+    kernel_line(k, "atom.global.exch.b32 %%slot, [%%at], 0xffffffff;");
+    kernel_line(k, "st.shared.u32 [pool], %%slot;");
+    kernel_line(k, "CLAIMED:");
+    kernel_line(k, "bar.sync 0;");
+    kernel_line(k, "ld.shared.u32 %%slot, [pool];");
+    kernel_line(k, "setp.eq.u32 %%again, %%slot, 0xffffffff;");
+    kernel_line(k, "@%%again ret;");
+    kernel_line(k, "ld.param.u64 %%job, [jobs];");
+    kernel_line(k, "mad.wide.u32 %%job, %%slot, %d, %%job;", JOB_WORDS * 8);
+}
+
+enum { SWEEP_UNROLL = 4 };
+
+/* A flush strides like the ring, as far as no line is left out (32 B is the
+ * smallest there is) and no time is wasted (128 B the largest). */
+static uint64_t flush_stride(const struct walk *w)
+{
+    const uint64_t stride = w->plan.stride;
+    return stride < 32 ? 32 : stride > 128 ? 128 : stride;
+}
+
+/* All threads of the block load one word of each stride of [%at, %end). */
+static void sweep_range(struct kernel_text *k, const struct walk *w,
+                        uint64_t stride, const char *label)
+{
+    char load[64];
+    load_text(w, w->space->load_word, load, sizeof load);
+    kernel_line(k, "mul.wide.u32 %%next, %%me, %" PRIu64 ";", stride);
+    kernel_line(k, "add.u64 %%at, %%at, %%next;");
+    kernel_line(k, "%s:", label);
+    for (int i = 0; i < SWEEP_UNROLL; i++) {
+        kernel_line(k, "setp.lt.u64 %%in%d, %%at, %%end;", i);
+        kernel_line(k, "@%%in%d %s %%word%d, [%%at];", i, load, i);
+        kernel_line(k, "add.u64 %%at, %%at, %" PRIu64 ";",
+                    stride * WALK_THREADS);
+    }
+    for (int i = 0; i < SWEEP_UNROLL; i++)
+        kernel_line(k, "xor.b32 %%sink, %%sink, %%word%d;", i);
+    kernel_line(k, "setp.lt.u64 %%again, %%at, %%end;");
+    kernel_line(k, "@%%again bra %s;", label);
+}
+
+static void sweep_declarations(struct kernel_text *k)
+{
+    kernel_line(k, ".reg .b64 %%next, %%end, %%times;");
+    for (int i = 0; i < SWEEP_UNROLL; i++) {
+        kernel_line(k, ".reg .pred %%in%d;", i);
+        kernel_line(k, ".reg .b32 %%word%d;", i);
+        kernel_line(k, "mov.u32 %%word%d, 0;", i);
+    }
+    kernel_line(k, "mov.u32 %%sink, 0;");
+}
+
+void walk_job_word(struct kernel_text *k, const char *into, int word)
+{
+    kernel_line(k, "ld.global.cg.u64 %s, [%%job+%d];", into, 8 * word);
+}
+
+static void flush_and_sweep(struct kernel_text *k, const struct walk *w)
+{
+    sweep_declarations(k);
+    if (w->flush > 0) {
+        kernel_note(k, "other memory, to empty the caches of the ring");
+        walk_job_word(k, "%at", JOB_FLUSH);
+        walk_job_word(k, "%end", JOB_FLUSH_BYTES);
+        kernel_line(k, "add.u64 %%end, %%end, %%at;");
+        sweep_range(k, w, flush_stride(w), "FLUSH");
+    }
+    if (w->sweep > 0) {
+        kernel_note(k, "the ring's range, to fill them");
+        walk_job_word(k, "%times", JOB_SWEEPS);
+        kernel_line(k, "SWEEPS:");
+        walk_job_word(k, "%at", JOB_SWEEP);
+        walk_job_word(k, "%end", JOB_SWEEP_BYTES);
+        kernel_line(k, "add.u64 %%end, %%end, %%at;");
+        sweep_range(k, w, w->plan.stride, "SWEEP");
+        kernel_line(k, "sub.u64 %%times, %%times, 1;");
+        kernel_line(k, "setp.ne.u64 %%again, %%times, 0;");
+        kernel_line(k, "@%%again bra SWEEPS;");
+    }
+    kernel_note(k, "a use of what was loaded, so that it is loaded");
+    kernel_line(k, "setp.eq.u32 %%again, %%sink, 0x5eed5eed;");
+    kernel_line(k, "@%%again st.shared.u32 [pool+8], %%sink;");
+}
+
+/* Shared memory has no address on the host: the block links the ring itself. */
+static void link_shared(struct kernel_text *k, const struct walk *w)
+{
+    kernel_line(k, ".reg .b64 %%count, %%turn;");
+    kernel_line(k, ".reg .b32 %%element, %%to;");
+    walk_job_word(k, "%at", JOB_LINKS);
+    walk_job_word(k, "%count", JOB_LINK_COUNT);
+    kernel_line(k, "cvt.u64.u32 %%turn, %%me;");
+    kernel_line(k, "LINK:");
+    kernel_line(k, "setp.ge.u64 %%again, %%turn, %%count;");
+    kernel_line(k, "@%%again bra LINKED;");
+    kernel_line(k, "shl.b64 %%ptr64, %%turn, 4;");
+    kernel_line(k, "add.u64 %%ptr64, %%ptr64, %%at;");
+    kernel_line(k, "ld.global.u32 %%element, [%%ptr64];");
+    kernel_line(k, "ld.global.u32 %%to, [%%ptr64+8];");
+    kernel_line(k, "add.u32 %%element, %%element, %%pool;");
+    if (w->space->indexed)
+        kernel_line(k, "shr.u32 %%to, %%to, 2;");
+    else
+        kernel_line(k, "add.u32 %%to, %%to, %%pool;");
+    kernel_line(k, "st.shared.u32 [%%element], %%to;");
+    kernel_line(k, "add.u64 %%turn, %%turn, %d;", WALK_THREADS);
+    kernel_line(k, "bra LINK;");
+    kernel_line(k, "LINKED:");
+}
+
+static void first_pointer(struct kernel_text *k, const struct walk *w)
+{
+    if (w->space->memory == MEMORY_GLOBAL) {
+        walk_job_word(k, "%ptr", JOB_START);
+        return;
+    }
+    walk_job_word(k, "%ptr64", JOB_START);
+    kernel_line(k, "cvt.u32.u64 %%ptr, %%ptr64;");
+    if (w->space->indexed)
+        kernel_line(k, "shr.u32 %%ptr, %%ptr, 2;");
+    else
+        kernel_line(k, "add.u32 %%ptr, %%ptr, %%pool;");
+}
+
+void walk_opening(struct kernel_text *k, const struct walk *w)
+{
+    kernel_line(k, ".reg .b32 %%sm, %%me, %%slot, %%sink, %%pool;");
+    kernel_line(k, ".reg .b64 %%job, %%at, %%ptr64;");
+    kernel_line(k, ".reg .b%u %%ptr;", 8 * w->space->pointer_bytes);
+    kernel_line(k, ".reg .pred %%other, %%again;");
+    choose_sm(k);
+    kernel_line(k, "mov.u32 %%pool, pool;");
+    kernel_line(k, "add.u32 %%pool, %%pool, %d;", WALK_POOL_OWN);
+    if (w->space->memory == MEMORY_SHARED)
+        link_shared(k, w);
+    else if (w->flush > 0 || w->sweep > 0)
+        flush_and_sweep(k, w);
+    kernel_line(k, "bar.sync 0;");
+    kernel_line(k, "@%%other ret;");
+    first_pointer(k, w);
+}
+
+void walk_wait(struct kernel_text *k, const struct walk *w)
+{
+    /* No pointer and no index has all bits set. */
+    kernel_line(k, "setp.eq.s%u %%again, %%ptr, -1;",
+                8 * w->space->pointer_bytes);
+    kernel_line(k, "@%%again bra BROKEN;");
+}
+
+void walk_closing(struct kernel_text *k)
+{
+    kernel_line(k, "BROKEN:");
+    kernel_end(k);
+}
+
+/* ---- the launch ------------------------------------------------------- */
+
+uint64_t walk_region(const struct walk *w)
+{
+    uint64_t span = w->plan.bytes + w->step * (w->sms - 1);
+    for (size_t i = 0; i < w->plan.segment_count; i++) {
+        const struct segment *const s = &w->plan.segments[i];
+        const uint64_t end = s->start + s->step * s->count + 8;
+        span = end > span ? end : span;
+    }
+    uint64_t region = 4096;
+    while (region < span)
+        region *= 2;
+    return region;
+}
+
+/* Appends (element, pointer) pairs of one ring. */
+static void append_links(struct buf *links, const uint64_t *order, size_t count,
+                         uint64_t base)
+{
+    for (size_t i = 0; i < count; i++) {
+        const uint64_t pair[2] = {base + order[i],
+                                  base + order[i + 1 < count ? i + 1 : 0]};
+        buf_append(links, pair, sizeof pair);
+    }
+}
+
+/* Writes the pairs where they belong, on the device. */
+static const char scatter_body[] =
+    "    .reg .b32 %block, %threads, %me;\n"
+    "    .reg .b64 %links, %count, %i, %element, %to;\n"
+    "    .reg .pred %none;\n"
+    "    ld.param.u64 %links, [links];\n"
+    "    ld.param.u64 %count, [count];\n"
+    "    mov.u32 %block, %ctaid.x;\n"
+    "    mov.u32 %threads, %ntid.x;\n"
+    "    mov.u32 %me, %tid.x;\n"
+    "    mad.lo.u32 %me, %block, %threads, %me;\n"
+    "    cvt.u64.u32 %i, %me;\n"
+    "    setp.ge.u64 %none, %i, %count;\n"
+    "    @%none ret;\n"
+    "    shl.b64 %i, %i, 4;\n"
+    "    add.u64 %links, %links, %i;\n"
+    "    ld.global.u64 %element, [%links];\n"
+    "    ld.global.u64 %to, [%links+8];\n"
+    "    st.global.u64 [%element], %to;\n";
+
+static int scatter(struct prober *prober, const struct buf *links,
+                   uint64_t address, struct error *err)
+{
+    const struct device_info *const info = prober_info(prober);
+    struct buf ptx = {0};
+    struct kernel_text k;
+    kernel_begin(&k, &ptx, info->cc_major, info->cc_minor, "", "scatter",
+                 "links count");
+    buf_text(&ptx, scatter_body);
+    kernel_end(&k);
+    struct kernel *kernel;
+    int status = prober_load(prober, buf_string(&ptx), "scatter", &kernel, err);
+    buf_free(&ptx);
+    if (status != 0)
+        return status;
+    const uint64_t count = links->length / 16;
+    const struct launch launch = {
+        .grid = {(unsigned)((count + 255) / 256)},
+        .block = {256},
+        .carve_out = CARVE_OUT_DEFAULT,
+        .args = {&address, &count},
+        .arg_count = 2,
+    };
+    return device_launch(prober_device(prober), kernel, &launch, err);
+}
+
+/* Everything that one launch needs, on the host and on the device. */
+struct stage {
+    const struct walk *walk;
+    uint64_t region, ring, flush, links_at, jobs_at, slots_at, out_at;
+    struct buf links;
+    uint64_t *jobs;
+    int32_t *slots;
+};
+
+enum { SLOTS = 1024 };
+
+static int place_buffers(struct prober *prober, struct stage *s,
+                         size_t words_each, struct error *err)
+{
+    const struct walk *const w = s->walk;
+    s->region = walk_region(w);
+    if (w->space->memory == MEMORY_GLOBAL &&
+        prober_buffer(prober, BUFFER_RING, s->region * w->sms, &s->ring, err))
+        return err->code;
+    if (w->flush > 0 &&
+        prober_buffer(prober, BUFFER_FLUSH, w->flush, &s->flush, err) != 0)
+        return err->code;
+    if (prober_buffer(prober, BUFFER_JOBS, w->sms * JOB_WORDS * 8, &s->jobs_at,
+                      err) != 0 ||
+        prober_buffer(prober, BUFFER_SLOTS, SLOTS * sizeof(int32_t),
+                      &s->slots_at, err) != 0)
+        return err->code;
+    return prober_buffer(prober, BUFFER_OUT, w->sms * words_each * 8,
+                         &s->out_at, err);
+}
+
+static void fill_job(struct stage *s, uint64_t slot, const uint64_t *order,
+                     size_t elements, size_t links_before, size_t words_each,
+                     void (*own)(const struct walk *, size_t, uint64_t *))
+{
+    const struct walk *const w = s->walk;
+    uint64_t *const job = s->jobs + slot * JOB_WORDS;
+    const uint64_t base =
+        w->space->memory == MEMORY_GLOBAL ? s->ring + slot * s->region : 0;
+    job[JOB_START] = base + order[0];
+    job[JOB_BASE] = base;
+    job[JOB_FLUSH] = s->flush;
+    job[JOB_FLUSH_BYTES] = w->flush;
+    job[JOB_SWEEP] = base;
+    job[JOB_SWEEP_BYTES] = w->plan.bytes + slot * w->step;
+    job[JOB_SWEEPS] = w->sweep;
+    job[JOB_LINKS] = s->links_at + links_before;
+    job[JOB_LINK_COUNT] = elements;
+    job[JOB_OUT] = s->out_at + slot * words_each * 8;
+    own(w, elements, job + JOB_OWN);
+    s->slots[w->sm + slot] = (int32_t)slot;
+}
+
+/* Builds all rings. */
+static int build_rings(struct stage *s, size_t words_each,
+                       void (*own)(const struct walk *, size_t, uint64_t *),
+                       struct walk_out *out, struct error *err)
+{
+    const struct walk *const w = s->walk;
+    for (uint64_t slot = 0; slot < w->sms; slot++) {
+        struct ring_plan plan = w->plan;
+        plan.bytes += slot * w->step;
+        size_t count;
+        uint64_t *const order = ring_order(&plan, &count);
+        if (count == 0) {
+            free(order);
+            return error_set(err, ERR_USAGE, "the ring has no element");
+        }
+        const uint64_t base = w->space->memory == MEMORY_GLOBAL
+                                  ? s->ring + slot * s->region
+                                  : 0;
+        fill_job(s, slot, order, count, s->links.length, words_each, own);
+        append_links(&s->links, order, count, base);
+        out->elements[slot] = count;
+        free(order);
+    }
+    return 0;
+}
+
+static int upload(struct prober *prober, struct stage *s, size_t words_each,
+                  struct error *err)
+{
+    struct device *const d = prober_device(prober);
+    const uint64_t old = s->links_at;
+    if (prober_buffer(prober, BUFFER_LINKS, s->links.length, &s->links_at,
+                      err) != 0)
+        return err->code;
+    /* The jobs were filled before the size of the links was known. */
+    for (uint64_t slot = 0; slot < s->walk->sms; slot++)
+        s->jobs[slot * JOB_WORDS + JOB_LINKS] += s->links_at - old;
+    const size_t out_bytes = s->walk->sms * words_each * 8;
+    void *const zeros = xcalloc(1, out_bytes);
+    int status = device_copy_in(d, s->out_at, zeros, out_bytes, err);
+    free(zeros);
+    if (status == 0)
+        status = device_copy_in(d, s->links_at, s->links.data, s->links.length,
+                                err);
+    if (status == 0)
+        status = device_copy_in(d, s->jobs_at, s->jobs,
+                                s->walk->sms * JOB_WORDS * 8, err);
+    if (status == 0 && s->walk->space->memory == MEMORY_GLOBAL)
+        status = scatter(prober, &s->links, s->links_at, err);
+    return status;
+}
+
+/* Blocks for every SM and as many again: the surplus leaves at once. */
+static int launch(struct prober *prober, struct kernel *kernel,
+                  const struct stage *s, uint64_t pool, struct error *err)
+{
+    struct device *const d = prober_device(prober);
+    if (device_copy_in(d, s->slots_at, s->slots, SLOTS * sizeof *s->slots,
+                       err) != 0)
+        return err->code;
+    const int64_t sms = prober_info(prober)->value[PROPERTY_SMS];
+    const struct launch launch = {
+        .grid = {(unsigned)(2 * (sms > 0 ? sms : SLOTS))},
+        .block = {WALK_THREADS},
+        .shared_bytes = (unsigned)(WALK_POOL_OWN + pool),
+        .carve_out = s->walk->carve == WALK_CARVE_DRIVER
+                         ? CARVE_OUT_DEFAULT
+                         : (int)s->walk->carve,
+        .args = {&s->jobs_at, &s->slots_at},
+        .arg_count = 2,
+    };
+    return device_launch(d, kernel, &launch, err);
+}
+
+/* True if every SM asked for has done its job. */
+static bool complete(const struct walk_out *out, uint64_t sms,
+                     size_t words_each)
+{
+    for (uint64_t slot = 0; slot < sms; slot++)
+        if (out->words[(slot + 1) * words_each - 1] != 1)
+            return false;
+    return true;
+}
+
+/* A launch may leave an SM out: how often it is tried again. */
+enum { LAUNCHES_MOST = 5 };
+
+static int launch_until_complete(struct prober *prober, struct kernel *kernel,
+                                 const struct stage *s, uint64_t pool,
+                                 size_t words_each, struct walk_out *out,
+                                 struct error *err)
+{
+    const uint64_t sms = s->walk->sms;
+    out->words = xcalloc(sms * words_each, 8);
+    for (int i = 0; i < LAUNCHES_MOST; i++) {
+        if (launch(prober, kernel, s, pool, err) != 0 ||
+            device_copy_out(prober_device(prober), out->words, s->out_at,
+                            sms * words_each * 8, err) != 0)
+            return err->code;
+        if (complete(out, sms, words_each))
+            return 0;
+    }
+    return error_set(err, ERR_DEVICE,
+                     "no block came to run on SM %" PRIu64 " to %" PRIu64
+                     " in %d launches",
+                     s->walk->sm, s->walk->sm + sms - 1, LAUNCHES_MOST);
+}
+
+static int check_sms(const struct walk *w, const struct device_info *info,
+                     struct error *err)
+{
+    const int64_t sms = info->value[PROPERTY_SMS];
+    if (sms > 0 && w->sm + w->sms > (uint64_t)sms)
+        return error_set(err, ERR_USAGE,
+                         "sm=%" PRIu64 " sms=%" PRIu64 " asks for more than "
+                         "the %" PRId64 " SMs of %s",
+                         w->sm, w->sms, sms, info->name);
+    return 0;
+}
+
+int walk_run(struct prober *prober, const struct experiment *experiment,
+             const struct walk *walk, const char *name,
+             void (*own)(const struct walk *, size_t, uint64_t *),
+             size_t words_each, uint64_t pool, struct walk_out *out,
+             struct error *err)
+{
+    struct stage s = {.walk = walk};
+    struct kernel *kernel;
+    *out = (struct walk_out){0};
+    if (check_sms(walk, prober_info(prober), err) != 0 ||
+        prober_kernel(prober, experiment, name, &kernel, err) != 0 ||
+        place_buffers(prober, &s, words_each, err) != 0)
+        return err->code;
+    s.jobs = xcalloc(walk->sms * JOB_WORDS, 8);
+    s.slots = xmalloc(SLOTS * sizeof *s.slots);
+    memset(s.slots, 0xff, SLOTS * sizeof *s.slots);
+    out->elements = xcalloc(walk->sms, sizeof *out->elements);
+    int status = build_rings(&s, words_each, own, out, err);
+    if (status == 0)
+        status = upload(prober, &s, words_each, err);
+    if (status == 0)
+        status = launch_until_complete(prober, kernel, &s, pool, words_each,
+                                       out, err);
+    free(s.jobs);
+    free(s.slots);
+    buf_free(&s.links);
+    if (status != 0)
+        walk_done(out);
+    return status;
+}
+
+void walk_done(struct walk_out *out)
+{
+    free(out->elements);
+    free(out->words);
+    *out = (struct walk_out){0};
+}

@@ -1,0 +1,129 @@
+/*
+ * What the pointer-chasing probes have in common: their parameters, the ring
+ * in device memory, the choice of SMs, and the opening of their kernels.
+ *
+ * A launch has one block for each SM of the GPU and some to spare.  The first
+ * block that finds itself on a wanted SM takes that SM's job; all others
+ * leave at once.  So different ring sizes run on different SMs in one launch
+ * (Groessler 2022, 4.7.2).  In a block that works, all threads sweep memory
+ * where that is asked for; then thread 0 chases alone.
+ */
+#ifndef SONDE_PROBE_WALK_H
+#define SONDE_PROBE_WALK_H
+
+#include "probe/probe.h"
+#include "probe/ring.h"
+#include "ptx/kernel.h"
+#include "ptx/space.h"
+
+/* Carve-out value that leaves the choice to the driver. */
+enum { WALK_CARVE_DRIVER = 101 };
+
+struct walk {
+    const struct space *space;
+    const char *op;
+    struct ring_plan plan; /* of the first SM */
+    uint64_t step;         /* bytes more on each further SM */
+    uint64_t warm, visits, sweep, flush;
+    uint64_t carve, sm, sms;
+    uint64_t above, records; /* of a trace: what it keeps */
+};
+
+/* Rows for the table of a probe. */
+#define WALK_PARAMS                                                            \
+    {"space", PARAM_WORD, "global", 0, 0, walk_spaces,                         \
+     "memory space of the ring"},                                              \
+        {"op", PARAM_WORD, "default", 0, 0, walk_ops,                          \
+         "cache operator of the loads"},                                       \
+        {"bytes", PARAM_NUMBER, "4096", 8, 1ull << 40, NULL,                   \
+         "size of the ring, B"},                                               \
+        {"stride", PARAM_NUMBER, "128", 4, 1ull << 32, NULL,                   \
+         "distance of its elements, B"},                                       \
+        {"order", PARAM_WORD, "sequential", 0, 0, walk_orders,                 \
+         "order of visit"},                                                    \
+        {"window", PARAM_NUMBER, "0", 0, 1ull << 40, NULL,                     \
+         "random order inside windows of so many bytes; 0: one"},              \
+        {"sample", PARAM_NUMBER, "0", 0, 1ull << 24, NULL,                     \
+         "visit only so many elements, spread evenly; 0: all"},                \
+        {"lead", PARAM_NUMBER, "0", 0, 1ull << 32, NULL,                       \
+         "a further element leads each block of so many bytes; 0: none"},      \
+        {"list", PARAM_LIST, "", 0, 0, NULL,                                   \
+         "visit START:COUNT:STEP[,...] instead of bytes and stride"},          \
+        {"step", PARAM_NUMBER, "0", 0, 1ull << 40, NULL,                       \
+         "bytes more on each further SM"},                                     \
+        {"sm", PARAM_NUMBER, "0", 0, 1023, NULL, "first SM"},                  \
+        {"sms", PARAM_NUMBER, "1", 1, 1024, NULL, "how many SMs at once"},     \
+        {"carve", PARAM_NUMBER, "0", 0, WALK_CARVE_DRIVER, NULL,               \
+         "percent of the array for shared memory; 101: the driver's choice"},  \
+        {"flush", PARAM_NUMBER, "0", 0, 1ull << 40, NULL,                      \
+         "first sweep so many bytes of other memory, B"},                      \
+        {"sweep", PARAM_NUMBER, "0", 0, 64, NULL,                              \
+         "then sweep the ring's range so many times with all threads"},        \
+        {"warm", PARAM_NUMBER, "1", 0, 1024, NULL,                             \
+         "then chase so many laps untimed"},
+
+extern const char *const walk_spaces[], *const walk_ops[], *const walk_orders[];
+
+/* Reads the common parameters; ERR_USAGE where they contradict each other. */
+int walk_read(const struct experiment *experiment, struct walk *walk,
+              struct error *err);
+void walk_free(struct walk *walk);
+/* Bytes between the rings of neighbouring SMs: a power of two, so that each
+ * ring lies alike in a cache that is indexed by address bits. */
+uint64_t walk_region(const struct walk *walk);
+
+/* One SM's work, as the kernel reads it: 64-bit words in this order. */
+enum walk_word {
+    JOB_START, /* pointer to the first element */
+    JOB_BASE,  /* address of the ring */
+    JOB_FLUSH, JOB_FLUSH_BYTES,
+    JOB_SWEEP, JOB_SWEEP_BYTES, JOB_SWEEPS,
+    JOB_LINKS, JOB_LINK_COUNT, /* (element, pointer) pairs, shared memory only */
+    JOB_OUT,                   /* where the results go */
+    JOB_OWN,                   /* the probe's own words follow */
+    JOB_WORDS = 16
+};
+
+/* Module variables that a walking kernel needs. */
+#define WALK_VARIABLES ".extern .shared .align 16 .b8 pool[];\n\n"
+/* Bytes at the start of `pool` that the opening keeps for itself. */
+enum { WALK_POOL_OWN = 16, WALK_THREADS = 256 };
+
+/*
+ * Writes the opening: parameters `jobs slots`, choice of the SM, flush and
+ * sweep.  What follows is run by thread 0 of a working block alone.  Declares
+ * %job (.b64, the job's address), %ptr (the first pointer), %again (.pred),
+ * %sm (.b32).
+ */
+void walk_opening(struct kernel_text *k, const struct walk *walk);
+/* Loads a word of the job past L1, so that it takes no line of the ring's. */
+void walk_job_word(struct kernel_text *k, const char *into, int word);
+/* A load of the next pointer: body for repeat_loop, context the walk. */
+void walk_load(struct kernel_text *k, unsigned copy, const void *walk);
+/* Waits until %ptr is there: a branch that depends on it and is never taken. */
+void walk_wait(struct kernel_text *k, const struct walk *walk);
+/* Target of that branch, and the end. */
+void walk_closing(struct kernel_text *k);
+
+/* What the launch gave: for each SM asked for, OUT_WORDS words. */
+struct walk_out {
+    size_t *elements; /* of each SM's ring */
+    uint64_t *words;  /* sms × words_each */
+};
+void walk_done(struct walk_out *out);
+
+/*
+ * Lays the rings out, launches and fetches.  `own` fills the words from
+ * JOB_OWN on for a ring of so many elements; `words_each` are the result words
+ * of each SM (zeroed before the launch; the last is set to 1 by the kernel
+ * when it is done), `pool` the bytes of dynamic shared memory that the probe
+ * needs beyond the opening's, a shared ring included.
+ */
+int walk_run(struct prober *prober, const struct experiment *experiment,
+             const struct walk *walk, const char *name,
+             void (*own)(const struct walk *walk, size_t elements,
+                         uint64_t *words),
+             size_t words_each, uint64_t pool, struct walk_out *out,
+             struct error *err);
+
+#endif
