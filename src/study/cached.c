@@ -1,0 +1,59 @@
+/*
+ * Which caches hold what a load brings in: L1 is asked by loading the same
+ * small ring with ld.global.ca and with ld.global.cg (Groessler 2022, 4.2.1).
+ * Hands on the cost of a hit in each level.
+ */
+#include <math.h>
+#include <stdlib.h>
+
+#include "study/study.h"
+
+static const char *const needs[] = {"clock", NULL};
+static const char *const gives[] = {"l1.caches_global", NULL};
+
+/* A ring that fits every cache there is, on one page; 64 loads of 32 lines. */
+static const char small_ring[] = "bytes=1024 stride=32 warm=4 visits=64";
+
+static void report(struct lab *lab, const struct cost *ca,
+                   const struct cost *cg, bool cached)
+{
+    struct finding *const f = lab_finding(lab, "l1", "caches_global");
+    finding_set(f, STATUS_MEASURED, value_bool(cached), "");
+    finding_evidence(f, ca->experiment);
+    finding_evidence(f, cg->experiment);
+    finding_protocol(f, "ca_cycles", value_number(ca->cycles));
+    finding_protocol(f, "cg_cycles", value_number(cg->cycles));
+}
+
+static int run(struct lab *lab, struct error *err)
+{
+    struct level_facts *const l1 = &lab->facts[LEVEL_L1];
+    struct level_facts *const l2 = &lab->facts[LEVEL_L2];
+    struct cost ca = {0}, cg = {0};
+    if (lab_chase(lab, &ca, err, "chase %s %s", level_table[LEVEL_L1].load,
+                  small_ring) == 0 &&
+        lab_chase(lab, &cg, err, "chase %s %s", level_table[LEVEL_L2].load,
+                  small_ring) == 0) {
+        /* A tenth is far more than noise and far less than any cache saves. */
+        l1->present = ca.cycles < 0.9 * cg.cycles;
+        l1->why = "global loads are not cached in L1: ld.global.ca costs what "
+                  "ld.global.cg costs";
+        l1->hit = ca.cycles;
+        l2->present = true;
+        l2->hit = cg.cycles;
+        report(lab, &ca, &cg, l1->present);
+    }
+    free(ca.experiment);
+    free(cg.experiment);
+    return err->code;
+}
+
+const struct study study_cached = {
+    .name = "cached",
+    .question = "Are global loads cached in L1?",
+    .method = "The same small ring is chased with ld.global.ca and with "
+              "ld.global.cg; they cost the same where L1 takes no part.",
+    .needs = needs,
+    .gives = gives,
+    .run = run,
+};

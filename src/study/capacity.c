@@ -1,0 +1,208 @@
+/*
+ * Roughly how much each cache holds: the region in which the other studies
+ * look, found by doubling and halving (Groessler 2022, 3.2).
+ *
+ * Each size is swept once by a whole block, which is quick, and then chased in
+ * the same order; where the ring is larger than the cache, the start of it is
+ * no longer there.  The curve of cost over size has a step where the cache
+ * ends.  It has a further one, before, where a part of the cache is farther
+ * away than the rest (partitions of an L2): seen by its slow loads, which cost
+ * less than those that miss.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "analysis/search.h"
+#include "analysis/stats.h"
+#include "base/mem.h"
+#include "study/study.h"
+
+static const char *const needs[] = {"cached", NULL};
+static const char *const gives[] = {"l1.knee", "l2.knee", NULL};
+
+/* What is asked, for the search's callback. */
+struct curve {
+    struct lab *lab;
+    const struct level_row *row;
+    double limit; /* cycles up to which a size fits */
+    double cycles; /* of the size that was tried last */
+    struct finding *finding;
+};
+
+static int try_size(struct curve *c, uint64_t bytes, struct error *err)
+{
+    struct cost cost;
+    if (lab_average(c->lab, &cost, err,
+                    "chase %s bytes=%" PRIu64
+                    " stride=32 sweep=1 warm=0 visits=4096 repeats=3",
+                    c->row->load, bytes) != 0)
+        return err->code;
+    c->cycles = cost.cycles;
+    finding_evidence(c->finding, cost.experiment);
+    free(cost.experiment);
+    return 0;
+}
+
+static int fits(void *context, uint64_t bytes, bool *yes, struct error *err)
+{
+    struct curve *const c = context;
+    if (try_size(c, bytes, err) != 0)
+        return err->code;
+    *yes = c->cycles <= c->limit;
+    return 0;
+}
+
+/* Doubles from `bytes` until three sizes in a row cost the same, 3 % or so:
+ * then every load misses.  The cost is left in the curve. */
+static int find_miss_cost(struct curve *c, uint64_t bytes, struct error *err)
+{
+    double before = 0;
+    int alike = 0;
+    for (; alike < 2 && bytes <= c->row->most; bytes *= 2) {
+        if (try_size(c, bytes, err) != 0)
+            return err->code;
+        alike = c->cycles < 1.03 * before && c->cycles > 0.97 * before
+                    ? alike + 1
+                    : 0;
+        before = c->cycles;
+    }
+    return 0;
+}
+
+/* Mean cost of the loads of a trace over `bytes` that are slower than `above`,
+ * 0 if there are none. */
+static int mean_of_slow(struct curve *c, uint64_t bytes, double above,
+                        double *mean, struct error *err)
+{
+    struct samples s;
+    char *name;
+    if (lab_probe(c->lab, &s, &name, err,
+                  "trace %s bytes=%" PRIu64
+                  " stride=32 sweep=1 warm=0 visits=2048",
+                  c->row->load, bytes) != 0)
+        return err->code;
+    const size_t cycles = samples_column(&s, "cycles");
+    double *const slow = xreallocarray(NULL, s.rows, sizeof *slow);
+    size_t count = 0;
+    for (size_t row = 0; row < s.rows; row++)
+        if ((double)samples_at(&s, row, cycles) > above)
+            slow[count++] = (double)samples_at(&s, row, cycles);
+    *mean = count > 0 ? stats_trimmed_mean(slow, count, 0.02) : 0;
+    free(slow);
+    finding_evidence(c->finding, name);
+    free(name);
+    samples_free(&s);
+    return 0;
+}
+
+/*
+ * True if what does not fit is still cheaper than a miss: slow loads of a ring
+ * that is somewhat too large against those of one that is far too large.
+ */
+static int has_far_part(struct curve *c, const struct level_facts *facts,
+                        uint64_t knee, bool *far, struct error *err)
+{
+    const double above = (facts->hit + facts->miss) / 2;
+    double here, deep;
+    if (mean_of_slow(c, knee / 32 * 45, above * 0.9, &here, err) != 0 ||
+        mean_of_slow(c, 8 * knee, above * 0.9, &deep, err) != 0)
+        return err->code;
+    *far = here > 0 && here - facts->hit < 0.85 * (deep - facts->hit);
+    return 0;
+}
+
+/* Where the far part ends: half-way from its cost up to that of a miss. */
+static int find_far_end(struct curve *c, struct level_facts *facts,
+                        struct error *err)
+{
+    facts->near_fits = facts->fits;
+    facts->near_overflows = facts->overflows;
+    if (try_size(c, facts->overflows / 32 * 43, err) != 0)
+        return err->code;
+    facts->plateau = c->cycles;
+    c->limit = (facts->plateau + facts->miss) / 2;
+    const struct search_range range = {
+        .least = facts->overflows,
+        .most = 16 * facts->overflows,
+        .granularity = 32,
+        .relative = 128,
+    };
+    struct search search;
+    if (search_size(&range, fits, c, &search, err) != 0)
+        return err->code;
+    if (search.state == SEARCH_BRACKETED) {
+        facts->fits = search.fits;
+        facts->overflows = search.overflows;
+    }
+    return 0;
+}
+
+/* The bracket of the first step of the curve; no granularity finer than 1/64
+ * of the size is of use here. */
+static int find_knee(struct curve *c, struct level_facts *facts,
+                     struct search *search, struct error *err)
+{
+    /* Enough lines to spread over all slices of a level that has them. */
+    const uint64_t least = c->row->of_sm ? 1024 : 32768;
+    if (try_size(c, least, err) != 0)
+        return err->code;
+    facts->hit = facts->plateau = c->cycles;
+    /* 2 cycles or 4 %: above what jitter and the choice of slices do, far
+     * below the cost of a miss. */
+    c->limit = c->cycles + (0.04 * c->cycles > 2 ? 0.04 * c->cycles : 2);
+    const struct search_range range = {.least = least,
+                                       .most = c->row->most,
+                                       .granularity = 32,
+                                       .relative = 64};
+    return search_size(&range, fits, c, search, err);
+}
+
+static int ask(struct lab *lab, const struct level_row *row,
+               struct level_facts *facts, struct error *err)
+{
+    struct curve c = {.lab = lab,
+                      .row = row,
+                      .finding = lab_finding(lab, row->component, "knee")};
+    struct search search;
+    facts->why = "the size of the cache could not be found";
+    facts->present = false;
+    if (find_knee(&c, facts, &search, err) != 0)
+        return err->code;
+    if (search.state != SEARCH_BRACKETED) {
+        finding_none(c.finding, "loads cost the same up to %" PRIu64 " B",
+                     row->most);
+        return 0;
+    }
+    facts->fits = search.fits;
+    facts->overflows = search.overflows;
+    if (find_miss_cost(&c, 2 * facts->overflows, err) != 0)
+        return err->code;
+    facts->miss = c.cycles;
+    bool far = false;
+    if (has_far_part(&c, facts, facts->overflows, &far, err) != 0 ||
+        (far && find_far_end(&c, facts, err) != 0))
+        return err->code;
+    facts->present = true;
+    finding_set(c.finding, STATUS_MEASURED,
+                value_number((double)(far ? facts->near_fits : facts->fits)),
+                "B");
+    finding_interval(
+        c.finding, (double)(far ? facts->near_fits : facts->fits),
+        (double)(far ? facts->near_overflows : facts->overflows), 0.99);
+    return 0;
+}
+
+static int run(struct lab *lab, struct error *err)
+{
+    return lab_each_level(lab, "knee", ask, err);
+}
+
+const struct study study_capacity = {
+    .name = "capacity",
+    .question = "Roughly up to which size do rings stay in each cache?",
+    .method = "Rings of doubling size are swept and chased; the knee is where "
+              "the first loads get slower.",
+    .needs = needs,
+    .gives = gives,
+    .run = run,
+};

@@ -1,0 +1,286 @@
+/* The lab, the table of studies and the planner. */
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/stats.h"
+#include "base/buf.h"
+#include "base/mem.h"
+#include "base/stop.h"
+#include "base/text.h"
+#include "study/study.h"
+
+#define STUDY(name) extern const struct study study_##name;
+#include "study/studies.def"
+#undef STUDY
+
+const struct study *const study_table[] = {
+#define STUDY(name) &study_##name,
+#include "study/studies.def"
+#undef STUDY
+    NULL,
+};
+
+enum { STUDIES = COUNT_OF(study_table) - 1 };
+
+const struct level_row level_table[LEVEL_COUNT] = {
+    [LEVEL_L1] = {.component = "l1",
+                  .load = "space=global op=ca",
+                  .words = "ld.global.ca.u64",
+                  .below = "l2",
+                  .of_sm = true,
+                  .most = 2u << 20},
+    [LEVEL_L2] = {.component = "l2",
+                  .load = "space=global op=cg",
+                  .words = "ld.global.cg.u64",
+                  .below = "memory",
+                  .of_sm = false,
+                  .most = 512u << 20},
+};
+
+const struct study *study_find(const char *name)
+{
+    for (size_t i = 0; i < STUDIES; i++)
+        if (strcmp(study_table[i]->name, name) == 0)
+            return study_table[i];
+    return NULL;
+}
+
+/* ---- the planner ------------------------------------------------------ */
+
+static size_t index_of(const struct study *study)
+{
+    size_t i = 0;
+    while (study_table[i] != study)
+        i++;
+    return i;
+}
+
+/* Marks a study and, through its needs, all that must run before it. */
+static void want(const struct study *study, bool wanted[STUDIES])
+{
+    if (wanted[index_of(study)])
+        return;
+    wanted[index_of(study)] = true;
+    for (const char *const *need = study->needs; *need != NULL; need++)
+        want(study_find(*need), wanted);
+}
+
+static bool ready(const struct study *study, const bool done[STUDIES])
+{
+    for (const char *const *need = study->needs; *need != NULL; need++)
+        if (!done[index_of(study_find(*need))])
+            return false;
+    return true;
+}
+
+static int unknown_study(const char *name, struct error *err)
+{
+    const char *names[STUDIES + 1] = {0};
+    for (size_t i = 0; i < STUDIES; i++)
+        names[i] = study_table[i]->name;
+    const char *const near = text_nearest(name, names);
+    return error_set(err, ERR_USAGE,
+                     "there is no study '%s'%s%s%s (`sonde list` shows them)",
+                     name, near != NULL ? "; did you mean '" : "",
+                     near != NULL ? near : "", near != NULL ? "'?" : "");
+}
+
+/* Says of everything that the study gives and that is not there yet why. */
+static void leave_out(struct lab *lab, const struct study *study,
+                      const char *why)
+{
+    for (const char *const *id = study->gives; *id != NULL; id++)
+        if (results_find(lab->results, *id) == NULL)
+            finding_none(results_add(lab->results, *id, study->name), "%s",
+                         why);
+}
+
+static const char *reason_to_stop(const struct lab *lab)
+{
+    if (stop_requested())
+        return "measuring was stopped";
+    if (lab->deadline > 0 && now_seconds() > lab->deadline)
+        return "the time budget was used up";
+    return NULL;
+}
+
+/* Runs one study; an error of the device is kept in *err for all that follow. */
+static void run_study(struct lab *lab, const struct study *study,
+                      struct error *err)
+{
+    const char *why = err->code != 0 ? err->text : reason_to_stop(lab);
+    struct error own = {0};
+    lab->study = study;
+    if (why == NULL && study->run(lab, &own) != 0) {
+        why = own.text;
+        if (!lab_excuses(own.code))
+            *err = own;
+    }
+    leave_out(lab, study, why != NULL ? why : "the study did not come to it");
+}
+
+int plan_run(struct lab *lab, const char *const *names, size_t count,
+             struct error *err)
+{
+    bool wanted[STUDIES] = {false}, done[STUDIES] = {false};
+    for (size_t i = 0; i < count; i++) {
+        const struct study *const study = study_find(names[i]);
+        if (study == NULL)
+            return unknown_study(names[i], err);
+        want(study, wanted);
+    }
+    size_t total = 0, ran = 0;
+    for (size_t i = 0; i < STUDIES; i++)
+        total += wanted[i];
+    *err = (struct error){0};
+    while (ran < total)
+        for (size_t i = 0; i < STUDIES; i++) {
+            if (!wanted[i] || done[i] || !ready(study_table[i], done))
+                continue;
+            if (lab->watch != NULL)
+                lab->watch(lab->context, study_table[i], ran, total);
+            run_study(lab, study_table[i], err);
+            done[i] = true;
+            ran++;
+        }
+    return err->code;
+}
+
+/* ---- for studies ------------------------------------------------------ */
+
+static int probe_text(struct lab *lab, const char *text,
+                      struct samples *samples, char **canonical,
+                      struct error *err)
+{
+    if (lab->deadline > 0 && now_seconds() > lab->deadline)
+        return error_set(err, ERR_INTERRUPTED, "the time budget was used up");
+    return prober_run(lab->prober, text, samples, canonical, err);
+}
+
+int lab_probe(struct lab *lab, struct samples *samples, char **canonical,
+              struct error *err, const char *fmt, ...)
+{
+    char text[1024];
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(text, sizeof text, fmt, args);
+    va_end(args);
+    return probe_text(lab, text, samples, canonical, err);
+}
+
+struct finding *lab_finding(struct lab *lab, const char *component,
+                            const char *attribute)
+{
+    char id[128];
+    snprintf(id, sizeof id, "%s.%s", component, attribute);
+    struct finding *const f =
+        results_add(lab->results, id, lab->study->name);
+    finding_method(f, lab->study->method);
+    return f;
+}
+
+bool lab_number(const struct lab *lab, const char *component,
+                const char *attribute, double *number)
+{
+    char id[128];
+    snprintf(id, sizeof id, "%s.%s", component, attribute);
+    return finding_number(results_find(lab->results, id), number);
+}
+
+bool lab_excuses(int code)
+{
+    return code == ERR_UNSUPPORTED || code == ERR_DEVICE_MEMORY ||
+           code == ERR_INTERRUPTED;
+}
+
+/* Cycles a load of each repetition: the long run less the short one, or both
+ * together. */
+static double *per_load(const struct samples *s, bool difference)
+{
+    const size_t visits = samples_column(s, "visits");
+    const size_t from = samples_column(s, "short");
+    const size_t to = samples_column(s, "long");
+    double *const cycles = xreallocarray(NULL, s->rows, sizeof *cycles);
+    for (size_t row = 0; row < s->rows; row++) {
+        const double first = (double)samples_at(s, row, from);
+        const double second = (double)samples_at(s, row, to);
+        const double loads = (double)samples_at(s, row, visits);
+        cycles[row] = difference ? (second - first) / loads
+                                 : (second + first) / (3 * loads);
+    }
+    return cycles;
+}
+
+static int cost_of(struct lab *lab, struct cost *cost, bool difference,
+                   struct error *err, const char *text)
+{
+    struct samples samples;
+    *cost = (struct cost){0};
+    if (probe_text(lab, text, &samples, &cost->experiment, err) != 0)
+        return err->code;
+    double *const cycles = per_load(&samples, difference);
+    struct rng rng;
+    rng_seed(&rng, prober_seed(lab->prober));
+    const struct stats_interval interval = stats_bootstrap_median(
+        cycles, samples.rows, LAB_CONFIDENCE_PERCENT / 100.0, &rng);
+    cost->cycles = stats_median(cycles, samples.rows);
+    cost->low = interval.low;
+    cost->high = interval.high;
+    free(cycles);
+    samples_free(&samples);
+    return 0;
+}
+
+int lab_chase(struct lab *lab, struct cost *cost, struct error *err,
+              const char *fmt, ...)
+{
+    char text[1024];
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(text, sizeof text, fmt, args);
+    va_end(args);
+    return cost_of(lab, cost, true, err, text);
+}
+
+int lab_average(struct lab *lab, struct cost *cost, struct error *err,
+                const char *fmt, ...)
+{
+    char text[1024];
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(text, sizeof text, fmt, args);
+    va_end(args);
+    return cost_of(lab, cost, false, err, text);
+}
+
+int lab_each_level(struct lab *lab, const char *attribute,
+                   int (*ask)(struct lab *, const struct level_row *,
+                              struct level_facts *, struct error *),
+                   struct error *err)
+{
+    for (int i = 0; i < LEVEL_COUNT; i++) {
+        struct level_facts *const facts = &lab->facts[i];
+        if (!facts->present) {
+            finding_none(lab_finding(lab, level_table[i].component, attribute),
+                         "%s", facts->why);
+            continue;
+        }
+        const int status = ask(lab, &level_table[i], facts, err);
+        if (status != 0 && !lab_excuses(status))
+            return status;
+        if (status != 0)
+            finding_none(lab_finding(lab, level_table[i].component, attribute),
+                         "%s", err->text);
+    }
+    return 0;
+}
+
+void finding_cost(struct finding *f, const struct cost *cost)
+{
+    finding_set(f, STATUS_MEASURED, value_number(cost->cycles), "cycles");
+    finding_interval(f, cost->low, cost->high, LAB_CONFIDENCE_PERCENT / 100.0);
+    finding_evidence(f, cost->experiment);
+}

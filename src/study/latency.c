@@ -1,0 +1,201 @@
+/*
+ * What a dependent load costs where its data is: in L1, in L2, in memory, in
+ * shared memory; and what a miss adds.
+ *
+ * The loads are of pointers, so that no address arithmetic is in the chain.
+ * Protocols differ and are said: L2 and memory are averages over lines that
+ * lie on all slices and both partitions, seen from one SM; memory is random
+ * lines, each loaded once, inside windows so small that the translation is
+ * found in the TLB.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "study/study.h"
+
+static const char *const needs[] = {"size", NULL};
+static const char *const gives[] = {
+    "l1.latency",     "l1.miss_penalty",        "l2.latency",
+    "l2.miss_penalty", "memory.latency",        "shared.latency",
+    "shared.latency_indexed", NULL};
+
+static void say_protocol(struct finding *f, const char *load, const char *order,
+                         bool warm)
+{
+    finding_protocol(f, "load", value_text(load));
+    finding_protocol(f, "order", value_text(order));
+    finding_protocol(f, "warm", value_bool(warm));
+    finding_protocol(f, "timer", value_text("outside, two lengths"));
+}
+
+static uint64_t at_most(uint64_t value, uint64_t most)
+{
+    return value < most ? value : most;
+}
+
+/* A level's hits.  64 loads at a time where every line costs the same: then
+ * most runs are free of spikes, and the median is.  More, and spread, where
+ * lines lie on slices. */
+static int hits(struct lab *lab, enum level_id id, struct cost *cost,
+                struct error *err)
+{
+    const struct level_row *const row = &level_table[id];
+    const struct level_facts *const facts = &lab->facts[id];
+    const uint64_t half = facts->fits / 2;
+    const uint64_t near =
+        facts->near_fits > 0 ? facts->near_fits / 2 : half;
+    if (row->of_sm)
+        return lab_chase(lab, cost, err,
+                         "chase %s bytes=%" PRIu64 " stride=32 warm=4 visits=64",
+                         row->load, at_most(half / 32 * 32, 2048));
+    return lab_chase(lab, cost, err,
+                     "chase %s bytes=%" PRIu64
+                     " stride=128 order=random window=65536 sample=8192 "
+                     "sweep=1 warm=2 visits=2048",
+                     row->load, at_most(near / 128 * 128, 8u << 20));
+}
+
+static int report_hits(struct lab *lab, enum level_id id, struct cost *cost,
+                       struct error *err)
+{
+    const struct level_row *const row = &level_table[id];
+    struct finding *const f = lab_finding(lab, row->component, "latency");
+    *cost = (struct cost){0};
+    if (!lab->facts[id].present) {
+        finding_none(f, "%s", lab->facts[id].why);
+        return 0;
+    }
+    if (hits(lab, id, cost, err) != 0)
+        return err->code;
+    finding_cost(f, cost);
+    say_protocol(f, row->words,
+                 row->of_sm ? "sequential" : "random lines over all slices",
+                 true);
+    if (!row->of_sm)
+        finding_protocol(
+            f, "partition",
+            value_text(lab->facts[id].near_fits > 0
+                           ? "near: the ring is within what the SM reaches at "
+                             "near cost"
+                           : "one: no far part was seen"));
+    return 0;
+}
+
+/* The difference of two costs; its doubt is the sum of theirs. */
+static void report_penalty(struct lab *lab, const char *component,
+                           const char *below, const struct cost *miss,
+                           const struct cost *hit)
+{
+    struct finding *const f = lab_finding(lab, component, "miss_penalty");
+    if (miss->experiment == NULL || hit->experiment == NULL) {
+        finding_none(f, "%s", hit->experiment == NULL
+                                  ? "what a hit costs is not known"
+                                  : "what a miss costs is not known");
+        return;
+    }
+    finding_set(f, STATUS_MEASURED, value_number(miss->cycles - hit->cycles),
+                "cycles");
+    finding_interval(f, miss->low - hit->high, miss->high - hit->low,
+                     LAB_CONFIDENCE_PERCENT / 100.0);
+    finding_protocol(f, "found_in", value_text(below));
+    finding_evidence(f, miss->experiment);
+    finding_evidence(f, hit->experiment);
+}
+
+/* Loads that miss L1 and hit L2: a ring of eight times L1, or half of L2, in
+ * order of address, so that every policy has let go of a line before it comes
+ * again. */
+static int l1_misses(struct lab *lab, struct cost *cost, struct error *err)
+{
+    const struct level_facts *const l1 = &lab->facts[LEVEL_L1];
+    const struct level_facts *const l2 = &lab->facts[LEVEL_L2];
+    *cost = (struct cost){0};
+    if (!l1->present || !l2->present)
+        return 0;
+    const uint64_t l2_fits = l2->near_fits > 0 ? l2->near_fits : l2->fits;
+    const uint64_t stride = l1->line > 0 ? l1->line : 128;
+    const uint64_t bytes = at_most(8 * l1->overflows, l2_fits / 2);
+    if (bytes < 3 * l1->overflows)
+        return 0;
+    return lab_chase(lab, cost, err,
+                     "chase %s bytes=%" PRIu64 " stride=%" PRIu64
+                     " sweep=1 warm=1 visits=2048",
+                     level_table[LEVEL_L1].load, bytes / stride * stride,
+                     stride);
+}
+
+/* Windows of 64 KiB: at least one page of any GPU, so one TLB miss in a
+ * window's 512 lines; and lines enough for visits that all go to memory. */
+static int memory(struct lab *lab, struct cost *cost, struct error *err)
+{
+    const struct level_facts *const l2 = &lab->facts[LEVEL_L2];
+    struct finding *const f = lab_finding(lab, "memory", "latency");
+    *cost = (struct cost){0};
+    if (!l2->present) {
+        finding_none(f, "%s", l2->why);
+        return 0;
+    }
+    if (lab_chase(lab, cost, err,
+                  "chase %s bytes=%d stride=128 order=random window=65536 "
+                  "warm=0 flush=%" PRIu64 " visits=4096",
+                  level_table[LEVEL_L2].load, 3 * 4096 * 128,
+                  3 * l2->overflows) != 0)
+        return err->code;
+    finding_cost(f, cost);
+    say_protocol(f, level_table[LEVEL_L2].words,
+                 "random lines, each once, in windows of 64 KiB", false);
+    finding_protocol(f, "page", value_text("translation in the TLB"));
+    finding_protocol(f, "row", value_text("random lines of one window"));
+    return 0;
+}
+
+static int shared(struct lab *lab, const char *space, const char *attribute,
+                  const char *load, struct error *err)
+{
+    struct cost cost;
+    struct finding *const f = lab_finding(lab, "shared", attribute);
+    if (lab_chase(lab, &cost, err,
+                  "chase space=%s bytes=1024 stride=32 warm=4 visits=64",
+                  space) != 0)
+        return err->code;
+    finding_cost(f, &cost);
+    say_protocol(f, load, "sequential", true);
+    free(cost.experiment);
+    return 0;
+}
+
+static int run(struct lab *lab, struct error *err)
+{
+    struct cost l1 = {0}, l2 = {0}, below_l1 = {0}, below_l2 = {0};
+    if (report_hits(lab, LEVEL_L1, &l1, err) == 0 &&
+        report_hits(lab, LEVEL_L2, &l2, err) == 0 &&
+        l1_misses(lab, &below_l1, err) == 0 &&
+        memory(lab, &below_l2, err) == 0 &&
+        shared(lab, "shared", "latency", "ld.shared.u32 by pointer", err) ==
+            0) {
+        shared(lab, "shared_indexed", "latency_indexed",
+               "mad.lo.u32, ld.shared.u32: by index", err);
+        if (lab->facts[LEVEL_L1].present)
+            report_penalty(lab, "l1", "l2", &below_l1, &l1);
+        else
+            finding_none(lab_finding(lab, "l1", "miss_penalty"), "%s",
+                         lab->facts[LEVEL_L1].why);
+        report_penalty(lab, "l2", "memory", &below_l2, &l2);
+    }
+    free(l1.experiment);
+    free(l2.experiment);
+    free(below_l1.experiment);
+    free(below_l2.experiment);
+    return err->code;
+}
+
+const struct study study_latency = {
+    .name = "latency",
+    .question = "What does a dependent load cost, by where its data is?",
+    .method = "Chains of pointer loads, unrolled, with the timer outside, at "
+              "two lengths whose difference is free of overhead.",
+    .needs = needs,
+    .gives = gives,
+    .run = run,
+};

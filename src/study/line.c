@@ -1,0 +1,109 @@
+/*
+ * How many bytes are looked up and evicted together.
+ *
+ * For a candidate L the ring visits one element of each L bytes of the cache's
+ * size, and half as many again from the middles of L-byte blocks beyond.  Is
+ * the line L or longer, that is half more lines than the cache has, and by the
+ * pigeonhole principle loads miss whatever index and policy are.  Is it
+ * shorter, the first part occupies at most half of the cache and all fits;
+ * unless an index happens to put both parts in the same sets, which is why
+ * three places beyond are tried, and one that fits decides.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "study/study.h"
+
+static const char *const needs[] = {"sector", NULL};
+static const char *const gives[] = {"l1.line", "l2.line", NULL};
+
+enum { LINE_MOST = 1024, PLACES = 3 };
+
+/* Share of the loads that miss, by their average cost, for one place. */
+static int miss_share(struct lab *lab, const struct level_row *row,
+                      const struct level_facts *facts, uint64_t line, int place,
+                      struct finding *f, double *share, struct error *err)
+{
+    const uint64_t count = facts->fits / line;
+    const uint64_t beyond =
+        (uint64_t)(1 + 2 * place) * count * line + line / 2;
+    struct cost cost;
+    if (lab_average(lab, &cost, err,
+                    "chase %s list=0:%" PRIu64 ":%" PRIu64 ",%" PRIu64
+                    ":%" PRIu64 ":%" PRIu64 " warm=1 visits=4096 repeats=1",
+                    row->load, count, line, beyond, count / 2, line) != 0)
+        return err->code;
+    *share = (cost.cycles - facts->plateau) / (facts->miss - facts->plateau);
+    finding_evidence(f, cost.experiment);
+    free(cost.experiment);
+    return 0;
+}
+
+/* True if a cache with lines of `line` bytes or more is overfull at every
+ * place; false if at one all fits. */
+static int overfull(struct lab *lab, const struct level_row *row,
+                    const struct level_facts *facts, uint64_t line,
+                    struct finding *f, bool *yes, struct error *err)
+{
+    *yes = true;
+    for (int place = 0; *yes && place < PLACES; place++) {
+        double share = 0;
+        if (miss_share(lab, row, facts, line, place, f, &share, err) != 0)
+            return err->code;
+        /* Half too many lines miss at least 40 % under any policy of the
+         * model; what fits misses next to nothing. */
+        *yes = share > 0.25;
+    }
+    return 0;
+}
+
+static void conclude(struct finding *f, struct level_facts *facts,
+                     uint64_t line)
+{
+    if (line > LINE_MOST) {
+        finding_none(f, "even elements %d B apart share lines, which no cache "
+                        "known does", LINE_MOST);
+        return;
+    }
+    facts->line = line;
+    finding_set(f, STATUS_MEASURED, value_number((double)line), "B");
+    finding_interval(f, (double)line, (double)line, 0.99);
+}
+
+static int ask(struct lab *lab, const struct level_row *row,
+               struct level_facts *facts, struct error *err)
+{
+    struct finding *const f = lab_finding(lab, row->component, "line");
+    if (facts->sector == 0) {
+        finding_none(f, "the sector is not known");
+        return 0;
+    }
+    /* From above, since long lines make short rings; a line is no shorter than
+     * the sector that a miss fills. */
+    uint64_t line = 2 * LINE_MOST;
+    bool over = false;
+    while (!over && line > facts->sector) {
+        line /= 2;
+        if (line > facts->sector &&
+            overfull(lab, row, facts, line, f, &over, err) != 0)
+            return err->code;
+    }
+    conclude(f, facts, over && line == LINE_MOST ? 2 * LINE_MOST : line);
+    return 0;
+}
+
+static int run(struct lab *lab, struct error *err)
+{
+    return lab_each_level(lab, "line", ask, err);
+}
+
+const struct study study_line = {
+    .name = "line",
+    .question = "How many bytes are looked up and evicted together?",
+    .method = "One element of each L bytes, half as many again as fit if L is "
+              "the line or less: they miss by the pigeonhole principle, and "
+              "fit if the line is shorter.",
+    .needs = needs,
+    .gives = gives,
+    .run = run,
+};

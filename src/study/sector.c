@@ -1,0 +1,101 @@
+/*
+ * How many bytes one miss brings in: neighbouring elements are read one after
+ * the other where nothing is cached, and the distance from one slow load to the
+ * next is what came in at once (Groessler 2022, 4.3, who takes it for the
+ * line; it is the sector).
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "study/study.h"
+
+static const char *const needs[] = {"capacity", NULL};
+static const char *const gives[] = {"l1.sector", "l2.sector", NULL};
+
+/* 8-byte elements over 16 KiB: 2048 loads, as many as a trace keeps. */
+enum { ELEMENT = 8, ELEMENTS = 2048, LARGEST = 4096 };
+
+/* Counts the distances, in elements, between one slow load and the next. */
+static void count_gaps(const struct samples *s, double above, size_t *gaps)
+{
+    const size_t cycles = samples_column(s, "cycles");
+    size_t last = 0;
+    bool any = false;
+    for (size_t row = 0; row < s->rows; row++) {
+        if ((double)samples_at(s, row, cycles) <= above)
+            continue;
+        if (any && row - last <= LARGEST / ELEMENT)
+            gaps[row - last]++;
+        last = row;
+        any = true;
+    }
+}
+
+/* The commonest distance and how many of all distances it is. */
+static size_t commonest(const size_t *gaps, double *share)
+{
+    size_t best = 0, total = 0;
+    for (size_t i = 1; i <= LARGEST / ELEMENT; i++) {
+        total += gaps[i];
+        if (gaps[i] > gaps[best])
+            best = i;
+    }
+    *share = total > 0 ? (double)gaps[best] / (double)total : 0;
+    return best;
+}
+
+static void conclude(struct finding *f, struct level_facts *facts,
+                     const size_t *gaps)
+{
+    double share;
+    const size_t gap = commonest(gaps, &share);
+    /* Spikes split a distance in two, and a survivor of the flush joins two;
+     * both are rare where this method works at all. */
+    if (gap == 0 || share < 0.6) {
+        finding_none(f, "slow loads come at no regular distance (the commonest "
+                        "is %.0f %% of them)", 100 * share);
+        return;
+    }
+    facts->sector = gap * ELEMENT;
+    finding_set(f, STATUS_MEASURED, value_number((double)facts->sector), "B");
+    finding_interval(f, (double)facts->sector, (double)facts->sector, share);
+}
+
+static int ask(struct lab *lab, const struct level_row *row,
+               struct level_facts *facts, struct error *err)
+{
+    struct samples s;
+    char *name;
+    /* What an SM has is empty when a kernel begins; what is shared is emptied
+     * by sweeping twice its size. */
+    const uint64_t flush = row->of_sm ? 0 : 2 * facts->overflows;
+    if (lab_probe(lab, &s, &name, err,
+                  "trace %s bytes=%d stride=%d flush=%" PRIu64 " warm=0",
+                  row->load, ELEMENT * ELEMENTS, ELEMENT, flush) != 0)
+        return err->code;
+    struct finding *const f = lab_finding(lab, row->component, "sector");
+    size_t *const gaps = xcalloc(LARGEST / ELEMENT + 1, sizeof *gaps);
+    count_gaps(&s, (facts->hit + facts->miss) / 2 + lab->trace_cost, gaps);
+    conclude(f, facts, gaps);
+    finding_evidence(f, name);
+    free(gaps);
+    free(name);
+    samples_free(&s);
+    return 0;
+}
+
+static int run(struct lab *lab, struct error *err)
+{
+    return lab_each_level(lab, "sector", ask, err);
+}
+
+const struct study study_sector = {
+    .name = "sector",
+    .question = "How many bytes does one miss bring in?",
+    .method = "Consecutive elements are read where nothing is cached; the "
+              "distance between slow loads is the sector.",
+    .needs = needs,
+    .gives = gives,
+    .run = run,
+};

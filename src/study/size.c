@@ -1,0 +1,362 @@
+/*
+ * How many bytes each cache holds, to the line.
+ *
+ * The size is the largest ring without a miss: a fine-grained trace of whole
+ * laps, of which only loads as slow as a miss are kept.  A spike may look like
+ * a miss, but it does not come back at the same address in another lap; so
+ * the verdict rests on addresses that are slow more often than the rate of
+ * spikes, taken from a ring that surely fits, can explain.
+ *
+ * The verdict is checked by what must hold for every cache: the lines that hit
+ * in one lap were all there when it began, so their number bounds the size
+ * from below.  If a larger ring shows more hits than the size found, there is
+ * no clean edge (an index that scatters unevenly), and the most that was seen
+ * to hit is the answer, with the interval up to where most loads miss.
+ */
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/search.h"
+#include "analysis/stats.h"
+#include "base/mem.h"
+#include "study/study.h"
+
+static const char *const needs[] = {"line", NULL};
+static const char *const gives[] = {"l1.size", "l2.size", NULL};
+
+/* Laps of small rings are cheap, those of large ones are not: loads timed, as
+ * far as at least two laps and at most 64 allow. */
+enum { LOADS = 1 << 17, LAPS_LEAST = 2, LAPS_MOST = 64, RECORDS = 1024 };
+/* Rings of more lines than that are judged by a part of a lap first. */
+enum { GLANCE = 8192 };
+/* A page's first access pays for the translation; one more element in each
+ * 64 KiB, the smallest page there is, takes that on itself. */
+enum { LEAD = 65536, LEAD_BIT = 8 };
+
+struct asked {
+    struct lab *lab;
+    const struct level_row *row;
+    const struct level_facts *facts;
+    struct finding *finding;
+    double low, high; /* cycles, in a trace, of a load that misses */
+    double rate;      /* spikes as slow as that, of one load */
+    bool whole;       /* judge by whole laps; else by a glance */
+    size_t tried;
+};
+
+/* What a trace of one size showed. */
+struct seen {
+    uint64_t lines, loads, laps;
+    size_t misses;   /* loads as slow as a miss */
+    size_t returned; /* addresses that were so more often than spikes are */
+    bool full;       /* more than were kept */
+};
+
+static uint64_t laps_for(uint64_t lines)
+{
+    const uint64_t laps = LOADS / lines;
+    return laps < LAPS_LEAST ? LAPS_LEAST : laps > LAPS_MOST ? LAPS_MOST : laps;
+}
+
+/* The fewest times an address must be slow in so many laps for chance to give
+ * fewer than one such address in a hundred traces. */
+static uint64_t times_wanted(const struct asked *a, const struct seen *s)
+{
+    double expected = (double)s->lines;
+    uint64_t times = 0;
+    do {
+        times++;
+        expected *= (double)(s->laps - times + 1) / (double)times * a->rate;
+    } while (expected > 0.01 && times < s->laps);
+    return times;
+}
+
+static int compare_offsets(const void *a, const void *b)
+{
+    const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* Offsets of the loads that were as slow as a miss; the caller frees. */
+static int64_t *slow_offsets(const struct asked *a, const struct samples *t,
+                             size_t *count)
+{
+    const size_t cycles = samples_column(t, "cycles");
+    const size_t offset = samples_column(t, "offset");
+    const size_t visit = samples_column(t, "visit");
+    int64_t *const at = xreallocarray(NULL, t->rows, sizeof *at);
+    *count = 0;
+    for (size_t row = 0; row < t->rows; row++) {
+        const double c = (double)samples_at(t, row, cycles);
+        if (samples_at(t, row, visit) >= 0 && c >= a->low && c <= a->high &&
+            (samples_at(t, row, offset) & LEAD_BIT) == 0)
+            at[(*count)++] = samples_at(t, row, offset);
+    }
+    qsort(at, *count, sizeof *at, compare_offsets);
+    return at;
+}
+
+static size_t count_returned(const int64_t *at, size_t count, uint64_t wanted)
+{
+    size_t returned = 0;
+    for (size_t i = 0, run; i < count; i += run) {
+        for (run = 1; i + run < count && at[i + run] == at[i];)
+            run++;
+        returned += run >= wanted;
+    }
+    return returned;
+}
+
+static void judge(const struct asked *a, const struct samples *t,
+                  struct seen *s)
+{
+    int64_t *const at = slow_offsets(a, t, &s->misses);
+    s->returned = count_returned(at, s->misses, times_wanted(a, s));
+    s->full = samples_at(t, 0, samples_column(t, "events")) > RECORDS;
+    free(at);
+}
+
+/* Traces a ring of `bytes` after `warm` laps of warm-up. */
+static int look(struct asked *a, uint64_t bytes, uint64_t warm, struct seen *s,
+                struct error *err)
+{
+    struct samples t;
+    char *name;
+    s->lines = bytes / a->facts->line;
+    const bool glance = !a->whole && s->lines > 2 * GLANCE;
+    s->laps = glance ? 1 : laps_for(s->lines);
+    /* A whole lap has the leading elements in it. */
+    const uint64_t lap = s->lines + (bytes + LEAD - 1) / LEAD;
+    s->loads = glance ? GLANCE : s->laps * lap;
+    if (lab_probe(a->lab, &t, &name, err,
+                  "trace %s bytes=%" PRIu64 " stride=%" PRIu64
+                  " lead=%d sweep=1 warm=%" PRIu64 " visits=%" PRIu64
+                  " above=%.0f records=%d",
+                  a->row->load, bytes, a->facts->line, LEAD, warm, s->loads,
+                  floor(a->low), RECORDS) != 0)
+        return err->code;
+    judge(a, &t, s);
+    a->tried++;
+    finding_evidence(a->finding, name);
+    free(name);
+    samples_free(&t);
+    return 0;
+}
+
+/* In a glance no address comes back: there it is the number that must exceed
+ * what spikes give, by far. */
+static bool is_clean(const struct asked *a, const struct seen *s)
+{
+    if (s->full)
+        return false;
+    if (s->laps > 1)
+        return s->returned == 0;
+    const double expected = a->rate * (double)s->loads;
+    return (double)s->misses <= expected + 4 * sqrt(expected) + 2;
+}
+
+/* Warm-ups, in laps, that are tried before a ring is said not to fit: a cache
+ * that picks its victims at random keeps what was in it before for long. */
+static const uint64_t warm_ups[] = {1, 8, 64};
+enum { WARM_LOADS_MOST = 4 << 20 };
+
+static int fits(void *context, uint64_t bytes, bool *yes, struct error *err)
+{
+    struct asked *const a = context;
+    *yes = false;
+    for (size_t i = 0; !*yes && i < COUNT_OF(warm_ups); i++) {
+        struct seen s;
+        if (i > 0 && warm_ups[i] * (bytes / a->facts->line) > WARM_LOADS_MOST)
+            break;
+        if (look(a, bytes, warm_ups[i], &s, err) != 0)
+            return err->code;
+        *yes = is_clean(a, &s);
+        /* Most loads missing is no matter of warm-up. */
+        if (s.full || s.misses * 4 > s.loads)
+            break;
+    }
+    return 0;
+}
+
+/* Learns what a miss costs in a trace, from a ring that is far too large, and
+ * how often a load that hits is as slow, from one that surely fits. */
+static int learn(struct asked *a, struct error *err)
+{
+    const struct level_facts *const f = a->facts;
+    struct samples t;
+    if (lab_probe(a->lab, &t, NULL, err,
+                  "trace %s bytes=%" PRIu64 " stride=%" PRIu64
+                  " sweep=1 warm=0 visits=2048",
+                  a->row->load, 8 * f->overflows, f->line) != 0)
+        return err->code;
+    const size_t cycles = samples_column(&t, "cycles");
+    double *const slow = xreallocarray(NULL, t.rows, sizeof *slow);
+    size_t count = 0;
+    for (size_t row = 0; row < t.rows; row++) {
+        const double c = (double)samples_at(&t, row, cycles);
+        if (c > (f->plateau + f->miss) / 2 + a->lab->trace_cost)
+            slow[count++] = c;
+    }
+    samples_free(&t);
+    /* The middle 96 %, and as much again on each side as it is wide. */
+    const double low = stats_quantile(slow, count, 0.02);
+    const double high = stats_quantile(slow, count, 0.98);
+    free(slow);
+    if (count == 0)
+        return 0;
+    const double margin = fmax(4, 0.25 * (high - low));
+    a->low = fmax(low - margin,
+                  (f->plateau + f->miss) / 2 + a->lab->trace_cost);
+    a->high = high + margin;
+    a->rate = 0.01; /* until it is known; the ring below fits in any case */
+    struct seen s;
+    a->whole = true;
+    if (look(a, f->fits / 2 / f->line * f->line, 1, &s, err) != 0)
+        return err->code;
+    /* One more than seen: none seen is not none there. */
+    a->rate = (double)(s.misses + 1) / (double)s.loads;
+    return 0;
+}
+
+/* The bracket around the edge, down to one line. */
+static int find_edge(struct asked *a, uint64_t least, uint64_t most,
+                     struct search *search, struct error *err)
+{
+    const uint64_t line = a->facts->line;
+    const struct search_range range = {.least = least / line * line,
+                                       .most = most / line * line,
+                                       .granularity = line};
+    return search_size(&range, fits, a, search, err);
+}
+
+/* By glances first, then by whole laps around what they found. */
+static int find_size(struct asked *a, struct search *edge, struct error *err)
+{
+    const struct level_facts *const f = a->facts;
+    uint64_t least = f->fits - f->fits / 8, most = 2 * f->overflows;
+    if (f->fits / f->line > 2 * GLANCE) {
+        a->whole = false;
+        if (find_edge(a, least, most, edge, err) != 0)
+            return err->code;
+        if (edge->state == SEARCH_BRACKETED) {
+            least = edge->fits - 64 * f->line;
+            most = edge->fits + 64 * f->line;
+        }
+    }
+    a->whole = true;
+    return find_edge(a, least, most, edge, err);
+}
+
+/* Bytes that hit in one lap of a ring of `bytes`, on average. */
+static int bytes_that_hit(struct asked *a, uint64_t bytes, double *hit,
+                          struct error *err)
+{
+    struct cost cost;
+    if (lab_average(a->lab, &cost, err,
+                    "chase %s bytes=%" PRIu64 " stride=%" PRIu64
+                    " warm=2 repeats=3",
+                    a->row->load, bytes, a->facts->line) != 0)
+        return err->code;
+    const double share = (a->facts->miss - cost.cycles) /
+                         (a->facts->miss - a->facts->plateau);
+    *hit = (double)bytes * share;
+    finding_evidence(a->finding, cost.experiment);
+    free(cost.experiment);
+    return 0;
+}
+
+/* How much larger than the edge the rings are that must not show more hits. */
+static const unsigned beyond_percent[] = {2, 6, 25};
+
+static int conclude(struct asked *a, struct level_facts *facts,
+                    const struct search *edge, struct error *err)
+{
+    const uint64_t line = facts->line;
+    double most = (double)edge->fits;
+    for (size_t i = 0; i < COUNT_OF(beyond_percent); i++) {
+        double hit = 0;
+        const uint64_t bytes =
+            (edge->fits + edge->fits / 100 * beyond_percent[i]) / line * line;
+        if (bytes_that_hit(a, bytes, &hit, err) != 0)
+            return err->code;
+        most = hit > most ? hit : most;
+    }
+    const bool clean = most <= 1.01 * (double)edge->fits;
+    facts->size = clean ? edge->fits : (uint64_t)most / line * line;
+    finding_set(a->finding, STATUS_MEASURED, value_number((double)facts->size),
+                "B");
+    finding_interval(a->finding, (double)edge->fits,
+                     clean ? (double)edge->overflows
+                           : (double)facts->overflows, 0.99);
+    if (!clean)
+        finding_because(a->finding,
+                        "there is no clean edge: single lines miss from %"
+                        PRIu64 " B on, yet more than that hits in one lap",
+                        edge->overflows);
+    return 0;
+}
+
+/* The size of a level whose far part begins before its end: the edge is not
+ * told apart by single loads, since far hits and misses overlap. */
+static void report_step(struct finding *f, struct level_facts *facts)
+{
+    facts->size = (facts->fits + facts->overflows) / 2;
+    finding_set(f, STATUS_MEASURED, value_number((double)facts->size), "B");
+    finding_interval(f, (double)facts->fits, (double)facts->overflows, 0.95);
+    finding_because(f, "the step of the average cost, half-way from the far "
+                       "part to a miss; single far hits and misses overlap");
+}
+
+static int ask(struct lab *lab, const struct level_row *row,
+               struct level_facts *facts, struct error *err)
+{
+    struct asked a = {.lab = lab,
+                      .row = row,
+                      .facts = facts,
+                      .finding = lab_finding(lab, row->component, "size")};
+    struct search edge;
+    finding_protocol(a.finding, "load", value_text(row->words));
+    finding_protocol(a.finding, "carve_out_percent", value_number(0));
+    if (facts->near_fits > 0) {
+        report_step(a.finding, facts);
+        return 0;
+    }
+    if (facts->line == 0) {
+        finding_none(a.finding, "the line is not known");
+        return 0;
+    }
+    if (learn(&a, err) != 0)
+        return err->code;
+    if (a.high <= 0) {
+        finding_none(a.finding, "misses could not be told from hits");
+        return 0;
+    }
+    if (find_size(&a, &edge, err) != 0)
+        return err->code;
+    finding_protocol(a.finding, "sizes_tried", value_number((double)a.tried));
+    if (edge.state != SEARCH_BRACKETED) {
+        finding_none(a.finding,
+                     "no ring between %" PRIu64 " and %" PRIu64
+                     " B was the largest without misses",
+                     facts->fits - facts->fits / 8, 2 * facts->overflows);
+        return 0;
+    }
+    return conclude(&a, facts, &edge, err);
+}
+
+static int run(struct lab *lab, struct error *err)
+{
+    return lab_each_level(lab, "size", ask, err);
+}
+
+const struct study study_size = {
+    .name = "size",
+    .question = "How many bytes does each cache hold?",
+    .method = "The largest ring that no load misses in whole traced laps; "
+              "checked against the bytes that hit in larger rings.",
+    .needs = needs,
+    .gives = gives,
+    .run = run,
+};

@@ -1,0 +1,107 @@
+/*
+ * A study answers one question by running probes and analysing their samples.
+ * One file, one line in studies.def, one truth test.
+ *
+ * A study sees a lab: the device's own figures, the probes, what earlier
+ * studies found.  It never sees which GPU it is, nor whether it is simulated,
+ * and holds no table of answers.
+ */
+#ifndef SONDE_STUDY_STUDY_H
+#define SONDE_STUDY_STUDY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "base/rng.h"
+#include "probe/run.h"
+#include "study/finding.h"
+#include "study/hierarchy.h"
+
+struct lab;
+
+struct study {
+    const char *name;
+    const char *question;
+    const char *method;
+    const char *const *needs; /* studies that come before; NULL ends */
+    const char *const *gives; /* ids of its findings; NULL ends */
+    /* Adds its findings to lab->results.  An error is for a device that
+     * failed; what could not be measured is a finding that says so. */
+    int (*run)(struct lab *lab, struct error *err);
+};
+
+/* All, in reading order; NULL ends. */
+extern const struct study *const study_table[];
+const struct study *study_find(const char *name);
+
+struct lab {
+    struct prober *prober;
+    const struct device_info *info;
+    struct results *results;
+    const struct study *study; /* the one that runs */
+    struct level_facts facts[LEVEL_COUNT];
+    double trace_cost; /* cycles that a trace adds to each load */
+    double deadline;                /* now_seconds() to stop at; 0: none */
+    /* Called before each study; may be NULL. */
+    void (*watch)(void *context, const struct study *study, size_t done,
+                  size_t total);
+    void *context;
+};
+
+/*
+ * Runs the named studies and all that they need, each once, in the order of
+ * needs and then of the table.  A study that is not reached (stop, budget, a
+ * failed device) leaves not_measured findings for all that it gives.  Returns
+ * the error of a device that failed, 0 otherwise.
+ */
+int plan_run(struct lab *lab, const char *const *names, size_t count,
+             struct error *err);
+
+/* ---- for studies ------------------------------------------------------ */
+
+/* Runs the experiment that the format gives. */
+int lab_probe(struct lab *lab, struct samples *samples, char **canonical,
+              struct error *err, const char *fmt, ...)
+    __attribute__((format(printf, 5, 6)));
+
+/* A finding of the running study. */
+struct finding *lab_finding(struct lab *lab, const char *component,
+                            const char *attribute);
+
+/* The number that an earlier study found; false if it has none. */
+bool lab_number(const struct lab *lab, const char *component,
+                const char *attribute, double *number);
+
+/* True for errors that end a study with a finding and not the run: what the
+ * device cannot do or has no memory for. */
+bool lab_excuses(int code);
+
+/* Average cycles of a load: median of the repetitions of a `chase`, with the
+ * interval that a bootstrap gives. */
+struct cost {
+    double cycles, low, high;
+    char *experiment; /* canonical; the caller frees */
+};
+int lab_chase(struct lab *lab, struct cost *cost, struct error *err,
+              const char *fmt, ...) __attribute__((format(printf, 4, 5)));
+/* The same over all loads of both runs, the clock reads among them: for walks
+ * whose loads do not all cost the same, where a difference means nothing. */
+int lab_average(struct lab *lab, struct cost *cost, struct error *err,
+                const char *fmt, ...) __attribute__((format(printf, 4, 5)));
+
+enum { LAB_CONFIDENCE_PERCENT = 99 };
+
+/* A study of every level: what `ask` finds of one level, for all of them.  A
+ * level without a cache, or whose earlier facts are missing, is left to the
+ * planner's "not measured" with the level's reason. */
+int lab_each_level(struct lab *lab, const char *attribute,
+                   int (*ask)(struct lab *lab, const struct level_row *row,
+                              struct level_facts *facts, struct error *err),
+                   struct error *err);
+
+/* Fills a finding with a cost in cycles; takes the experiment as evidence. */
+void finding_cost(struct finding *finding, const struct cost *cost);
+
+#endif
