@@ -1,0 +1,180 @@
+/*
+ * The report as JSON, schema sonde-report-1: what read.c reads back.
+ *
+ * Numbers: what is whole is printed whole (16384, and 32 for 32.0).  Others
+ * are rounded to six significant digits, and to whole numbers from 100000 on;
+ * that is finer than any measurement here and coarser than the noise of
+ * binary fractions, so 32.06 stays 32.06.  A number that was rounded once is
+ * not changed by rounding it again, so a report that is read and written
+ * again is the same, byte for byte.
+ */
+#include "report/report.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/mem.h"
+
+enum { DIGITS = 6 };
+
+static double rounded(double number)
+{
+    char text[32];
+    if (fabs(number) >= 1e5)
+        return nearbyint(number);
+    snprintf(text, sizeof text, "%.*g", DIGITS, number);
+    return strtod(text, NULL);
+}
+
+static json_t *number_json(double number)
+{
+    const double r = rounded(number);
+    /* Beyond 2^53 a double is whole, but no longer exact: leave it a real. */
+    if (fabs(r) <= 0x1p53 && !islessgreater(r, nearbyint(r)))
+        return json_integer((json_int_t)r);
+    return json_real(r);
+}
+
+/* JSON is UTF-8; a file name need not be.  What is not becomes '?'. */
+static json_t *text_json(const char *text)
+{
+    json_t *const string = json_string(text);
+    if (string != NULL)
+        return string;
+    char *const plain = xstrdup(text);
+    for (char *c = plain; *c != '\0'; c++)
+        if ((unsigned char)*c >= 0x80)
+            *c = '?';
+    json_t *const replaced = json_string(plain);
+    free(plain);
+    return replaced;
+}
+
+static json_t *value_json(const struct value *value)
+{
+    switch (value->kind) {
+    case VALUE_NUMBER:
+        return number_json(value->number);
+    case VALUE_TEXT:
+        return text_json(value->text);
+    case VALUE_BOOL:
+        return json_boolean(value->number > 0);
+    case VALUE_LIST:
+        break;
+    case VALUE_NONE:
+        return json_null();
+    }
+    json_t *const list = json_array();
+    for (size_t i = 0; i < value->count; i++)
+        json_array_append_new(list, value_json(&value->items[i]));
+    return list;
+}
+
+static json_t *entries_json(const struct protocol_entry *entries, size_t count)
+{
+    json_t *const object = json_object();
+    for (size_t i = 0; i < count; i++)
+        json_object_set_new(object, entries[i].name,
+                            value_json(&entries[i].value));
+    return object;
+}
+
+static json_t *strings_json(char *const *strings, size_t count)
+{
+    json_t *const list = json_array();
+    for (size_t i = 0; i < count; i++)
+        json_array_append_new(list, text_json(strings[i]));
+    return list;
+}
+
+static void set_text(json_t *object, const char *key, const char *text)
+{
+    if (text != NULL && text[0] != '\0')
+        json_object_set_new(object, key, text_json(text));
+}
+
+static void set_certainty(json_t *object, const struct finding *f)
+{
+    if (f->has_interval) {
+        json_t *const interval = json_array();
+        json_array_append_new(interval, number_json(f->interval[0]));
+        json_array_append_new(interval, number_json(f->interval[1]));
+        json_object_set_new(object, "interval", interval);
+    }
+    if (f->confidence >= 0)
+        json_object_set_new(object, "confidence", number_json(f->confidence));
+}
+
+static void set_origin(json_t *object, const struct finding *f)
+{
+    set_text(object, "method", f->method);
+    if (f->protocol_count > 0)
+        json_object_set_new(object, "protocol",
+                            entries_json(f->protocol, f->protocol_count));
+    set_text(object, "study", f->study);
+    if (f->evidence_count > 0)
+        json_object_set_new(object, "evidence",
+                            strings_json(f->evidence, f->evidence_count));
+}
+
+static json_t *finding_json(const struct finding *f)
+{
+    json_t *const object = json_object();
+    if (f->value.kind != VALUE_NONE) {
+        json_object_set_new(object, "value", value_json(&f->value));
+        set_text(object, "unit", f->unit);
+    }
+    set_text(object, "status", finding_status_name(f->status));
+    set_certainty(object, f);
+    set_origin(object, f);
+    set_text(object, "because", f->because);
+    return object;
+}
+
+static json_t *findings_json(const struct results *results)
+{
+    json_t *const object = json_object();
+    for (size_t i = 0; i < results->finding_count; i++)
+        json_object_set_new(object, results->findings[i]->id,
+                            finding_json(results->findings[i]));
+    return object;
+}
+
+static json_t *report_object(const struct results *results)
+{
+    json_t *const sonde = json_object();
+    set_text(sonde, "version", results->version);
+    json_object_set_new(sonde, "command",
+                        strings_json(results->command, results->command_count));
+    json_t *const report = json_object();
+    set_text(report, "schema", "sonde-report-1");
+    json_object_set_new(report, "sonde", sonde);
+    json_object_set_new(report, "device",
+                        entries_json(results->device, results->device_count));
+    json_object_set_new(report, "findings", findings_json(results));
+    return report;
+}
+
+static int append(const char *text, size_t length, void *out)
+{
+    buf_append(out, text, length);
+    return 0;
+}
+
+static void json_write(const struct results *results,
+                       const struct report_style *style, struct buf *out)
+{
+    (void)style; /* a program reads it */
+    json_t *const report = report_object(results);
+    json_dump_callback(report, append, out,
+                       JSON_INDENT(2) | JSON_REAL_PRECISION(DIGITS));
+    buf_text(out, "\n");
+    json_decref(report);
+}
+
+const struct report_format report_json = {
+    .name = "json",
+    .write = json_write,
+};

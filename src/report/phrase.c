@@ -1,0 +1,98 @@
+#include "report/phrase.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/quantity.h"
+
+/* Less than this is said beside the value. */
+#define CONFIDENT 0.95
+
+/* Half the interval, if it is wide enough to matter: a five-hundredth of the
+ * value is less than anybody reads off a latency. */
+static double doubt_of(const struct finding *f)
+{
+    if (!f->has_interval || f->value.kind != VALUE_NUMBER)
+        return 0;
+    const double doubt = fmax(f->value.number - f->interval[0],
+                              f->interval[1] - f->value.number);
+    return doubt > fabs(f->value.number) / 500 ? doubt : 0;
+}
+
+static const char *bound_of(const struct finding *f)
+{
+    return f->status == STATUS_AT_LEAST  ? "≥ "
+           : f->status == STATUS_AT_MOST ? "≤ "
+                                         : "";
+}
+
+/* Cycles of an SM are nanoseconds of a person, where the clock is known. */
+static void put_time(const struct finding *f, double clock_hz, struct buf *out)
+{
+    if (clock_hz <= 0 || f->value.kind != VALUE_NUMBER ||
+        strcmp(f->unit, "cycles") != 0)
+        return;
+    char digits[32];
+    snprintf(digits, sizeof digits, "%.3g", f->value.number / clock_hz * 1e9);
+    buf_text(out, " (");
+    quantity_number(out, strtod(digits, NULL), 0, "ns");
+    buf_text(out, ")");
+}
+
+static void put_remark(const struct finding *f, struct buf *out)
+{
+    if (f->status == STATUS_REPORTED || f->status == STATUS_DERIVED)
+        buf_printf(out, " (%s)", finding_status_name(f->status));
+    if (f->confidence >= 0 && f->confidence < CONFIDENT)
+        buf_printf(out, ", confidence %.0f %%", 100 * f->confidence);
+    if (f->because != NULL)
+        buf_printf(out, "%s: %s",
+                   f->status == STATUS_MEASURED ? "; in doubt" : "",
+                   f->because);
+}
+
+char *phrase_finding(const struct finding *f, double clock_hz)
+{
+    struct buf out = {0};
+    if (f->status == STATUS_NOT_MEASURED) {
+        buf_printf(&out, "not measured: %s",
+                   f->because != NULL ? f->because : "no reason was given");
+        return buf_take(&out);
+    }
+    buf_text(&out, bound_of(f));
+    quantity_value(&out, &f->value, doubt_of(f), f->unit);
+    put_time(f, clock_hz, &out);
+    put_remark(f, &out);
+    return buf_take(&out);
+}
+
+bool phrase_certain(const struct finding *f)
+{
+    return f->because == NULL &&
+           (f->confidence < 0 || f->confidence >= CONFIDENT) &&
+           (f->status == STATUS_MEASURED || f->status == STATUS_REPORTED ||
+            f->status == STATUS_DERIVED);
+}
+
+void phrase_entries(struct buf *out, const struct protocol_entry *entries,
+                    size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        buf_printf(out, "%s%s ", i > 0 ? ", " : "", entries[i].name);
+        quantity_value(out, &entries[i].value, 0, "");
+    }
+}
+
+void phrase_interval(struct buf *out, const struct finding *f)
+{
+    if (f->has_interval) {
+        quantity_number(out, f->interval[0], 0, f->unit);
+        buf_text(out, " to ");
+        quantity_number(out, f->interval[1], 0, f->unit);
+    }
+    if (f->confidence >= 0)
+        buf_printf(out, "%sconfidence %.4g %%", f->has_interval ? ", " : "",
+                   100 * f->confidence);
+}

@@ -1,0 +1,18 @@
+/*
+ * Values in the units that people use: 16384 B is 16 KiB, 1.98e9 Hz is
+ * 1.98 GHz.  Text is UTF-8.
+ */
+#ifndef SONDE_REPORT_QUANTITY_H
+#define SONDE_REPORT_QUANTITY_H
+
+#include "base/buf.h"
+#include "study/finding.h"
+
+/* "216 KiB"; with doubt > 0, in the unit of the number, "216 ± 4 KiB". */
+void quantity_number(struct buf *out, double number, double doubt,
+                     const char *unit);
+/* Any value: a number as above, text, "yes" or "no", "17, 8, 8 ways". */
+void quantity_value(struct buf *out, const struct value *value, double doubt,
+                    const char *unit);
+
+#endif

@@ -1,0 +1,372 @@
+/*
+ * Reads a report in JSON back into results.  The file may come from anywhere,
+ * so nothing in it is believed: each key has its row in a table with the
+ * reader of its value, a key that has no row is refused, and so is what could
+ * not have come from json.c (a status that is none, a value of no known kind).
+ */
+#include "report/report.h"
+
+#include <ctype.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+/* What is read, for the sentence of an error. */
+struct place {
+    const char *where, *text; /* the file's name, and what is in it */
+    const char *id;           /* the finding that is read, NULL: none yet */
+    const char *key;
+    struct error *err;
+};
+
+/* Line of `"name":` in the text; 0 if it is not there, or written in escapes.
+ */
+static int line_of_key(const char *text, const char *name)
+{
+    const size_t length = strlen(name);
+    int line = 1;
+    for (const char *c = text; *c != '\0'; c++) {
+        if (*c == '\n')
+            line++;
+        if (*c != '"' || strncmp(c + 1, name, length) != 0 ||
+            c[length + 1] != '"')
+            continue;
+        const char *const after = c + length + 2;
+        if (after[strspn(after, " \t\r\n")] == ':')
+            return line;
+    }
+    return 0;
+}
+
+static int refuse(const struct place *p, const char *what)
+{
+    error_set(p->err, ERR_FILE, "key \"%s\": %s", p->key, what);
+    if (p->id != NULL)
+        error_prefix(p->err, "finding \"%s\"", p->id);
+    const int line = line_of_key(p->text, p->id != NULL ? p->id : p->key);
+    if (line > 0)
+        error_prefix(p->err, "line %d", line);
+    return error_prefix(p->err, "%s", p->where);
+}
+
+/* One key of an object: how its value is read into `into`. */
+struct key {
+    const char *name; /* NULL ends a table */
+    bool required;
+    int (*read)(const struct place *place, const json_t *json, void *into);
+};
+
+static const struct key *key_find(const struct key *keys, const char *name)
+{
+    while (keys->name != NULL && strcmp(keys->name, name) != 0)
+        keys++;
+    return keys->name != NULL ? keys : NULL;
+}
+
+/* Takes the object apart by its table. */
+static int read_object(const struct place *place, const json_t *object,
+                       const struct key *keys, void *into)
+{
+    struct place p = *place;
+    if (!json_is_object(object))
+        return refuse(&p, "should be an object");
+    for (const struct key *k = keys; k->name != NULL; k++) {
+        p.key = k->name;
+        if (k->required && json_object_get(object, k->name) == NULL)
+            return refuse(&p, "is missing");
+    }
+    const char *name;
+    json_t *value;
+    json_object_foreach((json_t *)object, name, value)
+    {
+        const struct key *const key = key_find(keys, name);
+        p.key = name;
+        const int status = key == NULL ? refuse(&p, "is not known here")
+                                       : key->read(&p, value, into);
+        if (status != 0)
+            return status;
+    }
+    return 0;
+}
+
+static int read_text(const struct place *p, const json_t *json, char **text)
+{
+    if (!json_is_string(json))
+        return refuse(p, "should be a string");
+    free(*text);
+    *text = xstrdup(json_string_value(json));
+    return 0;
+}
+
+static int read_texts(const struct place *p, const json_t *json, char ***texts,
+                      size_t *count)
+{
+    if (!json_is_array(json))
+        return refuse(p, "should be a list of strings");
+    *texts = xcalloc(json_array_size(json) + 1, sizeof **texts);
+    for (size_t i = 0; i < json_array_size(json); i++) {
+        const int status =
+            read_text(p, json_array_get(json, i), &(*texts)[*count]);
+        if (status != 0)
+            return status;
+        *count += 1;
+    }
+    return 0;
+}
+
+/* A number, a text or a truth value; false for anything else. */
+static bool read_scalar(const json_t *json, struct value *value)
+{
+    if (json_is_number(json))
+        *value = value_number(json_number_value(json));
+    else if (json_is_string(json))
+        *value = value_text(json_string_value(json));
+    else if (json_is_boolean(json))
+        *value = value_bool(json_is_true(json));
+    else
+        return false;
+    return true;
+}
+
+static int read_value(const struct place *p, const json_t *json,
+                      struct value *value)
+{
+    if (!json_is_array(json))
+        return read_scalar(json, value)
+                   ? 0
+                   : refuse(p, "should be a number, a string, true, false or "
+                               "a list of these");
+    *value = value_list();
+    for (size_t i = 0; i < json_array_size(json); i++) {
+        struct value item;
+        if (!read_scalar(json_array_get(json, i), &item)) {
+            value_free(value);
+            return refuse(p, "should be a list of numbers, strings, true or "
+                             "false");
+        }
+        value_push(value, item);
+    }
+    return 0;
+}
+
+static int take_value(const struct place *p, const json_t *json, void *into)
+{
+    return read_value(p, json, &((struct finding *)into)->value);
+}
+
+static int take_unit(const struct place *p, const json_t *json, void *into)
+{
+    return read_text(p, json, &((struct finding *)into)->unit);
+}
+
+static int take_status(const struct place *p, const json_t *json, void *into)
+{
+    struct finding *const f = into;
+    const char *const name = json_string_value(json);
+    f->status = name == NULL ? STATUS_COUNT : finding_status_find(name);
+    return f->status != STATUS_COUNT
+               ? 0
+               : refuse(p, "should be one of measured, reported, derived, "
+                           "at_least, at_most, not_measured");
+}
+
+static int take_interval(const struct place *p, const json_t *json, void *into)
+{
+    const json_t *const low = json_array_get(json, 0);
+    const json_t *const high = json_array_get(json, 1);
+    if (json_array_size(json) != 2 || !json_is_number(low) ||
+        !json_is_number(high) ||
+        json_number_value(low) > json_number_value(high))
+        return refuse(p, "should be two numbers, the lower first");
+    struct finding *const f = into;
+    finding_interval(f, json_number_value(low), json_number_value(high),
+                     f->confidence);
+    return 0;
+}
+
+static int take_confidence(const struct place *p, const json_t *json,
+                           void *into)
+{
+    const double confidence = json_number_value(json);
+    if (!json_is_number(json) || confidence < 0 || confidence > 1)
+        return refuse(p, "should be a number from 0 to 1");
+    ((struct finding *)into)->confidence = confidence;
+    return 0;
+}
+
+static int take_method(const struct place *p, const json_t *json, void *into)
+{
+    return read_text(p, json, &((struct finding *)into)->method);
+}
+
+static int take_study(const struct place *p, const json_t *json, void *into)
+{
+    return read_text(p, json, &((struct finding *)into)->study);
+}
+
+static int take_because(const struct place *p, const json_t *json, void *into)
+{
+    return read_text(p, json, &((struct finding *)into)->because);
+}
+
+static int take_evidence(const struct place *p, const json_t *json, void *into)
+{
+    struct finding *const f = into;
+    return read_texts(p, json, &f->evidence, &f->evidence_count);
+}
+
+static int take_protocol(const struct place *place, const json_t *json,
+                         void *into)
+{
+    struct place p = *place;
+    if (!json_is_object(json))
+        return refuse(&p, "should be an object");
+    json_t *item;
+    json_object_foreach((json_t *)json, p.key, item)
+    {
+        struct value value;
+        const int status = read_value(&p, item, &value);
+        if (status != 0)
+            return status;
+        finding_protocol(into, p.key, value);
+    }
+    return 0;
+}
+
+static const struct key finding_keys[] = {
+    {"value",      false, take_value     },
+    {"unit",       false, take_unit      },
+    {"status",     true,  take_status    },
+    {"interval",   false, take_interval  },
+    {"confidence", false, take_confidence},
+    {"method",     false, take_method    },
+    {"protocol",   false, take_protocol  },
+    {"study",      false, take_study     },
+    {"evidence",   false, take_evidence  },
+    {"because",    false, take_because   },
+    {NULL,         false, NULL           },
+};
+
+/* component.attribute, in characters that are plain in any output. */
+static bool is_id(const char *id)
+{
+    const char *const dot = strchr(id, '.');
+    if (dot == NULL || dot == id || dot[1] == '\0')
+        return false;
+    for (; *id != '\0'; id++)
+        if (!isalnum((unsigned char)*id) && strchr("._", *id) == NULL)
+            return false;
+    return true;
+}
+
+static int read_finding(const struct place *p, const json_t *json,
+                        struct finding *f)
+{
+    const int status = read_object(p, json, finding_keys, f);
+    if (status != 0)
+        return status;
+    struct place value = *p;
+    value.key = "value";
+    const bool none = f->status == STATUS_NOT_MEASURED;
+    if (none && f->value.kind != VALUE_NONE)
+        return refuse(&value, "what was not measured has none");
+    if (!none && f->value.kind == VALUE_NONE)
+        return refuse(&value, "is missing");
+    return 0;
+}
+
+static int take_findings(const struct place *place, const json_t *json,
+                         void *into)
+{
+    struct place p = *place;
+    if (!json_is_object(json))
+        return refuse(&p, "should be an object");
+    const char *id;
+    json_t *finding;
+    json_object_foreach((json_t *)json, id, finding)
+    {
+        p.key = id;
+        if (!is_id(id))
+            return refuse(&p, "is no id of the form component.attribute");
+        p.id = id;
+        const int status = read_finding(&p, finding, results_add(into, id, ""));
+        if (status != 0)
+            return status;
+        p.id = NULL;
+    }
+    return 0;
+}
+
+static int take_device(const struct place *place, const json_t *json,
+                       void *into)
+{
+    struct place p = *place;
+    if (!json_is_object(json))
+        return refuse(&p, "should be an object");
+    json_t *item;
+    json_object_foreach((json_t *)json, p.key, item)
+    {
+        struct value value;
+        const int status = read_value(&p, item, &value);
+        if (status != 0)
+            return status;
+        results_device(into, p.key, value);
+    }
+    return 0;
+}
+
+static int take_version(const struct place *p, const json_t *json, void *into)
+{
+    return read_text(p, json, &((struct results *)into)->version);
+}
+
+static int take_command(const struct place *p, const json_t *json, void *into)
+{
+    struct results *const results = into;
+    return read_texts(p, json, &results->command, &results->command_count);
+}
+
+static const struct key sonde_keys[] = {
+    {"version", false, take_version},
+    {"command", false, take_command},
+    {NULL,      false, NULL        },
+};
+
+static int take_sonde(const struct place *p, const json_t *json, void *into)
+{
+    return read_object(p, json, sonde_keys, into);
+}
+
+static int take_schema(const struct place *p, const json_t *json, void *into)
+{
+    (void)into;
+    const char *const schema = json_string_value(json);
+    return schema != NULL && strcmp(schema, "sonde-report-1") == 0
+               ? 0
+               : refuse(p, "should be \"sonde-report-1\"");
+}
+
+static const struct key report_keys[] = {
+    {"schema",   true,  take_schema  },
+    {"sonde",    true,  take_sonde   },
+    {"device",   true,  take_device  },
+    {"findings", true,  take_findings},
+    {NULL,       false, NULL         },
+};
+
+int report_read(const char *text, const char *where, struct results *results,
+                struct error *err)
+{
+    json_error_t why;
+    json_t *const json = json_loads(text, JSON_REJECT_DUPLICATES, &why);
+    if (json == NULL)
+        return error_set(err, ERR_FILE, "%s: line %d: not a report in JSON: %s",
+                         where, why.line, why.text);
+    const struct place top = {
+        .where = where, .text = text, .key = "schema", .err = err};
+    const int status = read_object(&top, json, report_keys, results);
+    json_decref(json);
+    return status;
+}

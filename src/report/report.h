@@ -1,0 +1,40 @@
+/*
+ * Report formats: results in, bytes out.  A format is one file behind one
+ * `const struct report_format`; formats see results (study/finding.h) and
+ * nothing else of the studies, and never a device.
+ */
+#ifndef SONDE_REPORT_REPORT_H
+#define SONDE_REPORT_REPORT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/buf.h"
+#include "base/error.h"
+#include "study/finding.h"
+
+struct report_style {
+    bool color;   /* a terminal reads it */
+    bool verbose; /* methods, protocols and evidence too */
+    bool tree;    /* text: the memory hierarchy first; else a flat list */
+    bool ascii;   /* text: nothing but ASCII */
+};
+
+struct report_format {
+    const char *name; /* "text", "json" */
+    void (*write)(const struct results *results,
+                  const struct report_style *style, struct buf *out);
+};
+
+extern const struct report_format report_text, report_json;
+
+/* Ends with a NULL; in the order of the help. */
+extern const struct report_format *const report_formats[];
+const struct report_format *report_format_find(const char *name);
+
+/* Reads a report in JSON back (`sonde report FILE.json`); `where` names it in
+ * errors.  ERR_FILE with the line for what is no such report. */
+int report_read(const char *text, const char *where, struct results *results,
+                struct error *err);
+
+#endif

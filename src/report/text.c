@@ -1,0 +1,64 @@
+/* The report as text: which GPU, and then the tree or a flat list. */
+#include "report/report.h"
+
+#include <string.h>
+
+#include "report/headline.h"
+#include "report/tree.h"
+#include "report/writer.h"
+
+/* Labels longer than this push their own value to the right, not all. */
+enum { LABEL_MOST = 40, GAP = 2 };
+
+static size_t id_columns(const struct results *results)
+{
+    size_t columns = 0;
+    for (size_t i = 0; i < results->finding_count; i++) {
+        const size_t label = strlen(results->findings[i]->id);
+        if (label > columns && label <= LABEL_MOST)
+            columns = label;
+    }
+    return columns;
+}
+
+static void list_write(const struct writer *w)
+{
+    page_line(&w->page, &(struct line){0});
+    for (size_t i = 0; i < w->results->finding_count; i++)
+        writer_finding(w, "", w->results->findings[i]->id,
+                       w->results->findings[i]);
+}
+
+/* The SM clock as it ran while measuring, or else as the driver tells it; 0 if
+ * neither is known. */
+static double clock_of(const struct results *results)
+{
+    double hz;
+    if (finding_number(results_find(results, "clock.measured"), &hz) ||
+        finding_number(results_find(results, "clock.sm"), &hz))
+        return hz;
+    return 0;
+}
+
+static void text_write(const struct results *results,
+                       const struct report_style *style, struct buf *out)
+{
+    struct writer w = {
+        .results = results,
+        .style = style,
+        .page = {.out = out, .color = style->color, .ascii = style->ascii},
+    };
+    w.clock_hz = clock_of(results);
+    w.column = GAP + (style->tree ? tree_label_columns(&w, LABEL_MOST)
+                                  : id_columns(results));
+    headline_write(&w);
+    if (style->tree)
+        tree_write(&w);
+    else
+        list_write(&w);
+}
+
+const struct report_format report_text = {
+    .name = "text",
+    .write = text_write,
+};

@@ -1,0 +1,426 @@
+/*
+ * Any finding shows up without code for it: the tables here only give order
+ * and better words to the components and attributes that they know; what they
+ * do not know comes after, by its own name.
+ */
+#include "report/tree.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "report/headline.h"
+#include "report/quantity.h"
+
+/* The tree, parents first; the children of one parent in the order shown.
+ * What has no parent stands alone, after the tree. */
+static const struct component {
+    const char *id, *label, *parent;
+} components[] = {
+    {"sm",         "SM",                           NULL       },
+    {"shared",     "shared memory",                "sm"       },
+    {"dsm",        "shared memory of the cluster", "sm"       },
+    {"readonly",   "read-only cache",              "sm"       },
+    {"texture",    "texture cache",                "sm"       },
+    {"const_l1",   "constant L1",                  "sm"       },
+    {"const_l15",  "constant L1.5",                "const_l1" },
+    {"icache_l0",  "instruction L0",               "sm"       },
+    {"icache_l1",  "instruction L1",               "icache_l0"},
+    {"icache_l15", "instruction L1.5",             "icache_l1"},
+    {"tlb_l1",     "TLB L1",                       "sm"       },
+    {"tlb_l2",     "TLB L2",                       "tlb_l1"   },
+    {"tlb_l3",     "TLB L3",                       "tlb_l2"   },
+    {"l1",         "L1 cache",                     "sm"       },
+    {"l2",         "L2 cache",                     "l1"       },
+    {"memory",     "memory",                       "l2"       },
+    {"link",       "links to other GPUs",          "l2"       },
+};
+
+/* The attributes of a component in this order; one that begins with such a
+ * name (size_reported) follows it.  These have a line each even if the driver
+ * reports them; its other limits are run together. */
+static const char *const attributes[] = {
+    "size",
+    "line",
+    "sector",
+    "sets",
+    "ways",
+    "set_ways",
+    "set_bits",
+    "policy",
+    "policy_weights",
+    "latency",
+    "miss_penalty",
+    "read_bandwidth",
+    "write_bandwidth",
+    "per_sm",
+    "shares_with",
+    "page",
+    "entries",
+    "reach",
+    "banks",
+    "bank_bytes",
+    "conflict_latency",
+};
+
+static const char not_measured[] = "not measured";
+
+struct item {
+    const struct finding *finding;
+    const char *attribute;
+    size_t rank;
+};
+
+struct items {
+    struct item *item;
+    size_t count;
+};
+
+static const char *attribute_of(const char *id)
+{
+    return strchr(id, '.') + 1;
+}
+
+static size_t component_length(const char *id)
+{
+    return strcspn(id, ".");
+}
+
+static bool is_component(const char *id, const char *component)
+{
+    return strlen(component) == component_length(id) &&
+           strncmp(id, component, strlen(component)) == 0;
+}
+
+/* The longest name of `attributes` that this one is or begins with. */
+static size_t attribute_rank(const char *attribute)
+{
+    size_t rank = COUNT_OF(attributes), longest = 0;
+    for (size_t i = 0; i < COUNT_OF(attributes); i++) {
+        const size_t length = strlen(attributes[i]);
+        if (length > longest &&
+            strncmp(attribute, attributes[i], length) == 0 &&
+            strchr("._", attribute[length]) != NULL) {
+            rank = i;
+            longest = length;
+        }
+    }
+    return rank;
+}
+
+/* "miss_penalty" as a person writes it; the caller frees. */
+static char *words_of(const char *name)
+{
+    char *const words = xstrdup(name);
+    for (char *c = words; *c != '\0'; c++)
+        if (*c == '_')
+            *c = ' ';
+    return words;
+}
+
+static int item_order(const void *a, const void *b)
+{
+    const struct item *const x = a, *const y = b;
+    if (x->rank != y->rank)
+        return x->rank < y->rank ? -1 : 1;
+    return strcmp(x->attribute, y->attribute);
+}
+
+/* The findings of a component in the order shown; free(items.item). */
+static struct items items_of(const struct writer *w, const char *component)
+{
+    const struct results *const r = w->results;
+    struct items items = {xcalloc(r->finding_count + 1, sizeof *items.item), 0};
+    for (size_t i = 0; i < r->finding_count; i++) {
+        const struct finding *const f = r->findings[i];
+        if (!is_component(f->id, component) || headline_says(f))
+            continue;
+        const char *const attribute = attribute_of(f->id);
+        items.item[items.count++] =
+            (struct item){f, attribute, attribute_rank(attribute)};
+    }
+    qsort(items.item, items.count, sizeof *items.item, item_order);
+    return items;
+}
+
+static bool is_present(const struct writer *w, const char *component)
+{
+    for (size_t i = 0; i < w->results->finding_count; i++)
+        if (is_component(w->results->findings[i]->id, component))
+            return true;
+    return false;
+}
+
+/* What the driver says beside the attributes that have a line each. */
+static bool is_limit(const struct writer *w, const struct item *item)
+{
+    const bool known = item->rank < COUNT_OF(attributes) &&
+                       strcmp(item->attribute, attributes[item->rank]) == 0;
+    return item->finding->status == STATUS_REPORTED && !known &&
+           !w->style->verbose;
+}
+
+/* "max threads 2048": the name says the unit. */
+static bool ends_with(const char *text, const char *end)
+{
+    const size_t length = strlen(text), tail = strlen(end);
+    return length >= tail && strcmp(text + length - tail, end) == 0;
+}
+
+static void put_limit(struct buf *out, const struct item *item)
+{
+    const char *const unit = item->finding->unit;
+    char *const label = words_of(item->attribute);
+    if (ends_with(label, " reported")) /* as is all in this paragraph */
+        label[strlen(label) - strlen(" reported")] = '\0';
+    buf_printf(out, "%s%s ", out->length > 0 ? ", " : "", label);
+    quantity_value(out, &item->finding->value, 0,
+                   ends_with(label, unit) ? "" : unit);
+    free(label);
+}
+
+static void put_limits(const struct writer *w, const char *rail,
+                       const struct items *items)
+{
+    struct buf out = {0};
+    for (size_t i = 0; i < items->count; i++)
+        if (is_limit(w, &items->item[i]))
+            put_limit(&out, &items->item[i]);
+    if (out.length > 0)
+        page_line(&w->page, &(struct line){.rail = rail,
+                                           .label = "reported",
+                                           .column = w->column,
+                                           .text = out.data,
+                                           .tone = TONE_FAINT});
+    buf_free(&out);
+}
+
+/* True if neither was measured, and for the same reason. */
+static bool same_reason(const struct finding *a, const struct finding *b)
+{
+    return a->status == STATUS_NOT_MEASURED &&
+           b->status == STATUS_NOT_MEASURED && a->because != NULL &&
+           b->because != NULL && strcmp(a->because, b->because) == 0;
+}
+
+/* The first item that was not measured for the reason of this one; itself if
+ * there is none before. */
+static size_t first_of_reason(const struct items *items, size_t at)
+{
+    size_t i = 0;
+    while (i < at &&
+           !same_reason(items->item[i].finding, items->item[at].finding))
+        i++;
+    return i;
+}
+
+/* Where several share a reason it is said once: see put_reasons. */
+static bool shares_reason(const struct writer *w, const struct items *items,
+                          size_t at)
+{
+    for (size_t i = 0; i < items->count; i++)
+        if (i != at &&
+            same_reason(items->item[i].finding, items->item[at].finding))
+            return !w->style->verbose;
+    return false;
+}
+
+/* "size, line, sector: global loads are not cached here" */
+static void put_reason(const struct writer *w, const char *rail,
+                       const struct items *items, size_t first)
+{
+    const struct finding *const f = items->item[first].finding;
+    struct buf out = {0};
+    for (size_t i = first; i < items->count; i++) {
+        if (!same_reason(items->item[i].finding, f))
+            continue;
+        char *const label = words_of(items->item[i].attribute);
+        buf_printf(&out, "%s%s", i > first ? ", " : "", label);
+        free(label);
+    }
+    buf_printf(&out, ": %s", f->because);
+    page_line(&w->page, &(struct line){.rail = rail,
+                                       .label = not_measured,
+                                       .column = w->column,
+                                       .text = out.data,
+                                       .tone = TONE_DOUBT});
+    buf_free(&out);
+}
+
+static void put_reasons(const struct writer *w, const char *rail,
+                        const struct items *items)
+{
+    for (size_t i = 0; i < items->count; i++)
+        if (shares_reason(w, items, i) && first_of_reason(items, i) == i)
+            put_reason(w, rail, items, i);
+}
+
+static void put_component(const struct writer *w, const char *rail,
+                          const char *component)
+{
+    struct items items = items_of(w, component);
+    for (size_t i = 0; i < items.count; i++) {
+        if (is_limit(w, &items.item[i]) || shares_reason(w, &items, i))
+            continue;
+        char *const label = words_of(items.item[i].attribute);
+        writer_finding(w, rail, label, items.item[i].finding);
+        free(label);
+    }
+    put_reasons(w, rail, &items);
+    put_limits(w, rail, &items);
+    free(items.item);
+}
+
+static const struct component *component_find(const char *id)
+{
+    for (size_t i = 0; i < COUNT_OF(components); i++)
+        if (is_component(id, components[i].id))
+            return &components[i];
+    return NULL;
+}
+
+/* The nearest ancestor that the report has; the root is always there. */
+static const struct component *parent_of(const struct writer *w,
+                                         const struct component *c)
+{
+    do
+        c = component_find(c->parent);
+    while (c->parent != NULL && !is_present(w, c->id));
+    return c;
+}
+
+static bool is_child(const struct writer *w, const struct component *c,
+                     const struct component *parent)
+{
+    return c->parent != NULL && is_present(w, c->id) &&
+           parent_of(w, c) == parent;
+}
+
+/* The child that comes after `from` (NULL: the first); NULL: no more. */
+static const struct component *child_after(const struct writer *w,
+                                           const struct component *parent,
+                                           const struct component *from)
+{
+    const struct component *c = from == NULL ? components : from + 1;
+    for (; c < components + COUNT_OF(components); c++)
+        if (is_child(w, c, parent))
+            return c;
+    return NULL;
+}
+
+/* `rail` is what stands left of the children of this node. */
+static void put_node(const struct writer *w, const struct component *node,
+                     const char *rail)
+{
+    const struct component *child = child_after(w, node, NULL);
+    char *const own = xasprintf("%s%s", rail, child != NULL ? "│  " : "   ");
+    put_component(w, own, node->id);
+    while (child != NULL) {
+        const struct component *const next = child_after(w, node, child);
+        char *const branch =
+            xasprintf("%s%s", rail, next != NULL ? "├─ " : "└─ ");
+        char *const below =
+            xasprintf("%s%s", rail, next != NULL ? "│  " : "   ");
+        page_line(&w->page, &(struct line){.rail = own});
+        page_line(&w->page, &(struct line){.rail = branch,
+                                           .label = child->label,
+                                           .label_tone = TONE_STRONG});
+        put_node(w, child, below);
+        free(branch);
+        free(below);
+        child = next;
+    }
+    free(own);
+}
+
+static bool has_tree(const struct writer *w)
+{
+    for (size_t i = 0; i < COUNT_OF(components); i++)
+        if (is_present(w, components[i].id))
+            return true;
+    return false;
+}
+
+static void put_tree(const struct writer *w)
+{
+    if (!has_tree(w))
+        return;
+    page_line(&w->page, &(struct line){0});
+    page_line(&w->page, &(struct line){.label = components[0].label,
+                                       .label_tone = TONE_STRONG});
+    put_node(w, &components[0], "");
+}
+
+/* True if an earlier finding that is still to say is of the same component. */
+static bool seen_before(const struct results *r, size_t at)
+{
+    for (size_t i = 0; i < at; i++)
+        if (!headline_says(r->findings[i]) &&
+            component_length(r->findings[i]->id) ==
+                component_length(r->findings[at]->id) &&
+            strncmp(r->findings[i]->id, r->findings[at]->id,
+                    component_length(r->findings[at]->id)) == 0)
+            return true;
+    return false;
+}
+
+static void put_other(const struct writer *w, const char *component)
+{
+    char *const label = words_of(component);
+    page_line(&w->page,
+              &(struct line){.label = label, .label_tone = TONE_STRONG});
+    put_component(w, "   ", component);
+    free(label);
+}
+
+/* The components that the tree does not know, as they come. */
+static void put_others(const struct writer *w)
+{
+    const struct results *const r = w->results;
+    bool first = true;
+    for (size_t i = 0; i < r->finding_count; i++) {
+        const char *const id = r->findings[i]->id;
+        if (component_find(id) != NULL || seen_before(r, i) ||
+            headline_says(r->findings[i]))
+            continue;
+        if (first)
+            page_line(&w->page, &(struct line){0});
+        first = false;
+        char *const component = xstrndup(id, component_length(id));
+        put_other(w, component);
+        free(component);
+    }
+}
+
+void tree_write(const struct writer *w)
+{
+    put_tree(w);
+    put_others(w);
+}
+
+enum { RAIL_COLUMNS = 3 };
+
+/* How deep a component hangs in the tree that is shown. */
+static size_t depth_of(const struct writer *w, const struct component *c)
+{
+    size_t depth = 0;
+    for (; c != NULL && c->parent != NULL; depth++)
+        c = parent_of(w, c);
+    return depth;
+}
+
+size_t tree_label_columns(const struct writer *w, size_t most)
+{
+    size_t columns = 0;
+    for (size_t i = 0; i < w->results->finding_count; i++) {
+        const char *const id = w->results->findings[i]->id;
+        const size_t words = strlen(attribute_of(id));
+        const size_t least = sizeof not_measured - 1;
+        const size_t rails = depth_of(w, component_find(id)) + 1;
+        const size_t label =
+            RAIL_COLUMNS * rails + (words > least ? words : least);
+        if (label > columns && label <= most)
+            columns = label;
+    }
+    return columns;
+}
