@@ -1,0 +1,157 @@
+/*
+ * sonde: what is inside an NVIDIA GPU, measured.
+ *
+ *     struct sonde_error err;
+ *     struct sonde *s;
+ *     if (sonde_open(&s, &(struct sonde_options){.device = "cuda:0"}, &err))
+ *         …err.text is one sentence…
+ *     const char *studies[] = {"latency"};
+ *     sonde_run(s, studies, 1, &err);
+ *     double cycles;
+ *     if (sonde_number(s, "l1.latency", &cycles)) …
+ *     sonde_close(s);
+ *
+ * The library opens the NVIDIA driver at run time (libcuda.so.1); it links
+ * with nothing of CUDA's and runs without a GPU on simulated ones.  It prints
+ * nothing.  Functions return 0 or a negative code, whose exit status by the
+ * tool's convention is sonde_exit_status(code).  A session is used by one
+ * thread at a time.  Strings that are handed out live as long as the session
+ * unless said otherwise; what is said to be freed by the caller is freed with
+ * free().
+ */
+#ifndef SONDE_H
+#define SONDE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct sonde;
+
+struct sonde_error {
+    int code;
+    char text[1024];
+};
+
+/* The exit status that belongs to a code: 0 all measured, 1 some was not,
+ * 2 usage or file, 3 no such device or profile, 4 the device failed. */
+int sonde_exit_status(int code);
+const char *sonde_version(void);
+
+struct sonde_progress {
+    const char *study; /* the one that runs now */
+    size_t done, total; /* studies */
+    const char *experiment; /* the latest, NULL before the first */
+    size_t experiments;     /* so far, in the whole run */
+    double seconds;         /* since the run began */
+};
+
+enum sonde_log_level { SONDE_WARN, SONDE_INFO, SONDE_DEBUG };
+
+struct sonde_options {
+    const char *device;   /* "cuda:0", "sim:k20c", "sim:./x.json",
+                             "replay:FILE"; NULL: the best there is */
+    const char *record;   /* keep every sample in this file; NULL: do not */
+    uint64_t seed;        /* of random orders and of the simulated noise */
+    double budget_s;      /* stop measuring after so long; 0: no limit */
+    bool no_cache;        /* do not keep compiled kernels on disk */
+    const char *const *command; /* the words to put into reports; may be NULL */
+    size_t command_count;
+    /* Called before each experiment; may be NULL. */
+    void (*progress)(void *context, const struct sonde_progress *progress);
+    void *context;
+};
+
+/* Sinks what the library wants to say beside its results; NULL silences. */
+void sonde_log(void (*sink)(enum sonde_log_level level, const char *text));
+
+int sonde_open(struct sonde **session, const struct sonde_options *options,
+               struct sonde_error *err);
+/* Writes out the recording, if any, and frees everything.  The error says why
+ * a recording could not be written. */
+int sonde_close(struct sonde *session, struct sonde_error *err);
+/* Safe in a signal handler: measuring ends soon, what is there is reported. */
+void sonde_stop(void);
+
+/* What is open: "cuda:0" and "NVIDIA H200", and whether it is simulated. */
+const char *sonde_device_spec(const struct sonde *session);
+const char *sonde_device_name(const struct sonde *session);
+bool sonde_device_simulated(const struct sonde *session);
+/* Why no GPU was taken when options.device was NULL; "" otherwise. */
+const char *sonde_device_why(const struct sonde *session);
+
+/*
+ * Runs the named studies and those that they need, in the order of their
+ * needs; count 0 runs all that `topology` shows.  1 (not an error) if some of
+ * what was asked was not measured; a device that failed is an error, and what
+ * was found until then is kept.
+ */
+int sonde_run(struct sonde *session, const char *const *studies, size_t count,
+              struct sonde_error *err);
+
+/* True and the number if the finding was measured, reported or derived. */
+bool sonde_number(const struct sonde *session, const char *id, double *number);
+/* "measured", "not_measured", …; NULL if there is no such finding. */
+const char *sonde_status(const struct sonde *session, const char *id);
+/* Why it is a bound or was not measured; NULL if there is nothing to say. */
+const char *sonde_because(const struct sonde *session, const char *id);
+
+struct sonde_style {
+    bool color;   /* text: a terminal reads it */
+    bool verbose; /* text: methods, protocols and evidence too */
+    bool tree;    /* text: the memory hierarchy first; else a flat list */
+    bool ascii;   /* text: nothing but ASCII */
+};
+
+/* The results so far as "text" or "json"; the caller frees. */
+int sonde_report(const struct sonde *session, const char *format,
+                 const struct sonde_style *style, char **text,
+                 struct sonde_error *err);
+/* The same of a report in JSON that was read from a file. */
+int sonde_report_file(const char *path, const char *format,
+                      const struct sonde_style *style, char **text,
+                      struct sonde_error *err);
+
+/* One experiment: "chase", {"space=global", "bytes=4096"}.  Its samples as a
+ * table, tab-separated under a heading line; the caller frees. */
+int sonde_probe(struct sonde *session, const char *name,
+                const char *const *parameters, size_t count, char **table,
+                struct sonde_error *err);
+/* The kernel that it would run.  The caller frees. */
+int sonde_ptx(struct sonde *session, const char *name,
+              const char *const *parameters, size_t count, char **ptx,
+              struct sonde_error *err);
+
+/* Rows of `sonde list` and `sonde explain`. */
+struct sonde_entry {
+    const char *name; /* cuda:0; k20c; cache_size; chase */
+    const char *text; /* one line */
+};
+
+enum sonde_list { SONDE_DEVICES, SONDE_PROFILES, SONDE_STUDIES, SONDE_PROBES };
+
+/* Calls `row` for each entry; the strings live during the call. */
+int sonde_list(enum sonde_list what,
+               void (*row)(void *context, const struct sonde_entry *entry),
+               void *context, struct sonde_error *err);
+/* A study or probe in words: question, method, needs, findings; or parameters
+ * with their ranges.  The caller frees. */
+int sonde_explain(const char *name, char **text, struct sonde_error *err);
+
+/* For whoever takes words and paths from a user: the name of `names`
+ * (NULL-terminated) nearest to `word`, NULL if none is near enough to be what
+ * was meant; whether a file could be written, before there is anything to
+ * write; and a file written whole or not at all. */
+const char *sonde_nearest(const char *word, const char *const *names);
+int sonde_writable(const char *path, struct sonde_error *err);
+int sonde_write(const char *path, const char *text, struct sonde_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

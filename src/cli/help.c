@@ -1,0 +1,100 @@
+/* `sonde help [COMMAND]`. */
+#include "cli/help.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/say.h"
+
+/* Where the right column begins, in the tables of commands and options. */
+enum { COMMAND_COLUMN = 12, OPTION_COLUMN = 26 };
+
+const struct help_status help_statuses[] = {
+    {"0",  "all that was asked was measured"               },
+    {"1",  "some of it was not; the rest is reported"      },
+    {"2",  "usage, or a file that is not what it should be"},
+    {"3",  "there is no such device or profile"            },
+    {"4",  "the device failed"                             },
+    {NULL, NULL                                            },
+};
+
+/* Text of several lines, all but the first from this column on. */
+static void put_lines(const char *text, int column)
+{
+    for (;;) {
+        const int length = (int)strcspn(text, "\n");
+        printf("%.*s\n", length, text);
+        if (text[length] == '\0')
+            return;
+        text += length + 1;
+        printf("%*s", column, "");
+    }
+}
+
+static void put_option(const struct option_row *row)
+{
+    char left[64], letter[8] = "    ";
+    if (row->letter != 0)
+        snprintf(letter, sizeof letter, "-%c, ", row->letter);
+    snprintf(left, sizeof left, "  %s--%s%s%s", letter, row->name,
+             row->argument != NULL ? " " : "",
+             row->argument != NULL ? row->argument : "");
+    printf("%-*s", OPTION_COLUMN, left);
+    put_lines(row->help, OPTION_COLUMN);
+}
+
+static void put_options(unsigned set)
+{
+    printf("\nOptions, before or after the command:\n");
+    for (unsigned i = 0; i < OPTION_COUNT; i++)
+        if (set >> i & 1)
+            put_option(&option_rows[i]);
+}
+
+int help_overview(void)
+{
+    printf("sonde shows what is inside an NVIDIA GPU by measuring it.\n\n"
+           "usage: sonde [COMMAND] [OPTION...]\n\nCommands:\n");
+    for (size_t i = 0; command_table[i] != NULL; i++)
+        printf("  %-*s%s\n", COMMAND_COLUMN - 2, command_table[i]->name,
+               command_table[i]->summary);
+    put_options(~0u);
+    printf("\nExit status:\n");
+    for (size_t i = 0; help_statuses[i].status != NULL; i++)
+        printf("  %s  %s\n", help_statuses[i].status, help_statuses[i].meaning);
+    printf("\nExamples:\n"
+           "  sonde                          the first GPU of this machine\n"
+           "  sonde -d sim:k20c              a simulated GPU\n"
+           "  sonde --json gpu.json          the report as JSON, too\n"
+           "  sonde explain latency          how latencies are measured\n"
+           "\nsonde help COMMAND says more; sonde list shows what can be "
+           "named.\n");
+    return say_result("");
+}
+
+int help_command(const struct command *c)
+{
+    printf("sonde %s: %s\n\nusage: sonde %s%s%s [OPTION...]\n\n%s\n", c->name,
+           c->summary, c->name, c->arguments[0] != '\0' ? " " : "",
+           c->arguments, c->help);
+    put_options(c->options | OPTIONS_ALL);
+    return say_result("");
+}
+
+static int help_run(const struct options *options)
+{
+    if (options->word_count == 0)
+        return help_overview();
+    const struct command *const c = command_find(options->words[0]);
+    return c != NULL ? help_command(c) : command_unknown(options->words[0]);
+}
+
+const struct command command_help = {
+    .name = "help",
+    .arguments = "[COMMAND]",
+    .summary = "say more about a command",
+    .help = "    sonde help probe\n"
+            "    sonde probe --help",
+    .words_most = 1,
+    .run = help_run,
+};

@@ -1,0 +1,125 @@
+/* `sonde list [WHAT]`: what there is to name on the command line. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/command.h"
+#include "cli/say.h"
+#include "sonde.h"
+
+static const struct section {
+    const char *name, *heading, *none;
+    enum sonde_list what;
+} sections[] = {
+    {"devices",  "Devices (-d SPEC)",            "no GPU was found", SONDE_DEVICES },
+    {"profiles", "Simulated GPUs (-d sim:NAME)", "none",             SONDE_PROFILES},
+    {"studies",  "Studies (sonde run STUDY)",    "none",             SONDE_STUDIES },
+    {"probes",   "Probes (sonde probe NAME)",    "none",             SONDE_PROBES  },
+};
+
+enum { SECTIONS = sizeof sections / sizeof *sections };
+
+/* How wide the names are, and how many. */
+struct measure {
+    size_t width, count;
+};
+
+static void measure_row(void *context, const struct sonde_entry *entry)
+{
+    struct measure *const m = context;
+    const size_t width = strlen(entry->name);
+    m->width = width > m->width ? width : m->width;
+    m->count++;
+}
+
+static void aligned_row(void *context, const struct sonde_entry *entry)
+{
+    const struct measure *const m = context;
+    printf("  %-*s  %s\n", (int)m->width, entry->name, entry->text);
+}
+
+static void plain_row(void *context, const struct sonde_entry *entry)
+{
+    (void)context;
+    printf("%s\t%s\n", entry->name, entry->text);
+}
+
+static int list_rows(const struct section *s,
+                     void (*row)(void *context,
+                                 const struct sonde_entry *entry),
+                     void *context)
+{
+    struct sonde_error err;
+    const int code = sonde_list(s->what, row, context, &err);
+    if (code != 0)
+        say("%s", err.text);
+    return sonde_exit_status(code);
+}
+
+static int list_section(const struct section *s)
+{
+    struct measure m = {0};
+    printf("%s\n", s->heading);
+    int status = list_rows(s, measure_row, &m);
+    if (status == 0 && m.count > 0)
+        status = list_rows(s, aligned_row, &m);
+    else if (status == 0)
+        printf("  (%s)\n", s->none);
+    return status;
+}
+
+static int list_all(void)
+{
+    int status = 0;
+    for (size_t i = 0; i < SECTIONS; i++) {
+        if (i > 0)
+            printf("\n");
+        const int one = list_section(&sections[i]);
+        status = status != 0 ? status : one;
+    }
+    return status;
+}
+
+static const struct section *section_find(const char *name)
+{
+    const char *names[SECTIONS + 1] = {NULL};
+    for (size_t i = 0; i < SECTIONS; i++) {
+        if (strcmp(sections[i].name, name) == 0)
+            return &sections[i];
+        names[i] = sections[i].name;
+    }
+    const char *const nearest = sonde_nearest(name, names);
+    if (nearest != NULL)
+        say("cannot list '%s'; did you mean '%s'?", name, nearest);
+    else
+        say("cannot list '%s'; there are devices, profiles, studies and probes",
+            name);
+    return NULL;
+}
+
+static int list_run(const struct options *options)
+{
+    int status;
+    if (options->word_count == 0) {
+        status = list_all();
+    } else {
+        const struct section *const s = section_find(options->words[0]);
+        status = s == NULL ? 2 : list_rows(s, plain_row, NULL);
+    }
+    const int wrote = say_result("");
+    return status != 0 ? status : wrote;
+}
+
+const struct command command_list = {
+    .name = "list",
+    .arguments = "[devices|profiles|studies|probes]",
+    .summary = "list devices, simulated GPUs, studies and probes",
+    .help = "Without a word all of them, under headings.  With one, only\n"
+            "these, for scripts: a line each, the name, a tab, the\n"
+            "description.\n"
+            "\n"
+            "    sonde list\n"
+            "    sonde list profiles | cut -f 1",
+    .words_most = 1,
+    .run = list_run,
+};

@@ -1,0 +1,31 @@
+/* `sonde probe NAME key=value...`: one experiment by hand. */
+#include "cli/command.h"
+#include "cli/session.h"
+
+static int probe_run(const struct options *options)
+{
+    return session_print(options, sonde_probe);
+}
+
+const struct command command_probe = {
+    .name = "probe",
+    .arguments = "NAME [KEY=VALUE...]",
+    .summary = "run one experiment by hand and print its samples",
+    .help = "Runs the experiment and prints its samples as a table: a line of\n"
+            "column names, then a row each, separated by tabs.  Times are in\n"
+            "cycles, sizes in bytes; a number may end in K, M or G (KiB, MiB,\n"
+            "GiB).  Parameters that are not given have their defaults.  The\n"
+            "evidence in a report is such an experiment, so it can be run\n"
+            "again here.\n"
+            "\n"
+            "    sonde probe chase space=global bytes=16K stride=128\n"
+            "    sonde probe chase -d sim:k20c bytes=1M\n"
+            "\n"
+            "See also: sonde list probes, sonde explain PROBE (its parameters\n"
+            "and their ranges), sonde ptx (the kernel it runs).",
+    .options = OPTION_BIT(DEVICE) | OPTION_BIT(RECORD) | OPTION_BIT(SEED) |
+               OPTION_BIT(NO_CACHE),
+    .words_least = 1,
+    .words_most = WORDS_ANY,
+    .run = probe_run,
+};

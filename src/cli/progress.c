@@ -1,0 +1,48 @@
+#include "cli/progress.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+/* Ten times a second is as often as an eye can follow. */
+#define INTERVAL_S 0.1
+
+/* There is one terminal, so there is one line. */
+static bool shown;
+static double shown_at;
+
+static size_t terminal_columns(void)
+{
+    struct winsize size;
+    if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0)
+        return 80;
+    return size.ws_col;
+}
+
+void progress_show(const struct sonde_progress *p)
+{
+    if (!isatty(STDERR_FILENO) || (shown && p->seconds < shown_at + INTERVAL_S))
+        return;
+    char text[512];
+    snprintf(text, sizeof text, "%s, study %zu of %zu, %zu experiments, %.1f s",
+             p->study, p->done + 1, p->total, p->experiments, p->seconds);
+    if (p->experiment != NULL) {
+        const size_t used = strlen(text);
+        snprintf(text + used, sizeof text - used, ": %s", p->experiment);
+    }
+    /* The last column stays free, or some terminals begin a new line. */
+    fprintf(stderr, "\r%.*s\033[K", (int)terminal_columns() - 1, text);
+    fflush(stderr);
+    shown = true;
+    shown_at = p->seconds;
+}
+
+void progress_clear(void)
+{
+    if (!shown)
+        return;
+    fputs("\r\033[K", stderr);
+    fflush(stderr);
+    shown = false;
+}

@@ -1,0 +1,33 @@
+#include "cli/say.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/progress.h"
+
+void say(const char *fmt, ...)
+{
+    char text[2048];
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(text, sizeof text, fmt, args);
+    va_end(args);
+    for (char *c = text; *c != '\0'; c++)
+        if ((unsigned char)*c < ' ' || *c == '\177')
+            *c = '?';
+    progress_clear();
+    fprintf(stderr, "sonde: %s\n", text);
+}
+
+int say_result(const char *text)
+{
+    fputs(text, stdout);
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return 0;
+    if (errno == EPIPE) /* `sonde | head` has seen enough */
+        return 0;
+    say("cannot write to standard output: %s", strerror(errno));
+    return 2;
+}

@@ -1,0 +1,196 @@
+#include "cli/session.h"
+
+#include <langinfo.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/progress.h"
+#include "cli/say.h"
+
+static bool is_stdout(const char *path)
+{
+    return path != NULL && strcmp(path, "-") == 0;
+}
+
+static bool is_writable(const char *path)
+{
+    struct sonde_error err;
+    if (path == NULL || sonde_writable(path, &err) == 0)
+        return true;
+    say("%s", err.text);
+    return false;
+}
+
+bool session_outputs(const struct options *options)
+{
+    return (is_stdout(options->json) || is_writable(options->json)) &&
+           is_writable(options->record);
+}
+
+/* What a session tells while it runs. */
+struct watcher {
+    const struct options *options;
+    struct sonde *session;
+    bool announced;
+};
+
+/* Not silenced by -q: the numbers that follow are not of this machine. */
+static void announce(struct watcher *w)
+{
+    const char *const why = sonde_device_why(w->session);
+    if (!w->announced && why != NULL && why[0] != '\0')
+        say("no GPU can be measured here (%s), so the simulated %s is shown; "
+            "choose with -d",
+            why, sonde_device_spec(w->session));
+    w->announced = true;
+}
+
+static void watch(void *context, const struct sonde_progress *progress)
+{
+    struct watcher *const w = context;
+    announce(w);
+    if (!w->options->quiet)
+        progress_show(progress);
+}
+
+static int fail(int code, const struct sonde_error *err)
+{
+    say("%s", err->text);
+    return sonde_exit_status(code);
+}
+
+static int open_session(const struct options *o, struct watcher *w)
+{
+    const struct sonde_options options = {
+        .device = o->device,
+        .record = o->record,
+        .seed = o->seed,
+        .budget_s = o->budget_s,
+        .no_cache = o->no_cache > 0,
+        .command = o->command,
+        .command_count = o->command_count,
+        .progress = watch,
+        .context = w,
+    };
+    struct sonde_error err;
+    const int code = sonde_open(&w->session, &options, &err);
+    return code == 0 ? 0 : fail(code, &err);
+}
+
+/* The worse of two exit statuses: they are ordered so. */
+static int worse(int a, int b)
+{
+    return a > b ? a : b;
+}
+
+static int close_session(struct watcher *w)
+{
+    struct sonde_error err;
+    const int code = sonde_close(w->session, &err);
+    return code == 0 ? 0 : fail(code, &err);
+}
+
+static int make_report(const void *session, const char *format,
+                       const struct sonde_style *style, char **text,
+                       struct sonde_error *err)
+{
+    return sonde_report(session, format, style, text, err);
+}
+
+static struct sonde_style style_of(const struct options *o, bool tree)
+{
+    const char *const no_color = getenv("NO_COLOR");
+    return (struct sonde_style){
+        .color =
+            isatty(STDOUT_FILENO) && (no_color == NULL || no_color[0] == '\0'),
+        .verbose = o->verbose > 0,
+        .tree = tree,
+        .ascii = strcmp(nl_langinfo(CODESET), "UTF-8") != 0,
+    };
+}
+
+static int put_out(const char *path, const char *text)
+{
+    struct sonde_error err;
+    if (is_stdout(path))
+        return say_result(text);
+    const int code = sonde_write(path, text, &err);
+    return code == 0 ? 0 : fail(code, &err);
+}
+
+int session_show(const struct options *o, bool tree,
+                 int (*make)(const void *from, const char *format,
+                             const struct sonde_style *style, char **text,
+                             struct sonde_error *err),
+                 const void *from)
+{
+    const struct sonde_style style = style_of(o, tree);
+    const struct {
+        const char *format, *path;
+    } outputs[] = {
+        {"json", o->json                        },
+        {"text", is_stdout(o->json) ? NULL : "-"}
+    };
+    int status = 0;
+    for (size_t i = 0; i < sizeof outputs / sizeof *outputs; i++) {
+        if (outputs[i].path == NULL)
+            continue;
+        char *text = NULL;
+        struct sonde_error err;
+        const int code = make(from, outputs[i].format, &style, &text, &err);
+        status = worse(status, code == 0 ? put_out(outputs[i].path, text)
+                                         : fail(code, &err));
+        free(text);
+        if (code != 0)
+            break;
+    }
+    return status;
+}
+
+int session_measure(const struct options *o, const char *const *studies,
+                    size_t count, bool tree)
+{
+    struct watcher w = {.options = o};
+    if (!session_outputs(o))
+        return 2;
+    int status = open_session(o, &w);
+    if (status != 0)
+        return status;
+    struct sonde_error err;
+    const int code = sonde_run(w.session, studies, count, &err);
+    status = code < 0 ? fail(code, &err) : code > 0;
+    progress_clear();
+    /* A device that failed half-way leaves findings; a typing error none. */
+    if (status != 2 && status != 3) {
+        announce(&w);
+        status = worse(status, session_show(o, tree, make_report, w.session));
+    }
+    return worse(status, close_session(&w));
+}
+
+int session_print(const struct options *o,
+                  int (*act)(struct sonde *session, const char *name,
+                             const char *const *parameters, size_t count,
+                             char **text, struct sonde_error *err))
+{
+    struct watcher w = {.options = o};
+    if (!session_outputs(o))
+        return 2;
+    int status = open_session(o, &w);
+    if (status != 0)
+        return status;
+    char *text = NULL;
+    struct sonde_error err;
+    const int code = act(w.session, o->words[0], o->words + 1,
+                         o->word_count - 1, &text, &err);
+    progress_clear();
+    if (code == 0) {
+        announce(&w);
+        status = say_result(text);
+    } else {
+        status = fail(code, &err);
+    }
+    free(text);
+    return worse(status, close_session(&w));
+}
