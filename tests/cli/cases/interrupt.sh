@@ -1,0 +1,13 @@
+# A signal ends the measuring; what was measured is reported, with status 1.
+# (A shell starts commands in the background with SIGINT ignored; so SIGTERM.)
+"$SONDE" topology -d sim:h200 --json out.json >text 2>err &
+sleep 0.3
+kill -TERM $! 2>/dev/null || { echo "too quick to be interrupted"; exit 77; }
+wait $!
+status=$?
+[ $status != 0 ] || { echo "too quick to be interrupted"; exit 77; }
+echo "status $status"
+cat err
+grep -o -m 1 '"schema": "sonde-report-1"' out.json
+grep -o -m 1 '"status": "not_measured"' out.json
+[ -s text ] || echo "no text"

@@ -1,0 +1,10 @@
+# Output files that cannot be written are found before anything is measured,
+# and nothing is left.
+. "$CLI/lib.sh"
+try -d sim:k20c --json no/such/folder.json
+try -d sim:k20c --record no/such/folder.rec
+try -d sim:k20c run latency --json .
+try probe chase -d sim:k20c --record no/such/folder.rec
+try report "$CLI/cases/example.json" --json no/such/folder.json |
+    sed 's/report .* --json/report FILE --json/'
+ls

@@ -1,0 +1,27 @@
+# What cases share: . "$CLI/lib.sh"
+
+# Shows a command line, what it prints on either stream, and its exit status.
+try() {
+    echo "\$ sonde $*"
+    "$SONDE" "$@" 2>&1
+    echo "[$?]"
+}
+
+# The same, showing only whether standard error has one sentence with a word
+# in it, for sentences that are others' to change.
+try_says() { # word arguments...
+    word=$1
+    shift
+    echo "\$ sonde $*"
+    "$SONDE" "$@" >out 2>err
+    status=$?
+    cat out
+    [ "$(wc -l <err)" = 1 ] || echo "not one line"
+    if grep -q -- "$word" err; then echo "says $word"; else cat err; fi
+    echo "[$status]"
+}
+
+skip() {
+    echo "$*"
+    exit 77
+}

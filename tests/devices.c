@@ -1,0 +1,34 @@
+/* Devices for tests; apart from testing.c, so that tests of the lower rooms
+ * link without the devices. */
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "device/device.h"
+#include "testing.h"
+
+struct device *testing_sim(const char *profile, uint64_t seed)
+{
+    char *const spec = xasprintf("sim:%s", profile);
+    const struct device_options options = {.seed = seed, .no_cache = true};
+    struct device *device;
+    struct error err;
+    ASSERT_DONE(device_open(spec, &options, &device, NULL, &err), err);
+    free(spec);
+    return device;
+}
+
+struct device *testing_sim_of(const char *json, uint64_t seed)
+{
+    char *const path = testing_file("profile.json", json);
+    struct device *const device = testing_sim(path, seed);
+    free(path);
+    return device;
+}
+
+struct device *testing_gpu(struct error *why)
+{
+    const struct device_options options = {.no_cache = true};
+    struct device *device;
+    return device_open("cuda:0", &options, &device, NULL, why) == 0 ? device
+                                                                    : NULL;
+}

@@ -1,0 +1,548 @@
+/*
+ * A libcuda.so.1 without a GPU: memory is the host's, machine code is the PTX
+ * behind an ELF's first bytes, a launch does nothing.  What it holds for its
+ * callers it counts, so that a test can ask whether all was given back, and it
+ * fails, faults and hangs on demand:
+ *
+ *   FAKE_CUDA_FAIL     see fail.h
+ *   FAKE_CUDA_FAULT    a launch makes this the answer of all that follows
+ *   FAKE_CUDA_HANG     a launch never ends, and most calls then never return
+ *   FAKE_CUDA_SLOW_MS  a launch takes so long
+ *   FAKE_CUDA_LINK_MS  so does a link
+ *   FAKE_CUDA_GPUS     how many there are (2)
+ *   FAKE_CUDA_VERSION  of CUDA (13000)
+ *   FAKE_CUDA_MODE     the compute mode (0)
+ */
+#include "device/cuda/driver.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "fail.h"
+
+#define ENTRY(need, name, arguments) int name arguments;
+#include "device/cuda/driver.def"
+#undef ENTRY
+
+/* For tests to read: links made, objects held, objects that only the end of
+ * the context gave back. */
+extern atomic_int fake_links, fake_live, fake_swept;
+atomic_int fake_links, fake_live, fake_swept;
+
+enum {
+    OK,
+    INVALID_VALUE = 1,
+    NO_CONTEXT = 201,
+    BAD_HANDLE = 400,
+    ABSENT = 500
+};
+
+static const size_t memory_bytes = (size_t)1 << 30;
+
+enum kind { CONTEXT, LINK, MODULE, FUNCTION, MEMORY, TEXTURE, EVENT };
+
+struct object {
+    struct object *next;
+    enum kind kind;
+    char *data; /* memory; PTX of links; machine code of modules */
+    char *log;
+};
+
+static struct object *objects;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static _Thread_local void *current;
+static atomic_bool launched;
+static struct timespec launch_time;
+
+/* A number of the environment, or what it is without. */
+static int fake_setting(const char *name, int without)
+{
+    const char *const text = getenv(name);
+    return text != NULL ? atoi(text) : without;
+}
+
+static struct object *object_new(enum kind kind, size_t bytes)
+{
+    struct object *const object = calloc(1, sizeof *object);
+    object->kind = kind;
+    object->data = calloc(1, bytes + 1);
+    pthread_mutex_lock(&lock);
+    object->next = objects;
+    objects = object;
+    pthread_mutex_unlock(&lock);
+    fake_live++;
+    return object;
+}
+
+static void object_free(struct object *object)
+{
+    free(object->data);
+    free(object);
+    fake_live--;
+}
+
+static bool is_object(const struct object *object, enum kind kind)
+{
+    pthread_mutex_lock(&lock);
+    const struct object *at = objects;
+    while (at != NULL && (at != object || at->kind != kind))
+        at = at->next;
+    pthread_mutex_unlock(&lock);
+    return at != NULL;
+}
+
+static int object_end(void *handle, enum kind kind)
+{
+    pthread_mutex_lock(&lock);
+    struct object **at = &objects;
+    while (*at != NULL && (*at != handle || (*at)->kind != kind))
+        at = &(*at)->next;
+    struct object *const found = *at;
+    if (found != NULL)
+        *at = found->next;
+    pthread_mutex_unlock(&lock);
+    if (found == NULL)
+        return BAD_HANDLE;
+    object_free(found);
+    return OK;
+}
+
+static void sweep(void)
+{
+    while (objects != NULL) {
+        struct object *const object = objects;
+        objects = object->next;
+        if (object->kind != FUNCTION)
+            fake_swept++;
+        object_free(object);
+    }
+}
+
+static bool hangs(void)
+{
+    return launched && fake_setting("FAKE_CUDA_HANG", 0) != 0;
+}
+
+static void hang(void)
+{
+    while (hangs())
+        pause();
+}
+
+static int fault(void)
+{
+    return launched ? fake_setting("FAKE_CUDA_FAULT", 0) : 0;
+}
+
+/* The beginning of every entry point; those that need a context have IN. */
+#define OUT(name)                                                              \
+    do {                                                                       \
+        const int failure = fake_failure(#name);                               \
+        if (failure != 0)                                                      \
+            return failure;                                                    \
+    } while (0)
+#define IN(name)                                                               \
+    do {                                                                       \
+        OUT(name);                                                             \
+        if (current == NULL)                                                   \
+            return NO_CONTEXT;                                                 \
+        if (fault() != 0)                                                      \
+            return fault();                                                    \
+    } while (0)
+
+int cuGetErrorName(int code, const char **text)
+{
+    OUT(cuGetErrorName);
+    static _Thread_local char name[32];
+    snprintf(name, sizeof name, "CUDA_ERROR_%d", code);
+    *text = name;
+    return OK;
+}
+
+int cuGetErrorString(int code, const char **text)
+{
+    OUT(cuGetErrorString);
+    *text = code == CUDA_ILLEGAL_ADDRESS ? "an illegal memory access was "
+                                           "encountered"
+                                         : "something went wrong";
+    return OK;
+}
+
+int cuDriverGetVersion(int *version)
+{
+    OUT(cuDriverGetVersion);
+    *version = fake_setting("FAKE_CUDA_VERSION", 13000);
+    return OK;
+}
+
+int cuInit(unsigned flags)
+{
+    OUT(cuInit);
+    return flags == 0 ? OK : INVALID_VALUE;
+}
+
+int cuDeviceGetCount(int *count)
+{
+    OUT(cuDeviceGetCount);
+    *count = fake_setting("FAKE_CUDA_GPUS", 2);
+    return OK;
+}
+
+int cuDeviceGet(int *device, int ordinal)
+{
+    OUT(cuDeviceGet);
+    *device = 100 + ordinal;
+    return OK;
+}
+
+int cuDeviceGetName(char *name, int size, int device)
+{
+    OUT(cuDeviceGetName);
+    snprintf(name, (size_t)size, "Fake GPU %d", device - 100);
+    return OK;
+}
+
+/* Those of an H200, as far as a test looks at them. */
+int cuDeviceGetAttribute(int *value, int attribute, int device)
+{
+    OUT(cuDeviceGetAttribute);
+    (void)device;
+    static const int values[][2] = {
+        {16,  132     },
+        {13,  1980000 },
+        {36,  3201000 },
+        {38,  62914560},
+        {10,  32      },
+        {75,  9       },
+        {76,  0       },
+        {97,  232448  },
+        {120, 1       },
+        {69,  1 << 27 },
+    };
+    *value = 1;
+    if (attribute == CUDA_COMPUTE_MODE)
+        *value = fake_setting("FAKE_CUDA_MODE", 0);
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++)
+        if (values[i][0] == attribute)
+            *value = values[i][1];
+    return OK;
+}
+
+int cuDeviceTotalMem_v2(size_t *bytes, int device)
+{
+    OUT(cuDeviceTotalMem_v2);
+    (void)device;
+    *bytes = memory_bytes;
+    return OK;
+}
+
+int cuDeviceGetUuid_v2(unsigned char *uuid, int device)
+{
+    OUT(cuDeviceGetUuid_v2);
+    for (int i = 0; i < 16; i++)
+        uuid[i] = (unsigned char)(0xa0 + (i == 0 ? device - 100 : i));
+    return OK;
+}
+
+int cuDeviceGetTexture1DLinearMaxWidth(size_t *texels, int format,
+                                       unsigned channels, int device)
+{
+    OUT(cuDeviceGetTexture1DLinearMaxWidth);
+    (void)device;
+    *texels = format == CUDA_FORMAT_UINT32 && channels == 1 ? 1 << 28 : 0;
+    return OK;
+}
+
+int cuCtxCreate_v2(void **context, unsigned flags, int device)
+{
+    OUT(cuCtxCreate_v2);
+    (void)flags, (void)device;
+    *context = current = object_new(CONTEXT, 0);
+    return OK;
+}
+
+int cuCtxDestroy_v2(void *context)
+{
+    hang();
+    const int status = object_end(context, CONTEXT);
+    sweep();
+    launched = false;
+    current = NULL;
+    OUT(cuCtxDestroy_v2);
+    return status;
+}
+
+int cuCtxSetCurrent(void *context)
+{
+    OUT(cuCtxSetCurrent);
+    if (!is_object(context, CONTEXT))
+        return NO_CONTEXT;
+    current = context;
+    return OK;
+}
+
+int cuLinkCreate_v2(unsigned count, int *options, void **values, void **state)
+{
+    IN(cuLinkCreate_v2);
+    struct object *const link = object_new(LINK, 0);
+    for (unsigned i = 0; i < count; i++)
+        if (options[i] == CUDA_JIT_ERROR_LOG)
+            link->log = values[i];
+    *state = link;
+    return OK;
+}
+
+/* The assembler knows one word that is wrong. */
+static int find_bogus(const struct object *link, const char *ptx)
+{
+    const char *const bogus = strstr(ptx, "bogus");
+    if (bogus == NULL)
+        return OK;
+    int line = 1;
+    for (const char *at = ptx; at < bogus; at++)
+        line += *at == '\n';
+    sprintf(link->log,
+            "ptxas application ptx input, line %d; error   : Not a name of any "
+            "known instruction: 'bogus'\n"
+            "ptxas fatal   : Ptx assembly aborted due to errors\n",
+            line);
+    return CUDA_INVALID_PTX;
+}
+
+int cuLinkAddData_v2(void *state, int type, void *data, size_t size,
+                     const char *name, unsigned count, int *options,
+                     void **values)
+{
+    IN(cuLinkAddData_v2);
+    (void)name, (void)count, (void)options, (void)values;
+    struct object *const link = state;
+    if (!is_object(link, LINK) || type != CUDA_JIT_INPUT_PTX)
+        return BAD_HANDLE;
+    free(link->data);
+    link->data = malloc(size + 4);
+    memcpy(link->data, "\177ELF", 4);
+    memcpy(link->data + 4, data, size);
+    return find_bogus(link, data);
+}
+
+int cuLinkComplete(void *state, void **cubin, size_t *size)
+{
+    IN(cuLinkComplete);
+    const struct object *const link = state;
+    if (!is_object(link, LINK))
+        return BAD_HANDLE;
+    usleep(1000 * (unsigned)fake_setting("FAKE_CUDA_LINK_MS", 0));
+    fake_links++;
+    *cubin = link->data;
+    *size = strlen(link->data) + 1;
+    return OK;
+}
+
+int cuLinkDestroy(void *state)
+{
+    const int status = object_end(state, LINK);
+    OUT(cuLinkDestroy);
+    return status;
+}
+
+int cuModuleLoadData(void **module, const void *image)
+{
+    IN(cuModuleLoadData);
+    if (memcmp(image, "\177ELF", 4) != 0)
+        return CUDA_INVALID_IMAGE;
+    struct object *const object = object_new(MODULE, strlen(image));
+    strcpy(object->data, image);
+    *module = object;
+    return OK;
+}
+
+int cuModuleUnload(void *module)
+{
+    hang();
+    const int status = object_end(module, MODULE);
+    OUT(cuModuleUnload);
+    return status;
+}
+
+int cuModuleGetFunction(void **function, void *module, const char *name)
+{
+    IN(cuModuleGetFunction);
+    if (!is_object(module, MODULE))
+        return BAD_HANDLE;
+    if (strstr(((struct object *)module)->data, name) == NULL)
+        return ABSENT;
+    *function = object_new(FUNCTION, 0);
+    return OK;
+}
+
+int cuModuleGetGlobal_v2(uint64_t *address, size_t *bytes, void *module,
+                         const char *name)
+{
+    IN(cuModuleGetGlobal_v2);
+    if (!is_object(module, MODULE))
+        return BAD_HANDLE;
+    char *const found = strstr(((struct object *)module)->data, name);
+    *address = (uintptr_t)found;
+    *bytes = 4;
+    return found != NULL ? OK : ABSENT;
+}
+
+int cuFuncSetAttribute(void *function, int attribute, int value)
+{
+    IN(cuFuncSetAttribute);
+    (void)attribute, (void)value;
+    return is_object(function, FUNCTION) ? OK : BAD_HANDLE;
+}
+
+int cuMemGetInfo_v2(size_t *free_bytes, size_t *total)
+{
+    IN(cuMemGetInfo_v2);
+    *free_bytes = memory_bytes / 2;
+    *total = memory_bytes;
+    return OK;
+}
+
+int cuMemAlloc_v2(uint64_t *address, size_t bytes)
+{
+    IN(cuMemAlloc_v2);
+    if (bytes == 0)
+        return INVALID_VALUE;
+    if (bytes > memory_bytes / 2)
+        return CUDA_OUT_OF_MEMORY;
+    *address = (uintptr_t)object_new(MEMORY, bytes)->data;
+    return OK;
+}
+
+static struct object *memory_at(uint64_t address)
+{
+    pthread_mutex_lock(&lock);
+    struct object *at = objects;
+    while (at != NULL && (uintptr_t)at->data != address)
+        at = at->next;
+    pthread_mutex_unlock(&lock);
+    return at;
+}
+
+int cuMemFree_v2(uint64_t address)
+{
+    hang();
+    const int status = object_end(memory_at(address), MEMORY);
+    OUT(cuMemFree_v2);
+    return status;
+}
+
+int cuMemcpyHtoD_v2(uint64_t to, const void *from, size_t bytes)
+{
+    IN(cuMemcpyHtoD_v2);
+    hang();
+    memcpy((void *)(uintptr_t)to, from, bytes);
+    return OK;
+}
+
+int cuMemcpyDtoH_v2(void *to, uint64_t from, size_t bytes)
+{
+    IN(cuMemcpyDtoH_v2);
+    hang();
+    memcpy(to, (void *)(uintptr_t)from, bytes);
+    return OK;
+}
+
+int cuTexObjectCreate(uint64_t *object, const struct cuda_resource *resource,
+                      const struct cuda_texture *texture, const void *view)
+{
+    IN(cuTexObjectCreate);
+    if (resource->type != CUDA_RESOURCE_LINEAR || resource->flags != 0 ||
+        texture->flags != CUDA_READ_AS_INTEGER || view != NULL)
+        return INVALID_VALUE;
+    *object = (uintptr_t)object_new(TEXTURE, 0);
+    return OK;
+}
+
+int cuTexObjectDestroy(uint64_t object)
+{
+    const int status = object_end((void *)(uintptr_t)object, TEXTURE);
+    OUT(cuTexObjectDestroy);
+    return status;
+}
+
+int cuEventCreate(void **event, unsigned flags)
+{
+    IN(cuEventCreate);
+    (void)flags;
+    *event = object_new(EVENT, 0);
+    return OK;
+}
+
+int cuEventDestroy_v2(void *event)
+{
+    const int status = object_end(event, EVENT);
+    OUT(cuEventDestroy_v2);
+    return status;
+}
+
+int cuEventRecord(void *event, void *stream)
+{
+    IN(cuEventRecord);
+    return is_object(event, EVENT) && stream == NULL ? OK : BAD_HANDLE;
+}
+
+static double ms_since_launch(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return 1e3 * (double)(now.tv_sec - launch_time.tv_sec) +
+           1e-6 * (double)(now.tv_nsec - launch_time.tv_nsec);
+}
+
+int cuEventQuery(void *event)
+{
+    IN(cuEventQuery);
+    if (!is_object(event, EVENT))
+        return BAD_HANDLE;
+    if (hangs() || ms_since_launch() < fake_setting("FAKE_CUDA_SLOW_MS", 0))
+        return CUDA_NOT_READY;
+    return OK;
+}
+
+int cuEventElapsedTime(float *ms, void *start, void *stop)
+{
+    IN(cuEventElapsedTime);
+    *ms = 0.25F;
+    return is_object(start, EVENT) && is_object(stop, EVENT) ? OK : BAD_HANDLE;
+}
+
+static int launch(void *function)
+{
+    if (!is_object(function, FUNCTION))
+        return BAD_HANDLE;
+    clock_gettime(CLOCK_MONOTONIC, &launch_time);
+    launched = true;
+    return OK;
+}
+
+int cuLaunchKernel(void *function, unsigned grid_x, unsigned grid_y,
+                   unsigned grid_z, unsigned block_x, unsigned block_y,
+                   unsigned block_z, unsigned shared_bytes, void *stream,
+                   void **parameters, void **extra)
+{
+    IN(cuLaunchKernel);
+    (void)shared_bytes, (void)parameters;
+    if (grid_x * grid_y * grid_z == 0 || block_x * block_y * block_z == 0 ||
+        stream != NULL || extra != NULL)
+        return INVALID_VALUE;
+    return launch(function);
+}
+
+int cuLaunchKernelEx(const struct cuda_launch *config, void *function,
+                     void **parameters, void **extra)
+{
+    IN(cuLaunchKernelEx);
+    (void)parameters;
+    if (config->attribute_count != 1 || extra != NULL ||
+        config->attributes[0].id != CUDA_LAUNCH_CLUSTER ||
+        config->attributes[0].value.cluster.x == 0)
+        return INVALID_VALUE;
+    return launch(function);
+}

@@ -1,0 +1,255 @@
+/* The readers of targets.def: seeds that each takes, and how it reads. */
+#include <stdlib.h>
+#include <string.h>
+#include <zstd.h>
+
+#include "base/file.h"
+#include "base/mem.h"
+#include "device/device.h"
+#include "device/sim/profile.h"
+#include "device/sim/shipped.h"
+#include "fuzz/fuzz.h"
+#include "probe/experiment.h"
+#include "probe/probe.h"
+#include "probe/record.h"
+#include "report/report.h"
+#include "testing.h"
+
+static void add_text(struct seeds *seeds, const char *text)
+{
+    seeds_add(seeds, text, strlen(text));
+}
+
+/* ---- profiles ---- */
+
+static void profile_seeds(struct seeds *seeds)
+{
+    for (size_t i = 0; shipped_profiles[i].name != NULL; i++)
+        add_text(seeds, shipped_profiles[i].text);
+}
+
+static int read_profile(const struct buf *input, struct error *err)
+{
+    struct profile *profile;
+    const int status = profile_parse(input->data, "input", &profile, err);
+    if (status == 0)
+        profile_free(profile);
+    return status;
+}
+
+/* ---- reports ---- */
+
+static const struct report_style plain = {0};
+
+static char *report_of(const struct results *results)
+{
+    struct buf text = {0};
+    report_json.write(results, &plain, &text);
+    return buf_take(&text);
+}
+
+static struct results *sample_results(void)
+{
+    struct results *const r = xcalloc(1, sizeof *r);
+    r->version = xstrdup("0.1.0");
+    results_device(r, "spec", value_text("sim:k20c"));
+    results_device(r, "name", value_text("Tesla K20c"));
+    struct finding *f = results_add(r, "l1.latency", "latency");
+    finding_set(f, STATUS_MEASURED, value_number(32.06), "cycles");
+    finding_interval(f, 32, 32.1, 0.99);
+    finding_method(f, "A chain of loads, each waiting for the last.");
+    finding_protocol(f, "load", value_text("ld.global.ca.u64"));
+    finding_protocol(f, "warm", value_bool(true));
+    finding_evidence(f, "chase space=global op=ca bytes=4096 stride=128");
+    f = results_add(r, "tlb_l2.set_ways", "tlb");
+    struct value ways = value_list();
+    value_push(&ways, value_number(17));
+    value_push(&ways, value_number(8));
+    finding_set(f, STATUS_DERIVED, ways, "");
+    f = results_add(r, "const_l15.size", "size");
+    finding_set(f, STATUS_AT_LEAST, value_number(65536), "B");
+    finding_because(f, "a module may hold 64 KiB of constants");
+    finding_none(results_add(r, "l2.sector", "line"), "it is \"not\" asked");
+    return r;
+}
+
+static void report_seeds(struct seeds *seeds)
+{
+    struct results *const results = sample_results();
+    char *const text = report_of(results);
+    add_text(seeds, text);
+    free(text);
+    results_free(results);
+    free(results);
+}
+
+static void assert_round_trip(const struct results *results)
+{
+    struct error err;
+    struct results again = {0};
+    char *const once = report_of(results);
+    ASSERT_DONE(report_read(once, "own", &again, &err), err);
+    char *const twice = report_of(&again);
+    ck_assert_str_eq(once, twice);
+    free(once);
+    free(twice);
+    results_free(&again);
+}
+
+/* What was read is written and read once more: the same must come of it. */
+static int read_report(const struct buf *input, struct error *err)
+{
+    struct results results = {0};
+    const int status = report_read(input->data, "input", &results, err);
+    if (status == 0)
+        assert_round_trip(&results);
+    results_free(&results); /* what was read before it was refused, too */
+    return status;
+}
+
+/* ---- recordings ---- */
+
+static struct buf sample_recording(void)
+{
+    struct device_info info = {.spec = "cuda:0", .name = "NVIDIA H200"};
+    for (size_t i = 0; i < PROPERTY_COUNT; i++)
+        info.value[i] = -1;
+    struct recording *const r = recording_new(&info, 7);
+    struct samples samples;
+    samples_init(&samples, probe_table[0]);
+    for (int64_t i = 0; i < 3; i++) {
+        int64_t *const row = samples_row(&samples);
+        for (size_t column = 0; column < samples.columns; column++)
+            row[column] = i * 1000;
+    }
+    recording_add(r, "clock", &samples);
+    recording_add(r, "chase bytes=4096", &samples);
+    char *const path = testing_file("recording", "");
+    struct error err;
+    struct buf bytes = {0};
+    ASSERT_DONE(recording_write(r, path, &err), err);
+    ASSERT_DONE(file_read(path, 1 << 20, &bytes, &err), err);
+    free(path);
+    samples_free(&samples);
+    recording_free(r);
+    return bytes;
+}
+
+static void recording_byte_seeds(struct seeds *seeds)
+{
+    struct buf bytes = sample_recording();
+    seeds_add(seeds, bytes.data, bytes.length);
+    buf_free(&bytes);
+}
+
+static int read_recording_bytes(const struct buf *input, struct error *err)
+{
+    struct recording *r;
+    const int status =
+        recording_parse(input->data, input->length, "input", &r, err);
+    if (status == 0)
+        recording_free(r);
+    return status;
+}
+
+/* The checksum refuses changed bytes; behind it is text, which is mutated
+ * before it is packed. */
+static void recording_seeds(struct seeds *seeds)
+{
+    struct buf bytes = sample_recording();
+    char text[65536];
+    const size_t length =
+        ZSTD_decompress(text, sizeof text, bytes.data, bytes.length);
+    ck_assert(!ZSTD_isError(length));
+    seeds_add(seeds, text, length);
+    buf_free(&bytes);
+}
+
+static int read_recording(const struct buf *input, struct error *err)
+{
+    struct buf packed = {0};
+    packed.capacity = ZSTD_compressBound(input->length) + 1;
+    packed.data = xmalloc(packed.capacity);
+    packed.length = ZSTD_compress(packed.data, packed.capacity, input->data,
+                                  input->length, 1);
+    ck_assert(!ZSTD_isError(packed.length));
+    const int status = read_recording_bytes(&packed, err);
+    buf_free(&packed);
+    return status;
+}
+
+/* ---- experiments ---- */
+
+static void experiment_seeds(struct seeds *seeds)
+{
+    for (size_t i = 0; probe_table[i] != NULL; i++) {
+        struct buf text = {0};
+        buf_text(&text, probe_table[i]->name);
+        for (const struct param *p = probe_table[i]->params; p->name != NULL;
+             p++)
+            buf_printf(&text, " %s=%s", p->name, p->fallback);
+        seeds_add(seeds, text.data, text.length);
+        buf_free(&text);
+    }
+    add_text(seeds, "chase bytes=0x4000 stride=1K");
+}
+
+/* Its canonical text must read back as itself. */
+static int read_experiment(const struct buf *input, struct error *err)
+{
+    struct experiment e, again;
+    const int status = experiment_parse(input->data, &e, err);
+    if (status != 0)
+        return status;
+    char *const once = experiment_text(&e);
+    ASSERT_DONE(experiment_parse(once, &again, err), *err);
+    char *const twice = experiment_text(&again);
+    ck_assert_str_eq(once, twice);
+    free(once);
+    free(twice);
+    experiment_free(&e);
+    experiment_free(&again);
+    return 0;
+}
+
+/* ---- PTX, as the simulator reads it ---- */
+
+static struct device *simulated(void)
+{
+    static struct device *device; /* one for all inputs of a test */
+    if (device == NULL)
+        device = testing_sim("a100", 1);
+    return device;
+}
+
+static void ptx_seeds(struct seeds *seeds)
+{
+    for (size_t i = 0; probe_table[i] != NULL; i++) {
+        struct buf ptx = {0};
+        struct experiment e;
+        struct error err;
+        ASSERT_DONE(experiment_parse(probe_table[i]->name, &e, &err), err);
+        ASSERT_DONE(probe_table[i]->kernel(&e, &simulated()->info, &ptx, &err),
+                    err);
+        seeds_add(seeds, ptx.data, ptx.length);
+        buf_free(&ptx);
+        experiment_free(&e);
+    }
+}
+
+static int read_ptx(const struct buf *input, struct error *err)
+{
+    const struct source source = {.ptx = input->data, .level = 3};
+    struct module *module;
+    const int status = device_load(simulated(), &source, &module, err);
+    if (status == 0)
+        device_unload(simulated(), module);
+    return status;
+}
+
+const struct fuzz_target fuzz_targets[] = {
+#define TARGET(name, seeds, read) {#name, seeds, read},
+#include "fuzz/targets.def"
+#undef TARGET
+};
+const size_t fuzz_target_count = COUNT_OF(fuzz_targets);

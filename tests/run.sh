@@ -1,0 +1,32 @@
+#!/bin/sh
+# Runs what `make check` built in the folder $1: the suites, then the commands
+# as a user types them.  Both end with a line "N passed, N failed, N skipped";
+# the last line here is their sum.
+set -u
+build=$1
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+
+# Runs a command, shows its output, keeps its closing line; a command that
+# ends in failure without having counted one counts as one failed.
+counted() {
+    { "$@"; echo "status $?"; } |
+    awk -v log_file="$log" '
+        /^status [0-9]+$/ { status = $2; next }
+        { print; fflush() }
+        /^[0-9]+ passed, [0-9]+ failed, [0-9]+ skipped$/ {
+            passed = $1; failed = $3; skipped = $5
+        }
+        END {
+            if (status != 0 && failed == 0) failed = 1
+            print passed + 0, failed + 0, skipped + 0 >> log_file
+        }'
+}
+
+counted "$build/check"
+[ ! -e tests/cli/run.sh ] || counted sh tests/cli/run.sh "$build/sonde"
+awk '{ passed += $1; failed += $2; skipped += $3 }
+     END {
+         printf "%d passed, %d failed, %d skipped\n", passed, failed, skipped
+         exit failed > 0
+     }' "$log"

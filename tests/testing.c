@@ -1,0 +1,114 @@
+#include "testing.h"
+
+#include <ftw.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/mem.h"
+
+struct testing_counts *testing_counts;
+
+/* Every temporary folder is in this one; "" before testing_begin. */
+static char root[256];
+
+static void must(bool done, const char *what)
+{
+    if (!done) {
+        perror(what);
+        exit(2);
+    }
+}
+
+void testing_begin(void)
+{
+    testing_counts = mmap(NULL, sizeof *testing_counts, PROT_READ | PROT_WRITE,
+                          MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    must(testing_counts != MAP_FAILED, "mmap");
+    const char *const tmp = getenv("TMPDIR");
+    snprintf(root, sizeof root, "%s/sonde-check.XXXXXX",
+             tmp != NULL ? tmp : "/tmp");
+    must(mkdtemp(root) != NULL, root);
+    /* No test reads or writes the user's cache of kernels. */
+    setenv("XDG_CACHE_HOME", root, 1);
+}
+
+static int remove_entry(const char *path, const struct stat *st, int kind,
+                        struct FTW *ftw)
+{
+    (void)st, (void)kind, (void)ftw;
+    return remove(path);
+}
+
+void testing_end(void)
+{
+    nftw(root, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
+    munmap(testing_counts, sizeof *testing_counts);
+}
+
+void testing_skip(const char *test, const char *fmt, ...)
+{
+    char why[512];
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(why, sizeof why, fmt, args);
+    va_end(args);
+    /* START_TEST appends _fn to the name that the test was given. */
+    const size_t length = strlen(test);
+    const size_t name = length > 3 ? length - 3 : length;
+    printf("skipped: %.*s: %s\n", (int)name, test, why);
+    testing_counts->skipped++;
+}
+
+Suite *suite_of(const char *name, double timeout_s, TCase **tests)
+{
+    Suite *const suite = suite_create(name);
+    *tests = tcase_create(name);
+    tcase_set_timeout(*tests, timeout_s);
+    suite_add_tcase(suite, *tests);
+    return suite;
+}
+
+unsigned testing_seeds(void)
+{
+    const char *const seeds = getenv("SEEDS");
+    const int number = seeds != NULL ? atoi(seeds) : 0;
+    return number > 0 ? (unsigned)number : 2;
+}
+
+char *testing_folder(void)
+{
+    char *const path = xasprintf("%s/XXXXXX", root);
+    ck_assert_ptr_nonnull(mkdtemp(path));
+    return path;
+}
+
+char *testing_file(const char *name, const char *text)
+{
+    char *const folder = testing_folder();
+    char *const path = xasprintf("%s/%s", folder, name);
+    struct error err;
+    ASSERT_DONE(file_write(path, text, strlen(text), &err), err);
+    free(folder);
+    return path;
+}
+
+char *testing_fake_driver(void)
+{
+    char self[512];
+    const ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
+    if (length <= 0)
+        return xstrdup("");
+    self[length] = '\0';
+    *strrchr(self, '/') = '\0';
+    char *const folder = xasprintf("%s/tests/fake", self);
+    if (access(folder, R_OK) != 0)
+        folder[0] = '\0';
+    return folder;
+}

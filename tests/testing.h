@@ -1,0 +1,73 @@
+/*
+ * What the tests share.  A test file defines `Suite *suite_NAME(void)` and has
+ * the line SUITE(NAME) in tests/suites.def; a test that needs a GPU, the same
+ * in tests/gpu/suites.def.  tests/main.c runs them.
+ */
+#ifndef SONDE_TESTS_TESTING_H
+#define SONDE_TESTS_TESTING_H
+
+#include <check.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+
+#define SUITE(name) Suite *suite_##name(void);
+#include "gpu/suites.def"
+#include "suites.def"
+#undef SUITE
+
+/* Leaves a test that cannot run, saying why; it counts as skipped. */
+#define SKIP(...)                                                              \
+    do {                                                                       \
+        testing_skip(__func__, __VA_ARGS__);                                   \
+        return;                                                                \
+    } while (0)
+void testing_skip(const char *test, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* A suite with one case of that name, for suites that need no more; fill it
+ * with suite_test. */
+Suite *suite_of(const char *name, double timeout_s, TCase **tests);
+
+/* True claims about a call that must succeed: prints the sentence if not. */
+#define ASSERT_DONE(call, err)                                                 \
+    ck_assert_msg((call) == 0, #call ": %s", (err).text)
+/* … and that must fail with that code and a sentence that has that word. */
+#define ASSERT_FAILS(call, error_code, err, word)                              \
+    do {                                                                       \
+        ck_assert_int_eq((call), (error_code));                                \
+        ck_assert_msg(strstr((err).text, (word)) != NULL,                      \
+                      "\"%s\" does not say \"%s\"", (err).text, (word));       \
+    } while (0)
+
+/* SEEDS of the environment: how many seeds a test with noise tries; 2. */
+unsigned testing_seeds(void);
+
+/* A new empty folder that goes when the run ends; the caller frees the path. */
+char *testing_folder(void);
+/* The path of a new file in such a folder that holds `text`; ditto. */
+char *testing_file(const char *name, const char *text);
+
+/* The folder with the fake libcuda.so.1 and libnvidia-ml.so.1; "" where they
+ * are not built.  The caller frees. */
+char *testing_fake_driver(void);
+
+/* A simulated device: of a shipped profile, or of a profile's text.  The test
+ * fails if it does not open; the caller closes it with device_close. */
+struct device;
+struct device *testing_sim(const char *profile, uint64_t seed);
+struct device *testing_sim_of(const char *json, uint64_t seed);
+
+/* The first GPU, or NULL and the reason why there is none to be used. */
+struct device *testing_gpu(struct error *why);
+
+/* Used by main.c. */
+struct testing_counts {
+    _Atomic unsigned next, ran, failures, errors, skipped;
+};
+extern struct testing_counts *testing_counts; /* shared by all processes */
+void testing_begin(void);
+void testing_end(void);
+
+#endif

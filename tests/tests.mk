@@ -1,0 +1,64 @@
+# Tests: included by the Makefile at the top.  Suites come by wildcard from the
+# folders in TEST_SRC and from tests/suites.def.
+
+# Those of Check's libraries that have an archive go in whole, so that
+# check-gpu can be carried to a bare GPU machine as one file.
+CHECK_LIBS  = $(call static,check) $(call static,subunit) -lrt
+TEST_CPP   := -Itests
+TEST_BASE  := $(B)/tests/testing.o $(B)/tests/devices.o
+GPU_SRC    := $(sort $(wildcard tests/gpu/*.c))
+GPU_OBJ    := $(GPU_SRC:%.c=$(B)/%.o)
+BENCH_SRC  := $(sort $(wildcard tests/bench/*.c))
+BENCH      := $(BENCH_SRC:tests/bench/%.c=$(B)/bench/%)
+FAKE_CUDA  := $(sort $(wildcard tests/driver/fake/cuda*.c))
+FAKE_NVML  := $(sort $(wildcard tests/driver/fake/nvml*.c))
+FAKE       := $(if $(FAKE_CUDA),$(B)/tests/fake/libcuda.so.1) \
+              $(if $(FAKE_NVML),$(B)/tests/fake/libnvidia-ml.so.1)
+
+$(B)/tests/%.o: CPPFLAGS += $(TEST_CPP)
+$(B)/tests/gpu/main.o: CPPFLAGS += -DSUITES='"gpu/suites.def"'
+
+# Code under the sanitizers takes several times as long.
+TEST_ENV := $(if $(SAN),CK_TIMEOUT_MULTIPLIER=5)
+
+check: $(B)/check $(B)/sonde $(FAKE)
+	@$(TEST_ENV) sh tests/run.sh $(B)
+
+$(B)/check: $(B)/tests/main.o $(TEST_BASE) $(TEST_OBJ) $(B)/libsonde.a
+	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(CHECK_LIBS) $(LDLIBS)
+
+# A driver that fails on demand, for tests/driver; found beside the binary.
+$(B)/tests/fake/libcuda.so.1: $(FAKE_CUDA) | $(B)/.deps
+$(B)/tests/fake/libnvidia-ml.so.1: $(FAKE_NVML) | $(B)/.deps
+$(B)/tests/fake/%.so.1:
+	@mkdir -p $(@D)
+	$(CC) $(CPPFLAGS) $(TEST_CPP) $(CFLAGS) -MMD -MP -MF $@.d -fPIC -shared \
+	    -Wl,-soname,$(@F) $(LDFLAGS) -o $@ $(filter %.c,$^) -pthread
+
+check-gpu: $(B)/check-gpu
+	@$(TEST_ENV) $(B)/check-gpu -j 1
+
+$(B)/tests/gpu/main.o: tests/main.c | $(B)/.deps
+	@mkdir -p $(@D)
+	$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
+$(B)/check-gpu: $(B)/tests/gpu/main.o $(TEST_BASE) $(GPU_OBJ) $(B)/libsonde.a
+	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(CHECK_LIBS) $(LDLIBS)
+
+bench: $(BENCH)
+	@set -e; for bench in $^; do $$bench; done
+
+$(B)/bench/%: $(B)/tests/bench/%.o $(B)/libsonde.a
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS)
+.SECONDARY: $(BENCH_SRC:%.c=$(B)/%.o)
+
+install: $(B)/sonde $(B)/libsonde.a
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib \
+	    $(DESTDIR)$(PREFIX)/include $(DESTDIR)$(PREFIX)/share/man/man1
+	install $(B)/sonde $(DESTDIR)$(PREFIX)/bin
+	install -m 644 $(B)/libsonde.a $(DESTDIR)$(PREFIX)/lib
+	install -m 644 include/sonde.h $(DESTDIR)$(PREFIX)/include
+	install -m 644 docs/sonde.1 $(DESTDIR)$(PREFIX)/share/man/man1
+
+-include $(B)/tests/main.d $(TEST_BASE:.o=.d) $(B)/tests/gpu/main.d \
+    $(GPU_OBJ:.o=.d) $(FAKE:=.d) $(BENCH_SRC:%.c=$(B)/%.d)

@@ -1,0 +1,622 @@
+/* Reports: what is written as JSON, what is read back and what is refused, and
+ * what a person sees as text. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "report/report.h"
+#include "testing.h"
+
+static struct finding *measured(struct results *r, const char *id,
+                                double number, const char *unit)
+{
+    struct finding *const f = results_add(r, id, "latency");
+    finding_set(f, STATUS_MEASURED, value_number(number), unit);
+    return f;
+}
+
+static struct finding *reported(struct results *r, const char *id,
+                                double number, const char *unit)
+{
+    struct finding *const f = results_add(r, id, "properties");
+    finding_set(f, STATUS_REPORTED, value_number(number), unit);
+    return f;
+}
+
+static void add_l1(struct results *r)
+{
+    struct finding *const f = measured(r, "l1.latency", 32.06, "cycles");
+    finding_interval(f, 32, 32.1, 0.99);
+    finding_method(f, "a chain of loads");
+    finding_protocol(f, "load", value_text("ld.global.ca.u64"));
+    finding_protocol(f, "warm", value_bool(true));
+    finding_evidence(f, "chase space=global op=ca bytes=4096 stride=128");
+    measured(r, "l1.size", 16384, "B");
+}
+
+static void add_bounds(struct results *r)
+{
+    struct finding *f = results_add(r, "const_l15.size", "size");
+    finding_set(f, STATUS_AT_LEAST, value_number(65536), "B");
+    finding_because(f, "a module may hold 64 KiB of constants");
+    f = results_add(r, "l1.policy", "policy");
+    finding_none(f, "the budget was spent");
+    f = results_add(r, "tlb_l2.set_ways", "tlb");
+    struct value ways = value_list();
+    value_push(&ways, value_number(17));
+    value_push(&ways, value_number(8));
+    finding_set(f, STATUS_DERIVED, ways, "");
+}
+
+/* A report with something of everything. */
+static struct results example(void)
+{
+    struct results r = {0};
+    r.version = xstrdup("0.1.0");
+    r.command = xcalloc(1, sizeof *r.command);
+    r.command[r.command_count++] = xstrdup("sonde");
+    results_device(&r, "spec", value_text("sim:k20c"));
+    results_device(&r, "name", value_text("Tesla K20c"));
+    results_device(&r, "compute_capability", value_text("3.5"));
+    results_device(&r, "simulated", value_bool(true));
+    reported(&r, "sm.count", 13, "");
+    reported(&r, "clock.sm", 1e9, "Hz");
+    reported(&r, "memory.size", 5368709120.0, "B");
+    add_l1(&r);
+    add_bounds(&r);
+    return r;
+}
+
+static char *written(const struct report_format *format,
+                     const struct results *r, struct report_style style)
+{
+    struct buf out = {0};
+    format->write(r, &style, &out);
+    return buf_take(&out);
+}
+
+static void assert_says(const char *text, const char *words)
+{
+    ck_assert_msg(strstr(text, words) != NULL, "\"%s\" is not in:\n%s", words,
+                  text);
+}
+
+static void assert_is_silent(const char *text, const char *words)
+{
+    ck_assert_msg(strstr(text, words) == NULL, "\"%s\" is in:\n%s", words,
+                  text);
+}
+
+/* ---- JSON ---- */
+
+static const char example_json[] =
+    "{\n"
+    "  \"schema\": \"sonde-report-1\",\n"
+    "  \"sonde\": {\n"
+    "    \"version\": \"0.1.0\",\n"
+    "    \"command\": [\n"
+    "      \"sonde\"\n"
+    "    ]\n"
+    "  },\n"
+    "  \"device\": {\n"
+    "    \"spec\": \"sim:k20c\",\n"
+    "    \"name\": \"Tesla K20c\",\n"
+    "    \"compute_capability\": \"3.5\",\n"
+    "    \"simulated\": true\n"
+    "  },\n"
+    "  \"findings\": {\n"
+    "    \"sm.count\": {\n"
+    "      \"value\": 13,\n"
+    "      \"status\": \"reported\",\n"
+    "      \"study\": \"properties\"\n"
+    "    },\n"
+    "    \"clock.sm\": {\n"
+    "      \"value\": 1000000000,\n"
+    "      \"unit\": \"Hz\",\n"
+    "      \"status\": \"reported\",\n"
+    "      \"study\": \"properties\"\n"
+    "    },\n"
+    "    \"memory.size\": {\n"
+    "      \"value\": 5368709120,\n"
+    "      \"unit\": \"B\",\n"
+    "      \"status\": \"reported\",\n"
+    "      \"study\": \"properties\"\n"
+    "    },\n"
+    "    \"l1.latency\": {\n"
+    "      \"value\": 32.06,\n"
+    "      \"unit\": \"cycles\",\n"
+    "      \"status\": \"measured\",\n"
+    "      \"interval\": [\n"
+    "        32,\n"
+    "        32.1\n"
+    "      ],\n"
+    "      \"confidence\": 0.99,\n"
+    "      \"method\": \"a chain of loads\",\n"
+    "      \"protocol\": {\n"
+    "        \"load\": \"ld.global.ca.u64\",\n"
+    "        \"warm\": true\n"
+    "      },\n"
+    "      \"study\": \"latency\",\n"
+    "      \"evidence\": [\n"
+    "        \"chase space=global op=ca bytes=4096 stride=128\"\n"
+    "      ]\n"
+    "    },\n"
+    "    \"l1.size\": {\n"
+    "      \"value\": 16384,\n"
+    "      \"unit\": \"B\",\n"
+    "      \"status\": \"measured\",\n"
+    "      \"study\": \"latency\"\n"
+    "    },\n"
+    "    \"const_l15.size\": {\n"
+    "      \"value\": 65536,\n"
+    "      \"unit\": \"B\",\n"
+    "      \"status\": \"at_least\",\n"
+    "      \"study\": \"size\",\n"
+    "      \"because\": \"a module may hold 64 KiB of constants\"\n"
+    "    },\n"
+    "    \"l1.policy\": {\n"
+    "      \"status\": \"not_measured\",\n"
+    "      \"study\": \"policy\",\n"
+    "      \"because\": \"the budget was spent\"\n"
+    "    },\n"
+    "    \"tlb_l2.set_ways\": {\n"
+    "      \"value\": [\n"
+    "        17,\n"
+    "        8\n"
+    "      ],\n"
+    "      \"status\": \"derived\",\n"
+    "      \"study\": \"tlb\"\n"
+    "    }\n"
+    "  }\n"
+    "}\n";
+
+START_TEST(json_is_the_document_of_the_schema)
+{
+    struct results r = example();
+    char *const json = written(&report_json, &r, (struct report_style){0});
+    ck_assert_str_eq(json, example_json);
+    free(json);
+    results_free(&r);
+}
+END_TEST
+
+START_TEST(json_that_is_read_is_written_the_same)
+{
+    struct results r = {0};
+    struct error err;
+    ASSERT_DONE(report_read(example_json, "a.json", &r, &err), err);
+    char *const json = written(&report_json, &r, (struct report_style){0});
+    ck_assert_str_eq(json, example_json);
+    free(json);
+    results_free(&r);
+}
+END_TEST
+
+/* Numbers, and how JSON has them: whole, or with six digits. */
+static const struct {
+    double number;
+    const char *json;
+} numbers[] = {
+    {0,                  "\"value\": 0,"               },
+    {-0.0,               "\"value\": 0,"               },
+    {32.0,               "\"value\": 32,"              },
+    {32.0 + 1e-9,        "\"value\": 32,"              },
+    {96.18 / 3,          "\"value\": 32.06,"           },
+    {0.1 + 0.2,          "\"value\": 0.3,"             },
+    {1.0 / 3,            "\"value\": 0.333333,"        },
+    {99999.94,           "\"value\": 99999.9,"         },
+    {123456.78,          "\"value\": 123457,"          },
+    {4123456789012.5,    "\"value\": 4123456789012,"   },
+    {9007199254740992.0, "\"value\": 9007199254740992,"},
+    {-16384,             "\"value\": -16384,"          },
+};
+
+START_TEST(json_numbers_are_whole_or_have_six_digits)
+{
+    struct results r = {0};
+    measured(&r, "l1.latency", numbers[_i].number, "");
+    char *const json = written(&report_json, &r, (struct report_style){0});
+    assert_says(json, numbers[_i].json);
+    free(json);
+    results_free(&r);
+}
+END_TEST
+
+START_TEST(json_numbers_survive_reading)
+{
+    struct results r = {0}, back = {0};
+    struct error err;
+    measured(&r, "l1.latency", numbers[_i].number, "");
+    char *const once = written(&report_json, &r, (struct report_style){0});
+    ASSERT_DONE(report_read(once, "a.json", &back, &err), err);
+    char *const twice = written(&report_json, &back, (struct report_style){0});
+    ck_assert_str_eq(once, twice);
+    free(once);
+    free(twice);
+    results_free(&r);
+    results_free(&back);
+}
+END_TEST
+
+START_TEST(json_is_utf8_even_if_a_word_is_not)
+{
+    struct results r = {0}, back = {0};
+    struct error err;
+    results_device(&r, "spec", value_text("sim:\xff.json"));
+    char *const json = written(&report_json, &r, (struct report_style){0});
+    ASSERT_DONE(report_read(json, "a.json", &back, &err), err);
+    ck_assert_str_eq(back.device[0].value.text, "sim:?.json");
+    free(json);
+    results_free(&r);
+    results_free(&back);
+}
+END_TEST
+
+/* ---- what is refused ---- */
+
+#define HEAD         "{\"schema\": \"sonde-report-1\", \"sonde\": {}, \"device\": {},\n"
+#define ONE(finding) HEAD "\"findings\": {\n\"l1.size\": " finding "}}"
+
+static const struct {
+    const char *json, *says;
+} refused[] = {
+    {"",                                                                    "line 1: not a report in JSON"         },
+    {"{\n\"schema\": \n!}",                                                 "line 3: not a report"                 },
+    {"[]",                                                                  "should be an object"                  },
+    {"{}",                                                                  "key \"schema\": is missing"           },
+    {"{\"schema\": \"sonde-report-9\", \"sonde\": {}, \"device\": {}, "
+     "\"findings\": {}}",                                              "should be \"sonde-report-1\""         },
+    {HEAD "\"findings\": {}, \"extra\": 1}",                                "line 2: key \"extra\""                },
+    {HEAD "\"findings\": []}",                                              "key \"findings\": should be an object"},
+    {HEAD "\"findings\": {\"size\": {}}}",                                  "component.attribute"                  },
+    {HEAD "\"findings\": {\"l1.si ze\": {}}}",                              "component.attribute"                  },
+    {HEAD "\"findings\": {\"l1.\": {}}}",                                   "component.attribute"                  },
+    {ONE("3"),                                                              "line 3: finding \"l1.size\""          },
+    {ONE("{}"),                                                             "\"status\": is missing"               },
+    {ONE("{\"status\": \"measurd\", \"value\": 1}"),                        "should be one of"                     },
+    {ONE("{\"status\": 7, \"value\": 1}"),                                  "should be one of"                     },
+    {ONE("{\"status\": \"measured\"}"),                                     "\"value\": is missing"                },
+    {ONE("{\"status\": \"not_measured\", \"value\": 1}"),
+     "what was not measured has none"                                                                              },
+    {ONE("{\"status\": \"measured\", \"value\": null}"),                    "key \"value\""                        },
+    {ONE("{\"status\": \"measured\", \"value\": [[1]]}"),                   "key \"value\""                        },
+    {ONE("{\"status\": \"measured\", \"value\": 1, \"value\": 2}"),
+     "duplicate"                                                                                                   },
+    {ONE("{\"status\": \"measured\", \"value\": 1, \"sure\": 2}"),
+     "key \"sure\": is not known here"                                                                             },
+    {ONE("{\"status\": \"measured\", \"value\": 1, \"interval\": [2, 1]}"),
+     "the lower first"                                                                                             },
+    {ONE("{\"status\": \"measured\", \"value\": 1, \"interval\": 1}"),
+     "the lower first"                                                                                             },
+    {ONE("{\"status\": \"measured\", \"value\": 1, \"confidence\": 1.5}"),
+     "from 0 to 1"                                                                                                 },
+    {ONE("{\"status\": \"measured\", \"value\": 1, \"unit\": 1}"),
+     "key \"unit\": should be a string"                                                                            },
+    {ONE("{\"status\": \"measured\", \"value\": 1, \"evidence\": [1]}"),
+     "key \"evidence\""                                                                                            },
+    {ONE("{\"status\": \"measured\", \"value\": 1, \"evidence\": \"a\"}"),
+     "should be a list of strings"                                                                                 },
+    {ONE("{\"status\": \"measured\", \"value\": 1, \"protocol\": []}"),
+     "key \"protocol\""                                                                                            },
+    {ONE("{\"status\": \"measured\", \"value\": 1, "
+         "\"protocol\": {\"load\": {}}}"),
+     "key \"load\""                                                                                                },
+};
+
+START_TEST(read_refuses_what_is_no_report)
+{
+    struct results r = {0};
+    struct error err;
+    ASSERT_FAILS(report_read(refused[_i].json, "a.json", &r, &err), ERR_FILE,
+                 err, refused[_i].says);
+    ck_assert_int_eq(strncmp(err.text, "a.json: ", 8), 0);
+    results_free(&r);
+}
+END_TEST
+
+/* ---- text ---- */
+
+static const char example_tree[] =
+    "Tesla K20c (sim:k20c)\n"
+    "SIMULATED: these are the numbers of a simulated GPU, not of one in this "
+    "machine\n"
+    "compute capability 3.5, 13 SMs, SM clock 1 GHz\n"
+    "\n"
+    "SM\n"
+    "│\n"
+    "├─ constant L1.5\n"
+    "│     size             ≥ 64 KiB: a module may hold 64 KiB of constants\n"
+    "│\n"
+    "├─ TLB L2\n"
+    "│     set ways         17, 8 (derived)\n"
+    "│\n"
+    "└─ L1 cache\n"
+    "   │  size             16 KiB\n"
+    "   │  policy           not measured: the budget was spent\n"
+    "   │  latency          32.06 cycles (32.1 ns)\n"
+    "   │\n"
+    "   └─ memory\n"
+    "         size          5 GiB (reported)\n";
+
+START_TEST(text_shows_the_hierarchy_as_a_tree)
+{
+    struct results r = example();
+    char *const text =
+        written(&report_text, &r, (struct report_style){.tree = true});
+    ck_assert_str_eq(text, example_tree);
+    free(text);
+    results_free(&r);
+}
+END_TEST
+
+START_TEST(text_without_a_tree_is_one_finding_a_line)
+{
+    struct results r = example();
+    char *const text = written(&report_text, &r, (struct report_style){0});
+    assert_says(text, "\nsm.count         13 (reported)\n");
+    assert_says(text, "\nl1.latency       32.06 cycles (32.1 ns)\n");
+    free(text);
+    results_free(&r);
+}
+END_TEST
+
+START_TEST(text_in_ascii_is_ascii)
+{
+    struct results r = example();
+    struct finding *const f = measured(&r, "l2.latency", 280, "cycles");
+    finding_interval(f, 270, 285, 0.9);
+    finding_because(f, "2 × “far” → 鲸");
+    char *const text = written(
+        &report_text, &r, (struct report_style){.tree = true, .ascii = true});
+    for (const char *c = text; *c != '\0'; c++)
+        ck_assert_int_lt((unsigned char)*c, 0x80);
+    assert_says(text, "`- L1 cache");
+    assert_says(text, ">= 64 KiB");
+    assert_says(text, "280 +- 10 cycles");
+    assert_says(text, "2 x \"far\" -> ?");
+    free(text);
+    results_free(&r);
+}
+END_TEST
+
+START_TEST(text_has_colours_only_when_asked)
+{
+    struct results r = example();
+    char *const plain =
+        written(&report_text, &r, (struct report_style){.tree = true});
+    char *const color = written(
+        &report_text, &r, (struct report_style){.tree = true, .color = true});
+    assert_is_silent(plain, "\033");
+    assert_says(color, "\033[1mTesla K20c\033[0m");
+    free(plain);
+    free(color);
+    results_free(&r);
+}
+END_TEST
+
+START_TEST(text_lets_no_control_character_through)
+{
+    struct results r = {0};
+    results_device(&r, "name",
+                   value_text("a\033[2Jb\xc2\x9b"
+                              "c\td\ne"));
+    struct finding *const f = results_add(&r, "l1.size", "size");
+    finding_none(f, "x\033]0;y\a\x7f\r\nz");
+    char *const text =
+        written(&report_text, &r, (struct report_style){.tree = true});
+    assert_says(text, "a?[2Jb?c d e\n");
+    assert_says(text, "x?]0;y??  z\n");
+    free(text);
+    results_free(&r);
+}
+END_TEST
+
+/* Columns of the widest line, a character each. */
+static size_t widest(const char *text)
+{
+    size_t columns = 0, most = 0;
+    for (; *text != '\0'; text++) {
+        if (*text == '\n')
+            columns = 0;
+        else
+            columns += ((unsigned char)*text & 0xc0) != 0x80;
+        most = columns > most ? columns : most;
+    }
+    return most;
+}
+
+START_TEST(text_wraps_long_reasons_and_long_words)
+{
+    struct results r = {0};
+    char words[601], word[301];
+    for (size_t i = 0; i < sizeof words - 1; i++)
+        words[i] = i % 7 == 6 ? ' ' : 'w';
+    words[sizeof words - 1] = '\0';
+    memset(word, 'x', sizeof word - 1);
+    word[sizeof word - 1] = '\0';
+    finding_none(results_add(&r, "l1.size", "size"), "%s", words);
+    finding_none(results_add(&r, "l2.size", "size"), "%s", word);
+    char *const text =
+        written(&report_text, &r, (struct report_style){.tree = true});
+    ck_assert_uint_le(widest(text), 100);
+    ck_assert_uint_gt(widest(text), 90);
+    free(text);
+    results_free(&r);
+}
+END_TEST
+
+START_TEST(text_survives_an_absurdly_long_name)
+{
+    struct results r = {0};
+    char id[300];
+    memset(id, 'i', sizeof id);
+    memcpy(id, "l1.", 3);
+    id[sizeof id - 1] = '\0';
+    measured(&r, id, 1, "");
+    char *const tree =
+        written(&report_text, &r, (struct report_style){.tree = true});
+    char *const list = written(&report_text, &r, (struct report_style){0});
+    assert_says(tree, "iii 1\n");
+    assert_says(list, "iii 1\n");
+    free(tree);
+    free(list);
+    results_free(&r);
+}
+END_TEST
+
+START_TEST(text_verbose_says_how_a_number_came_about)
+{
+    struct results r = example();
+    char *const text = written(
+        &report_text, &r, (struct report_style){.tree = true, .verbose = true});
+    assert_says(text, "interval: 32 cycles to 32.1 cycles, confidence 99 %");
+    assert_says(text, "method: a chain of loads");
+    assert_says(text, "protocol: load ld.global.ca.u64, warm yes");
+    assert_says(text, "evidence: chase space=global op=ca bytes=4096");
+    free(text);
+    results_free(&r);
+}
+END_TEST
+
+START_TEST(text_shows_components_and_attributes_that_nobody_told_it_of)
+{
+    struct results r = {0};
+    measured(&r, "warp_drive.flux", 3, "cycles");
+    measured(&r, "l1.zeta", 1, "");
+    measured(&r, "l1.alpha", 2, "");
+    measured(&r, "l1.latency_far", 9, "cycles");
+    char *const text =
+        written(&report_text, &r, (struct report_style){.tree = true});
+    ck_assert_str_eq(text, "unnamed GPU\n"
+                           "\n"
+                           "SM\n"
+                           "│\n"
+                           "└─ L1 cache\n"
+                           "      latency far   9 cycles\n"
+                           "      alpha         2\n"
+                           "      zeta          1\n"
+                           "\n"
+                           "warp drive\n"
+                           "   flux             3 cycles\n");
+    free(text);
+    results_free(&r);
+}
+END_TEST
+
+START_TEST(text_says_one_reason_once)
+{
+    struct results r = {0};
+    finding_none(results_add(&r, "l1.size", "a"), "loads pass it by");
+    finding_none(results_add(&r, "l1.line", "a"), "loads pass it by");
+    finding_none(results_add(&r, "l1.ways", "a"), "the budget was spent");
+    char *const text =
+        written(&report_text, &r, (struct report_style){.tree = true});
+    assert_says(text, "ways          not measured: the budget was spent\n");
+    assert_says(text, "not measured  size, line: loads pass it by\n");
+    free(text);
+    results_free(&r);
+}
+END_TEST
+
+START_TEST(text_runs_the_limits_of_the_driver_together)
+{
+    struct results r = {0};
+    reported(&r, "l2.size_reported", 52428800, "B");
+    reported(&r, "l2.persisting", 1048576, "B");
+    reported(&r, "block.max_threads", 1024, "threads");
+    char *const text =
+        written(&report_text, &r, (struct report_style){.tree = true});
+    assert_says(text, "reported       size 50 MiB, persisting 1 MiB\n");
+    assert_says(text, "\nblock\n   reported          max threads 1024\n");
+    free(text);
+    results_free(&r);
+}
+END_TEST
+
+/* A value, and the text that a person sees. */
+static const struct {
+    double value;
+    const char *unit;
+    double low, high, confidence;
+    const char *text;
+} shown[] = {
+    {216 * 1024, "B",      0,        0,        -1,   " 216 KiB\n"                             },
+    {1536,       "B",      0,        0,        -1,   " 1.5 KiB\n"                             },
+    {1000,       "B",      0,        0,        -1,   " 1000 B\n"                              },
+    {62914560,   "B",      58720256, 64000000, -1,   " 60 ± 4 MiB\n"                         },
+    {4.8e12,     "B/s",    0,        0,        -1,   " 4.8 TB/s\n"                            },
+    {1980e6,     "Hz",     0,        0,        -1,   " 1.98 GHz\n"                            },
+    {280.4,      "cycles", 280.3,    280.5,    0.99, " 280.4 cycles\n"                        },
+    {280.4,      "cycles", 276,      284,      0.9,  " 280.4 ± 4.4 cycles, confidence 90 %\n"},
+    {655.25,     "cycles", 0,        0,        -1,   " 655.2 cycles\n"                        },
+    {0.0625,     "",       0,        0,        -1,   " 0.0625\n"                              },
+    {2147483647, "blocks", 0,        0,        -1,   " 2147483647 blocks\n"                   },
+};
+
+START_TEST(text_uses_units_that_people_use)
+{
+    struct results r = {0};
+    struct finding *const f =
+        measured(&r, "l2.thing", shown[_i].value, shown[_i].unit);
+    if (shown[_i].high > 0)
+        finding_interval(f, shown[_i].low, shown[_i].high,
+                         shown[_i].confidence);
+    char *const text = written(&report_text, &r, (struct report_style){0});
+    assert_says(text, shown[_i].text);
+    free(text);
+    results_free(&r);
+}
+END_TEST
+
+START_TEST(text_times_cycles_by_the_clock_that_was_measured)
+{
+    struct results r = {0};
+    reported(&r, "clock.sm", 2e9, "Hz");
+    measured(&r, "clock.measured", 1e9, "Hz");
+    measured(&r, "l1.latency", 30, "cycles");
+    char *const text = written(&report_text, &r, (struct report_style){0});
+    assert_says(text, "30 cycles (30 ns)\n");
+    free(text);
+    results_free(&r);
+}
+END_TEST
+
+START_TEST(formats_are_found_by_name)
+{
+    ck_assert_ptr_eq(report_format_find("text"), &report_text);
+    ck_assert_ptr_eq(report_format_find("json"), &report_json);
+    ck_assert_ptr_null(report_format_find("jso"));
+}
+END_TEST
+
+Suite *suite_report(void)
+{
+    TCase *tests;
+    Suite *const suite = suite_of("report", 10, &tests);
+    tcase_add_test(tests, json_is_the_document_of_the_schema);
+    tcase_add_test(tests, json_that_is_read_is_written_the_same);
+    tcase_add_loop_test(tests, json_numbers_are_whole_or_have_six_digits, 0,
+                        COUNT_OF(numbers));
+    tcase_add_loop_test(tests, json_numbers_survive_reading, 0,
+                        COUNT_OF(numbers));
+    tcase_add_test(tests, json_is_utf8_even_if_a_word_is_not);
+    tcase_add_loop_test(tests, read_refuses_what_is_no_report, 0,
+                        COUNT_OF(refused));
+    tcase_add_test(tests, text_shows_the_hierarchy_as_a_tree);
+    tcase_add_test(tests, text_without_a_tree_is_one_finding_a_line);
+    tcase_add_test(tests, text_in_ascii_is_ascii);
+    tcase_add_test(tests, text_has_colours_only_when_asked);
+    tcase_add_test(tests, text_lets_no_control_character_through);
+    tcase_add_test(tests, text_wraps_long_reasons_and_long_words);
+    tcase_add_test(tests, text_survives_an_absurdly_long_name);
+    tcase_add_test(tests, text_verbose_says_how_a_number_came_about);
+    tcase_add_test(tests,
+                   text_shows_components_and_attributes_that_nobody_told_it_of);
+    tcase_add_test(tests, text_says_one_reason_once);
+    tcase_add_test(tests, text_runs_the_limits_of_the_driver_together);
+    tcase_add_loop_test(tests, text_uses_units_that_people_use, 0,
+                        COUNT_OF(shown));
+    tcase_add_test(tests, text_times_cycles_by_the_clock_that_was_measured);
+    tcase_add_test(tests, formats_are_found_by_name);
+    return suite;
+}
