@@ -24,11 +24,3 @@ struct device *testing_sim_of(const char *json, uint64_t seed)
     free(path);
     return device;
 }
-
-struct device *testing_gpu(struct error *why)
-{
-    const struct device_options options = {.no_cache = true};
-    struct device *device;
-    return device_open("cuda:0", &options, &device, NULL, why) == 0 ? device
-                                                                    : NULL;
-}

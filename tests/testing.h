@@ -59,9 +59,6 @@ struct device;
 struct device *testing_sim(const char *profile, uint64_t seed);
 struct device *testing_sim_of(const char *json, uint64_t seed);
 
-/* The first GPU, or NULL and the reason why there is none to be used. */
-struct device *testing_gpu(struct error *why);
-
 /* Used by main.c. */
 struct testing_counts {
     _Atomic unsigned next, ran, failures, errors, skipped;

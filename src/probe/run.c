@@ -249,7 +249,9 @@ int prober_run(struct prober *p, const char *text, struct samples *samples,
         p->options.watch(p->options.context, name);
     samples_init(samples, e.probe);
     p->experiments++;
+    const double began = now_seconds();
     const int status = run_parsed(p, &e, name, samples, err);
+    log_say(LOG_DEBUG, "%.1f ms: %s", 1e3 * (now_seconds() - began), name);
     if (status != 0)
         samples_free(samples);
     if (status == 0 && canonical != NULL)

@@ -136,6 +136,12 @@ static void choose_sm(struct kernel_text *k)
 
 enum { SWEEP_UNROLL = 4 };
 
+/* A sweep wants many loads in flight; a chase wants company least of all. */
+static unsigned threads_of(const struct walk *w)
+{
+    return w->flush > 0 || w->sweep > 0 ? 256 : 32;
+}
+
 /* A flush strides like the ring, as far as no line is left out (32 B is the
  * smallest there is) and no time is wasted (128 B the largest). */
 static uint64_t flush_stride(const struct walk *w)
@@ -157,7 +163,7 @@ static void sweep_range(struct kernel_text *k, const struct walk *w,
         kernel_line(k, "setp.lt.u64 %%in%d, %%at, %%end;", i);
         kernel_line(k, "@%%in%d %s %%word%d, [%%at];", i, load, i);
         kernel_line(k, "add.u64 %%at, %%at, %" PRIu64 ";",
-                    stride * WALK_THREADS);
+                    stride * threads_of(w));
     }
     for (int i = 0; i < SWEEP_UNROLL; i++)
         kernel_line(k, "xor.b32 %%sink, %%sink, %%word%d;", i);
@@ -229,7 +235,7 @@ static void link_shared(struct kernel_text *k, const struct walk *w)
     else
         kernel_line(k, "add.u32 %%to, %%to, %%pool;");
     kernel_line(k, "st.shared.u32 [%%element], %%to;");
-    kernel_line(k, "add.u64 %%turn, %%turn, %d;", WALK_THREADS);
+    kernel_line(k, "add.u64 %%turn, %%turn, %u;", threads_of(w));
     kernel_line(k, "bra LINK;");
     kernel_line(k, "LINKED:");
 }
@@ -458,9 +464,10 @@ static int upload(struct prober *prober, struct stage *s, size_t words_each,
     return status;
 }
 
-/* Blocks for every SM and as many again: the surplus leaves at once. */
+/* `times` blocks for every SM; those that find nothing to do leave at once. */
 static int launch(struct prober *prober, struct kernel *kernel,
-                  const struct stage *s, uint64_t pool, struct error *err)
+                  const struct stage *s, uint64_t pool, unsigned times,
+                  struct error *err)
 {
     struct device *const d = prober_device(prober);
     if (device_copy_in(d, s->slots_at, s->slots, SLOTS * sizeof *s->slots,
@@ -468,8 +475,8 @@ static int launch(struct prober *prober, struct kernel *kernel,
         return err->code;
     const int64_t sms = prober_info(prober)->value[PROPERTY_SMS];
     const struct launch launch = {
-        .grid = {(unsigned)(2 * (sms > 0 ? sms : SLOTS))},
-        .block = {WALK_THREADS},
+        .grid = {times * (unsigned)(sms > 0 ? sms : SLOTS)},
+        .block = {threads_of(s->walk)},
         .shared_bytes = (unsigned)(WALK_POOL_OWN + pool),
         .carve_out = s->walk->carve == WALK_CARVE_DRIVER
                          ? CARVE_OUT_DEFAULT
@@ -490,7 +497,7 @@ static bool complete(const struct walk_out *out, uint64_t sms,
     return true;
 }
 
-/* A launch may leave an SM out: how often it is tried again. */
+/* A launch may leave an SM out: how often it is tried, with ever more blocks. */
 enum { LAUNCHES_MOST = 5 };
 
 static int launch_until_complete(struct prober *prober, struct kernel *kernel,
@@ -500,8 +507,8 @@ static int launch_until_complete(struct prober *prober, struct kernel *kernel,
 {
     const uint64_t sms = s->walk->sms;
     out->words = xcalloc(sms * words_each, 8);
-    for (int i = 0; i < LAUNCHES_MOST; i++) {
-        if (launch(prober, kernel, s, pool, err) != 0 ||
+    for (unsigned i = 0; i < LAUNCHES_MOST; i++) {
+        if (launch(prober, kernel, s, pool, i + 1, err) != 0 ||
             device_copy_out(prober_device(prober), out->words, s->out_at,
                             sms * words_each * 8, err) != 0)
             return err->code;

@@ -2,7 +2,7 @@
  * What the pointer-chasing probes have in common: their parameters, the ring
  * in device memory, the choice of SMs, and the opening of their kernels.
  *
- * A launch has one block for each SM of the GPU and some to spare.  The first
+ * A launch has one block for each SM of the GPU, more if that missed one.  The first
  * block that finds itself on a wanted SM takes that SM's job; all others
  * leave at once.  So different ring sizes run on different SMs in one launch
  * (Groessler 2022, 4.7.2).  In a block that works, all threads sweep memory
@@ -87,7 +87,7 @@ enum walk_word {
 /* Module variables that a walking kernel needs. */
 #define WALK_VARIABLES ".extern .shared .align 16 .b8 pool[];\n\n"
 /* Bytes at the start of `pool` that the opening keeps for itself. */
-enum { WALK_POOL_OWN = 16, WALK_THREADS = 256 };
+enum { WALK_POOL_OWN = 16 };
 
 /*
  * Writes the opening: parameters `jobs slots`, choice of the SM, flush and

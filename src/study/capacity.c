@@ -20,6 +20,10 @@
 static const char *const needs[] = {"cached", NULL};
 static const char *const gives[] = {"l1.knee", "l2.knee", NULL};
 
+/* The edge is looked for with the smallest line there is, so that no line is
+ * skipped; where everything misses, the commonest does. */
+enum { FINE = 32, COARSE = 128 };
+
 /* What is asked, for the search's callback. */
 struct curve {
     struct lab *lab;
@@ -29,13 +33,14 @@ struct curve {
     struct finding *finding;
 };
 
-static int try_size(struct curve *c, uint64_t bytes, struct error *err)
+static int try_size(struct curve *c, uint64_t bytes, int stride,
+                    struct error *err)
 {
     struct cost cost;
     if (lab_average(c->lab, &cost, err,
                     "chase %s bytes=%" PRIu64
-                    " stride=32 sweep=1 warm=0 visits=4096 repeats=3",
-                    c->row->load, bytes) != 0)
+                    " stride=%d sweep=1 warm=0 visits=4096 repeats=1",
+                    c->row->load, bytes, stride) != 0)
         return err->code;
     c->cycles = cost.cycles;
     finding_evidence(c->finding, cost.experiment);
@@ -46,7 +51,7 @@ static int try_size(struct curve *c, uint64_t bytes, struct error *err)
 static int fits(void *context, uint64_t bytes, bool *yes, struct error *err)
 {
     struct curve *const c = context;
-    if (try_size(c, bytes, err) != 0)
+    if (try_size(c, bytes, FINE, err) != 0)
         return err->code;
     *yes = c->cycles <= c->limit;
     return 0;
@@ -59,7 +64,7 @@ static int find_miss_cost(struct curve *c, uint64_t bytes, struct error *err)
     double before = 0;
     int alike = 0;
     for (; alike < 2 && bytes <= c->row->most; bytes *= 2) {
-        if (try_size(c, bytes, err) != 0)
+        if (try_size(c, bytes, COARSE, err) != 0)
             return err->code;
         alike = c->cycles < 1.03 * before && c->cycles > 0.97 * before
                     ? alike + 1
@@ -78,8 +83,8 @@ static int mean_of_slow(struct curve *c, uint64_t bytes, double above,
     char *name;
     if (lab_probe(c->lab, &s, &name, err,
                   "trace %s bytes=%" PRIu64
-                  " stride=32 sweep=1 warm=0 visits=2048",
-                  c->row->load, bytes) != 0)
+                  " stride=%d sweep=1 warm=0 visits=2048",
+                  c->row->load, bytes, COARSE) != 0)
         return err->code;
     const size_t cycles = samples_column(&s, "cycles");
     double *const slow = xreallocarray(NULL, s.rows, sizeof *slow);
@@ -117,7 +122,7 @@ static int find_far_end(struct curve *c, struct level_facts *facts,
 {
     facts->near_fits = facts->fits;
     facts->near_overflows = facts->overflows;
-    if (try_size(c, facts->overflows / 32 * 43, err) != 0)
+    if (try_size(c, facts->overflows / 32 * 43, FINE, err) != 0)
         return err->code;
     facts->plateau = c->cycles;
     c->limit = (facts->plateau + facts->miss) / 2;
@@ -144,7 +149,7 @@ static int find_knee(struct curve *c, struct level_facts *facts,
 {
     /* Enough lines to spread over all slices of a level that has them. */
     const uint64_t least = c->row->of_sm ? 1024 : 32768;
-    if (try_size(c, least, err) != 0)
+    if (try_size(c, least, FINE, err) != 0)
         return err->code;
     facts->hit = facts->plateau = c->cycles;
     /* 2 cycles or 4 %: above what jitter and the choice of slices do, far

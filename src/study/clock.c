@@ -69,7 +69,7 @@ static int run(struct lab *lab, struct error *err)
 {
     struct samples s;
     char *experiment;
-    if (lab_probe(lab, &s, &experiment, err, "clock spin=4000000") != 0)
+    if (lab_probe(lab, &s, &experiment, err, "clock spin=1000000") != 0)
         return err->code;
     report_overhead(lab, "overhead", median_of(&s, "pair"),
                     "two %clock reads in a row", experiment);

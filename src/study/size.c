@@ -168,7 +168,8 @@ static int fits(void *context, uint64_t bytes, bool *yes, struct error *err)
     *yes = false;
     for (size_t i = 0; !*yes && i < COUNT_OF(warm_ups); i++) {
         struct seen s;
-        if (i > 0 && warm_ups[i] * (bytes / a->facts->line) > WARM_LOADS_MOST)
+        const uint64_t loads = warm_ups[i] * (bytes / a->facts->line);
+        if (i > 0 && (!a->whole || loads > WARM_LOADS_MOST))
             break;
         if (look(a, bytes, warm_ups[i], &s, err) != 0)
             return err->code;
@@ -235,15 +236,18 @@ static int find_edge(struct asked *a, uint64_t least, uint64_t most,
 static int find_size(struct asked *a, struct search *edge, struct error *err)
 {
     const struct level_facts *const f = a->facts;
-    uint64_t least = f->fits - f->fits / 8, most = 2 * f->overflows;
+    const uint64_t least = f->fits - f->fits / 8, most = 2 * f->overflows;
     if (f->fits / f->line > 2 * GLANCE) {
         a->whole = false;
         if (find_edge(a, least, most, edge, err) != 0)
             return err->code;
-        if (edge->state == SEARCH_BRACKETED) {
-            least = edge->fits - 64 * f->line;
-            most = edge->fits + 64 * f->line;
-        }
+        a->whole = true;
+        if (edge->state == SEARCH_BRACKETED &&
+            find_edge(a, edge->fits - 64 * f->line, edge->fits + 64 * f->line,
+                      edge, err) != 0)
+            return err->code;
+        if (edge->state == SEARCH_BRACKETED)
+            return 0;
     }
     a->whole = true;
     return find_edge(a, least, most, edge, err);
