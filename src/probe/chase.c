@@ -133,8 +133,8 @@ const struct probe probe_chase = {
     .params = params,
     .columns = columns,
     .figure = figure,
-    .repeats_least = 5,
-    .repeats_most = 15,
+    .repeats_least = 9,
+    .repeats_most = 25,
     .kernel = kernel,
     .once = once,
 };

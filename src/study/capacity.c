@@ -18,7 +18,7 @@
 #include "study/study.h"
 
 static const char *const needs[] = {"cached", NULL};
-static const char *const gives[] = {"l1.knee", "l2.knee", NULL};
+static const char *const gives[] = {"l1.parts", "l2.parts", NULL};
 
 /* The edge is looked for with the smallest line there is, so that no line is
  * skipped; where everything misses, the commonest does. */
@@ -29,6 +29,7 @@ struct curve {
     struct lab *lab;
     const struct level_row *row;
     double limit; /* cycles up to which a size fits */
+    int stride;   /* with which sizes are tried */
     double cycles; /* of the size that was tried last */
     struct finding *finding;
 };
@@ -51,7 +52,7 @@ static int try_size(struct curve *c, uint64_t bytes, int stride,
 static int fits(void *context, uint64_t bytes, bool *yes, struct error *err)
 {
     struct curve *const c = context;
-    if (try_size(c, bytes, FINE, err) != 0)
+    if (try_size(c, bytes, c->stride, err) != 0)
         return err->code;
     *yes = c->cycles <= c->limit;
     return 0;
@@ -122,15 +123,16 @@ static int find_far_end(struct curve *c, struct level_facts *facts,
 {
     facts->near_fits = facts->fits;
     facts->near_overflows = facts->overflows;
-    if (try_size(c, facts->overflows / 32 * 43, FINE, err) != 0)
+    c->stride = COARSE;
+    if (try_size(c, facts->overflows / 128 * 172, COARSE, err) != 0)
         return err->code;
     facts->plateau = c->cycles;
     c->limit = (facts->plateau + facts->miss) / 2;
     const struct search_range range = {
-        .least = facts->overflows,
+        .least = facts->overflows / 128 * 172,
         .most = 16 * facts->overflows,
-        .granularity = 32,
-        .relative = 128,
+        .granularity = COARSE,
+        .relative = 256,
     };
     struct search search;
     if (search_size(&range, fits, c, &search, err) != 0)
@@ -167,7 +169,8 @@ static int ask(struct lab *lab, const struct level_row *row,
 {
     struct curve c = {.lab = lab,
                       .row = row,
-                      .finding = lab_finding(lab, row->component, "knee")};
+                      .stride = FINE,
+                      .finding = lab_finding(lab, row->component, "parts")};
     struct search search;
     facts->why = "the size of the cache could not be found";
     facts->present = false;
@@ -188,25 +191,24 @@ static int ask(struct lab *lab, const struct level_row *row,
         (far && find_far_end(&c, facts, err) != 0))
         return err->code;
     facts->present = true;
-    finding_set(c.finding, STATUS_MEASURED,
-                value_number((double)(far ? facts->near_fits : facts->fits)),
-                "B");
-    finding_interval(
-        c.finding, (double)(far ? facts->near_fits : facts->fits),
-        (double)(far ? facts->near_overflows : facts->overflows), 0.99);
+    finding_set(c.finding, STATUS_MEASURED, value_number(far ? 2 : 1), "");
+    finding_protocol(c.finding, "near_bytes",
+                     value_number((double)(far ? facts->near_fits
+                                               : facts->fits)));
     return 0;
 }
 
 static int run(struct lab *lab, struct error *err)
 {
-    return lab_each_level(lab, "knee", ask, err);
+    return lab_each_level(lab, "parts", ask, err);
 }
 
 const struct study study_capacity = {
     .name = "capacity",
-    .question = "Roughly up to which size do rings stay in each cache?",
-    .method = "Rings of doubling size are swept and chased; the knee is where "
-              "the first loads get slower.",
+    .question = "Roughly where does each cache end, and is all of it alike?",
+    .method = "Rings of doubling size are swept and chased.  Where the first "
+              "loads get slower the cache ends, or, if they are cheaper than "
+              "misses, its near part.",
     .needs = needs,
     .gives = gives,
     .run = run,

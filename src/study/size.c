@@ -28,7 +28,10 @@ static const char *const gives[] = {"l1.size", "l2.size", NULL};
 
 /* Laps of small rings are cheap, those of large ones are not: loads timed, as
  * far as at least two laps and at most 64 allow. */
-enum { LOADS = 1 << 17, LAPS_LEAST = 2, LAPS_MOST = 64, RECORDS = 1024 };
+enum { LOADS = 1 << 16, LAPS_LEAST = 2, LAPS_MOST = 64 };
+/* What a trace keeps lies in shared memory, which an L1 may have to give room:
+ * 4 KiB there, 16 KiB where it costs nothing. */
+enum { RECORDS_SM = 256, RECORDS_SHARED = 1024 };
 /* Rings of more lines than that are judged by a part of a lap first. */
 enum { GLANCE = 8192 };
 /* A page's first access pays for the translation; one more element in each
@@ -42,6 +45,7 @@ struct asked {
     struct finding *finding;
     double low, high; /* cycles, in a trace, of a load that misses */
     double rate;      /* spikes as slow as that, of one load */
+    int records;      /* loads that a trace keeps */
     bool whole;       /* judge by whole laps; else by a glance */
     size_t tried;
 };
@@ -114,7 +118,8 @@ static void judge(const struct asked *a, const struct samples *t,
 {
     int64_t *const at = slow_offsets(a, t, &s->misses);
     s->returned = count_returned(at, s->misses, times_wanted(a, s));
-    s->full = samples_at(t, 0, samples_column(t, "events")) > RECORDS;
+    s->full =
+        samples_at(t, 0, samples_column(t, "events")) > (int64_t)a->records;
     free(at);
 }
 
@@ -135,7 +140,7 @@ static int look(struct asked *a, uint64_t bytes, uint64_t warm, struct seen *s,
                   " lead=%d sweep=1 warm=%" PRIu64 " visits=%" PRIu64
                   " above=%.0f records=%d",
                   a->row->load, bytes, a->facts->line, LEAD, warm, s->loads,
-                  floor(a->low), RECORDS) != 0)
+                  floor(a->low), a->records) != 0)
         return err->code;
     judge(a, &t, s);
     a->tried++;
@@ -319,6 +324,7 @@ static int ask(struct lab *lab, const struct level_row *row,
     struct asked a = {.lab = lab,
                       .row = row,
                       .facts = facts,
+                      .records = row->of_sm ? RECORDS_SM : RECORDS_SHARED,
                       .finding = lab_finding(lab, row->component, "size")};
     struct search edge;
     finding_protocol(a.finding, "load", value_text(row->words));

@@ -148,7 +148,8 @@ static bool is_silent(const char *entry)
         "cuDeviceGetUuid_v2", "cuDeviceGetTexture1DLinearMaxWidth",
         "cuCtxDestroy_v2",    "cuModuleUnload",
         "cuMemFree_v2",       "cuTexObjectDestroy",
-        "cuEventDestroy_v2",
+        "cuEventDestroy_v2",  "cuCtxGetLimit",
+        "cuCtxSetLimit",
     };
     for (size_t i = 0; i < COUNT_OF(silent); i++)
         if (strcmp(silent[i], entry) == 0)

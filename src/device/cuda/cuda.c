@@ -96,6 +96,26 @@ static int check_mode(const struct gpu *gpu, struct error *err)
                      gpu->driver.who, known ? " -i GPU-" : "", uuid);
 }
 
+/* Of the context's limits: how many bytes a miss of L2 may fetch at most. */
+enum { LIMIT_L2_FETCH = 5, SECTOR = 32 };
+
+/*
+ * By default the driver lets a miss of L2 fetch neighbouring sectors too (64 B
+ * on an H200, driver 580, 2026-11), which hides the sector and makes the cost
+ * of a miss depend on what was missed before.  What the default is, is
+ * reported; what is measured is the cache.  A hint: no harm if it is refused.
+ */
+static void fetch_single_sectors(struct gpu *gpu)
+{
+    size_t bytes;
+    if (gpu->driver.cuCtxGetLimit == NULL ||
+        gpu->driver.cuCtxSetLimit == NULL ||
+        gpu->driver.cuCtxGetLimit(&bytes, LIMIT_L2_FETCH) != 0)
+        return;
+    gpu->device.info.value[PROPERTY_L2_FETCH] = (int64_t)bytes;
+    gpu->driver.cuCtxSetLimit(LIMIT_L2_FETCH, SECTOR);
+}
+
 static int open_context(struct gpu *gpu, struct error *err)
 {
     int status = GPU_CALL(gpu, err, cuCtxCreate_v2,
@@ -106,6 +126,8 @@ static int open_context(struct gpu *gpu, struct error *err)
     if (status == 0)
         status = GPU_CALL(gpu, err, cuEventCreate, (&gpu->stopped, 0),
                           "making an event");
+    if (status == 0)
+        fetch_single_sectors(gpu);
     return status;
 }
 

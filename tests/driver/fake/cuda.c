@@ -283,6 +283,22 @@ int cuCtxSetCurrent(void *context)
     return OK;
 }
 
+int cuCtxGetLimit(size_t *value, int limit)
+{
+    IN(cuCtxGetLimit);
+    (void)limit;
+    *value = 64;
+    return OK;
+}
+
+int cuCtxSetLimit(int limit, size_t value)
+{
+    IN(cuCtxSetLimit);
+    (void)limit;
+    (void)value;
+    return OK;
+}
+
 int cuLinkCreate_v2(unsigned count, int *options, void **values, void **state)
 {
     IN(cuLinkCreate_v2);

@@ -1,0 +1,68 @@
+/*
+ * What the tests of the simulator share: a small GPU whose numbers are easy
+ * to tell apart, and a way to run a few lines of PTX on it.
+ */
+#ifndef SONDE_TESTS_UNIT_SIM_RIG_H
+#define SONDE_TESTS_UNIT_SIM_RIG_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "device/device.h"
+
+/* Parts of the profile in JSON; NULL: the rig's own. */
+struct rig_options {
+    const char *caches, *tlbs, *paths, *isa, *noise, *more;
+    uint64_t seed;
+};
+
+struct rig {
+    struct device *device;
+    uint64_t out, in; /* RIG_WORDS 64-bit words each; all 0 at first */
+    struct error err;
+};
+
+enum { RIG_WORDS = 8192 };
+
+/* rig_open(), rig_open(.noise = "…") */
+#define rig_open(...) rig_open_with(&(struct rig_options){__VA_ARGS__})
+struct rig rig_open_with(const struct rig_options *options);
+void rig_close(struct rig *rig);
+
+/* How a body is run; what is 0 is 1 (level: 3). */
+struct rig_run {
+    const char *variables; /* of module scope; NULL: none */
+    unsigned blocks, threads, shared;
+    uint32_t n; /* the third parameter */
+    int level;  /* -O0 is LEVEL_O0 */
+    double deadline_s;
+};
+enum { LEVEL_O0 = -1 };
+
+/*
+ * Runs `body` as the kernel k(u64 out, u64 in, u32 n).  It finds the registers
+ * %h0…7 (b16), %r0…31 (b32), %rd0…31 (b64), %f0…7, %d0…7, %p0…7, and in %out,
+ * %in, %n the parameters; the rig adds `ret`.  The line of the body's first
+ * line is RIG_LINE.  Returns the code of what failed, if anything did.
+ */
+enum { RIG_LINE = 14 };
+int rig_try(struct rig *rig, const char *body, const struct rig_run *run);
+/* As rig_try, and the test fails if it does. */
+#define rig_run(rig, body, ...)                                                \
+    rig_must(rig, body, &(struct rig_run){.n = 0, __VA_ARGS__})
+void rig_must(struct rig *rig, const char *body, const struct rig_run *run);
+
+uint64_t rig_out(struct rig *rig, size_t word);
+void rig_in(struct rig *rig, size_t word, uint64_t value);
+/* A ring of `count` pointers from `word` of `in` on, `step` words apart. */
+void rig_ring(struct rig *rig, size_t word, size_t count, size_t step);
+
+/* "mov.u32 %r30, %clock;" BODY "mov.u32 %r31, %clock;" and the difference to
+ * out[0]. */
+#define TIMED(body)                                                            \
+    "mov.u32 %r30, %clock;\n" body "\nmov.u32 %r31, %clock;\n"                 \
+    "sub.u32 %r31, %r31, %r30;\ncvt.u64.u32 %rd31, %r31;\n"                    \
+    "st.global.u64 [%out], %rd31;\n"
+
+#endif
