@@ -1,15 +1,18 @@
 /*
  * Which caches hold what a load brings in: L1 is asked by loading the same
  * small ring with ld.global.ca and with ld.global.cg (Groessler 2022, 4.2.1).
- * Hands on the cost of a hit in each level.
+ * Hands on the cost of a hit in each level, and how much dearer a load looks
+ * in a trace, where the clock is read around each, than in a chase.
  */
-#include <math.h>
 #include <stdlib.h>
 
+#include "analysis/stats.h"
+#include "base/mem.h"
 #include "study/study.h"
 
 static const char *const needs[] = {"clock", NULL};
-static const char *const gives[] = {"l1.caches_global", NULL};
+static const char *const gives[] = {"clock.trace_overhead", "l1.caches_global",
+                                    NULL};
 
 /* A ring that fits every cache there is, on one page; 64 loads of 32 lines. */
 static const char small_ring[] = "bytes=1024 stride=32 warm=4 visits=64";
@@ -25,6 +28,31 @@ static void report(struct lab *lab, const struct cost *ca,
     finding_protocol(f, "cg_cycles", value_number(cg->cycles));
 }
 
+/* The same loads traced; spikes are cut off at both ends alike. */
+static int trace_overhead(struct lab *lab, const struct cost *chased,
+                          struct error *err)
+{
+    struct samples s;
+    char *name;
+    if (lab_probe(lab, &s, &name, err, "trace %s bytes=1024 stride=32 warm=4 "
+                  "visits=256", level_table[LEVEL_L2].load) != 0)
+        return err->code;
+    const size_t cycles = samples_column(&s, "cycles");
+    double *const traced = xreallocarray(NULL, s.rows, sizeof *traced);
+    for (size_t row = 0; row < s.rows; row++)
+        traced[row] = (double)samples_at(&s, row, cycles);
+    lab->trace_cost =
+        stats_trimmed_mean(traced, s.rows, 0.05) - chased->cycles;
+    struct finding *const f = lab_finding(lab, "clock", "trace_overhead");
+    finding_set(f, STATUS_MEASURED, value_number(lab->trace_cost), "cycles");
+    finding_evidence(f, name);
+    finding_evidence(f, chased->experiment);
+    free(traced);
+    free(name);
+    samples_free(&s);
+    return 0;
+}
+
 static int run(struct lab *lab, struct error *err)
 {
     struct level_facts *const l1 = &lab->facts[LEVEL_L1];
@@ -33,7 +61,8 @@ static int run(struct lab *lab, struct error *err)
     if (lab_chase(lab, &ca, err, "chase %s %s", level_table[LEVEL_L1].load,
                   small_ring) == 0 &&
         lab_chase(lab, &cg, err, "chase %s %s", level_table[LEVEL_L2].load,
-                  small_ring) == 0) {
+                  small_ring) == 0 &&
+        trace_overhead(lab, &cg, err) == 0) {
         /* A tenth is far more than noise and far less than any cache saves. */
         l1->present = ca.cycles < 0.9 * cg.cycles;
         l1->why = "global loads are not cached in L1: ld.global.ca costs what "

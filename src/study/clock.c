@@ -1,6 +1,6 @@
 /*
  * What a clock read costs, and how fast the SM clock runs by the GPU's own
- * nanosecond timer.  The cost is in every sample of the probe `trace`.
+ * nanosecond timer.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -10,8 +10,7 @@
 #include "study/study.h"
 
 static const char *const needs[] = {NULL};
-static const char *const gives[] = {"clock.overhead", "clock.trace_overhead",
-                                    "clock.measured", NULL};
+static const char *const gives[] = {"clock.overhead", "clock.measured", NULL};
 
 static double *column(const struct samples *s, const char *name)
 {
@@ -22,22 +21,18 @@ static double *column(const struct samples *s, const char *name)
     return values;
 }
 
-static double median_of(const struct samples *s, const char *name)
-{
-    double *const values = column(s, name);
-    const double median = stats_median(values, s->rows);
-    free(values);
-    return median;
-}
-
-static void report_overhead(struct lab *lab, const char *attribute,
-                            double cycles, const char *timer,
+static void report_overhead(struct lab *lab, const struct samples *s,
                             const char *experiment)
 {
-    struct finding *const f = lab_finding(lab, "clock", attribute);
-    finding_set(f, STATUS_MEASURED, value_number(cycles), "cycles");
-    finding_protocol(f, "timer", value_text(timer));
+    struct finding *const f = lab_finding(lab, "clock", "overhead");
+    double *const cycles = column(s, "pair");
+    finding_set(f, STATUS_MEASURED, value_number(stats_median(cycles, s->rows)),
+                "cycles");
+    finding_interval(f, stats_min(cycles, s->rows),
+                     stats_max(cycles, s->rows), 1);
+    finding_protocol(f, "timer", value_text("two %clock64 reads in a row"));
     finding_evidence(f, experiment);
+    free(cycles);
 }
 
 /* Hz of each repetition: cycles over nanoseconds of the same spin. */
@@ -71,12 +66,7 @@ static int run(struct lab *lab, struct error *err)
     char *experiment;
     if (lab_probe(lab, &s, &experiment, err, "clock spin=1000000") != 0)
         return err->code;
-    report_overhead(lab, "overhead", median_of(&s, "pair"),
-                    "two %clock reads in a row", experiment);
-    lab->trace_cost = median_of(&s, "store");
-    report_overhead(lab, "trace_overhead", lab->trace_cost,
-                    "two %clock reads with a store to shared memory between",
-                    experiment);
+    report_overhead(lab, &s, experiment);
     report_rate(lab, &s, experiment);
     samples_free(&s);
     free(experiment);
@@ -86,7 +76,7 @@ static int run(struct lab *lab, struct error *err)
 const struct study study_clock = {
     .name = "clock",
     .question = "What does reading the clock cost, and how fast does it run?",
-    .method = "Two reads of %clock in a row; and a spin timed by %clock64 and "
+    .method = "Two reads of %clock64 in a row; and a spin timed by %clock64 and "
               "by %globaltimer.",
     .needs = needs,
     .gives = gives,

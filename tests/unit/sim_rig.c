@@ -33,7 +33,7 @@ static const char default_paths[] =
         "\"l1\": ", "41,", "201", "501");
 
 static const char profile_format[] =
-    "{\"name\": \"rig\", \"architecture\": \"Hopper\","
+    "{\"name\": \"%s\", \"architecture\": \"Hopper\","
     " \"compute_capability\": \"9.0\", \"source\": \"made up\","
     " \"sms\": 4, \"warp_schedulers\": 2, \"max_threads_per_block\": 256,"
     " \"max_warps_per_sm\": 16, \"max_blocks_per_sm\": 4,"
@@ -54,7 +54,8 @@ struct rig rig_open_with(const struct rig_options *options)
     struct rig rig = {0};
     struct profile *profile;
     char *const text = xasprintf(
-        profile_format, or_else(options->caches, default_caches),
+        profile_format, or_else(options->name, "rig"),
+        or_else(options->caches, default_caches),
         or_else(options->tlbs, ""), or_else(options->paths, default_paths),
         or_else(options->isa,
                 "\"default\": {\"O3\": 6, \"O0\": 18},"
@@ -96,12 +97,12 @@ static const char kernel_format[] =
     "ret;\n"
     "}\n";
 
-int rig_try(struct rig *rig, const char *body, const struct rig_run *run)
+int rig_try_with(struct rig *rig, const struct rig_run *run)
 {
     struct module *module;
     struct kernel *kernel;
     char *const ptx =
-        xasprintf(kernel_format, or_else(run->variables, "//"), body);
+        xasprintf(kernel_format, or_else(run->variables, "//"), run->body);
     const int level = run->level == 0 ? 3 : run->level == LEVEL_O0 ? 0
                                                                    : run->level;
     int code = device_load(rig->device, &(struct source){ptx, level}, &module,
@@ -124,9 +125,10 @@ int rig_try(struct rig *rig, const char *body, const struct rig_run *run)
     return code;
 }
 
-void rig_must(struct rig *rig, const char *body, const struct rig_run *run)
+void rig_run_with(struct rig *rig, const struct rig_run *run)
 {
-    ck_assert_msg(rig_try(rig, body, run) == 0, "%s\n%s", rig->err.text, body);
+    ck_assert_msg(rig_try_with(rig, run) == 0, "%s\n%s", rig->err.text,
+                  run->body);
 }
 
 uint64_t rig_out(struct rig *rig, size_t word)

@@ -13,6 +13,7 @@
 
 /* Parts of the profile in JSON; NULL: the rig's own. */
 struct rig_options {
+    const char *name; /* of the GPU */
     const char *caches, *tlbs, *paths, *isa, *noise, *more;
     uint64_t seed;
 };
@@ -26,32 +27,32 @@ struct rig {
 enum { RIG_WORDS = 8192 };
 
 /* rig_open(), rig_open(.noise = "…") */
-#define rig_open(...) rig_open_with(&(struct rig_options){__VA_ARGS__})
+#define rig_open(...) rig_open_with(&(struct rig_options){NULL, __VA_ARGS__})
 struct rig rig_open_with(const struct rig_options *options);
 void rig_close(struct rig *rig);
 
-/* How a body is run; what is 0 is 1 (level: 3). */
+/*
+ * The body of the kernel k(u64 out, u64 in, u32 n).  It finds the registers
+ * %h0…7 (b16), %r0…31 (b32), %rd0…31 (b64), %f0…7, %d0…7, %p0…7, and in %out,
+ * %in, %n the parameters; the rig adds `ret`.  Its first line is RIG_LINE.
+ */
+enum { RIG_LINE = 14, LEVEL_O0 = -1 };
 struct rig_run {
-    const char *variables; /* of module scope; NULL: none */
+    const char *body;
+    /* What is 0 is 1, level: 3, deadline: the device's, n: 0. */
+    const char *variables; /* of module scope */
     unsigned blocks, threads, shared;
-    uint32_t n; /* the third parameter */
-    int level;  /* -O0 is LEVEL_O0 */
+    uint32_t n;
+    int level; /* -O0 is LEVEL_O0 */
     double deadline_s;
 };
-enum { LEVEL_O0 = -1 };
 
-/*
- * Runs `body` as the kernel k(u64 out, u64 in, u32 n).  It finds the registers
- * %h0…7 (b16), %r0…31 (b32), %rd0…31 (b64), %f0…7, %d0…7, %p0…7, and in %out,
- * %in, %n the parameters; the rig adds `ret`.  The line of the body's first
- * line is RIG_LINE.  Returns the code of what failed, if anything did.
- */
-enum { RIG_LINE = 14 };
-int rig_try(struct rig *rig, const char *body, const struct rig_run *run);
-/* As rig_try, and the test fails if it does. */
-#define rig_run(rig, body, ...)                                                \
-    rig_must(rig, body, &(struct rig_run){.n = 0, __VA_ARGS__})
-void rig_must(struct rig *rig, const char *body, const struct rig_run *run);
+/* rig_try(&rig, "body", .threads = 32) returns the code of what failed, if
+ * anything did; with rig_run the test fails then. */
+#define rig_try(rig, ...) rig_try_with(rig, &(struct rig_run){__VA_ARGS__})
+#define rig_run(rig, ...) rig_run_with(rig, &(struct rig_run){__VA_ARGS__})
+int rig_try_with(struct rig *rig, const struct rig_run *run);
+void rig_run_with(struct rig *rig, const struct rig_run *run);
 
 uint64_t rig_out(struct rig *rig, size_t word);
 void rig_in(struct rig *rig, size_t word, uint64_t value);

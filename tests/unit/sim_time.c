@@ -5,22 +5,33 @@
 #include "testing.h"
 #include "unit/sim_rig.h"
 
-/* Eight dependent loads from %rd0, warm: cycles of one in out[0], × 8. */
 #define LOAD1(op) "ld." op ".u64 %rd0, [%rd0];\n"
 #define LOAD8(op)                                                              \
     LOAD1(op)                                                                  \
     LOAD1(op) LOAD1(op) LOAD1(op) LOAD1(op) LOAD1(op) LOAD1(op) LOAD1(op)
-/* The difference of 16 and 8 loads, so that the clock's own cost is out. */
+/* Waits for the load, then reads the clock. */
+#define MARK(register)                                                         \
+    "st.volatile.global.u64 [%out+8], %rd0;\nmov.u32 " register ", %clock;\n"
+
+/* What eight dependent loads from %in cost, once warm: 16 less 8 of them, so
+ * that the clock's own cost is out. */
 #define CHASE(op)                                                              \
-    "mov.u64 %rd0, %in;\n" LOAD8(op) "mov.u32 %r0, %clock;\n" LOAD8(           \
-        op) "st.volatile.global.u64 [%out+8], %rd0;\nmov.u32 %r1, "            \
-            "%clock;\n" LOAD8(op)                                              \
-                LOAD8(                                                         \
-                    op) "st.volatile.global.u64 [%out+8], %rd0;\n"             \
-                        "mov.u32 %r2, %clock;\n"                               \
-                        "sub.u32 %r2, %r2, %r1; sub.u32 %r1, %r1, %r0; "       \
-                        "sub.u32 %r2, %r2, %r1;\n"                             \
-                        "cvt.u64.u32 %rd1, %r2; st.global.u64 [%out], %rd1;\n"
+    "mov.u64 %rd0, %in;\n" LOAD8(op) MARK("%r0") LOAD8(op) MARK("%r1")         \
+        LOAD8(op) LOAD8(op) MARK("%r2") CHASE_DIFFERENCE
+#define CHASE_DIFFERENCE                                                       \
+    "sub.u32 %r2, %r2, %r1; sub.u32 %r1, %r1, %r0; sub.u32 %r2, %r2, %r1;\n"   \
+    "cvt.u64.u32 %rd1, %r2; st.global.u64 [%out], %rd1;\n"
+/* %n loads and a loop around them, timed, after eight to warm. */
+#define LOOP                                                                   \
+    "mov.u64 %rd0, %in; mov.u32 %r0, 0;\n" LOAD8("global.ca") MARK("%r1")      \
+        TIMED("loop: ld.global.ca.u64 %rd0, [%rd0];\n"                         \
+              "add.u32 %r0, %r0, 1; setp.lt.u32 %p0, %r0, %n;\n"               \
+              "@%p0 bra loop;\nst.global.u64 [%out+8], %rd0;")
+
+static const char chase_ca[] = CHASE("global.ca");
+static const char chase_cg[] = CHASE("global.cg");
+static const char chase_nc[] = CHASE("global.nc");
+static const char loop[] = LOOP;
 
 static uint64_t cycles_of(struct rig *rig, const char *body)
 {
@@ -40,7 +51,7 @@ START_TEST(a_chain_in_l1_costs_its_latency_a_load)
 {
     struct rig rig = rig_open();
     rig_ring(&rig, 0, 8, 16);
-    ck_assert_uint_eq(cycles_of(&rig, CHASE("global.ca")), 8 * 40);
+    ck_assert_uint_eq(cycles_of(&rig, chase_ca), 8 * 40);
     rig_close(&rig);
 }
 END_TEST
@@ -49,7 +60,7 @@ START_TEST(a_chain_past_l1_costs_the_latency_of_l2)
 {
     struct rig rig = rig_open();
     rig_ring(&rig, 0, 8, 16);
-    ck_assert_uint_eq(cycles_of(&rig, CHASE("global.cg")), 8 * 190);
+    ck_assert_uint_eq(cycles_of(&rig, chase_cg), 8 * 190);
     rig_close(&rig);
 }
 END_TEST
@@ -59,8 +70,8 @@ START_TEST(a_chain_larger_than_l1_costs_the_latency_behind_it)
     struct rig rig = rig_open();
     /* 16 lines in 2 sets of 4 ways: LRU misses them all, L2 holds them. */
     rig_ring(&rig, 0, 16, 16);
-    rig_run(&rig, CHASE("global.ca"));
-    ck_assert_uint_eq(cycles_of(&rig, CHASE("global.ca")), 8 * 200);
+    rig_run(&rig, chase_ca);
+    ck_assert_uint_eq(cycles_of(&rig, chase_ca), 8 * 200);
     rig_close(&rig);
 }
 END_TEST
@@ -69,7 +80,7 @@ START_TEST(a_chain_larger_than_l2_goes_to_memory)
 {
     struct rig rig = rig_open();
     rig_ring(&rig, 0, 128, 16);
-    ck_assert_uint_eq(cycles_of(&rig, CHASE("global.cg")), 8 * 490);
+    ck_assert_uint_eq(cycles_of(&rig, chase_cg), 8 * 490);
     rig_close(&rig);
 }
 END_TEST
@@ -78,7 +89,7 @@ START_TEST(readonly_loads_take_their_own_path)
 {
     struct rig rig = rig_open();
     rig_ring(&rig, 0, 8, 4);
-    ck_assert_uint_eq(cycles_of(&rig, CHASE("global.nc")), 8 * 90);
+    ck_assert_uint_eq(cycles_of(&rig, chase_nc), 8 * 90);
     rig_close(&rig);
 }
 END_TEST
@@ -87,12 +98,11 @@ START_TEST(a_line_is_there_once_its_sector_is)
 {
     struct rig rig = rig_open();
     /* Word 0 brings sector 0 of the line; word 4 lies in sector 1. */
-    const char
-        *const body = "ld.global.ca.u64 %rd1, [%in];\nadd.u64 %rd1, %rd1, "
-                      "1;\n" TIMED(
-                          "ld.global.ca.u64 %rd2, [%in+8];\nadd.u64 %rd2, "
-                          "%rd2, 1;") "ld.global.ca.u64 %rd1, "
-                                      "[%in+32];\nadd.u64 %rd1, %rd1, 1;\n";
+    const char *const body =
+        "ld.global.ca.u64 %rd1, [%in];\nadd.u64 %rd1, %rd1, "
+        "1;\n" TIMED("ld.global.ca.u64 %rd2, [%in+8];\nadd.u64 %rd2, "
+                     "%rd2, 1;") "ld.global.ca.u64 %rd1, "
+                                 "[%in+32];\nadd.u64 %rd1, %rd1, 1;\n";
     ck_assert_uint_lt(cycles_of(&rig, body), 60);
     ck_assert_uint_gt(cycles_of(&rig, "ld.global.ca.u64 %rd1, [%in];\n"
                                       "add.u64 %rd1, %rd1, 1;\n" TIMED(
@@ -129,14 +139,9 @@ START_TEST(loop_overhead_hides_behind_a_load)
 {
     struct rig rig = rig_open();
     rig_ring(&rig, 0, 8, 16);
-    const char *const body =
-        "mov.u64 %rd0, %in; mov.u32 %r0, 0;\n" LOAD8("global.ca")
-            TIMED("loop: ld.global.ca.u64 %rd0, [%rd0];\n"
-                  "add.u32 %r0, %r0, 1; setp.lt.u32 %p0, %r0, %n;\n"
-                  "@%p0 bra loop;\nst.global.u64 [%out+8], %rd0;");
-    rig_run(&rig, body, .n = 100);
+    rig_run(&rig, loop, .n = 100);
     const uint64_t hundred = rig_out(&rig, 0);
-    rig_run(&rig, body, .n = 300);
+    rig_run(&rig, loop, .n = 300);
     ck_assert_uint_eq(rig_out(&rig, 0) - hundred, 200 * 40);
     rig_close(&rig);
 }
@@ -317,9 +322,8 @@ START_TEST(a_latency_depends_on_the_tlb_that_knows_the_page)
     /* 520 words: another page and another line of L2 each. */
     struct rig rig = rig_open(.tlbs = TLBS, .paths = TLB_PATHS);
     rig_ring(&rig, 0, cases[_i].pages, 528);
-    rig_run(&rig, CHASE("global.cg"));
-    ck_assert_uint_eq(cycles_of(&rig, CHASE("global.cg")),
-                      8 * cases[_i].cycles);
+    rig_run(&rig, chase_cg);
+    ck_assert_uint_eq(cycles_of(&rig, chase_cg), 8 * cases[_i].cycles);
     rig_close(&rig);
 }
 END_TEST
@@ -340,9 +344,9 @@ START_TEST(a_load_that_leaves_the_page_window_pays_for_it)
     struct rig rig = rig_open(.more = ", \"page_window\": {\"bytes\": 4096, "
                                       "\"latency\": 2000}");
     rig_ring(&rig, 0, 2, 512);
-    ck_assert_uint_eq(cycles_of(&rig, CHASE("global.cg")), 8 * 2000);
+    ck_assert_uint_eq(cycles_of(&rig, chase_cg), 8 * 2000);
     rig_ring(&rig, 0, 2, 16);
-    ck_assert_uint_eq(cycles_of(&rig, CHASE("global.cg")), 8 * 190);
+    ck_assert_uint_eq(cycles_of(&rig, chase_cg), 8 * 190);
     rig_close(&rig);
 }
 END_TEST
@@ -517,12 +521,7 @@ START_TEST(jitter_leaves_the_mean_alone)
 {
     struct rig rig = rig_open(.noise = NOISE, .seed = (uint64_t)_i);
     rig_ring(&rig, 0, 8, 16);
-    rig_run(&rig,
-            "mov.u64 %rd0, %in; mov.u32 %r0, 0;\n" LOAD8("global.ca")
-                TIMED("loop: ld.global.ca.u64 %rd0, [%rd0];\n"
-                      "add.u32 %r0, %r0, 1; setp.lt.u32 %p0, %r0, %n;\n"
-                      "@%p0 bra loop;\nst.global.u64 [%out+8], %rd0;"),
-            .n = 100000);
+    rig_run(&rig, loop, .n = 100000);
     /* Three standard errors: 3 × 3 / √100000. */
     ck_assert_double_eq_tol((double)rig_out(&rig, 0) / 100000, 40, 0.03);
     rig_close(&rig);
@@ -534,12 +533,7 @@ START_TEST(spikes_come_as_often_as_the_profile_says)
     struct rig rig = rig_open(.noise = ", \"noise\": {\"spike_rate\": 0.01, "
                                        "\"spike_cycles\": 1000}");
     rig_ring(&rig, 0, 8, 16);
-    rig_run(&rig,
-            "mov.u64 %rd0, %in; mov.u32 %r0, 0;\n" LOAD8("global.ca")
-                TIMED("loop: ld.global.ca.u64 %rd0, [%rd0];\n"
-                      "add.u32 %r0, %r0, 1; setp.lt.u32 %p0, %r0, %n;\n"
-                      "@%p0 bra loop;\nst.global.u64 [%out+8], %rd0;"),
-            .n = 100000);
+    rig_run(&rig, loop, .n = 100000);
     /* 1000 spikes of 1000 cycles, 3 % of standard error each way. */
     ck_assert_double_eq_tol((double)rig_out(&rig, 0) / 100000, 50, 1);
     rig_close(&rig);
@@ -550,7 +544,7 @@ static uint64_t noisy_run(uint64_t seed)
 {
     struct rig rig = rig_open(.noise = NOISE, .seed = seed);
     rig_ring(&rig, 0, 8, 16);
-    const uint64_t cycles = cycles_of(&rig, CHASE("global.ca"));
+    const uint64_t cycles = cycles_of(&rig, chase_ca);
     rig_close(&rig);
     return cycles;
 }
