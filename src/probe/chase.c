@@ -17,6 +17,8 @@
 /* 64 loads hide the loop's own instructions behind the last load, and 1 KiB of
  * code fits every instruction cache. */
 enum { UNROLL = 64, PHASES = 3 };
+/* The short run and the one twice as long. */
+enum { REACH = 3 };
 
 enum out_word { OUT_SM, OUT_WARM, OUT_SHORT, OUT_LONG, OUT_DONE, OUT_WORDS };
 
@@ -37,7 +39,7 @@ static int kernel(const struct experiment *e, const struct device_info *info,
                   struct buf *ptx, struct error *err)
 {
     struct walk walk;
-    if (walk_read(e, &walk, err) != 0)
+    if (walk_read(e, REACH, &walk, err) != 0)
         return err->code;
     struct kernel_text k;
     kernel_begin(&k, ptx, info->cc_major, info->cc_minor, WALK_VARIABLES,
@@ -96,7 +98,7 @@ static int once(struct prober *prober, const struct experiment *e,
 {
     struct walk walk;
     struct walk_out out;
-    if (walk_read(e, &walk, err) != 0)
+    if (walk_read(e, REACH, &walk, err) != 0)
         return err->code;
     const uint64_t pool =
         walk.space->memory == MEMORY_SHARED ? walk_region(&walk) : 0;

@@ -11,6 +11,12 @@ struct offsets {
     size_t count, capacity;
 };
 
+/* True once the plan's visits are there. */
+static bool enough(const struct offsets *list, const struct ring_plan *plan)
+{
+    return plan->most > 0 && list->count >= plan->most;
+}
+
 static void push(struct offsets *list, uint64_t offset)
 {
     if (list->count == list->capacity) {
@@ -68,7 +74,9 @@ static void push_window(struct offsets *list, const struct ring_plan *plan,
         (w + 1) * window < plan->bytes ? (w + 1) * window : plan->bytes;
     /* The first element at or after the window's start. */
     uint64_t at = (w * window + plan->stride - 1) / plan->stride * plan->stride;
-    for (; at < end; at += plan->stride)
+    /* In order of address the first visits are the first elements. */
+    const bool in_order = !plan->random && plan->sample == 0;
+    for (; at < end && !(in_order && enough(list, plan)); at += plan->stride)
         push(list, at);
     const size_t all = list->count - from;
     const size_t take = share(plan, w, windows_of(plan, window), all);
@@ -107,12 +115,13 @@ uint64_t *ring_order(const struct ring_plan *plan, size_t *count)
         push_segments(&list, plan);
     } else {
         const uint64_t window = plan->window > 0 ? plan->window : plan->bytes;
-        for (uint64_t w = 0; w < windows_of(plan, window); w++)
+        const uint64_t windows = windows_of(plan, window);
+        for (uint64_t w = 0; w < windows && !enough(&list, plan); w++)
             push_window(&list, plan, w, window, &rng);
     }
     if (plan->lead >= plan->stride && plan->stride > RING_LEAD_OFFSET &&
         plan->segment_count == 0)
         insert_leads(&list, plan, &rng);
-    *count = list.count;
+    *count = enough(&list, plan) ? plan->most : list.count;
     return list.at;
 }

@@ -117,7 +117,7 @@ static int kernel(const struct experiment *e, const struct device_info *info,
                   struct buf *ptx, struct error *err)
 {
     struct walk walk;
-    if (walk_read(e, &walk, err) != 0)
+    if (walk_read(e, 1, &walk, err) != 0)
         return err->code;
     struct kernel_text k;
     kernel_begin(&k, ptx, info->cc_major, info->cc_minor, WALK_VARIABLES,
@@ -187,7 +187,7 @@ static int once(struct prober *prober, const struct experiment *e,
 {
     struct walk walk;
     struct walk_out out;
-    if (walk_read(e, &walk, err) != 0)
+    if (walk_read(e, 1, &walk, err) != 0)
         return err->code;
     walk.above = experiment_number(e, "above");
     walk.records = experiment_number(e, "records");

@@ -50,7 +50,8 @@ static int check(const struct walk *w, struct error *err)
     return 0;
 }
 
-int walk_read(const struct experiment *e, struct walk *w, struct error *err)
+int walk_read(const struct experiment *e, uint64_t reach, struct walk *w,
+              struct error *err)
 {
     *w = (struct walk){
         .space = space_find(experiment_word(e, "space")),
@@ -71,6 +72,9 @@ int walk_read(const struct experiment *e, struct walk *w, struct error *err)
         .sm = experiment_number(e, "sm"),
         .sms = experiment_number(e, "sms"),
     };
+    /* Loads come in 64s: some more than asked for. */
+    if (w->warm == 0 && w->visits > 0)
+        w->plan.most = reach * (w->visits + 64);
     w->plan.segments = experiment_list(e, "list", &w->plan.segment_count);
     if (check(w, err) == 0)
         return 0;

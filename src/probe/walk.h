@@ -64,9 +64,11 @@ struct walk {
 
 extern const char *const walk_spaces[], *const walk_ops[], *const walk_orders[];
 
-/* Reads the common parameters; ERR_USAGE where they contradict each other. */
-int walk_read(const struct experiment *experiment, struct walk *walk,
-              struct error *err);
+/* Reads the common parameters; ERR_USAGE where they contradict each other.  Of
+ * a ring that is chased for less than a lap only the first `reach` × visits
+ * elements are laid out. */
+int walk_read(const struct experiment *experiment, uint64_t reach,
+              struct walk *walk, struct error *err);
 void walk_free(struct walk *walk);
 /* Bytes between the rings of neighbouring SMs: a power of two, so that each
  * ring lies alike in a cache that is indexed by address bits. */

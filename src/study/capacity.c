@@ -58,13 +58,15 @@ static int fits(void *context, uint64_t bytes, bool *yes, struct error *err)
     return 0;
 }
 
-/* Doubles from `bytes` until three sizes in a row cost the same, 3 % or so:
- * then every load misses.  The cost is left in the curve. */
-static int find_miss_cost(struct curve *c, uint64_t bytes, struct error *err)
+/* Grows from `bytes` until three sizes in a row cost the same, 3 % or so: then
+ * every load misses.  The cost is left in the curve, the size in *deep. */
+static int find_miss_cost(struct curve *c, uint64_t bytes, uint64_t *deep,
+                          struct error *err)
 {
     double before = 0;
     int alike = 0;
-    for (; alike < 2 && bytes <= c->row->most; bytes *= 2) {
+    for (; alike < 2 && bytes <= c->row->most; bytes += bytes / 256 * 128) {
+        *deep = bytes;
         if (try_size(c, bytes, COARSE, err) != 0)
             return err->code;
         alike = c->cycles < 1.03 * before && c->cycles > 0.97 * before
@@ -106,12 +108,13 @@ static int mean_of_slow(struct curve *c, uint64_t bytes, double above,
  * that is somewhat too large against those of one that is far too large.
  */
 static int has_far_part(struct curve *c, const struct level_facts *facts,
-                        uint64_t knee, bool *far, struct error *err)
+                        bool *far, struct error *err)
 {
+    const uint64_t somewhat = facts->overflows / 128 * 180;
     const double above = (facts->hit + facts->miss) / 2;
     double here, deep;
-    if (mean_of_slow(c, knee / 32 * 45, above * 0.9, &here, err) != 0 ||
-        mean_of_slow(c, 8 * knee, above * 0.9, &deep, err) != 0)
+    if (mean_of_slow(c, somewhat, above * 0.9, &here, err) != 0 ||
+        mean_of_slow(c, facts->deep, above * 0.9, &deep, err) != 0)
         return err->code;
     *far = here > 0 && here - facts->hit < 0.85 * (deep - facts->hit);
     return 0;
@@ -183,11 +186,11 @@ static int ask(struct lab *lab, const struct level_row *row,
     }
     facts->fits = search.fits;
     facts->overflows = search.overflows;
-    if (find_miss_cost(&c, 2 * facts->overflows, err) != 0)
+    if (find_miss_cost(&c, 2 * facts->overflows, &facts->deep, err) != 0)
         return err->code;
     facts->miss = c.cycles;
     bool far = false;
-    if (has_far_part(&c, facts, facts->overflows, &far, err) != 0 ||
+    if (has_far_part(&c, facts, &far, err) != 0 ||
         (far && find_far_end(&c, facts, err) != 0))
         return err->code;
     facts->present = true;

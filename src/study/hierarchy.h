@@ -33,6 +33,7 @@ struct level_facts {
     double plateau;  /* cycles just before the level below begins: `hit`, or
                         more where farther parts of the cache cost more */
     double miss;     /* cycles of a chase that misses always */
+    uint64_t deep;   /* size of a ring that does, B */
     /* The rough size: `fits` does, `overflows` does not. */
     uint64_t fits, overflows;
     /* What the level holds at the cost `hit`, where that is less; else 0. */

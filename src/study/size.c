@@ -18,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/counts.h"
 #include "analysis/search.h"
 #include "analysis/stats.h"
 #include "base/mem.h"
@@ -34,9 +35,19 @@ enum { LOADS = 1 << 16, LAPS_LEAST = 2, LAPS_MOST = 64 };
 enum { RECORDS_SM = 256, RECORDS_SHARED = 1024 };
 /* Rings of more lines than that are judged by a part of a lap first. */
 enum { GLANCE = 8192 };
+/* How many lines off a glance may be: it overlooks so few misses. */
+enum { NEAR = 8 };
 /* A page's first access pays for the translation; one more element in each
  * 64 KiB, the smallest page there is, takes that on itself. */
 enum { LEAD = 65536, LEAD_BIT = 8 };
+
+/* What a trace of one size showed. */
+struct seen {
+    uint64_t lines, loads, laps;
+    size_t misses;   /* loads as slow as a miss */
+    size_t returned; /* addresses that were so more often than spikes are */
+    bool full;       /* more than were kept */
+};
 
 struct asked {
     struct lab *lab;
@@ -45,17 +56,10 @@ struct asked {
     struct finding *finding;
     double low, high; /* cycles, in a trace, of a load that misses */
     double rate;      /* spikes as slow as that, of one load */
+    struct seen control; /* the ring, surely in the cache, that told the rate */
     int records;      /* loads that a trace keeps */
     bool whole;       /* judge by whole laps; else by a glance */
     size_t tried;
-};
-
-/* What a trace of one size showed. */
-struct seen {
-    uint64_t lines, loads, laps;
-    size_t misses;   /* loads as slow as a miss */
-    size_t returned; /* addresses that were so more often than spikes are */
-    bool full;       /* more than were kept */
 };
 
 static uint64_t laps_for(uint64_t lines)
@@ -150,22 +154,23 @@ static int look(struct asked *a, uint64_t bytes, uint64_t warm, struct seen *s,
     return 0;
 }
 
-/* In a glance no address comes back: there it is the number that must exceed
- * what spikes give, by far. */
+/*
+ * Misses come back at the same addresses; or, where a victim is picked from
+ * very many ways at random, all over, but more of them than there are spikes.
+ * The chance of so many is asked to be small enough for some twenty traces.
+ */
 static bool is_clean(const struct asked *a, const struct seen *s)
 {
-    if (s->full)
+    if (s->full || (s->laps > 1 && s->returned > 0))
         return false;
-    if (s->laps > 1)
-        return s->returned == 0;
-    const double expected = a->rate * (double)s->loads;
-    return (double)s->misses <= expected + 4 * sqrt(expected) + 2;
+    return !counts_more(s->misses, s->loads, a->control.misses,
+                        a->control.loads, 1e-5);
 }
 
 /* Warm-ups, in laps, that are tried before a ring is said not to fit: a cache
  * that picks its victims at random keeps what was in it before for long. */
 static const uint64_t warm_ups[] = {1, 8, 64};
-enum { WARM_LOADS_MOST = 4 << 20 };
+enum { WARM_LOADS_MOST = 2 << 20 };
 
 static int fits(void *context, uint64_t bytes, bool *yes, struct error *err)
 {
@@ -195,7 +200,7 @@ static int learn(struct asked *a, struct error *err)
     if (lab_probe(a->lab, &t, NULL, err,
                   "trace %s bytes=%" PRIu64 " stride=%" PRIu64
                   " sweep=1 warm=0 visits=2048",
-                  a->row->load, 8 * f->overflows, f->line) != 0)
+                  a->row->load, f->deep, f->line) != 0)
         return err->code;
     const size_t cycles = samples_column(&t, "cycles");
     double *const slow = xreallocarray(NULL, t.rows, sizeof *slow);
@@ -217,12 +222,12 @@ static int learn(struct asked *a, struct error *err)
                   (f->plateau + f->miss) / 2 + a->lab->trace_cost);
     a->high = high + margin;
     a->rate = 0.01; /* until it is known; the ring below fits in any case */
-    struct seen s;
     a->whole = true;
-    if (look(a, f->fits / 2 / f->line * f->line, 1, &s, err) != 0)
+    if (look(a, f->fits / 2 / f->line * f->line, 1, &a->control, err) != 0)
         return err->code;
     /* One more than seen: none seen is not none there. */
-    a->rate = (double)(s.misses + 1) / (double)s.loads;
+    a->rate =
+        (double)(a->control.misses + 1) / (double)a->control.loads;
     return 0;
 }
 
@@ -248,8 +253,8 @@ static int find_size(struct asked *a, struct search *edge, struct error *err)
             return err->code;
         a->whole = true;
         if (edge->state == SEARCH_BRACKETED &&
-            find_edge(a, edge->fits - 64 * f->line, edge->fits + 64 * f->line,
-                      edge, err) != 0)
+            find_edge(a, edge->fits - NEAR * f->line,
+                      edge->fits + NEAR * f->line, edge, err) != 0)
             return err->code;
         if (edge->state == SEARCH_BRACKETED)
             return 0;
@@ -263,10 +268,12 @@ static int bytes_that_hit(struct asked *a, uint64_t bytes, double *hit,
                           struct error *err)
 {
     struct cost cost;
+    /* Short and long run together are one lap. */
     if (lab_average(a->lab, &cost, err,
                     "chase %s bytes=%" PRIu64 " stride=%" PRIu64
-                    " warm=2 repeats=3",
-                    a->row->load, bytes, a->facts->line) != 0)
+                    " sweep=1 warm=1 visits=%" PRIu64 " repeats=1",
+                    a->row->load, bytes, a->facts->line,
+                    bytes / a->facts->line / 3) != 0)
         return err->code;
     const double share = (a->facts->miss - cost.cycles) /
                          (a->facts->miss - a->facts->plateau);
@@ -296,9 +303,10 @@ static int conclude(struct asked *a, struct level_facts *facts,
     facts->size = clean ? edge->fits : (uint64_t)most / line * line;
     finding_set(a->finding, STATUS_MEASURED, value_number((double)facts->size),
                 "B");
+    /* A clean edge is known to the line, and a size is whole lines. */
     finding_interval(a->finding, (double)edge->fits,
-                     clean ? (double)edge->overflows
-                           : (double)facts->overflows, 0.99);
+                     clean ? (double)edge->fits : (double)facts->overflows,
+                     0.99);
     if (!clean)
         finding_because(a->finding,
                         "there is no clean edge: single lines miss from %"

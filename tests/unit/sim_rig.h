@@ -27,7 +27,8 @@ struct rig {
 enum { RIG_WORDS = 8192 };
 
 /* rig_open(), rig_open(.noise = "…") */
-#define rig_open(...) rig_open_with(&(struct rig_options){NULL, __VA_ARGS__})
+#define rig_open(...)                                                          \
+    rig_open_with(&(struct rig_options){.name = NULL, __VA_ARGS__})
 struct rig rig_open_with(const struct rig_options *options);
 void rig_close(struct rig *rig);
 
@@ -49,8 +50,10 @@ struct rig_run {
 
 /* rig_try(&rig, "body", .threads = 32) returns the code of what failed, if
  * anything did; with rig_run the test fails then. */
-#define rig_try(rig, ...) rig_try_with(rig, &(struct rig_run){__VA_ARGS__})
-#define rig_run(rig, ...) rig_run_with(rig, &(struct rig_run){__VA_ARGS__})
+#define rig_try(rig, ...)                                                      \
+    rig_try_with(rig, &(struct rig_run){.body = __VA_ARGS__})
+#define rig_run(rig, ...)                                                      \
+    rig_run_with(rig, &(struct rig_run){.body = __VA_ARGS__})
 int rig_try_with(struct rig *rig, const struct rig_run *run);
 void rig_run_with(struct rig *rig, const struct rig_run *run);
 

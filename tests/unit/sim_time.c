@@ -243,7 +243,7 @@ static const char bank_body[] =
     "mov.u32 %r0, %tid.x; mul.lo.u32 %r0, %r0, %n; shl.b32 %r0, %r0, 2;\n"
     "and.b32 %r0, %r0, 4095; mov.u32 %r1, buffer; add.u32 %r0, %r0, %r1;\n"
     "add.u32 %r0, %r0, 0;\nst.shared.u32 [%r0], %r0;\n"
-    "bar.sync 0;\nmov.u32 %r30, %clock;\nld.shared.u32 %r2, [%r0];\n"
+    "nanosleep.u32 500;\nmov.u32 %r30, %clock;\nld.shared.u32 %r2, [%r0];\n"
     "st.global.u32 [%out+8], %r2;\nmov.u32 %r31, %clock;\n"
     "sub.u32 %r31, %r31, %r30;\nst.global.u32 [%out], %r31;\n";
 
@@ -278,7 +278,7 @@ END_TEST
 static const char lanes_body[] =
     "mov.u32 %r0, %laneid; mul.wide.u32 %rd1, %r0, %n;\n"
     "add.u64 %rd1, %rd1, %in;\nld.global.cg.u32 %r2, [%rd1];\n"
-    "st.global.u32 [%out+8], %r2;\nadd.u64 %rd1, %rd1, 0;\n"
+    "st.global.u32 [%out+8], %r2;\nnanosleep.u32 500;\n"
     "mov.u32 %r30, %clock;\nld.global.cg.u32 %r2, [%rd1];\n"
     "st.global.u32 [%out+8], %r2;\nmov.u32 %r31, %clock;\n"
     "sub.u32 %r31, %r31, %r30;\nst.global.u32 [%out], %r31;\n";
