@@ -20,6 +20,7 @@
 #include "device/sim/shipped.h"
 #include "probe/record.h"
 #include "probe/run.h"
+#include "report/page.h"
 #include "report/report.h"
 #include "study/study.h"
 
@@ -461,10 +462,21 @@ int sonde_list(enum sonde_list what, list_row *row, void *context,
     return hand_out(code, &why, err);
 }
 
+/* A paragraph, indented and wrapped. */
+static void explain_text(struct buf *out, const char *label, const char *text)
+{
+    const struct page page = {.out = out};
+    page_line(&page, &(struct line){.rail = "  ",
+                                    .label = label,
+                                    .column = label[0] != '\0' ? 12 : 0,
+                                    .text = text});
+}
+
 static void explain_study(const struct study *study, struct buf *out)
 {
-    buf_printf(out, "study %s\n\n  %s\n\n  %s\n", study->name, study->question,
-               study->method);
+    buf_printf(out, "study %s\n\n", study->name);
+    explain_text(out, "", study->question);
+    explain_text(out, "", study->method);
     buf_text(out, "\n  needs: ");
     for (const char *const *n = study->needs; *n != NULL; n++)
         buf_printf(out, "%s%s", n == study->needs ? "" : ", ", *n);
@@ -476,20 +488,24 @@ static void explain_study(const struct study *study, struct buf *out)
 
 static void explain_param(const struct param *p, struct buf *out)
 {
-    buf_printf(out, "    %-10s %s (default %s; ", p->name, p->help,
+    struct buf text = {0};
+    buf_printf(&text, "%s (default %s; ", p->help,
                p->fallback[0] != '\0' ? p->fallback : "none");
     if (p->kind == PARAM_NUMBER)
-        buf_printf(out, "%" PRIu64 " to %" PRIu64 ")\n", p->least, p->most);
+        buf_printf(&text, "%" PRIu64 " to %" PRIu64 ")", p->least, p->most);
     else if (p->kind == PARAM_LIST)
-        buf_text(out, "bytes:elements:bytes)\n");
+        buf_text(&text, "bytes:elements:bytes)");
     for (const char *const *w = p->words; p->kind == PARAM_WORD && *w; w++)
-        buf_printf(out, "%s%s", *w, w[1] != NULL ? ", " : ")\n");
+        buf_printf(&text, "%s%s", *w, w[1] != NULL ? ", " : ")");
+    explain_text(out, p->name, buf_string(&text));
+    buf_free(&text);
 }
 
 static void explain_probe(const struct probe *probe, struct buf *out)
 {
-    buf_printf(out, "probe %s\n\n  %s\n\n  parameters:\n", probe->name,
-               probe->what);
+    buf_printf(out, "probe %s\n\n", probe->name);
+    explain_text(out, "", probe->what);
+    buf_text(out, "\n");
     for (const struct param *p = probe->params; p->name != NULL; p++)
         explain_param(p, out);
     buf_text(out, "\n  samples: repeat");

@@ -28,9 +28,8 @@ static unsigned first_lane(uint32_t mask)
 }
 
 #define EACH_LANE(mask, l)                                                     \
-    for (uint32_t left_ = (mask), l = left_ != 0 ? first_lane(left_) : 0;      \
-         left_ != 0;                                                           \
-         left_ &= left_ - 1, l = left_ != 0 ? first_lane(left_) : 0)
+    for (uint32_t left_ = (mask), l = 0;                                       \
+         left_ != 0 && (l = first_lane(left_), true); left_ &= left_ - 1)
 
 static void set_ready(struct warp *w, uint32_t reg, uint32_t mask, double when)
 {
@@ -38,6 +37,11 @@ static void set_ready(struct warp *w, uint32_t reg, uint32_t mask, double when)
     if (mask != w->live && w->ready[reg] > when)
         return;
     w->ready[reg] = when;
+}
+
+static struct accessor accessor_of(const struct warp *w)
+{
+    return (struct accessor){w->block->sm->number, w->number};
 }
 
 /* ---- where lanes go ---- */
@@ -54,8 +58,7 @@ static void fetch(struct machine *m, struct warp *w)
     w->fetched = line;
     const struct profile_path *const path =
         &m->profile->paths[PATH_INSTRUCTION];
-    const double cycles = paths_fetch(
-        m->paths, (struct accessor){w->block->sm->number, w->number}, address);
+    const double cycles = paths_fetch(m->paths, accessor_of(w), address);
     w->next += fmax(0, cycles - path->latency[0].cycles[0]);
 }
 
@@ -104,7 +107,8 @@ static bool regroup(const struct machine *m, struct warp *w)
 
 /* The active lanes go to `op`; others that are there join, and those that are
  * behind go first. */
-static void go_to(const struct machine *m, struct warp *w, const struct op *op)
+static inline void go_to(const struct machine *m, struct warp *w,
+                         const struct op *op)
 {
     w->op = op;
     if (pc_of(m, op) < w->other_pc)
@@ -324,8 +328,7 @@ static double access_cycles(struct machine *m, struct warp *w,
         return noise_add(&m->noise, shared_access(m, w, op, a, t));
     unsigned lines;
     const double cycles =
-        paths_load(m->paths, (enum profile_path_id)op->path,
-                   (struct accessor){w->block->sm->number, w->number},
+        paths_load(m->paths, (enum profile_path_id)op->path, accessor_of(w),
                    a->address, a->count, &lines);
     if (lines > 1)
         w->scheduler->pipe_free[op->pipe] = t + lines;
@@ -348,10 +351,33 @@ static inline uint64_t read_bytes(const unsigned char *from, unsigned bytes)
     }
 }
 
+/* The commonest load of a program that measures: one lane, device memory. */
+static void load_lane(struct machine *m, struct warp *w, const struct op *op,
+                      unsigned lane, double t)
+{
+    const uint64_t address =
+        lanes_of(m, w, op->src[0])[lane] + (uint64_t)op->offset;
+    const unsigned char *const host =
+        resolve(m, w, op, op->space, lane, address);
+    if (host == NULL)
+        return;
+    const uint64_t bits = read_bytes(host, op->bytes);
+    lanes_of(m, w, op->dst[0])[lane] =
+        op->extends ? extend(bits, op->type, op->dst_bytes) : bits;
+    const double cycles = paths_load_one(
+        m->paths, (enum profile_path_id)op->path, accessor_of(w), address);
+    set_ready(w, op->dst[0], 1u << lane, t + noise_add(&m->noise, cycles));
+}
+
 static void load(struct machine *m, struct warp *w, const struct op *op,
                  uint32_t mask, double t)
 {
     struct access a;
+    if ((mask & (mask - 1)) == 0 && op->elements == 1 &&
+        (op->space == SPACE_GLOBAL || op->space == SPACE_CONST)) {
+        load_lane(m, w, op, first_lane(mask), t);
+        return;
+    }
     if (!gather(m, w, op, mask, &a))
         return;
     const unsigned size = op->bytes / op->elements;
@@ -617,9 +643,22 @@ static void compute(const struct machine *m, struct warp *w,
             set_ready(w, op->dst[i], mask, when);
 }
 
-/* Instructions after which the warp simply goes on. */
-static void act(struct machine *m, struct warp *w, const struct op *op,
-                uint32_t mask, double t)
+/* The active lanes whose guard lets them. */
+static uint32_t guarded(const struct machine *m, const struct warp *w,
+                        const struct op *op)
+{
+    if (op->guard == NO_REGISTER)
+        return w->active;
+    const uint64_t *const p = lanes_of(m, w, (uint32_t)op->guard);
+    uint32_t mask = 0;
+    EACH_LANE(w->active, l)
+    mask |= (uint32_t)((p[l] != 0) != op->guard_inverted) << l;
+    return mask;
+}
+
+/* What the instruction does, but for where the warp goes then. */
+static inline void act(struct machine *m, struct warp *w, const struct op *op,
+                       uint32_t mask, double t)
 {
     switch ((enum op_kind)op->kind) {
     case OP_ALU:
@@ -657,17 +696,16 @@ static void act(struct machine *m, struct warp *w, const struct op *op,
     }
 }
 
-/* The active lanes whose guard lets them. */
-static uint32_t guarded(const struct machine *m, const struct warp *w,
-                        const struct op *op)
+/* Instructions that decide for themselves where the lanes go. */
+static void steer(struct machine *m, struct warp *w, const struct op *op,
+                  uint32_t mask, double t)
 {
-    if (op->guard == NO_REGISTER)
-        return w->active;
-    const uint64_t *const p = lanes_of(m, w, (uint32_t)op->guard);
-    uint32_t mask = 0;
-    EACH_LANE(w->active, l)
-    mask |= (uint32_t)((p[l] != 0) != op->guard_inverted) << l;
-    return mask;
+    if (op->kind == OP_BRANCH)
+        branch(m, w, op, mask);
+    else if (op->kind == OP_EXIT)
+        leave(m, w, op, mask, t);
+    else
+        wait_at_barrier(m, w, op, mask, t);
 }
 
 void warp_issue(struct machine *m, struct warp *w, double t)
@@ -678,23 +716,15 @@ void warp_issue(struct machine *m, struct warp *w, double t)
     s->free = t + 1;
     s->pipe_free[op->pipe] = t + op->issue;
     w->next = t + 1;
-    switch (op->kind) {
-    case OP_BRANCH:
-        branch(m, w, op, mask);
-        break;
-    case OP_EXIT:
-        leave(m, w, op, mask, t);
-        break;
-    case OP_BARRIER:
-        wait_at_barrier(m, w, op, mask, t);
-        break;
-    default:
+    if (op->kind >= OP_FIRST_STEERING) {
+        steer(m, w, op, mask, t);
+        if (w->active == 0)
+            return;
+    } else {
         if (mask != 0)
             act(m, w, op, mask, t);
         go_to(m, w, op + 1);
     }
-    if (w->active == 0)
-        return;
     if (m->fetch_shift != 0)
         fetch(m, w);
     warp_schedule(w);

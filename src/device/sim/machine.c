@@ -318,20 +318,20 @@ static inline double issue_time(const struct scheduler *s,
     return turn->at > free ? turn->at : free;
 }
 
-/* The warp that goes next: the earliest, of those the longest waiting; NULL,
- * and a time that never comes, if there is none. */
+/* The warp that goes next: the earliest, of those the longest waiting; a time
+ * that never comes if there is none. */
 static inline struct turn *pick(const struct scheduler *s, double *t)
 {
-    struct turn *best = NULL;
-    *t = INFINITY;
-    for (struct turn *turn = s->turns; turn < s->turns + s->count; turn++) {
+    struct turn *best = s->turns;
+    double least = s->count > 0 ? issue_time(s, best) : INFINITY;
+    for (struct turn *turn = best + 1; turn < s->turns + s->count; turn++) {
         const double when = issue_time(s, turn);
-        if (best == NULL || when < *t ||
-            (when == *t && turn->order < best->order)) {
-            best = turn;
-            *t = when;
-        }
+        if (when > least || (when == least && turn->order > best->order))
+            continue;
+        best = turn;
+        least = when;
     }
+    *t = least;
     return best;
 }
 

@@ -74,6 +74,8 @@ static void group_init(struct cache_group *group, const struct profile *p,
         group->first[sm] = sm / sharing * group->copies;
     group->count = group->first[p->sms - 1] + group->copies;
     group->instances = xcalloc(group->count, sizeof *group->instances);
+    for (size_t i = 0; i < group->count; i++)
+        group->instances[i].latest = NOTHING;
 }
 
 struct paths *paths_new(const struct profile *profile, uint64_t seed)
@@ -116,6 +118,13 @@ void paths_free(struct paths *paths)
 void paths_begin(struct paths *paths)
 {
     paths->epoch++;
+    for (size_t i = 0; i < paths->count; i++) {
+        const struct cache_group *const group = &paths->caches[i];
+        if (group->lasting)
+            continue;
+        for (size_t k = 0; k < group->count; k++)
+            group->instances[k].latest = NOTHING;
+    }
 }
 
 void paths_drop(struct paths *paths, uint64_t address, uint64_t bytes)
@@ -134,41 +143,42 @@ void paths_drop(struct paths *paths, uint64_t address, uint64_t bytes)
 }
 
 /* Makes the instance, or empties it if an earlier launch left it. */
-static void refresh(struct paths *paths, const struct cache_group *group,
-                    struct instance *instance, size_t index)
+static void refresh(const struct paths *paths, const struct cache_group *group,
+                    struct instance *instance)
 {
+    const size_t index = (size_t)(instance - group->instances);
     if (instance->cache == NULL)
         instance->cache =
             cache_new(&group->profile->shape, paths->seed + index);
     else if (!group->lasting)
         cache_clear(instance->cache);
-    else {
-        instance->epoch = paths->epoch;
-        return;
-    }
-    instance->latest = NOTHING;
     instance->epoch = paths->epoch;
 }
 
-static bool group_hit(struct paths *paths, const struct cache_group *group,
-                      struct accessor who, uint64_t address)
+static bool look_up(const struct paths *paths, const struct cache_group *group,
+                    struct instance *instance, uint64_t address)
 {
-    size_t index = group->first[who.sm];
-    if (group->copies > 1)
-        index += who.warp % paths->schedulers % group->copies;
-    struct instance *const instance = &group->instances[index];
     if (instance->epoch != paths->epoch)
-        refresh(paths, group, instance, index);
-    const uint64_t sector = address >> group->sector_shift;
-    if (sector == instance->latest)
-        return true;
-    instance->latest = sector;
+        refresh(paths, group, instance);
+    instance->latest = address >> group->sector_shift;
     return cache_access(instance->cache, address) == CACHE_HIT;
 }
 
+static inline bool group_hit(const struct paths *paths,
+                             const struct cache_group *group,
+                             struct accessor who, uint64_t address)
+{
+    struct instance *instance = &group->instances[group->first[who.sm]];
+    if (group->copies > 1)
+        instance += who.warp % paths->schedulers % group->copies;
+    if (address >> group->sector_shift == instance->latest)
+        return true;
+    return look_up(paths, group, instance, address);
+}
+
 /* 0: found in the first TLB, 1: in the second, 2: in the third or walked. */
-static unsigned translate(struct paths *paths, struct accessor who,
-                          uint64_t address)
+static inline unsigned translate(const struct paths *paths, struct accessor who,
+                                 uint64_t address)
 {
     for (unsigned i = 0; i < paths->tlb_count; i++)
         if (group_hit(paths, &paths->tlbs[i], who, address))
@@ -176,9 +186,9 @@ static unsigned translate(struct paths *paths, struct accessor who,
     return paths->tlb_count > 0 ? 2 : 0;
 }
 
-static const struct profile_latency *walk(struct paths *paths,
-                                          const struct profile_path *path,
-                                          struct accessor who, uint64_t address)
+static inline const struct profile_latency *
+walk(const struct paths *paths, const struct profile_path *path,
+     struct accessor who, uint64_t address)
 {
     for (size_t i = 0; i < path->levels; i++)
         if (group_hit(paths, &paths->caches[path->cache[i]], who, address))
@@ -197,8 +207,8 @@ static bool leaves_window(struct paths *paths, uint64_t address)
     return leaves;
 }
 
-static double load_one(struct paths *paths, enum profile_path_id id,
-                       struct accessor who, uint64_t address)
+double paths_load_one(struct paths *paths, enum profile_path_id id,
+                      struct accessor who, uint64_t address)
 {
     const struct profile_path *const path = &paths->profile->paths[id];
     const unsigned found = translate(paths, who, address);
@@ -221,9 +231,6 @@ double paths_load(struct paths *paths, enum profile_path_id path,
                   struct accessor who, const uint64_t *addresses, size_t count,
                   unsigned *lines)
 {
-    *lines = 1;
-    if (count == 1)
-        return load_one(paths, path, who, addresses[0]);
     const struct profile_path *const p = &paths->profile->paths[path];
     /* Without caches, what a memory transaction brings: 32 bytes. */
     const struct cache_shape uncached = {.line = 32, .sector = 32};
@@ -236,7 +243,7 @@ double paths_load(struct paths *paths, enum profile_path_id path,
         if (!put_distinct(sector, &sectors, addresses[i] / shape->sector))
             continue;
         put_distinct(line, &line_count, addresses[i] / shape->line);
-        const double cycles = load_one(paths, path, who, addresses[i]);
+        const double cycles = paths_load_one(paths, path, who, addresses[i]);
         slowest = cycles > slowest ? cycles : slowest;
     }
     *lines = (unsigned)line_count;

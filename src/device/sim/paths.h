@@ -32,6 +32,9 @@ struct accessor {
     unsigned sm, warp;
 };
 
+/* Cycles of one lane's load. */
+double paths_load_one(struct paths *paths, enum profile_path_id path,
+                      struct accessor who, uint64_t address);
 /*
  * Cycles of one warp's load from `count` > 0 addresses (of its active lanes):
  * the slowest, and one more for each further line.  `*lines` is the number of
@@ -40,7 +43,7 @@ struct accessor {
 double paths_load(struct paths *paths, enum profile_path_id path,
                   struct accessor who, const uint64_t *addresses, size_t count,
                   unsigned *lines);
-/* The same for one address, without TLBs: how instructions are fetched. */
+/* As paths_load_one, without TLBs: how instructions are fetched. */
 double paths_fetch(struct paths *paths, struct accessor who, uint64_t address);
 
 #endif

@@ -120,19 +120,21 @@ enum ptx_special {
 
 enum op_kind {
     OP_ALU, /* op->alu does it */
-    OP_BRANCH,
-    OP_EXIT,
-    OP_TRAP,
     OP_LOAD,
     OP_STORE,
     OP_ATOMIC,
     OP_TEXTURE,
-    OP_BARRIER,
     OP_CLOCK,
     OP_SHUFFLE,
     OP_VOTE,
     OP_SLEEP,
+    OP_TRAP,
     OP_NOTHING, /* fences, prefetches */
+    /* Those that say where a warp goes. */
+    OP_BRANCH,
+    OP_EXIT,
+    OP_BARRIER,
+    OP_FIRST_STEERING = OP_BRANCH,
 };
 
 enum { OP_SOURCES = 5, OP_DESTINATIONS = 4, OP_WAITS = 7 };
