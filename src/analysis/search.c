@@ -9,19 +9,30 @@ struct searching {
     struct error *err;
 };
 
-/* Tries `size` and narrows the bracket by the answer. */
-static int try_size(const struct searching *s, uint64_t size)
+/* Tries the sizes, in rising order, and narrows the bracket by the answers: it
+ * ends where the first does not fit. */
+static int try_sizes(const struct searching *s,
+                     const struct search_sizes *sizes)
 {
-    bool fits = false;
-    const int status = s->fits(s->context, size, &fits, s->err);
+    bool fits[SEARCH_AT_ONCE] = {false};
+    const int status = s->fits(s->context, sizes, fits, s->err);
     if (status != 0)
         return status;
-    s->search->tried++;
-    if (fits)
+    s->search->tried += sizes->count;
+    for (size_t i = 0; i < sizes->count; i++) {
+        const uint64_t size = sizes->first + i * sizes->step;
+        if (!fits[i]) {
+            s->search->overflows = size;
+            break;
+        }
         s->search->fits = size;
-    else
-        s->search->overflows = size;
+    }
     return 0;
+}
+
+static int try_size(const struct searching *s, uint64_t size)
+{
+    return try_sizes(s, &(struct search_sizes){.first = size, .count = 1});
 }
 
 static uint64_t round_down(uint64_t size, uint64_t granularity)
@@ -52,25 +63,39 @@ static int double_up(const struct searching *s,
     return status;
 }
 
-/* A multiple of the granularity strictly inside the bracket, near its middle;
- * 0 if there is none. */
-static uint64_t middle(const struct search *search,
-                       const struct search_range *range)
+static bool narrow_enough(const struct search *search,
+                          const struct search_range *range)
 {
     const uint64_t width = search->overflows - search->fits;
-    if (width <= range->granularity ||
-        (range->relative > 0 && width <= search->fits / range->relative))
-        return 0;
-    const uint64_t half =
-        round_down(search->fits + width / 2, range->granularity);
-    return half > search->fits ? half : half + range->granularity;
+    return width <= range->granularity ||
+           (range->relative > 0 && width <= search->fits / range->relative);
 }
 
-static int bisect(const struct searching *s, const struct search_range *range)
+/* Multiples of the granularity strictly inside the bracket, that cut it into
+ * equal parts as nearly as they can. */
+static struct search_sizes inside(const struct search *search,
+                                  const struct search_range *range)
 {
-    uint64_t size;
-    while ((size = middle(s->search, range)) != 0) {
-        const int status = try_size(s, size);
+    const uint64_t grain = range->granularity;
+    const uint64_t parts = (range->at_once > 1 ? range->at_once : 1) + 1;
+    const uint64_t width = search->overflows - search->fits;
+    uint64_t step = round_down(width / parts, grain);
+    step = step > 0 ? step : grain;
+    const uint64_t below = round_down(search->fits, grain);
+    const uint64_t first =
+        below + step > search->fits ? below + step : below + 2 * step;
+    const uint64_t room = (search->overflows - 1 - first) / step + 1;
+    return (struct search_sizes){
+        .first = first,
+        .step = step,
+        .count = (size_t)(room < parts - 1 ? room : parts - 1)};
+}
+
+static int narrow(const struct searching *s, const struct search_range *range)
+{
+    while (!narrow_enough(s->search, range)) {
+        const struct search_sizes sizes = inside(s->search, range);
+        const int status = try_sizes(s, &sizes);
         if (status != 0)
             return status;
     }
@@ -93,7 +118,7 @@ int search_size(const struct search_range *range, search_fits *fits,
     const struct searching s = {fits, context, search, err};
     int status = double_up(&s, range);
     if (status == 0 && search->fits > 0 && search->overflows > 0)
-        status = bisect(&s, range);
+        status = narrow(&s, range);
     search->state = state_of(search);
     return status;
 }

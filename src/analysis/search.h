@@ -13,16 +13,26 @@
 
 #include "base/error.h"
 
-/* Tries one size.  Returns 0 and the answer, or a negative code, which ends
- * the search. */
-typedef int search_fits(void *context, uint64_t size, bool *fits,
-                        struct error *err);
+/* Sizes that are tried together: first, first + step, …. */
+struct search_sizes {
+    uint64_t first, step;
+    size_t count;
+};
+
+/* Tries sizes.  Returns 0 and an answer for each, or a negative code, which
+ * ends the search. */
+typedef int search_fits(void *context, const struct search_sizes *sizes,
+                        bool *fits, struct error *err);
 
 struct search_range {
     uint64_t least, most; /* the sizes to look between, both tried */
     uint64_t granularity; /* the bracket is no wider than this; > 0 */
     uint64_t relative;    /* or than this part of the size (64: 1/64); 0: no */
+    size_t at_once; /* sizes tried together to narrow a bracket, at most
+                       SEARCH_AT_ONCE; 0 counts as 1, which halves it */
 };
+
+enum { SEARCH_AT_ONCE = 16 };
 
 enum search_state {
     SEARCH_BRACKETED,

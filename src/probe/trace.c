@@ -81,6 +81,12 @@ static void declare(struct kernel_text *k)
     kernel_line(k, ".reg .pred %%slow;");
 }
 
+/* Words of an SM's result: an even number, so that records stay aligned. */
+static size_t out_words(uint64_t records)
+{
+    return OUT_HEAD + RECORD_BYTES / 8 * records + 2;
+}
+
 /* The records leave shared memory only when all is over. */
 static void write_out(struct kernel_text *k, uint64_t records)
 {
@@ -90,8 +96,8 @@ static void write_out(struct kernel_text *k, uint64_t records)
     kernel_line(k, "cvt.u64.u32 %%left, %%events;");
     kernel_line(k, "st.global.u64 [%%out+%d], %%left;", 8 * OUT_EVENTS);
     kernel_line(k, "mov.u64 %%left, 1;");
-    kernel_line(k, "st.global.u64 [%%out+%llu], %%left;",
-                (unsigned long long)(8 * OUT_HEAD + RECORD_BYTES * records));
+    kernel_line(k, "st.global.u64 [%%out+%zu], %%left;",
+                8 * (out_words(records) - 1));
     kernel_line(k, "mov.u32 %%record, %%first;");
     kernel_line(k, "min.u32 %%events, %%events, %%most;");
     kernel_line(k, "WRITE:");
@@ -191,7 +197,7 @@ static int once(struct prober *prober, const struct experiment *e,
         return err->code;
     walk.above = experiment_number(e, "above");
     walk.records = experiment_number(e, "records");
-    const size_t words_each = OUT_HEAD + 2 * walk.records + 1;
+    const size_t words_each = out_words(walk.records);
     const int status =
         walk_run(prober, e, &walk, "trace", own, words_each,
                  records_at(&walk) - WALK_POOL_OWN +

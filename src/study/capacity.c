@@ -49,10 +49,11 @@ static int try_size(struct curve *c, uint64_t bytes, int stride,
     return 0;
 }
 
-static int fits(void *context, uint64_t bytes, bool *yes, struct error *err)
+static int fits(void *context, const struct search_sizes *sizes, bool *yes,
+                struct error *err)
 {
     struct curve *const c = context;
-    if (try_size(c, bytes, c->stride, err) != 0)
+    if (try_size(c, sizes->first, c->stride, err) != 0)
         return err->code;
     *yes = c->cycles <= c->limit;
     return 0;

@@ -88,14 +88,16 @@ static int unknown_study(const char *name, struct error *err)
                      near != NULL ? near : "", near != NULL ? "'?" : "");
 }
 
-/* Says of everything that the study gives and that is not there yet why. */
+/* Says of everything that the study gives and that it left open why. */
 static void leave_out(struct lab *lab, const struct study *study,
                       const char *why)
 {
-    for (const char *const *id = study->gives; *id != NULL; id++)
-        if (results_find(lab->results, *id) == NULL)
+    for (const char *const *id = study->gives; *id != NULL; id++) {
+        const struct finding *const f = results_find(lab->results, *id);
+        if (f == NULL || (f->value.kind == VALUE_NONE && f->because == NULL))
             finding_none(results_add(lab->results, *id, study->name), "%s",
                          why);
+    }
 }
 
 static const char *reason_to_stop(const struct lab *lab)

@@ -35,6 +35,9 @@ enum { LOADS = 1 << 16, LAPS_LEAST = 2, LAPS_MOST = 64 };
 enum { RECORDS_SM = 256, RECORDS_SHARED = 1024 };
 /* Rings of more lines than that are judged by a part of a lap first. */
 enum { GLANCE = 8192 };
+/* How many SMs try sizes at once, where the cache is theirs: more would need
+ * fewer launches, but more loads in all. */
+enum { SMS = 4 };
 /* How many lines off a glance may be: it overlooks so few misses. */
 enum { NEAR = 8 };
 /* A page's first access pays for the translation; one more element in each
@@ -87,10 +90,12 @@ static int compare_offsets(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Offsets of the loads that were as slow as a miss; the caller frees. */
+/* Offsets of the loads of one SM that were as slow as a miss, in order; the
+ * caller frees. */
 static int64_t *slow_offsets(const struct asked *a, const struct samples *t,
-                             size_t *count)
+                             int64_t sm, size_t *count)
 {
+    const size_t sms = samples_column(t, "sm");
     const size_t cycles = samples_column(t, "cycles");
     const size_t offset = samples_column(t, "offset");
     const size_t visit = samples_column(t, "visit");
@@ -98,7 +103,8 @@ static int64_t *slow_offsets(const struct asked *a, const struct samples *t,
     *count = 0;
     for (size_t row = 0; row < t->rows; row++) {
         const double c = (double)samples_at(t, row, cycles);
-        if (samples_at(t, row, visit) >= 0 && c >= a->low && c <= a->high &&
+        if (samples_at(t, row, sms) == sm && samples_at(t, row, visit) >= 0 &&
+            c >= a->low && c <= a->high &&
             (samples_at(t, row, offset) & LEAD_BIT) == 0)
             at[(*count)++] = samples_at(t, row, offset);
     }
@@ -117,37 +123,64 @@ static size_t count_returned(const int64_t *at, size_t count, uint64_t wanted)
     return returned;
 }
 
-static void judge(const struct asked *a, const struct samples *t,
+/* True if there were more slow loads on an SM than a trace keeps. */
+static bool kept_not_all(const struct asked *a, const struct samples *t,
+                         int64_t sm)
+{
+    const size_t sms = samples_column(t, "sm");
+    const size_t events = samples_column(t, "events");
+    for (size_t row = 0; row < t->rows; row++)
+        if (samples_at(t, row, sms) == sm)
+            return samples_at(t, row, events) > (int64_t)a->records;
+    return true;
+}
+
+static void judge(const struct asked *a, const struct samples *t, int64_t sm,
                   struct seen *s)
 {
-    int64_t *const at = slow_offsets(a, t, &s->misses);
+    int64_t *const at = slow_offsets(a, t, sm, &s->misses);
     s->returned = count_returned(at, s->misses, times_wanted(a, s));
-    s->full =
-        samples_at(t, 0, samples_column(t, "events")) > (int64_t)a->records;
+    s->full = kept_not_all(a, t, sm);
     free(at);
 }
 
-/* Traces a ring of `bytes` after `warm` laps of warm-up. */
-static int look(struct asked *a, uint64_t bytes, uint64_t warm, struct seen *s,
-                struct error *err)
+/* What a trace of a ring of `bytes` is to show, before it is made. */
+static struct seen expect(const struct asked *a, uint64_t bytes)
+{
+    struct seen s = {.lines = bytes / a->facts->line};
+    const bool glance = !a->whole && s.lines > 2 * GLANCE;
+    s.laps = glance ? 1 : laps_for(s.lines);
+    /* A whole lap has the leading elements in it. */
+    s.loads = glance ? GLANCE : s.laps * (s.lines + (bytes + LEAD - 1) / LEAD);
+    return s;
+}
+
+/*
+ * Traces rings after `warm` laps of warm-up, each on an SM of its own in one
+ * launch.  All make as many loads as the largest needs for its laps; those of
+ * the smaller make a little more than theirs.
+ */
+static int look(struct asked *a, const struct search_sizes *sizes,
+                uint64_t warm, struct seen *seen, struct error *err)
 {
     struct samples t;
     char *name;
-    s->lines = bytes / a->facts->line;
-    const bool glance = !a->whole && s->lines > 2 * GLANCE;
-    s->laps = glance ? 1 : laps_for(s->lines);
-    /* A whole lap has the leading elements in it. */
-    const uint64_t lap = s->lines + (bytes + LEAD - 1) / LEAD;
-    s->loads = glance ? GLANCE : s->laps * lap;
+    const uint64_t last = sizes->first + (sizes->count - 1) * sizes->step;
+    const uint64_t loads = expect(a, last).loads;
     if (lab_probe(a->lab, &t, &name, err,
                   "trace %s bytes=%" PRIu64 " stride=%" PRIu64
-                  " lead=%d sweep=1 warm=%" PRIu64 " visits=%" PRIu64
-                  " above=%.0f records=%d",
-                  a->row->load, bytes, a->facts->line, LEAD, warm, s->loads,
+                  " lead=%d step=%" PRIu64 " sms=%zu sweep=1 warm=%" PRIu64
+                  " visits=%" PRIu64 " above=%.0f records=%d",
+                  a->row->load, sizes->first, a->facts->line, LEAD,
+                  sizes->count > 1 ? sizes->step : 0, sizes->count, warm, loads,
                   floor(a->low), a->records) != 0)
         return err->code;
-    judge(a, &t, s);
-    a->tried++;
+    for (size_t i = 0; i < sizes->count; i++) {
+        seen[i] = expect(a, sizes->first + i * sizes->step);
+        seen[i].loads = loads;
+        judge(a, &t, (int64_t)i, &seen[i]);
+    }
+    a->tried += sizes->count;
     finding_evidence(a->finding, name);
     free(name);
     samples_free(&t);
@@ -172,21 +205,31 @@ static bool is_clean(const struct asked *a, const struct seen *s)
 static const uint64_t warm_ups[] = {1, 8, 64};
 enum { WARM_LOADS_MOST = 2 << 20 };
 
-static int fits(void *context, uint64_t bytes, bool *yes, struct error *err)
+/* True if another warm-up may still show that the ring fits: where most loads
+ * miss, none will. */
+static bool may_settle(const struct seen *s)
+{
+    return !s->full && s->misses * 4 <= s->loads;
+}
+
+static int fits(void *context, const struct search_sizes *sizes, bool *yes,
+                struct error *err)
 {
     struct asked *const a = context;
-    *yes = false;
-    for (size_t i = 0; !*yes && i < COUNT_OF(warm_ups); i++) {
-        struct seen s;
-        const uint64_t loads = warm_ups[i] * (bytes / a->facts->line);
-        if (i > 0 && (!a->whole || loads > WARM_LOADS_MOST))
+    struct seen seen[SEARCH_AT_ONCE];
+    bool again = true;
+    for (size_t i = 0; again && i < COUNT_OF(warm_ups); i++) {
+        const uint64_t lines =
+            (sizes->first + sizes->count * sizes->step) / a->facts->line;
+        if (i > 0 && (!a->whole || warm_ups[i] * lines > WARM_LOADS_MOST))
             break;
-        if (look(a, bytes, warm_ups[i], &s, err) != 0)
+        if (look(a, sizes, warm_ups[i], seen, err) != 0)
             return err->code;
-        *yes = is_clean(a, &s);
-        /* Most loads missing is no matter of warm-up. */
-        if (s.full || s.misses * 4 > s.loads)
-            break;
+        again = false;
+        for (size_t j = 0; j < sizes->count; j++) {
+            yes[j] = is_clean(a, &seen[j]);
+            again = again || (!yes[j] && may_settle(&seen[j]));
+        }
     }
     return 0;
 }
@@ -223,12 +266,21 @@ static int learn(struct asked *a, struct error *err)
     a->high = high + margin;
     a->rate = 0.01; /* until it is known; the ring below fits in any case */
     a->whole = true;
-    if (look(a, f->fits / 2 / f->line * f->line, 1, &a->control, err) != 0)
+    const struct search_sizes half = {.first = f->fits / 2 / f->line * f->line,
+                                      .count = 1};
+    if (look(a, &half, 1, &a->control, err) != 0)
         return err->code;
     /* One more than seen: none seen is not none there. */
     a->rate =
         (double)(a->control.misses + 1) / (double)a->control.loads;
     return 0;
+}
+
+/* Of a cache that each SM has, sizes are tried on several SMs at once. */
+static size_t sms_at_once(const struct asked *a)
+{
+    const int64_t sms = a->lab->info->value[PROPERTY_SMS];
+    return !a->row->of_sm ? 1 : sms < SMS ? (size_t)(sms > 0 ? sms : 1) : SMS;
 }
 
 /* The bracket around the edge, down to one line. */
@@ -238,7 +290,8 @@ static int find_edge(struct asked *a, uint64_t least, uint64_t most,
     const uint64_t line = a->facts->line;
     const struct search_range range = {.least = least / line * line,
                                        .most = most / line * line,
-                                       .granularity = line};
+                                       .granularity = line,
+                                       .at_once = sms_at_once(a)};
     return search_size(&range, fits, a, search, err);
 }
 

@@ -8,17 +8,22 @@
 /* What holds `holds` bytes; fails on the try number `fails_at`, if not 0. */
 struct store {
     uint64_t holds, largest_asked;
-    size_t tries, fails_at;
+    size_t tries, fails_at, rounds;
 };
 
-static int fits(void *context, uint64_t size, bool *fits, struct error *err)
+static int fits(void *context, const struct search_sizes *sizes, bool *fits,
+                struct error *err)
 {
     struct store *const store = context;
-    if (++store->tries == store->fails_at)
-        return error_set(err, ERR_DEVICE, "the GPU is lost");
-    if (size > store->largest_asked)
-        store->largest_asked = size;
-    *fits = size <= store->holds;
+    for (size_t i = 0; i < sizes->count; i++) {
+        const uint64_t size = sizes->first + i * sizes->step;
+        if (++store->tries == store->fails_at)
+            return error_set(err, ERR_DEVICE, "the GPU is lost");
+        if (size > store->largest_asked)
+            store->largest_asked = size;
+        fits[i] = size <= store->holds;
+    }
+    store->rounds++;
     return 0;
 }
 
@@ -45,6 +50,21 @@ START_TEST(takes_the_steps_of_the_thesis)
     ck_assert_uint_eq(s.fits, 25 * 1024);
     ck_assert_uint_eq(s.overflows, 26 * 1024);
     ck_assert_uint_eq(s.tried, 6 + 4);
+}
+END_TEST
+
+START_TEST(several_sizes_at_once_take_fewer_rounds)
+{
+    for (uint64_t holds = 1024; holds < 300 * 1024; holds += 331) {
+        struct search_range range = from_1k_to_1g;
+        struct store store = {.holds = holds}, one = {.holds = holds};
+        range.at_once = 7;
+        const struct search s = searched(&store, &range);
+        searched(&one, &from_1k_to_1g);
+        ck_assert_uint_eq(s.fits, holds - holds % 1024);
+        ck_assert_uint_eq(s.overflows, s.fits + 1024);
+        ck_assert_uint_le(store.rounds, one.rounds);
+    }
 }
 END_TEST
 
@@ -179,6 +199,7 @@ Suite *suite_search(void)
     TCase *t;
     Suite *const suite = suite_of("search", 20, &t);
     tcase_add_test(t, takes_the_steps_of_the_thesis);
+    tcase_add_test(t, several_sizes_at_once_take_fewer_rounds);
     tcase_add_test(t, brackets_every_size);
     tcase_add_test(t, tries_grow_with_the_logarithm);
     tcase_add_test(t, says_when_all_fit);

@@ -70,9 +70,8 @@ void warp_schedule(struct warp *w)
         const double ready = w->ready[op->wait[i]];
         at = ready > at ? ready : at;
     }
-    struct turn *const turn = &w->scheduler->turns[w->turn];
-    turn->at = at;
-    turn->pipe = op->pipe;
+    w->turn->at = at;
+    w->turn->pipe = op->pipe;
 }
 
 static void save_pc(const struct machine *m, struct warp *w, uint32_t mask,

@@ -180,6 +180,29 @@ static unsigned take_warp_number(const struct machine *m, struct sm *sm)
     return number;
 }
 
+static void append_turn(struct scheduler *s, struct turn *turn)
+{
+    turn->before = s->last;
+    turn->after = NULL;
+    if (s->last != NULL)
+        s->last->after = turn;
+    else
+        s->first = turn;
+    s->last = turn;
+}
+
+static void remove_turn(struct scheduler *s, struct turn *turn)
+{
+    if (turn->before != NULL)
+        turn->before->after = turn->after;
+    else
+        s->first = turn->after;
+    if (turn->after != NULL)
+        turn->after->before = turn->before;
+    else
+        s->last = turn->before;
+}
+
 static void warp_start(struct machine *m, struct warp *w, unsigned in_block,
                        double t)
 {
@@ -197,9 +220,9 @@ static void warp_start(struct machine *m, struct warp *w, unsigned in_block,
     w->fetched = UINT64_MAX;
     w->number = take_warp_number(m, sm);
     w->scheduler = &sm->schedulers[w->number % m->profile->warp_schedulers];
-    w->turn = w->scheduler->count++;
-    w->scheduler->turns[w->turn] =
-        (struct turn){.order = m->issued++, .warp = w};
+    w->turn = &w->scheduler->turns[w->number / m->profile->warp_schedulers];
+    w->turn->warp = w;
+    append_turn(w->scheduler, w->turn);
     set_constants(m, w, in_block, lanes);
     warp_schedule(w);
 }
@@ -266,17 +289,11 @@ void machine_barrier(struct machine *m, struct warp *w, double t)
 {
     struct barrier *const barrier = &w->block->barriers[w->barrier];
     const unsigned wanted = w->barrier_warps;
-    w->scheduler->turns[w->turn].at = INFINITY;
+    w->turn->at = INFINITY;
     barrier->arrived++;
     barrier->latest = fmax(barrier->latest, t);
     if (barrier->arrived >= (wanted != 0 ? wanted : w->block->live_warps))
         release(m, w->block, w->barrier);
-}
-
-static void scheduler_remove(struct scheduler *s, const struct warp *w)
-{
-    s->turns[w->turn] = s->turns[--s->count];
-    s->turns[w->turn].warp->turn = w->turn;
 }
 
 static void block_end(struct machine *m, struct block *b, double t)
@@ -292,7 +309,7 @@ void machine_warp_ended(struct machine *m, struct warp *w, double t)
     struct block *const b = w->block;
     w->active = 0;
     b->sm->warp_taken[w->number] = false;
-    scheduler_remove(w->scheduler, w);
+    remove_turn(w->scheduler, w->turn);
     m->end = fmax(m->end, t);
     if (--b->live_warps == 0) {
         block_end(m, b, t);
@@ -318,20 +335,22 @@ static inline double issue_time(const struct scheduler *s,
     return turn->at > free ? turn->at : free;
 }
 
-/* The warp that goes next: the earliest, of those the longest waiting; a time
- * that never comes if there is none. */
+/* The warp that goes next: the earliest, of those the longest waiting; NULL if
+ * there is none. */
 static inline struct turn *pick(const struct scheduler *s, double *t)
 {
-    struct turn *best = s->turns;
-    double least = s->count > 0 ? issue_time(s, best) : INFINITY;
-    for (struct turn *turn = best + 1; turn < s->turns + s->count; turn++) {
+    struct turn *best = NULL;
+    *t = INFINITY;
+    for (struct turn *turn = s->first; turn != NULL; turn = turn->after) {
         const double when = issue_time(s, turn);
-        if (when > least || (when == least && turn->order > best->order))
+        if (when >= *t)
             continue;
         best = turn;
-        least = when;
+        *t = when;
+        /* None can be earlier. */
+        if (when <= s->free)
+            break;
     }
-    *t = least;
     return best;
 }
 
@@ -394,9 +413,13 @@ static void run_first(struct machine *m, struct scheduler *s)
         limit = m->heap[i]->key < limit ? m->heap[i]->key : limit;
     for (;;) {
         struct turn *const turn = pick(s, &s->key);
-        if (s->key > limit || s->key == INFINITY || m->code != 0)
+        if (turn == NULL || s->key > limit || m->code != 0)
             return;
-        turn->order = m->issued++;
+        if (turn != s->last) {
+            remove_turn(s, turn);
+            append_turn(s, turn);
+        }
+        m->issued++;
         warp_issue(m, turn->warp, s->key);
         if (m->issued % ISSUES_BETWEEN_CHECKS == 0 && m->code == 0)
             m->code = give_up(m);
@@ -607,7 +630,7 @@ static void clear_sm(struct machine *m, struct sm *sm)
     memset(sm->warp_taken, 0,
            m->profile->max_warps_per_sm * sizeof *sm->warp_taken);
     for (size_t i = 0; i < m->profile->warp_schedulers; i++)
-        sm->schedulers[i].count = 0;
+        sm->schedulers[i].first = sm->schedulers[i].last = NULL;
 }
 
 static unsigned at_least_one(unsigned n)

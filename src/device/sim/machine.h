@@ -49,7 +49,7 @@ struct warp {
     uint64_t fetched;       /* number of the line that the last op came from */
     struct block *block;
     struct scheduler *scheduler;
-    unsigned turn; /* its index in the scheduler's */
+    struct turn *turn;
     unsigned char *local;         /* of its lanes */
     uint32_t lane_pc[WARP_LANES]; /* of the lanes that are not active */
 };
@@ -71,19 +71,20 @@ struct block {
 
 /* What a scheduler must know of a warp to choose, side by side. */
 struct turn {
-    double at;      /* earliest issue of its op; INFINITY: it waits */
-    uint64_t order; /* of its last issue: lowest goes first */
-    uint32_t pipe;  /* of its op */
+    double at;     /* earliest issue of its op; INFINITY: it waits */
+    uint32_t pipe; /* of its op */
     struct warp *warp;
+    struct turn *before, *after;
 };
 
 struct scheduler {
     double key;  /* when it issues next */
     double free; /* when it can */
     double *pipe_free;
-    struct turn *turns; /* of the warps that have not ended */
-    unsigned count;
-    size_t place; /* in the heap */
+    struct turn *turns;        /* by the warp's number over the schedulers' */
+    struct turn *first, *last; /* of warps that have not ended; the one that
+                                  issued last is last */
+    size_t place;              /* in the heap */
     struct sm *sm;
 };
 

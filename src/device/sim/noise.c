@@ -10,7 +10,8 @@ void noise_init(struct noise *noise, double jitter_cycles, double spike_rate,
     noise->spike_below = (uint64_t)(spike_rate * 0x1.0p52);
     rng_seed(&noise->rng, seed);
     for (int i = 0; i < NOISE_TABLE; i += 2) {
-        const double jitter = round(jitter_cycles * rng_normal(&noise->rng));
+        const float jitter =
+            (float)round(jitter_cycles * rng_normal(&noise->rng));
         noise->jitter[i] = jitter;
         noise->jitter[i + 1] = -jitter;
     }
@@ -21,7 +22,7 @@ double noise_add(struct noise *noise, double cycles)
     if (noise->quiet)
         return cycles;
     const uint64_t random = rng_next(&noise->rng);
-    double seen = cycles + noise->jitter[random % NOISE_TABLE];
+    double seen = cycles + (double)noise->jitter[random % NOISE_TABLE];
     if (random >> 12 < noise->spike_below)
         seen += round(noise->spike_cycles * (0.5 + rng_unit(&noise->rng)));
     const double least = cycles < 1 ? cycles : 1;

@@ -12,14 +12,15 @@
 
 #include "base/rng.h"
 
-enum { NOISE_TABLE = 4096 };
+/* Small enough to stay in the host's L1 beside what a load needs. */
+enum { NOISE_TABLE = 1024 };
 
 struct noise {
     bool quiet; /* neither jitter nor spikes */
     struct rng rng;
     double spike_cycles;
     uint64_t spike_below; /* of 2^52 */
-    double jitter[NOISE_TABLE];
+    float jitter[NOISE_TABLE];
 };
 
 void noise_init(struct noise *noise, double jitter_cycles, double spike_rate,
