@@ -77,11 +77,15 @@ static int read_word(const struct param *p, const char *text, char **value,
     return err->code;
 }
 
-static int parse_segment(const char *text, struct segment *segment)
+/* START:COUNT:STEP, and nothing else up to the comma or the end. */
+static int parse_segment(const char *text, size_t length,
+                         struct segment *segment)
 {
     char field[3][32];
-    if (sscanf(text, "%31[^:,]:%31[^:,]:%31[^:,]", field[0], field[1],
-               field[2]) != 3)
+    int end = 0;
+    if (sscanf(text, "%31[^:,]:%31[^:,]:%31[^:,]%n", field[0], field[1],
+               field[2], &end) != 3 ||
+        (size_t)end != length)
         return -1;
     return text_to_u64(field[0], &segment->start) &&
                    text_to_u64(field[1], &segment->count) &&
@@ -94,16 +98,17 @@ static int parse_segment(const char *text, struct segment *segment)
 static struct segment *parse_list(const char *text, size_t *count)
 {
     struct segment *list = NULL;
+    bool more = *text != '\0';
     *count = 0;
-    while (*text != '\0') {
+    while (more) {
         list = xreallocarray(list, *count + 1, sizeof *list);
         const size_t length = strcspn(text, ",");
-        if (parse_segment(text, &list[(*count)++]) != 0) {
+        if (parse_segment(text, length, &list[(*count)++]) != 0) {
             free(list);
             return NULL;
         }
-        text += length;
-        text += *text == ',';
+        more = text[length] == ',';
+        text += length + more;
     }
     return list;
 }

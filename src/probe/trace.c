@@ -25,7 +25,7 @@ enum column {
 };
 
 /* Words of the probe's own in a job. */
-enum { OWN_WARM, OWN_VISITS, OWN_ABOVE, OWN_MOST };
+enum { OWN_WARM, OWN_WARM_REST, OWN_VISITS, OWN_ABOVE, OWN_MOST };
 /* Words of the result before the records; `done` is the very last word. */
 enum { OUT_SM, OUT_EVENTS, OUT_HEAD };
 
@@ -77,7 +77,7 @@ static void declare(struct kernel_text *k)
 {
     kernel_line(k, ".reg .b32 %%t0, %%t1, %%offset, %%visit, %%visits, "
                    "%%above, %%most, %%events, %%record, %%base32, %%a, %%b, %%c, %%d;");
-    kernel_line(k, ".reg .b64 %%base, %%left, %%out;");
+    kernel_line(k, ".reg .b64 %%base, %%left, %%rest, %%out;");
     kernel_line(k, ".reg .pred %%slow;");
 }
 
@@ -130,8 +130,8 @@ static int kernel(const struct experiment *e, const struct device_info *info,
                  "trace", "jobs slots");
     walk_opening(&k, &walk);
     declare(&k);
-    walk_job_word(&k, "%left", JOB_OWN + OWN_WARM);
-    repeat_loop(&k, "WARM", "%left", UNROLL, walk_load, &walk);
+    kernel_note(&k, "all is read before the warm-up, which then has the last "
+                    "word in every cache");
     walk_job_word(&k, "%left", JOB_OWN + OWN_VISITS);
     kernel_line(&k, "cvt.u32.u64 %%visits, %%left;");
     walk_job_word(&k, "%left", JOB_OWN + OWN_ABOVE);
@@ -146,6 +146,11 @@ static int kernel(const struct experiment *e, const struct device_info *info,
     kernel_line(&k, "mov.u32 %%first, pool;");
     kernel_line(&k, "add.u32 %%first, %%first, %llu;",
                 (unsigned long long)records_at(&walk));
+    walk_job_word(&k, "%rest", JOB_OWN + OWN_WARM_REST);
+    walk_job_word(&k, "%left", JOB_OWN + OWN_WARM);
+    repeat_loop(&k, "WARM", "%left", UNROLL, walk_load, &walk);
+    kernel_note(&k, "to the load, so that the trace begins where a lap does");
+    repeat_loop(&k, "REST", "%rest", 1, walk_load, &walk);
     kernel_line(&k, "mov.u32 %%record, %%first;");
     kernel_line(&k, "mov.u32 %%events, 0;");
     kernel_line(&k, "mov.u32 %%visit, 0;");
@@ -163,7 +168,8 @@ static int kernel(const struct experiment *e, const struct device_info *info,
 
 static void own(const struct walk *walk, size_t elements, uint64_t *words)
 {
-    words[OWN_WARM] = (walk->warm * elements + UNROLL - 1) / UNROLL;
+    words[OWN_WARM] = walk->warm * elements / UNROLL;
+    words[OWN_WARM_REST] = walk->warm * elements % UNROLL;
     words[OWN_VISITS] = walk->visits > 0 ? walk->visits : elements;
     words[OWN_ABOVE] = walk->above;
     words[OWN_MOST] = walk->records;

@@ -39,7 +39,7 @@ enum { GLANCE = 8192 };
  * fewer launches, but more loads in all. */
 enum { SMS = 4 };
 /* How many lines off a glance may be: it overlooks so few misses. */
-enum { NEAR = 8 };
+enum { NEAR = 24 };
 /* A page's first access pays for the translation; one more element in each
  * 64 KiB, the smallest page there is, takes that on itself. */
 enum { LEAD = 65536, LEAD_BIT = 8 };
@@ -197,7 +197,7 @@ static bool is_clean(const struct asked *a, const struct seen *s)
     if (s->full || (s->laps > 1 && s->returned > 0))
         return false;
     return !counts_more(s->misses, s->loads, a->control.misses,
-                        a->control.loads, 1e-5);
+                        a->control.loads, s->laps > 1 ? 1e-5 : 1e-8);
 }
 
 /* Warm-ups, in laps, that are tried before a ring is said not to fit: a cache

@@ -19,6 +19,7 @@ struct arithmetic {
     uint64_t result;
 };
 
+/* clang-format off */
 static const struct arithmetic integers[] = {
     {"add.u32 %r0, %r1, %r2", 'r', 0xffffffff, 2, 0, 1},
     {"add.s64 %rd0, %rd1, %rd2", 'd', UINT64_MAX, 2, 0, 1},
@@ -116,7 +117,9 @@ static const struct arithmetic integers[] = {
     {"and.pred %p0, %p7, %p6", 'p', 0, 0, 0, 0},
     {"or.pred %p0, %p7, %p6", 'p', 0, 0, 0, 1},
 };
+/* clang-format on */
 
+/* clang-format off */
 static const struct arithmetic conversions[] = {
     {"cvt.u64.u32 %rd0, %r1", 'd', 0xffffffff, 0, 0, 0xffffffff},
     {"cvt.s64.s32 %rd0, %r1", 'd', 0xffffffff, 0, 0, UINT64_MAX},
@@ -149,7 +152,9 @@ static const struct arithmetic conversions[] = {
     {"cvt.f32.f16 %f0, %h1", 'f', 0xc000, 0, 0, 0xc0000000},
     {"cvt.f32.f16 %f0, %h1", 'f', 1, 0, 0, 0x33800000},
 };
+/* clang-format on */
 
+/* clang-format off */
 static const struct arithmetic reals[] = {
     {"add.f32 %f0, %f1, %f2", 'f', 0x3f800000, 0x40000000, 0, 0x40400000},
     {"add.rz.f32 %f0, %f1, %f2", 'f', 0x4b800000, 0x3fc00000, 0, 0x4b800000},
@@ -193,6 +198,7 @@ static const struct arithmetic reals[] = {
     {"add.f16x2 %r0, %r1, %r2", 'r', 0x3c004000, 0x40004000, 0, 0x42004400},
     {"slct.f32.f32 %f0, %f1, %f2, %f3", 'f', 1, 2, 0xbf800000, 2},
 };
+/* clang-format on */
 
 static const char load_sources[] =
     "ld.global.u16 %h1, [%in]; ld.global.u16 %h2, [%in+8];\n"
@@ -372,16 +378,16 @@ START_TEST(shuffles_move_values_between_lanes)
         const char *text;
         uint32_t lane, value;
     } cases[] = {
-        {"shfl.sync.idx.b32 %r0, %r1, 5, 31, -1;", 20, 5},
-        {"shfl.sync.up.b32 %r0, %r1, 3, 0, -1;", 20, 17},
-        {"shfl.sync.up.b32 %r0, %r1, 3, 0, -1;", 2, 2},
-        {"shfl.sync.down.b32 %r0, %r1, 3, 31, -1;", 20, 23},
-        {"shfl.sync.down.b32 %r0, %r1, 3, 31, -1;", 30, 30},
-        {"shfl.sync.bfly.b32 %r0, %r1, 1, 31, -1;", 20, 21},
+        {"shfl.sync.idx.b32 %r0, %r1, 5, 31, -1;",     20, 5 },
+        {"shfl.sync.up.b32 %r0, %r1, 3, 0, -1;",       20, 17},
+        {"shfl.sync.up.b32 %r0, %r1, 3, 0, -1;",       2,  2 },
+        {"shfl.sync.down.b32 %r0, %r1, 3, 31, -1;",    20, 23},
+        {"shfl.sync.down.b32 %r0, %r1, 3, 31, -1;",    30, 30},
+        {"shfl.sync.bfly.b32 %r0, %r1, 1, 31, -1;",    20, 21},
  /* Segments of 8 lanes. */
         {"shfl.sync.idx.b32 %r0, %r1, 1, 0x181f, -1;", 20, 17},
         {"shfl.sync.down.b32 %r1|%p0, %r1, 3, 31, -1;\n"
-         "selp.u32 %r0, 1, 0, %p0;", 30, 0},
+         "selp.u32 %r0, 1, 0, %p0;",          30, 0 },
     };
     struct rig rig = rig_open();
     char *const body = xasprintf("mov.u32 %%r1, %%laneid;\n%s\n%s",
@@ -415,16 +421,16 @@ START_TEST(special_registers_tell_where_a_thread_is)
         const char *name;
         uint32_t value;
     } cases[] = {
-        {"%ctaid.x", 6},
-        {"%nctaid.x", 7},
-        {"%ntid.x", 64},
-        {"%nsmid", 4},
-        {"%smid", 2},
-        {"%ntid.y", 1},
-        {"%lanemask_lt", 1},
-        {"%tid.x", 33},
-        {"%laneid", 1},
-        {"%total_smem_size", 96},
+        {"%ctaid.x",           6 },
+        {"%nctaid.x",          7 },
+        {"%ntid.x",            64},
+        {"%nsmid",             4 },
+        {"%smid",              2 },
+        {"%ntid.y",            1 },
+        {"%lanemask_lt",       1 },
+        {"%tid.x",             33},
+        {"%laneid",            1 },
+        {"%total_smem_size",   96},
         {"%dynamic_smem_size", 96},
     };
     struct rig rig = rig_open();
@@ -545,20 +551,20 @@ START_TEST(atomics_return_the_old_value_and_store_the_new)
         const char *text;
         uint64_t before, old, after;
     } cases[] = {
-        {"atom.global.add.u32 %r0, [%rd1], 5", 7, 7, 12},
-        {"atom.global.exch.b32 %r0, [%rd1], 5", 7, 7, 5},
-        {"atom.global.cas.b32 %r0, [%rd1], 7, 5", 7, 7, 5},
-        {"atom.global.cas.b32 %r0, [%rd1], 6, 5", 7, 7, 7},
-        {"atom.global.min.s32 %r0, [%rd1], -1", 7, 7, 0xffffffff},
-        {"atom.global.min.u32 %r0, [%rd1], -1", 7, 7, 7},
-        {"atom.global.max.u32 %r0, [%rd1], 9", 7, 7, 9},
-        {"atom.global.and.b32 %r0, [%rd1], 5", 7, 7, 5},
-        {"atom.global.or.b32 %r0, [%rd1], 8", 7, 7, 15},
-        {"atom.global.xor.b32 %r0, [%rd1], 1", 7, 7, 6},
-        {"atom.global.inc.u32 %r0, [%rd1], 7", 7, 7, 0},
-        {"atom.global.dec.u32 %r0, [%rd1], 9", 0, 0, 9},
-        {"atom.relaxed.gpu.global.add.u32 %r0, [%rd1], 1", 1, 1, 2},
-        {"red.global.add.u32 [%rd1], 3", 7, 0, 10},
+        {"atom.global.add.u32 %r0, [%rd1], 5",             7, 7, 12        },
+        {"atom.global.exch.b32 %r0, [%rd1], 5",            7, 7, 5         },
+        {"atom.global.cas.b32 %r0, [%rd1], 7, 5",          7, 7, 5         },
+        {"atom.global.cas.b32 %r0, [%rd1], 6, 5",          7, 7, 7         },
+        {"atom.global.min.s32 %r0, [%rd1], -1",            7, 7, 0xffffffff},
+        {"atom.global.min.u32 %r0, [%rd1], -1",            7, 7, 7         },
+        {"atom.global.max.u32 %r0, [%rd1], 9",             7, 7, 9         },
+        {"atom.global.and.b32 %r0, [%rd1], 5",             7, 7, 5         },
+        {"atom.global.or.b32 %r0, [%rd1], 8",              7, 7, 15        },
+        {"atom.global.xor.b32 %r0, [%rd1], 1",             7, 7, 6         },
+        {"atom.global.inc.u32 %r0, [%rd1], 7",             7, 7, 0         },
+        {"atom.global.dec.u32 %r0, [%rd1], 9",             0, 0, 9         },
+        {"atom.relaxed.gpu.global.add.u32 %r0, [%rd1], 1", 1, 1, 2         },
+        {"red.global.add.u32 [%rd1], 3",                   7, 0, 10        },
     };
     struct rig rig = rig_open();
     char *const body =
@@ -679,6 +685,7 @@ END_TEST
 
 /* ---- what is refused ---- */
 
+/* clang-format off */
 static const struct {
     const char *body, *words;
     int line; /* of the body, from 0 */
@@ -721,6 +728,7 @@ static const struct {
     {"{ .reg .b32 %inner; }\nmov.u32 %inner, 1;", "'%inner'", 1},
     {".frobnicate;", "'.frobnicate'", 0},
 };
+/* clang-format on */
 
 START_TEST(what_an_assembler_refuses_is_refused_with_its_line)
 {
@@ -748,6 +756,7 @@ static int load_text(struct rig *rig, const char *ptx)
 
 START_TEST(what_is_no_module_is_refused)
 {
+    /* clang-format off */
     static const struct {
         const char *text, *words;
     } cases[] = {
@@ -767,6 +776,7 @@ START_TEST(what_is_no_module_is_refused)
         {".version 7.0\n.target sm_80\n.global .align 3 .u32 g;",
          "power of two"},
     };
+    /* clang-format on */
     struct rig rig = rig_open();
     ASSERT_FAILS(load_text(&rig, cases[_i].text), ERR_PTX, rig.err,
                  cases[_i].words);
@@ -801,6 +811,7 @@ END_TEST
 
 START_TEST(a_bad_access_names_line_and_address)
 {
+    /* clang-format off */
     static const struct {
         const char *body, *words;
     } cases[] = {
@@ -813,6 +824,7 @@ START_TEST(a_bad_access_names_line_and_address)
         {"ld.shared.u32 %r0, [4096];", ".shared address 0x1000"},
         {"st.global.u32 [%rd0], %r0;", "outside"},
     };
+    /* clang-format on */
     struct rig rig = rig_open();
     ASSERT_FAILS(rig_try(&rig, cases[_i].body), ERR_DEVICE, rig.err,
                  cases[_i].words);
@@ -827,8 +839,8 @@ START_TEST(launches_that_do_not_fit_are_refused)
         struct rig_run run;
         const char *words;
     } cases[] = {
-        {{.body = "", .threads = 257}, "257 threads"},
-        {{.body = "", .shared = 4097}, "shared memory"},
+        {{.body = "", .threads = 257},                    "257 threads"  },
+        {{.body = "", .shared = 4097},                    "shared memory"},
         {{.body = ".shared .b8 x[4000];", .shared = 200}, "shared memory"},
     };
     struct rig rig = rig_open();

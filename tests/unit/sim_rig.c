@@ -1,3 +1,4 @@
+/* The GPU of sim_rig.h, and its kernel around a body. */
 #include "unit/sim_rig.h"
 
 #include <check.h>

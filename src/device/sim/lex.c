@@ -1,3 +1,4 @@
+/* The tokens of PTX: words as long as they go, and single characters. */
 #include "device/sim/lex.h"
 
 #include <ctype.h>

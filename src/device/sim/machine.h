@@ -133,9 +133,17 @@ struct machine {
 
 struct machine *machine_new(const struct profile *profile, uint64_t seed);
 void machine_free(struct machine *machine);
-/* Runs a kernel to its end. */
+/* Runs a kernel to its end (launch.c). */
 int machine_launch(struct machine *machine, const struct kernel *kernel,
                    const struct launch *launch, struct error *err);
+
+/* Runs the blocks that are placed, and those that follow, until all ended or
+ * m->code says why not. */
+void machine_run(struct machine *machine);
+/* Puts the next block of the launch on an SM at time t (block.c). */
+void block_start(struct machine *m, struct block *b, struct sm *sm, double t);
+void scheduler_append(struct scheduler *s, struct turn *turn);
+void scheduler_remove(struct scheduler *s, struct turn *turn);
 
 /* Issues w->op at time t, and moves the warp on (execute.c). */
 void warp_issue(struct machine *m, struct warp *w, double t);

@@ -1,3 +1,4 @@
+/* Seeded noise; see noise.h. */
 #include "device/sim/noise.h"
 
 #include <math.h>

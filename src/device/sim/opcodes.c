@@ -1,3 +1,4 @@
+/* The tables of opcodes.h, and how rows are found. */
 #include "device/sim/opcodes.h"
 
 #include <string.h>
@@ -24,6 +25,7 @@ const char *const ptx_spaces[SPACE_COUNT] = {
 #define ATOM (G(SPACE) | G(ORDER) | G(SCOPE) | G(ATOMIC))
 #define EXACT (G(ROUND) | G(APPROX))
 
+/* clang-format off */
 /* ROW(name, operands, kind, code, types, takes, needs, …integer, …float) */
 #define OPCODES(ROW)                                                           \
     ROW(abs, "da", ALU, ABS, 1, G(FTZ), 0, 0, 0)                               \
@@ -108,7 +110,7 @@ const char *const opcode_names[] = {
 #define ROW(name, ...) #name,
     OPCODES(ROW)
 #undef ROW
-        NULL,
+    NULL,
 };
 
 static const struct modifier modifiers[] = {
@@ -200,6 +202,8 @@ static const struct modifier modifiers[] = {
     {"L2::128B", GROUP_HINT, 1},
     {"L2::256B", GROUP_HINT, 1},
 };
+
+/* clang-format on */
 
 static bool is_name(const char *name, const char *text, size_t length)
 {

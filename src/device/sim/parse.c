@@ -14,7 +14,23 @@
 #include "device/sim/convert.h"
 #include "device/sim/parser.h"
 
-enum { CONSTANT_BYTES_MAX = 65536, RANGE_MAX = 1 << 20 };
+enum { RANGE_MAX = 1 << 20 };
+#define ARRAY_MAX ((uint64_t)1 << 40)
+
+/* Bytes that variables of a space may take together. */
+static uint64_t space_limit(enum ptx_space space, bool initialized)
+{
+    switch (space) {
+    case SPACE_CONST:
+        return 65536;
+    case SPACE_PARAM:
+        return 4352;
+    case SPACE_LOCAL:
+        return 512 << 10;
+    default: /* initial values travel in the host's memory */
+        return initialized ? (uint64_t)1 << 30 : ARRAY_MAX;
+    }
+}
 
 int parse_error_at(struct parser *p, unsigned line, const char *fmt, ...)
 {
@@ -258,18 +274,18 @@ static uint64_t *space_bytes(struct parser *p, enum ptx_space space)
 }
 
 /* Gives the variable its place. */
-static int place_variable(struct parser *p, struct variable *v)
+static int place_variable(struct parser *p, struct variable *v,
+                          bool initialized)
 {
     uint64_t *const bytes = space_bytes(p, v->space);
+    const uint64_t limit = space_limit(v->space, initialized);
     if (v->dynamic)
         return 0;
     v->offset = align_up(*bytes, v->align);
-    if (v->bytes > ((uint64_t)1 << 40) || v->offset > ((uint64_t)1 << 40))
-        return parse_error(p, "'%s' is too large", v->name);
+    if (v->offset > limit || v->bytes > limit - v->offset)
+        return parse_error(p, "'%s' makes more than %llu bytes of .%s", v->name,
+                           (unsigned long long)limit, ptx_spaces[v->space]);
     *bytes = v->offset + v->bytes;
-    if (v->space == SPACE_CONST && *bytes > CONSTANT_BYTES_MAX)
-        return parse_error(p, "more than %d bytes of .const",
-                           CONSTANT_BYTES_MAX);
     return 0;
 }
 
@@ -285,8 +301,8 @@ static int read_dimensions(struct parser *p, uint64_t *count, bool *open)
             continue;
         }
         int code = parse_number(p, &n);
-        if (code == 0 && (n == 0 || n > (uint64_t)1 << 40 / 2))
-            code = parse_error(p, "an array of that many elements");
+        if (code == 0 && (n == 0 || n > ARRAY_MAX / *count))
+            code = parse_error(p, "an array of too many elements, or of none");
         if (code == 0)
             code = parse_character(p, ']');
         if (code != 0)
@@ -371,7 +387,7 @@ static int read_variable(struct parser *p, const struct declaration *d,
     else if (open && !v->dynamic && given == 0)
         code = parse_error(p, "'%s' has no size", v->name);
     if (code == 0)
-        code = place_variable(p, v);
+        code = place_variable(p, v, initialized);
     if (code == 0 && initialized)
         store_values(p, v, d->type, values, given);
 out:

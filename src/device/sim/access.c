@@ -1,0 +1,330 @@
+/*
+ * Memory instructions: where addresses lead, what lies there, and how long it
+ * takes to come.  Stores take their turn in the pipes and hold nothing up.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "device/sim/convert.h"
+#include "device/sim/execute.h"
+#include "device/sim/opcodes.h"
+
+/* Local memory's addresses as the caches see them, below all allocations. */
+#define LOCAL_ADDRESSES ((uint64_t)1 << 36)
+
+static void bad_access(struct machine *m, const struct op *op, const char *what,
+                       unsigned space, uint64_t address)
+{
+    machine_fault(m, op, "%u bytes at .%s address 0x%llx are %s", op->bytes,
+                  ptx_spaces[space], (unsigned long long)address, what);
+}
+
+/* The space of a generic address, which is cut down to that space's own. */
+static unsigned generic_space(uint64_t *address)
+{
+    const uint64_t window = *address >> 56;
+    if (window == SHARED_WINDOW >> 56) {
+        *address -= SHARED_WINDOW;
+        return SPACE_SHARED;
+    }
+    if (window == LOCAL_WINDOW >> 56) {
+        *address -= LOCAL_WINDOW;
+        return SPACE_LOCAL;
+    }
+    return SPACE_GLOBAL;
+}
+
+static unsigned char *within(unsigned char *host, uint64_t size,
+                             uint64_t address, uint64_t bytes)
+{
+    if (address >= size || bytes > size - address)
+        return NULL;
+    return host + address;
+}
+
+/* Host bytes behind a lane's address; NULL after a fault. */
+static inline unsigned char *resolve(struct machine *m, const struct warp *w,
+                                     const struct op *op, unsigned space,
+                                     unsigned lane, uint64_t address)
+{
+    const struct kernel *const k = m->kernel;
+    unsigned char *host = NULL;
+    switch (space) {
+    case SPACE_SHARED:
+        host = within(w->block->shared, m->shared_bytes, address, op->bytes);
+        break;
+    case SPACE_LOCAL:
+        host = within(w->local + lane * k->local_bytes, k->local_bytes, address,
+                      op->bytes);
+        break;
+    case SPACE_PARAM:
+        host = within(m->params, k->param_bytes, address, op->bytes);
+        break;
+    default:
+        host = memory_at(&m->memory, address, op->bytes);
+    }
+    if (host == NULL)
+        bad_access(m, op, "outside of what is allocated", space, address);
+    else if ((address & (op->bytes - 1u)) != 0)
+        bad_access(m, op, "misaligned", space, address);
+    else
+        return host;
+    return NULL;
+}
+
+/* Where the caches see a lane's local memory: words of the lanes of a warp
+ * lie side by side. */
+static uint64_t local_address(const struct machine *m, const struct warp *w,
+                              unsigned lane, uint64_t offset)
+{
+    const uint64_t warp =
+        w->block->sm->number * m->profile->max_warps_per_sm + w->number;
+    const uint64_t words = (m->kernel->local_bytes + 3) / 4;
+    return LOCAL_ADDRESSES +
+           ((warp * words + offset / 4) * WARP_LANES + lane) * 4 + offset % 4;
+}
+
+/* The addresses of one warp's access. */
+struct access {
+    unsigned space, count;
+    uint64_t address[WARP_LANES];
+    unsigned char *host[WARP_LANES]; /* by lane */
+};
+
+/* False after a fault. */
+static bool gather(struct machine *m, const struct warp *w, const struct op *op,
+                   uint32_t mask, struct access *a)
+{
+    const uint64_t *const base = lanes_of(m, w, op->src[0]);
+    a->count = 0;
+    EACH_LANE(mask, l)
+    {
+        uint64_t address = base[l] + (uint64_t)op->offset;
+        const unsigned space =
+            op->space == SPACE_GENERIC ? generic_space(&address) : op->space;
+        if (a->count != 0 && space != a->space) {
+            machine_fault(m, op, "lanes of one warp access .%s and .%s",
+                          ptx_spaces[a->space], ptx_spaces[space]);
+            return false;
+        }
+        a->space = space;
+        a->host[l] = resolve(m, w, op, space, l, address);
+        if (a->host[l] == NULL)
+            return false;
+        a->address[a->count++] =
+            space == SPACE_LOCAL ? local_address(m, w, l, address) : address;
+    }
+    return true;
+}
+
+/* Takes the shared memory's pipe; cycles from t until the data is there. */
+static double shared_access(struct machine *m, struct warp *w,
+                            const struct op *op, const struct access *a,
+                            double t)
+{
+    const struct profile *const p = m->profile;
+    struct sm *const sm = w->block->sm;
+    unsigned degree = 1;
+    if (a->count > 1) {
+        uint32_t address[WARP_LANES];
+        for (unsigned i = 0; i < a->count; i++)
+            address[i] = (uint32_t)a->address[i];
+        degree = banks_degree(&p->banks, address, a->count, op->bytes);
+    }
+    const double more = (degree - 1) * p->shared_conflict_cycles;
+    const double start = fmax(t, sm->shared_free);
+    sm->shared_free = start + 1 + more;
+    return start - t + p->shared_latency + more;
+}
+
+/* Cycles from t until the data of a load is there. */
+static double access_cycles(struct machine *m, struct warp *w,
+                            const struct op *op, const struct access *a,
+                            double t)
+{
+    if (a->space == SPACE_PARAM)
+        return op->latency;
+    if (a->space == SPACE_SHARED)
+        return noise_add(&m->noise, shared_access(m, w, op, a, t));
+    unsigned lines;
+    const double cycles =
+        paths_load(m->paths, (enum profile_path_id)op->path, accessor_of(w),
+                   a->address, a->count, &lines);
+    if (lines > 1)
+        w->scheduler->pipe_free[op->pipe] = t + lines;
+    return noise_add(&m->noise, cycles);
+}
+
+static inline uint64_t read_bytes(const unsigned char *from, unsigned bytes)
+{
+    uint64_t value = 0;
+    switch (bytes) {
+    case 8:
+        memcpy(&value, from, 8);
+        return value;
+    case 4:
+        memcpy(&value, from, 4);
+        return value;
+    default:
+        memcpy(&value, from, bytes);
+        return value;
+    }
+}
+
+/* The commonest load of a program that measures: one lane, device memory. */
+static void load_lane(struct machine *m, struct warp *w, const struct op *op,
+                      unsigned lane, double t)
+{
+    const uint64_t address =
+        lanes_of(m, w, op->src[0])[lane] + (uint64_t)op->offset;
+    const unsigned char *const host =
+        resolve(m, w, op, op->space, lane, address);
+    if (host == NULL)
+        return;
+    const uint64_t bits = read_bytes(host, op->bytes);
+    lanes_of(m, w, op->dst[0])[lane] =
+        op->extends ? extend(bits, op->type, op->dst_bytes) : bits;
+    const double cycles = paths_load_one(
+        m->paths, (enum profile_path_id)op->path, accessor_of(w), address);
+    set_ready(w, op->dst[0], 1u << lane, t + noise_add(&m->noise, cycles));
+}
+
+void access_load(struct machine *m, struct warp *w, const struct op *op,
+                 uint32_t mask, double t)
+{
+    struct access a;
+    if ((mask & (mask - 1)) == 0 && op->elements == 1 &&
+        (op->space == SPACE_GLOBAL || op->space == SPACE_CONST)) {
+        load_lane(m, w, op, first_lane(mask), t);
+        return;
+    }
+    if (!gather(m, w, op, mask, &a))
+        return;
+    const unsigned size = op->bytes / op->elements;
+    const double when = t + access_cycles(m, w, op, &a, t);
+    for (unsigned e = 0; e < op->elements; e++) {
+        uint64_t *const d = lanes_of(m, w, op->dst[e]);
+        EACH_LANE(mask, l)
+        {
+            const uint64_t bits = read_bytes(a.host[l] + e * size, size);
+            d[l] = op->extends ? extend(bits, op->type, op->dst_bytes) : bits;
+        }
+        set_ready(w, op->dst[e], mask, when);
+    }
+}
+
+void access_store(struct machine *m, struct warp *w, const struct op *op,
+                  uint32_t mask, double t)
+{
+    struct access a;
+    if (!gather(m, w, op, mask, &a))
+        return;
+    const unsigned size = op->bytes / op->elements;
+    for (unsigned e = 0; e < op->elements; e++) {
+        const uint64_t *const s = lanes_of(m, w, op->src[1 + e]);
+        EACH_LANE(mask, l)
+        memcpy(a.host[l] + e * size, &s[l], size);
+    }
+    if (a.space == SPACE_SHARED)
+        shared_access(m, w, op, &a, t);
+}
+
+static uint64_t add_typed(enum ptx_type type, uint64_t old, uint64_t value)
+{
+    if (type == TYPE_F32)
+        return float_to_bits(bits_to_float(old) + bits_to_float(value));
+    if (type == TYPE_F64)
+        return double_to_bits(bits_to_double(old) + bits_to_double(value));
+    return old + value;
+}
+
+static bool less(enum ptx_type type, uint64_t a, uint64_t b)
+{
+    switch (type) {
+    case TYPE_S32:
+        return (int32_t)a < (int32_t)b;
+    case TYPE_S64:
+        return (int64_t)a < (int64_t)b;
+    default:
+        return a < b;
+    }
+}
+
+static uint64_t atomic_result(const struct op *op, uint64_t old, uint64_t b,
+                              uint64_t c)
+{
+    switch ((enum ptx_atomic)op->sub) {
+    case ATOMIC_ADD:
+        return add_typed(op->type, old, b);
+    case ATOMIC_EXCH:
+        return b;
+    case ATOMIC_CAS:
+        return old == b ? c : old;
+    case ATOMIC_MIN:
+        return less(op->type, b, old) ? b : old;
+    case ATOMIC_MAX:
+        return less(op->type, old, b) ? b : old;
+    case ATOMIC_AND:
+        return old & b;
+    case ATOMIC_OR:
+        return old | b;
+    case ATOMIC_XOR:
+        return old ^ b;
+    case ATOMIC_INC:
+        return old >= b ? 0 : old + 1;
+    case ATOMIC_DEC:
+        return old == 0 || old > b ? b : old - 1;
+    }
+    return old;
+}
+
+/* Lanes go one after the other, lowest first. */
+void access_atomic(struct machine *m, struct warp *w, const struct op *op,
+                   uint32_t mask, double t)
+{
+    struct access a;
+    if (!gather(m, w, op, mask, &a))
+        return;
+    uint64_t *const d = lanes_of(m, w, op->dst[0]);
+    const uint64_t *const b = lanes_of(m, w, op->src[1]);
+    const uint64_t *const c = lanes_of(m, w, op->src[2]);
+    const double when = t + access_cycles(m, w, op, &a, t);
+    EACH_LANE(mask, l)
+    {
+        const uint64_t old = read_bytes(a.host[l], op->bytes);
+        const uint64_t value = atomic_result(op, old, b[l], c[l]);
+        memcpy(a.host[l], &value, op->bytes);
+        d[l] = old;
+    }
+    set_ready(w, op->dst[0], mask, when);
+}
+
+/* Outside the texture, zeros are read. */
+void access_texture(struct machine *m, struct warp *w, const struct op *op,
+                    uint32_t mask, double t)
+{
+    const uint64_t *const object = lanes_of(m, w, op->src[0]);
+    const uint64_t *const x = lanes_of(m, w, op->src[1]);
+    struct access a = {.space = SPACE_GLOBAL};
+    EACH_LANE(mask, l)
+    {
+        const uint64_t i = object[l] - 1;
+        if (i >= m->texture_count || m->textures[i].bytes == 0) {
+            machine_fault(m, op, "0x%llx is no texture object",
+                          (unsigned long long)object[l]);
+            return;
+        }
+        const struct texture_view *const view = &m->textures[i];
+        const uint64_t offset = (uint64_t)(uint32_t)x[l] * 4;
+        const bool inside = offset < view->bytes && view->bytes - offset >= 4;
+        const unsigned char *const host =
+            inside ? memory_at(&m->memory, view->address + offset, 4) : NULL;
+        lanes_of(m, w, op->dst[0])[l] = host != NULL ? read_bytes(host, 4) : 0;
+        for (unsigned e = 1; e < op->elements; e++)
+            lanes_of(m, w, op->dst[e])[l] = 0;
+        a.address[a.count++] = view->address + offset;
+    }
+    const double when = t + access_cycles(m, w, op, &a, t);
+    for (unsigned e = 0; e < op->elements; e++)
+        set_ready(w, op->dst[e], mask, when);
+}

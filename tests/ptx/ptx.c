@@ -1,0 +1,263 @@
+/*
+ * Every kernel that a study can emit, assembled by ptxas for every
+ * architecture.  Which kernels these are nobody lists: the studies run on some
+ * simulated GPUs and tell their experiments; to these come all that a probe's
+ * words and switches make.  A fake GPU of the architecture then takes each
+ * experiment and keeps all programs that it is given, so those of helpers
+ * (the scattering of a ring) are among them.
+ */
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/mem.h"
+#include "probe/run.h"
+#include "sonde.h"
+#include "testing.h"
+#include "unit/fake_device.h"
+
+static const int architectures[] = {75, 80, 86, 89, 90, 100, 120};
+
+/* Quick ones whose caches lead the studies along different ways. */
+static const char *const simulated[] = {"sim:gtx560ti", "sim:k20c"};
+
+static struct texts experiments; /* collected once, before the tests */
+static char *assembler;          /* NULL: none is installed */
+
+/* ---- which experiments there are -------------------------------------- */
+
+static void collect(void *context, const struct sonde_progress *progress)
+{
+    if (progress->experiment != NULL)
+        texts_add(context, progress->experiment);
+}
+
+static void collect_from_studies(const char *device)
+{
+    const struct sonde_options options = {
+        .device = device, .progress = collect, .context = &experiments};
+    struct sonde_error err;
+    struct sonde *s;
+    ASSERT_DONE(sonde_open(&s, &options, &err), err);
+    ck_assert_msg(sonde_run(s, NULL, 0, &err) >= 0, "%s", err.text);
+    sonde_close(s, &err);
+}
+
+/* The text with each value of each parameter, one at a time: the words, and
+ * the least number that is not nothing. */
+static void add_values(struct texts *texts, const char *text,
+                       const struct probe *probe)
+{
+    for (const struct param *p = probe->params; p->name != NULL; p++) {
+        struct buf one = {0};
+        for (const char *const *w = p->words; p->kind == PARAM_WORD && *w;
+             w++) {
+            buf_clear(&one);
+            buf_printf(&one, "%s %s=%s", text, p->name, *w);
+            texts_add(texts, buf_string(&one));
+        }
+        if (p->kind == PARAM_NUMBER) {
+            buf_printf(&one, "%s %s=%" PRIu64, text, p->name,
+                       p->least > 0 ? p->least : 1);
+            texts_add(texts, buf_string(&one));
+        }
+        buf_free(&one);
+    }
+}
+
+/* Two parameters at a time: a space with its operators, a sweep with each. */
+static void collect_from_probe(const struct probe *probe)
+{
+    struct texts singles = {0};
+    add_values(&singles, probe->name, probe);
+    texts_add(&experiments, probe->name);
+    for (size_t i = 0; i < singles.count; i++) {
+        texts_add(&experiments, singles.at[i]);
+        add_values(&experiments, singles.at[i], probe);
+    }
+    texts_free(&singles);
+}
+
+static void find_assembler(void)
+{
+    FILE *const found = popen("PATH=$PATH:/usr/local/cuda/bin; "
+                              "command -v ptxas",
+                              "r");
+    char line[512] = "";
+    if (found == NULL)
+        return;
+    if (fgets(line, sizeof line, found) != NULL) {
+        line[strcspn(line, "\n")] = '\0';
+        assembler = xstrdup(line);
+    }
+    pclose(found);
+}
+
+static void begin(void)
+{
+    find_assembler();
+    if (assembler == NULL)
+        return;
+    for (size_t i = 0; i < COUNT_OF(simulated); i++)
+        collect_from_studies(simulated[i]);
+    for (size_t i = 0; probe_table[i] != NULL; i++)
+        collect_from_probe(probe_table[i]);
+}
+
+static void end(void)
+{
+    texts_free(&experiments);
+    free(assembler);
+    assembler = NULL;
+}
+
+/* ---- their programs --------------------------------------------------- */
+
+/* True if the experiment is one: that words contradict each other is the only
+ * reason why it may not be. */
+static bool try_experiment(struct prober *prober, const char *text)
+{
+    struct experiment e;
+    struct samples samples;
+    struct error err;
+    if (experiment_parse(text, &e, &err) != 0) {
+        ck_assert_msg(err.code == ERR_USAGE, "%s: %s", text, err.text);
+        return false;
+    }
+    samples_init(&samples, e.probe);
+    const int status = e.probe->once(prober, &e, &samples, &err);
+    ck_assert_msg(status == 0 || status == ERR_USAGE, "%s: %s", text,
+                  status != 0 ? err.text : "");
+    samples_free(&samples);
+    experiment_free(&e);
+    return status == 0;
+}
+
+/* All programs that the experiments load on a GPU of that capability. */
+static struct texts programs_for(int cc)
+{
+    struct fake_device fake;
+    fake_device_open(&fake, cc);
+    const struct prober_options options = {.seed = 1};
+    struct prober *const prober = prober_new(&fake.device, NULL, &options);
+    for (size_t i = 0; i < experiments.count; i++)
+        try_experiment(prober, experiments.at[i]);
+    prober_free(prober);
+    return fake.programs;
+}
+
+/* ---- the assembler ---------------------------------------------------- */
+
+static bool knows(int cc)
+{
+    char *const command =
+        xasprintf("%s --help | grep -q \"'sm_%d'\"", assembler, cc);
+    const bool known = system(command) == 0;
+    free(command);
+    return known;
+}
+
+/* Each alone: of files that are assembled together one may use what another
+ * declares. */
+static FILE *start(const char *folder, size_t i, const char *ptx, int cc)
+{
+    char *const path = xasprintf("%s/%zu.ptx", folder, i);
+    char *const command =
+        xasprintf("exec %s -Werror -arch=sm_%d -o /dev/null %s 2>&1", assembler,
+                  cc, path);
+    struct error err;
+    ASSERT_DONE(file_write(path, ptx, strlen(ptx), &err), err);
+    FILE *const run = popen(command, "r");
+    ck_assert_ptr_nonnull(run);
+    free(command);
+    free(path);
+    return run;
+}
+
+static void finish(FILE *run, const char *ptx)
+{
+    char said[2048];
+    const size_t length = fread(said, 1, sizeof said - 1, run);
+    said[length] = '\0';
+    ck_assert_msg(pclose(run) == 0, "%s\n%s", said, ptx);
+}
+
+enum { AT_ONCE = 2 };
+
+static void assemble_all(const struct texts *programs, int cc)
+{
+    char *const folder = testing_folder();
+    FILE *runs[AT_ONCE];
+    for (size_t i = 0; i < programs->count + AT_ONCE; i++) {
+        if (i >= AT_ONCE && i - AT_ONCE < programs->count)
+            finish(runs[i % AT_ONCE], programs->at[i - AT_ONCE]);
+        if (i < programs->count)
+            runs[i % AT_ONCE] = start(folder, i, programs->at[i], cc);
+    }
+    free(folder);
+}
+
+START_TEST(every_kernel_assembles)
+{
+    const int cc = architectures[_i];
+    if (assembler == NULL)
+        SKIP("sm_%d: no ptxas is installed", cc);
+    if (!knows(cc))
+        SKIP("sm_%d: %s does not know it", cc, assembler);
+    struct texts programs = programs_for(cc);
+    assemble_all(&programs, cc);
+    texts_free(&programs);
+}
+END_TEST
+
+/* Else little would be tested: the studies' and each probe's own, every load
+ * with every operator, and the helper's. */
+START_TEST(programs_are_collected)
+{
+    if (assembler == NULL)
+        SKIP("no ptxas is installed");
+    struct texts programs = programs_for(80);
+    static const char *const words[] = {
+        ".entry clock(",    ".entry chase(",    ".entry trace(",
+        ".entry scatter(",  "ld.global.ca.u64", "ld.global.cg.u64",
+        "ld.global.cv.u64", "ld.global.nc.u64", "ld.shared.u32 %ptr",
+        "FLUSH:",           "SWEEPS:",
+    };
+    for (size_t w = 0; w < COUNT_OF(words); w++) {
+        bool found = false;
+        for (size_t i = 0; i < programs.count; i++)
+            found = found || strstr(programs.at[i], words[w]) != NULL;
+        ck_assert_msg(found, "no program has %s", words[w]);
+    }
+    texts_free(&programs);
+}
+END_TEST
+
+START_TEST(every_probe_runs_by_default)
+{
+    struct fake_device fake;
+    fake_device_open(&fake, 80);
+    const struct prober_options options = {.seed = 1};
+    struct prober *const prober = prober_new(&fake.device, NULL, &options);
+    for (size_t i = 0; probe_table[i] != NULL; i++)
+        ck_assert_msg(try_experiment(prober, probe_table[i]->name),
+                      "%s refuses its defaults", probe_table[i]->name);
+    prober_free(prober);
+    fake_device_close(&fake);
+}
+END_TEST
+
+Suite *suite_ptx(void)
+{
+    TCase *t;
+    Suite *const suite = suite_of("ptx", 60, &t);
+    tcase_add_unchecked_fixture(t, begin, end);
+    tcase_add_test(t, every_probe_runs_by_default);
+    tcase_add_test(t, programs_are_collected);
+    tcase_add_loop_test(t, every_kernel_assembles, 0, COUNT_OF(architectures));
+    return suite;
+}

@@ -1,0 +1,36 @@
+/*
+ * A device that takes every program and runs none: it counts what it is asked,
+ * keeps the programs, and hands out memory in which every 64-bit word is 1,
+ * unless the test has another idea.
+ */
+#ifndef SONDE_TESTS_UNIT_FAKE_DEVICE_H
+#define SONDE_TESTS_UNIT_FAKE_DEVICE_H
+
+#include "device/device.h"
+
+/* Texts without repeats. */
+struct texts {
+    char **at;
+    size_t count;
+};
+void texts_add(struct texts *texts, const char *text);
+void texts_free(struct texts *texts);
+
+struct fake_device {
+    struct device device;
+    struct texts programs; /* all that were loaded */
+    unsigned launches, reads;
+    /* This launch and all that follow fail with ERR_DEVICE; 0: none. */
+    unsigned fails_at;
+    /* So many senses in a row tell of these reasons, later ones of none. */
+    unsigned throttled;
+    uint64_t reasons;
+    /* Changes the words of the read number `reads` (from 1); may be NULL. */
+    void (*read)(struct fake_device *fake, uint64_t *words, size_t count);
+};
+
+/* A GPU of that capability; not on the heap: fake_device_close at the end. */
+void fake_device_open(struct fake_device *fake, int cc);
+void fake_device_close(struct fake_device *fake);
+
+#endif
