@@ -44,8 +44,7 @@ _Static_assert((int)SONDE_WARN == (int)LOG_WARN &&
 _Static_assert(sizeof(struct sonde_error) == sizeof(struct error),
                "a sentence fits whole");
 
-static int hand_out(int code, const struct error *from,
-                    struct sonde_error *err)
+static int hand_out(int code, const struct error *from, struct sonde_error *err)
 {
     if (code != 0) {
         err->code = from->code;
@@ -118,8 +117,7 @@ static void describe(struct results *results, const struct device_info *info)
     results_device(results, "spec", value_text(info->spec));
     results_device(results, "name", value_text(info->name));
     if (info->architecture[0] != '\0')
-        results_device(results, "architecture",
-                       value_text(info->architecture));
+        results_device(results, "architecture", value_text(info->architecture));
     results_device(results, "compute_capability", value_text(cc));
     if (info->driver[0] != '\0')
         results_device(results, "driver", value_text(info->driver));
@@ -373,9 +371,8 @@ int sonde_probe(struct sonde *s, const char *name,
     return hand_out(code, &why, err);
 }
 
-int sonde_ptx(struct sonde *s, const char *name,
-              const char *const *parameters, size_t count, char **ptx,
-              struct sonde_error *err)
+int sonde_ptx(struct sonde *s, const char *name, const char *const *parameters,
+              size_t count, char **ptx, struct sonde_error *err)
 {
     struct error why = {0};
     struct experiment e;
@@ -409,8 +406,8 @@ static int list_devices(list_row *row, void *context, struct error *err)
         /* Simulated GPUs have a heading of their own. */
         if (strncmp(entries[i].spec, "sim:", 4) == 0)
             continue;
-        char *const text = xasprintf("%s, %s", entries[i].name,
-                                     entries[i].note);
+        char *const text =
+            xasprintf("%s, %s", entries[i].name, entries[i].note);
         row(context, &(struct sonde_entry){entries[i].spec, text});
         free(text);
     }

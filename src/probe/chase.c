@@ -25,11 +25,10 @@ enum out_word { OUT_SM, OUT_WARM, OUT_SHORT, OUT_LONG, OUT_DONE, OUT_WORDS };
 enum column { COLUMN_SM = 1, COLUMN_VISITS, COLUMN_SHORT, COLUMN_LONG };
 
 static const struct param params[] = {
-    WALK_PARAMS
-    {"visits", PARAM_NUMBER, "0", 0, 1u << 30, NULL,
-     "loads of the short run, rounded up to 64s; 0: one lap"},
-    {"repeats", PARAM_NUMBER, "0", 0, 1000, NULL,
-     "repetitions; 0: as many as the stopping rule wants"},
+    WALK_PARAMS{"visits",  PARAM_NUMBER, "0", 0, 1u << 30, NULL,
+                "loads of the short run, rounded up to 64s; 0: one lap"},
+    {"repeats",      PARAM_NUMBER, "0", 0, 1000, NULL,
+                "repetitions; 0: as many as the stopping rule wants"},
     {0},
 };
 
@@ -102,8 +101,8 @@ static int once(struct prober *prober, const struct experiment *e,
         return err->code;
     const uint64_t pool =
         walk.space->memory == MEMORY_SHARED ? walk_region(&walk) : 0;
-    const int status = walk_run(prober, e, &walk, "chase", own, OUT_WORDS,
-                                pool, &out, err);
+    const int status =
+        walk_run(prober, e, &walk, "chase", own, OUT_WORDS, pool, &out, err);
     for (uint64_t i = 0; status == 0 && i < walk.sms; i++) {
         const uint64_t *const words = out.words + i * OUT_WORDS;
         int64_t *const row = samples_row(samples);

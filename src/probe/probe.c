@@ -41,8 +41,8 @@ int64_t *samples_row(struct samples *s)
 {
     if (s->rows == s->capacity) {
         s->capacity = s->capacity > 0 ? 2 * s->capacity : 64;
-        s->data = xreallocarray(s->data, s->capacity * s->columns,
-                                sizeof *s->data);
+        s->data =
+            xreallocarray(s->data, s->capacity * s->columns, sizeof *s->data);
     }
     int64_t *const row = s->data + s->rows++ * s->columns;
     memset(row, 0, s->columns * sizeof *row);

@@ -67,8 +67,7 @@ uint64_t recording_seed(const struct recording *r)
 
 static struct entry *new_entry(struct recording *r)
 {
-    r->entries =
-        xreallocarray(r->entries, r->count + 1, sizeof *r->entries);
+    r->entries = xreallocarray(r->entries, r->count + 1, sizeof *r->entries);
     struct entry *const e = &r->entries[r->count++];
     *e = (struct entry){0};
     return e;
@@ -147,8 +146,7 @@ static void write_info(const struct device_info *info, struct buf *out)
         "{s:s s:s s:s s:s s:s s:i s:i s:b s:o}", "spec", info->spec, "name",
         info->name, "architecture", info->architecture, "driver", info->driver,
         "uuid", info->uuid, "cc_major", info->cc_major, "cc_minor",
-        info->cc_minor, "simulated", info->simulated, "properties",
-        properties);
+        info->cc_minor, "simulated", info->simulated, "properties", properties);
     char *const text = json_dumps(device, JSON_COMPACT);
     buf_printf(out, "device %s\n", text);
     free(text);
@@ -228,8 +226,10 @@ static char *take_line(struct reader *in)
 
 static int bad(struct reader *in, const char *what)
 {
-    return error_set(in->err, ERR_FILE, "%s, line %zu: %s; it is not a whole "
-                     "recording of this version", in->where, in->line, what);
+    return error_set(in->err, ERR_FILE,
+                     "%s, line %zu: %s; it is not a whole "
+                     "recording of this version",
+                     in->where, in->line, what);
 }
 
 /* The rest of the next line behind `word` and a blank; NULL if it is none. */
@@ -283,7 +283,8 @@ static int read_info(struct reader *in, struct device_info *info)
     json_t *const properties = json_object_get(device, "properties");
     for (int i = 0; i < PROPERTY_COUNT; i++) {
         json_t *const value = json_object_get(properties, property_finding(i));
-        info->value[i] = json_is_integer(value) ? json_integer_value(value) : -1;
+        info->value[i] =
+            json_is_integer(value) ? json_integer_value(value) : -1;
     }
     json_decref(device);
     return 0;
@@ -304,8 +305,7 @@ static int read_row(struct reader *in, int64_t *row, size_t width)
         char *end;
         errno = 0;
         row[i] = strtoll(text, &end, 10);
-        if (end == text || errno != 0 ||
-            *end != (i + 1 < width ? ' ' : '\0'))
+        if (end == text || errno != 0 || *end != (i + 1 < width ? ' ' : '\0'))
             return bad(in, "a row of samples is not what its columns say");
         text = end + 1;
     }
@@ -371,9 +371,9 @@ static int decompress(const void *data, size_t length, const char *where,
     else if (got != size || memchr(*text, '\0', (size_t)size) != NULL)
         why = "it is not text";
     (*text)[why == NULL ? size : 0] = '\0';
-    return why == NULL ? 0
-                       : error_set(err, ERR_FILE, "%s is damaged: %s", where,
-                                   why);
+    return why == NULL
+               ? 0
+               : error_set(err, ERR_FILE, "%s is damaged: %s", where, why);
 }
 
 int recording_parse(const void *data, size_t length, const char *where,

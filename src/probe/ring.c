@@ -66,6 +66,12 @@ static size_t share(const struct ring_plan *plan, uint64_t w, uint64_t windows,
     return until - before < all ? (size_t)(until - before) : all;
 }
 
+static int compare_offsets(const void *a, const void *b)
+{
+    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
 static void push_window(struct offsets *list, const struct ring_plan *plan,
                         uint64_t w, uint64_t window, struct rng *rng)
 {
@@ -82,6 +88,8 @@ static void push_window(struct offsets *list, const struct ring_plan *plan,
     const size_t take = share(plan, w, windows_of(plan, window), all);
     if (plan->random || take < all)
         shuffle(list, from, take, rng);
+    if (!plan->random && take < all)
+        qsort(list->at + from, take, sizeof *list->at, compare_offsets);
 }
 
 /* Inserts an element before the first visit of each block. */
@@ -90,18 +98,20 @@ static void insert_leads(struct offsets *list, const struct ring_plan *plan,
 {
     struct offsets with = {0};
     const uint64_t per_block = plan->lead / plan->stride;
-    uint64_t block = UINT64_MAX;
+    bool *const led = xcalloc(plan->bytes / plan->lead + 1, sizeof *led);
     for (size_t i = 0; i < list->count; i++) {
-        if (list->at[i] / plan->lead != block) {
-            block = list->at[i] / plan->lead;
+        const uint64_t block = list->at[i] / plan->lead;
+        if (!led[block]) {
             uint64_t beside =
                 block * plan->lead + rng_below(rng, per_block) * plan->stride;
             if (beside >= plan->bytes)
                 beside = list->at[i];
             push(&with, beside + RING_LEAD_OFFSET);
         }
+        led[block] = true;
         push(&with, list->at[i]);
     }
+    free(led);
     free(list->at);
     *list = with;
 }

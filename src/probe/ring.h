@@ -23,7 +23,7 @@ struct ring_plan {
     uint64_t lead;   /* in each block of so many bytes the first visit goes to
                         one more element, beside a random one of the block: it
                         pays for the address translation; 0: none */
-    uint64_t most; /* no more visits than these, the first ones; 0: all */
+    uint64_t most;   /* no more visits than these, the first ones; 0: all */
     const struct segment *segments; /* explicit list instead of the above */
     size_t segment_count;
     uint64_t seed;

@@ -9,6 +9,9 @@
 #include "base/stop.h"
 #include "probe/record.h"
 
+/* The assembler's optimisation level, the driver's own default for programs. */
+enum { LEVEL = 3 };
+
 struct loaded {
     char *ptx;
     struct module *module;
@@ -82,7 +85,7 @@ int prober_load(struct prober *p, const char *ptx, const char *name,
             return device_kernel(p->device, p->loaded[i].module, name, kernel,
                                  err);
     struct module *module;
-    const struct source source = {.ptx = ptx, .level = 3};
+    const struct source source = {.ptx = ptx, .level = LEVEL};
     if (device_load(p->device, &source, &module, err) != 0)
         return err->code;
     p->loaded =
@@ -101,6 +104,30 @@ int prober_kernel(struct prober *p, const struct experiment *experiment,
         status = prober_load(p, buf_string(&ptx), name, kernel, err);
     buf_free(&ptx);
     return status;
+}
+
+void prober_prepare(struct prober *p, const char *const *texts, size_t count)
+{
+    if (p->device == NULL)
+        return;
+    struct buf *const ptx = xcalloc(count, sizeof *ptx);
+    struct source *const sources = xcalloc(count, sizeof *sources);
+    struct error ignored;
+    size_t ready = 0;
+    for (size_t i = 0; i < count; i++) {
+        struct experiment e;
+        if (experiment_parse(texts[i], &e, &ignored) != 0)
+            continue;
+        if (e.probe->kernel(&e, p->info, &ptx[i], &ignored) == 0)
+            sources[ready++] =
+                (struct source){.ptx = buf_string(&ptx[i]), .level = LEVEL};
+        experiment_free(&e);
+    }
+    device_prepare(p->device, sources, ready, &ignored);
+    for (size_t i = 0; i < count; i++)
+        buf_free(&ptx[i]);
+    free(ptx);
+    free(sources);
 }
 
 int prober_buffer(struct prober *p, enum prober_buffer which, uint64_t bytes,
@@ -241,7 +268,8 @@ int prober_run(struct prober *p, const char *text, struct samples *samples,
     if (canonical != NULL)
         *canonical = NULL;
     if (stop_requested())
-        return error_set(err, ERR_INTERRUPTED, "stopped before it was measured");
+        return error_set(err, ERR_INTERRUPTED,
+                         "stopped before it was measured");
     if (experiment_parse(text, &e, err) != 0)
         return err->code;
     char *const name = experiment_text(&e);

@@ -55,8 +55,14 @@ size_t prober_experiments(const struct prober *prober);
  * `*canonical`, unless NULL, is its name (free).  ERR_NOT_RECORDED on a replay
  * that does not hold it; ERR_INTERRUPTED once a stop was requested.
  */
-int prober_run(struct prober *prober, const char *text,
-               struct samples *samples, char **canonical, struct error *err);
+int prober_run(struct prober *prober, const char *text, struct samples *samples,
+               char **canonical, struct error *err);
+
+/* Compiles the kernels of experiments that are to come, all at once, so that
+ * the first run of each need not wait for its own.  A hint: whatever cannot be
+ * compiled is said by the experiment itself. */
+void prober_prepare(struct prober *prober, const char *const *texts,
+                    size_t count);
 
 /* For probes: the experiment's kernel, compiled once; a buffer of at least so
  * many bytes, its contents lost when it grows. */

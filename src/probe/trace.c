@@ -30,13 +30,12 @@ enum { OWN_WARM, OWN_WARM_REST, OWN_VISITS, OWN_ABOVE, OWN_MOST };
 enum { OUT_SM, OUT_EVENTS, OUT_HEAD };
 
 static const struct param params[] = {
-    WALK_PARAMS
-    {"visits", PARAM_NUMBER, "0", 0, 1u << 30, NULL,
-     "loads that are timed; 0: one lap"},
-    {"above", PARAM_NUMBER, "0", 0, 1u << 20, NULL,
-     "keep only loads of at least so many cycles"},
-    {"records", PARAM_NUMBER, "2048", 1, 8192, NULL,
-     "most loads that are kept (16 B of shared memory each)"},
+    WALK_PARAMS{"visits",                           PARAM_NUMBER, "0", 0, 1u << 30, NULL,
+                "loads that are timed; 0: one lap"},
+    {"above",                               PARAM_NUMBER, "0", 0, 1u << 20, NULL,
+                "keep only loads of at least so many cycles"},
+    {"records",                          PARAM_NUMBER, "2048", 1, 8192, NULL,
+                "most loads that are kept (16 B of shared memory each)"},
     {0},
 };
 
@@ -75,8 +74,10 @@ static void keep(struct kernel_text *k)
 
 static void declare(struct kernel_text *k)
 {
-    kernel_line(k, ".reg .b32 %%t0, %%t1, %%offset, %%visit, %%visits, "
-                   "%%above, %%most, %%events, %%record, %%base32, %%a, %%b, %%c, %%d;");
+    kernel_line(
+        k,
+        ".reg .b32 %%t0, %%t1, %%offset, %%visit, %%visits, "
+        "%%above, %%most, %%events, %%record, %%base32, %%a, %%b, %%c, %%d;");
     kernel_line(k, ".reg .b64 %%base, %%left, %%rest, %%out;");
     kernel_line(k, ".reg .pred %%slow;");
 }
@@ -115,7 +116,8 @@ static void write_out(struct kernel_text *k, uint64_t records)
 /* Bytes of the pool before the records: the opening's and a shared ring. */
 static uint64_t records_at(const struct walk *w)
 {
-    const uint64_t ring = w->space->memory == MEMORY_SHARED ? walk_region(w) : 0;
+    const uint64_t ring =
+        w->space->memory == MEMORY_SHARED ? walk_region(w) : 0;
     return WALK_POOL_OWN + ring;
 }
 
@@ -204,11 +206,10 @@ static int once(struct prober *prober, const struct experiment *e,
     walk.above = experiment_number(e, "above");
     walk.records = experiment_number(e, "records");
     const size_t words_each = out_words(walk.records);
-    const int status =
-        walk_run(prober, e, &walk, "trace", own, words_each,
-                 records_at(&walk) - WALK_POOL_OWN +
-                     RECORD_BYTES * walk.records,
-                 &out, err);
+    const int status = walk_run(prober, e, &walk, "trace", own, words_each,
+                                records_at(&walk) - WALK_POOL_OWN +
+                                    RECORD_BYTES * walk.records,
+                                &out, err);
     for (uint64_t i = 0; status == 0 && i < walk.sms; i++)
         add_rows(samples, out.words + i * words_each, walk.records);
     if (status == 0)

@@ -39,7 +39,8 @@ static int check(const struct walk *w, struct error *err)
         return error_set(err, ERR_USAGE, "bytes is smaller than stride");
     for (size_t i = 0; i < p->segment_count; i++)
         if ((p->segments[i].start | p->segments[i].step) %
-                w->space->pointer_bytes != 0)
+                w->space->pointer_bytes !=
+            0)
             return error_set(err, ERR_USAGE,
                              "list has offsets that are not multiples of the "
                              "%u bytes of a pointer",
@@ -102,8 +103,8 @@ static void load_text(const struct walk *w, const char *format, char *text,
 {
     char op[8];
     const char *const at = strstr(format, "%s");
-    snprintf(text, size, "%.*s%s%s", (int)(at - format), format,
-             dot_op(w, op), at + 2);
+    snprintf(text, size, "%.*s%s%s", (int)(at - format), format, dot_op(w, op),
+             at + 2);
 }
 
 void walk_load(struct kernel_text *k, unsigned copy, const void *context)
@@ -355,9 +356,9 @@ static int scatter(struct prober *prober, const struct buf *links,
     const uint64_t count = links->length / 16;
     const struct launch launch = {
         .grid = {(unsigned)((count + 255) / 256)},
-        .block = {256},
+        .block = {        256                              },
         .carve_out = CARVE_OUT_DEFAULT,
-        .args = {&address, &count},
+        .args = { &address,                               &count},
         .arg_count = 2,
     };
     return device_launch(prober_device(prober), kernel, &launch, err);
@@ -431,9 +432,8 @@ static int build_rings(struct stage *s, size_t words_each,
             free(order);
             return error_set(err, ERR_USAGE, "the ring has no element");
         }
-        const uint64_t base = w->space->memory == MEMORY_GLOBAL
-                                  ? s->ring + slot * s->region
-                                  : 0;
+        const uint64_t base =
+            w->space->memory == MEMORY_GLOBAL ? s->ring + slot * s->region : 0;
         fill_job(s, slot, order, count, s->links.length, words_each, own);
         append_links(&s->links, order, count, base);
         out->elements[slot] = count;
@@ -458,8 +458,8 @@ static int upload(struct prober *prober, struct stage *s, size_t words_each,
     int status = device_copy_in(d, s->out_at, zeros, out_bytes, err);
     free(zeros);
     if (status == 0)
-        status = device_copy_in(d, s->links_at, s->links.data, s->links.length,
-                                err);
+        status =
+            device_copy_in(d, s->links_at, s->links.data, s->links.length, err);
     if (status == 0)
         status = device_copy_in(d, s->jobs_at, s->jobs,
                                 s->walk->sms * JOB_WORDS * 8, err);
@@ -480,12 +480,11 @@ static int launch(struct prober *prober, struct kernel *kernel,
     const int64_t sms = prober_info(prober)->value[PROPERTY_SMS];
     const struct launch launch = {
         .grid = {times * (unsigned)(sms > 0 ? sms : SLOTS)},
-        .block = {threads_of(s->walk)},
+        .block = {           threads_of(s->walk)                                        },
         .shared_bytes = (unsigned)(WALK_POOL_OWN + pool),
-        .carve_out = s->walk->carve == WALK_CARVE_DRIVER
-                         ? CARVE_OUT_DEFAULT
-                         : (int)s->walk->carve,
-        .args = {&s->jobs_at, &s->slots_at},
+        .carve_out = s->walk->carve == WALK_CARVE_DRIVER ? CARVE_OUT_DEFAULT
+                                                         : (int)s->walk->carve,
+        .args = { &s->jobs_at,                                         &s->slots_at},
         .arg_count = 2,
     };
     return device_launch(d, kernel, &launch, err);
@@ -501,7 +500,8 @@ static bool complete(const struct walk_out *out, uint64_t sms,
     return true;
 }
 
-/* A launch may leave an SM out: how often it is tried, with ever more blocks. */
+/* A launch may leave an SM out: how often it is tried, with ever more blocks.
+ */
 enum { LAUNCHES_MOST = 5 };
 
 static int launch_until_complete(struct prober *prober, struct kernel *kernel,

@@ -2,8 +2,8 @@
  * What the pointer-chasing probes have in common: their parameters, the ring
  * in device memory, the choice of SMs, and the opening of their kernels.
  *
- * A launch has one block for each SM of the GPU, more if that missed one.  The first
- * block that finds itself on a wanted SM takes that SM's job; all others
+ * A launch has one block for each SM of the GPU, more if that missed one.  The
+ * first block that finds itself on a wanted SM takes that SM's job; all others
  * leave at once.  So different ring sizes run on different SMs in one launch
  * (Groessler 2022, 4.7.2).  In a block that works, all threads sweep memory
  * where that is asked for; then thread 0 chases alone.
@@ -31,35 +31,95 @@ struct walk {
 
 /* Rows for the table of a probe. */
 #define WALK_PARAMS                                                            \
-    {"space", PARAM_WORD, "global", 0, 0, walk_spaces,                         \
+    {"space",                                                                  \
+     PARAM_WORD,                                                               \
+     "global",                                                                 \
+     0,                                                                        \
+     0,                                                                        \
+     walk_spaces,                                                              \
      "memory space of the ring"},                                              \
-        {"op", PARAM_WORD, "default", 0, 0, walk_ops,                          \
+        {"op",                                                                 \
+         PARAM_WORD,                                                           \
+         "default",                                                            \
+         0,                                                                    \
+         0,                                                                    \
+         walk_ops,                                                             \
          "cache operator of the loads"},                                       \
-        {"bytes", PARAM_NUMBER, "4096", 8, 1ull << 40, NULL,                   \
-         "size of the ring, B"},                                               \
-        {"stride", PARAM_NUMBER, "128", 4, 1ull << 32, NULL,                   \
+        {"bytes", PARAM_NUMBER,         "4096", 8, 1ull << 40,                 \
+         NULL,    "size of the ring, B"},                                      \
+        {"stride",                                                             \
+         PARAM_NUMBER,                                                         \
+         "128",                                                                \
+         4,                                                                    \
+         1ull << 32,                                                           \
+         NULL,                                                                 \
          "distance of its elements, B"},                                       \
-        {"order", PARAM_WORD, "sequential", 0, 0, walk_orders,                 \
-         "order of visit"},                                                    \
-        {"window", PARAM_NUMBER, "0", 0, 1ull << 40, NULL,                     \
+        {"order", PARAM_WORD,  "sequential",    0,                             \
+         0,       walk_orders, "order of visit"},                              \
+        {"window",                                                             \
+         PARAM_NUMBER,                                                         \
+         "0",                                                                  \
+         0,                                                                    \
+         1ull << 40,                                                           \
+         NULL,                                                                 \
          "random order inside windows of so many bytes; 0: one"},              \
-        {"sample", PARAM_NUMBER, "0", 0, 1ull << 24, NULL,                     \
+        {"sample",                                                             \
+         PARAM_NUMBER,                                                         \
+         "0",                                                                  \
+         0,                                                                    \
+         1ull << 24,                                                           \
+         NULL,                                                                 \
          "visit only so many elements, spread evenly; 0: all"},                \
-        {"lead", PARAM_NUMBER, "0", 0, 1ull << 32, NULL,                       \
+        {"lead",                                                               \
+         PARAM_NUMBER,                                                         \
+         "0",                                                                  \
+         0,                                                                    \
+         1ull << 32,                                                           \
+         NULL,                                                                 \
          "a further element leads each block of so many bytes; 0: none"},      \
-        {"list", PARAM_LIST, "", 0, 0, NULL,                                   \
+        {"list",                                                               \
+         PARAM_LIST,                                                           \
+         "",                                                                   \
+         0,                                                                    \
+         0,                                                                    \
+         NULL,                                                                 \
          "visit START:COUNT:STEP[,...] instead of bytes and stride"},          \
-        {"step", PARAM_NUMBER, "0", 0, 1ull << 40, NULL,                       \
+        {"step",                                                               \
+         PARAM_NUMBER,                                                         \
+         "0",                                                                  \
+         0,                                                                    \
+         1ull << 40,                                                           \
+         NULL,                                                                 \
          "bytes more on each further SM"},                                     \
         {"sm", PARAM_NUMBER, "0", 0, 1023, NULL, "first SM"},                  \
         {"sms", PARAM_NUMBER, "1", 1, 1024, NULL, "how many SMs at once"},     \
-        {"carve", PARAM_NUMBER, "0", 0, WALK_CARVE_DRIVER, NULL,               \
+        {"carve",                                                              \
+         PARAM_NUMBER,                                                         \
+         "0",                                                                  \
+         0,                                                                    \
+         WALK_CARVE_DRIVER,                                                    \
+         NULL,                                                                 \
          "percent of the array for shared memory; 101: the driver's choice"},  \
-        {"flush", PARAM_NUMBER, "0", 0, 1ull << 40, NULL,                      \
+        {"flush",                                                              \
+         PARAM_NUMBER,                                                         \
+         "0",                                                                  \
+         0,                                                                    \
+         1ull << 40,                                                           \
+         NULL,                                                                 \
          "first sweep so many bytes of other memory, B"},                      \
-        {"sweep", PARAM_NUMBER, "0", 0, 64, NULL,                              \
+        {"sweep",                                                              \
+         PARAM_NUMBER,                                                         \
+         "0",                                                                  \
+         0,                                                                    \
+         64,                                                                   \
+         NULL,                                                                 \
          "then sweep the ring's range so many times with all threads"},        \
-        {"warm", PARAM_NUMBER, "1", 0, 1024, NULL,                             \
+        {"warm",                                                               \
+         PARAM_NUMBER,                                                         \
+         "1",                                                                  \
+         0,                                                                    \
+         1024,                                                                 \
+         NULL,                                                                 \
          "then chase so many laps untimed"},
 
 extern const char *const walk_spaces[], *const walk_ops[], *const walk_orders[];
@@ -78,11 +138,15 @@ uint64_t walk_region(const struct walk *walk);
 enum walk_word {
     JOB_START, /* pointer to the first element */
     JOB_BASE,  /* address of the ring */
-    JOB_FLUSH, JOB_FLUSH_BYTES,
-    JOB_SWEEP, JOB_SWEEP_BYTES, JOB_SWEEPS,
-    JOB_LINKS, JOB_LINK_COUNT, /* (element, pointer) pairs, shared memory only */
-    JOB_OUT,                   /* where the results go */
-    JOB_OWN,                   /* the probe's own words follow */
+    JOB_FLUSH,
+    JOB_FLUSH_BYTES,
+    JOB_SWEEP,
+    JOB_SWEEP_BYTES,
+    JOB_SWEEPS,
+    JOB_LINKS,
+    JOB_LINK_COUNT, /* (element, pointer) pairs, shared memory only */
+    JOB_OUT,        /* where the results go */
+    JOB_OWN,        /* the probe's own words follow */
     JOB_WORDS = 16
 };
 

@@ -1,8 +1,8 @@
 #include "ptx/repeat.h"
 
 void repeat_loop(struct kernel_text *k, const char *label,
-                 const char *count_register, unsigned unroll,
-                 repeat_body *body, const void *context)
+                 const char *count_register, unsigned unroll, repeat_body *body,
+                 const void *context)
 {
     kernel_line(k, "setp.eq.u64 %%again, %s, 0;", count_register);
     kernel_line(k, "@%%again bra %s_DONE;", label);

@@ -16,7 +16,7 @@ typedef void repeat_body(struct kernel_text *k, unsigned copy,
  * LABEL makes the loop's labels unique in the kernel; the caller declares the
  * predicate %again. */
 void repeat_loop(struct kernel_text *k, const char *label,
-                 const char *count_register, unsigned unroll,
-                 repeat_body *body, const void *context);
+                 const char *count_register, unsigned unroll, repeat_body *body,
+                 const void *context);
 
 #endif

@@ -34,7 +34,7 @@ const struct space space_table[] = {
      .indexed = true,
      .help = "the same by index, as `j = a[j]` compiles: address arithmetic "
              "is in the chain"},
-    {.name = NULL},
+    {.name = NULL                                       },
 };
 
 const struct space *space_find(const char *name)

@@ -13,6 +13,12 @@
 static const char *const needs[] = {"clock", NULL};
 static const char *const gives[] = {"clock.trace_overhead", "l1.caches_global",
                                     NULL};
+static const char *const kernels[] = {
+    "chase op=ca",
+    "chase op=cg",
+    "trace op=cg",
+    NULL,
+};
 
 /* A ring that fits every cache there is, on one page; 64 loads of 32 lines. */
 static const char small_ring[] = "bytes=1024 stride=32 warm=4 visits=64";
@@ -34,15 +40,16 @@ static int trace_overhead(struct lab *lab, const struct cost *chased,
 {
     struct samples s;
     char *name;
-    if (lab_probe(lab, &s, &name, err, "trace %s bytes=1024 stride=32 warm=4 "
-                  "visits=256", level_table[LEVEL_L2].load) != 0)
+    if (lab_probe(lab, &s, &name, err,
+                  "trace %s bytes=1024 stride=32 warm=4 "
+                  "visits=256",
+                  level_table[LEVEL_L2].load) != 0)
         return err->code;
     const size_t cycles = samples_column(&s, "cycles");
     double *const traced = xreallocarray(NULL, s.rows, sizeof *traced);
     for (size_t row = 0; row < s.rows; row++)
         traced[row] = (double)samples_at(&s, row, cycles);
-    lab->trace_cost =
-        stats_trimmed_mean(traced, s.rows, 0.05) - chased->cycles;
+    lab->trace_cost = stats_trimmed_mean(traced, s.rows, 0.05) - chased->cycles;
     struct finding *const f = lab_finding(lab, "clock", "trace_overhead");
     finding_set(f, STATUS_MEASURED, value_number(lab->trace_cost), "cycles");
     finding_evidence(f, name);
@@ -84,5 +91,6 @@ const struct study study_cached = {
               "ld.global.cg; they cost the same where L1 takes no part.",
     .needs = needs,
     .gives = gives,
+    .kernels = kernels,
     .run = run,
 };

@@ -19,6 +19,15 @@
 
 static const char *const needs[] = {"cached", NULL};
 static const char *const gives[] = {"l1.parts", "l2.parts", NULL};
+static const char *const kernels[] = {
+    "chase op=ca stride=32 sweep=1",
+    "chase op=cg stride=32 sweep=1",
+    "chase op=ca sweep=1",
+    "chase op=cg sweep=1",
+    "trace op=ca sweep=1",
+    "trace op=cg sweep=1",
+    NULL,
+};
 
 /* The edge is looked for with the smallest line there is, so that no line is
  * skipped; where everything misses, the commonest does. */
@@ -28,8 +37,8 @@ enum { FINE = 32, COARSE = 128 };
 struct curve {
     struct lab *lab;
     const struct level_row *row;
-    double limit; /* cycles up to which a size fits */
-    int stride;   /* with which sizes are tried */
+    double limit;  /* cycles up to which a size fits */
+    int stride;    /* with which sizes are tried */
     double cycles; /* of the size that was tried last */
     struct finding *finding;
 };
@@ -196,9 +205,9 @@ static int ask(struct lab *lab, const struct level_row *row,
         return err->code;
     facts->present = true;
     finding_set(c.finding, STATUS_MEASURED, value_number(far ? 2 : 1), "");
-    finding_protocol(c.finding, "near_bytes",
-                     value_number((double)(far ? facts->near_fits
-                                               : facts->fits)));
+    finding_protocol(
+        c.finding, "near_bytes",
+        value_number((double)(far ? facts->near_fits : facts->fits)));
     return 0;
 }
 
@@ -215,5 +224,6 @@ const struct study study_capacity = {
               "misses, its near part.",
     .needs = needs,
     .gives = gives,
+    .kernels = kernels,
     .run = run,
 };

@@ -11,6 +11,10 @@
 
 static const char *const needs[] = {NULL};
 static const char *const gives[] = {"clock.overhead", "clock.measured", NULL};
+static const char *const kernels[] = {
+    "clock",
+    NULL,
+};
 
 static double *column(const struct samples *s, const char *name)
 {
@@ -28,8 +32,8 @@ static void report_overhead(struct lab *lab, const struct samples *s,
     double *const cycles = column(s, "pair");
     finding_set(f, STATUS_MEASURED, value_number(stats_median(cycles, s->rows)),
                 "cycles");
-    finding_interval(f, stats_min(cycles, s->rows),
-                     stats_max(cycles, s->rows), 1);
+    finding_interval(f, stats_min(cycles, s->rows), stats_max(cycles, s->rows),
+                     1);
     finding_protocol(f, "timer", value_text("two %clock64 reads in a row"));
     finding_evidence(f, experiment);
     free(cycles);
@@ -76,9 +80,11 @@ static int run(struct lab *lab, struct error *err)
 const struct study study_clock = {
     .name = "clock",
     .question = "What does reading the clock cost, and how fast does it run?",
-    .method = "Two reads of %clock64 in a row; and a spin timed by %clock64 and "
-              "by %globaltimer.",
+    .method =
+        "Two reads of %clock64 in a row; and a spin timed by %clock64 and "
+        "by %globaltimer.",
     .needs = needs,
     .gives = gives,
+    .kernels = kernels,
     .run = run,
 };

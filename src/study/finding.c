@@ -236,8 +236,8 @@ void finding_protocol(struct finding *f, const char *name, struct value value)
 
 void finding_evidence(struct finding *f, const char *experiment)
 {
-    f->evidence = xreallocarray(f->evidence, f->evidence_count + 1,
-                                sizeof *f->evidence);
+    f->evidence =
+        xreallocarray(f->evidence, f->evidence_count + 1, sizeof *f->evidence);
     f->evidence[f->evidence_count++] = xstrdup(experiment);
 }
 

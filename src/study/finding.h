@@ -24,14 +24,20 @@ enum finding_status {
 #define X(id, name) STATUS_##id,
     FINDING_STATUSES(X)
 #undef X
-    STATUS_COUNT
+        STATUS_COUNT
 };
 
 const char *finding_status_name(enum finding_status status);
 /* STATUS_COUNT when there is none of that name. */
 enum finding_status finding_status_find(const char *name);
 
-enum value_kind { VALUE_NONE, VALUE_NUMBER, VALUE_TEXT, VALUE_BOOL, VALUE_LIST };
+enum value_kind {
+    VALUE_NONE,
+    VALUE_NUMBER,
+    VALUE_TEXT,
+    VALUE_BOOL,
+    VALUE_LIST
+};
 
 /* A list holds values of any kind but lists. */
 struct value {
@@ -76,8 +82,8 @@ struct finding {
 /* The findings of a run in the order in which they were made, with what a
  * report says of the run itself. */
 struct results {
-    char *version;    /* of sonde */
-    char **command;   /* the words of the command line */
+    char *version;  /* of sonde */
+    char **command; /* the words of the command line */
     size_t command_count;
     /* What was measured: spec, name, compute_capability, driver, … */
     struct protocol_entry *device;

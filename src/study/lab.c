@@ -31,7 +31,7 @@ const struct level_row level_table[LEVEL_COUNT] = {
                   .words = "ld.global.ca.u64",
                   .below = "l2",
                   .of_sm = true,
-                  .most = 2u << 20},
+                  .most = 2u << 20  },
     [LEVEL_L2] = {.component = "l2",
                   .load = "space=global op=cg",
                   .words = "ld.global.cg.u64",
@@ -109,7 +109,8 @@ static const char *reason_to_stop(const struct lab *lab)
     return NULL;
 }
 
-/* Runs one study; an error of the device is kept in *err for all that follow. */
+/* Runs one study; an error of the device is kept in *err for all that follow.
+ */
 static void run_study(struct lab *lab, const struct study *study,
                       struct error *err)
 {
@@ -122,6 +123,20 @@ static void run_study(struct lab *lab, const struct study *study,
             *err = own;
     }
     leave_out(lab, study, why != NULL ? why : "the study did not come to it");
+}
+
+/* Has the kernels of all studies to come compiled together. */
+static void prepare(struct lab *lab, const bool wanted[STUDIES])
+{
+    const char *texts[128];
+    size_t count = 0;
+    for (size_t i = 0; i < STUDIES; i++) {
+        const char *const *k = study_table[i]->kernels;
+        for (; wanted[i] && k != NULL && *k != NULL; k++)
+            if (count < COUNT_OF(texts))
+                texts[count++] = *k;
+    }
+    prober_prepare(lab->prober, texts, count);
 }
 
 int plan_run(struct lab *lab, const char *const *names, size_t count,
@@ -138,6 +153,7 @@ int plan_run(struct lab *lab, const char *const *names, size_t count,
     for (size_t i = 0; i < STUDIES; i++)
         total += wanted[i];
     *err = (struct error){0};
+    prepare(lab, wanted);
     while (ran < total)
         for (size_t i = 0; i < STUDIES; i++) {
             if (!wanted[i] || done[i] || !ready(study_table[i], done))
@@ -178,8 +194,7 @@ struct finding *lab_finding(struct lab *lab, const char *component,
 {
     char id[128];
     snprintf(id, sizeof id, "%s.%s", component, attribute);
-    struct finding *const f =
-        results_add(lab->results, id, lab->study->name);
+    struct finding *const f = results_add(lab->results, id, lab->study->name);
     finding_method(f, lab->study->method);
     return f;
 }

@@ -15,10 +15,20 @@
 #include "study/study.h"
 
 static const char *const needs[] = {"size", NULL};
-static const char *const gives[] = {
-    "l1.latency",     "l1.miss_penalty",        "l2.latency",
-    "l2.miss_penalty", "memory.latency",        "shared.latency",
-    "shared.latency_indexed", NULL};
+static const char *const gives[] = {"l1.latency",
+                                    "l1.miss_penalty",
+                                    "l2.latency",
+                                    "l2.miss_penalty",
+                                    "memory.latency",
+                                    "shared.latency",
+                                    "shared.latency_indexed",
+                                    NULL};
+static const char *const kernels[] = {
+    "chase op=cg flush=1",
+    "chase space=shared",
+    "chase space=shared_indexed",
+    NULL,
+};
 
 static void say_protocol(struct finding *f, const char *load, const char *order,
                          bool warm)
@@ -43,11 +53,11 @@ static int hits(struct lab *lab, enum level_id id, struct cost *cost,
     const struct level_row *const row = &level_table[id];
     const struct level_facts *const facts = &lab->facts[id];
     const uint64_t half = facts->fits / 2;
-    const uint64_t near =
-        facts->near_fits > 0 ? facts->near_fits / 2 : half;
+    const uint64_t near = facts->near_fits > 0 ? facts->near_fits / 2 : half;
     if (row->of_sm)
         return lab_chase(lab, cost, err,
-                         "chase %s bytes=%" PRIu64 " stride=32 warm=4 visits=64",
+                         "chase %s bytes=%" PRIu64
+                         " stride=32 warm=4 visits=64",
                          row->load, at_most(half / 32 * 32, 2048));
     return lab_chase(lab, cost, err,
                      "chase %s bytes=%" PRIu64
@@ -89,9 +99,10 @@ static void report_penalty(struct lab *lab, const char *component,
 {
     struct finding *const f = lab_finding(lab, component, "miss_penalty");
     if (miss->experiment == NULL || hit->experiment == NULL) {
-        finding_none(f, "%s", hit->experiment == NULL
-                                  ? "what a hit costs is not known"
-                                  : "what a miss costs is not known");
+        finding_none(f, "%s",
+                     hit->experiment == NULL
+                         ? "what a hit costs is not known"
+                         : "what a miss costs is not known");
         return;
     }
     finding_set(f, STATUS_MEASURED, value_number(miss->cycles - hit->cycles),
@@ -197,5 +208,6 @@ const struct study study_latency = {
               "two lengths whose difference is free of overhead.",
     .needs = needs,
     .gives = gives,
+    .kernels = kernels,
     .run = run,
 };

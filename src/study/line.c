@@ -25,8 +25,7 @@ static int miss_share(struct lab *lab, const struct level_row *row,
                       struct finding *f, double *share, struct error *err)
 {
     const uint64_t count = facts->fits / line;
-    const uint64_t beyond =
-        (uint64_t)(1 + 2 * place) * count * line + line / 2;
+    const uint64_t beyond = (uint64_t)(1 + 2 * place) * count * line + line / 2;
     struct cost cost;
     if (lab_average(lab, &cost, err,
                     "chase %s list=0:%" PRIu64 ":%" PRIu64 ",%" PRIu64
@@ -61,8 +60,10 @@ static void conclude(struct finding *f, struct level_facts *facts,
                      uint64_t line)
 {
     if (line > LINE_MOST) {
-        finding_none(f, "even elements %d B apart share lines, which no cache "
-                        "known does", LINE_MOST);
+        finding_none(f,
+                     "even elements %d B apart share lines, which no cache "
+                     "known does",
+                     LINE_MOST);
         return;
     }
     facts->line = line;

@@ -13,8 +13,8 @@ static int run(struct lab *lab, struct error *err)
 {
     (void)err;
     for (int i = 0; i < PROPERTY_COUNT; i++) {
-        struct finding *const f = results_add(
-            lab->results, property_finding(i), lab->study->name);
+        struct finding *const f =
+            results_add(lab->results, property_finding(i), lab->study->name);
         finding_method(f, property_text(i));
         if (lab->info->value[i] < 0)
             finding_none(f, "the driver does not report it");

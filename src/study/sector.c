@@ -12,6 +12,11 @@
 
 static const char *const needs[] = {"capacity", NULL};
 static const char *const gives[] = {"l1.sector", "l2.sector", NULL};
+static const char *const kernels[] = {
+    "trace op=ca",
+    "trace op=cg flush=1 stride=8",
+    NULL,
+};
 
 /* 8-byte elements over 16 KiB: 2048 loads, as many as a trace keeps. */
 enum { ELEMENT = 8, ELEMENTS = 2048, LARGEST = 4096 };
@@ -53,8 +58,10 @@ static void conclude(struct finding *f, struct level_facts *facts,
     /* Spikes split a distance in two, and a survivor of the flush joins two;
      * both are rare where this method works at all. */
     if (gap == 0 || share < 0.6) {
-        finding_none(f, "slow loads come at no regular distance (the commonest "
-                        "is %.0f %% of them)", 100 * share);
+        finding_none(f,
+                     "slow loads come at no regular distance (the commonest "
+                     "is %.0f %% of them)",
+                     100 * share);
         return;
     }
     facts->sector = gap * ELEMENT;
@@ -97,5 +104,6 @@ const struct study study_sector = {
               "distance between slow loads is the sector.",
     .needs = needs,
     .gives = gives,
+    .kernels = kernels,
     .run = run,
 };

@@ -26,6 +26,11 @@
 
 static const char *const needs[] = {"line", NULL};
 static const char *const gives[] = {"l1.size", "l2.size", NULL};
+static const char *const kernels[] = {
+    "trace op=ca sweep=1 records=256",
+    "trace op=cg sweep=1 records=1024",
+    NULL,
+};
 
 /* Laps of small rings are cheap, those of large ones are not: loads timed, as
  * far as at least two laps and at most 64 allow. */
@@ -57,11 +62,11 @@ struct asked {
     const struct level_row *row;
     const struct level_facts *facts;
     struct finding *finding;
-    double low, high; /* cycles, in a trace, of a load that misses */
-    double rate;      /* spikes as slow as that, of one load */
+    double low, high;    /* cycles, in a trace, of a load that misses */
+    double rate;         /* spikes as slow as that, of one load */
     struct seen control; /* the ring, surely in the cache, that told the rate */
-    int records;      /* loads that a trace keeps */
-    bool whole;       /* judge by whole laps; else by a glance */
+    int records;         /* loads that a trace keeps */
+    bool whole;          /* judge by whole laps; else by a glance */
     size_t tried;
 };
 
@@ -261,8 +266,8 @@ static int learn(struct asked *a, struct error *err)
     if (count == 0)
         return 0;
     const double margin = fmax(4, 0.25 * (high - low));
-    a->low = fmax(low - margin,
-                  (f->plateau + f->miss) / 2 + a->lab->trace_cost);
+    a->low =
+        fmax(low - margin, (f->plateau + f->miss) / 2 + a->lab->trace_cost);
     a->high = high + margin;
     a->rate = 0.01; /* until it is known; the ring below fits in any case */
     a->whole = true;
@@ -271,8 +276,7 @@ static int learn(struct asked *a, struct error *err)
     if (look(a, &half, 1, &a->control, err) != 0)
         return err->code;
     /* One more than seen: none seen is not none there. */
-    a->rate =
-        (double)(a->control.misses + 1) / (double)a->control.loads;
+    a->rate = (double)(a->control.misses + 1) / (double)a->control.loads;
     return 0;
 }
 
@@ -328,8 +332,8 @@ static int bytes_that_hit(struct asked *a, uint64_t bytes, double *hit,
                     a->row->load, bytes, a->facts->line,
                     bytes / a->facts->line / 3) != 0)
         return err->code;
-    const double share = (a->facts->miss - cost.cycles) /
-                         (a->facts->miss - a->facts->plateau);
+    const double share =
+        (a->facts->miss - cost.cycles) / (a->facts->miss - a->facts->plateau);
     *hit = (double)bytes * share;
     finding_evidence(a->finding, cost.experiment);
     free(cost.experiment);
@@ -361,10 +365,11 @@ static int conclude(struct asked *a, struct level_facts *facts,
                      clean ? (double)edge->fits : (double)facts->overflows,
                      0.99);
     if (!clean)
-        finding_because(a->finding,
-                        "there is no clean edge: single lines miss from %"
-                        PRIu64 " B on, yet more than that hits in one lap",
-                        edge->overflows);
+        finding_because(
+            a->finding,
+            "there is no clean edge: single lines miss from %" PRIu64
+            " B on, yet more than that hits in one lap",
+            edge->overflows);
     return 0;
 }
 
@@ -429,5 +434,6 @@ const struct study study_size = {
               "checked against the bytes that hit in larger rings.",
     .needs = needs,
     .gives = gives,
+    .kernels = kernels,
     .run = run,
 };

@@ -27,6 +27,9 @@ struct study {
     const char *method;
     const char *const *needs; /* studies that come before; NULL ends */
     const char *const *gives; /* ids of its findings; NULL ends */
+    /* Experiments whose kernels it needs, compiled beforehand; NULL ends, and
+     * NULL is none. */
+    const char *const *kernels;
     /* Adds its findings to lab->results.  An error is for a device that
      * failed; what could not be measured is a finding that says so. */
     int (*run)(struct lab *lab, struct error *err);
@@ -43,7 +46,7 @@ struct lab {
     const struct study *study; /* the one that runs */
     struct level_facts facts[LEVEL_COUNT];
     double trace_cost; /* cycles that a trace adds to each load */
-    double deadline;                /* now_seconds() to stop at; 0: none */
+    double deadline;   /* now_seconds() to stop at; 0: none */
     /* Called before each study; may be NULL. */
     void (*watch)(void *context, const struct study *study, size_t done,
                   size_t total);

@@ -421,8 +421,7 @@ static int read_declaration(struct parser *p, struct declaration *d)
             d->elements = 2;
         else if (take(p, ".v4"))
             d->elements = 4;
-        else if (!take(p, ".ptr") && !take(p, ".global") &&
-                 !take(p, ".const") && !take(p, ".shared"))
+        else
             return read_type(p, &d->type);
         if (code == 0 && (d->align == 0 || d->align > 1 << 20 ||
                           (d->align & (d->align - 1)) != 0))
