@@ -92,22 +92,28 @@ static void push_window(struct offsets *list, const struct ring_plan *plan,
         qsort(list->at + from, take, sizeof *list->at, compare_offsets);
 }
 
+/* An element of the block, any. */
+static uint64_t element_of(const struct ring_plan *plan, uint64_t block,
+                           struct rng *rng)
+{
+    const uint64_t stride = plan->stride;
+    const uint64_t end = (block + 1) * plan->lead < plan->bytes
+                             ? (block + 1) * plan->lead
+                             : plan->bytes;
+    const uint64_t first = (block * plan->lead + stride - 1) / stride;
+    return (first + rng_below(rng, (end - 1) / stride + 1 - first)) * stride;
+}
+
 /* Inserts an element before the first visit of each block. */
 static void insert_leads(struct offsets *list, const struct ring_plan *plan,
                          struct rng *rng)
 {
     struct offsets with = {0};
-    const uint64_t per_block = plan->lead / plan->stride;
     bool *const led = xcalloc(plan->bytes / plan->lead + 1, sizeof *led);
     for (size_t i = 0; i < list->count; i++) {
         const uint64_t block = list->at[i] / plan->lead;
-        if (!led[block]) {
-            uint64_t beside =
-                block * plan->lead + rng_below(rng, per_block) * plan->stride;
-            if (beside >= plan->bytes)
-                beside = list->at[i];
-            push(&with, beside + RING_LEAD_OFFSET);
-        }
+        if (!led[block])
+            push(&with, element_of(plan, block, rng) + RING_LEAD_OFFSET);
         led[block] = true;
         push(&with, list->at[i]);
     }

@@ -9,7 +9,7 @@
 #include "device/sim/profile.h"
 
 /* What is simulated where there is no GPU and the user named none. */
-#define SIM_DEFAULT_PROFILE "a100"
+#define SIM_DEFAULT_PROFILE "v100"
 
 extern const struct device_ops sim_device_ops;
 
