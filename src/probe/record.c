@@ -135,6 +135,12 @@ int recording_find(struct recording *r, const char *experiment,
 
 /* ---- writing ---------------------------------------------------------- */
 
+/* Text that is no UTF-8, as the path in a spec may be, is left out. */
+static void set_text(json_t *object, const char *key, const char *text)
+{
+    json_object_set_new(object, key, json_string(text));
+}
+
 static void write_info(const struct device_info *info, struct buf *out)
 {
     json_t *const properties = json_object();
@@ -142,11 +148,16 @@ static void write_info(const struct device_info *info, struct buf *out)
         if (info->value[i] >= 0)
             json_object_set_new(properties, property_finding(i),
                                 json_integer(info->value[i]));
-    json_t *const device = json_pack(
-        "{s:s s:s s:s s:s s:s s:i s:i s:b s:o}", "spec", info->spec, "name",
-        info->name, "architecture", info->architecture, "driver", info->driver,
-        "uuid", info->uuid, "cc_major", info->cc_major, "cc_minor",
-        info->cc_minor, "simulated", info->simulated, "properties", properties);
+    json_t *const device = json_object();
+    set_text(device, "spec", info->spec);
+    set_text(device, "name", info->name);
+    set_text(device, "architecture", info->architecture);
+    set_text(device, "driver", info->driver);
+    set_text(device, "uuid", info->uuid);
+    json_object_set_new(device, "cc_major", json_integer(info->cc_major));
+    json_object_set_new(device, "cc_minor", json_integer(info->cc_minor));
+    json_object_set_new(device, "simulated", json_boolean(info->simulated));
+    json_object_set_new(device, "properties", properties);
     char *const text = json_dumps(device, JSON_COMPACT);
     buf_printf(out, "device %s\n", text);
     free(text);
@@ -205,7 +216,8 @@ int recording_write(const struct recording *r, const char *path,
 /* The text, read line by line. */
 struct reader {
     const char *where;
-    char *next; /* NULL at the end */
+    char *next;
+    const char *end;
     size_t line;
     struct error *err;
 };
@@ -213,8 +225,6 @@ struct reader {
 static char *take_line(struct reader *in)
 {
     char *const line = in->next;
-    if (line == NULL)
-        return NULL;
     char *const end = strchr(line, '\n');
     if (end == NULL)
         return NULL;
@@ -323,7 +333,7 @@ static int read_entry(struct reader *in, struct recording *r, char *experiment)
     /* No row is shorter than two characters a column, so a length beyond the
      * text that is left cannot be true. */
     if (e->width == 0 || e->width > COLUMNS_MAX ||
-        !take_number(in, "rows", strlen(in->next) / 2 / e->width + 1, &rows))
+        !take_number(in, "rows", (uint64_t)(in->end - in->next) / 2 / e->width + 1, &rows))
         return bad(in, "an experiment has no columns or no number of rows");
     e->data = xreallocarray(NULL, rows * e->width + 1, sizeof *e->data);
     for (; e->rows < rows; e->rows++)
@@ -386,7 +396,7 @@ int recording_parse(const void *data, size_t length, const char *where,
     }
     struct recording *const r = xcalloc(1, sizeof *r);
     r->where = xstrdup(where);
-    struct reader in = {.where = where, .next = text, .err = err};
+    struct reader in = {.where = where, .next = text, .end = text + strlen(text), .err = err};
     const int status = read_text(&in, r);
     free(text);
     if (status == 0)

@@ -35,6 +35,10 @@ static int check(const struct walk *w, struct error *err)
                          "stride=%" PRIu64 " is not a multiple of the %u bytes "
                          "of a pointer in space=%s",
                          p->stride, w->space->pointer_bytes, w->space->name);
+    if (w->shift % w->space->pointer_bytes != 0)
+        return error_set(err, ERR_USAGE,
+                         "shift is not a multiple of the %u bytes of a pointer",
+                         w->space->pointer_bytes);
     if (p->segment_count == 0 && p->bytes < p->stride)
         return error_set(err, ERR_USAGE, "bytes is smaller than stride");
     for (size_t i = 0; i < p->segment_count; i++)
@@ -65,6 +69,7 @@ int walk_read(const struct experiment *e, uint64_t reach, struct walk *w,
                  .lead = experiment_number(e, "lead"),
                  .seed = order_seed(e)},
         .step = experiment_number(e, "step"),
+        .shift = experiment_number(e, "shift"),
         .warm = experiment_number(e, "warm"),
         .visits = experiment_number(e, "visits"),
         .sweep = experiment_number(e, "sweep"),
@@ -381,8 +386,10 @@ static int place_buffers(struct prober *prober, struct stage *s,
     const struct walk *const w = s->walk;
     s->region = walk_region(w);
     if (w->space->memory == MEMORY_GLOBAL &&
-        prober_buffer(prober, BUFFER_RING, s->region * w->sms, &s->ring, err))
+        prober_buffer(prober, BUFFER_RING, w->shift + s->region * w->sms,
+                      &s->ring, err))
         return err->code;
+    s->ring += w->shift;
     if (w->flush > 0 &&
         prober_buffer(prober, BUFFER_FLUSH, w->flush, &s->flush, err) != 0)
         return err->code;

@@ -24,6 +24,7 @@ struct walk {
     const char *op;
     struct ring_plan plan; /* of the first SM */
     uint64_t step;         /* bytes more on each further SM */
+    uint64_t shift;        /* bytes between the buffer's start and the rings */
     uint64_t warm, visits, sweep, flush;
     uint64_t carve, sm, sms;
     uint64_t above, records; /* of a trace: what it keeps */
@@ -91,7 +92,9 @@ struct walk {
          1ull << 40,                                                           \
          NULL,                                                                 \
          "bytes more on each further SM"},                                     \
-        {"sm", PARAM_NUMBER, "0", 0, 1023, NULL, "first SM"},                  \
+        {"shift", PARAM_NUMBER, "0", 0, 1ull << 40, NULL,                          \
+     "where in its buffer the ring begins, B"},                                \
+    {"sm", PARAM_NUMBER, "0", 0, 1023, NULL, "first SM"},                  \
         {"sms", PARAM_NUMBER, "1", 1, 1024, NULL, "how many SMs at once"},     \
         {"carve",                                                              \
          PARAM_NUMBER,                                                         \

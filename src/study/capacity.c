@@ -38,7 +38,8 @@ struct curve {
     struct lab *lab;
     const struct level_row *row;
     double limit;  /* cycles up to which a size fits */
-    int stride;    /* with which sizes are tried */
+    int stride;     /* with which sizes are tried … */
+    uint64_t shift; /* … and where the rings begin */
     double cycles; /* of the size that was tried last */
     struct finding *finding;
 };
@@ -49,8 +50,9 @@ static int try_size(struct curve *c, uint64_t bytes, int stride,
     struct cost cost;
     if (lab_average(c->lab, &cost, err,
                     "chase %s bytes=%" PRIu64
-                    " stride=%d sweep=1 warm=0 visits=4096 repeats=1",
-                    c->row->load, bytes, stride) != 0)
+                    " stride=%d shift=%" PRIu64
+                    " sweep=1 warm=0 visits=4096 repeats=1",
+                    c->row->load, bytes, stride, c->shift) != 0)
         return err->code;
     c->cycles = cost.cycles;
     finding_evidence(c->finding, cost.experiment);
@@ -130,30 +132,53 @@ static int has_far_part(struct curve *c, const struct level_facts *facts,
     return 0;
 }
 
-/* Where the far part ends: half-way from its cost up to that of a miss. */
-static int find_far_end(struct curve *c, struct level_facts *facts,
-                        struct error *err)
+/* Where a ring begins changes which memory it lies in, and how evenly that is
+ * spread over the slices of the cache: the far end is looked for at several
+ * places. */
+enum { PLACES = 5 };
+
+static int far_end_at(struct curve *c, const struct level_facts *facts,
+                      struct search *search, struct error *err)
 {
-    facts->near_fits = facts->fits;
-    facts->near_overflows = facts->overflows;
-    c->stride = COARSE;
-    if (try_size(c, facts->overflows / 128 * 172, COARSE, err) != 0)
-        return err->code;
-    facts->plateau = c->cycles;
-    c->limit = (facts->plateau + facts->miss) / 2;
     const struct search_range range = {
-        .least = facts->overflows / 128 * 172,
-        .most = 16 * facts->overflows,
+        .least = facts->near_overflows / 128 * 172,
+        .most = 16 * facts->near_overflows,
         .granularity = COARSE,
         .relative = 256,
     };
-    struct search search;
-    if (search_size(&range, fits, c, &search, err) != 0)
+    return search_size(&range, fits, c, search, err);
+}
+
+/*
+ * The end of the far part: the largest ring whose start is still there when
+ * its end has come in, by the cost of the far part and a tenth of what a miss
+ * costs more.  The middle of several places is the size, the bracket holds
+ * them all.
+ */
+static int find_far_end(struct curve *c, struct level_facts *facts,
+                        struct error *err)
+{
+    double ends[PLACES];
+    facts->near_fits = facts->fits;
+    facts->near_overflows = facts->overflows;
+    facts->overflows = 0;
+    c->stride = COARSE;
+    if (try_size(c, facts->near_overflows / 128 * 172, COARSE, err) != 0)
         return err->code;
-    if (search.state == SEARCH_BRACKETED) {
-        facts->fits = search.fits;
-        facts->overflows = search.overflows;
+    facts->plateau = c->cycles;
+    c->limit = facts->plateau + 0.1 * (facts->miss - facts->plateau);
+    for (int i = 0; i < PLACES; i++) {
+        struct search search;
+        c->shift = (uint64_t)i * (facts->near_overflows >> 21 << 21) * 2;
+        if (far_end_at(c, facts, &search, err) != 0)
+            return err->code;
+        ends[i] = (double)search.fits;
+        if (i == 0 || search.fits < facts->fits)
+            facts->fits = search.fits;
+        if (search.overflows > facts->overflows)
+            facts->overflows = search.overflows;
     }
+    facts->size = (uint64_t)stats_median(ends, PLACES);
     return 0;
 }
 

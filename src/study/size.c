@@ -373,15 +373,19 @@ static int conclude(struct asked *a, struct level_facts *facts,
     return 0;
 }
 
-/* The size of a level whose far part begins before its end: the edge is not
- * told apart by single loads, since far hits and misses overlap. */
-static void report_step(struct finding *f, struct level_facts *facts)
+/* The size of a level whose far part begins before its end was found with the
+ * far part: no single load tells, since far hits and misses cost alike. */
+static void report_step(struct finding *f, const struct level_facts *facts)
 {
-    facts->size = (facts->fits + facts->overflows) / 2;
+    if (facts->size == 0 || facts->overflows == 0) {
+        finding_none(f, "the end of the far part could not be found");
+        return;
+    }
     finding_set(f, STATUS_MEASURED, value_number((double)facts->size), "B");
     finding_interval(f, (double)facts->fits, (double)facts->overflows, 0.95);
-    finding_because(f, "the step of the average cost, half-way from the far "
-                       "part to a miss; single far hits and misses overlap");
+    finding_because(f, "the step of the average cost from the far part to "
+                       "memory, in the middle of several places; single far "
+                       "hits and misses cost alike");
 }
 
 static int ask(struct lab *lab, const struct level_row *row,

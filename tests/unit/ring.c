@@ -19,6 +19,9 @@ static struct ring ring_of(const struct ring_plan *plan)
     return ring;
 }
 
+/* RING(.bytes = 4096, .stride = 128) */
+#define RING(...) ring_of(&(struct ring_plan){__VA_ARGS__})
+
 static int compare(const void *a, const void *b)
 {
     const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
@@ -51,17 +54,25 @@ static void assert_whole(const struct ring *ring, const struct ring_plan *plan)
     free(sorted.at);
 }
 
+enum { MIB = 1 << 20, W = 65536 };
+
+/* A row of a table of plans, which have some of the fields. */
+#define PLAN(...)                                                              \
+    {                                                                          \
+        __VA_ARGS__                                                            \
+    }
+
 static const struct ring_plan whole[] = {
-    {.bytes = 4096, .stride = 128},
-    {.bytes = 4096, .stride = 4096},
-    {.bytes = 4097, .stride = 4096},
-    {.bytes = 1000, .stride = 24},
-    {.bytes = 1 << 20, .stride = 128, .random = true, .seed = 1},
-    {.bytes = 1 << 20, .stride = 128, .random = true, .window = 65536},
-    {.bytes = 1 << 20, .stride = 128, .window = 4096},
-    {.bytes = 100000, .stride = 96, .random = true, .window = 4096},
-    {.bytes = 4096, .stride = 256, .random = true, .window = 128},
-    {.bytes = 4096, .stride = 128, .random = true, .sample = 1000},
+    PLAN(.bytes = 4096, .stride = 128),
+    PLAN(.bytes = 4096, .stride = 4096),
+    PLAN(.bytes = 4097, .stride = 4096),
+    PLAN(.bytes = 1000, .stride = 24),
+    PLAN(.bytes = MIB, .stride = 128, .random = true),
+    PLAN(.bytes = MIB, .stride = 128, .random = true, .window = W),
+    PLAN(.bytes = MIB, .stride = 128, .window = 4096),
+    PLAN(.bytes = 100000, .stride = 96, .random = true, .window = 4096),
+    PLAN(.bytes = 4096, .stride = 256, .random = true, .window = 128),
+    PLAN(.bytes = 4096, .stride = 128, .random = true, .sample = 1000),
 };
 
 START_TEST(every_element_is_visited_once)
@@ -74,8 +85,7 @@ END_TEST
 
 START_TEST(sequential_is_in_order_of_address)
 {
-    struct ring ring =
-        ring_of(&(struct ring_plan){.bytes = 8192, .stride = 64});
+    struct ring ring = RING(.bytes = 8192, .stride = 64);
     assert_ascends(&ring);
     free(ring.at);
 }
@@ -108,8 +118,7 @@ END_TEST
  * to the neighbour. */
 START_TEST(random_is_not_sequential)
 {
-    struct ring ring = ring_of(&(struct ring_plan){
-        .bytes = 131072, .stride = 128, .random = true, .seed = 3});
+    struct ring ring = RING(.bytes = 131072, .stride = 128, .random = true);
     size_t next = 0;
     for (size_t i = 1; i < ring.count; i++)
         next += ring.at[i] == ring.at[i - 1] + 128;
@@ -134,8 +143,8 @@ END_TEST
 
 START_TEST(windows_differ_in_order)
 {
-    struct ring ring = ring_of(&(struct ring_plan){
-        .bytes = 131072, .stride = 128, .random = true, .window = 65536});
+    struct ring ring =
+        RING(.bytes = 131072, .stride = 128, .random = true, .window = 65536);
     size_t alike = 0;
     for (size_t i = 0; i < 512; i++)
         alike += ring.at[i] + 65536 == ring.at[512 + i];
@@ -146,13 +155,12 @@ END_TEST
 
 /* ---- samples ---------------------------------------------------------- */
 
-enum { MIB = 1 << 20, W = 65536 };
-
 static const struct ring_plan sampled[] = {
-    {.bytes = MIB, .stride = 128, .random = true, .sample = 1000},
-    {.bytes = MIB, .stride = 128, .random = true, .sample = 1000, .window = W},
-    {.bytes = MIB, .stride = 128, .random = true, .sample = 7, .window = W},
-    {.bytes = MIB, .stride = 128, .sample = 1000, .window = W},
+    PLAN(.bytes = MIB, .stride = 128, .random = true, .sample = 1000),
+    PLAN(.bytes = MIB, .stride = 128, .random = true, .sample = 1000,
+         .window = W),
+    PLAN(.bytes = MIB, .stride = 128, .random = true, .sample = 7, .window = W),
+    PLAN(.bytes = MIB, .stride = 128, .sample = 1000, .window = W),
 };
 
 START_TEST(a_sample_has_its_size)
@@ -195,8 +203,7 @@ END_TEST
 
 START_TEST(a_sequential_sample_is_in_order_of_address)
 {
-    struct ring ring = ring_of(
-        &(struct ring_plan){.bytes = 1 << 20, .stride = 128, .sample = 100});
+    struct ring ring = RING(.bytes = 1 << 20, .stride = 128, .sample = 100);
     assert_ascends(&ring);
     free(ring.at);
 }
@@ -207,11 +214,12 @@ END_TEST
 enum { LEAD = 4096 };
 
 static const struct ring_plan led[] = {
-    {.bytes = W, .stride = 128, .lead = LEAD},
-    {.bytes = 60000, .stride = 128, .lead = LEAD},
-    {.bytes = 60000, .stride = 96, .lead = LEAD},
-    {.bytes = W, .stride = 128, .lead = LEAD, .random = true},
-    {.bytes = W, .stride = 128, .lead = LEAD, .random = true, .window = LEAD},
+    PLAN(.bytes = W, .stride = 128, .lead = LEAD),
+    PLAN(.bytes = 60000, .stride = 128, .lead = LEAD),
+    PLAN(.bytes = 60000, .stride = 96, .lead = LEAD),
+    PLAN(.bytes = W, .stride = 128, .lead = LEAD, .random = true),
+    PLAN(.bytes = W, .stride = 128, .lead = LEAD, .random = true,
+         .window = LEAD),
 };
 
 static bool leads(const struct ring_plan *plan, uint64_t offset)
@@ -264,10 +272,10 @@ END_TEST
 /* ---- the rest --------------------------------------------------------- */
 
 static const struct ring_plan cut[] = {
-    {.bytes = 65536, .stride = 128},
-    {.bytes = 65536, .stride = 128, .random = true, .seed = 9},
-    {.bytes = 65536, .stride = 128, .random = true, .window = 4096},
-    {.bytes = 65536, .stride = 128, .lead = 4096},
+    PLAN(.bytes = 65536, .stride = 128),
+    PLAN(.bytes = 65536, .stride = 128, .random = true, .seed = 9),
+    PLAN(.bytes = 65536, .stride = 128, .random = true, .window = 4096),
+    PLAN(.bytes = 65536, .stride = 128, .lead = 4096),
 };
 
 START_TEST(the_first_visits_are_those_of_the_whole)
@@ -285,8 +293,7 @@ END_TEST
 
 START_TEST(more_visits_than_elements_are_all)
 {
-    struct ring ring = ring_of(
-        &(struct ring_plan){.bytes = 4096, .stride = 128, .most = 1000});
+    struct ring ring = RING(.bytes = 4096, .stride = 128, .most = 1000);
     ck_assert_uint_eq(ring.count, 32);
     free(ring.at);
 }
@@ -294,9 +301,12 @@ END_TEST
 
 START_TEST(segments_are_visited_in_their_order)
 {
-    static const struct segment segments[] = {{1024, 3, 128}, {0, 2, 64}};
-    struct ring ring = ring_of(&(struct ring_plan){
-        .bytes = 4096, .stride = 8, .segments = segments, .segment_count = 2});
+    static const struct segment segments[] = {
+        {1024, 3, 128},
+        {0,    2, 64 }
+    };
+    struct ring ring = RING(.bytes = 4096, .stride = 8, .segments = segments,
+                            .segment_count = 2);
     static const uint64_t expected[] = {1024, 1152, 1280, 0, 64};
     ck_assert_uint_eq(ring.count, COUNT_OF(expected));
     ck_assert_mem_eq(ring.at, expected, sizeof expected);
@@ -319,8 +329,7 @@ Suite *suite_ring(void)
     tcase_add_loop_test(t, a_sample_has_elements_once, 0, COUNT_OF(sampled));
     tcase_add_test(t, a_sample_is_spread_evenly_over_the_windows);
     tcase_add_test(t, a_sequential_sample_is_in_order_of_address);
-    tcase_add_loop_test(t, the_first_visit_of_a_block_is_led, 0,
-                        COUNT_OF(led));
+    tcase_add_loop_test(t, the_first_visit_of_a_block_is_led, 0, COUNT_OF(led));
     tcase_add_loop_test(t, a_leading_element_lies_beside_one_of_its_block, 0,
                         COUNT_OF(led));
     tcase_add_loop_test(t, without_its_leads_a_ring_is_whole, 0, COUNT_OF(led));

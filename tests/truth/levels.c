@@ -1,0 +1,48 @@
+/*
+ * The studies of the memory hierarchy on every shipped profile, with its noise
+ * on: each must find what the profile says.  SEEDS says with how many seeds.
+ */
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "device/sim/shipped.h"
+#include "testing.h"
+#include "truth/truth.h"
+
+static int profile_count(void)
+{
+    int count = 0;
+    while (shipped_profiles[count].name != NULL)
+        count++;
+    return count;
+}
+
+/* The GPUs take turns, so that the first seed of all comes first. */
+START_TEST(studies_find_what_the_profile_says)
+{
+    const char *const name = shipped_profiles[_i % profile_count()].name;
+    const uint64_t seed = 1 + (uint64_t)(_i / profile_count());
+    struct profile *profile;
+    struct truths truths;
+    struct error err;
+    ASSERT_DONE(profile_open(name, NULL, &profile, &err), err);
+    truths_of(profile, &truths);
+    char *const spec = xasprintf("sim:%s", name);
+    struct buf rows = {0};
+    const struct verdict v = truth_compare(spec, name, seed, &truths, &rows);
+    ck_assert_msg(v.wrong == 0 && v.missing == 0, "%zu wrong, %zu missing:\n%s",
+                  v.wrong, v.missing, buf_string(&rows));
+    buf_free(&rows);
+    free(spec);
+    profile_free(profile);
+}
+END_TEST
+
+Suite *suite_truth_levels(void)
+{
+    TCase *t;
+    Suite *const suite = suite_of("truth_levels", 120, &t);
+    tcase_add_loop_test(t, studies_find_what_the_profile_says, 0,
+                        profile_count() * (int)testing_seeds());
+    return suite;
+}

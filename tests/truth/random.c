@@ -1,0 +1,111 @@
+/*
+ * The studies on random GPUs: nothing that is said to be measured may be
+ * wrong, and little may be left out.  RANDOM_GPUS says how many are tried
+ * (10), RANDOM_FIRST from which seed (1).
+ *
+ * The profile of a GPU that fails is kept in $TMPDIR, to run again by
+ * `sonde -d sim:FILE --seed N`.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "base/file.h"
+#include "base/mem.h"
+#include "testing.h"
+#include "truth/gpu.h"
+#include "truth/truth.h"
+
+/* Summed over the processes of all tests. */
+static struct sums {
+    _Atomic size_t asked, missing;
+} * sums;
+
+static int number(const char *variable, int fallback)
+{
+    const char *const text = getenv(variable);
+    const int value = text != NULL ? atoi(text) : 0;
+    return value > 0 ? value : fallback;
+}
+
+static void begin(void)
+{
+    sums = mmap(NULL, sizeof *sums, PROT_READ | PROT_WRITE,
+                MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    ck_assert(sums != MAP_FAILED);
+}
+
+static void end(void)
+{
+    munmap(sums, sizeof *sums);
+}
+
+/* Leaves the profile where its rows say; the caller frees the path. */
+static char *keep(const char *json, uint64_t seed)
+{
+    const char *const tmp = getenv("TMPDIR");
+    char *const path = xasprintf("%s/sonde-random-%" PRIu64 ".json",
+                                 tmp != NULL ? tmp : "/tmp", seed);
+    struct error err;
+    ASSERT_DONE(file_write(path, json, strlen(json), &err), err);
+    return path;
+}
+
+static void settle(const struct verdict *v, const char *rows, const char *json,
+                   uint64_t seed)
+{
+    sums->asked += v->asked;
+    sums->missing += v->missing;
+    if (v->wrong == 0 && v->missing == 0)
+        return;
+    char *const path = keep(json, seed);
+    printf("%s: %zu wrong, %zu missing\n%s", path, v->wrong, v->missing, rows);
+    fflush(stdout);
+    ck_assert_msg(v->wrong == 0, "%zu wrong; see %s\n%s", v->wrong, path, rows);
+    free(path);
+}
+
+START_TEST(nothing_measured_is_wrong)
+{
+    const uint64_t seed = (uint64_t)_i;
+    char *const json = gpu_random(seed);
+    char *const path = testing_file("gpu.json", json);
+    char *const spec = xasprintf("sim:%s", path);
+    struct profile *profile;
+    struct truths truths;
+    struct error err;
+    ASSERT_DONE(profile_open(path, NULL, &profile, &err), err);
+    truths_of(profile, &truths);
+    struct buf rows = {0};
+    const struct verdict v =
+        truth_compare(spec, "random", seed, &truths, &rows);
+    settle(&v, buf_string(&rows), json, seed);
+    buf_free(&rows);
+    profile_free(profile);
+    free(spec);
+    free(path);
+    free(json);
+}
+END_TEST
+
+START_TEST(little_is_left_out)
+{
+    const size_t asked = sums->asked, missing = sums->missing;
+    ck_assert_msg(100 * missing <= 3 * asked,
+                  "%zu of %zu findings were not measured", missing, asked);
+}
+END_TEST
+
+Suite *suite_truth_random(void)
+{
+    TCase *t;
+    Suite *const suite = suite_of("truth_random", 120, &t);
+    const int first = number("RANDOM_FIRST", 1);
+    tcase_add_unchecked_fixture(t, begin, end);
+    tcase_add_loop_test(t, nothing_measured_is_wrong, first,
+                        first + number("RANDOM_GPUS", 10));
+    tcase_add_test(t, little_is_left_out);
+    return suite;
+}

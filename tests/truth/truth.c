@@ -1,0 +1,226 @@
+#include "truth/truth.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "testing.h"
+
+/* ---- what the profile says ---- */
+
+static void put(struct truths *t, const char *id, bool exists, double value,
+                double tolerance)
+{
+    ck_assert_uint_lt(t->count, TRUTHS_MAX);
+    t->list[t->count++] = (struct truth){id, exists, value, tolerance};
+}
+
+/* 1 % of the latency, or of the larger of two; at least a cycle. */
+static double doubt(double cycles)
+{
+    return fmax(1, 0.01 * cycles);
+}
+
+/* What a load costs that finds its translation in the first TLB. */
+static double cost_at(const struct profile_path *path, size_t level)
+{
+    return level < path->levels ? path->latency[level].cycles[0]
+                                : path->memory.cycles[0];
+}
+
+static const struct profile_cache *first_cache(const struct profile *profile,
+                                               const struct profile_path *path)
+{
+    return path->levels > 0 ? &profile->caches[path->cache[0]] : NULL;
+}
+
+/* The ids of one level, in the order in which put_level takes them. */
+struct level_ids {
+    const char *size, *line, *sector, *parts, *latency, *miss_penalty;
+};
+
+static void put_level(struct truths *t, const struct level_ids *ids,
+                      const struct profile *profile,
+                      const struct profile_path *path)
+{
+    const struct cache_shape *const shape = &first_cache(profile, path)->shape;
+    const double hit = cost_at(path, 0), miss = cost_at(path, 1);
+    put(t, ids->size, true, (double)cache_shape_bytes(shape), 0);
+    put(t, ids->line, true, (double)shape->line, 0);
+    put(t, ids->sector, true, (double)shape->sector, 0);
+    put(t, ids->parts, true, 1, 0);
+    put(t, ids->latency, true, hit, doubt(hit));
+    put(t, ids->miss_penalty, true, miss - hit, doubt(miss));
+}
+
+static void put_absent(struct truths *t, const struct level_ids *ids)
+{
+    put(t, ids->size, false, 0, 0);
+    put(t, ids->line, false, 0, 0);
+    put(t, ids->sector, false, 0, 0);
+    put(t, ids->latency, false, 0, 0);
+    put(t, ids->miss_penalty, false, 0, 0);
+}
+
+void truths_of(const struct profile *profile, struct truths *t)
+{
+    static const struct level_ids l1 = {"l1.size",    "l1.line",
+                                        "l1.sector",  "l1.parts",
+                                        "l1.latency", "l1.miss_penalty"};
+    static const struct level_ids l2 = {"l2.size",    "l2.line",
+                                        "l2.sector",  "l2.parts",
+                                        "l2.latency", "l2.miss_penalty"};
+    const struct profile_path *const ca = &profile->paths[PATH_GLOBAL_CA];
+    const struct profile_path *const cg = &profile->paths[PATH_GLOBAL_CG];
+    const struct profile_cache *const first = first_cache(profile, ca);
+    *t = (struct truths){0};
+    t->caches_global = first != NULL && strcmp(first->name, "l1") == 0;
+    if (t->caches_global) {
+        put_level(t, &l1, profile, ca);
+        t->lines[0] = first->shape.line;
+    } else {
+        put_absent(t, &l1);
+    }
+    put_level(t, &l2, profile, cg);
+    t->lines[1] = first_cache(profile, cg)->shape.line;
+    put(t, "memory.latency", true, cost_at(cg, 1), doubt(cost_at(cg, 1)));
+    put(t, "shared.latency", true, profile->shared_latency,
+        doubt(profile->shared_latency));
+    put(t, "clock.overhead", true, profile->clock_overhead, 1);
+}
+
+/* ---- what was found ---- */
+
+struct comparison {
+    const char *name;
+    uint64_t seed;
+    const struct sonde *session;
+    const json_t *findings;
+    struct buf *rows;
+    struct verdict verdict;
+};
+
+__attribute__((format(printf, 3, 4))) static void
+row(struct comparison *c, const char *id, const char *fmt, ...)
+{
+    char what[256];
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(what, sizeof what, fmt, args);
+    va_end(args);
+    buf_printf(c->rows, "%s seed %llu %s %s\n", c->name,
+               (unsigned long long)c->seed, id, what);
+}
+
+static const char *word(const char *text)
+{
+    return text != NULL ? text : "(nothing)";
+}
+
+static void compare_absent(struct comparison *c, const char *id)
+{
+    const char *const status = sonde_status(c->session, id);
+    const char *const because = sonde_because(c->session, id);
+    if (status != NULL && strcmp(status, "not_measured") == 0 &&
+        because != NULL && because[0] != '\0')
+        return;
+    c->verdict.wrong++;
+    row(c, id, "expected not_measured with a reason, found %s because %s",
+        word(status), word(because));
+}
+
+static void compare_number(struct comparison *c, const struct truth *truth)
+{
+    double found;
+    c->verdict.asked++;
+    if (!sonde_number(c->session, truth->id, &found)) {
+        c->verdict.missing++;
+        row(c, truth->id, "expected %.10g, found %s because %s", truth->value,
+            word(sonde_status(c->session, truth->id)),
+            word(sonde_because(c->session, truth->id)));
+        return;
+    }
+    if (fabs(found - truth->value) <= truth->tolerance)
+        return;
+    c->verdict.wrong++;
+    row(c, truth->id, "expected %.10g, found %.10g (may differ by %.3g)",
+        truth->value, found, truth->tolerance);
+}
+
+static void compare_caches_global(struct comparison *c, bool expected)
+{
+    static const char id[] = "l1.caches_global";
+    const json_t *const value =
+        json_object_get(json_object_get(c->findings, id), "value");
+    c->verdict.asked++;
+    if (json_is_boolean(value) && json_is_true(value) == expected)
+        return;
+    c->verdict.wrong++;
+    row(c, id, "expected %s, found another value", expected ? "true" : "false");
+}
+
+/* A search that halves tries a number of sizes that grows with the logarithm
+ * of the lines; 12 are for its ends and its checks, and up to 4 go together. */
+static void compare_effort(struct comparison *c, const char *id, uint64_t line)
+{
+    double size;
+    const json_t *const tried = json_object_get(
+        json_object_get(json_object_get(c->findings, id), "protocol"),
+        "sizes_tried");
+    if (line == 0 || !sonde_number(c->session, id, &size) ||
+        !json_is_number(tried))
+        return;
+    const double most = 12 + 4 * log2(size / (double)line);
+    if (json_number_value(tried) < most)
+        return;
+    c->verdict.wrong++;
+    row(c, id, "was found by %.0f sizes, of which there may be %.0f",
+        json_number_value(tried), most);
+}
+
+static json_t *report_of(const struct sonde *session)
+{
+    struct sonde_error err;
+    char *text;
+    const struct sonde_style style = {.verbose = true};
+    ASSERT_DONE(sonde_report(session, "json", &style, &text, &err), err);
+    json_t *const report = json_loads(text, 0, NULL);
+    free(text);
+    ck_assert_msg(report != NULL, "the report is not JSON");
+    return report;
+}
+
+static void compare(struct comparison *c, const struct truths *truths)
+{
+    for (size_t i = 0; i < truths->count; i++)
+        if (truths->list[i].exists)
+            compare_number(c, &truths->list[i]);
+        else
+            compare_absent(c, truths->list[i].id);
+    compare_caches_global(c, truths->caches_global);
+    compare_effort(c, "l1.size", truths->lines[0]);
+    compare_effort(c, "l2.size", truths->lines[1]);
+}
+
+struct verdict truth_compare(const char *spec, const char *name, uint64_t seed,
+                             const struct truths *truths, struct buf *rows)
+{
+    const struct sonde_options options = {
+        .device = spec, .seed = seed, .no_cache = true};
+    struct sonde_error err;
+    struct sonde *session;
+    ASSERT_DONE(sonde_open(&session, &options, &err), err);
+    const int status = sonde_run(session, NULL, 0, &err);
+    ck_assert_msg(status >= 0, "%s: %s", spec, err.text);
+    json_t *const report = report_of(session);
+    struct comparison c = {.name = name,
+                           .seed = seed,
+                           .session = session,
+                           .findings = json_object_get(report, "findings"),
+                           .rows = rows};
+    compare(&c, truths);
+    json_decref(report);
+    ASSERT_DONE(sonde_close(session, &err), err);
+    return c.verdict;
+}

@@ -1,0 +1,47 @@
+/*
+ * What a profile says that the studies must find, and the comparison of a
+ * session's findings with it.
+ */
+#ifndef SONDE_TESTS_TRUTH_H
+#define SONDE_TESTS_TRUTH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "device/sim/profile.h"
+#include "sonde.h"
+
+/* One finding: it must be `value`, give or take `tolerance`; or, of a cache
+ * that is not there, not measured and for a reason. */
+struct truth {
+    const char *id;
+    bool exists;
+    double value, tolerance;
+};
+
+enum { TRUTHS_MAX = 24 };
+
+struct truths {
+    struct truth list[TRUTHS_MAX];
+    size_t count;
+    bool caches_global; /* ld.global.ca begins with l1 */
+    uint64_t lines[2];  /* of l1 and l2 */
+};
+
+void truths_of(const struct profile *profile, struct truths *truths);
+
+struct verdict {
+    size_t asked;   /* of what exists */
+    size_t missing; /* exists and was not measured */
+    size_t wrong;   /* was measured and is something else */
+};
+
+/* Measures all that `topology` shows and compares: a row of text for each
+ * finding that is wrong or missing, headed by `name` and the seed.  The test
+ * fails if the device does. */
+struct verdict truth_compare(const char *spec, const char *name, uint64_t seed,
+                             const struct truths *truths, struct buf *rows);
+
+#endif
