@@ -333,7 +333,8 @@ static int read_entry(struct reader *in, struct recording *r, char *experiment)
     /* No row is shorter than two characters a column, so a length beyond the
      * text that is left cannot be true. */
     if (e->width == 0 || e->width > COLUMNS_MAX ||
-        !take_number(in, "rows", (uint64_t)(in->end - in->next) / 2 / e->width + 1, &rows))
+        !take_number(in, "rows",
+                     (uint64_t)(in->end - in->next) / 2 / e->width + 1, &rows))
         return bad(in, "an experiment has no columns or no number of rows");
     e->data = xreallocarray(NULL, rows * e->width + 1, sizeof *e->data);
     for (; e->rows < rows; e->rows++)
@@ -396,7 +397,8 @@ int recording_parse(const void *data, size_t length, const char *where,
     }
     struct recording *const r = xcalloc(1, sizeof *r);
     r->where = xstrdup(where);
-    struct reader in = {.where = where, .next = text, .end = text + strlen(text), .err = err};
+    struct reader in = {
+        .where = where, .next = text, .end = text + strlen(text), .err = err};
     const int status = read_text(&in, r);
     free(text);
     if (status == 0)

@@ -34,6 +34,7 @@ static int load(struct device *device, const struct source *source,
                 struct module **module, struct error *err)
 {
     (void)err;
+    fake_of(device)->loads++;
     texts_add(&fake_of(device)->programs, source->ptx);
     *module = NULL;
     return 0;
@@ -59,7 +60,7 @@ static int launch(struct device *device, struct kernel *kernel,
     struct fake_device *const fake = fake_of(device);
     fake->launches++;
     if (fake->fails_at > 0 && fake->launches >= fake->fails_at)
-        return error_set(err, ERR_DEVICE, "the GPU is lost");
+        return error_set(err, fake->fails_with, "the GPU is lost");
     return 0;
 }
 
@@ -171,7 +172,7 @@ static const struct device_ops ops = {
 
 void fake_device_open(struct fake_device *fake, int cc)
 {
-    *fake = (struct fake_device){.device.ops = &ops};
+    *fake = (struct fake_device){.device.ops = &ops, .fails_with = ERR_DEVICE};
     struct device_info *const info = &fake->device.info;
     snprintf(info->spec, sizeof info->spec, "fake:");
     snprintf(info->name, sizeof info->name, "a fake GPU");

@@ -19,9 +19,10 @@ void texts_free(struct texts *texts);
 struct fake_device {
     struct device device;
     struct texts programs; /* all that were loaded */
-    unsigned launches, reads;
-    /* This launch and all that follow fail with ERR_DEVICE; 0: none. */
+    unsigned loads, launches, reads;
+    /* This launch and all that follow fail with that code; 0: none. */
     unsigned fails_at;
+    enum error_code fails_with; /* ERR_DEVICE unless the test says another */
     /* So many senses in a row tell of these reasons, later ones of none. */
     unsigned throttled;
     uint64_t reasons;

@@ -1,0 +1,227 @@
+/*
+ * Replays: the studies on recorded samples, with no GPU.
+ *
+ * Each tests/replay/NAME.test is one line, "RECORDING GOLDEN", two files beside
+ * it: all studies on the recording must report what the golden report says.
+ * GOLDENS=1 in the environment writes the goldens anew (`make goldens`).
+ */
+#include <glob.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "base/mem.h"
+#include "sonde.h"
+#include "testing.h"
+
+/* The tests run from the top of the checkout. */
+#define FOLDER "tests/replay"
+
+enum { FILE_MOST = 64 << 20 };
+
+static struct sonde *opened(const char *device, const char *record)
+{
+    const struct sonde_options options = {
+        .device = device, .record = record, .no_cache = true, .seed = 1};
+    struct sonde_error err;
+    struct sonde *s;
+    ASSERT_DONE(sonde_open(&s, &options, &err), err);
+    return s;
+}
+
+/* The report of the studies (count 0: of all) on the device. */
+static char *report_of(const char *device, const char *record,
+                       const char *const *studies, size_t count)
+{
+    static const struct sonde_style plain = {0};
+    struct sonde_error err;
+    char *text;
+    struct sonde *const s = opened(device, record);
+    ck_assert_msg(sonde_run(s, studies, count, &err) >= 0, "%s", err.text);
+    ASSERT_DONE(sonde_report(s, "json", &plain, &text, &err), err);
+    ASSERT_DONE(sonde_close(s, &err), err);
+    return text;
+}
+
+static char *replay_of(const char *recording)
+{
+    char *const spec = xasprintf("replay:%s", recording);
+    char *const text = report_of(spec, NULL, NULL, 0);
+    free(spec);
+    return text;
+}
+
+/* Takes out what a report says of the program and its command line. */
+static void cut_program(char *report)
+{
+    char *const begin = strstr(report, "  \"sonde\": {");
+    const char *const end = begin != NULL ? strstr(begin, "\n  },\n") : NULL;
+    ck_assert_msg(end != NULL, "a report without \"sonde\"");
+    memmove(begin, end + 6, strlen(end + 6) + 1);
+}
+
+/* The first line in which they differ says more than "not equal". */
+static void assert_same_report(const char *name, const char *is,
+                               const char *was)
+{
+    size_t line = 1;
+    while (strcspn(is, "\n") == strcspn(was, "\n") &&
+           strncmp(is, was, strcspn(is, "\n")) == 0) {
+        if (is[strcspn(is, "\n")] == '\0' || was[strcspn(was, "\n")] == '\0')
+            break;
+        is += strcspn(is, "\n") + 1;
+        was += strcspn(was, "\n") + 1;
+        line++;
+    }
+    ck_assert_msg(strcmp(is, was) == 0,
+                  "%s, line %zu without \"sonde\": \"%.*s\" was \"%.*s\"", name,
+                  line, (int)strcspn(is, "\n"), is, (int)strcspn(was, "\n"),
+                  was);
+}
+
+/* ---- the recordings of GPUs ------------------------------------------- */
+
+static char *contents(const char *path)
+{
+    struct buf text = {0};
+    struct error err;
+    ASSERT_DONE(file_read(path, FILE_MOST, &text, &err), err);
+    return buf_take(&text);
+}
+
+/* The two files that a .test names, relative to here. */
+static void read_test(const char *path, char **recording, char **golden)
+{
+    char *const line = contents(path);
+    char names[2][128];
+    ck_assert_msg(sscanf(line, "%127s %127s", names[0], names[1]) == 2,
+                  "%s is not RECORDING GOLDEN", path);
+    *recording = xasprintf(FOLDER "/%s", names[0]);
+    *golden = xasprintf(FOLDER "/%s", names[1]);
+    free(line);
+}
+
+static void write_golden(const char *path, const char *report)
+{
+    struct error err;
+    ASSERT_DONE(file_write(path, report, strlen(report), &err), err);
+}
+
+static void compare_golden(const char *path, char *report)
+{
+    char *const golden = contents(path);
+    cut_program(report);
+    cut_program(golden);
+    assert_same_report(path, report, golden);
+    free(golden);
+}
+
+static glob_t tests; /* the paths of all .test files */
+
+START_TEST(a_recorded_gpu_gives_its_golden_report)
+{
+    char *recording, *golden;
+    read_test(tests.gl_pathv[_i], &recording, &golden);
+    char *const report = replay_of(recording);
+    if (getenv("GOLDENS") != NULL)
+        write_golden(golden, report);
+    else
+        compare_golden(golden, report);
+    free(report);
+    free(recording);
+    free(golden);
+}
+END_TEST
+
+START_TEST(there_are_recordings)
+{
+    if (tests.gl_pathc == 0)
+        SKIP("there is no " FOLDER "/*.test");
+}
+END_TEST
+
+/* ---- recordings made here --------------------------------------------- */
+
+static char *recording_path(void)
+{
+    char *const folder = testing_folder();
+    char *const path = xasprintf("%s/a.rec", folder);
+    free(folder);
+    return path;
+}
+
+START_TEST(a_replay_reports_what_the_run_did)
+{
+    char *const path = recording_path();
+    char *const run = report_of("sim:k20c", path, NULL, 0);
+    char *const replay = replay_of(path);
+    assert_same_report("sim:k20c", replay, run);
+    free(run);
+    free(replay);
+    free(path);
+}
+END_TEST
+
+/* The clock's experiment is there, those of the next study are not. */
+START_TEST(what_a_recording_lacks_is_named)
+{
+    static const char *const clock_only[] = {"clock"}, *const more[] = {
+                                                           "cached"};
+    char *const path = recording_path();
+    char *const spec = xasprintf("replay:%s", path);
+    free(report_of("sim:k20c", path, clock_only, 1));
+    struct sonde_error err;
+    struct sonde *const s = opened(spec, NULL);
+    ASSERT_FAILS(sonde_run(s, more, 1, &err), ERR_NOT_RECORDED, err,
+                 "does not hold the experiment 'chase ");
+    ck_assert_ptr_nonnull(strstr(err.text, path));
+    ck_assert_str_eq(sonde_status(s, "clock.overhead"), "measured");
+    ck_assert_int_eq(sonde_exit_status(err.code), 2);
+    sonde_close(s, &err);
+    free(spec);
+    free(path);
+}
+END_TEST
+
+START_TEST(a_replay_cannot_be_recorded)
+{
+    struct sonde_error err;
+    struct sonde *s;
+    const struct sonde_options options = {.device = "replay:a.rec",
+                                          .record = "b.rec"};
+    ASSERT_FAILS(sonde_open(&s, &options, &err), ERR_USAGE, err,
+                 "a replay cannot be recorded");
+}
+END_TEST
+
+START_TEST(another_file_is_not_replayed)
+{
+    char *const path = testing_file("report.json", "{}\n");
+    char *const spec = xasprintf("replay:%s", path);
+    struct sonde_error err;
+    struct sonde *s;
+    const struct sonde_options options = {.device = spec};
+    ASSERT_FAILS(sonde_open(&s, &options, &err), ERR_FILE, err,
+                 "is not a recording");
+    free(spec);
+    free(path);
+}
+END_TEST
+
+Suite *suite_replay(void)
+{
+    TCase *t;
+    Suite *const suite = suite_of("replay", 60, &t);
+    if (glob(FOLDER "/*.test", 0, NULL, &tests) != 0)
+        tests = (glob_t){0};
+    tcase_add_test(t, there_are_recordings);
+    tcase_add_loop_test(t, a_recorded_gpu_gives_its_golden_report, 0,
+                        (int)tests.gl_pathc);
+    tcase_add_test(t, a_replay_reports_what_the_run_did);
+    tcase_add_test(t, what_a_recording_lacks_is_named);
+    tcase_add_test(t, a_replay_cannot_be_recorded);
+    tcase_add_test(t, another_file_is_not_replayed);
+    return suite;
+}

@@ -1,0 +1,316 @@
+/* The planner, with the studies as they are, on a GPU that answers little. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/stop.h"
+#include "study/study.h"
+#include "testing.h"
+#include "unit/fake_device.h"
+
+enum { STUDIES_MOST = 64 };
+
+/* A lab on a fake GPU, and what its watcher saw. */
+struct rig {
+    struct fake_device fake;
+    struct results results;
+    struct lab lab;
+    const struct study *seen[STUDIES_MOST];
+    size_t seen_count, total;
+    struct error err;
+};
+
+static void see(void *context, const struct study *study, size_t done,
+                size_t total)
+{
+    struct rig *const rig = context;
+    ck_assert_uint_eq(done, rig->seen_count);
+    rig->seen[rig->seen_count++] = study;
+    rig->total = total;
+}
+
+/* The launch number `fails_at` fails, and all that follow. */
+static void open_rig(struct rig *rig, unsigned fails_at)
+{
+    static const struct prober_options options = {.seed = 1};
+    *rig = (struct rig){0};
+    stop_reset();
+    fake_device_open(&rig->fake, 80);
+    rig->fake.fails_at = fails_at;
+    rig->lab.prober = prober_new(&rig->fake.device, NULL, &options);
+    rig->lab.info = &rig->fake.device.info;
+    rig->lab.results = &rig->results;
+    rig->lab.watch = see;
+    rig->lab.context = rig;
+}
+
+static void close_rig(struct rig *rig)
+{
+    prober_free(rig->lab.prober);
+    results_free(&rig->results);
+    fake_device_close(&rig->fake);
+}
+
+static size_t study_count(void)
+{
+    size_t count = 0;
+    while (study_table[count] != NULL)
+        count++;
+    ck_assert_uint_lt(count, STUDIES_MOST);
+    return count;
+}
+
+static int plan_one(struct rig *rig, const char *name)
+{
+    return plan_run(&rig->lab, &name, 1, &rig->err);
+}
+
+static int plan_all(struct rig *rig)
+{
+    const char *names[STUDIES_MOST];
+    const size_t count = study_count();
+    for (size_t i = 0; i < count; i++)
+        names[i] = study_table[count - 1 - i]->name;
+    return plan_run(&rig->lab, names, count, &rig->err);
+}
+
+/* When the study ran, counted from 0; the count of all if it did not. */
+static size_t place_of(const struct rig *rig, const char *name)
+{
+    size_t i = 0;
+    while (i < rig->seen_count && strcmp(rig->seen[i]->name, name) != 0)
+        i++;
+    return i;
+}
+
+static void assert_needs_came_first(const struct rig *rig)
+{
+    for (size_t i = 0; i < rig->seen_count; i++)
+        for (const char *const *need = rig->seen[i]->needs; *need; need++)
+            ck_assert_msg(place_of(rig, *need) < i, "%s ran before %s",
+                          rig->seen[i]->name, *need);
+}
+
+static const struct finding *found(const struct rig *rig, const char *id)
+{
+    const struct finding *const f = results_find(&rig->results, id);
+    ck_assert_msg(f != NULL, "%s is missing", id);
+    return f;
+}
+
+/* All that the study gives is said not to be measured, for this reason. */
+static void assert_left_out(const struct rig *rig, const struct study *study,
+                            const char *why)
+{
+    for (const char *const *id = study->gives; *id != NULL; id++) {
+        const struct finding *const f = found(rig, *id);
+        ck_assert_int_eq(f->status, STATUS_NOT_MEASURED);
+        ck_assert_str_eq(f->because, why);
+        ck_assert_str_eq(f->study, study->name);
+    }
+}
+
+static void assert_all_left_out(const struct rig *rig, const char *why)
+{
+    for (size_t i = 0; study_table[i] != NULL; i++)
+        assert_left_out(rig, study_table[i], why);
+}
+
+/* ---- the table -------------------------------------------------------- */
+
+START_TEST(every_need_is_a_study)
+{
+    for (size_t i = 0; study_table[i] != NULL; i++)
+        for (const char *const *need = study_table[i]->needs; *need; need++)
+            ck_assert_msg(study_find(*need) != NULL, "%s needs %s",
+                          study_table[i]->name, *need);
+}
+END_TEST
+
+START_TEST(no_finding_is_given_twice)
+{
+    struct texts ids = {0};
+    for (size_t i = 0; study_table[i] != NULL; i++)
+        for (const char *const *id = study_table[i]->gives; *id; id++) {
+            const size_t before = ids.count;
+            texts_add(&ids, *id);
+            ck_assert_msg(ids.count > before, "%s is given twice", *id);
+        }
+    texts_free(&ids);
+}
+END_TEST
+
+/* The planner has them compiled beforehand and would not tell. */
+START_TEST(every_kernel_to_prepare_is_an_experiment)
+{
+    for (size_t i = 0; study_table[i] != NULL; i++) {
+        const char *const *k = study_table[i]->kernels;
+        for (; k != NULL && *k != NULL; k++) {
+            struct experiment e;
+            struct error err;
+            ASSERT_DONE(experiment_parse(*k, &e, &err), err);
+            experiment_free(&e);
+        }
+    }
+}
+END_TEST
+
+/* ---- order ------------------------------------------------------------ */
+
+START_TEST(all_studies_run_once_after_their_needs)
+{
+    struct rig rig;
+    open_rig(&rig, 1);
+    plan_all(&rig);
+    ck_assert_uint_eq(rig.seen_count, study_count());
+    ck_assert_uint_eq(rig.total, study_count());
+    for (size_t i = 0; study_table[i] != NULL; i++)
+        ck_assert_uint_lt(place_of(&rig, study_table[i]->name), rig.seen_count);
+    assert_needs_came_first(&rig);
+    close_rig(&rig);
+}
+END_TEST
+
+START_TEST(a_study_brings_its_needs_and_no_more)
+{
+    struct rig rig;
+    open_rig(&rig, 1);
+    plan_one(&rig, "capacity");
+    assert_needs_came_first(&rig);
+    ck_assert_uint_eq(place_of(&rig, "capacity"), rig.seen_count - 1);
+    ck_assert_uint_lt(place_of(&rig, "cached"), rig.seen_count);
+    ck_assert_uint_eq(place_of(&rig, "latency"), rig.seen_count);
+    close_rig(&rig);
+}
+END_TEST
+
+START_TEST(a_study_without_needs_runs_alone)
+{
+    struct rig rig;
+    open_rig(&rig, 0);
+    ck_assert_int_eq(plan_one(&rig, "properties"), 0);
+    ck_assert_uint_eq(rig.seen_count, 1);
+    ck_assert_int_eq(found(&rig, "sm.count")->status, STATUS_REPORTED);
+    close_rig(&rig);
+}
+END_TEST
+
+START_TEST(an_unknown_study_is_told_with_the_nearest)
+{
+    struct rig rig;
+    open_rig(&rig, 0);
+    const char *const names[] = {"properties", "latenzy"};
+    ASSERT_FAILS(plan_run(&rig.lab, names, 2, &rig.err), ERR_USAGE, rig.err,
+                 "there is no study 'latenzy'; did you mean 'latency'?");
+    ck_assert_uint_eq(rig.seen_count, 0);
+    ck_assert_uint_eq(rig.results.finding_count, 0);
+    close_rig(&rig);
+}
+END_TEST
+
+/* ---- what is not reached ---------------------------------------------- */
+
+START_TEST(a_failed_device_leaves_the_reason_everywhere)
+{
+    struct rig rig;
+    open_rig(&rig, 1);
+    ASSERT_FAILS(plan_all(&rig), ERR_DEVICE, rig.err, "the GPU is lost");
+    for (size_t i = 0; study_table[i] != NULL; i++)
+        if (strcmp(study_table[i]->name, "properties") != 0)
+            assert_left_out(&rig, study_table[i], "the GPU is lost");
+    ck_assert_int_eq(found(&rig, "sm.count")->status, STATUS_REPORTED);
+    close_rig(&rig);
+}
+END_TEST
+
+START_TEST(after_a_failure_the_device_is_left_alone)
+{
+    struct rig rig;
+    open_rig(&rig, 1);
+    plan_all(&rig);
+    ck_assert_uint_eq(rig.fake.launches, 1);
+    close_rig(&rig);
+}
+END_TEST
+
+/* What was found until then stays: the study `clock` needs ten launches. */
+START_TEST(what_was_measured_before_a_failure_stays)
+{
+    struct rig rig;
+    open_rig(&rig, 11);
+    static const char *const names[] = {"clock", "cached"};
+    ck_assert_int_eq(plan_run(&rig.lab, names, 2, &rig.err), ERR_DEVICE);
+    ck_assert_int_eq(found(&rig, "clock.overhead")->status, STATUS_MEASURED);
+    assert_left_out(&rig, study_find("cached"), "the GPU is lost");
+    close_rig(&rig);
+}
+END_TEST
+
+START_TEST(what_a_device_cannot_do_is_no_failure)
+{
+    struct rig rig;
+    open_rig(&rig, 1);
+    rig.fake.fails_with = ERR_UNSUPPORTED;
+    ck_assert_int_eq(plan_one(&rig, "clock"), 0);
+    assert_left_out(&rig, study_find("clock"), "the GPU is lost");
+    close_rig(&rig);
+}
+END_TEST
+
+START_TEST(a_spent_budget_is_the_reason)
+{
+    struct rig rig;
+    open_rig(&rig, 0);
+    rig.lab.deadline = now_seconds() - 1;
+    ck_assert_int_eq(plan_all(&rig), 0);
+    assert_all_left_out(&rig, "the time budget was used up");
+    ck_assert_uint_eq(rig.fake.launches, 0);
+    close_rig(&rig);
+}
+END_TEST
+
+START_TEST(a_budget_ends_a_study_between_its_experiments)
+{
+    struct rig rig;
+    struct samples samples;
+    open_rig(&rig, 0);
+    rig.lab.deadline = now_seconds() - 1;
+    ASSERT_FAILS(lab_probe(&rig.lab, &samples, NULL, &rig.err, "clock"),
+                 ERR_INTERRUPTED, rig.err, "the time budget was used up");
+    ck_assert_uint_eq(rig.fake.launches, 0);
+    close_rig(&rig);
+}
+END_TEST
+
+START_TEST(a_stop_is_the_reason)
+{
+    struct rig rig;
+    open_rig(&rig, 0);
+    stop_request();
+    ck_assert_int_eq(plan_all(&rig), 0);
+    stop_reset();
+    assert_all_left_out(&rig, "measuring was stopped");
+    close_rig(&rig);
+}
+END_TEST
+
+Suite *suite_plan(void)
+{
+    TCase *t;
+    Suite *const suite = suite_of("plan", 20, &t);
+    tcase_add_test(t, every_need_is_a_study);
+    tcase_add_test(t, no_finding_is_given_twice);
+    tcase_add_test(t, every_kernel_to_prepare_is_an_experiment);
+    tcase_add_test(t, all_studies_run_once_after_their_needs);
+    tcase_add_test(t, a_study_brings_its_needs_and_no_more);
+    tcase_add_test(t, a_study_without_needs_runs_alone);
+    tcase_add_test(t, an_unknown_study_is_told_with_the_nearest);
+    tcase_add_test(t, a_failed_device_leaves_the_reason_everywhere);
+    tcase_add_test(t, after_a_failure_the_device_is_left_alone);
+    tcase_add_test(t, what_was_measured_before_a_failure_stays);
+    tcase_add_test(t, what_a_device_cannot_do_is_no_failure);
+    tcase_add_test(t, a_spent_budget_is_the_reason);
+    tcase_add_test(t, a_budget_ends_a_study_between_its_experiments);
+    tcase_add_test(t, a_stop_is_the_reason);
+    return suite;
+}

@@ -1,0 +1,414 @@
+/* The measuring protocol, on a GPU that answers what the test wants. */
+#include "probe/run.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/stop.h"
+#include "probe/record.h"
+#include "testing.h"
+#include "unit/fake_device.h"
+
+/* Of `chase`, whose result words the tests know, as well as its bounds. */
+enum { WORD_SHORT = 2, WORD_LONG, CHASE_WORDS = 5 };
+enum { LEAST = 9, MOST = 25, LAUNCHES_EACH = 2, WARM_UPS = 1 };
+
+static struct prober *prober_on(struct fake_device *fake,
+                                struct recording *recording)
+{
+    const struct prober_options options = {.seed = 1};
+    return prober_new(&fake->device, recording, &options);
+}
+
+/* Runs the experiment on the GPU; the samples are the caller's. */
+static struct samples run_on(struct fake_device *fake, const char *text)
+{
+    struct prober *const prober = prober_on(fake, NULL);
+    struct samples samples;
+    struct error err;
+    ASSERT_DONE(prober_run(prober, text, &samples, NULL, &err), err);
+    prober_free(prober);
+    return samples;
+}
+
+/* How many repetitions it took; the samples number them. */
+static size_t repetitions(struct fake_device *fake, const char *text)
+{
+    struct samples samples = run_on(fake, text);
+    const size_t rows = samples.rows;
+    for (size_t i = 0; i < rows; i++)
+        ck_assert_int_eq(samples_at(&samples, i, 0), (int64_t)i);
+    samples_free(&samples);
+    return rows;
+}
+
+static void begin(struct fake_device *fake)
+{
+    fake_device_open(fake, 80);
+    stop_reset();
+}
+
+/* ---- the stopping rule ------------------------------------------------ */
+
+static void steady(struct fake_device *fake, uint64_t *words, size_t count)
+{
+    (void)fake;
+    if (count == CHASE_WORDS)
+        words[WORD_LONG] = words[WORD_SHORT] + 64 * 100;
+}
+
+/* Ever longer: no two alike. */
+static void restless(struct fake_device *fake, uint64_t *words, size_t count)
+{
+    if (count == CHASE_WORDS)
+        words[WORD_LONG] = words[WORD_SHORT] + 64 * 100 * fake->reads;
+}
+
+static void restless_at_first(struct fake_device *fake, uint64_t *words,
+                              size_t count)
+{
+    if (fake->reads <= 5)
+        restless(fake, words, count);
+    else
+        steady(fake, words, count);
+}
+
+/* Two values in turn, which differ by one part in a thousand: that will do. */
+static void almost_steady(struct fake_device *fake, uint64_t *words,
+                          size_t count)
+{
+    if (count == CHASE_WORDS)
+        words[WORD_LONG] = words[WORD_SHORT] + 64000 + 64 * (fake->reads % 2);
+}
+
+/* … and by one in a hundred: that will not. */
+static void hardly_steady(struct fake_device *fake, uint64_t *words,
+                          size_t count)
+{
+    if (count == CHASE_WORDS)
+        words[WORD_LONG] = words[WORD_SHORT] + 64000 + 640 * (fake->reads % 2);
+}
+
+START_TEST(steady_figures_end_at_the_least)
+{
+    struct fake_device fake;
+    begin(&fake);
+    fake.read = steady;
+    ck_assert_uint_eq(repetitions(&fake, "chase"), LEAST);
+    fake_device_close(&fake);
+}
+END_TEST
+
+START_TEST(restless_figures_go_on_to_the_most)
+{
+    struct fake_device fake;
+    begin(&fake);
+    fake.read = restless;
+    ck_assert_uint_eq(repetitions(&fake, "chase"), MOST);
+    fake_device_close(&fake);
+}
+END_TEST
+
+START_TEST(figures_that_settle_end_between)
+{
+    struct fake_device fake;
+    begin(&fake);
+    fake.read = restless_at_first;
+    const size_t count = repetitions(&fake, "chase");
+    ck_assert_uint_gt(count, LEAST);
+    ck_assert_uint_lt(count, MOST);
+    fake_device_close(&fake);
+}
+END_TEST
+
+START_TEST(two_thousandths_are_the_limit)
+{
+    struct fake_device fake;
+    begin(&fake);
+    fake.read = almost_steady;
+    ck_assert_uint_eq(repetitions(&fake, "chase"), LEAST);
+    fake.read = hardly_steady;
+    ck_assert_uint_eq(repetitions(&fake, "chase"), MOST);
+    fake_device_close(&fake);
+}
+END_TEST
+
+START_TEST(repeats_asks_for_so_many)
+{
+    struct fake_device fake;
+    begin(&fake);
+    fake.read = restless;
+    ck_assert_uint_eq(repetitions(&fake, "chase repeats=3"), 3);
+    fake.read = steady;
+    ck_assert_uint_eq(repetitions(&fake, "chase repeats=40"), 40);
+    fake_device_close(&fake);
+}
+END_TEST
+
+START_TEST(a_repetition_is_launched_once)
+{
+    struct fake_device fake;
+    begin(&fake);
+    fake.read = steady;
+    repetitions(&fake, "chase");
+    ck_assert_uint_eq(fake.launches, WARM_UPS + LEAST * LAUNCHES_EACH);
+    fake_device_close(&fake);
+}
+END_TEST
+
+/* ---- throttling ------------------------------------------------------- */
+
+static void restless_while_throttled(struct fake_device *fake, uint64_t *words,
+                                     size_t count)
+{
+    if (fake->throttled > 0)
+        restless(fake, words, count);
+    else
+        steady(fake, words, count);
+}
+
+START_TEST(throttled_repetitions_are_dropped)
+{
+    struct fake_device fake;
+    begin(&fake);
+    fake.throttled = 4;
+    fake.reasons = 0x40; /* hardware thermal slowdown */
+    fake.read = restless_while_throttled;
+    struct samples samples = run_on(&fake, "chase");
+    ck_assert_uint_eq(samples.rows, LEAST);
+    ck_assert_uint_eq(fake.launches, WARM_UPS + (4 + LEAST) * LAUNCHES_EACH);
+    const size_t longer = samples_column(&samples, "long");
+    for (size_t i = 0; i < samples.rows; i++)
+        ck_assert_int_eq(samples_at(&samples, i, longer), 1 + 64 * 100);
+    samples_free(&samples);
+    fake_device_close(&fake);
+}
+END_TEST
+
+/* The power cap is where GPUs at work always are. */
+START_TEST(the_power_cap_is_no_throttling)
+{
+    struct fake_device fake;
+    begin(&fake);
+    fake.throttled = 1000;
+    fake.reasons = 0x4;
+    fake.read = steady;
+    repetitions(&fake, "chase");
+    ck_assert_uint_eq(fake.launches, WARM_UPS + LEAST * LAUNCHES_EACH);
+    fake_device_close(&fake);
+}
+END_TEST
+
+START_TEST(a_gpu_that_is_always_throttled_is_measured_all_the_same)
+{
+    struct fake_device fake;
+    begin(&fake);
+    fake.throttled = 1000;
+    fake.reasons = 0x8;
+    fake.read = steady;
+    ck_assert_uint_eq(repetitions(&fake, "chase"), LEAST);
+    fake_device_close(&fake);
+}
+END_TEST
+
+/* ---- stop, failures --------------------------------------------------- */
+
+START_TEST(after_a_stop_nothing_is_measured)
+{
+    struct fake_device fake;
+    begin(&fake);
+    struct prober *const prober = prober_on(&fake, NULL);
+    struct samples samples;
+    struct error err;
+    stop_request();
+    ASSERT_FAILS(prober_run(prober, "chase", &samples, NULL, &err),
+                 ERR_INTERRUPTED, err, "stopped");
+    stop_reset();
+    ck_assert_uint_eq(fake.launches, 0);
+    prober_free(prober);
+    fake_device_close(&fake);
+}
+END_TEST
+
+START_TEST(a_failed_launch_is_told_and_not_recorded)
+{
+    struct fake_device fake;
+    begin(&fake);
+    fake.fails_at = 5;
+    struct recording *const r = recording_new(&fake.device.info, 1);
+    struct prober *const prober = prober_on(&fake, r);
+    struct samples samples;
+    struct error err;
+    ASSERT_FAILS(prober_run(prober, "chase", &samples, NULL, &err), ERR_DEVICE,
+                 err, "the GPU is lost");
+    samples_init(&samples, probe_find("chase"));
+    ck_assert_int_eq(recording_find(r, "chase", &samples, &err),
+                     ERR_NOT_RECORDED);
+    samples_free(&samples);
+    prober_free(prober);
+    recording_free(r);
+    fake_device_close(&fake);
+}
+END_TEST
+
+static void nothing_done(struct fake_device *fake, uint64_t *words,
+                         size_t count)
+{
+    (void)fake;
+    if (count == CHASE_WORDS)
+        memset(words, 0, count * sizeof *words);
+}
+
+/* Bad luck at one launch is not the end; at five it is. */
+START_TEST(an_sm_without_a_block_is_named)
+{
+    struct fake_device fake;
+    begin(&fake);
+    fake.read = nothing_done;
+    struct prober *const prober = prober_on(&fake, NULL);
+    struct samples samples;
+    struct error err;
+    ASSERT_FAILS(prober_run(prober, "chase sm=7", &samples, NULL, &err),
+                 ERR_DEVICE, err, "SM 7 to 7 in 5 launches");
+    prober_free(prober);
+    fake_device_close(&fake);
+}
+END_TEST
+
+START_TEST(bad_text_runs_nothing)
+{
+    struct fake_device fake;
+    begin(&fake);
+    struct prober *const prober = prober_on(&fake, NULL);
+    struct samples samples;
+    struct error err;
+    ASSERT_FAILS(prober_run(prober, "chase byte=1", &samples, NULL, &err),
+                 ERR_USAGE, err, "did you mean 'bytes'?");
+    ck_assert_uint_eq(prober_experiments(prober), 0);
+    ck_assert_uint_eq(fake.launches, 0);
+    prober_free(prober);
+    fake_device_close(&fake);
+}
+END_TEST
+
+/* ---- names, kernels, recordings --------------------------------------- */
+
+static void keep(void *context, const char *experiment)
+{
+    texts_add(context, experiment);
+}
+
+START_TEST(watchers_and_callers_get_the_canonical_name)
+{
+    struct fake_device fake;
+    struct texts watched = {0};
+    begin(&fake);
+    const struct prober_options options = {.watch = keep, .context = &watched};
+    struct prober *const prober = prober_new(&fake.device, NULL, &options);
+    struct samples samples;
+    struct error err;
+    char *name;
+    ASSERT_DONE(
+        prober_run(prober, "chase bytes=8K stride=128", &samples, &name, &err),
+        err);
+    ck_assert_str_eq(name, "chase bytes=8192");
+    ck_assert_uint_eq(watched.count, 1);
+    ck_assert_str_eq(watched.at[0], name);
+    ck_assert_uint_eq(prober_experiments(prober), 1);
+    free(name);
+    texts_free(&watched);
+    samples_free(&samples);
+    prober_free(prober);
+    fake_device_close(&fake);
+}
+END_TEST
+
+START_TEST(a_program_is_loaded_once)
+{
+    struct fake_device fake;
+    begin(&fake);
+    struct prober *const prober = prober_on(&fake, NULL);
+    for (int i = 0; i < 3; i++) {
+        struct samples samples;
+        struct error err;
+        ASSERT_DONE(prober_run(prober, "chase", &samples, NULL, &err), err);
+        samples_free(&samples);
+    }
+    ck_assert_uint_eq(fake.loads, fake.programs.count);
+    prober_free(prober);
+    fake_device_close(&fake);
+}
+END_TEST
+
+static void assert_equal(const struct samples *a, const struct samples *b)
+{
+    ck_assert_uint_eq(a->rows, b->rows);
+    ck_assert_uint_eq(a->columns, b->columns);
+    ck_assert_mem_eq(a->data, b->data, a->rows * a->columns * sizeof *a->data);
+}
+
+START_TEST(a_replay_gives_what_was_recorded)
+{
+    struct fake_device fake;
+    begin(&fake);
+    fake.read = restless;
+    struct recording *const r = recording_new(&fake.device.info, 1);
+    const struct prober_options options = {.seed = 1};
+    struct prober *const live = prober_on(&fake, r);
+    struct prober *const replay = prober_new(NULL, r, &options);
+    struct samples was, is;
+    struct error err;
+    ASSERT_DONE(prober_run(live, "chase bytes=8K", &was, NULL, &err), err);
+    const unsigned launches = fake.launches;
+    ASSERT_DONE(prober_run(replay, "chase bytes=0x2000", &is, NULL, &err), err);
+    assert_equal(&was, &is);
+    ck_assert_uint_eq(fake.launches, launches);
+    samples_free(&was);
+    samples_free(&is);
+    prober_free(live);
+    prober_free(replay);
+    recording_free(r);
+    fake_device_close(&fake);
+}
+END_TEST
+
+START_TEST(a_replay_names_what_it_lacks)
+{
+    struct fake_device fake;
+    begin(&fake);
+    struct recording *const r = recording_new(&fake.device.info, 1);
+    const struct prober_options options = {.seed = 1};
+    struct prober *const replay = prober_new(NULL, r, &options);
+    struct samples samples;
+    struct error err;
+    ASSERT_FAILS(prober_run(replay, "chase bytes=8K", &samples, NULL, &err),
+                 ERR_NOT_RECORDED, err, "'chase bytes=8192'");
+    prober_free(replay);
+    recording_free(r);
+    fake_device_close(&fake);
+}
+END_TEST
+
+Suite *suite_run(void)
+{
+    TCase *t;
+    Suite *const suite = suite_of("run", 20, &t);
+    tcase_add_test(t, steady_figures_end_at_the_least);
+    tcase_add_test(t, restless_figures_go_on_to_the_most);
+    tcase_add_test(t, figures_that_settle_end_between);
+    tcase_add_test(t, two_thousandths_are_the_limit);
+    tcase_add_test(t, repeats_asks_for_so_many);
+    tcase_add_test(t, a_repetition_is_launched_once);
+    tcase_add_test(t, throttled_repetitions_are_dropped);
+    tcase_add_test(t, the_power_cap_is_no_throttling);
+    tcase_add_test(t, a_gpu_that_is_always_throttled_is_measured_all_the_same);
+    tcase_add_test(t, after_a_stop_nothing_is_measured);
+    tcase_add_test(t, a_failed_launch_is_told_and_not_recorded);
+    tcase_add_test(t, an_sm_without_a_block_is_named);
+    tcase_add_test(t, bad_text_runs_nothing);
+    tcase_add_test(t, watchers_and_callers_get_the_canonical_name);
+    tcase_add_test(t, a_program_is_loaded_once);
+    tcase_add_test(t, a_replay_gives_what_was_recorded);
+    tcase_add_test(t, a_replay_names_what_it_lacks);
+    return suite;
+}
