@@ -45,7 +45,7 @@ const char *sonde_version(void);
 struct sonde_progress {
     const char *study; /* the one that runs now */
     size_t done, total; /* studies */
-    const char *experiment; /* the latest, NULL before the first */
+    const char *experiment; /* its latest, NULL before the first */
     size_t experiments;     /* so far, in the whole run */
     double seconds;         /* since the run began */
 };

@@ -104,6 +104,7 @@ static void watch_study(void *context, const struct study *study, size_t done,
 {
     struct sonde *const s = context;
     s->progress.study = study->name;
+    s->progress.experiment = NULL; /* its name went with the last study */
     s->progress.done = done;
     s->progress.total = total;
     tell_progress(s);

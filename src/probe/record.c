@@ -21,6 +21,8 @@ struct entry {
     char *columns; /* names, separated by blanks */
     size_t width, rows;
     int64_t *data;
+    int refused; /* the code, and then no samples but a sentence; or 0 */
+    char *why;
     size_t replayed; /* times it was handed out */
 };
 
@@ -49,6 +51,7 @@ void recording_free(struct recording *r)
         free(r->entries[i].experiment);
         free(r->entries[i].columns);
         free(r->entries[i].data);
+        free(r->entries[i].why);
     }
     free(r->entries);
     free(r->where);
@@ -95,6 +98,15 @@ void recording_add(struct recording *r, const char *experiment,
         memcpy(e->data, s->data, bytes);
 }
 
+void recording_refuse(struct recording *r, const char *experiment,
+                      const struct error *why)
+{
+    struct entry *const e = new_entry(r);
+    e->experiment = xstrdup(experiment);
+    e->refused = why->code;
+    e->why = xstrdup(why->text);
+}
+
 /* The first entry of that name not yet handed out, else the last one. */
 static struct entry *next_entry(struct recording *r, const char *experiment)
 {
@@ -118,6 +130,9 @@ int recording_find(struct recording *r, const char *experiment,
                          "%s does not hold the experiment '%s'; record the "
                          "study again on the GPU",
                          r->where, experiment);
+    e->replayed++;
+    if (e->refused != 0)
+        return error_set(err, (enum error_code)e->refused, "%s", e->why);
     char *const columns = column_names(s);
     const bool same = strcmp(columns, e->columns) == 0;
     free(columns);
@@ -126,7 +141,6 @@ int recording_find(struct recording *r, const char *experiment,
                          "%s: '%s' has the columns %s, which this version does "
                          "not know",
                          r->where, experiment, e->columns);
-    e->replayed++;
     for (size_t row = 0; row < e->rows; row++)
         memcpy(samples_row(s), e->data + row * e->width,
                e->width * sizeof *e->data);
@@ -146,7 +160,8 @@ static void write_info(const struct device_info *info, struct buf *out)
     json_t *const properties = json_object();
     for (int i = 0; i < PROPERTY_COUNT; i++)
         if (info->value[i] >= 0)
-            json_object_set_new(properties, property_finding(i),
+            json_object_set_new(properties,
+                                property_finding((enum device_property)i),
                                 json_integer(info->value[i]));
     json_t *const device = json_object();
     set_text(device, "spec", info->spec);
@@ -166,6 +181,11 @@ static void write_info(const struct device_info *info, struct buf *out)
 
 static void write_entry(const struct entry *e, struct buf *out)
 {
+    if (e->refused != 0) {
+        buf_printf(out, "experiment %s\nrefused %d %s\n", e->experiment,
+                   e->refused, e->why);
+        return;
+    }
     buf_printf(out, "experiment %s\ncolumns %s\nrows %zu\n", e->experiment,
                e->columns, e->rows);
     for (size_t i = 0; i < e->rows * e->width; i++)
@@ -292,7 +312,8 @@ static int read_info(struct reader *in, struct device_info *info)
     info->simulated = json_is_true(json_object_get(device, "simulated"));
     json_t *const properties = json_object_get(device, "properties");
     for (int i = 0; i < PROPERTY_COUNT; i++) {
-        json_t *const value = json_object_get(properties, property_finding(i));
+        json_t *const value = json_object_get(
+            properties, property_finding((enum device_property)i));
         info->value[i] =
             json_is_integer(value) ? json_integer_value(value) : -1;
     }
@@ -322,12 +343,21 @@ static int read_row(struct reader *in, int64_t *row, size_t width)
     return text != NULL ? 0 : bad(in, "samples are missing");
 }
 
-static int read_entry(struct reader *in, struct recording *r, char *experiment)
+/* CODE SENTENCE of an experiment that was refused. */
+static int read_refusal(struct reader *in, struct entry *e, const char *text)
 {
-    struct entry *const e = new_entry(r);
-    e->experiment = xstrdup(experiment);
-    const char *const columns = take_word(in, "columns");
-    e->columns = xstrdup(columns != NULL ? columns : "");
+    char *end;
+    const long code = strtol(text, &end, 10);
+    if (code >= 0 || code < -99 || *end != ' ')
+        return bad(in, "a refusal has no code");
+    e->refused = (int)code;
+    e->why = xstrdup(end + 1);
+    return 0;
+}
+
+static int read_samples(struct reader *in, struct entry *e, const char *columns)
+{
+    e->columns = xstrdup(columns);
     e->width = count_words(e->columns);
     uint64_t rows;
     /* No row is shorter than two characters a column, so a length beyond the
@@ -341,6 +371,18 @@ static int read_entry(struct reader *in, struct recording *r, char *experiment)
         if (read_row(in, e->data + e->rows * e->width, e->width) != 0)
             return in->err->code;
     return 0;
+}
+
+static int read_entry(struct reader *in, struct recording *r, char *experiment)
+{
+    struct entry *const e = new_entry(r);
+    e->experiment = xstrdup(experiment);
+    const char *const line = take_line(in);
+    if (line != NULL && strncmp(line, "refused ", 8) == 0)
+        return read_refusal(in, e, line + 8);
+    if (line != NULL && strncmp(line, "columns ", 8) == 0)
+        return read_samples(in, e, line + 8);
+    return bad(in, "an experiment has no columns or no number of rows");
 }
 
 static int read_text(struct reader *in, struct recording *r)

@@ -12,6 +12,8 @@
  *     rows 9
  *     0 0 16420 32836                 one line a row
  *     …
+ *     experiment chase bytes=1099511627776 …
+ *     refused -7 there is too little memory
  *     end 42                          the number of experiments
  *
  * The same experiment run twice is kept twice and replayed in that order; the
@@ -29,7 +31,10 @@ void recording_free(struct recording *recording);
 
 void recording_add(struct recording *recording, const char *experiment,
                    const struct samples *samples);
-/* Appends to samples (initialised for the probe).  ERR_NOT_RECORDED names an
+/* … and of an experiment that the device refused: a replay refuses it, too. */
+void recording_refuse(struct recording *recording, const char *experiment,
+                      const struct error *why);
+/* Appends to samples (initialised for the probe), or fails as it did then.  ERR_NOT_RECORDED names an
  * experiment that is not in it; ERR_FILE one whose columns are others. */
 int recording_find(struct recording *recording, const char *experiment,
                    struct samples *samples, struct error *err);

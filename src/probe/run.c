@@ -256,8 +256,12 @@ static int run_parsed(struct prober *p, const struct experiment *e,
     if (p->device == NULL)
         return recording_find(p->recording, name, samples, err);
     int status = measure(p, e, samples, err);
-    if (status == 0 && p->recording != NULL)
+    if (p->recording == NULL)
+        return status;
+    if (status == 0)
         recording_add(p->recording, name, samples);
+    else if (status != ERR_INTERRUPTED)
+        recording_refuse(p->recording, name, err);
     return status;
 }
 

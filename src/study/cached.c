@@ -75,6 +75,7 @@ static int run(struct lab *lab, struct error *err)
         l1->why = "global loads are not cached in L1: ld.global.ca costs what "
                   "ld.global.cg costs";
         l1->hit = ca.cycles;
+        l1->next_hit = cg.cycles;
         l2->present = true;
         l2->hit = cg.cycles;
         report(lab, &ca, &cg, l1->present);

@@ -2,7 +2,7 @@
  * Roughly how much each cache holds: the region in which the other studies
  * look, found by doubling and halving (Groessler 2022, 3.2).
  *
- * Each size is swept once by a whole block, which is quick, and then chased in
+ * Each size is swept by a whole block, which is quick, and then chased in
  * the same order; where the ring is larger than the cache, the start of it is
  * no longer there.  The curve of cost over size has a step where the cache
  * ends.  It has a further one, before, where a part of the cache is farther
@@ -10,6 +10,7 @@
  * less than those that miss.
  */
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 
 #include "analysis/search.h"
@@ -32,27 +33,30 @@ static const char *const kernels[] = {
 /* The edge is looked for with the smallest line there is, so that no line is
  * skipped; where everything misses, the commonest does. */
 enum { FINE = 32, COARSE = 128 };
+/* Sweeps after which a cache with random victims holds nearly what fits. */
+enum { SWEEPS = 16 };
 
 /* What is asked, for the search's callback. */
 struct curve {
     struct lab *lab;
     const struct level_row *row;
-    double limit;  /* cycles up to which a size fits */
+    double limit;   /* cycles up to which a size fits … */
+    double settles; /* … and up to which more sweeps may make it fit */
     int stride;     /* with which sizes are tried … */
     uint64_t shift; /* … and where the rings begin */
-    double cycles; /* of the size that was tried last */
+    double cycles;  /* of the size that was tried last */
     struct finding *finding;
 };
 
-static int try_size(struct curve *c, uint64_t bytes, int stride,
+static int try_size(struct curve *c, uint64_t bytes, int stride, int sweeps,
                     struct error *err)
 {
     struct cost cost;
     if (lab_average(c->lab, &cost, err,
                     "chase %s bytes=%" PRIu64
                     " stride=%d shift=%" PRIu64
-                    " sweep=1 warm=0 visits=4096 repeats=1",
-                    c->row->load, bytes, stride, c->shift) != 0)
+                    " sweep=%d warm=0 visits=4096 repeats=1",
+                    c->row->load, bytes, stride, c->shift, sweeps) != 0)
         return err->code;
     c->cycles = cost.cycles;
     finding_evidence(c->finding, cost.experiment);
@@ -60,40 +64,53 @@ static int try_size(struct curve *c, uint64_t bytes, int stride,
     return 0;
 }
 
+/*
+ * A size fits if its loads cost what hits cost.  Where some miss, but far from
+ * all, the ring may only not have settled: a cache that picks its victims at
+ * random keeps what was in it before, and throws out what has just come.  Then
+ * it is swept more often.
+ */
 static int fits(void *context, const struct search_sizes *sizes, bool *yes,
                 struct error *err)
 {
     struct curve *const c = context;
-    if (try_size(c, sizes->first, c->stride, err) != 0)
+    if (try_size(c, sizes->first, c->stride, 1, err) != 0)
+        return err->code;
+    if (c->cycles > c->limit && c->cycles < c->settles &&
+        try_size(c, sizes->first, c->stride, SWEEPS, err) != 0)
         return err->code;
     *yes = c->cycles <= c->limit;
     return 0;
 }
 
-/* Grows from `bytes` until three sizes in a row cost the same, 3 % or so: then
- * every load misses.  The cost is left in the curve, the size in *deep. */
-static int find_miss_cost(struct curve *c, uint64_t bytes, uint64_t *deep,
-                          struct error *err)
+/* Doubles from `bytes` until three sizes in a row cost the same, 3 % or so, and
+ * clearly more than a hit: then every load misses.  The cost is left in the
+ * curve, the size in *deep; false if no size costs more than a hit. */
+static int find_miss_cost(struct curve *c, uint64_t bytes, double hit,
+                          uint64_t *deep, bool *found, struct error *err)
 {
     double before = 0;
     int alike = 0;
-    for (; alike < 2 && bytes <= c->row->most; bytes += bytes / 256 * 128) {
+    for (; alike < 2 && bytes <= c->row->most; bytes *= 2) {
         *deep = bytes;
-        if (try_size(c, bytes, COARSE, err) != 0)
+        if (try_size(c, bytes, COARSE, 1, err) != 0)
             return err->code;
-        alike = c->cycles < 1.03 * before && c->cycles > 0.97 * before
+        alike = c->cycles > 1.1 * hit && c->cycles < 1.03 * before &&
+                        c->cycles > 0.97 * before
                     ? alike + 1
                     : 0;
         before = c->cycles;
     }
+    *found = c->cycles > 1.1 * hit;
     return 0;
 }
 
-/* Mean cost of the loads of a trace over `bytes` that are slower than `above`,
- * 0 if there are none. */
+/* Mean cost, as a chase would find it, of the loads of a trace over `bytes`
+ * that are slower than `above`; 0 if they are less than a fifth. */
 static int mean_of_slow(struct curve *c, uint64_t bytes, double above,
                         double *mean, struct error *err)
 {
+    const double overhead = c->lab->trace_cost;
     struct samples s;
     char *name;
     if (lab_probe(c->lab, &s, &name, err,
@@ -105,9 +122,9 @@ static int mean_of_slow(struct curve *c, uint64_t bytes, double above,
     double *const slow = xreallocarray(NULL, s.rows, sizeof *slow);
     size_t count = 0;
     for (size_t row = 0; row < s.rows; row++)
-        if ((double)samples_at(&s, row, cycles) > above)
-            slow[count++] = (double)samples_at(&s, row, cycles);
-    *mean = count > 0 ? stats_trimmed_mean(slow, count, 0.02) : 0;
+        if ((double)samples_at(&s, row, cycles) - overhead > above)
+            slow[count++] = (double)samples_at(&s, row, cycles) - overhead;
+    *mean = 5 * count > s.rows ? stats_trimmed_mean(slow, count, 0.02) : 0;
     free(slow);
     finding_evidence(c->finding, name);
     free(name);
@@ -125,8 +142,8 @@ static int has_far_part(struct curve *c, const struct level_facts *facts,
     const uint64_t somewhat = facts->overflows / 128 * 180;
     const double above = (facts->hit + facts->miss) / 2;
     double here, deep;
-    if (mean_of_slow(c, somewhat, above * 0.9, &here, err) != 0 ||
-        mean_of_slow(c, facts->deep, above * 0.9, &deep, err) != 0)
+    if (mean_of_slow(c, somewhat, above, &here, err) != 0 ||
+        mean_of_slow(c, facts->deep, above, &deep, err) != 0)
         return err->code;
     *far = here > 0 && here - facts->hit < 0.85 * (deep - facts->hit);
     return 0;
@@ -163,10 +180,11 @@ static int find_far_end(struct curve *c, struct level_facts *facts,
     facts->near_overflows = facts->overflows;
     facts->overflows = 0;
     c->stride = COARSE;
-    if (try_size(c, facts->near_overflows / 128 * 172, COARSE, err) != 0)
+    if (try_size(c, facts->near_overflows / 128 * 172, COARSE, 1, err) != 0)
         return err->code;
     facts->plateau = c->cycles;
     c->limit = facts->plateau + 0.1 * (facts->miss - facts->plateau);
+    c->settles = 0;
     for (int i = 0; i < PLACES; i++) {
         struct search search;
         c->shift = (uint64_t)i * (facts->near_overflows >> 21 << 21) * 2;
@@ -182,22 +200,36 @@ static int find_far_end(struct curve *c, struct level_facts *facts,
     return 0;
 }
 
-/* The bracket of the first step of the curve; no granularity finer than 1/64
- * of the size is of use here. */
-static int find_knee(struct curve *c, struct level_facts *facts,
-                     struct search *search, struct error *err)
+/* What hits and misses cost: a ring of enough lines to spread over all slices
+ * of a level that has them, and rings far too large. */
+static int find_costs(struct curve *c, struct level_facts *facts, uint64_t least,
+                      bool *found, struct error *err)
 {
-    /* Enough lines to spread over all slices of a level that has them. */
-    const uint64_t least = c->row->of_sm ? 1024 : 32768;
-    if (try_size(c, least, FINE, err) != 0)
+    if (try_size(c, least, FINE, 1, err) != 0)
         return err->code;
     facts->hit = facts->plateau = c->cycles;
-    /* 2 cycles or 4 %: above what jitter and the choice of slices do, far
-     * below the cost of a miss. */
-    c->limit = c->cycles + (0.04 * c->cycles > 2 ? 0.04 * c->cycles : 2);
+    if (find_miss_cost(c, 2 * least, facts->hit, &facts->deep, found, err) != 0)
+        return err->code;
+    facts->miss = c->cycles;
+    /* A ring that is far too large for an L1 may be too large for the L2: a
+     * miss costs little more than what loads past L1 cost. */
+    if (c->row->of_sm && facts->miss > 1.2 * facts->next_hit)
+        facts->miss = 1.2 * facts->next_hit;
+    return 0;
+}
+
+/* The bracket of the first step of the curve. */
+static int find_knee(struct curve *c, struct level_facts *facts, uint64_t least,
+                     struct search *search, struct error *err)
+{
+    const double more = facts->miss - facts->hit;
+    /* 2 cycles or 4 %: above what jitter and the choice of slices do; but not
+     * so much that a good part of the loads could miss. */
+    c->limit = facts->hit + fmin(fmax(0.04 * facts->hit, 2), 0.1 * more);
+    c->settles = facts->hit + 0.7 * more;
     const struct search_range range = {.least = least,
-                                       .most = c->row->most,
-                                       .granularity = 32,
+                                       .most = facts->deep,
+                                       .granularity = FINE,
                                        .relative = 64};
     return search_size(&range, fits, c, search, err);
 }
@@ -209,22 +241,23 @@ static int ask(struct lab *lab, const struct level_row *row,
                       .row = row,
                       .stride = FINE,
                       .finding = lab_finding(lab, row->component, "parts")};
-    struct search search;
+    const uint64_t least = row->of_sm ? 1024 : 32768;
+    struct search search = {.state = SEARCH_ALL_FIT};
+    bool found = false, far = false;
     facts->why = "the size of the cache could not be found";
     facts->present = false;
-    if (find_knee(&c, facts, &search, err) != 0)
+    if (find_costs(&c, facts, least, &found, err) != 0 ||
+        (found && find_knee(&c, facts, least, &search, err) != 0))
         return err->code;
     if (search.state != SEARCH_BRACKETED) {
-        finding_none(c.finding, "loads cost the same up to %" PRIu64 " B",
-                     row->most);
+        finding_none(c.finding,
+                     "loads of rings from %" PRIu64 " to %" PRIu64
+                     " B cost too much alike",
+                     least, facts->deep);
         return 0;
     }
     facts->fits = search.fits;
     facts->overflows = search.overflows;
-    if (find_miss_cost(&c, 2 * facts->overflows, &facts->deep, err) != 0)
-        return err->code;
-    facts->miss = c.cycles;
-    bool far = false;
     if (has_far_part(&c, facts, &far, err) != 0 ||
         (far && find_far_end(&c, facts, err) != 0))
         return err->code;

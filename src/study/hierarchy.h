@@ -30,6 +30,7 @@ struct level_facts {
     bool present;    /* loads are cached here; else `why` says why not */
     const char *why; /* the next studies report it as their reason */
     double hit;      /* cycles of a chase that hits */
+    double next_hit; /* … that goes past this level; of what an SM has */
     double plateau;  /* cycles just before the level below begins: `hit`, or
                         more where farther parts of the cache cost more */
     double miss;     /* cycles of a chase that misses always */

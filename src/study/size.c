@@ -52,8 +52,9 @@ enum { LEAD = 65536, LEAD_BIT = 8 };
 /* What a trace of one size showed. */
 struct seen {
     uint64_t lines, loads, laps;
-    size_t misses;   /* loads as slow as a miss */
-    size_t returned; /* addresses that were so more often than spikes are */
+    size_t misses;   /* loads as slow as a miss, of those kept */
+    size_t slow;     /* loads slower than a hit, all of them */
+    size_t returned; /* addresses that were so more often than by chance */
     bool full;       /* more than were kept */
 };
 
@@ -76,17 +77,26 @@ static uint64_t laps_for(uint64_t lines)
     return laps < LAPS_LEAST ? LAPS_LEAST : laps > LAPS_MOST ? LAPS_MOST : laps;
 }
 
-/* The fewest times an address must be slow in so many laps for chance to give
- * fewer than one such address in a hundred traces. */
-static uint64_t times_wanted(const struct asked *a, const struct seen *s)
+/* How often an address must be slow in so many laps to count as one that came
+ * back, and how many such addresses are more than chance. */
+struct wanted {
+    uint64_t times;
+    size_t addresses;
+};
+
+static struct wanted wanted_of(const struct asked *a, const struct seen *s)
 {
-    double expected = (double)s->lines;
+    double expected = (double)s->lines; /* addresses, by chance */
     uint64_t times = 0;
     do {
         times++;
         expected *= (double)(s->laps - times + 1) / (double)times * a->rate;
     } while (expected > 0.01 && times < s->laps);
-    return times;
+    /* One in a million: some twenty traces of a study must all be right. */
+    size_t addresses = 0;
+    for (double chance = 1; chance > 1e-6; chance *= fmin(expected, 0.5))
+        addresses++;
+    return (struct wanted){times, addresses - 1 > 0 ? addresses - 1 : 1};
 }
 
 static int compare_offsets(const void *a, const void *b)
@@ -128,24 +138,26 @@ static size_t count_returned(const int64_t *at, size_t count, uint64_t wanted)
     return returned;
 }
 
-/* True if there were more slow loads on an SM than a trace keeps. */
-static bool kept_not_all(const struct asked *a, const struct samples *t,
-                         int64_t sm)
+/* How many loads of an SM were slow enough to be kept. */
+static size_t slow_loads(const struct samples *t, int64_t sm)
 {
     const size_t sms = samples_column(t, "sm");
     const size_t events = samples_column(t, "events");
     for (size_t row = 0; row < t->rows; row++)
         if (samples_at(t, row, sms) == sm)
-            return samples_at(t, row, events) > (int64_t)a->records;
-    return true;
+            return (size_t)samples_at(t, row, events);
+    return 0;
 }
 
 static void judge(const struct asked *a, const struct samples *t, int64_t sm,
                   struct seen *s)
 {
     int64_t *const at = slow_offsets(a, t, sm, &s->misses);
-    s->returned = count_returned(at, s->misses, times_wanted(a, s));
-    s->full = kept_not_all(a, t, sm);
+    const struct wanted wanted = wanted_of(a, s);
+    const size_t returned = count_returned(at, s->misses, wanted.times);
+    s->returned = returned >= wanted.addresses ? returned : 0;
+    s->slow = slow_loads(t, sm);
+    s->full = s->slow > (size_t)a->records;
     free(at);
 }
 
@@ -205,16 +217,21 @@ static bool is_clean(const struct asked *a, const struct seen *s)
                         a->control.loads, s->laps > 1 ? 1e-5 : 1e-8);
 }
 
-/* Warm-ups, in laps, that are tried before a ring is said not to fit: a cache
- * that picks its victims at random keeps what was in it before for long. */
-static const uint64_t warm_ups[] = {1, 8, 64};
-enum { WARM_LOADS_MOST = 2 << 20 };
+/*
+ * Warm-ups, in laps, that are tried before a ring is said not to fit: a cache
+ * that picks its victims at random keeps what was in it before for long.  Each
+ * is worth the next if no more than such a part of the loads is slow; the
+ * share falls with the laps where the ring fits, and stays where it does not.
+ */
+static const struct {
+    uint64_t laps;
+    double slow_most;
+} warm_ups[] = {{1, 0.6}, {16, 0.12}, {256, 0}};
+enum { WARM_LOADS_MOST = 16 << 20 };
 
-/* True if another warm-up may still show that the ring fits: where most loads
- * miss, none will. */
-static bool may_settle(const struct seen *s)
+static bool may_settle(const struct seen *s, size_t warm_up)
 {
-    return !s->full && s->misses * 4 <= s->loads;
+    return (double)s->slow <= warm_ups[warm_up].slow_most * (double)s->loads;
 }
 
 static int fits(void *context, const struct search_sizes *sizes, bool *yes,
@@ -226,14 +243,14 @@ static int fits(void *context, const struct search_sizes *sizes, bool *yes,
     for (size_t i = 0; again && i < COUNT_OF(warm_ups); i++) {
         const uint64_t lines =
             (sizes->first + sizes->count * sizes->step) / a->facts->line;
-        if (i > 0 && (!a->whole || warm_ups[i] * lines > WARM_LOADS_MOST))
+        if (i > 0 && (!a->whole || warm_ups[i].laps * lines > WARM_LOADS_MOST))
             break;
-        if (look(a, sizes, warm_ups[i], seen, err) != 0)
+        if (look(a, sizes, warm_ups[i].laps, seen, err) != 0)
             return err->code;
         again = false;
         for (size_t j = 0; j < sizes->count; j++) {
             yes[j] = is_clean(a, &seen[j]);
-            again = again || (!yes[j] && may_settle(&seen[j]));
+            again = again || (!yes[j] && may_settle(&seen[j], i));
         }
     }
     return 0;

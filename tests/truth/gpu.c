@@ -166,13 +166,14 @@ static uint64_t write_cache(struct rng *r, const char *name, uint64_t size,
     return lines * d.line;
 }
 
-/* An L2 has at least six times what an L1 has, and rarely very much. */
+/* An L2 has at least six times what an L1 has, and rarely very much.  Sets that
+ * are a power of two may halve a size, so twice that is asked for. */
 static void write_caches(struct rng *r, struct buf *out)
 {
     buf_text(out, "  \"caches\": {\n");
     const uint64_t l1 =
         write_cache(r, "l1", scaled(r, 8 * KIB, 256 * KIB), "", out);
-    const uint64_t least = 6 * l1 > 256 * KIB ? 6 * l1 : 256 * KIB;
+    const uint64_t least = 12 * l1 > 512 * KIB ? 12 * l1 : 512 * KIB;
     const uint64_t most = once_in(r, 20) ? 64 * MIB : 16 * MIB;
     buf_text(out, ",\n");
     write_cache(r, "l2", scaled(r, least, most), ", \"scope\": \"gpu\"", out);

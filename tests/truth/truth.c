@@ -130,29 +130,52 @@ static void compare_absent(struct comparison *c, const char *id)
         word(status), word(because));
 }
 
-static void compare_number(struct comparison *c, const struct truth *truth)
+static const json_t *value_of(const struct comparison *c, const char *id)
+{
+    return json_object_get(json_object_get(c->findings, id), "value");
+}
+
+/* True if the finding is a bound and what is true is on its wrong side. */
+static bool is_false_bound(const struct comparison *c, const struct truth *t)
+{
+    const char *const status = word(sonde_status(c->session, t->id));
+    const json_t *const value = value_of(c, t->id);
+    if (!json_is_number(value))
+        return false;
+    const double more = json_number_value(value) - t->value;
+    return (strcmp(status, "at_least") == 0 && more > t->tolerance) ||
+           (strcmp(status, "at_most") == 0 && more < -t->tolerance);
+}
+
+static void compare_unmeasured(struct comparison *c, const struct truth *t)
+{
+    const bool wrong = is_false_bound(c, t);
+    c->verdict.wrong += wrong;
+    c->verdict.missing += !wrong;
+    row(c, t->id, "expected %.10g, found %s because %s", t->value,
+        word(sonde_status(c->session, t->id)),
+        word(sonde_because(c->session, t->id)));
+}
+
+static void compare_number(struct comparison *c, const struct truth *t)
 {
     double found;
     c->verdict.asked++;
-    if (!sonde_number(c->session, truth->id, &found)) {
-        c->verdict.missing++;
-        row(c, truth->id, "expected %.10g, found %s because %s", truth->value,
-            word(sonde_status(c->session, truth->id)),
-            word(sonde_because(c->session, truth->id)));
+    if (!sonde_number(c->session, t->id, &found)) {
+        compare_unmeasured(c, t);
         return;
     }
-    if (fabs(found - truth->value) <= truth->tolerance)
+    if (fabs(found - t->value) <= t->tolerance)
         return;
     c->verdict.wrong++;
-    row(c, truth->id, "expected %.10g, found %.10g (may differ by %.3g)",
-        truth->value, found, truth->tolerance);
+    row(c, t->id, "expected %.10g, found %.10g (may differ by %.3g)", t->value,
+        found, t->tolerance);
 }
 
 static void compare_caches_global(struct comparison *c, bool expected)
 {
     static const char id[] = "l1.caches_global";
-    const json_t *const value =
-        json_object_get(json_object_get(c->findings, id), "value");
+    const json_t *const value = value_of(c, id);
     c->verdict.asked++;
     if (json_is_boolean(value) && json_is_true(value) == expected)
         return;

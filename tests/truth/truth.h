@@ -35,7 +35,7 @@ void truths_of(const struct profile *profile, struct truths *truths);
 struct verdict {
     size_t asked;   /* of what exists */
     size_t missing; /* exists and was not measured */
-    size_t wrong;   /* was measured and is something else */
+    size_t wrong;   /* was measured, or is bounded, and is something else */
 };
 
 /* Measures all that `topology` shows and compares: a row of text for each

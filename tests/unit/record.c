@@ -175,6 +175,27 @@ START_TEST(an_experiment_without_rows_comes_back)
 }
 END_TEST
 
+START_TEST(a_refusal_comes_back)
+{
+    const struct device_info info = a_gpu();
+    struct recording *const r = recording_new(&info, 1);
+    struct samples s = clock_samples(0, 0);
+    struct error err;
+    error_set(&err, ERR_DEVICE_MEMORY, "only 5 bytes are free");
+    recording_refuse(r, "clock", &err);
+    struct buf bytes = bytes_of(r);
+    struct recording *again;
+    ASSERT_DONE(recording_parse(bytes.data, bytes.length, "a", &again, &err),
+                err);
+    ASSERT_FAILS(recording_find(again, "clock", &s, &err), ERR_DEVICE_MEMORY,
+                 err, "only 5 bytes are free");
+    samples_free(&s);
+    recording_free(r);
+    recording_free(again);
+    buf_free(&bytes);
+}
+END_TEST
+
 /* The name of a file may be in any encoding. */
 START_TEST(a_spec_that_is_no_utf8_does_not_spoil_the_recording)
 {
@@ -315,6 +336,8 @@ static const struct {
     {HEAD "end 0",                                             "the end is missing"                     },
     {HEAD "end 0\nend 0\n",                                    "the end is missing"                     },
     {HEAD "experiment clock\nrows 1\n",                        "no columns"                             },
+    {HEAD "experiment clock\nrefused 7 no\nend 1\n",           "no code"                                },
+    {HEAD "experiment clock\nrefused -7\nend 1\n",             "no code"                                },
     {HEAD CLOCK "rows x\nend 1\n",                             "no number of rows"                      },
     {HEAD CLOCK "rows 4000000000\n0 1 2 3\nend 1\n",           "no number of rows"                      },
     {HEAD CLOCK "rows 2\n0 1 2 3\nend 1\n",                    "line 8: a row of samples"               },
@@ -363,6 +386,7 @@ Suite *suite_record(void)
     tcase_add_test(t, the_last_is_repeated);
     tcase_add_test(t, what_was_read_writes_the_same_file);
     tcase_add_test(t, an_experiment_without_rows_comes_back);
+    tcase_add_test(t, a_refusal_comes_back);
     tcase_add_test(t, a_spec_that_is_no_utf8_does_not_spoil_the_recording);
     tcase_add_test(t, an_experiment_that_is_not_there_is_named);
     tcase_add_test(t, other_columns_are_refused);
