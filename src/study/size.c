@@ -33,8 +33,10 @@ static const char *const kernels[] = {
 };
 
 /* Laps of small rings are cheap, those of large ones are not: loads timed, as
- * far as at least two laps and at most 64 allow. */
-enum { LOADS = 1 << 16, LAPS_LEAST = 2, LAPS_MOST = 64 };
+ * far as at least two laps and at most 64 allow; and where few misses must be
+ * found among spikes. */
+enum { LOADS = 1 << 16, CAREFUL_LOADS = 8 << 20, LAPS_LEAST = 2 };
+enum { LAPS_MOST = 64, LAPS_CAREFUL = 24 };
 /* What a trace keeps lies in shared memory, which an L1 may have to give room:
  * 4 KiB there, 16 KiB where it costs nothing. */
 enum { RECORDS_SM = 256, RECORDS_SHARED = 1024 };
@@ -56,6 +58,7 @@ struct seen {
     size_t slow;     /* loads slower than a hit, all of them */
     size_t returned; /* addresses that were so more often than by chance */
     bool full;       /* more than were kept */
+    bool steady;     /* some addresses were slow in every lap */
 };
 
 struct asked {
@@ -67,14 +70,27 @@ struct asked {
     double rate;         /* spikes as slow as that, of one load */
     struct seen control; /* the ring, surely in the cache, that told the rate */
     int records;         /* loads that a trace keeps */
-    bool whole;          /* judge by whole laps; else by a glance */
+    bool whole;        /* judge by whole laps; else by a glance */
+    bool careful;      /* by very many laps */
+    uint64_t overfull; /* the smallest ring seen to miss, by whole laps … */
+    bool steady;       /* … where the same loads did in every lap */
     size_t tried;
 };
 
-static uint64_t laps_for(uint64_t lines)
+static uint64_t within(uint64_t least, uint64_t value, uint64_t most)
 {
-    const uint64_t laps = LOADS / lines;
-    return laps < LAPS_LEAST ? LAPS_LEAST : laps > LAPS_MOST ? LAPS_MOST : laps;
+    return value < least ? least : value > most ? most : value;
+}
+
+/* A careful look takes as many laps as the traces' room for spikes allows. */
+static uint64_t laps_for(const struct asked *a, uint64_t lines)
+{
+    if (!a->careful)
+        return within(LAPS_LEAST, LOADS / lines, LAPS_MOST);
+    const double room = a->records / 2 / (a->rate * (double)lines);
+    const uint64_t laps = within(LAPS_LEAST, CAREFUL_LOADS / lines, LAPS_MOST);
+    return room < (double)laps ? within(LAPS_LEAST, (uint64_t)room, laps)
+                               : laps;
 }
 
 /* How often an address must be slow in so many laps to count as one that came
@@ -156,6 +172,7 @@ static void judge(const struct asked *a, const struct samples *t, int64_t sm,
     const struct wanted wanted = wanted_of(a, s);
     const size_t returned = count_returned(at, s->misses, wanted.times);
     s->returned = returned >= wanted.addresses ? returned : 0;
+    s->steady = count_returned(at, s->misses, s->laps) > 1;
     s->slow = slow_loads(t, sm);
     s->full = s->slow > (size_t)a->records;
     free(at);
@@ -166,7 +183,7 @@ static struct seen expect(const struct asked *a, uint64_t bytes)
 {
     struct seen s = {.lines = bytes / a->facts->line};
     const bool glance = !a->whole && s.lines > 2 * GLANCE;
-    s.laps = glance ? 1 : laps_for(s.lines);
+    s.laps = glance ? 1 : laps_for(a, s.lines);
     /* A whole lap has the leading elements in it. */
     s.loads = glance ? GLANCE : s.laps * (s.lines + (bytes + LEAD - 1) / LEAD);
     return s;
@@ -226,12 +243,21 @@ static bool is_clean(const struct asked *a, const struct seen *s)
 static const struct {
     uint64_t laps;
     double slow_most;
-} warm_ups[] = {{1, 0.6}, {16, 0.12}, {256, 0}};
-enum { WARM_LOADS_MOST = 16 << 20 };
+} warm_ups[] = {{1, 0.6}, {16, 0.12}, {256, 0.01}, {1024, 0}};
+enum { WARM_LOADS_MOST = 32 << 20 };
 
 static bool may_settle(const struct seen *s, size_t warm_up)
 {
     return (double)s->slow <= warm_ups[warm_up].slow_most * (double)s->loads;
+}
+
+static void note_overfull(struct asked *a, uint64_t bytes,
+                          const struct seen *seen)
+{
+    if (!a->whole || (a->overfull > 0 && bytes >= a->overfull))
+        return;
+    a->overfull = bytes;
+    a->steady = seen->steady;
 }
 
 static int fits(void *context, const struct search_sizes *sizes, bool *yes,
@@ -253,6 +279,9 @@ static int fits(void *context, const struct search_sizes *sizes, bool *yes,
             again = again || (!yes[j] && may_settle(&seen[j], i));
         }
     }
+    for (size_t j = 0; j < sizes->count; j++)
+        if (!yes[j])
+            note_overfull(a, sizes->first + j * sizes->step, &seen[j]);
     return 0;
 }
 
@@ -337,56 +366,88 @@ static int find_size(struct asked *a, struct search *edge, struct error *err)
     return find_edge(a, least, most, edge, err);
 }
 
-/* Bytes that hit in one lap of a ring of `bytes`, on average. */
-static int bytes_that_hit(struct asked *a, uint64_t bytes, double *hit,
-                          struct error *err)
+/*
+ * Where the same loads miss in every lap, as with LRU, two laps show one line
+ * too many.  Where victims are picked at random, that line costs some miss in
+ * each lap, here or there, and only many laps tell it from spikes.
+ */
+static int look_again(struct asked *a, struct search *edge, bool *sure,
+                      struct error *err)
 {
-    struct cost cost;
-    /* Short and long run together are one lap. */
-    if (lab_average(a->lab, &cost, err,
-                    "chase %s bytes=%" PRIu64 " stride=%" PRIu64
-                    " sweep=1 warm=1 visits=%" PRIu64 " repeats=1",
-                    a->row->load, bytes, a->facts->line,
-                    bytes / a->facts->line / 3) != 0)
+    const struct search_sizes found = {.first = edge->fits, .count = 1};
+    *sure = a->steady;
+    if (a->steady)
+        return 0;
+    a->careful = true;
+    if (laps_for(a, edge->overflows / a->facts->line) < LAPS_CAREFUL)
+        return 0;
+    if (fits(a, &found, sure, err) != 0 || *sure)
         return err->code;
-    const double share =
-        (a->facts->miss - cost.cycles) / (a->facts->miss - a->facts->plateau);
-    *hit = (double)bytes * share;
-    finding_evidence(a->finding, cost.experiment);
-    free(cost.experiment);
+    if (find_edge(a, edge->fits - edge->fits / 16, edge->overflows, edge,
+                  err) != 0)
+        return err->code;
+    *sure = edge->state == SEARCH_BRACKETED;
     return 0;
 }
 
-/* How much larger than the edge the rings are that must not show more hits. */
-static const unsigned beyond_percent[] = {2, 6, 25};
+/* Rings larger than the edge by one in so many bytes: none may show more hits
+ * in a lap than the edge has lines. */
+static const unsigned beyond[] = {256, 64, 16, 4};
+
+static int most_that_hit(struct asked *a, const struct search *edge,
+                         uint64_t *bytes, struct error *err)
+{
+    const uint64_t line = a->facts->line;
+    *bytes = 0;
+    a->careful = false;
+    for (size_t i = 0; i < COUNT_OF(beyond); i++) {
+        const struct search_sizes ring = {
+            .first = (edge->overflows + edge->fits / beyond[i]) / line * line,
+            .count = 1};
+        struct seen s;
+        if (look(a, &ring, 1, &s, err) != 0)
+            return err->code;
+        const uint64_t missed = s.slow / s.laps;
+        const uint64_t hit = missed < s.lines ? s.lines - missed : 0;
+        *bytes = hit * line > *bytes ? hit * line : *bytes;
+    }
+    return 0;
+}
+
+/* The lines that hit in a lap were there when it began: a bound from below for
+ * every index and policy. */
+static void report_bound(struct asked *a, uint64_t bytes, const char *why)
+{
+    finding_set(a->finding, STATUS_AT_LEAST, value_number((double)bytes), "B");
+    finding_interval(a->finding, (double)bytes, (double)a->facts->overflows,
+                     0.95);
+    finding_because(a->finding, "so many bytes hit in one lap; %s", why);
+}
 
 static int conclude(struct asked *a, struct level_facts *facts,
-                    const struct search *edge, struct error *err)
+                    struct search *edge, struct error *err)
 {
-    const uint64_t line = facts->line;
-    double most = (double)edge->fits;
-    for (size_t i = 0; i < COUNT_OF(beyond_percent); i++) {
-        double hit = 0;
-        const uint64_t bytes =
-            (edge->fits + edge->fits / 100 * beyond_percent[i]) / line * line;
-        if (bytes_that_hit(a, bytes, &hit, err) != 0)
-            return err->code;
-        most = hit > most ? hit : most;
+    bool sure = false;
+    uint64_t hit;
+    if (look_again(a, edge, &sure, err) != 0 ||
+        most_that_hit(a, edge, &hit, err) != 0)
+        return err->code;
+    finding_protocol(a->finding, "sizes_tried", value_number((double)a->tried));
+    if (hit > edge->fits + facts->line) {
+        report_bound(a, hit, "there is no clean edge, since single lines of "
+                             "smaller rings miss");
+        return 0;
     }
-    const bool clean = most <= 1.01 * (double)edge->fits;
-    facts->size = clean ? edge->fits : (uint64_t)most / line * line;
+    if (!sure) {
+        report_bound(a, hit, "victims are picked at random, and the ring is "
+                             "too long for the laps that would show the edge");
+        return 0;
+    }
+    facts->size = edge->fits;
     finding_set(a->finding, STATUS_MEASURED, value_number((double)facts->size),
                 "B");
     /* A clean edge is known to the line, and a size is whole lines. */
-    finding_interval(a->finding, (double)edge->fits,
-                     clean ? (double)edge->fits : (double)facts->overflows,
-                     0.99);
-    if (!clean)
-        finding_because(
-            a->finding,
-            "there is no clean edge: single lines miss from %" PRIu64
-            " B on, yet more than that hits in one lap",
-            edge->overflows);
+    finding_interval(a->finding, (double)edge->fits, (double)edge->fits, 0.99);
     return 0;
 }
 
@@ -432,7 +493,6 @@ static int ask(struct lab *lab, const struct level_row *row,
     }
     if (find_size(&a, &edge, err) != 0)
         return err->code;
-    finding_protocol(a.finding, "sizes_tried", value_number((double)a.tried));
     if (edge.state != SEARCH_BRACKETED) {
         finding_none(a.finding,
                      "no ring between %" PRIu64 " and %" PRIu64

@@ -40,6 +40,13 @@ struct level_ids {
     const char *size, *line, *sector, *parts, *latency, *miss_penalty;
 };
 
+static const struct level_ids l1_ids = {"l1.size",    "l1.line",
+                                        "l1.sector",  "l1.parts",
+                                        "l1.latency", "l1.miss_penalty"};
+static const struct level_ids l2_ids = {"l2.size",    "l2.line",
+                                        "l2.sector",  "l2.parts",
+                                        "l2.latency", "l2.miss_penalty"};
+
 static void put_level(struct truths *t, const struct level_ids *ids,
                       const struct profile *profile,
                       const struct profile_path *path)
@@ -65,24 +72,18 @@ static void put_absent(struct truths *t, const struct level_ids *ids)
 
 void truths_of(const struct profile *profile, struct truths *t)
 {
-    static const struct level_ids l1 = {"l1.size",    "l1.line",
-                                        "l1.sector",  "l1.parts",
-                                        "l1.latency", "l1.miss_penalty"};
-    static const struct level_ids l2 = {"l2.size",    "l2.line",
-                                        "l2.sector",  "l2.parts",
-                                        "l2.latency", "l2.miss_penalty"};
     const struct profile_path *const ca = &profile->paths[PATH_GLOBAL_CA];
     const struct profile_path *const cg = &profile->paths[PATH_GLOBAL_CG];
     const struct profile_cache *const first = first_cache(profile, ca);
     *t = (struct truths){0};
     t->caches_global = first != NULL && strcmp(first->name, "l1") == 0;
     if (t->caches_global) {
-        put_level(t, &l1, profile, ca);
+        put_level(t, &l1_ids, profile, ca);
         t->lines[0] = first->shape.line;
     } else {
-        put_absent(t, &l1);
+        put_absent(t, &l1_ids);
     }
-    put_level(t, &l2, profile, cg);
+    put_level(t, &l2_ids, profile, cg);
     t->lines[1] = first_cache(profile, cg)->shape.line;
     put(t, "memory.latency", true, cost_at(cg, 1), doubt(cost_at(cg, 1)));
     put(t, "shared.latency", true, profile->shared_latency,
