@@ -323,24 +323,19 @@ static void append_links(struct buf *links, const uint64_t *order, size_t count,
     }
 }
 
-/* Writes the pairs where they belong, on the device. */
+/* Writes the pairs where they belong, on the device: a thread a pair, and pairs
+ * for whole blocks, so that no thread need ask whether there is one for it. */
+enum { SCATTER_THREADS = 256, LINK_BYTES = 16 };
+
 static const char scatter_body[] =
-    "    .reg .b32 %block, %threads, %me;\n"
-    "    .reg .b64 %links, %count, %i, %element, %to;\n"
-    "    .reg .pred %none;\n"
+    "    .reg .b32 %block, %me;\n"
+    "    .reg .b64 %links, %element, %to;\n"
     "    ld.param.u64 %links, [links];\n"
-    "    ld.param.u64 %count, [count];\n"
     "    mov.u32 %block, %ctaid.x;\n"
-    "    mov.u32 %threads, %ntid.x;\n"
     "    mov.u32 %me, %tid.x;\n"
-    "    mad.lo.u32 %me, %block, %threads, %me;\n"
-    "    cvt.u64.u32 %i, %me;\n"
-    "    setp.ge.u64 %none, %i, %count;\n"
-    "    @%none ret;\n"
-    "    shl.b64 %i, %i, 4;\n"
-    "    add.u64 %links, %links, %i;\n"
-    "    ld.global.u64 %element, [%links];\n"
-    "    ld.global.u64 %to, [%links+8];\n"
+    "    mad.lo.u32 %me, %block, 256, %me;\n"
+    "    mad.wide.u32 %links, %me, 16, %links;\n"
+    "    ld.global.v2.u64 {%element, %to}, [%links];\n"
     "    st.global.u64 [%element], %to;\n";
 
 static int scatter(struct prober *prober, const struct buf *links,
@@ -350,7 +345,7 @@ static int scatter(struct prober *prober, const struct buf *links,
     struct buf ptx = {0};
     struct kernel_text k;
     kernel_begin(&k, &ptx, info->cc_major, info->cc_minor, "", "scatter",
-                 "links count");
+                 "links");
     buf_text(&ptx, scatter_body);
     kernel_end(&k);
     struct kernel *kernel;
@@ -358,15 +353,23 @@ static int scatter(struct prober *prober, const struct buf *links,
     buf_free(&ptx);
     if (status != 0)
         return status;
-    const uint64_t count = links->length / 16;
     const struct launch launch = {
-        .grid = {(unsigned)((count + 255) / 256)},
-        .block = {        256                              },
+        .grid = {(unsigned)(links->length / LINK_BYTES / SCATTER_THREADS)},
+        .block = {SCATTER_THREADS},
         .carve_out = CARVE_OUT_DEFAULT,
-        .args = { &address,                               &count},
-        .arg_count = 2,
+        .args = {&address},
+        .arg_count = 1,
     };
     return device_launch(prober_device(prober), kernel, &launch, err);
+}
+
+/* Repeats the last pair until they fill whole blocks. */
+static void pad_links(struct buf *links)
+{
+    char last[LINK_BYTES];
+    memcpy(last, links->data + links->length - LINK_BYTES, LINK_BYTES);
+    while (links->length % (LINK_BYTES * SCATTER_THREADS) != 0)
+        buf_append(links, last, LINK_BYTES);
 }
 
 /* Everything that one launch needs, on the host and on the device. */
@@ -446,6 +449,7 @@ static int build_rings(struct stage *s, size_t words_each,
         out->elements[slot] = count;
         free(order);
     }
+    pad_links(&s->links);
     return 0;
 }
 

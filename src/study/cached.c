@@ -20,8 +20,8 @@ static const char *const kernels[] = {
     NULL,
 };
 
-/* A ring that fits every cache there is, on one page; 64 loads of 32 lines. */
-static const char small_ring[] = "bytes=1024 stride=32 warm=4 visits=64";
+/* A ring that fits every cache there is, on one page. */
+static const char small_ring[] = "bytes=1024 stride=32 warm=4 visits=512";
 
 static void report(struct lab *lab, const struct cost *ca,
                    const struct cost *cg, bool cached)

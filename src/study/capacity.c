@@ -31,10 +31,11 @@ static const char *const kernels[] = {
 };
 
 /* The edge is looked for with the smallest line there is, so that no line is
- * skipped; where everything misses, the commonest does. */
-enum { FINE = 32, COARSE = 128 };
+ * skipped; where everything is to miss, the largest is skipped along; a far
+ * part is looked for with the commonest. */
+enum { FINE = 32, COARSE = 128, DEEP = 256 };
 /* Sweeps after which a cache with random victims holds nearly what fits. */
-enum { SWEEPS = 16 };
+enum { SWEEPS_MOST = 64 };
 
 /* What is asked, for the search's callback. */
 struct curve {
@@ -74,34 +75,46 @@ static int fits(void *context, const struct search_sizes *sizes, bool *yes,
                 struct error *err)
 {
     struct curve *const c = context;
-    if (try_size(c, sizes->first, c->stride, 1, err) != 0)
-        return err->code;
-    if (c->cycles > c->limit && c->cycles < c->settles &&
-        try_size(c, sizes->first, c->stride, SWEEPS, err) != 0)
-        return err->code;
-    *yes = c->cycles <= c->limit;
+    double settles = c->settles;
+    for (int sweeps = 1; sweeps <= SWEEPS_MOST; sweeps *= 8) {
+        if (try_size(c, sizes->first, c->stride, sweeps, err) != 0)
+            return err->code;
+        *yes = c->cycles <= c->limit;
+        if (*yes || c->cycles >= settles)
+            break;
+        /* What fits has settled by three quarters and more each time. */
+        settles = c->limit + (c->cycles - c->limit) * 0.5;
+    }
     return 0;
 }
 
-/* Doubles from `bytes` until three sizes in a row cost the same, 3 % or so, and
- * clearly more than a hit: then every load misses.  The cost is left in the
- * curve, the size in *deep; false if no size costs more than a hit. */
-static int find_miss_cost(struct curve *c, uint64_t bytes, double hit,
-                          uint64_t *deep, bool *found, struct error *err)
+/*
+ * Doubles from `bytes` until every load misses.  The cost is left in the curve,
+ * the size in *deep.  Of a cache that an SM has, a miss costs at least what
+ * loads cost that go past it, and larger rings would miss the next cache, too.
+ * Of one that is shared nothing is known: three sizes in a row must cost the
+ * same, 3 % or so, and clearly more than a hit.
+ */
+static int find_miss_cost(struct curve *c, const struct level_facts *facts,
+                          uint64_t bytes, uint64_t *deep, bool *found,
+                          struct error *err)
 {
+    const double hit = facts->hit;
+    const double past = hit + 0.8 * (facts->next_hit - hit);
     double before = 0;
     int alike = 0;
-    for (; alike < 2 && bytes <= c->row->most; bytes *= 2) {
+    *found = false;
+    for (; !*found && bytes <= c->row->most; bytes *= 2) {
         *deep = bytes;
-        if (try_size(c, bytes, COARSE, 1, err) != 0)
+        if (try_size(c, bytes, DEEP, 1, err) != 0)
             return err->code;
         alike = c->cycles > 1.1 * hit && c->cycles < 1.03 * before &&
                         c->cycles > 0.97 * before
                     ? alike + 1
                     : 0;
+        *found = c->row->of_sm ? c->cycles >= past : alike == 2;
         before = c->cycles;
     }
-    *found = c->cycles > 1.1 * hit;
     return 0;
 }
 
@@ -208,11 +221,10 @@ static int find_costs(struct curve *c, struct level_facts *facts, uint64_t least
     if (try_size(c, least, FINE, 1, err) != 0)
         return err->code;
     facts->hit = facts->plateau = c->cycles;
-    if (find_miss_cost(c, 2 * least, facts->hit, &facts->deep, found, err) != 0)
+    if (find_miss_cost(c, facts, 2 * least, &facts->deep, found, err) != 0)
         return err->code;
     facts->miss = c->cycles;
-    /* A ring that is far too large for an L1 may be too large for the L2: a
-     * miss costs little more than what loads past L1 cost. */
+    /* Doubling may have gone beyond the next cache. */
     if (c->row->of_sm && facts->miss > 1.2 * facts->next_hit)
         facts->miss = 1.2 * facts->next_hit;
     return 0;
@@ -230,7 +242,7 @@ static int find_knee(struct curve *c, struct level_facts *facts, uint64_t least,
     const struct search_range range = {.least = least,
                                        .most = facts->deep,
                                        .granularity = FINE,
-                                       .relative = 64};
+                                       .relative = 32};
     return search_size(&range, fits, c, search, err);
 }
 

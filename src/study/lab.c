@@ -31,13 +31,13 @@ const struct level_row level_table[LEVEL_COUNT] = {
                   .words = "ld.global.ca.u64",
                   .below = "l2",
                   .of_sm = true,
-                  .most = 2u << 20  },
+                  .most = 16u << 20 },
     [LEVEL_L2] = {.component = "l2",
                   .load = "space=global op=cg",
                   .words = "ld.global.cg.u64",
                   .below = "memory",
                   .of_sm = false,
-                  .most = 512u << 20},
+                  .most = 1024u << 20},
 };
 
 const struct study *study_find(const char *name)
@@ -231,6 +231,19 @@ static double *per_load(const struct samples *s, bool difference)
     return cycles;
 }
 
+/* The median of what repetitions or places gave, and where it is. */
+static void summarise(struct lab *lab, struct cost *cost, const double *cycles,
+                      size_t count)
+{
+    struct rng rng;
+    rng_seed(&rng, prober_seed(lab->prober));
+    const struct stats_interval interval = stats_bootstrap_median(
+        cycles, count, LAB_CONFIDENCE_PERCENT / 100.0, &rng);
+    cost->cycles = stats_median(cycles, count);
+    cost->low = interval.low;
+    cost->high = interval.high;
+}
+
 static int cost_of(struct lab *lab, struct cost *cost, bool difference,
                    struct error *err, const char *text)
 {
@@ -239,15 +252,34 @@ static int cost_of(struct lab *lab, struct cost *cost, bool difference,
     if (probe_text(lab, text, &samples, &cost->experiment, err) != 0)
         return err->code;
     double *const cycles = per_load(&samples, difference);
-    struct rng rng;
-    rng_seed(&rng, prober_seed(lab->prober));
-    const struct stats_interval interval = stats_bootstrap_median(
-        cycles, samples.rows, LAB_CONFIDENCE_PERCENT / 100.0, &rng);
-    cost->cycles = stats_median(cycles, samples.rows);
-    cost->low = interval.low;
-    cost->high = interval.high;
+    summarise(lab, cost, cycles, samples.rows);
     free(cycles);
     samples_free(&samples);
+    return 0;
+}
+
+enum { PLACES_MOST = 32 };
+
+int lab_chase_places(struct lab *lab, struct cost *cost, uint64_t first,
+                     uint64_t apart, size_t places, struct error *err,
+                     const char *fmt, ...)
+{
+    char text[1024], at_place[1100];
+    double cycles[PLACES_MOST];
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(text, sizeof text, fmt, args);
+    va_end(args);
+    *cost = (struct cost){0};
+    for (size_t i = 0; i < places && i < PLACES_MOST; i++) {
+        free(cost->experiment);
+        snprintf(at_place, sizeof at_place, "%s repeats=1 shift=%" PRIu64, text,
+                 first + i * apart);
+        if (cost_of(lab, cost, true, err, at_place) != 0)
+            return err->code;
+        cycles[i] = cost->cycles;
+    }
+    summarise(lab, cost, cycles, places);
     return 0;
 }
 

@@ -114,9 +114,11 @@ static void report_penalty(struct lab *lab, const char *component,
     finding_evidence(f, hit->experiment);
 }
 
-/* Loads that miss L1 and hit L2: a ring of eight times L1, or half of L2, in
- * order of address, so that every policy has let go of a line before it comes
- * again. */
+/*
+ * Loads that miss L1 and hit L2: an L1 is empty when a kernel begins, so each
+ * line is loaded once, and L2 has it from the repetitions before.  Whatever the
+ * policy of L1 is, nothing of it is left.
+ */
 static int l1_misses(struct lab *lab, struct cost *cost, struct error *err)
 {
     const struct level_facts *const l1 = &lab->facts[LEVEL_L1];
@@ -125,21 +127,26 @@ static int l1_misses(struct lab *lab, struct cost *cost, struct error *err)
     if (!l1->present || !l2->present)
         return 0;
     const uint64_t l2_fits = l2->near_fits > 0 ? l2->near_fits : l2->fits;
-    const uint64_t stride = l1->line > 0 ? l1->line : 128;
-    const uint64_t bytes = at_most(8 * l1->overflows, l2_fits / 2);
-    if (bytes < 3 * l1->overflows)
+    const uint64_t stride = l1->line > 128 ? l1->line : 128;
+    const uint64_t lines = at_most(l2_fits / 2 / stride, 6144);
+    if (lines < 3 * 128)
         return 0;
     return lab_chase(lab, cost, err,
                      "chase %s bytes=%" PRIu64 " stride=%" PRIu64
-                     " sweep=1 warm=1 visits=2048",
-                     level_table[LEVEL_L1].load, bytes / stride * stride,
-                     stride);
+                     " order=random window=65536 warm=0 visits=%" PRIu64,
+                     level_table[LEVEL_L1].load, lines * stride, stride,
+                     (lines / 3 - 64) / 64 * 64);
 }
 
-/* Lines beyond all that was loaded before, and flushed, since laying the ring
- * out has written them: with eight times the cache, because of random victims
- * e^-8 of what was there survives.  Windows of 64 KiB: at least one page of any GPU, so one TLB miss in a
- * window's 512 lines; and lines enough for visits that all go to memory. */
+/* How many places memory is asked at, and how far apart these are. */
+enum { PLACES = 15, APART = 4 << 20, VISITS = 4096 };
+
+/*
+ * Lines that no load brought in before: beyond all earlier rings, and each run
+ * elsewhere.  Laying the ring out has written them, hence the flush.  Windows
+ * of 64 KiB: at least one page of any GPU, so that there is one TLB miss in a
+ * window's lines.
+ */
 static int memory(struct lab *lab, struct cost *cost, struct error *err)
 {
     const struct level_facts *const l2 = &lab->facts[LEVEL_L2];
@@ -149,17 +156,20 @@ static int memory(struct lab *lab, struct cost *cost, struct error *err)
         finding_none(f, "%s", l2->why);
         return 0;
     }
-    if (lab_chase(lab, cost, err,
-                  "chase %s bytes=%d stride=128 order=random window=65536 "
-                  "shift=%" PRIu64 " warm=0 flush=%" PRIu64 " visits=4096",
-                  level_table[LEVEL_L2].load, 3 * 4096 * 128, 2 * l2->deep,
-                  8 * l2->overflows) != 0)
+    const uint64_t stride = l2->line > 128 ? l2->line : 128;
+    if (lab_chase_places(lab, cost, 2 * l2->deep, APART, PLACES, err,
+                         "chase %s bytes=%" PRIu64 " stride=%" PRIu64
+                         " order=random window=65536 warm=0 flush=%" PRIu64
+                         " visits=%d",
+                         level_table[LEVEL_L2].load, 3 * VISITS * stride,
+                         stride, 3 * l2->overflows, VISITS) != 0)
         return err->code;
     finding_cost(f, cost);
     say_protocol(f, level_table[LEVEL_L2].words,
                  "random lines, each once, in windows of 64 KiB", false);
     finding_protocol(f, "page", value_text("translation in the TLB"));
     finding_protocol(f, "row", value_text("random lines of one window"));
+    finding_protocol(f, "places", value_number(PLACES));
     return 0;
 }
 

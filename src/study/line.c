@@ -12,21 +12,26 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "base/mem.h"
 #include "study/study.h"
 
 static const char *const needs[] = {"sector", NULL};
 static const char *const gives[] = {"l1.line", "l2.line", NULL};
 
-enum { LINE_MOST = 1024, PLACES = 4 };
+enum { LINE_MOST = 1024 };
+
+/* Where the second part begins, in multiples of the first one's length: odd and
+ * even, and such that no address bit is the same in all. */
+static const unsigned places[] = {1, 2, 3, 4, 7, 8};
 
 /* Share of the loads that miss, by their average cost, for one place. */
 static int miss_share(struct lab *lab, const struct level_row *row,
-                      const struct level_facts *facts, uint64_t line, int place,
+                      const struct level_facts *facts, uint64_t line, size_t place,
                       int warm, struct finding *f, double *share,
                       struct error *err)
 {
     const uint64_t count = facts->fits / line;
-    const uint64_t beyond = (uint64_t)(1 + place) * count * line + line / 2;
+    const uint64_t beyond = places[place] * count * line + line / 2;
     struct cost cost;
     if (lab_average(lab, &cost, err,
                     "chase %s list=0:%" PRIu64 ":%" PRIu64 ",%" PRIu64
@@ -49,7 +54,7 @@ enum { SETTLING = 16 };
 /* The share once the ring has settled, as far as that may change the verdict. */
 static int settled_share(struct lab *lab, const struct level_row *row,
                          const struct level_facts *facts, uint64_t line,
-                         int place, struct finding *f, double *share,
+                         size_t place, struct finding *f, double *share,
                          struct error *err)
 {
     if (miss_share(lab, row, facts, line, place, 1, f, share, err) != 0)
@@ -66,7 +71,7 @@ static int overfull(struct lab *lab, const struct level_row *row,
                     struct finding *f, bool *yes, struct error *err)
 {
     *yes = true;
-    for (int place = 0; *yes && place < PLACES; place++) {
+    for (size_t place = 0; *yes && place < COUNT_OF(places); place++) {
         double share = 0;
         if (settled_share(lab, row, facts, line, place, f, &share, err) != 0)
             return err->code;

@@ -46,7 +46,7 @@ enum { GLANCE = 8192 };
  * fewer launches, but more loads in all. */
 enum { SMS = 4 };
 /* How many lines off a glance may be: it overlooks so few misses. */
-enum { NEAR = 24 };
+enum { NEAR = 12 };
 /* A page's first access pays for the translation; one more element in each
  * 64 KiB, the smallest page there is, takes that on itself. */
 enum { LEAD = 65536, LEAD_BIT = 8 };
@@ -58,7 +58,7 @@ struct seen {
     size_t slow;     /* loads slower than a hit, all of them */
     size_t returned; /* addresses that were so more often than by chance */
     bool full;       /* more than were kept */
-    bool steady;     /* some addresses were slow in every lap */
+    bool steady;     /* most misses came back in every lap */
 };
 
 struct asked {
@@ -73,7 +73,7 @@ struct asked {
     bool whole;        /* judge by whole laps; else by a glance */
     bool careful;      /* by very many laps */
     uint64_t overfull; /* the smallest ring seen to miss, by whole laps … */
-    bool steady;       /* … where the same loads did in every lap */
+    bool steady;       /* … where most came back in every lap */
     size_t tried;
 };
 
@@ -165,6 +165,15 @@ static size_t slow_loads(const struct samples *t, int64_t sm)
     return 0;
 }
 
+/* True if nearly all misses, beyond the most spikes that are to be expected,
+ * were at addresses that missed in every lap. */
+static bool is_steady(const struct seen *s, size_t always, double rate)
+{
+    const double spikes = rate * (double)s->loads;
+    const double misses = (double)s->misses - spikes - 2 * sqrt(spikes);
+    return always > 1 && (double)(always * s->laps) > 0.8 * misses;
+}
+
 static void judge(const struct asked *a, const struct samples *t, int64_t sm,
                   struct seen *s)
 {
@@ -172,7 +181,7 @@ static void judge(const struct asked *a, const struct samples *t, int64_t sm,
     const struct wanted wanted = wanted_of(a, s);
     const size_t returned = count_returned(at, s->misses, wanted.times);
     s->returned = returned >= wanted.addresses ? returned : 0;
-    s->steady = count_returned(at, s->misses, s->laps) > 1;
+    s->steady = is_steady(s, count_returned(at, s->misses, s->laps), a->rate);
     s->slow = slow_loads(t, sm);
     s->full = s->slow > (size_t)a->records;
     free(at);
@@ -214,7 +223,6 @@ static int look(struct asked *a, const struct search_sizes *sizes,
         seen[i].loads = loads;
         judge(a, &t, (int64_t)i, &seen[i]);
     }
-    a->tried += sizes->count;
     finding_evidence(a->finding, name);
     free(name);
     samples_free(&t);
@@ -251,6 +259,9 @@ static bool may_settle(const struct seen *s, size_t warm_up)
     return (double)s->slow <= warm_ups[warm_up].slow_most * (double)s->loads;
 }
 
+/* Laps after which half of what fits has surely settled. */
+enum { SETTLED = 64 };
+
 static void note_overfull(struct asked *a, uint64_t bytes,
                           const struct seen *seen)
 {
@@ -266,6 +277,7 @@ static int fits(void *context, const struct search_sizes *sizes, bool *yes,
     struct asked *const a = context;
     struct seen seen[SEARCH_AT_ONCE];
     bool again = true;
+    a->tried += sizes->count;
     for (size_t i = 0; again && i < COUNT_OF(warm_ups); i++) {
         const uint64_t lines =
             (sizes->first + sizes->count * sizes->step) / a->facts->line;
@@ -319,7 +331,10 @@ static int learn(struct asked *a, struct error *err)
     a->whole = true;
     const struct search_sizes half = {.first = f->fits / 2 / f->line * f->line,
                                       .count = 1};
-    if (look(a, &half, 1, &a->control, err) != 0)
+    /* Spikes are rarer than one in 2000; more means that it has not settled. */
+    if (look(a, &half, 1, &a->control, err) != 0 ||
+        (a->control.slow * 2000 > a->control.loads &&
+         look(a, &half, SETTLED, &a->control, err) != 0))
         return err->code;
     /* One more than seen: none seen is not none there. */
     a->rate = (double)(a->control.misses + 1) / (double)a->control.loads;
@@ -333,37 +348,44 @@ static size_t sms_at_once(const struct asked *a)
     return !a->row->of_sm ? 1 : sms < SMS ? (size_t)(sms > 0 ? sms : 1) : SMS;
 }
 
-/* The bracket around the edge, down to one line. */
+/* The bracket around the edge, down to so many lines. */
 static int find_edge(struct asked *a, uint64_t least, uint64_t most,
-                     struct search *search, struct error *err)
+                     uint64_t lines, struct search *search, struct error *err)
 {
     const uint64_t line = a->facts->line;
     const struct search_range range = {.least = least / line * line,
                                        .most = most / line * line,
-                                       .granularity = line,
+                                       .granularity = lines * line,
                                        .at_once = sms_at_once(a)};
     return search_size(&range, fits, a, search, err);
 }
 
-/* By glances first, then by whole laps around what they found. */
+/* By glances, around the knee; then by whole laps around what they found. */
+static int find_size_of_large(struct asked *a, struct search *edge,
+                              struct error *err)
+{
+    const struct level_facts *const f = a->facts;
+    const uint64_t near = NEAR * f->line;
+    a->whole = false;
+    if (find_edge(a, f->fits - f->fits / 64, f->overflows + f->overflows / 64,
+                  NEAR / 2, edge, err) != 0)
+        return err->code;
+    a->whole = true;
+    return edge->state != SEARCH_BRACKETED
+               ? 0
+               : find_edge(a, edge->fits - near, edge->fits + near, 1, edge,
+                           err);
+}
+
 static int find_size(struct asked *a, struct search *edge, struct error *err)
 {
     const struct level_facts *const f = a->facts;
-    const uint64_t least = f->fits - f->fits / 8, most = 2 * f->overflows;
-    if (f->fits / f->line > 2 * GLANCE) {
-        a->whole = false;
-        if (find_edge(a, least, most, edge, err) != 0)
-            return err->code;
-        a->whole = true;
-        if (edge->state == SEARCH_BRACKETED &&
-            find_edge(a, edge->fits - NEAR * f->line,
-                      edge->fits + NEAR * f->line, edge, err) != 0)
-            return err->code;
-        if (edge->state == SEARCH_BRACKETED)
-            return 0;
-    }
+    if (f->fits / f->line > 2 * GLANCE &&
+        (find_size_of_large(a, edge, err) != 0 ||
+         edge->state == SEARCH_BRACKETED))
+        return err->code;
     a->whole = true;
-    return find_edge(a, least, most, edge, err);
+    return find_edge(a, f->fits - f->fits / 8, 2 * f->overflows, 1, edge, err);
 }
 
 /*
@@ -383,7 +405,7 @@ static int look_again(struct asked *a, struct search *edge, bool *sure,
         return 0;
     if (fits(a, &found, sure, err) != 0 || *sure)
         return err->code;
-    if (find_edge(a, edge->fits - edge->fits / 16, edge->overflows, edge,
+    if (find_edge(a, edge->fits - edge->fits / 16, edge->overflows, 1, edge,
                   err) != 0)
         return err->code;
     *sure = edge->state == SEARCH_BRACKETED;
@@ -392,7 +414,7 @@ static int look_again(struct asked *a, struct search *edge, bool *sure,
 
 /* Rings larger than the edge by one in so many bytes: none may show more hits
  * in a lap than the edge has lines. */
-static const unsigned beyond[] = {256, 64, 16, 4};
+static const unsigned beyond[] = {128, 8};
 
 static int most_that_hit(struct asked *a, const struct search *edge,
                          uint64_t *bytes, struct error *err)

@@ -89,6 +89,13 @@ struct cost {
 };
 int lab_chase(struct lab *lab, struct cost *cost, struct error *err,
               const char *fmt, ...) __attribute__((format(printf, 4, 5)));
+/* The same from `places` runs, once each, whose text ends in " shift=" and a
+ * multiple of `apart` from `first` on: for loads that must not have been made
+ * before, and for what differs from place to place. */
+int lab_chase_places(struct lab *lab, struct cost *cost, uint64_t first,
+                     uint64_t apart, size_t places, struct error *err,
+                     const char *fmt, ...)
+    __attribute__((format(printf, 7, 8)));
 /* The same over all loads of both runs, the clock reads among them: for walks
  * whose loads do not all cost the same, where a difference means nothing. */
 int lab_average(struct lab *lab, struct cost *cost, struct error *err,
