@@ -12,6 +12,8 @@
 const char *const walk_spaces[] = {"global", "readonly", "shared",
                                    "shared_indexed", NULL};
 const char *const walk_ops[] = {"default", "ca", "cg", "cs", "lu", "cv", NULL};
+const char *const walk_sweep_ops[] = {"same", "ca", "cg", "cs",
+                                      "lu",   "cv", NULL};
 const char *const walk_orders[] = {"sequential", "random", NULL};
 
 /* The seed of a random order comes from the experiment itself, so that its
@@ -27,9 +29,12 @@ static uint64_t order_seed(const struct experiment *e)
 static int check(const struct walk *w, struct error *err)
 {
     const struct ring_plan *const p = &w->plan;
-    if (strcmp(w->op, "default") != 0 && !space_has_op(w->space, w->op))
-        return error_set(err, ERR_USAGE, "space=%s has no operator op=%s",
-                         w->space->name, w->op);
+    const char *const ops[] = {w->op, w->sweep_op};
+    for (size_t i = 0; i < COUNT_OF(ops); i++)
+        if (strcmp(ops[i], "default") != 0 && strcmp(ops[i], "same") != 0 &&
+            !space_has_op(w->space, ops[i]))
+            return error_set(err, ERR_USAGE, "space=%s has no operator %s",
+                             w->space->name, ops[i]);
     if (p->stride % w->space->pointer_bytes != 0)
         return error_set(err, ERR_USAGE,
                          "stride=%" PRIu64 " is not a multiple of the %u bytes "
@@ -61,6 +66,7 @@ int walk_read(const struct experiment *e, uint64_t reach, struct walk *w,
     *w = (struct walk){
         .space = space_find(experiment_word(e, "space")),
         .op = experiment_word(e, "op"),
+        .sweep_op = experiment_word(e, "sweep_op"),
         .plan = {.bytes = experiment_number(e, "bytes"),
                  .stride = experiment_number(e, "stride"),
                  .random = strcmp(experiment_word(e, "order"), "random") == 0,
@@ -95,21 +101,14 @@ void walk_free(struct walk *w)
 
 /* ---- the kernel ------------------------------------------------------- */
 
-static const char *dot_op(const struct walk *w, char text[8])
-{
-    snprintf(text, 8, "%s%s", strcmp(w->op, "default") == 0 ? "" : ".",
-             strcmp(w->op, "default") == 0 ? "" : w->op);
-    return text;
-}
-
 /* The load instruction with its operator, of a pointer or of a word. */
-static void load_text(const struct walk *w, const char *format, char *text,
+static void load_text(const char *op, const char *format, char *text,
                       size_t size)
 {
-    char op[8];
     const char *const at = strstr(format, "%s");
-    snprintf(text, size, "%.*s%s%s", (int)(at - format), format, dot_op(w, op),
-             at + 2);
+    const bool plain = strcmp(op, "default") == 0;
+    snprintf(text, size, "%.*s%s%s%s", (int)(at - format), format,
+             plain ? "" : ".", plain ? "" : op, at + 2);
 }
 
 void walk_load(struct kernel_text *k, unsigned copy, const void *context)
@@ -117,7 +116,7 @@ void walk_load(struct kernel_text *k, unsigned copy, const void *context)
     (void)copy;
     const struct walk *const w = context;
     char load[64];
-    load_text(w, w->space->load, load, sizeof load);
+    load_text(w->op, w->space->load, load, sizeof load);
     if (w->space->indexed)
         kernel_line(k, "mad.lo.u32 %%ptr, %%ptr, %u, %%pool;",
                     w->space->pointer_bytes);
@@ -162,10 +161,10 @@ static uint64_t flush_stride(const struct walk *w)
 
 /* All threads of the block load one word of each stride of [%at, %end). */
 static void sweep_range(struct kernel_text *k, const struct walk *w,
-                        uint64_t stride, const char *label)
+                        const char *op, uint64_t stride, const char *label)
 {
     char load[64];
-    load_text(w, w->space->load_word, load, sizeof load);
+    load_text(op, w->space->load_word, load, sizeof load);
     kernel_line(k, "mul.wide.u32 %%next, %%me, %" PRIu64 ";", stride);
     kernel_line(k, "add.u64 %%at, %%at, %%next;");
     kernel_line(k, "%s:", label);
@@ -179,6 +178,11 @@ static void sweep_range(struct kernel_text *k, const struct walk *w,
         kernel_line(k, "xor.b32 %%sink, %%sink, %%word%d;", i);
     kernel_line(k, "setp.lt.u64 %%again, %%at, %%end;");
     kernel_line(k, "@%%again bra %s;", label);
+}
+
+static const char *sweep_op(const struct walk *w)
+{
+    return strcmp(w->sweep_op, "same") == 0 ? w->op : w->sweep_op;
 }
 
 static void sweep_declarations(struct kernel_text *k)
@@ -205,7 +209,7 @@ static void flush_and_sweep(struct kernel_text *k, const struct walk *w)
         walk_job_word(k, "%at", JOB_FLUSH);
         walk_job_word(k, "%end", JOB_FLUSH_BYTES);
         kernel_line(k, "add.u64 %%end, %%end, %%at;");
-        sweep_range(k, w, flush_stride(w), "FLUSH");
+        sweep_range(k, w, w->op, flush_stride(w), "FLUSH");
     }
     if (w->sweep > 0) {
         kernel_note(k, "the ring's range, to fill them");
@@ -214,7 +218,7 @@ static void flush_and_sweep(struct kernel_text *k, const struct walk *w)
         walk_job_word(k, "%at", JOB_SWEEP);
         walk_job_word(k, "%end", JOB_SWEEP_BYTES);
         kernel_line(k, "add.u64 %%end, %%end, %%at;");
-        sweep_range(k, w, w->plan.stride, "SWEEP");
+        sweep_range(k, w, sweep_op(w), w->plan.stride, "SWEEP");
         kernel_line(k, "sub.u64 %%times, %%times, 1;");
         kernel_line(k, "setp.ne.u64 %%again, %%times, 0;");
         kernel_line(k, "@%%again bra SWEEPS;");

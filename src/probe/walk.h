@@ -21,7 +21,7 @@ enum { WALK_CARVE_DRIVER = 101 };
 
 struct walk {
     const struct space *space;
-    const char *op;
+    const char *op, *sweep_op;
     struct ring_plan plan; /* of the first SM */
     uint64_t step;         /* bytes more on each further SM */
     uint64_t shift;        /* bytes between the buffer's start and the rings */
@@ -117,6 +117,8 @@ struct walk {
          64,                                                                   \
          NULL,                                                                 \
          "then sweep the ring's range so many times with all threads"},        \
+        {"sweep_op", PARAM_WORD, "same", 0, 0, walk_sweep_ops,                 \
+         "cache operator of that sweep"},                                      \
         {"warm",                                                               \
          PARAM_NUMBER,                                                         \
          "1",                                                                  \
@@ -125,7 +127,8 @@ struct walk {
          NULL,                                                                 \
          "then chase so many laps untimed"},
 
-extern const char *const walk_spaces[], *const walk_ops[], *const walk_orders[];
+extern const char *const walk_spaces[], *const walk_ops[], *const walk_orders[],
+    *const walk_sweep_ops[];
 
 /* Reads the common parameters; ERR_USAGE where they contradict each other.  Of
  * a ring that is chased for less than a lap only the first `reach` × visits

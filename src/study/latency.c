@@ -115,9 +115,9 @@ static void report_penalty(struct lab *lab, const char *component,
 }
 
 /*
- * Loads that miss L1 and hit L2: an L1 is empty when a kernel begins, so each
- * line is loaded once, and L2 has it from the repetitions before.  Whatever the
- * policy of L1 is, nothing of it is left.
+ * Loads that miss L1 and hit L2: an L1 is empty when a kernel begins; a sweep
+ * past it brings the lines into L2, near to the SM where that has parts; then
+ * each is loaded once.  So nothing depends on the policy of L1.
  */
 static int l1_misses(struct lab *lab, struct cost *cost, struct error *err)
 {
@@ -133,7 +133,8 @@ static int l1_misses(struct lab *lab, struct cost *cost, struct error *err)
         return 0;
     return lab_chase(lab, cost, err,
                      "chase %s bytes=%" PRIu64 " stride=%" PRIu64
-                     " order=random window=65536 warm=0 visits=%" PRIu64,
+                     " order=random window=65536 sweep=1 sweep_op=cg warm=0 "
+                     "visits=%" PRIu64,
                      level_table[LEVEL_L1].load, lines * stride, stride,
                      (lines / 3 - 64) / 64 * 64);
 }

@@ -32,7 +32,8 @@ static const struct range {
  /* measured on H200, driver 580.159, 2026-11, carve-out 0 */
     {"H200", "l1.latency",     31,  33,   1  },
     {"H200", "l2.latency",     260, 300,  1  },
-    {"H200", "shared.latency", 28,  30,   1  },
+    {"H200", "shared.latency", 22,  24,   1  },
+    {"H200", "shared.latency_indexed", 27, 30, 1},
     {"H200", "memory.latency", 600, 720,  1  },
     {"H200", "l1.sector",      32,  32,   1  },
     {"H200", "l1.line",        128, 128,  1  },
