@@ -254,9 +254,11 @@ static const struct {
 } warm_ups[] = {{1, 0.6}, {16, 0.12}, {256, 0.01}, {1024, 0}};
 enum { WARM_LOADS_MOST = 32 << 20 };
 
+/* What misses at the same addresses in every lap has settled. */
 static bool may_settle(const struct seen *s, size_t warm_up)
 {
-    return (double)s->slow <= warm_ups[warm_up].slow_most * (double)s->loads;
+    return !s->steady &&
+           (double)s->slow <= warm_ups[warm_up].slow_most * (double)s->loads;
 }
 
 /* Laps after which half of what fits has surely settled. */
