@@ -140,7 +140,7 @@ static int l1_misses(struct lab *lab, struct cost *cost, struct error *err)
 }
 
 /* How many places memory is asked at, and how far apart these are. */
-enum { PLACES = 15, APART = 4 << 20, VISITS = 4096 };
+enum { PLACES = 9, APART = 4 << 20, VISITS = 4096 };
 
 /*
  * Lines that no load brought in before: beyond all earlier rings, and each run
