@@ -12,7 +12,7 @@ static const char *const gives[] = {
 static int run(struct lab *lab, struct error *err)
 {
     (void)err;
-    for (int i = 0; i < PROPERTY_COUNT; i++) {
+    for (enum device_property i = 0; i < PROPERTY_COUNT; i++) {
         struct finding *const f =
             results_add(lab->results, property_finding(i), lab->study->name);
         finding_method(f, property_text(i));
