@@ -189,29 +189,70 @@ static int shared(struct lab *lab, const char *space, const char *attribute,
     return 0;
 }
 
+/* What one level could not be asked says why, and the others are asked. */
+static int excuse(struct lab *lab, const char *component, const char *attribute,
+                  int status, struct error *err)
+{
+    if (status == 0 || !lab_excuses(status))
+        return status;
+    finding_none(lab_finding(lab, component, attribute), "%s", err->text);
+    return 0;
+}
+
+/* The costs that findings are differences of. */
+struct costs {
+    struct cost l1, l2, below_l1, below_l2;
+};
+
+static int ask_levels(struct lab *lab, struct costs *c, struct error *err)
+{
+    int status = excuse(lab, "l1", "latency",
+                        report_hits(lab, LEVEL_L1, &c->l1, err), err);
+    if (status == 0)
+        status = excuse(lab, "l2", "latency",
+                        report_hits(lab, LEVEL_L2, &c->l2, err), err);
+    if (status == 0)
+        status = excuse(lab, "l1", "miss_penalty",
+                        l1_misses(lab, &c->below_l1, err), err);
+    if (status == 0)
+        status = excuse(lab, "memory", "latency",
+                        memory(lab, &c->below_l2, err), err);
+    return status;
+}
+
+static int ask_shared(struct lab *lab, struct error *err)
+{
+    const int status = excuse(lab, "shared", "latency",
+                              shared(lab, "shared", "latency",
+                                     "ld.shared.u32 by pointer", err),
+                              err);
+    if (status != 0)
+        return status;
+    return excuse(lab, "shared", "latency_indexed",
+                  shared(lab, "shared_indexed", "latency_indexed",
+                         "mad.lo.u32, ld.shared.u32: by index", err),
+                  err);
+}
+
 static int run(struct lab *lab, struct error *err)
 {
-    struct cost l1 = {0}, l2 = {0}, below_l1 = {0}, below_l2 = {0};
-    if (report_hits(lab, LEVEL_L1, &l1, err) == 0 &&
-        report_hits(lab, LEVEL_L2, &l2, err) == 0 &&
-        l1_misses(lab, &below_l1, err) == 0 &&
-        memory(lab, &below_l2, err) == 0 &&
-        shared(lab, "shared", "latency", "ld.shared.u32 by pointer", err) ==
-            0) {
-        shared(lab, "shared_indexed", "latency_indexed",
-               "mad.lo.u32, ld.shared.u32: by index", err);
+    struct costs c = {0};
+    int status = ask_levels(lab, &c, err);
+    if (status == 0)
+        status = ask_shared(lab, err);
+    if (status == 0) {
         if (lab->facts[LEVEL_L1].present)
-            report_penalty(lab, "l1", "l2", &below_l1, &l1);
+            report_penalty(lab, "l1", "l2", &c.below_l1, &c.l1);
         else
             finding_none(lab_finding(lab, "l1", "miss_penalty"), "%s",
                          lab->facts[LEVEL_L1].why);
-        report_penalty(lab, "l2", "memory", &below_l2, &l2);
+        report_penalty(lab, "l2", "memory", &c.below_l2, &c.l2);
     }
-    free(l1.experiment);
-    free(l2.experiment);
-    free(below_l1.experiment);
-    free(below_l2.experiment);
-    return err->code;
+    free(c.l1.experiment);
+    free(c.l2.experiment);
+    free(c.below_l1.experiment);
+    free(c.below_l2.experiment);
+    return status;
 }
 
 const struct study study_latency = {
