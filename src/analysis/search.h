@@ -28,8 +28,8 @@ struct search_range {
     uint64_t least, most; /* the sizes to look between, both tried */
     uint64_t granularity; /* the bracket is no wider than this; > 0 */
     uint64_t relative;    /* or than this part of the size (64: 1/64); 0: no */
-    size_t at_once; /* sizes tried together to narrow a bracket, at most
-                       SEARCH_AT_ONCE; 0 counts as 1, which halves it */
+    size_t at_once;       /* sizes tried together to narrow a bracket, at most
+                             SEARCH_AT_ONCE; 0 counts as 1, which halves it */
 };
 
 enum { SEARCH_AT_ONCE = 16 };

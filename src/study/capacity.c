@@ -54,8 +54,7 @@ static int try_size(struct curve *c, uint64_t bytes, int stride, int sweeps,
 {
     struct cost cost;
     if (lab_average(c->lab, &cost, err,
-                    "chase %s bytes=%" PRIu64
-                    " stride=%d shift=%" PRIu64
+                    "chase %s bytes=%" PRIu64 " stride=%d shift=%" PRIu64
                     " sweep=%d warm=0 visits=4096 repeats=1",
                     c->row->load, bytes, stride, c->shift, sweeps) != 0)
         return err->code;
@@ -215,8 +214,8 @@ static int find_far_end(struct curve *c, struct level_facts *facts,
 
 /* What hits and misses cost: a ring of enough lines to spread over all slices
  * of a level that has them, and rings far too large. */
-static int find_costs(struct curve *c, struct level_facts *facts, uint64_t least,
-                      bool *found, struct error *err)
+static int find_costs(struct curve *c, struct level_facts *facts,
+                      uint64_t least, bool *found, struct error *err)
 {
     if (try_size(c, least, FINE, 1, err) != 0)
         return err->code;

@@ -31,7 +31,7 @@ const struct level_row level_table[LEVEL_COUNT] = {
                   .words = "ld.global.ca.u64",
                   .below = "l2",
                   .of_sm = true,
-                  .most = 16u << 20 },
+                  .most = 16u << 20  },
     [LEVEL_L2] = {.component = "l2",
                   .load = "space=global op=cg",
                   .words = "ld.global.cg.u64",

@@ -222,10 +222,9 @@ static int ask_levels(struct lab *lab, struct costs *c, struct error *err)
 
 static int ask_shared(struct lab *lab, struct error *err)
 {
-    const int status = excuse(lab, "shared", "latency",
-                              shared(lab, "shared", "latency",
-                                     "ld.shared.u32 by pointer", err),
-                              err);
+    const int status = excuse(
+        lab, "shared", "latency",
+        shared(lab, "shared", "latency", "ld.shared.u32 by pointer", err), err);
     if (status != 0)
         return status;
     return excuse(lab, "shared", "latency_indexed",

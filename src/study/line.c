@@ -26,8 +26,8 @@ static const unsigned places[] = {1, 2, 3, 4, 7, 8};
 
 /* Share of the loads that miss, by their average cost, for one place. */
 static int miss_share(struct lab *lab, const struct level_row *row,
-                      const struct level_facts *facts, uint64_t line, size_t place,
-                      int warm, struct finding *f, double *share,
+                      const struct level_facts *facts, uint64_t line,
+                      size_t place, int warm, struct finding *f, double *share,
                       struct error *err)
 {
     const uint64_t count = facts->fits / line;
@@ -51,7 +51,8 @@ static const double overfull_share = 0.25, certain_share = 0.95;
 /* Laps after which a cache with random victims has settled well enough. */
 enum { SETTLING = 16 };
 
-/* The share once the ring has settled, as far as that may change the verdict. */
+/* The share once the ring has settled, as far as that may change the verdict.
+ */
 static int settled_share(struct lab *lab, const struct level_row *row,
                          const struct level_facts *facts, uint64_t line,
                          size_t place, struct finding *f, double *share,

@@ -10,8 +10,10 @@
  * The verdict is checked by what must hold for every cache: the lines that hit
  * in one lap were all there when it began, so their number bounds the size
  * from below.  If a larger ring shows more hits than the size found, there is
- * no clean edge (an index that scatters unevenly), and the most that was seen
- * to hit is the answer, with the interval up to where most loads miss.
+ * no clean edge (an index that scatters unevenly, a policy that never lets the
+ * ring settle), and that number is reported, as the bound that it is.  So is it
+ * where victims are picked at random in a cache too large for the laps that
+ * would show one line too many.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -70,10 +72,10 @@ struct asked {
     double rate;         /* spikes as slow as that, of one load */
     struct seen control; /* the ring, surely in the cache, that told the rate */
     int records;         /* loads that a trace keeps */
-    bool whole;        /* judge by whole laps; else by a glance */
-    bool careful;      /* by very many laps */
-    uint64_t overfull; /* the smallest ring seen to miss, by whole laps … */
-    bool steady;       /* … where most came back in every lap */
+    bool whole;          /* judge by whole laps; else by a glance */
+    bool careful;        /* by very many laps */
+    uint64_t overfull;   /* the smallest ring seen to miss, by whole laps … */
+    bool steady;         /* … where most came back in every lap */
     size_t tried;
 };
 
@@ -251,7 +253,12 @@ static bool is_clean(const struct asked *a, const struct seen *s)
 static const struct {
     uint64_t laps;
     double slow_most;
-} warm_ups[] = {{1, 0.6}, {16, 0.12}, {256, 0.01}, {1024, 0}};
+} warm_ups[] = {
+    {1,    0.6 },
+    {16,   0.12},
+    {256,  0.01},
+    {1024, 0   }
+};
 enum { WARM_LOADS_MOST = 32 << 20 };
 
 /* What misses at the same addresses in every lap has settled. */
@@ -458,13 +465,15 @@ static int conclude(struct asked *a, struct level_facts *facts,
         return err->code;
     finding_protocol(a->finding, "sizes_tried", value_number((double)a->tried));
     if (hit > edge->fits + facts->line) {
-        report_bound(a, hit, "there is no clean edge, since single lines of "
-                             "smaller rings miss");
+        report_bound(a, hit,
+                     "there is no clean edge, since single lines of "
+                     "smaller rings miss");
         return 0;
     }
     if (!sure) {
-        report_bound(a, hit, "victims are picked at random, and the ring is "
-                             "too long for the laps that would show the edge");
+        report_bound(a, hit,
+                     "victims are picked at random, and the ring is "
+                     "too long for the laps that would show the edge");
         return 0;
     }
     facts->size = edge->fits;
@@ -536,7 +545,8 @@ const struct study study_size = {
     .name = "size",
     .question = "How many bytes does each cache hold?",
     .method = "The largest ring that no load misses in whole traced laps; "
-              "checked against the bytes that hit in larger rings.",
+              "checked against the bytes that hit in larger rings, which are "
+              "the bound that is reported where there is no such ring.",
     .needs = needs,
     .gives = gives,
     .kernels = kernels,
