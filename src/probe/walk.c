@@ -54,6 +54,11 @@ static int check(const struct walk *w, struct error *err)
                              "list has offsets that are not multiples of the "
                              "%u bytes of a pointer",
                              w->space->pointer_bytes);
+    for (size_t i = 0; i < p->segment_count; i++)
+        if (p->segments[i].count > 1 && p->segments[i].step == 0)
+            return error_set(err, ERR_USAGE,
+                             "list visits one element several times: a step "
+                             "is 0");
     if (p->segment_count > 0 && (w->sms > 1 || w->sweep > 0))
         return error_set(err, ERR_USAGE,
                          "list goes with one SM and without sweep");

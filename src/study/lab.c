@@ -1,4 +1,5 @@
 /* The lab, the table of studies and the planner. */
+#include <assert.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -169,6 +170,18 @@ int plan_run(struct lab *lab, const char *const *names, size_t count,
 
 /* ---- for studies ------------------------------------------------------ */
 
+/* The caller frees. */
+static char *formatted(const char *fmt, va_list args)
+{
+    va_list again;
+    va_copy(again, args);
+    const int length = vsnprintf(NULL, 0, fmt, again);
+    va_end(again);
+    char *const text = xmalloc((size_t)length + 1);
+    vsnprintf(text, (size_t)length + 1, fmt, args);
+    return text;
+}
+
 static int probe_text(struct lab *lab, const char *text,
                       struct samples *samples, char **canonical,
                       struct error *err)
@@ -181,12 +194,13 @@ static int probe_text(struct lab *lab, const char *text,
 int lab_probe(struct lab *lab, struct samples *samples, char **canonical,
               struct error *err, const char *fmt, ...)
 {
-    char text[1024];
     va_list args;
     va_start(args, fmt);
-    vsnprintf(text, sizeof text, fmt, args);
+    char *const text = formatted(fmt, args);
     va_end(args);
-    return probe_text(lab, text, samples, canonical, err);
+    const int status = probe_text(lab, text, samples, canonical, err);
+    free(text);
+    return status;
 }
 
 struct finding *lab_finding(struct lab *lab, const char *component,
@@ -264,45 +278,50 @@ int lab_chase_places(struct lab *lab, struct cost *cost, uint64_t first,
                      uint64_t apart, size_t places, struct error *err,
                      const char *fmt, ...)
 {
-    char text[1024], at_place[1100];
     double cycles[PLACES_MOST];
+    int status = 0;
     va_list args;
     va_start(args, fmt);
-    vsnprintf(text, sizeof text, fmt, args);
+    char *const text = formatted(fmt, args);
     va_end(args);
+    assert(places <= PLACES_MOST);
     *cost = (struct cost){0};
-    for (size_t i = 0; i < places && i < PLACES_MOST; i++) {
+    for (size_t i = 0; status == 0 && i < places; i++) {
         free(cost->experiment);
-        snprintf(at_place, sizeof at_place, "%s repeats=1 shift=%" PRIu64, text,
-                 first + i * apart);
-        if (cost_of(lab, cost, true, err, at_place) != 0)
-            return err->code;
+        char *const at_place =
+            xasprintf("%s repeats=1 shift=%" PRIu64, text, first + i * apart);
+        status = cost_of(lab, cost, true, err, at_place);
         cycles[i] = cost->cycles;
+        free(at_place);
     }
-    summarise(lab, cost, cycles, places);
-    return 0;
+    free(text);
+    if (status == 0)
+        summarise(lab, cost, cycles, places);
+    return status;
 }
 
 int lab_chase(struct lab *lab, struct cost *cost, struct error *err,
               const char *fmt, ...)
 {
-    char text[1024];
     va_list args;
     va_start(args, fmt);
-    vsnprintf(text, sizeof text, fmt, args);
+    char *const text = formatted(fmt, args);
     va_end(args);
-    return cost_of(lab, cost, true, err, text);
+    const int status = cost_of(lab, cost, true, err, text);
+    free(text);
+    return status;
 }
 
 int lab_average(struct lab *lab, struct cost *cost, struct error *err,
                 const char *fmt, ...)
 {
-    char text[1024];
     va_list args;
     va_start(args, fmt);
-    vsnprintf(text, sizeof text, fmt, args);
+    char *const text = formatted(fmt, args);
     va_end(args);
-    return cost_of(lab, cost, false, err, text);
+    const int status = cost_of(lab, cost, false, err, text);
+    free(text);
+    return status;
 }
 
 int lab_each_level(struct lab *lab, const char *attribute,
