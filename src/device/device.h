@@ -35,7 +35,9 @@ struct device_info {
     char driver[32];       /* version of CUDA that it speaks, "" if none */
     char uuid[64];         /* "GPU-…", "" if none */
     int cc_major, cc_minor;
-    bool simulated;
+    bool simulated; /* for reports: nothing that measures may ask */
+    /* How long it must work until its clock has risen from idle. */
+    double warm_up_s;
     /* -1: not reported.  The indices are enum device_property. */
     int64_t value[PROPERTY_COUNT];
 };

@@ -188,7 +188,7 @@ static int warm_up(struct prober *p, struct error *err)
     if (experiment_parse("clock spin=2000000", &spin, err) != 0)
         return err->code;
     samples_init(&samples, spin.probe);
-    const double until = now_seconds() + (p->info->simulated ? 0 : 0.05);
+    const double until = now_seconds() + p->info->warm_up_s;
     int status;
     do
         status = spin.probe->once(p, &spin, &samples, err);

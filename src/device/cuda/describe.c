@@ -156,6 +156,9 @@ static int ask_identity(struct gpu *gpu, struct error *err)
     return status;
 }
 
+/* From idle to the highest clock, with room to spare. */
+static const double warm_up_s = 0.05;
+
 int gpu_describe(struct gpu *gpu, struct error *err)
 {
     struct device_info *const info = &gpu->device.info;
@@ -168,6 +171,7 @@ int gpu_describe(struct gpu *gpu, struct error *err)
              architecture_of(info->cc_major * 10 + info->cc_minor));
     snprintf(info->driver, sizeof info->driver, "%d.%d",
              gpu->driver.version / 1000, gpu->driver.version % 1000 / 10);
+    info->warm_up_s = warm_up_s;
     ask_attributes(gpu);
     ask_texture_width(gpu);
     ask_nvml(gpu);
