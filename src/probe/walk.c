@@ -106,26 +106,14 @@ void walk_free(struct walk *w)
 
 /* ---- the kernel ------------------------------------------------------- */
 
-/* The load instruction with its operator, of a pointer or of a word. */
-static void load_text(const char *op, const char *format, char *text,
-                      size_t size)
-{
-    const char *const at = strstr(format, "%s");
-    const bool plain = strcmp(op, "default") == 0;
-    snprintf(text, size, "%.*s%s%s%s", (int)(at - format), format,
-             plain ? "" : ".", plain ? "" : op, at + 2);
-}
-
 void walk_load(struct kernel_text *k, unsigned copy, const void *context)
 {
     (void)copy;
     const struct walk *const w = context;
-    char load[64];
-    load_text(w->op, w->space->load, load, sizeof load);
     if (w->space->indexed)
         kernel_line(k, "mad.lo.u32 %%ptr, %%ptr, %u, %%pool;",
                     w->space->pointer_bytes);
-    kernel_line(k, "%s %%ptr, [%%ptr];", load);
+    space_load(k, w->space->load, w->op, "%ptr", "%ptr");
 }
 
 static void choose_sm(struct kernel_text *k)
@@ -168,14 +156,15 @@ static uint64_t flush_stride(const struct walk *w)
 static void sweep_range(struct kernel_text *k, const struct walk *w,
                         const char *op, uint64_t stride, const char *label)
 {
-    char load[64];
-    load_text(op, w->space->load_word, load, sizeof load);
     kernel_line(k, "mul.wide.u32 %%next, %%me, %" PRIu64 ";", stride);
     kernel_line(k, "add.u64 %%at, %%at, %%next;");
     kernel_line(k, "%s:", label);
     for (int i = 0; i < SWEEP_UNROLL; i++) {
         kernel_line(k, "setp.lt.u64 %%in%d, %%at, %%end;", i);
-        kernel_line(k, "@%%in%d %s %%word%d, [%%at];", i, load, i);
+        char word[32], guarded[160];
+        snprintf(word, sizeof word, "%%word%d", i);
+        snprintf(guarded, sizeof guarded, "@%%in%d %s", i, w->space->load_word);
+        space_load(k, guarded, op, word, "%at");
         kernel_line(k, "add.u64 %%at, %%at, %" PRIu64 ";",
                     stride * threads_of(w));
     }

@@ -9,17 +9,30 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Where the elements of a ring lie. */
-enum space_memory { MEMORY_GLOBAL, MEMORY_SHARED };
+#include "ptx/kernel.h"
+
+/* Where the elements of a ring lie, and who can write them: the host or any
+ * kernel; the block; the host, through a symbol; the thread alone. */
+enum space_memory {
+    MEMORY_GLOBAL,
+    MEMORY_SHARED,
+    MEMORY_CONSTANT,
+    MEMORY_LOCAL
+};
 
 struct space {
     const char *name;       /* as in `space=global` */
     const char *const *ops; /* cache operators; the first is the default */
     enum space_memory memory;
-    const char *load;       /* "%s" takes ".OP": a load of one pointer */
-    const char *load_word;  /* the same of 32 bits, for sweeps; or NULL */
-    unsigned pointer_bytes; /* of an element */
+    /* A load of one pointer, and of a 32-bit word for sweeps (or NULL): $o
+     * takes ".OP", $d the register that is loaded, $a the address. */
+    const char *load, *load_word;
+    unsigned pointer_bytes; /* of an element, and of $a */
     bool indexed;           /* elements are indices, not pointers */
+    bool texture;           /* addresses are texels of %texture, 4 B each */
+    /* Bytes that one byte of the ring's lines is apart in the caches: 32
+     * threads' words of local memory lie side by side. */
+    unsigned spread;
     const char *help;
 };
 
@@ -28,5 +41,12 @@ extern const struct space space_table[];
 const struct space *space_find(const char *name);
 /* True if OP is one of the space's. */
 bool space_has_op(const struct space *space, const char *op);
+
+/* Declares what the loads of a space need besides their operands. */
+void space_declare(struct kernel_text *k, const struct space *space);
+/* Writes a line with `format`, which is the space's load or load_word; op
+ * "default" is the one that programs get who name none. */
+void space_load(struct kernel_text *k, const char *format, const char *op,
+                const char *into, const char *address);
 
 #endif
