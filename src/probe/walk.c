@@ -7,7 +7,7 @@
 
 #include "base/hash.h"
 #include "base/mem.h"
-#include "probe/run.h"
+#include "probe/crew.h"
 
 const char *const walk_spaces[] = {"global", "readonly", "shared",
                                    "shared_indexed", NULL};
@@ -114,26 +114,6 @@ void walk_load(struct kernel_text *k, unsigned copy, const void *context)
         kernel_line(k, "mad.lo.u32 %%ptr, %%ptr, %u, %%pool;",
                     w->space->pointer_bytes);
     space_load(k, w->space->load, w->op, "%ptr", "%ptr");
-}
-
-static void choose_sm(struct kernel_text *k)
-{
-    kernel_note(k, "the first block on a wanted SM takes its job");
-    kernel_line(k, "mov.u32 %%sm, %%smid;");
-    kernel_line(k, "mov.u32 %%me, %%tid.x;");
-    kernel_line(k, "setp.ne.u32 %%other, %%me, 0;");
-    kernel_line(k, "@%%other bra CLAIMED;");
-    kernel_line(k, "ld.param.u64 %%at, [slots];");
-    kernel_line(k, "mad.wide.u32 %%at, %%sm, 4, %%at;");
-    kernel_line(k, "atom.global.exch.b32 %%slot, [%%at], 0xffffffff;");
-    kernel_line(k, "st.shared.u32 [pool], %%slot;");
-    kernel_line(k, "CLAIMED:");
-    kernel_line(k, "bar.sync 0;");
-    kernel_line(k, "ld.shared.u32 %%slot, [pool];");
-    kernel_line(k, "setp.eq.u32 %%again, %%slot, 0xffffffff;");
-    kernel_line(k, "@%%again ret;");
-    kernel_line(k, "ld.param.u64 %%job, [jobs];");
-    kernel_line(k, "mad.wide.u32 %%job, %%slot, %d, %%job;", JOB_WORDS * 8);
 }
 
 enum { SWEEP_UNROLL = 4 };
@@ -264,11 +244,10 @@ static void first_pointer(struct kernel_text *k, const struct walk *w)
 
 void walk_opening(struct kernel_text *k, const struct walk *w)
 {
-    kernel_line(k, ".reg .b32 %%sm, %%me, %%slot, %%sink, %%pool;");
-    kernel_line(k, ".reg .b64 %%job, %%at, %%ptr64;");
+    crew_opening(k, JOB_WORDS * 8);
+    kernel_line(k, ".reg .b32 %%sink, %%pool;");
+    kernel_line(k, ".reg .b64 %%ptr64;");
     kernel_line(k, ".reg .b%u %%ptr;", 8 * w->space->pointer_bytes);
-    kernel_line(k, ".reg .pred %%other, %%again;");
-    choose_sm(k);
     kernel_line(k, "mov.u32 %%pool, pool;");
     kernel_line(k, "add.u32 %%pool, %%pool, %d;", WALK_POOL_OWN);
     if (w->space->memory == MEMORY_SHARED)
@@ -373,16 +352,14 @@ static void pad_links(struct buf *links)
 /* Everything that one launch needs, on the host and on the device. */
 struct stage {
     const struct walk *walk;
-    uint64_t region, ring, flush, links_at, jobs_at, slots_at, out_at;
+    struct crew crew;
+    uint64_t region, ring, flush, links_at;
     struct buf links;
-    uint64_t *jobs;
-    int32_t *slots;
+    uint64_t *jobs, *sms;
 };
 
-enum { SLOTS = 1024 };
-
 static int place_buffers(struct prober *prober, struct stage *s,
-                         size_t words_each, struct error *err)
+                         struct error *err)
 {
     const struct walk *const w = s->walk;
     s->region = walk_region(w);
@@ -394,17 +371,11 @@ static int place_buffers(struct prober *prober, struct stage *s,
     if (w->flush > 0 &&
         prober_buffer(prober, BUFFER_FLUSH, w->flush, &s->flush, err) != 0)
         return err->code;
-    if (prober_buffer(prober, BUFFER_JOBS, w->sms * JOB_WORDS * 8, &s->jobs_at,
-                      err) != 0 ||
-        prober_buffer(prober, BUFFER_SLOTS, SLOTS * sizeof(int32_t),
-                      &s->slots_at, err) != 0)
-        return err->code;
-    return prober_buffer(prober, BUFFER_OUT, w->sms * words_each * 8,
-                         &s->out_at, err);
+    return crew_place(prober, &s->crew, err);
 }
 
 static void fill_job(struct stage *s, uint64_t slot, const uint64_t *order,
-                     size_t elements, size_t links_before, size_t words_each,
+                     size_t elements, size_t links_before,
                      void (*own)(const struct walk *, size_t, uint64_t *))
 {
     const struct walk *const w = s->walk;
@@ -420,13 +391,12 @@ static void fill_job(struct stage *s, uint64_t slot, const uint64_t *order,
     job[JOB_SWEEPS] = w->sweep;
     job[JOB_LINKS] = s->links_at + links_before;
     job[JOB_LINK_COUNT] = elements;
-    job[JOB_OUT] = s->out_at + slot * words_each * 8;
+    job[JOB_OUT] = s->crew.out_at + slot * s->crew.words_each * 8;
     own(w, elements, job + JOB_OWN);
-    s->slots[w->sm + slot] = (int32_t)slot;
 }
 
 /* Builds all rings. */
-static int build_rings(struct stage *s, size_t words_each,
+static int build_rings(struct stage *s,
                        void (*own)(const struct walk *, size_t, uint64_t *),
                        struct walk_out *out, struct error *err)
 {
@@ -442,7 +412,7 @@ static int build_rings(struct stage *s, size_t words_each,
         }
         const uint64_t base =
             w->space->memory == MEMORY_GLOBAL ? s->ring + slot * s->region : 0;
-        fill_job(s, slot, order, count, s->links.length, words_each, own);
+        fill_job(s, slot, order, count, s->links.length, own);
         append_links(&s->links, order, count, base);
         out->elements[slot] = count;
         free(order);
@@ -451,10 +421,9 @@ static int build_rings(struct stage *s, size_t words_each,
     return 0;
 }
 
-static int upload(struct prober *prober, struct stage *s, size_t words_each,
-                  struct error *err)
+static int upload_rings(struct prober *prober, struct stage *s,
+                        struct error *err)
 {
-    struct device *const d = prober_device(prober);
     const uint64_t old = s->links_at;
     if (prober_buffer(prober, BUFFER_LINKS, s->links.length, &s->links_at,
                       err) != 0)
@@ -462,88 +431,31 @@ static int upload(struct prober *prober, struct stage *s, size_t words_each,
     /* The jobs were filled before the size of the links was known. */
     for (uint64_t slot = 0; slot < s->walk->sms; slot++)
         s->jobs[slot * JOB_WORDS + JOB_LINKS] += s->links_at - old;
-    const size_t out_bytes = s->walk->sms * words_each * 8;
-    void *const zeros = xcalloc(1, out_bytes);
-    int status = device_copy_in(d, s->out_at, zeros, out_bytes, err);
-    free(zeros);
-    if (status == 0)
-        status =
-            device_copy_in(d, s->links_at, s->links.data, s->links.length, err);
-    if (status == 0)
-        status = device_copy_in(d, s->jobs_at, s->jobs,
-                                s->walk->sms * JOB_WORDS * 8, err);
+    int status = device_copy_in(prober_device(prober), s->links_at,
+                                s->links.data, s->links.length, err);
     if (status == 0 && s->walk->space->memory == MEMORY_GLOBAL)
         status = scatter(prober, &s->links, s->links_at, err);
     return status;
 }
 
-/* `times` blocks for every SM; those that find nothing to do leave at once. */
-static int launch(struct prober *prober, struct kernel *kernel,
-                  const struct stage *s, uint64_t pool, unsigned times,
-                  struct error *err)
+static void muster(struct stage *s, size_t words_each, uint64_t pool)
 {
-    struct device *const d = prober_device(prober);
-    if (device_copy_in(d, s->slots_at, s->slots, SLOTS * sizeof *s->slots,
-                       err) != 0)
-        return err->code;
-    const int64_t sms = prober_info(prober)->value[PROPERTY_SMS];
-    const struct launch launch = {
-        .grid = {times * (unsigned)(sms > 0 ? sms : SLOTS)},
-        .block = {           threads_of(s->walk)                                        },
-        .shared_bytes = (unsigned)(WALK_POOL_OWN + pool),
-        .carve_out = s->walk->carve == WALK_CARVE_DRIVER ? CARVE_OUT_DEFAULT
-                                                         : (int)s->walk->carve,
-        .args = { &s->jobs_at,                                         &s->slots_at},
-        .arg_count = 2,
+    const struct walk *const w = s->walk;
+    s->sms = xcalloc(w->sms, sizeof *s->sms);
+    for (uint64_t i = 0; i < w->sms; i++)
+        s->sms[i] = w->sm + i;
+    s->jobs = xcalloc(w->sms * JOB_WORDS, 8);
+    s->crew = (struct crew){
+        .count = w->sms,
+        .sms = s->sms,
+        .jobs = s->jobs,
+        .job_bytes = JOB_WORDS * 8,
+        .words_each = words_each,
+        .threads = threads_of(w),
+        .shared_bytes = WALK_POOL_OWN + pool,
+        .carve_out =
+            w->carve == WALK_CARVE_DRIVER ? CARVE_OUT_DEFAULT : (int)w->carve,
     };
-    return device_launch(d, kernel, &launch, err);
-}
-
-/* True if every SM asked for has done its job. */
-static bool complete(const struct walk_out *out, uint64_t sms,
-                     size_t words_each)
-{
-    for (uint64_t slot = 0; slot < sms; slot++)
-        if (out->words[(slot + 1) * words_each - 1] != 1)
-            return false;
-    return true;
-}
-
-/* A launch may leave an SM out: how often it is tried, with ever more blocks.
- */
-enum { LAUNCHES_MOST = 5 };
-
-static int launch_until_complete(struct prober *prober, struct kernel *kernel,
-                                 const struct stage *s, uint64_t pool,
-                                 size_t words_each, struct walk_out *out,
-                                 struct error *err)
-{
-    const uint64_t sms = s->walk->sms;
-    out->words = xcalloc(sms * words_each, 8);
-    for (unsigned i = 0; i < LAUNCHES_MOST; i++) {
-        if (launch(prober, kernel, s, pool, i + 1, err) != 0 ||
-            device_copy_out(prober_device(prober), out->words, s->out_at,
-                            sms * words_each * 8, err) != 0)
-            return err->code;
-        if (complete(out, sms, words_each))
-            return 0;
-    }
-    return error_set(err, ERR_DEVICE,
-                     "no block came to run on SM %" PRIu64 " to %" PRIu64
-                     " in %d launches",
-                     s->walk->sm, s->walk->sm + sms - 1, LAUNCHES_MOST);
-}
-
-static int check_sms(const struct walk *w, const struct device_info *info,
-                     struct error *err)
-{
-    const int64_t sms = info->value[PROPERTY_SMS];
-    if (sms > 0 && w->sm + w->sms > (uint64_t)sms)
-        return error_set(err, ERR_USAGE,
-                         "sm=%" PRIu64 " sms=%" PRIu64 " asks for more than "
-                         "the %" PRId64 " SMs of %s",
-                         w->sm, w->sms, sms, info->name);
-    return 0;
 }
 
 int walk_run(struct prober *prober, const struct experiment *experiment,
@@ -555,22 +467,20 @@ int walk_run(struct prober *prober, const struct experiment *experiment,
     struct stage s = {.walk = walk};
     struct kernel *kernel;
     *out = (struct walk_out){0};
-    if (check_sms(walk, prober_info(prober), err) != 0 ||
-        prober_kernel(prober, experiment, name, &kernel, err) != 0 ||
-        place_buffers(prober, &s, words_each, err) != 0)
-        return err->code;
-    s.jobs = xcalloc(walk->sms * JOB_WORDS, 8);
-    s.slots = xmalloc(SLOTS * sizeof *s.slots);
-    memset(s.slots, 0xff, SLOTS * sizeof *s.slots);
-    out->elements = xcalloc(walk->sms, sizeof *out->elements);
-    int status = build_rings(&s, words_each, own, out, err);
+    muster(&s, words_each, pool);
+    int status = prober_kernel(prober, experiment, name, &kernel, err);
     if (status == 0)
-        status = upload(prober, &s, words_each, err);
+        status = place_buffers(prober, &s, err);
+    if (status == 0) {
+        out->elements = xcalloc(walk->sms, sizeof *out->elements);
+        status = build_rings(&s, own, out, err);
+    }
     if (status == 0)
-        status = launch_until_complete(prober, kernel, &s, pool, words_each,
-                                       out, err);
+        status = upload_rings(prober, &s, err);
+    if (status == 0)
+        status = crew_run(prober, &s.crew, kernel, &out->words, err);
     free(s.jobs);
-    free(s.slots);
+    free(s.sms);
     buf_free(&s.links);
     if (status != 0)
         walk_done(out);

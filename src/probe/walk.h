@@ -2,15 +2,14 @@
  * What the pointer-chasing probes have in common: their parameters, the ring
  * in device memory, the choice of SMs, and the opening of their kernels.
  *
- * A launch has one block for each SM of the GPU, more if that missed one.  The
- * first block that finds itself on a wanted SM takes that SM's job; all others
- * leave at once.  So different ring sizes run on different SMs in one launch
- * (Groessler 2022, 4.7.2).  In a block that works, all threads sweep memory
- * where that is asked for; then thread 0 chases alone.
+ * Rings of several SMs are chased in one launch (probe/crew.h).  In a block
+ * that works, all threads sweep memory where that is asked for; then thread 0
+ * chases alone.
  */
 #ifndef SONDE_PROBE_WALK_H
 #define SONDE_PROBE_WALK_H
 
+#include "probe/crew.h"
 #include "probe/probe.h"
 #include "probe/ring.h"
 #include "ptx/kernel.h"
@@ -92,9 +91,14 @@ struct walk {
          1ull << 40,                                                           \
          NULL,                                                                 \
          "bytes more on each further SM"},                                     \
-        {"shift", PARAM_NUMBER, "0", 0, 1ull << 40, NULL,                          \
-     "where in its buffer the ring begins, B"},                                \
-    {"sm", PARAM_NUMBER, "0", 0, 1023, NULL, "first SM"},                  \
+        {"shift",                                                              \
+         PARAM_NUMBER,                                                         \
+         "0",                                                                  \
+         0,                                                                    \
+         1ull << 40,                                                           \
+         NULL,                                                                 \
+         "where in its buffer the ring begins, B"},                            \
+        {"sm", PARAM_NUMBER, "0", 0, 1023, NULL, "first SM"},                  \
         {"sms", PARAM_NUMBER, "1", 1, 1024, NULL, "how many SMs at once"},     \
         {"carve",                                                              \
          PARAM_NUMBER,                                                         \
@@ -117,7 +121,12 @@ struct walk {
          64,                                                                   \
          NULL,                                                                 \
          "then sweep the ring's range so many times with all threads"},        \
-        {"sweep_op", PARAM_WORD, "same", 0, 0, walk_sweep_ops,                 \
+        {"sweep_op",                                                           \
+         PARAM_WORD,                                                           \
+         "same",                                                               \
+         0,                                                                    \
+         0,                                                                    \
+         walk_sweep_ops,                                                       \
          "cache operator of that sweep"},                                      \
         {"warm",                                                               \
          PARAM_NUMBER,                                                         \
@@ -127,8 +136,8 @@ struct walk {
          NULL,                                                                 \
          "then chase so many laps untimed"},
 
-extern const char *const walk_spaces[], *const walk_ops[], *const walk_orders[],
-    *const walk_sweep_ops[];
+extern const char *const walk_spaces[],
+    *const walk_ops[], *const walk_orders[], *const walk_sweep_ops[];
 
 /* Reads the common parameters; ERR_USAGE where they contradict each other.  Of
  * a ring that is chased for less than a lap only the first `reach` × visits
@@ -157,9 +166,9 @@ enum walk_word {
 };
 
 /* Module variables that a walking kernel needs. */
-#define WALK_VARIABLES ".extern .shared .align 16 .b8 pool[];\n\n"
+#define WALK_VARIABLES CREW_VARIABLES
 /* Bytes at the start of `pool` that the opening keeps for itself. */
-enum { WALK_POOL_OWN = 16 };
+enum { WALK_POOL_OWN = CREW_POOL };
 
 /*
  * Writes the opening: parameters `jobs slots`, choice of the SM, flush and
