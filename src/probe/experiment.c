@@ -143,6 +143,9 @@ static int read_value(const struct param *p, const char *text, char **value,
         return read_word(p, text, value, err);
     case PARAM_LIST:
         return read_list(p, text, value, err);
+    case PARAM_TEXT:
+        *value = xstrdup(text);
+        return 0;
     }
     return 0;
 }

@@ -21,6 +21,7 @@ enum param_kind {
     PARAM_NUMBER, /* decimal, 0x…, or with K, M, G */
     PARAM_WORD,   /* one of `words` */
     PARAM_LIST,   /* START:COUNT:STEP[,…]: segments of byte offsets */
+    PARAM_TEXT,   /* any, which the probe itself reads */
 };
 
 struct param {
