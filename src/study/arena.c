@@ -20,21 +20,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/counts.h"
 #include "analysis/stats.h"
 #include "base/buf.h"
 #include "base/mem.h"
 
 enum {
-    LAPS = 6,          /* timed, fewer of long lists … */
-    LAPS_LEAST = 3,    /* … but not fewer than these */
+    LAPS = 6,          /* timed at first, fewer of long lists … */
+    LAPS_LEAST = 3,    /* … but not fewer than these … */
+    LAPS_MORE = 64,    /* … and then more, where it is not yet sure */
+    TAKES_MOST = 24,   /* launches to be sure */
     KEPT_MOST = 7000,  /* loads that one launch keeps */
     APART_MOST = 1000, /* of lists with filler between */
     DRAWS_MOST = 500,
     SETTLE_MOST = 60000 /* loads to settle with */
 };
-/* Loads that are disturbed and look like misses, at most, of so many. */
-enum { DISTURBED = 200, DISTURBED_OF = 100000 };
+/* Share of loads that are disturbed and look like misses, at most. */
+static const double DISTURBED = 0.002;
 
 void arena_done(struct arena *a)
 {
@@ -153,32 +154,35 @@ static void doubt_misses(struct policy_load *loads, const double *cycles,
 
 /* ---- does it fit? ----------------------------------------------------- */
 
+/* What the timed laps over a list showed, over one launch or several. */
 struct laps {
-    uint64_t count, laps; /* of a list, timed */
-    size_t misses, loads;
+    size_t laps, misses;
     size_t lapses; /* laps without a miss */
     size_t steady; /* places that missed in every lap */
 };
 
-static struct laps count_laps(const struct arena *a, const double *cycles,
-                              uint64_t count, uint64_t laps, double base)
+static void count_laps(const struct arena *a, const double *cycles,
+                       uint64_t count, uint64_t laps, double base,
+                       struct laps *l)
 {
-    struct laps l = {.count = count, .laps = laps, .loads = count * laps};
     size_t *const missed = xcalloc(count, sizeof *missed);
     for (uint64_t lap = 0; lap < laps; lap++) {
-        size_t here = 0;
-        for (uint64_t i = 0; i < count; i++)
-            if (judge(a, base, cycles[lap * count + i]) == LOAD_MISS) {
-                here++;
-                missed[i]++;
-            }
-        l.misses += here;
-        l.lapses += here == 0;
+        size_t misses = 0, unknown = 0;
+        for (uint64_t i = 0; i < count; i++) {
+            const enum policy_outcome outcome =
+                judge(a, base, cycles[lap * count + i]);
+            misses += outcome == LOAD_MISS;
+            unknown += outcome == LOAD_UNKNOWN;
+            missed[i] += outcome != LOAD_HIT;
+        }
+        l->misses += misses;
+        l->lapses += misses + unknown == 0;
     }
+    l->laps += laps;
+    l->steady = 0;
     for (uint64_t i = 0; i < count; i++)
-        l.steady += missed[i] == laps;
+        l->steady += missed[i] == laps;
     free(missed);
-    return l;
 }
 
 /* Laps to settle with: some, then many. */
@@ -191,56 +195,92 @@ static uint64_t settling(const struct arena *a, uint64_t count, int attempt)
     return laps[attempt] < most ? laps[attempt] : most;
 }
 
-/* Settles and times laps.  With filler all laps are kept, since filler comes
- * only before loads that are, and the first are thrown away. */
+/* Without filler: laps and random visits that settle, laps that are timed. */
+static uint64_t write_laps(const struct arena *a, const struct segment *list,
+                           uint64_t first, unsigned take, struct buf *steps)
+{
+    const uint64_t most = KEPT_MOST / list->count;
+    const uint64_t wanted = take == 0 ? LAPS : LAPS_MORE;
+    const uint64_t timed = most < wanted ? most : wanted;
+    const uint64_t draws =
+        4 * list->count < DRAWS_MOST ? 4 * list->count : DRAWS_MOST;
+    char drawn[32];
+    put_laps(steps, first, "", list);
+    snprintf(drawn, sizeof drawn, "~%" PRIu64 "/", draws);
+    if (a->lasting)
+        put(steps, drawn, list);
+    put_laps(steps, 1, "", list);
+    put_laps(steps, timed, "!", list);
+    return timed;
+}
+
+/* With filler all laps are kept, since filler comes only before loads that are;
+ * the first are thrown away. */
+static uint64_t write_laps_apart(const struct segment *list, uint64_t *first,
+                                 struct buf *steps)
+{
+    const uint64_t most = APART_MOST / list->count;
+    *first = most > 2 * LAPS ? most - LAPS : most / 2;
+    put_laps(steps, most, "!", list);
+    return most - *first;
+}
+
 static int time_laps(struct arena *a, const struct segment *list, int attempt,
-                     double base, struct laps *laps, char **name,
+                     unsigned take, double base, struct laps *laps, char **name,
                      struct error *err)
 {
     struct samples s;
     struct buf steps = {0};
-    uint64_t first = settling(a, list->count, attempt);
-    const bool apart = a->filler.count > 0;
-    const uint64_t most = (apart ? APART_MOST : KEPT_MOST) / list->count;
-    uint64_t timed = most < LAPS ? most : LAPS;
-    if (apart) {
-        first = most > 2 * LAPS ? most - LAPS : most / 2;
-        timed = most - first;
-        put_laps(&steps, most, "!", list);
-    } else {
-        char draws[32];
-        const uint64_t drawn =
-            4 * list->count < DRAWS_MOST ? 4 * list->count : DRAWS_MOST;
-        put_laps(&steps, first, "", list);
-        snprintf(draws, sizeof draws, "~%" PRIu64 "/", drawn);
-        if (a->lasting)
-            put(&steps, draws, list);
-        put_laps(&steps, 1, "", list);
-        put_laps(&steps, timed, "!", list);
-    }
-    if (visit(a, list, &steps, 0, &s, name, err) != 0)
+    uint64_t first = settling(a, list->count, attempt), skip = 0, timed;
+    if (a->filler.count > 0)
+        timed = write_laps_apart(list, &skip, &steps);
+    else
+        timed = write_laps(a, list, first, take, &steps);
+    if (visit(a, list, &steps, take, &s, name, err) != 0)
         return err->code;
     double *const cycles = cycles_of(&s);
-    *laps = count_laps(a, cycles + (apart ? first * list->count : 0),
-                       list->count, timed, base);
+    count_laps(a, cycles + skip * list->count, list->count, timed, base, laps);
     free(cycles);
     samples_free(&s);
     return 0;
 }
 
-/* True if more loads missed than are disturbed, in every lap. */
-static bool misses_always(const struct laps *l)
+/* The chance that each of so many laps had a disturbed load. */
+static double chance_of(const struct laps *l, uint64_t count)
 {
-    if (l->lapses > 0)
-        return false;
-    return l->steady > 1 ||
-           counts_more(l->misses, l->loads, DISTURBED, DISTURBED_OF, 1e-6);
+    return pow(1 - exp(-DISTURBED * (double)count), (double)l->laps);
 }
 
 /* Misses that come at the same places in every lap have settled. */
 static bool has_settled(const struct arena *a, const struct laps *l)
 {
     return !a->lasting || 10 * l->steady * l->laps > 9 * l->misses;
+}
+
+/*
+ * Times laps until one has no miss, or so many had one that it cannot be
+ * disturbances, or the same loads missed in all.
+ */
+static int have_misses(struct arena *a, const struct segment *list, int attempt,
+                       double base, struct laps *laps, char **name,
+                       struct error *err)
+{
+    *laps = (struct laps){0};
+    *name = NULL;
+    for (unsigned take = 0; take < TAKES_MOST; take++) {
+        free(*name);
+        if (time_laps(a, list, attempt, take, base, laps, name, err) != 0)
+            return err->code;
+        if (laps->lapses > 0 || (take == 0 && laps->steady > 1) ||
+            chance_of(laps, list->count) < 1e-6)
+            return 0;
+    }
+    free(*name);
+    *name = NULL;
+    return error_set(err, ERR_UNSUPPORTED,
+                     "misses of %" PRIu64 " places cannot be told from "
+                     "disturbances",
+                     list->count);
 }
 
 static void keep_name(struct arena *a, bool yes, char *name)
@@ -266,11 +306,11 @@ int arena_overflows(struct arena *a, uint64_t start, uint64_t step,
         return err->code;
     *yes = true;
     for (int attempt = 0; *yes && attempt < 3; attempt++) {
-        struct laps laps = {0};
+        struct laps laps;
         char *name;
-        if (time_laps(a, &list, attempt, base, &laps, &name, err) != 0)
+        if (have_misses(a, &list, attempt, base, &laps, &name, err) != 0)
             return err->code;
-        *yes = misses_always(&laps);
+        *yes = laps.lapses == 0;
         keep_name(a, *yes, name);
         if (*yes && has_settled(a, &laps))
             break;

@@ -132,7 +132,7 @@ static int draw(struct inquiry *q, uint64_t lines, size_t visits,
 
 /* Victims for weights within 0.02, and loads of one launch: few, since a load
  * that is disturbed ends what can be followed. */
-enum { VICTIMS = 6000, FOLLOWED = 500, WAYS_WEIGHED = 32 };
+enum { VICTIMS = 12000, FOLLOWED = 300, WAYS_WEIGHED = 32 };
 
 static int weigh(struct inquiry *q, double *weights, bool *equal,
                  struct error *err)
