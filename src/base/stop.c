@@ -20,9 +20,19 @@ void stop_reset(void)
     requested = 0;
 }
 
-double now_seconds(void)
+static double seconds_of(clockid_t clock)
 {
     struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
+    clock_gettime(clock, &t);
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+double now_seconds(void)
+{
+    return seconds_of(CLOCK_MONOTONIC);
+}
+
+double worked_seconds(void)
+{
+    return seconds_of(CLOCK_THREAD_CPUTIME_ID);
 }

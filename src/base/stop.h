@@ -13,5 +13,8 @@ void stop_reset(void);
 
 /* Seconds on a clock that only goes forward. */
 double now_seconds(void);
+/* Of processor time that this thread has used: it stands still while others
+ * have the processor. */
+double worked_seconds(void);
 
 #endif

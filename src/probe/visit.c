@@ -16,7 +16,8 @@
  * COUNT places instead, drawn at random with repetition from a seed that is in
  * the experiment's text.  A step begins when the one before has ended.  Before
  * each load that is kept the steps `between` are made, to empty a cache that
- * lies in front of the one that is asked.
+ * lies in front of the one that is asked.  The whole script is gone through
+ * `rounds` times.
  *
  * Every load is waited for as in a trace (trace.c), timed or not, so what is
  * kept costs the same as a trace's.
@@ -57,18 +58,20 @@ enum job_word {
 };
 
 static const struct param params[] = {
-    {"readers",                               PARAM_TEXT, "global.ca", 0, 0, NULL,
+    {"readers",                                           PARAM_TEXT, "global.ca", 0, 0, NULL,
      "SPACE[.OP][@WARP[.SM]],…: who loads"},
-    {"steps",                            PARAM_TEXT, "!0:1:0", 0, 0, NULL,
+    {"steps",                                        PARAM_TEXT, "!0:1:0", 0, 0, NULL,
      "[LAPSx][READER@][!][~VISITS/]START:COUNT:STEP,…"},
-    {"between",                                      PARAM_TEXT, "", 0, 0, NULL,
+    {"between",                                                  PARAM_TEXT, "", 0, 0, NULL,
      "steps before each load that is kept"},
-    {"sm", PARAM_NUMBER, "0", 0, 1023, NULL, "SM of readers that name none"},
-    {"carve",                                 PARAM_NUMBER, "0", 0, 100, NULL,
+    {"rounds",             PARAM_NUMBER, "1", 1, 1024, NULL,
+     "times that the script is gone through"},
+    {"sm",                                             PARAM_NUMBER, "0", 0, 1023, NULL, "SM of readers that name none"},
+    {"carve",                                           PARAM_NUMBER, "0", 0, 100, NULL,
      "percent of the array for shared memory"},
-    {"take",                               PARAM_NUMBER, "0", 0, 1 << 30, NULL,
+    {"take",                                                  PARAM_NUMBER, "0", 0, 1 << 30, NULL,
      "a number that only makes the random visits others"},
-    {0                                     },
+    {0},
 };
 
 static const char *const columns[] = {"reader", "offset", "cycles", NULL};
@@ -314,13 +317,14 @@ static uint64_t shared_bytes(const struct script *s)
     return CREW_POOL + STEP_BYTES * s->order_count + 4 * s->kept;
 }
 
-static int unfold(struct script *s, uint64_t seed, struct error *err)
+static int unfold(struct script *s, uint64_t rounds, uint64_t seed,
+                  struct error *err)
 {
     struct rng rng;
     rng_seed(&rng, seed);
-    for (size_t i = 0; i < s->step_count; i++)
-        for (uint64_t lap = 0; lap < s->steps[i].laps; lap++)
-            if (unfold_step(s, &s->steps[i], &rng, err) != 0)
+    for (size_t i = 0; i < s->step_count * rounds; i++)
+        for (uint64_t lap = 0; lap < s->steps[i % s->step_count].laps; lap++)
+            if (unfold_step(s, &s->steps[i % s->step_count], &rng, err) != 0)
                 return err->code;
             else if (shared_bytes(s) > SHARED_MOST)
                 return error_set(err, ERR_USAGE,
@@ -354,7 +358,7 @@ static int script_read(const struct experiment *e, struct script *s,
                       err) == 0) {
             s->between_count = s->step_count - own;
             s->step_count = own;
-            if (unfold(s, seed, err) == 0)
+            if (unfold(s, experiment_number(e, "rounds"), seed, err) == 0)
                 return 0;
         }
     }

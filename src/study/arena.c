@@ -8,9 +8,8 @@
  * visits, and by many more if single loads still miss, but not the same ones.
  *
  * Misses.  A load is a miss if it costs at least half of what a miss costs more
- * than a hit, and not much more than a miss.  A disturbed load may look like
- * one: lines do not fit only if every lap has a miss, and more of them than
- * there are disturbances.
+ * than a hit.  A disturbed load may look like one: lines do not fit only if
+ * every lap has a miss, so many laps that it cannot be chance.
  */
 #include "study/arena.h"
 
@@ -20,6 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/levels.h"
 #include "analysis/stats.h"
 #include "base/buf.h"
 #include "base/mem.h"
@@ -50,12 +50,7 @@ static enum policy_outcome judge(const struct arena *a, double base,
                                  double cycles)
 {
     const double gap = a->miss - a->hit;
-    if (cycles < base + 0.5 * gap)
-        return LOAD_HIT;
-    /* Memory's own latencies differ by half, with page and bank. */
-    if (cycles > base + 1.5 * gap + 16)
-        return LOAD_UNKNOWN;
-    return LOAD_MISS;
+    return cycles < base + 0.5 * gap ? LOAD_HIT : LOAD_MISS;
 }
 
 /* A segment as `visit` writes it. */
@@ -130,26 +125,17 @@ static int find_base(struct arena *a, const struct segment *list, double *base,
 }
 
 /*
- * Loads that are called misses, but lie far from the middle of all that are,
- * were disturbed: what a miss costs differs less than what disturbs it.
+ * Misses gather around the costs of the places where lines were found, be it
+ * one place or two; what lies between was disturbed.
  */
-static void doubt_misses(struct policy_load *loads, const double *cycles,
-                         size_t count)
+static void doubt_outliers(struct policy_load *loads, const double *cycles,
+                           size_t count)
 {
-    double *const slow = xreallocarray(NULL, count + 1, sizeof *slow);
-    size_t n = 0;
+    struct levels levels;
+    levels_find(cycles, count, &levels_usual, &levels);
     for (size_t i = 0; i < count; i++)
-        if (loads[i].outcome == LOAD_MISS)
-            slow[n++] = cycles[i];
-    const double middle = n > 0 ? stats_median(slow, n) : 0;
-    for (size_t i = 0; i < n; i++)
-        slow[i] = fabs(slow[i] - middle);
-    /* Six times the median deviation: four standard deviations. */
-    const double margin = n > 0 ? 6 * stats_median(slow, n) + 2 : 0;
-    for (size_t i = 0; i < count; i++)
-        if (loads[i].outcome == LOAD_MISS && fabs(cycles[i] - middle) > margin)
+        if (levels_classify(&levels, cycles[i]) < 0)
             loads[i].outcome = LOAD_UNKNOWN;
-    free(slow);
 }
 
 /* ---- does it fit? ----------------------------------------------------- */
@@ -167,16 +153,15 @@ static void count_laps(const struct arena *a, const double *cycles,
 {
     size_t *const missed = xcalloc(count, sizeof *missed);
     for (uint64_t lap = 0; lap < laps; lap++) {
-        size_t misses = 0, unknown = 0;
+        size_t misses = 0;
         for (uint64_t i = 0; i < count; i++) {
             const enum policy_outcome outcome =
                 judge(a, base, cycles[lap * count + i]);
             misses += outcome == LOAD_MISS;
-            unknown += outcome == LOAD_UNKNOWN;
-            missed[i] += outcome != LOAD_HIT;
+            missed[i] += outcome == LOAD_MISS;
         }
         l->misses += misses;
-        l->lapses += misses + unknown == 0;
+        l->lapses += misses == 0;
     }
     l->laps += laps;
     l->steady = 0;
@@ -318,6 +303,33 @@ int arena_overflows(struct arena *a, uint64_t start, uint64_t step,
     return 0;
 }
 
+int arena_list_overflows(struct arena *a, const uint64_t *places, size_t count,
+                         double *base, bool *yes, struct error *err)
+{
+    enum { SETTLED = 4, TIMED = 6 };
+    struct buf text = {0};
+    struct samples s;
+    struct laps laps = {0};
+    buf_printf(&text, "visit readers=%s rounds=%d steps=", a->reader,
+               SETTLED + TIMED);
+    for (size_t i = 0; i < count; i++)
+        buf_printf(&text, "%s!%" PRIu64 ":1:0", i > 0 ? "," : "", places[i]);
+    const int status =
+        lab_probe(a->lab, &s, NULL, err, "%s", buf_string(&text));
+    buf_free(&text);
+    if (status != 0)
+        return status;
+    double *const cycles = cycles_of(&s);
+    if (*base == 0)
+        *base =
+            fmax(a->hit, stats_median(cycles + SETTLED * count, TIMED * count));
+    count_laps(a, cycles + SETTLED * count, count, TIMED, *base, &laps);
+    *yes = laps.lapses == 0;
+    free(cycles);
+    samples_free(&s);
+    return 0;
+}
+
 /* What is known of a capacity: `fits` does, `overflows` does not, or cannot be
  * tried, if it is not `proven`. */
 struct bounds {
@@ -388,7 +400,7 @@ static int try_eviction(struct arena *a, const struct segment *group,
     size_t before = 0, after = 0;
     for (uint64_t i = 0; i < w; i++) {
         before += judge(a, base, cycles[skip + i]) != LOAD_HIT;
-        after += judge(a, base, cycles[skip + w + i]) == LOAD_MISS;
+        after += judge(a, base, cycles[skip + w + i]) != LOAD_HIT;
     }
     *valid = before == 0;
     *yes = after > 0;
@@ -401,27 +413,105 @@ int arena_evicts(struct arena *a, const struct segment *group,
                  const struct segment *others, size_t count, bool *yes,
                  struct error *err)
 {
-    enum { WANTED = 3, TRIES = 9 };
-    unsigned valid = 0, evicted = 0;
-    for (int i = 0; i < TRIES && valid < WANTED; i++) {
+    enum { LEAD = 3, TRIES = 15 };
+    int evicted = 0, valid = 0;
+    /* A disturbed load may say either: one answer must lead by three. */
+    for (int i = 0; i < TRIES && abs(evicted) < LEAD; i++) {
         bool ok = false, one = false;
         if (try_eviction(a, group, others, count, i % 3, &ok, &one, err) != 0)
             return err->code;
         valid += ok;
-        evicted += ok && one;
-        /* A foreign line always puts one out: a single "no" decides. */
-        if (ok && !one)
-            break;
+        evicted += ok ? (one ? 1 : -1) : 0;
     }
-    if (valid == 0)
+    if (abs(evicted) < LEAD)
         return error_set(err, ERR_UNSUPPORTED,
-                         "a group of %" PRIu64 " lines would not stay",
-                         group->count);
-    *yes = evicted == valid;
+                         "a group of %" PRIu64 " lines would not stay (%d of "
+                         "%d times it did)",
+                         group->count, valid, TRIES);
+    *yes = evicted > 0;
     return 0;
 }
 
+/* Settles all groups, and times them before and after the other came. */
+static int try_which(struct arena *a, const struct segment *groups,
+                     size_t count, uint64_t other, size_t *which,
+                     struct error *err)
+{
+    struct samples s;
+    struct buf steps = {0};
+    size_t each = 0;
+    const bool apart = a->filler.count > 0;
+    const uint64_t laps = apart ? 3 : settling(a, ARENA_PLACES, 0);
+    for (uint64_t lap = 0; lap < laps; lap++)
+        for (size_t i = 0; i < count; i++)
+            put(&steps, apart ? "!" : "", &groups[i]);
+    for (size_t i = 0; i < count; i++) {
+        put(&steps, "!", &groups[i]);
+        each += groups[i].count;
+    }
+    put(&steps, "", &(struct segment){other, 1, 0});
+    for (size_t i = 0; i < count; i++)
+        put(&steps, "!", &groups[i]);
+    if (visit(a, groups, &steps, 0, &s, NULL, err) != 0)
+        return err->code;
+    double *const cycles = cycles_of(&s);
+    const size_t skip = apart ? laps * each : 0;
+    const double base = fmax(a->hit, stats_median(cycles + skip, each));
+    size_t at = skip;
+    bool stayed = true;
+    for (size_t i = 0; i < each; i++)
+        stayed = stayed && judge(a, base, cycles[skip + i]) == LOAD_HIT;
+    *which = stayed ? count : count + 1;
+    for (size_t i = 0; stayed && i < count; at += groups[i++].count)
+        for (uint64_t n = 0; n < groups[i].count; n++)
+            if (judge(a, base, cycles[at + each + n]) != LOAD_HIT)
+                *which = i;
+    free(cycles);
+    samples_free(&s);
+    return 0;
+}
+
+int arena_which(struct arena *a, const struct segment *groups, size_t count,
+                uint64_t other, size_t *which, struct error *err)
+{
+    enum { LEAD = 2, TRIES = 16 };
+    size_t *const votes = xcalloc(count + 2, sizeof *votes);
+    int status = 0;
+    *which = count + 1;
+    for (int i = 0; i<TRIES && * which> count && status == 0; i++) {
+        size_t one = count + 1;
+        status = try_which(a, groups, count, other, &one, err);
+        votes[one]++;
+        if (one <= count && votes[one] >= LEAD)
+            *which = one;
+    }
+    free(votes);
+    if (status == 0 && *which > count)
+        status = error_set(err, ERR_UNSUPPORTED,
+                           "%zu groups of lines would not stay", count);
+    return status;
+}
+
 /* ---- random loads ----------------------------------------------------- */
+
+/* Has the next cache hold the list, so that all misses cost alike; a launch of
+ * its own, which leaves the caches of an SM as empty as before. */
+static int bring_near(struct arena *a, const struct segment *list,
+                      struct error *err)
+{
+    struct samples s;
+    struct buf steps = {0};
+    put_laps(&steps, 2, "", list);
+    put(&steps, "!", &(struct segment){list->start, 1, 0});
+    if (a->lasting) {
+        buf_free(&steps);
+        return 0;
+    }
+    if (visit(a, list, &steps, 0, &s, NULL, err) != 0)
+        return err->code;
+    samples_free(&s);
+    return 0;
+}
 
 int arena_draw(struct arena *a, const struct segment *list, size_t visits,
                unsigned take, struct policy_load **loads, size_t *count,
@@ -431,7 +521,8 @@ int arena_draw(struct arena *a, const struct segment *list, size_t visits,
     struct buf steps = {0};
     char draws[32];
     double base;
-    if (find_base(a, list, &base, err) != 0)
+    if (find_base(a, list, &base, err) != 0 ||
+        (take <= 1 && bring_near(a, list, err) != 0))
         return err->code;
     if (a->lasting) {
         /* Others of the set push out what it held of the list. */
@@ -455,9 +546,57 @@ int arena_draw(struct arena *a, const struct segment *list, size_t visits,
                            list->step),
             .outcome = (uint8_t)judge(a, base, cycles[i]),
             .first = i == skip};
-    doubt_misses(own, cycles + skip, s.rows - skip);
+    doubt_outliers(own, cycles + skip, s.rows - skip);
     *count += s.rows - skip;
     free(cycles);
     samples_free(&s);
+    return 0;
+}
+
+/* ---- many steps ------------------------------------------------------- */
+
+/* Steps that one launch looks at. */
+static size_t steps_at_once(uint64_t places)
+{
+    const size_t most = KEPT_MOST / places;
+    return most < 64 ? most : 64;
+}
+
+static int scan_some(struct arena *a, uint64_t first, size_t count,
+                     uint64_t places, bool *over, struct error *err)
+{
+    struct buf steps = {0};
+    struct samples s;
+    for (size_t i = 0; i < count; i++) {
+        const struct segment list = {0, places, first + i * a->unit};
+        put_laps(&steps, 2, "", &list);
+        put(&steps, "!", &list);
+    }
+    const struct segment all = {0, places, first};
+    if (visit(a, &all, &steps, 0, &s, NULL, err) != 0)
+        return err->code;
+    double *const cycles = cycles_of(&s);
+    for (size_t i = 0; i < count; i++) {
+        /* Steps differ little, so they have the same pages. */
+        const double base = fmax(a->hit, stats_median(cycles, s.rows));
+        size_t misses = 0;
+        for (uint64_t n = 0; n < places; n++)
+            misses += judge(a, base, cycles[i * places + n]) == LOAD_MISS;
+        over[i] = 5 * misses > places;
+    }
+    free(cycles);
+    samples_free(&s);
+    return 0;
+}
+
+int arena_scan(struct arena *a, uint64_t first, size_t count, uint64_t places,
+               bool *over, struct error *err)
+{
+    const size_t most = steps_at_once(places);
+    for (size_t i = 0; i < count; i += most) {
+        const size_t some = count - i < most ? count - i : most;
+        if (scan_some(a, first + i * a->unit, some, places, over + i, err) != 0)
+            return err->code;
+    }
     return 0;
 }

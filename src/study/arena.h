@@ -38,6 +38,14 @@ void arena_done(struct arena *arena);
 int arena_overflows(struct arena *arena, uint64_t start, uint64_t step,
                     uint64_t count, bool *yes, struct error *err);
 
+/* The same of any places (offsets in bytes), at most ARENA_PLACES.  `base` is
+ * what a hit costs among such places; 0: the list's middle, which is left
+ * there. */
+enum { ARENA_PLACES = 96 };
+int arena_list_overflows(struct arena *arena, const uint64_t *places,
+                         size_t count, double *base, bool *yes,
+                         struct error *err);
+
 /* The largest count that fits, exactly; `most` + 1 if even `most` do.  `guess`
  * is where to look first (0: nowhere). */
 int arena_capacity(struct arena *arena, uint64_t start, uint64_t step,
@@ -48,6 +56,11 @@ int arena_capacity(struct arena *arena, uint64_t start, uint64_t step,
 int arena_evicts(struct arena *arena, const struct segment *group,
                  const struct segment *others, size_t count, bool *yes,
                  struct error *err);
+
+/* Which of the sets that the groups fill the other comes into; `count` if none.
+ */
+int arena_which(struct arena *arena, const struct segment *groups, size_t count,
+                uint64_t other, size_t *which, struct error *err);
 
 /* Loads of lines drawn at random from `list`, in order: what each was and
  * whether it missed.  `loads` is the caller's to free. */
@@ -60,13 +73,19 @@ enum arena_index { ARENA_MODULO, ARENA_BITS, ARENA_UNEQUAL };
 
 struct arena_shape {
     enum arena_index index;
-    uint64_t sets, ways; /* ways: of set 0 if they are unequal */
+    uint64_t sets, ways; /* ways: of line 0's set if they are unequal */
     uint64_t lines;      /* of all sets */
     uint64_t same;       /* bytes: lines so far apart are in one set */
     uint32_t *set_ways;  /* ARENA_UNEQUAL, `sets` of them */
+    uint64_t first;      /* ARENA_UNEQUAL: the line where dealing begins */
     uint64_t bits[32];   /* ARENA_BITS: masks of address bits, low bit first */
     const char *why;     /* not NULL: it could not be told, and why */
 };
+
+/* Which of the steps from `first` on (`count` of them, `unit` apart) stay in
+ * one set, so that `places` do not fit: a quick look at each. */
+int arena_scan(struct arena *arena, uint64_t first, size_t count,
+               uint64_t places, bool *over, struct error *err);
 
 /* Finds the shape of a cache of between `least` and `most` lines. */
 int arena_shape(struct arena *arena, uint64_t least, uint64_t most,

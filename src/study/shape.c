@@ -16,17 +16,20 @@
  * in rounds (Mei 2014, figure 10), so lines as far apart as there are entries
  * are in one set, and each set is asked for its ways.
  */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/log.h"
 #include "base/mem.h"
+#include "base/rng.h"
+#include "model/cache.h"
 #include "study/arena.h"
 
 enum {
-    STEPS_MOST = 40,    /* powers of two */
-    COUNT_MOST = 1024,  /* places that are tried at a step */
-    ALIKE = 3,          /* steps at which as many fit: the set is reached */
-    UNEQUAL_MOST = 2048 /* entries of a cache of unequal sets */
+    STEPS_MOST = 40,   /* powers of two */
+    COUNT_MOST = 1024, /* places that are tried at a step */
+    UNEQUAL_MOST = 800 /* entries of a cache of unequal sets */
 };
 
 /* How many places fit at 2^k lines; COUNT_MOST + 1: more; 0: not tried. */
@@ -38,39 +41,39 @@ struct curve {
 static int find_curve(struct arena *a, uint64_t lines, struct curve *c,
                       struct error *err)
 {
-    int alike = 0, k = 0;
+    int k = 0;
     uint64_t guess = 0;
     *c = (struct curve){0};
     while (lines >> (k + 1) >= COUNT_MOST / 2)
         k++;
     c->first = k;
-    c->last = k - 1;
-    for (; k < STEPS_MOST && alike < ALIKE; k++) {
+    /* Address bits far above the sets' own may be XORed into the index: all
+     * steps are tried of which two more places than fit can be. */
+    for (; k < STEPS_MOST; k++) {
         uint64_t *const fits = &c->fits[k];
         if (arena_capacity(a, 0, a->unit << k, guess, COUNT_MOST, fits, err) !=
             0)
             return err->code;
-        if (*fits > COUNT_MOST && (a->unit << k) * 2 * 3 > a->span)
-            break;
         c->last = k;
-        alike = k > c->first && *fits == c->fits[k - 1] && *fits <= COUNT_MOST
-                    ? alike + 1
-                    : 0;
         /* The next step most often has half as many, or as many. */
-        guess = *fits > COUNT_MOST || alike > 0 ? *fits : (*fits + 1) / 2;
+        guess = *fits > COUNT_MOST                        ? 0
+                : k > c->first && *fits == c->fits[k - 1] ? *fits
+                                                          : (*fits + 1) / 2;
+        if ((a->unit << (k + 1)) * (*fits > COUNT_MOST ? 2 : *fits + 2) >
+            a->span)
+            break;
     }
     return 0;
 }
 
-/* Where the curve became flat, if it did for long enough. */
+/* Where the curve became flat, and stayed so to its end. */
 static bool is_flat(const struct curve *c, int *from)
 {
     int k = c->last;
     while (k > c->first && c->fits[k - 1] == c->fits[c->last])
         k--;
     *from = k;
-    return c->last >= c->first && c->fits[c->last] <= COUNT_MOST &&
-           c->last - k >= ALIKE - 1;
+    return c->fits[c->last] <= COUNT_MOST && c->last > k;
 }
 
 static int fits_exactly(struct arena *a, uint64_t step, uint64_t count,
@@ -198,8 +201,7 @@ static int find_bits(struct arena *a, struct arena_shape *s, struct error *err)
                 s->bits[i] |= bit;
     }
     if ((uint64_t)1 << rank != s->sets)
-        s->why = "the address bits that choose the set do not make as many "
-                 "sets as there are";
+        s->sets = 0;
     return 0;
 }
 
@@ -251,45 +253,154 @@ static int find_equal(struct arena *a, const struct curve *c, int flat,
     return find_bits(a, s, err);
 }
 
-/* ---- unequal sets ----------------------------------------------------- */
+/* ---- any number of sets ----------------------------------------------- */
 
-/* The next line after 0 that is in its set: that many sets there are. */
-static int find_round(struct arena *a, const struct segment *group,
-                      uint64_t lines, uint64_t *sets, struct error *err)
+/* Takes factors out of a number of lines that are a multiple of the sets, as
+ * long as no more of them fit: then it is the number of sets. */
+static int reduce_to_sets(struct arena *a, uint64_t *lines, uint64_t ways,
+                          struct error *err)
 {
-    bool yes = false;
-    for (*sets = 0; !yes && *sets < lines;) {
-        ++*sets;
-        const struct segment other = {*sets * a->unit, 1, 0};
-        if (arena_evicts(a, group, &other, 1, &yes, err) != 0)
-            return err->code;
+    for (uint64_t p = 2; p <= *lines; p++) {
+        bool same = true;
+        while (same && *lines % p == 0) {
+            if (fits_exactly(a, a->unit * (*lines / p), ways, &same, err) != 0)
+                return err->code;
+            if (same)
+                *lines /= p;
+        }
+        /* A prime that is left whole needs no trying of all below it. */
+        if (p * p > *lines && *lines > p)
+            p = *lines - 1;
     }
     return 0;
+}
+
+/*
+ * The number of lines is a multiple of the number of sets, whatever that is:
+ * so one of the steps around it stays in one set.
+ */
+static int find_modulo(struct arena *a, uint64_t least, uint64_t most,
+                       struct arena_shape *s, struct error *err)
+{
+    enum { PLACES = 40, SCANNED_MOST = 16384 };
+    const size_t count = most - least + 1;
+    if (count > SCANNED_MOST || PLACES * most * a->unit > a->span)
+        return 0;
+    bool *const over = xcalloc(count, sizeof *over);
+    int status = arena_scan(a, least * a->unit, count, PLACES, over, err);
+    for (size_t i = 0; status == 0 && i < count && s->sets == 0; i++) {
+        uint64_t sets = least + i, ways;
+        if (!over[i])
+            continue;
+        status = arena_capacity(a, 0, sets * a->unit, 0, PLACES, &ways, err);
+        if (status == 0 && ways <= PLACES && ways > 0)
+            status = reduce_to_sets(a, &sets, ways, err);
+        if (status == 0 && ways > 0 && sets * ways >= least &&
+            sets * ways <= most)
+            *s = (struct arena_shape){.index = ARENA_MODULO,
+                                      .sets = sets,
+                                      .ways = ways,
+                                      .lines = sets * ways,
+                                      .same = sets * a->unit};
+    }
+    free(over);
+    if (s->sets > 0 && is_power_of_two(s->sets))
+        default_bits(a, s);
+    return status;
+}
+
+/* ---- unequal sets ----------------------------------------------------- */
+
+/*
+ * Lines are numbered from the arena's first, which need not be where dealing
+ * begins.  So each line of a round of `lines` is asked which set it is in; then
+ * the beginning is where dealing to sets of these ways gives just that order.
+ */
+struct dealing {
+    uint64_t lines;
+    size_t sets;
+    struct segment *group; /* of each set: what fills it */
+    uint32_t *set;         /* of each line */
+};
+
+/* The group of a new set, from the same line of the rounds that follow. */
+static int add_set(struct arena *a, struct dealing *d, uint64_t line,
+                   uint64_t *sum, struct error *err)
+{
+    const uint64_t step = d->lines * a->unit, start = line * a->unit;
+    const uint64_t guess = d->sets > 0 ? d->group[d->sets - 1].count : 0;
+    uint64_t ways;
+    if (arena_capacity(a, start, step, guess, d->lines, &ways, err) != 0)
+        return err->code;
+    if (ways == 0 || ways > d->lines)
+        return error_set(err, ERR_UNSUPPORTED, "a set has no bound");
+    d->group = xreallocarray(d->group, d->sets + 1, sizeof *d->group);
+    d->group[d->sets++] = (struct segment){start + step, ways, step};
+    *sum += ways;
+    return 0;
+}
+
+static int ask_lines(struct arena *a, struct dealing *d, uint64_t *sum,
+                     struct error *err)
+{
+    *sum = 0;
+    for (uint64_t line = 0; line < d->lines && *sum <= d->lines; line++) {
+        size_t which = 0;
+        if (d->sets > 0 &&
+            arena_which(a, d->group, d->sets, line * a->unit, &which, err) != 0)
+            return err->code;
+        if (which == d->sets && add_set(a, d, line, sum, err) != 0)
+            return err->code;
+        d->set[line] = (uint32_t)which;
+    }
+    return 0;
+}
+
+/* The ways of the sets in the order in which they come from line `first` on,
+ * and whether dealing to them explains the whole round. */
+static bool deals_from(const struct dealing *d, uint64_t first,
+                       uint32_t *set_ways)
+{
+    uint32_t *const name = xcalloc(d->sets, sizeof *name);
+    size_t named = 0;
+    for (uint64_t i = 0; i < d->lines; i++) {
+        const uint32_t set = d->set[(first + i) % d->lines];
+        if (name[set] != 0)
+            continue;
+        set_ways[named++] = (uint32_t)d->group[set].count;
+        name[set] = (uint32_t)named;
+    }
+    bool agrees = true;
+    uint64_t line = first;
+    for (uint32_t round = 0; agrees && line < first + d->lines; round++)
+        for (size_t set = 0; set < d->sets; set++)
+            if (round < set_ways[set] && line < first + d->lines)
+                agrees = name[d->set[line++ % d->lines]] == set + 1 && agrees;
+    free(name);
+    return agrees;
 }
 
 static int find_unequal(struct arena *a, uint64_t lines, struct arena_shape *s,
                         struct error *err)
 {
-    const uint64_t step = lines * a->unit;
-    uint64_t sum = 0;
-    *s = (struct arena_shape){.index = ARENA_UNEQUAL, .same = step};
-    if (arena_capacity(a, 0, step, 0, lines, &s->ways, err) != 0)
-        return err->code;
-    const struct segment group = {step, s->ways, step};
-    if (s->ways > lines || s->ways == 0 ||
-        find_round(a, &group, lines, &s->sets, err) != 0)
-        return s->ways > lines || s->ways == 0 ? 0 : err->code;
-    s->set_ways = xcalloc(s->sets, sizeof *s->set_ways);
-    uint64_t ways = s->ways;
-    for (uint64_t set = 0; set < s->sets && sum <= lines; set++) {
-        if (arena_capacity(a, set * a->unit, step, ways, lines, &ways, err) !=
-            0)
-            return err->code;
-        s->set_ways[set] = (uint32_t)ways;
-        sum += ways;
+    struct dealing d = {.lines = lines, .set = xcalloc(lines, sizeof *d.set)};
+    uint64_t sum, first = 0;
+    const int status = ask_lines(a, &d, &sum, err);
+    if (status == 0 && sum == lines) {
+        s->set_ways = xcalloc(d.sets, sizeof *s->set_ways);
+        while (first < lines && !deals_from(&d, first, s->set_ways))
+            first++;
+        *s = (struct arena_shape){.index = ARENA_UNEQUAL,
+                                  .sets = first < lines ? d.sets : 0,
+                                  .ways = d.group[0].count,
+                                  .lines = lines,
+                                  .first = first,
+                                  .same = lines * a->unit,
+                                  .set_ways = s->set_ways};
     }
-    s->lines = sum;
-    return 0;
+    free(d.group);
+    free(d.set);
+    return status;
 }
 
 /* ---- */
@@ -301,46 +412,169 @@ static int count_lines(struct arena *a, uint64_t least, uint64_t most,
     *lines = 0;
     if (most > UNEQUAL_MOST)
         return 0;
-    if (arena_capacity(a, 0, a->unit, least, most, lines, err) != 0)
+    if (least == most) {
+        *lines = least;
+        return 0;
+    }
+    if (arena_capacity(a, 0, a->unit, least, most + 1, lines, err) != 0)
         return err->code;
     if (*lines > most || *lines < least)
         *lines = 0;
     return 0;
 }
 
-/* A set really has its ways, at a step that was not asked yet. */
-static int confirm(struct arena *a, struct arena_shape *s, struct error *err)
+/* ---- proof ------------------------------------------------------------ */
+
+static struct cache *model_of(const struct arena *a,
+                              const struct arena_shape *s)
 {
-    bool yes;
-    if (s->sets == 0 || s->why != NULL)
-        return 0;
-    const int status = fits_exactly(a, 3 * s->same, s->ways, &yes, err);
-    if (status == ERR_UNSUPPORTED)
-        return 0;
-    if (status == 0 && !yes)
+    uint32_t *const ways = xcalloc(s->sets, sizeof *ways);
+    uint64_t bits[COUNT_OF(s->bits)];
+    for (uint64_t i = 0; i < s->sets; i++)
+        ways[i] = s->set_ways != NULL ? s->set_ways[i] : (uint32_t)s->ways;
+    memcpy(bits, s->bits, sizeof bits);
+    const struct cache_shape shape = {
+        .line = a->unit,
+        .sector = a->unit,
+        .sets = s->sets,
+        .set_ways = ways,
+        .index_bits = s->index == ARENA_BITS && s->sets > 1 ? bits : NULL,
+        .index_bit_count = s->sets > 1 ? log2_of(s->sets) : 0,
+    };
+    struct cache *const model = cache_new(&shape, 1);
+    free(ways);
+    return model;
+}
+
+/* Where an offset lies for the model, whose dealing begins at 0. */
+static uint64_t model_address(const struct arena *a,
+                              const struct arena_shape *s, uint64_t offset)
+{
+    return s->index != ARENA_UNEQUAL ? offset
+                                     : offset + (s->lines - s->first) * a->unit;
+}
+
+/* Random lines of which no set has more than it can hold; with `one` only of
+ * line 0's set, one more than it can.  Returns how many were found. */
+static size_t pick_lines(const struct arena *a, const struct arena_shape *s,
+                         const struct cache *model, struct rng *rng, bool one,
+                         size_t wanted, uint64_t *places)
+{
+    const uint64_t range = a->span / a->unit;
+    const uint64_t among = range < 16 * s->lines ? range : 16 * s->lines;
+    uint32_t *const held = xcalloc(s->sets, sizeof *held);
+    const size_t home = cache_set_of(model, model_address(a, s, 0));
+    size_t found = 0;
+    for (size_t i = 0; found < wanted && i < 200000; i++) {
+        const uint64_t at = rng_below(rng, among) * a->unit;
+        const size_t set = cache_set_of(model, model_address(a, s, at));
+        const uint32_t ways =
+            s->set_ways != NULL ? s->set_ways[set] : (uint32_t)s->ways;
+        bool known = one ? set != home : held[set] >= ways;
+        for (size_t n = 0; n < found && !known; n++)
+            known = places[n] == at;
+        if (known)
+            continue;
+        held[set]++;
+        places[found++] = at;
+    }
+    free(held);
+    return found;
+}
+
+/*
+ * Lines at random places, not at even steps, must fit where the shape says so,
+ * and not where it says no.  Tried some times; one wrong answer refutes it.
+ */
+static int prove(struct arena *a, struct arena_shape *s, struct error *err)
+{
+    enum { TIMES = 3 };
+    uint64_t places[ARENA_PLACES];
+    struct rng rng;
+    rng_seed(&rng, s->lines);
+    struct cache *const model = model_of(a, s);
+    bool holds = true;
+    int status = 0;
+    for (int i = 0; holds && status == 0 && i < TIMES; i++) {
+        bool over;
+        double base = 0;
+        const size_t some = pick_lines(
+            a, s, model, &rng, false,
+            s->lines < ARENA_PLACES ? s->lines : ARENA_PLACES, places);
+        status = arena_list_overflows(a, places, some, &base, &over, err);
+        holds = status == 0 && !over;
+        if (!holds || s->ways + 1 > ARENA_PLACES)
+            continue;
+        const size_t more =
+            pick_lines(a, s, model, &rng, true, s->ways + 1, places);
+        if (more < s->ways + 1)
+            continue;
+        status = arena_list_overflows(a, places, more, &base, &over, err);
+        holds = status == 0 && over;
+    }
+    cache_free(model);
+    if (!holds)
         s->sets = 0;
     return status;
+}
+
+/* A way to a shape, and the proof of what it found. */
+static int attempt(struct arena *a,
+                   int (*find)(struct arena *, uint64_t, uint64_t,
+                               struct arena_shape *, struct error *),
+                   uint64_t least, uint64_t most, struct arena_shape *s,
+                   struct error *err)
+{
+    if (s->sets > 0)
+        return 0;
+    arena_shape_free(s);
+    int status = find(a, least, most, s, err);
+    if (status == 0 && s->sets > 0)
+        status = prove(a, s, err);
+    log_say(LOG_DEBUG,
+            "shape: index %d, %" PRIu64 " sets, %" PRIu64 " ways, %" PRIu64
+            " lines (of %" PRIu64 " to %" PRIu64 ")%s%s",
+            s->index, s->sets, s->ways, s->lines, least, most,
+            status != 0 ? ": " : "", status != 0 ? err->text : "");
+    if (status == ERR_UNSUPPORTED) {
+        s->sets = 0;
+        return 0;
+    }
+    return status;
+}
+
+static int by_curve(struct arena *a, uint64_t least, uint64_t most,
+                    struct arena_shape *s, struct error *err)
+{
+    struct curve c;
+    int flat;
+    if (find_curve(a, least, &c, err) != 0 || !is_flat(&c, &flat))
+        return err->code;
+    return find_equal(a, &c, flat, least, most, s, err);
+}
+
+static int by_dealing(struct arena *a, uint64_t least, uint64_t most,
+                      struct arena_shape *s, struct error *err)
+{
+    uint64_t lines;
+    if (count_lines(a, least, most, &lines, err) != 0 || lines == 0)
+        return err->code;
+    if (find_unequal(a, lines, s, err) != 0)
+        return err->code;
+    return 0;
 }
 
 int arena_shape(struct arena *a, uint64_t least, uint64_t most,
                 struct arena_shape *s, struct error *err)
 {
-    struct curve c;
-    int flat;
     *s = (struct arena_shape){0};
-    if (find_curve(a, least, &c, err) != 0)
+    *err = (struct error){0};
+    if (attempt(a, by_curve, least, most, s, err) != 0 ||
+        attempt(a, by_dealing, least, most, s, err) != 0 ||
+        attempt(a, find_modulo, least, most, s, err) != 0)
         return err->code;
-    if (is_flat(&c, &flat) &&
-        (find_equal(a, &c, flat, least, most, s, err) != 0 ||
-         confirm(a, s, err) != 0))
-        return err->code;
-    if (s->sets > 0)
-        return 0;
-    uint64_t lines;
-    if (count_lines(a, least, most, &lines, err) != 0 ||
-        (lines > 0 && find_unequal(a, lines, s, err) != 0))
-        return err->code;
-    if (lines == 0 || s->lines != lines)
+    *err = (struct error){0};
+    if (s->sets == 0)
         s->why = "neither address bits nor the line number modulo the sets "
                  "explain which lines push each other out";
     return 0;

@@ -130,19 +130,42 @@ static int draw(struct inquiry *q, uint64_t lines, size_t visits,
     return 0;
 }
 
-/* Victims for weights within 0.02, and loads of one launch: few, since a load
- * that is disturbed ends what can be followed. */
-enum { VICTIMS = 12000, FOLLOWED = 300, WAYS_WEIGHED = 32 };
+/* Loads of one launch: few, since a load that is disturbed ends what can be
+ * followed; and ways of which shares are told apart. */
+enum { FOLLOWED = 300, VICTIMS_LEAST = 2000, WAYS_WEIGHED = 32 };
+
+/* Victims until the largest share is within 0.02: 4.5 deviations. */
+static size_t victims_wanted(const size_t *victims, uint32_t ways, size_t found)
+{
+    double most = 0;
+    for (uint32_t i = 0; i < ways; i++)
+        most = fmax(most, (double)victims[i] / (double)(found + 1));
+    const double wanted = most * (1 - most) * (4.5 / 0.02) * (4.5 / 0.02);
+    return wanted > VICTIMS_LEAST ? (size_t)wanted : VICTIMS_LEAST;
+}
+
+/* Whether shares differ by more than chance: six deviations of a chi-square of
+ * ways − 1 degrees. */
+static bool are_equal(const size_t *victims, uint32_t ways, size_t found)
+{
+    const double expected = (double)found / ways;
+    double chi = 0;
+    for (uint32_t i = 0; i < ways; i++)
+        chi += ((double)victims[i] - expected) *
+               ((double)victims[i] - expected) / expected;
+    return chi < ways - 1 + 6 * sqrt(2.0 * (ways - 1)) + 6;
+}
 
 static int weigh(struct inquiry *q, double *weights, bool *equal,
                  struct error *err)
 {
     const uint32_t ways = (uint32_t)q->shape.ways;
+    const struct segment list = {0, ways + 1, q->shape.same};
     size_t victims[WAYS_WEIGHED] = {0}, found = 0;
-    for (unsigned take = 1; found < VICTIMS && take < 4000; take++) {
+    for (unsigned take = 1;
+         found < victims_wanted(victims, ways, found) && take < 4000; take++) {
         struct policy_load *loads = NULL;
         size_t count = 0, here[WAYS_WEIGHED];
-        const struct segment list = {0, ways + 1, q->shape.same};
         if (arena_draw(&q->arena, &list, FOLLOWED, take, &loads, &count, err))
             return err->code;
         found += policy_victims(loads, count, ways, here);
@@ -150,15 +173,9 @@ static int weigh(struct inquiry *q, double *weights, bool *equal,
             victims[i] += here[i];
         free(loads);
     }
-    double chi = 0;
-    for (uint32_t i = 0; i < ways; i++) {
-        const double expected = (double)found / ways;
-        chi += ((double)victims[i] - expected) *
-               ((double)victims[i] - expected) / expected;
-        weights[i] = (double)victims[i] / (double)found;
-    }
-    /* Six deviations of a chi-square of ways − 1 degrees. */
-    *equal = chi < ways - 1 + 6 * sqrt(2.0 * (ways - 1)) + 6;
+    for (uint32_t i = 0; i < ways; i++)
+        weights[i] = (double)victims[i] / (double)(found + 1);
+    *equal = are_equal(victims, ways, found);
     return 0;
 }
 
@@ -295,6 +312,15 @@ static const char *reader_of(const struct level_row *row)
     return row->of_sm ? "global.ca" : "global.cg";
 }
 
+/* Address bits far above the cache's size may choose its sets. */
+static uint64_t span_of(const struct lab *lab, const struct level_row *row)
+{
+    const int64_t memory = lab->info->value[PROPERTY_MEMORY_BYTES];
+    const uint64_t most = row->of_sm ? 64u << 20 : 1u << 30;
+    return memory > 0 && (uint64_t)memory / 2 < most ? (uint64_t)memory / 2
+                                                     : most;
+}
+
 static int ask(struct lab *lab, const struct level_row *row,
                struct level_facts *facts, struct error *err)
 {
@@ -305,7 +331,7 @@ static int ask(struct lab *lab, const struct level_row *row,
         .arena = {.lab = lab,
                   .reader = reader_of(row),
                   .unit = facts->line,
-                  .span = row->of_sm ? 64u << 20 : 1u << 30,
+                  .span = span_of(lab, row),
                   .lasting = !row->of_sm}
     };
     for (int i = 0; i < FINDINGS; i++)

@@ -135,7 +135,7 @@ static void set_launch(struct machine *m, const struct kernel *k,
     m->fetch_shift = fetch_shift(m->profile);
     m->deadline_s =
         launch->deadline_s > 0 ? launch->deadline_s : DEFAULT_DEADLINE_S;
-    m->deadline_at = now_seconds() + m->deadline_s;
+    m->deadline_at = worked_seconds() + m->deadline_s;
     m->end = m->now;
     m->code = 0;
     m->launches++;

@@ -242,7 +242,7 @@ static int give_up(struct machine *m)
     if (stop_requested())
         return error_set(m->err, ERR_INTERRUPTED, "kernel '%s' was stopped",
                          m->kernel->name);
-    if (now_seconds() > m->deadline_at)
+    if (worked_seconds() > m->deadline_at)
         return error_set(m->err, ERR_DEADLINE,
                          "kernel '%s' ran longer than %g s", m->kernel->name,
                          m->deadline_s);

@@ -122,7 +122,7 @@ struct machine {
     uint32_t shared_bytes, dynamic_bytes;
     unsigned char *params;
     double end;
-    double deadline_s, deadline_at; /* host seconds */
+    double deadline_s, deadline_at; /* seconds of the host's work */
     unsigned fetch_shift;           /* 0: instructions are not cached */
     bool changed;                   /* an SM's warps woke or were replaced */
     struct scheduler **heap;
