@@ -1,0 +1,301 @@
+/*
+ * How shared memory is built: its banks, how wide they are, what a conflict
+ * costs (Mei 2014, 3.1 and 4.1).
+ *
+ * A warp loads with every stride from 0 (all lanes one element) to 64, and with
+ * some lanes on rows of one bank.  Each way to build shared memory predicts
+ * which of those accesses are repeated and how often; the banks are those that
+ * explain all costs, where no others do.  With their rows known, one lane more
+ * in each of 32 rows of one bank gives the cost by degree of conflict.
+ */
+#include <stdlib.h>
+
+#include "analysis/conflict.h"
+#include "analysis/stats.h"
+#include "base/mem.h"
+#include "study/study.h"
+
+static const char *const needs[] = {NULL};
+static const char *const gives[] = {"shared.banks",
+                                    "shared.bank_bytes",
+                                    "shared.row_words",
+                                    "shared.conflict_cycles",
+                                    "shared.conflict_latency",
+                                    "shared.stride_latency",
+                                    "shared.stride_latency_64",
+                                    NULL};
+static const char *const kernels[] = {"banks", "banks width=8", NULL};
+
+enum { STRIDE_MOST = 64, LANES = CONFLICT_LANES };
+/* Rows that lie in one bank of whatever shared memory is tried with a power of
+ * two of banks; as many as 16 KiB have, which every GPU has. */
+enum { FAR_PITCH = 2048, FAR_ROWS = 8 };
+/* What is taken for a block's shared memory where the driver says nothing. */
+enum { BLOCK_LEAST = 16384 };
+
+/* Costs by case: of strides from 0, or of lanes in rows of their own from 1. */
+struct curve {
+    bool stride;
+    unsigned width, pitch;
+    unsigned from, count;
+    double cycles[STRIDE_MOST + 1];
+    char *experiment; /* canonical; the owner frees */
+};
+
+static struct curve strides_of(unsigned width)
+{
+    return (struct curve){
+        .stride = true, .width = width, .from = 0, .count = STRIDE_MOST + 1};
+}
+
+static struct curve rows_of(unsigned pitch, unsigned rows)
+{
+    return (struct curve){.width = 4, .pitch = pitch, .from = 1, .count = rows};
+}
+
+static struct conflict_access access_of(const struct curve *c, unsigned i)
+{
+    return (struct conflict_access){
+        .lanes = c->stride ? LANES : c->from + i,
+        .distance = c->stride ? c->width * (c->from + i) : c->pitch,
+        .bytes = c->width,
+        .cycles = c->cycles[i],
+    };
+}
+
+/* Drops the last cases that a block has no memory for. */
+static void fit_block(struct lab *lab, struct curve *c)
+{
+    const int64_t told = lab->info->value[PROPERTY_BLOCK_SHARED];
+    const int64_t bytes = told >= 0 ? told : BLOCK_LEAST;
+    while (c->count > 0) {
+        const struct conflict_access a = access_of(c, c->count - 1);
+        if ((int64_t)(a.lanes - 1) * a.distance + a.bytes <= bytes)
+            break;
+        c->count--;
+    }
+}
+
+static double case_cycles(const struct samples *s, unsigned number)
+{
+    double *const cycles = xreallocarray(NULL, s->rows, sizeof *cycles);
+    const size_t by = samples_column(s, "case");
+    const size_t visits = samples_column(s, "visits");
+    const size_t from = samples_column(s, "short");
+    const size_t to = samples_column(s, "long");
+    size_t n = 0;
+    for (size_t row = 0; row < s->rows; row++)
+        if (samples_at(s, row, by) == number)
+            cycles[n++] =
+                (double)(samples_at(s, row, to) - samples_at(s, row, from)) /
+                (double)samples_at(s, row, visits);
+    const double median = stats_median(cycles, n);
+    free(cycles);
+    return median;
+}
+
+static int measure(struct lab *lab, struct curve *c, struct error *err)
+{
+    struct samples samples;
+    fit_block(lab, c);
+    if (c->count < 3)
+        return error_set(err, ERR_UNSUPPORTED,
+                         "a block has too little shared memory for a warp");
+    const unsigned to = c->from + c->count - 1;
+    const int status =
+        c->stride
+            ? lab_probe(lab, &samples, &c->experiment, err,
+                        "banks width=%u from=0 to=%u", c->width, to)
+            : lab_probe(lab, &samples, &c->experiment, err,
+                        "banks pattern=rows pitch=%u to=%u", c->pitch, to);
+    if (status != 0)
+        return status;
+    for (unsigned i = 0; i < c->count; i++)
+        c->cycles[i] = case_cycles(&samples, c->from + i);
+    samples_free(&samples);
+    return 0;
+}
+
+/* ---- findings --------------------------------------------------------- */
+
+static void say_protocol(struct finding *f, unsigned width, const char *lanes)
+{
+    finding_protocol(f, "load",
+                     value_text(width == 8 ? "ld.shared.u64 by pointer"
+                                           : "ld.shared.u32 by pointer"));
+    finding_protocol(f, "lanes", value_text(lanes));
+    finding_protocol(f, "warps", value_number(1));
+    finding_protocol(f, "timer", value_text("outside, two lengths"));
+}
+
+static void report_curve(struct lab *lab, const char *attribute,
+                         const struct curve *c)
+{
+    struct finding *const f = lab_finding(lab, "shared", attribute);
+    struct value list = value_list();
+    for (unsigned i = 0; i < c->count; i++)
+        value_push(&list, value_number(c->cycles[i]));
+    finding_set(f, STATUS_MEASURED, list, "cycles");
+    say_protocol(f, c->width,
+                 c->stride ? "32, each at lane x stride elements"
+                           : "each on another row of one bank");
+    finding_protocol(f, c->stride ? "first_stride" : "first_degree",
+                     value_number(c->from));
+    finding_evidence(f, c->experiment);
+}
+
+/* The experiments of one run of the study. */
+struct survey {
+    struct curve far_rows, narrow, wide, rows;
+};
+
+static void add_evidence(struct finding *f, const struct survey *s)
+{
+    finding_evidence(f, s->far_rows.experiment);
+    finding_evidence(f, s->narrow.experiment);
+    finding_evidence(f, s->wide.experiment);
+}
+
+static void say_why_not(struct finding *f, const struct conflict_fit *fit)
+{
+    if (fit->verdict == CONFLICT_UNSEEN)
+        finding_none(f, "no stride costs clearly more than another");
+    else if (fit->verdict == CONFLICT_UNEXPLAINED)
+        finding_none(f,
+                     "no banks explain the cost of every stride; the nearest "
+                     "are %u of %u B",
+                     fit->banks.count, fit->banks.bank_bytes);
+    else
+        finding_none(f,
+                     "%u banks of %u B with rows of %u words explain the costs "
+                     "as well as %u of %u B with rows of %u",
+                     fit->banks.count, fit->banks.bank_bytes,
+                     fit->banks.row_words, fit->rival.count,
+                     fit->rival.bank_bytes, fit->rival.row_words);
+}
+
+static void report_part(struct lab *lab, const char *attribute, unsigned value,
+                        const char *unit, const struct survey *s,
+                        const struct conflict_fit *fit)
+{
+    struct finding *const f = lab_finding(lab, "shared", attribute);
+    if (fit->verdict == CONFLICT_EXPLAINED) {
+        finding_set(f, STATUS_MEASURED, value_number(value), unit);
+        finding_interval(f, value, value, 0.99);
+    } else {
+        say_why_not(f, fit);
+    }
+    add_evidence(f, s);
+}
+
+static void report_banks(struct lab *lab, const struct survey *s,
+                         const struct conflict_fit *fit)
+{
+    report_part(lab, "banks", fit->banks.count, "", s, fit);
+    report_part(lab, "bank_bytes", fit->banks.bank_bytes, "B", s, fit);
+    report_part(lab, "row_words", fit->banks.row_words, "", s, fit);
+}
+
+/* ---- what explains the costs ------------------------------------------ */
+
+static size_t append(struct conflict_access *accesses, size_t n,
+                     const struct curve *c)
+{
+    for (unsigned i = 0; i < c->count; i++)
+        accesses[n++] = access_of(c, i);
+    return n;
+}
+
+/* By 4-byte accesses; 8-byte ones, of which less is known how GPUs split them,
+ * decide only between what those leave open. */
+static struct conflict_fit explain(const struct survey *s)
+{
+    struct conflict_access accesses[3 * (STRIDE_MOST + 1)];
+    size_t n = append(accesses, 0, &s->far_rows);
+    n = append(accesses, n, &s->narrow);
+    struct conflict_fit fit = conflict_explain(accesses, n);
+    if (fit.verdict == CONFLICT_AMBIGUOUS) {
+        n = append(accesses, n, &s->wide);
+        fit = conflict_explain(accesses, n);
+    }
+    return fit;
+}
+
+/* ---- what a conflict costs -------------------------------------------- */
+
+/* Student's t of 30 degrees of freedom at 99 %. */
+static const double t_99 = 2.75;
+
+static void report_slope(struct lab *lab, const struct curve *c,
+                         const struct banks *banks)
+{
+    struct finding *const f = lab_finding(lab, "shared", "conflict_cycles");
+    double degrees[LANES];
+    for (unsigned i = 0; i < c->count; i++) {
+        const struct conflict_access a = access_of(c, i);
+        degrees[i] = conflict_degree(banks, &a);
+    }
+    const struct conflict_line line =
+        conflict_line(degrees, c->cycles, c->count);
+    const double doubt = t_99 * line.step_error;
+    finding_set(f, STATUS_MEASURED, value_number(line.step), "cycles");
+    finding_interval(f, line.step - doubt, line.step + doubt, 0.99);
+    say_protocol(f, c->width, "each on another row of one bank");
+    finding_evidence(f, c->experiment);
+}
+
+static int ask_conflicts(struct lab *lab, struct survey *s,
+                         const struct conflict_fit *fit, struct error *err)
+{
+    const struct banks *const b = &fit->banks;
+    if (fit->verdict != CONFLICT_EXPLAINED) {
+        say_why_not(lab_finding(lab, "shared", "conflict_cycles"), fit);
+        say_why_not(lab_finding(lab, "shared", "conflict_latency"), fit);
+        return 0;
+    }
+    s->rows = rows_of(b->count * b->bank_bytes * b->row_words, LANES);
+    if (measure(lab, &s->rows, err) != 0)
+        return err->code;
+    report_slope(lab, &s->rows, b);
+    report_curve(lab, "conflict_latency", &s->rows);
+    return 0;
+}
+
+/* ---- the study -------------------------------------------------------- */
+
+static int survey(struct lab *lab, struct survey *s, struct error *err)
+{
+    *s = (struct survey){.far_rows = rows_of(FAR_PITCH, FAR_ROWS),
+                         .narrow = strides_of(4),
+                         .wide = strides_of(8)};
+    if (measure(lab, &s->far_rows, err) != 0 ||
+        measure(lab, &s->narrow, err) != 0 || measure(lab, &s->wide, err) != 0)
+        return err->code;
+    report_curve(lab, "stride_latency", &s->narrow);
+    report_curve(lab, "stride_latency_64", &s->wide);
+    const struct conflict_fit fit = explain(s);
+    report_banks(lab, s, &fit);
+    return ask_conflicts(lab, s, &fit, err);
+}
+
+static int run(struct lab *lab, struct error *err)
+{
+    struct survey s;
+    const int status = survey(lab, &s, err);
+    free(s.far_rows.experiment);
+    free(s.narrow.experiment);
+    free(s.wide.experiment);
+    free(s.rows.experiment);
+    return status;
+}
+
+const struct study study_banks = {
+    .name = "banks",
+    .question = "How many banks has shared memory, and what do conflicts cost?",
+    .method = "A warp's dependent loads with strides 0 to 64: the banks are "
+              "those that predict which strides conflict, and how much.",
+    .needs = needs,
+    .gives = gives,
+    .kernels = kernels,
+    .run = run,
+};
