@@ -8,6 +8,7 @@
  * explain all costs, where no others do.  With their rows known, one lane more
  * in each of 32 rows of one bank gives the cost by degree of conflict.
  */
+#include <math.h>
 #include <stdlib.h>
 
 #include "analysis/conflict.h"
@@ -39,6 +40,7 @@ struct curve {
     unsigned width, pitch;
     unsigned from, count;
     double cycles[STRIDE_MOST + 1];
+    double excess;    /* the largest doubt, in units of what is let pass */
     char *experiment; /* canonical; the owner frees */
 };
 
@@ -76,9 +78,10 @@ static void fit_block(struct lab *lab, struct curve *c)
     }
 }
 
-static double case_cycles(const struct samples *s, unsigned number)
+/* Cycles a load of each repetition of a case; returns how many. */
+static size_t case_samples(const struct samples *s, unsigned number,
+                           double *cycles)
 {
-    double *const cycles = xreallocarray(NULL, s->rows, sizeof *cycles);
     const size_t by = samples_column(s, "case");
     const size_t visits = samples_column(s, "visits");
     const size_t from = samples_column(s, "short");
@@ -89,9 +92,28 @@ static double case_cycles(const struct samples *s, unsigned number)
             cycles[n++] =
                 (double)(samples_at(s, row, to) - samples_at(s, row, from)) /
                 (double)samples_at(s, row, visits);
-    const double median = stats_median(cycles, n);
-    free(cycles);
-    return median;
+    return n;
+}
+
+/* Half the width of the normal interval at 99.9 %, in units of the standard
+ * deviation of a median's rank: a list of 65 should have no item outside. */
+static const double rank_width = 3.29 / 2;
+
+/* A cost that may be off by more than this is not worth reporting. */
+static double doubt_most(double cycles)
+{
+    return fmax(1, 0.01 * cycles);
+}
+
+static void add_case(struct curve *c, unsigned i, const double *cycles,
+                     size_t n)
+{
+    const double ranks = fmin(rank_width / sqrt((double)n), 0.5);
+    const double middle = stats_median(cycles, n);
+    const double off = fmax(middle - stats_quantile(cycles, n, 0.5 - ranks),
+                            stats_quantile(cycles, n, 0.5 + ranks) - middle);
+    c->cycles[i] = middle;
+    c->excess = fmax(c->excess, off / doubt_most(middle));
 }
 
 static int measure(struct lab *lab, struct curve *c, struct error *err)
@@ -110,8 +132,10 @@ static int measure(struct lab *lab, struct curve *c, struct error *err)
                         "banks pattern=rows pitch=%u to=%u", c->pitch, to);
     if (status != 0)
         return status;
+    double *const cycles = xreallocarray(NULL, samples.rows, sizeof *cycles);
     for (unsigned i = 0; i < c->count; i++)
-        c->cycles[i] = case_cycles(&samples, c->from + i);
+        add_case(c, i, cycles, case_samples(&samples, c->from + i, cycles));
+    free(cycles);
     samples_free(&samples);
     return 0;
 }
@@ -128,10 +152,20 @@ static void say_protocol(struct finding *f, unsigned width, const char *lanes)
     finding_protocol(f, "timer", value_text("outside, two lengths"));
 }
 
+static void say_noisy(struct finding *f)
+{
+    finding_none(f, "noise leaves more than a cycle and 1 %% of doubt");
+}
+
 static void report_curve(struct lab *lab, const char *attribute,
                          const struct curve *c)
 {
     struct finding *const f = lab_finding(lab, "shared", attribute);
+    finding_evidence(f, c->experiment);
+    if (c->excess > 1) {
+        say_noisy(f);
+        return;
+    }
     struct value list = value_list();
     for (unsigned i = 0; i < c->count; i++)
         value_push(&list, value_number(c->cycles[i]));
@@ -141,7 +175,6 @@ static void report_curve(struct lab *lab, const char *attribute,
                            : "each on another row of one bank");
     finding_protocol(f, c->stride ? "first_stride" : "first_degree",
                      value_number(c->from));
-    finding_evidence(f, c->experiment);
 }
 
 /* The experiments of one run of the study. */
@@ -225,6 +258,8 @@ static struct conflict_fit explain(const struct survey *s)
 
 /* Student's t of 30 degrees of freedom at 99 %. */
 static const double t_99 = 2.75;
+/* A slope is known far better than a cost. */
+static const double slope_doubt_most = 0.1;
 
 static void report_slope(struct lab *lab, const struct curve *c,
                          const struct banks *banks)
@@ -238,10 +273,14 @@ static void report_slope(struct lab *lab, const struct curve *c,
     const struct conflict_line line =
         conflict_line(degrees, c->cycles, c->count);
     const double doubt = t_99 * line.step_error;
+    finding_evidence(f, c->experiment);
+    if (doubt > fmax(slope_doubt_most, 0.01 * line.step)) {
+        say_noisy(f);
+        return;
+    }
     finding_set(f, STATUS_MEASURED, value_number(line.step), "cycles");
     finding_interval(f, line.step - doubt, line.step + doubt, 0.99);
     say_protocol(f, c->width, "each on another row of one bank");
-    finding_evidence(f, c->experiment);
 }
 
 static int ask_conflicts(struct lab *lab, struct survey *s,
