@@ -78,20 +78,46 @@ static void fit_block(struct lab *lab, struct curve *c)
     }
 }
 
-/* Cycles a load of each repetition of a case; returns how many. */
-static size_t case_samples(const struct samples *s, unsigned number,
-                           double *cycles)
+/* The columns of the samples. */
+struct table {
+    const struct samples *samples;
+    size_t by, visits, shorter, longer;
+};
+
+static struct table table_of(const struct samples *s)
 {
-    const size_t by = samples_column(s, "case");
-    const size_t visits = samples_column(s, "visits");
-    const size_t from = samples_column(s, "short");
-    const size_t to = samples_column(s, "long");
+    return (struct table){.samples = s,
+                          .by = samples_column(s, "case"),
+                          .visits = samples_column(s, "visits"),
+                          .shorter = samples_column(s, "short"),
+                          .longer = samples_column(s, "long")};
+}
+
+static double at(const struct table *t, size_t row, size_t column)
+{
+    return (double)samples_at(t->samples, row, column);
+}
+
+/* What both runs have besides their loads, the short one half as many as the
+ * long: the same in all cases, so all tell it, and far better than one.  `own`
+ * has room for a number a row. */
+static double overhead_of(const struct table *t, double *own)
+{
+    for (size_t row = 0; row < t->samples->rows; row++)
+        own[row] = 2 * at(t, row, t->shorter) - at(t, row, t->longer);
+    return stats_median(own, t->samples->rows);
+}
+
+/* Cycles a load of each repetition of a case; returns how many. */
+static size_t case_samples(const struct table *t, unsigned number,
+                           double overhead, double *cycles)
+{
     size_t n = 0;
-    for (size_t row = 0; row < s->rows; row++)
-        if (samples_at(s, row, by) == number)
-            cycles[n++] =
-                (double)(samples_at(s, row, to) - samples_at(s, row, from)) /
-                (double)samples_at(s, row, visits);
+    for (size_t row = 0; row < t->samples->rows; row++)
+        if (samples_at(t->samples, row, t->by) == number)
+            cycles[n++] = (at(t, row, t->shorter) + at(t, row, t->longer) -
+                           2 * overhead) /
+                          (3 * at(t, row, t->visits));
     return n;
 }
 
@@ -116,6 +142,18 @@ static void add_case(struct curve *c, unsigned i, const double *cycles,
     c->excess = fmax(c->excess, off / doubt_most(middle));
 }
 
+static void summarise(struct curve *c, const struct samples *samples)
+{
+    const struct table t = table_of(samples);
+    double *const cycles = xreallocarray(NULL, samples->rows, sizeof *cycles);
+    const double overhead = overhead_of(&t, cycles);
+    for (unsigned i = 0; i < c->count; i++) {
+        const size_t n = case_samples(&t, c->from + i, overhead, cycles);
+        add_case(c, i, cycles, n);
+    }
+    free(cycles);
+}
+
 static int measure(struct lab *lab, struct curve *c, struct error *err)
 {
     struct samples samples;
@@ -132,10 +170,7 @@ static int measure(struct lab *lab, struct curve *c, struct error *err)
                         "banks pattern=rows pitch=%u to=%u", c->pitch, to);
     if (status != 0)
         return status;
-    double *const cycles = xreallocarray(NULL, samples.rows, sizeof *cycles);
-    for (unsigned i = 0; i < c->count; i++)
-        add_case(c, i, cycles, case_samples(&samples, c->from + i, cycles));
-    free(cycles);
+    summarise(c, &samples);
     samples_free(&samples);
     return 0;
 }
