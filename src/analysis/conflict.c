@@ -79,7 +79,7 @@ static const double typical_most = 1.0 / 3, worst_most = 0.9;
 /* The runner-up must be worse by so many times the variance: a likelihood
  * ratio of e^15. */
 static const double clearly_worse = 30;
-/* What a clock that counts whole cycles leaves at least, over 16 loads. */
+/* What a clock that counts whole cycles leaves at least, over 12 loads. */
 static const double least_variance = 0.05 * 0.05;
 
 static enum conflict_verdict judge(const struct candidate *best,

@@ -19,7 +19,7 @@
 
 /* A short run is so short that most are free of disturbances, and the kernel
  * fits every instruction cache. */
-enum { LANES = 32, LOADS = 16 };
+enum { LANES = 32, LOADS = 12 };
 /* Cases that a launch may have, and bytes that their elements may span. */
 enum { CASES_MOST = 1024, SPAN_MOST = 1 << 18 };
 /* Offset of a lane that sits a case out. */
@@ -43,7 +43,7 @@ static const struct param params[] = {
     {"pitch", PARAM_NUMBER, "128", 4, SPAN_MOST, NULL,
      "of pattern=rows: from lane to lane, B"},
     {"repeats", PARAM_NUMBER, "0", 0, 1000, NULL,
-     "repetitions; 0: 49"},
+     "repetitions; 0: 65"},
     {0},
 };
 /* clang-format on */
@@ -286,8 +286,8 @@ const struct probe probe_banks = {
     .params = params,
     .columns = columns,
     .figure = figure,
-    .repeats_least = 49,
-    .repeats_most = 49,
+    .repeats_least = 65,
+    .repeats_most = 65,
     .kernel = kernel,
     .once = once,
 };
