@@ -64,12 +64,10 @@ static unsigned pass_degree(const struct banks *banks,
     return degree;
 }
 
-/* How many lanes' data one pass can move. */
-static size_t pass_lanes(const struct banks *banks, unsigned bytes)
+/* How many lanes one pass serves. */
+static size_t pass_lanes(const struct banks *banks)
 {
-    const unsigned most = banks->count * banks->bank_bytes * row_words(banks);
-    const unsigned lanes = bytes < most ? most / bytes : 1;
-    return lanes < LANES_MAX ? lanes : LANES_MAX;
+    return banks->count < LANES_MAX ? banks->count : LANES_MAX;
 }
 
 unsigned banks_degree(const struct banks *banks, const uint32_t *addresses,
@@ -78,7 +76,7 @@ unsigned banks_degree(const struct banks *banks, const uint32_t *addresses,
     assert(banks->count <= BANKS_MAX && bytes > 0);
     if (lanes == 1)
         return 1; /* the common case: its words lie in different banks */
-    const size_t fit = pass_lanes(banks, bytes);
+    const size_t fit = pass_lanes(banks);
     unsigned degree = 0;
     for (size_t lane = 0; lane < lanes; lane += fit) {
         const size_t left = lanes - lane;

@@ -19,10 +19,11 @@ struct banks {
 /*
  * Degree of conflict of one access: the most different rows of one bank that
  * the lanes need (1: no conflict; 0: no lane).  Lanes that read the same row
- * of a bank share it.  `bytes` is what each lane accesses; an access of more
- * than `bank_bytes` takes its banks in as many passes as the data needs, and
- * the degrees of the passes add up (8-byte accesses on 4-byte banks: the half
- * warps go one after the other).
+ * of a bank share it, however wide they read: an H200 counts so, where 8-byte
+ * accesses of 16 elements that two half warps share cost one pass (measured in
+ * November 2026).  Fewer banks than lanes serve as many lanes at a time as they
+ * are, and the degrees add up: GPUs with 16 banks took half warps one after the
+ * other.
  */
 unsigned banks_degree(const struct banks *banks, const uint32_t *addresses,
                       size_t lanes, unsigned bytes);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "report/quantity.h"
 
 /* Less than this is said beside the value. */
@@ -41,6 +42,51 @@ static void put_time(const struct finding *f, double clock_hz, struct buf *out)
     buf_text(out, ")");
 }
 
+/* Costs by degree or by stride: lists that nobody reads whole. */
+static const struct curve {
+    const char *id;
+    size_t first;      /* what the first item is of */
+    const char *after; /* stands between that number and the cost */
+} curves[] = {
+    {"shared.conflict_latency",  1, "-way "},
+    {"shared.stride_latency",    0, ": "   },
+    {"shared.stride_latency_64", 0, ": "   },
+};
+
+/* NULL if the finding is none. */
+static const struct curve *curve_of(const struct finding *f)
+{
+    for (size_t i = 0; i < COUNT_OF(curves); i++)
+        if (strcmp(curves[i].id, f->id) == 0 && f->value.kind == VALUE_LIST)
+            return &curves[i];
+    return NULL;
+}
+
+/* "1-way 23, 2-way 25, 4-way 29": of 0 and the powers of two, in whole units.
+ */
+static void put_curve(struct buf *out, const struct finding *f,
+                      const struct curve *curve)
+{
+    const struct value *const list = &f->value;
+    for (size_t i = 0; i < list->count; i++) {
+        const size_t of = curve->first + i;
+        if ((of & (of - 1)) != 0 || list->items[i].kind != VALUE_NUMBER)
+            continue;
+        buf_printf(out, "%s%zu%s", i > 0 ? ", " : "", of, curve->after);
+        quantity_number(out, round(list->items[i].number), 0, "");
+    }
+    buf_printf(out, " %s", f->unit);
+}
+
+static void put_value(struct buf *out, const struct finding *f)
+{
+    const struct curve *const curve = curve_of(f);
+    if (curve != NULL)
+        put_curve(out, f, curve);
+    else
+        quantity_value(out, &f->value, doubt_of(f), f->unit);
+}
+
 static void put_remark(const struct finding *f, struct buf *out)
 {
     if (f->status == STATUS_REPORTED || f->status == STATUS_DERIVED)
@@ -62,7 +108,7 @@ char *phrase_finding(const struct finding *f, double clock_hz)
         return buf_take(&out);
     }
     buf_text(&out, bound_of(f));
-    quantity_value(&out, &f->value, doubt_of(f), f->unit);
+    put_value(&out, f);
     put_time(f, clock_hz, &out);
     put_remark(f, &out);
     return buf_take(&out);

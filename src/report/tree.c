@@ -60,7 +60,10 @@ static const char *const attributes[] = {
     "reach",
     "banks",
     "bank_bytes",
+    "row_words",
+    "conflict_cycles",
     "conflict_latency",
+    "stride_latency",
 };
 
 static const char not_measured[] = "not measured";

@@ -225,7 +225,7 @@ START_TEST(programs_are_collected)
         ".entry clock(",    ".entry chase(",    ".entry trace(",
         ".entry scatter(",  "ld.global.ca.u64", "ld.global.cg.u64",
         "ld.global.cv.u64", "ld.global.nc.u64", "ld.shared.u32 %ptr",
-        "FLUSH:",           "SWEEPS:",
+        "FLUSH:",           "SWEEPS:",          ".entry banks(",
     };
     for (size_t w = 0; w < COUNT_OF(words); w++) {
         bool found = false;

@@ -72,7 +72,7 @@ START_TEST(kepler_in_8_byte_mode_has_none_at_stride_6)
 }
 END_TEST
 
-START_TEST(wide_accesses_take_a_pass_for_each_part_of_the_warp)
+START_TEST(wide_accesses_need_as_many_rows_as_their_data)
 {
     ck_assert_uint_eq(degree_of_wide(4), 1);
     ck_assert_uint_eq(degree_of_wide(8), 2);
@@ -80,13 +80,26 @@ START_TEST(wide_accesses_take_a_pass_for_each_part_of_the_warp)
 }
 END_TEST
 
-START_TEST(degrees_of_passes_add_up)
+/* As measured on an H200. */
+START_TEST(half_warps_share_the_rows_of_wide_accesses)
 {
-    /* Each half of the warp hits bank 0 and 1 with 16 rows. */
     uint32_t addresses[WARP];
     for (uint32_t lane = 0; lane < WARP; lane++)
-        addresses[lane] = 128 * lane;
-    ck_assert_uint_eq(banks_degree(&fermi, addresses, WARP, 8), 32);
+        addresses[lane] = 8 * (lane % 16);
+    ck_assert_uint_eq(banks_degree(&fermi, addresses, WARP, 8), 1);
+    for (uint32_t lane = 0; lane < WARP; lane++)
+        addresses[lane] = 16 * (lane % 16);
+    ck_assert_uint_eq(banks_degree(&fermi, addresses, WARP, 8), 2);
+}
+END_TEST
+
+START_TEST(sixteen_banks_serve_half_a_warp_at_a_time)
+{
+    static const struct banks gt200 = {.count = 16, .bank_bytes = 4};
+    ck_assert_uint_eq(degree(&gt200, 0), 2);
+    ck_assert_uint_eq(degree(&gt200, 1), 2);
+    ck_assert_uint_eq(degree(&gt200, 2), 4);
+    ck_assert_uint_eq(degree(&gt200, 16), 32);
 }
 END_TEST
 
@@ -100,7 +113,8 @@ Suite *suite_banks(void)
     tcase_add_test(t, one_lane_has_no_conflict);
     tcase_add_test(t, kepler_in_4_byte_mode_halves_conflicts);
     tcase_add_test(t, kepler_in_8_byte_mode_has_none_at_stride_6);
-    tcase_add_test(t, wide_accesses_take_a_pass_for_each_part_of_the_warp);
-    tcase_add_test(t, degrees_of_passes_add_up);
+    tcase_add_test(t, wide_accesses_need_as_many_rows_as_their_data);
+    tcase_add_test(t, half_warps_share_the_rows_of_wide_accesses);
+    tcase_add_test(t, sixteen_banks_serve_half_a_warp_at_a_time);
     return suite;
 }

@@ -581,6 +581,22 @@ START_TEST(text_times_cycles_by_the_clock_that_was_measured)
 }
 END_TEST
 
+START_TEST(text_shows_costs_by_degree_at_powers_of_two)
+{
+    struct results r = {0};
+    struct value costs = value_list();
+    for (int degree = 1; degree <= 9; degree++)
+        value_push(&costs, value_number(21.06 + 2 * degree));
+    finding_set(results_add(&r, "shared.conflict_latency", "banks"),
+                STATUS_MEASURED, costs, "cycles");
+    char *const text = written(&report_text, &r, (struct report_style){0});
+    ck_assert_ptr_nonnull(
+        strstr(text, "1-way 23, 2-way 25, 4-way 29, 8-way 37 cycles\n"));
+    free(text);
+    results_free(&r);
+}
+END_TEST
+
 START_TEST(formats_are_found_by_name)
 {
     ck_assert_ptr_eq(report_format_find("text"), &report_text);
@@ -617,6 +633,7 @@ Suite *suite_report(void)
     tcase_add_loop_test(tests, text_uses_units_that_people_use, 0,
                         COUNT_OF(shown));
     tcase_add_test(tests, text_times_cycles_by_the_clock_that_was_measured);
+    tcase_add_test(tests, text_shows_costs_by_degree_at_powers_of_two);
     tcase_add_test(tests, formats_are_found_by_name);
     return suite;
 }

@@ -1,0 +1,318 @@
+/*
+ * The study of shared memory on GPUs whose banks are known: all that ship,
+ * those that Mei 2014 measured (figures 5 and 7), and some that nobody built.
+ */
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/rng.h"
+#include "device/sim/profile.h"
+#include "device/sim/shipped.h"
+#include "sonde.h"
+#include "testing.h"
+
+enum { LANES = 32, STRIDES = 65 };
+
+/* ---- running the study ------------------------------------------------ */
+
+/* The findings of the study `banks`; the caller decrefs. */
+static json_t *findings_of(const char *spec, uint64_t seed)
+{
+    static const char *const studies[] = {"banks"};
+    const struct sonde_options options = {
+        .device = spec, .seed = seed, .no_cache = true};
+    const struct sonde_style style = {0};
+    struct sonde_error err;
+    struct sonde *session;
+    char *text;
+    ASSERT_DONE(sonde_open(&session, &options, &err), err);
+    ck_assert_msg(sonde_run(session, studies, 1, &err) >= 0, "%s", err.text);
+    ASSERT_DONE(sonde_report(session, "json", &style, &text, &err), err);
+    ASSERT_DONE(sonde_close(session, &err), err);
+    json_t *const report = json_loads(text, 0, NULL);
+    ck_assert_ptr_nonnull(report);
+    json_t *const findings = json_incref(json_object_get(report, "findings"));
+    json_decref(report);
+    free(text);
+    return findings;
+}
+
+static const char *status_of(const json_t *findings, const char *id)
+{
+    const char *const status = json_string_value(
+        json_object_get(json_object_get(findings, id), "status"));
+    return status != NULL ? status : "(nothing)";
+}
+
+static const json_t *measured(const json_t *findings, const char *id)
+{
+    const json_t *const f = json_object_get(findings, id);
+    const char *const because =
+        json_string_value(json_object_get(f, "because"));
+    ck_assert_msg(strcmp(status_of(findings, id), "measured") == 0,
+                  "%s is %s because %s", id, status_of(findings, id),
+                  because != NULL ? because : "(nothing)");
+    return json_object_get(f, "value");
+}
+
+static double item(const json_t *findings, const char *id, size_t i)
+{
+    const json_t *const list = measured(findings, id);
+    ck_assert_msg(i < json_array_size(list), "%s has no item %zu", id, i);
+    return json_number_value(json_array_get(list, i));
+}
+
+/* A profile with another shared memory, as a file; the caller frees. */
+static char *variant(const char *name, const char *shared)
+{
+    const struct shipped_profile *p = shipped_profiles;
+    while (strcmp(p->name, name) != 0)
+        p++;
+    json_t *const profile = json_loads(p->text, 0, NULL);
+    json_t *const memory = json_loads(shared, 0, NULL);
+    ck_assert(profile != NULL && memory != NULL);
+    json_object_set_new(profile, "shared_memory", memory);
+    char *const text = json_dumps(profile, JSON_INDENT(1));
+    char *const path = testing_file("banks.json", text);
+    free(text);
+    json_decref(profile);
+    return path;
+}
+
+/* ---- against the profile ---------------------------------------------- */
+
+/* 1 % of the latency; at least a cycle. */
+static double doubt(double cycles)
+{
+    return fmax(1, 0.01 * cycles);
+}
+
+static double cost(const struct profile *p, unsigned lanes, unsigned distance,
+                   unsigned bytes)
+{
+    uint32_t addresses[LANES];
+    for (unsigned lane = 0; lane < lanes; lane++)
+        addresses[lane] = lane * distance;
+    return p->shared_latency +
+           p->shared_conflict_cycles *
+               (banks_degree(&p->banks, addresses, lanes, bytes) - 1);
+}
+
+static void compare_item(const json_t *findings, const char *id, size_t i,
+                         double expected)
+{
+    const double found = item(findings, id, i);
+    ck_assert_msg(fabs(found - expected) <= doubt(expected),
+                  "%s, item %zu: expected %.2f, found %.2f", id, i, expected,
+                  found);
+}
+
+static void compare_number(const json_t *findings, const char *id,
+                           double expected, double tolerance)
+{
+    const double found = json_number_value(measured(findings, id));
+    ck_assert_msg(fabs(found - expected) <= tolerance,
+                  "%s: expected %.10g, found %.10g", id, expected, found);
+}
+
+/* 32 rows, or as many as a block's memory has. */
+static unsigned rows_of(const struct profile *p)
+{
+    const uint64_t rows =
+        1 + (p->shared_per_block - 4) /
+                (p->banks.count * p->banks.bank_bytes * p->banks.row_words);
+    return rows < LANES ? (unsigned)rows : LANES;
+}
+
+static void compare(const json_t *findings, const struct profile *p)
+{
+    compare_number(findings, "shared.banks", p->banks.count, 0);
+    compare_number(findings, "shared.bank_bytes", p->banks.bank_bytes, 0);
+    compare_number(findings, "shared.row_words", p->banks.row_words, 0);
+    compare_number(findings, "shared.conflict_cycles",
+                   p->shared_conflict_cycles,
+                   fmax(0.05, 0.01 * p->shared_conflict_cycles));
+    for (unsigned i = 0; i < STRIDES; i++) {
+        compare_item(findings, "shared.stride_latency", i,
+                     cost(p, LANES, 4 * i, 4));
+        compare_item(findings, "shared.stride_latency_64", i,
+                     cost(p, LANES, 8 * i, 8));
+    }
+    for (unsigned i = 0; i < rows_of(p); i++)
+        compare_item(findings, "shared.conflict_latency", i,
+                     p->shared_latency + i * p->shared_conflict_cycles);
+    ck_assert_uint_eq(
+        json_array_size(measured(findings, "shared.conflict_latency")),
+        rows_of(p));
+}
+
+static void compare_profile(const char *name, uint64_t seed)
+{
+    struct profile *profile;
+    struct error err;
+    ASSERT_DONE(profile_open(name, NULL, &profile, &err), err);
+    char *const spec = xasprintf("sim:%s", name);
+    json_t *const findings = findings_of(spec, seed);
+    compare(findings, profile);
+    json_decref(findings);
+    profile_free(profile);
+    free(spec);
+}
+
+START_TEST(banks_of_shipped_profiles_are_found)
+{
+    for (const struct shipped_profile *p = shipped_profiles; p->name != NULL;
+         p++)
+        compare_profile(p->name, 1);
+}
+END_TEST
+
+/* ---- Mei 2014 --------------------------------------------------------- */
+
+/* Prints both rows, and compares them. */
+static void compare_figure(const char *figure, const json_t *findings,
+                           const unsigned *strides, const double *expected,
+                           size_t n)
+{
+    printf("%s\n  stride  ", figure);
+    for (size_t i = 0; i < n; i++)
+        printf(" %7u", strides[i]);
+    printf("\n  expected");
+    for (size_t i = 0; i < n; i++)
+        printf(" %7.1f", expected[i]);
+    printf("\n  found   ");
+    for (size_t i = 0; i < n; i++)
+        printf(" %7.1f", item(findings, "shared.stride_latency", strides[i]));
+    printf("\n");
+    fflush(stdout);
+    for (size_t i = 0; i < n; i++)
+        compare_item(findings, "shared.stride_latency", strides[i],
+                     expected[i]);
+}
+
+START_TEST(figure_5_fermi)
+{
+    static const unsigned strides[] = {0, 1, 2, 3, 4, 8, 16, 32};
+    static const double expected[] = {50, 50, 88, 50, 162.2, 311.8, 611, 1210};
+    json_t *const findings = findings_of("sim:gtx560ti", 1);
+    compare_figure("Mei 2014, figure 5: Fermi", findings, strides, expected,
+                   COUNT_OF(strides));
+    json_decref(findings);
+}
+END_TEST
+
+/* By way of conflict, of the figure's even strides: the text tells those of 2,
+ * 4 and 6, and figure 6 how the others come about. */
+static const unsigned even_strides[] = {0, 2, 4, 6, 8, 10, 12, 16, 32, 64};
+static const unsigned ways_of_4[] = {1, 1, 2, 2, 4, 2, 4, 8, 16, 32};
+static const unsigned ways_of_8[] = {1, 1, 2, 1, 4, 1, 2, 8, 16, 32};
+enum { EVEN = COUNT_OF(even_strides) };
+
+static void compare_kepler(const char *figure, const char *spec,
+                           const unsigned *ways)
+{
+    double expected[EVEN];
+    for (size_t i = 0; i < EVEN; i++)
+        expected[i] = 47 + 14.0 * (ways[i] - 1);
+    json_t *const findings = findings_of(spec, 1);
+    compare_figure(figure, findings, even_strides, expected, EVEN);
+    json_decref(findings);
+}
+
+START_TEST(figure_7_kepler_in_4_byte_mode)
+{
+    compare_kepler("Mei 2014, figure 7: Kepler, 4-byte mode", "sim:gtx780",
+                   ways_of_4);
+}
+END_TEST
+
+START_TEST(figure_7_kepler_in_8_byte_mode)
+{
+    char *const path =
+        variant("gtx780", "{\"bytes\": 49152, \"latency\": 47, "
+                          "\"banks\": 32, \"bank_bytes\": 8, "
+                          "\"row_words\": 1, \"conflict_cycles\": 14}");
+    char *const spec = xasprintf("sim:%s", path);
+    compare_kepler("Mei 2014, figure 7: Kepler, 8-byte mode", spec, ways_of_8);
+    compare_profile(path, 2);
+    free(spec);
+    free(path);
+}
+END_TEST
+
+/* ---- what nobody built ------------------------------------------------ */
+
+/* The noise is that of the profile, which all but this is of. */
+START_TEST(banks_that_nobody_built_are_found)
+{
+    const uint64_t seed = (uint64_t)_i;
+    struct rng r;
+    rng_seed(&r, seed);
+    char *const shared = xasprintf(
+        "{\"bytes\": %u, \"latency\": %u, \"banks\": %u, \"bank_bytes\": %u, "
+        "\"row_words\": %u, \"conflict_cycles\": %.1f}",
+        16384u << rng_below(&r, 3), 20 + (unsigned)rng_below(&r, 41),
+        8u << rng_below(&r, 5), 4u << rng_below(&r, 2),
+        1 + (unsigned)rng_below(&r, 2), 1 + 39 * pow(rng_unit(&r), 2));
+    char *const path = variant("v100", shared);
+    printf("seed %u: %s\n", (unsigned)seed, shared);
+    fflush(stdout);
+    compare_profile(path, seed);
+    free(path);
+    free(shared);
+}
+END_TEST
+
+static void expect_nothing(const char *shared, const char *const *ids)
+{
+    char *const path = variant("v100", shared);
+    char *const spec = xasprintf("sim:%s", path);
+    json_t *const findings = findings_of(spec, 1);
+    for (; *ids != NULL; ids++) {
+        const json_t *const f = json_object_get(findings, *ids);
+        ck_assert_str_eq(status_of(findings, *ids), "not_measured");
+        ck_assert(json_is_string(json_object_get(f, "because")));
+    }
+    json_decref(findings);
+    free(spec);
+    free(path);
+}
+
+START_TEST(without_conflicts_banks_are_not_guessed)
+{
+    static const char *const ids[] = {"shared.banks", "shared.bank_bytes",
+                                      "shared.row_words",
+                                      "shared.conflict_latency", NULL};
+    expect_nothing("{\"bytes\": 49152, \"latency\": 30, "
+                   "\"conflict_cycles\": 0}",
+                   ids);
+}
+END_TEST
+
+START_TEST(without_shared_memory_there_is_a_reason)
+{
+    static const char *const ids[] = {"shared.banks", "shared.stride_latency",
+                                      "shared.conflict_cycles", NULL};
+    expect_nothing("{\"bytes\": 0, \"latency\": 30, \"conflict_cycles\": 2}",
+                   ids);
+}
+END_TEST
+
+Suite *suite_truth_banks(void)
+{
+    TCase *t;
+    Suite *const suite = suite_of("truth_banks", 60, &t);
+    tcase_add_test(t, figure_5_fermi);
+    tcase_add_test(t, figure_7_kepler_in_4_byte_mode);
+    tcase_add_test(t, figure_7_kepler_in_8_byte_mode);
+    tcase_add_test(t, banks_of_shipped_profiles_are_found);
+    tcase_add_loop_test(t, banks_that_nobody_built_are_found, 1,
+                        1 + 6 * (int)testing_seeds());
+    tcase_add_test(t, without_conflicts_banks_are_not_guessed);
+    tcase_add_test(t, without_shared_memory_there_is_a_reason);
+    return suite;
+}
