@@ -20,7 +20,6 @@
 #include <stdlib.h>
 
 #include "analysis/parity.h"
-#include "analysis/search.h"
 #include "analysis/split.h"
 #include "analysis/stats.h"
 #include "base/buf.h"
@@ -38,7 +37,7 @@ static const char *const kernels[] = {"trace op=cg", "chase op=cg sweep=1",
 
 enum { PAGE_BITS = 21, PAGES = 2, LINES = 768, LAPS = 2 };
 /* Lines that each SM loads, and least share of them that must agree. */
-enum { LINES_OF_SM = 64, LINES_LEAST = 16, SMS_MOST = 1024 };
+enum { LINES_OF_SM = 32, LINES_LEAST = 16 };
 static const double agrees_least = 0.9, certain_share = 0.8;
 /* 2.6 standard errors hold 99 %. */
 static const double errors_of_99 = 2.6;
@@ -199,19 +198,33 @@ static void count_votes(struct sides *s, const struct lines *l, size_t first,
     free(ballots);
 }
 
-/*
- * Every SM loads lines of both homes: a stretch as long as the lowest of the
- * bits needs to change, all of them in the first page, as many SMs at once as
- * have room there.
- */
-static int ask_all_sms(struct sides *s, struct error *err)
+/* The stretch of memory in which an SM finds enough lines of both homes: as
+ * long as the lowest of the bits needs to change. */
+static uint64_t stretch_of(const struct sides *s)
 {
     const uint64_t twice = 2 * (s->parity.bits & -s->parity.bits);
-    const uint64_t least = LINES_OF_SM * s->facts->line;
-    uint64_t region = twice > 4096 ? twice : 4096;
-    while (region < least && region < (uint64_t)1 << PAGE_BITS)
-        region *= 2;
-    const size_t at_once = (size_t)(((uint64_t)1 << PAGE_BITS) / region);
+    const uint64_t least = 2 * LINES_OF_SM * s->facts->line;
+    uint64_t stretch = twice > 4096 ? twice : 4096;
+    while (stretch < least && stretch < (uint64_t)1 << PAGE_BITS)
+        stretch *= 2;
+    return stretch;
+}
+
+/* How many SMs can be asked at once: all stretches lie in the first page, and
+ * their lines leave most of the cache to others. */
+static size_t sms_at_once(const struct sides *s, uint64_t stretch)
+{
+    const uint64_t page = ((uint64_t)1 << PAGE_BITS) / stretch;
+    const uint64_t room = s->facts->fits / 16 / (LINES_OF_SM * s->facts->line);
+    const uint64_t sms = room < page ? room : page;
+    return sms > 0 ? (size_t)sms : 1;
+}
+
+/* Every SM loads lines of both homes. */
+static int ask_all_sms(struct sides *s, struct error *err)
+{
+    const uint64_t region = stretch_of(s);
+    const size_t at_once = sms_at_once(s, region);
     for (size_t first = 0; first < s->sms; first += at_once) {
         const size_t rest = s->sms - first;
         const size_t sms = rest < at_once ? rest : at_once;
@@ -244,9 +257,12 @@ static void report_latency(struct sides *s, const char *attribute, bool far)
 {
     struct finding *const f = finding_of(s, attribute);
     double *const cycles = xreallocarray(NULL, s->lines.count, sizeof *cycles);
+    /* What costs far more than far was not there any more. */
+    const double most = s->split.high + (s->split.high - s->split.low) / 2;
     size_t count = 0;
     for (size_t i = 0; i < s->lines.count; i++)
-        if ((s->lines.cycles[i] > s->split.threshold) == far)
+        if ((s->lines.cycles[i] > s->split.threshold) == far &&
+            s->lines.cycles[i] < most)
             cycles[count++] = s->lines.cycles[i];
     const double mean = stats_trimmed_mean(cycles, count, 0.05);
     const double error =
@@ -326,98 +342,61 @@ static void report_parts(struct sides *s)
 
 /* ---- how much is near ------------------------------------------------- */
 
-struct near {
-    struct sides *sides;
-    double limit;
-    struct finding *finding;
-};
-
-static int all_near(void *context, const struct search_sizes *sizes, bool *yes,
-                    struct error *err)
+/* Where growing rings stop to be all near. */
+static void report_step(struct finding *f, const struct level_facts *facts)
 {
-    const struct near *const n = context;
-    struct cost cost;
-    if (lab_average(n->sides->lab, &cost, err,
-                    "chase %s bytes=%" PRIu64 " stride=%" PRIu64
-                    " sweep=1 warm=0 visits=4096 repeats=1",
-                    n->sides->row->load, sizes->first,
-                    n->sides->facts->line) != 0)
-        return err->code;
-    *yes = cost.cycles <= n->limit;
-    finding_evidence(n->finding, cost.experiment);
-    free(cost.experiment);
-    return 0;
-}
-
-/* Narrows the bracket within which rings stop to be all near. */
-static int narrow(struct sides *s, struct finding *f, struct error *err)
-{
-    const struct level_facts *const facts = s->facts;
-    struct near n = {.sides = s, .finding = f};
-    /* As where the bracket was found: 2 cycles or 4 %, of which a tenth of
-     * what far lines cost more is the most. */
-    n.limit = facts->hit + fmin(fmax(0.04 * facts->hit, 2),
-                                0.1 * (s->split.high - s->split.low));
-    const struct search_range range = {
-        .least = facts->near_fits - facts->near_fits / 16,
-        .most = facts->near_overflows + facts->near_overflows / 16,
-        .granularity = facts->line,
-        .relative = 256};
-    struct search search;
-    if (search_size(&range, all_near, &n, &search, err) != 0)
-        return err->code;
-    if (search.state != SEARCH_BRACKETED) {
-        finding_none(f, "rings of %" PRIu64 " to %" PRIu64 " B showed no step",
-                     range.least, range.most);
-        return 0;
+    if (facts->soft) {
+        finding_set(f, STATUS_AT_MOST,
+                    value_number((double)facts->near_overflows), "B");
+        finding_because(f, "rings up to there cost what near lines do, but "
+                           "larger ones cost more little by little");
+        return;
     }
-    finding_set(f, STATUS_MEASURED, value_number((double)search.fits), "B");
-    finding_interval(f, (double)search.fits, (double)search.overflows, 0.95);
-    return 0;
-}
-
-/* Without copies, the lines near to an SM are those that have their home
- * there: half of the cache. */
-static int report_near_size(struct sides *s, struct error *err)
-{
-    struct finding *const f = finding_of(s, "near_size");
-    double size;
-    if (s->laps == 0 && s->facts->near_fits > 0)
-        return narrow(s, f, err);
-    if (s->laps == 0)
-        finding_none(f, "rings showed no step from near to far");
-    else if (!lab_number(s->lab, s->row->component, "size", &size))
-        finding_none(f, "the size is not known");
-    else
-        finding_set(f, STATUS_DERIVED, value_number(size / 2), "B");
-    return 0;
+    finding_set(f, STATUS_MEASURED, value_number((double)facts->near_fits),
+                "B");
+    finding_interval(f, (double)facts->near_fits, (double)facts->near_overflows,
+                     0.95);
 }
 
 /* A far part that the cost of growing rings did not show: what was taken for
  * the end of the cache was that of its near part. */
-static void doubt_size(struct sides *s)
+static void report_end_as_near(struct sides *s, struct finding *f, double size)
 {
-    double size;
-    if (s->laps > 0 || s->facts->near_fits > 0 ||
-        !lab_number(s->lab, s->row->component, "size", &size))
-        return;
-    struct finding *const f = lab_finding(s->lab, s->row->component, "size");
-    finding_set(f, STATUS_AT_LEAST, value_number(size), "B");
-    finding_because(f, "that is where the near part ends; the end of the far "
-                       "part could not be told from it");
+    finding_set(f, STATUS_MEASURED, value_number(size), "B");
+    struct finding *const whole =
+        lab_finding(s->lab, s->row->component, "size");
+    finding_set(whole, STATUS_AT_LEAST, value_number(size), "B");
+    finding_because(whole, "that is where the near part ends; the end of the "
+                           "far part could not be told from it");
 }
 
-static int report_two(struct sides *s, struct error *err)
+/* Without copies, the lines near to an SM are those that have their home
+ * there: half of the cache. */
+static void report_near_size(struct sides *s)
 {
+    struct finding *const f = finding_of(s, "near_size");
+    double size;
+    if (!s->facts->far_stays && s->facts->near_fits > 0)
+        report_step(f, s->facts);
+    else if (!lab_number(s->lab, s->row->component, "size", &size))
+        finding_none(f, "the size is not known");
+    else if (s->facts->far_stays)
+        finding_set(f, STATUS_DERIVED, value_number(size / 2), "B");
+    else
+        report_end_as_near(s, f, size);
+}
+
+static void report_two(struct sides *s)
+{
+    s->facts->far_stays = s->laps > 0;
     report_parts(s);
     report_latency(s, "near_latency", false);
     report_latency(s, "far_latency", true);
     struct finding *const f = finding_of(s, "replicates");
-    finding_set(f, STATUS_MEASURED, value_bool(s->laps == 0), "");
+    finding_set(f, STATUS_MEASURED, value_bool(!s->facts->far_stays), "");
     report_bits(s);
     report_sms(s);
-    doubt_size(s);
-    return report_near_size(s, err);
+    report_near_size(s);
 }
 
 /* ---- the study -------------------------------------------------------- */
@@ -477,8 +456,9 @@ static int ask(struct sides *s, struct error *err)
     if (!yes && !warm_differs && two_sides(s, 0, &yes, err) != 0)
         return err->code;
     if (yes)
-        return report_two(s, err);
-    report_one(s, warm_differs);
+        report_two(s);
+    else
+        report_one(s, warm_differs);
     return 0;
 }
 

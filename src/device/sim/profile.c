@@ -670,6 +670,14 @@ static int read_sides_of_sms(struct reader *r, json_t *value, void *into)
     return complain(r, "must be halves or alternate, not '%s'", name);
 }
 
+/* 64 if there is none. */
+static unsigned lowest_bit(uint64_t bits)
+{
+    return bits != 0 ? (unsigned)__builtin_ctzll(bits) : 64;
+}
+
+enum { SIDE_BIT_LEAST = 11, SIDE_BIT_MOST = 20 };
+
 /* Halves are alike, and a line lies in one of them. */
 static int check_partitions(struct reader *r, const struct profile_cache *cache)
 {
@@ -683,8 +691,13 @@ static int check_partitions(struct reader *r, const struct profile_cache *cache)
     for (size_t set = 1; set < shape->sets; set++)
         if (shape->set_ways[set] != shape->set_ways[0])
             return complain(r, "need sets with equal ways");
-    if (cache->partitions.bits % shape->line != 0 ||
-        cache->partitions.bits == 0)
+    const unsigned lowest = lowest_bit(cache->partitions.bits);
+    if (lowest < SIDE_BIT_LEAST || lowest > SIDE_BIT_MOST)
+        return complain(r,
+                        "need bits of which the lowest is %d to %d, so that "
+                        "sides take turns within a page and not within a line",
+                        SIDE_BIT_LEAST, SIDE_BIT_MOST);
+    if (cache->partitions.bits % shape->line != 0)
         return complain(r, "need address bits above those within a line");
     return 0;
 }
