@@ -10,6 +10,9 @@ enum { SAMPLES_LEAST = 26 };
  * of the way between the medians that is empty, but for a tenth of each side.
  */
 static const double spikes = 0.02, side_least = 0.2, empty_least = 0.5;
+/* Cycles between the medians: clocks step by one or two, and samples without
+ * jitter gather on their steps. */
+static const double apart_least = 5;
 
 /* Index of the first value of the upper side: where the variance between the
  * sides is largest. */
@@ -50,6 +53,7 @@ void split_find(const double *values, size_t n, struct split *split)
                          stats_quantile(sorted, cut, 0.9);
     const double least = side_least * (double)count;
     split->clear = (double)cut >= least && (double)(count - cut) >= least &&
+                   split->high - split->low >= apart_least &&
                    empty > empty_least * (split->high - split->low);
     free(all);
 }

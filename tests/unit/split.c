@@ -51,6 +51,12 @@ START_TEST(one_heap_is_not_split)
 }
 END_TEST
 
+START_TEST(steps_of_the_clock_are_one_heap)
+{
+    ck_assert(!split_of(283, 285, 0.5, 0).clear);
+}
+END_TEST
+
 START_TEST(heaps_that_touch_are_one)
 {
     ck_assert(!split_of(283, 303, 0.5, 12).clear);
@@ -79,6 +85,7 @@ Suite *suite_split(void)
     tcase_add_test(t, two_heaps_are_told_apart);
     tcase_add_test(t, heaps_may_have_unequal_shares);
     tcase_add_test(t, one_heap_is_not_split);
+    tcase_add_test(t, steps_of_the_clock_are_one_heap);
     tcase_add_test(t, heaps_that_touch_are_one);
     tcase_add_test(t, a_few_slow_samples_are_no_side);
     tcase_add_test(t, few_samples_are_not_split);
