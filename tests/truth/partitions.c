@@ -13,6 +13,12 @@
 
 enum { NEAR = 208, MIB = 1024 * 1024 };
 
+/* JSON; what follows the cycles is one of these, or both. */
+#define PARTED(bits, far_cycles)                                               \
+    "{\"bits\": " bits ", \"far_cycles\": " far_cycles "}"
+#define REPLICATES ", \"replicates\": true"
+#define ALTERNATE  ", \"sms\": \"alternate\""
+
 static const struct gpu {
     const char *name;
     const char *partitions; /* JSON; "": one part, which has no bits */
@@ -23,8 +29,8 @@ static const struct gpu {
     const char *bits, *sides; /* as JSON */
 } gpus[] = {
     {.name = "hash as of an H100, replicating",
-     .partitions = "{\"bits\": [12, 13, 16, 17, 19], \"far_cycles\": 150,"
-                   " \"replicates\": true}", .policy = "lru",
+     .partitions = PARTED("[12, 13, 16, 17, 19]", "150" REPLICATES),
+     .policy = "lru",
      .sms = 12,
      .size = MIB,
      .far = NEAR + 150,
@@ -32,7 +38,7 @@ static const struct gpu {
      .bits = "[12, 13, 16, 17, 19]",
      .sides = "[\"0-5\", \"6-11\"]"},
     {.name = "hash, not replicating",
-     .partitions = "{\"bits\": [12, 13, 15, 17, 19], \"far_cycles\": 149}",
+     .partitions = PARTED("[12, 13, 15, 17, 19]",              "149"),
      .policy = "lru",
      .sms = 12,
      .size = MIB / 2,
@@ -40,8 +46,8 @@ static const struct gpu {
      .bits = "[12, 13, 15, 17, 19]",
      .sides = "[\"0-5\", \"6-11\"]"},
     {.name = "one bit, SMs alternate",
-     .partitions = "{\"bits\": [12], \"far_cycles\": 90,"
-                   " \"replicates\": true, \"sms\": \"alternate\"}",                              .policy = "plru",
+     .partitions = PARTED("[12]",                                   "90" REPLICATES ALTERNATE),
+     .policy = "plru",
      .sms = 5,
      .size = MIB / 2,
      .far = NEAR + 90,
@@ -49,7 +55,7 @@ static const struct gpu {
      .bits = "[12]",
      .sides = "[\"0,2,4\", \"1,3\"]"},
     {.name = "small, and far is hardly farther",
-     .partitions = "{\"bits\": [14, 18], \"far_cycles\": 20}",
+     .partitions = PARTED("[14, 18]",                 "20"),
      .policy = "lru",
      .sms = 4,
      .size = MIB / 2,
@@ -58,7 +64,7 @@ static const struct gpu {
      .sides = "[\"0-1\", \"2-3\"]"},
  /* Bits of the memory above a page cannot be seen. */
     {.name = "bits above a page",
-     .partitions = "{\"bits\": [11, 20, 21, 23], \"far_cycles\": 150}",
+     .partitions = PARTED("[11, 20, 21, 23]",                              "150"),
      .policy = "lru",
      .sms = 70,
      .size = MIB / 2,
@@ -69,13 +75,13 @@ static const struct gpu {
      .partitions = "",
      .policy = "lru",
      .sms = 12,
-     .size = MIB / 2                                                },
+     .size = MIB / 2                                                          },
  /* No SM sees the other lines near. */
     {.name = "one SM",
-     .partitions = "{\"bits\": [12], \"far_cycles\": 150}",
+     .partitions = PARTED("[12]",     "150"),
      .policy = "lru",
      .sms = 1,
-     .size = MIB / 2                                                 },
+     .size = MIB / 2              },
 };
 
 static char *profile_of(const struct gpu *g)
