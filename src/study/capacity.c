@@ -178,6 +178,39 @@ static int far_end_at(struct curve *c, const struct level_facts *facts,
     return search_size(&range, fits, c, search, err);
 }
 
+/* The end of the near part more closely: the first bracket is wide. */
+static int narrow_near(struct curve *c, struct level_facts *facts,
+                       struct error *err)
+{
+    const struct search_range range = {.least = facts->fits,
+                                       .most = facts->overflows,
+                                       .granularity = COARSE,
+                                       .relative = 256};
+    struct search search;
+    facts->near_fits = facts->fits;
+    facts->near_overflows = facts->overflows;
+    c->stride = COARSE;
+    if (search_size(&range, fits, c, &search, err) != 0)
+        return err->code;
+    if (search.state == SEARCH_BRACKETED) {
+        facts->near_fits = search.fits;
+        facts->near_overflows = search.overflows;
+    }
+    return 0;
+}
+
+/* Whether rings somewhat larger miss for the most part: where victims are
+ * picked at random the cost rises slowly, and its first rise is no end. */
+static int ends_at_once(struct curve *c, struct level_facts *facts,
+                        struct error *err)
+{
+    const uint64_t beyond = (facts->overflows + facts->overflows / 16) / COARSE;
+    if (try_size(c, beyond * COARSE, COARSE, 1, err) != 0)
+        return err->code;
+    facts->soft = c->cycles < (facts->plateau + facts->miss) / 2;
+    return 0;
+}
+
 /*
  * The end of the far part: the largest ring whose start is still there when
  * its end has come in, by the cost of the far part and a tenth of what a miss
@@ -188,10 +221,9 @@ static int find_far_end(struct curve *c, struct level_facts *facts,
                         struct error *err)
 {
     double ends[PLACES];
-    facts->near_fits = facts->fits;
-    facts->near_overflows = facts->overflows;
-    facts->overflows = 0;
-    c->stride = COARSE;
+    uint64_t least = UINT64_MAX, most = 0;
+    if (narrow_near(c, facts, err) != 0)
+        return err->code;
     if (try_size(c, facts->near_overflows / 128 * 172, COARSE, 1, err) != 0)
         return err->code;
     facts->plateau = c->cycles;
@@ -202,14 +234,16 @@ static int find_far_end(struct curve *c, struct level_facts *facts,
         c->shift = (uint64_t)i * (facts->near_overflows >> 21 << 21) * 2;
         if (far_end_at(c, facts, &search, err) != 0)
             return err->code;
+        if (search.state != SEARCH_BRACKETED)
+            return 0;
         ends[i] = (double)search.fits;
-        if (i == 0 || search.fits < facts->fits)
-            facts->fits = search.fits;
-        if (search.overflows > facts->overflows)
-            facts->overflows = search.overflows;
+        least = search.fits < least ? search.fits : least;
+        most = search.overflows > most ? search.overflows : most;
     }
+    facts->fits = least;
+    facts->overflows = most;
     facts->size = (uint64_t)stats_median(ends, PLACES);
-    return 0;
+    return ends_at_once(c, facts, err);
 }
 
 /* What hits and misses cost: a ring of enough lines to spread over all slices

@@ -14,7 +14,7 @@
 
 #include "study/study.h"
 
-static const char *const needs[] = {"size", NULL};
+static const char *const needs[] = {"size", "partitions", NULL};
 static const char *const gives[] = {"l1.latency",
                                     "l1.miss_penalty",
                                     "l2.latency",
@@ -66,6 +66,16 @@ static int hits(struct lab *lab, enum level_id id, struct cost *cost,
                      row->load, at_most(near / 128 * 128, 8u << 20));
 }
 
+/* Which lines the average is of. */
+static const char *partition_of(const struct level_facts *facts)
+{
+    if (facts->near_fits > 0)
+        return "near: the ring is within what the SM reaches at near cost";
+    if (facts->far_stays)
+        return "both: half of the lines are far";
+    return "one: no far part was seen";
+}
+
 static int report_hits(struct lab *lab, enum level_id id, struct cost *cost,
                        struct error *err)
 {
@@ -83,12 +93,8 @@ static int report_hits(struct lab *lab, enum level_id id, struct cost *cost,
                  row->of_sm ? "sequential" : "random lines over all slices",
                  true);
     if (!row->of_sm)
-        finding_protocol(
-            f, "partition",
-            value_text(lab->facts[id].near_fits > 0
-                           ? "near: the ring is within what the SM reaches at "
-                             "near cost"
-                           : "one: no far part was seen"));
+        finding_protocol(f, "partition",
+                         value_text(partition_of(&lab->facts[id])));
     return 0;
 }
 

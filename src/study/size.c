@@ -488,8 +488,14 @@ static int conclude(struct asked *a, struct level_facts *facts,
  * far part: no single load tells, since far hits and misses cost alike. */
 static void report_step(struct finding *f, const struct level_facts *facts)
 {
-    if (facts->size == 0 || facts->overflows == 0) {
+    if (facts->size == 0) {
         finding_none(f, "the end of the far part could not be found");
+        return;
+    }
+    if (facts->soft) {
+        finding_set(f, STATUS_AT_LEAST, value_number((double)facts->fits), "B");
+        finding_because(f, "larger rings cost more little by little, and none "
+                           "shows an end");
         return;
     }
     finding_set(f, STATUS_MEASURED, value_number((double)facts->size), "B");

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "testing.h"
 
 /* ---- what the profile says ---- */
@@ -61,6 +62,43 @@ static void put_level(struct truths *t, const struct level_ids *ids,
     put(t, ids->miss_penalty, true, miss - hit, doubt(miss));
 }
 
+/* What a shared cache in one part has not. */
+static const char *const sides_ids[] = {"l2.near_latency", "l2.far_latency",
+                                        "l2.near_size",    "l2.replicates",
+                                        "l2.side_bits",    "l2.sm_sides"};
+
+static void put_one_side(struct truths *t, const struct profile *profile,
+                         const struct profile_path *path)
+{
+    put_level(t, &l2_ids, profile, path);
+    put(t, "memory.latency", true, cost_at(path, 1), doubt(cost_at(path, 1)));
+    for (size_t i = 0; i < COUNT_OF(sides_ids); i++)
+        put(t, sides_ids[i], false, 0, 0);
+}
+
+/* Half of all lines are far.  Those that are found are near after the first
+ * time, where the near side keeps them; then the size is that of a step. */
+static void put_two_sides(struct truths *t, const struct profile *profile,
+                          const struct profile_path *path)
+{
+    const struct profile_cache *const l2 = first_cache(profile, path);
+    const struct profile_partitions *const p = &l2->partitions;
+    const double size = (double)cache_shape_bytes(&l2->shape);
+    const double near = cost_at(path, 0), far = near + p->far_cycles;
+    const double hit = p->replicates ? near : (near + far) / 2;
+    const double miss = cost_at(path, 1) + p->far_cycles / 2;
+    put(t, "l2.size", true, size, p->replicates ? 0.01 * size : 0);
+    put(t, "l2.line", true, (double)l2->shape.line, 0);
+    put(t, "l2.sector", true, (double)l2->shape.sector, 0);
+    put(t, "l2.parts", true, 2, 0);
+    put(t, "l2.latency", true, hit, doubt(hit));
+    put(t, "l2.miss_penalty", true, miss - hit, doubt(miss));
+    put(t, "memory.latency", true, miss, doubt(miss));
+    put(t, "l2.near_latency", true, near, doubt(near));
+    put(t, "l2.far_latency", true, far, doubt(far));
+    put(t, "l2.near_size", true, size / 2, 0.01 * size);
+}
+
 static void put_absent(struct truths *t, const struct level_ids *ids)
 {
     put(t, ids->size, false, 0, 0);
@@ -83,9 +121,11 @@ void truths_of(const struct profile *profile, struct truths *t)
     } else {
         put_absent(t, &l1_ids);
     }
-    put_level(t, &l2_ids, profile, cg);
     t->lines[1] = first_cache(profile, cg)->shape.line;
-    put(t, "memory.latency", true, cost_at(cg, 1), doubt(cost_at(cg, 1)));
+    if (first_cache(profile, cg)->partitions.bits != 0)
+        put_two_sides(t, profile, cg);
+    else
+        put_one_side(t, profile, cg);
     put(t, "shared.latency", true, profile->shared_latency,
         doubt(profile->shared_latency));
     put(t, "clock.overhead", true, profile->clock_overhead, 1);

@@ -21,7 +21,7 @@ struct truth {
     double value, tolerance;
 };
 
-enum { TRUTHS_MAX = 24 };
+enum { TRUTHS_MAX = 32 };
 
 struct truths {
     struct truth list[TRUTHS_MAX];

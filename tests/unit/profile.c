@@ -349,6 +349,82 @@ START_TEST(a_wrong_profile_is_refused_by_file_and_key)
 }
 END_TEST
 
+/* ---- partitions ---- */
+
+static const char whole_l2[] = "\"set_ways\": [4, 2], \"policy\": \"nru\",\n"
+                               "      \"scope\": \"gpu\"}";
+
+/* The caller frees. */
+static char *parted(const char *sets, const char *scope, const char *partitions)
+{
+    char *const l2 = xasprintf("%s, \"policy\": \"nru\", \"scope\": \"%s\", "
+                               "\"partitions\": {%s}}",
+                               sets, scope, partitions);
+    char *const text = changed(whole_l2, l2);
+    free(l2);
+    return text;
+}
+
+#define EVEN_SETS "\"sets\": 2, \"ways\": 4"
+
+START_TEST(partitions_are_read)
+{
+    char *const text = parted(EVEN_SETS, "gpu",
+                              "\"bits\": [12, 13, 30], \"far_cycles\": 150.5,"
+                              " \"replicates\": true, \"sms\": \"alternate\"");
+    struct profile *const p = parse(text);
+    const struct profile_partitions *const l2 = &p->caches[1].partitions;
+    ck_assert_uint_eq(l2->bits, 1 << 12 | 1 << 13 | 1 << 30);
+    ck_assert_double_eq(l2->far_cycles, 150.5);
+    ck_assert(l2->replicates);
+    ck_assert(l2->alternate);
+    ck_assert_uint_eq(p->caches[0].partitions.bits, 0);
+    profile_free(p);
+    free(text);
+}
+END_TEST
+
+static const struct {
+    const char *sets, *scope, *partitions;
+    const char *says;
+} refused_partitions[] = {
+    {"\"set_ways\": [4, 2]",          "gpu", "\"bits\": [12], \"far_cycles\": 9",
+     "caches.l2.partitions need sets with equal ways"                                                                                              },
+    {"\"sets\": 3, \"ways\": 4",      "gpu", "\"bits\": [12], \"far_cycles\": 9",
+     "caches.l2.partitions need an even number of sets, not 3"                                                                                     },
+    {EVEN_SETS,                       "gpc", "\"bits\": [12], \"far_cycles\": 9",
+     "caches.l2.partitions belong to a cache of scope gpu"                                                                                         },
+    {EVEN_SETS ", \"set_bits\": [7]", "gpu",
+     "\"bits\": [12], \"far_cycles\": 9",                                                            "caches.l2.partitions do not go with set_bits"},
+    {EVEN_SETS,                       "gpu", "\"bits\": [21], \"far_cycles\": 9",
+     "caches.l2.partitions need bits of which the lowest is 11 to 20"                                                                              },
+    {EVEN_SETS,                       "gpu", "\"bits\": [12, 12], \"far_cycles\": 9",
+     "caches.l2.partitions need bits of which the lowest is 11 to 20"                                                                              },
+    {EVEN_SETS,                       "gpu", "\"bits\": [], \"far_cycles\": 9",
+     "caches.l2.partitions.bits must be an array of address bits"                                                                                  },
+    {EVEN_SETS,                       "gpu", "\"bits\": [12]",
+     "caches.l2.partitions.far_cycles is missing"                                                                                                  },
+    {EVEN_SETS,                       "gpu", "\"bits\": [12], \"far_cycles\": 9, \"replicates\": 1",
+     "caches.l2.partitions.replicates must be true or false, not a number"                                                                         },
+    {EVEN_SETS,                       "gpu", "\"bits\": [12], \"far_cycles\": 9, \"sms\": \"odd\"",
+     "caches.l2.partitions.sms must be halves or alternate, not 'odd'"                                                                             },
+    {EVEN_SETS,                       "gpu", "\"bits\": [12], \"far_cycles\": 9, \"count\": 2",
+     "caches.l2.partitions.count is not a key"                                                                                                     },
+};
+
+START_TEST(partitions_that_cannot_be_are_refused)
+{
+    char *const text =
+        parted(refused_partitions[_i].sets, refused_partitions[_i].scope,
+               refused_partitions[_i].partitions);
+    struct profile *profile;
+    struct error err;
+    ASSERT_FAILS(profile_parse(text, "toy.json", &profile, &err), ERR_FILE, err,
+                 refused_partitions[_i].says);
+    free(text);
+}
+END_TEST
+
 START_TEST(what_is_no_object_is_refused)
 {
     struct profile *profile;
@@ -542,6 +618,9 @@ Suite *suite_profile(void)
     add_value_tests(t);
     tcase_add_loop_test(t, a_wrong_profile_is_refused_by_file_and_key, 0,
                         (int)COUNT_OF(refused));
+    tcase_add_test(t, partitions_are_read);
+    tcase_add_loop_test(t, partitions_that_cannot_be_are_refused, 0,
+                        (int)COUNT_OF(refused_partitions));
     tcase_add_test(t, what_is_no_object_is_refused);
     tcase_add_test(t, a_path_is_read_as_a_file);
     tcase_add_test(t, a_wrong_file_is_named);

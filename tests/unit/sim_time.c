@@ -474,6 +474,81 @@ START_TEST(sms_do_not_share_an_l1)
 }
 END_TEST
 
+/* An L2 whose 4 KiB blocks lie on two sides in turn, for 4 SMs of which the
+ * first two are beside the even blocks. */
+#define PARTED(replicates)                                                     \
+    "\"l2\": {\"size\": 8192, \"line\": 128, \"sector\": 32, \"sets\": 4,"     \
+    " \"ways\": 16, \"policy\": \"lru\", \"scope\": \"gpu\","                  \
+    " \"partitions\": {\"bits\": [12], \"far_cycles\": 70,"                    \
+    " \"replicates\": " replicates "}}"
+static const char parted_paths[] =
+    "\"global.ca\": {\"caches\": [\"l2\"], \"latency\": {\"l2\": 200, "
+    "\"memory\": 500}}, \"global.cg\": {\"caches\": [\"l2\"], \"latency\": "
+    "{\"l2\": 190, \"memory\": 490}}";
+
+/* Block %n times a load of word %r8 of `in`; the others only end. */
+#define FROM_SM(word)                                                          \
+    "mov.u32 %r0, %ctaid.x; setp.ne.u32 %p0, %r0, %n;\n@%p0 bra "              \
+    "done;\n" TIMED("ld.global.cg.u64 %rd1, [%in+" word "];\n"                 \
+                    "st.global.u64 [%out+8], %rd1;") "done:\n"
+static const char near_word[] = FROM_SM("0"), far_word[] = FROM_SM("4096");
+
+static uint64_t cycles_from(struct rig *rig, const char *body, unsigned sm)
+{
+    rig_run(rig, body, .blocks = 4, .n = sm);
+    return rig_out(rig, 0) - 3;
+}
+
+START_TEST(what_lies_on_the_other_side_costs_more)
+{
+    struct rig rig = rig_open(.caches = PARTED("false"), .paths = parted_paths);
+    ck_assert_uint_eq(cycles_from(&rig, near_word, 0), 490);
+    ck_assert_uint_eq(cycles_from(&rig, far_word, 0), 490 + 70);
+    for (int again = 0; again < 2; again++) {
+        ck_assert_uint_eq(cycles_from(&rig, near_word, 1), 190);
+        ck_assert_uint_eq(cycles_from(&rig, far_word, 1), 190 + 70);
+        ck_assert_uint_eq(cycles_from(&rig, near_word, 2), 190 + 70);
+        ck_assert_uint_eq(cycles_from(&rig, far_word, 3), 190);
+    }
+    rig_close(&rig);
+}
+END_TEST
+
+START_TEST(a_replicated_line_is_near_the_second_time)
+{
+    struct rig rig = rig_open(.caches = PARTED("true"), .paths = parted_paths);
+    ck_assert_uint_eq(cycles_from(&rig, far_word, 3), 490);
+    ck_assert_uint_eq(cycles_from(&rig, far_word, 0), 190 + 70);
+    ck_assert_uint_eq(cycles_from(&rig, far_word, 1), 190);
+    ck_assert_uint_eq(cycles_from(&rig, far_word, 3), 190);
+    rig_close(&rig);
+}
+END_TEST
+
+START_TEST(a_store_leaves_the_line_at_home_alone)
+{
+    struct rig rig = rig_open(.caches = PARTED("true"), .paths = parted_paths);
+    rig_run(&rig, "st.global.u64 [%in+4096], %in;");
+    ck_assert_uint_eq(cycles_from(&rig, far_word, 0), 190 + 70);
+    ck_assert_uint_eq(cycles_from(&rig, far_word, 0), 190);
+    rig_run(&rig, "st.global.u64 [%in+4096], %in;");
+    ck_assert_uint_eq(cycles_from(&rig, far_word, 0), 190 + 70);
+    rig_close(&rig);
+}
+END_TEST
+
+START_TEST(copying_in_drops_the_lines_of_both_sides)
+{
+    struct rig rig = rig_open(.caches = PARTED("true"), .paths = parted_paths);
+    cycles_from(&rig, near_word, 0);
+    cycles_from(&rig, far_word, 0);
+    rig_in(&rig, 4096 / 8, 1);
+    ck_assert_uint_eq(cycles_from(&rig, near_word, 0), 190);
+    ck_assert_uint_eq(cycles_from(&rig, far_word, 0), 490 + 70);
+    rig_close(&rig);
+}
+END_TEST
+
 START_TEST(elapsed_is_the_launch_in_nanoseconds)
 {
     struct rig rig = rig_open();
@@ -587,6 +662,10 @@ static void add_memory_tests(TCase *t)
     tcase_add_test(t, constant_memory_takes_the_constant_path);
     tcase_add_test(t, local_memory_takes_the_local_path);
     tcase_add_test(t, sms_do_not_share_an_l1);
+    tcase_add_test(t, what_lies_on_the_other_side_costs_more);
+    tcase_add_test(t, a_replicated_line_is_near_the_second_time);
+    tcase_add_test(t, a_store_leaves_the_line_at_home_alone);
+    tcase_add_test(t, copying_in_drops_the_lines_of_both_sides);
 }
 
 Suite *suite_sim_time(void)

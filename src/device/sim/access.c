@@ -227,6 +227,9 @@ void access_store(struct machine *m, struct warp *w, const struct op *op,
     }
     if (a.space == SPACE_SHARED)
         shared_access(m, w, op, &a, t);
+    else if (a.space == SPACE_GLOBAL)
+        for (unsigned i = 0; i < a.count; i++)
+            paths_store(m->paths, a.address[i]);
 }
 
 static uint64_t add_typed(enum ptx_type type, uint64_t old, uint64_t value)

@@ -6,12 +6,17 @@
  * An instance remembers the address that it saw last.  The same line (of a
  * sectored cache: the same sector) again is a hit that changes no policy's
  * state, so it is answered without asking the cache.
+ *
+ * A cache in partitions has two instances, one for each side, of half of the
+ * sets (sides.h).  A line's home is one of them; where lines are replicated the
+ * other holds copies for the SMs of its side, and both compete for room.
  */
 #include "device/sim/paths.h"
 
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "device/sim/sides.h"
 
 struct instance {
     struct cache *cache; /* NULL until first used */
@@ -26,7 +31,9 @@ struct cache_group {
     uint32_t *first; /* of the instances of each SM; its copies follow */
     unsigned copies;
     bool lasting; /* over launches */
+    bool parted;  /* instances are sides */
     unsigned sector_shift;
+    struct cache_shape shape; /* of an instance; its lists are the profile's */
 };
 
 #define NOTHING UINT64_MAX
@@ -36,6 +43,7 @@ struct paths {
     uint64_t seed, epoch, window;
     unsigned schedulers;
     size_t count, tlb_count;
+    bool parted; /* some cache is */
     struct cache_group caches[PROFILE_CACHES_MAX], tlbs[PROFILE_TLBS_MAX];
 };
 
@@ -67,12 +75,17 @@ static void group_init(struct cache_group *group, const struct profile *p,
     group->profile = cache;
     group->copies = cache->copies_per_sm > 0 ? cache->copies_per_sm : 1;
     group->lasting = cache->scope == SCOPE_GPU;
+    group->parted = cache->partitions.bits != 0;
     group->sector_shift = shift_of(cache->shape.sector);
+    group->shape = cache->shape;
+    if (group->parted)
+        group->shape.sets /= SIDES;
     group->first = xcalloc(p->sms, sizeof *group->first);
     const unsigned sharing = sms_sharing(p, cache->scope);
     for (unsigned sm = 0; sm < p->sms; sm++)
         group->first[sm] = sm / sharing * group->copies;
-    group->count = group->first[p->sms - 1] + group->copies;
+    group->count =
+        group->parted ? SIDES : group->first[p->sms - 1] + group->copies;
     group->instances = xcalloc(group->count, sizeof *group->instances);
     for (size_t i = 0; i < group->count; i++)
         group->instances[i].latest = NOTHING;
@@ -89,6 +102,8 @@ struct paths *paths_new(const struct profile *profile, uint64_t seed)
     paths->tlb_count = profile->tlb_count;
     for (size_t i = 0; i < paths->count; i++)
         group_init(&paths->caches[i], profile, &profile->caches[i]);
+    for (size_t i = 0; i < paths->count; i++)
+        paths->parted |= paths->caches[i].parted;
     for (size_t i = 0; i < paths->tlb_count; i++) {
         group_init(&paths->tlbs[i], profile, &profile->tlbs[i]);
         paths->tlbs[i].lasting = true;
@@ -136,7 +151,11 @@ void paths_drop(struct paths *paths, uint64_t address, uint64_t bytes)
             /* A stale instance will be emptied anyway. */
             if (instance->cache == NULL || !group->lasting)
                 continue;
-            cache_drop(instance->cache, address, bytes);
+            if (group->parted)
+                side_drop(&group->profile->partitions, instance->cache, address,
+                          bytes);
+            else
+                cache_drop(instance->cache, address, bytes);
             instance->latest = NOTHING;
         }
     }
@@ -148,8 +167,7 @@ static void refresh(const struct paths *paths, const struct cache_group *group,
 {
     const size_t index = (size_t)(instance - group->instances);
     if (instance->cache == NULL)
-        instance->cache =
-            cache_new(&group->profile->shape, paths->seed + index);
+        instance->cache = cache_new(&group->shape, paths->seed + index);
     else if (!group->lasting)
         cache_clear(instance->cache);
     instance->epoch = paths->epoch;
@@ -176,6 +194,36 @@ static inline bool group_hit(const struct paths *paths,
     return look_up(paths, group, instance, address);
 }
 
+static struct instance *side_instance(const struct paths *paths,
+                                      const struct cache_group *group,
+                                      unsigned side)
+{
+    struct instance *const instance = &group->instances[side];
+    if (instance->epoch != paths->epoch)
+        refresh(paths, group, instance);
+    return instance;
+}
+
+/* Looks into the half that is near to the SM, as far as it may hold the line,
+ * and then into its home.  Adds to *more what lies between. */
+static bool parted_hit(const struct paths *paths,
+                       const struct cache_group *group, struct accessor who,
+                       uint64_t address, double *more)
+{
+    const struct profile_partitions *const p = &group->profile->partitions;
+    const unsigned home = side_home(p, address);
+    const unsigned near = side_of_sm(p, who.sm, (unsigned)paths->profile->sms);
+    const uint64_t key = side_key(p, address);
+    if (p->replicates && near != home &&
+        cache_access(side_instance(paths, group, near)->cache, key) ==
+            CACHE_HIT)
+        return true;
+    if (near != home)
+        *more += p->far_cycles;
+    return cache_access(side_instance(paths, group, home)->cache, key) ==
+           CACHE_HIT;
+}
+
 /* 0: found in the first TLB, 1: in the second, 2: in the third or walked. */
 static inline unsigned translate(const struct paths *paths, struct accessor who,
                                  uint64_t address)
@@ -186,14 +234,19 @@ static inline unsigned translate(const struct paths *paths, struct accessor who,
     return paths->tlb_count > 0 ? 2 : 0;
 }
 
-static inline const struct profile_latency *
-walk(const struct paths *paths, const struct profile_path *path,
-     struct accessor who, uint64_t address)
+/* Cycles of a load whose translation was `found` so. */
+static inline double walk(const struct paths *paths,
+                          const struct profile_path *path, struct accessor who,
+                          uint64_t address, unsigned found)
 {
-    for (size_t i = 0; i < path->levels; i++)
-        if (group_hit(paths, &paths->caches[path->cache[i]], who, address))
-            return &path->latency[i];
-    return &path->memory;
+    double more = 0;
+    for (size_t i = 0; i < path->levels; i++) {
+        const struct cache_group *const group = &paths->caches[path->cache[i]];
+        if (group->parted ? parted_hit(paths, group, who, address, &more)
+                          : group_hit(paths, group, who, address))
+            return path->latency[i].cycles[found] + more;
+    }
+    return path->memory.cycles[found] + more;
 }
 
 /* True if the load leaves the window of active pages, which then moves. */
@@ -212,7 +265,7 @@ double paths_load_one(struct paths *paths, enum profile_path_id id,
 {
     const struct profile_path *const path = &paths->profile->paths[id];
     const unsigned found = translate(paths, who, address);
-    const double cycles = walk(paths, path, who, address)->cycles[found];
+    const double cycles = walk(paths, path, who, address, found);
     return leaves_window(paths, address) ? paths->profile->page_window_latency
                                          : cycles;
 }
@@ -254,5 +307,19 @@ double paths_fetch(struct paths *paths, struct accessor who, uint64_t address)
 {
     const struct profile_path *const path =
         &paths->profile->paths[PATH_INSTRUCTION];
-    return walk(paths, path, who, address)->cycles[0];
+    return walk(paths, path, who, address, 0);
+}
+
+void paths_store(struct paths *paths, uint64_t address)
+{
+    for (size_t i = 0; paths->parted && i < paths->count; i++) {
+        const struct cache_group *const group = &paths->caches[i];
+        if (!group->parted)
+            continue;
+        const struct profile_partitions *const p = &group->profile->partitions;
+        const unsigned home = side_home(p, address);
+        const uint64_t key = side_key(p, address);
+        cache_access(side_instance(paths, group, home)->cache, key);
+        cache_drop(side_instance(paths, group, !home)->cache, key, 1);
+    }
 }

@@ -6,7 +6,8 @@
  * L2 (every cache of scope "gpu") and the TLBs keep their contents from launch
  * to launch; all other caches start a launch empty, as on a real GPU, whose
  * L1, constant, texture and instruction caches are invalidated then.  Stores
- * write through and leave the caches alone.
+ * write through and leave the caches alone; but for those in partitions, where
+ * what is stored goes to its home, and no copy of it is left.
  */
 #ifndef SONDE_DEVICE_SIM_PATHS_H
 #define SONDE_DEVICE_SIM_PATHS_H
@@ -43,6 +44,8 @@ double paths_load_one(struct paths *paths, enum profile_path_id path,
 double paths_load(struct paths *paths, enum profile_path_id path,
                   struct accessor who, const uint64_t *addresses, size_t count,
                   unsigned *lines);
+/* One lane stores there. */
+void paths_store(struct paths *paths, uint64_t address);
 /* As paths_load_one, without TLBs: how instructions are fetched. */
 double paths_fetch(struct paths *paths, struct accessor who, uint64_t address);
 

@@ -383,6 +383,11 @@ static int read_at(struct reader *r, const json_t *object, const char *key,
 
 /* ---- caches and TLBs ---- */
 
+static int read_cycles(struct reader *r, json_t *value, void *into)
+{
+    return read_number(r, value, 0, CYCLES_MAX, into);
+}
+
 static int read_ways(struct reader *r, json_t *value, void *into)
 {
     return read_whole(r, value, 1, WAYS_MAX, into);
@@ -635,6 +640,91 @@ static int read_copies(struct reader *r, json_t *value, void *into)
     return 0;
 }
 
+/* The bits of an address whose XOR tells a line's home. */
+static int read_side_bits(struct reader *r, json_t *list, void *into)
+{
+    uint64_t *const bits = into;
+    if (!json_is_array(list) || json_array_size(list) == 0)
+        return complain(r, "must be an array of address bits");
+    return read_index_bit(r, list, bits);
+}
+
+static int read_bool(struct reader *r, json_t *value, void *into)
+{
+    if (!json_is_boolean(value))
+        return wrong_type(r, "true or false", value);
+    *(bool *)into = json_is_true(value);
+    return 0;
+}
+
+/* "halves" or "alternate" */
+static int read_sides_of_sms(struct reader *r, json_t *value, void *into)
+{
+    char name[32];
+    const int status = read_text(r, value, name, sizeof name);
+    if (status != 0)
+        return status;
+    *(bool *)into = strcmp(name, "alternate") == 0;
+    if (*(bool *)into || strcmp(name, "halves") == 0)
+        return 0;
+    return complain(r, "must be halves or alternate, not '%s'", name);
+}
+
+/* 64 if there is none. */
+static unsigned lowest_bit(uint64_t bits)
+{
+    return bits != 0 ? (unsigned)__builtin_ctzll(bits) : 64;
+}
+
+enum { SIDE_BIT_LEAST = 11, SIDE_BIT_MOST = 20 };
+
+/* Halves are alike, and a line lies in one of them. */
+static int check_partitions(struct reader *r, const struct profile_cache *cache)
+{
+    const struct cache_shape *const shape = &cache->shape;
+    if (cache->scope != SCOPE_GPU)
+        return complain(r, "belong to a cache of scope gpu");
+    if (shape->index_bits != NULL)
+        return complain(r, "do not go with set_bits");
+    if (shape->sets % 2 != 0)
+        return complain(r, "need an even number of sets, not %zu", shape->sets);
+    for (size_t set = 1; set < shape->sets; set++)
+        if (shape->set_ways[set] != shape->set_ways[0])
+            return complain(r, "need sets with equal ways");
+    const unsigned lowest = lowest_bit(cache->partitions.bits);
+    if (lowest < SIDE_BIT_LEAST || lowest > SIDE_BIT_MOST)
+        return complain(r,
+                        "need bits of which the lowest is %d to %d, so that "
+                        "sides take turns within a page and not within a line",
+                        SIDE_BIT_LEAST, SIDE_BIT_MOST);
+    if (cache->partitions.bits % shape->line != 0)
+        return complain(r, "need address bits above those within a line");
+    return 0;
+}
+
+static int read_partitions(struct reader *r, json_t *object, void *into)
+{
+    static const char *const keys[] = {"bits", "far_cycles", "replicates",
+                                       "sms", NULL};
+    struct profile_cache *const cache = into;
+    struct profile_partitions *const p = &cache->partitions;
+    int status = check_object(r, object);
+    if (status == 0)
+        status = check_keys(r, object, keys);
+    if (status == 0)
+        status = read_at(r, object, "bits", REQUIRED, read_side_bits, &p->bits);
+    if (status == 0)
+        status = read_at(r, object, "far_cycles", REQUIRED, read_cycles,
+                         &p->far_cycles);
+    if (status == 0)
+        status = read_at(r, object, "replicates", OPTIONAL, read_bool,
+                         &p->replicates);
+    if (status == 0)
+        status = read_at(r, object, "sms", OPTIONAL, read_sides_of_sms,
+                         &p->alternate);
+    return status == 0 ? check_partitions(r, cache) : status;
+}
+
 static int read_placed(struct reader *r, const json_t *object,
                        const char *line_key, struct profile_cache *cache)
 {
@@ -646,14 +736,18 @@ static int read_placed(struct reader *r, const json_t *object,
     if (status == 0)
         status =
             read_at(r, object, "copies_per_sm", OPTIONAL, read_copies, cache);
+    if (status == 0)
+        status =
+            read_at(r, object, "partitions", OPTIONAL, read_partitions, cache);
     return status;
 }
 
 static int read_cache(struct reader *r, json_t *object, void *into)
 {
     static const char *const keys[] = {
-        "size",   "line",  "sector",        "sets",     "ways", "set_ways",
-        "policy", "scope", "copies_per_sm", "set_bits", NULL,
+        "size",          "line",     "sector",     "sets",
+        "ways",          "set_ways", "policy",     "scope",
+        "copies_per_sm", "set_bits", "partitions", NULL,
     };
     int status = check_object(r, object);
     if (status == 0)
@@ -842,11 +936,6 @@ static int read_paths(struct reader *r, json_t *object, void *into)
 }
 
 /* ---- instructions ---- */
-
-static int read_cycles(struct reader *r, json_t *value, void *into)
-{
-    return read_number(r, value, 0, CYCLES_MAX, into);
-}
 
 /* What a row that tells only O3 has: all levels that optimise are alike, and
  * O0 is no quicker than the default's. */

@@ -7,6 +7,7 @@
 #ifndef SONDE_DEVICE_SIM_PROFILE_H
 #define SONDE_DEVICE_SIM_PROFILE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/error.h"
@@ -17,11 +18,21 @@ enum { PROFILE_CACHES_MAX = 16, PROFILE_LEVELS_MAX = 4, PROFILE_TLBS_MAX = 3 };
 
 enum profile_scope { SCOPE_SM, SCOPE_TPC, SCOPE_GPC, SCOPE_GPU };
 
+/* Two halves of a cache of the whole GPU, each beside half of the SMs. */
+struct profile_partitions {
+    uint64_t bits; /* address bits whose XOR is a line's home; 0: one part */
+    double far_cycles; /* more for what comes from the other half */
+    bool replicates;   /* the near half keeps what came from the far one */
+    bool alternate;    /* SM s is beside half s mod 2; else the first SMs are
+                          beside one, the others beside the other */
+};
+
 struct profile_cache {
     char name[32];
-    struct cache_shape shape;
-    unsigned copies_per_sm; /* 1, or the copies of a split cache */
+    struct cache_shape shape; /* of both halves together */
+    unsigned copies_per_sm;   /* 1, or the copies of a split cache */
     enum profile_scope scope;
+    struct profile_partitions partitions;
 };
 
 /* Cycles of a dependent load by where its address translation was found:

@@ -1,0 +1,231 @@
+/*
+ * The study of partitions on small L2 caches in one part and in two: it must
+ * find the sides as the profile has them, and none where there are none.
+ */
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "sonde.h"
+#include "testing.h"
+
+enum { NEAR = 208, MIB = 1024 * 1024 };
+
+/* JSON; what follows the cycles is one of these, or both. */
+#define PARTED(bits, far_cycles)                                               \
+    "{\"bits\": " bits ", \"far_cycles\": " far_cycles "}"
+#define REPLICATES ", \"replicates\": true"
+#define ALTERNATE  ", \"sms\": \"alternate\""
+
+static const struct gpu {
+    const char *name;
+    const char *partitions; /* JSON; "": one part, which has no bits */
+    const char *policy;
+    int sms, size;
+    double far; /* latency of a far line */
+    bool replicates;
+    const char *bits, *sides; /* as JSON */
+} gpus[] = {
+    {.name = "hash as of an H100, replicating",
+     .partitions = PARTED("[12, 13, 16, 17, 19]", "150" REPLICATES),
+     .policy = "lru",
+     .sms = 12,
+     .size = MIB,
+     .far = NEAR + 150,
+     .replicates = true,
+     .bits = "[12, 13, 16, 17, 19]",
+     .sides = "[\"0-5\", \"6-11\"]"},
+    {.name = "hash, not replicating",
+     .partitions = PARTED("[12, 13, 15, 17, 19]",              "149"),
+     .policy = "lru",
+     .sms = 12,
+     .size = MIB / 2,
+     .far = NEAR + 149,
+     .bits = "[12, 13, 15, 17, 19]",
+     .sides = "[\"0-5\", \"6-11\"]"},
+    {.name = "one bit, SMs alternate",
+     .partitions = PARTED("[12]",                                   "90" REPLICATES ALTERNATE),
+     .policy = "plru",
+     .sms = 5,
+     .size = MIB / 2,
+     .far = NEAR + 90,
+     .replicates = true,
+     .bits = "[12]",
+     .sides = "[\"0,2,4\", \"1,3\"]"},
+    {.name = "small, and far is hardly farther",
+     .partitions = PARTED("[14, 18]",                 "20"),
+     .policy = "lru",
+     .sms = 4,
+     .size = MIB / 2,
+     .far = NEAR + 20,
+     .bits = "[14, 18]",
+     .sides = "[\"0-1\", \"2-3\"]"},
+ /* Bits of the memory above a page cannot be seen. */
+    {.name = "bits above a page",
+     .partitions = PARTED("[11, 20, 21, 23]",                              "150"),
+     .policy = "lru",
+     .sms = 70,
+     .size = MIB / 2,
+     .far = NEAR + 150,
+     .bits = "[11, 20]",
+     .sides = "[\"0-34\", \"35-69\"]"},
+    {.name = "one part",
+     .partitions = "",
+     .policy = "lru",
+     .sms = 12,
+     .size = MIB / 2                                                          },
+ /* No SM sees the other lines near. */
+    {.name = "one SM",
+     .partitions = PARTED("[12]",     "150"),
+     .policy = "lru",
+     .sms = 1,
+     .size = MIB / 2              },
+};
+
+static char *profile_of(const struct gpu *g)
+{
+    return xasprintf(
+        "{\"name\": \"Parted\", \"architecture\": \"Test\","
+        " \"compute_capability\": \"8.0\", \"sms\": %d, \"warp_schedulers\": 4,"
+        " \"max_threads_per_block\": 1024, \"max_warps_per_sm\": 64,"
+        " \"max_blocks_per_sm\": 16, \"clock_khz\": 1400000,"
+        " \"memory_bytes\": 2147483648, \"caches\": {"
+        "  \"l2\": {\"line\": 128, \"sector\": 32, \"sets\": %d, \"ways\": 16,"
+        "   \"policy\": \"%s\", \"scope\": \"gpu\"%s%s}},"
+        " \"tlbs\": {\"l1\": {\"page\": 2097152, \"entries\": 16,"
+        "   \"policy\": \"lru\"}},"
+        " \"paths\": {\"global.ca\": {\"caches\": [\"l2\"],"
+        "   \"latency\": {\"l2\": [%d, %d, 308],"
+        "    \"memory\": [475, 475, 575]}},"
+        "  \"global.cg\": {\"caches\": [\"l2\"], \"latency\":"
+        "   {\"l2\": [%d, %d, 308], \"memory\": [475, 475, 575]}}},"
+        " \"shared_memory\": {\"bytes\": 65536, \"latency\": 28,"
+        "  \"conflict_cycles\": 2}, \"isa\": {\"default\": {\"O3\": 4}},"
+        " \"noise\": {\"jitter_cycles\": 1.5, \"spike_rate\": 0.002,"
+        "  \"spike_cycles\": 300}}",
+        g->sms, g->size / 128 / 16, g->policy,
+        g->partitions[0] != '\0' ? ", \"partitions\": " : "", g->partitions,
+        NEAR, NEAR, NEAR, NEAR);
+}
+
+static json_t *findings_of(const char *path, uint64_t seed)
+{
+    static const char *const studies[] = {"partitions"};
+    const struct sonde_style style = {.verbose = true};
+    char *const spec = xasprintf("sim:%s", path);
+    const struct sonde_options options = {
+        .device = spec, .seed = seed, .no_cache = true};
+    struct sonde_error err;
+    struct sonde *session;
+    char *text;
+    ASSERT_DONE(sonde_open(&session, &options, &err), err);
+    ck_assert_msg(sonde_run(session, studies, 1, &err) >= 0, "%s", err.text);
+    ASSERT_DONE(sonde_report(session, "json", &style, &text, &err), err);
+    ASSERT_DONE(sonde_close(session, &err), err);
+    json_t *const report = json_loads(text, 0, NULL);
+    ck_assert_ptr_nonnull(report);
+    json_t *const findings = json_incref(json_object_get(report, "findings"));
+    json_decref(report);
+    free(text);
+    free(spec);
+    return findings;
+}
+
+static const json_t *member(const json_t *findings, const char *id,
+                            const char *key)
+{
+    return json_object_get(json_object_get(findings, id), key);
+}
+
+static const char *status_of(const json_t *findings, const char *id)
+{
+    const json_t *const status = member(findings, id, "status");
+    ck_assert_msg(status != NULL, "there is no %s", id);
+    return json_string_value(status);
+}
+
+static void expect_number(const json_t *findings, const char *id, double wanted)
+{
+    const double found = json_number_value(member(findings, id, "value"));
+    ck_assert_msg(fabs(found - wanted) <= 0.01 * wanted,
+                  "%s: expected %g, found %g", id, wanted, found);
+}
+
+static void expect_json(const json_t *findings, const char *id,
+                        const char *wanted)
+{
+    json_t *const value = json_loads(wanted, JSON_DECODE_ANY, NULL);
+    char *const found =
+        json_dumps(member(findings, id, "value"), JSON_ENCODE_ANY);
+    ck_assert_msg(json_equal(member(findings, id, "value"), value),
+                  "%s: expected %s, found %s", id, wanted, found);
+    json_decref(value);
+    free(found);
+}
+
+/* A bound is right on its own side. */
+static void expect_size(const json_t *findings, const char *id, double wanted)
+{
+    const double found = json_number_value(member(findings, id, "value"));
+    const char *const status = status_of(findings, id);
+    if (strcmp(status, "at_least") == 0)
+        ck_assert_double_le(found, wanted);
+    else if (strcmp(status, "not_measured") != 0)
+        expect_number(findings, id, wanted);
+}
+
+static void expect_two(const json_t *findings, const struct gpu *g)
+{
+    expect_number(findings, "l2.parts", 2);
+    expect_number(findings, "l2.near_latency", NEAR);
+    expect_number(findings, "l2.far_latency", g->far);
+    expect_json(findings, "l2.replicates", g->replicates ? "true" : "false");
+    expect_json(findings, "l2.side_bits", g->bits);
+    expect_json(findings, "l2.sm_sides", g->sides);
+    expect_size(findings, "l2.near_size", g->size / 2);
+    expect_size(findings, "l2.size", g->size);
+}
+
+static void expect_none(const json_t *findings)
+{
+    static const char *const ids[] = {
+        "l2.near_latency", "l2.far_latency", "l2.near_size",
+        "l2.replicates",   "l2.side_bits",   "l2.sm_sides",
+    };
+    for (size_t i = 0; i < COUNT_OF(ids); i++) {
+        ck_assert_str_eq(status_of(findings, ids[i]), "not_measured");
+        ck_assert_ptr_nonnull(member(findings, ids[i], "because"));
+    }
+}
+
+START_TEST(sides_are_found_as_they_are)
+{
+    const struct gpu *const g = &gpus[_i % (int)COUNT_OF(gpus)];
+    char *const json = profile_of(g);
+    char *const path = testing_file("parted.json", json);
+    json_t *const findings =
+        findings_of(path, 1 + (uint64_t)_i / COUNT_OF(gpus));
+    if (g->bits != NULL)
+        expect_two(findings, g);
+    else
+        expect_none(findings);
+    if (g->partitions[0] == '\0')
+        expect_number(findings, "l2.parts", 1);
+    else if (g->bits == NULL)
+        ck_assert_str_eq(status_of(findings, "l2.parts"), "not_measured");
+    json_decref(findings);
+    free(json);
+    free(path);
+}
+END_TEST
+
+Suite *suite_truth_partitions(void)
+{
+    TCase *t;
+    Suite *const suite = suite_of("truth_partitions", 60, &t);
+    tcase_add_loop_test(t, sides_are_found_as_they_are, 0,
+                        (int)COUNT_OF(gpus) * (int)testing_seeds());
+    return suite;
+}
