@@ -32,7 +32,7 @@
 #include "ptx/space.h"
 
 enum {
-    READERS_MOST = 8,
+    READERS_MOST = 32,
     WARPS_MOST = 32,
     STEP_BYTES = 16,
     /* Offsets travel in units of the smallest sector there is: 128 GiB. */
