@@ -34,6 +34,7 @@ struct nearest_row {
     const char *reader;    /* as `visit` takes it */
     uint64_t room;         /* bytes that its loads may go over */
     bool same_data;        /* reads global memory, as others of these do */
+    bool memory_is_own;    /* each thread has another */
 };
 
 extern const struct nearest_row nearest_table[NEAREST_COUNT];
