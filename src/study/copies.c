@@ -30,7 +30,6 @@ static const char *const gives[] = {
     "texture.sms_sharing",
     "readonly.per_sm",
     "readonly.copy_of_warp",
-    "readonly.sms_sharing",
     "const_l1.per_sm",
     "const_l1.copy_of_warp",
     "const_l1.sms_sharing",
@@ -40,9 +39,10 @@ static const char *const gives[] = {
 
 /* Warps that are asked; readers of a script; SMs that are asked one by one. */
 enum { WARPS = 16, READERS = 32, SMS_MOST = 512 };
-/* Of a pair: lines that are looked for, lines that are new; so far apart that
- * none of any cache holds two, and all pairs within 64 KiB of constants. */
-enum { LINES = 2, APART = 512, PAIR = 2048, TAKES = 3 };
+/* Of a pair: lines that are looked for, lines that are new.  They lie so far
+ * apart that none of any cache holds two, not by a power of two, lest all be
+ * in one set, and all pairs within 64 KiB of constants. */
+enum { LINES = 2, APART = 640, PAIR = 2048, TAKES = 4 };
 
 /* How many of another reader's lines were not found: in the first cache, and
  * not in the next one either. */
@@ -106,7 +106,9 @@ static size_t judge_pair(const struct inquiry *q, const struct visited *v,
         seen->asked += LINES;
         seen->missed += visited_over(v, sought, LINES, limit);
     }
-    if (hits && visited_over(v, at, LINES, q->next) == LINES) {
+    /* What is found in the first cache does not tell of the next. */
+    if (hits && visited_over(v, at, LINES, q->next) == LINES &&
+        visited_over(v, sought, LINES, limit) == LINES) {
         seen->next_asked += LINES;
         seen->next_missed += visited_over(v, sought, LINES, q->next);
     }
@@ -128,34 +130,58 @@ static size_t judge_flood(const struct inquiry *q, const struct visited *v,
     return after + NEAREST_LINES;
 }
 
-/* What of `base` the readers without a number see. */
-static int ask_others(struct inquiry *q, const char *readers, const int *number,
-                      size_t count, size_t base, struct seen *seen,
-                      struct finding *const findings[2], struct error *err)
+/* Without a pair whose controls were good nothing is known. */
+static enum tally tally_seen(size_t missed, size_t asked)
+{
+    return asked == 0 ? TALLY_OPEN : tally_of(missed, asked);
+}
+
+static bool is_settled(const struct inquiry *q, const int *number,
+                       const struct seen *seen, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (number[i] < 0 &&
+            (tally_seen(seen[i].missed, seen[i].asked) == TALLY_OPEN ||
+             (q->next > 0 && seen[i].missed > 0 &&
+              tally_seen(seen[i].next_missed, seen[i].next_asked) ==
+                  TALLY_OPEN)))
+            return false;
+    return true;
+}
+
+static void judge(const struct inquiry *q, const int *number, size_t count,
+                  const struct visited *v, struct seen *seen)
+{
+    size_t at = 0;
+    for (size_t i = 0; i < count; i++)
+        if (number[i] < 0)
+            at = q->row->memory_is_own ? judge_flood(q, v, at, &seen[i])
+                                       : judge_pair(q, v, at, &seen[i]);
+}
+
+/* What of `base` the readers without a number see: a script is run again as
+ * long as it leaves one of them open. */
+static int ask_others(const struct inquiry *q, const char *readers,
+                      const int *number, size_t count, size_t base,
+                      struct seen *seen, struct finding *const findings[2],
+                      struct error *err)
 {
     char *const steps = script(q, number, count, base);
     int status = 0;
     for (int take = 0; status == 0 && take < TAKES; take++) {
         struct visited v;
-        size_t at = 0;
         status = nearest_visit(q->lab, &v, readers, steps, take, err);
-        for (size_t i = 0; status == 0 && i < count; i++)
-            if (number[i] < 0)
-                at = q->row->memory_is_own ? judge_flood(q, &v, at, &seen[i])
-                                           : judge_pair(q, &v, at, &seen[i]);
+        if (status == 0)
+            judge(q, number, count, &v, seen);
         for (size_t i = 0; status == 0 && i < 2; i++)
             if (findings[i] != NULL)
                 finding_evidence(findings[i], v.experiment);
         visited_free(&v);
+        if (is_settled(q, number, seen, count))
+            break;
     }
     free(steps);
     return status;
-}
-
-/* Without a pair whose controls were good nothing is known. */
-static enum tally tally_seen(size_t missed, size_t asked)
-{
-    return asked == 0 ? TALLY_OPEN : tally_of(missed, asked);
 }
 
 /* ---- warps of an SM --------------------------------------------------- */
@@ -268,9 +294,9 @@ static int ask_some_sms(struct inquiry *q, size_t first, size_t sms,
     struct finding *const findings[2] = {q->sms_sharing, q->next_sharing};
     char *const readers = sm_readers(q->row, first, count);
     struct seen seen[READERS] = {0};
-    int number[READERS];
-    for (size_t i = 0; i < count; i++)
-        number[i] = i == 0 ? 0 : -1;
+    int number[READERS] = {0};
+    for (size_t i = 1; i < count; i++)
+        number[i] = -1;
     const int status =
         ask_others(q, readers, number, count, 0, seen, findings, err);
     for (size_t i = 1; status == 0 && i < count; i++) {
@@ -297,6 +323,24 @@ static void conclude_sms(struct finding *f, const struct sharers *s, size_t all)
     finding_protocol(f, "sms", value_number((double)s->asked));
 }
 
+static void conclude_next(struct inquiry *q, const struct sharers *own,
+                          const struct sharers *next, size_t all)
+{
+    if (q->nearest->beyond <= 0)
+        finding_none(q->next_sharing,
+                     "constants do not overfill the first cache, behind which "
+                     "the next one would be seen");
+    else if (q->next <= 0)
+        finding_none(q->next_sharing,
+                     "no cache is seen between the first one and L2");
+    else if (own->shared > 1)
+        finding_none(q->next_sharing,
+                     "SMs share the first cache, behind which the next one "
+                     "is not seen");
+    else
+        conclude_sms(q->next_sharing, next, all);
+}
+
 static int ask_sms(struct inquiry *q, struct error *err)
 {
     const int64_t property = q->lab->info->value[PROPERTY_SMS];
@@ -309,11 +353,7 @@ static int ask_sms(struct inquiry *q, struct error *err)
     conclude_sms(q->sms_sharing, &own, all);
     if (q->next_sharing == NULL)
         return 0;
-    if (q->next > 0)
-        conclude_sms(q->next_sharing, &next, all);
-    else
-        finding_none(q->next_sharing, "no constant cache is seen between the "
-                                      "first and L2");
+    conclude_next(q, &own, &next, all);
     return 0;
 }
 
@@ -331,7 +371,8 @@ static void leave_out(struct inquiry *q, const char *why)
 {
     finding_none(q->per_sm, "%s", why);
     finding_none(q->copy_of_warp, "%s", why);
-    finding_none(q->sms_sharing, "%s", why);
+    if (q->sms_sharing != NULL)
+        finding_none(q->sms_sharing, "%s", why);
     if (q->next_sharing != NULL)
         finding_none(q->next_sharing, "%s", why);
 }
@@ -348,7 +389,7 @@ static int ask(struct inquiry *q, struct error *err)
         return 0;
     }
     const int status = excuse(ask_warps(q, err), q->per_sm, err);
-    if (status != 0)
+    if (status != 0 || q->sms_sharing == NULL)
         return status;
     return excuse(ask_sms(q, err), q->sms_sharing, err);
 }
@@ -370,7 +411,10 @@ static struct inquiry inquiry_of(struct lab *lab, enum nearest_id id)
         .nearest = n,
         .per_sm = lab_finding(lab, component, "per_sm"),
         .copy_of_warp = lab_finding(lab, component, "copy_of_warp"),
-        .sms_sharing = lab_finding(lab, component, "sms_sharing"),
+        /* The read-only path never had a cache to itself. */
+        .sms_sharing = id == NEAREST_READONLY
+                           ? NULL
+                           : lab_finding(lab, component, "sms_sharing"),
     };
     if (id != NEAREST_CONSTANT)
         return q;

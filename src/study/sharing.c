@@ -243,18 +243,32 @@ static int ask_pairs(struct inquiry *q, struct error *err)
     return 0;
 }
 
-/* Where two are one with a third, they are one; else nothing is sure. */
-static void doubt_contradictions(struct inquiry *q)
+/* What two are to each other if `c` is one with the first of them: what it is
+ * to the other. */
+static void infer(struct inquiry *q, size_t a, size_t b, size_t c)
+{
+    if (q->verdict[a][b] == OPEN && q->verdict[a][c] == SHARED && a != b)
+        set_verdict(q, a, b, q->verdict[c][b]);
+}
+
+/* If all three are known and contradict each other, nothing is sure. */
+static void doubt(struct inquiry *q, size_t a, size_t b, size_t c)
+{
+    if (q->verdict[a][b] != SEPARATE || q->verdict[a][c] != SHARED ||
+        q->verdict[c][b] != SHARED)
+        return;
+    set_verdict(q, a, b, OPEN);
+    set_verdict(q, a, c, OPEN);
+    set_verdict(q, c, b, OPEN);
+}
+
+static void each_three(struct inquiry *q,
+                       void (*act)(struct inquiry *, size_t, size_t, size_t))
 {
     for (size_t a = 0; a < NEAREST_COUNT; a++)
         for (size_t b = 0; b < NEAREST_COUNT; b++)
             for (size_t c = 0; c < NEAREST_COUNT; c++)
-                if (q->verdict[a][b] == SHARED && q->verdict[b][c] == SHARED &&
-                    q->verdict[a][c] == SEPARATE) {
-                    set_verdict(q, a, b, OPEN);
-                    set_verdict(q, b, c, OPEN);
-                    set_verdict(q, a, c, OPEN);
-                }
+                act(q, a, b, c);
 }
 
 /* Where global loads are not cached near, L1 is what local loads show. */
@@ -324,7 +338,8 @@ static int run(struct lab *lab, struct error *err)
     begin(&q);
     const int status = ask_pairs(&q, err);
     if (status == 0) {
-        doubt_contradictions(&q);
+        each_three(&q, doubt);
+        each_three(&q, infer);
         if (is_alias(lab))
             follow_local(&q);
         conclude_all(&q);
