@@ -181,19 +181,33 @@ static size_t count_over(const double *cycles, size_t count, double limit)
     return over;
 }
 
-/* A hit is known by what hits cost and how they spread.  One in four may cost
+/*
+ * A hit is known by what hits cost and how they spread.  One in four may cost
  * a dozen cycles more, where the loop that loads goes back (H200, driver 580),
  * hence the quantile; and a few more where the same loop is part of another
- * kernel. */
+ * kernel.  A small cache may have lost a line: that was no hit.
+ */
+static double hit_limit(const double *cycles, size_t count, double hit)
+{
+    double *const hits = xreallocarray(NULL, count, sizeof *hits);
+    size_t n = 0;
+    for (size_t i = 0; i < count; i++)
+        if (cycles[i] <= 1.5 * hit + 10)
+            hits[n++] = cycles[i];
+    const double spread = stats_mad_sigma(hits, n);
+    const double limit =
+        stats_quantile(hits, n, 0.9) + fmax(fmax(6, 0.05 * hit), 4 * spread);
+    free(hits);
+    return limit;
+}
+
 static void judge_costs(const struct nearest_row *row, const struct costs *c,
                         struct nearest *n)
 {
     const double past = stats_median(c->past, COUNT_OF(c->past));
-    const double spread = stats_mad_sigma(c->hits, COUNT_OF(c->hits));
     n->hit = stats_median(c->hits, COUNT_OF(c->hits));
     n->cold = least_median(c);
-    n->limit = stats_quantile(c->hits, COUNT_OF(c->hits), 0.9) +
-               fmax(fmax(6, 0.05 * n->hit), 4 * spread);
+    n->limit = hit_limit(c->hits, COUNT_OF(c->hits), n->hit);
     const double fresh =
         (double)count_over(c->fresh, COUNT_OF(c->fresh), n->limit);
     n->lines = (size_t)lround(fresh / (TAKES * NEAREST_ROUNDS));
@@ -228,7 +242,7 @@ static int measure_costs(struct lab *lab, const struct nearest_row *row,
 
 /* ---- how many loads push out what was there --------------------------- */
 
-enum { FEWEST = 32, STEPS_MOST = 16, AT_ONCE = 8 };
+enum { FEWEST = 32, STEPS_MOST = 24, AT_ONCE = 14 };
 
 /* For each number of loads in turn: groups, so many loads, the groups again. */
 static char *overfill_script(const uint64_t *loads, size_t count)
@@ -275,7 +289,9 @@ static int try_loads(struct lab *lab, const char *readers,
     return status;
 }
 
-/* Doubles; the first few numbers in one experiment, since they cost little. */
+/* 32, 48, 64, 96, …: not so many more than are needed that the next cache is
+ * overfilled as well.  The first ones in one experiment, since they cost
+ * little. */
 static int measure_overfill(struct lab *lab, const struct nearest_row *row,
                             const char *readers, struct nearest *n,
                             struct error *err)
@@ -283,7 +299,7 @@ static int measure_overfill(struct lab *lab, const struct nearest_row *row,
     uint64_t loads[STEPS_MOST];
     size_t count = 0;
     for (uint64_t l = FEWEST; l <= most_loads(row) && count < STEPS_MOST;
-         l *= 2)
+         l += (l & (l - 1)) == 0 ? l / 2 : l / 3)
         loads[count++] = l;
     const size_t first = count < AT_ONCE ? count : AT_ONCE;
     int status = try_loads(lab, readers, loads, first, n, err);

@@ -268,7 +268,7 @@ static void draw_caches(struct rng *r, uint64_t schedulers, struct buf *out)
     draw_cache(r, "readonly", 64u << rng_below(r, 3), 32, schedulers, out);
     draw_cache(r, "local", 128, 16, schedulers, out);
     draw_cache(r, "const_l1", 64, 8, schedulers, out);
-    draw_cache(r, "const_l15", 256, 16, 1, out);
+    draw_cache(r, "const_l15", 256, 64, 1, out);
     buf_text(out, "    \"l2\": {\"line\": 128, \"sector\": 32, \"sets\": 1024, "
                   "\"ways\": 16, \"policy\": \"lru\", \"scope\": \"gpu\"}\n"
                   "  },\n");
