@@ -221,7 +221,7 @@ static void judge_costs(const struct nearest_row *row, const struct costs *c,
 
 static int measure_costs(struct lab *lab, const struct nearest_row *row,
                          const char *readers, struct nearest *n,
-                         struct error *err)
+                         struct finding *f, struct error *err)
 {
     struct costs *const c = xcalloc(1, sizeof *c);
     char *const steps = cost_script(row);
@@ -229,8 +229,10 @@ static int measure_costs(struct lab *lab, const struct nearest_row *row,
     for (int take = 0; status == 0 && take < TAKES; take++) {
         struct visited v;
         status = nearest_visit(lab, &v, readers, steps, take, err);
-        if (status == 0)
+        if (status == 0) {
             sort_out(&v, take, c);
+            finding_evidence(f, v.experiment);
+        }
         visited_free(&v);
     }
     if (status == 0)
@@ -271,12 +273,14 @@ static double missed_cost(const struct visited *v, size_t from, size_t count,
 
 static int try_loads(struct lab *lab, const char *readers,
                      const uint64_t *loads, size_t count, struct nearest *n,
-                     struct error *err)
+                     struct finding *f, struct error *err)
 {
     const size_t each = NEAREST_ROUNDS * NEAREST_LINES;
     struct visited v;
     char *const steps = overfill_script(loads, count);
     const int status = nearest_visit(lab, &v, readers, steps, 0, err);
+    if (status == 0)
+        finding_evidence(f, v.experiment);
     for (size_t i = 0; status == 0 && i < count && n->overfill == 0; i++) {
         const size_t over = visited_over(&v, i * each, each, n->limit);
         if (tally_of(over, NEAREST_ROUNDS * n->lines) != TALLY_ALL)
@@ -294,7 +298,7 @@ static int try_loads(struct lab *lab, const char *readers,
  * little. */
 static int measure_overfill(struct lab *lab, const struct nearest_row *row,
                             const char *readers, struct nearest *n,
-                            struct error *err)
+                            struct finding *f, struct error *err)
 {
     uint64_t loads[STEPS_MOST];
     size_t count = 0;
@@ -302,19 +306,19 @@ static int measure_overfill(struct lab *lab, const struct nearest_row *row,
          l += (l & (l - 1)) == 0 ? l / 2 : l / 3)
         loads[count++] = l;
     const size_t first = count < AT_ONCE ? count : AT_ONCE;
-    int status = try_loads(lab, readers, loads, first, n, err);
+    int status = try_loads(lab, readers, loads, first, n, f, err);
     for (size_t i = first; status == 0 && n->overfill == 0 && i < count; i++)
-        status = try_loads(lab, readers, &loads[i], 1, n, err);
+        status = try_loads(lab, readers, &loads[i], 1, n, f, err);
     return status;
 }
 
 static int measure_one(struct lab *lab, const struct nearest_row *row,
-                       struct nearest *n, struct error *err)
+                       struct nearest *n, struct finding *f, struct error *err)
 {
     char *const readers = xasprintf("global.cg,%s", row->reader);
-    int status = measure_costs(lab, row, readers, n, err);
+    int status = measure_costs(lab, row, readers, n, f, err);
     if (status == 0 && n->present)
-        status = measure_overfill(lab, row, readers, n, err);
+        status = measure_overfill(lab, row, readers, n, f, err);
     free(readers);
     if (status == 0 || !lab_excuses(status))
         return status;
@@ -323,11 +327,12 @@ static int measure_one(struct lab *lab, const struct nearest_row *row,
     return 0;
 }
 
-int nearest_measure(struct lab *lab, struct error *err)
+int nearest_measure(struct lab *lab, struct finding *const *findings,
+                    struct error *err)
 {
     int status = 0;
     for (int i = 0; status == 0 && i < NEAREST_COUNT; i++)
-        if (lab->nearest[i].why[0] == '\0')
-            status = measure_one(lab, &nearest_table[i], &lab->nearest[i], err);
+        status = measure_one(lab, &nearest_table[i], &lab->nearest[i],
+                             findings[i], err);
     return status;
 }

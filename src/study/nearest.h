@@ -61,8 +61,11 @@ enum {
     NEAREST_ROUNDS = 3,
 };
 
-/* Measures lab->nearest once; later calls find it done. */
-int nearest_measure(struct lab *lab, struct error *err);
+struct finding;
+
+/* Fills lab->nearest; each kind's experiments are evidence of its finding. */
+int nearest_measure(struct lab *lab, struct finding *const *findings,
+                    struct error *err);
 
 /* The cycles of the kept loads of a script. */
 struct visited {

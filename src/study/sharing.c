@@ -314,13 +314,11 @@ static void conclude_all(const struct inquiry *q)
             finding_none(q->finding[i], "%s", q->lab->nearest[i].why);
 }
 
-static void begin(struct inquiry *q)
+static void name_readers(struct inquiry *q)
 {
     struct buf readers = {0};
     size_t count = 0;
     for (size_t i = 0; i < NEAREST_COUNT; i++) {
-        q->finding[i] =
-            lab_finding(q->lab, nearest_table[i].component, "shares_with");
         if (!q->lab->nearest[i].present)
             continue;
         buf_printf(&readers, "%s%s", count > 0 ? "," : "",
@@ -330,22 +328,30 @@ static void begin(struct inquiry *q)
     q->readers = buf_take(&readers);
 }
 
+static int ask_all(struct inquiry *q, struct error *err)
+{
+    if (nearest_measure(q->lab, q->finding, err) != 0)
+        return err->code;
+    name_readers(q);
+    const int status = ask_pairs(q, err);
+    free(q->readers);
+    return status;
+}
+
 static int run(struct lab *lab, struct error *err)
 {
     struct inquiry q = {.lab = lab};
-    if (nearest_measure(lab, err) != 0)
+    for (size_t i = 0; i < NEAREST_COUNT; i++)
+        q.finding[i] =
+            lab_finding(lab, nearest_table[i].component, "shares_with");
+    if (ask_all(&q, err) != 0)
         return err->code;
-    begin(&q);
-    const int status = ask_pairs(&q, err);
-    if (status == 0) {
-        each_three(&q, doubt);
-        each_three(&q, infer);
-        if (is_alias(lab))
-            follow_local(&q);
-        conclude_all(&q);
-    }
-    free(q.readers);
-    return status;
+    each_three(&q, doubt);
+    each_three(&q, infer);
+    if (is_alias(lab))
+        follow_local(&q);
+    conclude_all(&q);
+    return 0;
 }
 
 const struct study study_sharing = {
