@@ -37,6 +37,17 @@ static const char *const gives[] = {
     NULL,
 };
 
+static const char *const kernels[] = {
+    "visit readers=global.ca@0,global.ca@1",
+    "visit readers=texture@0,texture@1",
+    "visit readers=readonly@0,readonly@1",
+    "visit readers=constant@0,constant@1",
+    "visit readers=global.ca@0.0,global.ca@0.1",
+    "visit readers=texture@0.0,texture@0.1",
+    "visit readers=constant@0.0,constant@0.1",
+    NULL,
+};
+
 /* Warps that are asked; readers of a script; SMs that are asked one by one. */
 enum { WARPS = 16, READERS = 32, SMS_MOST = 512 };
 /* Of a pair: lines that are looked for, lines that are new.  They lie so far
@@ -447,5 +458,6 @@ const struct study study_copies = {
               "on all others; those that find it have the same copy.",
     .needs = needs,
     .gives = gives,
+    .kernels = kernels,
     .run = run,
 };

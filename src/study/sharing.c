@@ -22,10 +22,17 @@ static const char *const needs[] = {"clock", NULL};
 static const char *const gives[] = {
     "l1.shares_with",    "texture.shares_with",  "readonly.shares_with",
     "local.shares_with", "const_l1.shares_with", NULL};
+/* Local memory is declared as large as the steps need it. */
 static const char *const kernels[] = {
-    "visit readers=global.cg,global.ca", "visit readers=global.cg,texture",
-    "visit readers=global.cg,readonly",  "visit readers=global.cg,constant",
-    "visit readers=global.cg,local",     NULL,
+    "visit readers=global.cg,global.ca",
+    "visit readers=global.cg,texture",
+    "visit readers=global.cg,readonly",
+    "visit readers=global.cg,constant",
+    "visit readers=global.cg,local steps=1@!19456:1:0",
+    "visit readers=global.cg,local steps=1@!57216:1:0",
+    "visit readers=global.ca,texture,readonly,local,constant",
+    "visit readers=global.ca,texture,readonly,local,constant steps=3@!7168:1:0",
+    NULL,
 };
 
 enum verdict { OPEN, SEPARATE, SHARED };
