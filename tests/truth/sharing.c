@@ -2,6 +2,8 @@
  * Who shares a cache: kinds of loads, warps, SMs.  The studies must find what
  * the profile says, on every shipped profile and on small ones that are drawn
  * here, whose caches are one or several, split or not, of an SM or of more.
+ * SEEDS says with how many seeds of noise the shipped ones are tried (2),
+ * SHARING_GPUS how many are drawn (12).
  */
 #include <inttypes.h>
 #include <jansson.h>
@@ -303,17 +305,28 @@ static char *draw_gpu(uint64_t seed)
     if (rng_below(&r, 2) > 0)
         buf_text(&out, "  \"tlbs\": {\"l1\": {\"page\": 65536, \"entries\": 8, "
                        "\"policy\": \"lru\"}},\n");
-    buf_text(&out, "  \"shared_memory\": {\"bytes\": 49152, \"latency\": 30, "
-                   "\"conflict_cycles\": 2},\n"
-                   "  \"isa\": {\"default\": {\"O3\": 4}},\n"
-                   "  \"noise\": {\"jitter_cycles\": 1.5, \"spike_rate\": "
-                   "0.002, \"spike_cycles\": 300}\n}\n");
+    buf_printf(&out,
+               "  \"shared_memory\": {\"bytes\": 49152, \"latency\": 30, "
+               "\"conflict_cycles\": 2},\n"
+               "  \"isa\": {\"default\": {\"O3\": 4}},\n"
+               "  \"noise\": {\"jitter_cycles\": %.1f, \"spike_rate\": "
+               "0.003, \"spike_cycles\": %" PRIu64 "}\n}\n",
+               2.5 * rng_unit(&r), between(&r, 100, 600));
     return buf_take(&out);
+}
+
+static int shipped(void)
+{
+    int count = 0;
+    while (shipped_profiles[count].name != NULL)
+        count++;
+    return count;
 }
 
 START_TEST(shipped_gpus_are_found_to_share_as_they_do)
 {
-    expect_truth(shipped_profiles[_i].name, 1);
+    expect_truth(shipped_profiles[_i % shipped()].name,
+                 1 + (uint64_t)(_i / shipped()));
 }
 END_TEST
 
@@ -336,12 +349,9 @@ static int drawn(void)
 Suite *suite_truth_sharing(void)
 {
     TCase *t;
-    int shipped = 0;
     Suite *const suite = suite_of("truth_sharing", 120, &t);
-    while (shipped_profiles[shipped].name != NULL)
-        shipped++;
     tcase_add_loop_test(t, shipped_gpus_are_found_to_share_as_they_do, 0,
-                        shipped);
+                        shipped() * (int)testing_seeds());
     tcase_add_loop_test(t, drawn_gpus_are_found_to_share_as_they_do, 1,
                         1 + drawn());
     return suite;
