@@ -35,7 +35,7 @@
 #include "ptx/space.h"
 
 enum {
-    READERS_MOST = 8,
+    READERS_MOST = 32,
     WARPS_MOST = 32,
     STEP_BYTES = 16,
     /* Offsets travel in units of the smallest sector there is: 128 GiB. */
@@ -76,10 +76,16 @@ static const struct param params[] = {
 
 static const char *const columns[] = {"reader", "offset", "cycles", NULL};
 
-struct reader {
+/* A kind of load: the kernel has one loop for each. */
+struct kind {
     const struct space *space;
     char op[8];
+};
+
+struct reader {
+    struct kind load;
     uint64_t warp, sm;
+    size_t kind; /* index of its load among the kinds */
     size_t crew; /* index of its SM */
 };
 
@@ -89,15 +95,19 @@ struct step {
     bool kept;
 };
 
-/* A step as the kernel reads it. */
+/* A step as the kernel reads it; flags: the kind of load, the warp, the crew's
+ * SM, 8 bits each; 7 bits for us, the reader; whether to keep. */
 struct order {
     uint32_t start, step, count, flags;
 };
+enum { WARP_SHIFT = 8, CREW_SHIFT = 16, READER_SHIFT = 24 };
 #define KEEP_FLAG (1u << 31)
 
 struct script {
     struct reader reader[READERS_MOST];
     size_t readers;
+    struct kind kind[READERS_MOST];
+    size_t kinds;
     uint64_t sms[READERS_MOST];
     size_t sm_count;
     struct step *steps; /* those between come last */
@@ -137,10 +147,11 @@ static int read_reader(const char *text, uint64_t sm, struct reader *r,
             (where[0] != '\0' && !text_to_u64(where, &sm)))
             return bad_reader(text, err);
     }
-    *r = (struct reader){.space = space_find(space), .warp = warp, .sm = sm};
-    memcpy(r->op, op, sizeof op);
-    if (r->space == NULL || r->space->memory == MEMORY_SHARED ||
-        (strcmp(op, "default") != 0 && !space_has_op(r->space, op)))
+    *r = (struct reader){
+        .load.space = space_find(space), .warp = warp, .sm = sm};
+    memcpy(r->load.op, op, sizeof op);
+    if (r->load.space == NULL || r->load.space->memory == MEMORY_SHARED ||
+        (strcmp(op, "default") != 0 && !space_has_op(r->load.space, op)))
         return error_set(err, ERR_USAGE,
                          "readers: '%s' names no space and operator whose "
                          "loads go through caches",
@@ -182,6 +193,17 @@ static size_t crew_index(struct script *s, uint64_t sm)
     return i;
 }
 
+static size_t kind_index(struct script *s, const struct kind *load)
+{
+    size_t i = 0;
+    while (i < s->kinds && (s->kind[i].space != load->space ||
+                            strcmp(s->kind[i].op, load->op) != 0))
+        i++;
+    if (i == s->kinds)
+        s->kind[s->kinds++] = *load;
+    return i;
+}
+
 static int take_reader(void *context, const char *part, struct error *err)
 {
     const struct reading *const reading = context;
@@ -192,6 +214,7 @@ static int take_reader(void *context, const char *part, struct error *err)
     if (read_reader(part, reading->sm, r, err) != 0)
         return err->code;
     r->crew = crew_index(s, r->sm);
+    r->kind = kind_index(s, &r->load);
     s->warps = r->warp + 1 > s->warps ? r->warp + 1 : s->warps;
     s->readers++;
     return 0;
@@ -258,6 +281,14 @@ static int take_step(void *context, const char *part, struct error *err)
 
 /* ---- unfolding it ----------------------------------------------------- */
 
+static uint32_t flags_of(const struct script *s, const struct step *step)
+{
+    const struct reader *const r = &s->reader[step->reader];
+    return (uint32_t)(r->kind | r->warp << WARP_SHIFT | r->crew << CREW_SHIFT |
+                      step->reader << READER_SHIFT) |
+           (step->kept ? KEEP_FLAG : 0);
+}
+
 static int add_order(struct script *s, const struct step *step, uint64_t start,
                      uint64_t count, struct error *err)
 {
@@ -265,11 +296,11 @@ static int add_order(struct script *s, const struct step *step, uint64_t start,
     if (end / UNIT > UINT32_MAX || step->step / UNIT > UINT32_MAX)
         return error_set(err, ERR_USAGE, "steps: beyond 128 GiB");
     s->orders = xreallocarray(s->orders, s->order_count + 1, sizeof *s->orders);
-    s->orders[s->order_count++] = (struct order){
-        .start = (uint32_t)(start / UNIT),
-        .step = (uint32_t)(step->step / UNIT),
-        .count = (uint32_t)count,
-        .flags = (uint32_t)step->reader | (step->kept ? KEEP_FLAG : 0)};
+    s->orders[s->order_count++] =
+        (struct order){.start = (uint32_t)(start / UNIT),
+                       .step = (uint32_t)(step->step / UNIT),
+                       .count = (uint32_t)count,
+                       .flags = flags_of(s, step)};
     s->kept += step->kept ? count : 0;
     s->span = end + UNIT > s->span ? end + UNIT : s->span;
     return 0;
@@ -373,7 +404,8 @@ static uint64_t variable_bytes(const struct script *s, enum space_memory memory)
 {
     uint64_t bytes = 64;
     for (size_t i = 0; i < s->step_count + s->between_count; i++) {
-        const struct space *const space = s->reader[s->steps[i].reader].space;
+        const struct space *const space =
+            s->reader[s->steps[i].reader].load.space;
         const uint64_t end =
             s->steps[i].start + s->steps[i].step * (s->steps[i].count - 1);
         while (space->memory == memory && bytes < end / space->spread + UNIT)
@@ -384,8 +416,8 @@ static uint64_t variable_bytes(const struct script *s, enum space_memory memory)
 
 static bool uses(const struct script *s, enum space_memory memory)
 {
-    for (size_t i = 0; i < s->readers; i++)
-        if (s->reader[i].space->memory == memory)
+    for (size_t i = 0; i < s->kinds; i++)
+        if (s->kind[i].space->memory == memory)
             return true;
     return false;
 }
@@ -401,10 +433,10 @@ static void declare(struct kernel_text *k, const struct script *s)
                    "%%turn, %%word, %%address, %%value64;");
     kernel_line(k, ".reg .pred %%mine, %%keep, %%more, %%wait;");
     bool textured = false;
-    for (size_t i = 0; i < s->readers; i++) {
-        if (s->reader[i].space->texture && !textured)
-            space_declare(k, s->reader[i].space);
-        textured = textured || s->reader[i].space->texture;
+    for (size_t i = 0; i < s->kinds; i++) {
+        if (s->kind[i].space->texture && !textured)
+            space_declare(k, s->kind[i].space);
+        textured = textured || s->kind[i].space->texture;
     }
     if (textured)
         kernel_line(k, "ld.global.cg.u64 %%texture, [%%job+%d];",
@@ -474,8 +506,8 @@ static void write_address(struct kernel_text *k, const struct space *space)
     kernel_line(k, "add.u32 %%at32, %%at32, %%value;");
 }
 
-/* The loop of one reader's step. */
-static void write_visits(struct kernel_text *k, const struct reader *r,
+/* The loop of a step by one kind of load. */
+static void write_visits(struct kernel_text *k, const struct kind *r,
                          size_t number)
 {
     kernel_line(k, "READ%zu:", number);
@@ -497,16 +529,28 @@ static void write_visits(struct kernel_text *k, const struct reader *r,
     kernel_line(k, "bra STEPPED;");
 }
 
-/* Goes to the reader's loop if this is its warp on its SM. */
-static void write_choice(struct kernel_text *k, const struct script *s,
-                         size_t number)
+static void write_field(struct kernel_text *k, const char *into, int shift)
 {
-    const struct reader *const r = &s->reader[number];
-    kernel_line(k, "setp.eq.u32 %%mine, %%who, %zu;", number);
-    kernel_line(k, "setp.eq.and.u32 %%mine, %%warp, %" PRIu64 ", %%mine;",
-                r->warp);
-    kernel_line(k, "setp.eq.and.u32 %%mine, %%self, %zu, %%mine;", r->crew);
-    kernel_line(k, "@%%mine bra READ%zu;", number);
+    kernel_line(k, "shr.u32 %s, %%flags, %d;", into, shift);
+    kernel_line(k, "and.b32 %s, %s, 255;", into, into);
+}
+
+/* Goes to the loop of the step's kind of load in the first lane of its warp on
+ * its SM, and past all loops elsewhere. */
+static void write_choice(struct kernel_text *k, const struct script *s)
+{
+    write_field(k, "%who", WARP_SHIFT);
+    write_field(k, "%mover", CREW_SHIFT);
+    kernel_line(k, "setp.ne.u32 %%mine, %%lane, 0;");
+    kernel_line(k, "setp.ne.or.u32 %%mine, %%who, %%warp, %%mine;");
+    kernel_line(k, "setp.ne.or.u32 %%mine, %%mover, %%self, %%mine;");
+    kernel_line(k, "@%%mine bra STEPPED;");
+    write_field(k, "%who", 0);
+    for (size_t i = 0; i < s->kinds; i++) {
+        kernel_line(k, "setp.eq.u32 %%mine, %%who, %zu;", i);
+        kernel_line(k, "@%%mine bra READ%zu;", i);
+    }
+    kernel_line(k, "bra STEPPED;");
 }
 
 /* Over several SMs a counter in memory says which step it is: the block whose
@@ -519,10 +563,6 @@ static void write_turn(struct kernel_text *k, const struct script *s)
         return;
     kernel_line(k, "@%%other bra TURNED;");
     kernel_line(k, "membar.gl;");
-    for (size_t i = 0; i < s->readers; i++) {
-        kernel_line(k, "setp.eq.u32 %%mine, %%who, %zu;", i);
-        kernel_line(k, "@%%mine mov.u32 %%mover, %zu;", s->reader[i].crew);
-    }
     kernel_line(k, "add.u32 %%t1, %%step, 1;");
     kernel_line(k, "setp.eq.u32 %%mine, %%mover, %%self;");
     kernel_line(k, "@%%mine atom.global.exch.b32 %%seen, [%%turn], %%t1;");
@@ -546,7 +586,6 @@ static void write_loop(struct kernel_text *k, const struct script *s)
     kernel_line(k, "STEP:");
     kernel_line(k, "ld.shared.v4.u32 {%%start, %%stride, %%count, %%flags}, "
                    "[%%order];");
-    kernel_line(k, "and.b32 %%who, %%flags, 0xffff;");
     kernel_line(k, "setp.lt.s32 %%keep, %%flags, 0;");
     kernel_note(k, "its records follow those of the steps before");
     kernel_line(k, "mov.u32 %%record, pool;");
@@ -556,13 +595,9 @@ static void write_loop(struct kernel_text *k, const struct script *s)
     kernel_line(k, "@%%keep add.u32 %%kept, %%kept, %%count;");
     kernel_line(k, "mul.wide.u32 %%offset, %%start, %d;", UNIT);
     kernel_line(k, "mul.wide.u32 %%word, %%stride, %d;", UNIT);
-    kernel_line(k, "setp.ne.u32 %%mine, %%lane, 0;");
-    kernel_line(k, "@%%mine bra STEPPED;");
-    for (size_t i = 0; i < s->readers; i++)
-        write_choice(k, s, i);
-    kernel_line(k, "bra STEPPED;");
-    for (size_t i = 0; i < s->readers; i++)
-        write_visits(k, &s->reader[i], i);
+    write_choice(k, s);
+    for (size_t i = 0; i < s->kinds; i++)
+        write_visits(k, &s->kind[i], i);
     kernel_line(k, "STEPPED:");
     if (s->warps > 1 || s->sm_count > 1)
         kernel_line(k, "bar.sync 0;");
@@ -636,8 +671,8 @@ static int place_memory(struct prober *prober, struct visit *v,
 {
     const struct script *const s = &v->script;
     bool textured = false;
-    for (size_t i = 0; i < s->readers; i++)
-        textured = textured || s->reader[i].space->texture;
+    for (size_t i = 0; i < s->kinds; i++)
+        textured = textured || s->kind[i].space->texture;
     if (uses(s, MEMORY_GLOBAL) &&
         prober_buffer(prober, BUFFER_RING, s->span, &v->base, err) != 0)
         return err->code;
@@ -679,7 +714,7 @@ static void add_rows(const struct script *s, const uint64_t *words,
     size_t record = 0;
     for (size_t i = 0; i < s->order_count; i++) {
         const struct order *const o = &s->orders[i];
-        const size_t reader = o->flags & 0xffff;
+        const size_t reader = (o->flags & ~KEEP_FLAG) >> READER_SHIFT;
         const size_t from = s->reader[reader].crew * (s->kept + 1);
         for (uint64_t n = 0; (o->flags & KEEP_FLAG) != 0 && n < o->count; n++) {
             int64_t *const row = samples_row(samples);

@@ -18,6 +18,7 @@
 #include "probe/run.h"
 #include "study/finding.h"
 #include "study/hierarchy.h"
+#include "study/nearest.h"
 
 struct lab;
 
@@ -45,6 +46,7 @@ struct lab {
     struct results *results;
     const struct study *study; /* the one that runs */
     struct level_facts facts[LEVEL_COUNT];
+    struct nearest nearest[NEAREST_COUNT]; /* see nearest_measure */
     double trace_cost; /* cycles that a trace adds to each load */
     double deadline;   /* now_seconds() to stop at; 0: none */
     /* Called before each study; may be NULL. */

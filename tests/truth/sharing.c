@@ -1,0 +1,358 @@
+/*
+ * Who shares a cache: kinds of loads, warps, SMs.  The studies must find what
+ * the profile says, on every shipped profile and on small ones that are drawn
+ * here, whose caches are one or several, split or not, of an SM or of more.
+ * SEEDS says with how many seeds of noise the shipped ones are tried (2),
+ * SHARING_GPUS how many are drawn (12).
+ */
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "base/rng.h"
+#include "device/sim/profile.h"
+#include "device/sim/shipped.h"
+#include "sonde.h"
+#include "testing.h"
+
+enum { DRAWN = 12, WARPS = 16, KINDS = 5 };
+
+static const struct kind {
+    const char *component;
+    enum profile_path_id path;
+} kinds[KINDS] = {
+    {"l1",       PATH_GLOBAL_CA},
+    {"texture",  PATH_TEXTURE  },
+    {"readonly", PATH_READONLY },
+    {"local",    PATH_LOCAL    },
+    {"const_l1", PATH_CONSTANT },
+};
+
+/* ---- what is true ----------------------------------------------------- */
+
+/* The cache that a path asks first; NULL if that is L2. */
+static const struct profile_cache *first_of(const struct profile *p,
+                                            enum profile_path_id id)
+{
+    const struct profile_path *const path = &p->paths[id];
+    const struct profile_path *const past = &p->paths[PATH_GLOBAL_CG];
+    if (!path->present || path->levels == 0 || path->cache[0] == past->cache[0])
+        return NULL;
+    return &p->caches[path->cache[0]];
+}
+
+/* L1 is what global loads ask first, or else local ones. */
+static const struct profile_cache *cache_of(const struct profile *p, size_t i)
+{
+    const struct profile_cache *const c = first_of(p, kinds[i].path);
+    return i == 0 && c == NULL ? first_of(p, PATH_LOCAL) : c;
+}
+
+static json_t *shares_of(const struct profile *p, size_t kind)
+{
+    json_t *const list = json_array();
+    for (size_t i = 0; i < KINDS; i++)
+        if (i != kind && cache_of(p, i) == cache_of(p, kind))
+            json_array_append_new(list, json_string(kinds[i].component));
+    return list;
+}
+
+static json_t *copies_of(const struct profile *p, const struct profile_cache *c)
+{
+    json_t *const list = json_array();
+    const uint64_t copies = c->copies_per_sm > 0 ? c->copies_per_sm : 1;
+    for (uint64_t warp = 0; warp < WARPS; warp++)
+        json_array_append_new(
+            list,
+            json_integer((json_int_t)(warp % p->warp_schedulers % copies)));
+    return list;
+}
+
+static json_t *sms_of(const struct profile *p, const struct profile_cache *c)
+{
+    const uint64_t of_tpc = p->sms_per_tpc > 0 ? p->sms_per_tpc : 1;
+    const uint64_t of_gpc =
+        of_tpc * (p->tpcs_per_gpc > 0 ? p->tpcs_per_gpc : 1);
+    const uint64_t sms = c->scope == SCOPE_TPC   ? of_tpc
+                         : c->scope == SCOPE_GPC ? of_gpc
+                         : c->scope == SCOPE_GPU ? p->sms
+                                                 : 1;
+    return json_integer((json_int_t)(sms < p->sms ? sms : p->sms));
+}
+
+/* ---- what was found --------------------------------------------------- */
+
+struct comparison {
+    const struct profile *profile;
+    const json_t *findings;
+    struct buf rows;
+    bool may_miss; /* what follows need not be measured, but not be wrong */
+};
+
+/* `expected` is taken; NULL: no value, for a reason. */
+static void compare(struct comparison *c, const char *component,
+                    const char *attribute, json_t *expected)
+{
+    char *const id = xasprintf("%s.%s", component, attribute);
+    const json_t *const f = json_object_get(c->findings, id);
+    const json_t *const value = json_object_get(f, "value");
+    const char *const because =
+        json_string_value(json_object_get(f, "because"));
+    const bool missing = value == NULL || json_is_null(value);
+    const bool good = missing
+                          ? (expected == NULL || c->may_miss) && because != NULL
+                          : expected != NULL && json_equal(value, expected);
+    if (!good) {
+        char *const want =
+            expected != NULL ? json_dumps(expected, JSON_ENCODE_ANY) : NULL;
+        char *const have = json_dumps(f, JSON_ENCODE_ANY);
+        buf_printf(&c->rows, "%s: expected %s, found %.300s\n", id,
+                   want != NULL ? want : "nothing",
+                   have != NULL ? have : "nothing");
+        free(want);
+        free(have);
+    }
+    json_decref(expected);
+    free(id);
+}
+
+static void compare_copies(struct comparison *c, size_t kind)
+{
+    const struct profile *const p = c->profile;
+    const struct profile_cache *const cache = cache_of(p, kind);
+    const char *const component = kinds[kind].component;
+    const json_int_t copies =
+        cache != NULL && cache->copies_per_sm > 0 ? cache->copies_per_sm : 1;
+    /* Where local loads alone show L1, it may be too large to be flooded. */
+    c->may_miss = kind == 0 && first_of(p, PATH_GLOBAL_CA) == NULL;
+    compare(c, component, "per_sm",
+            cache != NULL ? json_integer(copies) : NULL);
+    compare(c, component, "copy_of_warp",
+            cache != NULL ? copies_of(p, cache) : NULL);
+    if (kinds[kind].path != PATH_READONLY)
+        compare(c, component, "sms_sharing",
+                cache != NULL ? sms_of(p, cache) : NULL);
+    c->may_miss = false;
+}
+
+/* The next cache is behind the first one: where constants cannot overfill
+ * that, or SMs find there what others loaded, it may stay unknown. */
+static void compare_next_constant(struct comparison *c)
+{
+    const struct profile *const p = c->profile;
+    const struct profile_path *const path = &p->paths[PATH_CONSTANT];
+    const struct profile_cache *const first = first_of(p, PATH_CONSTANT);
+    const bool exists = first != NULL && path->levels > 1 &&
+                        path->cache[1] != p->paths[PATH_GLOBAL_CG].cache[0];
+    c->may_miss = exists && (cache_shape_bytes(&first->shape) > 16384 ||
+                             first->scope != SCOPE_SM);
+    compare(c, "const_l15", "sms_sharing",
+            exists ? sms_of(p, &p->caches[path->cache[1]]) : NULL);
+    c->may_miss = false;
+}
+
+static json_t *measure(const char *spec, uint64_t seed)
+{
+    const struct sonde_options options = {
+        .device = spec, .seed = seed, .no_cache = true};
+    const char *const studies[] = {"copies"};
+    struct sonde_error err;
+    struct sonde *session;
+    char *text;
+    const struct sonde_style style = {.verbose = true};
+    ASSERT_DONE(sonde_open(&session, &options, &err), err);
+    ck_assert_msg(sonde_run(session, studies, 1, &err) >= 0, "%s", err.text);
+    ASSERT_DONE(sonde_report(session, "json", &style, &text, &err), err);
+    ASSERT_DONE(sonde_close(session, &err), err);
+    json_t *const report = json_loads(text, 0, NULL);
+    free(text);
+    ck_assert_msg(report != NULL, "the report is not JSON");
+    return report;
+}
+
+static void expect_truth(const char *profile, uint64_t seed)
+{
+    struct profile *p;
+    struct error err;
+    ASSERT_DONE(profile_open(profile, NULL, &p, &err), err);
+    char *const spec = xasprintf("sim:%s", profile);
+    json_t *const report = measure(spec, seed);
+    struct comparison c = {.profile = p,
+                           .findings = json_object_get(report, "findings")};
+    for (size_t i = 0; i < KINDS; i++) {
+        compare(&c, kinds[i].component, "shares_with",
+                cache_of(p, i) != NULL ? shares_of(p, i) : NULL);
+        if (kinds[i].path != PATH_LOCAL)
+            compare_copies(&c, i);
+    }
+    compare_next_constant(&c);
+    ck_assert_msg(c.rows.length == 0, "%s seed %" PRIu64 ":\n%s", spec, seed,
+                  buf_string(&c.rows));
+    buf_free(&c.rows);
+    json_decref(report);
+    free(spec);
+    profile_free(p);
+}
+
+/* ---- small GPUs ------------------------------------------------------- */
+
+static uint64_t between(struct rng *r, uint64_t least, uint64_t most)
+{
+    return least + rng_below(r, most - least + 1);
+}
+
+static const char *one_of(struct rng *r, const char *const *words, size_t count)
+{
+    return words[rng_below(r, count)];
+}
+
+/* Split, or of several SMs, or neither. */
+static void draw_cache(struct rng *r, const char *name, uint64_t line,
+                       uint64_t least_sets, uint64_t schedulers,
+                       struct buf *out)
+{
+    static const char *const policies[] = {"lru", "fifo", "random", "nru",
+                                           "plru"};
+    static const char *const scopes[] = {"tpc", "gpc"};
+    const uint64_t kind = rng_below(r, 3);
+    buf_printf(out,
+               "    \"%s\": {\"line\": %" PRIu64 ", \"sector\": %" PRIu64
+               ", \"sets\": %" PRIu64 ", \"ways\": 4, \"policy\": \"%s\"",
+               name, line, rng_below(r, 2) > 0 && line > 32 ? line / 2 : line,
+               least_sets << rng_below(r, 4), one_of(r, policies, 5));
+    if (kind == 1)
+        buf_printf(out, ", \"copies_per_sm\": %" PRIu64,
+                   between(r, 1, schedulers));
+    if (kind == 2)
+        buf_printf(out, ", \"scope\": \"%s\"", one_of(r, scopes, 2));
+    buf_text(out, "},\n");
+}
+
+static void draw_path(struct rng *r, const char *name, const char *first,
+                      const char *second, struct buf *out)
+{
+    const uint64_t hit = between(r, 20, 120), l2 = between(r, 250, 400);
+    buf_printf(out, "    \"%s\": {\"caches\": [\"%s\"", name, first);
+    if (second != NULL)
+        buf_printf(out, ", \"%s\"", second);
+    buf_printf(out,
+               ", \"l2\"], \"latency\": {\"%s\": [%" PRIu64 ", %" PRIu64
+               ", %" PRIu64 "]",
+               first, hit, hit + rng_below(r, 60), hit + 200);
+    if (second != NULL)
+        buf_printf(out, ", \"%s\": %" PRIu64, second, hit + between(r, 40, 90));
+    buf_printf(out, ", \"l2\": %" PRIu64 ", \"memory\": %" PRIu64 "}},\n", l2,
+               l2 + between(r, 100, 300));
+}
+
+static void draw_head(struct rng *r, uint64_t schedulers, struct buf *out)
+{
+    buf_printf(out,
+               "{\"name\": \"Sharing\", \"architecture\": \"Random\",\n"
+               "  \"compute_capability\": \"7.0\", \"sms\": %" PRIu64 ",\n"
+               "  \"sms_per_tpc\": %" PRIu64 ", \"tpcs_per_gpc\": %" PRIu64
+               ",\n  \"warp_schedulers\": %" PRIu64
+               ", \"max_threads_per_block\": 1024, \"max_warps_per_sm\": 64,\n"
+               "  \"max_blocks_per_sm\": 16, \"clock_khz\": 1000000, "
+               "\"memory_bytes\": 1073741824,\n",
+               between(r, 1, 40), between(r, 1, 4), between(r, 1, 3),
+               schedulers);
+}
+
+static void draw_caches(struct rng *r, uint64_t schedulers, struct buf *out)
+{
+    buf_text(out, "  \"caches\": {\n");
+    draw_cache(r, "l1", 128, 16, schedulers, out);
+    draw_cache(r, "texture", 32u << rng_below(r, 3), 32, schedulers, out);
+    draw_cache(r, "readonly", 64u << rng_below(r, 3), 32, schedulers, out);
+    draw_cache(r, "local", 128, 16, schedulers, out);
+    draw_cache(r, "const_l1", 64, 8, schedulers, out);
+    draw_cache(r, "const_l15", 256, 64, 1, out);
+    buf_text(out, "    \"l2\": {\"line\": 128, \"sector\": 32, \"sets\": 1024, "
+                  "\"ways\": 16, \"policy\": \"lru\", \"scope\": \"gpu\"}\n"
+                  "  },\n");
+}
+
+/* Each kind asks a cache of its own, or one that another asks, too. */
+static void draw_paths(struct rng *r, struct buf *out)
+{
+    static const char *const first[] = {"l1", "texture", "readonly", "local"};
+    buf_text(out, "  \"paths\": {\n");
+    draw_path(r, "global.ca", rng_below(r, 6) > 0 ? "l1" : "texture", NULL,
+              out);
+    draw_path(r, "texture", one_of(r, first, 2), NULL, out);
+    if (rng_below(r, 4) > 0)
+        draw_path(r, "readonly", one_of(r, first, 3), NULL, out);
+    draw_path(r, "local", one_of(r, first, 4), NULL, out);
+    draw_path(r, "constant", rng_below(r, 4) > 0 ? "const_l1" : "l1",
+              rng_below(r, 4) > 0 ? "const_l15" : NULL, out);
+    buf_text(out, "    \"global.cg\": {\"caches\": [\"l2\"], \"latency\": "
+                  "{\"l2\": 240, \"memory\": 500}}\n  },\n");
+}
+
+static char *draw_gpu(uint64_t seed)
+{
+    struct rng r;
+    struct buf out = {0};
+    rng_seed(&r, seed);
+    const uint64_t schedulers = between(&r, 1, 4);
+    draw_head(&r, schedulers, &out);
+    draw_caches(&r, schedulers, &out);
+    draw_paths(&r, &out);
+    if (rng_below(&r, 2) > 0)
+        buf_text(&out, "  \"tlbs\": {\"l1\": {\"page\": 65536, \"entries\": 8, "
+                       "\"policy\": \"lru\"}},\n");
+    buf_printf(&out,
+               "  \"shared_memory\": {\"bytes\": 49152, \"latency\": 30, "
+               "\"conflict_cycles\": 2},\n"
+               "  \"isa\": {\"default\": {\"O3\": 4}},\n"
+               "  \"noise\": {\"jitter_cycles\": %.1f, \"spike_rate\": "
+               "0.003, \"spike_cycles\": %" PRIu64 "}\n}\n",
+               2.5 * rng_unit(&r), between(&r, 100, 600));
+    return buf_take(&out);
+}
+
+static int shipped(void)
+{
+    int count = 0;
+    while (shipped_profiles[count].name != NULL)
+        count++;
+    return count;
+}
+
+START_TEST(shipped_gpus_are_found_to_share_as_they_do)
+{
+    expect_truth(shipped_profiles[_i % shipped()].name,
+                 1 + (uint64_t)(_i / shipped()));
+}
+END_TEST
+
+START_TEST(drawn_gpus_are_found_to_share_as_they_do)
+{
+    char *const json = draw_gpu((uint64_t)_i);
+    char *const path = testing_file("gpu.json", json);
+    expect_truth(path, (uint64_t)_i);
+    free(path);
+    free(json);
+}
+END_TEST
+
+static int drawn(void)
+{
+    const char *const text = getenv("SHARING_GPUS");
+    return text != NULL && atoi(text) > 0 ? atoi(text) : DRAWN;
+}
+
+Suite *suite_truth_sharing(void)
+{
+    TCase *t;
+    Suite *const suite = suite_of("truth_sharing", 120, &t);
+    tcase_add_loop_test(t, shipped_gpus_are_found_to_share_as_they_do, 0,
+                        shipped() * (int)testing_seeds());
+    tcase_add_loop_test(t, drawn_gpus_are_found_to_share_as_they_do, 1,
+                        1 + drawn());
+    return suite;
+}
