@@ -44,8 +44,8 @@ static Suite *half(const char *name, int which)
     TCase *t;
     Suite *const suite = suite_of(name, 240, &t);
     const int all = profile_count() * (int)testing_seeds();
-    tcase_add_loop_test(t, studies_find_what_the_profile_says,
-                        which * all / 2, (which + 1) * all / 2);
+    tcase_add_loop_test(t, studies_find_what_the_profile_says, which * all / 2,
+                        (which + 1) * all / 2);
     return suite;
 }
 

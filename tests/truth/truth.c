@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "testing.h"
+#include "truth/seeds.h"
+#include "truth/structure.h"
 
 /* ---- what the profile says ---- */
 
@@ -75,7 +77,7 @@ void truths_of(const struct profile *profile, struct truths *t)
     const struct profile_path *const ca = &profile->paths[PATH_GLOBAL_CA];
     const struct profile_path *const cg = &profile->paths[PATH_GLOBAL_CG];
     const struct profile_cache *const first = first_cache(profile, ca);
-    *t = (struct truths){0};
+    *t = (struct truths){.profile = profile};
     t->caches_global = first != NULL && strcmp(first->name, "l1") == 0;
     if (t->caches_global) {
         put_level(t, &l1_ids, profile, ca);
@@ -244,6 +246,10 @@ struct verdict truth_compare(const char *spec, const char *name, uint64_t seed,
                            .findings = json_object_get(report, "findings"),
                            .rows = rows};
     compare(&c, truths);
+    const struct run_seen seen = {truths->profile, name,       seed,
+                                  session,         c.findings, rows};
+    structure_compare(&seen, &c.verdict);
+    seeds_compare(&seen, &c.verdict);
     json_decref(report);
     ASSERT_DONE(sonde_close(session, &err), err);
     return c.verdict;
