@@ -155,11 +155,18 @@ static double unit_of(const char *text)
                                        : 1;
 }
 
+/* A whole number as such, so that it is printed so. */
+static json_t *number_value(double number)
+{
+    return number == floor(number) ? json_integer((json_int_t)number)
+                                   : json_real(number);
+}
+
 static json_t *word_value(const char *word)
 {
     char *end;
     const double number = strtod(word, &end);
-    return end != word ? json_real(number) : json_string(word);
+    return end != word ? number_value(number) : json_string(word);
 }
 
 static json_t *list_value(const char *cell)
@@ -182,7 +189,8 @@ static json_t *printed_value(const char *attribute, const char *cell)
     if (strncmp(attribute, "patterns", 8) == 0 ||
         strcmp(attribute, "shares_with") == 0)
         return list_value(cell);
-    return end != cell ? json_real(number * unit_of(end)) : json_string(cell);
+    return end != cell ? number_value(number * unit_of(end))
+                       : json_string(cell);
 }
 
 /* ---- what is true ---- */
@@ -221,14 +229,15 @@ static json_t *true_of_shape(const struct cache_shape *shape,
     if (strcmp(attribute, "policy") == 0)
         return json_string(cache_policy_name(shape->policy));
     if (strcmp(attribute, "size") == 0 || strcmp(attribute, "reach") == 0)
-        return json_real(bytes);
+        return number_value(bytes);
     if (strcmp(attribute, "line") == 0 || strcmp(attribute, "page") == 0)
-        return json_real(line);
+        return number_value(line);
     if (strcmp(attribute, "sets") == 0)
-        return json_real((double)shape->sets);
+        return number_value((double)shape->sets);
     if (strcmp(attribute, "ways") == 0)
-        return json_real(shape->set_ways[0]);
-    return strcmp(attribute, "entries") == 0 ? json_real(bytes / line) : NULL;
+        return number_value(shape->set_ways[0]);
+    return strcmp(attribute, "entries") == 0 ? number_value(bytes / line)
+                                             : NULL;
 }
 
 static json_t *true_of_cache(const struct profile *profile,
@@ -242,11 +251,12 @@ static json_t *true_of_cache(const struct profile *profile,
     const struct profile_path *const path = &profile->paths[component->path];
     const double hit = component_latency(profile, component);
     if (strcmp(attribute, "latency") == 0)
-        return json_real(hit);
+        return number_value(hit);
     if (strcmp(attribute, "miss_penalty") == 0)
-        return json_real(path->latency[component->level + 1].cycles[0] - hit);
+        return number_value(path->latency[component->level + 1].cycles[0] -
+                            hit);
     if (strcmp(attribute, "per_sm") == 0)
-        return json_real(cache->copies_per_sm);
+        return number_value(cache->copies_per_sm);
     if (strcmp(attribute, "shares_with") == 0)
         return sharers_but_local(profile, component);
     return true_of_shape(&cache->shape, attribute);
@@ -259,7 +269,7 @@ static json_t *true_of_memory(const struct profile *profile,
         return flat_patterns(profile, PATH_GLOBAL_CA);
     if (strcmp(attribute, "patterns_cg") == 0)
         return flat_patterns(profile, PATH_GLOBAL_CG);
-    return json_real(profile->paths[PATH_GLOBAL_CG].memory.cycles[0]);
+    return number_value(profile->paths[PATH_GLOBAL_CG].memory.cycles[0]);
 }
 
 /* NULL where there is no such thing.  The caller decrefs. */
@@ -272,9 +282,9 @@ static json_t *true_value(const struct profile *profile, const char *component,
     if (strcmp(component, "memory") == 0)
         return true_of_memory(profile, attribute);
     if (strcmp(component, "shared") == 0)
-        return json_real(strcmp(attribute, "size") == 0
-                             ? (double)profile->shared_bytes
-                             : profile->shared_latency);
+        return number_value(strcmp(attribute, "size") == 0
+                                ? (double)profile->shared_bytes
+                                : profile->shared_latency);
     const size_t level = (size_t)(component[strlen("tlb_l")] - '1');
     return level < profile->tlb_count
                ? true_of_shape(&profile->tlbs[level].shape, attribute)
