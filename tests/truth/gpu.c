@@ -48,7 +48,7 @@ static const struct kind kinds[] = {
     {"texture",   8 * KIB,   64 * KIB,  32, 128, 30},
     {"const_l1",  1 * KIB,   8 * KIB,   32, 128, 16},
     {"const_l15", 16 * KIB,  256 * KIB, 64, 256, 16},
-    {"l2",        256 * KIB, 64 * MIB,  32, 256, 30},
+    {"l2",        256 * KIB, 64 * MIB,  64, 256, 30},
 };
 
 /* The first cache of each path; NULL: no such path. */
@@ -262,7 +262,7 @@ static bool is_wanted(const struct draft *g, const char *name)
 }
 
 /* A cache in four is split among the schedulers, and a constant L1.5 in four is
- * shared by SMs. */
+ * shared by SMs.  Large ones are rare, since studies take long with them. */
 static void write_sm_cache(struct draft *g, const struct kind *kind)
 {
     char more[64] = "";
@@ -272,8 +272,9 @@ static void write_sm_cache(struct draft *g, const struct kind *kind)
     else if (!far && g->schedulers > 1 && once_in(g->r, 4))
         snprintf(more, sizeof more, ", \"copies_per_sm\": %" PRIu64,
                  between(g->r, 2, g->schedulers));
+    const uint64_t most = once_in(g->r, 5) ? kind->most : kind->most / 4;
     const uint64_t size =
-        write_cache(g, kind, scaled(g->r, kind->least, kind->most), more);
+        write_cache(g, kind, scaled(g->r, kind->least, most), more);
     g->largest = at_least(g->largest, far ? 0 : size);
     buf_text(g->out, ",\n");
 }
@@ -284,7 +285,7 @@ static void write_l2(struct draft *g, const struct kind *kind)
 {
     const uint64_t least = at_least(12 * g->largest, kind->least);
     const bool roomy = g->memory >= 1024 * MIB;
-    uint64_t most = 4 * MIB;
+    uint64_t most = 2 * MIB;
     if (roomy && once_in(g->r, 5))
         most = once_in(g->r, 4) ? kind->most : 16 * MIB;
     write_cache(g, kind, scaled(g->r, least, at_least(most, least)),

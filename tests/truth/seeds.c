@@ -344,9 +344,10 @@ static char *text_of(const json_t *value)
  * status if it is no measured one. */
 static char *shown(const struct run_seen *seen, const char *id)
 {
-    const char *const status = sonde_status(seen->session, id);
-    char *const value =
-        text_of(json_object_get(json_object_get(seen->findings, id), "value"));
+    const json_t *const finding = json_object_get(seen->findings, id);
+    const char *const status =
+        json_string_value(json_object_get(finding, "status"));
+    char *const value = text_of(json_object_get(finding, "value"));
     if (status == NULL || strcmp(status, "measured") == 0)
         return value;
     char *const both = xasprintf("%s %s", status, value);

@@ -266,9 +266,16 @@ static bool is_text(const json_t *value, const char *text)
     return json_is_string(value) && strcmp(json_string_value(value), text) == 0;
 }
 
+static const char *text_in(const struct run_seen *seen, const char *id,
+                           const char *key)
+{
+    return json_string_value(
+        json_object_get(json_object_get(seen->findings, id), key));
+}
+
 const json_t *structure_found(const struct run_seen *seen, const char *id)
 {
-    const char *const status = sonde_status(seen->session, id);
+    const char *const status = text_in(seen, id, "status");
     if (status == NULL ||
         (strcmp(status, "measured") != 0 && strcmp(status, "derived") != 0))
         return NULL;
@@ -281,7 +288,7 @@ const json_t *structure_found(const struct run_seen *seen, const char *id)
 static bool is_false_bound(const struct check *c, const char *id,
                            const json_t *expected)
 {
-    const char *const status = sonde_status(c->seen->session, id);
+    const char *const status = text_in(c->seen, id, "status");
     const json_t *const value =
         json_object_get(json_object_get(c->seen->findings, id), "value");
     if (status == NULL || !json_is_number(value) || !json_is_number(expected))
@@ -300,8 +307,8 @@ static void say(struct check *c, const char *id, const json_t *expected,
     char *const wanted =
         expected != NULL ? json_dumps(expected, flags) : xstrdup("nothing");
     char *const got = found != NULL ? json_dumps(found, flags) : NULL;
-    const char *const status = sonde_status(c->seen->session, id);
-    const char *const because = sonde_because(c->seen->session, id);
+    const char *const status = text_in(c->seen, id, "status");
+    const char *const because = text_in(c->seen, id, "because");
     buf_printf(c->seen->rows, "%s seed %llu %s expected %.300s, found %.300s",
                c->seen->name, (unsigned long long)c->seen->seed, id, wanted,
                got != NULL      ? got
@@ -336,7 +343,7 @@ static void claim(struct check *c, const char *component, const char *attribute,
 {
     char id[64];
     snprintf(id, sizeof id, "%s.%s", component, attribute);
-    if (is_made(id))
+    if (c->seen->all || is_made(id))
         settle(c, id, need, expected, same);
     json_decref(expected);
 }
@@ -646,7 +653,7 @@ static void add_pattern(json_t *list, bool exists, double cycles, bool sure)
 static bool can_miss(const struct profile *p, const struct cache_shape *shape,
                      size_t tlbs)
 {
-    for (size_t i = 0; i < tlbs; i++) {
+    for (size_t i = 0; i < tlbs && i < p->tlb_count; i++) {
         const uint64_t reach = cache_shape_bytes(&p->tlbs[i].shape);
         const uint64_t pages = reach / p->tlbs[i].shape.line;
         if (!has_room(p, reach) ||

@@ -7,11 +7,12 @@
 #define SONDE_TESTS_STRUCTURE_H
 
 #include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/buf.h"
 #include "device/sim/profile.h"
-#include "sonde.h"
 #include "truth/component.h"
 
 struct verdict;
@@ -21,9 +22,9 @@ struct run_seen {
     const struct profile *profile;
     const char *name; /* heads the rows, with the seed */
     uint64_t seed;
-    const struct sonde *session;
-    const json_t *findings;
+    const json_t *findings; /* of the report in JSON */
     struct buf *rows;
+    bool all; /* claim also what is switched off */
 };
 
 /* Adds to the verdict, and a row for each finding that is wrong or missing. */

@@ -246,8 +246,11 @@ struct verdict truth_compare(const char *spec, const char *name, uint64_t seed,
                            .findings = json_object_get(report, "findings"),
                            .rows = rows};
     compare(&c, truths);
-    const struct run_seen seen = {truths->profile, name,       seed,
-                                  session,         c.findings, rows};
+    const struct run_seen seen = {.profile = truths->profile,
+                                  .name = name,
+                                  .seed = seed,
+                                  .findings = c.findings,
+                                  .rows = rows};
     structure_compare(&seen, &c.verdict);
     seeds_compare(&seen, &c.verdict);
     json_decref(report);
