@@ -28,6 +28,7 @@ enum { WEIGHTED_MOST = 16 };
 enum { MANY_LEAST = 48, MANY_MOST = 256, MANY_LINES = 4 * MANY_MOST };
 /* More than this many sets are not listed one by one. */
 enum { LISTED_MOST = 512 };
+enum { CHANCE_LINES = 4096 };
 
 enum index { INDEX_MODULO, INDEX_UNEVEN, INDEX_SHIFTED, INDEX_XOR, INDICES };
 
@@ -146,10 +147,22 @@ static uint64_t draw_way_count(struct rng *r, uint64_t lines)
     return ways < lines ? ways : lines;
 }
 
+/* Where chance chooses the victim, the size of a large cache takes many laps to
+ * find: such caches are rare. */
+static enum cache_policy draw_policy(struct rng *r, uint64_t lines)
+{
+    enum cache_policy policy;
+    const bool any = lines < CHANCE_LINES || once_in(r, 8);
+    do
+        policy = (enum cache_policy)rng_below(r, POLICY_COUNT);
+    while (!any && (policy == POLICY_RANDOM || policy == POLICY_WEIGHTED));
+    return policy;
+}
+
 /* A tree of bits and a list of weights want equal sets; a tree, 2^n ways. */
 static void draw_ways(struct rng *r, struct draw *d)
 {
-    d->policy = (enum cache_policy)rng_below(r, POLICY_COUNT);
+    d->policy = draw_policy(r, d->size / d->line);
     const bool equal = d->policy == POLICY_PLRU || d->policy == POLICY_WEIGHTED;
     do
         d->index = (enum index)rng_below(r, INDICES);
