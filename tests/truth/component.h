@@ -23,8 +23,13 @@ extern const struct component component_table[];
 /* NULL if there is none of that name. */
 const struct component *component_find(const char *name);
 
-/* NULL where the GPU has no such path or cache; the cache that
+/* How programs reach the cache: L1 by local loads where global ones are not
+ * cached there, and local memory as global memory where nothing else is said of
+ * it.  NULL where the GPU has no such path or cache; the cache that
  * ld.global.cg begins with is `l2` and nothing else. */
+const struct profile_path *component_path(const struct profile *profile,
+                                          const struct component *component);
+/* The cache at its level; NULL where there is no path. */
 const struct profile_cache *component_cache(const struct profile *profile,
                                             const struct component *component);
 

@@ -248,7 +248,7 @@ static json_t *true_of_cache(const struct profile *profile,
         component_cache(profile, component);
     if (cache == NULL)
         return NULL;
-    const struct profile_path *const path = &profile->paths[component->path];
+    const struct profile_path *const path = component_path(profile, component);
     const double hit = component_latency(profile, component);
     if (strcmp(attribute, "latency") == 0)
         return number_value(hit);

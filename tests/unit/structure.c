@@ -69,6 +69,10 @@ static const struct {
     {"k20c",     "texture.copy_of_warp",    "[2, 0, 1, 3, 2, 0, 1, 3]",               true },
     {"k20c",     "texture.copy_of_warp",    "[0, 0, 1, 1, 2, 2, 3, 3]",               false},
     {"k20c",     "texture.copy_of_warp",    "[0, 1]",                                 false},
+    {"gtx780",   "l1.sets",                 "32",                                     true }, /* which local loads show */
+    {"gtx780",   "l1.shares_with",          "[\"local\"]",                            true },
+    {"gtx780",   "local.sets",              "16",                                     false},
+    {"v100",     "const_l1.sms_sharing",    "1",                                      true },
     {"gtx840m",  "l1.sets",                 "4",                                      false}, /* there is none */
     {"gtx560ti", "readonly.policy",         "\"lru\"",                                false},
     {"v100",     "const_l15.sms_sharing",   "1",                                      true },
