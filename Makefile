@@ -71,7 +71,7 @@ help:
 	@echo 'make run        build, then measure the GPU (or a simulated one)'
 	@echo 'make check      all tests that need no GPU (SEEDS=20 for more seeds)'
 	@echo 'make check-gpu  the studies on a real GPU against ranges'
-	@echo 'make bench      how fast the simulator is'
+	@echo 'make bench      how fast the simulator and the studies are'
 	@echo 'make goldens    write the golden reports of tests/replay anew'
 	@echo 'make install    to PREFIX=$(PREFIX), with the man page'
 	@echo 'SAN=address,undefined with any of these: under the sanitizers'

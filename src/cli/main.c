@@ -12,6 +12,7 @@
 
 #include "cli/command.h"
 #include "cli/help.h"
+#include "cli/progress.h"
 #include "cli/say.h"
 #include "sonde.h"
 
@@ -51,8 +52,10 @@ static enum sonde_log_level loudest;
 
 static void hear(enum sonde_log_level level, const char *text)
 {
-    if (level <= loudest)
-        say("%s", text);
+    if (level > loudest)
+        return;
+    progress_clear();
+    say("%s", text);
 }
 
 static void listen_to_library(const struct options *options)

@@ -8,6 +8,7 @@
 
 #include "analysis/stats.h"
 #include "base/buf.h"
+#include "base/log.h"
 #include "base/mem.h"
 #include "base/stop.h"
 #include "base/text.h"
@@ -117,6 +118,8 @@ static void run_study(struct lab *lab, const struct study *study,
 {
     const char *why = err->code != 0 ? err->text : reason_to_stop(lab);
     struct error own = {0};
+    const double began = now_seconds();
+    const size_t before = prober_experiments(lab->prober);
     lab->study = study;
     if (why == NULL && study->run(lab, &own) != 0) {
         why = own.text;
@@ -124,6 +127,8 @@ static void run_study(struct lab *lab, const struct study *study,
             *err = own;
     }
     leave_out(lab, study, why != NULL ? why : "the study did not come to it");
+    log_say(LOG_INFO, "study %s: %.2f s, %zu experiments", study->name,
+            now_seconds() - began, prober_experiments(lab->prober) - before);
 }
 
 /* Has the kernels of all studies to come compiled together. */

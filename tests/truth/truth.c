@@ -7,6 +7,8 @@
 
 #include "base/mem.h"
 #include "testing.h"
+#include "truth/seeds.h"
+#include "truth/structure.h"
 
 /* ---- what the profile says ---- */
 
@@ -113,7 +115,7 @@ void truths_of(const struct profile *profile, struct truths *t)
     const struct profile_path *const ca = &profile->paths[PATH_GLOBAL_CA];
     const struct profile_path *const cg = &profile->paths[PATH_GLOBAL_CG];
     const struct profile_cache *const first = first_cache(profile, ca);
-    *t = (struct truths){0};
+    *t = (struct truths){.profile = profile};
     t->caches_global = first != NULL && strcmp(first->name, "l1") == 0;
     if (t->caches_global) {
         put_level(t, &l1_ids, profile, ca);
@@ -284,6 +286,13 @@ struct verdict truth_compare(const char *spec, const char *name, uint64_t seed,
                            .findings = json_object_get(report, "findings"),
                            .rows = rows};
     compare(&c, truths);
+    const struct run_seen seen = {.profile = truths->profile,
+                                  .name = name,
+                                  .seed = seed,
+                                  .findings = c.findings,
+                                  .rows = rows};
+    structure_compare(&seen, &c.verdict);
+    seeds_compare(&seen, &c.verdict);
     json_decref(report);
     ASSERT_DONE(sonde_close(session, &err), err);
     return c.verdict;

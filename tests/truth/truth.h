@@ -28,6 +28,7 @@ struct truths {
     size_t count;
     bool caches_global; /* ld.global.ca begins with l1 */
     uint64_t lines[2];  /* of l1 and l2 */
+    const struct profile *profile;
 };
 
 void truths_of(const struct profile *profile, struct truths *truths);

@@ -124,6 +124,11 @@ struct device *sim_open_profile(struct profile *profile, const char *name,
     return &sim->device;
 }
 
+uint64_t sim_instructions(const struct device *device)
+{
+    return ((const struct sim *)device)->machine->issued;
+}
+
 static int sim_open(const char *what, const struct device_options *options,
                     struct device **device, struct error *err)
 {

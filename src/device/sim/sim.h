@@ -18,4 +18,7 @@ extern const struct device_ops sim_device_ops;
 struct device *sim_open_profile(struct profile *profile, const char *name,
                                 uint64_t seed);
 
+/* Instructions that the warps of such a device have issued so far. */
+uint64_t sim_instructions(const struct device *device);
+
 #endif

@@ -1,0 +1,746 @@
+/*
+ * A claim is an id with what must be found, as JSON, and how the two are
+ * compared.  Where two answers cannot be told apart by any experiment (LRU and
+ * a tree of two ways), or where an experiment has no room (a TLB that reaches
+ * beyond memory), the claim allows for it.
+ */
+#include "truth/structure.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/text.h"
+#include "truth/component.h"
+#include "truth/truth.h"
+
+/* Which claims are made, by id; the first row that matches counts. */
+static const struct {
+    const char *ids;
+    bool made;
+} switches[] = {
+    {"tlb*",              false},
+    {"memory.patterns_*", false},
+    {"*.shares_with",     false},
+    {"*.per_sm",          false},
+    {"*.copy_of_warp",    false},
+    {"*.sms_sharing",     false},
+    {"const_*",           false},
+    {"local.*",           false},
+    {"*.sets",            false},
+    {"*.ways",            false},
+    {"*.set_ways",        false},
+    {"*.set_bits",        false},
+    {"*.policy",          false},
+    {"*.policy_weights",  false},
+};
+
+static bool is_made(const char *id)
+{
+    for (size_t i = 0; i < COUNT_OF(switches); i++)
+        if (text_glob(switches[i].ids, id))
+            return switches[i].made;
+    return true;
+}
+
+/* MAY: need not be found, but what is found must be right. */
+enum need { MUST, MAY, NEVER };
+
+typedef bool same_fn(const json_t *expected, const json_t *found);
+
+struct check {
+    const struct run_seen *seen;
+    struct verdict *verdict;
+};
+
+/* ---- comparisons ---- */
+
+static bool is_close(const json_t *a, const json_t *b, double tolerance)
+{
+    return json_is_number(a) && json_is_number(b) &&
+           fabs(json_number_value(a) - json_number_value(b)) <= tolerance;
+}
+
+static bool equals(const json_t *expected, const json_t *found)
+{
+    return is_close(expected, found, 0);
+}
+
+double structure_doubt(double cycles)
+{
+    return fmax(1, 0.01 * cycles);
+}
+
+static bool close_cycles(const json_t *expected, const json_t *found)
+{
+    return is_close(expected, found,
+                    structure_doubt(json_number_value(expected)));
+}
+
+static bool lists_agree(const json_t *expected, const json_t *found,
+                        same_fn *same)
+{
+    if (!json_is_array(found) ||
+        json_array_size(found) != json_array_size(expected))
+        return false;
+    for (size_t i = 0; i < json_array_size(expected); i++)
+        if (!same(json_array_get(expected, i), json_array_get(found, i)))
+            return false;
+    return true;
+}
+
+static int by_value(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Numbers of a list in rising order; the caller frees. */
+static double *sorted(const json_t *list)
+{
+    const size_t count = json_array_size(list);
+    double *const values = xcalloc(count + 1, sizeof *values);
+    for (size_t i = 0; i < count; i++)
+        values[i] = json_number_value(json_array_get(list, i));
+    qsort(values, count, sizeof *values, by_value);
+    return values;
+}
+
+/* Which set is called the first is nobody's to know. */
+static bool same_sets(const json_t *expected, const json_t *found)
+{
+    const size_t count = json_array_size(expected);
+    if (!json_is_array(found) || json_array_size(found) != count)
+        return false;
+    double *const a = sorted(expected), *const b = sorted(found);
+    const bool same = memcmp(a, b, count * sizeof *a) == 0;
+    free(a);
+    free(b);
+    return same;
+}
+
+static bool close_weight(const json_t *expected, const json_t *found)
+{
+    return is_close(expected, found, 0.02);
+}
+
+static bool close_weights(const json_t *expected, const json_t *found)
+{
+    return lists_agree(expected, found, close_weight);
+}
+
+static bool has_text(const json_t *list, const char *text)
+{
+    for (size_t i = 0; text != NULL && i < json_array_size(list); i++)
+        if (strcmp(json_string_value(json_array_get(list, i)), text) == 0)
+            return true;
+    return false;
+}
+
+static bool is_one_of(const json_t *expected, const json_t *found)
+{
+    return has_text(expected, json_string_value(found));
+}
+
+static bool same_texts(const json_t *expected, const json_t *found)
+{
+    if (!json_is_array(found) ||
+        json_array_size(found) != json_array_size(expected))
+        return false;
+    for (size_t i = 0; i < json_array_size(found); i++)
+        if (!is_one_of(expected, json_array_get(found, i)))
+            return false;
+    return true;
+}
+
+size_t structure_canonical(uint64_t *masks, size_t count)
+{
+    size_t rank = 0;
+    for (unsigned bit = 0; bit < 64; bit++) {
+        const uint64_t mask = (uint64_t)1 << bit;
+        size_t pivot = rank;
+        while (pivot < count && (masks[pivot] & mask) == 0)
+            pivot++;
+        if (pivot == count)
+            continue;
+        const uint64_t row = masks[pivot];
+        masks[pivot] = masks[rank];
+        masks[rank] = row;
+        for (size_t i = 0; i < count; i++)
+            if (i != rank && (masks[i] & mask) != 0)
+                masks[i] ^= row;
+        rank++;
+    }
+    return rank;
+}
+
+enum { BITS_MOST = 64 };
+
+static bool add_bit(const json_t *bit, uint64_t *mask)
+{
+    if (!json_is_integer(bit) || json_integer_value(bit) < 0 ||
+        json_integer_value(bit) > 63)
+        return false;
+    *mask ^= (uint64_t)1 << json_integer_value(bit);
+    return true;
+}
+
+/* A number, or a list of numbers that are XORed. */
+static bool read_mask(const json_t *entry, uint64_t *mask)
+{
+    *mask = 0;
+    if (!json_is_array(entry))
+        return add_bit(entry, mask);
+    for (size_t i = 0; i < json_array_size(entry); i++)
+        if (!add_bit(json_array_get(entry, i), mask))
+            return false;
+    return true;
+}
+
+/* In canonical form; false if it is no list of index bits. */
+static bool read_masks(const json_t *list, uint64_t masks[BITS_MOST],
+                       size_t *count)
+{
+    *count = json_array_size(list);
+    if (!json_is_array(list) || *count > BITS_MOST)
+        return false;
+    for (size_t i = 0; i < *count; i++)
+        if (!read_mask(json_array_get(list, i), &masks[i]))
+            return false;
+    return structure_canonical(masks, *count) == *count;
+}
+
+static bool same_bits(const json_t *expected, const json_t *found)
+{
+    uint64_t a[BITS_MOST], b[BITS_MOST];
+    size_t expected_count, found_count;
+    return read_masks(expected, a, &expected_count) &&
+           read_masks(found, b, &found_count) &&
+           expected_count == found_count &&
+           memcmp(a, b, expected_count * sizeof *a) == 0;
+}
+
+/* The same partition of the warps: which copy is called 0 is a matter of taste.
+ * As many warps as were tried, but some of every copy. */
+static bool same_copies(const json_t *expected, const json_t *found)
+{
+    const size_t count = json_array_size(found);
+    if (count < json_array_size(expected) / 8)
+        return false;
+    for (size_t i = 0; i < count; i++)
+        for (size_t j = 0; j < i; j++) {
+            const bool together =
+                json_equal(json_array_get(expected, i % 64),
+                           json_array_get(expected, j % 64)) != 0;
+            if (together != (json_equal(json_array_get(found, i),
+                                        json_array_get(found, j)) != 0))
+                return false;
+        }
+    return true;
+}
+
+/* Expected is "none" or {"cycles": 230}; with "or" "none" is right, too. */
+static bool same_pattern(const json_t *expected, const json_t *found)
+{
+    const char *const text = json_string_value(found);
+    const bool none = text != NULL && strcmp(text, "none") == 0;
+    if (!json_is_object(expected))
+        return none;
+    if (none)
+        return json_object_get(expected, "or") != NULL;
+    return close_cycles(json_object_get(expected, "cycles"), found);
+}
+
+static bool same_patterns(const json_t *expected, const json_t *found)
+{
+    return lists_agree(expected, found, same_pattern);
+}
+
+/* ---- claims ---- */
+
+static bool is_text(const json_t *value, const char *text)
+{
+    return json_is_string(value) && strcmp(json_string_value(value), text) == 0;
+}
+
+static const char *text_in(const struct run_seen *seen, const char *id,
+                           const char *key)
+{
+    return json_string_value(
+        json_object_get(json_object_get(seen->findings, id), key));
+}
+
+const json_t *structure_found(const struct run_seen *seen, const char *id)
+{
+    const char *const status = text_in(seen, id, "status");
+    if (status == NULL ||
+        (strcmp(status, "measured") != 0 && strcmp(status, "derived") != 0))
+        return NULL;
+    const json_t *const value =
+        json_object_get(json_object_get(seen->findings, id), "value");
+    return is_text(value, "unknown") ? NULL : value;
+}
+
+/* True of a bound that excludes what is true. */
+static bool is_false_bound(const struct check *c, const char *id,
+                           const json_t *expected)
+{
+    const char *const status = text_in(c->seen, id, "status");
+    const json_t *const value =
+        json_object_get(json_object_get(c->seen->findings, id), "value");
+    if (status == NULL || !json_is_number(value) || !json_is_number(expected))
+        return false;
+    const double more = json_number_value(value) - json_number_value(expected);
+    return (strcmp(status, "at_least") == 0 && more > 0) ||
+           (strcmp(status, "at_most") == 0 && more < 0);
+}
+
+/* A row of the rows; the JSON of what is short enough to be read. */
+static void say(struct check *c, const char *id, const json_t *expected,
+                const json_t *found)
+{
+    const size_t flags =
+        JSON_ENCODE_ANY | JSON_COMPACT | JSON_REAL_PRECISION(6);
+    char *const wanted =
+        expected != NULL ? json_dumps(expected, flags) : xstrdup("nothing");
+    char *const got = found != NULL ? json_dumps(found, flags) : NULL;
+    const char *const status = text_in(c->seen, id, "status");
+    const char *const because = text_in(c->seen, id, "because");
+    buf_printf(c->seen->rows, "%s seed %llu %s expected %.300s, found %.300s",
+               c->seen->name, (unsigned long long)c->seen->seed, id, wanted,
+               got != NULL      ? got
+               : status != NULL ? status
+                                : "no such finding");
+    if (because != NULL)
+        buf_printf(c->seen->rows, " because %s", because);
+    buf_text(c->seen->rows, "\n");
+    free(wanted);
+    free(got);
+}
+
+static void settle(struct check *c, const char *id, enum need need,
+                   const json_t *expected, same_fn *same)
+{
+    const json_t *const found = structure_found(c->seen, id);
+    const bool false_bound = need != NEVER && is_false_bound(c, id, expected);
+    const bool wrong =
+        false_bound ||
+        (found != NULL && (need == NEVER || !same(expected, found)));
+    const bool missing = found == NULL && need == MUST && !wrong;
+    c->verdict->asked += need == MUST;
+    c->verdict->wrong += wrong;
+    c->verdict->missing += missing;
+    if (wrong || missing)
+        say(c, id, need == NEVER ? NULL : expected, found);
+}
+
+/* Takes `expected`, which may be NULL if it is NEVER to be found. */
+static void claim(struct check *c, const char *component, const char *attribute,
+                  enum need need, json_t *expected, same_fn *same)
+{
+    char id[64];
+    snprintf(id, sizeof id, "%s.%s", component, attribute);
+    if (c->seen->all || is_made(id))
+        settle(c, id, need, expected, same);
+    json_decref(expected);
+}
+
+static void claim_whole(struct check *c, const char *component,
+                        const char *attribute, enum need need, uint64_t whole)
+{
+    claim(c, component, attribute, need, json_integer((json_int_t)whole),
+          equals);
+}
+
+static void claim_nothing(struct check *c, const char *component,
+                          const char *const *attributes)
+{
+    for (; *attributes != NULL; attributes++)
+        claim(c, component, *attributes, NEVER, NULL, equals);
+}
+
+/* ---- caches and TLBs ---- */
+
+static bool is_even(const struct cache_shape *shape)
+{
+    for (size_t set = 1; set < shape->sets; set++)
+        if (shape->set_ways[set] != shape->set_ways[0])
+            return false;
+    return true;
+}
+
+static uint32_t most_ways(const struct cache_shape *shape)
+{
+    uint32_t most = 0;
+    for (size_t set = 0; set < shape->sets; set++)
+        most = shape->set_ways[set] > most ? shape->set_ways[set] : most;
+    return most;
+}
+
+static json_t *list_of_ways(const struct cache_shape *shape)
+{
+    json_t *const list = json_array();
+    for (size_t set = 0; set < shape->sets; set++)
+        json_array_append_new(list, json_integer(shape->set_ways[set]));
+    return list;
+}
+
+static void claim_sets(struct check *c, const char *component,
+                       const struct cache_shape *shape, enum need need)
+{
+    const bool even = is_even(shape);
+    claim_whole(c, component, "sets", even ? need : MAY, shape->sets);
+    claim_whole(c, component, "ways", even ? need : NEVER, shape->set_ways[0]);
+    claim(c, component, "set_ways", even ? NEVER : need, list_of_ways(shape),
+          same_sets);
+}
+
+static json_t *list_of_bits(uint64_t mask)
+{
+    json_t *const list = json_array();
+    for (int bit = 0; bit < 64; bit++)
+        if ((mask >> bit & 1) != 0)
+            json_array_append_new(list, json_integer(bit));
+    return list;
+}
+
+/* The masks of the index, the usual bits above the line if none are told. */
+static json_t *list_of_masks(const struct cache_shape *shape)
+{
+    json_t *const list = json_array();
+    size_t count = 0;
+    while ((size_t)1 << count < shape->sets)
+        count++;
+    for (size_t i = 0; i < count; i++)
+        json_array_append_new(list, list_of_bits(shape->index_bits != NULL
+                                                     ? shape->index_bits[i]
+                                                     : shape->line << i));
+    return list;
+}
+
+static void claim_set_bits(struct check *c, const char *component,
+                           const struct cache_shape *shape, enum need need)
+{
+    const bool has_bits = shape->sets > 1 && is_even(shape) &&
+                          (shape->sets & (shape->sets - 1)) == 0;
+    claim(c, component, "set_bits", has_bits ? need : NEVER,
+          list_of_masks(shape), same_bits);
+}
+
+static bool has_equal_weights(const struct cache_shape *shape)
+{
+    for (uint32_t way = 1; way < shape->set_ways[0]; way++)
+        if (shape->weights[way] != shape->weights[0])
+            return false;
+    return true;
+}
+
+/* Two ways leave a tree and a bit a way nothing to do but LRU. */
+static bool acts_as(const struct cache_shape *shape, enum cache_policy other)
+{
+    const enum cache_policy own = shape->policy;
+    const bool recent =
+        own == POLICY_LRU || own == POLICY_PLRU || own == POLICY_NRU;
+    const bool other_recent =
+        other == POLICY_LRU || other == POLICY_PLRU || other == POLICY_NRU;
+    if (own == other || most_ways(shape) == 1)
+        return true;
+    if (recent && other_recent)
+        return most_ways(shape) == 2;
+    return own == POLICY_WEIGHTED && other == POLICY_RANDOM &&
+           has_equal_weights(shape);
+}
+
+static json_t *list_of_policies(const struct cache_shape *shape)
+{
+    json_t *const list = json_array();
+    for (int policy = 0; policy < POLICY_COUNT; policy++)
+        if (acts_as(shape, (enum cache_policy)policy))
+            json_array_append_new(list, json_string(cache_policy_name(
+                                            (enum cache_policy)policy)));
+    return list;
+}
+
+static json_t *list_of_weights(const struct cache_shape *shape)
+{
+    const uint32_t ways = shape->set_ways[0];
+    json_t *const list = json_array();
+    double sum = 0;
+    for (uint32_t way = 0; way < ways; way++)
+        sum += shape->weights != NULL ? shape->weights[way] : 1;
+    for (uint32_t way = 0; way < ways; way++)
+        json_array_append_new(
+            list, json_real((shape->weights != NULL ? shape->weights[way] : 1) /
+                            sum));
+    return list;
+}
+
+static void claim_policy(struct check *c, const char *component,
+                         const struct cache_shape *shape, enum need need)
+{
+    const bool random = acts_as(shape, POLICY_RANDOM);
+    const bool weighted = shape->policy == POLICY_WEIGHTED;
+    claim(c, component, "policy", most_ways(shape) > 1 ? need : MAY,
+          list_of_policies(shape), is_one_of);
+    claim(c, component, "policy_weights",
+          random     ? MAY
+          : weighted ? need
+                     : NEVER,
+          list_of_weights(shape), close_weights);
+}
+
+/* ---- sharing and copies ---- */
+
+json_t *structure_sharers(const struct profile *profile,
+                          const struct component *component)
+{
+    const struct profile_cache *const own = component_cache(profile, component);
+    json_t *const list = json_array();
+    for (const struct component *c = component_table; c->name != NULL; c++)
+        if (c != component && component_cache(profile, c) == own)
+            json_array_append_new(list, json_string(c->name));
+    return list;
+}
+
+enum { WARPS = 64 };
+
+static json_t *list_of_copies(const struct profile *profile, unsigned copies)
+{
+    json_t *const list = json_array();
+    for (unsigned warp = 0; warp < WARPS; warp++)
+        json_array_append_new(
+            list, json_integer(
+                      (json_int_t)(warp % profile->warp_schedulers % copies)));
+    return list;
+}
+
+/* What copies there are of a cache that local loads alone show is not asked. */
+static bool is_of_local(const struct profile *profile,
+                        const struct component *component)
+{
+    return component_path(profile, component) == &profile->paths[PATH_LOCAL] ||
+           component->path == PATH_LOCAL;
+}
+
+static void claim_copies(struct check *c, const struct component *component,
+                         const struct profile_cache *cache)
+{
+    const unsigned copies = cache->copies_per_sm;
+    const bool asked = !is_of_local(c->seen->profile, component);
+    const bool own = cache->scope == SCOPE_SM;
+    claim(c, component->name, "shares_with", MUST,
+          structure_sharers(c->seen->profile, component), same_texts);
+    claim_whole(c, component->name, "per_sm", own && asked ? MUST : MAY,
+                copies);
+    claim(c, component->name, "copy_of_warp", copies > 1 && asked ? MUST : MAY,
+          list_of_copies(c->seen->profile, copies), same_copies);
+}
+
+static uint64_t sms_sharing(const struct profile *p, enum profile_scope scope)
+{
+    const uint64_t tpc = p->sms_per_tpc, gpc = tpc * p->tpcs_per_gpc;
+    const uint64_t sms = scope == SCOPE_SM    ? 1
+                         : scope == SCOPE_TPC ? tpc
+                         : scope == SCOPE_GPC ? gpc
+                                              : p->sms;
+    return sms < p->sms ? sms : p->sms;
+}
+
+/* A word of 32 threads of local memory takes 128 bytes, so shorter lines are
+ * not all reached; and a module holds 64 KiB of constants, which must be more
+ * than the cache to show its inside. */
+static enum need need_of_inside(const struct profile *profile,
+                                const struct component *component)
+{
+    enum { LOCAL_WORDS = 128, CONSTANTS = 65536 };
+    const struct cache_shape *const shape =
+        &component_cache(profile, component)->shape;
+    if (is_of_local(profile, component))
+        return shape->line >= LOCAL_WORDS ? MUST : MAY;
+    if (component->path == PATH_CONSTANT)
+        return 4 * cache_shape_bytes(shape) <= 3 * CONSTANTS ? MUST : MAY;
+    return MUST;
+}
+
+static void compare_cache(struct check *c, const struct component *component)
+{
+    static const char *const all[] = {
+        "sets",           "ways",        "set_ways", "set_bits",     "policy",
+        "policy_weights", "shares_with", "per_sm",   "copy_of_warp", NULL};
+    const struct profile_cache *const cache =
+        component_cache(c->seen->profile, component);
+    if (cache == NULL) {
+        claim_nothing(c, component->name, all);
+        return;
+    }
+    const enum need need = need_of_inside(c->seen->profile, component);
+    claim_sets(c, component->name, &cache->shape, need);
+    claim_set_bits(c, component->name, &cache->shape, need);
+    claim_policy(c, component->name, &cache->shape, need);
+    if (component->near)
+        claim_copies(c, component, cache);
+}
+
+/* Asked of the constant L1.5; other components may say it, too. */
+static void compare_sharing_of_sms(struct check *c,
+                                   const struct component *component)
+{
+    const struct profile *const p = c->seen->profile;
+    const struct profile_cache *const cache = component_cache(p, component);
+    const bool asked = strcmp(component->name, "const_l15") == 0 && p->sms > 1;
+    if (cache != NULL)
+        claim_whole(c, component->name, "sms_sharing", asked ? MUST : MAY,
+                    sms_sharing(p, cache->scope));
+    else
+        claim(c, component->name, "sms_sharing", NEVER, NULL, equals);
+}
+
+/* ---- TLBs ---- */
+
+/* Differences that small drown in the noise of some GPUs. */
+#define VISIBLE_CYCLES 5.0
+
+/* Cycles of a load that L2 has when the TLBs before `level` have missed; after
+ * the last, of a page walk. */
+static double cost_behind(const struct profile *p, size_t level)
+{
+    const double *const cycles = p->paths[PATH_GLOBAL_CG].latency[0].cycles;
+    return cycles[level < p->tlb_count && level < 2 ? level : 2];
+}
+
+/* Some memory is taken, and to see an edge one must step over it. */
+static bool has_room(const struct profile *p, uint64_t bytes)
+{
+    return (double)bytes < 0.85 * (double)p->memory_bytes;
+}
+
+static enum need need_of_tlb(const struct profile *p, size_t level)
+{
+    const uint64_t reach = cache_shape_bytes(&p->tlbs[level].shape);
+    const double penalty = cost_behind(p, level + 1) - cost_behind(p, level);
+    const bool seen = penalty >= VISIBLE_CYCLES;
+    return seen && has_room(p, reach) ? MUST : MAY;
+}
+
+static void compare_tlb(struct check *c, size_t level)
+{
+    static const char *const names[] = {"tlb_l1", "tlb_l2", "tlb_l3"};
+    static const char *const all[] = {"entries", "page",         "reach",
+                                      "sets",    "ways",         "set_ways",
+                                      "policy",  "miss_penalty", NULL};
+    const struct profile *const p = c->seen->profile;
+    const char *const name = names[level];
+    if (level >= p->tlb_count) {
+        claim_nothing(c, name, all);
+        return;
+    }
+    const struct cache_shape *const shape = &p->tlbs[level].shape;
+    const uint64_t reach = cache_shape_bytes(shape);
+    const enum need need = need_of_tlb(p, level);
+    claim_whole(c, name, "entries", need, reach / shape->line);
+    claim_whole(c, name, "page", need, shape->line);
+    claim_whole(c, name, "reach", need, reach);
+    claim_sets(c, name, shape, need);
+    claim_policy(c, name, shape, need);
+    claim(c, name, "miss_penalty", need,
+          json_real(cost_behind(p, level + 1) - cost_behind(p, level)),
+          close_cycles);
+}
+
+static void compare_page_window(struct check *c)
+{
+    static const char *const all[] = {"page_window", "page_window_latency",
+                                      NULL};
+    const struct profile *const p = c->seen->profile;
+    if (p->page_window_bytes == 0) {
+        claim_nothing(c, "tlb", all);
+        return;
+    }
+    const enum need need = has_room(p, 2 * p->page_window_bytes) ? MUST : MAY;
+    claim_whole(c, "tlb", "page_window", need, p->page_window_bytes);
+    claim(c, "tlb", "page_window_latency", need,
+          json_real(p->page_window_latency), close_cycles);
+}
+
+/* ---- patterns ---- */
+
+/* A pattern as same_pattern reads it; `sure`: it can be told from another. */
+static void add_pattern(json_t *list, bool exists, double cycles, bool sure)
+{
+    if (!exists)
+        json_array_append_new(list, json_string("none"));
+    else if (sure)
+        json_array_append_new(list, json_pack("{sf}", "cycles", cycles));
+    else
+        json_array_append_new(
+            list, json_pack("{sfss}", "cycles", cycles, "or", "none"));
+}
+
+/* True if a cache has a line for each page that makes the TLBs miss, and memory
+ * as many pages. */
+static bool can_miss(const struct profile *p, const struct cache_shape *shape,
+                     size_t tlbs)
+{
+    for (size_t i = 0; i < tlbs && i < p->tlb_count; i++) {
+        const uint64_t reach = cache_shape_bytes(&p->tlbs[i].shape);
+        const uint64_t pages = reach / p->tlbs[i].shape.line;
+        if (!has_room(p, reach) ||
+            cache_shape_bytes(shape) / shape->line < 2 * pages)
+            return false;
+    }
+    return true;
+}
+
+/* Two latencies that are one to whoever measures them. */
+static bool differ(double a, double b)
+{
+    return fabs(a - b) >= VISIBLE_CYCLES;
+}
+
+/* Mei's six: data hit thrice, then missed; first TLB hit, missed, missed;
+ * second TLB -, hit, missed; the sixth leaves the window of active pages. */
+json_t *structure_patterns(const struct profile *p,
+                           const struct profile_path *path)
+{
+    const struct cache_shape *const shape = &p->caches[path->cache[0]].shape;
+    const double *const hit = path->latency[0].cycles;
+    const double *const miss = path->memory.cycles;
+    const size_t tlbs = p->tlb_count < 2 ? p->tlb_count : 2;
+    json_t *const list = json_array();
+    add_pattern(list, true, hit[0], true);
+    add_pattern(list, tlbs > 1, hit[1],
+                differ(hit[0], hit[1]) && can_miss(p, shape, 1));
+    add_pattern(list, tlbs > 0, hit[2],
+                differ(hit[0], hit[2]) && can_miss(p, shape, tlbs));
+    add_pattern(list, true, miss[0], true);
+    add_pattern(list, tlbs > 0, miss[2],
+                differ(miss[0], miss[2]) && can_miss(p, shape, tlbs));
+    add_pattern(list, p->page_window_bytes > 0, p->page_window_latency,
+                has_room(p, 2 * p->page_window_bytes));
+    return list;
+}
+
+static void compare_patterns(struct check *c)
+{
+    const struct profile *const p = c->seen->profile;
+    claim(c, "memory", "patterns_ca", MUST,
+          structure_patterns(p, &p->paths[PATH_GLOBAL_CA]), same_patterns);
+    claim(c, "memory", "patterns_cg", MUST,
+          structure_patterns(p, &p->paths[PATH_GLOBAL_CG]), same_patterns);
+}
+
+void structure_compare(const struct run_seen *seen, struct verdict *verdict)
+{
+    struct check check = {seen, verdict};
+    for (const struct component *c = component_table; c->name != NULL; c++) {
+        compare_cache(&check, c);
+        compare_sharing_of_sms(&check, c);
+    }
+    for (size_t level = 0; level < PROFILE_TLBS_MAX; level++)
+        compare_tlb(&check, level);
+    compare_page_window(&check);
+    compare_patterns(&check);
+}
