@@ -55,6 +55,7 @@ static int find_curve(struct arena *a, uint64_t lines, struct curve *c,
             0)
             return err->code;
         c->last = k;
+        log_say(LOG_DEBUG, "curve: 2^%d lines apart %" PRIu64 " fit", k, *fits);
         /* The next step most often has half as many, or as many. */
         guess = *fits > COUNT_MOST                        ? 0
                 : k > c->first && *fits == c->fits[k - 1] ? *fits
