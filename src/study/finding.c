@@ -151,8 +151,35 @@ const struct finding *results_find(const struct results *results,
     return NULL;
 }
 
+void results_drop(struct results *results, const struct finding *finding)
+{
+    size_t i = 0;
+    while (results->findings[i] != finding)
+        i++;
+    results->dropped =
+        xreallocarray(results->dropped, results->dropped_count + 1,
+                      sizeof *results->dropped);
+    results->dropped[results->dropped_count++] = xstrdup(finding->id);
+    finding_clear(results->findings[i]);
+    free(results->findings[i]);
+    results->finding_count--;
+    memmove(&results->findings[i], &results->findings[i + 1],
+            (results->finding_count - i) * sizeof *results->findings);
+}
+
+bool results_dropped(const struct results *results, const char *id)
+{
+    for (size_t i = 0; i < results->dropped_count; i++)
+        if (strcmp(results->dropped[i], id) == 0)
+            return true;
+    return false;
+}
+
 void results_free(struct results *results)
 {
+    for (size_t i = 0; i < results->dropped_count; i++)
+        free(results->dropped[i]);
+    free(results->dropped);
     for (size_t i = 0; i < results->finding_count; i++) {
         finding_clear(results->findings[i]);
         free(results->findings[i]);

@@ -90,6 +90,8 @@ struct results {
     size_t device_count;
     struct finding **findings;
     size_t finding_count;
+    char **dropped; /* ids of what there is nothing of: see results_drop */
+    size_t dropped_count;
 };
 
 /*
@@ -103,6 +105,10 @@ struct finding *results_add(struct results *results, const char *id,
                             const char *study);
 const struct finding *results_find(const struct results *results,
                                    const char *id);
+/* Takes a finding away of what does not exist (ways of one number where sets
+ * differ), so that it is not missed. */
+void results_drop(struct results *results, const struct finding *finding);
+bool results_dropped(const struct results *results, const char *id);
 void results_free(struct results *results);
 void results_device(struct results *results, const char *name,
                     struct value value);

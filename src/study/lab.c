@@ -96,6 +96,8 @@ static void leave_out(struct lab *lab, const struct study *study,
 {
     for (const char *const *id = study->gives; *id != NULL; id++) {
         const struct finding *const f = results_find(lab->results, *id);
+        if (results_dropped(lab->results, *id))
+            continue;
         if (f == NULL || (f->value.kind == VALUE_NONE && f->because == NULL))
             finding_none(results_add(lab->results, *id, study->name), "%s",
                          why);

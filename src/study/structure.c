@@ -53,10 +53,18 @@ static void measured(struct inquiry *q, enum which which, struct value value)
     evidence(q, which);
 }
 
+/* There is none of this: sets chosen by a modulus have no index bits. */
+static void drop(struct inquiry *q, enum which which)
+{
+    results_drop(q->lab->results, q->finding[which]);
+    q->finding[which] = NULL;
+}
+
 static void none_of_shape(struct inquiry *q, const char *why)
 {
     for (int i = 0; i < FINDINGS; i++)
-        finding_none(q->finding[i], "%s", why);
+        if (q->finding[i] != NULL)
+            finding_none(q->finding[i], "%s", why);
 }
 
 /* ---- the shape -------------------------------------------------------- */
@@ -66,14 +74,14 @@ static void report_set_ways(struct inquiry *q)
     const struct arena_shape *const s = &q->shape;
     if (s->index != ARENA_UNEQUAL) {
         measured(q, WAYS, value_number((double)s->ways));
-        finding_none(q->finding[SET_WAYS], "all sets have the same ways");
+        drop(q, SET_WAYS);
         return;
     }
     struct value list = value_list();
     for (uint64_t i = 0; i < s->sets; i++)
         value_push(&list, value_number(s->set_ways[i]));
     measured(q, SET_WAYS, list);
-    finding_none(q->finding[WAYS], "the sets have unequal ways: see set_ways");
+    drop(q, WAYS);
 }
 
 /* One address bit as its number, several that are XORed as a list. */
@@ -91,11 +99,7 @@ static void report_bits(struct inquiry *q)
 {
     const struct arena_shape *const s = &q->shape;
     if (s->index != ARENA_BITS || s->sets < 2) {
-        finding_none(q->finding[SET_BITS],
-                     s->sets < 2
-                         ? "there is one set"
-                         : "the set is chosen by the number of the line "
-                           "modulo the number of sets, not by address bits");
+        drop(q, SET_BITS);
         return;
     }
     struct value list = value_list();
@@ -197,7 +201,7 @@ static void report_policy(struct inquiry *q, enum cache_policy policy)
 {
     measured(q, POLICY, value_text(cache_policy_name(policy)));
     if (policy != POLICY_WEIGHTED)
-        finding_none(q->finding[WEIGHTS], "no way is preferred");
+        drop(q, WEIGHTS);
 }
 
 /* Random victims, or some ways more often than others? */
