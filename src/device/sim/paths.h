@@ -43,7 +43,8 @@ double paths_load_one(struct paths *paths, enum profile_path_id path,
 double paths_load(struct paths *paths, enum profile_path_id path,
                   struct accessor who, const uint64_t *addresses, size_t count,
                   unsigned *lines);
-/* As paths_load_one, without TLBs: how instructions are fetched. */
+/* Cycles to fetch the instruction at `address`, without TLBs: a level that
+ * misses fetches its whole sector from the next one. */
 double paths_fetch(struct paths *paths, struct accessor who, uint64_t address);
 
 #endif
