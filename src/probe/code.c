@@ -5,7 +5,8 @@
  * One kernel holds `total` bytes of code in blocks, each of which ends with a
  * branch back to the start of the lap; which one is taken, `bytes` says.  So
  * one compiled kernel runs loops of all sizes, and each is one piece of
- * memory: from the clock read that begins a lap to that branch.  The columns
+ * memory: from the clock read that begins a lap to that branch (with other
+ * code between laps, from the clock read after that).  The columns
  * `start` and `end` say where it lies in the kernel's code: on a GPU as its
  * machine code shows, −1 where that is not as expected; where there is no
  * machine code, at 16 bytes an instruction.
@@ -57,30 +58,32 @@ enum { OUT_SM, OUT_DONE, OUT_HEAD };
 static const char *const rivals[] = {"none", "same", "other", NULL};
 
 static const struct param params[] = {
-    {"bytes",                                              PARAM_NUMBER, "4096", 64, 1u << 20, NULL,
+    {"bytes",                                                      PARAM_NUMBER, "4096", 48, 1u << 20, NULL,
      "code of a lap, without its head, B"},
-    {"total",                                              PARAM_NUMBER, "65536", 256, 1u << 20, NULL,
+    {"total",                                                      PARAM_NUMBER, "65536", 256, 1u << 20, NULL,
      "code of the kernel, B"},
-    {"block",                                            PARAM_NUMBER, "64", 64, 1u << 16, NULL,
+    {"block",                                                    PARAM_NUMBER, "64", 48, 1u << 16, NULL,
      "code from one possible end of a lap to the next, B"},
-    {"from",                 PARAM_NUMBER, "0", 0, 1u << 20, NULL,
+    {"from",                         PARAM_NUMBER, "0", 0, 1u << 20, NULL,
      "code before the first possible end of a lap, B; 0: a block"},
-    {"chains",                                              PARAM_NUMBER, "4", 1, CHAINS_MOST, NULL,
+    {"chains",                                                      PARAM_NUMBER, "4", 1, CHAINS_MOST, NULL,
      "independent chains of instructions"},
-    {"warm",                                             PARAM_NUMBER, "4", 0, 4096, NULL, "laps before those kept"},
-    {"laps",                                            PARAM_NUMBER, "8", 1, 4096, NULL, "laps kept"},
-    {"constants",                              PARAM_NUMBER, "0", 0, 1u << 16, NULL,
+    {"warm",                                                     PARAM_NUMBER, "4", 0, 4096, NULL, "laps before those kept"},
+    {"laps",                                                    PARAM_NUMBER, "8", 1, 4096, NULL, "laps kept"},
+    {"flush",                                      PARAM_NUMBER, "0", 0, 1u << 20, NULL,
+     "other code that runs between laps, B"},
+    {"constants",                                                      PARAM_NUMBER, "0", 0, 1u << 16, NULL,
      "constants loaded between laps, B"},
-    {"constants_stride",                                              PARAM_NUMBER, "64", 4, 4096, NULL,
+    {"constants_stride",                                                        PARAM_NUMBER, "64", 4, 4096, NULL,
      "distance of these loads, B"},
-    {"sm",                                                PARAM_NUMBER, "0", 0, SLOTS - 1, NULL, "SM that is timed"},
-    {"rival",                                            PARAM_WORD, "none", 0, 0, rivals,
+    {"sm",                                                    PARAM_NUMBER, "0", 0, SLOTS - 1, NULL, "SM that is timed"},
+    {"rival",         PARAM_WORD, "none", 0, 0, rivals,
      "what others run meanwhile: the same code or another copy"},
-    {"rival_sm", PARAM_NUMBER, "1", 0, SLOTS - 1, NULL, "first SM of rivals"},
-    {"rival_sms",                                               PARAM_NUMBER, "1", 1, SLOTS, NULL, "SMs with a rival"},
-    {"rival_warp",                                                 PARAM_NUMBER, "0", 0, 31, NULL,
+    {"rival_sm",                                                       PARAM_NUMBER, "1", 0, SLOTS - 1, NULL, "first SM of rivals"},
+    {"rival_sms",                                                         PARAM_NUMBER, "1", 1, SLOTS, NULL, "SMs with a rival"},
+    {"rival_warp",                                                    PARAM_NUMBER, "0", 0, 31, NULL,
      "warp of its block that a rival is; on the SM that is timed not 0"},
-    {0                                           },
+    {0},
 };
 
 static const char *const columns[] = {"sm",    "lap", "cycles", "constants",
@@ -89,7 +92,7 @@ static const char *const columns[] = {"sm",    "lap", "cycles", "constants",
 struct code {
     uint64_t blocks, first, block, last; /* first: bytes of the first block */
     unsigned chains, copies;
-    uint64_t constants, stride, laps, warm;
+    uint64_t constants, stride, flush, laps, warm;
     uint64_t sm, rival_sm, rival_sms, rival_warp;
     bool rivals;
 };
@@ -127,6 +130,7 @@ static int code_read(const struct experiment *e, const struct device_info *info,
         .copies = strcmp(rival, "other") == 0 ? 2 : 1,
         .constants = experiment_number(e, "constants"),
         .stride = experiment_number(e, "constants_stride"),
+        .flush = experiment_number(e, "flush"),
         .laps = experiment_number(e, "laps"),
         .warm = experiment_number(e, "warm"),
         .sm = experiment_number(e, "sm"),
@@ -225,6 +229,16 @@ static void load_constants(struct kernel_text *k, const struct code *c,
     kernel_line(k, "@%%p bra CONSTANTS%u;", copy);
 }
 
+/* So many multiply-adds, on the chains in turn. */
+static void multiply_adds(struct buf *out, const struct code *c, uint64_t count)
+{
+    for (uint64_t i = 0; i < count; i++) {
+        const unsigned chain = (unsigned)(i % c->chains);
+        buf_printf(out, "    fma.rn.f32 %%a%u, %%a%u, %%b, %%c;\n", chain,
+                   chain);
+    }
+}
+
 /* What a lap begins with: the last one's time is kept. */
 static void lap_head(struct kernel_text *k, const struct code *c, unsigned copy)
 {
@@ -239,18 +253,10 @@ static void lap_head(struct kernel_text *k, const struct code *c, unsigned copy)
     kernel_line(k, "sub.u32 %%left, %%left, 1;");
     if (c->constants > 0)
         load_constants(k, c, copy);
+    multiply_adds(k->out, c, c->flush / MACHINE_BYTES);
+    kernel_line(k, "TIMED%u:", copy);
     kernel_line(k, "mov.u64 %%t0, %%clock64;");
     kernel_line(k, "sub.u64 %%constants, %%t0, %%t1;");
-}
-
-/* The instructions of a block between its comparison and its branch. */
-static void block_body(struct buf *body, const struct code *c, uint64_t bytes)
-{
-    for (uint64_t i = 0; i < bytes / MACHINE_BYTES - 2; i++) {
-        const unsigned chain = (unsigned)(i % c->chains);
-        buf_printf(body, "    fma.rn.f32 %%a%u, %%a%u, %%b, %%c;\n", chain,
-                   chain);
-    }
 }
 
 static void block(struct kernel_text *k, uint64_t number,
@@ -264,8 +270,9 @@ static void block(struct kernel_text *k, uint64_t number,
 static void blocks(struct kernel_text *k, const struct code *c, unsigned copy)
 {
     struct buf first = {0}, body = {0};
-    block_body(&first, c, c->first);
-    block_body(&body, c, c->block);
+    /* Two instructions of a block are its comparison and its branch. */
+    multiply_adds(&first, c, c->first / MACHINE_BYTES - 2);
+    multiply_adds(&body, c, c->block / MACHINE_BYTES - 2);
     kernel_line(k, "CODE%u:", copy);
     for (uint64_t i = 0; i < c->blocks; i++)
         block(k, i, i == 0 ? &first : &body, copy);
@@ -347,13 +354,15 @@ static struct place place_of(struct prober *prober, const struct code *c,
     size_t length, bytes = 0;
     struct machine_loop loop;
     if (prober_code(prober, ptx, &cubin, &length) != 0)
-        return placed(c, MACHINE_BYTES * instructions_before(ptx, "\nLAP0:"),
-                      MACHINE_BYTES * instructions_before(ptx, "\nCODE0:") +
-                          c->first);
+        return placed(
+            c,
+            MACHINE_BYTES * instructions_before(ptx, c->flush > 0 ? "\nTIMED0:"
+                                                                  : "\nLAP0:"),
+            MACHINE_BYTES * instructions_before(ptx, "\nCODE0:") + c->first);
     const unsigned char *const text =
         machine_text(cubin, length, "code", &bytes);
-    if (text == NULL ||
-        !machine_find_loop(text, bytes, c->block, c->blocks, &loop))
+    if (text == NULL || !machine_find_loop(text, bytes, c->flush > 0 ? 2 : 1,
+                                           c->block, c->blocks, &loop))
         return (struct place){-1, -1};
     return placed(c, loop.start, loop.first);
 }

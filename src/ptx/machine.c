@@ -72,13 +72,22 @@ static size_t branches_in_step(const unsigned char *text, size_t count,
     return steps;
 }
 
-bool machine_find_loop(const unsigned char *text, size_t bytes, uint64_t block,
-                       uint64_t blocks, struct machine_loop *loop)
+/* The clock read of that number, from 1; `count` if there are not so many. */
+static size_t find_clock(const unsigned char *text, size_t count,
+                         unsigned number)
+{
+    for (size_t i = 0; i < count; i++)
+        if (opcode_at(text, i) == OPCODE_CLOCK && --number == 0)
+            return i;
+    return count;
+}
+
+bool machine_find_loop(const unsigned char *text, size_t bytes, unsigned clock,
+                       uint64_t block, uint64_t blocks,
+                       struct machine_loop *loop)
 {
     const size_t count = bytes / MACHINE_BYTES, step = block / MACHINE_BYTES;
-    size_t start = 0;
-    while (start < count && opcode_at(text, start) != OPCODE_CLOCK)
-        start++;
+    const size_t start = find_clock(text, count, clock);
     for (size_t at = next_branch(text, count, start); at < count;
          at = next_branch(text, count, at + 1)) {
         const size_t found = branches_in_step(text, count, at, step);

@@ -24,12 +24,13 @@ struct machine_loop {
 };
 
 /*
- * Finds the loop of `blocks` >= 3 blocks that begins with the first clock read
- * of the text; each block ends with a branch, and all but the first have
- * `block` bytes.  False if there is none such: the assembler made something
- * else of it.
+ * Finds the loop of `blocks` >= 3 blocks that begins with that clock read
+ * of the text, from 1; each block ends with a branch, and all but the first
+ * have `block` bytes.  False if there is none such: the assembler made
+ * something else of it.
  */
-bool machine_find_loop(const unsigned char *text, size_t bytes, uint64_t block,
-                       uint64_t blocks, struct machine_loop *loop);
+bool machine_find_loop(const unsigned char *text, size_t bytes, unsigned clock,
+                       uint64_t block, uint64_t blocks,
+                       struct machine_loop *loop);
 
 #endif
