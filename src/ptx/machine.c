@@ -5,7 +5,11 @@
 #include <string.h>
 
 /* Opcodes of sm_70 to sm_120, seen in what ptxas 13.0 assembles. */
-enum { OPCODE_MASK = 0xfff, OPCODE_CLOCK = 0x805, OPCODE_BRANCH = 0x947 };
+enum { OPCODE_MASK = 0xfff, OPCODE_SPECIAL = 0x805, OPCODE_BRANCH = 0x947 };
+/* The same into uniform registers, as sm_120 has it. */
+enum { OPCODE_UNIFORM = 0x8cb };
+/* Which special register is read, in byte 9; others are read for zeros. */
+enum { SPECIAL_BYTE = 9, SPECIAL_CLOCK = 0x50 };
 
 /* A section header, or all zeros where the file has none. */
 static Elf64_Shdr section_at(const unsigned char *file, size_t length,
@@ -72,12 +76,19 @@ static size_t branches_in_step(const unsigned char *text, size_t count,
     return steps;
 }
 
+static bool is_clock(const unsigned char *text, size_t i)
+{
+    const unsigned opcode = opcode_at(text, i);
+    return (opcode == OPCODE_SPECIAL || opcode == OPCODE_UNIFORM) &&
+           text[i * MACHINE_BYTES + SPECIAL_BYTE] == SPECIAL_CLOCK;
+}
+
 /* The clock read of that number, from 1; `count` if there are not so many. */
 static size_t find_clock(const unsigned char *text, size_t count,
                          unsigned number)
 {
     for (size_t i = 0; i < count; i++)
-        if (opcode_at(text, i) == OPCODE_CLOCK && --number == 0)
+        if (is_clock(text, i) && --number == 0)
             return i;
     return count;
 }
