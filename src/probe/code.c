@@ -16,7 +16,8 @@
  *
  * Between two laps, outside of the time taken, constants may be loaded; and
  * rivals may run beside: on other SMs or in another warp, through the same
- * code or through a copy of it elsewhere.
+ * code or through a copy of it elsewhere.  Where two push out each other's
+ * code, the quicker one keeps its own: `rival` is what a rival's laps cost.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -33,6 +34,7 @@ enum column {
     COLUMN_LAP,
     COLUMN_CYCLES,
     COLUMN_CONSTANTS,
+    COLUMN_RIVAL,
     COLUMN_START,
     COLUMN_END
 };
@@ -86,8 +88,8 @@ static const struct param params[] = {
     {0},
 };
 
-static const char *const columns[] = {"sm",    "lap", "cycles", "constants",
-                                      "start", "end", NULL};
+static const char *const columns[] = {"sm",    "lap",   "cycles", "constants",
+                                      "rival", "start", "end",    NULL};
 
 struct code {
     uint64_t blocks, first, block, last; /* first: bytes of the first block */
@@ -408,8 +410,8 @@ static void fill_job(const struct code *c, uint64_t *job, uint64_t out,
     memcpy(&job[JOB_OPERANDS], operands, sizeof operands);
 }
 
-/* Rivals of one launch write to one place, which nobody reads; they make more
- * laps, so that they are there to the end. */
+/* Rivals of one launch write to one place; they make more laps, so that they
+ * are there to the end. */
 static int upload(struct device *d, const struct code *c,
                   const struct buffers *b, struct error *err)
 {
@@ -427,6 +429,7 @@ static int upload(struct device *d, const struct code *c,
         slots[i] = roles != 0 ? roles : NO_ROLE;
     }
     if (device_copy_in(d, b->out, head, sizeof head, err) != 0 ||
+        device_copy_in(d, b->out + b->out_words * 8, head, sizeof head, err) ||
         device_copy_in(d, b->jobs, jobs, sizeof jobs, err) != 0)
         return err->code;
     return device_copy_in(d, b->slots, slots, sizeof slots, err);
@@ -454,9 +457,10 @@ static int run_until_done(struct prober *prober, struct kernel *k,
     for (unsigned i = 0; i < LAUNCHES_MOST; i++) {
         if (upload(d, c, b, err) != 0 ||
             launch(prober, k, c, b, i + 1, err) != 0 ||
-            device_copy_out(d, out, b->out, b->out_words * 8, err) != 0)
+            device_copy_out(d, out, b->out, 2 * b->out_words * 8, err) != 0)
             return err->code;
-        if (out[OUT_DONE] == 1)
+        if (out[OUT_DONE] == 1 &&
+            (!c->rivals || out[b->out_words + OUT_DONE] == 1))
             return 0;
     }
     return error_set(err, ERR_DEVICE,
@@ -465,16 +469,21 @@ static int run_until_done(struct prober *prober, struct kernel *k,
 }
 
 static void add_rows(const struct code *c, const uint64_t *out,
-                     struct place place, struct samples *samples)
+                     const uint64_t *rival, struct place place,
+                     struct samples *samples)
 {
-    /* The first result is of the time before the first lap. */
+    /* The first result is of the time before the first lap.  A rival's laps
+     * are those after its first, when the lap that is timed is still on. */
     const uint64_t *at = out + OUT_HEAD + LAP_WORDS * (c->warm + 1);
+    rival += OUT_HEAD + LAP_WORDS * 2;
     for (uint64_t lap = 0; lap < c->laps; lap++, at += LAP_WORDS) {
         int64_t *const row = samples_row(samples);
         row[COLUMN_SM] = (int64_t)out[OUT_SM];
         row[COLUMN_LAP] = (int64_t)lap;
         row[COLUMN_CYCLES] = (int64_t)at[LAP_CYCLES];
         row[COLUMN_CONSTANTS] = (int64_t)at[LAP_CONSTANTS];
+        row[COLUMN_RIVAL] =
+            c->rivals ? (int64_t)rival[LAP_WORDS * lap + LAP_CYCLES] : 0;
         row[COLUMN_START] = place.start;
         row[COLUMN_END] = place.end;
     }
@@ -495,10 +504,11 @@ static int once(struct prober *prober, const struct experiment *e,
     if (status == 0)
         status = reserve(prober, &c, &b, err);
     if (status == 0) {
-        uint64_t *const out = xcalloc(b.out_words, sizeof *out);
+        uint64_t *const out = xcalloc(2 * b.out_words, sizeof *out);
         status = run_until_done(prober, k, &c, &b, out, err);
         if (status == 0)
-            add_rows(&c, out, place_of(prober, &c, buf_string(&ptx)), samples);
+            add_rows(&c, out, out + b.out_words,
+                     place_of(prober, &c, buf_string(&ptx)), samples);
         free(out);
     }
     buf_free(&ptx);

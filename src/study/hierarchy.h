@@ -51,6 +51,7 @@ struct code_level {
     uint64_t size;  /* B; what certainly fits, where that is a bound */
     uint64_t line;  /* B; 0: not known */
     double penalty; /* cycles that a missed line of it costs, about */
+    bool exact;     /* the size is no bound */
 };
 
 struct code_facts {

@@ -43,7 +43,7 @@ static const char *const kernels[] = {
     NULL,
 };
 
-enum { KIB = 1024, LARGEST = 256 * KIB, POINTS_MOST = 64 };
+enum { KIB = 1024, LARGEST = 256 * KIB, POINTS_MOST = 96 };
 
 /* A lap: what the quicker of several cost, and where its code lies. */
 struct lap {
@@ -113,13 +113,14 @@ struct curve {
     double base, slope;        /* of code that hits: cycles, cycles a byte */
     size_t plateau_count;
     struct plateau plateau[CODE_LEVELS_MAX + 2];
+    size_t begin[CODE_LEVELS_MAX + 2]; /* of each, before it was trimmed */
 };
 
-/* Every KiB up to 16, then eight sizes an octave. */
+/* Every KiB up to 32, then sixteen sizes an octave. */
 static uint64_t next_size(uint64_t bytes)
 {
     uint64_t step = KIB;
-    while (16 * step <= bytes)
+    while (32 * step <= bytes)
         step *= 2;
     return bytes + step;
 }
@@ -145,13 +146,46 @@ static void find_stalls(struct curve *c)
 static const struct plateaus_rule rule = {
     .least = 3, .change = 0.025, .floor = 0.004, .distance = 0.12};
 
+/* The stall of laps i … k, over their footprints. */
+static struct model stall_model(const struct curve *c, size_t i, size_t k)
+{
+    double x[POINTS_MOST] = {0}, y[POINTS_MOST] = {0};
+    const size_t n = k - i + 1;
+    for (size_t j = 0; j < n; j++) {
+        x[j] = footprint(&c->lap[i + j]);
+        y[j] = stall_of(c, &c->lap[i + j]);
+    }
+    return fitted(x, y, n);
+}
+
+/* The ends of a plateau may belong to the rises beside it, which begin and end
+ * softly: a quarter is cut off in front, and behind all that is not as the
+ * middle foretells. */
+static void trim(const struct curve *c, struct plateau *p)
+{
+    const size_t quarter = (p->last - p->first) / 4;
+    const size_t sure = p->last - quarter;
+    if (p->value > rule.floor)
+        p->first += quarter;
+    const struct model m = stall_model(c, p->first, sure);
+    size_t last = sure;
+    for (size_t i = sure + 1; i <= p->last; i++) {
+        const double more =
+            stall_of(c, &c->lap[i]) - predicted(&m, footprint(&c->lap[i]));
+        if (fabs(more) <= fmax(2, 0.01 * stall_of(c, &c->lap[i])))
+            last = i;
+    }
+    p->last = last;
+    p->value = stats_median(c->stall + p->first, last - p->first + 1);
+}
+
 static int draw(struct lab *lab, struct curve *c, struct error *err)
 {
     *c = (struct curve){0};
     for (uint64_t bytes = KIB; bytes <= LARGEST; bytes = next_size(bytes)) {
         struct lap *const lap = &c->lap[c->count];
         lap->bytes = bytes;
-        if (measure(lab, lap, NULL, err, "code " COARSE " warm=3 laps=5") != 0)
+        if (measure(lab, lap, NULL, err, "code " COARSE " warm=3 laps=11") != 0)
             return err->code;
         c->count++;
         if (lap->start < 0)
@@ -160,7 +194,48 @@ static int draw(struct lab *lab, struct curve *c, struct error *err)
     find_stalls(c);
     c->plateau_count = plateaus_find(c->stall, c->count, &rule, c->plateau,
                                      CODE_LEVELS_MAX + 2);
+    for (size_t i = 0; i < c->plateau_count; i++) {
+        c->begin[i] = c->plateau[i].first;
+        trim(c, &c->plateau[i]);
+    }
     return 0;
+}
+
+/* Stall of one more byte, between a lap and the next one. */
+static double slope_after(const struct curve *c, size_t i)
+{
+    const struct lap *const a = &c->lap[i], *const b = &c->lap[i + 1];
+    return (stall_of(c, b) - stall_of(c, a)) / (b->end - a->end);
+}
+
+static size_t steepest(const struct curve *c, size_t from, size_t end)
+{
+    size_t best = from;
+    for (size_t k = from; k < end; k++)
+        if (slope_after(c, k) > slope_after(c, best))
+            best = k;
+    return best;
+}
+
+/*
+ * Whether the rise from plateau i to the next is that of one cache: steepest
+ * where code no longer fits, then ever less steep, whatever the policy.  Where
+ * it rises before that, or gets steeper again, a second cache is full before
+ * the first has come to its plateau.  The edge lies in the steepest stretch or
+ * in the one before.
+ */
+static bool is_one_step(const struct curve *c, size_t i)
+{
+    const size_t from = c->plateau[i].last, end = c->begin[i + 1];
+    const size_t edge = steepest(c, from, end);
+    const double noise = 0.25 * c->plateau[i + 1].value;
+    for (size_t k = from; k + 1 < edge; k++)
+        if (slope_after(c, k) > c->plateau[i].value + noise)
+            return false;
+    for (size_t k = edge; k < end; k++)
+        if (slope_after(c, k + 1) > 1.3 * slope_after(c, k) + noise)
+            return false;
+    return true;
 }
 
 /* ---- lines ------------------------------------------------------------ */
@@ -268,8 +343,7 @@ static void report_line(size_t i, const struct code_level *l, struct finding *f)
  * of the code is hit even so. */
 static double slope_of(const struct curve *c, const struct plateau *p)
 {
-    const struct lap *const a = &c->lap[p->first], *const b = &c->lap[p->last];
-    return (stall_of(c, b) - stall_of(c, a)) / (b->end - a->end);
+    return stall_model(c, p->first, p->last).slope;
 }
 
 enum { DOUBT_PERCENT = 2 };
@@ -293,15 +367,17 @@ static void report_penalty(const struct curve *c, size_t i,
         return;
     }
     const double step = c->plateau[i + 1].value - c->plateau[i].value;
-    finding_set(f, STATUS_MEASURED, value_number(step * (double)l->line),
-                "cycles");
+    const double cycles = step * (double)l->line;
+    const double doubt = DOUBT_PERCENT / 100.0 * cycles;
+    finding_set(f, STATUS_MEASURED, value_number(cycles), "cycles");
+    finding_interval(f, cycles - doubt, cycles + doubt, 0.99);
     finding_protocol(f, "of", value_text("a missed line"));
     finding_protocol(f, "code", value_text("straight on"));
 }
 
 /* ---- sizes ------------------------------------------------------------ */
 
-enum { EDGE_STEP = 48, FIT_POINTS = 12, BEFORE = 3, AFTER = 4 };
+enum { EDGE_STEP = 48, FIT_POINTS = 12, BEFORE = 6, AFTER = 4 };
 
 /* What the nearest cache's lines add: they come one at a time, not by bytes. */
 static double lines_in(const struct lap *lap, double line, double phase)
@@ -345,7 +421,7 @@ static int lap_at(struct lab *lab, const struct edge *e, uint64_t bytes,
 static const char usual_laps[] = "warm=4 laps=32";
 /* Until code that a program ran before has left a cache that evicts at random.
  */
-static const char many_laps[] = "warm=640 laps=32";
+static const char many_laps[] = "warm=256 laps=32";
 
 /* Fits the model at a phase; the sum of the squares that it leaves. */
 static double fit_phase(struct edge *e, const struct lap *laps, double phase)
@@ -384,10 +460,12 @@ static int fit(struct lab *lab, struct edge *e, struct error *err)
     return 0;
 }
 
+enum verdict { FITS, DOUBTFUL, MISSES };
+
 /* Whether a lap costs a miss more than one that fits; what is doubtful is
  * measured once more, after many laps. */
 static int misses(struct lab *lab, const struct edge *e, uint64_t bytes,
-                  struct lap *lap, bool *yes, struct error *err)
+                  struct lap *lap, enum verdict *verdict, struct error *err)
 {
     if (lap_at(lab, e, bytes, usual_laps, lap, err) != 0)
         return err->code;
@@ -397,7 +475,7 @@ static int misses(struct lab *lab, const struct edge *e, uint64_t bytes,
             return err->code;
         more = beyond(e, lap);
     }
-    *yes = more > e->least;
+    *verdict = more > e->least ? MISSES : more > e->least / 2 ? DOUBTFUL : FITS;
     return 0;
 }
 
@@ -410,10 +488,10 @@ static int halve(struct lab *lab, const struct edge *e, uint64_t *fits,
         const uint64_t steps = (*over - *fits) / EDGE_STEP / 2;
         const uint64_t middle = *fits + steps * EDGE_STEP;
         struct lap lap;
-        bool yes = false;
-        if (misses(lab, e, middle, &lap, &yes, err) != 0)
+        enum verdict verdict = DOUBTFUL;
+        if (misses(lab, e, middle, &lap, &verdict, err) != 0)
             return err->code;
-        *(yes ? over : fits) = middle;
+        *(verdict == FITS ? fits : over) = middle;
     }
     return 0;
 }
@@ -426,12 +504,12 @@ static int is_sharp(struct lab *lab, const struct edge *e, uint64_t fits,
     *sharp = true;
     for (int i = -BEFORE; *sharp && i <= AFTER; i++) {
         struct lap lap;
-        bool yes = false;
+        enum verdict verdict = DOUBTFUL;
         const uint64_t bytes =
             (uint64_t)((int64_t)fits + i * (int64_t)EDGE_STEP);
-        if (misses(lab, e, bytes, &lap, &yes, err) != 0)
+        if (misses(lab, e, bytes, &lap, &verdict, err) != 0)
             return err->code;
-        *sharp = yes == (i > 0);
+        *sharp = verdict == (i > 0 ? MISSES : FITS);
         if (i == 0)
             *below = lap;
         if (i == 1)
@@ -467,21 +545,9 @@ static void report_size(struct finding *f, const struct lap *fits,
         return;
     }
     level->size = size;
+    level->exact = true;
     finding_set(f, STATUS_MEASURED, value_number((double)size), "B");
     finding_interval(f, (double)size, (double)size, 0.99);
-}
-
-/* The stall of laps that fit, over their footprints. */
-static struct model plateau_model(const struct curve *c,
-                                  const struct plateau *p)
-{
-    double x[POINTS_MOST] = {0}, y[POINTS_MOST] = {0};
-    const size_t n = p->last - p->first + 1;
-    for (size_t i = 0; i < n; i++) {
-        x[i] = footprint(&c->lap[p->first + i]);
-        y[i] = stall_of(c, &c->lap[p->first + i]);
-    }
-    return fitted(x, y, n);
 }
 
 /* Narrows the gap between a plateau's last lap and the next one to a KiB. */
@@ -489,7 +555,7 @@ static int narrow(struct lab *lab, const struct curve *c, size_t i,
                   double least, uint64_t *fits, struct error *err)
 {
     const struct plateau *const p = &c->plateau[i];
-    const struct model model = plateau_model(c, p);
+    const struct model model = stall_model(c, p->first, p->last);
     uint64_t over = c->lap[p->last + 1].bytes;
     *fits = c->lap[p->last].bytes;
     while (over - *fits > KIB) {
@@ -532,6 +598,14 @@ static int find_edge(struct lab *lab, struct edge *e, uint64_t about,
     return status;
 }
 
+/* What certainly fits: with a size less than the plateau has, since a few
+ * misses more may be hidden in its last. */
+static const struct lap *surely_fits(const struct curve *c, size_t i)
+{
+    const struct plateau *const p = &c->plateau[i];
+    return &c->lap[p->last > p->first ? p->last - 1 : p->last];
+}
+
 static int find_size(struct lab *lab, const struct curve *c, size_t i,
                      struct code_level *level, double *slope, struct finding *f,
                      struct error *err)
@@ -544,7 +618,7 @@ static int find_size(struct lab *lab, const struct curve *c, size_t i,
     struct lap below = {0}, above = {0};
     bool sharp = false;
     uint64_t about;
-    const struct lap *const last = &c->lap[c->plateau[i].last];
+    const struct lap *const last = surely_fits(c, i);
     level[i].size = (uint64_t)footprint(last);
     if (level[i].line == 0) {
         report_blurred(f, last);
@@ -567,6 +641,22 @@ static int find_size(struct lab *lab, const struct curve *c, size_t i,
 
 /* ---- the study -------------------------------------------------------- */
 
+/* All but that what comes before the rise fits is left open. */
+static void leave_blurred(struct lab *lab, const struct curve *c, size_t i,
+                          struct finding *size)
+{
+    static const char why[] =
+        "beyond this cache laps get dearer in more than one step, but there is "
+        "no plateau between them";
+    const struct lap *const last = surely_fits(c, i);
+    lab->code.level[i] = (struct code_level){.size = (uint64_t)footprint(last)};
+    finding_set(size, STATUS_AT_LEAST, value_number(footprint(last)), "B");
+    finding_because(size, "%s", why);
+    finding_none(lab_finding(lab, code_components[i], "line"), "%s", why);
+    finding_none(lab_finding(lab, code_components[i], "miss_penalty"), "%s",
+                 why);
+}
+
 /* `slope` is what the nearest cache's laps cost a byte: that of blocks of
  * EDGE_STEP, for all levels. */
 static int ask_level(struct lab *lab, const struct curve *c, size_t i,
@@ -575,7 +665,12 @@ static int ask_level(struct lab *lab, const struct curve *c, size_t i,
     const char *const component = code_components[i];
     struct code_level *const level = lab->code.level;
     struct finding *const size = lab_finding(lab, component, "size");
-    finding_evidence(size, "code " COARSE " warm=3 laps=5");
+    finding_evidence(size, "code " COARSE " warm=3 laps=11");
+    if (!is_one_step(c, i)) {
+        leave_blurred(lab, c, i, size);
+        lab->code.count = i + 1;
+        return 0;
+    }
     struct finding *const line = lab_finding(lab, component, "line");
     report_line(i, &level[i], line);
     finding_evidence(line, "code " COLD " warm=1 laps=9");
@@ -614,6 +709,9 @@ static int run(struct lab *lab, struct error *err)
         find_lines(c, cold, lab->code.count, lab->code.level);
     for (size_t i = 0; status == 0 && i < lab->code.count; i++)
         status = ask_level(lab, c, i, &slope, err);
+    if (lab->code.count > 0 && lab->code.level[lab->code.count - 1].line == 0)
+        why = "a nearer cache's edge is not clear, so that it is not known how "
+              "many there are";
     if (status == 0)
         leave_rest(lab, why);
     free(c);
