@@ -54,6 +54,7 @@ static const char *const attributes[] = {
     "read_bandwidth",
     "write_bandwidth",
     "per_sm",
+    "sms_sharing",
     "shares_with",
     "page",
     "entries",

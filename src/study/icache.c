@@ -220,17 +220,21 @@ static size_t steepest(const struct curve *c, size_t from, size_t end)
 /*
  * Whether the rise from plateau i to the next is that of one cache: steepest
  * where code no longer fits, then ever less steep, whatever the policy.  Where
- * it rises before that, or gets steeper again, a second cache is full before
- * the first has come to its plateau.  The edge lies in the steepest stretch or
- * in the one before.
+ * it rises less before that, or gets steeper again, a second cache is full
+ * before the first has come to its plateau.  The first stretch that rises is
+ * left out: the edge lies in it.
  */
 static bool is_one_step(const struct curve *c, size_t i)
 {
     const size_t from = c->plateau[i].last, end = c->begin[i + 1];
     const size_t edge = steepest(c, from, end);
     const double noise = 0.25 * c->plateau[i + 1].value;
-    for (size_t k = from; k + 1 < edge; k++)
-        if (slope_after(c, k) > c->plateau[i].value + noise)
+    size_t rising = from;
+    while (rising < edge &&
+           slope_after(c, rising) <= c->plateau[i].value + noise)
+        rising++;
+    for (size_t k = rising + 1; k < edge; k++)
+        if (slope_after(c, k) < 0.6 * slope_after(c, edge))
             return false;
     for (size_t k = edge; k < end; k++)
         if (slope_after(c, k + 1) > 1.3 * slope_after(c, k) + noise)
