@@ -39,7 +39,7 @@ enum column {
     COLUMN_END
 };
 
-enum { CHAINS_MOST = 8, SLOTS = 1024, LAUNCHES_MOST = 5 };
+enum { CHAINS_MOST = 32, SLOTS = 1024, LAUNCHES_MOST = 5 };
 /* In a slot: whose job it is; and a slot that is empty or was taken. */
 enum { ROLE_MAIN = 1, ROLE_RIVAL = 2, NO_ROLE = -1 };
 /* Words of a job: where results go, the block (from 0) that ends a lap, laps,

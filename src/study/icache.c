@@ -35,8 +35,8 @@ static const char *const gives[] = {
     "icache_l15.miss_penalty", NULL,
 };
 
-#define COARSE "total=262144 block=1024"
-#define COLD   "total=2048 block=48 flush=262144"
+#define COARSE "total=262144 block=1024 chains=32"
+#define COLD   "total=2048 block=48 flush=262144 chains=32"
 static const char *const kernels[] = {
     "code " COARSE,
     "code " COLD " bytes=48",
@@ -589,8 +589,9 @@ static int find_edge(struct lab *lab, struct edge *e, uint64_t about,
 {
     e->from =
         about > 4 * KIB ? (about - 3 * KIB) / EDGE_STEP * EDGE_STEP : EDGE_STEP;
-    e->text = xasprintf("code total=%" PRIu64 " from=%" PRIu64 " block=%d",
-                        about + 3 * KIB, e->from, EDGE_STEP);
+    e->text =
+        xasprintf("code total=%" PRIu64 " from=%" PRIu64 " block=%d chains=32",
+                  about + 3 * KIB, e->from, EDGE_STEP);
     uint64_t fits = e->from + (about - e->from - 768) / EDGE_STEP * EDGE_STEP;
     uint64_t over = fits + (768 + KIB + 512) / EDGE_STEP * EDGE_STEP;
     int status = fit(lab, e, err);
