@@ -422,7 +422,7 @@ static int lap_at(struct lab *lab, const struct edge *e, uint64_t bytes,
     return measure(lab, lap, NULL, err, text);
 }
 
-static const char usual_laps[] = "warm=4 laps=32";
+static const char usual_laps[] = "warm=4 laps=64";
 /* Until code that a program ran before has left a cache that evicts at random.
  */
 static const char many_laps[] = "warm=256 laps=32";
@@ -458,9 +458,9 @@ static int fit(struct lab *lab, struct edge *e, struct error *err)
         best = now < least ? phase : best;
         least = fmin(now, least);
     }
-    /* Five standard deviations: hardly a lap that fits is so slow. */
+    /* Six standard deviations: hardly a lap that fits is half as slow. */
     const double left = fit_phase(e, laps, best);
-    e->least = fmax(e->least, 5 * sqrt(left / FIT_POINTS));
+    e->least = fmax(e->least, 6 * sqrt(left / FIT_POINTS));
     return 0;
 }
 
