@@ -95,6 +95,17 @@ int prober_load(struct prober *p, const char *ptx, const char *name,
     return device_kernel(p->device, module, name, kernel, err);
 }
 
+int prober_code(struct prober *p, const char *ptx, const void **data,
+                size_t *length)
+{
+    struct error ignored;
+    for (size_t i = 0; i < p->loaded_count; i++)
+        if (strcmp(p->loaded[i].ptx, ptx) == 0)
+            return device_code(p->device, p->loaded[i].module, data, length,
+                               &ignored);
+    return ERR_UNSUPPORTED;
+}
+
 int prober_kernel(struct prober *p, const struct experiment *experiment,
                   const char *name, struct kernel **kernel, struct error *err)
 {

@@ -73,5 +73,9 @@ int prober_buffer(struct prober *prober, enum prober_buffer which,
 /* For probes whose helper kernels are not their own. */
 int prober_load(struct prober *prober, const char *ptx, const char *name,
                 struct kernel **kernel, struct error *err);
+/* The machine code of a program that was loaded, as a cubin that lives as long
+ * as the prober; negative where the device has none. */
+int prober_code(struct prober *prober, const char *ptx, const void **data,
+                size_t *length);
 
 #endif

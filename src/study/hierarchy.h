@@ -44,4 +44,22 @@ struct level_facts {
     uint64_t sector, line, size; /* B; 0: not known */
 };
 
+/* Instruction caches, nearest first; their findings are those of these
+ * components in this order. */
+enum { CODE_LEVELS_MAX = 3 };
+extern const char *const code_components[CODE_LEVELS_MAX];
+
+struct code_level {
+    uint64_t size;  /* B; what certainly fits, where that is a bound */
+    uint64_t line;  /* B; 0: not known */
+    double penalty; /* cycles that a missed line of it costs, about */
+    bool exact;     /* the size is no bound */
+};
+
+struct code_facts {
+    size_t count;
+    struct code_level level[CODE_LEVELS_MAX];
+    const char *why; /* there are no more than `count` */
+};
+
 #endif

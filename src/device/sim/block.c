@@ -110,7 +110,7 @@ static void warp_start(struct machine *m, struct warp *w, unsigned in_block,
     w->other_pc = UINT32_MAX;
     w->op = m->kernel->ops;
     w->next = t;
-    w->fetched = UINT64_MAX;
+    w->fetched = 0; /* no op lies there */
     w->number = take_warp_number(m, sm);
     w->scheduler = &sm->schedulers[w->number % m->profile->warp_schedulers];
     w->turn = &w->scheduler->turns[w->number / m->profile->warp_schedulers];

@@ -9,20 +9,26 @@
 
 /* ---- where lanes go ---- */
 
-/* Time that the instruction cache adds when execution enters another line;
- * lines of the nearest cache that are there are fetched ahead. */
-static void fetch(struct machine *m, struct warp *w)
+/* Fetches the line of the warp's next instruction.  A line that is in the
+ * nearest cache was fetched ahead and costs nothing; any other stops the warp
+ * for as much longer as it takes to come. */
+static void fetch_line(struct machine *m, struct warp *w)
 {
-    const uint64_t address =
-        m->kernel->code_address + (uint64_t)pc_of(m, w->op) * OP_BYTES;
-    const uint64_t line = address >> m->fetch_shift;
-    if (line == w->fetched)
-        return;
-    w->fetched = line;
-    const struct profile_path *const path =
-        &m->profile->paths[PATH_INSTRUCTION];
+    const uint32_t pc = pc_of(m, w->op);
+    const uint64_t address = m->kernel->code_address + (uint64_t)pc * OP_BYTES;
+    const uint64_t before = (address & (m->fetch_bytes - 1)) / OP_BYTES;
+    w->fetched = (uintptr_t)w->op - before * sizeof *w->op;
     const double cycles = paths_fetch(m->paths, accessor_of(w), address);
-    w->next += fmax(0, cycles - path->latency[0].cycles[0]);
+    const double hit = m->profile->paths[PATH_INSTRUCTION].latency[0].cycles[0];
+    if (cycles > hit)
+        w->next += noise_add(&m->noise, cycles - hit);
+}
+
+/* Called with every instruction: most are in the line of the last one. */
+static inline void fetch(struct machine *m, struct warp *w)
+{
+    if ((uintptr_t)w->op - w->fetched >= m->fetch_span)
+        fetch_line(m, w);
 }
 
 void warp_schedule(struct warp *w)
@@ -368,7 +374,7 @@ void warp_issue(struct machine *m, struct warp *w, double t)
             act(m, w, op, mask, t);
         go_to(m, w, op + 1);
     }
-    if (m->fetch_shift != 0)
+    if (m->fetch_span != 0)
         fetch(m, w);
     warp_schedule(w);
 }

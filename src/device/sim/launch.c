@@ -109,12 +109,16 @@ static void copy_params(struct machine *m, const struct kernel *k,
                k->params[i].bytes);
 }
 
-static unsigned fetch_shift(const struct profile *p)
+static void set_fetch(struct machine *m)
 {
+    const struct profile *const p = m->profile;
     const struct profile_path *const path = &p->paths[PATH_INSTRUCTION];
+    m->fetch_span = 0;
     if (!path->present || path->levels == 0)
-        return 0;
-    return (unsigned)__builtin_ctzll(p->caches[path->cache[0]].shape.sector);
+        return;
+    const uint64_t sector = p->caches[path->cache[0]].shape.sector;
+    m->fetch_bytes = sector > OP_BYTES ? sector : OP_BYTES;
+    m->fetch_span = m->fetch_bytes / OP_BYTES * sizeof(struct op);
 }
 
 static void set_launch(struct machine *m, const struct kernel *k,
@@ -132,7 +136,7 @@ static void set_launch(struct machine *m, const struct kernel *k,
     m->used_sms =
         (unsigned)(m->block_count < m->profile->sms ? m->block_count
                                                     : m->profile->sms);
-    m->fetch_shift = fetch_shift(m->profile);
+    set_fetch(m);
     m->deadline_s =
         launch->deadline_s > 0 ? launch->deadline_s : DEFAULT_DEADLINE_S;
     m->deadline_at = worked_seconds() + m->deadline_s;

@@ -54,6 +54,7 @@ struct machine *machine_new(const struct profile *profile, uint64_t seed)
     struct rng rng;
     rng_seed(&rng, seed);
     m->profile = profile;
+    m->code_end = CODE_ADDRESSES;
     memory_init(&m->memory, profile->memory_bytes);
     m->paths = paths_new(profile, rng_next(&rng));
     noise_init(&m->noise, profile->jitter_cycles, profile->spike_rate,

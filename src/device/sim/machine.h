@@ -33,7 +33,9 @@ enum { WARP_LANES = 32, BARRIERS = 16 };
 enum { BLOCK_Z_MAX = 64, GRID_X_MAX = INT32_MAX, GRID_YZ_MAX = 65535 };
 
 /* Instructions take 16 bytes of the device's memory, as since Volta. */
-enum { OP_BYTES = 16 };
+enum { OP_BYTES = 16, CODE_ALIGN = 128 };
+/* Where the caches see instructions: beyond all that can be allocated. */
+#define CODE_ADDRESSES ((uint64_t)1 << 48)
 
 struct warp {
     double next; /* earliest issue of `op`, if its sources are ready */
@@ -46,7 +48,7 @@ struct warp {
     unsigned barrier_warps; /* that it waits for; 0: all of the block */
     double resume;          /* cycles from its end until they go on */
     unsigned number;        /* in the SM */
-    uint64_t fetched;       /* number of the line that the last op came from */
+    uintptr_t fetched;      /* where the line of the last op begins in ops */
     struct block *block;
     struct scheduler *scheduler;
     struct turn *turn;
@@ -112,6 +114,7 @@ struct machine {
     double now;                    /* cycles; between launches */
     double last_cycles;            /* of the last launch */
     uint64_t launches, issued;
+    uint64_t code_end; /* of all programs that were loaded */
 
     /* The launch that runs. */
     const struct kernel *kernel;
@@ -123,8 +126,9 @@ struct machine {
     unsigned char *params;
     double end;
     double deadline_s, deadline_at; /* seconds of the host's work */
-    unsigned fetch_shift;           /* 0: instructions are not cached */
-    bool changed;                   /* an SM's warps woke or were replaced */
+    uint64_t fetch_bytes;           /* of a line of instructions */
+    size_t fetch_span; /* the same among ops; 0: instructions are not cached */
+    bool changed;      /* an SM's warps woke or were replaced */
     struct scheduler **heap;
     size_t heap_count;
     int code; /* of the error that ended it */

@@ -303,11 +303,32 @@ double paths_load(struct paths *paths, enum profile_path_id path,
     return slowest + (double)(line_count - 1);
 }
 
-double paths_fetch(struct paths *paths, struct accessor who, uint64_t address)
+/* Brings `bytes` from `address` on to the level above `level`, in pieces as
+ * this one keeps them; the cycles of the piece that took longest. */
+static double fetch_from(struct paths *paths, struct accessor who, size_t level,
+                         uint64_t address, uint64_t bytes)
 {
     const struct profile_path *const path =
         &paths->profile->paths[PATH_INSTRUCTION];
-    return walk(paths, path, who, address, 0);
+    if (level == path->levels)
+        return path->memory.cycles[0];
+    const struct cache_group *const group = &paths->caches[path->cache[level]];
+    const uint64_t sector = group->profile->shape.sector;
+    double slowest = 0;
+    for (uint64_t at = address / sector * sector; at < address + bytes;
+         at += sector) {
+        const double cycles =
+            group_hit(paths, group, who, at)
+                ? path->latency[level].cycles[0]
+                : fetch_from(paths, who, level + 1, at, sector);
+        slowest = cycles > slowest ? cycles : slowest;
+    }
+    return slowest;
+}
+
+double paths_fetch(struct paths *paths, struct accessor who, uint64_t address)
+{
+    return fetch_from(paths, who, 0, address, 1);
 }
 
 void paths_store(struct paths *paths, uint64_t address)

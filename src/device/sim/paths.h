@@ -46,7 +46,8 @@ double paths_load(struct paths *paths, enum profile_path_id path,
                   unsigned *lines);
 /* One lane stores there. */
 void paths_store(struct paths *paths, uint64_t address);
-/* As paths_load_one, without TLBs: how instructions are fetched. */
+/* Cycles to fetch the instruction at `address`, without TLBs: a level that
+ * misses fetches its whole sector from the next one. */
 double paths_fetch(struct paths *paths, struct accessor who, uint64_t address);
 
 #endif

@@ -74,7 +74,7 @@ struct profile_isa {
 };
 
 struct profile {
-    char name[128], architecture[32], source[256];
+    char name[128], architecture[32], source[512];
     int cc_major, cc_minor;
     uint64_t sms, warp_schedulers, sms_per_tpc, tpcs_per_gpc;
     uint64_t max_threads_per_block, max_warps_per_sm, max_blocks_per_sm;

@@ -221,7 +221,6 @@ struct module {
     struct variable *variables; /* of module scope, all spaces */
     struct segment globals, constants;
     uint64_t shared_bytes; /* module-scope .shared, in every block */
-    uint64_t code_address;
 };
 
 /* Decodes PTX; frees with module_free.  `level` picks the profile's times. */

@@ -158,7 +158,6 @@ static void sim_unload(struct device *device, struct module *module)
     struct memory *const memory = &sim_of(device)->machine->memory;
     memory_release(memory, module->globals.address);
     memory_release(memory, module->constants.address);
-    memory_release(memory, module->code_address);
     module_free(module);
 }
 
@@ -177,23 +176,15 @@ static int place_segment(struct machine *m, struct segment *segment,
 }
 
 /* Gives the code addresses, so that caches can tell instructions apart. */
-static int place_code(struct machine *m, struct module *module,
-                      struct error *err)
+static void place_code(struct machine *m, struct module *module)
 {
-    uint64_t bytes = 0;
     for (size_t i = 0; i < module->kernel_count; i++) {
         struct kernel *const k = &module->kernels[i];
-        k->code_address = bytes;
+        k->code_address = m->code_end;
         k->module = module;
-        bytes += ((uint64_t)k->op_count * OP_BYTES + 127) / 128 * 128;
+        m->code_end += ((uint64_t)k->op_count * OP_BYTES + CODE_ALIGN - 1) /
+                       CODE_ALIGN * CODE_ALIGN;
     }
-    if (bytes == 0 || !m->profile->paths[PATH_INSTRUCTION].present)
-        return 0;
-    const int code =
-        memory_allocate(&m->memory, bytes, &module->code_address, err);
-    for (size_t i = 0; code == 0 && i < module->kernel_count; i++)
-        module->kernels[i].code_address += module->code_address;
-    return code;
 }
 
 static int sim_load(struct device *device, const struct source *source,
@@ -210,10 +201,10 @@ static int sim_load(struct device *device, const struct source *source,
     code = place_segment(sim->machine, &(*module)->globals, err);
     if (code == 0)
         code = place_segment(sim->machine, &(*module)->constants, err);
-    if (code == 0)
-        code = place_code(sim->machine, *module, err);
     if (code != 0)
         sim_unload(device, *module);
+    else
+        place_code(sim->machine, *module);
     return code;
 }
 

@@ -1,0 +1,536 @@
+/*
+ * The probe `code`: what a lap through straight-line code costs, by how much
+ * code that is.
+ *
+ * One kernel holds `total` bytes of code in blocks, each of which ends with a
+ * branch back to the start of the lap; which one is taken, `bytes` says.  So
+ * one compiled kernel runs loops of all sizes, and each is one piece of
+ * memory: from the clock read that begins a lap to that branch (with other
+ * code between laps, from the clock read after that).  The columns
+ * `start` and `end` say where it lies in the kernel's code: on a GPU as its
+ * machine code shows, −1 where that is not as expected; where there is no
+ * machine code, at 16 bytes an instruction.
+ *
+ * The instructions of a block are chains of fused multiply-adds whose operands
+ * come from memory; they cannot be folded and run at a steady rate.
+ *
+ * Between two laps, outside of the time taken, constants may be loaded; and
+ * rivals may run beside: on other SMs or in another warp, through the same
+ * code or through a copy of it elsewhere.  Where two push out each other's
+ * code, the quicker one keeps its own: `rival` is what a rival's laps cost.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "probe/run.h"
+#include "ptx/kernel.h"
+#include "ptx/machine.h"
+
+enum column {
+    COLUMN_SM = 1,
+    COLUMN_LAP,
+    COLUMN_CYCLES,
+    COLUMN_CONSTANTS,
+    COLUMN_RIVAL,
+    COLUMN_START,
+    COLUMN_END
+};
+
+enum { CHAINS_MOST = 32, SLOTS = 1024, LAUNCHES_MOST = 5 };
+/* In a slot: whose job it is; and a slot that is empty or was taken. */
+enum { ROLE_MAIN = 1, ROLE_RIVAL = 2, NO_ROLE = -1 };
+/* Words of a job: where results go, the block (from 0) that ends a lap, laps,
+ * which copy of the code, two operands, where the sum goes. */
+enum {
+    JOB_OUT,
+    JOB_LAST,
+    JOB_LAPS,
+    JOB_COPY,
+    JOB_OPERANDS,
+    JOB_SUM,
+    JOB_WORDS
+};
+/* Words of a lap's result, and of the head before them. */
+enum { LAP_CYCLES, LAP_CONSTANTS, LAP_WORDS };
+enum { OUT_SM, OUT_DONE, OUT_HEAD };
+
+static const char *const rivals[] = {"none", "same", "other", NULL};
+
+static const struct param params[] = {
+    {"bytes",                                                      PARAM_NUMBER, "4096", 48, 1u << 20, NULL,
+     "code of a lap, without its head, B"},
+    {"total",                                                      PARAM_NUMBER, "65536", 256, 1u << 20, NULL,
+     "code of the kernel, B"},
+    {"block",                                                    PARAM_NUMBER, "64", 48, 1u << 16, NULL,
+     "code from one possible end of a lap to the next, B"},
+    {"from",                         PARAM_NUMBER, "0", 0, 1u << 20, NULL,
+     "code before the first possible end of a lap, B; 0: a block"},
+    {"chains",                                                      PARAM_NUMBER, "4", 1, CHAINS_MOST, NULL,
+     "independent chains of instructions"},
+    {"warm",                                                     PARAM_NUMBER, "4", 0, 4096, NULL, "laps before those kept"},
+    {"laps",                                                    PARAM_NUMBER, "8", 1, 4096, NULL, "laps kept"},
+    {"flush",                                      PARAM_NUMBER, "0", 0, 1u << 20, NULL,
+     "other code that runs between laps, B"},
+    {"constants",                                                      PARAM_NUMBER, "0", 0, 1u << 16, NULL,
+     "constants loaded between laps, B"},
+    {"constants_stride",                                                        PARAM_NUMBER, "64", 4, 4096, NULL,
+     "distance of these loads, B"},
+    {"sm",                                                    PARAM_NUMBER, "0", 0, SLOTS - 1, NULL, "SM that is timed"},
+    {"rival",         PARAM_WORD, "none", 0, 0, rivals,
+     "what others run meanwhile: the same code or another copy"},
+    {"rival_sm",                                                       PARAM_NUMBER, "1", 0, SLOTS - 1, NULL, "first SM of rivals"},
+    {"rival_sms",                                                         PARAM_NUMBER, "1", 1, SLOTS, NULL, "SMs with a rival"},
+    {"rival_warp",                                                    PARAM_NUMBER, "0", 0, 31, NULL,
+     "warp of its block that a rival is; on the SM that is timed not 0"},
+    {0},
+};
+
+static const char *const columns[] = {"sm",    "lap",   "cycles", "constants",
+                                      "rival", "start", "end",    NULL};
+
+struct code {
+    uint64_t blocks, first, block, last; /* first: bytes of the first block */
+    unsigned chains, copies;
+    uint64_t constants, stride, flush, laps, warm;
+    uint64_t sm, rival_sm, rival_sms, rival_warp;
+    bool rivals;
+};
+
+static int check(const struct code *c, const struct device_info *info,
+                 struct error *err)
+{
+    const int64_t sms = info->value[PROPERTY_SMS];
+    const uint64_t end = c->rivals ? c->rival_sm + c->rival_sms : 0;
+    if ((c->block | c->first) % MACHINE_BYTES != 0)
+        return error_set(err, ERR_USAGE,
+                         "block and from must be multiples of %d",
+                         MACHINE_BYTES);
+    if (c->blocks < 3)
+        return error_set(err, ERR_USAGE,
+                         "total leaves no room for three blocks");
+    if (c->last >= c->blocks)
+        return error_set(err, ERR_USAGE, "bytes is more than total");
+    if (sms > 0 && (c->sm >= (uint64_t)sms || end > (uint64_t)sms))
+        return error_set(err, ERR_USAGE,
+                         "an SM is asked for beyond the %" PRId64 " of %s", sms,
+                         info->name);
+    return 0;
+}
+
+static int code_read(const struct experiment *e, const struct device_info *info,
+                     struct code *c, struct error *err)
+{
+    const char *const rival = experiment_word(e, "rival");
+    const uint64_t bytes = experiment_number(e, "bytes");
+    const uint64_t total = experiment_number(e, "total");
+    *c = (struct code){
+        .block = experiment_number(e, "block"),
+        .chains = (unsigned)experiment_number(e, "chains"),
+        .copies = strcmp(rival, "other") == 0 ? 2 : 1,
+        .constants = experiment_number(e, "constants"),
+        .stride = experiment_number(e, "constants_stride"),
+        .flush = experiment_number(e, "flush"),
+        .laps = experiment_number(e, "laps"),
+        .warm = experiment_number(e, "warm"),
+        .sm = experiment_number(e, "sm"),
+        .rival_sm = experiment_number(e, "rival_sm"),
+        .rival_sms = experiment_number(e, "rival_sms"),
+        .rival_warp = experiment_number(e, "rival_warp"),
+        .rivals = strcmp(rival, "none") != 0,
+    };
+    c->first = experiment_number(e, "from");
+    c->first = c->first > c->block ? c->first : c->block;
+    c->blocks = total > c->first ? (total - c->first) / c->block + 1 : 0;
+    c->last =
+        bytes > c->first ? (bytes - c->first + c->block - 1) / c->block : 0;
+    return check(c, info, err);
+}
+
+/* ---- the kernel ------------------------------------------------------- */
+
+static void declare(struct kernel_text *k, const struct code *c)
+{
+    kernel_line(k, ".reg .b32 %%sm, %%me, %%slot, %%warp, %%bit, %%last, "
+                   "%%move, %%left, %%copy, %%word, %%sink;");
+    kernel_line(k, ".reg .b64 %%at, %%end, %%job, %%out, %%t0, %%t1, %%lap, "
+                   "%%constants;");
+    kernel_line(k, ".reg .f32 %%a<%u>, %%b, %%c;", c->chains);
+    kernel_line(k, ".reg .pred %%p, %%q;");
+}
+
+/* The first block on a wanted SM takes its jobs; all other threads leave but
+ * the first of the warps that work. */
+static void choose(struct kernel_text *k, const struct code *c)
+{
+    kernel_line(k, "mov.u32 %%sm, %%smid;");
+    kernel_line(k, "mov.u32 %%me, %%tid.x;");
+    kernel_line(k, "setp.ne.u32 %%p, %%me, 0;");
+    kernel_line(k, "@%%p bra CLAIMED;");
+    kernel_line(k, "ld.param.u64 %%at, [slots];");
+    kernel_line(k, "mad.wide.u32 %%at, %%sm, 4, %%at;");
+    kernel_line(k, "atom.global.exch.b32 %%slot, [%%at], 0xffffffff;");
+    kernel_line(k, "st.shared.u32 [claimed], %%slot;");
+    kernel_line(k, "CLAIMED:");
+    kernel_line(k, "bar.sync 0;");
+    kernel_line(k, "ld.shared.u32 %%slot, [claimed];");
+    kernel_line(k, "setp.eq.u32 %%p, %%slot, 0xffffffff;");
+    kernel_line(k, "@%%p ret;");
+    kernel_line(k, "and.b32 %%bit, %%me, 31;");
+    kernel_line(k, "setp.ne.u32 %%p, %%bit, 0;");
+    kernel_line(k, "@%%p ret;");
+    kernel_line(k, "shr.u32 %%warp, %%me, 5;");
+    kernel_line(k, "ld.param.u64 %%job, [jobs];");
+    kernel_line(k, "and.b32 %%bit, %%slot, %d;", ROLE_MAIN);
+    kernel_line(k, "setp.eq.u32 %%q, %%warp, 0;");
+    kernel_line(k, "setp.ne.and.u32 %%p, %%bit, 0, %%q;");
+    kernel_line(k, "@%%p bra CHOSEN;");
+    kernel_line(k, "and.b32 %%bit, %%slot, %d;", ROLE_RIVAL);
+    kernel_line(k, "setp.eq.u32 %%q, %%warp, %" PRIu64 ";", c->rival_warp);
+    kernel_line(k, "setp.ne.and.u32 %%p, %%bit, 0, %%q;");
+    kernel_line(k, "@!%%p ret;");
+    kernel_line(k, "add.u64 %%job, %%job, %d;", 8 * JOB_WORDS);
+    kernel_line(k, "CHOSEN:");
+}
+
+static void read_job(struct kernel_text *k, const struct code *c)
+{
+    kernel_line(k, "ld.global.cg.u64 %%out, [%%job+%d];", 8 * JOB_OUT);
+    kernel_line(k, "ld.global.cg.u32 %%last, [%%job+%d];", 8 * JOB_LAST);
+    kernel_line(k, "ld.global.cg.u32 %%move, [%%job+%d];", 8 * JOB_LAST + 4);
+    kernel_line(k, "ld.global.cg.u32 %%left, [%%job+%d];", 8 * JOB_LAPS);
+    kernel_line(k, "ld.global.cg.u32 %%copy, [%%job+%d];", 8 * JOB_COPY);
+    kernel_line(k, "ld.global.cg.f32 %%b, [%%job+%d];", 8 * JOB_OPERANDS);
+    kernel_line(k, "ld.global.cg.f32 %%c, [%%job+%d];", 8 * JOB_OPERANDS + 4);
+    kernel_line(k, "cvt.u64.u32 %%at, %%sm;");
+    kernel_line(k, "st.global.u64 [%%out+%d], %%at;", 8 * OUT_SM);
+    for (unsigned i = 0; i < c->chains; i++)
+        kernel_line(k, "mov.f32 %%a%u, %%b;", i);
+    kernel_line(k, "mov.u32 %%sink, 0;");
+    kernel_line(k, "mov.u64 %%t0, 0;");
+    kernel_line(k, "mov.u64 %%constants, 0;");
+    if (c->copies > 1) {
+        kernel_line(k, "setp.eq.u32 %%p, %%copy, 1;");
+        kernel_line(k, "@%%p bra LAP1;");
+    }
+}
+
+/* In-order issue: the last of them is there when the clock is read. */
+static void load_constants(struct kernel_text *k, const struct code *c,
+                           unsigned copy)
+{
+    kernel_line(k, "mov.u64 %%at, constants;");
+    kernel_line(k, "add.u64 %%end, %%at, %" PRIu64 ";", c->constants);
+    kernel_line(k, "CONSTANTS%u:", copy);
+    kernel_line(k, ".pragma \"nounroll\";");
+    kernel_line(k, "ld.const.u32 %%word, [%%at];");
+    kernel_line(k, "add.u64 %%at, %%at, %" PRIu64 ";", c->stride);
+    kernel_line(k, "setp.lt.u64 %%p, %%at, %%end;");
+    kernel_line(k, "xor.b32 %%sink, %%sink, %%word;");
+    kernel_line(k, "@%%p bra CONSTANTS%u;", copy);
+}
+
+/* So many multiply-adds, on the chains in turn. */
+static void multiply_adds(struct buf *out, const struct code *c, uint64_t count)
+{
+    for (uint64_t i = 0; i < count; i++) {
+        const unsigned chain = (unsigned)(i % c->chains);
+        buf_printf(out, "    fma.rn.f32 %%a%u, %%a%u, %%b, %%c;\n", chain,
+                   chain);
+    }
+}
+
+/* What a lap begins with: the last one's time is kept. */
+static void lap_head(struct kernel_text *k, const struct code *c, unsigned copy)
+{
+    kernel_line(k, "LAP%u:", copy);
+    kernel_line(k, "mov.u64 %%t1, %%clock64;");
+    kernel_line(k, "sub.u64 %%lap, %%t1, %%t0;");
+    kernel_line(k, "st.global.v2.u64 [%%out+%d], {%%lap, %%constants};",
+                8 * OUT_HEAD);
+    kernel_line(k, "add.u64 %%out, %%out, %d;", 8 * LAP_WORDS);
+    kernel_line(k, "setp.eq.u32 %%p, %%left, 0;");
+    kernel_line(k, "@%%p bra DONE;");
+    kernel_line(k, "sub.u32 %%left, %%left, 1;");
+    kernel_note(k, "moves by 0, which keeps the comparisons in the loop");
+    kernel_line(k, "add.u32 %%last, %%last, %%move;");
+    if (c->constants > 0)
+        load_constants(k, c, copy);
+    if (c->flush > 0) {
+        multiply_adds(k->out, c, c->flush / MACHINE_BYTES);
+        kernel_note(k, "a branch, which is never taken: no instruction is "
+                       "moved over it and the clock read");
+        kernel_line(k, "setp.eq.u32 %%p, %%left, 0xffffffff;");
+        kernel_line(k, "@%%p bra DONE;");
+    }
+    kernel_line(k, "TIMED%u:", copy);
+    kernel_line(k, "mov.u64 %%t0, %%clock64;");
+    kernel_line(k, "sub.u64 %%constants, %%t0, %%t1;");
+}
+
+static void block(struct kernel_text *k, uint64_t number,
+                  const struct buf *body, unsigned copy)
+{
+    kernel_line(k, "setp.eq.u32 %%p, %%last, %" PRIu64 ";", number);
+    buf_append(k->out, body->data, body->length);
+    kernel_line(k, "@%%p bra.uni LAP%u;", copy);
+}
+
+static void blocks(struct kernel_text *k, const struct code *c, unsigned copy)
+{
+    struct buf first = {0}, body = {0};
+    /* Two instructions of a block are its comparison and its branch. */
+    multiply_adds(&first, c, c->first / MACHINE_BYTES - 2);
+    multiply_adds(&body, c, c->block / MACHINE_BYTES - 2);
+    kernel_line(k, "CODE%u:", copy);
+    for (uint64_t i = 0; i < c->blocks; i++)
+        block(k, i, i == 0 ? &first : &body, copy);
+    /* No lap comes so far. */
+    kernel_line(k, "bra DONE;");
+    buf_free(&first);
+    buf_free(&body);
+}
+
+static void finish(struct kernel_text *k, const struct code *c)
+{
+    kernel_line(k, "DONE:");
+    for (unsigned i = 1; i < c->chains; i++)
+        kernel_line(k, "add.f32 %%a0, %%a0, %%a%u;", i);
+    kernel_line(k, "cvt.rn.f32.u32 %%b, %%sink;");
+    kernel_line(k, "add.f32 %%a0, %%a0, %%b;");
+    kernel_line(k, "st.global.f32 [%%job+%d], %%a0;", 8 * JOB_SUM);
+    kernel_line(k, "ld.global.cg.u64 %%out, [%%job+%d];", 8 * JOB_OUT);
+    kernel_line(k, "mov.u64 %%at, 1;");
+    kernel_line(k, "st.global.u64 [%%out+%d], %%at;", 8 * OUT_DONE);
+    kernel_end(k);
+}
+
+static int kernel(const struct experiment *e, const struct device_info *info,
+                  struct buf *ptx, struct error *err)
+{
+    struct code c;
+    if (code_read(e, info, &c, err) != 0)
+        return err->code;
+    struct kernel_text k;
+    char variables[128] = ".shared .align 4 .b8 claimed[4];\n";
+    if (c.constants > 0)
+        snprintf(variables, sizeof variables,
+                 ".shared .align 4 .b8 claimed[4];\n"
+                 ".const .align 256 .b8 constants[65536];\n");
+    kernel_begin(&k, ptx, info->cc_major, info->cc_minor, variables, "code",
+                 "jobs slots");
+    declare(&k, &c);
+    choose(&k, &c);
+    read_job(&k, &c);
+    for (unsigned copy = 0; copy < c.copies; copy++) {
+        lap_head(&k, &c, copy);
+        blocks(&k, &c, copy);
+    }
+    finish(&k, &c);
+    return 0;
+}
+
+/* ---- where the code lies ---------------------------------------------- */
+
+/* Instructions from the kernel's beginning to a label of its text. */
+static uint64_t instructions_before(const char *text, const char *label)
+{
+    const char *const end = strstr(text, label);
+    uint64_t count = 0;
+    for (const char *line = strchr(text, '{'); line < end;
+         line = strchr(line + 1, '\n'))
+        if (strncmp(line + 1, "    ", 4) == 0 && line[5] != '.' &&
+            line[5] != '/')
+            count++;
+    return count;
+}
+
+/* Of a lap, B from the beginning of the kernel's code. */
+struct place {
+    int64_t start, end;
+};
+
+static struct place placed(const struct code *c, uint64_t start, uint64_t first)
+{
+    return (struct place){(int64_t)start,
+                          (int64_t)(first + c->last * c->block)};
+}
+
+static struct place place_of(struct prober *prober, const struct code *c,
+                             const char *ptx)
+{
+    const void *cubin;
+    size_t length, bytes = 0;
+    struct machine_loop loop;
+    if (prober_code(prober, ptx, &cubin, &length) != 0)
+        return placed(
+            c,
+            MACHINE_BYTES * instructions_before(ptx, c->flush > 0 ? "\nTIMED0:"
+                                                                  : "\nLAP0:"),
+            MACHINE_BYTES * instructions_before(ptx, "\nCODE0:") + c->first);
+    const unsigned char *const text =
+        machine_text(cubin, length, "code", &bytes);
+    if (text == NULL || !machine_find_loop(text, bytes, c->flush > 0 ? 2 : 1,
+                                           c->block, c->blocks, &loop))
+        return (struct place){-1, -1};
+    return placed(c, loop.start, loop.first);
+}
+
+/* ---- the launch ------------------------------------------------------- */
+
+struct buffers {
+    uint64_t jobs, slots, out;
+    size_t out_words; /* of one job */
+};
+
+static int reserve(struct prober *prober, const struct code *c,
+                   struct buffers *b, struct error *err)
+{
+    b->out_words = OUT_HEAD + LAP_WORDS * (c->warm + c->laps + 1);
+    if (prober_buffer(prober, BUFFER_JOBS, 2 * JOB_WORDS * 8, &b->jobs, err) !=
+            0 ||
+        prober_buffer(prober, BUFFER_SLOTS, SLOTS * sizeof(int32_t), &b->slots,
+                      err) != 0)
+        return err->code;
+    /* A rival makes twice the laps and writes behind. */
+    return prober_buffer(prober, BUFFER_OUT, 3 * b->out_words * 8, &b->out,
+                         err);
+}
+
+static void fill_job(const struct code *c, uint64_t *job, uint64_t out,
+                     uint64_t laps, uint64_t copy)
+{
+    const float operands[2] = {1, 0};
+    job[JOB_OUT] = out;
+    job[JOB_LAST] = c->last;
+    job[JOB_LAPS] = laps;
+    job[JOB_COPY] = copy;
+    memcpy(&job[JOB_OPERANDS], operands, sizeof operands);
+}
+
+/* Rivals of one launch write to one place; they make more laps, so that they
+ * are there to the end. */
+static int upload(struct device *d, const struct code *c,
+                  const struct buffers *b, struct error *err)
+{
+    uint64_t jobs[2 * JOB_WORDS] = {0}, head[OUT_HEAD] = {0};
+    int32_t slots[SLOTS];
+    const uint64_t laps = c->warm + c->laps;
+    fill_job(c, jobs, b->out, laps, 0);
+    fill_job(c, jobs + JOB_WORDS, b->out + b->out_words * 8, 2 * laps,
+             c->copies - 1);
+    for (uint64_t i = 0; i < SLOTS; i++) {
+        const bool main = i == c->sm;
+        const bool rival = c->rivals && i - c->rival_sm < c->rival_sms &&
+                           !(main && c->rival_warp == 0);
+        const int32_t roles = (main ? ROLE_MAIN : 0) + (rival ? ROLE_RIVAL : 0);
+        slots[i] = roles != 0 ? roles : NO_ROLE;
+    }
+    if (device_copy_in(d, b->out, head, sizeof head, err) != 0 ||
+        device_copy_in(d, b->out + b->out_words * 8, head, sizeof head, err) ||
+        device_copy_in(d, b->jobs, jobs, sizeof jobs, err) != 0)
+        return err->code;
+    return device_copy_in(d, b->slots, slots, sizeof slots, err);
+}
+
+static int launch(struct prober *prober, struct kernel *k, const struct code *c,
+                  const struct buffers *b, unsigned times, struct error *err)
+{
+    const int64_t sms = prober_info(prober)->value[PROPERTY_SMS];
+    const struct launch launch = {
+        .grid = {times * (unsigned)(sms > 0 ? sms : SLOTS)},
+        .block = {        32 * (c->rivals ? (unsigned)c->rival_warp + 1 : 1)                                        },
+        .carve_out = CARVE_OUT_DEFAULT,
+        .args = { &b->jobs,                                         &b->slots},
+        .arg_count = 2,
+    };
+    return device_launch(prober_device(prober), k, &launch, err);
+}
+
+static int run_until_done(struct prober *prober, struct kernel *k,
+                          const struct code *c, const struct buffers *b,
+                          uint64_t *out, struct error *err)
+{
+    struct device *const d = prober_device(prober);
+    for (unsigned i = 0; i < LAUNCHES_MOST; i++) {
+        if (upload(d, c, b, err) != 0 ||
+            launch(prober, k, c, b, i + 1, err) != 0 ||
+            device_copy_out(d, out, b->out, 2 * b->out_words * 8, err) != 0)
+            return err->code;
+        if (out[OUT_DONE] == 1 &&
+            (!c->rivals || out[b->out_words + OUT_DONE] == 1))
+            return 0;
+    }
+    return error_set(err, ERR_DEVICE,
+                     "no block came to run on SM %" PRIu64 " in %d launches",
+                     c->sm, LAUNCHES_MOST);
+}
+
+static void add_rows(const struct code *c, const uint64_t *out,
+                     const uint64_t *rival, struct place place,
+                     struct samples *samples)
+{
+    /* The first result is of the time before the first lap.  A rival's laps
+     * are those after its first, when the lap that is timed is still on. */
+    const uint64_t *at = out + OUT_HEAD + LAP_WORDS * (c->warm + 1);
+    rival += OUT_HEAD + LAP_WORDS * 2;
+    for (uint64_t lap = 0; lap < c->laps; lap++, at += LAP_WORDS) {
+        int64_t *const row = samples_row(samples);
+        row[COLUMN_SM] = (int64_t)out[OUT_SM];
+        row[COLUMN_LAP] = (int64_t)lap;
+        row[COLUMN_CYCLES] = (int64_t)at[LAP_CYCLES];
+        row[COLUMN_CONSTANTS] = (int64_t)at[LAP_CONSTANTS];
+        row[COLUMN_RIVAL] =
+            c->rivals ? (int64_t)rival[LAP_WORDS * lap + LAP_CYCLES] : 0;
+        row[COLUMN_START] = place.start;
+        row[COLUMN_END] = place.end;
+    }
+}
+
+static int once(struct prober *prober, const struct experiment *e,
+                struct samples *samples, struct error *err)
+{
+    struct code c;
+    struct buffers b;
+    struct buf ptx = {0};
+    struct kernel *k;
+    if (code_read(e, prober_info(prober), &c, err) != 0)
+        return err->code;
+    int status = kernel(e, prober_info(prober), &ptx, err);
+    if (status == 0)
+        status = prober_load(prober, buf_string(&ptx), "code", &k, err);
+    if (status == 0)
+        status = reserve(prober, &c, &b, err);
+    if (status == 0) {
+        uint64_t *const out = xcalloc(2 * b.out_words, sizeof *out);
+        status = run_until_done(prober, k, &c, &b, out, err);
+        if (status == 0)
+            add_rows(&c, out, out + b.out_words,
+                     place_of(prober, &c, buf_string(&ptx)), samples);
+        free(out);
+    }
+    buf_free(&ptx);
+    return status;
+}
+
+static double figure(const struct experiment *e, const struct samples *samples,
+                     size_t from)
+{
+    (void)e;
+    return (double)samples_at(samples, from, COLUMN_CYCLES);
+}
+
+/* A launch times many laps: it is not repeated. */
+const struct probe probe_code = {
+    .name = "code",
+    .what = "cost of a lap through straight-line code, by its size",
+    .params = params,
+    .columns = columns,
+    .figure = figure,
+    .repeats_least = 1,
+    .repeats_most = 1,
+    .kernel = kernel,
+    .once = once,
+};

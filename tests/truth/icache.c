@@ -1,0 +1,208 @@
+/*
+ * Instruction caches: what the studies find of the shipped profiles, and of
+ * hierarchies that nobody built, is what the profile says; what is not found
+ * is not measured, or a bound that holds.
+ */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "base/rng.h"
+#include "device/sim/profile.h"
+#include "device/sim/shipped.h"
+#include "sonde.h"
+#include "testing.h"
+
+static const char *const components[] = {"icache_l0", "icache_l1",
+                                         "icache_l15"};
+
+static struct sonde *measured(const char *spec, uint64_t seed)
+{
+    static const char *const studies[] = {"icache_sharing"};
+    const struct sonde_options options = {
+        .device = spec, .seed = seed, .no_cache = true};
+    struct sonde_error err;
+    struct sonde *session;
+    ASSERT_DONE(sonde_open(&session, &options, &err), err);
+    ck_assert_msg(sonde_run(session, studies, 1, &err) >= 0, "%s", err.text);
+    return session;
+}
+
+/* True if it was found; the test fails where it is not what is true. */
+static bool is_true(const struct sonde *s, const char *component,
+                    const char *attribute, double truth, double tolerance)
+{
+    char id[64];
+    double found;
+    snprintf(id, sizeof id, "%s.%s", component, attribute);
+    if (!sonde_number(s, id, &found)) {
+        ck_assert_ptr_nonnull(sonde_because(s, id));
+        return false;
+    }
+    ck_assert_msg(fabs(found - truth) <= tolerance, "%s: expected %g, found %g",
+                  id, truth, found);
+    return true;
+}
+
+/* How many findings of the levels before L2 were made. */
+static size_t compare(const struct sonde *s, const struct profile *p,
+                      size_t *asked)
+{
+    const struct profile_path *const path = &p->paths[PATH_INSTRUCTION];
+    size_t found = 0;
+    *asked = 0;
+    for (size_t i = 0; i < path->levels; i++) {
+        const struct profile_cache *const cache = &p->caches[path->cache[i]];
+        if (cache->scope == SCOPE_GPU)
+            break;
+        const double hit = path->latency[i].cycles[0];
+        const double miss =
+            (i + 1 < path->levels ? path->latency[i + 1] : path->memory)
+                .cycles[0] -
+            hit;
+        *asked += 4;
+        found += is_true(s, components[i], "size",
+                         (double)cache_shape_bytes(&cache->shape), 0);
+        found +=
+            is_true(s, components[i], "line", (double)cache->shape.line, 0);
+        found += is_true(s, components[i], "miss_penalty", miss,
+                         fmax(1.5, 0.025 * miss));
+        found += is_true(s, components[i], "per_sm",
+                         (double)cache->copies_per_sm, 0);
+    }
+    return found;
+}
+
+START_TEST(shipped_profiles_are_recovered)
+{
+    const char *const name = shipped_profiles[_i].name;
+    struct profile *profile;
+    struct error err;
+    size_t asked;
+    ASSERT_DONE(profile_open(name, NULL, &profile, &err), err);
+    char *const spec = xasprintf("sim:%s", name);
+    struct sonde *const s = measured(spec, 1);
+    ck_assert_uint_eq(compare(s, profile, &asked), asked);
+    ck_assert_uint_gt(asked, 0);
+    sonde_close(s, &(struct sonde_error){0});
+    profile_free(profile);
+    free(spec);
+}
+END_TEST
+
+/* The v100's constants share a cache of 128 KiB with instructions: so its size
+ * is found, though a module may hold 64 KiB of constants. */
+START_TEST(constants_beyond_a_module_are_measured_by_code)
+{
+    struct sonde *const s = measured("sim:v100", 2);
+    ck_assert(is_true(s, "const_l15", "size", 131072, 0));
+    sonde_close(s, &(struct sonde_error){0});
+}
+END_TEST
+
+static uint64_t draw(struct rng *r, uint64_t least, uint64_t most)
+{
+    return least + rng_below(r, most - least + 1);
+}
+
+/* One to three caches, each at least 1.6 times the one before. */
+static void write_hierarchy(struct rng *r, struct buf *caches, struct buf *path,
+                            struct buf *latency)
+{
+    static const char *const policies[] = {"lru", "lru", "fifo", "nru",
+                                           "random"};
+    static const char *const scopes[] = {"sm", "sm", "tpc", "gpc"};
+    const uint64_t levels = draw(r, 1, 3);
+    uint64_t line = 64u << rng_below(r, 2), size = draw(r, 4096, 20480);
+    uint64_t cycles = draw(r, 1, 10);
+    for (uint64_t i = 0; i < levels && size <= 112 * 1024; i++) {
+        const uint64_t ways = draw(r, 2, 12);
+        const uint64_t sets = (size + line * ways - 1) / (line * ways);
+        buf_printf(caches,
+                   "\"i%" PRIu64 "\": {\"line\": %" PRIu64
+                   ", \"sets\": %" PRIu64 ", \"ways\": %" PRIu64
+                   ", \"policy\": \"%s\", \"scope\": \"%s\"}, ",
+                   i, line, sets, ways, policies[rng_below(r, 5)],
+                   scopes[rng_below(r, 4)]);
+        buf_printf(path, "\"i%" PRIu64 "\", ", i);
+        buf_printf(latency, "\"i%" PRIu64 "\": %" PRIu64 ", ", i, cycles);
+        cycles += draw(r, 20, 150);
+        size = sets * ways * line * draw(r, 16, 60) / 10;
+        line *= line < 256 ? draw(r, 1, 2) : 1;
+    }
+    buf_printf(latency, "\"l2\": %" PRIu64 ", \"memory\": %" PRIu64, cycles,
+               cycles + 300);
+}
+
+static char *random_profile(uint64_t seed)
+{
+    struct rng r;
+    struct buf out = {0}, caches = {0}, path = {0}, latency = {0};
+    rng_seed(&r, seed);
+    write_hierarchy(&r, &caches, &path, &latency);
+    buf_printf(
+        &out,
+        "{\"name\": \"r\", \"architecture\": \"r\", \"compute_capability\": "
+        "\"8.0\", \"sms\": 8, \"sms_per_tpc\": 2, \"tpcs_per_gpc\": 2, "
+        "\"warp_schedulers\": 4, \"max_threads_per_block\": 1024, "
+        "\"max_warps_per_sm\": 48, \"max_blocks_per_sm\": 16, "
+        "\"clock_khz\": 1000000, \"memory_bytes\": 1073741824, "
+        "\"caches\": {%s \"l2\": {\"line\": 128, \"sector\": 32, \"sets\": "
+        "2048, \"ways\": 16, \"policy\": \"lru\", \"scope\": \"gpu\"}}, "
+        "\"paths\": {\"global.ca\": {\"caches\": [\"l2\"], \"latency\": "
+        "{\"l2\": 200, \"memory\": 500}}, \"global.cg\": {\"caches\": "
+        "[\"l2\"], \"latency\": {\"l2\": 200, \"memory\": 500}}, "
+        "\"instruction\": {\"caches\": [%s \"l2\"], \"latency\": {%s}}}, "
+        "\"shared_memory\": {\"bytes\": 49152, \"latency\": 30, "
+        "\"conflict_cycles\": 2}, \"isa\": {\"default\": {\"O3\": %" PRIu64
+        "}}, \"noise\": {\"jitter_cycles\": 1.5, \"spike_rate\": 0.002, "
+        "\"spike_cycles\": 300}}",
+        buf_string(&caches), buf_string(&path), buf_string(&latency),
+        draw(&r, 4, 20));
+    buf_free(&caches);
+    buf_free(&path);
+    buf_free(&latency);
+    return buf_take(&out);
+}
+
+START_TEST(nothing_measured_of_random_hierarchies_is_wrong)
+{
+    char *const json = random_profile((uint64_t)_i);
+    char *const file = testing_file("gpu.json", json);
+    char *const spec = xasprintf("sim:%s", file);
+    struct profile *profile;
+    struct error err;
+    size_t asked;
+    ASSERT_DONE(profile_parse(json, file, &profile, &err), err);
+    struct sonde *const s = measured(spec, (uint64_t)_i);
+    compare(s, profile, &asked);
+    sonde_close(s, &(struct sonde_error){0});
+    profile_free(profile);
+    free(spec);
+    free(file);
+    free(json);
+}
+END_TEST
+
+static int profile_count(void)
+{
+    int count = 0;
+    while (shipped_profiles[count].name != NULL)
+        count++;
+    return count;
+}
+
+Suite *suite_truth_icache(void)
+{
+    TCase *t;
+    Suite *const suite = suite_of("truth_icache", 60, &t);
+    tcase_add_loop_test(t, shipped_profiles_are_recovered, 0, profile_count());
+    tcase_add_test(t, constants_beyond_a_module_are_measured_by_code);
+    tcase_add_loop_test(t, nothing_measured_of_random_hierarchies_is_wrong, 1,
+                        6);
+    return suite;
+}
