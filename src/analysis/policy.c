@@ -269,30 +269,31 @@ struct policy_verdict policy_find(const struct policy_load *loads, size_t count,
 
 /* ---- weights ---------------------------------------------------------- */
 
-/* One sequence up to the first load that contradicts what is known or that the
- * clock could not tell. */
+/*
+ * One sequence up to the first load that contradicts what is known or that the
+ * clock could not tell.  The first load of all lines but the last hits, since
+ * they fill the set; so the last pushes one out.
+ */
 static size_t follow_victims(const struct policy_load *loads, size_t count,
                              uint32_t ways, uint32_t *way, size_t *victims)
 {
-    uint32_t filled = 0, newest = 0;
+    uint32_t seen = 0, newest = ways;
     size_t found = 0;
-    bool out = false; /* a line is out, which one the next miss tells */
-    for (uint32_t i = 0; i <= ways; i++)
-        way[i] = UINT32_MAX;
-    for (size_t i = 0; i < count && loads[i].outcome != LOAD_UNKNOWN; i++) {
+    for (uint32_t i = 0; i < ways; i++)
+        way[i] = i;
+    for (size_t i = 0; i < count; i++) {
         const uint32_t line = loads[i].line;
         const bool miss = loads[i].outcome == LOAD_MISS;
-        if (line > ways || (miss && out && line == newest))
+        if (seen <= ways) {
+            /* What the clock cannot tell of the last must have been a miss. */
+            const enum policy_outcome wrong =
+                seen < ways ? LOAD_MISS : LOAD_HIT;
+            if (line != seen++ || loads[i].outcome == wrong)
+                break;
+        } else if (loads[i].outcome == LOAD_UNKNOWN || line > ways ||
+                   (miss && line == newest)) {
             break;
-        if (way[line] == UINT32_MAX) { /* its first load */
-            if (!miss)
-                break;
-            way[line] = filled < ways ? filled : 0;
-            out = filled++ >= ways;
-            newest = line;
         } else if (miss) {
-            if (!out)
-                break;
             victims[way[line]]++;
             found++;
             way[newest] = way[line];
@@ -315,4 +316,16 @@ size_t policy_victims(const struct policy_load *loads, size_t count,
     }
     free(way);
     return found;
+}
+
+double policy_unevenness(const size_t *victims, uint32_t ways, size_t found)
+{
+    const double expected = (double)found / ways;
+    double chi = 0;
+    if (found == 0)
+        return 0;
+    for (uint32_t i = 0; i < ways; i++)
+        chi += ((double)victims[i] - expected) *
+               ((double)victims[i] - expected) / expected;
+    return chi - (ways - 1);
 }

@@ -57,11 +57,16 @@ double policy_random(const struct policy_load *loads, size_t count,
                      struct policy_score *score);
 
 /*
- * Of loads over ways + 1 lines: how often each way was the victim, ways
- * numbered in the order in which the first `ways` different lines came. Returns
- * the number of victims, 0 if the loads contradict themselves.
+ * Of loads over ways + 1 lines: how often each way was the victim.  A sequence
+ * begins with one load of each line in order; the first `ways` are in the set
+ * then, and each way is called by the number of the line that is in it.
+ * Returns the number of victims.
  */
 size_t policy_victims(const struct policy_load *loads, size_t count,
                       uint32_t ways, size_t *victims);
+
+/* By how much victims differ more than chance has it: chi-square of even
+ * shares less its mean; its variance is 2 (ways − 1). */
+double policy_unevenness(const size_t *victims, uint32_t ways, size_t found);
 
 #endif

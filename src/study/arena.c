@@ -501,21 +501,40 @@ static int bring_near(struct arena *a, const struct segment *list,
 {
     struct samples s;
     struct buf steps = {0};
+    if (a->lasting)
+        return 0;
     put_laps(&steps, 2, "", list);
     put(&steps, "!", &(struct segment){list->start, 1, 0});
-    if (a->lasting) {
-        buf_free(&steps);
-        return 0;
-    }
     if (visit(a, list, &steps, 0, &s, NULL, err) != 0)
         return err->code;
     samples_free(&s);
     return 0;
 }
 
-int arena_draw(struct arena *a, const struct segment *list, size_t visits,
-               unsigned take, struct policy_load **loads, size_t *count,
-               struct error *err)
+/* What comes before the draws; returns how many of its loads are kept, but of
+ * no use.  Others of the set push out what a lasting cache held of the list. */
+static size_t write_start(const struct arena *a, const struct segment *list,
+                          bool stays, struct buf *steps)
+{
+    const char *const mark = a->filler.count > 0 ? "!" : "";
+    const struct segment all_but_last = {list->start, list->count - 1,
+                                         list->step};
+    const struct segment others = {list->start + list->count * list->step,
+                                   2 * list->count, list->step};
+    if (stays) {
+        const uint64_t laps = a->lasting ? 24 : 1;
+        put_laps(steps, laps, mark, &all_but_last);
+        put(steps, "!", list);
+        return *mark == '\0' ? 0 : laps * all_but_last.count;
+    }
+    if (a->lasting)
+        put_laps(steps, 2, mark, &others);
+    return a->lasting && *mark != '\0' ? 2 * others.count : 0;
+}
+
+int arena_draw(struct arena *a, const struct segment *list, bool stays,
+               size_t visits, unsigned take, struct policy_load **loads,
+               size_t *count, struct error *err)
 {
     struct samples s;
     struct buf steps = {0};
@@ -524,13 +543,7 @@ int arena_draw(struct arena *a, const struct segment *list, size_t visits,
     if (find_base(a, list, &base, err) != 0 ||
         (take <= 1 && bring_near(a, list, err) != 0))
         return err->code;
-    if (a->lasting) {
-        /* Others of the set push out what it held of the list. */
-        const struct segment before = {list->start + list->count * list->step,
-                                       2 * list->count, list->step};
-        put_laps(&steps, 2, a->filler.count > 0 ? "!" : "", &before);
-    }
-    const size_t skip = a->lasting && a->filler.count > 0 ? 4 * list->count : 0;
+    const size_t skip = write_start(a, list, stays, &steps);
     snprintf(draws, sizeof draws, "!~%zu/", visits);
     put(&steps, draws, list);
     if (visit(a, list, &steps, take, &s, NULL, err) != 0)

@@ -63,10 +63,12 @@ int arena_which(struct arena *arena, const struct segment *groups, size_t count,
                 uint64_t other, size_t *which, struct error *err);
 
 /* Loads of lines drawn at random from `list`, in order: what each was and
- * whether it missed.  `loads` is the caller's to free. */
-int arena_draw(struct arena *arena, const struct segment *list, size_t visits,
-               unsigned take, struct policy_load **loads, size_t *count,
-               struct error *err);
+ * whether it missed, added to *loads, which is the caller's to free.  Nothing
+ * of the list is there at first; or, if it `stays`, all but its last line are,
+ * and before the draws each is loaded once. */
+int arena_draw(struct arena *arena, const struct segment *list, bool stays,
+               size_t visits, unsigned take, struct policy_load **loads,
+               size_t *count, struct error *err);
 
 /* What one set of a cache turned out to be, and how the others are chosen. */
 enum arena_index { ARENA_MODULO, ARENA_BITS, ARENA_UNEQUAL };

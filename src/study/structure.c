@@ -129,58 +129,68 @@ static int draw(struct inquiry *q, uint64_t lines, size_t visits,
     *loads = NULL;
     *count = 0;
     for (unsigned take = 1; take <= takes; take++)
-        if (arena_draw(&q->arena, &list, visits, take, loads, count, err) != 0)
+        if (arena_draw(&q->arena, &list, false, visits, take, loads, count,
+                       err) != 0)
             return err->code;
     return 0;
 }
 
 /* Loads of one launch: few, since a load that is disturbed ends what can be
  * followed; and ways of which shares are told apart. */
-enum { FOLLOWED = 300, VICTIMS_LEAST = 2000, WAYS_WEIGHED = 32 };
+enum { FOLLOWED = 500, VICTIMS_LEAST = 3000, WAYS_WEIGHED = 32 };
 
-/* Victims until the largest share is within 0.02: 4.5 deviations. */
-static size_t victims_wanted(const size_t *victims, uint32_t ways, size_t found)
+/* Who was the victim, over all launches.  In a cache that lasts ways have other
+ * names in each, and only the unevenness can be summed. */
+struct weighing {
+    size_t victims[WAYS_WEIGHED], found, launches;
+    double unevenness;
+};
+
+/* Victims until the largest share is within 0.02: 5.5 deviations. */
+static size_t victims_wanted(const struct weighing *w, uint32_t ways)
 {
     double most = 0;
     for (uint32_t i = 0; i < ways; i++)
-        most = fmax(most, (double)victims[i] / (double)(found + 1));
-    const double wanted = most * (1 - most) * (4.5 / 0.02) * (4.5 / 0.02);
+        most = fmax(most, (double)w->victims[i] / (double)(w->found + 1));
+    const double wanted = most * (1 - most) * (5.5 / 0.02) * (5.5 / 0.02);
     return wanted > VICTIMS_LEAST ? (size_t)wanted : VICTIMS_LEAST;
 }
 
-/* Whether shares differ by more than chance: six deviations of a chi-square of
- * ways − 1 degrees. */
-static bool are_equal(const size_t *victims, uint32_t ways, size_t found)
-{
-    const double expected = (double)found / ways;
-    double chi = 0;
-    for (uint32_t i = 0; i < ways; i++)
-        chi += ((double)victims[i] - expected) *
-               ((double)victims[i] - expected) / expected;
-    return chi < ways - 1 + 6 * sqrt(2.0 * (ways - 1)) + 6;
-}
-
-static int weigh(struct inquiry *q, double *weights, bool *equal,
-                 struct error *err)
+static int weigh(struct inquiry *q, struct weighing *w, struct error *err)
 {
     const uint32_t ways = (uint32_t)q->shape.ways;
     const struct segment list = {0, ways + 1, q->shape.same};
-    size_t victims[WAYS_WEIGHED] = {0}, found = 0;
-    for (unsigned take = 1;
-         found < victims_wanted(victims, ways, found) && take < 4000; take++) {
+    *w = (struct weighing){0};
+    for (unsigned take = 1; w->found < victims_wanted(w, ways) && take < 1000;
+         take++) {
         struct policy_load *loads = NULL;
         size_t count = 0, here[WAYS_WEIGHED];
-        if (arena_draw(&q->arena, &list, FOLLOWED, take, &loads, &count, err))
-            return err->code;
-        found += policy_victims(loads, count, ways, here);
-        for (uint32_t i = 0; i < ways; i++)
-            victims[i] += here[i];
+        const int status = arena_draw(&q->arena, &list, true, FOLLOWED, take,
+                                      &loads, &count, err);
+        const size_t found =
+            status == 0 ? policy_victims(loads, count, ways, here) : 0;
         free(loads);
+        if (status != 0)
+            return status;
+        w->found += found;
+        w->launches += found > 0;
+        w->unevenness += policy_unevenness(here, ways, found);
+        for (uint32_t i = 0; i < ways; i++)
+            w->victims[i] += here[i];
     }
-    for (uint32_t i = 0; i < ways; i++)
-        weights[i] = (double)victims[i] / (double)(found + 1);
-    *equal = are_equal(victims, ways, found);
+    if (!q->arena.lasting) {
+        w->unevenness = policy_unevenness(w->victims, ways, w->found);
+        w->launches = 1;
+    }
     return 0;
+}
+
+/* Deviations from even shares. */
+static double deviations(const struct weighing *w, uint32_t ways)
+{
+    return w->launches == 0
+               ? 0
+               : w->unevenness / sqrt(2.0 * (ways - 1) * (double)w->launches);
 }
 
 static void say_scores(struct inquiry *q, const struct policy_verdict *v)
@@ -204,30 +214,54 @@ static void report_policy(struct inquiry *q, enum cache_policy policy)
         drop(q, WEIGHTS);
 }
 
-/* Random victims, or some ways more often than others? */
-static int find_weights(struct inquiry *q, const struct policy_load *loads,
-                        size_t count, bool random_explains, struct error *err)
+/* The shares as weights, if the loads are as likely under them as they should
+ * be. */
+static void report_weights(struct inquiry *q, const struct weighing *w,
+                           const struct policy_load *loads, size_t count)
 {
     const uint32_t ways = (uint32_t)q->shape.ways;
     double weights[WAYS_WEIGHED];
-    bool equal = false;
-    if (ways > WAYS_WEIGHED || q->arena.lasting) {
-        if (random_explains)
-            report_policy(q, POLICY_RANDOM);
-        return 0;
-    }
-    if (weigh(q, weights, &equal, err) != 0)
-        return err->code;
-    if (equal && random_explains)
-        report_policy(q, POLICY_RANDOM);
     struct policy_score score;
-    if (equal || policy_random(loads, count, weights, ways, true, &score) > 6)
-        return 0;
+    for (uint32_t i = 0; i < ways; i++)
+        weights[i] = (double)w->victims[i] / (double)w->found;
+    if (q->arena.lasting) {
+        report_policy(q, POLICY_WEIGHTED);
+        finding_none(q->finding[WEIGHTS],
+                     "in a cache that outlasts launches no way can be named");
+        return;
+    }
+    if (policy_random(loads, count, weights, ways, true, &score) > 6)
+        return;
     struct value list = value_list();
     for (uint32_t i = 0; i < ways; i++)
         value_push(&list, value_number(weights[i]));
     report_policy(q, POLICY_WEIGHTED);
     measured(q, WEIGHTS, list);
+}
+
+/* Random victims, or some ways more often than others?  Shares are even within
+ * 4 deviations, and uneven beyond 8. */
+static int find_weights(struct inquiry *q, const struct policy_load *loads,
+                        size_t count, bool random_explains, struct error *err)
+{
+    const uint32_t ways = (uint32_t)q->shape.ways;
+    struct weighing w;
+    if (ways > WAYS_WEIGHED) {
+        if (random_explains)
+            report_policy(q, POLICY_RANDOM);
+        return 0;
+    }
+    if (weigh(q, &w, err) != 0)
+        return err->code;
+    finding_protocol(q->finding[POLICY], "victims",
+                     value_number((double)w.found));
+    if (w.found < VICTIMS_LEAST)
+        return 0;
+    const double uneven = deviations(&w, ways);
+    if (uneven < 4 && random_explains)
+        report_policy(q, POLICY_RANDOM);
+    else if (uneven > 8)
+        report_weights(q, &w, loads, count);
     return 0;
 }
 
