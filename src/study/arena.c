@@ -434,7 +434,7 @@ int arena_evicts(struct arena *a, const struct segment *group,
 
 /* Settles all groups, and times them before and after the other came. */
 static int try_which(struct arena *a, const struct segment *groups,
-                     size_t count, uint64_t other, size_t *which,
+                     size_t count, uint64_t other, size_t *votes,
                      struct error *err)
 {
     struct samples s;
@@ -461,29 +461,46 @@ static int try_which(struct arena *a, const struct segment *groups,
     bool stayed = true;
     for (size_t i = 0; i < each; i++)
         stayed = stayed && judge(a, base, cycles[skip + i]) == LOAD_HIT;
-    *which = stayed ? count : count + 1;
-    for (size_t i = 0; stayed && i < count; at += groups[i++].count)
+    bool any = false;
+    for (size_t i = 0; stayed && i < count; at += groups[i++].count) {
+        bool missed = false;
         for (uint64_t n = 0; n < groups[i].count; n++)
-            if (judge(a, base, cycles[at + each + n]) != LOAD_HIT)
-                *which = i;
+            missed =
+                missed || judge(a, base, cycles[at + each + n]) != LOAD_HIT;
+        votes[i] += missed;
+        any = any || missed;
+    }
+    votes[count] += stayed && !any;
     free(cycles);
     samples_free(&s);
     return 0;
 }
 
+/* The group, or none, with so many more votes than any other; `count` + 1 if
+ * there is no such. */
+static size_t elected(const size_t *votes, size_t count, size_t lead)
+{
+    size_t best = 0, next = 0;
+    for (size_t i = 1; i <= count; i++)
+        if (votes[i] > votes[best])
+            best = i;
+    for (size_t i = 0; i <= count; i++)
+        if (i != best && votes[i] > next)
+            next = votes[i];
+    return votes[best] >= next + lead ? best : count + 1;
+}
+
 int arena_which(struct arena *a, const struct segment *groups, size_t count,
                 uint64_t other, size_t *which, struct error *err)
 {
-    enum { LEAD = 2, TRIES = 16 };
-    size_t *const votes = xcalloc(count + 2, sizeof *votes);
+    /* Disturbed loads vote for other groups: one must lead by three. */
+    enum { LEAD = 3, TRIES = 24 };
+    size_t *const votes = xcalloc(count + 1, sizeof *votes);
     int status = 0;
     *which = count + 1;
     for (int i = 0; i<TRIES && * which> count && status == 0; i++) {
-        size_t one = count + 1;
-        status = try_which(a, groups, count, other, &one, err);
-        votes[one]++;
-        if (one <= count && votes[one] >= LEAD)
-            *which = one;
+        status = try_which(a, groups, count, other, votes, err);
+        *which = elected(votes, count, LEAD);
     }
     free(votes);
     if (status == 0 && *which > count)

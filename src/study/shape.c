@@ -20,6 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buf.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/rng.h"
@@ -391,6 +392,12 @@ static int find_unequal(struct arena *a, uint64_t lines, struct arena_shape *s,
         s->set_ways = xcalloc(d.sets, sizeof *s->set_ways);
         while (first < lines && !deals_from(&d, first, s->set_ways))
             first++;
+        struct buf text = {0};
+        for (uint64_t i = 0; i < lines; i++)
+            buf_printf(&text, " %" PRIu32, d.set[i]);
+        log_say(LOG_DEBUG, "dealing: %zu sets, begins at %" PRIu64 ":%s",
+                d.sets, first, buf_string(&text));
+        buf_free(&text);
         *s = (struct arena_shape){.index = ARENA_UNEQUAL,
                                   .sets = first < lines ? d.sets : 0,
                                   .ways = d.group[0].count,

@@ -137,7 +137,13 @@ static int draw(struct inquiry *q, uint64_t lines, size_t visits,
 
 /* Loads of one launch: few, since a load that is disturbed ends what can be
  * followed; and ways of which shares are told apart. */
-enum { FOLLOWED = 500, VICTIMS_LEAST = 3000, WAYS_WEIGHED = 32 };
+enum {
+    FOLLOWED = 500,
+    FOLLOWED_LASTING = 1500, /* unevenness shows in long sequences only */
+    VICTIMS_LEAST = 3000,
+    VICTIMS_LASTING = 12000,
+    WAYS_WEIGHED = 32
+};
 
 /* Who was the victim, over all launches.  In a cache that lasts ways have other
  * names in each, and only the unevenness can be summed. */
@@ -147,8 +153,11 @@ struct weighing {
 };
 
 /* Victims until the largest share is within 0.02: 5.5 deviations. */
-static size_t victims_wanted(const struct weighing *w, uint32_t ways)
+static size_t victims_wanted(const struct weighing *w, uint32_t ways,
+                             bool lasting)
 {
+    if (lasting)
+        return VICTIMS_LASTING;
     double most = 0;
     for (uint32_t i = 0; i < ways; i++)
         most = fmax(most, (double)w->victims[i] / (double)(w->found + 1));
@@ -161,12 +170,15 @@ static int weigh(struct inquiry *q, struct weighing *w, struct error *err)
     const uint32_t ways = (uint32_t)q->shape.ways;
     const struct segment list = {0, ways + 1, q->shape.same};
     *w = (struct weighing){0};
-    for (unsigned take = 1; w->found < victims_wanted(w, ways) && take < 1000;
+    for (unsigned take = 1;
+         w->found < victims_wanted(w, ways, q->arena.lasting) && take < 1000;
          take++) {
         struct policy_load *loads = NULL;
         size_t count = 0, here[WAYS_WEIGHED];
-        const int status = arena_draw(&q->arena, &list, true, FOLLOWED, take,
-                                      &loads, &count, err);
+        const int status =
+            arena_draw(&q->arena, &list, true,
+                       q->arena.lasting ? FOLLOWED_LASTING : FOLLOWED, take,
+                       &loads, &count, err);
         const size_t found =
             status == 0 ? policy_victims(loads, count, ways, here) : 0;
         free(loads);
@@ -240,7 +252,7 @@ static void report_weights(struct inquiry *q, const struct weighing *w,
 }
 
 /* Random victims, or some ways more often than others?  Shares are even within
- * 4 deviations, and uneven beyond 8. */
+ * 3 deviations, and uneven beyond 7. */
 static int find_weights(struct inquiry *q, const struct policy_load *loads,
                         size_t count, bool random_explains, struct error *err)
 {
@@ -258,9 +270,10 @@ static int find_weights(struct inquiry *q, const struct policy_load *loads,
     if (w.found < VICTIMS_LEAST)
         return 0;
     const double uneven = deviations(&w, ways);
-    if (uneven < 4 && random_explains)
+    finding_protocol(q->finding[POLICY], "uneven", value_number(uneven));
+    if (uneven < 3 && random_explains)
         report_policy(q, POLICY_RANDOM);
-    else if (uneven > 8)
+    else if (uneven > 7)
         report_weights(q, &w, loads, count);
     return 0;
 }
