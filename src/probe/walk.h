@@ -92,9 +92,14 @@ struct walk {
          1ull << 40,                                                           \
          NULL,                                                                 \
          "bytes more on each further SM"},                                     \
-        {"shift", PARAM_NUMBER, "0", 0, 1ull << 40, NULL,                          \
-     "where in its buffer the ring begins, B"},                                \
-    {"sm", PARAM_NUMBER, "0", 0, 1023, NULL, "first SM"},                  \
+        {"shift",                                                              \
+         PARAM_NUMBER,                                                         \
+         "0",                                                                  \
+         0,                                                                    \
+         1ull << 40,                                                           \
+         NULL,                                                                 \
+         "where in its buffer the ring begins, B"},                            \
+        {"sm", PARAM_NUMBER, "0", 0, 1023, NULL, "first SM"},                  \
         {"sms", PARAM_NUMBER, "1", 1, 1024, NULL, "how many SMs at once"},     \
         {"carve",                                                              \
          PARAM_NUMBER,                                                         \
@@ -117,7 +122,12 @@ struct walk {
          64,                                                                   \
          NULL,                                                                 \
          "then sweep the ring's range so many times with all threads"},        \
-        {"sweep_op", PARAM_WORD, "same", 0, 0, walk_sweep_ops,                 \
+        {"sweep_op",                                                           \
+         PARAM_WORD,                                                           \
+         "same",                                                               \
+         0,                                                                    \
+         0,                                                                    \
+         walk_sweep_ops,                                                       \
          "cache operator of that sweep"},                                      \
         {"warm",                                                               \
          PARAM_NUMBER,                                                         \
@@ -127,8 +137,8 @@ struct walk {
          NULL,                                                                 \
          "then chase so many laps untimed"},
 
-extern const char *const walk_spaces[], *const walk_ops[], *const walk_orders[],
-    *const walk_sweep_ops[];
+extern const char *const walk_spaces[],
+    *const walk_ops[], *const walk_orders[], *const walk_sweep_ops[];
 
 /* Reads the common parameters; ERR_USAGE where they contradict each other.  Of
  * a ring that is chased for less than a lap only the first `reach` × visits
@@ -142,22 +152,25 @@ uint64_t walk_region(const struct walk *walk);
 
 /* One SM's work, as the kernel reads it: 64-bit words in this order. */
 enum walk_word {
-    JOB_START, /* pointer to the first element */
-    JOB_BASE,  /* address of the ring */
+    JOB_START, /* pointer to the first element, less %memory */
+    JOB_BASE,  /* that to the ring's start */
     JOB_FLUSH,
     JOB_FLUSH_BYTES,
     JOB_SWEEP,
     JOB_SWEEP_BYTES,
     JOB_SWEEPS,
     JOB_LINKS,
-    JOB_LINK_COUNT, /* (element, pointer) pairs, shared memory only */
+    JOB_LINK_COUNT, /* (element, pointer) pairs, for what only the block or
+                       the thread can write */
+    JOB_TEXTURE,    /* texture object */
     JOB_OUT,        /* where the results go */
     JOB_OWN,        /* the probe's own words follow */
     JOB_WORDS = 16
 };
 
-/* Module variables that a walking kernel needs. */
-#define WALK_VARIABLES ".extern .shared .align 16 .b8 pool[];\n\n"
+/* Appends the module variables that a walking kernel needs. */
+void walk_variables(const struct walk *walk, const struct device_info *info,
+                    struct buf *out);
 /* Bytes at the start of `pool` that the opening keeps for itself. */
 enum { WALK_POOL_OWN = 16 };
 
@@ -165,7 +178,8 @@ enum { WALK_POOL_OWN = 16 };
  * Writes the opening: parameters `jobs slots`, choice of the SM, flush and
  * sweep.  What follows is run by thread 0 of a working block alone.  Declares
  * %job (.b64, the job's address), %ptr (the first pointer), %again (.pred),
- * %sm (.b32).
+ * %sm and %memory (.b32: what pointers into the space's own memory count from;
+ * 0 for those into global memory).
  */
 void walk_opening(struct kernel_text *k, const struct walk *walk);
 /* Loads a word of the job past L1, so that it takes no line of the ring's. */
