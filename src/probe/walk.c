@@ -591,21 +591,34 @@ static int build_rings(struct stage *s, size_t words_each,
     return 0;
 }
 
-/* Constants are written by the host alone. */
-static int write_bank(struct prober *prober, const struct experiment *e,
-                      const struct stage *s, struct error *err)
+/* The caller frees. */
+static unsigned char *bank_of(const struct stage *s, size_t bytes)
 {
-    const size_t bytes = (size_t)ring_end(s->walk);
     unsigned char *const bank = xcalloc(1, bytes);
     const uint64_t *const pairs = (const void *)s->links.data;
-    uint64_t at;
     for (size_t i = 0; i < s->links.length / LINK_BYTES; i++) {
         const uint32_t pointer = (uint32_t)pairs[2 * i + 1];
         memcpy(bank + pairs[2 * i], &pointer, sizeof pointer);
     }
+    return bank;
+}
+
+/* Constants are written by the host alone; and only if they are others than
+ * before, since that takes them out of L2. */
+static int write_bank(struct prober *prober, const struct experiment *e,
+                      const struct stage *s, struct error *err)
+{
+    struct device *const d = prober_device(prober);
+    const size_t bytes = (size_t)ring_end(s->walk);
+    unsigned char *const bank = bank_of(s, bytes);
+    unsigned char *const before = xcalloc(1, bytes);
+    uint64_t at;
     int status = prober_symbol(prober, e, "bank", &at, err);
     if (status == 0)
-        status = device_copy_in(prober_device(prober), at, bank, bytes, err);
+        status = device_copy_out(d, before, at, bytes, err);
+    if (status == 0 && memcmp(bank, before, bytes) != 0)
+        status = device_copy_in(d, at, bank, bytes, err);
+    free(before);
     free(bank);
     return status;
 }

@@ -241,6 +241,22 @@ void finding_evidence(struct finding *f, const char *experiment)
     f->evidence[f->evidence_count++] = xstrdup(experiment);
 }
 
+void finding_copy(struct finding *f, const struct finding *from)
+{
+    finding_set(f, from->status, value_copy(&from->value),
+                from->unit != NULL ? from->unit : "");
+    if (from->has_interval)
+        finding_interval(f, from->interval[0], from->interval[1],
+                         from->confidence);
+    if (from->because != NULL)
+        finding_because(f, "%s", from->because);
+    for (size_t i = 0; i < from->protocol_count; i++)
+        finding_protocol(f, from->protocol[i].name,
+                         value_copy(&from->protocol[i].value));
+    for (size_t i = 0; i < from->evidence_count; i++)
+        finding_evidence(f, from->evidence[i]);
+}
+
 bool finding_number(const struct finding *f, double *number)
 {
     if (f == NULL || f->value.kind != VALUE_NUMBER ||

@@ -121,6 +121,9 @@ void finding_protocol(struct finding *finding, const char *name,
                       struct value value);
 void finding_evidence(struct finding *finding, const char *experiment);
 
+/* All of `from` but its id and its study. */
+void finding_copy(struct finding *finding, const struct finding *from);
+
 /* True if the finding has a number that may be relied on. */
 bool finding_number(const struct finding *finding, double *number);
 

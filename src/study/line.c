@@ -16,27 +16,53 @@
 #include "study/study.h"
 
 static const char *const needs[] = {"sector", NULL};
-static const char *const gives[] = {"l1.line", "l2.line", NULL};
+static const char *const gives[] = {
+    "l1.line",       "texture.line",   "readonly.line", "local.line",
+    "const_l1.line", "const_l15.line", "l2.line",       NULL,
+};
 
-enum { LINE_MOST = 1024 };
+/* No line is known that is longer, and none shorter. */
+enum { LINE_MOST = 1024, SHORTEST = 32 };
 
 /* Where the second part begins, in multiples of the first one's length: odd and
  * even, and such that no address bit is the same in all. */
 static const unsigned places[] = {1, 2, 3, 4, 7, 8};
 
-/* Share of the loads that miss, by their average cost, for one place. */
+/* The elements of one candidate: `count` in the cache's size, and `more` from
+ * `beyond` on. */
+struct layout {
+    uint64_t line, count, beyond, more;
+};
+
+/* No more elements beyond than there is room for, where that is bounded; none
+ * if that leaves too few to tell. */
+static struct layout lay_out(const struct level_row *row,
+                             const struct level_facts *facts, uint64_t line,
+                             size_t place)
+{
+    struct layout l = {.line = line, .count = facts->fits / line};
+    l.beyond = places[place] * l.count * line + line / 2;
+    l.more = l.count - l.count / 4;
+    if (row->bound == NULL)
+        return l;
+    const uint64_t room = row->most > l.beyond ? row->most - l.beyond : 0;
+    l.more = room / line < l.more ? room / line : l.more;
+    if (l.more < l.count / 16 + 2)
+        l.more = 0;
+    return l;
+}
+
+/* Share of the loads that miss, by their average cost. */
 static int miss_share(struct lab *lab, const struct level_row *row,
-                      const struct level_facts *facts, uint64_t line,
-                      size_t place, int warm, struct finding *f, double *share,
+                      const struct level_facts *facts, const struct layout *l,
+                      int warm, struct finding *f, double *share,
                       struct error *err)
 {
-    const uint64_t count = facts->fits / line;
-    const uint64_t beyond = places[place] * count * line + line / 2;
     struct cost cost;
     if (lab_average(lab, &cost, err,
                     "chase %s list=0:%" PRIu64 ":%" PRIu64 ",%" PRIu64
                     ":%" PRIu64 ":%" PRIu64 " warm=%d visits=4096 repeats=1",
-                    row->load, count, line, beyond, count - count / 4, line,
+                    row->load, l->count, l->line, l->beyond, l->more, l->line,
                     warm) != 0)
         return err->code;
     *share = (cost.cycles - facts->plateau) / (facts->miss - facts->plateau);
@@ -45,24 +71,29 @@ static int miss_share(struct lab *lab, const struct level_row *row,
     return 0;
 }
 
-/* Of too many lines at least 40 % miss under any policy of the model; of what
- * fits, next to none, once it has settled. */
-static const double overfull_share = 0.25, certain_share = 0.95;
+/* Of too many lines nearly as many miss as there are too many, 40 % with three
+ * quarters beyond, under any policy of the model; of what fits, next to none,
+ * once it has settled. */
+static double overfull_share(const struct layout *l)
+{
+    return 0.58 * (double)l->more / (double)(l->count + l->more);
+}
+static const double certain_share = 0.95;
 /* Laps after which a cache with random victims has settled well enough. */
 enum { SETTLING = 16 };
 
 /* The share once the ring has settled, as far as that may change the verdict.
  */
 static int settled_share(struct lab *lab, const struct level_row *row,
-                         const struct level_facts *facts, uint64_t line,
-                         size_t place, struct finding *f, double *share,
-                         struct error *err)
+                         const struct level_facts *facts,
+                         const struct layout *l, struct finding *f,
+                         double *share, struct error *err)
 {
-    if (miss_share(lab, row, facts, line, place, 1, f, share, err) != 0)
+    if (miss_share(lab, row, facts, l, 1, f, share, err) != 0)
         return err->code;
-    if (*share <= overfull_share || *share >= certain_share)
+    if (*share <= overfull_share(l) || *share >= certain_share)
         return 0;
-    return miss_share(lab, row, facts, line, place, SETTLING, f, share, err);
+    return miss_share(lab, row, facts, l, SETTLING, f, share, err);
 }
 
 /* True if a cache with lines of `line` bytes or more is overfull at every
@@ -73,16 +104,19 @@ static int overfull(struct lab *lab, const struct level_row *row,
 {
     *yes = true;
     for (size_t place = 0; *yes && place < COUNT_OF(places); place++) {
+        const struct layout l = lay_out(row, facts, line, place);
         double share = 0;
-        if (settled_share(lab, row, facts, line, place, f, &share, err) != 0)
+        if (l.more == 0)
+            continue;
+        if (settled_share(lab, row, facts, &l, f, &share, err) != 0)
             return err->code;
-        *yes = share > overfull_share;
+        *yes = share > overfull_share(&l);
     }
     return 0;
 }
 
-static void conclude(struct finding *f, struct level_facts *facts,
-                     uint64_t line)
+static void conclude(struct finding *f, const struct level_row *row,
+                     struct level_facts *facts, uint64_t line)
 {
     if (line > LINE_MOST) {
         finding_none(f,
@@ -91,9 +125,26 @@ static void conclude(struct finding *f, struct level_facts *facts,
                      LINE_MOST);
         return;
     }
+    const bool nearest = row->apart > SHORTEST && line == row->apart;
     facts->line = line;
-    finding_set(f, STATUS_MEASURED, value_number((double)line), "B");
-    finding_interval(f, (double)line, (double)line, 0.99);
+    finding_set(f, nearest ? STATUS_AT_MOST : STATUS_MEASURED,
+                value_number((double)line), "B");
+    if (nearest)
+        lab_because_apart(f, row);
+    else
+        finding_interval(f, (double)line, (double)line, 0.99);
+}
+
+/* A line that is not seen to make room is no shorter than what it brings in. */
+static void report_bound(struct finding *f, const struct level_row *row,
+                         struct level_facts *facts)
+{
+    facts->line = facts->sector;
+    finding_set(f, STATUS_AT_LEAST, value_number((double)facts->sector), "B");
+    finding_because(f,
+                    "it is no shorter than the sector, and too few lines more "
+                    "than fit can be asked for: %s",
+                    row->bound);
 }
 
 static int ask(struct lab *lab, const struct level_row *row,
@@ -102,6 +153,10 @@ static int ask(struct lab *lab, const struct level_row *row,
     struct finding *const f = lab_finding(lab, row->component, "line");
     if (facts->sector == 0) {
         finding_none(f, "the sector is not known");
+        return 0;
+    }
+    if (row->bound != NULL && lay_out(row, facts, LINE_MOST, 0).more == 0) {
+        report_bound(f, row, facts);
         return 0;
     }
     /* From above, since long lines make short rings; a line is no shorter than
@@ -114,7 +169,7 @@ static int ask(struct lab *lab, const struct level_row *row,
             overfull(lab, row, facts, line, f, &over, err) != 0)
             return err->code;
     }
-    conclude(f, facts, over && line == LINE_MOST ? 2 * LINE_MOST : line);
+    conclude(f, row, facts, over && line == LINE_MOST ? 2 * LINE_MOST : line);
     return 0;
 }
 

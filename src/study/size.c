@@ -27,10 +27,17 @@
 #include "study/study.h"
 
 static const char *const needs[] = {"line", NULL};
-static const char *const gives[] = {"l1.size", "l2.size", NULL};
+static const char *const gives[] = {
+    "l1.size",       "texture.size",   "readonly.size", "local.size",
+    "const_l1.size", "const_l15.size", "l2.size",       NULL,
+};
 static const char *const kernels[] = {
     "trace op=ca sweep=1 records=256",
     "trace op=cg sweep=1 records=1024",
+    "trace space=texture records=256",
+    "trace space=readonly records=256",
+    "trace space=constant records=256",
+    "trace space=local records=256",
     NULL,
 };
 
@@ -72,6 +79,7 @@ struct asked {
     double rate;         /* spikes as slow as that, of one load */
     struct seen control; /* the ring, surely in the cache, that told the rate */
     int records;         /* loads that a trace keeps */
+    uint64_t lead;       /* how often a further element leads, B; 0: never */
     bool whole;          /* judge by whole laps; else by a glance */
     bool careful;        /* by very many laps */
     uint64_t overfull;   /* the smallest ring seen to miss, by whole laps … */
@@ -196,7 +204,8 @@ static struct seen expect(const struct asked *a, uint64_t bytes)
     const bool glance = !a->whole && s.lines > 2 * GLANCE;
     s.laps = glance ? 1 : laps_for(a, s.lines);
     /* A whole lap has the leading elements in it. */
-    s.loads = glance ? GLANCE : s.laps * (s.lines + (bytes + LEAD - 1) / LEAD);
+    const uint64_t leads = a->lead > 0 ? (bytes + a->lead - 1) / a->lead : 0;
+    s.loads = glance ? GLANCE : s.laps * (s.lines + leads);
     return s;
 }
 
@@ -213,12 +222,12 @@ static int look(struct asked *a, const struct search_sizes *sizes,
     const uint64_t last = sizes->first + (sizes->count - 1) * sizes->step;
     const uint64_t loads = expect(a, last).loads;
     if (lab_probe(a->lab, &t, &name, err,
-                  "trace %s bytes=%" PRIu64 " stride=%" PRIu64
-                  " lead=%d step=%" PRIu64 " sms=%zu sweep=1 warm=%" PRIu64
+                  "trace %s bytes=%" PRIu64 " stride=%" PRIu64 " lead=%" PRIu64
+                  " step=%" PRIu64 " sms=%zu sweep=%d warm=%" PRIu64
                   " visits=%" PRIu64 " above=%.0f records=%d",
-                  a->row->load, sizes->first, a->facts->line, LEAD,
-                  sizes->count > 1 ? sizes->step : 0, sizes->count, warm, loads,
-                  floor(a->low), a->records) != 0)
+                  a->row->load, sizes->first, a->facts->line, a->lead,
+                  sizes->count > 1 ? sizes->step : 0, sizes->count,
+                  a->row->swept, warm, loads, floor(a->low), a->records) != 0)
         return err->code;
     for (size_t i = 0; i < sizes->count; i++) {
         seen[i] = expect(a, sizes->first + i * sizes->step);
@@ -312,10 +321,12 @@ static int learn(struct asked *a, struct error *err)
 {
     const struct level_facts *const f = a->facts;
     struct samples t;
+    char fill[LAB_FILL];
+    lab_fill(a->row, 1, fill);
     if (lab_probe(a->lab, &t, NULL, err,
                   "trace %s bytes=%" PRIu64 " stride=%" PRIu64
-                  " sweep=1 warm=0 visits=2048",
-                  a->row->load, f->deep, f->line) != 0)
+                  " %s visits=2048",
+                  a->row->load, f->deep, f->line, fill) != 0)
         return err->code;
     const size_t cycles = samples_column(&t, "cycles");
     double *const slow = xreallocarray(NULL, t.rows, sizeof *slow);
@@ -350,11 +361,15 @@ static int learn(struct asked *a, struct error *err)
     return 0;
 }
 
-/* Of a cache that each SM has, sizes are tried on several SMs at once. */
-static size_t sms_at_once(const struct asked *a)
+/* Of a cache that each SM has, sizes up to `most` are tried on several SMs at
+ * once, as far as there is room for that many. */
+static size_t sms_at_once(const struct asked *a, uint64_t most)
 {
     const int64_t sms = a->lab->info->value[PROPERTY_SMS];
-    return !a->row->of_sm ? 1 : sms < SMS ? (size_t)(sms > 0 ? sms : 1) : SMS;
+    const uint64_t room = a->row->most / (2 * most);
+    if (!a->row->of_sm || room < 2 || sms < 2)
+        return 1;
+    return within(1, room < SMS ? room : SMS, (uint64_t)sms);
 }
 
 /* The bracket around the edge, down to so many lines. */
@@ -362,10 +377,11 @@ static int find_edge(struct asked *a, uint64_t least, uint64_t most,
                      uint64_t lines, struct search *search, struct error *err)
 {
     const uint64_t line = a->facts->line;
+    most = most < a->row->most ? most : a->row->most;
     const struct search_range range = {.least = least / line * line,
                                        .most = most / line * line,
                                        .granularity = lines * line,
-                                       .at_once = sms_at_once(a)};
+                                       .at_once = sms_at_once(a, most)};
     return search_size(&range, fits, a, search, err);
 }
 
@@ -386,6 +402,20 @@ static int find_size_of_large(struct asked *a, struct search *edge,
                            err);
 }
 
+/* Most spaces share the storage of L1: whether its size is theirs is tried
+ * before others. */
+static int try_size_of_l1(struct asked *a, struct search *edge,
+                          struct error *err)
+{
+    const struct level_facts *const f = a->facts;
+    const struct level_facts *const l1 = &a->lab->facts[LEVEL_L1];
+    edge->state = SEARCH_ALL_FIT;
+    if (f == l1 || !a->row->of_sm || l1->size < f->fits - f->fits / 8 ||
+        l1->size % f->line != 0 || l1->size + f->line > 2 * f->overflows)
+        return 0;
+    return find_edge(a, l1->size, l1->size + f->line, 1, edge, err);
+}
+
 static int find_size(struct asked *a, struct search *edge, struct error *err)
 {
     const struct level_facts *const f = a->facts;
@@ -394,6 +424,8 @@ static int find_size(struct asked *a, struct search *edge, struct error *err)
          edge->state == SEARCH_BRACKETED))
         return err->code;
     a->whole = true;
+    if (try_size_of_l1(a, edge, err) != 0 || edge->state == SEARCH_BRACKETED)
+        return err->code;
     return find_edge(a, f->fits - f->fits / 8, 2 * f->overflows, 1, edge, err);
 }
 
@@ -436,6 +468,8 @@ static int most_that_hit(struct asked *a, const struct search *edge,
             .first = (edge->overflows + edge->fits / beyond[i]) / line * line,
             .count = 1};
         struct seen s;
+        if (ring.first > a->row->most)
+            break;
         if (look(a, &ring, 1, &s, err) != 0)
             return err->code;
         const uint64_t missed = s.slow / s.laps;
@@ -506,6 +540,7 @@ static int ask(struct lab *lab, const struct level_row *row,
                       .row = row,
                       .facts = facts,
                       .records = row->of_sm ? RECORDS_SM : RECORDS_SHARED,
+                      .lead = row->apart > LEAD_BIT ? 0 : LEAD,
                       .finding = lab_finding(lab, row->component, "size")};
     struct search edge;
     finding_protocol(a.finding, "load", value_text(row->words));
@@ -516,6 +551,12 @@ static int ask(struct lab *lab, const struct level_row *row,
     }
     if (facts->line == 0) {
         finding_none(a.finding, "the line is not known");
+        return 0;
+    }
+    if (facts->overflows == 0) {
+        finding_set(a.finding, STATUS_AT_LEAST,
+                    value_number((double)facts->fits), "B");
+        finding_because(a.finding, "%s", row->bound);
         return 0;
     }
     if (learn(&a, err) != 0)
