@@ -41,6 +41,7 @@ enum { SWEEPS_MOST = 64 };
 struct curve {
     struct lab *lab;
     const struct level_row *row;
+    const struct level_facts *facts;
     double limit;    /* cycles up to which a size fits … */
     double settles;  /* … and up to which more sweeps may make it fit */
     unsigned stride; /* with which sizes are tried … */
@@ -73,6 +74,30 @@ static int try_size(struct curve *c, uint64_t bytes, unsigned stride,
 }
 
 /*
+ * The same of a level behind another, which may keep more or less of a ring:
+ * only the loads that are nearer to a miss than to a hit count, and what all
+ * others cost is a hit.
+ */
+static int try_behind(struct curve *c, uint64_t bytes, unsigned times,
+                      struct error *err)
+{
+    const struct level_facts *const f = c->facts;
+    const double half = (f->hit + f->miss) / 2 + c->lab->trace_cost;
+    struct samples s;
+    if (lab_probe(c->lab, &s, NULL, err,
+                  "trace %s bytes=%" PRIu64 " stride=%u warm=%u visits=2048",
+                  c->row->load, bytes, c->stride, times) != 0)
+        return err->code;
+    const size_t cycles = samples_column(&s, "cycles");
+    size_t slow = 0;
+    for (size_t row = 0; row < s.rows; row++)
+        slow += (double)samples_at(&s, row, cycles) > half;
+    c->cycles = f->hit + (double)slow / (double)s.rows * (f->miss - f->hit);
+    samples_free(&s);
+    return 0;
+}
+
+/*
  * A size fits if its loads cost what hits cost.  Where some miss, but far from
  * all, the ring may only not have settled: a cache that picks its victims at
  * random keeps what was in it before, and throws out what has just come.  Then
@@ -84,8 +109,12 @@ static int fits(void *context, const struct search_sizes *sizes, bool *yes,
     struct curve *const c = context;
     double settles = c->settles;
     for (unsigned times = 1; times <= SWEEPS_MOST; times *= 8) {
-        if (try_size(c, sizes->first, c->stride, times, err) != 0)
-            return err->code;
+        const int status =
+            c->row->behind != LEVEL_COUNT
+                ? try_behind(c, sizes->first, times, err)
+                : try_size(c, sizes->first, c->stride, times, err);
+        if (status != 0)
+            return status;
         *yes = c->cycles <= c->limit;
         if (*yes || c->cycles >= settles)
             break;
@@ -93,6 +122,48 @@ static int fits(void *context, const struct search_sizes *sizes, bool *yes,
         settles = c->limit + (c->cycles - c->limit) * 0.5;
     }
     return 0;
+}
+
+/* Mean cost, as a chase would find it, of the loads of a trace over `bytes`
+ * that are slower than `above`; 0 if they are less than a fifth, or than a
+ * twelfth where the stride may be an eighth of a line. */
+static int mean_of_slow(struct curve *c, uint64_t bytes, double above,
+                        double *mean, struct error *err)
+{
+    const double overhead = c->lab->trace_cost;
+    const size_t share_least = c->row->swept ? 5 : 12;
+    struct samples s;
+    char *name, fill[LAB_FILL];
+    lab_fill(c->row, 1, fill);
+    if (lab_probe(c->lab, &s, &name, err,
+                  "trace %s bytes=%" PRIu64 " stride=%u %s visits=2048",
+                  c->row->load, bytes, c->row->swept ? COARSE : c->row->fine,
+                  fill) != 0)
+        return err->code;
+    const size_t cycles = samples_column(&s, "cycles");
+    double *const slow = xreallocarray(NULL, s.rows, sizeof *slow);
+    size_t count = 0;
+    for (size_t row = 0; row < s.rows; row++)
+        if ((double)samples_at(&s, row, cycles) - overhead > above)
+            slow[count++] = (double)samples_at(&s, row, cycles) - overhead;
+    *mean = share_least * count > s.rows ? stats_trimmed_mean(slow, count, 0.02)
+                                         : 0;
+    free(slow);
+    cite(c, name);
+    free(name);
+    samples_free(&s);
+    return 0;
+}
+
+/* What a load costs of a ring that may be too large; where the cost of a miss
+ * is not known, of those loads that are slower than hits. */
+static int miss_cost_at(struct curve *c, const struct level_facts *facts,
+                        uint64_t bytes, struct error *err)
+{
+    if (!c->row->of_sm || facts->next_hit > 0)
+        return try_size(c, bytes, c->row->coarse, 1, err);
+    return mean_of_slow(c, bytes, facts->hit + fmax(8, 0.1 * facts->hit),
+                        &c->cycles, err);
 }
 
 /* True if that cost is a miss's and not, in part, a hit's. */
@@ -123,7 +194,7 @@ static int find_miss_cost(struct curve *c, const struct level_facts *facts,
     *found = false;
     for (; !*found && bytes <= c->row->most; bytes *= 2) {
         *deep = bytes;
-        if (try_size(c, bytes, c->row->coarse, 1, err) != 0)
+        if (miss_cost_at(c, facts, bytes, err) != 0)
             return err->code;
         alike = c->cycles > 1.1 * hit && c->cycles < 1.03 * before &&
                         c->cycles > 0.97 * before
@@ -132,33 +203,6 @@ static int find_miss_cost(struct curve *c, const struct level_facts *facts,
         *found = is_miss_cost(c, facts, alike);
         before = c->cycles;
     }
-    return 0;
-}
-
-/* Mean cost, as a chase would find it, of the loads of a trace over `bytes`
- * that are slower than `above`; 0 if they are less than a fifth. */
-static int mean_of_slow(struct curve *c, uint64_t bytes, double above,
-                        double *mean, struct error *err)
-{
-    const double overhead = c->lab->trace_cost;
-    struct samples s;
-    char *name, fill[LAB_FILL];
-    lab_fill(c->row, 1, fill);
-    if (lab_probe(c->lab, &s, &name, err,
-                  "trace %s bytes=%" PRIu64 " stride=%d %s visits=2048",
-                  c->row->load, bytes, COARSE, fill) != 0)
-        return err->code;
-    const size_t cycles = samples_column(&s, "cycles");
-    double *const slow = xreallocarray(NULL, s.rows, sizeof *slow);
-    size_t count = 0;
-    for (size_t row = 0; row < s.rows; row++)
-        if ((double)samples_at(&s, row, cycles) - overhead > above)
-            slow[count++] = (double)samples_at(&s, row, cycles) - overhead;
-    *mean = 5 * count > s.rows ? stats_trimmed_mean(slow, count, 0.02) : 0;
-    free(slow);
-    cite(c, name);
-    free(name);
-    samples_free(&s);
     return 0;
 }
 
@@ -249,13 +293,16 @@ static int find_costs(struct curve *c, struct level_facts *facts,
     return 0;
 }
 
-/* From which cost on a size no longer fits: 2 cycles or 4 %: above what jitter
- * and the choice of slices do; but not so much that a good part of the loads
- * could miss. */
+/* From which cost on a size no longer fits: above what jitter does, and the
+ * choice of slices, what other warps' sweeps leave out and what the level
+ * before keeps, where there are such; but not so much that a good part of the
+ * loads could miss. */
 static void set_limit(struct curve *c, double hit, double miss)
 {
     const double more = miss - hit;
-    c->limit = hit + fmin(fmax(0.04 * hit, 2), 0.1 * more);
+    const double noise =
+        c->row->swept ? fmax(0.04 * hit, 2) : fmax(0.01 * hit, 1.5);
+    c->limit = hit + fmin(noise, 0.1 * more);
     c->settles = hit + 0.7 * more;
 }
 
@@ -374,9 +421,7 @@ static int ask_behind(struct curve *c, struct level_facts *facts,
                             : above->why);
     if (!above->present || facts->hit >= 0.9 * facts->miss)
         return 0;
-    if (try_size(c, least, c->stride, 1, err) != 0)
-        return err->code;
-    set_limit(c, c->cycles, fmax(facts->miss, c->cycles * 1.2));
+    set_limit(c, facts->hit, facts->miss);
     if (find_knee(c, least, c->row->most, &search, err) != 0)
         return err->code;
     if (search.state == SEARCH_NONE_FITS)
@@ -388,7 +433,8 @@ static int ask_behind(struct curve *c, struct level_facts *facts,
 static int ask(struct lab *lab, const struct level_row *row,
                struct level_facts *facts, struct error *err)
 {
-    struct curve c = {.lab = lab, .row = row, .stride = row->fine};
+    struct curve c = {
+        .lab = lab, .row = row, .facts = facts, .stride = row->fine};
     if (row->swept)
         c.finding = lab_finding(lab, row->component, "parts");
     snprintf(facts->why, sizeof facts->why,

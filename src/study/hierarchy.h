@@ -61,6 +61,8 @@ struct level_facts {
     /* What the level holds at the cost `hit`, where that is less; else 0. */
     uint64_t near_fits, near_overflows;
     uint64_t sector, line, size; /* B; 0: not known */
+    /* The sector, the line may be shorter than that. */
+    bool sector_bound, line_bound;
 };
 
 #endif

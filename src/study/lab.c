@@ -427,12 +427,22 @@ int lab_each_level(struct lab *lab, const char *attribute, level_question *ask,
     return 0;
 }
 
-void lab_because_apart(struct finding *f, const struct level_row *row)
+uint64_t lab_shortest(const struct lab *lab, const struct level_row *row)
 {
-    finding_because(f,
-                    "two words of a thread are %u B apart in the caches of "
-                    "%s memory, since those of its warp lie between them",
-                    row->apart, row->component);
+    return row->behind == LEVEL_COUNT ? row->apart
+                                      : lab->facts[row->behind].line;
+}
+
+void lab_because_short(struct finding *f, const struct level_row *row)
+{
+    if (row->behind == LEVEL_COUNT)
+        finding_because(f,
+                        "two words of a thread are %u B apart in the caches "
+                        "of %s memory, since those of its warp lie between "
+                        "them",
+                        row->apart, row->component);
+    else
+        finding_because(f, "%s is asked for no less at a time", row->component);
 }
 
 void lab_fill(const struct level_row *row, unsigned times, char text[LAB_FILL])

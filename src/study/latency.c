@@ -46,12 +46,14 @@ static const char *const kernels[] = {
 };
 
 static void say_protocol(struct finding *f, const char *load, const char *order,
-                         bool warm)
+                         bool outside, bool warm)
 {
     finding_protocol(f, "load", value_text(load));
     finding_protocol(f, "order", value_text(order));
     finding_protocol(f, "warm", value_bool(warm));
-    finding_protocol(f, "timer", value_text("outside, two lengths"));
+    finding_protocol(f, "timer",
+                     value_text(outside ? "outside, two lengths"
+                                        : "around each load, less its cost"));
 }
 
 static uint64_t at_most(uint64_t value, uint64_t most)
@@ -59,19 +61,56 @@ static uint64_t at_most(uint64_t value, uint64_t most)
     return value < most ? value : most;
 }
 
-/* A ring that misses the level above and hits this one: lines of that one, so
- * many that it keeps none, or as many as there are here. */
+/* The middle of a trace's loads that cost between two bounds, free of spikes
+ * and of page walks; `text` is the experiment. */
+static int traced(struct lab *lab, struct cost *cost, double above,
+                  double below, const char *text, struct error *err)
+{
+    struct samples s;
+    struct rng rng;
+    if (lab_probe(lab, &s, &cost->experiment, err, "%s", text) != 0)
+        return err->code;
+    const size_t cycles = samples_column(&s, "cycles");
+    double *const kept = xreallocarray(NULL, s.rows, sizeof *kept);
+    size_t count = 0;
+    for (size_t i = 0; i < s.rows; i++) {
+        const double c = (double)samples_at(&s, i, cycles) - lab->trace_cost;
+        if (c > above && c < below)
+            kept[count++] = c;
+    }
+    rng_seed(&rng, prober_seed(lab->prober));
+    const struct stats_interval in = stats_bootstrap_median(
+        kept, count, LAB_CONFIDENCE_PERCENT / 100.0, &rng);
+    cost->cycles = stats_trimmed_mean(kept, count, 0.1);
+    cost->low = fmin(in.low, cost->cycles);
+    cost->high = fmax(in.high, cost->cycles);
+    free(kept);
+    samples_free(&s);
+    if (count > 0)
+        return 0;
+    free(cost->experiment);
+    cost->experiment = NULL;
+    return error_set(err, ERR_UNSUPPORTED,
+                     "no load of the trace cost what was looked for");
+}
+
+/* Loads that miss the level above and hit this one: of a ring of so many lines
+ * that the one above keeps few, and all are here. */
 static int hits_behind(struct lab *lab, const struct level_row *row,
                        const struct level_facts *facts, struct cost *cost,
                        struct error *err)
 {
     const struct level_facts *const above = &lab->facts[row->behind];
     const uint64_t stride = above->line > 64 ? above->line : 64;
-    const uint64_t bytes = at_most(8 * above->overflows, facts->fits);
-    return lab_chase(lab, cost, err,
-                     "chase %s bytes=%" PRIu64 " stride=%" PRIu64
-                     " warm=4 visits=64",
-                     row->load, bytes / stride * stride, stride);
+    const uint64_t bytes =
+        at_most(8 * above->overflows, facts->fits) / stride * stride;
+    char *const text = xasprintf("trace %s bytes=%" PRIu64 " stride=%" PRIu64
+                                 " warm=4 visits=1024",
+                                 row->load, bytes, stride);
+    const int status = traced(lab, cost, (above->hit + above->miss) / 2,
+                              (facts->hit + facts->miss) / 2, text, err);
+    free(text);
+    return status;
 }
 
 /* A level's hits.  64 loads at a time where every line costs the same: then
@@ -114,7 +153,7 @@ static int report_hits(struct lab *lab, enum level_id id, struct cost *cost,
     finding_cost(f, cost);
     say_protocol(f, row->words,
                  row->of_sm ? "sequential" : "random lines over all slices",
-                 true);
+                 row->behind == LEVEL_COUNT, true);
     if (!row->of_sm)
         finding_protocol(
             f, "partition",
@@ -185,39 +224,20 @@ static int l1_misses(struct lab *lab, struct cost *cost, struct error *err)
                      (lines / 3 - 64) / 64 * 64);
 }
 
-/*
- * Loads that miss in a ring that is far too large for the level, whatever its
- * policy: single ones, slower than half-way, of a trace, of which the middle
- * is free of spikes and of page walks.
- */
+/* Loads that miss in a ring that is far too large for the level, whatever its
+ * policy: single ones, slower than half-way. */
 static int ring_misses(struct lab *lab, const struct level_row *row,
                        const struct level_facts *facts, struct cost *cost,
                        struct error *err)
 {
-    struct samples s;
-    struct rng rng;
-    if (lab_probe(lab, &s, &cost->experiment, err,
-                  "trace %s bytes=%" PRIu64 " stride=%u warm=1 visits=1024",
-                  row->load, facts->deep, row->coarse) != 0)
-        return err->code;
-    const size_t cycles = samples_column(&s, "cycles");
-    const double half = (facts->hit + facts->miss) / 2;
-    double *const slow = xreallocarray(NULL, s.rows, sizeof *slow);
-    size_t count = 0;
-    for (size_t i = 0; i < s.rows; i++) {
-        const double c = (double)samples_at(&s, i, cycles) - lab->trace_cost;
-        if (c > half)
-            slow[count++] = c;
-    }
-    rng_seed(&rng, prober_seed(lab->prober));
-    const struct stats_interval in = stats_bootstrap_median(
-        slow, count, LAB_CONFIDENCE_PERCENT / 100.0, &rng);
-    cost->cycles = stats_trimmed_mean(slow, count, 0.1);
-    cost->low = fmin(in.low, cost->cycles);
-    cost->high = fmax(in.high, cost->cycles);
-    free(slow);
-    samples_free(&s);
-    return 0;
+    char *const text =
+        xasprintf("trace %s bytes=%" PRIu64 " stride=%u warm=1 visits=1024",
+                  row->load, facts->deep, row->coarse);
+    const double more = facts->miss - facts->hit;
+    const int status = traced(lab, cost, facts->hit + more / 2,
+                              facts->miss + more / 2, text, err);
+    free(text);
+    return status;
 }
 
 /* Of a level behind another: loads that find both empty. */
@@ -257,7 +277,7 @@ static int memory(struct lab *lab, struct cost *cost, struct error *err)
         return err->code;
     finding_cost(f, cost);
     say_protocol(f, level_table[LEVEL_L2].words,
-                 "random lines, each once, in windows of 64 KiB", false);
+                 "random lines, each once, in windows of 64 KiB", true, false);
     finding_protocol(f, "page", value_text("translation in the TLB"));
     finding_protocol(f, "row", value_text("random lines of one window"));
     finding_protocol(f, "places", value_number(PLACES));
@@ -274,7 +294,7 @@ static int shared(struct lab *lab, const char *space, const char *attribute,
                   space) != 0)
         return err->code;
     finding_cost(f, &cost);
-    say_protocol(f, load, "sequential", true);
+    say_protocol(f, load, "sequential", true, true);
     free(cost.experiment);
     return 0;
 }

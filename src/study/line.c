@@ -21,8 +21,7 @@ static const char *const gives[] = {
     "const_l1.line", "const_l15.line", "l2.line",       NULL,
 };
 
-/* No line is known that is longer, and none shorter. */
-enum { LINE_MOST = 1024, SHORTEST = 32 };
+enum { LINE_MOST = 1024 };
 
 /* Where the second part begins, in multiples of the first one's length: odd and
  * even, and such that no address bit is the same in all. */
@@ -46,9 +45,8 @@ static struct layout lay_out(const struct level_row *row,
     if (row->bound == NULL)
         return l;
     const uint64_t room = row->most > l.beyond ? row->most - l.beyond : 0;
-    l.more = room / line < l.more ? room / line : l.more;
-    if (l.more < l.count / 16 + 2)
-        l.more = 0;
+    if (room / line < l.more)
+        l.more = room / line < l.count / 16 + 2 ? 0 : room / line;
     return l;
 }
 
@@ -115,36 +113,90 @@ static int overfull(struct lab *lab, const struct level_row *row,
     return 0;
 }
 
-static void conclude(struct finding *f, const struct level_row *row,
-                     struct level_facts *facts, uint64_t line)
+/* One that no candidate but the shortest was found to be longer than. */
+static void report(struct finding *f, struct level_facts *facts, uint64_t line)
 {
-    if (line > LINE_MOST) {
-        finding_none(f,
-                     "even elements %d B apart share lines, which no cache "
-                     "known does",
-                     LINE_MOST);
-        return;
-    }
-    const bool nearest = row->apart > SHORTEST && line == row->apart;
     facts->line = line;
-    finding_set(f, nearest ? STATUS_AT_MOST : STATUS_MEASURED,
-                value_number((double)line), "B");
-    if (nearest)
-        lab_because_apart(f, row);
-    else
-        finding_interval(f, (double)line, (double)line, 0.99);
+    finding_set(f, STATUS_MEASURED, value_number((double)line), "B");
+    finding_interval(f, (double)line, (double)line, 0.99);
+}
+
+static void report_at_most(struct finding *f, const struct level_row *row,
+                           struct level_facts *facts, uint64_t line)
+{
+    facts->line = line;
+    facts->line_bound = true;
+    finding_set(f, STATUS_AT_MOST, value_number((double)line), "B");
+    lab_because_short(f, row);
 }
 
 /* A line that is not seen to make room is no shorter than what it brings in. */
-static void report_bound(struct finding *f, const struct level_row *row,
-                         struct level_facts *facts)
+static void report_at_least(struct finding *f, const struct level_row *row,
+                            struct level_facts *facts)
 {
     facts->line = facts->sector;
+    facts->line_bound = facts->sector_bound;
+    if (facts->sector_bound) {
+        finding_none(f, "too few lines more than fit can be asked for: %s",
+                     row->bound);
+        return;
+    }
     finding_set(f, STATUS_AT_LEAST, value_number((double)facts->sector), "B");
     finding_because(f,
                     "it is no shorter than the sector, and too few lines more "
                     "than fit can be asked for: %s",
                     row->bound);
+}
+
+/* Where there is room for few places, all may put both parts in the same sets;
+ * then only what fits is sure.  The sector is no longer than the line. */
+static void report_doubt(struct finding *f, const struct level_row *row,
+                         struct level_facts *facts, uint64_t line)
+{
+    facts->line = facts->sector;
+    facts->line_bound = facts->sector_bound;
+    finding_set(f, STATUS_AT_MOST, value_number((double)line), "B");
+    finding_because(f,
+                    "longer ones would not fit; whether it is shorter could "
+                    "be tried at too few places: %s",
+                    row->bound);
+}
+
+/* The longest candidate: a cache has four lines at least. */
+static uint64_t longest(const struct level_facts *facts)
+{
+    uint64_t line = LINE_MOST;
+    while (line > 64 && facts->fits / line < 4)
+        line /= 2;
+    return line;
+}
+
+static size_t places_for(const struct level_row *row,
+                         const struct level_facts *facts, uint64_t line)
+{
+    size_t count = 0;
+    for (size_t place = 0; place < COUNT_OF(places); place++)
+        count += lay_out(row, facts, line, place).more > 0;
+    return count;
+}
+
+/* Overfull at so many places is no accident. */
+enum { PLACES_LEAST = 3 };
+
+static void conclude(struct finding *f, const struct level_row *row,
+                     struct level_facts *facts, uint64_t line, bool over)
+{
+    if (over && line == longest(facts))
+        finding_none(f,
+                     "even elements %" PRIu64 " B apart share lines, which no "
+                     "cache known does",
+                     line);
+    else if (over && places_for(row, facts, line) < PLACES_LEAST)
+        report_doubt(f, row, facts, line);
+    else if (!over && facts->sector_bound)
+        report_at_most(f, row, facts, line);
+    else
+        report(f, facts, line);
 }
 
 static int ask(struct lab *lab, const struct level_row *row,
@@ -155,21 +207,23 @@ static int ask(struct lab *lab, const struct level_row *row,
         finding_none(f, "the sector is not known");
         return 0;
     }
-    if (row->bound != NULL && lay_out(row, facts, LINE_MOST, 0).more == 0) {
-        report_bound(f, row, facts);
+    if (row->bound != NULL && places_for(row, facts, longest(facts)) == 0) {
+        report_at_least(f, row, facts);
         return 0;
     }
     /* From above, since long lines make short rings; a line is no shorter than
      * the sector that a miss fills. */
-    uint64_t line = 2 * LINE_MOST;
+    const uint64_t least = facts->sector_bound && row->behind != LEVEL_COUNT
+                               ? lab_shortest(lab, row)
+                               : facts->sector;
+    uint64_t line = 2 * longest(facts);
     bool over = false;
-    while (!over && line > facts->sector) {
+    while (!over && line > least) {
         line /= 2;
-        if (line > facts->sector &&
-            overfull(lab, row, facts, line, f, &over, err) != 0)
+        if (line > least && overfull(lab, row, facts, line, f, &over, err) != 0)
             return err->code;
     }
-    conclude(f, row, facts, over && line == LINE_MOST ? 2 * LINE_MOST : line);
+    conclude(f, row, facts, line, over);
     return 0;
 }
 

@@ -59,12 +59,21 @@ static size_t commonest(const size_t *gaps, double *share)
     return best;
 }
 
-static void conclude(struct finding *f, const struct level_row *row,
-                     struct level_facts *facts, const size_t *gaps)
+/* True if what misses this level never asks for less. */
+static bool is_bound(const struct lab *lab, const struct level_row *row,
+                     uint64_t sector)
+{
+    if (row->behind != LEVEL_COUNT)
+        return sector <= lab->facts[row->behind].sector;
+    return row->apart > ELEMENT && sector == row->apart;
+}
+
+static void conclude(const struct lab *lab, struct finding *f,
+                     const struct level_row *row, struct level_facts *facts,
+                     const size_t *gaps)
 {
     double share;
     const size_t gap = commonest(gaps, &share);
-    const bool nearest = row->apart > ELEMENT && gap == 1;
     /* Spikes split a distance in two, and a survivor of the flush joins two;
      * both are rare where this method works at all. */
     if (gap == 0 || share < 0.6) {
@@ -75,10 +84,11 @@ static void conclude(struct finding *f, const struct level_row *row,
         return;
     }
     facts->sector = gap * row->apart;
-    finding_set(f, nearest ? STATUS_AT_MOST : STATUS_MEASURED,
+    facts->sector_bound = is_bound(lab, row, facts->sector);
+    finding_set(f, facts->sector_bound ? STATUS_AT_MOST : STATUS_MEASURED,
                 value_number((double)facts->sector), "B");
-    if (nearest)
-        lab_because_apart(f, row);
+    if (facts->sector_bound)
+        lab_because_short(f, row);
     else
         finding_interval(f, (double)facts->sector, (double)facts->sector,
                          share);
@@ -99,7 +109,7 @@ static int ask(struct lab *lab, const struct level_row *row,
     struct finding *const f = lab_finding(lab, row->component, "sector");
     size_t *const gaps = xcalloc(LARGEST / ELEMENT + 1, sizeof *gaps);
     count_gaps(&s, (facts->hit + facts->miss) / 2 + lab->trace_cost, gaps);
-    conclude(f, row, facts, gaps);
+    conclude(lab, f, row, facts, gaps);
     finding_evidence(f, name);
     free(gaps);
     free(name);

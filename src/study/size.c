@@ -489,6 +489,46 @@ static void report_bound(struct asked *a, uint64_t bytes, const char *why)
     finding_because(a->finding, "so many bytes hit in one lap; %s", why);
 }
 
+/*
+ * Of elements farther apart than lines are, more bytes may fit than the cache
+ * has, but not fewer.  That they are as many as L1 has, whose line is known, is
+ * no accident.
+ */
+static bool is_only_most(const struct asked *a)
+{
+    return a->facts->line_bound &&
+           a->facts->size != a->lab->facts[LEVEL_L1].size;
+}
+
+/*
+ * What the level before keeps of a ring, this one is not asked for: then more
+ * fits into both than this one holds.  The share of the loads of the largest
+ * ring that fits which were that fast.
+ */
+static int kept_before(struct asked *a, uint64_t bytes, double *share,
+                       struct error *err)
+{
+    const struct level_facts *const f = a->facts;
+    struct samples t;
+    *share = 0;
+    if (a->row->behind == LEVEL_COUNT)
+        return 0;
+    const double hit = a->lab->facts[a->row->behind].hit;
+    if (lab_probe(a->lab, &t, NULL, err,
+                  "trace %s bytes=%" PRIu64 " stride=%" PRIu64
+                  " warm=16 visits=2048",
+                  a->row->load, bytes, f->line) != 0)
+        return err->code;
+    const size_t cycles = samples_column(&t, "cycles");
+    size_t fast = 0;
+    for (size_t row = 0; row < t.rows; row++)
+        fast += (double)samples_at(&t, row, cycles) <
+                (hit + f->hit) / 2 + a->lab->trace_cost;
+    *share = (double)fast / (double)t.rows;
+    samples_free(&t);
+    return 0;
+}
+
 static int conclude(struct asked *a, struct level_facts *facts,
                     struct search *edge, struct error *err)
 {
@@ -510,7 +550,28 @@ static int conclude(struct asked *a, struct level_facts *facts,
                      "too long for the laps that would show the edge");
         return 0;
     }
+    double kept;
+    if (kept_before(a, edge->fits, &kept, err) != 0)
+        return err->code;
     facts->size = edge->fits;
+    if (kept > 0) {
+        finding_set(a->finding, STATUS_AT_MOST,
+                    value_number((double)facts->size), "B");
+        finding_because(a->finding,
+                        "the level before keeps %.1f %% of a ring of that "
+                        "size",
+                        100 * kept);
+        return 0;
+    }
+    if (is_only_most(a)) {
+        finding_set(a->finding, STATUS_AT_MOST,
+                    value_number((double)facts->size), "B");
+        finding_because(a->finding,
+                        "so many bytes fit if a line is %" PRIu64
+                        " B; it may be shorter",
+                        facts->line);
+        return 0;
+    }
     finding_set(a->finding, STATUS_MEASURED, value_number((double)facts->size),
                 "B");
     /* A clean edge is known to the line, and a size is whole lines. */

@@ -116,8 +116,11 @@ int lab_each_level(struct lab *lab, const char *attribute, level_question *ask,
 /* Where only local loads are cached in L1, what they showed is said of L1. */
 void lab_show_l1(struct lab *lab, const char *attribute);
 
-/* Why something as near as two elements can be is but a bound. */
-void lab_because_apart(struct finding *finding, const struct level_row *row);
+/* How short a sector or line can be told, B: as near as two elements can be;
+ * and behind another level no shorter than what that one brings in. */
+uint64_t lab_shortest(const struct lab *lab, const struct level_row *row);
+/* Why something so short is but a bound. */
+void lab_because_short(struct finding *finding, const struct level_row *row);
 
 /* The words of an experiment that fill the level with its ring, so often. */
 enum { LAB_FILL = 32 };

@@ -61,6 +61,18 @@ static const struct row truth_rows[] = {
     {"l2",        PATH_GLOBAL_CG, 0, {UINT64_MAX, 8}  },
 };
 
+static const struct profile_path *path_with(const struct profile *profile,
+                                            const struct row *row);
+
+/* Words of local memory lie too far apart to tell how long a short line is, nor
+ * therefore how much a cache of such lines holds, unless it is L1 as global
+ * loads know it. */
+static bool is_vague(const struct profile *profile, const struct row *row)
+{
+    return row->path == PATH_LOCAL &&
+           path_with(profile, &truth_rows[0]) == NULL;
+}
+
 static void put_cache(struct truths *t, const char *component,
                       const struct row *row, const struct profile *profile,
                       const struct profile_path *path)
@@ -71,7 +83,7 @@ static void put_cache(struct truths *t, const char *component,
     const double hit = cost_at(path, row->level);
     const double miss = cost_at(path, row->level + 1);
     put(t, component, "size", true, (double)bytes, 0)->bound =
-        bytes >= row->limits.most;
+        bytes >= row->limits.most || is_vague(profile, row);
     put(t, component, "line", true, (double)shape->line, 0)->bound =
         2 * bytes >= row->limits.most || shape->line <= row->limits.apart;
     put(t, component, "sector", true, (double)shape->sector, 0)->bound =
