@@ -151,6 +151,19 @@ const struct finding *results_find(const struct results *results,
     return NULL;
 }
 
+struct finding *results_edit(struct results *results, const char *component,
+                             const char *attribute)
+{
+    const size_t length = strlen(component);
+    for (size_t i = 0; i < results->finding_count; i++) {
+        const char *const id = results->findings[i]->id;
+        if (strncmp(id, component, length) == 0 && id[length] == '.' &&
+            strcmp(id + length + 1, attribute) == 0)
+            return results->findings[i];
+    }
+    return NULL;
+}
+
 void results_free(struct results *results)
 {
     for (size_t i = 0; i < results->finding_count; i++) {

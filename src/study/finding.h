@@ -103,6 +103,9 @@ struct finding *results_add(struct results *results, const char *id,
                             const char *study);
 const struct finding *results_find(const struct results *results,
                                    const char *id);
+/* One that is there, to say more of it; NULL if it is not. */
+struct finding *results_edit(struct results *results, const char *component,
+                             const char *attribute);
 void results_free(struct results *results);
 void results_device(struct results *results, const char *name,
                     struct value value);

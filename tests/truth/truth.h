@@ -23,7 +23,7 @@ struct truth {
     double value, tolerance;
 };
 
-enum { TRUTHS_MAX = 64 };
+enum { TRUTHS_MAX = 80 };
 
 struct truths {
     struct truth list[TRUTHS_MAX];
