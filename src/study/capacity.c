@@ -422,6 +422,8 @@ static int ask_behind(struct curve *c, struct level_facts *facts,
     if (!above->present || facts->hit >= 0.9 * facts->miss)
         return 0;
     set_limit(c, facts->hit, facts->miss);
+    /* Three times the spikes that are common. */
+    c->limit = facts->hit + 0.01 * (facts->miss - facts->hit);
     if (find_knee(c, least, c->row->most, &search, err) != 0)
         return err->code;
     if (search.state == SEARCH_NONE_FITS)

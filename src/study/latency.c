@@ -245,7 +245,8 @@ static int cold_misses(struct lab *lab, const struct level_row *row,
                        struct cost *cost, struct error *err)
 {
     return lab_chase(lab, cost, err,
-                     "chase %s bytes=49152 stride=256 warm=0 visits=64",
+                     "chase %s bytes=49152 stride=256 warm=0 visits=64 "
+                     "repeats=25",
                      row->load);
 }
 

@@ -50,48 +50,102 @@ static struct layout lay_out(const struct level_row *row,
     return l;
 }
 
-/* Share of the loads that miss, by their average cost. */
-static int miss_share(struct lab *lab, const struct level_row *row,
-                      const struct level_facts *facts, const struct layout *l,
-                      int warm, struct finding *f, double *share,
-                      struct error *err)
+/* Shares of the loads: that miss; that the level before kept. */
+struct shares {
+    double miss, before;
+};
+
+/* By their average cost. */
+static int average_share(struct lab *lab, const struct level_row *row,
+                         const struct level_facts *facts, const char *list,
+                         int warm, struct finding *f, struct shares *shares,
+                         struct error *err)
 {
     struct cost cost;
     if (lab_average(lab, &cost, err,
-                    "chase %s list=0:%" PRIu64 ":%" PRIu64 ",%" PRIu64
-                    ":%" PRIu64 ":%" PRIu64 " warm=%d visits=4096 repeats=1",
-                    row->load, l->count, l->line, l->beyond, l->more, l->line,
-                    warm) != 0)
+                    "chase %s %s warm=%d visits=4096 repeats=1", row->load,
+                    list, warm) != 0)
         return err->code;
-    *share = (cost.cycles - facts->plateau) / (facts->miss - facts->plateau);
+    shares->miss =
+        (cost.cycles - facts->plateau) / (facts->miss - facts->plateau);
+    shares->before = 0;
     finding_evidence(f, cost.experiment);
     free(cost.experiment);
     return 0;
 }
 
+/* One by one, since some may not be asked of this level at all. */
+static int traced_share(struct lab *lab, const struct level_row *row,
+                        const struct level_facts *facts, const char *list,
+                        int warm, struct finding *f, struct shares *shares,
+                        struct error *err)
+{
+    const double before = lab->facts[row->behind].hit;
+    struct samples s;
+    char *name;
+    if (lab_probe(lab, &s, &name, err, "trace %s %s warm=%d visits=2048",
+                  row->load, list, warm) != 0)
+        return err->code;
+    const size_t cycles = samples_column(&s, "cycles");
+    size_t slow = 0, fast = 0;
+    for (size_t i = 0; i < s.rows; i++) {
+        const double c = (double)samples_at(&s, i, cycles) - lab->trace_cost;
+        slow += c > (facts->hit + facts->miss) / 2;
+        fast += c < (before + facts->hit) / 2;
+    }
+    shares->miss = (double)slow / (double)s.rows;
+    shares->before = (double)fast / (double)s.rows;
+    finding_evidence(f, name);
+    free(name);
+    samples_free(&s);
+    return 0;
+}
+
+static int shares_of(struct lab *lab, const struct level_row *row,
+                     const struct level_facts *facts, const struct layout *l,
+                     int warm, struct finding *f, struct shares *shares,
+                     struct error *err)
+{
+    char *const list = xasprintf(
+        "list=0:%" PRIu64 ":%" PRIu64 ",%" PRIu64 ":%" PRIu64 ":%" PRIu64,
+        l->count, l->line, l->beyond, l->more, l->line);
+    const int status =
+        row->behind != LEVEL_COUNT
+            ? traced_share(lab, row, facts, list, warm, f, shares, err)
+            : average_share(lab, row, facts, list, warm, f, shares, err);
+    free(list);
+    return status;
+}
+
 /* Of too many lines nearly as many miss as there are too many, 40 % with three
  * quarters beyond, under any policy of the model; of what fits, next to none,
- * once it has settled. */
-static double overfull_share(const struct layout *l)
+ * once it has settled.  What the level before keeps is not too many here; if
+ * that leaves none, the limit is below all shares, and the line is in doubt. */
+static double overfull_share(const struct layout *l, const struct shares *s)
 {
-    return 0.58 * (double)l->more / (double)(l->count + l->more);
+    const double more = (double)l->more / (double)(l->count + l->more);
+    return more - s->before > 0.05 ? 0.58 * (more - s->before) : -1;
 }
 static const double certain_share = 0.95;
 /* Laps after which a cache with random victims has settled well enough. */
 enum { SETTLING = 16 };
 
-/* The share once the ring has settled, as far as that may change the verdict.
- */
-static int settled_share(struct lab *lab, const struct level_row *row,
-                         const struct level_facts *facts,
-                         const struct layout *l, struct finding *f,
-                         double *share, struct error *err)
+/* Asks once the ring has settled, as far as that may change the verdict. */
+static int is_overfull_at(struct lab *lab, const struct level_row *row,
+                          const struct level_facts *facts,
+                          const struct layout *l, struct finding *f, bool *yes,
+                          struct error *err)
 {
-    if (miss_share(lab, row, facts, l, 1, f, share, err) != 0)
+    struct shares s;
+    if (shares_of(lab, row, facts, l, 1, f, &s, err) != 0)
         return err->code;
-    if (*share <= overfull_share(l) || *share >= certain_share)
+    *yes = s.miss > overfull_share(l, &s);
+    if (!*yes || s.miss >= certain_share)
         return 0;
-    return miss_share(lab, row, facts, l, SETTLING, f, share, err);
+    if (shares_of(lab, row, facts, l, SETTLING, f, &s, err) != 0)
+        return err->code;
+    *yes = s.miss > overfull_share(l, &s);
+    return 0;
 }
 
 /* True if a cache with lines of `line` bytes or more is overfull at every
@@ -103,12 +157,8 @@ static int overfull(struct lab *lab, const struct level_row *row,
     *yes = true;
     for (size_t place = 0; *yes && place < COUNT_OF(places); place++) {
         const struct layout l = lay_out(row, facts, line, place);
-        double share = 0;
-        if (l.more == 0)
-            continue;
-        if (settled_share(lab, row, facts, &l, f, &share, err) != 0)
+        if (l.more > 0 && is_overfull_at(lab, row, facts, &l, f, yes, err) != 0)
             return err->code;
-        *yes = share > overfull_share(&l);
     }
     return 0;
 }
@@ -186,13 +236,15 @@ enum { PLACES_LEAST = 3 };
 static void conclude(struct finding *f, const struct level_row *row,
                      struct level_facts *facts, uint64_t line, bool over)
 {
-    if (over && line == longest(facts))
+    const bool absurd = over && line == longest(facts);
+    if (over && (places_for(row, facts, line) < PLACES_LEAST ||
+                 (absurd && row->behind != LEVEL_COUNT)))
+        report_doubt(f, row, facts, line);
+    else if (absurd)
         finding_none(f,
                      "even elements %" PRIu64 " B apart share lines, which no "
                      "cache known does",
                      line);
-    else if (over && places_for(row, facts, line) < PLACES_LEAST)
-        report_doubt(f, row, facts, line);
     else if (!over && facts->sector_bound)
         report_at_most(f, row, facts, line);
     else

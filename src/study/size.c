@@ -79,6 +79,7 @@ struct asked {
     double rate;         /* spikes as slow as that, of one load */
     struct seen control; /* the ring, surely in the cache, that told the rate */
     int records;         /* loads that a trace keeps */
+    uint64_t stride;     /* between elements: a line, or less */
     uint64_t lead;       /* how often a further element leads, B; 0: never */
     bool whole;          /* judge by whole laps; else by a glance */
     bool careful;        /* by very many laps */
@@ -200,7 +201,7 @@ static void judge(const struct asked *a, const struct samples *t, int64_t sm,
 /* What a trace of a ring of `bytes` is to show, before it is made. */
 static struct seen expect(const struct asked *a, uint64_t bytes)
 {
-    struct seen s = {.lines = bytes / a->facts->line};
+    struct seen s = {.lines = bytes / a->stride};
     const bool glance = !a->whole && s.lines > 2 * GLANCE;
     s.laps = glance ? 1 : laps_for(a, s.lines);
     /* A whole lap has the leading elements in it. */
@@ -225,7 +226,7 @@ static int look(struct asked *a, const struct search_sizes *sizes,
                   "trace %s bytes=%" PRIu64 " stride=%" PRIu64 " lead=%" PRIu64
                   " step=%" PRIu64 " sms=%zu sweep=%d warm=%" PRIu64
                   " visits=%" PRIu64 " above=%.0f records=%d",
-                  a->row->load, sizes->first, a->facts->line, a->lead,
+                  a->row->load, sizes->first, a->stride, a->lead,
                   sizes->count > 1 ? sizes->step : 0, sizes->count,
                   a->row->swept, warm, loads, floor(a->low), a->records) != 0)
         return err->code;
@@ -298,7 +299,7 @@ static int fits(void *context, const struct search_sizes *sizes, bool *yes,
     a->tried += sizes->count;
     for (size_t i = 0; again && i < COUNT_OF(warm_ups); i++) {
         const uint64_t lines =
-            (sizes->first + sizes->count * sizes->step) / a->facts->line;
+            (sizes->first + sizes->count * sizes->step) / a->stride;
         if (i > 0 && (!a->whole || warm_ups[i].laps * lines > WARM_LOADS_MOST))
             break;
         if (look(a, sizes, warm_ups[i].laps, seen, err) != 0)
@@ -326,7 +327,7 @@ static int learn(struct asked *a, struct error *err)
     if (lab_probe(a->lab, &t, NULL, err,
                   "trace %s bytes=%" PRIu64 " stride=%" PRIu64
                   " %s visits=2048",
-                  a->row->load, f->deep, f->line, fill) != 0)
+                  a->row->load, f->deep, a->stride, fill) != 0)
         return err->code;
     const size_t cycles = samples_column(&t, "cycles");
     double *const slow = xreallocarray(NULL, t.rows, sizeof *slow);
@@ -349,8 +350,8 @@ static int learn(struct asked *a, struct error *err)
     a->high = high + margin;
     a->rate = 0.01; /* until it is known; the ring below fits in any case */
     a->whole = true;
-    const struct search_sizes half = {.first = f->fits / 2 / f->line * f->line,
-                                      .count = 1};
+    const struct search_sizes half = {
+        .first = f->fits / 2 / a->stride * a->stride, .count = 1};
     /* Spikes are rarer than one in 2000; more means that it has not settled. */
     if (look(a, &half, 1, &a->control, err) != 0 ||
         (a->control.slow * 2000 > a->control.loads &&
@@ -376,7 +377,7 @@ static size_t sms_at_once(const struct asked *a, uint64_t most)
 static int find_edge(struct asked *a, uint64_t least, uint64_t most,
                      uint64_t lines, struct search *search, struct error *err)
 {
-    const uint64_t line = a->facts->line;
+    const uint64_t line = a->stride;
     most = most < a->row->most ? most : a->row->most;
     const struct search_range range = {.least = least / line * line,
                                        .most = most / line * line,
@@ -442,7 +443,7 @@ static int look_again(struct asked *a, struct search *edge, bool *sure,
     if (a->steady)
         return 0;
     a->careful = true;
-    if (laps_for(a, edge->overflows / a->facts->line) < LAPS_CAREFUL)
+    if (laps_for(a, edge->overflows / a->stride) < LAPS_CAREFUL)
         return 0;
     if (fits(a, &found, sure, err) != 0 || *sure)
         return err->code;
@@ -460,7 +461,10 @@ static const unsigned beyond[] = {128, 8};
 static int most_that_hit(struct asked *a, const struct search *edge,
                          uint64_t *bytes, struct error *err)
 {
-    const uint64_t line = a->facts->line;
+    const uint64_t line = a->stride;
+    /* What one miss brings in, if elements are nearer than that. */
+    const uint64_t missed_bytes =
+        a->facts->sector > line ? a->facts->sector : line;
     *bytes = 0;
     a->careful = false;
     for (size_t i = 0; i < COUNT_OF(beyond); i++) {
@@ -472,9 +476,9 @@ static int most_that_hit(struct asked *a, const struct search *edge,
             break;
         if (look(a, &ring, 1, &s, err) != 0)
             return err->code;
-        const uint64_t missed = s.slow / s.laps;
-        const uint64_t hit = missed < s.lines ? s.lines - missed : 0;
-        *bytes = hit * line > *bytes ? hit * line : *bytes;
+        const uint64_t missed = s.slow / s.laps * missed_bytes;
+        const uint64_t hit = missed < ring.first ? ring.first - missed : 0;
+        *bytes = hit > *bytes ? hit : *bytes;
     }
     return 0;
 }
@@ -517,7 +521,7 @@ static int kept_before(struct asked *a, uint64_t bytes, double *share,
     if (lab_probe(a->lab, &t, NULL, err,
                   "trace %s bytes=%" PRIu64 " stride=%" PRIu64
                   " warm=16 visits=2048",
-                  a->row->load, bytes, f->line) != 0)
+                  a->row->load, bytes, a->stride) != 0)
         return err->code;
     const size_t cycles = samples_column(&t, "cycles");
     size_t fast = 0;
@@ -594,6 +598,17 @@ static void report_step(struct finding *f, const struct level_facts *facts)
                        "hits and misses cost alike");
 }
 
+/* A line; behind another level no more than one of that, so that it keeps as
+ * little of a ring as it can. */
+static uint64_t stride_of(const struct lab *lab, const struct level_row *row,
+                          const struct level_facts *facts)
+{
+    if (row->behind == LEVEL_COUNT)
+        return facts->line;
+    const uint64_t before = lab->facts[row->behind].line;
+    return before > 0 && before < facts->line ? before : facts->line;
+}
+
 static int ask(struct lab *lab, const struct level_row *row,
                struct level_facts *facts, struct error *err)
 {
@@ -614,12 +629,20 @@ static int ask(struct lab *lab, const struct level_row *row,
         finding_none(a.finding, "the line is not known");
         return 0;
     }
+    if (facts->overflows == 0 && facts->sector_bound) {
+        finding_none(a.finding,
+                     "the level before asks for %" PRIu64 " B at once, and "
+                     "lines may be shorter; all rings fit: %s",
+                     facts->sector, row->bound);
+        return 0;
+    }
     if (facts->overflows == 0) {
         finding_set(a.finding, STATUS_AT_LEAST,
                     value_number((double)facts->fits), "B");
         finding_because(a.finding, "%s", row->bound);
         return 0;
     }
+    a.stride = stride_of(lab, row, facts);
     if (learn(&a, err) != 0)
         return err->code;
     if (a.high <= 0) {
