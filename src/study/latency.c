@@ -240,14 +240,24 @@ static int ring_misses(struct lab *lab, const struct level_row *row,
     return status;
 }
 
-/* Of a level behind another: loads that find both empty. */
+/* Of a level behind another: loads that find both empty.  A first trace of the
+ * same lines brings them into L2, since the host has just written them. */
 static int cold_misses(struct lab *lab, const struct level_row *row,
-                       struct cost *cost, struct error *err)
+                       const struct level_facts *facts, struct cost *cost,
+                       struct error *err)
 {
-    return lab_chase(lab, cost, err,
-                     "chase %s bytes=49152 stride=256 warm=0 visits=64 "
-                     "repeats=25",
-                     row->load);
+    static const char cold[] = "bytes=49152 stride=256 warm=0";
+    const double more = facts->miss - facts->hit;
+    struct samples s;
+    if (lab_probe(lab, &s, NULL, err, "trace %s %s visits=191", row->load,
+                  cold) != 0)
+        return err->code;
+    samples_free(&s);
+    char *const text = xasprintf("trace %s %s visits=192", row->load, cold);
+    const int status = traced(lab, cost, facts->hit + more / 2,
+                              facts->miss + more / 2, text, err);
+    free(text);
+    return status;
 }
 
 /* How many places memory is asked at, and how far apart these are. */
@@ -327,7 +337,7 @@ static int misses(struct lab *lab, enum level_id id, struct cost *cost,
         return 0;
     if (id == LEVEL_L1)
         return l1_misses(lab, cost, err);
-    return row->behind != LEVEL_COUNT ? cold_misses(lab, row, cost, err)
+    return row->behind != LEVEL_COUNT ? cold_misses(lab, row, facts, cost, err)
                                       : ring_misses(lab, row, facts, cost, err);
 }
 
