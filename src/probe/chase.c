@@ -41,8 +41,11 @@ static int kernel(const struct experiment *e, const struct device_info *info,
     if (walk_read(e, REACH, &walk, err) != 0)
         return err->code;
     struct kernel_text k;
-    kernel_begin(&k, ptx, info->cc_major, info->cc_minor, WALK_VARIABLES,
-                 "chase", "jobs slots");
+    struct buf variables = {0};
+    walk_variables(&walk, info, &variables);
+    kernel_begin(&k, ptx, info->cc_major, info->cc_minor,
+                 buf_string(&variables), "chase", "jobs slots");
+    buf_free(&variables);
     walk_opening(&k, &walk);
     kernel_line(&k, ".reg .b64 %%left, %%t0, %%t1, %%out;");
     kernel_line(&k, ".reg .b32 %%phase;");

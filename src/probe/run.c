@@ -77,21 +77,31 @@ size_t prober_experiments(const struct prober *p)
     return p->experiments;
 }
 
-int prober_load(struct prober *p, const char *ptx, const char *name,
-                struct kernel **kernel, struct error *err)
+/* The module of a program, loaded once. */
+static int load_module(struct prober *p, const char *ptx,
+                       struct module **module, struct error *err)
 {
     for (size_t i = 0; i < p->loaded_count; i++)
-        if (strcmp(p->loaded[i].ptx, ptx) == 0)
-            return device_kernel(p->device, p->loaded[i].module, name, kernel,
-                                 err);
-    struct module *module;
+        if (strcmp(p->loaded[i].ptx, ptx) == 0) {
+            *module = p->loaded[i].module;
+            return 0;
+        }
     const struct source source = {.ptx = ptx, .level = LEVEL};
-    if (device_load(p->device, &source, &module, err) != 0)
+    if (device_load(p->device, &source, module, err) != 0)
         return err->code;
     p->loaded =
         xreallocarray(p->loaded, p->loaded_count + 1, sizeof *p->loaded);
     p->loaded[p->loaded_count++] =
-        (struct loaded){.ptx = xstrdup(ptx), .module = module};
+        (struct loaded){.ptx = xstrdup(ptx), .module = *module};
+    return 0;
+}
+
+int prober_load(struct prober *p, const char *ptx, const char *name,
+                struct kernel **kernel, struct error *err)
+{
+    struct module *module;
+    if (load_module(p, ptx, &module, err) != 0)
+        return err->code;
     return device_kernel(p->device, module, name, kernel, err);
 }
 
@@ -106,15 +116,34 @@ int prober_code(struct prober *p, const char *ptx, const void **data,
     return ERR_UNSUPPORTED;
 }
 
-int prober_kernel(struct prober *p, const struct experiment *experiment,
-                  const char *name, struct kernel **kernel, struct error *err)
+static int module_of(struct prober *p, const struct experiment *experiment,
+                     struct module **module, struct error *err)
 {
     struct buf ptx = {0};
     int status = experiment->probe->kernel(experiment, p->info, &ptx, err);
     if (status == 0)
-        status = prober_load(p, buf_string(&ptx), name, kernel, err);
+        status = load_module(p, buf_string(&ptx), module, err);
     buf_free(&ptx);
     return status;
+}
+
+int prober_kernel(struct prober *p, const struct experiment *experiment,
+                  const char *name, struct kernel **kernel, struct error *err)
+{
+    struct module *module;
+    if (module_of(p, experiment, &module, err) != 0)
+        return err->code;
+    return device_kernel(p->device, module, name, kernel, err);
+}
+
+int prober_symbol(struct prober *p, const struct experiment *experiment,
+                  const char *name, uint64_t *address, struct error *err)
+{
+    struct module *module;
+    size_t bytes;
+    if (module_of(p, experiment, &module, err) != 0)
+        return err->code;
+    return device_symbol(p->device, module, name, address, &bytes, err);
 }
 
 void prober_prepare(struct prober *p, const char *const *texts, size_t count)

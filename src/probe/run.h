@@ -68,6 +68,9 @@ void prober_prepare(struct prober *prober, const char *const *texts,
  * many bytes, its contents lost when it grows. */
 int prober_kernel(struct prober *prober, const struct experiment *experiment,
                   const char *name, struct kernel **kernel, struct error *err);
+/* Where on the device a variable of the experiment's module is. */
+int prober_symbol(struct prober *prober, const struct experiment *experiment,
+                  const char *name, uint64_t *address, struct error *err);
 int prober_buffer(struct prober *prober, enum prober_buffer which,
                   uint64_t bytes, uint64_t *address, struct error *err);
 /* For probes whose helper kernels are not their own. */

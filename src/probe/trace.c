@@ -51,6 +51,9 @@ static void timed_load(struct kernel_text *k, const struct walk *w)
         kernel_line(k, "cvt.u32.u64 %%offset, %%ptr64;");
     } else {
         kernel_line(k, "sub.u32 %%offset, %%ptr, %%base32;");
+        if (space_unit(w->space) > 1)
+            kernel_line(k, "mul.lo.u32 %%offset, %%offset, %u;",
+                        space_unit(w->space));
     }
     kernel_line(k, "mov.u32 %%t0, %%clock;");
     walk_load(k, 0, w);
@@ -128,8 +131,11 @@ static int kernel(const struct experiment *e, const struct device_info *info,
     if (walk_read(e, 1, &walk, err) != 0)
         return err->code;
     struct kernel_text k;
-    kernel_begin(&k, ptx, info->cc_major, info->cc_minor, WALK_VARIABLES,
-                 "trace", "jobs slots");
+    struct buf variables = {0};
+    walk_variables(&walk, info, &variables);
+    kernel_begin(&k, ptx, info->cc_major, info->cc_minor,
+                 buf_string(&variables), "trace", "jobs slots");
+    buf_free(&variables);
     walk_opening(&k, &walk);
     declare(&k);
     kernel_note(&k, "all is read before the warm-up, which then has the last "
@@ -141,9 +147,9 @@ static int kernel(const struct experiment *e, const struct device_info *info,
     walk_job_word(&k, "%left", JOB_OWN + OWN_MOST);
     kernel_line(&k, "cvt.u32.u64 %%most, %%left;");
     walk_job_word(&k, "%base", JOB_BASE);
-    /* Shared pointers count from the pool; indices from 0. */
-    kernel_line(&k, "mov.u32 %%base32, %s;",
-                walk.space->indexed ? "0" : "%pool");
+    kernel_line(&k, "cvt.u32.u64 %%base32, %%base;");
+    if (!walk.space->indexed)
+        kernel_line(&k, "add.u32 %%base32, %%base32, %%memory;");
     kernel_line(&k, ".reg .b32 %%first;");
     kernel_line(&k, "mov.u32 %%first, pool;");
     kernel_line(&k, "add.u32 %%first, %%first, %llu;",

@@ -513,8 +513,9 @@ static void write_visits(struct kernel_text *k, const struct kind *r,
     kernel_line(k, "READ%zu:", number);
     write_address(k, r->space);
     kernel_line(k, "mov.u32 %%t0, %%clock;");
-    space_load(k, r->space->load_word, r->op, "%value",
-               is_wide(r->space) ? "%address" : "%at32");
+    space_load(
+        k, r->space->load_word != NULL ? r->space->load_word : r->space->load,
+        r->op, "%value", is_wide(r->space) ? "%address" : "%at32");
     kernel_line(k, "st.shared.u32 [pool+8], %%value;");
     kernel_line(k, "mov.u32 %%t1, %%clock;");
     kernel_line(k, "@!%%keep bra KEPT%zu;", number);

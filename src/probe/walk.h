@@ -2,9 +2,9 @@
  * What the pointer-chasing probes have in common: their parameters, the ring
  * in device memory, the choice of SMs, and the opening of their kernels.
  *
- * Rings of several SMs are chased in one launch (probe/crew.h).  In a block
- * that works, all threads sweep memory where that is asked for; then thread 0
- * chases alone.
+ * Rings of several SMs are chased in one launch (probe/crew.h).  In a block that
+ * works, all threads sweep memory where that is asked for; then thread 0 chases
+ * alone.
  */
 #ifndef SONDE_PROBE_WALK_H
 #define SONDE_PROBE_WALK_H
@@ -151,22 +151,25 @@ uint64_t walk_region(const struct walk *walk);
 
 /* One SM's work, as the kernel reads it: 64-bit words in this order. */
 enum walk_word {
-    JOB_START, /* pointer to the first element */
-    JOB_BASE,  /* address of the ring */
+    JOB_START, /* pointer to the first element, less %memory */
+    JOB_BASE,  /* that to the ring's start */
     JOB_FLUSH,
     JOB_FLUSH_BYTES,
     JOB_SWEEP,
     JOB_SWEEP_BYTES,
     JOB_SWEEPS,
     JOB_LINKS,
-    JOB_LINK_COUNT, /* (element, pointer) pairs, shared memory only */
+    JOB_LINK_COUNT, /* (element, pointer) pairs, for what only the block or
+                       the thread can write */
+    JOB_TEXTURE,    /* texture object */
     JOB_OUT,        /* where the results go */
     JOB_OWN,        /* the probe's own words follow */
     JOB_WORDS = 16
 };
 
-/* Module variables that a walking kernel needs. */
-#define WALK_VARIABLES CREW_VARIABLES
+/* Appends the module variables that a walking kernel needs. */
+void walk_variables(const struct walk *walk, const struct device_info *info,
+                    struct buf *out);
 /* Bytes at the start of `pool` that the opening keeps for itself. */
 enum { WALK_POOL_OWN = CREW_POOL };
 
@@ -174,7 +177,8 @@ enum { WALK_POOL_OWN = CREW_POOL };
  * Writes the opening: parameters `jobs slots`, choice of the SM, flush and
  * sweep.  What follows is run by thread 0 of a working block alone.  Declares
  * %job (.b64, the job's address), %ptr (the first pointer), %again (.pred),
- * %sm (.b32).
+ * %sm and %memory (.b32: what pointers into the space's own memory count from;
+ * 0 for those into global memory).
  */
 void walk_opening(struct kernel_text *k, const struct walk *walk);
 /* Loads a word of the job past L1, so that it takes no line of the ring's. */

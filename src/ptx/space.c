@@ -28,8 +28,7 @@ const struct space space_table[] = {
      .ops = no_ops,
      .memory = MEMORY_GLOBAL,
      .load = "tex.1d.v4.u32.s32 {$d, %texel1, %texel2, %texel3}, "
-             "[%texture, {$a}];", .load_word = "tex.1d.v4.u32.s32 {$d, %texel1, %texel2, %texel3}, "
-                  "[%texture, {$a}];", .pointer_bytes = 4,
+             "[%texture, {$a}];", .pointer_bytes = 4,
      .texture = true,
      .spread = 1,
      .help = "global memory through a texture object of 32-bit texels"},
@@ -37,7 +36,6 @@ const struct space space_table[] = {
      .ops = no_ops,
      .memory = MEMORY_CONSTANT,
      .load = "ld.const$o.u32 $d, [$a];",
-     .load_word = "ld.const$o.u32 $d, [$a];",
      .pointer_bytes = 4,
      .spread = 1,
      .help = "constant memory of the module, 64 KiB"},
@@ -45,7 +43,6 @@ const struct space space_table[] = {
      .ops = no_ops,
      .memory = MEMORY_LOCAL,
      .load = "ld.local$o.u32 $d, [$a];",
-     .load_word = "ld.local$o.u32 $d, [$a];",
      .pointer_bytes = 4,
      .spread = 32,
      .help = "local memory of the thread; 32 threads' words lie side by side"},
@@ -82,6 +79,12 @@ bool space_has_op(const struct space *space, const char *op)
         if (strcmp(*o, op) == 0)
             return true;
     return false;
+}
+
+unsigned space_unit(const struct space *space)
+{
+    return space->texture || space->indexed ? space->pointer_bytes
+                                            : space->spread;
 }
 
 void space_declare(struct kernel_text *k, const struct space *space)

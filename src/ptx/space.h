@@ -42,6 +42,9 @@ const struct space *space_find(const char *name);
 /* True if OP is one of the space's. */
 bool space_has_op(const struct space *space, const char *op);
 
+/* Bytes of the caches that a step of one in a pointer goes on. */
+unsigned space_unit(const struct space *space);
+
 /* Declares what the loads of a space need besides their operands. */
 void space_declare(struct kernel_text *k, const struct space *space);
 /* Writes a line with `format`, which is the space's load or load_word; op

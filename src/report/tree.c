@@ -22,7 +22,7 @@ static const struct component {
     {"dsm",        "shared memory of the cluster", "sm"       },
     {"readonly",   "read-only cache",              "sm"       },
     {"texture",    "texture cache",                "sm"       },
-    {"local",      "local memory",                 "sm"       },
+    {"local",      "L1 for local memory",          "sm"       },
     {"const_l1",   "constant L1",                  "sm"       },
     {"const_l15",  "constant L1.5",                "const_l1" },
     {"icache_l0",  "instruction L0",               "sm"       },

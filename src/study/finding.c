@@ -175,6 +175,19 @@ bool results_dropped(const struct results *results, const char *id)
     return false;
 }
 
+struct finding *results_edit(struct results *results, const char *component,
+                             const char *attribute)
+{
+    const size_t length = strlen(component);
+    for (size_t i = 0; i < results->finding_count; i++) {
+        const char *const id = results->findings[i]->id;
+        if (strncmp(id, component, length) == 0 && id[length] == '.' &&
+            strcmp(id + length + 1, attribute) == 0)
+            return results->findings[i];
+    }
+    return NULL;
+}
+
 void results_free(struct results *results)
 {
     for (size_t i = 0; i < results->dropped_count; i++)
@@ -266,6 +279,22 @@ void finding_evidence(struct finding *f, const char *experiment)
     f->evidence =
         xreallocarray(f->evidence, f->evidence_count + 1, sizeof *f->evidence);
     f->evidence[f->evidence_count++] = xstrdup(experiment);
+}
+
+void finding_copy(struct finding *f, const struct finding *from)
+{
+    finding_set(f, from->status, value_copy(&from->value),
+                from->unit != NULL ? from->unit : "");
+    if (from->has_interval)
+        finding_interval(f, from->interval[0], from->interval[1],
+                         from->confidence);
+    if (from->because != NULL)
+        finding_because(f, "%s", from->because);
+    for (size_t i = 0; i < from->protocol_count; i++)
+        finding_protocol(f, from->protocol[i].name,
+                         value_copy(&from->protocol[i].value));
+    for (size_t i = 0; i < from->evidence_count; i++)
+        finding_evidence(f, from->evidence[i]);
 }
 
 bool finding_number(const struct finding *f, double *number)

@@ -109,6 +109,9 @@ const struct finding *results_find(const struct results *results,
  * differ), so that it is not missed. */
 void results_drop(struct results *results, const struct finding *finding);
 bool results_dropped(const struct results *results, const char *id);
+/* One that is there, to say more of it; NULL if it is not. */
+struct finding *results_edit(struct results *results, const char *component,
+                             const char *attribute);
 void results_free(struct results *results);
 void results_device(struct results *results, const char *name,
                     struct value value);
@@ -126,6 +129,9 @@ void finding_method(struct finding *finding, const char *method);
 void finding_protocol(struct finding *finding, const char *name,
                       struct value value);
 void finding_evidence(struct finding *finding, const char *experiment);
+
+/* All of `from` but its id and its study. */
+void finding_copy(struct finding *finding, const struct finding *from);
 
 /* True if the finding has a number that may be relied on. */
 bool finding_number(const struct finding *finding, double *number);

@@ -13,7 +13,16 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum level_id { LEVEL_L1, LEVEL_L2, LEVEL_COUNT };
+enum level_id {
+    LEVEL_L1,
+    LEVEL_TEXTURE,
+    LEVEL_READONLY,
+    LEVEL_LOCAL,
+    LEVEL_CONST_L1,
+    LEVEL_CONST_L15,
+    LEVEL_L2,
+    LEVEL_COUNT
+};
 
 struct level_row {
     const char *component; /* of its findings */
@@ -21,27 +30,41 @@ struct level_row {
     const char *words;     /* "ld.global.ca.u64" for protocols */
     const char *below;     /* what a miss goes to */
     bool of_sm;            /* each SM has its own */
-    uint64_t most;         /* the largest size looked for, B */
+    bool swept;    /* a whole block can fill it; else a lap of the chase does */
+    uint64_t most; /* the largest size looked for, B */
+    const char *bound; /* why no larger one is */
+    unsigned apart;  /* how near two elements can be, B; lines and sectors that
+                        are shorter cannot be told */
+    unsigned fine;   /* elements so far apart leave no line out … */
+    unsigned coarse; /* … and so far apart, few share one */
+    /* Filled by what misses another level, whose loads are these, too; else
+     * LEVEL_COUNT. */
+    enum level_id behind;
 };
 
 extern const struct level_row level_table[LEVEL_COUNT];
 
 struct level_facts {
     bool present;    /* loads are cached here; else `why` says why not */
-    const char *why; /* the next studies report it as their reason */
+    char why[256];   /* the next studies report it as their reason */
+    bool as_local;   /* of L1: only local loads show it */
     double hit;      /* cycles of a chase that hits */
     double next_hit; /* … that goes past this level; of what an SM has */
+    double cold;     /* … that finds all that an SM has empty */
     double plateau;  /* cycles just before the level below begins: `hit`, or
                         more where farther parts of the cache cost more */
     double miss;     /* cycles of a chase that misses always */
     uint64_t deep;   /* size of a ring that does, B */
-    /* The rough size: `fits` does, `overflows` does not. */
+    /* The rough size: `fits` does, `overflows` does not; 0: nothing that may
+     * be loaded overflows. */
     uint64_t fits, overflows;
     /* What the level holds at the cost `hit`, where that is less; else 0. */
     uint64_t near_fits, near_overflows;
     bool soft;      /* larger rings cost more little by little */
     bool far_stays; /* what lies far is not copied to where it is near */
     uint64_t sector, line, size; /* B; 0: not known */
+    /* The sector, the line may be shorter than that. */
+    bool sector_bound, line_bound;
 };
 
 /* Instruction caches, nearest first; their findings are those of these

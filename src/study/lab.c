@@ -27,19 +27,82 @@ const struct study *const study_table[] = {
 
 enum { STUDIES = COUNT_OF(study_table) - 1 };
 
+static const char constants_bound[] = "a module may hold 64 KiB of constants";
+
 const struct level_row level_table[LEVEL_COUNT] = {
     [LEVEL_L1] = {.component = "l1",
                   .load = "space=global op=ca",
                   .words = "ld.global.ca.u64",
                   .below = "l2",
                   .of_sm = true,
-                  .most = 16u << 20  },
+                  .swept = true,
+                  .most = 16u << 20,
+                  .apart = 8,
+                  .fine = 32,
+                  .coarse = 256,
+                  .behind = LEVEL_COUNT},
+    [LEVEL_TEXTURE] = {.component = "texture",
+                  .load = "space=texture",
+                  .words = "tex.1d.v4.u32.s32",
+                  .below = "l2",
+                  .of_sm = true,
+                  .most = 4u << 20,
+                  .apart = 8,
+                  .fine = 32,
+                  .coarse = 256,
+                  .behind = LEVEL_COUNT},
+    [LEVEL_READONLY] = {.component = "readonly",
+                  .load = "space=readonly",
+                  .words = "ld.global.nc.u64",
+                  .below = "l2",
+                  .of_sm = true,
+                  .most = 4u << 20,
+                  .apart = 8,
+                  .fine = 32,
+                  .coarse = 256,
+                  .behind = LEVEL_COUNT},
+    [LEVEL_LOCAL] = {.component = "local",
+                  .load = "space=local",
+                  .words = "ld.local.u32",
+                  .below = "l2",
+                  .of_sm = true,
+                  .most = 4u << 20,
+                  .apart = 128,
+                  .fine = 128,
+                  .coarse = 256,
+                  .behind = LEVEL_COUNT},
+    [LEVEL_CONST_L1] = {.component = "const_l1",
+                  .load = "space=constant",
+                  .words = "ld.const.u32",
+                  .below = "const_l15",
+                  .of_sm = true,
+                  .most = 64u << 10,
+                  .bound = constants_bound,
+                  .apart = 8,
+                  .fine = 32,
+                  .coarse = 64,
+                  .behind = LEVEL_COUNT},
+    [LEVEL_CONST_L15] = {.component = "const_l15",
+                  .load = "space=constant",
+                  .words = "ld.const.u32",
+                  .below = "l2",
+                  .of_sm = true,
+                  .most = 64u << 10,
+                  .bound = constants_bound,
+                  .apart = 8,
+                  .fine = 64,
+                  .coarse = 256,
+                  .behind = LEVEL_CONST_L1},
     [LEVEL_L2] = {.component = "l2",
                   .load = "space=global op=cg",
                   .words = "ld.global.cg.u64",
                   .below = "memory",
-                  .of_sm = false,
-                  .most = 1024u << 20},
+                  .swept = true,
+                  .most = 1024u << 20,
+                  .apart = 8,
+                  .fine = 32,
+                  .coarse = 256,
+                  .behind = LEVEL_COUNT   },
 };
 
 const struct study *study_find(const char *name)
@@ -331,26 +394,67 @@ int lab_average(struct lab *lab, struct cost *cost, struct error *err,
     return status;
 }
 
-int lab_each_level(struct lab *lab, const char *attribute,
-                   int (*ask)(struct lab *, const struct level_row *,
-                              struct level_facts *, struct error *),
+int lab_ask_level(struct lab *lab, enum level_id id, const char *attribute,
+                  level_question *ask, struct error *err)
+{
+    const struct level_row *const row = &level_table[id];
+    struct level_facts *const facts = &lab->facts[id];
+    if (!facts->present) {
+        finding_none(lab_finding(lab, row->component, attribute), "%s",
+                     facts->why);
+        return 0;
+    }
+    const int status = ask(lab, row, facts, err);
+    if (status == 0 || !lab_excuses(status))
+        return status;
+    finding_none(lab_finding(lab, row->component, attribute), "%s", err->text);
+    return 0;
+}
+
+void lab_show_l1(struct lab *lab, const char *attribute)
+{
+    char from[128];
+    snprintf(from, sizeof from, "%s.%s", level_table[LEVEL_LOCAL].component,
+             attribute);
+    const struct finding *const f = results_find(lab->results, from);
+    if (!lab->facts[LEVEL_L1].as_local || f == NULL)
+        return;
+    finding_copy(lab_finding(lab, level_table[LEVEL_L1].component, attribute),
+                 f);
+}
+
+int lab_each_level(struct lab *lab, const char *attribute, level_question *ask,
                    struct error *err)
 {
-    for (int i = 0; i < LEVEL_COUNT; i++) {
-        struct level_facts *const facts = &lab->facts[i];
-        if (!facts->present) {
-            finding_none(lab_finding(lab, level_table[i].component, attribute),
-                         "%s", facts->why);
-            continue;
-        }
-        const int status = ask(lab, &level_table[i], facts, err);
-        if (status != 0 && !lab_excuses(status))
-            return status;
-        if (status != 0)
-            finding_none(lab_finding(lab, level_table[i].component, attribute),
-                         "%s", err->text);
-    }
+    for (int i = 0; i < LEVEL_COUNT; i++)
+        if (lab_ask_level(lab, (enum level_id)i, attribute, ask, err) != 0)
+            return err->code;
+    lab_show_l1(lab, attribute);
+    *err = (struct error){0};
     return 0;
+}
+
+uint64_t lab_shortest(const struct lab *lab, const struct level_row *row)
+{
+    return row->behind == LEVEL_COUNT ? row->apart
+                                      : lab->facts[row->behind].line;
+}
+
+void lab_because_short(struct finding *f, const struct level_row *row)
+{
+    if (row->behind == LEVEL_COUNT)
+        finding_because(f,
+                        "two words of a thread are %u B apart in the caches "
+                        "of %s memory, since those of its warp lie between "
+                        "them",
+                        row->apart, row->component);
+    else
+        finding_because(f, "%s is asked for no less at a time", row->component);
+}
+
+void lab_fill(const struct level_row *row, unsigned times, char text[LAB_FILL])
+{
+    snprintf(text, LAB_FILL, row->swept ? "sweep=%u warm=0" : "warm=%u", times);
 }
 
 void finding_cost(struct finding *f, const struct cost *cost)

@@ -9,20 +9,35 @@
  * found in the TLB.
  */
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "analysis/stats.h"
+#include "base/mem.h"
 #include "study/study.h"
 
 static const char *const needs[] = {"size", "partitions", NULL};
-static const char *const gives[] = {"l1.latency",
-                                    "l1.miss_penalty",
-                                    "l2.latency",
-                                    "l2.miss_penalty",
-                                    "memory.latency",
-                                    "shared.latency",
-                                    "shared.latency_indexed",
-                                    NULL};
+static const char *const gives[] = {
+    "l1.latency",
+    "l1.miss_penalty",
+    "texture.latency",
+    "texture.miss_penalty",
+    "readonly.latency",
+    "readonly.miss_penalty",
+    "local.latency",
+    "local.miss_penalty",
+    "const_l1.latency",
+    "const_l1.miss_penalty",
+    "const_l15.latency",
+    "const_l15.miss_penalty",
+    "l2.latency",
+    "l2.miss_penalty",
+    "memory.latency",
+    "shared.latency",
+    "shared.latency_indexed",
+    NULL,
+};
 static const char *const kernels[] = {
     "chase op=cg flush=1",
     "chase space=shared",
@@ -31,12 +46,14 @@ static const char *const kernels[] = {
 };
 
 static void say_protocol(struct finding *f, const char *load, const char *order,
-                         bool warm)
+                         bool outside, bool warm)
 {
     finding_protocol(f, "load", value_text(load));
     finding_protocol(f, "order", value_text(order));
     finding_protocol(f, "warm", value_bool(warm));
-    finding_protocol(f, "timer", value_text("outside, two lengths"));
+    finding_protocol(f, "timer",
+                     value_text(outside ? "outside, two lengths"
+                                        : "around each load, less its cost"));
 }
 
 static uint64_t at_most(uint64_t value, uint64_t most)
@@ -44,21 +61,75 @@ static uint64_t at_most(uint64_t value, uint64_t most)
     return value < most ? value : most;
 }
 
+/* The middle of a trace's loads that cost between two bounds, free of spikes
+ * and of page walks; `text` is the experiment. */
+static int traced(struct lab *lab, struct cost *cost, double above,
+                  double below, const char *text, struct error *err)
+{
+    struct samples s;
+    struct rng rng;
+    if (lab_probe(lab, &s, &cost->experiment, err, "%s", text) != 0)
+        return err->code;
+    const size_t cycles = samples_column(&s, "cycles");
+    double *const kept = xreallocarray(NULL, s.rows, sizeof *kept);
+    size_t count = 0;
+    for (size_t i = 0; i < s.rows; i++) {
+        const double c = (double)samples_at(&s, i, cycles) - lab->trace_cost;
+        if (c > above && c < below)
+            kept[count++] = c;
+    }
+    rng_seed(&rng, prober_seed(lab->prober));
+    const struct stats_interval in = stats_bootstrap_median(
+        kept, count, LAB_CONFIDENCE_PERCENT / 100.0, &rng);
+    cost->cycles = stats_trimmed_mean(kept, count, 0.1);
+    cost->low = fmin(in.low, cost->cycles);
+    cost->high = fmax(in.high, cost->cycles);
+    free(kept);
+    samples_free(&s);
+    if (count > 0)
+        return 0;
+    free(cost->experiment);
+    cost->experiment = NULL;
+    return error_set(err, ERR_UNSUPPORTED,
+                     "no load of the trace cost what was looked for");
+}
+
+/* Loads that miss the level above and hit this one: of a ring of so many lines
+ * that the one above keeps few, and all are here. */
+static int hits_behind(struct lab *lab, const struct level_row *row,
+                       const struct level_facts *facts, struct cost *cost,
+                       struct error *err)
+{
+    const struct level_facts *const above = &lab->facts[row->behind];
+    const uint64_t stride = above->line > 64 ? above->line : 64;
+    const uint64_t bytes =
+        at_most(8 * above->overflows, facts->fits) / stride * stride;
+    char *const text = xasprintf("trace %s bytes=%" PRIu64 " stride=%" PRIu64
+                                 " warm=4 visits=1024",
+                                 row->load, bytes, stride);
+    const int status = traced(lab, cost, (above->hit + above->miss) / 2,
+                              (facts->hit + facts->miss) / 2, text, err);
+    free(text);
+    return status;
+}
+
 /* A level's hits.  64 loads at a time where every line costs the same: then
  * most runs are free of spikes, and the median is.  More, and spread, where
  * lines lie on slices. */
-static int hits(struct lab *lab, enum level_id id, struct cost *cost,
+static int hits(struct lab *lab, const struct level_row *row,
+                const struct level_facts *facts, struct cost *cost,
                 struct error *err)
 {
-    const struct level_row *const row = &level_table[id];
-    const struct level_facts *const facts = &lab->facts[id];
     const uint64_t half = facts->fits / 2;
     const uint64_t near = facts->near_fits > 0 ? facts->near_fits / 2 : half;
+    const unsigned stride = row->apart > 32 ? row->apart : 32;
+    if (row->behind != LEVEL_COUNT)
+        return hits_behind(lab, row, facts, cost, err);
     if (row->of_sm)
-        return lab_chase(lab, cost, err,
-                         "chase %s bytes=%" PRIu64
-                         " stride=32 warm=4 visits=64",
-                         row->load, at_most(half / 32 * 32, 2048));
+        return lab_chase(
+            lab, cost, err,
+            "chase %s bytes=%" PRIu64 " stride=%u warm=4 visits=64", row->load,
+            at_most(half / stride * stride, 2048), stride);
     return lab_chase(lab, cost, err,
                      "chase %s bytes=%" PRIu64
                      " stride=128 order=random window=65536 sample=8192 "
@@ -80,30 +151,44 @@ static int report_hits(struct lab *lab, enum level_id id, struct cost *cost,
                        struct error *err)
 {
     const struct level_row *const row = &level_table[id];
+    const struct level_facts *const facts = &lab->facts[id];
     struct finding *const f = lab_finding(lab, row->component, "latency");
     *cost = (struct cost){0};
-    if (!lab->facts[id].present) {
-        finding_none(f, "%s", lab->facts[id].why);
+    if (!facts->present) {
+        finding_none(f, "%s", facts->why);
         return 0;
     }
-    if (hits(lab, id, cost, err) != 0)
+    if (hits(lab, row, facts, cost, err) != 0)
         return err->code;
     finding_cost(f, cost);
     say_protocol(f, row->words,
                  row->of_sm ? "sequential" : "random lines over all slices",
-                 true);
+                 row->behind == LEVEL_COUNT, true);
     if (!row->of_sm)
         finding_protocol(f, "partition",
                          value_text(partition_of(&lab->facts[id])));
     return 0;
 }
 
-/* The difference of two costs; its doubt is the sum of theirs. */
-static void report_penalty(struct lab *lab, const char *component,
-                           const char *below, const struct cost *miss,
-                           const struct cost *hit)
+/* Where what misses the level is: in the next one, if there is such a one. */
+static const char *found_in(const struct lab *lab, enum level_id id)
 {
-    struct finding *const f = lab_finding(lab, component, "miss_penalty");
+    for (int i = 0; i < LEVEL_COUNT; i++)
+        if (level_table[i].behind == id && !lab->facts[i].present)
+            return level_table[i].below;
+    return level_table[id].below;
+}
+
+/* The difference of two costs; its doubt is the sum of theirs. */
+static void report_penalty(struct lab *lab, enum level_id id,
+                           const struct cost *miss, const struct cost *hit)
+{
+    const struct level_row *const row = &level_table[id];
+    struct finding *const f = lab_finding(lab, row->component, "miss_penalty");
+    if (!lab->facts[id].present) {
+        finding_none(f, "%s", lab->facts[id].why);
+        return;
+    }
     if (miss->experiment == NULL || hit->experiment == NULL) {
         finding_none(f, "%s",
                      hit->experiment == NULL
@@ -115,7 +200,7 @@ static void report_penalty(struct lab *lab, const char *component,
                 "cycles");
     finding_interval(f, miss->low - hit->high, miss->high - hit->low,
                      LAB_CONFIDENCE_PERCENT / 100.0);
-    finding_protocol(f, "found_in", value_text(below));
+    finding_protocol(f, "found_in", value_text(found_in(lab, id)));
     finding_evidence(f, miss->experiment);
     finding_evidence(f, hit->experiment);
 }
@@ -143,6 +228,42 @@ static int l1_misses(struct lab *lab, struct cost *cost, struct error *err)
                      "visits=%" PRIu64,
                      level_table[LEVEL_L1].load, lines * stride, stride,
                      (lines / 3 - 64) / 64 * 64);
+}
+
+/* Loads that miss in a ring that is far too large for the level, whatever its
+ * policy: single ones, slower than half-way. */
+static int ring_misses(struct lab *lab, const struct level_row *row,
+                       const struct level_facts *facts, struct cost *cost,
+                       struct error *err)
+{
+    char *const text =
+        xasprintf("trace %s bytes=%" PRIu64 " stride=%u warm=1 visits=1024",
+                  row->load, facts->deep, row->coarse);
+    const double more = facts->miss - facts->hit;
+    const int status = traced(lab, cost, facts->hit + more / 2,
+                              facts->miss + more / 2, text, err);
+    free(text);
+    return status;
+}
+
+/* Of a level behind another: loads that find both empty.  A first trace of the
+ * same lines brings them into L2, since the host has just written them. */
+static int cold_misses(struct lab *lab, const struct level_row *row,
+                       const struct level_facts *facts, struct cost *cost,
+                       struct error *err)
+{
+    static const char cold[] = "bytes=49152 stride=256 warm=0";
+    const double more = facts->miss - facts->hit;
+    struct samples s;
+    if (lab_probe(lab, &s, NULL, err, "trace %s %s visits=191", row->load,
+                  cold) != 0)
+        return err->code;
+    samples_free(&s);
+    char *const text = xasprintf("trace %s %s visits=192", row->load, cold);
+    const int status = traced(lab, cost, facts->hit + more / 2,
+                              facts->miss + more / 2, text, err);
+    free(text);
+    return status;
 }
 
 /* How many places memory is asked at, and how far apart these are. */
@@ -173,7 +294,7 @@ static int memory(struct lab *lab, struct cost *cost, struct error *err)
         return err->code;
     finding_cost(f, cost);
     say_protocol(f, level_table[LEVEL_L2].words,
-                 "random lines, each once, in windows of 64 KiB", false);
+                 "random lines, each once, in windows of 64 KiB", true, false);
     finding_protocol(f, "page", value_text("translation in the TLB"));
     finding_protocol(f, "row", value_text("random lines of one window"));
     finding_protocol(f, "places", value_number(PLACES));
@@ -190,7 +311,7 @@ static int shared(struct lab *lab, const char *space, const char *attribute,
                   space) != 0)
         return err->code;
     finding_cost(f, &cost);
-    say_protocol(f, load, "sequential", true);
+    say_protocol(f, load, "sequential", true, true);
     free(cost.experiment);
     return 0;
 }
@@ -207,23 +328,46 @@ static int excuse(struct lab *lab, const char *component, const char *attribute,
 
 /* The costs that findings are differences of. */
 struct costs {
-    struct cost l1, l2, below_l1, below_l2;
+    struct cost hit[LEVEL_COUNT], miss[LEVEL_COUNT];
 };
+
+static int misses(struct lab *lab, enum level_id id, struct cost *cost,
+                  struct error *err)
+{
+    const struct level_row *const row = &level_table[id];
+    const struct level_facts *const facts = &lab->facts[id];
+    *cost = (struct cost){0};
+    if (id == LEVEL_L2)
+        return memory(lab, cost, err);
+    if (!facts->present)
+        return 0;
+    if (id == LEVEL_L1)
+        return l1_misses(lab, cost, err);
+    return row->behind != LEVEL_COUNT ? cold_misses(lab, row, facts, cost, err)
+                                      : ring_misses(lab, row, facts, cost, err);
+}
 
 static int ask_levels(struct lab *lab, struct costs *c, struct error *err)
 {
-    int status = excuse(lab, "l1", "latency",
-                        report_hits(lab, LEVEL_L1, &c->l1, err), err);
-    if (status == 0)
-        status = excuse(lab, "l2", "latency",
-                        report_hits(lab, LEVEL_L2, &c->l2, err), err);
-    if (status == 0)
-        status = excuse(lab, "l1", "miss_penalty",
-                        l1_misses(lab, &c->below_l1, err), err);
-    if (status == 0)
-        status = excuse(lab, "memory", "latency",
-                        memory(lab, &c->below_l2, err), err);
+    int status = 0;
+    for (int i = 0; status == 0 && i < LEVEL_COUNT; i++)
+        status =
+            excuse(lab, level_table[i].component, "latency",
+                   report_hits(lab, (enum level_id)i, &c->hit[i], err), err);
+    for (int i = 0; status == 0 && i < LEVEL_COUNT; i++)
+        status =
+            excuse(lab, i == LEVEL_L2 ? "memory" : level_table[i].component,
+                   i == LEVEL_L2 ? "latency" : "miss_penalty",
+                   misses(lab, (enum level_id)i, &c->miss[i], err), err);
     return status;
+}
+
+static void report_penalties(struct lab *lab, const struct costs *c)
+{
+    for (int i = 0; i < LEVEL_COUNT; i++)
+        report_penalty(lab, (enum level_id)i, &c->miss[i], &c->hit[i]);
+    lab_show_l1(lab, "latency");
+    lab_show_l1(lab, "miss_penalty");
 }
 
 static int ask_shared(struct lab *lab, struct error *err)
@@ -245,18 +389,12 @@ static int run(struct lab *lab, struct error *err)
     int status = ask_levels(lab, &c, err);
     if (status == 0)
         status = ask_shared(lab, err);
-    if (status == 0) {
-        if (lab->facts[LEVEL_L1].present)
-            report_penalty(lab, "l1", "l2", &c.below_l1, &c.l1);
-        else
-            finding_none(lab_finding(lab, "l1", "miss_penalty"), "%s",
-                         lab->facts[LEVEL_L1].why);
-        report_penalty(lab, "l2", "memory", &c.below_l2, &c.l2);
+    if (status == 0)
+        report_penalties(lab, &c);
+    for (int i = 0; i < LEVEL_COUNT; i++) {
+        free(c.hit[i].experiment);
+        free(c.miss[i].experiment);
     }
-    free(c.l1.experiment);
-    free(c.l2.experiment);
-    free(c.below_l1.experiment);
-    free(c.below_l2.experiment);
     return status;
 }
 

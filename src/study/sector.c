@@ -11,15 +11,24 @@
 #include "study/study.h"
 
 static const char *const needs[] = {"capacity", NULL};
-static const char *const gives[] = {"l1.sector", "l2.sector", NULL};
+static const char *const gives[] = {
+    "l1.sector",       "texture.sector",   "readonly.sector", "local.sector",
+    "const_l1.sector", "const_l15.sector", "l2.sector",       NULL,
+};
 static const char *const kernels[] = {
     "trace op=ca",
     "trace op=cg flush=1 stride=8",
+    "trace space=texture",
+    "trace space=readonly",
+    "trace space=constant",
+    "trace space=local",
     NULL,
 };
 
-/* 8-byte elements over 16 KiB: 2048 loads, as many as a trace keeps. */
-enum { ELEMENT = 8, ELEMENTS = 2048, LARGEST = 4096 };
+/* 16 KiB: of 8-byte elements 2048 loads, as many as a trace keeps. */
+enum { BYTES = 16384, LARGEST = 4096 };
+/* The nearest elements of all spaces are so far apart. */
+enum { ELEMENT = 8 };
 
 /* Counts the distances, in elements, between one slow load and the next. */
 static void count_gaps(const struct samples *s, double above, size_t *gaps)
@@ -50,7 +59,17 @@ static size_t commonest(const size_t *gaps, double *share)
     return best;
 }
 
-static void conclude(struct finding *f, struct level_facts *facts,
+/* True if what misses this level never asks for less. */
+static bool is_bound(const struct lab *lab, const struct level_row *row,
+                     uint64_t sector)
+{
+    if (row->behind != LEVEL_COUNT)
+        return sector <= lab->facts[row->behind].sector;
+    return row->apart > ELEMENT && sector == row->apart;
+}
+
+static void conclude(const struct lab *lab, struct finding *f,
+                     const struct level_row *row, struct level_facts *facts,
                      const size_t *gaps)
 {
     double share;
@@ -64,9 +83,15 @@ static void conclude(struct finding *f, struct level_facts *facts,
                      100 * share);
         return;
     }
-    facts->sector = gap * ELEMENT;
-    finding_set(f, STATUS_MEASURED, value_number((double)facts->sector), "B");
-    finding_interval(f, (double)facts->sector, (double)facts->sector, share);
+    facts->sector = gap * row->apart;
+    facts->sector_bound = is_bound(lab, row, facts->sector);
+    finding_set(f, facts->sector_bound ? STATUS_AT_MOST : STATUS_MEASURED,
+                value_number((double)facts->sector), "B");
+    if (facts->sector_bound)
+        lab_because_short(f, row);
+    else
+        finding_interval(f, (double)facts->sector, (double)facts->sector,
+                         share);
 }
 
 static int ask(struct lab *lab, const struct level_row *row,
@@ -78,13 +103,13 @@ static int ask(struct lab *lab, const struct level_row *row,
      * by sweeping twice its size. */
     const uint64_t flush = row->of_sm ? 0 : 2 * facts->overflows;
     if (lab_probe(lab, &s, &name, err,
-                  "trace %s bytes=%d stride=%d flush=%" PRIu64 " warm=0",
-                  row->load, ELEMENT * ELEMENTS, ELEMENT, flush) != 0)
+                  "trace %s bytes=%d stride=%u flush=%" PRIu64 " warm=0",
+                  row->load, BYTES, row->apart, flush) != 0)
         return err->code;
     struct finding *const f = lab_finding(lab, row->component, "sector");
     size_t *const gaps = xcalloc(LARGEST / ELEMENT + 1, sizeof *gaps);
     count_gaps(&s, (facts->hit + facts->miss) / 2 + lab->trace_cost, gaps);
-    conclude(f, facts, gaps);
+    conclude(lab, f, row, facts, gaps);
     finding_evidence(f, name);
     free(gaps);
     free(name);

@@ -27,10 +27,17 @@
 #include "study/study.h"
 
 static const char *const needs[] = {"line", NULL};
-static const char *const gives[] = {"l1.size", "l2.size", NULL};
+static const char *const gives[] = {
+    "l1.size",       "texture.size",   "readonly.size", "local.size",
+    "const_l1.size", "const_l15.size", "l2.size",       NULL,
+};
 static const char *const kernels[] = {
     "trace op=ca sweep=1 records=256",
     "trace op=cg sweep=1 records=1024",
+    "trace space=texture records=256",
+    "trace space=readonly records=256",
+    "trace space=constant records=256",
+    "trace space=local records=256",
     NULL,
 };
 
@@ -72,6 +79,8 @@ struct asked {
     double rate;         /* spikes as slow as that, of one load */
     struct seen control; /* the ring, surely in the cache, that told the rate */
     int records;         /* loads that a trace keeps */
+    uint64_t stride;     /* between elements: a line, or less */
+    uint64_t lead;       /* how often a further element leads, B; 0: never */
     bool whole;          /* judge by whole laps; else by a glance */
     bool careful;        /* by very many laps */
     uint64_t overfull;   /* the smallest ring seen to miss, by whole laps … */
@@ -192,11 +201,12 @@ static void judge(const struct asked *a, const struct samples *t, int64_t sm,
 /* What a trace of a ring of `bytes` is to show, before it is made. */
 static struct seen expect(const struct asked *a, uint64_t bytes)
 {
-    struct seen s = {.lines = bytes / a->facts->line};
+    struct seen s = {.lines = bytes / a->stride};
     const bool glance = !a->whole && s.lines > 2 * GLANCE;
     s.laps = glance ? 1 : laps_for(a, s.lines);
     /* A whole lap has the leading elements in it. */
-    s.loads = glance ? GLANCE : s.laps * (s.lines + (bytes + LEAD - 1) / LEAD);
+    const uint64_t leads = a->lead > 0 ? (bytes + a->lead - 1) / a->lead : 0;
+    s.loads = glance ? GLANCE : s.laps * (s.lines + leads);
     return s;
 }
 
@@ -213,12 +223,12 @@ static int look(struct asked *a, const struct search_sizes *sizes,
     const uint64_t last = sizes->first + (sizes->count - 1) * sizes->step;
     const uint64_t loads = expect(a, last).loads;
     if (lab_probe(a->lab, &t, &name, err,
-                  "trace %s bytes=%" PRIu64 " stride=%" PRIu64
-                  " lead=%d step=%" PRIu64 " sms=%zu sweep=1 warm=%" PRIu64
+                  "trace %s bytes=%" PRIu64 " stride=%" PRIu64 " lead=%" PRIu64
+                  " step=%" PRIu64 " sms=%zu sweep=%d warm=%" PRIu64
                   " visits=%" PRIu64 " above=%.0f records=%d",
-                  a->row->load, sizes->first, a->facts->line, LEAD,
-                  sizes->count > 1 ? sizes->step : 0, sizes->count, warm, loads,
-                  floor(a->low), a->records) != 0)
+                  a->row->load, sizes->first, a->stride, a->lead,
+                  sizes->count > 1 ? sizes->step : 0, sizes->count,
+                  a->row->swept, warm, loads, floor(a->low), a->records) != 0)
         return err->code;
     for (size_t i = 0; i < sizes->count; i++) {
         seen[i] = expect(a, sizes->first + i * sizes->step);
@@ -289,7 +299,7 @@ static int fits(void *context, const struct search_sizes *sizes, bool *yes,
     a->tried += sizes->count;
     for (size_t i = 0; again && i < COUNT_OF(warm_ups); i++) {
         const uint64_t lines =
-            (sizes->first + sizes->count * sizes->step) / a->facts->line;
+            (sizes->first + sizes->count * sizes->step) / a->stride;
         if (i > 0 && (!a->whole || warm_ups[i].laps * lines > WARM_LOADS_MOST))
             break;
         if (look(a, sizes, warm_ups[i].laps, seen, err) != 0)
@@ -312,10 +322,12 @@ static int learn(struct asked *a, struct error *err)
 {
     const struct level_facts *const f = a->facts;
     struct samples t;
+    char fill[LAB_FILL];
+    lab_fill(a->row, 1, fill);
     if (lab_probe(a->lab, &t, NULL, err,
                   "trace %s bytes=%" PRIu64 " stride=%" PRIu64
-                  " sweep=1 warm=0 visits=2048",
-                  a->row->load, f->deep, f->line) != 0)
+                  " %s visits=2048",
+                  a->row->load, f->deep, a->stride, fill) != 0)
         return err->code;
     const size_t cycles = samples_column(&t, "cycles");
     double *const slow = xreallocarray(NULL, t.rows, sizeof *slow);
@@ -338,8 +350,8 @@ static int learn(struct asked *a, struct error *err)
     a->high = high + margin;
     a->rate = 0.01; /* until it is known; the ring below fits in any case */
     a->whole = true;
-    const struct search_sizes half = {.first = f->fits / 2 / f->line * f->line,
-                                      .count = 1};
+    const struct search_sizes half = {
+        .first = f->fits / 2 / a->stride * a->stride, .count = 1};
     /* Spikes are rarer than one in 2000; more means that it has not settled. */
     if (look(a, &half, 1, &a->control, err) != 0 ||
         (a->control.slow * 2000 > a->control.loads &&
@@ -350,22 +362,27 @@ static int learn(struct asked *a, struct error *err)
     return 0;
 }
 
-/* Of a cache that each SM has, sizes are tried on several SMs at once. */
-static size_t sms_at_once(const struct asked *a)
+/* Of a cache that each SM has, sizes up to `most` are tried on several SMs at
+ * once, as far as there is room for that many. */
+static size_t sms_at_once(const struct asked *a, uint64_t most)
 {
     const int64_t sms = a->lab->info->value[PROPERTY_SMS];
-    return !a->row->of_sm ? 1 : sms < SMS ? (size_t)(sms > 0 ? sms : 1) : SMS;
+    const uint64_t room = a->row->most / (2 * most);
+    if (!a->row->of_sm || room < 2 || sms < 2)
+        return 1;
+    return within(1, room < SMS ? room : SMS, (uint64_t)sms);
 }
 
 /* The bracket around the edge, down to so many lines. */
 static int find_edge(struct asked *a, uint64_t least, uint64_t most,
                      uint64_t lines, struct search *search, struct error *err)
 {
-    const uint64_t line = a->facts->line;
+    const uint64_t line = a->stride;
+    most = most < a->row->most ? most : a->row->most;
     const struct search_range range = {.least = least / line * line,
                                        .most = most / line * line,
                                        .granularity = lines * line,
-                                       .at_once = sms_at_once(a)};
+                                       .at_once = sms_at_once(a, most)};
     return search_size(&range, fits, a, search, err);
 }
 
@@ -386,6 +403,20 @@ static int find_size_of_large(struct asked *a, struct search *edge,
                            err);
 }
 
+/* Most spaces share the storage of L1: whether its size is theirs is tried
+ * before others. */
+static int try_size_of_l1(struct asked *a, struct search *edge,
+                          struct error *err)
+{
+    const struct level_facts *const f = a->facts;
+    const struct level_facts *const l1 = &a->lab->facts[LEVEL_L1];
+    edge->state = SEARCH_ALL_FIT;
+    if (f == l1 || !a->row->of_sm || l1->size < f->fits - f->fits / 8 ||
+        l1->size % f->line != 0 || l1->size + f->line > 2 * f->overflows)
+        return 0;
+    return find_edge(a, l1->size, l1->size + f->line, 1, edge, err);
+}
+
 static int find_size(struct asked *a, struct search *edge, struct error *err)
 {
     const struct level_facts *const f = a->facts;
@@ -394,6 +425,8 @@ static int find_size(struct asked *a, struct search *edge, struct error *err)
          edge->state == SEARCH_BRACKETED))
         return err->code;
     a->whole = true;
+    if (try_size_of_l1(a, edge, err) != 0 || edge->state == SEARCH_BRACKETED)
+        return err->code;
     return find_edge(a, f->fits - f->fits / 8, 2 * f->overflows, 1, edge, err);
 }
 
@@ -410,7 +443,7 @@ static int look_again(struct asked *a, struct search *edge, bool *sure,
     if (a->steady)
         return 0;
     a->careful = true;
-    if (laps_for(a, edge->overflows / a->facts->line) < LAPS_CAREFUL)
+    if (laps_for(a, edge->overflows / a->stride) < LAPS_CAREFUL)
         return 0;
     if (fits(a, &found, sure, err) != 0 || *sure)
         return err->code;
@@ -428,7 +461,10 @@ static const unsigned beyond[] = {128, 8};
 static int most_that_hit(struct asked *a, const struct search *edge,
                          uint64_t *bytes, struct error *err)
 {
-    const uint64_t line = a->facts->line;
+    const uint64_t line = a->stride;
+    /* What one miss brings in, if elements are nearer than that. */
+    const uint64_t missed_bytes =
+        a->facts->sector > line ? a->facts->sector : line;
     *bytes = 0;
     a->careful = false;
     for (size_t i = 0; i < COUNT_OF(beyond); i++) {
@@ -436,11 +472,13 @@ static int most_that_hit(struct asked *a, const struct search *edge,
             .first = (edge->overflows + edge->fits / beyond[i]) / line * line,
             .count = 1};
         struct seen s;
+        if (ring.first > a->row->most)
+            break;
         if (look(a, &ring, 1, &s, err) != 0)
             return err->code;
-        const uint64_t missed = s.slow / s.laps;
-        const uint64_t hit = missed < s.lines ? s.lines - missed : 0;
-        *bytes = hit * line > *bytes ? hit * line : *bytes;
+        const uint64_t missed = s.slow / s.laps * missed_bytes;
+        const uint64_t hit = missed < ring.first ? ring.first - missed : 0;
+        *bytes = hit > *bytes ? hit : *bytes;
     }
     return 0;
 }
@@ -453,6 +491,46 @@ static void report_bound(struct asked *a, uint64_t bytes, const char *why)
     finding_interval(a->finding, (double)bytes, (double)a->facts->overflows,
                      0.95);
     finding_because(a->finding, "so many bytes hit in one lap; %s", why);
+}
+
+/*
+ * Of elements farther apart than lines are, more bytes may fit than the cache
+ * has, but not fewer.  That they are as many as L1 has, whose line is known, is
+ * no accident.
+ */
+static bool is_only_most(const struct asked *a)
+{
+    return a->facts->line_bound &&
+           a->facts->size != a->lab->facts[LEVEL_L1].size;
+}
+
+/*
+ * What the level before keeps of a ring, this one is not asked for: then more
+ * fits into both than this one holds.  The share of the loads of the largest
+ * ring that fits which were that fast.
+ */
+static int kept_before(struct asked *a, uint64_t bytes, double *share,
+                       struct error *err)
+{
+    const struct level_facts *const f = a->facts;
+    struct samples t;
+    *share = 0;
+    if (a->row->behind == LEVEL_COUNT)
+        return 0;
+    const double hit = a->lab->facts[a->row->behind].hit;
+    if (lab_probe(a->lab, &t, NULL, err,
+                  "trace %s bytes=%" PRIu64 " stride=%" PRIu64
+                  " warm=16 visits=2048",
+                  a->row->load, bytes, a->stride) != 0)
+        return err->code;
+    const size_t cycles = samples_column(&t, "cycles");
+    size_t fast = 0;
+    for (size_t row = 0; row < t.rows; row++)
+        fast += (double)samples_at(&t, row, cycles) <
+                (hit + f->hit) / 2 + a->lab->trace_cost;
+    *share = (double)fast / (double)t.rows;
+    samples_free(&t);
+    return 0;
 }
 
 static int conclude(struct asked *a, struct level_facts *facts,
@@ -476,7 +554,28 @@ static int conclude(struct asked *a, struct level_facts *facts,
                      "too long for the laps that would show the edge");
         return 0;
     }
+    double kept;
+    if (kept_before(a, edge->fits, &kept, err) != 0)
+        return err->code;
     facts->size = edge->fits;
+    if (kept > 0) {
+        finding_set(a->finding, STATUS_AT_MOST,
+                    value_number((double)facts->size), "B");
+        finding_because(a->finding,
+                        "the level before keeps %.1f %% of a ring of that "
+                        "size",
+                        100 * kept);
+        return 0;
+    }
+    if (is_only_most(a)) {
+        finding_set(a->finding, STATUS_AT_MOST,
+                    value_number((double)facts->size), "B");
+        finding_because(a->finding,
+                        "so many bytes fit if a line is %" PRIu64
+                        " B; it may be shorter",
+                        facts->line);
+        return 0;
+    }
     finding_set(a->finding, STATUS_MEASURED, value_number((double)facts->size),
                 "B");
     /* A clean edge is known to the line, and a size is whole lines. */
@@ -505,6 +604,17 @@ static void report_step(struct finding *f, const struct level_facts *facts)
                        "hits and misses cost alike");
 }
 
+/* A line; behind another level no more than one of that, so that it keeps as
+ * little of a ring as it can. */
+static uint64_t stride_of(const struct lab *lab, const struct level_row *row,
+                          const struct level_facts *facts)
+{
+    if (row->behind == LEVEL_COUNT)
+        return facts->line;
+    const uint64_t before = lab->facts[row->behind].line;
+    return before > 0 && before < facts->line ? before : facts->line;
+}
+
 static int ask(struct lab *lab, const struct level_row *row,
                struct level_facts *facts, struct error *err)
 {
@@ -512,6 +622,7 @@ static int ask(struct lab *lab, const struct level_row *row,
                       .row = row,
                       .facts = facts,
                       .records = row->of_sm ? RECORDS_SM : RECORDS_SHARED,
+                      .lead = row->apart > LEAD_BIT ? 0 : LEAD,
                       .finding = lab_finding(lab, row->component, "size")};
     struct search edge;
     finding_protocol(a.finding, "load", value_text(row->words));
@@ -524,6 +635,20 @@ static int ask(struct lab *lab, const struct level_row *row,
         finding_none(a.finding, "the line is not known");
         return 0;
     }
+    if (facts->overflows == 0 && facts->sector_bound) {
+        finding_none(a.finding,
+                     "the level before asks for %" PRIu64 " B at once, and "
+                     "lines may be shorter; all rings fit: %s",
+                     facts->sector, row->bound);
+        return 0;
+    }
+    if (facts->overflows == 0) {
+        finding_set(a.finding, STATUS_AT_LEAST,
+                    value_number((double)facts->fits), "B");
+        finding_because(a.finding, "%s", row->bound);
+        return 0;
+    }
+    a.stride = stride_of(lab, row, facts);
     if (learn(&a, err) != 0)
         return err->code;
     if (a.high <= 0) {

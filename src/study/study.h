@@ -106,13 +106,28 @@ int lab_average(struct lab *lab, struct cost *cost, struct error *err,
 
 enum { LAB_CONFIDENCE_PERCENT = 99 };
 
-/* A study of every level: what `ask` finds of one level, for all of them.  A
- * level without a cache, or whose earlier facts are missing, is left to the
- * planner's "not measured" with the level's reason. */
-int lab_each_level(struct lab *lab, const char *attribute,
-                   int (*ask)(struct lab *lab, const struct level_row *row,
-                              struct level_facts *facts, struct error *err),
+/* What a study asks of one level. */
+typedef int level_question(struct lab *lab, const struct level_row *row,
+                           struct level_facts *facts, struct error *err);
+/* Asks; a level that is absent, or could not be asked, gets a finding "not
+ * measured" with the reason. */
+int lab_ask_level(struct lab *lab, enum level_id id, const char *attribute,
+                  level_question *ask, struct error *err);
+/* The same of all levels. */
+int lab_each_level(struct lab *lab, const char *attribute, level_question *ask,
                    struct error *err);
+/* Where only local loads are cached in L1, what they showed is said of L1. */
+void lab_show_l1(struct lab *lab, const char *attribute);
+
+/* How short a sector or line can be told, B: as near as two elements can be;
+ * and behind another level no shorter than what that one brings in. */
+uint64_t lab_shortest(const struct lab *lab, const struct level_row *row);
+/* Why something so short is but a bound. */
+void lab_because_short(struct finding *finding, const struct level_row *row);
+
+/* The words of an experiment that fill the level with its ring, so often. */
+enum { LAB_FILL = 32 };
+void lab_fill(const struct level_row *row, unsigned times, char text[LAB_FILL]);
 
 /* Fills a finding with a cost in cycles; takes the experiment as evidence. */
 void finding_cost(struct finding *finding, const struct cost *cost);

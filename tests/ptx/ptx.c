@@ -225,6 +225,7 @@ START_TEST(programs_are_collected)
         ".entry clock(",    ".entry chase(",    ".entry trace(",
         ".entry scatter(",  "ld.global.ca.u64", "ld.global.cg.u64",
         "ld.global.cv.u64", "ld.global.nc.u64", "ld.shared.u32 %ptr",
+        "ld.const.u32",     "ld.local.u32",     "tex.1d.v4.u32.s32",
         "FLUSH:",           "SWEEPS:",          ".entry banks(",
     };
     for (size_t w = 0; w < COUNT_OF(words); w++) {

@@ -14,14 +14,16 @@
 #include "sonde.h"
 
 /* One finding: it must be `value`, give or take `tolerance`; or, of a cache
- * that is not there, not measured and for a reason. */
+ * that is not there, not measured and for a reason.  Of what no program can
+ * measure a bound is enough. */
 struct truth {
-    const char *id;
+    char id[48];
     bool exists;
+    bool bound;
     double value, tolerance;
 };
 
-enum { TRUTHS_MAX = 32 };
+enum { TRUTHS_MAX = 80 };
 
 struct truths {
     struct truth list[TRUTHS_MAX];

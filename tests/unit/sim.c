@@ -493,11 +493,15 @@ START_TEST(generic_addresses_reach_every_space)
             "cvta.to.local.u64 %rd2, %rd2; ld.local.u64 %rd4, [%rd2];\n"
             "st.u64 [%out+8], %rd4;\n"
             "mov.u64 %rd1, word; cvta.global.u64 %rd1, %rd1;\n"
-            "ld.u32 %r1, [%rd1+4]; st.u32 [%out+16], %r1;",
-            .variables = ".global .u32 word[2] = {1, 9};");
+            "ld.u32 %r1, [%rd1+4]; st.u32 [%out+16], %r1;\n"
+            "mov.u64 %rd1, fixed; cvta.const.u64 %rd1, %rd1;\n"
+            "ld.u32 %r1, [%rd1+4]; st.u32 [%out+24], %r1;",
+            .variables = ".global .u32 word[2] = {1, 9};\n"
+                         ".const .u32 fixed[2] = {2, 10};\n");
     ck_assert_uint_eq(rig_out(&rig, 0), 7);
     ck_assert_uint_eq(rig_out(&rig, 1), 8);
     ck_assert_uint_eq(rig_out(&rig, 2), 9);
+    ck_assert_uint_eq(rig_out(&rig, 3), 10);
     rig_close(&rig);
 }
 END_TEST
@@ -541,6 +545,20 @@ START_TEST(module_variables_have_their_initial_values)
     ck_assert_uint_eq(rig_out(&rig, 0), 3);
     ck_assert_uint_eq(rig_out(&rig, 1), 0x40000000);
     ck_assert_uint_eq(rig_out(&rig, 2), 5);
+    rig_close(&rig);
+}
+END_TEST
+
+/* As in a GPU's bank of constants: a 32-bit offset reaches them all. */
+START_TEST(constants_are_addressed_from_the_start_of_their_module)
+{
+    struct rig rig = rig_open();
+    rig_run(&rig,
+            "mov.u32 %r1, c; st.global.u32 [%out], %r1;\n"
+            "ld.const.u32 %r0, [%r1+8]; st.global.u32 [%out+8], %r0;",
+            .variables = ".const .align 4 .u32 c[3] = {1, 2, 3};\n");
+    ck_assert_uint_eq(rig_out(&rig, 0), 0);
+    ck_assert_uint_eq(rig_out(&rig, 1), 3);
     rig_close(&rig);
 }
 END_TEST
@@ -972,6 +990,7 @@ static void add_memory(TCase *t)
     tcase_add_test(t, dynamic_shared_memory_follows_the_static);
     tcase_add_test(t, local_memory_belongs_to_a_thread);
     tcase_add_test(t, module_variables_have_their_initial_values);
+    tcase_add_test(t, constants_are_addressed_from_the_start_of_their_module);
     tcase_add_loop_test(t, atomics_return_the_old_value_and_store_the_new, 0,
                         14);
     tcase_add_test(t, atomics_of_many_blocks_add_up);

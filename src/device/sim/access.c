@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "device/sim/convert.h"
 #include "device/sim/execute.h"
 #include "device/sim/opcodes.h"
@@ -31,6 +32,10 @@ static unsigned generic_space(uint64_t *address)
         *address -= LOCAL_WINDOW;
         return SPACE_LOCAL;
     }
+    if (window == CONST_WINDOW >> 56) {
+        *address -= CONST_WINDOW;
+        return SPACE_CONST;
+    }
     return SPACE_GLOBAL;
 }
 
@@ -42,8 +47,39 @@ static unsigned char *within(unsigned char *host, uint64_t size,
     return host + address;
 }
 
+static uint64_t local_address(const struct machine *m, const struct warp *w,
+                              unsigned lane, uint64_t offset)
+{
+    const uint64_t warp =
+        w->block->sm->number * m->profile->max_warps_per_sm + w->number;
+    const uint64_t words = (m->kernel->local_bytes + 3) / 4;
+    return LOCAL_ADDRESSES +
+           ((warp * words + offset / 4) * WARP_LANES + lane) * 4 + offset % 4;
+}
+
+/* The warp's local memory, made when it is first used: most blocks of our
+ * launches leave at once. */
+static unsigned char *local_of(struct warp *w, const struct kernel *k)
+{
+    if (w->local == NULL)
+        w->local = xcalloc(WARP_LANES, k->local_bytes + 1);
+    return w->local;
+}
+
+/* Where the caches see a lane's address.  Constants are addressed from the
+ * start of their module's; words of the lanes of a warp lie side by side in
+ * local memory. */
+static inline uint64_t cached_address(const struct machine *m,
+                                      const struct warp *w, unsigned space,
+                                      unsigned lane, uint64_t address)
+{
+    if (space == SPACE_CONST)
+        return m->kernel->module->constants.address + address;
+    return space == SPACE_LOCAL ? local_address(m, w, lane, address) : address;
+}
+
 /* Host bytes behind a lane's address; NULL after a fault. */
-static inline unsigned char *resolve(struct machine *m, const struct warp *w,
+static inline unsigned char *resolve(struct machine *m, struct warp *w,
                                      const struct op *op, unsigned space,
                                      unsigned lane, uint64_t address)
 {
@@ -54,11 +90,18 @@ static inline unsigned char *resolve(struct machine *m, const struct warp *w,
         host = within(w->block->shared, m->shared_bytes, address, op->bytes);
         break;
     case SPACE_LOCAL:
-        host = within(w->local + lane * k->local_bytes, k->local_bytes, address,
-                      op->bytes);
+        host = within(local_of(w, k) + lane * k->local_bytes, k->local_bytes,
+                      address, op->bytes);
         break;
     case SPACE_PARAM:
         host = within(m->params, k->param_bytes, address, op->bytes);
+        break;
+    case SPACE_CONST:
+        host = address < k->module->constants.bytes
+                   ? memory_at(&m->memory,
+                               cached_address(m, w, space, lane, address),
+                               op->bytes)
+                   : NULL;
         break;
     default:
         host = memory_at(&m->memory, address, op->bytes);
@@ -72,18 +115,6 @@ static inline unsigned char *resolve(struct machine *m, const struct warp *w,
     return NULL;
 }
 
-/* Where the caches see a lane's local memory: words of the lanes of a warp
- * lie side by side. */
-static uint64_t local_address(const struct machine *m, const struct warp *w,
-                              unsigned lane, uint64_t offset)
-{
-    const uint64_t warp =
-        w->block->sm->number * m->profile->max_warps_per_sm + w->number;
-    const uint64_t words = (m->kernel->local_bytes + 3) / 4;
-    return LOCAL_ADDRESSES +
-           ((warp * words + offset / 4) * WARP_LANES + lane) * 4 + offset % 4;
-}
-
 /* The addresses of one warp's access. */
 struct access {
     unsigned space, count;
@@ -92,7 +123,7 @@ struct access {
 };
 
 /* False after a fault. */
-static bool gather(struct machine *m, const struct warp *w, const struct op *op,
+static bool gather(struct machine *m, struct warp *w, const struct op *op,
                    uint32_t mask, struct access *a)
 {
     const uint64_t *const base = lanes_of(m, w, op->src[0]);
@@ -111,8 +142,7 @@ static bool gather(struct machine *m, const struct warp *w, const struct op *op,
         a->host[l] = resolve(m, w, op, space, l, address);
         if (a->host[l] == NULL)
             return false;
-        a->address[a->count++] =
-            space == SPACE_LOCAL ? local_address(m, w, l, address) : address;
+        a->address[a->count++] = cached_address(m, w, space, l, address);
     }
     return true;
 }
@@ -171,7 +201,7 @@ static inline uint64_t read_bytes(const unsigned char *from, unsigned bytes)
     }
 }
 
-/* The commonest load of a program that measures: one lane, device memory. */
+/* The commonest load of a program that measures: one lane, no bank conflict. */
 static void load_lane(struct machine *m, struct warp *w, const struct op *op,
                       unsigned lane, double t)
 {
@@ -184,8 +214,9 @@ static void load_lane(struct machine *m, struct warp *w, const struct op *op,
     const uint64_t bits = read_bytes(host, op->bytes);
     lanes_of(m, w, op->dst[0])[lane] =
         op->extends ? extend(bits, op->type, op->dst_bytes) : bits;
-    const double cycles = paths_load_one(
-        m->paths, (enum profile_path_id)op->path, accessor_of(w), address);
+    const double cycles =
+        paths_load_one(m->paths, (enum profile_path_id)op->path, accessor_of(w),
+                       cached_address(m, w, op->space, lane, address));
     set_ready(w, op->dst[0], 1u << lane, t + noise_add(&m->noise, cycles));
 }
 
@@ -194,7 +225,8 @@ void access_load(struct machine *m, struct warp *w, const struct op *op,
 {
     struct access a;
     if ((mask & (mask - 1)) == 0 && op->elements == 1 &&
-        (op->space == SPACE_GLOBAL || op->space == SPACE_CONST)) {
+        (op->space == SPACE_GLOBAL || op->space == SPACE_CONST ||
+         op->space == SPACE_LOCAL)) {
         load_lane(m, w, op, first_lane(mask), t);
         return;
     }

@@ -508,6 +508,7 @@ ALU_FUNCTION(cvta)
     const uint64_t *const a = lanes_of(regs, op->src[0], shift);
     const uint64_t window = op->space == SPACE_SHARED  ? SHARED_WINDOW
                             : op->space == SPACE_LOCAL ? LOCAL_WINDOW
+                            : op->space == SPACE_CONST ? CONST_WINDOW
                                                        : 0;
     EACH_LANE(d[l] = op->sub != 0 ? a[l] - window : a[l] + window)
 }
@@ -631,8 +632,7 @@ void alu_saturated(const struct op *op, uint64_t *regs, unsigned shift,
 #define TYPED(fn)                                                              \
     [TYPE_U16] = fn, [TYPE_U32] = fn, [TYPE_U64] = fn, [TYPE_S16] = fn,        \
     [TYPE_S32] = fn, [TYPE_S64] = fn, [TYPE_F32] = fn, [TYPE_F64] = fn
-#define EVERY(fn)                                                              \
-    TYPED(fn), [TYPE_B16] = fn, [TYPE_B32] = fn, [TYPE_B64] = fn
+#define EVERY(fn)    TYPED(fn), [TYPE_B16] = fn, [TYPE_B32] = fn, [TYPE_B64] = fn
 #define ORDERED(cmp) INTEGERS(setp_##cmp), REALS(setp_##cmp)
 
 /* clang-format off */

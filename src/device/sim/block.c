@@ -72,8 +72,6 @@ static uint64_t constant_value(const struct machine *m, const struct warp *w,
         return special_value(m, w, c->special, thread);
     if (c->kind == CONSTANT_ADDRESS && c->space == SPACE_GLOBAL)
         return m->kernel->module->globals.address + c->value;
-    if (c->kind == CONSTANT_ADDRESS && c->space == SPACE_CONST)
-        return m->kernel->module->constants.address + c->value;
     return c->value;
 }
 
@@ -121,15 +119,14 @@ static void warp_start(struct machine *m, struct warp *w, unsigned in_block,
 }
 
 /* Memory of a block's warps, in one piece: the structs, then for each warp
- * its registers, the times of its registers, its local memory. */
+ * its registers and the times of its registers. */
 static void block_reserve(const struct machine *m, struct block *b)
 {
     const struct kernel *const k = m->kernel;
     const size_t numbers = k->registers + k->constant_count;
     const size_t regs = (numbers << m->shift) * sizeof(uint64_t);
     const size_t ready = k->registers * sizeof(double);
-    const size_t local = (k->local_bytes * WARP_LANES + 7) / 8 * 8;
-    const size_t each = regs + ready + local;
+    const size_t each = regs + ready;
     const size_t warps = m->warps_per_block * sizeof(struct warp);
     unsigned char *at = xcalloc(1, warps + m->warps_per_block * each);
     b->storage = at;
@@ -140,7 +137,6 @@ static void block_reserve(const struct machine *m, struct block *b)
         b->warps[i].block = b;
         b->warps[i].regs = (void *)at;
         b->warps[i].ready = (void *)(at + regs);
-        b->warps[i].local = at + regs + ready;
     }
 }
 

@@ -157,12 +157,18 @@ static void place_blocks(struct machine *m)
                 block_start(m, &m->sms[i].blocks[slot], &m->sms[i], m->now);
 }
 
+static void clear_block(const struct machine *m, struct block *b)
+{
+    for (unsigned w = 0; b->storage != NULL && w < m->warps_per_block; w++)
+        free(b->warps[w].local);
+    free(b->storage);
+    free(b->shared);
+}
+
 static void clear_sm(struct machine *m, struct sm *sm)
 {
-    for (unsigned slot = 0; slot < m->slots; slot++) {
-        free(sm->blocks[slot].storage);
-        free(sm->blocks[slot].shared);
-    }
+    for (unsigned slot = 0; slot < m->slots; slot++)
+        clear_block(m, &sm->blocks[slot]);
     free(sm->blocks);
     sm->blocks = NULL;
     memset(sm->warp_taken, 0,

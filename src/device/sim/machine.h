@@ -52,7 +52,7 @@ struct warp {
     struct block *block;
     struct scheduler *scheduler;
     struct turn *turn;
-    unsigned char *local;         /* of its lanes */
+    unsigned char *local;         /* of its lanes; NULL: not used yet */
     uint32_t lane_pc[WARP_LANES]; /* of the lanes that are not active */
 };
 

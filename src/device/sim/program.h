@@ -72,9 +72,11 @@ enum ptx_space {
 
 extern const char *const ptx_spaces[SPACE_COUNT];
 
-/* Generic addresses of shared and local memory: an offset in a window. */
+/* Generic addresses of shared, local, constant memory: an offset in a window.
+ */
 #define SHARED_WINDOW ((uint64_t)1 << 56)
 #define LOCAL_WINDOW  ((uint64_t)2 << 56)
+#define CONST_WINDOW  ((uint64_t)3 << 56)
 
 /* Special registers: those before SPECIAL_CLOCK are constants of a warp. */
 #define PTX_SPECIALS(X)                                                        \
