@@ -303,15 +303,14 @@ int arena_overflows(struct arena *a, uint64_t start, uint64_t step,
     return 0;
 }
 
-int arena_list_overflows(struct arena *a, const uint64_t *places, size_t count,
-                         double *base, bool *yes, struct error *err)
+static int time_list(struct arena *a, const uint64_t *places, size_t count,
+                     size_t settle, double *base, bool *yes, struct error *err)
 {
-    enum { SETTLED = 4, TIMED = 6 };
     struct buf text = {0};
     struct samples s;
     struct laps laps = {0};
-    buf_printf(&text, "visit readers=%s rounds=%d steps=", a->reader,
-               SETTLED + TIMED);
+    buf_printf(&text, "visit readers=%s rounds=%zu steps=", a->reader,
+               settle + LAPS);
     for (size_t i = 0; i < count; i++)
         buf_printf(&text, "%s!%" PRIu64 ":1:0", i > 0 ? "," : "", places[i]);
     const int status =
@@ -322,11 +321,25 @@ int arena_list_overflows(struct arena *a, const uint64_t *places, size_t count,
     double *const cycles = cycles_of(&s);
     if (*base == 0)
         *base =
-            fmax(a->hit, stats_median(cycles + SETTLED * count, TIMED * count));
-    count_laps(a, cycles + SETTLED * count, count, TIMED, *base, &laps);
+            fmax(a->hit, stats_median(cycles + settle * count, LAPS * count));
+    count_laps(a, cycles + settle * count, count, LAPS, *base, &laps);
     *yes = laps.lapses == 0;
     free(cycles);
     samples_free(&s);
+    return 0;
+}
+
+int arena_list_overflows(struct arena *a, const uint64_t *places, size_t count,
+                         double *base, bool *yes, struct error *err)
+{
+    /* 16 B for each step and 4 for each load that is kept. */
+    const size_t most = 40000 / 20 / count - LAPS;
+    const size_t settle[] = {4, 16, most};
+    *yes = true;
+    for (size_t i = 0; *yes && i < (a->lasting ? COUNT_OF(settle) : 1); i++)
+        if (time_list(a, places, count, settle[i] < most ? settle[i] : most,
+                      base, yes, err) != 0)
+            return err->code;
     return 0;
 }
 

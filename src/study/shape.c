@@ -17,6 +17,7 @@
  * are in one set, and each set is asked for its ways.
  */
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,9 +29,11 @@
 #include "study/arena.h"
 
 enum {
-    STEPS_MOST = 40,   /* powers of two */
-    COUNT_MOST = 1024, /* places that are tried at a step */
-    UNEQUAL_MOST = 800 /* entries of a cache of unequal sets */
+    STEPS_MOST = 40,    /* powers of two */
+    COUNT_MOST = 1024,  /* places that are tried at a step */
+    WINDOWS = 6,        /* random places, where they are many … */
+    WINDOW = 64 * 1024, /* … of so many bytes */
+    UNEQUAL_MOST = 800  /* entries of a cache of unequal sets */
 };
 
 /* How many places fit at 2^k lines; COUNT_MOST + 1: more; 0: not tried. */
@@ -284,7 +287,7 @@ static int reduce_to_sets(struct arena *a, uint64_t *lines, uint64_t ways,
 static int find_modulo(struct arena *a, uint64_t least, uint64_t most,
                        struct arena_shape *s, struct error *err)
 {
-    enum { PLACES = 40, SCANNED_MOST = 16384 };
+    enum { PLACES = 40, SCANNED_MOST = 24000 };
     const size_t count = most - least + 1;
     if (count > SCANNED_MOST || PLACES * most * a->unit > a->span)
         return 0;
@@ -470,11 +473,18 @@ static size_t pick_lines(const struct arena *a, const struct arena_shape *s,
 {
     const uint64_t range = a->span / a->unit;
     const uint64_t among = range < 16 * s->lines ? range : 16 * s->lines;
+    /* Many lines lie in few windows, so that all find their translation. */
+    const uint64_t window =
+        one || among < 16 * WINDOW / a->unit ? among : WINDOW / a->unit;
+    uint64_t first[WINDOWS];
+    for (size_t i = 0; i < WINDOWS; i++)
+        first[i] = rng_below(rng, among - window + 1) / window * window;
     uint32_t *const held = xcalloc(s->sets, sizeof *held);
     const size_t home = cache_set_of(model, model_address(a, s, 0));
     size_t found = 0;
     for (size_t i = 0; found < wanted && i < 200000; i++) {
-        const uint64_t at = rng_below(rng, among) * a->unit;
+        const uint64_t at =
+            (first[i % WINDOWS] + rng_below(rng, window)) * a->unit;
         const size_t set = cache_set_of(model, model_address(a, s, at));
         const uint32_t ways =
             s->set_ways != NULL ? s->set_ways[set] : (uint32_t)s->ways;
@@ -490,35 +500,53 @@ static size_t pick_lines(const struct arena *a, const struct arena_shape *s,
     return found;
 }
 
+/* Picks lines and asks whether they fit as they should. */
+static int prove_one(struct arena *a, const struct arena_shape *s,
+                     const struct cache *model, struct rng *rng, bool one,
+                     size_t wanted, bool fits, double *base, bool *holds,
+                     struct error *err)
+{
+    uint64_t places[ARENA_PLACES];
+    bool over;
+    if (wanted > ARENA_PLACES)
+        return 0;
+    const size_t found = pick_lines(a, s, model, rng, one, wanted, places);
+    if (one && found < wanted)
+        return 0;
+    if (arena_list_overflows(a, places, found, base, &over, err) != 0)
+        return err->code;
+    *holds = *holds && over != fits;
+    log_say(LOG_DEBUG, "proof: %zu lines%s %s, hits cost %.0f", found,
+            one ? " of a set" : "", over ? "do not fit" : "fit", *base);
+    return 0;
+}
+
 /*
  * Lines at random places, not at even steps, must fit where the shape says so,
- * and not where it says no.  Tried some times; one wrong answer refutes it.
+ * and not where it says no: of many sets; as many of one set as it has ways;
+ * and one more.  Tried some times; one wrong answer refutes it.
  */
 static int prove(struct arena *a, struct arena_shape *s, struct error *err)
 {
-    enum { TIMES = 3 };
-    uint64_t places[ARENA_PLACES];
+    enum { TIMES = 4 };
+    const size_t many = s->lines < ARENA_PLACES ? s->lines : ARENA_PLACES;
     struct rng rng;
     rng_seed(&rng, s->lines);
     struct cache *const model = model_of(a, s);
     bool holds = true;
     int status = 0;
     for (int i = 0; holds && status == 0 && i < TIMES; i++) {
-        bool over;
-        double base = 0;
-        const size_t some = pick_lines(
-            a, s, model, &rng, false,
-            s->lines < ARENA_PLACES ? s->lines : ARENA_PLACES, places);
-        status = arena_list_overflows(a, places, some, &base, &over, err);
-        holds = status == 0 && !over;
-        if (!holds || s->ways + 1 > ARENA_PLACES)
-            continue;
-        const size_t more =
-            pick_lines(a, s, model, &rng, true, s->ways + 1, places);
-        if (more < s->ways + 1)
-            continue;
-        status = arena_list_overflows(a, places, more, &base, &over, err);
-        holds = status == 0 && over;
+        /* A set's lines lie on fewer pages than many lines do. */
+        double base = 0, of_set = 0;
+        status =
+            prove_one(a, s, model, &rng, false, many, true, &base, &holds, err);
+        if (status == 0 && holds)
+            status = prove_one(a, s, model, &rng, true, s->ways, true, &of_set,
+                               &holds, err);
+        of_set = of_set > 0 ? fmin(of_set, base) : base;
+        if (status == 0 && holds)
+            status = prove_one(a, s, model, &rng, true, s->ways + 1, false,
+                               &of_set, &holds, err);
     }
     cache_free(model);
     if (!holds)

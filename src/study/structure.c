@@ -344,9 +344,12 @@ static int find_costs(struct inquiry *q, struct error *err)
 static int inquire(struct inquiry *q, struct error *err)
 {
     const struct level_facts *const f = q->facts;
-    const uint64_t least = (f->size > 0 ? f->size : f->fits) / f->line;
-    const uint64_t most =
-        (f->size > 0 ? f->size : f->overflows + f->overflows / 16) / f->line;
+    /* A size that was measured may be some lines off, where victims are random;
+     * a rough one is too small, where some of what fits is put out. */
+    const uint64_t low = f->size > 0 ? f->size : f->fits;
+    const uint64_t high = f->size > 0 ? f->size : f->overflows / 4 * 5;
+    const uint64_t least = (low - low / 32) / f->line;
+    const uint64_t most = (high + high / 32) / f->line;
     if (find_costs(q, err) != 0 ||
         arena_shape(&q->arena, least, most, &q->shape, err) != 0)
         return err->code;
