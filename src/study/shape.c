@@ -29,11 +29,12 @@
 #include "study/arena.h"
 
 enum {
-    STEPS_MOST = 40,    /* powers of two */
-    COUNT_MOST = 1024,  /* places that are tried at a step */
-    WINDOWS = 6,        /* random places, where they are many … */
-    WINDOW = 64 * 1024, /* … of so many bytes */
-    UNEQUAL_MOST = 800  /* entries of a cache of unequal sets */
+    STEPS_MOST = 40,      /* powers of two */
+    COUNT_MOST = 1024,    /* places that are tried at a step */
+    PICKS_MOST = 8 << 20, /* lines that are looked at for a list */
+    WINDOWS = 6,          /* random places, where they are many … */
+    WINDOW = 64 * 1024,   /* … of so many bytes */
+    UNEQUAL_MOST = 800    /* entries of a cache of unequal sets */
 };
 
 /* How many places fit at 2^k lines; COUNT_MOST + 1: more; 0: not tried. */
@@ -482,7 +483,7 @@ static size_t pick_lines(const struct arena *a, const struct arena_shape *s,
     uint32_t *const held = xcalloc(s->sets, sizeof *held);
     const size_t home = cache_set_of(model, model_address(a, s, 0));
     size_t found = 0;
-    for (size_t i = 0; found < wanted && i < 200000; i++) {
+    for (size_t i = 0; found < wanted && i < PICKS_MOST; i++) {
         const uint64_t at =
             (first[i % WINDOWS] + rng_below(rng, window)) * a->unit;
         const size_t set = cache_set_of(model, model_address(a, s, at));
@@ -500,24 +501,41 @@ static size_t pick_lines(const struct arena *a, const struct arena_shape *s,
     return found;
 }
 
+/* What hits cost where the places are: their neighbours lie on the same pages,
+ * and in many sets. */
+static int find_neighbours_cost(struct arena *a, const uint64_t *places,
+                                size_t count, double *base, struct error *err)
+{
+    uint64_t beside[ARENA_PLACES];
+    bool over;
+    for (size_t i = 0; i < count; i++)
+        beside[i] = (places[i] / a->unit ^ (1 + i % 15)) * a->unit;
+    *base = 0;
+    return arena_list_overflows(a, beside, count, base, &over, err);
+}
+
 /* Picks lines and asks whether they fit as they should. */
 static int prove_one(struct arena *a, const struct arena_shape *s,
                      const struct cache *model, struct rng *rng, bool one,
-                     size_t wanted, bool fits, double *base, bool *holds,
-                     struct error *err)
+                     size_t wanted, bool fits, bool *holds, struct error *err)
 {
     uint64_t places[ARENA_PLACES];
+    double base = 0;
     bool over;
-    if (wanted > ARENA_PLACES)
+    if (!*holds || wanted > ARENA_PLACES)
         return 0;
     const size_t found = pick_lines(a, s, model, rng, one, wanted, places);
-    if (one && found < wanted)
+    if (one && found < wanted) {
+        *holds = false;
         return 0;
-    if (arena_list_overflows(a, places, found, base, &over, err) != 0)
+    }
+    if ((one && s->sets > 1 &&
+         find_neighbours_cost(a, places, found, &base, err) != 0) ||
+        arena_list_overflows(a, places, found, &base, &over, err) != 0)
         return err->code;
-    *holds = *holds && over != fits;
+    *holds = over != fits;
     log_say(LOG_DEBUG, "proof: %zu lines%s %s, hits cost %.0f", found,
-            one ? " of a set" : "", over ? "do not fit" : "fit", *base);
+            one ? " of a set" : "", over ? "do not fit" : "fit", base);
     return 0;
 }
 
@@ -536,17 +554,12 @@ static int prove(struct arena *a, struct arena_shape *s, struct error *err)
     bool holds = true;
     int status = 0;
     for (int i = 0; holds && status == 0 && i < TIMES; i++) {
-        /* A set's lines lie on fewer pages than many lines do. */
-        double base = 0, of_set = 0;
-        status =
-            prove_one(a, s, model, &rng, false, many, true, &base, &holds, err);
-        if (status == 0 && holds)
-            status = prove_one(a, s, model, &rng, true, s->ways, true, &of_set,
-                               &holds, err);
-        of_set = of_set > 0 ? fmin(of_set, base) : base;
-        if (status == 0 && holds)
-            status = prove_one(a, s, model, &rng, true, s->ways + 1, false,
-                               &of_set, &holds, err);
+        if (prove_one(a, s, model, &rng, false, many, true, &holds, err) != 0 ||
+            prove_one(a, s, model, &rng, true, s->ways, true, &holds, err) !=
+                0 ||
+            prove_one(a, s, model, &rng, true, s->ways + 1, false, &holds,
+                      err) != 0)
+            status = err->code;
     }
     cache_free(model);
     if (!holds)
