@@ -63,6 +63,8 @@ struct level_facts {
     bool soft;      /* larger rings cost more little by little */
     bool far_stays; /* what lies far is not copied to where it is near */
     uint64_t sector, line, size; /* B; 0: not known */
+    uint64_t period; /* B: lines so far apart are in one set; 0: not known … */
+    uint64_t ways;   /* … of so many */
     /* The sector, the line may be shorter than that. */
     bool sector_bound, line_bound;
 };

@@ -59,27 +59,31 @@ static int find_curve(struct arena *a, uint64_t lines, struct curve *c,
         if (arena_capacity(a, 0, a->unit << k, guess, COUNT_MOST, fits, err) !=
             0)
             return err->code;
-        c->last = k;
         log_say(LOG_DEBUG, "curve: 2^%d lines apart %" PRIu64 " fit", k, *fits);
+        /* More places than before cannot be, but for want of room. */
+        if (k > c->first && *fits > COUNT_MOST && c->fits[k - 1] <= COUNT_MOST)
+            break;
+        c->last = k;
         /* The next step most often has half as many, or as many. */
         guess = *fits > COUNT_MOST                        ? 0
                 : k > c->first && *fits == c->fits[k - 1] ? *fits
                                                           : (*fits + 1) / 2;
-        if ((a->unit << (k + 1)) * (*fits > COUNT_MOST ? 2 : *fits + 2) >
-            a->span)
+        const uint64_t next = *fits > COUNT_MOST ? 1 : (*fits + 1) / 2;
+        if ((a->unit << (k + 1)) * (next + 1) > a->span)
             break;
     }
     return 0;
 }
 
-/* Where the curve became flat, and stayed so to its end. */
+/* Where the curve became flat, and stayed so to its end; the end may come at
+ * once, where no more can be tried. */
 static bool is_flat(const struct curve *c, int *from)
 {
     int k = c->last;
     while (k > c->first && c->fits[k - 1] == c->fits[c->last])
         k--;
     *from = k;
-    return c->fits[c->last] <= COUNT_MOST && c->last > k;
+    return c->fits[c->last] <= COUNT_MOST;
 }
 
 static int fits_exactly(struct arena *a, uint64_t step, uint64_t count,

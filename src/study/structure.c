@@ -8,21 +8,40 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "analysis/stats.h"
 #include "base/mem.h"
 #include "study/arena.h"
 
-static const char *const needs[] = {"size", NULL};
+static const char *const needs[] = {"size", "sharing", NULL};
+#define GIVES(component)                                                       \
+    component ".sets", component ".ways", component ".set_ways",               \
+        component ".set_bits", component ".policy",                            \
+        component ".policy_weights"
 static const char *const gives[] = {
-    "l1.sets",     "l1.ways",           "l1.set_ways", "l1.set_bits",
-    "l1.policy",   "l1.policy_weights", "l2.sets",     "l2.ways",
-    "l2.set_ways", "l2.set_bits",       "l2.policy",   "l2.policy_weights",
-    NULL};
+    GIVES("l1"),       GIVES("texture"),   GIVES("readonly"), GIVES("local"),
+    GIVES("const_l1"), GIVES("const_l15"), GIVES("l2"),       NULL};
 static const char *const kernels[] = {
-    "visit readers=global.ca",
-    "visit readers=global.cg",
-    NULL,
+    "visit readers=global.ca", "visit readers=global.cg",
+    "visit readers=texture",   "visit readers=readonly",
+    "visit readers=constant",  NULL,
+};
+
+/* How the probe `visit` reaches each level, and over how much: address bits far
+ * above a cache's size may choose its sets.  Local memory is reserved for all
+ * threads that a GPU can hold: no more of it than will surely be there. */
+static const struct {
+    const char *reader;
+    uint64_t span;
+} ways_in[LEVEL_COUNT] = {
+    [LEVEL_L1] = {"global.ca", 64u << 20 },
+    [LEVEL_TEXTURE] = {"texture",   64u << 20 },
+    [LEVEL_READONLY] = {"readonly",  64u << 20 },
+    [LEVEL_LOCAL] = {"local",     512u << 10},
+    [LEVEL_CONST_L1] = {"constant",  64u << 10 },
+    [LEVEL_CONST_L15] = {"constant",  64u << 10 },
+    [LEVEL_L2] = {"global.cg", 1u << 30  },
 };
 
 enum { FINDINGS = 6 };
@@ -298,6 +317,26 @@ static int judge_policy(struct inquiry *q, const struct policy_load *loads,
     return 0;
 }
 
+/*
+ * What lies in front answers for lines that it holds: before each draw it is
+ * emptied of the list's by loads that fall into its same set, but not into the
+ * set that is asked.
+ */
+static void put_filler(struct inquiry *q)
+{
+    if (q->row->behind == LEVEL_COUNT)
+        return;
+    const struct level_facts *const front = &q->lab->facts[q->row->behind];
+    const uint64_t same = q->shape.same;
+    uint64_t shift = front->period;
+    while (shift > 0 && shift < same &&
+           (shift < q->facts->line || shift % same == 0))
+        shift += front->period;
+    const struct segment filler = {shift, 2 * front->ways, same};
+    if (shift > 0 && shift < same && same % front->period == 0)
+        q->arena.filler = filler;
+}
+
 static int find_policy(struct inquiry *q, struct error *err)
 {
     const uint64_t ways = q->shape.ways;
@@ -313,6 +352,7 @@ static int find_policy(struct inquiry *q, struct error *err)
     const size_t visits = wanted < DRAWS_LEAST  ? DRAWS_LEAST
                           : wanted > DRAWS_MOST ? DRAWS_MOST
                                                 : wanted;
+    put_filler(q);
     int status = draw(q, lines, visits, TAKES, &loads, &count, err);
     if (status == 0)
         status = judge_policy(q, loads, count, err);
@@ -361,40 +401,101 @@ static int inquire(struct inquiry *q, struct error *err)
     return find_policy(q, err);
 }
 
-static const char *reader_of(const struct level_row *row)
-{
-    return row->of_sm ? "global.ca" : "global.cg";
-}
-
-/* Address bits far above the cache's size may choose its sets. */
-static uint64_t span_of(const struct lab *lab, const struct level_row *row)
+/* No more than half of the memory that there is. */
+static uint64_t span_of(const struct lab *lab, enum level_id id)
 {
     const int64_t memory = lab->info->value[PROPERTY_MEMORY_BYTES];
-    const uint64_t most = row->of_sm ? 64u << 20 : 1u << 30;
+    const uint64_t most = ways_in[id].span;
     return memory > 0 && (uint64_t)memory / 2 < most ? (uint64_t)memory / 2
                                                      : most;
+}
+
+/* A level before this one whose storage it shares, as `sharing` found; NULL if
+ * it has its own. */
+static const char *shares_with(const struct lab *lab, enum level_id id)
+{
+    char name[64];
+    snprintf(name, sizeof name, "%s.shares_with", level_table[id].component);
+    const struct finding *const f = results_find(lab->results, name);
+    for (size_t i = 0;
+         f != NULL && f->status == STATUS_MEASURED && i < f->value.count; i++)
+        for (int before = 0; before < (int)id; before++)
+            if (lab->facts[before].present &&
+                strcmp(f->value.items[i].text, level_table[before].component) ==
+                    0)
+                return level_table[before].component;
+    return NULL;
+}
+
+/* What was found of the other holds for this one: it is the same storage. */
+static void take_over(struct inquiry *q, const char *other)
+{
+    for (int i = 0; i < FINDINGS; i++) {
+        char name[64];
+        snprintf(name, sizeof name, "%s.%s", other, attributes[i]);
+        const struct finding *const f = results_find(q->lab->results, name);
+        if (f == NULL) {
+            drop(q, (enum which)i);
+            continue;
+        }
+        finding_copy(q->finding[i], f);
+        if (f->status == STATUS_MEASURED)
+            q->finding[i]->status = STATUS_DERIVED;
+        finding_protocol(q->finding[i], "same_storage_as", value_text(other));
+    }
+}
+
+/* Where the lines of all sets are known, so is the size: better than from rings
+ * where victims are picked at random. */
+static void correct_size(struct inquiry *q)
+{
+    const double size = (double)(q->shape.lines * q->facts->line);
+    struct finding *const f =
+        results_edit(q->lab->results, q->row->component, "size");
+    if (f == NULL || (f->status == STATUS_MEASURED && f->value.number == size))
+        return;
+    if (f->value.kind == VALUE_NUMBER)
+        finding_protocol(f, "by_rings", value_number(f->value.number));
+    finding_set(f, STATUS_MEASURED, value_number(size), "B");
+    finding_interval(f, size, size, 0.99);
+    finding_because(f, "from sets and ways; rings show no clean edge here");
 }
 
 static int ask(struct lab *lab, const struct level_row *row,
                struct level_facts *facts, struct error *err)
 {
+    const enum level_id id = (enum level_id)(row - level_table);
     struct inquiry q = {
         .lab = lab,
         .row = row,
         .facts = facts,
         .arena = {.lab = lab,
-                  .reader = reader_of(row),
+                  .reader = ways_in[id].reader,
                   .unit = facts->line,
-                  .span = span_of(lab, row),
+                  .span = span_of(lab, id),
                   .lasting = !row->of_sm}
     };
     for (int i = 0; i < FINDINGS; i++)
         q.finding[i] = lab_finding(lab, row->component, attributes[i]);
-    if (facts->line == 0) {
+    const char *const other = shares_with(lab, id);
+    if (other != NULL) {
+        take_over(&q, other);
+        return 0;
+    }
+    if (facts->line == 0 || facts->line_bound) {
         none_of_shape(&q, "the line is not known");
         return 0;
     }
+    if (facts->fits == 0 || facts->overflows == 0) {
+        none_of_shape(&q, "nothing that may be loaded overflows it");
+        return 0;
+    }
     const int status = inquire(&q, err);
+    if (status == 0 && q.shape.sets > 0) {
+        facts->period = q.shape.same;
+        facts->ways = q.shape.ways;
+        correct_size(&q);
+    }
     if (lab_excuses(status))
         none_of_shape(&q, err->text);
     arena_done(&q.arena);
@@ -404,7 +505,10 @@ static int ask(struct lab *lab, const struct level_row *row,
 
 static int run(struct lab *lab, struct error *err)
 {
-    return lab_each_level(lab, "sets", ask, err);
+    const int status = lab_each_level(lab, "sets", ask, err);
+    for (int i = 0; i < FINDINGS; i++)
+        lab_show_l1(lab, attributes[i]);
+    return status;
 }
 
 const struct study study_structure = {
