@@ -14,7 +14,9 @@
  * COUNT loads from START on, STEP bytes apart, LAPS times over; by reader
  * number READER (0); `!` keeps the cycles of each; `~` visits so many of the
  * COUNT places instead, drawn at random with repetition from a seed that is in
- * the experiment's text.  A step begins when the one before has ended.
+ * the experiment's text.  A step begins when the one before has ended.  Before
+ * each load that is kept the steps `between` are made, to empty a cache that
+ * lies in front of the one that is asked.
  *
  * Every load is waited for as in a trace (trace.c), timed or not, so what is
  * kept costs the same as a trace's.
@@ -59,12 +61,14 @@ static const struct param params[] = {
      "SPACE[.OP][@WARP[.SM]],…: who loads"},
     {"steps",                            PARAM_TEXT, "!0:1:0", 0, 0, NULL,
      "[LAPSx][READER@][!][~VISITS/]START:COUNT:STEP,…"},
-    {"sm",                                      PARAM_NUMBER, "0", 0, 1023, NULL, "SM of readers that name none"},
-    {"carve", PARAM_NUMBER, "0", 0, 100, NULL,
+    {"between",                                      PARAM_TEXT, "", 0, 0, NULL,
+     "steps before each load that is kept"},
+    {"sm", PARAM_NUMBER, "0", 0, 1023, NULL, "SM of readers that name none"},
+    {"carve",                                 PARAM_NUMBER, "0", 0, 100, NULL,
      "percent of the array for shared memory"},
-    {"take",                                 PARAM_NUMBER, "0", 0, 1 << 30, NULL,
+    {"take",                               PARAM_NUMBER, "0", 0, 1 << 30, NULL,
      "a number that only makes the random visits others"},
-    {0                              },
+    {0                                     },
 };
 
 static const char *const columns[] = {"reader", "offset", "cycles", NULL};
@@ -93,8 +97,8 @@ struct script {
     size_t readers;
     uint64_t sms[READERS_MOST];
     size_t sm_count;
-    struct step *steps;
-    size_t step_count;
+    struct step *steps; /* those between come last */
+    size_t step_count, between_count;
     struct order *orders;
     size_t order_count;
     uint64_t kept, warps, span;
@@ -268,14 +272,38 @@ static int add_order(struct script *s, const struct step *step, uint64_t start,
     return 0;
 }
 
+/* One visit after another, each with the steps between before it. */
+static int add_apart(struct script *s, const struct step *step, uint64_t start,
+                     uint64_t count, struct error *err)
+{
+    const struct step *const between = s->steps + s->step_count;
+    int status = 0;
+    for (uint64_t n = 0; status == 0 && n < count; n++) {
+        for (size_t i = 0; status == 0 && i < s->between_count; i++)
+            status = add_order(s, &between[i], between[i].start,
+                               between[i].count, err);
+        if (status == 0)
+            status = add_order(s, step, start + n * step->step, 1, err);
+    }
+    return status;
+}
+
+static int add_visits(struct script *s, const struct step *step, uint64_t start,
+                      uint64_t count, struct error *err)
+{
+    if (step->kept && s->between_count > 0)
+        return add_apart(s, step, start, count, err);
+    return add_order(s, step, start, count, err);
+}
+
 static int unfold_step(struct script *s, const struct step *step,
                        struct rng *rng, struct error *err)
 {
     int status = 0;
     if (step->draws == 0)
-        return add_order(s, step, step->start, step->count, err);
+        return add_visits(s, step, step->start, step->count, err);
     for (uint64_t i = 0; status == 0 && i < step->draws; i++)
-        status = add_order(
+        status = add_visits(
             s, step, step->start + step->step * rng_below(rng, step->count), 1,
             err);
     return status;
@@ -320,9 +348,16 @@ static int script_read(const struct experiment *e, struct script *s,
     free(text);
     if (each_part(experiment_word(e, "readers"), &reading, take_reader, err) ==
             0 &&
-        each_part(experiment_word(e, "steps"), &reading, take_step, err) == 0 &&
-        unfold(s, seed, err) == 0)
-        return 0;
+        each_part(experiment_word(e, "steps"), &reading, take_step, err) == 0) {
+        const size_t own = s->step_count;
+        if (each_part(experiment_word(e, "between"), &reading, take_step,
+                      err) == 0) {
+            s->between_count = s->step_count - own;
+            s->step_count = own;
+            if (unfold(s, seed, err) == 0)
+                return 0;
+        }
+    }
     script_free(s);
     return err->code;
 }
@@ -333,7 +368,7 @@ static int script_read(const struct experiment *e, struct script *s,
 static uint64_t variable_bytes(const struct script *s, enum space_memory memory)
 {
     uint64_t bytes = 64;
-    for (size_t i = 0; i < s->step_count; i++) {
+    for (size_t i = 0; i < s->step_count + s->between_count; i++) {
         const struct space *const space = s->reader[s->steps[i].reader].space;
         const uint64_t end =
             s->steps[i].start + s->steps[i].step * (s->steps[i].count - 1);

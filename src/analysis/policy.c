@@ -1,0 +1,318 @@
+/*
+ * The loads are replayed in order.  A load that the clock could not tell is
+ * replayed, since it changed the set, and judged by nobody.
+ *
+ * Of a set whose contents are not known only what follows `ways` misses in a
+ * row of different lines is judged; by then lru, fifo and plru are in the same
+ * state, up to the names of the ways, whatever was there before.  An nru's
+ * marks have a phase, so each is tried and the best counts.
+ */
+#include "analysis/policy.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+/* What is taken for the share of loads that the clock tells wrongly. */
+static const double WRONG = 0.01;
+/* A policy without chance explains the loads if so many are as it says. */
+static const double AGREES_LEAST = 0.97;
+/* And random victims if the likelihood is so few deviations from its mean. */
+static const double DEVIATIONS_MOST = 6;
+
+static const enum cache_policy certain[] = {POLICY_LRU, POLICY_FIFO,
+                                            POLICY_PLRU, POLICY_NRU};
+
+static bool is_power_of_two(uint32_t x)
+{
+    return (x & (x - 1)) == 0;
+}
+
+static struct cache *one_set(enum cache_policy policy, uint32_t ways)
+{
+    const struct cache_shape shape = {
+        .line = 1, .sector = 1, .sets = 1, .set_ways = &ways, .policy = policy};
+    return cache_new(&shape, 1);
+}
+
+/* Lines that no load names. */
+static void push_out(struct cache *cache, size_t misses)
+{
+    for (size_t i = 0; i < misses; i++)
+        cache_access(cache, ((uint64_t)1 << 40) + i);
+}
+
+/* Where a sequence ends. */
+static size_t sequence_end(const struct policy_load *loads, size_t count,
+                           size_t from)
+{
+    size_t end = from + 1;
+    while (end < count && !loads[end].first)
+        end++;
+    return end;
+}
+
+/* Loads of a sequence that are as predicted, of those that are judged. */
+static size_t count_agreeing(const struct policy_load *loads, size_t count,
+                             struct cache *cache, size_t *judged)
+{
+    size_t agree = 0;
+    *judged = 0;
+    for (size_t i = 0; i < count; i++) {
+        const bool hit = cache_access(cache, loads[i].line) == CACHE_HIT;
+        if (loads[i].outcome == LOAD_UNKNOWN)
+            continue;
+        agree += hit == (loads[i].outcome == LOAD_HIT);
+        ++*judged;
+    }
+    return agree;
+}
+
+static struct policy_score score_certain(const struct policy_load *loads,
+                                         size_t count, enum cache_policy policy,
+                                         uint32_t ways, bool fresh)
+{
+    const size_t phases = !fresh && policy == POLICY_NRU ? 2 * ways : 1;
+    size_t agree = 0, judged = 0;
+    for (size_t from = 0; from < count;) {
+        const size_t end = sequence_end(loads, count, from);
+        size_t best = 0, n = 0;
+        for (size_t phase = 0; phase < phases; phase++) {
+            struct cache *const cache = one_set(policy, ways);
+            push_out(cache, fresh ? 0 : ways + phase);
+            const size_t a =
+                count_agreeing(loads + from, end - from, cache, &n);
+            best = a > best ? a : best;
+            cache_free(cache);
+        }
+        agree += best;
+        judged += n;
+        from = end;
+    }
+    const double wrong = (double)(judged - agree);
+    return (struct policy_score){
+        .agrees = judged > 0 ? (double)agree / (double)judged : 0,
+        .likelihood =
+            judged > 0 ? ((double)agree * log(1 - WRONG) + wrong * log(WRONG)) /
+                             (double)judged
+                       : -INFINITY};
+}
+
+/* ---- random victims --------------------------------------------------- */
+
+/* What is known of a line under random victims: the way in which it came, -1
+ * if any; victims so far when it came, and when it was last seen there. */
+struct stay {
+    int64_t way;
+    uint64_t came, seen;
+    bool there;
+};
+
+/* The chance that a line is still there `n` victims after it came. */
+static double survival(const double *weights, uint32_t ways, int64_t way,
+                       uint64_t n)
+{
+    if (way >= 0)
+        return pow(1 - weights[way], (double)n);
+    double sum = 0;
+    for (uint32_t i = 0; i < ways; i++)
+        sum += weights[i] * pow(1 - weights[i], (double)n);
+    return sum;
+}
+
+/* Sums over loads whose chance of a hit is neither 0 nor 1. */
+struct surprise {
+    double likelihood, mean, variance, expected, hits;
+    size_t judged;
+};
+
+static void add_load(struct surprise *s, double chance, bool hit)
+{
+    const double p = fmin(fmax(chance, WRONG), 1 - WRONG);
+    const double yes = log(p), no = log(1 - p);
+    const double mean = p * yes + (1 - p) * no;
+    s->likelihood += hit ? yes : no;
+    s->mean += mean;
+    s->variance += p * yes * yes + (1 - p) * no * no - mean * mean;
+    s->expected += p;
+    s->hits += hit;
+    s->judged++;
+}
+
+static uint32_t lines_of(const struct policy_load *loads, size_t count)
+{
+    uint32_t most = 0;
+    for (size_t i = 0; i < count; i++)
+        most = loads[i].line > most ? loads[i].line : most;
+    return most + 1;
+}
+
+/* One load: judged if its line was there before, then noted. */
+static void follow(const struct policy_load *load, const double *weights,
+                   uint32_t ways, struct stay *stay, uint64_t *filled,
+                   uint64_t *victims, struct surprise *s)
+{
+    struct stay *const line = &stay[load->line];
+    const bool miss = load->outcome == LOAD_MISS || !line->there;
+    if (line->there && load->outcome != LOAD_UNKNOWN) {
+        const double before =
+            survival(weights, ways, line->way, line->seen - line->came);
+        const double now =
+            survival(weights, ways, line->way, *victims - line->came);
+        add_load(s, before > 0 ? now / before : 0, load->outcome == LOAD_HIT);
+    }
+    if (miss) {
+        const bool full = *filled >= ways;
+        *victims += full;
+        *line = (struct stay){.way = full ? -1 : (int64_t)*filled,
+                              .came = *victims,
+                              .there = true};
+        *filled += !full;
+    }
+    line->seen = *victims;
+}
+
+static struct surprise surprise_of(const struct policy_load *loads,
+                                   size_t count, const double *weights,
+                                   uint32_t ways, bool fresh)
+{
+    struct surprise s = {0};
+    const uint32_t lines = lines_of(loads, count);
+    struct stay *const stay = xcalloc(lines, sizeof *stay);
+    uint64_t filled = 0, victims = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (i == 0 || loads[i].first) {
+            memset(stay, 0, lines * sizeof *stay);
+            filled = fresh ? 0 : ways;
+        }
+        follow(&loads[i], weights, ways, stay, &filled, &victims, &s);
+    }
+    free(stay);
+    return s;
+}
+
+double policy_random(const struct policy_load *loads, size_t count,
+                     const double *weights, uint32_t ways, bool fresh,
+                     struct policy_score *score)
+{
+    const struct surprise s = surprise_of(loads, count, weights, ways, fresh);
+    if (s.judged == 0) {
+        *score = (struct policy_score){0, -INFINITY};
+        return INFINITY;
+    }
+    const double n = (double)s.judged;
+    *score = (struct policy_score){1 - fabs(s.hits - s.expected) / n,
+                                   s.likelihood / n};
+    return fabs(s.likelihood - s.mean) / sqrt(s.variance + 1);
+}
+
+static struct policy_score score_random(const struct policy_load *loads,
+                                        size_t count, uint32_t ways, bool fresh,
+                                        bool *explains)
+{
+    struct policy_score score;
+    double *const weights = xcalloc(ways, sizeof *weights);
+    for (uint32_t i = 0; i < ways; i++)
+        weights[i] = 1.0 / ways;
+    *explains = policy_random(loads, count, weights, ways, fresh, &score) <=
+                DEVIATIONS_MOST;
+    free(weights);
+    return score;
+}
+
+/* ---- the verdict ------------------------------------------------------ */
+
+static void choose(struct policy_verdict *v, bool random_explains, size_t count)
+{
+    enum cache_policy best = POLICY_COUNT, next = POLICY_COUNT;
+    for (size_t p = 0; p < POLICY_COUNT; p++) {
+        if (isinf(v->score[p].likelihood))
+            continue;
+        const double l = v->score[p].likelihood;
+        if (best == POLICY_COUNT || l > v->score[best].likelihood) {
+            next = best;
+            best = (enum cache_policy)p;
+        } else if (next == POLICY_COUNT || l > v->score[next].likelihood) {
+            next = (enum cache_policy)p;
+        }
+    }
+    v->policy = best;
+    v->runner_up = next;
+    v->lead = next == POLICY_COUNT
+                  ? INFINITY
+                  : (v->score[best].likelihood - v->score[next].likelihood) *
+                        (double)count;
+    v->known = best == POLICY_RANDOM ? random_explains
+                                     : v->score[best].agrees >= AGREES_LEAST;
+    /* A handful of loads may be wrong by chance; a lead of 10 is theirs. */
+    v->ambiguous = v->known && v->lead < 10;
+}
+
+struct policy_verdict policy_find(const struct policy_load *loads, size_t count,
+                                  uint32_t ways, bool fresh)
+{
+    struct policy_verdict v = {0};
+    bool random_explains = false;
+    for (size_t p = 0; p < POLICY_COUNT; p++)
+        v.score[p].likelihood = -INFINITY;
+    for (size_t i = 0; i < COUNT_OF(certain); i++)
+        if (certain[i] != POLICY_PLRU || is_power_of_two(ways))
+            v.score[certain[i]] =
+                score_certain(loads, count, certain[i], ways, fresh);
+    v.score[POLICY_RANDOM] =
+        score_random(loads, count, ways, fresh, &random_explains);
+    choose(&v, random_explains, count);
+    return v;
+}
+
+/* ---- weights ---------------------------------------------------------- */
+
+/* One sequence up to the first load that contradicts what is known or that the
+ * clock could not tell. */
+static size_t follow_victims(const struct policy_load *loads, size_t count,
+                             uint32_t ways, uint32_t *way, size_t *victims)
+{
+    uint32_t filled = 0, newest = 0;
+    size_t found = 0;
+    bool out = false; /* a line is out, which one the next miss tells */
+    for (uint32_t i = 0; i <= ways; i++)
+        way[i] = UINT32_MAX;
+    for (size_t i = 0; i < count && loads[i].outcome != LOAD_UNKNOWN; i++) {
+        const uint32_t line = loads[i].line;
+        const bool miss = loads[i].outcome == LOAD_MISS;
+        if (line > ways || (miss && out && line == newest))
+            break;
+        if (way[line] == UINT32_MAX) { /* its first load */
+            if (!miss)
+                break;
+            way[line] = filled < ways ? filled : 0;
+            out = filled++ >= ways;
+            newest = line;
+        } else if (miss) {
+            if (!out)
+                break;
+            victims[way[line]]++;
+            found++;
+            way[newest] = way[line];
+            newest = line;
+        }
+    }
+    return found;
+}
+
+size_t policy_victims(const struct policy_load *loads, size_t count,
+                      uint32_t ways, size_t *victims)
+{
+    size_t found = 0;
+    uint32_t *const way = xcalloc(ways + 1, sizeof *way);
+    memset(victims, 0, ways * sizeof *victims);
+    for (size_t from = 0; from < count;) {
+        const size_t end = sequence_end(loads, count, from);
+        found += follow_victims(loads + from, end - from, ways, way, victims);
+        from = end;
+    }
+    free(way);
+    return found;
+}

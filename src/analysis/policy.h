@@ -1,0 +1,67 @@
+/*
+ * Which replacement policy explains the hits and misses that were measured in
+ * one set: each candidate of src/model is run on the same loads, and the one
+ * under which they are most likely is it (the approach of the cache tools of
+ * nanoBench on CPUs; Mei 2014, 3.2 (4) for the weights).
+ *
+ * Candidates without chance predict each load; a share of them is allowed to
+ * be wrong (clock spikes).  Under random victims a line has been put out with
+ * a chance that grows with the misses since it came.
+ */
+#ifndef SONDE_ANALYSIS_POLICY_H
+#define SONDE_ANALYSIS_POLICY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "model/cache.h"
+
+enum policy_outcome { LOAD_HIT, LOAD_MISS, LOAD_UNKNOWN };
+
+struct policy_load {
+    uint32_t line; /* a number; all lines are of one set */
+    uint8_t outcome;
+    bool first; /* of a sequence that begins with the set as it was */
+};
+
+/* How well one policy explains the loads. */
+struct policy_score {
+    double agrees;     /* share of the loads that are as predicted; of random
+                          policies: expected to be, and as many were */
+    double likelihood; /* natural logarithm, per load */
+};
+
+struct policy_verdict {
+    bool known;
+    enum cache_policy policy;
+    bool ambiguous; /* another does the same on these ways */
+    enum cache_policy runner_up;
+    double lead; /* of the likelihood over the runner-up's, all loads */
+    struct policy_score score[POLICY_COUNT];
+};
+
+/*
+ * `fresh`: the set was empty at the first load of each sequence; else what was
+ * in it is unknown, and the loads begin with enough misses to push it out.
+ * Chooses among lru, fifo, plru (ways a power of two), nru and random; weights
+ * are a matter of policy_weights.
+ */
+struct policy_verdict policy_find(const struct policy_load *loads, size_t count,
+                                  uint32_t ways, bool fresh);
+
+/* The same of random victims alone, with these weights, whose sum is 1: returns
+ * how many deviations the likelihood is from its mean if they are true. */
+double policy_random(const struct policy_load *loads, size_t count,
+                     const double *weights, uint32_t ways, bool fresh,
+                     struct policy_score *score);
+
+/*
+ * Of loads over ways + 1 lines: how often each way was the victim, ways
+ * numbered in the order in which the first `ways` different lines came. Returns
+ * the number of victims, 0 if the loads contradict themselves.
+ */
+size_t policy_victims(const struct policy_load *loads, size_t count,
+                      uint32_t ways, size_t *victims);
+
+#endif

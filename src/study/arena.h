@@ -1,0 +1,76 @@
+/*
+ * Which lines push each other out: questions to one cache, asked through the
+ * probe `visit`.  A TLB is asked as a cache whose line is a page.
+ *
+ * What is asked holds for every index and every policy.  Lines fit if all of
+ * them can be there at once: then, once they have settled, no load misses.  If
+ * one set is asked for one line more than it has ways, one of them is always
+ * out, so in each lap over them some load misses.  And a foreign line that
+ * comes into a full set puts exactly one of its lines out.
+ */
+#ifndef SONDE_STUDY_ARENA_H
+#define SONDE_STUDY_ARENA_H
+
+#include "analysis/policy.h"
+#include "probe/experiment.h"
+#include "study/study.h"
+
+struct arena {
+    struct lab *lab;
+    struct finding *finding; /* whose evidence the last experiments become */
+    const char *reader;      /* of the probe `visit`: "global.ca" */
+    uint64_t unit;           /* bytes of a line, or of a page */
+    uint64_t span;           /* offsets that may be used, B */
+    uint64_t skew;           /* bytes added to each step: spreads pages over the
+                                sets of the caches that hold the data */
+    bool lasting;            /* holds what was there before the launch */
+    double hit, miss;        /* cycles of loads in a visit */
+    /* Loads before each lap that empty what lies in front (const_l1 before
+     * const_l15): `count` of them, `step` apart, `shift` after the lap's first;
+     * count 0: none. */
+    struct segment filler;
+    char *fits, *overflows; /* the last experiments that did, for evidence */
+};
+
+void arena_done(struct arena *arena);
+
+/* Whether `count` lines from `start` on, `step` bytes apart, do not fit. */
+int arena_overflows(struct arena *arena, uint64_t start, uint64_t step,
+                    uint64_t count, bool *yes, struct error *err);
+
+/* The largest count that fits, exactly; `most` + 1 if even `most` do.  `guess`
+ * is where to look first (0: nowhere). */
+int arena_capacity(struct arena *arena, uint64_t start, uint64_t step,
+                   uint64_t guess, uint64_t most, uint64_t *count,
+                   struct error *err);
+
+/* Whether any of `others` comes into the set that the `group` fills. */
+int arena_evicts(struct arena *arena, const struct segment *group,
+                 const struct segment *others, size_t count, bool *yes,
+                 struct error *err);
+
+/* Loads of lines drawn at random from `list`, in order: what each was and
+ * whether it missed.  `loads` is the caller's to free. */
+int arena_draw(struct arena *arena, const struct segment *list, size_t visits,
+               unsigned take, struct policy_load **loads, size_t *count,
+               struct error *err);
+
+/* What one set of a cache turned out to be, and how the others are chosen. */
+enum arena_index { ARENA_MODULO, ARENA_BITS, ARENA_UNEQUAL };
+
+struct arena_shape {
+    enum arena_index index;
+    uint64_t sets, ways; /* ways: of set 0 if they are unequal */
+    uint64_t lines;      /* of all sets */
+    uint64_t same;       /* bytes: lines so far apart are in one set */
+    uint32_t *set_ways;  /* ARENA_UNEQUAL, `sets` of them */
+    uint64_t bits[32];   /* ARENA_BITS: masks of address bits, low bit first */
+    const char *why;     /* not NULL: it could not be told, and why */
+};
+
+/* Finds the shape of a cache of between `least` and `most` lines. */
+int arena_shape(struct arena *arena, uint64_t least, uint64_t most,
+                struct arena_shape *shape, struct error *err);
+void arena_shape_free(struct arena_shape *shape);
+
+#endif
