@@ -42,4 +42,30 @@ struct level_facts {
     uint64_t sector, line, size; /* B; 0: not known */
 };
 
+/*
+ * What is known of the translation of addresses.  Ages are counted in places
+ * that are TRANSLATION_PITCH and a line apart: an odd multiple of the smallest
+ * page, so that they come to all sets of a TLB whatever its page.
+ */
+enum { TLBS_MOST = 3, TRANSLATION_PITCH = 33 * 64 * 1024 };
+
+struct tlb_facts {
+    double excess;            /* cycles that a load costs more that misses it */
+    uint64_t fits, overflows; /* ages: one that is there, one that is not */
+    uint64_t page, entries;   /* 0: not known */
+    uint64_t start;           /* an offset near the start of a page */
+};
+
+struct translation {
+    bool asked;
+    uint64_t memory;       /* bytes that may be used; 0: none */
+    uint64_t origin, room; /* of these: offsets within one page window */
+    uint64_t window;       /* B; 0: none */
+    double window_cycles;
+    double overhead;    /* cycles that a visit costs more than a chase */
+    const char *reader; /* that shows translation; NULL: none does */
+    size_t levels;      /* TLBs that show */
+    struct tlb_facts tlb[TLBS_MOST];
+};
+
 #endif

@@ -45,6 +45,7 @@ struct lab {
     struct results *results;
     const struct study *study; /* the one that runs */
     struct level_facts facts[LEVEL_COUNT];
+    struct translation translation;
     double trace_cost; /* cycles that a trace adds to each load */
     double deadline;   /* now_seconds() to stop at; 0: none */
     /* Called before each study; may be NULL. */
