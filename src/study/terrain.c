@@ -17,7 +17,8 @@ void terrain_done(struct terrain *t)
 uint64_t tour_place(const struct terrain *t, const struct tour *tour,
                     uint64_t i)
 {
-    return t->origin + tour->start + i * (tour->pitch + t->skew);
+    const uint64_t skewed = tour->chunk > 0 ? i % tour->chunk : i;
+    return t->origin + tour->start + i * tour->pitch + skewed * t->skew;
 }
 
 uint64_t tour_most(const struct terrain *t, uint64_t start, uint64_t pitch,
@@ -36,12 +37,23 @@ static void write_step(struct buf *steps, const char *how, uint64_t start,
                steps->length > 0 ? "," : "", how, start, count, step);
 }
 
+/* One round of a tour, chunk after chunk. */
+static void write_round(const struct terrain *t, const struct tour *tour,
+                        uint64_t shift, const char *how, struct buf *steps)
+{
+    const uint64_t chunk = tour->chunk > 0 ? tour->chunk : tour->count;
+    for (uint64_t i = 0; i < tour->count; i += chunk)
+        write_step(steps, how, tour_place(t, tour, i) + shift,
+                   tour->count - i < chunk ? tour->count - i : chunk,
+                   tour->pitch + t->skew);
+}
+
 void tour_write(const struct terrain *t, const struct tour *tour,
                 const char *how, struct buf *steps)
 {
-    if (tour->count > 0)
-        write_step(steps, how, t->origin + tour->start, tour->count,
-                   tour->pitch + t->skew);
+    write_round(t, tour, 0, how, steps);
+    for (uint64_t sub = 1; sub < tour->subs; sub++)
+        write_round(t, tour, sub * tour->sub_pitch, how, steps);
 }
 
 int terrain_visit(struct terrain *t, struct buf *steps, double **cycles,
@@ -98,13 +110,17 @@ static int median_of_takes(struct terrain *t, const struct buf *steps,
         free(cycles);
     }
     double *const own = xreallocarray(NULL, places, sizeof *own);
+    double *const middle = xreallocarray(NULL, places, sizeof *middle);
     for (size_t i = 0; status == 0 && i < places; i++) {
         excess[i] = stats_median(all + i * takes, takes);
-        own[i] = stats_mad_sigma(second + i * takes, takes);
+        own[i] = stats_mad_sigma(all + i * takes, takes);
+        middle[i] = stats_mad_sigma(second + i * takes, takes);
     }
+    t->spread = status == 0 ? stats_mean(own, places) : 0;
     if (status == 0 && t->sigma == 0 && takes > 8)
-        t->sigma = fmax(stats_median(own, places), 0.25);
+        t->sigma = fmax(stats_mean(middle, places), 0.25);
     free(own);
+    free(middle);
     free(second);
     free(all);
     return status;
@@ -134,6 +150,21 @@ int terrain_scan(struct terrain *t, const struct tour *scan,
         write_look(t, tour_place(t, scan, i), ASK_PAGE, &steps);
     const int status =
         median_of_takes(t, &steps, scan->count, takes, excess, err);
+    buf_free(&steps);
+    return status;
+}
+
+int terrain_laps(struct terrain *t, const struct tour *lap,
+                 const struct tour *looked, unsigned takes, double *excess,
+                 struct error *err)
+{
+    struct buf steps = {0};
+    tour_write(t, lap, "", &steps);
+    tour_write(t, lap, "", &steps);
+    for (uint64_t i = 0; i < looked->count; i++)
+        write_look(t, tour_place(t, looked, i), ASK_PAGE, &steps);
+    const int status =
+        median_of_takes(t, &steps, looked->count, takes, excess, err);
     buf_free(&steps);
     return status;
 }

@@ -22,15 +22,23 @@ struct terrain {
     const char *reader;    /* of the probe `visit`: "global.cg" */
     uint64_t origin, room; /* offsets that may be used: in one page window */
     uint64_t skew;
-    double sigma; /* of one load's cycles, without spikes; 0: not known yet */
+    double sigma;  /* of one load's cycles, without spikes; 0: not known yet */
+    double spread; /* of one excess from take to take, where places agree */
     char *experiment; /* the last; the terrain's */
 };
 
 void terrain_done(struct terrain *terrain);
 
-/* Places pitch + skew apart, so many, beginning `start` after the origin. */
+/*
+ * Places pitch + skew apart, so many, beginning `start` after the origin.  For
+ * pitches that are a page, skews of more than half a page would come to the
+ * next: after `chunk` places they begin again (0: never).  The tour is made
+ * `subs` times, each time `sub_pitch` further: so a TLB of larger pages is
+ * asked by pages that the one before it has lost.
+ */
 struct tour {
-    uint64_t start, pitch, count;
+    uint64_t start, pitch, count, chunk;
+    uint64_t subs, sub_pitch; /* 0 counts as 1 */
 };
 
 uint64_t tour_place(const struct terrain *terrain, const struct tour *tour,
@@ -64,6 +72,12 @@ int terrain_ages(struct terrain *terrain, const struct tour *lap,
  */
 int terrain_scan(struct terrain *terrain, const struct tour *scan,
                  const struct tour *flood, unsigned takes, double *excess,
+                 struct error *err);
+
+/* The same of the places `looked` of a lap, in order, after it was made twice.
+ */
+int terrain_laps(struct terrain *terrain, const struct tour *lap,
+                 const struct tour *looked, unsigned takes, double *excess,
                  struct error *err);
 
 /* How often a lap is made so that a step of so many cycles is sure. */

@@ -1,0 +1,620 @@
+/*
+ * The TLBs: how many levels show, what a miss of each costs, the page of an
+ * entry, and how many pages each holds.
+ *
+ * Levels.  After a lap over many pages the cost of each page by its age has a
+ * step where a TLB ends (terrain.h).  Another load of the page before it tells
+ * whether it is the translation that was gone or the data; ages at which data
+ * is gone are not used.
+ *
+ * Pages.  Places in order, each looked for once after all was pushed out: the
+ * first of each page is slow, so the distance from one to the next is a page.
+ *
+ * Entries.  The oldest page that is still there, of pages in order, is a guess;
+ * it is confirmed by laps over as many, none of which may be slow, and over
+ * one more, some of which must be.
+ */
+#include <assert.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/stats.h"
+#include "base/mem.h"
+#include "study/terrain.h"
+
+static const char *const needs[] = {"window", "line", NULL};
+static const char *const gives[] = {"tlb_l1.entries",
+                                    "tlb_l1.page",
+                                    "tlb_l1.reach",
+                                    "tlb_l1.miss_penalty",
+                                    "tlb_l2.entries",
+                                    "tlb_l2.page",
+                                    "tlb_l2.reach",
+                                    "tlb_l2.miss_penalty",
+                                    "tlb_l3.entries",
+                                    "tlb_l3.page",
+                                    "tlb_l3.reach",
+                                    "tlb_l3.miss_penalty",
+                                    NULL};
+static const char *const kernels[] = {
+    "visit readers=global.ca",
+    "visit readers=global.cg",
+    NULL,
+};
+
+enum which { ENTRIES, PAGE, REACH, PENALTY, FINDINGS };
+static const char *const attributes[FINDINGS] = {"entries", "page", "reach",
+                                                 "miss_penalty"};
+static const char *const components[TLBS_MOST] = {"tlb_l1", "tlb_l2", "tlb_l3"};
+
+struct inquiry {
+    struct lab *lab;
+    struct translation *t;
+    struct terrain terrain;
+    struct finding *finding[TLBS_MOST][FINDINGS];
+};
+
+static void evidence(struct inquiry *q, size_t level, enum which which)
+{
+    if (q->terrain.experiment != NULL)
+        finding_evidence(q->finding[level][which], q->terrain.experiment);
+}
+
+/* ---- cost by age ------------------------------------------------------ */
+
+enum {
+    AGES_MOST = 96,
+    FIRST_AGES = 32, /* the first band of ages; the next end four times later */
+    LOADS = 65536,   /* of all laps of a band, about … */
+    TAKES_LEAST = 3, /* … but so many laps at least, and these at most */
+    TAKES_MOST = 33,
+    DATA_AGES = 8, /* of a band, looked at for their data */
+    DATA_TAKES = 3,
+};
+
+struct profile {
+    uint64_t age[AGES_MOST];
+    double excess[AGES_MOST], doubt[AGES_MOST];
+    size_t count;
+    uint64_t lap; /* places of the longest lap whose data was all there */
+};
+
+/* Ages from `least` to `most`, each a fifth more than the one before. */
+static size_t list_ages(uint64_t least, uint64_t most, uint64_t *ages)
+{
+    size_t count = 0;
+    for (uint64_t a = least; a <= most; a += a / 5 > 0 ? a / 5 : 1)
+        ages[count++] = a;
+    if (count > 0 && ages[count - 1] != most)
+        ages[count++] = most;
+    return count;
+}
+
+static unsigned takes_of(uint64_t lap)
+{
+    const uint64_t takes = LOADS / lap;
+    return takes < TAKES_LEAST  ? TAKES_LEAST
+           : takes > TAKES_MOST ? TAKES_MOST
+                                : (unsigned)takes | 1;
+}
+
+/* Where data is lost, some of the oldest ages cost as much as a miss of it. */
+static int keeps_data(struct inquiry *q, const struct tour *lap,
+                      const uint64_t *ages, size_t count, bool *yes,
+                      struct error *err)
+{
+    double excess[DATA_AGES];
+    const size_t from = count > DATA_AGES ? count - DATA_AGES : 0;
+    if (terrain_ages(&q->terrain, lap, ASK_DATA, ages + from, count - from,
+                     DATA_TAKES, excess, err) != 0)
+        return err->code;
+    *yes = true;
+    for (size_t i = 0; i < count - from; i++)
+        *yes = *yes && excess[i] < 16 + 4 * q->terrain.sigma;
+    return 0;
+}
+
+static int ask_band(struct inquiry *q, struct profile *p, uint64_t least,
+                    uint64_t most, bool *kept, struct error *err)
+{
+    uint64_t *const ages = p->age + p->count;
+    const struct tour lap = {.pitch = TRANSLATION_PITCH,
+                             .count = most + most / 4};
+    const size_t count = list_ages(least, most, ages);
+    const unsigned takes = takes_of(lap.count);
+    assert(p->count + count <= AGES_MOST);
+    if (keeps_data(q, &lap, ages, count, kept, err) != 0)
+        return err->code;
+    if (!*kept)
+        return 0;
+    if (terrain_ages(&q->terrain, &lap, ASK_PAGE, ages, count, takes,
+                     p->excess + p->count, err) != 0)
+        return err->code;
+    for (size_t i = 0; i < count; i++)
+        p->doubt[p->count + i] = 1.25 * sqrt(2 / (double)takes);
+    p->count += count;
+    p->lap = lap.count;
+    return 0;
+}
+
+/* Band after band, as far as there is memory and data stays. */
+static int find_profile(struct inquiry *q, struct profile *p, struct error *err)
+{
+    const uint64_t room =
+        tour_most(&q->terrain, 0, TRANSLATION_PITCH, 1u << 20);
+    bool kept = true;
+    uint64_t least = 1, most = FIRST_AGES;
+    *p = (struct profile){0};
+    while (kept && least < most) {
+        if (ask_band(q, p, least, most, &kept, err) != 0)
+            return err->code;
+        least = most + 1;
+        most = 4 * most < room / 5 * 4 ? 4 * most : room / 5 * 4;
+    }
+    return 0;
+}
+
+/* ---- levels ----------------------------------------------------------- */
+
+/* True if the ages from i on cost more than `level`: three of them, or as many
+ * as there are. */
+static bool is_step(const struct inquiry *q, const struct profile *p, size_t i,
+                    double level)
+{
+    for (size_t k = i; k < i + 3 && k < p->count; k++)
+        if (p->excess[k] <
+            level + fmax(1.5, 5 * p->doubt[k] * q->terrain.sigma))
+            return false;
+    return true;
+}
+
+/* The cost of the level that begins at i: its transition is left out. */
+static double level_at(const struct profile *p, size_t i)
+{
+    const size_t first = i + 2 < p->count ? i + 2 : i;
+    const size_t count = p->count - first < 5 ? p->count - first : 5;
+    return stats_median(p->excess + first, count);
+}
+
+/* Chance decides about ages near the end of a TLB with random victims, so the
+ * next level does not begin before the age has grown by half. */
+static void find_levels(struct inquiry *q, const struct profile *p)
+{
+    struct translation *const t = q->t;
+    double level = 0;
+    t->levels = 0;
+    for (size_t i = 1; i < p->count && t->levels < TLBS_MOST; i++) {
+        if (!is_step(q, p, i, level))
+            continue;
+        level = level_at(p, i);
+        t->tlb[t->levels++] = (struct tlb_facts){
+            .excess = level, .fits = p->age[i - 1], .overflows = p->age[i]};
+        const uint64_t begun = p->age[i];
+        while (i + 1 < p->count && 2 * p->age[i + 1] < 3 * begun)
+            i++;
+    }
+}
+
+static double step_of(const struct translation *t, size_t level)
+{
+    return t->tlb[level].excess - (level > 0 ? t->tlb[level - 1].excess : 0);
+}
+
+/* What is between a hit and a miss of the level. */
+static double middle_of(const struct translation *t, size_t level)
+{
+    return t->tlb[level].excess - step_of(t, level) / 2;
+}
+
+/* Steps by odd multiples of a line: one of them spreads lines over the sets,
+ * whatever their number. */
+static int choose_skew(struct inquiry *q, uint64_t line, struct error *err)
+{
+    static const unsigned multiples[] = {1, 3, 7, 11};
+    for (size_t i = 0; i < COUNT_OF(multiples); i++) {
+        bool kept = false;
+        q->terrain.skew = multiples[i] * line;
+        const struct tour lap = {
+            .pitch = TRANSLATION_PITCH,
+            .count = tour_most(&q->terrain, 0, TRANSLATION_PITCH, 384)};
+        const uint64_t ages[] = {lap.count / 2,     lap.count / 2 + 1,
+                                 lap.count * 3 / 4, lap.count - 2,
+                                 lap.count - 1,     lap.count};
+        if (keeps_data(q, &lap, ages, COUNT_OF(ages), &kept, err) != 0)
+            return err->code;
+        if (kept)
+            return 0;
+    }
+    q->terrain.skew = line;
+    return 0;
+}
+
+/* Loads of the first reader by which translation shows. */
+static int choose_reader(struct inquiry *q, struct profile *p,
+                         struct error *err)
+{
+    static const char *const readers[] = {"global.cg", "global.ca"};
+    static const enum level_id levels[] = {LEVEL_L2, LEVEL_L1};
+    q->t->reader = NULL;
+    for (size_t i = 0; i < COUNT_OF(readers); i++) {
+        const struct level_facts *const facts = &q->lab->facts[levels[i]];
+        if (i > 0 && !facts->present)
+            continue;
+        q->terrain.reader = readers[i];
+        if (choose_skew(q, facts->line > 0 ? facts->line : 128, err) != 0 ||
+            find_profile(q, p, err) != 0)
+            return err->code;
+        find_levels(q, p);
+        if (q->t->levels > 0) {
+            q->t->reader = readers[i];
+            return 0;
+        }
+    }
+    return 0;
+}
+
+/* ---- pages ------------------------------------------------------------ */
+
+enum { SCANNED = 256 };
+
+/* Places that are slow when all was pushed out: indices, in order. */
+static int find_slow(struct inquiry *q, size_t level, uint64_t step,
+                     struct tour *scan, size_t *slow, size_t *count,
+                     struct error *err)
+{
+    const struct tlb_facts *const tlb = &q->t->tlb[level];
+    double excess[SCANNED];
+    *scan = (struct tour){.pitch = step};
+    scan->count = tour_most(&q->terrain, 0, step, SCANNED);
+    const uint64_t end = (scan->count + 1) * (step + q->terrain.skew);
+    const struct tour flood = {.start = end,
+                               .pitch = TRANSLATION_PITCH,
+                               .count = tour_most(&q->terrain, end,
+                                                  TRANSLATION_PITCH,
+                                                  2 * tlb->overflows + 16)};
+    *count = 0;
+    if (flood.count < tlb->overflows + tlb->overflows / 4)
+        return error_set(err, ERR_UNSUPPORTED,
+                         "there is too little memory to push all pages out "
+                         "and to look for them");
+    unsigned takes = terrain_takes(&q->terrain, step_of(q->t, level));
+    const unsigned most = takes_of(flood.count + scan->count);
+    if (takes > most)
+        takes = most;
+    if (terrain_scan(&q->terrain, scan, &flood, takes, excess, err) != 0)
+        return err->code;
+    for (size_t i = 0; i < scan->count; i++)
+        if (excess[i] > middle_of(q->t, level))
+            slow[(*count)++] = i;
+    return 0;
+}
+
+/* The power of two that the distances between slow places are, give or take a
+ * step; 0: none. */
+static uint64_t page_of(const struct inquiry *q, const struct tour *scan,
+                        const size_t *slow, size_t count)
+{
+    const uint64_t step = scan->pitch + q->terrain.skew;
+    double gaps[SCANNED];
+    if (count < 4)
+        return 0;
+    for (size_t i = 1; i < count; i++)
+        gaps[i - 1] = (double)((slow[i] - slow[i - 1]) * step);
+    const double middle = stats_mean(gaps, count - 1);
+    const uint64_t page = (uint64_t)1 << lround(log2(middle));
+    size_t alike = 0;
+    for (size_t i = 0; i + 1 < count; i++)
+        alike += fabs(gaps[i] - (double)page) <= (double)step;
+    return 10 * alike >= 9 * (count - 1) ? page : 0;
+}
+
+static int find_page(struct inquiry *q, size_t level, struct error *err)
+{
+    static const uint64_t coarse = 8 << 20;
+    struct tlb_facts *const tlb = &q->t->tlb[level];
+    uint64_t step = 512 * 1024;
+    bool finer = false;
+    /* Pages are from two steps to a quarter of the scan. */
+    while (step >= 4096 && tlb->page == 0) {
+        struct tour scan;
+        size_t slow[SCANNED], count;
+        if (find_slow(q, level, step, &scan, slow, &count, err) != 0)
+            return err->code;
+        if (10 * count > 9 * scan.count) {
+            step /= 16;
+            finer = true;
+            continue;
+        }
+        if (count < 4 && !finer && step < coarse) {
+            step = coarse;
+            continue;
+        }
+        tlb->page = page_of(q, &scan, slow, count);
+        tlb->start = count > 1 ? slow[1] * (step + q->terrain.skew) : 0;
+        break;
+    }
+    if (tlb->page == 0)
+        finding_none(q->finding[level][PAGE],
+                     "pages that are slow after all was pushed out come at no "
+                     "regular distance");
+    return 0;
+}
+
+/* ---- entries ---------------------------------------------------------- */
+
+/* Places that are looked at in one launch, and of one lap. */
+enum { LOOKS_MOST = 1200, LOOKED_MOST = 6 * LOOKS_MOST };
+
+/*
+ * A lap over so many pages of the level.  If the TLB before it could hold them
+ * all, it is made over further parts of the same pages until it cannot.
+ */
+static struct tour lap_of(const struct inquiry *q, size_t level, uint64_t count)
+{
+    const struct tlb_facts *const tlb = &q->t->tlb[level];
+    struct tour lap = {.start = tlb->start,
+                       .pitch = tlb->page,
+                       .count = count,
+                       .chunk = tlb->page / 2 / q->terrain.skew};
+    if (level == 0 || tlb[-1].page == 0 || tlb->page <= tlb[-1].page)
+        return lap;
+    const uint64_t before =
+        tlb[-1].entries > 0 ? tlb[-1].entries : 2 * tlb[-1].overflows;
+    const uint64_t most = tlb->page / 2 / tlb[-1].page;
+    lap.sub_pitch = tlb[-1].page;
+    lap.subs = 2 + 2 * before / count;
+    if (lap.subs > most)
+        lap.subs = most;
+    return lap;
+}
+
+static uint64_t pages_most(const struct inquiry *q, size_t level)
+{
+    const struct tlb_facts *const tlb = &q->t->tlb[level];
+    const uint64_t room = (q->t->room - tlb->start) / tlb->page;
+    return room > 2 ? room - 2 : 0;
+}
+
+static unsigned takes_for(const struct inquiry *q, size_t level, uint64_t lap)
+{
+    const unsigned wanted = terrain_takes(&q->terrain, step_of(q->t, level));
+    const unsigned most = takes_of(lap);
+    return wanted < most ? wanted : most;
+}
+
+/* The bracket of the age at which pages begin to be slow, made narrower. */
+static int narrow_edge(struct inquiry *q, size_t level, uint64_t *stays,
+                       uint64_t *gone, struct error *err)
+{
+    enum { AT_ONCE = 16 };
+    uint64_t ages[AT_ONCE];
+    double excess[AT_ONCE];
+    size_t count = 0;
+    const uint64_t most = pages_most(q, level);
+    const uint64_t wanted = *gone + *gone / 8 + 2;
+    const struct tour lap = lap_of(q, level, wanted < most ? wanted : most);
+    const uint64_t step = (*gone - *stays + AT_ONCE) / (AT_ONCE + 1);
+    for (uint64_t a = *stays + step; a < *gone && count < AT_ONCE; a += step)
+        ages[count++] = a;
+    if (terrain_ages(&q->terrain, &lap, ASK_PAGE, ages, count,
+                     takes_for(q, level, lap.count), excess, err) != 0)
+        return err->code;
+    for (size_t i = 0; i < count; i++) {
+        if (excess[i] > middle_of(q->t, level)) {
+            *gone = ages[i];
+            return 0;
+        }
+        *stays = ages[i];
+    }
+    return 0;
+}
+
+/* The oldest page that is still there. */
+static int find_edge(struct inquiry *q, size_t level, uint64_t *stays,
+                     struct error *err)
+{
+    const struct tlb_facts *const tlb = &q->t->tlb[level];
+    const uint64_t page =
+        tlb->page > TRANSLATION_PITCH ? tlb->page : TRANSLATION_PITCH;
+    const uint64_t most = pages_most(q, level);
+    *stays = tlb->fits * TRANSLATION_PITCH / page;
+    *stays = *stays > 2 ? *stays - 2 : 0;
+    uint64_t gone = tlb->overflows * TRANSLATION_PITCH / page + 4;
+    if (gone > most)
+        gone = most;
+    while (gone > *stays + 1)
+        if (narrow_edge(q, level, stays, &gone, err) != 0)
+            return err->code;
+    return 0;
+}
+
+/* True if a lap over so many pages leaves some of them slow. */
+static int misses(struct inquiry *q, size_t level, uint64_t count, bool *yes,
+                  struct error *err)
+{
+    const struct tour lap = lap_of(q, level, count);
+    double *const excess = xreallocarray(NULL, LOOKS_MOST, sizeof *excess);
+    int status = 0;
+    *yes = false;
+    for (uint64_t from = 0; status == 0 && from < count && from < LOOKED_MOST;
+         from += LOOKS_MOST) {
+        struct tour looked = lap;
+        const uint64_t aligned =
+            lap.chunk > 0 ? from / lap.chunk * lap.chunk : from;
+        looked.start += aligned * lap.pitch;
+        looked.count = count - from < LOOKS_MOST ? count - from : LOOKS_MOST;
+        status = terrain_laps(&q->terrain, &lap, &looked,
+                              takes_for(q, level, 3 * count), excess, err);
+        for (uint64_t i = 0; status == 0 && i < looked.count; i++)
+            *yes = *yes || excess[i] > middle_of(q->t, level);
+    }
+    free(excess);
+    return status;
+}
+
+/* Whether the same pages are slow each time when there are too many. */
+static int is_steady(struct inquiry *q, size_t level, uint64_t entries,
+                     bool *yes, struct error *err)
+{
+    enum { LOOKED = 64, TAKES = 15 };
+    const uint64_t most = pages_most(q, level);
+    const uint64_t count = entries + entries / 4 + 1;
+    const struct tour lap = lap_of(q, level, count < most ? count : most);
+    struct tour looked = lap;
+    double excess[LOOKED];
+    looked.count = lap.count < LOOKED ? lap.count : LOOKED;
+    unsigned takes = takes_for(q, level, 3 * count);
+    takes = takes < TAKES && count < 8192 ? TAKES : takes;
+    if (terrain_laps(&q->terrain, &lap, &looked, takes, excess, err) != 0)
+        return err->code;
+    /* What differs by chance between hit and miss spreads far more. */
+    *yes = q->terrain.spread < 1.15 * sqrt(2) * q->terrain.sigma + 0.5;
+    return 0;
+}
+
+static void bound(struct inquiry *q, size_t level, const char *why)
+{
+    const struct tlb_facts *const tlb = &q->t->tlb[level];
+    const uint64_t page =
+        tlb->page > TRANSLATION_PITCH ? tlb->page : TRANSLATION_PITCH;
+    const uint64_t reach = tlb->fits * TRANSLATION_PITCH / page * tlb->page;
+    struct finding *const entries = q->finding[level][ENTRIES];
+    struct finding *const f = q->finding[level][REACH];
+    finding_none(entries, "%s", why);
+    if (reach > 0)
+        finding_none(f, "%s", why);
+}
+
+static void report_entries(struct inquiry *q, size_t level, uint64_t entries)
+{
+    struct tlb_facts *const tlb = &q->t->tlb[level];
+    tlb->entries = entries;
+    finding_set(q->finding[level][ENTRIES], STATUS_MEASURED,
+                value_number((double)entries), "");
+    evidence(q, level, ENTRIES);
+    finding_set(q->finding[level][REACH], STATUS_DERIVED,
+                value_number((double)(entries * tlb->page)), "B");
+    evidence(q, level, REACH);
+}
+
+static int find_entries(struct inquiry *q, size_t level, struct error *err)
+{
+    uint64_t entries;
+    bool steady = false, over = false, more = false;
+    if (find_edge(q, level, &entries, err) != 0 ||
+        is_steady(q, level, entries, &steady, err) != 0)
+        return err->code;
+    if (!steady || entries == 0) {
+        bound(q, level, "which pages make room is a matter of chance");
+        return 0;
+    }
+    if (misses(q, level, entries, &over, err) != 0 ||
+        misses(q, level, entries + 1, &more, err) != 0)
+        return err->code;
+    if (!over && more)
+        report_entries(q, level, entries);
+    else
+        bound(q, level,
+              "laps over as many pages as were there by age, and "
+              "over one more, tell something else");
+    return 0;
+}
+
+/* ---- the study -------------------------------------------------------- */
+
+static void report_penalty(struct inquiry *q, size_t level)
+{
+    struct finding *const f = q->finding[level][PENALTY];
+    finding_set(f, STATUS_MEASURED, value_number(step_of(q->t, level)),
+                "cycles");
+    finding_protocol(f, "load", value_text(q->t->reader));
+    finding_protocol(f, "pages_fit",
+                     value_number((double)q->t->tlb[level].fits));
+    finding_protocol(f, "pages_overflow",
+                     value_number((double)q->t->tlb[level].overflows));
+    evidence(q, level, PENALTY);
+}
+
+static int ask_level(struct inquiry *q, size_t level, struct error *err)
+{
+    report_penalty(q, level);
+    if (find_page(q, level, err) != 0)
+        return err->code;
+    if (q->t->tlb[level].page == 0) {
+        bound(q, level, "the page is not known");
+        return 0;
+    }
+    finding_set(q->finding[level][PAGE], STATUS_MEASURED,
+                value_number((double)q->t->tlb[level].page), "B");
+    evidence(q, level, PAGE);
+    return find_entries(q, level, err);
+}
+
+static void none_of_level(struct inquiry *q, size_t level, const char *why)
+{
+    for (int i = 0; i < FINDINGS; i++)
+        if (q->finding[level][i]->value.kind == VALUE_NONE)
+            finding_none(q->finding[level][i], "%s", why);
+}
+
+static void none_beyond(struct inquiry *q, const struct profile *p)
+{
+    char why[200];
+    const uint64_t mib =
+        p->count > 0 ? p->age[p->count - 1] * (TRANSLATION_PITCH >> 10) >> 10
+                     : 0;
+    snprintf(why, sizeof why,
+             q->t->levels == 0
+                 ? "translation costs nothing that shows over %" PRIu64 " MiB"
+                 : "no further step of cost shows over %" PRIu64 " MiB",
+             mib);
+    for (size_t i = q->t->levels; i < TLBS_MOST; i++)
+        none_of_level(q, i, why);
+}
+
+static int inquire(struct inquiry *q, struct error *err)
+{
+    struct profile profile;
+    if (choose_reader(q, &profile, err) != 0)
+        return err->code;
+    none_beyond(q, &profile);
+    for (size_t i = 0; i < q->t->levels; i++) {
+        const int status = ask_level(q, i, err);
+        if (status != 0 && !lab_excuses(status))
+            return status;
+        if (status != 0)
+            none_of_level(q, i, err->text);
+    }
+    return 0;
+}
+
+static int run(struct lab *lab, struct error *err)
+{
+    struct inquiry q = {.lab = lab, .t = &lab->translation};
+    if (!lab->translation.asked)
+        return error_set(err, ERR_UNSUPPORTED,
+                         "it is not known how much memory may be used");
+    q.terrain =
+        (struct terrain){.lab = lab, .origin = q.t->origin, .room = q.t->room};
+    for (size_t level = 0; level < TLBS_MOST; level++)
+        for (int i = 0; i < FINDINGS; i++)
+            q.finding[level][i] =
+                lab_finding(lab, components[level], attributes[i]);
+    const int status = inquire(&q, err);
+    terrain_done(&q.terrain);
+    return status;
+}
+
+const struct study study_tlb = {
+    .name = "tlb",
+    .question = "How many TLBs are there, and how much do they translate?",
+    .method = "Laps over many pages, whose data stays in a cache: the cost of "
+              "a page by how many others came after it.",
+    .needs = needs,
+    .gives = gives,
+    .kernels = kernels,
+    .run = run,
+};
