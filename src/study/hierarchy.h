@@ -53,6 +53,7 @@ struct tlb_facts {
     double excess;            /* cycles that a load costs more that misses it */
     uint64_t fits, overflows; /* ages: one that is there, one that is not */
     uint64_t page, entries;   /* 0: not known */
+    uint64_t sets, ways;      /* ways 0: not known, or unequal */
     uint64_t start;           /* an offset near the start of a page */
 };
 
@@ -64,6 +65,8 @@ struct translation {
     double window_cycles;
     double overhead;    /* cycles that a visit costs more than a chase */
     const char *reader; /* that shows translation; NULL: none does */
+    uint64_t skew;      /* … in steps of pages and so many bytes, … */
+    uint64_t lap;       /* … over so many places, whose data stays */
     size_t levels;      /* TLBs that show */
     struct tlb_facts tlb[TLBS_MOST];
 };

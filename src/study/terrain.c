@@ -154,17 +154,34 @@ int terrain_scan(struct terrain *t, const struct tour *scan,
     return status;
 }
 
-int terrain_laps(struct terrain *t, const struct tour *lap,
-                 const struct tour *looked, unsigned takes, double *excess,
+int terrain_laps(struct terrain *t, const struct tour *lap, uint64_t from,
+                 size_t count, unsigned takes, double *excess,
                  struct error *err)
+{
+    struct buf steps = {0};
+    struct tour before = *lap;
+    before.count = from;
+    before.subs = 0;
+    tour_write(t, lap, "", &steps);
+    tour_write(t, lap, "", &steps);
+    tour_write(t, &before, "", &steps);
+    for (uint64_t i = from; i < from + count; i++)
+        write_look(t, tour_place(t, lap, i), ASK_PAGE, &steps);
+    const int status = median_of_takes(t, &steps, count, takes, excess, err);
+    buf_free(&steps);
+    return status;
+}
+
+int terrain_order(struct terrain *t, const struct tour *lap,
+                  const uint32_t *places, size_t count, unsigned takes,
+                  double *excess, struct error *err)
 {
     struct buf steps = {0};
     tour_write(t, lap, "", &steps);
     tour_write(t, lap, "", &steps);
-    for (uint64_t i = 0; i < looked->count; i++)
-        write_look(t, tour_place(t, looked, i), ASK_PAGE, &steps);
-    const int status =
-        median_of_takes(t, &steps, looked->count, takes, excess, err);
+    for (size_t i = 0; i < count; i++)
+        write_look(t, tour_place(t, lap, places[i]), ASK_PAGE, &steps);
+    const int status = median_of_takes(t, &steps, count, takes, excess, err);
     buf_free(&steps);
     return status;
 }

@@ -74,11 +74,16 @@ int terrain_scan(struct terrain *terrain, const struct tour *scan,
                  const struct tour *flood, unsigned takes, double *excess,
                  struct error *err);
 
-/* The same of the places `looked` of a lap, in order, after it was made twice.
- */
-int terrain_laps(struct terrain *terrain, const struct tour *lap,
-                 const struct tour *looked, unsigned takes, double *excess,
+/* The same of `count` places of a lap from the place `from` on, in order, after
+ * it was made twice; those before are visited, too. */
+int terrain_laps(struct terrain *terrain, const struct tour *lap, uint64_t from,
+                 size_t count, unsigned takes, double *excess,
                  struct error *err);
+
+/* The same of places of the lap in any order, after it was made twice. */
+int terrain_order(struct terrain *terrain, const struct tour *lap,
+                  const uint32_t *places, size_t count, unsigned takes,
+                  double *excess, struct error *err);
 
 /* How often a lap is made so that a step of so many cycles is sure. */
 unsigned terrain_takes(const struct terrain *terrain, double step);

@@ -30,14 +30,26 @@ static const char *const gives[] = {"tlb_l1.entries",
                                     "tlb_l1.page",
                                     "tlb_l1.reach",
                                     "tlb_l1.miss_penalty",
+                                    "tlb_l1.sets",
+                                    "tlb_l1.ways",
+                                    "tlb_l1.set_ways",
+                                    "tlb_l1.policy",
                                     "tlb_l2.entries",
                                     "tlb_l2.page",
                                     "tlb_l2.reach",
                                     "tlb_l2.miss_penalty",
+                                    "tlb_l2.sets",
+                                    "tlb_l2.ways",
+                                    "tlb_l2.set_ways",
+                                    "tlb_l2.policy",
                                     "tlb_l3.entries",
                                     "tlb_l3.page",
                                     "tlb_l3.reach",
                                     "tlb_l3.miss_penalty",
+                                    "tlb_l3.sets",
+                                    "tlb_l3.ways",
+                                    "tlb_l3.set_ways",
+                                    "tlb_l3.policy",
                                     NULL};
 static const char *const kernels[] = {
     "visit readers=global.ca",
@@ -45,9 +57,20 @@ static const char *const kernels[] = {
     NULL,
 };
 
-enum which { ENTRIES, PAGE, REACH, PENALTY, FINDINGS };
-static const char *const attributes[FINDINGS] = {"entries", "page", "reach",
-                                                 "miss_penalty"};
+enum which {
+    ENTRIES,
+    PAGE,
+    REACH,
+    PENALTY,
+    SETS,
+    WAYS,
+    SET_WAYS,
+    POLICY,
+    FINDINGS
+};
+static const char *const attributes[FINDINGS] = {
+    "entries", "page", "reach",    "miss_penalty",
+    "sets",    "ways", "set_ways", "policy"};
 static const char *const components[TLBS_MOST] = {"tlb_l1", "tlb_l2", "tlb_l3"};
 
 struct inquiry {
@@ -248,6 +271,8 @@ static int choose_reader(struct inquiry *q, struct profile *p,
             find_profile(q, p, err) != 0)
             return err->code;
         find_levels(q, p);
+        q->t->skew = q->terrain.skew;
+        q->t->lap = p->lap;
         if (q->t->levels > 0) {
             q->t->reader = readers[i];
             return 0;
@@ -346,7 +371,7 @@ static int find_page(struct inquiry *q, size_t level, struct error *err)
 /* ---- entries ---------------------------------------------------------- */
 
 /* Places that are looked at in one launch, and of one lap. */
-enum { LOOKS_MOST = 1200, LOOKED_MOST = 6 * LOOKS_MOST };
+enum { LOOKS_MOST = 1200, LOOKED_MOST = 4 * LOOKS_MOST };
 
 /*
  * A lap over so many pages of the level.  If the TLB before it could hold them
@@ -389,7 +414,7 @@ static unsigned takes_for(const struct inquiry *q, size_t level, uint64_t lap)
 static int narrow_edge(struct inquiry *q, size_t level, uint64_t *stays,
                        uint64_t *gone, struct error *err)
 {
-    enum { AT_ONCE = 16 };
+    enum { AT_ONCE = 80 };
     uint64_t ages[AT_ONCE];
     double excess[AT_ONCE];
     size_t count = 0;
@@ -431,27 +456,46 @@ static int find_edge(struct inquiry *q, size_t level, uint64_t *stays,
     return 0;
 }
 
+/* Which places of a lap over so many pages are slow, of the first `looked`;
+ * stops at the first launch that has some if `any`. */
+static int find_misses(struct inquiry *q, size_t level, uint64_t count,
+                       uint64_t looked, bool any, bool *slow, size_t *found,
+                       struct error *err)
+{
+    const struct tour lap = lap_of(q, level, count);
+    const unsigned takes = takes_for(q, level, 3 * count);
+    double *const excess = xreallocarray(NULL, LOOKS_MOST, sizeof *excess);
+    int status = 0;
+    *found = 0;
+    for (uint64_t from = 0; status == 0 && from < looked && !(any && *found);
+         from += LOOKS_MOST) {
+        const uint64_t n =
+            looked - from < LOOKS_MOST ? looked - from : LOOKS_MOST;
+        status = terrain_laps(&q->terrain, &lap, from, n, takes, excess, err);
+        for (uint64_t i = 0; status == 0 && i < n; i++) {
+            slow[from + i] = excess[i] > middle_of(q->t, level);
+            *found += slow[from + i];
+        }
+    }
+    free(excess);
+    return status;
+}
+
+/* Of very many places the first: those that make room first, if any do. */
+static uint64_t looked_of(uint64_t count)
+{
+    return count > LOOKED_MOST ? LOOKS_MOST : count;
+}
+
 /* True if a lap over so many pages leaves some of them slow. */
 static int misses(struct inquiry *q, size_t level, uint64_t count, bool *yes,
                   struct error *err)
 {
-    const struct tour lap = lap_of(q, level, count);
-    double *const excess = xreallocarray(NULL, LOOKS_MOST, sizeof *excess);
-    int status = 0;
-    *yes = false;
-    for (uint64_t from = 0; status == 0 && from < count && from < LOOKED_MOST;
-         from += LOOKS_MOST) {
-        struct tour looked = lap;
-        const uint64_t aligned =
-            lap.chunk > 0 ? from / lap.chunk * lap.chunk : from;
-        looked.start += aligned * lap.pitch;
-        looked.count = count - from < LOOKS_MOST ? count - from : LOOKS_MOST;
-        status = terrain_laps(&q->terrain, &lap, &looked,
-                              takes_for(q, level, 3 * count), excess, err);
-        for (uint64_t i = 0; status == 0 && i < looked.count; i++)
-            *yes = *yes || excess[i] > middle_of(q->t, level);
-    }
-    free(excess);
+    bool slow[LOOKED_MOST];
+    size_t found;
+    const int status =
+        find_misses(q, level, count, looked_of(count), true, slow, &found, err);
+    *yes = found > 0;
     return status;
 }
 
@@ -463,17 +507,18 @@ static int is_steady(struct inquiry *q, size_t level, uint64_t entries,
     const uint64_t most = pages_most(q, level);
     const uint64_t count = entries + entries / 4 + 1;
     const struct tour lap = lap_of(q, level, count < most ? count : most);
-    struct tour looked = lap;
     double excess[LOOKED];
-    looked.count = lap.count < LOOKED ? lap.count : LOOKED;
+    const size_t looked = lap.count < LOOKED ? lap.count : LOOKED;
     unsigned takes = takes_for(q, level, 3 * count);
     takes = takes < TAKES && count < 8192 ? TAKES : takes;
-    if (terrain_laps(&q->terrain, &lap, &looked, takes, excess, err) != 0)
+    if (terrain_laps(&q->terrain, &lap, 0, looked, takes, excess, err) != 0)
         return err->code;
     /* What differs by chance between hit and miss spreads far more. */
     *yes = q->terrain.spread < 1.15 * sqrt(2) * q->terrain.sigma + 0.5;
     return 0;
 }
+
+static void none_of_sets(struct inquiry *q, size_t level, const char *why);
 
 static void bound(struct inquiry *q, size_t level, const char *why)
 {
@@ -486,6 +531,7 @@ static void bound(struct inquiry *q, size_t level, const char *why)
     finding_none(entries, "%s", why);
     if (reach > 0)
         finding_none(f, "%s", why);
+    none_of_sets(q, level, why);
 }
 
 static void report_entries(struct inquiry *q, size_t level, uint64_t entries)
@@ -499,6 +545,156 @@ static void report_entries(struct inquiry *q, size_t level, uint64_t entries)
                 value_number((double)(entries * tlb->page)), "B");
     evidence(q, level, REACH);
 }
+
+/* ---- sets ------------------------------------------------------------- */
+
+enum { SETS_LISTED = 64, STEPS_MOST = 96, STEPS_ALIKE = 4 };
+
+/* How the pages of a lap are dealt to sets, as far as it showed. */
+struct deal {
+    uint64_t ways[SETS_LISTED];
+    size_t sets, steps;
+    uint64_t dealt; /* entries of those sets */
+};
+
+/*
+ * One page more than fit makes all pages of its set slow (Mei 2014, figure 11),
+ * as lru and fifo do: as many as it has ways, and one.  The next page comes to
+ * the next set, or to one that is slow already, and is slow alone.
+ */
+static int deal_more(struct inquiry *q, size_t level, struct deal *d,
+                     size_t *before, struct error *err)
+{
+    const uint64_t entries = q->t->tlb[level].entries;
+    const uint64_t count = entries + ++d->steps;
+    bool slow[LOOKED_MOST];
+    size_t found;
+    if (find_misses(q, level, count, count, false, slow, &found, err) != 0)
+        return err->code;
+    if (found > *before + 1 && d->sets < SETS_LISTED) {
+        d->ways[d->sets] = found - *before - 1;
+        d->dealt += d->ways[d->sets++];
+    }
+    *before = found;
+    return 0;
+}
+
+/* True if so many sets of as many ways as the first are all there are. */
+static int are_equal(struct inquiry *q, size_t level, const struct deal *d,
+                     bool *yes, struct error *err)
+{
+    const uint64_t entries = q->t->tlb[level].entries, ways = d->ways[0];
+    const uint64_t sets = entries / ways, most = entries + sets;
+    size_t last, all;
+    bool slow[LOOKED_MOST];
+    *yes = false;
+    for (size_t i = 1; i < d->sets; i++)
+        if (d->ways[i] != ways)
+            return 0;
+    if (d->sets != d->steps || d->steps < STEPS_ALIKE || entries % ways != 0 ||
+        most > LOOKED_MOST || most > pages_most(q, level))
+        return 0;
+    if (find_misses(q, level, most - 1, most - 1, false, slow, &last, err) !=
+            0 ||
+        find_misses(q, level, most, most, false, slow, &all, err) != 0)
+        return err->code;
+    *yes = all == most && last == most - 1 - ways;
+    return 0;
+}
+
+static void report_sets(struct inquiry *q, size_t level, uint64_t sets,
+                        uint64_t ways)
+{
+    q->t->tlb[level].sets = sets;
+    q->t->tlb[level].ways = ways;
+    finding_set(q->finding[level][SETS], STATUS_MEASURED,
+                value_number((double)sets), "");
+    evidence(q, level, SETS);
+    if (ways == 0)
+        return;
+    finding_set(q->finding[level][WAYS], STATUS_MEASURED,
+                value_number((double)ways), "");
+    evidence(q, level, WAYS);
+    finding_none(q->finding[level][SET_WAYS], "all sets have the same ways");
+}
+
+static int more_first(const void *a, const void *b)
+{
+    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x < y) - (x > y);
+}
+
+static void report_deal(struct inquiry *q, size_t level, struct deal *d)
+{
+    qsort(d->ways, d->sets, sizeof *d->ways, more_first);
+    const bool equal = d->ways[0] == d->ways[d->sets - 1];
+    report_sets(q, level, d->sets, equal ? d->ways[0] : 0);
+    if (equal)
+        return;
+    struct value list = value_list();
+    for (size_t i = 0; i < d->sets; i++)
+        value_push(&list, value_number((double)d->ways[i]));
+    finding_set(q->finding[level][SET_WAYS], STATUS_MEASURED, list, "");
+    evidence(q, level, SET_WAYS);
+    finding_none(q->finding[level][WAYS],
+                 "the sets have unequal ways: see set_ways");
+}
+
+static void none_of_sets(struct inquiry *q, size_t level, const char *why)
+{
+    for (int i = SETS; i <= POLICY; i++)
+        if (q->finding[level][i]->value.kind == VALUE_NONE)
+            finding_none(q->finding[level][i], "%s", why);
+}
+
+/* One set of all entries: then all pages of a lap over one more are slow, of
+ * very many at least those that were looked at. */
+static int is_one_set(struct inquiry *q, size_t level, bool *yes,
+                      struct error *err)
+{
+    const uint64_t count = q->t->tlb[level].entries + 1;
+    const uint64_t looked = looked_of(count);
+    bool slow[LOOKED_MOST];
+    size_t found;
+    if (find_misses(q, level, count, looked, false, slow, &found, err) != 0)
+        return err->code;
+    *yes = found == looked;
+    return 0;
+}
+
+static int find_sets(struct inquiry *q, size_t level, struct error *err)
+{
+    const uint64_t entries = q->t->tlb[level].entries;
+    struct deal d = {0};
+    size_t before = 0;
+    bool yes = false;
+    if (is_one_set(q, level, &yes, err) != 0)
+        return err->code;
+    if (yes) {
+        report_sets(q, level, 1, entries);
+        return 0;
+    }
+    while (d.dealt < entries && d.steps < STEPS_MOST &&
+           entries + d.steps + 1 < LOOKED_MOST &&
+           entries + d.steps + 1 < pages_most(q, level)) {
+        if (deal_more(q, level, &d, &before, err) != 0)
+            return err->code;
+        if (d.steps == STEPS_ALIKE && are_equal(q, level, &d, &yes, err) != 0)
+            return err->code;
+        if (yes) {
+            report_sets(q, level, entries / d.ways[0], d.ways[0]);
+            return 0;
+        }
+    }
+    if (d.dealt == entries)
+        report_deal(q, level, &d);
+    else
+        none_of_sets(q, level,
+                     "pages beyond those that fit do not make whole sets slow");
+    return 0;
+}
+
+/* ---- the number of entries -------------------------------------------- */
 
 static int find_entries(struct inquiry *q, size_t level, struct error *err)
 {
@@ -514,12 +710,13 @@ static int find_entries(struct inquiry *q, size_t level, struct error *err)
     if (misses(q, level, entries, &over, err) != 0 ||
         misses(q, level, entries + 1, &more, err) != 0)
         return err->code;
-    if (!over && more)
+    if (!over && more) {
         report_entries(q, level, entries);
-    else
-        bound(q, level,
-              "laps over as many pages as were there by age, and "
-              "over one more, tell something else");
+        return find_sets(q, level, err);
+    }
+    bound(q, level,
+          "laps over as many pages as were there by age, and "
+          "over one more, tell something else");
     return 0;
 }
 
