@@ -23,6 +23,8 @@
 
 #include "analysis/stats.h"
 #include "base/mem.h"
+#include "base/rng.h"
+#include "model/cache.h"
 #include "study/terrain.h"
 
 static const char *const needs[] = {"window", "line", NULL};
@@ -73,11 +75,28 @@ static const char *const attributes[FINDINGS] = {
     "sets",    "ways", "set_ways", "policy"};
 static const char *const components[TLBS_MOST] = {"tlb_l1", "tlb_l2", "tlb_l3"};
 
+/* Places that are looked at in one launch, and of one lap. */
+enum { LOOKS_MOST = 1200, LOOKED_MOST = 4 * LOOKS_MOST };
+
+enum { SETS_LISTED = 64, STEPS_MOST = 96, STEPS_ALIKE = 4 };
+
+/* How the pages of a lap are dealt to sets, as far as it showed. */
+struct deal {
+    uint64_t ways[SETS_LISTED];
+    size_t sets, steps;
+    uint64_t dealt;         /* entries of those sets */
+    bool slow[LOOKED_MOST]; /* places, at the last step */
+    uint8_t set_of[LOOKED_MOST];
+};
+
 struct inquiry {
     struct lab *lab;
     struct translation *t;
     struct terrain terrain;
     struct finding *finding[TLBS_MOST][FINDINGS];
+    struct deal *deals;
+    enum cache_policy policy[TLBS_MOST];
+    bool known[TLBS_MOST]; /* the policy */
 };
 
 static void evidence(struct inquiry *q, size_t level, enum which which)
@@ -370,9 +389,6 @@ static int find_page(struct inquiry *q, size_t level, struct error *err)
 
 /* ---- entries ---------------------------------------------------------- */
 
-/* Places that are looked at in one launch, and of one lap. */
-enum { LOOKS_MOST = 1200, LOOKED_MOST = 4 * LOOKS_MOST };
-
 /*
  * A lap over so many pages of the level.  If the TLB before it could hold them
  * all, it is made over further parts of the same pages until it cannot.
@@ -548,15 +564,6 @@ static void report_entries(struct inquiry *q, size_t level, uint64_t entries)
 
 /* ---- sets ------------------------------------------------------------- */
 
-enum { SETS_LISTED = 64, STEPS_MOST = 96, STEPS_ALIKE = 4 };
-
-/* How the pages of a lap are dealt to sets, as far as it showed. */
-struct deal {
-    uint64_t ways[SETS_LISTED];
-    size_t sets, steps;
-    uint64_t dealt; /* entries of those sets */
-};
-
 /*
  * One page more than fit makes all pages of its set slow (Mei 2014, figure 11),
  * as lru and fifo do: as many as it has ways, and one.  The next page comes to
@@ -572,9 +579,13 @@ static int deal_more(struct inquiry *q, size_t level, struct deal *d,
     if (find_misses(q, level, count, count, false, slow, &found, err) != 0)
         return err->code;
     if (found > *before + 1 && d->sets < SETS_LISTED) {
+        for (uint64_t i = 0; i < count; i++)
+            if (slow[i] && !d->slow[i])
+                d->set_of[i] = (uint8_t)d->sets;
         d->ways[d->sets] = found - *before - 1;
         d->dealt += d->ways[d->sets++];
     }
+    memcpy(d->slow, slow, count * sizeof *slow);
     *before = found;
     return 0;
 }
@@ -662,10 +673,10 @@ static int is_one_set(struct inquiry *q, size_t level, bool *yes,
     return 0;
 }
 
-static int find_sets(struct inquiry *q, size_t level, struct error *err)
+static int find_sets(struct inquiry *q, size_t level, struct deal *d,
+                     struct error *err)
 {
     const uint64_t entries = q->t->tlb[level].entries;
-    struct deal d = {0};
     size_t before = 0;
     bool yes = false;
     if (is_one_set(q, level, &yes, err) != 0)
@@ -674,24 +685,239 @@ static int find_sets(struct inquiry *q, size_t level, struct error *err)
         report_sets(q, level, 1, entries);
         return 0;
     }
-    while (d.dealt < entries && d.steps < STEPS_MOST &&
-           entries + d.steps + 1 < LOOKED_MOST &&
-           entries + d.steps + 1 < pages_most(q, level)) {
-        if (deal_more(q, level, &d, &before, err) != 0)
+    while (d->dealt < entries && d->steps < STEPS_MOST &&
+           entries + d->steps + 1 < LOOKED_MOST &&
+           entries + d->steps + 1 < pages_most(q, level)) {
+        if (deal_more(q, level, d, &before, err) != 0)
             return err->code;
-        if (d.steps == STEPS_ALIKE && are_equal(q, level, &d, &yes, err) != 0)
+        if (d->steps == STEPS_ALIKE && are_equal(q, level, d, &yes, err) != 0)
             return err->code;
         if (yes) {
-            report_sets(q, level, entries / d.ways[0], d.ways[0]);
+            report_sets(q, level, entries / d->ways[0], d->ways[0]);
             return 0;
         }
     }
-    if (d.dealt == entries)
-        report_deal(q, level, &d);
+    if (d->dealt == entries)
+        report_deal(q, level, d);
     else
         none_of_sets(q, level,
                      "pages beyond those that fit do not make whole sets slow");
     return 0;
+}
+
+/* ---- the policy ------------------------------------------------------- */
+
+enum { VISITS_LEAST = 240, VISITS_MOST = 960 };
+
+/* A TLB of the model: one cache for each set. */
+struct model {
+    struct cache **set;
+    size_t sets;
+    /* Of `period` places, after which they begin again; NULL: the set is place
+     * × spread modulo the sets. */
+    const uint8_t *set_of;
+    uint64_t period, spread;
+};
+
+static void model_new(struct model *m, const struct tlb_facts *tlb,
+                      const struct deal *d, enum cache_policy policy)
+{
+    m->sets = tlb->sets;
+    m->set_of = tlb->ways == 0 ? d->set_of : NULL;
+    m->period = tlb->entries;
+    m->set = xcalloc(m->sets, sizeof *m->set);
+    for (size_t i = 0; i < m->sets; i++) {
+        uint32_t ways = (uint32_t)(tlb->ways > 0 ? tlb->ways : d->ways[i]);
+        const struct cache_shape shape = {.line = 64,
+                                          .sector = 64,
+                                          .sets = 1,
+                                          .set_ways = &ways,
+                                          .policy = policy};
+        m->set[i] = cache_new(&shape, 1);
+    }
+}
+
+static void model_free(struct model *m)
+{
+    for (size_t i = 0; i < m->sets; i++)
+        cache_free(m->set[i]);
+    free(m->set);
+}
+
+static bool model_hits(struct model *m, uint64_t place)
+{
+    const size_t set = m->set_of != NULL ? m->set_of[place % m->period]
+                                         : place * m->spread % m->sets;
+    return cache_access(m->set[set], place * 64) == CACHE_HIT;
+}
+
+/* The visits that are replayed: laps, then places in a random order. */
+struct replay {
+    uint64_t lap;
+    uint32_t *places;
+    bool *slow; /* as measured */
+    size_t count;
+};
+
+/* Visits a place; true if all TLBs up to the last of `m` miss it. */
+static bool misses_all(struct model *m, size_t levels, uint64_t place)
+{
+    for (size_t i = 0; i < levels; i++)
+        if (model_hits(&m[i], place))
+            return false;
+    return true;
+}
+
+/* Share of the visits that the models foretell. */
+static double agreement(struct model *m, size_t levels, const struct replay *r,
+                        bool *foretold)
+{
+    size_t right = 0;
+    for (int lap = 0; lap < 2; lap++)
+        for (uint64_t i = 0; i < r->lap; i++)
+            misses_all(m, levels, i);
+    for (size_t i = 0; i < r->count; i++) {
+        foretold[i] = misses_all(m, levels, r->places[i]);
+        right += foretold[i] == r->slow[i];
+    }
+    return (double)right / (double)r->count;
+}
+
+static bool can_be(enum cache_policy policy, const struct tlb_facts *tlb)
+{
+    return policy == POLICY_LRU || policy == POLICY_FIFO ||
+           policy == POLICY_NRU ||
+           (policy == POLICY_PLRU && tlb->ways > 0 &&
+            (tlb->ways & (tlb->ways - 1)) == 0);
+}
+
+/* The agreement of each policy of the level, those before being known. */
+static void judge_policies(struct inquiry *q, size_t level,
+                           const struct deal *deals, const struct replay *r,
+                           double *agrees, bool *foretold[POLICY_COUNT])
+{
+    const struct tlb_facts *const tlb = q->t->tlb;
+    for (int p = 0; p < POLICY_COUNT; p++) {
+        struct model m[TLBS_MOST] = {0};
+        agrees[p] = 0;
+        foretold[p] = xcalloc(r->count, sizeof *foretold[p]);
+        if (!can_be((enum cache_policy)p, &tlb[level]))
+            continue;
+        for (size_t i = 0; i <= level; i++) {
+            model_new(&m[i], &tlb[i], &deals[i],
+                      i == level ? (enum cache_policy)p : q->policy[i]);
+            m[i].spread = tlb[level].page / tlb[i].page;
+        }
+        agrees[p] = agreement(m, level + 1, r, foretold[p]);
+        for (size_t i = 0; i <= level; i++)
+            model_free(&m[i]);
+    }
+}
+
+/* Visits at random to somewhat more pages than there are entries. */
+static void visit_at_random(struct replay *r, const struct tlb_facts *tlb,
+                            uint64_t most)
+{
+    struct rng rng;
+    rng_seed(&rng, 1);
+    r->lap = tlb->entries + tlb->entries / 4 + 2;
+    r->lap = r->lap < most ? r->lap : most;
+    while (r->count < VISITS_MOST &&
+           (r->count < VISITS_LEAST || r->count < 4 * r->lap))
+        r->places[r->count++] = (uint32_t)rng_below(&rng, r->lap);
+}
+
+/* Of very many pages chance would seldom meet one twice: the oldest are used
+ * again, new ones come, and the oldest are looked for. */
+static void visit_oldest(struct replay *r, const struct tlb_facts *tlb)
+{
+    r->lap = tlb->entries;
+    for (uint32_t round = 0; round < 3; round++)
+        for (uint32_t i = 0; i < VISITS_LEAST / 3; i++)
+            r->places[r->count++] =
+                i + (round == 1 ? (uint32_t)tlb->entries : 0);
+}
+
+static int make_replay(struct inquiry *q, size_t level, struct replay *r,
+                       struct error *err)
+{
+    const struct tlb_facts *const tlb = &q->t->tlb[level];
+    const uint64_t most = pages_most(q, level);
+    r->places = xreallocarray(NULL, VISITS_MOST, sizeof *r->places);
+    r->slow = xreallocarray(NULL, VISITS_MOST, sizeof *r->slow);
+    if (tlb->entries > VISITS_MOST && tlb->entries + VISITS_LEAST < most)
+        visit_oldest(r, tlb);
+    else
+        visit_at_random(r, tlb, most);
+    struct tour lap = lap_of(q, level, r->lap);
+    lap.subs = 0;
+    double *const excess = xreallocarray(NULL, r->count, sizeof *excess);
+    const int status =
+        terrain_order(&q->terrain, &lap, r->places, r->count,
+                      takes_for(q, level, 2 * r->lap + r->count), excess, err);
+    for (size_t i = 0; status == 0 && i < r->count; i++)
+        r->slow[i] = excess[i] > middle_of(q->t, level);
+    free(excess);
+    return status;
+}
+
+static void report_policy(struct inquiry *q, size_t level, const double *agrees,
+                          bool *const *foretold, size_t count)
+{
+    struct finding *const f = q->finding[level][POLICY];
+    int best = 0;
+    for (int p = 1; p < POLICY_COUNT; p++)
+        best = agrees[p] > agrees[best] ? p : best;
+    size_t differ = count;
+    for (int p = 0; p < POLICY_COUNT; p++) {
+        size_t here = 0;
+        if (p == best || agrees[p] == 0)
+            continue;
+        for (size_t i = 0; i < count; i++)
+            here += foretold[p][i] != foretold[best][i];
+        differ = here < differ ? here : differ;
+    }
+    if (agrees[best] < 0.97) {
+        const char *const why = "no policy that is known explains the hits "
+                                "and misses of random visits";
+        finding_none(f, "%s", why);
+        for (int i = SETS; i <= SET_WAYS; i++)
+            finding_none(q->finding[level][i], "%s", why);
+        q->t->tlb[level].sets = 0;
+    } else if (20 * differ < count) {
+        finding_none(f, "random visits do not tell policies apart");
+    } else {
+        q->policy[level] = (enum cache_policy)best;
+        q->known[level] = true;
+        finding_set(f, STATUS_MEASURED,
+                    value_text(cache_policy_name((enum cache_policy)best)), "");
+        evidence(q, level, POLICY);
+        finding_protocol(f, "agrees", value_number(agrees[best]));
+    }
+}
+
+static int find_policy(struct inquiry *q, size_t level,
+                       const struct deal *deals, struct error *err)
+{
+    for (size_t i = 0; i < level; i++)
+        if (!q->known[i]) {
+            none_of_sets(q, level,
+                         "the policy of the TLB before it is not known");
+            return 0;
+        }
+    struct replay r = {0};
+    double agrees[POLICY_COUNT];
+    bool *foretold[POLICY_COUNT] = {0};
+    const int status = make_replay(q, level, &r, err);
+    if (status == 0) {
+        judge_policies(q, level, deals, &r, agrees, foretold);
+        report_policy(q, level, agrees, foretold, r.count);
+    }
+    for (int p = 0; p < POLICY_COUNT; p++)
+        free(foretold[p]);
+    free(r.places);
+    free(r.slow);
+    return status;
 }
 
 /* ---- the number of entries -------------------------------------------- */
@@ -712,7 +938,10 @@ static int find_entries(struct inquiry *q, size_t level, struct error *err)
         return err->code;
     if (!over && more) {
         report_entries(q, level, entries);
-        return find_sets(q, level, err);
+        if (find_sets(q, level, &q->deals[level], err) != 0)
+            return err->code;
+        return q->t->tlb[level].sets > 0 ? find_policy(q, level, q->deals, err)
+                                         : 0;
     }
     bound(q, level,
           "laps over as many pages as were there by age, and "
@@ -800,7 +1029,9 @@ static int run(struct lab *lab, struct error *err)
         for (int i = 0; i < FINDINGS; i++)
             q.finding[level][i] =
                 lab_finding(lab, components[level], attributes[i]);
+    q.deals = xcalloc(TLBS_MOST, sizeof *q.deals);
     const int status = inquire(&q, err);
+    free(q.deals);
     terrain_done(&q.terrain);
     return status;
 }
