@@ -475,7 +475,7 @@ static int find_edge(struct inquiry *q, size_t level, uint64_t *stays,
 /* Which places of a lap over so many pages are slow, of the first `looked`;
  * stops at the first launch that has some if `any`. */
 static int find_misses(struct inquiry *q, size_t level, uint64_t count,
-                       uint64_t looked, bool any, bool *slow, size_t *found,
+                       uint64_t looked, bool *slow, size_t *found,
                        struct error *err)
 {
     const struct tour lap = lap_of(q, level, count);
@@ -483,8 +483,7 @@ static int find_misses(struct inquiry *q, size_t level, uint64_t count,
     double *const excess = xreallocarray(NULL, LOOKS_MOST, sizeof *excess);
     int status = 0;
     *found = 0;
-    for (uint64_t from = 0; status == 0 && from < looked && !(any && *found);
-         from += LOOKS_MOST) {
+    for (uint64_t from = 0; status == 0 && from < looked; from += LOOKS_MOST) {
         const uint64_t n =
             looked - from < LOOKS_MOST ? looked - from : LOOKS_MOST;
         status = terrain_laps(&q->terrain, &lap, from, n, takes, excess, err);
@@ -503,16 +502,12 @@ static uint64_t looked_of(uint64_t count)
     return count > LOOKED_MOST ? LOOKS_MOST : count;
 }
 
-/* True if a lap over so many pages leaves some of them slow. */
-static int misses(struct inquiry *q, size_t level, uint64_t count, bool *yes,
-                  struct error *err)
+/* How many pages of such a lap are slow, of those that are looked at. */
+static int count_misses(struct inquiry *q, size_t level, uint64_t count,
+                        size_t *found, struct error *err)
 {
     bool slow[LOOKED_MOST];
-    size_t found;
-    const int status =
-        find_misses(q, level, count, looked_of(count), true, slow, &found, err);
-    *yes = found > 0;
-    return status;
+    return find_misses(q, level, count, looked_of(count), slow, found, err);
 }
 
 /* Whether the same pages are slow each time when there are too many. */
@@ -576,7 +571,7 @@ static int deal_more(struct inquiry *q, size_t level, struct deal *d,
     const uint64_t count = entries + ++d->steps;
     bool slow[LOOKED_MOST];
     size_t found;
-    if (find_misses(q, level, count, count, false, slow, &found, err) != 0)
+    if (find_misses(q, level, count, count, slow, &found, err) != 0)
         return err->code;
     if (found > *before + 1 && d->sets < SETS_LISTED) {
         for (uint64_t i = 0; i < count; i++)
@@ -605,9 +600,8 @@ static int are_equal(struct inquiry *q, size_t level, const struct deal *d,
     if (d->sets != d->steps || d->steps < STEPS_ALIKE || entries % ways != 0 ||
         most > LOOKED_MOST || most > pages_most(q, level))
         return 0;
-    if (find_misses(q, level, most - 1, most - 1, false, slow, &last, err) !=
-            0 ||
-        find_misses(q, level, most, most, false, slow, &all, err) != 0)
+    if (find_misses(q, level, most - 1, most - 1, slow, &last, err) != 0 ||
+        find_misses(q, level, most, most, slow, &all, err) != 0)
         return err->code;
     *yes = all == most && last == most - 1 - ways;
     return 0;
@@ -658,33 +652,12 @@ static void none_of_sets(struct inquiry *q, size_t level, const char *why)
             finding_none(q->finding[level][i], "%s", why);
 }
 
-/* One set of all entries: then all pages of a lap over one more are slow, of
- * very many at least those that were looked at. */
-static int is_one_set(struct inquiry *q, size_t level, bool *yes,
-                      struct error *err)
-{
-    const uint64_t count = q->t->tlb[level].entries + 1;
-    const uint64_t looked = looked_of(count);
-    bool slow[LOOKED_MOST];
-    size_t found;
-    if (find_misses(q, level, count, looked, false, slow, &found, err) != 0)
-        return err->code;
-    *yes = found == looked;
-    return 0;
-}
-
 static int find_sets(struct inquiry *q, size_t level, struct deal *d,
                      struct error *err)
 {
     const uint64_t entries = q->t->tlb[level].entries;
     size_t before = 0;
     bool yes = false;
-    if (is_one_set(q, level, &yes, err) != 0)
-        return err->code;
-    if (yes) {
-        report_sets(q, level, 1, entries);
-        return 0;
-    }
     while (d->dealt < entries && d->steps < STEPS_MOST &&
            entries + d->steps + 1 < LOOKED_MOST &&
            entries + d->steps + 1 < pages_most(q, level)) {
@@ -922,10 +895,23 @@ static int find_policy(struct inquiry *q, size_t level,
 
 /* ---- the number of entries -------------------------------------------- */
 
+/* Sets and policy; all pages of a lap over one more than fit are slow where
+ * there is one set. */
+static int find_structure(struct inquiry *q, size_t level, bool one_set,
+                          struct error *err)
+{
+    if (one_set)
+        report_sets(q, level, 1, q->t->tlb[level].entries);
+    else if (find_sets(q, level, &q->deals[level], err) != 0)
+        return err->code;
+    return q->t->tlb[level].sets > 0 ? find_policy(q, level, q->deals, err) : 0;
+}
+
 static int find_entries(struct inquiry *q, size_t level, struct error *err)
 {
     uint64_t entries;
-    bool steady = false, over = false, more = false;
+    bool steady = false;
+    size_t slow, more;
     if (find_edge(q, level, &entries, err) != 0 ||
         is_steady(q, level, entries, &steady, err) != 0)
         return err->code;
@@ -933,15 +919,12 @@ static int find_entries(struct inquiry *q, size_t level, struct error *err)
         bound(q, level, "which pages make room is a matter of chance");
         return 0;
     }
-    if (misses(q, level, entries, &over, err) != 0 ||
-        misses(q, level, entries + 1, &more, err) != 0)
+    if (count_misses(q, level, entries, &slow, err) != 0 ||
+        count_misses(q, level, entries + 1, &more, err) != 0)
         return err->code;
-    if (!over && more) {
+    if (slow == 0 && more > 0) {
         report_entries(q, level, entries);
-        if (find_sets(q, level, &q->deals[level], err) != 0)
-            return err->code;
-        return q->t->tlb[level].sets > 0 ? find_policy(q, level, q->deals, err)
-                                         : 0;
+        return find_structure(q, level, more == looked_of(entries + 1), err);
     }
     bound(q, level,
           "laps over as many pages as were there by age, and "
