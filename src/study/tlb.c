@@ -479,7 +479,9 @@ static int find_misses(struct inquiry *q, size_t level, uint64_t count,
                        struct error *err)
 {
     const struct tour lap = lap_of(q, level, count);
-    const unsigned takes = takes_for(q, level, 3 * count);
+    /* Five: two of three are disturbed too often where so many are looked at. */
+    const unsigned wanted = takes_for(q, level, 3 * count);
+    const unsigned takes = wanted < 5 ? 5 : wanted;
     double *const excess = xreallocarray(NULL, LOOKS_MOST, sizeof *excess);
     int status = 0;
     *found = 0;
