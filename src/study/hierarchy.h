@@ -44,10 +44,12 @@ struct level_facts {
 
 /*
  * What is known of the translation of addresses.  Ages are counted in places
- * that are TRANSLATION_PITCH and a line apart: an odd multiple of the smallest
- * page, so that they come to all sets of a TLB whatever its page.
+ * that are a pitch and a line apart.  That is at first a prime multiple of the
+ * smallest page, so that they come to all sets of a TLB whatever its page; and
+ * one page, where a TLB of small pages would hold more places than one of large
+ * pages, and hide behind it.
  */
-enum { TLBS_MOST = 3, TRANSLATION_PITCH = 33 * 64 * 1024 };
+enum { TLBS_MOST = 3, TRANSLATION_PITCH = 37 * 64 * 1024 };
 
 struct tlb_facts {
     double excess;            /* cycles that a load costs more that misses it */
@@ -66,6 +68,8 @@ struct translation {
     double overhead;    /* cycles that a visit costs more than a chase */
     const char *reader; /* that shows translation; NULL: none does */
     uint64_t skew;      /* … in steps of pages and so many bytes, … */
+    uint64_t pitch;     /* … */
+    bool mixed;         /* steps are not of one TLB each */
     uint64_t lap;       /* … over so many places, whose data stays */
     size_t levels;      /* TLBs that show */
     struct tlb_facts tlb[TLBS_MOST];

@@ -40,10 +40,12 @@ struct inquiry {
     struct lab *lab;
     const struct translation *t;
     struct terrain terrain;
-    struct tour subjects;
+    struct tour subjects,  /* pages of the first TLB */
+        apart;             /* pages of every TLB */
     struct tour some, all; /* that push out of the first TLB; of every one */
     uint64_t unseen;       /* offset from which on no load has been made */
     uint64_t page;         /* distance of pages there */
+    bool known;            /* the page of every TLB */
     double cycles[PATTERNS];
     const char *why[PATTERNS]; /* NULL: it has cycles */
     struct finding *finding;
@@ -59,7 +61,8 @@ static uint64_t pages_of(const struct translation *t, size_t level, bool most)
     if (tlb->entries > 0)
         return tlb->entries * tlb->page / unit;
     const uint64_t age = most ? 2 * tlb->overflows : tlb->fits / 2;
-    return age * TRANSLATION_PITCH / unit;
+    const uint64_t distance = tlb->page > t->pitch ? tlb->page : t->pitch;
+    return age * t->pitch / distance * tlb->page / unit;
 }
 
 /* Pages that come right after the subjects, so that together they are as even
@@ -96,10 +99,10 @@ static void plan_all(struct inquiry *q)
     uint64_t count = 2 * last->overflows + 16;
     if (count > q->t->lap)
         count = q->t->lap;
-    if (count > room / (TRANSLATION_PITCH + q->terrain.skew))
-        count = room / (TRANSLATION_PITCH + q->terrain.skew);
+    if (count > room / (q->t->pitch + q->terrain.skew))
+        count = room / (q->t->pitch + q->terrain.skew);
     q->all = (struct tour){.start = start,
-                           .pitch = TRANSLATION_PITCH,
+                           .pitch = q->t->pitch,
                            .count = count > last->overflows ? count : 0};
 }
 
@@ -107,8 +110,11 @@ static void plan_all(struct inquiry *q)
 static void plan(struct inquiry *q)
 {
     const struct translation *const t = q->t;
-    const bool known = t->levels > 0 && t->tlb[0].page > 0;
+    bool known = t->levels > 0 && !t->mixed;
+    for (size_t i = 0; i < t->levels; i++)
+        known = known && t->tlb[i].page > 0;
     const uint64_t first = known ? t->tlb[0].page : 512 * 1024;
+    q->known = known;
     q->page = first;
     for (size_t i = 0; i < t->levels; i++)
         if (t->tlb[i].page > q->page)
@@ -116,6 +122,8 @@ static void plan(struct inquiry *q)
     q->subjects = (struct tour){.start = known ? t->tlb[0].start : 0,
                                 .pitch = first,
                                 .count = SUBJECTS};
+    q->apart = (struct tour){
+        .start = q->subjects.start, .pitch = q->page, .count = SUBJECTS};
     q->unseen =
         t->origin + ((t->room / q->page) - 2 - SUBJECTS - NEW_PAGES) * q->page;
     if (!known)
@@ -153,6 +161,7 @@ static int ask_warm(struct inquiry *q, struct error *err)
 
 /* The subjects after others have pushed their pages out. */
 static int ask_pushed_out(struct inquiry *q, int pattern,
+                          const struct tour *subjects,
                           const struct tour *others, struct error *err)
 {
     double all[SUBJECTS * TAKES];
@@ -161,9 +170,9 @@ static int ask_pushed_out(struct inquiry *q, int pattern,
         struct buf steps = {0};
         double *cycles;
         size_t count;
-        tour_write(&q->terrain, &q->subjects, "2x0@", &steps);
+        tour_write(&q->terrain, subjects, "2x0@", &steps);
         tour_write(&q->terrain, others, "1@", &steps);
-        tour_write(&q->terrain, &q->subjects, "0@!", &steps);
+        tour_write(&q->terrain, subjects, "0@!", &steps);
         if (terrain_visit(&q->terrain, &steps, &cycles, &count, err) != 0)
             return err->code;
         for (size_t i = 0; i < count; i++)
@@ -228,8 +237,10 @@ static void find_reasons(struct inquiry *q)
     const struct translation *const t = q->t;
     if (t->levels == 0)
         q->why[P2] = q->why[P3] = q->why[P5] = "no TLB shows";
-    else if (t->tlb[0].page == 0)
-        q->why[P2] = q->why[P3] = q->why[P5] = "the page is not known";
+    else if (t->mixed)
+        q->why[P2] = q->why[P3] = q->why[P5] = "the costs of TLBs mix";
+    else if (!q->known)
+        q->why[P2] = q->why[P3] = q->why[P5] = "the page of a TLB is not known";
     else if (t->levels == 1)
         q->why[P3] = q->why[P5] = "no second TLB shows";
     else if (q->all.count == 0)
@@ -245,9 +256,9 @@ static int measure(struct inquiry *q, struct error *err)
 {
     int status = ask_warm(q, err);
     if (status == 0 && q->why[P2] == NULL)
-        status = ask_pushed_out(q, P2, &q->some, err);
+        status = ask_pushed_out(q, P2, &q->subjects, &q->some, err);
     if (status == 0 && q->why[P3] == NULL)
-        status = ask_pushed_out(q, P3, &q->all, err);
+        status = ask_pushed_out(q, P3, &q->apart, &q->all, err);
     if (status == 0)
         status = ask_new_lines(q, err);
     if (status == 0 && q->why[P5] == NULL)

@@ -163,8 +163,7 @@ static int ask_band(struct inquiry *q, struct profile *p, uint64_t least,
                     uint64_t most, bool *kept, struct error *err)
 {
     uint64_t *const ages = p->age + p->count;
-    const struct tour lap = {.pitch = TRANSLATION_PITCH,
-                             .count = most + most / 4};
+    const struct tour lap = {.pitch = q->t->pitch, .count = most + most / 4};
     const size_t count = list_ages(least, most, ages);
     const unsigned takes = takes_of(lap.count);
     assert(p->count + count <= AGES_MOST);
@@ -185,8 +184,7 @@ static int ask_band(struct inquiry *q, struct profile *p, uint64_t least,
 /* Band after band, as far as there is memory and data stays. */
 static int find_profile(struct inquiry *q, struct profile *p, struct error *err)
 {
-    const uint64_t room =
-        tour_most(&q->terrain, 0, TRANSLATION_PITCH, 1u << 20);
+    const uint64_t room = tour_most(&q->terrain, 0, q->t->pitch, 1u << 20);
     bool kept = true;
     uint64_t least = 1, most = FIRST_AGES;
     *p = (struct profile){0};
@@ -201,24 +199,33 @@ static int find_profile(struct inquiry *q, struct profile *p, struct error *err)
 
 /* ---- levels ----------------------------------------------------------- */
 
-/* True if the ages from i on cost more than `level`: three of them, or as many
- * as there are. */
+/* True if the ages from i on cost more than `level`: as many in a row that they
+ * span twice the age, since a few places may be dear by themselves. */
 static bool is_step(const struct inquiry *q, const struct profile *p, size_t i,
                     double level)
 {
-    for (size_t k = i; k < i + 3 && k < p->count; k++)
-        if (p->excess[k] <
-            level + fmax(1.5, 5 * p->doubt[k] * q->terrain.sigma))
+    enum { ALIKE = 5 };
+    for (size_t k = i; k < i + ALIKE; k++)
+        if (k >= p->count ||
+            p->excess[k] <
+                level + fmax(1.5, 5 * p->doubt[k] * q->terrain.sigma))
             return false;
     return true;
 }
 
-/* The cost of the level that begins at i: its transition is left out. */
+/* The cost of the level that begins at i: the least of the next ages, since
+ * another level may follow soon; then the middle of all that are like it. */
 static double level_at(const struct profile *p, size_t i)
 {
-    const size_t first = i + 2 < p->count ? i + 2 : i;
-    const size_t count = p->count - first < 5 ? p->count - first : 5;
-    return stats_median(p->excess + first, count);
+    double alike[AGES_MOST];
+    size_t count = 0;
+    const double least = stats_min(p->excess + i + 1, 3);
+    for (size_t k = i + 1; k < p->count; k++) {
+        if (fabs(p->excess[k] - least) > fmax(4, 0.2 * least))
+            break;
+        alike[count++] = p->excess[k];
+    }
+    return stats_median(alike, count);
 }
 
 /* Chance decides about ages near the end of a TLB with random victims, so the
@@ -260,8 +267,8 @@ static int choose_skew(struct inquiry *q, uint64_t line, struct error *err)
         bool kept = false;
         q->terrain.skew = multiples[i] * line;
         const struct tour lap = {
-            .pitch = TRANSLATION_PITCH,
-            .count = tour_most(&q->terrain, 0, TRANSLATION_PITCH, 384)};
+            .pitch = q->t->pitch,
+            .count = tour_most(&q->terrain, 0, q->t->pitch, 384)};
         const uint64_t ages[] = {lap.count / 2,     lap.count / 2 + 1,
                                  lap.count * 3 / 4, lap.count - 2,
                                  lap.count - 1,     lap.count};
@@ -315,9 +322,8 @@ static int find_slow(struct inquiry *q, size_t level, uint64_t step,
     scan->count = tour_most(&q->terrain, 0, step, SCANNED);
     const uint64_t end = (scan->count + 1) * (step + q->terrain.skew);
     const struct tour flood = {.start = end,
-                               .pitch = TRANSLATION_PITCH,
-                               .count = tour_most(&q->terrain, end,
-                                                  TRANSLATION_PITCH,
+                               .pitch = q->t->pitch,
+                               .count = tour_most(&q->terrain, end, q->t->pitch,
                                                   2 * tlb->overflows + 16)};
     *count = 0;
     if (flood.count < tlb->overflows + tlb->overflows / 4)
@@ -380,10 +386,6 @@ static int find_page(struct inquiry *q, size_t level, struct error *err)
         tlb->start = count > 1 ? slow[1] * (step + q->terrain.skew) : 0;
         break;
     }
-    if (tlb->page == 0)
-        finding_none(q->finding[level][PAGE],
-                     "pages that are slow after all was pushed out come at no "
-                     "regular distance");
     return 0;
 }
 
@@ -458,12 +460,11 @@ static int find_edge(struct inquiry *q, size_t level, uint64_t *stays,
                      struct error *err)
 {
     const struct tlb_facts *const tlb = &q->t->tlb[level];
-    const uint64_t page =
-        tlb->page > TRANSLATION_PITCH ? tlb->page : TRANSLATION_PITCH;
+    const uint64_t page = tlb->page > q->t->pitch ? tlb->page : q->t->pitch;
     const uint64_t most = pages_most(q, level);
-    *stays = tlb->fits * TRANSLATION_PITCH / page;
+    *stays = tlb->fits * q->t->pitch / page;
     *stays = *stays > 2 ? *stays - 2 : 0;
-    uint64_t gone = tlb->overflows * TRANSLATION_PITCH / page + 4;
+    uint64_t gone = tlb->overflows * q->t->pitch / page + 4;
     if (gone > most)
         gone = most;
     while (gone > *stays + 1)
@@ -479,7 +480,8 @@ static int find_misses(struct inquiry *q, size_t level, uint64_t count,
                        struct error *err)
 {
     const struct tour lap = lap_of(q, level, count);
-    /* Five: two of three are disturbed too often where so many are looked at. */
+    /* Five: two of three are disturbed too often where so many are looked at.
+     */
     const unsigned wanted = takes_for(q, level, 3 * count);
     const unsigned takes = wanted < 5 ? 5 : wanted;
     double *const excess = xreallocarray(NULL, LOOKS_MOST, sizeof *excess);
@@ -536,9 +538,8 @@ static void none_of_sets(struct inquiry *q, size_t level, const char *why);
 static void bound(struct inquiry *q, size_t level, const char *why)
 {
     const struct tlb_facts *const tlb = &q->t->tlb[level];
-    const uint64_t page =
-        tlb->page > TRANSLATION_PITCH ? tlb->page : TRANSLATION_PITCH;
-    const uint64_t reach = tlb->fits * TRANSLATION_PITCH / page * tlb->page;
+    const uint64_t page = tlb->page > q->t->pitch ? tlb->page : q->t->pitch;
+    const uint64_t reach = tlb->fits * q->t->pitch / page * tlb->page;
     struct finding *const entries = q->finding[level][ENTRIES];
     struct finding *const f = q->finding[level][REACH];
     finding_none(entries, "%s", why);
@@ -949,13 +950,20 @@ static void report_penalty(struct inquiry *q, size_t level)
     evidence(q, level, PENALTY);
 }
 
+static void none_of_level(struct inquiry *q, size_t level, const char *why)
+{
+    for (int i = 0; i < FINDINGS; i++)
+        if (q->finding[level][i]->value.kind == VALUE_NONE)
+            finding_none(q->finding[level][i], "%s", why);
+}
+
 static int ask_level(struct inquiry *q, size_t level, struct error *err)
 {
     report_penalty(q, level);
-    if (find_page(q, level, err) != 0)
-        return err->code;
     if (q->t->tlb[level].page == 0) {
-        bound(q, level, "the page is not known");
+        none_of_level(q, level,
+                      "pages that are slow after all was pushed out come at "
+                      "no regular distance");
         return 0;
     }
     finding_set(q->finding[level][PAGE], STATUS_MEASURED,
@@ -964,19 +972,11 @@ static int ask_level(struct inquiry *q, size_t level, struct error *err)
     return find_entries(q, level, err);
 }
 
-static void none_of_level(struct inquiry *q, size_t level, const char *why)
-{
-    for (int i = 0; i < FINDINGS; i++)
-        if (q->finding[level][i]->value.kind == VALUE_NONE)
-            finding_none(q->finding[level][i], "%s", why);
-}
-
 static void none_beyond(struct inquiry *q, const struct profile *p)
 {
     char why[200];
     const uint64_t mib =
-        p->count > 0 ? p->age[p->count - 1] * (TRANSLATION_PITCH >> 10) >> 10
-                     : 0;
+        p->count > 0 ? p->age[p->count - 1] * (q->t->pitch >> 10) >> 10 : 0;
     snprintf(why, sizeof why,
              q->t->levels == 0
                  ? "translation costs nothing that shows over %" PRIu64 " MiB"
@@ -986,17 +986,49 @@ static void none_beyond(struct inquiry *q, const struct profile *p)
         none_of_level(q, i, why);
 }
 
+static void none_of_mixed(struct inquiry *q)
+{
+    for (size_t i = 0; i < q->t->levels; i++)
+        none_of_level(q, i,
+                      "TLBs of different pages hold as much, and their costs "
+                      "mix");
+    q->t->levels = 0;
+}
+
+/* Levels and their pages; again at a small pitch, if steps are mixed. */
+static int find_levels_and_pages(struct inquiry *q, struct profile *profile,
+                                 struct error *err)
+{
+    static const uint64_t pitches[] = {TRANSLATION_PITCH, 512 * 1024,
+                                       64 * 1024};
+    for (size_t i = 0; i < COUNT_OF(pitches); i++) {
+        q->t->pitch = pitches[i];
+        q->t->mixed = false;
+        if (choose_reader(q, profile, err) != 0)
+            return err->code;
+        for (size_t level = 0; level < q->t->levels; level++)
+            if (find_page(q, level, err) != 0)
+                return err->code;
+        if (!q->t->mixed)
+            return 0;
+    }
+    return 0;
+}
+
 static int inquire(struct inquiry *q, struct error *err)
 {
     struct profile profile;
-    if (choose_reader(q, &profile, err) != 0)
-        return err->code;
+    const int status = find_levels_and_pages(q, &profile, err);
+    if (status != 0)
+        return status;
+    if (q->t->mixed)
+        none_of_mixed(q);
     none_beyond(q, &profile);
     for (size_t i = 0; i < q->t->levels; i++) {
-        const int status = ask_level(q, i, err);
-        if (status != 0 && !lab_excuses(status))
-            return status;
-        if (status != 0)
+        const int asked = ask_level(q, i, err);
+        if (asked != 0 && !lab_excuses(asked))
+            return asked;
+        if (asked != 0)
             none_of_level(q, i, err->text);
     }
     return 0;

@@ -31,7 +31,7 @@ static const uint64_t memory_most = (uint64_t)127 << 30;
 /* Boundaries are found to this; the smallest window there can be. */
 enum { GRAIN = 4096 };
 /* Both addresses in turn so often, of which the first does not count. */
-enum { TURNS = 6, AGAIN = 4, PER_PAIR = 2 * TURNS + 2 * AGAIN };
+enum { TURNS = 8, AGAIN = 4, PER_PAIR = 2 * TURNS + 2 * AGAIN };
 enum { PAIRS_MOST = 40, AT_ONCE = 15 };
 
 /* ---- memory and overhead ---------------------------------------------- */
@@ -61,7 +61,8 @@ static double trimmed_cycles(const struct samples *s)
     return mean;
 }
 
-/* The same small ring, visited and chased, in the nearest cache. */
+/* The same small ring, visited and chased, in the nearest cache; few loads at a
+ * time, so that most chases are free of spikes. */
 static int find_overhead(struct lab *lab, double *overhead, struct error *err)
 {
     const bool near = lab->facts[LEVEL_L1].present;
@@ -74,7 +75,7 @@ static int find_overhead(struct lab *lab, double *overhead, struct error *err)
     *overhead = trimmed_cycles(&s);
     samples_free(&s);
     if (lab_chase(lab, &chased, err,
-                  "chase %s bytes=1024 stride=32 warm=4 visits=512",
+                  "chase %s bytes=1024 stride=32 warm=4 visits=64",
                   level_table[near ? LEVEL_L1 : LEVEL_L2].load) != 0)
         return err->code;
     *overhead -= chased.cycles;
