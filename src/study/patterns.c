@@ -34,7 +34,7 @@ enum { P1, P2, P3, P4, P5, P6, PATTERNS };
 
 /* Pages that are asked about at once; how often; loads of each that is warm;
  * lines of a page that were never loaded. */
-enum { SUBJECTS = 8, TAKES = 12, AGAIN = 9, NEW_PAGES = 12, NEW_LINES = 7 };
+enum { SUBJECTS = 8, TAKES = 12, AGAIN = 33, NEW_PAGES = 12, NEW_LINES = 7 };
 
 struct inquiry {
     struct lab *lab;
@@ -134,9 +134,25 @@ static void plan(struct inquiry *q)
 
 /* ---- the patterns ----------------------------------------------------- */
 
+/* The mean of what lies about the median: finer than whole cycles, and free of
+ * spikes. */
+static double centre(const double *cycles, size_t count)
+{
+    enum { ABOUT = 6 };
+    const double middle = stats_median(cycles, count);
+    double sum = 0;
+    size_t near = 0;
+    for (size_t i = 0; i < count; i++)
+        if (cycles[i] >= middle - ABOUT && cycles[i] <= middle + ABOUT) {
+            sum += cycles[i];
+            near++;
+        }
+    return near > 0 ? sum / (double)near : middle;
+}
+
 static void set(struct inquiry *q, int pattern, double *cycles, size_t count)
 {
-    q->cycles[pattern] = stats_median(cycles, count) - q->t->overhead;
+    q->cycles[pattern] = centre(cycles, count) - q->t->overhead;
     finding_evidence(q->finding, q->terrain.experiment);
 }
 

@@ -221,9 +221,8 @@ static double level_at(const struct profile *p, size_t i)
     size_t count = 0;
     const double least = stats_min(p->excess + i + 1, 3);
     for (size_t k = i + 1; k < p->count; k++) {
-        if (fabs(p->excess[k] - least) > fmax(4, 0.2 * least))
-            break;
-        alike[count++] = p->excess[k];
+        if (fabs(p->excess[k] - least) <= fmax(4, 0.2 * least))
+            alike[count++] = p->excess[k];
     }
     return stats_median(alike, count);
 }
@@ -336,9 +335,17 @@ static int find_slow(struct inquiry *q, size_t level, uint64_t step,
         takes = most;
     if (terrain_scan(&q->terrain, scan, &flood, takes, excess, err) != 0)
         return err->code;
+    size_t between = 0;
+    const double hit = middle_of(q->t, level) - step_of(q->t, level) / 2;
+    const double noise = 5 * 1.25 * sqrt(2 / (double)takes) * q->terrain.sigma;
     for (size_t i = 0; i < scan->count; i++)
         if (excess[i] > middle_of(q->t, level))
             slow[(*count)++] = i;
+        else
+            between += excess[i] > hit + fmax(1.5, noise);
+    /* At the first level there are hits and misses only. */
+    if (level == 0 && 2 * between > *count + 4)
+        q->t->mixed = true;
     return 0;
 }
 
@@ -632,16 +639,18 @@ static int more_first(const void *a, const void *b)
     return (x < y) - (x > y);
 }
 
-static void report_deal(struct inquiry *q, size_t level, struct deal *d)
+static void report_deal(struct inquiry *q, size_t level, const struct deal *d)
 {
-    qsort(d->ways, d->sets, sizeof *d->ways, more_first);
-    const bool equal = d->ways[0] == d->ways[d->sets - 1];
-    report_sets(q, level, d->sets, equal ? d->ways[0] : 0);
+    uint64_t ways[SETS_LISTED];
+    memcpy(ways, d->ways, sizeof ways);
+    qsort(ways, d->sets, sizeof *ways, more_first);
+    const bool equal = ways[0] == ways[d->sets - 1];
+    report_sets(q, level, d->sets, equal ? ways[0] : 0);
     if (equal)
         return;
     struct value list = value_list();
     for (size_t i = 0; i < d->sets; i++)
-        value_push(&list, value_number((double)d->ways[i]));
+        value_push(&list, value_number((double)ways[i]));
     finding_set(q->finding[level][SET_WAYS], STATUS_MEASURED, list, "");
     evidence(q, level, SET_WAYS);
     finding_none(q->finding[level][WAYS],
@@ -1015,6 +1024,20 @@ static int find_levels_and_pages(struct inquiry *q, struct profile *profile,
     return 0;
 }
 
+/* Where chance decides which pages make room, hits and misses of a TLB, or of
+ * the next, mix at every age; then the middle is of neither. */
+static void doubt_penalties(struct inquiry *q)
+{
+    const struct tlb_facts *const tlb = q->t->tlb;
+    for (size_t i = 0; i < q->t->levels; i++)
+        if (tlb[i].entries == 0 ||
+            (i + 1 < q->t->levels && tlb[i + 1].entries == 0))
+            finding_none(q->finding[i][PENALTY],
+                         "hits and misses of this TLB or the next mix, about "
+                         "%.0f cycles apart",
+                         step_of(q->t, i));
+}
+
 static int inquire(struct inquiry *q, struct error *err)
 {
     struct profile profile;
@@ -1031,6 +1054,7 @@ static int inquire(struct inquiry *q, struct error *err)
         if (asked != 0)
             none_of_level(q, i, err->text);
     }
+    doubt_penalties(q);
     return 0;
 }
 
