@@ -71,7 +71,11 @@ static void plan_some(struct inquiry *q)
 {
     const struct translation *const t = q->t;
     const uint64_t first = pages_of(t, 0, true);
+    /* Where no second TLB shows, no further than the first step was seen. */
+    const uint64_t seen = 2 * t->tlb[0].overflows;
     uint64_t count = 4 * first + 8;
+    if (t->levels == 1 && count > seen)
+        count = seen;
     if (t->levels > 1) {
         const uint64_t second = pages_of(t, 1, false);
         while (q->subjects.count > 1 && second < first + 2 * q->subjects.count)

@@ -114,6 +114,8 @@ static int median_of_takes(struct terrain *t, const struct buf *steps,
     for (size_t i = 0; status == 0 && i < places; i++) {
         excess[i] = stats_median(all + i * takes, takes);
         own[i] = stats_mad_sigma(all + i * takes, takes);
+        if (t->spreads != NULL)
+            t->spreads[i] = own[i];
         middle[i] = stats_mad_sigma(second + i * takes, takes);
     }
     t->spread = status == 0 ? stats_mean(own, places) : 0;

@@ -22,8 +22,9 @@ struct terrain {
     const char *reader;    /* of the probe `visit`: "global.cg" */
     uint64_t origin, room; /* offsets that may be used: in one page window */
     uint64_t skew;
-    double sigma;  /* of one load's cycles, without spikes; 0: not known yet */
-    double spread; /* of one excess from take to take, where places agree */
+    double sigma; /* of one load's cycles, without spikes; 0: not known yet */
+    double *spreads;  /* of each place, where they are wanted; else NULL */
+    double spread;    /* of one excess from take to take, where places agree */
     char *experiment; /* the last; the terrain's */
 };
 

@@ -159,6 +159,23 @@ static int keeps_data(struct inquiry *q, const struct tour *lap,
     return 0;
 }
 
+/* Ages at which a page is sometimes there and sometimes not, by chance, say
+ * nothing about the cost of either, and are left out. */
+static void keep_untorn(const struct inquiry *q, struct profile *p,
+                        const double *spreads, size_t count)
+{
+    size_t kept = p->count;
+    for (size_t i = 0; i < count; i++) {
+        const size_t from = p->count + i;
+        if (spreads[i] > 2 * sqrt(2) * q->terrain.sigma + 1)
+            continue;
+        p->age[kept] = p->age[from];
+        p->excess[kept] = p->excess[from];
+        p->doubt[kept++] = p->doubt[from];
+    }
+    p->count = kept;
+}
+
 static int ask_band(struct inquiry *q, struct profile *p, uint64_t least,
                     uint64_t most, bool *kept, struct error *err)
 {
@@ -171,12 +188,16 @@ static int ask_band(struct inquiry *q, struct profile *p, uint64_t least,
         return err->code;
     if (!*kept)
         return 0;
-    if (terrain_ages(&q->terrain, &lap, ASK_PAGE, ages, count, takes,
-                     p->excess + p->count, err) != 0)
-        return err->code;
+    double spreads[AGES_MOST];
+    q->terrain.spreads = spreads;
+    const int status = terrain_ages(&q->terrain, &lap, ASK_PAGE, ages, count,
+                                    takes, p->excess + p->count, err);
+    q->terrain.spreads = NULL;
+    if (status != 0)
+        return status;
     for (size_t i = 0; i < count; i++)
         p->doubt[p->count + i] = 1.25 * sqrt(2 / (double)takes);
-    p->count += count;
+    keep_untorn(q, p, spreads, count);
     p->lap = lap.count;
     return 0;
 }
