@@ -156,6 +156,22 @@ int terrain_scan(struct terrain *t, const struct tour *scan,
     return status;
 }
 
+/*
+ * Laps after which only pages of the lap are there.  The program's own pages
+ * come in when it begins; under fifo it takes a lap until they are the oldest
+ * again and one more to bring back what they have pushed out, and as much for
+ * each TLB before, which keeps pages from the one behind.  Of very many pages
+ * the takes before have settled most.
+ */
+static void settle(const struct terrain *t, const struct tour *lap,
+                   struct buf *steps)
+{
+    enum { LAPS = 5, LAPS_OF_MANY = 2, MANY = 2048 };
+    const int laps = lap->count > MANY ? LAPS_OF_MANY : LAPS;
+    for (int i = 0; i < laps; i++)
+        tour_write(t, lap, "", steps);
+}
+
 int terrain_laps(struct terrain *t, const struct tour *lap, uint64_t from,
                  size_t count, unsigned takes, double *excess,
                  struct error *err)
@@ -164,8 +180,7 @@ int terrain_laps(struct terrain *t, const struct tour *lap, uint64_t from,
     struct tour before = *lap;
     before.count = from;
     before.subs = 0;
-    tour_write(t, lap, "", &steps);
-    tour_write(t, lap, "", &steps);
+    settle(t, lap, &steps);
     tour_write(t, &before, "", &steps);
     for (uint64_t i = from; i < from + count; i++)
         write_look(t, tour_place(t, lap, i), ASK_PAGE, &steps);
@@ -179,8 +194,7 @@ int terrain_order(struct terrain *t, const struct tour *lap,
                   double *excess, struct error *err)
 {
     struct buf steps = {0};
-    tour_write(t, lap, "", &steps);
-    tour_write(t, lap, "", &steps);
+    settle(t, lap, &steps);
     for (size_t i = 0; i < count; i++)
         write_look(t, tour_place(t, lap, places[i]), ASK_PAGE, &steps);
     const int status = median_of_takes(t, &steps, count, takes, excess, err);

@@ -76,12 +76,12 @@ int terrain_scan(struct terrain *terrain, const struct tour *scan,
                  struct error *err);
 
 /* The same of `count` places of a lap from the place `from` on, in order, after
- * it was made twice; those before are visited, too. */
+ * it has settled; those before are visited, too. */
 int terrain_laps(struct terrain *terrain, const struct tour *lap, uint64_t from,
                  size_t count, unsigned takes, double *excess,
                  struct error *err);
 
-/* The same of places of the lap in any order, after it was made twice. */
+/* The same of places of the lap in any order, after it has settled. */
 int terrain_order(struct terrain *terrain, const struct tour *lap,
                   const uint32_t *places, size_t count, unsigned takes,
                   double *excess, struct error *err);

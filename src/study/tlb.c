@@ -779,7 +779,7 @@ static double agreement(struct model *m, size_t levels, const struct replay *r,
                         bool *foretold)
 {
     size_t right = 0;
-    for (int lap = 0; lap < 2; lap++)
+    for (int lap = 0; lap < 5; lap++)
         for (uint64_t i = 0; i < r->lap; i++)
             misses_all(m, levels, i);
     for (size_t i = 0; i < r->count; i++) {
