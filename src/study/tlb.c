@@ -490,9 +490,9 @@ static int find_edge(struct inquiry *q, size_t level, uint64_t *stays,
     const struct tlb_facts *const tlb = &q->t->tlb[level];
     const uint64_t page = tlb->page > q->t->pitch ? tlb->page : q->t->pitch;
     const uint64_t most = pages_most(q, level);
-    *stays = tlb->fits * q->t->pitch / page;
-    *stays = *stays > 2 ? *stays - 2 : 0;
-    uint64_t gone = tlb->overflows * q->t->pitch / page + 4;
+    /* Pages a pitch apart fill the sets less evenly than those in order. */
+    *stays = tlb->fits * q->t->pitch / page / 2;
+    uint64_t gone = tlb->overflows * q->t->pitch / page * 5 / 4 + 4;
     if (gone > most)
         gone = most;
     while (gone > *stays + 1)
