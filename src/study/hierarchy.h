@@ -56,6 +56,7 @@ struct tlb_facts {
     uint64_t fits, overflows; /* ages: one that is there, one that is not */
     uint64_t page, entries;   /* 0: not known */
     uint64_t sets, ways;      /* ways 0: not known, or unequal */
+    bool in_order;            /* lru or fifo: as many others push a page out */
     uint64_t start;           /* an offset near the start of a page */
 };
 

@@ -84,7 +84,10 @@ static void plan_some(struct inquiry *q)
         const uint64_t middle = (first + second) / 2;
         if (count > middle - q->subjects.count)
             count = middle - q->subjects.count;
-        if (second <= first || count < first)
+        /* Under chance a page may survive as many others as there are entries,
+         * but hardly three times as many. */
+        const uint64_t least = t->tlb[0].in_order ? first : 3 * first;
+        if (second <= first || count < least)
             count = 0;
     }
     q->some = (struct tour){.start = q->subjects.start +
@@ -267,7 +270,7 @@ static void find_reasons(struct inquiry *q)
         q->why[P3] = q->why[P5] = "there is too little memory to push pages "
                                   "out of the second TLB";
     if (q->why[P2] == NULL && q->some.count == 0)
-        q->why[P2] = "the second TLB holds no more than the first";
+        q->why[P2] = "the second TLB holds too little more than the first";
     if (t->window == 0)
         q->why[P6] = "there is no window of active pages";
 }

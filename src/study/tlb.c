@@ -78,6 +78,9 @@ static const char *const components[TLBS_MOST] = {"tlb_l1", "tlb_l2", "tlb_l3"};
 /* Places that are looked at in one launch, and of one lap. */
 enum { LOOKS_MOST = 1200, LOOKED_MOST = 4 * LOOKS_MOST };
 
+/* Of more entries than these the guess by age must do. */
+enum { HALVED_MOST = 2048 };
+
 enum { SETS_LISTED = 64, STEPS_MOST = 96, STEPS_ALIKE = 4 };
 
 /* How the pages of a lap are dealt to sets, as far as it showed. */
@@ -501,8 +504,7 @@ static int find_edge(struct inquiry *q, size_t level, uint64_t *stays,
     return 0;
 }
 
-/* Which places of a lap over so many pages are slow, of the first `looked`;
- * stops at the first launch that has some if `any`. */
+/* Which places of a lap over so many pages are slow, of the first `looked`. */
 static int find_misses(struct inquiry *q, size_t level, uint64_t count,
                        uint64_t looked, bool *slow, size_t *found,
                        struct error *err)
@@ -548,7 +550,7 @@ static int is_steady(struct inquiry *q, size_t level, uint64_t entries,
 {
     enum { LOOKED = 64, TAKES = 15 };
     const uint64_t most = pages_most(q, level);
-    const uint64_t count = entries + entries / 4 + 1;
+    const uint64_t count = entries + entries / 2 + 1;
     const struct tour lap = lap_of(q, level, count < most ? count : most);
     double excess[LOOKED];
     const size_t looked = lap.count < LOOKED ? lap.count : LOOKED;
@@ -895,6 +897,7 @@ static void report_policy(struct inquiry *q, size_t level, const double *agrees,
     } else {
         q->policy[level] = (enum cache_policy)best;
         q->known[level] = true;
+        q->t->tlb[level].in_order = best == POLICY_LRU || best == POLICY_FIFO;
         finding_set(f, STATUS_MEASURED,
                     value_text(cache_policy_name((enum cache_policy)best)), "");
         evidence(q, level, POLICY);
@@ -907,8 +910,10 @@ static int find_policy(struct inquiry *q, size_t level,
 {
     for (size_t i = 0; i < level; i++)
         if (!q->known[i]) {
-            none_of_sets(q, level,
-                         "the policy of the TLB before it is not known");
+            for (int k = SETS; k <= POLICY; k++)
+                finding_none(q->finding[level][k],
+                             "the policy of the TLB before it is not known");
+            q->t->tlb[level].sets = 0;
             return 0;
         }
     struct replay r = {0};
@@ -940,11 +945,43 @@ static int find_structure(struct inquiry *q, size_t level, bool one_set,
     return q->t->tlb[level].sets > 0 ? find_policy(q, level, q->deals, err) : 0;
 }
 
+/* Laps have the last word: the most pages that no lap finds slow, by halving.
+ */
+static int halve(struct inquiry *q, size_t level, uint64_t *entries,
+                 size_t *more, struct error *err)
+{
+    const uint64_t most = pages_most(q, level);
+    uint64_t fits = *entries / 2;
+    uint64_t over = *entries + *entries / 2 + 2;
+    over = over < most ? over : most;
+    *more = 0;
+    while (over > fits + 1) {
+        const uint64_t middle = fits + (over - fits) / 2;
+        size_t slow;
+        if (count_misses(q, level, middle, &slow, err) != 0)
+            return err->code;
+        if (slow > 0) {
+            over = middle;
+            *more = slow;
+        } else {
+            fits = middle;
+        }
+    }
+    *entries = fits;
+    return 0;
+}
+
 static int find_entries(struct inquiry *q, size_t level, struct error *err)
 {
     uint64_t entries;
     bool steady = false;
     size_t slow, more;
+    if (level > 0 && q->t->tlb[level - 1].entries == 0) {
+        bound(q, level,
+              "the TLB before it is not known, and this one is only asked "
+              "for what that one misses");
+        return 0;
+    }
     if (find_edge(q, level, &entries, err) != 0 ||
         is_steady(q, level, entries, &steady, err) != 0)
         return err->code;
@@ -955,7 +992,13 @@ static int find_entries(struct inquiry *q, size_t level, struct error *err)
     if (count_misses(q, level, entries, &slow, err) != 0 ||
         count_misses(q, level, entries + 1, &more, err) != 0)
         return err->code;
-    if (slow == 0 && more > 0) {
+    if ((slow > 0 || more == 0) && entries < HALVED_MOST) {
+        if (halve(q, level, &entries, &more, err) != 0 ||
+            count_misses(q, level, entries, &slow, err) != 0 ||
+            is_steady(q, level, entries, &steady, err) != 0)
+            return err->code;
+    }
+    if (steady && slow == 0 && more > 0) {
         report_entries(q, level, entries);
         return find_structure(q, level, more == looked_of(entries + 1), err);
     }
