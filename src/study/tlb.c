@@ -96,6 +96,7 @@ struct inquiry {
     struct lab *lab;
     struct translation *t;
     struct terrain terrain;
+    uint64_t line; /* of the cache that holds the data */
     struct finding *finding[TLBS_MOST][FINDINGS];
     struct deal *deals;
     enum cache_policy policy[TLBS_MOST];
@@ -205,6 +206,29 @@ static int ask_band(struct inquiry *q, struct profile *p, uint64_t least,
     return 0;
 }
 
+/* Steps by odd multiples of a line: one of them spreads lines over the sets,
+ * whatever their number. */
+static int choose_skew(struct inquiry *q, uint64_t places, struct error *err)
+{
+    static const unsigned multiples[] = {1, 3, 7, 11};
+    for (size_t i = 0; i < COUNT_OF(multiples); i++) {
+        bool kept = false;
+        q->terrain.skew = multiples[i] * q->line;
+        const struct tour lap = {
+            .pitch = q->t->pitch,
+            .count = tour_most(&q->terrain, 0, q->t->pitch, places)};
+        const uint64_t ages[] = {lap.count / 2,     lap.count / 2 + 1,
+                                 lap.count * 3 / 4, lap.count - 2,
+                                 lap.count - 1,     lap.count};
+        if (keeps_data(q, &lap, ages, COUNT_OF(ages), &kept, err) != 0)
+            return err->code;
+        if (kept)
+            return 0;
+    }
+    q->terrain.skew = q->line;
+    return 0;
+}
+
 /* Band after band, as far as there is memory and data stays. */
 static int find_profile(struct inquiry *q, struct profile *p, struct error *err)
 {
@@ -214,6 +238,10 @@ static int find_profile(struct inquiry *q, struct profile *p, struct error *err)
     *p = (struct profile){0};
     while (kept && least < most) {
         if (ask_band(q, p, least, most, &kept, err) != 0)
+            return err->code;
+        /* Some steps spread a few lines well, and many not. */
+        if (!kept && (choose_skew(q, most + most / 4, err) != 0 ||
+                      ask_band(q, p, least, most, &kept, err) != 0))
             return err->code;
         least = most + 1;
         most = 4 * most < room / 5 * 4 ? 4 * most : room / 5 * 4;
@@ -228,8 +256,9 @@ static int find_profile(struct inquiry *q, struct profile *p, struct error *err)
 static bool is_step(const struct inquiry *q, const struct profile *p, size_t i,
                     double level)
 {
-    enum { ALIKE = 5 };
-    for (size_t k = i; k < i + ALIKE; k++)
+    enum { ALIKE = 5, ALIKE_OF_CLEAR = 3, CLEAR = 24 };
+    const size_t alike = p->excess[i] > level + CLEAR ? ALIKE_OF_CLEAR : ALIKE;
+    for (size_t k = i; k < i + alike; k++)
         if (k >= p->count ||
             p->excess[k] <
                 level + fmax(1.5, 5 * p->doubt[k] * q->terrain.sigma))
@@ -243,7 +272,8 @@ static double level_at(const struct profile *p, size_t i)
 {
     double alike[AGES_MOST];
     size_t count = 0;
-    const double least = stats_min(p->excess + i + 1, 3);
+    const size_t next = p->count - i - 1 < 3 ? p->count - i - 1 : 3;
+    const double least = stats_min(p->excess + i + 1, next);
     for (size_t k = i + 1; k < p->count; k++) {
         if (fabs(p->excess[k] - least) <= fmax(4, 0.2 * least))
             alike[count++] = p->excess[k];
@@ -281,29 +311,6 @@ static double middle_of(const struct translation *t, size_t level)
     return t->tlb[level].excess - step_of(t, level) / 2;
 }
 
-/* Steps by odd multiples of a line: one of them spreads lines over the sets,
- * whatever their number. */
-static int choose_skew(struct inquiry *q, uint64_t line, struct error *err)
-{
-    static const unsigned multiples[] = {1, 3, 7, 11};
-    for (size_t i = 0; i < COUNT_OF(multiples); i++) {
-        bool kept = false;
-        q->terrain.skew = multiples[i] * line;
-        const struct tour lap = {
-            .pitch = q->t->pitch,
-            .count = tour_most(&q->terrain, 0, q->t->pitch, 384)};
-        const uint64_t ages[] = {lap.count / 2,     lap.count / 2 + 1,
-                                 lap.count * 3 / 4, lap.count - 2,
-                                 lap.count - 1,     lap.count};
-        if (keeps_data(q, &lap, ages, COUNT_OF(ages), &kept, err) != 0)
-            return err->code;
-        if (kept)
-            return 0;
-    }
-    q->terrain.skew = line;
-    return 0;
-}
-
 /* Loads of the first reader by which translation shows. */
 static int choose_reader(struct inquiry *q, struct profile *p,
                          struct error *err)
@@ -316,8 +323,8 @@ static int choose_reader(struct inquiry *q, struct profile *p,
         if (i > 0 && !facts->present)
             continue;
         q->terrain.reader = readers[i];
-        if (choose_skew(q, facts->line > 0 ? facts->line : 128, err) != 0 ||
-            find_profile(q, p, err) != 0)
+        q->line = facts->line > 0 ? facts->line : 128;
+        if (choose_skew(q, 384, err) != 0 || find_profile(q, p, err) != 0)
             return err->code;
         find_levels(q, p);
         q->t->skew = q->terrain.skew;
