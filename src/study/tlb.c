@@ -257,7 +257,9 @@ static bool is_step(const struct inquiry *q, const struct profile *p, size_t i,
                     double level)
 {
     enum { ALIKE = 5, ALIKE_OF_CLEAR = 3, CLEAR = 24 };
-    const size_t alike = p->excess[i] > level + CLEAR ? ALIKE_OF_CLEAR : ALIKE;
+    /* At the end of the memory there may be no more than three. */
+    const bool last = i + ALIKE > p->count && p->excess[i] > level + CLEAR;
+    const size_t alike = last ? ALIKE_OF_CLEAR : ALIKE;
     for (size_t k = i; k < i + alike; k++)
         if (k >= p->count ||
             p->excess[k] <
