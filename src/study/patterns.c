@@ -269,6 +269,9 @@ static void find_reasons(struct inquiry *q)
     else if (q->all.count == 0)
         q->why[P3] = q->why[P5] = "there is too little memory to push pages "
                                   "out of the second TLB";
+    if (q->why[P2] == NULL && t->levels == 1 && !t->tlb[0].in_order)
+        q->why[P2] = "how many pages push others out of the first TLB is a "
+                     "matter of chance, and no second shows";
     if (q->why[P2] == NULL && q->some.count == 0)
         q->why[P2] = "the second TLB holds too little more than the first";
     if (t->window == 0)

@@ -878,6 +878,14 @@ static int make_replay(struct inquiry *q, size_t level, struct replay *r,
     return status;
 }
 
+static void none_of_shape(struct inquiry *q, size_t level)
+{
+    for (int i = SETS; i <= SET_WAYS; i++)
+        finding_none(q->finding[level][i],
+                     "it is not known which page of a set makes room");
+    q->t->tlb[level].sets = 0;
+}
+
 static void report_policy(struct inquiry *q, size_t level, const double *agrees,
                           bool *const *foretold, size_t count)
 {
@@ -903,6 +911,9 @@ static void report_policy(struct inquiry *q, size_t level, const double *agrees,
         q->t->tlb[level].sets = 0;
     } else if (20 * differ < count) {
         finding_none(f, "random visits do not tell policies apart");
+        /* Sets were found as lru and fifo show them; one set is one set. */
+        if (q->t->tlb[level].sets > 1)
+            none_of_shape(q, level);
     } else {
         q->policy[level] = (enum cache_policy)best;
         q->known[level] = true;

@@ -76,7 +76,7 @@ static int find_overhead(struct lab *lab, double *overhead, struct error *err)
     samples_free(&s);
     if (lab_chase(lab, &chased, err,
                   "chase %s bytes=1024 stride=32 warm=4 visits=64 "
-                  "repeats=25",
+                  "repeats=99",
                   level_table[near ? LEVEL_L1 : LEVEL_L2].load) != 0)
         return err->code;
     *overhead -= chased.cycles;
