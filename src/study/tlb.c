@@ -991,6 +991,19 @@ static int halve(struct inquiry *q, size_t level, uint64_t *entries,
     return 0;
 }
 
+/* True if a lap over so many pages is long enough for the TLB before to miss
+ * all of them; else what that one keeps is never asked of this one. */
+static bool is_asked(const struct inquiry *q, size_t level, uint64_t entries)
+{
+    if (level == 0)
+        return true;
+    const struct tlb_facts *const before = &q->t->tlb[level - 1];
+    const struct tour lap = lap_of(q, level, entries);
+    const uint64_t places = lap.count * (lap.subs > 0 ? lap.subs : 1);
+    return before->in_order ? places > before->entries
+                            : places > 3 * before->entries;
+}
+
 static int find_entries(struct inquiry *q, size_t level, struct error *err)
 {
     uint64_t entries;
@@ -1017,6 +1030,12 @@ static int find_entries(struct inquiry *q, size_t level, struct error *err)
             count_misses(q, level, entries, &slow, err) != 0 ||
             is_steady(q, level, entries, &steady, err) != 0)
             return err->code;
+    }
+    if (!is_asked(q, level, entries)) {
+        bound(q, level,
+              "the TLB before it holds about as many pages, and this one is "
+              "only asked for what that one misses");
+        return 0;
     }
     if (steady && slow == 0 && more > 0) {
         report_entries(q, level, entries);
