@@ -187,6 +187,11 @@ int prober_buffer(struct prober *p, enum prober_buffer which, uint64_t bytes,
     return 0;
 }
 
+uint64_t prober_buffer_bytes(const struct prober *p, enum prober_buffer which)
+{
+    return p->buffers[which].bytes;
+}
+
 static int compare_doubles(const void *a, const void *b)
 {
     const double x = *(const double *)a, y = *(const double *)b;

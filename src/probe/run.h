@@ -73,6 +73,9 @@ int prober_symbol(struct prober *prober, const struct experiment *experiment,
                   const char *name, uint64_t *address, struct error *err);
 int prober_buffer(struct prober *prober, enum prober_buffer which,
                   uint64_t bytes, uint64_t *address, struct error *err);
+/* Bytes that the buffer has now. */
+uint64_t prober_buffer_bytes(const struct prober *prober,
+                             enum prober_buffer which);
 /* For probes whose helper kernels are not their own. */
 int prober_load(struct prober *prober, const char *ptx, const char *name,
                 struct kernel **kernel, struct error *err);

@@ -87,4 +87,38 @@ struct code_facts {
     const char *why; /* there are no more than `count` */
 };
 
+/*
+ * What is known of the translation of addresses.  Ages are counted in places
+ * that are a pitch and a line apart.  That is at first a prime multiple of the
+ * smallest page, so that they come to all sets of a TLB whatever its page; and
+ * one page, where a TLB of small pages would hold more places than one of large
+ * pages, and hide behind it.
+ */
+enum { TLBS_MOST = 3, TRANSLATION_PITCH = 37 * 64 * 1024 };
+
+struct tlb_facts {
+    double excess;            /* cycles that a load costs more that misses it */
+    uint64_t fits, overflows; /* ages: one that is there, one that is not */
+    uint64_t page, entries;   /* 0: not known */
+    uint64_t sets, ways;      /* ways 0: not known, or unequal */
+    bool in_order;            /* lru or fifo: as many others push a page out */
+    uint64_t start;           /* an offset near the start of a page */
+};
+
+struct translation {
+    bool asked;
+    uint64_t memory;       /* bytes that may be used; 0: none */
+    uint64_t origin, room; /* of these: offsets within one page window */
+    uint64_t window;       /* B; 0: none */
+    double window_cycles;
+    double overhead;    /* cycles that a visit costs more than a chase */
+    const char *reader; /* that shows translation; NULL: none does */
+    uint64_t skew;      /* … in steps of pages and so many bytes, … */
+    uint64_t pitch;     /* … */
+    bool mixed;         /* steps are not of one TLB each */
+    uint64_t lap;       /* … over so many places, whose data stays */
+    size_t levels;      /* TLBs that show */
+    struct tlb_facts tlb[TLBS_MOST];
+};
+
 #endif

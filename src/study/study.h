@@ -48,6 +48,7 @@ struct lab {
     struct level_facts facts[LEVEL_COUNT];
     struct nearest nearest[NEAREST_COUNT]; /* see nearest_measure */
     struct code_facts code;
+    struct translation translation;
     double trace_cost; /* cycles that a trace adds to each load */
     double deadline;   /* now_seconds() to stop at; 0: none */
     /* Called before each study; may be NULL. */

@@ -1,0 +1,409 @@
+/*
+ * Translation and latency patterns on simulated GPUs: Mei's tables 3 and 4 and
+ * figures 10 and 11 (GTX 560 Ti, GTX 780), the other shipped profiles, and
+ * hierarchies of TLBs that nobody built.  A row for each finding says what the
+ * profile says and what was found; TLB_GPUS says how many random ones (8),
+ * TLB_FIRST from which seed (1).
+ */
+#include <inttypes.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "base/rng.h"
+#include "device/sim/profile.h"
+#include "sonde.h"
+#include "testing.h"
+
+static const char none[] = "none";
+
+/* ---- what the profile says -------------------------------------------- */
+
+static json_t *numbers(const double *values, size_t count)
+{
+    json_t *const list = json_array();
+    for (size_t i = 0; i < count; i++)
+        json_array_append_new(list, isnan(values[i]) ? json_string(none)
+                                                     : json_real(values[i]));
+    return list;
+}
+
+static int more_first(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x < y) - (x > y);
+}
+
+static void put(json_t *truth, size_t level, const char *attribute,
+                json_t *value)
+{
+    char id[64];
+    snprintf(id, sizeof id, "tlb_l%zu.%s", level + 1, attribute);
+    json_object_set_new(truth, id, value);
+}
+
+static void put_ways(json_t *truth, size_t level, const struct cache_shape *s)
+{
+    double *const ways = xreallocarray(NULL, s->sets, sizeof *ways);
+    for (size_t i = 0; i < s->sets; i++)
+        ways[i] = s->set_ways[i];
+    qsort(ways, s->sets, sizeof *ways, more_first);
+    put(truth, level, "sets", json_real((double)s->sets));
+    if (ways[0] == ways[s->sets - 1])
+        put(truth, level, "ways", json_real(ways[0]));
+    else
+        put(truth, level, "set_ways", numbers(ways, s->sets));
+    free(ways);
+}
+
+static void put_tlb(json_t *truth, const struct profile *p, size_t level)
+{
+    const struct cache_shape *const s = &p->tlbs[level].shape;
+    const double *const cycles = p->paths[PATH_GLOBAL_CG].latency[0].cycles;
+    const double bytes = (double)cache_shape_bytes(s);
+    const bool last = level + 1 == p->tlb_count;
+    put(truth, level, "page", json_real((double)s->line));
+    put(truth, level, "entries", json_real(bytes / (double)s->line));
+    put(truth, level, "reach", json_real(bytes));
+    put(truth, level, "policy", json_string(cache_policy_name(s->policy)));
+    put(truth, level, "miss_penalty",
+        json_real((last ? cycles[2] : cycles[1]) - cycles[level]));
+    put_ways(truth, level, s);
+}
+
+/* Of one operator; what only shows with a second TLB is none without. */
+static json_t *patterns_of(const struct profile *p,
+                           const struct profile_path *path)
+{
+    const double *const hit = path->latency[0].cycles;
+    const double *const miss = path->memory.cycles;
+    const bool two = p->tlb_count > 1;
+    const double row[] = {hit[0],
+                          p->tlb_count == 0 ? NAN : hit[two ? 1 : 2],
+                          two ? hit[2] : NAN,
+                          miss[0],
+                          two ? miss[2] : NAN,
+                          p->page_window_bytes > 0 ? p->page_window_latency
+                                                   : NAN};
+    return numbers(row, 6);
+}
+
+/* The caller ends it with json_decref. */
+static json_t *truth_of(const struct profile *p)
+{
+    json_t *const truth = json_object();
+    for (size_t i = 0; i < p->tlb_count; i++)
+        put_tlb(truth, p, i);
+    json_object_set_new(truth, "memory.patterns_ca",
+                        patterns_of(p, &p->paths[PATH_GLOBAL_CA]));
+    json_object_set_new(truth, "memory.patterns_cg",
+                        patterns_of(p, &p->paths[PATH_GLOBAL_CG]));
+    if (p->page_window_bytes > 0) {
+        json_object_set_new(truth, "tlb.page_window",
+                            json_real((double)p->page_window_bytes));
+        json_object_set_new(truth, "tlb.page_window_latency",
+                            json_real(p->page_window_latency));
+    }
+    return truth;
+}
+
+/* ---- what was found --------------------------------------------------- */
+
+/* A pattern that could not be made is none, and missing. */
+static bool is_left_out(const json_t *expected, const json_t *found)
+{
+    return json_is_number(expected) && json_is_string(found) &&
+           strcmp(json_string_value(found), none) == 0;
+}
+
+static bool alike(const json_t *expected, const json_t *found, double slack)
+{
+    if (json_is_string(expected))
+        return json_equal(expected, found);
+    if (!json_is_array(expected)) {
+        const double a = json_number_value(expected);
+        return json_is_number(found) && fabs(json_number_value(found) - a) <=
+                                            fmax(slack, slack * 0.01 * a);
+    }
+    bool same = json_array_size(expected) == json_array_size(found);
+    for (size_t i = 0; same && i < json_array_size(expected); i++) {
+        const json_t *const a = json_array_get(expected, i);
+        const json_t *const b = json_array_get(found, i);
+        same = is_left_out(a, b) || alike(a, b, slack);
+    }
+    return same;
+}
+
+static bool has_left_out(const json_t *expected, const json_t *found)
+{
+    for (size_t i = 0; i < json_array_size(expected); i++)
+        if (is_left_out(json_array_get(expected, i), json_array_get(found, i)))
+            return true;
+    return false;
+}
+
+/* Latencies may be off by a cycle or 1 %, differences of two by two. */
+static double slack_of(const char *id)
+{
+    return strstr(id, "penalty") != NULL    ? 2
+           : strstr(id, "patterns") != NULL ? 1
+           : strstr(id, "latency") != NULL  ? 1
+                                            : 0;
+}
+
+struct verdict {
+    size_t wrong, missing;
+    struct buf rows;
+};
+
+static void compare(struct verdict *v, const char *id, const json_t *expected,
+                    const json_t *finding)
+{
+    const json_t *const value = json_object_get(finding, "value");
+    const char *const status =
+        json_string_value(json_object_get(finding, "status"));
+    const char *const because =
+        json_string_value(json_object_get(finding, "because"));
+    char *const a = json_dumps(expected, JSON_ENCODE_ANY);
+    char *const b = value != NULL ? json_dumps(value, JSON_ENCODE_ANY) : NULL;
+    const bool bound = status == NULL || (strcmp(status, "measured") != 0 &&
+                                          strcmp(status, "derived") != 0);
+    const bool wrong = !bound && !alike(expected, value, slack_of(id));
+    v->wrong += wrong;
+    v->missing += bound || has_left_out(expected, value);
+    buf_printf(&v->rows, "%-22s expected %-28s found %s%s%s\n", id, a,
+               b != NULL ? b : because, wrong ? "  WRONG" : "",
+               bound ? "  MISSING" : "");
+    free(a);
+    free(b);
+}
+
+/* What is found must be in the profile. */
+static void compare_extra(struct verdict *v, const json_t *truth,
+                          const char *id, const json_t *finding)
+{
+    if (strncmp(id, "tlb", 3) != 0 || json_object_get(truth, id) != NULL ||
+        json_object_get(finding, "value") == NULL)
+        return;
+    char *const b =
+        json_dumps(json_object_get(finding, "value"), JSON_ENCODE_ANY);
+    v->wrong++;
+    buf_printf(&v->rows, "%-22s expected nothing, found %s  WRONG\n", id, b);
+    free(b);
+}
+
+static json_t *findings_of(const char *spec, uint64_t seed)
+{
+    static const char *const studies[] = {"patterns"};
+    const struct sonde_options options = {
+        .device = spec, .seed = seed, .no_cache = true};
+    const struct sonde_style style = {.verbose = true};
+    struct sonde_error err;
+    struct sonde *s;
+    char *text;
+    ASSERT_DONE(sonde_open(&s, &options, &err), err);
+    ck_assert_msg(sonde_run(s, studies, 1, &err) >= 0, "%s", err.text);
+    ASSERT_DONE(sonde_report(s, "json", &style, &text, &err), err);
+    json_t *const report = json_loads(text, 0, NULL);
+    json_t *const findings = json_incref(json_object_get(report, "findings"));
+    json_decref(report);
+    free(text);
+    sonde_close(s, &err);
+    return findings;
+}
+
+static struct verdict verdict_of(const char *spec, uint64_t seed, json_t *truth)
+{
+    struct verdict v = {0};
+    const char *id;
+    json_t *value;
+    json_t *const findings = findings_of(spec, seed);
+    json_object_foreach(truth, id, value)
+        compare(&v, id, value, json_object_get(findings, id));
+    json_object_foreach(findings, id, value)
+        compare_extra(&v, truth, id, value);
+    json_decref(findings);
+    return v;
+}
+
+/* ---- shipped profiles ------------------------------------------------- */
+
+/* All but those whose memory takes the simulator long. */
+static const char *const shipped[] = {"gtx560ti", "gtx780", "k20c",
+                                      "gtx840m",  "p6000",  "rtx2080ti"};
+
+START_TEST(tlbs_are_what_the_profile_says)
+{
+    const size_t gpus = COUNT_OF(shipped);
+    struct profile *profile;
+    struct error err;
+    char *const spec = xasprintf("sim:%s", shipped[(size_t)_i % gpus]);
+    ASSERT_DONE(profile_open(spec + 4, NULL, &profile, &err), err);
+    json_t *const truth = truth_of(profile);
+    struct verdict v = verdict_of(spec, 1 + (uint64_t)_i / gpus, truth);
+    ck_assert_msg(v.wrong == 0 && v.missing == 0, "%s:\n%s", spec,
+                  buf_string(&v.rows));
+    buf_free(&v.rows);
+    json_decref(truth);
+    profile_free(profile);
+    free(spec);
+}
+END_TEST
+
+/* ---- random hierarchies ----------------------------------------------- */
+
+static uint64_t between(struct rng *r, uint64_t least, uint64_t most)
+{
+    return least + rng_below(r, most - least + 1);
+}
+
+/* Sets of one size, of two sizes, or one set; entries between the bounds. */
+static uint64_t write_tlb(struct rng *r, const char *name, uint64_t page,
+                          uint64_t least, uint64_t most, struct buf *out)
+{
+    static const char *const policies[] = {"lru",  "lru",    "lru",
+                                           "fifo", "random", "nru"};
+    const char *const policy = policies[rng_below(r, 6)];
+    uint64_t entries = between(r, least, most);
+    const uint64_t ways = between(r, 2, 12), kind = rng_below(r, 4);
+    buf_printf(out, "\"%s\": {\"page\": %" PRIu64 ", \"policy\": \"%s\"", name,
+               page, policy);
+    if (kind < 2) {
+        buf_printf(out, ", \"entries\": %" PRIu64, entries);
+    } else if (kind == 2 || entries / ways > 40) {
+        const uint64_t sets = entries / ways > 0 ? entries / ways : 1;
+        buf_printf(out, ", \"sets\": %" PRIu64 ", \"ways\": %" PRIu64, sets,
+                   ways);
+        entries = sets * ways;
+    } else {
+        const uint64_t more = ways + between(r, 1, 9);
+        buf_printf(out, ", \"set_ways\": [%" PRIu64, more);
+        for (entries = more; entries + ways <= most; entries += ways)
+            buf_printf(out, ", %" PRIu64, ways);
+        buf_text(out, "]");
+    }
+    buf_printf(out, ", \"scope\": \"%s\"}", rng_below(r, 2) ? "gpu" : "sm");
+    return entries;
+}
+
+static void write_tlbs(struct rng *r, struct buf *out)
+{
+    const uint64_t page = (uint64_t)65536 << rng_below(r, 7);
+    const uint64_t kind = rng_below(r, 6);
+    if (kind == 0)
+        return;
+    buf_text(out, "\"tlbs\": {");
+    const uint64_t first = write_tlb(r, "l1", page, 8, 96, out);
+    if (kind > 1) {
+        const uint64_t larger = rng_below(r, 3) == 0 ? page * 4 : page;
+        const uint64_t least = first * 3 / 2 * page / larger + 8;
+        buf_text(out, ", ");
+        write_tlb(r, "l2", larger, least, least + 300, out);
+    }
+    buf_text(out, "},\n");
+}
+
+/* Three latencies; those of L1 hits with translation or without. */
+static void write_paths(struct rng *r, struct buf *out)
+{
+    const uint64_t l1 = between(r, 20, 120), l2 = l1 + between(r, 80, 300);
+    const uint64_t memory = l2 + between(r, 120, 500);
+    const uint64_t second = between(r, 6, 60);
+    const uint64_t walk = second + between(r, 40, 500);
+    buf_printf(out,
+               "\"paths\": {\"global.ca\": {\"caches\": [\"l1\", \"l2\"], "
+               "\"latency\": {\"l1\": %" PRIu64 ", ",
+               l1);
+    for (int i = 0; i < 2; i++)
+        buf_printf(out,
+                   "%s\"l2\": [%" PRIu64 ", %" PRIu64 ", %" PRIu64
+                   "], \"memory\": [%" PRIu64 ", %" PRIu64 ", %" PRIu64 "]}}",
+                   i == 0 ? ""
+                          : ",\n\"global.cg\": {\"caches\": [\"l2\"], "
+                            "\"latency\": {",
+                   l2, l2 + second, l2 + walk, memory, memory + second,
+                   memory + walk);
+    buf_text(out, "},\n");
+}
+
+static char *random_gpu(uint64_t seed)
+{
+    struct rng r;
+    struct buf out = {0};
+    rng_seed(&r, 1000 + seed);
+    buf_printf(&out,
+               "{\"name\": \"TLBs %" PRIu64
+               "\", \"architecture\": \"Random\",\n"
+               "\"compute_capability\": \"8.0\", \"sms\": 4, "
+               "\"warp_schedulers\": 4, \"max_threads_per_block\": 1024,\n"
+               "\"max_warps_per_sm\": 64, \"max_blocks_per_sm\": 16, "
+               "\"clock_khz\": 1000000, \"memory_bytes\": %" PRIu64 ",\n",
+               seed, (uint64_t)8 << 30);
+    buf_text(&out,
+             "\"caches\": {\"l1\": {\"line\": 128, \"sector\": 32, \"sets\": "
+             "32, \"ways\": 4, \"policy\": \"lru\"}, \"l2\": {\"line\": 128, "
+             "\"sector\": 32, \"sets\": 512, \"ways\": 16, \"policy\": "
+             "\"lru\", \"scope\": \"gpu\"}},\n");
+    write_tlbs(&r, &out);
+    write_paths(&r, &out);
+    if (rng_below(&r, 4) == 0)
+        buf_printf(&out,
+                   "\"page_window\": {\"bytes\": %" PRIu64
+                   ", \"latency\": %" PRIu64 "},\n",
+                   (uint64_t)(1 + rng_below(&r, 3)) << 30,
+                   between(&r, 900, 2000));
+    buf_printf(&out,
+               "\"shared_memory\": {\"bytes\": 49152, \"latency\": 30, "
+               "\"conflict_cycles\": 2},\n"
+               "\"isa\": {\"default\": {\"O3\": %" PRIu64 "}},\n"
+               "\"noise\": {\"jitter_cycles\": %.2f, \"spike_rate\": %.5f, "
+               "\"spike_cycles\": %" PRIu64 "}}\n",
+               between(&r, 4, 20), 2.0 * rng_unit(&r), 0.003 * rng_unit(&r),
+               between(&r, 100, 600));
+    return buf_take(&out);
+}
+
+static int number(const char *variable, int fallback)
+{
+    const char *const text = getenv(variable);
+    const int value = text != NULL ? atoi(text) : 0;
+    return value > 0 ? value : fallback;
+}
+
+START_TEST(nothing_measured_of_random_tlbs_is_wrong)
+{
+    char *const json = random_gpu((uint64_t)_i);
+    char *const path = testing_file("gpu.json", json);
+    char *const spec = xasprintf("sim:%s", path);
+    struct profile *profile;
+    struct error err;
+    ASSERT_DONE(profile_open(path, NULL, &profile, &err), err);
+    json_t *const truth = truth_of(profile);
+    struct verdict v = verdict_of(spec, (uint64_t)_i, truth);
+    ck_assert_msg(v.wrong == 0, "%s\n%s", json, buf_string(&v.rows));
+    if (getenv("TLB_ROWS") != NULL)
+        printf("%s%s", json, buf_string(&v.rows));
+    buf_free(&v.rows);
+    json_decref(truth);
+    profile_free(profile);
+    free(spec);
+    free(path);
+    free(json);
+}
+END_TEST
+
+Suite *suite_truth_tlb(void)
+{
+    TCase *t;
+    Suite *const suite = suite_of("truth_tlb", 60, &t);
+    const int first = number("TLB_FIRST", 1);
+    tcase_add_loop_test(t, tlbs_are_what_the_profile_says, 0,
+                        (int)(COUNT_OF(shipped) * testing_seeds()));
+    tcase_add_loop_test(t, nothing_measured_of_random_tlbs_is_wrong, first,
+                        first + number("TLB_GPUS", 8));
+    return suite;
+}
