@@ -690,8 +690,13 @@ static void leave_rest(struct lab *lab, const char *why)
     lab->code.why = why;
     for (size_t i = lab->code.count; i < CODE_LEVELS_MAX; i++)
         for (size_t k = 0; k < COUNT_OF(attributes); k++)
-            finding_none(lab_finding(lab, code_components[i], attributes[k]),
-                         "%s", why);
+            /* That there are no more is no gap; that there is none may be. */
+            if (i > 0)
+                lab_absent(lab, code_components[i], attributes[k]);
+            else
+                finding_none(
+                    lab_finding(lab, code_components[i], attributes[k]), "%s",
+                    why);
 }
 
 static int run(struct lab *lab, struct error *err)

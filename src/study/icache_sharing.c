@@ -233,7 +233,10 @@ static int ask_level(struct lab *lab, size_t i, struct error *err)
 static int run(struct lab *lab, struct error *err)
 {
     for (size_t i = 0; i < CODE_LEVELS_MAX; i++) {
-        if (i >= lab->code.count)
+        if (i >= lab->code.count && i > 0)
+            for (size_t k = 0; k < COUNT_OF(attributes); k++)
+                lab_absent(lab, code_components[i], attributes[k]);
+        else if (i >= lab->code.count)
             leave(lab, i, lab->code.why);
         else if (ask_level(lab, i, err) != 0)
             return err->code;

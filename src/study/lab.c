@@ -283,6 +283,11 @@ struct finding *lab_finding(struct lab *lab, const char *component,
     return f;
 }
 
+void lab_absent(struct lab *lab, const char *component, const char *attribute)
+{
+    results_drop(lab->results, lab_finding(lab, component, attribute));
+}
+
 bool lab_number(const struct lab *lab, const char *component,
                 const char *attribute, double *number)
 {

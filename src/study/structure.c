@@ -14,7 +14,7 @@
 #include "base/mem.h"
 #include "study/arena.h"
 
-static const char *const needs[] = {"size", "sharing", NULL};
+static const char *const needs[] = {"size", "sharing", "window", NULL};
 #define GIVES(component)                                                       \
     component ".sets", component ".ways", component ".set_ways",               \
         component ".set_bits", component ".policy",                            \
@@ -404,13 +404,22 @@ static int inquire(struct inquiry *q, struct error *err)
     return find_policy(q, err);
 }
 
-/* No more than half of the memory that there is. */
+static uint64_t smaller(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* No more than half of the memory that there is, and within one window of
+ * active pages, of which buffers of this size begin one. */
 static uint64_t span_of(const struct lab *lab, enum level_id id)
 {
     const int64_t memory = lab->info->value[PROPERTY_MEMORY_BYTES];
-    const uint64_t most = ways_in[id].span;
-    return memory > 0 && (uint64_t)memory / 2 < most ? (uint64_t)memory / 2
-                                                     : most;
+    uint64_t most = ways_in[id].span;
+    if (memory > 0)
+        most = smaller(most, (uint64_t)memory / 2);
+    if (lab->translation.window > 0)
+        most = smaller(most, lab->translation.window);
+    return most;
 }
 
 /* A level before this one whose storage it shares, as `sharing` found; NULL if

@@ -77,6 +77,9 @@ int lab_probe(struct lab *lab, struct samples *samples, char **canonical,
 struct finding *lab_finding(struct lab *lab, const char *component,
                             const char *attribute);
 
+/* Says that there is no such thing here, so that nobody misses it. */
+void lab_absent(struct lab *lab, const char *component, const char *attribute);
+
 /* The number that an earlier study found; false if it has none. */
 bool lab_number(const struct lab *lab, const char *component,
                 const char *attribute, double *number);

@@ -1161,6 +1161,26 @@ static int inquire(struct inquiry *q, struct error *err)
     return 0;
 }
 
+static bool is_found(const struct inquiry *q, size_t level, int i)
+{
+    return q->finding[level][i]->value.kind != VALUE_NONE;
+}
+
+/* Takes away what there is nothing of: levels beyond those that show, and ways
+ * of one number where sets have unequal ways, or the other way round. */
+static void drop_absent(struct inquiry *q)
+{
+    struct results *const r = q->lab->results;
+    for (size_t level = 0; level < TLBS_MOST; level++) {
+        const bool beyond = level > 0 && level >= q->t->levels;
+        const bool ways = is_found(q, level, WAYS);
+        const bool set_ways = is_found(q, level, SET_WAYS);
+        for (int i = 0; i < FINDINGS; i++)
+            if (beyond || (i == WAYS && set_ways) || (i == SET_WAYS && ways))
+                results_drop(r, q->finding[level][i]);
+    }
+}
+
 static int run(struct lab *lab, struct error *err)
 {
     struct inquiry q = {.lab = lab, .t = &lab->translation};
@@ -1177,6 +1197,8 @@ static int run(struct lab *lab, struct error *err)
     const int status = inquire(&q, err);
     free(q.deals);
     terrain_done(&q.terrain);
+    if (status == 0)
+        drop_absent(&q);
     return status;
 }
 

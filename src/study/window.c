@@ -205,15 +205,12 @@ static int find_edge(struct lab *lab, struct finding *f, uint64_t from,
 
 /* ---- the study -------------------------------------------------------- */
 
+/* Two addresses cost no more in turn, wherever they lie: there is no window. */
 static void report_none(struct lab *lab, struct finding *f,
                         struct finding *latency)
 {
-    static const char why[] = "two addresses cost no more in turn, wherever "
-                              "in %.0f MiB they lie: there is no window of "
-                              "active pages";
-    const double mib = (double)(lab->translation.memory >> 20);
-    finding_none(f, why, mib);
-    finding_none(latency, why, mib);
+    results_drop(lab->results, f);
+    results_drop(lab->results, latency);
 }
 
 static void report(struct lab *lab, const struct search_edge *first,
