@@ -43,6 +43,7 @@ enum {
     /* What every device gives a block without asking, less the crew's. */
     SHARED_MOST = 48 * 1024 - 2 * CREW_POOL,
     PLACES_MOST = 1 << 24,
+    CONSTANT_BYTES = 64 * 1024,
 };
 
 enum column { COLUMN_READER = 1, COLUMN_OFFSET, COLUMN_CYCLES };
@@ -293,6 +294,11 @@ static int add_order(struct script *s, const struct step *step, uint64_t start,
                      uint64_t count, struct error *err)
 {
     const uint64_t end = start + step->step * (count - 1);
+    if (s->reader[step->reader].load.space->memory == MEMORY_CONSTANT &&
+        end >= CONSTANT_BYTES)
+        return error_set(err, ERR_UNSUPPORTED,
+                         "steps: a module has %d B of constants",
+                         CONSTANT_BYTES);
     if (end / UNIT > UINT32_MAX || step->step / UNIT > UINT32_MAX)
         return error_set(err, ERR_USAGE, "steps: beyond 128 GiB");
     s->orders = xreallocarray(s->orders, s->order_count + 1, sizeof *s->orders);

@@ -170,9 +170,12 @@ static int miss_cost_at(struct curve *c, const struct level_facts *facts,
 static bool is_miss_cost(const struct curve *c, const struct level_facts *facts,
                          int alike)
 {
-    const double past = facts->hit + 0.8 * (facts->next_hit - facts->hit);
+    const double more = facts->next_hit - facts->hit;
+    /* What was not in the next cache, or far away in it, made `next_hit`
+     * dearer than misses are later. */
     if (c->row->of_sm && facts->next_hit > 0)
-        return c->cycles >= past;
+        return c->cycles >= facts->hit + 0.8 * more ||
+               (alike > 0 && c->cycles >= facts->hit + 0.5 * more);
     return alike == (c->row->of_sm ? 1 : 2);
 }
 

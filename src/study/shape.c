@@ -108,8 +108,11 @@ static int find_odd_factors(struct arena *a, uint64_t step, uint64_t *ways,
     for (uint64_t p = 3; p <= *ways; p += 2) {
         bool divides = true;
         while (divides && *ways % p == 0) {
-            if (fits_exactly(a, step * *odd * p, *ways / p, &divides, err) != 0)
-                return err->code;
+            const int status =
+                fits_exactly(a, step * *odd * p, *ways / p, &divides, err);
+            if (status != 0 && status != ERR_UNSUPPORTED)
+                return status;
+            divides = divides && status == 0;
             if (divides) {
                 *odd *= p;
                 *ways /= p;
@@ -596,14 +599,23 @@ static int attempt(struct arena *a,
     return status;
 }
 
+/* The last steps reach farthest, over the most pages, and may be misjudged. */
 static int by_curve(struct arena *a, uint64_t least, uint64_t most,
                     struct arena_shape *s, struct error *err)
 {
+    enum { DROPPED_MOST = 2 };
     struct curve c;
     int flat;
-    if (find_curve(a, least, &c, err) != 0 || !is_flat(&c, &flat))
+    if (find_curve(a, least, &c, err) != 0)
         return err->code;
-    return find_equal(a, &c, flat, least, most, s, err);
+    for (int i = 0; i <= DROPPED_MOST && c.last >= c.first; i++, c.last--)
+        if (is_flat(&c, &flat)) {
+            if (find_equal(a, &c, flat, least, most, s, err) != 0)
+                return err->code;
+            if (s->sets > 0)
+                return 0;
+        }
+    return 0;
 }
 
 static int by_dealing(struct arena *a, uint64_t least, uint64_t most,

@@ -134,6 +134,11 @@ static void report_shape(struct inquiry *q)
     report_bits(q);
 }
 
+static uint64_t smaller(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
 /* ---- the policy ------------------------------------------------------- */
 
 /* Fewer loads than a script holds; and enough over all takes that the chance
@@ -347,7 +352,14 @@ static int find_policy(struct inquiry *q, struct error *err)
     }
     struct policy_load *loads;
     size_t count;
-    const uint64_t lines = ways + (ways > 3 ? ways / 2 : 1);
+    const uint64_t room = q->arena.span / q->shape.same;
+    const uint64_t lines = smaller(ways + (ways > 3 ? ways / 2 : 1), room);
+    if (lines <= ways) {
+        finding_none(q->finding[POLICY], "no more lines of a set can be loaded "
+                                         "than it has ways");
+        finding_none(q->finding[WEIGHTS], "the policy is not known");
+        return 0;
+    }
     const uint64_t wanted = 8 * lines;
     const size_t visits = wanted < DRAWS_LEAST  ? DRAWS_LEAST
                           : wanted > DRAWS_MOST ? DRAWS_MOST
@@ -401,12 +413,12 @@ static int inquire(struct inquiry *q, struct error *err)
         return 0;
     }
     report_shape(q);
-    return find_policy(q, err);
-}
-
-static uint64_t smaller(uint64_t a, uint64_t b)
-{
-    return a < b ? a : b;
+    const int status = find_policy(q, err);
+    if (!lab_excuses(status))
+        return status;
+    finding_none(q->finding[POLICY], "%s", err->text);
+    finding_none(q->finding[WEIGHTS], "%s", err->text);
+    return 0;
 }
 
 /* No more than half of the memory that there is, and within one window of
@@ -500,6 +512,10 @@ static int ask(struct lab *lab, const struct level_row *row,
     }
     if (facts->fits == 0 || facts->overflows == 0) {
         none_of_shape(&q, "nothing that may be loaded overflows it");
+        return 0;
+    }
+    if (facts->near_fits > 0) {
+        none_of_shape(&q, "an SM finds lines in two parts of it, near and far");
         return 0;
     }
     const int status = inquire(&q, err);
