@@ -65,9 +65,10 @@ static void put_level(struct truths *t, const struct level_ids *ids,
 }
 
 /* What a shared cache in one part has not. */
-static const char *const sides_ids[] = {"l2.near_latency", "l2.far_latency",
-                                        "l2.near_size",    "l2.replicates",
-                                        "l2.side_bits",    "l2.sm_sides"};
+static const char *const sides_ids[] = {
+    "l2.near_latency",     "l2.far_latency", "l2.near_miss_latency",
+    "l2.far_miss_latency", "l2.near_size",   "l2.replicates",
+    "l2.side_bits",        "l2.sm_sides"};
 
 static void put_one_side(struct truths *t, const struct profile *profile,
                          const struct profile_path *path)
@@ -88,7 +89,9 @@ static void put_two_sides(struct truths *t, const struct profile *profile,
     const double size = (double)cache_shape_bytes(&l2->shape);
     const double near = cost_at(path, 0), far = near + p->far_cycles;
     const double hit = p->replicates ? near : (near + far) / 2;
-    const double miss = cost_at(path, 1) + p->far_cycles / 2;
+    const double near_miss = cost_at(path, 1);
+    const double far_miss = near_miss + p->far_cycles;
+    const double miss = (near_miss + far_miss) / 2;
     put(t, "l2.size", true, size, p->replicates ? 0.01 * size : 0);
     put(t, "l2.line", true, (double)l2->shape.line, 0);
     put(t, "l2.sector", true, (double)l2->shape.sector, 0);
@@ -98,6 +101,8 @@ static void put_two_sides(struct truths *t, const struct profile *profile,
     put(t, "memory.latency", true, miss, doubt(miss));
     put(t, "l2.near_latency", true, near, doubt(near));
     put(t, "l2.far_latency", true, far, doubt(far));
+    put(t, "l2.near_miss_latency", true, near_miss, doubt(near_miss));
+    put(t, "l2.far_miss_latency", true, far_miss, doubt(far_miss));
     put(t, "l2.near_size", true, size / 2, 0.01 * size);
 }
 
