@@ -11,6 +11,8 @@
  * to a tenth waits so long that near ones count as far; of 768 samples without
  * halves the best bits explain three fifths. */
 static const double agrees_least = 0.85;
+/* Slices at unlike distances make it two thirds (H200). */
+static const double hint_least = 0.72;
 /* Share that must be near to one of the halves. */
 static const double kept_least = 0.75;
 /* Cycles between the halves: clocks step by one or two. */
@@ -134,9 +136,19 @@ bool halves_apart(const struct halves *h)
            h->far - h->near >= apart_least;
 }
 
+static bool no_other_bits(const struct halves *h)
+{
+    return h->next < (h->agrees + 0.5) / 2;
+}
+
 bool halves_clear(const struct halves *h)
 {
-    return halves_apart(h) && h->next < (h->agrees + 0.5) / 2;
+    return halves_apart(h) && no_other_bits(h);
+}
+
+bool halves_hinted(const struct halves *h)
+{
+    return h->bits != 0 && h->agrees >= hint_least && no_other_bits(h);
 }
 
 /* ---- by ranks --------------------------------------------------------- */
@@ -157,6 +169,9 @@ void halves_vote(const double *cycles, const bool *odd, size_t n,
     const double pairs = (double)v->count[0] * (double)v->count[1];
     if (pairs == 0)
         return;
+    const struct halves_samples samples = {.cycles = cycles, .count = n};
+    v->more = median_of(&samples, 0, ALL, odd, true) -
+              median_of(&samples, 0, ALL, odd, false);
     v->chance = wins / pairs;
     v->errors = (v->chance - 0.5) / sqrt((double)(n + 1) / (12 * pairs));
 }

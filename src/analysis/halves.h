@@ -42,6 +42,9 @@ void halves_of_bits(const struct halves_samples *samples, unsigned high,
 /* True if nearly all samples are where the bits say and no other bits would
  * say so, too; of halves that were found. */
 bool halves_clear(const struct halves *halves);
+/* True if the bits explain more than chance would; less than that, and there is
+ * but one heap. */
+bool halves_hinted(const struct halves *halves);
 /* True if nearly all samples are where the bits say, of bits known before. */
 bool halves_apart(const struct halves *halves);
 
@@ -50,6 +53,7 @@ bool halves_apart(const struct halves *halves);
  * standard errors that is away from an even chance. */
 struct halves_vote {
     double chance, errors;
+    double more;     /* what the median of `odd` is above that of the others */
     size_t count[2]; /* others, odd */
 };
 void halves_vote(const double *cycles, const bool *odd, size_t n,

@@ -82,6 +82,7 @@ struct sides {
     struct level_facts *facts;
     struct lines warm, missing, home;
     uint64_t bits; /* 0: none tell */
+    double apart;  /* what far lines cost more where the bits were found */
     size_t sms, same, other;
     signed char *side; /* of each SM: 0 as the first, 1 the other, -1 unclear */
     char *seen_by_all; /* an experiment with several SMs */
@@ -188,16 +189,16 @@ static int trace(struct sides *s, int laps, uint64_t flush, struct lines *l,
     return 0;
 }
 
-/* Bits that explain what was seen; none if there are two answers. */
-static uint64_t bits_that_tell(const struct sides *s)
+/* Takes the bits that explain what was seen; none if there are two answers. */
+static void take_bits(struct sides *s)
 {
     const struct halves *const warm = &s->warm.halves;
     const struct halves *const missing = &s->missing.halves;
-    if (!halves_clear(missing))
-        return halves_clear(warm) ? warm->bits : 0;
-    if (halves_clear(warm) && warm->bits != missing->bits)
-        return 0;
-    return missing->bits;
+    const struct halves *const best = halves_clear(missing) ? missing : warm;
+    if (!halves_clear(best) || (halves_clear(warm) && warm->bits != best->bits))
+        return;
+    s->bits = best->bits;
+    s->apart = best->far - best->near;
 }
 
 /* What the halves cost by these bits. */
@@ -266,12 +267,15 @@ static void vote_of(const struct sides *s, const struct samples *v,
     halves_vote(cycles, odd, count, vote);
 }
 
-/* 1: the odd lines are far, 0: the even ones, -1: it is not clear. */
-static signed char verdict(const struct halves_vote *v)
+/* 1: the odd lines are far, 0: the even ones, -1: it is not clear.  Far lines
+ * that were found after all may cost less than near ones that were not, but
+ * then the difference is another one than SM 0 saw. */
+static signed char verdict(const struct sides *s, const struct halves_vote *v)
 {
     if (v->count[0] < LINES_LEAST || v->count[1] < LINES_LEAST ||
         fabs(v->errors) < errors_least ||
-        fabs(v->chance - 0.5) < chance_least - 0.5)
+        fabs(v->chance - 0.5) < chance_least - 0.5 ||
+        fabs(v->more) < 0.6 * s->apart || fabs(v->more) > 1.6 * s->apart)
         return -1;
     return v->errors > 0;
 }
@@ -281,12 +285,12 @@ static void count_votes(struct sides *s, const struct batch *b,
 {
     struct halves_vote vote;
     vote_of(s, v, 0, &vote);
-    const signed char first = verdict(&vote);
+    const signed char first = verdict(s, &vote);
     if (first < 0)
         return;
     for (size_t i = 1; i < b->count; i++) {
         vote_of(s, v, i, &vote);
-        const signed char said = verdict(&vote);
+        const signed char said = verdict(s, &vote);
         if (said < 0)
             continue;
         s->side[b->sm[i]] = said != first;
@@ -626,7 +630,8 @@ static bool warm_differs(const struct sides *s)
 
 static void report_no_sides(struct sides *s)
 {
-    if (s->bits != 0 || warm_differs(s))
+    if (s->bits != 0 || warm_differs(s) || halves_hinted(&s->warm.halves) ||
+        halves_hinted(&s->missing.halves))
         report_unclear(s, "lines cost one of two values, but no address bits "
                           "that change places between SMs tell which");
     else if (s->facts->near_fits > 0)
@@ -640,7 +645,7 @@ static int ask(struct sides *s, struct error *err)
     if (trace(s, LAPS, 0, &s->warm, err) != 0 ||
         trace(s, 0, FLUSH_SIZES * s->facts->overflows, &s->missing, err) != 0)
         return err->code;
-    s->bits = bits_that_tell(s);
+    take_bits(s);
     if (s->bits != 0 && ask_all_sms(s, err) != 0)
         return err->code;
     if (s->other == 0 || 4 * unclear_sms(s) > s->sms) {

@@ -23,6 +23,7 @@ struct load {
 static const struct load miss = {532, 180, 18, 0.06, 500, 0};
 static const struct load found = {283, 173, 14, 0, 0, 0};
 static const struct load either = {532, 180, 18, 0.06, 500, 0.5};
+static const struct load hair = {283, 3, 1.2, 0.01, 500, 0};
 static const struct load flat = {283, 0, 14, 0.06, 500, 0};
 
 static uint64_t addresses[SAMPLES];
@@ -83,10 +84,19 @@ START_TEST(where_some_lines_hit_the_bits_are_in_doubt)
 }
 END_TEST
 
+START_TEST(halves_too_near_to_each_other_leave_a_hint)
+{
+    const struct halves h = find(&hair, false);
+    ck_assert(!halves_clear(&h));
+    ck_assert(halves_hinted(&h));
+}
+END_TEST
+
 START_TEST(one_heap_has_no_halves)
 {
     const struct halves h = find(&flat, false);
     ck_assert(!halves_clear(&h));
+    ck_assert(!halves_hinted(&h));
     ck_assert_double_lt(h.agrees, 0.7);
 }
 END_TEST
@@ -119,6 +129,7 @@ START_TEST(ranks_say_which_half_costs_more)
     halves_vote(cycles, far, 64, &vote);
     ck_assert_double_gt(vote.chance, 0.85);
     ck_assert_double_gt(vote.errors, 4);
+    ck_assert_double_eq_tol(vote.more, 180, 20);
     for (size_t i = 0; i < 64; i++)
         far[i] = !far[i];
     halves_vote(cycles, far, 64, &vote);
@@ -154,6 +165,7 @@ Suite *suite_halves(void)
     tcase_add_loop_test(t, halves_of_a_cache_are_told, 0, 2);
     tcase_add_loop_test(t, halves_of_misses_with_long_tails_are_told, 0, 2);
     tcase_add_test(t, where_some_lines_hit_the_bits_are_in_doubt);
+    tcase_add_test(t, halves_too_near_to_each_other_leave_a_hint);
     tcase_add_test(t, one_heap_has_no_halves);
     tcase_add_test(t, known_bits_say_which_samples_are_far);
     tcase_add_test(t, no_samples_have_no_halves);
