@@ -57,6 +57,8 @@ static const char *const attributes[] = {
     "near_size",
     "near_latency",
     "far_latency",
+    "near_miss_latency",
+    "far_miss_latency",
     "replicates",
     "side_bits",
     "sm_sides",

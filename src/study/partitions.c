@@ -2,23 +2,28 @@
  * Whether a shared cache is in two partitions, which address bits tell a line's
  * home, which SMs are beside which, and whether what lies far is kept near.
  *
- * Lines spread over two pages are loaded once each by one SM, just after other
- * SMs have written them, so that they lie at their homes and nowhere else; and
- * again, after laps that bring near what can be brought near.  Where lines cost
- * one of two values, and the XOR of some address bits says which, those may
- * still be slices of one cache at different distances, or lines that are there
- * and lines that are not.  So it counts as two sides only if for some SMs the
- * same bits make the other lines the near ones.
+ * Whether lines that were just written are still in L2 no one promises (on an
+ * H200 some are and some are not), and what is brought from memory costs more
+ * than any difference of sides.  So lines are timed in states that are certain:
+ * missing in L2, since much other memory was swept; warm, after laps that bring
+ * near what can be brought near; and at their homes, where an SM of the other
+ * side has just loaded them.
+ *
+ * Where lines cost one of two values, and the XOR of some address bits says
+ * which, those may still be slices of one cache at different distances.  So it
+ * counts as two sides only if for some SMs the same bits make the other lines
+ * the near ones.
  *
  * Addresses of the program are those of the memory within a page of 2 MiB and
  * no farther: the bits below are looked at, and each page has a state of its
- * own.
+ * own.  So where SMs are compared they load lines of one page.
  */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "analysis/halves.h"
 #include "analysis/parity.h"
 #include "analysis/split.h"
 #include "analysis/stats.h"
@@ -29,25 +34,45 @@
 
 static const char *const needs[] = {"size", NULL};
 static const char *const gives[] = {
-    "l2.near_latency", "l2.far_latency", "l2.near_size", "l2.replicates",
-    "l2.side_bits",    "l2.sm_sides",    NULL,
+    "l2.near_latency",     "l2.far_latency", "l2.near_miss_latency",
+    "l2.far_miss_latency", "l2.near_size",   "l2.replicates",
+    "l2.side_bits",        "l2.sm_sides",    NULL,
 };
-static const char *const kernels[] = {"trace op=cg", NULL};
+static const char *const kernels[] = {
+    "trace op=cg",
+    "trace op=cg flush=4096",
+    "visit readers=global.cg@0.0,global.cg@0.1",
+    NULL,
+};
 
 enum { PAGE_BITS = 21, PAGES = 2, LINES = 768, LAPS = 2 };
-/* Lines that each SM loads, and least share of them that must agree. */
-enum { LINES_OF_SM = 32, LINES_LEAST = 16 };
-static const double agrees_least = 0.9, certain_share = 0.8;
+#define PAGE ((uint64_t)1 << PAGE_BITS)
+/* Lines that each SM loads, and least of them of each home. */
+enum { LINES_OF_SM = 64, LINES_LEAST = 16 };
+/* SMs of a script beside SM 0; scripts that an unclear SM is asked in. */
+enum { SMS_AT_ONCE = 31, TRIES = 3 };
+/* Each of these blocks has one line loaded before others are timed, which
+ * brings in the translation. */
+enum { LEAD_BYTES = 65536 };
+/* Sizes of the cache that are swept, so that nothing is left of what was in
+ * it: of the far half, too, which only what has its home there goes to. */
+enum { FLUSH_SIZES = 4 };
+/* The chance that a far line costs more than a near one, and how many standard
+ * errors it must be from an even one, for an SM to be told. */
+static const double chance_least = 0.75, errors_least = 3.3;
 /* 2.6 standard errors hold 99 %. */
 static const double errors_of_99 = 2.6;
+/* Standard deviations from the median beyond which a load had to wait. */
+static const double tail_from = 4;
 
-/* Single loads, less what tracing adds. */
+/* Single loads, less what timing adds. */
 struct lines {
-    uint64_t *address; /* in the first pages of the ring's buffer */
+    uint64_t *address; /* counted from the first of the pages */
     double *cycles;
-    size_t *sm;
     size_t count;
     char *experiment;
+    struct halves halves;
+    bool *far; /* of the half that costs more, by the bits */
 };
 
 /* What is known of the level. */
@@ -55,13 +80,11 @@ struct sides {
     struct lab *lab;
     const struct level_row *row;
     struct level_facts *facts;
-    int laps; /* before lines are timed: 0 if just written */
-    struct lines lines;
-    struct split split;
-    struct parity parity;
-    bool odd_is_far; /* in the first page, for the first SM */
+    struct lines warm, missing, home;
+    uint64_t bits; /* 0: none tell */
+    double apart;  /* what far lines cost more where the bits were found */
     size_t sms, same, other;
-    signed char *side; /* of each SM: 0 as the first, 1 the other, −1 unclear */
+    signed char *side; /* of each SM: 0 as the first, 1 the other, -1 unclear */
     char *seen_by_all; /* an experiment with several SMs */
 };
 
@@ -69,227 +92,393 @@ static void lines_free(struct lines *l)
 {
     free(l->address);
     free(l->cycles);
-    free(l->sm);
+    free(l->far);
     free(l->experiment);
     *l = (struct lines){0};
 }
 
-/* The loads of a trace but for those that pay for the translation.  Rings of
- * SMs follow each other every `region` bytes from SM `first` on. */
-static void take_lines(const struct lab *lab, const struct samples *s,
-                       uint64_t region, size_t first, struct lines *l)
+static void take_line(struct lines *l, uint64_t address, double cycles)
 {
-    const size_t sm = samples_column(s, "sm"),
-                 visit = samples_column(s, "visit");
-    const size_t offset = samples_column(s, "offset");
-    const size_t cycles = samples_column(s, "cycles");
-    l->address = xreallocarray(NULL, s->rows, sizeof *l->address);
-    l->cycles = xreallocarray(NULL, s->rows, sizeof *l->cycles);
-    l->sm = xreallocarray(NULL, s->rows, sizeof *l->sm);
-    for (size_t row = 0; row < s->rows; row++) {
-        const uint64_t at = (uint64_t)samples_at(s, row, offset);
-        const size_t who = (size_t)samples_at(s, row, sm);
-        if (samples_at(s, row, visit) < 0 || (at & RING_LEAD_OFFSET) != 0 ||
-            who < first)
-            continue;
-        l->address[l->count] = at + (who - first) * region;
-        l->sm[l->count] = who;
-        l->cycles[l->count++] =
-            (double)samples_at(s, row, cycles) - lab->trace_cost;
-    }
+    l->address[l->count] = address;
+    l->cycles[l->count++] = cycles;
 }
 
-static int load_lines(struct sides *s, uint64_t bytes, int count, size_t first,
-                      size_t sms, struct lines *l, struct error *err)
+static void make_room(struct lines *l, size_t count)
 {
-    struct samples samples;
-    *l = (struct lines){0};
-    if (lab_probe(s->lab, &samples, &l->experiment, err,
-                  "trace %s bytes=%" PRIu64 " stride=%" PRIu64
-                  " order=random window=65536 sample=%d lead=65536 warm=%d "
-                  "sm=%zu sms=%zu",
-                  s->row->load, bytes, s->facts->line, count, s->laps, first,
-                  sms) != 0)
-        return err->code;
-    take_lines(s->lab, &samples, bytes, first, l);
-    samples_free(&samples);
-    return 0;
+    l->address = xreallocarray(NULL, count, sizeof *l->address);
+    l->cycles = xreallocarray(NULL, count, sizeof *l->cycles);
+    l->far = xcalloc(count, sizeof *l->far);
+}
+
+static struct halves_samples samples_of(const struct lines *l)
+{
+    return (struct halves_samples){l->address, l->cycles, l->count};
+}
+
+/* ---- where lines are taken -------------------------------------------- */
+
+/* Pages in the ring's buffer: those in which SMs are asked, those of lines at
+ * home, those that are traced.  All are there before the cache is emptied, and
+ * none is used twice after that. */
+static uint64_t pages_of_sms(const struct sides *s)
+{
+    return TRIES * ((s->sms + SMS_AT_ONCE - 1) / SMS_AT_ONCE);
+}
+
+static uint64_t page_of_home(const struct sides *s)
+{
+    return pages_of_sms(s) * PAGE;
+}
+
+static uint64_t traced_page(const struct sides *s)
+{
+    return page_of_home(s) + PAGES * PAGE;
+}
+
+/* The distance of `count` lines within `bytes`, an odd number of lines, such
+ * that about half of them have each home. */
+static uint64_t step_of(const struct sides *s, uint64_t bytes, uint64_t count)
+{
+    const uint64_t line = s->facts->line;
+    const uint64_t most = (bytes / count / line - 2) | 1;
+    for (uint64_t lines = most; lines > most / 2; lines -= 2) {
+        uint64_t odd = 0;
+        for (uint64_t i = 0; i < count; i++)
+            odd += parity_of(i * lines * line, s->bits);
+        if (8 * odd >= 3 * count && 8 * odd <= 5 * count)
+            return lines * line;
+    }
+    return most * line;
 }
 
 /* ---- from one SM ------------------------------------------------------ */
 
-static void find_bits(struct sides *s)
+/* The loads of a trace but for those that pay for the translation. */
+static void take_trace(const struct lab *lab, const struct samples *t,
+                       struct lines *l)
 {
-    const struct lines *const l = &s->lines;
-    bool *const far = xcalloc(l->count, sizeof *far);
-    size_t odd_far = 0, first_page = 0;
-    for (size_t i = 0; i < l->count; i++)
-        far[i] = l->cycles[i] > s->split.threshold;
-    parity_find(l->address, far, l->count,
-                (unsigned)__builtin_ctzll(s->facts->line), PAGE_BITS,
-                &s->parity);
-    for (size_t i = 0; i < l->count; i++)
-        if (l->address[i] >> PAGE_BITS == 0) {
-            first_page++;
-            odd_far += far[i] == parity_of(l->address[i], s->parity.bits);
-        }
-    s->odd_is_far = 2 * odd_far > first_page;
-    free(far);
+    const size_t visit = samples_column(t, "visit");
+    const size_t offset = samples_column(t, "offset");
+    const size_t cycles = samples_column(t, "cycles");
+    make_room(l, t->rows);
+    for (size_t row = 0; row < t->rows; row++) {
+        const uint64_t at = (uint64_t)samples_at(t, row, offset);
+        if (samples_at(t, row, visit) >= 0 && (at & RING_LEAD_OFFSET) == 0)
+            take_line(l, at,
+                      (double)samples_at(t, row, cycles) - lab->trace_cost);
+    }
 }
 
-/* Looks after `laps` laps; the split says whether there are two values. */
-static int look(struct sides *s, int laps, struct error *err)
+/* Lines of two pages after so many laps, or `flush` bytes of other memory. */
+static int trace(struct sides *s, int laps, uint64_t flush, struct lines *l,
+                 struct error *err)
 {
-    s->laps = laps;
-    lines_free(&s->lines);
-    if (load_lines(s, (uint64_t)PAGES << PAGE_BITS, LINES, 0, 1, &s->lines,
-                   err) != 0)
+    struct samples t;
+    if (lab_probe(s->lab, &t, &l->experiment, err,
+                  "trace %s bytes=%" PRIu64 " stride=%" PRIu64
+                  " order=random window=%d sample=%d lead=%d warm=%d "
+                  "flush=%" PRIu64 " shift=%" PRIu64,
+                  s->row->load, PAGES * PAGE, s->facts->line, LEAD_BYTES, LINES,
+                  LEAD_BYTES, laps, flush, traced_page(s)) != 0)
         return err->code;
-    split_find(s->lines.cycles, s->lines.count, &s->split);
-    if (s->split.clear)
-        find_bits(s);
+    take_trace(s->lab, &t, l);
+    samples_free(&t);
+    const struct halves_samples samples = samples_of(l);
+    halves_find(&samples, (unsigned)__builtin_ctzll(s->facts->line), PAGE_BITS,
+                &l->halves);
     return 0;
 }
 
-/* True if address bits explain the two values. */
-static bool explained(const struct sides *s)
+/* Takes the bits that explain what was seen; none if there are two answers. */
+static void take_bits(struct sides *s)
 {
-    return s->split.clear && s->parity.bits != 0 &&
-           s->parity.agrees >= agrees_least &&
-           s->parity.next < (s->parity.agrees + 0.5) / 2;
+    const struct halves *const warm = &s->warm.halves;
+    const struct halves *const missing = &s->missing.halves;
+    const struct halves *const best = halves_clear(missing) ? missing : warm;
+    if (!halves_clear(best) || (halves_clear(warm) && warm->bits != best->bits))
+        return;
+    s->bits = best->bits;
+    s->apart = best->far - best->near;
+}
+
+/* What the halves cost by these bits. */
+static void split_by_bits(const struct sides *s, struct lines *l)
+{
+    const struct halves_samples samples = samples_of(l);
+    const double next = l->halves.next;
+    halves_of_bits(&samples, PAGE_BITS, s->bits, &l->halves, l->far);
+    l->halves.next = next;
 }
 
 /* ---- from all SMs ----------------------------------------------------- */
 
-/* How many lines an SM saw of each home, and how many of them as the first SM
- * would. */
-struct ballot {
-    size_t seen[2], alike;
+/* A script: SM 0 and others load lines of one page, each its own. */
+struct batch {
+    size_t sm[SMS_AT_ONCE + 1];
+    size_t count;
 };
 
-static signed char verdict(const struct ballot *b)
+/* Next to SM 0, the SMs from *next on that have not been told yet. */
+static void next_batch(const struct sides *s, size_t *next, struct batch *b)
 {
-    const size_t all = b->seen[0] + b->seen[1];
-    if (4 * b->seen[0] < all || 4 * b->seen[1] < all || all < LINES_LEAST)
-        return -1;
-    const double share = (double)b->alike / (double)all;
-    return share >= certain_share ? 0 : share <= 1 - certain_share ? 1 : -1;
+    *b = (struct batch){.count = 1};
+    for (; *next < s->sms && b->count <= SMS_AT_ONCE; (*next)++)
+        if (s->side[*next] < 0)
+            b->sm[b->count++] = *next;
 }
 
-static void count_votes(struct sides *s, const struct lines *l, size_t first,
-                        size_t sms)
+static char *readers_of(const struct batch *b)
 {
-    struct ballot *const ballots = xcalloc(sms, sizeof *ballots);
-    for (size_t i = 0; i < l->count; i++) {
-        if (l->sm[i] >= first + sms)
+    struct buf text = {0};
+    for (size_t i = 0; i < b->count; i++)
+        buf_printf(&text, "%sglobal.cg@0.%zu", i > 0 ? "," : "", b->sm[i]);
+    return buf_take(&text);
+}
+
+static char *steps_of(const struct sides *s, const struct batch *b,
+                      uint64_t page)
+{
+    struct buf text = {0};
+    const uint64_t step = step_of(s, PAGE, LINES_OF_SM);
+    for (size_t i = 0; i < b->count; i++)
+        buf_printf(
+            &text, "%s%zu@%" PRIu64 ":%d:%d,%zu@!%" PRIu64 ":%d:%" PRIu64,
+            i > 0 ? "," : "", i, page, (int)(PAGE / LEAD_BYTES), LEAD_BYTES, i,
+            page + (i + 1) * s->facts->line, LINES_OF_SM, step);
+    return buf_take(&text);
+}
+
+/* How the lines of one reader say that the odd ones are far, or the even. */
+static void vote_of(const struct sides *s, const struct samples *v,
+                    size_t reader, struct halves_vote *vote)
+{
+    const size_t who = samples_column(v, "reader");
+    const size_t offset = samples_column(v, "offset");
+    const size_t cost = samples_column(v, "cycles");
+    double cycles[LINES_OF_SM];
+    bool odd[LINES_OF_SM];
+    size_t count = 0;
+    for (size_t row = 0; row < v->rows && count < LINES_OF_SM; row++) {
+        if ((size_t)samples_at(v, row, who) != reader)
             continue;
-        struct ballot *const b = &ballots[l->sm[i] - first];
-        const bool far =
-            parity_of(l->address[i], s->parity.bits) == s->odd_is_far;
-        b->seen[far]++;
-        b->alike += far == (l->cycles[i] > s->split.threshold);
+        cycles[count] = (double)samples_at(v, row, cost);
+        odd[count++] = parity_of((uint64_t)samples_at(v, row, offset), s->bits);
     }
-    for (size_t k = 0; k < sms; k++) {
-        s->side[first + k] = verdict(&ballots[k]);
-        s->same += s->side[first + k] == 0;
-        s->other += s->side[first + k] == 1;
+    halves_vote(cycles, odd, count, vote);
+}
+
+/* 1: the odd lines are far, 0: the even ones, -1: it is not clear.  Far lines
+ * that were found after all may cost less than near ones that were not, but
+ * then the difference is another one than SM 0 saw. */
+static signed char verdict(const struct sides *s, const struct halves_vote *v)
+{
+    if (v->count[0] < LINES_LEAST || v->count[1] < LINES_LEAST ||
+        fabs(v->errors) < errors_least ||
+        fabs(v->chance - 0.5) < chance_least - 0.5 ||
+        fabs(v->more) < 0.6 * s->apart || fabs(v->more) > 1.6 * s->apart)
+        return -1;
+    return v->errors > 0;
+}
+
+static void count_votes(struct sides *s, const struct batch *b,
+                        const struct samples *v)
+{
+    struct halves_vote vote;
+    vote_of(s, v, 0, &vote);
+    const signed char first = verdict(s, &vote);
+    if (first < 0)
+        return;
+    for (size_t i = 1; i < b->count; i++) {
+        vote_of(s, v, i, &vote);
+        const signed char said = verdict(s, &vote);
+        if (said < 0)
+            continue;
+        s->side[b->sm[i]] = said != first;
+        s->same += said == first;
+        s->other += said != first;
     }
-    free(ballots);
 }
 
-/* The stretch of memory in which an SM finds enough lines of both homes: as
- * long as the lowest of the bits needs to change. */
-static uint64_t stretch_of(const struct sides *s)
+static int ask_batch(struct sides *s, const struct batch *b, uint64_t page,
+                     struct error *err)
 {
-    const uint64_t twice = 2 * (s->parity.bits & -s->parity.bits);
-    const uint64_t least = 2 * LINES_OF_SM * s->facts->line;
-    uint64_t stretch = twice > 4096 ? twice : 4096;
-    while (stretch < least && stretch < (uint64_t)1 << PAGE_BITS)
-        stretch *= 2;
-    return stretch;
+    struct samples v;
+    char *experiment;
+    char *const readers = readers_of(b), *const steps = steps_of(s, b, page);
+    if (lab_probe(s->lab, &v, &experiment, err, "visit readers=%s steps=%s",
+                  readers, steps) == 0) {
+        count_votes(s, b, &v);
+        samples_free(&v);
+        if (s->seen_by_all == NULL)
+            s->seen_by_all = experiment;
+        else
+            free(experiment);
+    }
+    free(readers);
+    free(steps);
+    return err->code;
 }
 
-/* How many SMs can be asked at once: all stretches lie in the first page, and
- * their lines leave most of the cache to others. */
-static size_t sms_at_once(const struct sides *s, uint64_t stretch)
-{
-    const uint64_t page = ((uint64_t)1 << PAGE_BITS) / stretch;
-    const uint64_t room = s->facts->fits / 16 / (LINES_OF_SM * s->facts->line);
-    const uint64_t sms = room < page ? room : page;
-    return sms > 0 ? (size_t)sms : 1;
-}
-
-/* Every SM loads lines of both homes. */
+/* Every SM loads lines that are missing, and once more if it was not clear. */
 static int ask_all_sms(struct sides *s, struct error *err)
 {
-    const uint64_t region = stretch_of(s);
-    const size_t at_once = sms_at_once(s, region);
-    for (size_t first = 0; first < s->sms; first += at_once) {
-        const size_t rest = s->sms - first;
-        const size_t sms = rest < at_once ? rest : at_once;
-        struct lines l;
-        if (load_lines(s, region, LINES_OF_SM, first, sms, &l, err) != 0)
-            return err->code;
-        count_votes(s, &l, first, sms);
-        if (s->seen_by_all == NULL) {
-            s->seen_by_all = l.experiment;
-            l.experiment = NULL;
+    uint64_t page = 0;
+    for (size_t sm = 1; sm < s->sms; sm++)
+        s->side[sm] = -1;
+    s->same = 1;
+    for (int t = 0; t < TRIES; t++)
+        for (size_t next = 1; next < s->sms; page += PAGE) {
+            struct batch b;
+            next_batch(s, &next, &b);
+            if (b.count > 1 && ask_batch(s, &b, page, err) != 0)
+                return err->code;
         }
-        lines_free(&l);
-    }
+    return 0;
+}
+
+static size_t unclear_sms(const struct sides *s)
+{
+    return s->sms - s->same - s->other;
+}
+
+/* ---- at home ---------------------------------------------------------- */
+
+static size_t first_on_other_side(const struct sides *s)
+{
+    size_t sm = 0;
+    while (s->side[sm] != 1)
+        sm++;
+    return sm;
+}
+
+/* SM 0 finds what an SM of the other side brought: beside that one or beside
+ * itself, but no copies of what is far. */
+static int look_at_homes(struct sides *s, struct error *err)
+{
+    struct lines *const l = &s->home;
+    struct samples v;
+    const uint64_t page = page_of_home(s), first = page + s->facts->line;
+    const uint64_t step = step_of(s, PAGES * PAGE, LINES);
+    if (lab_probe(s->lab, &v, &l->experiment, err,
+                  "visit readers=global.cg@0.%zu,global.cg@0.0 "
+                  "steps=0@%" PRIu64 ":%d:%" PRIu64 ",1@%" PRIu64
+                  ":%d:%d,1@!%" PRIu64 ":%d:%" PRIu64,
+                  first_on_other_side(s), first, LINES, step, page,
+                  (int)(PAGES * PAGE / LEAD_BYTES), LEAD_BYTES, first, LINES,
+                  step) != 0)
+        return err->code;
+    const size_t offset = samples_column(&v, "offset");
+    const size_t cycles = samples_column(&v, "cycles");
+    make_room(l, v.rows);
+    for (size_t row = 0; row < v.rows; row++)
+        take_line(l, (uint64_t)samples_at(&v, row, offset),
+                  (double)samples_at(&v, row, cycles) - s->lab->trace_cost);
+    samples_free(&v);
+    split_by_bits(s, l);
     return 0;
 }
 
 /* ---- what is reported ------------------------------------------------- */
 
-static struct finding *finding_of(struct sides *s, const char *attribute)
+static struct finding *finding_of(struct sides *s, const char *attribute,
+                                  const struct lines *l)
 {
     struct finding *const f = lab_finding(s->lab, s->row->component, attribute);
-    if (s->lines.experiment != NULL)
-        finding_evidence(f, s->lines.experiment);
-    if (s->seen_by_all != NULL)
-        finding_evidence(f, s->seen_by_all);
+    if (l->experiment != NULL)
+        finding_evidence(f, l->experiment);
     return f;
 }
 
-static void report_latency(struct sides *s, const char *attribute, bool far)
+/* The cycles of one half without those that had to wait; the caller frees. */
+static double *half_of(const struct lines *l, bool far, size_t *count)
 {
-    struct finding *const f = finding_of(s, attribute);
-    double *const cycles = xreallocarray(NULL, s->lines.count, sizeof *cycles);
-    /* What costs far more than far was not there any more. */
-    const double most = s->split.high + (s->split.high - s->split.low) / 2;
-    size_t count = 0;
-    for (size_t i = 0; i < s->lines.count; i++)
-        if ((s->lines.cycles[i] > s->split.threshold) == far &&
-            s->lines.cycles[i] < most)
-            cycles[count++] = s->lines.cycles[i];
-    const double mean = stats_trimmed_mean(cycles, count, 0.05);
+    double *const cycles = xreallocarray(NULL, l->count, sizeof *cycles);
+    *count = 0;
+    for (size_t i = 0; i < l->count; i++)
+        if (l->far[i] == far)
+            cycles[(*count)++] = l->cycles[i];
+    const double middle = stats_median(cycles, *count);
+    /* The clock's step counts where samples do not spread at all. */
+    const double spread = fmax(stats_mad_sigma(cycles, *count), 1);
+    size_t kept = 0;
+    for (size_t i = 0; i < *count; i++)
+        if (fabs(cycles[i] - middle) <= tail_from * spread)
+            cycles[kept++] = cycles[i];
+    *count = kept;
+    return cycles;
+}
+
+static void report_latency(struct sides *s, const char *attribute,
+                           const struct lines *l, bool far, const char *state)
+{
+    struct finding *const f = finding_of(s, attribute, l);
+    if (!halves_apart(&l->halves)) {
+        finding_none(f, "lines %s do not cost one of two values", state);
+        return;
+    }
+    size_t count;
+    double *const cycles = half_of(l, far, &count);
+    const double mean = stats_mean(cycles, count);
     const double error =
         errors_of_99 * stats_mad_sigma(cycles, count) / sqrt((double)count);
     finding_set(f, STATUS_MEASURED, value_number(mean), "cycles");
     finding_interval(f, mean - error, mean + error,
                      LAB_CONFIDENCE_PERCENT / 100.0);
     finding_protocol(f, "load", value_text(s->row->words));
-    finding_protocol(f, "order", value_text("random lines of two pages"));
-    finding_protocol(f, "warm", value_bool(s->laps > 0));
+    finding_protocol(f, "lines", value_text(state));
     finding_protocol(f, "timer",
-                     value_text("around each load, less what that "
-                                "adds"));
+                     value_text("around each load, less what that adds"));
     finding_protocol(f, "sm", value_number(0));
+    finding_protocol(f, "agrees", value_number(l->halves.agrees));
     free(cycles);
+}
+
+static void report_latencies(struct sides *s)
+{
+    static const char at_home[] = "that an SM of the other side has loaded";
+    static const char missing[] = "that L2 does not hold";
+    report_latency(s, "near_latency", &s->home, false, at_home);
+    report_latency(s, "far_latency", &s->home, true, at_home);
+    report_latency(s, "near_miss_latency", &s->missing, false, missing);
+    report_latency(s, "far_miss_latency", &s->missing, true, missing);
+}
+
+/* What far lines cost more when they are warm: nothing, or as much as when they
+ * are not, or what no copies explain. */
+static void report_replicates(struct sides *s)
+{
+    struct finding *const f = finding_of(s, "replicates", &s->warm);
+    const struct halves *const cold =
+        halves_apart(&s->home.halves) ? &s->home.halves : &s->missing.halves;
+    split_by_bits(s, &s->warm);
+    const double more =
+        (s->warm.halves.far - s->warm.halves.near) / (cold->far - cold->near);
+    s->facts->far_stays = more >= 0.5;
+    if (more > 0.25 && more < 0.75)
+        finding_none(f, "warm far lines cost %.0f %% of what others cost more",
+                     100 * more);
+    else
+        finding_set(f, STATUS_MEASURED, value_bool(!s->facts->far_stays), "");
+    finding_protocol(f, "laps", value_number(LAPS));
+    finding_protocol(f, "near", value_number(s->warm.halves.near));
+    finding_protocol(f, "far", value_number(s->warm.halves.far));
 }
 
 static void report_bits(struct sides *s)
 {
-    struct finding *const f = finding_of(s, "side_bits");
+    const bool missing = halves_clear(&s->missing.halves);
+    const struct lines *const by = missing ? &s->missing : &s->warm;
+    struct finding *const f = finding_of(s, "side_bits", by);
     struct value bits = value_list();
     for (int bit = 0; bit < PAGE_BITS; bit++)
-        if ((s->parity.bits >> bit & 1) != 0)
+        if ((s->bits >> bit & 1) != 0)
             value_push(&bits, value_number(bit));
     finding_set(f, STATUS_MEASURED, bits, "");
     finding_protocol(f, "within", value_text("pages of 2 MiB"));
-    finding_protocol(f, "agrees", value_number(s->parity.agrees));
-    finding_protocol(f, "next_best", value_number(s->parity.next));
+    finding_protocol(f, "lines",
+                     value_text(missing ? "that L2 does not hold" : "warm"));
+    finding_protocol(f, "agrees", value_number(by->halves.agrees));
+    finding_protocol(f, "next_best", value_number(by->halves.next));
 }
 
 /* "0-3,8" */
@@ -314,22 +503,24 @@ static struct value numbers_of(const struct sides *s, int side)
 
 static void report_sms(struct sides *s)
 {
-    struct finding *const f = finding_of(s, "sm_sides");
-    const size_t unclear = s->sms - s->same - s->other;
-    if (unclear > 0) {
-        finding_none(f, "%zu of %zu SMs saw no clear difference", unclear,
-                     s->sms);
+    struct finding *const f = finding_of(s, "sm_sides", &s->missing);
+    finding_evidence(f, s->seen_by_all);
+    if (unclear_sms(s) > 0) {
+        finding_none(f, "%zu of %zu SMs saw no clear difference",
+                     unclear_sms(s), s->sms);
         return;
     }
     struct value sides = value_list();
     value_push(&sides, numbers_of(s, 0));
     value_push(&sides, numbers_of(s, 1));
     finding_set(f, STATUS_MEASURED, sides, "");
+    finding_protocol(f, "lines", value_text("that L2 does not hold"));
 }
 
 static void report_parts(struct sides *s)
 {
-    struct finding *const f = finding_of(s, "parts");
+    struct finding *const f = finding_of(s, "parts", &s->missing);
+    finding_evidence(f, s->seen_by_all);
     finding_set(f, STATUS_MEASURED, value_number(2), "");
     finding_protocol(f, "told_by",
                      value_text("two latencies that change "
@@ -373,7 +564,7 @@ static void report_end_as_near(struct sides *s, struct finding *f, double size)
  * there: half of the cache. */
 static void report_near_size(struct sides *s)
 {
-    struct finding *const f = finding_of(s, "near_size");
+    struct finding *const f = finding_of(s, "near_size", &s->home);
     double size;
     if (!s->facts->far_stays && s->facts->near_fits > 0)
         report_step(f, s->facts);
@@ -387,18 +578,13 @@ static void report_near_size(struct sides *s)
 
 static void report_two(struct sides *s)
 {
-    s->facts->far_stays = s->laps > 0;
     report_parts(s);
-    report_latency(s, "near_latency", false);
-    report_latency(s, "far_latency", true);
-    struct finding *const f = finding_of(s, "replicates");
-    finding_set(f, STATUS_MEASURED, value_bool(!s->facts->far_stays), "");
+    report_latencies(s);
+    report_replicates(s);
     report_bits(s);
     report_sms(s);
     report_near_size(s);
 }
-
-/* ---- the study -------------------------------------------------------- */
 
 static void report_none(struct sides *s, const char *why)
 {
@@ -413,53 +599,63 @@ static void report_unclear(struct sides *s, const char *why)
 {
     report_none(s, why);
     if (s->facts->near_fits == 0)
-        finding_none(finding_of(s, "parts"), "%s", why);
+        finding_none(finding_of(s, "parts", &s->missing), "%s", why);
 }
 
-/* True once lines show two values, explained by bits and turned over between
- * SMs, after so many laps. */
-static int two_sides(struct sides *s, int laps, bool *yes, struct error *err)
+/* Growing rings showed one step, and single lines no sides. */
+static void report_one(struct sides *s)
 {
-    *yes = false;
-    s->same = s->other = 0;
-    free(s->seen_by_all);
-    s->seen_by_all = NULL;
-    if (look(s, laps, err) != 0)
-        return err->code;
-    if (!explained(s))
-        return 0;
-    if (ask_all_sms(s, err) != 0)
-        return err->code;
-    *yes = s->same > 0 && s->other > 0;
-    return 0;
+    struct finding *const f = finding_of(s, "parts", &s->missing);
+    finding_evidence(f, s->warm.experiment);
+    finding_set(f, STATUS_MEASURED, value_number(1), "");
+    finding_protocol(f, "near_bytes", value_number((double)s->facts->fits));
+    finding_protocol(f, "lines", value_number((double)s->missing.count));
+    finding_protocol(f, "best_bits_explain",
+                     value_number(s->missing.halves.agrees));
+    finding_protocol(f, "best_bits_explain_warm",
+                     value_number(s->warm.halves.agrees));
+    report_none(s, "all of L2 is equally far");
 }
 
-/* Not even what was just written shows two sides. */
-static void report_one(struct sides *s, bool warm_differs)
+/* ---- the study -------------------------------------------------------- */
+
+/* True if warm lines that are there cost one of two values.  What costs as much
+ * as memory is not there, which is no side. */
+static bool warm_differs(const struct sides *s)
 {
-    if (warm_differs)
+    struct split split;
+    split_find(s->warm.cycles, s->warm.count, &split);
+    return split.clear && split.high < 0.9 * s->facts->miss;
+}
+
+static void report_no_sides(struct sides *s)
+{
+    if (s->bits != 0 || warm_differs(s) || halves_hinted(&s->warm.halves) ||
+        halves_hinted(&s->missing.halves))
         report_unclear(s, "lines cost one of two values, but no address bits "
                           "that change places between SMs tell which");
     else if (s->facts->near_fits > 0)
         report_none(s, "no address bits tell which lines are near to an SM");
     else
-        report_none(s, "all of L2 is equally far");
+        report_one(s);
 }
 
 static int ask(struct sides *s, struct error *err)
 {
-    bool yes;
-    if (two_sides(s, LAPS, &yes, err) != 0)
+    if (trace(s, LAPS, 0, &s->warm, err) != 0 ||
+        trace(s, 0, FLUSH_SIZES * s->facts->overflows, &s->missing, err) != 0)
         return err->code;
-    /* What costs as much as memory is not there, which is no side. */
-    const bool warm_differs =
-        s->split.clear && s->split.high < 0.9 * s->facts->miss;
-    if (!yes && !warm_differs && two_sides(s, 0, &yes, err) != 0)
+    take_bits(s);
+    if (s->bits != 0 && ask_all_sms(s, err) != 0)
         return err->code;
-    if (yes)
-        report_two(s);
-    else
-        report_one(s, warm_differs);
+    if (s->other == 0 || 4 * unclear_sms(s) > s->sms) {
+        report_no_sides(s);
+        return 0;
+    }
+    split_by_bits(s, &s->missing);
+    if (look_at_homes(s, err) != 0)
+        return err->code;
+    report_two(s);
     return 0;
 }
 
@@ -470,7 +666,6 @@ static int run(struct lab *lab, struct error *err)
                       .row = &level_table[LEVEL_L2],
                       .facts = &lab->facts[LEVEL_L2],
                       .sms = sms > 0 ? (size_t)sms : 1};
-    int status = 0;
     if (!s.facts->present) {
         report_none(&s, s.facts->why);
         return 0;
@@ -480,8 +675,10 @@ static int run(struct lab *lab, struct error *err)
         return 0;
     }
     s.side = xcalloc(s.sms, 1);
-    status = ask(&s, err);
-    lines_free(&s.lines);
+    const int status = ask(&s, err);
+    lines_free(&s.warm);
+    lines_free(&s.missing);
+    lines_free(&s.home);
     free(s.side);
     free(s.seen_by_all);
     return status;
@@ -490,8 +687,9 @@ static int run(struct lab *lab, struct error *err)
 const struct study study_partitions = {
     .name = "partitions",
     .question = "Is L2 in partitions, and what does the far one cost?",
-    .method = "Single loads of lines that were just written, and of warm ones. "
-              "Two latencies are two sides where the XOR of address bits tells "
+    .method = "Single loads of lines that L2 does not hold, of warm ones, and "
+              "of those that an SM of the other side has loaded.  Two "
+              "latencies are two sides where the XOR of address bits tells "
               "them apart and they change places for other SMs.",
     .needs = needs,
     .gives = gives,

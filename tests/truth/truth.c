@@ -76,8 +76,9 @@ static bool is_vague(const struct profile *profile, const struct row *row)
 }
 
 /* What a shared cache in one part has not. */
-static const char *const sides[] = {"near_latency", "far_latency", "near_size",
-                                    "replicates",   "side_bits",   "sm_sides"};
+static const char *const sides[] = {
+    "near_latency", "far_latency", "near_miss_latency", "far_miss_latency",
+    "near_size",    "replicates",  "side_bits",         "sm_sides"};
 
 static void put_one_side(struct truths *t, const struct profile_path *path)
 {
@@ -98,7 +99,9 @@ static void put_two_sides(struct truths *t, const struct profile *profile,
     const double size = (double)cache_shape_bytes(&l2->shape);
     const double near = cost_at(path, 0), far = near + p->far_cycles;
     const double hit = p->replicates ? near : (near + far) / 2;
-    const double miss = cost_at(path, 1) + p->far_cycles / 2;
+    const double near_miss = cost_at(path, 1);
+    const double far_miss = near_miss + p->far_cycles;
+    const double miss = (near_miss + far_miss) / 2;
     put(t, "l2", "size", true, size, p->replicates ? 0.01 * size : 0);
     put(t, "l2", "line", true, (double)l2->shape.line, 0);
     put(t, "l2", "sector", true, (double)l2->shape.sector, 0);
@@ -108,6 +111,8 @@ static void put_two_sides(struct truths *t, const struct profile *profile,
     put(t, "memory", "latency", true, miss, doubt(miss));
     put(t, "l2", "near_latency", true, near, doubt(near));
     put(t, "l2", "far_latency", true, far, doubt(far));
+    put(t, "l2", "near_miss_latency", true, near_miss, doubt(near_miss));
+    put(t, "l2", "far_miss_latency", true, far_miss, doubt(far_miss));
     put(t, "l2", "near_size", true, size / 2, 0.01 * size);
 }
 
