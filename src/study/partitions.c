@@ -594,6 +594,14 @@ static void report_none(struct sides *s, const char *why)
             why);
 }
 
+/* All of L2 is equally far: there are no sides to tell of. */
+static void report_absent(struct sides *s)
+{
+    for (size_t i = 0; gives[i] != NULL; i++)
+        results_drop(s->lab->results, results_add(s->lab->results, gives[i],
+                                                  s->lab->study->name));
+}
+
 /* Two values that nothing explains: that the cache is one is in doubt. */
 static void report_unclear(struct sides *s, const char *why)
 {
@@ -614,7 +622,7 @@ static void report_one(struct sides *s)
                      value_number(s->missing.halves.agrees));
     finding_protocol(f, "best_bits_explain_warm",
                      value_number(s->warm.halves.agrees));
-    report_none(s, "all of L2 is equally far");
+    report_absent(s);
 }
 
 /* ---- the study -------------------------------------------------------- */

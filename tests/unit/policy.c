@@ -1,0 +1,169 @@
+/*
+ * analysis/policy: the policy that made the hits and misses is found again,
+ * also where some loads were told wrongly or not at all.
+ */
+#include "analysis/policy.h"
+
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "base/rng.h"
+#include "testing.h"
+
+enum { LOADS = 1200 };
+
+/* Loads of random lines out of `lines` on one set of a model; one in `wrong`
+ * is told the other way round, one in 100 not at all. */
+static struct policy_load *record(enum cache_policy policy, uint32_t ways,
+                                  uint32_t lines, double *weights,
+                                  uint64_t wrong, uint64_t seed)
+{
+    const struct cache_shape shape = {.line = 1,
+                                      .sector = 1,
+                                      .sets = 1,
+                                      .set_ways = &ways,
+                                      .policy = policy,
+                                      .weights = weights};
+    struct cache *const set = cache_new(&shape, seed);
+    struct policy_load *const loads = xcalloc(LOADS, sizeof *loads);
+    struct rng rng;
+    rng_seed(&rng, seed);
+    for (size_t i = 0; i < LOADS; i++) {
+        loads[i].line = (uint32_t)rng_below(&rng, lines);
+        bool hit = cache_access(set, loads[i].line) == CACHE_HIT;
+        if (wrong > 0 && rng_below(&rng, wrong) == 0)
+            hit = !hit;
+        loads[i].outcome = hit ? LOAD_HIT : LOAD_MISS;
+        if (rng_below(&rng, 100) == 0)
+            loads[i].outcome = LOAD_UNKNOWN;
+        loads[i].first = i == 0;
+    }
+    cache_free(set);
+    return loads;
+}
+
+static struct policy_verdict judge(enum cache_policy policy, uint32_t ways,
+                                   uint32_t lines, uint64_t wrong)
+{
+    struct policy_load *const loads =
+        record(policy, ways, lines, NULL, wrong, 5 + ways);
+    const struct policy_verdict v = policy_find(loads, LOADS, ways, true);
+    free(loads);
+    return v;
+}
+
+static const enum cache_policy kinds[] = {POLICY_LRU, POLICY_FIFO, POLICY_PLRU,
+                                          POLICY_NRU, POLICY_RANDOM};
+
+START_TEST(each_policy_is_found_again)
+{
+    static const uint32_t ways[] = {4, 8, 16, 64};
+    for (size_t i = 0; i < COUNT_OF(ways); i++) {
+        const struct policy_verdict v =
+            judge(kinds[_i], ways[i], ways[i] * 3 / 2, 0);
+        ck_assert_msg(v.known && !v.ambiguous && v.policy == kinds[_i],
+                      "%s of %u ways: known %d, ambiguous %d, %s, agrees %g",
+                      cache_policy_name(kinds[_i]), ways[i], v.known,
+                      v.ambiguous, cache_policy_name(v.policy),
+                      v.score[v.policy].agrees);
+    }
+}
+END_TEST
+
+START_TEST(some_loads_may_be_told_wrongly)
+{
+    const struct policy_verdict v = judge(kinds[_i], 8, 12, 200);
+    ck_assert(v.known);
+    ck_assert_int_eq(v.policy, kinds[_i]);
+}
+END_TEST
+
+START_TEST(what_nothing_explains_is_not_known)
+{
+    struct policy_load *const loads = record(POLICY_LRU, 8, 12, NULL, 4, 9);
+    ck_assert(!policy_find(loads, LOADS, 8, true).known);
+    free(loads);
+}
+END_TEST
+
+START_TEST(two_ways_leave_lru_and_plru_alike)
+{
+    ck_assert(judge(POLICY_LRU, 2, 3, 0).ambiguous);
+}
+END_TEST
+
+START_TEST(an_unknown_start_is_no_hindrance)
+{
+    struct policy_load *const loads = record(kinds[_i], 8, 12, NULL, 0, 3);
+    const struct policy_verdict v = policy_find(loads, LOADS, 8, false);
+    free(loads);
+    ck_assert(v.known);
+    ck_assert_int_eq(v.policy, kinds[_i]);
+}
+END_TEST
+
+/* Each line once, then random ones, as policy_victims wants them. */
+static size_t count_victims(double *weights, uint32_t ways, size_t *victims)
+{
+    const struct cache_shape shape = {.line = 1,
+                                      .sector = 1,
+                                      .sets = 1,
+                                      .set_ways = &ways,
+                                      .policy = POLICY_WEIGHTED,
+                                      .weights = weights};
+    struct cache *const set = cache_new(&shape, 1);
+    const size_t count = 60000;
+    struct policy_load *const loads = xcalloc(count, sizeof *loads);
+    struct rng rng;
+    rng_seed(&rng, 2);
+    for (uint32_t line = 0; line < ways; line++)
+        cache_access(set, line);
+    for (size_t i = 0; i < count; i++) {
+        loads[i].line =
+            i <= ways ? (uint32_t)i : (uint32_t)rng_below(&rng, ways + 1);
+        loads[i].outcome = cache_access(set, loads[i].line) == CACHE_HIT
+                               ? LOAD_HIT
+                               : LOAD_MISS;
+        loads[i].first = i == 0;
+    }
+    const size_t found = policy_victims(loads, count, ways, victims);
+    free(loads);
+    cache_free(set);
+    return found;
+}
+
+START_TEST(victims_show_the_weights)
+{
+    double weights[] = {1, 3, 1, 1};
+    size_t victims[4];
+    const size_t found = count_victims(weights, 4, victims);
+    ck_assert_uint_gt(found, 10000);
+    for (size_t i = 0; i < 4; i++)
+        ck_assert_double_eq_tol((double)victims[i] / (double)found,
+                                weights[i] / 6, 0.02);
+}
+END_TEST
+
+START_TEST(unevenness_tells_even_from_uneven)
+{
+    const size_t even[] = {1000, 1010, 990, 1000};
+    const size_t uneven[] = {700, 1900, 700, 700};
+    ck_assert_double_lt(policy_unevenness(even, 4, 4000), 3);
+    ck_assert_double_gt(policy_unevenness(uneven, 4, 4000), 500);
+}
+END_TEST
+
+Suite *suite_policy(void)
+{
+    TCase *t;
+    Suite *const suite = suite_of("policy", 30, &t);
+    tcase_add_loop_test(t, each_policy_is_found_again, 0, COUNT_OF(kinds));
+    tcase_add_loop_test(t, some_loads_may_be_told_wrongly, 0, COUNT_OF(kinds));
+    tcase_add_test(t, what_nothing_explains_is_not_known);
+    tcase_add_test(t, two_ways_leave_lru_and_plru_alike);
+    tcase_add_loop_test(t, an_unknown_start_is_no_hindrance, 0,
+                        COUNT_OF(kinds));
+    tcase_add_test(t, victims_show_the_weights);
+    tcase_add_test(t, unevenness_tells_even_from_uneven);
+    return suite;
+}
