@@ -7,7 +7,8 @@
  * push each other out, and who shares a cache with whom.
  *
  * A reader is a kind of load in a warp of an SM: `texture`, `global.cg@3` (warp
- * 3), `constant@0.17` (warp 0 of the 18th SM).  The script is a list of steps
+ * 3), `constant@0.17` (warp 0 of the 18th SM), `local/31` (the last lane).  The
+ * script is a list of steps
  *
  *     [LAPSx][READER@][!][~VISITS/]START:COUNT:STEP
  *
@@ -60,12 +61,12 @@ enum job_word {
 
 static const struct param params[] = {
     {"readers",                                           PARAM_TEXT, "global.ca", 0, 0, NULL,
-     "SPACE[.OP][@WARP[.SM]],…: who loads"},
+     "SPACE[.OP][/LANE][@WARP[.SM]],…: who loads"},
     {"steps",                                        PARAM_TEXT, "!0:1:0", 0, 0, NULL,
      "[LAPSx][READER@][!][~VISITS/]START:COUNT:STEP,…"},
     {"between",                                                  PARAM_TEXT, "", 0, 0, NULL,
      "steps before each load that is kept"},
-    {"rounds",             PARAM_NUMBER, "1", 1, 1024, NULL,
+    {"rounds",      PARAM_NUMBER, "1", 1, 1024, NULL,
      "times that the script is gone through"},
     {"sm",                                             PARAM_NUMBER, "0", 0, 1023, NULL, "SM of readers that name none"},
     {"carve",                                           PARAM_NUMBER, "0", 0, 100, NULL,
@@ -85,7 +86,7 @@ struct kind {
 
 struct reader {
     struct kind load;
-    uint64_t warp, sm;
+    uint64_t warp, lane, sm;
     size_t kind; /* index of its load among the kinds */
     size_t crew; /* index of its SM */
 };
@@ -96,12 +97,12 @@ struct step {
     bool kept;
 };
 
-/* A step as the kernel reads it; flags: the kind of load, the warp, the crew's
- * SM, 8 bits each; 7 bits for us, the reader; whether to keep. */
+/* A step as the kernel reads it; flags: the kind of load, 6 bits; the thread,
+ * 10; the crew's SM, 8; 7 bits for us, the reader; whether to keep. */
 struct order {
     uint32_t start, step, count, flags;
 };
-enum { WARP_SHIFT = 8, CREW_SHIFT = 16, READER_SHIFT = 24 };
+enum { THREAD_SHIFT = 6, CREW_SHIFT = 16, READER_SHIFT = 24 };
 #define KEEP_FLAG (1u << 31)
 
 struct script {
@@ -115,30 +116,36 @@ struct script {
     size_t step_count, between_count;
     struct order *orders;
     size_t order_count;
-    uint64_t kept, warps, span;
+    uint64_t kept, warps, lanes, span;
 };
 
 /* ---- reading the script ----------------------------------------------- */
 
 static int bad_reader(const char *text, struct error *err)
 {
-    return error_set(err, ERR_USAGE,
-                     "readers: '%s' is not SPACE[.OP][@WARP[.SM]], as in "
-                     "global.cg@0.5",
-                     text);
+    return error_set(
+        err, ERR_USAGE,
+        "readers: '%s' is not SPACE[.OP][/LANE][@WARP[.SM]], as in "
+        "global.cg@0.5",
+        text);
 }
 
 static int read_reader(const char *text, uint64_t sm, struct reader *r,
                        struct error *err)
 {
     char space[32], op[8] = "default", at[32] = "";
-    uint64_t warp = 0;
+    uint64_t warp = 0, lane = 0;
     const size_t length = strcspn(text, "@");
     char head[48];
     if (length >= sizeof head)
         return bad_reader(text, err);
     memcpy(head, text, length);
     head[length] = '\0';
+    char *const slash = strchr(head, '/');
+    if (slash != NULL && (!text_to_u64(slash + 1, &lane) || lane > 31))
+        return bad_reader(text, err);
+    if (slash != NULL)
+        *slash = '\0';
     if (sscanf(head, "%31[^.].%7s", space, op) < 1)
         return bad_reader(text, err);
     if (text[length] == '@') {
@@ -149,7 +156,7 @@ static int read_reader(const char *text, uint64_t sm, struct reader *r,
             return bad_reader(text, err);
     }
     *r = (struct reader){
-        .load.space = space_find(space), .warp = warp, .sm = sm};
+        .load.space = space_find(space), .warp = warp, .lane = lane, .sm = sm};
     memcpy(r->load.op, op, sizeof op);
     if (r->load.space == NULL || r->load.space->memory == MEMORY_SHARED ||
         (strcmp(op, "default") != 0 && !space_has_op(r->load.space, op)))
@@ -217,6 +224,7 @@ static int take_reader(void *context, const char *part, struct error *err)
     r->crew = crew_index(s, r->sm);
     r->kind = kind_index(s, &r->load);
     s->warps = r->warp + 1 > s->warps ? r->warp + 1 : s->warps;
+    s->lanes = r->lane + 1 > s->lanes ? r->lane + 1 : s->lanes;
     s->readers++;
     return 0;
 }
@@ -285,8 +293,8 @@ static int take_step(void *context, const char *part, struct error *err)
 static uint32_t flags_of(const struct script *s, const struct step *step)
 {
     const struct reader *const r = &s->reader[step->reader];
-    return (uint32_t)(r->kind | r->warp << WARP_SHIFT | r->crew << CREW_SHIFT |
-                      step->reader << READER_SHIFT) |
+    return (uint32_t)(r->kind | (32 * r->warp + r->lane) << THREAD_SHIFT |
+                      r->crew << CREW_SHIFT | step->reader << READER_SHIFT) |
            (step->kept ? KEEP_FLAG : 0);
 }
 
@@ -431,7 +439,7 @@ static bool uses(const struct script *s, enum space_memory memory)
 static void declare(struct kernel_text *k, const struct script *s)
 {
     kernel_line(
-        k, ".reg .b32 %%warp, %%lane, %%step, %%steps, %%kept, "
+        k, ".reg .b32 %%step, %%steps, %%kept, "
            "%%count, %%flags, %%start, %%stride, %%who, %%record, "
            "%%order, %%t0, %%t1, %%at32, %%value, %%self, %%seen, %%mover, "
            "%%polls;");
@@ -536,23 +544,23 @@ static void write_visits(struct kernel_text *k, const struct kind *r,
     kernel_line(k, "bra STEPPED;");
 }
 
-static void write_field(struct kernel_text *k, const char *into, int shift)
+static void write_field(struct kernel_text *k, const char *into, int shift,
+                        int bits)
 {
     kernel_line(k, "shr.u32 %s, %%flags, %d;", into, shift);
-    kernel_line(k, "and.b32 %s, %s, 255;", into, into);
+    kernel_line(k, "and.b32 %s, %s, %d;", into, into, (1 << bits) - 1);
 }
 
-/* Goes to the loop of the step's kind of load in the first lane of its warp on
- * its SM, and past all loops elsewhere. */
+/* Goes to the loop of the step's kind of load in its thread on its SM, and past
+ * all loops elsewhere. */
 static void write_choice(struct kernel_text *k, const struct script *s)
 {
-    write_field(k, "%who", WARP_SHIFT);
-    write_field(k, "%mover", CREW_SHIFT);
-    kernel_line(k, "setp.ne.u32 %%mine, %%lane, 0;");
-    kernel_line(k, "setp.ne.or.u32 %%mine, %%who, %%warp, %%mine;");
+    write_field(k, "%who", THREAD_SHIFT, 10);
+    write_field(k, "%mover", CREW_SHIFT, 8);
+    kernel_line(k, "setp.ne.u32 %%mine, %%who, %%me;");
     kernel_line(k, "setp.ne.or.u32 %%mine, %%mover, %%self, %%mine;");
     kernel_line(k, "@%%mine bra STEPPED;");
-    write_field(k, "%who", 0);
+    write_field(k, "%who", 0, 6);
     for (size_t i = 0; i < s->kinds; i++) {
         kernel_line(k, "setp.eq.u32 %%mine, %%who, %zu;", i);
         kernel_line(k, "@%%mine bra READ%zu;", i);
@@ -606,7 +614,7 @@ static void write_loop(struct kernel_text *k, const struct script *s)
     for (size_t i = 0; i < s->kinds; i++)
         write_visits(k, &s->kind[i], i);
     kernel_line(k, "STEPPED:");
-    if (s->warps > 1 || s->sm_count > 1)
+    if (s->warps > 1 || s->lanes > 1 || s->sm_count > 1)
         kernel_line(k, "bar.sync 0;");
     write_turn(k, s);
     kernel_line(k, "add.u32 %%order, %%order, %d;", STEP_BYTES);
@@ -653,8 +661,6 @@ static int kernel(const struct experiment *e, const struct device_info *info,
                  CREW_PARAMETERS);
     crew_opening(&k, JOB_WORDS * 8);
     declare(&k, &s);
-    kernel_line(&k, "shr.u32 %%warp, %%me, 5;");
-    kernel_line(&k, "and.b32 %%lane, %%me, 31;");
     fetch_orders(&k);
     write_loop(&k, &s);
     write_out(&k);

@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "analysis/stats.h"
 #include "base/mem.h"
 #include "study/study.h"
 
@@ -22,6 +23,7 @@ static const char *const kernels[] = {
     "trace space=readonly",
     "trace space=constant",
     "trace space=local",
+    "visit readers=local,local/31",
     NULL,
 };
 
@@ -87,11 +89,49 @@ static void conclude(const struct lab *lab, struct finding *f,
     facts->sector_bound = is_bound(lab, row, facts->sector);
     finding_set(f, facts->sector_bound ? STATUS_AT_MOST : STATUS_MEASURED,
                 value_number((double)facts->sector), "B");
-    if (facts->sector_bound)
-        lab_because_short(f, row);
-    else
+    if (!facts->sector_bound)
         finding_interval(f, (double)facts->sector, (double)facts->sector,
                          share);
+}
+
+/* Words of local memory that are looked for, so many bytes of cache apart. */
+enum { ROWS = 32, ROWS_APART = 128, LANE_LAST = 31 };
+
+/*
+ * Between two words of a thread lie those of the other lanes of its warp.  What
+ * the first lane brought in, the last one looks for, 124 B farther on: where it
+ * finds it, one miss brings in all that lies between the thread's words.
+ */
+static int ask_lanes(struct lab *lab, struct level_facts *facts,
+                     struct finding *f, struct error *err)
+{
+    struct samples s;
+    char *name;
+    if (lab_probe(lab, &s, &name, err,
+                  "visit readers=local,local/%d "
+                  "steps=!0:%d:%d,!0:%d:%d,1@!0:%d:%d",
+                  LANE_LAST, ROWS, ROWS_APART, ROWS, ROWS_APART, ROWS,
+                  ROWS_APART) != 0)
+        return err->code;
+    const size_t cycles = samples_column(&s, "cycles");
+    double median[3];
+    for (size_t i = 0; i < COUNT_OF(median); i++) {
+        double of[ROWS];
+        for (size_t n = 0; n < ROWS; n++)
+            of[n] = (double)samples_at(&s, i * ROWS + n, cycles);
+        median[i] = stats_median(of, ROWS);
+    }
+    const double cold = median[0], hit = median[1], last = median[2];
+    if (cold > 1.5 * hit && last < hit + 0.3 * (cold - hit)) {
+        facts->sector_bound = false;
+        finding_set(f, STATUS_MEASURED, value_number((double)facts->sector),
+                    "B");
+        finding_interval(f, (double)facts->sector, (double)facts->sector, 0.99);
+        finding_evidence(f, name);
+    }
+    free(name);
+    samples_free(&s);
+    return 0;
 }
 
 static int ask(struct lab *lab, const struct level_row *row,
@@ -114,6 +154,11 @@ static int ask(struct lab *lab, const struct level_row *row,
     free(gaps);
     free(name);
     samples_free(&s);
+    if (row->apart > ELEMENT && facts->sector_bound &&
+        ask_lanes(lab, facts, f, err) != 0)
+        return err->code;
+    if (facts->sector_bound)
+        lab_because_short(f, row);
     return 0;
 }
 

@@ -531,11 +531,22 @@ static int ask(struct lab *lab, const struct level_row *row,
     return lab_excuses(status) ? 0 : status;
 }
 
+/* What only local loads show of L1, and what they show that there is not. */
+static void show_l1(struct lab *lab, const char *attribute)
+{
+    char local[64];
+    snprintf(local, sizeof local, "%s.%s", level_table[LEVEL_LOCAL].component,
+             attribute);
+    lab_show_l1(lab, attribute);
+    if (lab->facts[LEVEL_L1].as_local && results_dropped(lab->results, local))
+        lab_absent(lab, level_table[LEVEL_L1].component, attribute);
+}
+
 static int run(struct lab *lab, struct error *err)
 {
     const int status = lab_each_level(lab, "sets", ask, err);
     for (int i = 0; i < FINDINGS; i++)
-        lab_show_l1(lab, attributes[i]);
+        show_l1(lab, attributes[i]);
     return status;
 }
 
