@@ -393,6 +393,26 @@ static bool deals_from(const struct dealing *d, uint64_t first,
     return agrees;
 }
 
+static bool is_even(const struct arena_shape *s)
+{
+    for (uint64_t set = 1; set < s->sets; set++)
+        if (s->set_ways[set] != s->set_ways[0])
+            return false;
+    return true;
+}
+
+/* Sets that turned out alike: their line numbers choose them by a modulus. */
+static void forget_set_ways(struct arena_shape *s, const struct arena *a)
+{
+    free(s->set_ways);
+    s->set_ways = NULL;
+    s->index = ARENA_MODULO;
+    s->first = 0;
+    s->same = s->sets * a->unit;
+    if (is_power_of_two(s->sets))
+        default_bits(a, s);
+}
+
 static int find_unequal(struct arena *a, uint64_t lines, struct arena_shape *s,
                         struct error *err)
 {
@@ -419,6 +439,8 @@ static int find_unequal(struct arena *a, uint64_t lines, struct arena_shape *s,
     }
     free(d.group);
     free(d.set);
+    if (s->sets > 0 && is_even(s))
+        forget_set_ways(s, a);
     return status;
 }
 
@@ -547,6 +569,24 @@ static int prove_one(struct arena *a, const struct arena_shape *s,
 }
 
 /*
+ * Lines as far apart as the cache is large are of one set, if line numbers
+ * choose it by a modulus: exactly its ways fit.  Where sets are unequal this
+ * shows it, however many lines there are.
+ */
+static int prove_by_size(struct arena *a, const struct arena_shape *s,
+                         bool *holds, struct error *err)
+{
+    if (!*holds || s->index == ARENA_UNEQUAL || s->same != s->sets * a->unit)
+        return 0;
+    const int status = fits_exactly(a, s->lines * a->unit, s->ways, holds, err);
+    if (status != ERR_UNSUPPORTED)
+        return status;
+    /* Lists of random lines prove it, if they can be as long as a set. */
+    *holds = s->ways + 1 <= ARENA_PLACES;
+    return 0;
+}
+
+/*
  * Lines at random places, not at even steps, must fit where the shape says so,
  * and not where it says no: of many sets; as many of one set as it has ways;
  * and one more.  Tried some times; one wrong answer refutes it.
@@ -559,7 +599,7 @@ static int prove(struct arena *a, struct arena_shape *s, struct error *err)
     rng_seed(&rng, s->lines);
     struct cache *const model = model_of(a, s);
     bool holds = true;
-    int status = 0;
+    int status = prove_by_size(a, s, &holds, err);
     for (int i = 0; holds && status == 0 && i < TIMES; i++) {
         if (prove_one(a, s, model, &rng, false, many, true, &holds, err) != 0 ||
             prove_one(a, s, model, &rng, true, s->ways, true, &holds, err) !=
