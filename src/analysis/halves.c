@@ -57,10 +57,11 @@ static bool first_of_block(const struct halves_samples *s, size_t i,
     return true;
 }
 
-/* Samples within half of the way between the halves from one of them. */
+/* Samples within half of the way between the halves from one of them, or within
+ * a few cycles, where there is hardly any way. */
 static bool counts(const struct halves *h, double cycles)
 {
-    const double off = (h->far - h->near) / 2;
+    const double off = fmax((h->far - h->near) / 2, apart_least);
     return cycles >= h->near - off && cycles <= h->far + off;
 }
 
@@ -123,8 +124,10 @@ void halves_find(const struct halves_samples *s, unsigned low, unsigned high,
     struct parity parity;
     bits_above(s, stats_median(s->cycles, s->count), NULL, low, high, &parity);
     halves_of_bits(s, high, parity.bits, h, NULL);
-    if (h->bits == 0)
+    if (h->bits == 0) {
+        h->agrees = h->next = parity.next;
         return;
+    }
     bits_above(s, (h->near + h->far) / 2, h, low, high, &parity);
     halves_of_bits(s, high, parity.bits, h, NULL);
     h->next = parity.next;

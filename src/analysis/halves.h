@@ -17,7 +17,7 @@
 #include <stdint.h>
 
 struct halves {
-    uint64_t bits;
+    uint64_t bits;    /* 0: none, and what agrees is with the best there are */
     double near, far; /* medians */
     double kept;      /* share of the samples that is not far off both */
     double agrees;    /* share of these on their half's side of the middle */

@@ -98,6 +98,7 @@ START_TEST(one_heap_has_no_halves)
     ck_assert(!halves_clear(&h));
     ck_assert(!halves_hinted(&h));
     ck_assert_double_lt(h.agrees, 0.7);
+    ck_assert_double_gt(h.agrees, 0.5);
 }
 END_TEST
 
