@@ -33,7 +33,7 @@ static const char *const gives[] = {
  * to tell two sizes from the rest.  Latencies above a miss are spikes, and are
  * cut down to it, since the reduction squares them. */
 enum { SIZES = 28, LOADS = 500, SEGMENT_LEAST = 3, CHANGES = 8 };
-enum { RESOLUTION = 2 }; /* steps */
+enum { RESOLUTION = 3 }; /* steps */
 static const double alpha = 0.05;
 
 struct sizes {
@@ -136,8 +136,8 @@ static int ask(struct lab *lab, const struct level_row *row,
 {
     struct finding *const f =
         lab_finding(lab, row->component, "size_by_change");
-    if (facts->size == 0) {
-        finding_none(f, "where to look is not known");
+    if (facts->size == 0 || facts->line_bound || facts->soft) {
+        finding_none(f, "where to look, or at what distance, is not known");
         return 0;
     }
     const struct sizes sizes = sizes_around(row, facts);

@@ -15,6 +15,7 @@
  */
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/buf.h"
 #include "base/mem.h"
@@ -388,10 +389,27 @@ static void leave_out(struct inquiry *q, const char *why)
         finding_none(q->next_sharing, "%s", why);
 }
 
+/* True if a cache surely has room for two groups, so that what one warp brought
+ * in is still there when the others look for it. */
+static bool has_room(const struct inquiry *q)
+{
+    for (int i = 0; i < LEVEL_COUNT; i++)
+        if (strcmp(level_table[i].component, q->row->component) == 0) {
+            const struct level_facts *const f = &q->lab->facts[i];
+            return f->size == 0 || f->line == 0 ||
+                   f->size / f->line >= 2 * (NEAREST_LINES + 1);
+        }
+    return true;
+}
+
 static int ask(struct inquiry *q, struct error *err)
 {
     if (!q->nearest->present) {
         leave_out(q, q->nearest->why);
+        return 0;
+    }
+    if (!has_room(q)) {
+        leave_out(q, "it has too few lines to keep some for a while");
         return 0;
     }
     if (q->row->memory_is_own && q->nearest->overfill == 0) {

@@ -156,9 +156,8 @@ void results_drop(struct results *results, const struct finding *finding)
     size_t i = 0;
     while (results->findings[i] != finding)
         i++;
-    results->dropped =
-        xreallocarray(results->dropped, results->dropped_count + 1,
-                      sizeof *results->dropped);
+    results->dropped = xreallocarray(
+        results->dropped, results->dropped_count + 1, sizeof *results->dropped);
     results->dropped[results->dropped_count++] = xstrdup(finding->id);
     finding_clear(results->findings[i]);
     free(results->findings[i]);

@@ -265,13 +265,12 @@ static void find_reasons(struct inquiry *q)
     else if (!q->known)
         q->why[P2] = q->why[P3] = q->why[P5] = "the page of a TLB is not known";
     else if (t->levels == 1)
-        q->why[P3] = q->why[P5] = "no second TLB shows";
+        q->why[P2] = q->why[P3] = q->why[P5] =
+            "one TLB shows, and what it misses may be found in a second that "
+            "holds all, or by a walk";
     else if (q->all.count == 0)
         q->why[P3] = q->why[P5] = "there is too little memory to push pages "
                                   "out of the second TLB";
-    if (q->why[P2] == NULL && t->levels == 1 && !t->tlb[0].in_order)
-        q->why[P2] = "how many pages push others out of the first TLB is a "
-                     "matter of chance, and no second shows";
     if (q->why[P2] == NULL && q->some.count == 0)
         q->why[P2] = "the second TLB holds too little more than the first";
     if (t->window == 0)
@@ -304,8 +303,10 @@ static void report(struct inquiry *q, const char *load)
                  c = value_list();
     struct buf because = {0};
     for (int i = 0; i < PATTERNS; i++) {
+        /* That there is no window is known; of TLBs only that none shows. */
         value_push(&list, q->why[i] == NULL ? value_number(q->cycles[i])
-                                            : value_text("none"));
+                          : i == P6         ? value_text("none")
+                                            : value_text("unknown"));
         value_push(&a, value_text(data[i]));
         value_push(&b, value_text(tlb_l1[i]));
         value_push(&c, value_text(tlb_l2[i]));

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/counts.h"
 #include "analysis/stats.h"
 #include "base/mem.h"
 #include "study/arena.h"
@@ -173,6 +174,7 @@ enum {
  * names in each, and only the unevenness can be summed. */
 struct weighing {
     size_t victims[WAYS_WEIGHED], found, launches;
+    size_t loads[WAYS_WEIGHED + 1], unknown[WAYS_WEIGHED + 1];
     double unevenness;
 };
 
@@ -205,6 +207,10 @@ static int weigh(struct inquiry *q, struct weighing *w, struct error *err)
                        &loads, &count, err);
         const size_t found =
             status == 0 ? policy_victims(loads, count, ways, here) : 0;
+        for (size_t i = 0; i < count; i++) {
+            w->loads[loads[i].line]++;
+            w->unknown[loads[i].line] += loads[i].outcome == LOAD_UNKNOWN;
+        }
         free(loads);
         if (status != 0)
             return status;
@@ -219,6 +225,22 @@ static int weigh(struct inquiry *q, struct weighing *w, struct error *err)
         w->launches = 1;
     }
     return 0;
+}
+
+/* True if the clock could not tell some line's loads far more often than those
+ * of others: what is lost then is not lost by chance, and shares are skewed. */
+static bool is_skewed(const struct weighing *w, uint32_t ways)
+{
+    size_t loads = 0, unknown = 0;
+    for (uint32_t i = 0; i <= ways; i++) {
+        loads += w->loads[i];
+        unknown += w->unknown[i];
+    }
+    for (uint32_t i = 0; i <= ways; i++)
+        if (counts_more(w->unknown[i], w->loads[i], unknown - w->unknown[i],
+                        loads - w->loads[i], 1e-6))
+            return true;
+    return false;
 }
 
 /* Deviations from even shares. */
@@ -291,7 +313,7 @@ static int find_weights(struct inquiry *q, const struct policy_load *loads,
         return err->code;
     finding_protocol(q->finding[POLICY], "victims",
                      value_number((double)w.found));
-    if (w.found < VICTIMS_LEAST)
+    if (w.found < VICTIMS_LEAST || is_skewed(&w, ways))
         return 0;
     const double uneven = deviations(&w, ways);
     finding_protocol(q->finding[POLICY], "uneven", value_number(uneven));

@@ -127,10 +127,10 @@ static void put_cache(struct truths *t, const char *component,
     const double miss = cost_at(path, row->level + 1);
     put(t, component, "size", true, (double)bytes, 0)->bound =
         bytes >= row->limits.most || is_vague(profile, row);
-    /* To two steps of some 1/56 of the size, but of whole lines. */
+    /* To three steps of some 1/56 of the size, but of whole lines. */
     if (row->path != PATH_GLOBAL_CG && 2 * bytes < row->limits.most)
         put(t, component, "size_by_change", true, (double)bytes,
-            3 * fmax((double)shape->line, (double)bytes / 56));
+            4 * fmax((double)shape->line, (double)bytes / 56));
     put(t, component, "line", true, (double)shape->line, 0)->bound =
         2 * bytes >= row->limits.most || shape->line <= row->limits.apart;
     put(t, component, "sector", true, (double)shape->sector, 0)->bound =

@@ -325,18 +325,19 @@ static const char example_tree[] =
     "SM\n"
     "│\n"
     "├─ constant L1.5\n"
-    "│     size             ≥ 64 KiB: a module may hold 64 KiB of constants\n"
-    "│\n"
-    "├─ TLB L2\n"
-    "│     set ways         17, 8 (derived)\n"
+    "│     size                ≥ 64 KiB: a module may hold 64 KiB of "
+    "constants\n"
     "│\n"
     "└─ L1 cache\n"
-    "   │  size             16 KiB\n"
-    "   │  policy           not measured: the budget was spent\n"
-    "   │  latency          32.06 cycles (32.1 ns)\n"
+    "   │  size                16 KiB\n"
+    "   │  policy              not measured: the budget was spent\n"
+    "   │  latency             32.06 cycles (32.1 ns)\n"
     "   │\n"
     "   └─ memory\n"
-    "         size          5 GiB (reported)\n";
+    "      │  size             5 GiB (reported)\n"
+    "      │\n"
+    "      └─ TLB L2\n"
+    "            set ways      17, 8 (derived)\n";
 
 START_TEST(text_shows_the_hierarchy_as_a_tree)
 {
