@@ -60,6 +60,7 @@ struct level_facts {
     uint64_t fits, overflows;
     /* What the level holds at the cost `hit`, where that is less; else 0. */
     uint64_t near_fits, near_overflows;
+    bool doubtful;  /* rings show no edge: misses are in doubt */
     bool soft;      /* larger rings cost more little by little */
     bool far_stays; /* what lies far is not copied to where it is near */
     uint64_t sector, line, size; /* B; 0: not known */

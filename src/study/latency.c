@@ -189,6 +189,10 @@ static void report_penalty(struct lab *lab, enum level_id id,
         finding_none(f, "%s", lab->facts[id].why);
         return;
     }
+    if (lab->facts[id].doubtful) {
+        finding_none(f, "what a miss costs is in doubt: rings show no edge");
+        return;
+    }
     if (miss->experiment == NULL || hit->experiment == NULL) {
         finding_none(f, "%s",
                      hit->experiment == NULL

@@ -85,6 +85,11 @@ static void conclude(const struct lab *lab, struct finding *f,
                      100 * share);
         return;
     }
+    if ((gap & (gap - 1)) != 0) {
+        finding_none(f, "slow loads come every %zu B, which no sector is",
+                     gap * row->apart);
+        return;
+    }
     facts->sector = gap * row->apart;
     facts->sector_bound = is_bound(lab, row, facts->sector);
     finding_set(f, facts->sector_bound ? STATUS_AT_MOST : STATUS_MEASURED,

@@ -615,6 +615,22 @@ static uint64_t stride_of(const struct lab *lab, const struct level_row *row,
     return before > 0 && before < facts->line ? before : facts->line;
 }
 
+/* Where rings of such lines have no edge, the lines are in doubt, too, and what
+ * was taken for a miss. */
+static void doubt_lines(struct asked *a, struct level_facts *facts)
+{
+    static const char *const attributes[] = {"line", "sector"};
+    facts->line = facts->sector = 0;
+    facts->doubtful = true;
+    for (size_t i = 0; i < COUNT_OF(attributes); i++) {
+        struct finding *const f =
+            results_edit(a->lab->results, a->row->component, attributes[i]);
+        if (f != NULL)
+            finding_none(f, "rings of such lines show no edge, so that it is "
+                            "in doubt");
+    }
+}
+
 static int ask(struct lab *lab, const struct level_row *row,
                struct level_facts *facts, struct error *err)
 {
@@ -662,6 +678,7 @@ static int ask(struct lab *lab, const struct level_row *row,
                      "no ring between %" PRIu64 " and %" PRIu64
                      " B was the largest without misses",
                      facts->fits - facts->fits / 8, 2 * facts->overflows);
+        doubt_lines(&a, facts);
         return 0;
     }
     return conclude(&a, facts, &edge, err);

@@ -136,7 +136,8 @@ static void put_cache(struct truths *t, const char *component,
     put(t, component, "sector", true, (double)shape->sector, 0)->bound =
         shape->sector <= row->limits.apart;
     put(t, component, "latency", true, hit, doubt(hit));
-    put(t, component, "miss_penalty", true, miss - hit, doubt(miss));
+    put(t, component, "miss_penalty", true, miss - hit,
+        doubt(miss) + doubt(hit));
 }
 
 static void put_absent(struct truths *t, const char *component)
