@@ -131,12 +131,20 @@ static void conclude(struct lab *lab, const struct level_row *row,
     compare(lab, row, facts, before, RESOLUTION * (double)sizes->step);
 }
 
+/* Sizes are tried at the distance of lines: these must be known for certain. */
+static bool has_size(const struct lab *lab, const struct level_row *row)
+{
+    const struct finding *const f =
+        results_edit(lab->results, row->component, "size");
+    return f != NULL && f->status == STATUS_MEASURED;
+}
+
 static int ask(struct lab *lab, const struct level_row *row,
                struct level_facts *facts, struct error *err)
 {
     struct finding *const f =
         lab_finding(lab, row->component, "size_by_change");
-    if (facts->size == 0 || facts->line_bound || facts->soft) {
+    if (facts->size == 0 || facts->soft || !has_size(lab, row)) {
         finding_none(f, "where to look, or at what distance, is not known");
         return 0;
     }

@@ -543,13 +543,15 @@ static int find_neighbours_cost(struct arena *a, const uint64_t *places,
     return arena_list_overflows(a, beside, count, base, &over, err);
 }
 
-/* Picks lines and asks whether they fit as they should. */
+/* Picks lines and asks whether they fit as they should.  `many` is what hits
+ * cost among lines of many sets; of one set that is all of the cache, too. */
 static int prove_one(struct arena *a, const struct arena_shape *s,
                      const struct cache *model, struct rng *rng, bool one,
-                     size_t wanted, bool fits, bool *holds, struct error *err)
+                     size_t wanted, bool fits, double *many, bool *holds,
+                     struct error *err)
 {
     uint64_t places[ARENA_PLACES];
-    double base = 0;
+    double base = one ? *many : 0;
     bool over;
     if (!*holds || wanted > ARENA_PLACES)
         return 0;
@@ -563,6 +565,8 @@ static int prove_one(struct arena *a, const struct arena_shape *s,
         arena_list_overflows(a, places, found, &base, &over, err) != 0)
         return err->code;
     *holds = over != fits;
+    if (!one)
+        *many = base;
     log_say(LOG_DEBUG, "proof: %zu lines%s %s, hits cost %.0f", found,
             one ? " of a set" : "", over ? "do not fit" : "fit", base);
     return 0;
@@ -601,11 +605,13 @@ static int prove(struct arena *a, struct arena_shape *s, struct error *err)
     bool holds = true;
     int status = prove_by_size(a, s, &holds, err);
     for (int i = 0; holds && status == 0 && i < TIMES; i++) {
-        if (prove_one(a, s, model, &rng, false, many, true, &holds, err) != 0 ||
-            prove_one(a, s, model, &rng, true, s->ways, true, &holds, err) !=
-                0 ||
-            prove_one(a, s, model, &rng, true, s->ways + 1, false, &holds,
-                      err) != 0)
+        double base = 0;
+        if (prove_one(a, s, model, &rng, false, many, true, &base, &holds,
+                      err) != 0 ||
+            prove_one(a, s, model, &rng, true, s->ways, true, &base, &holds,
+                      err) != 0 ||
+            prove_one(a, s, model, &rng, true, s->ways + 1, false, &base,
+                      &holds, err) != 0)
             status = err->code;
     }
     cache_free(model);

@@ -207,7 +207,8 @@ static int weigh(struct inquiry *q, struct weighing *w, struct error *err)
                        &loads, &count, err);
         const size_t found =
             status == 0 ? policy_victims(loads, count, ways, here) : 0;
-        for (size_t i = 0; i < count; i++) {
+        /* The first loads of a launch cost what they cost. */
+        for (size_t i = ways + 1; i < count; i++) {
             w->loads[loads[i].line]++;
             w->unknown[loads[i].line] += loads[i].outcome == LOAD_UNKNOWN;
         }
