@@ -1166,6 +1166,19 @@ static bool is_found(const struct inquiry *q, size_t level, int i)
     return q->finding[level][i]->value.kind != VALUE_NONE;
 }
 
+/* Slow pages that make no whole of any TLB may be slow for other reasons. */
+static void doubt_pages(struct inquiry *q)
+{
+    for (size_t level = 0; level < q->t->levels; level++)
+        if (is_found(q, level, ENTRIES))
+            return;
+    for (size_t level = 0; level < q->t->levels; level++)
+        if (is_found(q, level, PAGE))
+            finding_none(q->finding[level][PAGE],
+                         "of no TLB the entries are known, so that what makes "
+                         "pages slow is in doubt");
+}
+
 /* Takes away what there is nothing of: levels beyond those that show, and ways
  * of one number where sets have unequal ways, or the other way round. */
 static void drop_absent(struct inquiry *q)
@@ -1197,8 +1210,10 @@ static int run(struct lab *lab, struct error *err)
     const int status = inquire(&q, err);
     free(q.deals);
     terrain_done(&q.terrain);
-    if (status == 0)
+    if (status == 0) {
+        doubt_pages(&q);
         drop_absent(&q);
+    }
     return status;
 }
 

@@ -270,7 +270,7 @@ START_TEST(an_sm_without_a_block_is_named)
     struct samples samples;
     struct error err;
     ASSERT_FAILS(prober_run(prober, "chase sm=7", &samples, NULL, &err),
-                 ERR_DEVICE, err, "SM 7 to 7 in 5 launches");
+                 ERR_DEVICE, err, "the first of which is 7, in 5 launches");
     prober_free(prober);
     fake_device_close(&fake);
 }
