@@ -13,38 +13,8 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "base/text.h"
 #include "truth/component.h"
 #include "truth/truth.h"
-
-/* Which claims are made, by id; the first row that matches counts. */
-static const struct {
-    const char *ids;
-    bool made;
-} switches[] = {
-    {"tlb*",              true},
-    {"memory.patterns_*", true},
-    {"*.shares_with",     true},
-    {"*.per_sm",          true},
-    {"*.copy_of_warp",    true},
-    {"*.sms_sharing",     true},
-    {"const_*",           true},
-    {"local.*",           true},
-    {"*.sets",            true},
-    {"*.ways",            true},
-    {"*.set_ways",        true},
-    {"*.set_bits",        true},
-    {"*.policy",          true},
-    {"*.policy_weights",  true},
-};
-
-static bool is_made(const char *id)
-{
-    for (size_t i = 0; i < COUNT_OF(switches); i++)
-        if (text_glob(switches[i].ids, id))
-            return switches[i].made;
-    return true;
-}
 
 /* MAY: need not be found, but what is found must be right. */
 enum need { MUST, MAY, NEVER };
@@ -346,8 +316,7 @@ static void claim(struct check *c, const char *component, const char *attribute,
 {
     char id[64];
     snprintf(id, sizeof id, "%s.%s", component, attribute);
-    if (c->seen->all || is_made(id))
-        settle(c, id, need, expected, same);
+    settle(c, id, need, expected, same);
     json_decref(expected);
 }
 

@@ -24,7 +24,6 @@ struct run_seen {
     uint64_t seed;
     const json_t *findings; /* of the report in JSON */
     struct buf *rows;
-    bool all; /* claim also what is switched off */
 };
 
 /* Adds to the verdict, and a row for each finding that is wrong or missing. */

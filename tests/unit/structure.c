@@ -17,8 +17,7 @@ static struct verdict judge(const struct profile *profile, const char *json,
     const struct run_seen seen = {.profile = profile,
                                   .name = "judged",
                                   .findings = findings,
-                                  .rows = rows,
-                                  .all = true};
+                                  .rows = rows};
     struct verdict verdict = {0};
     structure_compare(&seen, &verdict);
     json_decref(findings);
