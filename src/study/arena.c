@@ -25,12 +25,11 @@
 #include "base/mem.h"
 
 enum {
-    LAPS = 6,          /* timed at first, fewer of long lists … */
-    LAPS_LEAST = 3,    /* … but not fewer than these … */
-    LAPS_MORE = 64,    /* … and then more, where it is not yet sure */
-    TAKES_MOST = 24,   /* launches to be sure */
-    KEPT_MOST = 7000,  /* loads that one launch keeps */
-    APART_MOST = 1000, /* of lists with filler between */
+    LAPS = 6,         /* timed at first, fewer of long lists … */
+    LAPS_LEAST = 3,   /* … but not fewer than these … */
+    LAPS_MORE = 64,   /* … and then more, where it is not yet sure */
+    TAKES_MOST = 24,  /* launches to be sure */
+    KEPT_MOST = 7000, /* loads that one launch keeps */
     DRAWS_MOST = 500,
     SETTLE_MOST = 60000 /* loads to settle with */
 };
@@ -105,7 +104,7 @@ static int find_base(struct arena *a, const struct segment *list, double *base,
 {
     enum { NEAR = 512 * 1024 };
     *base = a->hit;
-    if (a->skew > 0 || list->step * list->count < NEAR)
+    if (list->step * list->count < NEAR)
         return 0;
     const struct segment beside = {list->start, list->count,
                                    list->step + a->unit};
@@ -180,7 +179,7 @@ static uint64_t settling(const struct arena *a, uint64_t count, int attempt)
     return laps[attempt] < most ? laps[attempt] : most;
 }
 
-/* Without filler: laps and random visits that settle, laps that are timed. */
+/* Laps and random visits that settle, laps that are timed. */
 static uint64_t write_laps(const struct arena *a, const struct segment *list,
                            uint64_t first, unsigned take, struct buf *steps)
 {
@@ -199,32 +198,18 @@ static uint64_t write_laps(const struct arena *a, const struct segment *list,
     return timed;
 }
 
-/* With filler all laps are kept, since filler comes only before loads that are;
- * the first are thrown away. */
-static uint64_t write_laps_apart(const struct segment *list, uint64_t *first,
-                                 struct buf *steps)
-{
-    const uint64_t most = APART_MOST / list->count;
-    *first = most > 2 * LAPS ? most - LAPS : most / 2;
-    put_laps(steps, most, "!", list);
-    return most - *first;
-}
-
 static int time_laps(struct arena *a, const struct segment *list, int attempt,
                      unsigned take, double base, struct laps *laps, char **name,
                      struct error *err)
 {
     struct samples s;
     struct buf steps = {0};
-    uint64_t first = settling(a, list->count, attempt), skip = 0, timed;
-    if (a->filler.count > 0)
-        timed = write_laps_apart(list, &skip, &steps);
-    else
-        timed = write_laps(a, list, first, take, &steps);
+    const uint64_t first = settling(a, list->count, attempt);
+    const uint64_t timed = write_laps(a, list, first, take, &steps);
     if (visit(a, list, &steps, take, &s, name, err) != 0)
         return err->code;
     double *const cycles = cycles_of(&s);
-    count_laps(a, cycles + skip * list->count, list->count, timed, base, laps);
+    count_laps(a, cycles, list->count, timed, base, laps);
     free(cycles);
     samples_free(&s);
     return 0;
@@ -278,11 +263,10 @@ static void keep_name(struct arena *a, bool yes, char *name)
 int arena_overflows(struct arena *a, uint64_t start, uint64_t step,
                     uint64_t count, bool *yes, struct error *err)
 {
-    const struct segment list = {start, count, step + a->skew};
+    const struct segment list = {start, count, step};
     double base;
     if (list.start + list.step * count > a->span ||
-        count > KEPT_MOST / LAPS_LEAST ||
-        (a->filler.count > 0 && count > APART_MOST / (2 * LAPS_LEAST)))
+        count > KEPT_MOST / LAPS_LEAST)
         return error_set(err, ERR_UNSUPPORTED,
                          "%" PRIu64 " places, %" PRIu64 " B apart, are more "
                          "than can be tried",
@@ -399,9 +383,7 @@ static int try_eviction(struct arena *a, const struct segment *group,
     struct samples s;
     struct buf steps = {0};
     const uint64_t w = group->count;
-    put_laps(&steps, settling(a, w, attempt), a->filler.count > 0 ? "!" : "",
-             group);
-    const size_t skip = a->filler.count > 0 ? settling(a, w, attempt) * w : 0;
+    put_laps(&steps, settling(a, w, attempt), "", group);
     put(&steps, "!", group);
     for (size_t i = 0; i < count; i++)
         put(&steps, "", &others[i]);
@@ -409,11 +391,11 @@ static int try_eviction(struct arena *a, const struct segment *group,
     if (visit(a, group, &steps, 0, &s, NULL, err) != 0)
         return err->code;
     double *const cycles = cycles_of(&s);
-    const double base = fmax(a->hit, stats_median(cycles + skip, w));
+    const double base = fmax(a->hit, stats_median(cycles, w));
     size_t before = 0, after = 0;
     for (uint64_t i = 0; i < w; i++) {
-        before += judge(a, base, cycles[skip + i]) != LOAD_HIT;
-        after += judge(a, base, cycles[skip + w + i]) != LOAD_HIT;
+        before += judge(a, base, cycles[i]) != LOAD_HIT;
+        after += judge(a, base, cycles[w + i]) != LOAD_HIT;
     }
     *valid = before == 0;
     *yes = after > 0;
@@ -453,11 +435,10 @@ static int try_which(struct arena *a, const struct segment *groups,
     struct samples s;
     struct buf steps = {0};
     size_t each = 0;
-    const bool apart = a->filler.count > 0;
-    const uint64_t laps = apart ? 3 : settling(a, ARENA_PLACES, 0);
+    const uint64_t laps = settling(a, ARENA_PLACES, 0);
     for (uint64_t lap = 0; lap < laps; lap++)
         for (size_t i = 0; i < count; i++)
-            put(&steps, apart ? "!" : "", &groups[i]);
+            put(&steps, "", &groups[i]);
     for (size_t i = 0; i < count; i++) {
         put(&steps, "!", &groups[i]);
         each += groups[i].count;
@@ -468,12 +449,11 @@ static int try_which(struct arena *a, const struct segment *groups,
     if (visit(a, groups, &steps, 0, &s, NULL, err) != 0)
         return err->code;
     double *const cycles = cycles_of(&s);
-    const size_t skip = apart ? laps * each : 0;
-    const double base = fmax(a->hit, stats_median(cycles + skip, each));
-    size_t at = skip;
+    const double base = fmax(a->hit, stats_median(cycles, each));
+    size_t at = 0;
     bool stayed = true;
     for (size_t i = 0; i < each; i++)
-        stayed = stayed && judge(a, base, cycles[skip + i]) == LOAD_HIT;
+        stayed = stayed && judge(a, base, cycles[i]) == LOAD_HIT;
     bool any = false;
     for (size_t i = 0; stayed && i < count; at += groups[i++].count) {
         bool missed = false;

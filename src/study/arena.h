@@ -1,6 +1,6 @@
 /*
  * Which lines push each other out: questions to one cache, asked through the
- * probe `visit`.  A TLB is asked as a cache whose line is a page.
+ * probe `visit`.
  *
  * What is asked holds for every index and every policy.  Lines fit if all of
  * them can be there at once: then, once they have settled, no load misses.  If
@@ -17,17 +17,14 @@
 
 struct arena {
     struct lab *lab;
-    struct finding *finding; /* whose evidence the last experiments become */
-    const char *reader;      /* of the probe `visit`: "global.ca" */
-    uint64_t unit;           /* bytes of a line, or of a page */
-    uint64_t span;           /* offsets that may be used, B */
-    uint64_t skew;           /* bytes added to each step: spreads pages over the
-                                sets of the caches that hold the data */
-    bool lasting;            /* holds what was there before the launch */
-    double hit, miss;        /* cycles of loads in a visit */
-    /* Loads before each lap that empty what lies in front (const_l1 before
-     * const_l15): `count` of them, `step` apart, `shift` after the lap's first;
-     * count 0: none. */
+    const char *reader; /* of the probe `visit`: "global.ca" */
+    uint64_t unit;      /* bytes of a line */
+    uint64_t span;      /* offsets that may be used, B */
+    bool lasting;       /* holds what was there before the launch */
+    double hit, miss;   /* cycles of loads in a visit */
+    /* Loads before each that is drawn (arena_draw) that empty what lies in
+     * front, as const_l1 before const_l15: `count` of them, `step` apart,
+     * `start` after the list's first; count 0: none. */
     struct segment filler;
     char *fits, *overflows; /* the last experiments that did, for evidence */
 };

@@ -150,7 +150,7 @@ static int draw(struct inquiry *q, uint64_t lines, size_t visits,
                 unsigned takes, struct policy_load **loads, size_t *count,
                 struct error *err)
 {
-    const struct segment list = {0, lines, q->shape.same + q->arena.skew};
+    const struct segment list = {0, lines, q->shape.same};
     *loads = NULL;
     *count = 0;
     for (unsigned take = 1; take <= takes; take++)
@@ -163,7 +163,7 @@ static int draw(struct inquiry *q, uint64_t lines, size_t visits,
 /* Loads of one launch: few, since a load that is disturbed ends what can be
  * followed; and ways of which shares are told apart. */
 enum {
-    FOLLOWED = 500,
+    FOLLOWED = 250,
     FOLLOWED_LASTING = 1500, /* unevenness shows in long sequences only */
     VICTIMS_LEAST = 3000,
     VICTIMS_LASTING = 12000,
