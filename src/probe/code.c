@@ -358,13 +358,14 @@ static struct place placed(const struct code *c, uint64_t start, uint64_t first)
                           (int64_t)(first + c->last * c->block)};
 }
 
-static struct place place_of(struct prober *prober, const struct code *c,
-                             const char *ptx)
+static struct place place_of(struct prober *prober, const struct experiment *e,
+                             const struct code *c, const char *ptx)
 {
     const void *cubin;
     size_t length, bytes = 0;
     struct machine_loop loop;
-    if (prober_code(prober, ptx, &cubin, &length) != 0)
+    struct error ignored;
+    if (prober_code(prober, e, &cubin, &length, &ignored) != 0)
         return placed(
             c,
             MACHINE_BYTES * instructions_before(ptx, c->flush > 0 ? "\nTIMED0:"
@@ -508,7 +509,7 @@ static int once(struct prober *prober, const struct experiment *e,
         status = run_until_done(prober, k, &c, &b, out, err);
         if (status == 0)
             add_rows(&c, out, out + b.out_words,
-                     place_of(prober, &c, buf_string(&ptx)), samples);
+                     place_of(prober, e, &c, buf_string(&ptx)), samples);
         free(out);
     }
     buf_free(&ptx);

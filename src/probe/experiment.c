@@ -133,6 +133,21 @@ static int read_list(const struct param *p, const char *text, char **value,
     return 0;
 }
 
+/* Runs of white space are one blank. */
+static char *squeezed(const char *text)
+{
+    struct buf out = {0};
+    buf_text(&out, "");
+    for (; *text != '\0'; text++) {
+        const bool space = strchr(" \t\n\r", *text) != NULL;
+        if (!space)
+            buf_append(&out, text, 1);
+        else if (out.length > 0 && out.data[out.length - 1] != ' ')
+            buf_text(&out, " ");
+    }
+    return buf_take(&out);
+}
+
 static int read_value(const struct param *p, const char *text, char **value,
                       struct error *err)
 {
@@ -144,7 +159,7 @@ static int read_value(const struct param *p, const char *text, char **value,
     case PARAM_LIST:
         return read_list(p, text, value, err);
     case PARAM_TEXT:
-        *value = xstrdup(text);
+        *value = squeezed(text);
         return 0;
     }
     return 0;
@@ -192,15 +207,37 @@ static int fill_defaults(struct experiment *e, struct error *err)
     return 0;
 }
 
+/* The next word, ended with \0: up to white space that is not in quotes, which
+ * are taken away.  NULL at the end. */
+static char *next_word(char **rest)
+{
+    char *from = *rest + strspn(*rest, " \t\n"), *to = from;
+    char *const word = from;
+    bool quoted = false;
+    if (*from == '\0')
+        return NULL;
+    for (; *from != '\0'; from++) {
+        if (*from == '\'')
+            quoted = !quoted;
+        else if (!quoted && strchr(" \t\n", *from) != NULL)
+            break;
+        else
+            *to++ = *from;
+    }
+    *rest = *from != '\0' ? from + 1 : from;
+    *to = '\0';
+    return word;
+}
+
 int experiment_parse(const char *text, struct experiment *e, struct error *err)
 {
     *e = (struct experiment){0};
     char *const copy = xstrdup(text);
-    char *rest = NULL;
-    const char *const name = strtok_r(copy, " \t\n", &rest);
+    char *rest = copy;
+    const char *const name = next_word(&rest);
     int status = find_probe(name != NULL ? name : "", &e->probe, err);
     char *pair;
-    while (status == 0 && (pair = strtok_r(NULL, " \t\n", &rest)) != NULL)
+    while (status == 0 && (pair = next_word(&rest)) != NULL)
         status = take_pair(e, pair, err);
     if (status == 0)
         status = fill_defaults(e, err);
@@ -217,13 +254,19 @@ void experiment_free(struct experiment *e)
     *e = (struct experiment){0};
 }
 
+static void write_pair(struct buf *text, const char *name, const char *value)
+{
+    const char *const quote = strchr(value, ' ') != NULL ? "'" : "";
+    buf_printf(text, " %s=%s%s%s", name, quote, value, quote);
+}
+
 char *experiment_text(const struct experiment *e)
 {
     struct buf text = {0};
     buf_text(&text, e->probe->name);
     for (size_t i = 0; e->probe->params[i].name != NULL; i++)
         if (strcmp(e->value[i], e->probe->params[i].fallback) != 0)
-            buf_printf(&text, " %s=%s", e->probe->params[i].name, e->value[i]);
+            write_pair(&text, e->probe->params[i].name, e->value[i]);
     return buf_take(&text);
 }
 

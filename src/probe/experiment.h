@@ -6,7 +6,10 @@
  * Studies, the command line, recordings and the evidence of findings all use
  * this text.  Its canonical form lists the parameters that differ from their
  * defaults, in the order of the probe's table, numbers in decimal; so the text
- * names the experiment and outlives changes of the kernels.
+ * names the experiment and outlives changes of the kernels.  A value with
+ * blanks stands in single quotes:
+ *
+ *     isa snippet='add.u32 %r0, %r0, %r1;' level=0
  */
 #ifndef SONDE_PROBE_EXPERIMENT_H
 #define SONDE_PROBE_EXPERIMENT_H

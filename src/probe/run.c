@@ -4,16 +4,25 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/stop.h"
 #include "probe/record.h"
 
-/* The assembler's optimisation level, the driver's own default for programs. */
+/* The assembler's optimisation level where an experiment names none. */
 enum { LEVEL = 3 };
+
+static int level_of(const struct experiment *e)
+{
+    return experiment_has(e, "level") ? (int)experiment_number(e, "level")
+                                      : LEVEL;
+}
 
 struct loaded {
     char *ptx;
+    int level;
+    uint64_t hash; /* of the text */
     struct module *module;
 };
 
@@ -77,43 +86,45 @@ size_t prober_experiments(const struct prober *p)
     return p->experiments;
 }
 
+static struct module *loaded_module(const struct prober *p,
+                                    const struct source *source, uint64_t hash)
+{
+    for (size_t i = 0; i < p->loaded_count; i++) {
+        const struct loaded *const l = &p->loaded[i];
+        if (l->hash == hash && l->level == source->level &&
+            strcmp(l->ptx, source->ptx) == 0)
+            return l->module;
+    }
+    return NULL;
+}
+
 /* The module of a program, loaded once. */
-static int load_module(struct prober *p, const char *ptx,
+static int load_module(struct prober *p, const struct source *source,
                        struct module **module, struct error *err)
 {
-    for (size_t i = 0; i < p->loaded_count; i++)
-        if (strcmp(p->loaded[i].ptx, ptx) == 0) {
-            *module = p->loaded[i].module;
-            return 0;
-        }
-    const struct source source = {.ptx = ptx, .level = LEVEL};
-    if (device_load(p->device, &source, module, err) != 0)
+    const uint64_t hash = hash_text(HASH_START, source->ptx);
+    *module = loaded_module(p, source, hash);
+    if (*module != NULL)
+        return 0;
+    if (device_load(p->device, source, module, err) != 0)
         return err->code;
     p->loaded =
         xreallocarray(p->loaded, p->loaded_count + 1, sizeof *p->loaded);
-    p->loaded[p->loaded_count++] =
-        (struct loaded){.ptx = xstrdup(ptx), .module = *module};
+    p->loaded[p->loaded_count++] = (struct loaded){.ptx = xstrdup(source->ptx),
+                                                   .level = source->level,
+                                                   .hash = hash,
+                                                   .module = *module};
     return 0;
 }
 
 int prober_load(struct prober *p, const char *ptx, const char *name,
                 struct kernel **kernel, struct error *err)
 {
+    const struct source source = {.ptx = ptx, .level = LEVEL};
     struct module *module;
-    if (load_module(p, ptx, &module, err) != 0)
+    if (load_module(p, &source, &module, err) != 0)
         return err->code;
     return device_kernel(p->device, module, name, kernel, err);
-}
-
-int prober_code(struct prober *p, const char *ptx, const void **data,
-                size_t *length)
-{
-    struct error ignored;
-    for (size_t i = 0; i < p->loaded_count; i++)
-        if (strcmp(p->loaded[i].ptx, ptx) == 0)
-            return device_code(p->device, p->loaded[i].module, data, length,
-                               &ignored);
-    return ERR_UNSUPPORTED;
 }
 
 static int module_of(struct prober *p, const struct experiment *experiment,
@@ -121,10 +132,21 @@ static int module_of(struct prober *p, const struct experiment *experiment,
 {
     struct buf ptx = {0};
     int status = experiment->probe->kernel(experiment, p->info, &ptx, err);
+    const struct source source = {.ptx = buf_string(&ptx),
+                                  .level = level_of(experiment)};
     if (status == 0)
-        status = load_module(p, buf_string(&ptx), module, err);
+        status = load_module(p, &source, module, err);
     buf_free(&ptx);
     return status;
+}
+
+int prober_code(struct prober *p, const struct experiment *experiment,
+                const void **data, size_t *length, struct error *err)
+{
+    struct module *module;
+    if (module_of(p, experiment, &module, err) != 0)
+        return err->code;
+    return device_code(p->device, module, data, length, err);
 }
 
 int prober_kernel(struct prober *p, const struct experiment *experiment,
@@ -159,8 +181,8 @@ void prober_prepare(struct prober *p, const char *const *texts, size_t count)
         if (experiment_parse(texts[i], &e, &ignored) != 0)
             continue;
         if (e.probe->kernel(&e, p->info, &ptx[i], &ignored) == 0)
-            sources[ready++] =
-                (struct source){.ptx = buf_string(&ptx[i]), .level = LEVEL};
+            sources[ready++] = (struct source){.ptx = buf_string(&ptx[i]),
+                                               .level = level_of(&e)};
         experiment_free(&e);
     }
     device_prepare(p->device, sources, ready, &ignored);
