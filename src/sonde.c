@@ -333,13 +333,16 @@ int sonde_report_file(const char *path, const char *format,
 
 /* ---- experiments by hand ---------------------------------------------- */
 
+/* A word that came with blanks came in quotes, which the shell took. */
 static char *experiment_words(const char *name, const char *const *parameters,
                               size_t count)
 {
     struct buf text = {0};
     buf_text(&text, name);
-    for (size_t i = 0; i < count; i++)
-        buf_printf(&text, " %s", parameters[i]);
+    for (size_t i = 0; i < count; i++) {
+        const bool quote = strchr(parameters[i], '\'') == NULL;
+        buf_printf(&text, quote ? " '%s'" : " %s", parameters[i]);
+    }
     return buf_take(&text);
 }
 

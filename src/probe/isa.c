@@ -1,0 +1,183 @@
+/*
+ * The probe `isa`: how long copies of an instruction, or of a snippet, take.
+ *
+ * One block on one SM runs the kernel of probe/timed.h.  A row a lap: cycles
+ * of the region with `copies` copies in each of the chains, and of the one
+ * with three times as many, from the first warp's beginning to the last one's
+ * end.  The first lap finds its code not yet cached.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "probe/run.h"
+#include "probe/timed.h"
+
+enum column { COLUMN_LAP = 1, COLUMN_SHORT, COLUMN_LONG };
+enum { REGIONS = 2, READS = 2, LAPS_MOST = 64 };
+
+static const struct param params[] = {
+    TIMED_PARAMS{"warps",           PARAM_NUMBER, "1", 1, TIMED_WARPS_MOST, NULL,
+                 "warps of the block"},
+    {"laps",              PARAM_NUMBER, "4", 2, LAPS_MOST, NULL, "laps"},
+    {0},
+};
+
+static const char *const columns[] = {"lap", "short", "long", NULL};
+
+/* Clock reads: [lap][region][warp][first, last]. */
+static const uint64_t *reads_of(const uint64_t *out, size_t lap, size_t region)
+{
+    return out + (lap * REGIONS + region) * TIMED_WARPS_MOST * READS;
+}
+
+static int64_t elapsed(const uint64_t *reads, unsigned warps)
+{
+    uint64_t first = reads[0], last = reads[1];
+    for (unsigned w = 1; w < warps; w++) {
+        const uint64_t *const own = reads + w * READS;
+        first = own[0] < first ? own[0] : first;
+        last = own[1] > last ? own[1] : last;
+    }
+    return (int64_t)(last - first);
+}
+
+static void add_rows(const uint64_t *out, size_t laps, unsigned warps,
+                     struct samples *samples)
+{
+    for (size_t lap = 0; lap < laps; lap++) {
+        int64_t *const row = samples_row(samples);
+        row[COLUMN_LAP] = (int64_t)lap;
+        row[COLUMN_SHORT] = elapsed(reads_of(out, lap, 0), warps);
+        row[COLUMN_LONG] = elapsed(reads_of(out, lap, 1), warps);
+    }
+}
+
+/* Scratch between two guards of ones; zeros. */
+static int fill_scratch(struct prober *prober, uint64_t *scratch,
+                        struct error *err)
+{
+    enum { ALL = SCRATCH_GLOBAL + 2 * SCRATCH_GUARD };
+    if (prober_buffer(prober, BUFFER_RING, ALL, scratch, err) != 0)
+        return err->code;
+    unsigned char *const bytes = xcalloc(1, ALL);
+    memset(bytes, 0xff, SCRATCH_GUARD);
+    memset(bytes + ALL - SCRATCH_GUARD, 0xff, SCRATCH_GUARD);
+    device_copy_in(prober_device(prober), *scratch, bytes, ALL, err);
+    free(bytes);
+    return err->code;
+}
+
+static bool is_whole(const unsigned char *guard)
+{
+    for (size_t i = 0; i < SCRATCH_GUARD; i++)
+        if (guard[i] != 0xff)
+            return false;
+    return true;
+}
+
+static int check_scratch(struct prober *prober, uint64_t scratch,
+                         struct error *err)
+{
+    static const uint64_t guards[] = {0, SCRATCH_GUARD + SCRATCH_GLOBAL};
+    unsigned char *const guard = xmalloc(SCRATCH_GUARD);
+    int code = 0;
+    for (size_t i = 0; code == 0 && i < COUNT_OF(guards); i++) {
+        code = device_copy_out(prober_device(prober), guard,
+                               scratch + guards[i], SCRATCH_GUARD, err);
+        if (code == 0 && !is_whole(guard))
+            code = error_set(err, ERR_USAGE,
+                             "the snippet wrote outside of its scratch memory "
+                             "(%d KiB at %%rd_global)",
+                             SCRATCH_GLOBAL >> 10);
+    }
+    free(guard);
+    return code;
+}
+
+static int launch(struct prober *prober, const struct experiment *e,
+                  const uint64_t *args, struct error *err)
+{
+    struct kernel *k;
+    const unsigned warps = (unsigned)experiment_number(e, "warps");
+    const struct launch launch = {
+        .grid = {1        },
+        .block = {                  32 * warps},
+        .carve_out = CARVE_OUT_DEFAULT,
+        .args = { &args[0],   &args[1], &args[2], &args[3]},
+        .arg_count = 4,
+    };
+    if (prober_kernel(prober, e, "isa", &k, err) != 0)
+        return err->code;
+    return device_launch(prober_device(prober), k, &launch, err);
+}
+
+static int run(struct prober *prober, const struct experiment *e,
+               const struct timed *t, struct samples *samples,
+               struct error *err)
+{
+    const size_t laps = experiment_number(e, "laps");
+    const size_t bytes = laps * REGIONS * TIMED_WARPS_MOST * READS * 8;
+    const bool scratch = t->snippet.global || t->setup.global;
+    uint64_t args[4] = {[3] = laps};
+    size_t words;
+    uint64_t *const data = timed_data(t, &words, err);
+    if (data == NULL)
+        return err->code;
+    uint64_t *const out = xcalloc(1, bytes);
+    struct device *const device = prober_device(prober);
+    int code = prober_buffer(prober, BUFFER_JOBS, 8 * words, &args[0], err);
+    if (code == 0)
+        code = prober_buffer(prober, BUFFER_OUT, bytes, &args[1], err);
+    if (code == 0 && scratch)
+        code = fill_scratch(prober, &args[2], err);
+    args[2] += scratch ? SCRATCH_GUARD : 0;
+    if (code == 0)
+        code = device_copy_in(device, args[0], data, 8 * words, err);
+    if (code == 0)
+        code = launch(prober, e, args, err);
+    if (code == 0)
+        code = device_copy_out(device, out, args[1], bytes, err);
+    if (code == 0 && scratch)
+        code = check_scratch(prober, args[2] - SCRATCH_GUARD, err);
+    if (code == 0)
+        add_rows(out, laps, (unsigned)experiment_number(e, "warps"), samples);
+    free(out);
+    free(data);
+    return code;
+}
+
+static int once(struct prober *prober, const struct experiment *e,
+                struct samples *samples, struct error *err)
+{
+    struct timed t;
+    if (timed_read(e, &t, err) != 0)
+        return err->code;
+    *err = (struct error){0};
+    const int code = run(prober, e, &t, samples, err);
+    timed_free(&t);
+    return code;
+}
+
+/* Cycles that the long region takes more, in the last lap. */
+static double figure(const struct experiment *e, const struct samples *samples,
+                     size_t from)
+{
+    (void)e;
+    (void)from;
+    const size_t last = samples->rows - 1;
+    return (double)(samples_at(samples, last, COLUMN_LONG) -
+                    samples_at(samples, last, COLUMN_SHORT));
+}
+
+const struct probe probe_isa = {
+    .name = "isa",
+    .what = "cost of an instruction, by copies of it between clock reads",
+    .params = params,
+    .columns = columns,
+    .figure = figure,
+    .repeats_least = 3,
+    .repeats_most = 9,
+    .kernel = timed_kernel,
+    .once = once,
+};

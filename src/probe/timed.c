@@ -1,0 +1,450 @@
+#include "probe/timed.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "ptx/kernel.h"
+
+const char *const timed_forms[] = {
+    [FORM_GUARD] = "guard",
+    [FORM_SWAP] = "swap",
+    [FORM_PLAIN] = "plain",
+    NULL,
+};
+
+/* Words of `data` before the registers' values: what the clock and results are
+ * compared with, which they never are. */
+enum { NEVER_WORDS = 2 };
+static const uint64_t never[NEVER_WORDS] = {0x9e3779b9, 0x7f4a7c15};
+/* Of each register of each chain: its value, and another, never taken, so that
+ * the assembler does not know that it is the first. */
+enum { VALUE, OTHER, VALUE_WORDS };
+
+/* ---- reading ----------------------------------------------------------- */
+
+/* The first register that is only read and of the chain's kind. */
+static const struct snippet_register *partner_of(const struct timed *t)
+{
+    for (size_t i = 0; i < t->snippet.register_count; i++) {
+        const struct snippet_register *const r = &t->snippet.registers[i];
+        if (!r->written && r->kind == t->chain->kind)
+            return r;
+    }
+    return NULL;
+}
+
+static int read_form(const struct experiment *e, struct timed *t,
+                     struct error *err)
+{
+    const char *const form = experiment_word(e, "form");
+    while (strcmp(timed_forms[t->form], form) != 0)
+        t->form++;
+    t->chain = snippet_chain(&t->snippet);
+    if (t->form != FORM_SWAP)
+        return 0;
+    t->partner = t->chain != NULL ? partner_of(t) : NULL;
+    return t->partner != NULL
+               ? 0
+               : error_set(err, ERR_UNSUPPORTED,
+                           "no operand can change places with the result");
+}
+
+static int read_texts(const struct experiment *e, struct timed *t,
+                      struct error *err)
+{
+    const char *text = experiment_word(e, "snippet");
+    const char *setup = experiment_word(e, "setup");
+    const char *const name = experiment_word(e, "row");
+    const struct instruction *const row =
+        name[0] != '\0' ? instruction_find(name) : NULL;
+    t->values = experiment_word(e, "values");
+    if (name[0] != '\0' && (row == NULL || row->snippet == NULL))
+        return error_set(err, ERR_USAGE,
+                         "row=%s is no instruction of the table", name);
+    if ((row != NULL) == (text[0] != '\0'))
+        return error_set(err, ERR_USAGE,
+                         "either row or snippet says what is timed");
+    if (row != NULL) {
+        text = row->snippet;
+        setup = row->setup != NULL ? row->setup : "";
+        t->values = row->values != NULL ? row->values : "";
+    }
+    if (snippet_parse(text, &t->snippet, err) != 0)
+        return err->code;
+    return setup[0] != '\0' ? snippet_parse(setup, &t->setup, err) : 0;
+}
+
+int timed_read(const struct experiment *e, struct timed *t, struct error *err)
+{
+    *t = (struct timed){
+        .chains = (unsigned)experiment_number(e, "chains"),
+        .copies = (unsigned)experiment_number(e, "copies"),
+    };
+    int code = read_texts(e, t, err);
+    if (code == 0)
+        code = read_form(e, t, err);
+    if (code != 0)
+        timed_free(t);
+    return code;
+}
+
+void timed_free(struct timed *t)
+{
+    snippet_free(&t->snippet);
+    snippet_free(&t->setup);
+}
+
+/* ---- registers --------------------------------------------------------- */
+
+/* True for those of which each chain has one of its own. */
+static bool is_own(const struct timed *t, const struct snippet_register *r)
+{
+    const struct snippet_register *const main =
+        snippet_register(&t->snippet, r->name);
+    return main != NULL && (main->written || main == t->partner);
+}
+
+/* The copy of a chain that is written. */
+struct copy {
+    const struct timed *timed;
+    unsigned chain;
+    bool swapped;
+};
+
+static void copy_name(struct buf *out, const struct snippet_register *r,
+                      const void *context)
+{
+    const struct copy *const c = context;
+    if (c->swapped && r == c->timed->chain)
+        r = c->timed->partner;
+    else if (c->swapped && r == c->timed->partner)
+        r = c->timed->chain;
+    buf_text(out, r->name);
+    if (c->chain > 0 && is_own(c->timed, r))
+        buf_printf(out, "_%u", c->chain);
+}
+
+/* Calls `each` for all registers, those of the setup last, and each chain that
+ * has one of its own. */
+typedef void register_act(struct kernel_text *k, const struct timed *t,
+                          const struct snippet_register *r, const char *name,
+                          size_t slot);
+
+static void each_chain(struct kernel_text *k, const struct timed *t,
+                       const struct snippet_register *r, size_t slot,
+                       register_act *act)
+{
+    const unsigned chains = is_own(t, r) ? t->chains : 1;
+    for (unsigned c = 0; c < chains; c++) {
+        struct buf name = {0};
+        copy_name(&name, r, &(struct copy){.timed = t, .chain = c});
+        act(k, t, r, buf_string(&name), slot + c * VALUE_WORDS);
+        buf_free(&name);
+    }
+}
+
+/* Words of `data` for a register. */
+static size_t slot_words(const struct timed *t)
+{
+    return (size_t)t->chains * VALUE_WORDS;
+}
+
+static void each_register(struct kernel_text *k, const struct timed *t,
+                          register_act *act)
+{
+    size_t slot = NEVER_WORDS;
+    for (size_t i = 0; i < t->snippet.register_count; i++) {
+        each_chain(k, t, &t->snippet.registers[i], slot, act);
+        slot += slot_words(t);
+    }
+    for (size_t i = 0; i < t->setup.register_count; i++)
+        if (snippet_register(&t->snippet, t->setup.registers[i].name) == NULL) {
+            each_chain(k, t, &t->setup.registers[i], slot, act);
+            slot += slot_words(t);
+        }
+}
+
+static const char *type_of(const struct snippet_register *r)
+{
+    return register_kinds[r->kind].type;
+}
+
+static void declare(struct kernel_text *k, const struct timed *t,
+                    const struct snippet_register *r, const char *name,
+                    size_t slot)
+{
+    (void)slot;
+    if (is_own(t, r))
+        kernel_line(k, ".reg .%s %%%s, %%%s_x, %%%s_y;", type_of(r), name, name,
+                    name);
+    else
+        kernel_line(k, ".reg .%s %%%s;", type_of(r), name);
+}
+
+static void load_word(struct kernel_text *k, const struct snippet_register *r,
+                      const char *name, const char *suffix, size_t word)
+{
+    if (r->kind != REGISTER_PRED) {
+        kernel_line(k, "ld.global.%s %%%s%s, [%%data+%zu];", type_of(r), name,
+                    suffix, 8 * word);
+        return;
+    }
+    kernel_line(k, "ld.global.u32 %%word, [%%data+%zu];", 8 * word);
+    kernel_line(k, "setp.ne.u32 %%%s%s, %%word, 0;", name, suffix);
+}
+
+static void load(struct kernel_text *k, const struct timed *t,
+                 const struct snippet_register *r, const char *name,
+                 size_t slot)
+{
+    load_word(k, r, name, "", slot + VALUE);
+    if (is_own(t, r))
+        load_word(k, r, name, "_y", slot + OTHER);
+}
+
+static void keep(struct kernel_text *k, const struct timed *t,
+                 const struct snippet_register *r, const char *name,
+                 size_t slot)
+{
+    (void)slot;
+    if (is_own(t, r))
+        kernel_line(k, "mov.%s %%%s_x, %%%s;", type_of(r), name, name);
+}
+
+/* Its value, known only once the clock is. */
+static void begin(struct kernel_text *k, const struct timed *t,
+                  const struct snippet_register *r, const char *name,
+                  size_t slot)
+{
+    (void)slot;
+    if (!is_own(t, r))
+        return;
+    if (r->kind == REGISTER_PRED)
+        kernel_line(k, "and.pred %%%s, %%%s_x, %%on;", name, name);
+    else
+        kernel_line(k, "selp.%s %%%s, %%%s_x, %%%s_y, %%on;", type_of(r), name,
+                    name, name);
+}
+
+/* Adds a result to %sum. */
+static void collect(struct kernel_text *k, const struct timed *t,
+                    const struct snippet_register *r, const char *name,
+                    size_t slot)
+{
+    static const char *const into_word[REGISTER_KIND_COUNT] = {
+        [REGISTER_B32] = "mov.b32 %%word, %%%s;",
+        [REGISTER_F32] = "mov.b32 %%word, %%%s;",
+        [REGISTER_B64] = "mov.b64 {%%word, %%high}, %%%s;",
+        [REGISTER_F64] = "mov.b64 {%%word, %%high}, %%%s;",
+        [REGISTER_B16] = "cvt.u32.u16 %%word, %%%s;",
+        [REGISTER_PRED] = "selp.b32 %%word, 1, 0, %%%s;",
+    };
+    char line[64];
+    (void)slot;
+    if (!is_own(t, r))
+        return;
+    snprintf(line, sizeof line, into_word[r->kind], name);
+    kernel_line(k, "%s", line);
+    kernel_line(k, "xor.b32 %%sum, %%sum, %%word;");
+    if (register_kinds[r->kind].bytes == 8)
+        kernel_line(k, "xor.b32 %%sum, %%sum, %%high;");
+}
+
+/* ---- the kernel -------------------------------------------------------- */
+
+static void opening(struct kernel_text *k, const struct timed *t)
+{
+    kernel_line(k, ".reg .b32 %%word, %%high, %%sum, %%laps, %%never0, "
+                   "%%never1, %%now;");
+    kernel_line(k, ".reg .b64 %%data, %%out, %%t0, %%t1, %%rd_shared, "
+                   "%%rd_global;");
+    kernel_line(k, ".reg .pred %%on, %%also, %%done;");
+    each_register(k, t, declare);
+    kernel_line(k, "ld.param.u64 %%data, [data];");
+    kernel_line(k, "ld.param.u64 %%out, [out];");
+    kernel_line(k, "ld.param.u64 %%rd_global, [scratch];");
+    kernel_line(k, "ld.param.u32 %%laps, [laps];");
+    if (t->snippet.shared || t->setup.shared)
+        kernel_line(k, "mov.u64 %%rd_shared, scratch_shared;");
+    kernel_line(k, "ld.global.u32 %%never0, [%%data];");
+    kernel_line(k, "ld.global.u32 %%never1, [%%data+8];");
+    kernel_note(k, "each warp has results of its own");
+    kernel_line(k, "mov.u32 %%word, %%tid.x;");
+    kernel_line(k, "shr.u32 %%word, %%word, 5;");
+    kernel_line(k, "mad.wide.u32 %%out, %%word, 16, %%out;");
+    each_register(k, t, load);
+    for (unsigned c = 0; c < t->chains && t->setup.text != NULL; c++)
+        snippet_write(k->out, &t->setup, NULL, copy_name,
+                      &(struct copy){.timed = t, .chain = c});
+    each_register(k, t, keep);
+}
+
+static void write_copies(struct kernel_text *k, const struct timed *t,
+                         unsigned count)
+{
+    static const char *const guards[] = {"%on", "%also"};
+    for (unsigned i = 0; i < count; i++)
+        for (unsigned c = 0; c < t->chains; c++)
+            snippet_write(
+                k->out, &t->snippet,
+                t->form == FORM_GUARD ? guards[i % 2] : NULL, copy_name,
+                &(struct copy){.timed = t,
+                               .chain = c,
+                               .swapped = t->form == FORM_SWAP && i % 2 == 1});
+}
+
+/* One region; its two clock reads go to the warp's place in `out`. */
+static void region(struct kernel_text *k, const struct timed *t, unsigned count)
+{
+    kernel_line(k, "bar.sync 0;");
+    kernel_line(k, "mov.u64 %%t0, %%clock64;");
+    kernel_line(k, "cvt.u32.u64 %%now, %%t0;");
+    kernel_line(k, "setp.ne.u32 %%on, %%now, %%never0;");
+    kernel_line(k, "setp.ne.u32 %%also, %%now, %%never1;");
+    each_register(k, t, begin);
+    kernel_line(k, "mov.u32 %%sum, 0;");
+    write_copies(k, t, count);
+    each_register(k, t, collect);
+    kernel_line(k, "setp.ne.u32 %%done, %%sum, %%never0;");
+    kernel_line(k, "@%%done mov.u64 %%t1, %%clock64;");
+    kernel_line(k, "st.global.v2.u64 [%%out], {%%t0, %%t1};");
+    kernel_line(k, "add.u64 %%out, %%out, %d;", 16 * TIMED_WARPS_MOST);
+}
+
+static void write_kernel(const struct timed *t, const struct device_info *info,
+                         struct buf *ptx)
+{
+    char variables[64] = "";
+    struct kernel_text k;
+    if (t->snippet.shared || t->setup.shared)
+        snprintf(variables, sizeof variables,
+                 ".shared .align 16 .b8 scratch_shared[%d];\n", SCRATCH_SHARED);
+    kernel_begin(&k, ptx, info->cc_major, info->cc_minor, variables, "isa",
+                 "data out scratch laps");
+    opening(&k, t);
+    kernel_line(&k, "mov.u64 %%t1, 0;");
+    kernel_line(&k, "LAP:");
+    kernel_line(&k, ".pragma \"nounroll\";");
+    region(&k, t, t->copies);
+    region(&k, t, TIMED_LONG * t->copies);
+    kernel_line(&k, "sub.u32 %%laps, %%laps, 1;");
+    kernel_line(&k, "setp.ne.u32 %%done, %%laps, 0;");
+    kernel_line(&k, "@%%done bra LAP;");
+    kernel_end(&k);
+}
+
+int timed_kernel(const struct experiment *e, const struct device_info *info,
+                 struct buf *ptx, struct error *err)
+{
+    struct timed t;
+    if (timed_read(e, &t, err) != 0)
+        return err->code;
+    write_kernel(&t, info, ptx);
+    timed_free(&t);
+    return 0;
+}
+
+/* ---- values ------------------------------------------------------------ */
+
+static uint64_t bits_of(enum register_kind kind, double number)
+{
+    const float narrow = (float)number;
+    uint64_t bits = 0;
+    if (kind == REGISTER_F64)
+        memcpy(&bits, &number, sizeof number);
+    else
+        memcpy(&bits, &narrow, sizeof narrow);
+    return bits;
+}
+
+/* Halves of this kind would be 1.5, 0.75, 0.5 …: values that stay what they
+ * are through multiplications and additions. */
+static uint64_t usual_value(const struct snippet_register *r)
+{
+    static const double reals[] = {1.5, 0.75, 0.5, 0.25};
+    static const uint64_t halves[] = {0x3e00, 0x3a00, 0x3800, 0x3400};
+    const size_t number =
+        strtoul(r->name + strlen(register_kinds[r->kind].prefix), NULL, 10);
+    switch (r->kind) {
+    case REGISTER_F32:
+    case REGISTER_F64:
+        return bits_of(r->kind, reals[number % COUNT_OF(reals)]);
+    case REGISTER_B16:
+        return halves[number % COUNT_OF(halves)];
+    case REGISTER_PRED:
+        return 1;
+    default:
+        return number == 0 ? 0x12345 : 2 * number + 1;
+    }
+}
+
+static int read_value(const struct snippet_register *r, const char *text,
+                      uint64_t *value, struct error *err)
+{
+    const bool real = r->kind == REGISTER_F32 || r->kind == REGISTER_F64;
+    char *end;
+    if (real)
+        *value = bits_of(r->kind, strtod(text, &end));
+    else if (text[0] == '-')
+        *value = (uint64_t)strtoll(text, &end, 0);
+    else
+        *value = strtoull(text, &end, 0);
+    if (end != text && (*end == '\0' || *end == ' '))
+        return 0;
+    return error_set(err, ERR_USAGE, "values: '%s=%.*s' is not a number",
+                     r->name, (int)strcspn(text, " "), text);
+}
+
+/* NAME=NUMBER words; those of other registers are not this one's. */
+static int value_of(const struct timed *t, const struct snippet_register *r,
+                    uint64_t *value, struct error *err)
+{
+    *value = usual_value(r);
+    const size_t length = strlen(r->name);
+    for (const char *at = t->values; *at != '\0';) {
+        if (strncmp(at, r->name, length) == 0 && at[length] == '=')
+            return read_value(r, at + length + 1, value, err);
+        at += strcspn(at, " ");
+        at += strspn(at, " ");
+    }
+    return 0;
+}
+
+static int put_values(const struct timed *t, const struct snippet_register *r,
+                      uint64_t *words, struct error *err)
+{
+    uint64_t value;
+    if (value_of(t, r, &value, err) != 0)
+        return err->code;
+    for (size_t i = 0; i < slot_words(t); i++)
+        words[i] = value;
+    return 0;
+}
+
+uint64_t *timed_data(const struct timed *t, size_t *words, struct error *err)
+{
+    const size_t most = t->snippet.register_count + t->setup.register_count;
+    uint64_t *const data =
+        xcalloc(NEVER_WORDS + most * slot_words(t), sizeof *data);
+    uint64_t *at = data + NEVER_WORDS;
+    int code = 0;
+    memcpy(data, never, sizeof never);
+    for (size_t i = 0; code == 0 && i < t->snippet.register_count; i++) {
+        code = put_values(t, &t->snippet.registers[i], at, err);
+        at += slot_words(t);
+    }
+    for (size_t i = 0; code == 0 && i < t->setup.register_count; i++)
+        if (snippet_register(&t->snippet, t->setup.registers[i].name) == NULL) {
+            code = put_values(t, &t->setup.registers[i], at, err);
+            at += slot_words(t);
+        }
+    *words = (size_t)(at - data);
+    if (code == 0)
+        return data;
+    free(data);
+    return NULL;
+}

@@ -1,0 +1,106 @@
+/*
+ * Timed copies of a snippet: the kernel that `isa` runs and `machine` reads.
+ *
+ * In each lap two regions stand between two reads of the clock each: `copies`
+ * copies of the snippet, and three times as many.  What the long one takes
+ * more, divided by twice the copies, is the cost of one: clock reads and the
+ * frame are gone (the difference of two lengths; seed Arafa 2019 takes one
+ * copy and subtracts what it calls the clock's overhead).
+ *
+ * The registers begin with values from memory, which the assembler cannot
+ * know, anew in each region.  Nothing of a chain can begin before the first
+ * clock read: its registers are chosen by a predicate made from what was read.
+ * The second read waits for the chain: it is guarded by a predicate made from
+ * the results.
+ *
+ * With several chains, each has written registers of its own, and copies of
+ * the chains take turns.  With several warps all begin after a barrier.
+ */
+#ifndef SONDE_PROBE_TIMED_H
+#define SONDE_PROBE_TIMED_H
+
+#include "probe/probe.h"
+#include "ptx/instruction.h"
+#include "ptx/snippet.h"
+
+enum { TIMED_COPIES_MOST = 1024, TIMED_CHAINS_MOST = 8, TIMED_WARPS_MOST = 32 };
+/* The long region has so many times the copies of the short one. */
+enum { TIMED_LONG = 3 };
+/* Scratch memory of a snippet, B, and what lies on each side of the global
+ * one, to see writes that miss it. */
+enum {
+    SCRATCH_SHARED = 16384,
+    SCRATCH_GLOBAL = 1 << 20,
+    SCRATCH_GUARD = 65536
+};
+
+#define TIMED_PARAMS                                                            \
+    {"row", PARAM_TEXT, "", 0, 0, NULL, "instruction of the table"},            \
+        {"snippet",                                                             \
+         PARAM_TEXT,                                                            \
+         "",                                                                    \
+         0,                                                                     \
+         0,                                                                     \
+         NULL,                                                                  \
+         "instructions, where no row is"},                                      \
+        {"setup", PARAM_TEXT, "", 0, 0, NULL, "instructions before the clock"}, \
+        {"values",                                                              \
+         PARAM_TEXT,                                                            \
+         "",                                                                    \
+         0,                                                                     \
+         0,                                                                     \
+         NULL,                                                                  \
+         "what registers begin with: 'r0=7 f1=0.5'"},                           \
+        {"level",                                                               \
+         PARAM_NUMBER,                                                          \
+         "3",                                                                   \
+         0,                                                                     \
+         4,                                                                     \
+         NULL,                                                                  \
+         "optimisation level of the assembler"},                                \
+        {"form",                                                                \
+         PARAM_WORD,                                                            \
+         "plain",                                                               \
+         0,                                                                     \
+         0,                                                                     \
+         timed_forms,                                                           \
+         "what keeps copies from being folded"},                                \
+        {"chains",                                                              \
+         PARAM_NUMBER,                                                          \
+         "1",                                                                   \
+         1,                                                                     \
+         TIMED_CHAINS_MOST,                                                     \
+         NULL,                                                                  \
+         "independent chains of copies"},                                       \
+        {"copies",                                                              \
+         PARAM_NUMBER,                                                          \
+         "16",                                                                  \
+         1,                                                                     \
+         TIMED_COPIES_MOST,                                                     \
+         NULL,                                                                  \
+         "copies of a chain in the short region"},
+
+/* By enum instruction_form. */
+extern const char *const timed_forms[];
+
+struct timed {
+    struct snippet snippet, setup;
+    const char *values; /* the experiment's */
+    enum instruction_form form;
+    unsigned chains, copies;
+    const struct snippet_register *chain, *partner; /* FORM_SWAP */
+};
+
+/* ERR_USAGE for what the words say wrong, ERR_UNSUPPORTED for a form that the
+ * snippet cannot have. */
+int timed_read(const struct experiment *e, struct timed *t, struct error *err);
+void timed_free(struct timed *t);
+
+/* The kernel `isa`, of the parameters data, out, scratch, laps. */
+int timed_kernel(const struct experiment *e, const struct device_info *info,
+                 struct buf *ptx, struct error *err);
+
+/* What `data` must hold; the caller frees. */
+uint64_t *timed_data(const struct timed *t, size_t *words, struct error *err);
+
+#endif
