@@ -253,8 +253,9 @@ int sonde_run(struct sonde *s, const char *const *studies, size_t count,
 {
     const char *all[64];
     if (count == 0) {
-        for (; study_table[count] != NULL && count < COUNT_OF(all); count++)
-            all[count] = study_table[count]->name;
+        for (size_t i = 0; study_table[i] != NULL; i++)
+            if (!study_table[i]->apart && count < COUNT_OF(all))
+                all[count++] = study_table[i]->name;
         studies = all;
     }
     struct error why = {0};

@@ -29,6 +29,8 @@ static const struct param params[] = {
                 "loads of the short run, rounded up to 64s; 0: one lap"},
     {"repeats",      PARAM_NUMBER, "0", 0, 1000, NULL,
                 "repetitions; 0: as many as the stopping rule wants"},
+    {"level",        PARAM_NUMBER, "3", 0, 4,    NULL,
+                "optimisation level of the assembler"},
     {0},
 };
 

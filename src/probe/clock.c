@@ -15,6 +15,8 @@ enum { OUT_PAIR, OUT_CYCLES, OUT_NS, OUT_FIRST_PAIR, OUT_WORDS };
 static const struct param params[] = {
     {"spin",    PARAM_NUMBER, "200000", 1, 1u << 31, NULL,
      "cycles for which both clocks run"},
+    {"level",   PARAM_NUMBER, "3", 0, 4, NULL,
+     "optimisation level of the assembler"},
     {0},
 };
 

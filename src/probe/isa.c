@@ -3,7 +3,7 @@
  *
  * One block on one SM runs the kernel of probe/timed.h.  A row a lap: cycles
  * of the region with `copies` copies in each of the chains, and of the one
- * with three times as many, from the first warp's beginning to the last one's
+ * with three times as many, from the last warp's beginning to the last one's
  * end.  The first lap finds its code not yet cached.
  */
 #include <stdlib.h>
@@ -31,15 +31,18 @@ static const uint64_t *reads_of(const uint64_t *out, size_t lap, size_t region)
     return out + (lap * REGIONS + region) * TIMED_WARPS_MOST * READS;
 }
 
+/* The barrier before a region may let a warp go on to its clock read before
+ * the others have come (BAR.SYNC.DEFER_BLOCKING); so the last to read it says
+ * when they began. */
 static int64_t elapsed(const uint64_t *reads, unsigned warps)
 {
-    uint64_t first = reads[0], last = reads[1];
+    uint64_t begun = reads[0], ended = reads[1];
     for (unsigned w = 1; w < warps; w++) {
         const uint64_t *const own = reads + w * READS;
-        first = own[0] < first ? own[0] : first;
-        last = own[1] > last ? own[1] : last;
+        begun = own[0] > begun ? own[0] : begun;
+        ended = own[1] > ended ? own[1] : ended;
     }
-    return (int64_t)(last - first);
+    return (int64_t)(ended - begun);
 }
 
 static void add_rows(const uint64_t *out, size_t laps, unsigned warps,

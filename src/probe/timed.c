@@ -26,14 +26,12 @@ enum { VALUE, OTHER, VALUE_WORDS };
 
 /* ---- reading ----------------------------------------------------------- */
 
-/* The first register that is only read and of the chain's kind. */
-static const struct snippet_register *partner_of(const struct timed *t)
+const struct snippet_register *timed_partner(const struct snippet *s)
 {
-    for (size_t i = 0; i < t->snippet.register_count; i++) {
-        const struct snippet_register *const r = &t->snippet.registers[i];
-        if (!r->written && r->kind == t->chain->kind)
-            return r;
-    }
+    const struct snippet_register *const chain = snippet_chain(s);
+    for (size_t i = 0; chain != NULL && i < s->register_count; i++)
+        if (!s->registers[i].written && s->registers[i].kind == chain->kind)
+            return &s->registers[i];
     return NULL;
 }
 
@@ -46,7 +44,7 @@ static int read_form(const struct experiment *e, struct timed *t,
     t->chain = snippet_chain(&t->snippet);
     if (t->form != FORM_SWAP)
         return 0;
-    t->partner = t->chain != NULL ? partner_of(t) : NULL;
+    t->partner = timed_partner(&t->snippet);
     return t->partner != NULL
                ? 0
                : error_set(err, ERR_UNSUPPORTED,

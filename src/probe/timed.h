@@ -91,6 +91,10 @@ struct timed {
     const struct snippet_register *chain, *partner; /* FORM_SWAP */
 };
 
+/* The first register that is only read and of the kind of the chain's, which
+ * FORM_SWAP needs; NULL if there is none. */
+const struct snippet_register *timed_partner(const struct snippet *snippet);
+
 /* ERR_USAGE for what the words say wrong, ERR_UNSUPPORTED for a form that the
  * snippet cannot have. */
 int timed_read(const struct experiment *e, struct timed *t, struct error *err);

@@ -61,6 +61,7 @@ struct instruction {
     const char *setup;  /* instructions before the clock is read; NULL: none */
     const char *helper; /* row whose latency is also in the chain; NULL: none */
     const char *chase;  /* experiment instead of a snippet: loads of memory */
+    bool uncached;      /* … that no cache holds */
     enum instruction_form form; /* to be tried first */
     unsigned cc;                /* least capability, 80 for 8.0; 0: any */
     unsigned cc_only;           /* the one that has it (sm_90a); 0: all above */

@@ -18,6 +18,7 @@
 #include "probe/run.h"
 #include "study/finding.h"
 #include "study/hierarchy.h"
+#include "study/isa.h"
 #include "study/nearest.h"
 
 struct lab;
@@ -31,6 +32,8 @@ struct study {
     /* Experiments whose kernels it needs, compiled beforehand; NULL ends, and
      * NULL is none. */
     const char *const *kernels;
+    /* Runs only when it is named, not with all that `topology` shows. */
+    bool apart;
     /* Adds its findings to lab->results.  An error is for a device that
      * failed; what could not be measured is a finding that says so. */
     int (*run)(struct lab *lab, struct error *err);
@@ -49,6 +52,7 @@ struct lab {
     struct nearest nearest[NEAREST_COUNT]; /* see nearest_measure */
     struct code_facts code;
     struct translation translation;
+    const struct isa_wish *isa; /* NULL: all of the table */
     double trace_cost; /* cycles that a trace adds to each load */
     double deadline;   /* now_seconds() to stop at; 0: none */
     /* Called before each study; may be NULL. */

@@ -1,0 +1,470 @@
+/*
+ * What every instruction costs (Arafa 2019, but by dependent copies and their
+ * difference, and with the machine code read).
+ *
+ * For each row of ptx/instructions.def and each level of the assembler: its
+ * latency; at the highest level also its throughput.  A number is measured only
+ * if the machine code of the timed regions is what the row says, or if the
+ * device shows none.
+ */
+#include "study/isa.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "ptx/snippet.h"
+#include "study/timing.h"
+
+static const char *const needs[] = {NULL};
+static const char *const gives[] = {NULL}; /* one for each row asked for */
+
+enum { COPIES_EXPANDED = 8 };
+
+static const struct isa_wish everything = {.levels = 1u << 0 | 1u << 3};
+
+/* What is known while the rows are gone through. */
+struct isa {
+    struct lab *lab;
+    const struct isa_wish *wish;
+    unsigned top; /* the highest level asked for */
+};
+
+/* ---- which rows -------------------------------------------------------- */
+
+static bool matches(const char *pattern, const struct instruction *row)
+{
+    return text_glob(pattern, row->name) ||
+           strcmp(pattern, category_names[row->category]) == 0 ||
+           (strncmp(row->name, pattern, strlen(pattern)) == 0 &&
+            row->name[strlen(pattern)] == '.');
+}
+
+static bool wanted(const struct isa_wish *wish, const struct instruction *row)
+{
+    for (size_t i = 0; i < wish->pattern_count; i++)
+        if (matches(wish->patterns[i], row))
+            return true;
+    return wish->pattern_count == 0;
+}
+
+static bool any_matches(const char *pattern)
+{
+    for (const struct instruction *r = instruction_table; r->name != NULL; r++)
+        if (matches(pattern, r))
+            return true;
+    return false;
+}
+
+/* "add.u32x: no such instruction; did you mean …" */
+static int unknown(const char *pattern, struct error *err)
+{
+    size_t count = 0;
+    while (instruction_table[count].name != NULL)
+        count++;
+    const char **const names =
+        xcalloc(count + CATEGORY_COUNT + 1, sizeof *names);
+    for (size_t i = 0; i < count; i++)
+        names[i] = instruction_table[i].name;
+    for (size_t i = 0; i < CATEGORY_COUNT; i++)
+        names[count + i] = category_names[i];
+    const char *const near = text_nearest(pattern, names);
+    free(names);
+    return error_set(err, ERR_USAGE,
+                     "no instruction matches '%s'%s%s%s (`sonde list "
+                     "instructions` shows all)",
+                     pattern, near != NULL ? "; did you mean '" : "",
+                     near != NULL ? near : "", near != NULL ? "'?" : "");
+}
+
+int isa_check(const struct isa_wish *wish, struct error *err)
+{
+    for (size_t i = 0; i < wish->pattern_count; i++)
+        if (!any_matches(wish->patterns[i]))
+            return unknown(wish->patterns[i], err);
+    return 0;
+}
+
+/* What the row needs and the device has not; NULL if it has all.  The caller
+ * frees. */
+static char *lacking(const struct instruction *row,
+                     const struct device_info *info)
+{
+    const unsigned cc =
+        10 * (unsigned)info->cc_major + (unsigned)info->cc_minor;
+    if (row->cc_only != 0 && row->cc_only != cc)
+        return xasprintf("only compute capability %u.%u has it, this is %u.%u",
+                         row->cc_only / 10, row->cc_only % 10, cc / 10,
+                         cc % 10);
+    if (row->cc > cc)
+        return xasprintf("needs compute capability %u.%u, this is %u.%u",
+                         row->cc / 10, row->cc % 10, cc / 10, cc % 10);
+    return NULL;
+}
+
+/* ---- subjects ---------------------------------------------------------- */
+
+static struct subject subject_of(const struct instruction *row, char *words,
+                                 size_t room)
+{
+    struct snippet s;
+    struct error ignored;
+    struct subject subject = {
+        .words = words,
+        .machine = row->machine,
+        .form = row->form,
+        .only_plain = row->form == FORM_PLAIN,
+        .expands = row->expands,
+        .copies = row->expands ? COPIES_EXPANDED : 0,
+        .results = row->results,
+        .chained = row->in_order,
+    };
+    snprintf(words, room, "row=%s", row->name);
+    if (snippet_parse(row->snippet, &s, &ignored) == 0) {
+        subject.chained |= snippet_chain(&s) != NULL;
+        subject.swaps = timed_partner(&s) != NULL;
+        snippet_free(&s);
+    }
+    return subject;
+}
+
+/* ---- findings ---------------------------------------------------------- */
+
+static struct finding *finding_of(const struct isa *isa,
+                                  const struct instruction *row,
+                                  const char *attribute)
+{
+    char component[80];
+    snprintf(component, sizeof component, "isa.%s", row->name);
+    struct finding *const f = lab_finding(isa->lab, component, attribute);
+    finding_protocol(f, "category", value_text(category_names[row->category]));
+    return f;
+}
+
+static struct finding *latency_finding(const struct isa *isa,
+                                       const struct instruction *row,
+                                       unsigned level)
+{
+    char attribute[32];
+    snprintf(attribute, sizeof attribute, "latency.O%u", level);
+    return finding_of(isa, row, attribute);
+}
+
+/* Nothing of the row is measured, for one reason. */
+static void refuse_row(const struct isa *isa, const struct instruction *row,
+                       const char *why, bool skipped)
+{
+    for (unsigned level = 0; level < LEVELS; level++)
+        if (isa->wish->levels >> level & 1) {
+            struct finding *const f = latency_finding(isa, row, level);
+            finding_none(f, "%s", why);
+            if (skipped)
+                finding_protocol(f, "skipped", value_bool(true));
+        }
+}
+
+static void say_code(struct finding *f, const struct code_reading *code)
+{
+    static const char *const words[] = {
+        [CODE_UNREAD] = "not read",
+        [CODE_VERIFIED] = "verified",
+        [CODE_REFUSED] = "not verified",
+    };
+    finding_protocol(f, "copies", value_text(timed_forms[code->form]));
+    finding_protocol(f, "code", value_text(words[code->verdict]));
+    if (code->listing != NULL)
+        finding_protocol(f, "machine_code", value_text(code->listing));
+    if (code->experiment != NULL)
+        finding_evidence(f, code->experiment);
+}
+
+/* ---- one row ----------------------------------------------------------- */
+
+static int latency_of(const struct isa *isa, const struct instruction *row,
+                      unsigned level, struct cost *cost,
+                      struct code_reading *code, struct error *err);
+
+/* Takes away what the helper in the chain costs, unless machine code shows
+ * that it costs nothing. */
+static int less_helper(const struct isa *isa, const struct instruction *row,
+                       unsigned level, const struct code_reading *code,
+                       struct cost *cost, struct error *err)
+{
+    const struct instruction *const helper = instruction_find(row->helper);
+    struct code_reading of_helper = {0};
+    struct cost less = {0};
+    if (code->length == 1)
+        return 0;
+    const int status = latency_of(isa, helper, level, &less, &of_helper, err);
+    if (status == 0 && of_helper.verdict == CODE_REFUSED)
+        error_set(err, ERR_UNSUPPORTED, "the chain needs %s, of which: %s",
+                  helper->name, of_helper.why);
+    cost->cycles -= less.cycles;
+    cost->low -= less.high;
+    cost->high -= less.low;
+    free(less.experiment);
+    code_reading_free(&of_helper);
+    return err->code;
+}
+
+/* With code->verdict CODE_REFUSED there is no cost. */
+static int latency_of(const struct isa *isa, const struct instruction *row,
+                      unsigned level, struct cost *cost,
+                      struct code_reading *code, struct error *err)
+{
+    char words[96];
+    const struct subject subject = subject_of(row, words, sizeof words);
+    *cost = (struct cost){0};
+    *code = (struct code_reading){0};
+    if (!subject.chained)
+        return error_set(err, ERR_UNSUPPORTED,
+                         "no chain: it writes nothing that it reads");
+    if (timing_code(isa->lab, &subject, level, 1, code, err) != 0)
+        return err->code;
+    if (code->verdict == CODE_REFUSED)
+        return 0;
+    if (timing_latency(isa->lab, &subject, level, code->form, cost, err) != 0)
+        return err->code;
+    return row->helper == NULL ? 0
+                               : less_helper(isa, row, level, code, cost, err);
+}
+
+static int excuse(struct finding *f, struct error *err)
+{
+    const int code = err->code;
+    if (!lab_excuses(code) && code != ERR_PTX && code != ERR_NOT_RECORDED)
+        return code;
+    finding_none(f, "%s", err->text);
+    *err = (struct error){0};
+    return 0;
+}
+
+static int ask_latency(const struct isa *isa, const struct instruction *row,
+                       unsigned level, struct error *err)
+{
+    struct cost cost;
+    struct code_reading code;
+    const int status = latency_of(isa, row, level, &cost, &code, err);
+    struct finding *const f = latency_finding(isa, row, level);
+    if (status == 0 && code.verdict != CODE_REFUSED)
+        finding_cost(f, &cost);
+    else if (status == 0)
+        finding_none(f, "not verified: %s", code.why);
+    if (code.experiment != NULL)
+        say_code(f, &code);
+    if (row->helper != NULL)
+        finding_protocol(f, "helper", value_text(row->helper));
+    free(cost.experiment);
+    code_reading_free(&code);
+    return status == 0 ? 0 : excuse(f, err);
+}
+
+/* The number of lanes that an SM may have for it: the nearest of 2^k and
+ * 3 · 2^k, if it is near. */
+static double pipe_of(double rate)
+{
+    for (double lanes = 1; lanes <= 4096; lanes *= 2) {
+        if (fabs(rate - lanes) <= 0.03 * lanes)
+            return lanes;
+        if (fabs(rate - 1.5 * lanes) <= 0.03 * lanes)
+            return 1.5 * lanes;
+    }
+    return 0;
+}
+
+static void say_saturation(struct finding *f, const struct saturation *s)
+{
+    const double pipe = pipe_of(s->rate.cycles);
+    finding_set(f, STATUS_MEASURED, value_number(s->rate.cycles), "/clk/SM");
+    finding_interval(f, s->rate.low, s->rate.high,
+                     LAB_CONFIDENCE_PERCENT / 100.0);
+    finding_evidence(f, s->rate.experiment);
+    finding_protocol(f, "chains", value_number(s->chains));
+    finding_protocol(f, "warps", value_number(s->warps));
+    finding_protocol(f, "saturated", value_bool(s->reached));
+    if (pipe > 0)
+        finding_protocol(f, "pipe", value_number(pipe));
+}
+
+static int throughput_of(const struct isa *isa, const struct instruction *row,
+                         struct finding *f, struct error *err)
+{
+    char words[96];
+    const struct subject subject = subject_of(row, words, sizeof words);
+    struct code_reading code;
+    struct saturation s;
+    if (timing_code(isa->lab, &subject, isa->top, 4, &code, err) != 0)
+        return err->code;
+    int status = 0;
+    if (code.verdict == CODE_REFUSED)
+        finding_none(f, "not verified: %s", code.why);
+    else
+        status =
+            timing_throughput(isa->lab, &subject, isa->top, code.form, &s, err);
+    if (code.verdict != CODE_REFUSED && status == 0) {
+        say_saturation(f, &s);
+        free(s.rate.experiment);
+    }
+    say_code(f, &code);
+    code_reading_free(&code);
+    return status;
+}
+
+static int ask_throughput(const struct isa *isa, const struct instruction *row,
+                          struct error *err)
+{
+    if (row->latency_only)
+        return 0;
+    struct finding *const f = finding_of(isa, row, "throughput");
+    const int status = throughput_of(isa, row, f, err);
+    return status == 0 ? 0 : excuse(f, err);
+}
+
+/* ---- loads of memory ---------------------------------------------------- */
+
+/* Chases a ring in the memory that the row names; where the ring must come
+ * from memory itself, beyond what the driver says of L2. */
+static int ask_chase(const struct isa *isa, const struct instruction *row,
+                     unsigned level, struct error *err)
+{
+    const int64_t l2 = isa->lab->info->value[PROPERTY_L2_BYTES];
+    struct cost cost;
+    struct finding *const f = latency_finding(isa, row, level);
+    char flush[48] = "";
+    if (row->uncached)
+        snprintf(flush, sizeof flush, " flush=%" PRId64,
+                 3 * (l2 > 0 ? l2 : (int64_t)64 << 20));
+    if (lab_chase(isa->lab, &cost, err, "%s level=%u%s", row->chase, level,
+                  flush) != 0)
+        return excuse(f, err);
+    finding_cost(f, &cost);
+    free(cost.experiment);
+    return 0;
+}
+
+/* ---- what depends on values --------------------------------------------- */
+
+/* The mean of the same attribute of NAME.regular and NAME.irregular, as the
+ * seed's table has it. */
+static void ask_mean(const struct isa *isa, const struct instruction *row,
+                     const char *attribute, struct finding *f)
+{
+    static const char *const kinds[] = {"regular", "irregular"};
+    double sum = 0, number;
+    for (size_t i = 0; i < COUNT_OF(kinds); i++) {
+        char component[96];
+        snprintf(component, sizeof component, "isa.%s.%s", row->name, kinds[i]);
+        if (!lab_number(isa->lab, component, attribute, &number)) {
+            finding_none(f,
+                         "the mean of %s and %s divisors, of which one was "
+                         "not measured",
+                         kinds[0], kinds[1]);
+            return;
+        }
+        sum += number;
+    }
+    finding_set(f, STATUS_DERIVED, value_number(sum / COUNT_OF(kinds)),
+                strcmp(attribute, "throughput") == 0 ? "/clk/SM" : "cycles");
+    finding_method(f, "the mean of divisors that are powers of two and others");
+}
+
+/* ---- all ---------------------------------------------------------------- */
+
+static int ask_level(const struct isa *isa, const struct instruction *row,
+                     unsigned level, struct error *err)
+{
+    char attribute[32];
+    if (row->chase != NULL)
+        return ask_chase(isa, row, level, err);
+    if (row->snippet != NULL)
+        return ask_latency(isa, row, level, err);
+    snprintf(attribute, sizeof attribute, "latency.O%u", level);
+    ask_mean(isa, row, attribute, latency_finding(isa, row, level));
+    return 0;
+}
+
+static int ask_row(const struct isa *isa, const struct instruction *row,
+                   struct error *err)
+{
+    char *const why = lacking(row, isa->lab->info);
+    if (why != NULL) {
+        refuse_row(isa, row, why, true);
+        free(why);
+        return 0;
+    }
+    for (unsigned level = 0; level < LEVELS; level++)
+        if ((isa->wish->levels >> level & 1) != 0 &&
+            ask_level(isa, row, level, err) != 0)
+            return err->code;
+    if (row->chase != NULL)
+        return 0;
+    if (row->snippet != NULL)
+        return ask_throughput(isa, row, err);
+    ask_mean(isa, row, "throughput", finding_of(isa, row, "throughput"));
+    return 0;
+}
+
+/* Kernels of all rows, compiled on all cores of the host. */
+static void prepare(const struct isa *isa)
+{
+    char **texts = NULL;
+    size_t count = 0;
+    for (const struct instruction *r = instruction_table; r->name != NULL;
+         r++) {
+        char words[96];
+        char *const why = lacking(r, isa->lab->info);
+        const bool asked =
+            wanted(isa->wish, r) && r->snippet != NULL && why == NULL;
+        free(why);
+        if (!asked)
+            continue;
+        const struct subject s = subject_of(r, words, sizeof words);
+        texts = xreallocarray(texts, count + LEVELS + 2, sizeof *texts);
+        for (unsigned level = 0; level < LEVELS; level++)
+            if (isa->wish->levels >> level & 1)
+                texts[count++] = timing_experiment(
+                    &s, "isa", level, level == 0 ? FORM_PLAIN : s.form, 1, 1);
+        texts[count++] = timing_experiment(
+            &s, "isa", isa->top, isa->top == 0 ? FORM_PLAIN : s.form, 4, 1);
+    }
+    prober_prepare(isa->lab->prober, (const char *const *)texts, count);
+    for (size_t i = 0; i < count; i++)
+        free(texts[i]);
+    free(texts);
+}
+
+static int run(struct lab *lab, struct error *err)
+{
+    struct isa isa = {.lab = lab,
+                      .wish = lab->isa != NULL ? lab->isa : &everything};
+    if (isa_check(isa.wish, err) != 0)
+        return err->code;
+    for (unsigned level = 0; level < LEVELS; level++)
+        isa.top = isa.wish->levels >> level & 1 ? level : isa.top;
+    prepare(&isa);
+    for (const struct instruction *r = instruction_table; r->name != NULL; r++)
+        if (wanted(isa.wish, r) && ask_row(&isa, r, err) != 0)
+            return err->code;
+    return 0;
+}
+
+const struct study study_isa = {
+    .name = "isa",
+    .question = "What does each instruction cost?",
+    .method =
+        "Copies of the instruction that depend on each other stand between "
+        "two clock reads, once 16 and once 48 of them; the difference, by 32, "
+        "is the latency.  The machine code of both is read: it must hold as "
+        "many of the expected instruction, and nothing that hides their "
+        "latency.  Throughput: independent chains times warps on one SM, more "
+        "of both until it stops growing.",
+    .needs = needs,
+    .gives = gives,
+    .apart = true,
+    .run = run,
+};

@@ -1,0 +1,20 @@
+/* What is asked of the study `isa`. */
+#ifndef SONDE_STUDY_ISA_H
+#define SONDE_STUDY_ISA_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/error.h"
+
+struct isa_wish {
+    /* Names, globs, categories or beginnings up to a dot ("add"); none: all. */
+    const char *const *patterns;
+    size_t pattern_count;
+    unsigned levels; /* of the assembler, as bits */
+};
+
+/* ERR_USAGE for a pattern that nothing matches, with the nearest name. */
+int isa_check(const struct isa_wish *wish, struct error *err);
+
+#endif

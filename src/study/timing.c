@@ -1,0 +1,212 @@
+#include "study/timing.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/stats.h"
+#include "base/buf.h"
+#include "base/mem.h"
+#include "probe/timed.h"
+
+enum { COPIES_USUAL = 16 };
+
+char *timing_experiment(const struct subject *s, const char *probe,
+                        unsigned level, enum instruction_form form,
+                        unsigned chains, unsigned warps)
+{
+    struct buf text = {0};
+    buf_printf(&text, "%s %s level=%u form=%s chains=%u copies=%u", probe,
+               s->words, level, timed_forms[form], chains,
+               s->copies > 0 ? s->copies : COPIES_USUAL);
+    if (warps > 0)
+        buf_printf(&text, " warps=%u", warps);
+    return buf_take(&text);
+}
+
+/* ---- samples ----------------------------------------------------------- */
+
+/* What the long region takes more, of all laps but the first of each
+ * repetition. */
+static double *differences(const struct samples *s, size_t *count)
+{
+    const size_t lap = samples_column(s, "lap");
+    const size_t from = samples_column(s, "short");
+    const size_t to = samples_column(s, "long");
+    double *const more = xcalloc(s->rows, sizeof *more);
+    *count = 0;
+    for (size_t row = 0; row < s->rows; row++)
+        if (samples_at(s, row, lap) > 0)
+            more[(*count)++] =
+                (double)(samples_at(s, row, to) - samples_at(s, row, from));
+    return more;
+}
+
+/* Median of the differences, and where it is. */
+static int measure(struct lab *lab, const char *experiment, struct cost *cost,
+                   struct error *err)
+{
+    struct samples samples;
+    size_t count;
+    struct rng rng;
+    *cost = (struct cost){0};
+    if (lab_probe(lab, &samples, &cost->experiment, err, "%s", experiment) != 0)
+        return err->code;
+    double *const more = differences(&samples, &count);
+    rng_seed(&rng, prober_seed(lab->prober));
+    const struct stats_interval interval = stats_bootstrap_median(
+        more, count, LAB_CONFIDENCE_PERCENT / 100.0, &rng);
+    cost->cycles = stats_median(more, count);
+    cost->low = interval.low;
+    cost->high = interval.high;
+    free(more);
+    samples_free(&samples);
+    return 0;
+}
+
+/* By so many copies do the regions differ. */
+static double copies_of(const struct subject *s)
+{
+    return (TIMED_LONG - 1) *
+           (double)(s->copies > 0 ? s->copies : COPIES_USUAL);
+}
+
+int timing_latency(struct lab *lab, const struct subject *s, unsigned level,
+                   enum instruction_form form, struct cost *cost,
+                   struct error *err)
+{
+    char *const text = timing_experiment(s, "isa", level, form, 1, 1);
+    if (measure(lab, text, cost, err) == 0) {
+        cost->cycles /= copies_of(s);
+        cost->low /= copies_of(s);
+        cost->high /= copies_of(s);
+    }
+    free(text);
+    return err->code;
+}
+
+int timing_rate(struct lab *lab, const struct subject *s, unsigned level,
+                enum instruction_form form, unsigned chains, unsigned warps,
+                struct cost *rate, struct error *err)
+{
+    const double work = 32.0 * warps * chains * copies_of(s) *
+                        (s->results > 0 ? s->results : 1);
+    char *const text = timing_experiment(s, "isa", level, form, chains, warps);
+    if (measure(lab, text, rate, err) == 0) {
+        const struct cost cycles = *rate;
+        rate->cycles = work / cycles.cycles;
+        rate->low = work / cycles.high;
+        rate->high = work / cycles.low;
+    }
+    free(text);
+    return err->code;
+}
+
+/* Steps up, until one changes less than this. */
+static const struct {
+    unsigned chains, warps;
+} steps[] = {
+    {1, 32},
+    {4, 8 },
+    {4, 16},
+    {4, 32},
+    {8, 32},
+};
+static const double grown = 1.01;
+
+int timing_throughput(struct lab *lab, const struct subject *s, unsigned level,
+                      enum instruction_form form, struct saturation *best,
+                      struct error *err)
+{
+    *best = (struct saturation){0};
+    for (size_t i = 0; i < COUNT_OF(steps) && !best->reached; i++) {
+        struct cost rate;
+        if (timing_rate(lab, s, level, form, steps[i].chains, steps[i].warps,
+                        &rate, err) != 0) {
+            free(best->rate.experiment);
+            return err->code;
+        }
+        best->reached = i > 1 && rate.cycles < grown * best->rate.cycles;
+        if (rate.cycles <= best->rate.cycles) {
+            free(rate.experiment);
+            continue;
+        }
+        free(best->rate.experiment);
+        *best = (struct saturation){.rate = rate,
+                                    .chains = steps[i].chains,
+                                    .warps = steps[i].warps,
+                                    .reached = best->reached};
+    }
+    return 0;
+}
+
+/* ---- machine code ------------------------------------------------------ */
+
+void code_reading_free(struct code_reading *r)
+{
+    free(r->listing);
+    free(r->why);
+    free(r->experiment);
+    *r = (struct code_reading){0};
+}
+
+/* The forms in which copies are tried: at level 0 nothing is folded. */
+static size_t forms_of(const struct subject *s, unsigned level,
+                       enum instruction_form forms[3])
+{
+    static const enum instruction_form all[] = {FORM_GUARD, FORM_SWAP,
+                                                FORM_PLAIN};
+    size_t count = 0;
+    if (s->only_plain || level == 0) {
+        forms[0] = FORM_PLAIN;
+        return 1;
+    }
+    forms[count++] = s->form;
+    for (size_t i = 0; i < COUNT_OF(all); i++)
+        if (all[i] != s->form && (all[i] != FORM_SWAP || s->swaps))
+            forms[count++] = all[i];
+    return count;
+}
+
+static int read_code(struct lab *lab, const struct subject *s, unsigned level,
+                     enum instruction_form form, unsigned chains,
+                     struct code_reading *reading, struct error *err)
+{
+    struct samples samples;
+    char *const text = timing_experiment(s, "machine", level, form, chains, 0);
+    *reading = (struct code_reading){.form = form};
+    const int code =
+        lab_probe(lab, &samples, &reading->experiment, err, "%s", text);
+    free(text);
+    if (code == ERR_UNSUPPORTED) {
+        reading->verdict = CODE_UNREAD;
+        reading->why = xstrdup("machine code not read");
+        return 0;
+    }
+    if (code != 0)
+        return code;
+    samples_free(&samples);
+    return 0;
+}
+
+int timing_code(struct lab *lab, const struct subject *s, unsigned level,
+                unsigned chains, struct code_reading *reading,
+                struct error *err)
+{
+    enum instruction_form forms[3];
+    const size_t count = forms_of(s, level, forms);
+    *reading = (struct code_reading){.verdict = CODE_REFUSED};
+    for (size_t i = 0; i < count; i++) {
+        struct code_reading next;
+        if (read_code(lab, s, level, forms[i], chains, &next, err) != 0)
+            return err->code;
+        if (i > 0 && next.verdict != CODE_VERIFIED) {
+            code_reading_free(&next);
+            continue;
+        }
+        code_reading_free(reading);
+        *reading = next;
+        if (next.verdict != CODE_REFUSED)
+            break;
+    }
+    return 0;
+}

@@ -1,0 +1,76 @@
+/*
+ * What an instruction costs, whoever asks: the table of `isa` or a user's
+ * snippet.  Latency comes from one chain in one warp, throughput from chains
+ * times warps until more of them change nothing; the machine code of what was
+ * timed says whether a number may be believed.
+ */
+#ifndef SONDE_STUDY_TIMING_H
+#define SONDE_STUDY_TIMING_H
+
+#include "ptx/instruction.h"
+#include "probe/timed.h"
+#include "study/study.h"
+
+enum { LEVELS = 5 }; /* of the assembler: 0 … 4 */
+
+/* What is timed. */
+struct subject {
+    const char *words; /* of its experiments: "row=add.u32", "snippet='…'" */
+    const char *machine; /* as of struct instruction */
+    enum instruction_form form;
+    bool only_plain; /* no other form is tried */
+    bool swaps;      /* FORM_SWAP can be had */
+    bool expands;
+    bool chained; /* copies depend on each other, by registers or in order */
+    unsigned copies, results;
+};
+
+/* What the machine code of the timed regions shows. */
+enum code_verdict {
+    CODE_UNREAD,   /* the device shows none, or it is of an older format */
+    CODE_VERIFIED, /* it is what it claims */
+    CODE_REFUSED   /* it is not: `why` says what it is instead */
+};
+
+struct code_reading {
+    enum code_verdict verdict;
+    enum instruction_form form; /* of the copies that were read */
+    char *listing; /* machine instructions of a copy: "IADD3", "4 MOV, IMAD" */
+    unsigned length; /* … so many; 0: not read */
+    char *why;       /* CODE_UNREAD and CODE_REFUSED */
+    char *experiment;
+};
+void code_reading_free(struct code_reading *r);
+
+/* Finds the form of copies whose machine code is verified, or reads the first
+ * one.  ERR_PTX and other errors of the assembler are handed on. */
+int timing_code(struct lab *lab, const struct subject *subject, unsigned level,
+                unsigned chains, struct code_reading *reading,
+                struct error *err);
+
+/* Cycles of one copy in a chain. */
+int timing_latency(struct lab *lab, const struct subject *subject,
+                   unsigned level, enum instruction_form form,
+                   struct cost *cost, struct error *err);
+
+/* Copies of all lanes in a cycle on one SM, with so many chains and warps. */
+int timing_rate(struct lab *lab, const struct subject *subject, unsigned level,
+                enum instruction_form form, unsigned chains, unsigned warps,
+                struct cost *rate, struct error *err);
+
+struct saturation {
+    struct cost rate; /* results per cycle and SM; owns its experiment */
+    unsigned chains, warps;
+    bool reached; /* the last step up changed less than a hundredth */
+};
+int timing_throughput(struct lab *lab, const struct subject *subject,
+                      unsigned level, enum instruction_form form,
+                      struct saturation *saturation, struct error *err);
+
+/* Experiments of a subject, to have their kernels compiled beforehand; the
+ * caller frees each. */
+char *timing_experiment(const struct subject *subject, const char *probe,
+                        unsigned level, enum instruction_form form,
+                        unsigned chains, unsigned warps);
+
+#endif
