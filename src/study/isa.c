@@ -280,7 +280,10 @@ static double pipe_of(double rate)
 static void say_saturation(struct finding *f, const struct saturation *s)
 {
     const double pipe = pipe_of(s->rate.cycles);
-    finding_set(f, STATUS_MEASURED, value_number(s->rate.cycles), "/clk/SM");
+    finding_set(f, s->reached ? STATUS_MEASURED : STATUS_AT_LEAST,
+                value_number(s->rate.cycles), "/clk/SM");
+    if (!s->reached)
+        finding_because(f, "it still grew with the last chains and warps");
     finding_interval(f, s->rate.low, s->rate.high,
                      LAB_CONFIDENCE_PERCENT / 100.0);
     finding_evidence(f, s->rate.experiment);
