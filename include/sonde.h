@@ -43,8 +43,8 @@ int sonde_exit_status(int code);
 const char *sonde_version(void);
 
 struct sonde_progress {
-    const char *study; /* the one that runs now */
-    size_t done, total; /* studies */
+    const char *study;      /* the one that runs now */
+    size_t done, total;     /* studies */
     const char *experiment; /* its latest, NULL before the first */
     size_t experiments;     /* so far, in the whole run */
     double seconds;         /* since the run began */
@@ -53,12 +53,12 @@ struct sonde_progress {
 enum sonde_log_level { SONDE_WARN, SONDE_INFO, SONDE_DEBUG };
 
 struct sonde_options {
-    const char *device;   /* "cuda:0", "sim:k20c", "sim:./x.json",
-                             "replay:FILE"; NULL: the best there is */
-    const char *record;   /* keep every sample in this file; NULL: do not */
-    uint64_t seed;        /* of random orders and of the simulated noise */
-    double budget_s;      /* stop measuring after so long; 0: no limit */
-    bool no_cache;        /* do not keep compiled kernels on disk */
+    const char *device; /* "cuda:0", "sim:k20c", "sim:./x.json",
+                           "replay:FILE"; NULL: the best there is */
+    const char *record; /* keep every sample in this file; NULL: do not */
+    uint64_t seed;      /* of random orders and of the simulated noise */
+    double budget_s;    /* stop measuring after so long; 0: no limit */
+    bool no_cache;      /* do not keep compiled kernels on disk */
     const char *const *command; /* the words to put into reports; may be NULL */
     size_t command_count;
     /* Called before each experiment; may be NULL. */
@@ -93,6 +93,41 @@ const char *sonde_device_why(const struct sonde *session);
 int sonde_run(struct sonde *session, const char *const *studies, size_t count,
               struct sonde_error *err);
 
+/* Levels of the assembler, as a set of bits: 1 << 3 is -O3. */
+struct sonde_isa {
+    /* Names ("add.u32"), globs, beginnings up to a dot ("add") or categories
+     * ("integer"); none: the whole table. */
+    const char *const *patterns;
+    size_t pattern_count;
+    unsigned levels; /* 0: -O0 and -O3 */
+    /* Also the whole table of throughput by chains and warps. */
+    bool parallelism;
+};
+
+/* What instructions cost: findings isa.NAME.latency.O3, isa.NAME.throughput and
+ * so on; returns as sonde_run. */
+int sonde_isa(struct sonde *session, const struct sonde_isa *wish,
+              struct sonde_error *err);
+
+struct sonde_bench {
+    const char *snippet;    /* PTX; registers are declared from their names */
+    const char *setup;      /* instructions that run before; NULL: none */
+    const char *values;     /* "r0=7 f1=0.5": what registers begin with */
+    unsigned levels;        /* 0: -O0 and -O3 */
+    const char *form;       /* "guard", "swap" or "plain" copies; NULL: plain */
+    unsigned chains, warps; /* for the throughput; 0: what saturates */
+    bool parallelism;
+};
+
+/* The same of a snippet: bench.latency.O3, bench.throughput and so on. */
+int sonde_bench(struct sonde *session, const struct sonde_bench *wish,
+                struct sonde_error *err);
+
+/* How the cost of one instruction of the table came about: kernel, machine
+ * code, chain and samples, as text that the caller frees. */
+int sonde_isa_explain(struct sonde *session, const char *name, unsigned levels,
+                      char **text, struct sonde_error *err);
+
 /* True and the number if the finding was measured, reported or derived. */
 bool sonde_number(const struct sonde *session, const char *id, double *number);
 /* "measured", "not_measured", …; NULL if there is no such finding. */
@@ -107,7 +142,8 @@ struct sonde_style {
     bool ascii;   /* text: nothing but ASCII */
 };
 
-/* The results so far as "text" or "json"; the caller frees. */
+/* The results so far as "text", "json", "table" (of what instructions cost) or
+ * "csv"; the caller frees. */
 int sonde_report(const struct sonde *session, const char *format,
                  const struct sonde_style *style, char **text,
                  struct sonde_error *err);
@@ -132,7 +168,13 @@ struct sonde_entry {
     const char *text; /* one line */
 };
 
-enum sonde_list { SONDE_DEVICES, SONDE_PROFILES, SONDE_STUDIES, SONDE_PROBES };
+enum sonde_list {
+    SONDE_DEVICES,
+    SONDE_PROFILES,
+    SONDE_STUDIES,
+    SONDE_PROBES,
+    SONDE_INSTRUCTIONS
+};
 
 /* Calls `row` for each entry; the strings live during the call. */
 int sonde_list(enum sonde_list what,

@@ -2,7 +2,7 @@
  * The library's face (sonde.h): a session is a device or a recording, a lab on
  * it, and the results so far.
  */
-#include "sonde.h"
+#include "session.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -20,23 +20,10 @@
 #include "device/sim/shipped.h"
 #include "probe/record.h"
 #include "probe/run.h"
+#include "ptx/instruction.h"
 #include "report/page.h"
 #include "report/report.h"
 #include "study/study.h"
-
-struct sonde {
-    struct device *device;       /* NULL on a replay */
-    struct recording *recording; /* replayed, or being made, or NULL */
-    char *record_path;           /* where it is to be written, or NULL */
-    char why_not_gpu[sizeof((struct error *)0)->text];
-    struct prober *prober;
-    struct lab lab;
-    struct results results;
-    double budget_s, started;
-    struct sonde_progress progress;
-    void (*watch)(void *context, const struct sonde_progress *progress);
-    void *context;
-};
 
 _Static_assert((int)SONDE_WARN == (int)LOG_WARN &&
                    (int)SONDE_DEBUG == (int)LOG_DEBUG,
@@ -44,7 +31,8 @@ _Static_assert((int)SONDE_WARN == (int)LOG_WARN &&
 _Static_assert(sizeof(struct sonde_error) == sizeof(struct error),
                "a sentence fits whole");
 
-static int hand_out(int code, const struct error *from, struct sonde_error *err)
+int session_hand_out(int code, const struct error *from,
+                     struct sonde_error *err)
 {
     if (code != 0) {
         err->code = from->code;
@@ -186,7 +174,7 @@ int sonde_open(struct sonde **session, const struct sonde_options *options,
     const int code = open_source(s, options, &why);
     if (code != 0) {
         free(s);
-        return hand_out(code, &why, err);
+        return session_hand_out(code, &why, err);
     }
     set_up(s, options);
     *session = s;
@@ -208,7 +196,7 @@ int sonde_close(struct sonde *s, struct sonde_error *err)
     results_free(&s->results);
     free(s->record_path);
     free(s);
-    return hand_out(code, &why, err);
+    return session_hand_out(code, &why, err);
 }
 
 const char *sonde_device_spec(const struct sonde *s)
@@ -241,11 +229,23 @@ static int anything_missing(const struct sonde *s, const char *const *names,
         const struct finding *const f = s->results.findings[i];
         for (size_t j = 0; j < count; j++)
             if (strcmp(f->study, names[j]) == 0 &&
-                f->status == STATUS_NOT_MEASURED &&
+                f->status == STATUS_NOT_MEASURED && !f->skipped &&
                 strcmp(f->study, "properties") != 0)
                 return 1;
     }
     return 0;
+}
+
+int session_run(struct sonde *s, const char *const *studies, size_t count,
+                struct sonde_error *err)
+{
+    struct error why = {0};
+    s->started = now_seconds();
+    s->lab.deadline = s->budget_s > 0 ? s->started + s->budget_s : 0;
+    const int code = plan_run(&s->lab, studies, count, &why);
+    if (code != 0)
+        return session_hand_out(code, &why, err);
+    return anything_missing(s, studies, count);
 }
 
 int sonde_run(struct sonde *s, const char *const *studies, size_t count,
@@ -258,13 +258,7 @@ int sonde_run(struct sonde *s, const char *const *studies, size_t count,
                 all[count++] = study_table[i]->name;
         studies = all;
     }
-    struct error why = {0};
-    s->started = now_seconds();
-    s->lab.deadline = s->budget_s > 0 ? s->started + s->budget_s : 0;
-    const int code = plan_run(&s->lab, studies, count, &why);
-    if (code != 0)
-        return hand_out(code, &why, err);
-    return anything_missing(s, studies, count);
+    return session_run(s, studies, count, err);
 }
 
 bool sonde_number(const struct sonde *s, const char *id, double *number)
@@ -310,7 +304,7 @@ int sonde_report(const struct sonde *s, const char *format,
 {
     struct error why = {0};
     const int code = format_results(&s->results, format, style, text, &why);
-    return hand_out(code, &why, err);
+    return session_hand_out(code, &why, err);
 }
 
 enum { REPORT_MOST = 64 << 20 };
@@ -329,7 +323,7 @@ int sonde_report_file(const char *path, const char *format,
         code = format_results(&results, format, style, text, &why);
     results_free(&results);
     buf_free(&file);
-    return hand_out(code, &why, err);
+    return session_hand_out(code, &why, err);
 }
 
 /* ---- experiments by hand ---------------------------------------------- */
@@ -373,7 +367,7 @@ int sonde_probe(struct sonde *s, const char *name,
         *table = buf_take(&out);
     }
     free(text);
-    return hand_out(code, &why, err);
+    return session_hand_out(code, &why, err);
 }
 
 int sonde_ptx(struct sonde *s, const char *name, const char *const *parameters,
@@ -386,14 +380,14 @@ int sonde_ptx(struct sonde *s, const char *name, const char *const *parameters,
     int code = experiment_parse(text, &e, &why);
     free(text);
     if (code != 0)
-        return hand_out(code, &why, err);
+        return session_hand_out(code, &why, err);
     code = e.probe->kernel(&e, s->lab.info, &out, &why);
     experiment_free(&e);
     if (code == 0)
         *ptx = buf_take(&out);
     else
         buf_free(&out);
-    return hand_out(code, &why, err);
+    return session_hand_out(code, &why, err);
 }
 
 /* ---- lists ------------------------------------------------------------ */
@@ -460,8 +454,14 @@ int sonde_list(enum sonde_list what, list_row *row, void *context,
             row(context, &(struct sonde_entry){probe_table[i]->name,
                                                probe_table[i]->what});
         break;
+    case SONDE_INSTRUCTIONS:
+        for (size_t i = 0; instruction_table[i].name != NULL; i++)
+            row(context, &(struct sonde_entry){
+                             instruction_table[i].name,
+                             category_names[instruction_table[i].category]});
+        break;
     }
-    return hand_out(code, &why, err);
+    return session_hand_out(code, &why, err);
 }
 
 /* A paragraph, indented and wrapped. */
@@ -539,7 +539,7 @@ int sonde_explain(const char *name, char **text, struct sonde_error *err)
     const struct study *const study = study_find(name);
     const struct probe *const probe = probe_find(name);
     if (study == NULL && probe == NULL)
-        return hand_out(unknown_name(name, &why), &why, err);
+        return session_hand_out(unknown_name(name, &why), &why, err);
     struct buf out = {0};
     if (study != NULL)
         explain_study(study, &out);

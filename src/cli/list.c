@@ -11,10 +11,12 @@ static const struct section {
     const char *name, *heading, *none;
     enum sonde_list what;
 } sections[] = {
-    {"devices",  "Devices (-d SPEC)",            "no GPU was found", SONDE_DEVICES },
-    {"profiles", "Simulated GPUs (-d sim:NAME)", "none",             SONDE_PROFILES},
-    {"studies",  "Studies (sonde run STUDY)",    "none",             SONDE_STUDIES },
-    {"probes",   "Probes (sonde probe NAME)",    "none",             SONDE_PROBES  },
+    {"devices",      "Devices (-d SPEC)",             "no GPU was found", SONDE_DEVICES },
+    {"profiles",     "Simulated GPUs (-d sim:NAME)",  "none",             SONDE_PROFILES},
+    {"studies",      "Studies (sonde run STUDY)",     "none",             SONDE_STUDIES },
+    {"probes",       "Probes (sonde probe NAME)",     "none",             SONDE_PROBES  },
+    {"instructions", "Instructions (sonde isa NAME)", "none",
+     SONDE_INSTRUCTIONS                                                                 },
 };
 
 enum { SECTIONS = sizeof sections / sizeof *sections };
@@ -72,6 +74,8 @@ static int list_all(void)
 {
     int status = 0;
     for (size_t i = 0; i < SECTIONS; i++) {
+        if (sections[i].what == SONDE_INSTRUCTIONS)
+            continue; /* hundreds: only when they are asked for */
         if (i > 0)
             printf("\n");
         const int one = list_section(&sections[i]);
@@ -92,7 +96,9 @@ static const struct section *section_find(const char *name)
     if (nearest != NULL)
         say("cannot list '%s'; did you mean '%s'?", name, nearest);
     else
-        say("cannot list '%s'; there are devices, profiles, studies and probes",
+        say("cannot list '%s'; there are devices, profiles, studies, probes "
+            "and "
+            "instructions",
             name);
     return NULL;
 }
@@ -112,14 +118,16 @@ static int list_run(const struct options *options)
 
 const struct command command_list = {
     .name = "list",
-    .arguments = "[devices|profiles|studies|probes]",
-    .summary = "list devices, simulated GPUs, studies and probes",
-    .help = "Without a word all of them, under headings.  With one, only\n"
-            "these, for scripts: a line each, the name, a tab, the\n"
-            "description.\n"
-            "\n"
-            "    sonde list\n"
-            "    sonde list profiles | cut -f 1",
+    .arguments = "[devices|profiles|studies|probes|instructions]",
+    .summary = "list devices, simulated GPUs, studies, probes, instructions",
+    .help =
+        "Without a word all of them but the instructions, which are hundreds,\n"
+        "under headings.  With one, only\n"
+        "these, for scripts: a line each, the name, a tab, the\n"
+        "description.\n"
+        "\n"
+        "    sonde list\n"
+        "    sonde list profiles | cut -f 1",
     .words_most = 1,
     .run = list_run,
 };

@@ -13,7 +13,7 @@ static int report_run(const struct options *options)
 {
     if (!session_outputs(options))
         return 2;
-    return session_show(options, true, make_report, options->words[0]);
+    return session_show(options, "text", true, make_report, options->words[0]);
 }
 
 const struct command command_report = {

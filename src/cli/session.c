@@ -25,6 +25,7 @@ static bool is_writable(const char *path)
 bool session_outputs(const struct options *options)
 {
     return (is_stdout(options->json) || is_writable(options->json)) &&
+           (is_stdout(options->csv) || is_writable(options->csv)) &&
            is_writable(options->record);
 }
 
@@ -119,18 +120,20 @@ static int put_out(const char *path, const char *text)
     return code == 0 ? 0 : fail(code, &err);
 }
 
-int session_show(const struct options *o, bool tree,
+int session_show(const struct options *o, const char *format, bool tree,
                  int (*make)(const void *from, const char *format,
                              const struct sonde_style *style, char **text,
                              struct sonde_error *err),
                  const void *from)
 {
     const struct sonde_style style = style_of(o, tree);
+    const bool other = is_stdout(o->json) || is_stdout(o->csv);
     const struct {
         const char *format, *path;
     } outputs[] = {
-        {"json", o->json                        },
-        {"text", is_stdout(o->json) ? NULL : "-"}
+        {"json", o->json           },
+        {"csv",  o->csv            },
+        {format, other ? NULL : "-"},
     };
     int status = 0;
     for (size_t i = 0; i < sizeof outputs / sizeof *outputs; i++) {
@@ -148,8 +151,8 @@ int session_show(const struct options *o, bool tree,
     return status;
 }
 
-int session_measure(const struct options *o, const char *const *studies,
-                    size_t count, bool tree)
+static int measure_and_show(const struct options *o, session_act *measure,
+                            const void *context, const char *format, bool tree)
 {
     struct watcher w = {.options = o};
     if (!session_outputs(o))
@@ -158,21 +161,47 @@ int session_measure(const struct options *o, const char *const *studies,
     if (status != 0)
         return status;
     struct sonde_error err;
-    const int code = sonde_run(w.session, studies, count, &err);
-    status = code < 0 ? fail(code, &err) : code > 0;
+    const int code = measure(w.session, context, &err);
     progress_clear();
+    status = code < 0 ? fail(code, &err) : code > 0;
     /* A device that failed half-way leaves findings; a typing error none. */
     if (status != 2 && status != 3) {
         announce(&w);
-        status = worse(status, session_show(o, tree, make_report, w.session));
+        status = worse(status,
+                       session_show(o, format, tree, make_report, w.session));
     }
     return worse(status, close_session(&w));
 }
 
-int session_print(const struct options *o,
-                  int (*act)(struct sonde *session, const char *name,
-                             const char *const *parameters, size_t count,
-                             char **text, struct sonde_error *err))
+struct studies {
+    const char *const *names;
+    size_t count;
+};
+
+static int run_studies(struct sonde *session, const void *context,
+                       struct sonde_error *err)
+{
+    const struct studies *const s = context;
+    return sonde_run(session, s->names, s->count, err);
+}
+
+int session_measure(const struct options *o, const char *const *studies,
+                    size_t count, bool tree)
+{
+    const struct studies context = {studies, count};
+    return measure_and_show(o, run_studies, &context, "text", tree);
+}
+
+int session_measure_with(const struct options *o, session_act *measure,
+                         const void *context, const char *format)
+{
+    return measure_and_show(o, measure, context, format, false);
+}
+
+int session_print_with(const struct options *o,
+                       int (*make)(struct sonde *session, const void *context,
+                                   char **text, struct sonde_error *err),
+                       const void *context)
 {
     struct watcher w = {.options = o};
     if (!session_outputs(o))
@@ -182,10 +211,9 @@ int session_print(const struct options *o,
         return status;
     char *text = NULL;
     struct sonde_error err;
-    const int code = act(w.session, o->words[0], o->words + 1,
-                         o->word_count - 1, &text, &err);
+    const int code = make(w.session, context, &text, &err);
     progress_clear();
-    if (code == 0) {
+    if (code >= 0) {
         announce(&w);
         status = say_result(text);
     } else {
@@ -193,4 +221,22 @@ int session_print(const struct options *o,
     }
     free(text);
     return worse(status, close_session(&w));
+}
+
+struct words {
+    const struct options *options;
+    session_words *act;
+};
+
+static int act_on_words(struct sonde *session, const void *context, char **text,
+                        struct sonde_error *err)
+{
+    const struct words *const w = context;
+    return w->act(session, w->options->words[0], w->options->words + 1,
+                  w->options->word_count - 1, text, err);
+}
+
+int session_print(const struct options *o, session_words *act)
+{
+    return session_print_with(o, act_on_words, &(struct words){o, act});
 }

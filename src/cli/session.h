@@ -11,16 +11,28 @@
 int session_measure(const struct options *options, const char *const *studies,
                     size_t count, bool tree);
 
+/* The same of what `measure` does with its context, shown as `format` on
+ * standard output. */
+typedef int session_act(struct sonde *session, const void *context,
+                        struct sonde_error *err);
+int session_measure_with(const struct options *options, session_act *measure,
+                         const void *context, const char *format);
+/* Opens the device and prints the text that `make` makes. */
+int session_print_with(const struct options *options,
+                       int (*make)(struct sonde *session, const void *context,
+                                   char **text, struct sonde_error *err),
+                       const void *context);
+
 /* Opens the device, lets `act` make a text of the words of the command line
  * (name and parameters), and prints it; returns the exit status. */
-int session_print(const struct options *options,
-                  int (*act)(struct sonde *session, const char *name,
-                             const char *const *parameters, size_t count,
-                             char **text, struct sonde_error *err));
+typedef int session_words(struct sonde *session, const char *name,
+                          const char *const *parameters, size_t count,
+                          char **text, struct sonde_error *err);
+int session_print(const struct options *options, session_words *act);
 
-/* Prints a report and writes its JSON as the options say.  `make` gives it in
- * a format; the caller's `from` goes with it. */
-int session_show(const struct options *options, bool tree,
+/* Prints a report in a format and writes its JSON and CSV as the options say.
+ * `make` gives it in a format; the caller's `from` goes with it. */
+int session_show(const struct options *options, const char *format, bool tree,
                  int (*make)(const void *from, const char *format,
                              const struct sonde_style *style, char **text,
                              struct sonde_error *err),

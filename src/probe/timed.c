@@ -346,6 +346,87 @@ int timed_kernel(const struct experiment *e, const struct device_info *info,
     return 0;
 }
 
+/* ---- complaints -------------------------------------------------------- */
+
+/* The text of a line, from 1, without what surrounds it; NULL: there is none
+ * such.  The caller frees. */
+static char *line_of(const char *text, long number)
+{
+    for (; number > 1 && text != NULL; number--) {
+        text = strchr(text, '\n');
+        text = text != NULL ? text + 1 : NULL;
+    }
+    if (text == NULL || number < 1)
+        return NULL;
+    text += strspn(text, " ");
+    return xstrndup(text, strcspn(text, "\n"));
+}
+
+/* Where in a statement the word stands that a complaint has in quotes. */
+static unsigned offset_of(const struct snippet *s, const struct statement *st,
+                          const char *complaint)
+{
+    const char *const quote = strchr(complaint, '\'');
+    const size_t length = quote != NULL ? strcspn(quote + 1, "'") : 0;
+    for (size_t i = 0; length > 0 && i + length <= st->length; i++)
+        if (strncmp(s->text + st->start + i, quote + 1, length) == 0)
+            return (unsigned)i;
+    return 0;
+}
+
+/* What a complaint says after "line 40; error   : " or "line 40: ", up to the
+ * line that it quotes. */
+static char *saying(const char *text)
+{
+    const char *at = strstr(text, "line ");
+    const char *const colon = at != NULL ? strstr(at, ": ") : NULL;
+    at = colon != NULL ? colon + 2 : text;
+    const char *const end = strstr(at, "; the line is:");
+    return xstrndup(at, end != NULL ? (size_t)(end - at) : strlen(at));
+}
+
+/* True, with the complaint rewritten, if the line is a statement of `s`. */
+static bool blame(const struct timed *t, const struct snippet *s,
+                  const char *whose, const char *line, struct error *err)
+{
+    bool found = false;
+    for (size_t i = 0; !found && i < s->statement_count; i++) {
+        const struct statement *const st = &s->statements[i];
+        struct buf own = {0};
+        snippet_write_statement(&own, s, i, NULL, copy_name,
+                                &(struct copy){.timed = t});
+        found = strcmp(buf_string(&own), line) == 0;
+        buf_free(&own);
+        if (!found)
+            continue;
+        char *const says = saying(err->text);
+        error_set(err, ERR_USAGE, "%s, line %u, column %u: %s", whose, st->line,
+                  st->column + offset_of(s, st, says), says);
+        free(says);
+    }
+    return found;
+}
+
+int timed_complain(const struct experiment *e, const struct device_info *info,
+                   struct error *err)
+{
+    const char *const at = strstr(err->text, "line ");
+    const long number = at != NULL ? strtol(at + 5, NULL, 10) : 0;
+    struct error ignored;
+    struct timed t;
+    struct buf ptx = {0};
+    if (number < 1 || timed_read(e, &t, &ignored) != 0)
+        return err->code;
+    write_kernel(&t, info, &ptx);
+    char *const line = line_of(buf_string(&ptx), number);
+    if (line != NULL && !blame(&t, &t.snippet, "snippet", line, err))
+        blame(&t, &t.setup, "setup", line, err);
+    free(line);
+    buf_free(&ptx);
+    timed_free(&t);
+    return err->code;
+}
+
 /* ---- values ------------------------------------------------------------ */
 
 static uint64_t bits_of(enum register_kind kind, double number)

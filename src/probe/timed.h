@@ -104,6 +104,12 @@ void timed_free(struct timed *t);
 int timed_kernel(const struct experiment *e, const struct device_info *info,
                  struct buf *ptx, struct error *err);
 
+/* Turns the assembler's complaint about a line of the kernel (ERR_PTX, "… line
+ * 40 …") into one about the snippet, with its own line and column (ERR_USAGE).
+ * One about a line that is not of the snippet stays as it is. */
+int timed_complain(const struct experiment *e, const struct device_info *info,
+                   struct error *err);
+
 /* What `data` must hold; the caller frees. */
 uint64_t *timed_data(const struct timed *t, size_t *words, struct error *err);
 

@@ -346,9 +346,9 @@ const struct snippet_register *snippet_chain(const struct snippet *s)
 
 /* ---- copies ------------------------------------------------------------ */
 
-static void write_statement(struct buf *out, const struct snippet *s,
-                            const struct statement *st, register_name *name,
-                            const void *context)
+static void write_text(struct buf *out, const struct snippet *s,
+                       const struct statement *st, register_name *name,
+                       const void *context)
 {
     const char *at = s->text + st->start;
     const char *const end = at + st->length;
@@ -366,19 +366,25 @@ static void write_statement(struct buf *out, const struct snippet *s,
     }
 }
 
+void snippet_write_statement(struct buf *out, const struct snippet *s, size_t i,
+                             const char *guard, register_name *name,
+                             const void *context)
+{
+    const char *const text = s->text + s->statements[i].start;
+    const bool instruction = text[0] != '.' && label_end(text) == NULL;
+    if (guard != NULL && instruction && text[0] != '@')
+        buf_printf(out, "@%s ", guard);
+    write_text(out, s, &s->statements[i], name, context);
+}
+
 void snippet_write(struct buf *out, const struct snippet *s, const char *guard,
                    register_name *name, const void *context)
 {
     if (s->scoped)
         buf_text(out, "    {\n");
     for (size_t i = 0; i < s->statement_count; i++) {
-        const struct statement *const st = &s->statements[i];
-        const char first = s->text[st->start];
         buf_text(out, "    ");
-        if (guard != NULL && first != '@' && first != '.' &&
-            label_end(s->text + st->start) == NULL)
-            buf_printf(out, "@%s ", guard);
-        write_statement(out, s, st, name, context);
+        snippet_write_statement(out, s, i, guard, name, context);
         buf_text(out, "\n");
     }
     if (s->scoped)

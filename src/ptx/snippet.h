@@ -87,6 +87,9 @@ const struct snippet_register *snippet_chain(const struct snippet *snippet);
 typedef void register_name(struct buf *out, const struct snippet_register *r,
                            const void *context);
 
+void snippet_write_statement(struct buf *out, const struct snippet *snippet,
+                             size_t statement, const char *guard,
+                             register_name *name, const void *context);
 /* Writes a copy, a line each statement, with `guard` ("%on") before those that
  * have no guard of their own; NULL: none. */
 void snippet_write(struct buf *out, const struct snippet *snippet,

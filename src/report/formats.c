@@ -6,6 +6,8 @@
 const struct report_format *const report_formats[] = {
     &report_text,
     &report_json,
+    &report_table,
+    &report_csv,
     NULL,
 };
 

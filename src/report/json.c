@@ -130,6 +130,8 @@ static json_t *finding_json(const struct finding *f)
     set_certainty(object, f);
     set_origin(object, f);
     set_text(object, "because", f->because);
+    if (f->skipped)
+        json_object_set_new(object, "skipped", json_true());
     return object;
 }
 

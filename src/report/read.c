@@ -211,6 +211,14 @@ static int take_because(const struct place *p, const json_t *json, void *into)
     return read_text(p, json, &((struct finding *)into)->because);
 }
 
+static int take_skipped(const struct place *p, const json_t *json, void *into)
+{
+    if (!json_is_boolean(json))
+        return refuse(p, "is not true or false");
+    ((struct finding *)into)->skipped = json_is_true(json);
+    return 0;
+}
+
 static int take_evidence(const struct place *p, const json_t *json, void *into)
 {
     struct finding *const f = into;
@@ -246,6 +254,7 @@ static const struct key finding_keys[] = {
     {"study",      false, take_study     },
     {"evidence",   false, take_evidence  },
     {"because",    false, take_because   },
+    {"skipped",    false, take_skipped   },
     {NULL,         false, NULL           },
 };
 

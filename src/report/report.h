@@ -21,12 +21,13 @@ struct report_style {
 };
 
 struct report_format {
-    const char *name; /* "text", "json" */
+    const char *name; /* "text", "json", "table", "csv" */
     void (*write)(const struct results *results,
                   const struct report_style *style, struct buf *out);
 };
 
-extern const struct report_format report_text, report_json;
+extern const struct report_format report_text, report_json, report_table,
+    report_csv;
 
 /* Ends with a NULL; in the order of the help. */
 extern const struct report_format *const report_formats[];

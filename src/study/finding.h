@@ -75,6 +75,7 @@ struct finding {
     char *study;
     struct protocol_entry *protocol;
     size_t protocol_count;
+    bool skipped;    /* not measured, since there is no such thing here */
     char **evidence; /* experiments, as `sonde probe` takes them */
     size_t evidence_count;
 };

@@ -118,7 +118,7 @@ static struct subject subject_of(const struct instruction *row, char *words,
         .words = words,
         .machine = row->machine,
         .form = row->form,
-        .only_plain = row->form == FORM_PLAIN,
+        .only_form = row->form == FORM_PLAIN,
         .expands = row->expands,
         .copies = row->expands ? COPIES_EXPANDED : 0,
         .results = row->results,
@@ -155,32 +155,16 @@ static struct finding *latency_finding(const struct isa *isa,
     return finding_of(isa, row, attribute);
 }
 
-/* Nothing of the row is measured, for one reason. */
-static void refuse_row(const struct isa *isa, const struct instruction *row,
-                       const char *why, bool skipped)
+/* The device has no such instruction. */
+static void skip_row(const struct isa *isa, const struct instruction *row,
+                     const char *why)
 {
     for (unsigned level = 0; level < LEVELS; level++)
         if (isa->wish->levels >> level & 1) {
             struct finding *const f = latency_finding(isa, row, level);
             finding_none(f, "%s", why);
-            if (skipped)
-                finding_protocol(f, "skipped", value_bool(true));
+            f->skipped = true;
         }
-}
-
-static void say_code(struct finding *f, const struct code_reading *code)
-{
-    static const char *const words[] = {
-        [CODE_UNREAD] = "not read",
-        [CODE_VERIFIED] = "verified",
-        [CODE_REFUSED] = "not verified",
-    };
-    finding_protocol(f, "copies", value_text(timed_forms[code->form]));
-    finding_protocol(f, "code", value_text(words[code->verdict]));
-    if (code->listing != NULL)
-        finding_protocol(f, "machine_code", value_text(code->listing));
-    if (code->experiment != NULL)
-        finding_evidence(f, code->experiment);
 }
 
 /* ---- one row ----------------------------------------------------------- */
@@ -256,7 +240,7 @@ static int ask_latency(const struct isa *isa, const struct instruction *row,
     else if (status == 0)
         finding_none(f, "not verified: %s", code.why);
     if (code.experiment != NULL)
-        say_code(f, &code);
+        timing_say_code(f, &code);
     if (row->helper != NULL)
         finding_protocol(f, "helper", value_text(row->helper));
     free(cost.experiment);
@@ -264,68 +248,21 @@ static int ask_latency(const struct isa *isa, const struct instruction *row,
     return status == 0 ? 0 : excuse(f, err);
 }
 
-/* The number of lanes that an SM may have for it: the nearest of 2^k and
- * 3 · 2^k, if it is near. */
-static double pipe_of(double rate)
-{
-    for (double lanes = 1; lanes <= 4096; lanes *= 2) {
-        if (fabs(rate - lanes) <= 0.03 * lanes)
-            return lanes;
-        if (fabs(rate - 1.5 * lanes) <= 0.03 * lanes)
-            return 1.5 * lanes;
-    }
-    return 0;
-}
-
-static void say_saturation(struct finding *f, const struct saturation *s)
-{
-    const double pipe = pipe_of(s->rate.cycles);
-    finding_set(f, s->reached ? STATUS_MEASURED : STATUS_AT_LEAST,
-                value_number(s->rate.cycles), "/clk/SM");
-    if (!s->reached)
-        finding_because(f, "it still grew with the last chains and warps");
-    finding_interval(f, s->rate.low, s->rate.high,
-                     LAB_CONFIDENCE_PERCENT / 100.0);
-    finding_evidence(f, s->rate.experiment);
-    finding_protocol(f, "chains", value_number(s->chains));
-    finding_protocol(f, "warps", value_number(s->warps));
-    finding_protocol(f, "saturated", value_bool(s->reached));
-    if (pipe > 0)
-        finding_protocol(f, "pipe", value_number(pipe));
-}
-
-static int throughput_of(const struct isa *isa, const struct instruction *row,
-                         struct finding *f, struct error *err)
-{
-    char words[96];
-    const struct subject subject = subject_of(row, words, sizeof words);
-    struct code_reading code;
-    struct saturation s;
-    if (timing_code(isa->lab, &subject, isa->top, 4, &code, err) != 0)
-        return err->code;
-    int status = 0;
-    if (code.verdict == CODE_REFUSED)
-        finding_none(f, "not verified: %s", code.why);
-    else
-        status =
-            timing_throughput(isa->lab, &subject, isa->top, code.form, &s, err);
-    if (code.verdict != CODE_REFUSED && status == 0) {
-        say_saturation(f, &s);
-        free(s.rate.experiment);
-    }
-    say_code(f, &code);
-    code_reading_free(&code);
-    return status;
-}
-
 static int ask_throughput(const struct isa *isa, const struct instruction *row,
                           struct error *err)
 {
+    char words[96], component[96];
     if (row->latency_only)
         return 0;
+    const struct subject subject = subject_of(row, words, sizeof words);
     struct finding *const f = finding_of(isa, row, "throughput");
-    const int status = throughput_of(isa, row, f, err);
-    return status == 0 ? 0 : excuse(f, err);
+    int status = timing_ask_throughput(isa->lab, &subject, isa->top, f, err);
+    if (status != 0)
+        status = excuse(f, err);
+    if (status != 0 || !isa->wish->parallelism)
+        return status;
+    snprintf(component, sizeof component, "isa.%s", row->name);
+    return timing_parallelism(isa->lab, &subject, isa->top, component, err);
 }
 
 /* ---- loads of memory ---------------------------------------------------- */
@@ -372,7 +309,7 @@ static void ask_mean(const struct isa *isa, const struct instruction *row,
         sum += number;
     }
     finding_set(f, STATUS_DERIVED, value_number(sum / COUNT_OF(kinds)),
-                strcmp(attribute, "throughput") == 0 ? "/clk/SM" : "cycles");
+                "cycles");
     finding_method(f, "the mean of divisors that are powers of two and others");
 }
 
@@ -396,7 +333,7 @@ static int ask_row(const struct isa *isa, const struct instruction *row,
 {
     char *const why = lacking(row, isa->lab->info);
     if (why != NULL) {
-        refuse_row(isa, row, why, true);
+        skip_row(isa, row, why);
         free(why);
         return 0;
     }
@@ -404,12 +341,7 @@ static int ask_row(const struct isa *isa, const struct instruction *row,
         if ((isa->wish->levels >> level & 1) != 0 &&
             ask_level(isa, row, level, err) != 0)
             return err->code;
-    if (row->chase != NULL)
-        return 0;
-    if (row->snippet != NULL)
-        return ask_throughput(isa, row, err);
-    ask_mean(isa, row, "throughput", finding_of(isa, row, "throughput"));
-    return 0;
+    return row->snippet != NULL ? ask_throughput(isa, row, err) : 0;
 }
 
 /* Kernels of all rows, compiled on all cores of the host. */

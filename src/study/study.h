@@ -16,6 +16,7 @@
 #include "base/error.h"
 #include "base/rng.h"
 #include "probe/run.h"
+#include "study/bench.h"
 #include "study/finding.h"
 #include "study/hierarchy.h"
 #include "study/isa.h"
@@ -52,9 +53,10 @@ struct lab {
     struct nearest nearest[NEAREST_COUNT]; /* see nearest_measure */
     struct code_facts code;
     struct translation translation;
-    const struct isa_wish *isa; /* NULL: all of the table */
-    double trace_cost; /* cycles that a trace adds to each load */
-    double deadline;   /* now_seconds() to stop at; 0: none */
+    const struct isa_wish *isa;     /* NULL: all of the table */
+    const struct bench_wish *bench; /* NULL: none */
+    double trace_cost;              /* cycles that a trace adds to each load */
+    double deadline;                /* now_seconds() to stop at; 0: none */
     /* Called before each study; may be NULL. */
     void (*watch)(void *context, const struct study *study, size_t done,
                   size_t total);

@@ -1,5 +1,7 @@
 #include "study/timing.h"
 
+#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,6 +11,8 @@
 #include "probe/timed.h"
 
 enum { COPIES_USUAL = 16 };
+/* Chains of most of the steps to saturation, whose machine code is read. */
+enum { STEPPED_CHAINS = 4 };
 
 char *timing_experiment(const struct subject *s, const char *probe,
                         unsigned level, enum instruction_form form,
@@ -105,11 +109,11 @@ int timing_rate(struct lab *lab, const struct subject *s, unsigned level,
 static const struct {
     unsigned chains, warps;
 } steps[] = {
-    {1, 32},
-    {4, 8 },
-    {4, 16},
-    {4, 32},
-    {8, 32},
+    {1,              32},
+    {STEPPED_CHAINS, 8 },
+    {STEPPED_CHAINS, 16},
+    {STEPPED_CHAINS, 32},
+    {8,              32},
 };
 static const double grown = 1.01;
 
@@ -156,11 +160,9 @@ static size_t forms_of(const struct subject *s, unsigned level,
     static const enum instruction_form all[] = {FORM_GUARD, FORM_SWAP,
                                                 FORM_PLAIN};
     size_t count = 0;
-    if (s->only_plain || level == 0) {
-        forms[0] = FORM_PLAIN;
-        return 1;
-    }
-    forms[count++] = s->form;
+    forms[count++] = level > 0 || s->only_form ? s->form : FORM_PLAIN;
+    if (s->only_form || level == 0)
+        return count;
     for (size_t i = 0; i < COUNT_OF(all); i++)
         if (all[i] != s->form && (all[i] != FORM_SWAP || s->swaps))
             forms[count++] = all[i];
@@ -207,6 +209,105 @@ int timing_code(struct lab *lab, const struct subject *s, unsigned level,
         *reading = next;
         if (next.verdict != CODE_REFUSED)
             break;
+    }
+    return 0;
+}
+
+void timing_say_code(struct finding *f, const struct code_reading *code)
+{
+    static const char *const words[] = {
+        [CODE_UNREAD] = "not read",
+        [CODE_VERIFIED] = "verified",
+        [CODE_REFUSED] = "not verified",
+    };
+    finding_protocol(f, "copies", value_text(timed_forms[code->form]));
+    finding_protocol(f, "code", value_text(words[code->verdict]));
+    if (code->listing != NULL)
+        finding_protocol(f, "machine_code", value_text(code->listing));
+    if (code->experiment != NULL)
+        finding_evidence(f, code->experiment);
+}
+
+/* ---- throughput --------------------------------------------------------- */
+
+/* The number of lanes that an SM may have for it: the nearest of 2^k and
+ * 3 · 2^k, if it is near. */
+static double pipe_of(double rate)
+{
+    for (double lanes = 1; lanes <= 4096; lanes *= 2) {
+        if (fabs(rate - lanes) <= 0.03 * lanes)
+            return lanes;
+        if (fabs(rate - 1.5 * lanes) <= 0.03 * lanes)
+            return 1.5 * lanes;
+    }
+    return 0;
+}
+
+void timing_say_rate(struct finding *f, const struct saturation *s)
+{
+    const double pipe = pipe_of(s->rate.cycles);
+    finding_set(f, s->reached ? STATUS_MEASURED : STATUS_AT_LEAST,
+                value_number(s->rate.cycles), "/clk/SM");
+    if (!s->reached)
+        finding_because(f, "it still grew with the last chains and warps");
+    finding_interval(f, s->rate.low, s->rate.high,
+                     LAB_CONFIDENCE_PERCENT / 100.0);
+    finding_evidence(f, s->rate.experiment);
+    finding_protocol(f, "chains", value_number(s->chains));
+    finding_protocol(f, "warps", value_number(s->warps));
+    finding_protocol(f, "saturated", value_bool(s->reached));
+    if (pipe > 0)
+        finding_protocol(f, "pipe", value_number(pipe));
+}
+
+int timing_ask_throughput(struct lab *lab, const struct subject *s,
+                          unsigned level, struct finding *f, struct error *err)
+{
+    struct code_reading code;
+    struct saturation found;
+    if (timing_code(lab, s, level, STEPPED_CHAINS, &code, err) != 0)
+        return err->code;
+    int status = 0;
+    if (code.verdict == CODE_REFUSED)
+        finding_none(f, "not verified: %s", code.why);
+    else
+        status = timing_throughput(lab, s, level, code.form, &found, err);
+    if (code.verdict != CODE_REFUSED && status == 0) {
+        timing_say_rate(f, &found);
+        free(found.rate.experiment);
+    }
+    timing_say_code(f, &code);
+    code_reading_free(&code);
+    return status;
+}
+
+int timing_parallelism(struct lab *lab, const struct subject *s, unsigned level,
+                       const char *component, struct error *err)
+{
+    struct code_reading code;
+    if (timing_code(lab, s, level, 1, &code, err) != 0)
+        return err->code;
+    const enum instruction_form form = code.form;
+    code_reading_free(&code);
+    for (unsigned chains = 1; chains <= TIMED_CHAINS_MOST; chains++) {
+        char attribute[48];
+        struct value list = value_list();
+        snprintf(attribute, sizeof attribute, "throughput_by_warps.%u", chains);
+        struct finding *const f = lab_finding(lab, component, attribute);
+        for (unsigned warps = 1; warps <= TIMED_WARPS_MOST; warps++) {
+            struct cost rate;
+            if (timing_rate(lab, s, level, form, chains, warps, &rate, err) !=
+                0) {
+                value_free(&list);
+                finding_none(f, "%s", err->text);
+                return err->code;
+            }
+            value_push(&list, value_number(rate.cycles));
+            if (warps == TIMED_WARPS_MOST)
+                finding_evidence(f, rate.experiment);
+            free(rate.experiment);
+        }
+        finding_set(f, STATUS_MEASURED, list, "/clk/SM");
     }
     return 0;
 }

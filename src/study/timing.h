@@ -7,8 +7,8 @@
 #ifndef SONDE_STUDY_TIMING_H
 #define SONDE_STUDY_TIMING_H
 
-#include "ptx/instruction.h"
 #include "probe/timed.h"
+#include "ptx/instruction.h"
 #include "study/study.h"
 
 enum { LEVELS = 5 }; /* of the assembler: 0 … 4 */
@@ -18,8 +18,8 @@ struct subject {
     const char *words; /* of its experiments: "row=add.u32", "snippet='…'" */
     const char *machine; /* as of struct instruction */
     enum instruction_form form;
-    bool only_plain; /* no other form is tried */
-    bool swaps;      /* FORM_SWAP can be had */
+    bool only_form; /* no other is tried */
+    bool swaps;     /* FORM_SWAP can be had */
     bool expands;
     bool chained; /* copies depend on each other, by registers or in order */
     unsigned copies, results;
@@ -66,6 +66,19 @@ struct saturation {
 int timing_throughput(struct lab *lab, const struct subject *subject,
                       unsigned level, enum instruction_form form,
                       struct saturation *saturation, struct error *err);
+
+/* Says of a finding what its machine code is; takes the experiment as evidence.
+ */
+void timing_say_code(struct finding *finding, const struct code_reading *code);
+void timing_say_rate(struct finding *finding, const struct saturation *rate);
+/* A finding of what saturates, or why there is none. */
+int timing_ask_throughput(struct lab *lab, const struct subject *subject,
+                          unsigned level, struct finding *finding,
+                          struct error *err);
+/* Findings throughput_by_warps.CHAINS: a list for 1, 2, … 32 warps. */
+int timing_parallelism(struct lab *lab, const struct subject *subject,
+                       unsigned level, const char *component,
+                       struct error *err);
 
 /* Experiments of a subject, to have their kernels compiled beforehand; the
  * caller frees each. */

@@ -1,0 +1,143 @@
+/*
+ * What instructions cost as a table: a line each under its category, a column
+ * for each level of the assembler, throughput, and the machine code.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "report/costs.h"
+#include "report/headline.h"
+#include "report/report.h"
+#include "report/writer.h"
+
+enum { NUMBER_WIDTH = 9, NAME_LEAST = 12, LINE_MOST = 256 };
+
+struct table {
+    const struct writer *writer;
+    const struct costs *costs;
+    size_t name_width;
+    bool any_unread, any_bound;
+};
+
+static void put_line(const struct table *t, const char *head,
+                     enum tone head_tone, const char *text, enum tone tone)
+{
+    page_line(&t->writer->page, &(struct line){.label = head,
+                                               .label_tone = head_tone,
+                                               .text = text,
+                                               .tone = tone});
+}
+
+static size_t name_width(const struct costs *costs)
+{
+    size_t width = NAME_LEAST;
+    for (size_t i = 0; i < costs->count; i++) {
+        const size_t length = strlen(costs->rows[i].name);
+        width = length > width ? length : width;
+    }
+    return width + 2;
+}
+
+static void put_heading(const struct table *t)
+{
+    char line[LINE_MOST];
+    int at = snprintf(line, sizeof line, "%-*s", (int)t->name_width,
+                      "latency in cycles");
+    for (int level = COST_LEVELS - 1; level >= 0; level--)
+        if (t->costs->level[level])
+            at += snprintf(line + at, sizeof line - (size_t)at, "%*s%d",
+                           NUMBER_WIDTH - 1, "-O", level);
+    snprintf(line + at, sizeof line - (size_t)at, "%*s", NUMBER_WIDTH + 2,
+             "/clk/SM");
+    put_line(t, line, TONE_FAINT, " machine code of a copy", TONE_FAINT);
+}
+
+/* "4.0", "4.0?" where it is in doubt, "-" where it was not measured. */
+static void number_text(const struct finding *f, char *text, size_t room)
+{
+    double number = f != NULL ? f->value.number : 0;
+    const char *mark = "";
+    if (f == NULL || f->value.kind != VALUE_NUMBER) {
+        snprintf(text, room, "%s", f == NULL ? "" : "-");
+        return;
+    }
+    if (f->status == STATUS_AT_LEAST)
+        mark = ">";
+    else if (f->has_interval && f->interval[1] - f->interval[0] > 0.1 &&
+             f->interval[1] - f->interval[0] > 0.02 * number)
+        mark = "~";
+    snprintf(text, room, "%s%.1f", mark, number);
+}
+
+static void put_number(const struct finding *f, char *line, int *at)
+{
+    char text[32];
+    number_text(f, text, sizeof text);
+    *at += snprintf(line + *at, LINE_MOST - (size_t)*at, "%*s", NUMBER_WIDTH,
+                    text);
+}
+
+static void put_row(struct table *t, const struct cost_row *row)
+{
+    char line[LINE_MOST];
+    const char *const why = cost_row_because(row);
+    const char *code = cost_row_said(row, "machine_code");
+    const char *const reading = cost_row_said(row, "code");
+    const bool unread = reading != NULL && strcmp(reading, "not read") == 0;
+    int at = snprintf(line, sizeof line, "  %-*s", (int)t->name_width - 2,
+                      row->name);
+    for (int level = COST_LEVELS - 1; level >= 0; level--)
+        if (t->costs->level[level])
+            put_number(row->latency[level], line, &at);
+    put_number(row->throughput, line, &at);
+    t->any_unread |= unread;
+    t->any_bound |= strchr(line, '>') != NULL;
+    if (why != NULL)
+        put_line(t, line, TONE_PLAIN, why, TONE_DOUBT);
+    else
+        put_line(t, line, TONE_PLAIN, code != NULL ? code : "", TONE_FAINT);
+}
+
+static void put_notes(const struct table *t)
+{
+    if (t->any_unread)
+        put_line(t, NULL, TONE_PLAIN,
+                 "Machine code was not read on this device, so no number "
+                 "here is proved by it.",
+                 TONE_DOUBT);
+    if (t->any_bound)
+        put_line(t, NULL, TONE_PLAIN,
+                 "> a bound: it still grew with the last chains and warps",
+                 TONE_FAINT);
+}
+
+static void table_write(const struct results *results,
+                        const struct report_style *style, struct buf *out)
+{
+    struct costs costs;
+    struct writer w = {
+        .results = results,
+        .style = style,
+        .page = {.out = out, .color = style->color, .ascii = style->ascii},
+    };
+    costs_collect(results, &costs);
+    struct table t = {
+        .writer = &w, .costs = &costs, .name_width = name_width(&costs)};
+    headline_write(&w);
+    page_line(&w.page, &(struct line){0});
+    put_heading(&t);
+    const char *category = "";
+    for (size_t i = 0; i < costs.count; i++) {
+        if (strcmp(category, costs.rows[i].category) != 0)
+            put_line(&t, costs.rows[i].category, TONE_STRONG, NULL, TONE_PLAIN);
+        category = costs.rows[i].category;
+        put_row(&t, &costs.rows[i]);
+    }
+    put_notes(&t);
+    costs_free(&costs);
+}
+
+const struct report_format report_table = {
+    .name = "table",
+    .write = table_write,
+};
