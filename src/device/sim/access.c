@@ -167,6 +167,17 @@ static double shared_access(struct machine *m, struct warp *w,
     return start - t + p->shared_latency + more;
 }
 
+/* What a load takes more for the code around it that nobody optimised. */
+static double unoptimized_cycles(const struct machine *m, const struct op *op,
+                                 unsigned space)
+{
+    if (!op->unoptimized || op->kind == OP_ATOMIC)
+        return 0;
+    return space == SPACE_SHARED
+               ? m->profile->shared_unoptimized_cycles
+               : m->profile->paths[op->path].unoptimized_cycles;
+}
+
 /* Cycles from t until the data of a load is there. */
 static double access_cycles(struct machine *m, struct warp *w,
                             const struct op *op, const struct access *a,
@@ -174,12 +185,13 @@ static double access_cycles(struct machine *m, struct warp *w,
 {
     if (a->space == SPACE_PARAM)
         return op->latency;
+    const double more = unoptimized_cycles(m, op, a->space);
     if (a->space == SPACE_SHARED)
-        return noise_add(&m->noise, shared_access(m, w, op, a, t));
+        return more + noise_add(&m->noise, shared_access(m, w, op, a, t));
     unsigned lines;
     const double cycles =
-        paths_load(m->paths, (enum profile_path_id)op->path, accessor_of(w),
-                   a->address, a->count, &lines);
+        more + paths_load(m->paths, (enum profile_path_id)op->path,
+                          accessor_of(w), a->address, a->count, &lines);
     if (lines > 1)
         w->scheduler->pipe_free[op->pipe] = t + lines;
     return noise_add(&m->noise, cycles);
@@ -215,6 +227,7 @@ static void load_lane(struct machine *m, struct warp *w, const struct op *op,
     lanes_of(m, w, op->dst[0])[lane] =
         op->extends ? extend(bits, op->type, op->dst_bytes) : bits;
     const double cycles =
+        unoptimized_cycles(m, op, op->space) +
         paths_load_one(m->paths, (enum profile_path_id)op->path, accessor_of(w),
                        cached_address(m, w, op->space, lane, address));
     set_ready(w, op->dst[0], 1u << lane, t + noise_add(&m->noise, cycles));

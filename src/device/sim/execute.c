@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "device/sim/convert.h"
 #include "device/sim/execute.h"
 #include "device/sim/opcodes.h"
 
@@ -265,7 +266,7 @@ static void read_clock(struct machine *m, struct warp *w, const struct op *op,
     const uint64_t value = clock_value(m, w, op->sub, t);
     EACH_LANE(mask, l)
     lanes_of(m, w, op->dst[0])[l] = value;
-    w->next = t + fmax(1, m->profile->clock_overhead);
+    w->next = t + fmax(1, op->latency);
     set_ready(w, op->dst[0], mask, w->next);
 }
 
@@ -281,11 +282,43 @@ static void nap(const struct machine *m, struct warp *w, const struct op *op,
     w->next = t + 1 + (double)ns * (double)m->profile->clock_khz * 1e-6;
 }
 
+/* Of an integer, that its magnitude has one bit; of a float, that its mantissa
+ * has none. */
+static bool is_power_of_two(enum ptx_type type, uint64_t bits)
+{
+    const struct ptx_type_info *const info = &ptx_types[type];
+    const unsigned above = 64 - 8 * info->bytes;
+    switch (type) {
+    case TYPE_F32:
+        return isnormal(bits_to_float(bits)) && (bits & 0x7fffff) == 0;
+    case TYPE_F64:
+        return isnormal(bits_to_double(bits)) && bits << 12 == 0;
+    default:
+        bits <<= above;
+        if (info->class == 's' && (int64_t)bits < 0)
+            bits = 0 - bits;
+        return bits != 0 && (bits & (bits - 1)) == 0;
+    }
+}
+
+/* All lanes take the way of the hardest. */
+static double compute_cycles(const struct machine *m, const struct warp *w,
+                             const struct op *op, uint32_t mask)
+{
+    const uint64_t *const divisor = lanes_of(m, w, op->src[1]);
+    EACH_LANE(mask, l)
+    if (!is_power_of_two(op->type, divisor[l]))
+        return op->latency;
+    return op->easy_latency;
+}
+
 static void compute(const struct machine *m, struct warp *w,
                     const struct op *op, uint32_t mask, double t)
 {
+    /* Before the result may replace the divisor. */
+    const double when =
+        t + (op->varies ? compute_cycles(m, w, op, mask) : op->latency);
     op->alu(op, w->regs, m->shift, mask);
-    const double when = t + op->latency;
     set_ready(w, op->dst[0], mask, when);
     if (op->dst[1] != REG_SINK)
         for (int i = 1; i < OP_DESTINATIONS; i++)

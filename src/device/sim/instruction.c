@@ -208,9 +208,15 @@ static void set_times(const struct parser *p, const struct instruction *in)
     struct op *const op = in->op;
     const uint32_t row = isa_find(p->profile, in);
     const bool computes = op->dst[0] != REG_SINK || op->kind == OP_ALU;
-    op->latency = p->profile->isa[row].latency[p->level];
+    op->latency = p->profile->isa[row].latency.level[p->level];
+    op->easy_latency = p->profile->isa[row].power_of_two.level[p->level];
+    op->varies = p->profile->isa[row].has_power_of_two;
     op->pipe = row;
     op->issue = p->profile->isa[row].issue;
+    op->unoptimized = p->level == 0;
+    if (op->kind == OP_CLOCK)
+        op->latency = p->level == 0 ? p->profile->clock_overhead_unoptimized
+                                    : p->profile->clock_overhead;
     if (is_memory(op) && op->space != SPACE_PARAM) {
         op->pipe = (uint32_t)p->profile->isa_count;
         op->issue = 1;

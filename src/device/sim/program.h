@@ -160,14 +160,16 @@ struct op {
     uint8_t bytes;     /* of memory that a lane touches */
     uint8_t waits;
     bool guard_inverted, third_inverted, saturate, combine, extends;
-    int32_t guard; /* NO_REGISTER: none */
-    uint32_t pipe; /* the isa row that keeps time for it */
+    bool varies;      /* takes `easy_latency` for powers of two in src[1] */
+    bool unoptimized; /* a load that was assembled at -O0 */
+    int32_t guard;    /* NO_REGISTER: none */
+    uint32_t pipe;    /* the isa row that keeps time for it */
     uint32_t target;
     uint32_t line;
     uint32_t wait[OP_WAITS]; /* registers that must be ready */
     uint32_t src[OP_SOURCES];
     uint32_t dst[OP_DESTINATIONS];
-    double latency, issue;
+    double latency, easy_latency, issue;
     int64_t offset; /* added to the address in src[0] */
     alu_fn *alu;
     alu_fn *inner; /* what a wrapper of alu.c wraps */
