@@ -20,23 +20,15 @@ static void bad_access(struct machine *m, const struct op *op, const char *what,
                   ptx_spaces[space], (unsigned long long)address, what);
 }
 
-/* The space of a generic address, which is cut down to that space's own. */
-static unsigned generic_space(uint64_t *address)
+/* The space of an address, of which the window is cut off. */
+static unsigned space_of(const struct op *op, uint64_t *address)
 {
-    const uint64_t window = *address >> 56;
-    if (window == SHARED_WINDOW >> 56) {
-        *address -= SHARED_WINDOW;
-        return SPACE_SHARED;
-    }
-    if (window == LOCAL_WINDOW >> 56) {
-        *address -= LOCAL_WINDOW;
-        return SPACE_LOCAL;
-    }
-    if (window == CONST_WINDOW >> 56) {
-        *address -= CONST_WINDOW;
-        return SPACE_CONST;
-    }
-    return SPACE_GLOBAL;
+    if (op->space != SPACE_GENERIC)
+        return op->space;
+    const unsigned space = generic_space(*address);
+    if (space != SPACE_GLOBAL)
+        *address &= SHARED_WINDOW - 1;
+    return space;
 }
 
 static unsigned char *within(unsigned char *host, uint64_t size,
@@ -131,8 +123,7 @@ static bool gather(struct machine *m, struct warp *w, const struct op *op,
     EACH_LANE(mask, l)
     {
         uint64_t address = base[l] + (uint64_t)op->offset;
-        const unsigned space =
-            op->space == SPACE_GENERIC ? generic_space(&address) : op->space;
+        const unsigned space = space_of(op, &address);
         if (a->count != 0 && space != a->space) {
             machine_fault(m, op, "lanes of one warp access .%s and .%s",
                           ptx_spaces[a->space], ptx_spaces[space]);
@@ -298,8 +289,8 @@ static bool less(enum ptx_type type, uint64_t a, uint64_t b)
     }
 }
 
-static uint64_t atomic_result(const struct op *op, uint64_t old, uint64_t b,
-                              uint64_t c)
+uint64_t atomic_result(const struct op *op, uint64_t old, uint64_t b,
+                       uint64_t c)
 {
     switch ((enum ptx_atomic)op->sub) {
     case ATOMIC_ADD:

@@ -128,6 +128,47 @@ static bool barrier_width(struct machine *m, const struct warp *w,
     return false;
 }
 
+static bool reduces(const struct op *op)
+{
+    return op->dst[0] != REG_SINK;
+}
+
+/* What the lanes bring to a bar.red; false after a fault. */
+static bool add_predicates(struct machine *m, struct warp *w,
+                           const struct op *op, uint32_t mask)
+{
+    const struct op *const with = reduces(op) ? op : NULL;
+    struct barrier *const b = &w->block->barriers[op->offset];
+    if (w->waiting != 0 && w->reduces != with) {
+        machine_fault(m, op,
+                      "lanes of one warp wait in a bar.red and elsewhere");
+        return false;
+    }
+    w->reduces = with;
+    if (with == NULL)
+        return true;
+    const uint64_t *const predicate = lanes_of(m, w, op->src[1]);
+    EACH_LANE(mask, l)
+    {
+        b->threads++;
+        b->yes += (predicate[l] != 0) != op->third_inverted;
+    }
+    return true;
+}
+
+static uint64_t reduction(enum ptx_reduction how, const struct barrier *b)
+{
+    switch (how) {
+    case REDUCTION_AND:
+        return b->yes == b->threads;
+    case REDUCTION_OR:
+        return b->yes != 0;
+    case REDUCTION_POPC:
+        break;
+    }
+    return b->yes;
+}
+
 static void wait_at_barrier(struct machine *m, struct warp *w,
                             const struct op *op, uint32_t mask, double t)
 {
@@ -141,7 +182,8 @@ static void wait_at_barrier(struct machine *m, struct warp *w,
                       w->barrier, id);
         return;
     }
-    if (!barrier_width(m, w, op, mask, &w->barrier_warps))
+    if (!barrier_width(m, w, op, mask, &w->barrier_warps) ||
+        !add_predicates(m, w, op, mask))
         return;
     w->barrier = id;
     w->waiting |= mask;
@@ -151,10 +193,18 @@ static void wait_at_barrier(struct machine *m, struct warp *w,
         machine_barrier(m, w, t);
 }
 
-void warp_wake(struct machine *m, struct warp *w, double t)
+void warp_wake(struct machine *m, struct warp *w, const struct barrier *fallen,
+               double t)
 {
-    w->waiting = 0;
     w->next = t + w->resume;
+    if (w->reduces != NULL) {
+        const struct op *const op = w->reduces;
+        EACH_LANE(w->waiting, l)
+        lanes_of(m, w, op->dst[0])[l] = reduction(op->sub, fallen);
+        set_ready(w, op->dst[0], w->waiting, w->next);
+    }
+    w->waiting = 0;
+    w->reduces = NULL;
     regroup(m, w);
     warp_schedule(w);
 }
@@ -236,6 +286,53 @@ static void vote(struct machine *m, struct warp *w, const struct op *op,
     EACH_LANE(mask, l)
     lanes_of(m, w, op->dst[0])[l] = result;
     set_ready(w, op->dst[0], mask, t + op->latency);
+}
+
+/* d: the lanes whose value is that of the lane (.any), or all of them if all
+ * have the same, and whether they have (.all). */
+static void match(struct machine *m, struct warp *w, const struct op *op,
+                  uint32_t mask, double t)
+{
+    uint64_t a[WARP_LANES] = {0};
+    memcpy(a, lanes_of(m, w, op->src[0]), sizeof *a << m->shift);
+    EACH_LANE(mask, l)
+    {
+        uint32_t equal = 0;
+        for (unsigned k = 0; k < WARP_LANES; k++)
+            equal |= (uint32_t)((mask >> k & 1) != 0 && a[k] == a[l]) << k;
+        const bool all = equal == mask;
+        lanes_of(m, w, op->dst[0])[l] = op->sub == VOTE_ANY || all ? equal : 0;
+        lanes_of(m, w, op->dst[1])[l] = all;
+    }
+    set_ready(w, op->dst[0], mask, t + op->latency);
+    set_ready(w, op->dst[1], mask, t + op->latency);
+}
+
+static void redux(struct machine *m, struct warp *w, const struct op *op,
+                  uint32_t mask, double t)
+{
+    const uint64_t *const a = lanes_of(m, w, op->src[0]);
+    const unsigned first = first_lane(mask);
+    uint64_t result = a[first];
+    EACH_LANE(mask & ~(1u << first), l)
+    result = (uint32_t)atomic_result(op, result, a[l], 0);
+    EACH_LANE(mask, l)
+    lanes_of(m, w, op->dst[0])[l] = result;
+    set_ready(w, op->dst[0], mask, t + op->latency);
+}
+
+/* The lowest lane leads. */
+static void elect(struct machine *m, struct warp *w, const struct op *op,
+                  uint32_t mask, double t)
+{
+    const unsigned leader = first_lane(mask);
+    EACH_LANE(mask, l)
+    {
+        lanes_of(m, w, op->dst[0])[l] = leader;
+        lanes_of(m, w, op->dst[1])[l] = l == leader;
+    }
+    set_ready(w, op->dst[0], mask, t + op->latency);
+    set_ready(w, op->dst[1], mask, t + op->latency);
 }
 
 static uint64_t clock_value(const struct machine *m, const struct warp *w,
@@ -366,6 +463,15 @@ static inline void act(struct machine *m, struct warp *w, const struct op *op,
         break;
     case OP_VOTE:
         vote(m, w, op, mask, t);
+        break;
+    case OP_MATCH:
+        match(m, w, op, mask, t);
+        break;
+    case OP_REDUX:
+        redux(m, w, op, mask, t);
+        break;
+    case OP_ELECT:
+        elect(m, w, op, mask, t);
         break;
     case OP_SLEEP:
         nap(m, w, op, mask, t);
