@@ -267,6 +267,10 @@ static const struct arithmetic conversions[] = {
     {"cvt.rn.bf16.f32 %h0, %f1", 'h', 1 << 16, 0, 0, 1},
     {"cvt.rn.bf16.f32 %h0, %f1", 'h', 0x7f7fffff, 0, 0, 0x7f80},
     {"cvt.rn.bf16.u32 %h0, %r1", 'h', 3, 0, 0, 0x4040},
+    {"mov.b32 %r0, %r1; cvt.f32.f16 %r0, %r0", 'r', 0x1234c000, 0, 0,
+     0xc0000000},
+    {"mov.b64 %rd0, %rd1; cvt.rn.f16.f64 %rd0, %rd0", 'd', 0x3ff8000000000000,
+     0, 0, 0x3e00},
     {"cvt.f32.bf16 %f0, %h1", 'f', 0x4040, 0, 0, 0x40400000},
     {"cvt.rn.bf16.f16 %h0, %h1", 'h', 0x4200, 0, 0, 0x4040},
     {"cvt.rn.f16.bf16 %h0, %h1", 'h', 0x4040, 0, 0, 0x4200},
@@ -359,6 +363,10 @@ static const struct arithmetic reals[] = {
     {"sub.bf16 %h0, %h1, %h2", 'h', 0x3f80, 0x4000, 0, 0xbf80},
     {"mul.bf16x2 %r0, %r1, %r2", 'r', 0x40404040, 0x3f804000, 0, 0x404040c0},
     {"fma.rn.bf16 %h0, %h1, %h2, %h3", 'h', 0x4040, 0x4000, 0x3f80, 0x40e0},
+    {"min.f32 %f0, %f1, %f2", 'f', 0x7fc00000, 0x3f800000, 0, 0x3f800000},
+    {"max.NaN.f16 %h0, %h1, %h2", 'h', 0x7e00, 0x3c00, 0, 0x7fff},
+    {"min.NaN.bf16x2 %r0, %r1, %r2", 'r', 0x7fc03f80, 0x3f804000, 0,
+     0x7fff3f80},
     {"min.bf16x2 %r0, %r1, %r2", 'r', 0x3f80c000, 0x40003f80, 0, 0x3f80c000},
     {"max.bf16 %h0, %h1, %h2", 'h', 0xc000, 0x3f80, 0, 0x3f80},
     {"neg.bf16 %h0, %h1", 'h', 0x3f80, 0, 0, 0xbf80},
@@ -802,20 +810,22 @@ START_TEST(atomics_return_the_old_value_and_store_the_new)
         const char *text;
         uint64_t before, old, after;
     } cases[] = {
-        {"atom.global.add.u32 %r0, [%rd1], 5",             7, 7, 12        },
-        {"atom.global.exch.b32 %r0, [%rd1], 5",            7, 7, 5         },
-        {"atom.global.cas.b32 %r0, [%rd1], 7, 5",          7, 7, 5         },
-        {"atom.global.cas.b32 %r0, [%rd1], 6, 5",          7, 7, 7         },
-        {"atom.global.min.s32 %r0, [%rd1], -1",            7, 7, 0xffffffff},
-        {"atom.global.min.u32 %r0, [%rd1], -1",            7, 7, 7         },
-        {"atom.global.max.u32 %r0, [%rd1], 9",             7, 7, 9         },
-        {"atom.global.and.b32 %r0, [%rd1], 5",             7, 7, 5         },
-        {"atom.global.or.b32 %r0, [%rd1], 8",              7, 7, 15        },
-        {"atom.global.xor.b32 %r0, [%rd1], 1",             7, 7, 6         },
-        {"atom.global.inc.u32 %r0, [%rd1], 7",             7, 7, 0         },
-        {"atom.global.dec.u32 %r0, [%rd1], 9",             0, 0, 9         },
-        {"atom.relaxed.gpu.global.add.u32 %r0, [%rd1], 1", 1, 1, 2         },
-        {"red.global.add.u32 [%rd1], 3",                   7, 0, 10        },
+        {"atom.global.add.u32 %r0, [%rd1], 5",                    7,          7,          12        },
+        {"atom.global.exch.b32 %r0, [%rd1], 5",                   7,          7,          5         },
+        {"atom.global.cas.b32 %r0, [%rd1], 7, 5",                 7,          7,          5         },
+        {"atom.global.cas.b32 %r0, [%rd1], 6, 5",                 7,          7,          7         },
+        {"atom.global.min.s32 %r0, [%rd1], -1",                   7,          7,          0xffffffff},
+        {"atom.global.min.u32 %r0, [%rd1], -1",                   7,          7,          7         },
+        {"atom.global.max.u32 %r0, [%rd1], 9",                    7,          7,          9         },
+        {"atom.global.and.b32 %r0, [%rd1], 5",                    7,          7,          5         },
+        {"atom.global.or.b32 %r0, [%rd1], 8",                     7,          7,          15        },
+        {"atom.global.xor.b32 %r0, [%rd1], 1",                    7,          7,          6         },
+        {"atom.global.inc.u32 %r0, [%rd1], 7",                    7,          7,          0         },
+        {"atom.global.dec.u32 %r0, [%rd1], 9",                    0,          0,          9         },
+        {"atom.relaxed.gpu.global.add.u32 %r0, [%rd1], 1",        1,          1,          2         },
+        {"mov.b32 %r2, 0x3c003c00; "
+         "atom.global.add.noftz.f16x2 %r0, [%rd1], %r2", 0x40003c00, 0x40003c00, 0x42004000},
+        {"red.global.add.u32 [%rd1], 3",                          7,          0,          10        },
     };
     struct rig rig = rig_open();
     char *const body =
@@ -987,7 +997,11 @@ static const struct {
     {"cvt.f16x2.f32 %r0, %f1, %f2;", "needs a rounding", 0},
     {"cvt.rn.f16x2.f32 %r0, %f1;", "does not take these types", 0},
     {"cvt.rn.f16.f32 %h0, %f1, %f2;", "does not take these types", 0},
-    {"cvt.bf16.f16 %h0, %h1;", "needs a rounding", 0},
+    {"cvt.rn.f32.f16 %f0, %h1;", "rounds nothing", 0},
+    {"add.ftz.f64 %d0, %d1, %d2;", "does not take these types", 0},
+    {"add.f16 %h0, %h1, 1.0;", "a .f16 register is wanted", 0},
+    {"set.lt.f32.f16 %f0, %h1, %h2;", "does not take these types", 0},
+    {"nanosleep 5;", "lacks its type", 0},
     {"redux.sync.add.b32 %r0, %r1, -1;", "does not take these types", 0},
     {"match.any.sync.b32 %r0|%p0, %r1, -1;", "no predicate", 0},
     {"match.uni.sync.b32 %r0, %r1, -1;", ".any or .all", 0},
@@ -1242,7 +1256,7 @@ static void add_memory(TCase *t)
     tcase_add_test(t, module_variables_have_their_initial_values);
     tcase_add_test(t, constants_are_addressed_from_the_start_of_their_module);
     tcase_add_loop_test(t, atomics_return_the_old_value_and_store_the_new, 0,
-                        14);
+                        15);
     tcase_add_test(t, atomics_of_many_blocks_add_up);
     tcase_add_test(t, atomics_work_in_shared_memory);
     tcase_add_test(t, textures_are_read_by_their_index);

@@ -270,11 +270,14 @@ void access_store(struct machine *m, struct warp *w, const struct op *op,
 
 static uint64_t add_typed(enum ptx_type type, uint64_t old, uint64_t value)
 {
-    if (type == TYPE_F32)
-        return float_to_bits(bits_to_float(old) + bits_to_float(value));
-    if (type == TYPE_F64)
-        return double_to_bits(bits_to_double(old) + bits_to_double(value));
-    return old + value;
+    const enum ptx_type element = element_of(type);
+    if (ptx_types[type].class != 'f')
+        return old + value;
+    if (element == type)
+        return real_to_bits(type,
+                            real_value(type, old) + real_value(type, value));
+    return add_typed(element, old & 0xffff, value & 0xffff) |
+           add_typed(element, old >> 16, value >> 16) << 16;
 }
 
 static bool less(enum ptx_type type, uint64_t a, uint64_t b)

@@ -316,6 +316,8 @@ static int64_t clamp_s32(int64_t v)
 
 DEFINE(add_sat_s32, s32, s32, clamp_s32((int64_t)x + y))
 DEFINE(sub_sat_s32, s32, s32, clamp_s32((int64_t)x - y))
+DEFINE(mad24_hi_sat_s32, s32, s32,
+       clamp_s32((SIGNED24(x) * SIGNED24(y) >> 16) + z))
 DEFINE(mad_hi_sat_s32, s32, s32, clamp_s32(((int64_t)x * y >> 32) + z))
 
 /* Sums with a carry: src[from] comes in, which is zero where the instruction
@@ -362,6 +364,9 @@ DEFINE_FLOATS(fneg, -x)
 DEFINE_FLOATS(fabs, x < 0 ? -x : x == 0 ? 0 : x)
 DEFINE_FLOATS(fmin, fmin(x, y))
 DEFINE_FLOATS(fmax, fmax(x, y))
+/* .NaN: what is no number stays none. */
+DEFINE_NARROW_FLOATS(fmin_nan, isnan(x) || isnan(y) ? NAN : fmin(x, y))
+DEFINE_NARROW_FLOATS(fmax_nan, isnan(x) || isnan(y) ? NAN : fmax(x, y))
 DEFINE(fma_f16, f16, f16, fma((double)x, (double)y, (double)z))
 DEFINE(fma_bf16, bf16, bf16, fma((double)x, (double)y, (double)z))
 DEFINE(fma_f32, f32, f32, fmaf(x, y, z))
@@ -398,6 +403,8 @@ DEFINE_PAIRS(fneg)
 DEFINE_PAIRS(fabs)
 DEFINE_PAIRS(fmin)
 DEFINE_PAIRS(fmax)
+DEFINE_PAIRS(fmin_nan)
+DEFINE_PAIRS(fmax_nan)
 DEFINE_PAIRS(ex2)
 DEFINE_PAIRS(tanh)
 
@@ -638,6 +645,8 @@ static alu_fn *const functions[ALU_COUNT][TYPE_COUNT] = {
     [ALU_MAD24_HI] = {ONLY24(mad24_hi)},
     [ALU_DIV] = {INTEGERS(div), WIDE_REALS(fdiv)},
     [ALU_REM] = {INTEGERS(rem)},
+    [ALU_MIN_NAN] = {NARROW_REALS(fmin_nan)},
+    [ALU_MAX_NAN] = {NARROW_REALS(fmax_nan)},
     [ALU_MIN] = {INTEGERS(min), REALS(fmin), PAIRS(fmin)},
     [ALU_MAX] = {INTEGERS(max), REALS(fmax), PAIRS(fmax)},
     [ALU_NEG] = {WIDTHS_SIGNED(neg), REALS(fneg), PAIRS(fneg)},
@@ -683,7 +692,7 @@ static alu_fn *const functions[ALU_COUNT][TYPE_COUNT] = {
     [ALU_TANH] = {NARROW_REALS(tanh)},
     [ALU_COPYSIGN] = {WIDE_REALS(copysign)},
     [ALU_TESTP] = {WIDE_REALS(testp)},
-    [ALU_MOV] = {WIDTHS_UNTYPED(mov), WIDTHS_INTEGER(mov), [TYPE_F16] = mov_16,
+    [ALU_MOV] = {WIDTHS_UNTYPED(mov), WIDTHS_INTEGER(mov),
                  [TYPE_F32] = mov_32, [TYPE_F64] = mov_64,
                  [TYPE_PRED] = mov_16},
     [ALU_PACK] = {[TYPE_B16] = pack, [TYPE_B32] = pack, [TYPE_B64] = pack},
@@ -737,6 +746,7 @@ static alu_fn *const saturating[ALU_COUNT][TYPE_COUNT] = {
     [ALU_ADD] = {[TYPE_S32] = add_sat_s32},
     [ALU_SUB] = {[TYPE_S32] = sub_sat_s32},
     [ALU_MAD_HI] = {[TYPE_S32] = mad_hi_sat_s32},
+    [ALU_MAD24_HI] = {[TYPE_S32] = mad24_hi_sat_s32},
 };
 /* clang-format on */
 

@@ -99,7 +99,7 @@ uint64_t extend(uint64_t bits, enum ptx_type type, unsigned bytes)
     return truncate_to(bits, width);
 }
 
-static double float_value(enum ptx_type type, uint64_t bits)
+double real_value(enum ptx_type type, uint64_t bits)
 {
     switch (type) {
     case TYPE_F16:
@@ -145,7 +145,7 @@ double clamp_real(const struct op *op, double value)
 static uint64_t clamp_one(const struct op *op, enum ptx_type type,
                           uint64_t bits)
 {
-    const double value = float_value(type, bits);
+    const double value = real_value(type, bits);
     /* What stays keeps all of its bits. */
     const double clamped = clamp_real(op, value);
     return clamped == value || isnan(clamped) ? bits
@@ -231,7 +231,7 @@ static uint64_t from_integer(const struct op *op, uint64_t bits)
 
 static uint64_t from_real(const struct op *op, uint64_t bits)
 {
-    const double value = round_whole(op->sub, float_value(op->from, bits));
+    const double value = round_whole(op->sub, real_value(op->from, bits));
     if (ptx_types[op->type].class == 'f')
         return real_to_bits(element_of(op->type), clamp_real(op, value));
     return extend(float_to_integer(op->type, value), op->type, op->dst_bytes);

@@ -41,8 +41,9 @@ float half_to_float(uint64_t bits);
 float bfloat_to_float(uint64_t bits);
 uint64_t real_to_half(double value);
 uint64_t real_to_bfloat(double value);
-/* As a value of `type`: F16, BF16, F64 (or B64), else F32. */
+/* As a value of `type`: F16, BF16, F64 (or B64), else F32; and back. */
 uint64_t real_to_bits(enum ptx_type type, double value);
+double real_value(enum ptx_type type, uint64_t bits);
 
 /* F16 of F16X2, BF16 of BF16X2; another type is its own. */
 enum ptx_type element_of(enum ptx_type type);

@@ -118,7 +118,7 @@ static int require(struct parser *p, const struct instruction *in,
 
 static int check_modifiers(struct parser *p, const struct instruction *in)
 {
-    if (in->type_count < in->opcode->types && in->opcode->kind != OP_SLEEP)
+    if (in->type_count < in->opcode->types)
         return parse_error_at(p, in->mnemonic.line, "%.*s lacks its type",
                               (int)in->mnemonic.length, in->mnemonic.text);
     const char class = ptx_types[in->types[0]].class;
@@ -317,7 +317,7 @@ static alu_fn *alu_of(const struct instruction *in)
         code += in->value[GROUP_PART];
     if (HAS(in, GROUP_DIRECTION))
         code += in->value[GROUP_DIRECTION];
-    if (HAS(in, GROUP_SHIFTAMT))
+    if (HAS(in, GROUP_SHIFTAMT) || HAS(in, GROUP_NAN))
         code += 1;
     if (HAS(in, GROUP_COMPARE)) {
         code += in->value[GROUP_COMPARE];
@@ -341,12 +341,19 @@ static int check_cvt(struct parser *p, const struct instruction *in)
         to->bytes < from->bytes || (to->bytes == 2 && target != in->types[1]);
     const bool rounds =
         from->class == 'f' ? to->class != 'f' || narrows : to->class == 'f';
+    /* Between halves and bfloats it may be left out. */
+    const bool may = to->class == from->class && to->bytes == from->bytes;
     const bool whole =
         HAS(in, GROUP_ROUND) && in->value[GROUP_ROUND] >= ROUND_RNI;
     if (alu_find(ALU_CVT, in->types[1]) == NULL ||
-        in->sources != (pair ? 2 : 1) || (pair && in->types[1] != TYPE_F32))
+        in->sources != (pair ? 2 : 1) || (pair && in->types[1] != TYPE_F32) ||
+        (HAS(in, GROUP_RELU) && (to->bytes != 2 || in->types[1] != TYPE_F32)) ||
+        (HAS(in, GROUP_SAT) && target == TYPE_BF16))
         return type_error(p, in);
-    if (rounds && !HAS(in, GROUP_ROUND))
+    if (HAS(in, GROUP_ROUND) && !rounds && !whole)
+        return parse_error_at(p, in->mnemonic.line, "%.*s rounds nothing",
+                              (int)in->mnemonic.length, in->mnemonic.text);
+    if (rounds && !may && !HAS(in, GROUP_ROUND))
         return require(p, in, 1u << GROUP_ROUND);
     if (from->class == 'f' && to->class != 'f' && !whole)
         return parse_error_at(p, in->mnemonic.line,
@@ -368,10 +375,21 @@ static const struct {
     uint32_t types;
 } restrictions[] = {
     {GROUP_ROUND, NARROW_TYPES | WIDE_TYPES},
-    {GROUP_FTZ,   NARROW_TYPES | WIDE_TYPES},
+    {GROUP_NAN,   NARROW_TYPES | WIDE_TYPES},
     {GROUP_RELU,  NARROW_TYPES             },
     {GROUP_SAT,   SATURATING_TYPES         },
 };
+
+#define FLUSHED           (TYPE_BIT(F16) | TYPE_BIT(F16X2) | TYPE_BIT(F32))
+#define FLUSHED_IF_APPROX (TYPE_BIT(BF16) | TYPE_BIT(BF16X2) | WIDE_TYPES)
+
+/* set gives 16 bits only of halves, and of those no single. */
+static bool fits_set(const struct instruction *in)
+{
+    const bool narrow = (1u << in->types[1] & NARROW_TYPES) != 0;
+    return narrow ? in->types[0] != TYPE_F32
+                  : ptx_types[in->types[0]].bytes == 4;
+}
 
 static int check_restrictions(struct parser *p, const struct instruction *in)
 {
@@ -382,6 +400,11 @@ static int check_restrictions(struct parser *p, const struct instruction *in)
         if (HAS(in, restrictions[i].group) &&
             (type & restrictions[i].types) == 0)
             return type_error(p, in);
+    if (HAS(in, GROUP_FTZ) &&
+        (type & (HAS(in, GROUP_APPROX) ? FLUSHED_IF_APPROX : FLUSHED)) == 0)
+        return type_error(p, in);
+    if (HAS(in, GROUP_COMPARE) && in->opcode->types == 2 && !fits_set(in))
+        return type_error(p, in);
     if (rounding >= ROUND_RNI ||
         (rounding > ROUND_RN && (type & NARROW_TYPES) != 0))
         return type_error(p, in);
@@ -484,9 +507,11 @@ static int finish_atomic(struct parser *p, const struct instruction *in)
     op->bytes = (uint8_t)type->bytes;
     const bool cas = op->sub == ATOMIC_CAS;
     const bool counts = op->sub == ATOMIC_INC || op->sub == ATOMIC_DEC;
+    const bool packed =
+        in->types[0] == TYPE_F16X2 || in->types[0] == TYPE_BF16X2;
     if (strchr(classes[op->sub], type->class) == NULL || type->bytes < 4 ||
-        (counts && type->bytes != 4) || in->types[0] == TYPE_F16X2 ||
-        in->types[0] == TYPE_BF16X2)
+        (counts && type->bytes != 4) || packed != HAS(in, GROUP_FTZ) ||
+        (op->sub == ATOMIC_ADD && in->types[0] == TYPE_S64))
         return type_error(p, in);
     if (in->sources != (cas ? 3 : 2))
         return parse_error_at(

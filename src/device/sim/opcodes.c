@@ -24,7 +24,7 @@ const char *const ptx_spaces[SPACE_COUNT] = {
 #define FLOAT    (REAL | G(SAT))
 #define MEMORY                                                                 \
     (G(SPACE) | G(CACHE) | G(VECTOR) | G(ORDER) | G(SCOPE) | G(HINT))
-#define ATOM (G(SPACE) | G(ORDER) | G(SCOPE) | G(ATOMIC))
+#define ATOM (G(SPACE) | G(ORDER) | G(SCOPE) | G(ATOMIC) | G(FTZ))
 #define EXACT (G(ROUND) | G(APPROX))
 
 /* clang-format off */
@@ -40,8 +40,10 @@ const char *const ptx_spaces[SPACE_COUNT] = {
     ROW(bar.red, "dinq", BARRIER, NONE, 1, G(REDUCTION), G(REDUCTION), 0,      \
         0)                                                                     \
     ROW(bar.warp, "u", NOTHING, NONE, 0, G(SYNC), G(SYNC), 0, 0)               \
-    ROW(barrier, "i?u?", BARRIER, NONE, 0, G(SYNC) | G(SCOPE), G(SYNC), 0,     \
+    ROW(barrier, "i?u?", BARRIER, NONE, 0, G(SYNC) | G(ALIGNED), G(SYNC), 0,   \
         0)                                                                     \
+    ROW(barrier.red, "dinq", BARRIER, NONE, 1, G(REDUCTION) | G(ALIGNED),      \
+        G(REDUCTION), 0, 0)                                                    \
     ROW(bfe, "dauu", ALU, BFE, 1, 0, 0, 0, 0)                                  \
     ROW(bfi, "daauu", ALU, BFI, 1, 0, 0, 0, 0)                                 \
     ROW(bfind, "ra", ALU, BFIND, 1, G(SHIFTAMT), 0, 0, 0)                      \
@@ -69,13 +71,13 @@ const char *const ptx_spaces[SPACE_COUNT] = {
     ROW(lop3, "daaai", ALU, LOP3, 1, 0, 0, 0, 0)                               \
     ROW(mad, "DaaA", ALU, MAD, 1, FLOAT | G(PART) | G(CARRY), 0, G(PART),      \
         G(ROUND))                                                              \
-    ROW(mad24, "daaa", ALU, MAD24, 1, G(PART), G(PART), 0, 0)                  \
+    ROW(mad24, "daaa", ALU, MAD24, 1, G(PART) | G(SAT), G(PART), 0, 0)         \
     ROW(madc, "daaac", ALU, MAD, 1, G(PART) | G(CARRY), G(PART), 0, 0)         \
     ROW(match, "Rau", MATCH, NONE, 1, G(SYNC) | G(VOTE), G(SYNC) |             \
         G(VOTE), 0, 0)                                                         \
-    ROW(max, "daa", ALU, MAX, 1, G(FTZ), 0, 0, 0)                              \
+    ROW(max, "daa", ALU, MAX, 1, G(FTZ) | G(NAN), 0, 0, 0)                     \
     ROW(membar, "", NOTHING, NONE, 0, G(SCOPE), G(SCOPE), 0, 0)                \
-    ROW(min, "daa", ALU, MIN, 1, G(FTZ), 0, 0, 0)                              \
+    ROW(min, "daa", ALU, MIN, 1, G(FTZ) | G(NAN), 0, 0, 0)                     \
     ROW(mov, "M", ALU, MOV, 1, 0, 0, 0, 0)                                     \
     ROW(mul, "Daa", ALU, MUL, 1, FLOAT | G(PART), 0, G(PART), 0)               \
     ROW(mul24, "daa", ALU, MUL24, 1, G(PART), G(PART), 0, 0)                   \
@@ -149,6 +151,8 @@ static const struct modifier modifiers[] = {
     {"ftz", GROUP_FTZ, 1},
     {"sat", GROUP_SAT, 1},
     {"relu", GROUP_RELU, 1},
+    {"NaN", GROUP_NAN, 1},
+    {"noftz", GROUP_FTZ, 0},
     {"cc", GROUP_CARRY, 1},
     {"approx", GROUP_APPROX, 1},
     {"full", GROUP_APPROX, 1},
@@ -217,6 +221,7 @@ static const struct modifier modifiers[] = {
     {"idx", GROUP_SHUFFLE, SHUFFLE_IDX},
     {"all", GROUP_VOTE, VOTE_ALL},
     {"any", GROUP_VOTE, VOTE_ANY},
+    {"aligned", GROUP_ALIGNED, 1},
     {"uni", GROUP_VOTE, VOTE_UNI},
     {"ballot", GROUP_VOTE, VOTE_BALLOT},
     {"to", GROUP_TO, 1},

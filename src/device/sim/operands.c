@@ -1,7 +1,8 @@
 /*
  * Operands.  What a register may be used for follows the PTX manual: its size
- * must be the instruction's (loads, stores and cvt take wider ones too), bits
- * fit everything of their size, integers and floats do not mix.
+ * must be the instruction's (loads, stores and cvt take wider ones too, of bits
+ * for floats), bits fit everything of their size, integers and floats do not
+ * mix.
  */
 #include <ctype.h>
 #include <stdlib.h>
@@ -40,8 +41,8 @@ static bool fits(enum ptx_type wanted, enum ptx_type have, bool wider)
     if (w->class == 'p' || h->class == 'p')
         return w->class == h->class;
     if (h->bytes != w->bytes)
-        return wider && h->bytes > w->bytes && w->class != 'f' &&
-               h->class != 'f';
+        return wider && h->bytes > w->bytes && h->class != 'f' &&
+               (w->class != 'f' || h->class == 'b');
     if (w->class == 'b' || h->class == 'b')
         return true;
     return w->class != 'f' && h->class != 'f' ? true : wanted == have;

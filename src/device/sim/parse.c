@@ -162,8 +162,11 @@ int parse_literal(struct parser *p, enum ptx_type type, uint64_t *bits)
         lexer_next(&p->lexer);
         return 0;
     }
-    if (info->class == 'f' && type != TYPE_F16X2 && type != TYPE_BF16X2)
+    if (type == TYPE_F32 || type == TYPE_F64)
         return read_float_literal(p, type, bits);
+    if (info->class == 'f')
+        return parse_error(p, "a number where a .%s register is wanted",
+                           info->name);
     if (info->class == 'p')
         return parse_error(p, "a number where a predicate is wanted");
     /* Untyped bits may be written as a float of their size. */
