@@ -208,15 +208,63 @@ START_TEST(levels_of_optimisation_are_filled_from_O3)
     struct profile *const p = parse(good);
     ck_assert_uint_eq(p->isa_count, 2);
     ck_assert_str_eq(p->isa[0].name, "default");
-    ck_assert_double_eq(p->isa[0].latency[0], 15);
-    ck_assert_double_eq(p->isa[0].latency[4], 6);
+    ck_assert_double_eq(p->isa[0].latency.level[0], 15);
+    ck_assert_double_eq(p->isa[0].latency.level[4], 6);
     ck_assert_double_eq(p->isa[0].issue, 1);
     ck_assert_str_eq(p->isa[1].name, "add.u32");
-    ck_assert_double_eq(p->isa[1].latency[0], 15);
-    ck_assert_double_eq(p->isa[1].latency[1], 5);
-    ck_assert_double_eq(p->isa[1].latency[2], 4);
+    ck_assert_double_eq(p->isa[1].latency.level[0], 15);
+    ck_assert_double_eq(p->isa[1].latency.level[1], 5);
+    ck_assert_double_eq(p->isa[1].latency.level[2], 4);
     ck_assert_double_eq(p->isa[1].issue, 2);
     profile_free(p);
+}
+END_TEST
+
+START_TEST(a_row_may_tell_what_powers_of_two_cost)
+{
+    char *const text = changed(
+        "\"default\": {",
+        "\"div.u32\": {\"O3\": 50, \"power_of_two\": {\"O3\": 30, \"O1\": 31}},"
+        "\"default\": {");
+    struct profile *const p = parse(text);
+    const struct profile_isa *const row = &p->isa[2];
+    ck_assert_str_eq(row->name, "div.u32");
+    ck_assert_double_eq(row->latency.level[3], 50);
+    ck_assert_double_eq(row->power_of_two.level[0], 30);
+    ck_assert_double_eq(row->power_of_two.level[1], 31);
+    ck_assert_double_eq(row->power_of_two.level[4], 30);
+    ck_assert(row->has_power_of_two);
+    ck_assert(!p->isa[1].has_power_of_two);
+    profile_free(p);
+    free(text);
+}
+END_TEST
+
+START_TEST(unoptimised_code_has_its_own_times)
+{
+    char *const loads =
+        changed("\"caches\": [\"l2\"],", "\"caches\": [\"l2\"],"
+                                         "\"unoptimized_cycles\": 17,");
+    char *const shared =
+        changed("\"latency\": 25,", "\"latency\": 25,"
+                                    "\"unoptimized_cycles\": 29,");
+    char *const clock =
+        changed("\"sms\": 2,", "\"sms\": 2, \"clock_overhead\": 3,"
+                               "\"clock_overhead_unoptimized\": 30,");
+    struct profile *const p = parse(loads), *const q = parse(shared),
+                          *const r = parse(clock);
+    ck_assert_double_eq(p->paths[PATH_GLOBAL_CG].unoptimized_cycles, 17);
+    ck_assert_double_eq(p->paths[PATH_GLOBAL_CA].unoptimized_cycles, 0);
+    ck_assert_double_eq(p->shared_unoptimized_cycles, 0);
+    ck_assert_double_eq(q->shared_unoptimized_cycles, 29);
+    ck_assert_double_eq(p->clock_overhead_unoptimized, 2);
+    ck_assert_double_eq(r->clock_overhead_unoptimized, 30);
+    profile_free(p);
+    profile_free(q);
+    profile_free(r);
+    free(loads);
+    free(shared);
+    free(clock);
 }
 END_TEST
 
@@ -609,6 +657,8 @@ static void add_value_tests(TCase *t)
     tcase_add_test(t, tlbs_come_by_level);
     tcase_add_test(t, a_path_names_caches_and_latencies);
     tcase_add_test(t, levels_of_optimisation_are_filled_from_O3);
+    tcase_add_test(t, a_row_may_tell_what_powers_of_two_cost);
+    tcase_add_test(t, unoptimised_code_has_its_own_times);
 }
 
 Suite *suite_profile(void)

@@ -93,6 +93,92 @@ static const struct arithmetic integers[] = {
     {"sad.s32 %r0, %r1, %r2, %r3", 'r', (uint32_t)-3, 4, 10, 17},
     {"sad.u32 %r0, %r1, %r2, %r3", 'r', 3, 9, 10, 16},
     {"dp4a.s32.s32 %r0, %r1, %r2, %r3", 'r', 0xff020304, 0x01010101, 5, 13},
+    /* The carry of a 64-bit sum in two halves, and its borrow. */
+    {"add.cc.u32 %r0, %r1, %r2; addc.u32 %r0, %r3, 0", 'r', 0xffffffff, 1, 5,
+     6},
+    {"add.cc.u32 %r0, %r1, %r2; addc.u32 %r0, %r3, 0", 'r', 0xfffffffe, 1, 5,
+     5},
+    {"add.cc.s32 %r0, %r1, %r2; addc.cc.s32 %r0, %r3, 0; addc.s32 %r0, 0, 0",
+     'r', 0xffffffff, 1, 0xffffffff, 1},
+    {"add.cc.u64 %rd0, %rd1, %rd2; addc.u64 %rd0, %rd3, 0", 'd', UINT64_MAX, 1,
+     5, 6},
+    {"add.cc.u64 %rd0, %rd1, %rd2; addc.cc.u64 %rd0, %rd3, %rd1;"
+     "addc.s64 %rd0, 0, 0", 'd', UINT64_MAX, 1, 0, 1},
+    {"sub.cc.u32 %r0, %r1, %r2; subc.u32 %r0, %r3, 0", 'r', 0, 1, 5, 4},
+    {"sub.cc.u32 %r0, %r1, %r2; subc.u32 %r0, %r3, 0", 'r', 1, 1, 5, 5},
+    {"sub.cc.s32 %r0, %r1, %r2; subc.cc.s32 %r0, %r3, 0; subc.s32 %r0, 0, 0",
+     'r', 0, 1, 0, 0xffffffff},
+    {"mad.lo.cc.u32 %r0, %r1, %r2, %r3; addc.u32 %r0, %r1, 0", 'r', 0x10000,
+     0xffff, 0x10000, 0x10001},
+    {"mad.lo.cc.u32 %r0, %r1, %r2, %r3; madc.hi.u32 %r0, %r1, %r2, %r3", 'r',
+     0xffffffff, 0xffffffff, 0xffffffff, 0xfffffffe},
+    {"mad.hi.cc.s32 %r0, %r1, %r2, %r3; addc.u32 %r0, 0, 0", 'r', 0xffffffff,
+     2, 1, 1},
+    {"mad.hi.cc.s64 %rd0, %rd1, %rd2, %rd3; addc.u64 %rd0, 0, 0", 'd',
+     UINT64_MAX, 2, 1, 1},
+    {"add.cc.u32 %r0, %r1, %r2; madc.lo.u32 %r0, %r1, %r2, %r3", 'r',
+     0xffffffff, 2, 7, 6},
+    {"add.cc.u32 %r0, %r1, %r2; madc.lo.cc.s32 %r0, %r1, %r2, %r3;"
+     "addc.u32 %r0, 0, 0", 'r', 0xffffffff, 1, 0, 1},
+    {"add.sat.s32 %r0, %r1, %r2", 'r', 0x7fffffff, 1, 0, 0x7fffffff},
+    {"add.sat.s32 %r0, %r1, %r2", 'r', 5, 0xfffffffe, 0, 3},
+    {"sub.sat.s32 %r0, %r1, %r2", 'r', 0x80000000, 1, 0, 0x80000000},
+    {"mad.hi.sat.s32 %r0, %r1, %r2, %r3", 'r', 0x40000000, 0x40000000,
+     0x7fffffff, 0x7fffffff},
+    {"mad.wide.u16 %r0, %h1, %h2, %r3", 'r', 0xffff, 2, 3, 0x20001},
+    {"mul24.hi.u32 %r0, %r1, %r2", 'r', 0xff800000, 0x10000, 0, 0x800000},
+    {"mul24.hi.s32 %r0, %r1, %r2", 'r', 0x800000, 0x10000, 0, 0xff800000},
+    {"mad24.hi.u32 %r0, %r1, %r2, %r3", 'r', 0x800000, 0x10000, 1, 0x800001},
+    {"bfind.shiftamt.u32 %r0, %r1", 'r', 0x100, 0, 0, 23},
+    {"bfind.shiftamt.u32 %r0, %r1", 'r', 0, 0, 0, 0xffffffff},
+    {"bfind.shiftamt.s32 %r0, %r1", 'r', 0xfffffffe, 0, 0, 31},
+    {"bfind.shiftamt.u64 %r0, %rd1", 'r', 1, 0, 0, 63},
+    {"bfind.s64 %r0, %rd1", 'r', UINT64_MAX << 40, 0, 0, 39},
+    {"bmsk.clamp.b32 %r0, %r1, %r2", 'r', 4, 8, 0, 0xff0},
+    {"bmsk.clamp.b32 %r0, %r1, %r2", 'r', 4, 40, 0, 0xfffffff0},
+    {"bmsk.clamp.b32 %r0, %r1, %r2", 'r', 32, 4, 0, 0},
+    {"bmsk.wrap.b32 %r0, %r1, %r2", 'r', 33, 34, 0, 6},
+    {"szext.clamp.s32 %r0, %r1, %r2", 'r', 0x80, 8, 0, 0xffffff80},
+    {"szext.clamp.u32 %r0, %r1, %r2", 'r', 0x1ff, 8, 0, 0xff},
+    {"szext.clamp.s32 %r0, %r1, %r2", 'r', 0x12345678, 40, 0, 0x12345678},
+    {"szext.wrap.u32 %r0, %r1, %r2", 'r', 0x1ff, 36, 0, 15},
+    {"szext.wrap.u32 %r0, %r1, %r2", 'r', 0x1ff, 32, 0, 0},
+    {"fns.b32 %r0, %r1, %r2, %r3", 'r', 0xf0, 0, 2, 5},
+    {"fns.b32 %r0, %r1, %r2, %r3", 'r', 0xf0, 6, 0xfffffffe, 5},
+    {"fns.b32 %r0, %r1, %r2, %r3", 'r', 0xf0, 4, 0, 4},
+    {"fns.b32 %r0, %r1, %r2, %r3", 'r', 0xf0, 3, 0, 0xffffffff},
+    {"fns.b32 %r0, %r1, %r2, %r3", 'r', 0xf0, 0, 5, 0xffffffff},
+    {"prmt.b32.f4e %r0, %r1, %r2, %r3", 'r', 0x33221100, 0x77665544, 1,
+     0x44332211},
+    {"prmt.b32.b4e %r0, %r1, %r2, %r3", 'r', 0x33221100, 0x77665544, 1,
+     0x66770011},
+    {"prmt.b32.rc8 %r0, %r1, %r2, %r3", 'r', 0x33221100, 0x77665544, 6,
+     0x22222222},
+    {"prmt.b32.ecl %r0, %r1, %r2, %r3", 'r', 0x33221100, 0x77665544, 2,
+     0x33222222},
+    {"prmt.b32.ecr %r0, %r1, %r2, %r3", 'r', 0x33221100, 0x77665544, 1,
+     0x11111100},
+    {"prmt.b32.rc16 %r0, %r1, %r2, %r3", 'r', 0x33221100, 0x77665544, 1,
+     0x33223322},
+    {"dp4a.u32.s32 %r0, %r1, %r2, %r3", 'r', 0xff, 0xff, 5, 0xffffff06},
+    {"dp2a.lo.u32.u32 %r0, %r1, %r2, %r3", 'r', 0x0003ffff, 0x07060504, 1,
+     0x4000c},
+    {"dp2a.hi.s32.u32 %r0, %r1, %r2, %r3", 'r', 0x0003ffff, 0x07060504, 1,
+     16},
+    {"sad.s64 %rd0, %rd1, %rd2, %rd3", 'd', (uint64_t)-3, 4, 10, 17},
+    {"sad.u16 %h0, %h1, %h2, %h3", 'h', 3, 9, 10, 16},
+    {"slct.b64.f32 %rd0, %rd1, %rd2, %f3", 'd', 7, 8, 0xbf800000, 8},
+    {"set.lt.u32.s32 %r0, %r1, %r2", 'r', 0xffffffff, 1, 0, 0xffffffff},
+    {"set.lt.u32.u32 %r0, %r1, %r2", 'r', 0xffffffff, 1, 0, 0},
+    {"set.eq.f32.u32 %f0, %r1, %r2", 'f', 5, 5, 0, 0x3f800000},
+    {"set.eq.and.s32.b64 %r0, %rd1, %rd2, !%p7", 'r', 5, 5, 0, 0},
+    {"set.ne.or.s32.u16 %r0, %h1, %h2, %p7", 'r', 5, 5, 0, 0xffffffff},
+    {"set.gt.u32.f64 %r0, %d1, %d2", 'r', 0x4000000000000000, 0, 0,
+     0xffffffff},
+    {"isspacep.global %p0, %in", 'p', 0, 0, 0, 1},
+    {"isspacep.shared %p0, %in", 'p', 0, 0, 0, 0},
+    {"cvta.shared.u64 %rd0, %rd1; isspacep.shared %p0, %rd0", 'p', 8, 0, 0, 1},
+    {"cvta.local.u64 %rd0, %rd1; isspacep.shared %p0, %rd0", 'p', 8, 0, 0, 0},
     {"selp.b32 %r0, %r1, %r2, %p7", 'r', 7, 8, 0, 7},
     {"slct.u32.s32 %r0, %r1, %r2, %r3", 'r', 7, 8, 0xffffffff, 8},
     {"mov.b64 %rd0, {%r1, %r2}", 'd', 1, 2, 0, 0x200000001},
@@ -151,6 +237,50 @@ static const struct arithmetic conversions[] = {
     {"cvt.rn.f16.f32 %h0, %f1", 'h', 0x3f7ff000, 0, 0, 0x3c00},
     {"cvt.f32.f16 %f0, %h1", 'f', 0xc000, 0, 0, 0xc0000000},
     {"cvt.f32.f16 %f0, %h1", 'f', 1, 0, 0, 0x33800000},
+    /* Registers may be wider than the type, or have none. */
+    {"mov.b64 %rd0, %rd1; cvt.u64.u32 %rd0, %rd0", 'd', 0x123456789, 0, 0,
+     0x23456789},
+    {"mov.b64 %rd0, %rd1; cvt.u32.u64 %rd0, %rd0", 'd', 0x123456789, 0, 0,
+     0x23456789},
+    {"mov.b32 %r0, %r1; cvt.u16.u32 %r0, %r0", 'r', 0x12345, 0, 0, 0x2345},
+    {"mov.b32 %r0, %r1; cvt.s16.s32 %r0, %r0", 'r', 0x1f345, 0, 0,
+     0xfffff345},
+    {"mov.b32 %r0, %r1; cvt.s8.s32 %r0, %r0", 'r', 0x180, 0, 0, 0xffffff80},
+    {"mov.b32 %r0, %r1; cvt.rn.f32.u32 %r0, %r0", 'r', 3, 0, 0, 0x40400000},
+    {"mov.b32 %r0, %r1; cvt.rzi.s32.f32 %r0, %r0", 'r', 0x40400000, 0, 0, 3},
+    {"cvt.u8.u16 %h0, %h1", 'h', 0x1234, 0, 0, 0x34},
+    {"cvt.s64.s16 %rd0, %h1", 'd', 0x8000, 0, 0, 0xffffffffffff8000},
+    {"cvt.sat.u32.s64 %r0, %rd1", 'r', UINT64_MAX, 0, 0, 0},
+    {"cvt.rn.f16.u32 %h0, %r1", 'h', 2049, 0, 0, 0x6800},
+    {"cvt.rn.f16.f64 %h0, %d1", 'h', 0x3ff8000000000000, 0, 0, 0x3e00},
+    {"cvt.f64.f16 %d0, %h1", 'e', 0x3e00, 0, 0, 0x3ff8000000000000},
+    {"cvt.rzi.s16.f16 %h0, %h1", 'h', 0xc100, 0, 0, 0xfffe},
+    {"cvt.rn.f64.u64 %d0, %rd1", 'e', UINT64_MAX, 0, 0, 0x43f0000000000000},
+    {"cvt.rz.f16.f32 %h0, %f1", 'h', 0x477ff000, 0, 0, 0x7bff},
+    {"cvt.rz.f16.f32 %h0, %f1", 'h', 0x3f803000, 0, 0, 0x3c01},
+    {"cvt.rn.f16.f32 %h0, %f1", 'h', 0x3f803000, 0, 0, 0x3c02},
+    {"cvt.rm.f16.f32 %h0, %f1", 'h', 0xbf801000, 0, 0, 0xbc01},
+    {"cvt.rn.relu.f16.f32 %h0, %f1", 'h', 0xbf800000, 0, 0, 0},
+    {"cvt.rn.bf16.f32 %h0, %f1", 'h', 0x3f808000, 0, 0, 0x3f80},
+    {"cvt.rn.bf16.f32 %h0, %f1", 'h', 0x3f818000, 0, 0, 0x3f82},
+    {"cvt.rz.bf16.f32 %h0, %f1", 'h', 0x3f81ffff, 0, 0, 0x3f81},
+    {"cvt.rn.bf16.f32 %h0, %f1", 'h', 1 << 16, 0, 0, 1},
+    {"cvt.rn.bf16.f32 %h0, %f1", 'h', 0x7f7fffff, 0, 0, 0x7f80},
+    {"cvt.rn.bf16.u32 %h0, %r1", 'h', 3, 0, 0, 0x4040},
+    {"mov.b32 %r0, %r1; cvt.f32.f16 %r0, %r0", 'r', 0x1234c000, 0, 0,
+     0xc0000000},
+    {"mov.b64 %rd0, %rd1; cvt.rn.f16.f64 %rd0, %rd0", 'd', 0x3ff8000000000000,
+     0, 0, 0x3e00},
+    {"cvt.f32.bf16 %f0, %h1", 'f', 0x4040, 0, 0, 0x40400000},
+    {"cvt.rn.bf16.f16 %h0, %h1", 'h', 0x4200, 0, 0, 0x4040},
+    {"cvt.rn.f16.bf16 %h0, %h1", 'h', 0x4040, 0, 0, 0x4200},
+    {"cvt.rzi.s32.bf16 %r0, %h1", 'r', 0xc060, 0, 0, (uint32_t)-3},
+    {"cvt.rn.f16x2.f32 %r0, %f1, %f2", 'r', 0x40400000, 0x3f800000, 0,
+     0x42003c00},
+    {"cvt.rn.relu.bf16x2.f32 %r0, %f1, %f2", 'r', 0x40400000, 0xbf800000, 0,
+     0x40400000},
+    {"cvt.sat.f32.f32 %f0, %f1", 'f', 0x40400000, 0, 0, 0x3f800000},
+    {"cvt.rni.f32.f32 %f0, %f1", 'f', 0x40200000, 0, 0, 0x40000000},
 };
 /* clang-format on */
 
@@ -197,6 +327,56 @@ static const struct arithmetic reals[] = {
     {"fma.rn.f16 %h0, %h1, %h2, %h3", 'h', 0x4200, 0x4000, 0x3c00, 0x4700},
     {"add.f16x2 %r0, %r1, %r2", 'r', 0x3c004000, 0x40004000, 0, 0x42004400},
     {"slct.f32.f32 %f0, %f1, %f2, %f3", 'f', 1, 2, 0xbf800000, 2},
+    {"add.rz.sat.f32 %f0, %f1, %f2", 'f', 0x4b800000, 0x3fc00000, 0,
+     0x3f800000},
+    {"fma.rm.sat.f32 %f0, %f1, %f2, %f3", 'f', 0x3f800000, 0x3f000000,
+     0x3e800000, 0x3f400000},
+    {"mov.b32 %r0, %r1; fma.rn.f32 %r0, %r0, %r2, %r3", 'r', 0x40400000,
+     0x40000000, 0x3f800000, 0x40e00000},
+    {"copysign.f32 %f0, %f1, %f2", 'f', 0x80000000, 0x3f800000, 0,
+     0xbf800000},
+    {"copysign.f64 %d0, %d1, %d2", 'e', 0x3ff0000000000000,
+     0xc000000000000000, 0, 0x4000000000000000},
+    {"testp.finite.f32 %p0, %f1", 'p', 0x7f800000, 0, 0, 0},
+    {"testp.infinite.f32 %p0, %f1", 'p', 0xff800000, 0, 0, 1},
+    {"testp.number.f32 %p0, %f1", 'p', 0x7f800000, 0, 0, 1},
+    {"testp.notanumber.f64 %p0, %d1", 'p', 0x7ff8000000000000, 0, 0, 1},
+    {"testp.normal.f32 %p0, %f1", 'p', 1, 0, 0, 0},
+    {"testp.subnormal.f64 %p0, %d1", 'p', 1, 0, 0, 1},
+    {"add.rn.f16 %h0, %h1, %h2", 'h', 0x3c00, 0x4000, 0, 0x4200},
+    {"add.sat.f16 %h0, %h1, %h2", 'h', 0x3c00, 0x4000, 0, 0x3c00},
+    {"sub.rn.f16 %h0, %h1, %h2", 'h', 0x3c00, 0x4000, 0, 0xbc00},
+    {"mul.ftz.f16 %h0, %h1, %h2", 'h', 0x4200, 0x4000, 0, 0x4600},
+    {"fma.rn.relu.f16 %h0, %h1, %h2, %h3", 'h', 0xc200, 0x4000, 0x3c00, 0},
+    {"fma.rn.sat.f16x2 %r0, %r1, %r2, %r3", 'r', 0x42003c00, 0x40003800,
+     0x3c000000, 0x3c003800},
+    {"fma.rn.relu.bf16x2 %r0, %r1, %r2, %r3", 'r', 0xc0404040, 0x40004000,
+     0x3f803f80, 0x000040e0},
+    {"sub.rn.f16x2 %r0, %r1, %r2", 'r', 0x42003c00, 0x40004000, 0,
+     0x3c00bc00},
+    {"mul.f16x2 %r0, %r1, %r2", 'r', 0x42003c00, 0x40004000, 0, 0x46004000},
+    {"min.f16 %h0, %h1, %h2", 'h', 0xc000, 0x3c00, 0, 0xc000},
+    {"max.f16x2 %r0, %r1, %r2", 'r', 0x3c004000, 0x4000bc00, 0, 0x40004000},
+    {"neg.f16x2 %r0, %r1", 'r', 0x3c00c000, 0, 0, 0xbc004000},
+    {"abs.f16 %h0, %h1", 'h', 0xc000, 0, 0, 0x4000},
+    {"add.rn.bf16 %h0, %h1, %h2", 'h', 0x3f80, 0x4000, 0, 0x4040},
+    {"sub.bf16 %h0, %h1, %h2", 'h', 0x3f80, 0x4000, 0, 0xbf80},
+    {"mul.bf16x2 %r0, %r1, %r2", 'r', 0x40404040, 0x3f804000, 0, 0x404040c0},
+    {"fma.rn.bf16 %h0, %h1, %h2, %h3", 'h', 0x4040, 0x4000, 0x3f80, 0x40e0},
+    {"min.f32 %f0, %f1, %f2", 'f', 0x7fc00000, 0x3f800000, 0, 0x3f800000},
+    {"max.NaN.f16 %h0, %h1, %h2", 'h', 0x7e00, 0x3c00, 0, 0x7fff},
+    {"min.NaN.bf16x2 %r0, %r1, %r2", 'r', 0x7fc03f80, 0x3f804000, 0,
+     0x7fff3f80},
+    {"min.bf16x2 %r0, %r1, %r2", 'r', 0x3f80c000, 0x40003f80, 0, 0x3f80c000},
+    {"max.bf16 %h0, %h1, %h2", 'h', 0xc000, 0x3f80, 0, 0x3f80},
+    {"neg.bf16 %h0, %h1", 'h', 0x3f80, 0, 0, 0xbf80},
+    {"abs.bf16x2 %r0, %r1", 'r', 0xbf80c000, 0, 0, 0x3f804000},
+    {"ex2.approx.f16 %h0, %h1", 'h', 0x4200, 0, 0, 0x4800},
+    {"ex2.approx.ftz.bf16x2 %r0, %r1", 'r', 0x40400000, 0, 0, 0x41003f80},
+    {"tanh.approx.f16x2 %r0, %r1", 'r', 0x7c000000, 0, 0, 0x3c000000},
+    {"tanh.approx.bf16 %h0, %h1", 'h', 0xff80, 0, 0, 0xbf80},
+    {"setp.lt.bf16 %p0, %h1, %h2", 'p', 0x3f80, 0x4000, 0, 1},
+    {"set.lt.f16.f16 %h0, %h1, %h2", 'h', 0x3c00, 0x4000, 0, 0x3c00},
 };
 /* clang-format on */
 
@@ -415,6 +595,67 @@ START_TEST(votes_ask_all_lanes)
 }
 END_TEST
 
+START_TEST(what_all_lanes_of_a_warp_find_together)
+{
+    static const struct {
+        const char *text;
+        uint32_t lane, value;
+    } cases[] = {
+        {"and.b32 %r2, %r1, 3; match.any.sync.b32 %r0, %r2, -1;",         5,
+         0x22222222                                                                    },
+        {"cvt.u64.u32 %rd2, %r1; match.any.sync.b64 %r0, %rd2, -1;",      5, 32        },
+        {"mov.u32 %r2, 7; match.all.sync.b32 %r0|%p0, %r2, -1;",          5, UINT32_MAX},
+        {"match.all.sync.b32 %r0|%p0, %r1, -1;",                          5, 0         },
+        {"match.all.sync.b32 %r0|%p0, %r1, -1; selp.u32 %r0, 1, 2, %p0;", 5, 2         },
+        {"redux.sync.add.u32 %r0, %r1, -1;",                              5, 31 * 16   },
+        {"sub.u32 %r2, %r1, 5; redux.sync.min.s32 %r0, %r2, -1;",         9,
+         (uint32_t)-5                                                                  },
+        {"sub.u32 %r2, %r1, 5; redux.sync.max.u32 %r0, %r2, -1;",         9,
+         UINT32_MAX                                                                    },
+        {"redux.sync.or.b32 %r0, %r1, -1;",                               9, 31        },
+        {"redux.sync.and.b32 %r0, %r1, -1;",                              9, 0         },
+        {"redux.sync.xor.b32 %r0, %r1, -1;",                              9, 0         },
+        {"elect.sync %r0|%p0, -1; selp.u32 %r2, 100, 0, %p0;"
+         "add.u32 %r0, %r0, %r2;",                               0, 100       },
+        {"mov.u32 %r0, 7; elect.sync _|%p0, -1; @%p0 mov.u32 %r0, 9;",    3, 7         },
+        {"mov.u32 %r2, -1; bar.warp.sync %r2; mov.u32 %r0, 1;",           0, 1         },
+    };
+    struct rig rig = rig_open();
+    char *const body = xasprintf("mov.u32 %%r1, %%laneid;\n%s\n%s",
+                                 cases[_i].text, STORE_BY_THREAD);
+    rig_run(&rig, body, .threads = 32);
+    ck_assert_msg(rig_out(&rig, cases[_i].lane) == cases[_i].value,
+                  "%s gives %llu", cases[_i].text,
+                  (unsigned long long)rig_out(&rig, cases[_i].lane));
+    free(body);
+    rig_close(&rig);
+}
+END_TEST
+
+START_TEST(a_barrier_may_reduce_predicates)
+{
+    static const struct {
+        const char *text;
+        uint32_t value;
+    } cases[] = {
+        {"bar.red.popc.u32 %r0, 0, %p0;",                          40},
+        {"bar.red.popc.u32 %r0, 0, !%p0;",                         56},
+        {"bar.red.popc.u32 %r0, 0, 96, %p0;",                      40},
+        {"bar.red.and.pred %p1, 0, %p0; selp.u32 %r0, 1, 2, %p1;", 2 },
+        {"bar.red.or.pred %p1, 0, %p0; selp.u32 %r0, 1, 2, %p1;",  1 },
+    };
+    struct rig rig = rig_open();
+    char *const body =
+        xasprintf("mov.u32 %%r1, %%tid.x; setp.lt.u32 %%p0, %%r1, 40;\n%s\n%s",
+                  cases[_i].text, STORE_BY_THREAD);
+    rig_run(&rig, body, .threads = 96);
+    ck_assert_uint_eq(rig_out(&rig, 0), cases[_i].value);
+    ck_assert_uint_eq(rig_out(&rig, 95), cases[_i].value);
+    free(body);
+    rig_close(&rig);
+}
+END_TEST
+
 START_TEST(special_registers_tell_where_a_thread_is)
 {
     static const struct {
@@ -569,20 +810,22 @@ START_TEST(atomics_return_the_old_value_and_store_the_new)
         const char *text;
         uint64_t before, old, after;
     } cases[] = {
-        {"atom.global.add.u32 %r0, [%rd1], 5",             7, 7, 12        },
-        {"atom.global.exch.b32 %r0, [%rd1], 5",            7, 7, 5         },
-        {"atom.global.cas.b32 %r0, [%rd1], 7, 5",          7, 7, 5         },
-        {"atom.global.cas.b32 %r0, [%rd1], 6, 5",          7, 7, 7         },
-        {"atom.global.min.s32 %r0, [%rd1], -1",            7, 7, 0xffffffff},
-        {"atom.global.min.u32 %r0, [%rd1], -1",            7, 7, 7         },
-        {"atom.global.max.u32 %r0, [%rd1], 9",             7, 7, 9         },
-        {"atom.global.and.b32 %r0, [%rd1], 5",             7, 7, 5         },
-        {"atom.global.or.b32 %r0, [%rd1], 8",              7, 7, 15        },
-        {"atom.global.xor.b32 %r0, [%rd1], 1",             7, 7, 6         },
-        {"atom.global.inc.u32 %r0, [%rd1], 7",             7, 7, 0         },
-        {"atom.global.dec.u32 %r0, [%rd1], 9",             0, 0, 9         },
-        {"atom.relaxed.gpu.global.add.u32 %r0, [%rd1], 1", 1, 1, 2         },
-        {"red.global.add.u32 [%rd1], 3",                   7, 0, 10        },
+        {"atom.global.add.u32 %r0, [%rd1], 5",                    7,          7,          12        },
+        {"atom.global.exch.b32 %r0, [%rd1], 5",                   7,          7,          5         },
+        {"atom.global.cas.b32 %r0, [%rd1], 7, 5",                 7,          7,          5         },
+        {"atom.global.cas.b32 %r0, [%rd1], 6, 5",                 7,          7,          7         },
+        {"atom.global.min.s32 %r0, [%rd1], -1",                   7,          7,          0xffffffff},
+        {"atom.global.min.u32 %r0, [%rd1], -1",                   7,          7,          7         },
+        {"atom.global.max.u32 %r0, [%rd1], 9",                    7,          7,          9         },
+        {"atom.global.and.b32 %r0, [%rd1], 5",                    7,          7,          5         },
+        {"atom.global.or.b32 %r0, [%rd1], 8",                     7,          7,          15        },
+        {"atom.global.xor.b32 %r0, [%rd1], 1",                    7,          7,          6         },
+        {"atom.global.inc.u32 %r0, [%rd1], 7",                    7,          7,          0         },
+        {"atom.global.dec.u32 %r0, [%rd1], 9",                    0,          0,          9         },
+        {"atom.relaxed.gpu.global.add.u32 %r0, [%rd1], 1",        1,          1,          2         },
+        {"mov.b32 %r2, 0x3c003c00; "
+         "atom.global.add.noftz.f16x2 %r0, [%rd1], %r2", 0x40003c00, 0x40003c00, 0x42004000},
+        {"red.global.add.u32 [%rd1], 3",                          7,          0,          10        },
     };
     struct rig rig = rig_open();
     char *const body =
@@ -743,6 +986,27 @@ static const struct {
     {"atom.global.cas.b32 %r0, [%in], %r1;", "takes 2 values", 0},
     {"bar.sync 16;", "no barrier 16", 0},
     {"setp.hi.s32 %p0, %r1, %r2;", "does not take these types", 0},
+    {"add.cc.f32 %f0, %f1, %f2;", "does not take these types", 0},
+    {"mad.wide.cc.u32 %rd0, %r1, %r2, %rd3;", "does not take these types", 0},
+    {"add.rz.f16 %h0, %h1, %h2;", "does not take these types", 0},
+    {"add.rn.u32 %r0, %r1, %r2;", "does not take these types", 0},
+    {"add.sat.f64 %d0, %d1, %d2;", "does not take these types", 0},
+    {"fma.rn.relu.f32 %f0, %f1, %f2, %f3;", "does not take these types", 0},
+    {"add.f16x2 %f0, %f1, %f2;", "'%f0' is a .f32 register", 0},
+    {"slct.u32.u32 %r0, %r1, %r2, %r3;", "does not take these types", 0},
+    {"cvt.f16x2.f32 %r0, %f1, %f2;", "needs a rounding", 0},
+    {"cvt.rn.f16x2.f32 %r0, %f1;", "does not take these types", 0},
+    {"cvt.rn.f16.f32 %h0, %f1, %f2;", "does not take these types", 0},
+    {"cvt.rn.f32.f16 %f0, %h1;", "rounds nothing", 0},
+    {"add.ftz.f64 %d0, %d1, %d2;", "does not take these types", 0},
+    {"add.f16 %h0, %h1, 1.0;", "a .f16 register is wanted", 0},
+    {"set.lt.f32.f16 %f0, %h1, %h2;", "does not take these types", 0},
+    {"nanosleep 5;", "lacks its type", 0},
+    {"redux.sync.add.b32 %r0, %r1, -1;", "does not take these types", 0},
+    {"match.any.sync.b32 %r0|%p0, %r1, -1;", "no predicate", 0},
+    {"match.uni.sync.b32 %r0, %r1, -1;", ".any or .all", 0},
+    {"testp.f32 %p0, %f1;", "needs a property", 0},
+    {"bar.red.popc.pred %p0, 0, %p1;", "does not take these types", 0},
     {"{ .reg .b32 %inner; }\nmov.u32 %inner, 1;", "'%inner'", 1},
     {".frobnicate;", "'.frobnicate'", 0},
 };
@@ -992,7 +1256,7 @@ static void add_memory(TCase *t)
     tcase_add_test(t, module_variables_have_their_initial_values);
     tcase_add_test(t, constants_are_addressed_from_the_start_of_their_module);
     tcase_add_loop_test(t, atomics_return_the_old_value_and_store_the_new, 0,
-                        14);
+                        15);
     tcase_add_test(t, atomics_of_many_blocks_add_up);
     tcase_add_test(t, atomics_work_in_shared_memory);
     tcase_add_test(t, textures_are_read_by_their_index);
@@ -1017,6 +1281,8 @@ Suite *suite_sim(void)
     tcase_add_test(t, a_barrier_in_a_branch_waits_for_the_lanes_of_both_sides);
     tcase_add_loop_test(t, shuffles_move_values_between_lanes, 0, 8);
     tcase_add_test(t, votes_ask_all_lanes);
+    tcase_add_loop_test(t, what_all_lanes_of_a_warp_find_together, 0, 14);
+    tcase_add_loop_test(t, a_barrier_may_reduce_predicates, 0, 5);
     tcase_add_loop_test(t, special_registers_tell_where_a_thread_is, 0, 11);
     tcase_add_test(t, blocks_hide_names_and_labels);
     add_memory(t);

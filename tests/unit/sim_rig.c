@@ -23,7 +23,8 @@ static const char default_caches[] =
 static const char default_paths[] =
     "\"global.ca\": {\"caches\": [\"l1\", \"l2\"]," LATENCY(
         "\"l1\": ", "40,", "200", "500") ","
-    "\"global.cg\": {\"caches\": [\"l2\"]," LATENCY("", "", "190", "490") ","
+    "\"global.cg\": {\"unoptimized_cycles\": 7,"
+    "                \"caches\": [\"l2\"]," LATENCY("", "", "190", "490") ","
     "\"readonly\": {\"caches\": [\"texture\", \"l2\"]," LATENCY(
         "\"texture\": ", "90,", "205", "505") ","
     "\"texture\": {\"caches\": [\"texture\", \"l2\"]," LATENCY(
@@ -39,9 +40,10 @@ static const char profile_format[] =
     " \"sms\": 4, \"warp_schedulers\": 2, \"max_threads_per_block\": 256,"
     " \"max_warps_per_sm\": 16, \"max_blocks_per_sm\": 4,"
     " \"clock_khz\": 1000000, \"memory_bytes\": 17179869184,"
-    " \"clock_overhead\": 2,"
+    " \"clock_overhead\": 2, \"clock_overhead_unoptimized\": 19,"
     " \"caches\": {%s}, %s \"paths\": {%s},"
     " \"shared_memory\": {\"bytes\": 4096, \"latency\": 30, \"banks\": 32,"
+    "                     \"unoptimized_cycles\": 11,"
     "                     \"bank_bytes\": 4, \"conflict_cycles\": 10},"
     " \"isa\": {%s} %s %s}";
 

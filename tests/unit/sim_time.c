@@ -1,5 +1,6 @@
 /* The simulator's clock: each timing rule by itself. */
 #include <math.h>
+#include <stdlib.h>
 
 #include "base/mem.h"
 #include "testing.h"
@@ -173,7 +174,73 @@ START_TEST(the_level_of_the_load_picks_the_latency)
             TIMED("xor.b32 %r1, %r1, %r2; xor.b32 %r1, %r1, %r2;\n"
                   "st.global.u32 [%out+8], %r1;"),
             .level = LEVEL_O0);
-    ck_assert_uint_eq(rig_out(&rig, 0) - optimised, 2 * (18 - 6));
+    ck_assert_uint_eq(rig_out(&rig, 0) - optimised, 2 * (18 - 6) + (19 - 2));
+    rig_close(&rig);
+}
+END_TEST
+
+/* 2 of the clock, or 19 at -O0, and one issue of the store. */
+START_TEST(unoptimised_loads_cost_more_and_stores_do_not)
+{
+    static const struct {
+        const char *body;
+        uint64_t optimised, unoptimised;
+    } cases[] = {
+        {TIMED(""),                                                                    2, 19              },
+        {"ld.global.cg.u64 %rd1, [%in];\n" TIMED(
+             "ld.global.cg.u64 %rd1, [%in];\nst.global.u64 [%out+8], %rd1;"),
+         2 + 190 + 1,                                                                     19 + 190 + 7 + 1},
+        {"ld.global.ca.u64 %rd1, [%in];\n" TIMED(
+             "ld.global.ca.u64 %rd1, [%in];\nst.global.u64 [%out+8], %rd1;"),
+         2 + 40 + 1,                                                                      19 + 40 + 1     },
+        {TIMED("ld.shared.u64 %rd1, [8];\nst.global.u64 [%out+8], %rd1;"),
+         2 + 30 + 1,                                                                      19 + 30 + 11 + 1},
+        {TIMED("st.shared.u64 [8], %rd1;"),                                            3, 20              },
+    };
+    struct rig rig = rig_open();
+    rig_run(&rig, cases[_i].body, .shared = 64);
+    ck_assert_uint_eq(rig_out(&rig, 0), cases[_i].optimised);
+    rig_run(&rig, cases[_i].body, .shared = 64, .level = LEVEL_O0);
+    ck_assert_uint_eq(rig_out(&rig, 0), cases[_i].unoptimised);
+    rig_close(&rig);
+}
+END_TEST
+
+START_TEST(a_divisor_that_is_a_power_of_two_may_cost_less)
+{
+    static const struct {
+        const char *text;
+        uint64_t cycles;
+    } cases[] = {
+        {"div.u32 %r1, %r5, 8; cvt.u64.u32 %rd1, %r1;",           30},
+        {"div.u32 %r1, %r5, 1; cvt.u64.u32 %rd1, %r1;",           30},
+        {"div.u32 %r1, %r5, 7; cvt.u64.u32 %rd1, %r1;",           50},
+        {"div.u32 %r1, %r5, 0; cvt.u64.u32 %rd1, %r1;",           50},
+        {"div.s32 %r1, %r5, -8; cvt.u64.u32 %rd1, %r1;",          31},
+        {"div.s32 %r1, %r5, -2147483648; cvt.u64.u32 %rd1, %r1;", 31},
+        {"div.s32 %r1, %r5, -7; cvt.u64.u32 %rd1, %r1;",          51},
+        {"div.s32 %r1, %r5, %laneid; cvt.u64.u32 %rd1, %r1;",     51},
+        {"div.rn.f32 %f1, %f5, 0.25; mov.b64 %rd1, {%f1, %f1};",  32},
+        {"div.rn.f32 %f1, %f5, -4.0; mov.b64 %rd1, {%f1, %f1};",  32},
+        {"div.rn.f32 %f1, %f5, 3.0; mov.b64 %rd1, {%f1, %f1};",   52},
+        {"div.rn.f32 %f1, %f5, 0.0; mov.b64 %rd1, {%f1, %f1};",   52},
+        {"div.rn.f64 %d1, %d5, 0.5; mov.b64 %rd1, %d1;",          33},
+        {"div.rn.f64 %d1, %d5, 0.6; mov.b64 %rd1, %d1;",          53},
+    };
+    struct rig rig = rig_open(
+            .isa = "\"default\": {\"O3\": 1},"
+                   "\"div.u32\": {\"O3\": 50, \"power_of_two\": {\"O3\": 30}},"
+                   "\"div.s32\": {\"O3\": 51, \"power_of_two\": {\"O3\": 31}},"
+                   "\"div.f32\": {\"O3\": 52, \"power_of_two\": {\"O3\": 32}},"
+                   "\"div.f64\": {\"O3\": 53, \"power_of_two\": {\"O3\": 33}}");
+    char *const body = xasprintf(
+        "mov.u32 %%r30, %%clock;\n%s\nst.global.u64 [%%out+8], %%rd1;\n"
+        "mov.u32 %%r31, %%clock;\nsub.u32 %%r31, %%r31, %%r30;\n"
+        "st.global.u32 [%%out], %%r31;\n",
+        cases[_i].text);
+    rig_run(&rig, body, .threads = 4);
+    ck_assert_uint_eq(rig_out(&rig, 0), 2 + cases[_i].cycles + 1 + 1);
+    free(body);
     rig_close(&rig);
 }
 END_TEST
@@ -679,6 +746,9 @@ Suite *suite_sim_time(void)
     tcase_add_test(t, loop_overhead_hides_behind_a_load);
     tcase_add_test(t, a_chain_of_adds_costs_its_latency);
     tcase_add_test(t, the_level_of_the_load_picks_the_latency);
+    tcase_add_loop_test(t, unoptimised_loads_cost_more_and_stores_do_not, 0, 5);
+    tcase_add_loop_test(t, a_divisor_that_is_a_power_of_two_may_cost_less, 0,
+                        14);
     tcase_add_test(t, independent_instructions_issue_one_a_cycle);
     tcase_add_test(t, a_pipe_is_busy_for_its_issue_cycles);
     tcase_add_test(t, warps_of_one_scheduler_share_its_cycles);

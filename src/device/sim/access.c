@@ -20,23 +20,15 @@ static void bad_access(struct machine *m, const struct op *op, const char *what,
                   ptx_spaces[space], (unsigned long long)address, what);
 }
 
-/* The space of a generic address, which is cut down to that space's own. */
-static unsigned generic_space(uint64_t *address)
+/* The space of an address, of which the window is cut off. */
+static unsigned space_of(const struct op *op, uint64_t *address)
 {
-    const uint64_t window = *address >> 56;
-    if (window == SHARED_WINDOW >> 56) {
-        *address -= SHARED_WINDOW;
-        return SPACE_SHARED;
-    }
-    if (window == LOCAL_WINDOW >> 56) {
-        *address -= LOCAL_WINDOW;
-        return SPACE_LOCAL;
-    }
-    if (window == CONST_WINDOW >> 56) {
-        *address -= CONST_WINDOW;
-        return SPACE_CONST;
-    }
-    return SPACE_GLOBAL;
+    if (op->space != SPACE_GENERIC)
+        return op->space;
+    const unsigned space = generic_space(*address);
+    if (space != SPACE_GLOBAL)
+        *address &= SHARED_WINDOW - 1;
+    return space;
 }
 
 static unsigned char *within(unsigned char *host, uint64_t size,
@@ -131,8 +123,7 @@ static bool gather(struct machine *m, struct warp *w, const struct op *op,
     EACH_LANE(mask, l)
     {
         uint64_t address = base[l] + (uint64_t)op->offset;
-        const unsigned space =
-            op->space == SPACE_GENERIC ? generic_space(&address) : op->space;
+        const unsigned space = space_of(op, &address);
         if (a->count != 0 && space != a->space) {
             machine_fault(m, op, "lanes of one warp access .%s and .%s",
                           ptx_spaces[a->space], ptx_spaces[space]);
@@ -167,6 +158,17 @@ static double shared_access(struct machine *m, struct warp *w,
     return start - t + p->shared_latency + more;
 }
 
+/* What a load takes more for the code around it that nobody optimised. */
+static double unoptimized_cycles(const struct machine *m, const struct op *op,
+                                 unsigned space)
+{
+    if (!op->unoptimized || op->kind == OP_ATOMIC)
+        return 0;
+    return space == SPACE_SHARED
+               ? m->profile->shared_unoptimized_cycles
+               : m->profile->paths[op->path].unoptimized_cycles;
+}
+
 /* Cycles from t until the data of a load is there. */
 static double access_cycles(struct machine *m, struct warp *w,
                             const struct op *op, const struct access *a,
@@ -174,12 +176,13 @@ static double access_cycles(struct machine *m, struct warp *w,
 {
     if (a->space == SPACE_PARAM)
         return op->latency;
+    const double more = unoptimized_cycles(m, op, a->space);
     if (a->space == SPACE_SHARED)
-        return noise_add(&m->noise, shared_access(m, w, op, a, t));
+        return more + noise_add(&m->noise, shared_access(m, w, op, a, t));
     unsigned lines;
     const double cycles =
-        paths_load(m->paths, (enum profile_path_id)op->path, accessor_of(w),
-                   a->address, a->count, &lines);
+        more + paths_load(m->paths, (enum profile_path_id)op->path,
+                          accessor_of(w), a->address, a->count, &lines);
     if (lines > 1)
         w->scheduler->pipe_free[op->pipe] = t + lines;
     return noise_add(&m->noise, cycles);
@@ -215,6 +218,7 @@ static void load_lane(struct machine *m, struct warp *w, const struct op *op,
     lanes_of(m, w, op->dst[0])[lane] =
         op->extends ? extend(bits, op->type, op->dst_bytes) : bits;
     const double cycles =
+        unoptimized_cycles(m, op, op->space) +
         paths_load_one(m->paths, (enum profile_path_id)op->path, accessor_of(w),
                        cached_address(m, w, op->space, lane, address));
     set_ready(w, op->dst[0], 1u << lane, t + noise_add(&m->noise, cycles));
@@ -266,11 +270,14 @@ void access_store(struct machine *m, struct warp *w, const struct op *op,
 
 static uint64_t add_typed(enum ptx_type type, uint64_t old, uint64_t value)
 {
-    if (type == TYPE_F32)
-        return float_to_bits(bits_to_float(old) + bits_to_float(value));
-    if (type == TYPE_F64)
-        return double_to_bits(bits_to_double(old) + bits_to_double(value));
-    return old + value;
+    const enum ptx_type element = element_of(type);
+    if (ptx_types[type].class != 'f')
+        return old + value;
+    if (element == type)
+        return real_to_bits(type,
+                            real_value(type, old) + real_value(type, value));
+    return add_typed(element, old & 0xffff, value & 0xffff) |
+           add_typed(element, old >> 16, value >> 16) << 16;
 }
 
 static bool less(enum ptx_type type, uint64_t a, uint64_t b)
@@ -285,8 +292,8 @@ static bool less(enum ptx_type type, uint64_t a, uint64_t b)
     }
 }
 
-static uint64_t atomic_result(const struct op *op, uint64_t old, uint64_t b,
-                              uint64_t c)
+uint64_t atomic_result(const struct op *op, uint64_t old, uint64_t b,
+                       uint64_t c)
 {
     switch ((enum ptx_atomic)op->sub) {
     case ATOMIC_ADD:

@@ -10,6 +10,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "device/sim/bits.h"
 #include "device/sim/convert.h"
 #include "device/sim/opcodes.h"
 
@@ -51,15 +52,35 @@ static uint64_t *lanes_of(uint64_t *regs, uint32_t reg, unsigned shift)
         EACH_LANE(d[l] = name##_of(a[l], b[l], c[l]))                          \
     }
 
-#define CTYPE_u16 uint16_t
-#define CTYPE_s16 int16_t
-#define CTYPE_u32 uint32_t
-#define CTYPE_s32 int32_t
-#define CTYPE_u64 uint64_t
-#define CTYPE_s64 int64_t
-#define CTYPE_f16 float
-#define CTYPE_f32 float
-#define CTYPE_f64 double
+/* A function of up to four sources as their registers hold them, and of what
+ * else the instruction says. */
+#define DEFINE_OF(name, expression)                                            \
+    static inline uint64_t name##_of(const struct op *op, uint64_t x,          \
+                                     uint64_t y, uint64_t z, uint64_t v)       \
+    {                                                                          \
+        (void)op, (void)x, (void)y, (void)z, (void)v;                          \
+        return expression;                                                     \
+    }                                                                          \
+    ALU_FUNCTION(name)                                                         \
+    {                                                                          \
+        uint64_t *const d = lanes_of(regs, op->dst[0], shift);                 \
+        const uint64_t *const a = lanes_of(regs, op->src[0], shift);           \
+        const uint64_t *const b = lanes_of(regs, op->src[1], shift);           \
+        const uint64_t *const c = lanes_of(regs, op->src[2], shift);           \
+        const uint64_t *const e = lanes_of(regs, op->src[3], shift);           \
+        EACH_LANE(d[l] = name##_of(op, a[l], b[l], c[l], e[l]))                \
+    }
+
+#define CTYPE_u16  uint16_t
+#define CTYPE_s16  int16_t
+#define CTYPE_u32  uint32_t
+#define CTYPE_s32  int32_t
+#define CTYPE_u64  uint64_t
+#define CTYPE_s64  int64_t
+#define CTYPE_f16  float
+#define CTYPE_bf16 float
+#define CTYPE_f32  float
+#define CTYPE_f64  double
 
 #define INTEGER_ACCESS(t)                                                      \
     static inline CTYPE_##t get_##t(uint64_t v)                                \
@@ -102,12 +123,14 @@ static inline uint64_t put_bit(bool v)
     return v;
 }
 
-#define get_f16 half_to_float
-#define put_f16 float_to_half
-#define get_f32 bits_to_float
-#define put_f32 float_to_bits
-#define get_f64 bits_to_double
-#define put_f64 double_to_bits
+#define get_f16  half_to_float
+#define put_f16  real_to_half
+#define get_bf16 bfloat_to_float
+#define put_bf16 real_to_bfloat
+#define get_f32  bits_to_float
+#define put_f32  float_to_bits
+#define get_f64  bits_to_double
+#define put_f64  double_to_bits
 
 /* Where the sign does not matter, one function a width. */
 #define DEFINE_WIDTHS(name, expression)                                        \
@@ -125,9 +148,12 @@ static inline uint64_t put_bit(bool v)
     DEFINE(name##_s32, s32, s32, expression)                                   \
     DEFINE(name##_s64, s64, s64, expression)
 
+#define DEFINE_NARROW_FLOATS(name, expression)                                 \
+    DEFINE(name##_f16, f16, f16, expression)                                   \
+    DEFINE(name##_bf16, bf16, bf16, expression)                                \
+    DEFINE(name##_f32, f32, f32, (float)(expression))
 #define DEFINE_FLOATS(name, expression)                                        \
-    DEFINE(name##_f16, f16, f16, (float)(expression))                          \
-    DEFINE(name##_f32, f32, f32, (float)(expression))                          \
+    DEFINE_NARROW_FLOATS(name, expression)                                     \
     DEFINE(name##_f64, f64, f64, expression)
 
 DEFINE_WIDTHS(add, (uint64_t)x + y)
@@ -159,33 +185,18 @@ DEFINE_UNSIGNED(sad, (uint64_t)z + (x > y ? (uint64_t)x - y : (uint64_t)y - x))
 DEFINE_SIGNED(sad, (int64_t)((uint64_t)z + (x > y ? (uint64_t)x - (uint64_t)y
                                                   : (uint64_t)y - (uint64_t)x)))
 
-static uint64_t high_unsigned(uint64_t x, uint64_t y)
-{
-    const uint64_t xl = (uint32_t)x, xh = x >> 32;
-    const uint64_t yl = (uint32_t)y, yh = y >> 32;
-    const uint64_t middle = xh * yl + (xl * yl >> 32);
-    const uint64_t low = xl * yh + (uint32_t)middle;
-    return xh * yh + (middle >> 32) + (low >> 32);
-}
-
-static uint64_t high_signed(int64_t x, int64_t y)
-{
-    return high_unsigned((uint64_t)x, (uint64_t)y) - (x < 0 ? (uint64_t)y : 0) -
-           (y < 0 ? (uint64_t)x : 0);
-}
-
 DEFINE(mul_hi_u16, u16, u16, (uint64_t)x *y >> 16)
 DEFINE(mul_hi_s16, s16, s16, (int64_t)x *y >> 16)
 DEFINE(mul_hi_u32, u32, u32, (uint64_t)x *y >> 32)
 DEFINE(mul_hi_s32, s32, s32, (int64_t)x *y >> 32)
-DEFINE(mul_hi_u64, u64, u64, high_unsigned(x, y))
-DEFINE(mul_hi_s64, s64, s64, (int64_t)high_signed(x, y))
+DEFINE(mul_hi_u64, u64, u64, bits_high(x, y))
+DEFINE(mul_hi_s64, s64, s64, (int64_t)bits_high_signed(x, y))
 DEFINE(mad_hi_u16, u16, u16, ((uint64_t)x * y >> 16) + z)
 DEFINE(mad_hi_s16, s16, s16, ((int64_t)x * y >> 16) + z)
 DEFINE(mad_hi_u32, u32, u32, ((uint64_t)x * y >> 32) + z)
 DEFINE(mad_hi_s32, s32, s32, ((int64_t)x * y >> 32) + z)
-DEFINE(mad_hi_u64, u64, u64, high_unsigned(x, y) + z)
-DEFINE(mad_hi_s64, s64, s64, (int64_t)(high_signed(x, y) + (uint64_t)z))
+DEFINE(mad_hi_u64, u64, u64, bits_high(x, y) + z)
+DEFINE(mad_hi_s64, s64, s64, (int64_t)(bits_high_signed(x, y) + (uint64_t)z))
 DEFINE(mul_wide_u16, u16, u32, (uint64_t)x *y)
 DEFINE(mul_wide_s16, s16, s32, (int64_t)x *y)
 DEFINE(mul_wide_u32, u32, u64, (uint64_t)x *y)
@@ -249,167 +260,102 @@ static uint32_t funnel_count(const struct op *op, uint64_t count)
     return c < 32 ? c : 32;
 }
 
-ALU_FUNCTION(shf_l)
-{
-    uint64_t *const d = lanes_of(regs, op->dst[0], shift);
-    const uint64_t *const a = lanes_of(regs, op->src[0], shift);
-    const uint64_t *const b = lanes_of(regs, op->src[1], shift);
-    const uint64_t *const c = lanes_of(regs, op->src[2], shift);
-    EACH_LANE(
-        d[l] = (uint32_t)((b[l] << 32 | a[l]) >> (32 - funnel_count(op, c[l]))))
-}
+DEFINE_OF(shf_l, (uint32_t)((y << 32 | x) >> (32 - funnel_count(op, z))))
+DEFINE_OF(shf_r, (uint32_t)((y << 32 | x) >> funnel_count(op, z)))
 
-ALU_FUNCTION(shf_r)
-{
-    uint64_t *const d = lanes_of(regs, op->dst[0], shift);
-    const uint64_t *const a = lanes_of(regs, op->src[0], shift);
-    const uint64_t *const b = lanes_of(regs, op->src[1], shift);
-    const uint64_t *const c = lanes_of(regs, op->src[2], shift);
-    EACH_LANE(d[l] = (uint32_t)((b[l] << 32 | a[l]) >> funnel_count(op, c[l])))
-}
-
-static unsigned leading_zeros(uint64_t v, unsigned bits)
-{
-    return v == 0 ? bits : (unsigned)__builtin_clzll(v) - (64 - bits);
-}
-
-static uint64_t bit_reverse(uint64_t v, unsigned bits)
-{
-    uint64_t reversed = 0;
-    for (unsigned i = 0; i < bits; i++)
-        reversed |= (v >> i & 1) << (bits - 1 - i);
-    return reversed;
-}
-
-/* Position of the highest bit that differs from the sign; all ones: none. */
-static uint32_t find_bit(uint64_t v, unsigned bits)
-{
-    return bits - 1 - leading_zeros(v, bits);
-}
+/* bmsk and szext: a count that wraps or is clamped, as that of a shift. */
+DEFINE_OF(bmsk, bits_mask(funnel_count(op, x), funnel_count(op, y)))
+DEFINE_OF(szext,
+          bits_extend((uint32_t)x, funnel_count(op, y), op->type == TYPE_S32))
 
 DEFINE(popc_32, u32, u32, (uint64_t)__builtin_popcount(x))
 DEFINE(popc_64, u64, u32, (uint64_t)__builtin_popcountll(x))
-DEFINE(clz_32, u32, u32, leading_zeros(x, 32))
-DEFINE(clz_64, u64, u32, leading_zeros(x, 64))
-DEFINE(brev_32, u32, u32, bit_reverse(x, 32))
-DEFINE(brev_64, u64, u64, bit_reverse(x, 64))
-DEFINE(bfind_u32, u32, u32, find_bit(x, 32))
-DEFINE(bfind_u64, u64, u32, find_bit(x, 64))
-DEFINE(bfind_s32, s32, u32, find_bit((uint32_t)(x < 0 ? ~x : x), 32))
-DEFINE(bfind_s64, s64, u32, find_bit((uint64_t)(x < 0 ? ~x : x), 64))
+DEFINE(clz_32, u32, u32, bits_leading_zeros(x, 32))
+DEFINE(clz_64, u64, u32, bits_leading_zeros(x, 64))
+DEFINE(brev_32, u32, u32, bits_reverse(x, 32))
+DEFINE(brev_64, u64, u64, bits_reverse(x, 64))
+DEFINE(bfind_u32, u32, u32, bits_highest(x, 32))
+DEFINE(bfind_u64, u64, u32, bits_highest(x, 64))
+DEFINE(bfind_s32, s32, u32, bits_highest((uint32_t)(x < 0 ? ~x : x), 32))
+DEFINE(bfind_s64, s64, u32, bits_highest((uint64_t)(x < 0 ? ~x : x), 64))
+/* The shift that brings the bit to the top; all ones stay. */
+#define DEFINE_SHIFTAMT(t, bits)                                               \
+    DEFINE(bfind_shiftamt_##t, u64, u32,                                       \
+           bfind_##t##_of(x, 0, 0) == UINT32_MAX                               \
+               ? UINT32_MAX                                                    \
+               : (bits)-1 - bfind_##t##_of(x, 0, 0))
+DEFINE_SHIFTAMT(u32, 32)
+DEFINE_SHIFTAMT(s32, 32)
+DEFINE_SHIFTAMT(u64, 64)
+DEFINE_SHIFTAMT(s64, 64)
 
-static uint64_t low_bits(unsigned count)
+DEFINE(bfe_u32, u32, u32, bits_extract(x, y, z, 32, false))
+DEFINE(bfe_s32, u32, u32, bits_extract(x, y, z, 32, true))
+DEFINE(bfe_u64, u64, u64, bits_extract(x, (unsigned)y, (unsigned)z, 64, false))
+DEFINE(bfe_s64, u64, u64, bits_extract(x, (unsigned)y, (unsigned)z, 64, true))
+
+DEFINE_OF(bfi, bits_insert(x, y, (unsigned)z, (unsigned)v,
+                           ptx_types[op->type].bytes * 8))
+DEFINE_OF(prmt,
+          bits_permute_mode(op->sub, (uint32_t)x, (uint32_t)y, (uint32_t)z))
+DEFINE_OF(fns, bits_nth_set((uint32_t)x, (uint32_t)y, (int32_t)z))
+DEFINE_OF(lop3, bits_lookup((uint32_t)x, (uint32_t)y, (uint32_t)z,
+                            (uint32_t)op->offset))
+DEFINE_OF(dp4a, (uint32_t)z +
+                    bits_dot4(x, op->type == TYPE_S32, y, op->from == TYPE_S32))
+DEFINE_OF(dp2a_lo, (uint32_t)z + bits_dot2(x, op->type == TYPE_S32, y,
+                                           op->from == TYPE_S32))
+DEFINE_OF(dp2a_hi, (uint32_t)z + bits_dot2(x, op->type == TYPE_S32, y >> 16,
+                                           op->from == TYPE_S32))
+
+/* .sat of integers: the nearest number that the type holds. */
+static int64_t clamp_s32(int64_t v)
 {
-    return count >= 64 ? UINT64_MAX : ((uint64_t)1 << count) - 1;
+    return v > INT32_MAX ? INT32_MAX : v < INT32_MIN ? INT32_MIN : v;
 }
 
-/* The field of `length` bits at `start`; sign: that of its highest bit, or of
- * the number's where the field ends above it. */
-static uint64_t extract(uint64_t v, unsigned start, unsigned length,
-                        unsigned bits, bool sign)
-{
-    start &= 255;
-    length &= 255;
-    if (length == 0)
-        return 0;
-    const uint64_t field = start < bits ? v >> start & low_bits(length) : 0;
-    const unsigned top =
-        start + length - 1 < bits - 1 ? start + length - 1 : bits - 1;
-    if (!sign || (v >> top & 1) == 0)
-        return field;
-    const unsigned have = start < bits ? top - start + 1 : 0;
-    return (field | ~low_bits(have)) & low_bits(bits);
-}
+DEFINE(add_sat_s32, s32, s32, clamp_s32((int64_t)x + y))
+DEFINE(sub_sat_s32, s32, s32, clamp_s32((int64_t)x - y))
+DEFINE(mad24_hi_sat_s32, s32, s32,
+       clamp_s32((SIGNED24(x) * SIGNED24(y) >> 16) + z))
+DEFINE(mad_hi_sat_s32, s32, s32, clamp_s32(((int64_t)x * y >> 32) + z))
 
-static uint64_t insert(uint64_t field, uint64_t into, unsigned start,
-                       unsigned length, unsigned bits)
-{
-    start &= 255;
-    length &= 255;
-    if (start >= bits || length == 0)
-        return into;
-    const uint64_t hole = low_bits(length) << start & low_bits(bits);
-    return (into & ~hole) | (field << start & hole);
-}
-
-DEFINE(bfe_u32, u32, u32, extract(x, y, z, 32, false))
-DEFINE(bfe_s32, u32, u32, extract(x, y, z, 32, true))
-DEFINE(bfe_u64, u64, u64, extract(x, (unsigned)y, (unsigned)z, 64, false))
-DEFINE(bfe_s64, u64, u64, extract(x, (unsigned)y, (unsigned)z, 64, true))
-
-ALU_FUNCTION(bfi)
-{
-    uint64_t *const d = lanes_of(regs, op->dst[0], shift);
-    const uint64_t *const a = lanes_of(regs, op->src[0], shift);
-    const uint64_t *const b = lanes_of(regs, op->src[1], shift);
-    const uint64_t *const c = lanes_of(regs, op->src[2], shift);
-    const uint64_t *const e = lanes_of(regs, op->src[3], shift);
-    const unsigned bits = ptx_types[op->type].bytes * 8;
-    EACH_LANE(d[l] = insert(a[l], b[l], (unsigned)c[l], (unsigned)e[l], bits))
-}
-
-/* Each nibble of the selector names a byte of y:x; its top bit repeats that
- * byte's sign. */
-static uint32_t permute(uint32_t x, uint32_t y, uint32_t selector)
-{
-    const uint64_t bytes = (uint64_t)y << 32 | x;
-    uint32_t result = 0;
-    for (unsigned i = 0; i < 4; i++) {
-        const unsigned pick = selector >> (4 * i) & 15;
-        uint32_t byte = (uint32_t)(bytes >> (8 * (pick & 7))) & 255;
-        if (pick & 8)
-            byte = byte & 128 ? 255 : 0;
-        result |= byte << (8 * i);
+/* Sums with a carry: src[from] comes in, which is zero where the instruction
+ * reads none, and dst[1] takes what goes out.  A difference borrows. */
+#define SUM        (x + y + in)
+#define CARRY      (in ? sum <= x : sum < x)
+#define DIFFERENCE (x - y - in)
+#define BORROW     (in ? x <= y : x < y)
+#define DEFINE_CARRY(name, first, second, from, total, out)                    \
+    ALU_FUNCTION(name)                                                         \
+    {                                                                          \
+        uint64_t *const d = lanes_of(regs, op->dst[0], shift);                 \
+        uint64_t *const carry = lanes_of(regs, op->dst[1], shift);             \
+        const uint64_t *const a = lanes_of(regs, op->src[0], shift);           \
+        const uint64_t *const b = lanes_of(regs, op->src[1], shift);           \
+        const uint64_t *const c = lanes_of(regs, op->src[2], shift);           \
+        const uint64_t *const taken = lanes_of(regs, op->src[from], shift);    \
+        const uint64_t mask_of_type = low_bits(ptx_types[op->type].bytes * 8); \
+        (void)c;                                                               \
+        for (uint32_t left = mask; left != 0; left &= left - 1) {              \
+            const unsigned l = (unsigned)__builtin_ctz(left);                  \
+            const uint64_t x = (first)&mask_of_type, y = (second);             \
+            const uint64_t in = taken[l];                                      \
+            const uint64_t sum = (total)&mask_of_type;                         \
+            carry[l] = out;                                                    \
+            d[l] = sum;                                                        \
+        }                                                                      \
     }
-    return result;
-}
-
-DEFINE(prmt_32, u32, u32, permute(x, y, z))
-
-/* One bit of the table for each combination of the three inputs' bits. */
-static uint32_t lookup3(uint32_t x, uint32_t y, uint32_t z, uint32_t table)
-{
-    uint32_t result = 0;
-    for (unsigned i = 0; i < 8; i++)
-        if (table >> i & 1)
-            result |= (i & 4 ? x : ~x) & (i & 2 ? y : ~y) & (i & 1 ? z : ~z);
-    return result;
-}
-
-ALU_FUNCTION(lop3)
-{
-    uint64_t *const d = lanes_of(regs, op->dst[0], shift);
-    const uint64_t *const a = lanes_of(regs, op->src[0], shift);
-    const uint64_t *const b = lanes_of(regs, op->src[1], shift);
-    const uint64_t *const c = lanes_of(regs, op->src[2], shift);
-    const uint32_t table = (uint32_t)op->offset;
-    EACH_LANE(
-        d[l] = lookup3((uint32_t)a[l], (uint32_t)b[l], (uint32_t)c[l], table))
-}
-
-static uint32_t byte_of(uint64_t v, unsigned i, bool sign)
-{
-    const uint32_t byte = (uint32_t)(v >> (8 * i)) & 255;
-    return sign ? (byte ^ 128) - 128 : byte;
-}
-
-static uint32_t dot4(const struct op *op, uint64_t a, uint64_t b, uint64_t c)
-{
-    uint32_t sum = (uint32_t)c;
-    for (unsigned i = 0; i < 4; i++)
-        sum += byte_of(a, i, op->type == TYPE_S32) *
-               byte_of(b, i, op->from == TYPE_S32);
-    return sum;
-}
-
-ALU_FUNCTION(dp4a)
-{
-    uint64_t *const d = lanes_of(regs, op->dst[0], shift);
-    const uint64_t *const a = lanes_of(regs, op->src[0], shift);
-    const uint64_t *const b = lanes_of(regs, op->src[1], shift);
-    const uint64_t *const c = lanes_of(regs, op->src[2], shift);
-    EACH_LANE(d[l] = dot4(op, a[l], b[l], c[l]))
-}
+DEFINE_CARRY(add_carry, a[l], b[l], 2, SUM, CARRY)
+DEFINE_CARRY(sub_carry, a[l], b[l], 2, DIFFERENCE, BORROW)
+DEFINE_CARRY(mad_lo_carry, a[l] * b[l], c[l], 3, SUM, CARRY)
+#define DEFINE_MAD_HI_CARRY(t)                                                 \
+    DEFINE_CARRY(mad_hi_carry_##t, mul_hi_##t##_of(a[l], b[l], 0), c[l], 3,    \
+                 SUM, CARRY)
+DEFINE_MAD_HI_CARRY(u32)
+DEFINE_MAD_HI_CARRY(s32)
+DEFINE_MAD_HI_CARRY(u64)
+DEFINE_MAD_HI_CARRY(s64)
 
 DEFINE_FLOATS(fadd, x + y)
 DEFINE_FLOATS(fsub, x - y)
@@ -418,7 +364,11 @@ DEFINE_FLOATS(fneg, -x)
 DEFINE_FLOATS(fabs, x < 0 ? -x : x == 0 ? 0 : x)
 DEFINE_FLOATS(fmin, fmin(x, y))
 DEFINE_FLOATS(fmax, fmax(x, y))
-DEFINE(fma_f16, f16, f16, fmaf(x, y, z))
+/* .NaN: what is no number stays none. */
+DEFINE_NARROW_FLOATS(fmin_nan, isnan(x) || isnan(y) ? NAN : fmin(x, y))
+DEFINE_NARROW_FLOATS(fmax_nan, isnan(x) || isnan(y) ? NAN : fmax(x, y))
+DEFINE(fma_f16, f16, f16, fma((double)x, (double)y, (double)z))
+DEFINE(fma_bf16, bf16, bf16, fma((double)x, (double)y, (double)z))
 DEFINE(fma_f32, f32, f32, fmaf(x, y, z))
 DEFINE(fma_f64, f64, f64, fma(x, y, z))
 DEFINE(fdiv_f32, f32, f32, x / y)
@@ -432,18 +382,53 @@ DEFINE(rsqrt_f64, f64, f64, 1 / sqrt(x))
 DEFINE(sin_f32, f32, f32, sinf(x))
 DEFINE(cos_f32, f32, f32, cosf(x))
 DEFINE(lg2_f32, f32, f32, log2f(x))
-DEFINE(ex2_f32, f32, f32, exp2f(x))
-DEFINE(tanh_f32, f32, f32, tanhf(x))
+DEFINE_NARROW_FLOATS(ex2, exp2f(x))
+DEFINE_NARROW_FLOATS(tanh, tanhf(x))
+DEFINE(copysign_f32, f32, f32, copysignf(y, x))
+DEFINE(copysign_f64, f64, f64, copysign(y, x))
 
 /* Two halves in 32 bits. */
 #define DEFINE_PAIR(name, single)                                              \
     DEFINE(name, u32, u32,                                                     \
            single##_of(x & 0xffff, y & 0xffff, z & 0xffff) |                   \
                single##_of(x >> 16, y >> 16, z >> 16) << 16)
-DEFINE_PAIR(fadd_f16x2, fadd_f16)
-DEFINE_PAIR(fsub_f16x2, fsub_f16)
-DEFINE_PAIR(fmul_f16x2, fmul_f16)
-DEFINE_PAIR(fma_f16x2, fma_f16)
+#define DEFINE_PAIRS(name)                                                     \
+    DEFINE_PAIR(name##_f16x2, name##_f16)                                      \
+    DEFINE_PAIR(name##_bf16x2, name##_bf16)
+DEFINE_PAIRS(fadd)
+DEFINE_PAIRS(fsub)
+DEFINE_PAIRS(fmul)
+DEFINE_PAIRS(fma)
+DEFINE_PAIRS(fneg)
+DEFINE_PAIRS(fabs)
+DEFINE_PAIRS(fmin)
+DEFINE_PAIRS(fmax)
+DEFINE_PAIRS(fmin_nan)
+DEFINE_PAIRS(fmax_nan)
+DEFINE_PAIRS(ex2)
+DEFINE_PAIRS(tanh)
+
+static bool test_class(enum ptx_test test, int class)
+{
+    switch (test) {
+    case TEST_FINITE:
+        return class != FP_INFINITE && class != FP_NAN;
+    case TEST_INFINITE:
+        return class == FP_INFINITE;
+    case TEST_NUMBER:
+        return class != FP_NAN;
+    case TEST_NOTANUMBER:
+        return class == FP_NAN;
+    case TEST_NORMAL:
+        return class == FP_NORMAL;
+    case TEST_SUBNORMAL:
+        break;
+    }
+    return class == FP_SUBNORMAL;
+}
+
+DEFINE_OF(testp_f32, test_class(op->sub, fpclassify(get_f32(x))))
+DEFINE_OF(testp_f64, test_class(op->sub, fpclassify(get_f64(x))))
 
 /* {a, b, …} into one register, and back. */
 ALU_FUNCTION(pack)
@@ -471,47 +456,30 @@ ALU_FUNCTION(unpack)
     }
 }
 
-ALU_FUNCTION(selp)
-{
-    uint64_t *const d = lanes_of(regs, op->dst[0], shift);
-    const uint64_t *const a = lanes_of(regs, op->src[0], shift);
-    const uint64_t *const b = lanes_of(regs, op->src[1], shift);
-    const uint64_t *const c = lanes_of(regs, op->src[2], shift);
-    EACH_LANE(d[l] = c[l] != 0 ? a[l] : b[l])
-}
+DEFINE_OF(selp, z != 0 ? x : y)
 
 static bool not_negative(const struct op *op, uint64_t c)
 {
     return op->from == TYPE_F32 ? get_f32(c) >= 0 : get_s32(c) >= 0;
 }
 
-ALU_FUNCTION(slct)
-{
-    uint64_t *const d = lanes_of(regs, op->dst[0], shift);
-    const uint64_t *const a = lanes_of(regs, op->src[0], shift);
-    const uint64_t *const b = lanes_of(regs, op->src[1], shift);
-    const uint64_t *const c = lanes_of(regs, op->src[2], shift);
-    EACH_LANE(d[l] = not_negative(op, c[l]) ? a[l] : b[l])
-}
+DEFINE_OF(slct, not_negative(op, z) ? x : y)
+DEFINE_OF(cvt, convert(op, x))
+/* Two into one register, the first above. */
+DEFINE_OF(cvt_pair, convert(op, x) << 16 | convert(op, y))
 
-ALU_FUNCTION(cvt)
+static uint64_t window_of(enum ptx_space space)
 {
-    uint64_t *const d = lanes_of(regs, op->dst[0], shift);
-    const uint64_t *const a = lanes_of(regs, op->src[0], shift);
-    EACH_LANE(d[l] = convert(op, a[l]))
+    return space == SPACE_SHARED  ? SHARED_WINDOW
+           : space == SPACE_LOCAL ? LOCAL_WINDOW
+           : space == SPACE_CONST ? CONST_WINDOW
+                                  : 0;
 }
 
 /* Adds the window of the space, or (op->sub) takes it away. */
-ALU_FUNCTION(cvta)
-{
-    uint64_t *const d = lanes_of(regs, op->dst[0], shift);
-    const uint64_t *const a = lanes_of(regs, op->src[0], shift);
-    const uint64_t window = op->space == SPACE_SHARED  ? SHARED_WINDOW
-                            : op->space == SPACE_LOCAL ? LOCAL_WINDOW
-                            : op->space == SPACE_CONST ? CONST_WINDOW
-                                                       : 0;
-    EACH_LANE(d[l] = op->sub != 0 ? a[l] - window : a[l] + window)
-}
+DEFINE_OF(cvta,
+          op->sub != 0 ? x - window_of(op->space) : x + window_of(op->space))
+DEFINE_OF(isspacep, generic_space(x) == op->space)
 
 #define DEFINE_SETP(name, t, expression)                                       \
     DEFINE(setp_##name##_##t, t, bit, expression)
@@ -545,6 +513,7 @@ DEFINE_SETP_INTEGER(s32)
 DEFINE_SETP_INTEGER(u64)
 DEFINE_SETP_INTEGER(s64)
 DEFINE_SETP_FLOAT(f16)
+DEFINE_SETP_FLOAT(bf16)
 DEFINE_SETP_FLOAT(f32)
 DEFINE_SETP_FLOAT(f64)
 
@@ -580,32 +549,48 @@ void alu_combined(const struct op *op, uint64_t *regs, unsigned shift,
     }
 }
 
-/* Rounds as op->sub says, not to nearest. */
-void alu_directed(const struct op *op, uint64_t *regs, unsigned shift,
+/* What set gives for true. */
+static uint64_t true_of(enum ptx_type type)
+{
+    return ptx_types[type].class == 'f' ? real_to_bits(type, 1)
+                                        : low_bits(ptx_types[type].bytes * 8);
+}
+
+ALU_FUNCTION(set)
+{
+    const uint64_t yes = true_of(op->type);
+    const uint64_t *const third = lanes_of(regs, op->src[2], shift);
+    uint64_t *const d = lanes_of(regs, op->dst[0], shift);
+    op->inner(op, regs, shift, mask);
+    for (uint32_t left = mask; left != 0; left &= left - 1) {
+        const unsigned l = (unsigned)__builtin_ctz(left);
+        bool result = d[l] != 0;
+        if (op->combine)
+            result =
+                combine(op->sub, result, (third[l] != 0) != op->third_inverted);
+        d[l] = result ? yes : 0;
+    }
+}
+
+/* Rounds as op->sub says, if not to nearest, and clamps the result. */
+void alu_adjusted(const struct op *op, uint64_t *regs, unsigned shift,
                   uint32_t mask)
 {
     static const int modes[] = {
+        [ROUND_RN] = FE_TONEAREST,
         [ROUND_RZ] = FE_TOWARDZERO,
         [ROUND_RM] = FE_DOWNWARD,
         [ROUND_RP] = FE_UPWARD,
     };
-    fesetround(modes[op->sub]);
+    uint64_t *const d = lanes_of(regs, op->dst[0], shift);
+    if (op->sub > ROUND_RN)
+        fesetround(modes[op->sub]);
     op->inner(op, regs, shift, mask);
     fesetround(FE_TONEAREST);
-}
-
-/* Clamps a float result to 0 … 1. */
-void alu_saturated(const struct op *op, uint64_t *regs, unsigned shift,
-                   uint32_t mask)
-{
-    op->inner(op, regs, shift, mask);
-    uint64_t *const d = lanes_of(regs, op->dst[0], shift);
     for (uint32_t left = mask; left != 0; left &= left - 1) {
         const unsigned l = (unsigned)__builtin_ctz(left);
-        if (op->type == TYPE_F64)
-            d[l] = put_f64(fmin(fmax(get_f64(d[l]), 0), 1));
-        else
-            d[l] = put_f32(fminf(fmaxf(get_f32(d[l]), 0), 1));
+        if (op->saturate || op->relu)
+            d[l] = clamp_bits(op, d[l]);
     }
 }
 
@@ -622,7 +607,14 @@ void alu_saturated(const struct op *op, uint64_t *regs, unsigned shift,
     [TYPE_S16] = name##_s16, [TYPE_S32] = name##_s32, [TYPE_S64] = name##_s64
 #define INTEGERS(name) UNSIGNED(name), SIGNED(name)
 #define REALS(name)                                                            \
-    [TYPE_F16] = name##_f16, [TYPE_F32] = name##_f32, [TYPE_F64] = name##_f64
+    [TYPE_F16] = name##_f16, [TYPE_BF16] = name##_bf16,                        \
+    [TYPE_F32] = name##_f32, [TYPE_F64] = name##_f64
+#define PAIRS(name) [TYPE_F16X2] = name##_f16x2, [TYPE_BF16X2] = name##_bf16x2
+#define NARROW_REALS(name)                                                     \
+    [TYPE_F16] = name##_f16, [TYPE_BF16] = name##_bf16,                        \
+    [TYPE_F32] = name##_f32, PAIRS(name)
+#define CARRYING(name)                                                         \
+    [TYPE_U32] = name, [TYPE_S32] = name, [TYPE_U64] = name, [TYPE_S64] = name
 #define WIDE_REALS(name) [TYPE_F32] = name##_f32, [TYPE_F64] = name##_f64
 #define WIDE_INTEGERS(name)                                                    \
     [TYPE_U16] = name##_u16, [TYPE_U32] = name##_u32, [TYPE_S16] = name##_s16, \
@@ -637,13 +629,13 @@ void alu_saturated(const struct op *op, uint64_t *regs, unsigned shift,
 
 /* clang-format off */
 static alu_fn *const functions[ALU_COUNT][TYPE_COUNT] = {
-    [ALU_ADD] = {WIDTHS_INTEGER(add), REALS(fadd), [TYPE_F16X2] = fadd_f16x2},
-    [ALU_SUB] = {WIDTHS_INTEGER(sub), REALS(fsub), [TYPE_F16X2] = fsub_f16x2},
-    [ALU_MUL] = {REALS(fmul), [TYPE_F16X2] = fmul_f16x2},
+    [ALU_ADD] = {WIDTHS_INTEGER(add), REALS(fadd), PAIRS(fadd)},
+    [ALU_SUB] = {WIDTHS_INTEGER(sub), REALS(fsub), PAIRS(fsub)},
+    [ALU_MUL] = {REALS(fmul), PAIRS(fmul)},
     [ALU_MUL_LO] = {WIDTHS_INTEGER(mul_lo)},
     [ALU_MUL_HI] = {INTEGERS(mul_hi)},
     [ALU_MUL_WIDE] = {WIDE_INTEGERS(mul_wide)},
-    [ALU_MAD] = {REALS(fma), [TYPE_F16X2] = fma_f16x2},
+    [ALU_MAD] = {REALS(fma), PAIRS(fma)},
     [ALU_MAD_LO] = {WIDTHS_INTEGER(mad_lo)},
     [ALU_MAD_HI] = {INTEGERS(mad_hi)},
     [ALU_MAD_WIDE] = {WIDE_INTEGERS(mad_wide)},
@@ -653,10 +645,12 @@ static alu_fn *const functions[ALU_COUNT][TYPE_COUNT] = {
     [ALU_MAD24_HI] = {ONLY24(mad24_hi)},
     [ALU_DIV] = {INTEGERS(div), WIDE_REALS(fdiv)},
     [ALU_REM] = {INTEGERS(rem)},
-    [ALU_MIN] = {INTEGERS(min), REALS(fmin)},
-    [ALU_MAX] = {INTEGERS(max), REALS(fmax)},
-    [ALU_NEG] = {WIDTHS_SIGNED(neg), REALS(fneg)},
-    [ALU_ABS] = {SIGNED(abs), REALS(fabs)},
+    [ALU_MIN_NAN] = {NARROW_REALS(fmin_nan)},
+    [ALU_MAX_NAN] = {NARROW_REALS(fmax_nan)},
+    [ALU_MIN] = {INTEGERS(min), REALS(fmin), PAIRS(fmin)},
+    [ALU_MAX] = {INTEGERS(max), REALS(fmax), PAIRS(fmax)},
+    [ALU_NEG] = {WIDTHS_SIGNED(neg), REALS(fneg), PAIRS(fneg)},
+    [ALU_ABS] = {SIGNED(abs), REALS(fabs), PAIRS(fabs)},
     [ALU_AND] = {WIDTHS_UNTYPED(and), [TYPE_PRED] = and_16},
     [ALU_OR] = {WIDTHS_UNTYPED(or), [TYPE_PRED] = or_16},
     [ALU_XOR] = {WIDTHS_UNTYPED(xor), [TYPE_PRED] = xor_16},
@@ -675,9 +669,18 @@ static alu_fn *const functions[ALU_COUNT][TYPE_COUNT] = {
     [ALU_BFE] = {[TYPE_U32] = bfe_u32, [TYPE_U64] = bfe_u64,
                  [TYPE_S32] = bfe_s32, [TYPE_S64] = bfe_s64},
     [ALU_BFI] = {[TYPE_B32] = bfi, [TYPE_B64] = bfi},
-    [ALU_PRMT] = {[TYPE_B32] = prmt_32},
+    [ALU_PRMT] = {[TYPE_B32] = prmt},
     [ALU_LOP3] = {[TYPE_B32] = lop3},
     [ALU_SAD] = {INTEGERS(sad)},
+    [ALU_BFIND_SHIFTAMT] = {[TYPE_U32] = bfind_shiftamt_u32,
+                            [TYPE_S32] = bfind_shiftamt_s32,
+                            [TYPE_U64] = bfind_shiftamt_u64,
+                            [TYPE_S64] = bfind_shiftamt_s64},
+    [ALU_BMSK] = {[TYPE_B32] = bmsk},
+    [ALU_SZEXT] = {[TYPE_U32] = szext, [TYPE_S32] = szext},
+    [ALU_FNS] = {[TYPE_B32] = fns},
+    [ALU_DP2A_LO] = {[TYPE_U32] = dp2a_lo, [TYPE_S32] = dp2a_lo},
+    [ALU_DP2A_HI] = {[TYPE_U32] = dp2a_hi, [TYPE_S32] = dp2a_hi},
     [ALU_DP4A] = {[TYPE_U32] = dp4a, [TYPE_S32] = dp4a},
     [ALU_SQRT] = {WIDE_REALS(sqrt)},
     [ALU_RCP] = {WIDE_REALS(rcp)},
@@ -685,9 +688,11 @@ static alu_fn *const functions[ALU_COUNT][TYPE_COUNT] = {
     [ALU_SIN] = {[TYPE_F32] = sin_f32},
     [ALU_COS] = {[TYPE_F32] = cos_f32},
     [ALU_LG2] = {[TYPE_F32] = lg2_f32},
-    [ALU_EX2] = {[TYPE_F32] = ex2_f32},
-    [ALU_TANH] = {[TYPE_F32] = tanh_f32},
-    [ALU_MOV] = {WIDTHS_UNTYPED(mov), WIDTHS_INTEGER(mov), [TYPE_F16] = mov_16,
+    [ALU_EX2] = {NARROW_REALS(ex2)},
+    [ALU_TANH] = {NARROW_REALS(tanh)},
+    [ALU_COPYSIGN] = {WIDE_REALS(copysign)},
+    [ALU_TESTP] = {WIDE_REALS(testp)},
+    [ALU_MOV] = {WIDTHS_UNTYPED(mov), WIDTHS_INTEGER(mov),
                  [TYPE_F32] = mov_32, [TYPE_F64] = mov_64,
                  [TYPE_PRED] = mov_16},
     [ALU_PACK] = {[TYPE_B16] = pack, [TYPE_B32] = pack, [TYPE_B64] = pack},
@@ -696,8 +701,13 @@ static alu_fn *const functions[ALU_COUNT][TYPE_COUNT] = {
     [ALU_SELP] = {EVERY(selp)},
     [ALU_SLCT] = {EVERY(slct)},
     [ALU_CVT] = {TYPED(cvt), [TYPE_U8] = cvt, [TYPE_S8] = cvt,
-                 [TYPE_F16] = cvt},
+                 [TYPE_F16] = cvt, [TYPE_BF16] = cvt,
+                 [TYPE_F16X2] = cvt_pair, [TYPE_BF16X2] = cvt_pair},
     [ALU_CVTA] = {[TYPE_U64] = cvta},
+    [ALU_ISSPACEP] = {[TYPE_NONE] = isspacep},
+    [ALU_SET] = {[TYPE_U16] = set, [TYPE_S16] = set, [TYPE_U32] = set,
+                 [TYPE_S32] = set, [TYPE_F16] = set, [TYPE_BF16] = set,
+                 [TYPE_F32] = set},
     [ALU_SETP + COMPARE_EQ] = {ORDERED(eq), [TYPE_B16] = setp_eq_u16,
         [TYPE_B32] = setp_eq_u32, [TYPE_B64] = setp_eq_u64},
     [ALU_SETP + COMPARE_NE] = {ORDERED(ne), [TYPE_B16] = setp_ne_u16,
@@ -719,9 +729,38 @@ static alu_fn *const functions[ALU_COUNT][TYPE_COUNT] = {
     [ALU_SETP + COMPARE_NUM] = {REALS(setp_num)},
     [ALU_SETP + COMPARE_NAN] = {REALS(setp_nan)},
 };
+
+/* The same with .cc or after it. */
+static alu_fn *const carrying[ALU_COUNT][TYPE_COUNT] = {
+    [ALU_ADD] = {CARRYING(add_carry)},
+    [ALU_SUB] = {CARRYING(sub_carry)},
+    [ALU_MAD_LO] = {CARRYING(mad_lo_carry)},
+    [ALU_MAD_HI] = {[TYPE_U32] = mad_hi_carry_u32,
+                    [TYPE_S32] = mad_hi_carry_s32,
+                    [TYPE_U64] = mad_hi_carry_u64,
+                    [TYPE_S64] = mad_hi_carry_s64},
+};
+
+/* … with .sat, of integers. */
+static alu_fn *const saturating[ALU_COUNT][TYPE_COUNT] = {
+    [ALU_ADD] = {[TYPE_S32] = add_sat_s32},
+    [ALU_SUB] = {[TYPE_S32] = sub_sat_s32},
+    [ALU_MAD_HI] = {[TYPE_S32] = mad_hi_sat_s32},
+    [ALU_MAD24_HI] = {[TYPE_S32] = mad24_hi_sat_s32},
+};
 /* clang-format on */
 
 alu_fn *alu_find(unsigned code, enum ptx_type type)
 {
     return functions[code][type];
+}
+
+alu_fn *alu_find_carrying(unsigned code, enum ptx_type type)
+{
+    return carrying[code][type];
+}
+
+alu_fn *alu_find_saturating(unsigned code, enum ptx_type type)
+{
+    return saturating[code][type];
 }

@@ -1,9 +1,18 @@
-/* IEEE 754 halves by hand (not every compiler has the type), and cvt. */
+/* Halves and bfloats by hand (not every compiler has the types), and cvt. */
 #include "device/sim/convert.h"
 
+#include <fenv.h>
 #include <math.h>
 
+#include "device/sim/bits.h"
 #include "device/sim/opcodes.h"
+
+/* Bits of the mantissa and of the exponent below the sign. */
+struct layout {
+    int mantissa, exponent;
+};
+
+static const struct layout half = {10, 5}, bfloat = {7, 8};
 
 float half_to_float(uint64_t bits)
 {
@@ -19,21 +28,56 @@ float half_to_float(uint64_t bits)
     return bits & 0x8000 ? -value : value;
 }
 
-uint64_t float_to_half(float value)
+float bfloat_to_float(uint64_t bits)
 {
+    return bits_to_float(bits << 16);
+}
+
+/* Where rounding leads past the largest number: there or to infinity. */
+static uint64_t overflow(const struct layout *to, bool negative)
+{
+    const uint64_t infinity = low_bits((unsigned)to->exponent) << to->mantissa;
+    switch (fegetround()) {
+    case FE_TOWARDZERO:
+        return infinity - 1;
+    case FE_DOWNWARD:
+        return negative ? infinity : infinity - 1;
+    case FE_UPWARD:
+        return negative ? infinity - 1 : infinity;
+    default:
+        return infinity;
+    }
+}
+
+/* Rounded once, as the host's mode says. */
+static uint64_t encode(const struct layout *to, double value)
+{
+    const uint64_t infinity = low_bits((unsigned)to->exponent) << to->mantissa;
     const uint64_t sign = signbit(value) ? 0x8000 : 0;
-    const float size = fabsf(value);
+    const int least = 2 - (1 << (to->exponent - 1)); /* normal exponent */
+    int exponent;
     if (isnan(value))
         return 0x7fff;
-    if (size >= 65520) /* half way from the largest number to the next */
-        return sign | 0x7c00;
-    int exponent;
-    frexpf(size, &exponent);
-    if (exponent < -13) /* subnormal: a multiple of 2^-24 */
-        return sign | (uint64_t)rintf(ldexpf(size, 24));
-    /* A mantissa that rounds up to 2048 carries into the exponent. */
-    const uint64_t mantissa = (uint64_t)rintf(ldexpf(size, 11 - exponent));
-    return sign | (((uint64_t)(exponent + 13) << 10) + mantissa);
+    if (isinf(value) || value == 0)
+        return sign | (value == 0 ? 0 : infinity);
+    frexp(value, &exponent);
+    const int above = exponent - 1 > least ? exponent - 1 - least : 0;
+    const int64_t steps = llrint(ldexp(value, to->mantissa - least - above));
+    /* The highest bit of a normal mantissa, or its carry, adds to the
+     * exponent. */
+    const uint64_t bits = ((uint64_t)above << to->mantissa) +
+                          (uint64_t)(sign != 0 ? -steps : steps);
+    return sign | (bits < infinity ? bits : overflow(to, sign != 0));
+}
+
+uint64_t real_to_half(double value)
+{
+    return encode(&half, value);
+}
+
+uint64_t real_to_bfloat(double value)
+{
+    return encode(&bfloat, value);
 }
 
 static uint64_t truncate_to(uint64_t bits, unsigned bytes)
@@ -55,11 +99,13 @@ uint64_t extend(uint64_t bits, enum ptx_type type, unsigned bytes)
     return truncate_to(bits, width);
 }
 
-static double float_value(enum ptx_type type, uint64_t bits)
+double real_value(enum ptx_type type, uint64_t bits)
 {
     switch (type) {
     case TYPE_F16:
         return (double)half_to_float(bits);
+    case TYPE_BF16:
+        return (double)bfloat_to_float(bits);
     case TYPE_F32:
         return (double)bits_to_float(bits);
     default:
@@ -67,16 +113,52 @@ static double float_value(enum ptx_type type, uint64_t bits)
     }
 }
 
-static uint64_t float_bits(enum ptx_type type, double value)
+uint64_t real_to_bits(enum ptx_type type, double value)
 {
     switch (type) {
     case TYPE_F16:
-        return float_to_half((float)value);
-    case TYPE_F32:
-        return float_to_bits((float)value);
-    default:
+        return real_to_half(value);
+    case TYPE_BF16:
+        return real_to_bfloat(value);
+    case TYPE_B64:
+    case TYPE_F64:
         return double_to_bits(value);
+    default:
+        return float_to_bits((float)value);
     }
+}
+
+enum ptx_type element_of(enum ptx_type type)
+{
+    return type == TYPE_F16X2    ? TYPE_F16
+           : type == TYPE_BF16X2 ? TYPE_BF16
+                                 : type;
+}
+
+double clamp_real(const struct op *op, double value)
+{
+    if (op->saturate)
+        return fmin(fmax(value, 0), 1);
+    return op->relu && value < 0 ? 0 : value;
+}
+
+static uint64_t clamp_one(const struct op *op, enum ptx_type type,
+                          uint64_t bits)
+{
+    const double value = real_value(type, bits);
+    /* What stays keeps all of its bits. */
+    const double clamped = clamp_real(op, value);
+    return clamped == value || isnan(clamped) ? bits
+                                              : real_to_bits(type, clamped);
+}
+
+uint64_t clamp_bits(const struct op *op, uint64_t bits)
+{
+    const enum ptx_type element = element_of(op->type);
+    if (element == op->type)
+        return clamp_one(op, element, bits);
+    return clamp_one(op, element, bits & 0xffff) |
+           clamp_one(op, element, bits >> 16) << 16;
 }
 
 static double round_whole(unsigned rounding, double value)
@@ -116,10 +198,9 @@ static uint64_t float_to_integer(enum ptx_type type, double value)
 static uint64_t integer_to_float(enum ptx_type type, uint64_t bits, bool sign)
 {
     const int64_t s = (int64_t)bits;
-    if (type == TYPE_F64)
-        return double_to_bits(sign ? (double)s : (double)bits);
-    const float value = sign ? (float)s : (float)bits;
-    return type == TYPE_F32 ? float_to_bits(value) : float_to_half(value);
+    if (type == TYPE_F32)
+        return float_to_bits(sign ? (float)s : (float)bits);
+    return real_to_bits(type, sign ? (double)s : (double)bits);
 }
 
 /* .sat: the nearest number that `type` holds. */
@@ -148,15 +229,17 @@ static uint64_t from_integer(const struct op *op, uint64_t bits)
     return op->saturate ? clamp_integer(op->type, value, sign) : value;
 }
 
+static uint64_t from_real(const struct op *op, uint64_t bits)
+{
+    const double value = round_whole(op->sub, real_value(op->from, bits));
+    if (ptx_types[op->type].class == 'f')
+        return real_to_bits(element_of(op->type), clamp_real(op, value));
+    return extend(float_to_integer(op->type, value), op->type, op->dst_bytes);
+}
+
 uint64_t convert(const struct op *op, uint64_t bits)
 {
-    if (ptx_types[op->from].class != 'f')
-        return extend(from_integer(op, bits), op->type, op->dst_bytes);
-    double value = round_whole(op->sub, float_value(op->from, bits));
-    if (ptx_types[op->type].class != 'f')
-        return extend(float_to_integer(op->type, value), op->type,
-                      op->dst_bytes);
-    if (op->saturate)
-        value = fmin(fmax(value, 0), 1);
-    return float_bits(op->type, value);
+    if (ptx_types[op->from].class == 'f')
+        return from_real(op, bits);
+    return extend(from_integer(op, bits), op->type, op->dst_bytes);
 }

@@ -36,11 +36,23 @@ static inline uint64_t double_to_bits(double value)
     return bits;
 }
 
+/* To 16 bits, rounded once as the host's mode says. */
 float half_to_float(uint64_t bits);
-uint64_t float_to_half(float value);
+float bfloat_to_float(uint64_t bits);
+uint64_t real_to_half(double value);
+uint64_t real_to_bfloat(double value);
+/* As a value of `type`: F16, BF16, F64 (or B64), else F32; and back. */
+uint64_t real_to_bits(enum ptx_type type, double value);
+double real_value(enum ptx_type type, uint64_t bits);
 
-/* cvt: op->from to op->type, rounded as op->sub says, into a register of
- * op->dst_bytes. */
+/* F16 of F16X2, BF16 of BF16X2; another type is its own. */
+enum ptx_type element_of(enum ptx_type type);
+/* .sat and .relu, as the op says: of a value, of all elements in a register. */
+double clamp_real(const struct op *op, double value);
+uint64_t clamp_bits(const struct op *op, uint64_t bits);
+
+/* cvt: op->from to op->type (or one element of it), rounded as op->sub says,
+ * into a register of op->dst_bytes. */
 uint64_t convert(const struct op *op, uint64_t bits);
 /* A value of `type` in the low bits, extended as its sign says to a register
  * of `bytes`. */

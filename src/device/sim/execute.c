@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "device/sim/convert.h"
 #include "device/sim/execute.h"
 #include "device/sim/opcodes.h"
 
@@ -127,6 +128,47 @@ static bool barrier_width(struct machine *m, const struct warp *w,
     return false;
 }
 
+static bool reduces(const struct op *op)
+{
+    return op->dst[0] != REG_SINK;
+}
+
+/* What the lanes bring to a bar.red; false after a fault. */
+static bool add_predicates(struct machine *m, struct warp *w,
+                           const struct op *op, uint32_t mask)
+{
+    const struct op *const with = reduces(op) ? op : NULL;
+    struct barrier *const b = &w->block->barriers[op->offset];
+    if (w->waiting != 0 && w->reduces != with) {
+        machine_fault(m, op,
+                      "lanes of one warp wait in a bar.red and elsewhere");
+        return false;
+    }
+    w->reduces = with;
+    if (with == NULL)
+        return true;
+    const uint64_t *const predicate = lanes_of(m, w, op->src[1]);
+    EACH_LANE(mask, l)
+    {
+        b->threads++;
+        b->yes += (predicate[l] != 0) != op->third_inverted;
+    }
+    return true;
+}
+
+static uint64_t reduction(enum ptx_reduction how, const struct barrier *b)
+{
+    switch (how) {
+    case REDUCTION_AND:
+        return b->yes == b->threads;
+    case REDUCTION_OR:
+        return b->yes != 0;
+    case REDUCTION_POPC:
+        break;
+    }
+    return b->yes;
+}
+
 static void wait_at_barrier(struct machine *m, struct warp *w,
                             const struct op *op, uint32_t mask, double t)
 {
@@ -140,7 +182,8 @@ static void wait_at_barrier(struct machine *m, struct warp *w,
                       w->barrier, id);
         return;
     }
-    if (!barrier_width(m, w, op, mask, &w->barrier_warps))
+    if (!barrier_width(m, w, op, mask, &w->barrier_warps) ||
+        !add_predicates(m, w, op, mask))
         return;
     w->barrier = id;
     w->waiting |= mask;
@@ -150,10 +193,18 @@ static void wait_at_barrier(struct machine *m, struct warp *w,
         machine_barrier(m, w, t);
 }
 
-void warp_wake(struct machine *m, struct warp *w, double t)
+void warp_wake(struct machine *m, struct warp *w, const struct barrier *fallen,
+               double t)
 {
-    w->waiting = 0;
     w->next = t + w->resume;
+    if (w->reduces != NULL) {
+        const struct op *const op = w->reduces;
+        EACH_LANE(w->waiting, l)
+        lanes_of(m, w, op->dst[0])[l] = reduction(op->sub, fallen);
+        set_ready(w, op->dst[0], w->waiting, w->next);
+    }
+    w->waiting = 0;
+    w->reduces = NULL;
     regroup(m, w);
     warp_schedule(w);
 }
@@ -237,6 +288,53 @@ static void vote(struct machine *m, struct warp *w, const struct op *op,
     set_ready(w, op->dst[0], mask, t + op->latency);
 }
 
+/* d: the lanes whose value is that of the lane (.any), or all of them if all
+ * have the same, and whether they have (.all). */
+static void match(struct machine *m, struct warp *w, const struct op *op,
+                  uint32_t mask, double t)
+{
+    uint64_t a[WARP_LANES] = {0};
+    memcpy(a, lanes_of(m, w, op->src[0]), sizeof *a << m->shift);
+    EACH_LANE(mask, l)
+    {
+        uint32_t equal = 0;
+        for (unsigned k = 0; k < WARP_LANES; k++)
+            equal |= (uint32_t)((mask >> k & 1) != 0 && a[k] == a[l]) << k;
+        const bool all = equal == mask;
+        lanes_of(m, w, op->dst[0])[l] = op->sub == VOTE_ANY || all ? equal : 0;
+        lanes_of(m, w, op->dst[1])[l] = all;
+    }
+    set_ready(w, op->dst[0], mask, t + op->latency);
+    set_ready(w, op->dst[1], mask, t + op->latency);
+}
+
+static void redux(struct machine *m, struct warp *w, const struct op *op,
+                  uint32_t mask, double t)
+{
+    const uint64_t *const a = lanes_of(m, w, op->src[0]);
+    const unsigned first = first_lane(mask);
+    uint64_t result = a[first];
+    EACH_LANE(mask & ~(1u << first), l)
+    result = (uint32_t)atomic_result(op, result, a[l], 0);
+    EACH_LANE(mask, l)
+    lanes_of(m, w, op->dst[0])[l] = result;
+    set_ready(w, op->dst[0], mask, t + op->latency);
+}
+
+/* The lowest lane leads. */
+static void elect(struct machine *m, struct warp *w, const struct op *op,
+                  uint32_t mask, double t)
+{
+    const unsigned leader = first_lane(mask);
+    EACH_LANE(mask, l)
+    {
+        lanes_of(m, w, op->dst[0])[l] = leader;
+        lanes_of(m, w, op->dst[1])[l] = l == leader;
+    }
+    set_ready(w, op->dst[0], mask, t + op->latency);
+    set_ready(w, op->dst[1], mask, t + op->latency);
+}
+
 static uint64_t clock_value(const struct machine *m, const struct warp *w,
                             enum ptx_special special, double t)
 {
@@ -265,7 +363,7 @@ static void read_clock(struct machine *m, struct warp *w, const struct op *op,
     const uint64_t value = clock_value(m, w, op->sub, t);
     EACH_LANE(mask, l)
     lanes_of(m, w, op->dst[0])[l] = value;
-    w->next = t + fmax(1, m->profile->clock_overhead);
+    w->next = t + fmax(1, op->latency);
     set_ready(w, op->dst[0], mask, w->next);
 }
 
@@ -281,11 +379,43 @@ static void nap(const struct machine *m, struct warp *w, const struct op *op,
     w->next = t + 1 + (double)ns * (double)m->profile->clock_khz * 1e-6;
 }
 
+/* Of an integer, that its magnitude has one bit; of a float, that its mantissa
+ * has none. */
+static bool is_power_of_two(enum ptx_type type, uint64_t bits)
+{
+    const struct ptx_type_info *const info = &ptx_types[type];
+    const unsigned above = 64 - 8 * info->bytes;
+    switch (type) {
+    case TYPE_F32:
+        return isnormal(bits_to_float(bits)) && (bits & 0x7fffff) == 0;
+    case TYPE_F64:
+        return isnormal(bits_to_double(bits)) && bits << 12 == 0;
+    default:
+        bits <<= above;
+        if (info->class == 's' && (int64_t)bits < 0)
+            bits = 0 - bits;
+        return bits != 0 && (bits & (bits - 1)) == 0;
+    }
+}
+
+/* All lanes take the way of the hardest. */
+static double compute_cycles(const struct machine *m, const struct warp *w,
+                             const struct op *op, uint32_t mask)
+{
+    const uint64_t *const divisor = lanes_of(m, w, op->src[1]);
+    EACH_LANE(mask, l)
+    if (!is_power_of_two(op->type, divisor[l]))
+        return op->latency;
+    return op->easy_latency;
+}
+
 static void compute(const struct machine *m, struct warp *w,
                     const struct op *op, uint32_t mask, double t)
 {
+    /* Before the result may replace the divisor. */
+    const double when =
+        t + (op->varies ? compute_cycles(m, w, op, mask) : op->latency);
     op->alu(op, w->regs, m->shift, mask);
-    const double when = t + op->latency;
     set_ready(w, op->dst[0], mask, when);
     if (op->dst[1] != REG_SINK)
         for (int i = 1; i < OP_DESTINATIONS; i++)
@@ -333,6 +463,15 @@ static inline void act(struct machine *m, struct warp *w, const struct op *op,
         break;
     case OP_VOTE:
         vote(m, w, op, mask, t);
+        break;
+    case OP_MATCH:
+        match(m, w, op, mask, t);
+        break;
+    case OP_REDUX:
+        redux(m, w, op, mask, t);
+        break;
+    case OP_ELECT:
+        elect(m, w, op, mask, t);
         break;
     case OP_SLEEP:
         nap(m, w, op, mask, t);

@@ -8,6 +8,7 @@
 
 #include "base/mem.h"
 #include "base/text.h"
+#include "device/sim/convert.h"
 #include "device/sim/parser.h"
 
 #define HAS(in, group) (((in)->has >> (group)&1) != 0)
@@ -89,6 +90,8 @@ static const char *group_example(uint32_t groups)
         {GROUP_VECTOR,    ".v4"                        },
         {GROUP_SCOPE,     "a scope"                    },
         {GROUP_HINT,      "a cache level"              },
+        {GROUP_TEST,      "a property, as .finite"     },
+        {GROUP_REDUCTION, ".popc, .and or .or"         },
     };
     for (size_t i = 0; i < COUNT_OF(examples); i++)
         if (groups >> examples[i].group & 1)
@@ -115,7 +118,7 @@ static int require(struct parser *p, const struct instruction *in,
 
 static int check_modifiers(struct parser *p, const struct instruction *in)
 {
-    if (in->type_count < in->opcode->types && in->opcode->kind != OP_SLEEP)
+    if (in->type_count < in->opcode->types)
         return parse_error_at(p, in->mnemonic.line, "%.*s lacks its type",
                               (int)in->mnemonic.length, in->mnemonic.text);
     const char class = ptx_types[in->types[0]].class;
@@ -133,7 +136,15 @@ static int read_mnemonic(struct parser *p, struct instruction *in)
     const char *at = in->mnemonic.text;
     const char *const end = at + in->mnemonic.length;
     size_t length = word_length(at, in->mnemonic.length);
-    in->opcode = opcode_find(at, length);
+    const size_t more =
+        length + 1 < in->mnemonic.length
+            ? 1 + word_length(at + length + 1, in->mnemonic.length - length - 1)
+            : 0;
+    in->opcode = opcode_find(at, length + more);
+    if (in->opcode != NULL)
+        length += more;
+    else
+        in->opcode = opcode_find(at, length);
     if (in->opcode == NULL)
         return unknown_opcode(p, &in->mnemonic, length);
     for (at += length; at < end; at += length) {
@@ -208,9 +219,15 @@ static void set_times(const struct parser *p, const struct instruction *in)
     struct op *const op = in->op;
     const uint32_t row = isa_find(p->profile, in);
     const bool computes = op->dst[0] != REG_SINK || op->kind == OP_ALU;
-    op->latency = p->profile->isa[row].latency[p->level];
+    op->latency = p->profile->isa[row].latency.level[p->level];
+    op->easy_latency = p->profile->isa[row].power_of_two.level[p->level];
+    op->varies = p->profile->isa[row].has_power_of_two;
     op->pipe = row;
     op->issue = p->profile->isa[row].issue;
+    op->unoptimized = p->level == 0;
+    if (op->kind == OP_CLOCK)
+        op->latency = p->level == 0 ? p->profile->clock_overhead_unoptimized
+                                    : p->profile->clock_overhead;
     if (is_memory(op) && op->space != SPACE_PARAM) {
         op->pipe = (uint32_t)p->profile->isa_count;
         op->issue = 1;
@@ -293,33 +310,108 @@ static int type_error(struct parser *p, const struct instruction *in)
 static alu_fn *alu_of(const struct instruction *in)
 {
     unsigned code = in->opcode->code;
+    enum ptx_type type = in->types[0];
+    const bool carries =
+        HAS(in, GROUP_CARRY) || strchr(in->opcode->operands, 'c') != NULL;
     if (HAS(in, GROUP_PART))
         code += in->value[GROUP_PART];
-    if (HAS(in, GROUP_COMPARE))
-        code += in->value[GROUP_COMPARE];
     if (HAS(in, GROUP_DIRECTION))
         code += in->value[GROUP_DIRECTION];
-    return alu_find(code, in->types[0]);
+    if (HAS(in, GROUP_SHIFTAMT) || HAS(in, GROUP_NAN))
+        code += 1;
+    if (HAS(in, GROUP_COMPARE)) {
+        code += in->value[GROUP_COMPARE];
+        type = in->types[in->opcode->types - 1]; /* set has the result's too */
+    }
+    if (carries)
+        return alu_find_carrying(code, type);
+    if (HAS(in, GROUP_SAT) && ptx_types[type].class != 'f' && code != ALU_CVT)
+        return alu_find_saturating(code, type);
+    return alu_find(code, type);
 }
 
 /* cvt must say how it rounds wherever it does. */
 static int check_cvt(struct parser *p, const struct instruction *in)
 {
-    const struct ptx_type_info *const to = &ptx_types[in->types[0]];
+    const enum ptx_type target = element_of(in->types[0]);
+    const struct ptx_type_info *const to = &ptx_types[target];
     const struct ptx_type_info *const from = &ptx_types[in->types[1]];
-    const bool rounds = from->class == 'f'
-                            ? to->class != 'f' || to->bytes < from->bytes
-                            : to->class == 'f';
+    const bool pair = target != in->types[0];
+    const bool narrows =
+        to->bytes < from->bytes || (to->bytes == 2 && target != in->types[1]);
+    const bool rounds =
+        from->class == 'f' ? to->class != 'f' || narrows : to->class == 'f';
+    /* Between halves and bfloats it may be left out. */
+    const bool may = to->class == from->class && to->bytes == from->bytes;
     const bool whole =
         HAS(in, GROUP_ROUND) && in->value[GROUP_ROUND] >= ROUND_RNI;
-    if (alu_find(ALU_CVT, in->types[1]) == NULL)
+    if (alu_find(ALU_CVT, in->types[1]) == NULL ||
+        in->sources != (pair ? 2 : 1) || (pair && in->types[1] != TYPE_F32) ||
+        (HAS(in, GROUP_RELU) && (to->bytes != 2 || in->types[1] != TYPE_F32)) ||
+        (HAS(in, GROUP_SAT) && target == TYPE_BF16))
         return type_error(p, in);
-    if (rounds && !HAS(in, GROUP_ROUND))
+    if (HAS(in, GROUP_ROUND) && !rounds && !whole)
+        return parse_error_at(p, in->mnemonic.line, "%.*s rounds nothing",
+                              (int)in->mnemonic.length, in->mnemonic.text);
+    if (rounds && !may && !HAS(in, GROUP_ROUND))
         return require(p, in, 1u << GROUP_ROUND);
     if (from->class == 'f' && to->class != 'f' && !whole)
         return parse_error_at(p, in->mnemonic.line,
                               "%.*s needs .rni, .rzi, .rmi or .rpi",
                               (int)in->mnemonic.length, in->mnemonic.text);
+    return 0;
+}
+
+#define TYPE_BIT(id) (1u << TYPE_##id)
+#define NARROW_TYPES                                                           \
+    (TYPE_BIT(F16) | TYPE_BIT(F16X2) | TYPE_BIT(BF16) | TYPE_BIT(BF16X2))
+#define WIDE_TYPES (TYPE_BIT(F32) | TYPE_BIT(F64))
+#define SATURATING_TYPES                                                       \
+    (TYPE_BIT(S32) | TYPE_BIT(F16) | TYPE_BIT(F16X2) | TYPE_BIT(F32))
+
+/* Modifiers that an arithmetic instruction takes with some types only. */
+static const struct {
+    enum modifier_group group;
+    uint32_t types;
+} restrictions[] = {
+    {GROUP_ROUND, NARROW_TYPES | WIDE_TYPES},
+    {GROUP_NAN,   NARROW_TYPES | WIDE_TYPES},
+    {GROUP_RELU,  NARROW_TYPES             },
+    {GROUP_SAT,   SATURATING_TYPES         },
+};
+
+#define FLUSHED           (TYPE_BIT(F16) | TYPE_BIT(F16X2) | TYPE_BIT(F32))
+#define FLUSHED_IF_APPROX (TYPE_BIT(BF16) | TYPE_BIT(BF16X2) | WIDE_TYPES)
+
+/* set gives 16 bits only of halves, and of those no single. */
+static bool fits_set(const struct instruction *in)
+{
+    const bool narrow = (1u << in->types[1] & NARROW_TYPES) != 0;
+    return narrow ? in->types[0] != TYPE_F32
+                  : ptx_types[in->types[0]].bytes == 4;
+}
+
+static int check_restrictions(struct parser *p, const struct instruction *in)
+{
+    const unsigned last = in->opcode->types > 0 ? in->opcode->types - 1 : 0;
+    const uint32_t type = 1u << in->types[last];
+    const uint8_t rounding = in->value[GROUP_ROUND];
+    for (size_t i = 0; i < COUNT_OF(restrictions); i++)
+        if (HAS(in, restrictions[i].group) &&
+            (type & restrictions[i].types) == 0)
+            return type_error(p, in);
+    if (HAS(in, GROUP_FTZ) &&
+        (type & (HAS(in, GROUP_APPROX) ? FLUSHED_IF_APPROX : FLUSHED)) == 0)
+        return type_error(p, in);
+    if (HAS(in, GROUP_COMPARE) && in->opcode->types == 2 && !fits_set(in))
+        return type_error(p, in);
+    if (rounding >= ROUND_RNI ||
+        (rounding > ROUND_RN && (type & NARROW_TYPES) != 0))
+        return type_error(p, in);
+    /* What steers slct is one of two types. */
+    if (in->opcode->code == ALU_SLCT && in->types[1] != TYPE_S32 &&
+        in->types[1] != TYPE_F32)
+        return type_error(p, in);
     return 0;
 }
 
@@ -329,47 +421,61 @@ static void wrap(struct op *op, alu_fn *wrapper)
     op->alu = wrapper;
 }
 
-static int finish_alu(struct parser *p, const struct instruction *in)
+/* What else the function is told by op->sub; of these groups an instruction
+ * has one at most. */
+static uint8_t variant_of(const struct instruction *in)
+{
+    static const enum modifier_group groups[] = {
+        GROUP_ROUND, GROUP_BOOLEAN, GROUP_TO,
+        GROUP_WRAP,  GROUP_TEST,    GROUP_PERMUTE,
+    };
+    for (size_t i = 0; i < COUNT_OF(groups); i++)
+        if (HAS(in, groups[i]))
+            return in->value[groups[i]];
+    return 0;
+}
+
+/* The function with what it is wrapped in. */
+static void set_function(const struct instruction *in)
 {
     struct op *const op = in->op;
-    const bool real = ptx_types[in->types[0]].class == 'f';
     const uint8_t rounding = in->value[GROUP_ROUND];
+    const bool compares = in->opcode->code == ALU_SETP;
+    const bool real = ptx_types[in->types[0]].class == 'f';
     if (op->alu == NULL)
         op->alu = alu_of(in);
     if (op->alu == NULL)
-        return type_error(p, in);
-    op->saturate = HAS(in, GROUP_SAT);
-    if (HAS(in, GROUP_ROUND)) {
-        op->sub = rounding;
-        if (rounding > ROUND_RN && rounding < ROUND_RNI)
-            wrap(op, alu_directed);
-        if (rounding >= ROUND_RNI && in->opcode->code != ALU_CVT)
-            return type_error(p, in);
-    }
-    if (in->opcode->code == ALU_CVT)
-        return check_cvt(p, in);
-    if (HAS(in, GROUP_SAT)) {
-        if (!real || in->types[0] == TYPE_F16 || in->types[0] == TYPE_F16X2 ||
-            op->inner != NULL)
-            return type_error(p, in);
-        wrap(op, alu_saturated);
-    }
-    if (in->opcode->code == ALU_SETP && op->combine) {
-        op->sub = in->value[GROUP_BOOLEAN];
+        return;
+    if ((rounding > ROUND_RN && rounding < ROUND_RNI) ||
+        (real && op->saturate) || op->relu)
+        wrap(op, alu_adjusted);
+    else if (compares && in->opcode->types == 2)
+        wrap(op, alu_find(ALU_SET, in->types[0]));
+    else if (compares && op->combine)
         wrap(op, alu_combined);
-    }
-    if (HAS(in, GROUP_TO))
-        op->sub = 1;
-    if (HAS(in, GROUP_WRAP))
-        op->sub = in->value[GROUP_WRAP];
-    return 0;
+}
+
+static int finish_alu(struct parser *p, const struct instruction *in)
+{
+    struct op *const op = in->op;
+    op->sub = variant_of(in);
+    op->saturate = HAS(in, GROUP_SAT);
+    op->relu = HAS(in, GROUP_RELU);
+    if (HAS(in, GROUP_CARRY))
+        op->dst[1] = REG_CARRY;
+    set_function(in);
+    if (op->alu == NULL)
+        return type_error(p, in);
+    return in->opcode->code == ALU_CVT ? check_cvt(p, in)
+                                       : check_restrictions(p, in);
 }
 
 static int finish_memory(struct parser *p, const struct instruction *in)
 {
     struct op *const op = in->op;
     const enum ptx_type type = in->types[0];
-    if (ptx_types[type].class == 'p' || type == TYPE_F16 || type == TYPE_F16X2)
+    if (ptx_types[type].class == 'p' ||
+        (ptx_types[type].class == 'f' && type != TYPE_F32 && type != TYPE_F64))
         return type_error(p, in);
     if (op->elements * ptx_types[type].bytes > 16)
         return parse_error_at(p, in->mnemonic.line,
@@ -401,8 +507,11 @@ static int finish_atomic(struct parser *p, const struct instruction *in)
     op->bytes = (uint8_t)type->bytes;
     const bool cas = op->sub == ATOMIC_CAS;
     const bool counts = op->sub == ATOMIC_INC || op->sub == ATOMIC_DEC;
+    const bool packed =
+        in->types[0] == TYPE_F16X2 || in->types[0] == TYPE_BF16X2;
     if (strchr(classes[op->sub], type->class) == NULL || type->bytes < 4 ||
-        (counts && type->bytes != 4) || in->types[0] == TYPE_F16X2)
+        (counts && type->bytes != 4) || packed != HAS(in, GROUP_FTZ) ||
+        (op->sub == ATOMIC_ADD && in->types[0] == TYPE_S64))
         return type_error(p, in);
     if (in->sources != (cas ? 3 : 2))
         return parse_error_at(
@@ -432,14 +541,45 @@ static int finish_vote(struct parser *p, const struct instruction *in)
     return in->types[0] == wanted ? 0 : type_error(p, in);
 }
 
+/* Lanes with equal values find each other. */
+static int finish_match(struct parser *p, const struct instruction *in)
+{
+    const uint8_t how = in->value[GROUP_VOTE];
+    in->op->sub = how;
+    if (how != VOTE_ANY && how != VOTE_ALL)
+        return parse_error_at(p, in->mnemonic.line, "match needs .any or .all");
+    if (how == VOTE_ANY && in->op->dst[1] != REG_SINK)
+        return parse_error_at(p, in->mnemonic.line,
+                              "match.any gives no predicate");
+    const bool fits = in->types[0] == TYPE_B32 || in->types[0] == TYPE_B64;
+    return fits ? 0 : type_error(p, in);
+}
+
+static int finish_redux(struct parser *p, const struct instruction *in)
+{
+    static const char *const classes[] = {
+        [ATOMIC_ADD] = "us", [ATOMIC_EXCH] = "",  [ATOMIC_CAS] = "",
+        [ATOMIC_MIN] = "us", [ATOMIC_MAX] = "us", [ATOMIC_AND] = "b",
+        [ATOMIC_OR] = "b",   [ATOMIC_XOR] = "b",  [ATOMIC_INC] = "",
+        [ATOMIC_DEC] = "",
+    };
+    const struct ptx_type_info *const type = &ptx_types[in->types[0]];
+    in->op->sub = in->value[GROUP_ATOMIC];
+    if (strchr(classes[in->op->sub], type->class) == NULL || type->bytes != 4)
+        return type_error(p, in);
+    return 0;
+}
+
 static int finish_barrier(struct parser *p, const struct instruction *in)
 {
     struct op *const op = in->op;
-    if (HAS(in, GROUP_WARP)) {
-        op->kind = OP_NOTHING;
-        return 0;
-    }
-    op->combine = in->sources > 0; /* a number of threads is given */
+    const bool reduces = in->opcode->types == 1;
+    const uint8_t how = in->value[GROUP_REDUCTION];
+    op->sub = how;
+    op->combine = op->src[0] != REG_ZERO; /* a number of threads is given */
+    if (reduces &&
+        in->types[0] != (how == REDUCTION_POPC ? TYPE_U32 : TYPE_PRED))
+        return type_error(p, in);
     if (op->offset < 0 || op->offset > 15)
         return parse_error_at(p, in->mnemonic.line,
                               "there is no barrier %lld, only 0 to 15",
@@ -461,11 +601,15 @@ static int finish(struct parser *p, struct instruction *in)
         return finish_texture(p, in);
     case OP_VOTE:
         return finish_vote(p, in);
+    case OP_MATCH:
+        return finish_match(p, in);
+    case OP_REDUX:
+        return finish_redux(p, in);
     case OP_BARRIER:
         return finish_barrier(p, in);
     case OP_SHUFFLE:
         in->op->sub = in->value[GROUP_SHUFFLE];
-        return ptx_types[in->types[0]].bytes == 4 ? 0 : type_error(p, in);
+        return in->types[0] == TYPE_B32 ? 0 : type_error(p, in);
     default:
         return 0;
     }

@@ -119,13 +119,12 @@ void scheduler_remove(struct scheduler *s, struct turn *turn)
 
 static void release(struct machine *m, struct block *b, unsigned id)
 {
-    struct barrier *const barrier = &b->barriers[id];
-    const double t = barrier->latest;
-    memset(barrier, 0, sizeof *barrier);
+    const struct barrier fallen = b->barriers[id];
+    memset(&b->barriers[id], 0, sizeof b->barriers[id]);
     for (unsigned i = 0; i < m->warps_per_block; i++) {
         struct warp *const w = &b->warps[i];
         if (w->live != 0 && w->active == 0 && w->barrier == id)
-            warp_wake(m, w, t);
+            warp_wake(m, w, &fallen, fallen.latest);
     }
     m->changed = true;
 }

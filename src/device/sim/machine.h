@@ -37,28 +37,30 @@ enum { OP_BYTES = 16, CODE_ALIGN = 128 };
 /* Where the caches see instructions: beyond all that can be allocated. */
 #define CODE_ADDRESSES ((uint64_t)1 << 48)
 
+struct barrier {
+    unsigned arrived;      /* warps */
+    unsigned threads, yes; /* of bar.red: lanes, those with a true predicate */
+    double latest;
+};
+
 struct warp {
     double next; /* earliest issue of `op`, if its sources are ready */
     const struct op *op;
     uint64_t *regs; /* register r of lane l: regs[(r << shift) + l] */
     double *ready;  /* when each register is */
     uint32_t active, live, waiting; /* lanes: at op, not exited, at a barrier */
-    uint32_t other_pc;      /* the lowest of live lanes that are not active */
-    unsigned barrier;       /* at which the lanes wait */
-    unsigned barrier_warps; /* that it waits for; 0: all of the block */
-    double resume;          /* cycles from its end until they go on */
-    unsigned number;        /* in the SM */
-    uintptr_t fetched;      /* where the line of the last op begins in ops */
+    uint32_t other_pc;        /* the lowest of live lanes that are not active */
+    unsigned barrier;         /* at which the lanes wait */
+    unsigned barrier_warps;   /* that it waits for; 0: all of the block */
+    double resume;            /* cycles from its end until they go on */
+    const struct op *reduces; /* the bar.red that they wait in; NULL: none */
+    unsigned number;          /* in the SM */
+    uintptr_t fetched;        /* where the line of the last op begins in ops */
     struct block *block;
     struct scheduler *scheduler;
     struct turn *turn;
     unsigned char *local;         /* of its lanes; NULL: not used yet */
     uint32_t lane_pc[WARP_LANES]; /* of the lanes that are not active */
-};
-
-struct barrier {
-    unsigned arrived; /* warps */
-    double latest;
 };
 
 struct block {
@@ -153,8 +155,9 @@ void scheduler_remove(struct scheduler *s, struct turn *turn);
 void warp_issue(struct machine *m, struct warp *w, double t);
 /* Sets the warp's turn from what its next instruction waits for. */
 void warp_schedule(struct warp *w);
-/* The barrier at which all of the warp's lanes wait fell at time t. */
-void warp_wake(struct machine *m, struct warp *w, double t);
+/* `fallen`, at which all of the warp's lanes wait, fell at time t. */
+void warp_wake(struct machine *m, struct warp *w, const struct barrier *fallen,
+               double t);
 
 /* Ends the launch with an error of an instruction. */
 void machine_fault(struct machine *m, const struct op *op, const char *fmt, ...)

@@ -30,7 +30,9 @@ enum alu_code {
     ALU_DIV,
     ALU_REM,
     ALU_MIN,
+    ALU_MIN_NAN, /* with .NaN added */
     ALU_MAX,
+    ALU_MAX_NAN,
     ALU_NEG,
     ALU_ABS,
     ALU_AND,
@@ -45,13 +47,20 @@ enum alu_code {
     ALU_POPC,
     ALU_CLZ,
     ALU_BFIND,
+    ALU_BFIND_SHIFTAMT, /* with .shiftamt added */
     ALU_BREV,
     ALU_BFE,
     ALU_BFI,
     ALU_PRMT,
+    ALU_BMSK,
+    ALU_SZEXT,
+    ALU_FNS,
     ALU_LOP3,
     ALU_SAD,
     ALU_DP4A,
+    ALU_DP2A, /* with the part: */
+    ALU_DP2A_LO,
+    ALU_DP2A_HI,
     ALU_SQRT,
     ALU_RCP,
     ALU_RSQRT,
@@ -60,6 +69,8 @@ enum alu_code {
     ALU_LG2,
     ALU_EX2,
     ALU_TANH,
+    ALU_COPYSIGN,
+    ALU_TESTP,
     ALU_MOV,
     ALU_PACK,
     ALU_UNPACK,
@@ -67,12 +78,14 @@ enum alu_code {
     ALU_SLCT,
     ALU_CVT,
     ALU_CVTA,
+    ALU_ISSPACEP,
+    ALU_SET,  /* by the type of its result */
     ALU_SETP, /* with the comparison added: */
     ALU_SETP_LAST = ALU_SETP + 17,
     ALU_COUNT
 };
 
-/* X(id, name): how setp compares; ALU_SETP + id is the code. */
+/* X(id, name): how setp and set compare; ALU_SETP + id is the code. */
 #define PTX_COMPARISONS(X)                                                     \
     X(EQ, "eq")                                                                \
     X(NE, "ne")                                                                \
@@ -126,6 +139,17 @@ enum ptx_atomic {
 
 enum ptx_shuffle { SHUFFLE_UP, SHUFFLE_DOWN, SHUFFLE_BFLY, SHUFFLE_IDX };
 enum ptx_vote { VOTE_ALL, VOTE_ANY, VOTE_UNI, VOTE_BALLOT, VOTE_ACTIVE };
+enum ptx_test {
+    TEST_FINITE,
+    TEST_INFINITE,
+    TEST_NUMBER,
+    TEST_NOTANUMBER,
+    TEST_NORMAL,
+    TEST_SUBNORMAL,
+};
+
+/* What bar.red makes of the threads' predicates. */
+enum ptx_reduction { REDUCTION_POPC, REDUCTION_AND, REDUCTION_OR };
 enum ptx_boolean { BOOLEAN_AND, BOOLEAN_OR, BOOLEAN_XOR };
 enum ptx_part { PART_LO = 1, PART_HI, PART_WIDE };
 enum ptx_cache_op {
@@ -144,10 +168,15 @@ enum modifier_group {
     GROUP_ROUND,
     GROUP_FTZ,
     GROUP_SAT,
+    GROUP_RELU,
+    GROUP_NAN,
+    GROUP_CARRY,
     GROUP_APPROX,
     GROUP_PART,
     GROUP_COMPARE,
     GROUP_BOOLEAN,
+    GROUP_TEST,
+    GROUP_REDUCTION,
     GROUP_SPACE,
     GROUP_CACHE,
     GROUP_VECTOR,
@@ -156,12 +185,14 @@ enum modifier_group {
     GROUP_ATOMIC,
     GROUP_UNI,
     GROUP_SYNC,
-    GROUP_WARP,
+    GROUP_ALIGNED,
     GROUP_SHUFFLE,
     GROUP_VOTE,
     GROUP_TO,
     GROUP_DIRECTION,
     GROUP_WRAP,
+    GROUP_PERMUTE,
+    GROUP_SHIFTAMT,
     GROUP_HINT,
     GROUP_GEOMETRY,
     GROUP_COUNT
@@ -184,11 +215,14 @@ struct modifier {
  *   m  [address]                        l  label
  *   x  [texture, coordinate]            ?  the one before may be missing
  *   M  d or {…} and a or {…} of mov
- *   s  d and optionally |predicate
+ *   s  d and optionally |predicate      R  r and optionally |predicate
+ *   p  destination predicate            g  source of 64 bits
+ *   c  no operand: the carry is read    n  number of threads, may be missing
  * Sources go to op->src in their order; an address always to src[0].
  */
 struct opcode {
-    const char *name, *operands;
+    const char *name; /* some have two words */
+    const char *operands;
     enum op_kind kind;
     uint8_t code;           /* enum alu_code */
     uint8_t types;          /* how many type modifiers it takes */
@@ -206,9 +240,12 @@ const struct modifier *modifier_find(const struct modifier *from,
 /* NULL-terminated, for the nearest name. */
 extern const char *const opcode_names[];
 
-/* NULL if the instruction does not take that type. */
+/* NULL if the instruction does not take that type; the same with a carry, and
+ * with .sat of integers. */
 alu_fn *alu_find(unsigned code, enum ptx_type type);
+alu_fn *alu_find_carrying(unsigned code, enum ptx_type type);
+alu_fn *alu_find_saturating(unsigned code, enum ptx_type type);
 /* Wrappers around op->inner. */
-alu_fn alu_directed, alu_saturated, alu_combined;
+alu_fn alu_adjusted, alu_combined;
 
 #endif

@@ -1,7 +1,8 @@
 /*
  * Operands.  What a register may be used for follows the PTX manual: its size
- * must be the instruction's (loads, stores and cvt take wider ones too), bits
- * fit everything of their size, integers and floats do not mix.
+ * must be the instruction's (loads, stores and cvt take wider ones too, of bits
+ * for floats), bits fit everything of their size, integers and floats do not
+ * mix.
  */
 #include <ctype.h>
 #include <stdlib.h>
@@ -40,11 +41,11 @@ static bool fits(enum ptx_type wanted, enum ptx_type have, bool wider)
     if (w->class == 'p' || h->class == 'p')
         return w->class == h->class;
     if (h->bytes != w->bytes)
-        return wider && h->bytes > w->bytes && w->class != 'f' &&
-               h->class != 'f';
+        return wider && h->bytes > w->bytes && h->class != 'f' &&
+               (w->class != 'f' || h->class == 'b');
     if (w->class == 'b' || h->class == 'b')
         return true;
-    return (w->class == 'f') == (h->class == 'f');
+    return w->class != 'f' && h->class != 'f' ? true : wanted == have;
 }
 
 /* The number of the register that the current token names, and its type. */
@@ -281,11 +282,12 @@ static int read_predicates(struct parser *p, struct instruction *in)
     return code;
 }
 
-/* d or d|p of shfl. */
-static int read_shuffled(struct parser *p, struct instruction *in)
+/* d or d|p of shfl and its kin. */
+static int read_shuffled(struct parser *p, struct instruction *in,
+                         enum ptx_type type)
 {
     in->op->dst[1] = REG_SINK;
-    const int code = read_destination(p, in, in->types[0], &in->op->dst[0]);
+    const int code = read_destination(p, in, type, &in->op->dst[0]);
     if (code != 0 || !parse_if(p, '|'))
         return code;
     return read_destination(p, in, TYPE_PRED, &in->op->dst[1]);
@@ -419,7 +421,13 @@ static int read_operand(struct parser *p, struct instruction *in, char letter,
     case 'P':
         return read_predicates(p, in);
     case 's':
-        return read_shuffled(p, in);
+        return read_shuffled(p, in, in->types[0]);
+    case 'R':
+        return read_shuffled(p, in, TYPE_B32);
+    case 'p':
+        return read_destination(p, in, TYPE_PRED, &op->dst[0]);
+    case 'g':
+        return read_source(p, in, TYPE_B64, &op->src[(*source)++]);
     case 'v':
         return read_elements(p, in, op->dst, read_destination);
     case 'w':
@@ -446,10 +454,21 @@ static int read_operand(struct parser *p, struct instruction *in, char letter,
     case 'f':
         return read_source(p, in, in->types[1], &op->src[(*source)++]);
     case 'u':
+    case 'n':
         return read_source(p, in, TYPE_B32, &op->src[(*source)++]);
     default:
         return read_source(p, in, in->types[0], &op->src[(*source)++]);
     }
+}
+
+/* Whether a predicate, and no number of threads, follows the comma. */
+static bool lacks_threads(struct parser *p)
+{
+    struct lexer ahead = p->lexer;
+    uint32_t index;
+    lexer_next(&ahead);
+    const struct symbol *const s = symbol_find(p, &ahead.token, &index);
+    return ahead.token.text[0] == '!' || (s != NULL && s->type == TYPE_PRED);
 }
 
 int parse_operands(struct parser *p, struct instruction *in)
@@ -460,6 +479,10 @@ int parse_operands(struct parser *p, struct instruction *in)
         const bool optional = letter[1] == '?';
         if (optional && parse_at(p, ';'))
             return 0;
+        if (*letter == 'c' || (*letter == 'n' && lacks_threads(p))) {
+            in->op->src[source++] = *letter == 'c' ? REG_CARRY : REG_ZERO;
+            continue;
+        }
         int code = first ? 0 : parse_character(p, ',');
         if (code == 0)
             code = read_operand(p, in, *letter, &source);

@@ -142,9 +142,7 @@ static int read_float_literal(struct parser *p, enum ptx_type type,
         return parse_error(p, "'%s' is not a floating-point number", copy);
     if (negative)
         value = -value;
-    *bits = type == TYPE_F64   ? double_to_bits(value)
-            : type == TYPE_F16 ? float_to_half((float)value)
-                               : float_to_bits((float)value);
+    *bits = real_to_bits(type, value);
     lexer_next(&p->lexer);
     return 0;
 }
@@ -164,8 +162,11 @@ int parse_literal(struct parser *p, enum ptx_type type, uint64_t *bits)
         lexer_next(&p->lexer);
         return 0;
     }
-    if (info->class == 'f' && type != TYPE_F16X2)
+    if (type == TYPE_F32 || type == TYPE_F64)
         return read_float_literal(p, type, bits);
+    if (info->class == 'f')
+        return parse_error(p, "a number where a .%s register is wanted",
+                           info->name);
     if (info->class == 'p')
         return parse_error(p, "a number where a predicate is wanted");
     /* Untyped bits may be written as a float of their size. */
@@ -588,7 +589,7 @@ static void resolve_register(const struct kernel *k, uint32_t *number)
 
 static void add_wait(struct op *op, const struct kernel *k, uint32_t number)
 {
-    if (number < REG_FIRST || number >= k->registers)
+    if (number < REG_CARRY || number >= k->registers)
         return;
     for (unsigned i = 0; i < op->waits; i++)
         if (op->wait[i] == number)

@@ -28,6 +28,7 @@ enum {
 };
 #define CYCLES_MAX 1e6
 #define WHOLE_MAX  9007199254740992.0 /* 2^53, exact as a double */
+#define NOT_TOLD   (-1.0) /* a default that follows from another key */
 
 struct reader {
     const char *where;
@@ -208,22 +209,26 @@ static const struct field profile_fields[] = {
     TOLD(texture_max_width, 1LL << 40),
     TOLD(copy_engines, 64),
     TOLD(ecc, 1),
-    {"clock_overhead", NUMBER, false, PLACE(clock_overhead), 2, 0, 1000},
+    {"clock_overhead",             NUMBER, false, PLACE(clock_overhead), 2,        0, 1000},
+    {"clock_overhead_unoptimized", NUMBER, false,
+              PLACE(clock_overhead_unoptimized),                                  NOT_TOLD, 0, 1000},
     END,
 };
 
 static const struct field shared_fields[] = {
-    {"bytes",           WHOLE,       true,  PLACE(shared_bytes),           0,  0, 1 << 24   },
-    {"latency",         NUMBER,      true,  PLACE(shared_latency),         0,  0, CYCLES_MAX},
-    {"banks",           WHOLE,       false, PLACE(banks.count),            32, 1, BANKS_MAX },
-    {"bank_bytes",      WHOLE,       false, PLACE(banks.bank_bytes),       4,  4, 8         },
-    {"row_words",       WHOLE,       false, PLACE(banks.row_words),        1,  1, 2         },
-    {"conflict_cycles", NUMBER,      true,  PLACE(shared_conflict_cycles), 0,  0,
-     CYCLES_MAX                                                                             },
-    {"per_block",       WHOLE,       false, PLACE(shared_per_block),       0,  0, 1 << 24   },
-    {"per_block_optin", MAYBE_WHOLE, false, PLACE(shared_per_block_optin), -1,
-     0,                                                                           1 << 24   },
-    {"reserved",        MAYBE_WHOLE, false, PLACE(shared_reserved),        -1, 0, 1 << 24   },
+    {"bytes",              WHOLE,       true,  PLACE(shared_bytes),              0,  0, 1 << 24   },
+    {"latency",            NUMBER,      true,  PLACE(shared_latency),            0,  0, CYCLES_MAX},
+    {"banks",              WHOLE,       false, PLACE(banks.count),               32, 1, BANKS_MAX },
+    {"bank_bytes",         WHOLE,       false, PLACE(banks.bank_bytes),          4,  4, 8         },
+    {"row_words",          WHOLE,       false, PLACE(banks.row_words),           1,  1, 2         },
+    {"conflict_cycles",    NUMBER,      true,  PLACE(shared_conflict_cycles),    0,  0,
+     CYCLES_MAX                                                                                   },
+    {"per_block",          WHOLE,       false, PLACE(shared_per_block),          0,  0, 1 << 24   },
+    {"per_block_optin",    MAYBE_WHOLE, false, PLACE(shared_per_block_optin),    -1,
+     0,                                                                                 1 << 24   },
+    {"reserved",           MAYBE_WHOLE, false, PLACE(shared_reserved),           -1, 0, 1 << 24   },
+    {"unoptimized_cycles", NUMBER,      false, PLACE(shared_unoptimized_cycles), 0,
+     0,                                                                                 CYCLES_MAX},
     END,
 };
 
@@ -900,7 +905,8 @@ static int read_latencies(struct reader *r, json_t *object, void *into)
 
 static int read_path(struct reader *r, json_t *object, void *into)
 {
-    static const char *const keys[] = {"caches", "latency", NULL};
+    static const char *const keys[] = {"caches", "latency",
+                                       "unoptimized_cycles", NULL};
     struct profile_path *const path = into;
     int status = check_object(r, object);
     if (status == 0)
@@ -909,6 +915,9 @@ static int read_path(struct reader *r, json_t *object, void *into)
         status = read_at(r, object, "caches", REQUIRED, read_levels, path);
     if (status == 0)
         status = read_at(r, object, "latency", REQUIRED, read_latencies, path);
+    if (status == 0)
+        status = read_at(r, object, "unoptimized_cycles", OPTIONAL, read_cycles,
+                         &path->unoptimized_cycles);
     path->present = status == 0;
     return status;
 }
@@ -937,37 +946,62 @@ static int read_paths(struct reader *r, json_t *object, void *into)
 
 /* ---- instructions ---- */
 
-/* What a row that tells only O3 has: all levels that optimise are alike, and
- * O0 is no quicker than the default's. */
-static void fill_row(struct profile_isa *row, const struct profile_isa *base)
+static const char *const level_keys[] = {"O0", "O1", "O2", "O3", "O4"};
+
+/* Where only O3 is told, all levels that optimise are alike, and O0 is no
+ * quicker than the default's. */
+static void fill_times(struct profile_times *times,
+                       const struct profile_times *base)
 {
-    const double optimised = row->latency[3];
-    for (size_t level = 1; level < COUNT_OF(row->latency); level++)
-        row->latency[level] = optimised;
-    row->latency[0] =
-        optimised > base->latency[0] ? optimised : base->latency[0];
-    row->issue = base->issue > 0 ? base->issue : 1;
+    const double optimised = times->level[3];
+    for (size_t i = 1; i < COUNT_OF(times->level); i++)
+        times->level[i] = optimised;
+    times->level[0] = optimised > base->level[0] ? optimised : base->level[0];
+}
+
+static int read_times(struct reader *r, const json_t *object,
+                      struct profile_times *times)
+{
+    int status =
+        read_at(r, object, "O3", REQUIRED, read_cycles, &times->level[3]);
+    fill_times(times, &r->profile->isa[0].latency);
+    for (size_t i = 0; i < COUNT_OF(level_keys) && status == 0; i++)
+        status = read_at(r, object, level_keys[i], OPTIONAL, read_cycles,
+                         &times->level[i]);
+    return status;
+}
+
+/* Absent, a divisor makes no difference. */
+static int read_power_of_two(struct reader *r, json_t *object, void *into)
+{
+    static const char *const keys[] = {"O0", "O1", "O2", "O3", "O4", NULL};
+    struct profile_isa *const row = into;
+    int status = check_object(r, object);
+    if (status == 0)
+        status = check_keys(r, object, keys);
+    row->has_power_of_two = status == 0;
+    return status == 0 ? read_times(r, object, &row->power_of_two) : status;
 }
 
 static int read_row(struct reader *r, json_t *object, void *into)
 {
-    static const char *const keys[] = {"O0", "O1",    "O2", "O3",
-                                       "O4", "issue", NULL};
+    static const char *const keys[] = {
+        "O0", "O1", "O2", "O3", "O4", "issue", "power_of_two", NULL,
+    };
     struct profile_isa *const row = into;
-    const size_t levels = COUNT_OF(row->latency);
+    const double issue = r->profile->isa[0].issue;
+    row->issue = issue > 0 ? issue : 1;
     int status = check_object(r, object);
     if (status == 0)
         status = check_keys(r, object, keys);
     if (status == 0)
-        status =
-            read_at(r, object, "O3", REQUIRED, read_cycles, &row->latency[3]);
-    fill_row(row, &r->profile->isa[0]);
-    for (size_t level = 0; level < levels && status == 0; level++)
-        status = read_at(r, object, keys[level], OPTIONAL, read_cycles,
-                         &row->latency[level]);
+        status = read_times(r, object, &row->latency);
     if (status == 0)
         status =
             read_at(r, object, "issue", OPTIONAL, read_cycles, &row->issue);
+    if (status == 0)
+        status = read_at(r, object, "power_of_two", OPTIONAL, read_power_of_two,
+                         row);
     return status;
 }
 
@@ -1026,6 +1060,8 @@ static void complete(struct profile *profile)
         profile->max_threads_per_sm = 32 * profile->max_warps_per_sm;
     if (profile->shared_per_block == 0)
         profile->shared_per_block = profile->shared_bytes;
+    if (profile->clock_overhead_unoptimized < 0)
+        profile->clock_overhead_unoptimized = profile->clock_overhead;
 }
 
 static int check_banks(struct reader *r)

@@ -64,13 +64,21 @@ struct profile_path {
     int cache[PROFILE_LEVELS_MAX]; /* index into profile.caches, near first */
     struct profile_latency latency[PROFILE_LEVELS_MAX]; /* of a hit there */
     struct profile_latency memory;
+    double unoptimized_cycles; /* more for each load assembled at -O0 */
+};
+
+/* Cycles of an instruction at -O0 … -O4. */
+struct profile_times {
+    double level[5];
 };
 
 /* An instruction's costs: key of `isa`, "default" for all others. */
 struct profile_isa {
     char name[48];
-    double latency[5]; /* cycles at -O0 … -O4 */
-    double issue;      /* cycles for which it keeps its pipe */
+    struct profile_times latency;
+    bool has_power_of_two;
+    struct profile_times power_of_two; /* where all divisors are such */
+    double issue;                      /* cycles for which it keeps its pipe */
 };
 
 struct profile {
@@ -98,12 +106,14 @@ struct profile {
 
     uint64_t shared_bytes;
     double shared_latency, shared_conflict_cycles;
+    double shared_unoptimized_cycles; /* as a path's */
     struct banks banks;
 
     size_t isa_count;
     struct profile_isa *isa; /* [0] is the default */
 
-    double clock_overhead; /* cycles between two %clock reads in a row */
+    /* Cycles between two %clock reads in a row, and at -O0. */
+    double clock_overhead, clock_overhead_unoptimized;
     double jitter_cycles, spike_rate, spike_cycles;
 };
 

@@ -2,7 +2,8 @@
  * A program as the simulator runs it: PTX decoded once into an array of ops.
  *
  * Every operand is a register number.  Numbers below `registers` are what the
- * PTX declares (0 is always zero, 1 takes what is thrown away); after them
+ * PTX declares (0 is always zero, 1 takes what is thrown away, 2 is the
+ * carry of add.cc and its kin); after them
  * come constants: literals, addresses of variables, and the special registers
  * that do not change while a warp runs.  So an op reads its operands without
  * asking what they are.  A register is 64 bits a lane; a narrower value lies
@@ -35,6 +36,8 @@
     X(S64, "s64", 8, 's')                                                      \
     X(F16, "f16", 2, 'f')                                                      \
     X(F16X2, "f16x2", 4, 'f')                                                  \
+    X(BF16, "bf16", 2, 'f')                                                    \
+    X(BF16X2, "bf16x2", 4, 'f')                                                \
     X(F32, "f32", 4, 'f')                                                      \
     X(F64, "f64", 8, 'f')
 
@@ -77,6 +80,20 @@ extern const char *const ptx_spaces[SPACE_COUNT];
 #define SHARED_WINDOW ((uint64_t)1 << 56)
 #define LOCAL_WINDOW  ((uint64_t)2 << 56)
 #define CONST_WINDOW  ((uint64_t)3 << 56)
+
+static inline enum ptx_space generic_space(uint64_t address)
+{
+    switch (address >> 56) {
+    case SHARED_WINDOW >> 56:
+        return SPACE_SHARED;
+    case LOCAL_WINDOW >> 56:
+        return SPACE_LOCAL;
+    case CONST_WINDOW >> 56:
+        return SPACE_CONST;
+    default:
+        return SPACE_GLOBAL;
+    }
+}
 
 /* Special registers: those before SPECIAL_CLOCK are constants of a warp. */
 #define PTX_SPECIALS(X)                                                        \
@@ -129,6 +146,9 @@ enum op_kind {
     OP_CLOCK,
     OP_SHUFFLE,
     OP_VOTE,
+    OP_MATCH,
+    OP_REDUX,
+    OP_ELECT,
     OP_SLEEP,
     OP_TRAP,
     OP_NOTHING, /* fences, prefetches */
@@ -140,7 +160,7 @@ enum op_kind {
 };
 
 enum { OP_SOURCES = 5, OP_DESTINATIONS = 4, OP_WAITS = 7 };
-enum { REG_ZERO, REG_SINK, REG_FIRST };
+enum { REG_ZERO, REG_SINK, REG_CARRY, REG_FIRST };
 enum { NO_REGISTER = -1 };
 
 struct op;
@@ -159,15 +179,18 @@ struct op {
     uint8_t dst_bytes; /* width of the destination registers */
     uint8_t bytes;     /* of memory that a lane touches */
     uint8_t waits;
-    bool guard_inverted, third_inverted, saturate, combine, extends;
-    int32_t guard; /* NO_REGISTER: none */
-    uint32_t pipe; /* the isa row that keeps time for it */
+    bool guard_inverted, third_inverted, combine, extends;
+    bool saturate, relu; /* the result goes to 0 … 1, or not below 0 */
+    bool varies;         /* takes `easy_latency` for powers of two in src[1] */
+    bool unoptimized;    /* a load that was assembled at -O0 */
+    int32_t guard;       /* NO_REGISTER: none */
+    uint32_t pipe;       /* the isa row that keeps time for it */
     uint32_t target;
     uint32_t line;
     uint32_t wait[OP_WAITS]; /* registers that must be ready */
     uint32_t src[OP_SOURCES];
     uint32_t dst[OP_DESTINATIONS];
-    double latency, issue;
+    double latency, easy_latency, issue;
     int64_t offset; /* added to the address in src[0] */
     alu_fn *alu;
     alu_fn *inner; /* what a wrapper of alu.c wraps */
