@@ -26,6 +26,7 @@
 
 #include "base/mem.h"
 #include "probe/run.h"
+#include "ptx/cubin.h"
 #include "ptx/kernel.h"
 #include "ptx/machine.h"
 
@@ -361,20 +362,20 @@ static struct place placed(const struct code *c, uint64_t start, uint64_t first)
 static struct place place_of(struct prober *prober, const struct experiment *e,
                              const struct code *c, const char *ptx)
 {
-    const void *cubin;
-    size_t length, bytes = 0;
+    const void *file;
+    size_t length;
+    struct cubin cubin;
     struct machine_loop loop;
-    struct error ignored;
-    if (prober_code(prober, e, &cubin, &length, &ignored) != 0)
+    struct error none;
+    if (prober_code(prober, e, &file, &length, &none) != 0)
         return placed(
             c,
             MACHINE_BYTES * instructions_before(ptx, c->flush > 0 ? "\nTIMED0:"
                                                                   : "\nLAP0:"),
             MACHINE_BYTES * instructions_before(ptx, "\nCODE0:") + c->first);
-    const unsigned char *const text =
-        machine_text(cubin, length, "code", &bytes);
-    if (text == NULL || !machine_find_loop(text, bytes, c->flush > 0 ? 2 : 1,
-                                           c->block, c->blocks, &loop))
+    if (cubin_read(file, length, "code", &cubin, &none) != 0 ||
+        !machine_find_loop(cubin.text, cubin.bytes, c->flush > 0 ? 2 : 1,
+                           c->block, c->blocks, &loop))
         return (struct place){-1, -1};
     return placed(c, loop.start, loop.first);
 }

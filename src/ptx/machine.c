@@ -11,44 +11,6 @@ enum { OPCODE_UNIFORM = 0x8cb };
 /* Which special register is read, in byte 9; others are read for zeros. */
 enum { SPECIAL_BYTE = 9, SPECIAL_CLOCK = 0x50 };
 
-/* A section header, or all zeros where the file has none. */
-static Elf64_Shdr section_at(const unsigned char *file, size_t length,
-                             const Elf64_Ehdr *head, size_t i)
-{
-    Elf64_Shdr section = {0};
-    const uint64_t at = head->e_shoff + i * sizeof section;
-    if (at <= length && length - at >= sizeof section)
-        memcpy(&section, file + at, sizeof section);
-    if (section.sh_offset > length ||
-        section.sh_size > length - section.sh_offset)
-        section = (Elf64_Shdr){0};
-    return section;
-}
-
-const unsigned char *machine_text(const void *cubin, size_t length,
-                                  const char *kernel, size_t *bytes)
-{
-    const unsigned char *const file = cubin;
-    Elf64_Ehdr head;
-    char wanted[128];
-    if (length < sizeof head || memcmp(file, ELFMAG, SELFMAG) != 0)
-        return NULL;
-    memcpy(&head, file, sizeof head);
-    snprintf(wanted, sizeof wanted, ".text.%s", kernel);
-    const Elf64_Shdr names = section_at(file, length, &head, head.e_shstrndx);
-    for (size_t i = 0; i < head.e_shnum; i++) {
-        const Elf64_Shdr section = section_at(file, length, &head, i);
-        const size_t size = strlen(wanted) + 1;
-        if (section.sh_name > names.sh_size ||
-            size > names.sh_size - section.sh_name ||
-            memcmp(file + names.sh_offset + section.sh_name, wanted, size) != 0)
-            continue;
-        *bytes = section.sh_size;
-        return file + section.sh_offset;
-    }
-    return NULL;
-}
-
 static unsigned opcode_at(const unsigned char *text, size_t i)
 {
     return (text[i * MACHINE_BYTES] | (unsigned)text[i * MACHINE_BYTES + 1]

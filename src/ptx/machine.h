@@ -14,10 +14,6 @@
 
 enum { MACHINE_BYTES = 16 }; /* of an instruction */
 
-/* The code of a kernel in a cubin (ELF of 64 bits); NULL if it is not there. */
-const unsigned char *machine_text(const void *cubin, size_t length,
-                                  const char *kernel, size_t *bytes);
-
 struct machine_loop {
     uint64_t start; /* of the clock read that begins it, B from the text */
     uint64_t first; /* end of the first block */
