@@ -4,6 +4,7 @@
 
 #include "base/mem.h"
 #include "session.h"
+#include "study/explain.h"
 
 enum { LEVELS_USUAL = 1 << 0 | 1 << 3 };
 

@@ -143,7 +143,7 @@ static size_t judge_flood(const struct inquiry *q, const struct visited *v,
 }
 
 /* Without a pair whose controls were good nothing is known. */
-static enum tally tally_seen(size_t missed, size_t asked)
+static enum nearest_tally tally_seen(size_t missed, size_t asked)
 {
     return asked == 0 ? TALLY_OPEN : tally_of(missed, asked);
 }
@@ -220,7 +220,7 @@ static bool number_warps(const struct seen *seen, int *number, size_t warps,
     for (size_t i = 0; i < warps; i++) {
         if (number[i] >= 0)
             continue;
-        const enum tally missed = tally_seen(seen[i].missed, seen[i].asked);
+        const enum nearest_tally missed = tally_seen(seen[i].missed, seen[i].asked);
         if (missed == TALLY_OPEN) {
             finding_none(q->per_sm, "the copy of warp %zu could not be told",
                          i);
@@ -290,7 +290,7 @@ struct sharers {
 
 static void count_sharer(struct sharers *s, size_t missed, size_t asked)
 {
-    const enum tally tally = tally_seen(missed, asked);
+    const enum nearest_tally tally = tally_seen(missed, asked);
     s->asked++;
     s->shared += tally == TALLY_NONE;
     s->open += tally == TALLY_OPEN;

@@ -24,8 +24,6 @@
 static const char *const needs[] = {NULL};
 static const char *const gives[] = {NULL}; /* one for each row asked for */
 
-enum { COPIES_EXPANDED = 8 };
-
 static const struct isa_wish everything = {.levels = 1u << 0 | 1u << 3};
 
 /* What is known while the rows are gone through. */
@@ -62,7 +60,7 @@ static bool any_matches(const char *pattern)
 }
 
 /* "add.u32x: no such instruction; did you mean …" */
-static int unknown(const char *pattern, struct error *err)
+int isa_unknown(const char *pattern, struct error *err)
 {
     size_t count = 0;
     while (instruction_table[count].name != NULL)
@@ -86,7 +84,7 @@ int isa_check(const struct isa_wish *wish, struct error *err)
 {
     for (size_t i = 0; i < wish->pattern_count; i++)
         if (!any_matches(wish->patterns[i]))
-            return unknown(wish->patterns[i], err);
+            return isa_unknown(wish->patterns[i], err);
     return 0;
 }
 
@@ -105,32 +103,6 @@ static char *lacking(const struct instruction *row,
         return xasprintf("needs compute capability %u.%u, this is %u.%u",
                          row->cc / 10, row->cc % 10, cc / 10, cc % 10);
     return NULL;
-}
-
-/* ---- subjects ---------------------------------------------------------- */
-
-static struct subject subject_of(const struct instruction *row, char *words,
-                                 size_t room)
-{
-    struct snippet s;
-    struct error ignored;
-    struct subject subject = {
-        .words = words,
-        .machine = row->machine,
-        .form = row->form,
-        .only_form = row->form == FORM_PLAIN,
-        .expands = row->expands,
-        .copies = row->expands ? COPIES_EXPANDED : 0,
-        .results = row->results,
-        .chained = row->in_order,
-    };
-    snprintf(words, room, "row=%s", row->name);
-    if (snippet_parse(row->snippet, &s, &ignored) == 0) {
-        subject.chained |= snippet_chain(&s) != NULL;
-        subject.swaps = timed_partner(&s) != NULL;
-        snippet_free(&s);
-    }
-    return subject;
 }
 
 /* ---- findings ---------------------------------------------------------- */
@@ -202,7 +174,7 @@ static int latency_of(const struct isa *isa, const struct instruction *row,
                       struct code_reading *code, struct error *err)
 {
     char words[96];
-    const struct subject subject = subject_of(row, words, sizeof words);
+    const struct subject subject = timing_row(row, words, sizeof words);
     *cost = (struct cost){0};
     *code = (struct code_reading){0};
     if (!subject.chained)
@@ -254,7 +226,7 @@ static int ask_throughput(const struct isa *isa, const struct instruction *row,
     char words[96], component[96];
     if (row->latency_only)
         return 0;
-    const struct subject subject = subject_of(row, words, sizeof words);
+    const struct subject subject = timing_row(row, words, sizeof words);
     struct finding *const f = finding_of(isa, row, "throughput");
     int status = timing_ask_throughput(isa->lab, &subject, isa->top, f, err);
     if (status != 0)
@@ -358,7 +330,7 @@ static void prepare(const struct isa *isa)
         free(why);
         if (!asked)
             continue;
-        const struct subject s = subject_of(r, words, sizeof words);
+        const struct subject s = timing_row(r, words, sizeof words);
         texts = xreallocarray(texts, count + LEVELS + 2, sizeof *texts);
         for (unsigned level = 0; level < LEVELS; level++)
             if (isa->wish->levels >> level & 1)

@@ -15,6 +15,8 @@ struct isa_wish {
     bool parallelism; /* also throughput by chains and warps */
 };
 
+/* ERR_USAGE: there is no such instruction; the nearest name. */
+int isa_unknown(const char *pattern, struct error *err);
 /* ERR_USAGE for a pattern that nothing matches, with the nearest name. */
 int isa_check(const struct isa_wish *wish, struct error *err);
 

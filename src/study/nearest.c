@@ -109,7 +109,7 @@ size_t visited_over(const struct visited *v, size_t from, size_t count,
     return over;
 }
 
-enum tally tally_of(size_t events, size_t cases)
+enum nearest_tally tally_of(size_t events, size_t cases)
 {
     if (4 * events <= cases)
         return TALLY_NONE;

@@ -94,7 +94,7 @@ uint64_t nearest_flood(const struct nearest *nearest,
 
 /* Of `cases` that might have been `events`: are they nearly all, or nearly
  * none?  What lies between is left open. */
-enum tally { TALLY_OPEN, TALLY_NONE, TALLY_ALL };
-enum tally tally_of(size_t events, size_t cases);
+enum nearest_tally { TALLY_OPEN, TALLY_NONE, TALLY_ALL };
+enum nearest_tally tally_of(size_t events, size_t cases);
 
 #endif

@@ -62,7 +62,7 @@ static char *find_script(size_t bringer, size_t finder)
     return buf_take(&steps);
 }
 
-static enum tally judge_find(const struct visited *v, const struct nearest *n)
+static enum nearest_tally judge_find(const struct visited *v, const struct nearest *n)
 {
     size_t first = 0, again = 0;
     const size_t fresh = visited_over(v, 0, NEAREST_LINES, n->limit);
@@ -93,7 +93,7 @@ static char *evict_script(size_t victim, size_t evictor, uint64_t flood)
     return buf_take(&steps);
 }
 
-static enum tally judge_evict(const struct visited *v, const struct nearest *n)
+static enum nearest_tally judge_evict(const struct visited *v, const struct nearest *n)
 {
     const size_t asked = NEAREST_ROUNDS * NEAREST_LINES;
     const size_t calm = visited_over(v, asked, NEAREST_LINES, n->limit);
@@ -126,9 +126,9 @@ enum { TAKES = 3 };
  * whose lines are timed. */
 static int settle(struct inquiry *q, enum nearest_id asked,
                   enum nearest_id other, const char *steps,
-                  enum tally (*judge)(const struct visited *,
+                  enum nearest_tally (*judge)(const struct visited *,
                                       const struct nearest *),
-                  enum tally *tally, struct error *err)
+                  enum nearest_tally *tally, struct error *err)
 {
     int status = 0;
     *tally = TALLY_OPEN;
@@ -156,7 +156,7 @@ static int find_each_other(struct inquiry *q, enum nearest_id a,
     };
     *found = true;
     for (size_t i = 0; *found && i < 2; i++) {
-        enum tally missed;
+        enum nearest_tally missed;
         char *const steps =
             find_script(q->number[way[i][0]], q->number[way[i][1]]);
         const int status =
@@ -172,7 +172,7 @@ static int find_each_other(struct inquiry *q, enum nearest_id a,
 /* Whether `victim` loses its lines to `evictor`; open if that cannot be asked
  * or told. */
 static int evict(struct inquiry *q, enum nearest_id victim,
-                 enum nearest_id evictor, enum tally *lost, struct error *err)
+                 enum nearest_id evictor, enum nearest_tally *lost, struct error *err)
 {
     const uint64_t flood =
         nearest_flood(&q->lab->nearest[evictor], &nearest_table[evictor]);
@@ -190,7 +190,7 @@ static int evict(struct inquiry *q, enum nearest_id victim,
 /* One that keeps its lines shows that there are two; to show that there is
  * one, no way that can be asked may be open. */
 static enum verdict judge_ways(const struct lab *lab, const enum nearest_id *id,
-                               const enum tally *lost)
+                               const enum nearest_tally *lost)
 {
     if (lost[0] == TALLY_NONE || lost[1] == TALLY_NONE)
         return SEPARATE;
@@ -208,7 +208,7 @@ static int ask_pair(struct inquiry *q, enum nearest_id a, enum nearest_id b,
                     enum verdict *verdict, struct error *err)
 {
     const enum nearest_id id[2] = {a, b};
-    enum tally lost[2] = {TALLY_OPEN, TALLY_OPEN};
+    enum nearest_tally lost[2] = {TALLY_OPEN, TALLY_OPEN};
     bool found = false;
     if (nearest_table[a].same_data && nearest_table[b].same_data &&
         find_each_other(q, a, b, &found, err) != 0)

@@ -19,12 +19,37 @@ char *timing_experiment(const struct subject *s, const char *probe,
                         unsigned chains, unsigned warps)
 {
     struct buf text = {0};
-    buf_printf(&text, "%s %s level=%u form=%s chains=%u copies=%u", probe,
-               s->words, level, timed_forms[form], chains,
-               s->copies > 0 ? s->copies : COPIES_USUAL);
+    buf_printf(&text, "%s %s level=%u form=%s chains=%u copies=%d", probe,
+               s->words, level, timed_forms[form], chains, timing_copies(s));
     if (warps > 0)
         buf_printf(&text, " warps=%u", warps);
     return buf_take(&text);
+}
+
+enum { COPIES_EXPANDED = 8 };
+
+struct subject timing_row(const struct instruction *row, char *words,
+                          size_t room)
+{
+    struct snippet s;
+    struct error ignored;
+    struct subject subject = {
+        .words = words,
+        .machine = row->machine,
+        .form = row->form,
+        .only_form = row->form == FORM_PLAIN,
+        .expands = row->expands,
+        .copies = row->expands ? COPIES_EXPANDED : 0,
+        .results = row->results,
+        .chained = row->in_order,
+    };
+    snprintf(words, room, "row=%s", row->name);
+    if (snippet_parse(row->snippet, &s, &ignored) == 0) {
+        subject.chained |= snippet_chain(&s) != NULL;
+        subject.swaps = timed_partner(&s) != NULL;
+        snippet_free(&s);
+    }
+    return subject;
 }
 
 /* ---- samples ----------------------------------------------------------- */
@@ -67,11 +92,15 @@ static int measure(struct lab *lab, const char *experiment, struct cost *cost,
     return 0;
 }
 
+int timing_copies(const struct subject *s)
+{
+    return s->copies > 0 ? (int)s->copies : COPIES_USUAL;
+}
+
 /* By so many copies do the regions differ. */
 static double copies_of(const struct subject *s)
 {
-    return (TIMED_LONG - 1) *
-           (double)(s->copies > 0 ? s->copies : COPIES_USUAL);
+    return (TIMED_LONG - 1) * timing_copies(s);
 }
 
 int timing_latency(struct lab *lab, const struct subject *s, unsigned level,
@@ -169,24 +198,56 @@ static size_t forms_of(const struct subject *s, unsigned level,
     return count;
 }
 
+/* The words of the samples as the bytes that they are. */
+static int list_samples(const struct samples *s, struct listing *listing,
+                        struct error *err)
+{
+    const size_t low = samples_column(s, "low");
+    unsigned char *const text = xcalloc(s->rows, SASS_BYTES);
+    for (size_t row = 0; row < s->rows; row++)
+        for (size_t word = 0; word < 2; word++) {
+            const int64_t bits = samples_at(s, row, low + word);
+            memcpy(text + row * SASS_BYTES + word * sizeof bits, &bits,
+                   sizeof bits);
+        }
+    const unsigned sm = (unsigned)samples_at(s, 0, samples_column(s, "sm"));
+    listing_text(text, s->rows * SASS_BYTES, sm, listing, err);
+    free(text);
+    return err->code;
+}
+
+int timing_listing(struct lab *lab, const struct subject *s, unsigned level,
+                   enum instruction_form form, unsigned chains,
+                   struct listing *listing, char **canonical, struct error *err)
+{
+    struct samples samples;
+    char *const text = timing_experiment(s, "machine", level, form, chains, 0);
+    *err = (struct error){0};
+    if (lab_probe(lab, &samples, canonical, err, "%s", text) == 0) {
+        list_samples(&samples, listing, err);
+        samples_free(&samples);
+    }
+    free(text);
+    return err->code;
+}
+
 static int read_code(struct lab *lab, const struct subject *s, unsigned level,
                      enum instruction_form form, unsigned chains,
                      struct code_reading *reading, struct error *err)
 {
-    struct samples samples;
-    char *const text = timing_experiment(s, "machine", level, form, chains, 0);
+    struct listing listing;
     *reading = (struct code_reading){.form = form};
-    const int code =
-        lab_probe(lab, &samples, &reading->experiment, err, "%s", text);
-    free(text);
+    const int code = timing_listing(lab, s, level, form, chains, &listing,
+                                    &reading->experiment, err);
     if (code == ERR_UNSUPPORTED) {
         reading->verdict = CODE_UNREAD;
         reading->why = xstrdup("machine code not read");
+        *err = (struct error){0};
         return 0;
     }
     if (code != 0)
         return code;
-    samples_free(&samples);
+    listing_free(&listing);
     return 0;
 }
 

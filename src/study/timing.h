@@ -9,6 +9,7 @@
 
 #include "probe/timed.h"
 #include "ptx/instruction.h"
+#include "ptx/listing.h"
 #include "study/study.h"
 
 enum { LEVELS = 5 }; /* of the assembler: 0 … 4 */
@@ -24,6 +25,10 @@ struct subject {
     bool chained; /* copies depend on each other, by registers or in order */
     unsigned copies, results;
 };
+
+/* A row of the table; `words` is room for the words of its experiments. */
+struct subject timing_row(const struct instruction *row, char *words,
+                          size_t room);
 
 /* What the machine code of the timed regions shows. */
 enum code_verdict {
@@ -42,11 +47,21 @@ struct code_reading {
 };
 void code_reading_free(struct code_reading *r);
 
+/* Machine code of the kernel; `*canonical`, unless NULL, is the experiment that
+ * shows it (free).  ERR_UNSUPPORTED where it cannot be read. */
+int timing_listing(struct lab *lab, const struct subject *subject,
+                   unsigned level, enum instruction_form form, unsigned chains,
+                   struct listing *listing, char **canonical,
+                   struct error *err);
+
 /* Finds the form of copies whose machine code is verified, or reads the first
  * one.  ERR_PTX and other errors of the assembler are handed on. */
 int timing_code(struct lab *lab, const struct subject *subject, unsigned level,
                 unsigned chains, struct code_reading *reading,
                 struct error *err);
+
+/* Copies of a chain in the short region. */
+int timing_copies(const struct subject *subject);
 
 /* Cycles of one copy in a chain. */
 int timing_latency(struct lab *lab, const struct subject *subject,
