@@ -30,8 +30,8 @@ static int form_of(const char *name, enum instruction_form *form,
     *form = FORM_PLAIN;
     if (name == NULL)
         return 0;
-    for (int i = 0; timed_forms[i] != NULL; i++)
-        if (strcmp(timed_forms[i], name) == 0) {
+    for (int i = 0; copies_forms[i] != NULL; i++)
+        if (strcmp(copies_forms[i], name) == 0) {
             *form = (enum instruction_form)i;
             return 0;
         }

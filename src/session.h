@@ -3,7 +3,7 @@
 #define SONDE_SESSION_H
 
 #include "probe/run.h"
-#include "probe/timed.h"
+#include "probe/copies.h"
 #include "sonde.h"
 #include "study/study.h"
 

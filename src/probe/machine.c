@@ -1,19 +1,19 @@
 /*
- * The probe `machine`: the machine code of a kernel of probe/timed.h, as the
+ * The probe `machine`: the machine code of a kernel of probe/copies.h, as the
  * assembler made it for the architecture `sm`: two words of 64 bits an
  * instruction, low one first.  Nothing is run.
  */
 #include <string.h>
 
+#include "probe/copies.h"
 #include "probe/run.h"
-#include "probe/timed.h"
 #include "ptx/cubin.h"
 #include "ptx/sass.h"
 
 enum column { COLUMN_SM = 1, COLUMN_LOW, COLUMN_HIGH };
 
 static const struct param params[] = {
-    TIMED_PARAMS{0},
+    COPIES_PARAMS{0},
 };
 
 static const char *const columns[] = {"sm", "low", "high", NULL};
@@ -56,6 +56,6 @@ const struct probe probe_machine = {
     .figure = figure,
     .repeats_least = 1,
     .repeats_most = 1,
-    .kernel = timed_kernel,
+    .kernel = copies_kernel,
     .once = once,
 };

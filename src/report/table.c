@@ -10,7 +10,7 @@
 #include "report/report.h"
 #include "report/writer.h"
 
-enum { NUMBER_WIDTH = 9, NAME_LEAST = 12, LINE_MOST = 256 };
+enum { NUMBER_WIDTH = 9, NAME_LEAST = 18, LINE_MOST = 256 };
 
 struct table {
     const struct writer *writer;

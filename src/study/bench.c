@@ -64,7 +64,7 @@ static struct subject subject_of(const struct bench_wish *wish,
         .machine = row != NULL ? row->machine : NULL,
         .form = wish->form,
         .only_form = true,
-        .swaps = timed_partner(s) != NULL,
+        .swaps = copies_partner(s) != NULL,
         .expands = row != NULL ? row->expands : true,
         .results = row != NULL ? row->results : 1,
         .chained = snippet_chain(s) != NULL || (row != NULL && row->in_order),
@@ -146,7 +146,7 @@ static int complain(struct lab *lab, const struct subject *s, struct error *err)
     struct error ignored;
     char *const text = timing_experiment(s, "isa", 3, s->form, 1, 1);
     if (experiment_parse(text, &e, &ignored) == 0) {
-        timed_complain(&e, lab->info, err);
+        copies_complain(&e, lab->info, err);
         experiment_free(&e);
     }
     free(text);

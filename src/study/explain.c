@@ -66,7 +66,7 @@ static int put_kernel(struct lab *lab, const struct subject *s, unsigned level,
     if (code != 0)
         return code;
     buf_text(out, "kernel\n\n");
-    code = timed_kernel(&e, lab->info, out, err);
+    code = copies_kernel(&e, lab->info, out, err);
     buf_text(out, "\n");
     experiment_free(&e);
     return code;
@@ -85,7 +85,7 @@ static int explain_level(struct lab *lab, const struct subject *s,
     if (timing_code(lab, s, level, 1, &code, err) != 0)
         return err->code;
     buf_printf(out, "\n-O%u: %s copies, %s%s%s\n", level,
-               timed_forms[code.form], verdicts[code.verdict],
+               copies_forms[code.form], verdicts[code.verdict],
                code.verdict == CODE_REFUSED ? ": " : "",
                code.verdict == CODE_REFUSED ? code.why : "");
     buf_text(out, "machine code between the clock reads\n");
@@ -97,7 +97,7 @@ static int explain_level(struct lab *lab, const struct subject *s,
         buf_printf(out,
                    "(long - short) / %d copies, median without first laps: "
                    "%.2f cycles\n\n",
-                   (TIMED_LONG - 1) * timing_copies(s), cost.cycles);
+                   (COPIES_LONG - 1) * timing_copies(s), cost.cycles);
         free(cost.experiment);
         status = put_kernel(lab, s, level, code.form, out, err);
     }

@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/stats.h"
 #include "base/buf.h"
 #include "base/mem.h"
 #include "base/text.h"
@@ -316,6 +317,29 @@ static int ask_row(const struct isa *isa, const struct instruction *row,
     return row->snippet != NULL ? ask_throughput(isa, row, err) : 0;
 }
 
+/* What two clock reads in a row are apart (Arafa 2019, figure 5). */
+static int ask_clock(const struct isa *isa, unsigned level, struct error *err)
+{
+    struct samples samples;
+    char attribute[32], *experiment;
+    snprintf(attribute, sizeof attribute, "overhead.O%u", level);
+    struct finding *const f = lab_finding(isa->lab, "clock", attribute);
+    if (lab_probe(isa->lab, &samples, &experiment, err, "clock level=%u",
+                  level) != 0)
+        return excuse(f, err);
+    const size_t pair = samples_column(&samples, "pair");
+    double *const cycles = xcalloc(samples.rows, sizeof *cycles);
+    for (size_t row = 0; row < samples.rows; row++)
+        cycles[row] = (double)samples_at(&samples, row, pair);
+    finding_set(f, STATUS_MEASURED,
+                value_number(stats_median(cycles, samples.rows)), "cycles");
+    finding_evidence(f, experiment);
+    free(cycles);
+    free(experiment);
+    samples_free(&samples);
+    return 0;
+}
+
 /* Kernels of all rows, compiled on all cores of the host. */
 static void prepare(const struct isa *isa)
 {
@@ -354,6 +378,10 @@ static int run(struct lab *lab, struct error *err)
     for (unsigned level = 0; level < LEVELS; level++)
         isa.top = isa.wish->levels >> level & 1 ? level : isa.top;
     prepare(&isa);
+    for (unsigned level = 0; level < LEVELS; level++)
+        if (isa.wish->pattern_count == 0 && isa.wish->levels >> level & 1 &&
+            ask_clock(&isa, level, err) != 0)
+            return err->code;
     for (const struct instruction *r = instruction_table; r->name != NULL; r++)
         if (wanted(isa.wish, r) && ask_row(&isa, r, err) != 0)
             return err->code;

@@ -8,7 +8,7 @@
 #include "analysis/stats.h"
 #include "base/buf.h"
 #include "base/mem.h"
-#include "probe/timed.h"
+#include "probe/copies.h"
 
 enum { COPIES_USUAL = 16 };
 /* Chains of most of the steps to saturation, whose machine code is read. */
@@ -20,7 +20,7 @@ char *timing_experiment(const struct subject *s, const char *probe,
 {
     struct buf text = {0};
     buf_printf(&text, "%s %s level=%u form=%s chains=%u copies=%d", probe,
-               s->words, level, timed_forms[form], chains, timing_copies(s));
+               s->words, level, copies_forms[form], chains, timing_copies(s));
     if (warps > 0)
         buf_printf(&text, " warps=%u", warps);
     return buf_take(&text);
@@ -46,7 +46,7 @@ struct subject timing_row(const struct instruction *row, char *words,
     snprintf(words, room, "row=%s", row->name);
     if (snippet_parse(row->snippet, &s, &ignored) == 0) {
         subject.chained |= snippet_chain(&s) != NULL;
-        subject.swaps = timed_partner(&s) != NULL;
+        subject.swaps = copies_partner(&s) != NULL;
         snippet_free(&s);
     }
     return subject;
@@ -100,7 +100,7 @@ int timing_copies(const struct subject *s)
 /* By so many copies do the regions differ. */
 static double copies_of(const struct subject *s)
 {
-    return (TIMED_LONG - 1) * timing_copies(s);
+    return (COPIES_LONG - 1) * timing_copies(s);
 }
 
 int timing_latency(struct lab *lab, const struct subject *s, unsigned level,
@@ -281,7 +281,7 @@ void timing_say_code(struct finding *f, const struct code_reading *code)
         [CODE_VERIFIED] = "verified",
         [CODE_REFUSED] = "not verified",
     };
-    finding_protocol(f, "copies", value_text(timed_forms[code->form]));
+    finding_protocol(f, "copies", value_text(copies_forms[code->form]));
     finding_protocol(f, "code", value_text(words[code->verdict]));
     if (code->listing != NULL)
         finding_protocol(f, "machine_code", value_text(code->listing));
@@ -350,12 +350,12 @@ int timing_parallelism(struct lab *lab, const struct subject *s, unsigned level,
         return err->code;
     const enum instruction_form form = code.form;
     code_reading_free(&code);
-    for (unsigned chains = 1; chains <= TIMED_CHAINS_MOST; chains++) {
+    for (unsigned chains = 1; chains <= COPIES_CHAINS_MOST; chains++) {
         char attribute[48];
         struct value list = value_list();
         snprintf(attribute, sizeof attribute, "throughput_by_warps.%u", chains);
         struct finding *const f = lab_finding(lab, component, attribute);
-        for (unsigned warps = 1; warps <= TIMED_WARPS_MOST; warps++) {
+        for (unsigned warps = 1; warps <= COPIES_WARPS_MOST; warps++) {
             struct cost rate;
             if (timing_rate(lab, s, level, form, chains, warps, &rate, err) !=
                 0) {
@@ -364,7 +364,7 @@ int timing_parallelism(struct lab *lab, const struct subject *s, unsigned level,
                 return err->code;
             }
             value_push(&list, value_number(rate.cycles));
-            if (warps == TIMED_WARPS_MOST)
+            if (warps == COPIES_WARPS_MOST)
                 finding_evidence(f, rate.experiment);
             free(rate.experiment);
         }

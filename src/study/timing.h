@@ -7,7 +7,7 @@
 #ifndef SONDE_STUDY_TIMING_H
 #define SONDE_STUDY_TIMING_H
 
-#include "probe/timed.h"
+#include "probe/copies.h"
 #include "ptx/instruction.h"
 #include "ptx/listing.h"
 #include "study/study.h"

@@ -16,16 +16,16 @@
  * With several chains, each has written registers of its own, and copies of
  * the chains take turns.  With several warps all begin after a barrier.
  */
-#ifndef SONDE_PROBE_TIMED_H
-#define SONDE_PROBE_TIMED_H
+#ifndef SONDE_PROBE_COPIES_H
+#define SONDE_PROBE_COPIES_H
 
 #include "probe/probe.h"
 #include "ptx/instruction.h"
 #include "ptx/snippet.h"
 
-enum { TIMED_COPIES_MOST = 1024, TIMED_CHAINS_MOST = 8, TIMED_WARPS_MOST = 32 };
+enum { COPIES_MOST = 1024, COPIES_CHAINS_MOST = 8, COPIES_WARPS_MOST = 32 };
 /* The long region has so many times the copies of the short one. */
-enum { TIMED_LONG = 3 };
+enum { COPIES_LONG = 3 };
 /* Scratch memory of a snippet, B, and what lies on each side of the global
  * one, to see writes that miss it. */
 enum {
@@ -34,7 +34,7 @@ enum {
     SCRATCH_GUARD = 65536
 };
 
-#define TIMED_PARAMS                                                            \
+#define COPIES_PARAMS                                                           \
     {"row", PARAM_TEXT, "", 0, 0, NULL, "instruction of the table"},            \
         {"snippet",                                                             \
          PARAM_TEXT,                                                            \
@@ -63,27 +63,27 @@ enum {
          "plain",                                                               \
          0,                                                                     \
          0,                                                                     \
-         timed_forms,                                                           \
+         copies_forms,                                                          \
          "what keeps copies from being folded"},                                \
         {"chains",                                                              \
          PARAM_NUMBER,                                                          \
          "1",                                                                   \
          1,                                                                     \
-         TIMED_CHAINS_MOST,                                                     \
+         COPIES_CHAINS_MOST,                                                    \
          NULL,                                                                  \
          "independent chains of copies"},                                       \
         {"copies",                                                              \
          PARAM_NUMBER,                                                          \
          "16",                                                                  \
          1,                                                                     \
-         TIMED_COPIES_MOST,                                                     \
+         COPIES_MOST,                                                           \
          NULL,                                                                  \
          "copies of a chain in the short region"},
 
 /* By enum instruction_form. */
-extern const char *const timed_forms[];
+extern const char *const copies_forms[];
 
-struct timed {
+struct copies {
     struct snippet snippet, setup;
     const char *values; /* the experiment's */
     enum instruction_form form;
@@ -93,24 +93,25 @@ struct timed {
 
 /* The first register that is only read and of the kind of the chain's, which
  * FORM_SWAP needs; NULL if there is none. */
-const struct snippet_register *timed_partner(const struct snippet *snippet);
+const struct snippet_register *copies_partner(const struct snippet *snippet);
 
 /* ERR_USAGE for what the words say wrong, ERR_UNSUPPORTED for a form that the
  * snippet cannot have. */
-int timed_read(const struct experiment *e, struct timed *t, struct error *err);
-void timed_free(struct timed *t);
+int copies_read(const struct experiment *e, struct copies *t,
+                struct error *err);
+void copies_free(struct copies *t);
 
 /* The kernel `isa`, of the parameters data, out, scratch, laps. */
-int timed_kernel(const struct experiment *e, const struct device_info *info,
-                 struct buf *ptx, struct error *err);
+int copies_kernel(const struct experiment *e, const struct device_info *info,
+                  struct buf *ptx, struct error *err);
 
 /* Turns the assembler's complaint about a line of the kernel (ERR_PTX, "… line
  * 40 …") into one about the snippet, with its own line and column (ERR_USAGE).
  * One about a line that is not of the snippet stays as it is. */
-int timed_complain(const struct experiment *e, const struct device_info *info,
-                   struct error *err);
+int copies_complain(const struct experiment *e, const struct device_info *info,
+                    struct error *err);
 
 /* What `data` must hold; the caller frees. */
-uint64_t *timed_data(const struct timed *t, size_t *words, struct error *err);
+uint64_t *copies_data(const struct copies *t, size_t *words, struct error *err);
 
 #endif

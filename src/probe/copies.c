@@ -1,4 +1,4 @@
-#include "probe/timed.h"
+#include "probe/copies.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -9,7 +9,7 @@
 #include "base/mem.h"
 #include "ptx/kernel.h"
 
-const char *const timed_forms[] = {
+const char *const copies_forms[] = {
     [FORM_GUARD] = "guard",
     [FORM_SWAP] = "swap",
     [FORM_PLAIN] = "plain",
@@ -26,7 +26,7 @@ enum { VALUE, OTHER, VALUE_WORDS };
 
 /* ---- reading ----------------------------------------------------------- */
 
-const struct snippet_register *timed_partner(const struct snippet *s)
+const struct snippet_register *copies_partner(const struct snippet *s)
 {
     const struct snippet_register *const chain = snippet_chain(s);
     for (size_t i = 0; chain != NULL && i < s->register_count; i++)
@@ -35,23 +35,23 @@ const struct snippet_register *timed_partner(const struct snippet *s)
     return NULL;
 }
 
-static int read_form(const struct experiment *e, struct timed *t,
+static int read_form(const struct experiment *e, struct copies *t,
                      struct error *err)
 {
     const char *const form = experiment_word(e, "form");
-    while (strcmp(timed_forms[t->form], form) != 0)
+    while (strcmp(copies_forms[t->form], form) != 0)
         t->form++;
     t->chain = snippet_chain(&t->snippet);
     if (t->form != FORM_SWAP)
         return 0;
-    t->partner = timed_partner(&t->snippet);
+    t->partner = copies_partner(&t->snippet);
     return t->partner != NULL
                ? 0
                : error_set(err, ERR_UNSUPPORTED,
                            "no operand can change places with the result");
 }
 
-static int read_texts(const struct experiment *e, struct timed *t,
+static int read_texts(const struct experiment *e, struct copies *t,
                       struct error *err)
 {
     const char *text = experiment_word(e, "snippet");
@@ -76,9 +76,9 @@ static int read_texts(const struct experiment *e, struct timed *t,
     return setup[0] != '\0' ? snippet_parse(setup, &t->setup, err) : 0;
 }
 
-int timed_read(const struct experiment *e, struct timed *t, struct error *err)
+int copies_read(const struct experiment *e, struct copies *t, struct error *err)
 {
-    *t = (struct timed){
+    *t = (struct copies){
         .chains = (unsigned)experiment_number(e, "chains"),
         .copies = (unsigned)experiment_number(e, "copies"),
     };
@@ -86,11 +86,11 @@ int timed_read(const struct experiment *e, struct timed *t, struct error *err)
     if (code == 0)
         code = read_form(e, t, err);
     if (code != 0)
-        timed_free(t);
+        copies_free(t);
     return code;
 }
 
-void timed_free(struct timed *t)
+void copies_free(struct copies *t)
 {
     snippet_free(&t->snippet);
     snippet_free(&t->setup);
@@ -99,7 +99,7 @@ void timed_free(struct timed *t)
 /* ---- registers --------------------------------------------------------- */
 
 /* True for those of which each chain has one of its own. */
-static bool is_own(const struct timed *t, const struct snippet_register *r)
+static bool is_own(const struct copies *t, const struct snippet_register *r)
 {
     const struct snippet_register *const main =
         snippet_register(&t->snippet, r->name);
@@ -108,7 +108,7 @@ static bool is_own(const struct timed *t, const struct snippet_register *r)
 
 /* The copy of a chain that is written. */
 struct copy {
-    const struct timed *timed;
+    const struct copies *timed;
     unsigned chain;
     bool swapped;
 };
@@ -128,11 +128,11 @@ static void copy_name(struct buf *out, const struct snippet_register *r,
 
 /* Calls `each` for all registers, those of the setup last, and each chain that
  * has one of its own. */
-typedef void register_act(struct kernel_text *k, const struct timed *t,
+typedef void register_act(struct kernel_text *k, const struct copies *t,
                           const struct snippet_register *r, const char *name,
                           size_t slot);
 
-static void each_chain(struct kernel_text *k, const struct timed *t,
+static void each_chain(struct kernel_text *k, const struct copies *t,
                        const struct snippet_register *r, size_t slot,
                        register_act *act)
 {
@@ -146,12 +146,12 @@ static void each_chain(struct kernel_text *k, const struct timed *t,
 }
 
 /* Words of `data` for a register. */
-static size_t slot_words(const struct timed *t)
+static size_t slot_words(const struct copies *t)
 {
     return (size_t)t->chains * VALUE_WORDS;
 }
 
-static void each_register(struct kernel_text *k, const struct timed *t,
+static void each_register(struct kernel_text *k, const struct copies *t,
                           register_act *act)
 {
     size_t slot = NEVER_WORDS;
@@ -171,7 +171,7 @@ static const char *type_of(const struct snippet_register *r)
     return register_kinds[r->kind].type;
 }
 
-static void declare(struct kernel_text *k, const struct timed *t,
+static void declare(struct kernel_text *k, const struct copies *t,
                     const struct snippet_register *r, const char *name,
                     size_t slot)
 {
@@ -195,7 +195,7 @@ static void load_word(struct kernel_text *k, const struct snippet_register *r,
     kernel_line(k, "setp.ne.u32 %%%s%s, %%word, 0;", name, suffix);
 }
 
-static void load(struct kernel_text *k, const struct timed *t,
+static void load(struct kernel_text *k, const struct copies *t,
                  const struct snippet_register *r, const char *name,
                  size_t slot)
 {
@@ -204,7 +204,7 @@ static void load(struct kernel_text *k, const struct timed *t,
         load_word(k, r, name, "_y", slot + OTHER);
 }
 
-static void keep(struct kernel_text *k, const struct timed *t,
+static void keep(struct kernel_text *k, const struct copies *t,
                  const struct snippet_register *r, const char *name,
                  size_t slot)
 {
@@ -214,7 +214,7 @@ static void keep(struct kernel_text *k, const struct timed *t,
 }
 
 /* Its value, known only once the clock is. */
-static void begin(struct kernel_text *k, const struct timed *t,
+static void begin(struct kernel_text *k, const struct copies *t,
                   const struct snippet_register *r, const char *name,
                   size_t slot)
 {
@@ -229,7 +229,7 @@ static void begin(struct kernel_text *k, const struct timed *t,
 }
 
 /* Adds a result to %sum. */
-static void collect(struct kernel_text *k, const struct timed *t,
+static void collect(struct kernel_text *k, const struct copies *t,
                     const struct snippet_register *r, const char *name,
                     size_t slot)
 {
@@ -254,7 +254,7 @@ static void collect(struct kernel_text *k, const struct timed *t,
 
 /* ---- the kernel -------------------------------------------------------- */
 
-static void opening(struct kernel_text *k, const struct timed *t)
+static void opening(struct kernel_text *k, const struct copies *t)
 {
     kernel_line(k, ".reg .b32 %%word, %%high, %%sum, %%laps, %%never0, "
                    "%%never1, %%now;");
@@ -281,7 +281,7 @@ static void opening(struct kernel_text *k, const struct timed *t)
     each_register(k, t, keep);
 }
 
-static void write_copies(struct kernel_text *k, const struct timed *t,
+static void write_copies(struct kernel_text *k, const struct copies *t,
                          unsigned count)
 {
     static const char *const guards[] = {"%on", "%also"};
@@ -296,7 +296,8 @@ static void write_copies(struct kernel_text *k, const struct timed *t,
 }
 
 /* One region; its two clock reads go to the warp's place in `out`. */
-static void region(struct kernel_text *k, const struct timed *t, unsigned count)
+static void region(struct kernel_text *k, const struct copies *t,
+                   unsigned count)
 {
     kernel_line(k, "bar.sync 0;");
     kernel_line(k, "mov.u64 %%t0, %%clock64;");
@@ -310,10 +311,10 @@ static void region(struct kernel_text *k, const struct timed *t, unsigned count)
     kernel_line(k, "setp.ne.u32 %%done, %%sum, %%never0;");
     kernel_line(k, "@%%done mov.u64 %%t1, %%clock64;");
     kernel_line(k, "st.global.v2.u64 [%%out], {%%t0, %%t1};");
-    kernel_line(k, "add.u64 %%out, %%out, %d;", 16 * TIMED_WARPS_MOST);
+    kernel_line(k, "add.u64 %%out, %%out, %d;", 16 * COPIES_WARPS_MOST);
 }
 
-static void write_kernel(const struct timed *t, const struct device_info *info,
+static void write_kernel(const struct copies *t, const struct device_info *info,
                          struct buf *ptx)
 {
     char variables[64] = "";
@@ -328,21 +329,21 @@ static void write_kernel(const struct timed *t, const struct device_info *info,
     kernel_line(&k, "LAP:");
     kernel_line(&k, ".pragma \"nounroll\";");
     region(&k, t, t->copies);
-    region(&k, t, TIMED_LONG * t->copies);
+    region(&k, t, COPIES_LONG * t->copies);
     kernel_line(&k, "sub.u32 %%laps, %%laps, 1;");
     kernel_line(&k, "setp.ne.u32 %%done, %%laps, 0;");
     kernel_line(&k, "@%%done bra LAP;");
     kernel_end(&k);
 }
 
-int timed_kernel(const struct experiment *e, const struct device_info *info,
-                 struct buf *ptx, struct error *err)
+int copies_kernel(const struct experiment *e, const struct device_info *info,
+                  struct buf *ptx, struct error *err)
 {
-    struct timed t;
-    if (timed_read(e, &t, err) != 0)
+    struct copies t;
+    if (copies_read(e, &t, err) != 0)
         return err->code;
     write_kernel(&t, info, ptx);
-    timed_free(&t);
+    copies_free(&t);
     return 0;
 }
 
@@ -386,7 +387,7 @@ static char *saying(const char *text)
 }
 
 /* True, with the complaint rewritten, if the line is a statement of `s`. */
-static bool blame(const struct timed *t, const struct snippet *s,
+static bool blame(const struct copies *t, const struct snippet *s,
                   const char *whose, const char *line, struct error *err)
 {
     bool found = false;
@@ -407,15 +408,15 @@ static bool blame(const struct timed *t, const struct snippet *s,
     return found;
 }
 
-int timed_complain(const struct experiment *e, const struct device_info *info,
-                   struct error *err)
+int copies_complain(const struct experiment *e, const struct device_info *info,
+                    struct error *err)
 {
     const char *const at = strstr(err->text, "line ");
     const long number = at != NULL ? strtol(at + 5, NULL, 10) : 0;
     struct error ignored;
-    struct timed t;
+    struct copies t;
     struct buf ptx = {0};
-    if (number < 1 || timed_read(e, &t, &ignored) != 0)
+    if (number < 1 || copies_read(e, &t, &ignored) != 0)
         return err->code;
     write_kernel(&t, info, &ptx);
     char *const line = line_of(buf_string(&ptx), number);
@@ -423,7 +424,7 @@ int timed_complain(const struct experiment *e, const struct device_info *info,
         blame(&t, &t.setup, "setup", line, err);
     free(line);
     buf_free(&ptx);
-    timed_free(&t);
+    copies_free(&t);
     return err->code;
 }
 
@@ -479,7 +480,7 @@ static int read_value(const struct snippet_register *r, const char *text,
 }
 
 /* NAME=NUMBER words; those of other registers are not this one's. */
-static int value_of(const struct timed *t, const struct snippet_register *r,
+static int value_of(const struct copies *t, const struct snippet_register *r,
                     uint64_t *value, struct error *err)
 {
     *value = usual_value(r);
@@ -493,7 +494,7 @@ static int value_of(const struct timed *t, const struct snippet_register *r,
     return 0;
 }
 
-static int put_values(const struct timed *t, const struct snippet_register *r,
+static int put_values(const struct copies *t, const struct snippet_register *r,
                       uint64_t *words, struct error *err)
 {
     uint64_t value;
@@ -504,7 +505,7 @@ static int put_values(const struct timed *t, const struct snippet_register *r,
     return 0;
 }
 
-uint64_t *timed_data(const struct timed *t, size_t *words, struct error *err)
+uint64_t *copies_data(const struct copies *t, size_t *words, struct error *err)
 {
     const size_t most = t->snippet.register_count + t->setup.register_count;
     uint64_t *const data =
