@@ -57,16 +57,12 @@ static int read_texts(const struct experiment *e, struct copies *t,
     const char *text = experiment_word(e, "snippet");
     const char *setup = experiment_word(e, "setup");
     const char *const name = experiment_word(e, "row");
-    const struct instruction *const row =
-        name[0] != '\0' ? instruction_find(name) : NULL;
     t->values = experiment_word(e, "values");
-    if (name[0] != '\0' && (row == NULL || row->snippet == NULL))
-        return error_set(err, ERR_USAGE,
-                         "row=%s is no instruction of the table", name);
-    if ((row != NULL) == (text[0] != '\0'))
-        return error_set(err, ERR_USAGE,
-                         "either row or snippet says what is timed");
-    if (row != NULL) {
+    if (text[0] == '\0') {
+        const struct instruction *const row = instruction_find(name);
+        if (row == NULL || row->snippet == NULL)
+            return error_set(err, ERR_USAGE,
+                             "row=%s is no instruction of the table", name);
         text = row->snippet;
         setup = row->setup != NULL ? row->setup : "";
         t->values = row->values != NULL ? row->values : "";

@@ -35,14 +35,14 @@ enum {
 };
 
 #define COPIES_PARAMS                                                           \
-    {"row", PARAM_TEXT, "", 0, 0, NULL, "instruction of the table"},            \
+    {"row", PARAM_TEXT, "add.u32", 0, 0, NULL, "instruction of the table"},     \
         {"snippet",                                                             \
          PARAM_TEXT,                                                            \
          "",                                                                    \
          0,                                                                     \
          0,                                                                     \
          NULL,                                                                  \
-         "instructions, where no row is"},                                      \
+         "instructions instead of a row"},                                      \
         {"setup", PARAM_TEXT, "", 0, 0, NULL, "instructions before the clock"}, \
         {"values",                                                              \
          PARAM_TEXT,                                                            \

@@ -67,6 +67,7 @@ static struct subject subject_of(const struct bench_wish *wish,
         .swaps = copies_partner(s) != NULL,
         .expands = row != NULL ? row->expands : true,
         .results = row != NULL ? row->results : 1,
+        .by_register = snippet_chain(s) != NULL,
         .chained = snippet_chain(s) != NULL || (row != NULL && row->in_order),
     };
 }

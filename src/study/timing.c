@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "analysis/stats.h"
+#include "analysis/timed.h"
 #include "base/buf.h"
 #include "base/mem.h"
 #include "probe/copies.h"
@@ -42,10 +43,12 @@ struct subject timing_row(const struct instruction *row, char *words,
         .copies = row->expands ? COPIES_EXPANDED : 0,
         .results = row->results,
         .chained = row->in_order,
+        .helped = row->helper != NULL,
     };
     snprintf(words, room, "row=%s", row->name);
     if (snippet_parse(row->snippet, &s, &ignored) == 0) {
-        subject.chained |= snippet_chain(&s) != NULL;
+        subject.by_register = snippet_chain(&s) != NULL;
+        subject.chained |= subject.by_register;
         subject.swaps = copies_partner(&s) != NULL;
         snippet_free(&s);
     }
@@ -231,6 +234,48 @@ int timing_listing(struct lab *lab, const struct subject *s, unsigned level,
     return err->code;
 }
 
+/* Regions between clock reads: that of n copies, what lies between, that of
+ * 3n copies. */
+enum { REGION_SHORT = 0, REGION_LONG = 2, CLOCK_READS = 4 };
+
+/* Guarded copies that a select follows cost more than what is timed. */
+static const char *surplus(const struct subject *s, enum instruction_form form,
+                           const struct timed *t)
+{
+    return form == FORM_GUARD && t->others > 0 && !s->expands && !s->helped
+               ? "the guard is no part of the instruction, but one of its own"
+               : NULL;
+}
+
+static void judge(const struct subject *s, const struct listing *l,
+                  unsigned chains, struct code_reading *reading)
+{
+    const struct timed_claim claim = {
+        .shorter = listing_region(l, REGION_SHORT),
+        .longer = listing_region(l, REGION_LONG),
+        .whole = listing_whole(l),
+        .copies = chains * (unsigned)timing_copies(s),
+        .chains = s->by_register ? chains : 0,
+        .expected = s->machine != NULL ? s->machine : "*",
+    };
+    reading->verdict = CODE_REFUSED;
+    if (l->clock_count != CLOCK_READS) {
+        reading->why = xasprintf("%zu clock reads where %d were written",
+                                 l->clock_count, CLOCK_READS);
+        return;
+    }
+    struct timed t = timed_judge(&claim);
+    const char *const more = surplus(s, reading->form, &t);
+    reading->listing = xstrdup(t.expansion);
+    reading->length = t.expected + t.others;
+    if (t.verdict == TIMED_VERIFIED && more == NULL)
+        reading->verdict = CODE_VERIFIED;
+    else
+        reading->why = more != NULL ? xasprintf("%s: %s", more, t.expansion)
+                                    : xstrdup(t.because);
+    timed_free(&t);
+}
+
 static int read_code(struct lab *lab, const struct subject *s, unsigned level,
                      enum instruction_form form, unsigned chains,
                      struct code_reading *reading, struct error *err)
@@ -247,28 +292,40 @@ static int read_code(struct lab *lab, const struct subject *s, unsigned level,
     }
     if (code != 0)
         return code;
+    judge(s, &listing, chains, reading);
     listing_free(&listing);
     return 0;
 }
 
+/* True if the one reading is a better ground for a number than the other. */
+static bool is_better(const struct code_reading *a,
+                      const struct code_reading *b)
+{
+    if (a->verdict == CODE_VERIFIED && b->verdict == CODE_VERIFIED)
+        return a->length < b->length;
+    return a->verdict == CODE_VERIFIED;
+}
+
 int timing_code(struct lab *lab, const struct subject *s, unsigned level,
-                unsigned chains, struct code_reading *reading,
-                struct error *err)
+                unsigned chains, struct code_reading *best, struct error *err)
 {
     enum instruction_form forms[3];
     const size_t count = forms_of(s, level, forms);
-    *reading = (struct code_reading){.verdict = CODE_REFUSED};
+    *best = (struct code_reading){0};
     for (size_t i = 0; i < count; i++) {
         struct code_reading next;
-        if (read_code(lab, s, level, forms[i], chains, &next, err) != 0)
+        if (read_code(lab, s, level, forms[i], chains, &next, err) != 0) {
+            code_reading_free(best);
             return err->code;
-        if (i > 0 && next.verdict != CODE_VERIFIED) {
-            code_reading_free(&next);
-            continue;
         }
-        code_reading_free(reading);
-        *reading = next;
-        if (next.verdict != CODE_REFUSED)
+        if (i == 0 || is_better(&next, best)) {
+            code_reading_free(best);
+            *best = next;
+        } else {
+            code_reading_free(&next);
+        }
+        if (best->verdict == CODE_UNREAD || (best->verdict == CODE_VERIFIED &&
+                                             (best->length == 1 || s->helped)))
             break;
     }
     return 0;

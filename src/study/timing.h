@@ -22,7 +22,9 @@ struct subject {
     bool only_form; /* no other is tried */
     bool swaps;     /* FORM_SWAP can be had */
     bool expands;
-    bool chained; /* copies depend on each other, by registers or in order */
+    bool helped;      /* the chain holds another instruction, too */
+    bool by_register; /* copies depend on each other through a register */
+    bool chained;     /* … or they follow each other in order */
     unsigned copies, results;
 };
 
