@@ -14,14 +14,18 @@
 #include "probe/run.h"
 
 enum column { COLUMN_LAP = 1, COLUMN_SHORT, COLUMN_LONG };
+/* A snippet of the user's may never end. */
+enum { DEADLINE_S = 5 };
 enum { REGIONS = 2, READS = 2, LAPS_MOST = 64 };
 
+/* clang-format off */
 static const struct param params[] = {
     COPIES_PARAMS{"warps",            PARAM_NUMBER, "1", 1, COPIES_WARPS_MOST, NULL,
                   "warps of the block"},
     {"laps",               PARAM_NUMBER, "4", 2, LAPS_MOST, NULL, "laps"},
     {0},
 };
+/* clang-format on */
 
 static const char *const columns[] = {"lap", "short", "long", NULL};
 
@@ -105,10 +109,11 @@ static int launch(struct prober *prober, const struct experiment *e,
     const unsigned warps = (unsigned)experiment_number(e, "warps");
     const struct launch launch = {
         .grid = {1        },
-        .block = {                  32 * warps},
+        .block = {                                   32 * warps},
         .carve_out = CARVE_OUT_DEFAULT,
         .args = { &args[0],   &args[1], &args[2], &args[3]},
         .arg_count = 4,
+        .deadline_s = DEADLINE_S,
     };
     if (prober_kernel(prober, e, "isa", &k, err) != 0)
         return err->code;

@@ -12,9 +12,11 @@
 
 enum column { COLUMN_SM = 1, COLUMN_LOW, COLUMN_HIGH };
 
+/* clang-format off */
 static const struct param params[] = {
     COPIES_PARAMS{0},
 };
+/* clang-format on */
 
 static const char *const columns[] = {"sm", "low", "high", NULL};
 

@@ -77,6 +77,20 @@ static void put_number(const struct finding *f, char *line, int *at)
                     text);
 }
 
+/* Why there is no throughput, unless that was said of the latency. */
+static void put_doubt(const struct table *t, const struct finding *f,
+                      const char *said)
+{
+    if (f == NULL || f->status != STATUS_NOT_MEASURED || f->because == NULL ||
+        (said != NULL && strcmp(said, f->because) == 0))
+        return;
+    page_line(&t->writer->page, &(struct line){.column = t->name_width,
+                                               .label = "    throughput",
+                                               .label_tone = TONE_FAINT,
+                                               .text = f->because,
+                                               .tone = TONE_DOUBT});
+}
+
 static void put_row(struct table *t, const struct cost_row *row)
 {
     char line[LINE_MOST];
@@ -96,6 +110,7 @@ static void put_row(struct table *t, const struct cost_row *row)
         put_line(t, line, TONE_PLAIN, why, TONE_DOUBT);
     else
         put_line(t, line, TONE_PLAIN, code != NULL ? code : "", TONE_FAINT);
+    put_doubt(t, row->throughput, why);
 }
 
 static void put_notes(const struct table *t)

@@ -101,26 +101,37 @@ static int ask_level(struct lab *lab, const struct subject *s, unsigned level,
     }
     timing_say_code(f, &code);
     code_reading_free(&code);
-    return status;
+    return status == 0 ? 0 : timing_excuse(f, err);
 }
 
-static int ask_throughput(struct lab *lab, const struct bench_wish *wish,
-                          const struct subject *s, unsigned level,
-                          struct error *err)
+/* With just so many chains and warps, of which what is not given is one chain
+ * and all warps. */
+static int ask_rate(struct lab *lab, const struct subject *s, unsigned level,
+                    struct finding *f, struct error *err)
 {
-    const unsigned chains = wish->chains > 0 ? wish->chains : 1;
-    const unsigned warps = wish->warps > 0 ? wish->warps : 32;
-    struct saturation found = {.chains = chains, .warps = warps};
-    if (wish->chains == 0 && wish->warps == 0)
-        return timing_ask_throughput(
-            lab, s, level, lab_finding(lab, "bench", "throughput"), err);
-    found.reached = true; /* what was asked for */
-    if (timing_rate(lab, s, level, wish->form, chains, warps, &found.rate,
-                    err) != 0)
+    const struct bench_wish *const wish = lab->bench;
+    struct saturation found = {
+        .chains = wish->chains > 0 ? wish->chains : 1,
+        .warps = wish->warps > 0 ? wish->warps : COPIES_WARPS_MOST,
+        .reached = true,
+    };
+    if (timing_rate(lab, s, level, wish->form, found.chains, found.warps,
+                    &found.rate, err) != 0)
         return err->code;
-    timing_say_rate(lab_finding(lab, "bench", "throughput"), &found);
+    timing_say_rate(f, &found);
     free(found.rate.experiment);
     return 0;
+}
+
+static int ask_throughput(struct lab *lab, const struct subject *s,
+                          unsigned level, struct error *err)
+{
+    const struct bench_wish *const wish = lab->bench;
+    struct finding *const f = lab_finding(lab, "bench", "throughput");
+    const int status = wish->chains == 0 && wish->warps == 0
+                           ? timing_ask_throughput(lab, s, level, f, err)
+                           : ask_rate(lab, s, level, f, err);
+    return status == 0 ? 0 : timing_excuse(f, err);
 }
 
 static int ask(struct lab *lab, const struct subject *s, struct error *err)
@@ -134,7 +145,7 @@ static int ask(struct lab *lab, const struct subject *s, struct error *err)
         if (ask_level(lab, s, level, err) != 0)
             return err->code;
     }
-    if (ask_throughput(lab, wish, s, top, err) != 0)
+    if (ask_throughput(lab, s, top, err) != 0)
         return err->code;
     return wish->parallelism ? timing_parallelism(lab, s, top, "bench", err)
                              : 0;

@@ -84,6 +84,9 @@ int timing_throughput(struct lab *lab, const struct subject *subject,
                       unsigned level, enum instruction_form form,
                       struct saturation *saturation, struct error *err);
 
+/* The error as a finding that was not measured, and 0; a device that failed, or
+ * does not take the kernel, is not excused. */
+int timing_excuse(struct finding *finding, struct error *err);
 /* Says of a finding what its machine code is; takes the experiment as evidence.
  */
 void timing_say_code(struct finding *finding, const struct code_reading *code);
