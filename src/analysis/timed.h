@@ -43,10 +43,14 @@ struct timed {
     enum timed_verdict verdict;
     /* Of one copy; 0 where there is no whole number. */
     unsigned expected, others;
+    /* Machine instructions that the longer region has too many or too few for
+     * whole numbers; few, where the verdict is that of a whole number. */
+    unsigned missed;
     bool chain_read; /* false: what waits for what could not be read */
     char *expansion; /* of one copy, "IADD3 SEL"; "" if it is not whole */
     char *frame;     /* of both regions, "ISETP×3 NOP" */
-    char *because;   /* why it is not verified, or the chain not read; "" */
+    char *because;   /* why it is not verified, or the chain not read, or what
+                        of an expansion does not wait; "" */
 };
 
 /* Judges; the caller frees the verdict's texts with timed_free. */

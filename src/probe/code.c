@@ -26,7 +26,6 @@
 
 #include "base/mem.h"
 #include "probe/run.h"
-#include "ptx/cubin.h"
 #include "ptx/kernel.h"
 #include "ptx/machine.h"
 
@@ -105,10 +104,9 @@ static int check(const struct code *c, const struct device_info *info,
 {
     const int64_t sms = info->value[PROPERTY_SMS];
     const uint64_t end = c->rivals ? c->rival_sm + c->rival_sms : 0;
-    if ((c->block | c->first) % MACHINE_BYTES != 0)
+    if ((c->block | c->first) % SASS_BYTES != 0)
         return error_set(err, ERR_USAGE,
-                         "block and from must be multiples of %d",
-                         MACHINE_BYTES);
+                         "block and from must be multiples of %d", SASS_BYTES);
     if (c->blocks < 3)
         return error_set(err, ERR_USAGE,
                          "total leaves no room for three blocks");
@@ -260,7 +258,7 @@ static void lap_head(struct kernel_text *k, const struct code *c, unsigned copy)
     if (c->constants > 0)
         load_constants(k, c, copy);
     if (c->flush > 0) {
-        multiply_adds(k->out, c, c->flush / MACHINE_BYTES);
+        multiply_adds(k->out, c, c->flush / SASS_BYTES);
         kernel_note(k, "a branch, which is never taken: no instruction is "
                        "moved over it and the clock read");
         kernel_line(k, "setp.eq.u32 %%p, %%left, 0xffffffff;");
@@ -283,8 +281,8 @@ static void blocks(struct kernel_text *k, const struct code *c, unsigned copy)
 {
     struct buf first = {0}, body = {0};
     /* Two instructions of a block are its comparison and its branch. */
-    multiply_adds(&first, c, c->first / MACHINE_BYTES - 2);
-    multiply_adds(&body, c, c->block / MACHINE_BYTES - 2);
+    multiply_adds(&first, c, c->first / SASS_BYTES - 2);
+    multiply_adds(&body, c, c->block / SASS_BYTES - 2);
     kernel_line(k, "CODE%u:", copy);
     for (uint64_t i = 0; i < c->blocks; i++)
         block(k, i, i == 0 ? &first : &body, copy);
@@ -364,18 +362,21 @@ static struct place place_of(struct prober *prober, const struct experiment *e,
 {
     const void *file;
     size_t length;
-    struct cubin cubin;
+    struct listing listing;
     struct machine_loop loop;
     struct error none;
     if (prober_code(prober, e, &file, &length, &none) != 0)
         return placed(
             c,
-            MACHINE_BYTES * instructions_before(ptx, c->flush > 0 ? "\nTIMED0:"
-                                                                  : "\nLAP0:"),
-            MACHINE_BYTES * instructions_before(ptx, "\nCODE0:") + c->first);
-    if (cubin_read(file, length, "code", &cubin, &none) != 0 ||
-        !machine_find_loop(cubin.text, cubin.bytes, c->flush > 0 ? 2 : 1,
-                           c->block, c->blocks, &loop))
+            SASS_BYTES * instructions_before(ptx, c->flush > 0 ? "\nTIMED0:"
+                                                               : "\nLAP0:"),
+            SASS_BYTES * instructions_before(ptx, "\nCODE0:") + c->first);
+    if (listing_read(file, length, "code", &listing, &none) != 0)
+        return (struct place){-1, -1};
+    const bool found = machine_find_loop(&listing, c->flush > 0 ? 2 : 1,
+                                         c->block, c->blocks, &loop);
+    listing_free(&listing);
+    if (!found)
         return (struct place){-1, -1};
     return placed(c, loop.start, loop.first);
 }

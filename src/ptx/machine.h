@@ -1,18 +1,14 @@
 /*
- * Machine code, as far as a probe must know it: where in a kernel's code a
- * loop of equal blocks came to lie.  The assembler chooses; this looks.
- *
- * Instructions of 16 bytes (since Volta) are told apart by their low 12 bits,
- * the opcode.  Older encodings are not known.
+ * Where in a kernel's machine code a loop of equal blocks came to lie.  The
+ * assembler chooses; this looks.
  */
 #ifndef SONDE_PTX_MACHINE_H
 #define SONDE_PTX_MACHINE_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
-enum { MACHINE_BYTES = 16 }; /* of an instruction */
+#include "ptx/listing.h"
 
 struct machine_loop {
     uint64_t start; /* of the clock read that begins it, B from the text */
@@ -25,7 +21,7 @@ struct machine_loop {
  * have `block` bytes.  False if there is none such: the assembler made
  * something else of it.
  */
-bool machine_find_loop(const unsigned char *text, size_t bytes, unsigned clock,
+bool machine_find_loop(const struct listing *code, unsigned clock,
                        uint64_t block, uint64_t blocks,
                        struct machine_loop *loop);
 
