@@ -253,16 +253,42 @@ static const char *surplus(const struct subject *s, enum instruction_form form,
                : NULL;
 }
 
+/* Where nobody says which instruction is expected: one, of those that are
+ * there, with which it all comes a whole number of times for each copy. */
+static struct timed judge_any(struct timed_claim *claim)
+{
+    struct tally tally = span_tally(claim->longer);
+    struct timed best = {0};
+    for (size_t i = 0; i < tally.count; i++) {
+        claim->expected = tally.rows[i].form;
+        struct timed next = timed_judge(claim);
+        if (i > 0 && next.verdict != TIMED_VERIFIED) {
+            timed_free(&next);
+            continue;
+        }
+        timed_free(&best);
+        best = next;
+        if (best.verdict == TIMED_VERIFIED)
+            break;
+    }
+    if (tally.count == 0) {
+        claim->expected = "*";
+        best = timed_judge(claim);
+    }
+    tally_free(&tally);
+    return best;
+}
+
 static void judge(const struct subject *s, const struct listing *l,
                   unsigned chains, struct code_reading *reading)
 {
-    const struct timed_claim claim = {
+    struct timed_claim claim = {
         .shorter = listing_region(l, REGION_SHORT),
         .longer = listing_region(l, REGION_LONG),
         .whole = listing_whole(l),
         .copies = chains * (unsigned)timing_copies(s),
         .chains = s->by_register ? chains : 0,
-        .expected = s->machine != NULL ? s->machine : "*",
+        .expected = s->machine,
     };
     reading->verdict = CODE_REFUSED;
     if (l->clock_count != CLOCK_READS) {
@@ -270,7 +296,8 @@ static void judge(const struct subject *s, const struct listing *l,
                                  l->clock_count, CLOCK_READS);
         return;
     }
-    struct timed t = timed_judge(&claim);
+    struct timed t =
+        s->machine != NULL ? timed_judge(&claim) : judge_any(&claim);
     const char *const more = surplus(s, reading->form, &t);
     reading->listing = xstrdup(t.expansion);
     reading->length = t.expected + t.others;
