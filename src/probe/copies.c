@@ -256,7 +256,7 @@ static void opening(struct kernel_text *k, const struct copies *t)
                    "%%never1, %%now;");
     kernel_line(k, ".reg .b64 %%data, %%out, %%t0, %%t1, %%rd_shared, "
                    "%%rd_global;");
-    kernel_line(k, ".reg .pred %%on, %%also, %%done;");
+    kernel_line(k, ".reg .pred %%on, %%also, %%done, %%go, %%true;");
     each_register(k, t, declare);
     kernel_line(k, "ld.param.u64 %%data, [data];");
     kernel_line(k, "ld.param.u64 %%out, [out];");
@@ -295,8 +295,9 @@ static void write_copies(struct kernel_text *k, const struct copies *t,
 static void region(struct kernel_text *k, const struct copies *t,
                    unsigned count)
 {
-    kernel_line(k, "bar.sync 0;");
-    kernel_line(k, "mov.u64 %%t0, %%clock64;");
+    kernel_note(k, "a barrier alone would not hold the clock read back");
+    kernel_line(k, "bar.red.or.pred %%go, 0, %%true;");
+    kernel_line(k, "@%%go mov.u64 %%t0, %%clock64;");
     kernel_line(k, "cvt.u32.u64 %%now, %%t0;");
     kernel_line(k, "setp.ne.u32 %%on, %%now, %%never0;");
     kernel_line(k, "setp.ne.u32 %%also, %%now, %%never1;");
@@ -321,6 +322,8 @@ static void write_kernel(const struct copies *t, const struct device_info *info,
     kernel_begin(&k, ptx, info->cc_major, info->cc_minor, variables, "isa",
                  "data out scratch laps");
     opening(&k, t);
+    kernel_line(&k, "setp.ne.u32 %%true, %%never0, 0;");
+    kernel_line(&k, "mov.u64 %%t0, 0;");
     kernel_line(&k, "mov.u64 %%t1, 0;");
     kernel_line(&k, "LAP:");
     kernel_line(&k, ".pragma \"nounroll\";");

@@ -14,7 +14,10 @@
  * the results.
  *
  * With several chains, each has written registers of its own, and copies of
- * the chains take turns.  With several warps all begin after a barrier.
+ * the chains take turns.  With several warps all begin after a barrier, whose
+ * result guards the clock read: on Hopper a warp goes on to what does not need
+ * the barrier before the others have come (BAR.SYNC.DEFER_BLOCKING), and one
+ * that is behind reads the clock when others are already done.
  */
 #ifndef SONDE_PROBE_COPIES_H
 #define SONDE_PROBE_COPIES_H

@@ -3,7 +3,7 @@
  *
  * One block on one SM runs the kernel of probe/copies.h.  A row a lap: cycles
  * of the region with `copies` copies in each of the chains, and of the one
- * with three times as many, from the last warp's beginning to the last one's
+ * with three times as many, from the first warp's beginning to the last one's
  * end.  The first lap finds its code not yet cached.
  */
 #include <stdlib.h>
@@ -35,15 +35,12 @@ static const uint64_t *reads_of(const uint64_t *out, size_t lap, size_t region)
     return out + (lap * REGIONS + region) * COPIES_WARPS_MOST * READS;
 }
 
-/* The barrier before a region may let a warp go on to its clock read before
- * the others have come (BAR.SYNC.DEFER_BLOCKING); so the last to read it says
- * when they began. */
 static int64_t elapsed(const uint64_t *reads, unsigned warps)
 {
     uint64_t begun = reads[0], ended = reads[1];
     for (unsigned w = 1; w < warps; w++) {
         const uint64_t *const own = reads + w * READS;
-        begun = own[0] > begun ? own[0] : begun;
+        begun = own[0] < begun ? own[0] : begun;
         ended = own[1] > ended ? own[1] : ended;
     }
     return (int64_t)(ended - begun);
@@ -102,19 +99,26 @@ static int check_scratch(struct prober *prober, uint64_t scratch,
     return code;
 }
 
+enum argument {
+    ARGUMENT_DATA,
+    ARGUMENT_OUT,
+    ARGUMENT_SCRATCH,
+    ARGUMENT_LAPS,
+    ARGUMENTS
+};
+
 static int launch(struct prober *prober, const struct experiment *e,
                   const uint64_t *args, struct error *err)
 {
     struct kernel *k;
-    const unsigned warps = (unsigned)experiment_number(e, "warps");
-    const struct launch launch = {
-        .grid = {1        },
-        .block = {                                   32 * warps},
+    struct launch launch = {
+        .block = {32 * (unsigned)experiment_number(e, "warps")},
         .carve_out = CARVE_OUT_DEFAULT,
-        .args = { &args[0],   &args[1], &args[2], &args[3]},
-        .arg_count = 4,
+        .arg_count = ARGUMENTS,
         .deadline_s = DEADLINE_S,
     };
+    for (size_t i = 0; i < ARGUMENTS; i++)
+        launch.args[i] = &args[i];
     if (prober_kernel(prober, e, "isa", &k, err) != 0)
         return err->code;
     return device_launch(prober_device(prober), k, &launch, err);
@@ -127,27 +131,31 @@ static int run(struct prober *prober, const struct experiment *e,
     const size_t laps = experiment_number(e, "laps");
     const size_t bytes = laps * REGIONS * COPIES_WARPS_MOST * READS * 8;
     const bool scratch = t->snippet.global || t->setup.global;
-    uint64_t args[4] = {[3] = laps};
+    uint64_t args[ARGUMENTS] = {[ARGUMENT_LAPS] = laps};
     size_t words;
     uint64_t *const data = copies_data(t, &words, err);
     if (data == NULL)
         return err->code;
     uint64_t *const out = xcalloc(1, bytes);
     struct device *const device = prober_device(prober);
-    int code = prober_buffer(prober, BUFFER_JOBS, 8 * words, &args[0], err);
+    int code = prober_buffer(prober, BUFFER_JOBS, 8 * words,
+                             &args[ARGUMENT_DATA], err);
     if (code == 0)
-        code = prober_buffer(prober, BUFFER_OUT, bytes, &args[1], err);
+        code =
+            prober_buffer(prober, BUFFER_OUT, bytes, &args[ARGUMENT_OUT], err);
     if (code == 0 && scratch)
-        code = fill_scratch(prober, &args[2], err);
-    args[2] += scratch ? SCRATCH_GUARD : 0;
+        code = fill_scratch(prober, &args[ARGUMENT_SCRATCH], err);
+    args[ARGUMENT_SCRATCH] += scratch ? SCRATCH_GUARD : 0;
     if (code == 0)
-        code = device_copy_in(device, args[0], data, 8 * words, err);
+        code =
+            device_copy_in(device, args[ARGUMENT_DATA], data, 8 * words, err);
     if (code == 0)
         code = launch(prober, e, args, err);
     if (code == 0)
-        code = device_copy_out(device, out, args[1], bytes, err);
+        code = device_copy_out(device, out, args[ARGUMENT_OUT], bytes, err);
     if (code == 0 && scratch)
-        code = check_scratch(prober, args[2] - SCRATCH_GUARD, err);
+        code =
+            check_scratch(prober, args[ARGUMENT_SCRATCH] - SCRATCH_GUARD, err);
     if (code == 0)
         add_rows(out, laps, (unsigned)experiment_number(e, "warps"), samples);
     free(out);

@@ -340,33 +340,39 @@ static int ask_clock(const struct isa *isa, unsigned level, struct error *err)
     return 0;
 }
 
+enum stage { STAGE_FIRST, STAGE_OTHERS, STAGE_RATE, STAGES };
+
+static void prepare_row(const struct isa *isa, const struct instruction *row,
+                        enum stage stage, struct timing_texts *texts)
+{
+    char words[96];
+    struct subject s = timing_row(row, words, sizeof words);
+    for (unsigned level = 0; level < LEVELS; level++) {
+        if ((isa->wish->levels >> level & 1) == 0)
+            continue;
+        if (stage == STAGE_FIRST)
+            timing_first_form(&s, level, texts);
+        else if (stage == STAGE_OTHERS)
+            timing_other_forms(isa->lab, &s, level, texts);
+    }
+    if (stage == STAGE_RATE && !row->latency_only)
+        timing_rate_forms(isa->lab, &s, isa->top, texts);
+}
+
 /* Kernels of all rows, compiled on all cores of the host. */
 static void prepare(const struct isa *isa)
 {
-    char **texts = NULL;
-    size_t count = 0;
-    for (const struct instruction *r = instruction_table; r->name != NULL;
-         r++) {
-        char words[96];
-        char *const why = lacking(r, isa->lab->info);
-        const bool asked =
-            wanted(isa->wish, r) && r->snippet != NULL && why == NULL;
-        free(why);
-        if (!asked)
-            continue;
-        const struct subject s = timing_row(r, words, sizeof words);
-        texts = xreallocarray(texts, count + LEVELS + 2, sizeof *texts);
-        for (unsigned level = 0; level < LEVELS; level++)
-            if (isa->wish->levels >> level & 1)
-                texts[count++] = timing_experiment(
-                    &s, "isa", level, level == 0 ? FORM_PLAIN : s.form, 1, 1);
-        texts[count++] = timing_experiment(
-            &s, "isa", isa->top, isa->top == 0 ? FORM_PLAIN : s.form, 4, 1);
+    struct timing_texts texts = {0};
+    for (enum stage stage = 0; stage < STAGES; stage++) {
+        for (const struct instruction *r = instruction_table; r->name != NULL;
+             r++) {
+            char *const why = lacking(r, isa->lab->info);
+            if (why == NULL && wanted(isa->wish, r) && r->snippet != NULL)
+                prepare_row(isa, r, stage, &texts);
+            free(why);
+        }
+        timing_prepare(isa->lab, &texts);
     }
-    prober_prepare(isa->lab->prober, (const char *const *)texts, count);
-    for (size_t i = 0; i < count; i++)
-        free(texts[i]);
-    free(texts);
 }
 
 static int run(struct lab *lab, struct error *err)

@@ -27,7 +27,7 @@ char *timing_experiment(const struct subject *s, const char *probe,
     return buf_take(&text);
 }
 
-enum { COPIES_EXPANDED = 8 };
+enum { COPIES_EXPANDED = 8, COPIES_OF_RATE = 2 };
 
 struct subject timing_row(const struct instruction *row, char *words,
                           size_t room)
@@ -143,8 +143,8 @@ int timing_rate(struct lab *lab, const struct subject *s, unsigned level,
     return err->code;
 }
 
-/* Steps up, until one changes less than this. */
-static const struct {
+/* Steps up, until one with more of both changes less than this. */
+static const struct step {
     unsigned chains, warps;
 } steps[] = {
     {1,              32},
@@ -155,6 +155,26 @@ static const struct {
 };
 static const double grown = 1.01;
 
+static bool is_larger(const struct step *a, const struct saturation *b)
+{
+    return a->chains * a->warps > b->chains * b->warps;
+}
+
+/* Keeps the better one of two; takes the step's experiment. */
+static void keep_better(struct saturation *best, const struct cost *rate,
+                        const struct step *step)
+{
+    if (rate->cycles <= best->rate.cycles) {
+        free(rate->experiment);
+        return;
+    }
+    free(best->rate.experiment);
+    *best = (struct saturation){.rate = *rate,
+                                .chains = step->chains,
+                                .warps = step->warps,
+                                .reached = best->reached};
+}
+
 int timing_throughput(struct lab *lab, const struct subject *s, unsigned level,
                       enum instruction_form form, struct saturation *best,
                       struct error *err)
@@ -162,22 +182,24 @@ int timing_throughput(struct lab *lab, const struct subject *s, unsigned level,
     *best = (struct saturation){0};
     for (size_t i = 0; i < COUNT_OF(steps) && !best->reached; i++) {
         struct cost rate;
-        if (timing_rate(lab, s, level, form, steps[i].chains, steps[i].warps,
-                        &rate, err) != 0) {
-            free(best->rate.experiment);
-            return err->code;
-        }
-        best->reached = i > 1 && rate.cycles < grown * best->rate.cycles;
-        if (rate.cycles <= best->rate.cycles) {
-            free(rate.experiment);
+        const int status = timing_rate(lab, s, level, form, steps[i].chains,
+                                       steps[i].warps, &rate, err);
+        /* So many warps may need more registers than there are. */
+        if (status == ERR_UNSUPPORTED && best->rate.experiment != NULL)
+            break;
+        if (status == ERR_UNSUPPORTED)
             continue;
+        if (status != 0) {
+            free(best->rate.experiment);
+            return status;
         }
-        free(best->rate.experiment);
-        *best = (struct saturation){.rate = rate,
-                                    .chains = steps[i].chains,
-                                    .warps = steps[i].warps,
-                                    .reached = best->reached};
+        best->reached = i > 0 && is_larger(&steps[i], best) &&
+                        rate.cycles < grown * best->rate.cycles;
+        keep_better(best, &rate, &steps[i]);
     }
+    if (best->rate.experiment == NULL)
+        return err->code;
+    *err = (struct error){0};
     return 0;
 }
 
@@ -191,9 +213,11 @@ void code_reading_free(struct code_reading *r)
     *r = (struct code_reading){0};
 }
 
+enum { FORMS = 3 };
+
 /* The forms in which copies are tried: at level 0 nothing is folded. */
 static size_t forms_of(const struct subject *s, unsigned level,
-                       enum instruction_form forms[3])
+                       enum instruction_form forms[FORMS])
 {
     static const enum instruction_form all[] = {FORM_GUARD, FORM_SWAP,
                                                 FORM_PLAIN};
@@ -339,10 +363,18 @@ static bool is_better(const struct code_reading *a,
     return a->verdict == CODE_VERIFIED;
 }
 
+/* True if no other form needs to be looked at. */
+static bool settles(const struct subject *s, const struct code_reading *r)
+{
+    return r->verdict == CODE_UNREAD ||
+           (r->verdict == CODE_VERIFIED &&
+            (r->length == 1 || s->helped || s->expands));
+}
+
 int timing_code(struct lab *lab, const struct subject *s, unsigned level,
                 unsigned chains, struct code_reading *best, struct error *err)
 {
-    enum instruction_form forms[3];
+    enum instruction_form forms[FORMS];
     const size_t count = forms_of(s, level, forms);
     *best = (struct code_reading){0};
     for (size_t i = 0; i < count; i++) {
@@ -421,9 +453,20 @@ void timing_say_rate(struct finding *f, const struct saturation *s)
         finding_protocol(f, "pipe", value_number(pipe));
 }
 
-int timing_ask_throughput(struct lab *lab, const struct subject *s,
+/* For a throughput: fewer copies of what is long, since the chains multiply
+ * the code, which must fit the instruction caches. */
+static struct subject timing_of_rate(const struct subject *s)
+{
+    struct subject rate = *s;
+    if (rate.expands)
+        rate.copies = COPIES_OF_RATE;
+    return rate;
+}
+
+int timing_ask_throughput(struct lab *lab, const struct subject *of,
                           unsigned level, struct finding *f, struct error *err)
 {
+    const struct subject rate = timing_of_rate(of), *const s = &rate;
     struct code_reading code;
     struct saturation found;
     if (timing_code(lab, s, level, STEPPED_CHAINS, &code, err) != 0)
@@ -471,4 +514,59 @@ int timing_parallelism(struct lab *lab, const struct subject *s, unsigned level,
         finding_set(f, STATUS_MEASURED, list, "/clk/SM");
     }
     return 0;
+}
+
+/* ---- kernels compiled beforehand ----------------------------------------- */
+
+static void add_text(struct timing_texts *texts, char *text)
+{
+    texts->at = xreallocarray(texts->at, texts->count + 1, sizeof *texts->at);
+    texts->at[texts->count++] = text;
+}
+
+void timing_prepare(struct lab *lab, struct timing_texts *texts)
+{
+    prober_prepare(lab->prober, (const char *const *)texts->at, texts->count);
+    for (size_t i = 0; i < texts->count; i++)
+        free(texts->at[i]);
+    free(texts->at);
+    *texts = (struct timing_texts){0};
+}
+
+void timing_first_form(const struct subject *s, unsigned level,
+                       struct timing_texts *texts)
+{
+    enum instruction_form forms[FORMS];
+    forms_of(s, level, forms);
+    add_text(texts, timing_experiment(s, "isa", level, forms[0], 1, 1));
+}
+
+void timing_other_forms(struct lab *lab, const struct subject *s,
+                        unsigned level, struct timing_texts *texts)
+{
+    enum instruction_form forms[FORMS];
+    struct code_reading first;
+    struct error ignored;
+    const size_t count = forms_of(s, level, forms);
+    if (count == 1 ||
+        read_code(lab, s, level, forms[0], 1, &first, &ignored) != 0)
+        return;
+    if (!settles(s, &first))
+        for (size_t i = 1; i < count; i++)
+            add_text(texts, timing_experiment(s, "isa", level, forms[i], 1, 1));
+    code_reading_free(&first);
+}
+
+void timing_rate_forms(struct lab *lab, const struct subject *s, unsigned level,
+                       struct timing_texts *texts)
+{
+    struct code_reading code;
+    struct error ignored;
+    if (timing_code(lab, s, level, 1, &code, &ignored) != 0)
+        return;
+    const struct subject rate = timing_of_rate(s);
+    if (code.verdict != CODE_REFUSED)
+        add_text(texts, timing_experiment(&rate, "isa", level, code.form,
+                                          STEPPED_CHAINS, 1));
+    code_reading_free(&code);
 }

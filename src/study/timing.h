@@ -100,6 +100,25 @@ int timing_parallelism(struct lab *lab, const struct subject *subject,
                        unsigned level, const char *component,
                        struct error *err);
 
+/*
+ * Kernels compile on all cores of the host when many are asked for at once,
+ * and which form a copy has in the end shows only when the first is compiled.
+ * So a table of subjects goes through three stages, each of which adds its
+ * experiments for all of them and then prepares.
+ */
+struct timing_texts {
+    char **at;
+    size_t count;
+};
+void timing_first_form(const struct subject *subject, unsigned level,
+                       struct timing_texts *texts);
+void timing_other_forms(struct lab *lab, const struct subject *subject,
+                        unsigned level, struct timing_texts *texts);
+void timing_rate_forms(struct lab *lab, const struct subject *subject,
+                       unsigned level, struct timing_texts *texts);
+/* Compiles them, and empties the list. */
+void timing_prepare(struct lab *lab, struct timing_texts *texts);
+
 /* Experiments of a subject, to have their kernels compiled beforehand; the
  * caller frees each. */
 char *timing_experiment(const struct subject *subject, const char *probe,

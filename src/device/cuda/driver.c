@@ -89,6 +89,7 @@ static enum error_code code_for(int result)
         return ERR_NO_DEVICE;
     case CUDA_NOT_SUPPORTED:
     case CUDA_INVALID_CLUSTER_SIZE:
+    case CUDA_OUT_OF_RESOURCES:
         return ERR_UNSUPPORTED;
     default:
         return ERR_DEVICE;
