@@ -13,9 +13,9 @@
 #include "base/mem.h"
 #include "base/rng.h"
 #include "device/sim/profile.h"
-#include "device/sim/shipped.h"
 #include "sonde.h"
 #include "testing.h"
+#include "truth/truth.h"
 
 static const char *const components[] = {"icache_l0", "icache_l1",
                                          "icache_l15"};
@@ -81,7 +81,7 @@ static size_t compare(const struct sonde *s, const struct profile *p,
 
 START_TEST(shipped_profiles_are_recovered)
 {
-    const char *const name = shipped_profiles[_i].name;
+    const char *const name = truth_gpus[_i];
     struct profile *profile;
     struct error err;
     size_t asked;
@@ -190,19 +190,11 @@ START_TEST(nothing_measured_of_random_hierarchies_is_wrong)
 }
 END_TEST
 
-static int profile_count(void)
-{
-    int count = 0;
-    while (shipped_profiles[count].name != NULL)
-        count++;
-    return count;
-}
-
 Suite *suite_truth_icache(void)
 {
     TCase *t;
     Suite *const suite = suite_of("truth_icache", 60, &t);
-    tcase_add_loop_test(t, shipped_profiles_are_recovered, 0, profile_count());
+    tcase_add_loop_test(t, shipped_profiles_are_recovered, 0, TRUTH_GPUS);
     tcase_add_test(t, constants_beyond_a_module_are_measured_by_code);
     tcase_add_loop_test(t, nothing_measured_of_random_hierarchies_is_wrong, 1,
                         6);

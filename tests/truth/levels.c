@@ -1,27 +1,18 @@
 /*
- * The studies of the memory hierarchy on every shipped profile, with its noise
+ * The studies of the memory hierarchy on the shipped profiles, with their noise
  * on: each must find what the profile says.  SEEDS says with how many seeds.
  */
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "device/sim/shipped.h"
 #include "testing.h"
 #include "truth/truth.h"
-
-static int profile_count(void)
-{
-    int count = 0;
-    while (shipped_profiles[count].name != NULL)
-        count++;
-    return count;
-}
 
 /* The GPUs take turns, so that the first seed of all comes first. */
 START_TEST(studies_find_what_the_profile_says)
 {
-    const char *const name = shipped_profiles[_i % profile_count()].name;
-    const uint64_t seed = 1 + (uint64_t)(_i / profile_count());
+    const char *const name = truth_gpus[_i % TRUTH_GPUS];
+    const uint64_t seed = 1 + (uint64_t)(_i / TRUTH_GPUS);
     struct profile *profile;
     struct truths truths;
     struct error err;
@@ -43,7 +34,7 @@ static Suite *half(const char *name, int which)
 {
     TCase *t;
     Suite *const suite = suite_of(name, 240, &t);
-    const int all = profile_count() * (int)testing_seeds();
+    const int all = TRUTH_GPUS * (int)testing_seeds();
     tcase_add_loop_test(t, studies_find_what_the_profile_says, which * all / 2,
                         (which + 1) * all / 2);
     return suite;

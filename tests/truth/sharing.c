@@ -14,9 +14,9 @@
 #include "base/mem.h"
 #include "base/rng.h"
 #include "device/sim/profile.h"
-#include "device/sim/shipped.h"
 #include "sonde.h"
 #include "testing.h"
+#include "truth/truth.h"
 
 enum { DRAWN = 12, WARPS = 16, KINDS = 5 };
 
@@ -315,18 +315,9 @@ static char *draw_gpu(uint64_t seed)
     return buf_take(&out);
 }
 
-static int shipped(void)
-{
-    int count = 0;
-    while (shipped_profiles[count].name != NULL)
-        count++;
-    return count;
-}
-
 START_TEST(shipped_gpus_are_found_to_share_as_they_do)
 {
-    expect_truth(shipped_profiles[_i % shipped()].name,
-                 1 + (uint64_t)(_i / shipped()));
+    expect_truth(truth_gpus[_i % TRUTH_GPUS], 1 + (uint64_t)(_i / TRUTH_GPUS));
 }
 END_TEST
 
@@ -351,7 +342,7 @@ Suite *suite_truth_sharing(void)
     TCase *t;
     Suite *const suite = suite_of("truth_sharing", 120, &t);
     tcase_add_loop_test(t, shipped_gpus_are_found_to_share_as_they_do, 0,
-                        shipped() * (int)testing_seeds());
+                        TRUTH_GPUS * (int)testing_seeds());
     tcase_add_loop_test(t, drawn_gpus_are_found_to_share_as_they_do, 1,
                         1 + drawn());
     return suite;

@@ -10,6 +10,11 @@
 #include "truth/seeds.h"
 #include "truth/structure.h"
 
+const char *const truth_gpus[TRUTH_GPUS] = {
+    "a100", "gtx560ti", "gtx780",    "gtx840m", "h200",
+    "k20c", "p6000",    "rtx2080ti", "v100",
+};
+
 /* ---- what the profile says ---- */
 
 static struct truth *put(struct truths *t, const char *component,

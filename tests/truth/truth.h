@@ -13,6 +13,11 @@
 #include "device/sim/profile.h"
 #include "sonde.h"
 
+/* The shipped GPUs whose memory is tried at length.  The others, whose papers
+ * tell instructions alone, have the memory of one of these. */
+enum { TRUTH_GPUS = 9 };
+extern const char *const truth_gpus[TRUTH_GPUS];
+
 /* One finding: it must be `value`, give or take `tolerance`; or, of a cache
  * that is not there, not measured and for a reason.  Of what no program can
  * measure a bound is enough. */
