@@ -186,9 +186,14 @@ static const struct sass *unknown(struct span span)
 static void unread(struct timed *t, const struct sass *s)
 {
     t->chain_read = false;
-    t->because = xasprintf("chain not read: what %s in the timed region "
-                           "reads and writes is not known",
-                           s->form);
+    if (s->jumps)
+        t->because = xasprintf("chain not read: the timed region has %s, "
+                               "after which another instruction may run",
+                               s->form);
+    else
+        t->because = xasprintf("chain not read: what %s in the timed region "
+                               "reads and writes is not known",
+                               s->form);
 }
 
 /* ---- what the regions have -------------------------------------------- */

@@ -3,6 +3,7 @@
 #include <string.h>
 #include <zstd.h>
 
+#include "analysis/timed.h"
 #include "base/file.h"
 #include "base/mem.h"
 #include "device/device.h"
@@ -14,6 +15,7 @@
 #include "probe/record.h"
 #include "report/report.h"
 #include "testing.h"
+#include "unit/cubins.h"
 
 static void add_text(struct seeds *seeds, const char *text)
 {
@@ -250,6 +252,46 @@ static int read_ptx(const struct buf *input, struct error *err)
     if (status == 0)
         device_unload(simulated(), module);
     return status;
+}
+
+/* ---- machine code ----------------------------------------------------- */
+
+static void cubin_seeds(struct seeds *seeds)
+{
+    for (size_t i = 0; cubin_names[i] != NULL; i++) {
+        struct buf bytes = cubin_bytes(cubin_names[i]);
+        seeds_add(seeds, bytes.data, bytes.length);
+        buf_free(&bytes);
+    }
+}
+
+static void judge_listing(const struct listing *listing)
+{
+    struct buf text = {0};
+    const struct timed_claim claim = {.shorter = listing_region(listing, 0),
+                                      .longer = listing_region(listing, 2),
+                                      .whole = listing_whole(listing),
+                                      .copies = 8,
+                                      .chains = 1,
+                                      .expected = "IADD3 IMAD.* MUFU.RCP"};
+    struct timed timed = timed_judge(&claim);
+    span_write(claim.whole, &text);
+    ck_assert(timed.verdict == TIMED_VERIFIED || timed.because[0] != '\0');
+    buf_free(&text);
+    timed_free(&timed);
+}
+
+/* Read, listed and judged. */
+static int read_cubin(const struct buf *input, struct error *err)
+{
+    struct listing listing;
+    const int status =
+        listing_read(input->data, input->length, "timed", &listing, err);
+    if (status != 0)
+        return status;
+    judge_listing(&listing);
+    listing_free(&listing);
+    return 0;
 }
 
 const struct fuzz_target fuzz_targets[] = {
