@@ -224,7 +224,8 @@ static void begin(struct kernel_text *k, const struct copies *t,
                     name, name);
 }
 
-/* Adds a result to %sum. */
+/* Adds a result to %sum; not by xor, or two registers that hold the same would
+ * cancel, and the chain with them. */
 static void collect(struct kernel_text *k, const struct copies *t,
                     const struct snippet_register *r, const char *name,
                     size_t slot)
@@ -243,9 +244,9 @@ static void collect(struct kernel_text *k, const struct copies *t,
         return;
     snprintf(line, sizeof line, into_word[r->kind], name);
     kernel_line(k, "%s", line);
-    kernel_line(k, "xor.b32 %%sum, %%sum, %%word;");
+    kernel_line(k, "mad.lo.u32 %%sum, %%sum, 5, %%word;");
     if (register_kinds[r->kind].bytes == 8)
-        kernel_line(k, "xor.b32 %%sum, %%sum, %%high;");
+        kernel_line(k, "mad.lo.u32 %%sum, %%sum, 5, %%high;");
 }
 
 /* ---- the kernel -------------------------------------------------------- */
