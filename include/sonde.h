@@ -100,6 +100,7 @@ struct sonde_isa {
     const char *const *patterns;
     size_t pattern_count;
     unsigned levels; /* 0: -O0 and -O3 */
+    bool latency_only; /* no throughput */
     /* Also the whole table of throughput by chains and warps. */
     bool parallelism;
 };

@@ -16,6 +16,7 @@ int sonde_isa(struct sonde *s, const struct sonde_isa *wish,
         .patterns = wish->patterns,
         .pattern_count = wish->pattern_count,
         .levels = wish->levels != 0 ? wish->levels : LEVELS_USUAL,
+        .latency_only = wish->latency_only,
         .parallelism = wish->parallelism,
     };
     s->lab.isa = &isa;

@@ -221,11 +221,18 @@ static int ask_latency(const struct isa *isa, const struct instruction *row,
     return status == 0 ? 0 : excuse(f, err);
 }
 
+/* With a helper beside it, it would be that of both. */
+static bool has_rate(const struct isa *isa, const struct instruction *row)
+{
+    return !isa->wish->latency_only && !row->latency_only &&
+           row->helper == NULL;
+}
+
 static int ask_throughput(const struct isa *isa, const struct instruction *row,
                           struct error *err)
 {
     char words[96], component[96];
-    if (row->latency_only)
+    if (!has_rate(isa, row))
         return 0;
     const struct subject subject = timing_row(row, words, sizeof words);
     struct finding *const f = finding_of(isa, row, "throughput");
@@ -355,7 +362,7 @@ static void prepare_row(const struct isa *isa, const struct instruction *row,
         else if (stage == STAGE_OTHERS)
             timing_other_forms(isa->lab, &s, level, texts);
     }
-    if (stage == STAGE_RATE && !row->latency_only)
+    if (stage == STAGE_RATE && has_rate(isa, row))
         timing_rate_forms(isa->lab, &s, isa->top, texts);
 }
 

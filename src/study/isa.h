@@ -12,6 +12,7 @@ struct isa_wish {
     const char *const *patterns;
     size_t pattern_count;
     unsigned levels;  /* of the assembler, as bits */
+    bool latency_only;
     bool parallelism; /* also throughput by chains and warps */
 };
 
