@@ -66,6 +66,7 @@ static int read_texts(const struct experiment *e, struct copies *t,
         text = row->snippet;
         setup = row->setup != NULL ? row->setup : "";
         t->values = row->values != NULL ? row->values : "";
+        t->ptx = row->ptx;
     }
     if (snippet_parse(text, &t->snippet, err) != 0)
         return err->code;
@@ -320,8 +321,8 @@ static void write_kernel(const struct copies *t, const struct device_info *info,
     if (t->snippet.shared || t->setup.shared)
         snprintf(variables, sizeof variables,
                  ".shared .align 16 .b8 scratch_shared[%d];\n", SCRATCH_SHARED);
-    kernel_begin(&k, ptx, info->cc_major, info->cc_minor, variables, "isa",
-                 "data out scratch laps");
+    kernel_begin_since(&k, ptx, info->cc_major, info->cc_minor, t->ptx,
+                       variables, "isa", "data out scratch laps");
     opening(&k, t);
     kernel_line(&k, "setp.ne.u32 %%true, %%never0, 0;");
     kernel_line(&k, "mov.u64 %%t0, 0;");

@@ -89,6 +89,7 @@ extern const char *const copies_forms[];
 struct copies {
     struct snippet snippet, setup;
     const char *values; /* the experiment's */
+    const char *ptx;    /* least version; NULL: the device's */
     enum instruction_form form;
     unsigned chains, copies;
     const struct snippet_register *chain, *partner; /* FORM_SWAP */

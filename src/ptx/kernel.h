@@ -13,6 +13,8 @@
 #ifndef SONDE_PTX_KERNEL_H
 #define SONDE_PTX_KERNEL_H
 
+#include <stdbool.h>
+
 #include "base/buf.h"
 
 struct kernel_text {
@@ -28,11 +30,19 @@ struct kernel_text {
 void kernel_begin(struct kernel_text *k, struct buf *out, int cc_major,
                   int cc_minor, const char *variables, const char *name,
                   const char *parameters);
+/* The same for a body that no PTX version before `least` ("7.0") knows; NULL:
+ * any does. */
+void kernel_begin_since(struct kernel_text *k, struct buf *out, int cc_major,
+                        int cc_minor, const char *least, const char *variables,
+                        const char *name, const char *parameters);
 /* A line of the body, indented; a label (ending in ':') stands at the left. */
 void kernel_line(struct kernel_text *k, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 /* A comment line that says why. */
 void kernel_note(struct kernel_text *k, const char *text);
 void kernel_end(struct kernel_text *k);
+
+/* True if a driver of that version of CUDA ("12.4") takes that PTX version. */
+bool kernel_driver_takes(const char *cuda, const char *ptx);
 
 #endif

@@ -253,6 +253,10 @@ static int note_register(struct snippet *s, const char *at, bool writes,
 
 static bool has_result(const char *opcode)
 {
+    /* Of barriers only those that reduce. */
+    if (strncmp(opcode, "bar.red.", 8) == 0 ||
+        strncmp(opcode, "barrier.red.", 12) == 0)
+        return true;
     const size_t length = strcspn(opcode, ". \t;{");
     for (const char *const *o = no_result; *o != NULL; o++)
         if (strlen(*o) == length && strncmp(*o, opcode, length) == 0)

@@ -19,6 +19,7 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "ptx/kernel.h"
 #include "ptx/snippet.h"
 #include "study/timing.h"
 
@@ -103,6 +104,11 @@ static char *lacking(const struct instruction *row,
     if (row->cc > cc)
         return xasprintf("needs compute capability %u.%u, this is %u.%u",
                          row->cc / 10, row->cc % 10, cc / 10, cc % 10);
+    if (row->ptx != NULL && info->driver[0] != '\0' &&
+        !kernel_driver_takes(info->driver, row->ptx))
+        return xasprintf(
+            "needs PTX %s, which a driver of CUDA %s does not take", row->ptx,
+            info->driver);
     return NULL;
 }
 
