@@ -1,0 +1,171 @@
+/*
+ * Every row of the table of instructions, assembled by ptxas for architectures
+ * that have it: plain at -O0, which says whether they do, and for one of them
+ * at -O3 in the form that the row names, which takes far longer.  All
+ * kernels of one PTX version go into one module, since an assembler's start
+ * costs more than a kernel.
+ */
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/file.h"
+#include "base/mem.h"
+#include "probe/timed.h"
+#include "testing.h"
+
+static const struct {
+    unsigned cc, level;
+} runs[] = {
+    {75,  0},
+    {80,  0},
+    {90,  0},
+    {90,  3},
+    {100, 0},
+    {120, 0},
+};
+
+static char *assembler; /* NULL: none is installed */
+
+static void begin(void)
+{
+    FILE *const found = popen("PATH=$PATH:/usr/local/cuda/bin; "
+                              "command -v ptxas",
+                              "r");
+    char line[512] = "";
+    if (found == NULL)
+        return;
+    if (fgets(line, sizeof line, found) != NULL) {
+        line[strcspn(line, "\n")] = '\0';
+        assembler = xstrdup(line);
+    }
+    pclose(found);
+}
+
+static void end(void)
+{
+    free(assembler);
+    assembler = NULL;
+}
+
+static bool has(unsigned cc, const struct instruction *row)
+{
+    return row->snippet != NULL && row->cc <= cc &&
+           (row->cc_only == 0 || row->cc_only == cc);
+}
+
+/* The kernel of a row, as a probe gets it. */
+static void kernel_of(const struct instruction *row, unsigned cc,
+                      enum instruction_form form, struct buf *ptx)
+{
+    const struct device_info info = {.cc_major = (int)cc / 10,
+                                     .cc_minor = (int)cc % 10};
+    struct experiment e;
+    struct error err;
+    char *const text =
+        xasprintf("isa row=%s form=%s copies=1", row->name, timed_forms[form]);
+    ASSERT_DONE(experiment_parse(text, &e, &err), err);
+    ASSERT_DONE(timed_kernel(&e, &info, ptx, &err), err);
+    experiment_free(&e);
+    free(text);
+}
+
+/* Appends a kernel without its head, its names made the module's only ones. */
+static void add_kernel(struct buf *module, const char *ptx, size_t number)
+{
+    static const char *const names[] = {"scratch_shared", "entry isa"};
+    const char *at = strstr(ptx, ".address_size 64\n") + 17;
+    while (*at != '\0') {
+        size_t length = 1;
+        for (size_t n = 0; n < COUNT_OF(names); n++)
+            if (strncmp(at, names[n], strlen(names[n])) == 0)
+                length = strlen(names[n]);
+        buf_append(module, at, length);
+        at += length;
+        if (length > 1)
+            buf_printf(module, "_%zu", number);
+    }
+}
+
+/* Modules by their heads. */
+struct modules {
+    struct {
+        char *head;
+        struct buf text;
+    } at[16];
+    size_t count;
+};
+
+static struct buf *module_of(struct modules *m, const char *ptx)
+{
+    const size_t length =
+        (size_t)(strstr(ptx, ".address_size 64\n") + 17 - ptx);
+    for (size_t i = 0; i < m->count; i++)
+        if (strncmp(m->at[i].head, ptx, length) == 0)
+            return &m->at[i].text;
+    ck_assert_uint_lt(m->count, COUNT_OF(m->at));
+    m->at[m->count].head = xasprintf("%.*s", (int)length, ptx);
+    m->at[m->count].text = (struct buf){0};
+    buf_text(&m->at[m->count].text, m->at[m->count].head);
+    return &m->at[m->count++].text;
+}
+
+static void add_row(struct modules *m, const struct instruction *row,
+                    unsigned cc, enum instruction_form form)
+{
+    struct buf ptx = {0};
+    kernel_of(row, cc, form, &ptx);
+    add_kernel(module_of(m, buf_string(&ptx)), buf_string(&ptx),
+               (size_t)(row - instruction_table));
+    buf_free(&ptx);
+}
+
+static void assemble(const char *folder, const struct buf *module, unsigned cc,
+                     unsigned level)
+{
+    char said[4096];
+    struct error err;
+    char *const path = xasprintf("%s/module.ptx", folder);
+    char *const command =
+        xasprintf("exec %s -O%u -arch=sm_%u -o /dev/null %s 2>&1", assembler,
+                  level, cc, path);
+    ASSERT_DONE(file_write(path, buf_string(module), module->length, &err),
+                err);
+    FILE *const run = popen(command, "r");
+    ck_assert_ptr_nonnull(run);
+    const size_t length = fread(said, 1, sizeof said - 1, run);
+    said[length] = '\0';
+    ck_assert_msg(pclose(run) == 0, "%s\n%s", command, said);
+    free(command);
+    free(path);
+}
+
+START_TEST(every_row_assembles)
+{
+    const unsigned cc = runs[_i].cc, level = runs[_i].level;
+    struct modules modules = {.count = 0};
+    if (assembler == NULL)
+        SKIP("sm_%u: no ptxas is installed", cc);
+    char *const folder = testing_folder();
+    for (const struct instruction *r = instruction_table; r->name != NULL; r++)
+        if (has(cc, r))
+            add_row(&modules, r, cc, level == 0 ? FORM_PLAIN : r->form);
+    for (size_t i = 0; i < modules.count; i++) {
+        assemble(folder, &modules.at[i].text, cc, level);
+        buf_free(&modules.at[i].text);
+        free(modules.at[i].head);
+    }
+    free(folder);
+}
+END_TEST
+
+Suite *suite_ptx_instructions(void)
+{
+    TCase *t;
+    Suite *const suite = suite_of("ptx_instructions", 60, &t);
+    tcase_add_unchecked_fixture(t, begin, end);
+    tcase_add_loop_test(t, every_row_assembles, 0, COUNT_OF(runs));
+    return suite;
+}
