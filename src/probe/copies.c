@@ -258,7 +258,7 @@ static void opening(struct kernel_text *k, const struct copies *t)
                    "%%never1, %%now;");
     kernel_line(k, ".reg .b64 %%data, %%out, %%t0, %%t1, %%rd_shared, "
                    "%%rd_global;");
-    kernel_line(k, ".reg .pred %%on, %%also, %%done, %%go, %%true;");
+    kernel_line(k, ".reg .pred %%on, %%also, %%done, %%true;");
     each_register(k, t, declare);
     kernel_line(k, "ld.param.u64 %%data, [data];");
     kernel_line(k, "ld.param.u64 %%out, [out];");
@@ -298,8 +298,9 @@ static void region(struct kernel_text *k, const struct copies *t,
                    unsigned count)
 {
     kernel_note(k, "a barrier alone would not hold the clock read back");
-    kernel_line(k, "bar.red.or.pred %%go, 0, %%true;");
-    kernel_line(k, "@%%go mov.u64 %%t0, %%clock64;");
+    kernel_line(k, "bar.red.or.pred %%done, 0, %%true;");
+    kernel_line(k, "@!%%done bra DONE;");
+    kernel_line(k, "mov.u64 %%t0, %%clock64;");
     kernel_line(k, "cvt.u32.u64 %%now, %%t0;");
     kernel_line(k, "setp.ne.u32 %%on, %%now, %%never0;");
     kernel_line(k, "setp.ne.u32 %%also, %%now, %%never1;");
@@ -325,7 +326,6 @@ static void write_kernel(const struct copies *t, const struct device_info *info,
                        variables, "isa", "data out scratch laps");
     opening(&k, t);
     kernel_line(&k, "setp.ne.u32 %%true, %%never0, 0;");
-    kernel_line(&k, "mov.u64 %%t0, 0;");
     kernel_line(&k, "mov.u64 %%t1, 0;");
     kernel_line(&k, "LAP:");
     kernel_line(&k, ".pragma \"nounroll\";");
@@ -334,6 +334,7 @@ static void write_kernel(const struct copies *t, const struct device_info *info,
     kernel_line(&k, "sub.u32 %%laps, %%laps, 1;");
     kernel_line(&k, "setp.ne.u32 %%done, %%laps, 0;");
     kernel_line(&k, "@%%done bra LAP;");
+    kernel_line(&k, "DONE:");
     kernel_end(&k);
 }
 

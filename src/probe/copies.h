@@ -14,8 +14,8 @@
  * the results.
  *
  * With several chains, each has written registers of its own, and copies of
- * the chains take turns.  With several warps all begin after a barrier, whose
- * result guards the clock read: on Hopper a warp goes on to what does not need
+ * the chains take turns.  With several warps all begin after a barrier, on whose
+ * result a branch before the clock read depends: on Hopper a warp goes on to what does not need
  * the barrier before the others have come (BAR.SYNC.DEFER_BLOCKING), and one
  * that is behind reads the clock when others are already done.
  */
