@@ -13,7 +13,7 @@
 #include "base/buf.h"
 #include "base/file.h"
 #include "base/mem.h"
-#include "probe/timed.h"
+#include "probe/copies.h"
 #include "testing.h"
 
 static const struct {
@@ -65,9 +65,9 @@ static void kernel_of(const struct instruction *row, unsigned cc,
     struct experiment e;
     struct error err;
     char *const text =
-        xasprintf("isa row=%s form=%s copies=1", row->name, timed_forms[form]);
+        xasprintf("isa row=%s form=%s copies=1", row->name, copies_forms[form]);
     ASSERT_DONE(experiment_parse(text, &e, &err), err);
-    ASSERT_DONE(timed_kernel(&e, &info, ptx, &err), err);
+    ASSERT_DONE(copies_kernel(&e, &info, ptx, &err), err);
     experiment_free(&e);
     free(text);
 }
