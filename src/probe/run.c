@@ -35,6 +35,9 @@ struct prober {
     bool warm;
     struct loaded *loaded;
     size_t loaded_count;
+    /* The experiment that ran last: repetitions need its kernel again. */
+    char *latest;
+    struct module *latest_module;
     struct {
         uint64_t address, bytes;
     } buffers[BUFFER_COUNT];
@@ -63,6 +66,7 @@ void prober_free(struct prober *p)
         free(p->loaded[i].ptx);
     }
     free(p->loaded);
+    free(p->latest);
     free(p);
 }
 
@@ -86,14 +90,14 @@ size_t prober_experiments(const struct prober *p)
     return p->experiments;
 }
 
-static struct module *loaded_module(const struct prober *p,
-                                    const struct source *source, uint64_t hash)
+static const struct loaded *
+find_loaded(const struct prober *p, const struct source *source, uint64_t hash)
 {
     for (size_t i = 0; i < p->loaded_count; i++) {
         const struct loaded *const l = &p->loaded[i];
         if (l->hash == hash && l->level == source->level &&
             strcmp(l->ptx, source->ptx) == 0)
-            return l->module;
+            return l;
     }
     return NULL;
 }
@@ -103,9 +107,11 @@ static int load_module(struct prober *p, const struct source *source,
                        struct module **module, struct error *err)
 {
     const uint64_t hash = hash_text(HASH_START, source->ptx);
-    *module = loaded_module(p, source, hash);
-    if (*module != NULL)
+    const struct loaded *const known = find_loaded(p, source, hash);
+    if (known != NULL) {
+        *module = known->module;
         return 0;
+    }
     if (device_load(p->device, source, module, err) != 0)
         return err->code;
     p->loaded =
@@ -127,8 +133,9 @@ int prober_load(struct prober *p, const char *ptx, const char *name,
     return device_kernel(p->device, module, name, kernel, err);
 }
 
-static int module_of(struct prober *p, const struct experiment *experiment,
-                     struct module **module, struct error *err)
+static int load_experiment(struct prober *p,
+                           const struct experiment *experiment,
+                           struct module **module, struct error *err)
 {
     struct buf ptx = {0};
     int status = experiment->probe->kernel(experiment, p->info, &ptx, err);
@@ -137,6 +144,21 @@ static int module_of(struct prober *p, const struct experiment *experiment,
     if (status == 0)
         status = load_module(p, &source, module, err);
     buf_free(&ptx);
+    return status;
+}
+
+static int module_of(struct prober *p, const struct experiment *experiment,
+                     struct module **module, struct error *err)
+{
+    char *const name = experiment_text(experiment);
+    int status = 0;
+    if (p->latest == NULL || strcmp(p->latest, name) != 0)
+        status = load_experiment(p, experiment, &p->latest_module, err);
+    free(p->latest);
+    p->latest = status == 0 ? name : NULL;
+    if (status != 0)
+        free(name);
+    *module = p->latest_module;
     return status;
 }
 

@@ -66,8 +66,11 @@ struct instruction {
     unsigned cc;                /* least capability, 80 for 8.0; 0: any */
     unsigned cc_only;           /* the one that has it (sm_90a); 0: all above */
     const char *ptx;            /* least version of PTX; NULL: the device's */
-    unsigned results;           /* of a lane by one instruction; 0 means 1 */
-    bool expands;               /* into several machine instructions */
+    /* The snippet is so many of the instruction, which the assembler makes one
+     * machine instruction of; 0: it is one. */
+    unsigned merged;
+    unsigned results;  /* of a lane by one instruction; 0 means 1 */
+    bool expands;      /* into several machine instructions */
     bool in_order;     /* copies follow each other without a register */
     bool latency_only; /* a throughput would mean nothing */
 };

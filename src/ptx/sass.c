@@ -98,6 +98,8 @@ static const char *alias(const struct reading *r)
     const unsigned factor = r->way == WAY_REGISTERS ? b & 0xff : c;
     if (a == ZERO && factor == ZERO && r->way <= WAY_IMMEDIATE)
         return "MOV";
+    if (a == ZERO && factor == ZERO && r->way == WAY_C_UNIFORM)
+        return "U32"; /* a move from a uniform register */
     if (constant && b == 1)
         return "IADD";
     if (constant && c == ZERO && is_power_of_two(b) && b != 1u << 16 &&

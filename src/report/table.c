@@ -10,7 +10,7 @@
 #include "report/report.h"
 #include "report/writer.h"
 
-enum { NUMBER_WIDTH = 9, NAME_LEAST = 18, LINE_MOST = 256 };
+enum { NUMBER_WIDTH = 9, NAME_LEAST = 18, NAME_MOST = 30, LINE_MOST = 256 };
 
 struct table {
     const struct writer *writer;
@@ -33,7 +33,7 @@ static size_t name_width(const struct costs *costs)
     size_t width = NAME_LEAST;
     for (size_t i = 0; i < costs->count; i++) {
         const size_t length = strlen(costs->rows[i].name);
-        width = length > width ? length : width;
+        width = length > width && length <= NAME_MOST ? length : width;
     }
     return width + 2;
 }
@@ -49,7 +49,7 @@ static void put_heading(const struct table *t)
                            NUMBER_WIDTH - 1, "-O", level);
     snprintf(line + at, sizeof line - (size_t)at, "%*s", NUMBER_WIDTH + 2,
              "/clk/SM");
-    put_line(t, line, TONE_FAINT, " machine code of a copy", TONE_FAINT);
+    put_line(t, line, TONE_FAINT, "machine code of a copy", TONE_FAINT);
 }
 
 /* "4.0", "4.0?" where it is in doubt, "-" where it was not measured. */
@@ -91,25 +91,36 @@ static void put_doubt(const struct table *t, const struct finding *f,
                                                .tone = TONE_DOUBT});
 }
 
+/* A name that is too long has a line of its own. */
+static int put_name(const struct table *t, const char *name, char *line)
+{
+    const size_t room = t->name_width - 2;
+    char shown[LINE_MOST];
+    snprintf(shown, sizeof shown, "  %s", name);
+    if (strlen(name) > room)
+        put_line(t, shown, TONE_PLAIN, NULL, TONE_PLAIN);
+    return snprintf(line, LINE_MOST, "  %-*s", (int)room,
+                    strlen(name) > room ? "" : name);
+}
+
 static void put_row(struct table *t, const struct cost_row *row)
 {
     char line[LINE_MOST];
     const char *const why = cost_row_because(row);
-    const char *code = cost_row_said(row, "machine_code");
+    const char *const code = cost_row_said(row, "machine_code");
     const char *const reading = cost_row_said(row, "code");
-    const bool unread = reading != NULL && strcmp(reading, "not read") == 0;
-    int at = snprintf(line, sizeof line, "  %-*s", (int)t->name_width - 2,
-                      row->name);
+    int at = put_name(t, row->name, line);
     for (int level = COST_LEVELS - 1; level >= 0; level--)
         if (t->costs->level[level])
             put_number(row->latency[level], line, &at);
     put_number(row->throughput, line, &at);
-    t->any_unread |= unread;
+    t->any_unread |= reading != NULL && strcmp(reading, "not read") == 0;
     t->any_bound |= strchr(line, '>') != NULL;
-    if (why != NULL)
-        put_line(t, line, TONE_PLAIN, why, TONE_DOUBT);
-    else
-        put_line(t, line, TONE_PLAIN, code != NULL ? code : "", TONE_FAINT);
+    page_line(&t->writer->page,
+              &(struct line){.label = line,
+                             .column = (size_t)at + 1,
+                             .text = why != NULL ? why : code,
+                             .tone = why != NULL ? TONE_DOUBT : TONE_FAINT});
     put_doubt(t, row->throughput, why);
 }
 

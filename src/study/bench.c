@@ -94,7 +94,7 @@ static int ask_level(struct lab *lab, const struct subject *s, unsigned level,
     else if (code.verdict == CODE_REFUSED)
         finding_none(f, "not verified: %s", code.why);
     else
-        status = timing_latency(lab, s, level, code.form, &cost, err);
+        status = timing_latency(lab, s, level, &code, &cost, err);
     if (s->chained && code.verdict != CODE_REFUSED && status == 0) {
         finding_cost(f, &cost);
         free(cost.experiment);
@@ -115,12 +115,22 @@ static int ask_rate(struct lab *lab, const struct subject *s, unsigned level,
         .warps = wish->warps > 0 ? wish->warps : COPIES_WARPS_MOST,
         .reached = true,
     };
-    if (timing_rate(lab, s, level, wish->form, found.chains, found.warps,
-                    &found.rate, err) != 0)
+    struct code_reading code;
+    if (timing_code(lab, s, level, found.chains, &code, err) != 0)
         return err->code;
-    timing_say_rate(f, &found);
-    free(found.rate.experiment);
-    return 0;
+    int status = 0;
+    if (code.verdict == CODE_REFUSED)
+        finding_none(f, "not verified: %s", code.why);
+    else
+        status = timing_rate(lab, s, level, &code, found.chains, found.warps,
+                             &found.rate, err);
+    if (code.verdict != CODE_REFUSED && status == 0) {
+        timing_say_rate(f, &found);
+        free(found.rate.experiment);
+    }
+    timing_say_code(f, &code);
+    code_reading_free(&code);
+    return status;
 }
 
 static int ask_throughput(struct lab *lab, const struct subject *s,

@@ -92,7 +92,7 @@ static int explain_level(struct lab *lab, const struct subject *s,
     put_code(lab, s, level, &code, out);
     int status = put_samples(lab, s, level, code.form, out, err);
     if (status == 0)
-        status = timing_latency(lab, s, level, code.form, &cost, err);
+        status = timing_latency(lab, s, level, &code, &cost, err);
     if (status == 0) {
         buf_printf(out,
                    "(long - short) / %d copies, median without first laps: "

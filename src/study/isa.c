@@ -184,14 +184,11 @@ static int latency_of(const struct isa *isa, const struct instruction *row,
     const struct subject subject = timing_row(row, words, sizeof words);
     *cost = (struct cost){0};
     *code = (struct code_reading){0};
-    if (!subject.chained)
-        return error_set(err, ERR_UNSUPPORTED,
-                         "no chain: it writes nothing that it reads");
     if (timing_code(isa->lab, &subject, level, 1, code, err) != 0)
         return err->code;
     if (code->verdict == CODE_REFUSED)
         return 0;
-    if (timing_latency(isa->lab, &subject, level, code->form, cost, err) != 0)
+    if (timing_latency(isa->lab, &subject, level, code, cost, err) != 0)
         return err->code;
     return row->helper == NULL ? 0
                                : less_helper(isa, row, level, code, cost, err);
@@ -212,8 +209,13 @@ static int ask_latency(const struct isa *isa, const struct instruction *row,
 {
     struct cost cost;
     struct code_reading code;
-    const int status = latency_of(isa, row, level, &cost, &code, err);
+    char words[96];
     struct finding *const f = latency_finding(isa, row, level);
+    if (!timing_row(row, words, sizeof words).chained) {
+        results_drop(isa->lab->results, f); /* it has no result */
+        return 0;
+    }
+    const int status = latency_of(isa, row, level, &cost, &code, err);
     if (status == 0 && code.verdict != CODE_REFUSED)
         finding_cost(f, &cost);
     else if (status == 0)

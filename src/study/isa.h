@@ -11,7 +11,7 @@ struct isa_wish {
     /* Names, globs, categories or beginnings up to a dot ("add"); none: all. */
     const char *const *patterns;
     size_t pattern_count;
-    unsigned levels;  /* of the assembler, as bits */
+    unsigned levels; /* of the assembler, as bits */
     bool latency_only;
     bool parallelism; /* also throughput by chains and warps */
 };

@@ -42,6 +42,7 @@ struct subject timing_row(const struct instruction *row, char *words,
         .expands = row->expands,
         .copies = row->expands ? COPIES_EXPANDED : 0,
         .results = row->results,
+        .merged = row->merged,
         .chained = row->in_order,
         .helped = row->helper != NULL,
     };
@@ -112,27 +113,38 @@ static double copies_of(const struct subject *s)
     return (COPIES_LONG - 1) * timing_copies(s);
 }
 
+/* Of how many instructions a copy's cost is: machine instructions of a snippet
+ * that is several PTX instructions merged into one, if they were. */
+static unsigned parts_of(const struct subject *s, const struct code_reading *c)
+{
+    if (s->merged == 0)
+        return 1;
+    return c->verdict == CODE_VERIFIED ? c->length : s->merged;
+}
+
 int timing_latency(struct lab *lab, const struct subject *s, unsigned level,
-                   enum instruction_form form, struct cost *cost,
+                   const struct code_reading *code, struct cost *cost,
                    struct error *err)
 {
-    char *const text = timing_experiment(s, "isa", level, form, 1, 1);
+    const double parts = copies_of(s) * parts_of(s, code);
+    char *const text = timing_experiment(s, "isa", level, code->form, 1, 1);
     if (measure(lab, text, cost, err) == 0) {
-        cost->cycles /= copies_of(s);
-        cost->low /= copies_of(s);
-        cost->high /= copies_of(s);
+        cost->cycles /= parts;
+        cost->low /= parts;
+        cost->high /= parts;
     }
     free(text);
     return err->code;
 }
 
 int timing_rate(struct lab *lab, const struct subject *s, unsigned level,
-                enum instruction_form form, unsigned chains, unsigned warps,
-                struct cost *rate, struct error *err)
+                const struct code_reading *code, unsigned chains,
+                unsigned warps, struct cost *rate, struct error *err)
 {
     const double work = 32.0 * warps * chains * copies_of(s) *
-                        (s->results > 0 ? s->results : 1);
-    char *const text = timing_experiment(s, "isa", level, form, chains, warps);
+                        parts_of(s, code) * (s->results > 0 ? s->results : 1);
+    char *const text =
+        timing_experiment(s, "isa", level, code->form, chains, warps);
     if (measure(lab, text, rate, err) == 0) {
         const struct cost cycles = *rate;
         rate->cycles = work / cycles.cycles;
@@ -176,13 +188,13 @@ static void keep_better(struct saturation *best, const struct cost *rate,
 }
 
 int timing_throughput(struct lab *lab, const struct subject *s, unsigned level,
-                      enum instruction_form form, struct saturation *best,
+                      const struct code_reading *code, struct saturation *best,
                       struct error *err)
 {
     *best = (struct saturation){0};
     for (size_t i = 0; i < COUNT_OF(steps) && !best->reached; i++) {
         struct cost rate;
-        const int status = timing_rate(lab, s, level, form, steps[i].chains,
+        const int status = timing_rate(lab, s, level, code, steps[i].chains,
                                        steps[i].warps, &rate, err);
         /* So many warps may need more registers than there are. */
         if (status == ERR_UNSUPPORTED && best->rate.experiment != NULL)
@@ -278,22 +290,23 @@ static const char *surplus(const struct subject *s, enum instruction_form form,
 }
 
 /* Where nobody says which instruction is expected: one, of those that are
- * there, with which it all comes a whole number of times for each copy. */
+ * there, with which it all comes a whole number of times for each copy; or, if
+ * there is none, what is said of the commonest. */
 static struct timed judge_any(struct timed_claim *claim)
 {
     struct tally tally = span_tally(claim->longer);
-    struct timed best = {0};
-    for (size_t i = 0; i < tally.count; i++) {
+    struct timed best = {.verdict = TIMED_FOLDED};
+    size_t most = 0;
+    for (size_t i = 0; i < tally.count && best.verdict != TIMED_VERIFIED; i++) {
         claim->expected = tally.rows[i].form;
         struct timed next = timed_judge(claim);
-        if (i > 0 && next.verdict != TIMED_VERIFIED) {
+        if (next.verdict == TIMED_VERIFIED || tally.rows[i].count > most) {
+            most = tally.rows[i].count;
+            timed_free(&best);
+            best = next;
+        } else {
             timed_free(&next);
-            continue;
         }
-        timed_free(&best);
-        best = next;
-        if (best.verdict == TIMED_VERIFIED)
-            break;
     }
     if (tally.count == 0) {
         claim->expected = "*";
@@ -475,7 +488,7 @@ int timing_ask_throughput(struct lab *lab, const struct subject *of,
     if (code.verdict == CODE_REFUSED)
         finding_none(f, "not verified: %s", code.why);
     else
-        status = timing_throughput(lab, s, level, code.form, &found, err);
+        status = timing_throughput(lab, s, level, &code, &found, err);
     if (code.verdict != CODE_REFUSED && status == 0) {
         timing_say_rate(f, &found);
         free(found.rate.experiment);
@@ -485,35 +498,45 @@ int timing_ask_throughput(struct lab *lab, const struct subject *of,
     return status;
 }
 
+/* The row of the table for so many chains. */
+static int rates_of_chains(struct lab *lab, const struct subject *s,
+                           unsigned level, const struct code_reading *code,
+                           unsigned chains, struct finding *f,
+                           struct error *err)
+{
+    struct value list = value_list();
+    for (unsigned warps = 1; warps <= COPIES_WARPS_MOST; warps++) {
+        struct cost rate;
+        if (timing_rate(lab, s, level, code, chains, warps, &rate, err) != 0) {
+            value_free(&list);
+            return err->code;
+        }
+        value_push(&list, value_number(rate.cycles));
+        if (warps == COPIES_WARPS_MOST)
+            finding_evidence(f, rate.experiment);
+        free(rate.experiment);
+    }
+    finding_set(f, STATUS_MEASURED, list, "/clk/SM");
+    return 0;
+}
+
 int timing_parallelism(struct lab *lab, const struct subject *s, unsigned level,
                        const char *component, struct error *err)
 {
     struct code_reading code;
-    if (timing_code(lab, s, level, 1, &code, err) != 0)
-        return err->code;
-    const enum instruction_form form = code.form;
-    code_reading_free(&code);
-    for (unsigned chains = 1; chains <= COPIES_CHAINS_MOST; chains++) {
+    int status = timing_code(lab, s, level, 1, &code, err);
+    for (unsigned chains = 1; status == 0 && chains <= COPIES_CHAINS_MOST;
+         chains++) {
         char attribute[48];
-        struct value list = value_list();
         snprintf(attribute, sizeof attribute, "throughput_by_warps.%u", chains);
         struct finding *const f = lab_finding(lab, component, attribute);
-        for (unsigned warps = 1; warps <= COPIES_WARPS_MOST; warps++) {
-            struct cost rate;
-            if (timing_rate(lab, s, level, form, chains, warps, &rate, err) !=
-                0) {
-                value_free(&list);
-                finding_none(f, "%s", err->text);
-                return err->code;
-            }
-            value_push(&list, value_number(rate.cycles));
-            if (warps == COPIES_WARPS_MOST)
-                finding_evidence(f, rate.experiment);
-            free(rate.experiment);
-        }
-        finding_set(f, STATUS_MEASURED, list, "/clk/SM");
+        if (code.verdict == CODE_REFUSED)
+            finding_none(f, "not verified: %s", code.why);
+        else if (rates_of_chains(lab, s, level, &code, chains, f, err) != 0)
+            status = timing_excuse(f, err);
     }
-    return 0;
+    code_reading_free(&code);
+    return status;
 }
 
 /* ---- kernels compiled beforehand ----------------------------------------- */

@@ -25,7 +25,7 @@ struct subject {
     bool helped;      /* the chain holds another instruction, too */
     bool by_register; /* copies depend on each other through a register */
     bool chained;     /* … or they follow each other in order */
-    unsigned copies, results;
+    unsigned copies, results, merged;
 };
 
 /* A row of the table; `words` is room for the words of its experiments. */
@@ -65,15 +65,15 @@ int timing_code(struct lab *lab, const struct subject *subject, unsigned level,
 /* Copies of a chain in the short region. */
 int timing_copies(const struct subject *subject);
 
-/* Cycles of one copy in a chain. */
+/* Cycles of one copy in a chain, of those that were read. */
 int timing_latency(struct lab *lab, const struct subject *subject,
-                   unsigned level, enum instruction_form form,
+                   unsigned level, const struct code_reading *code,
                    struct cost *cost, struct error *err);
 
 /* Copies of all lanes in a cycle on one SM, with so many chains and warps. */
 int timing_rate(struct lab *lab, const struct subject *subject, unsigned level,
-                enum instruction_form form, unsigned chains, unsigned warps,
-                struct cost *rate, struct error *err);
+                const struct code_reading *code, unsigned chains,
+                unsigned warps, struct cost *rate, struct error *err);
 
 struct saturation {
     struct cost rate; /* results per cycle and SM; owns its experiment */
@@ -81,7 +81,7 @@ struct saturation {
     bool reached; /* the last step up changed less than a hundredth */
 };
 int timing_throughput(struct lab *lab, const struct subject *subject,
-                      unsigned level, enum instruction_form form,
+                      unsigned level, const struct code_reading *code,
                       struct saturation *saturation, struct error *err);
 
 /* The error as a finding that was not measured, and 0; a device that failed, or
