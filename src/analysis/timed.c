@@ -322,18 +322,20 @@ static void judge_chain(const struct sums *s, struct timed *t)
         return;
     const struct counted what = {.patterns = c->expected};
     const unsigned copies = 3 * c->copies / c->chains;
+    /* The first and the last may be done in another way. */
+    const unsigned least = copies - copies / MISSED_PART;
     const unsigned longest = longest_chain(c->longer, &what);
-    const size_t frame = s->shorter - t->expected * c->copies;
+    const size_t frame = more(s->shorter, t->expected * c->copies);
     const struct sass *hides = hiding(c->longer, c->expected);
-    if (hides == NULL && longest < copies)
+    if (hides == NULL && longest < least)
         hides = unknown(c->longer);
     if (hides != NULL)
         unread(t, hides);
-    else if (longest < copies && others_wait(s, copies))
+    else if (longest < least && others_wait(s, least))
         t->because = xasprintf("%s does not wait for the copy before, as the "
                                "rest does",
                                s->name);
-    else if (longest < copies || longest > copies * t->expected + frame)
+    else if (longest < least || longest > copies * t->expected + frame)
         unchain(c, longest, copies * t->expected, t);
 }
 
