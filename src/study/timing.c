@@ -167,6 +167,15 @@ static const struct step {
 };
 static const double grown = 1.01;
 
+/* Warps that a block can have. */
+static unsigned most_warps(const struct lab *lab)
+{
+    const int64_t threads = lab->info->value[PROPERTY_BLOCK_THREADS];
+    return threads >= 32 && threads < 32 * COPIES_WARPS_MOST
+               ? (unsigned)(threads / 32)
+               : COPIES_WARPS_MOST;
+}
+
 static bool is_larger(const struct step *a, const struct saturation *b)
 {
     return a->chains * a->warps > b->chains * b->warps;
@@ -193,9 +202,12 @@ int timing_throughput(struct lab *lab, const struct subject *s, unsigned level,
 {
     *best = (struct saturation){0};
     for (size_t i = 0; i < COUNT_OF(steps) && !best->reached; i++) {
+        struct step step = steps[i];
         struct cost rate;
-        const int status = timing_rate(lab, s, level, code, steps[i].chains,
-                                       steps[i].warps, &rate, err);
+        if (step.warps > most_warps(lab))
+            step.warps = most_warps(lab);
+        const int status = timing_rate(lab, s, level, code, step.chains,
+                                       step.warps, &rate, err);
         /* So many warps may need more registers than there are. */
         if (status == ERR_UNSUPPORTED && best->rate.experiment != NULL)
             break;
@@ -205,9 +217,9 @@ int timing_throughput(struct lab *lab, const struct subject *s, unsigned level,
             free(best->rate.experiment);
             return status;
         }
-        best->reached = i > 0 && is_larger(&steps[i], best) &&
+        best->reached = i > 0 && is_larger(&step, best) &&
                         rate.cycles < grown * best->rate.cycles;
-        keep_better(best, &rate, &steps[i]);
+        keep_better(best, &rate, &step);
     }
     if (best->rate.experiment == NULL)
         return err->code;
@@ -505,14 +517,14 @@ static int rates_of_chains(struct lab *lab, const struct subject *s,
                            struct error *err)
 {
     struct value list = value_list();
-    for (unsigned warps = 1; warps <= COPIES_WARPS_MOST; warps++) {
+    for (unsigned warps = 1; warps <= most_warps(lab); warps++) {
         struct cost rate;
         if (timing_rate(lab, s, level, code, chains, warps, &rate, err) != 0) {
             value_free(&list);
             return err->code;
         }
         value_push(&list, value_number(rate.cycles));
-        if (warps == COPIES_WARPS_MOST)
+        if (warps == most_warps(lab))
             finding_evidence(f, rate.experiment);
         free(rate.experiment);
     }
