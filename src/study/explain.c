@@ -97,7 +97,7 @@ static int explain_level(struct lab *lab, const struct subject *s,
         buf_printf(out,
                    "(long - short) / %d copies, median without first laps: "
                    "%.2f cycles\n\n",
-                   (COPIES_LONG - 1) * timing_copies(s), cost.cycles);
+                   (COPIES_LONG - 1) * timing_copies(s, 1), cost.cycles);
         free(cost.experiment);
         status = put_kernel(lab, s, level, code.form, out, err);
     }

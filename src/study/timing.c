@@ -11,7 +11,10 @@
 #include "base/mem.h"
 #include "probe/copies.h"
 
-enum { COPIES_USUAL = 16 };
+enum { COPIES_USUAL = 16, COPIES_LEAST = 2 };
+/* Of the short region, where there are several chains: with the long one they
+ * take 4 KiB, which fits the smallest instruction cache known (8 KiB). */
+enum { INSTRUCTIONS_MOST = 64 };
 /* Chains of most of the steps to saturation, whose machine code is read. */
 enum { STEPPED_CHAINS = 4 };
 
@@ -21,7 +24,8 @@ char *timing_experiment(const struct subject *s, const char *probe,
 {
     struct buf text = {0};
     buf_printf(&text, "%s %s level=%u form=%s chains=%u copies=%d", probe,
-               s->words, level, copies_forms[form], chains, timing_copies(s));
+               s->words, level, copies_forms[form], chains,
+               timing_copies(s, chains));
     if (warps > 0)
         buf_printf(&text, " warps=%u", warps);
     return buf_take(&text);
@@ -48,6 +52,7 @@ struct subject timing_row(const struct instruction *row, char *words,
     };
     snprintf(words, room, "row=%s", row->name);
     if (snippet_parse(row->snippet, &s, &ignored) == 0) {
+        subject.statements = (unsigned)s.statement_count;
         subject.by_register = snippet_chain(&s) != NULL;
         subject.chained |= subject.by_register;
         subject.swaps = copies_partner(&s) != NULL;
@@ -102,15 +107,20 @@ static int measure(struct lab *lab, const char *experiment, struct cost *cost,
                      "folded away, or the kernel left before them");
 }
 
-int timing_copies(const struct subject *s)
+int timing_copies(const struct subject *s, unsigned chains)
 {
-    return s->copies > 0 ? (int)s->copies : COPIES_USUAL;
+    const int usual = s->copies > 0 ? (int)s->copies : COPIES_USUAL;
+    const int room = INSTRUCTIONS_MOST /
+                     (int)(chains * (s->statements > 0 ? s->statements : 1));
+    if (chains == 1 || usual <= room)
+        return usual;
+    return room > COPIES_LEAST ? room : COPIES_LEAST;
 }
 
-/* By so many copies do the regions differ. */
-static double copies_of(const struct subject *s)
+/* By so many copies of a chain do the regions differ. */
+static double copies_of(const struct subject *s, unsigned chains)
 {
-    return (COPIES_LONG - 1) * timing_copies(s);
+    return (COPIES_LONG - 1) * timing_copies(s, chains);
 }
 
 /* Of how many instructions a copy's cost is: machine instructions of a snippet
@@ -126,7 +136,7 @@ int timing_latency(struct lab *lab, const struct subject *s, unsigned level,
                    const struct code_reading *code, struct cost *cost,
                    struct error *err)
 {
-    const double parts = copies_of(s) * parts_of(s, code);
+    const double parts = copies_of(s, 1) * parts_of(s, code);
     char *const text = timing_experiment(s, "isa", level, code->form, 1, 1);
     if (measure(lab, text, cost, err) == 0) {
         cost->cycles /= parts;
@@ -141,7 +151,7 @@ int timing_rate(struct lab *lab, const struct subject *s, unsigned level,
                 const struct code_reading *code, unsigned chains,
                 unsigned warps, struct cost *rate, struct error *err)
 {
-    const double work = 32.0 * warps * chains * copies_of(s) *
+    const double work = 32.0 * warps * chains * copies_of(s, chains) *
                         parts_of(s, code) * (s->results > 0 ? s->results : 1);
     char *const text =
         timing_experiment(s, "isa", level, code->form, chains, warps);
@@ -335,7 +345,7 @@ static void judge(const struct subject *s, const struct listing *l,
         .shorter = listing_region(l, REGION_SHORT),
         .longer = listing_region(l, REGION_LONG),
         .whole = listing_whole(l),
-        .copies = chains * (unsigned)timing_copies(s),
+        .copies = chains * (unsigned)timing_copies(s, chains),
         .chains = s->by_register ? chains : 0,
         .expected = s->machine,
     };

@@ -26,6 +26,7 @@ struct subject {
     bool by_register; /* copies depend on each other through a register */
     bool chained;     /* … or they follow each other in order */
     unsigned copies, results, merged;
+    unsigned statements; /* of the snippet */
 };
 
 /* A row of the table; `words` is room for the words of its experiments. */
@@ -63,7 +64,7 @@ int timing_code(struct lab *lab, const struct subject *subject, unsigned level,
                 struct error *err);
 
 /* Copies of a chain in the short region. */
-int timing_copies(const struct subject *subject);
+int timing_copies(const struct subject *subject, unsigned chains);
 
 /* Cycles of one copy in a chain, of those that were read. */
 int timing_latency(struct lab *lab, const struct subject *subject,
