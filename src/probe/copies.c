@@ -517,13 +517,32 @@ static int put_values(const struct copies *t, const struct snippet_register *r,
     return 0;
 }
 
+/* Each word of the values must be about a register that there is. */
+static int check_names(const struct copies *t, struct error *err)
+{
+    for (const char *at = t->values; *at != '\0'; at += strspn(at, " ")) {
+        char name[REGISTER_NAME];
+        const size_t length = strcspn(at, " ");
+        snprintf(name, sizeof name, "%.*s", (int)strcspn(at, "= "), at);
+        if (memchr(at, '=', length) == NULL ||
+            (snippet_register(&t->snippet, name) == NULL &&
+             snippet_register(&t->setup, name) == NULL))
+            return error_set(err, ERR_USAGE,
+                             "values: '%.*s' is not NAME=NUMBER of a register "
+                             "of the snippet",
+                             (int)length, at);
+        at += length;
+    }
+    return 0;
+}
+
 uint64_t *copies_data(const struct copies *t, size_t *words, struct error *err)
 {
     const size_t most = t->snippet.register_count + t->setup.register_count;
     uint64_t *const data =
         xcalloc(NEVER_WORDS + most * slot_words(t), sizeof *data);
     uint64_t *at = data + NEVER_WORDS;
-    int code = 0;
+    int code = check_names(t, err);
     memcpy(data, never, sizeof never);
     for (size_t i = 0; code == 0 && i < t->snippet.register_count; i++) {
         code = put_values(t, &t->snippet.registers[i], at, err);
