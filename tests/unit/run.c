@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "base/stop.h"
 #include "probe/record.h"
 #include "testing.h"
