@@ -365,16 +365,22 @@ static char *line_of(const char *text, long number)
     return xstrndup(text, strcspn(text, "\n"));
 }
 
-/* Where in a statement the word stands that a complaint has in quotes. */
-static unsigned offset_of(const struct snippet *s, const struct statement *st,
-                          const char *complaint)
+/* The part of a statement that a complaint has in quotes, or all of it. */
+static struct statement word_of(const struct snippet *s,
+                                const struct statement *st,
+                                const char *complaint)
 {
     const char *const quote = strchr(complaint, '\'');
     const size_t length = quote != NULL ? strcspn(quote + 1, "'") : 0;
-    for (size_t i = 0; length > 0 && i + length <= st->length; i++)
-        if (strncmp(s->text + st->start + i, quote + 1, length) == 0)
-            return (unsigned)i;
-    return 0;
+    struct statement word = *st;
+    for (; length > 0 && word.length >= length; word.start++, word.length--) {
+        if (strncmp(s->text + word.start, quote + 1, length) == 0)
+            return word;
+        const bool ends = s->text[word.start] == '\n';
+        word.column = ends ? 1 : word.column + 1;
+        word.line += ends;
+    }
+    return *st;
 }
 
 /* What a complaint says after "line 40; error   : " or "line 40: ", up to the
@@ -388,13 +394,15 @@ static char *saying(const char *text)
     return xstrndup(at, end != NULL ? (size_t)(end - at) : strlen(at));
 }
 
-/* True, with the complaint rewritten, if the line is a statement of `s`. */
+/* True, with the complaint rewritten, if the line is a statement of `s`; its
+ * place is that in the text as it was given, where lines are not yet one. */
 static bool blame(const struct copies *t, const struct snippet *s,
-                  const char *whose, const char *line, struct error *err)
+                  const struct snippet *given, const char *whose,
+                  const char *line, struct error *err)
 {
     bool found = false;
     for (size_t i = 0; !found && i < s->statement_count; i++) {
-        const struct statement *const st = &s->statements[i];
+        const struct statement *const st = &given->statements[i];
         struct buf own = {0};
         snippet_write_statement(&own, s, i, NULL, copy_name,
                                 &(struct copy){.timed = t});
@@ -403,14 +411,16 @@ static bool blame(const struct copies *t, const struct snippet *s,
         if (!found)
             continue;
         char *const says = saying(err->text);
-        error_set(err, ERR_USAGE, "%s, line %u, column %u: %s", whose, st->line,
-                  st->column + offset_of(s, st, says), says);
+        const struct statement word = word_of(given, st, says);
+        error_set(err, ERR_USAGE, "%s, line %u, column %u: %s", whose,
+                  word.line, word.column, says);
         free(says);
     }
     return found;
 }
 
 int copies_complain(const struct experiment *e, const struct device_info *info,
+                    const struct snippet *snippet, const struct snippet *setup,
                     struct error *err)
 {
     const char *const at = strstr(err->text, "line ");
@@ -422,8 +432,8 @@ int copies_complain(const struct experiment *e, const struct device_info *info,
         return err->code;
     write_kernel(&t, info, &ptx);
     char *const line = line_of(buf_string(&ptx), number);
-    if (line != NULL && !blame(&t, &t.snippet, "snippet", line, err))
-        blame(&t, &t.setup, "setup", line, err);
+    if (line != NULL && !blame(&t, &t.snippet, snippet, "snippet", line, err))
+        blame(&t, &t.setup, setup, "setup", line, err);
     free(line);
     buf_free(&ptx);
     copies_free(&t);
@@ -507,13 +517,32 @@ static int put_values(const struct copies *t, const struct snippet_register *r,
     return 0;
 }
 
+/* Each word of the values must be about a register that there is. */
+static int check_names(const struct copies *t, struct error *err)
+{
+    for (const char *at = t->values; *at != '\0'; at += strspn(at, " ")) {
+        char name[REGISTER_NAME];
+        const size_t length = strcspn(at, " ");
+        snprintf(name, sizeof name, "%.*s", (int)strcspn(at, "= "), at);
+        if (memchr(at, '=', length) == NULL ||
+            (snippet_register(&t->snippet, name) == NULL &&
+             snippet_register(&t->setup, name) == NULL))
+            return error_set(err, ERR_USAGE,
+                             "values: '%.*s' is not NAME=NUMBER of a register "
+                             "of the snippet",
+                             (int)length, at);
+        at += length;
+    }
+    return 0;
+}
+
 uint64_t *copies_data(const struct copies *t, size_t *words, struct error *err)
 {
     const size_t most = t->snippet.register_count + t->setup.register_count;
     uint64_t *const data =
         xcalloc(NEVER_WORDS + most * slot_words(t), sizeof *data);
     uint64_t *at = data + NEVER_WORDS;
-    int code = 0;
+    int code = check_names(t, err);
     memcpy(data, never, sizeof never);
     for (size_t i = 0; code == 0 && i < t->snippet.register_count; i++) {
         code = put_values(t, &t->snippet.registers[i], at, err);

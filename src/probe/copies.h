@@ -110,9 +110,11 @@ int copies_kernel(const struct experiment *e, const struct device_info *info,
                   struct buf *ptx, struct error *err);
 
 /* Turns the assembler's complaint about a line of the kernel (ERR_PTX, "… line
- * 40 …") into one about the snippet, with its own line and column (ERR_USAGE).
- * One about a line that is not of the snippet stays as it is. */
+ * 40 …") into one about the snippet, with its own line and column (ERR_USAGE):
+ * of `snippet` and `setup`, which have the statements of the experiment's, but
+ * as they were given.  One about a line that is not of them stays as it is. */
 int copies_complain(const struct experiment *e, const struct device_info *info,
+                    const struct snippet *snippet, const struct snippet *setup,
                     struct error *err);
 
 /* What `data` must hold; the caller frees. */

@@ -146,7 +146,7 @@ static void add_statement(struct snippet *s, const char *from, const char *to)
 static const char *label_end(const char *at)
 {
     const size_t length = word_length(at);
-    const char *const after = at + length + strspn(at + length, " \t");
+    const char *const after = at + length + strspn(at + length, " \t\r\n");
     return length > 0 && *after == ':' ? after + 1 : NULL;
 }
 

@@ -44,12 +44,14 @@ static const struct instruction *row_of(const struct snippet *s)
     return NULL;
 }
 
-static char *words_of(const struct bench_wish *wish)
+/* Without comments: an experiment is one line, in which they would not end. */
+static char *words_of(const struct bench_wish *wish, const struct snippet *s,
+                      const struct snippet *setup)
 {
     struct buf text = {0};
-    buf_printf(&text, "snippet='%s'", wish->snippet);
-    if (wish->setup[0] != '\0')
-        buf_printf(&text, " setup='%s'", wish->setup);
+    buf_printf(&text, "snippet='%s'", s->text);
+    if (setup->text != NULL)
+        buf_printf(&text, " setup='%s'", setup->text);
     if (wish->values[0] != '\0')
         buf_printf(&text, " values='%s'", wish->values);
     return buf_take(&text);
@@ -163,35 +165,49 @@ static int ask(struct lab *lab, const struct subject *s, struct error *err)
 }
 
 /* The complaint in terms of the snippet. */
-static int complain(struct lab *lab, const struct subject *s, struct error *err)
+static int complain(struct lab *lab, const struct subject *subject,
+                    const struct snippet *s, const struct snippet *setup,
+                    struct error *err)
 {
     struct experiment e;
     struct error ignored;
-    char *const text = timing_experiment(s, "isa", 3, s->form, 1, 1);
+    char *const text =
+        timing_experiment(subject, "isa", 3, subject->form, 1, 1);
     if (experiment_parse(text, &e, &ignored) == 0) {
-        copies_complain(&e, lab->info, err);
+        copies_complain(&e, lab->info, s, setup, err);
         experiment_free(&e);
     }
     free(text);
     return err->code;
 }
 
+static int measure(struct lab *lab, const struct snippet *s,
+                   const struct snippet *setup, struct error *err)
+{
+    char *const words = words_of(lab->bench, s, setup);
+    const struct subject subject = subject_of(lab->bench, s, words);
+    if (ask(lab, &subject, err) == ERR_PTX)
+        complain(lab, &subject, s, setup, err);
+    free(words);
+    return err->code;
+}
+
 static int run(struct lab *lab, struct error *err)
 {
     const struct bench_wish *const wish = lab->bench;
-    struct snippet s;
+    struct snippet s = {0}, setup = {0};
     if (wish == NULL)
         return error_set(err, ERR_USAGE,
                          "bench needs a snippet: sonde bench 'SNIPPET'");
-    if (snippet_parse(wish->snippet, &s, err) != 0)
-        return err->code;
-    char *const words = words_of(wish);
-    const struct subject subject = subject_of(wish, &s, words);
-    if (ask(lab, &subject, err) == ERR_PTX)
-        complain(lab, &subject, err);
-    free(words);
+    int code = snippet_parse(wish->snippet, &s, err);
+    if (code == 0 && wish->setup[0] != '\0' &&
+        snippet_parse(wish->setup, &setup, err) != 0)
+        code = error_prefix(err, "setup");
+    if (code == 0)
+        code = measure(lab, &s, &setup, err);
     snippet_free(&s);
-    return err->code;
+    snippet_free(&setup);
+    return code;
 }
 
 const struct study study_bench = {

@@ -13,6 +13,7 @@
 #include "probe/experiment.h"
 #include "probe/probe.h"
 #include "probe/record.h"
+#include "ptx/snippet.h"
 #include "report/report.h"
 #include "testing.h"
 #include "unit/cubins.h"
@@ -194,6 +195,8 @@ static void experiment_seeds(struct seeds *seeds)
         buf_free(&text);
     }
     add_text(seeds, "chase bytes=0x4000 stride=1K");
+    add_text(seeds, "isa snippet='add.u32 %r0, %r0, %r1;' values='r0=7 r1=8'");
+    add_text(seeds, "isa 'row=mul.hi.u32' setup='mov.u32 %r1,\t7;' level=0");
 }
 
 /* Its canonical text must read back as itself. */
@@ -211,6 +214,73 @@ static int read_experiment(const struct buf *input, struct error *err)
     free(twice);
     experiment_free(&e);
     experiment_free(&again);
+    return 0;
+}
+
+/* ---- snippets ---- */
+
+static void snippet_seeds(struct seeds *seeds)
+{
+    add_text(seeds, "fma.rn.f32 %f0, %f0, %f1, %f2; // one\n"
+                    "  add.u32 %r12, %r12,\n 0x7; /* two */");
+    add_text(seeds, "@%p0 bra L;\nadd.cc.u32 %r0, %r0, %r1;\nL:\n"
+                    "@!%p0 addc.u32 %r2, %r2, 0;");
+    add_text(seeds, ".reg .b32 %r_own; mov.b64 {%r0, %r1}, %rd0; "
+                    "st.shared.v2.u32 [%rd_shared+8], {%r0, %r1};");
+    add_text(seeds, "shfl.sync.idx.b32 %r0|%p1, %r0, %laneid, 31, -1; "
+                    "ld.global.f64 %fd0, [%rd_global]; cvt.f16.f32 %h0, %f0;");
+}
+
+static void own_name(struct buf *out, const struct snippet_register *r,
+                     const void *context)
+{
+    (void)context;
+    buf_text(out, r->name);
+}
+
+static void assert_same_snippet(const struct snippet *a,
+                                const struct snippet *b)
+{
+    ck_assert_uint_eq(a->statement_count, b->statement_count);
+    ck_assert_uint_eq(a->register_count, b->register_count);
+    ck_assert(a->shared == b->shared && a->global == b->global);
+    ck_assert(a->scoped == b->scoped);
+    for (size_t i = 0; i < a->register_count; i++) {
+        const struct snippet_register *const r = &a->registers[i];
+        const struct snippet_register *const again = &b->registers[i];
+        ck_assert_str_eq(r->name, again->name);
+        ck_assert(r->kind == again->kind && r->written == again->written &&
+                  r->read_first == again->read_first);
+    }
+}
+
+/* What is written, a line each statement, must read back as the same. */
+static void assert_written(const struct snippet *s)
+{
+    struct buf text = {0}, copy = {0};
+    struct snippet again;
+    struct error err;
+    snippet_write(&copy, s, "%on", own_name, NULL);
+    for (size_t i = 0; i < s->statement_count; i++) {
+        snippet_write_statement(&text, s, i, NULL, own_name, NULL);
+        buf_text(&text, "\n");
+    }
+    ASSERT_DONE(snippet_parse(buf_string(&text), &again, &err), err);
+    assert_same_snippet(s, &again);
+    ck_assert_uint_ge(copy.length, text.length);
+    snippet_free(&again);
+    buf_free(&text);
+    buf_free(&copy);
+}
+
+static int read_snippet(const struct buf *input, struct error *err)
+{
+    struct snippet snippet;
+    const int status = snippet_parse(input->data, &snippet, err);
+    if (status != 0)
+        return status;
+    assert_written(&snippet);
+    snippet_free(&snippet);
     return 0;
 }
 

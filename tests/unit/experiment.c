@@ -29,16 +29,25 @@ static void assert_canonical(const char *text, const char *canonical)
 static const struct {
     const char *text, *canonical;
 } forms[] = {
-    {"chase",                         "chase"                        },
-    {"chase bytes=4096 space=global", "chase"                        },
-    {"chase stride=256 op=ca",        "chase op=ca stride=256"       },
-    {"chase bytes=0x4000",            "chase bytes=16384"            },
-    {"chase bytes=16K",               "chase bytes=16384"            },
-    {"chase bytes=16KiB",             "chase bytes=16384"            },
-    {"  chase\tbytes=16384\n",        "chase bytes=16384"            },
-    {"chase list=0x10:2:1K,4096:1:8", "chase list=16:2:1024,4096:1:8"},
-    {"chase list=",                   "chase"                        },
-    {"chase bytes=1T",                "chase bytes=1099511627776"    },
+    {"chase",                                   "chase"                          },
+    {"chase bytes=4096 space=global",           "chase"                          },
+    {"chase stride=256 op=ca",                  "chase op=ca stride=256"         },
+    {"chase bytes=0x4000",                      "chase bytes=16384"              },
+    {"chase bytes=16K",                         "chase bytes=16384"              },
+    {"chase bytes=16KiB",                       "chase bytes=16384"              },
+    {"  chase\tbytes=16384\n",                  "chase bytes=16384"              },
+    {"chase list=0x10:2:1K,4096:1:8",           "chase list=16:2:1024,4096:1:8"  },
+    {"chase list=",                             "chase"                          },
+    {"chase bytes=1T",                          "chase bytes=1099511627776"      },
+    {"isa row='add.u32'",                       "isa"                            },
+    {"isa 'row=mul.hi.u32'",                    "isa row=mul.hi.u32"             },
+    {"isa values='r0=7'",                       "isa values=r0=7"                },
+    {"isa values='r0=7 r1=0x10'",               "isa values='r0=7 r1=0x10'"      },
+    {"isa values=' r0=7\t\n r1=8 '",            "isa values='r0=7 r1=8 '"        },
+    {"isa snippet='not.b32 %r0, %r0;' level=0",
+     "isa snippet='not.b32 %r0, %r0;' level=0"                                   },
+    {"isa snippet=not.b32' '%r0,' '%r0;",       "isa snippet='not.b32 %r0, %r0;'"},
+    {"isa snippet='a;' setup=''",               "isa snippet=a;"                 },
 };
 
 START_TEST(canonical_form_is_one)
@@ -67,6 +76,17 @@ START_TEST(values_are_read)
     ck_assert_uint_eq(experiment_number(&e, "bytes"), 65536);
     ck_assert_uint_eq(experiment_number(&e, "stride"), 128);
     ck_assert_str_eq(experiment_word(&e, "op"), "cg");
+    experiment_free(&e);
+}
+END_TEST
+
+START_TEST(quotes_keep_a_value_together)
+{
+    struct experiment e =
+        parsed("isa snippet='add.u32 %r0, %r0, 1;' values='r0=7 r1=8' warps=2");
+    ck_assert_str_eq(experiment_word(&e, "snippet"), "add.u32 %r0, %r0, 1;");
+    ck_assert_str_eq(experiment_word(&e, "values"), "r0=7 r1=8");
+    ck_assert_uint_eq(experiment_number(&e, "warps"), 2);
     experiment_free(&e);
 }
 END_TEST
@@ -150,6 +170,10 @@ static const struct {
     {"chase list=,0:4:128",                    "not START:COUNT:STEP"                             },
     {"chase list=0:4:128,,0:1:8",              "not START:COUNT:STEP"                             },
     {"chase list=a:b:c",                       "not START:COUNT:STEP"                             },
+    {"isa snippet=add.u32 %r0",                "'%r0' is not a parameter of the form"             },
+    {"isa snippet='a;' snippet='a;'",          "snippet is given twice"                           },
+    {"isa level=5",                            "level=5 is out of range: 0 to 4"                  },
+    {"isa form=fold",                          "not one of guard, swap, plain"                    },
 };
 
 START_TEST(what_is_wrong_is_named)
@@ -180,6 +204,7 @@ Suite *suite_experiment(void)
     tcase_add_loop_test(t, canonical_form_is_its_own, 0, COUNT_OF(forms));
     tcase_add_test(t, every_probe_by_default_is_its_name);
     tcase_add_test(t, values_are_read);
+    tcase_add_test(t, quotes_keep_a_value_together);
     tcase_add_test(t, a_parameter_is_there_or_not);
     tcase_add_test(t, a_list_gives_its_segments);
     tcase_add_test(t, no_list_has_no_segments);

@@ -33,11 +33,13 @@ static struct fake_device *fake_of(struct device *device)
 static int load(struct device *device, const struct source *source,
                 struct module **module, struct error *err)
 {
-    (void)err;
-    fake_of(device)->loads++;
-    texts_add(&fake_of(device)->programs, source->ptx);
-    *module = NULL;
-    return 0;
+    struct fake_device *const fake = fake_of(device);
+    fake->loads++;
+    fake->level = source->level;
+    texts_add(&fake->programs, source->ptx);
+    *module = (struct module *)fake;
+    return fake->refuses != NULL ? error_set(err, ERR_PTX, "%s", fake->refuses)
+                                 : 0;
 }
 
 static void unload(struct device *device, struct module *module)

@@ -20,6 +20,8 @@ struct fake_device {
     struct device device;
     struct texts programs; /* all that were loaded */
     unsigned loads, launches, reads;
+    int level;           /* of the latest program */
+    const char *refuses; /* what is said of every program; NULL: taken */
     /* This launch and all that follow fail with that code; 0: none. */
     unsigned fails_at;
     enum error_code fails_with; /* ERR_DEVICE unless the test says another */

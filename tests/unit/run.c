@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "base/stop.h"
 #include "probe/record.h"
 #include "testing.h"
@@ -341,6 +342,61 @@ START_TEST(a_program_is_loaded_once)
 }
 END_TEST
 
+static void run_and_forget(struct prober *prober, const char *text)
+{
+    struct samples samples;
+    struct error err;
+    ASSERT_DONE(prober_run(prober, text, &samples, NULL, &err), err);
+    samples_free(&samples);
+}
+
+START_TEST(a_level_reaches_the_assembler)
+{
+    static const struct {
+        const char *text;
+        int level;
+    } asked[] = {
+        {"clock level=0", 0},
+        {"clock",         3},
+        {"clock level=4", 4},
+        {"chase level=1", 1},
+    };
+    struct fake_device fake;
+    begin(&fake);
+    struct prober *const prober = prober_on(&fake, NULL);
+    run_and_forget(prober, "chase bytes=8K"); /* warms up */
+    for (size_t i = 0; i < COUNT_OF(asked); i++) {
+        const unsigned loads = fake.loads;
+        run_and_forget(prober, asked[i].text);
+        if (fake.loads > loads)
+            ck_assert_int_eq(fake.level, asked[i].level);
+        else /* warmed up by it, at the usual level */
+            ck_assert_int_eq(asked[i].level, 3);
+    }
+    prober_free(prober);
+    fake_device_close(&fake);
+}
+END_TEST
+
+START_TEST(a_program_at_two_levels_is_two_modules)
+{
+    struct fake_device fake;
+    begin(&fake);
+    struct prober *const prober = prober_on(&fake, NULL);
+    run_and_forget(prober, "chase");
+    const size_t programs = fake.programs.count;
+    const unsigned loads = fake.loads;
+    run_and_forget(prober, "chase level=0");
+    ck_assert_uint_eq(fake.programs.count, programs);
+    ck_assert_uint_eq(fake.loads, loads + 1);
+    run_and_forget(prober, "chase level=0");
+    run_and_forget(prober, "chase level=3");
+    ck_assert_uint_eq(fake.loads, loads + 1);
+    prober_free(prober);
+    fake_device_close(&fake);
+}
+END_TEST
+
 static void assert_equal(const struct samples *a, const struct samples *b)
 {
     ck_assert_uint_eq(a->rows, b->rows);
@@ -409,6 +465,8 @@ Suite *suite_run(void)
     tcase_add_test(t, bad_text_runs_nothing);
     tcase_add_test(t, watchers_and_callers_get_the_canonical_name);
     tcase_add_test(t, a_program_is_loaded_once);
+    tcase_add_test(t, a_level_reaches_the_assembler);
+    tcase_add_test(t, a_program_at_two_levels_is_two_modules);
     tcase_add_test(t, a_replay_gives_what_was_recorded);
     tcase_add_test(t, a_replay_names_what_it_lacks);
     return suite;
