@@ -32,6 +32,7 @@ static const struct {
 /* Machine instructions that are counted as one. */
 struct kind {
     const char *form;
+    const char *seen[2]; /* as they are: one form, or two that take turns */
     bool expected;
     size_t shorter, longer;
 };
@@ -74,6 +75,16 @@ static const char *twin_of(const struct sass *s)
     return s->form;
 }
 
+static struct kind *note_form(struct kind *k, const char *form)
+{
+    const bool known = k->seen[0] != NULL && strcmp(k->seen[0], form) == 0;
+    if (k->seen[0] == NULL)
+        k->seen[0] = form;
+    else if (!known && k->seen[1] == NULL)
+        k->seen[1] = form;
+    return k;
+}
+
 static struct kind *kind_of(struct kinds *kinds, const struct sass *s,
                             const char *patterns)
 {
@@ -82,10 +93,10 @@ static struct kind *kind_of(struct kinds *kinds, const struct sass *s,
     for (size_t i = 0; i < kinds->count; i++)
         if (kinds->at[i].expected == expected &&
             strcmp(kinds->at[i].form, form) == 0)
-            return &kinds->at[i];
+            return note_form(&kinds->at[i], s->form);
     kinds->at = xreallocarray(kinds->at, kinds->count + 1, sizeof *kinds->at);
-    kinds->at[kinds->count] = (struct kind){form, expected, 0, 0};
-    return &kinds->at[kinds->count++];
+    kinds->at[kinds->count] = (struct kind){.form = form, .expected = expected};
+    return note_form(&kinds->at[kinds->count++], s->form);
 }
 
 static struct kinds count_kinds(const struct timed_claim *c)
@@ -248,6 +259,18 @@ static size_t missed(const struct kind *k, size_t copies)
     return more(k->longer, due) + more(due, k->longer);
 }
 
+/* "IADD3×2"; of two that take turns "VIADD/IADD3"; moves are moves. */
+static void write_kind(struct buf *out, const struct kind *k, size_t times)
+{
+    const bool move = strcmp(k->form, MOVE) == 0;
+    buf_printf(out, "%s%s", out->length > 0 ? " " : "",
+               move ? MOVE : k->seen[0]);
+    if (!move && k->seen[1] != NULL)
+        buf_printf(out, "/%s", k->seen[1]);
+    if (times > 1)
+        buf_printf(out, "×%zu", times);
+}
+
 /* What comes for each copy, and all that it amounts to. */
 static char *expansion_of(const struct sums *s, bool expected, size_t *each)
 {
@@ -258,9 +281,7 @@ static char *expansion_of(const struct sums *s, bool expected, size_t *each)
         const size_t n = each_of(k, s->copies);
         if (n == 0 || (k->expected && !expected))
             continue;
-        buf_printf(&text, text.length > 0 ? " %s" : "%s", k->form);
-        if (n > 1)
-            buf_printf(&text, "×%zu", n);
+        write_kind(&text, k, n);
         *each += n;
     }
     buf_text(&text, "");
@@ -276,9 +297,7 @@ static char *frame_of(const struct sums *s)
             more(k->shorter, each_of(k, s->copies) * s->claim->copies);
         if (n == 0)
             continue;
-        buf_printf(&text, text.length > 0 ? " %s" : "%s", k->form);
-        if (n > 1)
-            buf_printf(&text, "×%zu", n);
+        write_kind(&text, k, n);
     }
     buf_text(&text, "");
     return buf_take(&text);
