@@ -7,64 +7,7 @@
 #ifndef SONDE_STUDY_TIMING_H
 #define SONDE_STUDY_TIMING_H
 
-#include "probe/copies.h"
-#include "ptx/instruction.h"
-#include "ptx/listing.h"
-#include "study/study.h"
-
-enum { LEVELS = 5 }; /* of the assembler: 0 … 4 */
-
-/* What is timed. */
-struct subject {
-    const char *words; /* of its experiments: "row=add.u32", "snippet='…'" */
-    const char *machine; /* as of struct instruction */
-    enum instruction_form form;
-    bool only_form; /* no other is tried */
-    bool swaps;     /* FORM_SWAP can be had */
-    bool expands;
-    bool helped;      /* the chain holds another instruction, too */
-    bool by_register; /* copies depend on each other through a register */
-    bool chained;     /* … or they follow each other in order */
-    unsigned copies, results, merged;
-    unsigned statements; /* of the snippet */
-};
-
-/* A row of the table; `words` is room for the words of its experiments. */
-struct subject timing_row(const struct instruction *row, char *words,
-                          size_t room);
-
-/* What the machine code of the timed regions shows. */
-enum code_verdict {
-    CODE_UNREAD,   /* the device shows none, or it is of an older format */
-    CODE_VERIFIED, /* it is what it claims */
-    CODE_REFUSED   /* it is not: `why` says what it is instead */
-};
-
-struct code_reading {
-    enum code_verdict verdict;
-    enum instruction_form form; /* of the copies that were read */
-    char *listing; /* machine instructions of a copy: "IADD3", "4 MOV, IMAD" */
-    unsigned length; /* … so many; 0: not read */
-    char *why;       /* CODE_UNREAD and CODE_REFUSED */
-    char *experiment;
-};
-void code_reading_free(struct code_reading *r);
-
-/* Machine code of the kernel; `*canonical`, unless NULL, is the experiment that
- * shows it (free).  ERR_UNSUPPORTED where it cannot be read. */
-int timing_listing(struct lab *lab, const struct subject *subject,
-                   unsigned level, enum instruction_form form, unsigned chains,
-                   struct listing *listing, char **canonical,
-                   struct error *err);
-
-/* Finds the form of copies whose machine code is verified, or reads the first
- * one.  ERR_PTX and other errors of the assembler are handed on. */
-int timing_code(struct lab *lab, const struct subject *subject, unsigned level,
-                unsigned chains, struct code_reading *reading,
-                struct error *err);
-
-/* Copies of a chain in the short region. */
-int timing_copies(const struct subject *subject, unsigned chains);
+#include "study/reading.h"
 
 /* Cycles of one copy in a chain, of those that were read. */
 int timing_latency(struct lab *lab, const struct subject *subject,
@@ -88,9 +31,6 @@ int timing_throughput(struct lab *lab, const struct subject *subject,
 /* The error as a finding that was not measured, and 0; a device that failed, or
  * does not take the kernel, is not excused. */
 int timing_excuse(struct finding *finding, struct error *err);
-/* Says of a finding what its machine code is; takes the experiment as evidence.
- */
-void timing_say_code(struct finding *finding, const struct code_reading *code);
 void timing_say_rate(struct finding *finding, const struct saturation *rate);
 /* A finding of what saturates, or why there is none. */
 int timing_ask_throughput(struct lab *lab, const struct subject *subject,
@@ -100,30 +40,5 @@ int timing_ask_throughput(struct lab *lab, const struct subject *subject,
 int timing_parallelism(struct lab *lab, const struct subject *subject,
                        unsigned level, const char *component,
                        struct error *err);
-
-/*
- * Kernels compile on all cores of the host when many are asked for at once,
- * and which form a copy has in the end shows only when the first is compiled.
- * So a table of subjects goes through three stages, each of which adds its
- * experiments for all of them and then prepares.
- */
-struct timing_texts {
-    char **at;
-    size_t count;
-};
-void timing_first_form(const struct subject *subject, unsigned level,
-                       struct timing_texts *texts);
-void timing_other_forms(struct lab *lab, const struct subject *subject,
-                        unsigned level, struct timing_texts *texts);
-void timing_rate_forms(struct lab *lab, const struct subject *subject,
-                       unsigned level, struct timing_texts *texts);
-/* Compiles them, and empties the list. */
-void timing_prepare(struct lab *lab, struct timing_texts *texts);
-
-/* Experiments of a subject, to have their kernels compiled beforehand; the
- * caller frees each. */
-char *timing_experiment(const struct subject *subject, const char *probe,
-                        unsigned level, enum instruction_form form,
-                        unsigned chains, unsigned warps);
 
 #endif
