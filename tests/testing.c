@@ -112,3 +112,20 @@ char *testing_fake_driver(void)
         folder[0] = '\0';
     return folder;
 }
+
+char *testing_assembler(void)
+{
+    FILE *const found = popen("PATH=$PATH:/usr/local/cuda/bin; "
+                              "command -v ptxas",
+                              "r");
+    char line[512] = "";
+    char *path = NULL;
+    if (found == NULL)
+        return NULL;
+    if (fgets(line, sizeof line, found) != NULL) {
+        line[strcspn(line, "\n")] = '\0';
+        path = xstrdup(line);
+    }
+    pclose(found);
+    return path;
+}

@@ -53,6 +53,10 @@ char *testing_file(const char *name, const char *text);
  * are not built.  The caller frees. */
 char *testing_fake_driver(void);
 
+/* The path of ptxas, in PATH or where the toolkit is installed; NULL: there is
+ * none.  The caller frees. */
+char *testing_assembler(void);
+
 /* A simulated device: of a shipped profile, or of a profile's text.  The test
  * fails if it does not open; the caller closes it with device_close. */
 struct device;

@@ -16,7 +16,7 @@ struct table {
     const struct writer *writer;
     const struct costs *costs;
     size_t name_width;
-    bool any_unread, any_bound;
+    bool any_unread, any_bound, any_most;
 };
 
 static void put_line(const struct table *t, const char *head,
@@ -63,6 +63,8 @@ static void number_text(const struct finding *f, char *text, size_t room)
     }
     if (f->status == STATUS_AT_LEAST)
         mark = ">";
+    else if (f->status == STATUS_AT_MOST)
+        mark = "<";
     else if (f->has_interval && f->interval[1] - f->interval[0] > 0.1 &&
              f->interval[1] - f->interval[0] > 0.02 * number)
         mark = "~";
@@ -116,6 +118,7 @@ static void put_row(struct table *t, const struct cost_row *row)
     put_number(row->throughput, line, &at);
     t->any_unread |= reading != NULL && strcmp(reading, "not read") == 0;
     t->any_bound |= strchr(line, '>') != NULL;
+    t->any_most |= strchr(line, '<') != NULL;
     page_line(&t->writer->page,
               &(struct line){.label = line,
                              .column = (size_t)at + 1,
@@ -133,7 +136,12 @@ static void put_notes(const struct table *t)
                  TONE_DOUBT);
     if (t->any_bound)
         put_line(t, NULL, TONE_PLAIN,
-                 "> a bound: it still grew with the last chains and warps",
+                 "> a bound: it still grew with the last chains and warps, or "
+                 "the copies hold other instructions, too",
+                 TONE_FAINT);
+    if (t->any_most)
+        put_line(t, NULL, TONE_PLAIN,
+                 "< a bound: the chain holds other instructions, too",
                  TONE_FAINT);
 }
 

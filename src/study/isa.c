@@ -190,8 +190,9 @@ static int latency_of(const struct isa *isa, const struct instruction *row,
         return 0;
     if (timing_latency(isa->lab, &subject, level, code, cost, err) != 0)
         return err->code;
-    return row->helper == NULL ? 0
-                               : less_helper(isa, row, level, code, cost, err);
+    if (row->helper == NULL || (subject.mixed && code->verdict == CODE_UNREAD))
+        return 0;
+    return less_helper(isa, row, level, code, cost, err);
 }
 
 /* An instruction that the device does not take is no failure of the device. */
@@ -210,8 +211,9 @@ static int ask_latency(const struct isa *isa, const struct instruction *row,
     struct cost cost;
     struct code_reading code;
     char words[96];
+    const struct subject subject = timing_row(row, words, sizeof words);
     struct finding *const f = latency_finding(isa, row, level);
-    if (!timing_row(row, words, sizeof words).chained) {
+    if (!subject.chained) {
         results_drop(isa->lab->results, f); /* it has no result */
         return 0;
     }
@@ -220,6 +222,12 @@ static int ask_latency(const struct isa *isa, const struct instruction *row,
         finding_cost(f, &cost);
     else if (status == 0)
         finding_none(f, "not verified: %s", code.why);
+    if (f->status == STATUS_MEASURED && subject.mixed &&
+        code.verdict == CODE_UNREAD) {
+        f->status = STATUS_AT_MOST;
+        finding_because(f, "the chain holds other instructions, and only "
+                           "machine code could tell what they cost");
+    }
     if (code.experiment != NULL)
         timing_say_code(f, &code);
     if (row->helper != NULL)

@@ -20,7 +20,10 @@ struct subject {
     bool only_form; /* no other is tried */
     bool swaps;     /* FORM_SWAP can be had */
     bool expands;
-    bool helped;      /* the chain holds another instruction, too */
+    bool helped; /* the chain holds another instruction, too */
+    /* … or some that cost nothing, or another than its helper, which only
+     * machine code can show. */
+    bool mixed;
     bool by_register; /* copies depend on each other through a register */
     bool chained;     /* … or they follow each other in order */
     unsigned copies, results, merged;

@@ -30,6 +30,44 @@ char *timing_experiment(const struct subject *s, const char *probe,
 
 enum { COPIES_EXPANDED = 8, COPIES_OF_RATE = 2 };
 
+/* True if the text of `length` is the instruction that a row is called by. */
+static bool names_row(const char *text, size_t length,
+                      const struct instruction *row)
+{
+    return strncmp(row->name, text, length) == 0 &&
+           (row->name[length] == '\0' || row->name[length] == '.');
+}
+
+/* … that its snippet begins with. */
+static bool begins_row(const char *text, size_t length,
+                       const struct instruction *row)
+{
+    return row != NULL && strncmp(row->snippet, text, length) == 0 &&
+           row->snippet[length] == ' ';
+}
+
+static bool is_mixed(const struct instruction *row)
+{
+    const struct instruction *const helper =
+        row->helper != NULL ? instruction_find(row->helper) : NULL;
+    size_t own = 0, helpers = 0;
+    struct snippet s;
+    struct error ignored;
+    if (snippet_parse(row->snippet, &s, &ignored) != 0)
+        return false;
+    for (size_t i = 0; i < s.statement_count; i++) {
+        const char *at = s.text + s.statements[i].start;
+        at += *at == '@' ? strcspn(at, " ") + 1 : 0;
+        const size_t length = strcspn(at, " ;");
+        own += names_row(at, length, row);
+        helpers += begins_row(at, length, helper);
+    }
+    const size_t others = s.statement_count - own - helpers;
+    snippet_free(&s);
+    return own > 0 && (others > 0 || helpers != (helper != NULL) ||
+                       (helper != NULL && is_mixed(helper)));
+}
+
 struct subject timing_row(const struct instruction *row, char *words,
                           size_t room)
 {
@@ -46,6 +84,7 @@ struct subject timing_row(const struct instruction *row, char *words,
         .merged = row->merged,
         .chained = row->in_order,
         .helped = row->helper != NULL,
+        .mixed = is_mixed(row),
     };
     snprintf(words, room, "row=%s", row->name);
     if (snippet_parse(row->snippet, &s, &ignored) == 0) {
@@ -300,6 +339,11 @@ int timing_ask_throughput(struct lab *lab, const struct subject *of,
     if (code.verdict != CODE_REFUSED && status == 0) {
         timing_say_rate(f, &found);
         free(found.rate.experiment);
+    }
+    if (f->status == STATUS_MEASURED && s->mixed &&
+        code.verdict == CODE_UNREAD) {
+        f->status = STATUS_AT_LEAST;
+        finding_because(f, "the copies hold other instructions, too");
     }
     timing_say_code(f, &code);
     code_reading_free(&code);

@@ -82,24 +82,9 @@ static void collect_from_probe(const struct probe *probe)
     texts_free(&singles);
 }
 
-static void find_assembler(void)
-{
-    FILE *const found = popen("PATH=$PATH:/usr/local/cuda/bin; "
-                              "command -v ptxas",
-                              "r");
-    char line[512] = "";
-    if (found == NULL)
-        return;
-    if (fgets(line, sizeof line, found) != NULL) {
-        line[strcspn(line, "\n")] = '\0';
-        assembler = xstrdup(line);
-    }
-    pclose(found);
-}
-
 static void begin(void)
 {
-    find_assembler();
+    assembler = testing_assembler();
     if (assembler == NULL)
         return;
     for (size_t i = 0; i < COUNT_OF(simulated); i++)
