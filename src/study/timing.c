@@ -475,9 +475,9 @@ int timing_code(struct lab *lab, const struct subject *s, unsigned level,
 int timing_excuse(struct finding *f, struct error *err)
 {
     const int code = err->code;
+    finding_none(f, "%s", err->text);
     if (!lab_excuses(code) && code != ERR_NOT_RECORDED)
         return code;
-    finding_none(f, "%s", err->text);
     *err = (struct error){0};
     return 0;
 }
