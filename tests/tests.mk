@@ -7,7 +7,7 @@ CHECK_LIBS  = $(call static,check) $(call static,subunit) -lrt
 TEST_CPP   := -Itests
 TEST_BASE  := $(B)/tests/testing.o $(B)/tests/devices.o
 GPU_SRC    := $(sort $(wildcard tests/gpu/*.c))
-GPU_OBJ    := $(GPU_SRC:%.c=$(B)/%.o)
+GPU_OBJ    := $(GPU_SRC:%.c=$(B)/%.o) $(B)/tests/unit/disassembler.o
 BENCH_SRC  := $(sort $(wildcard tests/bench/*.c))
 BENCH      := $(BENCH_SRC:tests/bench/%.c=$(B)/bench/%)
 FAKE_CUDA  := $(sort $(wildcard tests/driver/fake/cuda*.c))

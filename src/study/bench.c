@@ -90,7 +90,7 @@ static int ask_level(struct lab *lab, const struct subject *s, unsigned level,
     snprintf(attribute, sizeof attribute, "latency.O%u", level);
     struct finding *const f = lab_finding(lab, "bench", attribute);
     if (timing_code(lab, s, level, 1, &code, err) != 0)
-        return err->code;
+        return timing_excuse(f, err);
     int status = 0;
     if (!s->chained)
         finding_none(f, "%s", unchained);

@@ -271,8 +271,10 @@ int timing_throughput(struct lab *lab, const struct subject *s, unsigned level,
             free(best->rate.experiment);
             return status;
         }
+        /* One that does less says nothing of the best: its warps stall. */
         best->reached = i > 0 && is_larger(&step, best) &&
-                        rate.cycles < grown * best->rate.cycles;
+                        rate.cycles < grown * best->rate.cycles &&
+                        rate.cycles > best->rate.cycles / grown;
         keep_better(best, &rate, &step);
     }
     if (best->rate.experiment == NULL)
@@ -284,9 +286,9 @@ int timing_throughput(struct lab *lab, const struct subject *s, unsigned level,
 int timing_excuse(struct finding *f, struct error *err)
 {
     const int code = err->code;
+    finding_none(f, "%s", err->text);
     if (!lab_excuses(code) && code != ERR_NOT_RECORDED)
         return code;
-    finding_none(f, "%s", err->text);
     *err = (struct error){0};
     return 0;
 }
@@ -323,6 +325,17 @@ void timing_say_rate(struct finding *f, const struct saturation *s)
         finding_protocol(f, "pipe", value_number(pipe));
 }
 
+/* Why more of the instruction could be done than of its copies. */
+static const char *unsettled(const struct subject *s,
+                             const struct code_reading *code)
+{
+    if (s->mixed && code->verdict == CODE_UNREAD)
+        return "the copies hold other instructions, too";
+    return parts_of(s, code) > 1
+               ? "a copy is several instructions that wait for each other"
+               : NULL;
+}
+
 int timing_ask_throughput(struct lab *lab, const struct subject *of,
                           unsigned level, struct finding *f, struct error *err)
 {
@@ -340,10 +353,10 @@ int timing_ask_throughput(struct lab *lab, const struct subject *of,
         timing_say_rate(f, &found);
         free(found.rate.experiment);
     }
-    if (f->status == STATUS_MEASURED && s->mixed &&
-        code.verdict == CODE_UNREAD) {
+    const char *const why = unsettled(s, &code);
+    if (f->status == STATUS_MEASURED && why != NULL) {
         f->status = STATUS_AT_LEAST;
-        finding_because(f, "the copies hold other instructions, too");
+        finding_because(f, "%s", why);
     }
     timing_say_code(f, &code);
     code_reading_free(&code);

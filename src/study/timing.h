@@ -28,8 +28,8 @@ int timing_throughput(struct lab *lab, const struct subject *subject,
                       unsigned level, const struct code_reading *code,
                       struct saturation *saturation, struct error *err);
 
-/* The error as a finding that was not measured, and 0; a device that failed, or
- * does not take the kernel, is not excused. */
+/* The error as a finding that was not measured, and 0; that of a device that
+ * failed, or does not take the kernel, is handed on all the same. */
 int timing_excuse(struct finding *finding, struct error *err);
 void timing_say_rate(struct finding *finding, const struct saturation *rate);
 /* A finding of what saturates, or why there is none. */

@@ -299,6 +299,18 @@ static void say(const struct finding *f)
            f->because != NULL ? f->because : "");
 }
 
+enum { ROWS_MOST = 2048 };
+
+/* All rows but those of loads, which no fake can answer. */
+static size_t all_names(const char **names)
+{
+    size_t count = 0;
+    for (const struct instruction *r = instruction_table; r->name != NULL; r++)
+        if (r->chase == NULL)
+            names[count++] = r->name;
+    return count;
+}
+
 START_TEST(every_row_is_judged)
 {
     const char *const cc = getenv("VERDICTS");
@@ -308,7 +320,12 @@ START_TEST(every_row_is_judged)
     assembler = testing_assembler();
     if (assembler == NULL)
         SKIP("no ptxas is installed");
-    judge(atoi(cc), NULL, NULL, &results);
+    const char **const names = xcalloc(ROWS_MOST, sizeof *names);
+    const struct isa_wish wish = {.patterns = names,
+                                  .pattern_count = all_names(names),
+                                  .levels = 1u << 0 | 1u << 3};
+    judge(atoi(cc), &wish, NULL, &results);
+    free(names);
     for (const struct instruction *i = instruction_table; i->name != NULL; i++)
         for (int level = 0; level <= 3; level += 3) {
             const struct finding *const f =

@@ -1,11 +1,11 @@
 # How the cost of one instruction came about.
 . "$CLI/lib.sh"
 
-"$SONDE" isa --explain add.u32 --levels 3 -d sim:v100 >text
+"$SONDE" isa --explain xor.b32 --levels 3 -d sim:v100 >text
 echo "[$?]"
 # Of the kernel only that it is there: instructions of the two regions.
 grep -v '^    \|^\.\|^LAP\|^DONE\|^[{}]' text
-grep -c 'add.u32 %r0, %r0, 0x12345;' text
+grep -c "xor.b32 %r0, %r0, %r1;" text
 
 "$SONDE" isa --explain abs.s32 --levels 0,3 -d sim:v100 | grep '^-O\|^abs\|chain'
 
