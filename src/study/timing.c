@@ -230,9 +230,12 @@ static unsigned most_warps(const struct lab *lab)
                : COPIES_WARPS_MOST;
 }
 
+/* True if the step has more of one and no less of the other: fewer warps of
+ * more chains may do less than more warps of fewer, and say nothing. */
 static bool is_larger(const struct step *a, const struct saturation *b)
 {
-    return a->chains * a->warps > b->chains * b->warps;
+    return a->chains >= b->chains && a->warps >= b->warps &&
+           a->chains + a->warps > b->chains + b->warps;
 }
 
 /* Keeps the better one of two; takes the step's experiment. */
@@ -271,10 +274,8 @@ int timing_throughput(struct lab *lab, const struct subject *s, unsigned level,
             free(best->rate.experiment);
             return status;
         }
-        /* One that does less says nothing of the best: its warps stall. */
         best->reached = i > 0 && is_larger(&step, best) &&
-                        rate.cycles < grown * best->rate.cycles &&
-                        rate.cycles > best->rate.cycles / grown;
+                        rate.cycles < grown * best->rate.cycles;
         keep_better(best, &rate, &step);
     }
     if (best->rate.experiment == NULL)

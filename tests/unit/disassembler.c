@@ -103,20 +103,45 @@ static void compare_line(struct comparison *c, const char *line)
         compare(c, at, word);
 }
 
-unsigned long disassembler_compare(const char *path)
+static FILE *start(const char *path)
+{
+    char *const command = xasprintf(IN_PATH "exec nvdisasm -c '%s'", path);
+    FILE *const output = popen(command, "r");
+    ck_assert_ptr_nonnull(output);
+    free(command);
+    return output;
+}
+
+static unsigned long finish(const char *path, FILE *output)
 {
     struct comparison c = {.path = path};
     struct error err;
     char line[LINE_MAX_BYTES];
     ASSERT_DONE(file_read(path, 1 << 26, &c.file, &err), err);
-    char *const command = xasprintf(IN_PATH "exec nvdisasm -c '%s'", path);
-    FILE *const output = popen(command, "r");
-    ck_assert_ptr_nonnull(output);
     while (fgets(line, sizeof line, output) != NULL)
         compare_line(&c, line);
     ck_assert_int_eq(pclose(output), 0);
     listing_free(&c.listing);
     buf_free(&c.file);
-    free(command);
     return c.compared;
+}
+
+unsigned long disassembler_compare(const char *path)
+{
+    return finish(path, start(path));
+}
+
+enum { AT_ONCE = 16 };
+
+unsigned long disassembler_compare_all(char *const *paths, size_t count)
+{
+    FILE *runs[AT_ONCE] = {NULL};
+    unsigned long compared = 0;
+    for (size_t i = 0; i < count + AT_ONCE; i++) {
+        FILE **const run = &runs[i % AT_ONCE];
+        if (*run != NULL)
+            compared += finish(paths[i - AT_ONCE], *run);
+        *run = i < count ? start(paths[i]) : NULL;
+    }
+    return compared;
 }

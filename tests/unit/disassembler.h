@@ -5,6 +5,7 @@
 #define SONDE_TESTS_UNIT_DISASSEMBLER_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 /* False: no nvdisasm, neither in PATH nor where the toolkit is installed. */
 bool disassembler_installed(void);
@@ -15,5 +16,7 @@ bool disassembler_installed(void);
  * nvdisasm's.  Returns how many instructions that were.
  */
 unsigned long disassembler_compare(const char *cubin);
+/* The same of many, several at once. */
+unsigned long disassembler_compare_all(char *const *cubins, size_t count);
 
 #endif
