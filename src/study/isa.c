@@ -176,6 +176,10 @@ static int less_helper(const struct isa *isa, const struct instruction *row,
     cost->high -= less.low;
     free(less.experiment);
     code_reading_free(&of_helper);
+    if (err->code == 0 && cost->cycles <= 0)
+        error_set(err, ERR_UNSUPPORTED,
+                  "the chain costs no more than %s, which it needs, alone",
+                  helper->name);
     return err->code;
 }
 

@@ -1,8 +1,9 @@
 /*
  * Replays: the studies on recorded samples, with no GPU.
  *
- * Each tests/replay/NAME.test is one line, "RECORDING GOLDEN", two files beside
- * it: all studies on the recording must report what the golden report says.
+ * Each tests/replay/NAME.test is one line, "RECORDING GOLDEN [PATTERN…]", two
+ * files beside it: all studies on the recording, or the costs of the
+ * instructions that match, must report what the golden report says.
  * GOLDENS=1 in the environment writes the goldens anew (`make goldens`).
  */
 #include <glob.h>
@@ -91,16 +92,53 @@ static char *contents(const char *path)
     return buf_take(&text);
 }
 
-/* The two files that a .test names, relative to here. */
-static void read_test(const char *path, char **recording, char **golden)
+enum { WORDS_MOST = 64 };
+
+/* A .test: the files relative to here, and patterns of instructions. */
+struct replay {
+    char *line, *recording, *golden;
+    const char *patterns[WORDS_MOST];
+    size_t pattern_count;
+};
+
+static struct replay read_test(const char *path)
 {
-    char *const line = contents(path);
-    char names[2][128];
-    ck_assert_msg(sscanf(line, "%127s %127s", names[0], names[1]) == 2,
-                  "%s is not RECORDING GOLDEN", path);
-    *recording = xasprintf(FOLDER "/%s", names[0]);
-    *golden = xasprintf(FOLDER "/%s", names[1]);
-    free(line);
+    struct replay r = {.line = contents(path)};
+    char *rest = NULL;
+    const char *const recording = strtok_r(r.line, " \n", &rest);
+    const char *const golden = strtok_r(NULL, " \n", &rest);
+    ck_assert_msg(golden != NULL, "%s is not RECORDING GOLDEN", path);
+    r.recording = xasprintf(FOLDER "/%s", recording);
+    r.golden = xasprintf(FOLDER "/%s", golden);
+    for (const char *p; (p = strtok_r(NULL, " \n", &rest)) != NULL;) {
+        ck_assert_uint_lt(r.pattern_count, WORDS_MOST);
+        r.patterns[r.pattern_count++] = p;
+    }
+    return r;
+}
+
+static void free_test(struct replay *r)
+{
+    free(r->line);
+    free(r->recording);
+    free(r->golden);
+}
+
+/* What instructions cost, of a recording. */
+static char *costs_of(const struct replay *r)
+{
+    static const struct sonde_style plain = {0};
+    const struct sonde_isa wish = {.patterns = r->patterns,
+                                   .pattern_count = r->pattern_count};
+    char *const spec = xasprintf("replay:%s", r->recording);
+    struct sonde *const s = opened(spec, NULL);
+    struct sonde_error err;
+    char *text;
+    ck_assert_msg(sonde_isa(s, &wish, &err) >= 0, "%s", err.text);
+    ASSERT_DONE(sonde_report(s, "json", &plain, &text, &err), err);
+    ASSERT_DONE(sonde_close(s, &err), err);
+    free(spec);
+    return text;
 }
 
 static void write_golden(const char *path, const char *report)
@@ -122,16 +160,15 @@ static glob_t tests; /* the paths of all .test files */
 
 START_TEST(a_recorded_gpu_gives_its_golden_report)
 {
-    char *recording, *golden;
-    read_test(tests.gl_pathv[_i], &recording, &golden);
-    char *const report = replay_of(recording);
+    struct replay r = read_test(tests.gl_pathv[_i]);
+    char *const report =
+        r.pattern_count > 0 ? costs_of(&r) : replay_of(r.recording);
     if (getenv("GOLDENS") != NULL)
-        write_golden(golden, report);
+        write_golden(r.golden, report);
     else
-        compare_golden(golden, report);
+        compare_golden(r.golden, report);
     free(report);
-    free(recording);
-    free(golden);
+    free_test(&r);
 }
 END_TEST
 
