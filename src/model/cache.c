@@ -39,6 +39,16 @@ struct link {
     uint32_t newer, older;
 };
 
+/* Side by side, so that an access to a large cache waits for the host's memory
+ * once, and not for each of them. */
+struct set {
+    uint32_t first, ways; /* its slots */
+    uint32_t used;        /* filled slots */
+    uint32_t filled;      /* leading ways known to be filled */
+    uint32_t newest;      /* lru, fifo: if it has filled slots */
+    uint32_t marked;      /* nru: marks */
+};
+
 struct cache {
     struct cache_shape shape;
     struct rng rng;
@@ -47,20 +57,16 @@ struct cache {
     /* INDEX_BITS: the set is linear in the address's bits, so it is the XOR
      * of what each of its bytes contributes. */
     uint32_t (*contribution)[256];
-    uint32_t *dealt;  /* INDEX_DEALT: set of each entry */
-    size_t slots;     /* ways of all sets */
-    uint32_t *first;  /* of each set its first slot; and `slots` */
-    uint32_t *used;   /* of each set: filled slots */
-    uint32_t *filled; /* of each set: leading ways known to be filled */
+    uint32_t *dealt; /* INDEX_DEALT: set of each entry */
+    size_t slots;    /* ways of all sets */
+    struct set *sets;
 
     uint64_t *lines;   /* of each slot */
     uint64_t *sectors; /* of each slot: those present; 0: it is empty */
     uint32_t last;     /* slot of the last access */
 
     struct link *ring;
-    uint32_t *newest; /* of each set, if it has filled slots */
-    uint8_t *marks;   /* plru: nodes; nru: slots */
-    uint32_t *marked; /* nru: marks of each set */
+    uint8_t *marks; /* plru: nodes; nru: slots */
     double weight_sum;
 
     uint32_t *bucket; /* of each hash: slot + 1, or 0; NULL: no hashing */
@@ -312,11 +318,12 @@ static void choose_index(struct cache *c)
 static uint32_t lay_out_sets(struct cache *c)
 {
     const size_t sets = c->shape.sets;
-    uint32_t most = 0;
-    c->first = xcalloc(sets + 1, sizeof *c->first);
-    for (size_t set = 0; set < sets; set++) {
-        const uint32_t ways = c->shape.set_ways[set];
-        c->first[set + 1] = c->first[set] + ways;
+    uint32_t most = 0, first = 0;
+    c->sets = xcalloc(sets, sizeof *c->sets);
+    for (size_t i = 0; i < sets; i++) {
+        const uint32_t ways = c->shape.set_ways[i];
+        c->sets[i] = (struct set){.first = first, .ways = ways};
+        first += ways;
         most = ways > most ? ways : most;
     }
     return most;
@@ -335,17 +342,12 @@ static void allocate_hash(struct cache *c)
 
 static void allocate_policy(struct cache *c)
 {
-    const size_t sets = c->shape.sets;
     switch (c->shape.policy) {
     case POLICY_LRU:
     case POLICY_FIFO:
         c->ring = xcalloc(c->slots, sizeof *c->ring);
-        c->newest = xcalloc(sets, sizeof *c->newest);
         break;
     case POLICY_NRU:
-        c->marked = xcalloc(sets, sizeof *c->marked);
-        c->marks = xcalloc(c->slots, 1);
-        break;
     case POLICY_PLRU:
         c->marks = xcalloc(c->slots, 1);
         break;
@@ -369,8 +371,6 @@ struct cache *cache_new(const struct cache_shape *shape, uint64_t seed)
     c->slots = (size_t)shape_slots(shape);
     choose_index(c);
     const uint32_t most_ways = lay_out_sets(c);
-    c->used = xcalloc(shape->sets, sizeof *c->used);
-    c->filled = xcalloc(shape->sets, sizeof *c->filled);
     c->lines = xcalloc(c->slots, sizeof *c->lines);
     c->sectors = xcalloc(c->slots, sizeof *c->sectors);
     allocate_policy(c);
@@ -386,15 +386,11 @@ void cache_free(struct cache *cache)
     cache_shape_free(&cache->shape);
     free(cache->contribution);
     free(cache->dealt);
-    free(cache->first);
-    free(cache->used);
-    free(cache->filled);
+    free(cache->sets);
     free(cache->lines);
     free(cache->sectors);
     free(cache->ring);
-    free(cache->newest);
     free(cache->marks);
-    free(cache->marked);
     free(cache->bucket);
     free(cache->chain);
     free(cache);
@@ -466,7 +462,8 @@ static inline uint32_t *bucket_of(const struct cache *c, uint64_t line)
     return &c->bucket[line * 0x9e3779b97f4a7c15u >> c->bucket_shift];
 }
 
-static inline uint32_t find(const struct cache *c, uint32_t set, uint64_t line)
+static inline uint32_t find(const struct cache *c, const struct set *set,
+                            uint64_t line)
 {
     if (c->bucket != NULL) {
         uint32_t link = *bucket_of(c, line);
@@ -474,7 +471,8 @@ static inline uint32_t find(const struct cache *c, uint32_t set, uint64_t line)
             link = c->chain[link - 1];
         return link == 0 ? NO_SLOT : link - 1;
     }
-    for (uint32_t slot = c->first[set]; slot < c->first[set + 1]; slot++)
+    const uint32_t end = set->first + set->ways;
+    for (uint32_t slot = set->first; slot < end; slot++)
         if (slot_has(c, slot, line))
             return slot;
     return NO_SLOT;
@@ -497,46 +495,46 @@ static void hash_remove(struct cache *c, uint32_t slot)
 
 /* ---- lru and fifo: the ring ---- */
 
-static void ring_remove(struct cache *c, uint32_t set, uint32_t slot)
+static void ring_remove(struct cache *c, struct set *set, uint32_t slot)
 {
     const struct link link = c->ring[slot];
     c->ring[link.newer].older = link.older;
     c->ring[link.older].newer = link.newer;
-    if (c->newest[set] == slot)
-        c->newest[set] = link.older;
+    if (set->newest == slot)
+        set->newest = link.older;
 }
 
 /* Makes it the newest of a ring of `others` slots. */
-static void ring_add(struct cache *c, uint32_t set, uint32_t slot,
+static void ring_add(struct cache *c, struct set *set, uint32_t slot,
                      uint32_t others)
 {
     if (others == 0) {
         c->ring[slot] = (struct link){slot, slot};
     } else {
-        const uint32_t head = c->newest[set], tail = c->ring[head].newer;
+        const uint32_t head = set->newest, tail = c->ring[head].newer;
         c->ring[slot] = (struct link){.newer = tail, .older = head};
         c->ring[head].newer = slot;
         c->ring[tail].older = slot;
     }
-    c->newest[set] = slot;
+    set->newest = slot;
 }
 
-static inline uint32_t ring_oldest(const struct cache *c, uint32_t set)
+static inline uint32_t ring_oldest(const struct cache *c, const struct set *set)
 {
     /* It is a ring: what would be newer than the newest is the oldest. */
-    return c->ring[c->newest[set]].newer;
+    return c->ring[set->newest].newer;
 }
 
-static inline void ring_renew(struct cache *c, uint32_t set, uint32_t slot)
+static inline void ring_renew(struct cache *c, struct set *set, uint32_t slot)
 {
-    if (slot == c->newest[set])
+    if (slot == set->newest)
         return;
     if (slot == ring_oldest(c, set)) {
-        c->newest[set] = slot; /* the ring only turns */
+        set->newest = slot; /* the ring only turns */
         return;
     }
     ring_remove(c, set, slot);
-    ring_add(c, set, slot, c->used[set] - 1);
+    ring_add(c, set, slot, set->used - 1);
 }
 
 /* ---- plru: the tree ---- */
@@ -545,16 +543,16 @@ static inline void ring_renew(struct cache *c, uint32_t set, uint32_t slot)
  * Nodes of a set of n ways are numbered as in a heap: 1 is the root, 2i and
  * 2i + 1 are below i, and n + w is the leaf of way w.
  */
-static void tree_point_away(struct cache *c, uint32_t set, uint32_t slot)
+static void tree_point_away(struct cache *c, struct set *set, uint32_t slot)
 {
-    const uint32_t first = c->first[set], ways = c->first[set + 1] - first;
+    const uint32_t first = set->first, ways = set->ways;
     for (uint32_t node = ways + slot - first; node > 1; node /= 2)
         c->marks[first + node / 2] = node % 2 == 0;
 }
 
-static uint32_t tree_victim(const struct cache *c, uint32_t set)
+static uint32_t tree_victim(const struct cache *c, const struct set *set)
 {
-    const uint32_t first = c->first[set], ways = c->first[set + 1] - first;
+    const uint32_t first = set->first, ways = set->ways;
     uint32_t node = 1;
     while (node < ways)
         node = 2 * node + c->marks[first + node];
@@ -563,40 +561,40 @@ static uint32_t tree_victim(const struct cache *c, uint32_t set)
 
 /* ---- nru: the marks ---- */
 
-static void nru_mark(struct cache *c, uint32_t set, uint32_t slot)
+static void nru_mark(struct cache *c, struct set *set, uint32_t slot)
 {
-    const uint32_t first = c->first[set], ways = c->first[set + 1] - first;
+    const uint32_t first = set->first, ways = set->ways;
     if (c->marks[slot] == 0) {
         c->marks[slot] = 1;
-        c->marked[set]++;
+        set->marked++;
     }
-    if (c->marked[set] < ways)
+    if (set->marked < ways)
         return;
     memset(c->marks + first, 0, ways);
     c->marks[slot] = 1;
-    c->marked[set] = 1;
+    set->marked = 1;
 }
 
-static uint32_t nru_victim(const struct cache *c, uint32_t set)
+static uint32_t nru_victim(const struct cache *c, const struct set *set)
 {
-    const uint32_t first = c->first[set], ways = c->first[set + 1] - first;
+    const uint32_t first = set->first, ways = set->ways;
     const uint8_t *const marks = c->marks + first;
     const uint8_t *const clear = memchr(marks, 0, ways);
     /* Only a single way is always the newest. */
     return clear == NULL ? first : first + (uint32_t)(clear - marks);
 }
 
-static void nru_forget(struct cache *c, uint32_t set, uint32_t slot)
+static void nru_forget(struct cache *c, struct set *set, uint32_t slot)
 {
-    c->marked[set] -= c->marks[slot];
+    set->marked -= c->marks[slot];
     c->marks[slot] = 0;
 }
 
 /* ---- the policies at work ---- */
 
-static uint32_t weighted_victim(struct cache *c, uint32_t set)
+static uint32_t weighted_victim(struct cache *c, struct set *set)
 {
-    const uint32_t first = c->first[set], ways = c->first[set + 1] - first;
+    const uint32_t first = set->first, ways = set->ways;
     double left = rng_unit(&c->rng) * c->weight_sum;
     uint32_t heaviest = 0;
     for (uint32_t way = 0; way < ways; way++) {
@@ -609,9 +607,9 @@ static uint32_t weighted_victim(struct cache *c, uint32_t set)
     return first + heaviest; /* only rounding can lead here */
 }
 
-static uint32_t victim(struct cache *c, uint32_t set)
+static uint32_t victim(struct cache *c, struct set *set)
 {
-    const uint32_t first = c->first[set];
+    const uint32_t first = set->first;
     switch (c->shape.policy) {
     case POLICY_LRU:
     case POLICY_FIFO:
@@ -626,11 +624,11 @@ static uint32_t victim(struct cache *c, uint32_t set)
     case POLICY_COUNT:
         break;
     }
-    return first + (uint32_t)rng_below(&c->rng, c->first[set + 1] - first);
+    return first + (uint32_t)rng_below(&c->rng, set->ways);
 }
 
 /* A line that was there is used again. */
-static inline void note_use(struct cache *c, uint32_t set, uint32_t slot)
+static inline void note_use(struct cache *c, struct set *set, uint32_t slot)
 {
     switch (c->shape.policy) {
     case POLICY_LRU:
@@ -651,16 +649,16 @@ static inline void note_use(struct cache *c, uint32_t set, uint32_t slot)
 }
 
 /* A line moves into a slot that was empty. */
-static void note_fill(struct cache *c, uint32_t set, uint32_t slot)
+static void note_fill(struct cache *c, struct set *set, uint32_t slot)
 {
     if (c->ring != NULL)
-        ring_add(c, set, slot, c->used[set]);
+        ring_add(c, set, slot, set->used);
     else
         note_use(c, set, slot);
 }
 
 /* A slot becomes empty. */
-static void note_empty(struct cache *c, uint32_t set, uint32_t slot)
+static void note_empty(struct cache *c, struct set *set, uint32_t slot)
 {
     if (c->ring != NULL)
         ring_remove(c, set, slot);
@@ -668,40 +666,66 @@ static void note_empty(struct cache *c, uint32_t set, uint32_t slot)
         nru_forget(c, set, slot);
 }
 
+/* Another line moves into the victim's slot. */
+static inline void note_replace(struct cache *c, struct set *set, uint32_t slot)
+{
+    if (c->ring != NULL) {
+        set->newest = slot; /* the oldest until now: the ring only turns */
+        return;
+    }
+    if (c->shape.policy == POLICY_NRU)
+        nru_forget(c, set, slot);
+    note_use(c, set, slot);
+}
+
 /* ---- filling and emptying ---- */
 
-static void empty_slot(struct cache *c, uint32_t set, uint32_t slot)
+static void empty_slot(struct cache *c, struct set *set, uint32_t slot)
 {
-    const uint32_t way = slot - c->first[set];
+    const uint32_t way = slot - set->first;
     note_empty(c, set, slot);
     if (c->bucket != NULL)
         hash_remove(c, slot);
     c->sectors[slot] = 0;
-    c->used[set]--;
-    if (way < c->filled[set])
-        c->filled[set] = way;
+    set->used--;
+    if (way < set->filled)
+        set->filled = way;
 }
 
-static uint32_t lowest_empty(struct cache *c, uint32_t set)
+static uint32_t lowest_empty(struct cache *c, struct set *set)
 {
-    const uint32_t first = c->first[set];
-    uint32_t way = c->filled[set];
+    const uint32_t first = set->first;
+    uint32_t way = set->filled;
     while (c->sectors[first + way] != 0)
         way++;
-    c->filled[set] = way + 1;
+    set->filled = way + 1;
     return first + way;
 }
 
-static uint32_t fill(struct cache *c, uint32_t set, uint64_t line)
+/* The victim of a full set makes room. */
+static uint32_t replace(struct cache *c, struct set *set, uint64_t line)
 {
-    if (c->used[set] == c->first[set + 1] - c->first[set])
-        empty_slot(c, set, victim(c, set));
+    const uint32_t slot = victim(c, set);
+    if (c->bucket != NULL)
+        hash_remove(c, slot);
+    c->lines[slot] = line;
+    c->sectors[slot] = 0;
+    if (c->bucket != NULL)
+        hash_add(c, slot);
+    note_replace(c, set, slot);
+    return slot;
+}
+
+static uint32_t fill(struct cache *c, struct set *set, uint64_t line)
+{
+    if (set->used == set->ways)
+        return replace(c, set, line);
     const uint32_t slot = lowest_empty(c, set);
     c->lines[slot] = line;
     if (c->bucket != NULL)
         hash_add(c, slot);
     note_fill(c, set, slot);
-    c->used[set]++;
+    set->used++;
     return slot;
 }
 
@@ -723,7 +747,7 @@ enum cache_result cache_access(struct cache *cache, uint64_t address)
     /* No policy changes anything when the newest line is used again. */
     if (slot_has(cache, cache->last, line))
         return take_sector(cache, cache->last, sector);
-    const uint32_t set = set_of(cache, line);
+    struct set *const set = &cache->sets[set_of(cache, line)];
     uint32_t slot = find(cache, set, line);
     if (slot == NO_SLOT)
         slot = fill(cache, set, line);
@@ -735,21 +759,21 @@ enum cache_result cache_access(struct cache *cache, uint64_t address)
 bool cache_holds(const struct cache *cache, uint64_t address)
 {
     const uint64_t line = line_of(cache, address);
-    const uint32_t slot = find(cache, set_of(cache, line), line);
+    const uint32_t slot = find(cache, &cache->sets[set_of(cache, line)], line);
     return slot != NO_SLOT &&
            (cache->sectors[slot] & sector_of(cache, address)) != 0;
 }
 
 void cache_clear(struct cache *cache)
 {
-    const size_t sets = cache->shape.sets, slots = cache->slots;
-    memset(cache->used, 0, sets * sizeof *cache->used);
-    memset(cache->filled, 0, sets * sizeof *cache->filled);
+    const size_t slots = cache->slots;
+    for (size_t i = 0; i < cache->shape.sets; i++) {
+        struct set *const set = &cache->sets[i];
+        set->used = set->filled = set->marked = 0;
+    }
     memset(cache->sectors, 0, slots * sizeof *cache->sectors);
     if (cache->marks != NULL)
         memset(cache->marks, 0, slots);
-    if (cache->marked != NULL)
-        memset(cache->marked, 0, sets * sizeof *cache->marked);
     if (cache->bucket != NULL)
         memset(cache->bucket, 0,
                sizeof *cache->bucket << (64 - cache->bucket_shift));
@@ -757,7 +781,8 @@ void cache_clear(struct cache *cache)
 
 static void drop_line(struct cache *c, uint64_t line)
 {
-    const uint32_t set = set_of(c, line), slot = find(c, set, line);
+    struct set *const set = &c->sets[set_of(c, line)];
+    const uint32_t slot = find(c, set, line);
     if (slot != NO_SLOT)
         empty_slot(c, set, slot);
 }

@@ -270,13 +270,25 @@ double paths_load_one(struct paths *paths, enum profile_path_id id,
                                          : cycles;
 }
 
-/* True if `value` is new among the `count` there; puts it there. */
-static bool put_distinct(uint64_t *values, size_t *count, uint64_t value)
+/* What the lanes of a warp touch, each once. */
+struct distinct {
+    size_t count;
+    uint64_t most;
+    uint64_t value[32];
+};
+
+/* True if the value is new.  Lanes mostly go upwards, so that it need not be
+ * searched for. */
+static bool put_distinct(struct distinct *d, uint64_t value)
 {
-    for (size_t i = *count; i-- > 0;)
-        if (values[i] == value)
-            return false;
-    values[(*count)++] = value;
+    if (d->count != 0 && value <= d->most) {
+        for (size_t i = d->count; i-- > 0;)
+            if (d->value[i] == value)
+                return false;
+    } else {
+        d->most = value;
+    }
+    d->value[d->count++] = value;
     return true;
 }
 
@@ -289,18 +301,19 @@ double paths_load(struct paths *paths, enum profile_path_id path,
     const struct cache_shape uncached = {.line = 32, .sector = 32};
     const struct cache_shape *const shape =
         p->levels > 0 ? &paths->profile->caches[p->cache[0]].shape : &uncached;
-    uint64_t sector[32], line[32];
-    size_t sectors = 0, line_count = 0;
+    const unsigned sector_shift = shift_of(shape->sector);
+    struct distinct sector, line;
+    sector.count = line.count = 0;
     double slowest = 0;
     for (size_t i = 0; i < count; i++) {
-        if (!put_distinct(sector, &sectors, addresses[i] / shape->sector))
+        if (!put_distinct(&sector, addresses[i] >> sector_shift))
             continue;
-        put_distinct(line, &line_count, addresses[i] / shape->line);
+        put_distinct(&line, addresses[i] / shape->line);
         const double cycles = paths_load_one(paths, path, who, addresses[i]);
         slowest = cycles > slowest ? cycles : slowest;
     }
-    *lines = (unsigned)line_count;
-    return slowest + (double)(line_count - 1);
+    *lines = (unsigned)line.count;
+    return slowest + (double)(line.count - 1);
 }
 
 /* Brings `bytes` from `address` on to the level above `level`, in pieces as
