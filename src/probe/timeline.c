@@ -71,6 +71,8 @@ static const struct param params[] = {
     {"warps",   PARAM_NUMBER, "1",    1, WARPS_MOST, NULL, "warps of a block"},
     {"per_sm",  PARAM_NUMBER, "0",    0, 128, NULL,
      "blocks for which an SM has shared memory; 0: no limit"},
+    {"lanes",   PARAM_NUMBER, "32",   1, LANES, NULL,
+     "threads of a warp that work; the others leave at once"},
     {"steps",   PARAM_NUMBER, "256",  1, STEPS_MOST, NULL,
      "loads of a warp, or 8 multiply-adds each"},
     {"bytes",   PARAM_NUMBER, "4096", STEP_BYTES, BUFFERS_MOST, NULL,
@@ -94,7 +96,7 @@ static const char *const columns[] = {"sm",    "block", "warp", "access",
 struct timeline {
     bool loads, one_sm, accesses, silent, shares;
     const char *work, *op, *align;
-    uint64_t sm, blocks, warps, per_sm, steps, bytes, warm;
+    uint64_t sm, blocks, warps, lanes, per_sm, steps, bytes, warm;
 };
 
 static bool is(const struct experiment *e, const char *param, const char *word)
@@ -137,6 +139,7 @@ static int read_words(const struct experiment *e, struct timeline *t,
         .sm = experiment_number(e, "sm"),
         .blocks = experiment_number(e, "blocks"),
         .warps = experiment_number(e, "warps"),
+        .lanes = experiment_number(e, "lanes"),
         .per_sm = experiment_number(e, "per_sm"),
         .steps = experiment_number(e, "steps"),
         .bytes = experiment_number(e, "bytes"),
@@ -281,7 +284,7 @@ static void declare(struct kernel_text *k)
     kernel_line(k, ".reg .pred %%lead, %%other, %%again;");
 }
 
-static void read_identity(struct kernel_text *k)
+static void read_identity(struct kernel_text *k, const struct timeline *t)
 {
     kernel_line(k, "mov.u32 %%sm, %%smid;");
     kernel_line(k, "mov.u32 %%me, %%tid.x;");
@@ -289,6 +292,10 @@ static void read_identity(struct kernel_text *k)
     kernel_line(k, "shr.u32 %%warps, %%warps, 5;");
     kernel_line(k, "shr.u32 %%warp, %%me, 5;");
     kernel_line(k, "and.b32 %%n, %%me, 31;");
+    if (t->lanes < LANES) {
+        kernel_line(k, "setp.ge.u32 %%again, %%n, %" PRIu64 ";", t->lanes);
+        kernel_line(k, "@%%again ret;");
+    }
     kernel_line(k, "setp.eq.u32 %%lead, %%n, 0;");
     kernel_line(k, "setp.ne.u32 %%other, %%me, 0;");
 }
@@ -496,7 +503,7 @@ static int kernel(const struct experiment *e, const struct device_info *info,
     declare(&k);
     if (!aligned && !t.silent)
         read_start(&k);
-    read_identity(&k);
+    read_identity(&k, &t);
     if (t.one_sm)
         take_ticket(&k, &t);
     else
@@ -578,6 +585,20 @@ static int launch(struct prober *prober, const struct experiment *e,
     return 0;
 }
 
+/* A step on each SM, so that the code lies where it will be found. */
+static int fetch_code(struct prober *prober, const struct experiment *e,
+                      const struct timeline *t, const uint64_t *args,
+                      struct error *err)
+{
+    uint64_t once[ARGUMENTS];
+    double ns = 0;
+    const uint64_t sms = (uint64_t)sms_of(prober);
+    memcpy(once, args, sizeof once);
+    once[ARGUMENT_STEPS] = 1;
+    return launch(prober, e, t, once,
+                  (unsigned)(t->blocks < sms ? t->blocks : sms), &ns, err);
+}
+
 /* Blocks of one launch of a grid: a longer one is split. */
 static uint64_t blocks_at_once(const struct timeline *t)
 {
@@ -591,6 +612,8 @@ static int launch_grid(struct prober *prober, const struct experiment *e,
 {
     const uint64_t most = blocks_at_once(t);
     uint64_t *const first = &args[ARGUMENT_FIRST];
+    if (!t->accesses && fetch_code(prober, e, t, args, err) != 0)
+        return err->code;
     for (*first = 0; *first < t->blocks; *first += most) {
         const uint64_t left = t->blocks - *first;
         if (launch(prober, e, t, args, (unsigned)(left < most ? left : most),
