@@ -33,6 +33,11 @@ enum column {
     COLUMN_NS
 };
 
+/* Of a launch, s; and of each step in it, of which a slow device does a
+ * hundred thousand in a second. */
+#define DEADLINE_S 10
+#define STEP_S     1e-5
+
 enum {
     LANES = 32,
     ELEMENT = 8,
@@ -46,8 +51,8 @@ enum {
     /* Looks at the counter while the blocks of an SM gather: some tens of
      * milliseconds, after which those that came go on. */
     GATHER_MOST = 1 << 16,
-    /* Steps of one warp after another that a launch may have, so that none
-     * comes near a deadline: 2^31 of them take seconds. */
+    /* Steps of all warps that a launch may have: a GPU with a single SM has
+     * done them in seconds. */
     LAUNCH_STEPS_MOST = 1 << 27,
     BUFFERS_MOST = 1 << 30 /* B */
 };
@@ -570,6 +575,8 @@ static int launch(struct prober *prober, const struct experiment *e,
         .block = {LANES * (unsigned)t->warps},
         .shared_bytes = (unsigned)shared_bytes(t, prober_info(prober)),
         .carve_out = t->per_sm > 0 ? 100 : 0,
+        .deadline_s = DEADLINE_S +
+                      STEP_S * (double)blocks * (double)(t->warps * t->steps),
         .arg_count = ARGUMENTS,
     };
     double took;

@@ -41,7 +41,7 @@ static const char *const kernels[] = {
 enum { STEP_BYTES = 256, WARP_THREADS = 32 };
 /* A buffer that every L1 holds, and how often a warp goes round it: spikes are
  * to even out, and favour to add up. */
-enum { SMALL = 4096, STEPS = 512, REPEATS = 5 };
+enum { SMALL = 4096, STEPS = 256, REPEATS = 5 };
 enum { WARPS_MOST = 32, BLOCKS_MOST = 8 };
 
 static const unsigned warp_counts[] = {1,  2,  3,  4,  6,  8,

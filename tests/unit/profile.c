@@ -569,7 +569,7 @@ START_TEST(every_shipped_profile_is_whole)
         profile_free(p);
         count++;
     }
-    ck_assert_uint_eq(count, 14);
+    ck_assert_uint_eq(count, 15);
 }
 END_TEST
 
