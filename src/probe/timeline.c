@@ -211,7 +211,7 @@ static int check_per_sm(const struct timeline *t,
     if (t->per_sm == 0)
         return 0;
     if (all < 0)
-        return error_set(err, ERR_UNSUPPORTED,
+        return error_set(err, ERR_USAGE,
                          "per_sm needs the shared memory of an SM, which the "
                          "driver does not tell");
     const uint64_t each = shared_bytes(t, info) + kept;

@@ -28,6 +28,8 @@ static const char *const gives[] = {WORK("memory"),
                                     "scheduling.one_each_first",
                                     "scheduling.start_skew",
                                     "scheduling.timer_step",
+                                    "scheduling.clocks_apart",
+                                    "scheduling.recording_cost",
                                     "scheduling.empty_launch",
                                     NULL};
 
@@ -40,6 +42,7 @@ static const char *const kernels[] = {
     "timeline lanes=8",
     "timeline work=arithmetic lanes=1",
     "timeline work=none records=none",
+    "timeline work=none",
     NULL,
 };
 
@@ -398,6 +401,31 @@ static void report_start(struct lab *lab, const struct timelines *t,
     finding_interval(f, fmax(skew - step, 0), skew + step, 1);
 }
 
+/* From the lowest clock of an SM to the highest, at one moment of the timer. */
+static void report_clocks(struct lab *lab, const struct timelines *t,
+                          const struct warp_span *blocks, size_t sms)
+{
+    double hz;
+    struct finding *const f = lab_finding(lab, "scheduling", "clocks_apart");
+    finding_evidence(f, t->experiment);
+    if (!lab_number(lab, "clock", "measured", &hz)) {
+        finding_none(f, "the rate of the clock was not measured");
+        return;
+    }
+    struct span offsets = {INFINITY, -INFINITY};
+    for (size_t i = 0; i < sms; i++) {
+        /* Differences first: both count from long ago. */
+        const double ns = blocks[i].ns - blocks[0].ns;
+        const double cycles = blocks[i].span.start - blocks[0].span.start;
+        offsets.start = fmin(offsets.start, cycles - ns * hz / 1e9);
+        offsets.end = fmax(offsets.end, cycles - ns * hz / 1e9);
+    }
+    const double apart = span_length(&offsets);
+    const double doubt = 2 * timer_step(t) * hz / 1e9;
+    finding_set(f, STATUS_MEASURED, value_number(round(apart)), "cycles");
+    finding_interval(f, fmax(apart - doubt, 0), apart + doubt, 1);
+}
+
 /* Of the arithmetic kernel, whose blocks take the longest to make room. */
 static void report_first_blocks(struct lab *lab, const struct shape *s,
                                 const struct timelines *t)
@@ -407,6 +435,7 @@ static void report_first_blocks(struct lab *lab, const struct shape *s,
         timelines_blocks(t, (unsigned)t->repeats - 1, &count);
     report_order(lab, blocks, s, t->experiment);
     report_start(lab, t, blocks, s->sms);
+    report_clocks(lab, t, blocks, s->sms);
     free(blocks);
 }
 
@@ -453,6 +482,32 @@ static int ask_empty(struct lab *lab, struct error *err)
     return 0;
 }
 
+enum { LAUNCHES = 9 };
+
+/* What a launch takes longer where each warp writes down when it ran. */
+static int ask_recording(struct lab *lab, const struct shape *s,
+                         struct error *err)
+{
+    static const char *const records[] = {"none", "warps"};
+    double ns[COUNT_OF(records)];
+    struct finding *const f = lab_finding(lab, "scheduling", "recording_cost");
+    for (size_t i = 0; i < COUNT_OF(records); i++) {
+        struct timelines t;
+        if (timelines_measure(lab, &t, err,
+                              "work=none blocks=%zu warps=%zu records=%s "
+                              "repeats=%d",
+                              s->sms, s->warps, records[i], LAUNCHES) != 0) {
+            finding_none(f, "%s", err->text);
+            return err->code;
+        }
+        ns[i] = stats_median(t.launch_ns, t.repeats);
+        finding_evidence(f, t.experiment);
+        timelines_free(&t);
+    }
+    finding_set(f, STATUS_MEASURED, value_number(ns[1] - ns[0]), "ns");
+    return 0;
+}
+
 /* ---- the study ---- */
 
 static void report_none(struct lab *lab, const char *why)
@@ -473,6 +528,8 @@ static int run(struct lab *lab, struct error *err)
     }
     for (size_t i = 0; status == 0 && i < COUNT_OF(kinds); i++)
         status = ask_kind(lab, &s, &kinds[i], err);
+    if (status == 0)
+        status = ask_recording(lab, &s, err);
     if (status == 0)
         status = ask_empty(lab, err);
     if (status == 0 || !lab_excuses(status))

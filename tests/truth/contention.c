@@ -214,6 +214,14 @@ START_TEST(blocks_go_to_the_sms_in_the_order_of_the_profile)
 }
 END_TEST
 
+/* The simulated clocks of SMs begin anywhere below 2^40. */
+START_TEST(clocks_of_sms_cannot_be_compared)
+{
+    for (int gpu = 0; gpu < GPUS; gpu++)
+        ck_assert_double_ge(number(gpu, "scheduling.clocks_apart"), 1e9);
+}
+END_TEST
+
 /* ---- GPUs that nobody built ---- */
 
 /* The shipped profile with one text put for another. */
@@ -292,6 +300,7 @@ Suite *suite_truth_contention(void)
     tcase_add_test(t, two_blocks_are_resident_but_on_turing);
     tcase_add_test(t, pascal_and_turing_pause_between_blocks);
     tcase_add_test(t, blocks_go_to_the_sms_in_the_order_of_the_profile);
+    tcase_add_test(t, clocks_of_sms_cannot_be_compared);
     variants = tcase_create("variants");
     tcase_set_timeout(variants, 30);
     tcase_add_test(variants, a_cache_in_four_parts_is_told);
