@@ -313,23 +313,39 @@ static void take_number(struct kernel_text *k)
     kernel_line(k, "add.u32 %%block, %%block, %%n;");
 }
 
+/* Looks at a counter, at %at, until it is as much as is wanted. */
+static void await(struct kernel_text *k, const char *label, int counter)
+{
+    kernel_line(k, "mov.u32 %%look, 0;");
+    kernel_line(k, "%s:", label);
+    kernel_line(k, "atom.global.add.u32 %%n, [%%at+%d], 0;", counter);
+    kernel_line(k, "add.u32 %%look, %%look, 1;");
+    kernel_line(k, "setp.lt.u32 %%again, %%look, %d;", GATHER_MOST);
+    kernel_line(k, "setp.lt.and.u32 %%again, %%n, %%wanted, %%again;");
+    kernel_line(k, "@%%again bra %s;", label);
+}
+
 /* Of the blocks on SM `sm` so many as are wanted stay, and are numbered as
- * they came. */
+ * they came.  Those on other SMs keep their places until then, so that the
+ * ones that follow do not all go there. */
 static void take_ticket(struct kernel_text *k, const struct timeline *t)
 {
-    kernel_line(k, "mov.u32 %%slot, 0xffffffff;");
+    kernel_line(k, "ld.param.u64 %%at, [wanted];");
+    kernel_line(k, "cvt.u32.u64 %%wanted, %%at;");
     kernel_line(k, "@%%other bra TAKEN;");
-    kernel_line(k, "setp.ne.u32 %%again, %%sm, %" PRIu64 ";", t->sm);
-    kernel_line(k, "@%%again bra TOLD;");
     kernel_line(k, "ld.param.u64 %%at, [counters];");
+    kernel_line(k, "mov.u32 %%slot, 0xffffffff;");
+    kernel_line(k, "setp.eq.u32 %%again, %%sm, %" PRIu64 ";", t->sm);
+    kernel_line(k, "@%%again bra HERE;");
+    await(k, "ELSEWHERE", 0);
+    kernel_line(k, "bra TOLD;");
+    kernel_line(k, "HERE:");
     kernel_line(k, "atom.global.add.u32 %%slot, [%%at], 1;");
     kernel_line(k, "TOLD:");
     kernel_line(k, "st.shared.u32 [pool], %%slot;");
     kernel_line(k, "TAKEN:");
     kernel_line(k, "bar.sync 0;");
     kernel_line(k, "ld.shared.u32 %%block, [pool];");
-    kernel_line(k, "ld.param.u64 %%at, [wanted];");
-    kernel_line(k, "cvt.u32.u64 %%wanted, %%at;");
     kernel_line(k, "setp.ge.u32 %%again, %%block, %%wanted;");
     kernel_line(k, "@%%again ret;");
 }
@@ -340,13 +356,7 @@ static void gather_sm(struct kernel_text *k)
     kernel_line(k, "@%%other bra GATHERED;");
     kernel_line(k, "ld.param.u64 %%at, [counters];");
     kernel_line(k, "atom.global.add.u32 %%n, [%%at+4], 1;");
-    kernel_line(k, "mov.u32 %%look, 0;");
-    kernel_line(k, "GATHER:");
-    kernel_line(k, "atom.global.add.u32 %%n, [%%at+4], 0;");
-    kernel_line(k, "add.u32 %%look, %%look, 1;");
-    kernel_line(k, "setp.lt.u32 %%again, %%look, %d;", GATHER_MOST);
-    kernel_line(k, "setp.lt.and.u32 %%again, %%n, %%wanted, %%again;");
-    kernel_line(k, "@%%again bra GATHER;");
+    await(k, "GATHER", 4);
     kernel_line(k, "GATHERED:");
 }
 

@@ -287,7 +287,8 @@ static int measure_blocks(struct lab *lab, struct company *c, size_t blocks,
                           uint64_t bytes, struct error *err)
 {
     struct timelines t;
-    const uint64_t steps = bytes / STEP_BYTES;
+    const uint64_t lap = bytes / STEP_BYTES;
+    const uint64_t steps = (STEPS + lap - 1) / lap * lap;
     *c = (struct company){.blocks = blocks};
     if (timelines_measure(lab, &t, err,
                           "place=sm blocks=%zu bytes=%llu steps=%llu warm=2 "
@@ -309,26 +310,44 @@ static int measure_blocks(struct lab *lab, struct company *c, size_t blocks,
     return 0;
 }
 
-/* The largest buffer that one warp finds in its cache, of sizes a third or a
- * half apart: two of them are more than it holds. */
+/* The next size, a third or a half more. */
+static uint64_t next_size(uint64_t bytes)
+{
+    return (bytes & (bytes - 1)) == 0 ? bytes / 2 * 3 : bytes / 3 * 4;
+}
+
+static int measure_alone(struct lab *lab, uint64_t bytes, double *cycles,
+                         struct error *err)
+{
+    struct company one;
+    *cycles = 0;
+    if (measure_blocks(lab, &one, 1, bytes, err) != 0)
+        return err->code;
+    *cycles = one.latency[0];
+    free(one.experiment);
+    return 0;
+}
+
+/* The largest buffer that one warp finds in its cache, so that two of them are
+ * more than it holds: the next size is not found there, nor the one after it,
+ * which noise would be.  0: all were found. */
 static int find_fitting(struct lab *lab, uint64_t *fits, double *alone,
                         struct error *err)
 {
     enum { LARGEST = 512 << 10 };
-    *fits = 0;
-    *alone = 0;
-    for (uint64_t bytes = SMALL; bytes <= LARGEST;
-         bytes = (bytes & (bytes - 1)) == 0 ? bytes / 2 * 3 : bytes / 3 * 4) {
-        struct company one;
-        if (measure_blocks(lab, &one, 1, bytes, err) != 0)
+    unsigned slow = 0;
+    *fits = SMALL;
+    if (measure_alone(lab, SMALL, alone, err) != 0)
+        return err->code;
+    for (uint64_t bytes = next_size(SMALL); bytes <= LARGEST && slow < 2;
+         bytes = next_size(bytes)) {
+        double cycles;
+        if (measure_alone(lab, bytes, &cycles, err) != 0)
             return err->code;
-        free(one.experiment);
-        if (*fits != 0 && is_slower(one.latency[0], *alone))
-            return 0;
-        *alone = *fits == 0 ? one.latency[0] : *alone;
-        *fits = bytes;
+        slow = is_slower(cycles, *alone) ? slow + 1 : 0;
+        *fits = slow == 0 ? bytes : *fits;
     }
-    *fits = 0;
+    *fits = slow < 2 ? 0 : *fits;
     return 0;
 }
 

@@ -36,7 +36,7 @@ static const char *const gives[] = {WORK("memory"),
 /* Of a block; those of an SM; rounds that follow the first. */
 enum { WARPS_MOST = 32, WARP_THREADS = 32, BLOCKS_LEAST = 4, ROUNDS = 2 };
 /* Of a warp: longer than it takes to hand a block to every SM. */
-enum { STEPS = 32 };
+enum { STEPS = 32, STEPS_MOST = 512, STEPS_FACTOR = 4 };
 
 static const char *const kernels[] = {
     "timeline lanes=8",
@@ -216,7 +216,20 @@ static void name_pattern(enum spans_pattern pattern, size_t at_once, char *text,
         snprintf(text, size, "in groups of %zu", at_once);
 }
 
-/* Where less than nine SMs of ten show the same, nothing is stated. */
+/* Nine SMs of ten show the same. */
+static bool agree(const struct picture *p, const size_t *counts, size_t which)
+{
+    return 10 * counts[which] >= 9 * p->sms;
+}
+
+/* Too short a kernel shows how it starts more than how it runs. */
+static bool is_decided(const struct picture *p)
+{
+    const size_t pattern = commonest(p->pattern, PATTERNS);
+    return pattern != SPANS_MIXED && agree(p, p->pattern, pattern);
+}
+
+/* Where SMs differ, nothing is stated. */
 static void report_policy(struct lab *lab, const struct picture *p,
                           const struct kind *kind, const char *experiment)
 {
@@ -227,14 +240,14 @@ static void report_policy(struct lab *lab, const struct picture *p,
         start_finding(lab, "resident_blocks", kind, experiment);
     struct finding *const policy =
         start_finding(lab, "policy", kind, experiment);
-    if (10 * p->resident[at_once] >= 9 * p->sms)
+    if (agree(p, p->resident, at_once))
         finding_set(resident, STATUS_MEASURED, value_number((double)at_once),
                     "blocks");
     else
         finding_none(resident, "%zu of %zu SMs had %zu blocks at once",
                      p->resident[at_once], p->sms, at_once);
     name_pattern((enum spans_pattern)pattern, at_once, text, sizeof text);
-    if (10 * p->pattern[pattern] >= 9 * p->sms)
+    if (agree(p, p->pattern, pattern))
         finding_set(policy, STATUS_MEASURED, value_text(text), "");
     else
         finding_none(policy, "%zu of %zu SMs ran their blocks %s",
@@ -378,14 +391,20 @@ static double timer_step(const struct timelines *t)
 }
 
 static void report_start(struct lab *lab, const struct timelines *t,
-                         const struct warp_span *blocks, size_t sms)
+                         const struct warp_span *blocks, size_t count,
+                         size_t sms)
 {
     const double step = timer_step(t);
-    struct span starts = {INFINITY, 0};
-    for (size_t i = 0; i < sms; i++) {
+    struct span starts = {INFINITY, -INFINITY};
+    bool *const seen = xcalloc(sms, sizeof *seen);
+    for (size_t i = 0; i < count; i++) {
+        if (seen[blocks[i].sm % sms])
+            continue;
+        seen[blocks[i].sm % sms] = true;
         starts.start = fmin(starts.start, blocks[i].ns);
         starts.end = fmax(starts.end, blocks[i].ns);
     }
+    free(seen);
     const double skew = span_length(&starts);
     struct finding *const f = lab_finding(lab, "scheduling", "start_skew");
     struct finding *const timer = lab_finding(lab, "scheduling", "timer_step");
@@ -434,34 +453,47 @@ static void report_first_blocks(struct lab *lab, const struct shape *s,
     struct warp_span *const blocks =
         timelines_blocks(t, (unsigned)t->repeats - 1, &count);
     report_order(lab, blocks, s, t->experiment);
-    report_start(lab, t, blocks, s->sms);
+    report_start(lab, t, blocks, count, s->sms);
     report_clocks(lab, t, blocks, s->sms);
     free(blocks);
 }
 
+static void report_kind(struct lab *lab, const struct timelines *t,
+                        const struct picture *p, const struct shape *s,
+                        const struct kind *kind)
+{
+    const char *const e = t->experiment;
+    report_policy(lab, p, kind, e);
+    report_typical(lab, "block_gap", kind, p->gaps, p->gap_count, e);
+    report_typical(lab, "warp_start_skew", kind, p->starts, p->skew_count, e);
+    report_typical(lab, "warp_end_skew", kind, p->ends, p->skew_count, e);
+    report_makespan(lab, p, s, kind, e);
+    report_tail(lab, t, s, kind);
+    if (kind->first_blocks)
+        report_first_blocks(lab, s, t);
+}
+
+/* Longer and longer kernels until SMs agree on the policy. */
 static int ask_kind(struct lab *lab, const struct shape *s,
                     const struct kind *kind, struct error *err)
 {
-    struct timelines t;
-    struct picture p;
-    if (timelines_measure(lab, &t, err,
-                          "work=%s blocks=%zu warps=%zu lanes=%u steps=%d "
-                          "repeats=1",
-                          kind->work, s->sms * s->blocks, s->warps, kind->lanes,
-                          STEPS) != 0)
-        return err->code;
-    const char *const e = t.experiment;
-    see(&p, &t, s);
-    report_policy(lab, &p, kind, e);
-    report_typical(lab, "block_gap", kind, p.gaps, p.gap_count, e);
-    report_typical(lab, "warp_start_skew", kind, p.starts, p.skew_count, e);
-    report_typical(lab, "warp_end_skew", kind, p.ends, p.skew_count, e);
-    report_makespan(lab, &p, s, kind, e);
-    report_tail(lab, &t, s, kind);
-    if (kind->first_blocks)
-        report_first_blocks(lab, s, &t);
-    picture_free(&p);
-    timelines_free(&t);
+    bool decided = false;
+    for (unsigned steps = STEPS; !decided; steps *= STEPS_FACTOR) {
+        struct timelines t;
+        struct picture p;
+        if (timelines_measure(lab, &t, err,
+                              "work=%s blocks=%zu warps=%zu lanes=%u steps=%u "
+                              "repeats=1",
+                              kind->work, s->sms * s->blocks, s->warps,
+                              kind->lanes, steps) != 0)
+            return err->code;
+        see(&p, &t, s);
+        decided = is_decided(&p) || steps >= STEPS_MOST;
+        if (decided)
+            report_kind(lab, &t, &p, s, kind);
+        picture_free(&p);
+        timelines_free(&t);
+    }
     return 0;
 }
 

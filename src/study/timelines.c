@@ -7,9 +7,13 @@
 
 #include "base/mem.h"
 
-static struct warp_span warp_of(const struct samples *s, size_t row)
+enum { REPEAT, SM, BLOCK, WARP, ACCESS, START, END, NS };
+
+/* Nanoseconds count from `origin`: since 1970 they are too many for a double.
+ */
+static struct warp_span warp_of(const struct samples *s, size_t row,
+                                int64_t origin)
 {
-    enum { REPEAT, SM, BLOCK, WARP, ACCESS, START, END, NS };
     return (struct warp_span){
         .repeat = (unsigned)samples_at(s, row, REPEAT),
         .sm = (unsigned)samples_at(s, row, SM),
@@ -17,21 +21,19 @@ static struct warp_span warp_of(const struct samples *s, size_t row)
         .warp = (unsigned)samples_at(s, row, WARP),
         .span = {(double)samples_at(s, row, START),
                  (double)samples_at(s, row, END)},
-        .ns = (double)samples_at(s, row, NS),
+        .ns = (double)(samples_at(s, row, NS) - origin),
     };
 }
 
 /* Rows of accesses are left out; the row of a launch has SM -1. */
 static void collect(struct timelines *t, const struct samples *s)
 {
-    const size_t access = samples_column(s, "access");
-    const size_t sm = samples_column(s, "sm");
-    const size_t end = samples_column(s, "end");
+    const int64_t origin = s->rows > 0 ? samples_at(s, 0, NS) : 0;
     for (size_t row = 0; row < s->rows; row++)
-        if (samples_at(s, row, sm) < 0)
-            t->launch_ns[t->repeats++] = (double)samples_at(s, row, end);
-        else if (samples_at(s, row, access) < 0)
-            t->warps[t->count++] = warp_of(s, row);
+        if (samples_at(s, row, SM) < 0)
+            t->launch_ns[t->repeats++] = (double)samples_at(s, row, END);
+        else if (samples_at(s, row, ACCESS) < 0)
+            t->warps[t->count++] = warp_of(s, row, origin);
 }
 
 int timelines_measure(struct lab *lab, struct timelines *t, struct error *err,

@@ -11,7 +11,7 @@
 struct warp_span {
     unsigned repeat, sm, block, warp;
     struct span span; /* cycles of the SM's clock */
-    double ns;        /* %globaltimer where it starts */
+    double ns;        /* %globaltimer where it starts, from the first row on */
 };
 
 struct timelines {

@@ -201,9 +201,11 @@ static const struct field profile_fields[] = {
     MAY(constant_bytes, 65536, 0, 1 << 20),
     MAY(clusters, 0, 0, 1),
     MAY(globaltimer_ns, 1, 1, 1 << 20),
-    {"favour_cycles",              NUMBER, false, PLACE(favour_cycles), 0, 0, CYCLES_MAX},
-    {"block_gap_cycles",           NUMBER, false, PLACE(block_gap_cycles), 0, 0, CYCLES_MAX},
-    {"block_interval_cycles",      NUMBER, false, PLACE(block_interval_cycles), 0, 0, CYCLES_MAX},
+    {"favour_cycles",              NUMBER, false, PLACE(favour_cycles),         0,        0, CYCLES_MAX},
+    {"block_gap_cycles",           NUMBER, false, PLACE(block_gap_cycles),      0,        0,
+                                     CYCLES_MAX                                                                                        },
+    {"block_interval_cycles",      NUMBER, false, PLACE(block_interval_cycles), 0,        0,
+                                     CYCLES_MAX                                                                                        },
     TOLD(memory_bus_bits, 65536),
     TOLD(registers_per_sm, 1 << 24),
     TOLD(registers_per_block, 1 << 24),
@@ -213,9 +215,9 @@ static const struct field profile_fields[] = {
     TOLD(texture_max_width, 1LL << 40),
     TOLD(copy_engines, 64),
     TOLD(ecc, 1),
-    {"clock_overhead",             NUMBER, false, PLACE(clock_overhead), 2,        0, 1000},
+    {"clock_overhead",             NUMBER, false, PLACE(clock_overhead),        2,        0, 1000      },
     {"clock_overhead_unoptimized", NUMBER, false,
-              PLACE(clock_overhead_unoptimized),                                  NOT_TOLD, 0, 1000},
+                                     PLACE(clock_overhead_unoptimized),                                         NOT_TOLD, 0, 1000      },
     END,
 };
 
@@ -757,9 +759,9 @@ static int read_placed(struct reader *r, const json_t *object,
 static int read_cache(struct reader *r, json_t *object, void *into)
 {
     static const char *const keys[] = {
-        "size",          "line",     "sector",     "sets",
-        "ways",          "set_ways", "policy",     "scope",
-        "copies_per_sm", "set_bits", "partitions", "port_cycles", NULL,
+        "size",       "line",        "sector", "sets",          "ways",
+        "set_ways",   "policy",      "scope",  "copies_per_sm", "set_bits",
+        "partitions", "port_cycles", NULL,
     };
     int status = check_object(r, object);
     if (status == 0)
@@ -1126,8 +1128,17 @@ static int read_block_order(struct reader *r, json_t *value, void *into)
 static int read_root(struct reader *r, json_t *root)
 {
     static const char *const others[] = {
-        "compute_capability", "caches", "tlbs", "paths", "shared_memory", "isa",
-        "page_window", "noise", "favours", "block_order", NULL,
+        "compute_capability",
+        "caches",
+        "tlbs",
+        "paths",
+        "shared_memory",
+        "isa",
+        "page_window",
+        "noise",
+        "favours",
+        "block_order",
+        NULL,
     };
     struct profile *const p = r->profile;
     int status = check_object(r, root);

@@ -109,7 +109,7 @@ struct profile {
     /* From the end of a block to the start of the one that follows on its
      * place; from one block of the GPU to the next. */
     double block_gap_cycles, block_interval_cycles;
-    bool tpcs_in_turn;       /* blocks go to one SM of each TPC, then the next */
+    bool tpcs_in_turn; /* blocks go to one SM of each TPC, then the next */
     uint64_t globaltimer_ns; /* in steps of which %globaltimer counts */
 
     size_t cache_count;
