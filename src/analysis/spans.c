@@ -1,6 +1,7 @@
 #include "analysis/spans.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -123,4 +124,46 @@ double fairness_jain(const double *shares, size_t n)
         squares += shares[i] * shares[i];
     }
     return sum * sum / ((double)n * squares);
+}
+
+/* The start of the heap that a number is in: from there up to it no two
+ * neighbours are apart by more than `near`. */
+static double heap_start(const double *rising, size_t n, double near,
+                         double number)
+{
+    double start = rising[0];
+    for (size_t i = 1; i < n && rising[i] <= number; i++)
+        if (rising[i] - rising[i - 1] > near)
+            start = rising[i];
+    return start;
+}
+
+static bool heaps_apart(const double *rising, size_t n, double near)
+{
+    for (size_t i = 1; i < n; i++) {
+        const double gap = rising[i] - rising[i - 1];
+        if (gap > near && gap < 3 * near)
+            return false;
+    }
+    return true;
+}
+
+size_t groups_of(const double *numbers, size_t n, double near, size_t *group)
+{
+    double *const rising = stats_sorted(numbers, n);
+    double *const starts = xreallocarray(NULL, n + 1, sizeof *starts);
+    const bool apart = heaps_apart(rising, n, near);
+    size_t count = 0;
+    for (size_t i = 0; apart && i < n; i++) {
+        const double start = heap_start(rising, n, near, numbers[i]);
+        size_t g = 0;
+        while (g < count && starts[g] != start)
+            g++;
+        starts[g] = start;
+        group[i] = g;
+        count += g == count;
+    }
+    free(starts);
+    free(rising);
+    return count;
 }

@@ -35,6 +35,11 @@ enum spans_pattern spans_pattern(const struct span *spans, size_t n,
  * NAN if none follows. */
 double spans_gap(const struct span *spans, size_t n);
 
+/* Groups of numbers that lie together: neighbours by at most `near`, groups by
+ * at least thrice that.  Their numbers, as they appear, go to `group`; returns
+ * how many there are, 0 where neighbours are neither. */
+size_t groups_of(const double *numbers, size_t n, double near, size_t *group);
+
 /* Jain's index of fairness: 1 where all have the same, 1/n where one has all.
  * NAN of nothing. */
 double fairness_jain(const double *shares, size_t n);

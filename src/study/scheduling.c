@@ -29,6 +29,8 @@ static const char *const gives[] = {WORK("memory"),
                                     "scheduling.start_skew",
                                     "scheduling.timer_step",
                                     "scheduling.clocks_apart",
+                                    "scheduling.clock_groups",
+                                    "scheduling.clock_group_of_sm",
                                     "scheduling.recording_cost",
                                     "scheduling.empty_launch",
                                     NULL};
@@ -420,29 +422,78 @@ static void report_start(struct lab *lab, const struct timelines *t,
     finding_interval(f, fmax(skew - step, 0), skew + step, 1);
 }
 
-/* From the lowest clock of an SM to the highest, at one moment of the timer. */
-static void report_clocks(struct lab *lab, const struct timelines *t,
-                          const struct warp_span *blocks, size_t sms)
+/* Of each SM, how far its clock is ahead of the timer, cycles.  The timer lags
+ * by up to a step: what was read just after one says most. */
+static double *clock_offsets(const struct warp_span *blocks, size_t count,
+                             size_t sms, double hz)
 {
+    double *const offsets = xreallocarray(NULL, sms, sizeof *offsets);
+    for (size_t i = 0; i < sms; i++)
+        offsets[i] = -INFINITY;
+    for (size_t i = 0; i < count; i++) {
+        double *const own = &offsets[blocks[i].sm % sms];
+        /* Differences first: clocks count from long ago. */
+        const double cycles = blocks[i].span.start - blocks[0].span.start;
+        *own = fmax(*own, cycles - blocks[i].ns * hz / 1e9);
+    }
+    return offsets;
+}
+
+static void report_groups(struct lab *lab, const double *offsets, size_t sms,
+                          double near, const char *experiment)
+{
+    struct finding *const f = lab_finding(lab, "scheduling", "clock_groups");
+    struct finding *const of_sm =
+        lab_finding(lab, "scheduling", "clock_group_of_sm");
+    size_t *const group = xreallocarray(NULL, sms, sizeof *group);
+    const size_t count = groups_of(offsets, sms, near, group);
+    finding_evidence(f, experiment);
+    finding_evidence(of_sm, experiment);
+    if (count == 0) {
+        finding_none(f, "the clocks of SMs are neither alike nor apart");
+        finding_none(of_sm, "the clocks of SMs are neither alike nor apart");
+    } else {
+        struct value list = value_list();
+        for (size_t i = 0; i < sms; i++)
+            value_push(&list, value_number((double)group[i]));
+        finding_set(f, STATUS_MEASURED, value_number((double)count), "");
+        finding_set(of_sm, STATUS_MEASURED, list, "");
+    }
+    free(group);
+}
+
+/* Clocks that are alike within the timer's steps, and what code takes. */
+enum { NEAR_STEPS = 3, NEAR_CYCLES = 100 };
+
+static void report_clocks(struct lab *lab, const struct timelines *t,
+                          const struct warp_span *blocks, size_t count,
+                          size_t sms)
+{
+    static const char *const attributes[] = {"clocks_apart", "clock_groups",
+                                             "clock_group_of_sm"};
     double hz;
-    struct finding *const f = lab_finding(lab, "scheduling", "clocks_apart");
-    finding_evidence(f, t->experiment);
     if (!lab_number(lab, "clock", "measured", &hz)) {
-        finding_none(f, "the rate of the clock was not measured");
+        for (size_t i = 0; i < COUNT_OF(attributes); i++)
+            finding_none(lab_finding(lab, "scheduling", attributes[i]),
+                         "the rate of the clock was not measured");
         return;
     }
-    struct span offsets = {INFINITY, -INFINITY};
-    for (size_t i = 0; i < sms; i++) {
-        /* Differences first: both count from long ago. */
-        const double ns = blocks[i].ns - blocks[0].ns;
-        const double cycles = blocks[i].span.start - blocks[0].span.start;
-        offsets.start = fmin(offsets.start, cycles - ns * hz / 1e9);
-        offsets.end = fmax(offsets.end, cycles - ns * hz / 1e9);
+    const double step = timer_step(t) * hz / 1e9;
+    double *const offsets = clock_offsets(blocks, count, sms, hz);
+    const double apart = stats_max(offsets, sms) - stats_min(offsets, sms);
+    struct finding *const f = lab_finding(lab, "scheduling", "clocks_apart");
+    if (isfinite(apart)) {
+        finding_set(f, STATUS_MEASURED, value_number(round(apart)), "cycles");
+        finding_interval(f, fmax(apart - 2 * step, 0), apart + 2 * step, 1);
+        finding_evidence(f, t->experiment);
+        report_groups(lab, offsets, sms, NEAR_STEPS * step + NEAR_CYCLES,
+                      t->experiment);
+    } else {
+        for (size_t i = 0; i < COUNT_OF(attributes); i++)
+            finding_none(lab_finding(lab, "scheduling", attributes[i]),
+                         "no block came to one of the SMs");
     }
-    const double apart = span_length(&offsets);
-    const double doubt = 2 * timer_step(t) * hz / 1e9;
-    finding_set(f, STATUS_MEASURED, value_number(round(apart)), "cycles");
-    finding_interval(f, fmax(apart - doubt, 0), apart + doubt, 1);
+    free(offsets);
 }
 
 /* Of the arithmetic kernel, whose blocks take the longest to make room. */
@@ -454,7 +505,7 @@ static void report_first_blocks(struct lab *lab, const struct shape *s,
         timelines_blocks(t, (unsigned)t->repeats - 1, &count);
     report_order(lab, blocks, s, t->experiment);
     report_start(lab, t, blocks, count, s->sms);
-    report_clocks(lab, t, blocks, s->sms);
+    report_clocks(lab, t, blocks, count, s->sms);
     free(blocks);
 }
 

@@ -214,9 +214,17 @@ START_TEST(blocks_go_to_the_sms_in_the_order_of_the_profile)
 }
 END_TEST
 
-/* The simulated clocks of SMs begin anywhere below 2^40. */
-START_TEST(clocks_of_sms_cannot_be_compared)
+/* Simulated clocks begin anywhere below 2^40: of each SM by itself, or on the
+ * A100 of each GPC of 16. */
+START_TEST(clocks_that_run_alike_are_grouped)
 {
+    static const char groups[] = "scheduling.clock_groups";
+    static const char of_sm[] = "scheduling.clock_group_of_sm";
+    ck_assert_double_eq(number(PASCAL, groups), 28);
+    ck_assert_double_eq(number(TURING, groups), 68);
+    ck_assert_double_eq(number(AMPERE, groups), 7);
+    for (size_t sm = 0; sm < 108; sm++)
+        ck_assert_double_eq(item(AMPERE, of_sm, sm), (double)(sm / 16));
     for (int gpu = 0; gpu < GPUS; gpu++)
         ck_assert_double_ge(number(gpu, "scheduling.clocks_apart"), 1e9);
 }
@@ -300,7 +308,7 @@ Suite *suite_truth_contention(void)
     tcase_add_test(t, two_blocks_are_resident_but_on_turing);
     tcase_add_test(t, pascal_and_turing_pause_between_blocks);
     tcase_add_test(t, blocks_go_to_the_sms_in_the_order_of_the_profile);
-    tcase_add_test(t, clocks_of_sms_cannot_be_compared);
+    tcase_add_test(t, clocks_that_run_alike_are_grouped);
     variants = tcase_create("variants");
     tcase_set_timeout(variants, 30);
     tcase_add_test(variants, a_cache_in_four_parts_is_told);

@@ -66,6 +66,19 @@ START_TEST(fairness_is_one_for_all_alike_and_a_share_for_one_alone)
 }
 END_TEST
 
+START_TEST(numbers_that_lie_together_are_grouped)
+{
+    static const double numbers[] = {900, 5, 903, 1, 500};
+    static const size_t groups[] = {0, 1, 0, 1, 2};
+    size_t group[COUNT_OF(numbers)];
+    ck_assert_uint_eq(groups_of(numbers, COUNT_OF(numbers), 10, group), 3);
+    for (size_t i = 0; i < COUNT_OF(numbers); i++)
+        ck_assert_uint_eq(group[i], groups[i]);
+    /* 400 is more than 200 and not thrice as much. */
+    ck_assert_uint_eq(groups_of(numbers, COUNT_OF(numbers), 200, group), 0);
+}
+END_TEST
+
 Suite *suite_spans(void)
 {
     TCase *t;
@@ -74,5 +87,6 @@ Suite *suite_spans(void)
     tcase_add_test(t, patterns_are_told_apart);
     tcase_add_test(t, a_gap_is_from_an_end_to_the_start_on_its_place);
     tcase_add_test(t, fairness_is_one_for_all_alike_and_a_share_for_one_alone);
+    tcase_add_test(t, numbers_that_lie_together_are_grouped);
     return suite;
 }

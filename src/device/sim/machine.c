@@ -48,6 +48,15 @@ static void sm_free(struct sm *sm, const struct profile *p)
     free(sm->warp_taken);
 }
 
+/* SMs that share a clock have that of the first of them. */
+static void set_clocks(struct machine *m)
+{
+    const struct profile *const p = m->profile;
+    const unsigned sharing = profile_sms_sharing(p, p->clock_scope);
+    for (unsigned i = 0; i < p->sms; i++)
+        m->sms[i].clock_offset = m->sms[i / sharing * sharing].clock_offset;
+}
+
 struct machine *machine_new(const struct profile *profile, uint64_t seed)
 {
     struct machine *const m = xcalloc(1, sizeof *m);
@@ -62,6 +71,7 @@ struct machine *machine_new(const struct profile *profile, uint64_t seed)
     m->sms = xcalloc(profile->sms, sizeof *m->sms);
     for (unsigned i = 0; i < profile->sms; i++)
         sm_init(&m->sms[i], profile, i, &rng);
+    set_clocks(m);
     ports_init(m);
     m->heap = xcalloc(profile->sms * profile->warp_schedulers, sizeof *m->heap);
     return m;

@@ -1138,6 +1138,7 @@ static int read_root(struct reader *r, json_t *root)
         "noise",
         "favours",
         "block_order",
+        "clock_scope",
         NULL,
     };
     struct profile *const p = r->profile;
@@ -1151,6 +1152,9 @@ static int read_root(struct reader *r, json_t *root)
         status = read_at(r, root, "favours", OPTIONAL, read_favours, p);
     if (status == 0)
         status = read_at(r, root, "block_order", OPTIONAL, read_block_order, p);
+    if (status == 0)
+        status = read_at(r, root, "clock_scope", OPTIONAL, read_scope,
+                         &p->clock_scope);
     if (status == 0)
         status = read_at(r, root, "caches", REQUIRED, read_caches, p);
     if (status == 0)
@@ -1191,6 +1195,23 @@ int profile_parse(const char *text, const char *where, struct profile **profile,
     else
         profile_free(reader.profile);
     return status;
+}
+
+unsigned profile_sms_sharing(const struct profile *p, enum profile_scope scope)
+{
+    const uint64_t per_tpc = p->sms_per_tpc > 0 ? p->sms_per_tpc : 1;
+    const uint64_t tpcs = p->tpcs_per_gpc > 0 ? p->tpcs_per_gpc : 1;
+    switch (scope) {
+    case SCOPE_TPC:
+        return (unsigned)per_tpc;
+    case SCOPE_GPC:
+        return (unsigned)(per_tpc * tpcs);
+    case SCOPE_GPU:
+        return (unsigned)p->sms;
+    case SCOPE_SM:
+        break;
+    }
+    return 1;
 }
 
 void profile_free(struct profile *profile)

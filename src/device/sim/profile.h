@@ -110,7 +110,8 @@ struct profile {
      * place; from one block of the GPU to the next. */
     double block_gap_cycles, block_interval_cycles;
     bool tpcs_in_turn; /* blocks go to one SM of each TPC, then the next */
-    uint64_t globaltimer_ns; /* in steps of which %globaltimer counts */
+    enum profile_scope clock_scope; /* SMs whose clocks run alike */
+    uint64_t globaltimer_ns;        /* in steps of which %globaltimer counts */
 
     size_t cache_count;
     struct profile_cache caches[PROFILE_CACHES_MAX];
@@ -144,5 +145,7 @@ int profile_open(const char *name, const char *extra_folder,
 int profile_parse(const char *text, const char *where, struct profile **profile,
                   struct error *err);
 void profile_free(struct profile *profile);
+/* How many SMs have one of that scope together. */
+unsigned profile_sms_sharing(const struct profile *p, enum profile_scope scope);
 
 #endif
