@@ -573,6 +573,21 @@ static int64_t sms_of(const struct prober *prober)
     return told(prober_info(prober)->value[PROPERTY_SMS], 1024);
 }
 
+/* The least share of the SM's memory, in percent, that lets all blocks of one
+ * SM in: the rest is its L1. */
+static int carve_out(const struct timeline *t, const struct device_info *info)
+{
+    const int64_t all = info->value[PROPERTY_SM_SHARED];
+    const int64_t kept = told(info->value[PROPERTY_BLOCK_SHARED_RESERVED], 0);
+    const int64_t each = (int64_t)record_bytes(t) + kept;
+    if (t->per_sm > 0)
+        return 100;
+    if (!t->one_sm || all <= 0)
+        return 0;
+    const int64_t percent = (100 * (int64_t)t->blocks * each + all - 1) / all;
+    return percent < 100 ? (int)percent : 100;
+}
+
 static int launch(struct prober *prober, const struct experiment *e,
                   const struct timeline *t, const uint64_t *args,
                   unsigned blocks, double *ns, struct error *err)
@@ -584,7 +599,7 @@ static int launch(struct prober *prober, const struct experiment *e,
         .grid = {blocks},
         .block = {LANES * (unsigned)t->warps},
         .shared_bytes = (unsigned)shared_bytes(t, prober_info(prober)),
-        .carve_out = t->per_sm > 0 ? 100 : 0,
+        .carve_out = carve_out(t, prober_info(prober)),
         .deadline_s = DEADLINE_S +
                       STEP_S * (double)blocks * (double)(t->warps * t->steps),
         .arg_count = ARGUMENTS,
@@ -651,6 +666,18 @@ static bool all_done(const struct timeline *t, const uint64_t *words)
     return true;
 }
 
+/* Where blocks were to begin together, each began before any ended. */
+static bool all_together(const struct timeline *t, const uint64_t *words)
+{
+    uint64_t begun = 0, ended = UINT64_MAX;
+    for (uint64_t i = 0; i < t->blocks * t->warps; i++) {
+        const uint64_t *const own = words + i * words_each(t);
+        begun = own[OUT_BEGUN] > begun ? own[OUT_BEGUN] : begun;
+        ended = own[OUT_ENDED] < ended ? own[OUT_ENDED] : ended;
+    }
+    return strcmp(t->align, "sm") != 0 || begun <= ended;
+}
+
 static int launch_on_sm(struct prober *prober, const struct experiment *e,
                         const struct timeline *t, const uint64_t *args,
                         uint64_t *words, double *ns, struct error *err)
@@ -668,9 +695,14 @@ static int launch_on_sm(struct prober *prober, const struct experiment *e,
         if (device_copy_out(d, words, args[ARGUMENT_OUT], bytes, err) != 0)
             return err->code;
         if (all_done(t, words))
-            return 0;
+            return all_together(t, words)
+                       ? 0
+                       : error_set(err, ERR_UNSUPPORTED,
+                                   "SM %" PRIu64 " did not hold %" PRIu64
+                                   " blocks at once",
+                                   t->sm, t->blocks);
     }
-    return error_set(err, ERR_DEVICE,
+    return error_set(err, ERR_UNSUPPORTED,
                      "%" PRIu64 " blocks did not come to run on SM %" PRIu64
                      " in %d launches",
                      t->blocks, t->sm, LAUNCHES_MOST);

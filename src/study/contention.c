@@ -431,13 +431,16 @@ static int ask_blocks(struct lab *lab, struct error *err)
             c->slowed += is_slower(c->latency[b], alone);
         count++;
     }
-    if (count == most) {
+    /* An SM that holds fewer shows what those do. */
+    const bool enough =
+        count == most || (count >= 2 && err->code == ERR_UNSUPPORTED);
+    if (enough) {
         report_companies(lab, companies, count, bytes);
         report_blocks_from(lab, companies, count);
     }
     for (size_t i = 0; i < count; i++)
         free(companies[i].experiment);
-    return count == most ? 0 : err->code;
+    return enough ? 0 : err->code;
 }
 
 /* ---- the study ---- */
