@@ -108,12 +108,17 @@ START_TEST(what_is_told_replaces_the_default)
     char *const text = changed(
         "\"sms\": 2,", "\"sms\": 2, \"cores_per_sm\": 64, \"ecc\": 1,"
                        "\"clock_overhead\": 3.5, \"constant_bytes\": 32768,"
+                       "\"favours\": \"older_blocks\", \"block_order\": "
+                       "\"tpcs\", \"globaltimer_ns\": 32,"
                        "\"max_threads_per_sm\": 256,");
     struct profile *const p = parse(text);
     ck_assert_int_eq(p->cores_per_sm, 64);
     ck_assert_int_eq(p->ecc, 1);
     ck_assert_double_eq(p->clock_overhead, 3.5);
     ck_assert_uint_eq(p->constant_bytes, 32768);
+    ck_assert_int_eq(p->favours, FAVOUR_OLDER_BLOCKS);
+    ck_assert(p->tpcs_in_turn);
+    ck_assert_uint_eq(p->globaltimer_ns, 32);
     ck_assert_uint_eq(p->max_threads_per_sm, 256);
     profile_free(p);
     free(text);
@@ -281,6 +286,11 @@ static const struct {
     {"\"sms\": 2",                                "\"sm\": 2",
      "sm is not a key of a profile; did you mean "
      "'sms'?"                                                                                                                                                    },
+    {"\"sms\": 2",                                "\"sms\": 2, \"favours\": \"low_warp\"",
+     "favours may not be 'low_warp'; did you mean "
+     "'low_warps'?"                                                                                                                                              },
+    {"\"sms\": 2",                                "\"sms\": 2, \"block_order\": 1",
+     "block_order must be a string"                                                                                                                              },
     {"\"sms\": 2",                                "\"qwertyuiop\": 2",                           "qwertyuiop is not a key"                                       },
     {"\"sms\": 2",                                "\"sms\": \"two\"",
      "sms must be a whole number, not a "
@@ -569,7 +579,7 @@ START_TEST(every_shipped_profile_is_whole)
         profile_free(p);
         count++;
     }
-    ck_assert_uint_eq(count, 14);
+    ck_assert_uint_eq(count, 15);
 }
 END_TEST
 

@@ -183,6 +183,7 @@ static double access_cycles(struct machine *m, struct warp *w,
     const double cycles =
         more + paths_load(m->paths, (enum profile_path_id)op->path,
                           accessor_of(w), a->address, a->count, &lines);
+    m->lines = lines;
     if (lines > 1)
         w->scheduler->pipe_free[op->pipe] = t + lines;
     return noise_add(&m->noise, cycles);
@@ -215,6 +216,7 @@ static void load_lane(struct machine *m, struct warp *w, const struct op *op,
     if (host == NULL)
         return;
     const uint64_t bits = read_bytes(host, op->bytes);
+    m->lines = 1;
     lanes_of(m, w, op->dst[0])[lane] =
         op->extends ? extend(bits, op->type, op->dst_bytes) : bits;
     const double cycles =

@@ -109,11 +109,12 @@ static void warp_start(struct machine *m, struct warp *w, unsigned in_block,
     w->op = m->kernel->ops;
     w->next = t;
     w->fetched = 0; /* no op lies there */
+    w->waits = (struct waiting){0};
     w->number = take_warp_number(m, sm);
     w->scheduler = &sm->schedulers[w->number % m->profile->warp_schedulers];
     w->turn = &w->scheduler->turns[w->number / m->profile->warp_schedulers];
     w->turn->warp = w;
-    scheduler_append(w->scheduler, w->turn);
+    scheduler_start(m, w->scheduler, w->turn);
     set_constants(m, w, in_block, lanes);
     warp_schedule(w);
 }
@@ -143,9 +144,13 @@ static void block_reserve(const struct machine *m, struct block *b)
 void block_start(struct machine *m, struct block *b, struct sm *sm, double t)
 {
     const uint64_t i = m->next_block++;
+    const double interval = m->profile->block_interval_cycles;
+    const double start = interval > 0 && m->block_at > t ? m->block_at : t;
+    m->block_at = start + interval;
     if (b->storage == NULL)
         block_reserve(m, b);
     b->sm = sm;
+    b->order = i;
     b->index[0] = (uint32_t)(i % m->grid[0]);
     b->index[1] = (uint32_t)(i / m->grid[0] % m->grid[1]);
     b->index[2] = (uint32_t)(i / m->grid[0] / m->grid[1]);
@@ -153,7 +158,13 @@ void block_start(struct machine *m, struct block *b, struct sm *sm, double t)
     memset(b->shared, 0, m->shared_bytes);
     memset(b->barriers, 0, sizeof b->barriers);
     for (unsigned w = 0; w < m->warps_per_block; w++)
-        warp_start(m, &b->warps[w], w, t);
+        warp_start(m, &b->warps[w], w, start);
     m->live_blocks++;
     m->changed = true;
+}
+
+void block_follow(struct machine *m, struct block *b, double t)
+{
+    if (m->next_block < m->block_count)
+        block_start(m, b, b->sm, t + m->profile->block_gap_cycles);
 }

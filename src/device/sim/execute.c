@@ -339,7 +339,9 @@ static uint64_t clock_value(const struct machine *m, const struct warp *w,
                             enum ptx_special special, double t)
 {
     const uint64_t cycles = (uint64_t)t + w->block->sm->clock_offset;
-    const uint64_t ns = (uint64_t)(t * 1e6 / (double)m->profile->clock_khz);
+    const uint64_t step = m->profile->globaltimer_ns;
+    const uint64_t ns =
+        (uint64_t)(t * 1e6 / (double)m->profile->clock_khz) / step * step;
     switch (special) {
     case SPECIAL_CLOCK:
         return (uint32_t)cycles;
@@ -499,6 +501,8 @@ static void steer(struct machine *m, struct warp *w, const struct op *op,
 void warp_issue(struct machine *m, struct warp *w, double t)
 {
     const struct op *const op = w->op;
+    if (m->ported && op->kind == OP_LOAD && !port_take(m, w, op, t))
+        return;
     const uint32_t mask = guarded(m, w, op);
     struct scheduler *const s = w->scheduler;
     s->free = t + 1;
@@ -511,6 +515,8 @@ void warp_issue(struct machine *m, struct warp *w, double t)
     } else {
         if (mask != 0)
             act(m, w, op, mask, t);
+        if (w->waits.port != NULL)
+            port_leave(m, w, t);
         go_to(m, w, op + 1);
     }
     if (m->fetch_span != 0)

@@ -1,7 +1,6 @@
 /*
- * Launches: what is checked before, and how blocks get to SMs: block i to SM i
- * modulo their number, as many as fit; then the next one to the SM where one
- * ended.
+ * Launches: what is checked before, and how blocks get to SMs: one to each SM
+ * in their order, as many as fit; then the next one to the SM where one ended.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -133,9 +132,11 @@ static void set_launch(struct machine *m, const struct kernel *k,
     m->block_count = (uint64_t)m->grid[0] * m->grid[1] * m->grid[2];
     m->next_block = m->live_blocks = 0;
     m->slots = blocks_that_fit(m);
-    m->used_sms =
-        (unsigned)(m->block_count < m->profile->sms ? m->block_count
-                                                    : m->profile->sms);
+    m->used_sms = (unsigned)m->profile->sms;
+    if (m->block_count < m->used_sms && !m->profile->tpcs_in_turn)
+        m->used_sms = (unsigned)m->block_count;
+    m->block_at = m->now;
+    ports_begin(m);
     set_fetch(m);
     m->deadline_s =
         launch->deadline_s > 0 ? launch->deadline_s : DEFAULT_DEADLINE_S;
@@ -146,15 +147,32 @@ static void set_launch(struct machine *m, const struct kernel *k,
     copy_params(m, k, launch);
 }
 
-/* Fills the SMs, block i to SM i modulo their number. */
+/* The SM that gets block i of the first ones. */
+static struct sm *sm_in_turn(const struct machine *m, unsigned i)
+{
+    const unsigned sms = (unsigned)m->profile->sms;
+    const unsigned per_tpc = (unsigned)m->profile->sms_per_tpc;
+    if (!m->profile->tpcs_in_turn)
+        return &m->sms[i];
+    for (unsigned member = 0;; member++) {
+        const unsigned tpcs = (sms - member + per_tpc - 1) / per_tpc;
+        if (i < tpcs)
+            return &m->sms[i * per_tpc + member];
+        i -= tpcs;
+    }
+}
+
+/* Fills the SMs, a block each in their order, then the next. */
 static void place_blocks(struct machine *m)
 {
     for (unsigned i = 0; i < m->used_sms; i++)
         m->sms[i].blocks = xcalloc(m->slots, sizeof(struct block));
     for (unsigned slot = 0; slot < m->slots; slot++)
-        for (unsigned i = 0; i < m->used_sms; i++)
+        for (unsigned i = 0; i < m->used_sms; i++) {
+            struct sm *const sm = sm_in_turn(m, i);
             if (m->next_block < m->block_count)
-                block_start(m, &m->sms[i].blocks[slot], &m->sms[i], m->now);
+                block_start(m, &sm->blocks[slot], sm, m->now);
+        }
 }
 
 static void clear_block(const struct machine *m, struct block *b)

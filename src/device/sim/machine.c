@@ -48,6 +48,15 @@ static void sm_free(struct sm *sm, const struct profile *p)
     free(sm->warp_taken);
 }
 
+/* SMs that share a clock have that of the first of them. */
+static void set_clocks(struct machine *m)
+{
+    const struct profile *const p = m->profile;
+    const unsigned sharing = profile_sms_sharing(p, p->clock_scope);
+    for (unsigned i = 0; i < p->sms; i++)
+        m->sms[i].clock_offset = m->sms[i / sharing * sharing].clock_offset;
+}
+
 struct machine *machine_new(const struct profile *profile, uint64_t seed)
 {
     struct machine *const m = xcalloc(1, sizeof *m);
@@ -62,6 +71,8 @@ struct machine *machine_new(const struct profile *profile, uint64_t seed)
     m->sms = xcalloc(profile->sms, sizeof *m->sms);
     for (unsigned i = 0; i < profile->sms; i++)
         sm_init(&m->sms[i], profile, i, &rng);
+    set_clocks(m);
+    ports_init(m);
     m->heap = xcalloc(profile->sms * profile->warp_schedulers, sizeof *m->heap);
     return m;
 }
@@ -70,6 +81,7 @@ void machine_free(struct machine *m)
 {
     for (unsigned i = 0; i < m->profile->sms; i++)
         sm_free(&m->sms[i], m->profile);
+    ports_free(m);
     free(m->sms);
     free(m->heap);
     free(m->textures);
@@ -92,15 +104,32 @@ void machine_fault(struct machine *m, const struct op *op, const char *fmt, ...)
 
 /* ---- warps of a scheduler ---- */
 
-void scheduler_append(struct scheduler *s, struct turn *turn)
+/* Before `next`; NULL: last. */
+static void scheduler_insert(struct scheduler *s, struct turn *turn,
+                             struct turn *next)
 {
-    turn->before = s->last;
-    turn->after = NULL;
-    if (s->last != NULL)
-        s->last->after = turn;
+    struct turn *const before = next != NULL ? next->before : s->last;
+    turn->before = before;
+    turn->after = next;
+    if (before != NULL)
+        before->after = turn;
     else
         s->first = turn;
-    s->last = turn;
+    if (next != NULL)
+        next->before = turn;
+    else
+        s->last = turn;
+}
+
+/* Instructions by which a warp starts. */
+enum { FIRST_OPS = 8 };
+
+void scheduler_start(const struct machine *m, struct scheduler *s,
+                     struct turn *turn)
+{
+    const bool first = m->profile->favours == FAVOUR_OLDER_BLOCKS;
+    turn->first_ops = first ? FIRST_OPS : 0;
+    scheduler_insert(s, turn, first ? s->first : NULL);
 }
 
 void scheduler_remove(struct scheduler *s, struct turn *turn)
@@ -113,6 +142,30 @@ void scheduler_remove(struct scheduler *s, struct turn *turn)
         turn->after->before = turn->before;
     else
         s->last = turn->before;
+}
+
+/* The turn that just went comes again after all that are as old: last, or,
+ * where older blocks go first, before those of younger ones.  There a warp that
+ * starts is ahead of all until it runs: blocks start when they come, however
+ * long they wait then. */
+static void requeue(const struct machine *m, struct scheduler *s,
+                    struct turn *turn)
+{
+    struct turn *next = turn->after;
+    if (turn->first_ops > 0) {
+        turn->first_ops--;
+        return;
+    }
+    if (next == NULL)
+        return;
+    scheduler_remove(s, turn);
+    if (m->profile->favours == FAVOUR_OLDER_BLOCKS)
+        while (next != NULL &&
+               next->warp->block->order <= turn->warp->block->order)
+            next = next->after;
+    else
+        next = NULL;
+    scheduler_insert(s, turn, next);
 }
 
 /* ---- barriers and ends ---- */
@@ -144,8 +197,7 @@ static void block_end(struct machine *m, struct block *b, double t)
 {
     m->live_blocks--;
     m->changed = true;
-    if (m->next_block < m->block_count)
-        block_start(m, b, b->sm, t);
+    block_follow(m, b, t);
 }
 
 void machine_warp_ended(struct machine *m, struct warp *w, double t)
@@ -259,10 +311,7 @@ static void run_first(struct machine *m, struct scheduler *s)
         struct turn *const turn = pick(s, &s->key);
         if (turn == NULL || s->key > limit || m->code != 0)
             return;
-        if (turn != s->last) {
-            scheduler_remove(s, turn);
-            scheduler_append(s, turn);
-        }
+        requeue(m, s, turn);
         m->issued++;
         warp_issue(m, turn->warp, s->key);
         if (m->issued % ISSUES_BETWEEN_CHECKS == 0 && m->code == 0)

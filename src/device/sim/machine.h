@@ -37,6 +37,24 @@ enum { OP_BYTES = 16, CODE_ALIGN = 128 };
 /* Where the caches see instructions: beyond all that can be allocated. */
 #define CODE_ADDRESSES ((uint64_t)1 << 48)
 
+/*
+ * The port of one copy of a cache: it takes a warp's access at a time, and the
+ * others wait.  Of those one is chosen, which issues when the port is free;
+ * none of the others can before it.
+ */
+struct port {
+    double free;
+    double cycles;               /* for which a line keeps it busy */
+    struct warp *first, *chosen; /* of those that wait */
+};
+
+/* A warp's place among those. */
+struct waiting {
+    struct port *port;  /* NULL: none */
+    struct warp *after; /* who waits there too */
+    double since;       /* and how long, by whom the port favours */
+};
+
 struct barrier {
     unsigned arrived;      /* warps */
     unsigned threads, yes; /* of bar.red: lanes, those with a true predicate */
@@ -59,6 +77,7 @@ struct warp {
     struct block *block;
     struct scheduler *scheduler;
     struct turn *turn;
+    struct waiting waits;         /* for the port of a cache */
     unsigned char *local;         /* of its lanes; NULL: not used yet */
     uint32_t lane_pc[WARP_LANES]; /* of the lanes that are not active */
 };
@@ -66,6 +85,7 @@ struct warp {
 struct block {
     struct sm *sm;
     uint32_t index[3];
+    uint64_t order; /* among the blocks of the launch */
     unsigned live_warps;
     struct warp *warps;
     unsigned char *shared;
@@ -75,8 +95,9 @@ struct block {
 
 /* What a scheduler must know of a warp to choose, side by side. */
 struct turn {
-    double at;     /* earliest issue of its op; INFINITY: it waits */
-    uint32_t pipe; /* of its op */
+    double at;          /* earliest issue of its op; INFINITY: it waits */
+    uint32_t pipe;      /* of its op */
+    uint32_t first_ops; /* that a warp which just started has left */
     struct warp *warp;
     struct turn *before, *after;
 };
@@ -96,6 +117,7 @@ struct sm {
     unsigned number;
     uint64_t clock_offset;
     double shared_free; /* when the shared memory's pipe is */
+    struct port *ports; /* [cache][copy]; NULL: caches have none */
     struct scheduler *schedulers;
     bool *warp_taken;     /* by number */
     struct block *blocks; /* slots of this launch */
@@ -111,6 +133,7 @@ struct machine {
     struct paths *paths;
     struct noise noise;
     struct sm *sms;
+    bool ported; /* some cache has a port */
     size_t texture_count;
     struct texture_view *textures; /* object i + 1 */
     double now;                    /* cycles; between launches */
@@ -122,6 +145,8 @@ struct machine {
     const struct kernel *kernel;
     uint32_t grid[3], block[3];
     uint64_t block_count, next_block, live_blocks;
+    double block_at; /* when the next one can be given to an SM */
+    unsigned lines;  /* of the access that was made last */
     unsigned threads, warps_per_block, slots; /* slots: blocks of an SM */
     unsigned used_sms, shift; /* lanes of a register: 1 << shift */
     uint32_t shared_bytes, dynamic_bytes;
@@ -148,7 +173,11 @@ int machine_launch(struct machine *machine, const struct kernel *kernel,
 void machine_run(struct machine *machine);
 /* Puts the next block of the launch on an SM at time t (block.c). */
 void block_start(struct machine *m, struct block *b, struct sm *sm, double t);
-void scheduler_append(struct scheduler *s, struct turn *turn);
+/* A place for another block became free at time t. */
+void block_follow(struct machine *m, struct block *b, double t);
+/* A warp comes to its scheduler. */
+void scheduler_start(const struct machine *m, struct scheduler *s,
+                     struct turn *turn);
 void scheduler_remove(struct scheduler *s, struct turn *turn);
 
 /* Issues w->op at time t, and moves the warp on (execute.c). */
@@ -158,6 +187,17 @@ void warp_schedule(struct warp *w);
 /* `fallen`, at which all of the warp's lanes wait, fell at time t. */
 void warp_wake(struct machine *m, struct warp *w, const struct barrier *fallen,
                double t);
+
+/* Ports (port.c): for all caches of the profile; freed with the machine. */
+void ports_init(struct machine *m);
+void ports_free(struct machine *m);
+/* A launch begins. */
+void ports_begin(struct machine *m);
+/* True if the load may be issued now; else the warp waits for its turn. */
+bool port_take(struct machine *m, struct warp *w, const struct op *op,
+               double t);
+/* The load was issued, of m->lines lines. */
+void port_leave(struct machine *m, struct warp *w, double t);
 
 /* Ends the launch with an error of an instruction. */
 void machine_fault(struct machine *m, const struct op *op, const char *fmt, ...)

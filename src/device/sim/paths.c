@@ -47,23 +47,6 @@ struct paths {
     struct cache_group caches[PROFILE_CACHES_MAX], tlbs[PROFILE_TLBS_MAX];
 };
 
-static unsigned sms_sharing(const struct profile *p, enum profile_scope scope)
-{
-    const uint64_t per_tpc = p->sms_per_tpc > 0 ? p->sms_per_tpc : 1;
-    const uint64_t tpcs = p->tpcs_per_gpc > 0 ? p->tpcs_per_gpc : 1;
-    switch (scope) {
-    case SCOPE_TPC:
-        return (unsigned)per_tpc;
-    case SCOPE_GPC:
-        return (unsigned)(per_tpc * tpcs);
-    case SCOPE_GPU:
-        return (unsigned)p->sms;
-    case SCOPE_SM:
-        break;
-    }
-    return 1;
-}
-
 static unsigned shift_of(uint64_t bytes)
 {
     return (unsigned)__builtin_ctzll(bytes);
@@ -81,7 +64,7 @@ static void group_init(struct cache_group *group, const struct profile *p,
     if (group->parted)
         group->shape.sets /= SIDES;
     group->first = xcalloc(p->sms, sizeof *group->first);
-    const unsigned sharing = sms_sharing(p, cache->scope);
+    const unsigned sharing = profile_sms_sharing(p, cache->scope);
     for (unsigned sm = 0; sm < p->sms; sm++)
         group->first[sm] = sm / sharing * group->copies;
     group->count =

@@ -200,6 +200,12 @@ static const struct field profile_fields[] = {
     MUST(memory_bytes, 1 << 20, 1LL << 46),
     MAY(constant_bytes, 65536, 0, 1 << 20),
     MAY(clusters, 0, 0, 1),
+    MAY(globaltimer_ns, 1, 1, 1 << 20),
+    {"favour_cycles",              NUMBER, false, PLACE(favour_cycles),         0,        0, CYCLES_MAX},
+    {"block_gap_cycles",           NUMBER, false, PLACE(block_gap_cycles),      0,        0,
+                                     CYCLES_MAX                                                                                        },
+    {"block_interval_cycles",      NUMBER, false, PLACE(block_interval_cycles), 0,        0,
+                                     CYCLES_MAX                                                                                        },
     TOLD(memory_bus_bits, 65536),
     TOLD(registers_per_sm, 1 << 24),
     TOLD(registers_per_block, 1 << 24),
@@ -209,9 +215,9 @@ static const struct field profile_fields[] = {
     TOLD(texture_max_width, 1LL << 40),
     TOLD(copy_engines, 64),
     TOLD(ecc, 1),
-    {"clock_overhead",             NUMBER, false, PLACE(clock_overhead), 2,        0, 1000},
+    {"clock_overhead",             NUMBER, false, PLACE(clock_overhead),        2,        0, 1000      },
     {"clock_overhead_unoptimized", NUMBER, false,
-              PLACE(clock_overhead_unoptimized),                                  NOT_TOLD, 0, 1000},
+                                     PLACE(clock_overhead_unoptimized),                                         NOT_TOLD, 0, 1000      },
     END,
 };
 
@@ -742,6 +748,9 @@ static int read_placed(struct reader *r, const json_t *object,
         status =
             read_at(r, object, "copies_per_sm", OPTIONAL, read_copies, cache);
     if (status == 0)
+        status = read_at(r, object, "port_cycles", OPTIONAL, read_cycles,
+                         &cache->port_cycles);
+    if (status == 0)
         status =
             read_at(r, object, "partitions", OPTIONAL, read_partitions, cache);
     return status;
@@ -750,9 +759,9 @@ static int read_placed(struct reader *r, const json_t *object,
 static int read_cache(struct reader *r, json_t *object, void *into)
 {
     static const char *const keys[] = {
-        "size",          "line",     "sector",     "sets",
-        "ways",          "set_ways", "policy",     "scope",
-        "copies_per_sm", "set_bits", "partitions", NULL,
+        "size",       "line",        "sector", "sets",          "ways",
+        "set_ways",   "policy",      "scope",  "copies_per_sm", "set_bits",
+        "partitions", "port_cycles", NULL,
     };
     int status = check_object(r, object);
     if (status == 0)
@@ -1073,11 +1082,64 @@ static int check_banks(struct reader *r)
     return complain(r, "must be 4 or 8, not %u", bytes);
 }
 
+/* A name of the list, which NULL ends, as its index. */
+static int read_choice(struct reader *r, json_t *value,
+                       const char *const *names, size_t *choice)
+{
+    char name[32];
+    const int status = read_text(r, value, name, sizeof name);
+    if (status != 0)
+        return status;
+    for (size_t i = 0; names[i] != NULL; i++)
+        if (strcmp(names[i], name) == 0) {
+            *choice = i;
+            return 0;
+        }
+    const char *const nearest = text_nearest(name, names);
+    return complain(r, "may not be '%s'; did you mean '%s'?", name,
+                    nearest != NULL ? nearest : names[0]);
+}
+
+static int read_favours(struct reader *r, json_t *value, void *into)
+{
+    static const char *const names[] = {
+        [FAVOUR_NONE] = "none",
+        [FAVOUR_LOW_WARPS] = "low_warps",
+        [FAVOUR_OLDER_BLOCKS] = "older_blocks",
+        NULL,
+    };
+    struct profile *const profile = into;
+    size_t choice = 0;
+    const int status = read_choice(r, value, names, &choice);
+    profile->favours = (enum profile_favour)choice;
+    return status;
+}
+
+static int read_block_order(struct reader *r, json_t *value, void *into)
+{
+    static const char *const names[] = {"sms", "tpcs", NULL};
+    struct profile *const profile = into;
+    size_t choice = 0;
+    const int status = read_choice(r, value, names, &choice);
+    profile->tpcs_in_turn = choice == 1;
+    return status;
+}
+
 static int read_root(struct reader *r, json_t *root)
 {
     static const char *const others[] = {
-        "compute_capability", "caches", "tlbs", "paths", "shared_memory", "isa",
-        "page_window",        "noise",  NULL,
+        "compute_capability",
+        "caches",
+        "tlbs",
+        "paths",
+        "shared_memory",
+        "isa",
+        "page_window",
+        "noise",
+        "favours",
+        "block_order",
+        "clock_scope",
+        NULL,
     };
     struct profile *const p = r->profile;
     int status = check_object(r, root);
@@ -1086,6 +1148,13 @@ static int read_root(struct reader *r, json_t *root)
     if (status == 0)
         status = read_at(r, root, "compute_capability", REQUIRED,
                          read_capability, p);
+    if (status == 0)
+        status = read_at(r, root, "favours", OPTIONAL, read_favours, p);
+    if (status == 0)
+        status = read_at(r, root, "block_order", OPTIONAL, read_block_order, p);
+    if (status == 0)
+        status = read_at(r, root, "clock_scope", OPTIONAL, read_scope,
+                         &p->clock_scope);
     if (status == 0)
         status = read_at(r, root, "caches", REQUIRED, read_caches, p);
     if (status == 0)
@@ -1126,6 +1195,23 @@ int profile_parse(const char *text, const char *where, struct profile **profile,
     else
         profile_free(reader.profile);
     return status;
+}
+
+unsigned profile_sms_sharing(const struct profile *p, enum profile_scope scope)
+{
+    const uint64_t per_tpc = p->sms_per_tpc > 0 ? p->sms_per_tpc : 1;
+    const uint64_t tpcs = p->tpcs_per_gpc > 0 ? p->tpcs_per_gpc : 1;
+    switch (scope) {
+    case SCOPE_TPC:
+        return (unsigned)per_tpc;
+    case SCOPE_GPC:
+        return (unsigned)(per_tpc * tpcs);
+    case SCOPE_GPU:
+        return (unsigned)p->sms;
+    case SCOPE_SM:
+        break;
+    }
+    return 1;
 }
 
 void profile_free(struct profile *profile)

@@ -32,7 +32,15 @@ struct profile_cache {
     struct cache_shape shape; /* of both halves together */
     unsigned copies_per_sm;   /* 1, or the copies of a split cache */
     enum profile_scope scope;
+    double port_cycles; /* for which a line of an access keeps a copy busy */
     struct profile_partitions partitions;
+};
+
+/* Of warps that wait for the same, who goes first. */
+enum profile_favour {
+    FAVOUR_NONE,        /* who has waited longest */
+    FAVOUR_LOW_WARPS,   /* … at the port of a cache, low warps being ahead */
+    FAVOUR_OLDER_BLOCKS /* warps of the block that came first */
 };
 
 /* Cycles of a dependent load by where its address translation was found:
@@ -96,6 +104,15 @@ struct profile {
     int64_t texture_max_width, copy_engines, ecc;     /* -1: not told */
     uint64_t clusters; /* 1: thread block clusters can be launched */
 
+    enum profile_favour favours;
+    double favour_cycles; /* of waiting, by which a warp is ahead of the next */
+    /* From the end of a block to the start of the one that follows on its
+     * place; from one block of the GPU to the next. */
+    double block_gap_cycles, block_interval_cycles;
+    bool tpcs_in_turn; /* blocks go to one SM of each TPC, then the next */
+    enum profile_scope clock_scope; /* SMs whose clocks run alike */
+    uint64_t globaltimer_ns;        /* in steps of which %globaltimer counts */
+
     size_t cache_count;
     struct profile_cache caches[PROFILE_CACHES_MAX];
     size_t tlb_count;
@@ -128,5 +145,7 @@ int profile_open(const char *name, const char *extra_folder,
 int profile_parse(const char *text, const char *where, struct profile **profile,
                   struct error *err);
 void profile_free(struct profile *profile);
+/* How many SMs have one of that scope together. */
+unsigned profile_sms_sharing(const struct profile *p, enum profile_scope scope);
 
 #endif

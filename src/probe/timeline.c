@@ -1,0 +1,824 @@
+/*
+ * The probe `timeline`: when each warp, or each of its accesses, began and
+ * ended, and on which SM (van Stigt 2022, 4.3, 6.1, 7.4).
+ *
+ * Blocks of a grid run wherever the GPU puts them (`place=gpu`), or so many of
+ * them on one SM, all others leaving at once (`place=sm`).  Each warp works:
+ * dependent loads of a buffer, of which each of its 32 lanes reads 8 bytes at
+ * a time, a chain of fused multiply-adds, or nothing.  Moments are %clock64 of
+ * the SM that the row names, beside %globaltimer, which joins the SMs.
+ *
+ * Moments stay in registers and shared memory until the work is over.  With
+ * records=accesses the loaded value is stored to shared memory before the
+ * clock is read, which so cannot be read early.  How much all that disturbs,
+ * the same kernel tells with records=warps and with records=none: each
+ * repetition ends with a row of the launch, its device time in ns from 0 on.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "probe/run.h"
+#include "ptx/kernel.h"
+#include "ptx/repeat.h"
+
+enum column {
+    COLUMN_SM = 1,
+    COLUMN_BLOCK,
+    COLUMN_WARP,
+    COLUMN_ACCESS,
+    COLUMN_START,
+    COLUMN_END,
+    COLUMN_NS
+};
+
+/* Of a launch, s; and of each step in it, of which a slow device does a
+ * hundred thousand in a second. */
+#define DEADLINE_S 10
+#define STEP_S     1e-5
+
+enum {
+    LANES = 32,
+    ELEMENT = 8,
+    STEP_BYTES = LANES * ELEMENT, /* that a warp loads at a time */
+    CHAIN = 8,                    /* multiply-adds of a step */
+    WARPS_MOST = 32,
+    BLOCKS_MOST = 65536,
+    STEPS_MOST = 65536,
+    ROWS_MOST = 1 << 20,
+    POOL_OWN = 32, /* shared bytes before the records: slot, scratch */
+    /* Looks at the counter while the blocks of an SM gather: some tens of
+     * milliseconds, after which those that came go on. */
+    GATHER_MOST = 1 << 16,
+    /* Steps of all warps that a launch may have: a GPU with a single SM has
+     * done them in seconds. */
+    LAUNCH_STEPS_MOST = 1 << 27,
+    BUFFERS_MOST = 1 << 30 /* B */
+};
+
+static const char *const works[] = {"load", "arithmetic", "none", NULL};
+static const char *const places[] = {"gpu", "sm", NULL};
+static const char *const ops[] = {"ca", "cg", NULL};
+static const char *const buffers[] = {"own", "shared", NULL};
+static const char *const aligns[] = {"none", "block", "sm", NULL};
+static const char *const records[] = {"warps", "accesses", "none", NULL};
+
+/* clang-format off */
+static const struct param params[] = {
+    {"work",    PARAM_WORD,   "load", 0, 0, works, "what a warp does"},
+    {"op",      PARAM_WORD,   "ca",   0, 0, ops, "cache operator of loads"},
+    {"place",   PARAM_WORD,   "gpu",  0, 0, places,
+     "blocks on all SMs, or on one"},
+    {"sm",      PARAM_NUMBER, "0",    0, 1023, NULL, "place=sm: which one"},
+    {"blocks",  PARAM_NUMBER, "1",    1, BLOCKS_MOST, NULL,
+     "blocks of the grid, or of the one SM"},
+    {"warps",   PARAM_NUMBER, "1",    1, WARPS_MOST, NULL, "warps of a block"},
+    {"per_sm",  PARAM_NUMBER, "0",    0, 128, NULL,
+     "blocks for which an SM has shared memory; 0: no limit"},
+    {"lanes",   PARAM_NUMBER, "32",   1, LANES, NULL,
+     "threads of a warp that work; the others leave at once"},
+    {"steps",   PARAM_NUMBER, "256",  1, STEPS_MOST, NULL,
+     "loads of a warp, or 8 multiply-adds each"},
+    {"bytes",   PARAM_NUMBER, "4096", STEP_BYTES, BUFFERS_MOST, NULL,
+     "of a buffer, in steps of 256"},
+    {"buffer",  PARAM_WORD,   "own",  0, 0, buffers,
+     "a buffer each block, or one for all"},
+    {"warm",    PARAM_NUMBER, "0",    0, 64, NULL,
+     "laps of the buffer before (where warps are aligned)"},
+    {"align",   PARAM_WORD,   "none", 0, 0, aligns,
+     "warps of the block, or all blocks of the SM, begin together"},
+    {"records", PARAM_WORD,   "warps", 0, 0, records, "what is recorded"},
+    {"repeats", PARAM_NUMBER, "0",    0, 1000, NULL,
+     "repetitions; 0: the probe's own"},
+    {0},
+};
+/* clang-format on */
+
+static const char *const columns[] = {"sm",    "block", "warp", "access",
+                                      "start", "end",   "ns",   NULL};
+
+struct timeline {
+    bool loads, one_sm, accesses, silent, shares;
+    const char *work, *op, *align;
+    uint64_t sm, blocks, warps, lanes, per_sm, steps, bytes, warm;
+};
+
+static bool is(const struct experiment *e, const char *param, const char *word)
+{
+    return strcmp(experiment_word(e, param), word) == 0;
+}
+
+static int contradiction(const struct timeline *t, struct error *err)
+{
+    const bool aligned = strcmp(t->align, "none") != 0;
+    if (t->bytes % STEP_BYTES != 0)
+        return error_set(err, ERR_USAGE,
+                         "bytes=%" PRIu64 " is no multiple of the %d that a "
+                         "warp loads at a time",
+                         t->bytes, STEP_BYTES);
+    if (t->warm > 0 && (!aligned || !t->loads))
+        return error_set(err, ERR_USAGE,
+                         "warm=%" PRIu64 " needs work=load and align=block or "
+                         "align=sm",
+                         t->warm);
+    if (!t->one_sm && strcmp(t->align, "sm") == 0)
+        return error_set(err, ERR_USAGE, "align=sm needs place=sm");
+    if (t->accesses && !t->loads)
+        return error_set(err, ERR_USAGE, "records=accesses needs work=load");
+    return 0;
+}
+
+static int read_words(const struct experiment *e, struct timeline *t,
+                      struct error *err)
+{
+    *t = (struct timeline){
+        .loads = is(e, "work", "load"),
+        .one_sm = is(e, "place", "sm"),
+        .accesses = is(e, "records", "accesses"),
+        .silent = is(e, "records", "none"),
+        .shares = is(e, "buffer", "shared"),
+        .work = experiment_word(e, "work"),
+        .op = experiment_word(e, "op"),
+        .align = experiment_word(e, "align"),
+        .sm = experiment_number(e, "sm"),
+        .blocks = experiment_number(e, "blocks"),
+        .warps = experiment_number(e, "warps"),
+        .lanes = experiment_number(e, "lanes"),
+        .per_sm = experiment_number(e, "per_sm"),
+        .steps = experiment_number(e, "steps"),
+        .bytes = experiment_number(e, "bytes"),
+        .warm = experiment_number(e, "warm"),
+    };
+    return contradiction(t, err);
+}
+
+/* ---- what the GPU has room for ---- */
+
+static int too_many(struct error *err, uint64_t have, const char *what,
+                    int64_t most)
+{
+    return error_set(err, ERR_USAGE,
+                     "%" PRIu64 " %s; the GPU takes %" PRId64 " at most", have,
+                     what, most);
+}
+
+static bool exceeds(uint64_t have, int64_t most)
+{
+    return most >= 0 && have > (uint64_t)most;
+}
+
+static int64_t told(int64_t value, int64_t otherwise)
+{
+    return value >= 0 ? value : otherwise;
+}
+
+/* Shared memory of a block. */
+static int64_t block_shared(const struct device_info *info)
+{
+    return told(info->value[PROPERTY_BLOCK_SHARED_OPTIN],
+                info->value[PROPERTY_BLOCK_SHARED]);
+}
+
+static uint64_t record_bytes(const struct timeline *t)
+{
+    return POOL_OWN + (t->accesses ? 4 * t->steps * t->warps : 0);
+}
+
+/* Dynamic shared memory with which just `per_sm` blocks fit into an SM. */
+static uint64_t shared_bytes(const struct timeline *t,
+                             const struct device_info *info)
+{
+    const uint64_t all = (uint64_t)told(info->value[PROPERTY_SM_SHARED], 0);
+    const uint64_t kept =
+        (uint64_t)told(info->value[PROPERTY_BLOCK_SHARED_RESERVED], 0);
+    const uint64_t own = record_bytes(t);
+    if (t->per_sm == 0 || all / t->per_sm <= kept)
+        return own;
+    const uint64_t share = (all / t->per_sm - kept) / 256 * 256;
+    const uint64_t most = (uint64_t)told(block_shared(info), 0);
+    const uint64_t bytes = share < most ? share : most;
+    return bytes > own ? bytes : own;
+}
+
+/* Whether no more than `per_sm` blocks fit, and so many do. */
+static int check_per_sm(const struct timeline *t,
+                        const struct device_info *info, struct error *err)
+{
+    const int64_t all = info->value[PROPERTY_SM_SHARED];
+    const uint64_t kept =
+        (uint64_t)told(info->value[PROPERTY_BLOCK_SHARED_RESERVED], 0);
+    if (t->per_sm == 0)
+        return 0;
+    if (all < 0)
+        return error_set(err, ERR_USAGE,
+                         "per_sm needs the shared memory of an SM, which the "
+                         "driver does not tell");
+    const uint64_t each = shared_bytes(t, info) + kept;
+    if ((uint64_t)all / each == t->per_sm)
+        return 0;
+    return error_set(err, ERR_USAGE,
+                     "per_sm=%" PRIu64 " cannot be: of %" PRId64
+                     " B of shared memory a block takes %" PRIu64
+                     ", so that %" PRIu64 " fit",
+                     t->per_sm, all, each, (uint64_t)all / each);
+}
+
+static int check_sm(const struct timeline *t, const struct device_info *info,
+                    struct error *err)
+{
+    const int64_t *const value = info->value;
+    if (!t->one_sm)
+        return 0;
+    if (value[PROPERTY_SMS] >= 0 && t->sm >= (uint64_t)value[PROPERTY_SMS])
+        return error_set(err, ERR_USAGE,
+                         "there is no SM %" PRIu64 ": %s has %" PRId64, t->sm,
+                         info->name, value[PROPERTY_SMS]);
+    if (exceeds(t->blocks, value[PROPERTY_SM_BLOCKS]))
+        return too_many(err, t->blocks, "blocks on an SM",
+                        value[PROPERTY_SM_BLOCKS]);
+    if (exceeds(t->blocks * t->warps * LANES, value[PROPERTY_SM_THREADS]))
+        return too_many(err, t->blocks * t->warps, "warps on an SM",
+                        value[PROPERTY_SM_THREADS] / LANES);
+    return 0;
+}
+
+static uint64_t buffer_bytes(const struct timeline *t)
+{
+    return t->loads ? (t->shares ? 1 : t->blocks) * t->bytes : STEP_BYTES;
+}
+
+static int check(const struct timeline *t, const struct device_info *info,
+                 struct error *err)
+{
+    const int64_t *const value = info->value;
+    const uint64_t rows = t->blocks * t->warps * (t->accesses ? t->steps : 1);
+    if (exceeds(t->warps * LANES, value[PROPERTY_BLOCK_THREADS]))
+        return too_many(err, t->warps, "warps in a block",
+                        value[PROPERTY_BLOCK_THREADS] / LANES);
+    if (exceeds(record_bytes(t), block_shared(info)))
+        return too_many(err, record_bytes(t),
+                        "bytes of shared memory, for the records of a block",
+                        block_shared(info));
+    if (rows > ROWS_MOST)
+        return error_set(err, ERR_USAGE,
+                         "%" PRIu64 " records; %d at most are kept", rows,
+                         ROWS_MOST);
+    if (buffer_bytes(t) > BUFFERS_MOST ||
+        exceeds(buffer_bytes(t), value[PROPERTY_MEMORY_BYTES]))
+        return error_set(err, ERR_USAGE,
+                         "%" PRIu64 " B of buffers; %d at most are taken, and "
+                         "the GPU has %" PRId64,
+                         buffer_bytes(t), BUFFERS_MOST,
+                         value[PROPERTY_MEMORY_BYTES]);
+    return check_sm(t, info, err) != 0 ? err->code : check_per_sm(t, info, err);
+}
+
+/* ---- the kernel ---- */
+
+static const char parameters[] =
+    "out buffer apart steps warm counters wanted first";
+
+static void declare(struct kernel_text *k)
+{
+    kernel_line(k, ".reg .b32 %%sm, %%me, %%block, %%warp, %%warps, %%slot, "
+                   "%%wanted, %%steps, %%n, %%look, %%tick, %%record;");
+    kernel_line(k, ".reg .b64 %%at, %%begun, %%ended, %%ns, %%ptr, %%laps, "
+                   "%%apart, %%out;");
+    kernel_line(k, ".reg .f32 %%sum, %%by;");
+    kernel_line(k, ".reg .pred %%lead, %%other, %%again;");
+}
+
+static void read_identity(struct kernel_text *k, const struct timeline *t)
+{
+    kernel_line(k, "mov.u32 %%sm, %%smid;");
+    kernel_line(k, "mov.u32 %%me, %%tid.x;");
+    kernel_line(k, "mov.u32 %%warps, %%ntid.x;");
+    kernel_line(k, "shr.u32 %%warps, %%warps, 5;");
+    kernel_line(k, "shr.u32 %%warp, %%me, 5;");
+    kernel_line(k, "and.b32 %%n, %%me, 31;");
+    if (t->lanes < LANES) {
+        kernel_line(k, "setp.ge.u32 %%again, %%n, %" PRIu64 ";", t->lanes);
+        kernel_line(k, "@%%again ret;");
+    }
+    kernel_line(k, "setp.eq.u32 %%lead, %%n, 0;");
+    kernel_line(k, "setp.ne.u32 %%other, %%me, 0;");
+}
+
+static void take_number(struct kernel_text *k)
+{
+    kernel_line(k, "ld.param.u64 %%at, [first];");
+    kernel_line(k, "cvt.u32.u64 %%n, %%at;");
+    kernel_line(k, "mov.u32 %%block, %%ctaid.x;");
+    kernel_line(k, "add.u32 %%block, %%block, %%n;");
+}
+
+/* Looks at a counter, at %at, until it is as much as is wanted. */
+static void await(struct kernel_text *k, const char *label, int counter)
+{
+    kernel_line(k, "mov.u32 %%look, 0;");
+    kernel_line(k, "%s:", label);
+    kernel_line(k, "atom.global.add.u32 %%n, [%%at+%d], 0;", counter);
+    kernel_line(k, "add.u32 %%look, %%look, 1;");
+    kernel_line(k, "setp.lt.u32 %%again, %%look, %d;", GATHER_MOST);
+    kernel_line(k, "setp.lt.and.u32 %%again, %%n, %%wanted, %%again;");
+    kernel_line(k, "@%%again bra %s;", label);
+}
+
+/* Of the blocks on SM `sm` so many as are wanted stay, and are numbered as
+ * they came.  Those on other SMs keep their places until then, so that the
+ * ones that follow do not all go there. */
+static void take_ticket(struct kernel_text *k, const struct timeline *t)
+{
+    kernel_line(k, "ld.param.u64 %%at, [wanted];");
+    kernel_line(k, "cvt.u32.u64 %%wanted, %%at;");
+    kernel_line(k, "@%%other bra TAKEN;");
+    kernel_line(k, "ld.param.u64 %%at, [counters];");
+    kernel_line(k, "mov.u32 %%slot, 0xffffffff;");
+    kernel_line(k, "setp.eq.u32 %%again, %%sm, %" PRIu64 ";", t->sm);
+    kernel_line(k, "@%%again bra HERE;");
+    await(k, "ELSEWHERE", 0);
+    kernel_line(k, "bra TOLD;");
+    kernel_line(k, "HERE:");
+    kernel_line(k, "atom.global.add.u32 %%slot, [%%at], 1;");
+    kernel_line(k, "TOLD:");
+    kernel_line(k, "st.shared.u32 [pool], %%slot;");
+    kernel_line(k, "TAKEN:");
+    kernel_line(k, "bar.sync 0;");
+    kernel_line(k, "ld.shared.u32 %%block, [pool];");
+    kernel_line(k, "setp.ge.u32 %%again, %%block, %%wanted;");
+    kernel_line(k, "@%%again ret;");
+}
+
+static void gather_sm(struct kernel_text *k)
+{
+    kernel_note(k, "until all blocks have come");
+    kernel_line(k, "@%%other bra GATHERED;");
+    kernel_line(k, "ld.param.u64 %%at, [counters];");
+    kernel_line(k, "atom.global.add.u32 %%n, [%%at+4], 1;");
+    await(k, "GATHER", 4);
+    kernel_line(k, "GATHERED:");
+}
+
+/* On Hopper a warp runs on past bar.sync to what does not need it: a branch on
+ * what was reduced does. */
+static void begin_together(struct kernel_text *k, const struct timeline *t)
+{
+    if (strcmp(t->align, "none") == 0)
+        return;
+    if (strcmp(t->align, "sm") == 0)
+        gather_sm(k);
+    kernel_line(k, "setp.ne.u32 %%again, %%warps, 0;");
+    kernel_line(k, "bar.red.or.pred %%again, 0, %%again;");
+    kernel_line(k, "@!%%again ret;");
+}
+
+static void load(struct kernel_text *k, unsigned copy, const void *context)
+{
+    const struct timeline *const t = context;
+    (void)copy;
+    kernel_line(k, "ld.global.%s.u64 %%ptr, [%%ptr];", t->op);
+}
+
+static void aim(struct kernel_text *k, const struct timeline *t)
+{
+    kernel_line(k, "ld.param.u64 %%ptr, [buffer];");
+    if (!t->shares) {
+        kernel_line(k, "ld.param.u64 %%apart, [apart];");
+        kernel_line(k, "cvt.u64.u32 %%at, %%block;");
+        kernel_line(k, "mad.lo.u64 %%ptr, %%at, %%apart, %%ptr;");
+    }
+    kernel_line(k, "and.b32 %%n, %%me, 31;");
+    kernel_line(k, "mad.wide.u32 %%ptr, %%n, %d, %%ptr;", ELEMENT);
+}
+
+static void warm_up(struct kernel_text *k, const struct timeline *t)
+{
+    kernel_note(k, "whole laps, which end where they began");
+    kernel_line(k, "ld.param.u64 %%laps, [warm];");
+    repeat_loop(k, "WARM", "%laps", 1, load, t);
+}
+
+static void load_steps(struct kernel_text *k, const struct timeline *t)
+{
+    kernel_line(k, "STEP:");
+    load(k, 0, t);
+    if (t->accesses) {
+        kernel_line(k, "@%%lead st.shared.u64 [pool+16], %%ptr;");
+        kernel_line(k, "mov.u32 %%tick, %%clock;");
+        kernel_line(k, "@%%lead st.shared.u32 [%%record], %%tick;");
+        kernel_line(k, "add.u32 %%record, %%record, 4;");
+    }
+    kernel_line(k, "sub.u32 %%steps, %%steps, 1;");
+    kernel_line(k, "setp.ne.u32 %%again, %%steps, 0;");
+    kernel_line(k, "@%%again bra STEP;");
+    kernel_line(k, "st.shared.u64 [pool+16], %%ptr;");
+}
+
+static void arithmetic_steps(struct kernel_text *k)
+{
+    kernel_line(k, "cvt.rn.f32.u32 %%sum, %%sm;");
+    kernel_line(k, "cvt.rn.f32.u32 %%by, %%warps;");
+    kernel_line(k, "STEP:");
+    for (int i = 0; i < CHAIN; i++)
+        kernel_line(k, "fma.rn.f32 %%sum, %%sum, %%by, %%by;");
+    kernel_line(k, "sub.u32 %%steps, %%steps, 1;");
+    kernel_line(k, "setp.ne.u32 %%again, %%steps, 0;");
+    kernel_line(k, "@%%again bra STEP;");
+    kernel_line(k, "st.shared.f32 [pool+16], %%sum;");
+}
+
+static void work(struct kernel_text *k, const struct timeline *t)
+{
+    if (t->loads)
+        load_steps(k, t);
+    else if (strcmp(t->work, "arithmetic") == 0)
+        arithmetic_steps(k);
+}
+
+/* Words of a warp's result, the steps after them. */
+enum { OUT_SM, OUT_BEGUN, OUT_ENDED, OUT_NS, OUT_DONE, OUT_HEAD };
+
+static void put_word(struct kernel_text *k, int word, const char *value)
+{
+    kernel_line(k, "@%%lead st.global.u64 [%%out+%d], %s;", 8 * word, value);
+}
+
+/* Clocks of the steps, 4 bytes each, from shared memory to the result. */
+static void write_steps(struct kernel_text *k, const struct timeline *t)
+{
+    kernel_line(k, "@!%%lead ret;");
+    kernel_line(k, "mov.u32 %%steps, %" PRIu64 ";", t->steps);
+    kernel_line(k, "sub.u32 %%record, %%record, %" PRIu64 ";", 4 * t->steps);
+    kernel_line(k, "WRITE:");
+    kernel_line(k, "ld.shared.u32 %%tick, [%%record];");
+    kernel_line(k, "st.global.u32 [%%out+%d], %%tick;", 8 * OUT_HEAD);
+    kernel_line(k, "add.u32 %%record, %%record, 4;");
+    kernel_line(k, "add.u64 %%out, %%out, 4;");
+    kernel_line(k, "sub.u32 %%steps, %%steps, 1;");
+    kernel_line(k, "setp.ne.u32 %%again, %%steps, 0;");
+    kernel_line(k, "@%%again bra WRITE;");
+}
+
+static size_t words_each(const struct timeline *t)
+{
+    return OUT_HEAD + (t->accesses ? (t->steps + 1) / 2 : 0);
+}
+
+static void write_out(struct kernel_text *k, const struct timeline *t)
+{
+    kernel_line(k, "ld.param.u64 %%out, [out];");
+    kernel_line(k, "mad.lo.u32 %%n, %%block, %%warps, %%warp;");
+    kernel_line(k, "mad.wide.u32 %%out, %%n, %zu, %%out;", 8 * words_each(t));
+    put_word(k, OUT_BEGUN, "%begun");
+    put_word(k, OUT_ENDED, "%ended");
+    put_word(k, OUT_NS, "%ns");
+    kernel_line(k, "cvt.u64.u32 %%at, %%sm;");
+    put_word(k, OUT_SM, "%at");
+    kernel_line(k, "mov.u64 %%at, 1;");
+    put_word(k, OUT_DONE, "%at");
+    if (t->accesses)
+        write_steps(k, t);
+}
+
+static void read_start(struct kernel_text *k)
+{
+    kernel_line(k, "mov.u64 %%ns, %%globaltimer;");
+    kernel_line(k, "mov.u64 %%begun, %%clock64;");
+}
+
+/* All that the work needs, before the clock that it begins with. */
+static void prepare(struct kernel_text *k, const struct timeline *t)
+{
+    kernel_line(k, "ld.param.u64 %%at, [steps];");
+    kernel_line(k, "cvt.u32.u64 %%steps, %%at;");
+    if (t->accesses) {
+        kernel_line(k, "mov.u32 %%record, pool;");
+        kernel_line(k, "mad.lo.u32 %%record, %%warp, %" PRIu64 ", %%record;",
+                    4 * t->steps);
+        kernel_line(k, "add.u32 %%record, %%record, %d;", POOL_OWN);
+    }
+    if (t->loads)
+        aim(k, t);
+    if (t->warm > 0)
+        warm_up(k, t);
+}
+
+static int kernel(const struct experiment *e, const struct device_info *info,
+                  struct buf *ptx, struct error *err)
+{
+    struct timeline t;
+    struct kernel_text k;
+    if (read_words(e, &t, err) != 0 || check(&t, info, err) != 0)
+        return err->code;
+    const bool aligned = strcmp(t.align, "none") != 0;
+    kernel_begin(&k, ptx, info->cc_major, info->cc_minor,
+                 ".extern .shared .align 16 .b8 pool[];\n\n", "timeline",
+                 parameters);
+    declare(&k);
+    if (!aligned && !t.silent)
+        read_start(&k);
+    read_identity(&k, &t);
+    if (t.one_sm)
+        take_ticket(&k, &t);
+    else
+        take_number(&k);
+    prepare(&k, &t);
+    begin_together(&k, &t);
+    if (aligned && !t.silent)
+        read_start(&k);
+    work(&k, &t);
+    if (!t.silent) {
+        kernel_line(&k, "mov.u64 %%ended, %%clock64;");
+        write_out(&k, &t);
+    }
+    kernel_end(&k);
+    return 0;
+}
+
+/* ---- one repetition ---- */
+
+/* Rings of which each element points to the one a step further. */
+static int fill(struct prober *prober, const struct timeline *t,
+                uint64_t *address, struct error *err)
+{
+    const uint64_t bytes = buffer_bytes(t), ring = t->loads ? t->bytes : bytes;
+    if (prober_buffer(prober, BUFFER_RING, bytes, address, err) != 0)
+        return err->code;
+    uint64_t *const words = xmalloc(bytes);
+    for (uint64_t at = 0; at < bytes; at += ELEMENT) {
+        const uint64_t start = at / ring * ring;
+        words[at / ELEMENT] =
+            *address + start + (at - start + STEP_BYTES) % ring;
+    }
+    device_copy_in(prober_device(prober), *address, words, bytes, err);
+    free(words);
+    return err->code;
+}
+
+enum argument {
+    ARGUMENT_OUT,
+    ARGUMENT_BUFFER,
+    ARGUMENT_APART,
+    ARGUMENT_STEPS,
+    ARGUMENT_WARM,
+    ARGUMENT_COUNTERS,
+    ARGUMENT_WANTED,
+    ARGUMENT_FIRST,
+    ARGUMENTS
+};
+
+static int64_t sms_of(const struct prober *prober)
+{
+    return told(prober_info(prober)->value[PROPERTY_SMS], 1024);
+}
+
+/* The least share of the SM's memory, in percent, that lets all blocks of one
+ * SM in: the rest is its L1. */
+static int carve_out(const struct timeline *t, const struct device_info *info)
+{
+    const int64_t all = info->value[PROPERTY_SM_SHARED];
+    const int64_t kept = told(info->value[PROPERTY_BLOCK_SHARED_RESERVED], 0);
+    const int64_t each = (int64_t)record_bytes(t) + kept;
+    if (t->per_sm > 0)
+        return 100;
+    if (!t->one_sm || all <= 0)
+        return 0;
+    const int64_t percent = (100 * (int64_t)t->blocks * each + all - 1) / all;
+    return percent < 100 ? (int)percent : 100;
+}
+
+static int launch(struct prober *prober, const struct experiment *e,
+                  const struct timeline *t, const uint64_t *args,
+                  unsigned blocks, double *ns, struct error *err)
+{
+    static const uint32_t counters[2];
+    struct device *const d = prober_device(prober);
+    struct kernel *k;
+    struct launch launch = {
+        .grid = {blocks},
+        .block = {LANES * (unsigned)t->warps},
+        .shared_bytes = (unsigned)shared_bytes(t, prober_info(prober)),
+        .carve_out = carve_out(t, prober_info(prober)),
+        .deadline_s = DEADLINE_S +
+                      STEP_S * (double)blocks * (double)(t->warps * t->steps),
+        .arg_count = ARGUMENTS,
+    };
+    double took;
+    for (size_t i = 0; i < ARGUMENTS; i++)
+        launch.args[i] = &args[i];
+    if (prober_kernel(prober, e, "timeline", &k, err) != 0 ||
+        device_copy_in(d, args[ARGUMENT_COUNTERS], counters, sizeof counters,
+                       err) != 0 ||
+        device_launch(d, k, &launch, err) != 0 ||
+        device_elapsed(d, &took, err) != 0)
+        return err->code;
+    *ns += took;
+    return 0;
+}
+
+/* A step on each SM, so that the code lies where it will be found. */
+static int fetch_code(struct prober *prober, const struct experiment *e,
+                      const struct timeline *t, const uint64_t *args,
+                      struct error *err)
+{
+    uint64_t once[ARGUMENTS];
+    double ns = 0;
+    const uint64_t sms = (uint64_t)sms_of(prober);
+    memcpy(once, args, sizeof once);
+    once[ARGUMENT_STEPS] = 1;
+    return launch(prober, e, t, once,
+                  (unsigned)(t->blocks < sms ? t->blocks : sms), &ns, err);
+}
+
+/* Blocks of one launch of a grid: a longer one is split. */
+static uint64_t blocks_at_once(const struct timeline *t)
+{
+    const uint64_t most = LAUNCH_STEPS_MOST / (t->warps * t->steps);
+    return most > 0 ? most : 1;
+}
+
+static int launch_grid(struct prober *prober, const struct experiment *e,
+                       const struct timeline *t, uint64_t *args, double *ns,
+                       struct error *err)
+{
+    const uint64_t most = blocks_at_once(t);
+    uint64_t *const first = &args[ARGUMENT_FIRST];
+    if (!t->accesses && fetch_code(prober, e, t, args, err) != 0)
+        return err->code;
+    for (*first = 0; *first < t->blocks; *first += most) {
+        const uint64_t left = t->blocks - *first;
+        if (launch(prober, e, t, args, (unsigned)(left < most ? left : most),
+                   ns, err) != 0)
+            return err->code;
+    }
+    return 0;
+}
+
+/* Tries, with ever more blocks, until so many came to the SM as are wanted. */
+enum { LAUNCHES_MOST = 5 };
+
+static bool all_done(const struct timeline *t, const uint64_t *words)
+{
+    for (uint64_t i = 0; i < t->blocks * t->warps; i++)
+        if (words[i * words_each(t) + OUT_DONE] != 1)
+            return false;
+    return true;
+}
+
+/* Where blocks were to begin together, each began before any ended. */
+static bool all_together(const struct timeline *t, const uint64_t *words)
+{
+    uint64_t begun = 0, ended = UINT64_MAX;
+    for (uint64_t i = 0; i < t->blocks * t->warps; i++) {
+        const uint64_t *const own = words + i * words_each(t);
+        begun = own[OUT_BEGUN] > begun ? own[OUT_BEGUN] : begun;
+        ended = own[OUT_ENDED] < ended ? own[OUT_ENDED] : ended;
+    }
+    return strcmp(t->align, "sm") != 0 || begun <= ended;
+}
+
+static int launch_on_sm(struct prober *prober, const struct experiment *e,
+                        const struct timeline *t, const uint64_t *args,
+                        uint64_t *words, double *ns, struct error *err)
+{
+    struct device *const d = prober_device(prober);
+    const size_t bytes = 8 * words_each(t) * t->blocks * t->warps;
+    const uint64_t sms = (uint64_t)sms_of(prober);
+    for (unsigned i = 1; i <= LAUNCHES_MOST; i++) {
+        *ns = 0;
+        if (launch(prober, e, t, args, (unsigned)(i * t->blocks * sms), ns,
+                   err) != 0)
+            return err->code;
+        if (t->silent)
+            return 0;
+        if (device_copy_out(d, words, args[ARGUMENT_OUT], bytes, err) != 0)
+            return err->code;
+        if (all_done(t, words))
+            return all_together(t, words)
+                       ? 0
+                       : error_set(err, ERR_UNSUPPORTED,
+                                   "SM %" PRIu64 " did not hold %" PRIu64
+                                   " blocks at once",
+                                   t->sm, t->blocks);
+    }
+    return error_set(err, ERR_UNSUPPORTED,
+                     "%" PRIu64 " blocks did not come to run on SM %" PRIu64
+                     " in %d launches",
+                     t->blocks, t->sm, LAUNCHES_MOST);
+}
+
+static int64_t *add_row(struct samples *samples, const uint64_t *own,
+                        uint64_t block, uint64_t warp)
+{
+    int64_t *const row = samples_row(samples);
+    row[COLUMN_SM] = (int64_t)own[OUT_SM];
+    row[COLUMN_BLOCK] = (int64_t)block;
+    row[COLUMN_WARP] = (int64_t)warp;
+    row[COLUMN_ACCESS] = -1;
+    row[COLUMN_START] = (int64_t)own[OUT_BEGUN];
+    row[COLUMN_END] = (int64_t)own[OUT_ENDED];
+    row[COLUMN_NS] = (int64_t)own[OUT_NS];
+    return row;
+}
+
+/* Each access from the clock of the one before; recorded are the low halves of
+ * moments. */
+static void add_accesses(const struct timeline *t, struct samples *samples,
+                         const uint64_t *own, uint64_t block, uint64_t warp)
+{
+    uint64_t moment = own[OUT_BEGUN];
+    for (uint64_t i = 0; i < t->steps; i++) {
+        uint32_t tick;
+        memcpy(&tick, (const char *)(own + OUT_HEAD) + 4 * i, sizeof tick);
+        int64_t *const row = add_row(samples, own, block, warp);
+        row[COLUMN_ACCESS] = (int64_t)i;
+        row[COLUMN_START] = (int64_t)moment;
+        moment += (uint32_t)(tick - (uint32_t)moment);
+        row[COLUMN_END] = (int64_t)moment;
+    }
+}
+
+static void add_rows(const struct timeline *t, const uint64_t *words, double ns,
+                     struct samples *samples)
+{
+    for (uint64_t i = 0; i < (t->silent ? 0 : t->blocks * t->warps); i++) {
+        const uint64_t *const own = words + i * words_each(t);
+        add_row(samples, own, i / t->warps, i % t->warps);
+        if (t->accesses)
+            add_accesses(t, samples, own, i / t->warps, i % t->warps);
+    }
+    int64_t *const row = samples_row(samples);
+    for (int c = COLUMN_SM; c <= COLUMN_ACCESS; c++)
+        row[c] = -1;
+    row[COLUMN_END] = (int64_t)(ns + 0.5);
+}
+
+static int measure(struct prober *prober, const struct experiment *e,
+                   const struct timeline *t, uint64_t *words, double *ns,
+                   struct error *err)
+{
+    struct device *const d = prober_device(prober);
+    const size_t bytes = 8 * words_each(t) * t->blocks * t->warps;
+    uint64_t args[ARGUMENTS] = {
+        [ARGUMENT_APART] = t->bytes,
+        [ARGUMENT_STEPS] = t->steps,
+        [ARGUMENT_WARM] = t->warm * (t->bytes / STEP_BYTES),
+        [ARGUMENT_WANTED] = t->blocks,
+    };
+    if (fill(prober, t, &args[ARGUMENT_BUFFER], err) != 0 ||
+        prober_buffer(prober, BUFFER_OUT, bytes, &args[ARGUMENT_OUT], err) ||
+        prober_buffer(prober, BUFFER_SLOTS, 8, &args[ARGUMENT_COUNTERS], err) ||
+        device_copy_in(d, args[ARGUMENT_OUT], words, bytes, err) != 0)
+        return err->code;
+    *ns = 0;
+    if (t->one_sm)
+        return launch_on_sm(prober, e, t, args, words, ns, err);
+    if (launch_grid(prober, e, t, args, ns, err) != 0)
+        return err->code;
+    return device_copy_out(d, words, args[ARGUMENT_OUT], bytes, err);
+}
+
+static int once(struct prober *prober, const struct experiment *e,
+                struct samples *samples, struct error *err)
+{
+    struct timeline t;
+    double ns;
+    if (read_words(e, &t, err) != 0 || check(&t, prober_info(prober), err) != 0)
+        return err->code;
+    uint64_t *const words = xcalloc(words_each(&t) * t.blocks * t.warps, 8);
+    *err = (struct error){0};
+    const int status = measure(prober, e, &t, words, &ns, err);
+    if (status == 0)
+        add_rows(&t, words, ns, samples);
+    free(words);
+    return status;
+}
+
+/* The longest that a warp took; without records, the launch. */
+static double figure(const struct experiment *e, const struct samples *samples,
+                     size_t from)
+{
+    int64_t longest = 0;
+    const bool silent = is(e, "records", "none");
+    for (size_t row = from; row < samples->rows; row++) {
+        const int64_t took = samples_at(samples, row, COLUMN_END) -
+                             samples_at(samples, row, COLUMN_START);
+        if ((silent || samples_at(samples, row, COLUMN_SM) >= 0) &&
+            took > longest)
+            longest = took;
+    }
+    return (double)longest;
+}
+
+const struct probe probe_timeline = {
+    .name = "timeline",
+    .what = "where and when each warp, or each of its accesses, ran",
+    .params = params,
+    .columns = columns,
+    .figure = figure,
+    .repeats_least = 3,
+    .repeats_most = 3,
+    .kernel = kernel,
+    .once = once,
+};
