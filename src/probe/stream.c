@@ -181,13 +181,16 @@ static unsigned arrays_of(const struct stream *s)
     return s->op == OP_TRIAD ? 3 : s->op == OP_COPY ? 2 : 1;
 }
 
-/* Bytes from one of a thread's accesses to the next. */
+/* Bytes from one of a thread's accesses to the next.  Where every warp goes
+ * over all, rows lie side by side whatever the stride is, so that what the
+ * lanes span is all that a small cache must hold. */
 static uint64_t row_of(const struct stream *s)
 {
     if (s->place == CONSTANT)
         return s->width;
-    const unsigned threads = s->share == BY_GPU ? threads_of(s) : LANES;
-    return (uint64_t)threads * s->width * s->stride;
+    if (s->share == BY_WARP)
+        return (uint64_t)LANES * s->width;
+    return (uint64_t)threads_of(s) * s->width * s->stride;
 }
 
 static uint64_t tile_of(const struct stream *s)
@@ -201,6 +204,13 @@ static int too_many(struct error *err, const char *what, uint64_t have,
     return error_set(err, ERR_USAGE,
                      "stream: %" PRIu64 " %s; an SM has %" PRId64, have, what,
                      most);
+}
+
+/* Bytes of an array: its lanes may reach beyond the last row. */
+static uint64_t array_bytes(const struct stream *s)
+{
+    const uint64_t reach = (uint64_t)LANES * s->width * (s->stride - 1);
+    return s->bytes + (s->share == BY_WARP ? reach : 0);
 }
 
 /* All blocks must be on the SMs at once, or the gate would not open. */
@@ -699,7 +709,7 @@ static int place_data(struct prober *prober, struct streaming *r,
                       struct error *err)
 {
     const struct stream *const s = r->stream;
-    const uint64_t each = (s->bytes + page - 1) / page * page;
+    const uint64_t each = (array_bytes(s) + page - 1) / page * page;
     const unsigned arrays = arrays_of(s);
     if (s->place == SHARED || s->place == CONSTANT)
         return 0;
@@ -711,7 +721,7 @@ static int place_data(struct prober *prober, struct streaming *r,
     if (s->place != TEXTURE)
         return 0;
     const int status = device_texture_open(prober_device(prober), r->args[0],
-                                           s->bytes, &r->texture, err);
+                                           array_bytes(s), &r->texture, err);
     r->args[ARGUMENT_TEXTURE] = r->texture.object;
     return status;
 }
@@ -738,7 +748,7 @@ static int launch(struct prober *prober, const struct experiment *e,
     struct launch launch = {
         .grid = {r->grid},
         .block = {threads_of(s)},
-        .shared_bytes = 16 + (shared ? (unsigned)s->bytes : 0),
+        .shared_bytes = 16 + (shared ? (unsigned)array_bytes(s) : 0),
         .carve_out = shared ? 100 : 0,
         .arg_count = ARGUMENTS,
         .deadline_s = DEADLINE_S,

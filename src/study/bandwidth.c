@@ -56,9 +56,11 @@ enum { SHARED_ELSE = 2048 };
 enum { ACCESSES_SEARCH = 2048, ACCESSES_FINAL = 16384 };
 enum { REPEATS_SEARCH = 3, REPEATS_FINAL = 7 };
 /* What passes in a run of the search: so many times what L2 holds; and in the
- * longest run, B. */
-enum { FEW_SETS = 8 };
-static const uint64_t most_moved = (uint64_t)1 << 37;
+ * longest run, so many times that. */
+enum { FEW_SETS = 4, GROWTH_MOST = 64 };
+/* How often the set of memory is doubled at once then, so that hardly any of it
+ * is found in L2 again. */
+enum { SETS_DOUBLED = 1 };
 
 /* What is asked: a place, and how it is accessed. */
 struct question {
@@ -71,7 +73,7 @@ struct question {
     unsigned width;    /* the widest access of a lane */
     unsigned arrays;
     uint64_t bytes; /* of an array; 0: a tile */
-    uint64_t share; /* of_gpu: 1 / FEW_SETS of what a run of the search moves */
+    uint64_t moved; /* of_gpu: what passes in a run of the search */
     uint64_t room;  /* grows: bytes that all arrays may have */
 };
 
@@ -226,34 +228,40 @@ static uint64_t set_bytes(const struct question *q, const struct setup *s)
 {
     if (q->bytes > 0)
         return q->bytes;
-    return (uint64_t)s->unroll * q->lanes * s->width * s->stride;
+    return (uint64_t)s->unroll * q->lanes * s->width;
 }
 
 /* Bytes that a lap moves on the SMs that work. */
 static double lap_bytes(const struct question *q, const struct setup *s)
 {
     const double set = (double)set_bytes(q, s) * q->arrays;
-    return q->of_gpu ? set
-                     : set / s->stride * (double)s->warps * (double)s->blocks;
+    return q->of_gpu ? set : set * (double)s->warps * (double)s->blocks;
+}
+
+/* The experiment's text; the caller frees. */
+static char *text_of(const struct question *q, const struct setup *s)
+{
+    const double laps = (double)s->moved / lap_bytes(q, s);
+    return xasprintf("stream %s width=%u unroll=%u warps=%u blocks=%u sms=%u "
+                     "stride=%u bytes=%" PRIu64 " laps=%.0f repeats=%u",
+                     q->words, s->width, s->unroll, s->warps, s->blocks, s->sms,
+                     s->stride, set_bytes(q, s), fmax(1, ceil(laps)),
+                     s->repeats);
 }
 
 static int measure(struct lab *lab, const struct question *q,
                    const struct setup *s, struct rate *rate, struct error *err)
 {
     struct samples samples;
-    const double laps = (double)s->moved / lap_bytes(q, s);
+    char *const text = text_of(q, s);
     *rate = (struct rate){0};
-    if (lab_probe(lab, &samples, &rate->experiment, err,
-                  "stream %s width=%u unroll=%u warps=%u blocks=%u sms=%u "
-                  "stride=%u bytes=%" PRIu64 " laps=%.0f repeats=%u",
-                  q->words, s->width, s->unroll, s->warps, s->blocks, s->sms,
-                  s->stride, set_bytes(q, s), fmax(1, ceil(laps)),
-                  s->repeats) != 0)
-        return err->code;
-    summarise(lab, q, &samples, rate);
-    rate->even = is_even(&samples, s->blocks);
-    samples_free(&samples);
-    return 0;
+    if (lab_probe(lab, &samples, &rate->experiment, err, "%s", text) == 0) {
+        summarise(lab, q, &samples, rate);
+        rate->even = is_even(&samples, s->blocks);
+        samples_free(&samples);
+    }
+    free(text);
+    return err->code;
 }
 
 static void rate_free(struct rate *rate)
@@ -301,14 +309,37 @@ static const struct {
 };
 /* clang-format on */
 
-static struct setup moved(const struct setup *s, size_t i)
+/* Where there is no room for twice as many accesses, half as many more. */
+static struct setup moved(const struct lab *lab, const struct question *q,
+                          const struct setup *s, size_t i)
 {
     struct setup to = *s;
     to.unroll *= moves[i].unroll;
     to.warps *= moves[i].warps;
     to.blocks *= moves[i].blocks;
     to.width /= moves[i].narrower;
+    if (to.unroll > s->unroll && s->unroll % 2 == 0 && !fits(lab, q, &to))
+        to.unroll = s->unroll / 2 * 3;
     return to;
+}
+
+/* Those that fit, compiled together; returns how many. */
+static size_t prepare_moves(struct lab *lab, const struct question *q,
+                            const struct setup *from, struct setup *to)
+{
+    char *texts[MOVES];
+    size_t n = 0;
+    for (size_t i = 0; i < MOVES; i++) {
+        to[n] = moved(lab, q, from, i);
+        if (fits(lab, q, &to[n]))
+            n++;
+    }
+    for (size_t i = 0; i < n; i++)
+        texts[i] = text_of(q, &to[i]);
+    prober_prepare(lab->prober, (const char *const *)texts, n);
+    for (size_t i = 0; i < n; i++)
+        free(texts[i]);
+    return n;
 }
 
 /* The best that is one move away, if there is one that gives more. */
@@ -317,20 +348,19 @@ static int step(struct lab *lab, const struct question *q, struct setup *best,
 {
     const struct setup from = *best;
     const double least = *value * (1 + growth_least);
+    struct setup to[MOVES];
+    const size_t n = prepare_moves(lab, q, &from, to);
     *grew = false;
     *tried = 0;
-    for (size_t i = 0; i < MOVES; i++) {
+    for (size_t i = 0; i < n; i++) {
         struct rate rate;
-        const struct setup to = moved(&from, i);
-        if (!fits(lab, q, &to))
-            continue;
-        if (measure(lab, q, &to, &rate, err) != 0)
+        if (measure(lab, q, &to[i], &rate, err) != 0)
             return err->code;
         rate_free(&rate);
-        ++*tried;
+        *tried += to[i].width == from.width;
         if (!rate.even || rate.value <= fmax(*value, least))
             continue;
-        *best = to;
+        *best = to[i];
         *value = rate.value;
         *grew = true;
     }
@@ -380,8 +410,7 @@ static int search(struct lab *lab, const struct question *q,
         *s = *like;
         s->repeats = REPEATS_SEARCH;
     }
-    s->moved =
-        q->of_gpu ? FEW_SETS * q->share : bytes_of(q, s, ACCESSES_SEARCH);
+    s->moved = q->of_gpu ? q->moved : bytes_of(q, s, ACCESSES_SEARCH);
     if (measure(lab, q, s, &rate, err) != 0)
         return err->code;
     double value = rate.value;
@@ -393,29 +422,37 @@ static int search(struct lab *lab, const struct question *q,
     return 0;
 }
 
+/* Doubles what passes; false where it cannot grow. */
+static bool lengthen(struct question *q, struct setup *s, uint64_t most)
+{
+    if (2 * s->moved > most || (q->grows && 2 * q->bytes * q->arrays > q->room))
+        return false;
+    s->moved *= 2;
+    q->bytes *= q->grows ? 2 : 1;
+    return true;
+}
+
 /* The same for longer, until that changes nothing. */
 static int settle(struct lab *lab, struct question *q, struct setup *s,
                   struct rate *rate, struct error *err)
 {
-    s->repeats = REPEATS_FINAL;
+    double before = 0;
+    const uint64_t most = GROWTH_MOST * s->moved;
+    for (unsigned i = 0; q->grows && i < SETS_DOUBLED; i++)
+        lengthen(q, s, most);
+    while (q->of_gpu) {
+        if (measure(lab, q, s, rate, err) != 0)
+            return err->code;
+        const double now = rate->value;
+        rate_free(rate);
+        if (fabs(now - before) < growth_least * now || !lengthen(q, s, most))
+            break;
+        before = now;
+    }
     if (!q->of_gpu)
         s->moved *= ACCESSES_FINAL / ACCESSES_SEARCH;
-    if (measure(lab, q, s, rate, err) != 0)
-        return err->code;
-    for (bool grew = q->of_gpu; grew;) {
-        struct rate longer;
-        if (q->grows && 2 * q->bytes * q->arrays > q->room)
-            break;
-        s->moved *= 2;
-        q->bytes *= q->grows ? 2 : 1;
-        if (measure(lab, q, s, &longer, err) != 0)
-            return err->code;
-        grew = fabs(longer.value - rate->value) > growth_least * rate->value &&
-               s->moved < most_moved;
-        rate_free(rate);
-        *rate = longer;
-    }
-    return 0;
+    s->repeats = REPEATS_FINAL;
+    return measure(lab, q, s, rate, err);
 }
 
 /* ---- findings ---------------------------------------------------------- */
@@ -596,23 +633,27 @@ static const struct question of_sm[] = {
 };
 /* clang-format on */
 
-/* Which instruction takes what was read (van Stigt 2022, figure 3). */
-static int ask_uses(struct lab *lab, const struct found *found,
-                    struct error *err)
+/* Which instruction takes what was read (van Stigt 2022, figure 3): words of a
+ * lane, with what saturates them. */
+static int ask_uses(struct lab *lab, struct found *by, struct error *err)
 {
     static const char *const uses[] = {"add", "not", "mov"};
     struct series list = series_of(lab, &l1_read, "read_bandwidth_by_use");
-    struct setup s = found->setup;
-    s.width = 4;
+    by->setup.width = 4;
     for (size_t i = 0; err->code == 0 && i < COUNT_OF(uses); i++) {
         char words[64];
         struct rate rate;
         struct question q = l1_read;
+        const struct setup like = by->setup;
         snprintf(words, sizeof words, "%s use=%s", l1_read.words, uses[i]);
         q.words = words;
-        series_add(lab, &list, &q, &s, value_text(uses[i]), &rate, err);
+        q.width = 4;
+        if (search(lab, &q, &like, by, err) != 0)
+            break;
+        by->setup.moved *= ACCESSES_FINAL / ACCESSES_SEARCH;
+        series_add(lab, &list, &q, &by->setup, value_text(uses[i]), &rate, err);
     }
-    return series_end(&list, "uses", &l1_read, &s, err);
+    return series_end(&list, "uses", &l1_read, &by->setup, err);
 }
 
 enum { STRIDE_MOST = 128 };
@@ -622,10 +663,7 @@ static int ask_strides(struct lab *lab, const struct found *found,
 {
     struct series list = series_of(lab, &l1_read, "read_bandwidth_by_stride");
     struct setup s = found->setup;
-    s.width = 4;
-    s.unroll = 1;
     s.repeats = REPEATS_SEARCH;
-    s.moved = bytes_of(&l1_read, &s, ACCESSES_SEARCH);
     for (unsigned i = 1; err->code == 0 && i <= STRIDE_MOST; i *= 2) {
         struct rate rate;
         s.stride = i;
@@ -651,9 +689,10 @@ static int ask_l1(struct lab *lab, bool cached, struct found *found,
         leave_list(lab, "l1", "read_bandwidth_by_stride");
         return 0;
     }
-    if (ask_uses(lab, found, err) != 0)
+    struct found by = *found; /* words of 4 B, which the strides then have */
+    if (ask_uses(lab, &by, err) != 0)
         return err->code;
-    return ask_strides(lab, found, err);
+    return ask_strides(lab, &by, err);
 }
 
 static int ask_sm(struct lab *lab, bool cached, struct error *err)
@@ -714,9 +753,6 @@ static int ask_default(struct lab *lab, bool *cached, struct error *err)
 
 /* ---- memory ------------------------------------------------------------ */
 
-/* Enough sets of what L2 holds that hardly any of it is found there again. */
-enum { MEMORY_SETS = 8 };
-
 struct memory {
     uint64_t l2, room; /* B; the latter of all arrays */
     struct found read, write;
@@ -734,8 +770,8 @@ static struct question of_memory(const struct memory *m, const char *attribute,
         .lanes = 32,
         .width = 16,
         .arrays = arrays,
-        .bytes = MEMORY_SETS * m->l2,
-        .share = MEMORY_SETS * m->l2 * arrays / FEW_SETS,
+        .bytes = FEW_SETS * m->l2,
+        .moved = FEW_SETS * m->l2 * arrays,
         .room = m->room,
     };
 }
@@ -857,7 +893,7 @@ static int ask_l2_by(struct lab *lab, const struct memory *m,
         .width = 16,
         .arrays = 1,
         .bytes = m->l2 / part,
-        .share = m->l2,
+        .moved = FEW_SETS * m->l2,
     };
     if (ask(lab, &q, NULL, &found, err) != 0)
         return err->code;
