@@ -870,8 +870,8 @@ const struct probe probe_stream = {
     .params = params,
     .columns = columns,
     .figure = figure,
-    .repeats_least = 5,
-    .repeats_most = 15,
+    .repeats_least = 2,
+    .repeats_most = 7,
     .kernel = kernel,
     .once = once,
 };

@@ -45,6 +45,8 @@ static const char *const kernels[] = {"chase op=ca", "chase op=cg",
 
 /* Growth that is worth more warps. */
 static const double growth_least = 0.005;
+/* What is far from saturated grows by more when twice as much is in flight. */
+static const double growth_most = 0.03;
 /* Two clocks, or two rates, that differ by less are the same. */
 static const double alike = 0.01;
 enum { UNROLL_MOST = 16, WARPS_MOST = 32, BLOCKS_MOST = 4 };
@@ -53,8 +55,9 @@ enum { REGISTERS_ELSE = 24 };
 /* Shared memory that a block takes besides its set, B. */
 enum { SHARED_ELSE = 2048 };
 /* Accesses of an SM in a search, and for the number that is reported. */
-enum { ACCESSES_SEARCH = 2048, ACCESSES_FINAL = 16384 };
-enum { REPEATS_SEARCH = 3, REPEATS_FINAL = 7 };
+enum { ACCESSES_SEARCH = 2048, ACCESSES_FINAL = 8192 };
+/* In a search as many as the stopping rule wants. */
+enum { REPEATS_SEARCH = 0, REPEATS_FINAL = 5 };
 /* What passes in a run of the search: so many times what L2 holds; and in the
  * longest run, so many times that. */
 enum { FEW_SETS = 4, GROWTH_MOST = 64 };
@@ -342,7 +345,7 @@ static size_t prepare_moves(struct lab *lab, const struct question *q,
     return n;
 }
 
-/* The best that is one move away, if there is one that gives more. */
+/* The best of all that are one move away, if there is one that gives more. */
 static int step(struct lab *lab, const struct question *q, struct setup *best,
                 double *value, bool *grew, size_t *tried, struct error *err)
 {
@@ -389,11 +392,10 @@ static void find_start(const struct lab *lab, const struct question *q,
         s->warps /= 2;
 }
 
-/* Bytes that so many accesses of warps move. */
-static uint64_t bytes_of(const struct question *q, const struct setup *s,
-                         unsigned accesses)
+/* Bytes that so many accesses of warps move, 16 B a lane. */
+static uint64_t bytes_of(const struct question *q, unsigned accesses)
 {
-    return (uint64_t)accesses * q->lanes * s->width;
+    return (uint64_t)accesses * q->lanes * 16;
 }
 
 /* From what saturated something like it, or a few warps on. */
@@ -410,15 +412,19 @@ static int search(struct lab *lab, const struct question *q,
         *s = *like;
         s->repeats = REPEATS_SEARCH;
     }
-    s->moved = q->of_gpu ? q->moved : bytes_of(q, s, ACCESSES_SEARCH);
+    s->moved = q->of_gpu ? q->moved : bytes_of(q, ACCESSES_SEARCH);
     if (measure(lab, q, s, &rate, err) != 0)
         return err->code;
     double value = rate.value;
     rate_free(&rate);
-    while (grew)
+    double growth = INFINITY;
+    while (grew) {
+        const double before = value;
         if (step(lab, q, s, &value, &grew, &tried, err) != 0)
             return err->code;
-    found->saturated = tried > 0;
+        growth = grew ? value / before - 1 : growth;
+    }
+    found->saturated = tried > 0 || growth < growth_most;
     return 0;
 }
 
@@ -656,7 +662,8 @@ static int ask_uses(struct lab *lab, struct found *by, struct error *err)
     return series_end(&list, "uses", &l1_read, &by->setup, err);
 }
 
-enum { STRIDE_MOST = 128 };
+/* From the second on a lane's word has a sector of its own. */
+enum { STRIDE_MOST = 128, STRIDE_SLOW = 8 };
 
 static int ask_strides(struct lab *lab, const struct found *found,
                        struct error *err)
@@ -664,9 +671,11 @@ static int ask_strides(struct lab *lab, const struct found *found,
     struct series list = series_of(lab, &l1_read, "read_bandwidth_by_stride");
     struct setup s = found->setup;
     s.repeats = REPEATS_SEARCH;
+    const uint64_t whole = s.moved;
     for (unsigned i = 1; err->code == 0 && i <= STRIDE_MOST; i *= 2) {
         struct rate rate;
         s.stride = i;
+        s.moved = whole / (i < STRIDE_SLOW ? i : STRIDE_SLOW);
         series_add(lab, &list, &l1_read, &s, value_number(i), &rate, err);
     }
     s.stride = 1;
@@ -800,7 +809,7 @@ static struct value effect_of(const struct rate *rate, const struct rate *plain)
     char text[32];
     const double more = rate->value / plain->value - 1;
     const bool apart = rate->low > plain->high || rate->high < plain->low;
-    if (!apart || fabs(more) < alike)
+    if (!apart || fabs(more) < 2 * alike)
         return value_text("none");
     snprintf(text, sizeof text, "%+.1f %%", 100 * more);
     return value_text(text);
@@ -844,7 +853,6 @@ static int ask_memory(struct lab *lab, struct memory *m, struct error *err)
     struct found found;
     struct question read =
         of_memory(m, "read_bandwidth", "share=gpu warm=0", 1);
-    const struct question plain = read;
     struct question write =
         of_memory(m, "write_bandwidth", "op=write share=gpu warm=0", 1);
     struct question copy =
@@ -861,9 +869,9 @@ static int ask_memory(struct lab *lab, struct memory *m, struct error *err)
         leave_list(lab, "memory", "read_bandwidth_by_operator");
         return 0;
     }
-    if (ask_scaling(lab, &plain, &m->read, err) != 0)
+    if (ask_scaling(lab, &read, &m->read, err) != 0)
         return err->code;
-    return ask_operators(lab, &plain, &m->read, err);
+    return ask_operators(lab, &read, &m->read, err);
 }
 
 /* ---- L2 ---------------------------------------------------------------- */
