@@ -52,8 +52,8 @@ static const char *const operations[] = {"read", "write", "copy", "triad",
 enum place { GLOBAL, SHARED, TEXTURE, CONSTANT, READONLY };
 static const char *const places[] = {"global",   "shared",   "texture",
                                      "constant", "readonly", NULL};
-enum sharing { BY_WARP, BY_GPU };
-static const char *const sharings[] = {"warp", "gpu", NULL};
+enum sharing { BY_WARP, BY_GPU, BY_QUEUE };
+static const char *const sharings[] = {"warp", "gpu", "queue", NULL};
 enum usage { USE_XOR, USE_ADD, USE_NOT, USE_MOV };
 static const char *const usages[] = {"xor", "add", "not", "mov", NULL};
 
@@ -65,7 +65,7 @@ static const struct param params[] = {
     {"op",     PARAM_WORD,   "read",    0,  0,   operations, "what is done: read; write; copy (2 arrays); triad a = b + s c (3)"},
     {"space",  PARAM_WORD,   "global",  0,  0,   places,     "memory space"},
     {"cache",  PARAM_WORD,   "default", 0,  0,   caches,     "cache operator of loads and stores"},
-    {"share",  PARAM_WORD,   "warp",    0,  0,   sharings,   "warp: each goes over all; gpu: all divide it"},
+    {"share",  PARAM_WORD,   "warp",    0,  0,   sharings,   "warp: each goes over all; gpu: all divide it alike; queue: who is done takes more"},
     {"use",    PARAM_WORD,   "xor",     0,  0,   usages,     "instruction that takes what was read"},
     {"width",  PARAM_NUMBER, "16",      4,  16,  NULL,       "bytes of a lane's access: 4, 8, 16"},
     {"unroll", PARAM_NUMBER, "4",       1,  UNROLL_MOST, NULL, "independent accesses in flight"},
@@ -138,7 +138,7 @@ static const char *contradiction(const struct stream *s)
                "memory copied";
     if (s->place == TEXTURE && s->width != 4)
         return "a texel is 4 B wide (width=4)";
-    if ((s->place == SHARED || s->place == CONSTANT) && s->share == BY_GPU)
+    if ((s->place == SHARED || s->place == CONSTANT) && s->share != BY_WARP)
         return "shared and constant memory are of an SM (share=warp)";
     if (!cache_fits(s))
         return "these accesses take no such cache operator";
@@ -190,6 +190,8 @@ static uint64_t row_of(const struct stream *s)
         return s->width;
     if (s->share == BY_WARP)
         return (uint64_t)LANES * s->width;
+    if (s->share == BY_QUEUE)
+        return (uint64_t)LANES * s->width * s->stride;
     return (uint64_t)threads_of(s) * s->width * s->stride;
 }
 
@@ -261,7 +263,8 @@ enum slot {
     SLOT_READY,
     SLOT_ZERO,
     SLOT_NEVER,
-    SLOTS
+    SLOT_QUEUES, /* the next piece of each phase */
+    SLOTS = SLOT_QUEUES + 3
 };
 static const uint32_t never = 0x9e3779b9;
 
@@ -283,8 +286,9 @@ enum argument {
     ARGUMENTS
 };
 
-/* Bytes of a block's record: a line with its SM, one for each warp. */
-enum { RECORD = 32 };
+/* Bytes of a block's record: a line with its SM, one for each warp: clock
+ * reads, timer reads, pieces taken. */
+enum { RECORD = 48 };
 
 static size_t record_bytes(const struct stream *s)
 {
@@ -294,12 +298,14 @@ static size_t record_bytes(const struct stream *s)
 static void declare(struct kernel_text *k, const struct stream *s)
 {
     kernel_line(k, ".reg .b32 %%sm, %%me, %%warp, %%worker, %%workers, "
-                   "%%count, %%want, %%looks, %%sum, %%never, %%now, %%texel;");
+                   "%%count, %%want, %%looks, %%sum, %%never, %%now, %%texel, "
+                   "%%piece, %%coming, %%pieces, %%all, %%taken;");
     kernel_line(k,
                 ".reg .b64 %%at, %%bt, %%ct, %%base, %%first, %%second, "
                 "%%third, %%slots, %%out, %%step, %%turn, %%turns, %%left, "
-                "%%laps, %%zero, %%t0, %%t1, %%g0, %%g1, %%texture, %%last;");
-    kernel_line(k, ".reg .pred %%other, %%again, %%on, %%also, %%true, %%end;");
+                "%%laps, %%zero, %%t0, %%t1, %%g0, %%g1, %%texture, %%queue;");
+    kernel_line(
+        k, ".reg .pred %%other, %%again, %%on, %%also, %%true, %%end, %%lane;");
     kernel_line(k, ".reg .b32 %%x<%d>, %%y<%d>;", UNROLL_MOST * 4,
                 UNROLL_MOST * 4);
     (void)s;
@@ -358,6 +364,12 @@ static void place_thread(struct kernel_text *k, const struct stream *s)
     } else if (s->share == BY_WARP) {
         kernel_line(k, "and.b32 %%count, %%me, 31;");
         kernel_line(k, "mul.wide.u32 %%at, %%count, %u;", apart);
+    } else if (s->share == BY_QUEUE) {
+        kernel_line(k, "and.b32 %%count, %%me, 31;");
+        kernel_line(k, "setp.eq.u32 %%lane, %%count, 0;");
+        kernel_line(k, "mul.wide.u32 %%at, %%count, %u;", apart);
+        kernel_line(k, "ld.param.u32 %%pieces, [tiles];");
+        kernel_line(k, "add.u64 %%queue, %%slots, %d;", 4 * SLOT_QUEUES);
     } else {
         kernel_line(k, "ld.param.u64 %%bt, [tiles];");
         kernel_line(k, "cvt.u64.u32 %%at, %%worker;");
@@ -546,15 +558,10 @@ static void triad_tile(struct kernel_text *k, const struct stream *s)
 
 typedef void tile_act(struct kernel_text *k, const struct stream *s);
 
-/* Goes over the thread's part of the set %left times. */
-static void write_laps(struct kernel_text *k, const struct stream *s,
-                       const char *name, tile_act *act)
+/* A piece from %at on, %turns tiles. */
+static void write_turns(struct kernel_text *k, const struct stream *s,
+                        const char *name, tile_act *act)
 {
-    kernel_line(k, "setp.eq.u64 %%again, %%left, 0;");
-    kernel_line(k, "@%%again bra %s_END;", name);
-    kernel_line(k, "%s_LAP:", name);
-    kernel_line(k, "add.u64 %%base, %%base, %%zero;");
-    kernel_line(k, "mov.u64 %%at, %%base;");
     kernel_line(k, "mov.u64 %%turn, %%turns;");
     kernel_line(k, "%s_TURN:", name);
     kernel_line(k, ".pragma \"nounroll\";");
@@ -563,6 +570,60 @@ static void write_laps(struct kernel_text *k, const struct stream *s,
     kernel_line(k, "sub.u64 %%turn, %%turn, 1;");
     kernel_line(k, "setp.ne.u64 %%again, %%turn, 0;");
     kernel_line(k, "@%%again bra %s_TURN;", name);
+}
+
+/* The warp asks for a piece; it knows which when it has distributed it. */
+static void take_piece(struct kernel_text *k)
+{
+    kernel_line(k, "mov.u32 %%coming, 0;");
+    kernel_line(k, "@%%lane atom.global.add.u32 %%coming, [%%queue], 1;");
+}
+
+static void distribute_piece(struct kernel_text *k)
+{
+    kernel_line(k, "shfl.sync.idx.b32 %%piece, %%coming, 0, 31, 0xffffffff;");
+}
+
+/* Takes pieces of %left laps while there are any; the next one is asked for
+ * before the last is done. */
+static void write_queue(struct kernel_text *k, const struct stream *s,
+                        const char *name, tile_act *act)
+{
+    kernel_line(k, "cvt.u32.u64 %%all, %%left;");
+    kernel_line(k, "mul.lo.u32 %%all, %%all, %%pieces;");
+    kernel_line(k, "mov.u32 %%taken, 0;");
+    take_piece(k);
+    distribute_piece(k);
+    kernel_line(k, "%s_PIECE:", name);
+    kernel_line(k, "setp.ge.u32 %%again, %%piece, %%all;");
+    kernel_line(k, "@%%again bra %s_END;", name);
+    take_piece(k);
+    kernel_line(k, "rem.u32 %%piece, %%piece, %%pieces;");
+    kernel_line(k, "cvt.u64.u32 %%at, %%piece;");
+    kernel_line(k, "mul.lo.u64 %%at, %%at, %%step;");
+    kernel_line(k, "mad.lo.u64 %%at, %%at, %%turns, %%base;");
+    write_turns(k, s, name, act);
+    kernel_line(k, "add.u32 %%taken, %%taken, 1;");
+    distribute_piece(k);
+    kernel_line(k, "bra %s_PIECE;", name);
+    kernel_line(k, "%s_END:", name);
+    kernel_line(k, "add.u64 %%queue, %%queue, 4;");
+}
+
+/* Goes over the thread's part of the set %left times. */
+static void write_laps(struct kernel_text *k, const struct stream *s,
+                       const char *name, tile_act *act)
+{
+    if (s->share == BY_QUEUE) {
+        write_queue(k, s, name, act);
+        return;
+    }
+    kernel_line(k, "setp.eq.u64 %%again, %%left, 0;");
+    kernel_line(k, "@%%again bra %s_END;", name);
+    kernel_line(k, "%s_LAP:", name);
+    kernel_line(k, "add.u64 %%base, %%base, %%zero;");
+    kernel_line(k, "mov.u64 %%at, %%base;");
+    write_turns(k, s, name, act);
     kernel_line(k, "sub.u64 %%left, %%left, 1;");
     kernel_line(k, "setp.ne.u64 %%again, %%left, 0;");
     kernel_line(k, "@%%again bra %s_LAP;", name);
@@ -650,6 +711,8 @@ static void write_kernel(const struct stream *s, const struct device_info *info,
     kernel_line(&k, "@!%%on bra PHASE;");
     kernel_line(&k, "st.global.v2.u64 [%%out+%d], {%%t0, %%t1};", RECORD);
     kernel_line(&k, "st.global.v2.u64 [%%out+%d], {%%g0, %%g1};", RECORD + 16);
+    if (s->share == BY_QUEUE)
+        kernel_line(&k, "st.global.u32 [%%out+%d], %%taken;", RECORD + 32);
     kernel_line(&k, "DONE:");
     kernel_end(&k);
 }
@@ -675,6 +738,19 @@ struct streaming {
     struct texture texture;
 };
 
+/* Pieces of a queue: some for each warp, but none so large that who takes the
+ * last keeps all waiting, and none so small that the queue is what is timed. */
+static uint64_t pieces_of(const struct stream *s, unsigned workers)
+{
+    enum { EACH = 4, PIECE_LEAST = 4096, PIECE_MOST = 32768 };
+    uint64_t bytes = s->bytes / ((uint64_t)EACH * workers * s->warps);
+    if (bytes < PIECE_LEAST)
+        bytes = PIECE_LEAST;
+    if (bytes > PIECE_MOST)
+        bytes = PIECE_MOST;
+    return s->bytes > bytes ? s->bytes / bytes : 1;
+}
+
 static void divide(const struct stream *s, const struct device_info *info,
                    struct streaming *r)
 {
@@ -684,22 +760,25 @@ static void divide(const struct stream *s, const struct device_info *info,
     r->grid = s->blocks * r->sms;
     r->workers = s->blocks * wanted;
     const uint64_t tiles = s->bytes / tile_of(s);
-    const uint64_t sharing = s->share == BY_GPU ? r->workers : 1;
+    const uint64_t sharing = s->share == BY_GPU     ? r->workers
+                             : s->share == BY_QUEUE ? pieces_of(s, r->workers)
+                                                    : 1;
     r->turns = tiles > sharing ? tiles / sharing : 1;
     r->args[ARGUMENT_GRID] = r->grid;
     r->args[ARGUMENT_SMS] = s->sms > 0 ? s->sms : UINT32_MAX;
-    r->args[ARGUMENT_TILES] = tiles;
+    r->args[ARGUMENT_TILES] = s->share == BY_QUEUE ? tiles / r->turns : tiles;
     r->args[ARGUMENT_TURNS] = r->turns;
     r->args[ARGUMENT_WARM] = s->warm;
     r->args[ARGUMENT_LAPS] = s->laps;
 }
 
-/* Useful bytes that a block moves in the timed laps. */
-static uint64_t bytes_of_block(const struct streaming *r)
+/* Useful bytes that a warp moves in the timed laps, or of a piece. */
+static uint64_t bytes_of_warp(const struct streaming *r)
 {
     const struct stream *const s = r->stream;
-    const uint64_t lanes = s->place == CONSTANT ? s->warps : threads_of(s);
-    return r->turns * s->laps * s->unroll * lanes * s->width * arrays_of(s);
+    const uint64_t lanes = s->place == CONSTANT ? 1 : LANES;
+    const uint64_t laps = s->share == BY_QUEUE ? 1 : s->laps;
+    return r->turns * laps * s->unroll * lanes * s->width * arrays_of(s);
 }
 
 /* Arrays begin at whole pages. */
@@ -786,11 +865,13 @@ static void add_block(const struct streaming *r, const uint64_t *record,
 {
     enum { WORDS = RECORD / 8 };
     row[COLUMN_BLOCKS]++;
-    row[COLUMN_BYTES] += (int64_t)bytes_of_block(r);
     for (unsigned w = 1; w <= r->stream->warps; w++) {
         widen(&row[COLUMN_BEGUN], &row[COLUMN_ENDED], record + w * WORDS);
         widen(&row[COLUMN_NS_BEGUN], &row[COLUMN_NS_ENDED],
               record + w * WORDS + 2);
+        const uint64_t times =
+            r->stream->share == BY_QUEUE ? (uint32_t)record[w * WORDS + 4] : 1;
+        row[COLUMN_BYTES] += (int64_t)(times * bytes_of_warp(r));
     }
 }
 

@@ -287,7 +287,6 @@ static bool fits(const struct lab *lab, const struct question *q,
 {
     const uint64_t threads = 32 * (uint64_t)s->warps * s->blocks;
     const uint64_t words = s->unroll * s->width / 4 * (q->arrays == 3 ? 2 : 1);
-    const uint64_t sms = limit_of(lab, PROPERTY_SMS, 1);
     if (s->unroll > UNROLL_MOST || s->blocks > BLOCKS_MOST ||
         s->warps > WARPS_MOST || s->width < 4 ||
         32 * s->warps > limit_of(lab, PROPERTY_BLOCK_THREADS, 1024) ||
@@ -299,7 +298,7 @@ static bool fits(const struct lab *lab, const struct question *q,
     if (q->shared && s->blocks * (set_bytes(q, s) + SHARED_ELSE) >
                          limit_of(lab, PROPERTY_SM_SHARED, 16384))
         return false;
-    return !q->of_gpu || threads * sms * s->unroll * s->width <= q->bytes;
+    return !q->of_gpu || 32 * s->warps * s->unroll * s->width <= q->bytes;
 }
 
 /* What may be changed, all that may give more. */
@@ -833,7 +832,7 @@ static int ask_operators(struct lab *lab, const struct question *read,
         struct question q = *read;
         if (strcmp(ops[i], "no_allocate") == 0 && lab->info->cc_major < 7)
             break;
-        snprintf(words, sizeof words, "share=gpu warm=0 cache=%s", ops[i]);
+        snprintf(words, sizeof words, "share=queue warm=0 cache=%s", ops[i]);
         q.words = words;
         if (series_add(lab, &list, &q, &s, value_text(ops[i]), &rate, err) != 0)
             break;
@@ -852,13 +851,13 @@ static int ask_memory(struct lab *lab, struct memory *m, struct error *err)
 {
     struct found found;
     struct question read =
-        of_memory(m, "read_bandwidth", "share=gpu warm=0", 1);
+        of_memory(m, "read_bandwidth", "share=queue warm=0", 1);
     struct question write =
-        of_memory(m, "write_bandwidth", "op=write share=gpu warm=0", 1);
+        of_memory(m, "write_bandwidth", "op=write share=queue warm=0", 1);
     struct question copy =
-        of_memory(m, "copy_bandwidth", "op=copy share=gpu warm=0", 2);
+        of_memory(m, "copy_bandwidth", "op=copy share=queue warm=0", 2);
     struct question triad =
-        of_memory(m, "triad_bandwidth", "op=triad share=gpu warm=0", 3);
+        of_memory(m, "triad_bandwidth", "op=triad share=queue warm=0", 3);
     if (ask(lab, &read, NULL, &m->read, err) != 0 ||
         ask(lab, &write, &m->read, &m->write, err) != 0 ||
         ask(lab, &copy, &m->read, &found, err) != 0 ||
@@ -911,12 +910,12 @@ static int ask_l2_by(struct lab *lab, const struct memory *m,
 
 static int ask_l2(struct lab *lab, const struct memory *m, struct error *err)
 {
-    if (ask_l2_by(lab, m, "read_bandwidth", "cache=cg share=gpu", 16, &m->read,
-                  err) != 0 ||
-        ask_l2_by(lab, m, "read_bandwidth_half", "cache=cg share=gpu", 2,
+    if (ask_l2_by(lab, m, "read_bandwidth", "cache=cg share=queue", 16,
+                  &m->read, err) != 0 ||
+        ask_l2_by(lab, m, "read_bandwidth_half", "cache=cg share=queue", 2,
                   &m->read, err) != 0)
         return err->code;
-    return ask_l2_by(lab, m, "write_bandwidth", "op=write share=gpu", 16,
+    return ask_l2_by(lab, m, "write_bandwidth", "op=write share=queue", 16,
                      &m->write, err);
 }
 
