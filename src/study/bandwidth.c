@@ -44,7 +44,10 @@ static const char *const kernels[] = {"chase op=ca", "chase op=cg",
                                       "chase op=default", NULL};
 
 /* Growth that is worth more warps. */
-static const double growth_least = 0.005;
+static const double growth_least = 0.01;
+/* Longer runs that change less show that what begins and ends a run does not
+ * count. */
+static const double length_least = 0.005;
 /* What is far from saturated grows by more when twice as much is in flight. */
 static const double growth_most = 0.03;
 /* Two clocks, or two rates, that differ by less are the same. */
@@ -407,9 +410,11 @@ static int search(struct lab *lab, const struct question *q,
     bool grew = true;
     size_t tried = 0;
     find_start(lab, q, s);
-    if (like != NULL && like->width <= q->width && fits(lab, q, like)) {
+    if (like != NULL && like->width <= q->width &&
+        like->unroll * like->warps > 1 && fits(lab, q, like)) {
         *s = *like;
         s->repeats = REPEATS_SEARCH;
+        *(s->unroll > 1 ? &s->unroll : &s->warps) /= 2; /* leave room to grow */
     }
     s->moved = q->of_gpu ? q->moved : bytes_of(q, ACCESSES_SEARCH);
     if (measure(lab, q, s, &rate, err) != 0)
@@ -450,7 +455,7 @@ static int settle(struct lab *lab, struct question *q, struct setup *s,
             return err->code;
         const double now = rate->value;
         rate_free(rate);
-        if (fabs(now - before) < growth_least * now || !lengthen(q, s, most))
+        if (fabs(now - before) < length_least * now || !lengthen(q, s, most))
             break;
         before = now;
     }
@@ -825,7 +830,7 @@ static int ask_operators(struct lab *lab, const struct question *read,
     struct rate plain = {0};
     struct setup s = found->setup;
     s.moved = read->bytes;
-    s.repeats = REPEATS_FINAL;
+    s.repeats = REPEATS_SEARCH;
     for (size_t i = 0; err->code == 0 && i < COUNT_OF(ops); i++) {
         char words[64];
         struct rate rate;
