@@ -880,15 +880,18 @@ static int ask_memory(struct lab *lab, struct memory *m, struct error *err)
 
 /* ---- L2 ---------------------------------------------------------------- */
 
-/* What is no faster than memory may have come from there. */
+/* What is no faster than memory may have come from there; but then it came
+ * through L2, so it is a bound. */
 static void doubt_l2(struct lab *lab, const struct question *q,
                      const struct found *l2, const struct found *memory)
 {
     if (l2->value <= 0 || l2->value > (1 + 5 * alike) * memory->value)
         return;
-    struct finding *const f = lab_finding(lab, q->component, q->attribute);
-    finding_none(f, "it is no faster than memory is, so it may be memory that "
-                    "was measured");
+    struct finding *const f =
+        results_edit(lab->results, q->component, q->attribute);
+    f->status = STATUS_AT_LEAST;
+    finding_because(f, "it is no faster than memory, so it may be memory that "
+                       "was measured, through L2");
 }
 
 static int ask_l2_by(struct lab *lab, const struct memory *m,
