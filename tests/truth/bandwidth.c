@@ -150,14 +150,26 @@ static void expect_sm(const json_t *findings, const struct made_up *g)
     expect(findings, "shared.write_bandwidth", g->shared_write);
 }
 
+/* A small part of L2 may have no room for all that would saturate it. */
+static void expect_at_most(const json_t *findings, const char *id,
+                           double expected)
+{
+    const json_t *const value =
+        json_object_get(json_object_get(findings, id), "value");
+    if (strcmp(text_of(findings, id, "status"), "at_least") != 0)
+        expect(findings, id, expected);
+    else
+        ck_assert_double_le(json_number_value(value), 1.02 * expected);
+}
+
 static void expect_gpu(const json_t *findings, const struct made_up *g)
 {
     const double hz = 1e3 * g->khz;
     const double r = g->memory_read * hz, w = g->memory_write * hz;
-    expect(findings, "l2.read_bandwidth", g->l2_read * hz);
+    expect_at_most(findings, "l2.read_bandwidth", g->l2_read * hz);
     expect(findings, "l2.read_bandwidth_half", g->l2_read * hz);
     if (g->l2_write > g->memory_write)
-        expect(findings, "l2.write_bandwidth", g->l2_write * hz);
+        expect_at_most(findings, "l2.write_bandwidth", g->l2_write * hz);
     else
         ck_assert_str_eq(text_of(findings, "l2.write_bandwidth", "status"),
                          "at_least");
