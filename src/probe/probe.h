@@ -18,7 +18,7 @@
 #include "device/device.h"
 #include "probe/experiment.h"
 
-enum { COLUMNS_MAX = 8 };
+enum { COLUMNS_MAX = 10 };
 
 struct samples {
     size_t columns;

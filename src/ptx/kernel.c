@@ -102,11 +102,11 @@ void kernel_begin(struct kernel_text *k, struct buf *out, int cc_major,
                        parameters);
 }
 
-void kernel_begin_since(struct kernel_text *k, struct buf *out, int cc_major,
-                        int cc_minor, const char *least, const char *variables,
-                        const char *name, const char *parameters)
+/* All but what stands between the parameters and the body. */
+static void write_head(struct kernel_text *k, struct buf *out, int cc,
+                       const char *least, const char *variables,
+                       const char *name, const char *parameters)
 {
-    const int cc = cc_major * 10 + cc_minor;
     const char *version = version_for(cc);
     if (least != NULL && number_of(least) > number_of(version))
         version = least;
@@ -115,7 +115,28 @@ void kernel_begin_since(struct kernel_text *k, struct buf *out, int cc_major,
                version, cc, variables);
     buf_printf(out, ".visible .entry %s(", name);
     write_parameters(out, parameters);
-    buf_text(out, ")\n{\n");
+    buf_text(out, ")\n");
+}
+
+void kernel_begin_since(struct kernel_text *k, struct buf *out, int cc_major,
+                        int cc_minor, const char *least, const char *variables,
+                        const char *name, const char *parameters)
+{
+    write_head(k, out, cc_major * 10 + cc_minor, least, variables, name,
+               parameters);
+    buf_text(out, "{\n");
+}
+
+void kernel_begin_resident(struct kernel_text *k, struct buf *out, int cc_major,
+                           int cc_minor, const char *least,
+                           const char *variables, const char *name,
+                           const char *parameters, unsigned threads,
+                           unsigned blocks)
+{
+    write_head(k, out, cc_major * 10 + cc_minor, least, variables, name,
+               parameters);
+    buf_printf(out, ".maxntid %u, 1, 1\n.minnctapersm %u\n{\n", threads,
+               blocks);
 }
 
 void kernel_line(struct kernel_text *k, const char *fmt, ...)

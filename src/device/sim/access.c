@@ -1,6 +1,7 @@
 /*
  * Memory instructions: where addresses lead, what lies there, and how long it
- * takes to come.  Stores take their turn in the pipes and hold nothing up.
+ * takes to come.  Stores take their turn in the pipes, and hold their warp up
+ * until it comes.
  */
 #include <math.h>
 #include <string.h>
@@ -154,7 +155,10 @@ static double shared_access(struct machine *m, struct warp *w,
     }
     const double more = (degree - 1) * p->shared_conflict_cycles;
     const double start = fmax(t, sm->shared_free);
-    sm->shared_free = start + 1 + more;
+    const double rate = op->kind == OP_STORE ? p->shared_write_bandwidth
+                                             : p->shared_read_bandwidth;
+    const double busy = rate > 0 ? a->count * op->bytes / rate : 0;
+    sm->shared_free = start + fmax(1 + more, busy);
     return start - t + p->shared_latency + more;
 }
 
@@ -182,7 +186,8 @@ static double access_cycles(struct machine *m, struct warp *w,
     unsigned lines;
     const double cycles =
         more + paths_load(m->paths, (enum profile_path_id)op->path,
-                          accessor_of(w), a->address, a->count, &lines);
+                          accessor_of(w), a->address, a->count, op->bytes, t,
+                          &lines);
     m->lines = lines;
     if (lines > 1)
         w->scheduler->pipe_free[op->pipe] = t + lines;
@@ -222,7 +227,8 @@ static void load_lane(struct machine *m, struct warp *w, const struct op *op,
     const double cycles =
         unoptimized_cycles(m, op, op->space) +
         paths_load_one(m->paths, (enum profile_path_id)op->path, accessor_of(w),
-                       cached_address(m, w, op->space, lane, address));
+                       cached_address(m, w, op->space, lane, address),
+                       op->bytes, t);
     set_ready(w, op->dst[0], 1u << lane, t + noise_add(&m->noise, cycles));
 }
 
@@ -251,6 +257,30 @@ void access_load(struct machine *m, struct warp *w, const struct op *op,
     }
 }
 
+/* The warp goes on when what it stores is taken. */
+static void hold(struct warp *w, double t, double cycles)
+{
+    w->next = fmax(w->next, t + cycles);
+}
+
+static void store_shared(struct machine *m, struct warp *w, const struct op *op,
+                         const struct access *a, double t)
+{
+    const double waits = w->block->sm->shared_free - t;
+    shared_access(m, w, op, a, t);
+    hold(w, t, waits);
+}
+
+static void store_global(struct machine *m, struct warp *w, const struct op *op,
+                         const struct access *a, double t)
+{
+    double waits = 0;
+    for (unsigned i = 0; i < a->count; i++)
+        waits = fmax(waits, paths_store(m->paths, accessor_of(w), a->address[i],
+                                        op->bytes, t));
+    hold(w, t, waits);
+}
+
 void access_store(struct machine *m, struct warp *w, const struct op *op,
                   uint32_t mask, double t)
 {
@@ -264,10 +294,9 @@ void access_store(struct machine *m, struct warp *w, const struct op *op,
         memcpy(a.host[l] + e * size, &s[l], size);
     }
     if (a.space == SPACE_SHARED)
-        shared_access(m, w, op, &a, t);
+        store_shared(m, w, op, &a, t);
     else if (a.space == SPACE_GLOBAL)
-        for (unsigned i = 0; i < a.count; i++)
-            paths_store(m->paths, a.address[i]);
+        store_global(m, w, op, &a, t);
 }
 
 static uint64_t add_typed(enum ptx_type type, uint64_t old, uint64_t value)

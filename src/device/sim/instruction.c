@@ -237,7 +237,8 @@ static void set_times(const struct parser *p, const struct instruction *in)
     }
 }
 
-static enum profile_path_id path_of(const struct instruction *in)
+static enum profile_path_id path_of(const struct profile *profile,
+                                    const struct instruction *in)
 {
     const bool cache = HAS(in, GROUP_CACHE);
     const uint8_t how = in->value[GROUP_CACHE];
@@ -254,6 +255,8 @@ static enum profile_path_id path_of(const struct instruction *in)
         in->value[GROUP_ORDER] != 0 && in->value[GROUP_SCOPE] != 1;
     if (in->op->kind == OP_ATOMIC || beyond_block ||
         (cache && (how == CACHE_OP_CG || how == CACHE_OP_CV)))
+        return PATH_GLOBAL_CG;
+    if (!cache && profile->default_cg)
         return PATH_GLOBAL_CG;
     return PATH_GLOBAL_CA;
 }
@@ -284,7 +287,7 @@ static const char *path_name(enum profile_path_id path)
 
 static int set_path(struct parser *p, const struct instruction *in)
 {
-    const enum profile_path_id wanted = path_of(in);
+    const enum profile_path_id wanted = path_of(p->profile, in);
     enum profile_path_id path = wanted;
     for (int tries = 0; tries < 3 && !p->profile->paths[path].present; tries++)
         path = fallback_of(path);

@@ -5,7 +5,8 @@
  *
  * An instance remembers the address that it saw last.  The same line (of a
  * sectored cache: the same sector) again is a hit that changes no policy's
- * state, so it is answered without asking the cache.
+ * state, so it is answered without asking the cache.  It also remembers until
+ * when it is busy passing bytes on, if its profile says at what rate.
  *
  * A cache in partitions has two instances, one for each side, of half of the
  * sets (sides.h).  A line's home is one of them; where lines are replicated the
@@ -22,6 +23,7 @@ struct instance {
     struct cache *cache; /* NULL until first used */
     uint64_t epoch;
     uint64_t latest; /* number of the last sector; NOTHING: none */
+    double busy;     /* until then */
 };
 
 struct cache_group {
@@ -43,7 +45,9 @@ struct paths {
     uint64_t seed, epoch, window;
     unsigned schedulers;
     size_t count, tlb_count;
-    bool parted; /* some cache is */
+    bool parted;  /* some cache is */
+    bool limited; /* some cache, or memory, has a rate */
+    double memory_busy;
     struct cache_group caches[PROFILE_CACHES_MAX], tlbs[PROFILE_TLBS_MAX];
 };
 
@@ -74,6 +78,14 @@ static void group_init(struct cache_group *group, const struct profile *p,
         group->instances[i].latest = NOTHING;
 }
 
+static bool is_limited(const struct profile *p)
+{
+    for (size_t i = 0; i < p->cache_count; i++)
+        if (p->caches[i].read_bandwidth > 0 || p->caches[i].write_bandwidth > 0)
+            return true;
+    return p->memory_read_bandwidth > 0 || p->memory_write_bandwidth > 0;
+}
+
 struct paths *paths_new(const struct profile *profile, uint64_t seed)
 {
     struct paths *const paths = xcalloc(1, sizeof *paths);
@@ -87,6 +99,7 @@ struct paths *paths_new(const struct profile *profile, uint64_t seed)
         group_init(&paths->caches[i], profile, &profile->caches[i]);
     for (size_t i = 0; i < paths->count; i++)
         paths->parted |= paths->caches[i].parted;
+    paths->limited = is_limited(profile);
     for (size_t i = 0; i < paths->tlb_count; i++) {
         group_init(&paths->tlbs[i], profile, &profile->tlbs[i]);
         paths->tlbs[i].lasting = true;
@@ -116,12 +129,14 @@ void paths_free(struct paths *paths)
 void paths_begin(struct paths *paths)
 {
     paths->epoch++;
+    paths->memory_busy = 0;
     for (size_t i = 0; i < paths->count; i++) {
         const struct cache_group *const group = &paths->caches[i];
-        if (group->lasting)
-            continue;
-        for (size_t k = 0; k < group->count; k++)
-            group->instances[k].latest = NOTHING;
+        for (size_t k = 0; k < group->count; k++) {
+            group->instances[k].busy = 0;
+            if (!group->lasting)
+                group->instances[k].latest = NOTHING;
+        }
     }
 }
 
@@ -165,13 +180,33 @@ static bool look_up(const struct paths *paths, const struct cache_group *group,
     return cache_access(instance->cache, address) == CACHE_HIT;
 }
 
+/* Cycles that so many bytes wait for their turn, and keep others waiting. */
+static double take_turn(double *busy, double t, double bytes, double rate)
+{
+    if (rate <= 0)
+        return 0;
+    const double start = *busy > t ? *busy : t;
+    *busy = start + bytes / rate;
+    return start - t;
+}
+
+static struct instance *instance_of(const struct paths *paths,
+                                    const struct cache_group *group,
+                                    struct accessor who)
+{
+    if (group->parted) /* both halves have one rate together */
+        return group->instances;
+    struct instance *const first = &group->instances[group->first[who.sm]];
+    return group->copies > 1
+               ? first + who.warp % paths->schedulers % group->copies
+               : first;
+}
+
 static inline bool group_hit(const struct paths *paths,
                              const struct cache_group *group,
                              struct accessor who, uint64_t address)
 {
-    struct instance *instance = &group->instances[group->first[who.sm]];
-    if (group->copies > 1)
-        instance += who.warp % paths->schedulers % group->copies;
+    struct instance *const instance = instance_of(paths, group, who);
     if (address >> group->sector_shift == instance->latest)
         return true;
     return look_up(paths, group, instance, address);
@@ -217,19 +252,35 @@ static inline unsigned translate(const struct paths *paths, struct accessor who,
     return paths->tlb_count > 0 ? 2 : 0;
 }
 
+/* Where a load is, on its way to what holds the data. */
+struct way {
+    struct accessor who;
+    uint64_t address;
+    double bytes; /* that it takes from the next level */
+    double t;     /* when it asks there, but for latencies */
+};
+
 /* Cycles of a load whose translation was `found` so. */
-static inline double walk(const struct paths *paths,
-                          const struct profile_path *path, struct accessor who,
-                          uint64_t address, unsigned found)
+static inline double walk(struct paths *paths, const struct profile_path *path,
+                          struct way way, unsigned found)
 {
+    const double began = way.t;
     double more = 0;
     for (size_t i = 0; i < path->levels; i++) {
         const struct cache_group *const group = &paths->caches[path->cache[i]];
-        if (group->parted ? parted_hit(paths, group, who, address, &more)
-                          : group_hit(paths, group, who, address))
-            return path->latency[i].cycles[found] + more;
+        if (paths->limited)
+            way.t += take_turn(&instance_of(paths, group, way.who)->busy, way.t,
+                               way.bytes, group->profile->read_bandwidth);
+        if (group->parted
+                ? parted_hit(paths, group, way.who, way.address, &more)
+                : group_hit(paths, group, way.who, way.address))
+            return path->latency[i].cycles[found] + more + (way.t - began);
+        way.bytes = (double)group->profile->shape.sector;
     }
-    return path->memory.cycles[found] + more;
+    if (paths->limited)
+        way.t += take_turn(&paths->memory_busy, way.t, way.bytes,
+                           paths->profile->memory_read_bandwidth);
+    return path->memory.cycles[found] + more + (way.t - began);
 }
 
 /* True if the load leaves the window of active pages, which then moves. */
@@ -244,11 +295,13 @@ static bool leaves_window(struct paths *paths, uint64_t address)
 }
 
 double paths_load_one(struct paths *paths, enum profile_path_id id,
-                      struct accessor who, uint64_t address)
+                      struct accessor who, uint64_t address, unsigned bytes,
+                      double t)
 {
     const struct profile_path *const path = &paths->profile->paths[id];
+    const struct way way = {who, address, bytes, t};
     const unsigned found = translate(paths, who, address);
-    const double cycles = walk(paths, path, who, address, found);
+    const double cycles = walk(paths, path, way, found);
     return leaves_window(paths, address) ? paths->profile->page_window_latency
                                          : cycles;
 }
@@ -277,7 +330,7 @@ static bool put_distinct(struct distinct *d, uint64_t value)
 
 double paths_load(struct paths *paths, enum profile_path_id path,
                   struct accessor who, const uint64_t *addresses, size_t count,
-                  unsigned *lines)
+                  unsigned bytes, double t, unsigned *lines)
 {
     const struct profile_path *const p = &paths->profile->paths[path];
     /* Without caches, what a memory transaction brings: 32 bytes. */
@@ -285,6 +338,8 @@ double paths_load(struct paths *paths, enum profile_path_id path,
     const struct cache_shape *const shape =
         p->levels > 0 ? &paths->profile->caches[p->cache[0]].shape : &uncached;
     const unsigned sector_shift = shift_of(shape->sector);
+    const unsigned each =
+        path == PATH_CONSTANT ? bytes : (unsigned)shape->sector;
     struct distinct sector, line;
     sector.count = line.count = 0;
     double slowest = 0;
@@ -292,7 +347,8 @@ double paths_load(struct paths *paths, enum profile_path_id path,
         if (!put_distinct(&sector, addresses[i] >> sector_shift))
             continue;
         put_distinct(&line, addresses[i] / shape->line);
-        const double cycles = paths_load_one(paths, path, who, addresses[i]);
+        const double cycles =
+            paths_load_one(paths, path, who, addresses[i], each, t);
         slowest = cycles > slowest ? cycles : slowest;
     }
     *lines = (unsigned)line.count;
@@ -327,16 +383,52 @@ double paths_fetch(struct paths *paths, struct accessor who, uint64_t address)
     return fetch_from(paths, who, 0, address, 1);
 }
 
-void paths_store(struct paths *paths, uint64_t address)
+/* In partitions, what is stored goes to its home. */
+static void bring_home(struct paths *paths, const struct cache_group *group,
+                       uint64_t address)
 {
-    for (size_t i = 0; paths->parted && i < paths->count; i++) {
-        const struct cache_group *const group = &paths->caches[i];
-        if (!group->parted)
-            continue;
-        const struct profile_partitions *const p = &group->profile->partitions;
-        const unsigned home = side_home(p, address);
-        const uint64_t key = side_key(p, address);
-        cache_access(side_instance(paths, group, home)->cache, key);
-        cache_drop(side_instance(paths, group, !home)->cache, key, 1);
+    const struct profile_partitions *const p = &group->profile->partitions;
+    const unsigned home = side_home(p, address);
+    const uint64_t key = side_key(p, address);
+    cache_access(side_instance(paths, group, home)->cache, key);
+    cache_drop(side_instance(paths, group, !home)->cache, key, 1);
+}
+
+static bool holds(struct paths *paths, const struct cache_group *group,
+                  struct accessor who, uint64_t address)
+{
+    if (group->parted)
+        return true;
+    const struct instance *const instance = instance_of(paths, group, who);
+    return instance->cache != NULL && cache_holds(instance->cache, address);
+}
+
+/* Through the caches that all SMs share; what none of them holds goes on to
+ * memory. */
+static double store_waits(struct paths *paths, struct accessor who,
+                          uint64_t address, unsigned bytes, double t)
+{
+    const struct profile_path *const path =
+        &paths->profile->paths[PATH_GLOBAL_CG];
+    double waits = 0;
+    for (size_t i = 0; i < path->levels; i++) {
+        const struct cache_group *const group = &paths->caches[path->cache[i]];
+        waits += take_turn(&instance_of(paths, group, who)->busy, t + waits,
+                           bytes, group->profile->write_bandwidth);
+        if (holds(paths, group, who, address))
+            return waits;
     }
+    return waits + take_turn(&paths->memory_busy, t + waits, bytes,
+                             paths->profile->memory_write_bandwidth);
+}
+
+double paths_store(struct paths *paths, struct accessor who, uint64_t address,
+                   unsigned bytes, double t)
+{
+    const double waits =
+        paths->limited ? store_waits(paths, who, address, bytes, t) : 0;
+    for (size_t i = 0; paths->parted && i < paths->count; i++)
+        if (paths->caches[i].parted)
+            bring_home(paths, &paths->caches[i], address);
+    return waits;
 }

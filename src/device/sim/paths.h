@@ -8,6 +8,12 @@
  * L1, constant, texture and instruction caches are invalidated then.  Stores
  * write through and leave the caches alone; but for those in partitions, where
  * what is stored goes to its home, and no copy of it is left.
+ *
+ * Where a profile says how many bytes a cache or memory passes on in a cycle,
+ * loads and stores queue up before it: each keeps it for its bytes over the
+ * rate, in the order in which they were issued.  From the nearest cache a load
+ * takes the sectors that it touches (of constants, which go to all lanes
+ * alike, what a lane loads), from what is behind it what a miss brings in.
  */
 #ifndef SONDE_DEVICE_SIM_PATHS_H
 #define SONDE_DEVICE_SIM_PATHS_H
@@ -33,9 +39,10 @@ struct accessor {
     unsigned sm, warp;
 };
 
-/* Cycles of one lane's load. */
+/* Cycles of one lane's load of so many bytes, at time t. */
 double paths_load_one(struct paths *paths, enum profile_path_id path,
-                      struct accessor who, uint64_t address);
+                      struct accessor who, uint64_t address, unsigned bytes,
+                      double t);
 /*
  * Cycles of one warp's load from `count` > 0 addresses (of its active lanes):
  * the slowest, and one more for each further line.  `*lines` is the number of
@@ -43,9 +50,10 @@ double paths_load_one(struct paths *paths, enum profile_path_id path,
  */
 double paths_load(struct paths *paths, enum profile_path_id path,
                   struct accessor who, const uint64_t *addresses, size_t count,
-                  unsigned *lines);
-/* One lane stores there. */
-void paths_store(struct paths *paths, uint64_t address);
+                  unsigned bytes, double t, unsigned *lines);
+/* One lane stores so many bytes at time t; cycles until they are taken. */
+double paths_store(struct paths *paths, struct accessor who, uint64_t address,
+                   unsigned bytes, double t);
 /* Cycles to fetch the instruction at `address`, without TLBs: a level that
  * misses fetches its whole sector from the next one. */
 double paths_fetch(struct paths *paths, struct accessor who, uint64_t address);

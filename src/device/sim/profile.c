@@ -27,6 +27,7 @@ enum {
     WAYS_MAX = 1 << 24, /* of all sets; cache_shape_check says more */
 };
 #define CYCLES_MAX 1e6
+#define RATE_MAX   1e6                /* B/clk */
 #define WHOLE_MAX  9007199254740992.0 /* 2^53, exact as a double */
 #define NOT_TOLD   (-1.0) /* a default that follows from another key */
 
@@ -215,9 +216,13 @@ static const struct field profile_fields[] = {
     TOLD(texture_max_width, 1LL << 40),
     TOLD(copy_engines, 64),
     TOLD(ecc, 1),
-    {"clock_overhead",             NUMBER, false, PLACE(clock_overhead),        2,        0, 1000      },
+    {"clock_overhead",             NUMBER, false, PLACE(clock_overhead),         2,        0, 1000    },
     {"clock_overhead_unoptimized", NUMBER, false,
-                                     PLACE(clock_overhead_unoptimized),                                         NOT_TOLD, 0, 1000      },
+              PLACE(clock_overhead_unoptimized),                                          NOT_TOLD, 0, 1000    },
+    {"memory_read_bandwidth",      NUMBER, false, PLACE(memory_read_bandwidth),  0,        0,
+              RATE_MAX                                                                                         },
+    {"memory_write_bandwidth",     NUMBER, false, PLACE(memory_write_bandwidth), 0,
+              0,                                                                                       RATE_MAX},
     END,
 };
 
@@ -235,6 +240,10 @@ static const struct field shared_fields[] = {
     {"reserved",           MAYBE_WHOLE, false, PLACE(shared_reserved),           -1, 0, 1 << 24   },
     {"unoptimized_cycles", NUMBER,      false, PLACE(shared_unoptimized_cycles), 0,
      0,                                                                                 CYCLES_MAX},
+    {"read_bandwidth",     NUMBER,      false, PLACE(shared_read_bandwidth),     0,  0,
+     RATE_MAX                                                                                     },
+    {"write_bandwidth",    NUMBER,      false, PLACE(shared_write_bandwidth),    0,  0,
+     RATE_MAX                                                                                     },
     END,
 };
 
@@ -397,6 +406,11 @@ static int read_at(struct reader *r, const json_t *object, const char *key,
 static int read_cycles(struct reader *r, json_t *value, void *into)
 {
     return read_number(r, value, 0, CYCLES_MAX, into);
+}
+
+static int read_rate(struct reader *r, json_t *value, void *into)
+{
+    return read_number(r, value, 0, RATE_MAX, into);
 }
 
 static int read_ways(struct reader *r, json_t *value, void *into)
@@ -751,6 +765,12 @@ static int read_placed(struct reader *r, const json_t *object,
         status = read_at(r, object, "port_cycles", OPTIONAL, read_cycles,
                          &cache->port_cycles);
     if (status == 0)
+        status = read_at(r, object, "read_bandwidth", OPTIONAL, read_rate,
+                         &cache->read_bandwidth);
+    if (status == 0)
+        status = read_at(r, object, "write_bandwidth", OPTIONAL, read_rate,
+                         &cache->write_bandwidth);
+    if (status == 0)
         status =
             read_at(r, object, "partitions", OPTIONAL, read_partitions, cache);
     return status;
@@ -759,9 +779,21 @@ static int read_placed(struct reader *r, const json_t *object,
 static int read_cache(struct reader *r, json_t *object, void *into)
 {
     static const char *const keys[] = {
-        "size",       "line",        "sector", "sets",          "ways",
-        "set_ways",   "policy",      "scope",  "copies_per_sm", "set_bits",
-        "partitions", "port_cycles", NULL,
+        "size",
+        "line",
+        "sector",
+        "sets",
+        "ways",
+        "set_ways",
+        "policy",
+        "scope",
+        "copies_per_sm",
+        "set_bits",
+        "partitions",
+        "port_cycles",
+        "read_bandwidth",
+        "write_bandwidth",
+        NULL,
     };
     int status = check_object(r, object);
     if (status == 0)
@@ -1073,6 +1105,19 @@ static void complete(struct profile *profile)
         profile->clock_overhead_unoptimized = profile->clock_overhead;
 }
 
+/* "ca" or "cg" */
+static int read_default_operator(struct reader *r, json_t *value, void *into)
+{
+    char name[32];
+    const int status = read_text(r, value, name, sizeof name);
+    if (status != 0)
+        return status;
+    *(bool *)into = strcmp(name, "cg") == 0;
+    if (*(bool *)into || strcmp(name, "ca") == 0)
+        return 0;
+    return complain(r, "must be ca or cg, not '%s'", name);
+}
+
 static int check_banks(struct reader *r)
 {
     const unsigned bytes = r->profile->banks.bank_bytes;
@@ -1139,6 +1184,7 @@ static int read_root(struct reader *r, json_t *root)
         "favours",
         "block_order",
         "clock_scope",
+        "default_operator",
         NULL,
     };
     struct profile *const p = r->profile;
@@ -1165,6 +1211,9 @@ static int read_root(struct reader *r, json_t *root)
         status = read_plain(r, root, "shared_memory", true, shared_fields);
     if (status == 0)
         status = check_banks(r);
+    if (status == 0)
+        status = read_at(r, root, "default_operator", OPTIONAL,
+                         read_default_operator, &p->default_cg);
     if (status == 0)
         status = read_at(r, root, "isa", REQUIRED, read_isa, p);
     if (status == 0)

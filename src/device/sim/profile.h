@@ -33,6 +33,8 @@ struct profile_cache {
     unsigned copies_per_sm;   /* 1, or the copies of a split cache */
     enum profile_scope scope;
     double port_cycles; /* for which a line of an access keeps a copy busy */
+    /* Bytes that each passes on, or takes, in a cycle; 0: any number. */
+    double read_bandwidth, write_bandwidth;
     struct profile_partitions partitions;
 };
 
@@ -121,9 +123,14 @@ struct profile {
     uint64_t page_window_bytes; /* 0: none */
     double page_window_latency; /* cycles of a load that leaves it */
 
+    /* Of the whole GPU, as those of a cache. */
+    double memory_read_bandwidth, memory_write_bandwidth;
+    bool default_cg; /* ld.global without an operator is .cg */
+
     uint64_t shared_bytes;
     double shared_latency, shared_conflict_cycles;
     double shared_unoptimized_cycles; /* as a path's */
+    double shared_read_bandwidth, shared_write_bandwidth; /* as a cache's */
     struct banks banks;
 
     size_t isa_count;

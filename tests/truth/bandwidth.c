@@ -1,0 +1,247 @@
+/*
+ * The study of bandwidth on GPUs whose rates are written down, and on some
+ * where there is nothing to find.
+ */
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "sonde.h"
+#include "testing.h"
+
+/* What differs between the made-up GPUs; rates in B/clk. */
+struct made_up {
+    unsigned sms, schedulers, khz;
+    const char *default_operator;
+    double l1, constant, shared_read, shared_write;
+    double l2_read, l2_write, memory_read, memory_write;
+    double jitter;
+};
+
+/* Of the second, L2 takes stores no faster than memory does. */
+static const struct made_up gpus[] = {
+    {2, 4, 1500000, "cg", 100, 6, 110, 64, 60, 45,   27,   21,   0},
+    {3, 2, 900000,  "ca", 48,  4, 96,  96, 88, 40.5, 40.5, 40.5, 2},
+};
+
+/* The profile as a file; the caller frees its path. */
+static char *profile_of(const struct made_up *g, const char *more)
+{
+    char *const text = xasprintf(
+        "{\"name\": \"Made up\", \"architecture\": \"None\","
+        "\"compute_capability\": \"9.0\", \"sms\": %u,"
+        "\"warp_schedulers\": %u, \"max_threads_per_block\": 1024,"
+        "\"max_warps_per_sm\": 64, \"max_blocks_per_sm\": 16,"
+        "\"registers_per_sm\": 65536, \"clock_khz\": %u,"
+        "\"memory_clock_khz\": 1000000, \"memory_bus_bits\": 512,"
+        "\"memory_bytes\": 1073741824, \"default_operator\": \"%s\","
+        "\"memory_read_bandwidth\": %g, \"memory_write_bandwidth\": %g,"
+        "\"caches\": {"
+        "\"l1\": {\"line\": 128, \"sector\": 32, \"sets\": 64, \"ways\": 4,"
+        "\"policy\": \"lru\", \"read_bandwidth\": %g},"
+        "\"l2\": {\"line\": 128, \"sector\": 32, \"sets\": 256, \"ways\": 16,"
+        "\"policy\": \"lru\", \"scope\": \"gpu\", \"read_bandwidth\": %g,"
+        "\"write_bandwidth\": %g},"
+        "\"const_l1\": {\"line\": 64, \"sets\": 8, \"ways\": 4,"
+        "\"policy\": \"lru\", \"read_bandwidth\": %g}},"
+        "\"paths\": {"
+        "\"global.ca\": {\"caches\": [\"l1\", \"l2\"], \"latency\":"
+        " {\"l1\": 32, \"l2\": 100, \"memory\": 300}},"
+        "\"global.cg\": {\"caches\": [\"l2\"], \"latency\":"
+        " {\"l2\": 100, \"memory\": 300}},"
+        "\"texture\": {\"caches\": [\"l1\", \"l2\"], \"latency\":"
+        " {\"l1\": 40, \"l2\": 100, \"memory\": 300}},"
+        "\"constant\": {\"caches\": [\"const_l1\", \"l2\"], \"latency\":"
+        " {\"const_l1\": 17, \"l2\": 100, \"memory\": 300}}},"
+        "\"shared_memory\": {\"bytes\": 65536, \"latency\": 25,"
+        "\"conflict_cycles\": 1, \"read_bandwidth\": %g,"
+        "\"write_bandwidth\": %g},"
+        "\"noise\": {\"jitter_cycles\": %g},"
+        "\"isa\": {\"default\": {\"O3\": 4}}%s}",
+        g->sms, g->schedulers, g->khz, g->default_operator, g->memory_read,
+        g->memory_write, g->l1, g->l2_read, g->l2_write, g->constant,
+        g->shared_read, g->shared_write, g->jitter, more);
+    char *const path = testing_file("made_up.json", text);
+    free(text);
+    return path;
+}
+
+/* The findings of the study; the caller decrefs. */
+static json_t *findings_of(const char *path)
+{
+    static const char *const studies[] = {"bandwidth"};
+    char *const spec = xasprintf("sim:%s", path);
+    const struct sonde_options options = {
+        .device = spec, .seed = 1, .no_cache = true};
+    const struct sonde_style style = {0};
+    struct sonde_error err;
+    struct sonde *session;
+    char *text;
+    ASSERT_DONE(sonde_open(&session, &options, &err), err);
+    ck_assert_msg(sonde_run(session, studies, 1, &err) >= 0, "%s", err.text);
+    ASSERT_DONE(sonde_report(session, "json", &style, &text, &err), err);
+    ASSERT_DONE(sonde_close(session, &err), err);
+    json_t *const report = json_loads(text, 0, NULL);
+    json_t *const findings = json_incref(json_object_get(report, "findings"));
+    json_decref(report);
+    free(text);
+    free(spec);
+    return findings;
+}
+
+static const char *text_of(const json_t *findings, const char *id,
+                           const char *key)
+{
+    const char *const text =
+        json_string_value(json_object_get(json_object_get(findings, id), key));
+    return text != NULL ? text : "(nothing)";
+}
+
+static const json_t *measured(const json_t *findings, const char *id)
+{
+    ck_assert_msg(strcmp(text_of(findings, id, "status"), "measured") == 0,
+                  "%s is %s because %s", id, text_of(findings, id, "status"),
+                  text_of(findings, id, "because"));
+    return json_object_get(json_object_get(findings, id), "value");
+}
+
+/* A kernel takes longer than its bytes do at the rate that is written down, by
+ * what it takes to begin and to end. */
+static void compare(const char *id, double found, double expected)
+{
+    printf("%-32s expected %14.6g found %14.6g\n", id, expected, found);
+    fflush(stdout);
+    ck_assert_msg(fabs(found - expected) <= 0.02 * expected, "%s is %g, not %g",
+                  id, found, expected);
+}
+
+static void expect(const json_t *findings, const char *id, double expected)
+{
+    compare(id, json_number_value(measured(findings, id)), expected);
+}
+
+static void expect_items(const json_t *findings, const char *id,
+                         const double *expected, size_t count)
+{
+    const json_t *const list = measured(findings, id);
+    ck_assert_uint_eq(json_array_size(list), count);
+    for (size_t i = 0; i < count; i++)
+        compare(id, json_number_value(json_array_get(list, i)), expected[i]);
+}
+
+/* ---- what is written down --------------------------------------------- */
+
+static void expect_sm(const json_t *findings, const struct made_up *g)
+{
+    /* A warp's 32 words touch 4 sectors of 32 B, then 8, 16, 32. */
+    const double strides[] = {g->l1,     g->l1 / 2, g->l1 / 4, g->l1 / 8,
+                              g->l1 / 8, g->l1 / 8, g->l1 / 8, g->l1 / 8};
+    const double uses[] = {g->l1, g->l1, g->l1};
+    expect(findings, "l1.read_bandwidth", g->l1);
+    expect_items(findings, "l1.read_bandwidth_by_use", uses, COUNT_OF(uses));
+    expect_items(findings, "l1.read_bandwidth_by_stride", strides,
+                 COUNT_OF(strides));
+    expect(findings, "texture.read_bandwidth", g->l1);
+    expect(findings, "const_l1.read_bandwidth", g->constant);
+    expect(findings, "shared.read_bandwidth", g->shared_read);
+    expect(findings, "shared.write_bandwidth", g->shared_write);
+}
+
+/* A small part of L2 may have no room for all that would saturate it. */
+static void expect_at_most(const json_t *findings, const char *id,
+                           double expected)
+{
+    const json_t *const value =
+        json_object_get(json_object_get(findings, id), "value");
+    if (strcmp(text_of(findings, id, "status"), "at_least") != 0)
+        expect(findings, id, expected);
+    else
+        ck_assert_double_le(json_number_value(value), 1.02 * expected);
+}
+
+static void expect_gpu(const json_t *findings, const struct made_up *g)
+{
+    const double hz = 1e3 * g->khz;
+    const double r = g->memory_read * hz, w = g->memory_write * hz;
+    expect_at_most(findings, "l2.read_bandwidth", g->l2_read * hz);
+    expect(findings, "l2.read_bandwidth_half", g->l2_read * hz);
+    if (g->l2_write > g->memory_write)
+        expect_at_most(findings, "l2.write_bandwidth", g->l2_write * hz);
+    else
+        ck_assert_str_eq(text_of(findings, "l2.write_bandwidth", "status"),
+                         "at_least");
+    expect(findings, "memory.read_bandwidth", r);
+    expect(findings, "memory.write_bandwidth", w);
+    expect(findings, "memory.copy_bandwidth", 2 / (1 / r + 1 / w));
+    expect(findings, "memory.triad_bandwidth", 3 / (2 / r + 1 / w));
+}
+
+static const json_t *protocol(const json_t *findings, const char *id,
+                              const char *name)
+{
+    return json_object_get(
+        json_object_get(json_object_get(findings, id), "protocol"), name);
+}
+
+/* What passes once is found in no cache, whatever the operator. */
+static void expect_no_effect_of_operators(const json_t *findings)
+{
+    const json_t *const effects =
+        protocol(findings, "memory.read_bandwidth_by_operator", "effects");
+    ck_assert_uint_eq(json_array_size(effects), 7);
+    for (size_t i = 0; i < json_array_size(effects); i++)
+        ck_assert_str_eq(json_string_value(json_array_get(effects, i)), "none");
+}
+
+START_TEST(rates_are_found)
+{
+    const struct made_up *const g = &gpus[_i];
+    char *const path = profile_of(g, ", \"l2_reported_bytes\": 524288");
+    json_t *const findings = findings_of(path);
+    ck_assert_str_eq(
+        json_string_value(measured(findings, "l1.default_operator")),
+        g->default_operator);
+    expect_sm(findings, g);
+    expect_gpu(findings, g);
+    expect_no_effect_of_operators(findings);
+    compare("fraction of the stated peak",
+            json_number_value(
+                protocol(findings, "memory.read_bandwidth", "fraction")),
+            1e3 * g->khz * g->memory_read / 128e9);
+    compare("SM clock",
+            json_number_value(
+                protocol(findings, "memory.read_bandwidth", "sm_clock")),
+            1e3 * g->khz);
+    json_decref(findings);
+    free(path);
+}
+END_TEST
+
+/* ---- what is not there ------------------------------------------------- */
+
+START_TEST(without_a_size_of_l2_nothing_is_guessed)
+{
+    static const char *const ids[] = {"l2.read_bandwidth",
+                                      "memory.read_bandwidth"};
+    char *const path = profile_of(&gpus[0], "");
+    json_t *const findings = findings_of(path);
+    for (size_t i = 0; i < COUNT_OF(ids); i++) {
+        ck_assert_str_eq(text_of(findings, ids[i], "status"), "not_measured");
+        ck_assert_str_ne(text_of(findings, ids[i], "because"), "(nothing)");
+    }
+    json_decref(findings);
+    free(path);
+}
+END_TEST
+
+Suite *suite_truth_bandwidth(void)
+{
+    TCase *t;
+    Suite *const suite = suite_of("truth_bandwidth", 60, &t);
+    tcase_add_loop_test(t, rates_are_found, 0, (int)COUNT_OF(gpus));
+    tcase_add_test(t, without_a_size_of_l2_nothing_is_guessed);
+    return suite;
+}
