@@ -1,7 +1,7 @@
 /*
  * The studies on random GPUs: nothing that is said to be measured may be
  * wrong, and little may be left out.  RANDOM_GPUS says how many are tried
- * (25), RANDOM_FIRST from which seed (1).
+ * (16), RANDOM_FIRST from which seed (1).
  *
  * The profile of a GPU that fails is kept in $TMPDIR, to run again by
  * `sonde -d sim:FILE --seed N`.
@@ -119,7 +119,7 @@ static Suite *half(const char *name, int which)
     TCase *t;
     Suite *const suite = suite_of(name, 120, &t);
     const int first = number("RANDOM_FIRST", 1);
-    const int gpus = number("RANDOM_GPUS", 25);
+    const int gpus = number("RANDOM_GPUS", 16);
     tcase_add_unchecked_fixture(t, begin, end);
     tcase_add_loop_test(t, nothing_measured_is_wrong,
                         first + (which * gpus + 1) / 2,

@@ -2,7 +2,7 @@
  * Who shares a cache: kinds of loads, warps, SMs.  The studies must find what
  * the profile says, on every shipped profile and on small ones that are drawn
  * here, whose caches are one or several, split or not, of an SM or of more.
- * SEEDS says with how many seeds of noise the shipped ones are tried (2),
+ * SEEDS says with how many seeds of noise the shipped ones are tried (1),
  * SHARING_GPUS how many are drawn (12).
  */
 #include <inttypes.h>
