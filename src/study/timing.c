@@ -24,6 +24,8 @@ char *timing_experiment(const struct subject *s, const char *probe,
                s->words, level, copies_forms[form], chains, timing_copies(s));
     if (warps > 0)
         buf_printf(&text, " warps=%u", warps);
+    if (warps > 0 && s->laps > 0)
+        buf_printf(&text, " laps=%u", s->laps);
     return buf_take(&text);
 }
 
@@ -436,9 +438,7 @@ void timing_say_code(struct finding *f, const struct code_reading *code)
 
 /* ---- throughput --------------------------------------------------------- */
 
-/* The number of lanes that an SM may have for it: the nearest of 2^k and
- * 3 · 2^k, if it is near. */
-static double pipe_of(double rate)
+double timing_pipe(double rate)
 {
     for (double lanes = 1; lanes <= 4096; lanes *= 2) {
         if (fabs(rate - lanes) <= 0.03 * lanes)
@@ -451,7 +451,7 @@ static double pipe_of(double rate)
 
 void timing_say_rate(struct finding *f, const struct saturation *s)
 {
-    const double pipe = pipe_of(s->rate.cycles);
+    const double pipe = timing_pipe(s->rate.cycles);
     finding_set(f, s->reached ? STATUS_MEASURED : STATUS_AT_LEAST,
                 value_number(s->rate.cycles), "/clk/SM");
     if (!s->reached)
@@ -498,25 +498,41 @@ int timing_ask_throughput(struct lab *lab, const struct subject *of,
     return status;
 }
 
+int timing_rates(struct lab *lab, const struct subject *s, unsigned level,
+                 const struct code_reading *code, unsigned chains,
+                 unsigned most, double *rates, char **experiment,
+                 struct error *err)
+{
+    *experiment = NULL;
+    for (unsigned warps = 1; warps <= most; warps++) {
+        struct cost rate;
+        free(*experiment);
+        *experiment = NULL;
+        if (timing_rate(lab, s, level, code, chains, warps, &rate, err) != 0)
+            return err->code;
+        rates[warps - 1] = rate.cycles;
+        *experiment = rate.experiment;
+    }
+    return 0;
+}
+
 /* The row of the table for so many chains. */
 static int rates_of_chains(struct lab *lab, const struct subject *s,
                            unsigned level, const struct code_reading *code,
                            unsigned chains, struct finding *f,
                            struct error *err)
 {
+    double rates[COPIES_WARPS_MOST];
+    char *experiment;
     struct value list = value_list();
-    for (unsigned warps = 1; warps <= COPIES_WARPS_MOST; warps++) {
-        struct cost rate;
-        if (timing_rate(lab, s, level, code, chains, warps, &rate, err) != 0) {
-            value_free(&list);
-            return err->code;
-        }
-        value_push(&list, value_number(rate.cycles));
-        if (warps == COPIES_WARPS_MOST)
-            finding_evidence(f, rate.experiment);
-        free(rate.experiment);
-    }
+    if (timing_rates(lab, s, level, code, chains, COPIES_WARPS_MOST, rates,
+                     &experiment, err) != 0)
+        return err->code;
+    for (unsigned warps = 0; warps < COPIES_WARPS_MOST; warps++)
+        value_push(&list, value_number(rates[warps]));
     finding_set(f, STATUS_MEASURED, list, "/clk/SM");
+    finding_evidence(f, experiment);
+    free(experiment);
     return 0;
 }
 

@@ -26,6 +26,7 @@ struct subject {
     bool by_register; /* copies depend on each other through a register */
     bool chained;     /* … or they follow each other in order */
     unsigned copies, results, merged;
+    unsigned laps; /* of each repetition; 0: as usual */
 };
 
 /* A row of the table; `words` is room for the words of its experiments. */
@@ -74,6 +75,16 @@ int timing_latency(struct lab *lab, const struct subject *subject,
 int timing_rate(struct lab *lab, const struct subject *subject, unsigned level,
                 const struct code_reading *code, unsigned chains,
                 unsigned warps, struct cost *rate, struct error *err);
+
+/* The same with one warp, two, … `most`; `*experiment` is the last one (free). */
+int timing_rates(struct lab *lab, const struct subject *subject, unsigned level,
+                 const struct code_reading *code, unsigned chains,
+                 unsigned most, double *rates, char **experiment,
+                 struct error *err);
+
+/* The number of lanes that an SM may have for it: the nearest of 2^k and
+ * 3 · 2^k, if it is near; 0 if none is. */
+double timing_pipe(double rate);
 
 struct saturation {
     struct cost rate; /* results per cycle and SM; owns its experiment */

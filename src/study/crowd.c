@@ -1,0 +1,195 @@
+#include "study/crowd.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "analysis/stats.h"
+#include "base/mem.h"
+
+enum { LONGER = 3 };
+/* Lengths that are tried in turn. */
+static const struct length {
+    unsigned copies, turns;
+} lengths[] = {{2, 1}, {16, 1}, {16, 16}, {16, 256}};
+/* The difference must be so many times what SMs differ by. */
+static const double clear = 100;
+static double *column(const struct samples *s, const char *name)
+{
+    const size_t at = samples_column(s, name);
+    double *const values = xreallocarray(NULL, s->rows, sizeof *values);
+    for (size_t row = 0; row < s->rows; row++)
+        values[row] = (double)samples_at(s, row, at);
+    return values;
+}
+
+static double middle(const struct samples *s, const char *name)
+{
+    double *const values = column(s, name);
+    const double median = stats_median(values, s->rows);
+    free(values);
+    return median;
+}
+
+static unsigned sms_of(const struct crowd *c)
+{
+    const int64_t sms = c->lab->info->value[PROPERTY_SMS];
+    return sms > 0 ? (unsigned)sms : 1;
+}
+
+struct span {
+    double cycles, spread;
+};
+
+/* Cycles of the SMs that have most blocks: for them all others wait. */
+static double *busiest(const struct samples *s, size_t *count)
+{
+    double *const blocks = column(s, "blocks");
+    double *const cycles = column(s, "cycles");
+    const double most = stats_max(blocks, s->rows);
+    *count = 0;
+    for (size_t row = 0; row < s->rows; row++)
+        if (blocks[row] == most)
+            cycles[(*count)++] = cycles[row];
+    free(blocks);
+    return cycles;
+}
+
+static int measure(const struct crowd *c, unsigned copies, unsigned blocks,
+                   struct span *span, char **experiment, struct error *err)
+{
+    struct samples s;
+    size_t count;
+    /* Many SMs that have the same to do are repetitions of each other. */
+    const unsigned repeats = blocks % sms_of(c) == 0 ? 1 : 3;
+    if (lab_probe(c->lab, &s, experiment, err,
+                  "%s copies=%u warps=%u blocks=%u turns=%u repeats=%u",
+                  c->words, copies, c->warps, blocks, c->turns, repeats) != 0)
+        return err->code;
+    double *const cycles = busiest(&s, &count);
+    span->cycles = stats_median(cycles, count);
+    span->spread = stats_quantile(cycles, count, 0.75) -
+                   stats_quantile(cycles, count, 0.25);
+    free(cycles);
+    samples_free(&s);
+    return 0;
+}
+
+/* Cycles that LONGER times as many copies take more, and what SMs differ by. */
+static int difference(const struct crowd *c, unsigned blocks, struct span *more,
+                      char **experiment, struct error *err)
+{
+    struct span few, many;
+    *experiment = NULL;
+    if (measure(c, c->copies, blocks, &few, NULL, err) != 0 ||
+        measure(c, LONGER * c->copies, blocks, &many, experiment, err) != 0)
+        return err->code;
+    more->cycles = many.cycles - few.cycles;
+    more->spread = fmax(few.spread, many.spread);
+    if (more->cycles > 0)
+        return 0;
+    free(*experiment);
+    *experiment = NULL;
+    return error_set(err, ERR_UNSUPPORTED,
+                     "three times as many copies took no longer");
+}
+
+int crowd_length(struct crowd *c, struct error *err)
+{
+    for (size_t i = 0; i < COUNT_OF(lengths); i++) {
+        struct span more;
+        char *experiment;
+        c->copies = lengths[i].copies;
+        c->turns = lengths[i].turns;
+        const int code = difference(c, sms_of(c), &more, &experiment, err);
+        free(experiment);
+        if (code != 0 && code != ERR_UNSUPPORTED)
+            return code;
+        if (code == 0 && more.cycles >= clear * more.spread)
+            break;
+    }
+    *err = (struct error){0};
+    return 0;
+}
+
+int crowd_rate(const struct crowd *c, unsigned blocks, double *rate,
+               char **experiment, struct error *err)
+{
+    struct span more;
+    if (difference(c, blocks, &more, experiment, err) != 0)
+        return err->code;
+    const double copies = (double)(LONGER - 1) * c->copies * c->each;
+    *rate = copies * c->turns * c->warps * blocks / (sms_of(c) * more.cycles);
+    return 0;
+}
+
+static void read_sustained(const struct samples *s, double work,
+                           struct crowd_sustained *found)
+{
+    const double ns = middle(s, "ns");
+    found->rate = work / (1e-9 * middle(s, "elapsed"));
+    found->hz = ns > 0 ? 1e9 * middle(s, "cycles") / ns : 0;
+    found->watts = middle(s, "watts");
+    found->throttle = 0;
+    const size_t throttle = samples_column(s, "throttle");
+    for (size_t row = 0; row < s->rows; row++)
+        if (samples_at(s, row, throttle) > 0)
+            found->throttle |= (uint64_t)samples_at(s, row, throttle);
+}
+
+/* True if the device tells its power. */
+static int ask_power(const struct crowd *c, bool *told, struct error *err)
+{
+    struct samples s;
+    if (lab_probe(c->lab, &s, NULL, err, "%s copies=%u warps=%u repeats=1",
+                  c->words, LONGER * c->copies, c->warps) != 0)
+        return err->code;
+    *told = middle(&s, "watts") >= 0;
+    samples_free(&s);
+    return 0;
+}
+
+int crowd_sustain(const struct crowd *c, unsigned blocks, double seconds,
+                  double rate, bool *told, struct crowd_sustained *found,
+                  struct error *err)
+{
+    struct samples s;
+    *found = (struct crowd_sustained){0};
+    if (ask_power(c, told, err) != 0 || !*told)
+        return err->code;
+    const unsigned copies = LONGER * c->copies;
+    const double work = (double)copies * c->each * c->warps * blocks;
+    const double hz = (double)c->lab->info->value[PROPERTY_CLOCK];
+    const double turns = ceil(seconds * hz * rate * sms_of(c) / work);
+    if (lab_probe(c->lab, &s, &found->experiment, err,
+                  "%s copies=%u warps=%u blocks=%u turns=%.0f repeats=3",
+                  c->words, copies, c->warps, blocks, turns) != 0)
+        return err->code;
+    read_sustained(&s, work * turns, found);
+    samples_free(&s);
+    return 0;
+}
+
+/* NVML's clock event reasons, lowest bit first. */
+static const char *const reasons[] = {
+    "idle",           "application clocks", "power cap",     "hardware slowdown",
+    "sync boost",     "software thermal",   "hardware thermal",
+    "hardware power", "display clocks",
+};
+
+static void say_throttle(struct finding *f, uint64_t throttle)
+{
+    struct value list = value_list();
+    for (size_t i = 0; i < COUNT_OF(reasons); i++)
+        if (throttle >> i & 1)
+            value_push(&list, value_text(reasons[i]));
+    finding_protocol(f, "throttle", list);
+}
+
+void crowd_say(struct finding *f, const struct crowd_sustained *found)
+{
+    if (found->hz > 0)
+        finding_protocol(f, "clock_hz", value_number(round(found->hz)));
+    finding_protocol(f, "watts", value_number(found->watts));
+    say_throttle(f, found->throttle);
+    finding_evidence(f, found->experiment);
+}
