@@ -206,8 +206,7 @@ static int ask_gpu(const struct asked *a, struct crowd *c, double peak,
 static size_t numbers_of_blocks(const struct lab *lab, double *n)
 {
     const unsigned sms = sms_of(lab);
-    const unsigned all[] = {sms,         sms + 1, 2 * sms,
-                            2 * sms + 1, 3 * sms, 4 * sms};
+    const unsigned all[] = {sms,     sms + 1, 2 * sms, 3 * sms, 4 * sms};
     for (size_t i = 0; i < COUNT_OF(all); i++)
         n[i] = all[i];
     return COUNT_OF(all);
@@ -252,7 +251,7 @@ static int ask_blocks(const struct asked *a, struct crowd *c, struct error *err)
     double n[NUMBERS_MOST], rates[NUMBERS_MOST];
     struct finding *const f = finding_of(a, "by_blocks");
     const size_t count = numbers_of_blocks(a->lab, n);
-    int code = crowd_length(c, err);
+    int code = crowd_length(c, 2 * sms_of(a->lab), err);
     if (code == 0)
         code = rates_of_blocks(a, c, n, count, rates, f, err);
     if (code != 0)

@@ -10,8 +10,8 @@ enum { LONGER = 3 };
 /* Lengths that are tried in turn. */
 static const struct length {
     unsigned copies, turns;
-} lengths[] = {{2, 1}, {16, 1}, {16, 16}, {16, 256}};
-/* The difference must be so many times what SMs differ by. */
+} lengths[] = {{2, 1}, {16, 1}, {16, 4}, {16, 32}, {16, 256}};
+/* The difference must be so many times as large as its uncertainty. */
 static const double clear = 100;
 static double *column(const struct samples *s, const char *name)
 {
@@ -36,6 +36,7 @@ static unsigned sms_of(const struct crowd *c)
     return sms > 0 ? (unsigned)sms : 1;
 }
 
+/* A median, and about its standard error. */
 struct span {
     double cycles, spread;
 };
@@ -60,21 +61,22 @@ static int measure(const struct crowd *c, unsigned copies, unsigned blocks,
     struct samples s;
     size_t count;
     /* Many SMs that have the same to do are repetitions of each other. */
-    const unsigned repeats = blocks % sms_of(c) == 0 ? 1 : 3;
+    const unsigned repeats = blocks % sms_of(c) == 0 ? 1 : 5;
     if (lab_probe(c->lab, &s, experiment, err,
                   "%s copies=%u warps=%u blocks=%u turns=%u repeats=%u",
                   c->words, copies, c->warps, blocks, c->turns, repeats) != 0)
         return err->code;
     double *const cycles = busiest(&s, &count);
     span->cycles = stats_median(cycles, count);
-    span->spread = stats_quantile(cycles, count, 0.75) -
-                   stats_quantile(cycles, count, 0.25);
+    span->spread = (stats_quantile(cycles, count, 0.75) -
+                    stats_quantile(cycles, count, 0.25)) /
+                   sqrt((double)count);
     free(cycles);
     samples_free(&s);
     return 0;
 }
 
-/* Cycles that LONGER times as many copies take more, and what SMs differ by. */
+/* Cycles that LONGER times as many copies take more. */
 static int difference(const struct crowd *c, unsigned blocks, struct span *more,
                       char **experiment, struct error *err)
 {
@@ -84,7 +86,7 @@ static int difference(const struct crowd *c, unsigned blocks, struct span *more,
         measure(c, LONGER * c->copies, blocks, &many, experiment, err) != 0)
         return err->code;
     more->cycles = many.cycles - few.cycles;
-    more->spread = fmax(few.spread, many.spread);
+    more->spread = hypot(few.spread, many.spread);
     if (more->cycles > 0)
         return 0;
     free(*experiment);
@@ -93,14 +95,14 @@ static int difference(const struct crowd *c, unsigned blocks, struct span *more,
                      "three times as many copies took no longer");
 }
 
-int crowd_length(struct crowd *c, struct error *err)
+int crowd_length(struct crowd *c, unsigned blocks, struct error *err)
 {
     for (size_t i = 0; i < COUNT_OF(lengths); i++) {
         struct span more;
         char *experiment;
         c->copies = lengths[i].copies;
         c->turns = lengths[i].turns;
-        const int code = difference(c, sms_of(c), &more, &experiment, err);
+        const int code = difference(c, blocks, &more, &experiment, err);
         free(experiment);
         if (code != 0 && code != ERR_UNSUPPORTED)
             return code;

@@ -4,7 +4,7 @@
  * The cost of copies is the difference of a loop of some and of one of three
  * times as many, by the clocks of the SMs themselves: what blocks do before and
  * after, and the loop, are in both.  So many copies and turns are taken that
- * SMs differ by less than a hundredth of it.
+ * the difference is known to a hundredth, by what SMs differ by.
  */
 #ifndef SONDE_STUDY_CROWD_H
 #define SONDE_STUDY_CROWD_H
@@ -19,8 +19,8 @@ struct crowd {
     unsigned copies, turns; /* set by crowd_length */
 };
 
-/* Finds copies and turns with which one block on each SM is measured well. */
-int crowd_length(struct crowd *crowd, struct error *err);
+/* Finds copies and turns with which so many blocks are measured well. */
+int crowd_length(struct crowd *crowd, unsigned blocks, struct error *err);
 
 /* Copies of a warp that an SM does in a cycle, with so many blocks on the
  * whole GPU; `*experiment` is the longer one's (free). */
