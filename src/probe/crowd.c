@@ -182,7 +182,7 @@ int crowd_run(struct prober *prober, const struct experiment *e,
     const uint64_t turns = experiment_number(e, "turns");
     uint64_t data_at, out_at;
     int64_t told[3];
-    memcpy(data, &never, CROWD_HEAD);
+    memcpy(data, &never, sizeof never);
     if (prober_buffer(prober, BUFFER_JOBS, bytes, &data_at, err) != 0 ||
         prober_buffer(prober, BUFFER_OUT, 8 * words, &out_at, err) != 0 ||
         device_copy_in(prober_device(prober), data_at, data, bytes, err) != 0)

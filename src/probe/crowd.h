@@ -60,7 +60,7 @@ void crowd_again(struct kernel_text *k);
  * twice, first once around the loop, so that its code is there. */
 void crowd_end(struct kernel_text *k);
 
-enum { CROWD_HEAD = 8 }; /* bytes of `data` before the probe's own */
+enum { CROWD_HEAD = 16 }; /* bytes of `data` before the probe's own */
 
 /* Runs the kernel with `data` (`bytes`, its first CROWD_HEAD set here) and
  * `shared_bytes` of dynamic shared memory, and appends a row for each SM. */

@@ -102,20 +102,35 @@ void kernel_begin(struct kernel_text *k, struct buf *out, int cc_major,
                        parameters);
 }
 
-void kernel_begin_since(struct kernel_text *k, struct buf *out, int cc_major,
-                        int cc_minor, const char *least, const char *variables,
-                        const char *name, const char *parameters)
+static void begin(struct kernel_text *k, struct buf *out, int cc,
+                  const char *suffix, const char *least, const char *variables,
+                  const char *name, const char *parameters)
 {
-    const int cc = cc_major * 10 + cc_minor;
     const char *version = version_for(cc);
     if (least != NULL && number_of(least) > number_of(version))
         version = least;
     k->out = out;
-    buf_printf(out, ".version %s\n.target sm_%d\n.address_size 64\n\n%s",
-               version, cc, variables);
+    buf_printf(out, ".version %s\n.target sm_%d%s\n.address_size 64\n\n%s",
+               version, cc, suffix, variables);
     buf_printf(out, ".visible .entry %s(", name);
     write_parameters(out, parameters);
     buf_text(out, ")\n{\n");
+}
+
+void kernel_begin_since(struct kernel_text *k, struct buf *out, int cc_major,
+                        int cc_minor, const char *least, const char *variables,
+                        const char *name, const char *parameters)
+{
+    begin(k, out, cc_major * 10 + cc_minor, "", least, variables, name,
+          parameters);
+}
+
+void kernel_begin_only(struct kernel_text *k, struct buf *out, int cc_major,
+                       int cc_minor, const char *least, const char *variables,
+                       const char *name, const char *parameters)
+{
+    begin(k, out, cc_major * 10 + cc_minor, "a", least, variables, name,
+          parameters);
 }
 
 void kernel_line(struct kernel_text *k, const char *fmt, ...)

@@ -35,6 +35,10 @@ void kernel_begin(struct kernel_text *k, struct buf *out, int cc_major,
 void kernel_begin_since(struct kernel_text *k, struct buf *out, int cc_major,
                         int cc_minor, const char *least, const char *variables,
                         const char *name, const char *parameters);
+/* The same for what only this one architecture has: target sm_90a. */
+void kernel_begin_only(struct kernel_text *k, struct buf *out, int cc_major,
+                       int cc_minor, const char *least, const char *variables,
+                       const char *name, const char *parameters);
 /* A line of the body, indented; a label (ending in ':') stands at the left. */
 void kernel_line(struct kernel_text *k, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
