@@ -8,12 +8,9 @@
  * Each instruction reads two registers, since three can cost a further cycle
  * when they lie in one bank.
  */
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "analysis/sawtooth.h"
-#include "analysis/stats.h"
 #include "base/mem.h"
 #include "study/crowd.h"
 #include "study/timing.h"
@@ -94,55 +91,11 @@ static void say_fraction(const struct asked *a, double peak)
     finding_protocol(f, "lanes", value_number(pipe));
 }
 
-static void say_sawtooth(const struct asked *a, const char *attribute,
-                         const char *unit, const double *n, const double *rates,
-                         size_t count, unsigned most, const char *experiment)
-{
-    /* Of the peak; another law than the sawtooth fits worse. */
-    static const double worst = 0.05;
-    struct finding *const f = finding_of(a, attribute);
-    const struct sawtooth fit = sawtooth_fit(n, rates, count, most);
-    finding_protocol(f, "model", value_text("peak n / (S ceil(n / S))"));
-    finding_protocol(f, "peak", value_number(fit.peak));
-    finding_protocol(f, "residual", value_number(fit.residual));
-    finding_evidence(f, experiment);
-    if (fit.servers == 0 || fit.residual > worst)
-        finding_none(f,
-                     "the best sawtooth, of %u %s at once, is off by "
-                     "%.1f %% of the peak",
-                     fit.servers, unit, 100 * fit.residual);
-    else
-        finding_set(f, STATUS_MEASURED, value_number(fit.servers), unit);
-}
-
-/* The fewest warps with which it is as fast as it gets. */
-static unsigned say_warps(const struct asked *a, const double *rates, size_t count,
-                      const char *experiment)
-{
-    static const double there = 0.99;
-    struct finding *const f = finding_of(a, "warps");
-    const double most = stats_max(rates, count);
-    size_t i = 0;
-    while (rates[i] < there * most)
-        i++;
-    finding_set(f, STATUS_MEASURED, value_number((double)(i + 1)), "warps");
-    finding_evidence(f, experiment);
-    return (unsigned)i + 1;
-}
-
-static unsigned warps_most(const struct lab *lab)
-{
-    const int64_t threads = lab->info->value[PROPERTY_BLOCK_THREADS];
-    return threads > 0 && threads < LANES * COPIES_WARPS_MOST
-               ? (unsigned)threads / LANES
-               : COPIES_WARPS_MOST;
-}
-
 static int ask_warps(const struct asked *a, unsigned *enough, struct error *err)
 {
     double rates[COPIES_WARPS_MOST];
     char *experiment;
-    const unsigned most = warps_most(a->lab);
+    const unsigned most = crowd_warps(a->lab);
     *enough = 0;
     struct subject s = a->subject;
     struct finding *const f = finding_of(a, "by_warps");
@@ -160,19 +113,13 @@ static int ask_warps(const struct asked *a, unsigned *enough, struct error *err)
     finding_set(f, STATUS_MEASURED, list, "/clk/SM");
     finding_protocol(f, "chains", value_number(CHAINS));
     finding_evidence(f, experiment);
-    say_sawtooth(a, "sawtooth", "warps", n, rates, most, most / 2, experiment);
-    *enough = say_warps(a, rates, most, experiment);
+    crowd_sawtooth(finding_of(a, "sawtooth"), "warps", n, rates, most, most / 2, experiment);
+    *enough = crowd_enough(finding_of(a, "warps"), rates, most, experiment);
     free(experiment);
     return 0;
 }
 
 /* ---- all SMs ----------------------------------------------------------- */
-
-static unsigned sms_of(const struct lab *lab)
-{
-    const int64_t sms = lab->info->value[PROPERTY_SMS];
-    return sms > 0 ? (unsigned)sms : 1;
-}
 
 /* Multiply-adds of all lanes in a second: measured over a longer time where the
  * GPU tells its power, else that of an SM by their number and clock. */
@@ -185,14 +132,15 @@ static int ask_gpu(const struct asked *a, struct crowd *c, double peak,
     double hz;
     const double lanes = LANES * a->type->results;
     struct finding *const f = finding_of(a, "gpu");
-    if (crowd_sustain(c, sms_of(a->lab), seconds, peak / lanes, &told, &found,
+    if (crowd_sustain(c, crowd_sms(a->lab), seconds,
+                      peak / lanes * crowd_sms(a->lab), &told, &found,
                       err) != 0)
         return timing_excuse(f, err);
     if (told) {
         finding_set(f, STATUS_MEASURED, value_number(lanes * found.rate), "/s");
         crowd_say(f, &found);
     } else if (lab_number(a->lab, "clock", "measured", &hz)) {
-        finding_set(f, STATUS_DERIVED, value_number(peak * sms_of(a->lab) * hz),
+        finding_set(f, STATUS_DERIVED, value_number(peak * crowd_sms(a->lab) * hz),
                     "/s");
         finding_method(f, "the peak of an SM by their number and clock");
     } else {
@@ -205,7 +153,7 @@ static int ask_gpu(const struct asked *a, struct crowd *c, double peak,
 /* Blocks by the SMs: whole multiples, and a block more. */
 static size_t numbers_of_blocks(const struct lab *lab, double *n)
 {
-    const unsigned sms = sms_of(lab);
+    const unsigned sms = crowd_sms(lab);
     const unsigned all[] = {sms,     sms + 1, 2 * sms, 3 * sms, 4 * sms};
     for (size_t i = 0; i < COUNT_OF(all); i++)
         n[i] = all[i];
@@ -222,7 +170,7 @@ static int rates_of_blocks(const struct asked *a, const struct crowd *c,
         char *experiment;
         if (crowd_rate(c, (unsigned)n[i], &rates[i], &experiment, err) != 0)
             return err->code;
-        rates[i] *= LANES * a->type->results;
+        rates[i] *= (double)LANES * a->type->results / crowd_sms(a->lab);
         finding_evidence(f, experiment);
         free(experiment);
     }
@@ -242,8 +190,8 @@ static void say_blocks(const struct asked *a, const struct crowd *c,
     finding_protocol(f, "blocks", numbers);
     finding_protocol(f, "warps", value_number(c->warps));
     finding_protocol(f, "chains", value_number(CHAINS));
-    say_sawtooth(a, "sawtooth_blocks", "blocks", n, rates, count,
-                 2 * sms_of(a->lab), f->evidence[0]);
+    crowd_sawtooth(finding_of(a, "sawtooth_blocks"), "blocks", n, rates, count,
+                   2 * crowd_sms(a->lab), f->evidence[0]);
 }
 
 static int ask_blocks(const struct asked *a, struct crowd *c, struct error *err)
@@ -251,7 +199,7 @@ static int ask_blocks(const struct asked *a, struct crowd *c, struct error *err)
     double n[NUMBERS_MOST], rates[NUMBERS_MOST];
     struct finding *const f = finding_of(a, "by_blocks");
     const size_t count = numbers_of_blocks(a->lab, n);
-    int code = crowd_length(c, 2 * sms_of(a->lab), err);
+    int code = crowd_length(c, 2 * crowd_sms(a->lab), err);
     if (code == 0)
         code = rates_of_blocks(a, c, n, count, rates, f, err);
     if (code != 0)
@@ -267,12 +215,13 @@ static int ask_crowd(const struct asked *a, unsigned warps, double peak,
         xasprintf("grid snippet='%s' chains=%d", a->type->snippet, CHAINS);
     struct crowd c = {.lab = a->lab,
                       .words = words,
+                      .unit = "warps",
                       .warps = warps,
                       .each = CHAINS,
                       .copies = COPIES_OF_WARPS,
                       .turns = 1};
     if (!a->type->by_blocks || ask_blocks(a, &c, err) == 0) {
-        c.warps = warps_most(a->lab);
+        c.warps = crowd_warps(a->lab);
         c.copies = COPIES_SUSTAINED;
         ask_gpu(a, &c, peak, err);
     }

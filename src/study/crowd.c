@@ -3,16 +3,32 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "analysis/sawtooth.h"
 #include "analysis/stats.h"
 #include "base/mem.h"
+#include "probe/copies.h"
 
-enum { LONGER = 3 };
+enum { LONGER = 3, LANES = 32 };
 /* Lengths that are tried in turn. */
 static const struct length {
     unsigned copies, turns;
 } lengths[] = {{2, 1}, {16, 1}, {16, 4}, {16, 32}, {16, 256}};
 /* The difference must be so many times as large as its uncertainty. */
 static const double clear = 100;
+unsigned crowd_sms(const struct lab *lab)
+{
+    const int64_t sms = lab->info->value[PROPERTY_SMS];
+    return sms > 0 ? (unsigned)sms : 1;
+}
+
+unsigned crowd_warps(const struct lab *lab)
+{
+    const int64_t threads = lab->info->value[PROPERTY_BLOCK_THREADS];
+    return threads > 0 && threads < LANES * COPIES_WARPS_MOST
+               ? (unsigned)threads / LANES
+               : COPIES_WARPS_MOST;
+}
+
 static double *column(const struct samples *s, const char *name)
 {
     const size_t at = samples_column(s, name);
@@ -28,12 +44,6 @@ static double middle(const struct samples *s, const char *name)
     const double median = stats_median(values, s->rows);
     free(values);
     return median;
-}
-
-static unsigned sms_of(const struct crowd *c)
-{
-    const int64_t sms = c->lab->info->value[PROPERTY_SMS];
-    return sms > 0 ? (unsigned)sms : 1;
 }
 
 /* A median, and about its standard error. */
@@ -61,10 +71,10 @@ static int measure(const struct crowd *c, unsigned copies, unsigned blocks,
     struct samples s;
     size_t count;
     /* Many SMs that have the same to do are repetitions of each other. */
-    const unsigned repeats = blocks % sms_of(c) == 0 ? 1 : 5;
+    const unsigned repeats = blocks % crowd_sms(c->lab) == 0 ? 1 : 5;
     if (lab_probe(c->lab, &s, experiment, err,
-                  "%s copies=%u warps=%u blocks=%u turns=%u repeats=%u",
-                  c->words, copies, c->warps, blocks, c->turns, repeats) != 0)
+                  "%s copies=%u %s=%u blocks=%u turns=%u repeats=%u",
+                  c->words, copies, c->unit, c->warps, blocks, c->turns, repeats) != 0)
         return err->code;
     double *const cycles = busiest(&s, &count);
     span->cycles = stats_median(cycles, count);
@@ -120,7 +130,7 @@ int crowd_rate(const struct crowd *c, unsigned blocks, double *rate,
     if (difference(c, blocks, &more, experiment, err) != 0)
         return err->code;
     const double copies = (double)(LONGER - 1) * c->copies * c->each;
-    *rate = copies * c->turns * c->warps * blocks / (sms_of(c) * more.cycles);
+    *rate = copies * c->turns * c->warps * blocks / more.cycles;
     return 0;
 }
 
@@ -142,8 +152,8 @@ static void read_sustained(const struct samples *s, double work,
 static int ask_power(const struct crowd *c, bool *told, struct error *err)
 {
     struct samples s;
-    if (lab_probe(c->lab, &s, NULL, err, "%s copies=%u warps=%u repeats=1",
-                  c->words, LONGER * c->copies, c->warps) != 0)
+    if (lab_probe(c->lab, &s, NULL, err, "%s copies=%u %s=%u repeats=1",
+                  c->words, LONGER * c->copies, c->unit, c->warps) != 0)
         return err->code;
     *told = middle(&s, "watts") >= 0;
     samples_free(&s);
@@ -161,14 +171,47 @@ int crowd_sustain(const struct crowd *c, unsigned blocks, double seconds,
     const unsigned copies = LONGER * c->copies;
     const double work = (double)copies * c->each * c->warps * blocks;
     const double hz = (double)c->lab->info->value[PROPERTY_CLOCK];
-    const double turns = ceil(seconds * hz * rate * sms_of(c) / work);
+    const double turns = ceil(seconds * hz * rate / work);
     if (lab_probe(c->lab, &s, &found->experiment, err,
-                  "%s copies=%u warps=%u blocks=%u turns=%.0f repeats=3",
-                  c->words, copies, c->warps, blocks, turns) != 0)
+                  "%s copies=%u %s=%u blocks=%u turns=%.0f repeats=3",
+                  c->words, copies, c->unit, c->warps, blocks, turns) != 0)
         return err->code;
     read_sustained(&s, work * turns, found);
     samples_free(&s);
     return 0;
+}
+
+void crowd_sawtooth(struct finding *f, const char *unit, const double *n,
+                    const double *rates, size_t count, unsigned most,
+                    const char *experiment)
+{
+    /* Of the peak; another law than the sawtooth fits worse. */
+    static const double worst = 0.05;
+    const struct sawtooth fit = sawtooth_fit(n, rates, count, most);
+    finding_protocol(f, "model", value_text("peak n / (S ceil(n / S))"));
+    finding_protocol(f, "peak", value_number(fit.peak));
+    finding_protocol(f, "residual", value_number(fit.residual));
+    finding_evidence(f, experiment);
+    if (fit.servers == 0 || fit.residual > worst)
+        finding_none(f,
+                     "the best sawtooth, of %u %s at once, is off by %.1f %% "
+                     "of the peak",
+                     fit.servers, unit, 100 * fit.residual);
+    else
+        finding_set(f, STATUS_MEASURED, value_number(fit.servers), unit);
+}
+
+unsigned crowd_enough(struct finding *f, const double *rates, size_t count,
+                      const char *experiment)
+{
+    static const double there = 0.99;
+    const double most = stats_max(rates, count);
+    size_t i = 0;
+    while (rates[i] < there * most)
+        i++;
+    finding_set(f, STATUS_MEASURED, value_number((double)(i + 1)), "warps");
+    finding_evidence(f, experiment);
+    return (unsigned)i + 1;
 }
 
 /* NVML's clock event reasons, lowest bit first. */

@@ -14,16 +14,17 @@
 struct crowd {
     struct lab *lab;
     const char *words; /* of its experiments, with the probe: "grid row=…" */
-    unsigned warps;    /* of a block */
-    unsigned each;     /* what a warp does in a copy: chains */
+    const char *unit;  /* what a block has several of: "warps", "groups" */
+    unsigned warps;    /* so many of them */
+    unsigned each;     /* what one of them does in a copy: chains */
     unsigned copies, turns; /* set by crowd_length */
 };
 
 /* Finds copies and turns with which so many blocks are measured well. */
 int crowd_length(struct crowd *crowd, unsigned blocks, struct error *err);
 
-/* Copies of a warp that an SM does in a cycle, with so many blocks on the
- * whole GPU; `*experiment` is the longer one's (free). */
+/* Copies of a warp that the GPU does in a cycle, with so many blocks on all of
+ * it; `*experiment` is the longer one's (free). */
 int crowd_rate(const struct crowd *crowd, unsigned blocks, double *rate,
                char **experiment, struct error *err);
 
@@ -36,12 +37,26 @@ struct crowd_sustained {
     char *experiment;
 };
 
-/* For about so many seconds, with so many copies and blocks.  False in `*told`
+/* For about so many seconds, with so many blocks; `rate` is about what
+ * crowd_rate would say.  False in `*told`
  * where the device tells no power: then a long run would tell no more than a
  * short one, and there is none. */
 int crowd_sustain(const struct crowd *crowd, unsigned blocks, double seconds,
                   double rate, bool *told, struct crowd_sustained *found,
                   struct error *err);
+unsigned crowd_sms(const struct lab *lab);
+/* The most warps that a block may have. */
+unsigned crowd_warps(const struct lab *lab);
+
+/* The number S of servers with which the sawtooth fits the rates of n workers
+ * best, at most `most`; or that none fits. */
+void crowd_sawtooth(struct finding *finding, const char *unit, const double *n,
+                    const double *rates, size_t count, unsigned most,
+                    const char *experiment);
+/* The fewest of 1, 2, … workers that are as fast as it gets; returned, too. */
+unsigned crowd_enough(struct finding *finding, const double *rates,
+                      size_t count, const char *experiment);
+
 /* Says of a finding at which clock and power it was; takes the experiment as
  * evidence. */
 void crowd_say(struct finding *finding, const struct crowd_sustained *found);
