@@ -8,7 +8,7 @@
 #include "base/mem.h"
 #include "probe/copies.h"
 
-enum { LONGER = 3, LANES = 32 };
+enum { LANES = 32 };
 /* Lengths that are tried in turn. */
 static const struct length {
     unsigned copies, turns;
@@ -86,14 +86,14 @@ static int measure(const struct crowd *c, unsigned copies, unsigned blocks,
     return 0;
 }
 
-/* Cycles that LONGER times as many copies take more. */
+/* Cycles that CROWD_LONGER times as many copies take more. */
 static int difference(const struct crowd *c, unsigned blocks, struct span *more,
                       char **experiment, struct error *err)
 {
     struct span few, many;
     *experiment = NULL;
     if (measure(c, c->copies, blocks, &few, NULL, err) != 0 ||
-        measure(c, LONGER * c->copies, blocks, &many, experiment, err) != 0)
+        measure(c, CROWD_LONGER * c->copies, blocks, &many, experiment, err) != 0)
         return err->code;
     more->cycles = many.cycles - few.cycles;
     more->spread = hypot(few.spread, many.spread);
@@ -129,7 +129,7 @@ int crowd_rate(const struct crowd *c, unsigned blocks, double *rate,
     struct span more;
     if (difference(c, blocks, &more, experiment, err) != 0)
         return err->code;
-    const double copies = (double)(LONGER - 1) * c->copies * c->each;
+    const double copies = (double)(CROWD_LONGER - 1) * c->copies * c->each;
     *rate = copies * c->turns * c->warps * blocks / more.cycles;
     return 0;
 }
@@ -153,7 +153,7 @@ static int ask_power(const struct crowd *c, bool *told, struct error *err)
 {
     struct samples s;
     if (lab_probe(c->lab, &s, NULL, err, "%s copies=%u %s=%u repeats=1",
-                  c->words, LONGER * c->copies, c->unit, c->warps) != 0)
+                  c->words, CROWD_LONGER * c->copies, c->unit, c->warps) != 0)
         return err->code;
     *told = middle(&s, "watts") >= 0;
     samples_free(&s);
@@ -168,7 +168,7 @@ int crowd_sustain(const struct crowd *c, unsigned blocks, double seconds,
     *found = (struct crowd_sustained){0};
     if (ask_power(c, told, err) != 0 || !*told)
         return err->code;
-    const unsigned copies = LONGER * c->copies;
+    const unsigned copies = CROWD_LONGER * c->copies;
     const double work = (double)copies * c->each * c->warps * blocks;
     const double hz = (double)c->lab->info->value[PROPERTY_CLOCK];
     const double turns = ceil(seconds * hz * rate / work);

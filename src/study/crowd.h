@@ -11,6 +11,9 @@
 
 #include "study/study.h"
 
+/* So many times as many copies has the longer loop. */
+enum { CROWD_LONGER = 3 };
+
 struct crowd {
     struct lab *lab;
     const char *words; /* of its experiments, with the probe: "grid row=…" */

@@ -121,6 +121,8 @@ struct timing_texts {
     char **at;
     size_t count;
 };
+/* Takes the text of a further experiment. */
+void timing_add(struct timing_texts *texts, char *text);
 void timing_first_form(const struct subject *subject, unsigned level,
                        struct timing_texts *texts);
 void timing_other_forms(struct lab *lab, const struct subject *subject,
