@@ -95,7 +95,7 @@ static int ask_warps(const struct asked *a, unsigned *enough, struct error *err)
 {
     double rates[COPIES_WARPS_MOST];
     char *experiment;
-    const unsigned most = crowd_warps(a->lab);
+    const unsigned most = timing_warps(a->lab);
     *enough = 0;
     struct subject s = a->subject;
     struct finding *const f = finding_of(a, "by_warps");
@@ -221,7 +221,7 @@ static int ask_crowd(const struct asked *a, unsigned warps, double peak,
                       .copies = COPIES_OF_WARPS,
                       .turns = 1};
     if (!a->type->by_blocks || ask_blocks(a, &c, err) == 0) {
-        c.warps = crowd_warps(a->lab);
+        c.warps = timing_warps(a->lab);
         c.copies = COPIES_SUSTAINED;
         ask_gpu(a, &c, peak, err);
     }

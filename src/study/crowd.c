@@ -6,9 +6,7 @@
 #include "analysis/sawtooth.h"
 #include "analysis/stats.h"
 #include "base/mem.h"
-#include "probe/copies.h"
 
-enum { LANES = 32 };
 /* Lengths that are tried in turn. */
 static const struct length {
     unsigned copies, turns;
@@ -19,14 +17,6 @@ unsigned crowd_sms(const struct lab *lab)
 {
     const int64_t sms = lab->info->value[PROPERTY_SMS];
     return sms > 0 ? (unsigned)sms : 1;
-}
-
-unsigned crowd_warps(const struct lab *lab)
-{
-    const int64_t threads = lab->info->value[PROPERTY_BLOCK_THREADS];
-    return threads > 0 && threads < LANES * COPIES_WARPS_MOST
-               ? (unsigned)threads / LANES
-               : COPIES_WARPS_MOST;
 }
 
 static double *column(const struct samples *s, const char *name)
@@ -71,7 +61,8 @@ static int measure(const struct crowd *c, unsigned copies, unsigned blocks,
     struct samples s;
     size_t count;
     /* Many SMs that have the same to do are repetitions of each other. */
-    const unsigned repeats = blocks % crowd_sms(c->lab) == 0 ? 1 : 5;
+    const unsigned sms = crowd_sms(c->lab);
+    const unsigned repeats = blocks % sms == 0 ? 1 : blocks < sms ? 2 : 5;
     if (lab_probe(c->lab, &s, experiment, err,
                   "%s copies=%u %s=%u blocks=%u turns=%u repeats=%u",
                   c->words, copies, c->unit, c->warps, blocks, c->turns, repeats) != 0)

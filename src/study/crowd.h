@@ -48,8 +48,6 @@ int crowd_sustain(const struct crowd *crowd, unsigned blocks, double seconds,
                   double rate, bool *told, struct crowd_sustained *found,
                   struct error *err);
 unsigned crowd_sms(const struct lab *lab);
-/* The most warps that a block may have. */
-unsigned crowd_warps(const struct lab *lab);
 
 /* The number S of servers with which the sawtooth fits the rates of n workers
  * best, at most `most`; or that none fits. */

@@ -168,6 +168,7 @@ static int excuse(struct finding *f, struct error *err)
     if (err->code != ERR_PTX)
         return timing_excuse(f, err);
     finding_none(f, "%s", err->text);
+    f->skipped = true; /* the device takes no such instruction */
     *err = (struct error){0};
     return 0;
 }
@@ -336,10 +337,9 @@ static int ask_blocks(const struct tensor *t, const struct form *form,
 {
     struct value list = value_list();
     struct finding *const f = finding_of(t, form, "by_blocks");
-    struct crowd c = crowd_of(t, form, form->grouped ? 1 : WARPS_OF_GPU);
+    struct crowd c = crowd_of(t, form, form->grouped ? 1 : form->most);
     const unsigned sms = crowd_sms(t->lab);
-    int code = 0;
-    c.turns = form->grouped ? 16 : 1;
+    int code = crowd_length(&c, 2 * sms, err);
     for (unsigned n = 1; code == 0 && n <= BLOCKS_MOST; n++) {
         double rate;
         char *experiment;
@@ -381,7 +381,7 @@ static int ask_row(struct tensor *t, const struct instruction *row,
     }
     if (ask_latency(t, form, row, &usable, err) != 0 || !usable)
         return err->code;
-    return ask_throughput(t, form, crowd_warps(t->lab), err);
+    return ask_throughput(t, form, timing_warps(t->lab), err);
 }
 
 /* ---- wgmma ------------------------------------------------------------- */

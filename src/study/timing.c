@@ -11,7 +11,7 @@
 #include "base/mem.h"
 #include "probe/copies.h"
 
-enum { COPIES_USUAL = 16 };
+enum { COPIES_USUAL = 16, LANES = 32 };
 /* Chains of most of the steps to saturation, whose machine code is read. */
 enum { STEPPED_CHAINS = 4 };
 
@@ -169,6 +169,14 @@ static const struct step {
 };
 static const double grown = 1.01;
 
+unsigned timing_warps(const struct lab *lab)
+{
+    const int64_t threads = lab->info->value[PROPERTY_BLOCK_THREADS];
+    return threads > 0 && threads < LANES * COPIES_WARPS_MOST
+               ? (unsigned)threads / LANES
+               : COPIES_WARPS_MOST;
+}
+
 static bool is_larger(const struct step *a, const struct saturation *b)
 {
     return a->chains * a->warps > b->chains * b->warps;
@@ -193,11 +201,15 @@ int timing_throughput(struct lab *lab, const struct subject *s, unsigned level,
                       const struct code_reading *code, struct saturation *best,
                       struct error *err)
 {
+    const unsigned most = timing_warps(lab);
     *best = (struct saturation){0};
     for (size_t i = 0; i < COUNT_OF(steps) && !best->reached; i++) {
         struct cost rate;
-        const int status = timing_rate(lab, s, level, code, steps[i].chains,
-                                       steps[i].warps, &rate, err);
+        struct step step = steps[i];
+        if (step.warps > most)
+            step.warps = most;
+        const int status = timing_rate(lab, s, level, code, step.chains,
+                                       step.warps, &rate, err);
         /* So many warps may need more registers than there are. */
         if (status == ERR_UNSUPPORTED && best->rate.experiment != NULL)
             break;
@@ -207,9 +219,9 @@ int timing_throughput(struct lab *lab, const struct subject *s, unsigned level,
             free(best->rate.experiment);
             return status;
         }
-        best->reached = i > 0 && is_larger(&steps[i], best) &&
+        best->reached = i > 0 && is_larger(&step, best) &&
                         rate.cycles < grown * best->rate.cycles;
-        keep_better(best, &rate, &steps[i]);
+        keep_better(best, &rate, &step);
     }
     if (best->rate.experiment == NULL)
         return err->code;
@@ -525,10 +537,11 @@ static int rates_of_chains(struct lab *lab, const struct subject *s,
     double rates[COPIES_WARPS_MOST];
     char *experiment;
     struct value list = value_list();
-    if (timing_rates(lab, s, level, code, chains, COPIES_WARPS_MOST, rates,
-                     &experiment, err) != 0)
+    const unsigned most = timing_warps(lab);
+    if (timing_rates(lab, s, level, code, chains, most, rates, &experiment,
+                     err) != 0)
         return err->code;
-    for (unsigned warps = 0; warps < COPIES_WARPS_MOST; warps++)
+    for (unsigned warps = 0; warps < most; warps++)
         value_push(&list, value_number(rates[warps]));
     finding_set(f, STATUS_MEASURED, list, "/clk/SM");
     finding_evidence(f, experiment);
