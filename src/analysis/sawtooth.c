@@ -24,8 +24,8 @@ static struct sawtooth fit_one(const double *n, const double *rates,
                              .residual = sqrt(left / (double)count) / peak};
 }
 
-struct sawtooth sawtooth_fit(const double *n, const double *rates,
-                             size_t count, unsigned most)
+struct sawtooth sawtooth_fit(const double *n, const double *rates, size_t count,
+                             unsigned most)
 {
     /* Two fits are as good as each other within rounding. */
     static const double same = 1e-9;

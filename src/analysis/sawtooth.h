@@ -20,7 +20,7 @@ double sawtooth_share(double n, double servers);
 /* The best S from 1 to `most` and the peak that goes with it, by least
  * squares, to the rates of n[0 … count) workers.  Of fits that are as good the
  * one of fewest servers. */
-struct sawtooth sawtooth_fit(const double *n, const double *rates,
-                             size_t count, unsigned most);
+struct sawtooth sawtooth_fit(const double *n, const double *rates, size_t count,
+                             unsigned most);
 
 #endif

@@ -19,20 +19,26 @@
 #include "probe/run.h"
 #include "ptx/kernel.h"
 
-enum { CROWD_BLOCKS_MOST = 65535, CROWD_THREADS_MOST = 1024 };
+enum { CROWD_BLOCKS_MOST = 65535 };
 enum { CROWD_TURNS_MOST = 1 << 30 };
 
 /* Parameters that such a probe has, beside its own. */
 #define CROWD_PARAMS                                                           \
-    {"blocks", PARAM_NUMBER,      "1",                                         \
-     1,        CROWD_BLOCKS_MOST, NULL,                                        \
-     "blocks of the launch"},                                                  \
-        {"turns", PARAM_NUMBER,     "1",                                       \
-         1,       CROWD_TURNS_MOST, NULL,                                      \
+    {"blocks", PARAM_NUMBER,          "1", 1, CROWD_BLOCKS_MOST,               \
+     NULL,     "blocks of the launch"},                                        \
+        {"turns",                                                              \
+         PARAM_NUMBER,                                                         \
+         "1",                                                                  \
+         1,                                                                    \
+         CROWD_TURNS_MOST,                                                     \
+         NULL,                                                                 \
          "times around the loop of copies"},                                   \
-        {"operands",     PARAM_WORD,                                           \
-         "random",       0,                                                    \
-         0,              crowd_operands,                                       \
+        {"operands",                                                           \
+         PARAM_WORD,                                                           \
+         "random",                                                             \
+         0,                                                                    \
+         0,                                                                    \
+         crowd_operands,                                                       \
          "what is calculated with"},                                           \
         {"repeats",                                                            \
          PARAM_NUMBER,                                                         \
@@ -73,10 +79,12 @@ int crowd_run(struct prober *prober, const struct experiment *e,
 double crowd_figure(const struct experiment *e, const struct samples *samples,
                     size_t from);
 
-struct rng;
-/* Bits to calculate with, of the type that stands in `text` (".bf16", ".s8"):
- * floats with any mantissa within a few powers of two below one, so that sums
- * do not overflow; integers of any value. */
-uint64_t crowd_bits(const char *text, struct rng *rng);
+/* 64 bits to calculate with, of the type that stands in `text` (".bf16",
+ * ".s8"): `random` of them are drawn, the others are `fixed`.  Floats are
+ * within a few powers of two below one, so that sums do not overflow. */
+struct crowd_bits {
+    uint64_t random, fixed;
+};
+struct crowd_bits crowd_bits(const char *text);
 
 #endif

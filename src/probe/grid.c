@@ -93,20 +93,21 @@ static void collect(struct kernel_text *k, const struct snippet_register *r,
         kernel_line(k, "mad.lo.u32 %%sum, %%sum, 5, %%high;");
 }
 
-/* Bytes of `data` for one register of all threads. */
-enum { SLOT = 8 * CROWD_THREADS_MOST };
-
 static void declare_and_load(struct kernel_text *k, const struct grid *g)
 {
-    size_t slot = 0;
+    kernel_note(k, "of each register, values of all threads");
+    kernel_line(k, ".reg .b64 %%slot;");
+    kernel_line(k, "mov.u32 %%word, %%ntid.x;");
+    kernel_line(k, "mul.wide.u32 %%slot, %%word, 8;");
     kernel_line(k, "mad.wide.u32 %%data, %%me, 8, %%data;");
     for (size_t i = 0; i < g->snippet.register_count; i++) {
         const struct snippet_register *const r = &g->snippet.registers[i];
         const char *const type = register_kinds[r->kind].type;
-        for (unsigned c = 0; c < g->chains; c++, slot++) {
+        for (unsigned c = 0; c < g->chains; c++) {
             kernel_line(k, ".reg .%s %%%s_%u;", type, r->name, c);
-            kernel_line(k, "ld.global.%s %%%s_%u, [%%data+%zu];", type, r->name,
-                        c, CROWD_HEAD + slot * SLOT);
+            kernel_line(k, "ld.global.%s %%%s_%u, [%%data+%d];", type, r->name,
+                        c, CROWD_HEAD);
+            kernel_line(k, "add.u64 %%data, %%data, %%slot;");
         }
     }
     kernel_note(k, "nothing is timed before all of it is there");
@@ -169,17 +170,18 @@ static bool fixed_value(const struct grid *g, const struct snippet_register *r,
 }
 
 static void fill(const struct experiment *e, const struct grid *g,
-                 uint64_t seed, unsigned char *data)
+                 uint64_t seed, unsigned threads, unsigned char *data)
 {
+    const struct crowd_bits kind = crowd_bits(g->text);
     const bool zeros = strcmp(experiment_word(e, "operands"), "zeros") == 0;
     struct rng rng;
     rng_seed(&rng, seed);
     for (size_t i = 0; i < g->snippet.register_count; i++) {
         uint64_t bits = 0;
         const bool fixed = fixed_value(g, &g->snippet.registers[i], &bits);
-        for (size_t n = 0; n < (size_t)g->chains * CROWD_THREADS_MOST; n++) {
+        for (size_t n = 0; n < (size_t)g->chains * threads; n++) {
             if (!fixed && !zeros)
-                bits = crowd_bits(g->text, &rng);
+                bits = (rng_next(&rng) & kind.random) | kind.fixed;
             memcpy(data, &bits, sizeof bits);
             data += sizeof bits;
         }
@@ -193,13 +195,13 @@ static int once(struct prober *prober, const struct experiment *e,
     if (read_grid(e, &g, err) != 0)
         return err->code;
     *err = (struct error){0};
+    const unsigned threads = 32 * (unsigned)experiment_number(e, "warps");
     const size_t bytes =
-        CROWD_HEAD + g.snippet.register_count * g.chains * SLOT;
+        CROWD_HEAD + 8 * g.snippet.register_count * g.chains * threads;
     unsigned char *const data = xcalloc(1, bytes);
-    fill(e, &g, prober_seed(prober), data + CROWD_HEAD);
-    const int code = crowd_run(prober, e, "grid",
-                               32 * (unsigned)experiment_number(e, "warps"), 0,
-                               data, bytes, samples, err);
+    fill(e, &g, prober_seed(prober), threads, data + CROWD_HEAD);
+    const int code =
+        crowd_run(prober, e, "grid", threads, 0, data, bytes, samples, err);
     free(data);
     snippet_free(&g.snippet);
     return code;

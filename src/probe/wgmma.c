@@ -87,10 +87,16 @@ static unsigned accumulators(const struct wgmma *w)
     return w->n / 2; /* 64 × n words among 128 threads */
 }
 
-/* Copies both tiles to shared memory, all threads together. */
+/* Copies B and all groups' A to shared memory, all threads together: 64 bytes
+ * of A for each. */
 static void fill_tiles(struct kernel_text *k, const struct wgmma *w)
 {
     kernel_line(k, ".reg .b32 %%offset, %%to, %%w0, %%w1, %%w2, %%w3;");
+    kernel_line(k, ".reg .b32 %%step, %%all;");
+    kernel_line(k, "mov.u32 %%word, %%ntid.x;");
+    kernel_line(k, "mul.lo.u32 %%step, %%word, %d;", PIECE);
+    kernel_line(k, "mul.lo.u32 %%all, %%word, %d;", DEEP * ROWS / THREADS);
+    kernel_line(k, "add.u32 %%all, %%all, %u;", DEEP * w->n);
     kernel_line(k, "shl.b32 %%offset, %%me, 4;");
     kernel_line(k, "FILL:");
     kernel_line(k, "cvt.u64.u32 %%at, %%offset;");
@@ -100,9 +106,8 @@ static void fill_tiles(struct kernel_text *k, const struct wgmma *w)
     kernel_line(k, "mov.u32 %%to, tiles;");
     kernel_line(k, "add.u32 %%to, %%to, %%offset;");
     kernel_line(k, "st.shared.v4.u32 [%%to], {%%w0, %%w1, %%w2, %%w3};");
-    kernel_line(k, "add.u32 %%offset, %%offset, %u;",
-                PIECE * THREADS * w->groups);
-    kernel_line(k, "setp.lt.u32 %%true, %%offset, %u;", tile_bytes(w));
+    kernel_line(k, "add.u32 %%offset, %%offset, %%step;");
+    kernel_line(k, "setp.lt.u32 %%true, %%offset, %%all;");
     kernel_line(k, "@%%true bra FILL;");
     kernel_note(k, "what the tensor cores read goes another way");
     kernel_line(k, "fence.proxy.async.shared::cta;");
@@ -117,7 +122,7 @@ static void describe_tiles(struct kernel_text *k, const struct wgmma *w)
     kernel_line(k, "mov.u32 %%to, tiles;");
     kernel_line(k, "shr.u32 %%group, %%me, 7;");
     kernel_line(k, "mad.lo.u32 %%group, %%group, %d, %%to;", DEEP * ROWS);
-    kernel_line(k, "add.u32 %%to, %%to, %u;", w->groups * DEEP * ROWS);
+    kernel_line(k, "add.u32 %%group, %%group, %u;", DEEP * w->n);
     kernel_line(k, "shr.u32 %%group, %%group, 4;");
     kernel_line(k, "shr.u32 %%to, %%to, 4;");
     kernel_line(k, "cvt.u64.u32 %%a0, %%group;");
@@ -209,10 +214,11 @@ static int once(struct prober *prober, const struct experiment *e,
         return err->code;
     const size_t bytes = CROWD_HEAD + tile_bytes(&w);
     const bool zeros = strcmp(experiment_word(e, "operands"), "zeros") == 0;
+    const struct crowd_bits kind = crowd_bits(w.kind->opcode);
     unsigned char *const data = xcalloc(1, bytes);
     rng_seed(&rng, prober_seed(prober));
     for (size_t at = CROWD_HEAD; !zeros && at < bytes; at += 8) {
-        const uint64_t bits = crowd_bits(w.kind->opcode, &rng);
+        const uint64_t bits = (rng_next(&rng) & kind.random) | kind.fixed;
         memcpy(data + at, &bits, sizeof bits);
     }
     const int code = crowd_run(prober, e, "wgmma", THREADS * w.groups,

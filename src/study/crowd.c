@@ -10,9 +10,16 @@
 /* Lengths that are tried in turn. */
 static const struct length {
     unsigned copies, turns;
-} lengths[] = {{2, 1}, {16, 1}, {16, 4}, {16, 32}, {16, 256}};
+} lengths[] = {
+    {4, 4  },
+    {4, 16 },
+    {4, 64 },
+    {4, 256}
+};
 /* The difference must be so many times as large as its uncertainty. */
 static const double clear = 100;
+/* Two lengths must say the same to this share. */
+static const double agreed = 0.01;
 unsigned crowd_sms(const struct lab *lab)
 {
     const int64_t sms = lab->info->value[PROPERTY_SMS];
@@ -64,8 +71,8 @@ static int measure(const struct crowd *c, unsigned copies, unsigned blocks,
     const unsigned sms = crowd_sms(c->lab);
     const unsigned repeats = blocks % sms == 0 ? 1 : blocks < sms ? 2 : 5;
     if (lab_probe(c->lab, &s, experiment, err,
-                  "%s copies=%u %s=%u blocks=%u turns=%u repeats=%u",
-                  c->words, copies, c->unit, c->warps, blocks, c->turns, repeats) != 0)
+                  "%s copies=%u %s=%u blocks=%u turns=%u repeats=%u", c->words,
+                  copies, c->unit, c->warps, blocks, c->turns, repeats) != 0)
         return err->code;
     double *const cycles = busiest(&s, &count);
     span->cycles = stats_median(cycles, count);
@@ -84,7 +91,8 @@ static int difference(const struct crowd *c, unsigned blocks, struct span *more,
     struct span few, many;
     *experiment = NULL;
     if (measure(c, c->copies, blocks, &few, NULL, err) != 0 ||
-        measure(c, CROWD_LONGER * c->copies, blocks, &many, experiment, err) != 0)
+        measure(c, CROWD_LONGER * c->copies, blocks, &many, experiment, err) !=
+            0)
         return err->code;
     more->cycles = many.cycles - few.cycles;
     more->spread = hypot(few.spread, many.spread);
@@ -96,19 +104,34 @@ static int difference(const struct crowd *c, unsigned blocks, struct span *more,
                      "three times as many copies took no longer");
 }
 
+/* Cycles of a turn of one copy, and whether they are known well enough. */
+static int try_length(struct crowd *c, const struct length *length,
+                      unsigned blocks, double *each, bool *known,
+                      struct error *err)
+{
+    struct span more;
+    char *experiment;
+    c->copies = length->copies;
+    c->turns = length->turns;
+    *each = 0;
+    const int code = difference(c, blocks, &more, &experiment, err);
+    free(experiment);
+    if (code == ERR_UNSUPPORTED)
+        return 0;
+    *each = more.cycles / (c->copies * c->turns);
+    *known = more.cycles >= clear * more.spread;
+    return code;
+}
+
 int crowd_length(struct crowd *c, unsigned blocks, struct error *err)
 {
-    for (size_t i = 0; i < COUNT_OF(lengths); i++) {
-        struct span more;
-        char *experiment;
-        c->copies = lengths[i].copies;
-        c->turns = lengths[i].turns;
-        const int code = difference(c, blocks, &more, &experiment, err);
-        free(experiment);
-        if (code != 0 && code != ERR_UNSUPPORTED)
-            return code;
-        if (code == 0 && more.cycles >= clear * more.spread)
-            break;
+    double each = 0, before = 0;
+    bool known = false;
+    for (size_t i = 0; i < COUNT_OF(lengths) && !known; i++) {
+        if (try_length(c, &lengths[i], blocks, &each, &known, err) != 0)
+            return err->code;
+        known = known && fabs(each - before) <= agreed * each;
+        before = each;
     }
     *err = (struct error){0};
     return 0;
@@ -164,8 +187,8 @@ int crowd_sustain(const struct crowd *c, unsigned blocks, double seconds,
     const double hz = (double)c->lab->info->value[PROPERTY_CLOCK];
     const double turns = ceil(seconds * hz * rate / work);
     if (lab_probe(c->lab, &s, &found->experiment, err,
-                  "%s copies=%u %s=%u blocks=%u turns=%.0f repeats=3",
-                  c->words, copies, c->unit, c->warps, blocks, turns) != 0)
+                  "%s copies=%u %s=%u blocks=%u turns=%.0f repeats=3", c->words,
+                  copies, c->unit, c->warps, blocks, turns) != 0)
         return err->code;
     read_sustained(&s, work * turns, found);
     samples_free(&s);
@@ -207,9 +230,15 @@ unsigned crowd_enough(struct finding *f, const double *rates, size_t count,
 
 /* NVML's clock event reasons, lowest bit first. */
 static const char *const reasons[] = {
-    "idle",           "application clocks", "power cap",     "hardware slowdown",
-    "sync boost",     "software thermal",   "hardware thermal",
-    "hardware power", "display clocks",
+    "idle",
+    "application clocks",
+    "power cap",
+    "hardware slowdown",
+    "sync boost",
+    "software thermal",
+    "hardware thermal",
+    "hardware power",
+    "display clocks",
 };
 
 static void say_throttle(struct finding *f, uint64_t throttle)

@@ -4,7 +4,8 @@
  * The cost of copies is the difference of a loop of some and of one of three
  * times as many, by the clocks of the SMs themselves: what blocks do before and
  * after, and the loop, are in both.  So many copies and turns are taken that
- * the difference is known to a hundredth, by what SMs differ by.
+ * the difference is known to a hundredth, by what SMs differ by, and that fewer
+ * turns say the same.
  */
 #ifndef SONDE_STUDY_CROWD_H
 #define SONDE_STUDY_CROWD_H
@@ -33,9 +34,9 @@ int crowd_rate(const struct crowd *crowd, unsigned blocks, double *rate,
 
 /* What the GPU does over a longer time. */
 struct crowd_sustained {
-    double rate;      /* copies of a warp in a second, of all SMs */
-    double hz;        /* clock of the SMs while they were at it */
-    double watts;     /* negative: not told */
+    double rate;       /* copies of a warp in a second, of all SMs */
+    double hz;         /* clock of the SMs while they were at it */
+    double watts;      /* negative: not told */
     uint64_t throttle; /* reasons; 0: none or not told */
     char *experiment;
 };

@@ -31,14 +31,14 @@ enum { LEVEL = 3, WARPS_OF_GPU = 8, GROUPS_MOST = 4, BLOCKS_MOST = 4 };
  * each on most GPUs. */
 enum { OPERAND_REGISTERS = 44, CHAINS_MOST = 4 };
 /* Products of a warp in the shorter loop. */
-enum { PRODUCTS = 16 };
+enum { PRODUCTS = 16, TURNS_OF_GROUPS = 16 };
 static const double briefly = 0.01, lastingly = 0.3; /* seconds */
 
 /* A form, and what was found of it. */
 struct form {
     char component[80];
-    char kind[8];   /* of A and B: "f16" */
-    char *words;    /* of its experiments */
+    char kind[8]; /* of A and B: "f16" */
+    char *words;  /* of its experiments */
     const char *unit;
     unsigned chains, copies;
     double operations; /* of one product */
@@ -93,7 +93,8 @@ static void name_kind(const char *name, char *out, size_t room)
     for (; at != NULL && *at == '.' && count < COUNT_OF(words); count++) {
         const size_t length = strcspn(at + 1, ".");
         snprintf(words[count], sizeof words[0], "%.*s", (int)length, at + 1);
-        if (strcmp(words[count], "row") == 0 || strcmp(words[count], "col") == 0)
+        if (strcmp(words[count], "row") == 0 ||
+            strcmp(words[count], "col") == 0)
             count--;
         at += length + 1;
     }
@@ -210,7 +211,7 @@ static struct crowd crowd_of(const struct tensor *t, const struct form *form,
                           .warps = warps,
                           .each = form->chains,
                           .copies = form->copies,
-                          .turns = 1};
+                          .turns = form->grouped ? TURNS_OF_GROUPS : 1};
 }
 
 /* Operations a cycle of one SM with 1, 2, … warps; `*count` is how many there
@@ -294,9 +295,8 @@ static void say_gpu(const struct tensor *t, const struct form *form,
     finding_set(f, STATUS_MEASURED, value_number(rate), "op/s");
     finding_protocol(f, "operands", value_text(operands));
     if (found->hz > 0)
-        finding_protocol(
-            f, "per_clock_and_sm",
-            value_number(rate / (found->hz * crowd_sms(t->lab))));
+        finding_protocol(f, "per_clock_and_sm",
+                         value_number(rate / (found->hz * crowd_sms(t->lab))));
     crowd_say(f, found);
 }
 
@@ -312,11 +312,11 @@ static int ask_gpu(const struct tensor *t, const struct form *form,
     struct finding *const f = finding_of(t, form, attribute);
     struct form with = *form;
     with.words = xasprintf("%s operands=%s", form->words, operands);
-    struct crowd c = crowd_of(
-        t, &with, form->grouped ? form->most : (unsigned)WARPS_OF_GPU);
+    struct crowd c =
+        crowd_of(t, &with, form->grouped ? form->most : (unsigned)WARPS_OF_GPU);
     const double rate = form->best / form->operations * crowd_sms(t->lab);
-    const int code = crowd_sustain(&c, crowd_sms(t->lab), seconds, rate, &told,
-                                   &found, err);
+    const int code =
+        crowd_sustain(&c, crowd_sms(t->lab), seconds, rate, &told, &found, err);
     free(with.words);
     if (code != 0)
         return excuse(f, err);
