@@ -21,9 +21,8 @@ static const char *const needs[] = {"clock", NULL};
 static const char *const gives[] = {NULL}; /* those of each type */
 
 enum { LEVEL = 3, LANES = 32 };
-/* Copies of all chains in the shorter loop: three times as many must fit the
- * nearest instruction cache, or one warp alone waits for its code. */
-enum { COPIES_OF_WARPS = 32, TURNS_OF_WARPS = 8 };
+/* Copies of all chains in the shorter loop, and turns. */
+enum { COPIES_OF_WARPS = 128, TURNS_OF_WARPS = 4 };
 /* So many that the loop itself is less than a hundredth. */
 enum { COPIES_SUSTAINED = 128 };
 
