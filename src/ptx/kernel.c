@@ -104,15 +104,16 @@ void kernel_begin(struct kernel_text *k, struct buf *out, int cc_major,
 
 /* All but what stands between the parameters and the body. */
 static void write_head(struct kernel_text *k, struct buf *out, int cc,
-                       const char *least, const char *variables,
-                       const char *name, const char *parameters)
+                       const char *suffix, const char *least,
+                       const char *variables, const char *name,
+                       const char *parameters)
 {
     const char *version = version_for(cc);
     if (least != NULL && number_of(least) > number_of(version))
         version = least;
     k->out = out;
-    buf_printf(out, ".version %s\n.target sm_%d\n.address_size 64\n\n%s",
-               version, cc, variables);
+    buf_printf(out, ".version %s\n.target sm_%d%s\n.address_size 64\n\n%s",
+               version, cc, suffix, variables);
     buf_printf(out, ".visible .entry %s(", name);
     write_parameters(out, parameters);
     buf_text(out, ")\n");
@@ -122,7 +123,16 @@ void kernel_begin_since(struct kernel_text *k, struct buf *out, int cc_major,
                         int cc_minor, const char *least, const char *variables,
                         const char *name, const char *parameters)
 {
-    write_head(k, out, cc_major * 10 + cc_minor, least, variables, name,
+    write_head(k, out, cc_major * 10 + cc_minor, "", least, variables, name,
+               parameters);
+    buf_text(out, "{\n");
+}
+
+void kernel_begin_only(struct kernel_text *k, struct buf *out, int cc_major,
+                       int cc_minor, const char *least, const char *variables,
+                       const char *name, const char *parameters)
+{
+    write_head(k, out, cc_major * 10 + cc_minor, "a", least, variables, name,
                parameters);
     buf_text(out, "{\n");
 }
@@ -133,7 +143,7 @@ void kernel_begin_resident(struct kernel_text *k, struct buf *out, int cc_major,
                            const char *parameters, unsigned threads,
                            unsigned blocks)
 {
-    write_head(k, out, cc_major * 10 + cc_minor, least, variables, name,
+    write_head(k, out, cc_major * 10 + cc_minor, "", least, variables, name,
                parameters);
     buf_printf(out, ".maxntid %u, 1, 1\n.minnctapersm %u\n{\n", threads,
                blocks);

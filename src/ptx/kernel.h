@@ -35,13 +35,17 @@ void kernel_begin(struct kernel_text *k, struct buf *out, int cc_major,
 void kernel_begin_since(struct kernel_text *k, struct buf *out, int cc_major,
                         int cc_minor, const char *least, const char *variables,
                         const char *name, const char *parameters);
-/* The same where the assembler shall see to it that `blocks` blocks of `threads`
- * threads find registers on an SM at once. */
+/* The same where the assembler shall see to it that `blocks` blocks of
+ * `threads` threads find registers on an SM at once. */
 void kernel_begin_resident(struct kernel_text *k, struct buf *out, int cc_major,
                            int cc_minor, const char *least,
                            const char *variables, const char *name,
                            const char *parameters, unsigned threads,
                            unsigned blocks);
+/* The same for what only this one architecture has: target sm_90a. */
+void kernel_begin_only(struct kernel_text *k, struct buf *out, int cc_major,
+                       int cc_minor, const char *least, const char *variables,
+                       const char *name, const char *parameters);
 /* A line of the body, indented; a label (ending in ':') stands at the left. */
 void kernel_line(struct kernel_text *k, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));

@@ -90,10 +90,8 @@ int isa_check(const struct isa_wish *wish, struct error *err)
     return 0;
 }
 
-/* What the row needs and the device has not; NULL if it has all.  The caller
- * frees. */
-static char *lacking(const struct instruction *row,
-                     const struct device_info *info)
+char *isa_lacking(const struct instruction *row,
+                  const struct device_info *info)
 {
     const unsigned cc =
         10 * (unsigned)info->cc_major + (unsigned)info->cc_minor;
@@ -335,7 +333,7 @@ static int ask_level(const struct isa *isa, const struct instruction *row,
 static int ask_row(const struct isa *isa, const struct instruction *row,
                    struct error *err)
 {
-    char *const why = lacking(row, isa->lab->info);
+    char *const why = isa_lacking(row, isa->lab->info);
     if (why != NULL) {
         skip_row(isa, row, why);
         free(why);
@@ -397,7 +395,7 @@ static void prepare(const struct isa *isa)
     for (enum stage stage = 0; stage < STAGES; stage++) {
         for (const struct instruction *r = instruction_table; r->name != NULL;
              r++) {
-            char *const why = lacking(r, isa->lab->info);
+            char *const why = isa_lacking(r, isa->lab->info);
             if (why == NULL && wanted(isa->wish, r) && r->snippet != NULL)
                 prepare_row(isa, r, stage, &texts);
             free(why);

@@ -6,6 +6,8 @@
 #include <stddef.h>
 
 #include "base/error.h"
+#include "device/device.h"
+#include "ptx/instruction.h"
 
 struct isa_wish {
     /* Names, globs, categories or beginnings up to a dot ("add"); none: all. */
@@ -20,5 +22,10 @@ struct isa_wish {
 int isa_unknown(const char *pattern, struct error *err);
 /* ERR_USAGE for a pattern that nothing matches, with the nearest name. */
 int isa_check(const struct isa_wish *wish, struct error *err);
+
+/* What the row needs and the device has not; NULL if it has all.  The caller
+ * frees. */
+char *isa_lacking(const struct instruction *row,
+                  const struct device_info *info);
 
 #endif

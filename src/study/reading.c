@@ -219,7 +219,7 @@ void timing_say_code(struct finding *f, const struct code_reading *code)
 
 /* ---- kernels compiled beforehand ----------------------------------------- */
 
-static void add_text(struct timing_texts *texts, char *text)
+void timing_add(struct timing_texts *texts, char *text)
 {
     texts->at = xreallocarray(texts->at, texts->count + 1, sizeof *texts->at);
     texts->at[texts->count++] = text;
@@ -239,7 +239,7 @@ void timing_first_form(const struct subject *s, unsigned level,
 {
     enum instruction_form forms[FORMS];
     forms_of(s, level, forms);
-    add_text(texts, timing_experiment(s, "isa", level, forms[0], 1, 1));
+    timing_add(texts, timing_experiment(s, "isa", level, forms[0], 1, 1));
 }
 
 void timing_other_forms(struct lab *lab, const struct subject *s,
@@ -254,7 +254,8 @@ void timing_other_forms(struct lab *lab, const struct subject *s,
         return;
     if (!settles(s, &first))
         for (size_t i = 1; i < count; i++)
-            add_text(texts, timing_experiment(s, "isa", level, forms[i], 1, 1));
+            timing_add(texts,
+                       timing_experiment(s, "isa", level, forms[i], 1, 1));
     code_reading_free(&first);
 }
 
@@ -267,7 +268,7 @@ void timing_rate_forms(struct lab *lab, const struct subject *s, unsigned level,
         return;
     const struct subject rate = timing_of_rate(s);
     if (code.verdict != CODE_REFUSED)
-        add_text(texts, timing_experiment(&rate, "isa", level, code.form,
-                                          STEPPED_CHAINS, 1));
+        timing_add(texts, timing_experiment(&rate, "isa", level, code.form,
+                                            STEPPED_CHAINS, 1));
     code_reading_free(&code);
 }

@@ -28,6 +28,7 @@ struct subject {
     bool chained;     /* … or they follow each other in order */
     unsigned copies, results, merged;
     unsigned statements; /* of the snippet */
+    unsigned laps;       /* of each repetition; 0: as usual */
 };
 
 /* A row of the table; `words` is room for the words of its experiments. */
@@ -94,6 +95,8 @@ struct timing_texts {
     char **at;
     size_t count;
 };
+/* Takes the text of a further experiment. */
+void timing_add(struct timing_texts *texts, char *text);
 void timing_first_form(const struct subject *subject, unsigned level,
                        struct timing_texts *texts);
 void timing_other_forms(struct lab *lab, const struct subject *subject,

@@ -10,7 +10,7 @@
 #include "base/mem.h"
 #include "probe/copies.h"
 
-enum { COPIES_USUAL = 16, COPIES_LEAST = 2 };
+enum { COPIES_USUAL = 16, COPIES_LEAST = 2, LANES = 32 };
 /* Of the short region, where there are several chains: with the long one they
  * take 4 KiB, which fits the smallest instruction cache known (8 KiB). */
 enum { INSTRUCTIONS_MOST = 64 };
@@ -25,6 +25,8 @@ char *timing_experiment(const struct subject *s, const char *probe,
                timing_copies(s, chains));
     if (warps > 0)
         buf_printf(&text, " warps=%u", warps);
+    if (warps > 0 && s->laps > 0)
+        buf_printf(&text, " laps=%u", s->laps);
     return buf_take(&text);
 }
 
@@ -221,12 +223,11 @@ static const struct step {
 };
 static const double grown = 1.01;
 
-/* Warps that a block can have. */
-static unsigned most_warps(const struct lab *lab)
+unsigned timing_warps(const struct lab *lab)
 {
     const int64_t threads = lab->info->value[PROPERTY_BLOCK_THREADS];
-    return threads >= 32 && threads < 32 * COPIES_WARPS_MOST
-               ? (unsigned)(threads / 32)
+    return threads > 0 && threads < LANES * COPIES_WARPS_MOST
+               ? (unsigned)threads / LANES
                : COPIES_WARPS_MOST;
 }
 
@@ -257,12 +258,13 @@ int timing_throughput(struct lab *lab, const struct subject *s, unsigned level,
                       const struct code_reading *code, struct saturation *best,
                       struct error *err)
 {
+    const unsigned most = timing_warps(lab);
     *best = (struct saturation){0};
     for (size_t i = 0; i < COUNT_OF(steps) && !best->reached; i++) {
         struct step step = steps[i];
         struct cost rate;
-        if (step.warps > most_warps(lab))
-            step.warps = most_warps(lab);
+        if (step.warps > most)
+            step.warps = most;
         const int status = timing_rate(lab, s, level, code, step.chains,
                                        step.warps, &rate, err);
         /* So many warps may need more registers than there are. */
@@ -296,9 +298,7 @@ int timing_excuse(struct finding *f, struct error *err)
 
 /* ---- throughput --------------------------------------------------------- */
 
-/* The number of lanes that an SM may have for it: the nearest of 2^k and
- * 3 · 2^k, if it is near. */
-static double pipe_of(double rate)
+double timing_pipe(double rate)
 {
     for (double lanes = 1; lanes <= 4096; lanes *= 2) {
         if (fabs(rate - lanes) <= 0.03 * lanes)
@@ -311,7 +311,7 @@ static double pipe_of(double rate)
 
 void timing_say_rate(struct finding *f, const struct saturation *s)
 {
-    const double pipe = pipe_of(s->rate.cycles);
+    const double pipe = timing_pipe(s->rate.cycles);
     finding_set(f, s->reached ? STATUS_MEASURED : STATUS_AT_LEAST,
                 value_number(s->rate.cycles), "/clk/SM");
     if (!s->reached)
@@ -364,25 +364,42 @@ int timing_ask_throughput(struct lab *lab, const struct subject *of,
     return status;
 }
 
+int timing_rates(struct lab *lab, const struct subject *s, unsigned level,
+                 const struct code_reading *code, unsigned chains,
+                 unsigned most, double *rates, char **experiment,
+                 struct error *err)
+{
+    *experiment = NULL;
+    for (unsigned warps = 1; warps <= most; warps++) {
+        struct cost rate;
+        free(*experiment);
+        *experiment = NULL;
+        if (timing_rate(lab, s, level, code, chains, warps, &rate, err) != 0)
+            return err->code;
+        rates[warps - 1] = rate.cycles;
+        *experiment = rate.experiment;
+    }
+    return 0;
+}
+
 /* The row of the table for so many chains. */
 static int rates_of_chains(struct lab *lab, const struct subject *s,
                            unsigned level, const struct code_reading *code,
                            unsigned chains, struct finding *f,
                            struct error *err)
 {
+    double rates[COPIES_WARPS_MOST];
+    char *experiment;
     struct value list = value_list();
-    for (unsigned warps = 1; warps <= most_warps(lab); warps++) {
-        struct cost rate;
-        if (timing_rate(lab, s, level, code, chains, warps, &rate, err) != 0) {
-            value_free(&list);
-            return err->code;
-        }
-        value_push(&list, value_number(rate.cycles));
-        if (warps == most_warps(lab))
-            finding_evidence(f, rate.experiment);
-        free(rate.experiment);
-    }
+    const unsigned most = timing_warps(lab);
+    if (timing_rates(lab, s, level, code, chains, most, rates, &experiment,
+                     err) != 0)
+        return err->code;
+    for (unsigned warps = 0; warps < most; warps++)
+        value_push(&list, value_number(rates[warps]));
     finding_set(f, STATUS_MEASURED, list, "/clk/SM");
+    finding_evidence(f, experiment);
+    free(experiment);
     return 0;
 }
 

@@ -19,6 +19,20 @@ int timing_rate(struct lab *lab, const struct subject *subject, unsigned level,
                 const struct code_reading *code, unsigned chains,
                 unsigned warps, struct cost *rate, struct error *err);
 
+/* The same with one warp, two, … `most`; `*experiment` is the last one (free).
+ */
+int timing_rates(struct lab *lab, const struct subject *subject, unsigned level,
+                 const struct code_reading *code, unsigned chains,
+                 unsigned most, double *rates, char **experiment,
+                 struct error *err);
+
+/* The number of lanes that an SM may have for it: the nearest of 2^k and
+ * 3 · 2^k, if it is near; 0 if none is. */
+double timing_pipe(double rate);
+
+/* The most warps that a block may have. */
+unsigned timing_warps(const struct lab *lab);
+
 struct saturation {
     struct cost rate; /* results per cycle and SM; owns its experiment */
     unsigned chains, warps;

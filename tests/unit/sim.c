@@ -1194,6 +1194,50 @@ START_TEST(a_wish_to_stop_ends_a_kernel)
 }
 END_TEST
 
+/* Lane 4 g + t brings rows g and g + 8 of A, all of g + 1 and g + 9 in the
+ * first half of k and zeros in the second, and column g of B, all of g + 1 in
+ * the first half: 16 products of each pair. */
+static const char product[] =
+    "mov.u32 %r0, %laneid; shr.u32 %r1, %r0, 2; add.u32 %r1, %r1, 1;\n"
+    "mul.lo.u32 %r4, %r1, 0x01010101; add.u32 %r5, %r4, 0x08080808;\n"
+    "mov.u32 %r6, 0; mov.u32 %r7, 0; mov.u32 %r8, %r4;\n"
+    "mov.u32 %r9, 0x07070707;\n"
+    "mov.u32 %r10, 1; mov.u32 %r11, 2; mov.u32 %r12, 3; mov.u32 %r13, 4;\n"
+    "mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32"
+    " {%r20, %r21, %r22, %r23}, {%r4, %r5, %r6, %r7}, {%r8, %r9},"
+    " {%r10, %r11, %r12, %r13};\n"
+    "mul.wide.u32 %rd0, %r0, 32; add.u64 %rd0, %rd0, %out;\n"
+    "st.global.u32 [%rd0], %r20; st.global.u32 [%rd0+8], %r21;\n"
+    "st.global.u32 [%rd0+16], %r22; st.global.u32 [%rd0+24], %r23;\n";
+
+START_TEST(a_product_is_where_the_manual_says)
+{
+    struct rig rig = rig_open();
+    rig_run(&rig, product, .threads = 32);
+    for (unsigned lane = 0; lane < 32; lane++)
+        for (unsigned i = 0; i < 4; i++) {
+            const unsigned row = lane / 4 + 8 * (i / 2);
+            const unsigned column = 2 * (lane % 4) + i % 2;
+            ck_assert_uint_eq(rig_out(&rig, 4 * lane + i),
+                              16 * (row + 1) * (column + 1) + i + 1);
+        }
+    rig_close(&rig);
+}
+END_TEST
+
+START_TEST(a_product_of_other_types_is_refused)
+{
+    struct rig rig = rig_open();
+    ck_assert_int_eq(
+        rig_try(&rig, "mma.sync.aligned.m16n8k32.row.col.s32.f16.f16.s32"
+                      " {%r20, %r21, %r22, %r23}, {%r4, %r5, %r6, %r7},"
+                      " {%r8, %r9}, {%r10, %r11, %r12, %r13};"),
+        ERR_PTX);
+    ck_assert_int_eq(rig_try(&rig, product, .threads = 16), ERR_DEVICE);
+    rig_close(&rig);
+}
+END_TEST
+
 START_TEST(a_trap_is_an_error)
 {
     struct rig rig = rig_open();
@@ -1287,6 +1331,8 @@ Suite *suite_sim(void)
     tcase_add_test(t, blocks_hide_names_and_labels);
     add_memory(t);
     add_refusals(t);
+    tcase_add_test(t, a_product_is_where_the_manual_says);
+    tcase_add_test(t, a_product_of_other_types_is_refused);
     tcase_add_test(t, the_device_tells_what_its_profile_says);
     tcase_add_test(t, it_has_no_machine_code_to_show);
     return suite;

@@ -475,6 +475,9 @@ static inline void act(struct machine *m, struct warp *w, const struct op *op,
     case OP_ELECT:
         elect(m, w, op, mask, t);
         break;
+    case OP_MATRIX:
+        matrix_multiply(m, w, op, mask, t);
+        break;
     case OP_SLEEP:
         nap(m, w, op, mask, t);
         break;

@@ -42,6 +42,8 @@ static inline struct accessor accessor_of(const struct warp *w)
 /* Memory instructions of the lanes in `mask` at time t (access.c). */
 typedef void access_fn(struct machine *m, struct warp *w, const struct op *op,
                        uint32_t mask, double t);
+/* mma.sync (matrix.c). */
+access_fn matrix_multiply;
 access_fn access_load, access_store, access_atomic, access_texture;
 /* What an atomic makes of `old`, its operand b and, of cas, c. */
 uint64_t atomic_result(const struct op *op, uint64_t old, uint64_t b,

@@ -60,7 +60,7 @@ static int add_modifier(struct parser *p, struct instruction *in,
         if ((in->opcode->takes & bit) == 0)
             continue;
         if ((in->has & bit) != 0 && m->group != GROUP_HINT &&
-            m->group != GROUP_SCOPE)
+            m->group != GROUP_SCOPE && m->group != GROUP_LAYOUT)
             continue;
         in->has |= bit;
         in->value[m->group] = m->value;
@@ -87,6 +87,8 @@ static const char *group_example(uint32_t groups)
         {GROUP_DIRECTION, ".l or .r"                   },
         {GROUP_WRAP,      ".wrap or .clamp"            },
         {GROUP_GEOMETRY,  ".1d"                        },
+        {GROUP_SHAPE,     "a shape, as .m16n8k16"      },
+        {GROUP_LAYOUT,    ".row.col"                   },
         {GROUP_VECTOR,    ".v4"                        },
         {GROUP_SCOPE,     "a scope"                    },
         {GROUP_HINT,      "a cache level"              },

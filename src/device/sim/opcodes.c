@@ -25,6 +25,7 @@ const char *const ptx_spaces[SPACE_COUNT] = {
 #define MEMORY                                                                 \
     (G(SPACE) | G(CACHE) | G(VECTOR) | G(ORDER) | G(SCOPE) | G(HINT))
 #define ATOM (G(SPACE) | G(ORDER) | G(SCOPE) | G(ATOMIC) | G(FTZ))
+#define MATRIX (G(SYNC) | G(ALIGNED) | G(SHAPE) | G(LAYOUT))
 #define EXACT (G(ROUND) | G(APPROX))
 
 /* clang-format off */
@@ -78,6 +79,7 @@ const char *const ptx_spaces[SPACE_COUNT] = {
     ROW(max, "daa", ALU, MAX, 1, G(FTZ) | G(NAN), 0, 0, 0)                     \
     ROW(membar, "", NOTHING, NONE, 0, G(SCOPE), G(SCOPE), 0, 0)                \
     ROW(min, "daa", ALU, MIN, 1, G(FTZ) | G(NAN), 0, 0, 0)                     \
+    ROW(mma, "F", MATRIX, NONE, 4, MATRIX, MATRIX, 0, 0)                       \
     ROW(mov, "M", ALU, MOV, 1, 0, 0, 0, 0)                                     \
     ROW(mul, "Daa", ALU, MUL, 1, FLOAT | G(PART), 0, G(PART), 0)               \
     ROW(mul24, "daa", ALU, MUL24, 1, G(PART), G(PART), 0, 0)                   \
@@ -237,6 +239,14 @@ static const struct modifier modifiers[] = {
     {"rc16", GROUP_PERMUTE, PERMUTE_RC16},
     {"shiftamt", GROUP_SHIFTAMT, 1},
     {"1d", GROUP_GEOMETRY, 1},
+    {"m8n8k4", GROUP_SHAPE, SHAPE(8, 4)},
+    {"m8n8k16", GROUP_SHAPE, SHAPE(8, 16)},
+    {"m16n8k4", GROUP_SHAPE, SHAPE(16, 4)},
+    {"m16n8k8", GROUP_SHAPE, SHAPE(16, 8)},
+    {"m16n8k16", GROUP_SHAPE, SHAPE(16, 16)},
+    {"m16n8k32", GROUP_SHAPE, SHAPE(16, 32)},
+    {"row", GROUP_LAYOUT, 0},
+    {"col", GROUP_LAYOUT, 1},
     {"L1", GROUP_HINT, 1},
     {"L2", GROUP_HINT, 1},
     {"L1::evict_normal", GROUP_HINT, 1},

@@ -137,6 +137,11 @@ enum ptx_atomic {
     ATOMIC_DEC,
 };
 
+/* Rows of A and depth of a matrix product in a modifier's value. */
+#define SHAPE(m, k)   ((m) / 8 << 4 | (k) / 4)
+#define SHAPE_M(value) (8u * ((value) >> 4))
+#define SHAPE_K(value) (4u * ((value)&15))
+
 enum ptx_shuffle { SHUFFLE_UP, SHUFFLE_DOWN, SHUFFLE_BFLY, SHUFFLE_IDX };
 enum ptx_vote { VOTE_ALL, VOTE_ANY, VOTE_UNI, VOTE_BALLOT, VOTE_ACTIVE };
 enum ptx_test {
@@ -195,6 +200,8 @@ enum modifier_group {
     GROUP_SHIFTAMT,
     GROUP_HINT,
     GROUP_GEOMETRY,
+    GROUP_SHAPE,
+    GROUP_LAYOUT, /* of A, then of B */
     GROUP_COUNT
 };
 
@@ -216,6 +223,7 @@ struct modifier {
  *   x  [texture, coordinate]            ?  the one before may be missing
  *   M  d or {…} and a or {…} of mov
  *   s  d and optionally |predicate      R  r and optionally |predicate
+ *   F  the fragments of a matrix product: {D}, {A}, {B}, {C}
  *   p  destination predicate            g  source of 64 bits
  *   c  no operand: the carry is read    n  number of threads, may be missing
  * Sources go to op->src in their order; an address always to src[0].

@@ -396,6 +396,89 @@ static enum ptx_type wide_type(const struct instruction *in)
     return doubles ? wide[in->types[0]] : in->types[0];
 }
 
+/* { } of just so many registers. */
+static int read_fragment(struct parser *p, enum ptx_type type,
+                         uint32_t *numbers, unsigned count)
+{
+    enum ptx_type have;
+    int code = parse_character(p, '{');
+    for (unsigned i = 0; code == 0 && i < count; i++) {
+        if (i > 0)
+            code = parse_character(p, ',');
+        if (code == 0)
+            code = read_register(p, type, false, &numbers[i], &have);
+    }
+    return code == 0 ? parse_character(p, '}') : code;
+}
+
+/* True if such elements are multiplied in that shape: rows of 16 or 32 bytes,
+ * of doubles up to 128. */
+static bool fits_shape(const struct matrix *x)
+{
+    const unsigned bytes = ptx_types[x->from].bytes * x->k;
+    if (x->from == TYPE_F64)
+        return x->m == 16 || x->k == 4;
+    return (x->m == 16 && (bytes == 16 || bytes == 32)) ||
+           (x->m == 8 && bytes == 16 && x->to == TYPE_S32);
+}
+
+/* True if products of `from` are added to `to`. */
+static bool fits_sum(enum ptx_type from, enum ptx_type to)
+{
+    switch (from) {
+    case TYPE_F16:
+        return to == TYPE_F16 || to == TYPE_F32;
+    case TYPE_BF16:
+    case TYPE_TF32:
+        return to == TYPE_F32;
+    case TYPE_S8:
+    case TYPE_U8:
+        return to == TYPE_S32;
+    default:
+        return from == TYPE_F64 && to == TYPE_F64;
+    }
+}
+
+/* Registers of 32 bits, or of 64 of doubles. */
+static enum ptx_type register_of(enum ptx_type type)
+{
+    return type == TYPE_F64 || type == TYPE_F32 ? type : TYPE_B32;
+}
+
+static int read_matrix(struct parser *p, struct instruction *in)
+{
+    struct kernel *const k = p->kernel;
+    struct matrix x = {.m = SHAPE_M(in->value[GROUP_SHAPE]),
+                       .k = SHAPE_K(in->value[GROUP_SHAPE]),
+                       .from = in->types[1],
+                       .to = in->types[0]};
+    if (in->types[2] != x.from || in->types[3] != x.to ||
+        !fits_sum(x.from, x.to) || !fits_shape(&x))
+        return parse_error(p, "mma does not multiply these types in this shape "
+                              "(%.*s)",
+                           (int)in->mnemonic.length, in->mnemonic.text);
+    const unsigned lanes = 32 * (x.from == TYPE_F64 ? 8 : 4);
+    x.a_count = x.m * x.k * ptx_types[x.from].bytes / lanes;
+    x.b_count = 8 * x.k * ptx_types[x.from].bytes / lanes;
+    x.c_count = x.m * 8 * ptx_types[x.to].bytes / lanes;
+    const enum ptx_type sums = register_of(x.to);
+    const enum ptx_type factors =
+        x.from == TYPE_F64 ? TYPE_F64 : TYPE_B32;
+    int code = read_fragment(p, sums, x.d, x.c_count);
+    if (code == 0 && (code = parse_character(p, ',')) == 0)
+        code = read_fragment(p, factors, x.a, x.a_count);
+    if (code == 0 && (code = parse_character(p, ',')) == 0)
+        code = read_fragment(p, factors, x.b, x.b_count);
+    if (code == 0 && (code = parse_character(p, ',')) == 0)
+        code = read_fragment(p, sums, x.c, x.c_count);
+    k->matrices =
+        xreallocarray(k->matrices, k->matrix_count + 1, sizeof *k->matrices);
+    in->op->dst[0] = x.d[0];
+    in->op->offset = (int64_t)k->matrix_count;
+    k->matrices[k->matrix_count++] = x;
+    return code;
+}
+
 static int read_third_predicate(struct parser *p, struct instruction *in,
                                 uint32_t *number)
 {
@@ -440,6 +523,8 @@ static int read_operand(struct parser *p, struct instruction *in, char letter,
         return read_texel(p, in);
     case 'M':
         return read_mov(p, in);
+    case 'F':
+        return read_matrix(p, in);
     case 'l':
         return read_label(p, in);
     case 'i':

@@ -597,6 +597,17 @@ static void add_wait(struct op *op, const struct kernel *k, uint32_t number)
     op->wait[op->waits++] = number;
 }
 
+static void add_matrix_waits(struct op *op, const struct kernel *k)
+{
+    const struct matrix *const x = &k->matrices[op->offset];
+    for (unsigned i = 0; i < x->a_count; i++)
+        add_wait(op, k, x->a[i]);
+    for (unsigned i = 0; i < x->b_count; i++)
+        add_wait(op, k, x->b[i]);
+    for (unsigned i = 0; i < x->c_count; i++)
+        add_wait(op, k, x->c[i]);
+}
+
 /* Now that all registers have numbers: the constants', and what waits. */
 static void finish_ops(struct kernel *k)
 {
@@ -606,6 +617,8 @@ static void finish_ops(struct kernel *k)
             resolve_register(k, &op->src[s]);
             add_wait(op, k, op->src[s]);
         }
+        if (op->kind == OP_MATRIX)
+            add_matrix_waits(op, k);
         if (op->guard != NO_REGISTER)
             add_wait(op, k, (uint32_t)op->guard);
     }
@@ -769,6 +782,7 @@ static void kernel_free(struct kernel *k)
     free(k->name);
     free(k->ops);
     free(k->constants);
+    free(k->matrices);
 }
 
 void module_free(struct module *module)

@@ -68,7 +68,7 @@ struct parser {
 struct instruction {
     const struct opcode *opcode;
     struct token mnemonic;
-    enum ptx_type types[2];
+    enum ptx_type types[4];
     unsigned type_count;
     uint32_t has;               /* modifier groups, as bits */
     uint8_t value[GROUP_COUNT]; /* of those it has */

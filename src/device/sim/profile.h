@@ -84,7 +84,7 @@ struct profile_times {
 
 /* An instruction's costs: key of `isa`, "default" for all others. */
 struct profile_isa {
-    char name[48];
+    char name[64];
     struct profile_times latency;
     bool has_power_of_two;
     struct profile_times power_of_two; /* where all divisors are such */

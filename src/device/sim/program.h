@@ -38,6 +38,7 @@
     X(F16X2, "f16x2", 4, 'f')                                                  \
     X(BF16, "bf16", 2, 'f')                                                    \
     X(BF16X2, "bf16x2", 4, 'f')                                                \
+    X(TF32, "tf32", 4, 'f')                                                    \
     X(F32, "f32", 4, 'f')                                                      \
     X(F64, "f64", 8, 'f')
 
@@ -149,6 +150,7 @@ enum op_kind {
     OP_MATCH,
     OP_REDUX,
     OP_ELECT,
+    OP_MATRIX, /* op->offset is an index of kernel->matrices */
     OP_SLEEP,
     OP_TRAP,
     OP_NOTHING, /* fences, prefetches */
@@ -159,7 +161,7 @@ enum op_kind {
     OP_FIRST_STEERING = OP_BRANCH,
 };
 
-enum { OP_SOURCES = 5, OP_DESTINATIONS = 4, OP_WAITS = 7 };
+enum { OP_SOURCES = 5, OP_DESTINATIONS = 4, OP_WAITS = 17 };
 enum { REG_ZERO, REG_SINK, REG_CARRY, REG_FIRST };
 enum { NO_REGISTER = -1 };
 
@@ -214,6 +216,15 @@ struct variable {
     bool dynamic; /* .extern .shared: as much as the launch gives */
 };
 
+/* The operands of an mma: what op->src has no room for. */
+enum { MATRIX_A = 8, MATRIX_B = 4, MATRIX_C = 4 };
+struct matrix {
+    unsigned m, k;
+    enum ptx_type from, to; /* of A and B, of C and D */
+    unsigned a_count, b_count, c_count;
+    uint32_t a[MATRIX_A], b[MATRIX_B], c[MATRIX_C], d[MATRIX_C];
+};
+
 enum { PARAMS_LIMIT = 64 };
 
 struct kernel {
@@ -223,6 +234,8 @@ struct kernel {
     uint32_t registers; /* constants start here */
     size_t constant_count;
     struct constant *constants;
+    size_t matrix_count;
+    struct matrix *matrices;
     size_t param_count;
     struct variable params[PARAMS_LIMIT];
     uint64_t param_bytes, shared_bytes, local_bytes;

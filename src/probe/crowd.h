@@ -1,0 +1,90 @@
+/*
+ * The same work in many blocks all over the GPU, and when each SM was at it.
+ *
+ * A kernel of a crowd does its work between crowd_begin() and crowd_end().
+ * Each block waits until all of its warps are there, and its first thread
+ * reads the SM's clock and the GPU's timer; the same once all of its warps have
+ * their results.  On Hopper a warp goes on past a barrier to what does not need
+ * it, so a branch before the clock read depends on the barrier's result.
+ *
+ * Samples have a row for each SM that had a block: how many it had, cycles and
+ * nanoseconds from the first one's beginning to the last one's end; and of the
+ * launch, in each row: its device time, and what the GPU's management library
+ * said right after it: power in W and throttle reasons, negative where it says
+ * nothing.
+ */
+#ifndef SONDE_PROBE_CROWD_H
+#define SONDE_PROBE_CROWD_H
+
+#include "probe/run.h"
+#include "ptx/kernel.h"
+
+enum { CROWD_BLOCKS_MOST = 65535 };
+enum { CROWD_TURNS_MOST = 1 << 30 };
+
+/* Parameters that such a probe has, beside its own. */
+#define CROWD_PARAMS                                                           \
+    {"blocks", PARAM_NUMBER,          "1", 1, CROWD_BLOCKS_MOST,               \
+     NULL,     "blocks of the launch"},                                        \
+        {"turns",                                                              \
+         PARAM_NUMBER,                                                         \
+         "1",                                                                  \
+         1,                                                                    \
+         CROWD_TURNS_MOST,                                                     \
+         NULL,                                                                 \
+         "times around the loop of copies"},                                   \
+        {"operands",                                                           \
+         PARAM_WORD,                                                           \
+         "random",                                                             \
+         0,                                                                    \
+         0,                                                                    \
+         crowd_operands,                                                       \
+         "what is calculated with"},                                           \
+        {"repeats",                                                            \
+         PARAM_NUMBER,                                                         \
+         "0",                                                                  \
+         0,                                                                    \
+         99,                                                                   \
+         NULL,                                                                 \
+         "repetitions; 0: until they agree"},
+
+extern const char *const crowd_operands[];
+extern const char *const crowd_columns[];
+
+/* Words that the kernel takes. */
+#define CROWD_PARAMETERS "data out turns"
+
+/* Declares %data, %out (.b64), %turns, %me, %word, %high, %sum, %never (.b32),
+ * %done, %true, %first (.pred), and reads the parameters.  `data` begins with
+ * a word that no %sum is. */
+void crowd_opening(struct kernel_text *k);
+void crowd_begin(struct kernel_text *k);
+/* Opens and closes the loop of %turns. */
+void crowd_loop(struct kernel_text *k);
+void crowd_again(struct kernel_text *k);
+/* When all warps have come to their %sum.  All from crowd_begin() on is done
+ * twice, first once around the loop, so that its code is there. */
+void crowd_end(struct kernel_text *k);
+
+enum { CROWD_HEAD = 16 }; /* bytes of `data` before the probe's own */
+
+/* Runs the kernel with `data` (`bytes`, its first CROWD_HEAD set here) and
+ * `shared_bytes` of dynamic shared memory, and appends a row for each SM. */
+int crowd_run(struct prober *prober, const struct experiment *e,
+              const char *name, unsigned threads, unsigned shared_bytes,
+              unsigned char *data, size_t bytes, struct samples *samples,
+              struct error *err);
+
+/* The launch's device time, which the stopping rule watches. */
+double crowd_figure(const struct experiment *e, const struct samples *samples,
+                    size_t from);
+
+/* 64 bits to calculate with, of the type that stands in `text` (".bf16",
+ * ".s8"): `random` of them are drawn, the others are `fixed`.  Floats are
+ * within a few powers of two below one, so that sums do not overflow. */
+struct crowd_bits {
+    uint64_t random, fixed;
+};
+struct crowd_bits crowd_bits(const char *text);
+
+#endif

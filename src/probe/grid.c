@@ -1,0 +1,220 @@
+/*
+ * The probe `grid`: copies of an instruction, in a loop, all over the GPU.
+ *
+ * What `isa` does in one block on one SM, with operands of its own in every
+ * thread and chain, as of a program: on what values are calculated with,
+ * power depends and so the clock.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/rng.h"
+#include "probe/copies.h"
+#include "probe/crowd.h"
+
+/* clang-format off */
+static const struct param params[] = {
+    {"row",      PARAM_TEXT,   "fma.rn.f32", 0, 0, NULL, "instruction of the table"},
+    {"snippet",  PARAM_TEXT,   "",  0, 0, NULL, "instructions instead of a row"},
+    {"chains",   PARAM_NUMBER, "1", 1, COPIES_CHAINS_MOST, NULL,
+     "independent chains of copies"},
+    {"copies",   PARAM_NUMBER, "1", 1, COPIES_MOST, NULL,
+     "copies of a chain in the loop"},
+    {"warps",    PARAM_NUMBER, "1", 1, COPIES_WARPS_MOST, NULL,
+     "warps of a block"},
+    CROWD_PARAMS
+    {0},
+};
+/* clang-format on */
+
+struct grid {
+    struct snippet snippet;
+    const char *text, *values, *ptx;
+    unsigned chains, copies;
+};
+
+static int read_grid(const struct experiment *e, struct grid *g,
+                     struct error *err)
+{
+    *g = (struct grid){
+        .text = experiment_word(e, "snippet"),
+        .values = "",
+        .chains = (unsigned)experiment_number(e, "chains"),
+        .copies = (unsigned)experiment_number(e, "copies"),
+    };
+    if (g->text[0] == '\0') {
+        const char *const name = experiment_word(e, "row");
+        const struct instruction *const row = instruction_find(name);
+        if (row == NULL || row->snippet == NULL || row->setup != NULL)
+            return error_set(err, ERR_USAGE,
+                             "row=%s is no instruction of the table that needs "
+                             "no more than registers",
+                             name);
+        g->text = row->snippet;
+        g->values = row->values != NULL ? row->values : "";
+        g->ptx = row->ptx;
+    }
+    return snippet_parse(g->text, &g->snippet, err);
+}
+
+static bool takes(const struct grid *g, struct error *err)
+{
+    bool fits = !g->snippet.shared && !g->snippet.global;
+    for (size_t i = 0; i < g->snippet.register_count; i++)
+        fits = fits && g->snippet.registers[i].kind != REGISTER_PRED;
+    if (!fits)
+        error_set(err, ERR_USAGE,
+                  "grid takes neither predicates nor scratch memory");
+    return fits;
+}
+
+/* ---- the kernel -------------------------------------------------------- */
+
+static void chain_name(struct buf *out, const struct snippet_register *r,
+                       const void *context)
+{
+    buf_printf(out, "%s_%u", r->name, *(const unsigned *)context);
+}
+
+/* Adds it to %sum. */
+static void collect(struct kernel_text *k, const struct snippet_register *r,
+                    unsigned chain)
+{
+    const unsigned bytes = register_kinds[r->kind].bytes;
+    if (bytes == 2)
+        kernel_line(k, "cvt.u32.u16 %%word, %%%s_%u;", r->name, chain);
+    else if (bytes == 4)
+        kernel_line(k, "mov.b32 %%word, %%%s_%u;", r->name, chain);
+    else
+        kernel_line(k, "mov.b64 {%%word, %%high}, %%%s_%u;", r->name, chain);
+    kernel_line(k, "mad.lo.u32 %%sum, %%sum, 5, %%word;");
+    if (bytes == 8)
+        kernel_line(k, "mad.lo.u32 %%sum, %%sum, 5, %%high;");
+}
+
+static void declare_and_load(struct kernel_text *k, const struct grid *g)
+{
+    kernel_note(k, "of each register, values of all threads");
+    kernel_line(k, ".reg .b64 %%slot;");
+    kernel_line(k, "mov.u32 %%word, %%ntid.x;");
+    kernel_line(k, "mul.wide.u32 %%slot, %%word, 8;");
+    kernel_line(k, "mad.wide.u32 %%data, %%me, 8, %%data;");
+    for (size_t i = 0; i < g->snippet.register_count; i++) {
+        const struct snippet_register *const r = &g->snippet.registers[i];
+        const char *const type = register_kinds[r->kind].type;
+        for (unsigned c = 0; c < g->chains; c++) {
+            kernel_line(k, ".reg .%s %%%s_%u;", type, r->name, c);
+            kernel_line(k, "ld.global.%s %%%s_%u, [%%data+%d];", type, r->name,
+                        c, CROWD_HEAD);
+            kernel_line(k, "add.u64 %%data, %%data, %%slot;");
+        }
+    }
+    kernel_note(k, "nothing is timed before all of it is there");
+    for (size_t i = 0; i < g->snippet.register_count; i++)
+        for (unsigned c = 0; c < g->chains; c++)
+            collect(k, &g->snippet.registers[i], c);
+}
+
+static void write_body(struct kernel_text *k, const struct grid *g)
+{
+    crowd_loop(k);
+    for (unsigned i = 0; i < g->copies; i++)
+        for (unsigned c = 0; c < g->chains; c++)
+            snippet_write(k->out, &g->snippet, NULL, chain_name, &c);
+    crowd_again(k);
+    for (size_t i = 0; i < g->snippet.register_count; i++)
+        for (unsigned c = 0; c < g->chains; c++)
+            if (g->snippet.registers[i].written)
+                collect(k, &g->snippet.registers[i], c);
+}
+
+static int kernel(const struct experiment *e, const struct device_info *info,
+                  struct buf *ptx, struct error *err)
+{
+    struct grid g;
+    struct kernel_text k;
+    if (read_grid(e, &g, err) != 0)
+        return err->code;
+    *err = (struct error){0};
+    if (takes(&g, err)) {
+        kernel_begin_since(&k, ptx, info->cc_major, info->cc_minor, g.ptx, "",
+                           "grid", CROWD_PARAMETERS);
+        crowd_opening(&k);
+        declare_and_load(&k, &g);
+        crowd_begin(&k);
+        write_body(&k, &g);
+        crowd_end(&k);
+        kernel_end(&k);
+    }
+    snippet_free(&g.snippet);
+    return err->code;
+}
+
+/* ---- operands ---------------------------------------------------------- */
+
+/* NAME=NUMBER among the row's values; false: there is none. */
+static bool fixed_value(const struct grid *g, const struct snippet_register *r,
+                        uint64_t *bits)
+{
+    const size_t length = strlen(r->name);
+    for (const char *at = g->values; *at != '\0';) {
+        if (strncmp(at, r->name, length) == 0 && at[length] == '=') {
+            *bits = strtoull(at + length + 1, NULL, 0);
+            return true;
+        }
+        at += strcspn(at, " ");
+        at += strspn(at, " ");
+    }
+    return false;
+}
+
+static void fill(const struct experiment *e, const struct grid *g,
+                 uint64_t seed, unsigned threads, unsigned char *data)
+{
+    const struct crowd_bits kind = crowd_bits(g->text);
+    const bool zeros = strcmp(experiment_word(e, "operands"), "zeros") == 0;
+    struct rng rng;
+    rng_seed(&rng, seed);
+    for (size_t i = 0; i < g->snippet.register_count; i++) {
+        uint64_t bits = 0;
+        const bool fixed = fixed_value(g, &g->snippet.registers[i], &bits);
+        for (size_t n = 0; n < (size_t)g->chains * threads; n++) {
+            if (!fixed && !zeros)
+                bits = (rng_next(&rng) & kind.random) | kind.fixed;
+            memcpy(data, &bits, sizeof bits);
+            data += sizeof bits;
+        }
+    }
+}
+
+static int once(struct prober *prober, const struct experiment *e,
+                struct samples *samples, struct error *err)
+{
+    struct grid g;
+    if (read_grid(e, &g, err) != 0)
+        return err->code;
+    *err = (struct error){0};
+    const unsigned threads = 32 * (unsigned)experiment_number(e, "warps");
+    const size_t bytes =
+        CROWD_HEAD + 8 * g.snippet.register_count * g.chains * threads;
+    unsigned char *const data = xcalloc(1, bytes);
+    fill(e, &g, prober_seed(prober), threads, data + CROWD_HEAD);
+    const int code =
+        crowd_run(prober, e, "grid", threads, 0, data, bytes, samples, err);
+    free(data);
+    snippet_free(&g.snippet);
+    return code;
+}
+
+const struct probe probe_grid = {
+    .name = "grid",
+    .what = "copies of an instruction in a loop, in blocks all over the GPU",
+    .params = params,
+    .columns = crowd_columns,
+    .figure = crowd_figure,
+    .repeats_least = 3,
+    .repeats_most = 9,
+    .kernel = kernel,
+    .once = once,
+};

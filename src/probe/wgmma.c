@@ -1,0 +1,240 @@
+/*
+ * The probe `wgmma`: Hopper's asynchronous matrix products of four warps.
+ *
+ * Each warpgroup of a block multiplies a tile A of 64 rows by a tile B of n
+ * columns, both in shared memory, and adds to accumulators in its registers.
+ * A tile is 128 bytes deep, four products; copies go round it.  Rows are
+ * swizzled over 128 bytes, so that the tiles' addresses are multiples of 1024
+ * and eight rows take 1024 bytes (PTX ISA, asynchronous warpgroup-level matrix
+ * shared memory layout); where in a tile a number lies does not matter here.
+ *
+ * `wait=each` waits for each product before the next one begins: its latency.
+ * `wait=end` lets all be under way and waits for the last: their rate.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/rng.h"
+#include "probe/crowd.h"
+
+enum { ROWS = 64, DEEP = 128, STEP = 32, THREADS = 128, GROUPS_MOST = 4 };
+enum { N_MOST = 256, COPIES_MOST = 256, CC = 90 };
+/* One load and store of the copy to shared memory. */
+enum { PIECE = 16 };
+
+static const struct kind {
+    const char *name, *opcode; /* with the rest of the opcode */
+    unsigned k;                /* so deep is a product: STEP bytes */
+    const char *tail;          /* operands after the descriptors */
+    const char *accumulator;   /* declared as */
+    char letter;
+} kinds[] = {
+    {"f16",  "f32.f16.f16",   16, "1, 1, 1, 0, 0", "f32", 'f'},
+    {"bf16", "f32.bf16.bf16", 16, "1, 1, 1, 0, 0", "f32", 'f'},
+    {"tf32", "f32.tf32.tf32", 8,  "1, 1, 1",       "f32", 'f'},
+    {"e4m3", "f32.e4m3.e4m3", 32, "1, 1, 1",       "f32", 'f'},
+    {"s8",   "s32.s8.s8",     32, "1",             "b32", 'r'},
+};
+static const char *const kind_names[] = {"f16",  "bf16", "tf32",
+                                         "e4m3", "s8",   NULL};
+static const char *const waits[] = {"end", "each", NULL};
+
+/* clang-format off */
+static const struct param params[] = {
+    {"type",   PARAM_WORD,   "f16", 0, 0, kind_names, "of A and B"},
+    {"n",      PARAM_NUMBER, "64",  8, N_MOST, NULL, "columns of B: 8, 16, 32, 64, 128 or 256"},
+    {"wait",   PARAM_WORD,   "end", 0, 0, waits, "for each product, or for all at the end"},
+    {"copies", PARAM_NUMBER, "4",   1, COPIES_MOST, NULL, "products in the loop"},
+    {"groups", PARAM_NUMBER, "1",   1, GROUPS_MOST, NULL, "warpgroups of a block"},
+    CROWD_PARAMS
+    {0},
+};
+/* clang-format on */
+
+struct wgmma {
+    const struct kind *kind;
+    unsigned n, copies, groups;
+    bool each;
+};
+
+static int read_wgmma(const struct experiment *e, struct wgmma *w,
+                      struct error *err)
+{
+    *w = (struct wgmma){
+        .kind = kinds,
+        .n = (unsigned)experiment_number(e, "n"),
+        .copies = (unsigned)experiment_number(e, "copies"),
+        .groups = (unsigned)experiment_number(e, "groups"),
+        .each = strcmp(experiment_word(e, "wait"), "each") == 0,
+    };
+    while (strcmp(w->kind->name, experiment_word(e, "type")) != 0)
+        w->kind++;
+    if ((w->n & (w->n - 1)) != 0)
+        return error_set(err, ERR_USAGE, "n=%u is no power of two", w->n);
+    return 0;
+}
+
+/* ---- the kernel -------------------------------------------------------- */
+
+static unsigned tile_bytes(const struct wgmma *w)
+{
+    return DEEP * (w->groups * ROWS + w->n);
+}
+
+static unsigned accumulators(const struct wgmma *w)
+{
+    return w->n / 2; /* 64 × n words among 128 threads */
+}
+
+/* Copies B and all groups' A to shared memory, all threads together: 64 bytes
+ * of A for each. */
+static void fill_tiles(struct kernel_text *k, const struct wgmma *w)
+{
+    kernel_line(k, ".reg .b32 %%offset, %%to, %%w0, %%w1, %%w2, %%w3;");
+    kernel_line(k, ".reg .b32 %%step, %%all;");
+    kernel_line(k, "mov.u32 %%word, %%ntid.x;");
+    kernel_line(k, "mul.lo.u32 %%step, %%word, %d;", PIECE);
+    kernel_line(k, "mul.lo.u32 %%all, %%word, %d;", DEEP * ROWS / THREADS);
+    kernel_line(k, "add.u32 %%all, %%all, %u;", DEEP * w->n);
+    kernel_line(k, "shl.b32 %%offset, %%me, 4;");
+    kernel_line(k, "FILL:");
+    kernel_line(k, "cvt.u64.u32 %%at, %%offset;");
+    kernel_line(k, "add.u64 %%at, %%at, %%data;");
+    kernel_line(k, "ld.global.v4.u32 {%%w0, %%w1, %%w2, %%w3}, [%%at+%d];",
+                CROWD_HEAD);
+    kernel_line(k, "mov.u32 %%to, tiles;");
+    kernel_line(k, "add.u32 %%to, %%to, %%offset;");
+    kernel_line(k, "st.shared.v4.u32 [%%to], {%%w0, %%w1, %%w2, %%w3};");
+    kernel_line(k, "add.u32 %%offset, %%offset, %%step;");
+    kernel_line(k, "setp.lt.u32 %%true, %%offset, %%all;");
+    kernel_line(k, "@%%true bra FILL;");
+    kernel_note(k, "what the tensor cores read goes another way");
+    kernel_line(k, "fence.proxy.async.shared::cta;");
+}
+
+/* Descriptors of the tiles: address and stride (1024 bytes for eight rows) in
+ * units of 16 bytes, the swizzle of 128 bytes; the other stride is not used. */
+static void describe_tiles(struct kernel_text *k, const struct wgmma *w)
+{
+    kernel_line(k, ".reg .b64 %%a<4>, %%b<4>;");
+    kernel_line(k, ".reg .b32 %%group;");
+    kernel_line(k, "mov.u32 %%to, tiles;");
+    kernel_line(k, "shr.u32 %%group, %%me, 7;");
+    kernel_line(k, "mad.lo.u32 %%group, %%group, %d, %%to;", DEEP * ROWS);
+    kernel_line(k, "add.u32 %%group, %%group, %u;", DEEP * w->n);
+    kernel_line(k, "shr.u32 %%group, %%group, 4;");
+    kernel_line(k, "shr.u32 %%to, %%to, 4;");
+    kernel_line(k, "cvt.u64.u32 %%a0, %%group;");
+    kernel_line(k, "cvt.u64.u32 %%b0, %%to;");
+    kernel_line(k, "or.b64 %%a0, %%a0, 0x4000004000010000;");
+    kernel_line(k, "or.b64 %%b0, %%b0, 0x4000004000010000;");
+    for (int step = 1; step < DEEP / STEP; step++) {
+        kernel_line(k, "add.u64 %%a%d, %%a0, %d;", step, step * STEP / PIECE);
+        kernel_line(k, "add.u64 %%b%d, %%b0, %d;", step, step * STEP / PIECE);
+    }
+}
+
+static void declare_accumulators(struct kernel_text *k, const struct wgmma *w)
+{
+    const char letter = w->kind->letter;
+    kernel_line(k, ".reg .%s %%d<%u>;", w->kind->accumulator, accumulators(w));
+    for (unsigned i = 0; i < accumulators(w); i++)
+        kernel_line(k, "mov.%s %%d%u, %s;", w->kind->accumulator, i,
+                    letter == 'f' ? "0f00000000" : "0");
+}
+
+static void product(struct kernel_text *k, const struct wgmma *w, unsigned step)
+{
+    buf_printf(k->out, "    wgmma.mma_async.sync.aligned.m64n%uk%u.%s {", w->n,
+               w->kind->k, w->kind->opcode);
+    for (unsigned i = 0; i < accumulators(w); i++)
+        buf_printf(k->out, "%s%%d%u", i > 0 ? ", " : "", i);
+    buf_printf(k->out, "}, %%a%u, %%b%u, %s;\n", step, step, w->kind->tail);
+}
+
+static void finish_products(struct kernel_text *k)
+{
+    kernel_line(k, "wgmma.commit_group.sync.aligned;");
+    kernel_line(k, "wgmma.wait_group.sync.aligned 0;");
+}
+
+static void write_loop(struct kernel_text *k, const struct wgmma *w)
+{
+    crowd_loop(k);
+    for (unsigned i = 0; i < w->copies; i++) {
+        if (w->each || i == 0)
+            kernel_line(k, "wgmma.fence.sync.aligned;");
+        product(k, w, i % (DEEP / STEP));
+        if (w->each)
+            finish_products(k);
+    }
+    crowd_again(k);
+    finish_products(k);
+    for (unsigned i = 0; i < accumulators(w); i++) {
+        kernel_line(k, "mov.b32 %%word, %%d%u;", i);
+        kernel_line(k, "mad.lo.u32 %%sum, %%sum, 5, %%word;");
+    }
+}
+
+static int kernel(const struct experiment *e, const struct device_info *info,
+                  struct buf *ptx, struct error *err)
+{
+    struct wgmma w;
+    struct kernel_text k;
+    if (read_wgmma(e, &w, err) != 0)
+        return err->code;
+    if (10 * info->cc_major + info->cc_minor != CC)
+        return error_set(err, ERR_UNSUPPORTED,
+                         "only compute capability %d.%d has wgmma, this is "
+                         "%d.%d",
+                         CC / 10, CC % 10, info->cc_major, info->cc_minor);
+    kernel_begin_only(&k, ptx, info->cc_major, info->cc_minor, "8.0",
+                      ".extern .shared .align 1024 .b8 tiles[];\n\n", "wgmma",
+                      CROWD_PARAMETERS);
+    crowd_opening(&k);
+    fill_tiles(&k, &w);
+    describe_tiles(&k, &w);
+    declare_accumulators(&k, &w);
+    crowd_begin(&k);
+    write_loop(&k, &w);
+    crowd_end(&k);
+    kernel_end(&k);
+    return 0;
+}
+
+/* ---- operands ---------------------------------------------------------- */
+
+static int once(struct prober *prober, const struct experiment *e,
+                struct samples *samples, struct error *err)
+{
+    struct wgmma w;
+    struct rng rng;
+    if (read_wgmma(e, &w, err) != 0)
+        return err->code;
+    const size_t bytes = CROWD_HEAD + tile_bytes(&w);
+    const bool zeros = strcmp(experiment_word(e, "operands"), "zeros") == 0;
+    const struct crowd_bits kind = crowd_bits(w.kind->opcode);
+    unsigned char *const data = xcalloc(1, bytes);
+    rng_seed(&rng, prober_seed(prober));
+    for (size_t at = CROWD_HEAD; !zeros && at < bytes; at += 8) {
+        const uint64_t bits = (rng_next(&rng) & kind.random) | kind.fixed;
+        memcpy(data + at, &bits, sizeof bits);
+    }
+    const int code = crowd_run(prober, e, "wgmma", THREADS * w.groups,
+                               tile_bytes(&w), data, bytes, samples, err);
+    free(data);
+    return code;
+}
+
+const struct probe probe_wgmma = {
+    .name = "wgmma",
+    .what = "matrix products of four warps, in blocks all over the GPU",
+    .params = params,
+    .columns = crowd_columns,
+    .figure = crowd_figure,
+    .repeats_least = 3,
+    .repeats_most = 9,
+    .kernel = kernel,
+    .once = once,
+};

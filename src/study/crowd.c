@@ -1,0 +1,265 @@
+#include "study/crowd.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "analysis/sawtooth.h"
+#include "analysis/stats.h"
+#include "base/mem.h"
+
+/* Lengths that are tried in turn. */
+static const struct length {
+    unsigned copies, turns;
+} lengths[] = {
+    {16, 1 },
+    {16, 4 },
+    {16, 16},
+    {16, 64}
+};
+/* The difference must be so many times as large as its uncertainty. */
+static const double clear = 100;
+/* What blocks do beside the copies takes at most so many cycles, and so much of
+ * the copies' own time; or the difference is not that of the copies alone.
+ * Short loops can be slow (H200, 32 multiply-adds, 15 warps). */
+static const double frame = 500, slack = 0.1;
+/* Two lengths must say the same to this share. */
+static const double agreed = 0.01;
+unsigned crowd_sms(const struct lab *lab)
+{
+    const int64_t sms = lab->info->value[PROPERTY_SMS];
+    return sms > 0 ? (unsigned)sms : 1;
+}
+
+static double *column(const struct samples *s, const char *name)
+{
+    const size_t at = samples_column(s, name);
+    double *const values = xreallocarray(NULL, s->rows, sizeof *values);
+    for (size_t row = 0; row < s->rows; row++)
+        values[row] = (double)samples_at(s, row, at);
+    return values;
+}
+
+static double middle(const struct samples *s, const char *name)
+{
+    double *const values = column(s, name);
+    const double median = stats_median(values, s->rows);
+    free(values);
+    return median;
+}
+
+/* A median, and about its standard error. */
+struct span {
+    double cycles, spread;
+};
+
+/* Cycles of the SMs that have most blocks: for them all others wait. */
+static double *busiest(const struct samples *s, size_t *count)
+{
+    double *const blocks = column(s, "blocks");
+    double *const cycles = column(s, "cycles");
+    const double most = stats_max(blocks, s->rows);
+    *count = 0;
+    for (size_t row = 0; row < s->rows; row++)
+        if (blocks[row] == most)
+            cycles[(*count)++] = cycles[row];
+    free(blocks);
+    return cycles;
+}
+
+static int measure(const struct crowd *c, unsigned copies, unsigned blocks,
+                   struct span *span, char **experiment, struct error *err)
+{
+    struct samples s;
+    size_t count;
+    /* Many SMs that have the same to do are repetitions of each other. */
+    const unsigned sms = crowd_sms(c->lab);
+    const unsigned repeats = blocks % sms == 0 ? 1 : blocks < sms ? 2 : 5;
+    if (lab_probe(c->lab, &s, experiment, err,
+                  "%s copies=%u %s=%u blocks=%u turns=%u repeats=%u", c->words,
+                  copies, c->unit, c->warps, blocks, c->turns, repeats) != 0)
+        return err->code;
+    double *const cycles = busiest(&s, &count);
+    span->cycles = stats_median(cycles, count);
+    span->spread = (stats_quantile(cycles, count, 0.75) -
+                    stats_quantile(cycles, count, 0.25)) /
+                   sqrt((double)count);
+    free(cycles);
+    samples_free(&s);
+    return 0;
+}
+
+/* Cycles that CROWD_LONGER times as many copies take more. */
+static int difference(const struct crowd *c, unsigned blocks, struct span *more,
+                      char **experiment, struct error *err)
+{
+    struct span few, many;
+    *experiment = NULL;
+    if (measure(c, c->copies, blocks, &few, NULL, err) != 0 ||
+        measure(c, CROWD_LONGER * c->copies, blocks, &many, experiment, err) !=
+            0)
+        return err->code;
+    more->cycles = many.cycles - few.cycles;
+    more->spread = hypot(few.spread, many.spread);
+    if (few.cycles <= (1 + slack) * more->cycles / (CROWD_LONGER - 1) + frame)
+        return 0;
+    free(*experiment);
+    *experiment = NULL;
+    return error_set(err, ERR_UNSUPPORTED,
+                     "three times as many copies took too little longer: the "
+                     "shorter loop is slower for other reasons");
+}
+
+/* Cycles of a turn of one copy, and whether they are known well enough. */
+static int try_length(struct crowd *c, const struct length *length,
+                      unsigned blocks, double *each, bool *known,
+                      struct error *err)
+{
+    struct span more;
+    char *experiment;
+    c->copies = length->copies;
+    c->turns = length->turns;
+    *each = 0;
+    const int code = difference(c, blocks, &more, &experiment, err);
+    free(experiment);
+    if (code == ERR_UNSUPPORTED)
+        return 0;
+    *each = more.cycles / (c->copies * c->turns);
+    *known = more.cycles >= clear * more.spread;
+    return code;
+}
+
+int crowd_length(struct crowd *c, unsigned blocks, struct error *err)
+{
+    double each = 0, before = 0;
+    bool known = false;
+    for (size_t i = 0; i < COUNT_OF(lengths) && !known; i++) {
+        if (try_length(c, &lengths[i], blocks, &each, &known, err) != 0)
+            return err->code;
+        known = known && fabs(each - before) <= agreed * each;
+        before = each;
+    }
+    *err = (struct error){0};
+    return 0;
+}
+
+int crowd_rate(const struct crowd *c, unsigned blocks, double *rate,
+               char **experiment, struct error *err)
+{
+    struct span more;
+    if (difference(c, blocks, &more, experiment, err) != 0)
+        return err->code;
+    const double copies = (double)(CROWD_LONGER - 1) * c->copies * c->each;
+    *rate = copies * c->turns * c->warps * blocks / more.cycles;
+    return 0;
+}
+
+static void read_sustained(const struct samples *s, double work,
+                           struct crowd_sustained *found)
+{
+    const double ns = middle(s, "ns");
+    found->rate = work / (1e-9 * middle(s, "elapsed"));
+    found->hz = ns > 0 ? 1e9 * middle(s, "cycles") / ns : 0;
+    found->watts = middle(s, "watts");
+    found->throttle = 0;
+    const size_t throttle = samples_column(s, "throttle");
+    for (size_t row = 0; row < s->rows; row++)
+        if (samples_at(s, row, throttle) > 0)
+            found->throttle |= (uint64_t)samples_at(s, row, throttle);
+}
+
+/* True if the device tells its power. */
+static int ask_power(const struct crowd *c, bool *told, struct error *err)
+{
+    struct samples s;
+    if (lab_probe(c->lab, &s, NULL, err, "%s copies=%u %s=%u repeats=1",
+                  c->words, CROWD_LONGER * c->copies, c->unit, c->warps) != 0)
+        return err->code;
+    *told = middle(&s, "watts") >= 0;
+    samples_free(&s);
+    return 0;
+}
+
+int crowd_sustain(const struct crowd *c, unsigned blocks, double seconds,
+                  double rate, bool *told, struct crowd_sustained *found,
+                  struct error *err)
+{
+    struct samples s;
+    *found = (struct crowd_sustained){0};
+    if (ask_power(c, told, err) != 0 || !*told)
+        return err->code;
+    const unsigned copies = CROWD_LONGER * c->copies;
+    const double work = (double)copies * c->each * c->warps * blocks;
+    const double hz = (double)c->lab->info->value[PROPERTY_CLOCK];
+    const double turns = ceil(seconds * hz * rate / work);
+    if (lab_probe(c->lab, &s, &found->experiment, err,
+                  "%s copies=%u %s=%u blocks=%u turns=%.0f repeats=3", c->words,
+                  copies, c->unit, c->warps, blocks, turns) != 0)
+        return err->code;
+    read_sustained(&s, work * turns, found);
+    samples_free(&s);
+    return 0;
+}
+
+void crowd_sawtooth(struct finding *f, const char *unit, const double *n,
+                    const double *rates, size_t count, unsigned most,
+                    const char *experiment)
+{
+    /* Of the peak; another law than the sawtooth fits worse. */
+    static const double worst = 0.05;
+    const struct sawtooth fit = sawtooth_fit(n, rates, count, most);
+    finding_protocol(f, "model", value_text("peak n / (S ceil(n / S))"));
+    finding_protocol(f, "peak", value_number(fit.peak));
+    finding_protocol(f, "residual", value_number(fit.residual));
+    finding_evidence(f, experiment);
+    if (fit.servers == 0 || fit.residual > worst)
+        finding_none(f,
+                     "the best sawtooth, of %u %s at once, is off by %.1f %% "
+                     "of the peak",
+                     fit.servers, unit, 100 * fit.residual);
+    else
+        finding_set(f, STATUS_MEASURED, value_number(fit.servers), unit);
+}
+
+unsigned crowd_enough(struct finding *f, const double *rates, size_t count,
+                      const char *experiment)
+{
+    static const double there = 0.99;
+    const double most = stats_max(rates, count);
+    size_t i = 0;
+    while (rates[i] < there * most)
+        i++;
+    finding_set(f, STATUS_MEASURED, value_number((double)(i + 1)), "warps");
+    finding_evidence(f, experiment);
+    return (unsigned)i + 1;
+}
+
+/* NVML's clock event reasons, lowest bit first. */
+static const char *const reasons[] = {
+    "idle",
+    "application clocks",
+    "power cap",
+    "hardware slowdown",
+    "sync boost",
+    "software thermal",
+    "hardware thermal",
+    "hardware power",
+    "display clocks",
+};
+
+static void say_throttle(struct finding *f, uint64_t throttle)
+{
+    struct value list = value_list();
+    for (size_t i = 0; i < COUNT_OF(reasons); i++)
+        if (throttle >> i & 1)
+            value_push(&list, value_text(reasons[i]));
+    finding_protocol(f, "throttle", list);
+}
+
+void crowd_say(struct finding *f, const struct crowd_sustained *found)
+{
+    if (found->hz > 0)
+        finding_protocol(f, "clock_hz", value_number(round(found->hz)));
+    finding_protocol(f, "watts", value_number(found->watts));
+    say_throttle(f, found->throttle);
+    finding_evidence(f, found->experiment);
+}

@@ -1,0 +1,223 @@
+/*
+ * Arithmetic and tensor cores of GPUs that nobody built: with schedulers and
+ * pipes as the profile says, the studies find how much each type does, that n
+ * warps on S schedulers do n / (S ceil(n / S)) of it, and the same of blocks
+ * on SMs.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/sawtooth.h"
+#include "base/mem.h"
+#include "device/device.h"
+#include "study/study.h"
+#include "testing.h"
+
+enum { SMS = 3, WARPS = 8, LANES = 32 };
+/* Cycles for which an instruction keeps its pipe. */
+static const struct pipe {
+    const char *type; /* of the findings */
+    const char *row;  /* of the profile */
+    double results;
+    unsigned issue[2];
+    bool chained; /* several chains: one warp can fill a pipe */
+} pipes[] = {
+    {"fp64",   "fma.rn.f64",    1, {16, 2}, true },
+    {"fp32",   "fma.rn.f32",    1, {1, 2},  true },
+    {"fp16",   "fma.rn.f16",    1, {4, 2},  false},
+    {"fp16x2", "fma.rn.f16x2",  2, {1, 3},  true },
+    {"bf16x2", "fma.rn.bf16x2", 2, {2, 1},  true },
+    {"int32",  "mad.lo.s32",    1, {2, 4},  true },
+};
+static const unsigned schedulers[] = {4, 2};
+
+enum { PRODUCT_ISSUE = 16, PRODUCT_CYCLES = 33, PRODUCT_OPERATIONS = 4096 };
+
+static char *profile_of(unsigned gpu, const char *capability)
+{
+    struct buf isa = {0};
+    for (size_t i = 0; i < COUNT_OF(pipes); i++)
+        buf_printf(&isa, ", \"%s\": {\"O3\": 5, \"issue\": %u}", pipes[i].row,
+                   pipes[i].issue[gpu]);
+    char *const json = xasprintf(
+        "{\"name\": \"made up\", \"architecture\": \"none\","
+        " \"compute_capability\": \"%s\", \"sms\": %d,"
+        " \"warp_schedulers\": %u, \"max_threads_per_block\": %d,"
+        " \"max_warps_per_sm\": 48, \"max_blocks_per_sm\": 4,"
+        " \"clock_khz\": 1000000, \"memory_bytes\": 1073741824,"
+        " \"caches\": {\"l2\": {\"line\": 128, \"sets\": 64, \"ways\": 16,"
+        " \"policy\": \"lru\", \"scope\": \"gpu\"}},"
+        " \"paths\": {\"global.ca\": {\"caches\": [\"l2\"], \"latency\":"
+        " {\"l2\": 200, \"memory\": 500}}, \"global.cg\": {\"caches\":"
+        " [\"l2\"], \"latency\": {\"l2\": 200, \"memory\": 500}}},"
+        " \"shared_memory\": {\"bytes\": 49152, \"latency\": 30,"
+        " \"conflict_cycles\": 2}, \"isa\": {\"default\": {\"O3\": 4},"
+        " \"mma\": {\"O3\": %d, \"issue\": %d}%s},"
+        " \"noise\": {\"jitter_cycles\": 1.5, \"spike_rate\": 0.002,"
+        " \"spike_cycles\": 300}}",
+        capability, SMS, schedulers[gpu], LANES * WARPS, PRODUCT_CYCLES,
+        PRODUCT_ISSUE, buf_string(&isa));
+    buf_free(&isa);
+    return json;
+}
+
+struct found {
+    struct device *device;
+    struct prober *prober;
+    struct results results;
+};
+
+static struct found *measured(const char *study, unsigned gpu,
+                              const char *capability)
+{
+    const struct prober_options options = {.seed = 1};
+    struct found *const f = xcalloc(1, sizeof *f);
+    struct error err = {0};
+    char *const json = profile_of(gpu, capability);
+    f->device = testing_sim_of(json, 1);
+    f->prober = prober_new(f->device, NULL, &options);
+    struct lab lab = {.prober = f->prober,
+                      .info = prober_info(f->prober),
+                      .results = &f->results};
+    ASSERT_DONE(plan_run(&lab, &study, 1, &err), err);
+    free(json);
+    return f;
+}
+
+static void done(struct found *f)
+{
+    results_free(&f->results);
+    prober_free(f->prober);
+    device_close(f->device);
+    free(f);
+}
+
+static const struct finding *
+finding_of(const struct found *f, const char *component, const char *attribute)
+{
+    char id[128];
+    snprintf(id, sizeof id, "%s.%s", component, attribute);
+    const struct finding *const finding = results_find(&f->results, id);
+    ck_assert_msg(finding != NULL, "there is no %s", id);
+    return finding;
+}
+
+static void is_near(const struct found *f, const char *component,
+                    const char *attribute, double truth, double share)
+{
+    const struct finding *const finding = finding_of(f, component, attribute);
+    ck_assert_msg(finding->value.kind == VALUE_NUMBER, "%s: %s", finding->id,
+                  finding->because != NULL ? finding->because : "no number");
+    ck_assert_msg(fabs(finding->value.number - truth) <= share * truth,
+                  "%s: expected %g, found %g", finding->id, truth,
+                  finding->value.number);
+}
+
+/* The list is the sawtooth of 1, 2, … workers. */
+static void is_sawtooth(const struct found *f, const char *component,
+                        double peak, unsigned servers)
+{
+    const struct finding *const finding = finding_of(f, component, "by_warps");
+    ck_assert_uint_eq(finding->value.count, WARPS);
+    for (unsigned n = 1; n <= WARPS; n++) {
+        const double truth = peak * sawtooth_share(n, servers);
+        const double found = finding->value.items[n - 1].number;
+        ck_assert_msg(fabs(found - truth) <= 0.01 * truth,
+                      "%s of %u warps: expected %g, found %g", finding->id, n,
+                      truth, found);
+    }
+}
+
+/* Each has a pipe, but one scheduler issues both. */
+static void two_types_take_turns(const struct found *f, unsigned gpu)
+{
+    const double cycles = fmax(2, pipes[5].issue[gpu]);
+    is_near(f, "arithmetic.fp32_int32", "peak",
+            2.0 * LANES * schedulers[gpu] / cycles, 0.01);
+}
+
+static void a_block_more_takes_twice_as_long(const struct found *f,
+                                             unsigned gpu)
+{
+    static const unsigned n[] = {SMS, SMS + 1, 2 * SMS, 3 * SMS, 4 * SMS};
+    const double peak = (double)LANES * schedulers[gpu] / pipes[1].issue[gpu];
+    const struct finding *const blocks =
+        finding_of(f, "arithmetic.fp32", "by_blocks");
+    is_near(f, "arithmetic.fp32", "sawtooth_blocks", SMS, 0);
+    ck_assert_uint_eq(blocks->value.count, COUNT_OF(n));
+    for (size_t i = 0; i < COUNT_OF(n); i++) {
+        const double truth = peak * sawtooth_share(n[i], SMS);
+        ck_assert_double_eq_tol(blocks->value.items[i].number, truth,
+                                0.03 * truth);
+    }
+}
+
+START_TEST(arithmetic_is_what_pipes_allow)
+{
+    struct found *const f = measured("arithmetic", (unsigned)_i, "8.0");
+    for (size_t i = 0; i < COUNT_OF(pipes); i++) {
+        char component[64];
+        const double peak =
+            LANES * schedulers[_i] * pipes[i].results / pipes[i].issue[_i];
+        snprintf(component, sizeof component, "arithmetic.%s", pipes[i].type);
+        is_near(f, component, "peak", peak, 0.005);
+        if (pipes[i].chained) {
+            is_sawtooth(f, component, peak, schedulers[_i]);
+            is_near(f, component, "sawtooth", schedulers[_i], 0);
+            is_near(f, component, "warps", schedulers[_i], 0);
+        }
+        is_near(f, component, "gpu", peak * SMS * 1e9, 0.01);
+    }
+    two_types_take_turns(f, (unsigned)_i);
+    a_block_more_takes_twice_as_long(f, (unsigned)_i);
+    done(f);
+}
+END_TEST
+
+START_TEST(what_the_gpu_lacks_is_skipped_with_the_reason)
+{
+    struct found *const f = measured("arithmetic", 0, "6.0");
+    const struct finding *const bf = finding_of(f, "arithmetic.bf16x2", "peak");
+    ck_assert(bf->skipped);
+    ck_assert_str_eq(bf->because, "needs compute capability 8.0, this is 6.0");
+    is_near(f, "arithmetic.fp16x2", "peak", LANES * 4 * 2, 0.005);
+    done(f);
+}
+END_TEST
+
+START_TEST(products_are_what_tensor_cores_allow)
+{
+    static const char component[] = "tensor.mma.m16n8k16.f32.f16.f16.f32";
+    const double peak =
+        (double)PRODUCT_OPERATIONS * schedulers[_i] / PRODUCT_ISSUE;
+    struct found *const f = measured("tensor", (unsigned)_i, "8.0");
+    is_near(f, component, "latency", PRODUCT_CYCLES, 0.001);
+    is_near(f, component, "throughput", peak, 0.01);
+    is_near(f, component, "sawtooth", schedulers[_i], 0);
+    is_near(f, component, "warps", schedulers[_i], 0);
+    is_near(f, component, "gpu", peak * SMS * 1e9, 0.01);
+    is_sawtooth(f, component, peak, schedulers[_i]);
+    const struct finding *const blocks =
+        finding_of(f, "tensor.mma.m16n8k16.f16.f16.f16.f16", "by_blocks");
+    for (size_t i = 0; i < blocks->value.count; i++)
+        ck_assert_double_eq_tol(blocks->value.items[i].number, peak,
+                                0.03 * peak);
+    const struct finding *const wide =
+        finding_of(f, "tensor.wgmma.m64n256k16.f32.f16.f16", "throughput");
+    ck_assert(wide->skipped);
+    ck_assert_ptr_nonnull(strstr(wide->because, "9.0 has wgmma"));
+    done(f);
+}
+END_TEST
+
+Suite *suite_truth_load(void)
+{
+    TCase *t;
+    Suite *const suite = suite_of("truth_load", 60, &t);
+    tcase_add_loop_test(t, arithmetic_is_what_pipes_allow, 0, 2);
+    tcase_add_test(t, what_the_gpu_lacks_is_skipped_with_the_reason);
+    tcase_add_loop_test(t, products_are_what_tensor_cores_allow, 0, 2);
+    return suite;
+}
