@@ -41,7 +41,7 @@ Suite *suite_of(const char *name, double timeout_s, TCase **tests);
                       "\"%s\" does not say \"%s\"", (err).text, (word));       \
     } while (0)
 
-/* SEEDS of the environment: how many seeds a test with noise tries; 2. */
+/* SEEDS of the environment: how many seeds a test with noise tries; 1. */
 unsigned testing_seeds(void);
 
 /* A new empty folder that goes when the run ends; the caller frees the path. */
