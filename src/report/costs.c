@@ -70,6 +70,20 @@ void costs_collect(const struct results *results, struct costs *costs)
     }
 }
 
+bool costs_only(const struct results *results)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < results->finding_count; i++) {
+        const char *const id = results->findings[i]->id;
+        struct cost_id parts;
+        if (read_id(id, &parts))
+            count++;
+        else if (strncmp(id, "clock.", 6) != 0)
+            return false;
+    }
+    return count > 0;
+}
+
 void costs_free(struct costs *costs)
 {
     free(costs->rows);

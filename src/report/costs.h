@@ -29,6 +29,9 @@ struct costs {
 /* In the order of the findings; those that are no cost are left out. */
 void costs_collect(const struct results *results, struct costs *costs);
 void costs_free(struct costs *costs);
+/* True if a report is about nothing else: it has costs, and beside them only
+ * what is said of clocks. */
+bool costs_only(const struct results *results);
 
 /* A text of the finding's protocol; NULL if it has none of that name. */
 const char *cost_said(const struct finding *finding, const char *name);

@@ -1,8 +1,10 @@
-/* The report as text: which GPU, and then the tree or a flat list. */
+/* The report as text: which GPU, and then the tree or a flat list; or the table
+ * of what instructions cost, if it is of nothing else. */
 #include "report/report.h"
 
 #include <string.h>
 
+#include "report/costs.h"
 #include "report/headline.h"
 #include "report/tree.h"
 #include "report/writer.h"
@@ -43,6 +45,10 @@ static double clock_of(const struct results *results)
 static void text_write(const struct results *results,
                        const struct report_style *style, struct buf *out)
 {
+    if (costs_only(results) && !style->verbose) {
+        report_table.write(results, style, out);
+        return;
+    }
     struct writer w = {
         .results = results,
         .style = style,
