@@ -483,7 +483,9 @@ static void explain_study(const struct study *study, struct buf *out)
     for (const char *const *n = study->needs; *n != NULL; n++)
         buf_printf(out, "%s%s", n == study->needs ? "" : ", ", *n);
     buf_text(out, study->needs[0] == NULL ? "nothing\n" : "\n");
-    buf_text(out, "  finds:\n");
+    buf_text(out, study->gives[0] != NULL
+                      ? "  finds:\n"
+                      : "  finds: what is asked for (docs/findings.md)\n");
     for (const char *const *g = study->gives; *g != NULL; g++)
         buf_printf(out, "    %s\n", *g);
 }
@@ -491,8 +493,9 @@ static void explain_study(const struct study *study, struct buf *out)
 static void explain_param(const struct param *p, struct buf *out)
 {
     struct buf text = {0};
-    buf_printf(&text, "%s (default %s; ", p->help,
-               p->fallback[0] != '\0' ? p->fallback : "none");
+    buf_printf(&text, "%s (default %s%s", p->help,
+               p->fallback[0] != '\0' ? p->fallback : "none",
+               p->kind == PARAM_TEXT ? ")" : "; ");
     if (p->kind == PARAM_NUMBER)
         buf_printf(&text, "%" PRIu64 " to %" PRIu64 ")", p->least, p->most);
     else if (p->kind == PARAM_LIST)
