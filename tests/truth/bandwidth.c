@@ -11,6 +11,7 @@
 #include "base/mem.h"
 #include "sonde.h"
 #include "testing.h"
+#include "truth/truth.h"
 
 /* What differs between the made-up GPUs; rates in B/clk. */
 struct made_up {
@@ -74,20 +75,7 @@ static json_t *findings_of(const char *path)
 {
     static const char *const studies[] = {"bandwidth"};
     char *const spec = xasprintf("sim:%s", path);
-    const struct sonde_options options = {
-        .device = spec, .seed = 1, .no_cache = true};
-    const struct sonde_style style = {0};
-    struct sonde_error err;
-    struct sonde *session;
-    char *text;
-    ASSERT_DONE(sonde_open(&session, &options, &err), err);
-    ck_assert_msg(sonde_run(session, studies, 1, &err) >= 0, "%s", err.text);
-    ASSERT_DONE(sonde_report(session, "json", &style, &text, &err), err);
-    ASSERT_DONE(sonde_close(session, &err), err);
-    json_t *const report = json_loads(text, 0, NULL);
-    json_t *const findings = json_incref(json_object_get(report, "findings"));
-    json_decref(report);
-    free(text);
+    json_t *const findings = truth_findings(spec, 1, studies, 1);
     free(spec);
     return findings;
 }

@@ -14,6 +14,7 @@
 #include "device/sim/shipped.h"
 #include "sonde.h"
 #include "testing.h"
+#include "truth/truth.h"
 
 enum { LANES = 32, STRIDES = 65 };
 
@@ -23,22 +24,7 @@ enum { LANES = 32, STRIDES = 65 };
 static json_t *findings_of(const char *spec, uint64_t seed)
 {
     static const char *const studies[] = {"banks"};
-    const struct sonde_options options = {
-        .device = spec, .seed = seed, .no_cache = true};
-    const struct sonde_style style = {0};
-    struct sonde_error err;
-    struct sonde *session;
-    char *text;
-    ASSERT_DONE(sonde_open(&session, &options, &err), err);
-    ck_assert_msg(sonde_run(session, studies, 1, &err) >= 0, "%s", err.text);
-    ASSERT_DONE(sonde_report(session, "json", &style, &text, &err), err);
-    ASSERT_DONE(sonde_close(session, &err), err);
-    json_t *const report = json_loads(text, 0, NULL);
-    ck_assert_ptr_nonnull(report);
-    json_t *const findings = json_incref(json_object_get(report, "findings"));
-    json_decref(report);
-    free(text);
-    return findings;
+    return truth_findings(spec, seed, studies, 1);
 }
 
 static const char *status_of(const json_t *findings, const char *id)

@@ -15,32 +15,12 @@
 #include "device/sim/profile.h"
 #include "sonde.h"
 #include "testing.h"
+#include "truth/truth.h"
 
 enum { PASCAL, TURING, AMPERE, GPUS };
 
 static const char *const gpus[GPUS] = {"gtx1080ti", "rtx2080ti", "a100"};
 static json_t *reports[GPUS];
-
-/* The findings of a device by these studies. */
-static json_t *findings_of(const char *spec, const char *const *studies,
-                           size_t count)
-{
-    const struct sonde_options options = {.device = spec, .seed = 1};
-    struct sonde_error err;
-    struct sonde *session;
-    char *text;
-    const struct sonde_style style = {0};
-    ASSERT_DONE(sonde_open(&session, &options, &err), err);
-    ck_assert_msg(sonde_run(session, studies, count, &err) >= 0, "%s",
-                  err.text);
-    ASSERT_DONE(sonde_report(session, "json", &style, &text, &err), err);
-    json_t *const root = json_loads(text, 0, NULL);
-    json_t *const findings = json_incref(json_object_get(root, "findings"));
-    json_decref(root);
-    free(text);
-    sonde_close(session, &err);
-    return findings;
-}
 
 static void measure_all(void)
 {
@@ -48,7 +28,7 @@ static void measure_all(void)
     for (int i = 0; i < GPUS; i++) {
         char spec[32];
         snprintf(spec, sizeof spec, "sim:%s", gpus[i]);
-        reports[i] = findings_of(spec, studies, COUNT_OF(studies));
+        reports[i] = truth_findings(spec, 1, studies, COUNT_OF(studies));
     }
 }
 
@@ -247,7 +227,7 @@ static json_t *findings_of_variant(const char *gpu, const char *text,
                buf_string(&json), other, at + strlen(text));
     char *const file = testing_file("variant.json", buf_string(&varied));
     char *const spec = xasprintf("sim:%s", file);
-    json_t *const findings = findings_of(spec, &study, 1);
+    json_t *const findings = truth_findings(spec, 1, &study, 1);
     free(spec);
     free(file);
     buf_free(&varied);

@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "sonde.h"
 #include "testing.h"
+#include "truth/truth.h"
 
 enum { NEAR = 208, MISS = 475, MIB = 1024 * 1024 };
 
@@ -129,22 +130,8 @@ static char *profile_of(const struct gpu *g)
 static json_t *findings_of(const char *path, uint64_t seed)
 {
     static const char *const studies[] = {"partitions"};
-    const struct sonde_style style = {.verbose = true};
     char *const spec = xasprintf("sim:%s", path);
-    const struct sonde_options options = {
-        .device = spec, .seed = seed, .no_cache = true};
-    struct sonde_error err;
-    struct sonde *session;
-    char *text;
-    ASSERT_DONE(sonde_open(&session, &options, &err), err);
-    ck_assert_msg(sonde_run(session, studies, 1, &err) >= 0, "%s", err.text);
-    ASSERT_DONE(sonde_report(session, "json", &style, &text, &err), err);
-    ASSERT_DONE(sonde_close(session, &err), err);
-    json_t *const report = json_loads(text, 0, NULL);
-    ck_assert_ptr_nonnull(report);
-    json_t *const findings = json_incref(json_object_get(report, "findings"));
-    json_decref(report);
-    free(text);
+    json_t *const findings = truth_findings(spec, seed, studies, 1);
     free(spec);
     return findings;
 }

@@ -156,21 +156,8 @@ static void compare_next_constant(struct comparison *c)
 
 static json_t *measure(const char *spec, uint64_t seed)
 {
-    const struct sonde_options options = {
-        .device = spec, .seed = seed, .no_cache = true};
-    const char *const studies[] = {"copies"};
-    struct sonde_error err;
-    struct sonde *session;
-    char *text;
-    const struct sonde_style style = {.verbose = true};
-    ASSERT_DONE(sonde_open(&session, &options, &err), err);
-    ck_assert_msg(sonde_run(session, studies, 1, &err) >= 0, "%s", err.text);
-    ASSERT_DONE(sonde_report(session, "json", &style, &text, &err), err);
-    ASSERT_DONE(sonde_close(session, &err), err);
-    json_t *const report = json_loads(text, 0, NULL);
-    free(text);
-    ck_assert_msg(report != NULL, "the report is not JSON");
-    return report;
+    static const char *const studies[] = {"copies"};
+    return truth_report(spec, seed, studies, 1);
 }
 
 static void expect_truth(const char *profile, uint64_t seed)

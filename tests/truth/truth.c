@@ -345,6 +345,31 @@ static json_t *report_of(const struct sonde *session)
     return report;
 }
 
+json_t *truth_report(const char *spec, uint64_t seed,
+                     const char *const *studies, size_t count)
+{
+    const struct sonde_options options = {
+        .device = spec, .seed = seed, .no_cache = true};
+    struct sonde_error err;
+    struct sonde *session;
+    ASSERT_DONE(sonde_open(&session, &options, &err), err);
+    ck_assert_msg(sonde_run(session, studies, count, &err) >= 0, "%s",
+                  err.text);
+    json_t *const report = report_of(session);
+    ASSERT_DONE(sonde_close(session, &err), err);
+    return report;
+}
+
+json_t *truth_findings(const char *spec, uint64_t seed,
+                       const char *const *studies, size_t count)
+{
+    json_t *const report = truth_report(spec, seed, studies, count);
+    json_t *const findings = json_incref(json_object_get(report, "findings"));
+    json_decref(report);
+    ck_assert_ptr_nonnull(findings);
+    return findings;
+}
+
 static void compare(struct comparison *c, const struct truths *truths)
 {
     for (size_t i = 0; i < truths->count; i++)

@@ -5,6 +5,7 @@
 #ifndef SONDE_TESTS_TRUTH_H
 #define SONDE_TESTS_TRUTH_H
 
+#include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -51,5 +52,12 @@ struct verdict {
  * fails if the device does. */
 struct verdict truth_compare(const char *spec, const char *name, uint64_t seed,
                              const struct truths *truths, struct buf *rows);
+
+/* The report of these studies of a device, and its findings alone; the test
+ * fails if there is none.  The caller decrefs. */
+json_t *truth_report(const char *spec, uint64_t seed,
+                     const char *const *studies, size_t count);
+json_t *truth_findings(const char *spec, uint64_t seed,
+                       const char *const *studies, size_t count);
 
 #endif
