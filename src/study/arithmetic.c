@@ -139,7 +139,7 @@ static int ask_warps(const struct asked *a, double *peak, unsigned *enough,
 {
     double rates[COPIES_WARPS_MOST];
     char *experiment;
-    const unsigned most = timing_warps(a->lab);
+    const unsigned most = lab_block_warps(a->lab);
     *enough = 0;
     if (rates_of_warps(a, most, rates, &experiment, err) != 0)
         return timing_excuse(finding_of(a, "peak"), err);
@@ -245,7 +245,7 @@ static int ask_crowd(const struct asked *a, unsigned warps, double peak,
                      struct error *err)
 {
     struct crowd few = crowd_of(a, warps, COPIES_SUSTAINED);
-    struct crowd all = crowd_of(a, timing_warps(a->lab), COPIES_SUSTAINED);
+    struct crowd all = crowd_of(a, lab_block_warps(a->lab), COPIES_SUSTAINED);
     if (a->type->by_blocks && ask_blocks(a, &few, err) != 0)
         return err->code;
     return ask_gpu(a, &all, peak, err);

@@ -38,11 +38,11 @@ static const char *const kernels[] = {
 };
 
 /* What a warp loads at a time, B. */
-enum { STEP_BYTES = 256, WARP_THREADS = 32 };
+enum { STEP_BYTES = 256 };
 /* A buffer that every L1 holds, and how often a warp goes round it: spikes are
  * to even out, and favour to add up. */
 enum { SMALL = 4096, STEPS = 256, REPEATS = 5 };
-enum { WARPS_MOST = 32, BLOCKS_MOST = 8 };
+enum { BLOCKS_MOST = 8 };
 
 static const unsigned warp_counts[] = {1,  2,  3,  4,  6,  8,
                                        12, 16, 20, 24, 28, 32};
@@ -63,14 +63,6 @@ struct crowd {
     double throughput; /* B per cycle */
     char *experiment;
 };
-
-static int64_t most_warps(const struct lab *lab)
-{
-    const int64_t threads = lab->info->value[PROPERTY_BLOCK_THREADS];
-    return threads > 0 && threads / WARP_THREADS < WARPS_MOST
-               ? threads / WARP_THREADS
-               : WARPS_MOST;
-}
 
 static int measure_warps(struct lab *lab, struct timelines *t, unsigned warps,
                          struct error *err)
@@ -167,7 +159,7 @@ static double mean_time(const struct warp_span *warps, size_t n)
 
 static struct share share_of(const struct warp_span *warps, size_t n)
 {
-    double rates[WARPS_MOST], longest = 0;
+    double rates[LAB_BLOCK_WARPS], longest = 0;
     struct span ends = {INFINITY, 0};
     const size_t quarter = n / 4;
     for (size_t i = 0; i < n; i++) {
@@ -243,7 +235,7 @@ static void report_shares(struct lab *lab, const struct timelines *t,
 static int ask_warps(struct lab *lab, struct error *err)
 {
     struct crowd crowds[COUNTS];
-    const int64_t most = most_warps(lab);
+    const unsigned most = lab_block_warps(lab);
     size_t count = 0;
     int status = 0;
     while (status == 0 && count < COUNTS && warp_counts[count] <= most) {

@@ -296,6 +296,15 @@ bool lab_number(const struct lab *lab, const char *component,
     return finding_number(results_find(lab->results, id), number);
 }
 
+unsigned lab_block_warps(const struct lab *lab)
+{
+    enum { LANES = 32 };
+    const int64_t threads = lab->info->value[PROPERTY_BLOCK_THREADS];
+    return threads > 0 && threads < LANES * LAB_BLOCK_WARPS
+               ? (unsigned)threads / LANES
+               : LAB_BLOCK_WARPS;
+}
+
 bool lab_excuses(int code)
 {
     return code == ERR_UNSUPPORTED || code == ERR_DEVICE_MEMORY ||

@@ -36,7 +36,7 @@ static const char *const gives[] = {WORK("memory"),
                                     NULL};
 
 /* Of a block; those of an SM; rounds that follow the first. */
-enum { WARPS_MOST = 32, WARP_THREADS = 32, BLOCKS_LEAST = 4, ROUNDS = 2 };
+enum { WARP_THREADS = 32, BLOCKS_LEAST = 4, ROUNDS = 2 };
 /* Of a warp: longer than it takes to hand a block to every SM. */
 enum { STEPS = 32, STEPS_MOST = 512, STEPS_FACTOR = 4 };
 
@@ -72,11 +72,8 @@ struct sm_blocks {
 static struct shape shape_of(const struct lab *lab)
 {
     const int64_t *const value = lab->info->value;
-    const int64_t threads = value[PROPERTY_BLOCK_THREADS];
-    struct shape s = {.warps = WARPS_MOST, .blocks = BLOCKS_LEAST};
+    struct shape s = {.warps = lab_block_warps(lab), .blocks = BLOCKS_LEAST};
     s.sms = value[PROPERTY_SMS] > 0 ? (size_t)value[PROPERTY_SMS] : 0;
-    if (threads > 0 && threads < WARPS_MOST * WARP_THREADS)
-        s.warps = (size_t)threads / WARP_THREADS;
     const int64_t held =
         value[PROPERTY_SM_THREADS] / (int64_t)(s.warps * WARP_THREADS);
     if (held * ROUNDS > BLOCKS_LEAST)

@@ -90,6 +90,10 @@ void lab_absent(struct lab *lab, const char *component, const char *attribute);
 bool lab_number(const struct lab *lab, const char *component,
                 const char *attribute, double *number);
 
+/* The most warps that a block may have, of the most that a probe takes. */
+enum { LAB_BLOCK_WARPS = 32 };
+unsigned lab_block_warps(const struct lab *lab);
+
 /* True for errors that end a study with a finding and not the run: what the
  * device cannot do or has no memory for. */
 bool lab_excuses(int code);

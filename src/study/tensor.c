@@ -381,7 +381,7 @@ static int ask_row(struct tensor *t, const struct instruction *row,
     }
     if (ask_latency(t, form, row, &usable, err) != 0 || !usable)
         return err->code;
-    return ask_throughput(t, form, timing_warps(t->lab), err);
+    return ask_throughput(t, form, lab_block_warps(t->lab), err);
 }
 
 /* ---- wgmma ------------------------------------------------------------- */

@@ -223,14 +223,6 @@ static const struct step {
 };
 static const double grown = 1.01;
 
-unsigned timing_warps(const struct lab *lab)
-{
-    const int64_t threads = lab->info->value[PROPERTY_BLOCK_THREADS];
-    return threads > 0 && threads < LANES * COPIES_WARPS_MOST
-               ? (unsigned)threads / LANES
-               : COPIES_WARPS_MOST;
-}
-
 /* True if the step has more of one and no less of the other: fewer warps of
  * more chains may do less than more warps of fewer, and say nothing. */
 static bool is_larger(const struct step *a, const struct saturation *b)
@@ -258,7 +250,7 @@ int timing_throughput(struct lab *lab, const struct subject *s, unsigned level,
                       const struct code_reading *code, struct saturation *best,
                       struct error *err)
 {
-    const unsigned most = timing_warps(lab);
+    const unsigned most = lab_block_warps(lab);
     *best = (struct saturation){0};
     for (size_t i = 0; i < COUNT_OF(steps) && !best->reached; i++) {
         struct step step = steps[i];
@@ -391,7 +383,7 @@ static int rates_of_chains(struct lab *lab, const struct subject *s,
     double rates[COPIES_WARPS_MOST];
     char *experiment;
     struct value list = value_list();
-    const unsigned most = timing_warps(lab);
+    const unsigned most = lab_block_warps(lab);
     if (timing_rates(lab, s, level, code, chains, most, rates, &experiment,
                      err) != 0)
         return err->code;

@@ -30,9 +30,6 @@ int timing_rates(struct lab *lab, const struct subject *subject, unsigned level,
  * 3 · 2^k, if it is near; 0 if none is. */
 double timing_pipe(double rate);
 
-/* The most warps that a block may have. */
-unsigned timing_warps(const struct lab *lab);
-
 struct saturation {
     struct cost rate; /* results per cycle and SM; owns its experiment */
     unsigned chains, warps;
