@@ -220,7 +220,8 @@ static bool number_warps(const struct seen *seen, int *number, size_t warps,
     for (size_t i = 0; i < warps; i++) {
         if (number[i] >= 0)
             continue;
-        const enum nearest_tally missed = tally_seen(seen[i].missed, seen[i].asked);
+        const enum nearest_tally missed =
+            tally_seen(seen[i].missed, seen[i].asked);
         if (missed == TALLY_OPEN) {
             finding_none(q->per_sm, "the copy of warp %zu could not be told",
                          i);

@@ -90,8 +90,7 @@ int isa_check(const struct isa_wish *wish, struct error *err)
     return 0;
 }
 
-char *isa_lacking(const struct instruction *row,
-                  const struct device_info *info)
+char *isa_lacking(const struct instruction *row, const struct device_info *info)
 {
     const unsigned cc =
         10 * (unsigned)info->cc_major + (unsigned)info->cc_minor;

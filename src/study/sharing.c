@@ -62,7 +62,8 @@ static char *find_script(size_t bringer, size_t finder)
     return buf_take(&steps);
 }
 
-static enum nearest_tally judge_find(const struct visited *v, const struct nearest *n)
+static enum nearest_tally judge_find(const struct visited *v,
+                                     const struct nearest *n)
 {
     size_t first = 0, again = 0;
     const size_t fresh = visited_over(v, 0, NEAREST_LINES, n->limit);
@@ -93,7 +94,8 @@ static char *evict_script(size_t victim, size_t evictor, uint64_t flood)
     return buf_take(&steps);
 }
 
-static enum nearest_tally judge_evict(const struct visited *v, const struct nearest *n)
+static enum nearest_tally judge_evict(const struct visited *v,
+                                      const struct nearest *n)
 {
     const size_t asked = NEAREST_ROUNDS * NEAREST_LINES;
     const size_t calm = visited_over(v, asked, NEAREST_LINES, n->limit);
@@ -127,7 +129,7 @@ enum { TAKES = 3 };
 static int settle(struct inquiry *q, enum nearest_id asked,
                   enum nearest_id other, const char *steps,
                   enum nearest_tally (*judge)(const struct visited *,
-                                      const struct nearest *),
+                                              const struct nearest *),
                   enum nearest_tally *tally, struct error *err)
 {
     int status = 0;
@@ -172,7 +174,8 @@ static int find_each_other(struct inquiry *q, enum nearest_id a,
 /* Whether `victim` loses its lines to `evictor`; open if that cannot be asked
  * or told. */
 static int evict(struct inquiry *q, enum nearest_id victim,
-                 enum nearest_id evictor, enum nearest_tally *lost, struct error *err)
+                 enum nearest_id evictor, enum nearest_tally *lost,
+                 struct error *err)
 {
     const uint64_t flood =
         nearest_flood(&q->lab->nearest[evictor], &nearest_table[evictor]);
