@@ -18,7 +18,7 @@
 #include "device/device.h"
 #include "probe/experiment.h"
 
-enum { COLUMNS_MAX = 10 };
+enum { COLUMNS_MAX = 12 };
 
 struct samples {
     size_t columns;

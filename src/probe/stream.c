@@ -1,31 +1,37 @@
 /*
  * The probe `stream`: many warps read, write or copy a working set as fast as
- * they can.
+ * they can (van Stigt 2022, 7).  Each has `unroll` independent accesses of
+ * `width` bytes a lane in flight, and works in one of three ways:
  *
- * As many blocks as all SMs hold at once, `blocks` each, meet at a gate in
- * global memory; those on SMs that are not wanted leave, so each of the first
- * `sms` SMs has its share and all begin together (van Stigt 2022, 7).  In a lap
- * a warp goes over its part of the set, with `unroll` independent accesses of
- * `width` bytes a lane in flight.  Either all threads of the GPU divide the set
- * (share=gpu: L2, memory), tile by tile, or every warp goes over all of it
- * (share=warp: what is in an SM).
+ * share=warp, for what is in an SM: every warp goes over all of the set, so
+ * many laps, which are timed from the first beginning to the last end.
  *
- * What is read is used, or the assembler would drop it; the first address
- * depends on the first clock read, the second clock read on all that was read;
- * writes are waited for by a fence.  Addresses move by a zero that only memory
- * knows, so that nothing can be taken out of the laps.
+ * share=gpu, for L2 and memory: each block has a part of its own and goes
+ * round it; after the lead each warp counts the tiles that it passes in so
+ * many cycles.  So all SMs are busy all the time, and it does not matter that
+ * some are faster: with equal parts to be done the slowest would decide (on an
+ * H200, whose GPCs have 16 or 18 SMs, L2 gave 8.0 TB/s so, and gives 9.4).
  *
- * A row an SM: first beginning and last end of its warps, by its own clock and
- * by the GPU's timer, from which follows the clock's true frequency.
+ * share=blocks: the hardware hands out the set in order, a tile a block.  So
+ * what is accessed at a time lies together, which memory likes when it is
+ * written (on an H200 4.71 TB/s, and 4.42 with share=gpu).  The launch is
+ * timed by the driver's events: take the difference of two sizes.
+ *
+ * In the first two as many blocks as all SMs hold at once, `blocks` each, meet
+ * at a gate in global memory; those on SMs that are not wanted leave, so each
+ * of the first `sms` SMs has its share and all begin together.
+ *
+ * A row an SM: beginning and end by its own clock and by the GPU's timer, from
+ * which follows the clock's true frequency; and, where cycles are timed, the
+ * sum of what each of its warps passed in its own time.
  */
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "probe/run.h"
-#include "ptx/kernel.h"
+#include "probe/stream.h"
 
 enum column {
     COLUMN_SM = 1,
@@ -36,25 +42,17 @@ enum column {
     COLUMN_NS_BEGUN,
     COLUMN_NS_ENDED,
     COLUMN_NS_EVENT,
+    COLUMN_RATE,
     COLUMN_MHZ
 };
 
-enum { LANES = 32, WARPS_MOST = 32, UNROLL_MOST = 16, STRIDE_MOST = 128 };
-enum { CONSTANTS = 65536, DEADLINE_S = 60 };
-/* 32-bit registers besides those that are loaded. */
-enum { REGISTERS_ELSE = 24 };
-/* Looks at the gate before a block goes on alone: some milliseconds. */
-enum { GATE_LOOKS = 20000 };
+enum { STRIDE_MOST = 128, CONSTANTS = 65536, DEADLINE_S = 60 };
 
-enum operation { OP_READ, OP_WRITE, OP_COPY, OP_TRIAD };
 static const char *const operations[] = {"read", "write", "copy", "triad",
                                          NULL};
-enum place { GLOBAL, SHARED, TEXTURE, CONSTANT, READONLY };
 static const char *const places[] = {"global",   "shared",   "texture",
                                      "constant", "readonly", NULL};
-enum sharing { BY_WARP, BY_GPU, BY_QUEUE };
-static const char *const sharings[] = {"warp", "gpu", "queue", NULL};
-enum usage { USE_XOR, USE_ADD, USE_NOT, USE_MOV };
+static const char *const sharings[] = {"warp", "gpu", "blocks", NULL};
 static const char *const usages[] = {"xor", "add", "not", "mov", NULL};
 
 static const char *const caches[] = {
@@ -65,35 +63,28 @@ static const struct param params[] = {
     {"op",     PARAM_WORD,   "read",    0,  0,   operations, "what is done: read; write; copy (2 arrays); triad a = b + s c (3)"},
     {"space",  PARAM_WORD,   "global",  0,  0,   places,     "memory space"},
     {"cache",  PARAM_WORD,   "default", 0,  0,   caches,     "cache operator of loads and stores"},
-    {"share",  PARAM_WORD,   "warp",    0,  0,   sharings,   "warp: each goes over all; gpu: all divide it alike; queue: who is done takes more"},
+    {"share",  PARAM_WORD,   "warp",    0,  0,   sharings,   "warp: each goes over all; gpu: a part each block; blocks: a tile each block"},
     {"use",    PARAM_WORD,   "xor",     0,  0,   usages,     "instruction that takes what was read"},
-    {"width",  PARAM_NUMBER, "16",      4,  16,  NULL,       "bytes of a lane's access: 4, 8, 16"},
-    {"unroll", PARAM_NUMBER, "4",       1,  UNROLL_MOST, NULL, "independent accesses in flight"},
-    {"warps",  PARAM_NUMBER, "8",       1,  WARPS_MOST,  NULL, "warps of a block"},
+    {"width",  PARAM_NUMBER, "16",      1,  16,  NULL,       "bytes of a lane's access: 1, 2, 4, 8, 16"},
+    {"unroll", PARAM_NUMBER, "4",       1,  STREAM_UNROLL, NULL, "independent accesses in flight"},
+    {"warps",  PARAM_NUMBER, "8",       1,  STREAM_WARPS,  NULL, "warps of a block"},
     {"blocks", PARAM_NUMBER, "1",       1,  32,  NULL,       "blocks of an SM"},
     {"sms",    PARAM_NUMBER, "0",       0,  1024, NULL,      "SMs, from number 0 on; 0: all"},
     {"bytes",  PARAM_NUMBER, "8192",    16, (uint64_t)1 << 40, NULL, "working set: of an array"},
     {"stride", PARAM_NUMBER, "1",       1,  STRIDE_MOST, NULL, "of lanes, in accesses"},
+    {"row",    PARAM_NUMBER, "32",      1,  STREAM_LANES, NULL, "share=warp: lanes in a row; the others are `bytes` further"},
     {"warm",   PARAM_NUMBER, "1",       0,  1000000, NULL,   "laps before"},
-    {"laps",   PARAM_NUMBER, "16",      1,  100000000, NULL, "laps that are timed"},
+    {"laps",   PARAM_NUMBER, "16",      1,  100000000, NULL, "laps that are timed (share=warp, blocks)"},
+    {"lead",   PARAM_NUMBER, "4096",    0,  1000000000, NULL, "share=gpu: cycles before those that are timed"},
+    {"cycles", PARAM_NUMBER, "16384",   1,  1000000000, NULL, "share=gpu: cycles that are timed"},
     {"repeats", PARAM_NUMBER, "0",      0,  1000, NULL,      "repetitions; 0: as many as the stopping rule wants"},
     {0},
 };
 /* clang-format on */
 
 static const char *const columns[] = {
-    "sm",       "blocks",   "bytes",    "begun", "ended",
-    "ns_begun", "ns_ended", "ns_event", "mhz",   NULL};
-
-struct stream {
-    enum operation op;
-    enum place place;
-    enum sharing share;
-    enum usage use;
-    const char *cache;
-    unsigned width, unroll, warps, blocks, stride, sms;
-    uint64_t bytes, warm, laps;
-};
+    "sm",       "blocks",   "bytes", "begun", "ended", "ns_begun",
+    "ns_ended", "ns_event", "rate",  "mhz",   NULL};
 
 /* ---- reading ----------------------------------------------------------- */
 
@@ -127,19 +118,33 @@ static bool cache_fits(const struct stream *s)
                                                    : both);
 }
 
+static bool is_power_of_two(uint64_t n)
+{
+    return n > 0 && (n & (n - 1)) == 0;
+}
+
 /* NULL if the words go together. */
 static const char *contradiction(const struct stream *s)
 {
-    if (s->width != 4 && s->width != 8 && s->width != 16)
-        return "width is 4, 8 or 16";
+    if (!is_power_of_two(s->width))
+        return "width is 1, 2, 4, 8 or 16";
     if (s->op != OP_READ && s->place != GLOBAL &&
         !(s->op == OP_WRITE && s->place == SHARED))
         return "only global and shared memory can be written, and only global "
                "memory copied";
+    if (s->op == OP_TRIAD && s->width < 4)
+        return "a triad is of words of 4 B (width=4, 8, 16)";
     if (s->place == TEXTURE && s->width != 4)
         return "a texel is 4 B wide (width=4)";
     if ((s->place == SHARED || s->place == CONSTANT) && s->share != BY_WARP)
         return "shared and constant memory are of an SM (share=warp)";
+    if (!is_power_of_two(s->row) ||
+        (s->row < STREAM_LANES &&
+         (s->share != BY_WARP || s->place == CONSTANT || s->place == TEXTURE)))
+        return "rows of 1, 2, 4, 8, 16 lanes are for share=warp, and neither "
+               "for texture nor for constant memory";
+    if (s->row < STREAM_LANES && s->bytes % s->width != 0)
+        return "rows begin at whole accesses: bytes is no multiple of width";
     if (!cache_fits(s))
         return "these accesses take no such cache operator";
     if (s->op != OP_READ && s->use != USE_XOR)
@@ -163,16 +168,14 @@ static int read_words(const struct experiment *e, struct stream *s,
         .stride = (unsigned)experiment_number(e, "stride"),
         .sms = (unsigned)experiment_number(e, "sms"),
         .bytes = experiment_number(e, "bytes"),
+        .row = (unsigned)experiment_number(e, "row"),
         .warm = experiment_number(e, "warm"),
         .laps = experiment_number(e, "laps"),
+        .lead = experiment_number(e, "lead"),
+        .cycles = experiment_number(e, "cycles"),
     };
     const char *const why = contradiction(s);
     return why == NULL ? 0 : error_set(err, ERR_USAGE, "stream: %s", why);
-}
-
-static unsigned threads_of(const struct stream *s)
-{
-    return LANES * s->warps;
 }
 
 /* Arrays that are read or written. */
@@ -181,24 +184,33 @@ static unsigned arrays_of(const struct stream *s)
     return s->op == OP_TRIAD ? 3 : s->op == OP_COPY ? 2 : 1;
 }
 
-/* Bytes from one of a thread's accesses to the next.  Where every warp goes
- * over all, rows lie side by side whatever the stride is, so that what the
- * lanes span is all that a small cache must hold. */
-static uint64_t row_of(const struct stream *s)
+/* Where every warp goes over all, a thread's accesses lie side by side whatever
+ * the stride is, so that what the lanes span is all that a small cache must
+ * hold. */
+uint64_t stream_step(const struct stream *s)
 {
     if (s->place == CONSTANT)
         return s->width;
     if (s->share == BY_WARP)
-        return (uint64_t)LANES * s->width;
-    if (s->share == BY_QUEUE)
-        return (uint64_t)LANES * s->width * s->stride;
-    return (uint64_t)threads_of(s) * s->width * s->stride;
+        return (uint64_t)s->row * s->width;
+    return (uint64_t)stream_threads(s) * s->width * s->stride;
 }
 
-static uint64_t tile_of(const struct stream *s)
+/* Bytes of an array: all rows, and lanes may reach beyond the last. */
+static uint64_t array_bytes(const struct stream *s)
 {
-    return s->unroll * row_of(s);
+    if (s->share != BY_WARP)
+        return s->bytes;
+    const uint64_t reach = (uint64_t)s->row * s->width * (s->stride - 1);
+    return s->bytes * (STREAM_LANES / s->row) + reach;
 }
+
+static uint64_t tiles_of(const struct stream *s)
+{
+    return s->bytes / stream_tile(s);
+}
+
+/* ---- room -------------------------------------------------------------- */
 
 static int too_many(struct error *err, const char *what, uint64_t have,
                     int64_t most)
@@ -208,25 +220,50 @@ static int too_many(struct error *err, const char *what, uint64_t have,
                      most);
 }
 
-/* Bytes of an array: its lanes may reach beyond the last row. */
-static uint64_t array_bytes(const struct stream *s)
+/* Blocks of all SMs, and those of them that shall work. */
+static unsigned workers_of(const struct stream *s, int64_t sms, bool all)
 {
-    const uint64_t reach = (uint64_t)LANES * s->width * (s->stride - 1);
-    return s->bytes + (s->share == BY_WARP ? reach : 0);
+    const unsigned have = sms > 0 ? (unsigned)sms : 1;
+    return s->blocks * (!all && s->sms > 0 && s->sms < have ? s->sms : have);
+}
+
+/* The set must be as large as what is accessed at a time. */
+static int check_set(const struct stream *s, const struct device_info *info,
+                     struct error *err)
+{
+    const uint64_t least = s->share == BY_GPU
+                               ? workers_of(s, info->value[PROPERTY_SMS], false)
+                               : 1;
+    if (s->place == CONSTANT && s->bytes > CONSTANTS)
+        return error_set(err, ERR_USAGE,
+                         "stream: %" PRIu64 " B: constants "
+                         "are %d",
+                         s->bytes, CONSTANTS);
+    if (tiles_of(s) < least)
+        return error_set(err, ERR_USAGE,
+                         "stream: %" PRIu64 " B: %" PRIu64
+                         " blocks access %" PRIu64 " at a time",
+                         s->bytes, least, least * stream_tile(s));
+    if (s->share == BY_BLOCKS && tiles_of(s) * s->laps > INT32_MAX)
+        return error_set(err, ERR_USAGE,
+                         "stream: %" PRIu64 " blocks; a grid "
+                         "has %d",
+                         tiles_of(s) * s->laps, INT32_MAX);
+    return 0;
 }
 
 /* All blocks must be on the SMs at once, or the gate would not open. */
 static int check_room(const struct stream *s, const struct device_info *info,
                       struct error *err)
 {
-    const uint64_t threads = (uint64_t)threads_of(s) * s->blocks;
+    const uint64_t threads = (uint64_t)stream_threads(s) * s->blocks;
     const unsigned arrays = s->op == OP_TRIAD ? 2 : 1;
     const uint64_t registers =
-        threads * (s->unroll * s->width / 4 * arrays + REGISTERS_ELSE);
+        threads * (s->unroll * stream_words(s) * arrays + STREAM_REGISTERS);
     const int64_t *const has = info->value;
     if (has[PROPERTY_BLOCK_THREADS] > 0 &&
-        threads_of(s) > (uint64_t)has[PROPERTY_BLOCK_THREADS])
-        return too_many(err, "threads in a block", threads_of(s),
+        stream_threads(s) > (uint64_t)has[PROPERTY_BLOCK_THREADS])
+        return too_many(err, "threads in a block", stream_threads(s),
                         has[PROPERTY_BLOCK_THREADS]);
     if (has[PROPERTY_SM_THREADS] > 0 &&
         threads > (uint64_t)has[PROPERTY_SM_THREADS])
@@ -238,12 +275,7 @@ static int check_room(const struct stream *s, const struct device_info *info,
         registers > (uint64_t)has[PROPERTY_SM_REGISTERS])
         return too_many(err, "registers", registers,
                         has[PROPERTY_SM_REGISTERS]);
-    if (s->bytes < tile_of(s) || (s->place == CONSTANT && s->bytes > CONSTANTS))
-        return error_set(err, ERR_USAGE,
-                         "stream: %" PRIu64 " B: a block needs %" PRIu64
-                         " at least, and constants are %d",
-                         s->bytes, tile_of(s), CONSTANTS);
-    return 0;
+    return check_set(s, info, err);
 }
 
 static int read_stream(const struct experiment *e,
@@ -254,476 +286,13 @@ static int read_stream(const struct experiment *e,
     return status != 0 ? status : check_room(s, info, err);
 }
 
-/* ---- the kernel -------------------------------------------------------- */
-
-/* Words of `slots`. */
-enum slot {
-    SLOT_ARRIVED,
-    SLOT_WORKERS,
-    SLOT_READY,
-    SLOT_ZERO,
-    SLOT_NEVER,
-    SLOT_QUEUES, /* the next piece of each phase */
-    SLOTS = SLOT_QUEUES + 3
-};
-static const uint32_t never = 0x9e3779b9;
-
-#define PARAMETERS                                                             \
-    "first second third texture slots out grid sms tiles turns warm laps"
-enum argument {
-    ARGUMENT_FIRST,
-    ARGUMENT_SECOND,
-    ARGUMENT_THIRD,
-    ARGUMENT_TEXTURE,
-    ARGUMENT_SLOTS,
-    ARGUMENT_OUT,
-    ARGUMENT_GRID,
-    ARGUMENT_SMS,
-    ARGUMENT_TILES,
-    ARGUMENT_TURNS,
-    ARGUMENT_WARM,
-    ARGUMENT_LAPS,
-    ARGUMENTS
-};
-
-/* Bytes of a block's record: a line with its SM, one for each warp: clock
- * reads, timer reads, pieces taken. */
-enum { RECORD = 48 };
-
-static size_t record_bytes(const struct stream *s)
-{
-    return (size_t)RECORD * (1 + s->warps);
-}
-
-static void declare(struct kernel_text *k, const struct stream *s)
-{
-    kernel_line(k, ".reg .b32 %%sm, %%me, %%warp, %%worker, %%workers, "
-                   "%%count, %%want, %%looks, %%sum, %%never, %%now, %%texel, "
-                   "%%piece, %%coming, %%pieces, %%all, %%taken;");
-    kernel_line(k,
-                ".reg .b64 %%at, %%bt, %%ct, %%base, %%first, %%second, "
-                "%%third, %%slots, %%out, %%step, %%turn, %%turns, %%left, "
-                "%%laps, %%zero, %%t0, %%t1, %%g0, %%g1, %%texture, %%queue;");
-    kernel_line(
-        k, ".reg .pred %%other, %%again, %%on, %%also, %%true, %%end, %%lane;");
-    kernel_line(k, ".reg .b32 %%x<%d>, %%y<%d>;", UNROLL_MOST * 4,
-                UNROLL_MOST * 4);
-    (void)s;
-}
-
-/* Thread 0 says that the block is there, and waits for the others. */
-static void gate(struct kernel_text *k, const char *name, enum slot slot)
-{
-    kernel_line(k, "membar.gl;");
-    kernel_line(k, "atom.global.add.u32 %%count, [%%slots+%d], 1;", 4 * slot);
-    kernel_line(k, "mov.u32 %%looks, 0;");
-    kernel_line(k, "%s:", name);
-    kernel_line(k, "ld.volatile.global.u32 %%count, [%%slots+%d];", 4 * slot);
-    kernel_line(k, "setp.ge.u32 %%again, %%count, %%want;");
-    kernel_line(k, "@%%again bra %s_OPEN;", name);
-    kernel_line(k, "add.u32 %%looks, %%looks, 1;");
-    kernel_line(k, "setp.lt.u32 %%again, %%looks, %d;", GATE_LOOKS);
-    kernel_line(k, "@%%again bra %s;", name);
-    kernel_line(k, "%s_OPEN:", name);
-}
-
-/* The block takes the next number, if its SM is wanted. */
-static void enlist(struct kernel_text *k)
-{
-    kernel_line(k, "mov.u32 %%sm, %%smid;");
-    kernel_line(k, "mov.u32 %%me, %%tid.x;");
-    kernel_line(k, "shr.u32 %%warp, %%me, 5;");
-    kernel_line(k, "setp.ne.u32 %%other, %%me, 0;");
-    kernel_line(k, "@%%other bra ENLISTED;");
-    kernel_line(k, "mov.u32 %%worker, 0xffffffff;");
-    kernel_line(k, "ld.param.u64 %%at, [sms];");
-    kernel_line(k, "cvt.u64.u32 %%bt, %%sm;");
-    kernel_line(k, "setp.ge.u64 %%again, %%bt, %%at;");
-    kernel_line(k, "@%%again bra UNWANTED;");
-    kernel_line(k, "atom.global.add.u32 %%worker, [%%slots+%d], 1;",
-                4 * SLOT_WORKERS);
-    kernel_line(k, "UNWANTED:");
-    kernel_line(k, "st.shared.u32 [pool], %%worker;");
-    kernel_line(k, "ld.param.u32 %%want, [grid];");
-    gate(k, "GATE", SLOT_ARRIVED);
-    kernel_line(k, "ENLISTED:");
-    kernel_line(k, "bar.sync 0;");
-    kernel_line(k, "ld.shared.u32 %%worker, [pool];");
-    kernel_line(k, "setp.eq.u32 %%again, %%worker, 0xffffffff;");
-    kernel_line(k, "@%%again bra DONE;");
-    kernel_line(k, "ld.volatile.global.u32 %%workers, [%%slots+%d];",
-                4 * SLOT_WORKERS);
-}
-
-/* Where the thread begins, from the start of the set, into %at. */
-static void place_thread(struct kernel_text *k, const struct stream *s)
-{
-    const unsigned apart = s->width * s->stride;
-    if (s->place == CONSTANT) {
-        kernel_line(k, "mov.u64 %%at, %%zero;");
-    } else if (s->share == BY_WARP) {
-        kernel_line(k, "and.b32 %%count, %%me, 31;");
-        kernel_line(k, "mul.wide.u32 %%at, %%count, %u;", apart);
-    } else if (s->share == BY_QUEUE) {
-        kernel_line(k, "and.b32 %%count, %%me, 31;");
-        kernel_line(k, "setp.eq.u32 %%lane, %%count, 0;");
-        kernel_line(k, "mul.wide.u32 %%at, %%count, %u;", apart);
-        kernel_line(k, "ld.param.u32 %%pieces, [tiles];");
-        kernel_line(k, "add.u64 %%queue, %%slots, %d;", 4 * SLOT_QUEUES);
-    } else {
-        kernel_line(k, "ld.param.u64 %%bt, [tiles];");
-        kernel_line(k, "cvt.u64.u32 %%at, %%worker;");
-        kernel_line(k, "rem.u64 %%at, %%at, %%bt;");
-        kernel_line(k, "mul.lo.u64 %%at, %%at, %" PRIu64 ";", tile_of(s));
-        kernel_line(k, "mad.wide.u32 %%at, %%me, %u, %%at;", apart);
-    }
-    kernel_line(k, "mov.u64 %%step, %" PRIu64 ";", tile_of(s));
-    if (s->share == BY_GPU) {
-        kernel_line(k, "cvt.u64.u32 %%bt, %%workers;");
-        kernel_line(k, "mul.lo.u64 %%step, %%step, %%bt;");
-    }
-}
-
-/* %first and, where there are more arrays, how far they are from it. */
-static void place_arrays(struct kernel_text *k, const struct stream *s)
-{
-    if (s->place == SHARED)
-        kernel_line(k, "mov.u64 %%first, pool;");
-    else if (s->place == CONSTANT)
-        kernel_line(k, "mov.u64 %%first, constants;");
-    else
-        kernel_line(k, "ld.param.u64 %%first, [first];");
-    if (s->place == SHARED)
-        kernel_line(k, "add.u64 %%first, %%first, 16;");
-    if (s->place == TEXTURE) {
-        kernel_line(k, "ld.param.u64 %%texture, [texture];");
-        kernel_line(k, "mov.u64 %%first, 0;");
-    }
-    kernel_line(k, "ld.param.u64 %%second, [second];");
-    kernel_line(k, "sub.u64 %%second, %%second, %%first;");
-    kernel_line(k, "ld.param.u64 %%third, [third];");
-    kernel_line(k, "sub.u64 %%third, %%third, %%first;");
-    kernel_line(k, "add.u64 %%first, %%first, %%at;");
-}
-
-static void opening(struct kernel_text *k, const struct stream *s)
-{
-    declare(k, s);
-    kernel_line(k, "ld.param.u64 %%slots, [slots];");
-    kernel_line(k, "ld.param.u64 %%out, [out];");
-    enlist(k);
-    kernel_note(k, "nobody but memory knows that this is zero");
-    kernel_line(k, "ld.global.u32 %%count, [%%slots+%d];", 4 * SLOT_ZERO);
-    kernel_line(k, "cvt.u64.u32 %%zero, %%count;");
-    kernel_line(k, "ld.global.u32 %%never, [%%slots+%d];", 4 * SLOT_NEVER);
-    place_thread(k, s);
-    place_arrays(k, s);
-    kernel_line(k, "mad.wide.u32 %%out, %%worker, %zu, %%out;",
-                record_bytes(s));
-    kernel_line(k, "cvt.u64.u32 %%t0, %%sm;");
-    kernel_line(k, "st.global.u64 [%%out], %%t0;");
-    kernel_line(k, "mad.wide.u32 %%out, %%warp, %d, %%out;", RECORD);
-    kernel_line(k, "ld.param.u64 %%turns, [turns];");
-    for (unsigned i = 0; i < 4 * s->unroll; i++) {
-        kernel_line(k, "add.u32 %%x%u, %%never, %u;", i, i);
-        kernel_line(k, "mov.u32 %%y%u, %%x%u;", i, i);
-    }
-}
-
-/* ".v4.u32 {%x8, %x9, %x10, %x11}", split where the access names its parts. */
-static void write_words(char *text, size_t size, char name, unsigned words,
-                        unsigned from)
-{
-    size_t n = 0;
-    for (unsigned i = 0; i < words; i++)
-        n += (size_t)snprintf(text + n, size - n, "%s%%%c%u",
-                              i == 0 ? "" : ", ", name, from + i);
-}
-
-static const char *vector_of(const struct stream *s)
-{
-    return s->width == 16 ? ".v4.u32" : s->width == 8 ? ".v2.u32" : ".u32";
-}
-
-static const char *operator_of(const struct stream *s)
-{
-    static char text[24];
-    if (strcmp(s->cache, "default") == 0)
-        return "";
-    snprintf(text, sizeof text, ".%s%s",
-             strcmp(s->cache, "no_allocate") == 0 ? "L1::" : "", s->cache);
-    return text;
-}
-
-static void load_texel(struct kernel_text *k, const struct stream *s,
-                       unsigned copy)
-{
-    kernel_line(k, "add.u32 %%y%u, %%texel, %" PRIu64 ";", copy,
-                copy * row_of(s) / 4);
-    kernel_line(k,
-                "tex.1d.v4.u32.s32 {%%x%u, %%count, %%looks, %%want}, "
-                "[%%texture, {%%y%u}];",
-                copy, copy);
-}
-
-static void load(struct kernel_text *k, const struct stream *s, char name,
-                 const char *address, unsigned copy)
-{
-    static const char *const spaces[] = {[GLOBAL] = "global",
-                                         [SHARED] = "shared",
-                                         [CONSTANT] = "const",
-                                         [READONLY] = "global.nc"};
-    const unsigned words = s->width / 4;
-    char registers[96];
-    if (s->place == TEXTURE) {
-        load_texel(k, s, copy);
-        return;
-    }
-    write_words(registers, sizeof registers, name, words, copy * words);
-    kernel_line(k, "ld.%s%s%s %s%s%s, [%s+%" PRIu64 "];", spaces[s->place],
-                s->op == OP_WRITE ? "" : operator_of(s), vector_of(s),
-                words > 1 ? "{" : "", registers, words > 1 ? "}" : "", address,
-                copy * row_of(s));
-}
-
-static void store(struct kernel_text *k, const struct stream *s, unsigned copy)
-{
-    const unsigned words = s->width / 4;
-    char registers[96];
-    write_words(registers, sizeof registers, 'x', words, copy * words);
-    kernel_line(k, "st.%s%s%s [%%at+%" PRIu64 "], %s%s%s;",
-                s->place == SHARED ? "shared" : "global", operator_of(s),
-                vector_of(s), copy * row_of(s), words > 1 ? "{" : "", registers,
-                words > 1 ? "}" : "");
-}
-
-static void use_word(struct kernel_text *k, enum usage use, unsigned word)
-{
-    const char *const guard = word % 2 == 0 ? "on" : "also";
-    switch (use) {
-    case USE_XOR:
-        kernel_line(k, "xor.b32 %%sum, %%sum, %%x%u;", word);
-        break;
-    case USE_ADD:
-        kernel_line(k, "add.u32 %%sum, %%sum, %%x%u;", word);
-        break;
-    case USE_NOT:
-        kernel_line(k, "@%%%s not.b32 %%sum, %%x%u;", guard, word);
-        break;
-    case USE_MOV:
-        kernel_line(k, "@%%%s mov.b32 %%sum, %%x%u;", guard, word);
-        break;
-    }
-}
-
-static void read_tile(struct kernel_text *k, const struct stream *s)
-{
-    if (s->place == TEXTURE) {
-        kernel_line(k, "shr.u64 %%bt, %%at, 2;");
-        kernel_line(k, "cvt.u32.u64 %%texel, %%bt;");
-    }
-    for (unsigned i = 0; i < s->unroll; i++)
-        load(k, s, 'x', "%at", i);
-    for (unsigned i = 0; i < s->unroll * s->width / 4; i++)
-        use_word(k, s->use, i);
-}
-
-static void write_tile(struct kernel_text *k, const struct stream *s)
-{
-    for (unsigned i = 0; i < s->unroll; i++)
-        store(k, s, i);
-}
-
-static void copy_tile(struct kernel_text *k, const struct stream *s)
-{
-    kernel_line(k, "add.u64 %%bt, %%at, %%second;");
-    for (unsigned i = 0; i < s->unroll; i++)
-        load(k, s, 'x', "%bt", i);
-    write_tile(k, s);
-}
-
-/* In 32-bit floats, whose values do not matter. */
-static void triad_tile(struct kernel_text *k, const struct stream *s)
-{
-    kernel_line(k, "add.u64 %%bt, %%at, %%second;");
-    kernel_line(k, "add.u64 %%ct, %%at, %%third;");
-    for (unsigned i = 0; i < s->unroll; i++) {
-        load(k, s, 'x', "%bt", i);
-        load(k, s, 'y', "%ct", i);
-    }
-    for (unsigned i = 0; i < s->unroll * s->width / 4; i++)
-        kernel_line(k, "fma.rn.f32 %%x%u, %%never, %%y%u, %%x%u;", i, i, i);
-    write_tile(k, s);
-}
-
-typedef void tile_act(struct kernel_text *k, const struct stream *s);
-
-/* A piece from %at on, %turns tiles. */
-static void write_turns(struct kernel_text *k, const struct stream *s,
-                        const char *name, tile_act *act)
-{
-    kernel_line(k, "mov.u64 %%turn, %%turns;");
-    kernel_line(k, "%s_TURN:", name);
-    kernel_line(k, ".pragma \"nounroll\";");
-    act(k, s);
-    kernel_line(k, "add.u64 %%at, %%at, %%step;");
-    kernel_line(k, "sub.u64 %%turn, %%turn, 1;");
-    kernel_line(k, "setp.ne.u64 %%again, %%turn, 0;");
-    kernel_line(k, "@%%again bra %s_TURN;", name);
-}
-
-/* The warp asks for a piece; it knows which when it has distributed it. */
-static void take_piece(struct kernel_text *k)
-{
-    kernel_line(k, "mov.u32 %%coming, 0;");
-    kernel_line(k, "@%%lane atom.global.add.u32 %%coming, [%%queue], 1;");
-}
-
-static void distribute_piece(struct kernel_text *k)
-{
-    kernel_line(k, "shfl.sync.idx.b32 %%piece, %%coming, 0, 31, 0xffffffff;");
-}
-
-/* Takes pieces of %left laps while there are any; the next one is asked for
- * before the last is done. */
-static void write_queue(struct kernel_text *k, const struct stream *s,
-                        const char *name, tile_act *act)
-{
-    kernel_line(k, "cvt.u32.u64 %%all, %%left;");
-    kernel_line(k, "mul.lo.u32 %%all, %%all, %%pieces;");
-    kernel_line(k, "mov.u32 %%taken, 0;");
-    take_piece(k);
-    distribute_piece(k);
-    kernel_line(k, "%s_PIECE:", name);
-    kernel_line(k, "setp.ge.u32 %%again, %%piece, %%all;");
-    kernel_line(k, "@%%again bra %s_END;", name);
-    take_piece(k);
-    kernel_line(k, "rem.u32 %%piece, %%piece, %%pieces;");
-    kernel_line(k, "cvt.u64.u32 %%at, %%piece;");
-    kernel_line(k, "mul.lo.u64 %%at, %%at, %%step;");
-    kernel_line(k, "mad.lo.u64 %%at, %%at, %%turns, %%base;");
-    write_turns(k, s, name, act);
-    kernel_line(k, "add.u32 %%taken, %%taken, 1;");
-    distribute_piece(k);
-    kernel_line(k, "bra %s_PIECE;", name);
-    kernel_line(k, "%s_END:", name);
-    kernel_line(k, "add.u64 %%queue, %%queue, 4;");
-}
-
-/* Goes over the thread's part of the set %left times. */
-static void write_laps(struct kernel_text *k, const struct stream *s,
-                       const char *name, tile_act *act)
-{
-    if (s->share == BY_QUEUE) {
-        write_queue(k, s, name, act);
-        return;
-    }
-    kernel_line(k, "setp.eq.u64 %%again, %%left, 0;");
-    kernel_line(k, "@%%again bra %s_END;", name);
-    kernel_line(k, "%s_LAP:", name);
-    kernel_line(k, "add.u64 %%base, %%base, %%zero;");
-    kernel_line(k, "mov.u64 %%at, %%base;");
-    write_turns(k, s, name, act);
-    kernel_line(k, "sub.u64 %%left, %%left, 1;");
-    kernel_line(k, "setp.ne.u64 %%again, %%left, 0;");
-    kernel_line(k, "@%%again bra %s_LAP;", name);
-    kernel_line(k, "%s_END:", name);
-}
-
-/* What is to be written comes to L2 first by being read. */
-static void write_fetch(struct kernel_text *k, const struct stream *s)
-{
-    if (s->op != OP_WRITE || s->place != GLOBAL)
-        return;
-    kernel_line(k, "ld.param.u64 %%left, [warm];");
-    kernel_line(k, "mov.u64 %%base, %%first;");
-    kernel_line(k, "mov.u32 %%sum, 0;");
-    write_laps(k, s, "FETCH", read_tile);
-    kernel_line(k, "setp.eq.u32 %%again, %%sum, %%never;");
-    kernel_line(k, "@%%again st.global.u32 [%%out+%d], %%sum;", RECORD);
-}
-
-/* All blocks meet, then all warps of each. */
-static void begin_together(struct kernel_text *k)
-{
-    kernel_line(k, "@%%other bra READY;");
-    kernel_line(k, "mov.u32 %%want, %%workers;");
-    kernel_line(k, "@%%end bra MEET;");
-    kernel_line(k, "bra READY;");
-    kernel_line(k, "MEET:");
-    gate(k, "MEETING", SLOT_READY);
-    kernel_line(k, "READY:");
-    kernel_note(k, "a barrier alone would not hold the clock read back");
-    kernel_line(k, "bar.red.or.pred %%on, 0, %%true;");
-    kernel_line(k, "@!%%on bra DONE;");
-}
-
-/* A phase between two clock reads; the laps of the last are timed. */
-static void write_phase(struct kernel_text *k, const struct stream *s)
-{
-    static tile_act *const acts[] = {[OP_READ] = read_tile,
-                                     [OP_WRITE] = write_tile,
-                                     [OP_COPY] = copy_tile,
-                                     [OP_TRIAD] = triad_tile};
-    begin_together(k);
-    kernel_line(k, "mov.u64 %%g0, %%globaltimer;");
-    kernel_line(k, "mov.u64 %%t0, %%clock64;");
-    kernel_line(k, "cvt.u32.u64 %%now, %%t0;");
-    kernel_line(k, "setp.ne.u32 %%on, %%now, %%never;");
-    kernel_line(k, "add.u32 %%count, %%never, 7;");
-    kernel_line(k, "setp.ne.u32 %%also, %%now, %%count;");
-    kernel_line(k, "selp.b64 %%base, %%first, %%out, %%on;");
-    kernel_line(k, "mov.u32 %%sum, %%now;");
-    write_laps(k, s, "TIMED", acts[s->op]);
-    if (s->op != OP_READ)
-        kernel_line(k, "membar.gl;");
-    kernel_line(k, "setp.ne.u32 %%again, %%sum, %%never;");
-    kernel_line(k, "@%%again mov.u64 %%t1, %%clock64;");
-    kernel_line(k, "@%%again mov.u64 %%g1, %%globaltimer;");
-}
-
-static void write_kernel(const struct stream *s, const struct device_info *info,
-                         struct buf *ptx)
-{
-    struct kernel_text k;
-    char variables[128];
-    snprintf(variables, sizeof variables,
-             ".extern .shared .align 16 .b8 pool[];\n%s\n",
-             s->place == CONSTANT ? ".const .align 16 .b8 constants[65536];\n"
-                                  : "");
-    kernel_begin_resident(&k, ptx, info->cc_major, info->cc_minor,
-                          strcmp(s->cache, "no_allocate") == 0 ? "7.4" : NULL,
-                          variables, "stream", PARAMETERS, threads_of(s),
-                          s->blocks);
-    opening(&k, s);
-    write_fetch(&k, s);
-    kernel_line(&k, "setp.ne.u32 %%true, %%never, 0;");
-    kernel_line(&k, "setp.eq.u32 %%end, %%never, 0;");
-    kernel_line(&k, "mov.u64 %%t1, 0;");
-    kernel_line(&k, "mov.u64 %%g1, 0;");
-    kernel_line(&k, "ld.param.u64 %%left, [warm];");
-    kernel_line(&k, "ld.param.u64 %%laps, [laps];");
-    kernel_line(&k, "PHASE:");
-    write_phase(&k, s);
-    kernel_line(&k, "mov.u64 %%left, %%laps;");
-    kernel_line(&k, "mov.pred %%on, %%end;");
-    kernel_line(&k, "setp.ne.u32 %%end, %%never, 0;");
-    kernel_line(&k, "@!%%on bra PHASE;");
-    kernel_line(&k, "st.global.v2.u64 [%%out+%d], {%%t0, %%t1};", RECORD);
-    kernel_line(&k, "st.global.v2.u64 [%%out+%d], {%%g0, %%g1};", RECORD + 16);
-    if (s->share == BY_QUEUE)
-        kernel_line(&k, "st.global.u32 [%%out+%d], %%taken;", RECORD + 32);
-    kernel_line(&k, "DONE:");
-    kernel_end(&k);
-}
-
 static int kernel(const struct experiment *e, const struct device_info *info,
                   struct buf *ptx, struct error *err)
 {
     struct stream s;
     if (read_stream(e, info, &s, err) != 0)
         return err->code;
-    write_kernel(&s, info, ptx);
+    stream_kernel(&s, info, ptx);
     return 0;
 }
 
@@ -733,52 +302,49 @@ struct streaming {
     const struct stream *stream;
     unsigned sms, grid; /* of the GPU; blocks of the launch */
     unsigned workers;   /* blocks that should work */
-    uint64_t turns;     /* tiles of a block's part */
+    uint64_t turns;     /* share=warp: tiles of a lap */
     uint64_t args[ARGUMENTS];
     struct texture texture;
 };
 
-/* Pieces of a queue: some for each warp, but none so large that who takes the
- * last keeps all waiting, and none so small that the queue is what is timed. */
-static uint64_t pieces_of(const struct stream *s, unsigned workers)
-{
-    enum { EACH = 4, PIECE_LEAST = 4096, PIECE_MOST = 32768 };
-    uint64_t bytes = s->bytes / ((uint64_t)EACH * workers * s->warps);
-    if (bytes < PIECE_LEAST)
-        bytes = PIECE_LEAST;
-    if (bytes > PIECE_MOST)
-        bytes = PIECE_MOST;
-    return s->bytes > bytes ? s->bytes / bytes : 1;
-}
+static const uint32_t never = 0x9e3779b9;
 
 static void divide(const struct stream *s, const struct device_info *info,
                    struct streaming *r)
 {
     const int64_t sms = info->value[PROPERTY_SMS];
     *r = (struct streaming){.stream = s, .sms = sms > 0 ? (unsigned)sms : 1};
-    const unsigned wanted = s->sms > 0 && s->sms < r->sms ? s->sms : r->sms;
-    r->grid = s->blocks * r->sms;
-    r->workers = s->blocks * wanted;
-    const uint64_t tiles = s->bytes / tile_of(s);
-    const uint64_t sharing = s->share == BY_GPU     ? r->workers
-                             : s->share == BY_QUEUE ? pieces_of(s, r->workers)
-                                                    : 1;
-    r->turns = tiles > sharing ? tiles / sharing : 1;
+    r->turns = tiles_of(s);
+    r->grid = s->share == BY_BLOCKS ? (unsigned)(r->turns * s->laps)
+                                    : workers_of(s, sms, true);
+    r->workers = workers_of(s, sms, false);
     r->args[ARGUMENT_GRID] = r->grid;
     r->args[ARGUMENT_SMS] = s->sms > 0 ? s->sms : UINT32_MAX;
-    r->args[ARGUMENT_TILES] = s->share == BY_QUEUE ? tiles / r->turns : tiles;
+    r->args[ARGUMENT_TILES] = r->turns;
     r->args[ARGUMENT_TURNS] = r->turns;
     r->args[ARGUMENT_WARM] = s->warm;
     r->args[ARGUMENT_LAPS] = s->laps;
+    r->args[ARGUMENT_LEAD] = s->lead;
+    r->args[ARGUMENT_CYCLES] = s->cycles;
 }
 
-/* Useful bytes that a warp moves in the timed laps, or of a piece. */
-static uint64_t bytes_of_warp(const struct streaming *r)
+/* Useful bytes of a tile: those of a warp, or of a block. */
+static uint64_t bytes_of_tile(const struct stream *s)
+{
+    const uint64_t lanes = s->place == CONSTANT    ? 1
+                           : s->share == BY_BLOCKS ? stream_threads(s)
+                                                   : STREAM_LANES;
+    return s->unroll * lanes * s->width * arrays_of(s);
+}
+
+/* Lines of the record, and all of its bytes. */
+static size_t record_bytes(const struct streaming *r)
 {
     const struct stream *const s = r->stream;
-    const uint64_t lanes = s->place == CONSTANT ? 1 : LANES;
-    const uint64_t laps = s->share == BY_QUEUE ? 1 : s->laps;
-    return r->turns * laps * s->unroll * lanes * s->width * arrays_of(s);
+    const size_t lines = s->share == BY_BLOCKS
+                             ? 2 * (size_t)r->sms
+                             : (size_t)r->workers * (1 + s->warps);
+    return STREAM_RECORD * lines;
 }
 
 /* Arrays begin at whole pages. */
@@ -809,13 +375,19 @@ static int place_slots(struct prober *prober, struct streaming *r,
                        struct error *err)
 {
     const uint32_t slots[SLOTS] = {[SLOT_NEVER] = never};
+    const size_t bytes = record_bytes(r);
+    uint64_t *const out = &r->args[ARGUMENT_OUT];
     if (prober_buffer(prober, BUFFER_SLOTS, sizeof slots,
                       &r->args[ARGUMENT_SLOTS], err) != 0 ||
-        prober_buffer(prober, BUFFER_OUT, r->grid * record_bytes(r->stream),
-                      &r->args[ARGUMENT_OUT], err) != 0)
+        prober_buffer(prober, BUFFER_OUT, bytes, out, err) != 0 ||
+        device_copy_in(prober_device(prober), r->args[ARGUMENT_SLOTS], slots,
+                       sizeof slots, err) != 0)
         return err->code;
-    return device_copy_in(prober_device(prober), r->args[ARGUMENT_SLOTS], slots,
-                          sizeof slots, err);
+    void *const zeros = xcalloc(1, bytes);
+    const int status =
+        device_copy_in(prober_device(prober), *out, zeros, bytes, err);
+    free(zeros);
+    return status;
 }
 
 static int launch(struct prober *prober, const struct experiment *e,
@@ -826,7 +398,7 @@ static int launch(struct prober *prober, const struct experiment *e,
     struct kernel *k;
     struct launch launch = {
         .grid = {r->grid},
-        .block = {threads_of(s)},
+        .block = {stream_threads(s)},
         .shared_bytes = 16 + (shared ? (unsigned)array_bytes(s) : 0),
         .carve_out = shared ? 100 : 0,
         .arg_count = ARGUMENTS,
@@ -860,18 +432,61 @@ static void widen(int64_t *begun, int64_t *ended, const uint64_t *reads)
         *ended = (int64_t)reads[1];
 }
 
+/* What a warp passed in its own time, B in 2^20 cycles. */
+static int64_t rate_of(uint64_t bytes, const uint64_t *reads)
+{
+    const double cycles = (double)(reads[1] - reads[0]);
+    return cycles > 0 ? (int64_t)((double)bytes * (1 << 20) / cycles) : 0;
+}
+
+enum { WORDS = STREAM_RECORD / 8 };
+
+/* The lines of one block's record. */
 static void add_block(const struct streaming *r, const uint64_t *record,
                       int64_t *row)
 {
-    enum { WORDS = RECORD / 8 };
+    const struct stream *const s = r->stream;
     row[COLUMN_BLOCKS]++;
-    for (unsigned w = 1; w <= r->stream->warps; w++) {
-        widen(&row[COLUMN_BEGUN], &row[COLUMN_ENDED], record + w * WORDS);
-        widen(&row[COLUMN_NS_BEGUN], &row[COLUMN_NS_ENDED],
-              record + w * WORDS + 2);
-        const uint64_t times =
-            r->stream->share == BY_QUEUE ? (uint32_t)record[w * WORDS + 4] : 1;
-        row[COLUMN_BYTES] += (int64_t)(times * bytes_of_warp(r));
+    for (unsigned w = 1; w <= s->warps; w++) {
+        const uint64_t *const line = record + w * WORDS;
+        const uint64_t tiles =
+            s->share == BY_GPU ? (uint32_t)line[4] : r->turns * s->laps;
+        widen(&row[COLUMN_BEGUN], &row[COLUMN_ENDED], line);
+        widen(&row[COLUMN_NS_BEGUN], &row[COLUMN_NS_ENDED], line + 2);
+        row[COLUMN_BYTES] += (int64_t)(tiles * bytes_of_tile(s));
+        if (s->share == BY_GPU)
+            row[COLUMN_RATE] += rate_of(tiles * bytes_of_tile(s), line);
+    }
+}
+
+static void add_workers(const struct streaming *r, const uint64_t *out,
+                        struct samples *samples)
+{
+    const size_t from = samples->rows;
+    for (unsigned i = 0; i < r->workers; i++) {
+        const uint64_t *const record =
+            out + (size_t)i * (1 + r->stream->warps) * WORDS;
+        add_block(r, record, row_for(samples, from, (int64_t)record[0]));
+    }
+}
+
+/* share=blocks: an SM's two lines. */
+static void add_sms(const struct streaming *r, const uint64_t *out,
+                    struct samples *samples)
+{
+    for (unsigned i = 0; i < r->sms; i++) {
+        const uint64_t *const lines = out + (size_t)i * 2 * WORDS;
+        const uint64_t *const moments = lines + WORDS;
+        if (lines[0] == 0)
+            continue;
+        int64_t *const row = samples_row(samples);
+        row[COLUMN_SM] = i;
+        row[COLUMN_BLOCKS] = (int64_t)lines[0];
+        row[COLUMN_BYTES] = (int64_t)(lines[0] * bytes_of_tile(r->stream));
+        row[COLUMN_BEGUN] = (int64_t)moments[0];
+        row[COLUMN_NS_BEGUN] = (int64_t)moments[1];
+        row[COLUMN_ENDED] = (int64_t)moments[2];
+        row[COLUMN_NS_ENDED] = (int64_t)moments[3];
     }
 }
 
@@ -887,15 +502,15 @@ static int64_t clock_mhz(struct prober *prober)
 static int collect(struct prober *prober, const struct streaming *r,
                    double elapsed, struct samples *samples, struct error *err)
 {
-    const size_t each = record_bytes(r->stream), from = samples->rows;
-    uint64_t *const out = xcalloc(r->workers, each);
+    const size_t bytes = record_bytes(r), from = samples->rows;
+    uint64_t *const out = xmalloc(bytes);
     if (device_copy_out(prober_device(prober), out, r->args[ARGUMENT_OUT],
-                        r->workers * each, err) == 0) {
+                        bytes, err) == 0) {
         const int64_t mhz = clock_mhz(prober);
-        for (unsigned i = 0; i < r->workers; i++) {
-            const uint64_t *const record = out + i * (each / 8);
-            int64_t *const row = row_for(samples, from, (int64_t)record[0]);
-            add_block(r, record, row);
+        (r->stream->share == BY_BLOCKS ? add_sms : add_workers)(r, out,
+                                                                samples);
+        for (size_t i = from; i < samples->rows; i++) {
+            int64_t *const row = samples->data + i * samples->columns;
             row[COLUMN_NS_EVENT] = (int64_t)elapsed;
             row[COLUMN_MHZ] = mhz;
         }
@@ -931,18 +546,20 @@ static int once(struct prober *prober, const struct experiment *e,
     return status;
 }
 
-/* Cycles of the SM that took longest. */
+/* Laps: cycles of the SM that took longest; cycles: of 2^20 B; blocks: ns. */
 static double figure(const struct experiment *e, const struct samples *samples,
                      size_t from)
 {
-    double longest = 0;
-    (void)e;
+    double longest = 0, rate = 0;
+    if (strcmp(experiment_word(e, "share"), "blocks") == 0)
+        return (double)samples_at(samples, from, COLUMN_NS_EVENT);
     for (size_t i = from; i < samples->rows; i++) {
         const double cycles = (double)(samples_at(samples, i, COLUMN_ENDED) -
                                        samples_at(samples, i, COLUMN_BEGUN));
         longest = cycles > longest ? cycles : longest;
+        rate += (double)samples_at(samples, i, COLUMN_RATE);
     }
-    return longest;
+    return rate > 0 ? (1 << 20) * (double)(1 << 20) / rate : longest;
 }
 
 const struct probe probe_stream = {

@@ -120,6 +120,23 @@ static void expect_items(const json_t *findings, const char *id,
         compare(id, json_number_value(json_array_get(list, i)), expected[i]);
 }
 
+/* Wide accesses reach the rate; narrow ones cannot be more of them than the
+ * schedulers issue, and half as wide is never more than a little faster. */
+static void expect_widths(const json_t *findings, const char *id, double rate)
+{
+    enum { WIDTHS = 5 };
+    const json_t *const list = measured(findings, id);
+    double before = 0;
+    ck_assert_uint_eq(json_array_size(list), WIDTHS);
+    for (size_t i = 0; i < WIDTHS; i++) {
+        const double now = json_number_value(json_array_get(list, i));
+        ck_assert_double_le(now, 1.02 * rate);
+        ck_assert_double_ge(now, 0.95 * before);
+        before = now;
+    }
+    compare(id, before, rate);
+}
+
 /* ---- what is written down --------------------------------------------- */
 
 static void expect_sm(const json_t *findings, const struct made_up *g)
@@ -127,11 +144,18 @@ static void expect_sm(const json_t *findings, const struct made_up *g)
     /* A warp's 32 words touch 4 sectors of 32 B, then 8, 16, 32. */
     const double strides[] = {g->l1,     g->l1 / 2, g->l1 / 4, g->l1 / 8,
                               g->l1 / 8, g->l1 / 8, g->l1 / 8, g->l1 / 8};
+    /* Rows of 8 words fill a sector, shorter ones a part of one. */
+    const double shapes[] = {g->l1,     g->l1,     g->l1,
+                             g->l1 / 2, g->l1 / 4, g->l1 / 8};
     const double uses[] = {g->l1, g->l1, g->l1};
     expect(findings, "l1.read_bandwidth", g->l1);
     expect_items(findings, "l1.read_bandwidth_by_use", uses, COUNT_OF(uses));
     expect_items(findings, "l1.read_bandwidth_by_stride", strides,
                  COUNT_OF(strides));
+    expect_items(findings, "l1.read_bandwidth_by_shape", shapes,
+                 COUNT_OF(shapes));
+    expect_widths(findings, "l1.read_bandwidth_by_width", g->l1);
+    expect_widths(findings, "shared.read_bandwidth_by_width", g->shared_read);
     expect(findings, "texture.read_bandwidth", g->l1);
     expect(findings, "const_l1.read_bandwidth", g->constant);
     expect(findings, "shared.read_bandwidth", g->shared_read);
@@ -156,6 +180,8 @@ static void expect_gpu(const json_t *findings, const struct made_up *g)
     const double r = g->memory_read * hz, w = g->memory_write * hz;
     expect_at_most(findings, "l2.read_bandwidth", g->l2_read * hz);
     expect(findings, "l2.read_bandwidth_half", g->l2_read * hz);
+    expect_widths(findings, "l2.read_bandwidth_by_width", g->l2_read * hz);
+    expect_widths(findings, "memory.read_bandwidth_by_width", r);
     if (g->l2_write > g->memory_write)
         expect_at_most(findings, "l2.write_bandwidth", g->l2_write * hz);
     else

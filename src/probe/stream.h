@@ -1,0 +1,91 @@
+/*
+ * What the two halves of the probe `stream` share: what is asked of it
+ * (stream.c), and the kernel that does it (stream_kernel.c).
+ */
+#ifndef SONDE_PROBE_STREAM_H
+#define SONDE_PROBE_STREAM_H
+
+#include "probe/probe.h"
+
+enum stream_operation { OP_READ, OP_WRITE, OP_COPY, OP_TRIAD };
+enum stream_place { GLOBAL, SHARED, TEXTURE, CONSTANT, READONLY };
+enum stream_sharing { BY_WARP, BY_GPU, BY_BLOCKS };
+enum stream_usage { USE_XOR, USE_ADD, USE_NOT, USE_MOV };
+
+enum { STREAM_LANES = 32, STREAM_WARPS = 32, STREAM_UNROLL = 16 };
+/* 32-bit registers of a thread besides those that are loaded. */
+enum { STREAM_REGISTERS = 26 };
+
+struct stream {
+    enum stream_operation op;
+    enum stream_place place;
+    enum stream_sharing share;
+    enum stream_usage use;
+    const char *cache;
+    unsigned width, unroll, warps, blocks, stride, sms, row;
+    uint64_t bytes, warm, laps, lead, cycles;
+};
+
+static inline unsigned stream_threads(const struct stream *s)
+{
+    return STREAM_LANES * s->warps;
+}
+
+/* 32-bit registers of one access. */
+static inline unsigned stream_words(const struct stream *s)
+{
+    return s->width < 4 ? 1 : s->width / 4;
+}
+
+/* Bytes from one of a thread's accesses to the next, and of all of them. */
+uint64_t stream_step(const struct stream *s);
+static inline uint64_t stream_tile(const struct stream *s)
+{
+    return s->unroll * stream_step(s);
+}
+
+/* Parameters of the kernel, 64 bits each. */
+#define STREAM_PARAMETERS                                                      \
+    "first second third texture slots out grid sms tiles turns warm laps "     \
+    "lead cycles"
+enum stream_argument {
+    ARGUMENT_FIRST,
+    ARGUMENT_SECOND,
+    ARGUMENT_THIRD,
+    ARGUMENT_TEXTURE,
+    ARGUMENT_SLOTS,
+    ARGUMENT_OUT,
+    ARGUMENT_GRID,
+    ARGUMENT_SMS,
+    ARGUMENT_TILES,
+    ARGUMENT_TURNS,
+    ARGUMENT_WARM,
+    ARGUMENT_LAPS,
+    ARGUMENT_LEAD,
+    ARGUMENT_CYCLES,
+    ARGUMENTS
+};
+
+/* 32-bit words at `slots`. */
+enum stream_slot {
+    SLOT_ARRIVED,
+    SLOT_WORKERS,
+    SLOT_READY,
+    SLOT_ZERO,
+    SLOT_NEVER,
+    SLOTS
+};
+
+/*
+ * What comes back at `out`, in lines of so many bytes.  share=warp and gpu: of
+ * each block one line with its SM and one of each warp: two clock reads, two
+ * timer reads, tiles that it passed between them.  share=blocks: of each SM a
+ * line that begins with the number of blocks that it had, and one with clock
+ * and timer of one of its first blocks and of one of its last.
+ */
+enum { STREAM_RECORD = 48 };
+
+void stream_kernel(const struct stream *s, const struct device_info *info,
+                   struct buf *ptx);
+
+#endif

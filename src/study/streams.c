@@ -1,0 +1,563 @@
+/* What is declared in streams.h. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "analysis/stats.h"
+#include "base/mem.h"
+#include "study/streams.h"
+
+/* Growth that is worth more warps. */
+static const double growth_least = 0.01;
+/* Longer runs that change less show that what begins and ends a run does not
+ * count. */
+static const double length_least = 0.005;
+/* What is far from saturated grows by more when twice as much is in flight. */
+static const double growth_most = 0.03;
+/* Of cycles: with fewer tiles of a warp it matters where it is in one. */
+enum { TILES_LEAST = 8 };
+/* A step of the timer is no larger part of what is timed by it. */
+static const double step_most = 0.002;
+enum { UNROLL_MOST = 16, WARPS_MOST = 32, BLOCKS_MOST = 4 };
+/* Registers of a thread besides what it loads. */
+enum { REGISTERS_ELSE = 26 };
+/* Shared memory that a block takes besides its set, B. */
+enum { SHARED_ELSE = 2048 };
+/* Accesses of an SM in a search. */
+enum { ACCESSES_SEARCH = 2048 };
+/* So much longer than in the search a run may be, at most. */
+enum { GROWTH_CYCLES = 256, GROWTH_BLOCKS = 64 };
+
+/* ---- one experiment ---------------------------------------------------- */
+
+struct table {
+    const struct samples *samples;
+    size_t bytes, blocks, begun, ended, ns_begun, ns_ended, ns_event, rate, mhz;
+};
+
+static struct table table_of(const struct samples *s)
+{
+    return (struct table){
+        .samples = s,
+        .bytes = samples_column(s, "bytes"),
+        .blocks = samples_column(s, "blocks"),
+        .begun = samples_column(s, "begun"),
+        .ended = samples_column(s, "ended"),
+        .ns_begun = samples_column(s, "ns_begun"),
+        .ns_ended = samples_column(s, "ns_ended"),
+        .ns_event = samples_column(s, "ns_event"),
+        .rate = samples_column(s, "rate"),
+        .mhz = samples_column(s, "mhz"),
+    };
+}
+
+static double at(const struct table *t, size_t row, size_t column)
+{
+    return (double)samples_at(t->samples, row, column);
+}
+
+/* What one repetition, of rows [from, to), gave. */
+struct repetition {
+    double bytes, cycles; /* of all SMs; of the one that took longest */
+    double rate;          /* B/clk of all SMs, where cycles are timed */
+    double ns, ns_event;  /* of an SM; of the launch */
+    double hz, told_hz;
+};
+
+static struct repetition repetition_of(const struct table *t, size_t from,
+                                       size_t to)
+{
+    struct repetition r = {.ns_event = at(t, from, t->ns_event),
+                           .told_hz = 1e6 * at(t, from, t->mhz)};
+    double cycles = 0, ns = 0;
+    for (size_t i = from; i < to; i++) {
+        const double own = at(t, i, t->ended) - at(t, i, t->begun);
+        r.bytes += at(t, i, t->bytes);
+        r.rate += at(t, i, t->rate) / (1 << 20);
+        r.cycles = fmax(r.cycles, own);
+        cycles += own;
+        ns += at(t, i, t->ns_ended) - at(t, i, t->ns_begun);
+    }
+    r.ns = ns / (double)(to - from);
+    r.hz = ns > 0 ? 1e9 * cycles / ns : 0;
+    return r;
+}
+
+/* Rows of a repetition stand together; returns how many repetitions. */
+static size_t repetitions_of(const struct samples *s, struct repetition *list)
+{
+    const struct table t = table_of(s);
+    size_t n = 0;
+    for (size_t from = 0, to; from < s->rows; from = to) {
+        to = from;
+        while (to < s->rows && samples_at(s, to, 0) == samples_at(s, from, 0))
+            to++;
+        list[n++] = repetition_of(&t, from, to);
+    }
+    return n;
+}
+
+/* The least step by which the timer was seen to go on, ns. */
+static double resolution_of(const struct samples *s)
+{
+    const struct table t = table_of(s);
+    double least = INFINITY;
+    for (size_t i = 1; i < s->rows; i++) {
+        const double step =
+            fabs(at(&t, i, t.ns_ended) - at(&t, i - 1, t.ns_ended));
+        if (step > 0)
+            least = fmin(least, step);
+    }
+    return least;
+}
+
+/* Blocks that shared an SM with others than they should are another load. */
+static bool is_even(const struct samples *s, unsigned blocks)
+{
+    const struct table t = table_of(s);
+    for (size_t i = 0; i < s->rows; i++)
+        if (samples_at(s, i, t.blocks) != blocks)
+            return false;
+    return true;
+}
+
+/* The clock: in the kernel, and as it was told. */
+static void summarise_clock(const struct samples *s,
+                            const struct repetition *list, size_t n,
+                            struct stream_rate *rate)
+{
+    double least = INFINITY, most = 0;
+    for (size_t i = 0; i < n; i++) {
+        least = fmin(least, list[i].hz);
+        most = fmax(most, list[i].hz);
+    }
+    rate->fine = resolution_of(s) <= step_most * list[n / 2].ns;
+    rate->clock_hz = list[n / 2].hz;
+    rate->told_hz = list[n / 2].told_hz;
+    rate->moved = rate->fine && most - least > STREAMS_ALIKE * most;
+}
+
+static void summarise_values(struct lab *lab, const double *values, size_t n,
+                             struct stream_rate *rate)
+{
+    struct rng rng;
+    rng_seed(&rng, prober_seed(lab->prober));
+    const struct stats_interval interval =
+        stats_bootstrap_median(values, n, LAB_CONFIDENCE_PERCENT / 100.0, &rng);
+    rate->score = stats_median(values, n);
+    rate->value = rate->score;
+    rate->low = interval.low;
+    rate->high = interval.high;
+}
+
+/* B/clk become B/s by the clock that the kernel saw or, where the timer's
+ * steps are too large for that, by the one that was told. */
+static void by_second(struct stream_rate *rate)
+{
+    const double hz = rate->fine ? rate->clock_hz : fmax(0, rate->told_hz);
+    rate->value *= hz;
+    rate->low *= hz;
+    rate->high *= hz;
+}
+
+/* How many tiles each warp passed, on average. */
+static double tiles_of(const struct stream_setup *s, const struct samples *all,
+                       const struct repetition *list, size_t n)
+{
+    const double rows = (double)all->rows / (double)n;
+    const double tile = (double)s->unroll * s->width * STREAMS_LANES;
+    return list[n / 2].bytes / (rows * tile * s->warps * s->blocks);
+}
+
+static void summarise(struct lab *lab, const struct stream_question *q,
+                      const struct stream_setup *setup, const struct samples *s,
+                      struct stream_rate *rate)
+{
+    struct repetition *const list = xcalloc(s->rows, sizeof *list);
+    const size_t n = repetitions_of(s, list);
+    double *const values = xcalloc(n, sizeof *values);
+    for (size_t i = 0; i < n; i++)
+        values[i] = q->way == STREAM_CYCLES ? list[i].rate
+                                            : list[i].bytes / list[i].cycles;
+    summarise_clock(s, list, n, rate);
+    summarise_values(lab, values, n, rate);
+    rate->tiles = tiles_of(setup, s, list, n);
+    if (q->way == STREAM_CYCLES)
+        by_second(rate);
+    free(values);
+    free(list);
+}
+
+/* B/s by what the longer launches have more, pair by pair. */
+static void summarise_pairs(struct lab *lab, const struct samples *few,
+                            const struct samples *many,
+                            struct stream_rate *rate)
+{
+    struct repetition *const shorter = xcalloc(few->rows, sizeof *shorter);
+    struct repetition *const longer = xcalloc(many->rows, sizeof *longer);
+    size_t n = repetitions_of(few, shorter);
+    const size_t m = repetitions_of(many, longer);
+    double *const values = xcalloc(n, sizeof *values);
+    summarise_clock(many, longer, m, rate);
+    n = n < m ? n : m;
+    for (size_t i = 0; i < n; i++)
+        values[i] = 1e9 * (longer[i].bytes - shorter[i].bytes) /
+                    (longer[i].ns_event - shorter[i].ns_event);
+    summarise_values(lab, values, n, rate);
+    free(values);
+    free(shorter);
+    free(longer);
+}
+
+/* Bytes that a set needs at least: one tile of a block. */
+uint64_t streams_set_bytes(const struct stream_question *q,
+                           const struct stream_setup *s)
+{
+    if (q->bytes > 0)
+        return q->bytes;
+    return (uint64_t)s->unroll * q->lanes * s->width;
+}
+
+/* Laps that move so much on the SM that works. */
+static double laps_of(const struct stream_question *q,
+                      const struct stream_setup *s)
+{
+    const double lap = (double)streams_set_bytes(q, s) * (double)s->warps *
+                       (double)s->blocks * STREAMS_LANES / (double)s->row;
+    return fmax(1, ceil((double)s->length / lap));
+}
+
+/* The experiment's text; the caller frees. */
+static char *text_of(const struct stream_question *q,
+                     const struct stream_setup *s)
+{
+    char *const common = xasprintf(
+        "stream %s width=%u unroll=%u warps=%u blocks=%u sms=%u stride=%u "
+        "repeats=%u",
+        q->words, s->width, s->unroll, s->warps, s->blocks, s->sms, s->stride,
+        s->repeats);
+    char *text;
+    if (q->way == STREAM_LAPS)
+        text = xasprintf("%s row=%u bytes=%" PRIu64 " laps=%.0f", common,
+                         s->row, streams_set_bytes(q, s), laps_of(q, s));
+    else if (q->way == STREAM_CYCLES)
+        text = xasprintf("%s share=gpu bytes=%" PRIu64 " lead=%" PRIu64
+                         " cycles=%" PRIu64,
+                         common, q->bytes, s->length / 2, s->length);
+    else
+        text = xasprintf("%s share=blocks warm=0 laps=1 bytes=%" PRIu64, common,
+                         s->length);
+    free(common);
+    return text;
+}
+
+static int probe_stream(struct lab *lab, const struct stream_question *q,
+                        const struct stream_setup *s, struct samples *samples,
+                        char **experiment, struct error *err)
+{
+    char *const text = text_of(q, s);
+    const int status = lab_probe(lab, samples, experiment, err, "%s", text);
+    free(text);
+    return status;
+}
+
+static int measure_pairs(struct lab *lab, const struct stream_question *q,
+                         const struct stream_setup *s, struct stream_rate *rate,
+                         struct error *err)
+{
+    struct samples few, many;
+    struct stream_setup twice = *s;
+    twice.length *= 2;
+    if (probe_stream(lab, q, s, &few, NULL, err) != 0)
+        return err->code;
+    if (probe_stream(lab, q, &twice, &many, &rate->experiment, err) == 0) {
+        summarise_pairs(lab, &few, &many, rate);
+        samples_free(&many);
+        rate->even = true;
+    }
+    samples_free(&few);
+    return err->code;
+}
+
+/* One experiment of laps or cycles. */
+static int measure_one(struct lab *lab, const struct stream_question *q,
+                       const struct stream_setup *s, struct stream_rate *rate,
+                       struct error *err)
+{
+    struct samples samples;
+    streams_free(rate);
+    if (probe_stream(lab, q, s, &samples, &rate->experiment, err) != 0)
+        return err->code;
+    summarise(lab, q, s, &samples, rate);
+    rate->even = is_even(&samples, s->blocks);
+    samples_free(&samples);
+    return 0;
+}
+
+int streams_measure(struct lab *lab, const struct stream_question *q,
+                    const struct stream_setup *s, struct stream_rate *rate,
+                    struct error *err)
+{
+    struct stream_setup longer = *s;
+    *rate = (struct stream_rate){0};
+    if (q->way == STREAM_BLOCKS)
+        return measure_pairs(lab, q, s, rate, err);
+    while (measure_one(lab, q, &longer, rate, err) == 0 &&
+           q->way == STREAM_CYCLES && rate->tiles < TILES_LEAST &&
+           longer.length < STREAMS_CYCLES * GROWTH_CYCLES)
+        longer.length *= 2;
+    return err->code;
+}
+
+void streams_free(struct stream_rate *rate)
+{
+    free(rate->experiment);
+    rate->experiment = NULL;
+}
+
+/* ---- the search -------------------------------------------------------- */
+
+uint64_t streams_limit(const struct lab *lab, enum device_property property,
+                       uint64_t otherwise)
+{
+    const int64_t told = lab->info->value[property];
+    return told > 0 ? (uint64_t)told : otherwise;
+}
+
+/* Threads of an SM have room, and the set for each of them. */
+static bool fits_sm(const struct lab *lab, const struct stream_question *q,
+                    const struct stream_setup *s)
+{
+    const unsigned blocks = q->way == STREAM_BLOCKS ? 1 : s->blocks;
+    const uint64_t threads = 32 * (uint64_t)s->warps * blocks;
+    const uint64_t each = s->width < 4 ? 1 : s->width / 4;
+    const uint64_t words = s->unroll * each * (q->arrays == 3 ? 2 : 1);
+    if (threads > streams_limit(lab, PROPERTY_SM_THREADS, 1024) ||
+        blocks > streams_limit(lab, PROPERTY_SM_BLOCKS, 1) ||
+        threads * (words + REGISTERS_ELSE) >
+            streams_limit(lab, PROPERTY_SM_REGISTERS, 65536))
+        return false;
+    return !q->shared || s->blocks * (streams_set_bytes(q, s) + SHARED_ELSE) <=
+                             streams_limit(lab, PROPERTY_SM_SHARED, 16384);
+}
+
+static bool fits(const struct lab *lab, const struct stream_question *q,
+                 const struct stream_setup *s)
+{
+    const uint64_t tile = 32 * (uint64_t)s->warps * s->unroll * s->width;
+    if (s->unroll > UNROLL_MOST || s->blocks > BLOCKS_MOST ||
+        s->warps > WARPS_MOST || s->width < 4 ||
+        32 * s->warps > streams_limit(lab, PROPERTY_BLOCK_THREADS, 1024) ||
+        !fits_sm(lab, q, s))
+        return false;
+    return q->way != STREAM_CYCLES ||
+           tile * s->blocks * streams_limit(lab, PROPERTY_SMS, 1) <= q->bytes;
+}
+
+/* What may be changed, all that may give more.  Blocks that the hardware hands
+ * out fill an SM as they are. */
+enum { MOVES = 5 };
+/* clang-format off */
+static const struct {
+    unsigned unroll, warps, blocks, narrower;
+} moves[MOVES] = {
+    {2, 1, 1, 1}, {1, 2, 1, 1}, {1, 1, 2, 1}, {2, 2, 1, 1}, {2, 1, 1, 2},
+};
+/* clang-format on */
+
+/* Where there is no room for twice as many accesses, half as many more. */
+static struct stream_setup moved(const struct lab *lab,
+                                 const struct stream_question *q,
+                                 const struct stream_setup *s, size_t i)
+{
+    struct stream_setup to = *s;
+    to.unroll *= moves[i].unroll;
+    to.warps *= moves[i].warps;
+    to.blocks *= moves[i].blocks;
+    to.width /= moves[i].narrower;
+    if (to.unroll > s->unroll && s->unroll % 2 == 0 && !fits(lab, q, &to))
+        to.unroll = s->unroll / 2 * 3;
+    return to;
+}
+
+static bool is_move(const struct stream_question *q, size_t i)
+{
+    return q->way != STREAM_BLOCKS ||
+           moves[i].warps * moves[i].blocks * moves[i].narrower == 1;
+}
+
+/* Those that fit, compiled together; returns how many. */
+static size_t prepare_moves(struct lab *lab, const struct stream_question *q,
+                            const struct stream_setup *from,
+                            struct stream_setup *to)
+{
+    char *texts[MOVES];
+    size_t n = 0;
+    for (size_t i = 0; i < MOVES; i++) {
+        to[n] = moved(lab, q, from, i);
+        if (is_move(q, i) && fits(lab, q, &to[n]))
+            n++;
+    }
+    for (size_t i = 0; i < n; i++)
+        texts[i] = text_of(q, &to[i]);
+    prober_prepare(lab->prober, (const char *const *)texts, n);
+    for (size_t i = 0; i < n; i++)
+        free(texts[i]);
+    return n;
+}
+
+/* The best of all that are one move away, if there is one that gives more. */
+static int step(struct lab *lab, const struct stream_question *q,
+                struct stream_setup *best, double *score, bool *grew,
+                size_t *tried, struct error *err)
+{
+    const struct stream_setup from = *best;
+    const double least = *score * (1 + growth_least);
+    struct stream_setup to[MOVES];
+    const size_t n = prepare_moves(lab, q, &from, to);
+    *grew = false;
+    *tried = 0;
+    for (size_t i = 0; i < n; i++) {
+        struct stream_rate rate;
+        if (streams_measure(lab, q, &to[i], &rate, err) != 0)
+            return err->code;
+        streams_free(&rate);
+        *tried += to[i].width == from.width;
+        if (!rate.even || rate.score <= fmax(*score, least))
+            continue;
+        *best = to[i];
+        *score = rate.score;
+        *grew = true;
+    }
+    return 0;
+}
+
+/* Bytes that so many accesses of warps move, 16 B a lane. */
+static uint64_t bytes_of(const struct stream_question *q, unsigned accesses)
+{
+    return (uint64_t)accesses * q->lanes * 16;
+}
+
+static void find_start(const struct lab *lab, const struct stream_question *q,
+                       struct stream_setup *s)
+{
+    *s = (struct stream_setup){.width = q->width,
+                               .unroll = q->way == STREAM_BLOCKS ? 1 : 2,
+                               .warps = 8,
+                               .blocks = 1,
+                               .stride = 1,
+                               .row = STREAMS_LANES,
+                               .sms = q->way == STREAM_LAPS};
+    while (s->unroll > 1 && !fits(lab, q, s))
+        s->unroll /= 2;
+    while (s->warps > 1 && !fits(lab, q, s))
+        s->warps /= 2;
+}
+
+static uint64_t search_length(const struct stream_question *q)
+{
+    switch (q->way) {
+    case STREAM_LAPS:
+        return bytes_of(q, ACCESSES_SEARCH);
+    case STREAM_CYCLES:
+        return STREAMS_CYCLES;
+    default:
+        return q->bytes;
+    }
+}
+
+/* From what saturated something like it, or a few warps on. */
+int streams_search(struct lab *lab, const struct stream_question *q,
+                   const struct stream_setup *like, struct stream_found *found,
+                   struct error *err)
+{
+    struct stream_rate rate;
+    struct stream_setup *const s = &found->setup;
+    bool grew = true;
+    size_t tried = 0;
+    find_start(lab, q, s);
+    if (like != NULL && like->width <= q->width &&
+        like->unroll * like->warps > 1 && fits(lab, q, like)) {
+        *s = *like;
+        *(s->unroll > 1 ? &s->unroll : &s->warps) /= 2; /* leave room to grow */
+    }
+    s->repeats = STREAMS_REPEATS;
+    s->length = search_length(q);
+    if (streams_measure(lab, q, s, &rate, err) != 0)
+        return err->code;
+    double score = rate.score;
+    streams_free(&rate);
+    double growth = INFINITY;
+    while (grew) {
+        const double before = score;
+        if (step(lab, q, s, &score, &grew, &tried, err) != 0)
+            return err->code;
+        growth = grew ? score / before - 1 : growth;
+    }
+    found->saturated = tried > 0 || growth < growth_most;
+    return 0;
+}
+
+/* True if a run twice as long is not too long. */
+static bool may_lengthen(const struct stream_question *q,
+                         const struct stream_setup *s)
+{
+    const uint64_t growth = 2 * s->length / search_length(q);
+    if (q->way == STREAM_CYCLES)
+        return growth <= GROWTH_CYCLES;
+    return growth <= GROWTH_BLOCKS && 4 * s->length * q->arrays <= q->room;
+}
+
+/* The same for longer, until that changes nothing, and the timer's steps are
+ * small. */
+static int settle(struct lab *lab, const struct stream_question *q,
+                  struct stream_setup *s, struct stream_rate *rate,
+                  struct error *err)
+{
+    double before = 0;
+    if (q->way == STREAM_LAPS)
+        s->length *= STREAMS_LONGER;
+    while (q->way != STREAM_LAPS) {
+        if (streams_measure(lab, q, s, rate, err) != 0)
+            return err->code;
+        const double change = fabs(rate->score - before);
+        before = rate->score;
+        streams_free(rate);
+        if ((change < length_least * before && rate->fine) ||
+            !may_lengthen(q, s))
+            break;
+        s->length *= 2;
+    }
+    s->repeats = STREAMS_REPEATS_FINAL;
+    return streams_measure(lab, q, s, rate, err);
+}
+
+/* With accesses of that width as many bytes in flight, if there is room. */
+struct stream_setup streams_with_width(const struct lab *lab,
+                                       const struct stream_question *q,
+                                       const struct stream_setup *s,
+                                       unsigned width)
+{
+    struct stream_setup to = *s;
+    const unsigned unroll = s->unroll * s->width / width;
+    to.unroll = unroll < 1 ? 1 : unroll > UNROLL_MOST ? UNROLL_MOST : unroll;
+    to.width = width < 4 ? 4 : width;
+    while (to.unroll > 1 && !fits(lab, q, &to))
+        to.unroll /= 2;
+    to.width = width;
+    return to;
+}
+
+/* Searches and measures; *rate is the caller's (rate_free). */
+int streams_find(struct lab *lab, const struct stream_question *q,
+                 const struct stream_found *like, struct stream_found *found,
+                 struct stream_rate *rate, struct error *err)
+{
+    const struct stream_setup *const near =
+        like != NULL && like->value > 0 ? &like->setup : NULL;
+    *found = (struct stream_found){0};
+    *rate = (struct stream_rate){0};
+    if (streams_search(lab, q, near, found, err) != 0)
+        return err->code;
+    return settle(lab, q, &found->setup, rate, err);
+}

@@ -1,0 +1,95 @@
+/*
+ * What a study gets of the probe `stream`: how many bytes pass in a time with
+ * the configuration that saturates a place, and with given ones.
+ *
+ * The search doubles what is in flight, from a few warps on, wherever that
+ * gives most, until nothing does.  What is then measured is made longer until
+ * that changes nothing.
+ */
+#ifndef SONDE_STUDY_STREAMS_H
+#define SONDE_STUDY_STREAMS_H
+
+#include "study/study.h"
+
+enum { STREAMS_LANES = 32 };
+/* Repetitions of a search, and for a number that is reported. */
+enum { STREAMS_REPEATS = 2, STREAMS_REPEATS_FINAL = 5 };
+/* Cycles of a search: many times what a load takes. */
+enum { STREAMS_CYCLES = 16384 };
+/* Laps: so much longer than in a search is what is reported. */
+enum { STREAMS_LONGER = 4 };
+/* Two clocks, or two rates, that differ by less are the same. */
+#define STREAMS_ALIKE 0.01
+
+/* How the probe shares the work, and what is timed. */
+enum stream_way { STREAM_LAPS, STREAM_CYCLES, STREAM_BLOCKS };
+
+/* What is asked: a place, and how it is accessed. */
+struct stream_question {
+    const char *component, *attribute;
+    const char *words; /* of the experiment */
+    enum stream_way way;
+    bool shared;    /* it takes shared memory */
+    unsigned lanes; /* that read different words; 1: all read one */
+    unsigned width; /* the widest access of a lane */
+    unsigned arrays;
+    uint64_t bytes; /* STREAM_CYCLES: of an array; STREAM_LAPS, 0: a tile */
+    uint64_t room;  /* STREAM_BLOCKS: bytes that all arrays may have */
+    bool of_memory; /* the stated peak is its */
+};
+
+/* How: what the search changes, and what else experiments differ in. */
+struct stream_setup {
+    unsigned width, unroll, warps, blocks, sms, stride, row;
+    /* STREAM_LAPS: bytes that are to pass, at least one lap; STREAM_CYCLES:
+     * cycles; STREAM_BLOCKS: bytes of an array, the shorter of two. */
+    uint64_t length;
+    unsigned repeats;
+};
+
+struct stream_rate {
+    double score;            /* what a search compares */
+    double value, low, high; /* B/clk of an SM, or B/s */
+    double clock_hz, told_hz;
+    double tiles;     /* that a warp passed */
+    bool fine;        /* the timer's steps are small */
+    bool moved;       /* the SM's clock was not the same in all repetitions */
+    bool even;        /* every SM had the blocks that it should have */
+    char *experiment; /* canonical; the owner frees */
+};
+
+struct stream_found {
+    double value; /* 0: not measured */
+    struct stream_setup setup;
+    bool saturated; /* more in flight was tried and gave nothing */
+};
+
+/* One experiment (of blocks: two); *rate is the caller's (streams_free). */
+int streams_measure(struct lab *lab, const struct stream_question *question,
+                    const struct stream_setup *setup, struct stream_rate *rate,
+                    struct error *err);
+void streams_free(struct stream_rate *rate);
+
+/* What saturates it, from something like it on, if that is not NULL. */
+int streams_search(struct lab *lab, const struct stream_question *question,
+                   const struct stream_setup *like, struct stream_found *found,
+                   struct error *err);
+/* The same, and what it then gives; *rate is the caller's. */
+int streams_find(struct lab *lab, const struct stream_question *question,
+                 const struct stream_found *like, struct stream_found *found,
+                 struct stream_rate *rate, struct error *err);
+
+/* With accesses of that width as many bytes in flight, if there is room. */
+struct stream_setup streams_with_width(const struct lab *lab,
+                                       const struct stream_question *question,
+                                       const struct stream_setup *setup,
+                                       unsigned width);
+/* Bytes of the set; of share=warp what a block accesses at a time, if the
+ * question names none. */
+uint64_t streams_set_bytes(const struct stream_question *question,
+                           const struct stream_setup *setup);
+/* What the device tells of itself, or else that. */
+uint64_t streams_limit(const struct lab *lab, enum device_property property,
+                       uint64_t otherwise);
+
+#endif
