@@ -324,10 +324,11 @@ static int kernel(const struct experiment *e, const struct device_info *info,
 enum { HELPER_ARGUMENTS = 5, HELPER_THREADS = 256 };
 
 static void helper_begin(struct kernel_text *k, struct buf *ptx,
-                         const struct device_info *info, const char *name)
+                         const struct device_info *info, const char *version,
+                         const char *name)
 {
-    kernel_begin(k, ptx, info->cc_major, info->cc_minor, "", name,
-                 HELPER_PARAMETERS);
+    kernel_begin_since(k, ptx, info->cc_major, info->cc_minor, version, "",
+                       name, HELPER_PARAMETERS);
     kernel_line(k, ".reg .b32 %%i, %%all, %%count, %%rows, %%columns, %%value, "
                    "%%row, %%column;");
     kernel_line(k, ".reg .b64 %%in, %%out, %%wrong, %%at;");
@@ -360,7 +361,7 @@ static void helper_end(struct kernel_text *k)
 static void write_fill(struct buf *ptx, const struct device_info *info)
 {
     struct kernel_text k;
-    helper_begin(&k, ptx, info, "fill");
+    helper_begin(&k, ptx, info, NULL, "fill");
     kernel_line(&k, "mad.wide.u32 %%at, %%i, %d, %%in;", ELEMENT);
     kernel_line(&k, "st.global.u32 [%%at], %%i;");
     kernel_line(&k, "mad.wide.u32 %%at, %%i, %d, %%out;", ELEMENT);
@@ -372,7 +373,7 @@ static void write_fill(struct buf *ptx, const struct device_info *info)
 static void write_check(struct buf *ptx, const struct device_info *info)
 {
     struct kernel_text k;
-    helper_begin(&k, ptx, info, "check");
+    helper_begin(&k, ptx, info, NULL, "check");
     kernel_line(&k, "div.u32 %%column, %%i, %%rows;");
     kernel_line(&k, "rem.u32 %%row, %%i, %%rows;");
     kernel_line(&k, "mad.lo.u32 %%row, %%row, %%columns, %%column;");
@@ -380,6 +381,26 @@ static void write_check(struct buf *ptx, const struct device_info *info)
     kernel_line(&k, "ld.global.cg.u32 %%value, [%%at];");
     kernel_line(&k, "setp.ne.u32 %%end, %%value, %%row;");
     kernel_line(&k, "@%%end red.global.add.u32 [%%wrong], 1;");
+    helper_end(&k);
+}
+
+/* Lines that L2 was told to keep long are as all others again: else it would
+ * keep them through experiments to come. */
+static void write_release(struct buf *ptx, const struct device_info *info)
+{
+    const struct hint *const normal = hint_find("l2_normal");
+    struct kernel_text k;
+    helper_begin(&k, ptx, info, hint_version(normal), "release");
+    hint_policy(&k, normal, "policy");
+    for (unsigned i = 0; i < 2; i++) {
+        kernel_line(&k, "mad.wide.u32 %%at, %%i, %d, %%%s;", ELEMENT,
+                    i == 0 ? "in" : "out");
+        kernel_line(&k, "ld.global%s.u32 %%value, [%%at], %%policy;",
+                    normal->modifier);
+        kernel_note(&k, "what is read is used, or it would not be read");
+        kernel_line(&k, "setp.eq.u32 %%end, %%value, 0xffffffff;");
+        kernel_line(&k, "@%%end red.global.add.u32 [%%wrong], 1;");
+    }
     helper_end(&k);
 }
 
@@ -597,6 +618,19 @@ static int collect(struct prober *prober, const struct run *r, double elapsed,
     return status;
 }
 
+static bool keeps_long(const struct hint *hint)
+{
+    return hint->policy != NULL && strcmp(hint->policy, "evict_last") == 0;
+}
+
+static int release(struct prober *prober, const struct run *r,
+                   struct error *err)
+{
+    if (!keeps_long(r->transpose->load) && !keeps_long(r->transpose->store))
+        return 0;
+    return launch_helper(prober, r, "release", write_release, err);
+}
+
 static int once(struct prober *prober, const struct experiment *e,
                 struct samples *samples, struct error *err)
 {
@@ -617,7 +651,9 @@ static int once(struct prober *prober, const struct experiment *e,
     if (device_elapsed(prober_device(prober), &elapsed, err) != 0 ||
         collect(prober, &r, elapsed, samples, err) != 0)
         return err->code;
-    return check(prober, &r, err);
+    if (check(prober, &r, err) != 0)
+        return err->code;
+    return release(prober, &r, err);
 }
 
 static double figure(const struct experiment *e, const struct samples *samples,
