@@ -486,9 +486,9 @@ static int check_policy(struct parser *p, const struct instruction *in)
     const bool told = (in->value[GROUP_HINT] & HINT_POLICY) != 0;
     if (told == (in->sources > without))
         return 0;
-    return parse_error_at(p, in->mnemonic.line, "%.*s %s a cache policy",
+    return parse_error_at(p, in->mnemonic.line, "%.*s %s cache policy",
                           (int)in->mnemonic.length, in->mnemonic.text,
-                          told ? "lacks" : "takes no");
+                          told ? "lacks a" : "takes no");
 }
 
 static int finish_memory(struct parser *p, const struct instruction *in)

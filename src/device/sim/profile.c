@@ -707,6 +707,10 @@ enum { SIDE_BIT_LEAST = 11, SIDE_BIT_MOST = 20 };
 static int check_partitions(struct reader *r, const struct profile_cache *cache)
 {
     const struct cache_shape *const shape = &cache->shape;
+    if (shape->evict_first || shape->evict_last || cache->fetch[0] > 0 ||
+        cache->fetch[1] > 0 || cache->fetch[2] > 0)
+        return complain(r, "do not go with evict_first, evict_last, fetch_64B, "
+                           "fetch_128B, fetch_256B");
     if (cache->scope != SCOPE_GPU)
         return complain(r, "belong to a cache of scope gpu");
     if (shape->index_bits != NULL)
@@ -750,6 +754,17 @@ static int read_partitions(struct reader *r, json_t *object, void *into)
     return status == 0 ? check_partitions(r, cache) : status;
 }
 
+enum { FETCH_MOST = 4096 };
+
+static int read_fetch(struct reader *r, json_t *value, void *into)
+{
+    uint64_t *const bytes = into;
+    const int status = read_power(r, value, bytes);
+    if (status == 0 && *bytes > FETCH_MOST)
+        return complain(r, "must be at most %d", FETCH_MOST);
+    return status;
+}
+
 /* How a cache answers to what loads tell it. */
 static int read_hints(struct reader *r, const json_t *object,
                       struct profile_cache *cache)
@@ -763,7 +778,7 @@ static int read_hints(struct reader *r, const json_t *object,
         status = read_at(r, object, "evict_last", OPTIONAL, read_bool,
                          &shape->evict_last);
     for (size_t i = 0; status == 0 && i < COUNT_OF(fetch); i++)
-        status = read_at(r, object, fetch[i], OPTIONAL, read_power,
+        status = read_at(r, object, fetch[i], OPTIONAL, read_fetch,
                          &cache->fetch[i]);
     return status;
 }
