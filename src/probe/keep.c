@@ -213,13 +213,15 @@ static int load(struct prober *prober, const char *word, uint64_t first,
                 uint64_t step, uint64_t count, struct error *err)
 {
     const int64_t sms = prober_info(prober)->value[PROPERTY_SMS];
-    const struct launch launch = {
-        .grid = {BLOCKS_OF_SM * (sms > 0 ? (unsigned)sms : 1)},
-        .block = { THREADS},
+    const uint64_t *const args[LOADER_ARGUMENTS] = {&first, &step, &count};
+    struct launch launch = {
         .carve_out = CARVE_OUT_DEFAULT,
-        .args = {                   &first, &step, &count},
         .arg_count = LOADER_ARGUMENTS,
     };
+    launch.grid[0] = BLOCKS_OF_SM * (sms > 0 ? (unsigned)sms : 1);
+    launch.block[0] = THREADS;
+    for (size_t i = 0; i < LOADER_ARGUMENTS; i++)
+        launch.args[i] = args[i];
     struct buf ptx = {0};
     struct kernel *k;
     if (strcmp(word, "none") == 0)
