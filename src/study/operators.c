@@ -308,6 +308,10 @@ static void report_by_blocks(const struct question *q, const struct tried *t,
             continue;
         value_push(&rates, value_number(sorted.list[i].rate));
         value_push(&each, value_number(sorted.list[i].each));
+        char *const text = text_of(q, &sorted.list[i], "default", "default",
+                                   REPEATS_SEARCH, 0);
+        finding_evidence(f, text);
+        free(text);
     }
     finding_set(f, STATUS_MEASURED, rates, "B/s");
     finding_protocol(f, "blocks_per_sm", each);
@@ -497,6 +501,7 @@ static void report_pair(const struct question *q, const struct turns *t,
         lab_finding(q->lab, q->component, "best_operators");
     struct effect best = {1, 1, 1};
     struct rng rng;
+    const char *load = loads[0], *store = stores[0];
     char words[32] = "default";
     rng_seed(&rng, prober_seed(q->lab->prober));
     for (size_t i = 1; i < LOADS * STORES; i++) {
@@ -506,6 +511,8 @@ static void report_pair(const struct question *q, const struct turns *t,
         if (!effect_shows(&e, noise) || e.ratio <= best.ratio)
             continue;
         best = e;
+        load = loads[l];
+        store = stores[s];
         snprintf(words, sizeof words, "ld%s%s st%s%s", l > 0 ? "." : "",
                  l > 0 ? loads[l] : "", s > 0 ? "." : "",
                  s > 0 ? stores[s] : "");
@@ -515,6 +522,9 @@ static void report_pair(const struct question *q, const struct turns *t,
     finding_protocol(f, "low", value_number(percent_of(best.low)));
     finding_protocol(f, "high", value_number(percent_of(best.high)));
     say_launch(q, f, c);
+    char *const text = text_of(q, c, load, store, 1, 1);
+    finding_evidence(f, text);
+    free(text);
 }
 
 static int ask_operators(const struct question *q, const struct config *c,
