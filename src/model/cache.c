@@ -67,6 +67,7 @@ struct cache {
 
     struct link *ring;
     uint8_t *marks; /* plru: nodes; nru: slots */
+    uint8_t *keeps; /* of each slot, enum cache_keep; NULL: all alike */
     double weight_sum;
 
     uint32_t *bucket; /* of each hash: slot + 1, or 0; NULL: no hashing */
@@ -374,6 +375,8 @@ struct cache *cache_new(const struct cache_shape *shape, uint64_t seed)
     c->lines = xcalloc(c->slots, sizeof *c->lines);
     c->sectors = xcalloc(c->slots, sizeof *c->sectors);
     allocate_policy(c);
+    if (shape->evict_first || shape->evict_last)
+        c->keeps = xcalloc(c->slots, 1);
     if (most_ways > WALK_MAX)
         allocate_hash(c);
     return c;
@@ -391,6 +394,7 @@ void cache_free(struct cache *cache)
     free(cache->sectors);
     free(cache->ring);
     free(cache->marks);
+    free(cache->keeps);
     free(cache->bucket);
     free(cache->chain);
     free(cache);
@@ -627,6 +631,20 @@ static uint32_t victim(struct cache *c, struct set *set)
     return first + (uint32_t)rng_below(&c->rng, set->ways);
 }
 
+/* Among the slots that need to stay least, the policy's; else the oldest, or
+ * the lowest. */
+static uint32_t victim_kept_least(struct cache *c, struct set *set)
+{
+    uint32_t slot = victim(c, set);
+    uint8_t least = c->keeps[slot];
+    const uint32_t first = set->first, end = first + set->ways;
+    for (uint32_t i = first; i < end; i++)
+        least = c->keeps[i] < least ? c->keeps[i] : least;
+    for (uint32_t way = 0; c->keeps[slot] != least; way++)
+        slot = c->ring != NULL ? c->ring[slot].newer : first + way;
+    return slot;
+}
+
 /* A line that was there is used again. */
 static inline void note_use(struct cache *c, struct set *set, uint32_t slot)
 {
@@ -670,7 +688,7 @@ static void note_empty(struct cache *c, struct set *set, uint32_t slot)
 static inline void note_replace(struct cache *c, struct set *set, uint32_t slot)
 {
     if (c->ring != NULL) {
-        set->newest = slot; /* the oldest until now: the ring only turns */
+        ring_renew(c, set, slot);
         return;
     }
     if (c->shape.policy == POLICY_NRU)
@@ -705,7 +723,8 @@ static uint32_t lowest_empty(struct cache *c, struct set *set)
 /* The victim of a full set makes room. */
 static uint32_t replace(struct cache *c, struct set *set, uint64_t line)
 {
-    const uint32_t slot = victim(c, set);
+    const uint32_t slot =
+        c->keeps != NULL ? victim_kept_least(c, set) : victim(c, set);
     if (c->bucket != NULL)
         hash_remove(c, slot);
     c->lines[slot] = line;
@@ -716,16 +735,23 @@ static uint32_t replace(struct cache *c, struct set *set, uint64_t line)
     return slot;
 }
 
-static uint32_t fill(struct cache *c, struct set *set, uint64_t line)
+static uint32_t fill_empty(struct cache *c, struct set *set, uint64_t line)
 {
-    if (set->used == set->ways)
-        return replace(c, set, line);
     const uint32_t slot = lowest_empty(c, set);
     c->lines[slot] = line;
     if (c->bucket != NULL)
         hash_add(c, slot);
     note_fill(c, set, slot);
     set->used++;
+    return slot;
+}
+
+static uint32_t fill(struct cache *c, struct set *set, uint64_t line)
+{
+    const uint32_t slot = set->used == set->ways ? replace(c, set, line)
+                                                 : fill_empty(c, set, line);
+    if (c->keeps != NULL)
+        c->keeps[slot] = CACHE_KEEP_NORMAL;
     return slot;
 }
 
@@ -754,6 +780,19 @@ enum cache_result cache_access(struct cache *cache, uint64_t address)
     else
         note_use(cache, set, slot);
     return take_sector(cache, slot, sector);
+}
+
+enum cache_result cache_access_as(struct cache *cache, uint64_t address,
+                                  enum cache_keep keep)
+{
+    const enum cache_result result = cache_access(cache, address);
+    const bool obeyed =
+        keep == CACHE_KEEP_NORMAL ||
+        (keep == CACHE_KEEP_SHORT && cache->shape.evict_first) ||
+        (keep == CACHE_KEEP_LONG && cache->shape.evict_last);
+    if (cache->keeps != NULL && obeyed)
+        cache->keeps[cache->last] = (uint8_t)keep;
+    return result;
 }
 
 bool cache_holds(const struct cache *cache, uint64_t address)

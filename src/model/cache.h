@@ -62,7 +62,8 @@ struct cache_shape {
                              for the default index */
     size_t index_bit_count;
     enum cache_policy policy;
-    double *weights; /* of each way, POLICY_WEIGHTED only */
+    double *weights;              /* of each way, POLICY_WEIGHTED only */
+    bool evict_first, evict_last; /* it obeys CACHE_KEEP_SHORT, _LONG */
 };
 
 /* Bytes that fit: line × the ways of all sets. */
@@ -91,6 +92,19 @@ enum cache_result {
 
 /* Looks up and, on a miss, fills. */
 enum cache_result cache_access(struct cache *cache, uint64_t address);
+/* For how long a line shall stay: the victim of a full set is one that shall
+ * stay short, if there is one, else one that need not stay long, and among
+ * equals the policy's, or else the lowest (lru, fifo: oldest).  What a cache
+ * does not obey is as is. */
+enum cache_keep {
+    CACHE_KEEP_AS_IS, /* a new line: normal */
+    CACHE_KEEP_SHORT,
+    CACHE_KEEP_NORMAL,
+    CACHE_KEEP_LONG
+};
+/* As cache_access, by one who says so. */
+enum cache_result cache_access_as(struct cache *cache, uint64_t address,
+                                  enum cache_keep keep);
 /* Looks up and changes nothing. */
 bool cache_holds(const struct cache *cache, uint64_t address);
 size_t cache_set_of(const struct cache *cache, uint64_t address);

@@ -739,6 +739,66 @@ START_TEST(policies_have_names)
 }
 END_TEST
 
+/* Sixteen lines into a set of four; how many of the first two are left. */
+static unsigned left_of_two(enum cache_policy policy, bool obeys,
+                            enum cache_keep first, enum cache_keep others)
+{
+    uint32_t ways = 4;
+    const struct cache_shape shape = {.line = 32,
+                                      .sector = 32,
+                                      .sets = 1,
+                                      .set_ways = &ways,
+                                      .policy = policy,
+                                      .evict_first = obeys,
+                                      .evict_last = obeys};
+    struct cache *const cache = cache_new(&shape, 1);
+    unsigned left = 0;
+    for (uint64_t line = 0; line < 16; line++)
+        cache_access_as(cache, 32 * line, line < 2 ? first : others);
+    for (uint64_t line = 0; line < 2; line++)
+        left += cache_holds(cache, 32 * line);
+    cache_free(cache);
+    return left;
+}
+
+START_TEST(what_is_to_stay_stays_and_what_is_not_goes_first)
+{
+    const enum cache_policy policy = (enum cache_policy)_i;
+    ck_assert_uint_eq(
+        left_of_two(policy, true, CACHE_KEEP_LONG, CACHE_KEEP_NORMAL), 2);
+    ck_assert_uint_eq(
+        left_of_two(policy, true, CACHE_KEEP_NORMAL, CACHE_KEEP_SHORT), 2);
+    ck_assert_uint_eq(
+        left_of_two(policy, true, CACHE_KEEP_SHORT, CACHE_KEEP_AS_IS), 0);
+    if (policy == POLICY_LRU || policy == POLICY_FIFO)
+        ck_assert_uint_eq(
+            left_of_two(policy, false, CACHE_KEEP_LONG, CACHE_KEEP_SHORT), 0);
+}
+END_TEST
+
+/* Of equals the policy's: the middle of three is made to go, then the oldest.
+ */
+START_TEST(among_equals_the_oldest_goes)
+{
+    uint32_t ways = 3;
+    const struct cache_shape shape = {.line = 32,
+                                      .sector = 32,
+                                      .sets = 1,
+                                      .set_ways = &ways,
+                                      .policy = POLICY_LRU,
+                                      .evict_first = true};
+    struct cache *const cache = cache_new(&shape, 1);
+    use(cache, 'A');
+    cache_access_as(cache, 32, CACHE_KEEP_SHORT);
+    use(cache, 'C');
+    use(cache, 'D');
+    ck_assert(has(cache, 'A') && !has(cache, 'B') && has(cache, 'C'));
+    use(cache, 'E');
+    ck_assert(!has(cache, 'A') && has(cache, 'C') && has(cache, 'D'));
+    cache_free(cache);
+}
+END_TEST
+
 static void add_policy_tests(TCase *t)
 {
     tcase_add_test(t, lru_evicts_what_was_used_longest_ago);
@@ -753,6 +813,9 @@ static void add_policy_tests(TCase *t)
     tcase_add_test(t, weight_zero_is_never_the_victim);
     tcase_add_test(t, the_same_seed_evicts_the_same);
     tcase_add_test(t, empty_ways_are_filled_lowest_first);
+    tcase_add_loop_test(t, what_is_to_stay_stays_and_what_is_not_goes_first, 0,
+                        POLICY_WEIGHTED);
+    tcase_add_test(t, among_equals_the_oldest_goes);
 }
 
 Suite *suite_cache(void)

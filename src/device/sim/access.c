@@ -173,10 +173,21 @@ static double unoptimized_cycles(const struct machine *m, const struct op *op,
                : m->profile->paths[op->path].unoptimized_cycles;
 }
 
+/* What a load tells L2: its own words, and the policy that it takes. */
+static struct accessor loader_of(const struct machine *m, const struct warp *w,
+                                 const struct op *op, unsigned lane)
+{
+    struct accessor who = accessor_of(w);
+    who.hint = op->kind == OP_LOAD ? op->sub : 0;
+    if ((who.hint & HINT_POLICY) != 0)
+        who.hint |= (uint8_t)lanes_of(m, w, op->src[1])[lane];
+    return who;
+}
+
 /* Cycles from t until the data of a load is there. */
 static double access_cycles(struct machine *m, struct warp *w,
                             const struct op *op, const struct access *a,
-                            double t)
+                            unsigned lane, double t)
 {
     if (a->space == SPACE_PARAM)
         return op->latency;
@@ -186,8 +197,8 @@ static double access_cycles(struct machine *m, struct warp *w,
     unsigned lines;
     const double cycles =
         more + paths_load(m->paths, (enum profile_path_id)op->path,
-                          accessor_of(w), a->address, a->count, op->bytes, t,
-                          &lines);
+                          loader_of(m, w, op, lane), a->address, a->count,
+                          op->bytes, t, &lines);
     m->lines = lines;
     if (lines > 1)
         w->scheduler->pipe_free[op->pipe] = t + lines;
@@ -226,9 +237,9 @@ static void load_lane(struct machine *m, struct warp *w, const struct op *op,
         op->extends ? extend(bits, op->type, op->dst_bytes) : bits;
     const double cycles =
         unoptimized_cycles(m, op, op->space) +
-        paths_load_one(m->paths, (enum profile_path_id)op->path, accessor_of(w),
-                       cached_address(m, w, op->space, lane, address),
-                       op->bytes, t);
+        paths_load_one(
+            m->paths, (enum profile_path_id)op->path, loader_of(m, w, op, lane),
+            cached_address(m, w, op->space, lane, address), op->bytes, t);
     set_ready(w, op->dst[0], 1u << lane, t + noise_add(&m->noise, cycles));
 }
 
@@ -245,7 +256,7 @@ void access_load(struct machine *m, struct warp *w, const struct op *op,
     if (!gather(m, w, op, mask, &a))
         return;
     const unsigned size = op->bytes / op->elements;
-    const double when = t + access_cycles(m, w, op, &a, t);
+    const double when = t + access_cycles(m, w, op, &a, first_lane(mask), t);
     for (unsigned e = 0; e < op->elements; e++) {
         uint64_t *const d = lanes_of(m, w, op->dst[e]);
         EACH_LANE(mask, l)
@@ -361,7 +372,7 @@ void access_atomic(struct machine *m, struct warp *w, const struct op *op,
     uint64_t *const d = lanes_of(m, w, op->dst[0]);
     const uint64_t *const b = lanes_of(m, w, op->src[1]);
     const uint64_t *const c = lanes_of(m, w, op->src[2]);
-    const double when = t + access_cycles(m, w, op, &a, t);
+    const double when = t + access_cycles(m, w, op, &a, first_lane(mask), t);
     EACH_LANE(mask, l)
     {
         const uint64_t old = read_bytes(a.host[l], op->bytes);
@@ -397,7 +408,7 @@ void access_texture(struct machine *m, struct warp *w, const struct op *op,
             lanes_of(m, w, op->dst[e])[l] = 0;
         a.address[a.count++] = view->address + offset;
     }
-    const double when = t + access_cycles(m, w, op, &a, t);
+    const double when = t + access_cycles(m, w, op, &a, first_lane(mask), t);
     for (unsigned e = 0; e < op->elements; e++)
         set_ready(w, op->dst[e], mask, when);
 }

@@ -36,7 +36,7 @@ static inline void set_ready(struct warp *w, uint32_t reg, uint32_t mask,
 
 static inline struct accessor accessor_of(const struct warp *w)
 {
-    return (struct accessor){w->block->sm->number, w->number};
+    return (struct accessor){.sm = w->block->sm->number, .warp = w->number};
 }
 
 /* Memory instructions of the lanes in `mask` at time t (access.c). */

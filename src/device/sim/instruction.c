@@ -63,7 +63,10 @@ static int add_modifier(struct parser *p, struct instruction *in,
             m->group != GROUP_SCOPE && m->group != GROUP_LAYOUT)
             continue;
         in->has |= bit;
-        in->value[m->group] = m->value;
+        if (m->group == GROUP_HINT) /* one of each level */
+            in->value[m->group] |= m->value;
+        else
+            in->value[m->group] = m->value;
         return 0;
     }
     return bad_modifier(p, in, text, length);
@@ -475,6 +478,19 @@ static int finish_alu(struct parser *p, const struct instruction *in)
                                        : check_restrictions(p, in);
 }
 
+/* A policy is there where the instruction says so, and nowhere else. */
+static int check_policy(struct parser *p, const struct instruction *in)
+{
+    const bool stores = in->op->kind == OP_STORE;
+    const unsigned without = stores ? 1u + in->op->elements : 1;
+    const bool told = (in->value[GROUP_HINT] & HINT_POLICY) != 0;
+    if (told == (in->sources > without))
+        return 0;
+    return parse_error_at(p, in->mnemonic.line, "%.*s %s cache policy",
+                          (int)in->mnemonic.length, in->mnemonic.text,
+                          told ? "lacks a" : "takes no");
+}
+
 static int finish_memory(struct parser *p, const struct instruction *in)
 {
     struct op *const op = in->op;
@@ -488,6 +504,9 @@ static int finish_memory(struct parser *p, const struct instruction *in)
                               (int)in->mnemonic.length, in->mnemonic.text);
     op->bytes = (uint8_t)(op->elements * ptx_types[type].bytes);
     op->extends = ptx_types[type].class == 's';
+    op->sub = in->value[GROUP_HINT];
+    if (check_policy(p, in) != 0)
+        return p->err->code;
     if (op->kind == OP_STORE &&
         (op->space == SPACE_CONST || op->space == SPACE_PARAM))
         return parse_error_at(p, in->mnemonic.line, ".%s cannot be written",

@@ -55,6 +55,7 @@ const char *const ptx_spaces[SPACE_COUNT] = {
     ROW(cnot, "da", ALU, CNOT, 1, 0, 0, 0, 0)                                  \
     ROW(copysign, "daa", ALU, COPYSIGN, 1, 0, 0, 0, 0)                         \
     ROW(cos, "da", ALU, COS, 1, G(FTZ) | G(APPROX), G(APPROX), 0, 0)           \
+    ROW(createpolicy, "de", ALU, MOV, 1, G(HINT), G(HINT), 0, 0)               \
     ROW(cvt, "dff?", ALU, CVT, 2, FLOAT | G(RELU), 0, 0, 0)                    \
     ROW(cvta, "da", ALU, CVTA, 1, G(SPACE) | G(TO), G(SPACE), 0, 0)            \
     ROW(div, "daa", ALU, DIV, 1, REAL | G(APPROX), 0, 0, EXACT)                \
@@ -67,7 +68,7 @@ const char *const ptx_spaces[SPACE_COUNT] = {
     ROW(fma, "daaa", ALU, MAD, 1, FLOAT | G(RELU), G(ROUND), 0, 0)             \
     ROW(fns, "dauu", ALU, FNS, 1, 0, 0, 0, 0)                                  \
     ROW(isspacep, "pg", ALU, ISSPACEP, 0, G(SPACE), G(SPACE), 0, 0)            \
-    ROW(ld, "vm", LOAD, NONE, 1, MEMORY, 0, 0, 0)                              \
+    ROW(ld, "vmg?", LOAD, NONE, 1, MEMORY, 0, 0, 0)                            \
     ROW(lg2, "da", ALU, LG2, 1, G(FTZ) | G(APPROX), G(APPROX), 0, 0)           \
     ROW(lop3, "daaai", ALU, LOP3, 1, 0, 0, 0, 0)                               \
     ROW(mad, "DaaA", ALU, MAD, 1, FLOAT | G(PART) | G(CARRY), 0, G(PART),      \
@@ -113,7 +114,7 @@ const char *const ptx_spaces[SPACE_COUNT] = {
     ROW(sin, "da", ALU, SIN, 1, G(FTZ) | G(APPROX), G(APPROX), 0, 0)           \
     ROW(slct, "daaf", ALU, SLCT, 2, G(FTZ), 0, 0, 0)                           \
     ROW(sqrt, "da", ALU, SQRT, 1, REAL | G(APPROX), EXACT, 0, 0)               \
-    ROW(st, "mw", STORE, NONE, 1, MEMORY, 0, 0, 0)                             \
+    ROW(st, "mwg?", STORE, NONE, 1, MEMORY, 0, 0, 0)                           \
     ROW(sub, "daa", ALU, SUB, 1, FLOAT | G(CARRY), 0, 0, 0)                    \
     ROW(subc, "daac", ALU, SUB, 1, G(CARRY), 0, 0, 0)                          \
     ROW(szext, "dau", ALU, SZEXT, 1, G(WRAP), G(WRAP), 0, 0)                   \
@@ -247,16 +248,22 @@ static const struct modifier modifiers[] = {
     {"m16n8k32", GROUP_SHAPE, SHAPE(16, 32)},
     {"row", GROUP_LAYOUT, 0},
     {"col", GROUP_LAYOUT, 1},
-    {"L1", GROUP_HINT, 1},
-    {"L2", GROUP_HINT, 1},
-    {"L1::evict_normal", GROUP_HINT, 1},
-    {"L1::evict_first", GROUP_HINT, 1},
-    {"L1::evict_last", GROUP_HINT, 1},
-    {"L1::evict_unchanged", GROUP_HINT, 1},
-    {"L1::no_allocate", GROUP_HINT, 1},
-    {"L2::64B", GROUP_HINT, 1},
-    {"L2::128B", GROUP_HINT, 1},
-    {"L2::256B", GROUP_HINT, 1},
+    {"L1", GROUP_HINT, 0},
+    {"L2", GROUP_HINT, 0},
+    {"L1::evict_normal", GROUP_HINT, 0},
+    {"L1::evict_first", GROUP_HINT, 0},
+    {"L1::evict_last", GROUP_HINT, 0},
+    {"L1::evict_unchanged", GROUP_HINT, 0},
+    {"L1::no_allocate", GROUP_HINT, 0},
+    {"L2::64B", GROUP_HINT, HINT_FETCH_64},
+    {"L2::128B", GROUP_HINT, HINT_FETCH_128},
+    {"L2::256B", GROUP_HINT, HINT_FETCH_256},
+    {"fractional", GROUP_HINT, 0},
+    {"L2::evict_first", GROUP_HINT, HINT_FIRST},
+    {"L2::evict_normal", GROUP_HINT, HINT_NORMAL},
+    {"L2::evict_last", GROUP_HINT, HINT_LAST},
+    {"L2::evict_unchanged", GROUP_HINT, HINT_UNCHANGED},
+    {"L2::cache_hint", GROUP_HINT, HINT_POLICY},
 };
 
 /* clang-format on */

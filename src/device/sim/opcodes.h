@@ -138,7 +138,7 @@ enum ptx_atomic {
 };
 
 /* Rows of A and depth of a matrix product in a modifier's value. */
-#define SHAPE(m, k)   ((m) / 8 << 4 | (k) / 4)
+#define SHAPE(m, k)    ((m) / 8 << 4 | (k) / 4)
 #define SHAPE_M(value) (8u * ((value) >> 4))
 #define SHAPE_K(value) (4u * ((value)&15))
 
@@ -157,6 +157,17 @@ enum ptx_test {
 enum ptx_reduction { REDUCTION_POPC, REDUCTION_AND, REDUCTION_OR };
 enum ptx_boolean { BOOLEAN_AND, BOOLEAN_OR, BOOLEAN_XOR };
 enum ptx_part { PART_LO = 1, PART_HI, PART_WIDE };
+/* Bits of GROUP_HINT: what L2 is told, the policy of an operand among it. */
+enum ptx_hint {
+    HINT_FETCH_64 = 1,
+    HINT_FETCH_128 = 2,
+    HINT_FETCH_256 = 4,
+    HINT_FIRST = 8,
+    HINT_NORMAL = 16,
+    HINT_LAST = 32,
+    HINT_UNCHANGED = 64,
+    HINT_POLICY = 128,
+};
 enum ptx_cache_op {
     CACHE_OP_CA,
     CACHE_OP_CG,
@@ -226,6 +237,7 @@ struct modifier {
  *   F  the fragments of a matrix product: {D}, {A}, {B}, {C}
  *   p  destination predicate            g  source of 64 bits
  *   c  no operand: the carry is read    n  number of threads, may be missing
+ *   e  no operand: the hint's own bits
  * Sources go to op->src in their order; an address always to src[0].
  */
 struct opcode {

@@ -454,16 +454,16 @@ static int read_matrix(struct parser *p, struct instruction *in)
                        .to = in->types[0]};
     if (in->types[2] != x.from || in->types[3] != x.to ||
         !fits_sum(x.from, x.to) || !fits_shape(&x))
-        return parse_error(p, "mma does not multiply these types in this shape "
-                              "(%.*s)",
+        return parse_error(p,
+                           "mma does not multiply these types in this shape "
+                           "(%.*s)",
                            (int)in->mnemonic.length, in->mnemonic.text);
     const unsigned lanes = 32 * (x.from == TYPE_F64 ? 8 : 4);
     x.a_count = x.m * x.k * ptx_types[x.from].bytes / lanes;
     x.b_count = 8 * x.k * ptx_types[x.from].bytes / lanes;
     x.c_count = x.m * 8 * ptx_types[x.to].bytes / lanes;
     const enum ptx_type sums = register_of(x.to);
-    const enum ptx_type factors =
-        x.from == TYPE_F64 ? TYPE_F64 : TYPE_B32;
+    const enum ptx_type factors = x.from == TYPE_F64 ? TYPE_F64 : TYPE_B32;
     int code = read_fragment(p, sums, x.d, x.c_count);
     if (code == 0 && (code = parse_character(p, ',')) == 0)
         code = read_fragment(p, factors, x.a, x.a_count);
@@ -494,6 +494,7 @@ static int read_operand(struct parser *p, struct instruction *in, char letter,
 {
     struct op *const op = in->op;
     uint64_t literal;
+    int code;
     switch (letter) {
     case 'd':
         return read_destination(p, in, in->types[0], &op->dst[0]);
@@ -514,8 +515,9 @@ static int read_operand(struct parser *p, struct instruction *in, char letter,
     case 'v':
         return read_elements(p, in, op->dst, read_destination);
     case 'w':
-        *source += 1;
-        return read_elements(p, in, op->src + 1, read_source);
+        code = read_elements(p, in, op->src + 1, read_source);
+        *source += op->elements;
+        return code;
     case 'm':
         *source += 1;
         return read_address(p, in);
@@ -566,6 +568,14 @@ int parse_operands(struct parser *p, struct instruction *in)
             return 0;
         if (*letter == 'c' || (*letter == 'n' && lacks_threads(p))) {
             in->op->src[source++] = *letter == 'c' ? REG_CARRY : REG_ZERO;
+            continue;
+        }
+        if (*letter == 'e') {
+            in->op->src[source++] =
+                constant_add(p, (struct constant){
+                                    .kind = CONSTANT_VALUE,
+                                    .value = in->value[GROUP_HINT],
+                                });
             continue;
         }
         int code = first ? 0 : parse_character(p, ',');

@@ -17,6 +17,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "device/sim/opcodes.h"
 #include "device/sim/sides.h"
 
 struct instance {
@@ -34,6 +35,7 @@ struct cache_group {
     unsigned copies;
     bool lasting; /* over launches */
     bool parted;  /* instances are sides */
+    bool hinted;  /* obeys hints */
     unsigned sector_shift;
     struct cache_shape shape; /* of an instance; its lists are the profile's */
 };
@@ -56,6 +58,12 @@ static unsigned shift_of(uint64_t bytes)
     return (unsigned)__builtin_ctzll(bytes);
 }
 
+static bool obeys_hints(const struct profile_cache *c)
+{
+    return c->shape.evict_first || c->shape.evict_last || c->fetch[0] > 0 ||
+           c->fetch[1] > 0 || c->fetch[2] > 0;
+}
+
 static void group_init(struct cache_group *group, const struct profile *p,
                        const struct profile_cache *cache)
 {
@@ -63,6 +71,7 @@ static void group_init(struct cache_group *group, const struct profile *p,
     group->copies = cache->copies_per_sm > 0 ? cache->copies_per_sm : 1;
     group->lasting = cache->scope == SCOPE_GPU;
     group->parted = cache->partitions.bits != 0;
+    group->hinted = obeys_hints(cache);
     group->sector_shift = shift_of(cache->shape.sector);
     group->shape = cache->shape;
     if (group->parted)
@@ -202,11 +211,53 @@ static struct instance *instance_of(const struct paths *paths,
                : first;
 }
 
+static enum cache_keep keep_of(uint8_t hint)
+{
+    return (hint & HINT_FIRST) != 0    ? CACHE_KEEP_SHORT
+           : (hint & HINT_LAST) != 0   ? CACHE_KEEP_LONG
+           : (hint & HINT_NORMAL) != 0 ? CACHE_KEEP_NORMAL
+                                       : CACHE_KEEP_AS_IS;
+}
+
+/* Bytes that a miss with this hint brings in. */
+static uint64_t fetched_by(const struct cache_group *group, uint8_t hint)
+{
+    const uint64_t *const fetch = group->profile->fetch;
+    const uint64_t bytes = (hint & HINT_FETCH_64) != 0    ? fetch[0]
+                           : (hint & HINT_FETCH_128) != 0 ? fetch[1]
+                           : (hint & HINT_FETCH_256) != 0 ? fetch[2]
+                                                          : 0;
+    return bytes;
+}
+
+/* As look_up, by a load that says what is to be kept and fetched. */
+static bool look_up_hinted(const struct paths *paths,
+                           const struct cache_group *group,
+                           struct instance *instance, uint64_t address,
+                           uint8_t hint)
+{
+    const enum cache_keep keep = keep_of(hint);
+    const uint64_t sector = group->profile->shape.sector;
+    const uint64_t bytes = fetched_by(group, hint);
+    if (instance->epoch != paths->epoch)
+        refresh(paths, group, instance);
+    instance->latest = address >> group->sector_shift;
+    if (cache_access_as(instance->cache, address, keep) == CACHE_HIT)
+        return true;
+    for (uint64_t at = address - address % (bytes > 0 ? bytes : 1), i = 0;
+         i < bytes; i += sector)
+        if ((at + i) / sector != address / sector)
+            cache_access_as(instance->cache, at + i, keep);
+    return false;
+}
+
 static inline bool group_hit(const struct paths *paths,
                              const struct cache_group *group,
                              struct accessor who, uint64_t address)
 {
     struct instance *const instance = instance_of(paths, group, who);
+    if (group->hinted && who.hint != 0)
+        return look_up_hinted(paths, group, instance, address, who.hint);
     if (address >> group->sector_shift == instance->latest)
         return true;
     return look_up(paths, group, instance, address);

@@ -9,6 +9,9 @@
  * write through and leave the caches alone; but for those in partitions, where
  * what is stored goes to its home, and no copy of it is left.
  *
+ * A load may tell L2 which lines to keep and how much to fetch; a cache whose
+ * profile obeys such hints does.
+ *
  * Where a profile says how many bytes a cache or memory passes on in a cycle,
  * loads and stores queue up before it: each keeps it for its bytes over the
  * rate, in the order in which they were issued.  From the nearest cache a load
@@ -37,6 +40,7 @@ void paths_drop(struct paths *paths, uint64_t address, uint64_t bytes);
 /* Who loads: an SM and the number of its warp there. */
 struct accessor {
     unsigned sm, warp;
+    uint8_t hint; /* enum ptx_hint: what it tells L2 */
 };
 
 /* Cycles of one lane's load of so many bytes, at time t. */

@@ -202,11 +202,11 @@ static const struct field profile_fields[] = {
     MAY(constant_bytes, 65536, 0, 1 << 20),
     MAY(clusters, 0, 0, 1),
     MAY(globaltimer_ns, 1, 1, 1 << 20),
-    {"favour_cycles",              NUMBER, false, PLACE(favour_cycles),         0,        0, CYCLES_MAX},
-    {"block_gap_cycles",           NUMBER, false, PLACE(block_gap_cycles),      0,        0,
-                                     CYCLES_MAX                                                                                        },
-    {"block_interval_cycles",      NUMBER, false, PLACE(block_interval_cycles), 0,        0,
-                                     CYCLES_MAX                                                                                        },
+    {"favour_cycles",              NUMBER, false, PLACE(favour_cycles),          0,        0, CYCLES_MAX},
+    {"block_gap_cycles",           NUMBER, false, PLACE(block_gap_cycles),       0,        0,
+                                     CYCLES_MAX                                                                                         },
+    {"block_interval_cycles",      NUMBER, false, PLACE(block_interval_cycles),  0,        0,
+                                     CYCLES_MAX                                                                                         },
     TOLD(memory_bus_bits, 65536),
     TOLD(registers_per_sm, 1 << 24),
     TOLD(registers_per_block, 1 << 24),
@@ -216,13 +216,13 @@ static const struct field profile_fields[] = {
     TOLD(texture_max_width, 1LL << 40),
     TOLD(copy_engines, 64),
     TOLD(ecc, 1),
-    {"clock_overhead",             NUMBER, false, PLACE(clock_overhead),         2,        0, 1000    },
+    {"clock_overhead",             NUMBER, false, PLACE(clock_overhead),         2,        0, 1000      },
     {"clock_overhead_unoptimized", NUMBER, false,
-              PLACE(clock_overhead_unoptimized),                                          NOT_TOLD, 0, 1000    },
+                                     PLACE(clock_overhead_unoptimized),                                          NOT_TOLD, 0, 1000      },
     {"memory_read_bandwidth",      NUMBER, false, PLACE(memory_read_bandwidth),  0,        0,
-              RATE_MAX                                                                                         },
+                                     RATE_MAX                                                                                           },
     {"memory_write_bandwidth",     NUMBER, false, PLACE(memory_write_bandwidth), 0,
-              0,                                                                                       RATE_MAX},
+                                     0,                                                                                       RATE_MAX  },
     END,
 };
 
@@ -707,6 +707,10 @@ enum { SIDE_BIT_LEAST = 11, SIDE_BIT_MOST = 20 };
 static int check_partitions(struct reader *r, const struct profile_cache *cache)
 {
     const struct cache_shape *const shape = &cache->shape;
+    if (shape->evict_first || shape->evict_last || cache->fetch[0] > 0 ||
+        cache->fetch[1] > 0 || cache->fetch[2] > 0)
+        return complain(r, "do not go with evict_first, evict_last, fetch_64B, "
+                           "fetch_128B, fetch_256B");
     if (cache->scope != SCOPE_GPU)
         return complain(r, "belong to a cache of scope gpu");
     if (shape->index_bits != NULL)
@@ -750,6 +754,35 @@ static int read_partitions(struct reader *r, json_t *object, void *into)
     return status == 0 ? check_partitions(r, cache) : status;
 }
 
+enum { FETCH_MOST = 4096 };
+
+static int read_fetch(struct reader *r, json_t *value, void *into)
+{
+    uint64_t *const bytes = into;
+    const int status = read_power(r, value, bytes);
+    if (status == 0 && *bytes > FETCH_MOST)
+        return complain(r, "must be at most %d", FETCH_MOST);
+    return status;
+}
+
+/* How a cache answers to what loads tell it. */
+static int read_hints(struct reader *r, const json_t *object,
+                      struct profile_cache *cache)
+{
+    static const char *const fetch[] = {"fetch_64B", "fetch_128B",
+                                        "fetch_256B"};
+    struct cache_shape *const shape = &cache->shape;
+    int status = read_at(r, object, "evict_first", OPTIONAL, read_bool,
+                         &shape->evict_first);
+    if (status == 0)
+        status = read_at(r, object, "evict_last", OPTIONAL, read_bool,
+                         &shape->evict_last);
+    for (size_t i = 0; status == 0 && i < COUNT_OF(fetch); i++)
+        status = read_at(r, object, fetch[i], OPTIONAL, read_fetch,
+                         &cache->fetch[i]);
+    return status;
+}
+
 static int read_placed(struct reader *r, const json_t *object,
                        const char *line_key, struct profile_cache *cache)
 {
@@ -771,6 +804,8 @@ static int read_placed(struct reader *r, const json_t *object,
         status = read_at(r, object, "write_bandwidth", OPTIONAL, read_rate,
                          &cache->write_bandwidth);
     if (status == 0)
+        status = read_hints(r, object, cache);
+    if (status == 0)
         status =
             read_at(r, object, "partitions", OPTIONAL, read_partitions, cache);
     return status;
@@ -779,21 +814,16 @@ static int read_placed(struct reader *r, const json_t *object,
 static int read_cache(struct reader *r, json_t *object, void *into)
 {
     static const char *const keys[] = {
-        "size",
-        "line",
-        "sector",
-        "sets",
-        "ways",
-        "set_ways",
-        "policy",
-        "scope",
-        "copies_per_sm",
-        "set_bits",
-        "partitions",
-        "port_cycles",
-        "read_bandwidth",
-        "write_bandwidth",
-        NULL,
+        "size",           "line",
+        "sector",         "sets",
+        "ways",           "set_ways",
+        "policy",         "scope",
+        "copies_per_sm",  "set_bits",
+        "partitions",     "port_cycles",
+        "read_bandwidth", "write_bandwidth",
+        "evict_first",    "evict_last",
+        "fetch_64B",      "fetch_128B",
+        "fetch_256B",     NULL,
     };
     int status = check_object(r, object);
     if (status == 0)

@@ -35,6 +35,8 @@ struct profile_cache {
     double port_cycles; /* for which a line of an access keeps a copy busy */
     /* Bytes that each passes on, or takes, in a cycle; 0: any number. */
     double read_bandwidth, write_bandwidth;
+    /* What a miss of a load with L2::64B, 128B, 256B brings in; 0: a sector. */
+    uint64_t fetch[3];
     struct profile_partitions partitions;
 };
 
@@ -129,7 +131,7 @@ struct profile {
 
     uint64_t shared_bytes;
     double shared_latency, shared_conflict_cycles;
-    double shared_unoptimized_cycles; /* as a path's */
+    double shared_unoptimized_cycles;                     /* as a path's */
     double shared_read_bandwidth, shared_write_bandwidth; /* as a cache's */
     struct banks banks;
 

@@ -161,7 +161,7 @@ enum op_kind {
     OP_FIRST_STEERING = OP_BRANCH,
 };
 
-enum { OP_SOURCES = 5, OP_DESTINATIONS = 4, OP_WAITS = 17 };
+enum { OP_SOURCES = 6, OP_DESTINATIONS = 4, OP_WAITS = 17 };
 enum { REG_ZERO, REG_SINK, REG_CARRY, REG_FIRST };
 enum { NO_REGISTER = -1 };
 
@@ -176,7 +176,8 @@ struct op {
     uint8_t kind;
     uint8_t type, from; /* enum ptx_type; `from` is a second one */
     uint8_t space, path;
-    uint8_t sub;       /* which shuffle, vote, atomic, comparison, rounding */
+    uint8_t sub;       /* which shuffle, vote, atomic, comparison, rounding,
+                          hint to caches */
     uint8_t elements;  /* of a vector, else 1 */
     uint8_t dst_bytes; /* width of the destination registers */
     uint8_t bytes;     /* of memory that a lane touches */

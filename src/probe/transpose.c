@@ -1,0 +1,676 @@
+/*
+ * The probe `transpose`: a matrix of 32-bit elements is transposed, both
+ * matrices lying row by row in global memory (van Stigt 2022, 7.1.2).
+ *
+ *   read_columns   lanes go down a column of what is read, along a row of what
+ *                  is written
+ *   write_columns  the reverse
+ *   lines          a thread moves a whole line of what is read, one element at
+ *                  a time; lanes take lines below each other, so that each
+ *                  element of theirs goes to one row
+ *
+ * All are one walk over (x, y), x going fastest, of which in- and output have
+ * strides of their own.  All threads of the grid divide it; each has one
+ * element under way.  Loads and stores carry a cache operator or a hint.
+ *
+ * Before each repetition the input is filled with its own indices and the
+ * output with what no index is; after it every element of the output is
+ * compared.  Both sweep L2, so that no repetition finds what another left.
+ *
+ * A row a repetition: from the first beginning to the last end of a warp, by
+ * the GPU's timer; the time of the launch; the most cycles of an SM.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "probe/run.h"
+#include "ptx/hint.h"
+
+enum column {
+    COLUMN_BYTES = 1,
+    COLUMN_NS,
+    COLUMN_NS_STEP,
+    COLUMN_NS_EVENT,
+    COLUMN_CYCLES
+};
+
+enum { LANES = 32, ELEMENT = 4, DEADLINE_S = 60 };
+/* Warps of a launch: 64 MiB of records. */
+enum { WARPS_MOST = 1 << 20 };
+
+enum form { READ_COLUMNS, WRITE_COLUMNS, LINES };
+static const char *const forms[] = {"read_columns", "write_columns", "lines",
+                                    NULL};
+
+/* clang-format off */
+static const struct param params[] = {
+    {"form",    PARAM_WORD,   "read_columns", 0,  0, forms,       "what goes along columns: reads; writes; or a thread moves whole lines"},
+    {"load",    PARAM_WORD,   "default",      0,  0, hint_loads,  "cache operator or hint of loads"},
+    {"store",   PARAM_WORD,   "default",      0,  0, hint_stores, "cache operator or hint of stores"},
+    {"threads", PARAM_NUMBER, "256",          32, 1024, NULL,     "threads of a block, whole warps"},
+    {"blocks",  PARAM_NUMBER, "0",            0,  1 << 20, NULL,  "blocks of the grid; 0: one for each SM"},
+    {"rows",    PARAM_NUMBER, "512",          32, 32768, NULL,    "of what is read"},
+    {"columns", PARAM_NUMBER, "512",          32, 32768, NULL,    "of what is read"},
+    {"line",    PARAM_NUMBER, "32",           1,  1024, NULL,     "elements that a thread moves, of form=lines; they divide a row"},
+    {"warm",    PARAM_NUMBER, "0",            0,  1000, NULL,     "launches before"},
+    {"turn",    PARAM_NUMBER, "0",            0,  1 << 20, NULL,  "which of several alike it is; changes nothing"},
+    {"repeats", PARAM_NUMBER, "0",            0,  1000, NULL,     "repetitions; 0: as many as the stopping rule wants"},
+    {0},
+};
+/* clang-format on */
+
+static const char *const columns[] = {"bytes",    "ns",     "ns_step",
+                                      "ns_event", "cycles", NULL};
+
+struct transpose {
+    enum form form;
+    const struct hint *load, *store;
+    unsigned threads, blocks, rows, columns, line;
+    uint64_t warm;
+};
+
+/* ---- reading ----------------------------------------------------------- */
+
+static enum form form_of(const char *word)
+{
+    unsigned i = 0;
+    while (strcmp(forms[i], word) != 0)
+        i++;
+    return (enum form)i;
+}
+
+static int too_many(struct error *err, const char *what, uint64_t have,
+                    int64_t most)
+{
+    return error_set(err, ERR_USAGE,
+                     "transpose: %" PRIu64 " %s; this GPU takes %" PRId64, have,
+                     what, most);
+}
+
+static int check_room(const struct transpose *t, const struct device_info *info,
+                      struct error *err)
+{
+    const int64_t threads = info->value[PROPERTY_BLOCK_THREADS];
+    const int64_t blocks = info->value[PROPERTY_GRID_X];
+    const uint64_t warps = (uint64_t)t->blocks * (t->threads / LANES);
+    if (threads > 0 && t->threads > (uint64_t)threads)
+        return too_many(err, "threads in a block", t->threads, threads);
+    if (blocks > 0 && t->blocks > (uint64_t)blocks)
+        return too_many(err, "blocks in a grid", t->blocks, blocks);
+    if (warps > WARPS_MOST)
+        return error_set(err, ERR_USAGE,
+                         "transpose: %" PRIu64 " warps in a grid; %d are kept",
+                         warps, WARPS_MOST);
+    return 0;
+}
+
+static int read_transpose(const struct experiment *e,
+                          const struct device_info *info, struct transpose *t,
+                          struct error *err)
+{
+    const int64_t sms = info->value[PROPERTY_SMS];
+    *t = (struct transpose){
+        .form = form_of(experiment_word(e, "form")),
+        .load = hint_find(experiment_word(e, "load")),
+        .store = hint_find(experiment_word(e, "store")),
+        .threads = (unsigned)experiment_number(e, "threads"),
+        .blocks = (unsigned)experiment_number(e, "blocks"),
+        .rows = (unsigned)experiment_number(e, "rows"),
+        .columns = (unsigned)experiment_number(e, "columns"),
+        .line = (unsigned)experiment_number(e, "line"),
+        .warm = experiment_number(e, "warm"),
+    };
+    if (t->blocks == 0)
+        t->blocks = sms > 0 ? (unsigned)sms : 1;
+    if (t->threads % LANES != 0)
+        return error_set(err, ERR_USAGE,
+                         "transpose: threads=%u are no whole warps of %d",
+                         t->threads, LANES);
+    if (t->form == LINES && t->columns % t->line != 0)
+        return error_set(err, ERR_USAGE,
+                         "transpose: lines of %u do not divide a row of %u",
+                         t->line, t->columns);
+    if (hint_check(t->load, info, err) != 0 ||
+        hint_check(t->store, info, err) != 0)
+        return err->code;
+    return check_room(t, info, err);
+}
+
+/* ---- the kernel -------------------------------------------------------- */
+
+/* Strides are in elements; `step` is that of a line's elements in the output,
+ * `line` how many there are. */
+#define PARAMETERS "in out records minor major in_x in_y out_x out_y step line"
+enum argument {
+    ARGUMENT_IN,
+    ARGUMENT_OUT,
+    ARGUMENT_RECORDS,
+    ARGUMENT_MINOR,
+    ARGUMENT_MAJOR,
+    ARGUMENT_IN_X,
+    ARGUMENT_IN_Y,
+    ARGUMENT_OUT_X,
+    ARGUMENT_OUT_Y,
+    ARGUMENT_STEP,
+    ARGUMENT_LINE,
+    ARGUMENTS
+};
+
+/* Neither an index (an element's number is below 2^30) nor what the output is
+ * filled with. */
+#define NEVER 0x9e3779b9u
+
+/* Words of a warp's record. */
+enum record {
+    RECORD_CYCLES_BEGUN,
+    RECORD_CYCLES_ENDED,
+    RECORD_NS_BEGUN,
+    RECORD_NS_ENDED,
+    RECORD_SM,
+    RECORD_WORDS = 6 /* whole pairs */
+};
+
+static void declare(struct kernel_text *k)
+{
+    kernel_line(k, ".reg .b32 %%x, %%y, %%dx, %%dy, %%minor, %%major, %%in_x, "
+                   "%%in_y, %%out_x, %%out_y, %%all, %%me, %%i, %%value, "
+                   "%%line, %%left, %%sm;");
+    kernel_line(k, ".reg .b64 %%in, %%out, %%from, %%to, %%step, %%record, "
+                   "%%t0, %%t1, %%g0, %%g1;");
+    kernel_line(k, ".reg .pred %%on, %%end, %%again;");
+}
+
+static void load_parameters(struct kernel_text *k)
+{
+    static const char *const words[] = {"minor", "major", "in_x", "in_y",
+                                        "out_x", "out_y", "line"};
+    for (size_t i = 0; i < COUNT_OF(words); i++)
+        kernel_line(k, "ld.param.u32 %%%s, [%s];", words[i], words[i]);
+    kernel_line(k, "ld.param.u64 %%in, [in];");
+    kernel_line(k, "ld.param.u64 %%out, [out];");
+    kernel_line(k, "ld.param.u64 %%step, [step];");
+}
+
+/* Where the thread begins, and how far it goes from one element to the next:
+ * as many as there are threads. */
+static void place_thread(struct kernel_text *k)
+{
+    kernel_line(k, "mov.u32 %%me, %%ctaid.x;");
+    kernel_line(k, "mov.u32 %%all, %%ntid.x;");
+    kernel_line(k, "mov.u32 %%i, %%tid.x;");
+    kernel_line(k, "mad.lo.u32 %%me, %%me, %%all, %%i;");
+    kernel_line(k, "mov.u32 %%i, %%nctaid.x;");
+    kernel_line(k, "mul.lo.u32 %%all, %%all, %%i;");
+    kernel_line(k, "div.u32 %%y, %%me, %%minor;");
+    kernel_line(k, "rem.u32 %%x, %%me, %%minor;");
+    kernel_line(k, "div.u32 %%dy, %%all, %%minor;");
+    kernel_line(k, "rem.u32 %%dx, %%all, %%minor;");
+}
+
+/* What is read depends on the clock reads: no 64-bit clock is all ones. */
+static void begin(struct kernel_text *k)
+{
+    kernel_line(k, "mov.u64 %%g0, %%globaltimer;");
+    kernel_line(k, "mov.u64 %%t0, %%clock64;");
+    kernel_line(k, "max.u64 %%from, %%g0, %%t0;");
+    kernel_line(k, "setp.ne.u64 %%on, %%from, 0xffffffffffffffff;");
+    kernel_line(k, "selp.b64 %%in, %%in, %%out, %%on;");
+    kernel_line(k, "mov.u64 %%to, %%out;");
+}
+
+static void move_element(struct kernel_text *k, const struct transpose *t)
+{
+    kernel_line(k, "ld.global%s.u32 %%value, [%%from]%s;", t->load->modifier,
+                t->load->policy != NULL ? ", %load_policy" : "");
+    kernel_line(k, "st.global%s.u32 [%%to], %%value%s;", t->store->modifier,
+                t->store->policy != NULL ? ", %store_policy" : "");
+}
+
+static void move_line(struct kernel_text *k, const struct transpose *t)
+{
+    kernel_line(k, "mov.u32 %%left, %%line;");
+    kernel_line(k, "LINE:");
+    kernel_line(k, ".pragma \"nounroll\";");
+    move_element(k, t);
+    kernel_line(k, "add.u64 %%from, %%from, %d;", ELEMENT);
+    kernel_line(k, "add.u64 %%to, %%to, %%step;");
+    kernel_line(k, "sub.u32 %%left, %%left, 1;");
+    kernel_line(k, "setp.ne.u32 %%again, %%left, 0;");
+    kernel_line(k, "@%%again bra LINE;");
+    kernel_line(k, "sub.u64 %%to, %%to, %%step;");
+}
+
+static void advance(struct kernel_text *k)
+{
+    kernel_line(k, "add.u32 %%x, %%x, %%dx;");
+    kernel_line(k, "add.u32 %%y, %%y, %%dy;");
+    kernel_line(k, "setp.ge.u32 %%again, %%x, %%minor;");
+    kernel_line(k, "@%%again sub.u32 %%x, %%x, %%minor;");
+    kernel_line(k, "@%%again add.u32 %%y, %%y, 1;");
+}
+
+static void walk(struct kernel_text *k, const struct transpose *t)
+{
+    kernel_line(k, "WALK:");
+    kernel_line(k, ".pragma \"nounroll\";");
+    kernel_line(k, "setp.ge.u32 %%end, %%y, %%major;");
+    kernel_line(k, "@%%end bra DONE;");
+    kernel_line(k, "mul.lo.u32 %%i, %%x, %%in_x;");
+    kernel_line(k, "mad.lo.u32 %%i, %%y, %%in_y, %%i;");
+    kernel_line(k, "mad.wide.u32 %%from, %%i, %d, %%in;", ELEMENT);
+    kernel_line(k, "mul.lo.u32 %%i, %%x, %%out_x;");
+    kernel_line(k, "mad.lo.u32 %%i, %%y, %%out_y, %%i;");
+    kernel_line(k, "mad.wide.u32 %%to, %%i, %d, %%out;", ELEMENT);
+    if (t->form == LINES)
+        move_line(k, t);
+    else
+        move_element(k, t);
+    advance(k);
+    kernel_line(k, "bra WALK;");
+    kernel_line(k, "DONE:");
+}
+
+/* Each warp's first lane, when all lanes are done: it reads back what it wrote
+ * last, which is what no index is only before it was written.  A fence would do
+ * the same, but empties L1 under warps that are still at it. */
+static void end(struct kernel_text *k)
+{
+    kernel_line(k, "bar.warp.sync 0xffffffff;");
+    kernel_line(k, "ld.volatile.global.u32 %%value, [%%to];");
+    kernel_line(k, "setp.ne.u32 %%on, %%value, %u;", NEVER);
+    kernel_line(k, "mov.u64 %%t1, %%t0;");
+    kernel_line(k, "mov.u64 %%g1, %%g0;");
+    kernel_line(k, "@%%on mov.u64 %%t1, %%clock64;");
+    kernel_line(k, "@%%on mov.u64 %%g1, %%globaltimer;");
+    kernel_line(k, "and.b32 %%i, %%me, %d;", LANES - 1);
+    kernel_line(k, "setp.ne.u32 %%again, %%i, 0;");
+    kernel_line(k, "@%%again bra LEAVE;");
+    kernel_line(k, "shr.u32 %%i, %%me, 5;");
+    kernel_line(k, "ld.param.u64 %%record, [records];");
+    kernel_line(k, "mad.wide.u32 %%record, %%i, %d, %%record;",
+                8 * RECORD_WORDS);
+    kernel_line(k, "st.global.v2.u64 [%%record+%d], {%%t0, %%t1};",
+                8 * RECORD_CYCLES_BEGUN);
+    kernel_line(k, "st.global.v2.u64 [%%record+%d], {%%g0, %%g1};",
+                8 * RECORD_NS_BEGUN);
+    kernel_line(k, "mov.u32 %%sm, %%smid;");
+    kernel_line(k, "cvt.u64.u32 %%t0, %%sm;");
+    kernel_line(k, "st.global.u64 [%%record+%d], %%t0;", 8 * RECORD_SM);
+    kernel_line(k, "LEAVE:");
+}
+
+static const char *version_of(const struct transpose *t)
+{
+    const char *const load = hint_version(t->load);
+    return load != NULL ? load : hint_version(t->store);
+}
+
+static int kernel(const struct experiment *e, const struct device_info *info,
+                  struct buf *ptx, struct error *err)
+{
+    struct transpose t;
+    struct kernel_text k;
+    if (read_transpose(e, info, &t, err) != 0)
+        return err->code;
+    kernel_begin_since(&k, ptx, info->cc_major, info->cc_minor, version_of(&t),
+                       "", "transpose", PARAMETERS);
+    declare(&k);
+    hint_policy(&k, t.load, "load_policy");
+    hint_policy(&k, t.store, "store_policy");
+    load_parameters(&k);
+    place_thread(&k);
+    begin(&k);
+    walk(&k, &t);
+    end(&k);
+    kernel_end(&k);
+    return 0;
+}
+
+/* ---- what goes before and comes after ---------------------------------- */
+
+#define HELPER_PARAMETERS "in out wrong rows columns"
+enum { HELPER_ARGUMENTS = 5, HELPER_THREADS = 256 };
+
+static void helper_begin(struct kernel_text *k, struct buf *ptx,
+                         const struct device_info *info, const char *version,
+                         const char *name)
+{
+    kernel_begin_since(k, ptx, info->cc_major, info->cc_minor, version, "",
+                       name, HELPER_PARAMETERS);
+    kernel_line(k, ".reg .b32 %%i, %%all, %%count, %%rows, %%columns, %%value, "
+                   "%%row, %%column;");
+    kernel_line(k, ".reg .b64 %%in, %%out, %%wrong, %%at;");
+    kernel_line(k, ".reg .pred %%end;");
+    kernel_line(k, "ld.param.u64 %%in, [in];");
+    kernel_line(k, "ld.param.u64 %%out, [out];");
+    kernel_line(k, "ld.param.u64 %%wrong, [wrong];");
+    kernel_line(k, "ld.param.u32 %%rows, [rows];");
+    kernel_line(k, "ld.param.u32 %%columns, [columns];");
+    kernel_line(k, "mul.lo.u32 %%count, %%rows, %%columns;");
+    kernel_line(k, "mov.u32 %%i, %%ctaid.x;");
+    kernel_line(k, "mov.u32 %%row, %%tid.x;");
+    kernel_line(k, "mad.lo.u32 %%i, %%i, %d, %%row;", HELPER_THREADS);
+    kernel_line(k, "mov.u32 %%all, %%nctaid.x;");
+    kernel_line(k, "mul.lo.u32 %%all, %%all, %d;", HELPER_THREADS);
+    kernel_line(k, "NEXT:");
+    kernel_line(k, "setp.ge.u32 %%end, %%i, %%count;");
+    kernel_line(k, "@%%end bra DONE;");
+}
+
+static void helper_end(struct kernel_text *k)
+{
+    kernel_line(k, "add.u32 %%i, %%i, %%all;");
+    kernel_line(k, "bra NEXT;");
+    kernel_line(k, "DONE:");
+    kernel_end(k);
+}
+
+/* in[i] = i, out[i] = what is no index. */
+static void write_fill(struct buf *ptx, const struct device_info *info)
+{
+    struct kernel_text k;
+    helper_begin(&k, ptx, info, NULL, "fill");
+    kernel_line(&k, "mad.wide.u32 %%at, %%i, %d, %%in;", ELEMENT);
+    kernel_line(&k, "st.global.u32 [%%at], %%i;");
+    kernel_line(&k, "mad.wide.u32 %%at, %%i, %d, %%out;", ELEMENT);
+    kernel_line(&k, "st.global.u32 [%%at], 0xffffffff;");
+    helper_end(&k);
+}
+
+/* Counts the elements of the output that are not what they must be. */
+static void write_check(struct buf *ptx, const struct device_info *info)
+{
+    struct kernel_text k;
+    helper_begin(&k, ptx, info, NULL, "check");
+    kernel_line(&k, "div.u32 %%column, %%i, %%rows;");
+    kernel_line(&k, "rem.u32 %%row, %%i, %%rows;");
+    kernel_line(&k, "mad.lo.u32 %%row, %%row, %%columns, %%column;");
+    kernel_line(&k, "mad.wide.u32 %%at, %%i, %d, %%out;", ELEMENT);
+    kernel_line(&k, "ld.global.cg.u32 %%value, [%%at];");
+    kernel_line(&k, "setp.ne.u32 %%end, %%value, %%row;");
+    kernel_line(&k, "@%%end red.global.add.u32 [%%wrong], 1;");
+    helper_end(&k);
+}
+
+/* Lines that L2 was told to keep long are as all others again: else it would
+ * keep them through experiments to come. */
+static void write_release(struct buf *ptx, const struct device_info *info)
+{
+    const struct hint *const normal = hint_find("l2_normal");
+    struct kernel_text k;
+    helper_begin(&k, ptx, info, hint_version(normal), "release");
+    hint_policy(&k, normal, "policy");
+    for (unsigned i = 0; i < 2; i++) {
+        kernel_line(&k, "mad.wide.u32 %%at, %%i, %d, %%%s;", ELEMENT,
+                    i == 0 ? "in" : "out");
+        kernel_line(&k, "ld.global%s.u32 %%value, [%%at], %%policy;",
+                    normal->modifier);
+        kernel_note(&k, "what is read is used, or it would not be read");
+        kernel_line(&k, "setp.eq.u32 %%end, %%value, 0xffffffff;");
+        kernel_line(&k, "@%%end red.global.add.u32 [%%wrong], 1;");
+    }
+    helper_end(&k);
+}
+
+/* ---- running ----------------------------------------------------------- */
+
+struct run {
+    const struct transpose *transpose;
+    uint64_t args[ARGUMENTS];
+    uint64_t wrong; /* where a count is */
+    unsigned sms;
+};
+
+static uint64_t matrix_bytes(const struct transpose *t)
+{
+    return (uint64_t)t->rows * t->columns * ELEMENT;
+}
+
+static void lay_walk(uint64_t *args, uint64_t minor, uint64_t major)
+{
+    args[ARGUMENT_MINOR] = minor;
+    args[ARGUMENT_MAJOR] = major;
+}
+
+/* Strides of x and y, in the input and in the output. */
+static void lay_strides(uint64_t *args, uint64_t in_x, uint64_t in_y,
+                        uint64_t out_x, uint64_t out_y)
+{
+    args[ARGUMENT_IN_X] = in_x;
+    args[ARGUMENT_IN_Y] = in_y;
+    args[ARGUMENT_OUT_X] = out_x;
+    args[ARGUMENT_OUT_Y] = out_y;
+}
+
+static void lay_out(const struct transpose *t, uint64_t *args)
+{
+    const uint64_t rows = t->rows, width = t->columns, line = t->line;
+    args[ARGUMENT_STEP] = ELEMENT * rows;
+    args[ARGUMENT_LINE] = line;
+    switch (t->form) {
+    case READ_COLUMNS:
+        lay_walk(args, rows, width);
+        lay_strides(args, width, 1, 1, rows);
+        break;
+    case WRITE_COLUMNS:
+        lay_walk(args, width, rows);
+        lay_strides(args, 1, width, rows, 1);
+        break;
+    case LINES:
+        lay_walk(args, rows, width / line);
+        lay_strides(args, width, line, 1, line * rows);
+        break;
+    }
+}
+
+static size_t warps_of(const struct transpose *t)
+{
+    return (size_t)t->blocks * (t->threads / LANES);
+}
+
+static int place(struct prober *prober, struct run *r, struct error *err)
+{
+    /* Matrices begin at whole pages. */
+    static const uint64_t page = 2 << 20;
+    const struct transpose *const t = r->transpose;
+    const uint64_t each = (matrix_bytes(t) + page - 1) / page * page;
+    if (prober_buffer(prober, BUFFER_RING, 2 * each, &r->args[ARGUMENT_IN],
+                      err) != 0 ||
+        prober_buffer(prober, BUFFER_OUT,
+                      warps_of(t) * RECORD_WORDS * sizeof(uint64_t),
+                      &r->args[ARGUMENT_RECORDS], err) != 0)
+        return err->code;
+    r->args[ARGUMENT_OUT] = r->args[ARGUMENT_IN] + each;
+    return prober_buffer(prober, BUFFER_SLOTS, sizeof(uint32_t), &r->wrong,
+                         err);
+}
+
+static int
+launch_helper(struct prober *prober, const struct run *r, const char *name,
+              void (*write)(struct buf *ptx, const struct device_info *info),
+              struct error *err)
+{
+    enum { BLOCKS_OF_SM = 4 };
+    const uint64_t rows = r->transpose->rows, width = r->transpose->columns;
+    struct launch launch = {
+        .grid = {BLOCKS_OF_SM * r->sms},
+        .block = { HELPER_THREADS},
+        .carve_out = CARVE_OUT_DEFAULT,
+        .args = { &r->args[ARGUMENT_IN], &r->args[ARGUMENT_OUT], &r->wrong,
+                 &rows, &width},
+        .arg_count = HELPER_ARGUMENTS,
+        .deadline_s = DEADLINE_S,
+    };
+    struct buf ptx = {0};
+    struct kernel *k;
+    write(&ptx, prober_info(prober));
+    int status = prober_load(prober, buf_string(&ptx), name, &k, err);
+    if (status == 0)
+        status = device_launch(prober_device(prober), k, &launch, err);
+    buf_free(&ptx);
+    return status;
+}
+
+static int launch(struct prober *prober, const struct experiment *e,
+                  const struct run *r, struct error *err)
+{
+    struct kernel *k;
+    struct launch launch = {
+        .grid = {r->transpose->blocks},
+        .block = {r->transpose->threads},
+        .carve_out = 0, /* all for L1: the kernel needs no shared memory */
+        .arg_count = ARGUMENTS,
+        .deadline_s = DEADLINE_S,
+    };
+    for (size_t i = 0; i < ARGUMENTS; i++)
+        launch.args[i] = &r->args[i];
+    if (prober_kernel(prober, e, "transpose", &k, err) != 0)
+        return err->code;
+    return device_launch(prober_device(prober), k, &launch, err);
+}
+
+static int check(struct prober *prober, const struct run *r, struct error *err)
+{
+    uint32_t wrong = 0;
+    struct device *const device = prober_device(prober);
+    if (device_copy_in(device, r->wrong, &wrong, sizeof wrong, err) != 0 ||
+        launch_helper(prober, r, "check", write_check, err) != 0 ||
+        device_copy_out(device, &wrong, r->wrong, sizeof wrong, err) != 0)
+        return err->code;
+    if (wrong == 0)
+        return 0;
+    return error_set(err, ERR_DEVICE,
+                     "transpose: %" PRIu32 " of %" PRIu64
+                     " elements are not where they belong",
+                     wrong, matrix_bytes(r->transpose) / ELEMENT);
+}
+
+struct extent {
+    uint64_t least, most;
+};
+
+static void widen(struct extent *x, uint64_t begun, uint64_t ended)
+{
+    x->least = begun < x->least ? begun : x->least;
+    x->most = ended > x->most ? ended : x->most;
+}
+
+static const struct extent nothing = {UINT64_MAX, 0};
+
+/* Cycles of the SM that took longest; SMs' clocks are no one's but their own.
+ */
+static uint64_t longest_of(const uint64_t *records, size_t warps)
+{
+    enum { SMS_MOST = 1024 };
+    struct extent sms[SMS_MOST];
+    uint64_t longest = 0;
+    for (size_t i = 0; i < SMS_MOST; i++)
+        sms[i] = nothing;
+    for (size_t i = 0; i < warps; i++) {
+        const uint64_t *const r = records + i * RECORD_WORDS;
+        struct extent *const sm = &sms[r[RECORD_SM] % SMS_MOST];
+        widen(sm, r[RECORD_CYCLES_BEGUN], r[RECORD_CYCLES_ENDED]);
+        longest =
+            sm->most - sm->least > longest ? sm->most - sm->least : longest;
+    }
+    return longest;
+}
+
+/* Fills the columns that come from the warps' own clock reads. */
+static void summarise(const uint64_t *records, size_t warps, int64_t *row)
+{
+    struct extent all = nothing;
+    uint64_t step = UINT64_MAX;
+    for (size_t i = 0; i < warps; i++) {
+        const uint64_t *const r = records + i * RECORD_WORDS;
+        const uint64_t own = r[RECORD_NS_ENDED] - r[RECORD_NS_BEGUN];
+        widen(&all, r[RECORD_NS_BEGUN], r[RECORD_NS_ENDED]);
+        step = own > 0 && own < step ? own : step;
+        if (i == 0)
+            continue;
+        const uint64_t before = r[RECORD_NS_ENDED - RECORD_WORDS];
+        const uint64_t now = r[RECORD_NS_ENDED];
+        const uint64_t apart = now > before ? now - before : before - now;
+        step = apart > 0 && apart < step ? apart : step;
+    }
+    row[COLUMN_NS] = (int64_t)(all.most - all.least);
+    row[COLUMN_NS_STEP] = step == UINT64_MAX ? 0 : (int64_t)step;
+    row[COLUMN_CYCLES] = (int64_t)longest_of(records, warps);
+}
+
+static int collect(struct prober *prober, const struct run *r, double elapsed,
+                   struct samples *samples, struct error *err)
+{
+    const size_t warps = warps_of(r->transpose);
+    const size_t bytes = warps * RECORD_WORDS * sizeof(uint64_t);
+    uint64_t *const records = xcalloc(1, bytes);
+    const int status = device_copy_out(prober_device(prober), records,
+                                       r->args[ARGUMENT_RECORDS], bytes, err);
+    if (status == 0) {
+        int64_t *const row = samples_row(samples);
+        summarise(records, warps, row);
+        row[COLUMN_BYTES] = (int64_t)(2 * matrix_bytes(r->transpose));
+        row[COLUMN_NS_EVENT] = (int64_t)elapsed;
+    }
+    free(records);
+    return status;
+}
+
+static bool keeps_long(const struct hint *hint)
+{
+    return hint->policy != NULL && strcmp(hint->policy, "evict_last") == 0;
+}
+
+static int release(struct prober *prober, const struct run *r,
+                   struct error *err)
+{
+    if (!keeps_long(r->transpose->load) && !keeps_long(r->transpose->store))
+        return 0;
+    return launch_helper(prober, r, "release", write_release, err);
+}
+
+static int once(struct prober *prober, const struct experiment *e,
+                struct samples *samples, struct error *err)
+{
+    const struct device_info *const info = prober_info(prober);
+    const int64_t sms = info->value[PROPERTY_SMS];
+    struct transpose t;
+    struct run r = {.transpose = &t, .sms = sms > 0 ? (unsigned)sms : 1};
+    double elapsed;
+    if (read_transpose(e, info, &t, err) != 0)
+        return err->code;
+    lay_out(&t, r.args);
+    if (place(prober, &r, err) != 0 ||
+        launch_helper(prober, &r, "fill", write_fill, err) != 0)
+        return err->code;
+    for (uint64_t i = 0; i <= t.warm; i++)
+        if (launch(prober, e, &r, err) != 0)
+            return err->code;
+    if (device_elapsed(prober_device(prober), &elapsed, err) != 0 ||
+        collect(prober, &r, elapsed, samples, err) != 0)
+        return err->code;
+    if (check(prober, &r, err) != 0)
+        return err->code;
+    return release(prober, &r, err);
+}
+
+static double figure(const struct experiment *e, const struct samples *samples,
+                     size_t from)
+{
+    (void)e;
+    return (double)samples_at(samples, from, COLUMN_NS);
+}
+
+const struct probe probe_transpose = {
+    .name = "transpose",
+    .what = "a matrix is transposed, with cache operators and hints",
+    .params = params,
+    .columns = columns,
+    .figure = figure,
+    .repeats_least = 2,
+    .repeats_most = 7,
+    .kernel = kernel,
+    .once = once,
+};

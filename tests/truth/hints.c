@@ -1,0 +1,178 @@
+/*
+ * What L2 keeps and fetches on GPUs that obey their loads, each in its own way,
+ * and on one that has no such instructions.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "device/device.h"
+#include "study/study.h"
+#include "testing.h"
+
+static const struct made_up {
+    const char *capability, *hints;
+    unsigned sector;
+    double keeps_last, keeps_from_first;          /* shares */
+    double plain, fetch_64, fetch_128, fetch_256; /* B */
+} gpus[] = {
+    {"9.0", ", \"evict_last\": true, \"fetch_128B\": 128, \"fetch_256B\": 256",
+     32,                                                                            1, 0, 32, 32, 128, 256},
+    {"8.0", ", \"evict_first\": true, \"fetch_64B\": 64, \"fetch_256B\": 128",
+     32,                                                                            0, 1, 32, 64, 32,  128},
+    {"8.6", "",                                                                 64, 0, 0, 64, 64, 64,  64 },
+};
+static const struct made_up old = {"7.5", "", 32, 0, 0, 32, 32, 32, 0};
+
+static char *profile_of(const struct made_up *g)
+{
+    return xasprintf(
+        "{\"name\": \"Made up\", \"architecture\": \"None\","
+        "\"compute_capability\": \"%s\", \"sms\": 3, \"warp_schedulers\": 2,"
+        "\"max_threads_per_block\": 256, \"max_warps_per_sm\": 16,"
+        "\"max_blocks_per_sm\": 8, \"clock_khz\": 1000000,"
+        "\"memory_bytes\": 1073741824, \"l2_reported_bytes\": 65536,"
+        "\"caches\": {"
+        "\"l1\": {\"line\": 128, \"sector\": 32, \"sets\": 64, \"ways\": 8,"
+        "\"policy\": \"lru\"},"
+        "\"l2\": {\"line\": 128, \"sector\": %u, \"sets\": 64, \"ways\": 8,"
+        "\"policy\": \"lru\", \"scope\": \"gpu\"%s}},"
+        "\"paths\": {"
+        "\"global.ca\": {\"caches\": [\"l1\", \"l2\"], \"latency\":"
+        " {\"l1\": 32, \"l2\": 200, \"memory\": 500}},"
+        "\"global.cg\": {\"caches\": [\"l2\"], \"latency\":"
+        " {\"l2\": 200, \"memory\": 500}}},"
+        "\"shared_memory\": {\"bytes\": 65536, \"latency\": 25,"
+        "\"conflict_cycles\": 1}, \"noise\": {\"jitter_cycles\": 3,"
+        "\"spike_rate\": 0.005, \"spike_cycles\": 400},"
+        "\"isa\": {\"default\": {\"O3\": 4}}}",
+        g->capability, g->sector, g->hints);
+}
+
+struct found {
+    struct device *device;
+    struct prober *prober;
+    struct results results;
+};
+
+static struct found *measured(const struct made_up *g)
+{
+    static const char *const study = "hints";
+    const struct prober_options options = {.seed = 1};
+    struct found *const f = xcalloc(1, sizeof *f);
+    struct error err = {0};
+    char *const json = profile_of(g);
+    f->device = testing_sim_of(json, 1);
+    f->prober = prober_new(f->device, NULL, &options);
+    struct lab lab = {.prober = f->prober,
+                      .info = prober_info(f->prober),
+                      .results = &f->results};
+    ASSERT_DONE(plan_run(&lab, &study, 1, &err), err);
+    free(json);
+    return f;
+}
+
+static void done(struct found *f)
+{
+    results_free(&f->results);
+    prober_free(f->prober);
+    device_close(f->device);
+    free(f);
+}
+
+static const struct finding *finding_of(const struct found *f, const char *id)
+{
+    const struct finding *const finding = results_find(&f->results, id);
+    ck_assert_msg(finding != NULL, "there is no %s", id);
+    return finding;
+}
+
+static void is(const struct found *f, const char *id, double truth,
+               double tolerance)
+{
+    const struct finding *const x = finding_of(f, id);
+    ck_assert_msg(x->status == STATUS_MEASURED, "%s: %s", id,
+                  x->because != NULL ? x->because : "not measured");
+    ck_assert_msg(x->value.number >= truth - tolerance &&
+                      x->value.number <= truth + tolerance,
+                  "%s is %g and not %g", id, x->value.number, truth);
+}
+
+/* A spike may hide one element of 64 or so. */
+static const double few = 0.05;
+
+START_TEST(what_is_kept_and_fetched_is_found)
+{
+    const struct made_up *const g = &gpus[_i];
+    struct found *const f = measured(g);
+    is(f, "l2.keeps_normal", 0, few);
+    is(f, "l2.keeps_evict_last", g->keeps_last, few);
+    is(f, "l2.keeps_from_evict_first", g->keeps_from_first, few);
+    is(f, "l2.fetched", g->plain, 0);
+    is(f, "l2.fetched_64B", g->fetch_64, 0);
+    is(f, "l2.fetched_128B", g->fetch_128, 0);
+    is(f, "l2.fetched_256B", g->fetch_256, 0);
+    is(f, "l2.fetched_prefetch", 0, 0); /* it does nothing here */
+    done(f);
+}
+END_TEST
+
+START_TEST(what_the_gpu_lacks_is_skipped_with_the_reason)
+{
+    static const char *const lacking[] = {
+        "l2.keeps_evict_last", "l2.keeps_from_evict_first", "l2.fetched_256B"};
+    struct found *const f = measured(&old);
+    is(f, "l2.keeps_normal", 0, few);
+    is(f, "l2.fetched_128B", old.fetch_128, 0);
+    for (size_t i = 0; i < COUNT_OF(lacking); i++) {
+        const struct finding *const x = finding_of(f, lacking[i]);
+        ck_assert(x->skipped);
+        ck_assert_str_eq(x->because,
+                         "needs compute capability 8.0, this is 7.5");
+    }
+    done(f);
+}
+END_TEST
+
+/* Else what one experiment wants kept would be there in the next. */
+START_TEST(lines_that_were_kept_long_are_let_go)
+{
+    struct samples samples;
+    struct error err;
+    const struct prober_options options = {.seed = 1};
+    char *const json = profile_of(&gpus[0]);
+    struct device *const device = testing_sim_of(json, 1);
+    struct prober *const prober = prober_new(device, NULL, &options);
+    static const char *const texts[] = {
+        "keep load=l2_last pass=default bytes=16384 looks=64",
+        "keep load=none bytes=16384 looks=64"};
+    size_t slow = 0;
+    for (size_t i = 0; i < COUNT_OF(texts); i++) {
+        ASSERT_DONE(prober_run(prober, texts[i], &samples, NULL, &err), err);
+        const size_t cycles = samples_column(&samples, "cycles");
+        slow = 0;
+        for (size_t row = 0; row < samples.rows; row++)
+            slow += samples_at(&samples, row, cycles) > 400;
+        ck_assert_uint_eq(samples.rows, 64);
+        samples_free(&samples);
+        if (i == 0)
+            ck_assert_uint_le(slow, 3);
+    }
+    ck_assert_uint_eq(slow, 64);
+    prober_free(prober);
+    device_close(device);
+    free(json);
+}
+END_TEST
+
+Suite *suite_truth_hints(void)
+{
+    TCase *t;
+    Suite *const suite = suite_of("truth_hints", 60, &t);
+    tcase_add_loop_test(t, what_is_kept_and_fetched_is_found, 0,
+                        (int)COUNT_OF(gpus));
+    tcase_add_test(t, what_the_gpu_lacks_is_skipped_with_the_reason);
+    tcase_add_test(t, lines_that_were_kept_long_are_let_go);
+    return suite;
+}
