@@ -48,7 +48,7 @@ static double middle(const struct samples *s, const char *name)
 }
 
 /* A median, and about its standard error. */
-struct span {
+struct timing {
     double cycles, spread;
 };
 
@@ -67,7 +67,7 @@ static double *busiest(const struct samples *s, size_t *count)
 }
 
 static int measure(const struct crowd *c, unsigned copies, unsigned blocks,
-                   struct span *span, char **experiment, struct error *err)
+                   struct timing *span, char **experiment, struct error *err)
 {
     struct samples s;
     size_t count;
@@ -89,10 +89,10 @@ static int measure(const struct crowd *c, unsigned copies, unsigned blocks,
 }
 
 /* Cycles that CROWD_LONGER times as many copies take more. */
-static int difference(const struct crowd *c, unsigned blocks, struct span *more,
-                      char **experiment, struct error *err)
+static int difference(const struct crowd *c, unsigned blocks,
+                      struct timing *more, char **experiment, struct error *err)
 {
-    struct span few, many;
+    struct timing few, many;
     *experiment = NULL;
     if (measure(c, c->copies, blocks, &few, NULL, err) != 0 ||
         measure(c, CROWD_LONGER * c->copies, blocks, &many, experiment, err) !=
@@ -114,7 +114,7 @@ static int try_length(struct crowd *c, const struct length *length,
                       unsigned blocks, double *each, bool *known,
                       struct error *err)
 {
-    struct span more;
+    struct timing more;
     char *experiment;
     c->copies = length->copies;
     c->turns = length->turns;
@@ -145,7 +145,7 @@ int crowd_length(struct crowd *c, unsigned blocks, struct error *err)
 int crowd_rate(const struct crowd *c, unsigned blocks, double *rate,
                char **experiment, struct error *err)
 {
-    struct span more;
+    struct timing more;
     if (difference(c, blocks, &more, experiment, err) != 0)
         return err->code;
     const double copies = (double)(CROWD_LONGER - 1) * c->copies * c->each;

@@ -300,9 +300,9 @@ unsigned lab_block_warps(const struct lab *lab)
 {
     enum { LANES = 32 };
     const int64_t threads = lab->info->value[PROPERTY_BLOCK_THREADS];
-    return threads > 0 && threads < LANES * LAB_BLOCK_WARPS
-               ? (unsigned)threads / LANES
-               : LAB_BLOCK_WARPS;
+    if (threads <= 0 || threads >= LANES * LAB_BLOCK_WARPS)
+        return LAB_BLOCK_WARPS;
+    return threads < LANES ? 1 : (unsigned)threads / LANES;
 }
 
 bool lab_excuses(int code)

@@ -90,7 +90,8 @@ void lab_absent(struct lab *lab, const char *component, const char *attribute);
 bool lab_number(const struct lab *lab, const char *component,
                 const char *attribute, double *number);
 
-/* The most warps that a block may have, of the most that a probe takes. */
+/* The most warps that a block may have, of the most that a probe takes; 1 at
+ * least, whatever the driver says. */
 enum { LAB_BLOCK_WARPS = 32 };
 unsigned lab_block_warps(const struct lab *lab);
 

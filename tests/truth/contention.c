@@ -14,6 +14,7 @@
 #include "base/mem.h"
 #include "device/sim/profile.h"
 #include "sonde.h"
+#include "study/study.h"
 #include "testing.h"
 #include "truth/truth.h"
 
@@ -273,6 +274,29 @@ START_TEST(older_blocks_first_make_a_staircase_of_pascal_too)
 }
 END_TEST
 
+/* A driver that tells of blocks smaller than a warp still gets findings. */
+START_TEST(blocks_of_half_a_warp_are_scheduled)
+{
+    static const char *const study[] = {"scheduling"};
+    const struct prober_options options = {.seed = 1};
+    struct error err;
+    struct results results = {0};
+    struct device *const device = testing_sim("gtx1080ti", 1);
+    struct device_info info = device->info;
+    struct prober *const prober = prober_new(device, NULL, &options);
+    struct lab lab = {.prober = prober, .info = &info, .results = &results};
+    info.value[PROPERTY_BLOCK_THREADS] = 16;
+    ASSERT_DONE(plan_run(&lab, study, 1, &err), err);
+    const struct finding *const resident =
+        results_find(&results, "scheduling.resident_blocks_arithmetic");
+    ck_assert_int_eq(resident->status, STATUS_MEASURED);
+    ck_assert_double_eq(resident->value.number, 32);
+    results_free(&results);
+    prober_free(prober);
+    device_close(device);
+}
+END_TEST
+
 Suite *suite_truth_contention(void)
 {
     TCase *t, *variants;
@@ -294,6 +318,7 @@ Suite *suite_truth_contention(void)
     tcase_add_test(variants, a_cache_in_four_parts_is_told);
     tcase_add_test(variants, a_wide_port_lets_all_warps_through);
     tcase_add_test(variants, older_blocks_first_make_a_staircase_of_pascal_too);
+    tcase_add_test(variants, blocks_of_half_a_warp_are_scheduled);
     suite_add_tcase(suite, variants);
     return suite;
 }
