@@ -152,7 +152,8 @@ static struct sm *sm_in_turn(const struct machine *m, unsigned i)
 {
     const unsigned sms = (unsigned)m->profile->sms;
     const unsigned per_tpc = (unsigned)m->profile->sms_per_tpc;
-    if (!m->profile->tpcs_in_turn)
+    /* Where TPCs take turns in the numbers of SMs, both are the same. */
+    if (!m->profile->tpcs_in_turn || m->profile->tpcs_apart)
         return &m->sms[i];
     for (unsigned member = 0;; member++) {
         const unsigned tpcs = (sms - member + per_tpc - 1) / per_tpc;

@@ -202,11 +202,11 @@ static const struct field profile_fields[] = {
     MAY(constant_bytes, 65536, 0, 1 << 20),
     MAY(clusters, 0, 0, 1),
     MAY(globaltimer_ns, 1, 1, 1 << 20),
-    {"favour_cycles",              NUMBER, false, PLACE(favour_cycles),         0,        0, CYCLES_MAX},
-    {"block_gap_cycles",           NUMBER, false, PLACE(block_gap_cycles),      0,        0,
-                                     CYCLES_MAX                                                                                        },
-    {"block_interval_cycles",      NUMBER, false, PLACE(block_interval_cycles), 0,        0,
-                                     CYCLES_MAX                                                                                        },
+    {"favour_cycles",              NUMBER, false, PLACE(favour_cycles),          0,        0, CYCLES_MAX},
+    {"block_gap_cycles",           NUMBER, false, PLACE(block_gap_cycles),       0,        0,
+                                     CYCLES_MAX                                                                                         },
+    {"block_interval_cycles",      NUMBER, false, PLACE(block_interval_cycles),  0,        0,
+                                     CYCLES_MAX                                                                                         },
     TOLD(memory_bus_bits, 65536),
     TOLD(registers_per_sm, 1 << 24),
     TOLD(registers_per_block, 1 << 24),
@@ -216,13 +216,21 @@ static const struct field profile_fields[] = {
     TOLD(texture_max_width, 1LL << 40),
     TOLD(copy_engines, 64),
     TOLD(ecc, 1),
-    {"clock_overhead",             NUMBER, false, PLACE(clock_overhead),         2,        0, 1000    },
+    {"clock_overhead",             NUMBER, false, PLACE(clock_overhead),         2,        0, 1000      },
     {"clock_overhead_unoptimized", NUMBER, false,
-              PLACE(clock_overhead_unoptimized),                                          NOT_TOLD, 0, 1000    },
+                                     PLACE(clock_overhead_unoptimized),                                          NOT_TOLD, 0, 1000      },
+    {"tpc_read_bandwidth",         NUMBER, false, PLACE(tpc_read_bandwidth),     0,        0,
+                                     RATE_MAX                                                                                           },
+    {"tpc_write_bandwidth",        NUMBER, false, PLACE(tpc_write_bandwidth),    0,        0,
+                                     RATE_MAX                                                                                           },
+    {"gpc_read_bandwidth",         NUMBER, false, PLACE(gpc_read_bandwidth),     0,        0,
+                                     RATE_MAX                                                                                           },
+    {"gpc_write_bandwidth",        NUMBER, false, PLACE(gpc_write_bandwidth),    0,        0,
+                                     RATE_MAX                                                                                           },
     {"memory_read_bandwidth",      NUMBER, false, PLACE(memory_read_bandwidth),  0,        0,
-              RATE_MAX                                                                                         },
+                                     RATE_MAX                                                                                           },
     {"memory_write_bandwidth",     NUMBER, false, PLACE(memory_write_bandwidth), 0,
-              0,                                                                                       RATE_MAX},
+                                     0,                                                                                       RATE_MAX  },
     END,
 };
 
@@ -1170,6 +1178,16 @@ static int read_block_order(struct reader *r, json_t *value, void *into)
     return status;
 }
 
+static int read_tpc_members(struct reader *r, json_t *value, void *into)
+{
+    static const char *const names[] = {"neighbours", "apart", NULL};
+    struct profile *const profile = into;
+    size_t choice = 0;
+    const int status = read_choice(r, value, names, &choice);
+    profile->tpcs_apart = choice == 1;
+    return status;
+}
+
 static int read_root(struct reader *r, json_t *root)
 {
     static const char *const others[] = {
@@ -1183,6 +1201,7 @@ static int read_root(struct reader *r, json_t *root)
         "noise",
         "favours",
         "block_order",
+        "tpc_members",
         "clock_scope",
         "default_operator",
         NULL,
@@ -1198,6 +1217,8 @@ static int read_root(struct reader *r, json_t *root)
         status = read_at(r, root, "favours", OPTIONAL, read_favours, p);
     if (status == 0)
         status = read_at(r, root, "block_order", OPTIONAL, read_block_order, p);
+    if (status == 0)
+        status = read_at(r, root, "tpc_members", OPTIONAL, read_tpc_members, p);
     if (status == 0)
         status = read_at(r, root, "clock_scope", OPTIONAL, read_scope,
                          &p->clock_scope);
@@ -1246,21 +1267,30 @@ int profile_parse(const char *text, const char *where, struct profile **profile,
     return status;
 }
 
-unsigned profile_sms_sharing(const struct profile *p, enum profile_scope scope)
+static unsigned tpc_of(const struct profile *p, unsigned sm)
 {
-    const uint64_t per_tpc = p->sms_per_tpc > 0 ? p->sms_per_tpc : 1;
-    const uint64_t tpcs = p->tpcs_per_gpc > 0 ? p->tpcs_per_gpc : 1;
+    const unsigned each = (unsigned)p->sms_per_tpc;
+    if (each == 0)
+        return sm;
+    return p->tpcs_apart ? sm % (((unsigned)p->sms + each - 1) / each)
+                         : sm / each;
+}
+
+unsigned profile_place(const struct profile *p, enum profile_scope scope,
+                       unsigned sm)
+{
+    const unsigned tpcs = (unsigned)p->tpcs_per_gpc;
     switch (scope) {
-    case SCOPE_TPC:
-        return (unsigned)per_tpc;
-    case SCOPE_GPC:
-        return (unsigned)(per_tpc * tpcs);
-    case SCOPE_GPU:
-        return (unsigned)p->sms;
     case SCOPE_SM:
+        return sm;
+    case SCOPE_TPC:
+        return tpc_of(p, sm);
+    case SCOPE_GPC:
+        return tpc_of(p, sm) / (tpcs > 0 ? tpcs : 1);
+    case SCOPE_GPU:
         break;
     }
-    return 1;
+    return 0;
 }
 
 void profile_free(struct profile *profile)
