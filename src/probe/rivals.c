@@ -31,6 +31,9 @@ enum {
     TILE = LANES * WIDTH * UNROLL,
     SMS_MOST = 1024,
     WARPS_MOST = 32,
+    /* A block that leaves at once may make room for one meant for another SM.
+     */
+    LAUNCHES_MOST = 5,
     /* Looks at the gate: some milliseconds. */
     GATE_LOOKS = 20000,
     /* Words of a warp's record. */
@@ -391,24 +394,42 @@ static void add_row(const struct rivals *r, const uint64_t *own,
     row[COLUMN_CYCLES] = (int64_t)(cycles / r->warps);
 }
 
+/* Working blocks; each counted twice, once when it was ready. */
+static int count_workers(struct prober *prober, const uint64_t *args,
+                         uint32_t *workers, struct error *err)
+{
+    device_copy_out(prober_device(prober), workers,
+                    args[ARGUMENT_SET] + 4 * (uint64_t)SET_WORKERS,
+                    sizeof *workers, err);
+    *workers /= 2;
+    return err->code;
+}
+
+/* Until all SMs of the set had a block. */
+static int launch_all(struct prober *prober, const struct experiment *e,
+                      const struct rivals *r, uint64_t *args, struct error *err)
+{
+    uint32_t workers = 0;
+    for (int i = 0; i < LAUNCHES_MOST && workers != r->count; i++)
+        if (place(prober, r, args, err) != 0 ||
+            launch(prober, e, r, args, err) != 0 ||
+            count_workers(prober, args, &workers, err) != 0)
+            return err->code;
+    if (workers != r->count)
+        return error_set(err, ERR_UNSUPPORTED,
+                         "rivals: of %u SMs %" PRIu32 " had a block", r->count,
+                         workers);
+    return 0;
+}
+
 static int collect(struct prober *prober, const struct rivals *r,
                    const uint64_t *args, struct samples *samples,
                    struct error *err)
 {
-    struct device *const d = prober_device(prober);
     const size_t each = (size_t)OUT_WORDS * r->warps;
-    uint32_t workers;
-    if (device_copy_out(d, &workers,
-                        args[ARGUMENT_SET] + 4 * (uint64_t)SET_WORKERS,
-                        sizeof workers, err) != 0)
-        return err->code;
-    if (workers != 2 * r->count)
-        return error_set(err, ERR_UNSUPPORTED,
-                         "rivals: of %u SMs %" PRIu32 " had a block", r->count,
-                         workers / 2);
     uint64_t *const out = xcalloc(each * r->count, sizeof *out);
-    if (device_copy_out(d, out, args[ARGUMENT_OUT], 8 * each * r->count, err) ==
-        0)
+    if (device_copy_out(prober_device(prober), out, args[ARGUMENT_OUT],
+                        8 * each * r->count, err) == 0)
         for (unsigned i = 0; i < r->count; i++)
             add_row(r, out + i * each, samples);
     free(out);
@@ -427,8 +448,7 @@ static int once(struct prober *prober, const struct experiment *e,
         [ARGUMENT_CYCLES] = r.cycles,
     };
     *err = (struct error){0};
-    if (place(prober, &r, args, err) != 0 ||
-        launch(prober, e, &r, args, err) != 0)
+    if (launch_all(prober, e, &r, args, err) != 0)
         return err->code;
     return collect(prober, &r, args, samples, err);
 }

@@ -475,5 +475,6 @@ const struct study study_contention = {
     .gives = gives,
     .kernels = kernels,
     .apart = true,
+    .under_load = true,
     .run = run,
 };

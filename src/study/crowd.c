@@ -6,6 +6,7 @@
 #include "analysis/sawtooth.h"
 #include "analysis/stats.h"
 #include "base/mem.h"
+#include "study/state.h"
 
 /* Lengths that are tried in turn. */
 static const struct length {
@@ -233,33 +234,11 @@ unsigned crowd_enough(struct finding *f, const double *rates, size_t count,
     return (unsigned)i + 1;
 }
 
-/* NVML's clock event reasons, lowest bit first. */
-static const char *const reasons[] = {
-    "idle",
-    "application clocks",
-    "power cap",
-    "hardware slowdown",
-    "sync boost",
-    "software thermal",
-    "hardware thermal",
-    "hardware power",
-    "display clocks",
-};
-
-static void say_throttle(struct finding *f, uint64_t throttle)
-{
-    struct value list = value_list();
-    for (size_t i = 0; i < COUNT_OF(reasons); i++)
-        if (throttle >> i & 1)
-            value_push(&list, value_text(reasons[i]));
-    finding_protocol(f, "throttle", list);
-}
-
 void crowd_say(struct finding *f, const struct crowd_sustained *found)
 {
     if (found->hz > 0)
         finding_protocol(f, "clock_hz", value_number(round(found->hz)));
     finding_protocol(f, "watts", value_number(found->watts));
-    say_throttle(f, found->throttle);
+    finding_protocol(f, "throttle", state_reasons(found->throttle));
     finding_evidence(f, found->experiment);
 }

@@ -735,5 +735,6 @@ const struct study study_placement = {
     .gives = gives,
     .kernels = kernels,
     .apart = true,
+    .under_load = true,
     .run = run,
 };

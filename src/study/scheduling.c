@@ -659,5 +659,6 @@ const struct study study_scheduling = {
     .gives = gives,
     .kernels = kernels,
     .apart = true,
+    .under_load = true,
     .run = run,
 };

@@ -35,6 +35,9 @@ struct study {
     const char *const *kernels;
     /* Runs only when it is named, not with all that `topology` shows. */
     bool apart;
+    /* Loads the GPU: its clock and state are told before and after (state.h).
+     */
+    bool under_load;
     /* Adds its findings to lab->results.  An error is for a device that
      * failed; what could not be measured is a finding that says so. */
     int (*run)(struct lab *lab, struct error *err);

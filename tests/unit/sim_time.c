@@ -763,9 +763,8 @@ START_TEST(sms_of_a_tpc_share_its_way)
     read_lines(", \"sms_per_tpc\": 2", free, 2);
     read_lines(", \"sms_per_tpc\": 2, \"tpc_read_bandwidth\": 0.25", alone, 1);
     read_lines(", \"sms_per_tpc\": 2, \"tpc_read_bandwidth\": 0.25", two, 2);
-    /* Four sectors of 32 bytes each, a byte a cycle: those of the second SM
-     * come 128 cycles later than had it been alone; a wide way holds nobody up.
-     */
+    /* Four words of 8 bytes, one in 32 cycles: those of the second SM come 128
+     * cycles later than had it been alone; a wide way holds nobody up. */
     ck_assert_uint_gt(alone[0], free[0]);
     ck_assert_uint_eq(free[1], free[0]);
     ck_assert_uint_ge(two[1], alone[0] + 96);

@@ -67,6 +67,7 @@ struct machine *machine_new(const struct profile *profile, uint64_t seed)
     struct rng rng;
     rng_seed(&rng, seed);
     m->profile = profile;
+    m->khz = (double)profile->clock_khz;
     m->code_end = CODE_ADDRESSES;
     memory_init(&m->memory, profile->memory_bytes);
     m->paths = paths_new(profile, rng_next(&rng));

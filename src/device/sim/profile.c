@@ -262,6 +262,14 @@ static const struct field noise_fields[] = {
     END,
 };
 
+static const struct field changes_fields[] = {
+    {"after_launches",  WHOLE, true,  PLACE(changes_after),     0, 1,    WHOLE_MAX},
+    {"clock_khz",       WHOLE, false, PLACE(changed_khz),       0, 1000, 1e8      },
+    {"throttle",        WHOLE, false, PLACE(changed_throttle),  0, 0,    1 << 16  },
+    {"other_processes", WHOLE, false, PLACE(changed_processes), 0, 0,    1000     },
+    END,
+};
+
 static const struct field window_fields[] = {
     {"bytes",   WHOLE,  true, PLACE(page_window_bytes),   0, 4096, WHOLE_MAX },
     {"latency", NUMBER, true, PLACE(page_window_latency), 0, 0,    CYCLES_MAX},
@@ -1198,6 +1206,7 @@ static int read_root(struct reader *r, json_t *root)
         "shared_memory",
         "isa",
         "page_window",
+        "changes",
         "noise",
         "favours",
         "block_order",
@@ -1241,6 +1250,8 @@ static int read_root(struct reader *r, json_t *root)
         status = read_plain(r, root, "page_window", false, window_fields);
     if (status == 0)
         status = read_plain(r, root, "noise", false, noise_fields);
+    if (status == 0)
+        status = read_plain(r, root, "changes", false, changes_fields);
     complete(p);
     return status;
 }

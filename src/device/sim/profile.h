@@ -142,6 +142,12 @@ struct profile {
     size_t isa_count;
     struct profile_isa *isa; /* [0] is the default */
 
+    /* What becomes of the GPU after so many launches; 0: nothing. */
+    uint64_t changes_after;
+    uint64_t changed_khz;      /* its clock then; 0: as before */
+    uint64_t changed_throttle; /* what the management library says then */
+    uint64_t changed_processes;
+
     /* Cycles between two %clock reads in a row, and at -O0. */
     double clock_overhead, clock_overhead_unoptimized;
     double jitter_cycles, spike_rate, spike_cycles;
