@@ -61,7 +61,7 @@ struct placement {
     double freest;    /* … and others, the least */
     char *experiment; /* one that shows it; NULL: none yet */
     char why[160];    /* it cannot be told */
-    bool lonely;      /* no SM slowed the one that was tried with all */
+    bool lonely;      /* no SM slowed those that were tried with all */
     bool crowded;     /* more than a TPC has did */
 };
 
@@ -429,6 +429,14 @@ static int join(struct placement *p, const double *gains, int *larger)
     return count;
 }
 
+static size_t first_of(const struct placement *p, int group)
+{
+    size_t sm = 0;
+    while (p->group[sm] != group)
+        sm++;
+    return sm;
+}
+
 /* All of a group gain from each other and from nobody else, clearly; and none
  * is alone, of which nothing was seen. */
 static bool is_consistent(struct placement *p, const double *gains,
@@ -451,9 +459,9 @@ static bool is_consistent(struct placement *p, const double *gains,
         }
         if (mates == 0)
             snprintf(p->why, sizeof p->why,
-                     "some SMs share with others, but from SMs like %zu nobody "
-                     "gets more when they do nothing",
-                     t);
+                     "some SMs share with others, but when SM %zu does nothing "
+                     "nobody gets more",
+                     first_of(p, (int)t));
     }
     if (p->why[0] == '\0' && (count < 2 || least < 2 * fmax(most, 0)))
         snprintf(p->why, sizeof p->why,
@@ -639,6 +647,22 @@ static void each_alone(struct placement *p)
     p->groups = (int)p->sms;
 }
 
+/* Clocks that run alike in other groups speak against what loads showed. */
+static void compare_clocks(const struct placement *p, const int *of_sm,
+                           struct finding *f)
+{
+    int *const by_clock = xcalloc(p->sms, sizeof *by_clock);
+    const int groups = clock_groups(p, by_clock);
+    if (groups >= 2 && 2 * (size_t)groups <= p->sms) {
+        const bool same =
+            memcmp(by_clock, of_sm, p->sms * sizeof *by_clock) == 0;
+        finding_protocol(f, "as_clocks", value_bool(same));
+        if (!same)
+            finding_because(f, "the clocks of SMs run alike in other groups");
+    }
+    free(by_clock);
+}
+
 /* One way of asking, by both operations; the reason of the first stays, which
  * is that of reads: they fill the larger ways. */
 static int ask_both(struct placement *p,
@@ -670,6 +694,8 @@ static int ask_gpcs(struct placement *p, struct error *err)
     if (err->code == 0) {
         struct finding *const f = report(p, "gpc_of_sm", "gpcs", of_sm, count);
         finding_protocol(f, "by", value_text(by));
+        if (count > 0)
+            compare_clocks(p, of_sm, f);
     }
     free(of_sm);
     return err->code;

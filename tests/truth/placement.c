@@ -174,6 +174,24 @@ START_TEST(gpcs_behind_a_narrow_l2_are_told_by_their_clocks)
 }
 END_TEST
 
+/* Loads show GPCs of six, clocks run alike in TPCs. */
+START_TEST(clocks_in_other_groups_put_gpcs_in_doubt)
+{
+    const struct made_up g = {.sms = 12,
+                              .per_tpc = 2,
+                              .per_gpc = 3,
+                              .members = "neighbours",
+                              .clocks = "tpc",
+                              .tpc_write = 40,
+                              .gpc_read = 150};
+    json_t *const f = findings_of(&g);
+    are_grouped(f, "sm.gpc_of_sm", 12, 6, 2, false);
+    ck_assert_ptr_nonnull(
+        json_object_get(json_object_get(f, "sm.gpc_of_sm"), "because"));
+    json_decref(f);
+}
+END_TEST
+
 /* Clocks that run alike are no proof of a way. */
 START_TEST(clocks_alone_make_no_gpc)
 {
@@ -217,6 +235,7 @@ Suite *suite_truth_placement(void)
     tcase_add_test(t, without_shared_ways_nothing_is_told);
     tcase_add_test(t, a_narrow_gpc_is_not_taken_for_a_tpc);
     tcase_add_test(t, gpcs_behind_a_narrow_l2_are_told_by_their_clocks);
+    tcase_add_test(t, clocks_in_other_groups_put_gpcs_in_doubt);
     tcase_add_test(t, clocks_alone_make_no_gpc);
     tcase_add_test(t, an_sm_left_over_is_a_tpc_and_of_no_known_gpc);
     return suite;
