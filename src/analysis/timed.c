@@ -109,7 +109,7 @@ static struct kinds count_kinds(const struct timed_claim *c)
     return kinds;
 }
 
-static size_t count_expected(struct span span, const char *patterns)
+static size_t count_expected(struct code_span span, const char *patterns)
 {
     size_t count = 0;
     for (size_t i = 0; i < span.count; i++)
@@ -165,7 +165,7 @@ static bool counts(const struct counted *what, const struct sass *s)
 }
 
 /* The most of them of which each waits for the one before. */
-static unsigned longest_chain(struct span span, const struct counted *what)
+static unsigned longest_chain(struct code_span span, const struct counted *what)
 {
     struct depths depths = {0};
     unsigned longest = 0;
@@ -181,7 +181,7 @@ static unsigned longest_chain(struct span span, const struct counted *what)
 
 /* The first instruction that hides what waits for what: the registers of an
  * expected one are not known, or the code does not go straight on. */
-static const struct sass *hiding(struct span span, const char *expected)
+static const struct sass *hiding(struct code_span span, const char *expected)
 {
     for (size_t i = 0; i < span.count; i++)
         if (span.at[i].jumps || (!span.at[i].registers_known &&
@@ -190,7 +190,7 @@ static const struct sass *hiding(struct span span, const char *expected)
     return NULL;
 }
 
-static const struct sass *unknown(struct span span)
+static const struct sass *unknown(struct code_span span)
 {
     for (size_t i = 0; i < span.count; i++)
         if (!span.at[i].registers_known)

@@ -19,9 +19,9 @@
 #include "ptx/listing.h"
 
 struct timed_claim {
-    struct span shorter, longer; /* the regions of n and of 3n copies */
-    struct span whole;           /* the kernel; to find what was moved */
-    unsigned copies;             /* n */
+    struct code_span shorter, longer; /* the regions of n and of 3n copies */
+    struct code_span whole;           /* the kernel; to find what was moved */
+    unsigned copies;                  /* n */
     /* Independent chains that take turns; 0: the copies need not wait for
      * each other. */
     unsigned chains;

@@ -31,7 +31,7 @@ struct prober {
     const struct device_info *info;
     struct recording *recording;
     struct prober_options options;
-    size_t experiments;
+    size_t experiments, throttled;
     bool warm;
     struct loaded *loaded;
     size_t loaded_count;
@@ -88,6 +88,11 @@ struct device *prober_device(struct prober *p)
 size_t prober_experiments(const struct prober *p)
 {
     return p->experiments;
+}
+
+size_t prober_throttled(const struct prober *p)
+{
+    return p->throttled;
 }
 
 static const struct loaded *
@@ -331,6 +336,7 @@ static int measure(struct prober *p, const struct experiment *e,
         else if (status == 0)
             figures[count++] = probe->figure(e, samples, from);
     }
+    p->throttled += dropped;
     if (dropped > 0)
         log_say(LOG_WARN, "the GPU was throttled during %u repetitions",
                 dropped);

@@ -58,6 +58,9 @@ size_t prober_experiments(const struct prober *prober);
 int prober_run(struct prober *prober, const char *text, struct samples *samples,
                char **canonical, struct error *err);
 
+/* Repetitions during which the GPU was throttled, so far. */
+size_t prober_throttled(const struct prober *prober);
+
 /* Compiles the kernels of experiments that are to come, all at once, so that
  * the first run of each need not wait for its own.  A hint: whatever cannot be
  * compiled is said by the experiment itself. */

@@ -5,8 +5,9 @@
  * Blocks of a grid run wherever the GPU puts them (`place=gpu`), or so many of
  * them on one SM, all others leaving at once (`place=sm`).  Each warp works:
  * dependent loads of a buffer, of which each of its 32 lanes reads 8 bytes at
- * a time, a chain of fused multiply-adds, or nothing.  Moments are %clock64 of
- * the SM that the row names, beside %globaltimer, which joins the SMs.
+ * a time, a chain of fused multiply-adds, one of matrix products, or nothing.
+ * Moments are %clock64 of the SM that the row names, beside %globaltimer, which
+ * joins the SMs.
  *
  * Moments stay in registers and shared memory until the work is over.  With
  * records=accesses the loaded value is stored to shared memory before the
@@ -57,7 +58,8 @@ enum {
     BUFFERS_MOST = 1 << 30 /* B */
 };
 
-static const char *const works[] = {"load", "arithmetic", "none", NULL};
+static const char *const works[] = {"load", "arithmetic", "tensor", "none",
+                                    NULL};
 static const char *const places[] = {"gpu", "sm", NULL};
 static const char *const ops[] = {"ca", "cg", NULL};
 static const char *const buffers[] = {"own", "shared", NULL};
@@ -79,7 +81,7 @@ static const struct param params[] = {
     {"lanes",   PARAM_NUMBER, "32",   1, LANES, NULL,
      "threads of a warp that work; the others leave at once"},
     {"steps",   PARAM_NUMBER, "256",  1, STEPS_MOST, NULL,
-     "loads of a warp, or 8 multiply-adds each"},
+     "loads of a warp, products, or 8 multiply-adds each"},
     {"bytes",   PARAM_NUMBER, "4096", STEP_BYTES, BUFFERS_MOST, NULL,
      "of a buffer, in steps of 256"},
     {"buffer",  PARAM_WORD,   "own",  0, 0, buffers,
@@ -99,7 +101,7 @@ static const char *const columns[] = {"sm",    "block", "warp", "access",
                                       "start", "end",   "ns",   NULL};
 
 struct timeline {
-    bool loads, one_sm, accesses, silent, shares;
+    bool loads, tensor, one_sm, accesses, silent, shares;
     const char *work, *op, *align;
     uint64_t sm, blocks, warps, lanes, per_sm, steps, bytes, warm;
 };
@@ -126,6 +128,10 @@ static int contradiction(const struct timeline *t, struct error *err)
         return error_set(err, ERR_USAGE, "align=sm needs place=sm");
     if (t->accesses && !t->loads)
         return error_set(err, ERR_USAGE, "records=accesses needs work=load");
+    if (t->tensor && t->lanes < LANES)
+        return error_set(err, ERR_USAGE,
+                         "work=tensor is that of a whole warp (lanes=%d)",
+                         LANES);
     return 0;
 }
 
@@ -134,6 +140,7 @@ static int read_words(const struct experiment *e, struct timeline *t,
 {
     *t = (struct timeline){
         .loads = is(e, "work", "load"),
+        .tensor = is(e, "work", "tensor"),
         .one_sm = is(e, "place", "sm"),
         .accesses = is(e, "records", "accesses"),
         .silent = is(e, "records", "none"),
@@ -248,6 +255,47 @@ static uint64_t buffer_bytes(const struct timeline *t)
     return t->loads ? (t->shares ? 1 : t->blocks) * t->bytes : STEP_BYTES;
 }
 
+/* ---- products ---- */
+
+/* What the device can multiply, the largest first. */
+static const struct product {
+    int cc_major, cc_minor;
+    const char *ptx; /* the version that has it */
+    const char *shape, *a, *b;
+} products[] = {
+    {8, 0, "7.0", "m16n8k16", "%a0, %a1, %a2, %a3", "%b0, %b1"},
+    {7, 5, "6.5", "m16n8k8",  "%a0, %a1",           "%b0"     },
+};
+
+/* NULL where there is none, with the reason. */
+static const struct product *find_product(const struct device_info *info,
+                                          struct error *err)
+{
+    for (size_t i = 0; i < COUNT_OF(products); i++) {
+        const struct product *const p = &products[i];
+        if (info->cc_major < p->cc_major ||
+            (info->cc_major == p->cc_major && info->cc_minor < p->cc_minor))
+            continue;
+        if (info->driver[0] == '\0' ||
+            kernel_driver_takes(info->driver, p->ptx))
+            return p;
+        error_set(err, ERR_UNSUPPORTED,
+                  "needs PTX %s, which a driver of CUDA %s does not take",
+                  p->ptx, info->driver);
+        return NULL;
+    }
+    error_set(err, ERR_UNSUPPORTED,
+              "needs compute capability 7.5, this is %d.%d", info->cc_major,
+              info->cc_minor);
+    return NULL;
+}
+
+static int check_work(const struct timeline *t, const struct device_info *info,
+                      struct error *err)
+{
+    return t->tensor && find_product(info, err) == NULL ? err->code : 0;
+}
+
 static int check(const struct timeline *t, const struct device_info *info,
                  struct error *err)
 {
@@ -271,7 +319,9 @@ static int check(const struct timeline *t, const struct device_info *info,
                          "the GPU has %" PRId64,
                          buffer_bytes(t), BUFFERS_MOST,
                          value[PROPERTY_MEMORY_BYTES]);
-    return check_sm(t, info, err) != 0 ? err->code : check_per_sm(t, info, err);
+    if (check_work(t, info, err) != 0 || check_sm(t, info, err) != 0)
+        return err->code;
+    return check_per_sm(t, info, err);
 }
 
 /* ---- the kernel ---- */
@@ -428,10 +478,41 @@ static void arithmetic_steps(struct kernel_text *k)
     kernel_line(k, "st.shared.f32 [pool+16], %%sum;");
 }
 
-static void work(struct kernel_text *k, const struct timeline *t)
+/* Chained through what is added to.  Which numbers are multiplied does not
+ * matter for when; these are ones and small fractions. */
+static void tensor_steps(struct kernel_text *k, const struct product *p)
+{
+    kernel_line(k, ".reg .b32 %%a<4>, %%b<2>;");
+    kernel_line(k, ".reg .f32 %%c<4>;");
+    for (int i = 0; i < 4; i++) {
+        kernel_line(k, "mov.b32 %%a%d, 0x3c003c00;", i);
+        kernel_line(k, "cvt.rn.f32.u32 %%c%d, %%sm;", i);
+    }
+    for (int i = 0; i < 2; i++)
+        kernel_line(k, "mov.b32 %%b%d, 0x20002000;", i);
+    kernel_line(k, "STEP:");
+    kernel_line(k,
+                "mma.sync.aligned.%s.row.col.f32.f16.f16.f32 "
+                "{%%c0, %%c1, %%c2, %%c3}, {%s}, {%s}, "
+                "{%%c0, %%c1, %%c2, %%c3};",
+                p->shape, p->a, p->b);
+    kernel_line(k, "sub.u32 %%steps, %%steps, 1;");
+    kernel_line(k, "setp.ne.u32 %%again, %%steps, 0;");
+    kernel_line(k, "@%%again bra STEP;");
+    kernel_line(k, "add.f32 %%c0, %%c0, %%c1;");
+    kernel_line(k, "add.f32 %%c2, %%c2, %%c3;");
+    kernel_line(k, "add.f32 %%sum, %%c0, %%c2;");
+    kernel_line(k, "st.shared.f32 [pool+16], %%sum;");
+}
+
+/* `product` is that of work=tensor. */
+static void work(struct kernel_text *k, const struct timeline *t,
+                 const struct product *product)
 {
     if (t->loads)
         load_steps(k, t);
+    else if (t->tensor)
+        tensor_steps(k, product);
     else if (strcmp(t->work, "arithmetic") == 0)
         arithmetic_steps(k);
 }
@@ -512,9 +593,12 @@ static int kernel(const struct experiment *e, const struct device_info *info,
     if (read_words(e, &t, err) != 0 || check(&t, info, err) != 0)
         return err->code;
     const bool aligned = strcmp(t.align, "none") != 0;
-    kernel_begin(&k, ptx, info->cc_major, info->cc_minor,
-                 ".extern .shared .align 16 .b8 pool[];\n\n", "timeline",
-                 parameters);
+    const struct product *const product =
+        t.tensor ? find_product(info, err) : NULL;
+    kernel_begin_since(&k, ptx, info->cc_major, info->cc_minor,
+                       product != NULL ? product->ptx : NULL,
+                       ".extern .shared .align 16 .b8 pool[];\n\n", "timeline",
+                       parameters);
     declare(&k);
     if (!aligned && !t.silent)
         read_start(&k);
@@ -527,7 +611,7 @@ static int kernel(const struct experiment *e, const struct device_info *info,
     begin_together(&k, &t);
     if (aligned && !t.silent)
         read_start(&k);
-    work(&k, &t);
+    work(&k, &t, product);
     if (!t.silent) {
         kernel_line(&k, "mov.u64 %%ended, %%clock64;");
         write_out(&k, &t);

@@ -45,21 +45,21 @@ void listing_free(struct listing *listing)
     *listing = (struct listing){0};
 }
 
-struct span listing_region(const struct listing *l, size_t k)
+struct code_span listing_region(const struct listing *l, size_t k)
 {
     if (k + 1 >= l->clock_count)
-        return (struct span){0};
+        return (struct code_span){0};
     const size_t first = l->clocks[k] + 1;
-    return (struct span){l->code + first, l->clocks[k + 1] - first};
+    return (struct code_span){l->code + first, l->clocks[k + 1] - first};
 }
 
-struct span listing_whole(const struct listing *l)
+struct code_span listing_whole(const struct listing *l)
 {
-    return (struct span){l->code, l->count};
+    return (struct code_span){l->code, l->count};
 }
 
 /* How many from the first on have its form. */
-static size_t run_length(struct span span)
+static size_t run_length(struct code_span span)
 {
     size_t n = 1;
     while (n < span.count && strcmp(span.at[n].form, span.at->form) == 0)
@@ -67,7 +67,7 @@ static size_t run_length(struct span span)
     return n;
 }
 
-void span_write(struct span span, struct buf *out)
+void code_span_write(struct code_span span, struct buf *out)
 {
     for (const char *gap = ""; span.count > 0; gap = " ") {
         const size_t run = run_length(span);
@@ -90,7 +90,7 @@ static struct tally_row *row_of(struct tally *tally, const char *form)
     return &tally->rows[tally->count++];
 }
 
-struct tally span_tally(struct span span)
+struct tally code_span_tally(struct code_span span)
 {
     struct tally tally = {0};
     for (size_t i = 0; i < span.count; i++)

@@ -11,7 +11,7 @@
 #include "ptx/sass.h"
 
 /* Instructions that follow each other. */
-struct span {
+struct code_span {
     const struct sass *at;
     size_t count;
 };
@@ -36,11 +36,11 @@ int listing_text(const unsigned char *text, size_t bytes, unsigned sm,
 void listing_free(struct listing *listing);
 
 /* Without the two reads of the clock; empty where there is no such region. */
-struct span listing_region(const struct listing *listing, size_t k);
-struct span listing_whole(const struct listing *listing);
+struct code_span listing_region(const struct listing *listing, size_t k);
+struct code_span listing_whole(const struct listing *listing);
 
 /* The forms in order, runs of one form as one: "IMAD.IADD×2 IADD3". */
-void span_write(struct span span, struct buf *out);
+void code_span_write(struct code_span span, struct buf *out);
 
 /* How often a form comes. */
 struct tally_row {
@@ -51,7 +51,7 @@ struct tally {
     struct tally_row *rows; /* in the order in which they come first */
     size_t count;
 };
-struct tally span_tally(struct span span);
+struct tally code_span_tally(struct code_span span);
 void tally_free(struct tally *tally);
 
 #endif

@@ -337,5 +337,6 @@ const struct study study_arithmetic = {
     .needs = needs,
     .gives = gives,
     .apart = true,
+    .under_load = true,
     .run = run,
 };

@@ -700,5 +700,6 @@ const struct study study_bandwidth = {
     .gives = gives,
     .kernels = kernels,
     .apart = true,
+    .under_load = true,
     .run = run,
 };

@@ -57,7 +57,7 @@ static bool is_slower(double cycles, double alone)
 /* ---- warps of a block ---- */
 
 /* A block of so many warps: medians over its warps and repetitions. */
-struct crowd {
+struct block_cost {
     unsigned warps;
     double latency;    /* cycles a load */
     double throughput; /* B per cycle */
@@ -96,7 +96,7 @@ static double median_throughput(const struct timelines *t, unsigned warps)
     return stats_median(rates, REPEATS);
 }
 
-static void report_curve(struct lab *lab, const struct crowd *crowds,
+static void report_curve(struct lab *lab, const struct block_cost *costs,
                          size_t count)
 {
     struct value latency = value_list(), rate = value_list(),
@@ -104,10 +104,10 @@ static void report_curve(struct lab *lab, const struct crowd *crowds,
     struct finding *const by_latency =
         lab_finding(lab, "contention", "latency_by_warps");
     for (size_t i = 0; i < count; i++) {
-        value_push(&latency, value_number(crowds[i].latency));
-        value_push(&rate, value_number(crowds[i].throughput));
-        value_push(&warps, value_number(crowds[i].warps));
-        finding_evidence(by_latency, crowds[i].experiment);
+        value_push(&latency, value_number(costs[i].latency));
+        value_push(&rate, value_number(costs[i].throughput));
+        value_push(&warps, value_number(costs[i].warps));
+        finding_evidence(by_latency, costs[i].experiment);
     }
     finding_set(by_latency, STATUS_MEASURED, latency, "cycles");
     finding_protocol(by_latency, "warps", value_copy(&warps));
@@ -115,28 +115,28 @@ static void report_curve(struct lab *lab, const struct crowd *crowds,
         lab_finding(lab, "contention", "throughput_by_warps");
     finding_set(by_rate, STATUS_MEASURED, rate, "B/clk/SM");
     finding_protocol(by_rate, "warps", warps);
-    finding_evidence(by_rate, crowds[count - 1].experiment);
+    finding_evidence(by_rate, costs[count - 1].experiment);
 }
 
-static void report_warps_from(struct lab *lab, const struct crowd *crowds,
+static void report_warps_from(struct lab *lab, const struct block_cost *costs,
                               size_t count)
 {
     struct finding *const f = lab_finding(lab, "contention", "warps_from");
     size_t first = count;
-    while (first > 0 && is_slower(crowds[first - 1].latency, crowds[0].latency))
+    while (first > 0 && is_slower(costs[first - 1].latency, costs[0].latency))
         first--;
     if (first == count) {
-        const unsigned most = crowds[count - 1].warps;
+        const unsigned most = costs[count - 1].warps;
         finding_set(f, STATUS_AT_LEAST, value_number(most + 1), "warps");
         finding_because(f, "the %u warps of a block do not slow each other",
                         most);
     } else {
-        finding_set(f, STATUS_MEASURED, value_number(crowds[first].warps),
+        finding_set(f, STATUS_MEASURED, value_number(costs[first].warps),
                     "warps");
-        finding_interval(f, crowds[first - (first > 0)].warps + (first > 0),
-                         crowds[first].warps, 1);
+        finding_interval(f, costs[first - (first > 0)].warps + (first > 0),
+                         costs[first].warps, 1);
     }
-    finding_evidence(f, crowds[first - (first == count)].experiment);
+    finding_evidence(f, costs[first - (first == count)].experiment);
 }
 
 /* ---- who is favoured ---- */
@@ -161,7 +161,7 @@ static struct share share_of(const struct warp_span *warps, size_t n)
 {
     double rates[LAB_BLOCK_WARPS], longest = 0;
     struct span ends = {INFINITY, 0};
-    const size_t quarter = n / 4;
+    const size_t quarter = n >= 4 ? n / 4 : 1;
     for (size_t i = 0; i < n; i++) {
         const struct span *const s = &warps[i].span;
         rates[i] = 1 / span_length(s);
@@ -234,7 +234,7 @@ static void report_shares(struct lab *lab, const struct timelines *t,
 
 static int ask_warps(struct lab *lab, struct error *err)
 {
-    struct crowd crowds[COUNTS];
+    struct block_cost costs[COUNTS];
     const unsigned most = lab_block_warps(lab);
     size_t count = 0;
     int status = 0;
@@ -244,7 +244,7 @@ static int ask_warps(struct lab *lab, struct error *err)
         status = measure_warps(lab, &t, warps, err);
         if (status != 0)
             break;
-        crowds[count++] = (struct crowd){
+        costs[count++] = (struct block_cost){
             .warps = warps,
             .latency = median_latency(&t, STEPS),
             .throughput = median_throughput(&t, warps),
@@ -252,17 +252,17 @@ static int ask_warps(struct lab *lab, struct error *err)
         };
         t.experiment = NULL;
         if (count == COUNTS || warp_counts[count] > most) {
-            t.experiment = xstrdup(crowds[count - 1].experiment);
+            t.experiment = xstrdup(costs[count - 1].experiment);
             report_shares(lab, &t, warps);
         }
         timelines_free(&t);
     }
     if (status == 0) {
-        report_curve(lab, crowds, count);
-        report_warps_from(lab, crowds, count);
+        report_curve(lab, costs, count);
+        report_warps_from(lab, costs, count);
     }
     for (size_t i = 0; i < count; i++)
-        free(crowds[i].experiment);
+        free(costs[i].experiment);
     return status;
 }
 
@@ -475,5 +475,6 @@ const struct study study_contention = {
     .gives = gives,
     .kernels = kernels,
     .apart = true,
+    .under_load = true,
     .run = run,
 };

@@ -6,6 +6,7 @@
 #include "analysis/sawtooth.h"
 #include "analysis/stats.h"
 #include "base/mem.h"
+#include "study/state.h"
 
 /* Lengths that are tried in turn. */
 static const struct length {
@@ -48,7 +49,7 @@ static double middle(const struct samples *s, const char *name)
 }
 
 /* A median, and about its standard error. */
-struct span {
+struct timing {
     double cycles, spread;
 };
 
@@ -67,7 +68,7 @@ static double *busiest(const struct samples *s, size_t *count)
 }
 
 static int measure(const struct crowd *c, unsigned copies, unsigned blocks,
-                   struct span *span, char **experiment, struct error *err)
+                   struct timing *span, char **experiment, struct error *err)
 {
     struct samples s;
     size_t count;
@@ -89,10 +90,10 @@ static int measure(const struct crowd *c, unsigned copies, unsigned blocks,
 }
 
 /* Cycles that CROWD_LONGER times as many copies take more. */
-static int difference(const struct crowd *c, unsigned blocks, struct span *more,
-                      char **experiment, struct error *err)
+static int difference(const struct crowd *c, unsigned blocks,
+                      struct timing *more, char **experiment, struct error *err)
 {
-    struct span few, many;
+    struct timing few, many;
     *experiment = NULL;
     if (measure(c, c->copies, blocks, &few, NULL, err) != 0 ||
         measure(c, CROWD_LONGER * c->copies, blocks, &many, experiment, err) !=
@@ -114,7 +115,7 @@ static int try_length(struct crowd *c, const struct length *length,
                       unsigned blocks, double *each, bool *known,
                       struct error *err)
 {
-    struct span more;
+    struct timing more;
     char *experiment;
     c->copies = length->copies;
     c->turns = length->turns;
@@ -145,7 +146,7 @@ int crowd_length(struct crowd *c, unsigned blocks, struct error *err)
 int crowd_rate(const struct crowd *c, unsigned blocks, double *rate,
                char **experiment, struct error *err)
 {
-    struct span more;
+    struct timing more;
     if (difference(c, blocks, &more, experiment, err) != 0)
         return err->code;
     const double copies = (double)(CROWD_LONGER - 1) * c->copies * c->each;
@@ -233,33 +234,11 @@ unsigned crowd_enough(struct finding *f, const double *rates, size_t count,
     return (unsigned)i + 1;
 }
 
-/* NVML's clock event reasons, lowest bit first. */
-static const char *const reasons[] = {
-    "idle",
-    "application clocks",
-    "power cap",
-    "hardware slowdown",
-    "sync boost",
-    "software thermal",
-    "hardware thermal",
-    "hardware power",
-    "display clocks",
-};
-
-static void say_throttle(struct finding *f, uint64_t throttle)
-{
-    struct value list = value_list();
-    for (size_t i = 0; i < COUNT_OF(reasons); i++)
-        if (throttle >> i & 1)
-            value_push(&list, value_text(reasons[i]));
-    finding_protocol(f, "throttle", list);
-}
-
 void crowd_say(struct finding *f, const struct crowd_sustained *found)
 {
     if (found->hz > 0)
         finding_protocol(f, "clock_hz", value_number(round(found->hz)));
     finding_protocol(f, "watts", value_number(found->watts));
-    say_throttle(f, found->throttle);
+    finding_protocol(f, "throttle", state_reasons(found->throttle));
     finding_evidence(f, found->experiment);
 }

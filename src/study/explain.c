@@ -25,7 +25,7 @@ static void put_code(struct lab *lab, const struct subject *s, unsigned level,
     }
     for (size_t i = 0; i < 2; i++) {
         buf_printf(out, "  %s:\n    ", names[i]);
-        span_write(listing_region(&listing, 2 * i), out);
+        code_span_write(listing_region(&listing, 2 * i), out);
         buf_text(out, "\n");
     }
     listing_free(&listing);

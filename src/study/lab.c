@@ -12,6 +12,7 @@
 #include "base/mem.h"
 #include "base/stop.h"
 #include "base/text.h"
+#include "study/state.h"
 #include "study/study.h"
 
 #define STUDY(name) extern const struct study study_##name;
@@ -176,6 +177,21 @@ static const char *reason_to_stop(const struct lab *lab)
     return NULL;
 }
 
+/* Between what the GPU says of itself before and after, where it is loaded. */
+static int run_watched(struct lab *lab, const struct study *study,
+                       struct error *err)
+{
+    struct gpu_state before = {0}, after = {0};
+    if (!study->under_load)
+        return study->run(lab, err);
+    if (state_read(lab, "before", &before, err) == 0 &&
+        study->run(lab, err) == 0 && state_read(lab, "after", &after, err) == 0)
+        state_report(lab, &before, &after);
+    state_free(&before);
+    state_free(&after);
+    return err->code;
+}
+
 /* Runs one study; an error of the device is kept in *err for all that follow.
  */
 static void run_study(struct lab *lab, const struct study *study,
@@ -186,7 +202,7 @@ static void run_study(struct lab *lab, const struct study *study,
     const double began = now_seconds();
     const size_t before = prober_experiments(lab->prober);
     lab->study = study;
-    if (why == NULL && study->run(lab, &own) != 0) {
+    if (why == NULL && run_watched(lab, study, &own) != 0) {
         why = own.text;
         if (!lab_excuses(own.code))
             *err = own;
@@ -300,9 +316,9 @@ unsigned lab_block_warps(const struct lab *lab)
 {
     enum { LANES = 32 };
     const int64_t threads = lab->info->value[PROPERTY_BLOCK_THREADS];
-    return threads > 0 && threads < LANES * LAB_BLOCK_WARPS
-               ? (unsigned)threads / LANES
-               : LAB_BLOCK_WARPS;
+    if (threads <= 0 || threads >= LANES * LAB_BLOCK_WARPS)
+        return LAB_BLOCK_WARPS;
+    return threads < LANES ? 1 : (unsigned)threads / LANES;
 }
 
 bool lab_excuses(int code)

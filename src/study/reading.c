@@ -83,7 +83,7 @@ static const char *surplus(const struct subject *s, enum instruction_form form,
  * there is none, what is said of the commonest. */
 static struct timed judge_any(struct timed_claim *claim)
 {
-    struct tally tally = span_tally(claim->longer);
+    struct tally tally = code_span_tally(claim->longer);
     struct timed best = {.verdict = TIMED_FOLDED};
     size_t most = 0;
     for (size_t i = 0; i < tally.count && best.verdict != TIMED_VERIFIED; i++) {

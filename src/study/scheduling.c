@@ -1,6 +1,7 @@
 /*
- * How blocks come to SMs (van Stigt 2022, 7.4, 8.3): a grid of several blocks
- * of 32 warps for each SM, of which each warp records when it began and ended.
+ * How blocks come to SMs (van Stigt 2022, 7.4, 8.3, 9.3): a grid of several
+ * blocks of 32 warps for each SM, of which each warp records when it began and
+ * ended.
  *
  * On one SM, moments are those of its own clock.  What concerns several SMs is
  * told by %globaltimer at each start, which may count in coarse steps: the
@@ -9,6 +10,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "analysis/stats.h"
 #include "base/mem.h"
@@ -23,6 +25,7 @@
 static const char *const needs[] = {"clock", NULL};
 static const char *const gives[] = {WORK("memory"),
                                     WORK("arithmetic"),
+                                    WORK("tensor"),
                                     "scheduling.sm_of_block",
                                     "scheduling.sm_step",
                                     "scheduling.one_each_first",
@@ -41,11 +44,9 @@ enum { WARP_THREADS = 32, BLOCKS_LEAST = 4, ROUNDS = 2 };
 enum { STEPS = 32, STEPS_MOST = 512, STEPS_FACTOR = 4 };
 
 static const char *const kernels[] = {
-    "timeline lanes=8",
-    "timeline work=arithmetic lanes=1",
-    "timeline work=none records=none",
-    "timeline work=none",
-    NULL,
+    "timeline lanes=8",     "timeline work=arithmetic lanes=1",
+    "timeline work=tensor", "timeline work=none records=none",
+    "timeline work=none",   NULL,
 };
 
 struct kind {
@@ -55,8 +56,9 @@ struct kind {
 };
 
 static const struct kind kinds[] = {
-    {"memory",     "load",       8, false},
-    {"arithmetic", "arithmetic", 1, true },
+    {"memory",     "load",       8,            false},
+    {"arithmetic", "arithmetic", 1,            true },
+    {"tensor",     "tensor",     WARP_THREADS, false},
 };
 
 /* What is known of the GPU; and of each of its SMs in one repetition. */
@@ -545,6 +547,34 @@ static int ask_kind(struct lab *lab, const struct shape *s,
     return 0;
 }
 
+/* Of a kind of work that this GPU, or its driver, does not know. */
+static void skip_kind(struct lab *lab, const struct kind *kind, const char *why)
+{
+    const size_t length = strlen(kind->name);
+    for (size_t i = 0; gives[i] != NULL; i++) {
+        const size_t all = strlen(gives[i]);
+        if (all < length || strcmp(gives[i] + all - length, kind->name) != 0)
+            continue;
+        struct finding *const f =
+            results_add(lab->results, gives[i], lab->study->name);
+        finding_none(f, "%s", why);
+        f->skipped = true;
+    }
+}
+
+static int ask_kinds(struct lab *lab, const struct shape *s, struct error *err)
+{
+    for (size_t i = 0; i < COUNT_OF(kinds); i++) {
+        const int status = ask_kind(lab, s, &kinds[i], err);
+        if (status != ERR_UNSUPPORTED && status != ERR_PTX && status != 0)
+            return status;
+        if (status != 0)
+            skip_kind(lab, &kinds[i], err->text);
+        *err = (struct error){0};
+    }
+    return 0;
+}
+
 static int ask_empty(struct lab *lab, struct error *err)
 {
     struct timelines t;
@@ -601,13 +631,11 @@ static void report_none(struct lab *lab, const char *why)
 static int run(struct lab *lab, struct error *err)
 {
     const struct shape s = shape_of(lab);
-    int status = 0;
     if (s.sms == 0) {
         report_none(lab, "the driver does not tell how many SMs there are");
         return 0;
     }
-    for (size_t i = 0; status == 0 && i < COUNT_OF(kinds); i++)
-        status = ask_kind(lab, &s, &kinds[i], err);
+    int status = ask_kinds(lab, &s, err);
     if (status == 0)
         status = ask_recording(lab, &s, err);
     if (status == 0)
@@ -622,7 +650,8 @@ const struct study study_scheduling = {
     .name = "scheduling",
     .question = "Which block runs where, when, and beside which others?",
     .method =
-        "A grid of several blocks of 32 warps for each SM; each warp records "
+        "A grid of several blocks of 32 warps for each SM, which load, "
+        "multiply and add, or multiply matrices; each warp records "
         "its SM and its begin and end by the SM's clock and by %globaltimer. "
         "Blocks of an SM overlap or not, and end together or one after the "
         "other: that is the policy.",
@@ -630,5 +659,6 @@ const struct study study_scheduling = {
     .gives = gives,
     .kernels = kernels,
     .apart = true,
+    .under_load = true,
     .run = run,
 };

@@ -35,6 +35,9 @@ struct study {
     const char *const *kernels;
     /* Runs only when it is named, not with all that `topology` shows. */
     bool apart;
+    /* Loads the GPU: its clock and state are told before and after (state.h).
+     */
+    bool under_load;
     /* Adds its findings to lab->results.  An error is for a device that
      * failed; what could not be measured is a finding that says so. */
     int (*run)(struct lab *lab, struct error *err);
@@ -90,7 +93,8 @@ void lab_absent(struct lab *lab, const char *component, const char *attribute);
 bool lab_number(const struct lab *lab, const char *component,
                 const char *attribute, double *number);
 
-/* The most warps that a block may have, of the most that a probe takes. */
+/* The most warps that a block may have, of the most that a probe takes; 1 at
+ * least, whatever the driver says. */
 enum { LAB_BLOCK_WARPS = 32 };
 unsigned lab_block_warps(const struct lab *lab);
 

@@ -575,5 +575,6 @@ const struct study study_tensor = {
     .needs = needs,
     .gives = gives,
     .apart = true,
+    .under_load = true,
     .run = run,
 };

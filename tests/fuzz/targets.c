@@ -343,7 +343,7 @@ static void judge_listing(const struct listing *listing)
                                       .chains = 1,
                                       .expected = "IADD3 IMAD.* MUFU.RCP"};
     struct timed timed = timed_judge(&claim);
-    span_write(claim.whole, &text);
+    code_span_write(claim.whole, &text);
     ck_assert(timed.verdict == TIMED_VERIFIED || timed.because[0] != '\0');
     buf_free(&text);
     timed_free(&timed);

@@ -14,6 +14,7 @@
 #include "base/mem.h"
 #include "device/sim/profile.h"
 #include "sonde.h"
+#include "study/study.h"
 #include "testing.h"
 #include "truth/truth.h"
 
@@ -171,6 +172,55 @@ START_TEST(two_blocks_are_resident_but_on_turing)
 }
 END_TEST
 
+/* "[On Turing] the blocks are scheduled strictly sequentially. This is not the
+ * case on the Ampere device, however, where multiple blocks are executed
+ * concurrently, even if the tensor core resources are not available" (9.3) */
+START_TEST(blocks_of_products_run_singly_on_turing_and_together_on_ampere)
+{
+    static const char resident[] = "scheduling.resident_blocks_tensor";
+    static const char policy[] = "scheduling.policy_tensor";
+    ck_assert_double_eq(number(TURING, resident), 1);
+    ck_assert_str_eq(text(TURING, policy), "singly");
+    ck_assert_double_eq(number(AMPERE, resident), 2);
+    ck_assert_str_eq(text(AMPERE, policy), "in a staircase");
+    ck_assert_double_ge(number(TURING, "scheduling.block_gap_tensor"), 2000);
+    ck_assert_double_le(number(AMPERE, "scheduling.block_gap_tensor"), 200);
+}
+END_TEST
+
+/* "On both microarchitectures, there is a measurable and consistent discrepancy
+ * between the times at which warps within one block finish execution" (9.3): of
+ * eight warps that take turns in the profile's pipe, the last one ends seven
+ * turns after the first, and later by what they began apart: a tenth of the 32
+ * products of each at most. */
+START_TEST(warps_of_a_block_of_products_end_one_after_the_other)
+{
+    static const char id[] = "scheduling.warp_end_skew_tensor";
+    static const double turns[GPUS] = {[TURING] = 16, [AMPERE] = 8};
+    for (int gpu = TURING; gpu <= AMPERE; gpu++) {
+        ck_assert_double_ge(number(gpu, id), 6 * turns[gpu]);
+        ck_assert_double_le(number(gpu, id), 0.1 * 32 * 8 * turns[gpu]);
+    }
+}
+END_TEST
+
+/* "Because tensor cores are only present in the Turing and Ampere
+ * architectures, the Pascal architecture is not included" (9) */
+START_TEST(pascal_has_no_products_to_schedule)
+{
+    static const char *const ids[] = {"scheduling.policy_tensor",
+                                      "scheduling.resident_blocks_tensor",
+                                      "scheduling.tail_tensor"};
+    for (size_t i = 0; i < COUNT_OF(ids); i++) {
+        const json_t *const f = json_object_get(reports[PASCAL], ids[i]);
+        ck_assert_str_eq(json_string_value(json_object_get(f, "status")),
+                         "not_measured");
+        ck_assert_str_eq(json_string_value(json_object_get(f, "because")),
+                         "needs compute capability 7.5, this is 6.1");
+    }
+}
+END_TEST
+
 /* "significant scheduling delays between blocks on both Pascal and Turing",
  * which Ampere "does not exhibit" (7.4) */
 START_TEST(pascal_and_turing_pause_between_blocks)
@@ -273,6 +323,29 @@ START_TEST(older_blocks_first_make_a_staircase_of_pascal_too)
 }
 END_TEST
 
+/* A driver that tells of blocks smaller than a warp still gets findings. */
+START_TEST(blocks_of_half_a_warp_are_scheduled)
+{
+    static const char *const study[] = {"scheduling"};
+    const struct prober_options options = {.seed = 1};
+    struct error err;
+    struct results results = {0};
+    struct device *const device = testing_sim("gtx1080ti", 1);
+    struct device_info info = device->info;
+    struct prober *const prober = prober_new(device, NULL, &options);
+    struct lab lab = {.prober = prober, .info = &info, .results = &results};
+    info.value[PROPERTY_BLOCK_THREADS] = 16;
+    ASSERT_DONE(plan_run(&lab, study, 1, &err), err);
+    const struct finding *const resident =
+        results_find(&results, "scheduling.resident_blocks_arithmetic");
+    ck_assert_int_eq(resident->status, STATUS_MEASURED);
+    ck_assert_double_eq(resident->value.number, 32);
+    results_free(&results);
+    prober_free(prober);
+    device_close(device);
+}
+END_TEST
+
 Suite *suite_truth_contention(void)
 {
     TCase *t, *variants;
@@ -286,6 +359,10 @@ Suite *suite_truth_contention(void)
     tcase_add_test(t, a_load_of_32_warps_takes_longer_than_one_alone);
     tcase_add_test(t, blocks_run_in_pairs_singly_and_in_a_staircase);
     tcase_add_test(t, two_blocks_are_resident_but_on_turing);
+    tcase_add_test(
+        t, blocks_of_products_run_singly_on_turing_and_together_on_ampere);
+    tcase_add_test(t, warps_of_a_block_of_products_end_one_after_the_other);
+    tcase_add_test(t, pascal_has_no_products_to_schedule);
     tcase_add_test(t, pascal_and_turing_pause_between_blocks);
     tcase_add_test(t, blocks_go_to_the_sms_in_the_order_of_the_profile);
     tcase_add_test(t, clocks_that_run_alike_are_grouped);
@@ -294,6 +371,7 @@ Suite *suite_truth_contention(void)
     tcase_add_test(variants, a_cache_in_four_parts_is_told);
     tcase_add_test(variants, a_wide_port_lets_all_warps_through);
     tcase_add_test(variants, older_blocks_first_make_a_staircase_of_pascal_too);
+    tcase_add_test(variants, blocks_of_half_a_warp_are_scheduled);
     suite_add_tcase(suite, variants);
     return suite;
 }

@@ -294,6 +294,29 @@ START_TEST(a_stop_is_the_reason)
 }
 END_TEST
 
+START_TEST(a_block_has_a_warp_at_least)
+{
+    static const struct {
+        int64_t threads;
+        unsigned warps;
+    } rows[] = {
+        {-1,   32},
+        {0,    32},
+        {1,    1 },
+        {31,   1 },
+        {32,   1 },
+        {95,   2 },
+        {2048, 32}
+    };
+    struct device_info info = {0};
+    const struct lab lab = {.info = &info};
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        info.value[PROPERTY_BLOCK_THREADS] = rows[i].threads;
+        ck_assert_uint_eq(lab_block_warps(&lab), rows[i].warps);
+    }
+}
+END_TEST
+
 Suite *suite_plan(void)
 {
     TCase *t;
@@ -312,5 +335,6 @@ Suite *suite_plan(void)
     tcase_add_test(t, a_spent_budget_is_the_reason);
     tcase_add_test(t, a_budget_ends_a_study_between_its_experiments);
     tcase_add_test(t, a_stop_is_the_reason);
+    tcase_add_test(t, a_block_has_a_warp_at_least);
     return suite;
 }

@@ -156,7 +156,7 @@ START_TEST(a_region_lies_between_reads_of_the_clock)
     struct listing l = cubin_listing("chain");
     struct buf text = {0};
     ck_assert_uint_eq(l.clock_count, 4);
-    span_write(listing_region(&l, 0), &text);
+    code_span_write(listing_region(&l, 0), &text);
     ck_assert_str_eq(buf_string(&text),
                      "NOP ISETP×2 IMAD.IADD×2 IADD3 IMAD.IADD×2 IADD3 "
                      "IMAD.IADD×2 ISETP");
@@ -171,14 +171,14 @@ END_TEST
 START_TEST(a_tally_counts_each_form)
 {
     struct listing l = cubin_listing("chain");
-    struct tally tally = span_tally(listing_region(&l, 0));
+    struct tally tally = code_span_tally(listing_region(&l, 0));
     ck_assert_uint_eq(tally.count, 4);
     ck_assert_str_eq(tally.rows[1].form, "ISETP");
     ck_assert_uint_eq(tally.rows[1].count, 3);
     ck_assert_str_eq(tally.rows[2].form, "IMAD.IADD");
     ck_assert_uint_eq(tally.rows[2].count, 6);
     tally_free(&tally);
-    tally = span_tally((struct span){0});
+    tally = code_span_tally((struct code_span){0});
     ck_assert_uint_eq(tally.count, 0);
     tally_free(&tally);
     listing_free(&l);

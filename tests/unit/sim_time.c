@@ -735,6 +735,43 @@ static void add_memory_tests(TCase *t)
     tcase_add_test(t, copying_in_drops_the_lines_of_both_sides);
 }
 
+/* Each of four SMs reads 8 lines of its own, 32 bytes each; %n words lie
+ * between.  Its cycles go to its word of out. */
+#define READ_LINES                                                             \
+    "mov.u32 %r2, %smid; mul.wide.u32 %rd2, %r2, 1024;\n"                      \
+    "add.u64 %rd2, %in, %rd2; mov.u32 %r3, %clock;\n"                          \
+    "ld.global.cg.u64 %rd4, [%rd2]; ld.global.cg.u64 %rd5, [%rd2+128];\n"      \
+    "ld.global.cg.u64 %rd6, [%rd2+256]; ld.global.cg.u64 %rd7, [%rd2+384];\n"  \
+    "add.u64 %rd4, %rd4, %rd5; add.u64 %rd6, %rd6, %rd7;\n"                    \
+    "add.u64 %rd4, %rd4, %rd6; st.volatile.global.u64 [%out+512], %rd4;\n"     \
+    "mov.u32 %r4, %clock; sub.u32 %r4, %r4, %r3;\n"                            \
+    "mul.wide.u32 %rd8, %r2, 8; add.u64 %rd8, %out, %rd8;\n"                   \
+    "cvt.u64.u32 %rd9, %r4; st.global.u64 [%rd8], %rd9;\n"
+
+static void read_lines(const char *more, uint64_t cycles[4], unsigned blocks)
+{
+    struct rig rig = rig_open(.more = more);
+    rig_run(&rig, READ_LINES, .blocks = blocks);
+    for (size_t sm = 0; sm < 4; sm++)
+        cycles[sm] = sm < blocks ? rig_out(&rig, sm) : 0;
+    rig_close(&rig);
+}
+
+START_TEST(sms_of_a_tpc_share_its_way)
+{
+    uint64_t alone[4], two[4], free[4];
+    read_lines(", \"sms_per_tpc\": 2", free, 2);
+    read_lines(", \"sms_per_tpc\": 2, \"tpc_read_bandwidth\": 0.25", alone, 1);
+    read_lines(", \"sms_per_tpc\": 2, \"tpc_read_bandwidth\": 0.25", two, 2);
+    /* Four words of 8 bytes, one in 32 cycles: those of the second SM come 128
+     * cycles later than had it been alone; a wide way holds nobody up. */
+    ck_assert_uint_gt(alone[0], free[0]);
+    ck_assert_uint_eq(free[1], free[0]);
+    ck_assert_uint_ge(two[1], alone[0] + 96);
+    ck_assert_uint_le(two[1], alone[0] + 128);
+}
+END_TEST
+
 Suite *suite_sim_time(void)
 {
     TCase *t;
@@ -762,5 +799,6 @@ Suite *suite_sim_time(void)
     tcase_add_test(t, spikes_come_as_often_as_the_profile_says);
     tcase_add_test(t, the_same_seed_gives_the_same_run);
     tcase_add_test(t, another_seed_gives_another_run);
+    tcase_add_test(t, sms_of_a_tpc_share_its_way);
     return suite;
 }

@@ -145,6 +145,38 @@ START_TEST(what_the_gpu_has_no_room_for_is_refused)
 }
 END_TEST
 
+START_TEST(products_take_turns_in_the_pipe)
+{
+    struct bench b;
+    /* 8 warps at each of 4 schedulers, 8 cycles each on an A100 (m16n8k16). */
+    run_on(&b, "a100", "timeline work=tensor warps=32 steps=16 repeats=1");
+    ck_assert_uint_eq(b.samples.rows, 32 + 1);
+    for (size_t i = 0; i < 32; i++)
+        ck_assert_int_ge(at(&b, i, END) - at(&b, i, START), 15 * 8 * 8);
+    samples_free(&b.samples);
+    done(&b);
+    /* 16 cycles each on an RTX 2080 Ti (m16n8k8). */
+    run_on(&b, "rtx2080ti", "timeline work=tensor warps=32 steps=16 repeats=1");
+    for (size_t i = 0; i < 32; i++)
+        ck_assert_int_ge(at(&b, i, END) - at(&b, i, START), 15 * 8 * 16);
+    samples_free(&b.samples);
+    done(&b);
+}
+END_TEST
+
+START_TEST(products_need_tensor_cores_and_whole_warps)
+{
+    struct bench b;
+    ck_assert_int_eq(try_on(&b, "gtx1080ti", "timeline work=tensor"),
+                     ERR_UNSUPPORTED);
+    ck_assert_str_eq(b.err.text, "needs compute capability 7.5, this is 6.1");
+    done(&b);
+    ck_assert_int_eq(try_on(&b, "a100", "timeline work=tensor lanes=8"),
+                     ERR_USAGE);
+    done(&b);
+}
+END_TEST
+
 Suite *suite_timeline(void)
 {
     TCase *t;
@@ -156,5 +188,7 @@ Suite *suite_timeline(void)
     tcase_add_test(t, without_records_only_the_launch_is_told);
     tcase_add_loop_test(t, what_the_gpu_has_no_room_for_is_refused, 0,
                         COUNT_OF(refused));
+    tcase_add_test(t, products_take_turns_in_the_pipe);
+    tcase_add_test(t, products_need_tensor_cores_and_whole_warps);
     return suite;
 }

@@ -14,17 +14,19 @@ struct layout {
 
 static const struct layout half = {10, 5}, bfloat = {7, 8};
 
+/* A normal half is a normal float with another bias and a longer mantissa. */
 float half_to_float(uint64_t bits)
 {
-    const int exponent = (int)(bits >> 10 & 31);
-    const float mantissa = (float)(bits & 1023);
+    enum { BIAS = 127 - 15, SHIFT = 23 - 10 };
+    const uint64_t exponent = bits >> 10 & 31;
+    const uint64_t mantissa = bits & 1023;
     float value;
     if (exponent == 31)
         value = mantissa == 0 ? INFINITY : NAN;
     else if (exponent == 0)
-        value = ldexpf(mantissa, -24);
+        value = ldexpf((float)mantissa, -24);
     else
-        value = ldexpf(mantissa + 1024, exponent - 25);
+        value = bits_to_float((exponent + BIAS) << 23 | mantissa << SHIFT);
     return bits & 0x8000 ? -value : value;
 }
 

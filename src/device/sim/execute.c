@@ -340,8 +340,7 @@ static uint64_t clock_value(const struct machine *m, const struct warp *w,
 {
     const uint64_t cycles = (uint64_t)t + w->block->sm->clock_offset;
     const uint64_t step = m->profile->globaltimer_ns;
-    const uint64_t ns =
-        (uint64_t)(t * 1e6 / (double)m->profile->clock_khz) / step * step;
+    const uint64_t ns = (uint64_t)(t * 1e6 / m->khz) / step * step;
     switch (special) {
     case SPECIAL_CLOCK:
         return (uint32_t)cycles;
@@ -378,7 +377,7 @@ static void nap(const struct machine *m, struct warp *w, const struct op *op,
         const uint64_t want = lanes_of(m, w, op->src[0])[l];
         ns = want > ns ? want : ns;
     }
-    w->next = t + 1 + (double)ns * (double)m->profile->clock_khz * 1e-6;
+    w->next = t + 1 + (double)ns * m->khz * 1e-6;
 }
 
 /* Of an integer, that its magnitude has one bit; of a float, that its mantissa

@@ -144,6 +144,8 @@ static void set_launch(struct machine *m, const struct kernel *k,
     m->end = m->now;
     m->code = 0;
     m->launches++;
+    if (machine_has_changed(m) && m->profile->changed_khz > 0)
+        m->khz = (double)m->profile->changed_khz;
     copy_params(m, k, launch);
 }
 
@@ -152,7 +154,8 @@ static struct sm *sm_in_turn(const struct machine *m, unsigned i)
 {
     const unsigned sms = (unsigned)m->profile->sms;
     const unsigned per_tpc = (unsigned)m->profile->sms_per_tpc;
-    if (!m->profile->tpcs_in_turn)
+    /* Where TPCs take turns in the numbers of SMs, both are the same. */
+    if (!m->profile->tpcs_in_turn || m->profile->tpcs_apart)
         return &m->sms[i];
     for (unsigned member = 0;; member++) {
         const unsigned tpcs = (sms - member + per_tpc - 1) / per_tpc;
@@ -193,6 +196,12 @@ static void clear_sm(struct machine *m, struct sm *sm)
            m->profile->max_warps_per_sm * sizeof *sm->warp_taken);
     for (size_t i = 0; i < m->profile->warp_schedulers; i++)
         sm->schedulers[i].first = sm->schedulers[i].last = NULL;
+}
+
+bool machine_has_changed(const struct machine *m)
+{
+    return m->profile->changes_after > 0 &&
+           m->launches > m->profile->changes_after;
 }
 
 static unsigned at_least_one(unsigned n)

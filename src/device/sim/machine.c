@@ -52,9 +52,13 @@ static void sm_free(struct sm *sm, const struct profile *p)
 static void set_clocks(struct machine *m)
 {
     const struct profile *const p = m->profile;
-    const unsigned sharing = profile_sms_sharing(p, p->clock_scope);
-    for (unsigned i = 0; i < p->sms; i++)
-        m->sms[i].clock_offset = m->sms[i / sharing * sharing].clock_offset;
+    for (unsigned i = 1; i < p->sms && p->clock_scope != SCOPE_SM; i++) {
+        const unsigned own = profile_place(p, p->clock_scope, i);
+        unsigned first = 0;
+        while (profile_place(p, p->clock_scope, first) != own)
+            first++;
+        m->sms[i].clock_offset = m->sms[first].clock_offset;
+    }
 }
 
 struct machine *machine_new(const struct profile *profile, uint64_t seed)
@@ -63,6 +67,7 @@ struct machine *machine_new(const struct profile *profile, uint64_t seed)
     struct rng rng;
     rng_seed(&rng, seed);
     m->profile = profile;
+    m->khz = (double)profile->clock_khz;
     m->code_end = CODE_ADDRESSES;
     memory_init(&m->memory, profile->memory_bytes);
     m->paths = paths_new(profile, rng_next(&rng));

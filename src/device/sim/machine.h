@@ -139,6 +139,7 @@ struct machine {
     double now;                    /* cycles; between launches */
     double last_cycles;            /* of the last launch */
     uint64_t launches, issued;
+    double khz;        /* of the SM clock */
     uint64_t code_end; /* of all programs that were loaded */
 
     /* The launch that runs. */
@@ -163,6 +164,8 @@ struct machine {
 };
 
 struct machine *machine_new(const struct profile *profile, uint64_t seed);
+/* True once what the profile says becomes of the GPU has come (launch.c). */
+bool machine_has_changed(const struct machine *m);
 void machine_free(struct machine *machine);
 /* Runs a kernel to its end (launch.c). */
 int machine_launch(struct machine *machine, const struct kernel *kernel,

@@ -91,12 +91,17 @@ static void read_c(struct machine *m, struct warp *w, const struct matrix *x,
                 element(x->to, lanes_of(m, w, x->c[i])[lane], e);
 }
 
+/* The sums of a row in registers: most of a product's time goes here. */
 static void multiply(const struct matrix *x, struct product *p)
 {
-    for (unsigned row = 0; row < x->m; row++)
+    for (unsigned row = 0; row < x->m; row++) {
+        double sums[COLUMNS];
+        memcpy(sums, p->c[row], sizeof sums);
         for (unsigned k = 0; k < x->k; k++)
             for (unsigned column = 0; column < COLUMNS; column++)
-                p->c[row][column] += p->a[row][k] * p->b[k][column];
+                sums[column] += p->a[row][k] * p->b[k][column];
+        memcpy(p->c[row], sums, sizeof sums);
+    }
 }
 
 static uint64_t bits_of(enum ptx_type type, double value)

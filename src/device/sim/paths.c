@@ -40,6 +40,12 @@ struct cache_group {
     struct cache_shape shape; /* of an instance; its lists are the profile's */
 };
 
+/* The way of several SMs to what all share. */
+struct crossing {
+    double read_bandwidth, write_bandwidth;
+    double busy; /* until then */
+};
+
 #define NOTHING UINT64_MAX
 
 struct paths {
@@ -50,6 +56,9 @@ struct paths {
     bool parted;  /* some cache is */
     bool limited; /* some cache, or memory, has a rate */
     double memory_busy;
+    struct crossing *crossings;      /* of each TPC, then of each GPC */
+    unsigned *tpc_of_sm, *gpc_of_sm; /* into crossings */
+    size_t crossing_count;
     struct cache_group caches[PROFILE_CACHES_MAX], tlbs[PROFILE_TLBS_MAX];
 };
 
@@ -77,11 +86,12 @@ static void group_init(struct cache_group *group, const struct profile *p,
     if (group->parted)
         group->shape.sets /= SIDES;
     group->first = xcalloc(p->sms, sizeof *group->first);
-    const unsigned sharing = profile_sms_sharing(p, cache->scope);
-    for (unsigned sm = 0; sm < p->sms; sm++)
-        group->first[sm] = sm / sharing * group->copies;
-    group->count =
-        group->parted ? SIDES : group->first[p->sms - 1] + group->copies;
+    unsigned last = 0;
+    for (unsigned sm = 0; sm < p->sms; sm++) {
+        group->first[sm] = profile_place(p, cache->scope, sm) * group->copies;
+        last = group->first[sm] > last ? group->first[sm] : last;
+    }
+    group->count = group->parted ? SIDES : last + group->copies;
     group->instances = xcalloc(group->count, sizeof *group->instances);
     for (size_t i = 0; i < group->count; i++)
         group->instances[i].latest = NOTHING;
@@ -92,7 +102,32 @@ static bool is_limited(const struct profile *p)
     for (size_t i = 0; i < p->cache_count; i++)
         if (p->caches[i].read_bandwidth > 0 || p->caches[i].write_bandwidth > 0)
             return true;
-    return p->memory_read_bandwidth > 0 || p->memory_write_bandwidth > 0;
+    return p->memory_read_bandwidth > 0 || p->memory_write_bandwidth > 0 ||
+           p->tpc_read_bandwidth > 0 || p->tpc_write_bandwidth > 0 ||
+           p->gpc_read_bandwidth > 0 || p->gpc_write_bandwidth > 0;
+}
+
+/* There are no more TPCs than SMs, and no more GPCs. */
+static void crossings_init(struct paths *paths)
+{
+    const struct profile *const p = paths->profile;
+    const unsigned sms = (unsigned)p->sms;
+    paths->crossing_count = 2 * sms;
+    paths->crossings = xcalloc(2 * sms, sizeof *paths->crossings);
+    paths->tpc_of_sm = xcalloc(sms, sizeof *paths->tpc_of_sm);
+    paths->gpc_of_sm = xcalloc(sms, sizeof *paths->gpc_of_sm);
+    for (unsigned sm = 0; sm < sms; sm++) {
+        paths->crossings[sm] = (struct crossing){
+            .read_bandwidth = p->tpc_read_bandwidth,
+            .write_bandwidth = p->tpc_write_bandwidth,
+        };
+        paths->crossings[sms + sm] = (struct crossing){
+            .read_bandwidth = p->gpc_read_bandwidth,
+            .write_bandwidth = p->gpc_write_bandwidth,
+        };
+        paths->tpc_of_sm[sm] = profile_place(p, SCOPE_TPC, sm);
+        paths->gpc_of_sm[sm] = sms + profile_place(p, SCOPE_GPC, sm);
+    }
 }
 
 struct paths *paths_new(const struct profile *profile, uint64_t seed)
@@ -109,6 +144,7 @@ struct paths *paths_new(const struct profile *profile, uint64_t seed)
     for (size_t i = 0; i < paths->count; i++)
         paths->parted |= paths->caches[i].parted;
     paths->limited = is_limited(profile);
+    crossings_init(paths);
     for (size_t i = 0; i < paths->tlb_count; i++) {
         group_init(&paths->tlbs[i], profile, &profile->tlbs[i]);
         paths->tlbs[i].lasting = true;
@@ -132,6 +168,9 @@ void paths_free(struct paths *paths)
         group_free(&paths->caches[i]);
     for (size_t i = 0; i < paths->tlb_count; i++)
         group_free(&paths->tlbs[i]);
+    free(paths->crossings);
+    free(paths->tpc_of_sm);
+    free(paths->gpc_of_sm);
     free(paths);
 }
 
@@ -139,6 +178,8 @@ void paths_begin(struct paths *paths)
 {
     paths->epoch++;
     paths->memory_busy = 0;
+    for (size_t i = 0; i < paths->crossing_count; i++)
+        paths->crossings[i].busy = 0;
     for (size_t i = 0; i < paths->count; i++) {
         const struct cache_group *const group = &paths->caches[i];
         for (size_t k = 0; k < group->count; k++) {
@@ -197,6 +238,22 @@ static double take_turn(double *busy, double t, double bytes, double rate)
     const double start = *busy > t ? *busy : t;
     *busy = start + bytes / rate;
     return start - t;
+}
+
+/* What is read, or written, passes the ways of the SM's TPC and GPC; cycles
+ * that it waits there. */
+static double cross(struct paths *paths, struct accessor who, double t,
+                    double bytes, bool writes)
+{
+    struct crossing *const ways[] = {
+        &paths->crossings[paths->tpc_of_sm[who.sm]],
+        &paths->crossings[paths->gpc_of_sm[who.sm]]};
+    double waits = 0;
+    for (size_t i = 0; i < COUNT_OF(ways); i++)
+        waits += take_turn(&ways[i]->busy, t + waits, bytes,
+                           writes ? ways[i]->write_bandwidth
+                                  : ways[i]->read_bandwidth);
+    return waits;
 }
 
 static struct instance *instance_of(const struct paths *paths,
@@ -317,8 +374,13 @@ static inline double walk(struct paths *paths, const struct profile_path *path,
 {
     const double began = way.t;
     double more = 0;
+    bool across = !paths->limited;
     for (size_t i = 0; i < path->levels; i++) {
         const struct cache_group *const group = &paths->caches[path->cache[i]];
+        if (!across && group->lasting) {
+            way.t += cross(paths, way.who, way.t, way.bytes, false);
+            across = true;
+        }
         if (paths->limited)
             way.t += take_turn(&instance_of(paths, group, way.who)->busy, way.t,
                                way.bytes, group->profile->read_bandwidth);
@@ -328,6 +390,8 @@ static inline double walk(struct paths *paths, const struct profile_path *path,
             return path->latency[i].cycles[found] + more + (way.t - began);
         way.bytes = (double)group->profile->shape.sector;
     }
+    if (!across)
+        way.t += cross(paths, way.who, way.t, way.bytes, false);
     if (paths->limited)
         way.t += take_turn(&paths->memory_busy, way.t, way.bytes,
                            paths->profile->memory_read_bandwidth);
@@ -461,7 +525,7 @@ static double store_waits(struct paths *paths, struct accessor who,
 {
     const struct profile_path *const path =
         &paths->profile->paths[PATH_GLOBAL_CG];
-    double waits = 0;
+    double waits = cross(paths, who, t, bytes, true);
     for (size_t i = 0; i < path->levels; i++) {
         const struct cache_group *const group = &paths->caches[path->cache[i]];
         waits += take_turn(&instance_of(paths, group, who)->busy, t + waits,

@@ -219,6 +219,14 @@ static const struct field profile_fields[] = {
     {"clock_overhead",             NUMBER, false, PLACE(clock_overhead),         2,        0, 1000      },
     {"clock_overhead_unoptimized", NUMBER, false,
                                      PLACE(clock_overhead_unoptimized),                                          NOT_TOLD, 0, 1000      },
+    {"tpc_read_bandwidth",         NUMBER, false, PLACE(tpc_read_bandwidth),     0,        0,
+                                     RATE_MAX                                                                                           },
+    {"tpc_write_bandwidth",        NUMBER, false, PLACE(tpc_write_bandwidth),    0,        0,
+                                     RATE_MAX                                                                                           },
+    {"gpc_read_bandwidth",         NUMBER, false, PLACE(gpc_read_bandwidth),     0,        0,
+                                     RATE_MAX                                                                                           },
+    {"gpc_write_bandwidth",        NUMBER, false, PLACE(gpc_write_bandwidth),    0,        0,
+                                     RATE_MAX                                                                                           },
     {"memory_read_bandwidth",      NUMBER, false, PLACE(memory_read_bandwidth),  0,        0,
                                      RATE_MAX                                                                                           },
     {"memory_write_bandwidth",     NUMBER, false, PLACE(memory_write_bandwidth), 0,
@@ -251,6 +259,14 @@ static const struct field noise_fields[] = {
     {"jitter_cycles", NUMBER, false, PLACE(jitter_cycles), 0, 0, CYCLES_MAX},
     {"spike_rate",    NUMBER, false, PLACE(spike_rate),    0, 0, 1         },
     {"spike_cycles",  NUMBER, false, PLACE(spike_cycles),  0, 0, CYCLES_MAX},
+    END,
+};
+
+static const struct field changes_fields[] = {
+    {"after_launches",  WHOLE, true,  PLACE(changes_after),     0, 1,    WHOLE_MAX},
+    {"clock_khz",       WHOLE, false, PLACE(changed_khz),       0, 1000, 1e8      },
+    {"throttle",        WHOLE, false, PLACE(changed_throttle),  0, 0,    1 << 16  },
+    {"other_processes", WHOLE, false, PLACE(changed_processes), 0, 0,    1000     },
     END,
 };
 
@@ -1200,6 +1216,16 @@ static int read_block_order(struct reader *r, json_t *value, void *into)
     return status;
 }
 
+static int read_tpc_members(struct reader *r, json_t *value, void *into)
+{
+    static const char *const names[] = {"neighbours", "apart", NULL};
+    struct profile *const profile = into;
+    size_t choice = 0;
+    const int status = read_choice(r, value, names, &choice);
+    profile->tpcs_apart = choice == 1;
+    return status;
+}
+
 static int read_root(struct reader *r, json_t *root)
 {
     static const char *const others[] = {
@@ -1210,9 +1236,11 @@ static int read_root(struct reader *r, json_t *root)
         "shared_memory",
         "isa",
         "page_window",
+        "changes",
         "noise",
         "favours",
         "block_order",
+        "tpc_members",
         "clock_scope",
         "default_operator",
         NULL,
@@ -1228,6 +1256,8 @@ static int read_root(struct reader *r, json_t *root)
         status = read_at(r, root, "favours", OPTIONAL, read_favours, p);
     if (status == 0)
         status = read_at(r, root, "block_order", OPTIONAL, read_block_order, p);
+    if (status == 0)
+        status = read_at(r, root, "tpc_members", OPTIONAL, read_tpc_members, p);
     if (status == 0)
         status = read_at(r, root, "clock_scope", OPTIONAL, read_scope,
                          &p->clock_scope);
@@ -1250,6 +1280,8 @@ static int read_root(struct reader *r, json_t *root)
         status = read_plain(r, root, "page_window", false, window_fields);
     if (status == 0)
         status = read_plain(r, root, "noise", false, noise_fields);
+    if (status == 0)
+        status = read_plain(r, root, "changes", false, changes_fields);
     complete(p);
     return status;
 }
@@ -1276,21 +1308,30 @@ int profile_parse(const char *text, const char *where, struct profile **profile,
     return status;
 }
 
-unsigned profile_sms_sharing(const struct profile *p, enum profile_scope scope)
+static unsigned tpc_of(const struct profile *p, unsigned sm)
 {
-    const uint64_t per_tpc = p->sms_per_tpc > 0 ? p->sms_per_tpc : 1;
-    const uint64_t tpcs = p->tpcs_per_gpc > 0 ? p->tpcs_per_gpc : 1;
+    const unsigned each = (unsigned)p->sms_per_tpc;
+    if (each == 0)
+        return sm;
+    return p->tpcs_apart ? sm % (((unsigned)p->sms + each - 1) / each)
+                         : sm / each;
+}
+
+unsigned profile_place(const struct profile *p, enum profile_scope scope,
+                       unsigned sm)
+{
+    const unsigned tpcs = (unsigned)p->tpcs_per_gpc;
     switch (scope) {
-    case SCOPE_TPC:
-        return (unsigned)per_tpc;
-    case SCOPE_GPC:
-        return (unsigned)(per_tpc * tpcs);
-    case SCOPE_GPU:
-        return (unsigned)p->sms;
     case SCOPE_SM:
+        return sm;
+    case SCOPE_TPC:
+        return tpc_of(p, sm);
+    case SCOPE_GPC:
+        return tpc_of(p, sm) / (tpcs > 0 ? tpcs : 1);
+    case SCOPE_GPU:
         break;
     }
-    return 1;
+    return 0;
 }
 
 void profile_free(struct profile *profile)

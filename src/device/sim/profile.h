@@ -97,6 +97,8 @@ struct profile {
     char name[128], architecture[32], source[512];
     int cc_major, cc_minor;
     uint64_t sms, warp_schedulers, sms_per_tpc, tpcs_per_gpc;
+    bool tpcs_apart; /* SM s is of TPC s mod their number; else s / sms_per_tpc
+                      */
     uint64_t max_threads_per_block, max_warps_per_sm, max_blocks_per_sm;
     uint64_t clock_khz, memory_clock_khz, memory_bytes;
     int64_t memory_bus_bits, registers_per_sm, cores_per_sm; /* -1: not told */
@@ -125,6 +127,10 @@ struct profile {
     uint64_t page_window_bytes; /* 0: none */
     double page_window_latency; /* cycles of a load that leaves it */
 
+    /* Of each TPC's and each GPC's way to what all SMs share, as those of a
+     * cache. */
+    double tpc_read_bandwidth, tpc_write_bandwidth;
+    double gpc_read_bandwidth, gpc_write_bandwidth;
     /* Of the whole GPU, as those of a cache. */
     double memory_read_bandwidth, memory_write_bandwidth;
     bool default_cg; /* ld.global without an operator is .cg */
@@ -137,6 +143,12 @@ struct profile {
 
     size_t isa_count;
     struct profile_isa *isa; /* [0] is the default */
+
+    /* What becomes of the GPU after so many launches; 0: nothing. */
+    uint64_t changes_after;
+    uint64_t changed_khz;      /* its clock then; 0: as before */
+    uint64_t changed_throttle; /* what the management library says then */
+    uint64_t changed_processes;
 
     /* Cycles between two %clock reads in a row, and at -O0. */
     double clock_overhead, clock_overhead_unoptimized;
@@ -154,7 +166,8 @@ int profile_open(const char *name, const char *extra_folder,
 int profile_parse(const char *text, const char *where, struct profile **profile,
                   struct error *err);
 void profile_free(struct profile *profile);
-/* How many SMs have one of that scope together. */
-unsigned profile_sms_sharing(const struct profile *p, enum profile_scope scope);
+/* Which one of those of the scope the SM has, from 0. */
+unsigned profile_place(const struct profile *p, enum profile_scope scope,
+                       unsigned sm);
 
 #endif

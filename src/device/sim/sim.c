@@ -246,8 +246,7 @@ static int sim_elapsed(struct device *device, double *nanoseconds,
 {
     (void)err;
     const struct sim *const sim = sim_of(device);
-    *nanoseconds =
-        sim->machine->last_cycles * 1e6 / (double)sim->profile->clock_khz;
+    *nanoseconds = sim->machine->last_cycles * 1e6 / sim->machine->khz;
     return 0;
 }
 
@@ -339,13 +338,16 @@ static int sim_sense(struct device *device, struct device_sense *sense,
 {
     (void)err;
     const struct profile *const p = sim_of(device)->profile;
+    const struct machine *const m = sim_of(device)->machine;
+    const bool changed = machine_has_changed(m);
     *sense = (struct device_sense){
-        .sm_mhz = (double)p->clock_khz / 1000,
+        .sm_mhz = m->khz / 1000,
         .memory_mhz =
             p->memory_clock_khz > 0 ? (double)p->memory_clock_khz / 1000 : -1,
         .temperature_c = -1,
         .power_w = -1,
-        .other_processes = 0,
+        .throttle = changed ? p->changed_throttle : 0,
+        .other_processes = changed ? (int)p->changed_processes : 0,
     };
     return 0;
 }

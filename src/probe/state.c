@@ -1,0 +1,130 @@
+/*
+ * The probe `state`: the SM clock measured in a kernel and the one that is
+ * told, and what else says whether the GPU is itself: throttling, other
+ * processes, and spans in which the SM did not run us.
+ *
+ * One thread reads the SM's clock again and again for `spin` cycles.  `gap` is
+ * the longest from one read to the next: the clock goes on while an SM works
+ * for another process.  After the launch the management library is asked; what
+ * it does not tell is negative.  `dropped` are the repetitions, so far, that
+ * were thrown away because the GPU was throttled.
+ */
+#include "probe/run.h"
+#include "ptx/kernel.h"
+
+enum column {
+    COLUMN_CYCLES = 1,
+    COLUMN_NS,
+    COLUMN_GAP,
+    COLUMN_MHZ,
+    COLUMN_THROTTLE,
+    COLUMN_PROCESSES,
+    COLUMN_DROPPED
+};
+/* Words that the kernel writes. */
+enum { OUT_CYCLES, OUT_NS, OUT_GAP, OUT_WORDS };
+
+static const struct param params[] = {
+    {"at",   PARAM_TEXT, "now", 0, 0, NULL,
+     "when that is, in a word: it names the samples"},
+    {"spin", PARAM_NUMBER, "500000", 1000, 1u << 31, NULL,
+     "cycles for which both clocks run"},
+    {0    },
+};
+
+static const char *const columns[] = {"cycles",   "ns",        "gap",     "mhz",
+                                      "throttle", "processes", "dropped", NULL};
+
+static int kernel(const struct experiment *e, const struct device_info *info,
+                  struct buf *ptx, struct error *err)
+{
+    (void)e;
+    (void)err;
+    struct kernel_text k;
+    kernel_begin(&k, ptx, info->cc_major, info->cc_minor, "", "state",
+                 "out spin");
+    kernel_line(&k, ".reg .b64 %%out, %%spin, %%first, %%last, %%now, %%gap, "
+                    "%%most, %%took, %%n0, %%n1;");
+    kernel_line(&k, ".reg .pred %%again;");
+    kernel_line(&k, "ld.param.u64 %%out, [out];");
+    kernel_line(&k, "ld.param.u64 %%spin, [spin];");
+    kernel_line(&k, "mov.u64 %%most, 0;");
+    kernel_line(&k, "mov.u64 %%n0, %%globaltimer;");
+    kernel_line(&k, "mov.u64 %%first, %%clock64;");
+    kernel_line(&k, "mov.u64 %%last, %%first;");
+    kernel_line(&k, "SPIN:");
+    kernel_line(&k, "mov.u64 %%now, %%clock64;");
+    kernel_line(&k, "sub.u64 %%gap, %%now, %%last;");
+    kernel_line(&k, "max.u64 %%most, %%most, %%gap;");
+    kernel_line(&k, "mov.u64 %%last, %%now;");
+    kernel_line(&k, "sub.u64 %%took, %%now, %%first;");
+    kernel_line(&k, "setp.lt.u64 %%again, %%took, %%spin;");
+    kernel_line(&k, "@%%again bra SPIN;");
+    kernel_line(&k, "mov.u64 %%n1, %%globaltimer;");
+    kernel_line(&k, "sub.u64 %%n1, %%n1, %%n0;");
+    kernel_line(&k, "st.global.u64 [%%out+%d], %%took;", 8 * OUT_CYCLES);
+    kernel_line(&k, "st.global.u64 [%%out+%d], %%n1;", 8 * OUT_NS);
+    kernel_line(&k, "st.global.u64 [%%out+%d], %%most;", 8 * OUT_GAP);
+    kernel_end(&k);
+    return 0;
+}
+
+static void sense(struct prober *prober, int64_t *row)
+{
+    struct device_sense now;
+    struct error ignored;
+    row[COLUMN_MHZ] = row[COLUMN_THROTTLE] = row[COLUMN_PROCESSES] = -1;
+    row[COLUMN_DROPPED] = (int64_t)prober_throttled(prober);
+    if (device_sense(prober_device(prober), &now, &ignored) != 0)
+        return;
+    row[COLUMN_MHZ] = (int64_t)now.sm_mhz;
+    row[COLUMN_THROTTLE] = (int64_t)now.throttle;
+    row[COLUMN_PROCESSES] = now.other_processes;
+}
+
+static int once(struct prober *prober, const struct experiment *e,
+                struct samples *samples, struct error *err)
+{
+    struct kernel *k;
+    uint64_t out, words[OUT_WORDS];
+    const uint64_t spin = experiment_number(e, "spin");
+    if (prober_kernel(prober, e, "state", &k, err) != 0 ||
+        prober_buffer(prober, BUFFER_OUT, sizeof words, &out, err) != 0)
+        return err->code;
+    const struct launch launch = {
+        .grid = {1},
+        .block = {    1},
+        .carve_out = CARVE_OUT_DEFAULT,
+        .args = { &out, &spin},
+        .arg_count = 2,
+    };
+    if (device_launch(prober_device(prober), k, &launch, err) != 0)
+        return err->code;
+    int64_t *const row = samples_row(samples);
+    sense(prober, row);
+    if (device_copy_out(prober_device(prober), words, out, sizeof words, err))
+        return err->code;
+    row[COLUMN_CYCLES] = (int64_t)words[OUT_CYCLES];
+    row[COLUMN_NS] = (int64_t)words[OUT_NS];
+    row[COLUMN_GAP] = (int64_t)words[OUT_GAP];
+    return 0;
+}
+
+static double figure(const struct experiment *e, const struct samples *samples,
+                     size_t from)
+{
+    (void)e;
+    return (double)samples_at(samples, from, COLUMN_NS);
+}
+
+const struct probe probe_state = {
+    .name = "state",
+    .what = "the SM clock as measured and as told, throttling, other processes",
+    .params = params,
+    .columns = columns,
+    .figure = figure,
+    .repeats_least = 3,
+    .repeats_most = 3,
+    .kernel = kernel,
+    .once = once,
+};

@@ -1,0 +1,195 @@
+/*
+ * GPUs that do not stay themselves while a study loads them: whose clock falls,
+ * that grow too hot, that others use.  The report says so, and no number of the
+ * study is presented as clean.
+ */
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "study/state.h"
+#include "testing.h"
+#include "truth/truth.h"
+#include "unit/fake_device.h"
+
+/* The caller decrefs. */
+static json_t *findings_with(const char *changes)
+{
+    static const char *const study[] = {"scheduling"};
+    char *const json = xasprintf(
+        "{\"name\": \"made up\", \"architecture\": \"none\","
+        " \"compute_capability\": \"6.0\", \"sms\": 2, \"warp_schedulers\": 2,"
+        " \"max_threads_per_block\": 64, \"max_warps_per_sm\": 4,"
+        " \"max_blocks_per_sm\": 2, \"clock_khz\": 1000000,"
+        " \"memory_bytes\": 1073741824, \"caches\": {\"l2\": {\"line\": 128,"
+        " \"sets\": 64, \"ways\": 16, \"policy\": \"lru\","
+        " \"scope\": \"gpu\"}}, \"paths\": {\"global.ca\": {\"caches\":"
+        " [\"l2\"], \"latency\": {\"l2\": 200, \"memory\": 500}},"
+        " \"global.cg\": {\"caches\": [\"l2\"], \"latency\":"
+        " {\"l2\": 200, \"memory\": 500}}},"
+        " \"shared_memory\": {\"bytes\": 49152, \"latency\": 30,"
+        " \"conflict_cycles\": 2}, \"isa\": {\"default\": {\"O3\": 4}}%s}",
+        changes);
+    char *const file = testing_file("disturbed.json", json);
+    char *const spec = xasprintf("sim:%s", file);
+    json_t *const findings = truth_findings(spec, 1, study, COUNT_OF(study));
+    free(spec);
+    free(file);
+    free(json);
+    return findings;
+}
+
+static const char *text_of(const json_t *findings, const char *id,
+                           const char *key)
+{
+    const json_t *const f = json_object_get(findings, id);
+    ck_assert_msg(f != NULL, "there is no %s", id);
+    const char *const text = json_string_value(json_object_get(f, key));
+    return text != NULL ? text : "";
+}
+
+static void is_doubted(const json_t *findings, const char *id, const char *word)
+{
+    const char *const because = text_of(findings, id, "because");
+    ck_assert_str_eq(text_of(findings, id, "status"), "measured");
+    ck_assert_msg(strstr(because, word) != NULL, "%s: \"%s\" lacks \"%s\"", id,
+                  because, word);
+}
+
+static const json_t *protocol(const json_t *findings, const char *name)
+{
+    return json_object_get(
+        json_object_get(json_object_get(findings, "clock.scheduling"),
+                        "protocol"),
+        name);
+}
+
+static double hz(const json_t *findings, const char *name)
+{
+    return json_number_value(protocol(findings, name));
+}
+
+START_TEST(a_gpu_that_stays_itself_is_not_doubted)
+{
+    json_t *const f = findings_with("");
+    const char *id;
+    json_t *finding;
+    json_object_foreach(f, id, finding)
+    {
+        const char *const status = text_of(f, id, "status");
+        ck_assert_msg(strcmp(status, "measured") != 0 ||
+                          json_object_get(finding, "because") == NULL,
+                      "%s is in doubt", id);
+    }
+    ck_assert_double_eq_tol(hz(f, "before"), 1e9, 1e6);
+    ck_assert_double_eq_tol(hz(f, "after"), 1e9, 1e6);
+    ck_assert_double_eq_tol(hz(f, "before_reported"), 1e9, 1);
+    ck_assert_double_eq_tol(hz(f, "after_reported"), 1e9, 1);
+    ck_assert_double_eq(hz(f, "other_processes"), 0);
+    json_decref(f);
+}
+END_TEST
+
+/* What counts in seconds is in doubt, what counts in cycles is not. */
+START_TEST(a_clock_that_falls_is_said)
+{
+    json_t *const f = findings_with(
+        ", \"changes\": {\"after_launches\": 20, \"clock_khz\": 900000}");
+    ck_assert_double_eq_tol(hz(f, "before"), 1e9, 1e6);
+    ck_assert_double_eq_tol(hz(f, "after"), 9e8, 1e6);
+    ck_assert_double_eq_tol(hz(f, "after_reported"), 9e8, 1);
+    is_doubted(f, "clock.scheduling", "moved from 1000 to 900 MHz");
+    is_doubted(f, "scheduling.empty_launch", "moved from 1000 to 900 MHz");
+    ck_assert_str_eq(
+        text_of(f, "scheduling.warp_end_skew_arithmetic", "because"), "");
+    json_decref(f);
+}
+END_TEST
+
+START_TEST(throttling_puts_all_in_doubt)
+{
+    json_t *const f = findings_with(
+        ", \"changes\": {\"after_launches\": 20, \"throttle\": 64}");
+    is_doubted(f, "clock.scheduling", "throttled");
+    is_doubted(f, "scheduling.resident_blocks_arithmetic", "throttled");
+    is_doubted(f, "scheduling.empty_launch", "throttled");
+    ck_assert_double_gt(hz(f, "repetitions_dropped"), 0);
+    ck_assert_str_eq(
+        json_string_value(json_array_get(protocol(f, "throttle"), 0)),
+        "hardware thermal");
+    json_decref(f);
+}
+END_TEST
+
+START_TEST(other_processes_put_all_in_doubt)
+{
+    json_t *const f = findings_with(
+        ", \"changes\": {\"after_launches\": 20, \"other_processes\": 1}");
+    is_doubted(f, "clock.scheduling", "another process");
+    is_doubted(f, "scheduling.resident_blocks_arithmetic", "another process");
+    ck_assert_double_eq(hz(f, "other_processes"), 1);
+    json_decref(f);
+}
+END_TEST
+
+/* ---- spans in which the SM ran somebody else ---- */
+
+/* 500 000 cycles in as many ns, one read of the clock 100 000 late. */
+static void leap(struct fake_device *fake, uint64_t *words, size_t count)
+{
+    (void)fake;
+    if (count != 3) /* the kernel that warms the clock up */
+        return;
+    words[0] = words[1] = 500000;
+    words[2] = 100000;
+}
+
+START_TEST(a_gap_in_the_clock_puts_all_in_doubt)
+{
+    static const struct study study = {.name = "busy", .method = "none"};
+    const struct prober_options options = {.seed = 1};
+    struct fake_device fake;
+    struct results results = {0};
+    struct gpu_state before, after;
+    struct error err;
+    fake_device_open(&fake, 90);
+    fake.read = leap;
+    struct prober *const prober = prober_new(&fake.device, NULL, &options);
+    struct lab lab = {.prober = prober,
+                      .info = &fake.device.info,
+                      .results = &results,
+                      .study = &study};
+    finding_set(results_add(&results, "busy.rate", "busy"), STATUS_MEASURED,
+                value_number(1), "B/clk/SM");
+    finding_set(results_add(&results, "other.rate", "other"), STATUS_MEASURED,
+                value_number(1), "B/clk/SM");
+    ASSERT_DONE(state_read(&lab, "before", &before, &err), err);
+    ASSERT_DONE(state_read(&lab, "after", &after, &err), err);
+    state_report(&lab, &before, &after);
+    ck_assert_str_eq(results_find(&results, "busy.rate")->because,
+                     "for 100 us the SM did not run us");
+    ck_assert_ptr_null(results_find(&results, "other.rate")->because);
+    ck_assert_double_eq(results_find(&results, "clock.busy")->value.number,
+                        1e9);
+    state_free(&before);
+    state_free(&after);
+    results_free(&results);
+    prober_free(prober);
+    fake_device_close(&fake);
+}
+END_TEST
+
+Suite *suite_truth_disturbed(void)
+{
+    TCase *t;
+    Suite *const suite = suite_of("truth_disturbed", 30, &t);
+    tcase_add_test(t, a_gpu_that_stays_itself_is_not_doubted);
+    tcase_add_test(t, a_clock_that_falls_is_said);
+    tcase_add_test(t, throttling_puts_all_in_doubt);
+    tcase_add_test(t, other_processes_put_all_in_doubt);
+    tcase_add_test(t, a_gap_in_the_clock_puts_all_in_doubt);
+    return suite;
+}

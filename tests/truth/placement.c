@@ -1,0 +1,242 @@
+/*
+ * Which SMs share a way to L2, on GPUs that nobody built: the study must find
+ * the TPCs and GPCs whose ways are narrow, however SMs are numbered, and say
+ * nothing of those whose ways show nothing.
+ */
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "testing.h"
+#include "truth/truth.h"
+
+/* Rates in B/clk; 0: any. */
+struct made_up {
+    unsigned sms, per_tpc, per_gpc; /* SMs of a TPC, TPCs of a GPC */
+    const char *members, *clocks;
+    double tpc_read, tpc_write, gpc_read, l2_read, jitter;
+};
+
+/* The caller decrefs. */
+static json_t *findings_of(const struct made_up *g)
+{
+    static const char *const study[] = {"placement"};
+    char *const json = xasprintf(
+        "{\"name\": \"made up\", \"architecture\": \"none\","
+        " \"compute_capability\": \"9.0\", \"sms\": %u, \"sms_per_tpc\": %u,"
+        " \"tpcs_per_gpc\": %u, \"tpc_members\": \"%s\","
+        " \"clock_scope\": \"%s\", \"tpc_read_bandwidth\": %g,"
+        " \"tpc_write_bandwidth\": %g, \"gpc_read_bandwidth\": %g,"
+        " \"warp_schedulers\": 4, \"max_threads_per_block\": 512,"
+        " \"max_warps_per_sm\": 16, \"max_blocks_per_sm\": 4,"
+        " \"clock_khz\": 1000000, \"memory_bytes\": 1073741824,"
+        " \"caches\": {"
+        "\"l1\": {\"line\": 128, \"sector\": 32, \"sets\": 64, \"ways\": 4,"
+        " \"policy\": \"lru\"},"
+        "\"l2\": {\"line\": 128, \"sector\": 32, \"sets\": 1024, \"ways\": 16,"
+        " \"policy\": \"lru\", \"scope\": \"gpu\", \"read_bandwidth\": %g}},"
+        " \"paths\": {\"global.ca\": {\"caches\": [\"l1\", \"l2\"],"
+        " \"latency\": {\"l1\": 30, \"l2\": 200, \"memory\": 500}},"
+        " \"global.cg\": {\"caches\": [\"l2\"], \"latency\":"
+        " {\"l2\": 200, \"memory\": 500}}},"
+        " \"shared_memory\": {\"bytes\": 49152, \"latency\": 30,"
+        " \"conflict_cycles\": 2}, \"isa\": {\"default\": {\"O3\": 4},"
+        " \"st\": {\"O3\": 4, \"issue\": 16},"
+        " \"ld\": {\"O3\": 4, \"issue\": 16}},"
+        " \"noise\": {\"jitter_cycles\": %g}}",
+        g->sms, g->per_tpc, g->per_gpc, g->members, g->clocks, g->tpc_read,
+        g->tpc_write, g->gpc_read, g->l2_read, g->jitter);
+    char *const file = testing_file("placement.json", json);
+    char *const spec = xasprintf("sim:%s", file);
+    json_t *const findings = truth_findings(spec, 1, study, COUNT_OF(study));
+    free(spec);
+    free(file);
+    free(json);
+    return findings;
+}
+
+static const json_t *measured(const json_t *findings, const char *id)
+{
+    const json_t *const f = json_object_get(findings, id);
+    const json_t *const because = json_object_get(f, "because");
+    ck_assert_msg(json_object_get(f, "value") != NULL, "%s: %s", id,
+                  because != NULL ? json_string_value(because) : "missing");
+    return json_object_get(f, "value");
+}
+
+static void is_not_measured(const json_t *findings, const char *id,
+                            const char *word)
+{
+    const json_t *const f = json_object_get(findings, id);
+    ck_assert_str_eq(json_string_value(json_object_get(f, "status")),
+                     "not_measured");
+    const char *const because =
+        json_string_value(json_object_get(f, "because"));
+    ck_assert_msg(strstr(because, word) != NULL, "%s: \"%s\" lacks \"%s\"", id,
+                  because, word);
+}
+
+/* Each SM is in that group; in `apart` ones SMs take turns. */
+static void are_grouped(const json_t *findings, const char *id, unsigned sms,
+                        unsigned each, unsigned groups, bool apart)
+{
+    const json_t *const list = measured(findings, id);
+    ck_assert_uint_eq(json_array_size(list), sms);
+    for (unsigned sm = 0; sm < sms; sm++)
+        ck_assert_int_eq(json_integer_value(json_array_get(list, sm)),
+                         apart ? sm % groups : sm / each);
+}
+
+START_TEST(pairs_of_neighbours_and_gpcs_of_three_are_found)
+{
+    const struct made_up g = {.sms = 12,
+                              .per_tpc = 2,
+                              .per_gpc = 3,
+                              .members = "neighbours",
+                              .clocks = "sm",
+                              .tpc_write = 40,
+                              .gpc_read = 150,
+                              .jitter = 3};
+    json_t *const f = findings_of(&g);
+    are_grouped(f, "sm.tpc_of_sm", 12, 2, 6, false);
+    are_grouped(f, "sm.gpc_of_sm", 12, 6, 2, false);
+    ck_assert_int_eq(json_integer_value(measured(f, "sm.tpcs")), 6);
+    ck_assert_int_eq(json_integer_value(measured(f, "sm.gpcs")), 2);
+    json_decref(f);
+}
+END_TEST
+
+START_TEST(triples_far_apart_are_found)
+{
+    const struct made_up g = {.sms = 15,
+                              .per_tpc = 3,
+                              .per_gpc = 1,
+                              .members = "apart",
+                              .clocks = "sm",
+                              .tpc_read = 90};
+    json_t *const f = findings_of(&g);
+    are_grouped(f, "sm.tpc_of_sm", 15, 3, 5, true);
+    is_not_measured(f, "sm.gpc_of_sm", "at most");
+    json_decref(f);
+}
+END_TEST
+
+START_TEST(without_shared_ways_nothing_is_told)
+{
+    const struct made_up g = {.sms = 8,
+                              .per_tpc = 2,
+                              .per_gpc = 2,
+                              .members = "neighbours",
+                              .clocks = "sm",
+                              .jitter = 3};
+    json_t *const f = findings_of(&g);
+    is_not_measured(f, "sm.tpc_of_sm", "no pair of SMs slows another");
+    is_not_measured(f, "sm.tpcs", "no pair of SMs slows another");
+    is_not_measured(f, "sm.gpc_of_sm", "as much as each alone");
+    json_decref(f);
+}
+END_TEST
+
+/* 6 SMs share a way that two of them fill: no TPC is seen, but GPCs are. */
+START_TEST(a_narrow_gpc_is_not_taken_for_a_tpc)
+{
+    const struct made_up g = {.sms = 12,
+                              .per_tpc = 2,
+                              .per_gpc = 3,
+                              .members = "neighbours",
+                              .clocks = "sm",
+                              .gpc_read = 150};
+    json_t *const f = findings_of(&g);
+    is_not_measured(f, "sm.tpc_of_sm", "more than a TPC has");
+    are_grouped(f, "sm.gpc_of_sm", 12, 6, 2, false);
+    json_decref(f);
+}
+END_TEST
+
+/* With all SMs at work L2 itself is what they wait for; the group alone shows
+ * that it has one way. */
+START_TEST(gpcs_behind_a_narrow_l2_are_told_by_their_clocks)
+{
+    const struct made_up g = {.sms = 12,
+                              .per_tpc = 2,
+                              .per_gpc = 3,
+                              .members = "neighbours",
+                              .clocks = "gpc",
+                              .tpc_write = 40,
+                              .gpc_read = 150,
+                              .l2_read = 200};
+    json_t *const f = findings_of(&g);
+    are_grouped(f, "sm.tpc_of_sm", 12, 2, 6, false);
+    are_grouped(f, "sm.gpc_of_sm", 12, 6, 2, false);
+    json_decref(f);
+}
+END_TEST
+
+/* Loads show GPCs of six, clocks run alike in TPCs. */
+START_TEST(clocks_in_other_groups_put_gpcs_in_doubt)
+{
+    const struct made_up g = {.sms = 12,
+                              .per_tpc = 2,
+                              .per_gpc = 3,
+                              .members = "neighbours",
+                              .clocks = "tpc",
+                              .tpc_write = 40,
+                              .gpc_read = 150};
+    json_t *const f = findings_of(&g);
+    are_grouped(f, "sm.gpc_of_sm", 12, 6, 2, false);
+    ck_assert_ptr_nonnull(
+        json_object_get(json_object_get(f, "sm.gpc_of_sm"), "because"));
+    json_decref(f);
+}
+END_TEST
+
+/* Clocks that run alike are no proof of a way. */
+START_TEST(clocks_alone_make_no_gpc)
+{
+    const struct made_up g = {.sms = 12,
+                              .per_tpc = 2,
+                              .per_gpc = 3,
+                              .members = "neighbours",
+                              .clocks = "gpc",
+                              .tpc_write = 40};
+    json_t *const f = findings_of(&g);
+    are_grouped(f, "sm.tpc_of_sm", 12, 2, 6, false);
+    is_not_measured(f, "sm.gpc_of_sm", "clocks run alike");
+    json_decref(f);
+}
+END_TEST
+
+/* The 13th SM is a TPC by itself, and its GPC has no other: its way is never
+ * full, so nothing says whose it is. */
+START_TEST(an_sm_left_over_is_a_tpc_and_of_no_known_gpc)
+{
+    const struct made_up g = {.sms = 13,
+                              .per_tpc = 2,
+                              .per_gpc = 3,
+                              .members = "neighbours",
+                              .clocks = "sm",
+                              .tpc_write = 40,
+                              .gpc_read = 150};
+    json_t *const f = findings_of(&g);
+    are_grouped(f, "sm.tpc_of_sm", 13, 2, 7, false);
+    is_not_measured(f, "sm.gpc_of_sm", "nobody gets more");
+    json_decref(f);
+}
+END_TEST
+
+Suite *suite_truth_placement(void)
+{
+    TCase *t;
+    Suite *const suite = suite_of("truth_placement", 30, &t);
+    tcase_add_test(t, pairs_of_neighbours_and_gpcs_of_three_are_found);
+    tcase_add_test(t, triples_far_apart_are_found);
+    tcase_add_test(t, without_shared_ways_nothing_is_told);
+    tcase_add_test(t, a_narrow_gpc_is_not_taken_for_a_tpc);
+    tcase_add_test(t, gpcs_behind_a_narrow_l2_are_told_by_their_clocks);
+    tcase_add_test(t, clocks_in_other_groups_put_gpcs_in_doubt);
+    tcase_add_test(t, clocks_alone_make_no_gpc);
+    tcase_add_test(t, an_sm_left_over_is_a_tpc_and_of_no_known_gpc);
+    return suite;
+}
