@@ -24,6 +24,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "probe/gate.h"
 #include "probe/run.h"
 #include "ptx/kernel.h"
 
@@ -39,12 +40,15 @@ enum column {
     COLUMN_MHZ
 };
 
-enum { LANES = 32, WARPS_MOST = 32, UNROLL_MOST = 16, STRIDE_MOST = 128 };
+enum {
+    LANES = GATE_LANES,
+    WARPS_MOST = 32,
+    UNROLL_MOST = 16,
+    STRIDE_MOST = 128
+};
 enum { CONSTANTS = 65536, DEADLINE_S = 60 };
 /* 32-bit registers besides those that are loaded. */
 enum { REGISTERS_ELSE = 24 };
-/* Looks at the gate before a block goes on alone: some milliseconds. */
-enum { GATE_LOOKS = 20000 };
 
 enum operation { OP_READ, OP_WRITE, OP_COPY, OP_TRIAD };
 static const char *const operations[] = {"read", "write", "copy", "triad",
@@ -200,14 +204,6 @@ static uint64_t tile_of(const struct stream *s)
     return s->unroll * row_of(s);
 }
 
-static int too_many(struct error *err, const char *what, uint64_t have,
-                    int64_t most)
-{
-    return error_set(err, ERR_USAGE,
-                     "stream: %" PRIu64 " %s; an SM has %" PRId64, have, what,
-                     most);
-}
-
 /* Bytes of an array: its lanes may reach beyond the last row. */
 static uint64_t array_bytes(const struct stream *s)
 {
@@ -219,25 +215,15 @@ static uint64_t array_bytes(const struct stream *s)
 static int check_room(const struct stream *s, const struct device_info *info,
                       struct error *err)
 {
-    const uint64_t threads = (uint64_t)threads_of(s) * s->blocks;
     const unsigned arrays = s->op == OP_TRIAD ? 2 : 1;
-    const uint64_t registers =
-        threads * (s->unroll * s->width / 4 * arrays + REGISTERS_ELSE);
-    const int64_t *const has = info->value;
-    if (has[PROPERTY_BLOCK_THREADS] > 0 &&
-        threads_of(s) > (uint64_t)has[PROPERTY_BLOCK_THREADS])
-        return too_many(err, "threads in a block", threads_of(s),
-                        has[PROPERTY_BLOCK_THREADS]);
-    if (has[PROPERTY_SM_THREADS] > 0 &&
-        threads > (uint64_t)has[PROPERTY_SM_THREADS])
-        return too_many(err, "threads", threads, has[PROPERTY_SM_THREADS]);
-    if (has[PROPERTY_SM_BLOCKS] > 0 &&
-        s->blocks > (uint64_t)has[PROPERTY_SM_BLOCKS])
-        return too_many(err, "blocks", s->blocks, has[PROPERTY_SM_BLOCKS]);
-    if (has[PROPERTY_SM_REGISTERS] > 0 &&
-        registers > (uint64_t)has[PROPERTY_SM_REGISTERS])
-        return too_many(err, "registers", registers,
-                        has[PROPERTY_SM_REGISTERS]);
+    const struct gate_blocks wanted = {
+        .probe = "stream",
+        .warps = s->warps,
+        .blocks = s->blocks,
+        .registers = s->unroll * s->width / 4 * arrays + REGISTERS_ELSE,
+    };
+    if (gate_room(&wanted, info, err) != 0)
+        return err->code;
     if (s->bytes < tile_of(s) || (s->place == CONSTANT && s->bytes > CONSTANTS))
         return error_set(err, ERR_USAGE,
                          "stream: %" PRIu64 " B: a block needs %" PRIu64
@@ -311,22 +297,6 @@ static void declare(struct kernel_text *k, const struct stream *s)
     (void)s;
 }
 
-/* Thread 0 says that the block is there, and waits for the others. */
-static void gate(struct kernel_text *k, const char *name, enum slot slot)
-{
-    kernel_line(k, "membar.gl;");
-    kernel_line(k, "atom.global.add.u32 %%count, [%%slots+%d], 1;", 4 * slot);
-    kernel_line(k, "mov.u32 %%looks, 0;");
-    kernel_line(k, "%s:", name);
-    kernel_line(k, "ld.volatile.global.u32 %%count, [%%slots+%d];", 4 * slot);
-    kernel_line(k, "setp.ge.u32 %%again, %%count, %%want;");
-    kernel_line(k, "@%%again bra %s_OPEN;", name);
-    kernel_line(k, "add.u32 %%looks, %%looks, 1;");
-    kernel_line(k, "setp.lt.u32 %%again, %%looks, %d;", GATE_LOOKS);
-    kernel_line(k, "@%%again bra %s;", name);
-    kernel_line(k, "%s_OPEN:", name);
-}
-
 /* The block takes the next number, if its SM is wanted. */
 static void enlist(struct kernel_text *k)
 {
@@ -345,7 +315,7 @@ static void enlist(struct kernel_text *k)
     kernel_line(k, "UNWANTED:");
     kernel_line(k, "st.shared.u32 [pool], %%worker;");
     kernel_line(k, "ld.param.u32 %%want, [grid];");
-    gate(k, "GATE", SLOT_ARRIVED);
+    gate_meet(k, "GATE", 4 * SLOT_ARRIVED, GATE_LOOKS);
     kernel_line(k, "ENLISTED:");
     kernel_line(k, "bar.sync 0;");
     kernel_line(k, "ld.shared.u32 %%worker, [pool];");
@@ -651,11 +621,9 @@ static void begin_together(struct kernel_text *k)
     kernel_line(k, "@%%end bra MEET;");
     kernel_line(k, "bra READY;");
     kernel_line(k, "MEET:");
-    gate(k, "MEETING", SLOT_READY);
+    gate_meet(k, "MEETING", 4 * SLOT_READY, GATE_LOOKS);
     kernel_line(k, "READY:");
-    kernel_note(k, "a barrier alone would not hold the clock read back");
-    kernel_line(k, "bar.red.or.pred %%on, 0, %%true;");
-    kernel_line(k, "@!%%on bra DONE;");
+    gate_hold(k);
 }
 
 /* A phase between two clock reads; the laps of the last are timed. */
