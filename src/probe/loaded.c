@@ -65,6 +65,8 @@ enum { MEET_LOOKS = 20 * GATE_LOOKS };
 /* Cycles that a warp injects at most, a second or two; its accesses. */
 #define LIMIT_CYCLES "3000000000"
 enum { LIMIT_TILES = 1 << 28, DEADLINE_S = 30 };
+/* A warp looks for its flag after so many tiles: a power of two. */
+enum { LOOK_EVERY = 4 };
 enum { NO_SM = 1024 };
 #define PAGE ((uint64_t)2 << 20)
 
@@ -470,6 +472,7 @@ static void begin_injecting(struct kernel_text *k)
     kernel_line(k, "mad.wide.u32 %%next, %%block, %d, %%flags;", FLAG);
     kernel_line(k, "mov.u64 %%flags, %%next;");
     kernel_line(k, "mov.u32 %%tiles, 0;");
+    kernel_line(k, "mov.u32 %%flag, 0;");
     kernel_line(k, "mov.u64 %%g0, %%globaltimer;");
     kernel_line(k, "mov.u64 %%t0, %%clock64;");
     kernel_line(k, "cvt.u32.u64 %%sum, %%t0;");
@@ -482,7 +485,10 @@ static void inject(struct kernel_text *k, const struct loaded *l)
     kernel_line(k, "INJECT:");
     kernel_line(k, ".pragma \"nounroll\";");
     idle(k);
-    kernel_line(k, "ld.volatile.global.u32 %%flag, [%%flags];");
+    kernel_note(k, "not every time, or looks would be a load of their own");
+    kernel_line(k, "and.b32 %%count, %%tiles, %d;", LOOK_EVERY - 1);
+    kernel_line(k, "setp.eq.u32 %%again, %%count, %d;", LOOK_EVERY - 1);
+    kernel_line(k, "@%%again ld.volatile.global.u32 %%flag, [%%flags];");
     tile(k, l, l->op);
     kernel_line(k, "@%%on mov.u64 %%t1, %%clock64;");
     advance(k);

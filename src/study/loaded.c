@@ -44,12 +44,12 @@ static const char *const gives[] = {
     NULL,
 };
 static const char *const kernels[] = {
-    "loaded op=none", "loaded warps=1", "loaded warps=2",
-    "loaded warps=4", "loaded warps=8", NULL,
+    "loaded op=none", "loaded warps=1",  "loaded warps=2",  "loaded warps=4",
+    "loaded warps=8", "loaded warps=16", "loaded warps=32", NULL,
 };
 
 /* Loads that are timed in a run of a curve, and of the search before it. */
-enum { VISITS = 1024, VISITS_SEARCH = 128, REPEATS = 3 };
+enum { VISITS = 512, VISITS_SEARCH = 128, REPEATS = 3 };
 /* Loads come in so many, and an eighth more come before those of a run. */
 enum { LOADS_STEP = 64, LEAD_PART = 8 };
 enum { UNROLL = 4, ACCESS_BYTES = 512 };
@@ -73,6 +73,9 @@ enum { POINTS_AT_KNEE = 2 };
 enum { POINTS_MOST = COUNT_OF(shares) + 2 + POINTS_AT_KNEE };
 /* Latency that falls by more under more load is said. */
 static const double fall_least = 0.03;
+/* Warps that began too late, or stopped too early, by which load is not yet
+ * another. */
+static const double missed_most = 0.01;
 /* Far lines cost that much more than near ones, at least. */
 static const double far_least = 0.02;
 
@@ -83,7 +86,7 @@ struct point {
     double rate, hz;  /* B/clk that was injected; of the SM clock */
     double in_flight; /* bytes that were asked for at once, at most */
     double cycles, low, high;
-    double missed; /* warps that did not inject all the time */
+    double missed; /* share of the warps that did not inject all the time */
     char *experiment;
 };
 
@@ -98,12 +101,14 @@ struct curve {
     bool saturated; /* twice as much in flight brought no more */
     struct point points[POINTS_MOST];
     size_t count;
+    struct point beside_all; /* at full pace, where the chaser's SM injects */
 };
 
 static void curve_free(struct curve *c)
 {
     for (size_t i = 0; i < c->count; i++)
         free(c->points[i].experiment);
+    free(c->beside_all.experiment);
     free(c->words);
 }
 
@@ -143,6 +148,7 @@ static void read_load(const struct samples *s, size_t repeats, struct point *p)
         p->missed += (double)samples_at(s, row, missed);
     }
     p->rate /= (double)repeats;
+    p->missed /= fmax(injectors, 1);
     p->in_flight = injectors / (double)repeats * UNROLL * ACCESS_BYTES;
     p->hz = time > 0 ? 1e9 * clocks / time : 0;
 }
@@ -313,6 +319,17 @@ static int measure_curve(struct curve *c, struct error *err)
     return refine(c, err);
 }
 
+/* What a load costs where its own SM asks for as much as all others: queues of
+ * an SM come to those that SMs share. */
+static int measure_beside(struct curve *c, struct error *err)
+{
+    struct curve with = *c;
+    with.beside = true;
+    if (c->warps == 1)
+        return 0;
+    return measure(&with, false, 0, VISITS, &c->beside_all, err);
+}
+
 /* The same loads in flight and the same idling as of another curve. */
 static int measure_like(struct curve *c, const struct curve *like,
                         struct error *err)
@@ -341,7 +358,7 @@ static double bytes_per_second(const struct point *p)
 static bool was_missed(const struct curve *c)
 {
     for (size_t i = 0; i < c->count; i++)
-        if (c->points[i].missed > 0)
+        if (c->points[i].missed > missed_most)
             return true;
     return false;
 }
@@ -406,6 +423,11 @@ static void report_saturated(const struct curve *c)
                         "less");
     finding_protocol(f, "bandwidth", value_number(bytes_per_second(full)));
     finding_protocol(f, "idle", value_number(c->points[0].cycles));
+    if (c->beside_all.experiment != NULL) {
+        finding_protocol(f, "where_its_sm_injects",
+                         value_number(c->beside_all.cycles));
+        finding_evidence(f, c->beside_all.experiment);
+    }
     say_setup(f, c);
     finding_evidence(f, full->experiment);
 }
@@ -470,7 +492,8 @@ static struct curve curve_of(struct lab *lab, const char *component,
 
 static int ask_level(struct curve *c, const char *lines, struct error *err)
 {
-    if (saturate(c, err) == 0 && measure_curve(c, err) == 0) {
+    if (saturate(c, err) == 0 && measure_curve(c, err) == 0 &&
+        measure_beside(c, err) == 0) {
         report_level(c, lines);
         return 0;
     }
@@ -597,6 +620,17 @@ static uint64_t visits_of(uint64_t ring, uint64_t stride, uint64_t bits)
     return visits;
 }
 
+/* A ring of one page that has enough lines of both classes, if one of at most
+ * so many bytes has. */
+static uint64_t ring_of_sides(uint64_t most, uint64_t stride, uint64_t bits)
+{
+    const uint64_t limit = least_of(most, UINT64_C(1) << PAGE_BITS);
+    uint64_t ring = least_of(4 * loads_of(VISITS) * stride, limit);
+    while (ring < limit && visits_of(ring, stride, bits) < VISITS)
+        ring = least_of(2 * ring, limit);
+    return ring;
+}
+
 /* The curves of both classes; [0] is the one that costs less without load. */
 static int measure_sides(struct curve *sides, const struct curve *l2,
                          struct error *err)
@@ -633,7 +667,7 @@ static int ask_classes(struct lab *lab, const struct curve *l2, uint64_t bits,
 {
     const struct level_facts *const facts = &lab->facts[LEVEL_L2];
     const uint64_t room = room_of(facts), stride = stride_of(facts);
-    const uint64_t ring = least_of(room / SET_PART, UINT64_C(1) << PAGE_BITS);
+    const uint64_t ring = ring_of_sides(room / SET_PART, stride, bits);
     struct curve sides[2];
     for (int odd = 0; odd < 2; odd++) {
         sides[odd] = curve_of(

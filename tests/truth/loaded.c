@@ -59,7 +59,7 @@ static const struct gpu {
                    " \"far_cycles\": 150, \"replicates\": true}", .far = 150},
     {.name = "no rate",
      .sms = 2,
-     .threads = 128,
+     .threads = 256,
      .khz = 1000000,
      .l2_bytes = 256 * KIB,
      .l2 = 200,
@@ -196,6 +196,21 @@ static void check_level(const json_t *findings, const struct gpu *g,
     ck_assert_double_ge(value_of(knee), 0.6 * rate * hz);
 }
 
+static void check_sides(const json_t *findings, const struct gpu *g)
+{
+    static const char *const ids[] = {"near_loaded_latency",
+                                      "far_loaded_latency"};
+    const double rate = g->l2_rate * 1e3 * g->khz;
+    if (g->far == 0) {
+        ck_assert_ptr_null(json_object_get(findings, "l2.near_loaded_latency"));
+        ck_assert_ptr_null(json_object_get(findings, "l2.far_loaded_latency"));
+        return;
+    }
+    check_curve(finding(findings, "l2", ids[0], "measured"), g->l2, rate);
+    check_curve(finding(findings, "l2", ids[1], "measured"), g->l2 + g->far,
+                rate);
+}
+
 START_TEST(rates_and_latencies_are_found)
 {
     const struct gpu *const g = &gpus[_i];
@@ -204,22 +219,7 @@ START_TEST(rates_and_latencies_are_found)
     check_level(findings, g, "memory",
                 /* Lines whose home is far come through it. */
                 g->memory + g->far / 2, g->memory_rate);
-    if (g->far == 0) {
-        ck_assert_ptr_null(json_object_get(findings, "l2.near_loaded_latency"));
-        ck_assert_ptr_null(json_object_get(findings, "l2.far_loaded_latency"));
-    }
-    json_decref(findings);
-}
-END_TEST
-
-START_TEST(near_and_far_lines_are_told_apart)
-{
-    const struct gpu *const g = &gpus[PARTED];
-    json_t *const findings = findings_of(g);
-    check_curve(finding(findings, "l2", "near_loaded_latency", "measured"),
-                g->l2, g->l2_rate * 1e3 * g->khz);
-    check_curve(finding(findings, "l2", "far_loaded_latency", "measured"),
-                g->l2 + g->far, g->l2_rate * 1e3 * g->khz);
+    check_sides(findings, g);
     json_decref(findings);
 }
 END_TEST
@@ -250,7 +250,6 @@ Suite *suite_truth_loaded(void)
     Suite *const suite = suite_of("truth_loaded", 60, &t);
     tcase_add_loop_test(t, rates_and_latencies_are_found, 0, PARTED + 1);
     tcase_add_loop_test(t, rates_and_latencies_are_found, ONE_SM, ONE_SM + 1);
-    tcase_add_test(t, near_and_far_lines_are_told_apart);
     tcase_add_test(t, without_a_rate_there_is_no_knee);
     return suite;
 }
