@@ -67,6 +67,8 @@ enum { MEET_LOOKS = 20 * GATE_LOOKS };
 enum { LIMIT_TILES = 1 << 28, DEADLINE_S = 30 };
 /* A warp looks for its flag after so many tiles: a power of two. */
 enum { LOOK_EVERY = 4 };
+/* Cycles that are worth a sleep. */
+enum { NAP_LEAST = 256 };
 enum { NO_SM = 1024 };
 #define PAGE ((uint64_t)2 << 20)
 
@@ -447,8 +449,24 @@ static void fill(struct kernel_text *k, const struct loaded *l)
     kernel_line(k, "@%%again st.global.u32 [%%out+%d], %%sum;", RECORD);
 }
 
+/* Sleeps for most of a long wait, which leaves the SM to others.  A warp sleeps
+ * for at most twice as long as it asks to, so it asks for an eighth of the
+ * cycles in nanoseconds, and again. */
+static void sleep_until(struct kernel_text *k)
+{
+    kernel_line(k, "NAP:");
+    kernel_line(k, "mov.u64 %%next, %%clock64;");
+    kernel_line(k, "sub.u64 %%next, %%until, %%next;");
+    kernel_line(k, "setp.lt.s64 %%again, %%next, %d;", NAP_LEAST);
+    kernel_line(k, "@%%again bra IDLE;");
+    kernel_line(k, "shr.u64 %%next, %%next, 3;");
+    kernel_line(k, "cvt.u32.u64 %%wait, %%next;");
+    kernel_line(k, "nanosleep.u32 %%wait;");
+    kernel_line(k, "bra NAP;");
+}
+
 /* Any number of cycles below twice the gap, from when all has come. */
-static void idle(struct kernel_text *k)
+static void idle(struct kernel_text *k, bool naps)
 {
     kernel_line(k, "setp.eq.u32 %%again, %%gap, 0;");
     kernel_line(k, "@%%again bra FIRE;");
@@ -456,6 +474,8 @@ static void idle(struct kernel_text *k)
     kernel_line(k, "mul.hi.u32 %%wait, %%state, %%gap;");
     kernel_line(k, "cvt.u64.u32 %%until, %%wait;");
     kernel_line(k, "add.u64 %%until, %%until, %%t1;");
+    if (naps)
+        sleep_until(k);
     kernel_line(k, "IDLE:");
     kernel_line(k, "mov.u64 %%next, %%clock64;");
     kernel_line(k, "setp.lt.u64 %%again, %%next, %%until;");
@@ -479,12 +499,12 @@ static void begin_injecting(struct kernel_text *k)
     kernel_line(k, "mov.u64 %%t1, %%t0;");
 }
 
-static void inject(struct kernel_text *k, const struct loaded *l)
+static void inject(struct kernel_text *k, const struct loaded *l, bool naps)
 {
     begin_injecting(k);
     kernel_line(k, "INJECT:");
     kernel_line(k, ".pragma \"nounroll\";");
-    idle(k);
+    idle(k, naps);
     kernel_note(k, "not every time, or looks would be a load of their own");
     kernel_line(k, "and.b32 %%count, %%tiles, %d;", LOOK_EVERY - 1);
     kernel_line(k, "setp.eq.u32 %%again, %%count, %d;", LOOK_EVERY - 1);
@@ -587,7 +607,9 @@ static void write_kernel(const struct loaded *l, const struct device_info *info,
                          struct buf *ptx)
 {
     struct kernel_text k;
-    kernel_begin_resident(&k, ptx, info->cc_major, info->cc_minor, NULL,
+    const bool naps = info->cc_major >= 7;
+    kernel_begin_resident(&k, ptx, info->cc_major, info->cc_minor,
+                          naps ? "6.3" : NULL,
                           ".shared .align 16 .b8 pool[16];\n", "loaded",
                           PARAMETERS, LANES * l->warps, l->blocks);
     opening(&k, l);
@@ -599,7 +621,7 @@ static void write_kernel(const struct loaded *l, const struct device_info *info,
         kernel_line(&k, "bra DONE;");
     } else {
         kernel_line(&k, "@!%%inject bra DONE;");
-        inject(&k, l);
+        inject(&k, l, naps);
         kernel_line(&k, "bra RECORD;");
     }
     kernel_line(&k, "TO_CHASE:");
