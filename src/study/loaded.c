@@ -325,7 +325,7 @@ static int measure_beside(struct curve *c, struct error *err)
 {
     struct curve with = *c;
     with.beside = true;
-    if (c->warps == 1)
+    if (c->warps == 1 || is_flat(c))
         return 0;
     return measure(&with, false, 0, VISITS, &c->beside_all, err);
 }
