@@ -673,7 +673,7 @@ static int ask_classes(struct lab *lab, const struct curve *l2, uint64_t bits,
         sides[odd] = curve_of(
             lab, "l2",
             xasprintf("bytes=%" PRIu64 " ring=%" PRIu64 " stride=%" PRIu64
-                      " window=0 bits=%" PRIu64 " odd=%d warm=1 warmer=%u",
+                      " window=0 bits=%" PRIu64 " odd=%d warm=3 warmer=%u",
                       room / SET_PART, ring, stride, bits, odd, other));
         sides[odd].most = visits_of(ring, stride, bits);
     }
