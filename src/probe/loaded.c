@@ -680,7 +680,7 @@ static int place_ring(struct prober *prober, const struct loaded *l,
         args[ARGUMENT_START] = ring + order[0];
         args[ARGUMENT_WARM] = chase_turns_of(l->warm * count);
         device_copy_in(prober_device(prober), ring, image,
-                       l->plan.bytes / 8 * 8, err);
+                       (l->plan.bytes + 7) / 8 * 8, err);
     }
     free(image);
     free(order);

@@ -104,10 +104,16 @@ struct curve {
     struct point beside_all; /* at full pace, where the chaser's SM injects */
 };
 
-static void curve_free(struct curve *c)
+static void drop_points(struct curve *c)
 {
     for (size_t i = 0; i < c->count; i++)
         free(c->points[i].experiment);
+    c->count = 0;
+}
+
+static void curve_free(struct curve *c)
+{
+    drop_points(c);
     free(c->beside_all.experiment);
     free(c->words);
 }
@@ -487,11 +493,17 @@ static struct curve curve_of(struct lab *lab, const char *component,
     return (struct curve){.lab = lab,
                           .component = component,
                           .words = words,
-                          .beside = lab->info->value[PROPERTY_SMS] == 1};
+                          .beside = lab->info->value[PROPERTY_SMS] <= 1};
 }
 
 static int ask_level(struct curve *c, const char *lines, struct error *err)
 {
+    if (c->beside && !has_room(c->lab, 2)) {
+        leave_level(c->lab, c->component,
+                    "the only warp that there can be "
+                    "chases, and none injects");
+        return 0;
+    }
     if (saturate(c, err) == 0 && measure_curve(c, err) == 0 &&
         measure_beside(c, err) == 0) {
         report_level(c, lines);
@@ -500,6 +512,7 @@ static int ask_level(struct curve *c, const char *lines, struct error *err)
     if (!lab_excuses(err->code))
         return err->code;
     leave_level(c->lab, c->component, err->text);
+    drop_points(c); /* half a curve is none */
     *err = (struct error){0};
     return 0;
 }
@@ -722,13 +735,26 @@ static void leave_all(struct lab *lab, const char *why)
     leave_sides(lab, why);
 }
 
+/* NULL if L2 and memory can be asked. */
+static const char *reason_not_to(const struct level_facts *l2)
+{
+    if (!l2->present)
+        return l2->why;
+    if (l2->fits == 0 || l2->overflows == 0)
+        return "the size of L2 is not known";
+    if (room_of(l2) / SET_PART < (uint64_t)UNROLL * ACCESS_BYTES ||
+        room_of(l2) / RING_PART < stride_of(l2))
+        return "L2 has no room for a set and a ring beside it";
+    return NULL;
+}
+
 static int run(struct lab *lab, struct error *err)
 {
-    const struct level_facts *const l2 = &lab->facts[LEVEL_L2];
+    const char *const why = reason_not_to(&lab->facts[LEVEL_L2]);
     struct curve c;
     *err = (struct error){0};
-    if (!l2->present || l2->fits == 0 || l2->overflows == 0) {
-        leave_all(lab, l2->present ? "the size of L2 is not known" : l2->why);
+    if (why != NULL) {
+        leave_all(lab, why);
         return 0;
     }
     int status = ask_l2(lab, &c, err);
