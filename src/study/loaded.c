@@ -438,6 +438,21 @@ static void report_saturated(const struct curve *c)
     finding_evidence(f, full->experiment);
 }
 
+/* The knee lies between the nearest points that are surely on either side. */
+static void say_interval(struct finding *f, const struct curve *c,
+                         const struct knee *knee, double hz)
+{
+    const double limit = knee_times * c->points[0].cycles;
+    size_t below = knee->after, above = knee->after + 1;
+    while (below > 0 && c->points[below].high >= limit)
+        below--;
+    while (above + 1 < c->count && c->points[above].low < limit)
+        above++;
+    const double from = c->points[below].rate, to = c->points[above].rate;
+    finding_interval(f, hz * fmin(from, to), hz * fmax(from, to),
+                     LAB_CONFIDENCE_PERCENT / 100.0);
+}
+
 static void report_knee(const struct curve *c)
 {
     const struct knee knee = knee_of(c);
@@ -447,8 +462,7 @@ static void report_knee(const struct curve *c)
     if (knee.reached) {
         finding_set(f, STATUS_MEASURED, value_number(knee.load * full->hz),
                     "B/s");
-        finding_interval(f, knee.low * full->hz, knee.high * full->hz,
-                         LAB_CONFIDENCE_PERCENT / 100.0);
+        say_interval(f, c, &knee, full->hz);
         finding_evidence(f, c->points[knee.after + 1].experiment);
     } else {
         finding_set(f, STATUS_AT_LEAST, value_number(bytes_per_second(full)),
