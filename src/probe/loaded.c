@@ -166,8 +166,9 @@ static uint64_t tile_of(const struct loaded *l)
     return (uint64_t)l->unroll * ACCESS;
 }
 
-static int check(const struct loaded *l, const struct device_info *info,
-                 struct error *err)
+/* All blocks must be on the SMs at once, or the gate would not open. */
+static int check_blocks(const struct loaded *l, const struct device_info *info,
+                        struct error *err)
 {
     const unsigned last = l->sm > l->warmer ? l->sm : l->warmer;
     const struct gate_blocks wanted = {
@@ -189,6 +190,11 @@ static int check(const struct loaded *l, const struct device_info *info,
     if (l->warps * l->grid == 1)
         return error_set(err, ERR_USAGE,
                          "loaded: the only warp chases, and none injects");
+    return 0;
+}
+
+static int check_sizes(const struct loaded *l, struct error *err)
+{
     if (l->bytes < tile_of(l))
         return error_set(err, ERR_USAGE,
                          "loaded: bytes=%" PRIu64 " is less than the %" PRIu64
@@ -206,7 +212,9 @@ static int read_loaded(const struct experiment *e,
                        struct error *err)
 {
     read_words(e, info, l);
-    return check(l, info, err);
+    if (check_blocks(l, info, err) != 0)
+        return err->code;
+    return check_sizes(l, err);
 }
 
 /* ---- the kernel: who does what ----------------------------------------- */
