@@ -78,15 +78,15 @@ static const char *const operations[] = {"read", "write", "mix", "none", NULL};
 /* clang-format off */
 static const struct param params[] = {
     {"op",     PARAM_WORD,   "read",  0, 0,   operations, "what is injected: read; write; mix (every second access writes); none"},
-    {"bytes",  PARAM_NUMBER, "1M",    ACCESS, (uint64_t)1 << 40, NULL, "set that is injected from, B"},
+    {"bytes",  PARAM_NUMBER, "1048576",    ACCESS, (uint64_t)1 << 40, NULL, "set that is injected from, B"},
     {"unroll", PARAM_NUMBER, "4",     1, UNROLL_MOST, NULL, "independent accesses of 512 B in flight, of a warp"},
     {"warps",  PARAM_NUMBER, "8",     1, 32,  NULL, "warps of a block"},
     {"blocks", PARAM_NUMBER, "1",     1, 32,  NULL, "blocks of an SM"},
     {"gap",    PARAM_NUMBER, "0",     0, 1 << 30, NULL, "cycles that a warp idles after them, on average"},
     {"fill",   PARAM_NUMBER, "1",     0, 1024, NULL, "times that the set is read before"},
-    {"ring",   PARAM_NUMBER, "64K",   8, 1 << 28, NULL, "bytes of the ring that is chased"},
+    {"ring",   PARAM_NUMBER, "65536",   8, 1 << 28, NULL, "bytes of the ring that is chased"},
     {"stride", PARAM_NUMBER, "128",   8, 1 << 20, NULL, "of its elements, B"},
-    {"window", PARAM_NUMBER, "64K",   0, 1 << 28, NULL, "they are random in windows of so many bytes; 0: in all"},
+    {"window", PARAM_NUMBER, "65536",   0, 1 << 28, NULL, "they are random in windows of so many bytes; 0: in all"},
     {"bits",   PARAM_NUMBER, "0",     0, (uint64_t)1 << 32, NULL, "only elements with these bits of the offset XORed …"},
     {"odd",    PARAM_NUMBER, "0",     0, 1,   NULL, "… to this"},
     {"sm",     PARAM_NUMBER, "0",     0, NO_SM - 1, NULL, "SM that chases"},
