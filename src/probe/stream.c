@@ -30,6 +30,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "probe/gate.h"
 #include "probe/run.h"
 #include "probe/stream.h"
 
@@ -212,14 +213,6 @@ static uint64_t tiles_of(const struct stream *s)
 
 /* ---- room -------------------------------------------------------------- */
 
-static int too_many(struct error *err, const char *what, uint64_t have,
-                    int64_t most)
-{
-    return error_set(err, ERR_USAGE,
-                     "stream: %" PRIu64 " %s; an SM has %" PRId64, have, what,
-                     most);
-}
-
 /* Blocks of all SMs, and those of them that shall work. */
 static unsigned workers_of(const struct stream *s, int64_t sms, bool all)
 {
@@ -256,25 +249,15 @@ static int check_set(const struct stream *s, const struct device_info *info,
 static int check_room(const struct stream *s, const struct device_info *info,
                       struct error *err)
 {
-    const uint64_t threads = (uint64_t)stream_threads(s) * s->blocks;
     const unsigned arrays = s->op == OP_TRIAD ? 2 : 1;
-    const uint64_t registers =
-        threads * (s->unroll * stream_words(s) * arrays + STREAM_REGISTERS);
-    const int64_t *const has = info->value;
-    if (has[PROPERTY_BLOCK_THREADS] > 0 &&
-        stream_threads(s) > (uint64_t)has[PROPERTY_BLOCK_THREADS])
-        return too_many(err, "threads in a block", stream_threads(s),
-                        has[PROPERTY_BLOCK_THREADS]);
-    if (has[PROPERTY_SM_THREADS] > 0 &&
-        threads > (uint64_t)has[PROPERTY_SM_THREADS])
-        return too_many(err, "threads", threads, has[PROPERTY_SM_THREADS]);
-    if (has[PROPERTY_SM_BLOCKS] > 0 &&
-        s->blocks > (uint64_t)has[PROPERTY_SM_BLOCKS])
-        return too_many(err, "blocks", s->blocks, has[PROPERTY_SM_BLOCKS]);
-    if (has[PROPERTY_SM_REGISTERS] > 0 &&
-        registers > (uint64_t)has[PROPERTY_SM_REGISTERS])
-        return too_many(err, "registers", registers,
-                        has[PROPERTY_SM_REGISTERS]);
+    const struct gate_blocks wanted = {
+        .probe = "stream",
+        .warps = s->warps,
+        .blocks = s->blocks,
+        .registers = s->unroll * stream_words(s) * arrays + STREAM_REGISTERS,
+    };
+    if (gate_room(&wanted, info, err) != 0)
+        return err->code;
     return check_set(s, info, err);
 }
 

@@ -12,11 +12,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "probe/gate.h"
 #include "probe/stream.h"
 #include "ptx/kernel.h"
-
-/* Looks at the gate before a block goes on alone: some milliseconds. */
-enum { GATE_LOOKS = 20000 };
 
 typedef void tile_act(struct kernel_text *k, const struct stream *s);
 
@@ -37,22 +35,6 @@ static void declare(struct kernel_text *k)
 
 /* ---- who works --------------------------------------------------------- */
 
-/* Thread 0 says that the block is there, and waits for the others. */
-static void gate(struct kernel_text *k, const char *name, enum stream_slot slot)
-{
-    kernel_line(k, "membar.gl;");
-    kernel_line(k, "atom.global.add.u32 %%count, [%%slots+%d], 1;", 4 * slot);
-    kernel_line(k, "mov.u32 %%looks, 0;");
-    kernel_line(k, "%s:", name);
-    kernel_line(k, "ld.volatile.global.u32 %%count, [%%slots+%d];", 4 * slot);
-    kernel_line(k, "setp.ge.u32 %%again, %%count, %%want;");
-    kernel_line(k, "@%%again bra %s_OPEN;", name);
-    kernel_line(k, "add.u32 %%looks, %%looks, 1;");
-    kernel_line(k, "setp.lt.u32 %%again, %%looks, %d;", GATE_LOOKS);
-    kernel_line(k, "@%%again bra %s;", name);
-    kernel_line(k, "%s_OPEN:", name);
-}
-
 /* The block takes the next number, if its SM is wanted. */
 static void enlist(struct kernel_text *k)
 {
@@ -68,7 +50,7 @@ static void enlist(struct kernel_text *k)
     kernel_line(k, "UNWANTED:");
     kernel_line(k, "st.shared.u32 [pool], %%worker;");
     kernel_line(k, "ld.param.u32 %%want, [grid];");
-    gate(k, "GATE", SLOT_ARRIVED);
+    gate_meet(k, "GATE", 4 * SLOT_ARRIVED, GATE_LOOKS);
     kernel_line(k, "ENLISTED:");
     kernel_line(k, "bar.sync 0;");
     kernel_line(k, "ld.shared.u32 %%worker, [pool];");
@@ -86,11 +68,9 @@ static void begin_together(struct kernel_text *k)
     kernel_line(k, "@%%end bra MEET;");
     kernel_line(k, "bra READY;");
     kernel_line(k, "MEET:");
-    gate(k, "MEETING", SLOT_READY);
+    gate_meet(k, "MEETING", 4 * SLOT_READY, GATE_LOOKS);
     kernel_line(k, "READY:");
-    kernel_note(k, "a barrier alone would not hold the clock read back");
-    kernel_line(k, "bar.red.or.pred %%on, 0, %%true;");
-    kernel_line(k, "@!%%on bra DONE;");
+    gate_hold(k);
 }
 
 /* ---- where ------------------------------------------------------------- */

@@ -629,5 +629,6 @@ const struct study study_operators = {
     .needs = needs,
     .gives = gives,
     .apart = true,
+    .under_load = true,
     .run = run,
 };

@@ -1,0 +1,39 @@
+/*
+ * A gate: blocks that are all on the SMs at once wait for each other in global
+ * memory, so that they begin together (van Stigt 2022, 7).
+ *
+ * A block that had to wait for room would be waited for in vain, so a probe
+ * asks gate_room() first.  A wait is so many looks long at most.
+ */
+#ifndef SONDE_PROBE_GATE_H
+#define SONDE_PROBE_GATE_H
+
+#include "probe/probe.h"
+#include "ptx/kernel.h"
+
+enum { GATE_LANES = 32 };
+/* Looks before a block goes on alone: some milliseconds. */
+enum { GATE_LOOKS = 20000 };
+
+/* What an SM must have room for. */
+struct gate_blocks {
+    const char *probe; /* whose messages these are */
+    unsigned warps, blocks;
+    unsigned registers; /* 32-bit ones of a thread */
+};
+
+/* ERR_USAGE with the limit if an SM has no room for them at once. */
+int gate_room(const struct gate_blocks *wanted, const struct device_info *info,
+              struct error *err);
+
+/* One thread of each block counts itself in at [%slots+offset] and waits until
+ * %want have.  Uses %count, %looks (.b32), %again (.pred); `name` makes its
+ * labels unique. */
+void gate_meet(struct kernel_text *k, const char *name, int offset,
+               unsigned looks);
+
+/* All warps of a block wait for each other before they read a clock.  Leaves by
+ * DONE if %true, which is set, were not; uses %on (.pred). */
+void gate_hold(struct kernel_text *k);
+
+#endif
