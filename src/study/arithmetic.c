@@ -21,10 +21,9 @@ static const char *const needs[] = {"clock", NULL};
 static const char *const gives[] = {NULL}; /* those of each type */
 
 enum { LEVEL = 3, LANES = 32 };
-/* Copies of all chains in the shorter loop, and turns. */
-enum { COPIES_OF_WARPS = 128, TURNS_OF_WARPS = 4 };
-/* So many that the loop itself is less than a hundredth. */
-enum { COPIES_SUSTAINED = 128 };
+/* Copies of all chains in the loop, so many that its own instructions are less
+ * than a hundredth; and turns of the shorter run. */
+enum { COPIES = 512, TURNS_OF_WARPS = 4 };
 
 /* clang-format off */
 static const struct type {
@@ -79,15 +78,14 @@ static void say_fraction(const struct asked *a, double peak)
     finding_protocol(f, "lanes", value_number(pipe));
 }
 
-static struct crowd crowd_of(const struct asked *a, unsigned warps,
-                             unsigned copies)
+static struct crowd crowd_of(const struct asked *a, unsigned warps)
 {
     return (struct crowd){.lab = a->lab,
                           .words = a->grid,
                           .unit = "warps",
                           .warps = warps,
                           .each = a->type->chains,
-                          .copies = copies / a->type->chains,
+                          .copies = COPIES / a->type->chains,
                           .turns = TURNS_OF_WARPS};
 }
 
@@ -96,7 +94,7 @@ static int rates_of_warps(const struct asked *a, unsigned most, double *rates,
 {
     *experiment = NULL;
     for (unsigned n = 1; n <= most; n++) {
-        const struct crowd c = crowd_of(a, n, COPIES_OF_WARPS);
+        const struct crowd c = crowd_of(a, n);
         free(*experiment);
         if (crowd_rate(&c, 1, &rates[n - 1], experiment, err) != 0)
             return err->code;
@@ -244,8 +242,8 @@ static int ask_blocks(const struct asked *a, struct crowd *c, struct error *err)
 static int ask_crowd(const struct asked *a, unsigned warps, double peak,
                      struct error *err)
 {
-    struct crowd few = crowd_of(a, warps, COPIES_SUSTAINED);
-    struct crowd all = crowd_of(a, lab_block_warps(a->lab), COPIES_SUSTAINED);
+    struct crowd few = crowd_of(a, warps);
+    struct crowd all = crowd_of(a, lab_block_warps(a->lab));
     if (a->type->by_blocks && ask_blocks(a, &few, err) != 0)
         return err->code;
     return ask_gpu(a, &all, peak, err);
@@ -331,7 +329,8 @@ const struct study study_arithmetic = {
     .method =
         "Independent chains of fused multiply-adds, eight in each warp, "
         "with 1 to 32 warps in one block, and one to four blocks on every SM; "
-        "the difference of two lengths, in cycles of the SM.  With n warps on "
+        "the difference of two numbers of turns, in cycles of the SM.  With n "
+        "warps on "
         "S "
         "schedulers the share of the peak is n / (S ceil(n / S)).",
     .needs = needs,

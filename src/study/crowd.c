@@ -8,21 +8,10 @@
 #include "base/mem.h"
 #include "study/state.h"
 
-/* Lengths that are tried in turn. */
-static const struct length {
-    unsigned copies, turns;
-} lengths[] = {
-    {16, 1 },
-    {16, 4 },
-    {16, 16},
-    {16, 64}
-};
+/* Turns that are tried one after the other. */
+static const unsigned lengths[] = {1, 4, 16, 64};
 /* The difference must be so many times as large as its uncertainty. */
 static const double clear = 100;
-/* What blocks do beside the copies takes at most so many cycles, and so much of
- * the copies' own time; or the difference is not that of the copies alone.
- * Short loops can be slow (H200, 32 multiply-adds, 15 warps). */
-static const double frame = 500, slack = 0.1;
 /* Two lengths must say the same to this share. */
 static const double agreed = 0.01;
 unsigned crowd_sms(const struct lab *lab)
@@ -67,7 +56,7 @@ static double *busiest(const struct samples *s, size_t *count)
     return cycles;
 }
 
-static int measure(const struct crowd *c, unsigned copies, unsigned blocks,
+static int measure(const struct crowd *c, unsigned turns, unsigned blocks,
                    struct timing *span, char **experiment, struct error *err)
 {
     struct samples s;
@@ -77,7 +66,7 @@ static int measure(const struct crowd *c, unsigned copies, unsigned blocks,
     const unsigned repeats = blocks % sms == 0 ? 1 : blocks < sms ? 2 : 5;
     if (lab_probe(c->lab, &s, experiment, err,
                   "%s copies=%u %s=%u blocks=%u turns=%u repeats=%u", c->words,
-                  copies, c->unit, c->warps, blocks, c->turns, repeats) != 0)
+                  c->copies, c->unit, c->warps, blocks, turns, repeats) != 0)
         return err->code;
     double *const cycles = busiest(&s, &count);
     span->cycles = stats_median(cycles, count);
@@ -89,57 +78,37 @@ static int measure(const struct crowd *c, unsigned copies, unsigned blocks,
     return 0;
 }
 
-/* Cycles that CROWD_LONGER times as many copies take more. */
+/* Cycles that CROWD_LONGER times as many turns take more. */
 static int difference(const struct crowd *c, unsigned blocks,
                       struct timing *more, char **experiment, struct error *err)
 {
     struct timing few, many;
     *experiment = NULL;
-    if (measure(c, c->copies, blocks, &few, NULL, err) != 0 ||
-        measure(c, CROWD_LONGER * c->copies, blocks, &many, experiment, err) !=
+    if (measure(c, c->turns, blocks, &few, NULL, err) != 0 ||
+        measure(c, CROWD_LONGER * c->turns, blocks, &many, experiment, err) !=
             0)
         return err->code;
     more->cycles = many.cycles - few.cycles;
     more->spread = hypot(few.spread, many.spread);
-    if (few.cycles <= (1 + slack) * more->cycles / (CROWD_LONGER - 1) + frame)
-        return 0;
-    free(*experiment);
-    *experiment = NULL;
-    return error_set(err, ERR_UNSUPPORTED,
-                     "three times as many copies took too little longer: the "
-                     "shorter loop is slower for other reasons");
-}
-
-/* Cycles of a turn of one copy, and whether they are known well enough. */
-static int try_length(struct crowd *c, const struct length *length,
-                      unsigned blocks, double *each, bool *known,
-                      struct error *err)
-{
-    struct timing more;
-    char *experiment;
-    c->copies = length->copies;
-    c->turns = length->turns;
-    *each = 0;
-    const int code = difference(c, blocks, &more, &experiment, err);
-    free(experiment);
-    if (code == ERR_UNSUPPORTED)
-        return 0;
-    *each = more.cycles / (c->copies * c->turns);
-    *known = more.cycles >= clear * more.spread;
-    return code;
+    return 0;
 }
 
 int crowd_length(struct crowd *c, unsigned blocks, struct error *err)
 {
-    double each = 0, before = 0;
+    double before = 0;
     bool known = false;
     for (size_t i = 0; i < COUNT_OF(lengths) && !known; i++) {
-        if (try_length(c, &lengths[i], blocks, &each, &known, err) != 0)
+        struct timing more;
+        char *experiment;
+        c->turns = lengths[i];
+        if (difference(c, blocks, &more, &experiment, err) != 0)
             return err->code;
-        known = known && fabs(each - before) <= agreed * each;
+        free(experiment);
+        const double each = more.cycles / c->turns;
+        known = more.cycles >= clear * more.spread &&
+                fabs(each - before) <= agreed * each;
         before = each;
     }
-    *err = (struct error){0};
     return 0;
 }
 
@@ -149,8 +118,14 @@ int crowd_rate(const struct crowd *c, unsigned blocks, double *rate,
     struct timing more;
     if (difference(c, blocks, &more, experiment, err) != 0)
         return err->code;
-    const double copies = (double)(CROWD_LONGER - 1) * c->copies * c->each;
-    *rate = copies * c->turns * c->warps * blocks / more.cycles;
+    const double turns = (double)(CROWD_LONGER - 1) * c->turns;
+    if (!(more.cycles > 0)) {
+        free(*experiment);
+        *experiment = NULL;
+        return error_set(err, ERR_UNSUPPORTED,
+                         "three times as many turns took no longer");
+    }
+    *rate = turns * c->copies * c->each * c->warps * blocks / more.cycles;
     return 0;
 }
 
@@ -173,7 +148,7 @@ static int ask_power(const struct crowd *c, bool *told, struct error *err)
 {
     struct samples s;
     if (lab_probe(c->lab, &s, NULL, err, "%s copies=%u %s=%u repeats=1",
-                  c->words, CROWD_LONGER * c->copies, c->unit, c->warps) != 0)
+                  c->words, c->copies, c->unit, c->warps) != 0)
         return err->code;
     *told = middle(&s, "watts") >= 0;
     samples_free(&s);
@@ -188,13 +163,12 @@ int crowd_sustain(const struct crowd *c, unsigned blocks, double seconds,
     *found = (struct crowd_sustained){0};
     if (ask_power(c, told, err) != 0 || !*told)
         return err->code;
-    const unsigned copies = CROWD_LONGER * c->copies;
-    const double work = (double)copies * c->each * c->warps * blocks;
+    const double work = (double)c->copies * c->each * c->warps * blocks;
     const double hz = (double)c->lab->info->value[PROPERTY_CLOCK];
     const double turns = ceil(seconds * hz * rate / work);
     if (lab_probe(c->lab, &s, &found->experiment, err,
                   "%s copies=%u %s=%u blocks=%u turns=%.0f repeats=3", c->words,
-                  copies, c->unit, c->warps, blocks, turns) != 0)
+                  c->copies, c->unit, c->warps, blocks, turns) != 0)
         return err->code;
     read_sustained(&s, work * turns, found);
     samples_free(&s);

@@ -1,18 +1,20 @@
 /*
  * How fast the whole GPU does something, by the probes of probe/crowd.h.
  *
- * The cost of copies is the difference of a loop of some and of one of three
+ * The cost of a turn of a loop is the difference of some turns and of three
  * times as many, by the clocks of the SMs themselves: what blocks do before and
- * after, and the loop, are in both.  So many copies and turns are taken that
- * the difference is known to a hundredth, by what SMs differ by, and that fewer
- * turns say the same.
+ * after is in both.  The loop's own instructions are in it, so its body is to
+ * be long.  (Loops of several lengths are not alike: on an H200 a short one is
+ * slower than its copies where many warps want an instruction each cycle.)  So
+ * many turns are taken that the difference is known to a hundredth, by what SMs
+ * differ by, and that fewer turns say the same.
  */
 #ifndef SONDE_STUDY_CROWD_H
 #define SONDE_STUDY_CROWD_H
 
 #include "study/study.h"
 
-/* So many times as many copies has the longer loop. */
+/* So many times as many turns has the longer run. */
 enum { CROWD_LONGER = 3 };
 
 struct crowd {
@@ -21,10 +23,11 @@ struct crowd {
     const char *unit;  /* what a block has several of: "warps", "groups" */
     unsigned warps;    /* so many of them */
     unsigned each;     /* what one of them does in a copy: chains */
-    unsigned copies, turns; /* set by crowd_length */
+    unsigned copies;   /* of each in a turn */
+    unsigned turns;    /* set by crowd_length */
 };
 
-/* Finds copies and turns with which so many blocks are measured well. */
+/* Finds turns with which so many blocks are measured well. */
 int crowd_length(struct crowd *crowd, unsigned blocks, struct error *err);
 
 /* Copies of a warp that the GPU does in a cycle, with so many blocks on all of

@@ -30,8 +30,9 @@ enum { LEVEL = 3, WARPS_OF_GPU = 8, GROUPS_MOST = 4, BLOCKS_MOST = 4 };
 /* Registers of a thread, of 32 bits, that operands may take: 32 warps have 64
  * each on most GPUs. */
 enum { OPERAND_REGISTERS = 44, CHAINS_MOST = 4 };
-/* Products of a warp in the shorter loop. */
-enum { PRODUCTS = 16, TURNS_OF_GROUPS = 16 };
+/* Products of a warp in the loop, so many that its own instructions are less
+ * than a hundredth; and turns of the shorter run. */
+enum { PRODUCTS = 48, TURNS_OF_GROUPS = 16 };
 static const double briefly = 0.01, lastingly = 0.3; /* seconds */
 
 /* A form, and what was found of it. */
@@ -520,16 +521,13 @@ static int ask_all(struct tensor *t, struct error *err)
     return ask_whole(t, err);
 }
 
-/* Both lengths of a form, and its waiting one's. */
+/* The kernel of a form, and its waiting one's. */
 static void prepare_form(struct form form, struct timing_texts *texts)
 {
-    for (unsigned times = 1; times <= CROWD_LONGER; times += CROWD_LONGER - 1)
-        timing_add(texts,
-                   xasprintf("%s copies=%u", form.words, times * form.copies));
-    for (unsigned times = 1; form.grouped && times <= CROWD_LONGER;
-         times += CROWD_LONGER - 1)
+    timing_add(texts, xasprintf("%s copies=%u", form.words, form.copies));
+    if (form.grouped)
         timing_add(texts, xasprintf("%s wait=each copies=%u", form.words,
-                                    times * form.copies));
+                                    form.copies));
     free(form.words);
 }
 
