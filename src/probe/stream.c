@@ -30,6 +30,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/rng.h"
 #include "probe/gate.h"
 #include "probe/run.h"
 #include "probe/stream.h"
@@ -514,6 +515,16 @@ static int measure(struct prober *prober, const struct experiment *e,
     return collect(prober, r, elapsed, samples, err);
 }
 
+/* Each repetition of each experiment begins elsewhere. */
+static uint64_t start_of(const struct prober *prober,
+                         const struct samples *samples)
+{
+    struct rng rng;
+    rng_seed(&rng, prober_seed(prober) + 8191 * prober_experiments(prober) +
+                       samples->rows);
+    return rng_next(&rng) >> 32;
+}
+
 static int once(struct prober *prober, const struct experiment *e,
                 struct samples *samples, struct error *err)
 {
@@ -522,6 +533,7 @@ static int once(struct prober *prober, const struct experiment *e,
     if (read_stream(e, prober_info(prober), &s, err) != 0)
         return err->code;
     divide(&s, prober_info(prober), &r);
+    r.args[ARGUMENT_START] = start_of(prober, samples);
     *err = (struct error){0};
     const int status = measure(prober, e, &r, samples, err);
     if (r.texture.object != 0)

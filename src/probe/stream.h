@@ -47,7 +47,7 @@ static inline uint64_t stream_tile(const struct stream *s)
 /* Parameters of the kernel, 64 bits each. */
 #define STREAM_PARAMETERS                                                      \
     "first second third texture slots out grid sms tiles turns warm laps "     \
-    "lead cycles"
+    "lead cycles start"
 enum stream_argument {
     ARGUMENT_FIRST,
     ARGUMENT_SECOND,
@@ -63,6 +63,7 @@ enum stream_argument {
     ARGUMENT_LAPS,
     ARGUMENT_LEAD,
     ARGUMENT_CYCLES,
+    ARGUMENT_START, /* share=gpu: in 2^-32 of the part */
     ARGUMENTS
 };
 

@@ -169,11 +169,10 @@ static void opening(struct kernel_text *k, const struct stream *s)
     kernel_line(k, "ld.global.u32 %%never, [%%slots+%d];", 4 * SLOT_NEVER);
     place_thread(k, s);
     place_arrays(k, s);
-    for (unsigned i = 0; i < stream_words(s) * s->unroll; i++) {
+    if (s->op != OP_WRITE)
+        return;
+    for (unsigned i = 0; i < stream_words(s) * s->unroll; i++)
         kernel_line(k, "add.u32 %%x%u, %%never, %u;", i, i);
-        if (s->op == OP_TRIAD)
-            kernel_line(k, "mov.u32 %%y%u, %%x%u;", i, i);
-    }
 }
 
 /* ---- a tile ------------------------------------------------------------ */
@@ -421,6 +420,17 @@ static void write_until(struct kernel_text *k, const struct stream *s)
     kernel_line(k, "mov.u64 %%g1, %%globaltimer;");
 }
 
+/* Somewhere in the worker's share, or runs that are short would find in L2 what
+ * the one before brought there. */
+static void place_start(struct kernel_text *k)
+{
+    kernel_line(k, "ld.param.u64 %%bt, [start];");
+    kernel_line(k, "mul.lo.u64 %%bt, %%bt, %%turns;");
+    kernel_line(k, "shr.u64 %%bt, %%bt, 32;");
+    kernel_line(k, "sub.u64 %%turn, %%turns, %%bt;");
+    kernel_line(k, "mad.lo.u64 %%at, %%bt, %%step, %%first;");
+}
+
 /* First the lead, until as much is under way as ever will be; then the same
  * again between the two clock reads that count. */
 static void cycles_body(struct kernel_text *k, const struct stream *s)
@@ -430,8 +440,7 @@ static void cycles_body(struct kernel_text *k, const struct stream *s)
     begin_together(k);
     kernel_line(k, "setp.ne.u32 %%on, %%never, 1;");
     kernel_line(k, "setp.ne.u32 %%also, %%never, 2;");
-    kernel_line(k, "mov.u64 %%at, %%first;");
-    kernel_line(k, "mov.u64 %%turn, %%turns;");
+    place_start(k);
     kernel_line(k, "ld.param.u64 %%until, [lead];");
     kernel_line(k, "mov.u64 %%t1, %%clock64;");
     kernel_line(k, "setp.eq.u32 %%end, %%never, 0;");

@@ -639,12 +639,12 @@ static int ask_l2_by(struct lab *lab, const struct memory *m,
 static int ask_l2(struct lab *lab, const struct memory *m, struct error *err)
 {
     struct stream_found found;
-    if (ask_l2_by(lab, m, "read_bandwidth", "cache=cg", 16, &m->read, &found,
+    if (ask_l2_by(lab, m, "read_bandwidth", "cache=cg", 8, &m->read, &found,
                   err) != 0 ||
         ask_l2_by(lab, m, "read_bandwidth_half", "cache=cg", 2, &m->read,
                   &found, err) != 0)
         return err->code;
-    return ask_l2_by(lab, m, "write_bandwidth", "op=write", 16, &m->write,
+    return ask_l2_by(lab, m, "write_bandwidth", "op=write", 8, &m->write,
                      &found, err);
 }
 

@@ -16,6 +16,8 @@ static const double length_least = 0.005;
 static const double growth_most = 0.03;
 /* Of cycles: with fewer tiles of a warp it matters where it is in one. */
 enum { TILES_LEAST = 8 };
+/* Of each of two sizes. */
+enum { REPEATS_PAIRS = 3 };
 /* A step of the timer is no larger part of what is timed by it. */
 static const double step_most = 0.002;
 enum { UNROLL_MOST = 16, WARPS_MOST = 32, BLOCKS_MOST = 4 };
@@ -97,18 +99,25 @@ static size_t repetitions_of(const struct samples *s, struct repetition *list)
     return n;
 }
 
-/* The least step by which the timer was seen to go on, ns. */
+static double common_divisor(double a, double b)
+{
+    while (b > 0) {
+        const double rest = fmod(a, b);
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
+/* What all that the timer went on by is a multiple of, ns; 0: it did not. */
 static double resolution_of(const struct samples *s)
 {
     const struct table t = table_of(s);
-    double least = INFINITY;
-    for (size_t i = 1; i < s->rows; i++) {
-        const double step =
-            fabs(at(&t, i, t.ns_ended) - at(&t, i - 1, t.ns_ended));
-        if (step > 0)
-            least = fmin(least, step);
-    }
-    return least;
+    double step = 0;
+    for (size_t i = 0; i < s->rows; i++)
+        step = common_divisor(
+            step, fabs(at(&t, i, t.ns_ended) - at(&t, i, t.ns_begun)));
+    return step;
 }
 
 /* Blocks that shared an SM with others than they should are another load. */
@@ -131,7 +140,8 @@ static void summarise_clock(const struct samples *s,
         least = fmin(least, list[i].hz);
         most = fmax(most, list[i].hz);
     }
-    rate->fine = resolution_of(s) <= step_most * list[n / 2].ns;
+    const double step = resolution_of(s);
+    rate->fine = step > 0 && step <= step_most * list[n / 2].ns;
     rate->clock_hz = list[n / 2].hz;
     rate->told_hz = list[n / 2].told_hz;
     rate->moved = rate->fine && most - least > STREAMS_ALIKE * most;
@@ -169,6 +179,20 @@ static double tiles_of(const struct stream_setup *s, const struct samples *all,
     return list[n / 2].bytes / (rows * tile * s->warps * s->blocks);
 }
 
+/* B/clk; of blocks B/s, with all that a launch takes beside. */
+static double value_of(const struct stream_question *q,
+                       const struct repetition *r)
+{
+    switch (q->way) {
+    case STREAM_LAPS:
+        return r->bytes / r->cycles;
+    case STREAM_CYCLES:
+        return r->rate;
+    default:
+        return 1e9 * r->bytes / r->ns_event;
+    }
+}
+
 static void summarise(struct lab *lab, const struct stream_question *q,
                       const struct stream_setup *setup, const struct samples *s,
                       struct stream_rate *rate)
@@ -177,8 +201,7 @@ static void summarise(struct lab *lab, const struct stream_question *q,
     const size_t n = repetitions_of(s, list);
     double *const values = xcalloc(n, sizeof *values);
     for (size_t i = 0; i < n; i++)
-        values[i] = q->way == STREAM_CYCLES ? list[i].rate
-                                            : list[i].bytes / list[i].cycles;
+        values[i] = value_of(q, &list[i]);
     summarise_clock(s, list, n, rate);
     summarise_values(lab, values, n, rate);
     rate->tiles = tiles_of(setup, s, list, n);
@@ -261,25 +284,6 @@ static int probe_stream(struct lab *lab, const struct stream_question *q,
     return status;
 }
 
-static int measure_pairs(struct lab *lab, const struct stream_question *q,
-                         const struct stream_setup *s, struct stream_rate *rate,
-                         struct error *err)
-{
-    struct samples few, many;
-    struct stream_setup twice = *s;
-    twice.length *= 2;
-    if (probe_stream(lab, q, s, &few, NULL, err) != 0)
-        return err->code;
-    if (probe_stream(lab, q, &twice, &many, &rate->experiment, err) == 0) {
-        summarise_pairs(lab, &few, &many, rate);
-        samples_free(&many);
-        rate->even = true;
-    }
-    samples_free(&few);
-    return err->code;
-}
-
-/* One experiment of laps or cycles. */
 static int measure_one(struct lab *lab, const struct stream_question *q,
                        const struct stream_setup *s, struct stream_rate *rate,
                        struct error *err)
@@ -289,7 +293,7 @@ static int measure_one(struct lab *lab, const struct stream_question *q,
     if (probe_stream(lab, q, s, &samples, &rate->experiment, err) != 0)
         return err->code;
     summarise(lab, q, s, &samples, rate);
-    rate->even = is_even(&samples, s->blocks);
+    rate->even = q->way == STREAM_BLOCKS || is_even(&samples, s->blocks);
     samples_free(&samples);
     return 0;
 }
@@ -300,8 +304,6 @@ int streams_measure(struct lab *lab, const struct stream_question *q,
 {
     struct stream_setup longer = *s;
     *rate = (struct stream_rate){0};
-    if (q->way == STREAM_BLOCKS)
-        return measure_pairs(lab, q, s, rate, err);
     while (measure_one(lab, q, &longer, rate, err) == 0 &&
            q->way == STREAM_CYCLES && rate->tiles < TILES_LEAST &&
            longer.length < STREAMS_CYCLES * GROWTH_CYCLES)
@@ -462,7 +464,7 @@ static uint64_t search_length(const struct stream_question *q)
     case STREAM_CYCLES:
         return STREAMS_CYCLES;
     default:
-        return q->bytes;
+        return 2 * q->bytes;
     }
 }
 
@@ -498,38 +500,79 @@ int streams_search(struct lab *lab, const struct stream_question *q,
     return 0;
 }
 
-/* True if a run twice as long is not too long. */
-static bool may_lengthen(const struct stream_question *q,
-                         const struct stream_setup *s)
+/* True if what was measured no longer changes by more than chance. */
+static bool is_settled(const struct stream_rate *rate, double before)
 {
-    const uint64_t growth = 2 * s->length / search_length(q);
-    if (q->way == STREAM_CYCLES)
-        return growth <= GROWTH_CYCLES;
-    return growth <= GROWTH_BLOCKS && 4 * s->length * q->arrays <= q->room;
+    return rate->fine && fabs(rate->value - before) < length_least * before &&
+           rate->high - rate->low < 2 * length_least * rate->value;
 }
 
-/* The same for longer, until that changes nothing, and the timer's steps are
- * small. */
-static int settle(struct lab *lab, const struct stream_question *q,
-                  struct stream_setup *s, struct stream_rate *rate,
-                  struct error *err)
+/* Longer, until that changes nothing and the timer's steps are small. */
+static int settle_cycles(struct lab *lab, const struct stream_question *q,
+                         struct stream_setup *s, struct stream_rate *rate,
+                         struct error *err)
 {
     double before = 0;
-    if (q->way == STREAM_LAPS)
-        s->length *= STREAMS_LONGER;
-    while (q->way != STREAM_LAPS) {
-        if (streams_measure(lab, q, s, rate, err) != 0)
-            return err->code;
-        const double change = fabs(rate->score - before);
-        before = rate->score;
+    while (streams_measure(lab, q, s, rate, err) == 0) {
+        const bool settled = is_settled(rate, before);
+        before = rate->value;
         streams_free(rate);
-        if ((change < length_least * before && rate->fine) ||
-            !may_lengthen(q, s))
+        if (settled || s->length >= STREAMS_CYCLES * GROWTH_CYCLES)
             break;
         s->length *= 2;
     }
     s->repeats = STREAMS_REPEATS_FINAL;
-    return streams_measure(lab, q, s, rate, err);
+    return err->code != 0 ? err->code : streams_measure(lab, q, s, rate, err);
+}
+
+/* True if arrays twice as long are not too long. */
+static bool may_lengthen(const struct stream_question *q,
+                         const struct stream_setup *s)
+{
+    return 2 * s->length <= GROWTH_BLOCKS * q->bytes &&
+           2 * s->length * q->arrays <= q->room;
+}
+
+/* What more than the least takes longer, until still more says the same. */
+static int settle_blocks(struct lab *lab, const struct stream_question *q,
+                         struct stream_setup *s, struct stream_rate *rate,
+                         struct error *err)
+{
+    struct samples few, many;
+    double before = 0;
+    s->repeats = REPEATS_PAIRS;
+    s->length = q->bytes;
+    if (probe_stream(lab, q, s, &few, &rate->experiment, err) != 0)
+        return err->code;
+    for (bool again = true; again;) {
+        s->length *= 2;
+        streams_free(rate);
+        if (probe_stream(lab, q, s, &many, &rate->experiment, err) != 0)
+            break;
+        summarise_pairs(lab, &few, &many, rate);
+        samples_free(&many);
+        again = !is_settled(rate, before) && may_lengthen(q, s);
+        before = rate->value;
+    }
+    samples_free(&few);
+    rate->even = true;
+    return err->code;
+}
+
+static int settle(struct lab *lab, const struct stream_question *q,
+                  struct stream_setup *s, struct stream_rate *rate,
+                  struct error *err)
+{
+    switch (q->way) {
+    case STREAM_LAPS:
+        s->length *= STREAMS_LONGER;
+        s->repeats = STREAMS_REPEATS_FINAL;
+        return streams_measure(lab, q, s, rate, err);
+    case STREAM_CYCLES:
+        return settle_cycles(lab, q, s, rate, err);
+    default:
+        return settle_blocks(lab, q, s, rate, err);
+    }
 }
 
 /* With accesses of that width as many bytes in flight, if there is room. */

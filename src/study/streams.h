@@ -33,7 +33,7 @@ struct stream_question {
     unsigned lanes; /* that read different words; 1: all read one */
     unsigned width; /* the widest access of a lane */
     unsigned arrays;
-    uint64_t bytes; /* STREAM_CYCLES: of an array; STREAM_LAPS, 0: a tile */
+    uint64_t bytes; /* of an array; BLOCKS: the least; LAPS, 0: a tile */
     uint64_t room;  /* STREAM_BLOCKS: bytes that all arrays may have */
     bool of_memory; /* the stated peak is its */
 };
@@ -64,7 +64,7 @@ struct stream_found {
     bool saturated; /* more in flight was tried and gave nothing */
 };
 
-/* One experiment (of blocks: two); *rate is the caller's (streams_free). */
+/* One experiment; *rate is the caller's (streams_free). */
 int streams_measure(struct lab *lab, const struct stream_question *question,
                     const struct stream_setup *setup, struct stream_rate *rate,
                     struct error *err);
