@@ -36,7 +36,8 @@ void crowd_opening(struct kernel_text *k)
     kernel_line(k, "ld.param.u32 %%turns, [turns];");
     kernel_line(k, "ld.global.u32 %%never, [%%data];");
     kernel_line(k, "mov.u32 %%me, %%tid.x;");
-    kernel_line(k, "setp.eq.u32 %%first, %%me, 0;");
+    kernel_line(k, "and.b32 %%word, %%me, 31;");
+    kernel_line(k, "setp.eq.u32 %%first, %%word, 0;");
     kernel_line(k, "mov.u32 %%sum, 0;");
     kernel_line(k, "mov.u32 %%left, 1;");
     kernel_line(k, "setp.eq.u32 %%cold, %%sum, 0;");
@@ -85,10 +86,10 @@ void crowd_end(struct kernel_text *k)
     kernel_line(k, "mov.u32 %%sm, %%smid;");
     kernel_line(k, "cvt.u64.u32 %%at, %%sm;");
     kernel_line(k, "st.global.u64 [%%out+%d], %%at;", 8 * WORD_SM);
-    kernel_line(k, "st.global.u64 [%%out+%d], %%c0;", 8 * WORD_BEGUN);
-    kernel_line(k, "st.global.u64 [%%out+%d], %%c1;", 8 * WORD_ENDED);
-    kernel_line(k, "st.global.u64 [%%out+%d], %%n0;", 8 * WORD_BEGUN_NS);
-    kernel_line(k, "st.global.u64 [%%out+%d], %%n1;", 8 * WORD_ENDED_NS);
+    kernel_line(k, "red.global.min.u64 [%%out+%d], %%c0;", 8 * WORD_BEGUN);
+    kernel_line(k, "red.global.max.u64 [%%out+%d], %%c1;", 8 * WORD_ENDED);
+    kernel_line(k, "red.global.min.u64 [%%out+%d], %%n0;", 8 * WORD_BEGUN_NS);
+    kernel_line(k, "red.global.max.u64 [%%out+%d], %%n1;", 8 * WORD_ENDED_NS);
     kernel_line(k, "DONE:");
 }
 
@@ -171,6 +172,22 @@ static int launch_crowd(struct prober *prober, const struct experiment *e,
     return 0;
 }
 
+/* Nothing has begun yet, and nothing ended. */
+static int place_records(struct prober *prober, size_t blocks, uint64_t *at,
+                         struct error *err)
+{
+    const size_t bytes = 8 * WORDS * blocks;
+    if (prober_buffer(prober, BUFFER_OUT, bytes, at, err) != 0)
+        return err->code;
+    uint64_t *const records = xcalloc(blocks, 8 * WORDS);
+    for (size_t i = 0; i < blocks; i++)
+        records[i * WORDS + WORD_BEGUN] = records[i * WORDS + WORD_BEGUN_NS] =
+            UINT64_MAX;
+    device_copy_in(prober_device(prober), *at, records, bytes, err);
+    free(records);
+    return err->code;
+}
+
 int crowd_run(struct prober *prober, const struct experiment *e,
               const char *name, unsigned threads, unsigned shared_bytes,
               unsigned char *data, size_t bytes, struct samples *samples,
@@ -183,7 +200,7 @@ int crowd_run(struct prober *prober, const struct experiment *e,
     int64_t told[3];
     memcpy(data, &never, sizeof never);
     if (prober_buffer(prober, BUFFER_JOBS, bytes, &data_at, err) != 0 ||
-        prober_buffer(prober, BUFFER_OUT, 8 * words, &out_at, err) != 0 ||
+        place_records(prober, blocks, &out_at, err) != 0 ||
         device_copy_in(prober_device(prober), data_at, data, bytes, err) != 0)
         return err->code;
     struct launch launch = {

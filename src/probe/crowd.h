@@ -2,10 +2,12 @@
  * The same work in many blocks all over the GPU, and when each SM was at it.
  *
  * A kernel of a crowd does its work between crowd_begin() and crowd_end().
- * Each block waits until all of its warps are there, and its first thread
- * reads the SM's clock and the GPU's timer; the same once all of its warps have
- * their results.  On Hopper a warp goes on past a barrier to what does not need
- * it, so a branch before the clock read depends on the barrier's result.
+ * Each block waits until all of its warps are there; then each reads the SM's
+ * clock and the GPU's timer, and again once all have their results.  The block
+ * began with the first of them and ended with the last: any one warp may have
+ * to wait long for its turn (on an H200, where others multiply, for thousands of
+ * cycles).  On Hopper a warp goes on past a barrier to what does not need it,
+ * so a branch before the clock read depends on the barrier's result.
  *
  * Samples have a row for each SM that had a block: how many it had, cycles and
  * nanoseconds from the first one's beginning to the last one's end; and of the
