@@ -73,10 +73,11 @@ static const struct param params[] = {
     {"blocks", PARAM_NUMBER, "1",       1,  32,  NULL,       "blocks of an SM"},
     {"sms",    PARAM_NUMBER, "0",       0,  1024, NULL,      "SMs, from number 0 on; 0: all"},
     {"bytes",  PARAM_NUMBER, "8192",    16, (uint64_t)1 << 40, NULL, "working set: of an array"},
+    {"skew",   PARAM_NUMBER, "0",       0,  (uint64_t)1 << 32, NULL, "bytes between arrays, in steps of 16"},
     {"stride", PARAM_NUMBER, "1",       1,  STRIDE_MOST, NULL, "of lanes, in accesses"},
     {"row",    PARAM_NUMBER, "32",      1,  STREAM_LANES, NULL, "share=warp: lanes in a row; the others are `bytes` further"},
     {"warm",   PARAM_NUMBER, "1",       0,  1000000, NULL,   "laps before"},
-    {"laps",   PARAM_NUMBER, "16",      1,  100000000, NULL, "laps that are timed (share=warp, blocks)"},
+    {"laps",   PARAM_NUMBER, "16",      1,  100000000, NULL, "share=warp: laps that are timed"},
     {"lead",   PARAM_NUMBER, "4096",    0,  1000000000, NULL, "share=gpu: cycles before those that are timed"},
     {"cycles", PARAM_NUMBER, "16384",   1,  1000000000, NULL, "share=gpu: cycles that are timed"},
     {"repeats", PARAM_NUMBER, "0",      0,  1000, NULL,      "repetitions; 0: as many as the stopping rule wants"},
@@ -171,6 +172,7 @@ static int read_words(const struct experiment *e, struct stream *s,
         .sms = (unsigned)experiment_number(e, "sms"),
         .bytes = experiment_number(e, "bytes"),
         .row = (unsigned)experiment_number(e, "row"),
+        .skew = experiment_number(e, "skew") / 16 * 16,
         .warm = experiment_number(e, "warm"),
         .laps = experiment_number(e, "laps"),
         .lead = experiment_number(e, "lead"),
@@ -238,11 +240,10 @@ static int check_set(const struct stream *s, const struct device_info *info,
                          "stream: %" PRIu64 " B: %" PRIu64
                          " blocks access %" PRIu64 " at a time",
                          s->bytes, least, least * stream_tile(s));
-    if (s->share == BY_BLOCKS && tiles_of(s) * s->laps > INT32_MAX)
+    if (s->share == BY_BLOCKS && tiles_of(s) > INT32_MAX)
         return error_set(err, ERR_USAGE,
-                         "stream: %" PRIu64 " blocks; a grid "
-                         "has %d",
-                         tiles_of(s) * s->laps, INT32_MAX);
+                         "stream: %" PRIu64 " blocks; a grid has %d",
+                         tiles_of(s), INT32_MAX);
     return 0;
 }
 
@@ -299,8 +300,8 @@ static void divide(const struct stream *s, const struct device_info *info,
     const int64_t sms = info->value[PROPERTY_SMS];
     *r = (struct streaming){.stream = s, .sms = sms > 0 ? (unsigned)sms : 1};
     r->turns = tiles_of(s);
-    r->grid = s->share == BY_BLOCKS ? (unsigned)(r->turns * s->laps)
-                                    : workers_of(s, sms, true);
+    r->grid =
+        s->share == BY_BLOCKS ? (unsigned)r->turns : workers_of(s, sms, true);
     r->workers = workers_of(s, sms, false);
     r->args[ARGUMENT_GRID] = r->grid;
     r->args[ARGUMENT_SMS] = s->sms > 0 ? s->sms : UINT32_MAX;
@@ -338,7 +339,7 @@ static int place_data(struct prober *prober, struct streaming *r,
                       struct error *err)
 {
     const struct stream *const s = r->stream;
-    const uint64_t each = (array_bytes(s) + page - 1) / page * page;
+    const uint64_t each = (array_bytes(s) + page - 1) / page * page + s->skew;
     const unsigned arrays = arrays_of(s);
     if (s->place == SHARED || s->place == CONSTANT)
         return 0;
@@ -467,6 +468,8 @@ static void add_sms(const struct streaming *r, const uint64_t *out,
         row[COLUMN_SM] = i;
         row[COLUMN_BLOCKS] = (int64_t)lines[0];
         row[COLUMN_BYTES] = (int64_t)(lines[0] * bytes_of_tile(r->stream));
+        if (moments[0] == 0 || moments[2] == 0)
+            continue; /* none of its blocks noted the moment */
         row[COLUMN_BEGUN] = (int64_t)moments[0];
         row[COLUMN_NS_BEGUN] = (int64_t)moments[1];
         row[COLUMN_ENDED] = (int64_t)moments[2];

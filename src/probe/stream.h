@@ -23,7 +23,7 @@ struct stream {
     enum stream_usage use;
     const char *cache;
     unsigned width, unroll, warps, blocks, stride, sms, row;
-    uint64_t bytes, warm, laps, lead, cycles;
+    uint64_t bytes, skew, warm, laps, lead, cycles;
 };
 
 static inline unsigned stream_threads(const struct stream *s)

@@ -124,8 +124,6 @@ static void place_thread(struct kernel_text *k, const struct stream *s)
     } else {
         kernel_line(k, "mov.u32 %%count, %%ctaid.x;");
         kernel_line(k, "cvt.u64.u32 %%at, %%count;");
-        kernel_line(k, "ld.param.u64 %%ct, [tiles];");
-        kernel_line(k, "rem.u64 %%at, %%at, %%ct;");
     }
     kernel_line(k, "mul.lo.u64 %%at, %%at, %%step;");
     kernel_line(k, "mad.wide.u32 %%at, %%me, %u, %%at;", s->width * s->stride);
@@ -163,16 +161,18 @@ static void opening(struct kernel_text *k, const struct stream *s)
     kernel_line(k, "shr.u32 %%warp, %%me, 5;");
     if (s->share != BY_BLOCKS)
         enlist(k);
-    kernel_note(k, "nobody but memory knows that this is zero");
-    kernel_line(k, "ld.global.u32 %%count, [%%slots+%d];", 4 * SLOT_ZERO);
-    kernel_line(k, "cvt.u64.u32 %%zero, %%count;");
     kernel_line(k, "ld.global.u32 %%never, [%%slots+%d];", 4 * SLOT_NEVER);
+    if (s->share != BY_BLOCKS) {
+        kernel_note(k, "nobody but memory knows that this is zero");
+        kernel_line(k, "ld.global.u32 %%count, [%%slots+%d];", 4 * SLOT_ZERO);
+        kernel_line(k, "cvt.u64.u32 %%zero, %%count;");
+    }
     place_thread(k, s);
     place_arrays(k, s);
     if (s->op != OP_WRITE)
         return;
     for (unsigned i = 0; i < stream_words(s) * s->unroll; i++)
-        kernel_line(k, "add.u32 %%x%u, %%never, %u;", i, i);
+        kernel_line(k, "add.u32 %%x%u, %%me, %u;", i, i);
 }
 
 /* ---- a tile ------------------------------------------------------------ */
@@ -303,7 +303,7 @@ static void copy_tile(struct kernel_text *k, const struct stream *s)
     write_tile(k, s);
 }
 
-/* In 32-bit floats, whose values do not matter. */
+/* In 32-bit floats: b + 3 c, whatever their values. */
 static void triad_tile(struct kernel_text *k, const struct stream *s)
 {
     kernel_line(k, "add.u64 %%bt, %%at, %%second;");
@@ -313,7 +313,7 @@ static void triad_tile(struct kernel_text *k, const struct stream *s)
         load(k, s, 'y', "%ct", i);
     }
     for (unsigned i = 0; i < s->unroll * stream_words(s); i++)
-        kernel_line(k, "fma.rn.f32 %%x%u, %%never, %%y%u, %%x%u;", i, i, i);
+        kernel_line(k, "fma.rn.f32 %%x%u, %%x%u, 0f40400000, %%y%u;", i, i, i);
     write_tile(k, s);
 }
 
@@ -460,17 +460,21 @@ static void cycles_body(struct kernel_text *k, const struct stream *s)
 
 /* ---- blocks ------------------------------------------------------------ */
 
-/* Counts the block, and notes the moment if it is one of the first or of the
- * last eighth: any of them will do. */
+/* Counts the block.  Of every 64th, so that it costs nothing, it notes the
+ * moment, if that is one of the first or of the last eighth: any of them will
+ * do. */
 static void note_block(struct kernel_text *k)
 {
     kernel_line(k, "setp.ne.u32 %%other, %%me, 0;");
     kernel_line(k, "@%%other bra NOTED;");
     kernel_line(k, "mad.wide.u32 %%out, %%sm, %d, %%out;", 2 * STREAM_RECORD);
     kernel_line(k, "red.global.add.u32 [%%out], 1;");
+    kernel_line(k, "mov.u32 %%count, %%ctaid.x;");
+    kernel_line(k, "and.b32 %%looks, %%count, 63;");
+    kernel_line(k, "setp.ne.u32 %%other, %%looks, 0;");
+    kernel_line(k, "@%%other bra NOTED;");
     kernel_line(k, "mov.u64 %%t0, %%clock64;");
     kernel_line(k, "mov.u64 %%g0, %%globaltimer;");
-    kernel_line(k, "mov.u32 %%count, %%ctaid.x;");
     kernel_line(k, "mov.u32 %%want, %%nctaid.x;");
     kernel_line(k, "shr.u32 %%looks, %%want, 3;");
     kernel_line(k, "setp.lt.u32 %%on, %%count, %%looks;");
@@ -488,8 +492,10 @@ static void blocks_body(struct kernel_text *k, const struct stream *s)
     kernel_line(k, "mov.u64 %%at, %%first;");
     kernel_line(k, "mov.u32 %%sum, 0;");
     note_block(k);
-    kernel_line(k, "setp.ne.u32 %%on, %%never, 1;");
-    kernel_line(k, "setp.ne.u32 %%also, %%never, 2;");
+    if (s->use == USE_NOT || s->use == USE_MOV) {
+        kernel_line(k, "setp.ne.u32 %%on, %%never, 1;");
+        kernel_line(k, "setp.ne.u32 %%also, %%never, 2;");
+    }
     acts[s->op](k, s);
     kernel_line(k, "setp.eq.u32 %%again, %%sum, %%never;");
     kernel_line(k, "@%%again st.global.u32 [%%slots+%d], %%sum;",

@@ -268,7 +268,7 @@ static char *text_of(const struct stream_question *q,
                          " cycles=%" PRIu64,
                          common, q->bytes, s->length / 2, s->length);
     else
-        text = xasprintf("%s share=blocks warm=0 laps=1 bytes=%" PRIu64, common,
+        text = xasprintf("%s share=blocks warm=0 bytes=%" PRIu64, common,
                          s->length);
     free(common);
     return text;
