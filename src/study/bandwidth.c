@@ -14,6 +14,7 @@
  * and ends a launch does not.  Either is made longer until that changes
  * nothing.
  */
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -650,15 +651,21 @@ static int ask_l2(struct lab *lab, const struct memory *m, struct error *err)
 
 /* ---- the study --------------------------------------------------------- */
 
+/* And takes the largest buffer, so that none is given back on the way. */
 static int find_room(struct lab *lab, struct memory *m, struct error *err)
 {
+    enum { ARRAYS = 3 };
     struct samples samples;
     if (lab_probe(lab, &samples, NULL, err, "memory") != 0)
         return err->code;
     m->room =
         (uint64_t)samples_at(&samples, 0, samples_column(&samples, "free")) / 2;
     samples_free(&samples);
-    return 0;
+    const uint64_t most = STREAMS_BLOCKS_MOST * m->l2 * ARRAYS;
+    if (lab_probe(lab, &samples, NULL, err, "memory hold=%" PRIu64,
+                  most < m->room ? most : m->room) == 0)
+        samples_free(&samples);
+    return err->code;
 }
 
 /* Without it nobody knows which set L2 holds, and which it does not. */

@@ -28,7 +28,7 @@ enum { SHARED_ELSE = 2048 };
 /* Accesses of an SM in a search. */
 enum { ACCESSES_SEARCH = 2048 };
 /* So much longer than in the search a run may be, at most. */
-enum { GROWTH_CYCLES = 256, GROWTH_BLOCKS = 64 };
+enum { GROWTH_CYCLES = 256 };
 
 /* ---- one experiment ---------------------------------------------------- */
 
@@ -529,7 +529,7 @@ static int settle_cycles(struct lab *lab, const struct stream_question *q,
 static bool may_lengthen(const struct stream_question *q,
                          const struct stream_setup *s)
 {
-    return 2 * s->length <= GROWTH_BLOCKS * q->bytes &&
+    return 2 * s->length <= STREAMS_BLOCKS_MOST * q->bytes &&
            2 * s->length * q->arrays <= q->room;
 }
 
