@@ -46,6 +46,7 @@ static const char *const gives[] = {"l1.default_operator",
                                     "l2.read_bandwidth",
                                     "l2.read_bandwidth_half",
                                     "l2.read_bandwidth_by_width",
+                                    "l2.read_bandwidth_by_sms",
                                     "l2.write_bandwidth",
                                     NULL};
 static const char *const kernels[] = {"chase op=ca", "chase op=cg",
@@ -351,6 +352,9 @@ static const char *const memory_lists[] = {"read_bandwidth_by_width",
                                            "read_bandwidth_by_sms",
                                            "read_bandwidth_by_operator"};
 
+static const char *const l2_lists[] = {"read_bandwidth_by_width",
+                                       "read_bandwidth_by_sms"};
+
 static void leave_lists(struct lab *lab, const char *component,
                         const char *const *lists, size_t count)
 {
@@ -479,7 +483,6 @@ static int ask_scaling(struct lab *lab, const struct stream_question *read,
     struct series list = series_of(lab, read, "read_bandwidth_by_sms");
     struct stream_setup s = found->setup;
     s.repeats = STREAMS_REPEATS;
-    s.length = STREAMS_CYCLES;
     for (unsigned n = 1; err->code == 0; n *= 2) {
         struct stream_rate rate;
         s.sms = n < all ? n : all;
@@ -631,10 +634,13 @@ static int ask_l2_by(struct lab *lab, const struct memory *m,
     doubt_l2(lab, &q, found, memory);
     if (strcmp(attribute, "read_bandwidth_half") != 0)
         return 0;
-    if (found->value > 0)
-        return ask_widths(lab, &q, found, err);
-    leave_list(lab, "l2", "read_bandwidth_by_width");
-    return 0;
+    if (found->value <= 0) {
+        leave_lists(lab, "l2", l2_lists, COUNT_OF(l2_lists));
+        return 0;
+    }
+    return ask_widths(lab, &q, found, err) == 0
+               ? ask_scaling(lab, &q, found, err)
+               : err->code;
 }
 
 static int ask_l2(struct lab *lab, const struct memory *m, struct error *err)

@@ -137,6 +137,15 @@ static void expect_widths(const json_t *findings, const char *id, double rate)
     compare(id, before, rate);
 }
 
+/* The last of the list is with all of them. */
+static void expect_all_sms(const json_t *findings, const char *id, double rate)
+{
+    const json_t *const list = measured(findings, id);
+    const size_t count = json_array_size(list);
+    ck_assert_uint_ge(count, 2);
+    compare(id, json_number_value(json_array_get(list, count - 1)), rate);
+}
+
 /* ---- what is written down --------------------------------------------- */
 
 static void expect_sm(const json_t *findings, const struct made_up *g)
@@ -182,6 +191,8 @@ static void expect_gpu(const json_t *findings, const struct made_up *g)
     expect(findings, "l2.read_bandwidth_half", g->l2_read * hz);
     expect_widths(findings, "l2.read_bandwidth_by_width", g->l2_read * hz);
     expect_widths(findings, "memory.read_bandwidth_by_width", r);
+    expect_all_sms(findings, "l2.read_bandwidth_by_sms", g->l2_read * hz);
+    expect_all_sms(findings, "memory.read_bandwidth_by_sms", r);
     if (g->l2_write > g->memory_write)
         expect_at_most(findings, "l2.write_bandwidth", g->l2_write * hz);
     else
