@@ -188,6 +188,8 @@ static void expect_gpu(const json_t *findings, const struct made_up *g)
         ck_assert_str_eq(text_of(findings, "l2.write_bandwidth", "status"),
                          "at_least");
     expect(findings, "memory.read_bandwidth", r);
+    expect(findings, "memory.bulk_read_bandwidth", r);
+    expect(findings, "l2.bulk_read_bandwidth", g->l2_read * hz);
     expect(findings, "memory.write_bandwidth", w);
     expect(findings, "memory.copy_bandwidth", 2 / (1 / r + 1 / w));
     expect(findings, "memory.triad_bandwidth", 3 / (2 / r + 1 / w));
