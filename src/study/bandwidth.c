@@ -82,7 +82,8 @@ static void say_setup(struct finding *f, const struct stream_question *q,
         [STREAM_CYCLES] = "each block goes round a part of its own",
         [STREAM_BLOCKS] = "each block has a tile, in order",
     };
-    finding_protocol(f, "access", value_text(q->words));
+    finding_protocol(f, "access",
+                     value_text(q->bulk ? "cp.async.bulk" : q->words));
     finding_protocol(f, "share", value_text(shares[q->way]));
     finding_protocol(f, q->bulk ? "bytes_each" : "width",
                      value_number(s->width));
