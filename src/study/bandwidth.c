@@ -449,6 +449,28 @@ static int ask_default(struct lab *lab, bool *cached, struct error *err)
     return 0;
 }
 
+/* ---- bulk copies ------------------------------------------------------- */
+
+/* Where the search begins: B of a copy. */
+enum { BULK_START = 4096 };
+
+static int ask_bulk(struct lab *lab, struct stream_question q,
+                    struct stream_found *found, struct error *err)
+{
+    const struct device_info *const info = lab->info;
+    q.attribute = "bulk_read_bandwidth";
+    q.bulk = true;
+    q.width = BULK_START;
+    *found = (struct stream_found){0};
+    if (info->cc_major >= BULK_CC_MAJOR)
+        return ask(lab, &q, NULL, found, err);
+    struct finding *const f = lab_finding(lab, q.component, q.attribute);
+    finding_none(f, "needs compute capability %d.0, this is %d.%d",
+                 BULK_CC_MAJOR, info->cc_major, info->cc_minor);
+    f->skipped = true;
+    return 0;
+}
+
 /* ---- memory ------------------------------------------------------------ */
 
 struct memory {
@@ -573,30 +595,6 @@ static int ask_read(struct lab *lab, struct memory *m, struct error *err)
     streams_free(&by_order);
     return status;
 }
-
-/* ---- bulk copies ------------------------------------------------------- */
-
-/* Where the search begins: B of a copy. */
-enum { BULK_START = 4096 };
-
-static int ask_bulk(struct lab *lab, struct stream_question q,
-                    struct stream_found *found, struct error *err)
-{
-    const struct device_info *const info = lab->info;
-    q.attribute = "bulk_read_bandwidth";
-    q.bulk = true;
-    q.width = BULK_START;
-    *found = (struct stream_found){0};
-    if (info->cc_major >= BULK_CC_MAJOR)
-        return ask(lab, &q, NULL, found, err);
-    struct finding *const f = lab_finding(lab, q.component, q.attribute);
-    finding_none(f, "needs compute capability %d.0, this is %d.%d",
-                 BULK_CC_MAJOR, info->cc_major, info->cc_minor);
-    f->skipped = true;
-    return 0;
-}
-
-/* ---- memory again ------------------------------------------------------ */
 
 static int ask_memory(struct lab *lab, struct memory *m, struct error *err)
 {

@@ -280,7 +280,7 @@ END_TEST
 Suite *suite_truth_bandwidth(void)
 {
     TCase *t;
-    Suite *const suite = suite_of("truth_bandwidth", 60, &t);
+    Suite *const suite = suite_of("truth_bandwidth", 120, &t);
     tcase_add_loop_test(t, rates_are_found, 0, (int)COUNT_OF(gpus));
     tcase_add_test(t, without_a_size_of_l2_nothing_is_guessed);
     tcase_add_test(t, without_bulk_copies_they_are_skipped);
