@@ -35,19 +35,6 @@
 #include "probe/run.h"
 #include "probe/stream.h"
 
-enum column {
-    COLUMN_SM = 1,
-    COLUMN_BLOCKS,
-    COLUMN_BYTES,
-    COLUMN_BEGUN,
-    COLUMN_ENDED,
-    COLUMN_NS_BEGUN,
-    COLUMN_NS_ENDED,
-    COLUMN_NS_EVENT,
-    COLUMN_RATE,
-    COLUMN_MHZ
-};
-
 enum { STRIDE_MOST = 128, CONSTANTS = 65536, DEADLINE_S = 60 };
 
 static const char *const operations[] = {"read", "write", "copy", "triad",
@@ -84,10 +71,6 @@ static const struct param params[] = {
     {0},
 };
 /* clang-format on */
-
-static const char *const columns[] = {
-    "sm",       "blocks",   "bytes", "begun", "ended", "ns_begun",
-    "ns_ended", "ns_event", "rate",  "mhz",   NULL};
 
 /* ---- reading ----------------------------------------------------------- */
 
@@ -216,20 +199,12 @@ static uint64_t tiles_of(const struct stream *s)
 
 /* ---- room -------------------------------------------------------------- */
 
-/* Blocks of all SMs, and those of them that shall work. */
-static unsigned workers_of(const struct stream *s, int64_t sms, bool all)
-{
-    const unsigned have = sms > 0 ? (unsigned)sms : 1;
-    return s->blocks * (!all && s->sms > 0 && s->sms < have ? s->sms : have);
-}
-
 /* The set must be as large as what is accessed at a time. */
 static int check_set(const struct stream *s, const struct device_info *info,
                      struct error *err)
 {
-    const uint64_t least = s->share == BY_GPU
-                               ? workers_of(s, info->value[PROPERTY_SMS], false)
-                               : 1;
+    const uint64_t least =
+        s->share == BY_GPU ? team_workers(info, s->blocks, s->sms) : 1;
     if (s->place == CONSTANT && s->bytes > CONSTANTS)
         return error_set(err, ERR_USAGE,
                          "stream: %" PRIu64 " B: constants "
@@ -292,17 +267,15 @@ struct streaming {
     struct texture texture;
 };
 
-static const uint32_t never = 0x9e3779b9;
-
 static void divide(const struct stream *s, const struct device_info *info,
                    struct streaming *r)
 {
     const int64_t sms = info->value[PROPERTY_SMS];
     *r = (struct streaming){.stream = s, .sms = sms > 0 ? (unsigned)sms : 1};
     r->turns = tiles_of(s);
-    r->grid =
-        s->share == BY_BLOCKS ? (unsigned)r->turns : workers_of(s, sms, true);
-    r->workers = workers_of(s, sms, false);
+    r->grid = s->share == BY_BLOCKS ? (unsigned)r->turns
+                                    : team_blocks(info, s->blocks);
+    r->workers = team_workers(info, s->blocks, s->sms);
     r->args[ARGUMENT_GRID] = r->grid;
     r->args[ARGUMENT_SMS] = s->sms > 0 ? s->sms : UINT32_MAX;
     r->args[ARGUMENT_TILES] = r->turns;
@@ -356,25 +329,6 @@ static int place_data(struct prober *prober, struct streaming *r,
     return status;
 }
 
-static int place_slots(struct prober *prober, struct streaming *r,
-                       struct error *err)
-{
-    const uint32_t slots[SLOTS] = {[SLOT_NEVER] = never};
-    const size_t bytes = record_bytes(r);
-    uint64_t *const out = &r->args[ARGUMENT_OUT];
-    if (prober_buffer(prober, BUFFER_SLOTS, sizeof slots,
-                      &r->args[ARGUMENT_SLOTS], err) != 0 ||
-        prober_buffer(prober, BUFFER_OUT, bytes, out, err) != 0 ||
-        device_copy_in(prober_device(prober), r->args[ARGUMENT_SLOTS], slots,
-                       sizeof slots, err) != 0)
-        return err->code;
-    void *const zeros = xcalloc(1, bytes);
-    const int status =
-        device_copy_in(prober_device(prober), *out, zeros, bytes, err);
-    free(zeros);
-    return status;
-}
-
 static int launch(struct prober *prober, const struct experiment *e,
                   const struct streaming *r, struct error *err)
 {
@@ -396,63 +350,19 @@ static int launch(struct prober *prober, const struct experiment *e,
     return device_launch(prober_device(prober), k, &launch, err);
 }
 
-/* A row for an SM, found by its number or made. */
-static int64_t *row_for(struct samples *samples, size_t from, int64_t sm)
-{
-    for (size_t i = from; i < samples->rows; i++)
-        if (samples_at(samples, i, COLUMN_SM) == sm)
-            return samples->data + i * samples->columns;
-    int64_t *const row = samples_row(samples);
-    row[COLUMN_SM] = sm;
-    row[COLUMN_BEGUN] = row[COLUMN_NS_BEGUN] = INT64_MAX;
-    row[COLUMN_ENDED] = row[COLUMN_NS_ENDED] = INT64_MIN;
-    return row;
-}
-
-static void widen(int64_t *begun, int64_t *ended, const uint64_t *reads)
-{
-    if ((int64_t)reads[0] < *begun)
-        *begun = (int64_t)reads[0];
-    if ((int64_t)reads[1] > *ended)
-        *ended = (int64_t)reads[1];
-}
-
-/* What a warp passed in its own time, B in 2^20 cycles. */
-static int64_t rate_of(uint64_t bytes, const uint64_t *reads)
-{
-    const double cycles = (double)(reads[1] - reads[0]);
-    return cycles > 0 ? (int64_t)((double)bytes * (1 << 20) / cycles) : 0;
-}
-
 enum { WORDS = STREAM_RECORD / 8 };
-
-/* The lines of one block's record. */
-static void add_block(const struct streaming *r, const uint64_t *record,
-                      int64_t *row)
-{
-    const struct stream *const s = r->stream;
-    row[COLUMN_BLOCKS]++;
-    for (unsigned w = 1; w <= s->warps; w++) {
-        const uint64_t *const line = record + w * WORDS;
-        const uint64_t tiles =
-            s->share == BY_GPU ? (uint32_t)line[4] : r->turns * s->laps;
-        widen(&row[COLUMN_BEGUN], &row[COLUMN_ENDED], line);
-        widen(&row[COLUMN_NS_BEGUN], &row[COLUMN_NS_ENDED], line + 2);
-        row[COLUMN_BYTES] += (int64_t)(tiles * bytes_of_tile(s));
-        if (s->share == BY_GPU)
-            row[COLUMN_RATE] += rate_of(tiles * bytes_of_tile(s), line);
-    }
-}
 
 static void add_workers(const struct streaming *r, const uint64_t *out,
                         struct samples *samples)
 {
-    const size_t from = samples->rows;
-    for (unsigned i = 0; i < r->workers; i++) {
-        const uint64_t *const record =
-            out + (size_t)i * (1 + r->stream->warps) * WORDS;
-        add_block(r, record, row_for(samples, from, (int64_t)record[0]));
-    }
+    const struct stream *const s = r->stream;
+    const struct team_tally tally = {
+        .workers = r->workers,
+        .warps = s->warps,
+        .tile = bytes_of_tile(s),
+        .tiles = s->share == BY_GPU ? 0 : r->turns * s->laps,
+    };
+    team_add(&tally, out, samples);
 }
 
 /* share=blocks: an SM's two lines. */
@@ -465,25 +375,16 @@ static void add_sms(const struct streaming *r, const uint64_t *out,
         if (lines[0] == 0)
             continue;
         int64_t *const row = samples_row(samples);
-        row[COLUMN_SM] = i;
-        row[COLUMN_BLOCKS] = (int64_t)lines[0];
-        row[COLUMN_BYTES] = (int64_t)(lines[0] * bytes_of_tile(r->stream));
+        row[TEAM_SM] = i;
+        row[TEAM_BLOCKS] = (int64_t)lines[0];
+        row[TEAM_BYTES] = (int64_t)(lines[0] * bytes_of_tile(r->stream));
         if (moments[0] == 0 || moments[2] == 0)
             continue; /* none of its blocks noted the moment */
-        row[COLUMN_BEGUN] = (int64_t)moments[0];
-        row[COLUMN_NS_BEGUN] = (int64_t)moments[1];
-        row[COLUMN_ENDED] = (int64_t)moments[2];
-        row[COLUMN_NS_ENDED] = (int64_t)moments[3];
+        row[TEAM_BEGUN] = (int64_t)moments[0];
+        row[TEAM_NS_BEGUN] = (int64_t)moments[1];
+        row[TEAM_ENDED] = (int64_t)moments[2];
+        row[TEAM_NS_ENDED] = (int64_t)moments[3];
     }
-}
-
-static int64_t clock_mhz(struct prober *prober)
-{
-    struct device_sense sense;
-    struct error ignored;
-    if (device_sense(prober_device(prober), &sense, &ignored) != 0)
-        return -1;
-    return (int64_t)sense.sm_mhz;
 }
 
 static int collect(struct prober *prober, const struct streaming *r,
@@ -493,14 +394,9 @@ static int collect(struct prober *prober, const struct streaming *r,
     uint64_t *const out = xmalloc(bytes);
     if (device_copy_out(prober_device(prober), out, r->args[ARGUMENT_OUT],
                         bytes, err) == 0) {
-        const int64_t mhz = clock_mhz(prober);
         (r->stream->share == BY_BLOCKS ? add_sms : add_workers)(r, out,
                                                                 samples);
-        for (size_t i = from; i < samples->rows; i++) {
-            int64_t *const row = samples->data + i * samples->columns;
-            row[COLUMN_NS_EVENT] = (int64_t)elapsed;
-            row[COLUMN_MHZ] = mhz;
-        }
+        team_note(prober, elapsed, samples, from);
     }
     free(out);
     return err->code;
@@ -511,7 +407,9 @@ static int measure(struct prober *prober, const struct experiment *e,
                    struct error *err)
 {
     double elapsed;
-    if (place_data(prober, r, err) != 0 || place_slots(prober, r, err) != 0 ||
+    if (place_data(prober, r, err) != 0 ||
+        team_place(prober, record_bytes(r), &r->args[ARGUMENT_SLOTS],
+                   &r->args[ARGUMENT_OUT], err) != 0 ||
         launch(prober, e, r, err) != 0 ||
         device_elapsed(prober_device(prober), &elapsed, err) != 0)
         return err->code;
@@ -544,27 +442,20 @@ static int once(struct prober *prober, const struct experiment *e,
     return status;
 }
 
-/* Laps: cycles of the SM that took longest; cycles: of 2^20 B; blocks: ns. */
+/* Laps: cycles of the SM that took longest; cycles: of 2^40 B; blocks: ns. */
 static double figure(const struct experiment *e, const struct samples *samples,
                      size_t from)
 {
-    double longest = 0, rate = 0;
     if (strcmp(experiment_word(e, "share"), "blocks") == 0)
-        return (double)samples_at(samples, from, COLUMN_NS_EVENT);
-    for (size_t i = from; i < samples->rows; i++) {
-        const double cycles = (double)(samples_at(samples, i, COLUMN_ENDED) -
-                                       samples_at(samples, i, COLUMN_BEGUN));
-        longest = cycles > longest ? cycles : longest;
-        rate += (double)samples_at(samples, i, COLUMN_RATE);
-    }
-    return rate > 0 ? (1 << 20) * (double)(1 << 20) / rate : longest;
+        return (double)samples_at(samples, from, TEAM_NS_EVENT);
+    return team_figure(samples, from);
 }
 
 const struct probe probe_stream = {
     .name = "stream",
     .what = "bandwidth: many warps read, write or copy a working set",
     .params = params,
-    .columns = columns,
+    .columns = team_columns,
     .figure = figure,
     .repeats_least = 2,
     .repeats_most = 7,

@@ -6,6 +6,7 @@
 #define SONDE_PROBE_STREAM_H
 
 #include "probe/probe.h"
+#include "probe/team.h"
 
 enum stream_operation { OP_READ, OP_WRITE, OP_COPY, OP_TRIAD };
 enum stream_place { GLOBAL, SHARED, TEXTURE, CONSTANT, READONLY };
@@ -67,24 +68,13 @@ enum stream_argument {
     ARGUMENTS
 };
 
-/* 32-bit words at `slots`. */
-enum stream_slot {
-    SLOT_ARRIVED,
-    SLOT_WORKERS,
-    SLOT_READY,
-    SLOT_ZERO,
-    SLOT_NEVER,
-    SLOTS
-};
-
 /*
- * What comes back at `out`, in lines of so many bytes.  share=warp and gpu: of
- * each block one line with its SM and one of each warp: two clock reads, two
- * timer reads, tiles that it passed between them.  share=blocks: of each SM a
- * line that begins with the number of blocks that it had, and one with clock
- * and timer of one of its first blocks and of one of its last.
+ * What comes back at `out`, in lines of so many bytes.  share=warp and gpu: the
+ * team's record.  share=blocks: of each SM a line that begins with the number
+ * of blocks that it had, and one with clock and timer of one of its first
+ * blocks and of one of its last.
  */
-enum { STREAM_RECORD = 48 };
+enum { STREAM_RECORD = TEAM_RECORD };
 
 void stream_kernel(const struct stream *s, const struct device_info *info,
                    struct buf *ptx);

@@ -33,46 +33,6 @@ static void declare(struct kernel_text *k)
     kernel_line(k, ".reg .b32 %%x<%d>, %%y<%d>;", words, words);
 }
 
-/* ---- who works --------------------------------------------------------- */
-
-/* The block takes the next number, if its SM is wanted. */
-static void enlist(struct kernel_text *k)
-{
-    kernel_line(k, "setp.ne.u32 %%other, %%me, 0;");
-    kernel_line(k, "@%%other bra ENLISTED;");
-    kernel_line(k, "mov.u32 %%worker, 0xffffffff;");
-    kernel_line(k, "ld.param.u64 %%at, [sms];");
-    kernel_line(k, "cvt.u64.u32 %%bt, %%sm;");
-    kernel_line(k, "setp.ge.u64 %%again, %%bt, %%at;");
-    kernel_line(k, "@%%again bra UNWANTED;");
-    kernel_line(k, "atom.global.add.u32 %%worker, [%%slots+%d], 1;",
-                4 * SLOT_WORKERS);
-    kernel_line(k, "UNWANTED:");
-    kernel_line(k, "st.shared.u32 [pool], %%worker;");
-    kernel_line(k, "ld.param.u32 %%want, [grid];");
-    gate_meet(k, "GATE", 4 * SLOT_ARRIVED, GATE_LOOKS);
-    kernel_line(k, "ENLISTED:");
-    kernel_line(k, "bar.sync 0;");
-    kernel_line(k, "ld.shared.u32 %%worker, [pool];");
-    kernel_line(k, "setp.eq.u32 %%again, %%worker, 0xffffffff;");
-    kernel_line(k, "@%%again bra DONE;");
-    kernel_line(k, "ld.volatile.global.u32 %%workers, [%%slots+%d];",
-                4 * SLOT_WORKERS);
-}
-
-/* All blocks meet, then all warps of each. */
-static void begin_together(struct kernel_text *k)
-{
-    kernel_line(k, "@%%other bra READY;");
-    kernel_line(k, "mov.u32 %%want, %%workers;");
-    kernel_line(k, "@%%end bra MEET;");
-    kernel_line(k, "bra READY;");
-    kernel_line(k, "MEET:");
-    gate_meet(k, "MEETING", 4 * SLOT_READY, GATE_LOOKS);
-    kernel_line(k, "READY:");
-    gate_hold(k);
-}
-
 /* ---- where ------------------------------------------------------------- */
 
 /* The lane's own place: lanes of a row of the matrix, and its row. */
@@ -92,19 +52,6 @@ static void place_lane(struct kernel_text *k, const struct stream *s)
     kernel_line(k, "mad.lo.u64 %%at, %%bt, %" PRIu64 ", %%at;", s->bytes);
 }
 
-/* From the worker's share of the tiles, as equal as whole tiles are. */
-static void place_share(struct kernel_text *k)
-{
-    kernel_line(k, "ld.param.u64 %%ct, [tiles];");
-    kernel_line(k, "cvt.u64.u32 %%bt, %%workers;");
-    kernel_line(k, "cvt.u64.u32 %%at, %%worker;");
-    kernel_line(k, "mul.lo.u64 %%at, %%at, %%ct;");
-    kernel_line(k, "add.u64 %%turns, %%at, %%ct;");
-    kernel_line(k, "div.u64 %%at, %%at, %%bt;");
-    kernel_line(k, "div.u64 %%turns, %%turns, %%bt;");
-    kernel_line(k, "sub.u64 %%turns, %%turns, %%at;");
-}
-
 /* Where the thread begins, from the start of the set, into %at. */
 static void place_thread(struct kernel_text *k, const struct stream *s)
 {
@@ -120,7 +67,7 @@ static void place_thread(struct kernel_text *k, const struct stream *s)
         return;
     }
     if (s->share == BY_GPU) {
-        place_share(k);
+        team_share(k);
     } else {
         kernel_line(k, "mov.u32 %%count, %%ctaid.x;");
         kernel_line(k, "cvt.u64.u32 %%at, %%count;");
@@ -160,7 +107,7 @@ static void opening(struct kernel_text *k, const struct stream *s)
     kernel_line(k, "mov.u32 %%me, %%tid.x;");
     kernel_line(k, "shr.u32 %%warp, %%me, 5;");
     if (s->share != BY_BLOCKS)
-        enlist(k);
+        team_enlist(k);
     kernel_line(k, "ld.global.u32 %%never, [%%slots+%d];", 4 * SLOT_NEVER);
     if (s->share != BY_BLOCKS) {
         kernel_note(k, "nobody but memory knows that this is zero");
@@ -362,7 +309,7 @@ static void write_fetch(struct kernel_text *k, const struct stream *s)
 /* A phase between two clock reads; the laps of the last are timed. */
 static void write_phase(struct kernel_text *k, const struct stream *s)
 {
-    begin_together(k);
+    team_begin_together(k);
     kernel_line(k, "mov.u64 %%g0, %%globaltimer;");
     kernel_line(k, "mov.u64 %%t0, %%clock64;");
     kernel_line(k, "cvt.u32.u64 %%now, %%t0;");
@@ -437,7 +384,7 @@ static void cycles_body(struct kernel_text *k, const struct stream *s)
 {
     write_fetch(k, s);
     kernel_line(k, "setp.ne.u32 %%end, %%never, 0;");
-    begin_together(k);
+    team_begin_together(k);
     kernel_line(k, "setp.ne.u32 %%on, %%never, 1;");
     kernel_line(k, "setp.ne.u32 %%also, %%never, 2;");
     place_start(k);
@@ -506,21 +453,9 @@ static void blocks_body(struct kernel_text *k, const struct stream *s)
 
 static void place_record(struct kernel_text *k, const struct stream *s)
 {
-    kernel_line(k, "mad.wide.u32 %%out, %%worker, %u, %%out;",
-                STREAM_RECORD * (1 + s->warps));
-    kernel_line(k, "cvt.u64.u32 %%t0, %%sm;");
-    kernel_line(k, "st.global.u64 [%%out], %%t0;");
-    kernel_line(k, "mad.wide.u32 %%out, %%warp, %d, %%out;", STREAM_RECORD);
+    team_place_record(k, s->warps);
     kernel_line(k, "setp.ne.u32 %%true, %%never, 0;");
     kernel_line(k, "setp.eq.u32 %%end, %%never, 0;");
-}
-
-static void write_record(struct kernel_text *k)
-{
-    kernel_line(k, "st.global.v2.u64 [%%out+%d], {%%t0, %%t1};", STREAM_RECORD);
-    kernel_line(k, "st.global.v2.u64 [%%out+%d], {%%g0, %%g1};",
-                STREAM_RECORD + 16);
-    kernel_line(k, "st.global.u32 [%%out+%d], %%taken;", STREAM_RECORD + 32);
 }
 
 void stream_kernel(const struct stream *s, const struct device_info *info,
@@ -542,7 +477,7 @@ void stream_kernel(const struct stream *s, const struct device_info *info,
     } else {
         place_record(&k, s);
         (s->share == BY_GPU ? cycles_body : laps_body)(&k, s);
-        write_record(&k);
+        team_write_record(&k);
     }
     kernel_line(&k, "DONE:");
     kernel_end(&k);

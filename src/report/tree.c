@@ -63,6 +63,7 @@ static const char *const attributes[] = {
     "side_bits",
     "sm_sides",
     "read_bandwidth",
+    "bulk_read_bandwidth",
     "write_bandwidth",
     "per_sm",
     "copy_of_warp",

@@ -9,6 +9,8 @@
  * In an SM one SM works, and laps are timed by its clock.  On all SMs, reads
  * (and L2) are timed in the middle of the work, while each SM goes round a part
  * of its own; B/clk of the SMs times what their clock is by the GPU's timer.
+ * Bulk copies, where there are any, are asked in that way too: how large they
+ * are and how many a warp has in flight is then what the search changes.
  * Memory is also streamed in order, by blocks as the hardware hands them out;
  * there two sizes are timed and their difference counts, so that what begins
  * and ends a launch does not.  Either is made longer until that changes
@@ -21,6 +23,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "probe/bulk.h"
 #include "study/streams.h"
 
 static const char *const needs[] = {NULL};
@@ -37,6 +40,7 @@ static const char *const gives[] = {"l1.default_operator",
                                     "shared.read_bandwidth_by_width",
                                     "shared.write_bandwidth",
                                     "memory.read_bandwidth",
+                                    "memory.bulk_read_bandwidth",
                                     "memory.write_bandwidth",
                                     "memory.copy_bandwidth",
                                     "memory.triad_bandwidth",
@@ -47,6 +51,7 @@ static const char *const gives[] = {"l1.default_operator",
                                     "l2.read_bandwidth_half",
                                     "l2.read_bandwidth_by_width",
                                     "l2.read_bandwidth_by_sms",
+                                    "l2.bulk_read_bandwidth",
                                     "l2.write_bandwidth",
                                     NULL};
 static const char *const kernels[] = {"chase op=ca", "chase op=cg",
@@ -79,9 +84,11 @@ static void say_setup(struct finding *f, const struct stream_question *q,
         [STREAM_CYCLES] = "each block goes round a part of its own",
         [STREAM_BLOCKS] = "each block has a tile, in order",
     };
-    finding_protocol(f, "access", value_text(q->words));
+    finding_protocol(f, "access",
+                     value_text(q->bulk ? "cp.async.bulk" : q->words));
     finding_protocol(f, "share", value_text(shares[q->way]));
-    finding_protocol(f, "width", value_number(s->width));
+    finding_protocol(f, q->bulk ? "bytes_each" : "width",
+                     value_number(s->width));
     finding_protocol(f, "in_flight", value_number(s->unroll));
     finding_protocol(f, "warps", value_number(s->warps));
     finding_protocol(f, "blocks", value_number(s->blocks));
@@ -447,6 +454,28 @@ static int ask_default(struct lab *lab, bool *cached, struct error *err)
     return 0;
 }
 
+/* ---- bulk copies ------------------------------------------------------- */
+
+/* Where the search begins: B of a copy. */
+enum { BULK_START = 4096 };
+
+static int ask_bulk(struct lab *lab, struct stream_question q,
+                    struct stream_found *found, struct error *err)
+{
+    const struct device_info *const info = lab->info;
+    q.attribute = "bulk_read_bandwidth";
+    q.bulk = true;
+    q.width = BULK_START;
+    *found = (struct stream_found){0};
+    if (info->cc_major >= BULK_CC_MAJOR)
+        return ask(lab, &q, NULL, found, err);
+    struct finding *const f = lab_finding(lab, q.component, q.attribute);
+    finding_none(f, "needs compute capability %d.0, this is %d.%d",
+                 BULK_CC_MAJOR, info->cc_major, info->cc_minor);
+    f->skipped = true;
+    return 0;
+}
+
 /* ---- memory ------------------------------------------------------------ */
 
 struct memory {
@@ -580,7 +609,9 @@ static int ask_memory(struct lab *lab, struct memory *m, struct error *err)
         of_memory(m, STREAM_BLOCKS, "copy_bandwidth", "op=copy", 2);
     const struct stream_question triad =
         of_memory(m, STREAM_BLOCKS, "triad_bandwidth", "op=triad", 3);
-    if (ask_read(lab, m, err) != 0 ||
+    const struct stream_question round =
+        of_memory(m, STREAM_CYCLES, "", "warm=0", 1);
+    if (ask_read(lab, m, err) != 0 || ask_bulk(lab, round, &found, err) != 0 ||
         ask(lab, &write, NULL, &m->write, err) != 0 ||
         ask(lab, &copy, NULL, &found, err) != 0 ||
         ask(lab, &triad, NULL, &found, err) != 0)
@@ -589,12 +620,10 @@ static int ask_memory(struct lab *lab, struct memory *m, struct error *err)
         leave_lists(lab, "memory", memory_lists, COUNT_OF(memory_lists));
         return 0;
     }
-    const struct stream_question read =
-        of_memory(m, STREAM_CYCLES, "", "warm=0", 1);
-    if (ask_widths(lab, &read, &m->read, err) != 0 ||
-        ask_scaling(lab, &read, &m->read, err) != 0)
+    if (ask_widths(lab, &round, &m->read, err) != 0 ||
+        ask_scaling(lab, &round, &m->read, err) != 0)
         return err->code;
-    return ask_operators(lab, &read, &m->read, err);
+    return ask_operators(lab, &round, &m->read, err);
 }
 
 /* ---- L2 ---------------------------------------------------------------- */
@@ -643,13 +672,30 @@ static int ask_l2_by(struct lab *lab, const struct memory *m,
                : err->code;
 }
 
+static int ask_l2_bulk(struct lab *lab, const struct memory *m,
+                       struct error *err)
+{
+    struct stream_found found;
+    const struct stream_question q = {.component = "l2",
+                                      .attribute = "bulk_read_bandwidth",
+                                      .words = "warm=2",
+                                      .way = STREAM_CYCLES,
+                                      .arrays = 1,
+                                      .bytes = m->l2 / 2};
+    if (ask_bulk(lab, q, &found, err) != 0)
+        return err->code;
+    doubt_l2(lab, &q, &found, &m->read);
+    return 0;
+}
+
 static int ask_l2(struct lab *lab, const struct memory *m, struct error *err)
 {
     struct stream_found found;
     if (ask_l2_by(lab, m, "read_bandwidth", "cache=cg", 8, &m->read, &found,
                   err) != 0 ||
         ask_l2_by(lab, m, "read_bandwidth_half", "cache=cg", 2, &m->read,
-                  &found, err) != 0)
+                  &found, err) != 0 ||
+        ask_l2_bulk(lab, m, err) != 0)
         return err->code;
     return ask_l2_by(lab, m, "write_bandwidth", "op=write", 8, &m->write,
                      &found, err);

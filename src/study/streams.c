@@ -5,6 +5,7 @@
 
 #include "analysis/stats.h"
 #include "base/mem.h"
+#include "probe/bulk.h"
 #include "study/streams.h"
 
 /* Growth that is worth more warps. */
@@ -170,12 +171,20 @@ static void by_second(struct stream_rate *rate)
     rate->high *= hz;
 }
 
+/* Bytes that a warp passes at a time. */
+static uint64_t warp_tile(const struct stream_question *q,
+                          const struct stream_setup *s)
+{
+    return q->bulk ? s->width : (uint64_t)s->unroll * s->width * STREAMS_LANES;
+}
+
 /* How many tiles each warp passed, on average. */
-static double tiles_of(const struct stream_setup *s, const struct samples *all,
+static double tiles_of(const struct stream_question *q,
+                       const struct stream_setup *s, const struct samples *all,
                        const struct repetition *list, size_t n)
 {
     const double rows = (double)all->rows / (double)n;
-    const double tile = (double)s->unroll * s->width * STREAMS_LANES;
+    const double tile = (double)warp_tile(q, s);
     return list[n / 2].bytes / (rows * tile * s->warps * s->blocks);
 }
 
@@ -204,7 +213,7 @@ static void summarise(struct lab *lab, const struct stream_question *q,
         values[i] = value_of(q, &list[i]);
     summarise_clock(s, list, n, rate);
     summarise_values(lab, values, n, rate);
-    rate->tiles = tiles_of(setup, s, list, n);
+    rate->tiles = tiles_of(q, setup, s, list, n);
     if (q->way == STREAM_CYCLES)
         by_second(rate);
     free(values);
@@ -250,10 +259,22 @@ static double laps_of(const struct stream_question *q,
     return fmax(1, ceil((double)s->length / lap));
 }
 
+static char *bulk_text(const struct stream_question *q,
+                       const struct stream_setup *s)
+{
+    return xasprintf("bulk %s bytes_each=%u depth=%u warps=%u blocks=%u sms=%u "
+                     "repeats=%u bytes=%" PRIu64 " lead=%" PRIu64
+                     " cycles=%" PRIu64,
+                     q->words, s->width, s->unroll, s->warps, s->blocks, s->sms,
+                     s->repeats, q->bytes, s->length / 2, s->length);
+}
+
 /* The experiment's text; the caller frees. */
 static char *text_of(const struct stream_question *q,
                      const struct stream_setup *s)
 {
+    if (q->bulk)
+        return bulk_text(q, s);
     char *const common = xasprintf(
         "stream %s width=%u unroll=%u warps=%u blocks=%u sms=%u stride=%u "
         "repeats=%u",
@@ -343,10 +364,27 @@ static bool fits_sm(const struct lab *lab, const struct stream_question *q,
                              streams_limit(lab, PROPERTY_SM_SHARED, 16384);
 }
 
+/* The probe itself knows what an SM has room for. */
+static bool fits_bulk(const struct lab *lab, const struct stream_question *q,
+                      const struct stream_setup *s)
+{
+    struct error ignored;
+    const struct bulk bulk = {.bytes_each = s->width,
+                              .depth = s->unroll,
+                              .warps = s->warps,
+                              .blocks = s->blocks,
+                              .sms = s->sms,
+                              .bytes = q->bytes};
+    return s->unroll <= BULK_DEPTH && s->width <= BULK_MOST &&
+           bulk_room(&bulk, lab->info, &ignored) == 0;
+}
+
 static bool fits(const struct lab *lab, const struct stream_question *q,
                  const struct stream_setup *s)
 {
     const uint64_t tile = 32 * (uint64_t)s->warps * s->unroll * s->width;
+    if (q->bulk)
+        return fits_bulk(lab, q, s);
     if (s->unroll > UNROLL_MOST || s->blocks > BLOCKS_MOST ||
         s->warps > WARPS_MOST || s->width < 4 ||
         32 * s->warps > streams_limit(lab, PROPERTY_BLOCK_THREADS, 1024) ||
@@ -357,13 +395,16 @@ static bool fits(const struct lab *lab, const struct stream_question *q,
 }
 
 /* What may be changed, all that may give more.  Blocks that the hardware hands
- * out fill an SM as they are. */
+ * out fill an SM as they are; bulk copies may be larger instead of more. */
 enum { MOVES = 5 };
+struct move {
+    unsigned unroll, warps, blocks, wider, narrower;
+};
 /* clang-format off */
-static const struct {
-    unsigned unroll, warps, blocks, narrower;
-} moves[MOVES] = {
-    {2, 1, 1, 1}, {1, 2, 1, 1}, {1, 1, 2, 1}, {2, 2, 1, 1}, {2, 1, 1, 2},
+static const struct move moves[MOVES] = {
+    {2, 1, 1, 1, 1}, {1, 2, 1, 1, 1}, {1, 1, 2, 1, 1}, {2, 2, 1, 1, 1}, {2, 1, 1, 1, 2},
+}, bulk_moves[MOVES] = {
+    {2, 1, 1, 1, 1}, {1, 2, 1, 1, 1}, {1, 1, 1, 2, 1}, {2, 1, 1, 1, 2}, {1, 2, 1, 1, 2},
 };
 /* clang-format on */
 
@@ -372,11 +413,12 @@ static struct stream_setup moved(const struct lab *lab,
                                  const struct stream_question *q,
                                  const struct stream_setup *s, size_t i)
 {
+    const struct move *const by = q->bulk ? &bulk_moves[i] : &moves[i];
     struct stream_setup to = *s;
-    to.unroll *= moves[i].unroll;
-    to.warps *= moves[i].warps;
-    to.blocks *= moves[i].blocks;
-    to.width /= moves[i].narrower;
+    to.unroll *= by->unroll;
+    to.warps *= by->warps;
+    to.blocks *= by->blocks;
+    to.width = to.width * by->wider / by->narrower;
     if (to.unroll > s->unroll && s->unroll % 2 == 0 && !fits(lab, q, &to))
         to.unroll = s->unroll / 2 * 3;
     return to;
@@ -408,6 +450,12 @@ static size_t prepare_moves(struct lab *lab, const struct stream_question *q,
     return n;
 }
 
+/* Bytes that an SM has in flight, but for a factor. */
+static uint64_t in_flight(const struct stream_setup *s)
+{
+    return (uint64_t)s->unroll * s->warps * s->blocks * s->width;
+}
+
 /* The best of all that are one move away, if there is one that gives more. */
 static int step(struct lab *lab, const struct stream_question *q,
                 struct stream_setup *best, double *score, bool *grew,
@@ -424,7 +472,7 @@ static int step(struct lab *lab, const struct stream_question *q,
         if (streams_measure(lab, q, &to[i], &rate, err) != 0)
             return err->code;
         streams_free(&rate);
-        *tried += to[i].width == from.width;
+        *tried += in_flight(&to[i]) > in_flight(&from);
         if (!rate.even || rate.score <= fmax(*score, least))
             continue;
         *best = to[i];
@@ -445,7 +493,7 @@ static void find_start(const struct lab *lab, const struct stream_question *q,
 {
     *s = (struct stream_setup){.width = q->width,
                                .unroll = q->way == STREAM_BLOCKS ? 1 : 2,
-                               .warps = 8,
+                               .warps = q->bulk ? 2 : 8,
                                .blocks = 1,
                                .stride = 1,
                                .row = STREAMS_LANES,
@@ -454,6 +502,8 @@ static void find_start(const struct lab *lab, const struct stream_question *q,
         s->unroll /= 2;
     while (s->warps > 1 && !fits(lab, q, s))
         s->warps /= 2;
+    while (q->bulk && s->width > BULK_LEAST && !fits(lab, q, s))
+        s->width /= 2;
 }
 
 static uint64_t search_length(const struct stream_question *q)

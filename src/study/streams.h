@@ -1,6 +1,6 @@
 /*
- * What a study gets of the probe `stream`: how many bytes pass in a time with
- * the configuration that saturates a place, and with given ones.
+ * What a study gets of the probes `stream` and `bulk`: how many bytes pass in a
+ * time with the configuration that saturates a place, and with given ones.
  *
  * The search doubles what is in flight, from a few warps on, wherever that
  * gives most, until nothing does.  What is then measured is made longer until
@@ -31,6 +31,7 @@ struct stream_question {
     const char *component, *attribute;
     const char *words; /* of the experiment */
     enum stream_way way;
+    bool bulk;      /* of the probe `bulk`, by cycles */
     bool shared;    /* it takes shared memory */
     unsigned lanes; /* that read different words; 1: all read one */
     unsigned width; /* the widest access of a lane */
@@ -40,7 +41,8 @@ struct stream_question {
     bool of_memory; /* the stated peak is its */
 };
 
-/* How: what the search changes, and what else experiments differ in. */
+/* How: what the search changes, and what else experiments differ in.  Of bulk
+ * copies `width` is the size of one, `unroll` how many a warp has in flight. */
 struct stream_setup {
     unsigned width, unroll, warps, blocks, sms, stride, row;
     /* STREAM_LAPS: bytes that are to pass, at least one lap; STREAM_CYCLES:

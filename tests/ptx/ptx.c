@@ -307,6 +307,27 @@ START_TEST(programs_are_collected)
 }
 END_TEST
 
+/* True if some program for that capability copies in bulk. */
+static bool copies_in_bulk(int cc)
+{
+    bool found = false;
+    struct texts programs = programs_for(cc, 1);
+    for (size_t i = 0; i < programs.count; i++)
+        found = found || strstr(programs.at[i], "cp.async.bulk") != NULL;
+    texts_free(&programs);
+    return found;
+}
+
+START_TEST(bulk_copies_are_for_those_who_have_them)
+{
+    if (assembler == NULL)
+        SKIP("no ptxas is installed");
+    ck_assert(!copies_in_bulk(89));
+    ck_assert(copies_in_bulk(90));
+    ck_assert(copies_in_bulk(120));
+}
+END_TEST
+
 START_TEST(every_probe_runs_by_default)
 {
     struct fake_device fake;
@@ -328,6 +349,7 @@ Suite *suite_ptx(void)
     tcase_add_unchecked_fixture(t, begin, end);
     tcase_add_test(t, every_probe_runs_by_default);
     tcase_add_test(t, programs_are_collected);
+    tcase_add_test(t, bulk_copies_are_for_those_who_have_them);
     tcase_add_loop_test(t, every_kernel_assembles, 0, COUNT_OF(architectures));
     return suite;
 }

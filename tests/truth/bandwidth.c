@@ -15,6 +15,7 @@
 
 /* What differs between the made-up GPUs; rates in B/clk. */
 struct made_up {
+    const char *capability;
     unsigned sms, schedulers, khz;
     const char *default_operator;
     double l1, constant, shared_read, shared_write;
@@ -24,16 +25,19 @@ struct made_up {
 
 /* Of the second, L2 takes stores no faster than memory does. */
 static const struct made_up gpus[] = {
-    {2, 4, 1500000, "cg", 100, 6, 110, 64, 60, 45,   27,   21,   0},
-    {3, 2, 900000,  "ca", 48,  4, 96,  96, 88, 40.5, 40.5, 40.5, 2},
+    {"9.0", 2, 4, 1500000, "cg", 100, 6, 110, 64, 60, 45,   27,   21,   0},
+    {"9.0", 3, 2, 900000,  "ca", 48,  4, 96,  96, 88, 40.5, 40.5, 40.5, 2},
 };
+/* It has no bulk copies. */
+static const struct made_up older = {"8.0", 2,  4,  1500000, "cg", 100, 6,
+                                     110,   64, 60, 45,      27,   21,  0};
 
 /* The profile as a file; the caller frees its path. */
 static char *profile_of(const struct made_up *g, const char *more)
 {
     char *const text = xasprintf(
         "{\"name\": \"Made up\", \"architecture\": \"None\","
-        "\"compute_capability\": \"9.0\", \"sms\": %u,"
+        "\"compute_capability\": \"%s\", \"sms\": %u,"
         "\"warp_schedulers\": %u, \"max_threads_per_block\": 1024,"
         "\"max_warps_per_sm\": 64, \"max_blocks_per_sm\": 16,"
         "\"registers_per_sm\": 65536, \"clock_khz\": %u,"
@@ -62,9 +66,9 @@ static char *profile_of(const struct made_up *g, const char *more)
         "\"write_bandwidth\": %g},"
         "\"noise\": {\"jitter_cycles\": %g},"
         "\"isa\": {\"default\": {\"O3\": 4}}%s}",
-        g->sms, g->schedulers, g->khz, g->default_operator, g->memory_read,
-        g->memory_write, g->l1, g->l2_read, g->l2_write, g->constant,
-        g->shared_read, g->shared_write, g->jitter, more);
+        g->capability, g->sms, g->schedulers, g->khz, g->default_operator,
+        g->memory_read, g->memory_write, g->l1, g->l2_read, g->l2_write,
+        g->constant, g->shared_read, g->shared_write, g->jitter, more);
     char *const path = testing_file("made_up.json", text);
     free(text);
     return path;
@@ -199,6 +203,8 @@ static void expect_gpu(const json_t *findings, const struct made_up *g)
         ck_assert_str_eq(text_of(findings, "l2.write_bandwidth", "status"),
                          "at_least");
     expect(findings, "memory.read_bandwidth", r);
+    expect(findings, "memory.bulk_read_bandwidth", r);
+    expect(findings, "l2.bulk_read_bandwidth", g->l2_read * hz);
     expect(findings, "memory.write_bandwidth", w);
     expect(findings, "memory.copy_bandwidth", 2 / (1 / r + 1 / w));
     expect(findings, "memory.triad_bandwidth", 3 / (2 / r + 1 / w));
@@ -262,11 +268,32 @@ START_TEST(without_a_size_of_l2_nothing_is_guessed)
 }
 END_TEST
 
+START_TEST(without_bulk_copies_they_are_skipped)
+{
+    static const char *const ids[] = {"memory.bulk_read_bandwidth",
+                                      "l2.bulk_read_bandwidth"};
+    char *const path = profile_of(&older, ", \"l2_reported_bytes\": 524288");
+    json_t *const findings = findings_of(path);
+    for (size_t i = 0; i < COUNT_OF(ids); i++) {
+        ck_assert_str_eq(text_of(findings, ids[i], "status"), "not_measured");
+        ck_assert_str_eq(text_of(findings, ids[i], "because"),
+                         "needs compute capability 9.0, this is 8.0");
+        ck_assert(json_is_true(
+            json_object_get(json_object_get(findings, ids[i]), "skipped")));
+    }
+    expect(findings, "memory.read_bandwidth",
+           1e3 * older.khz * older.memory_read);
+    json_decref(findings);
+    free(path);
+}
+END_TEST
+
 Suite *suite_truth_bandwidth(void)
 {
     TCase *t;
-    Suite *const suite = suite_of("truth_bandwidth", 60, &t);
+    Suite *const suite = suite_of("truth_bandwidth", 120, &t);
     tcase_add_loop_test(t, rates_are_found, 0, (int)COUNT_OF(gpus));
     tcase_add_test(t, without_a_size_of_l2_nothing_is_guessed);
+    tcase_add_test(t, without_bulk_copies_they_are_skipped);
     return suite;
 }

@@ -157,6 +157,7 @@ void block_start(struct machine *m, struct block *b, struct sm *sm, double t)
     b->live_warps = m->warps_per_block;
     memset(b->shared, 0, m->shared_bytes);
     memset(b->barriers, 0, sizeof b->barriers);
+    b->mbarrier_count = 0;
     for (unsigned w = 0; w < m->warps_per_block; w++)
         warp_start(m, &b->warps[w], w, start);
     m->live_blocks++;

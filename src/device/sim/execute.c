@@ -474,6 +474,18 @@ static inline void act(struct machine *m, struct warp *w, const struct op *op,
     case OP_ELECT:
         elect(m, w, op, mask, t);
         break;
+    case OP_BULK_COPY:
+        bulk_copy(m, w, op, mask, t);
+        break;
+    case OP_MBARRIER_INIT:
+        mbarrier_init(m, w, op, mask, t);
+        break;
+    case OP_MBARRIER_ARRIVE:
+        mbarrier_arrive(m, w, op, mask, t);
+        break;
+    case OP_MBARRIER_WAIT:
+        mbarrier_wait(m, w, op, mask, t);
+        break;
     case OP_MATRIX:
         matrix_multiply(m, w, op, mask, t);
         break;

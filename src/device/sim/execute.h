@@ -44,6 +44,8 @@ typedef void access_fn(struct machine *m, struct warp *w, const struct op *op,
                        uint32_t mask, double t);
 /* mma.sync (matrix.c). */
 access_fn matrix_multiply;
+/* Bulk copies and the barriers that they complete (async.c). */
+access_fn bulk_copy, mbarrier_init, mbarrier_arrive, mbarrier_wait;
 access_fn access_load, access_store, access_atomic, access_texture;
 /* What an atomic makes of `old`, its operand b and, of cas, c. */
 uint64_t atomic_result(const struct op *op, uint64_t old, uint64_t b,

@@ -56,7 +56,7 @@ static int add_modifier(struct parser *p, struct instruction *in,
     }
     const struct modifier *m = NULL;
     while ((m = modifier_find(m, text, length)) != NULL) {
-        const uint32_t bit = 1u << m->group;
+        const uint64_t bit = UINT64_C(1) << m->group;
         if ((in->opcode->takes & bit) == 0)
             continue;
         if ((in->has & bit) != 0 && m->group != GROUP_HINT &&
@@ -72,31 +72,37 @@ static int add_modifier(struct parser *p, struct instruction *in,
     return bad_modifier(p, in, text, length);
 }
 
-static const char *group_example(uint32_t groups)
+static const char *group_example(uint64_t groups)
 {
     static const struct {
         enum modifier_group group;
         const char *words;
     } examples[] = {
-        {GROUP_PART,      ".lo, .hi or .wide"          },
-        {GROUP_ROUND,     "a rounding, as .rn"         },
-        {GROUP_APPROX,    ".approx"                    },
-        {GROUP_SPACE,     "a state space"              },
-        {GROUP_COMPARE,   "a comparison"               },
-        {GROUP_ATOMIC,    "an operation"               },
-        {GROUP_SYNC,      ".sync"                      },
-        {GROUP_SHUFFLE,   ".up, .down, .bfly or .idx"  },
-        {GROUP_VOTE,      ".all, .any, .uni or .ballot"},
-        {GROUP_DIRECTION, ".l or .r"                   },
-        {GROUP_WRAP,      ".wrap or .clamp"            },
-        {GROUP_GEOMETRY,  ".1d"                        },
-        {GROUP_SHAPE,     "a shape, as .m16n8k16"      },
-        {GROUP_LAYOUT,    ".row.col"                   },
-        {GROUP_VECTOR,    ".v4"                        },
-        {GROUP_SCOPE,     "a scope"                    },
-        {GROUP_HINT,      "a cache level"              },
-        {GROUP_TEST,      "a property, as .finite"     },
-        {GROUP_REDUCTION, ".popc, .and or .or"         },
+        {GROUP_PART,       ".lo, .hi or .wide"            },
+        {GROUP_ROUND,      "a rounding, as .rn"           },
+        {GROUP_APPROX,     ".approx"                      },
+        {GROUP_SPACE,      "a state space"                },
+        {GROUP_COMPARE,    "a comparison"                 },
+        {GROUP_ATOMIC,     "an operation"                 },
+        {GROUP_SYNC,       ".sync"                        },
+        {GROUP_SHUFFLE,    ".up, .down, .bfly or .idx"    },
+        {GROUP_VOTE,       ".all, .any, .uni or .ballot"  },
+        {GROUP_DIRECTION,  ".l or .r"                     },
+        {GROUP_WRAP,       ".wrap or .clamp"              },
+        {GROUP_GEOMETRY,   ".1d"                          },
+        {GROUP_SHAPE,      "a shape, as .m16n8k16"        },
+        {GROUP_LAYOUT,     ".row.col"                     },
+        {GROUP_VECTOR,     ".v4"                          },
+        {GROUP_SCOPE,      "a scope"                      },
+        {GROUP_HINT,       "a cache level"                },
+        {GROUP_TEST,       "a property, as .finite"       },
+        {GROUP_REDUCTION,  ".popc, .and or .or"           },
+        {GROUP_BULK,       ".bulk"                        },
+        {GROUP_FROM,       "a state space to copy from"   },
+        {GROUP_COMPLETION, ".mbarrier::complete_tx::bytes"},
+        {GROUP_EXPECT,     ".expect_tx"                   },
+        {GROUP_PARITY,     ".parity"                      },
+        {GROUP_PROXY,      ".async"                       },
     };
     for (size_t i = 0; i < COUNT_OF(examples); i++)
         if (groups >> examples[i].group & 1)
@@ -105,13 +111,13 @@ static const char *group_example(uint32_t groups)
 }
 
 /* Groups that are alternatives of each other. */
-#define EXACTNESS (1u << GROUP_ROUND | 1u << GROUP_APPROX)
+#define EXACTNESS (UINT64_C(1) << GROUP_ROUND | UINT64_C(1) << GROUP_APPROX)
 
 static int require(struct parser *p, const struct instruction *in,
-                   uint32_t needs)
+                   uint64_t needs)
 {
     const bool either = (needs & EXACTNESS) == EXACTNESS;
-    uint32_t lacking = needs & ~in->has;
+    uint64_t lacking = needs & ~in->has;
     if (either && (in->has & EXACTNESS) != 0)
         lacking &= ~EXACTNESS;
     if (lacking == 0)
@@ -214,7 +220,8 @@ static uint32_t isa_find(const struct profile *profile,
 static bool is_memory(const struct op *op)
 {
     return op->kind == OP_LOAD || op->kind == OP_STORE ||
-           op->kind == OP_ATOMIC || op->kind == OP_TEXTURE;
+           op->kind == OP_ATOMIC || op->kind == OP_TEXTURE ||
+           op->kind == OP_BULK_COPY;
 }
 
 /* Memory instructions have a pipe of their own, and so have those that
@@ -258,8 +265,8 @@ static enum profile_path_id path_of(const struct profile *profile,
     /* What other SMs may have written must come from where they meet. */
     const bool beyond_block =
         in->value[GROUP_ORDER] != 0 && in->value[GROUP_SCOPE] != 1;
-    if (in->op->kind == OP_ATOMIC || beyond_block ||
-        (cache && (how == CACHE_OP_CG || how == CACHE_OP_CV)))
+    if (in->op->kind == OP_ATOMIC || in->op->kind == OP_BULK_COPY ||
+        beyond_block || (cache && (how == CACHE_OP_CG || how == CACHE_OP_CV)))
         return PATH_GLOBAL_CG;
     if (!cache && profile->default_cg)
         return PATH_GLOBAL_CG;
@@ -362,7 +369,7 @@ static int check_cvt(struct parser *p, const struct instruction *in)
         return parse_error_at(p, in->mnemonic.line, "%.*s rounds nothing",
                               (int)in->mnemonic.length, in->mnemonic.text);
     if (rounds && !may && !HAS(in, GROUP_ROUND))
-        return require(p, in, 1u << GROUP_ROUND);
+        return require(p, in, UINT64_C(1) << GROUP_ROUND);
     if (from->class == 'f' && to->class != 'f' && !whole)
         return parse_error_at(p, in->mnemonic.line,
                               "%.*s needs .rni, .rzi, .rmi or .rpi",
@@ -611,6 +618,15 @@ static int finish_barrier(struct parser *p, const struct instruction *in)
     return 0;
 }
 
+/* Barriers and what is copied to lie in the block's shared memory. */
+static int finish_shared(struct parser *p, const struct instruction *in)
+{
+    if (in->op->space != SPACE_SHARED ||
+        (in->type_count > 0 && in->types[0] != TYPE_B64))
+        return type_error(p, in);
+    return in->op->kind == OP_BULK_COPY ? set_path(p, in) : 0;
+}
+
 static int finish(struct parser *p, struct instruction *in)
 {
     switch ((enum op_kind)in->op->kind) {
@@ -631,6 +647,11 @@ static int finish(struct parser *p, struct instruction *in)
         return finish_redux(p, in);
     case OP_BARRIER:
         return finish_barrier(p, in);
+    case OP_BULK_COPY:
+    case OP_MBARRIER_INIT:
+    case OP_MBARRIER_ARRIVE:
+    case OP_MBARRIER_WAIT:
+        return finish_shared(p, in);
     case OP_SHUFFLE:
         in->op->sub = in->value[GROUP_SHUFFLE];
         return in->types[0] == TYPE_B32 ? 0 : type_error(p, in);

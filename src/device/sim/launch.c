@@ -184,6 +184,7 @@ static void clear_block(const struct machine *m, struct block *b)
         free(b->warps[w].local);
     free(b->storage);
     free(b->shared);
+    free(b->mbarriers);
 }
 
 static void clear_sm(struct machine *m, struct sm *sm)

@@ -82,6 +82,19 @@ struct warp {
     uint32_t lane_pc[WARP_LANES]; /* of the lanes that are not active */
 };
 
+/* A barrier in shared memory, which is found by the number that lies there.
+ * What copies still bring is counted when they are issued, so a phase that
+ * all of them will complete is known to end at `latest`. */
+struct mbarrier {
+    uint32_t address;
+    uint32_t expected, pending; /* arrivals: of a phase, still to come */
+    int64_t bytes;              /* that are still to come; less than 0: more
+                                   came than were expected so far */
+    unsigned phase;
+    double latest; /* of this phase's copies */
+    double ended;  /* when the last phase did */
+};
+
 struct block {
     struct sm *sm;
     uint32_t index[3];
@@ -90,6 +103,8 @@ struct block {
     struct warp *warps;
     unsigned char *shared;
     struct barrier barriers[BARRIERS];
+    struct mbarrier *mbarriers;
+    unsigned mbarrier_count;
     void *storage; /* of its warps */
 };
 

@@ -19,7 +19,7 @@ const char *const ptx_spaces[SPACE_COUNT] = {
 #undef X
 };
 
-#define G(group) (1u << GROUP_##group)
+#define G(group) (UINT64_C(1) << GROUP_##group)
 #define REAL     (G(ROUND) | G(FTZ))
 #define FLOAT    (REAL | G(SAT))
 #define MEMORY                                                                 \
@@ -27,6 +27,7 @@ const char *const ptx_spaces[SPACE_COUNT] = {
 #define ATOM (G(SPACE) | G(ORDER) | G(SCOPE) | G(ATOMIC) | G(FTZ))
 #define MATRIX (G(SYNC) | G(ALIGNED) | G(SHAPE) | G(LAYOUT))
 #define EXACT (G(ROUND) | G(APPROX))
+#define BULK (G(BULK) | G(SPACE) | G(FROM) | G(COMPLETION))
 
 /* clang-format off */
 /* ROW(name, operands, kind, code, types, takes, needs, …integer, …float) */
@@ -55,6 +56,7 @@ const char *const ptx_spaces[SPACE_COUNT] = {
     ROW(cnot, "da", ALU, CNOT, 1, 0, 0, 0, 0)                                  \
     ROW(copysign, "daa", ALU, COPYSIGN, 1, 0, 0, 0, 0)                         \
     ROW(cos, "da", ALU, COS, 1, G(FTZ) | G(APPROX), G(APPROX), 0, 0)           \
+    ROW(cp.async, "mkuk", BULK_COPY, NONE, 0, BULK, BULK, 0, 0)                 \
     ROW(createpolicy, "de", ALU, MOV, 1, G(HINT), G(HINT), 0, 0)               \
     ROW(cvt, "dff?", ALU, CVT, 2, FLOAT | G(RELU), 0, 0, 0)                    \
     ROW(cvta, "da", ALU, CVTA, 1, G(SPACE) | G(TO), G(SPACE), 0, 0)            \
@@ -65,6 +67,7 @@ const char *const ptx_spaces[SPACE_COUNT] = {
     ROW(ex2, "da", ALU, EX2, 1, G(FTZ) | G(APPROX), G(APPROX), 0, 0)           \
     ROW(exit, "", EXIT, NONE, 0, 0, 0, 0, 0)                                   \
     ROW(fence, "", NOTHING, NONE, 0, G(ORDER) | G(SCOPE), 0, 0, 0)             \
+    ROW(fence.proxy, "", NOTHING, NONE, 0, G(PROXY), G(PROXY), 0, 0)            \
     ROW(fma, "daaa", ALU, MAD, 1, FLOAT | G(RELU), G(ROUND), 0, 0)             \
     ROW(fns, "dauu", ALU, FNS, 1, 0, 0, 0, 0)                                  \
     ROW(isspacep, "pg", ALU, ISSPACEP, 0, G(SPACE), G(SPACE), 0, 0)            \
@@ -78,6 +81,12 @@ const char *const ptx_spaces[SPACE_COUNT] = {
     ROW(match, "Rau", MATCH, NONE, 1, G(SYNC) | G(VOTE), G(SYNC) |             \
         G(VOTE), 0, 0)                                                         \
     ROW(max, "daa", ALU, MAX, 1, G(FTZ) | G(NAN), 0, 0, 0)                     \
+    ROW(mbarrier.arrive, "dmu", MBARRIER_ARRIVE, NONE, 1, G(SPACE) |           \
+        G(EXPECT), G(SPACE) | G(EXPECT), 0, 0)                                 \
+    ROW(mbarrier.init, "mu", MBARRIER_INIT, NONE, 1, G(SPACE), G(SPACE), 0,    \
+        0)                                                                     \
+    ROW(mbarrier.try_wait, "pmu", MBARRIER_WAIT, NONE, 1, G(SPACE) |           \
+        G(PARITY), G(SPACE) | G(PARITY), 0, 0)                                 \
     ROW(membar, "", NOTHING, NONE, 0, G(SCOPE), G(SCOPE), 0, 0)                \
     ROW(min, "daa", ALU, MIN, 1, G(FTZ) | G(NAN), 0, 0, 0)                     \
     ROW(mma, "F", MATRIX, NONE, 4, MATRIX, MATRIX, 0, 0)                       \
@@ -180,6 +189,7 @@ static const struct modifier modifiers[] = {
     {"global", GROUP_SPACE, SPACE_GLOBAL},
     {"shared", GROUP_SPACE, SPACE_SHARED},
     {"shared::cta", GROUP_SPACE, SPACE_SHARED},
+    {"shared::cluster", GROUP_SPACE, SPACE_SHARED},
     {"const", GROUP_SPACE, SPACE_CONST},
     {"local", GROUP_SPACE, SPACE_LOCAL},
     {"param", GROUP_SPACE, SPACE_PARAM},
@@ -248,6 +258,12 @@ static const struct modifier modifiers[] = {
     {"m16n8k32", GROUP_SHAPE, SHAPE(16, 32)},
     {"row", GROUP_LAYOUT, 0},
     {"col", GROUP_LAYOUT, 1},
+    {"bulk", GROUP_BULK, 1},
+    {"global", GROUP_FROM, SPACE_GLOBAL},
+    {"mbarrier::complete_tx::bytes", GROUP_COMPLETION, 1},
+    {"expect_tx", GROUP_EXPECT, 1},
+    {"parity", GROUP_PARITY, 1},
+    {"async", GROUP_PROXY, 1},
     {"L1", GROUP_HINT, 0},
     {"L2", GROUP_HINT, 0},
     {"L1::evict_normal", GROUP_HINT, 0},

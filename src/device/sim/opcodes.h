@@ -213,6 +213,12 @@ enum modifier_group {
     GROUP_GEOMETRY,
     GROUP_SHAPE,
     GROUP_LAYOUT, /* of A, then of B */
+    GROUP_BULK,
+    GROUP_FROM, /* the space that is copied from */
+    GROUP_COMPLETION,
+    GROUP_EXPECT,
+    GROUP_PARITY,
+    GROUP_PROXY,
     GROUP_COUNT
 };
 
@@ -231,6 +237,7 @@ struct modifier {
  *   q  source predicate, ! allowed      i  literal
  *   v  destination or {vector}          w  source or {vector}
  *   m  [address]                        l  label
+ *   k  [register], a further address
  *   x  [texture, coordinate]            ?  the one before may be missing
  *   M  d or {…} and a or {…} of mov
  *   s  d and optionally |predicate      R  r and optionally |predicate
@@ -238,7 +245,8 @@ struct modifier {
  *   p  destination predicate            g  source of 64 bits
  *   c  no operand: the carry is read    n  number of threads, may be missing
  *   e  no operand: the hint's own bits
- * Sources go to op->src in their order; an address always to src[0].
+ * Sources go to op->src in their order; the first address always to
+ * src[0].
  */
 struct opcode {
     const char *name; /* some have two words */
@@ -246,10 +254,10 @@ struct opcode {
     enum op_kind kind;
     uint8_t code;           /* enum alu_code */
     uint8_t types;          /* how many type modifiers it takes */
-    uint32_t takes;         /* modifier groups, as bits */
-    uint32_t needs;         /* those that must be there */
-    uint32_t needs_integer; /* … if the type is an integer */
-    uint32_t needs_float;   /* … if it is a float: one of these */
+    uint64_t takes;         /* modifier groups, as bits */
+    uint64_t needs;         /* those that must be there */
+    uint64_t needs_integer; /* … if the type is an integer */
+    uint64_t needs_float;   /* … if it is a float: one of these */
 };
 
 /* NULL if there is none; `name` is not terminated. */

@@ -356,6 +356,20 @@ static int read_address(struct parser *p, struct instruction *in)
     return code == 0 ? parse_character(p, ']') : code;
 }
 
+/* [register] */
+static int read_further_address(struct parser *p, uint32_t *number)
+{
+    enum ptx_type type;
+    uint32_t index;
+    int code = parse_character(p, '[');
+    if (code != 0)
+        return code;
+    const struct symbol *const s = symbol_find(p, &p->lexer.token, &index);
+    const bool narrow = s != NULL && ptx_types[s->type].bytes == 4;
+    code = read_register(p, narrow ? TYPE_B32 : TYPE_B64, false, number, &type);
+    return code == 0 ? parse_character(p, ']') : code;
+}
+
 /* [texture object, {coordinate}] */
 static int read_texel(struct parser *p, struct instruction *in)
 {
@@ -521,6 +535,8 @@ static int read_operand(struct parser *p, struct instruction *in, char letter,
     case 'm':
         *source += 1;
         return read_address(p, in);
+    case 'k':
+        return read_further_address(p, &op->src[(*source)++]);
     case 'x':
         return read_texel(p, in);
     case 'M':

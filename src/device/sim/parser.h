@@ -70,7 +70,7 @@ struct instruction {
     struct token mnemonic;
     enum ptx_type types[4];
     unsigned type_count;
-    uint32_t has;               /* modifier groups, as bits */
+    uint64_t has;               /* modifier groups, as bits */
     uint8_t value[GROUP_COUNT]; /* of those it has */
     struct op *op;
     unsigned sources; /* operands that were read into op->src */

@@ -443,15 +443,22 @@ static bool put_distinct(struct distinct *d, uint64_t value)
     return true;
 }
 
+/* What is nearest on the path; without caches, what a memory transaction
+ * brings: 32 bytes. */
+static const struct cache_shape *nearest_shape(const struct paths *paths,
+                                               enum profile_path_id id)
+{
+    static const struct cache_shape uncached = {.line = 32, .sector = 32};
+    const struct profile_path *const p = &paths->profile->paths[id];
+    return p->levels > 0 ? &paths->profile->caches[p->cache[0]].shape
+                         : &uncached;
+}
+
 double paths_load(struct paths *paths, enum profile_path_id path,
                   struct accessor who, const uint64_t *addresses, size_t count,
                   unsigned bytes, double t, unsigned *lines)
 {
-    const struct profile_path *const p = &paths->profile->paths[path];
-    /* Without caches, what a memory transaction brings: 32 bytes. */
-    const struct cache_shape uncached = {.line = 32, .sector = 32};
-    const struct cache_shape *const shape =
-        p->levels > 0 ? &paths->profile->caches[p->cache[0]].shape : &uncached;
+    const struct cache_shape *const shape = nearest_shape(paths, path);
     const unsigned sector_shift = shift_of(shape->sector);
     const unsigned each =
         path == PATH_CONSTANT ? bytes : (unsigned)shape->sector;
@@ -468,6 +475,21 @@ double paths_load(struct paths *paths, enum profile_path_id path,
     }
     *lines = (unsigned)line.count;
     return slowest + (double)(line.count - 1);
+}
+
+double paths_copy(struct paths *paths, enum profile_path_id path,
+                  struct accessor who, uint64_t address, uint64_t bytes,
+                  double t)
+{
+    const struct cache_shape *const shape = nearest_shape(paths, path);
+    const uint64_t sector = shape->sector, end = address + bytes;
+    double slowest = 0;
+    for (uint64_t at = address / sector * sector; at < end; at += sector) {
+        const double cycles =
+            paths_load_one(paths, path, who, at, (unsigned)sector, t);
+        slowest = cycles > slowest ? cycles : slowest;
+    }
+    return slowest + (double)((end - 1) / shape->line - address / shape->line);
 }
 
 /* Brings `bytes` from `address` on to the level above `level`, in pieces as

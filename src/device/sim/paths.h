@@ -55,6 +55,11 @@ double paths_load_one(struct paths *paths, enum profile_path_id path,
 double paths_load(struct paths *paths, enum profile_path_id path,
                   struct accessor who, const uint64_t *addresses, size_t count,
                   unsigned bytes, double t, unsigned *lines);
+/* Cycles until a copy of so many bytes from `address` is there: that of the
+ * sector which takes longest, and one more for each further line. */
+double paths_copy(struct paths *paths, enum profile_path_id path,
+                  struct accessor who, uint64_t address, uint64_t bytes,
+                  double t);
 /* One lane stores so many bytes at time t; cycles until they are taken. */
 double paths_store(struct paths *paths, struct accessor who, uint64_t address,
                    unsigned bytes, double t);

@@ -150,6 +150,10 @@ enum op_kind {
     OP_MATCH,
     OP_REDUX,
     OP_ELECT,
+    OP_BULK_COPY,
+    OP_MBARRIER_INIT,
+    OP_MBARRIER_ARRIVE,
+    OP_MBARRIER_WAIT,
     OP_MATRIX, /* op->offset is an index of kernel->matrices */
     OP_SLEEP,
     OP_TRAP,

@@ -1,0 +1,521 @@
+/*
+ * The probe `bulk`: copies from global to shared memory that the hardware does
+ * by itself (PTX ISA 8.0: cp.async.bulk; from compute capability 9.0 on).
+ *
+ * Lane 0 of each warp keeps `depth` copies of `bytes_each` bytes in flight,
+ * each with a barrier in shared memory that tells when all of its bytes have
+ * come. It waits for the oldest, and at once begins the next in its place.
+ * Nothing reads what was copied: to arrive is all that is timed.
+ *
+ * Each block goes round a part of the set of its own, as with share=gpu of the
+ * probe `stream`: first `warm` laps, then together with all others, after a
+ * lead, each warp counts the copies that came between two reads of its clock.
+ * Where in its part it begins differs from run to run, or what one run brought
+ * to L2 would serve the next.
+ *
+ * A wait is so many looks long at most.  What has not come by then makes the
+ * repetition fail; and no block ends while copies to it are under way.
+ */
+#include "probe/bulk.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "probe/gate.h"
+#include "probe/team.h"
+
+enum { DEADLINE_S = 60, LANES = 32 };
+/* Looks at a barrier, each of which may itself wait a while. */
+enum { LOOKS = 20000 };
+/* At the start of shared memory, before the barriers: who works. */
+enum { POOL = 16, BARRIER = 8, ALIGN = 128 };
+/* 32-bit registers of a thread, at most. */
+enum { REGISTERS = 32 };
+
+/* clang-format off */
+static const struct param params[] = {
+    {"bytes_each", PARAM_NUMBER, "16384", BULK_LEAST, BULK_MOST, NULL, "bytes of a copy, in sixteens"},
+    {"depth",  PARAM_NUMBER, "4",       1,  BULK_DEPTH, NULL, "copies of a warp in flight"},
+    {"warps",  PARAM_NUMBER, "2",       1,  32,  NULL,       "warps of a block"},
+    {"blocks", PARAM_NUMBER, "1",       1,  32,  NULL,       "blocks of an SM"},
+    {"sms",    PARAM_NUMBER, "0",       0,  1024, NULL,      "SMs, from number 0 on; 0: all"},
+    {"bytes",  PARAM_NUMBER, "268435456", BULK_LEAST, (uint64_t)1 << 40, NULL, "working set"},
+    {"warm",   PARAM_NUMBER, "1",       0,  1000000, NULL,   "laps before"},
+    {"lead",   PARAM_NUMBER, "8192",    0,  1000000000, NULL, "cycles before those that are timed"},
+    {"cycles", PARAM_NUMBER, "16384",   1,  1000000000, NULL, "cycles that are timed"},
+    {"repeats", PARAM_NUMBER, "0",      0,  1000, NULL,      "repetitions; 0: as many as the stopping rule wants"},
+    {0},
+};
+/* clang-format on */
+
+/* Parameters of the kernel, 64 bits each. */
+#define PARAMETERS "first slots out grid sms tiles begin warm lead cycles"
+enum argument {
+    ARGUMENT_FIRST,
+    ARGUMENT_SLOTS,
+    ARGUMENT_OUT,
+    ARGUMENT_GRID,
+    ARGUMENT_SMS,
+    ARGUMENT_TILES,
+    ARGUMENT_BEGIN,
+    ARGUMENT_WARM,
+    ARGUMENT_LEAD,
+    ARGUMENT_CYCLES,
+    ARGUMENTS
+};
+
+/* ---- room -------------------------------------------------------------- */
+
+/* Where the data begins in shared memory, and where it ends. */
+static unsigned data_at(const struct bulk *b)
+{
+    const unsigned before = POOL + BARRIER * b->warps * b->depth;
+    return (before + ALIGN - 1) / ALIGN * ALIGN;
+}
+
+static uint64_t shared_of(const struct bulk *b)
+{
+    return data_at(b) + bulk_in_flight(b);
+}
+
+/* Bytes of the set that all warps of a block copy at a time, each one copy. */
+static uint64_t tile_of(const struct bulk *b)
+{
+    return (uint64_t)b->warps * b->bytes_each;
+}
+
+static uint64_t told(const struct device_info *info,
+                     enum device_property property, uint64_t otherwise)
+{
+    const int64_t value = info->value[property];
+    return value > 0 ? (uint64_t)value : otherwise;
+}
+
+static int too_much(uint64_t have, const char *of, uint64_t most,
+                    struct error *err)
+{
+    return error_set(err, ERR_USAGE,
+                     "bulk: %" PRIu64 " B of shared memory in %s, which has "
+                     "%" PRIu64,
+                     have, of, most);
+}
+
+static int check_shared(const struct bulk *b, const struct device_info *info,
+                        struct error *err)
+{
+    const uint64_t block = shared_of(b);
+    const uint64_t plain = told(info, PROPERTY_BLOCK_SHARED, UINT64_MAX);
+    const uint64_t most = told(info, PROPERTY_BLOCK_SHARED_OPTIN, plain);
+    const uint64_t all =
+        b->blocks * (block + told(info, PROPERTY_BLOCK_SHARED_RESERVED, 0));
+    const uint64_t have = told(info, PROPERTY_SM_SHARED, UINT64_MAX);
+    if (block > most)
+        return too_much(block, "a block", most, err);
+    return all > have ? too_much(all, "an SM", have, err) : 0;
+}
+
+/* Each block has more than what it copies at a time. */
+static int check_set(const struct bulk *b, const struct device_info *info,
+                     struct error *err)
+{
+    const unsigned workers = team_workers(info, b->blocks, b->sms);
+    const uint64_t least = workers * bulk_in_flight(b);
+    if (b->bytes >= least)
+        return 0;
+    return error_set(err, ERR_USAGE,
+                     "bulk: %" PRIu64 " B: %u blocks copy %" PRIu64
+                     " at a time",
+                     b->bytes, workers, least);
+}
+
+int bulk_room(const struct bulk *b, const struct device_info *info,
+              struct error *err)
+{
+    const struct gate_blocks wanted = {.probe = "bulk",
+                                       .warps = b->warps,
+                                       .blocks = b->blocks,
+                                       .registers = REGISTERS};
+    if (info->cc_major < BULK_CC_MAJOR)
+        return error_set(err, ERR_UNSUPPORTED,
+                         "needs compute capability %d.0, this is %d.%d",
+                         BULK_CC_MAJOR, info->cc_major, info->cc_minor);
+    if (b->bytes_each % BULK_LEAST != 0)
+        return error_set(err, ERR_USAGE,
+                         "bulk: bytes_each=%u is no multiple of %d",
+                         b->bytes_each, BULK_LEAST);
+    if (gate_room(&wanted, info, err) != 0 || check_shared(b, info, err) != 0)
+        return err->code;
+    return check_set(b, info, err);
+}
+
+static int read_bulk(const struct experiment *e, const struct device_info *info,
+                     struct bulk *b, struct error *err)
+{
+    *b = (struct bulk){
+        .bytes_each = (unsigned)experiment_number(e, "bytes_each"),
+        .depth = (unsigned)experiment_number(e, "depth"),
+        .warps = (unsigned)experiment_number(e, "warps"),
+        .blocks = (unsigned)experiment_number(e, "blocks"),
+        .sms = (unsigned)experiment_number(e, "sms"),
+        .bytes = experiment_number(e, "bytes"),
+        .warm = experiment_number(e, "warm"),
+        .lead = experiment_number(e, "lead"),
+        .cycles = experiment_number(e, "cycles"),
+    };
+    return bulk_room(b, info, err);
+}
+
+/* ---- the kernel -------------------------------------------------------- */
+
+static void declare(struct kernel_text *k)
+{
+    kernel_line(k, ".reg .b32 %%sm, %%me, %%warp, %%worker, %%workers, "
+                   "%%count, %%want, %%looks, %%never, %%taken, %%bars, %%bar, "
+                   "%%data, %%to, %%each, %%parity, %%last;");
+    kernel_line(k, ".reg .b64 %%at, %%bt, %%ct, %%slots, %%out, %%first, "
+                   "%%from, %%turn, %%turns, %%left, %%t0, %%t1, %%g0, %%g1, "
+                   "%%until;");
+    kernel_line(k, ".reg .pred %%other, %%again, %%on, %%true, %%end, %%wrap, "
+                   "%%idle, %%lost;");
+}
+
+static void opening(struct kernel_text *k)
+{
+    declare(k);
+    kernel_line(k, "ld.param.u64 %%slots, [slots];");
+    kernel_line(k, "ld.param.u64 %%out, [out];");
+    kernel_line(k, "mov.u32 %%sm, %%smid;");
+    kernel_line(k, "mov.u32 %%me, %%tid.x;");
+    kernel_line(k, "shr.u32 %%warp, %%me, 5;");
+    kernel_line(k, "and.b32 %%count, %%me, 31;");
+    kernel_line(k, "setp.ne.u32 %%idle, %%count, 0;");
+    team_enlist(k);
+    kernel_line(k, "ld.global.u32 %%never, [%%slots+%d];", 4 * SLOT_NEVER);
+    kernel_line(k, "setp.ne.u32 %%true, %%never, 0;");
+    kernel_line(k, "setp.eq.u32 %%lost, %%never, 0;");
+}
+
+/* %first: where the warp's part begins, with its first copy; %from: where it
+ * begins this time, %turn tiles before the end of its part. */
+static void place_part(struct kernel_text *k, const struct bulk *b)
+{
+    team_share(k);
+    kernel_line(k, "ld.param.u64 %%first, [first];");
+    kernel_line(k, "mad.lo.u64 %%first, %%at, %" PRIu64 ", %%first;",
+                tile_of(b));
+    kernel_line(k, "mad.wide.u32 %%first, %%warp, %u, %%first;", b->bytes_each);
+    kernel_note(k, "a part of the share, in 2^-32");
+    kernel_line(k, "ld.param.u64 %%at, [begin];");
+    kernel_line(k, "mul.lo.u64 %%at, %%at, %%turns;");
+    kernel_line(k, "shr.u64 %%at, %%at, 32;");
+    kernel_line(k, "sub.u64 %%turn, %%turns, %%at;");
+    kernel_line(k, "mad.lo.u64 %%from, %%at, %" PRIu64 ", %%first;",
+                tile_of(b));
+}
+
+static void place_shared(struct kernel_text *k, const struct bulk *b)
+{
+    kernel_line(k, "mov.u32 %%each, %u;", b->bytes_each);
+    kernel_line(k, "mov.u32 %%count, pool;");
+    kernel_line(k, "add.u32 %%bars, %%count, %d;", POOL);
+    kernel_line(k, "mad.lo.u32 %%bars, %%warp, %u, %%bars;",
+                BARRIER * b->depth);
+    kernel_line(k, "add.u32 %%last, %%bars, %u;", BARRIER * b->depth);
+    kernel_line(k, "add.u32 %%data, %%count, %u;", data_at(b));
+    kernel_line(k, "mad.lo.u32 %%data, %%warp, %u, %%data;",
+                b->depth * b->bytes_each);
+    kernel_line(k, "mov.u32 %%bar, %%bars;");
+    kernel_line(k, "mov.u32 %%to, %%data;");
+}
+
+/* To the next place; round once, the parity of what is waited for changes. */
+static void next_place(struct kernel_text *k)
+{
+    kernel_line(k, "add.u32 %%bar, %%bar, %d;", BARRIER);
+    kernel_line(k, "add.u32 %%to, %%to, %%each;");
+    kernel_line(k, "setp.eq.u32 %%wrap, %%bar, %%last;");
+    kernel_line(k, "@%%wrap mov.u32 %%bar, %%bars;");
+    kernel_line(k, "@%%wrap mov.u32 %%to, %%data;");
+    kernel_line(k, "@%%wrap xor.b32 %%parity, %%parity, 1;");
+}
+
+/* Begins a copy, and goes on in the set and among the places. */
+static void begin_copy(struct kernel_text *k, const struct bulk *b)
+{
+    kernel_line(k, "mbarrier.arrive.expect_tx.shared::cta.b64 _, [%%bar], "
+                   "%%each;");
+    kernel_line(k, "cp.async.bulk.shared::cluster.global"
+                   ".mbarrier::complete_tx::bytes [%%to], [%%from], %%each, "
+                   "[%%bar];");
+    kernel_line(k, "add.u64 %%from, %%from, %" PRIu64 ";", tile_of(b));
+    kernel_line(k, "sub.u64 %%turn, %%turn, 1;");
+    kernel_line(k, "setp.eq.u64 %%wrap, %%turn, 0;");
+    kernel_line(k, "@%%wrap mov.u64 %%from, %%first;");
+    kernel_line(k, "@%%wrap mov.u64 %%turn, %%turns;");
+    next_place(k);
+}
+
+/* Waits until the oldest copy has come, or goes to NAME_END with %lost. */
+static void wait_copy(struct kernel_text *k, const char *name)
+{
+    kernel_line(k, "mov.u32 %%looks, 0;");
+    kernel_line(k, "%s_LOOK:", name);
+    kernel_line(k, "mbarrier.try_wait.parity.shared::cta.b64 %%again, [%%bar], "
+                   "%%parity;");
+    kernel_line(k, "@%%again bra %s_CAME;", name);
+    kernel_line(k, "add.u32 %%looks, %%looks, 1;");
+    kernel_line(k, "setp.lt.u32 %%again, %%looks, %d;", LOOKS);
+    kernel_line(k, "@%%again bra %s_LOOK;", name);
+    kernel_line(k, "setp.ne.u32 %%lost, %%never, 0;");
+    kernel_line(k, "bra %s_END;", name);
+    kernel_line(k, "%s_CAME:", name);
+}
+
+/* The barriers, and as many copies as are to be in flight. */
+static void fill(struct kernel_text *k, const struct bulk *b)
+{
+    for (unsigned i = 0; i < b->depth; i++)
+        kernel_line(k, "mbarrier.init.shared::cta.b64 [%%bars+%u], 1;",
+                    BARRIER * i);
+    kernel_note(k, "copies see the barriers as they now are");
+    kernel_line(k, "fence.proxy.async;");
+    kernel_note(k, "once round, and it is 0, that of the first phase");
+    kernel_line(k, "mov.u32 %%parity, 1;");
+    for (unsigned i = 0; i < b->depth; i++)
+        begin_copy(k, b);
+}
+
+/* So many laps of the warp's part. */
+static void warm_up(struct kernel_text *k, const struct bulk *b)
+{
+    kernel_line(k, "ld.param.u64 %%left, [warm];");
+    kernel_line(k, "mul.lo.u64 %%left, %%left, %%turns;");
+    kernel_line(k, "WARM:");
+    kernel_line(k, "setp.eq.u64 %%again, %%left, 0;");
+    kernel_line(k, "@%%again bra WARM_END;");
+    wait_copy(k, "WARM");
+    begin_copy(k, b);
+    kernel_line(k, "sub.u64 %%left, %%left, 1;");
+    kernel_line(k, "bra WARM;");
+    kernel_line(k, "WARM_END:");
+}
+
+/* Copies until the clock says %until; %taken of them came. */
+static void count_copies(struct kernel_text *k, const struct bulk *b)
+{
+    kernel_line(k, "mov.u32 %%taken, 0;");
+    kernel_line(k, "COUNT:");
+    wait_copy(k, "COUNT");
+    kernel_line(k, "mov.u64 %%t1, %%clock64;");
+    kernel_line(k, "add.u32 %%taken, %%taken, 1;");
+    begin_copy(k, b);
+    kernel_line(k, "setp.lt.u64 %%again, %%t1, %%until;");
+    kernel_line(k, "@%%again bra COUNT;");
+    kernel_line(k, "COUNT_END:");
+    kernel_line(k, "mov.u64 %%g1, %%globaltimer;");
+}
+
+/* First the lead, until as much is under way as ever will be; then the same
+ * again between the two clock reads that count. */
+static void measure_copies(struct kernel_text *k, const struct bulk *b)
+{
+    kernel_line(k, "ld.param.u64 %%until, [lead];");
+    kernel_line(k, "mov.u64 %%t1, %%clock64;");
+    kernel_line(k, "mov.u64 %%t0, %%t1;");
+    kernel_line(k, "mov.u64 %%g0, %%globaltimer;");
+    kernel_line(k, "mov.u64 %%g1, %%g0;");
+    kernel_line(k, "mov.u32 %%taken, 0;");
+    kernel_line(k, "@%%lost bra COUNTED;");
+    kernel_line(k, "setp.eq.u32 %%end, %%never, 0;");
+    kernel_line(k, "PHASE:");
+    kernel_line(k, "add.u64 %%until, %%until, %%t1;");
+    count_copies(k, b);
+    kernel_line(k, "@%%lost bra COUNTED;");
+    kernel_line(k, "@%%end bra COUNTED;");
+    kernel_line(k, "setp.ne.u32 %%end, %%never, 0;");
+    kernel_line(k, "mov.u64 %%t0, %%t1;");
+    kernel_line(k, "mov.u64 %%g0, %%g1;");
+    kernel_line(k, "ld.param.u64 %%until, [cycles];");
+    kernel_line(k, "bra PHASE;");
+    kernel_line(k, "COUNTED:");
+}
+
+/* A block's shared memory is another's once it has ended. */
+static void drain(struct kernel_text *k, const struct bulk *b)
+{
+    kernel_line(k, "mov.u64 %%left, %u;", b->depth);
+    kernel_line(k, "@%%lost bra DRAIN_END;");
+    kernel_line(k, "DRAIN:");
+    wait_copy(k, "DRAIN");
+    next_place(k);
+    kernel_line(k, "sub.u64 %%left, %%left, 1;");
+    kernel_line(k, "setp.ne.u64 %%again, %%left, 0;");
+    kernel_line(k, "@%%again bra DRAIN;");
+    kernel_line(k, "DRAIN_END:");
+    kernel_line(k, "@%%lost mov.u32 %%taken, 0xffffffff;");
+}
+
+static void body(struct kernel_text *k, const struct bulk *b)
+{
+    opening(k);
+    place_part(k, b);
+    place_shared(k, b);
+    team_place_record(k, b->warps);
+    kernel_line(k, "@%%idle bra IDLE;");
+    fill(k, b);
+    warm_up(k, b);
+    kernel_line(k, "IDLE:");
+    kernel_note(k, "a barrier of the block is for whole warps");
+    kernel_line(k, "bar.warp.sync 0xffffffff;");
+    kernel_line(k, "setp.ne.u32 %%end, %%never, 0;");
+    team_begin_together(k);
+    kernel_line(k, "@%%idle bra DONE;");
+    measure_copies(k, b);
+    drain(k, b);
+    team_write_record(k);
+    kernel_line(k, "DONE:");
+}
+
+static int kernel(const struct experiment *e, const struct device_info *info,
+                  struct buf *ptx, struct error *err)
+{
+    struct kernel_text k;
+    struct bulk b;
+    if (read_bulk(e, info, &b, err) != 0)
+        return err->code;
+    kernel_begin_resident(&k, ptx, info->cc_major, info->cc_minor, "8.0",
+                          ".extern .shared .align 128 .b8 pool[];\n\n", "bulk",
+                          PARAMETERS, LANES * b.warps, b.blocks);
+    body(&k, &b);
+    kernel_end(&k);
+    return 0;
+}
+
+/* ---- running ----------------------------------------------------------- */
+
+struct copying {
+    struct bulk bulk;
+    unsigned workers; /* blocks that should work */
+    uint64_t args[ARGUMENTS];
+};
+
+/* Where in its share a block begins, in 2^-32: by the golden section from run
+ * to run, so that none begins where one shortly before it did. */
+static uint64_t begin_of(const struct prober *prober,
+                         const struct samples *samples)
+{
+    const uint64_t golden = 0x9e3779b9;
+    return (uint32_t)(golden * (prober_experiments(prober) + samples->rows));
+}
+
+static void divide(struct copying *c, const struct prober *prober,
+                   const struct samples *samples)
+{
+    const struct device_info *const info = prober_info(prober);
+    const struct bulk *const b = &c->bulk;
+    c->workers = team_workers(info, b->blocks, b->sms);
+    c->args[ARGUMENT_GRID] = team_blocks(info, b->blocks);
+    c->args[ARGUMENT_SMS] = b->sms > 0 ? b->sms : UINT32_MAX;
+    c->args[ARGUMENT_TILES] = b->bytes / tile_of(b);
+    c->args[ARGUMENT_BEGIN] = begin_of(prober, samples);
+    c->args[ARGUMENT_WARM] = b->warm;
+    c->args[ARGUMENT_LEAD] = b->lead;
+    c->args[ARGUMENT_CYCLES] = b->cycles;
+}
+
+static size_t record_bytes(const struct copying *c)
+{
+    return TEAM_RECORD * (size_t)c->workers * (1 + c->bulk.warps);
+}
+
+static int launch(struct prober *prober, const struct experiment *e,
+                  const struct copying *c, struct error *err)
+{
+    struct kernel *k;
+    struct launch launch = {
+        .grid = {(uint32_t)c->args[ARGUMENT_GRID]},
+        .block = {LANES * c->bulk.warps},
+        .shared_bytes = (unsigned)shared_of(&c->bulk),
+        .carve_out = 100,
+        .arg_count = ARGUMENTS,
+        .deadline_s = DEADLINE_S,
+    };
+    for (size_t i = 0; i < ARGUMENTS; i++)
+        launch.args[i] = &c->args[i];
+    if (prober_kernel(prober, e, "bulk", &k, err) != 0)
+        return err->code;
+    return device_launch(prober_device(prober), k, &launch, err);
+}
+
+/* True if some warp gave up waiting. */
+static bool is_lost(const struct copying *c, const uint64_t *record)
+{
+    const size_t words = TEAM_RECORD / sizeof *record;
+    const unsigned lines = 1 + c->bulk.warps;
+    for (size_t i = 0; i < (size_t)c->workers * lines; i++)
+        if (i % lines != 0 && (uint32_t)record[i * words + 4] == UINT32_MAX)
+            return true;
+    return false;
+}
+
+static int collect(struct prober *prober, const struct copying *c,
+                   double elapsed, struct samples *samples, struct error *err)
+{
+    const struct team_tally tally = {.workers = c->workers,
+                                     .warps = c->bulk.warps,
+                                     .tile = c->bulk.bytes_each};
+    const size_t from = samples->rows;
+    uint64_t *const record = xmalloc(record_bytes(c));
+    int status = device_copy_out(prober_device(prober), record,
+                                 c->args[ARGUMENT_OUT], record_bytes(c), err);
+    if (status == 0 && is_lost(c, record))
+        status = error_set(err, ERR_DEVICE,
+                           "bulk: a copy did not come in %d looks at its "
+                           "barrier",
+                           LOOKS);
+    if (status == 0) {
+        team_add(&tally, record, samples);
+        team_note(prober, elapsed, samples, from);
+    }
+    free(record);
+    return status;
+}
+
+static int once(struct prober *prober, const struct experiment *e,
+                struct samples *samples, struct error *err)
+{
+    struct copying c = {0};
+    double elapsed;
+    if (read_bulk(e, prober_info(prober), &c.bulk, err) != 0)
+        return err->code;
+    divide(&c, prober, samples);
+    if (prober_buffer(prober, BUFFER_RING, c.bulk.bytes,
+                      &c.args[ARGUMENT_FIRST], err) != 0 ||
+        team_place(prober, record_bytes(&c), &c.args[ARGUMENT_SLOTS],
+                   &c.args[ARGUMENT_OUT], err) != 0 ||
+        launch(prober, e, &c, err) != 0 ||
+        device_elapsed(prober_device(prober), &elapsed, err) != 0)
+        return err->code;
+    return collect(prober, &c, elapsed, samples, err);
+}
+
+/* Cycles of 2^40 B. */
+static double figure(const struct experiment *e, const struct samples *samples,
+                     size_t from)
+{
+    (void)e;
+    return team_figure(samples, from);
+}
+
+const struct probe probe_bulk = {
+    .name = "bulk",
+    .what = "bandwidth of bulk copies from global to shared memory",
+    .params = params,
+    .columns = team_columns,
+    .figure = figure,
+    .repeats_least = 2,
+    .repeats_most = 7,
+    .kernel = kernel,
+    .once = once,
+};

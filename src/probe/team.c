@@ -1,0 +1,205 @@
+/* What is declared in team.h. */
+#include "probe/team.h"
+
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "probe/gate.h"
+
+const char *const team_columns[] = {"sm",    "blocks",   "bytes",    "begun",
+                                    "ended", "ns_begun", "ns_ended", "ns_event",
+                                    "rate",  "mhz",      NULL};
+
+static unsigned sms_of(const struct device_info *info)
+{
+    const int64_t sms = info->value[PROPERTY_SMS];
+    return sms > 0 ? (unsigned)sms : 1;
+}
+
+unsigned team_blocks(const struct device_info *info, unsigned each)
+{
+    return each * sms_of(info);
+}
+
+unsigned team_workers(const struct device_info *info, unsigned each,
+                      unsigned wanted)
+{
+    const unsigned have = sms_of(info);
+    return each * (wanted > 0 && wanted < have ? wanted : have);
+}
+
+/* ---- the kernel's part ------------------------------------------------- */
+
+void team_enlist(struct kernel_text *k)
+{
+    kernel_line(k, "setp.ne.u32 %%other, %%me, 0;");
+    kernel_line(k, "@%%other bra ENLISTED;");
+    kernel_line(k, "mov.u32 %%worker, 0xffffffff;");
+    kernel_line(k, "ld.param.u64 %%at, [sms];");
+    kernel_line(k, "cvt.u64.u32 %%bt, %%sm;");
+    kernel_line(k, "setp.ge.u64 %%again, %%bt, %%at;");
+    kernel_line(k, "@%%again bra UNWANTED;");
+    kernel_line(k, "atom.global.add.u32 %%worker, [%%slots+%d], 1;",
+                4 * SLOT_WORKERS);
+    kernel_line(k, "UNWANTED:");
+    kernel_line(k, "st.shared.u32 [pool], %%worker;");
+    kernel_line(k, "ld.param.u32 %%want, [grid];");
+    gate_meet(k, "GATE", 4 * SLOT_ARRIVED, GATE_LOOKS);
+    kernel_line(k, "ENLISTED:");
+    kernel_line(k, "bar.sync 0;");
+    kernel_line(k, "ld.shared.u32 %%worker, [pool];");
+    kernel_line(k, "setp.eq.u32 %%again, %%worker, 0xffffffff;");
+    kernel_line(k, "@%%again bra DONE;");
+    kernel_line(k, "ld.volatile.global.u32 %%workers, [%%slots+%d];",
+                4 * SLOT_WORKERS);
+}
+
+void team_begin_together(struct kernel_text *k)
+{
+    kernel_line(k, "@%%other bra READY;");
+    kernel_line(k, "mov.u32 %%want, %%workers;");
+    kernel_line(k, "@%%end bra MEET;");
+    kernel_line(k, "bra READY;");
+    kernel_line(k, "MEET:");
+    gate_meet(k, "MEETING", 4 * SLOT_READY, GATE_LOOKS);
+    kernel_line(k, "READY:");
+    gate_hold(k);
+}
+
+void team_share(struct kernel_text *k)
+{
+    kernel_line(k, "ld.param.u64 %%ct, [tiles];");
+    kernel_line(k, "cvt.u64.u32 %%bt, %%workers;");
+    kernel_line(k, "cvt.u64.u32 %%at, %%worker;");
+    kernel_line(k, "mul.lo.u64 %%at, %%at, %%ct;");
+    kernel_line(k, "add.u64 %%turns, %%at, %%ct;");
+    kernel_line(k, "div.u64 %%at, %%at, %%bt;");
+    kernel_line(k, "div.u64 %%turns, %%turns, %%bt;");
+    kernel_line(k, "sub.u64 %%turns, %%turns, %%at;");
+}
+
+void team_place_record(struct kernel_text *k, unsigned warps)
+{
+    kernel_line(k, "mad.wide.u32 %%out, %%worker, %u, %%out;",
+                TEAM_RECORD * (1 + warps));
+    kernel_line(k, "cvt.u64.u32 %%t0, %%sm;");
+    kernel_line(k, "st.global.u64 [%%out], %%t0;");
+    kernel_line(k, "mad.wide.u32 %%out, %%warp, %d, %%out;", TEAM_RECORD);
+}
+
+void team_write_record(struct kernel_text *k)
+{
+    kernel_line(k, "st.global.v2.u64 [%%out+%d], {%%t0, %%t1};", TEAM_RECORD);
+    kernel_line(k, "st.global.v2.u64 [%%out+%d], {%%g0, %%g1};",
+                TEAM_RECORD + 16);
+    kernel_line(k, "st.global.u32 [%%out+%d], %%taken;", TEAM_RECORD + 32);
+}
+
+/* ---- the host's part --------------------------------------------------- */
+
+static const uint32_t never = 0x9e3779b9;
+
+int team_place(struct prober *prober, size_t bytes, uint64_t *slots,
+               uint64_t *out, struct error *err)
+{
+    const uint32_t values[SLOTS] = {[SLOT_NEVER] = never};
+    if (prober_buffer(prober, BUFFER_SLOTS, sizeof values, slots, err) != 0 ||
+        prober_buffer(prober, BUFFER_OUT, bytes, out, err) != 0 ||
+        device_copy_in(prober_device(prober), *slots, values, sizeof values,
+                       err) != 0)
+        return err->code;
+    void *const zeros = xcalloc(1, bytes);
+    const int status =
+        device_copy_in(prober_device(prober), *out, zeros, bytes, err);
+    free(zeros);
+    return status;
+}
+
+/* A row for an SM, found by its number or made. */
+static int64_t *row_for(struct samples *samples, size_t from, int64_t sm)
+{
+    for (size_t i = from; i < samples->rows; i++)
+        if (samples_at(samples, i, TEAM_SM) == sm)
+            return samples->data + i * samples->columns;
+    int64_t *const row = samples_row(samples);
+    row[TEAM_SM] = sm;
+    row[TEAM_BEGUN] = row[TEAM_NS_BEGUN] = INT64_MAX;
+    row[TEAM_ENDED] = row[TEAM_NS_ENDED] = INT64_MIN;
+    return row;
+}
+
+static void widen(int64_t *begun, int64_t *ended, const uint64_t *reads)
+{
+    if ((int64_t)reads[0] < *begun)
+        *begun = (int64_t)reads[0];
+    if ((int64_t)reads[1] > *ended)
+        *ended = (int64_t)reads[1];
+}
+
+/* What a warp passed in its own time, B in 2^20 cycles. */
+static int64_t rate_of(uint64_t bytes, const uint64_t *reads)
+{
+    const double cycles = (double)(reads[1] - reads[0]);
+    return cycles > 0 ? (int64_t)((double)bytes * (1 << 20) / cycles) : 0;
+}
+
+enum { WORDS = TEAM_RECORD / 8 };
+
+/* The lines of one block's record. */
+static void add_block(const struct team_tally *t, const uint64_t *record,
+                      int64_t *row)
+{
+    row[TEAM_BLOCKS]++;
+    for (unsigned w = 1; w <= t->warps; w++) {
+        const uint64_t *const line = record + w * WORDS;
+        const uint64_t bytes =
+            t->tile * (t->tiles > 0 ? t->tiles : (uint32_t)line[4]);
+        widen(&row[TEAM_BEGUN], &row[TEAM_ENDED], line);
+        widen(&row[TEAM_NS_BEGUN], &row[TEAM_NS_ENDED], line + 2);
+        row[TEAM_BYTES] += (int64_t)bytes;
+        if (t->tiles == 0)
+            row[TEAM_RATE] += rate_of(bytes, line);
+    }
+}
+
+void team_add(const struct team_tally *t, const uint64_t *record,
+              struct samples *samples)
+{
+    const size_t from = samples->rows;
+    for (unsigned i = 0; i < t->workers; i++) {
+        const uint64_t *const own = record + (size_t)i * (1 + t->warps) * WORDS;
+        add_block(t, own, row_for(samples, from, (int64_t)own[0]));
+    }
+}
+
+static int64_t clock_mhz(struct prober *prober)
+{
+    struct device_sense sense;
+    struct error ignored;
+    if (device_sense(prober_device(prober), &sense, &ignored) != 0)
+        return -1;
+    return (int64_t)sense.sm_mhz;
+}
+
+void team_note(struct prober *prober, double elapsed, struct samples *samples,
+               size_t from)
+{
+    const int64_t mhz = clock_mhz(prober);
+    for (size_t i = from; i < samples->rows; i++) {
+        int64_t *const row = samples->data + i * samples->columns;
+        row[TEAM_NS_EVENT] = (int64_t)elapsed;
+        row[TEAM_MHZ] = mhz;
+    }
+}
+
+double team_figure(const struct samples *samples, size_t from)
+{
+    double longest = 0, rate = 0;
+    for (size_t i = from; i < samples->rows; i++) {
+        const double cycles = (double)(samples_at(samples, i, TEAM_ENDED) -
+                                       samples_at(samples, i, TEAM_BEGUN));
+        longest = cycles > longest ? cycles : longest;
+        rate += (double)samples_at(samples, i, TEAM_RATE);
+    }
+    return rate > 0 ? (1 << 20) * (double)(1 << 20) / rate : longest;
+}
