@@ -394,9 +394,9 @@ static void judge_first(struct placement *p, size_t sm)
     if (size == 1)
         snprintf(p->why, sizeof p->why,
                  "no pair of SMs slows another: SM %zu and any other get %.1f "
-                 "%% of what it gets alone, or more; the ways to L2 are not "
-                 "shared, or not so that loads show it",
-                 sm, 100 * p->freest);
+                 "%% of what it gets alone, or more (op=%s); their ways to L2 "
+                 "are not shared, or wide enough for both",
+                 sm, 100 * p->freest, p->op);
     else if (size > TPC_MOST)
         snprintf(p->why, sizeof p->why,
                  "%zu SMs slow each other in pairs: more than a TPC has", size);
