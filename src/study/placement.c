@@ -606,10 +606,26 @@ static bool all_have_mates(struct placement *p, const int *larger)
     return p->why[0] == '\0';
 }
 
+/* What those of the group that work gain: their median, for of many the least
+ * and the most are noise. */
+static double gain_of(const struct placement *p, const int *larger, int group,
+                      const double *gets, const double *all)
+{
+    size_t count = 0;
+    double *const own = xcalloc((size_t)p->groups, sizeof *own);
+    for (int t = 0; t < p->groups; t++)
+        if (larger[t] == group && !isnan(gets[t]))
+            own[count++] = exp(gets[t] - all[t]) - 1;
+    const double gain = stats_median(own, count);
+    free(own);
+    return gain;
+}
+
 /* What all others gain when half of a group does nothing: its even or its odd
  * members. */
-static int try_half(struct placement *p, const int *larger, int group,
-                    size_t half, const double *all, struct error *err)
+static int try_half(struct placement *p, const int *larger, int count,
+                    int group, size_t half, const double *all,
+                    struct error *err)
 {
     const size_t n = (size_t)p->groups;
     double *const gets = xcalloc(n, sizeof *gets);
@@ -619,12 +635,12 @@ static int try_half(struct placement *p, const int *larger, int group,
     for (size_t t = 0; t < n; t++)
         silent[t] = larger[t] == group && member++ % 2 == half;
     if (measure_turn(p, silent, gets, &experiment, err) == 0)
-        for (size_t t = 0; t < n; t++) {
-            const double gain = exp(gets[t] - all[t]) - 1;
-            if (larger[t] != group)
-                p->across = fmax(p->across, gain);
-            else if (!silent[t])
+        for (int g = 0; g < count; g++) {
+            const double gain = gain_of(p, larger, g, gets, all);
+            if (g == group)
                 p->within = fmin(p->within, gain);
+            else
+                p->across = fmax(p->across, gain);
         }
     if (p->experiment == NULL)
         p->experiment = experiment;
@@ -635,7 +651,7 @@ static int try_half(struct placement *p, const int *larger, int group,
     return err->code;
 }
 
-/* Tries the groups: each member must gain from its own, and from no other. */
+/* Tries the groups: each must gain from its own half, and from no other. */
 static int confirm(struct placement *p, const int *larger, int *count,
                    const double *all, struct error *err)
 {
@@ -644,7 +660,7 @@ static int confirm(struct placement *p, const int *larger, int *count,
     free(p->experiment);
     p->experiment = NULL;
     for (int i = 0; i < 2 * *count && err->code == 0; i++)
-        try_half(p, larger, i / 2, (size_t)i % 2, all, err);
+        try_half(p, larger, *count, i / 2, (size_t)i % 2, all, err);
     if (p->within >= gain_least && p->within >= 2 * p->across)
         return err->code;
     snprintf(p->why, sizeof p->why,
