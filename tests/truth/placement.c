@@ -118,7 +118,7 @@ START_TEST(triples_far_apart_are_found)
                               .tpc_read = 90};
     json_t *const f = findings_of(&g);
     are_grouped(f, "sm.tpc_of_sm", 15, 3, 5, true);
-    is_not_measured(f, "sm.gpc_of_sm", "at most");
+    is_not_measured(f, "sm.gpc_of_sm", "alike");
     json_decref(f);
 }
 END_TEST
@@ -226,6 +226,75 @@ START_TEST(an_sm_left_over_is_a_tpc_and_of_no_known_gpc)
 }
 END_TEST
 
+/* As on a GPU whose TPCs take all that their SMs can do, and whose GPCs do not:
+ * noise of some 2 % of a sample hides neither. */
+START_TEST(gpcs_are_found_in_noise_where_no_tpc_is_narrow)
+{
+    const struct made_up g = {.sms = 18,
+                              .per_tpc = 2,
+                              .per_gpc = 3,
+                              .members = "neighbours",
+                              .clocks = "sm",
+                              .gpc_read = 250,
+                              .jitter = 200};
+    json_t *const f = findings_of(&g);
+    is_not_measured(f, "sm.tpc_of_sm", "no pair of SMs slows another");
+    are_grouped(f, "sm.gpc_of_sm", 18, 6, 3, false);
+    ck_assert_int_eq(json_integer_value(measured(f, "sm.gpcs")), 3);
+    json_decref(f);
+}
+END_TEST
+
+/* The last GPC has fewer SMs, and they are far apart. */
+START_TEST(gpcs_of_unequal_size_are_found)
+{
+    const struct made_up g = {.sms = 16,
+                              .per_tpc = 2,
+                              .per_gpc = 3,
+                              .members = "apart",
+                              .clocks = "sm",
+                              .gpc_read = 250,
+                              .jitter = 60};
+    json_t *const f = findings_of(&g);
+    const json_t *const list = measured(f, "sm.gpc_of_sm");
+    for (unsigned sm = 0; sm < g.sms; sm++)
+        ck_assert_int_eq(json_integer_value(json_array_get(list, sm)),
+                         sm % 8 / 3);
+    json_decref(f);
+}
+END_TEST
+
+START_TEST(noise_alone_makes_no_groups)
+{
+    const struct made_up g = {.sms = 8,
+                              .per_tpc = 2,
+                              .per_gpc = 2,
+                              .members = "neighbours",
+                              .clocks = "sm",
+                              .l2_read = 300,
+                              .jitter = 200};
+    json_t *const f = findings_of(&g);
+    is_not_measured(f, "sm.tpc_of_sm", "no pair of SMs slows another");
+    is_not_measured(f, "sm.gpc_of_sm", "alike");
+    json_decref(f);
+}
+END_TEST
+
+START_TEST(narrow_tpcs_are_found_in_noise)
+{
+    const struct made_up g = {.sms = 12,
+                              .per_tpc = 2,
+                              .per_gpc = 3,
+                              .members = "neighbours",
+                              .clocks = "sm",
+                              .tpc_read = 90,
+                              .jitter = 200};
+    json_t *const f = findings_of(&g);
+    are_grouped(f, "sm.tpc_of_sm", 12, 2, 6, false);
+    json_decref(f);
+}
+END_TEST
+
 Suite *suite_truth_placement(void)
 {
     TCase *t;
@@ -237,6 +306,10 @@ Suite *suite_truth_placement(void)
     tcase_add_test(t, gpcs_behind_a_narrow_l2_are_told_by_their_clocks);
     tcase_add_test(t, clocks_in_other_groups_put_gpcs_in_doubt);
     tcase_add_test(t, clocks_alone_make_no_gpc);
+    tcase_add_test(t, gpcs_are_found_in_noise_where_no_tpc_is_narrow);
+    tcase_add_test(t, gpcs_of_unequal_size_are_found);
+    tcase_add_test(t, noise_alone_makes_no_groups);
+    tcase_add_test(t, narrow_tpcs_are_found_in_noise);
     tcase_add_test(t, an_sm_left_over_is_a_tpc_and_of_no_known_gpc);
     return suite;
 }
