@@ -540,6 +540,16 @@ static bool holds(struct paths *paths, const struct cache_group *group,
     return instance->cache != NULL && cache_holds(instance->cache, address);
 }
 
+/* What is written there stays, and another line goes; or lines that were read
+ * long ago would take what is stored to them for ever. */
+static void allocate(struct paths *paths, const struct cache_group *group,
+                     struct accessor who, uint64_t address)
+{
+    const struct instance *const instance = instance_of(paths, group, who);
+    if (instance->cache != NULL)
+        cache_access(instance->cache, address);
+}
+
 /* Through the caches that all SMs share; what none of them holds goes on to
  * memory. */
 static double store_waits(struct paths *paths, struct accessor who,
@@ -554,6 +564,9 @@ static double store_waits(struct paths *paths, struct accessor who,
                            bytes, group->profile->write_bandwidth);
         if (holds(paths, group, who, address))
             return waits;
+        allocate(paths, group, who, address);
+        if (bytes < group->profile->shape.sector)
+            bytes = (unsigned)group->profile->shape.sector; /* goes back whole */
     }
     return waits + take_turn(&paths->memory_busy, t + waits, bytes,
                              paths->profile->memory_write_bandwidth);
