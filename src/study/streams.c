@@ -17,8 +17,8 @@ static const double length_least = 0.005;
 static const double growth_most = 0.03;
 /* Of cycles: with fewer tiles of a warp it matters where it is in one. */
 enum { TILES_LEAST = 8 };
-/* Of each of two sizes. */
-enum { REPEATS_PAIRS = 3 };
+/* Of each of two sizes; and so many times the least is no long run yet. */
+enum { REPEATS_PAIRS = 3, BRIEF = 4 };
 /* A step of the timer is no larger part of what is timed by it. */
 static const double step_most = 0.002;
 enum { UNROLL_MOST = 16, WARPS_MOST = 32, BLOCKS_MOST = 4 };
@@ -426,8 +426,7 @@ static struct stream_setup moved(const struct lab *lab,
 
 static bool is_move(const struct stream_question *q, size_t i)
 {
-    return q->way != STREAM_BLOCKS ||
-           moves[i].warps * moves[i].blocks * moves[i].narrower == 1;
+    return q->way != STREAM_BLOCKS || moves[i].blocks * moves[i].narrower == 1;
 }
 
 /* Those that fit, compiled together; returns how many. */
@@ -518,36 +517,42 @@ static uint64_t search_length(const struct stream_question *q)
     }
 }
 
-/* From what saturated something like it, or a few warps on. */
-int streams_search(struct lab *lab, const struct stream_question *q,
-                   const struct stream_setup *like, struct stream_found *found,
-                   struct error *err)
+/* From *s on, which becomes the best, one step after the other. */
+static int climb(struct lab *lab, const struct stream_question *q,
+                 struct stream_setup *s, bool *saturated, struct error *err)
 {
     struct stream_rate rate;
-    struct stream_setup *const s = &found->setup;
     bool grew = true;
     size_t tried = 0;
-    find_start(lab, q, s);
-    if (like != NULL && like->width <= q->width &&
-        like->unroll * like->warps > 1 && fits(lab, q, like)) {
-        *s = *like;
-        *(s->unroll > 1 ? &s->unroll : &s->warps) /= 2; /* leave room to grow */
-    }
     s->repeats = STREAMS_REPEATS;
-    s->length = search_length(q);
     if (streams_measure(lab, q, s, &rate, err) != 0)
         return err->code;
-    double score = rate.score;
+    double score = rate.score, growth = INFINITY;
     streams_free(&rate);
-    double growth = INFINITY;
     while (grew) {
         const double before = score;
         if (step(lab, q, s, &score, &grew, &tried, err) != 0)
             return err->code;
         growth = grew ? score / before - 1 : growth;
     }
-    found->saturated = tried > 0 || growth < growth_most;
+    *saturated = tried > 0 || growth < growth_most;
     return 0;
+}
+
+/* From what saturated something like it, or a few warps on. */
+int streams_search(struct lab *lab, const struct stream_question *q,
+                   const struct stream_setup *like, struct stream_found *found,
+                   struct error *err)
+{
+    struct stream_setup *const s = &found->setup;
+    find_start(lab, q, s);
+    if (like != NULL && like->width <= q->width &&
+        like->unroll * like->warps > 1 && fits(lab, q, like)) {
+        *s = *like;
+        *(s->unroll > 1 ? &s->unroll : &s->warps) /= 2; /* leave room to grow */
+    }
+    s->length = search_length(q);
+    return climb(lab, q, s, &found->saturated, err);
 }
 
 /* True if what was measured no longer changes by more than chance. */
@@ -558,21 +563,20 @@ static bool is_settled(const struct stream_rate *rate, double before)
 }
 
 /* Longer, until that changes nothing and the timer's steps are small. */
-static int settle_cycles(struct lab *lab, const struct stream_question *q,
-                         struct stream_setup *s, struct stream_rate *rate,
-                         struct error *err)
+static int lengthen_cycles(struct lab *lab, const struct stream_question *q,
+                           struct stream_setup *s, struct error *err)
 {
+    struct stream_rate rate;
     double before = 0;
-    while (streams_measure(lab, q, s, rate, err) == 0) {
-        const bool settled = is_settled(rate, before);
-        before = rate->value;
-        streams_free(rate);
+    while (streams_measure(lab, q, s, &rate, err) == 0) {
+        const bool settled = is_settled(&rate, before);
+        before = rate.value;
+        streams_free(&rate);
         if (settled || s->length >= STREAMS_CYCLES * GROWTH_CYCLES)
             break;
         s->length *= 2;
     }
-    s->repeats = STREAMS_REPEATS_FINAL;
-    return err->code != 0 ? err->code : streams_measure(lab, q, s, rate, err);
+    return err->code;
 }
 
 /* True if arrays twice as long are not too long. */
@@ -584,9 +588,9 @@ static bool may_lengthen(const struct stream_question *q,
 }
 
 /* What more than the least takes longer, until still more says the same. */
-static int settle_blocks(struct lab *lab, const struct stream_question *q,
-                         struct stream_setup *s, struct stream_rate *rate,
-                         struct error *err)
+static int lengthen_blocks(struct lab *lab, const struct stream_question *q,
+                           struct stream_setup *s, struct stream_rate *rate,
+                           struct error *err)
 {
     struct samples few, many;
     double before = 0;
@@ -609,19 +613,79 @@ static int settle_blocks(struct lab *lab, const struct stream_question *q,
     return err->code;
 }
 
+/* Of that length alone. */
+static int measure_pair(struct lab *lab, const struct stream_question *q,
+                        const struct stream_setup *s, struct stream_rate *rate,
+                        struct error *err)
+{
+    struct samples few, many;
+    struct stream_setup least = *s;
+    least.length = q->bytes;
+    if (probe_stream(lab, q, &least, &few, NULL, err) != 0)
+        return err->code;
+    if (probe_stream(lab, q, s, &many, &rate->experiment, err) == 0) {
+        summarise_pairs(lab, &few, &many, rate);
+        samples_free(&many);
+    }
+    samples_free(&few);
+    rate->even = true;
+    return err->code;
+}
+
+/* Where it takes long runs to know a rate, what a search made of short ones
+ * was chance; so it is made again. */
+static int search_again(struct lab *lab, const struct stream_question *q,
+                        struct stream_found *found, struct error *err)
+{
+    struct stream_setup *const s = &found->setup;
+    const uint64_t length = s->length;
+    find_start(lab, q, s);
+    s->length = length;
+    return climb(lab, q, s, &found->saturated, err);
+}
+
+static int settle_cycles(struct lab *lab, const struct stream_question *q,
+                         struct stream_found *found, struct stream_rate *rate,
+                         struct error *err)
+{
+    struct stream_setup *const s = &found->setup;
+    if (lengthen_cycles(lab, q, s, err) != 0 ||
+        (s->length > BRIEF * STREAMS_CYCLES &&
+         search_again(lab, q, found, err) != 0))
+        return err->code;
+    s->repeats = STREAMS_REPEATS_FINAL;
+    return streams_measure(lab, q, s, rate, err);
+}
+
+static int settle_blocks(struct lab *lab, const struct stream_question *q,
+                         struct stream_found *found, struct stream_rate *rate,
+                         struct error *err)
+{
+    struct stream_setup *const s = &found->setup;
+    if (lengthen_blocks(lab, q, s, rate, err) != 0 ||
+        s->length <= BRIEF * q->bytes)
+        return err->code;
+    streams_free(rate);
+    if (search_again(lab, q, found, err) != 0)
+        return err->code;
+    s->repeats = REPEATS_PAIRS;
+    return measure_pair(lab, q, s, rate, err);
+}
+
 static int settle(struct lab *lab, const struct stream_question *q,
-                  struct stream_setup *s, struct stream_rate *rate,
+                  struct stream_found *found, struct stream_rate *rate,
                   struct error *err)
 {
+    struct stream_setup *const s = &found->setup;
     switch (q->way) {
     case STREAM_LAPS:
         s->length *= STREAMS_LONGER;
         s->repeats = STREAMS_REPEATS_FINAL;
         return streams_measure(lab, q, s, rate, err);
     case STREAM_CYCLES:
-        return settle_cycles(lab, q, s, rate, err);
+        return settle_cycles(lab, q, found, rate, err);
     default:
-        return settle_blocks(lab, q, s, rate, err);
+        return settle_blocks(lab, q, found, rate, err);
     }
 }
 
@@ -652,5 +716,5 @@ int streams_find(struct lab *lab, const struct stream_question *q,
     *rate = (struct stream_rate){0};
     if (streams_search(lab, q, near, found, err) != 0)
         return err->code;
-    return settle(lab, q, &found->setup, rate, err);
+    return settle(lab, q, found, rate, err);
 }
