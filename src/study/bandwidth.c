@@ -57,8 +57,9 @@ static const char *const gives[] = {"l1.default_operator",
 static const char *const kernels[] = {"chase op=ca", "chase op=cg",
                                       "chase op=default", NULL};
 
-/* The set of memory: so many times what L2 holds. */
-enum { SETS = 32 };
+/* The set of memory: so many times what L2 holds; and the least that is
+ * streamed in order, of which L2 cannot keep what the next run wants. */
+enum { SETS = 32, FEW_SETS = 2 };
 
 /* ---- findings ---------------------------------------------------------- */
 
@@ -713,7 +714,7 @@ static int find_room(struct lab *lab, struct memory *m, struct error *err)
     m->room =
         (uint64_t)samples_at(&samples, 0, samples_column(&samples, "free")) / 2;
     samples_free(&samples);
-    const uint64_t most = STREAMS_BLOCKS_MOST * m->l2 * ARRAYS;
+    const uint64_t most = STREAMS_BLOCKS_MOST * FEW_SETS * m->l2 * ARRAYS;
     if (lab_probe(lab, &samples, NULL, err, "memory hold=%" PRIu64,
                   most < m->room ? most : m->room) == 0)
         samples_free(&samples);

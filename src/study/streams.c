@@ -513,7 +513,7 @@ static uint64_t search_length(const struct stream_question *q)
     case STREAM_CYCLES:
         return STREAMS_CYCLES;
     default:
-        return 2 * q->bytes;
+        return q->bytes;
     }
 }
 

@@ -19,7 +19,7 @@ enum { STREAMS_CYCLES = 16384 };
 /* Laps: so much longer than in a search is what is reported. */
 enum { STREAMS_LONGER = 4 };
 /* Blocks: so many times the least is the most that is streamed. */
-enum { STREAMS_BLOCKS_MOST = 64 };
+enum { STREAMS_BLOCKS_MOST = 32 };
 /* Two clocks, or two rates, that differ by less are the same. */
 #define STREAMS_ALIKE 0.01
 

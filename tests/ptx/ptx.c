@@ -345,7 +345,7 @@ END_TEST
 Suite *suite_ptx(void)
 {
     TCase *t;
-    Suite *const suite = suite_of("ptx", 60, &t);
+    Suite *const suite = suite_of("ptx", 300, &t);
     tcase_add_unchecked_fixture(t, begin, end);
     tcase_add_test(t, every_probe_runs_by_default);
     tcase_add_test(t, programs_are_collected);

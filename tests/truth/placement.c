@@ -298,7 +298,7 @@ END_TEST
 Suite *suite_truth_placement(void)
 {
     TCase *t;
-    Suite *const suite = suite_of("truth_placement", 30, &t);
+    Suite *const suite = suite_of("truth_placement", 120, &t);
     tcase_add_test(t, pairs_of_neighbours_and_gpcs_of_three_are_found);
     tcase_add_test(t, triples_far_apart_are_found);
     tcase_add_test(t, without_shared_ways_nothing_is_told);
