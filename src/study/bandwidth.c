@@ -245,6 +245,28 @@ static void leave_list(struct lab *lab, const char *component,
 
 static const unsigned widths[] = {1, 2, 4, 8, 16};
 
+/* What saturates it with such accesses: in an SM, where that costs little, as
+ * a search finds it. */
+static int setup_of_width(struct lab *lab, const struct stream_question *q,
+                          const struct stream_found *found, unsigned width,
+                          struct stream_setup *s, struct error *err)
+{
+    struct stream_found by;
+    struct stream_question exact = *q;
+    exact.width = width;
+    exact.exact = true;
+    *s = streams_with_width(lab, &exact, &found->setup, width);
+    if (q->way == STREAM_LAPS) {
+        const struct stream_setup like = *s;
+        if (streams_search(lab, &exact, &like, &by, err) != 0)
+            return err->code;
+        *s = by.setup;
+        s->length *= STREAMS_LONGER;
+    }
+    s->repeats = STREAMS_REPEATS;
+    return 0;
+}
+
 static int ask_widths(struct lab *lab, const struct stream_question *q,
                       const struct stream_found *found, struct error *err)
 {
@@ -253,9 +275,9 @@ static int ask_widths(struct lab *lab, const struct stream_question *q,
     struct stream_setup s = found->setup;
     for (size_t i = 0; err->code == 0 && i < COUNT_OF(widths); i++) {
         struct stream_rate rate;
-        s = streams_with_width(lab, q, &found->setup, widths[i]);
-        s.repeats = STREAMS_REPEATS;
-        value_push(&in_flight, value_number(s.unroll));
+        if (setup_of_width(lab, q, found, widths[i], &s, err) != 0)
+            break;
+        value_push(&in_flight, value_number(s.unroll * s.warps * s.blocks));
         series_add(lab, &list, q, &s, value_number(widths[i]), &rate, err);
     }
     const bool done = err->code == 0;

@@ -386,7 +386,7 @@ static bool fits(const struct lab *lab, const struct stream_question *q,
     if (q->bulk)
         return fits_bulk(lab, q, s);
     if (s->unroll > UNROLL_MOST || s->blocks > BLOCKS_MOST ||
-        s->warps > WARPS_MOST || s->width < 4 ||
+        s->warps > WARPS_MOST || s->width < (q->exact ? 1 : 4) ||
         32 * s->warps > streams_limit(lab, PROPERTY_BLOCK_THREADS, 1024) ||
         !fits_sm(lab, q, s))
         return false;
@@ -394,17 +394,18 @@ static bool fits(const struct lab *lab, const struct stream_question *q,
            tile * s->blocks * streams_limit(lab, PROPERTY_SMS, 1) <= q->bytes;
 }
 
-/* What may be changed, all that may give more.  Blocks that the hardware hands
- * out fill an SM as they are; bulk copies may be larger instead of more. */
-enum { MOVES = 5 };
+/* What may be changed, all that may give more, also where no more is in flight.
+ * Blocks that the hardware hands out fill an SM as they are; bulk copies may be
+ * larger instead of more. */
+enum { MOVES = 6 };
 struct move {
-    unsigned unroll, warps, blocks, wider, narrower;
+    unsigned unroll, fewer, warps, blocks, wider, narrower;
 };
 /* clang-format off */
 static const struct move moves[MOVES] = {
-    {2, 1, 1, 1, 1}, {1, 2, 1, 1, 1}, {1, 1, 2, 1, 1}, {2, 2, 1, 1, 1}, {2, 1, 1, 1, 2},
+    {2, 1, 1, 1, 1, 1}, {1, 1, 2, 1, 1, 1}, {1, 1, 1, 2, 1, 1}, {2, 1, 2, 1, 1, 1}, {2, 1, 1, 1, 1, 2}, {1, 2, 1, 2, 1, 1},
 }, bulk_moves[MOVES] = {
-    {2, 1, 1, 1, 1}, {1, 2, 1, 1, 1}, {1, 1, 1, 2, 1}, {2, 1, 1, 1, 2}, {1, 2, 1, 1, 2},
+    {2, 1, 1, 1, 1, 1}, {1, 1, 2, 1, 1, 1}, {1, 1, 1, 1, 2, 1}, {2, 1, 1, 1, 1, 2}, {1, 1, 2, 1, 1, 2}, {1, 2, 2, 1, 1, 1},
 };
 /* clang-format on */
 
@@ -415,7 +416,7 @@ static struct stream_setup moved(const struct lab *lab,
 {
     const struct move *const by = q->bulk ? &bulk_moves[i] : &moves[i];
     struct stream_setup to = *s;
-    to.unroll *= by->unroll;
+    to.unroll = to.unroll * by->unroll / by->fewer;
     to.warps *= by->warps;
     to.blocks *= by->blocks;
     to.width = to.width * by->wider / by->narrower;
@@ -426,6 +427,8 @@ static struct stream_setup moved(const struct lab *lab,
 
 static bool is_move(const struct stream_question *q, size_t i)
 {
+    if (q->exact && moves[i].narrower > 1)
+        return false;
     return q->way != STREAM_BLOCKS || moves[i].blocks * moves[i].narrower == 1;
 }
 
@@ -438,7 +441,7 @@ static size_t prepare_moves(struct lab *lab, const struct stream_question *q,
     size_t n = 0;
     for (size_t i = 0; i < MOVES; i++) {
         to[n] = moved(lab, q, from, i);
-        if (is_move(q, i) && fits(lab, q, &to[n]))
+        if (to[n].unroll > 0 && is_move(q, i) && fits(lab, q, &to[n]))
             n++;
     }
     for (size_t i = 0; i < n; i++)
@@ -689,19 +692,27 @@ static int settle(struct lab *lab, const struct stream_question *q,
     }
 }
 
-/* With accesses of that width as many bytes in flight, if there is room. */
 struct stream_setup streams_with_width(const struct lab *lab,
                                        const struct stream_question *q,
                                        const struct stream_setup *s,
                                        unsigned width)
 {
     struct stream_setup to = *s;
-    const unsigned unroll = s->unroll * s->width / width;
-    to.unroll = unroll < 1 ? 1 : unroll > UNROLL_MOST ? UNROLL_MOST : unroll;
-    to.width = width < 4 ? 4 : width;
+    to.width = width;
+    if (width < s->width) {
+        to.unroll = UNROLL_MOST;
+        to.warps = WARPS_MOST;
+        to.blocks = 2;
+    } else if (width > s->width) {
+        const unsigned unroll = s->unroll * s->width / width;
+        to.unroll = unroll < 1 ? 1 : unroll;
+    }
+    while (to.blocks > 1 && !fits(lab, q, &to))
+        to.blocks /= 2;
     while (to.unroll > 1 && !fits(lab, q, &to))
         to.unroll /= 2;
-    to.width = width;
+    while (to.warps > 1 && !fits(lab, q, &to))
+        to.warps /= 2;
     return to;
 }
 

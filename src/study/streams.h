@@ -31,6 +31,7 @@ struct stream_question {
     const char *component, *attribute;
     const char *words; /* of the experiment */
     enum stream_way way;
+    bool exact;     /* accesses of that width, none narrower */
     bool bulk;      /* of the probe `bulk`, by cycles */
     bool shared;    /* it takes shared memory */
     unsigned lanes; /* that read different words; 1: all read one */
@@ -83,7 +84,8 @@ int streams_find(struct lab *lab, const struct stream_question *question,
                  const struct stream_found *like, struct stream_found *found,
                  struct stream_rate *rate, struct error *err);
 
-/* With accesses of that width as many bytes in flight, if there is room. */
+/* With accesses of that width: as many bytes in flight, if there is room; of
+ * narrower ones, which need more, all that there is room for. */
 struct stream_setup streams_with_width(const struct lab *lab,
                                        const struct stream_question *question,
                                        const struct stream_setup *setup,
