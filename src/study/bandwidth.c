@@ -528,21 +528,25 @@ static struct stream_question of_memory(const struct memory *m,
     };
 }
 
+/* With what saturates one, so many of them. */
 static int ask_scaling(struct lab *lab, const struct stream_question *read,
-                       const struct stream_found *found, struct error *err)
+                       struct error *err)
 {
     const unsigned all = (unsigned)streams_limit(lab, PROPERTY_SMS, 1);
     struct series list = series_of(lab, read, "read_bandwidth_by_sms");
-    struct stream_setup s = found->setup;
-    s.repeats = STREAMS_REPEATS;
+    struct stream_found found = {0};
+    struct stream_question one = *read;
+    struct stream_setup *const s = &found.setup;
+    one.sms = 1;
+    streams_search(lab, &one, NULL, &found, err);
     for (unsigned n = 1; err->code == 0; n *= 2) {
         struct stream_rate rate;
-        s.sms = n < all ? n : all;
-        series_add(lab, &list, read, &s, value_number(s.sms), &rate, err);
-        if (s.sms == all)
+        s->sms = n < all ? n : all;
+        series_add(lab, &list, read, s, value_number(s->sms), &rate, err);
+        if (s->sms == all)
             break;
     }
-    return series_end(&list, "sms", read, &s, err);
+    return series_end(&list, "sms", read, s, err);
 }
 
 /* "none" where the intervals meet, or hardly anything lies between. */
@@ -644,7 +648,7 @@ static int ask_memory(struct lab *lab, struct memory *m, struct error *err)
         return 0;
     }
     if (ask_widths(lab, &round, &m->read, err) != 0 ||
-        ask_scaling(lab, &round, &m->read, err) != 0)
+        ask_scaling(lab, &round, err) != 0)
         return err->code;
     return ask_operators(lab, &round, &m->read, err);
 }
@@ -690,9 +694,8 @@ static int ask_l2_by(struct lab *lab, const struct memory *m,
         leave_lists(lab, "l2", l2_lists, COUNT_OF(l2_lists));
         return 0;
     }
-    return ask_widths(lab, &q, found, err) == 0
-               ? ask_scaling(lab, &q, found, err)
-               : err->code;
+    return ask_widths(lab, &q, found, err) == 0 ? ask_scaling(lab, &q, err)
+                                                : err->code;
 }
 
 static int ask_l2_bulk(struct lab *lab, const struct memory *m,

@@ -594,12 +594,30 @@ static int ask_empty(struct lab *lab, struct error *err)
 
 enum { LAUNCHES = 9 };
 
+/* What is no more than launches differ by is a bound. */
+static void say_recording(struct finding *f, double more, double spread)
+{
+    if (more > spread) {
+        finding_set(f, STATUS_MEASURED, value_number(more), "ns");
+        finding_interval(f, more - spread, more + spread, 0.5);
+        return;
+    }
+    finding_set(f, STATUS_AT_MOST, value_number(fmax(more, 0) + spread), "ns");
+    finding_because(f, "launches differ by as much from one to the next");
+}
+
+static double middle_half(const double *values, size_t count)
+{
+    return stats_quantile(values, count, 0.75) -
+           stats_quantile(values, count, 0.25);
+}
+
 /* What a launch takes longer where each warp writes down when it ran. */
 static int ask_recording(struct lab *lab, const struct shape *s,
                          struct error *err)
 {
     static const char *const records[] = {"none", "warps"};
-    double ns[COUNT_OF(records)];
+    double ns[COUNT_OF(records)], spread = 0;
     struct finding *const f = lab_finding(lab, "scheduling", "recording_cost");
     for (size_t i = 0; i < COUNT_OF(records); i++) {
         struct timelines t;
@@ -611,10 +629,11 @@ static int ask_recording(struct lab *lab, const struct shape *s,
             return err->code;
         }
         ns[i] = stats_median(t.launch_ns, t.repeats);
+        spread += middle_half(t.launch_ns, t.repeats);
         finding_evidence(f, t.experiment);
         timelines_free(&t);
     }
-    finding_set(f, STATUS_MEASURED, value_number(ns[1] - ns[0]), "ns");
+    say_recording(f, ns[1] - ns[0], spread);
     return 0;
 }
 

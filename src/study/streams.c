@@ -499,7 +499,7 @@ static void find_start(const struct lab *lab, const struct stream_question *q,
                                .blocks = 1,
                                .stride = 1,
                                .row = STREAMS_LANES,
-                               .sms = q->way == STREAM_LAPS};
+                               .sms = q->way == STREAM_LAPS ? 1 : q->sms};
     while (s->unroll > 1 && !fits(lab, q, s))
         s->unroll /= 2;
     while (s->warps > 1 && !fits(lab, q, s))

@@ -31,6 +31,7 @@ struct stream_question {
     const char *component, *attribute;
     const char *words; /* of the experiment */
     enum stream_way way;
+    unsigned sms;   /* CYCLES: that work; 0: all */
     bool exact;     /* accesses of that width, none narrower */
     bool bulk;      /* of the probe `bulk`, by cycles */
     bool shared;    /* it takes shared memory */
