@@ -1,9 +1,10 @@
 /*
  * Replays: the studies on recorded samples, with no GPU.
  *
- * Each tests/replay/NAME.test is one line, "RECORDING GOLDEN [PATTERN…]", two
- * files beside it: all studies on the recording, or the costs of the
- * instructions that match, must report what the golden report says.
+ * Each tests/replay/NAME.test is one line, "RECORDING GOLDEN [PATTERN… | run
+ * STUDY…]", two files beside it: all studies on the recording, or the costs of
+ * the instructions that match, or the named studies must report what the golden
+ * report says.
  * GOLDENS=1 in the environment writes the goldens anew (`make goldens`).
  */
 #include <glob.h>
@@ -46,12 +47,19 @@ static char *report_of(const char *device, const char *record,
     return text;
 }
 
-static char *replay_of(const char *recording)
+/* Of the named studies; count 0: of all. */
+static char *replay_studies(const char *recording, const char *const *studies,
+                            size_t count)
 {
     char *const spec = xasprintf("replay:%s", recording);
-    char *const text = report_of(spec, NULL, NULL, 0);
+    char *const text = report_of(spec, NULL, studies, count);
     free(spec);
     return text;
+}
+
+static char *replay_of(const char *recording)
+{
+    return replay_studies(recording, NULL, 0);
 }
 
 /* Takes out what a report says of the program and its command line. */
@@ -94,7 +102,8 @@ static char *contents(const char *path)
 
 enum { WORDS_MOST = 64 };
 
-/* A .test: the files relative to here, and patterns of instructions. */
+/* A .test: the files relative to here, and patterns of instructions, or "run"
+ * and studies. */
 struct replay {
     char *line, *recording, *golden;
     const char *patterns[WORDS_MOST];
@@ -141,6 +150,16 @@ static char *costs_of(const struct replay *r)
     return text;
 }
 
+static char *report_of_test(const struct replay *r)
+{
+    if (r->pattern_count == 0)
+        return replay_of(r->recording);
+    if (strcmp(r->patterns[0], "run") == 0)
+        return replay_studies(r->recording, r->patterns + 1,
+                              r->pattern_count - 1);
+    return costs_of(r);
+}
+
 static void write_golden(const char *path, const char *report)
 {
     struct error err;
@@ -161,8 +180,7 @@ static glob_t tests; /* the paths of all .test files */
 START_TEST(a_recorded_gpu_gives_its_golden_report)
 {
     struct replay r = read_test(tests.gl_pathv[_i]);
-    char *const report =
-        r.pattern_count > 0 ? costs_of(&r) : replay_of(r.recording);
+    char *const report = report_of_test(&r);
     if (getenv("GOLDENS") != NULL)
         write_golden(r.golden, report);
     else
