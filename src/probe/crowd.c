@@ -17,6 +17,10 @@ enum column {
 /* What a block writes. */
 enum { WORD_SM, WORD_BEGUN, WORD_ENDED, WORD_BEGUN_NS, WORD_ENDED_NS, WORDS };
 enum { DEADLINE_S = 10 };
+/* What would take longer than a launch may is several; a first one of so many
+ * turns tells how many they are. */
+enum { TURNS_TRIED = 4096 };
+static const double launch_ns = 2e9;
 static const uint64_t never = 0x9e3779b9;
 
 const char *const crowd_operands[] = {"random", "zeros", NULL};
@@ -156,21 +160,13 @@ static void sense(struct device *device, int64_t *watts, int64_t *throttle)
     *throttle = (int64_t)now.throttle;
 }
 
-static int launch_crowd(struct prober *prober, const struct experiment *e,
-                        const char *name, struct launch *launch,
-                        int64_t told[3], struct error *err)
-{
+/* What all launches of a run have in common. */
+struct crowd_launch {
     struct kernel *kernel;
-    double ns = 0;
-    struct device *const device = prober_device(prober);
-    if (prober_kernel(prober, e, name, &kernel, err) != 0 ||
-        device_launch(device, kernel, launch, err) != 0 ||
-        device_elapsed(device, &ns, err) != 0)
-        return err->code;
-    told[0] = (int64_t)(ns + 0.5);
-    sense(device, &told[1], &told[2]);
-    return 0;
-}
+    size_t blocks;
+    unsigned threads, shared_bytes;
+    uint64_t data_at, out_at;
+};
 
 /* Nothing has begun yet, and nothing ended. */
 static int place_records(struct prober *prober, size_t blocks, uint64_t *at,
@@ -188,39 +184,98 @@ static int place_records(struct prober *prober, size_t blocks, uint64_t *at,
     return err->code;
 }
 
+static int launch_turns(struct prober *prober, const struct crowd_launch *c,
+                        uint64_t turns, int64_t told[3], struct error *err)
+{
+    double ns = 0;
+    struct device *const device = prober_device(prober);
+    const struct launch launch = {
+        .grid = {(unsigned)c->blocks},
+        .block = {c->threads},
+        .shared_bytes = c->shared_bytes,
+        .carve_out = CARVE_OUT_DEFAULT,
+        .args = {&c->data_at, &c->out_at, &turns},
+        .arg_count = 3,
+        .deadline_s = DEADLINE_S,
+    };
+    if (device_launch(device, c->kernel, &launch, err) != 0 ||
+        device_elapsed(device, &ns, err) != 0)
+        return err->code;
+    told[0] = (int64_t)(ns + 0.5);
+    sense(device, &told[1], &told[2]);
+    return 0;
+}
+
+/* A launch of so many turns, and its rows. */
+static int run_turns(struct prober *prober, struct crowd_launch *c,
+                     uint64_t turns, struct samples *samples, struct error *err)
+{
+    int64_t told[3];
+    const size_t bytes = 8 * WORDS * c->blocks;
+    if (place_records(prober, c->blocks, &c->out_at, err) != 0 ||
+        launch_turns(prober, c, turns, told, err) != 0)
+        return err->code;
+    uint64_t *const out = xmalloc(bytes);
+    const int code =
+        device_copy_out(prober_device(prober), out, c->out_at, bytes, err);
+    if (code == 0)
+        add_rows(out, c->blocks, told, samples);
+    free(out);
+    return code;
+}
+
+/* Rows from `at` on are of one more launch, and join those of the first, from
+ * `from` on; power and throttle reasons are the last one's. */
+static void join_rows(struct samples *samples, size_t from, size_t at)
+{
+    if (at == from || samples->rows - at != at - from)
+        return;
+    for (size_t i = 0; i < at - from; i++) {
+        int64_t *const row = samples->data + (from + i) * samples->columns;
+        const int64_t *const more = samples->data + (at + i) * samples->columns;
+        row[COLUMN_CYCLES] += more[COLUMN_CYCLES];
+        row[COLUMN_NS] += more[COLUMN_NS];
+        row[COLUMN_ELAPSED] += more[COLUMN_ELAPSED];
+        row[COLUMN_WATTS] = more[COLUMN_WATTS];
+        row[COLUMN_THROTTLE] = more[COLUMN_THROTTLE];
+    }
+    samples->rows = at;
+}
+
+/* Turns that take a launch's share of the time, by what those before took. */
+static uint64_t next_turns(const struct samples *samples, size_t from,
+                           uint64_t done, uint64_t left)
+{
+    const double ns = (double)samples_at(samples, from, COLUMN_ELAPSED);
+    const double most = ns > 0 ? launch_ns * (double)done / ns : (double)left;
+    return most >= (double)left ? left : most < 1 ? 1 : (uint64_t)most;
+}
+
 int crowd_run(struct prober *prober, const struct experiment *e,
               const char *name, unsigned threads, unsigned shared_bytes,
               unsigned char *data, size_t bytes, struct samples *samples,
               struct error *err)
 {
-    const size_t blocks = experiment_number(e, "blocks");
-    const size_t words = blocks * WORDS;
+    struct crowd_launch c = {.blocks = experiment_number(e, "blocks"),
+                             .threads = threads,
+                             .shared_bytes = shared_bytes};
     const uint64_t turns = experiment_number(e, "turns");
-    uint64_t data_at, out_at;
-    int64_t told[3];
+    const size_t from = samples->rows;
     memcpy(data, &never, sizeof never);
-    if (prober_buffer(prober, BUFFER_JOBS, bytes, &data_at, err) != 0 ||
-        place_records(prober, blocks, &out_at, err) != 0 ||
-        device_copy_in(prober_device(prober), data_at, data, bytes, err) != 0)
+    if (prober_kernel(prober, e, name, &c.kernel, err) != 0 ||
+        prober_buffer(prober, BUFFER_JOBS, bytes, &c.data_at, err) != 0 ||
+        device_copy_in(prober_device(prober), c.data_at, data, bytes, err) != 0)
         return err->code;
-    struct launch launch = {
-        .grid = {(unsigned)blocks                               },
-        .block = { threads},
-        .shared_bytes = shared_bytes,
-        .carve_out = CARVE_OUT_DEFAULT,
-        .args = {                                 &data_at, &out_at, &turns},
-        .arg_count = 3,
-        .deadline_s = DEADLINE_S,
-    };
-    if (launch_crowd(prober, e, name, &launch, told, err) != 0)
-        return err->code;
-    uint64_t *const out = xcalloc(words, sizeof *out);
-    const int code =
-        device_copy_out(prober_device(prober), out, out_at, 8 * words, err);
-    if (code == 0)
-        add_rows(out, blocks, told, samples);
-    free(out);
-    return code;
+    uint64_t now = turns < TURNS_TRIED ? turns : TURNS_TRIED;
+    for (uint64_t done = 0; done < turns;) {
+        const size_t at = samples->rows;
+        if (run_turns(prober, &c, now, samples, err) != 0)
+            return err->code;
+        join_rows(samples, from, at);
+        done += now;
+        now = next_turns(samples, from, done, turns - done);
+    }
+    return 0;
 }
 
 double crowd_figure(const struct experiment *e, const struct samples *samples,

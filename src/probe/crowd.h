@@ -5,15 +5,16 @@
  * Each block waits until all of its warps are there; then each reads the SM's
  * clock and the GPU's timer, and again once all have their results.  The block
  * began with the first of them and ended with the last: any one warp may have
- * to wait long for its turn (on an H200, where others multiply, for thousands of
- * cycles).  On Hopper a warp goes on past a barrier to what does not need it,
- * so a branch before the clock read depends on the barrier's result.
+ * to wait long for its turn (on an H200, where others multiply, for thousands
+ * of cycles).  On Hopper a warp goes on past a barrier to what does not need
+ * it, so a branch before the clock read depends on the barrier's result.
  *
  * Samples have a row for each SM that had a block: how many it had, cycles and
  * nanoseconds from the first one's beginning to the last one's end; and of the
  * launch, in each row: its device time, and what the GPU's management library
  * said right after it: power in W and throttle reasons, negative where it says
- * nothing.
+ * nothing.  A run that is too long for one launch is several, whose times are
+ * added up.
  */
 #ifndef SONDE_PROBE_CROWD_H
 #define SONDE_PROBE_CROWD_H

@@ -64,7 +64,7 @@ static const struct param params[] = {
     {"stride", PARAM_NUMBER, "1",       1,  STRIDE_MOST, NULL, "of lanes, in accesses"},
     {"row",    PARAM_NUMBER, "32",      1,  STREAM_LANES, NULL, "share=warp: lanes in a row; the others are `bytes` further"},
     {"warm",   PARAM_NUMBER, "1",       0,  1000000, NULL,   "laps before"},
-    {"laps",   PARAM_NUMBER, "16",      1,  100000000, NULL, "share=warp: laps that are timed"},
+    {"laps",   PARAM_NUMBER, "16",      1,  1000000, NULL, "share=warp: laps that are timed"},
     {"lead",   PARAM_NUMBER, "4096",    0,  1000000000, NULL, "share=gpu: cycles before those that are timed"},
     {"cycles", PARAM_NUMBER, "16384",   1,  1000000000, NULL, "share=gpu: cycles that are timed"},
     {"repeats", PARAM_NUMBER, "0",      0,  1000, NULL,      "repetitions; 0: as many as the stopping rule wants"},
