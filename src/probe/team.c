@@ -115,6 +115,16 @@ int team_place(struct prober *prober, size_t bytes, uint64_t *slots,
     return status;
 }
 
+uint64_t team_start(const struct prober *prober, const struct samples *samples)
+{
+    const uint64_t golden = 0x9e3779b9; /* of 2^32 */
+    const size_t n = samples->rows;
+    const uint64_t repeat =
+        n > 0 ? (uint64_t)samples_at(samples, n - 1, 0) + 1 : 0;
+    return (uint32_t)(golden * (prober_seed(prober) +
+                                prober_experiments(prober) + repeat));
+}
+
 /* A row for an SM, found by its number or made. */
 static int64_t *row_for(struct samples *samples, size_t from, int64_t sm)
 {
