@@ -400,6 +400,11 @@ static void judge_first(struct placement *p, size_t sm)
     else if (size > TPC_MOST)
         snprintf(p->why, sizeof p->why,
                  "%zu SMs slow each other in pairs: more than a TPC has", size);
+    else if (size == p->sms)
+        snprintf(p->why, sizeof p->why,
+                 "all %zu SMs slow each other in pairs: it may be L2 that is "
+                 "too slow for two",
+                 size);
 }
 
 /* The groups of one operation, as SM `sm` leads to them; none: p->why. */
