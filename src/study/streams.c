@@ -59,6 +59,15 @@ static double at(const struct table *t, size_t row, size_t column)
     return (double)samples_at(t->samples, row, column);
 }
 
+/* The difference of two readings, which are too large to be told apart as
+ * doubles: the timer counts the nanoseconds since 1970. */
+static double passed(const struct table *t, size_t row, size_t begun,
+                     size_t ended)
+{
+    return (double)(samples_at(t->samples, row, ended) -
+                    samples_at(t->samples, row, begun));
+}
+
 /* What one repetition, of rows [from, to), gave. */
 struct repetition {
     double bytes, cycles; /* of all SMs; of the one that took longest */
@@ -74,12 +83,12 @@ static struct repetition repetition_of(const struct table *t, size_t from,
                            .told_hz = 1e6 * at(t, from, t->mhz)};
     double cycles = 0, ns = 0;
     for (size_t i = from; i < to; i++) {
-        const double own = at(t, i, t->ended) - at(t, i, t->begun);
+        const double own = passed(t, i, t->begun, t->ended);
         r.bytes += at(t, i, t->bytes);
         r.rate += at(t, i, t->rate) / (1 << 20);
         r.cycles = fmax(r.cycles, own);
         cycles += own;
-        ns += at(t, i, t->ns_ended) - at(t, i, t->ns_begun);
+        ns += passed(t, i, t->ns_begun, t->ns_ended);
     }
     r.ns = ns / (double)(to - from);
     r.hz = ns > 0 ? 1e9 * cycles / ns : 0;
@@ -100,25 +109,34 @@ static size_t repetitions_of(const struct samples *s, struct repetition *list)
     return n;
 }
 
-static double common_divisor(double a, double b)
+static int64_t common_divisor(int64_t a, int64_t b)
 {
-    while (b > 0) {
-        const double rest = fmod(a, b);
+    while (b != 0) {
+        const int64_t rest = a % b;
         a = b;
         b = rest;
     }
     return a;
 }
 
-/* What all that the timer went on by is a multiple of, ns; 0: it did not. */
+/* What all readings of the timer lie apart by multiples of, ns; 0: it did not
+ * go on.  Durations alone may be few and all the same. */
 static double resolution_of(const struct samples *s)
 {
     const struct table t = table_of(s);
-    double step = 0;
-    for (size_t i = 0; i < s->rows; i++)
-        step = common_divisor(
-            step, fabs(at(&t, i, t.ns_ended) - at(&t, i, t.ns_begun)));
-    return step;
+    int64_t first = 0, step = 0;
+    bool went = false;
+    for (size_t i = 0; i < s->rows; i++) {
+        const int64_t begun = samples_at(s, i, t.ns_begun);
+        const int64_t ended = samples_at(s, i, t.ns_ended);
+        if (ended == 0)
+            continue; /* nobody noted the moment */
+        first = first == 0 ? begun : first;
+        went |= ended != begun;
+        step = common_divisor(step, begun - first);
+        step = common_divisor(step, ended - first);
+    }
+    return went ? fabs((double)step) : 0;
 }
 
 /* Blocks that shared an SM with others than they should are another load. */
