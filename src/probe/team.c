@@ -12,8 +12,7 @@ const char *const team_columns[] = {"sm",    "blocks",   "bytes",    "begun",
 
 static unsigned sms_of(const struct device_info *info)
 {
-    const int64_t sms = info->value[PROPERTY_SMS];
-    return sms > 0 ? (unsigned)sms : 1;
+    return (unsigned)device_told(info, PROPERTY_SMS, 1);
 }
 
 unsigned team_blocks(const struct device_info *info, unsigned each)

@@ -532,7 +532,7 @@ static struct stream_question of_memory(const struct memory *m,
 static int ask_scaling(struct lab *lab, const struct stream_question *read,
                        struct error *err)
 {
-    const unsigned all = (unsigned)streams_limit(lab, PROPERTY_SMS, 1);
+    const unsigned all = (unsigned)device_told(lab->info, PROPERTY_SMS, 1);
     struct series list = series_of(lab, read, "read_bandwidth_by_sms");
     struct stream_found found = {0};
     struct stream_question one = *read;
@@ -757,7 +757,7 @@ static void leave_shared(struct lab *lab)
 
 static int ask_shared(struct lab *lab, struct error *err)
 {
-    struct memory m = {.l2 = streams_limit(lab, PROPERTY_L2_BYTES, 0)};
+    struct memory m = {.l2 = device_told(lab->info, PROPERTY_L2_BYTES, 0)};
     if (m.l2 == 0) {
         leave_shared(lab);
         return 0;

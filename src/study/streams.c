@@ -169,10 +169,7 @@ static void summarise_clock(const struct samples *s,
 static void summarise_values(struct lab *lab, const double *values, size_t n,
                              struct stream_rate *rate)
 {
-    struct rng rng;
-    rng_seed(&rng, prober_seed(lab->prober));
-    const struct stats_interval interval =
-        stats_bootstrap_median(values, n, LAB_CONFIDENCE_PERCENT / 100.0, &rng);
+    const struct stats_interval interval = lab_interval(lab, values, n);
     rate->score = stats_median(values, n);
     rate->value = rate->score;
     rate->low = interval.low;
@@ -358,13 +355,6 @@ void streams_free(struct stream_rate *rate)
 
 /* ---- the search -------------------------------------------------------- */
 
-uint64_t streams_limit(const struct lab *lab, enum device_property property,
-                       uint64_t otherwise)
-{
-    const int64_t told = lab->info->value[property];
-    return told > 0 ? (uint64_t)told : otherwise;
-}
-
 /* Threads of an SM have room, and the set for each of them. */
 static bool fits_sm(const struct lab *lab, const struct stream_question *q,
                     const struct stream_setup *s)
@@ -373,13 +363,13 @@ static bool fits_sm(const struct lab *lab, const struct stream_question *q,
     const uint64_t threads = 32 * (uint64_t)s->warps * blocks;
     const uint64_t each = s->width < 4 ? 1 : s->width / 4;
     const uint64_t words = s->unroll * each * (q->arrays == 3 ? 2 : 1);
-    if (threads > streams_limit(lab, PROPERTY_SM_THREADS, 1024) ||
-        blocks > streams_limit(lab, PROPERTY_SM_BLOCKS, 1) ||
+    if (threads > device_told(lab->info, PROPERTY_SM_THREADS, 1024) ||
+        blocks > device_told(lab->info, PROPERTY_SM_BLOCKS, 1) ||
         threads * (words + REGISTERS_ELSE) >
-            streams_limit(lab, PROPERTY_SM_REGISTERS, 65536))
+            device_told(lab->info, PROPERTY_SM_REGISTERS, 65536))
         return false;
     return !q->shared || s->blocks * (streams_set_bytes(q, s) + SHARED_ELSE) <=
-                             streams_limit(lab, PROPERTY_SM_SHARED, 16384);
+                             device_told(lab->info, PROPERTY_SM_SHARED, 16384);
 }
 
 /* The probe itself knows what an SM has room for. */
@@ -405,11 +395,12 @@ static bool fits(const struct lab *lab, const struct stream_question *q,
         return fits_bulk(lab, q, s);
     if (s->unroll > UNROLL_MOST || s->blocks > BLOCKS_MOST ||
         s->warps > WARPS_MOST || s->width < (q->exact ? 1 : 4) ||
-        32 * s->warps > streams_limit(lab, PROPERTY_BLOCK_THREADS, 1024) ||
+        32 * s->warps > device_told(lab->info, PROPERTY_BLOCK_THREADS, 1024) ||
         !fits_sm(lab, q, s))
         return false;
     return q->way != STREAM_CYCLES ||
-           tile * s->blocks * streams_limit(lab, PROPERTY_SMS, 1) <= q->bytes;
+           tile * s->blocks * device_told(lab->info, PROPERTY_SMS, 1) <=
+               q->bytes;
 }
 
 /* What may be changed, all that may give more, also where no more is in flight.
