@@ -96,10 +96,11 @@ static double at(const struct samples *s, size_t row, const char *column)
     return (double)samples_at(s, row, samples_column(s, column));
 }
 
-/* So coarse that it is seen in the rate. */
+/* So coarse that it is seen in the rate, or that it did not go on at all. */
 static bool is_coarse(const struct samples *s)
 {
-    return at(s, 0, "ns_step") > 0.002 * at(s, 0, "ns");
+    const double ns = at(s, 0, "ns");
+    return ns <= 0 || at(s, 0, "ns_step") > 0.002 * ns;
 }
 
 static double rate_of(const struct question *q, const struct samples *s,
