@@ -42,6 +42,15 @@ struct device_info {
     int64_t value[PROPERTY_COUNT];
 };
 
+/* What the driver tells, or that other number where it does not. */
+static inline uint64_t device_told(const struct device_info *info,
+                                   enum device_property property,
+                                   uint64_t otherwise)
+{
+    const int64_t told = info->value[property];
+    return told > 0 ? (uint64_t)told : otherwise;
+}
+
 /* One row of `sonde list`. */
 struct device_entry {
     char spec[128];

@@ -85,36 +85,6 @@ static uint64_t tile_of(const struct bulk *b)
     return (uint64_t)b->warps * b->bytes_each;
 }
 
-static uint64_t told(const struct device_info *info,
-                     enum device_property property, uint64_t otherwise)
-{
-    const int64_t value = info->value[property];
-    return value > 0 ? (uint64_t)value : otherwise;
-}
-
-static int too_much(uint64_t have, const char *of, uint64_t most,
-                    struct error *err)
-{
-    return error_set(err, ERR_USAGE,
-                     "bulk: %" PRIu64 " B of shared memory in %s, which has "
-                     "%" PRIu64,
-                     have, of, most);
-}
-
-static int check_shared(const struct bulk *b, const struct device_info *info,
-                        struct error *err)
-{
-    const uint64_t block = shared_of(b);
-    const uint64_t plain = told(info, PROPERTY_BLOCK_SHARED, UINT64_MAX);
-    const uint64_t most = told(info, PROPERTY_BLOCK_SHARED_OPTIN, plain);
-    const uint64_t all =
-        b->blocks * (block + told(info, PROPERTY_BLOCK_SHARED_RESERVED, 0));
-    const uint64_t have = told(info, PROPERTY_SM_SHARED, UINT64_MAX);
-    if (block > most)
-        return too_much(block, "a block", most, err);
-    return all > have ? too_much(all, "an SM", have, err) : 0;
-}
-
 /* Each block has more than what it copies at a time. */
 static int check_set(const struct bulk *b, const struct device_info *info,
                      struct error *err)
@@ -135,7 +105,9 @@ int bulk_room(const struct bulk *b, const struct device_info *info,
     const struct gate_blocks wanted = {.probe = "bulk",
                                        .warps = b->warps,
                                        .blocks = b->blocks,
-                                       .registers = REGISTERS};
+                                       .registers = REGISTERS,
+                                       .shared = shared_of(b),
+                                       .sms = b->sms};
     if (info->cc_major < BULK_CC_MAJOR)
         return error_set(err, ERR_UNSUPPORTED,
                          "needs compute capability %d.0, this is %d.%d",
@@ -144,7 +116,7 @@ int bulk_room(const struct bulk *b, const struct device_info *info,
         return error_set(err, ERR_USAGE,
                          "bulk: bytes_each=%u is no multiple of %d",
                          b->bytes_each, BULK_LEAST);
-    if (gate_room(&wanted, info, err) != 0 || check_shared(b, info, err) != 0)
+    if (gate_room(&wanted, info, err) != 0)
         return err->code;
     return check_set(b, info, err);
 }
@@ -400,15 +372,6 @@ struct copying {
     uint64_t args[ARGUMENTS];
 };
 
-/* Where in its share a block begins, in 2^-32: by the golden section from run
- * to run, so that none begins where one shortly before it did. */
-static uint64_t begin_of(const struct prober *prober,
-                         const struct samples *samples)
-{
-    const uint64_t golden = 0x9e3779b9;
-    return (uint32_t)(golden * (prober_experiments(prober) + samples->rows));
-}
-
 static void divide(struct copying *c, const struct prober *prober,
                    const struct samples *samples)
 {
@@ -418,7 +381,7 @@ static void divide(struct copying *c, const struct prober *prober,
     c->args[ARGUMENT_GRID] = team_blocks(info, b->blocks);
     c->args[ARGUMENT_SMS] = b->sms > 0 ? b->sms : UINT32_MAX;
     c->args[ARGUMENT_TILES] = b->bytes / tile_of(b);
-    c->args[ARGUMENT_BEGIN] = begin_of(prober, samples);
+    c->args[ARGUMENT_BEGIN] = team_start(prober, samples);
     c->args[ARGUMENT_WARM] = b->warm;
     c->args[ARGUMENT_LEAD] = b->lead;
     c->args[ARGUMENT_CYCLES] = b->cycles;

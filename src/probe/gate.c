@@ -3,14 +3,48 @@
 #include <inttypes.h>
 
 static int too_many(const char *probe, const char *what, uint64_t have,
-                    int64_t most, struct error *err)
+                    uint64_t most, struct error *err)
 {
-    return error_set(err, ERR_USAGE, "%s: %" PRIu64 " %s; an SM has %" PRId64,
+    return error_set(err, ERR_USAGE, "%s: %" PRIu64 " %s; an SM has %" PRIu64,
                      probe, have, what, most);
 }
 
-int gate_room(const struct gate_blocks *b, const struct device_info *info,
-              struct error *err)
+static int too_much(const struct gate_blocks *b, uint64_t have, const char *of,
+                    uint64_t most, struct error *err)
+{
+    return error_set(err, ERR_USAGE,
+                     "%s: %" PRIu64 " B of shared memory in %s, which has "
+                     "%" PRIu64,
+                     b->probe, have, of, most);
+}
+
+/* Of several blocks each takes some more that is the system's. */
+static int check_shared(const struct gate_blocks *b,
+                        const struct device_info *info, struct error *err)
+{
+    const uint64_t plain = device_told(info, PROPERTY_BLOCK_SHARED, UINT64_MAX);
+    const uint64_t most = device_told(info, PROPERTY_BLOCK_SHARED_OPTIN, plain);
+    const uint64_t kept = device_told(info, PROPERTY_BLOCK_SHARED_RESERVED, 0);
+    const uint64_t have = device_told(info, PROPERTY_SM_SHARED, UINT64_MAX);
+    if (b->shared > most)
+        return too_much(b, b->shared, "a block", most, err);
+    if (b->blocks * (b->shared + kept) > have)
+        return too_much(b, b->blocks * (b->shared + kept), "an SM", have, err);
+    return 0;
+}
+
+static int check_sms(const struct gate_blocks *b,
+                     const struct device_info *info, struct error *err)
+{
+    const uint64_t have = device_told(info, PROPERTY_SMS, UINT64_MAX);
+    if (b->sms <= have)
+        return 0;
+    return error_set(err, ERR_USAGE, "%s: sms=%u; the GPU has %" PRIu64,
+                     b->probe, b->sms, have);
+}
+
+static int check_threads(const struct gate_blocks *b,
+                         const struct device_info *info, struct error *err)
 {
     const uint64_t block = (uint64_t)GATE_LANES * b->warps;
     const uint64_t threads = block * b->blocks;
@@ -25,12 +59,20 @@ int gate_room(const struct gate_blocks *b, const struct device_info *info,
         {"registers",          threads * b->registers, PROPERTY_SM_REGISTERS },
     };
     for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
-        const int64_t most = info->value[limits[i].most];
-        if (most > 0 && limits[i].have > (uint64_t)most)
+        const uint64_t most = device_told(info, limits[i].most, UINT64_MAX);
+        if (limits[i].have > most)
             return too_many(b->probe, limits[i].what, limits[i].have, most,
                             err);
     }
     return 0;
+}
+
+int gate_room(const struct gate_blocks *b, const struct device_info *info,
+              struct error *err)
+{
+    if (check_sms(b, info, err) != 0 || check_threads(b, info, err) != 0)
+        return err->code;
+    return check_shared(b, info, err);
 }
 
 void gate_meet(struct kernel_text *k, const char *name, int offset,

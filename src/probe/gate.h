@@ -20,9 +20,12 @@ struct gate_blocks {
     const char *probe; /* whose messages these are */
     unsigned warps, blocks;
     unsigned registers; /* 32-bit ones of a thread */
+    uint64_t shared;    /* B of a block */
+    unsigned sms;       /* that are wanted, from number 0 on; 0: all */
 };
 
-/* ERR_USAGE with the limit if an SM has no room for them at once. */
+/* ERR_USAGE with the limit if an SM has no room for them at once, or there are
+ * not so many SMs.  What the driver does not tell is no limit. */
 int gate_room(const struct gate_blocks *wanted, const struct device_info *info,
               struct error *err);
 

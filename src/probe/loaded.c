@@ -204,6 +204,9 @@ static int check_sizes(const struct loaded *l, struct error *err)
         return error_set(err, ERR_USAGE,
                          "loaded: stride is a multiple of the 8 B of a "
                          "pointer, and no more than ring");
+    if (l->odd && l->bits == 0)
+        return error_set(err, ERR_USAGE,
+                         "loaded: odd=1 is of bits, and none are given");
     return 0;
 }
 

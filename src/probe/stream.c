@@ -30,7 +30,6 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "base/rng.h"
 #include "probe/gate.h"
 #include "probe/run.h"
 #include "probe/stream.h"
@@ -192,6 +191,12 @@ static uint64_t array_bytes(const struct stream *s)
     return s->bytes * (STREAM_LANES / s->row) + reach;
 }
 
+/* Shared memory of a block: who works, and the set if it is there. */
+static uint64_t shared_of(const struct stream *s)
+{
+    return 16 + (s->place == SHARED ? array_bytes(s) : 0);
+}
+
 static uint64_t tiles_of(const struct stream *s)
 {
     return s->bytes / stream_tile(s);
@@ -232,6 +237,8 @@ static int check_room(const struct stream *s, const struct device_info *info,
         .warps = s->warps,
         .blocks = s->blocks,
         .registers = s->unroll * stream_words(s) * arrays + STREAM_REGISTERS,
+        .shared = shared_of(s),
+        .sms = s->sms,
     };
     if (gate_room(&wanted, info, err) != 0)
         return err->code;
@@ -333,13 +340,12 @@ static int launch(struct prober *prober, const struct experiment *e,
                   const struct streaming *r, struct error *err)
 {
     const struct stream *const s = r->stream;
-    const bool shared = s->place == SHARED;
     struct kernel *k;
     struct launch launch = {
         .grid = {r->grid},
         .block = {stream_threads(s)},
-        .shared_bytes = 16 + (shared ? (unsigned)array_bytes(s) : 0),
-        .carve_out = shared ? 100 : 0,
+        .shared_bytes = (unsigned)shared_of(s),
+        .carve_out = s->place == SHARED ? 100 : 0,
         .arg_count = ARGUMENTS,
         .deadline_s = DEADLINE_S,
     };
@@ -416,16 +422,6 @@ static int measure(struct prober *prober, const struct experiment *e,
     return collect(prober, r, elapsed, samples, err);
 }
 
-/* Each repetition of each experiment begins elsewhere. */
-static uint64_t start_of(const struct prober *prober,
-                         const struct samples *samples)
-{
-    struct rng rng;
-    rng_seed(&rng, prober_seed(prober) + 8191 * prober_experiments(prober) +
-                       samples->rows);
-    return rng_next(&rng) >> 32;
-}
-
 static int once(struct prober *prober, const struct experiment *e,
                 struct samples *samples, struct error *err)
 {
@@ -434,7 +430,7 @@ static int once(struct prober *prober, const struct experiment *e,
     if (read_stream(e, prober_info(prober), &s, err) != 0)
         return err->code;
     divide(&s, prober_info(prober), &r);
-    r.args[ARGUMENT_START] = start_of(prober, samples);
+    r.args[ARGUMENT_START] = team_start(prober, samples);
     *err = (struct error){0};
     const int status = measure(prober, e, &r, samples, err);
     if (r.texture.object != 0)

@@ -12,8 +12,7 @@ const char *const team_columns[] = {"sm",    "blocks",   "bytes",    "begun",
 
 static unsigned sms_of(const struct device_info *info)
 {
-    const int64_t sms = info->value[PROPERTY_SMS];
-    return sms > 0 ? (unsigned)sms : 1;
+    return (unsigned)device_told(info, PROPERTY_SMS, 1);
 }
 
 unsigned team_blocks(const struct device_info *info, unsigned each)
@@ -113,6 +112,16 @@ int team_place(struct prober *prober, size_t bytes, uint64_t *slots,
         device_copy_in(prober_device(prober), *out, zeros, bytes, err);
     free(zeros);
     return status;
+}
+
+uint64_t team_start(const struct prober *prober, const struct samples *samples)
+{
+    const uint64_t golden = 0x9e3779b9; /* of 2^32 */
+    const size_t n = samples->rows;
+    const uint64_t repeat =
+        n > 0 ? (uint64_t)samples_at(samples, n - 1, 0) + 1 : 0;
+    return (uint32_t)(golden * (prober_seed(prober) +
+                                prober_experiments(prober) + repeat));
 }
 
 /* A row for an SM, found by its number or made. */

@@ -73,6 +73,11 @@ void team_write_record(struct kernel_text *k);
 int team_place(struct prober *prober, size_t bytes, uint64_t *slots,
                uint64_t *out, struct error *err);
 
+/* Where in its share a block begins, in 2^-32: by the golden section from one
+ * repetition to the next, so that none begins where one shortly before it did
+ * and finds in L2 what that one brought. */
+uint64_t team_start(const struct prober *prober, const struct samples *samples);
+
 /* What stands in a record. */
 struct team_tally {
     unsigned workers, warps;

@@ -130,6 +130,16 @@ static void say_memory(const struct lab *lab, struct finding *f,
     finding_protocol(f, "fraction", value_number(rate->value / peak));
 }
 
+/* Why a rate is no number; NULL if it is one. */
+static const char *flaw_of(const struct stream_rate *rate)
+{
+    if (!rate->even)
+        return "blocks did not come to the SMs evenly";
+    if (!(rate->value > 0))
+        return "no clock that is told, and no timer that is fine enough";
+    return NULL;
+}
+
 /* Says what was found; false if that is no number. */
 static bool report(struct lab *lab, const struct stream_question *q,
                    const struct stream_found *found,
@@ -137,10 +147,9 @@ static bool report(struct lab *lab, const struct stream_question *q,
 {
     struct finding *const f = lab_finding(lab, q->component, q->attribute);
     finding_evidence(f, rate->experiment);
-    if (!rate->even || !(rate->value > 0)) {
-        finding_none(f, !rate->even ? "blocks did not come to the SMs evenly"
-                                    : "no clock that is told, and no timer "
-                                      "that is fine enough");
+    const char *const flaw = flaw_of(rate);
+    if (flaw != NULL) {
+        finding_none(f, "%s", flaw);
         return false;
     }
     finding_set(f, found->saturated ? STATUS_MEASURED : STATUS_AT_LEAST,
@@ -209,10 +218,11 @@ static int series_add(struct lab *lab, struct series *list,
     value_push(&list->names, name);
     if (streams_measure(lab, q, s, rate, err) != 0)
         return err->code;
+    const char *const flaw = flaw_of(rate);
     value_push(&list->values, value_number(rate->value));
     finding_evidence(list->finding, rate->experiment);
     streams_free(rate);
-    return 0;
+    return flaw == NULL ? 0 : error_set(err, ERR_UNSUPPORTED, "%s", flaw);
 }
 
 static int series_end(struct series *list, const char *names,
@@ -532,7 +542,7 @@ static struct stream_question of_memory(const struct memory *m,
 static int ask_scaling(struct lab *lab, const struct stream_question *read,
                        struct error *err)
 {
-    const unsigned all = (unsigned)streams_limit(lab, PROPERTY_SMS, 1);
+    const unsigned all = (unsigned)device_told(lab->info, PROPERTY_SMS, 1);
     struct series list = series_of(lab, read, "read_bandwidth_by_sms");
     struct stream_found found = {0};
     struct stream_question one = *read;
@@ -757,7 +767,7 @@ static void leave_shared(struct lab *lab)
 
 static int ask_shared(struct lab *lab, struct error *err)
 {
-    struct memory m = {.l2 = streams_limit(lab, PROPERTY_L2_BYTES, 0)};
+    struct memory m = {.l2 = device_told(lab->info, PROPERTY_L2_BYTES, 0)};
     if (m.l2 == 0) {
         leave_shared(lab);
         return 0;

@@ -345,14 +345,20 @@ static double *per_load(const struct samples *s, bool difference)
     return cycles;
 }
 
+struct stats_interval lab_interval(const struct lab *lab, const double *values,
+                                   size_t count)
+{
+    struct rng rng;
+    rng_seed(&rng, prober_seed(lab->prober));
+    return stats_bootstrap_median(values, count, LAB_CONFIDENCE_PERCENT / 100.0,
+                                  &rng);
+}
+
 /* The median of what repetitions or places gave, and where it is. */
 static void summarise(struct lab *lab, struct cost *cost, const double *cycles,
                       size_t count)
 {
-    struct rng rng;
-    rng_seed(&rng, prober_seed(lab->prober));
-    const struct stats_interval interval = stats_bootstrap_median(
-        cycles, count, LAB_CONFIDENCE_PERCENT / 100.0, &rng);
+    const struct stats_interval interval = lab_interval(lab, cycles, count);
     cost->cycles = stats_median(cycles, count);
     cost->low = interval.low;
     cost->high = interval.high;

@@ -67,7 +67,6 @@ static int traced(struct lab *lab, struct cost *cost, double above,
                   double below, const char *text, struct error *err)
 {
     struct samples s;
-    struct rng rng;
     if (lab_probe(lab, &s, &cost->experiment, err, "%s", text) != 0)
         return err->code;
     const size_t cycles = samples_column(&s, "cycles");
@@ -78,9 +77,7 @@ static int traced(struct lab *lab, struct cost *cost, double above,
         if (c > above && c < below)
             kept[count++] = c;
     }
-    rng_seed(&rng, prober_seed(lab->prober));
-    const struct stats_interval in = stats_bootstrap_median(
-        kept, count, LAB_CONFIDENCE_PERCENT / 100.0, &rng);
+    const struct stats_interval in = lab_interval(lab, kept, count);
     cost->cycles = stats_trimmed_mean(kept, count, 0.1);
     cost->low = fmin(in.low, cost->cycles);
     cost->high = fmax(in.high, cost->cycles);

@@ -164,10 +164,7 @@ static void read_samples(const struct curve *c, const struct samples *s,
 {
     double *const cycles = xreallocarray(NULL, s->rows, sizeof *cycles);
     const size_t repeats = read_latencies(s, cycles);
-    struct rng rng;
-    rng_seed(&rng, prober_seed(c->lab->prober));
-    const struct stats_interval in = stats_bootstrap_median(
-        cycles, repeats, LAB_CONFIDENCE_PERCENT / 100.0, &rng);
+    const struct stats_interval in = lab_interval(c->lab, cycles, repeats);
     p->cycles = stats_median(cycles, repeats);
     p->low = in.low;
     p->high = in.high;

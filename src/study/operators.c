@@ -83,13 +83,6 @@ struct question {
     size_t hints;       /* that the GPU has */
 };
 
-static uint64_t limit_of(const struct lab *lab, enum device_property property,
-                         uint64_t otherwise)
-{
-    const int64_t told = lab->info->value[property];
-    return told > 0 ? (uint64_t)told : otherwise;
-}
-
 /* ---- one experiment ---------------------------------------------------- */
 
 /* A launch: threads of a block, blocks for each SM. */
@@ -103,10 +96,11 @@ static double at(const struct samples *s, size_t row, const char *column)
     return (double)samples_at(s, row, samples_column(s, column));
 }
 
-/* So coarse that it is seen in the rate. */
+/* So coarse that it is seen in the rate, or that it did not go on at all. */
 static bool is_coarse(const struct samples *s)
 {
-    return at(s, 0, "ns_step") > 0.002 * at(s, 0, "ns");
+    const double ns = at(s, 0, "ns");
+    return ns <= 0 || at(s, 0, "ns_step") > 0.002 * ns;
 }
 
 static double rate_of(const struct question *q, const struct samples *s,
@@ -181,7 +175,7 @@ static int try_size(const struct question *q, struct tried *t, unsigned threads,
                     struct error *err)
 {
     const uint64_t most =
-        2 * limit_of(q->lab, PROPERTY_SM_THREADS, 2048) / threads;
+        2 * device_told(q->lab->info, PROPERTY_SM_THREADS, 2048) / threads;
     double best = 0;
     unsigned vain = 0;
     for (size_t i = 0; i < COUNTS && vain < PATIENCE; i++) {
@@ -256,7 +250,8 @@ static int choose_timer(struct question *q, struct error *err)
 static int find_best(const struct question *q, struct tried *t,
                      struct config *best, struct error *err)
 {
-    const uint64_t most = limit_of(q->lab, PROPERTY_BLOCK_THREADS, 1024);
+    const uint64_t most =
+        device_told(q->lab->info, PROPERTY_BLOCK_THREADS, 1024);
     for (size_t i = 0; i < SIZES && block_sizes[i] <= most; i++)
         if (try_size(q, t, block_sizes[i], err) != 0)
             return err->code;
@@ -322,14 +317,12 @@ static int report_best(const struct question *q, const struct tried *t,
                        const struct config *best, struct error *err)
 {
     double rates[REPEATS_FINAL];
-    struct rng rng;
     char *text;
     if (measure(q, best, "default", "default", REPEATS_FINAL, 0, rates, &text,
                 err) != 0)
         return err->code;
-    rng_seed(&rng, prober_seed(q->lab->prober));
-    const struct stats_interval interval = stats_bootstrap_median(
-        rates, REPEATS_FINAL, LAB_CONFIDENCE_PERCENT / 100.0, &rng);
+    const struct stats_interval interval =
+        lab_interval(q->lab, rates, REPEATS_FINAL);
     report_number(q, "bandwidth", stats_median(rates, REPEATS_FINAL), "B/s",
                   best, text);
     finding_interval(results_edit(q->lab->results, q->component, "bandwidth"),
@@ -595,18 +588,19 @@ static size_t hints_of(const struct device_info *info)
 
 static int run(struct lab *lab, struct error *err)
 {
-    const uint64_t l2 = limit_of(lab, PROPERTY_L2_BYTES, 0);
+    const uint64_t l2 = device_told(lab->info, PROPERTY_L2_BYTES, 0);
     *err = (struct error){0};
     if (l2 == 0) {
         leave(lab, "transpose.", "the driver does not tell how large L2 is");
         return 0;
     }
     for (size_t i = 0; i < COUNT_OF(forms); i++) {
-        struct question q = {.lab = lab,
-                             .form = forms[i],
-                             .sms = (unsigned)limit_of(lab, PROPERTY_SMS, 1),
-                             .edge = edge_of(l2),
-                             .hints = hints_of(lab->info)};
+        struct question q = {
+            .lab = lab,
+            .form = forms[i],
+            .sms = (unsigned)device_told(lab->info, PROPERTY_SMS, 1),
+            .edge = edge_of(l2),
+            .hints = hints_of(lab->info)};
         snprintf(q.component, sizeof q.component, "transpose.%s", forms[i]);
         if (ask_form(&q, err) == 0)
             continue;

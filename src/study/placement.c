@@ -102,6 +102,9 @@ struct placement {
 
 /* ---- what SMs of a set get --------------------------------------------- */
 
+/* Columns of the probe `rivals`, after the repetition. */
+enum { SM = 1, BYTES, CYCLES };
+
 /* Bytes in a cycle of each SM, medians over repetitions; NAN of those that are
  * not in the set. */
 static int measure(const struct placement *p, const char *set,
@@ -119,9 +122,9 @@ static int measure(const struct placement *p, const char *set,
     for (size_t sm = 0; status == 0 && sm < p->sms; sm++) {
         size_t count = 0;
         for (size_t row = 0; row < s.rows; row++)
-            if ((size_t)samples_at(&s, row, 1) == sm && count < repeats)
-                own[count++] = (double)samples_at(&s, row, 2) /
-                               (double)samples_at(&s, row, 3);
+            if ((size_t)samples_at(&s, row, SM) == sm && count < repeats)
+                own[count++] = (double)samples_at(&s, row, BYTES) /
+                               (double)samples_at(&s, row, CYCLES);
         rates[sm] = count > 0 ? stats_median(own, count) : NAN;
     }
     if (status == 0)
@@ -400,6 +403,11 @@ static void judge_first(struct placement *p, size_t sm)
     else if (size > TPC_MOST)
         snprintf(p->why, sizeof p->why,
                  "%zu SMs slow each other in pairs: more than a TPC has", size);
+    else if (size == p->sms)
+        snprintf(p->why, sizeof p->why,
+                 "all %zu SMs slow each other in pairs: it may be L2 that is "
+                 "too slow for two",
+                 size);
 }
 
 /* The groups of one operation, as SM `sm` leads to them; none: p->why. */

@@ -59,6 +59,15 @@ static double at(const struct table *t, size_t row, size_t column)
     return (double)samples_at(t->samples, row, column);
 }
 
+/* The difference of two readings, which are too large to be told apart as
+ * doubles: the timer counts the nanoseconds since 1970. */
+static double passed(const struct table *t, size_t row, size_t begun,
+                     size_t ended)
+{
+    return (double)(samples_at(t->samples, row, ended) -
+                    samples_at(t->samples, row, begun));
+}
+
 /* What one repetition, of rows [from, to), gave. */
 struct repetition {
     double bytes, cycles; /* of all SMs; of the one that took longest */
@@ -74,12 +83,12 @@ static struct repetition repetition_of(const struct table *t, size_t from,
                            .told_hz = 1e6 * at(t, from, t->mhz)};
     double cycles = 0, ns = 0;
     for (size_t i = from; i < to; i++) {
-        const double own = at(t, i, t->ended) - at(t, i, t->begun);
+        const double own = passed(t, i, t->begun, t->ended);
         r.bytes += at(t, i, t->bytes);
         r.rate += at(t, i, t->rate) / (1 << 20);
         r.cycles = fmax(r.cycles, own);
         cycles += own;
-        ns += at(t, i, t->ns_ended) - at(t, i, t->ns_begun);
+        ns += passed(t, i, t->ns_begun, t->ns_ended);
     }
     r.ns = ns / (double)(to - from);
     r.hz = ns > 0 ? 1e9 * cycles / ns : 0;
@@ -100,25 +109,34 @@ static size_t repetitions_of(const struct samples *s, struct repetition *list)
     return n;
 }
 
-static double common_divisor(double a, double b)
+static int64_t common_divisor(int64_t a, int64_t b)
 {
-    while (b > 0) {
-        const double rest = fmod(a, b);
+    while (b != 0) {
+        const int64_t rest = a % b;
         a = b;
         b = rest;
     }
     return a;
 }
 
-/* What all that the timer went on by is a multiple of, ns; 0: it did not. */
+/* What all readings of the timer lie apart by multiples of, ns; 0: it did not
+ * go on.  Durations alone may be few and all the same. */
 static double resolution_of(const struct samples *s)
 {
     const struct table t = table_of(s);
-    double step = 0;
-    for (size_t i = 0; i < s->rows; i++)
-        step = common_divisor(
-            step, fabs(at(&t, i, t.ns_ended) - at(&t, i, t.ns_begun)));
-    return step;
+    int64_t first = 0, step = 0;
+    bool went = false;
+    for (size_t i = 0; i < s->rows; i++) {
+        const int64_t begun = samples_at(s, i, t.ns_begun);
+        const int64_t ended = samples_at(s, i, t.ns_ended);
+        if (ended == 0)
+            continue; /* nobody noted the moment */
+        first = first == 0 ? begun : first;
+        went |= ended != begun;
+        step = common_divisor(step, begun - first);
+        step = common_divisor(step, ended - first);
+    }
+    return went ? fabs((double)step) : 0;
 }
 
 /* Blocks that shared an SM with others than they should are another load. */
@@ -151,10 +169,7 @@ static void summarise_clock(const struct samples *s,
 static void summarise_values(struct lab *lab, const double *values, size_t n,
                              struct stream_rate *rate)
 {
-    struct rng rng;
-    rng_seed(&rng, prober_seed(lab->prober));
-    const struct stats_interval interval =
-        stats_bootstrap_median(values, n, LAB_CONFIDENCE_PERCENT / 100.0, &rng);
+    const struct stats_interval interval = lab_interval(lab, values, n);
     rate->score = stats_median(values, n);
     rate->value = rate->score;
     rate->low = interval.low;
@@ -340,13 +355,6 @@ void streams_free(struct stream_rate *rate)
 
 /* ---- the search -------------------------------------------------------- */
 
-uint64_t streams_limit(const struct lab *lab, enum device_property property,
-                       uint64_t otherwise)
-{
-    const int64_t told = lab->info->value[property];
-    return told > 0 ? (uint64_t)told : otherwise;
-}
-
 /* Threads of an SM have room, and the set for each of them. */
 static bool fits_sm(const struct lab *lab, const struct stream_question *q,
                     const struct stream_setup *s)
@@ -355,13 +363,13 @@ static bool fits_sm(const struct lab *lab, const struct stream_question *q,
     const uint64_t threads = 32 * (uint64_t)s->warps * blocks;
     const uint64_t each = s->width < 4 ? 1 : s->width / 4;
     const uint64_t words = s->unroll * each * (q->arrays == 3 ? 2 : 1);
-    if (threads > streams_limit(lab, PROPERTY_SM_THREADS, 1024) ||
-        blocks > streams_limit(lab, PROPERTY_SM_BLOCKS, 1) ||
+    if (threads > device_told(lab->info, PROPERTY_SM_THREADS, 1024) ||
+        blocks > device_told(lab->info, PROPERTY_SM_BLOCKS, 1) ||
         threads * (words + REGISTERS_ELSE) >
-            streams_limit(lab, PROPERTY_SM_REGISTERS, 65536))
+            device_told(lab->info, PROPERTY_SM_REGISTERS, 65536))
         return false;
     return !q->shared || s->blocks * (streams_set_bytes(q, s) + SHARED_ELSE) <=
-                             streams_limit(lab, PROPERTY_SM_SHARED, 16384);
+                             device_told(lab->info, PROPERTY_SM_SHARED, 16384);
 }
 
 /* The probe itself knows what an SM has room for. */
@@ -387,11 +395,12 @@ static bool fits(const struct lab *lab, const struct stream_question *q,
         return fits_bulk(lab, q, s);
     if (s->unroll > UNROLL_MOST || s->blocks > BLOCKS_MOST ||
         s->warps > WARPS_MOST || s->width < (q->exact ? 1 : 4) ||
-        32 * s->warps > streams_limit(lab, PROPERTY_BLOCK_THREADS, 1024) ||
+        32 * s->warps > device_told(lab->info, PROPERTY_BLOCK_THREADS, 1024) ||
         !fits_sm(lab, q, s))
         return false;
     return q->way != STREAM_CYCLES ||
-           tile * s->blocks * streams_limit(lab, PROPERTY_SMS, 1) <= q->bytes;
+           tile * s->blocks * device_told(lab->info, PROPERTY_SMS, 1) <=
+               q->bytes;
 }
 
 /* What may be changed, all that may give more, also where no more is in flight.

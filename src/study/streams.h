@@ -95,8 +95,5 @@ struct stream_setup streams_with_width(const struct lab *lab,
  * question names none. */
 uint64_t streams_set_bytes(const struct stream_question *question,
                            const struct stream_setup *setup);
-/* What the device tells of itself, or else that. */
-uint64_t streams_limit(const struct lab *lab, enum device_property property,
-                       uint64_t otherwise);
 
 #endif

@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analysis/stats.h"
 #include "base/error.h"
 #include "base/rng.h"
 #include "probe/run.h"
@@ -123,6 +124,9 @@ int lab_average(struct lab *lab, struct cost *cost, struct error *err,
                 const char *fmt, ...) __attribute__((format(printf, 4, 5)));
 
 enum { LAB_CONFIDENCE_PERCENT = 99 };
+/* Where the median of the values is, with that confidence. */
+struct stats_interval lab_interval(const struct lab *lab, const double *values,
+                                   size_t count);
 
 /* What a study asks of one level. */
 typedef int level_question(struct lab *lab, const struct level_row *row,

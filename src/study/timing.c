@@ -131,14 +131,11 @@ static int measure(struct lab *lab, const char *experiment, struct cost *cost,
 {
     struct samples samples;
     size_t count;
-    struct rng rng;
     *cost = (struct cost){0};
     if (lab_probe(lab, &samples, &cost->experiment, err, "%s", experiment) != 0)
         return err->code;
     double *const more = differences(&samples, &count);
-    rng_seed(&rng, prober_seed(lab->prober));
-    const struct stats_interval interval = stats_bootstrap_median(
-        more, count, LAB_CONFIDENCE_PERCENT / 100.0, &rng);
+    const struct stats_interval interval = lab_interval(lab, more, count);
     cost->cycles = stats_median(more, count);
     cost->low = interval.low;
     cost->high = interval.high;

@@ -295,6 +295,23 @@ START_TEST(narrow_tpcs_are_found_in_noise)
 }
 END_TEST
 
+/* Expected: no TPC, for nobody is there who gets more.  Buggy result: one TPC
+ * of both, and then an experiment with no SM, which ended the run. */
+START_TEST(two_sms_that_fill_l2_are_no_tpc)
+{
+    const struct made_up g = {.sms = 2,
+                              .per_tpc = 1,
+                              .per_gpc = 1,
+                              .members = "neighbours",
+                              .clocks = "sm",
+                              .l2_read = 20};
+    json_t *const findings = findings_of(&g);
+    is_not_measured(findings, "sm.tpc_of_sm", "all 2 SMs slow each other");
+    is_not_measured(findings, "sm.gpcs", "");
+    json_decref(findings);
+}
+END_TEST
+
 Suite *suite_truth_placement(void)
 {
     TCase *t;
@@ -311,5 +328,6 @@ Suite *suite_truth_placement(void)
     tcase_add_test(t, noise_alone_makes_no_groups);
     tcase_add_test(t, narrow_tpcs_are_found_in_noise);
     tcase_add_test(t, an_sm_left_over_is_a_tpc_and_of_no_known_gpc);
+    tcase_add_test(t, two_sms_that_fill_l2_are_no_tpc);
     return suite;
 }

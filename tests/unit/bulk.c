@@ -1,4 +1,5 @@
-/* The probe `bulk`: what comes back, and what it refuses. */
+/* The probe `bulk`: what comes back, and what it refuses; some of that `stream`
+ * does, too. */
 #include <string.h>
 
 #include "base/mem.h"
@@ -66,6 +67,9 @@ static const struct {
     {"bulk blocks=32 warps=3 bytes_each=16", "threads; an SM has 2048"},
     {"bulk bytes_each=24", "24 is no multiple of 16"},
     {"bulk bytes=17301503", "132 blocks copy 17301504 at a time"},
+    {"bulk sms=133", "sms=133; the GPU has 132"},
+    {"stream sms=133", "sms=133; the GPU has 132"},
+    {"stream space=shared bytes=120000 blocks=2", "242080 B of shared memory in an SM, which has 233472"},
 };
 /* clang-format on */
 

@@ -196,6 +196,7 @@ START_TEST(what_the_gpu_has_no_room_for_is_refused)
         {"loaded stride=100",         "multiple of"  },
         {"loaded ring=64 stride=128", "no more than" },
         {"loaded bytes=1G",           "do not fit"   },
+        {"loaded odd=1",              "of bits"      },
     };
     struct bench b;
     ck_assert_int_ne(try_on(&b, cases[_i].text), 0);
@@ -216,6 +217,6 @@ Suite *suite_loaded(void)
     tcase_add_test(t, beside_it_all_warps_but_one_inject);
     tcase_add_test(t, a_longer_gap_injects_less);
     tcase_add_test(t, bits_choose_lines);
-    tcase_add_loop_test(t, what_the_gpu_has_no_room_for_is_refused, 0, 9);
+    tcase_add_loop_test(t, what_the_gpu_has_no_room_for_is_refused, 0, 10);
     return suite;
 }
