@@ -115,10 +115,33 @@ struct access {
     unsigned char *host[WARP_LANES]; /* by lane */
 };
 
+/* As gather, of an instruction that says it accesses global memory: most do. */
+static bool gather_global(struct machine *m, struct warp *w,
+                          const struct op *op, uint32_t mask, struct access *a)
+{
+    const uint64_t *const base = lanes_of(m, w, op->src[0]);
+    const uint64_t low = op->bytes - 1u;
+    unsigned count = 0;
+    EACH_LANE(mask, l)
+    {
+        const uint64_t address = base[l] + (uint64_t)op->offset;
+        a->host[l] = memory_at(&m->memory, address, op->bytes);
+        if ((a->host[l] == NULL || (address & low) != 0) &&
+            resolve(m, w, op, SPACE_GLOBAL, l, address) == NULL)
+            return false;
+        a->address[count++] = address;
+    }
+    a->space = SPACE_GLOBAL;
+    a->count = count;
+    return true;
+}
+
 /* False after a fault. */
 static bool gather(struct machine *m, struct warp *w, const struct op *op,
                    uint32_t mask, struct access *a)
 {
+    if (op->space == SPACE_GLOBAL)
+        return gather_global(m, w, op, mask, a);
     const uint64_t *const base = lanes_of(m, w, op->src[0]);
     a->count = 0;
     EACH_LANE(mask, l)
@@ -205,16 +228,19 @@ static double access_cycles(struct machine *m, struct warp *w,
     return noise_add(&m->noise, cycles);
 }
 
+/* Through a variable of the width: reading 8 bytes back of which 4 were just
+ * written stalls the host. */
 static inline uint64_t read_bytes(const unsigned char *from, unsigned bytes)
 {
     uint64_t value = 0;
+    uint32_t word;
     switch (bytes) {
     case 8:
         memcpy(&value, from, 8);
         return value;
     case 4:
-        memcpy(&value, from, 4);
-        return value;
+        memcpy(&word, from, 4);
+        return word;
     default:
         memcpy(&value, from, bytes);
         return value;

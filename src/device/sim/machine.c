@@ -255,41 +255,37 @@ static inline struct turn *pick(const struct scheduler *s, double *t)
     return best;
 }
 
-static void swap(struct machine *m, size_t i, size_t k)
+static inline void put(struct machine *m, size_t i, struct ranked it)
 {
-    struct scheduler *const s = m->heap[i];
-    m->heap[i] = m->heap[k];
-    m->heap[k] = s;
-    m->heap[i]->place = i;
-    m->heap[k]->place = k;
+    m->heap[i] = it;
+    it.scheduler->place = i;
 }
 
 static void sift_up(struct machine *m, size_t i)
 {
-    while (i > 0 && m->heap[i]->key < m->heap[(i - 1) / 2]->key) {
-        swap(m, i, (i - 1) / 2);
-        i = (i - 1) / 2;
-    }
+    const struct ranked it = m->heap[i];
+    for (; i > 0 && it.key < m->heap[(i - 1) / 2].key; i = (i - 1) / 2)
+        put(m, i, m->heap[(i - 1) / 2]);
+    put(m, i, it);
 }
 
 static void sift_down(struct machine *m, size_t i)
 {
-    for (;;) {
-        size_t least = i;
-        for (size_t child = 2 * i + 1; child <= 2 * i + 2; child++)
-            if (child < m->heap_count &&
-                m->heap[child]->key < m->heap[least]->key)
-                least = child;
-        if (least == i)
-            return;
-        swap(m, i, least);
-        i = least;
+    const struct ranked it = m->heap[i];
+    for (size_t child; (child = 2 * i + 1) < m->heap_count; i = child) {
+        if (child + 1 < m->heap_count &&
+            m->heap[child + 1].key < m->heap[child].key)
+            child++;
+        if (m->heap[child].key >= it.key)
+            break;
+        put(m, i, m->heap[child]);
     }
+    put(m, i, it);
 }
 
 static void rekey(struct machine *m, struct scheduler *s)
 {
-    pick(s, &s->key);
+    s->picked = pick(s, &m->heap[s->place].key);
     sift_up(m, s->place);
     sift_down(m, s->place);
 }
@@ -306,24 +302,25 @@ static int give_up(struct machine *m)
     return 0;
 }
 
-/* Runs the first scheduler of the heap until another is earlier. */
+/* Runs the first scheduler of the heap until another is earlier.  Until then
+ * only what changes the SM, which picks anew, can change its pick. */
 static void run_first(struct machine *m, struct scheduler *s)
 {
-    double limit = INFINITY;
+    double key = m->heap[0].key, limit = INFINITY;
     for (size_t i = 1; i < 3 && i < m->heap_count; i++)
-        limit = m->heap[i]->key < limit ? m->heap[i]->key : limit;
-    for (;;) {
-        struct turn *const turn = pick(s, &s->key);
-        if (turn == NULL || s->key > limit || m->code != 0)
-            return;
+        limit = m->heap[i].key < limit ? m->heap[i].key : limit;
+    while (s->picked != NULL && key <= limit && m->code == 0) {
+        struct turn *const turn = s->picked;
         requeue(m, s, turn);
         m->issued++;
-        warp_issue(m, turn->warp, s->key);
+        warp_issue(m, turn->warp, key);
         if (m->issued % ISSUES_BETWEEN_CHECKS == 0 && m->code == 0)
             m->code = give_up(m);
         if (m->changed)
-            return;
+            break;
+        s->picked = pick(s, &key);
     }
+    m->heap[0].key = key;
 }
 
 static int hang(struct machine *m)
@@ -354,7 +351,7 @@ static void start_schedulers(struct machine *m)
         for (size_t k = 0; k < m->profile->warp_schedulers; k++) {
             struct scheduler *const s = &m->sms[i].schedulers[k];
             s->place = m->heap_count;
-            m->heap[m->heap_count++] = s;
+            m->heap[m->heap_count++].scheduler = s;
             rekey(m, s);
         }
     }
@@ -364,11 +361,11 @@ void machine_run(struct machine *m)
 {
     start_schedulers(m);
     while (m->live_blocks > 0 && m->code == 0) {
-        if (m->heap[0]->key == INFINITY) {
+        if (m->heap[0].key == INFINITY) {
             m->code = hang(m);
             return;
         }
-        struct scheduler *const s = m->heap[0];
+        struct scheduler *const s = m->heap[0].scheduler;
         run_first(m, s);
         sift_down(m, 0);
         if (!m->changed)

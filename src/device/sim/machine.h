@@ -118,14 +118,20 @@ struct turn {
 };
 
 struct scheduler {
-    double key;  /* when it issues next */
-    double free; /* when it can */
+    double free;         /* when it can issue next */
+    struct turn *picked; /* whose warp does; NULL: none */
     double *pipe_free;
     struct turn *turns;        /* by the warp's number over the schedulers' */
     struct turn *first, *last; /* of warps that have not ended; the one that
                                   issued last is last */
     size_t place;              /* in the heap */
     struct sm *sm;
+};
+
+/* A scheduler in the heap: the key beside it, which is read most. */
+struct ranked {
+    double key; /* when it issues next; INFINITY: never */
+    struct scheduler *scheduler;
 };
 
 struct sm {
@@ -172,7 +178,7 @@ struct machine {
     uint64_t fetch_bytes;           /* of a line of instructions */
     size_t fetch_span; /* the same among ops; 0: instructions are not cached */
     bool changed;      /* an SM's warps woke or were replaced */
-    struct scheduler **heap;
+    struct ranked *heap;
     size_t heap_count;
     int code; /* of the error that ended it */
     struct error *err;

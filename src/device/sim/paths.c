@@ -24,6 +24,7 @@ struct instance {
     struct cache *cache; /* NULL until first used */
     uint64_t epoch;
     uint64_t latest; /* number of the last sector; NOTHING: none */
+    uint64_t stored; /* the one that was stored to last, if it is still there */
     double busy;     /* until then */
 };
 
@@ -94,7 +95,7 @@ static void group_init(struct cache_group *group, const struct profile *p,
     group->count = group->parted ? SIDES : last + group->copies;
     group->instances = xcalloc(group->count, sizeof *group->instances);
     for (size_t i = 0; i < group->count; i++)
-        group->instances[i].latest = NOTHING;
+        group->instances[i].latest = group->instances[i].stored = NOTHING;
 }
 
 static bool is_limited(const struct profile *p)
@@ -204,7 +205,7 @@ void paths_drop(struct paths *paths, uint64_t address, uint64_t bytes)
                           bytes);
             else
                 cache_drop(instance->cache, address, bytes);
-            instance->latest = NOTHING;
+            instance->latest = instance->stored = NOTHING;
         }
     }
 }
@@ -219,6 +220,7 @@ static void refresh(const struct paths *paths, const struct cache_group *group,
     else if (!group->lasting)
         cache_clear(instance->cache);
     instance->epoch = paths->epoch;
+    instance->stored = NOTHING;
 }
 
 static bool look_up(const struct paths *paths, const struct cache_group *group,
@@ -227,6 +229,7 @@ static bool look_up(const struct paths *paths, const struct cache_group *group,
     if (instance->epoch != paths->epoch)
         refresh(paths, group, instance);
     instance->latest = address >> group->sector_shift;
+    instance->stored = NOTHING;
     return cache_access(instance->cache, address) == CACHE_HIT;
 }
 
@@ -299,6 +302,7 @@ static bool look_up_hinted(const struct paths *paths,
     if (instance->epoch != paths->epoch)
         refresh(paths, group, instance);
     instance->latest = address >> group->sector_shift;
+    instance->stored = NOTHING;
     if (cache_access_as(instance->cache, address, keep) == CACHE_HIT)
         return true;
     for (uint64_t at = address - address % (bytes > 0 ? bytes : 1), i = 0;
@@ -531,23 +535,26 @@ static void bring_home(struct paths *paths, const struct cache_group *group,
     cache_drop(side_instance(paths, group, !home)->cache, key, 1);
 }
 
-static bool holds(struct paths *paths, const struct cache_group *group,
-                  struct accessor who, uint64_t address)
+/* True if the cache has what is stored.  If not, it stays there from now on,
+ * and another line goes; or lines that were read long ago would take what is
+ * stored to them for ever.  Lanes of a warp mostly store to one sector. */
+static bool take_store(const struct paths *paths,
+                       const struct cache_group *group, struct accessor who,
+                       uint64_t address)
 {
     if (group->parted)
         return true;
-    const struct instance *const instance = instance_of(paths, group, who);
-    return instance->cache != NULL && cache_holds(instance->cache, address);
-}
-
-/* What is written there stays, and another line goes; or lines that were read
- * long ago would take what is stored to them for ever. */
-static void allocate(struct paths *paths, const struct cache_group *group,
-                     struct accessor who, uint64_t address)
-{
-    const struct instance *const instance = instance_of(paths, group, who);
-    if (instance->cache != NULL)
-        cache_access(instance->cache, address);
+    struct instance *const instance = instance_of(paths, group, who);
+    const uint64_t sector = address >> group->sector_shift;
+    if (instance->cache == NULL)
+        return false;
+    if (instance->stored == sector)
+        return true;
+    instance->stored = sector;
+    if (cache_holds(instance->cache, address))
+        return true;
+    cache_access(instance->cache, address);
+    return false;
 }
 
 /* Through the caches that all SMs share; what none of them holds goes on to
@@ -562,11 +569,11 @@ static double store_waits(struct paths *paths, struct accessor who,
         const struct cache_group *const group = &paths->caches[path->cache[i]];
         waits += take_turn(&instance_of(paths, group, who)->busy, t + waits,
                            bytes, group->profile->write_bandwidth);
-        if (holds(paths, group, who, address))
+        if (take_store(paths, group, who, address))
             return waits;
-        allocate(paths, group, who, address);
         if (bytes < group->profile->shape.sector)
-            bytes = (unsigned)group->profile->shape.sector; /* goes back whole */
+            bytes =
+                (unsigned)group->profile->shape.sector; /* goes back whole */
     }
     return waits + take_turn(&paths->memory_busy, t + waits, bytes,
                              paths->profile->memory_write_bandwidth);
