@@ -23,7 +23,7 @@
  *
  * A row an SM: beginning and end by its own clock and by the GPU's timer, from
  * which follows the clock's true frequency; and, where cycles are timed, the
- * sum of what each of its warps passed in its own time.
+ * sum of what its blocks passed in the mean time of their warps.
  */
 #include <inttypes.h>
 #include <stdlib.h>
