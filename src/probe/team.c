@@ -116,12 +116,14 @@ int team_place(struct prober *prober, size_t bytes, uint64_t *slots,
 
 uint64_t team_start(const struct prober *prober, const struct samples *samples)
 {
-    const uint64_t golden = 0x9e3779b9; /* of 2^32 */
+    /* Of 2^32; and so far are experiments apart, or the second repetition of
+     * one would be where the first of the next is. */
+    const uint64_t golden = 0x9e3779b9, apart = 37;
     const size_t n = samples->rows;
     const uint64_t repeat =
         n > 0 ? (uint64_t)samples_at(samples, n - 1, 0) + 1 : 0;
     return (uint32_t)(golden * (prober_seed(prober) +
-                                prober_experiments(prober) + repeat));
+                                apart * prober_experiments(prober) + repeat));
 }
 
 /* A row for an SM, found by its number or made. */

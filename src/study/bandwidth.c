@@ -128,6 +128,11 @@ static void say_memory(const struct lab *lab, struct finding *f,
         return;
     finding_protocol(f, "stated_peak", value_number(peak));
     finding_protocol(f, "fraction", value_number(rate->value / peak));
+    if (rate->value <= (1 + STREAMS_ALIKE) * peak)
+        return;
+    f->status = STATUS_AT_MOST;
+    finding_because(f, "it is more than the stated peak, so some of it was "
+                       "found in a cache");
 }
 
 /* Why a rate is no number; NULL if it is one. */
