@@ -580,11 +580,14 @@ static int lengthen_cycles(struct lab *lab, const struct stream_question *q,
 {
     struct stream_rate rate;
     double before = 0;
+    if (s->length < q->least / 2)
+        s->length = q->least / 2;
     while (streams_measure(lab, q, s, &rate, err) == 0) {
         const bool settled = is_settled(&rate, before);
         before = rate.value;
         streams_free(&rate);
-        if (settled || s->length >= STREAMS_CYCLES * GROWTH_CYCLES)
+        if ((settled && s->length >= q->least) ||
+            s->length >= STREAMS_CYCLES * GROWTH_CYCLES)
             break;
         s->length *= 2;
     }
@@ -662,7 +665,7 @@ static int settle_cycles(struct lab *lab, const struct stream_question *q,
 {
     struct stream_setup *const s = &found->setup;
     if (lengthen_cycles(lab, q, s, err) != 0 ||
-        (s->length > BRIEF * STREAMS_CYCLES &&
+        (s->length > BRIEF * STREAMS_CYCLES && s->length > q->least &&
          search_again(lab, q, found, err) != 0))
         return err->code;
     s->repeats = STREAMS_REPEATS_FINAL;

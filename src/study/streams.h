@@ -16,6 +16,8 @@ enum { STREAMS_LANES = 32 };
 enum { STREAMS_REPEATS = 2, STREAMS_REPEATS_FINAL = 5 };
 /* Cycles of a search: many times what a load takes. */
 enum { STREAMS_CYCLES = 16384 };
+/* Cycles of runs that are compared with each other. */
+enum { STREAMS_CYCLES_LIST = 65536 };
 /* Laps: so much longer than in a search is what is reported. */
 enum { STREAMS_LONGER = 4 };
 /* Blocks: so many times the least is the most that is streamed. */
@@ -31,6 +33,7 @@ struct stream_question {
     const char *component, *attribute;
     const char *words; /* of the experiment */
     enum stream_way way;
+    uint64_t least; /* CYCLES: of which the number that is reported is made */
     unsigned sms;   /* CYCLES: that work; 0: all */
     bool exact;     /* accesses of that width, none narrower */
     bool bulk;      /* of the probe `bulk`, by cycles */
