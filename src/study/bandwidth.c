@@ -632,8 +632,9 @@ static int ask_read(struct lab *lab, struct memory *m, struct error *err)
         status = excuse(lab, &round, err);
     } else {
         const bool better = by_order.value > by_round.value;
-        if (by_order.value < (1 + 3 * STREAMS_ALIKE) * by_round.value)
-            in_order.saturated |= m->read.saturated; /* by the same place */
+        if (fabs(by_order.value - by_round.value) <
+            3 * STREAMS_ALIKE * by_round.value) /* the same place ends both */
+            in_order.saturated = m->read.saturated |= in_order.saturated;
         m->read.value = by_round.value;
         if (report(lab, better ? &order : &round, better ? &in_order : &m->read,
                    better ? &by_order : &by_round)) {
