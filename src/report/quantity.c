@@ -91,21 +91,38 @@ void quantity_number(struct buf *out, double number, double doubt,
         buf_printf(out, " %s", name);
 }
 
+/* The largest number's name and factor; sizes stay in bytes, since most lists
+ * of them are not of round ones. */
+static const char *scale_list(const struct value *list, const char *unit,
+                              double *factor)
+{
+    double most = 0;
+    *factor = 1;
+    if (strcmp(unit, "B") == 0)
+        return unit;
+    for (size_t i = 0; i < list->count; i++)
+        if (list->items[i].kind == VALUE_NUMBER)
+            most = fmax(most, fabs(list->items[i].number));
+    return scale(most, unit, factor);
+}
+
 static void put_list(struct buf *out, const struct value *list,
                      const char *unit)
 {
+    double factor;
+    const char *const name = scale_list(list, unit, &factor);
     for (size_t i = 0; i < list->count; i++) {
         if (i > 0)
             buf_text(out, ", ");
         if (list->items[i].kind == VALUE_NUMBER)
-            put_number(out, list->items[i].number);
+            put_number(out, list->items[i].number / factor);
         else
             quantity_value(out, &list->items[i], 0, "");
     }
     if (list->count == 0)
         buf_text(out, "none");
-    else if (unit[0] != '\0')
-        buf_printf(out, " %s", unit);
+    else if (name[0] != '\0')
+        buf_printf(out, " %s", name);
 }
 
 void quantity_value(struct buf *out, const struct value *value, double doubt,

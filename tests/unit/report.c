@@ -598,6 +598,21 @@ START_TEST(text_shows_costs_by_degree_at_powers_of_two)
 }
 END_TEST
 
+START_TEST(text_has_one_unit_for_a_list_of_rates)
+{
+    struct results r = {0};
+    struct value rates = value_list();
+    value_push(&rates, value_number(50e9));
+    value_push(&rates, value_number(4.73e12));
+    finding_set(results_add(&r, "memory.read_bandwidth_by_sms", "bandwidth"),
+                STATUS_MEASURED, rates, "B/s");
+    char *const text = written(&report_text, &r, (struct report_style){0});
+    ck_assert_ptr_nonnull(strstr(text, "0.05, 4.73 TB/s\n"));
+    free(text);
+    results_free(&r);
+}
+END_TEST
+
 START_TEST(formats_are_found_by_name)
 {
     ck_assert_ptr_eq(report_format_find("text"), &report_text);
@@ -620,6 +635,7 @@ Suite *suite_report(void)
     tcase_add_loop_test(tests, read_refuses_what_is_no_report, 0,
                         COUNT_OF(refused));
     tcase_add_test(tests, text_shows_the_hierarchy_as_a_tree);
+    tcase_add_test(tests, text_has_one_unit_for_a_list_of_rates);
     tcase_add_test(tests, text_without_a_tree_is_one_finding_a_line);
     tcase_add_test(tests, text_in_ascii_is_ascii);
     tcase_add_test(tests, text_has_colours_only_when_asked);
