@@ -60,8 +60,9 @@ static const char *const kernels[] = {"chase op=ca", "chase op=cg",
 /* The set of memory: so many times what L2 holds; and the least that is
  * streamed in order, of which L2 cannot keep what the next run wants. */
 enum { SETS = 32, FEW_SETS = 2 };
-/* So long memory is read at least: for some tens of microseconds it gives 2 %
- * more than for long (H200). */
+/* So long memory is read at least.  It pauses now and then: 65536 cycles have a
+ * pause or none (H200: 4.55 or 4.75 TB/s), so many about as many as any (4.61
+ * to 4.67). */
 enum { MEMORY_CYCLES = 262144 };
 
 /* ---- findings ---------------------------------------------------------- */
