@@ -10,6 +10,7 @@
 #include "device/device.h"
 #include "study/study.h"
 #include "testing.h"
+#include "truth/made.h"
 
 static const struct made_up {
     const char *capability, *hints;
@@ -50,35 +51,9 @@ static char *profile_of(const struct made_up *g)
         g->capability, g->sector, g->hints);
 }
 
-struct found {
-    struct device *device;
-    struct prober *prober;
-    struct results results;
-};
-
 static struct found *measured(const struct made_up *g)
 {
-    static const char *const study = "hints";
-    const struct prober_options options = {.seed = 1};
-    struct found *const f = xcalloc(1, sizeof *f);
-    struct error err = {0};
-    char *const json = profile_of(g);
-    f->device = testing_sim_of(json, 1);
-    f->prober = prober_new(f->device, NULL, &options);
-    struct lab lab = {.prober = f->prober,
-                      .info = prober_info(f->prober),
-                      .results = &f->results};
-    ASSERT_DONE(plan_run(&lab, &study, 1, &err), err);
-    free(json);
-    return f;
-}
-
-static void done(struct found *f)
-{
-    results_free(&f->results);
-    prober_free(f->prober);
-    device_close(f->device);
-    free(f);
+    return made_measured(profile_of(g), "hints");
 }
 
 static const struct finding *finding_of(const struct found *f, const char *id)
@@ -114,7 +89,7 @@ START_TEST(what_is_kept_and_fetched_is_found)
     is(f, "l2.fetched_128B", g->fetch_128, 0);
     is(f, "l2.fetched_256B", g->fetch_256, 0);
     is(f, "l2.fetched_prefetch", 0, 0); /* it does nothing here */
-    done(f);
+    made_done(f);
 }
 END_TEST
 
@@ -131,7 +106,7 @@ START_TEST(what_the_gpu_lacks_is_skipped_with_the_reason)
         ck_assert_str_eq(x->because,
                          "needs compute capability 8.0, this is 7.5");
     }
-    done(f);
+    made_done(f);
 }
 END_TEST
 

@@ -14,6 +14,7 @@
 #include "device/device.h"
 #include "study/study.h"
 #include "testing.h"
+#include "truth/made.h"
 
 /* The instructions of a loop itself are a hundredth of it, and
  * more where a single warp waits for them. */
@@ -67,35 +68,10 @@ static char *profile_of(unsigned gpu, const char *capability)
     return json;
 }
 
-struct found {
-    struct device *device;
-    struct prober *prober;
-    struct results results;
-};
-
 static struct found *measured(const char *study, unsigned gpu,
                               const char *capability)
 {
-    const struct prober_options options = {.seed = 1};
-    struct found *const f = xcalloc(1, sizeof *f);
-    struct error err = {0};
-    char *const json = profile_of(gpu, capability);
-    f->device = testing_sim_of(json, 1);
-    f->prober = prober_new(f->device, NULL, &options);
-    struct lab lab = {.prober = f->prober,
-                      .info = prober_info(f->prober),
-                      .results = &f->results};
-    ASSERT_DONE(plan_run(&lab, &study, 1, &err), err);
-    free(json);
-    return f;
-}
-
-static void done(struct found *f)
-{
-    results_free(&f->results);
-    prober_free(f->prober);
-    device_close(f->device);
-    free(f);
+    return made_measured(profile_of(gpu, capability), study);
 }
 
 static const struct finding *
@@ -176,7 +152,7 @@ START_TEST(arithmetic_is_what_pipes_allow)
     }
     two_types_take_turns(f, (unsigned)_i);
     a_block_more_takes_twice_as_long(f, (unsigned)_i);
-    done(f);
+    made_done(f);
 }
 END_TEST
 
@@ -187,7 +163,7 @@ START_TEST(what_the_gpu_lacks_is_skipped_with_the_reason)
     ck_assert(bf->skipped);
     ck_assert_str_eq(bf->because, "needs compute capability 8.0, this is 6.0");
     is_near(f, "arithmetic.fp16x2", "peak", LANES * 4 * 2, LOOP);
-    done(f);
+    made_done(f);
 }
 END_TEST
 
@@ -212,7 +188,7 @@ START_TEST(products_are_what_tensor_cores_allow)
         finding_of(f, "tensor.wgmma.m64n256k16.f32.f16.f16", "throughput");
     ck_assert(wide->skipped);
     ck_assert_ptr_nonnull(strstr(wide->because, "9.0 has wgmma"));
-    done(f);
+    made_done(f);
 }
 END_TEST
 

@@ -15,6 +15,7 @@
 #include "device/sim/shipped.h"
 #include "study/study.h"
 #include "testing.h"
+#include "truth/made.h"
 
 enum { SMS = 2, LOADS = 5, STORES = 4, HINTS = 12 };
 
@@ -57,35 +58,9 @@ static char *profile_of(const struct made_up *g)
         g->caches ? "\"l1\": 32, " : "", g->jitter);
 }
 
-struct found {
-    struct device *device;
-    struct prober *prober;
-    struct results results;
-};
-
 static struct found *measured(const struct made_up *g)
 {
-    static const char *const study = "operators";
-    const struct prober_options options = {.seed = 1};
-    struct found *const f = xcalloc(1, sizeof *f);
-    struct error err = {0};
-    char *const json = profile_of(g);
-    f->device = testing_sim_of(json, 1);
-    f->prober = prober_new(f->device, NULL, &options);
-    struct lab lab = {.prober = f->prober,
-                      .info = prober_info(f->prober),
-                      .results = &f->results};
-    ASSERT_DONE(plan_run(&lab, &study, 1, &err), err);
-    free(json);
-    return f;
-}
-
-static void done(struct found *f)
-{
-    results_free(&f->results);
-    prober_free(f->prober);
-    device_close(f->device);
-    free(f);
+    return made_measured(profile_of(g), "operators");
 }
 
 static const struct finding *finding_of(const struct found *f, const char *form,
@@ -234,7 +209,7 @@ START_TEST(transposes_are_as_fast_as_they_can_be)
         gains |= strcmp(best, "default") != 0;
     }
     ck_assert_int_eq(gains, g->caches); /* somewhere, or nowhere */
-    done(f);
+    made_done(f);
 }
 END_TEST
 

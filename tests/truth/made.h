@@ -1,0 +1,21 @@
+/*
+ * One study on a simulated GPU that a test makes up, and its findings.
+ */
+#ifndef SONDE_TESTS_MADE_H
+#define SONDE_TESTS_MADE_H
+
+#include "device/device.h"
+#include "study/study.h"
+
+struct found {
+    struct device *device;
+    struct prober *prober;
+    struct results results;
+};
+
+/* The study on that profile, whose text is freed; the test fails if the device
+ * does.  To be given back to made_done. */
+struct found *made_measured(char *profile, const char *study);
+void made_done(struct found *found);
+
+#endif
