@@ -168,6 +168,11 @@ static void leave_out(struct lab *lab, const struct study *study,
     }
 }
 
+void lab_leave_open(struct lab *lab, const char *why)
+{
+    leave_out(lab, lab->study, why);
+}
+
 static const char *reason_to_stop(const struct lab *lab)
 {
     if (stop_requested())

@@ -951,14 +951,6 @@ static int ask_gpcs(struct placement *p, struct error *err)
     return err->code;
 }
 
-static void report_none(struct lab *lab, const char *why)
-{
-    for (size_t i = 0; gives[i] != NULL; i++)
-        if (results_find(lab->results, gives[i]) == NULL)
-            finding_none(results_add(lab->results, gives[i], lab->study->name),
-                         "%s", why);
-}
-
 static int ask(struct placement *p, struct error *err)
 {
     if (ask_tpcs(p, err) != 0)
@@ -977,7 +969,7 @@ static int run(struct lab *lab, struct error *err)
                           .sms = sms > 0 ? (size_t)sms : 0,
                           .warps = most < WARPS ? most : WARPS};
     if (p.sms < 2) {
-        report_none(lab, "there is but one SM, or it is not told how many");
+        lab_leave_open(lab, "there is but one SM, or it is not told how many");
         return 0;
     }
     *err = (struct error){0};
@@ -985,11 +977,7 @@ static int run(struct lab *lab, struct error *err)
     const int status = ask(&p, err);
     free(p.experiment);
     free(p.group);
-    if (status == 0 || !lab_excuses(status))
-        return status;
-    report_none(lab, err->text);
-    *err = (struct error){0};
-    return 0;
+    return status;
 }
 
 const struct study study_placement = {

@@ -639,19 +639,11 @@ static int ask_recording(struct lab *lab, const struct shape *s,
 
 /* ---- the study ---- */
 
-static void report_none(struct lab *lab, const char *why)
-{
-    for (size_t i = 0; gives[i] != NULL; i++)
-        if (results_find(lab->results, gives[i]) == NULL)
-            finding_none(results_add(lab->results, gives[i], lab->study->name),
-                         "%s", why);
-}
-
 static int run(struct lab *lab, struct error *err)
 {
     const struct shape s = shape_of(lab);
     if (s.sms == 0) {
-        report_none(lab, "the driver does not tell how many SMs there are");
+        lab_leave_open(lab, "the driver does not tell how many SMs there are");
         return 0;
     }
     int status = ask_kinds(lab, &s, err);
@@ -659,10 +651,7 @@ static int run(struct lab *lab, struct error *err)
         status = ask_recording(lab, &s, err);
     if (status == 0)
         status = ask_empty(lab, err);
-    if (status == 0 || !lab_excuses(status))
-        return status;
-    report_none(lab, err->text);
-    return 0;
+    return status;
 }
 
 const struct study study_scheduling = {

@@ -87,6 +87,10 @@ int lab_probe(struct lab *lab, struct samples *samples, char **canonical,
 struct finding *lab_finding(struct lab *lab, const char *component,
                             const char *attribute);
 
+/* Says of all that the running study gives and has not told yet why.  (Of an
+ * error that it returns the planner does so.) */
+void lab_leave_open(struct lab *lab, const char *why);
+
 /* Says that there is no such thing here, so that nobody misses it. */
 void lab_absent(struct lab *lab, const char *component, const char *attribute);
 
