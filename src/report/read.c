@@ -258,14 +258,15 @@ static const struct key finding_keys[] = {
     {NULL,         false, NULL           },
 };
 
-/* component.attribute, in characters that are plain in any output. */
+/* component.attribute, in characters that are plain in any output; PTX has
+ * colons in the names of some instructions (mma.sp::ordered_metadata). */
 static bool is_id(const char *id)
 {
     const char *const dot = strchr(id, '.');
     if (dot == NULL || dot == id || dot[1] == '\0')
         return false;
     for (; *id != '\0'; id++)
-        if (!isalnum((unsigned char)*id) && strchr("._", *id) == NULL)
+        if (!isalnum((unsigned char)*id) && strchr("._:", *id) == NULL)
             return false;
     return true;
 }

@@ -44,3 +44,7 @@ try isa add.u32 'zz*' $gpu
 for levels in 5 '' 0, ,3 0,,3 03 -1 three; do
     try isa add.u32 --levels "$levels" $gpu
 done
+
+# What JSON is written of any row is read back, also where its name has a "::".
+"$SONDE" isa 'mma.sp::*' --json sparse.json --levels 3 $gpu >text
+"$SONDE" report sparse.json >again && cmp text again
