@@ -25,7 +25,7 @@ endif
 static    = $(if $(wildcard $(shell $(CC) -print-file-name=lib$(1).a)),-l:lib$(1).a,-l$(1))
 LDLIBS   += $(call static,jansson) $(call static,zstd) -lm -ldl -pthread
 
-LIB_SRC  := $(filter-out src/cli/%,$(sort $(wildcard src/*.c src/*/*.c src/*/*/*.c)))
+LIB_SRC  := $(filter-out src/cli/%,$(sort $(wildcard src/*.c src/*/*.c src/*/*/*.c src/*/*/*/*.c)))
 CLI_SRC  := $(sort $(wildcard src/cli/*.c))
 PROFILES := $(sort $(wildcard profiles/*.json))
 LIB_OBJ  := $(LIB_SRC:%.c=$(B)/%.o) $(B)/profiles.o

@@ -22,8 +22,8 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "probe/gate.h"
-#include "probe/team.h"
+#include "probe/run/grid_barrier.h"
+#include "probe/run/resident_grid.h"
 
 enum { DEADLINE_S = 60, LANES = 32 };
 /* Looks at a barrier, each of which may itself wait a while. */
@@ -89,7 +89,7 @@ static uint64_t tile_of(const struct bulk *b)
 static int check_set(const struct bulk *b, const struct device_info *info,
                      struct error *err)
 {
-    const unsigned workers = team_workers(info, b->blocks, b->sms);
+    const unsigned workers = resident_grid_workers(info, b->blocks, b->sms);
     const uint64_t least = workers * bulk_in_flight(b);
     if (b->bytes >= least)
         return 0;
@@ -102,7 +102,7 @@ static int check_set(const struct bulk *b, const struct device_info *info,
 int bulk_room(const struct bulk *b, const struct device_info *info,
               struct error *err)
 {
-    const struct gate_blocks wanted = {.probe = "bulk",
+    const struct grid_barrier_blocks wanted = {.probe = "bulk",
                                        .warps = b->warps,
                                        .blocks = b->blocks,
                                        .registers = REGISTERS,
@@ -116,7 +116,7 @@ int bulk_room(const struct bulk *b, const struct device_info *info,
         return error_set(err, ERR_USAGE,
                          "bulk: bytes_each=%u is no multiple of %d",
                          b->bytes_each, BULK_LEAST);
-    if (gate_room(&wanted, info, err) != 0)
+    if (grid_barrier_room(&wanted, info, err) != 0)
         return err->code;
     return check_set(b, info, err);
 }
@@ -162,7 +162,7 @@ static void opening(struct kernel_text *k)
     kernel_line(k, "shr.u32 %%warp, %%me, 5;");
     kernel_line(k, "and.b32 %%count, %%me, 31;");
     kernel_line(k, "setp.ne.u32 %%idle, %%count, 0;");
-    team_enlist(k);
+    resident_grid_enlist(k);
     kernel_line(k, "ld.global.u32 %%never, [%%slots+%d];", 4 * SLOT_NEVER);
     kernel_line(k, "setp.ne.u32 %%true, %%never, 0;");
     kernel_line(k, "setp.eq.u32 %%lost, %%never, 0;");
@@ -172,7 +172,7 @@ static void opening(struct kernel_text *k)
  * begins this time, %turn tiles before the end of its part. */
 static void place_part(struct kernel_text *k, const struct bulk *b)
 {
-    team_share(k);
+    resident_grid_share(k);
     kernel_line(k, "ld.param.u64 %%first, [first];");
     kernel_line(k, "mad.lo.u64 %%first, %%at, %" PRIu64 ", %%first;",
                 tile_of(b));
@@ -333,7 +333,7 @@ static void body(struct kernel_text *k, const struct bulk *b)
     opening(k);
     place_part(k, b);
     place_shared(k, b);
-    team_place_record(k, b->warps);
+    resident_grid_place_record(k, b->warps);
     kernel_line(k, "@%%idle bra IDLE;");
     fill(k, b);
     warm_up(k, b);
@@ -341,11 +341,11 @@ static void body(struct kernel_text *k, const struct bulk *b)
     kernel_note(k, "a barrier of the block is for whole warps");
     kernel_line(k, "bar.warp.sync 0xffffffff;");
     kernel_line(k, "setp.ne.u32 %%end, %%never, 0;");
-    team_begin_together(k);
+    resident_grid_begin_together(k);
     kernel_line(k, "@%%idle bra DONE;");
     measure_copies(k, b);
     drain(k, b);
-    team_write_record(k);
+    resident_grid_write_record(k);
     kernel_line(k, "DONE:");
 }
 
@@ -377,11 +377,11 @@ static void divide(struct copying *c, const struct prober *prober,
 {
     const struct device_info *const info = prober_info(prober);
     const struct bulk *const b = &c->bulk;
-    c->workers = team_workers(info, b->blocks, b->sms);
-    c->args[ARGUMENT_GRID] = team_blocks(info, b->blocks);
+    c->workers = resident_grid_workers(info, b->blocks, b->sms);
+    c->args[ARGUMENT_GRID] = resident_grid_blocks(info, b->blocks);
     c->args[ARGUMENT_SMS] = b->sms > 0 ? b->sms : UINT32_MAX;
     c->args[ARGUMENT_TILES] = b->bytes / tile_of(b);
-    c->args[ARGUMENT_BEGIN] = team_start(prober, samples);
+    c->args[ARGUMENT_BEGIN] = resident_grid_start(prober, samples);
     c->args[ARGUMENT_WARM] = b->warm;
     c->args[ARGUMENT_LEAD] = b->lead;
     c->args[ARGUMENT_CYCLES] = b->cycles;
@@ -389,7 +389,7 @@ static void divide(struct copying *c, const struct prober *prober,
 
 static size_t record_bytes(const struct copying *c)
 {
-    return TEAM_RECORD * (size_t)c->workers * (1 + c->bulk.warps);
+    return GRID_RECORD * (size_t)c->workers * (1 + c->bulk.warps);
 }
 
 static int launch(struct prober *prober, const struct experiment *e,
@@ -414,7 +414,7 @@ static int launch(struct prober *prober, const struct experiment *e,
 /* True if some warp gave up waiting. */
 static bool is_lost(const struct copying *c, const uint64_t *record)
 {
-    const size_t words = TEAM_RECORD / sizeof *record;
+    const size_t words = GRID_RECORD / sizeof *record;
     const unsigned lines = 1 + c->bulk.warps;
     for (size_t i = 0; i < (size_t)c->workers * lines; i++)
         if (i % lines != 0 && (uint32_t)record[i * words + 4] == UINT32_MAX)
@@ -425,7 +425,7 @@ static bool is_lost(const struct copying *c, const uint64_t *record)
 static int collect(struct prober *prober, const struct copying *c,
                    double elapsed, struct samples *samples, struct error *err)
 {
-    const struct team_tally tally = {.workers = c->workers,
+    const struct resident_grid_tally tally = {.workers = c->workers,
                                      .warps = c->bulk.warps,
                                      .tile = c->bulk.bytes_each};
     const size_t from = samples->rows;
@@ -438,8 +438,8 @@ static int collect(struct prober *prober, const struct copying *c,
                            "barrier",
                            LOOKS);
     if (status == 0) {
-        team_add(&tally, record, samples);
-        team_note(prober, elapsed, samples, from);
+        resident_grid_add(&tally, record, samples);
+        resident_grid_note(prober, elapsed, samples, from);
     }
     free(record);
     return status;
@@ -455,7 +455,7 @@ static int once(struct prober *prober, const struct experiment *e,
     divide(&c, prober, samples);
     if (prober_buffer(prober, BUFFER_RING, c.bulk.bytes,
                       &c.args[ARGUMENT_FIRST], err) != 0 ||
-        team_place(prober, record_bytes(&c), &c.args[ARGUMENT_SLOTS],
+        resident_grid_place(prober, record_bytes(&c), &c.args[ARGUMENT_SLOTS],
                    &c.args[ARGUMENT_OUT], err) != 0 ||
         launch(prober, e, &c, err) != 0 ||
         device_elapsed(prober_device(prober), &elapsed, err) != 0)
@@ -468,14 +468,14 @@ static double figure(const struct experiment *e, const struct samples *samples,
                      size_t from)
 {
     (void)e;
-    return team_figure(samples, from);
+    return resident_grid_figure(samples, from);
 }
 
 const struct probe probe_bulk = {
     .name = "bulk",
     .what = "bandwidth of bulk copies from global to shared memory",
     .params = params,
-    .columns = team_columns,
+    .columns = resident_grid_columns,
     .figure = figure,
     .repeats_least = 2,
     .repeats_most = 7,

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "probe/run.h"
-#include "probe/walk.h"
+#include "probe/run/pointer_chase.h"
 #include "ptx/repeat.h"
 
 /* 64 loads hide the loop's own instructions behind the last load, and 1 KiB of
@@ -25,7 +25,7 @@ enum out_word { OUT_SM, OUT_WARM, OUT_SHORT, OUT_LONG, OUT_DONE, OUT_WORDS };
 enum column { COLUMN_SM = 1, COLUMN_VISITS, COLUMN_SHORT, COLUMN_LONG };
 
 static const struct param params[] = {
-    WALK_PARAMS{"visits",  PARAM_NUMBER, "0", 0, 1u << 30, NULL,
+    POINTER_CHASE_PARAMS{"visits",  PARAM_NUMBER, "0", 0, 1u << 30, NULL,
                 "loads of the short run, rounded up to 64s; 0: one lap"},
     {"repeats",      PARAM_NUMBER, "0", 0, 1000, NULL,
                 "repetitions; 0: as many as the stopping rule wants"},
@@ -39,30 +39,30 @@ static const char *const columns[] = {"sm", "visits", "short", "long", NULL};
 static int kernel(const struct experiment *e, const struct device_info *info,
                   struct buf *ptx, struct error *err)
 {
-    struct walk walk;
-    if (walk_read(e, REACH, &walk, err) != 0)
+    struct pointer_chase walk;
+    if (pointer_chase_read(e, REACH, &walk, err) != 0)
         return err->code;
     struct kernel_text k;
     struct buf variables = {0};
-    walk_variables(&walk, info, &variables);
+    pointer_chase_variables(&walk, info, &variables);
     kernel_begin(&k, ptx, info->cc_major, info->cc_minor,
                  buf_string(&variables), "chase", "jobs slots");
     buf_free(&variables);
-    walk_opening(&k, &walk);
+    pointer_chase_opening(&k, &walk);
     kernel_line(&k, ".reg .b64 %%left, %%t0, %%t1, %%out;");
     kernel_line(&k, ".reg .b32 %%phase;");
-    walk_job_word(&k, "%out", JOB_OUT);
+    pointer_chase_job_word(&k, "%out", JOB_OUT);
     kernel_line(&k, "cvt.u64.u32 %%t0, %%sm;");
     kernel_line(&k, "st.global.u64 [%%out], %%t0;");
     kernel_line(&k, "mov.u32 %%phase, 0;");
     kernel_note(&k, "warm, short and long run through the same loop");
     kernel_line(&k, "PHASE:");
-    walk_job_word(&k, "%left", JOB_OWN);
+    pointer_chase_job_word(&k, "%left", JOB_OWN);
     kernel_line(&k, "setp.eq.u64 %%again, %%left, 0;");
     kernel_line(&k, "@%%again bra NEXT;");
     kernel_line(&k, "mov.u64 %%t0, %%clock64;");
-    repeat_loop(&k, "CHASE", "%left", UNROLL, walk_load, &walk);
-    walk_wait(&k, &walk);
+    repeat_loop(&k, "CHASE", "%left", UNROLL, pointer_chase_load, &walk);
+    pointer_chase_wait(&k, &walk);
     kernel_line(&k, "mov.u64 %%t1, %%clock64;");
     kernel_line(&k, "sub.u64 %%t1, %%t1, %%t0;");
     kernel_line(&k, "st.global.u64 [%%out+8], %%t1;");
@@ -74,8 +74,8 @@ static int kernel(const struct experiment *e, const struct device_info *info,
     kernel_line(&k, "@%%again bra PHASE;");
     kernel_line(&k, "mov.u64 %%t0, 1;");
     kernel_line(&k, "st.global.u64 [%%out+8], %%t0;");
-    walk_closing(&k);
-    walk_free(&walk);
+    pointer_chase_closing(&k);
+    pointer_chase_free(&walk);
     return 0;
 }
 
@@ -85,12 +85,12 @@ static uint64_t turns(uint64_t loads)
     return (loads + UNROLL - 1) / UNROLL;
 }
 
-static uint64_t short_turns(const struct walk *walk, size_t elements)
+static uint64_t short_turns(const struct pointer_chase *walk, size_t elements)
 {
     return turns(walk->visits > 0 ? walk->visits : elements);
 }
 
-static void own(const struct walk *walk, size_t elements, uint64_t *words)
+static void own(const struct pointer_chase *walk, size_t elements, uint64_t *words)
 {
     words[0] = turns(walk->warm * elements);
     words[1] = short_turns(walk, elements);
@@ -100,14 +100,14 @@ static void own(const struct walk *walk, size_t elements, uint64_t *words)
 static int once(struct prober *prober, const struct experiment *e,
                 struct samples *samples, struct error *err)
 {
-    struct walk walk;
-    struct walk_out out;
-    if (walk_read(e, REACH, &walk, err) != 0)
+    struct pointer_chase walk;
+    struct pointer_chase_out out;
+    if (pointer_chase_read(e, REACH, &walk, err) != 0)
         return err->code;
     const uint64_t pool =
-        walk.space->memory == MEMORY_SHARED ? walk_region(&walk) : 0;
+        walk.space->memory == MEMORY_SHARED ? pointer_chase_region(&walk) : 0;
     const int status =
-        walk_run(prober, e, &walk, "chase", own, OUT_WORDS, pool, &out, err);
+        pointer_chase_run(prober, e, &walk, "chase", own, OUT_WORDS, pool, &out, err);
     for (uint64_t i = 0; status == 0 && i < walk.sms; i++) {
         const uint64_t *const words = out.words + i * OUT_WORDS;
         int64_t *const row = samples_row(samples);
@@ -118,8 +118,8 @@ static int once(struct prober *prober, const struct experiment *e,
         row[COLUMN_LONG] = (int64_t)words[OUT_LONG];
     }
     if (status == 0)
-        walk_done(&out);
-    walk_free(&walk);
+        pointer_chase_done(&out);
+    pointer_chase_free(&walk);
     return status;
 }
 

@@ -10,20 +10,20 @@
 
 #include "base/mem.h"
 #include "base/rng.h"
-#include "probe/copies.h"
-#include "probe/crowd.h"
+#include "probe/run/snippet_kernel.h"
+#include "probe/run/grid_timer.h"
 
 /* clang-format off */
 static const struct param params[] = {
     {"row",      PARAM_TEXT,   "fma.rn.f32", 0, 0, NULL, "instruction of the table"},
     {"snippet",  PARAM_TEXT,   "",  0, 0, NULL, "instructions instead of a row"},
-    {"chains",   PARAM_NUMBER, "1", 1, COPIES_CHAINS_MOST, NULL,
+    {"chains",   PARAM_NUMBER, "1", 1, SNIPPET_CHAINS_MOST, NULL,
      "independent chains of copies"},
-    {"copies",   PARAM_NUMBER, "1", 1, COPIES_MOST, NULL,
+    {"copies",   PARAM_NUMBER, "1", 1, SNIPPET_COPIES_MOST, NULL,
      "copies of a chain in the loop"},
-    {"warps",    PARAM_NUMBER, "1", 1, COPIES_WARPS_MOST, NULL,
+    {"warps",    PARAM_NUMBER, "1", 1, SNIPPET_WARPS_MOST, NULL,
      "warps of a block"},
-    CROWD_PARAMS
+    GRID_TIMER_PARAMS
     {0},
 };
 /* clang-format on */
@@ -106,7 +106,7 @@ static void declare_and_load(struct kernel_text *k, const struct grid *g)
         for (unsigned c = 0; c < g->chains; c++) {
             kernel_line(k, ".reg .%s %%%s_%u;", type, r->name, c);
             kernel_line(k, "ld.global.%s %%%s_%u, [%%data+%d];", type, r->name,
-                        c, CROWD_HEAD);
+                        c, GRID_TIMER_HEAD);
             kernel_line(k, "add.u64 %%data, %%data, %%slot;");
         }
     }
@@ -118,11 +118,11 @@ static void declare_and_load(struct kernel_text *k, const struct grid *g)
 
 static void write_body(struct kernel_text *k, const struct grid *g)
 {
-    crowd_loop(k);
+    grid_timer_loop(k);
     for (unsigned i = 0; i < g->copies; i++)
         for (unsigned c = 0; c < g->chains; c++)
             snippet_write(k->out, &g->snippet, NULL, chain_name, &c);
-    crowd_again(k);
+    grid_timer_again(k);
     for (size_t i = 0; i < g->snippet.register_count; i++)
         for (unsigned c = 0; c < g->chains; c++)
             if (g->snippet.registers[i].written)
@@ -139,12 +139,12 @@ static int kernel(const struct experiment *e, const struct device_info *info,
     *err = (struct error){0};
     if (takes(&g, err)) {
         kernel_begin_since(&k, ptx, info->cc_major, info->cc_minor, g.ptx, "",
-                           "grid", CROWD_PARAMETERS);
-        crowd_opening(&k);
+                           "grid", GRID_TIMER_PARAMETERS);
+        grid_timer_opening(&k);
         declare_and_load(&k, &g);
-        crowd_begin(&k);
+        grid_timer_begin(&k);
         write_body(&k, &g);
-        crowd_end(&k);
+        grid_timer_end(&k);
         kernel_end(&k);
     }
     snippet_free(&g.snippet);
@@ -172,7 +172,7 @@ static bool fixed_value(const struct grid *g, const struct snippet_register *r,
 static void fill(const struct experiment *e, const struct grid *g,
                  uint64_t seed, unsigned threads, unsigned char *data)
 {
-    const struct crowd_bits kind = crowd_bits(g->text);
+    const struct grid_timer_bits kind = grid_timer_bits(g->text);
     const bool zeros = strcmp(experiment_word(e, "operands"), "zeros") == 0;
     struct rng rng;
     rng_seed(&rng, seed);
@@ -197,11 +197,11 @@ static int once(struct prober *prober, const struct experiment *e,
     *err = (struct error){0};
     const unsigned threads = 32 * (unsigned)experiment_number(e, "warps");
     const size_t bytes =
-        CROWD_HEAD + 8 * g.snippet.register_count * g.chains * threads;
+        GRID_TIMER_HEAD + 8 * g.snippet.register_count * g.chains * threads;
     unsigned char *const data = xcalloc(1, bytes);
-    fill(e, &g, prober_seed(prober), threads, data + CROWD_HEAD);
+    fill(e, &g, prober_seed(prober), threads, data + GRID_TIMER_HEAD);
     const int code =
-        crowd_run(prober, e, "grid", threads, 0, data, bytes, samples, err);
+        grid_timer_run(prober, e, "grid", threads, 0, data, bytes, samples, err);
     free(data);
     snippet_free(&g.snippet);
     return code;
@@ -212,7 +212,7 @@ const struct probe probe_grid = {
     .what = "copies of an instruction in a loop, in blocks all over the GPU",
     .params = params,
     .columns = crowd_columns,
-    .figure = crowd_figure,
+    .figure = grid_timer_figure,
     .repeats_least = 3,
     .repeats_most = 9,
     .kernel = kernel,

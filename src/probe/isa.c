@@ -1,7 +1,7 @@
 /*
  * The probe `isa`: how long copies of an instruction, or of a snippet, take.
  *
- * One block on one SM runs the kernel of probe/copies.h.  A row a lap: cycles
+ * One block on one SM runs the kernel of probe/run/snippet_kernel.h.  A row a lap: cycles
  * of the region with `copies` copies in each of the chains, and of the one
  * with three times as many, from the first warp's beginning to the last one's
  * end.  The first lap finds its code not yet cached.
@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "probe/copies.h"
+#include "probe/run/snippet_kernel.h"
 #include "probe/run.h"
 
 enum column { COLUMN_LAP = 1, COLUMN_SHORT, COLUMN_LONG };
@@ -20,7 +20,7 @@ enum { REGIONS = 2, READS = 2, LAPS_MOST = 64 };
 
 /* clang-format off */
 static const struct param params[] = {
-    COPIES_PARAMS{"warps",            PARAM_NUMBER, "1", 1, COPIES_WARPS_MOST, NULL,
+    SNIPPET_PARAMS{"warps",            PARAM_NUMBER, "1", 1, SNIPPET_WARPS_MOST, NULL,
                   "warps of the block"},
     {"laps",               PARAM_NUMBER, "4", 2, LAPS_MOST, NULL, "laps"},
     {0},
@@ -32,7 +32,7 @@ static const char *const columns[] = {"lap", "short", "long", NULL};
 /* Clock reads: [lap][region][warp][first, last]. */
 static const uint64_t *reads_of(const uint64_t *out, size_t lap, size_t region)
 {
-    return out + (lap * REGIONS + region) * COPIES_WARPS_MOST * READS;
+    return out + (lap * REGIONS + region) * SNIPPET_WARPS_MOST * READS;
 }
 
 static int64_t elapsed(const uint64_t *reads, unsigned warps)
@@ -125,15 +125,15 @@ static int launch(struct prober *prober, const struct experiment *e,
 }
 
 static int run(struct prober *prober, const struct experiment *e,
-               const struct copies *t, struct samples *samples,
+               const struct snippet_kernel *t, struct samples *samples,
                struct error *err)
 {
     const size_t laps = experiment_number(e, "laps");
-    const size_t bytes = laps * REGIONS * COPIES_WARPS_MOST * READS * 8;
+    const size_t bytes = laps * REGIONS * SNIPPET_WARPS_MOST * READS * 8;
     const bool scratch = t->snippet.global || t->setup.global;
     uint64_t args[ARGUMENTS] = {[ARGUMENT_LAPS] = laps};
     size_t words;
-    uint64_t *const data = copies_data(t, &words, err);
+    uint64_t *const data = snippet_kernel_data(t, &words, err);
     if (data == NULL)
         return err->code;
     uint64_t *const out = xcalloc(1, bytes);
@@ -166,12 +166,12 @@ static int run(struct prober *prober, const struct experiment *e,
 static int once(struct prober *prober, const struct experiment *e,
                 struct samples *samples, struct error *err)
 {
-    struct copies t;
-    if (copies_read(e, &t, err) != 0)
+    struct snippet_kernel t;
+    if (snippet_kernel_read(e, &t, err) != 0)
         return err->code;
     *err = (struct error){0};
     const int code = run(prober, e, &t, samples, err);
-    copies_free(&t);
+    snippet_kernel_free(&t);
     return code;
 }
 
@@ -194,6 +194,6 @@ const struct probe probe_isa = {
     .figure = figure,
     .repeats_least = 3,
     .repeats_most = 9,
-    .kernel = copies_kernel,
+    .kernel = snippet_kernel_write,
     .once = once,
 };

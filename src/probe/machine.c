@@ -1,11 +1,11 @@
 /*
- * The probe `machine`: the machine code of a kernel of probe/copies.h, as the
+ * The probe `machine`: the machine code of a kernel of probe/run/snippet_kernel.h, as the
  * assembler made it for the architecture `sm`: two words of 64 bits an
  * instruction, low one first.  Nothing is run.
  */
 #include <string.h>
 
-#include "probe/copies.h"
+#include "probe/run/snippet_kernel.h"
 #include "probe/run.h"
 #include "ptx/cubin.h"
 #include "ptx/sass.h"
@@ -14,7 +14,7 @@ enum column { COLUMN_SM = 1, COLUMN_LOW, COLUMN_HIGH };
 
 /* clang-format off */
 static const struct param params[] = {
-    COPIES_PARAMS{0},
+    SNIPPET_PARAMS{0},
 };
 /* clang-format on */
 
@@ -58,6 +58,6 @@ const struct probe probe_machine = {
     .figure = figure,
     .repeats_least = 1,
     .repeats_most = 1,
-    .kernel = copies_kernel,
+    .kernel = snippet_kernel_write,
     .once = once,
 };

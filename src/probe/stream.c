@@ -30,7 +30,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "probe/gate.h"
+#include "probe/run/grid_barrier.h"
 #include "probe/run.h"
 #include "probe/stream.h"
 
@@ -209,7 +209,7 @@ static int check_set(const struct stream *s, const struct device_info *info,
                      struct error *err)
 {
     const uint64_t least =
-        s->share == BY_GPU ? team_workers(info, s->blocks, s->sms) : 1;
+        s->share == BY_GPU ? resident_grid_workers(info, s->blocks, s->sms) : 1;
     if (s->place == CONSTANT && s->bytes > CONSTANTS)
         return error_set(err, ERR_USAGE,
                          "stream: %" PRIu64 " B: constants "
@@ -232,7 +232,7 @@ static int check_room(const struct stream *s, const struct device_info *info,
                       struct error *err)
 {
     const unsigned arrays = s->op == OP_TRIAD ? 2 : 1;
-    const struct gate_blocks wanted = {
+    const struct grid_barrier_blocks wanted = {
         .probe = "stream",
         .warps = s->warps,
         .blocks = s->blocks,
@@ -240,7 +240,7 @@ static int check_room(const struct stream *s, const struct device_info *info,
         .shared = shared_of(s),
         .sms = s->sms,
     };
-    if (gate_room(&wanted, info, err) != 0)
+    if (grid_barrier_room(&wanted, info, err) != 0)
         return err->code;
     return check_set(s, info, err);
 }
@@ -281,8 +281,8 @@ static void divide(const struct stream *s, const struct device_info *info,
     *r = (struct streaming){.stream = s, .sms = sms > 0 ? (unsigned)sms : 1};
     r->turns = tiles_of(s);
     r->grid = s->share == BY_BLOCKS ? (unsigned)r->turns
-                                    : team_blocks(info, s->blocks);
-    r->workers = team_workers(info, s->blocks, s->sms);
+                                    : resident_grid_blocks(info, s->blocks);
+    r->workers = resident_grid_workers(info, s->blocks, s->sms);
     r->args[ARGUMENT_GRID] = r->grid;
     r->args[ARGUMENT_SMS] = s->sms > 0 ? s->sms : UINT32_MAX;
     r->args[ARGUMENT_TILES] = r->turns;
@@ -362,13 +362,13 @@ static void add_workers(const struct streaming *r, const uint64_t *out,
                         struct samples *samples)
 {
     const struct stream *const s = r->stream;
-    const struct team_tally tally = {
+    const struct resident_grid_tally tally = {
         .workers = r->workers,
         .warps = s->warps,
         .tile = bytes_of_tile(s),
         .tiles = s->share == BY_GPU ? 0 : r->turns * s->laps,
     };
-    team_add(&tally, out, samples);
+    resident_grid_add(&tally, out, samples);
 }
 
 /* share=blocks: an SM's two lines. */
@@ -381,15 +381,15 @@ static void add_sms(const struct streaming *r, const uint64_t *out,
         if (lines[0] == 0)
             continue;
         int64_t *const row = samples_row(samples);
-        row[TEAM_SM] = i;
-        row[TEAM_BLOCKS] = (int64_t)lines[0];
-        row[TEAM_BYTES] = (int64_t)(lines[0] * bytes_of_tile(r->stream));
+        row[GRID_SM] = i;
+        row[GRID_BLOCKS] = (int64_t)lines[0];
+        row[GRID_BYTES] = (int64_t)(lines[0] * bytes_of_tile(r->stream));
         if (moments[0] == 0 || moments[2] == 0)
             continue; /* none of its blocks noted the moment */
-        row[TEAM_BEGUN] = (int64_t)moments[0];
-        row[TEAM_NS_BEGUN] = (int64_t)moments[1];
-        row[TEAM_ENDED] = (int64_t)moments[2];
-        row[TEAM_NS_ENDED] = (int64_t)moments[3];
+        row[GRID_BEGUN] = (int64_t)moments[0];
+        row[GRID_NS_BEGUN] = (int64_t)moments[1];
+        row[GRID_ENDED] = (int64_t)moments[2];
+        row[GRID_NS_ENDED] = (int64_t)moments[3];
     }
 }
 
@@ -402,7 +402,7 @@ static int collect(struct prober *prober, const struct streaming *r,
                         bytes, err) == 0) {
         (r->stream->share == BY_BLOCKS ? add_sms : add_workers)(r, out,
                                                                 samples);
-        team_note(prober, elapsed, samples, from);
+        resident_grid_note(prober, elapsed, samples, from);
     }
     free(out);
     return err->code;
@@ -414,7 +414,7 @@ static int measure(struct prober *prober, const struct experiment *e,
 {
     double elapsed;
     if (place_data(prober, r, err) != 0 ||
-        team_place(prober, record_bytes(r), &r->args[ARGUMENT_SLOTS],
+        resident_grid_place(prober, record_bytes(r), &r->args[ARGUMENT_SLOTS],
                    &r->args[ARGUMENT_OUT], err) != 0 ||
         launch(prober, e, r, err) != 0 ||
         device_elapsed(prober_device(prober), &elapsed, err) != 0)
@@ -430,7 +430,7 @@ static int once(struct prober *prober, const struct experiment *e,
     if (read_stream(e, prober_info(prober), &s, err) != 0)
         return err->code;
     divide(&s, prober_info(prober), &r);
-    r.args[ARGUMENT_START] = team_start(prober, samples);
+    r.args[ARGUMENT_START] = resident_grid_start(prober, samples);
     *err = (struct error){0};
     const int status = measure(prober, e, &r, samples, err);
     if (r.texture.object != 0)
@@ -443,15 +443,15 @@ static double figure(const struct experiment *e, const struct samples *samples,
                      size_t from)
 {
     if (strcmp(experiment_word(e, "share"), "blocks") == 0)
-        return (double)samples_at(samples, from, TEAM_NS_EVENT);
-    return team_figure(samples, from);
+        return (double)samples_at(samples, from, GRID_NS_EVENT);
+    return resident_grid_figure(samples, from);
 }
 
 const struct probe probe_stream = {
     .name = "stream",
     .what = "bandwidth: many warps read, write or copy a working set",
     .params = params,
-    .columns = team_columns,
+    .columns = resident_grid_columns,
     .figure = figure,
     .repeats_least = 2,
     .repeats_most = 7,

@@ -6,7 +6,7 @@
 #define SONDE_PROBE_STREAM_H
 
 #include "probe/probe.h"
-#include "probe/team.h"
+#include "probe/run/resident_grid.h"
 
 enum stream_operation { OP_READ, OP_WRITE, OP_COPY, OP_TRIAD };
 enum stream_place { GLOBAL, SHARED, TEXTURE, CONSTANT, READONLY };
@@ -74,7 +74,7 @@ enum stream_argument {
  * of blocks that it had, and one with clock and timer of one of its first
  * blocks and of one of its last.
  */
-enum { STREAM_RECORD = TEAM_RECORD };
+enum { STREAM_RECORD = GRID_RECORD };
 
 void stream_kernel(const struct stream *s, const struct device_info *info,
                    struct buf *ptx);

@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "probe/gate.h"
+#include "probe/run/grid_barrier.h"
 #include "probe/stream.h"
 #include "ptx/kernel.h"
 
@@ -67,7 +67,7 @@ static void place_thread(struct kernel_text *k, const struct stream *s)
         return;
     }
     if (s->share == BY_GPU) {
-        team_share(k);
+        resident_grid_share(k);
     } else {
         kernel_line(k, "mov.u32 %%count, %%ctaid.x;");
         kernel_line(k, "cvt.u64.u32 %%at, %%count;");
@@ -107,7 +107,7 @@ static void opening(struct kernel_text *k, const struct stream *s)
     kernel_line(k, "mov.u32 %%me, %%tid.x;");
     kernel_line(k, "shr.u32 %%warp, %%me, 5;");
     if (s->share != BY_BLOCKS)
-        team_enlist(k);
+        resident_grid_enlist(k);
     kernel_line(k, "ld.global.u32 %%never, [%%slots+%d];", 4 * SLOT_NEVER);
     if (s->share != BY_BLOCKS) {
         kernel_note(k, "nobody but memory knows that this is zero");
@@ -309,7 +309,7 @@ static void write_fetch(struct kernel_text *k, const struct stream *s)
 /* A phase between two clock reads; the laps of the last are timed. */
 static void write_phase(struct kernel_text *k, const struct stream *s)
 {
-    team_begin_together(k);
+    resident_grid_begin_together(k);
     kernel_line(k, "mov.u64 %%g0, %%globaltimer;");
     kernel_line(k, "mov.u64 %%t0, %%clock64;");
     kernel_line(k, "cvt.u32.u64 %%now, %%t0;");
@@ -384,7 +384,7 @@ static void cycles_body(struct kernel_text *k, const struct stream *s)
 {
     write_fetch(k, s);
     kernel_line(k, "setp.ne.u32 %%end, %%never, 0;");
-    team_begin_together(k);
+    resident_grid_begin_together(k);
     kernel_line(k, "setp.ne.u32 %%on, %%never, 1;");
     kernel_line(k, "setp.ne.u32 %%also, %%never, 2;");
     place_start(k);
@@ -453,7 +453,7 @@ static void blocks_body(struct kernel_text *k, const struct stream *s)
 
 static void place_record(struct kernel_text *k, const struct stream *s)
 {
-    team_place_record(k, s->warps);
+    resident_grid_place_record(k, s->warps);
     kernel_line(k, "setp.ne.u32 %%true, %%never, 0;");
     kernel_line(k, "setp.eq.u32 %%end, %%never, 0;");
 }
@@ -477,7 +477,7 @@ void stream_kernel(const struct stream *s, const struct device_info *info,
     } else {
         place_record(&k, s);
         (s->share == BY_GPU ? cycles_body : laps_body)(&k, s);
-        team_write_record(&k);
+        resident_grid_write_record(&k);
     }
     kernel_line(&k, "DONE:");
     kernel_end(&k);

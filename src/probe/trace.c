@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "probe/run.h"
-#include "probe/walk.h"
+#include "probe/run/pointer_chase.h"
 #include "ptx/repeat.h"
 
 enum { UNROLL = 64, RECORD_BYTES = 16 };
@@ -30,7 +30,7 @@ enum { OWN_WARM, OWN_WARM_REST, OWN_VISITS, OWN_ABOVE, OWN_MOST };
 enum { OUT_SM, OUT_EVENTS, OUT_HEAD };
 
 static const struct param params[] = {
-    WALK_PARAMS{"visits",                           PARAM_NUMBER, "0", 0, 1u << 30, NULL,
+    POINTER_CHASE_PARAMS{"visits",                           PARAM_NUMBER, "0", 0, 1u << 30, NULL,
                 "loads that are timed; 0: one lap"},
     {"above",                               PARAM_NUMBER, "0", 0, 1u << 20, NULL,
                 "keep only loads of at least so many cycles"},
@@ -42,7 +42,7 @@ static const struct param params[] = {
 static const char *const columns[] = {"sm",     "events", "visit",
                                       "offset", "cycles", NULL};
 
-static void timed_load(struct kernel_text *k, const struct walk *w)
+static void timed_load(struct kernel_text *k, const struct pointer_chase *w)
 {
     const char *const pointer = w->space->pointer_bytes == 8 ? "u64" : "u32";
     kernel_note(k, "where it reads, relative to the ring");
@@ -56,7 +56,7 @@ static void timed_load(struct kernel_text *k, const struct walk *w)
                         space_unit(w->space));
     }
     kernel_line(k, "mov.u32 %%t0, %%clock;");
-    walk_load(k, 0, w);
+    pointer_chase_load(k, 0, w);
     kernel_line(k, "st.shared.%s [pool+8], %%ptr;", pointer);
     kernel_line(k, "mov.u32 %%t1, %%clock;");
 }
@@ -94,7 +94,7 @@ static size_t out_words(uint64_t records)
 /* The records leave shared memory only when all is over. */
 static void write_out(struct kernel_text *k, uint64_t records)
 {
-    walk_job_word(k, "%out", JOB_OUT);
+    pointer_chase_job_word(k, "%out", JOB_OUT);
     kernel_line(k, "cvt.u64.u32 %%left, %%sm;");
     kernel_line(k, "st.global.u64 [%%out+%d], %%left;", 8 * OUT_SM);
     kernel_line(k, "cvt.u64.u32 %%left, %%events;");
@@ -117,36 +117,36 @@ static void write_out(struct kernel_text *k, uint64_t records)
 }
 
 /* Bytes of the pool before the records: the opening's and a shared ring. */
-static uint64_t records_at(const struct walk *w)
+static uint64_t records_at(const struct pointer_chase *w)
 {
     const uint64_t ring =
-        w->space->memory == MEMORY_SHARED ? walk_region(w) : 0;
-    return WALK_POOL_OWN + ring;
+        w->space->memory == MEMORY_SHARED ? pointer_chase_region(w) : 0;
+    return POINTER_CHASE_POOL_OWN + ring;
 }
 
 static int kernel(const struct experiment *e, const struct device_info *info,
                   struct buf *ptx, struct error *err)
 {
-    struct walk walk;
-    if (walk_read(e, 1, &walk, err) != 0)
+    struct pointer_chase walk;
+    if (pointer_chase_read(e, 1, &walk, err) != 0)
         return err->code;
     struct kernel_text k;
     struct buf variables = {0};
-    walk_variables(&walk, info, &variables);
+    pointer_chase_variables(&walk, info, &variables);
     kernel_begin(&k, ptx, info->cc_major, info->cc_minor,
                  buf_string(&variables), "trace", "jobs slots");
     buf_free(&variables);
-    walk_opening(&k, &walk);
+    pointer_chase_opening(&k, &walk);
     declare(&k);
     kernel_note(&k, "all is read before the warm-up, which then has the last "
                     "word in every cache");
-    walk_job_word(&k, "%left", JOB_OWN + OWN_VISITS);
+    pointer_chase_job_word(&k, "%left", JOB_OWN + OWN_VISITS);
     kernel_line(&k, "cvt.u32.u64 %%visits, %%left;");
-    walk_job_word(&k, "%left", JOB_OWN + OWN_ABOVE);
+    pointer_chase_job_word(&k, "%left", JOB_OWN + OWN_ABOVE);
     kernel_line(&k, "cvt.u32.u64 %%above, %%left;");
-    walk_job_word(&k, "%left", JOB_OWN + OWN_MOST);
+    pointer_chase_job_word(&k, "%left", JOB_OWN + OWN_MOST);
     kernel_line(&k, "cvt.u32.u64 %%most, %%left;");
-    walk_job_word(&k, "%base", JOB_BASE);
+    pointer_chase_job_word(&k, "%base", JOB_BASE);
     kernel_line(&k, "cvt.u32.u64 %%base32, %%base;");
     if (!walk.space->indexed)
         kernel_line(&k, "add.u32 %%base32, %%base32, %%memory;");
@@ -154,11 +154,11 @@ static int kernel(const struct experiment *e, const struct device_info *info,
     kernel_line(&k, "mov.u32 %%first, pool;");
     kernel_line(&k, "add.u32 %%first, %%first, %llu;",
                 (unsigned long long)records_at(&walk));
-    walk_job_word(&k, "%rest", JOB_OWN + OWN_WARM_REST);
-    walk_job_word(&k, "%left", JOB_OWN + OWN_WARM);
-    repeat_loop(&k, "WARM", "%left", UNROLL, walk_load, &walk);
+    pointer_chase_job_word(&k, "%rest", JOB_OWN + OWN_WARM_REST);
+    pointer_chase_job_word(&k, "%left", JOB_OWN + OWN_WARM);
+    repeat_loop(&k, "WARM", "%left", UNROLL, pointer_chase_load, &walk);
     kernel_note(&k, "to the load, so that the trace begins where a lap does");
-    repeat_loop(&k, "REST", "%rest", 1, walk_load, &walk);
+    repeat_loop(&k, "REST", "%rest", 1, pointer_chase_load, &walk);
     kernel_line(&k, "mov.u32 %%record, %%first;");
     kernel_line(&k, "mov.u32 %%events, 0;");
     kernel_line(&k, "mov.u32 %%visit, 0;");
@@ -169,12 +169,12 @@ static int kernel(const struct experiment *e, const struct device_info *info,
     kernel_line(&k, "setp.lt.u32 %%again, %%visit, %%visits;");
     kernel_line(&k, "@%%again bra TRACE;");
     write_out(&k, experiment_number(e, "records"));
-    walk_closing(&k);
-    walk_free(&walk);
+    pointer_chase_closing(&k);
+    pointer_chase_free(&walk);
     return 0;
 }
 
-static void own(const struct walk *walk, size_t elements, uint64_t *words)
+static void own(const struct pointer_chase *walk, size_t elements, uint64_t *words)
 {
     words[OWN_WARM] = walk->warm * elements / UNROLL;
     words[OWN_WARM_REST] = walk->warm * elements % UNROLL;
@@ -205,22 +205,22 @@ static void add_rows(struct samples *samples, const uint64_t *words,
 static int once(struct prober *prober, const struct experiment *e,
                 struct samples *samples, struct error *err)
 {
-    struct walk walk;
-    struct walk_out out;
-    if (walk_read(e, 1, &walk, err) != 0)
+    struct pointer_chase walk;
+    struct pointer_chase_out out;
+    if (pointer_chase_read(e, 1, &walk, err) != 0)
         return err->code;
     walk.above = experiment_number(e, "above");
     walk.records = experiment_number(e, "records");
     const size_t words_each = out_words(walk.records);
-    const int status = walk_run(prober, e, &walk, "trace", own, words_each,
-                                records_at(&walk) - WALK_POOL_OWN +
+    const int status = pointer_chase_run(prober, e, &walk, "trace", own, words_each,
+                                records_at(&walk) - POINTER_CHASE_POOL_OWN +
                                     RECORD_BYTES * walk.records,
                                 &out, err);
     for (uint64_t i = 0; status == 0 && i < walk.sms; i++)
         add_rows(samples, out.words + i * words_each, walk.records);
     if (status == 0)
-        walk_done(&out);
-    walk_free(&walk);
+        pointer_chase_done(&out);
+    pointer_chase_free(&walk);
     return status;
 }
 

@@ -16,10 +16,10 @@
 
 #include "base/mem.h"
 #include "base/rng.h"
-#include "probe/crowd.h"
+#include "probe/run/grid_timer.h"
 
 enum { ROWS = 64, DEEP = 128, STEP = 32, THREADS = 128, GROUPS_MOST = 4 };
-enum { N_MOST = 256, COPIES_MOST = 256, CC = 90 };
+enum { N_MOST = 256, SNIPPET_COPIES_MOST = 256, CC = 90 };
 /* One load and store of the copy to shared memory. */
 enum { PIECE = 16 };
 
@@ -45,9 +45,9 @@ static const struct param params[] = {
     {"type",   PARAM_WORD,   "f16", 0, 0, kind_names, "of A and B"},
     {"n",      PARAM_NUMBER, "64",  8, N_MOST, NULL, "columns of B: 8, 16, 32, 64, 128 or 256"},
     {"wait",   PARAM_WORD,   "end", 0, 0, waits, "for each product, or for all at the end"},
-    {"copies", PARAM_NUMBER, "4",   1, COPIES_MOST, NULL, "products in the loop"},
+    {"copies", PARAM_NUMBER, "4",   1, SNIPPET_COPIES_MOST, NULL, "products in the loop"},
     {"groups", PARAM_NUMBER, "1",   1, GROUPS_MOST, NULL, "warpgroups of a block"},
-    CROWD_PARAMS
+    GRID_TIMER_PARAMS
     {0},
 };
 /* clang-format on */
@@ -102,7 +102,7 @@ static void fill_tiles(struct kernel_text *k, const struct wgmma *w)
     kernel_line(k, "cvt.u64.u32 %%at, %%offset;");
     kernel_line(k, "add.u64 %%at, %%at, %%data;");
     kernel_line(k, "ld.global.v4.u32 {%%w0, %%w1, %%w2, %%w3}, [%%at+%d];",
-                CROWD_HEAD);
+                GRID_TIMER_HEAD);
     kernel_line(k, "mov.u32 %%to, tiles;");
     kernel_line(k, "add.u32 %%to, %%to, %%offset;");
     kernel_line(k, "st.shared.v4.u32 [%%to], {%%w0, %%w1, %%w2, %%w3};");
@@ -161,7 +161,7 @@ static void finish_products(struct kernel_text *k)
 
 static void write_loop(struct kernel_text *k, const struct wgmma *w)
 {
-    crowd_loop(k);
+    grid_timer_loop(k);
     for (unsigned i = 0; i < w->copies; i++) {
         if (w->each || i == 0)
             kernel_line(k, "wgmma.fence.sync.aligned;");
@@ -169,7 +169,7 @@ static void write_loop(struct kernel_text *k, const struct wgmma *w)
         if (w->each)
             finish_products(k);
     }
-    crowd_again(k);
+    grid_timer_again(k);
     finish_products(k);
     for (unsigned i = 0; i < accumulators(w); i++) {
         kernel_line(k, "mov.b32 %%word, %%d%u;", i);
@@ -191,14 +191,14 @@ static int kernel(const struct experiment *e, const struct device_info *info,
                          CC / 10, CC % 10, info->cc_major, info->cc_minor);
     kernel_begin_only(&k, ptx, info->cc_major, info->cc_minor, "8.0",
                       ".extern .shared .align 1024 .b8 tiles[];\n\n", "wgmma",
-                      CROWD_PARAMETERS);
-    crowd_opening(&k);
+                      GRID_TIMER_PARAMETERS);
+    grid_timer_opening(&k);
     fill_tiles(&k, &w);
     describe_tiles(&k, &w);
     declare_accumulators(&k, &w);
-    crowd_begin(&k);
+    grid_timer_begin(&k);
     write_loop(&k, &w);
-    crowd_end(&k);
+    grid_timer_end(&k);
     kernel_end(&k);
     return 0;
 }
@@ -212,16 +212,16 @@ static int once(struct prober *prober, const struct experiment *e,
     struct rng rng;
     if (read_wgmma(e, &w, err) != 0)
         return err->code;
-    const size_t bytes = CROWD_HEAD + tile_bytes(&w);
+    const size_t bytes = GRID_TIMER_HEAD + tile_bytes(&w);
     const bool zeros = strcmp(experiment_word(e, "operands"), "zeros") == 0;
-    const struct crowd_bits kind = crowd_bits(w.kind->opcode);
+    const struct grid_timer_bits kind = grid_timer_bits(w.kind->opcode);
     unsigned char *const data = xcalloc(1, bytes);
     rng_seed(&rng, prober_seed(prober));
-    for (size_t at = CROWD_HEAD; !zeros && at < bytes; at += 8) {
+    for (size_t at = GRID_TIMER_HEAD; !zeros && at < bytes; at += 8) {
         const uint64_t bits = (rng_next(&rng) & kind.random) | kind.fixed;
         memcpy(data + at, &bits, sizeof bits);
     }
-    const int code = crowd_run(prober, e, "wgmma", THREADS * w.groups,
+    const int code = grid_timer_run(prober, e, "wgmma", THREADS * w.groups,
                                tile_bytes(&w), data, bytes, samples, err);
     free(data);
     return code;
@@ -232,7 +232,7 @@ const struct probe probe_wgmma = {
     .what = "matrix products of four warps, in blocks all over the GPU",
     .params = params,
     .columns = crowd_columns,
-    .figure = crowd_figure,
+    .figure = grid_timer_figure,
     .repeats_least = 3,
     .repeats_most = 9,
     .kernel = kernel,

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "study/finding.h"
+#include "finding/finding.h"
 
 enum { COST_LEVELS = 5 };
 

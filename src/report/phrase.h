@@ -5,7 +5,7 @@
 #include <stdbool.h>
 
 #include "base/buf.h"
-#include "study/finding.h"
+#include "finding/finding.h"
 
 /* "≥ 64 KiB: a module may hold 64 KiB of constants"; cycles also in ns if the
  * clock of the SM is known (not 0).  The caller frees. */

@@ -6,7 +6,7 @@
 #define SONDE_REPORT_QUANTITY_H
 
 #include "base/buf.h"
-#include "study/finding.h"
+#include "finding/finding.h"
 
 /* "216 KiB"; with doubt > 0, in the unit of the number, "216 ± 4 KiB". */
 void quantity_number(struct buf *out, double number, double doubt,

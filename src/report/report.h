@@ -11,7 +11,7 @@
 
 #include "base/buf.h"
 #include "base/error.h"
-#include "study/finding.h"
+#include "finding/finding.h"
 
 struct report_style {
     bool color;   /* a terminal reads it */

@@ -12,7 +12,7 @@
 #include "base/mem.h"
 #include "base/stop.h"
 #include "base/text.h"
-#include "study/state.h"
+#include "study/gpu_state.h"
 #include "study/study.h"
 
 #define STUDY(name) extern const struct study study_##name;
@@ -189,11 +189,11 @@ static int run_watched(struct lab *lab, const struct study *study,
     struct gpu_state before = {0}, after = {0};
     if (!study->under_load)
         return study->run(lab, err);
-    if (state_read(lab, "before", &before, err) == 0 &&
-        study->run(lab, err) == 0 && state_read(lab, "after", &after, err) == 0)
-        state_report(lab, &before, &after);
-    state_free(&before);
-    state_free(&after);
+    if (gpu_state_read(lab, "before", &before, err) == 0 &&
+        study->run(lab, err) == 0 && gpu_state_read(lab, "after", &after, err) == 0)
+        gpu_state_report(lab, &before, &after);
+    gpu_state_free(&before);
+    gpu_state_free(&after);
     return err->code;
 }
 

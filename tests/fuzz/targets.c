@@ -3,7 +3,7 @@
 #include <string.h>
 #include <zstd.h>
 
-#include "analysis/timed.h"
+#include "analysis/sass_proof.h"
 #include "base/file.h"
 #include "base/mem.h"
 #include "device/device.h"
@@ -336,17 +336,17 @@ static void cubin_seeds(struct seeds *seeds)
 static void judge_listing(const struct listing *listing)
 {
     struct buf text = {0};
-    const struct timed_claim claim = {.shorter = listing_region(listing, 0),
+    const struct sass_proof_claim claim = {.shorter = listing_region(listing, 0),
                                       .longer = listing_region(listing, 2),
                                       .whole = listing_whole(listing),
                                       .copies = 8,
                                       .chains = 1,
                                       .expected = "IADD3 IMAD.* MUFU.RCP"};
-    struct timed timed = timed_judge(&claim);
+    struct sass_proof timed = sass_proof_judge(&claim);
     code_span_write(claim.whole, &text);
-    ck_assert(timed.verdict == TIMED_VERIFIED || timed.because[0] != '\0');
+    ck_assert(timed.verdict == PROOF_VERIFIED || timed.because[0] != '\0');
     buf_free(&text);
-    timed_free(&timed);
+    sass_proof_free(&timed);
 }
 
 /* Read, listed and judged. */

@@ -12,7 +12,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "device/device.h"
-#include "probe/copies.h"
+#include "probe/run/snippet_kernel.h"
 #include "probe/run.h"
 #include "ptx/instruction.h"
 #include "sonde.h"

@@ -11,7 +11,7 @@
 #include "base/buf.h"
 #include "base/file.h"
 #include "base/mem.h"
-#include "probe/copies.h"
+#include "probe/run/snippet_kernel.h"
 #include "probe/run.h"
 #include "ptx/instruction.h"
 #include "study/study.h"

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "study/state.h"
+#include "study/gpu_state.h"
 #include "testing.h"
 #include "truth/truth.h"
 #include "unit/fake_device.h"
@@ -166,16 +166,16 @@ START_TEST(a_gap_in_the_clock_puts_all_in_doubt)
                 value_number(1), "B/clk/SM");
     finding_set(results_add(&results, "other.rate", "other"), STATUS_MEASURED,
                 value_number(1), "B/clk/SM");
-    ASSERT_DONE(state_read(&lab, "before", &before, &err), err);
-    ASSERT_DONE(state_read(&lab, "after", &after, &err), err);
-    state_report(&lab, &before, &after);
+    ASSERT_DONE(gpu_state_read(&lab, "before", &before, &err), err);
+    ASSERT_DONE(gpu_state_read(&lab, "after", &after, &err), err);
+    gpu_state_report(&lab, &before, &after);
     ck_assert_str_eq(results_find(&results, "busy.rate")->because,
                      "for 100 us the SM did not run us");
     ck_assert_ptr_null(results_find(&results, "other.rate")->because);
     ck_assert_double_eq(results_find(&results, "clock.busy")->value.number,
                         1e9);
-    state_free(&before);
-    state_free(&after);
+    gpu_state_free(&before);
+    gpu_state_free(&after);
     results_free(&results);
     prober_free(prober);
     fake_device_close(&fake);

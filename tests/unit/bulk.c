@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "probe/team.h"
+#include "probe/run/resident_grid.h"
 #include "testing.h"
 #include "unit/fake_device.h"
 
@@ -48,10 +48,10 @@ START_TEST(each_sm_counts_whole_copies)
     ASSERT_DONE(try_on("h200", runs[_i].text, &s, &err), err);
     ck_assert_uint_eq(s.rows, runs[_i].rows);
     for (size_t i = 0; i < s.rows; i++) {
-        ck_assert_int_eq(samples_at(&s, i, TEAM_BLOCKS), runs[_i].blocks);
-        ck_assert_int_gt(samples_at(&s, i, TEAM_BYTES), 0);
-        ck_assert_int_eq(samples_at(&s, i, TEAM_BYTES) % runs[_i].each, 0);
-        ck_assert_int_gt(samples_at(&s, i, TEAM_RATE), 0);
+        ck_assert_int_eq(samples_at(&s, i, GRID_BLOCKS), runs[_i].blocks);
+        ck_assert_int_gt(samples_at(&s, i, GRID_BYTES), 0);
+        ck_assert_int_eq(samples_at(&s, i, GRID_BYTES) % runs[_i].each, 0);
+        ck_assert_int_gt(samples_at(&s, i, GRID_RATE), 0);
     }
     samples_free(&s);
 }
@@ -96,8 +96,8 @@ END_TEST
 static void lose_one(struct fake_device *fake, uint64_t *words, size_t count)
 {
     (void)fake;
-    if (count > 2 * TEAM_RECORD / sizeof *words) /* none but the record */
-        words[TEAM_RECORD / sizeof *words + 4] = UINT32_MAX;
+    if (count > 2 * GRID_RECORD / sizeof *words) /* none but the record */
+        words[GRID_RECORD / sizeof *words + 4] = UINT32_MAX;
 }
 
 START_TEST(a_copy_that_never_comes_is_a_failure)

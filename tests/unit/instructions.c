@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "probe/copies.h"
+#include "probe/run/snippet_kernel.h"
 #include "ptx/kernel.h"
 #include "testing.h"
 
@@ -184,7 +184,7 @@ START_TEST(forms_can_be_had)
             if (r->snippet == NULL || r->form != FORM_SWAP)
                 continue;
             struct snippet s = parsed(r->snippet);
-            ck_assert_msg(copies_partner(&s) != NULL, "%s cannot be swapped",
+            ck_assert_msg(snippet_kernel_partner(&s) != NULL, "%s cannot be swapped",
                           r->name);
             snippet_free(&s);
         }

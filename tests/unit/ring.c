@@ -1,5 +1,5 @@
 /* Rings: which elements are visited, and in which order. */
-#include "probe/ring.h"
+#include "probe/run/ring.h"
 
 #include <stdlib.h>
 #include <string.h>

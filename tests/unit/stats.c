@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "analysis/counts.h"
+#include "analysis/rate_test.h"
 #include "base/mem.h"
 #include "testing.h"
 
@@ -203,30 +203,30 @@ END_TEST
 /* All three of three events on one of two equal sides: 1/8. */
 START_TEST(counts_chance_is_binomial)
 {
-    ck_assert_double_eq_tol(counts_chance(3, 10, 0, 10), 0.125, NEAR);
+    ck_assert_double_eq_tol(rate_test_chance(3, 10, 0, 10), 0.125, NEAR);
     /* 2 or 3 of 3: 4/8 */
-    ck_assert_double_eq_tol(counts_chance(2, 10, 1, 10), 0.5, NEAR);
+    ck_assert_double_eq_tol(rate_test_chance(2, 10, 1, 10), 0.5, NEAR);
     /* a side with a quarter of the trials: 1/4³ */
-    ck_assert_double_eq_tol(counts_chance(3, 10, 0, 30), 1.0 / 64, NEAR);
+    ck_assert_double_eq_tol(rate_test_chance(3, 10, 0, 30), 1.0 / 64, NEAR);
     /* 1 - (3/4)³ that it has any */
-    ck_assert_double_eq_tol(counts_chance(1, 10, 2, 30), 37.0 / 64, NEAR);
+    ck_assert_double_eq_tol(rate_test_chance(1, 10, 2, 30), 37.0 / 64, NEAR);
 }
 END_TEST
 
 START_TEST(counts_chance_without_trials_or_events_is_1)
 {
-    ck_assert_double_eq(counts_chance(0, 10, 5, 10), 1);
-    ck_assert_double_eq(counts_chance(5, 0, 5, 10), 1);
-    ck_assert_double_eq(counts_chance(5, 10, 0, 0), 1);
+    ck_assert_double_eq(rate_test_chance(0, 10, 5, 10), 1);
+    ck_assert_double_eq(rate_test_chance(5, 0, 5, 10), 1);
+    ck_assert_double_eq(rate_test_chance(5, 10, 0, 0), 1);
 }
 END_TEST
 
 START_TEST(counts_chance_holds_for_large_counts)
 {
     /* Equal rates: a little over one half. */
-    ck_assert_double_eq_tol(counts_chance(500000, 1000000, 500000, 1000000),
+    ck_assert_double_eq_tol(rate_test_chance(500000, 1000000, 500000, 1000000),
                             0.5, 0.001);
-    ck_assert_double_eq_tol(counts_chance(1000, 1000, 1000, 1000000000), 0,
+    ck_assert_double_eq_tol(rate_test_chance(1000, 1000, 1000, 1000000000), 0,
                             1e-300);
 }
 END_TEST
@@ -234,10 +234,10 @@ END_TEST
 /* 0.2 % spikes in 4096 loads against one miss more per 128. */
 START_TEST(counts_more_tells_misses_from_spikes)
 {
-    ck_assert(!counts_more(9, 4096, 8, 4096, 1e-3));
-    ck_assert(!counts_more(15, 4096, 8, 4096, 1e-3));
-    ck_assert(counts_more(40, 4096, 8, 4096, 1e-3));
-    ck_assert(!counts_more(8, 4096, 40, 4096, 1e-3));
+    ck_assert(!rate_test_more(9, 4096, 8, 4096, 1e-3));
+    ck_assert(!rate_test_more(15, 4096, 8, 4096, 1e-3));
+    ck_assert(rate_test_more(40, 4096, 8, 4096, 1e-3));
+    ck_assert(!rate_test_more(8, 4096, 40, 4096, 1e-3));
 }
 END_TEST
 

@@ -1,0 +1,76 @@
+/* The part of sonde.h about what instructions cost. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "api/session.h"
+#include "study/instruction/explain.h"
+
+enum { LEVELS_USUAL = 1 << 0 | 1 << 3 };
+
+int sonde_isa(struct sonde *s, const struct sonde_isa *wish,
+              struct sonde_error *err)
+{
+    static const char *const studies[] = {"isa"};
+    const struct isa_wish isa = {
+        .patterns = wish->patterns,
+        .pattern_count = wish->pattern_count,
+        .levels = wish->levels != 0 ? wish->levels : LEVELS_USUAL,
+        .latency_only = wish->latency_only,
+        .parallelism = wish->parallelism,
+    };
+    s->lab.isa = &isa;
+    const int code = session_run(s, studies, COUNT_OF(studies), err);
+    s->lab.isa = NULL;
+    return code;
+}
+
+static int form_of(const char *name, enum instruction_form *form,
+                   struct error *err)
+{
+    *form = FORM_PLAIN;
+    if (name == NULL)
+        return 0;
+    for (int i = 0; copies_forms[i] != NULL; i++)
+        if (strcmp(copies_forms[i], name) == 0) {
+            *form = (enum instruction_form)i;
+            return 0;
+        }
+    return error_set(err, ERR_USAGE,
+                     "copies can be guard, swap or plain, not '%s'", name);
+}
+
+int sonde_bench(struct sonde *s, const struct sonde_bench *wish,
+                struct sonde_error *err)
+{
+    static const char *const studies[] = {"bench"};
+    struct error why = {0};
+    struct bench_wish bench = {
+        .snippet = wish->snippet,
+        .setup = wish->setup != NULL ? wish->setup : "",
+        .values = wish->values != NULL ? wish->values : "",
+        .levels = wish->levels != 0 ? wish->levels : LEVELS_USUAL,
+        .chains = wish->chains,
+        .warps = wish->warps,
+        .parallelism = wish->parallelism,
+    };
+    if (form_of(wish->form, &bench.form, &why) != 0)
+        return session_hand_out(why.code, &why, err);
+    s->lab.bench = &bench;
+    const int code = session_run(s, studies, COUNT_OF(studies), err);
+    s->lab.bench = NULL;
+    return code;
+}
+
+int sonde_isa_explain(struct sonde *s, const char *name, unsigned levels,
+                      char **text, struct sonde_error *err)
+{
+    struct error why = {0};
+    struct buf out = {0};
+    const int code = explain_instruction(
+        &s->lab, name, levels != 0 ? levels : LEVELS_USUAL, &out, &why);
+    if (code == 0)
+        *text = buf_take(&out);
+    buf_free(&out);
+    return session_hand_out(code, &why, err);
+}

@@ -1,0 +1,555 @@
+/*
+ * The library's face (sonde.h): a session is a device or a recording, a lab on
+ * it, and the results so far.
+ */
+#include "api/session.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/file.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/stop.h"
+#include "base/text.h"
+#include "device/device.h"
+#include "device/sim/profile.h"
+#include "device/sim/shipped.h"
+#include "probe/record.h"
+#include "probe/run.h"
+#include "ptx/instruction.h"
+#include "report/page.h"
+#include "report/report.h"
+#include "study/study.h"
+
+_Static_assert((int)SONDE_WARN == (int)LOG_WARN &&
+                   (int)SONDE_DEBUG == (int)LOG_DEBUG,
+               "the log levels of the library are those of base/log.h");
+_Static_assert(sizeof(struct sonde_error) == sizeof(struct error),
+               "a sentence fits whole");
+
+int session_hand_out(int code, const struct error *from,
+                     struct sonde_error *err)
+{
+    if (code != 0) {
+        err->code = from->code;
+        memcpy(err->text, from->text, sizeof err->text);
+    }
+    return code;
+}
+
+int sonde_exit_status(int code)
+{
+    return error_exit_status(code);
+}
+
+const char *sonde_version(void)
+{
+    return SONDE_VERSION;
+}
+
+static void (*user_sink)(enum sonde_log_level level, const char *text);
+
+static void pass_on(enum log_level level, const char *text)
+{
+    user_sink((enum sonde_log_level)level, text);
+}
+
+void sonde_log(void (*sink)(enum sonde_log_level level, const char *text))
+{
+    user_sink = sink;
+    log_to(sink != NULL ? pass_on : NULL);
+}
+
+void sonde_stop(void)
+{
+    stop_request();
+}
+
+/* ---- opening and closing ---------------------------------------------- */
+
+static void tell_progress(struct sonde *s)
+{
+    if (s->watch == NULL)
+        return;
+    s->progress.experiments = prober_experiments(s->prober);
+    s->progress.seconds = now_seconds() - s->started;
+    s->watch(s->context, &s->progress);
+}
+
+static void watch_experiment(void *context, const char *experiment)
+{
+    struct sonde *const s = context;
+    s->progress.experiment = experiment;
+    tell_progress(s);
+}
+
+static void watch_study(void *context, const struct study *study, size_t done,
+                        size_t total)
+{
+    struct sonde *const s = context;
+    s->progress.study = study->name;
+    s->progress.experiment = NULL; /* its name went with the last study */
+    s->progress.done = done;
+    s->progress.total = total;
+    tell_progress(s);
+}
+
+/* What every report says of the device. */
+static void describe(struct results *results, const struct device_info *info)
+{
+    char cc[16];
+    snprintf(cc, sizeof cc, "%d.%d", info->cc_major, info->cc_minor);
+    results_device(results, "spec", value_text(info->spec));
+    results_device(results, "name", value_text(info->name));
+    if (info->architecture[0] != '\0')
+        results_device(results, "architecture", value_text(info->architecture));
+    results_device(results, "compute_capability", value_text(cc));
+    if (info->driver[0] != '\0')
+        results_device(results, "driver", value_text(info->driver));
+    if (info->uuid[0] != '\0')
+        results_device(results, "uuid", value_text(info->uuid));
+    results_device(results, "simulated", value_bool(info->simulated));
+}
+
+static int open_source(struct sonde *s, const struct sonde_options *options,
+                       struct error *err)
+{
+    static const char replay[] = "replay:";
+    if (options->device != NULL &&
+        strncmp(options->device, replay, sizeof replay - 1) == 0) {
+        if (options->record != NULL)
+            return error_set(err, ERR_USAGE,
+                             "a replay cannot be recorded; copy the file");
+        return recording_read(options->device + sizeof replay - 1,
+                              &s->recording, err);
+    }
+    const struct device_options device = {.seed = options->seed,
+                                          .no_cache = options->no_cache};
+    struct error why;
+    const int code =
+        device_open(options->device, &device, &s->device, &why, err);
+    memcpy(s->why_not_gpu, why.text, sizeof s->why_not_gpu);
+    return code;
+}
+
+static void set_up(struct sonde *s, const struct sonde_options *options)
+{
+    uint64_t seed = options->seed;
+    if (s->device == NULL)
+        seed = recording_seed(s->recording);
+    else if (options->record != NULL)
+        s->recording = recording_new(&s->device->info, seed);
+    if (options->record != NULL)
+        s->record_path = xstrdup(options->record);
+    const struct prober_options prober = {
+        .seed = seed, .watch = watch_experiment, .context = s};
+    s->prober = prober_new(s->device, s->recording, &prober);
+    s->lab = (struct lab){.prober = s->prober,
+                          .info = prober_info(s->prober),
+                          .results = &s->results,
+                          .watch = watch_study,
+                          .context = s};
+    s->watch = options->progress;
+    s->context = options->context;
+    s->budget_s = options->budget_s;
+    s->started = now_seconds();
+    s->results.version = xstrdup(SONDE_VERSION);
+    s->results.command =
+        xcalloc(options->command_count, sizeof *s->results.command);
+    for (size_t i = 0; i < options->command_count; i++)
+        s->results.command[s->results.command_count++] =
+            xstrdup(options->command[i]);
+    describe(&s->results, s->lab.info);
+}
+
+int sonde_open(struct sonde **session, const struct sonde_options *options,
+               struct sonde_error *err)
+{
+    struct error why = {0};
+    struct sonde *const s = xcalloc(1, sizeof *s);
+    const int code = open_source(s, options, &why);
+    if (code != 0) {
+        free(s);
+        return session_hand_out(code, &why, err);
+    }
+    set_up(s, options);
+    *session = s;
+    return 0;
+}
+
+int sonde_close(struct sonde *s, struct sonde_error *err)
+{
+    struct error why = {0};
+    int code = 0;
+    if (s == NULL)
+        return 0;
+    /* A run that never came to an experiment has nothing worth a file. */
+    if (s->record_path != NULL && prober_experiments(s->prober) > 0)
+        code = recording_write(s->recording, s->record_path, &why);
+    prober_free(s->prober);
+    device_close(s->device);
+    recording_free(s->recording);
+    results_free(&s->results);
+    free(s->record_path);
+    free(s);
+    return session_hand_out(code, &why, err);
+}
+
+const char *sonde_device_spec(const struct sonde *s)
+{
+    return s->lab.info->spec;
+}
+
+const char *sonde_device_name(const struct sonde *s)
+{
+    return s->lab.info->name;
+}
+
+bool sonde_device_simulated(const struct sonde *s)
+{
+    return s->lab.info->simulated;
+}
+
+const char *sonde_device_why(const struct sonde *s)
+{
+    return s->why_not_gpu;
+}
+
+/* ---- measuring -------------------------------------------------------- */
+
+/* 1 if a finding that was asked for is not there. */
+static int anything_missing(const struct sonde *s, const char *const *names,
+                            size_t count)
+{
+    for (size_t i = 0; i < s->results.finding_count; i++) {
+        const struct finding *const f = s->results.findings[i];
+        for (size_t j = 0; j < count; j++)
+            if (strcmp(f->study, names[j]) == 0 &&
+                f->status == STATUS_NOT_MEASURED && !f->skipped &&
+                strcmp(f->study, "properties") != 0)
+                return 1;
+    }
+    return 0;
+}
+
+int session_run(struct sonde *s, const char *const *studies, size_t count,
+                struct sonde_error *err)
+{
+    struct error why = {0};
+    s->started = now_seconds();
+    s->lab.deadline = s->budget_s > 0 ? s->started + s->budget_s : 0;
+    const int code = plan_run(&s->lab, studies, count, &why);
+    if (code != 0)
+        return session_hand_out(code, &why, err);
+    return anything_missing(s, studies, count);
+}
+
+int sonde_run(struct sonde *s, const char *const *studies, size_t count,
+              struct sonde_error *err)
+{
+    const char *all[64];
+    if (count == 0) {
+        for (size_t i = 0; study_table[i] != NULL; i++)
+            if (!study_table[i]->apart && count < COUNT_OF(all))
+                all[count++] = study_table[i]->name;
+        studies = all;
+    }
+    return session_run(s, studies, count, err);
+}
+
+bool sonde_number(const struct sonde *s, const char *id, double *number)
+{
+    return finding_number(results_find(&s->results, id), number);
+}
+
+const char *sonde_status(const struct sonde *s, const char *id)
+{
+    const struct finding *const f = results_find(&s->results, id);
+    return f != NULL ? finding_status_name(f->status) : NULL;
+}
+
+const char *sonde_because(const struct sonde *s, const char *id)
+{
+    const struct finding *const f = results_find(&s->results, id);
+    return f != NULL ? f->because : NULL;
+}
+
+/* ---- reports ---------------------------------------------------------- */
+
+static int format_results(const struct results *results, const char *format,
+                          const struct sonde_style *style, char **text,
+                          struct error *err)
+{
+    const struct report_format *const f = report_format_find(format);
+    if (f == NULL)
+        return error_set(err, ERR_USAGE, "there is no report format '%s'",
+                         format);
+    const struct report_style inner = {.color = style->color,
+                                       .verbose = style->verbose,
+                                       .tree = style->tree,
+                                       .ascii = style->ascii};
+    struct buf out = {0};
+    f->write(results, &inner, &out);
+    *text = buf_take(&out);
+    return 0;
+}
+
+int sonde_report(const struct sonde *s, const char *format,
+                 const struct sonde_style *style, char **text,
+                 struct sonde_error *err)
+{
+    struct error why = {0};
+    const int code = format_results(&s->results, format, style, text, &why);
+    return session_hand_out(code, &why, err);
+}
+
+enum { REPORT_MOST = 64 << 20 };
+
+int sonde_report_file(const char *path, const char *format,
+                      const struct sonde_style *style, char **text,
+                      struct sonde_error *err)
+{
+    struct error why = {0};
+    struct buf file = {0};
+    struct results results = {0};
+    int code = file_read(path, REPORT_MOST, &file, &why);
+    if (code == 0)
+        code = report_read(buf_string(&file), path, &results, &why);
+    if (code == 0)
+        code = format_results(&results, format, style, text, &why);
+    results_free(&results);
+    buf_free(&file);
+    return session_hand_out(code, &why, err);
+}
+
+/* ---- experiments by hand ---------------------------------------------- */
+
+/* A word that came with blanks came in quotes, which the shell took. */
+static char *experiment_words(const char *name, const char *const *parameters,
+                              size_t count)
+{
+    struct buf text = {0};
+    buf_text(&text, name);
+    for (size_t i = 0; i < count; i++) {
+        const bool quote = strchr(parameters[i], '\'') == NULL;
+        buf_printf(&text, quote ? " '%s'" : " %s", parameters[i]);
+    }
+    return buf_take(&text);
+}
+
+static void write_table(const struct samples *samples, struct buf *out)
+{
+    for (size_t c = 0; c < samples->columns; c++)
+        buf_printf(out, "%s%c", samples->names[c],
+                   c + 1 < samples->columns ? '\t' : '\n');
+    for (size_t r = 0; r < samples->rows; r++)
+        for (size_t c = 0; c < samples->columns; c++)
+            buf_printf(out, "%" PRId64 "%c", samples_at(samples, r, c),
+                       c + 1 < samples->columns ? '\t' : '\n');
+}
+
+int sonde_probe(struct sonde *s, const char *name,
+                const char *const *parameters, size_t count, char **table,
+                struct sonde_error *err)
+{
+    struct error why = {0};
+    struct samples samples;
+    struct buf out = {0};
+    char *const text = experiment_words(name, parameters, count);
+    const int code = prober_run(s->prober, text, &samples, NULL, &why);
+    if (code == 0) {
+        write_table(&samples, &out);
+        samples_free(&samples);
+        *table = buf_take(&out);
+    }
+    free(text);
+    return session_hand_out(code, &why, err);
+}
+
+int sonde_ptx(struct sonde *s, const char *name, const char *const *parameters,
+              size_t count, char **ptx, struct sonde_error *err)
+{
+    struct error why = {0};
+    struct experiment e;
+    struct buf out = {0};
+    char *const text = experiment_words(name, parameters, count);
+    int code = experiment_parse(text, &e, &why);
+    free(text);
+    if (code != 0)
+        return session_hand_out(code, &why, err);
+    code = e.probe->kernel(&e, s->lab.info, &out, &why);
+    experiment_free(&e);
+    if (code == 0)
+        *ptx = buf_take(&out);
+    else
+        buf_free(&out);
+    return session_hand_out(code, &why, err);
+}
+
+/* ---- lists ------------------------------------------------------------ */
+
+typedef void list_row(void *context, const struct sonde_entry *entry);
+
+static int list_devices(list_row *row, void *context, struct error *err)
+{
+    struct device_entry *entries = NULL;
+    size_t count = 0;
+    int code = 0;
+    for (size_t i = 0; code == 0 && device_backends[i] != NULL; i++)
+        code = device_backends[i]->list(&entries, &count, err);
+    for (size_t i = 0; i < count; i++) {
+        /* Simulated GPUs have a heading of their own. */
+        if (strncmp(entries[i].spec, "sim:", 4) == 0)
+            continue;
+        char *const text =
+            xasprintf("%s, %s", entries[i].name, entries[i].note);
+        row(context, &(struct sonde_entry){entries[i].spec, text});
+        free(text);
+    }
+    free(entries);
+    return code;
+}
+
+static int list_profiles(list_row *row, void *context, struct error *err)
+{
+    int code = 0;
+    for (size_t i = 0; code == 0 && shipped_profiles[i].name != NULL; i++) {
+        struct profile *profile;
+        code = profile_open(shipped_profiles[i].name, NULL, &profile, err);
+        if (code != 0)
+            break;
+        char *const text =
+            xasprintf("%s (%s, %d.%d)", profile->name, profile->architecture,
+                      profile->cc_major, profile->cc_minor);
+        row(context, &(struct sonde_entry){shipped_profiles[i].name, text});
+        free(text);
+        profile_free(profile);
+    }
+    return code;
+}
+
+int sonde_list(enum sonde_list what, list_row *row, void *context,
+               struct sonde_error *err)
+{
+    struct error why = {0};
+    int code = 0;
+    switch (what) {
+    case SONDE_DEVICES:
+        code = list_devices(row, context, &why);
+        break;
+    case SONDE_PROFILES:
+        code = list_profiles(row, context, &why);
+        break;
+    case SONDE_STUDIES:
+        for (size_t i = 0; study_table[i] != NULL; i++)
+            row(context, &(struct sonde_entry){study_table[i]->name,
+                                               study_table[i]->question});
+        break;
+    case SONDE_PROBES:
+        for (size_t i = 0; probe_table[i] != NULL; i++)
+            row(context, &(struct sonde_entry){probe_table[i]->name,
+                                               probe_table[i]->what});
+        break;
+    case SONDE_INSTRUCTIONS:
+        for (size_t i = 0; instruction_table[i].name != NULL; i++)
+            row(context, &(struct sonde_entry){
+                             instruction_table[i].name,
+                             category_names[instruction_table[i].category]});
+        break;
+    }
+    return session_hand_out(code, &why, err);
+}
+
+/* A paragraph, indented and wrapped. */
+static void explain_text(struct buf *out, const char *label, const char *text)
+{
+    const struct page page = {.out = out};
+    page_line(&page, &(struct line){.rail = "  ",
+                                    .label = label,
+                                    .column = label[0] != '\0' ? 12 : 0,
+                                    .text = text});
+}
+
+static void explain_study(const struct study *study, struct buf *out)
+{
+    buf_printf(out, "study %s\n\n", study->name);
+    explain_text(out, "", study->question);
+    explain_text(out, "", study->method);
+    buf_text(out, "\n  needs: ");
+    for (const char *const *n = study->needs; *n != NULL; n++)
+        buf_printf(out, "%s%s", n == study->needs ? "" : ", ", *n);
+    buf_text(out, study->needs[0] == NULL ? "nothing\n" : "\n");
+    buf_text(out, study->gives[0] != NULL
+                      ? "  finds:\n"
+                      : "  finds: what is asked for (docs/findings.md)\n");
+    for (const char *const *g = study->gives; *g != NULL; g++)
+        buf_printf(out, "    %s\n", *g);
+}
+
+static void explain_param(const struct param *p, struct buf *out)
+{
+    struct buf text = {0};
+    buf_printf(&text, "%s (default %s%s", p->help,
+               p->fallback[0] != '\0' ? p->fallback : "none",
+               p->kind == PARAM_TEXT ? ")" : "; ");
+    if (p->kind == PARAM_NUMBER)
+        buf_printf(&text, "%" PRIu64 " to %" PRIu64 ")", p->least, p->most);
+    else if (p->kind == PARAM_LIST)
+        buf_text(&text, "bytes:elements:bytes)");
+    for (const char *const *w = p->words; p->kind == PARAM_WORD && *w; w++)
+        buf_printf(&text, "%s%s", *w, w[1] != NULL ? ", " : ")");
+    explain_text(out, p->name, buf_string(&text));
+    buf_free(&text);
+}
+
+static void explain_probe(const struct probe *probe, struct buf *out)
+{
+    buf_printf(out, "probe %s\n\n", probe->name);
+    explain_text(out, "", probe->what);
+    buf_text(out, "\n");
+    for (const struct param *p = probe->params; p->name != NULL; p++)
+        explain_param(p, out);
+    buf_text(out, "\n  samples: repeat");
+    for (const char *const *c = probe->columns; *c != NULL; c++)
+        buf_printf(out, ", %s", *c);
+    buf_text(out, "\n");
+}
+
+static int unknown_name(const char *name, struct error *err)
+{
+    const char *names[64] = {0};
+    size_t count = 0;
+    for (size_t i = 0; study_table[i] != NULL; i++)
+        names[count++] = study_table[i]->name;
+    for (size_t i = 0; probe_table[i] != NULL; i++)
+        names[count++] = probe_table[i]->name;
+    const char *const near = text_nearest(name, names);
+    return error_set(err, ERR_USAGE,
+                     "there is no study or probe '%s'%s%s%s (`sonde list` "
+                     "shows them)",
+                     name, near != NULL ? "; did you mean '" : "",
+                     near != NULL ? near : "", near != NULL ? "'?" : "");
+}
+
+/* A name may be a study and a probe at once (clock): then both are told. */
+int sonde_explain(const char *name, char **text, struct sonde_error *err)
+{
+    struct error why = {0};
+    const struct study *const study = study_find(name);
+    const struct probe *const probe = probe_find(name);
+    if (study == NULL && probe == NULL)
+        return session_hand_out(unknown_name(name, &why), &why, err);
+    struct buf out = {0};
+    if (study != NULL)
+        explain_study(study, &out);
+    if (study != NULL && probe != NULL)
+        buf_text(&out, "\n");
+    if (probe != NULL)
+        explain_probe(probe, &out);
+    *text = buf_take(&out);
+    return 0;
+}

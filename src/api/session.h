@@ -1,0 +1,34 @@
+/* What the files behind sonde.h share: a session. */
+#ifndef SONDE_API_SESSION_H
+#define SONDE_API_SESSION_H
+
+#include "probe/run.h"
+#include "probe/run/snippet_kernel.h"
+#include "sonde.h"
+#include "study/study.h"
+
+struct recording;
+
+struct sonde {
+    struct device *device;       /* NULL on a replay */
+    struct recording *recording; /* replayed, or being made, or NULL */
+    char *record_path;           /* where it is to be written, or NULL */
+    char why_not_gpu[sizeof((struct error *)0)->text];
+    struct prober *prober;
+    struct lab lab;
+    struct results results;
+    double budget_s, started;
+    struct sonde_progress progress;
+    void (*watch)(void *context, const struct sonde_progress *progress);
+    void *context;
+};
+
+/* Hands an error of the library's inside out; returns `code`. */
+int session_hand_out(int code, const struct error *from,
+                     struct sonde_error *err);
+
+/* Runs studies; 1 if some of what was asked was not measured. */
+int session_run(struct sonde *session, const char *const *studies, size_t count,
+                struct sonde_error *err);
+
+#endif

@@ -1,0 +1,307 @@
+#include "finding/finding.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+
+static const char *const status_names[] = {
+#define X(id, name) name,
+    FINDING_STATUSES(X)
+#undef X
+};
+_Static_assert(COUNT_OF(status_names) == STATUS_COUNT, "one name a status");
+
+const char *finding_status_name(enum finding_status status)
+{
+    return status_names[status];
+}
+
+enum finding_status finding_status_find(const char *name)
+{
+    int i = 0;
+    while (i < STATUS_COUNT && strcmp(status_names[i], name) != 0)
+        i++;
+    return (enum finding_status)i;
+}
+
+struct value value_number(double number)
+{
+    return (struct value){.kind = VALUE_NUMBER, .number = number};
+}
+
+struct value value_text(const char *text)
+{
+    return (struct value){.kind = VALUE_TEXT, .text = xstrdup(text)};
+}
+
+struct value value_bool(bool yes)
+{
+    return (struct value){.kind = VALUE_BOOL, .number = yes};
+}
+
+struct value value_list(void)
+{
+    return (struct value){.kind = VALUE_LIST};
+}
+
+void value_push(struct value *list, struct value item)
+{
+    list->items = xreallocarray(list->items, list->count + 1, sizeof item);
+    list->items[list->count++] = item;
+}
+
+struct value value_copy(const struct value *value)
+{
+    struct value copy = *value;
+    if (value->text != NULL)
+        copy.text = xstrdup(value->text);
+    copy.items = NULL;
+    copy.count = 0;
+    for (size_t i = 0; i < value->count; i++)
+        value_push(&copy, value_copy(&value->items[i]));
+    return copy;
+}
+
+void value_free(struct value *value)
+{
+    free(value->text);
+    for (size_t i = 0; i < value->count; i++)
+        value_free(&value->items[i]);
+    free(value->items);
+    *value = (struct value){0};
+}
+
+bool value_equal(const struct value *a, const struct value *b)
+{
+    if (a->kind != b->kind || a->count != b->count)
+        return false;
+    for (size_t i = 0; i < a->count; i++)
+        if (!value_equal(&a->items[i], &b->items[i]))
+            return false;
+    if (a->kind == VALUE_TEXT)
+        return strcmp(a->text, b->text) == 0;
+    return !(a->number < b->number || a->number > b->number);
+}
+
+static void free_entries(struct protocol_entry *entries, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        free(entries[i].name);
+        value_free(&entries[i].value);
+    }
+    free(entries);
+}
+
+static void free_strings(char **strings, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        free(strings[i]);
+    free(strings);
+}
+
+static void finding_clear(struct finding *f)
+{
+    free(f->id);
+    free(f->unit);
+    free(f->method);
+    free(f->because);
+    free(f->study);
+    value_free(&f->value);
+    free_entries(f->protocol, f->protocol_count);
+    free_strings(f->evidence, f->evidence_count);
+}
+
+static struct finding *slot_for(struct results *results, const char *id)
+{
+    for (size_t i = 0; i < results->finding_count; i++)
+        if (strcmp(results->findings[i]->id, id) == 0) {
+            finding_clear(results->findings[i]);
+            return results->findings[i];
+        }
+    results->findings =
+        xreallocarray(results->findings, results->finding_count + 1,
+                      sizeof *results->findings);
+    struct finding *const f = xmalloc(sizeof *f);
+    results->findings[results->finding_count++] = f;
+    return f;
+}
+
+struct finding *results_add(struct results *results, const char *id,
+                            const char *study)
+{
+    struct finding *const f = slot_for(results, id);
+    *f = (struct finding){.id = xstrdup(id),
+                          .unit = xstrdup(""),
+                          .study = xstrdup(study),
+                          .status = STATUS_NOT_MEASURED,
+                          .confidence = -1};
+    return f;
+}
+
+const struct finding *results_find(const struct results *results,
+                                   const char *id)
+{
+    for (size_t i = 0; i < results->finding_count; i++)
+        if (strcmp(results->findings[i]->id, id) == 0)
+            return results->findings[i];
+    return NULL;
+}
+
+void results_drop(struct results *results, const struct finding *finding)
+{
+    size_t i = 0;
+    while (results->findings[i] != finding)
+        i++;
+    results->dropped = xreallocarray(
+        results->dropped, results->dropped_count + 1, sizeof *results->dropped);
+    results->dropped[results->dropped_count++] = xstrdup(finding->id);
+    finding_clear(results->findings[i]);
+    free(results->findings[i]);
+    results->finding_count--;
+    memmove(&results->findings[i], &results->findings[i + 1],
+            (results->finding_count - i) * sizeof *results->findings);
+}
+
+bool results_dropped(const struct results *results, const char *id)
+{
+    for (size_t i = 0; i < results->dropped_count; i++)
+        if (strcmp(results->dropped[i], id) == 0)
+            return true;
+    return false;
+}
+
+struct finding *results_edit(struct results *results, const char *component,
+                             const char *attribute)
+{
+    const size_t length = strlen(component);
+    for (size_t i = 0; i < results->finding_count; i++) {
+        const char *const id = results->findings[i]->id;
+        if (strncmp(id, component, length) == 0 && id[length] == '.' &&
+            strcmp(id + length + 1, attribute) == 0)
+            return results->findings[i];
+    }
+    return NULL;
+}
+
+void results_free(struct results *results)
+{
+    for (size_t i = 0; i < results->dropped_count; i++)
+        free(results->dropped[i]);
+    free(results->dropped);
+    for (size_t i = 0; i < results->finding_count; i++) {
+        finding_clear(results->findings[i]);
+        free(results->findings[i]);
+    }
+    free(results->findings);
+    free(results->version);
+    free_strings(results->command, results->command_count);
+    free_entries(results->device, results->device_count);
+    *results = (struct results){0};
+}
+
+static void push_entry(struct protocol_entry **entries, size_t *count,
+                       const char *name, struct value value)
+{
+    *entries = xreallocarray(*entries, *count + 1, sizeof **entries);
+    (*entries)[(*count)++] =
+        (struct protocol_entry){.name = xstrdup(name), .value = value};
+}
+
+void results_device(struct results *results, const char *name,
+                    struct value value)
+{
+    push_entry(&results->device, &results->device_count, name, value);
+}
+
+void finding_set(struct finding *f, enum finding_status status,
+                 struct value value, const char *unit)
+{
+    value_free(&f->value);
+    free(f->unit);
+    f->status = status;
+    f->value = value;
+    f->unit = xstrdup(unit);
+}
+
+void finding_interval(struct finding *f, double low, double high,
+                      double confidence)
+{
+    f->has_interval = true;
+    f->interval[0] = low;
+    f->interval[1] = high;
+    f->confidence = confidence;
+}
+
+static void because(struct finding *f, const char *fmt, va_list args)
+{
+    char text[1024];
+    vsnprintf(text, sizeof text, fmt, args);
+    free(f->because);
+    f->because = xstrdup(text);
+}
+
+void finding_because(struct finding *f, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    because(f, fmt, args);
+    va_end(args);
+}
+
+void finding_none(struct finding *f, const char *fmt, ...)
+{
+    value_free(&f->value);
+    f->status = STATUS_NOT_MEASURED;
+    va_list args;
+    va_start(args, fmt);
+    because(f, fmt, args);
+    va_end(args);
+}
+
+void finding_method(struct finding *f, const char *method)
+{
+    free(f->method);
+    f->method = xstrdup(method);
+}
+
+void finding_protocol(struct finding *f, const char *name, struct value value)
+{
+    push_entry(&f->protocol, &f->protocol_count, name, value);
+}
+
+void finding_evidence(struct finding *f, const char *experiment)
+{
+    f->evidence =
+        xreallocarray(f->evidence, f->evidence_count + 1, sizeof *f->evidence);
+    f->evidence[f->evidence_count++] = xstrdup(experiment);
+}
+
+void finding_copy(struct finding *f, const struct finding *from)
+{
+    finding_set(f, from->status, value_copy(&from->value),
+                from->unit != NULL ? from->unit : "");
+    if (from->has_interval)
+        finding_interval(f, from->interval[0], from->interval[1],
+                         from->confidence);
+    if (from->because != NULL)
+        finding_because(f, "%s", from->because);
+    for (size_t i = 0; i < from->protocol_count; i++)
+        finding_protocol(f, from->protocol[i].name,
+                         value_copy(&from->protocol[i].value));
+    for (size_t i = 0; i < from->evidence_count; i++)
+        finding_evidence(f, from->evidence[i]);
+}
+
+bool finding_number(const struct finding *f, double *number)
+{
+    if (f == NULL || f->value.kind != VALUE_NUMBER ||
+        (f->status != STATUS_MEASURED && f->status != STATUS_REPORTED &&
+         f->status != STATUS_DERIVED))
+        return false;
+    *number = f->value.number;
+    return true;
+}

@@ -1,0 +1,800 @@
+/*
+ * The probe `visit`: loads in any order, by several readers, one at a time.
+ *
+ * Where a chase follows pointers, a visit follows a script: nothing need be
+ * written to memory, the same address may come again, and what one reader
+ * brought in another may look for.  So it asks what rings cannot: which lines
+ * push each other out, and who shares a cache with whom.
+ *
+ * A reader is a kind of load in a warp of an SM: `texture`, `global.cg@3` (warp
+ * 3), `constant@0.17` (warp 0 of the 18th SM), `local/31` (the last lane).  The
+ * script is a list of steps
+ *
+ *     [LAPSx][READER@][!][~VISITS/]START:COUNT:STEP
+ *
+ * COUNT loads from START on, STEP bytes apart, LAPS times over; by reader
+ * number READER (0); `!` keeps the cycles of each; `~` visits so many of the
+ * COUNT places instead, drawn at random with repetition from a seed that is in
+ * the experiment's text.  A step begins when the one before has ended.  Before
+ * each load that is kept the steps `between` are made, to empty a cache that
+ * lies in front of the one that is asked.  The whole script is gone through
+ * `rounds` times.
+ *
+ * Every load is waited for as in a trace (trace.c), timed or not, so what is
+ * kept costs the same as a trace's.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "base/mem.h"
+#include "base/rng.h"
+#include "base/text.h"
+#include "probe/run/pin.h"
+#include "ptx/space.h"
+
+enum {
+    READERS_MOST = 32,
+    WARPS_MOST = 32,
+    STEP_BYTES = 16,
+    /* Offsets travel in units of the smallest sector there is: 128 GiB. */
+    UNIT = 32,
+    /* What every device gives a block without asking, less the crew's. */
+    SHARED_MOST = 48 * 1024 - 2 * PIN_POOL,
+    PLACES_MOST = 1 << 24,
+    CONSTANT_BYTES = 64 * 1024,
+};
+
+enum column { COLUMN_READER = 1, COLUMN_OFFSET, COLUMN_CYCLES };
+enum job_word {
+    JOB_BASE,
+    JOB_TEXTURE,
+    JOB_STEPS,
+    JOB_STEP_COUNT,
+    JOB_OUT,
+    JOB_TURN,
+    JOB_SELF,
+    JOB_WORDS = 8
+};
+
+static const struct param params[] = {
+    {"readers",                                           PARAM_TEXT, "global.ca", 0, 0, NULL,
+     "SPACE[.OP][/LANE][@WARP[.SM]],…: who loads"},
+    {"steps",                                        PARAM_TEXT, "!0:1:0", 0, 0, NULL,
+     "[LAPSx][READER@][!][~VISITS/]START:COUNT:STEP,…"},
+    {"between",                                                  PARAM_TEXT, "", 0, 0, NULL,
+     "steps before each load that is kept"},
+    {"rounds",      PARAM_NUMBER, "1", 1, 1024, NULL,
+     "times that the script is gone through"},
+    {"sm",                                             PARAM_NUMBER, "0", 0, 1023, NULL, "SM of readers that name none"},
+    {"carve",                                           PARAM_NUMBER, "0", 0, 100, NULL,
+     "percent of the array for shared memory"},
+    {"take",                                                  PARAM_NUMBER, "0", 0, 1 << 30, NULL,
+     "a number that only makes the random visits others"},
+    {0},
+};
+
+static const char *const columns[] = {"reader", "offset", "cycles", NULL};
+
+/* A kind of load: the kernel has one loop for each. */
+struct kind {
+    const struct space *space;
+    char op[8];
+};
+
+struct reader {
+    struct kind load;
+    uint64_t warp, lane, sm;
+    size_t kind; /* index of its load among the kinds */
+    size_t crew; /* index of its SM */
+};
+
+struct step {
+    uint64_t laps, start, count, step, draws;
+    size_t reader;
+    bool kept;
+};
+
+/* A step as the kernel reads it; flags: the kind of load, 6 bits; the thread,
+ * 10; the crew's SM, 8; 7 bits for us, the reader; whether to keep. */
+struct order {
+    uint32_t start, step, count, flags;
+};
+enum { THREAD_SHIFT = 6, CREW_SHIFT = 16, READER_SHIFT = 24 };
+#define KEEP_FLAG (1u << 31)
+
+struct script {
+    struct reader reader[READERS_MOST];
+    size_t readers;
+    struct kind kind[READERS_MOST];
+    size_t kinds;
+    uint64_t sms[READERS_MOST];
+    size_t sm_count;
+    struct step *steps; /* those between come last */
+    size_t step_count, between_count;
+    struct order *orders;
+    size_t order_count;
+    uint64_t kept, warps, lanes, span;
+};
+
+/* ---- reading the script ----------------------------------------------- */
+
+static int bad_reader(const char *text, struct error *err)
+{
+    return error_set(
+        err, ERR_USAGE,
+        "readers: '%s' is not SPACE[.OP][/LANE][@WARP[.SM]], as in "
+        "global.cg@0.5",
+        text);
+}
+
+static int read_reader(const char *text, uint64_t sm, struct reader *r,
+                       struct error *err)
+{
+    char space[32], op[8] = "default", at[32] = "";
+    uint64_t warp = 0, lane = 0;
+    const size_t length = strcspn(text, "@");
+    char head[48];
+    if (length >= sizeof head)
+        return bad_reader(text, err);
+    memcpy(head, text, length);
+    head[length] = '\0';
+    char *const slash = strchr(head, '/');
+    if (slash != NULL && (!text_to_u64(slash + 1, &lane) || lane > 31))
+        return bad_reader(text, err);
+    if (slash != NULL)
+        *slash = '\0';
+    if (sscanf(head, "%31[^.].%7s", space, op) < 1)
+        return bad_reader(text, err);
+    if (text[length] == '@') {
+        char where[32] = "";
+        if (sscanf(text + length + 1, "%31[^.].%31s", at, where) < 1 ||
+            !text_to_u64(at, &warp) ||
+            (where[0] != '\0' && !text_to_u64(where, &sm)))
+            return bad_reader(text, err);
+    }
+    *r = (struct reader){
+        .load.space = space_find(space), .warp = warp, .lane = lane, .sm = sm};
+    memcpy(r->load.op, op, sizeof op);
+    if (r->load.space == NULL || r->load.space->memory == MEMORY_SHARED ||
+        (strcmp(op, "default") != 0 && !space_has_op(r->load.space, op)))
+        return error_set(err, ERR_USAGE,
+                         "readers: '%s' names no space and operator whose "
+                         "loads go through caches",
+                         text);
+    if (warp >= WARPS_MOST)
+        return error_set(err, ERR_USAGE, "readers: warps are 0 to %d",
+                         WARPS_MOST - 1);
+    return 0;
+}
+
+/* Calls `take` for each part of a list between commas. */
+static int each_part(const char *list, void *context,
+                     int (*take)(void *context, const char *part,
+                                 struct error *err),
+                     struct error *err)
+{
+    char *const copy = xstrdup(list);
+    char *rest = NULL;
+    int status = 0;
+    for (char *part = strtok_r(copy, ",", &rest); status == 0 && part != NULL;
+         part = strtok_r(NULL, ",", &rest))
+        status = take(context, part, err);
+    free(copy);
+    return status;
+}
+
+struct reading {
+    struct script *script;
+    uint64_t sm;
+};
+
+static size_t crew_index(struct script *s, uint64_t sm)
+{
+    size_t i = 0;
+    while (i < s->sm_count && s->sms[i] != sm)
+        i++;
+    if (i == s->sm_count)
+        s->sms[s->sm_count++] = sm;
+    return i;
+}
+
+static size_t kind_index(struct script *s, const struct kind *load)
+{
+    size_t i = 0;
+    while (i < s->kinds && (s->kind[i].space != load->space ||
+                            strcmp(s->kind[i].op, load->op) != 0))
+        i++;
+    if (i == s->kinds)
+        s->kind[s->kinds++] = *load;
+    return i;
+}
+
+static int take_reader(void *context, const char *part, struct error *err)
+{
+    const struct reading *const reading = context;
+    struct script *const s = reading->script;
+    if (s->readers == READERS_MOST)
+        return error_set(err, ERR_USAGE, "readers: at most %d", READERS_MOST);
+    struct reader *const r = &s->reader[s->readers];
+    if (read_reader(part, reading->sm, r, err) != 0)
+        return err->code;
+    r->crew = crew_index(s, r->sm);
+    r->kind = kind_index(s, &r->load);
+    s->warps = r->warp + 1 > s->warps ? r->warp + 1 : s->warps;
+    s->lanes = r->lane + 1 > s->lanes ? r->lane + 1 : s->lanes;
+    s->readers++;
+    return 0;
+}
+
+/* Takes a number and the character after it, if they stand there. */
+static uint64_t take_number(const char **text, char after, uint64_t otherwise)
+{
+    char digits[24];
+    uint64_t number;
+    const size_t length = strspn(*text, "0123456789");
+    if (length == 0 || length >= sizeof digits || (*text)[length] != after)
+        return otherwise;
+    memcpy(digits, *text, length);
+    digits[length] = '\0';
+    if (!text_to_u64(digits, &number))
+        return otherwise;
+    *text += length + 1;
+    return number;
+}
+
+static bool take_mark(const char **text, char mark)
+{
+    const bool there = **text == mark;
+    *text += there;
+    return there;
+}
+
+static int take_step(void *context, const char *part, struct error *err)
+{
+    struct script *const s = ((struct reading *)context)->script;
+    const char *text = part;
+    struct step step = {.laps = take_number(&text, 'x', 1)};
+    step.reader = (size_t)take_number(&text, '@', 0);
+    step.kept = take_mark(&text, '!');
+    if (take_mark(&text, '~'))
+        step.draws = take_number(&text, '/', 0);
+    char field[3][24];
+    int end = 0;
+    if (sscanf(text, "%23[^:]:%23[^:]:%23[^:]%n", field[0], field[1], field[2],
+               &end) != 3 ||
+        text[end] != '\0' || !text_to_u64(field[0], &step.start) ||
+        !text_to_u64(field[1], &step.count) ||
+        !text_to_u64(field[2], &step.step))
+        return error_set(err, ERR_USAGE,
+                         "steps: '%s' is not [LAPSx][READER@][!][~VISITS/]"
+                         "START:COUNT:STEP",
+                         part);
+    if (step.start % UNIT != 0 || step.step % UNIT != 0)
+        return error_set(err, ERR_USAGE,
+                         "steps: '%s' has offsets that are not multiples of "
+                         "%d B",
+                         part, UNIT);
+    if (step.reader >= s->readers || step.count == 0 || step.laps == 0 ||
+        step.count > PLACES_MOST)
+        return error_set(err, ERR_USAGE,
+                         "steps: '%s' has no such reader, or "
+                         "nothing to visit",
+                         part);
+    s->steps = xreallocarray(s->steps, s->step_count + 1, sizeof *s->steps);
+    s->steps[s->step_count++] = step;
+    return 0;
+}
+
+/* ---- unfolding it ----------------------------------------------------- */
+
+static uint32_t flags_of(const struct script *s, const struct step *step)
+{
+    const struct reader *const r = &s->reader[step->reader];
+    return (uint32_t)(r->kind | (32 * r->warp + r->lane) << THREAD_SHIFT |
+                      r->crew << CREW_SHIFT | step->reader << READER_SHIFT) |
+           (step->kept ? KEEP_FLAG : 0);
+}
+
+static int add_order(struct script *s, const struct step *step, uint64_t start,
+                     uint64_t count, struct error *err)
+{
+    const uint64_t end = start + step->step * (count - 1);
+    if (s->reader[step->reader].load.space->memory == MEMORY_CONSTANT &&
+        end >= CONSTANT_BYTES)
+        return error_set(err, ERR_UNSUPPORTED,
+                         "steps: a module has %d B of constants",
+                         CONSTANT_BYTES);
+    if (end / UNIT > UINT32_MAX || step->step / UNIT > UINT32_MAX)
+        return error_set(err, ERR_USAGE, "steps: beyond 128 GiB");
+    s->orders = xreallocarray(s->orders, s->order_count + 1, sizeof *s->orders);
+    s->orders[s->order_count++] =
+        (struct order){.start = (uint32_t)(start / UNIT),
+                       .step = (uint32_t)(step->step / UNIT),
+                       .count = (uint32_t)count,
+                       .flags = flags_of(s, step)};
+    s->kept += step->kept ? count : 0;
+    s->span = end + UNIT > s->span ? end + UNIT : s->span;
+    return 0;
+}
+
+/* One visit after another, each with the steps between before it. */
+static int add_apart(struct script *s, const struct step *step, uint64_t start,
+                     uint64_t count, struct error *err)
+{
+    const struct step *const between = s->steps + s->step_count;
+    int status = 0;
+    for (uint64_t n = 0; status == 0 && n < count; n++) {
+        for (size_t i = 0; status == 0 && i < s->between_count; i++)
+            status = add_order(s, &between[i], between[i].start,
+                               between[i].count, err);
+        if (status == 0)
+            status = add_order(s, step, start + n * step->step, 1, err);
+    }
+    return status;
+}
+
+static int add_visits(struct script *s, const struct step *step, uint64_t start,
+                      uint64_t count, struct error *err)
+{
+    if (step->kept && s->between_count > 0)
+        return add_apart(s, step, start, count, err);
+    return add_order(s, step, start, count, err);
+}
+
+static int unfold_step(struct script *s, const struct step *step,
+                       struct rng *rng, struct error *err)
+{
+    int status = 0;
+    if (step->draws == 0)
+        return add_visits(s, step, step->start, step->count, err);
+    for (uint64_t i = 0; status == 0 && i < step->draws; i++)
+        status = add_visits(
+            s, step, step->start + step->step * rng_below(rng, step->count), 1,
+            err);
+    return status;
+}
+
+static uint64_t shared_bytes(const struct script *s)
+{
+    return PIN_POOL + STEP_BYTES * s->order_count + 4 * s->kept;
+}
+
+static int unfold(struct script *s, uint64_t rounds, uint64_t seed,
+                  struct error *err)
+{
+    struct rng rng;
+    rng_seed(&rng, seed);
+    for (size_t i = 0; i < s->step_count * rounds; i++)
+        for (uint64_t lap = 0; lap < s->steps[i % s->step_count].laps; lap++)
+            if (unfold_step(s, &s->steps[i % s->step_count], &rng, err) != 0)
+                return err->code;
+            else if (shared_bytes(s) > SHARED_MOST)
+                return error_set(err, ERR_USAGE,
+                                 "steps: too many steps and kept loads for "
+                                 "%d B of shared memory",
+                                 SHARED_MOST);
+    if (s->kept == 0)
+        return error_set(err, ERR_USAGE, "steps: no step keeps its cycles (!)");
+    return 0;
+}
+
+static void script_free(struct script *s)
+{
+    free(s->steps);
+    free(s->orders);
+}
+
+static int script_read(const struct experiment *e, struct script *s,
+                       struct error *err)
+{
+    *s = (struct script){0};
+    struct reading reading = {s, experiment_number(e, "sm")};
+    char *const text = experiment_text(e);
+    const uint64_t seed = hash_text(HASH_START, text);
+    free(text);
+    if (each_part(experiment_word(e, "readers"), &reading, take_reader, err) ==
+            0 &&
+        each_part(experiment_word(e, "steps"), &reading, take_step, err) == 0) {
+        const size_t own = s->step_count;
+        if (each_part(experiment_word(e, "between"), &reading, take_step,
+                      err) == 0) {
+            s->between_count = s->step_count - own;
+            s->step_count = own;
+            if (unfold(s, experiment_number(e, "rounds"), seed, err) == 0)
+                return 0;
+        }
+    }
+    script_free(s);
+    return err->code;
+}
+
+/* ---- the kernel ------------------------------------------------------- */
+
+/* Bytes of the variable of a space that the module itself must have. */
+static uint64_t variable_bytes(const struct script *s, enum space_memory memory)
+{
+    uint64_t bytes = 64;
+    for (size_t i = 0; i < s->step_count + s->between_count; i++) {
+        const struct space *const space =
+            s->reader[s->steps[i].reader].load.space;
+        const uint64_t end =
+            s->steps[i].start + s->steps[i].step * (s->steps[i].count - 1);
+        while (space->memory == memory && bytes < end / space->spread + UNIT)
+            bytes *= 2;
+    }
+    return bytes;
+}
+
+static bool uses(const struct script *s, enum space_memory memory)
+{
+    for (size_t i = 0; i < s->kinds; i++)
+        if (s->kind[i].space->memory == memory)
+            return true;
+    return false;
+}
+
+static void declare(struct kernel_text *k, const struct script *s)
+{
+    kernel_line(
+        k, ".reg .b32 %%step, %%steps, %%kept, "
+           "%%count, %%flags, %%start, %%stride, %%who, %%record, "
+           "%%order, %%t0, %%t1, %%at32, %%value, %%self, %%seen, %%mover, "
+           "%%polls;");
+    kernel_line(k, ".reg .b64 %%base, %%table, %%offset, %%next, %%out, "
+                   "%%turn, %%word, %%address, %%value64;");
+    kernel_line(k, ".reg .pred %%mine, %%keep, %%more, %%wait;");
+    bool textured = false;
+    for (size_t i = 0; i < s->kinds; i++) {
+        if (s->kind[i].space->texture && !textured)
+            space_declare(k, s->kind[i].space);
+        textured = textured || s->kind[i].space->texture;
+    }
+    if (textured)
+        kernel_line(k, "ld.global.cg.u64 %%texture, [%%job+%d];",
+                    8 * JOB_TEXTURE);
+    if (uses(s, MEMORY_LOCAL))
+        kernel_line(k, ".local .align 16 .b8 own[%" PRIu64 "];",
+                    variable_bytes(s, MEMORY_LOCAL));
+}
+
+static void job_word(struct kernel_text *k, const char *into, int word)
+{
+    kernel_line(k, "ld.global.cg.u64 %s, [%%job+%d];", into, 8 * word);
+}
+
+/* All threads bring the orders to shared memory, past the first cache. */
+static void fetch_orders(struct kernel_text *k)
+{
+    job_word(k, "%base", JOB_BASE);
+    job_word(k, "%table", JOB_STEPS);
+    job_word(k, "%word", JOB_STEP_COUNT);
+    kernel_line(k, "cvt.u32.u64 %%steps, %%word;");
+    job_word(k, "%turn", JOB_TURN);
+    job_word(k, "%word", JOB_SELF);
+    kernel_line(k, "cvt.u32.u64 %%self, %%word;");
+    kernel_line(k, "mov.u32 %%step, %%me;");
+    kernel_line(k, "FETCH:");
+    kernel_line(k, "setp.ge.u32 %%again, %%step, %%steps;");
+    kernel_line(k, "@%%again bra FETCHED;");
+    kernel_line(k, "mad.wide.u32 %%next, %%step, %d, %%table;", STEP_BYTES);
+    kernel_line(k, "ld.global.cg.v4.u32 {%%start, %%stride, %%count, "
+                   "%%flags}, [%%next];");
+    kernel_line(k, "mov.u32 %%order, pool;");
+    kernel_line(k, "mad.lo.u32 %%order, %%step, %d, %%order;", STEP_BYTES);
+    kernel_line(k,
+                "st.shared.v4.u32 [%%order+%d], {%%start, %%stride, "
+                "%%count, %%flags};",
+                PIN_POOL);
+    kernel_line(k, "mov.u32 %%t0, %%ntid.x;");
+    kernel_line(k, "add.u32 %%step, %%step, %%t0;");
+    kernel_line(k, "bra FETCH;");
+    kernel_line(k, "FETCHED:");
+    kernel_line(k, "bar.sync 0;");
+}
+
+/* True if the space's addresses are 64 bits wide here: constants are, since
+ * only so wide a register holds the address of any variable. */
+static bool is_wide(const struct space *space)
+{
+    return !space->texture && space->memory != MEMORY_LOCAL;
+}
+
+/* The address of the visit, from %offset. */
+static void write_address(struct kernel_text *k, const struct space *space)
+{
+    if (is_wide(space)) {
+        kernel_line(k, "mov.u64 %%next, %s;",
+                    space->memory == MEMORY_GLOBAL ? "%base" : "bank");
+        kernel_line(k, "add.u64 %%address, %%next, %%offset;");
+        return;
+    }
+    kernel_line(k, "shr.u64 %%next, %%offset, %d;",
+                space->texture ? 2 : __builtin_ctz(space->spread));
+    kernel_line(k, "cvt.u32.u64 %%at32, %%next;");
+    if (space->texture)
+        return;
+    kernel_line(k, "mov.u32 %%value, own;");
+    kernel_line(k, "add.u32 %%at32, %%at32, %%value;");
+}
+
+/* The loop of a step by one kind of load. */
+static void write_visits(struct kernel_text *k, const struct kind *r,
+                         size_t number)
+{
+    kernel_line(k, "READ%zu:", number);
+    write_address(k, r->space);
+    kernel_line(k, "mov.u32 %%t0, %%clock;");
+    space_load(
+        k, r->space->load_word != NULL ? r->space->load_word : r->space->load,
+        r->op, "%value", is_wide(r->space) ? "%address" : "%at32");
+    kernel_line(k, "st.shared.u32 [pool+8], %%value;");
+    kernel_line(k, "mov.u32 %%t1, %%clock;");
+    kernel_line(k, "@!%%keep bra KEPT%zu;", number);
+    kernel_line(k, "sub.u32 %%t1, %%t1, %%t0;");
+    kernel_line(k, "st.shared.u32 [%%record], %%t1;");
+    kernel_line(k, "add.u32 %%record, %%record, 4;");
+    kernel_line(k, "KEPT%zu:", number);
+    kernel_line(k, "add.u64 %%offset, %%offset, %%word;");
+    kernel_line(k, "sub.u32 %%count, %%count, 1;");
+    kernel_line(k, "setp.ne.u32 %%more, %%count, 0;");
+    kernel_line(k, "@%%more bra READ%zu;", number);
+    kernel_line(k, "bra STEPPED;");
+}
+
+static void write_field(struct kernel_text *k, const char *into, int shift,
+                        int bits)
+{
+    kernel_line(k, "shr.u32 %s, %%flags, %d;", into, shift);
+    kernel_line(k, "and.b32 %s, %s, %d;", into, into, (1 << bits) - 1);
+}
+
+/* Goes to the loop of the step's kind of load in its thread on its SM, and past
+ * all loops elsewhere. */
+static void write_choice(struct kernel_text *k, const struct script *s)
+{
+    write_field(k, "%who", THREAD_SHIFT, 10);
+    write_field(k, "%mover", CREW_SHIFT, 8);
+    kernel_line(k, "setp.ne.u32 %%mine, %%who, %%me;");
+    kernel_line(k, "setp.ne.or.u32 %%mine, %%mover, %%self, %%mine;");
+    kernel_line(k, "@%%mine bra STEPPED;");
+    write_field(k, "%who", 0, 6);
+    for (size_t i = 0; i < s->kinds; i++) {
+        kernel_line(k, "setp.eq.u32 %%mine, %%who, %zu;", i);
+        kernel_line(k, "@%%mine bra READ%zu;", i);
+    }
+    kernel_line(k, "bra STEPPED;");
+}
+
+/* Over several SMs a counter in memory says which step it is: the block whose
+ * step it was sets it on, the others wait for it, so many polls at most. */
+enum { POLLS_MOST = 1 << 22 };
+
+static void write_turn(struct kernel_text *k, const struct script *s)
+{
+    if (s->sm_count < 2)
+        return;
+    kernel_line(k, "@%%other bra TURNED;");
+    kernel_line(k, "membar.gl;");
+    kernel_line(k, "add.u32 %%t1, %%step, 1;");
+    kernel_line(k, "setp.eq.u32 %%mine, %%mover, %%self;");
+    kernel_line(k, "@%%mine atom.global.exch.b32 %%seen, [%%turn], %%t1;");
+    kernel_line(k, "mov.u32 %%polls, 0;");
+    kernel_line(k, "WAIT:");
+    kernel_line(k, "ld.volatile.global.u32 %%seen, [%%turn];");
+    kernel_line(k, "add.u32 %%polls, %%polls, 1;");
+    kernel_line(k, "setp.lt.u32 %%wait, %%polls, %d;", POLLS_MOST);
+    kernel_line(k, "setp.lt.and.u32 %%wait, %%seen, %%t1, %%wait;");
+    kernel_line(k, "@%%wait bra WAIT;");
+    kernel_line(k, "TURNED:");
+    kernel_line(k, "bar.sync 0;");
+}
+
+static void write_loop(struct kernel_text *k, const struct script *s)
+{
+    kernel_line(k, "mov.u32 %%step, 0;");
+    kernel_line(k, "mov.u32 %%kept, 0;");
+    kernel_line(k, "mov.u32 %%order, pool;");
+    kernel_line(k, "add.u32 %%order, %%order, %d;", PIN_POOL);
+    kernel_line(k, "STEP:");
+    kernel_line(k, "ld.shared.v4.u32 {%%start, %%stride, %%count, %%flags}, "
+                   "[%%order];");
+    kernel_line(k, "setp.lt.s32 %%keep, %%flags, 0;");
+    kernel_note(k, "its records follow those of the steps before");
+    kernel_line(k, "mov.u32 %%record, pool;");
+    kernel_line(k, "mad.lo.u32 %%record, %%steps, %d, %%record;", STEP_BYTES);
+    kernel_line(k, "mad.lo.u32 %%record, %%kept, 4, %%record;");
+    kernel_line(k, "add.u32 %%record, %%record, %d;", PIN_POOL);
+    kernel_line(k, "@%%keep add.u32 %%kept, %%kept, %%count;");
+    kernel_line(k, "mul.wide.u32 %%offset, %%start, %d;", UNIT);
+    kernel_line(k, "mul.wide.u32 %%word, %%stride, %d;", UNIT);
+    write_choice(k, s);
+    for (size_t i = 0; i < s->kinds; i++)
+        write_visits(k, &s->kind[i], i);
+    kernel_line(k, "STEPPED:");
+    if (s->warps > 1 || s->lanes > 1 || s->sm_count > 1)
+        kernel_line(k, "bar.sync 0;");
+    write_turn(k, s);
+    kernel_line(k, "add.u32 %%order, %%order, %d;", STEP_BYTES);
+    kernel_line(k, "add.u32 %%step, %%step, 1;");
+    kernel_line(k, "setp.lt.u32 %%more, %%step, %%steps;");
+    kernel_line(k, "@%%more bra STEP;");
+}
+
+/* Thread 0 writes all records out, and that it is done. */
+static void write_out(struct kernel_text *k)
+{
+    kernel_line(k, "bar.sync 0;");
+    kernel_line(k, "@%%other ret;");
+    job_word(k, "%out", JOB_OUT);
+    kernel_line(k, "mov.u32 %%record, pool;");
+    kernel_line(k, "mad.lo.u32 %%record, %%steps, %d, %%record;", STEP_BYTES);
+    kernel_line(k, "add.u32 %%record, %%record, %d;", PIN_POOL);
+    kernel_line(k, "WRITE:");
+    kernel_line(k, "ld.shared.u32 %%t0, [%%record];");
+    kernel_line(k, "cvt.u64.u32 %%value64, %%t0;");
+    kernel_line(k, "st.global.u64 [%%out], %%value64;");
+    kernel_line(k, "add.u32 %%record, %%record, 4;");
+    kernel_line(k, "add.u64 %%out, %%out, 8;");
+    kernel_line(k, "sub.u32 %%kept, %%kept, 1;");
+    kernel_line(k, "setp.ne.u32 %%more, %%kept, 0;");
+    kernel_line(k, "@%%more bra WRITE;");
+    kernel_line(k, "mov.u64 %%value64, 1;");
+    kernel_line(k, "st.global.u64 [%%out], %%value64;");
+}
+
+static int kernel(const struct experiment *e, const struct device_info *info,
+                  struct buf *ptx, struct error *err)
+{
+    struct script s;
+    if (script_read(e, &s, err) != 0)
+        return err->code;
+    char variables[160];
+    snprintf(variables, sizeof variables, "%s%s", PIN_VARIABLES,
+             uses(&s, MEMORY_CONSTANT)
+                 ? ".visible .const .align 256 .b8 bank[65536];\n\n"
+                 : "");
+    struct kernel_text k;
+    kernel_begin(&k, ptx, info->cc_major, info->cc_minor, variables, "visit",
+                 PIN_PARAMETERS);
+    pin_opening(&k, JOB_WORDS * 8);
+    declare(&k, &s);
+    fetch_orders(&k);
+    write_loop(&k, &s);
+    write_out(&k);
+    kernel_end(&k);
+    script_free(&s);
+    return 0;
+}
+
+/* ---- the launch ------------------------------------------------------- */
+
+struct visit {
+    struct script script;
+    struct pin crew;
+    struct texture texture;
+    uint64_t jobs[READERS_MOST * JOB_WORDS];
+    uint64_t base, orders_at;
+};
+
+static int place_memory(struct prober *prober, struct visit *v,
+                        struct error *err)
+{
+    const struct script *const s = &v->script;
+    bool textured = false;
+    for (size_t i = 0; i < s->kinds; i++)
+        textured = textured || s->kind[i].space->texture;
+    if (uses(s, MEMORY_GLOBAL) &&
+        prober_buffer(prober, BUFFER_RING, s->span, &v->base, err) != 0)
+        return err->code;
+    if (textured && device_texture_open(prober_device(prober), v->base, s->span,
+                                        &v->texture, err) != 0)
+        return err->code;
+    /* The orders, and after them the counter of turns. */
+    return prober_buffer(prober, BUFFER_LINKS,
+                         s->order_count * STEP_BYTES + 128, &v->orders_at, err);
+}
+
+static int upload(struct prober *prober, struct visit *v, struct error *err)
+{
+    const struct script *const s = &v->script;
+    struct device *const d = prober_device(prober);
+    const uint64_t turn = 0;
+    const uint64_t turn_at = v->orders_at + s->order_count * STEP_BYTES + 64;
+    if (device_copy_in(d, v->orders_at, s->orders, s->order_count * STEP_BYTES,
+                       err) != 0 ||
+        device_copy_in(d, turn_at, &turn, sizeof turn, err) != 0)
+        return err->code;
+    for (size_t i = 0; i < s->sm_count; i++) {
+        uint64_t *const job = v->jobs + i * JOB_WORDS;
+        job[JOB_BASE] = v->base;
+        job[JOB_TEXTURE] = v->texture.object;
+        job[JOB_STEPS] = v->orders_at;
+        job[JOB_STEP_COUNT] = s->order_count;
+        job[JOB_OUT] = v->crew.out_at + i * v->crew.words_each * 8;
+        job[JOB_TURN] = turn_at;
+        job[JOB_SELF] = i;
+    }
+    return 0;
+}
+
+/* The cycles of a visit are those that its reader's SM wrote. */
+static void add_rows(const struct script *s, const uint64_t *words,
+                     struct samples *samples)
+{
+    size_t record = 0;
+    for (size_t i = 0; i < s->order_count; i++) {
+        const struct order *const o = &s->orders[i];
+        const size_t reader = (o->flags & ~KEEP_FLAG) >> READER_SHIFT;
+        const size_t from = s->reader[reader].crew * (s->kept + 1);
+        for (uint64_t n = 0; (o->flags & KEEP_FLAG) != 0 && n < o->count; n++) {
+            int64_t *const row = samples_row(samples);
+            row[COLUMN_READER] = (int64_t)reader;
+            row[COLUMN_OFFSET] =
+                (int64_t)(UNIT * (o->start + n * (uint64_t)o->step));
+            row[COLUMN_CYCLES] = (int64_t)words[from + record++];
+        }
+    }
+}
+
+static int run_script(struct prober *prober, const struct experiment *e,
+                      struct visit *v, struct samples *samples,
+                      struct error *err)
+{
+    struct script *const s = &v->script;
+    struct kernel *k;
+    uint64_t *words;
+    v->crew = (struct pin){
+        .count = s->sm_count,
+        .sms = s->sms,
+        .jobs = v->jobs,
+        .job_bytes = JOB_WORDS * 8,
+        .words_each = s->kept + 1,
+        .threads = (unsigned)(32 * s->warps),
+        .shared_bytes = shared_bytes(s),
+        .carve_out = (int)experiment_number(e, "carve"),
+    };
+    if (prober_kernel(prober, e, "visit", &k, err) != 0 ||
+        place_memory(prober, v, err) != 0 ||
+        pin_place(prober, &v->crew, err) != 0 || upload(prober, v, err) != 0 ||
+        pin_run(prober, &v->crew, k, &words, err) != 0)
+        return err->code;
+    add_rows(s, words, samples);
+    free(words);
+    return 0;
+}
+
+static int once(struct prober *prober, const struct experiment *e,
+                struct samples *samples, struct error *err)
+{
+    struct visit v = {0};
+    if (script_read(e, &v.script, err) != 0)
+        return err->code;
+    const int status = run_script(prober, e, &v, samples, err);
+    if (v.texture.object != 0)
+        device_texture_close(prober_device(prober), &v.texture);
+    script_free(&v.script);
+    return status;
+}
+
+/* Of no use to the stopping rule: a script is run once. */
+static double figure(const struct experiment *e, const struct samples *samples,
+                     size_t from)
+{
+    (void)e;
+    return (double)samples_at(samples, from, COLUMN_CYCLES);
+}
+
+const struct probe probe_access_script = {
+    .name = "visit",
+    .what = "latency of loads that follow a script, by one reader or several",
+    .params = params,
+    .columns = columns,
+    .figure = figure,
+    .repeats_least = 1,
+    .repeats_most = 1,
+    .kernel = kernel,
+    .once = once,
+};

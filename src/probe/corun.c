@@ -1,0 +1,477 @@
+/*
+ * The probe `rivals`: SMs of a set move bytes between themselves and L2 for so
+ * many cycles, all at the same time, and the others do nothing.  What each of
+ * them moves in company, and what alone, shows with whom it shares a way.
+ *
+ * One block on each SM of the set works; those elsewhere, and a second one on
+ * the same SM, leave at once.  The working blocks meet in global memory, each
+ * goes over its own part of the buffer (which it has read before, so that it
+ * lies in L2) past L1 until its SM's clock says that the time is over, and
+ * tells how far it came.  A time and not an amount is given, so that all of
+ * them are at it to the end.
+ *
+ * A row for each SM of the set: bytes, and cycles of its own clock that its
+ * warps took, on average.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "probe/run.h"
+#include "ptx/kernel.h"
+
+enum column { COLUMN_SM = 1, COLUMN_BYTES, COLUMN_CYCLES };
+
+enum {
+    LANES = 32,
+    WIDTH = 16, /* bytes of a lane's access */
+    UNROLL = 4, /* independent ones in flight */
+    TILE = LANES * WIDTH * UNROLL,
+    SMS_MOST = 1024,
+    WARPS_MOST = 32,
+    /* A block that leaves at once may make room for one meant for another SM.
+     */
+    LAUNCHES_MOST = 5,
+    /* Looks at the gate: some milliseconds. */
+    GRID_BARRIER_LOOKS = 20000,
+    /* Words of a warp's record. */
+    OUT_SM = 0,
+    OUT_BEGUN,
+    OUT_ENDED,
+    OUT_TILES,
+    OUT_WORDS
+};
+static const uint32_t never = 0x9e3779b9;
+
+static const char *const operations[] = {"read", "write", NULL};
+
+/* clang-format off */
+static const struct param params[] = {
+    {"op",      PARAM_WORD,   "read",  0, 0, operations, "what the SMs do: read; write"},
+    {"sms",     PARAM_TEXT,   "0",     0, 0, NULL, "the SMs that do: 0,4-7"},
+    {"warps",   PARAM_NUMBER, "16",    1, WARPS_MOST, NULL, "warps of each"},
+    {"bytes",   PARAM_NUMBER, "65536", TILE, 1 << 24, NULL, "of each SM's part: some tiles of 2 KiB for each warp"},
+    {"cycles",  PARAM_NUMBER, "8192",  256, 1 << 24, NULL, "how long they do it"},
+    {"repeats", PARAM_NUMBER, "0",     0, 1000, NULL, "repetitions; 0: the probe's own"},
+    {0},
+};
+/* clang-format on */
+
+static const char *const columns[] = {"sm", "bytes", "cycles", NULL};
+
+struct rivals {
+    bool writes;
+    unsigned warps;
+    uint64_t part; /* bytes of a warp */
+    uint64_t cycles;
+    bool wanted[SMS_MOST];
+    unsigned count; /* that are wanted */
+};
+
+/* ---- reading ----------------------------------------------------------- */
+
+/* "4-7" or "4"; false for anything else. */
+static bool read_range(const char *text, size_t length, struct rivals *r)
+{
+    unsigned from, to;
+    int end = 0;
+    char word[32];
+    if (length >= sizeof word)
+        return false;
+    memcpy(word, text, length);
+    word[length] = '\0';
+    if (sscanf(word, "%4u-%4u%n", &from, &to, &end) != 2 ||
+        (size_t)end != length) {
+        if (sscanf(word, "%4u%n", &from, &end) != 1 || (size_t)end != length)
+            return false;
+        to = from;
+    }
+    if (from > to || to >= SMS_MOST)
+        return false;
+    for (unsigned sm = from; sm <= to; sm++) {
+        r->count += !r->wanted[sm];
+        r->wanted[sm] = true;
+    }
+    return true;
+}
+
+static bool read_set(const char *text, struct rivals *r)
+{
+    bool good = *text != '\0';
+    while (good && *text != '\0') {
+        const size_t length = strcspn(text, ",");
+        good = read_range(text, length, r);
+        text += length + (text[length] == ',');
+    }
+    return good;
+}
+
+static int read_words(const struct experiment *e, struct rivals *r,
+                      struct error *err)
+{
+    *r = (struct rivals){
+        .writes = strcmp(experiment_word(e, "op"), "write") == 0,
+        .warps = (unsigned)experiment_number(e, "warps"),
+        .cycles = experiment_number(e, "cycles"),
+    };
+    const uint64_t bytes = experiment_number(e, "bytes");
+    r->part = bytes / r->warps;
+    if (r->part == 0 || r->part % TILE != 0 || bytes % r->warps != 0)
+        return error_set(err, ERR_USAGE,
+                         "rivals: bytes=%" PRIu64 " is not so many tiles of %d "
+                         "for each of %u warps",
+                         bytes, TILE, r->warps);
+    if (!read_set(experiment_word(e, "sms"), r))
+        return error_set(err, ERR_USAGE,
+                         "rivals: sms=%s is not a list of SMs and ranges of "
+                         "them: 0,4-7, below %d",
+                         experiment_word(e, "sms"), SMS_MOST);
+    return 0;
+}
+
+static int check(const struct rivals *r, const struct device_info *info,
+                 struct error *err)
+{
+    const int64_t *const has = info->value;
+    for (int64_t sm = has[PROPERTY_SMS]; sm >= 0 && sm < SMS_MOST; sm++)
+        if (r->wanted[sm])
+            return error_set(err, ERR_USAGE,
+                             "rivals: there is no SM %" PRId64
+                             ": %s has %" PRId64,
+                             sm, info->name, has[PROPERTY_SMS]);
+    if (has[PROPERTY_BLOCK_THREADS] > 0 &&
+        LANES * r->warps > (uint64_t)has[PROPERTY_BLOCK_THREADS])
+        return error_set(err, ERR_USAGE,
+                         "rivals: %u warps in a block; the GPU takes %" PRId64,
+                         r->warps, has[PROPERTY_BLOCK_THREADS] / LANES);
+    return 0;
+}
+
+/* ---- the kernel -------------------------------------------------------- */
+
+/* `set`: a word for each SM, 0 where it is not wanted; then as many that count
+ * its blocks; then the working blocks, and `never`. */
+enum {
+    SET_BLOCKS = SMS_MOST,
+    SET_WORKERS = 2 * SMS_MOST,
+    SET_NEVER,
+    SET_WORDS
+};
+static const char parameters[] = "set buffer out count part cycles";
+enum argument {
+    ARGUMENT_SET,
+    ARGUMENT_BUFFER,
+    ARGUMENT_OUT,
+    ARGUMENT_COUNT,
+    ARGUMENT_PART,
+    ARGUMENT_CYCLES,
+    ARGUMENTS
+};
+
+static void declare(struct kernel_text *k)
+{
+    kernel_line(k, ".reg .b32 %%sm, %%me, %%warp, %%slot, %%n, %%count, "
+                   "%%looks, %%sum, %%never;");
+    kernel_line(k,
+                ".reg .b64 %%set, %%own, %%at, %%base, %%out, %%part, %%far, "
+                "%%time, %%begun, %%ended, %%tiles;");
+    kernel_line(k, ".reg .pred %%other, %%again, %%lead;");
+    kernel_line(k, ".reg .b32 %%x<%d>;", UNROLL * WIDTH / 4);
+    kernel_line(k, "mov.u32 %%sm, %%smid;");
+    kernel_line(k, "mov.u32 %%me, %%tid.x;");
+    kernel_line(k, "shr.u32 %%warp, %%me, 5;");
+    kernel_line(k, "setp.ne.u32 %%other, %%me, 0;");
+    kernel_line(k, "ld.param.u64 %%set, [set];");
+    kernel_line(k, "ld.global.u32 %%never, [%%set+%d];", 4 * SET_NEVER);
+}
+
+/* The first block on an SM that is wanted gets a number, the others leave. */
+static void enlist(struct kernel_text *k)
+{
+    kernel_line(k, "@%%other bra ENLISTED;");
+    kernel_line(k, "mov.u32 %%slot, 0xffffffff;");
+    kernel_line(k, "setp.ge.u32 %%again, %%sm, %d;", SMS_MOST);
+    kernel_line(k, "@%%again bra UNWANTED;");
+    kernel_line(k, "mad.wide.u32 %%own, %%sm, 4, %%set;");
+    kernel_line(k, "ld.global.u32 %%n, [%%own];");
+    kernel_line(k, "setp.eq.u32 %%again, %%n, 0;");
+    kernel_line(k, "@%%again bra UNWANTED;");
+    kernel_line(k, "atom.global.add.u32 %%n, [%%own+%d], 1;", 4 * SET_BLOCKS);
+    kernel_line(k, "setp.ne.u32 %%again, %%n, 0;");
+    kernel_line(k, "@%%again bra UNWANTED;");
+    kernel_line(k, "atom.global.add.u32 %%slot, [%%set+%d], 1;",
+                4 * SET_WORKERS);
+    kernel_line(k, "UNWANTED:");
+    kernel_line(k, "st.shared.u32 [pool], %%slot;");
+    kernel_line(k, "ENLISTED:");
+    kernel_line(k, "bar.sync 0;");
+    kernel_line(k, "ld.shared.u32 %%slot, [pool];");
+    kernel_line(k, "setp.eq.u32 %%again, %%slot, 0xffffffff;");
+    kernel_line(k, "@%%again ret;");
+}
+
+/* Each warp its part, each lane its 16 bytes of a row. */
+static void aim(struct kernel_text *k, const struct rivals *r)
+{
+    kernel_line(k, "mad.lo.u32 %%n, %%slot, %u, %%warp;", r->warps);
+    kernel_line(k, "ld.param.u64 %%part, [part];");
+    kernel_line(k, "ld.param.u64 %%base, [buffer];");
+    kernel_line(k, "cvt.u64.u32 %%at, %%n;");
+    kernel_line(k, "mad.lo.u64 %%base, %%at, %%part, %%base;");
+    kernel_line(k, "ld.param.u64 %%out, [out];");
+    kernel_line(k, "mad.wide.u32 %%out, %%n, %d, %%out;", 8 * OUT_WORDS);
+    kernel_line(k, "and.b32 %%n, %%me, 31;");
+    kernel_line(k, "setp.eq.u32 %%lead, %%n, 0;");
+    kernel_line(k, "mad.wide.u32 %%base, %%n, %d, %%base;", WIDTH);
+    kernel_line(k, "add.u64 %%far, %%base, %%part;");
+    kernel_line(k, "mov.u32 %%sum, 0;");
+    for (int i = 0; i < UNROLL * WIDTH / 4; i++)
+        kernel_line(k, "add.u32 %%x%d, %%never, %d;", i, i);
+}
+
+static void access_tile(struct kernel_text *k, bool writes)
+{
+    for (int i = 0; i < UNROLL; i++)
+        if (writes)
+            kernel_line(k,
+                        "st.global.v4.u32 [%%at+%d], {%%x%d, %%x%d, %%x%d, "
+                        "%%x%d};",
+                        i * LANES * WIDTH, 4 * i, 4 * i + 1, 4 * i + 2,
+                        4 * i + 3);
+        else
+            kernel_line(k,
+                        "ld.global.cg.v4.u32 {%%x%d, %%x%d, %%x%d, %%x%d}, "
+                        "[%%at+%d];",
+                        4 * i, 4 * i + 1, 4 * i + 2, 4 * i + 3,
+                        i * LANES * WIDTH);
+    for (int i = 0; !writes && i < UNROLL * WIDTH / 4; i++)
+        kernel_line(k, "xor.b32 %%sum, %%sum, %%x%d;", i);
+    kernel_line(k, "add.u64 %%at, %%at, %d;", TILE);
+}
+
+/* Reads the part once. */
+static void warm_up(struct kernel_text *k)
+{
+    kernel_line(k, "mov.u64 %%at, %%base;");
+    kernel_line(k, "WARM:");
+    access_tile(k, false);
+    kernel_line(k, "setp.lt.u64 %%again, %%at, %%far;");
+    kernel_line(k, "@%%again bra WARM;");
+}
+
+/* Blocks gather at the count of working ones, which is one more for each that
+ * is ready; then the warps of each. */
+static void begin_together(struct kernel_text *k)
+{
+    kernel_note(k, "ready when what it read is there");
+    kernel_line(k, "setp.eq.u32 %%again, %%sum, %%never;");
+    kernel_line(k, "@%%again st.global.u64 [%%out], %%base;");
+    kernel_line(k, "bar.sync 0;");
+    kernel_line(k, "@%%other bra READY;");
+    kernel_line(k, "ld.param.u32 %%count, [count];");
+    kernel_line(k, "shl.b32 %%count, %%count, 1;");
+    kernel_line(k, "atom.global.add.u32 %%n, [%%set+%d], 1;", 4 * SET_WORKERS);
+    kernel_line(k, "mov.u32 %%looks, 0;");
+    kernel_line(k, "GATE:");
+    kernel_line(k, "ld.volatile.global.u32 %%n, [%%set+%d];", 4 * SET_WORKERS);
+    kernel_line(k, "add.u32 %%looks, %%looks, 1;");
+    kernel_line(k, "setp.lt.u32 %%again, %%looks, %d;", GRID_BARRIER_LOOKS);
+    kernel_line(k, "setp.lt.and.u32 %%again, %%n, %%count, %%again;");
+    kernel_line(k, "@%%again bra GATE;");
+    kernel_line(k, "READY:");
+    kernel_note(k, "a barrier alone would not hold the clock read back");
+    kernel_line(k, "setp.ne.u32 %%again, %%never, 0;");
+    kernel_line(k, "bar.red.or.pred %%again, 0, %%again;");
+    kernel_line(k, "@!%%again ret;");
+}
+
+static void work(struct kernel_text *k, const struct rivals *r)
+{
+    kernel_line(k, "ld.param.u64 %%time, [cycles];");
+    kernel_line(k, "mov.u64 %%tiles, 0;");
+    kernel_line(k, "mov.u64 %%at, %%base;");
+    kernel_line(k, "mov.u64 %%begun, %%clock64;");
+    kernel_line(k, "TILE:");
+    access_tile(k, r->writes);
+    kernel_line(k, "add.u64 %%tiles, %%tiles, 1;");
+    kernel_line(k, "setp.ge.u64 %%again, %%at, %%far;");
+    kernel_line(k, "@%%again mov.u64 %%at, %%base;");
+    kernel_line(k, "mov.u64 %%ended, %%clock64;");
+    kernel_line(k, "sub.u64 %%ended, %%ended, %%begun;");
+    kernel_line(k, "setp.lt.u64 %%again, %%ended, %%time;");
+    kernel_line(k, "@%%again bra TILE;");
+    if (r->writes)
+        kernel_line(k, "membar.gl;");
+    kernel_line(k, "setp.eq.u32 %%again, %%sum, %%never;");
+    kernel_line(k, "@%%again st.global.u64 [%%out], %%base;");
+    kernel_line(k, "mov.u64 %%ended, %%clock64;");
+}
+
+static void write_out(struct kernel_text *k)
+{
+    kernel_line(k, "cvt.u64.u32 %%at, %%sm;");
+    kernel_line(k, "@%%lead st.global.u64 [%%out+%d], %%at;", 8 * OUT_SM);
+    kernel_line(k, "@%%lead st.global.u64 [%%out+%d], %%begun;", 8 * OUT_BEGUN);
+    kernel_line(k, "@%%lead st.global.u64 [%%out+%d], %%ended;", 8 * OUT_ENDED);
+    kernel_line(k, "@%%lead st.global.u64 [%%out+%d], %%tiles;", 8 * OUT_TILES);
+}
+
+static int kernel(const struct experiment *e, const struct device_info *info,
+                  struct buf *ptx, struct error *err)
+{
+    struct rivals r;
+    struct kernel_text k;
+    if (read_words(e, &r, err) != 0 || check(&r, info, err) != 0)
+        return err->code;
+    kernel_begin(&k, ptx, info->cc_major, info->cc_minor,
+                 ".shared .align 4 .b8 pool[4];\n\n", "rivals", parameters);
+    declare(&k);
+    enlist(&k);
+    aim(&k, &r);
+    warm_up(&k);
+    begin_together(&k);
+    work(&k, &r);
+    write_out(&k);
+    kernel_end(&k);
+    return 0;
+}
+
+/* ---- running ----------------------------------------------------------- */
+
+static int place(struct prober *prober, const struct rivals *r, uint64_t *args,
+                 struct error *err)
+{
+    uint32_t set[SET_WORDS] = {[SET_NEVER] = never};
+    const size_t out = (size_t)8 * OUT_WORDS * r->warps * r->count;
+    for (unsigned sm = 0; sm < SMS_MOST; sm++)
+        set[sm] = r->wanted[sm];
+    if (prober_buffer(prober, BUFFER_RING, r->part * r->warps * r->count,
+                      &args[ARGUMENT_BUFFER], err) != 0 ||
+        prober_buffer(prober, BUFFER_OUT, out, &args[ARGUMENT_OUT], err) != 0 ||
+        prober_buffer(prober, BUFFER_JOBS, sizeof set, &args[ARGUMENT_SET],
+                      err) != 0)
+        return err->code;
+    return device_copy_in(prober_device(prober), args[ARGUMENT_SET], set,
+                          sizeof set, err);
+}
+
+/* As many blocks as there are SMs: each SM gets one before any gets two. */
+static int launch(struct prober *prober, const struct experiment *e,
+                  const struct rivals *r, const uint64_t *args,
+                  struct error *err)
+{
+    const int64_t sms = prober_info(prober)->value[PROPERTY_SMS];
+    struct kernel *k;
+    struct launch launch = {
+        .grid = {sms > 0 ? (unsigned)sms : 1},
+        .block = {LANES * r->warps},
+        .carve_out = CARVE_OUT_DEFAULT,
+        .arg_count = ARGUMENTS,
+    };
+    for (size_t i = 0; i < ARGUMENTS; i++)
+        launch.args[i] = &args[i];
+    if (prober_kernel(prober, e, "rivals", &k, err) != 0)
+        return err->code;
+    return device_launch(prober_device(prober), k, &launch, err);
+}
+
+/* Of a block: the warps' tiles and their mean time; each ends with a tile, so
+ * from the first beginning to the last end some would have nothing to do. */
+static void add_row(const struct rivals *r, const uint64_t *own,
+                    struct samples *samples)
+{
+    int64_t *const row = samples_row(samples);
+    uint64_t cycles = 0, tiles = 0;
+    for (unsigned w = 0; w < r->warps; w++) {
+        const uint64_t *const warp = own + w * OUT_WORDS;
+        cycles += warp[OUT_ENDED] - warp[OUT_BEGUN];
+        tiles += warp[OUT_TILES];
+    }
+    row[COLUMN_SM] = (int64_t)own[OUT_SM];
+    row[COLUMN_BYTES] = (int64_t)(tiles * TILE);
+    row[COLUMN_CYCLES] = (int64_t)(cycles / r->warps);
+}
+
+/* Working blocks; each counted twice, once when it was ready. */
+static int count_workers(struct prober *prober, const uint64_t *args,
+                         uint32_t *workers, struct error *err)
+{
+    device_copy_out(prober_device(prober), workers,
+                    args[ARGUMENT_SET] + 4 * (uint64_t)SET_WORKERS,
+                    sizeof *workers, err);
+    *workers /= 2;
+    return err->code;
+}
+
+/* Until all SMs of the set had a block. */
+static int launch_all(struct prober *prober, const struct experiment *e,
+                      const struct rivals *r, uint64_t *args, struct error *err)
+{
+    uint32_t workers = 0;
+    for (int i = 0; i < LAUNCHES_MOST && workers != r->count; i++)
+        if (place(prober, r, args, err) != 0 ||
+            launch(prober, e, r, args, err) != 0 ||
+            count_workers(prober, args, &workers, err) != 0)
+            return err->code;
+    if (workers != r->count)
+        return error_set(err, ERR_UNSUPPORTED,
+                         "rivals: of %u SMs %" PRIu32 " had a block", r->count,
+                         workers);
+    return 0;
+}
+
+static int collect(struct prober *prober, const struct rivals *r,
+                   const uint64_t *args, struct samples *samples,
+                   struct error *err)
+{
+    const size_t each = (size_t)OUT_WORDS * r->warps;
+    uint64_t *const out = xcalloc(each * r->count, sizeof *out);
+    if (device_copy_out(prober_device(prober), out, args[ARGUMENT_OUT],
+                        8 * each * r->count, err) == 0)
+        for (unsigned i = 0; i < r->count; i++)
+            add_row(r, out + i * each, samples);
+    free(out);
+    return err->code;
+}
+
+static int once(struct prober *prober, const struct experiment *e,
+                struct samples *samples, struct error *err)
+{
+    struct rivals r;
+    if (read_words(e, &r, err) != 0 || check(&r, prober_info(prober), err) != 0)
+        return err->code;
+    uint64_t args[ARGUMENTS] = {
+        [ARGUMENT_COUNT] = r.count,
+        [ARGUMENT_PART] = r.part,
+        [ARGUMENT_CYCLES] = r.cycles,
+    };
+    *err = (struct error){0};
+    if (launch_all(prober, e, &r, args, err) != 0)
+        return err->code;
+    return collect(prober, &r, args, samples, err);
+}
+
+/* Bytes of all. */
+static double figure(const struct experiment *e, const struct samples *samples,
+                     size_t from)
+{
+    double bytes = 0;
+    (void)e;
+    for (size_t i = from; i < samples->rows; i++)
+        bytes += (double)samples_at(samples, i, COLUMN_BYTES);
+    return bytes;
+}
+
+const struct probe probe_corun = {
+    .name = "rivals",
+    .what = "what SMs of a set move to and from L2, all at the same time",
+    .params = params,
+    .columns = columns,
+    .figure = figure,
+    .repeats_least = 3,
+    .repeats_most = 3,
+    .kernel = kernel,
+    .once = once,
+};

@@ -1,0 +1,325 @@
+/*
+ * The probe `keep`: which lines of a set are still in L2 after others passed,
+ * by what the loads of either told L2; and what a load brings in besides what
+ * it asked for.
+ *
+ *   1. other memory passes, so that nothing of the set is in L2;
+ *   2. all SMs load the set, an element each `stride`, `at` bytes from there;
+ *   3. other memory passes again, `passing` bytes;
+ *   4. one thread of one SM loads elements, `look` bytes from each stride, and
+ *      reads the clock around each.
+ *
+ * The same elements of one SM can so be compared by what came before: a line
+ * lies in the same slice of L2, near or far, each time.  Lines that L2 was told
+ * to keep long are made normal again at the end.
+ *
+ * A row an element that is looked at.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "probe/run/pin.h"
+#include "ptx/hint.h"
+
+enum column { COLUMN_OFFSET = 1, COLUMN_CYCLES };
+
+enum { THREADS = 256, BLOCKS_OF_SM = 4, LOOKS_MOST = 4096 };
+/* Every sector of what passes is touched: none is shorter. */
+enum { SECTOR = 32 };
+
+/* clang-format off */
+static const char *const touches[] = {
+    "none", "prefetch", "default", "cg", "no_allocate", "l2_64B", "l2_128B",
+    "l2_256B", "l2_first", "l2_normal", "l2_last", "l2_unchanged", NULL};
+static const char *const passes[] = {
+    "none", "default", "cg", "l2_first", "l2_normal", "l2_unchanged", NULL};
+
+static const struct param params[] = {
+    {"load",    PARAM_WORD,   "default", 0,  0, touches, "how the set is loaded; none: not at all; prefetch: by that instruction"},
+    {"pass",    PARAM_WORD,   "none",    0,  0, passes,  "how what passes then is loaded; none: nothing passes"},
+    {"bytes",   PARAM_NUMBER, "65536",   32, 1ull << 36, NULL, "of the set"},
+    {"stride",  PARAM_NUMBER, "32",      32, 1ull << 32, NULL, "distance of its elements, B"},
+    {"at",      PARAM_NUMBER, "0",       0,  1ull << 32, NULL, "where in a stride the element is, B"},
+    {"look",    PARAM_NUMBER, "0",       0,  1ull << 32, NULL, "where in a stride is looked, B"},
+    {"looks",   PARAM_NUMBER, "256",     1,  LOOKS_MOST, NULL, "elements that are looked at, spread evenly"},
+    {"flush",   PARAM_NUMBER, "1048576", 0,  1ull << 36, NULL, "bytes that pass before"},
+    {"passing", PARAM_NUMBER, "1048576", 0,  1ull << 36, NULL, "bytes that pass after the set was loaded"},
+    {"sm",      PARAM_NUMBER, "0",       0,  1023, NULL, "that looks"},
+    {0},
+};
+/* clang-format on */
+
+static const char *const columns[] = {"offset", "cycles", NULL};
+
+struct keep {
+    const char *load, *pass;
+    uint64_t bytes, stride, at, look, flush, passing, sm;
+    size_t looks;
+};
+
+/* ---- reading ----------------------------------------------------------- */
+
+static bool is_hint(const char *word)
+{
+    return strcmp(word, "none") != 0 && strcmp(word, "prefetch") != 0;
+}
+
+static int check_word(const char *word, const struct device_info *info,
+                      struct error *err)
+{
+    return is_hint(word) ? hint_check(hint_find(word), info, err) : 0;
+}
+
+static uint64_t elements_of(const struct keep *k)
+{
+    return k->bytes / k->stride;
+}
+
+static int read_keep(const struct experiment *e, const struct device_info *info,
+                     struct keep *k, struct error *err)
+{
+    *k = (struct keep){
+        .load = experiment_word(e, "load"),
+        .pass = experiment_word(e, "pass"),
+        .bytes = experiment_number(e, "bytes"),
+        .stride = experiment_number(e, "stride"),
+        .at = experiment_number(e, "at"),
+        .look = experiment_number(e, "look"),
+        .flush = experiment_number(e, "flush"),
+        .passing = experiment_number(e, "passing"),
+        .sm = experiment_number(e, "sm"),
+        .looks = (size_t)experiment_number(e, "looks"),
+    };
+    if (k->stride % 4 != 0 || k->at % 4 != 0 || k->look % 4 != 0)
+        return error_set(err, ERR_USAGE,
+                         "keep: stride, at and look are of whole words of 4 B");
+    if (k->at >= k->stride || k->look >= k->stride)
+        return error_set(err, ERR_USAGE,
+                         "keep: at and look are within a stride");
+    if (elements_of(k) < k->looks)
+        return error_set(err, ERR_USAGE,
+                         "keep: the set has %" PRIu64 " elements and not %zu",
+                         elements_of(k), k->looks);
+    if (check_word(k->load, info, err) != 0)
+        return err->code;
+    return check_word(k->pass, info, err);
+}
+
+/* ---- the kernel that looks --------------------------------------------- */
+
+/* A job: where the first element is, how far the next, how many, results. */
+enum job { JOB_FIRST, JOB_STEP, JOB_LOOKS, JOB_OUT, JOB_WORDS };
+
+/* The second clock read waits for what was read: it is made unless that is one
+ * number of all, and then 0 cycles are written. */
+static void look(struct kernel_text *k)
+{
+    kernel_line(k, "LOOK:");
+    kernel_line(k, "mov.u64 %%t0, %%clock64;");
+    kernel_line(k, "max.u64 %%t1, %%t0, %%first;");
+    kernel_line(k, "setp.ne.u64 %%again, %%t1, 0xffffffffffffffff;");
+    kernel_line(k, "@!%%again bra DONE;");
+    kernel_line(k, "ld.global.cg.u32 %%value, [%%first];");
+    kernel_line(k, "setp.ne.u32 %%again, %%value, 0x9e3779b9;");
+    kernel_line(k, "mov.u64 %%t1, %%t0;");
+    kernel_line(k, "@%%again mov.u64 %%t1, %%clock64;");
+    kernel_line(k, "sub.u64 %%t1, %%t1, %%t0;");
+    kernel_line(k, "st.global.u64 [%%out], %%t1;");
+    kernel_line(k, "add.u64 %%out, %%out, 8;");
+    kernel_line(k, "add.u64 %%first, %%first, %%step;");
+    kernel_line(k, "sub.u64 %%left, %%left, 1;");
+    kernel_line(k, "setp.ne.u64 %%again, %%left, 0;");
+    kernel_line(k, "@%%again bra LOOK;");
+    kernel_line(k, "mov.u64 %%left, 1;");
+    kernel_line(k, "st.global.u64 [%%out], %%left;");
+    kernel_line(k, "DONE:");
+}
+
+static int kernel(const struct experiment *e, const struct device_info *info,
+                  struct buf *ptx, struct error *err)
+{
+    static const char *const words[] = {"first", "step", "left", "out"};
+    struct keep keep;
+    struct kernel_text k;
+    if (read_keep(e, info, &keep, err) != 0)
+        return err->code;
+    kernel_begin(&k, ptx, info->cc_major, info->cc_minor, PIN_VARIABLES,
+                 "keep", PIN_PARAMETERS);
+    pin_opening(&k, JOB_WORDS * 8);
+    kernel_line(&k, ".reg .b64 %%first, %%step, %%left, %%out, %%t0, %%t1;");
+    kernel_line(&k, ".reg .b32 %%value;");
+    for (size_t i = 0; i < COUNT_OF(words); i++)
+        kernel_line(&k, "ld.global.cg.u64 %%%s, [%%job+%zu];", words[i], 8 * i);
+    look(&k);
+    kernel_end(&k);
+    return 0;
+}
+
+/* ---- the kernel that loads --------------------------------------------- */
+
+#define LOADER_PARAMETERS "first step count"
+enum { LOADER_ARGUMENTS = 3 };
+
+static void load_element(struct kernel_text *k, const struct hint *hint)
+{
+    if (hint == NULL) {
+        kernel_line(k, "prefetch.global.L2 [%%at];");
+        return;
+    }
+    kernel_line(k, "ld.global%s.u32 %%value, [%%at]%s;", hint->modifier,
+                hint->policy != NULL ? ", %policy" : "");
+    kernel_note(k, "what is read is used, or it would not be read");
+    kernel_line(k, "setp.eq.u32 %%end, %%value, 0xffffffff;");
+    kernel_line(k, "@%%end st.global.u32 [%%at], %%value;");
+}
+
+/* All threads load `count` elements, `step` apart. */
+static void write_loader(const struct device_info *info, const char *word,
+                         struct buf *ptx)
+{
+    const struct hint *const hint = is_hint(word) ? hint_find(word) : NULL;
+    struct kernel_text k;
+    kernel_begin_since(&k, ptx, info->cc_major, info->cc_minor,
+                       hint != NULL ? hint_version(hint) : NULL, "", "load",
+                       LOADER_PARAMETERS);
+    kernel_line(&k, ".reg .b64 %%at, %%i, %%all, %%first, %%step, %%count;");
+    kernel_line(&k, ".reg .b32 %%value, %%x, %%y;");
+    kernel_line(&k, ".reg .pred %%end;");
+    if (hint != NULL)
+        hint_policy(&k, hint, "policy");
+    kernel_line(&k, "ld.param.u64 %%first, [first];");
+    kernel_line(&k, "ld.param.u64 %%step, [step];");
+    kernel_line(&k, "ld.param.u64 %%count, [count];");
+    kernel_line(&k, "mov.u32 %%x, %%ctaid.x;");
+    kernel_line(&k, "mov.u32 %%y, %%tid.x;");
+    kernel_line(&k, "cvt.u64.u32 %%i, %%y;");
+    kernel_line(&k, "mad.wide.u32 %%i, %%x, %d, %%i;", THREADS);
+    kernel_line(&k, "mov.u32 %%x, %%nctaid.x;");
+    kernel_line(&k, "mul.wide.u32 %%all, %%x, %d;", THREADS);
+    kernel_line(&k, "NEXT:");
+    kernel_line(&k, "setp.ge.u64 %%end, %%i, %%count;");
+    kernel_line(&k, "@%%end bra DONE;");
+    kernel_line(&k, "mad.lo.u64 %%at, %%i, %%step, %%first;");
+    load_element(&k, hint);
+    kernel_line(&k, "add.u64 %%i, %%i, %%all;");
+    kernel_line(&k, "bra NEXT;");
+    kernel_line(&k, "DONE:");
+    kernel_end(&k);
+}
+
+static int load(struct prober *prober, const char *word, uint64_t first,
+                uint64_t step, uint64_t count, struct error *err)
+{
+    const int64_t sms = prober_info(prober)->value[PROPERTY_SMS];
+    const uint64_t *const args[LOADER_ARGUMENTS] = {&first, &step, &count};
+    struct launch launch = {
+        .carve_out = CARVE_OUT_DEFAULT,
+        .arg_count = LOADER_ARGUMENTS,
+    };
+    launch.grid[0] = BLOCKS_OF_SM * (sms > 0 ? (unsigned)sms : 1);
+    launch.block[0] = THREADS;
+    for (size_t i = 0; i < LOADER_ARGUMENTS; i++)
+        launch.args[i] = args[i];
+    struct buf ptx = {0};
+    struct kernel *k;
+    if (strcmp(word, "none") == 0)
+        return 0;
+    write_loader(prober_info(prober), word, &ptx);
+    int status = prober_load(prober, buf_string(&ptx), "load", &k, err);
+    if (status == 0)
+        status = device_launch(prober_device(prober), k, &launch, err);
+    buf_free(&ptx);
+    return status;
+}
+
+/* ---- running ----------------------------------------------------------- */
+
+/* Elements between two that are looked at. */
+static uint64_t spread_of(const struct keep *k)
+{
+    return elements_of(k) / k->looks;
+}
+
+static int look_all(struct prober *prober, const struct experiment *e,
+                    const struct keep *keep, uint64_t set,
+                    struct samples *samples, struct error *err)
+{
+    const uint64_t step = spread_of(keep) * keep->stride;
+    uint64_t job[JOB_WORDS] = {[JOB_FIRST] = set + keep->look,
+                               [JOB_STEP] = step,
+                               [JOB_LOOKS] = keep->looks};
+    struct pin crew = {.count = 1,
+                        .sms = &keep->sm,
+                        .jobs = job,
+                        .job_bytes = sizeof job,
+                        .words_each = keep->looks + 1,
+                        .threads = 1,
+                        .shared_bytes = PIN_POOL};
+    struct kernel *k;
+    uint64_t *words;
+    if (pin_place(prober, &crew, err) != 0 ||
+        prober_kernel(prober, e, "keep", &k, err) != 0)
+        return err->code;
+    job[JOB_OUT] = crew.out_at;
+    if (pin_run(prober, &crew, k, &words, err) != 0)
+        return err->code;
+    for (size_t i = 0; i < keep->looks; i++) {
+        int64_t *const row = samples_row(samples);
+        row[COLUMN_OFFSET] = (int64_t)(i * step + keep->look);
+        row[COLUMN_CYCLES] = (int64_t)words[i];
+    }
+    free(words);
+    return 0;
+}
+
+/* What passes lies behind the set. */
+static int place(struct prober *prober, const struct keep *k, uint64_t *set,
+                 uint64_t *other, struct error *err)
+{
+    const uint64_t most = k->flush > k->passing ? k->flush : k->passing;
+    if (prober_buffer(prober, BUFFER_RING, k->bytes + most, set, err) != 0)
+        return err->code;
+    *other = *set + (k->bytes + SECTOR - 1) / SECTOR * SECTOR;
+    return 0;
+}
+
+static int once(struct prober *prober, const struct experiment *e,
+                struct samples *samples, struct error *err)
+{
+    struct keep k;
+    uint64_t set = 0, other = 0;
+    if (read_keep(e, prober_info(prober), &k, err) != 0 ||
+        place(prober, &k, &set, &other, err) != 0)
+        return err->code;
+    const bool keeps_long = strcmp(k.load, "l2_last") == 0;
+    if (load(prober, "default", other, SECTOR, k.flush / SECTOR, err) != 0 ||
+        load(prober, k.load, set + k.at, k.stride, elements_of(&k), err) != 0 ||
+        load(prober, k.pass, other, SECTOR, k.passing / SECTOR, err) != 0 ||
+        look_all(prober, e, &k, set, samples, err) != 0)
+        return err->code;
+    return keeps_long ? load(prober, "l2_normal", set + k.at, k.stride,
+                             elements_of(&k), err)
+                      : 0;
+}
+
+static double figure(const struct experiment *e, const struct samples *samples,
+                     size_t from)
+{
+    (void)e;
+    return (double)samples_at(samples, from, COLUMN_CYCLES);
+}
+
+/* One run gives many samples: it is not repeated. */
+const struct probe probe_l2_residency = {
+    .name = "keep",
+    .what = "what L2 keeps and fetches, by what loads tell it",
+    .params = params,
+    .columns = columns,
+    .figure = figure,
+    .repeats_least = 1,
+    .repeats_most = 1,
+    .kernel = kernel,
+    .once = once,
+};

@@ -1,0 +1,869 @@
+/*
+ * The probe `loaded`: what a dependent load costs while other SMs keep the
+ * memory system busy, and how busy that was.
+ *
+ * As many blocks as all SMs hold at once meet at a gate.  Their warps inject:
+ * each goes over its part of a set with `unroll` accesses of 16 bytes a lane
+ * under way, and then idles for `gap` cycles on average, at random, so that
+ * warps do not come in step.  On one SM a single warp chases pointers through
+ * a ring of its own, between two clock reads; no other warp of that SM injects
+ * unless `beside` says so, so that what is seen is what SMs share.
+ *
+ * Injection begins before what is timed (an eighth more loads come first) and
+ * ends after it: the chaser tells each block by a flag of its own, on a line of
+ * its own, or all would look at one slice of L2.  A warp that began later or
+ * had to stop earlier, by its bound on cycles, is counted in `missed`.
+ *
+ * Injected bytes are counted by each warp over its own time, from its first
+ * idling to the end of its last accesses: the samples have, for each SM, the
+ * sums over its warps of bytes, of cycles and of nanoseconds.
+ *
+ * The host has just written the ring.  Before the gate opens the set is read
+ * `fill` times, which throws a ring out of L2 where the set is larger, and an
+ * SM goes over the ring `warm` times: the chaser's or, where what lies far must
+ * not be brought near, one of the other side.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/xor_bits.h"
+#include "base/hash.h"
+#include "base/mem.h"
+#include "probe/run/grid_barrier.h"
+#include "probe/run/ring.h"
+#include "probe/run.h"
+#include "ptx/repeat.h"
+#include "ptx/space.h"
+
+enum column {
+    COLUMN_SM = 1,
+    COLUMN_WARPS,
+    COLUMN_BYTES,
+    COLUMN_CYCLES,
+    COLUMN_NS,
+    COLUMN_MISSED,
+    COLUMN_CHASER,
+    COLUMN_LOADS,
+    COLUMN_CHASE_CYCLES
+};
+static const char *const columns[] = {
+    "sm",     "warps",  "bytes", "cycles",       "ns",
+    "missed", "chaser", "loads", "chase_cycles", NULL};
+
+enum { LANES = GRID_BARRIER_LANES, WIDTH = 16, UNROLL_MOST = 16 };
+/* A warp's access, and words of it that a lane has. */
+enum { ACCESS = LANES * WIDTH, WORDS = WIDTH / 4 };
+/* 32-bit registers besides those that are loaded. */
+enum { REGISTERS_ELSE = 40 };
+/* Loads of the chase in a turn of its loop: see the probe chase. */
+enum { CHASE_UNROLL = 64 };
+/* So many loads of the chase come before those that are timed, of 8. */
+enum { LEAD_PART = 8 };
+/* Laps of the ring take long: looks at the second gate. */
+enum { MEET_LOOKS = 20 * GRID_BARRIER_LOOKS };
+/* Cycles that a warp injects at most, a second or two; its accesses. */
+#define LIMIT_CYCLES "3000000000"
+enum { LIMIT_TILES = 1 << 28, DEADLINE_S = 30 };
+/* A warp looks for its flag after so many tiles: a power of two. */
+enum { LOOK_EVERY = 4 };
+/* Cycles that are worth a sleep. */
+enum { NAP_LEAST = 256 };
+enum { NO_SM = 1024 };
+#define PAGE ((uint64_t)2 << 20)
+
+enum operation { OP_READ, OP_WRITE, OP_MIX, OP_NONE };
+static const char *const operations[] = {"read", "write", "mix", "none", NULL};
+
+/* clang-format off */
+static const struct param params[] = {
+    {"op",     PARAM_WORD,   "read",  0, 0,   operations, "what is injected: read; write; mix (every second access writes); none"},
+    {"bytes",  PARAM_NUMBER, "1048576",    ACCESS, (uint64_t)1 << 40, NULL, "set that is injected from, B"},
+    {"unroll", PARAM_NUMBER, "4",     1, UNROLL_MOST, NULL, "independent accesses of 512 B in flight, of a warp"},
+    {"warps",  PARAM_NUMBER, "8",     1, 32,  NULL, "warps of a block"},
+    {"blocks", PARAM_NUMBER, "1",     1, 32,  NULL, "blocks of an SM"},
+    {"gap",    PARAM_NUMBER, "0",     0, 1 << 30, NULL, "cycles that a warp idles after them, on average"},
+    {"fill",   PARAM_NUMBER, "1",     0, 1024, NULL, "times that the set is read before"},
+    {"ring",   PARAM_NUMBER, "65536",   8, 1 << 28, NULL, "bytes of the ring that is chased"},
+    {"stride", PARAM_NUMBER, "128",   8, 1 << 20, NULL, "of its elements, B"},
+    {"window", PARAM_NUMBER, "65536",   0, 1 << 28, NULL, "they are random in windows of so many bytes; 0: in all"},
+    {"bits",   PARAM_NUMBER, "0",     0, (uint64_t)1 << 32, NULL, "only elements with these bits of the offset XORed …"},
+    {"odd",    PARAM_NUMBER, "0",     0, 1,   NULL, "… to this"},
+    {"sm",     PARAM_NUMBER, "0",     0, NO_SM - 1, NULL, "SM that chases"},
+    {"beside", PARAM_NUMBER, "0",     0, 1,   NULL, "1: other warps of that SM inject, too"},
+    {"warm",   PARAM_NUMBER, "0",     0, 1024, NULL, "laps of the ring before"},
+    {"warmer", PARAM_NUMBER, "1024",  0, NO_SM, NULL, "SM that makes them; 1024: the one that chases"},
+    {"visits", PARAM_NUMBER, "1024",  1, 1 << 20, NULL, "loads that are timed, rounded up to 64s"},
+    {"repeats", PARAM_NUMBER, "0",    0, 1000, NULL, "repetitions; 0: as many as the stopping rule wants"},
+    {0},
+};
+/* clang-format on */
+
+struct loaded {
+    enum operation op;
+    unsigned unroll, warps, blocks, gap;
+    uint64_t bytes, fill;
+    struct ring_plan plan;
+    uint64_t bits;
+    bool odd, beside;
+    unsigned sm, warmer;
+    uint64_t warm, visits;
+    unsigned sms, grid; /* of the GPU; blocks of the launch */
+};
+
+/* ---- reading ----------------------------------------------------------- */
+
+static enum operation operation_of(const char *word)
+{
+    unsigned i = 0;
+    while (strcmp(operations[i], word) != 0)
+        i++;
+    return (enum operation)i;
+}
+
+/* The order comes from the experiment, so that its name says which it was. */
+static struct ring_plan plan_of(const struct experiment *e)
+{
+    char *const text = experiment_text(e);
+    const uint64_t seed = hash_text(HASH_START, text);
+    free(text);
+    return (struct ring_plan){.bytes = experiment_number(e, "ring"),
+                              .stride = experiment_number(e, "stride"),
+                              .random = true,
+                              .window = experiment_number(e, "window"),
+                              .seed = seed};
+}
+
+static void read_words(const struct experiment *e,
+                       const struct device_info *info, struct loaded *l)
+{
+    const int64_t sms = info->value[PROPERTY_SMS];
+    *l = (struct loaded){
+        .op = operation_of(experiment_word(e, "op")),
+        .unroll = (unsigned)experiment_number(e, "unroll"),
+        .warps = (unsigned)experiment_number(e, "warps"),
+        .blocks = (unsigned)experiment_number(e, "blocks"),
+        .gap = (unsigned)experiment_number(e, "gap"),
+        .bytes = experiment_number(e, "bytes"),
+        .fill = experiment_number(e, "fill"),
+        .plan = plan_of(e),
+        .bits = experiment_number(e, "bits"),
+        .odd = experiment_number(e, "odd") != 0,
+        .beside = experiment_number(e, "beside") != 0,
+        .sm = (unsigned)experiment_number(e, "sm"),
+        .warmer = (unsigned)experiment_number(e, "warmer"),
+        .warm = experiment_number(e, "warm"),
+        .visits = experiment_number(e, "visits"),
+        .sms = sms > 0 ? (unsigned)sms : 1,
+    };
+    l->grid = l->blocks * l->sms;
+    if (l->warmer == NO_SM)
+        l->warmer = l->sm;
+}
+
+static uint64_t tile_of(const struct loaded *l)
+{
+    return (uint64_t)l->unroll * ACCESS;
+}
+
+/* All blocks must be on the SMs at once, or the gate would not open. */
+static int check_blocks(const struct loaded *l, const struct device_info *info,
+                        struct error *err)
+{
+    const unsigned last = l->sm > l->warmer ? l->sm : l->warmer;
+    const struct grid_barrier_blocks wanted = {
+        .probe = "loaded",
+        .warps = l->warps,
+        .blocks = l->blocks,
+        .registers = l->unroll * WORDS + REGISTERS_ELSE,
+    };
+    if (grid_barrier_room(&wanted, info, err) != 0)
+        return err->code;
+    if (last >= l->sms)
+        return error_set(err, ERR_USAGE,
+                         "loaded: there is no SM %u; the GPU has %u", last,
+                         l->sms);
+    if (!l->beside && l->sms == 1)
+        return error_set(err, ERR_USAGE,
+                         "loaded: the only SM chases; beside=1 lets its other "
+                         "warps fill and inject");
+    if (l->warps * l->grid == 1)
+        return error_set(err, ERR_USAGE,
+                         "loaded: the only warp chases, and none injects");
+    return 0;
+}
+
+static int check_sizes(const struct loaded *l, struct error *err)
+{
+    if (l->bytes < tile_of(l))
+        return error_set(err, ERR_USAGE,
+                         "loaded: bytes=%" PRIu64 " is less than the %" PRIu64
+                         " B that a warp has in flight",
+                         l->bytes, tile_of(l));
+    if (l->plan.stride % 8 != 0 || l->plan.bytes < l->plan.stride)
+        return error_set(err, ERR_USAGE,
+                         "loaded: stride is a multiple of the 8 B of a "
+                         "pointer, and no more than ring");
+    if (l->odd && l->bits == 0)
+        return error_set(err, ERR_USAGE,
+                         "loaded: odd=1 is of bits, and none are given");
+    return 0;
+}
+
+static int read_loaded(const struct experiment *e,
+                       const struct device_info *info, struct loaded *l,
+                       struct error *err)
+{
+    read_words(e, info, l);
+    if (check_blocks(l, info, err) != 0)
+        return err->code;
+    return check_sizes(l, err);
+}
+
+/* ---- the kernel: who does what ----------------------------------------- */
+
+/* Words of `slots`; flags follow, a line each. */
+enum slot {
+    SLOT_ARRIVED,
+    SLOT_CHASERS,
+    SLOT_WARMERS,
+    SLOT_WORKERS,
+    SLOT_BUSY,
+    SLOT_READY,
+    SLOT_ZERO,
+    SLOT_NEVER,
+    SLOTS
+};
+enum { FLAG = 128 };
+static const uint32_t never = 0x9e3779b9;
+
+#define PARAMETERS                                                             \
+    "set slots out start grid sm warmer tiles fill warm lead visits gap"
+enum argument {
+    ARGUMENT_SET,
+    ARGUMENT_SLOTS,
+    ARGUMENT_OUT,
+    ARGUMENT_START,
+    ARGUMENT_GRID,
+    ARGUMENT_SM,
+    ARGUMENT_WARMER,
+    ARGUMENT_TILES,
+    ARGUMENT_FILL,
+    ARGUMENT_WARM,
+    ARGUMENT_LEAD,
+    ARGUMENT_VISITS,
+    ARGUMENT_GAP,
+    ARGUMENTS
+};
+
+/* What a block is there for. */
+enum role { ROLE_CHASE = 1, ROLE_WARM = 2, ROLE_INJECT = 4 };
+
+/* A block's record: a line with its SM and its role, then one for each warp:
+ * two reads of the clock, two of the timer, tiles, and whether it was told to
+ * stop. */
+enum { RECORD = 48, RECORD_WORDS = RECORD / 8 };
+
+static size_t record_bytes(const struct loaded *l)
+{
+    return (size_t)RECORD * (1 + l->warps);
+}
+
+static void declare(struct kernel_text *k)
+{
+    kernel_line(k, ".reg .b32 %%sm, %%me, %%warp, %%lane, %%role, %%number, "
+                   "%%want, %%looks, %%count, %%sum, %%never, %%now, %%flag, "
+                   "%%block, %%workers, %%state, %%wait, %%gap, %%tiles;");
+    kernel_line(k, ".reg .b64 %%slots, %%out, %%at, %%base, %%step, %%turn, "
+                   "%%turns, %%left, %%t0, %%t1, %%g0, %%g1, %%until, %%zero, "
+                   "%%flags, %%ptr, %%next;");
+    kernel_line(k, ".reg .pred %%other, %%again, %%on, %%true, %%inject, "
+                   "%%chase, %%first;");
+    kernel_line(k, ".reg .b32 %%x<%d>;", UNROLL_MOST * WORDS);
+}
+
+/* The first block on an SM takes a role there. */
+static void take_role(struct kernel_text *k, const char *sm, enum slot slot,
+                      enum role role)
+{
+    kernel_line(k, "ld.param.u32 %%count, [%s];", sm);
+    kernel_line(k, "setp.ne.u32 %%again, %%sm, %%count;");
+    kernel_line(k, "@%%again bra NOT_%s;", sm);
+    kernel_line(k, "atom.global.add.u32 %%count, [%%slots+%d], 1;", 4 * slot);
+    kernel_line(k, "setp.eq.u32 %%again, %%count, 0;");
+    kernel_line(k, "@%%again or.b32 %%role, %%role, %d;", role);
+    kernel_line(k, "NOT_%s:", sm);
+}
+
+/* Blocks that inject are numbered. */
+static void take_number(struct kernel_text *k, const struct loaded *l)
+{
+    kernel_line(k, "mov.u32 %%number, 0;");
+    kernel_line(k, "ld.param.u32 %%count, [sm];");
+    kernel_line(k, "setp.eq.u32 %%again, %%sm, %%count;");
+    if (!l->beside)
+        kernel_line(k, "@%%again bra NO_NUMBER;");
+    kernel_line(k, "or.b32 %%role, %%role, %d;", ROLE_INJECT);
+    kernel_line(k, "atom.global.add.u32 %%number, [%%slots+%d], 1;",
+                4 * SLOT_WORKERS);
+    kernel_line(k, "NO_NUMBER:");
+}
+
+/* Thread 0 finds out what its block is there for, and waits until all have. */
+static void enlist(struct kernel_text *k, const struct loaded *l)
+{
+    kernel_line(k, "setp.ne.u32 %%other, %%me, 0;");
+    kernel_line(k, "@%%other bra ENLISTED;");
+    kernel_line(k, "mov.u32 %%role, 0;");
+    take_role(k, "sm", SLOT_CHASERS, ROLE_CHASE);
+    take_role(k, "warmer", SLOT_WARMERS, ROLE_WARM);
+    take_number(k, l);
+    kernel_line(k, "st.shared.u32 [pool], %%role;");
+    kernel_line(k, "st.shared.u32 [pool+4], %%number;");
+    kernel_line(k, "setp.ne.u32 %%again, %%role, 0;");
+    kernel_line(k, "@%%again atom.global.add.u32 %%count, [%%slots+%d], 1;",
+                4 * SLOT_BUSY);
+    kernel_line(k, "ld.param.u32 %%want, [grid];");
+    grid_barrier_meet(k, "GATE", 4 * SLOT_ARRIVED, GRID_BARRIER_LOOKS);
+    kernel_line(k, "ENLISTED:");
+    kernel_line(k, "bar.sync 0;");
+    kernel_line(k, "ld.shared.u32 %%role, [pool];");
+    kernel_line(k, "ld.shared.u32 %%number, [pool+4];");
+    kernel_line(k, "setp.eq.u32 %%again, %%role, 0;");
+    kernel_line(k, "@%%again bra DONE;");
+}
+
+/* True in `pred` for warp 0 of a block with that role. */
+static void has_role(struct kernel_text *k, const char *pred, enum role role)
+{
+    kernel_line(k, "and.b32 %%count, %%role, %d;", role);
+    kernel_line(k, "setp.ne.u32 %%%s, %%count, 0;", pred);
+    kernel_line(k, "and.pred %%%s, %%%s, %%first;", pred, pred);
+}
+
+/* A warp of such a block that does not chase injects. */
+static void find_duties(struct kernel_text *k)
+{
+    kernel_line(k, "setp.eq.u32 %%first, %%warp, 0;");
+    has_role(k, "chase", ROLE_CHASE);
+    kernel_line(k, "and.b32 %%count, %%role, %d;", ROLE_INJECT);
+    kernel_line(k, "setp.ne.u32 %%inject, %%count, 0;");
+    kernel_line(k, "not.pred %%on, %%chase;");
+    kernel_line(k, "and.pred %%inject, %%inject, %%on;");
+}
+
+static void opening(struct kernel_text *k, const struct loaded *l)
+{
+    declare(k);
+    kernel_line(k, "ld.param.u64 %%slots, [slots];");
+    kernel_line(k, "ld.param.u64 %%out, [out];");
+    kernel_line(k, "add.u64 %%flags, %%slots, %d;", FLAG);
+    kernel_line(k, "mov.u32 %%sm, %%smid;");
+    kernel_line(k, "mov.u32 %%me, %%tid.x;");
+    kernel_line(k, "mov.u32 %%block, %%ctaid.x;");
+    kernel_line(k, "shr.u32 %%warp, %%me, 5;");
+    kernel_line(k, "and.b32 %%lane, %%me, 31;");
+    kernel_line(k, "mad.wide.u32 %%out, %%block, %zu, %%out;", record_bytes(l));
+    enlist(k, l);
+    kernel_note(k, "nobody but memory knows that this is zero");
+    kernel_line(k, "ld.global.u32 %%count, [%%slots+%d];", 4 * SLOT_ZERO);
+    kernel_line(k, "cvt.u64.u32 %%zero, %%count;");
+    kernel_line(k, "ld.global.u32 %%never, [%%slots+%d];", 4 * SLOT_NEVER);
+    kernel_line(k, "setp.ne.u32 %%true, %%never, 0;");
+    kernel_line(k, "st.global.v2.u32 [%%out], {%%sm, %%role};");
+    kernel_line(k, "mad.wide.u32 %%out, %%warp, %d, %%out;", RECORD);
+    find_duties(k);
+}
+
+/* ---- the kernel: injecting --------------------------------------------- */
+
+/* Where the warp begins, how far its next tile is, and how many it has. */
+static void place_warp(struct kernel_text *k, const struct loaded *l)
+{
+    kernel_line(k, "ld.volatile.global.u32 %%workers, [%%slots+%d];",
+                4 * SLOT_WORKERS);
+    kernel_line(k, "mul.lo.u32 %%workers, %%workers, %u;", l->warps);
+    kernel_line(k, "mad.lo.u32 %%state, %%number, %u, %%warp;", l->warps);
+    kernel_line(k, "ld.param.u32 %%tiles, [tiles];");
+    kernel_line(k, "rem.u32 %%count, %%state, %%tiles;");
+    kernel_line(k, "mul.wide.u32 %%base, %%count, %u;", (unsigned)tile_of(l));
+    kernel_line(k, "mad.wide.u32 %%base, %%lane, %d, %%base;", WIDTH);
+    kernel_line(k, "ld.param.u64 %%at, [set];");
+    kernel_line(k, "add.u64 %%base, %%base, %%at;");
+    kernel_line(k, "mov.u64 %%at, %%base;");
+    kernel_line(k, "mul.wide.u32 %%step, %%workers, %u;", (unsigned)tile_of(l));
+    kernel_line(k, "div.u32 %%count, %%tiles, %%workers;");
+    kernel_line(k, "max.u32 %%count, %%count, 1;");
+    kernel_line(k, "cvt.u64.u32 %%turns, %%count;");
+    kernel_line(k, "mov.u64 %%turn, %%turns;");
+    for (unsigned i = 0; i < l->unroll * WORDS; i++)
+        kernel_line(k, "add.u32 %%x%u, %%never, %u;", i, i);
+}
+
+static void access_words(struct kernel_text *k, unsigned copy, bool stores)
+{
+    const unsigned x = copy * WORDS, offset = copy * ACCESS;
+    if (stores)
+        kernel_line(k,
+                    "st.global.cg.v4.u32 [%%at+%u], {%%x%u, %%x%u, %%x%u, "
+                    "%%x%u};",
+                    offset, x, x + 1, x + 2, x + 3);
+    else
+        kernel_line(k,
+                    "ld.global.cg.v4.u32 {%%x%u, %%x%u, %%x%u, %%x%u}, "
+                    "[%%at+%u];",
+                    x, x + 1, x + 2, x + 3, offset);
+}
+
+/* All accesses of a tile, then their use; stores are waited for by a fence. */
+static void tile(struct kernel_text *k, const struct loaded *l,
+                 enum operation op)
+{
+    for (unsigned i = 0; i < l->unroll; i++)
+        access_words(k, i, op == OP_WRITE || (op == OP_MIX && i % 2 == 1));
+    for (unsigned i = 0; i < l->unroll * WORDS; i++)
+        kernel_line(k, "xor.b32 %%sum, %%sum, %%x%u;", i);
+    if (op != OP_READ)
+        kernel_line(k, "membar.gl;");
+    kernel_line(k, "setp.ne.u32 %%on, %%sum, %%never;");
+}
+
+/* On to the warp's next tile, or to its first. */
+static void advance(struct kernel_text *k)
+{
+    kernel_line(k, "add.u64 %%at, %%at, %%step;");
+    kernel_line(k, "sub.u64 %%turn, %%turn, 1;");
+    kernel_line(k, "setp.eq.u64 %%again, %%turn, 0;");
+    kernel_line(k, "@%%again mov.u64 %%at, %%base;");
+    kernel_line(k, "@%%again mov.u64 %%turn, %%turns;");
+}
+
+static void fill(struct kernel_text *k, const struct loaded *l)
+{
+    kernel_line(k, "mov.u32 %%sum, 0;");
+    kernel_line(k, "@!%%inject bra FILLED;");
+    place_warp(k, l);
+    kernel_line(k, "ld.param.u64 %%left, [fill];");
+    kernel_line(k, "mul.lo.u64 %%left, %%left, %%turns;");
+    kernel_line(k, "setp.eq.u64 %%again, %%left, 0;");
+    kernel_line(k, "@%%again bra FILLED;");
+    kernel_line(k, "FILL:");
+    kernel_line(k, ".pragma \"nounroll\";");
+    tile(k, l, OP_READ);
+    advance(k);
+    kernel_line(k, "sub.u64 %%left, %%left, 1;");
+    kernel_line(k, "setp.ne.u64 %%again, %%left, 0;");
+    kernel_line(k, "@%%again bra FILL;");
+    kernel_line(k, "FILLED:");
+    kernel_note(k, "a use of what was read, so that it is read");
+    kernel_line(k, "setp.eq.u32 %%again, %%sum, %%never;");
+    kernel_line(k, "@%%again st.global.u32 [%%out+%d], %%sum;", RECORD);
+}
+
+/* Sleeps for most of a long wait, which leaves the SM to others.  A warp sleeps
+ * for at most twice as long as it asks to, so it asks for an eighth of the
+ * cycles in nanoseconds, and again. */
+static void sleep_until(struct kernel_text *k)
+{
+    kernel_line(k, "NAP:");
+    kernel_line(k, "mov.u64 %%next, %%clock64;");
+    kernel_line(k, "sub.u64 %%next, %%until, %%next;");
+    kernel_line(k, "setp.lt.s64 %%again, %%next, %d;", NAP_LEAST);
+    kernel_line(k, "@%%again bra IDLE;");
+    kernel_line(k, "shr.u64 %%next, %%next, 3;");
+    kernel_line(k, "cvt.u32.u64 %%wait, %%next;");
+    kernel_line(k, "nanosleep.u32 %%wait;");
+    kernel_line(k, "bra NAP;");
+}
+
+/* Any number of cycles below twice the gap, from when all has come. */
+static void idle(struct kernel_text *k, bool naps)
+{
+    kernel_line(k, "setp.eq.u32 %%again, %%gap, 0;");
+    kernel_line(k, "@%%again bra FIRE;");
+    kernel_line(k, "mad.lo.u32 %%state, %%state, 1664525, 1013904223;");
+    kernel_line(k, "mul.hi.u32 %%wait, %%state, %%gap;");
+    kernel_line(k, "cvt.u64.u32 %%until, %%wait;");
+    kernel_line(k, "add.u64 %%until, %%until, %%t1;");
+    if (naps)
+        sleep_until(k);
+    kernel_line(k, "IDLE:");
+    kernel_line(k, "mov.u64 %%next, %%clock64;");
+    kernel_line(k, "setp.lt.u64 %%again, %%next, %%until;");
+    kernel_line(k, "@%%again bra IDLE;");
+    kernel_line(k, "FIRE:");
+}
+
+static void begin_injecting(struct kernel_text *k)
+{
+    kernel_line(k, "ld.param.u32 %%gap, [gap];");
+    kernel_line(k, "shl.b32 %%gap, %%gap, 1;");
+    kernel_note(k, "warps that follow each other are to idle differently");
+    kernel_line(k, "mul.lo.u32 %%state, %%state, 0x9e3779b1;");
+    kernel_line(k, "mad.wide.u32 %%next, %%block, %d, %%flags;", FLAG);
+    kernel_line(k, "mov.u64 %%flags, %%next;");
+    kernel_line(k, "mov.u32 %%tiles, 0;");
+    kernel_line(k, "mov.u32 %%flag, 0;");
+    kernel_line(k, "mov.u64 %%g0, %%globaltimer;");
+    kernel_line(k, "mov.u64 %%t0, %%clock64;");
+    kernel_line(k, "cvt.u32.u64 %%sum, %%t0;");
+    kernel_line(k, "mov.u64 %%t1, %%t0;");
+}
+
+static void inject(struct kernel_text *k, const struct loaded *l, bool naps)
+{
+    begin_injecting(k);
+    kernel_line(k, "INJECT:");
+    kernel_line(k, ".pragma \"nounroll\";");
+    idle(k, naps);
+    kernel_note(k, "not every time, or looks would be a load of their own");
+    kernel_line(k, "and.b32 %%count, %%tiles, %d;", LOOK_EVERY - 1);
+    kernel_line(k, "setp.eq.u32 %%again, %%count, %d;", LOOK_EVERY - 1);
+    kernel_line(k, "@%%again ld.volatile.global.u32 %%flag, [%%flags];");
+    tile(k, l, l->op);
+    kernel_line(k, "@%%on mov.u64 %%t1, %%clock64;");
+    advance(k);
+    kernel_line(k, "add.u32 %%tiles, %%tiles, 1;");
+    kernel_line(k, "setp.ne.u32 %%again, %%flag, 0;");
+    kernel_line(k, "@%%again bra TOLD;");
+    kernel_line(k, "sub.u64 %%next, %%t1, %%t0;");
+    kernel_line(k, "setp.lt.u64 %%again, %%next, " LIMIT_CYCLES ";");
+    kernel_line(k, "setp.lt.and.u32 %%again, %%tiles, %d, %%again;",
+                LIMIT_TILES);
+    kernel_line(k, "@%%again bra INJECT;");
+    kernel_line(k, "TOLD:");
+    kernel_line(k, "setp.ne.u32 %%on, %%sum, %%never;");
+    kernel_line(k, "@%%on mov.u64 %%g1, %%globaltimer;");
+    kernel_line(k, "st.global.v2.u32 [%%out+%d], {%%tiles, %%flag};",
+                RECORD + 32);
+}
+
+/* ---- the kernel: chasing ----------------------------------------------- */
+
+static void chase_load(struct kernel_text *k, unsigned copy,
+                       const void *context)
+{
+    (void)copy;
+    space_load(k, context, "cg", "%ptr", "%ptr");
+}
+
+static void chase_turns(struct kernel_text *k, const char *label)
+{
+    repeat_loop(k, label, "%left", CHASE_UNROLL, chase_load,
+                space_find("global")->load);
+    kernel_note(k, "waits for the last; no pointer is this");
+    kernel_line(k, "setp.eq.s64 %%again, %%ptr, -1;");
+    kernel_line(k, "@%%again bra DONE;");
+}
+
+/* Laps of the ring, by the SM that is asked to. */
+static void warm(struct kernel_text *k)
+{
+    has_role(k, "on", ROLE_WARM);
+    kernel_line(k, "@!%%on bra WARMED;");
+    kernel_line(k, "ld.param.u64 %%ptr, [start];");
+    kernel_line(k, "ld.param.u64 %%left, [warm];");
+    chase_turns(k, "WARM");
+    kernel_line(k, "WARMED:");
+}
+
+/* Tells every block to stop, each by its flag. */
+static void tell_all(struct kernel_text *k)
+{
+    kernel_line(k, "ld.param.u32 %%want, [grid];");
+    kernel_line(k, "mov.u32 %%flag, 1;");
+    kernel_line(k, "TELL:");
+    kernel_line(k, "setp.ge.u32 %%again, %%lane, %%want;");
+    kernel_line(k, "@%%again bra ALL_TOLD;");
+    kernel_line(k, "mad.wide.u32 %%next, %%lane, %d, %%flags;", FLAG);
+    kernel_line(k, "st.volatile.global.u32 [%%next], %%flag;");
+    kernel_line(k, "add.u32 %%lane, %%lane, %d;", LANES);
+    kernel_line(k, "bra TELL;");
+    kernel_line(k, "ALL_TOLD:");
+}
+
+/* Loads that begin the load, then those that are timed, by the same loop. */
+static void chase(struct kernel_text *k)
+{
+    kernel_line(k, "ld.param.u64 %%ptr, [start];");
+    kernel_line(k, "ld.param.u64 %%left, [lead];");
+    kernel_line(k, "setp.ne.u32 %%first, %%never, 0;");
+    kernel_line(k, "PHASE:");
+    kernel_line(k, "mov.u64 %%g0, %%globaltimer;");
+    kernel_line(k, "mov.u64 %%t0, %%clock64;");
+    kernel_line(k, "and.b64 %%next, %%t0, %%zero;");
+    kernel_line(k, "add.u64 %%ptr, %%ptr, %%next;");
+    chase_turns(k, "CHASE");
+    kernel_line(k, "@!%%again mov.u64 %%t1, %%clock64;");
+    kernel_line(k, "@!%%again mov.u64 %%g1, %%globaltimer;");
+    kernel_line(k, "ld.param.u64 %%left, [visits];");
+    kernel_line(k, "mov.pred %%on, %%first;");
+    kernel_line(k, "setp.eq.u32 %%first, %%never, 0;");
+    kernel_line(k, "@%%on bra PHASE;");
+    tell_all(k);
+}
+
+/* All that have something to do meet again, then all warps of each block. */
+static void begin_together(struct kernel_text *k)
+{
+    kernel_line(k, "@%%other bra READY;");
+    kernel_line(k, "ld.volatile.global.u32 %%want, [%%slots+%d];",
+                4 * SLOT_BUSY);
+    grid_barrier_meet(k, "MEETING", 4 * SLOT_READY, MEET_LOOKS);
+    kernel_line(k, "READY:");
+    grid_barrier_hold(k);
+}
+
+static void write_kernel(const struct loaded *l, const struct device_info *info,
+                         struct buf *ptx)
+{
+    struct kernel_text k;
+    const bool naps = info->cc_major >= 7;
+    kernel_begin_resident(&k, ptx, info->cc_major, info->cc_minor,
+                          naps ? "6.3" : NULL,
+                          ".shared .align 16 .b8 pool[16];\n", "loaded",
+                          PARAMETERS, LANES * l->warps, l->blocks);
+    opening(&k, l);
+    warm(&k);
+    fill(&k, l);
+    begin_together(&k);
+    kernel_line(&k, "@%%chase bra TO_CHASE;");
+    if (l->op == OP_NONE) {
+        kernel_line(&k, "bra DONE;");
+    } else {
+        kernel_line(&k, "@!%%inject bra DONE;");
+        inject(&k, l, naps);
+        kernel_line(&k, "bra RECORD;");
+    }
+    kernel_line(&k, "TO_CHASE:");
+    chase(&k);
+    kernel_line(&k, "RECORD:");
+    kernel_line(&k, "st.global.v2.u64 [%%out+%d], {%%t0, %%t1};", RECORD);
+    kernel_line(&k, "st.global.v2.u64 [%%out+%d], {%%g0, %%g1};", RECORD + 16);
+    kernel_line(&k, "DONE:");
+    kernel_end(&k);
+}
+
+static int kernel(const struct experiment *e, const struct device_info *info,
+                  struct buf *ptx, struct error *err)
+{
+    struct loaded l;
+    if (read_loaded(e, info, &l, err) != 0)
+        return err->code;
+    write_kernel(&l, info, ptx);
+    return 0;
+}
+
+/* ---- running ----------------------------------------------------------- */
+
+static uint64_t chase_turns_of(uint64_t loads)
+{
+    return (loads + CHASE_UNROLL - 1) / CHASE_UNROLL;
+}
+
+/* Offsets of the ring in the order of visit; the caller frees. */
+static uint64_t *order_of(const struct loaded *l, size_t *count)
+{
+    size_t all;
+    uint64_t *const order = ring_order(&l->plan, &all);
+    *count = 0;
+    for (size_t i = 0; i < all; i++)
+        if (l->bits == 0 || xor_bits_of(order[i], l->bits) == l->odd)
+            order[(*count)++] = order[i];
+    return order;
+}
+
+/* Writes the ring; whole pages, so that bits of offsets are those of addresses
+ * within them. */
+static int place_ring(struct prober *prober, const struct loaded *l,
+                      uint64_t *args, struct error *err)
+{
+    const uint64_t room = (l->plan.bytes + PAGE - 1) / PAGE * PAGE;
+    size_t count;
+    uint64_t ring;
+    uint64_t *const order = order_of(l, &count);
+    uint64_t *const image = xcalloc(l->plan.bytes / 8 + 1, 8);
+    if (count == 0)
+        error_set(err, ERR_USAGE, "loaded: the ring has no element");
+    else if (prober_buffer(prober, BUFFER_RING, room, &ring, err) == 0) {
+        for (size_t i = 0; i < count; i++)
+            image[order[i] / 8] = ring + order[i + 1 < count ? i + 1 : 0];
+        args[ARGUMENT_START] = ring + order[0];
+        args[ARGUMENT_WARM] = chase_turns_of(l->warm * count);
+        device_copy_in(prober_device(prober), ring, image,
+                       (l->plan.bytes + 7) / 8 * 8, err);
+    }
+    free(image);
+    free(order);
+    return err->code;
+}
+
+/* Slots, flags and records, all but two words of them zero. */
+static int place_slots(struct prober *prober, const struct loaded *l,
+                       uint64_t *args, struct error *err)
+{
+    struct device *const device = prober_device(prober);
+    const size_t slots = (size_t)FLAG * (1 + l->grid);
+    const size_t out = record_bytes(l) * l->grid;
+    uint32_t *const zeros = xcalloc(1, slots > out ? slots : out);
+    if (prober_buffer(prober, BUFFER_SLOTS, slots, &args[ARGUMENT_SLOTS],
+                      err) == 0 &&
+        prober_buffer(prober, BUFFER_OUT, out, &args[ARGUMENT_OUT], err) == 0 &&
+        device_copy_in(device, args[ARGUMENT_OUT], zeros, out, err) == 0) {
+        zeros[SLOT_NEVER] = never;
+        device_copy_in(device, args[ARGUMENT_SLOTS], zeros, slots, err);
+    }
+    free(zeros);
+    return err->code;
+}
+
+static int launch(struct prober *prober, const struct experiment *e,
+                  const struct loaded *l, const uint64_t *args,
+                  struct error *err)
+{
+    struct kernel *k;
+    struct launch launch = {
+        .grid = {l->grid},
+        .block = {LANES * l->warps},
+        .arg_count = ARGUMENTS,
+        .deadline_s = DEADLINE_S,
+    };
+    for (size_t i = 0; i < ARGUMENTS; i++)
+        launch.args[i] = &args[i];
+    if (prober_kernel(prober, e, "loaded", &k, err) != 0)
+        return err->code;
+    return device_launch(prober_device(prober), k, &launch, err);
+}
+
+/* ---- samples ----------------------------------------------------------- */
+
+/* A row for an SM, found by its number or made. */
+static int64_t *row_for(struct samples *samples, size_t from, int64_t sm)
+{
+    for (size_t i = from; i < samples->rows; i++)
+        if (samples_at(samples, i, COLUMN_SM) == sm)
+            return samples->data + i * samples->columns;
+    int64_t *const row = samples_row(samples);
+    row[COLUMN_SM] = sm;
+    return row;
+}
+
+enum { HAS_T0, HAS_T1, HAS_G0, HAS_G1, HAS_TILES };
+
+static unsigned role_of(const uint64_t *block)
+{
+    return (unsigned)(block[0] >> 32);
+}
+
+/* The record of the warp that chased; NULL if there is none. */
+static const uint64_t *find_chaser(const struct loaded *l, const uint64_t *out)
+{
+    const size_t each = record_bytes(l) / 8;
+    for (unsigned i = 0; i < l->grid; i++)
+        if ((role_of(out + i * each) & ROLE_CHASE) != 0)
+            return out + i * each + RECORD_WORDS;
+    return NULL;
+}
+
+/* Adds what the warps of a block injected. */
+static void add_block(const struct loaded *l, const uint64_t *block,
+                      const uint64_t *chaser, int64_t *row)
+{
+    const bool chases = (role_of(block) & ROLE_CHASE) != 0;
+    if ((role_of(block) & ROLE_INJECT) == 0 || l->op == OP_NONE)
+        return;
+    for (unsigned w = chases; w < l->warps; w++) {
+        const uint64_t *const r = block + (1 + w) * RECORD_WORDS;
+        const bool told = r[HAS_TILES] >> 32 != 0;
+        const uint64_t tiles = (uint32_t)r[HAS_TILES];
+        row[COLUMN_WARPS]++;
+        row[COLUMN_BYTES] += (int64_t)(tiles * tile_of(l));
+        row[COLUMN_CYCLES] += (int64_t)(r[HAS_T1] - r[HAS_T0]);
+        row[COLUMN_NS] += (int64_t)(r[HAS_G1] - r[HAS_G0]);
+        row[COLUMN_MISSED] += !told || r[HAS_G0] > chaser[HAS_G0];
+    }
+}
+
+static void add_rows(const struct loaded *l, const uint64_t *out,
+                     const uint64_t *chaser, struct samples *samples)
+{
+    const size_t each = record_bytes(l) / 8, from = samples->rows;
+    for (unsigned i = 0; i < l->grid; i++) {
+        const uint64_t *const block = out + i * each;
+        const unsigned wanted =
+            l->op == OP_NONE ? ROLE_CHASE : ROLE_CHASE | ROLE_INJECT;
+        if ((role_of(block) & wanted) == 0)
+            continue;
+        add_block(l, block, chaser,
+                  row_for(samples, from, (int64_t)(uint32_t)block[0]));
+    }
+    for (size_t i = from; i < samples->rows; i++) {
+        int64_t *const row = samples->data + i * samples->columns;
+        row[COLUMN_CHASER] = l->sm;
+        row[COLUMN_LOADS] = (int64_t)(CHASE_UNROLL * chase_turns_of(l->visits));
+        row[COLUMN_CHASE_CYCLES] = (int64_t)(chaser[HAS_T1] - chaser[HAS_T0]);
+    }
+}
+
+static int collect(struct prober *prober, const struct loaded *l, uint64_t at,
+                   struct samples *samples, struct error *err)
+{
+    const size_t bytes = record_bytes(l) * l->grid;
+    uint64_t *const out = xcalloc(1, bytes);
+    if (device_copy_out(prober_device(prober), out, at, bytes, err) == 0) {
+        const uint64_t *const chaser = find_chaser(l, out);
+        if (chaser == NULL || chaser[HAS_T1] == 0)
+            error_set(err, ERR_UNSUPPORTED, "loaded: no block came to SM %u",
+                      l->sm);
+        else
+            add_rows(l, out, chaser, samples);
+    }
+    free(out);
+    return err->code;
+}
+
+static int once(struct prober *prober, const struct experiment *e,
+                struct samples *samples, struct error *err)
+{
+    struct loaded l;
+    uint64_t args[ARGUMENTS] = {0};
+    if (read_loaded(e, prober_info(prober), &l, err) != 0)
+        return err->code;
+    *err = (struct error){0};
+    args[ARGUMENT_GRID] = l.grid;
+    args[ARGUMENT_SM] = l.sm;
+    args[ARGUMENT_WARMER] = l.warmer;
+    args[ARGUMENT_TILES] = l.bytes / tile_of(&l);
+    args[ARGUMENT_FILL] = l.fill;
+    args[ARGUMENT_VISITS] = chase_turns_of(l.visits);
+    args[ARGUMENT_LEAD] = chase_turns_of(l.visits / LEAD_PART);
+    args[ARGUMENT_GAP] = l.gap;
+    if (prober_buffer(prober, BUFFER_FLUSH, l.bytes, &args[ARGUMENT_SET],
+                      err) != 0 ||
+        place_ring(prober, &l, args, err) != 0 ||
+        place_slots(prober, &l, args, err) != 0 ||
+        launch(prober, e, &l, args, err) != 0)
+        return err->code;
+    return collect(prober, &l, args[ARGUMENT_OUT], samples, err);
+}
+
+/* Cycles of a load. */
+static double figure(const struct experiment *e, const struct samples *samples,
+                     size_t from)
+{
+    (void)e;
+    return (double)samples_at(samples, from, COLUMN_CHASE_CYCLES) /
+           (double)samples_at(samples, from, COLUMN_LOADS);
+}
+
+const struct probe probe_loaded_latency = {
+    .name = "loaded",
+    .what = "cost of a dependent load while other SMs read or write",
+    .params = params,
+    .columns = columns,
+    .figure = figure,
+    .repeats_least = 3,
+    .repeats_most = 9,
+    .kernel = kernel,
+    .once = once,
+};

@@ -1,0 +1,49 @@
+/*
+ * Work on chosen SMs.
+ *
+ * No launch can say where a block runs.  So a launch has one block for each SM
+ * of the GPU, more if that missed one; the first block that finds itself on a
+ * wanted SM takes that SM's job, and all others leave at once.  So different
+ * work runs on different SMs in one launch (Groessler 2022, 4.7.2).
+ */
+#ifndef SONDE_PROBE_RUN_PIN_H
+#define SONDE_PROBE_RUN_PIN_H
+
+#include "probe/run.h"
+#include "ptx/kernel.h"
+
+struct pin {
+    size_t count;        /* SMs */
+    const uint64_t *sms; /* their numbers */
+    const void *jobs;    /* of each SM: what its block reads */
+    size_t job_bytes;
+    size_t words_each; /* of each SM: 64-bit results, the last of which the
+                          kernel sets to 1 when it is done */
+    unsigned threads;  /* of a block */
+    uint64_t shared_bytes;
+    int carve_out;
+    uint64_t jobs_at, slots_at, out_at; /* set by pin_place */
+};
+
+/* Parameters of such a kernel, and bytes at the start of its dynamic shared
+ * memory `pool` that belong to the crew. */
+#define PIN_PARAMETERS "jobs slots"
+#define PIN_VARIABLES  ".extern .shared .align 16 .b8 pool[];\n\n"
+enum { PIN_POOL = 16 };
+
+/*
+ * Writes the choice; what follows is run by blocks that work.  Declares %sm,
+ * %me (.b32: number of the SM, of the thread), %job (.b64: address of the
+ * job), %at (.b64), %slot (.b32), %other (.pred: not thread 0), %again (.pred).
+ */
+void pin_opening(struct kernel_text *k, size_t job_bytes);
+
+/* Checks the SMs' numbers and finds room for jobs and results. */
+int pin_place(struct prober *prober, struct pin *crew, struct error *err);
+
+/* Launches until every SM has done its job; *words (count × words_each, zeros
+ * before) is the caller's to free. */
+int pin_run(struct prober *prober, const struct pin *crew,
+             struct kernel *kernel, uint64_t **words, struct error *err);
+
+#endif

@@ -1,0 +1,699 @@
+#include "probe/run/pointer_chase.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "base/mem.h"
+#include "probe/run/pin.h"
+
+const char *const walk_spaces[] = {"global",         "readonly", "texture",
+                                   "constant",       "local",    "shared",
+                                   "shared_indexed", NULL};
+const char *const walk_ops[] = {"default", "ca", "cg", "cs", "lu", "cv", NULL};
+const char *const walk_sweep_ops[] = {"same", "ca", "cg", "cs",
+                                      "lu",   "cv", NULL};
+const char *const walk_orders[] = {"sequential", "random", NULL};
+
+/* Every GPU has as many constants for a module, and so much local memory for a
+ * thread (CUDA C++ Programming Guide, technical specifications). */
+enum { CONSTANT_BYTES = 64 * 1024, LOCAL_BYTES_MOST = 512 * 1024 };
+enum { LOCAL_BYTES_LEAST = 4096 };
+
+/* The seed of a random order comes from the experiment itself, so that its
+ * name alone says which order it was. */
+static uint64_t order_seed(const struct experiment *e)
+{
+    char *const text = experiment_text(e);
+    const uint64_t seed = hash_text(HASH_START, text);
+    free(text);
+    return seed;
+}
+
+static int check_ops(const struct pointer_chase *w, struct error *err)
+{
+    const char *const ops[] = {w->op, w->sweep_op};
+    for (size_t i = 0; i < COUNT_OF(ops); i++)
+        if (strcmp(ops[i], "default") != 0 && strcmp(ops[i], "same") != 0 &&
+            !space_has_op(w->space, ops[i]))
+            return error_set(err, ERR_USAGE, "space=%s has no operator %s",
+                             w->space->name, ops[i]);
+    return 0;
+}
+
+/* How far apart in the caches two elements are at least. */
+static unsigned granularity(const struct pointer_chase *w)
+{
+    return w->space->pointer_bytes * w->space->spread;
+}
+
+static int check_plan(const struct pointer_chase *w, struct error *err)
+{
+    const struct ring_plan *const p = &w->plan;
+    if (p->stride % granularity(w) != 0)
+        return error_set(err, ERR_USAGE,
+                         "stride=%" PRIu64 " is not a multiple of the %u bytes "
+                         "of a pointer in space=%s",
+                         p->stride, granularity(w), w->space->name);
+    if (w->shift % granularity(w) != 0)
+        return error_set(err, ERR_USAGE,
+                         "shift is not a multiple of the %u bytes of a pointer",
+                         granularity(w));
+    if (p->segment_count == 0 && p->bytes < p->stride)
+        return error_set(err, ERR_USAGE, "bytes is smaller than stride");
+    if (p->lead > 0 && RING_LEAD_OFFSET % granularity(w) != 0)
+        return error_set(err, ERR_USAGE,
+                         "lead goes with elements that can be %d bytes apart, "
+                         "which those of space=%s cannot",
+                         RING_LEAD_OFFSET, w->space->name);
+    return 0;
+}
+
+static int check_list(const struct pointer_chase *w, struct error *err)
+{
+    const struct ring_plan *const p = &w->plan;
+    for (size_t i = 0; i < p->segment_count; i++)
+        if ((p->segments[i].start | p->segments[i].step) % granularity(w) != 0)
+            return error_set(err, ERR_USAGE,
+                             "list has offsets that are not multiples of the "
+                             "%u bytes of a pointer",
+                             granularity(w));
+    for (size_t i = 0; i < p->segment_count; i++)
+        if (p->segments[i].count > 1 && p->segments[i].step == 0)
+            return error_set(err, ERR_USAGE,
+                             "list visits one element several times: a step "
+                             "is 0");
+    if (p->segment_count > 0 && (w->sms > 1 || w->sweep > 0))
+        return error_set(err, ERR_USAGE,
+                         "list goes with one SM and without sweep");
+    return 0;
+}
+
+/* True if the ring lies where only the block or the thread can link it. */
+static bool is_linked_inside(const struct pointer_chase *w)
+{
+    return w->space->memory == MEMORY_SHARED ||
+           w->space->memory == MEMORY_LOCAL;
+}
+
+static int check_memory(const struct pointer_chase *w, struct error *err)
+{
+    if ((w->sweep > 0 || w->flush > 0) && w->space->load_word == NULL &&
+        w->space->memory != MEMORY_SHARED)
+        return error_set(err, ERR_USAGE,
+                         "sweep and flush go with global memory and not with "
+                         "space=%s; warm=1 fills its caches",
+                         w->space->name);
+    if (w->shift > 0 && w->space->memory == MEMORY_LOCAL)
+        return error_set(err, ERR_USAGE, "space=%s has no shift",
+                         w->space->name);
+    return 0;
+}
+
+static int check(const struct pointer_chase *w, struct error *err)
+{
+    if (check_ops(w, err) != 0 || check_plan(w, err) != 0 ||
+        check_list(w, err) != 0 || check_memory(w, err) != 0)
+        return err->code;
+    return 0;
+}
+
+int pointer_chase_read(const struct experiment *e, uint64_t reach, struct pointer_chase *w,
+              struct error *err)
+{
+    *w = (struct pointer_chase){
+        .space = space_find(experiment_word(e, "space")),
+        .op = experiment_word(e, "op"),
+        .sweep_op = experiment_word(e, "sweep_op"),
+        .plan = {.bytes = experiment_number(e, "bytes"),
+                 .stride = experiment_number(e, "stride"),
+                 .random = strcmp(experiment_word(e, "order"), "random") == 0,
+                 .window = experiment_number(e, "window"),
+                 .sample = experiment_number(e, "sample"),
+                 .lead = experiment_number(e, "lead"),
+                 .seed = order_seed(e)},
+        .step = experiment_number(e, "step"),
+        .shift = experiment_number(e, "shift"),
+        .warm = experiment_number(e, "warm"),
+        .visits = experiment_number(e, "visits"),
+        .sweep = experiment_number(e, "sweep"),
+        .flush = experiment_number(e, "flush"),
+        .carve = experiment_number(e, "carve"),
+        .sm = experiment_number(e, "sm"),
+        .sms = experiment_number(e, "sms"),
+    };
+    /* Loads come in 64s: some more than asked for. */
+    if (w->warm == 0 && w->visits > 0)
+        w->plan.most = reach * (w->visits + 64);
+    w->plan.segments = experiment_list(e, "list", &w->plan.segment_count);
+    if (check(w, err) == 0)
+        return 0;
+    pointer_chase_free(w);
+    return err->code;
+}
+
+void pointer_chase_free(struct pointer_chase *w)
+{
+    free((void *)(uintptr_t)w->plan.segments);
+}
+
+/* ---- the kernel ------------------------------------------------------- */
+
+/* Bytes of constants that a module may have: what is reported, else what every
+ * GPU has. */
+static uint64_t constant_bytes(const struct device_info *info)
+{
+    const int64_t told = info->value[PROPERTY_CONSTANT_BYTES];
+    return told >= 0 && told < CONSTANT_BYTES ? (uint64_t)told : CONSTANT_BYTES;
+}
+
+/* The thread's own array.  Drivers reserve it for every thread that an SM can
+ * hold; small ones are alike, so that few kernels do for many sizes. */
+static uint64_t local_bytes(const struct pointer_chase *w)
+{
+    const uint64_t bytes = pointer_chase_region(w) / w->space->spread;
+    return bytes > LOCAL_BYTES_LEAST ? bytes : LOCAL_BYTES_LEAST;
+}
+
+void pointer_chase_variables(const struct pointer_chase *w, const struct device_info *info,
+                    struct buf *out)
+{
+    buf_text(out, PIN_VARIABLES);
+    if (w->space->memory == MEMORY_CONSTANT)
+        buf_printf(out, ".const .align 256 .b8 bank[%" PRIu64 "];\n",
+                   constant_bytes(info));
+    buf_text(out, "\n");
+}
+
+void pointer_chase_load(struct kernel_text *k, unsigned copy, const void *context)
+{
+    (void)copy;
+    const struct pointer_chase *const w = context;
+    if (w->space->indexed)
+        kernel_line(k, "mad.lo.u32 %%ptr, %%ptr, %u, %%memory;",
+                    w->space->pointer_bytes);
+    space_load(k, w->space->load, w->op, "%ptr", "%ptr");
+}
+
+enum { SWEEP_UNROLL = 4 };
+
+/* A sweep wants many loads in flight; a chase wants company least of all. */
+static unsigned threads_of(const struct pointer_chase *w)
+{
+    return w->flush > 0 || w->sweep > 0 ? 256 : 32;
+}
+
+/* A flush strides like the ring, as far as no line is left out (32 B is the
+ * smallest there is) and no time is wasted (128 B the largest). */
+static uint64_t flush_stride(const struct pointer_chase *w)
+{
+    const uint64_t stride = w->plan.stride;
+    return stride < 32 ? 32 : stride > 128 ? 128 : stride;
+}
+
+/* All threads of the block load one word of each stride of [%at, %end). */
+static void sweep_range(struct kernel_text *k, const struct pointer_chase *w,
+                        const char *op, uint64_t stride, const char *label)
+{
+    kernel_line(k, "mul.wide.u32 %%next, %%me, %" PRIu64 ";", stride);
+    kernel_line(k, "add.u64 %%at, %%at, %%next;");
+    kernel_line(k, "%s:", label);
+    for (int i = 0; i < SWEEP_UNROLL; i++) {
+        kernel_line(k, "setp.lt.u64 %%in%d, %%at, %%end;", i);
+        char word[32], guarded[160];
+        snprintf(word, sizeof word, "%%word%d", i);
+        snprintf(guarded, sizeof guarded, "@%%in%d %s", i, w->space->load_word);
+        space_load(k, guarded, op, word, "%at");
+        kernel_line(k, "add.u64 %%at, %%at, %" PRIu64 ";",
+                    stride * threads_of(w));
+    }
+    for (int i = 0; i < SWEEP_UNROLL; i++)
+        kernel_line(k, "xor.b32 %%sink, %%sink, %%word%d;", i);
+    kernel_line(k, "setp.lt.u64 %%again, %%at, %%end;");
+    kernel_line(k, "@%%again bra %s;", label);
+}
+
+static const char *sweep_op(const struct pointer_chase *w)
+{
+    return strcmp(w->sweep_op, "same") == 0 ? w->op : w->sweep_op;
+}
+
+static void sweep_declarations(struct kernel_text *k)
+{
+    kernel_line(k, ".reg .b64 %%next, %%end, %%times;");
+    for (int i = 0; i < SWEEP_UNROLL; i++) {
+        kernel_line(k, ".reg .pred %%in%d;", i);
+        kernel_line(k, ".reg .b32 %%word%d;", i);
+        kernel_line(k, "mov.u32 %%word%d, 0;", i);
+    }
+    kernel_line(k, "mov.u32 %%sink, 0;");
+}
+
+void pointer_chase_job_word(struct kernel_text *k, const char *into, int word)
+{
+    kernel_line(k, "ld.global.cg.u64 %s, [%%job+%d];", into, 8 * word);
+}
+
+static void flush_and_sweep(struct kernel_text *k, const struct pointer_chase *w)
+{
+    sweep_declarations(k);
+    if (w->flush > 0) {
+        kernel_note(k, "other memory, to empty the caches of the ring");
+        pointer_chase_job_word(k, "%at", JOB_FLUSH);
+        pointer_chase_job_word(k, "%end", JOB_FLUSH_BYTES);
+        kernel_line(k, "add.u64 %%end, %%end, %%at;");
+        sweep_range(k, w, w->op, flush_stride(w), "FLUSH");
+    }
+    if (w->sweep > 0) {
+        kernel_note(k, "the ring's range, to fill them");
+        pointer_chase_job_word(k, "%times", JOB_SWEEPS);
+        kernel_line(k, "SWEEPS:");
+        pointer_chase_job_word(k, "%at", JOB_SWEEP);
+        pointer_chase_job_word(k, "%end", JOB_SWEEP_BYTES);
+        kernel_line(k, "add.u64 %%end, %%end, %%at;");
+        sweep_range(k, w, sweep_op(w), w->plan.stride, "SWEEP");
+        kernel_line(k, "sub.u64 %%times, %%times, 1;");
+        kernel_line(k, "setp.ne.u64 %%again, %%times, 0;");
+        kernel_line(k, "@%%again bra SWEEPS;");
+    }
+    kernel_note(k, "a use of what was loaded, so that it is loaded");
+    kernel_line(k, "setp.eq.u32 %%again, %%sink, 0x5eed5eed;");
+    kernel_line(k, "@%%again st.shared.u32 [pool+8], %%sink;");
+}
+
+/* Shared and local memory have no address on the host: the block, or the
+ * thread that chases, links the ring itself. */
+static void link_inside(struct kernel_text *k, const struct pointer_chase *w)
+{
+    const bool alone = w->space->memory == MEMORY_LOCAL;
+    kernel_line(k, ".reg .b64 %%count, %%turn;");
+    kernel_line(k, ".reg .b32 %%element, %%to;");
+    if (alone)
+        kernel_line(k, "@%%other bra LINKED;");
+    pointer_chase_job_word(k, "%at", JOB_LINKS);
+    pointer_chase_job_word(k, "%count", JOB_LINK_COUNT);
+    kernel_line(k, "cvt.u64.u32 %%turn, %%me;");
+    kernel_line(k, "LINK:");
+    kernel_line(k, "setp.ge.u64 %%again, %%turn, %%count;");
+    kernel_line(k, "@%%again bra LINKED;");
+    kernel_line(k, "shl.b64 %%ptr64, %%turn, 4;");
+    kernel_line(k, "add.u64 %%ptr64, %%ptr64, %%at;");
+    kernel_line(k, "ld.global.cg.u32 %%element, [%%ptr64];");
+    kernel_line(k, "ld.global.cg.u32 %%to, [%%ptr64+8];");
+    kernel_line(k, "add.u32 %%element, %%element, %%memory;");
+    if (!w->space->indexed)
+        kernel_line(k, "add.u32 %%to, %%to, %%memory;");
+    kernel_line(k, "st.%s.u32 [%%element], %%to;", alone ? "local" : "shared");
+    kernel_line(k, "add.u64 %%turn, %%turn, %u;", alone ? 1 : threads_of(w));
+    kernel_line(k, "bra LINK;");
+    kernel_line(k, "LINKED:");
+}
+
+static void first_pointer(struct kernel_text *k, const struct pointer_chase *w)
+{
+    if (w->space->pointer_bytes == 8) {
+        pointer_chase_job_word(k, "%ptr", JOB_START);
+        return;
+    }
+    pointer_chase_job_word(k, "%ptr64", JOB_START);
+    kernel_line(k, "cvt.u32.u64 %%ptr, %%ptr64;");
+    if (!w->space->indexed)
+        kernel_line(k, "add.u32 %%ptr, %%ptr, %%memory;");
+}
+
+/* What pointers count from.  The bank is all the constants that the module
+ * has, and so begins at 0 of them, which the host's pointers rely on. */
+static void find_memory(struct kernel_text *k, const struct pointer_chase *w)
+{
+    static const char *const names[] = {[MEMORY_GLOBAL] = "0",
+                                        [MEMORY_SHARED] = "pool",
+                                        [MEMORY_CONSTANT] = "bank",
+                                        [MEMORY_LOCAL] = "mine"};
+    kernel_line(k, ".reg .b32 %%memory;");
+    if (w->space->memory == MEMORY_LOCAL)
+        kernel_line(k, ".local .align 16 .b8 mine[%" PRIu64 "];",
+                    local_bytes(w));
+    kernel_line(k, "mov.u32 %%memory, %s;", names[w->space->memory]);
+    if (w->space->memory == MEMORY_SHARED)
+        kernel_line(k, "add.u32 %%memory, %%memory, %d;", POINTER_CHASE_POOL_OWN);
+    space_declare(k, w->space);
+    if (w->space->texture)
+        pointer_chase_job_word(k, "%texture", JOB_TEXTURE);
+}
+
+void pointer_chase_opening(struct kernel_text *k, const struct pointer_chase *w)
+{
+    pin_opening(k, JOB_WORDS * 8);
+    kernel_line(k, ".reg .b32 %%sink;");
+    kernel_line(k, ".reg .b64 %%ptr64;");
+    kernel_line(k, ".reg .b%u %%ptr;", 8 * w->space->pointer_bytes);
+    find_memory(k, w);
+    if (is_linked_inside(w))
+        link_inside(k, w);
+    else if (w->flush > 0 || w->sweep > 0)
+        flush_and_sweep(k, w);
+    kernel_line(k, "bar.sync 0;");
+    kernel_line(k, "@%%other ret;");
+    first_pointer(k, w);
+}
+
+void pointer_chase_wait(struct kernel_text *k, const struct pointer_chase *w)
+{
+    /* No pointer and no index has all bits set. */
+    kernel_line(k, "setp.eq.s%u %%again, %%ptr, -1;",
+                8 * w->space->pointer_bytes);
+    kernel_line(k, "@%%again bra BROKEN;");
+}
+
+void pointer_chase_closing(struct kernel_text *k)
+{
+    kernel_line(k, "BROKEN:");
+    kernel_end(k);
+}
+
+/* ---- the launch ------------------------------------------------------- */
+
+/* Bytes from the start of a ring to the end of its last element. */
+static uint64_t span_of(const struct pointer_chase *w)
+{
+    uint64_t span =
+        w->plan.segment_count == 0 ? w->plan.bytes + w->step * (w->sms - 1) : 0;
+    for (size_t i = 0; i < w->plan.segment_count; i++) {
+        const struct segment *const s = &w->plan.segments[i];
+        const uint64_t end =
+            s->start + s->step * (s->count - 1) + granularity(w);
+        span = end > span ? end : span;
+    }
+    return span;
+}
+
+uint64_t pointer_chase_region(const struct pointer_chase *w)
+{
+    const uint64_t span = span_of(w);
+    uint64_t region = 4096;
+    while (region < span)
+        region *= 2;
+    return region;
+}
+
+/* The end of the last ring, from where the space's memory begins. */
+static uint64_t ring_end(const struct pointer_chase *w)
+{
+    return w->shift + pointer_chase_region(w) * (w->sms - 1) + span_of(w);
+}
+
+/* Everything that one launch needs, on the host and on the device. */
+struct stage {
+    const struct pointer_chase *walk;
+    struct pin crew;
+    uint64_t region, ring, flush, links_at;
+    struct buf links;
+    struct texture texture;
+    uint64_t *jobs, *sms;
+};
+
+/* Where a byte of a slot's ring is: in global memory, among the constants, or
+ * in the block's or the thread's own. */
+static uint64_t element_at(const struct stage *s, uint64_t slot,
+                           uint64_t offset)
+{
+    const struct pointer_chase *const w = s->walk;
+    if (is_linked_inside(w))
+        return offset / w->space->spread;
+    return s->ring + w->shift + slot * s->region + offset;
+}
+
+/* What points to it, less %memory. */
+static uint64_t pointer_to(const struct stage *s, uint64_t slot,
+                           uint64_t offset)
+{
+    const struct pointer_chase *const w = s->walk;
+    if (w->space->texture)
+        return (element_at(s, slot, offset) - s->ring) / space_unit(w->space);
+    return w->space->indexed ? offset / space_unit(w->space)
+                             : element_at(s, slot, offset);
+}
+
+/* Appends (element, pointer) pairs of one ring. */
+static void append_links(struct stage *s, uint64_t slot, const uint64_t *order,
+                         size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        const uint64_t next = order[i + 1 < count ? i + 1 : 0];
+        const uint64_t pair[2] = {element_at(s, slot, order[i]),
+                                  pointer_to(s, slot, next)};
+        buf_append(&s->links, pair, sizeof pair);
+    }
+}
+
+/* Writes the pairs where they belong, on the device: a thread a pair, and pairs
+ * for whole blocks, so that no thread need ask whether there is one for it. */
+enum { SCATTER_THREADS = 256, LINK_BYTES = 16 };
+
+static const char scatter_body[] =
+    "    .reg .b32 %block, %me, %word;\n"
+    "    .reg .b64 %links, %element, %to;\n"
+    "    ld.param.u64 %links, [links];\n"
+    "    mov.u32 %block, %ctaid.x;\n"
+    "    mov.u32 %me, %tid.x;\n"
+    "    mad.lo.u32 %me, %block, 256, %me;\n"
+    "    mad.wide.u32 %links, %me, 16, %links;\n"
+    "    ld.global.v2.u64 {%element, %to}, [%links];\n";
+static const char *const scatter_stores[] = {
+    "    cvt.u32.u64 %word, %to;\n"
+    "    st.global.u32 [%element], %word;\n",
+    "    st.global.u64 [%element], %to;\n",
+};
+
+static int scatter(struct prober *prober, const struct stage *s,
+                   struct error *err)
+{
+    const struct device_info *const info = prober_info(prober);
+    struct buf ptx = {0};
+    struct kernel_text k;
+    kernel_begin(&k, &ptx, info->cc_major, info->cc_minor, "", "scatter",
+                 "links");
+    buf_text(&ptx, scatter_body);
+    buf_text(&ptx, scatter_stores[s->walk->space->pointer_bytes == 8]);
+    kernel_end(&k);
+    struct kernel *kernel;
+    int status = prober_load(prober, buf_string(&ptx), "scatter", &kernel, err);
+    buf_free(&ptx);
+    if (status != 0)
+        return status;
+    const struct launch launch = {
+        .grid = {(unsigned)(s->links.length / LINK_BYTES / SCATTER_THREADS)},
+        .block = {SCATTER_THREADS},
+        .carve_out = CARVE_OUT_DEFAULT,
+        .args = {&s->links_at},
+        .arg_count = 1,
+    };
+    return device_launch(prober_device(prober), kernel, &launch, err);
+}
+
+/* Repeats the last pair until they fill whole blocks. */
+static void pad_links(struct buf *links)
+{
+    char last[LINK_BYTES];
+    memcpy(last, links->data + links->length - LINK_BYTES, LINK_BYTES);
+    while (links->length % (LINK_BYTES * SCATTER_THREADS) != 0)
+        buf_append(links, last, LINK_BYTES);
+}
+
+static int place_buffers(struct prober *prober, struct stage *s,
+                         struct error *err)
+{
+    const struct pointer_chase *const w = s->walk;
+    s->region = pointer_chase_region(w);
+    if (w->space->memory == MEMORY_GLOBAL &&
+        prober_buffer(prober, BUFFER_RING, w->shift + s->region * w->sms,
+                      &s->ring, err))
+        return err->code;
+    if (w->flush > 0 &&
+        prober_buffer(prober, BUFFER_FLUSH, w->flush, &s->flush, err) != 0)
+        return err->code;
+    return pin_place(prober, &s->crew, err);
+}
+
+static void fill_job(struct stage *s, uint64_t slot, const uint64_t *order,
+                     size_t elements, size_t links_before,
+                     void (*own)(const struct pointer_chase *, size_t, uint64_t *))
+{
+    const struct pointer_chase *const w = s->walk;
+    uint64_t *const job = s->jobs + slot * JOB_WORDS;
+    job[JOB_START] = pointer_to(s, slot, order[0]);
+    job[JOB_BASE] = pointer_to(s, slot, 0);
+    job[JOB_FLUSH] = s->flush;
+    job[JOB_FLUSH_BYTES] = w->flush;
+    job[JOB_SWEEP] = job[JOB_BASE];
+    job[JOB_SWEEP_BYTES] = w->plan.bytes + slot * w->step;
+    job[JOB_SWEEPS] = w->sweep;
+    job[JOB_LINKS] = s->links_at + links_before;
+    job[JOB_LINK_COUNT] = elements;
+    job[JOB_TEXTURE] = s->texture.object;
+    job[JOB_OUT] = s->crew.out_at + slot * s->crew.words_each * 8;
+    own(w, elements, job + JOB_OWN);
+}
+
+/* Builds all rings. */
+static int build_rings(struct stage *s,
+                       void (*own)(const struct pointer_chase *, size_t, uint64_t *),
+                       struct pointer_chase_out *out, struct error *err)
+{
+    const struct pointer_chase *const w = s->walk;
+    for (uint64_t slot = 0; slot < w->sms; slot++) {
+        struct ring_plan plan = w->plan;
+        plan.bytes += slot * w->step;
+        size_t count;
+        uint64_t *const order = ring_order(&plan, &count);
+        if (count == 0) {
+            free(order);
+            return error_set(err, ERR_USAGE, "the ring has no element");
+        }
+        fill_job(s, slot, order, count, s->links.length, own);
+        append_links(s, slot, order, count);
+        out->elements[slot] = count;
+        free(order);
+    }
+    pad_links(&s->links);
+    return 0;
+}
+
+/* The caller frees. */
+static unsigned char *bank_of(const struct stage *s, size_t bytes)
+{
+    unsigned char *const bank = xcalloc(1, bytes);
+    const uint64_t *const pairs = (const void *)s->links.data;
+    for (size_t i = 0; i < s->links.length / LINK_BYTES; i++) {
+        const uint32_t pointer = (uint32_t)pairs[2 * i + 1];
+        memcpy(bank + pairs[2 * i], &pointer, sizeof pointer);
+    }
+    return bank;
+}
+
+/* Constants are written by the host alone; and only if they are others than
+ * before, since that takes them out of L2. */
+static int write_bank(struct prober *prober, const struct experiment *e,
+                      const struct stage *s, struct error *err)
+{
+    struct device *const d = prober_device(prober);
+    const size_t bytes = (size_t)ring_end(s->walk);
+    unsigned char *const bank = bank_of(s, bytes);
+    unsigned char *const before = xcalloc(1, bytes);
+    uint64_t at;
+    int status = prober_symbol(prober, e, "bank", &at, err);
+    if (status == 0)
+        status = device_copy_out(d, before, at, bytes, err);
+    if (status == 0 && memcmp(bank, before, bytes) != 0)
+        status = device_copy_in(d, at, bank, bytes, err);
+    free(before);
+    free(bank);
+    return status;
+}
+
+static int upload_rings(struct prober *prober, const struct experiment *e,
+                        struct stage *s, struct error *err)
+{
+    const uint64_t old = s->links_at;
+    if (prober_buffer(prober, BUFFER_LINKS, s->links.length, &s->links_at,
+                      err) != 0)
+        return err->code;
+    /* The jobs were filled before the size of the links was known. */
+    for (uint64_t slot = 0; slot < s->walk->sms; slot++)
+        s->jobs[slot * JOB_WORDS + JOB_LINKS] += s->links_at - old;
+    int status = device_copy_in(prober_device(prober), s->links_at,
+                                s->links.data, s->links.length, err);
+    if (status == 0 && s->walk->space->memory == MEMORY_GLOBAL)
+        status = scatter(prober, s, err);
+    if (status == 0 && s->walk->space->memory == MEMORY_CONSTANT)
+        status = write_bank(prober, e, s, err);
+    return status;
+}
+
+static int check_bounds(const struct pointer_chase *w, const struct device_info *info,
+                        struct error *err)
+{
+    const int64_t width = info->value[PROPERTY_TEXTURE_WIDTH];
+    const uint64_t end = ring_end(w);
+    if (w->space->memory == MEMORY_CONSTANT && end > constant_bytes(info))
+        return error_set(err, ERR_UNSUPPORTED,
+                         "a ring that ends at %" PRIu64 " B does not fit into "
+                         "the %" PRIu64 " B of constants of a module",
+                         end, constant_bytes(info));
+    if (w->space->memory == MEMORY_LOCAL && local_bytes(w) > LOCAL_BYTES_MOST)
+        return error_set(err, ERR_UNSUPPORTED,
+                         "a ring of %" PRIu64 " B takes more than the %d KiB "
+                         "of local memory that a thread may have",
+                         span_of(w), LOCAL_BYTES_MOST / 1024);
+    if (w->space->texture && width > 0 && end / 4 > (uint64_t)width)
+        return error_set(err, ERR_UNSUPPORTED,
+                         "a ring that ends at texel %" PRIu64 " does not fit "
+                         "into a texture of %" PRId64 " texels",
+                         end / 4, width);
+    return 0;
+}
+
+static void muster(struct stage *s, size_t words_each, uint64_t pool)
+{
+    const struct pointer_chase *const w = s->walk;
+    s->sms = xcalloc(w->sms, sizeof *s->sms);
+    for (uint64_t i = 0; i < w->sms; i++)
+        s->sms[i] = w->sm + i;
+    s->jobs = xcalloc(w->sms * JOB_WORDS, 8);
+    s->crew = (struct pin){
+        .count = w->sms,
+        .sms = s->sms,
+        .jobs = s->jobs,
+        .job_bytes = JOB_WORDS * 8,
+        .words_each = words_each,
+        .threads = threads_of(w),
+        .shared_bytes = POINTER_CHASE_POOL_OWN + pool,
+        .carve_out =
+            w->carve == POINTER_CHASE_CARVE_DRIVER ? CARVE_OUT_DEFAULT : (int)w->carve,
+    };
+}
+
+int pointer_chase_run(struct prober *prober, const struct experiment *experiment,
+             const struct pointer_chase *walk, const char *name,
+             void (*own)(const struct pointer_chase *, size_t, uint64_t *),
+             size_t words_each, uint64_t pool, struct pointer_chase_out *out,
+             struct error *err)
+{
+    struct stage s = {.walk = walk};
+    struct kernel *kernel;
+    *out = (struct pointer_chase_out){0};
+    if (check_bounds(walk, prober_info(prober), err) != 0)
+        return err->code;
+    muster(&s, words_each, pool);
+    int status = prober_kernel(prober, experiment, name, &kernel, err);
+    if (status == 0)
+        status = place_buffers(prober, &s, err);
+    if (status == 0 && walk->space->texture)
+        status = device_texture_open(prober_device(prober), s.ring,
+                                     ring_end(walk), &s.texture, err);
+    if (status == 0) {
+        out->elements = xcalloc(walk->sms, sizeof *out->elements);
+        status = build_rings(&s, own, out, err);
+    }
+    if (status == 0)
+        status = upload_rings(prober, experiment, &s, err);
+    if (status == 0)
+        status = pin_run(prober, &s.crew, kernel, &out->words, err);
+    if (s.texture.object != 0)
+        device_texture_close(prober_device(prober), &s.texture);
+    free(s.jobs);
+    free(s.sms);
+    buf_free(&s.links);
+    if (status != 0)
+        pointer_chase_done(out);
+    return status;
+}
+
+void pointer_chase_done(struct pointer_chase_out *out)
+{
+    free(out->elements);
+    free(out->words);
+    *out = (struct pointer_chase_out){0};
+}

@@ -1,0 +1,561 @@
+#include "probe/run/snippet_kernel.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "ptx/kernel.h"
+
+const char *const copies_forms[] = {
+    [FORM_GUARD] = "guard",
+    [FORM_SWAP] = "swap",
+    [FORM_PLAIN] = "plain",
+    NULL,
+};
+
+/* Words of `data` before the registers' values: what the clock and results are
+ * compared with, which they never are. */
+enum { NEVER_WORDS = 2 };
+static const uint64_t never[NEVER_WORDS] = {0x9e3779b9, 0x7f4a7c15};
+/* Of each register of each chain: its value, and another, never taken, so that
+ * the assembler does not know that it is the first. */
+enum { VALUE, OTHER, VALUE_WORDS };
+
+/* ---- reading ----------------------------------------------------------- */
+
+const struct snippet_register *snippet_kernel_partner(const struct snippet *s)
+{
+    const struct snippet_register *const chain = snippet_chain(s);
+    for (size_t i = 0; chain != NULL && i < s->register_count; i++)
+        if (!s->registers[i].written && s->registers[i].kind == chain->kind)
+            return &s->registers[i];
+    return NULL;
+}
+
+static int read_form(const struct experiment *e, struct snippet_kernel *t,
+                     struct error *err)
+{
+    const char *const form = experiment_word(e, "form");
+    while (strcmp(copies_forms[t->form], form) != 0)
+        t->form++;
+    t->chain = snippet_chain(&t->snippet);
+    if (t->form != FORM_SWAP)
+        return 0;
+    t->partner = snippet_kernel_partner(&t->snippet);
+    return t->partner != NULL
+               ? 0
+               : error_set(err, ERR_UNSUPPORTED,
+                           "no operand can change places with the result");
+}
+
+static int read_texts(const struct experiment *e, struct snippet_kernel *t,
+                      struct error *err)
+{
+    const char *text = experiment_word(e, "snippet");
+    const char *setup = experiment_word(e, "setup");
+    const char *const name = experiment_word(e, "row");
+    t->values = experiment_word(e, "values");
+    if (text[0] == '\0') {
+        const struct instruction *const row = instruction_find(name);
+        if (row == NULL || row->snippet == NULL)
+            return error_set(err, ERR_USAGE,
+                             "row=%s is no instruction of the table", name);
+        text = row->snippet;
+        setup = row->setup != NULL ? row->setup : "";
+        t->values = row->values != NULL ? row->values : "";
+        t->ptx = row->ptx;
+    }
+    if (snippet_parse(text, &t->snippet, err) != 0)
+        return err->code;
+    return setup[0] != '\0' ? snippet_parse(setup, &t->setup, err) : 0;
+}
+
+int snippet_kernel_read(const struct experiment *e, struct snippet_kernel *t, struct error *err)
+{
+    *t = (struct snippet_kernel){
+        .chains = (unsigned)experiment_number(e, "chains"),
+        .copies = (unsigned)experiment_number(e, "copies"),
+    };
+    int code = read_texts(e, t, err);
+    if (code == 0)
+        code = read_form(e, t, err);
+    if (code != 0)
+        snippet_kernel_free(t);
+    return code;
+}
+
+void snippet_kernel_free(struct snippet_kernel *t)
+{
+    snippet_free(&t->snippet);
+    snippet_free(&t->setup);
+}
+
+/* ---- registers --------------------------------------------------------- */
+
+/* True for those of which each chain has one of its own. */
+static bool is_own(const struct snippet_kernel *t, const struct snippet_register *r)
+{
+    const struct snippet_register *const main =
+        snippet_register(&t->snippet, r->name);
+    return main != NULL && (main->written || main == t->partner);
+}
+
+/* The copy of a chain that is written. */
+struct copy {
+    const struct snippet_kernel *timed;
+    unsigned chain;
+    bool swapped;
+};
+
+static void copy_name(struct buf *out, const struct snippet_register *r,
+                      const void *context)
+{
+    const struct copy *const c = context;
+    if (c->swapped && r == c->timed->chain)
+        r = c->timed->partner;
+    else if (c->swapped && r == c->timed->partner)
+        r = c->timed->chain;
+    buf_text(out, r->name);
+    if (c->chain > 0 && is_own(c->timed, r))
+        buf_printf(out, "_%u", c->chain);
+}
+
+/* Calls `each` for all registers, those of the setup last, and each chain that
+ * has one of its own. */
+typedef void register_act(struct kernel_text *k, const struct snippet_kernel *t,
+                          const struct snippet_register *r, const char *name,
+                          size_t slot);
+
+static void each_chain(struct kernel_text *k, const struct snippet_kernel *t,
+                       const struct snippet_register *r, size_t slot,
+                       register_act *act)
+{
+    const unsigned chains = is_own(t, r) ? t->chains : 1;
+    for (unsigned c = 0; c < chains; c++) {
+        struct buf name = {0};
+        copy_name(&name, r, &(struct copy){.timed = t, .chain = c});
+        act(k, t, r, buf_string(&name), slot + c * VALUE_WORDS);
+        buf_free(&name);
+    }
+}
+
+/* Words of `data` for a register. */
+static size_t slot_words(const struct snippet_kernel *t)
+{
+    return (size_t)t->chains * VALUE_WORDS;
+}
+
+static void each_register(struct kernel_text *k, const struct snippet_kernel *t,
+                          register_act *act)
+{
+    size_t slot = NEVER_WORDS;
+    for (size_t i = 0; i < t->snippet.register_count; i++) {
+        each_chain(k, t, &t->snippet.registers[i], slot, act);
+        slot += slot_words(t);
+    }
+    for (size_t i = 0; i < t->setup.register_count; i++)
+        if (snippet_register(&t->snippet, t->setup.registers[i].name) == NULL) {
+            each_chain(k, t, &t->setup.registers[i], slot, act);
+            slot += slot_words(t);
+        }
+}
+
+static const char *type_of(const struct snippet_register *r)
+{
+    return register_kinds[r->kind].type;
+}
+
+static void declare(struct kernel_text *k, const struct snippet_kernel *t,
+                    const struct snippet_register *r, const char *name,
+                    size_t slot)
+{
+    (void)slot;
+    if (is_own(t, r))
+        kernel_line(k, ".reg .%s %%%s, %%%s_x, %%%s_y;", type_of(r), name, name,
+                    name);
+    else
+        kernel_line(k, ".reg .%s %%%s;", type_of(r), name);
+}
+
+static void load_word(struct kernel_text *k, const struct snippet_register *r,
+                      const char *name, const char *suffix, size_t word)
+{
+    if (r->kind != REGISTER_PRED) {
+        kernel_line(k, "ld.global.%s %%%s%s, [%%data+%zu];", type_of(r), name,
+                    suffix, 8 * word);
+        return;
+    }
+    kernel_line(k, "ld.global.u32 %%word, [%%data+%zu];", 8 * word);
+    kernel_line(k, "setp.ne.u32 %%%s%s, %%word, 0;", name, suffix);
+}
+
+static void load(struct kernel_text *k, const struct snippet_kernel *t,
+                 const struct snippet_register *r, const char *name,
+                 size_t slot)
+{
+    load_word(k, r, name, "", slot + VALUE);
+    if (is_own(t, r))
+        load_word(k, r, name, "_y", slot + OTHER);
+}
+
+static void keep(struct kernel_text *k, const struct snippet_kernel *t,
+                 const struct snippet_register *r, const char *name,
+                 size_t slot)
+{
+    (void)slot;
+    if (is_own(t, r))
+        kernel_line(k, "mov.%s %%%s_x, %%%s;", type_of(r), name, name);
+}
+
+/* Its value, known only once the clock is. */
+static void begin(struct kernel_text *k, const struct snippet_kernel *t,
+                  const struct snippet_register *r, const char *name,
+                  size_t slot)
+{
+    (void)slot;
+    if (!is_own(t, r))
+        return;
+    if (r->kind == REGISTER_PRED)
+        kernel_line(k, "and.pred %%%s, %%%s_x, %%on;", name, name);
+    else
+        kernel_line(k, "selp.%s %%%s, %%%s_x, %%%s_y, %%on;", type_of(r), name,
+                    name, name);
+}
+
+/* Adds a result to %sum; not by xor, or two registers that hold the same would
+ * cancel, and the chain with them. */
+static void collect(struct kernel_text *k, const struct snippet_kernel *t,
+                    const struct snippet_register *r, const char *name,
+                    size_t slot)
+{
+    static const char *const into_word[REGISTER_KIND_COUNT] = {
+        [REGISTER_B32] = "mov.b32 %%word, %%%s;",
+        [REGISTER_F32] = "mov.b32 %%word, %%%s;",
+        [REGISTER_B64] = "mov.b64 {%%word, %%high}, %%%s;",
+        [REGISTER_F64] = "mov.b64 {%%word, %%high}, %%%s;",
+        [REGISTER_B16] = "cvt.u32.u16 %%word, %%%s;",
+        [REGISTER_PRED] = "selp.b32 %%word, 1, 0, %%%s;",
+    };
+    char line[64];
+    (void)slot;
+    if (!is_own(t, r))
+        return;
+    snprintf(line, sizeof line, into_word[r->kind], name);
+    kernel_line(k, "%s", line);
+    kernel_line(k, "mad.lo.u32 %%sum, %%sum, 5, %%word;");
+    if (register_kinds[r->kind].bytes == 8)
+        kernel_line(k, "mad.lo.u32 %%sum, %%sum, 5, %%high;");
+}
+
+/* ---- the kernel -------------------------------------------------------- */
+
+static void opening(struct kernel_text *k, const struct snippet_kernel *t)
+{
+    kernel_line(k, ".reg .b32 %%word, %%high, %%sum, %%laps, %%never0, "
+                   "%%never1, %%now;");
+    kernel_line(k, ".reg .b64 %%data, %%out, %%t0, %%t1, %%rd_shared, "
+                   "%%rd_global;");
+    kernel_line(k, ".reg .pred %%on, %%also, %%done, %%true;");
+    each_register(k, t, declare);
+    kernel_line(k, "ld.param.u64 %%data, [data];");
+    kernel_line(k, "ld.param.u64 %%out, [out];");
+    kernel_line(k, "ld.param.u64 %%rd_global, [scratch];");
+    kernel_line(k, "ld.param.u32 %%laps, [laps];");
+    if (t->snippet.shared || t->setup.shared)
+        kernel_line(k, "mov.u64 %%rd_shared, scratch_shared;");
+    kernel_line(k, "ld.global.u32 %%never0, [%%data];");
+    kernel_line(k, "ld.global.u32 %%never1, [%%data+8];");
+    kernel_note(k, "each warp has results of its own");
+    kernel_line(k, "mov.u32 %%word, %%tid.x;");
+    kernel_line(k, "shr.u32 %%word, %%word, 5;");
+    kernel_line(k, "mad.wide.u32 %%out, %%word, 16, %%out;");
+    each_register(k, t, load);
+    for (unsigned c = 0; c < t->chains && t->setup.text != NULL; c++)
+        snippet_write(k->out, &t->setup, NULL, copy_name,
+                      &(struct copy){.timed = t, .chain = c});
+    each_register(k, t, keep);
+}
+
+static void write_copies(struct kernel_text *k, const struct snippet_kernel *t,
+                         unsigned count)
+{
+    static const char *const guards[] = {"%on", "%also"};
+    for (unsigned i = 0; i < count; i++)
+        for (unsigned c = 0; c < t->chains; c++)
+            snippet_write(
+                k->out, &t->snippet,
+                t->form == FORM_GUARD ? guards[i % 2] : NULL, copy_name,
+                &(struct copy){.timed = t,
+                               .chain = c,
+                               .swapped = t->form == FORM_SWAP && i % 2 == 1});
+}
+
+/* One region; its two clock reads go to the warp's place in `out`. */
+static void region(struct kernel_text *k, const struct snippet_kernel *t,
+                   unsigned count)
+{
+    kernel_note(k, "a barrier alone would not hold the clock read back");
+    kernel_line(k, "bar.red.or.pred %%done, 0, %%true;");
+    kernel_line(k, "@!%%done bra DONE;");
+    kernel_line(k, "mov.u64 %%t0, %%clock64;");
+    kernel_line(k, "cvt.u32.u64 %%now, %%t0;");
+    kernel_line(k, "setp.ne.u32 %%on, %%now, %%never0;");
+    kernel_line(k, "setp.ne.u32 %%also, %%now, %%never1;");
+    each_register(k, t, begin);
+    kernel_line(k, "mov.u32 %%sum, 0;");
+    write_copies(k, t, count);
+    each_register(k, t, collect);
+    kernel_line(k, "setp.ne.u32 %%done, %%sum, %%never0;");
+    kernel_line(k, "@%%done mov.u64 %%t1, %%clock64;");
+    kernel_line(k, "st.global.v2.u64 [%%out], {%%t0, %%t1};");
+    kernel_line(k, "add.u64 %%out, %%out, %d;", 16 * SNIPPET_WARPS_MOST);
+}
+
+static void write_kernel(const struct snippet_kernel *t, const struct device_info *info,
+                         struct buf *ptx)
+{
+    char variables[64] = "";
+    struct kernel_text k;
+    if (t->snippet.shared || t->setup.shared)
+        snprintf(variables, sizeof variables,
+                 ".shared .align 16 .b8 scratch_shared[%d];\n", SCRATCH_SHARED);
+    kernel_begin_since(&k, ptx, info->cc_major, info->cc_minor, t->ptx,
+                       variables, "isa", "data out scratch laps");
+    opening(&k, t);
+    kernel_line(&k, "setp.ne.u32 %%true, %%never0, 0;");
+    kernel_line(&k, "mov.u64 %%t1, 0;");
+    kernel_line(&k, "LAP:");
+    kernel_line(&k, ".pragma \"nounroll\";");
+    region(&k, t, t->copies);
+    region(&k, t, SNIPPET_LONG * t->copies);
+    kernel_line(&k, "sub.u32 %%laps, %%laps, 1;");
+    kernel_line(&k, "setp.ne.u32 %%done, %%laps, 0;");
+    kernel_line(&k, "@%%done bra LAP;");
+    kernel_line(&k, "DONE:");
+    kernel_end(&k);
+}
+
+int snippet_kernel_write(const struct experiment *e, const struct device_info *info,
+                  struct buf *ptx, struct error *err)
+{
+    struct snippet_kernel t;
+    if (snippet_kernel_read(e, &t, err) != 0)
+        return err->code;
+    write_kernel(&t, info, ptx);
+    snippet_kernel_free(&t);
+    return 0;
+}
+
+/* ---- complaints -------------------------------------------------------- */
+
+/* The text of a line, from 1, without what surrounds it; NULL: there is none
+ * such.  The caller frees. */
+static char *line_of(const char *text, long number)
+{
+    for (; number > 1 && text != NULL; number--) {
+        text = strchr(text, '\n');
+        text = text != NULL ? text + 1 : NULL;
+    }
+    if (text == NULL || number < 1)
+        return NULL;
+    text += strspn(text, " ");
+    return xstrndup(text, strcspn(text, "\n"));
+}
+
+/* The part of a statement that a complaint has in quotes, or all of it. */
+static struct statement word_of(const struct snippet *s,
+                                const struct statement *st,
+                                const char *complaint)
+{
+    const char *const quote = strchr(complaint, '\'');
+    const size_t length = quote != NULL ? strcspn(quote + 1, "'") : 0;
+    struct statement word = *st;
+    for (; length > 0 && word.length >= length; word.start++, word.length--) {
+        if (strncmp(s->text + word.start, quote + 1, length) == 0)
+            return word;
+        const bool ends = s->text[word.start] == '\n';
+        word.column = ends ? 1 : word.column + 1;
+        word.line += ends;
+    }
+    return *st;
+}
+
+/* What a complaint says after "line 40; error   : " or "line 40: ", up to the
+ * line that it quotes. */
+static char *saying(const char *text)
+{
+    const char *at = strstr(text, "line ");
+    const char *const colon = at != NULL ? strstr(at, ": ") : NULL;
+    at = colon != NULL ? colon + 2 : text;
+    const char *const end = strstr(at, "; the line is:");
+    return xstrndup(at, end != NULL ? (size_t)(end - at) : strlen(at));
+}
+
+/* True, with the complaint rewritten, if the line is a statement of `s`; its
+ * place is that in the text as it was given, where lines are not yet one. */
+static bool blame(const struct snippet_kernel *t, const struct snippet *s,
+                  const struct snippet *given, const char *whose,
+                  const char *line, struct error *err)
+{
+    bool found = false;
+    for (size_t i = 0; !found && i < s->statement_count; i++) {
+        const struct statement *const st = &given->statements[i];
+        struct buf own = {0};
+        snippet_write_statement(&own, s, i, NULL, copy_name,
+                                &(struct copy){.timed = t});
+        found = strcmp(buf_string(&own), line) == 0;
+        buf_free(&own);
+        if (!found)
+            continue;
+        char *const says = saying(err->text);
+        const struct statement word = word_of(given, st, says);
+        error_set(err, ERR_USAGE, "%s, line %u, column %u: %s", whose,
+                  word.line, word.column, says);
+        free(says);
+    }
+    return found;
+}
+
+int snippet_kernel_complain(const struct experiment *e, const struct device_info *info,
+                    const struct snippet *snippet, const struct snippet *setup,
+                    struct error *err)
+{
+    const char *const at = strstr(err->text, "line ");
+    const long number = at != NULL ? strtol(at + 5, NULL, 10) : 0;
+    struct error ignored;
+    struct snippet_kernel t;
+    struct buf ptx = {0};
+    if (number < 1 || snippet_kernel_read(e, &t, &ignored) != 0)
+        return err->code;
+    write_kernel(&t, info, &ptx);
+    char *const line = line_of(buf_string(&ptx), number);
+    if (line != NULL && !blame(&t, &t.snippet, snippet, "snippet", line, err))
+        blame(&t, &t.setup, setup, "setup", line, err);
+    free(line);
+    buf_free(&ptx);
+    snippet_kernel_free(&t);
+    return err->code;
+}
+
+/* ---- values ------------------------------------------------------------ */
+
+static uint64_t bits_of(enum register_kind kind, double number)
+{
+    const float narrow = (float)number;
+    uint64_t bits = 0;
+    if (kind == REGISTER_F64)
+        memcpy(&bits, &number, sizeof number);
+    else
+        memcpy(&bits, &narrow, sizeof narrow);
+    return bits;
+}
+
+/* Halves of this kind would be 1.5, 0.75, 0.5 …: values that stay what they
+ * are through multiplications and additions. */
+static uint64_t usual_value(const struct snippet_register *r)
+{
+    static const double reals[] = {1.5, 0.75, 0.5, 0.25};
+    static const uint64_t halves[] = {0x3e00, 0x3a00, 0x3800, 0x3400};
+    const size_t number =
+        strtoul(r->name + strlen(register_kinds[r->kind].prefix), NULL, 10);
+    switch (r->kind) {
+    case REGISTER_F32:
+    case REGISTER_F64:
+        return bits_of(r->kind, reals[number % COUNT_OF(reals)]);
+    case REGISTER_B16:
+        return halves[number % COUNT_OF(halves)];
+    case REGISTER_PRED:
+        return 1;
+    default:
+        return number == 0 ? 0x12345 : 2 * number + 1;
+    }
+}
+
+static int read_value(const struct snippet_register *r, const char *text,
+                      uint64_t *value, struct error *err)
+{
+    const bool real = r->kind == REGISTER_F32 || r->kind == REGISTER_F64;
+    char *end;
+    if (real)
+        *value = bits_of(r->kind, strtod(text, &end));
+    else if (text[0] == '-')
+        *value = (uint64_t)strtoll(text, &end, 0);
+    else
+        *value = strtoull(text, &end, 0);
+    if (end != text && (*end == '\0' || *end == ' '))
+        return 0;
+    return error_set(err, ERR_USAGE, "values: '%s=%.*s' is not a number",
+                     r->name, (int)strcspn(text, " "), text);
+}
+
+/* NAME=NUMBER words; those of other registers are not this one's. */
+static int value_of(const struct snippet_kernel *t, const struct snippet_register *r,
+                    uint64_t *value, struct error *err)
+{
+    *value = usual_value(r);
+    const size_t length = strlen(r->name);
+    for (const char *at = t->values; *at != '\0';) {
+        if (strncmp(at, r->name, length) == 0 && at[length] == '=')
+            return read_value(r, at + length + 1, value, err);
+        at += strcspn(at, " ");
+        at += strspn(at, " ");
+    }
+    return 0;
+}
+
+static int put_values(const struct snippet_kernel *t, const struct snippet_register *r,
+                      uint64_t *words, struct error *err)
+{
+    uint64_t value;
+    if (value_of(t, r, &value, err) != 0)
+        return err->code;
+    for (size_t i = 0; i < slot_words(t); i++)
+        words[i] = value;
+    return 0;
+}
+
+/* Each word of the values must be about a register that there is. */
+static int check_names(const struct snippet_kernel *t, struct error *err)
+{
+    for (const char *at = t->values; *at != '\0'; at += strspn(at, " ")) {
+        char name[REGISTER_NAME];
+        const size_t length = strcspn(at, " ");
+        snprintf(name, sizeof name, "%.*s", (int)strcspn(at, "= "), at);
+        if (memchr(at, '=', length) == NULL ||
+            (snippet_register(&t->snippet, name) == NULL &&
+             snippet_register(&t->setup, name) == NULL))
+            return error_set(err, ERR_USAGE,
+                             "values: '%.*s' is not NAME=NUMBER of a register "
+                             "of the snippet",
+                             (int)length, at);
+        at += length;
+    }
+    return 0;
+}
+
+uint64_t *snippet_kernel_data(const struct snippet_kernel *t, size_t *words, struct error *err)
+{
+    const size_t most = t->snippet.register_count + t->setup.register_count;
+    uint64_t *const data =
+        xcalloc(NEVER_WORDS + most * slot_words(t), sizeof *data);
+    uint64_t *at = data + NEVER_WORDS;
+    int code = check_names(t, err);
+    memcpy(data, never, sizeof never);
+    for (size_t i = 0; code == 0 && i < t->snippet.register_count; i++) {
+        code = put_values(t, &t->snippet.registers[i], at, err);
+        at += slot_words(t);
+    }
+    for (size_t i = 0; code == 0 && i < t->setup.register_count; i++)
+        if (snippet_register(&t->snippet, t->setup.registers[i].name) == NULL) {
+            code = put_values(t, &t->setup.registers[i], at, err);
+            at += slot_words(t);
+        }
+    *words = (size_t)(at - data);
+    if (code == 0)
+        return data;
+    free(data);
+    return NULL;
+}

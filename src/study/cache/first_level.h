@@ -1,0 +1,100 @@
+/*
+ * The caches that loads ask first, by kind of load: what a hit in each costs,
+ * how a hit is told from a miss, and how many loads push out what was there.
+ *
+ * All is asked with the probe `visit`, whose script several readers follow in
+ * turn, and judged load by load; thresholds come from the hits of the same
+ * kind of load.  Lines are taken 128 B apart: what lies in lines that are
+ * longer is counted once, by how many loads miss of a group that is new.
+ */
+#ifndef SONDE_STUDY_CACHE_FIRST_LEVEL_H
+#define SONDE_STUDY_CACHE_FIRST_LEVEL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+
+struct lab;
+struct buf;
+
+/* In the order in which findings list them. */
+enum first_level_id {
+    FIRST_LEVEL_L1,
+    FIRST_LEVEL_TEXTURE,
+    FIRST_LEVEL_READONLY,
+    FIRST_LEVEL_LOCAL,
+    FIRST_LEVEL_CONSTANT,
+    FIRST_LEVEL_COUNT
+};
+
+struct first_level_row {
+    const char *component; /* of its findings, and as lists name it */
+    const char *reader;    /* as `visit` takes it */
+    uint64_t room;         /* bytes that its loads may go over */
+    bool same_data;        /* reads global memory, as others of these do */
+    bool memory_is_own;    /* each thread has another */
+};
+
+extern const struct first_level_row first_level_table[FIRST_LEVEL_COUNT];
+
+struct first_level {
+    bool present; /* such loads are cached before L2; else `why` says why not */
+    char why[200];
+    double hit;   /* cycles of a visit that hits … */
+    double limit; /* … and the most that is taken for one */
+    double
+        beyond;   /* of one that finds its line in the next cache; 0: unknown */
+    double cold;  /* of one that no cache of an SM holds */
+    size_t lines; /* how many of a group's loads miss when it is new */
+    uint64_t overfill; /* loads that push out what was there; 0: not found */
+};
+
+/* A group: lines that are looked for together, and one more, whose load brings
+ * the translation of their page back before they are timed. */
+enum {
+    FIRST_LEVEL_APART = 128,
+    FIRST_LEVEL_LINES = 8,
+    FIRST_LEVEL_GROUP = 2048, /* bytes from group to group */
+    FIRST_LEVEL_GROUPS = 4,
+    FIRST_LEVEL_ROUNDS = 3,
+};
+
+struct finding;
+
+/* Fills lab->first_level; each kind's experiments are evidence of its finding. */
+int first_level_measure(struct lab *lab, struct finding *const *findings,
+                    struct error *err);
+
+/* The cycles of the kept loads of a script. */
+struct visited {
+    double *cycles;
+    size_t count;
+    char *experiment; /* canonical */
+};
+int first_level_visit(struct lab *lab, struct visited *visited, const char *readers,
+                  const char *steps, int take, struct error *err);
+void visited_free(struct visited *visited);
+
+/* How many of `count` loads from `from` on cost more than `limit`. */
+size_t visited_over(const struct visited *visited, size_t from, size_t count,
+                    double limit);
+
+/* Steps of a script: the group's lines loaded by a reader; the translation and
+ * then the lines, timed; loads over other places, as many as `loads`. */
+void first_level_load(struct buf *steps, size_t reader, size_t group);
+void first_level_time(struct buf *steps, size_t reader, size_t group);
+void first_level_overfill(struct buf *steps, size_t reader, uint64_t loads);
+
+/* The loads by which a kind pushes out what any cache that it fills held:
+ * twice what it was measured to need, or all that it has room for. */
+uint64_t first_level_flood(const struct first_level *nearest,
+                       const struct first_level_row *row);
+
+/* Of `cases` that might have been `events`: are they nearly all, or nearly
+ * none?  What lies between is left open. */
+enum first_level_tally { TALLY_OPEN, TALLY_NONE, TALLY_ALL };
+enum first_level_tally first_level_tally_of(size_t events, size_t cases);
+
+#endif

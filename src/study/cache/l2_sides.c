@@ -1,0 +1,706 @@
+/*
+ * Whether a shared cache is in two partitions, which address bits tell a line's
+ * home, which SMs are beside which, and whether what lies far is kept near.
+ *
+ * Whether lines that were just written are still in L2 no one promises (on an
+ * H200 some are and some are not), and what is brought from memory costs more
+ * than any difference of sides.  So lines are timed in states that are certain:
+ * missing in L2, since much other memory was swept; warm, after laps that bring
+ * near what can be brought near; and at their homes, where an SM of the other
+ * side has just loaded them.
+ *
+ * Where lines cost one of two values, and the XOR of some address bits says
+ * which, those may still be slices of one cache at different distances.  So it
+ * counts as two sides only if for some SMs the same bits make the other lines
+ * the near ones.
+ *
+ * Addresses of the program are those of the memory within a page of 2 MiB and
+ * no farther: the bits below are looked at, and each page has a state of its
+ * own.  So where SMs are compared they load lines of one page.
+ */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "analysis/two_sided.h"
+#include "analysis/xor_bits.h"
+#include "analysis/otsu.h"
+#include "analysis/stats.h"
+#include "base/buf.h"
+#include "base/mem.h"
+#include "probe/run/ring.h"
+#include "study/study.h"
+
+static const char *const needs[] = {"size", NULL};
+static const char *const gives[] = {
+    "l2.near_latency",     "l2.far_latency", "l2.near_miss_latency",
+    "l2.far_miss_latency", "l2.near_size",   "l2.replicates",
+    "l2.side_bits",        "l2.sm_sides",    NULL,
+};
+static const char *const kernels[] = {
+    "trace op=cg",
+    "trace op=cg flush=4096",
+    "visit readers=global.cg@0.0,global.cg@0.1",
+    NULL,
+};
+
+enum { PAGE_BITS = 21, PAGES = 2, LINES = 768, LAPS = 2 };
+#define PAGE ((uint64_t)1 << PAGE_BITS)
+/* Lines that each SM loads, and least of them of each home. */
+enum { LINES_OF_SM = 64, LINES_LEAST = 16 };
+/* SMs of a script beside SM 0; scripts that an unclear SM is asked in. */
+enum { SMS_AT_ONCE = 31, TRIES = 3 };
+/* Each of these blocks has one line loaded before others are timed, which
+ * brings in the translation. */
+enum { LEAD_BYTES = 65536 };
+/* Sizes of the cache that are swept, so that nothing is left of what was in
+ * it: of the far half, too, which only what has its home there goes to. */
+enum { FLUSH_SIZES = 4 };
+/* The chance that a far line costs more than a near one, and how many standard
+ * errors it must be from an even one, for an SM to be told. */
+static const double chance_least = 0.75, errors_least = 3.3;
+/* 2.6 standard errors hold 99 %. */
+static const double errors_of_99 = 2.6;
+/* Standard deviations from the median beyond which a load had to wait. */
+static const double tail_from = 4;
+
+/* Single loads, less what timing adds. */
+struct lines {
+    uint64_t *address; /* counted from the first of the pages */
+    double *cycles;
+    size_t count;
+    char *experiment;
+    struct two_sided halves;
+    bool *far; /* of the half that costs more, by the bits */
+};
+
+/* What is known of the level. */
+struct sides {
+    struct lab *lab;
+    const struct level_row *row;
+    struct level_facts *facts;
+    struct lines warm, missing, home;
+    uint64_t bits; /* 0: none tell */
+    double apart;  /* what far lines cost more where the bits were found */
+    size_t sms, same, other;
+    signed char *side; /* of each SM: 0 as the first, 1 the other, -1 unclear */
+    char *seen_by_all; /* an experiment with several SMs */
+};
+
+static void lines_free(struct lines *l)
+{
+    free(l->address);
+    free(l->cycles);
+    free(l->far);
+    free(l->experiment);
+    *l = (struct lines){0};
+}
+
+static void take_line(struct lines *l, uint64_t address, double cycles)
+{
+    l->address[l->count] = address;
+    l->cycles[l->count++] = cycles;
+}
+
+static void make_room(struct lines *l, size_t count)
+{
+    l->address = xreallocarray(NULL, count, sizeof *l->address);
+    l->cycles = xreallocarray(NULL, count, sizeof *l->cycles);
+    l->far = xcalloc(count, sizeof *l->far);
+}
+
+static struct two_sided_samples samples_of(const struct lines *l)
+{
+    return (struct two_sided_samples){l->address, l->cycles, l->count};
+}
+
+/* ---- where lines are taken -------------------------------------------- */
+
+/* Pages in the ring's buffer: those in which SMs are asked, those of lines at
+ * home, those that are traced.  All are there before the cache is emptied, and
+ * none is used twice after that. */
+static uint64_t pages_of_sms(const struct sides *s)
+{
+    return TRIES * ((s->sms + SMS_AT_ONCE - 1) / SMS_AT_ONCE);
+}
+
+static uint64_t page_of_home(const struct sides *s)
+{
+    return pages_of_sms(s) * PAGE;
+}
+
+static uint64_t traced_page(const struct sides *s)
+{
+    return page_of_home(s) + PAGES * PAGE;
+}
+
+/* The distance of `count` lines within `bytes`, an odd number of lines, such
+ * that about half of them have each home. */
+static uint64_t step_of(const struct sides *s, uint64_t bytes, uint64_t count)
+{
+    const uint64_t line = s->facts->line;
+    const uint64_t most = (bytes / count / line - 2) | 1;
+    for (uint64_t lines = most; lines > most / 2; lines -= 2) {
+        uint64_t odd = 0;
+        for (uint64_t i = 0; i < count; i++)
+            odd += xor_bits_of(i * lines * line, s->bits);
+        if (8 * odd >= 3 * count && 8 * odd <= 5 * count)
+            return lines * line;
+    }
+    return most * line;
+}
+
+/* ---- from one SM ------------------------------------------------------ */
+
+/* The loads of a trace but for those that pay for the translation. */
+static void take_trace(const struct lab *lab, const struct samples *t,
+                       struct lines *l)
+{
+    const size_t visit = samples_column(t, "visit");
+    const size_t offset = samples_column(t, "offset");
+    const size_t cycles = samples_column(t, "cycles");
+    make_room(l, t->rows);
+    for (size_t row = 0; row < t->rows; row++) {
+        const uint64_t at = (uint64_t)samples_at(t, row, offset);
+        if (samples_at(t, row, visit) >= 0 && (at & RING_LEAD_OFFSET) == 0)
+            take_line(l, at,
+                      (double)samples_at(t, row, cycles) - lab->trace_cost);
+    }
+}
+
+/* Lines of two pages after so many laps, or `flush` bytes of other memory. */
+static int trace(struct sides *s, int laps, uint64_t flush, struct lines *l,
+                 struct error *err)
+{
+    struct samples t;
+    if (lab_probe(s->lab, &t, &l->experiment, err,
+                  "trace %s bytes=%" PRIu64 " stride=%" PRIu64
+                  " order=random window=%d sample=%d lead=%d warm=%d "
+                  "flush=%" PRIu64 " shift=%" PRIu64,
+                  s->row->load, PAGES * PAGE, s->facts->line, LEAD_BYTES, LINES,
+                  LEAD_BYTES, laps, flush, traced_page(s)) != 0)
+        return err->code;
+    take_trace(s->lab, &t, l);
+    samples_free(&t);
+    const struct two_sided_samples samples = samples_of(l);
+    two_sided_find(&samples, (unsigned)__builtin_ctzll(s->facts->line), PAGE_BITS,
+                &l->halves);
+    return 0;
+}
+
+/* Takes the bits that explain what was seen; none if there are two answers. */
+static void take_bits(struct sides *s)
+{
+    const struct two_sided *const warm = &s->warm.halves;
+    const struct two_sided *const missing = &s->missing.halves;
+    const struct two_sided *const best = two_sided_clear(missing) ? missing : warm;
+    if (!two_sided_clear(best) || (two_sided_clear(warm) && warm->bits != best->bits))
+        return;
+    s->bits = best->bits;
+    s->apart = best->far - best->near;
+}
+
+/* What the halves cost by these bits. */
+static void split_by_bits(const struct sides *s, struct lines *l)
+{
+    const struct two_sided_samples samples = samples_of(l);
+    const double next = l->halves.next;
+    two_sided_of_bits(&samples, PAGE_BITS, s->bits, &l->halves, l->far);
+    l->halves.next = next;
+}
+
+/* ---- from all SMs ----------------------------------------------------- */
+
+/* A script: SM 0 and others load lines of one page, each its own. */
+struct batch {
+    size_t sm[SMS_AT_ONCE + 1];
+    size_t count;
+};
+
+/* Next to SM 0, the SMs from *next on that have not been told yet. */
+static void next_batch(const struct sides *s, size_t *next, struct batch *b)
+{
+    *b = (struct batch){.count = 1};
+    for (; *next < s->sms && b->count <= SMS_AT_ONCE; (*next)++)
+        if (s->side[*next] < 0)
+            b->sm[b->count++] = *next;
+}
+
+static char *readers_of(const struct batch *b)
+{
+    struct buf text = {0};
+    for (size_t i = 0; i < b->count; i++)
+        buf_printf(&text, "%sglobal.cg@0.%zu", i > 0 ? "," : "", b->sm[i]);
+    return buf_take(&text);
+}
+
+static char *steps_of(const struct sides *s, const struct batch *b,
+                      uint64_t page)
+{
+    struct buf text = {0};
+    const uint64_t step = step_of(s, PAGE, LINES_OF_SM);
+    for (size_t i = 0; i < b->count; i++)
+        buf_printf(
+            &text, "%s%zu@%" PRIu64 ":%d:%d,%zu@!%" PRIu64 ":%d:%" PRIu64,
+            i > 0 ? "," : "", i, page, (int)(PAGE / LEAD_BYTES), LEAD_BYTES, i,
+            page + (i + 1) * s->facts->line, LINES_OF_SM, step);
+    return buf_take(&text);
+}
+
+/* How the lines of one reader say that the odd ones are far, or the even. */
+static void vote_of(const struct sides *s, const struct samples *v,
+                    size_t reader, struct two_sided_vote *vote)
+{
+    const size_t who = samples_column(v, "reader");
+    const size_t offset = samples_column(v, "offset");
+    const size_t cost = samples_column(v, "cycles");
+    double cycles[LINES_OF_SM];
+    bool odd[LINES_OF_SM];
+    size_t count = 0;
+    for (size_t row = 0; row < v->rows && count < LINES_OF_SM; row++) {
+        if ((size_t)samples_at(v, row, who) != reader)
+            continue;
+        cycles[count] = (double)samples_at(v, row, cost);
+        odd[count++] = xor_bits_of((uint64_t)samples_at(v, row, offset), s->bits);
+    }
+    two_sided_vote(cycles, odd, count, vote);
+}
+
+/* 1: the odd lines are far, 0: the even ones, -1: it is not clear.  Far lines
+ * that were found after all may cost less than near ones that were not, but
+ * then the difference is another one than SM 0 saw. */
+static signed char verdict(const struct sides *s, const struct two_sided_vote *v)
+{
+    if (v->count[0] < LINES_LEAST || v->count[1] < LINES_LEAST ||
+        fabs(v->errors) < errors_least ||
+        fabs(v->chance - 0.5) < chance_least - 0.5 ||
+        fabs(v->more) < 0.6 * s->apart || fabs(v->more) > 1.6 * s->apart)
+        return -1;
+    return v->errors > 0;
+}
+
+static void count_votes(struct sides *s, const struct batch *b,
+                        const struct samples *v)
+{
+    struct two_sided_vote vote;
+    vote_of(s, v, 0, &vote);
+    const signed char first = verdict(s, &vote);
+    if (first < 0)
+        return;
+    for (size_t i = 1; i < b->count; i++) {
+        vote_of(s, v, i, &vote);
+        const signed char said = verdict(s, &vote);
+        if (said < 0)
+            continue;
+        s->side[b->sm[i]] = said != first;
+        s->same += said == first;
+        s->other += said != first;
+    }
+}
+
+static int ask_batch(struct sides *s, const struct batch *b, uint64_t page,
+                     struct error *err)
+{
+    struct samples v;
+    char *experiment;
+    char *const readers = readers_of(b), *const steps = steps_of(s, b, page);
+    if (lab_probe(s->lab, &v, &experiment, err, "visit readers=%s steps=%s",
+                  readers, steps) == 0) {
+        count_votes(s, b, &v);
+        samples_free(&v);
+        if (s->seen_by_all == NULL)
+            s->seen_by_all = experiment;
+        else
+            free(experiment);
+    }
+    free(readers);
+    free(steps);
+    return err->code;
+}
+
+/* Every SM loads lines that are missing, and once more if it was not clear. */
+static int ask_all_sms(struct sides *s, struct error *err)
+{
+    uint64_t page = 0;
+    for (size_t sm = 1; sm < s->sms; sm++)
+        s->side[sm] = -1;
+    s->same = 1;
+    for (int t = 0; t < TRIES; t++)
+        for (size_t next = 1; next < s->sms; page += PAGE) {
+            struct batch b;
+            next_batch(s, &next, &b);
+            if (b.count > 1 && ask_batch(s, &b, page, err) != 0)
+                return err->code;
+        }
+    return 0;
+}
+
+static size_t unclear_sms(const struct sides *s)
+{
+    return s->sms - s->same - s->other;
+}
+
+/* ---- at home ---------------------------------------------------------- */
+
+static size_t first_on_other_side(const struct sides *s)
+{
+    size_t sm = 0;
+    while (s->side[sm] != 1)
+        sm++;
+    return sm;
+}
+
+/* SM 0 finds what an SM of the other side brought: beside that one or beside
+ * itself, but no copies of what is far. */
+static int look_at_homes(struct sides *s, struct error *err)
+{
+    struct lines *const l = &s->home;
+    struct samples v;
+    const uint64_t page = page_of_home(s), first = page + s->facts->line;
+    const uint64_t step = step_of(s, PAGES * PAGE, LINES);
+    if (lab_probe(s->lab, &v, &l->experiment, err,
+                  "visit readers=global.cg@0.%zu,global.cg@0.0 "
+                  "steps=0@%" PRIu64 ":%d:%" PRIu64 ",1@%" PRIu64
+                  ":%d:%d,1@!%" PRIu64 ":%d:%" PRIu64,
+                  first_on_other_side(s), first, LINES, step, page,
+                  (int)(PAGES * PAGE / LEAD_BYTES), LEAD_BYTES, first, LINES,
+                  step) != 0)
+        return err->code;
+    const size_t offset = samples_column(&v, "offset");
+    const size_t cycles = samples_column(&v, "cycles");
+    make_room(l, v.rows);
+    for (size_t row = 0; row < v.rows; row++)
+        take_line(l, (uint64_t)samples_at(&v, row, offset),
+                  (double)samples_at(&v, row, cycles) - s->lab->trace_cost);
+    samples_free(&v);
+    split_by_bits(s, l);
+    return 0;
+}
+
+/* ---- what is reported ------------------------------------------------- */
+
+static struct finding *finding_of(struct sides *s, const char *attribute,
+                                  const struct lines *l)
+{
+    struct finding *const f = lab_finding(s->lab, s->row->component, attribute);
+    if (l->experiment != NULL)
+        finding_evidence(f, l->experiment);
+    return f;
+}
+
+/* The cycles of one half without those that had to wait; the caller frees. */
+static double *half_of(const struct lines *l, bool far, size_t *count)
+{
+    double *const cycles = xreallocarray(NULL, l->count, sizeof *cycles);
+    *count = 0;
+    for (size_t i = 0; i < l->count; i++)
+        if (l->far[i] == far)
+            cycles[(*count)++] = l->cycles[i];
+    const double middle = stats_median(cycles, *count);
+    /* The clock's step counts where samples do not spread at all. */
+    const double spread = fmax(stats_mad_sigma(cycles, *count), 1);
+    size_t kept = 0;
+    for (size_t i = 0; i < *count; i++)
+        if (fabs(cycles[i] - middle) <= tail_from * spread)
+            cycles[kept++] = cycles[i];
+    *count = kept;
+    return cycles;
+}
+
+static void report_latency(struct sides *s, const char *attribute,
+                           const struct lines *l, bool far, const char *state)
+{
+    struct finding *const f = finding_of(s, attribute, l);
+    if (!two_sided_apart(&l->halves)) {
+        finding_none(f, "lines %s do not cost one of two values", state);
+        return;
+    }
+    size_t count;
+    double *const cycles = half_of(l, far, &count);
+    const double mean = stats_mean(cycles, count);
+    const double error =
+        errors_of_99 * stats_mad_sigma(cycles, count) / sqrt((double)count);
+    finding_set(f, STATUS_MEASURED, value_number(mean), "cycles");
+    finding_interval(f, mean - error, mean + error,
+                     LAB_CONFIDENCE_PERCENT / 100.0);
+    finding_protocol(f, "load", value_text(s->row->words));
+    finding_protocol(f, "lines", value_text(state));
+    finding_protocol(f, "timer",
+                     value_text("around each load, less what that adds"));
+    finding_protocol(f, "sm", value_number(0));
+    finding_protocol(f, "agrees", value_number(l->halves.agrees));
+    free(cycles);
+}
+
+static void report_latencies(struct sides *s)
+{
+    static const char at_home[] = "that an SM of the other side has loaded";
+    static const char missing[] = "that L2 does not hold";
+    report_latency(s, "near_latency", &s->home, false, at_home);
+    report_latency(s, "far_latency", &s->home, true, at_home);
+    report_latency(s, "near_miss_latency", &s->missing, false, missing);
+    report_latency(s, "far_miss_latency", &s->missing, true, missing);
+}
+
+/* What far lines cost more when they are warm: nothing, or as much as when they
+ * are not, or what no copies explain. */
+static void report_replicates(struct sides *s)
+{
+    struct finding *const f = finding_of(s, "replicates", &s->warm);
+    const struct two_sided *const cold =
+        two_sided_apart(&s->home.halves) ? &s->home.halves : &s->missing.halves;
+    split_by_bits(s, &s->warm);
+    const double more =
+        (s->warm.halves.far - s->warm.halves.near) / (cold->far - cold->near);
+    s->facts->far_stays = more >= 0.5;
+    if (more > 0.25 && more < 0.75)
+        finding_none(f, "warm far lines cost %.0f %% of what others cost more",
+                     100 * more);
+    else
+        finding_set(f, STATUS_MEASURED, value_bool(!s->facts->far_stays), "");
+    finding_protocol(f, "laps", value_number(LAPS));
+    finding_protocol(f, "near", value_number(s->warm.halves.near));
+    finding_protocol(f, "far", value_number(s->warm.halves.far));
+}
+
+static void report_bits(struct sides *s)
+{
+    const bool missing = two_sided_clear(&s->missing.halves);
+    const struct lines *const by = missing ? &s->missing : &s->warm;
+    struct finding *const f = finding_of(s, "side_bits", by);
+    struct value bits = value_list();
+    for (int bit = 0; bit < PAGE_BITS; bit++)
+        if ((s->bits >> bit & 1) != 0)
+            value_push(&bits, value_number(bit));
+    finding_set(f, STATUS_MEASURED, bits, "");
+    finding_protocol(f, "within", value_text("pages of 2 MiB"));
+    finding_protocol(f, "lines",
+                     value_text(missing ? "that L2 does not hold" : "warm"));
+    finding_protocol(f, "agrees", value_number(by->halves.agrees));
+    finding_protocol(f, "next_best", value_number(by->halves.next));
+}
+
+/* "0-3,8" */
+static struct value numbers_of(const struct sides *s, int side)
+{
+    struct buf text = {0};
+    for (size_t sm = 0; sm < s->sms; sm++) {
+        if (s->side[sm] != side)
+            continue;
+        size_t last = sm;
+        while (last + 1 < s->sms && s->side[last + 1] == side)
+            last++;
+        buf_printf(&text, "%s%zu", text.length > 0 ? "," : "", sm);
+        if (last > sm)
+            buf_printf(&text, "-%zu", last);
+        sm = last;
+    }
+    const struct value value = value_text(buf_string(&text));
+    buf_free(&text);
+    return value;
+}
+
+static void report_sms(struct sides *s)
+{
+    struct finding *const f = finding_of(s, "sm_sides", &s->missing);
+    finding_evidence(f, s->seen_by_all);
+    if (unclear_sms(s) > 0) {
+        finding_none(f, "%zu of %zu SMs saw no clear difference",
+                     unclear_sms(s), s->sms);
+        return;
+    }
+    struct value sides = value_list();
+    value_push(&sides, numbers_of(s, 0));
+    value_push(&sides, numbers_of(s, 1));
+    finding_set(f, STATUS_MEASURED, sides, "");
+    finding_protocol(f, "lines", value_text("that L2 does not hold"));
+}
+
+static void report_parts(struct sides *s)
+{
+    struct finding *const f = finding_of(s, "parts", &s->missing);
+    finding_evidence(f, s->seen_by_all);
+    finding_set(f, STATUS_MEASURED, value_number(2), "");
+    finding_protocol(f, "told_by",
+                     value_text("two latencies that change "
+                                "places between SMs"));
+    if (s->facts->near_fits > 0)
+        finding_protocol(f, "near_bytes",
+                         value_number((double)s->facts->near_fits));
+}
+
+/* ---- how much is near ------------------------------------------------- */
+
+/* Where growing rings stop to be all near. */
+static void report_step(struct finding *f, const struct level_facts *facts)
+{
+    if (facts->soft) {
+        finding_set(f, STATUS_AT_MOST,
+                    value_number((double)facts->near_overflows), "B");
+        finding_because(f, "rings up to there cost what near lines do, but "
+                           "larger ones cost more little by little");
+        return;
+    }
+    finding_set(f, STATUS_MEASURED, value_number((double)facts->near_fits),
+                "B");
+    finding_interval(f, (double)facts->near_fits, (double)facts->near_overflows,
+                     0.95);
+}
+
+/* A far part that the cost of growing rings did not show: what was taken for
+ * the end of the cache was that of its near part. */
+static void report_end_as_near(struct sides *s, struct finding *f, double size)
+{
+    finding_set(f, STATUS_MEASURED, value_number(size), "B");
+    struct finding *const whole =
+        lab_finding(s->lab, s->row->component, "size");
+    finding_set(whole, STATUS_AT_LEAST, value_number(size), "B");
+    finding_because(whole, "that is where the near part ends; the end of the "
+                           "far part could not be told from it");
+}
+
+/* Without copies, the lines near to an SM are those that have their home
+ * there: half of the cache. */
+static void report_near_size(struct sides *s)
+{
+    struct finding *const f = finding_of(s, "near_size", &s->home);
+    double size;
+    if (!s->facts->far_stays && s->facts->near_fits > 0)
+        report_step(f, s->facts);
+    else if (!lab_number(s->lab, s->row->component, "size", &size))
+        finding_none(f, "the size is not known");
+    else if (s->facts->far_stays)
+        finding_set(f, STATUS_DERIVED, value_number(size / 2), "B");
+    else
+        report_end_as_near(s, f, size);
+}
+
+static void report_two(struct sides *s)
+{
+    report_parts(s);
+    report_latencies(s);
+    report_replicates(s);
+    report_bits(s);
+    report_sms(s);
+    report_near_size(s);
+}
+
+static void report_none(struct sides *s, const char *why)
+{
+    for (size_t i = 0; gives[i] != NULL; i++)
+        finding_none(
+            results_add(s->lab->results, gives[i], s->lab->study->name), "%s",
+            why);
+}
+
+/* All of L2 is equally far: there are no sides to tell of. */
+static void report_absent(struct sides *s)
+{
+    for (size_t i = 0; gives[i] != NULL; i++)
+        results_drop(s->lab->results, results_add(s->lab->results, gives[i],
+                                                  s->lab->study->name));
+}
+
+/* Two values that nothing explains: that the cache is one is in doubt. */
+static void report_unclear(struct sides *s, const char *why)
+{
+    report_none(s, why);
+    if (s->facts->near_fits == 0)
+        finding_none(finding_of(s, "parts", &s->missing), "%s", why);
+}
+
+/* Growing rings showed one step, and single lines no sides. */
+static void report_one(struct sides *s)
+{
+    struct finding *const f = finding_of(s, "parts", &s->missing);
+    finding_evidence(f, s->warm.experiment);
+    finding_set(f, STATUS_MEASURED, value_number(1), "");
+    finding_protocol(f, "near_bytes", value_number((double)s->facts->fits));
+    finding_protocol(f, "lines", value_number((double)s->missing.count));
+    finding_protocol(f, "best_bits_explain",
+                     value_number(s->missing.halves.agrees));
+    finding_protocol(f, "best_bits_explain_warm",
+                     value_number(s->warm.halves.agrees));
+    report_absent(s);
+}
+
+/* ---- the study -------------------------------------------------------- */
+
+/* True if warm lines that are there cost one of two values.  What costs as much
+ * as memory is not there, which is no side. */
+static bool warm_differs(const struct sides *s)
+{
+    struct otsu split;
+    otsu_find(s->warm.cycles, s->warm.count, &split);
+    return split.clear && split.high < 0.9 * s->facts->miss;
+}
+
+static void report_no_sides(struct sides *s)
+{
+    if (s->bits != 0 || warm_differs(s) || two_sided_hinted(&s->warm.halves) ||
+        two_sided_hinted(&s->missing.halves))
+        report_unclear(s, "lines cost one of two values, but no address bits "
+                          "that change places between SMs tell which");
+    else if (s->facts->near_fits > 0)
+        report_none(s, "no address bits tell which lines are near to an SM");
+    else
+        report_one(s);
+}
+
+static int ask(struct sides *s, struct error *err)
+{
+    if (trace(s, LAPS, 0, &s->warm, err) != 0 ||
+        trace(s, 0, FLUSH_SIZES * s->facts->overflows, &s->missing, err) != 0)
+        return err->code;
+    take_bits(s);
+    if (s->bits != 0 && ask_all_sms(s, err) != 0)
+        return err->code;
+    if (s->other == 0 || 4 * unclear_sms(s) > s->sms) {
+        report_no_sides(s);
+        return 0;
+    }
+    split_by_bits(s, &s->missing);
+    if (look_at_homes(s, err) != 0)
+        return err->code;
+    report_two(s);
+    return 0;
+}
+
+static int run(struct lab *lab, struct error *err)
+{
+    const int64_t sms = lab->info->value[PROPERTY_SMS];
+    struct sides s = {.lab = lab,
+                      .row = &level_table[LEVEL_L2],
+                      .facts = &lab->facts[LEVEL_L2],
+                      .sms = sms > 0 ? (size_t)sms : 1};
+    if (!s.facts->present) {
+        report_none(&s, s.facts->why);
+        return 0;
+    }
+    if (s.facts->line == 0) {
+        report_none(&s, "the line is not known");
+        return 0;
+    }
+    s.side = xcalloc(s.sms, 1);
+    const int status = ask(&s, err);
+    lines_free(&s.warm);
+    lines_free(&s.missing);
+    lines_free(&s.home);
+    free(s.side);
+    free(s.seen_by_all);
+    return status;
+}
+
+const struct study study_l2_sides = {
+    .name = "partitions",
+    .question = "Is L2 in partitions, and what does the far one cost?",
+    .method = "Single loads of lines that L2 does not hold, of warm ones, and "
+              "of those that an SM of the other side has loaded.  Two "
+              "latencies are two sides where the XOR of address bits tells "
+              "them apart and they change places for other SMs.",
+    .needs = needs,
+    .gives = gives,
+    .kernels = kernels,
+    .run = run,
+};

@@ -1,0 +1,375 @@
+/*
+ * How shared memory is built: its banks, how wide they are, what a conflict
+ * costs (Mei 2014, 3.1 and 4.1).
+ *
+ * A warp loads with every stride from 0 (all lanes one element) to 64, and with
+ * some lanes on rows of one bank.  Each way to build shared memory predicts
+ * which of those accesses are repeated and how often; the banks are those that
+ * explain all costs, where no others do.  With their rows known, one lane more
+ * in each of 32 rows of one bank gives the cost by degree of conflict.
+ */
+#include <math.h>
+#include <stdlib.h>
+
+#include "analysis/bank_fit.h"
+#include "analysis/stats.h"
+#include "base/mem.h"
+#include "study/study.h"
+
+static const char *const needs[] = {NULL};
+static const char *const gives[] = {"shared.banks",
+                                    "shared.bank_bytes",
+                                    "shared.row_words",
+                                    "shared.conflict_cycles",
+                                    "shared.conflict_latency",
+                                    "shared.stride_latency",
+                                    "shared.stride_latency_64",
+                                    NULL};
+static const char *const kernels[] = {"banks", "banks width=8", NULL};
+
+enum { STRIDE_MOST = 64, LANES = BANK_FIT_LANES };
+/* Rows that lie in one bank of whatever shared memory is tried with a power of
+ * two of banks; as many as 16 KiB have, which every GPU has. */
+enum { FAR_PITCH = 2048, FAR_ROWS = 8 };
+/* What is taken for a block's shared memory where the driver says nothing. */
+enum { BLOCK_LEAST = 16384 };
+
+/* Costs by case: of strides from 0, or of lanes in rows of their own from 1. */
+struct curve {
+    bool stride;
+    unsigned width, pitch;
+    unsigned from, count;
+    double cycles[STRIDE_MOST + 1];
+    double excess;    /* the largest doubt, in units of what is let pass */
+    char *experiment; /* canonical; the owner frees */
+};
+
+static struct curve strides_of(unsigned width)
+{
+    return (struct curve){
+        .stride = true, .width = width, .from = 0, .count = STRIDE_MOST + 1};
+}
+
+static struct curve rows_of(unsigned pitch, unsigned rows)
+{
+    return (struct curve){.width = 4, .pitch = pitch, .from = 1, .count = rows};
+}
+
+static struct bank_fit_access access_of(const struct curve *c, unsigned i)
+{
+    return (struct bank_fit_access){
+        .lanes = c->stride ? LANES : c->from + i,
+        .distance = c->stride ? c->width * (c->from + i) : c->pitch,
+        .bytes = c->width,
+        .cycles = c->cycles[i],
+    };
+}
+
+/* Drops the last cases that a block has no memory for. */
+static void fit_block(struct lab *lab, struct curve *c)
+{
+    const int64_t told = lab->info->value[PROPERTY_BLOCK_SHARED];
+    const int64_t bytes = told >= 0 ? told : BLOCK_LEAST;
+    while (c->count > 0) {
+        const struct bank_fit_access a = access_of(c, c->count - 1);
+        if ((int64_t)(a.lanes - 1) * a.distance + a.bytes <= bytes)
+            break;
+        c->count--;
+    }
+}
+
+/* The columns of the samples. */
+struct table {
+    const struct samples *samples;
+    size_t by, visits, shorter, longer;
+};
+
+static struct table table_of(const struct samples *s)
+{
+    return (struct table){.samples = s,
+                          .by = samples_column(s, "case"),
+                          .visits = samples_column(s, "visits"),
+                          .shorter = samples_column(s, "short"),
+                          .longer = samples_column(s, "long")};
+}
+
+static double at(const struct table *t, size_t row, size_t column)
+{
+    return (double)samples_at(t->samples, row, column);
+}
+
+/* What both runs have besides their loads, the short one half as many as the
+ * long: the same in all cases, so all tell it, and far better than one.  `own`
+ * has room for a number a row. */
+static double overhead_of(const struct table *t, double *own)
+{
+    for (size_t row = 0; row < t->samples->rows; row++)
+        own[row] = 2 * at(t, row, t->shorter) - at(t, row, t->longer);
+    return stats_median(own, t->samples->rows);
+}
+
+/* Cycles a load of each repetition of a case; returns how many. */
+static size_t case_samples(const struct table *t, unsigned number,
+                           double overhead, double *cycles)
+{
+    size_t n = 0;
+    for (size_t row = 0; row < t->samples->rows; row++)
+        if (samples_at(t->samples, row, t->by) == number)
+            cycles[n++] = (at(t, row, t->shorter) + at(t, row, t->longer) -
+                           2 * overhead) /
+                          (3 * at(t, row, t->visits));
+    return n;
+}
+
+/* Half the width of the normal interval at 99.9 %, in units of the standard
+ * deviation of a median's rank: a list of 65 should have no item outside. */
+static const double rank_width = 3.29 / 2;
+
+/* A cost that may be off by more than this is not worth reporting. */
+static double doubt_most(double cycles)
+{
+    return fmax(1, 0.01 * cycles);
+}
+
+static void add_case(struct curve *c, unsigned i, const double *cycles,
+                     size_t n)
+{
+    const double ranks = fmin(rank_width / sqrt((double)n), 0.5);
+    const double middle = stats_median(cycles, n);
+    const double off = fmax(middle - stats_quantile(cycles, n, 0.5 - ranks),
+                            stats_quantile(cycles, n, 0.5 + ranks) - middle);
+    c->cycles[i] = middle;
+    c->excess = fmax(c->excess, off / doubt_most(middle));
+}
+
+static void summarise(struct curve *c, const struct samples *samples)
+{
+    const struct table t = table_of(samples);
+    double *const cycles = xreallocarray(NULL, samples->rows, sizeof *cycles);
+    const double overhead = overhead_of(&t, cycles);
+    for (unsigned i = 0; i < c->count; i++) {
+        const size_t n = case_samples(&t, c->from + i, overhead, cycles);
+        add_case(c, i, cycles, n);
+    }
+    free(cycles);
+}
+
+static int measure(struct lab *lab, struct curve *c, struct error *err)
+{
+    struct samples samples;
+    fit_block(lab, c);
+    if (c->count < 3)
+        return error_set(err, ERR_UNSUPPORTED,
+                         "a block has too little shared memory for a warp");
+    const unsigned to = c->from + c->count - 1;
+    const int status =
+        c->stride
+            ? lab_probe(lab, &samples, &c->experiment, err,
+                        "banks width=%u from=0 to=%u", c->width, to)
+            : lab_probe(lab, &samples, &c->experiment, err,
+                        "banks pattern=rows pitch=%u to=%u", c->pitch, to);
+    if (status != 0)
+        return status;
+    summarise(c, &samples);
+    samples_free(&samples);
+    return 0;
+}
+
+/* ---- findings --------------------------------------------------------- */
+
+static void say_protocol(struct finding *f, unsigned width, const char *lanes)
+{
+    finding_protocol(f, "load",
+                     value_text(width == 8 ? "ld.shared.u64 by pointer"
+                                           : "ld.shared.u32 by pointer"));
+    finding_protocol(f, "lanes", value_text(lanes));
+    finding_protocol(f, "warps", value_number(1));
+    finding_protocol(f, "timer", value_text("outside, two lengths"));
+}
+
+static void say_noisy(struct finding *f)
+{
+    finding_none(f, "noise leaves more than a cycle and 1 %% of doubt");
+}
+
+static void report_curve(struct lab *lab, const char *attribute,
+                         const struct curve *c)
+{
+    struct finding *const f = lab_finding(lab, "shared", attribute);
+    finding_evidence(f, c->experiment);
+    if (c->excess > 1) {
+        say_noisy(f);
+        return;
+    }
+    struct value list = value_list();
+    for (unsigned i = 0; i < c->count; i++)
+        value_push(&list, value_number(c->cycles[i]));
+    finding_set(f, STATUS_MEASURED, list, "cycles");
+    say_protocol(f, c->width,
+                 c->stride ? "32, each at lane x stride elements"
+                           : "each on another row of one bank");
+    finding_protocol(f, c->stride ? "first_stride" : "first_degree",
+                     value_number(c->from));
+}
+
+/* The experiments of one run of the study. */
+struct survey {
+    struct curve far_rows, narrow, wide, rows;
+};
+
+static void add_evidence(struct finding *f, const struct survey *s)
+{
+    finding_evidence(f, s->far_rows.experiment);
+    finding_evidence(f, s->narrow.experiment);
+    finding_evidence(f, s->wide.experiment);
+}
+
+static void say_why_not(struct finding *f, const struct bank_fit *fit)
+{
+    if (fit->verdict == BANK_FIT_UNSEEN)
+        finding_none(f, "no stride costs clearly more than another");
+    else if (fit->verdict == BANK_FIT_UNEXPLAINED)
+        finding_none(f,
+                     "no banks explain the cost of every stride; the nearest "
+                     "are %u of %u B",
+                     fit->banks.count, fit->banks.bank_bytes);
+    else
+        finding_none(f,
+                     "%u banks of %u B with rows of %u words explain the costs "
+                     "as well as %u of %u B with rows of %u",
+                     fit->banks.count, fit->banks.bank_bytes,
+                     fit->banks.row_words, fit->rival.count,
+                     fit->rival.bank_bytes, fit->rival.row_words);
+}
+
+static void report_part(struct lab *lab, const char *attribute, unsigned value,
+                        const char *unit, const struct survey *s,
+                        const struct bank_fit *fit)
+{
+    struct finding *const f = lab_finding(lab, "shared", attribute);
+    if (fit->verdict == BANK_FIT_EXPLAINED) {
+        finding_set(f, STATUS_MEASURED, value_number(value), unit);
+        finding_interval(f, value, value, 0.99);
+    } else {
+        say_why_not(f, fit);
+    }
+    add_evidence(f, s);
+}
+
+static void report_banks(struct lab *lab, const struct survey *s,
+                         const struct bank_fit *fit)
+{
+    report_part(lab, "banks", fit->banks.count, "", s, fit);
+    report_part(lab, "bank_bytes", fit->banks.bank_bytes, "B", s, fit);
+    report_part(lab, "row_words", fit->banks.row_words, "", s, fit);
+}
+
+/* ---- what explains the costs ------------------------------------------ */
+
+static size_t append(struct bank_fit_access *accesses, size_t n,
+                     const struct curve *c)
+{
+    for (unsigned i = 0; i < c->count; i++)
+        accesses[n++] = access_of(c, i);
+    return n;
+}
+
+/* By 4-byte accesses; 8-byte ones, of which less is known how GPUs split them,
+ * decide only between what those leave open. */
+static struct bank_fit explain(const struct survey *s)
+{
+    struct bank_fit_access accesses[3 * (STRIDE_MOST + 1)];
+    size_t n = append(accesses, 0, &s->far_rows);
+    n = append(accesses, n, &s->narrow);
+    struct bank_fit fit = bank_fit_explain(accesses, n);
+    if (fit.verdict == BANK_FIT_AMBIGUOUS) {
+        n = append(accesses, n, &s->wide);
+        fit = bank_fit_explain(accesses, n);
+    }
+    return fit;
+}
+
+/* ---- what a conflict costs -------------------------------------------- */
+
+/* Student's t of 30 degrees of freedom at 99 %. */
+static const double t_99 = 2.75;
+/* A slope is known far better than a cost. */
+static const double slope_doubt_most = 0.1;
+
+static void report_slope(struct lab *lab, const struct curve *c,
+                         const struct banks *banks)
+{
+    struct finding *const f = lab_finding(lab, "shared", "conflict_cycles");
+    double degrees[LANES];
+    for (unsigned i = 0; i < c->count; i++) {
+        const struct bank_fit_access a = access_of(c, i);
+        degrees[i] = bank_fit_degree(banks, &a);
+    }
+    const struct bank_fit_line line =
+        bank_fit_line(degrees, c->cycles, c->count);
+    const double doubt = t_99 * line.step_error;
+    finding_evidence(f, c->experiment);
+    if (doubt > fmax(slope_doubt_most, 0.01 * line.step)) {
+        say_noisy(f);
+        return;
+    }
+    finding_set(f, STATUS_MEASURED, value_number(line.step), "cycles");
+    finding_interval(f, line.step - doubt, line.step + doubt, 0.99);
+    say_protocol(f, c->width, "each on another row of one bank");
+}
+
+static int ask_conflicts(struct lab *lab, struct survey *s,
+                         const struct bank_fit *fit, struct error *err)
+{
+    const struct banks *const b = &fit->banks;
+    if (fit->verdict != BANK_FIT_EXPLAINED) {
+        say_why_not(lab_finding(lab, "shared", "conflict_cycles"), fit);
+        say_why_not(lab_finding(lab, "shared", "conflict_latency"), fit);
+        return 0;
+    }
+    s->rows = rows_of(b->count * b->bank_bytes * b->row_words, LANES);
+    if (measure(lab, &s->rows, err) != 0)
+        return err->code;
+    report_slope(lab, &s->rows, b);
+    report_curve(lab, "conflict_latency", &s->rows);
+    return 0;
+}
+
+/* ---- the study -------------------------------------------------------- */
+
+static int survey(struct lab *lab, struct survey *s, struct error *err)
+{
+    *s = (struct survey){.far_rows = rows_of(FAR_PITCH, FAR_ROWS),
+                         .narrow = strides_of(4),
+                         .wide = strides_of(8)};
+    if (measure(lab, &s->far_rows, err) != 0 ||
+        measure(lab, &s->narrow, err) != 0 || measure(lab, &s->wide, err) != 0)
+        return err->code;
+    report_curve(lab, "stride_latency", &s->narrow);
+    report_curve(lab, "stride_latency_64", &s->wide);
+    const struct bank_fit fit = explain(s);
+    report_banks(lab, s, &fit);
+    return ask_conflicts(lab, s, &fit, err);
+}
+
+static int run(struct lab *lab, struct error *err)
+{
+    struct survey s;
+    const int status = survey(lab, &s, err);
+    free(s.far_rows.experiment);
+    free(s.narrow.experiment);
+    free(s.wide.experiment);
+    free(s.rows.experiment);
+    return status;
+}
+
+const struct study study_shared_memory = {
+    .name = "banks",
+    .question = "How many banks has shared memory, and what do conflicts cost?",
+    .method = "A warp's dependent loads with strides 0 to 64: the banks are "
+              "those that predict which strides conflict, and how much.",
+    .needs = needs,
+    .gives = gives,
+    .kernels = kernels,
+    .run = run,
+};

@@ -1,0 +1,40 @@
+/*
+ * Whether the GPU was itself while a study loaded it: the SM clock before and
+ * after, measured and told, throttling, other processes.
+ *
+ * The planner asks before and after each study that says so (under_load), and
+ * adds a finding `clock.STUDY`.  Where the clock moved, the GPU was throttled
+ * or others used it, what the study found is marked as in doubt.
+ */
+#ifndef SONDE_STUDY_GPU_STATE_H
+#define SONDE_STUDY_GPU_STATE_H
+
+#include "study/study.h"
+
+/* At one moment; what is not told is negative. */
+struct gpu_state {
+    bool known;       /* false: it could not be asked (an old recording) */
+    double hz;        /* measured */
+    double told_hz;   /* the one that the driver tells */
+    double gap_ns;    /* longest for which the SM did not run us */
+    double processes; /* others on the GPU */
+    double dropped;   /* repetitions thrown away so far: it was throttled */
+    uint64_t throttle;
+    char *experiment;
+};
+
+/* `when` is "before" or "after"; gpu_state_free.  An error is that of a device
+ * that failed. */
+int gpu_state_read(struct lab *lab, const char *when, struct gpu_state *state,
+               struct error *err);
+void gpu_state_free(struct gpu_state *state);
+
+/* Adds clock.STUDY of the running study, and marks its findings where need be.
+ */
+void gpu_state_report(struct lab *lab, const struct gpu_state *before,
+                  const struct gpu_state *after);
+
+/* NVML's names of the reasons, as a list. */
+struct value gpu_state_reasons(uint64_t throttle);
+
+#endif

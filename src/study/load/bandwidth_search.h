@@ -1,0 +1,102 @@
+/*
+ * What a study gets of the probes `stream` and `bulk`: how many bytes pass in a
+ * time with the configuration that saturates a place, and with given ones.
+ *
+ * The search doubles what is in flight, from a few warps on, wherever that
+ * gives most, until nothing does.  What is then measured is made longer until
+ * that changes nothing.
+ */
+#ifndef SONDE_STUDY_LOAD_BANDWIDTH_SEARCH_H
+#define SONDE_STUDY_LOAD_BANDWIDTH_SEARCH_H
+
+#include "study/study.h"
+
+enum { BANDWIDTH_LANES = 32 };
+/* Repetitions of a search, and for a number that is reported. */
+enum { BANDWIDTH_REPEATS = 2, BANDWIDTH_REPEATS_FINAL = 5 };
+/* Cycles of a search: many times what a load takes. */
+enum { BANDWIDTH_CYCLES = 16384 };
+/* Cycles of runs that are compared with each other. */
+enum { BANDWIDTH_CYCLES_LIST = 65536 };
+/* Laps: so much longer than in a search is what is reported. */
+enum { BANDWIDTH_LONGER = 4 };
+/* Blocks: so many times the least is the most that is streamed. */
+enum { BANDWIDTH_BLOCKS_MOST = 32 };
+/* Two clocks, or two rates, that differ by less are the same. */
+#define BANDWIDTH_ALIKE 0.01
+
+/* How the probe shares the work, and what is timed. */
+enum bandwidth_way { STREAM_LAPS, STREAM_CYCLES, STREAM_BLOCKS };
+
+/* What is asked: a place, and how it is accessed. */
+struct bandwidth_question {
+    const char *component, *attribute;
+    const char *words; /* of the experiment */
+    enum bandwidth_way way;
+    uint64_t least; /* CYCLES: of which the number that is reported is made */
+    unsigned sms;   /* CYCLES: that work; 0: all */
+    bool exact;     /* accesses of that width, none narrower */
+    bool bulk;      /* of the probe `bulk`, by cycles */
+    bool shared;    /* it takes shared memory */
+    unsigned lanes; /* that read different words; 1: all read one */
+    unsigned width; /* the widest access of a lane */
+    unsigned arrays;
+    uint64_t bytes; /* of an array; BLOCKS: the least; LAPS, 0: a tile */
+    uint64_t room;  /* STREAM_BLOCKS: bytes that all arrays may have */
+    bool of_memory; /* the stated peak is its */
+};
+
+/* How: what the search changes, and what else experiments differ in.  Of bulk
+ * copies `width` is the size of one, `unroll` how many a warp has in flight. */
+struct bandwidth_setup {
+    unsigned width, unroll, warps, blocks, sms, stride, row;
+    /* STREAM_LAPS: bytes that are to pass, at least one lap; STREAM_CYCLES:
+     * cycles; STREAM_BLOCKS: bytes of an array, the shorter of two. */
+    uint64_t length;
+    unsigned repeats;
+};
+
+struct bandwidth_rate {
+    double score;            /* what a search compares */
+    double value, low, high; /* B/clk of an SM, or B/s */
+    double clock_hz, told_hz;
+    double tiles;     /* that a warp passed */
+    bool fine;        /* the timer's steps are small */
+    bool moved;       /* the SM's clock was not the same in all repetitions */
+    bool even;        /* every SM had the blocks that it should have */
+    char *experiment; /* canonical; the owner frees */
+};
+
+struct bandwidth_found {
+    double value; /* 0: not measured */
+    struct bandwidth_setup setup;
+    bool saturated; /* more in flight was tried and gave nothing */
+};
+
+/* One experiment; *rate is the caller's (bandwidth_free). */
+int bandwidth_measure(struct lab *lab, const struct bandwidth_question *question,
+                    const struct bandwidth_setup *setup, struct bandwidth_rate *rate,
+                    struct error *err);
+void bandwidth_free(struct bandwidth_rate *rate);
+
+/* What saturates it, from something like it on, if that is not NULL. */
+int bandwidth_search(struct lab *lab, const struct bandwidth_question *question,
+                   const struct bandwidth_setup *like, struct bandwidth_found *found,
+                   struct error *err);
+/* The same, and what it then gives; *rate is the caller's. */
+int bandwidth_find(struct lab *lab, const struct bandwidth_question *question,
+                 const struct bandwidth_found *like, struct bandwidth_found *found,
+                 struct bandwidth_rate *rate, struct error *err);
+
+/* With accesses of that width: as many bytes in flight, if there is room; of
+ * narrower ones, which need more, all that there is room for. */
+struct bandwidth_setup bandwidth_with_width(const struct lab *lab,
+                                       const struct bandwidth_question *question,
+                                       const struct bandwidth_setup *setup,
+                                       unsigned width);
+/* Bytes of the set; of share=warp what a block accesses at a time, if the
+ * question names none. */
+uint64_t bandwidth_set_bytes(const struct bandwidth_question *question,
+                           const struct bandwidth_setup *setup);
+
+#endif

@@ -1,0 +1,86 @@
+#include "study/load/timelines.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/mem.h"
+
+enum { REPEAT, SM, BLOCK, WARP, ACCESS, START, END, NS };
+
+/* Nanoseconds count from `origin`: since 1970 they are too many for a double.
+ */
+static struct warp_span warp_of(const struct samples *s, size_t row,
+                                int64_t origin)
+{
+    return (struct warp_span){
+        .repeat = (unsigned)samples_at(s, row, REPEAT),
+        .sm = (unsigned)samples_at(s, row, SM),
+        .block = (unsigned)samples_at(s, row, BLOCK),
+        .warp = (unsigned)samples_at(s, row, WARP),
+        .span = {(double)samples_at(s, row, START),
+                 (double)samples_at(s, row, END)},
+        .ns = (double)(samples_at(s, row, NS) - origin),
+    };
+}
+
+/* Rows of accesses are left out; the row of a launch has SM -1. */
+static void collect(struct timelines *t, const struct samples *s)
+{
+    const int64_t origin = s->rows > 0 ? samples_at(s, 0, NS) : 0;
+    for (size_t row = 0; row < s->rows; row++)
+        if (samples_at(s, row, SM) < 0)
+            t->launch_ns[t->repeats++] = (double)samples_at(s, row, END);
+        else if (samples_at(s, row, ACCESS) < 0)
+            t->warps[t->count++] = warp_of(s, row, origin);
+}
+
+int timelines_measure(struct lab *lab, struct timelines *t, struct error *err,
+                      const char *fmt, ...)
+{
+    struct samples s;
+    char text[256];
+    va_list args;
+    *t = (struct timelines){0};
+    va_start(args, fmt);
+    vsnprintf(text, sizeof text, fmt, args);
+    va_end(args);
+    if (lab_probe(lab, &s, &t->experiment, err, "timeline %s", text) != 0)
+        return err->code;
+    t->warps = xreallocarray(NULL, s.rows, sizeof *t->warps);
+    t->launch_ns = xreallocarray(NULL, s.rows, sizeof *t->launch_ns);
+    collect(t, &s);
+    samples_free(&s);
+    return 0;
+}
+
+void timelines_free(struct timelines *t)
+{
+    free(t->warps);
+    free(t->launch_ns);
+    free(t->experiment);
+    *t = (struct timelines){0};
+}
+
+struct warp_span *timelines_blocks(const struct timelines *t, unsigned repeat,
+                                   size_t *count)
+{
+    struct warp_span *const blocks =
+        xreallocarray(NULL, t->count + 1, sizeof *blocks);
+    *count = 0;
+    for (size_t i = 0; i < t->count; i++) {
+        const struct warp_span *const w = &t->warps[i];
+        struct warp_span *const last = &blocks[*count - (*count > 0)];
+        if (w->repeat != repeat)
+            continue;
+        if (*count == 0 || last->block != w->block) {
+            blocks[(*count)++] = *w;
+            continue;
+        }
+        last->span.start = fmin(last->span.start, w->span.start);
+        last->span.end = fmax(last->span.end, w->span.end);
+        last->ns = fmin(last->ns, w->ns);
+    }
+    return blocks;
+}

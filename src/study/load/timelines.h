@@ -1,0 +1,39 @@
+/*
+ * What a study gets of the probe `timeline`: the spans of warps, and of the
+ * blocks that they make.
+ */
+#ifndef SONDE_STUDY_LOAD_TIMELINES_H
+#define SONDE_STUDY_LOAD_TIMELINES_H
+
+#include "analysis/spans.h"
+#include "study/study.h"
+
+struct warp_span {
+    unsigned repeat, sm, block, warp;
+    struct span span; /* cycles of the SM's clock */
+    double ns;        /* %globaltimer where it starts, from the first row on */
+};
+
+struct timelines {
+    size_t count, repeats;
+    struct warp_span *warps; /* by repeat, block, warp */
+    double *launch_ns;       /* of each repetition */
+    char *experiment;        /* canonical */
+};
+
+int timelines_measure(struct lab *lab, struct timelines *t, struct error *err,
+                      const char *fmt, ...)
+    __attribute__((format(printf, 4, 5)));
+void timelines_free(struct timelines *t);
+
+static inline double span_length(const struct span *span)
+{
+    return span->end - span->start;
+}
+
+/* The blocks of a repetition, each from its first warp's start to its last
+ * one's end, as rows of warp 0; the caller frees. */
+struct warp_span *timelines_blocks(const struct timelines *t, unsigned repeat,
+                                   size_t *count);
+
+#endif
