@@ -101,7 +101,7 @@ static enum bank_fit_verdict judge(const struct candidate *best,
 enum { CANDIDATES = 4 * BANKS_MAX };
 
 struct bank_fit bank_fit_explain(const struct bank_fit_access *accesses,
-                                     size_t n)
+                                 size_t n)
 {
     double *const degrees = xreallocarray(NULL, n, sizeof *degrees);
     double *const cycles = xreallocarray(NULL, n, sizeof *cycles);

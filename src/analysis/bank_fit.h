@@ -54,6 +54,6 @@ struct bank_fit {
 
 /* Tries 1 to BANKS_MAX banks of 4 and 8 bytes with rows of 1 and 2 words. */
 struct bank_fit bank_fit_explain(const struct bank_fit_access *accesses,
-                                     size_t n);
+                                 size_t n);
 
 #endif

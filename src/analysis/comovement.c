@@ -126,7 +126,7 @@ static size_t number(const struct tree *t, size_t cut, size_t *group)
 }
 
 void comovement_find(const double *values, size_t rows, size_t n, double floor,
-                   size_t *group, struct comovement *together)
+                     size_t *group, struct comovement *together)
 {
     struct tree t;
     *together = (struct comovement){0};

@@ -26,6 +26,6 @@ struct comovement {
  * its group, as they appear; untouched where there are none.
  */
 void comovement_find(const double *values, size_t rows, size_t n, double floor,
-                   size_t *group, struct comovement *together);
+                     size_t *group, struct comovement *together);
 
 #endif

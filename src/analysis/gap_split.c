@@ -6,7 +6,7 @@
 #include "analysis/stats.h"
 
 void gap_split_find(const double *values, size_t n, double upper, double least,
-              struct gap_split *gap)
+                    struct gap_split *gap)
 {
     double *const sorted = stats_sorted(values, n);
     *gap = (struct gap_split){.low = NAN, .high = NAN};

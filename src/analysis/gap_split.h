@@ -18,6 +18,6 @@ struct gap_split {
 /* The widest gap whose upper edge is `upper` or more.  It is clear if it is as
  * wide as all samples above it together, and as `least`. */
 void gap_split_find(const double *values, size_t n, double upper, double least,
-              struct gap_split *gap);
+                    struct gap_split *gap);
 
 #endif

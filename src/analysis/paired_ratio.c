@@ -6,8 +6,9 @@
 #include "analysis/stats.h"
 #include "base/mem.h"
 
-struct paired_ratio paired_ratio_of(const double *changed, const double *plain, size_t n,
-                        double confidence, struct rng *rng)
+struct paired_ratio paired_ratio_of(const double *changed, const double *plain,
+                                    size_t n, double confidence,
+                                    struct rng *rng)
 {
     double *const ratios = xreallocarray(NULL, n + 1, sizeof *ratios);
     for (size_t i = 0; i < n; i++)

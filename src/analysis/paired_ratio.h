@@ -18,8 +18,9 @@ struct paired_ratio {
 
 /* Of pairs changed[i], plain[i], all above zero: the median of their
  * quotients, with the interval of a bootstrap.  NAN of none. */
-struct paired_ratio paired_ratio_of(const double *changed, const double *plain, size_t n,
-                        double confidence, struct rng *rng);
+struct paired_ratio paired_ratio_of(const double *changed, const double *plain,
+                                    size_t n, double confidence,
+                                    struct rng *rng);
 
 /* How far what changes nothing was seen to go from 1. */
 double paired_ratio_noise(const struct paired_ratio *same);

@@ -27,7 +27,7 @@ double rate_test_chance(uint64_t k1, uint64_t n1, uint64_t k0, uint64_t n0)
 }
 
 bool rate_test_more(uint64_t k1, uint64_t n1, uint64_t k0, uint64_t n0,
-                 double alpha)
+                    double alpha)
 {
     return rate_test_chance(k1, n1, k0, n0) < alpha;
 }

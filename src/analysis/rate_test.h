@@ -19,6 +19,6 @@ double rate_test_chance(uint64_t k1, uint64_t n1, uint64_t k0, uint64_t n0);
 
 /* True if that chance is below alpha: significantly more. */
 bool rate_test_more(uint64_t k1, uint64_t n1, uint64_t k0, uint64_t n0,
-                 double alpha);
+                    double alpha);
 
 #endif

@@ -21,12 +21,8 @@ enum { MISSED_PART = 16 };
 static const struct {
     const char *form, *same;
 } twins[] = {
-    {"IMAD.MOV",  MOVE     },
-    {"IMAD.U32",  MOVE     },
-    {"IMAD.IADD", "IADD3"  },
-    {"VIADD",     "IADD3"  },
-    {"IMAD.X",    "IADD3.X"},
-    {"IMAD.SHL",  "SHF.L"  },
+    {"IMAD.MOV", MOVE}, {"IMAD.U32", MOVE},    {"IMAD.IADD", "IADD3"},
+    {"VIADD", "IADD3"}, {"IMAD.X", "IADD3.X"}, {"IMAD.SHL", "SHF.L"},
 };
 
 /* Machine instructions that are counted as one. */
@@ -305,8 +301,8 @@ static char *frame_of(const struct sums *s)
 
 /* ---- the chain of the copies ------------------------------------------ */
 
-static void unchain(const struct sass_proof_claim *c, unsigned longest, unsigned due,
-                    struct sass_proof *t)
+static void unchain(const struct sass_proof_claim *c, unsigned longest,
+                    unsigned due, struct sass_proof *t)
 {
     t->verdict = PROOF_UNCHAINED;
     if (c->chains == 1)

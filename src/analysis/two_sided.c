@@ -3,8 +3,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "analysis/xor_bits.h"
 #include "analysis/stats.h"
+#include "analysis/xor_bits.h"
 #include "base/mem.h"
 
 /* Share of the samples that must be where the bits say.  Of loads that miss, up
@@ -86,7 +86,7 @@ static void weigh(const struct two_sided_samples *s, unsigned high, bool *far,
 }
 
 void two_sided_of_bits(const struct two_sided_samples *s, unsigned high,
-                    uint64_t bits, struct two_sided *h, bool *far)
+                       uint64_t bits, struct two_sided *h, bool *far)
 {
     bool *const own = far != NULL ? far : xcalloc(s->count + 1, sizeof *own);
     *h = (struct two_sided){.bits = bits};
@@ -99,8 +99,8 @@ void two_sided_of_bits(const struct two_sided_samples *s, unsigned high,
 
 /* Among the samples that count; all do without `halves`. */
 static void bits_above(const struct two_sided_samples *s, double threshold,
-                       const struct two_sided *halves, unsigned low, unsigned high,
-                       struct xor_bits *parity)
+                       const struct two_sided *halves, unsigned low,
+                       unsigned high, struct xor_bits *parity)
 {
     bool *const above = xcalloc(s->count + 1, sizeof *above);
     uint64_t *const address = xcalloc(s->count + 1, sizeof *address);
@@ -118,8 +118,8 @@ static void bits_above(const struct two_sided_samples *s, double threshold,
 /* Above the median of all lies about half of the samples, whatever their tails
  * are.  Once bits are known, the middle between their halves is a better
  * place to cut. */
-void two_sided_find(const struct two_sided_samples *s, unsigned low, unsigned high,
-                 struct two_sided *h)
+void two_sided_find(const struct two_sided_samples *s, unsigned low,
+                    unsigned high, struct two_sided *h)
 {
     struct xor_bits parity;
     bits_above(s, stats_median(s->cycles, s->count), NULL, low, high, &parity);
@@ -157,7 +157,7 @@ bool two_sided_hinted(const struct two_sided *h)
 /* ---- by ranks --------------------------------------------------------- */
 
 void two_sided_vote(const double *cycles, const bool *odd, size_t n,
-                 struct two_sided_vote *v)
+                    struct two_sided_vote *v)
 {
     double wins = 0;
     *v = (struct two_sided_vote){.chance = 0.5};

@@ -34,11 +34,11 @@ struct two_sided_samples {
 
 /* Bits low … high − 1 are looked at. */
 void two_sided_find(const struct two_sided_samples *samples, unsigned low,
-                 unsigned high, struct two_sided *halves);
+                    unsigned high, struct two_sided *halves);
 /* What the halves cost that these bits tell apart.  far[i]: whether sample i
  * is of the half that costs more; may be NULL. */
 void two_sided_of_bits(const struct two_sided_samples *samples, unsigned high,
-                    uint64_t bits, struct two_sided *halves, bool *far);
+                       uint64_t bits, struct two_sided *halves, bool *far);
 /* True if nearly all samples are where the bits say and no other bits would
  * say so, too; of halves that were found. */
 bool two_sided_clear(const struct two_sided *halves);
@@ -57,6 +57,6 @@ struct two_sided_vote {
     size_t count[2]; /* others, odd */
 };
 void two_sided_vote(const double *cycles, const bool *odd, size_t n,
-                 struct two_sided_vote *vote);
+                    struct two_sided_vote *vote);
 
 #endif

@@ -51,7 +51,7 @@ static bool first_of_block(const uint64_t *addresses, size_t i, unsigned high)
 }
 
 void xor_bits_find(const uint64_t *addresses, const bool *odd, size_t n,
-                 unsigned low, unsigned high, struct xor_bits *parity)
+                   unsigned low, unsigned high, struct xor_bits *parity)
 {
     *parity = (struct xor_bits){0};
     assert(low < high && high - low <= BITS_MOST);

@@ -24,7 +24,7 @@ struct xor_bits {
 
 /* Bits low … high − 1 are looked at, 24 at most. */
 void xor_bits_find(const uint64_t *addresses, const bool *odd, size_t n,
-                 unsigned low, unsigned high, struct xor_bits *parity);
+                   unsigned low, unsigned high, struct xor_bits *parity);
 
 /* The XOR of those bits of an address. */
 bool xor_bits_of(uint64_t address, uint64_t bits);

@@ -60,18 +60,18 @@ enum job_word {
 };
 
 static const struct param params[] = {
-    {"readers",                                           PARAM_TEXT, "global.ca", 0, 0, NULL,
+    {"readers", PARAM_TEXT, "global.ca", 0, 0, NULL,
      "SPACE[.OP][/LANE][@WARP[.SM]],…: who loads"},
-    {"steps",                                        PARAM_TEXT, "!0:1:0", 0, 0, NULL,
+    {"steps", PARAM_TEXT, "!0:1:0", 0, 0, NULL,
      "[LAPSx][READER@][!][~VISITS/]START:COUNT:STEP,…"},
-    {"between",                                                  PARAM_TEXT, "", 0, 0, NULL,
+    {"between", PARAM_TEXT, "", 0, 0, NULL,
      "steps before each load that is kept"},
-    {"rounds",      PARAM_NUMBER, "1", 1, 1024, NULL,
+    {"rounds", PARAM_NUMBER, "1", 1, 1024, NULL,
      "times that the script is gone through"},
-    {"sm",                                             PARAM_NUMBER, "0", 0, 1023, NULL, "SM of readers that name none"},
-    {"carve",                                           PARAM_NUMBER, "0", 0, 100, NULL,
+    {"sm", PARAM_NUMBER, "0", 0, 1023, NULL, "SM of readers that name none"},
+    {"carve", PARAM_NUMBER, "0", 0, 100, NULL,
      "percent of the array for shared memory"},
-    {"take",                                                  PARAM_NUMBER, "0", 0, 1 << 30, NULL,
+    {"take", PARAM_NUMBER, "0", 0, 1 << 30, NULL,
      "a number that only makes the random visits others"},
     {0},
 };

@@ -103,11 +103,11 @@ int bulk_room(const struct bulk *b, const struct device_info *info,
               struct error *err)
 {
     const struct grid_barrier_blocks wanted = {.probe = "bulk",
-                                       .warps = b->warps,
-                                       .blocks = b->blocks,
-                                       .registers = REGISTERS,
-                                       .shared = shared_of(b),
-                                       .sms = b->sms};
+                                               .warps = b->warps,
+                                               .blocks = b->blocks,
+                                               .registers = REGISTERS,
+                                               .shared = shared_of(b),
+                                               .sms = b->sms};
     if (info->cc_major < BULK_CC_MAJOR)
         return error_set(err, ERR_UNSUPPORTED,
                          "needs compute capability %d.0, this is %d.%d",
@@ -426,8 +426,8 @@ static int collect(struct prober *prober, const struct copying *c,
                    double elapsed, struct samples *samples, struct error *err)
 {
     const struct resident_grid_tally tally = {.workers = c->workers,
-                                     .warps = c->bulk.warps,
-                                     .tile = c->bulk.bytes_each};
+                                              .warps = c->bulk.warps,
+                                              .tile = c->bulk.bytes_each};
     const size_t from = samples->rows;
     uint64_t *const record = xmalloc(record_bytes(c));
     int status = device_copy_out(prober_device(prober), record,
@@ -456,7 +456,7 @@ static int once(struct prober *prober, const struct experiment *e,
     if (prober_buffer(prober, BUFFER_RING, c.bulk.bytes,
                       &c.args[ARGUMENT_FIRST], err) != 0 ||
         resident_grid_place(prober, record_bytes(&c), &c.args[ARGUMENT_SLOTS],
-                   &c.args[ARGUMENT_OUT], err) != 0 ||
+                            &c.args[ARGUMENT_OUT], err) != 0 ||
         launch(prober, e, &c, err) != 0 ||
         device_elapsed(prober_device(prober), &elapsed, err) != 0)
         return err->code;

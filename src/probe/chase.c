@@ -25,12 +25,13 @@ enum out_word { OUT_SM, OUT_WARM, OUT_SHORT, OUT_LONG, OUT_DONE, OUT_WORDS };
 enum column { COLUMN_SM = 1, COLUMN_VISITS, COLUMN_SHORT, COLUMN_LONG };
 
 static const struct param params[] = {
-    POINTER_CHASE_PARAMS{"visits",  PARAM_NUMBER, "0", 0, 1u << 30, NULL,
-                "loads of the short run, rounded up to 64s; 0: one lap"},
-    {"repeats",      PARAM_NUMBER, "0", 0, 1000, NULL,
-                "repetitions; 0: as many as the stopping rule wants"},
-    {"level",        PARAM_NUMBER, "3", 0, 4,    NULL,
-                "optimisation level of the assembler"},
+    POINTER_CHASE_PARAMS{
+        "visits", PARAM_NUMBER, "0", 0, 1u << 30, NULL,
+        "loads of the short run, rounded up to 64s; 0: one lap"},
+    {"repeats", PARAM_NUMBER, "0", 0, 1000, NULL,
+     "repetitions; 0: as many as the stopping rule wants"},
+    {"level", PARAM_NUMBER, "3", 0, 4, NULL,
+     "optimisation level of the assembler"},
     {0},
 };
 
@@ -90,7 +91,8 @@ static uint64_t short_turns(const struct pointer_chase *walk, size_t elements)
     return turns(walk->visits > 0 ? walk->visits : elements);
 }
 
-static void own(const struct pointer_chase *walk, size_t elements, uint64_t *words)
+static void own(const struct pointer_chase *walk, size_t elements,
+                uint64_t *words)
 {
     words[0] = turns(walk->warm * elements);
     words[1] = short_turns(walk, elements);
@@ -106,8 +108,8 @@ static int once(struct prober *prober, const struct experiment *e,
         return err->code;
     const uint64_t pool =
         walk.space->memory == MEMORY_SHARED ? pointer_chase_region(&walk) : 0;
-    const int status =
-        pointer_chase_run(prober, e, &walk, "chase", own, OUT_WORDS, pool, &out, err);
+    const int status = pointer_chase_run(prober, e, &walk, "chase", own,
+                                         OUT_WORDS, pool, &out, err);
     for (uint64_t i = 0; status == 0 && i < walk.sms; i++) {
         const uint64_t *const words = out.words + i * OUT_WORDS;
         int64_t *const row = samples_row(samples);

@@ -13,9 +13,9 @@ enum column { COLUMN_PAIR = 1, COLUMN_CYCLES, COLUMN_NS };
 enum { OUT_PAIR, OUT_CYCLES, OUT_NS, OUT_FIRST_PAIR, OUT_WORDS };
 
 static const struct param params[] = {
-    {"spin",    PARAM_NUMBER, "200000", 1, 1u << 31, NULL,
+    {"spin", PARAM_NUMBER, "200000", 1, 1u << 31, NULL,
      "cycles for which both clocks run"},
-    {"level",   PARAM_NUMBER, "3", 0, 4, NULL,
+    {"level", PARAM_NUMBER, "3", 0, 4, NULL,
      "optimisation level of the assembler"},
     {0},
 };
@@ -72,9 +72,9 @@ static int once(struct prober *prober, const struct experiment *e,
         return err->code;
     const struct launch launch = {
         .grid = {1},
-        .block = {    1},
+        .block = {1},
         .carve_out = CARVE_OUT_DEFAULT,
-        .args = { &out, &spin},
+        .args = {&out, &spin},
         .arg_count = 2,
     };
     if (device_launch(prober_device(prober), k, &launch, err) != 0 ||

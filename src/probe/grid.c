@@ -10,8 +10,8 @@
 
 #include "base/mem.h"
 #include "base/rng.h"
-#include "probe/run/snippet_kernel.h"
 #include "probe/run/grid_timer.h"
+#include "probe/run/snippet_kernel.h"
 
 /* clang-format off */
 static const struct param params[] = {
@@ -200,8 +200,8 @@ static int once(struct prober *prober, const struct experiment *e,
         GRID_TIMER_HEAD + 8 * g.snippet.register_count * g.chains * threads;
     unsigned char *const data = xcalloc(1, bytes);
     fill(e, &g, prober_seed(prober), threads, data + GRID_TIMER_HEAD);
-    const int code =
-        grid_timer_run(prober, e, "grid", threads, 0, data, bytes, samples, err);
+    const int code = grid_timer_run(prober, e, "grid", threads, 0, data, bytes,
+                                    samples, err);
     free(data);
     snippet_free(&g.snippet);
     return code;

@@ -1,17 +1,17 @@
 /*
  * The probe `isa`: how long copies of an instruction, or of a snippet, take.
  *
- * One block on one SM runs the kernel of probe/run/snippet_kernel.h.  A row a lap: cycles
- * of the region with `copies` copies in each of the chains, and of the one
- * with three times as many, from the first warp's beginning to the last one's
- * end.  The first lap finds its code not yet cached.
+ * One block on one SM runs the kernel of probe/run/snippet_kernel.h.  A row a
+ * lap: cycles of the region with `copies` copies in each of the chains, and of
+ * the one with three times as many, from the first warp's beginning to the last
+ * one's end.  The first lap finds its code not yet cached.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
-#include "probe/run/snippet_kernel.h"
 #include "probe/run.h"
+#include "probe/run/snippet_kernel.h"
 
 enum column { COLUMN_LAP = 1, COLUMN_SHORT, COLUMN_LONG };
 /* A snippet of the user's may never end. */

@@ -145,8 +145,8 @@ static int kernel(const struct experiment *e, const struct device_info *info,
     struct kernel_text k;
     if (read_keep(e, info, &keep, err) != 0)
         return err->code;
-    kernel_begin(&k, ptx, info->cc_major, info->cc_minor, PIN_VARIABLES,
-                 "keep", PIN_PARAMETERS);
+    kernel_begin(&k, ptx, info->cc_major, info->cc_minor, PIN_VARIABLES, "keep",
+                 PIN_PARAMETERS);
     pin_opening(&k, JOB_WORDS * 8);
     kernel_line(&k, ".reg .b64 %%first, %%step, %%left, %%out, %%t0, %%t1;");
     kernel_line(&k, ".reg .b32 %%value;");
@@ -251,12 +251,12 @@ static int look_all(struct prober *prober, const struct experiment *e,
                                [JOB_STEP] = step,
                                [JOB_LOOKS] = keep->looks};
     struct pin crew = {.count = 1,
-                        .sms = &keep->sm,
-                        .jobs = job,
-                        .job_bytes = sizeof job,
-                        .words_each = keep->looks + 1,
-                        .threads = 1,
-                        .shared_bytes = PIN_POOL};
+                       .sms = &keep->sm,
+                       .jobs = job,
+                       .job_bytes = sizeof job,
+                       .words_each = keep->looks + 1,
+                       .threads = 1,
+                       .shared_bytes = PIN_POOL};
     struct kernel *k;
     uint64_t *words;
     if (pin_place(prober, &crew, err) != 0 ||

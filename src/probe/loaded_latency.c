@@ -30,9 +30,9 @@
 #include "analysis/xor_bits.h"
 #include "base/hash.h"
 #include "base/mem.h"
+#include "probe/run.h"
 #include "probe/run/grid_barrier.h"
 #include "probe/run/ring.h"
-#include "probe/run.h"
 #include "ptx/repeat.h"
 #include "ptx/space.h"
 

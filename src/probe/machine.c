@@ -1,12 +1,12 @@
 /*
- * The probe `machine`: the machine code of a kernel of probe/run/snippet_kernel.h, as the
- * assembler made it for the architecture `sm`: two words of 64 bits an
- * instruction, low one first.  Nothing is run.
+ * The probe `machine`: the machine code of a kernel of
+ * probe/run/snippet_kernel.h, as the assembler made it for the architecture
+ * `sm`: two words of 64 bits an instruction, low one first.  Nothing is run.
  */
 #include <string.h>
 
-#include "probe/run/snippet_kernel.h"
 #include "probe/run.h"
+#include "probe/run/snippet_kernel.h"
 #include "ptx/cubin.h"
 #include "ptx/sass.h"
 

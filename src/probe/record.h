@@ -34,8 +34,9 @@ void recording_add(struct recording *recording, const char *experiment,
 /* … and of an experiment that the device refused: a replay refuses it, too. */
 void recording_refuse(struct recording *recording, const char *experiment,
                       const struct error *why);
-/* Appends to samples (initialised for the probe), or fails as it did then.  ERR_NOT_RECORDED names an
- * experiment that is not in it; ERR_FILE one whose columns are others. */
+/* Appends to samples (initialised for the probe), or fails as it did then.
+ * ERR_NOT_RECORDED names an experiment that is not in it; ERR_FILE one whose
+ * columns are others. */
 int recording_find(struct recording *recording, const char *experiment,
                    struct samples *samples, struct error *err);
 

@@ -25,11 +25,11 @@ enum column {
 enum { OUT_CYCLES, OUT_NS, OUT_GAP, OUT_WORDS };
 
 static const struct param params[] = {
-    {"at",   PARAM_TEXT, "now", 0, 0, NULL,
+    {"at", PARAM_TEXT, "now", 0, 0, NULL,
      "when that is, in a word: it names the samples"},
     {"spin", PARAM_NUMBER, "500000", 1000, 1u << 31, NULL,
      "cycles for which both clocks run"},
-    {0    },
+    {0},
 };
 
 static const char *const columns[] = {"cycles",   "ns",        "gap",     "mhz",
@@ -93,9 +93,9 @@ static int once(struct prober *prober, const struct experiment *e,
         return err->code;
     const struct launch launch = {
         .grid = {1},
-        .block = {    1},
+        .block = {1},
         .carve_out = CARVE_OUT_DEFAULT,
-        .args = { &out, &spin},
+        .args = {&out, &spin},
         .arg_count = 2,
     };
     if (device_launch(prober_device(prober), k, &launch, err) != 0)

@@ -30,8 +30,8 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "probe/run/grid_barrier.h"
 #include "probe/run.h"
+#include "probe/run/grid_barrier.h"
 #include "probe/stream.h"
 
 enum { STRIDE_MOST = 128, CONSTANTS = 65536, DEADLINE_S = 60 };
@@ -415,7 +415,7 @@ static int measure(struct prober *prober, const struct experiment *e,
     double elapsed;
     if (place_data(prober, r, err) != 0 ||
         resident_grid_place(prober, record_bytes(r), &r->args[ARGUMENT_SLOTS],
-                   &r->args[ARGUMENT_OUT], err) != 0 ||
+                            &r->args[ARGUMENT_OUT], err) != 0 ||
         launch(prober, e, r, err) != 0 ||
         device_elapsed(prober_device(prober), &elapsed, err) != 0)
         return err->code;

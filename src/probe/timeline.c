@@ -264,7 +264,7 @@ static const struct product {
     const char *shape, *a, *b;
 } products[] = {
     {8, 0, "7.0", "m16n8k16", "%a0, %a1, %a2, %a3", "%b0, %b1"},
-    {7, 5, "6.5", "m16n8k8",  "%a0, %a1",           "%b0"     },
+    {7, 5, "6.5", "m16n8k8", "%a0, %a1", "%b0"},
 };
 
 /* NULL where there is none, with the reason. */

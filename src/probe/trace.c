@@ -30,12 +30,12 @@ enum { OWN_WARM, OWN_WARM_REST, OWN_VISITS, OWN_ABOVE, OWN_MOST };
 enum { OUT_SM, OUT_EVENTS, OUT_HEAD };
 
 static const struct param params[] = {
-    POINTER_CHASE_PARAMS{"visits",                           PARAM_NUMBER, "0", 0, 1u << 30, NULL,
-                "loads that are timed; 0: one lap"},
-    {"above",                               PARAM_NUMBER, "0", 0, 1u << 20, NULL,
-                "keep only loads of at least so many cycles"},
-    {"records",                          PARAM_NUMBER, "2048", 1, 8192, NULL,
-                "most loads that are kept (16 B of shared memory each)"},
+    POINTER_CHASE_PARAMS{"visits", PARAM_NUMBER, "0", 0, 1u << 30, NULL,
+                         "loads that are timed; 0: one lap"},
+    {"above", PARAM_NUMBER, "0", 0, 1u << 20, NULL,
+     "keep only loads of at least so many cycles"},
+    {"records", PARAM_NUMBER, "2048", 1, 8192, NULL,
+     "most loads that are kept (16 B of shared memory each)"},
     {0},
 };
 
@@ -174,7 +174,8 @@ static int kernel(const struct experiment *e, const struct device_info *info,
     return 0;
 }
 
-static void own(const struct pointer_chase *walk, size_t elements, uint64_t *words)
+static void own(const struct pointer_chase *walk, size_t elements,
+                uint64_t *words)
 {
     words[OWN_WARM] = walk->warm * elements / UNROLL;
     words[OWN_WARM_REST] = walk->warm * elements % UNROLL;
@@ -212,10 +213,11 @@ static int once(struct prober *prober, const struct experiment *e,
     walk.above = experiment_number(e, "above");
     walk.records = experiment_number(e, "records");
     const size_t words_each = out_words(walk.records);
-    const int status = pointer_chase_run(prober, e, &walk, "trace", own, words_each,
-                                records_at(&walk) - POINTER_CHASE_POOL_OWN +
-                                    RECORD_BYTES * walk.records,
-                                &out, err);
+    const int status =
+        pointer_chase_run(prober, e, &walk, "trace", own, words_each,
+                          records_at(&walk) - POINTER_CHASE_POOL_OWN +
+                              RECORD_BYTES * walk.records,
+                          &out, err);
     for (uint64_t i = 0; status == 0 && i < walk.sms; i++)
         add_rows(samples, out.words + i * words_each, walk.records);
     if (status == 0)

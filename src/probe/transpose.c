@@ -496,9 +496,9 @@ launch_helper(struct prober *prober, const struct run *r, const char *name,
     const uint64_t rows = r->transpose->rows, width = r->transpose->columns;
     struct launch launch = {
         .grid = {BLOCKS_OF_SM * r->sms},
-        .block = { HELPER_THREADS},
+        .block = {HELPER_THREADS},
         .carve_out = CARVE_OUT_DEFAULT,
-        .args = { &r->args[ARGUMENT_IN], &r->args[ARGUMENT_OUT], &r->wrong,
+        .args = {&r->args[ARGUMENT_IN], &r->args[ARGUMENT_OUT], &r->wrong,
                  &rows, &width},
         .arg_count = HELPER_ARGUMENTS,
         .deadline_s = DEADLINE_S,

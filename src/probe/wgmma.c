@@ -30,11 +30,11 @@ static const struct kind {
     const char *accumulator;   /* declared as */
     char letter;
 } kinds[] = {
-    {"f16",  "f32.f16.f16",   16, "1, 1, 1, 0, 0", "f32", 'f'},
+    {"f16", "f32.f16.f16", 16, "1, 1, 1, 0, 0", "f32", 'f'},
     {"bf16", "f32.bf16.bf16", 16, "1, 1, 1, 0, 0", "f32", 'f'},
-    {"tf32", "f32.tf32.tf32", 8,  "1, 1, 1",       "f32", 'f'},
-    {"e4m3", "f32.e4m3.e4m3", 32, "1, 1, 1",       "f32", 'f'},
-    {"s8",   "s32.s8.s8",     32, "1",             "b32", 'r'},
+    {"tf32", "f32.tf32.tf32", 8, "1, 1, 1", "f32", 'f'},
+    {"e4m3", "f32.e4m3.e4m3", 32, "1, 1, 1", "f32", 'f'},
+    {"s8", "s32.s8.s8", 32, "1", "b32", 'r'},
 };
 static const char *const kind_names[] = {"f16",  "bf16", "tf32",
                                          "e4m3", "s8",   NULL};
@@ -222,7 +222,7 @@ static int once(struct prober *prober, const struct experiment *e,
         memcpy(data + at, &bits, sizeof bits);
     }
     const int code = grid_timer_run(prober, e, "wgmma", THREADS * w.groups,
-                               tile_bytes(&w), data, bytes, samples, err);
+                                    tile_bytes(&w), data, bytes, samples, err);
     free(data);
     return code;
 }

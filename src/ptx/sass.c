@@ -169,20 +169,20 @@ struct place {
 enum { ALL_WAYS = 0xff };
 
 static const struct place places[] = {
-    {'d', true,  false, ITS_OWN, 16, ALL_WAYS                               },
-    {'t', true,  false, UNIFORM, 16, ALL_WAYS                               },
-    {'p', true,  true,  ITS_OWN, 81, ALL_WAYS                               },
-    {'q', true,  true,  ITS_OWN, 84, ALL_WAYS                               },
-    {'a', false, false, ITS_OWN, 24, ALL_WAYS                               },
-    {'b', false, false, ITS_OWN, 32, 1 << WAY_REGISTERS                     },
+    {'d', true, false, ITS_OWN, 16, ALL_WAYS},
+    {'t', true, false, UNIFORM, 16, ALL_WAYS},
+    {'p', true, true, ITS_OWN, 81, ALL_WAYS},
+    {'q', true, true, ITS_OWN, 84, ALL_WAYS},
+    {'a', false, false, ITS_OWN, 24, ALL_WAYS},
+    {'b', false, false, ITS_OWN, 32, 1 << WAY_REGISTERS},
     {'b', false, false, UNIFORM, 32, 1 << WAY_B_UNIFORM | 1 << WAY_C_UNIFORM},
-    {'y', false, false, ITS_OWN, 32, ALL_WAYS                               },
-    {'c', false, false, ITS_OWN, 64, ALL_WAYS                               },
-    {'e', false, false, ITS_OWN, 64, 1 << WAY_REGISTERS                     },
-    {'e', false, false, UNIFORM, 32, 1 << WAY_C_UNIFORM                     },
-    {'u', false, true,  ITS_OWN, 87, ALL_WAYS                               },
-    {'v', false, true,  ITS_OWN, 77, ALL_WAYS                               },
-    {'w', false, true,  ITS_OWN, 68, ALL_WAYS                               },
+    {'y', false, false, ITS_OWN, 32, ALL_WAYS},
+    {'c', false, false, ITS_OWN, 64, ALL_WAYS},
+    {'e', false, false, ITS_OWN, 64, 1 << WAY_REGISTERS},
+    {'e', false, false, UNIFORM, 32, 1 << WAY_C_UNIFORM},
+    {'u', false, true, ITS_OWN, 87, ALL_WAYS},
+    {'v', false, true, ITS_OWN, 77, ALL_WAYS},
+    {'w', false, true, ITS_OWN, 68, ALL_WAYS},
 };
 
 static void add_predicate(const struct reading *r, struct sass_operands *to,

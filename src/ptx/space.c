@@ -28,7 +28,8 @@ const struct space space_table[] = {
      .ops = no_ops,
      .memory = MEMORY_GLOBAL,
      .load = "tex.1d.v4.u32.s32 {$d, %texel1, %texel2, %texel3}, "
-             "[%texture, {$a}];", .pointer_bytes = 4,
+             "[%texture, {$a}];",
+     .pointer_bytes = 4,
      .texture = true,
      .spread = 1,
      .help = "global memory through a texture object of 32-bit texels"},
@@ -62,7 +63,7 @@ const struct space space_table[] = {
      .spread = 1,
      .help = "the same by index, as `j = a[j]` compiles: address arithmetic "
              "is in the chain"},
-    {.name = NULL                      },
+    {.name = NULL},
 };
 
 const struct space *space_find(const char *name)

@@ -78,7 +78,7 @@ static void read_samples(const struct samples *s, struct gpu_state *state)
 }
 
 int gpu_state_read(struct lab *lab, const char *when, struct gpu_state *state,
-               struct error *err)
+                   struct error *err)
 {
     struct samples s;
     *state = (struct gpu_state){0};
@@ -206,7 +206,7 @@ static const char method[] =
     "again and again, and the management library is asked.";
 
 void gpu_state_report(struct lab *lab, const struct gpu_state *before,
-                  const struct gpu_state *after)
+                      const struct gpu_state *after)
 {
     struct buf always = {0}, timed = {0};
     if (!before->known || !after->known) {

@@ -26,13 +26,13 @@ struct gpu_state {
 /* `when` is "before" or "after"; gpu_state_free.  An error is that of a device
  * that failed. */
 int gpu_state_read(struct lab *lab, const char *when, struct gpu_state *state,
-               struct error *err);
+                   struct error *err);
 void gpu_state_free(struct gpu_state *state);
 
 /* Adds clock.STUDY of the running study, and marks its findings where need be.
  */
 void gpu_state_report(struct lab *lab, const struct gpu_state *before,
-                  const struct gpu_state *after);
+                      const struct gpu_state *after);
 
 /* NVML's names of the reasons, as a list. */
 struct value gpu_state_reasons(uint64_t throttle);

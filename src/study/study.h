@@ -16,12 +16,12 @@
 #include "analysis/stats.h"
 #include "base/error.h"
 #include "base/rng.h"
-#include "probe/run.h"
-#include "study/instruction/bench.h"
 #include "finding/finding.h"
-#include "study/hierarchy.h"
-#include "study/instruction/isa.h"
+#include "probe/run.h"
 #include "study/cache/first_level.h"
+#include "study/hierarchy.h"
+#include "study/instruction/bench.h"
+#include "study/instruction/isa.h"
 
 struct lab;
 
@@ -36,7 +36,8 @@ struct study {
     const char *const *kernels;
     /* Runs only when it is named, not with all that `topology` shows. */
     bool apart;
-    /* Loads the GPU: its clock and state are told before and after (gpu_state.h).
+    /* Loads the GPU: its clock and state are told before and after
+     * (gpu_state.h).
      */
     bool under_load;
     /* Adds its findings to lab->results.  An error is for a device that
@@ -54,7 +55,8 @@ struct lab {
     struct results *results;
     const struct study *study; /* the one that runs */
     struct level_facts facts[LEVEL_COUNT];
-    struct first_level first_level[FIRST_LEVEL_COUNT]; /* see first_level_measure */
+    struct first_level
+        first_level[FIRST_LEVEL_COUNT]; /* see first_level_measure */
     struct code_facts code;
     struct translation translation;
     const struct isa_wish *isa;     /* NULL: all of the table */

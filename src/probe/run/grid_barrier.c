@@ -9,8 +9,8 @@ static int too_many(const char *probe, const char *what, uint64_t have,
                      probe, have, what, most);
 }
 
-static int too_much(const struct grid_barrier_blocks *b, uint64_t have, const char *of,
-                    uint64_t most, struct error *err)
+static int too_much(const struct grid_barrier_blocks *b, uint64_t have,
+                    const char *of, uint64_t most, struct error *err)
 {
     return error_set(err, ERR_USAGE,
                      "%s: %" PRIu64 " B of shared memory in %s, which has "
@@ -53,10 +53,10 @@ static int check_threads(const struct grid_barrier_blocks *b,
         uint64_t have;
         enum device_property most;
     } limits[] = {
-        {"threads in a block", block,                  PROPERTY_BLOCK_THREADS},
-        {"threads",            threads,                PROPERTY_SM_THREADS   },
-        {"blocks",             b->blocks,              PROPERTY_SM_BLOCKS    },
-        {"registers",          threads * b->registers, PROPERTY_SM_REGISTERS },
+        {"threads in a block", block, PROPERTY_BLOCK_THREADS},
+        {"threads", threads, PROPERTY_SM_THREADS},
+        {"blocks", b->blocks, PROPERTY_SM_BLOCKS},
+        {"registers", threads * b->registers, PROPERTY_SM_REGISTERS},
     };
     for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
         const uint64_t most = device_told(info, limits[i].most, UINT64_MAX);
@@ -67,8 +67,8 @@ static int check_threads(const struct grid_barrier_blocks *b,
     return 0;
 }
 
-int grid_barrier_room(const struct grid_barrier_blocks *b, const struct device_info *info,
-              struct error *err)
+int grid_barrier_room(const struct grid_barrier_blocks *b,
+                      const struct device_info *info, struct error *err)
 {
     if (check_sms(b, info, err) != 0 || check_threads(b, info, err) != 0)
         return err->code;
@@ -76,7 +76,7 @@ int grid_barrier_room(const struct grid_barrier_blocks *b, const struct device_i
 }
 
 void grid_barrier_meet(struct kernel_text *k, const char *name, int offset,
-               unsigned looks)
+                       unsigned looks)
 {
     kernel_line(k, "membar.gl;");
     kernel_line(k, "atom.global.add.u32 %%count, [%%slots+%d], 1;", offset);

@@ -26,14 +26,14 @@ struct grid_barrier_blocks {
 
 /* ERR_USAGE with the limit if an SM has no room for them at once, or there are
  * not so many SMs.  What the driver does not tell is no limit. */
-int grid_barrier_room(const struct grid_barrier_blocks *wanted, const struct device_info *info,
-              struct error *err);
+int grid_barrier_room(const struct grid_barrier_blocks *wanted,
+                      const struct device_info *info, struct error *err);
 
 /* One thread of each block counts itself in at [%slots+offset] and waits until
  * %want have.  Uses %count, %looks (.b32), %again (.pred); `name` makes its
  * labels unique. */
 void grid_barrier_meet(struct kernel_text *k, const char *name, int offset,
-               unsigned looks);
+                       unsigned looks);
 
 /* All warps of a block wait for each other before they read a clock.  Leaves by
  * DONE if %true, which is set, were not; uses %on (.pred). */

@@ -252,9 +252,9 @@ static uint64_t next_turns(const struct samples *samples, size_t from,
 }
 
 int grid_timer_run(struct prober *prober, const struct experiment *e,
-              const char *name, unsigned threads, unsigned shared_bytes,
-              unsigned char *data, size_t bytes, struct samples *samples,
-              struct error *err)
+                   const char *name, unsigned threads, unsigned shared_bytes,
+                   unsigned char *data, size_t bytes, struct samples *samples,
+                   struct error *err)
 {
     struct crowd_launch c = {.blocks = experiment_number(e, "blocks"),
                              .threads = threads,
@@ -278,8 +278,8 @@ int grid_timer_run(struct prober *prober, const struct experiment *e,
     return 0;
 }
 
-double grid_timer_figure(const struct experiment *e, const struct samples *samples,
-                    size_t from)
+double grid_timer_figure(const struct experiment *e,
+                         const struct samples *samples, size_t from)
 {
     (void)e;
     return (double)samples_at(samples, from, COLUMN_ELAPSED);
@@ -294,26 +294,27 @@ static const struct format {
     const char *word;
     uint64_t random, fixed;
 } formats[] = {
-    {".s8",         UINT64_MAX,         0                 },
-    {".u8",         UINT64_MAX,         0                 },
-    {".s4",         UINT64_MAX,         0                 },
-    {".b1",         UINT64_MAX,         0                 },
-    {".bf16",       0x81ff81ff81ff81ff, 0x3c003c003c003c00},
-    {".e4m3",       0x9f9f9f9f9f9f9f9f, 0x2020202020202020},
-    {".e5m2",       0x8f8f8f8f8f8f8f8f, 0x2020202020202020},
-    {".tf32",       0x81ffffff81ffffff, 0x3c0000003c000000},
-    {".f16",        0x8fff8fff8fff8fff, 0x2000200020002000},
+    {".s8", UINT64_MAX, 0},
+    {".u8", UINT64_MAX, 0},
+    {".s4", UINT64_MAX, 0},
+    {".b1", UINT64_MAX, 0},
+    {".bf16", 0x81ff81ff81ff81ff, 0x3c003c003c003c00},
+    {".e4m3", 0x9f9f9f9f9f9f9f9f, 0x2020202020202020},
+    {".e5m2", 0x8f8f8f8f8f8f8f8f, 0x2020202020202020},
+    {".tf32", 0x81ffffff81ffffff, 0x3c0000003c000000},
+    {".f16", 0x8fff8fff8fff8fff, 0x2000200020002000},
     {".m16n16k16.", 0x8fff8fff8fff8fff, 0x2000200020002000},
-    {".m32n8k16.",  0x8fff8fff8fff8fff, 0x2000200020002000},
-    {".m8n32k16.",  0x8fff8fff8fff8fff, 0x2000200020002000},
-    {".f64",        0x803fffffffffffff, 0x3f80000000000000},
-    {".f32",        0x81ffffff81ffffff, 0x3c0000003c000000},
+    {".m32n8k16.", 0x8fff8fff8fff8fff, 0x2000200020002000},
+    {".m8n32k16.", 0x8fff8fff8fff8fff, 0x2000200020002000},
+    {".f64", 0x803fffffffffffff, 0x3f80000000000000},
+    {".f32", 0x81ffffff81ffffff, 0x3c0000003c000000},
 };
 
 struct grid_timer_bits grid_timer_bits(const char *text)
 {
     for (size_t i = 0; i < COUNT_OF(formats); i++)
         if (strstr(text, formats[i].word) != NULL)
-            return (struct grid_timer_bits){formats[i].random, formats[i].fixed};
+            return (struct grid_timer_bits){formats[i].random,
+                                            formats[i].fixed};
     return (struct grid_timer_bits){UINT64_MAX, 0};
 }

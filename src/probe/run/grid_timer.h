@@ -1,13 +1,14 @@
 /*
  * The same work in many blocks all over the GPU, and when each SM was at it.
  *
- * A kernel of a crowd does its work between grid_timer_begin() and grid_timer_end().
- * Each block waits until all of its warps are there; then each reads the SM's
- * clock and the GPU's timer, and again once all have their results.  The block
- * began with the first of them and ended with the last: any one warp may have
- * to wait long for its turn (on an H200, where others multiply, for thousands
- * of cycles).  On Hopper a warp goes on past a barrier to what does not need
- * it, so a branch before the clock read depends on the barrier's result.
+ * A kernel of a crowd does its work between grid_timer_begin() and
+ * grid_timer_end(). Each block waits until all of its warps are there; then
+ * each reads the SM's clock and the GPU's timer, and again once all have their
+ * results.  The block began with the first of them and ended with the last: any
+ * one warp may have to wait long for its turn (on an H200, where others
+ * multiply, for thousands of cycles).  On Hopper a warp goes on past a barrier
+ * to what does not need it, so a branch before the clock read depends on the
+ * barrier's result.
  *
  * Samples have a row for each SM that had a block: how many it had, cycles and
  * nanoseconds from the first one's beginning to the last one's end; and of the
@@ -26,14 +27,14 @@ enum { GRID_TIMER_BLOCKS_MOST = 65535 };
 enum { GRID_TIMER_TURNS_MOST = 1 << 30 };
 
 /* Parameters that such a probe has, beside its own. */
-#define GRID_TIMER_PARAMS                                                           \
-    {"blocks", PARAM_NUMBER,          "1", 1, GRID_TIMER_BLOCKS_MOST,               \
+#define GRID_TIMER_PARAMS                                                      \
+    {"blocks", PARAM_NUMBER,          "1", 1, GRID_TIMER_BLOCKS_MOST,          \
      NULL,     "blocks of the launch"},                                        \
         {"turns",                                                              \
          PARAM_NUMBER,                                                         \
          "1",                                                                  \
          1,                                                                    \
-         GRID_TIMER_TURNS_MOST,                                                     \
+         GRID_TIMER_TURNS_MOST,                                                \
          NULL,                                                                 \
          "times around the loop of copies"},                                   \
         {"operands",                                                           \
@@ -65,8 +66,8 @@ void grid_timer_begin(struct kernel_text *k);
 /* Opens and closes the loop of %turns. */
 void grid_timer_loop(struct kernel_text *k);
 void grid_timer_again(struct kernel_text *k);
-/* When all warps have come to their %sum.  All from grid_timer_begin() on is done
- * twice, first once around the loop, so that its code is there. */
+/* When all warps have come to their %sum.  All from grid_timer_begin() on is
+ * done twice, first once around the loop, so that its code is there. */
 void grid_timer_end(struct kernel_text *k);
 
 enum { GRID_TIMER_HEAD = 16 }; /* bytes of `data` before the probe's own */
@@ -74,13 +75,13 @@ enum { GRID_TIMER_HEAD = 16 }; /* bytes of `data` before the probe's own */
 /* Runs the kernel with `data` (`bytes`, its first GRID_TIMER_HEAD set here) and
  * `shared_bytes` of dynamic shared memory, and appends a row for each SM. */
 int grid_timer_run(struct prober *prober, const struct experiment *e,
-              const char *name, unsigned threads, unsigned shared_bytes,
-              unsigned char *data, size_t bytes, struct samples *samples,
-              struct error *err);
+                   const char *name, unsigned threads, unsigned shared_bytes,
+                   unsigned char *data, size_t bytes, struct samples *samples,
+                   struct error *err);
 
 /* The launch's device time, which the stopping rule watches. */
-double grid_timer_figure(const struct experiment *e, const struct samples *samples,
-                    size_t from);
+double grid_timer_figure(const struct experiment *e,
+                         const struct samples *samples, size_t from);
 
 /* 64 bits to calculate with, of the type that stands in `text` (".bf16",
  * ".s8"): `random` of them are drawn, the others are `fixed`.  Floats are

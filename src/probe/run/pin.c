@@ -75,10 +75,10 @@ static int launch(struct prober *prober, const struct pin *crew,
     const int64_t sms = prober_info(prober)->value[PROPERTY_SMS];
     const struct launch launch = {
         .grid = {times * (unsigned)(sms > 0 ? sms : SLOTS)},
-        .block = {              crew->threads                                        },
+        .block = {crew->threads},
         .shared_bytes = (unsigned)crew->shared_bytes,
         .carve_out = crew->carve_out,
-        .args = { &crew->jobs_at,                                         &crew->slots_at},
+        .args = {&crew->jobs_at, &crew->slots_at},
         .arg_count = 2,
     };
     if (copy_slots(d, crew, err) != 0)
@@ -119,7 +119,7 @@ static int launch_until_complete(struct prober *prober, const struct pin *crew,
 }
 
 int pin_run(struct prober *prober, const struct pin *crew,
-             struct kernel *kernel, uint64_t **words, struct error *err)
+            struct kernel *kernel, uint64_t **words, struct error *err)
 {
     struct device *const d = prober_device(prober);
     const size_t bytes = crew->count * crew->words_each * 8;

@@ -44,6 +44,6 @@ int pin_place(struct prober *prober, struct pin *crew, struct error *err);
 /* Launches until every SM has done its job; *words (count × words_each, zeros
  * before) is the caller's to free. */
 int pin_run(struct prober *prober, const struct pin *crew,
-             struct kernel *kernel, uint64_t **words, struct error *err);
+            struct kernel *kernel, uint64_t **words, struct error *err);
 
 #endif

@@ -120,8 +120,8 @@ static int check(const struct pointer_chase *w, struct error *err)
     return 0;
 }
 
-int pointer_chase_read(const struct experiment *e, uint64_t reach, struct pointer_chase *w,
-              struct error *err)
+int pointer_chase_read(const struct experiment *e, uint64_t reach,
+                       struct pointer_chase *w, struct error *err)
 {
     *w = (struct pointer_chase){
         .space = space_find(experiment_word(e, "space")),
@@ -177,8 +177,8 @@ static uint64_t local_bytes(const struct pointer_chase *w)
     return bytes > LOCAL_BYTES_LEAST ? bytes : LOCAL_BYTES_LEAST;
 }
 
-void pointer_chase_variables(const struct pointer_chase *w, const struct device_info *info,
-                    struct buf *out)
+void pointer_chase_variables(const struct pointer_chase *w,
+                             const struct device_info *info, struct buf *out)
 {
     buf_text(out, PIN_VARIABLES);
     if (w->space->memory == MEMORY_CONSTANT)
@@ -187,7 +187,8 @@ void pointer_chase_variables(const struct pointer_chase *w, const struct device_
     buf_text(out, "\n");
 }
 
-void pointer_chase_load(struct kernel_text *k, unsigned copy, const void *context)
+void pointer_chase_load(struct kernel_text *k, unsigned copy,
+                        const void *context)
 {
     (void)copy;
     const struct pointer_chase *const w = context;
@@ -256,7 +257,8 @@ void pointer_chase_job_word(struct kernel_text *k, const char *into, int word)
     kernel_line(k, "ld.global.cg.u64 %s, [%%job+%d];", into, 8 * word);
 }
 
-static void flush_and_sweep(struct kernel_text *k, const struct pointer_chase *w)
+static void flush_and_sweep(struct kernel_text *k,
+                            const struct pointer_chase *w)
 {
     sweep_declarations(k);
     if (w->flush > 0) {
@@ -337,7 +339,8 @@ static void find_memory(struct kernel_text *k, const struct pointer_chase *w)
                     local_bytes(w));
     kernel_line(k, "mov.u32 %%memory, %s;", names[w->space->memory]);
     if (w->space->memory == MEMORY_SHARED)
-        kernel_line(k, "add.u32 %%memory, %%memory, %d;", POINTER_CHASE_POOL_OWN);
+        kernel_line(k, "add.u32 %%memory, %%memory, %d;",
+                    POINTER_CHASE_POOL_OWN);
     space_declare(k, w->space);
     if (w->space->texture)
         pointer_chase_job_word(k, "%texture", JOB_TEXTURE);
@@ -519,7 +522,8 @@ static int place_buffers(struct prober *prober, struct stage *s,
 
 static void fill_job(struct stage *s, uint64_t slot, const uint64_t *order,
                      size_t elements, size_t links_before,
-                     void (*own)(const struct pointer_chase *, size_t, uint64_t *))
+                     void (*own)(const struct pointer_chase *, size_t,
+                                 uint64_t *))
 {
     const struct pointer_chase *const w = s->walk;
     uint64_t *const job = s->jobs + slot * JOB_WORDS;
@@ -539,7 +543,8 @@ static void fill_job(struct stage *s, uint64_t slot, const uint64_t *order,
 
 /* Builds all rings. */
 static int build_rings(struct stage *s,
-                       void (*own)(const struct pointer_chase *, size_t, uint64_t *),
+                       void (*own)(const struct pointer_chase *, size_t,
+                                   uint64_t *),
                        struct pointer_chase_out *out, struct error *err)
 {
     const struct pointer_chase *const w = s->walk;
@@ -612,8 +617,8 @@ static int upload_rings(struct prober *prober, const struct experiment *e,
     return status;
 }
 
-static int check_bounds(const struct pointer_chase *w, const struct device_info *info,
-                        struct error *err)
+static int check_bounds(const struct pointer_chase *w,
+                        const struct device_info *info, struct error *err)
 {
     const int64_t width = info->value[PROPERTY_TEXTURE_WIDTH];
     const uint64_t end = ring_end(w);
@@ -650,16 +655,18 @@ static void muster(struct stage *s, size_t words_each, uint64_t pool)
         .words_each = words_each,
         .threads = threads_of(w),
         .shared_bytes = POINTER_CHASE_POOL_OWN + pool,
-        .carve_out =
-            w->carve == POINTER_CHASE_CARVE_DRIVER ? CARVE_OUT_DEFAULT : (int)w->carve,
+        .carve_out = w->carve == POINTER_CHASE_CARVE_DRIVER ? CARVE_OUT_DEFAULT
+                                                            : (int)w->carve,
     };
 }
 
-int pointer_chase_run(struct prober *prober, const struct experiment *experiment,
-             const struct pointer_chase *walk, const char *name,
-             void (*own)(const struct pointer_chase *, size_t, uint64_t *),
-             size_t words_each, uint64_t pool, struct pointer_chase_out *out,
-             struct error *err)
+int pointer_chase_run(struct prober *prober,
+                      const struct experiment *experiment,
+                      const struct pointer_chase *walk, const char *name,
+                      void (*own)(const struct pointer_chase *, size_t,
+                                  uint64_t *),
+                      size_t words_each, uint64_t pool,
+                      struct pointer_chase_out *out, struct error *err)
 {
     struct stage s = {.walk = walk};
     struct kernel *kernel;

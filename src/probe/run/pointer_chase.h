@@ -2,15 +2,15 @@
  * What the pointer-chasing probes have in common: their parameters, the ring
  * in device memory, the choice of SMs, and the opening of their kernels.
  *
- * Rings of several SMs are chased in one launch (probe/run/pin.h).  In a block that
- * works, all threads sweep memory where that is asked for; then thread 0 chases
- * alone.
+ * Rings of several SMs are chased in one launch (probe/run/pin.h).  In a block
+ * that works, all threads sweep memory where that is asked for; then thread 0
+ * chases alone.
  */
 #ifndef SONDE_PROBE_RUN_POINTER_CHASE_H
 #define SONDE_PROBE_RUN_POINTER_CHASE_H
 
-#include "probe/run/pin.h"
 #include "probe/probe.h"
+#include "probe/run/pin.h"
 #include "probe/run/ring.h"
 #include "ptx/kernel.h"
 #include "ptx/space.h"
@@ -30,7 +30,7 @@ struct pointer_chase {
 };
 
 /* Rows for the table of a probe. */
-#define POINTER_CHASE_PARAMS                                                            \
+#define POINTER_CHASE_PARAMS                                                   \
     {"space",                                                                  \
      PARAM_WORD,                                                               \
      "global",                                                                 \
@@ -104,7 +104,7 @@ struct pointer_chase {
          PARAM_NUMBER,                                                         \
          "0",                                                                  \
          0,                                                                    \
-         POINTER_CHASE_CARVE_DRIVER,                                                    \
+         POINTER_CHASE_CARVE_DRIVER,                                           \
          NULL,                                                                 \
          "percent of the array for shared memory; 101: the driver's choice"},  \
         {"flush",                                                              \
@@ -143,7 +143,7 @@ extern const char *const walk_spaces[],
  * a ring that is chased for less than a lap only the first `reach` × visits
  * elements are laid out. */
 int pointer_chase_read(const struct experiment *experiment, uint64_t reach,
-              struct pointer_chase *walk, struct error *err);
+                       struct pointer_chase *walk, struct error *err);
 void pointer_chase_free(struct pointer_chase *walk);
 /* Bytes between the rings of neighbouring SMs: a power of two, so that each
  * ring lies alike in a cache that is indexed by address bits. */
@@ -168,8 +168,8 @@ enum pointer_chase_word {
 };
 
 /* Appends the module variables that a walking kernel needs. */
-void pointer_chase_variables(const struct pointer_chase *walk, const struct device_info *info,
-                    struct buf *out);
+void pointer_chase_variables(const struct pointer_chase *walk,
+                             const struct device_info *info, struct buf *out);
 /* Bytes at the start of `pool` that the opening keeps for itself. */
 enum { POINTER_CHASE_POOL_OWN = PIN_POOL };
 
@@ -180,13 +180,15 @@ enum { POINTER_CHASE_POOL_OWN = PIN_POOL };
  * %sm and %memory (.b32: what pointers into the space's own memory count from;
  * 0 for those into global memory).
  */
-void pointer_chase_opening(struct kernel_text *k, const struct pointer_chase *walk);
+void pointer_chase_opening(struct kernel_text *k,
+                           const struct pointer_chase *walk);
 /* Loads a word of the job past L1, so that it takes no line of the ring's. */
 void pointer_chase_job_word(struct kernel_text *k, const char *into, int word);
 /* A load of the next pointer: body for repeat_loop, context the walk. */
 void pointer_chase_load(struct kernel_text *k, unsigned copy, const void *walk);
 /* Waits until %ptr is there: a branch that depends on it and is never taken. */
-void pointer_chase_wait(struct kernel_text *k, const struct pointer_chase *walk);
+void pointer_chase_wait(struct kernel_text *k,
+                        const struct pointer_chase *walk);
 /* Target of that branch, and the end. */
 void pointer_chase_closing(struct kernel_text *k);
 
@@ -204,11 +206,12 @@ void pointer_chase_done(struct pointer_chase_out *out);
  * when it is done), `pool` the bytes of dynamic shared memory that the probe
  * needs beyond the opening's, a shared ring included.
  */
-int pointer_chase_run(struct prober *prober, const struct experiment *experiment,
-             const struct pointer_chase *walk, const char *name,
-             void (*own)(const struct pointer_chase *walk, size_t elements,
-                         uint64_t *words),
-             size_t words_each, uint64_t pool, struct pointer_chase_out *out,
-             struct error *err);
+int pointer_chase_run(struct prober *prober,
+                      const struct experiment *experiment,
+                      const struct pointer_chase *walk, const char *name,
+                      void (*own)(const struct pointer_chase *walk,
+                                  size_t elements, uint64_t *words),
+                      size_t words_each, uint64_t pool,
+                      struct pointer_chase_out *out, struct error *err);
 
 #endif

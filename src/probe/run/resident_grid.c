@@ -6,9 +6,9 @@
 #include "base/mem.h"
 #include "probe/run/grid_barrier.h"
 
-const char *const resident_grid_columns[] = {"sm",    "blocks",   "bytes",    "begun",
-                                    "ended", "ns_begun", "ns_ended", "ns_event",
-                                    "rate",  "mhz",      NULL};
+const char *const resident_grid_columns[] = {
+    "sm",       "blocks",   "bytes", "begun", "ended", "ns_begun",
+    "ns_ended", "ns_event", "rate",  "mhz",   NULL};
 
 static unsigned sms_of(const struct device_info *info)
 {
@@ -21,7 +21,7 @@ unsigned resident_grid_blocks(const struct device_info *info, unsigned each)
 }
 
 unsigned resident_grid_workers(const struct device_info *info, unsigned each,
-                      unsigned wanted)
+                               unsigned wanted)
 {
     const unsigned have = sms_of(info);
     return each * (wanted > 0 && wanted < have ? wanted : have);
@@ -99,7 +99,7 @@ void resident_grid_write_record(struct kernel_text *k)
 static const uint32_t never = 0x9e3779b9;
 
 int resident_grid_place(struct prober *prober, size_t bytes, uint64_t *slots,
-               uint64_t *out, struct error *err)
+                        uint64_t *out, struct error *err)
 {
     const uint32_t values[SLOTS] = {[SLOT_NEVER] = never};
     if (prober_buffer(prober, BUFFER_SLOTS, sizeof values, slots, err) != 0 ||
@@ -114,7 +114,8 @@ int resident_grid_place(struct prober *prober, size_t bytes, uint64_t *slots,
     return status;
 }
 
-uint64_t resident_grid_start(const struct prober *prober, const struct samples *samples)
+uint64_t resident_grid_start(const struct prober *prober,
+                             const struct samples *samples)
 {
     /* Of 2^32; and so far are experiments apart, or the second repetition of
      * one would be where the first of the next is. */
@@ -160,8 +161,8 @@ static int64_t rate_of(uint64_t bytes, double cycles, unsigned warps)
 enum { WORDS = GRID_RECORD / 8 };
 
 /* The lines of one block's record. */
-static void add_block(const struct resident_grid_tally *t, const uint64_t *record,
-                      int64_t *row)
+static void add_block(const struct resident_grid_tally *t,
+                      const uint64_t *record, int64_t *row)
 {
     uint64_t sum = 0;
     double cycles = 0;
@@ -178,8 +179,8 @@ static void add_block(const struct resident_grid_tally *t, const uint64_t *recor
         row[GRID_RATE] += rate_of(sum, cycles, t->warps);
 }
 
-void resident_grid_add(const struct resident_grid_tally *t, const uint64_t *record,
-              struct samples *samples)
+void resident_grid_add(const struct resident_grid_tally *t,
+                       const uint64_t *record, struct samples *samples)
 {
     const size_t from = samples->rows;
     for (unsigned i = 0; i < t->workers; i++) {
@@ -197,8 +198,8 @@ static int64_t clock_mhz(struct prober *prober)
     return (int64_t)sense.sm_mhz;
 }
 
-void resident_grid_note(struct prober *prober, double elapsed, struct samples *samples,
-               size_t from)
+void resident_grid_note(struct prober *prober, double elapsed,
+                        struct samples *samples, size_t from)
 {
     const int64_t mhz = clock_mhz(prober);
     for (size_t i = from; i < samples->rows; i++) {

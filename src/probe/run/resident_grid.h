@@ -46,7 +46,7 @@ enum { GRID_RECORD = 48 };
  * from number 0 on (0: all). */
 unsigned resident_grid_blocks(const struct device_info *info, unsigned each);
 unsigned resident_grid_workers(const struct device_info *info, unsigned each,
-                      unsigned wanted);
+                               unsigned wanted);
 
 /* ---- the kernel's part ------------------------------------------------- */
 
@@ -71,12 +71,13 @@ void resident_grid_write_record(struct kernel_text *k);
 
 /* Slots, and a record of zeros of so many bytes. */
 int resident_grid_place(struct prober *prober, size_t bytes, uint64_t *slots,
-               uint64_t *out, struct error *err);
+                        uint64_t *out, struct error *err);
 
 /* Where in its share a block begins, in 2^-32: by the golden section from one
  * repetition to the next, so that none begins where one shortly before it did
  * and finds in L2 what that one brought. */
-uint64_t resident_grid_start(const struct prober *prober, const struct samples *samples);
+uint64_t resident_grid_start(const struct prober *prober,
+                             const struct samples *samples);
 
 /* What stands in a record. */
 struct resident_grid_tally {
@@ -85,12 +86,12 @@ struct resident_grid_tally {
     uint64_t tiles; /* that each warp passed; 0: as many as it counted */
 };
 /* Appends the rows of the SMs. */
-void resident_grid_add(const struct resident_grid_tally *tally, const uint64_t *record,
-              struct samples *samples);
+void resident_grid_add(const struct resident_grid_tally *tally,
+                       const uint64_t *record, struct samples *samples);
 /* Notes what the launch took, ns, and the clock that is told, in the rows
  * [from, rows). */
-void resident_grid_note(struct prober *prober, double elapsed, struct samples *samples,
-               size_t from);
+void resident_grid_note(struct prober *prober, double elapsed,
+                        struct samples *samples, size_t from);
 /* Cycles of 2^40 B, by all warps; without a rate those of the SM that took
  * longest. */
 double resident_grid_figure(const struct samples *samples, size_t from);

@@ -73,7 +73,8 @@ static int read_texts(const struct experiment *e, struct snippet_kernel *t,
     return setup[0] != '\0' ? snippet_parse(setup, &t->setup, err) : 0;
 }
 
-int snippet_kernel_read(const struct experiment *e, struct snippet_kernel *t, struct error *err)
+int snippet_kernel_read(const struct experiment *e, struct snippet_kernel *t,
+                        struct error *err)
 {
     *t = (struct snippet_kernel){
         .chains = (unsigned)experiment_number(e, "chains"),
@@ -96,7 +97,8 @@ void snippet_kernel_free(struct snippet_kernel *t)
 /* ---- registers --------------------------------------------------------- */
 
 /* True for those of which each chain has one of its own. */
-static bool is_own(const struct snippet_kernel *t, const struct snippet_register *r)
+static bool is_own(const struct snippet_kernel *t,
+                   const struct snippet_register *r)
 {
     const struct snippet_register *const main =
         snippet_register(&t->snippet, r->name);
@@ -314,8 +316,8 @@ static void region(struct kernel_text *k, const struct snippet_kernel *t,
     kernel_line(k, "add.u64 %%out, %%out, %d;", 16 * SNIPPET_WARPS_MOST);
 }
 
-static void write_kernel(const struct snippet_kernel *t, const struct device_info *info,
-                         struct buf *ptx)
+static void write_kernel(const struct snippet_kernel *t,
+                         const struct device_info *info, struct buf *ptx)
 {
     char variables[64] = "";
     struct kernel_text k;
@@ -338,8 +340,9 @@ static void write_kernel(const struct snippet_kernel *t, const struct device_inf
     kernel_end(&k);
 }
 
-int snippet_kernel_write(const struct experiment *e, const struct device_info *info,
-                  struct buf *ptx, struct error *err)
+int snippet_kernel_write(const struct experiment *e,
+                         const struct device_info *info, struct buf *ptx,
+                         struct error *err)
 {
     struct snippet_kernel t;
     if (snippet_kernel_read(e, &t, err) != 0)
@@ -419,9 +422,10 @@ static bool blame(const struct snippet_kernel *t, const struct snippet *s,
     return found;
 }
 
-int snippet_kernel_complain(const struct experiment *e, const struct device_info *info,
-                    const struct snippet *snippet, const struct snippet *setup,
-                    struct error *err)
+int snippet_kernel_complain(const struct experiment *e,
+                            const struct device_info *info,
+                            const struct snippet *snippet,
+                            const struct snippet *setup, struct error *err)
 {
     const char *const at = strstr(err->text, "line ");
     const long number = at != NULL ? strtol(at + 5, NULL, 10) : 0;
@@ -492,8 +496,9 @@ static int read_value(const struct snippet_register *r, const char *text,
 }
 
 /* NAME=NUMBER words; those of other registers are not this one's. */
-static int value_of(const struct snippet_kernel *t, const struct snippet_register *r,
-                    uint64_t *value, struct error *err)
+static int value_of(const struct snippet_kernel *t,
+                    const struct snippet_register *r, uint64_t *value,
+                    struct error *err)
 {
     *value = usual_value(r);
     const size_t length = strlen(r->name);
@@ -506,8 +511,9 @@ static int value_of(const struct snippet_kernel *t, const struct snippet_registe
     return 0;
 }
 
-static int put_values(const struct snippet_kernel *t, const struct snippet_register *r,
-                      uint64_t *words, struct error *err)
+static int put_values(const struct snippet_kernel *t,
+                      const struct snippet_register *r, uint64_t *words,
+                      struct error *err)
 {
     uint64_t value;
     if (value_of(t, r, &value, err) != 0)
@@ -536,7 +542,8 @@ static int check_names(const struct snippet_kernel *t, struct error *err)
     return 0;
 }
 
-uint64_t *snippet_kernel_data(const struct snippet_kernel *t, size_t *words, struct error *err)
+uint64_t *snippet_kernel_data(const struct snippet_kernel *t, size_t *words,
+                              struct error *err)
 {
     const size_t most = t->snippet.register_count + t->setup.register_count;
     uint64_t *const data =

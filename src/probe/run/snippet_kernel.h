@@ -14,10 +14,11 @@
  * the results.
  *
  * With several chains, each has written registers of its own, and copies of
- * the chains take turns.  With several warps all begin after a barrier, on whose
- * result a branch before the clock read depends: on Hopper a warp goes on to what does not need
- * the barrier before the others have come (BAR.SYNC.DEFER_BLOCKING), and one
- * that is behind reads the clock when others are already done.
+ * the chains take turns.  With several warps all begin after a barrier, on
+ * whose result a branch before the clock read depends: on Hopper a warp goes on
+ * to what does not need the barrier before the others have come
+ * (BAR.SYNC.DEFER_BLOCKING), and one that is behind reads the clock when others
+ * are already done.
  */
 #ifndef SONDE_PROBE_RUN_SNIPPET_KERNEL_H
 #define SONDE_PROBE_RUN_SNIPPET_KERNEL_H
@@ -26,7 +27,11 @@
 #include "ptx/instruction.h"
 #include "ptx/snippet.h"
 
-enum { SNIPPET_COPIES_MOST = 1024, SNIPPET_CHAINS_MOST = 8, SNIPPET_WARPS_MOST = 32 };
+enum {
+    SNIPPET_COPIES_MOST = 1024,
+    SNIPPET_CHAINS_MOST = 8,
+    SNIPPET_WARPS_MOST = 32
+};
 /* The long region has so many times the copies of the short one. */
 enum { SNIPPET_LONG = 3 };
 /* Scratch memory of a snippet, B, and what lies on each side of the global
@@ -37,7 +42,7 @@ enum {
     SCRATCH_GUARD = 65536
 };
 
-#define SNIPPET_PARAMS                                                           \
+#define SNIPPET_PARAMS                                                          \
     {"row", PARAM_TEXT, "add.u32", 0, 0, NULL, "instruction of the table"},     \
         {"snippet",                                                             \
          PARAM_TEXT,                                                            \
@@ -72,14 +77,14 @@ enum {
          PARAM_NUMBER,                                                          \
          "1",                                                                   \
          1,                                                                     \
-         SNIPPET_CHAINS_MOST,                                                    \
+         SNIPPET_CHAINS_MOST,                                                   \
          NULL,                                                                  \
          "independent chains of copies"},                                       \
         {"copies",                                                              \
          PARAM_NUMBER,                                                          \
          "16",                                                                  \
          1,                                                                     \
-         SNIPPET_COPIES_MOST,                                                           \
+         SNIPPET_COPIES_MOST,                                                   \
          NULL,                                                                  \
          "copies of a chain in the short region"},
 
@@ -97,27 +102,31 @@ struct snippet_kernel {
 
 /* The first register that is only read and of the kind of the chain's, which
  * FORM_SWAP needs; NULL if there is none. */
-const struct snippet_register *snippet_kernel_partner(const struct snippet *snippet);
+const struct snippet_register *
+snippet_kernel_partner(const struct snippet *snippet);
 
 /* ERR_USAGE for what the words say wrong, ERR_UNSUPPORTED for a form that the
  * snippet cannot have. */
 int snippet_kernel_read(const struct experiment *e, struct snippet_kernel *t,
-                struct error *err);
+                        struct error *err);
 void snippet_kernel_free(struct snippet_kernel *t);
 
 /* The kernel `isa`, of the parameters data, out, scratch, laps. */
-int snippet_kernel_write(const struct experiment *e, const struct device_info *info,
-                  struct buf *ptx, struct error *err);
+int snippet_kernel_write(const struct experiment *e,
+                         const struct device_info *info, struct buf *ptx,
+                         struct error *err);
 
 /* Turns the assembler's complaint about a line of the kernel (ERR_PTX, "… line
  * 40 …") into one about the snippet, with its own line and column (ERR_USAGE):
  * of `snippet` and `setup`, which have the statements of the experiment's, but
  * as they were given.  One about a line that is not of them stays as it is. */
-int snippet_kernel_complain(const struct experiment *e, const struct device_info *info,
-                    const struct snippet *snippet, const struct snippet *setup,
-                    struct error *err);
+int snippet_kernel_complain(const struct experiment *e,
+                            const struct device_info *info,
+                            const struct snippet *snippet,
+                            const struct snippet *setup, struct error *err);
 
 /* What `data` must hold; the caller frees. */
-uint64_t *snippet_kernel_data(const struct snippet_kernel *t, size_t *words, struct error *err);
+uint64_t *snippet_kernel_data(const struct snippet_kernel *t, size_t *words,
+                              struct error *err);
 
 #endif

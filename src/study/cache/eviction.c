@@ -68,9 +68,9 @@ static void put_laps(struct buf *steps, uint64_t laps, const char *how,
         put(steps, text, s);
 }
 
-static int visit(struct eviction *a, const struct segment *list, struct buf *steps,
-                 unsigned take, struct samples *samples, char **name,
-                 struct error *err)
+static int visit(struct eviction *a, const struct segment *list,
+                 struct buf *steps, unsigned take, struct samples *samples,
+                 char **name, struct error *err)
 {
     struct buf text = {0};
     buf_printf(&text, "visit readers=%s steps=%s", a->reader,
@@ -99,8 +99,8 @@ static double *cycles_of(const struct samples *s)
 
 /* What a hit costs where the list lies: lines beside those of the list, on the
  * same pages but in different sets, cost the same translation. */
-static int find_base(struct eviction *a, const struct segment *list, double *base,
-                     struct error *err)
+static int find_base(struct eviction *a, const struct segment *list,
+                     double *base, struct error *err)
 {
     enum { NEAR = 512 * 1024 };
     *base = a->hit;
@@ -198,9 +198,9 @@ static uint64_t write_laps(const struct eviction *a, const struct segment *list,
     return timed;
 }
 
-static int time_laps(struct eviction *a, const struct segment *list, int attempt,
-                     unsigned take, double base, struct laps *laps, char **name,
-                     struct error *err)
+static int time_laps(struct eviction *a, const struct segment *list,
+                     int attempt, unsigned take, double base, struct laps *laps,
+                     char **name, struct error *err)
 {
     struct samples s;
     struct buf steps = {0};
@@ -231,8 +231,8 @@ static bool has_settled(const struct eviction *a, const struct laps *l)
  * Times laps until one has no miss, or so many had one that it cannot be
  * disturbances, or the same loads missed in all.
  */
-static int have_misses(struct eviction *a, const struct segment *list, int attempt,
-                       double base, struct laps *laps, char **name,
+static int have_misses(struct eviction *a, const struct segment *list,
+                       int attempt, double base, struct laps *laps, char **name,
                        struct error *err)
 {
     *laps = (struct laps){0};
@@ -261,7 +261,7 @@ static void keep_name(struct eviction *a, bool yes, char *name)
 }
 
 int eviction_overflows(struct eviction *a, uint64_t start, uint64_t step,
-                    uint64_t count, bool *yes, struct error *err)
+                       uint64_t count, bool *yes, struct error *err)
 {
     const struct segment list = {start, count, step};
     double base;
@@ -313,8 +313,9 @@ static int time_list(struct eviction *a, const uint64_t *places, size_t count,
     return 0;
 }
 
-int eviction_list_overflows(struct eviction *a, const uint64_t *places, size_t count,
-                         double *base, bool *yes, struct error *err)
+int eviction_list_overflows(struct eviction *a, const uint64_t *places,
+                            size_t count, double *base, bool *yes,
+                            struct error *err)
 {
     /* 16 B for each step and 4 for each load that is kept. */
     const size_t most = 40000 / 20 / count - LAPS;
@@ -353,8 +354,8 @@ static int narrow(struct eviction *a, uint64_t start, uint64_t step,
 }
 
 int eviction_capacity(struct eviction *a, uint64_t start, uint64_t step,
-                   uint64_t guess, uint64_t most, uint64_t *count,
-                   struct error *err)
+                      uint64_t guess, uint64_t most, uint64_t *count,
+                      struct error *err)
 {
     struct bounds b = {0, most + 1, false};
     const uint64_t first[] = {guess, guess + 1, guess > 1 ? guess - 1 : 0};
@@ -405,8 +406,8 @@ static int try_eviction(struct eviction *a, const struct segment *group,
 }
 
 int eviction_evicts(struct eviction *a, const struct segment *group,
-                 const struct segment *others, size_t count, bool *yes,
-                 struct error *err)
+                    const struct segment *others, size_t count, bool *yes,
+                    struct error *err)
 {
     enum { LEAD = 3, TRIES = 15 };
     int evicted = 0, valid = 0;
@@ -483,8 +484,9 @@ static size_t elected(const size_t *votes, size_t count, size_t lead)
     return votes[best] >= next + lead ? best : count + 1;
 }
 
-int eviction_which(struct eviction *a, const struct segment *groups, size_t count,
-                uint64_t other, size_t *which, struct error *err)
+int eviction_which(struct eviction *a, const struct segment *groups,
+                   size_t count, uint64_t other, size_t *which,
+                   struct error *err)
 {
     /* Disturbed loads vote for other groups: one must lead by three. */
     enum { LEAD = 3, TRIES = 24 };
@@ -543,8 +545,8 @@ static size_t write_start(const struct eviction *a, const struct segment *list,
 }
 
 int eviction_draw(struct eviction *a, const struct segment *list, bool stays,
-               size_t visits, unsigned take, struct policy_load **loads,
-               size_t *count, struct error *err)
+                  size_t visits, unsigned take, struct policy_load **loads,
+                  size_t *count, struct error *err)
 {
     struct samples s;
     struct buf steps = {0};
@@ -612,8 +614,8 @@ static int scan_some(struct eviction *a, uint64_t first, size_t count,
     return 0;
 }
 
-int geometry_scan(struct eviction *a, uint64_t first, size_t count, uint64_t places,
-               bool *over, struct error *err)
+int geometry_scan(struct eviction *a, uint64_t first, size_t count,
+                  uint64_t places, bool *over, struct error *err)
 {
     const size_t most = steps_at_once(places);
     for (size_t i = 0; i < count; i += most) {

@@ -29,11 +29,11 @@
 enum { BANK = 64 << 10, LARGE = 4 << 20 };
 
 const struct first_level_row first_level_table[FIRST_LEVEL_COUNT] = {
-    [FIRST_LEVEL_L1] = {"l1",       "global.ca", LARGE, true,  false},
-    [FIRST_LEVEL_TEXTURE] = {"texture",  "texture",   LARGE, true,  false},
-    [FIRST_LEVEL_READONLY] = {"readonly", "readonly",  LARGE, true,  false},
-    [FIRST_LEVEL_LOCAL] = {"local",    "local",     BANK,  false, true },
-    [FIRST_LEVEL_CONSTANT] = {"const_l1", "constant",  BANK,  false, false},
+    [FIRST_LEVEL_L1] = {"l1", "global.ca", LARGE, true, false},
+    [FIRST_LEVEL_TEXTURE] = {"texture", "texture", LARGE, true, false},
+    [FIRST_LEVEL_READONLY] = {"readonly", "readonly", LARGE, true, false},
+    [FIRST_LEVEL_LOCAL] = {"local", "local", BANK, false, true},
+    [FIRST_LEVEL_CONSTANT] = {"const_l1", "constant", BANK, false, false},
 };
 
 /* ---- scripts ---------------------------------------------------------- */
@@ -68,14 +68,14 @@ static uint64_t most_loads(const struct first_level_row *row)
 }
 
 uint64_t first_level_flood(const struct first_level *nearest,
-                       const struct first_level_row *row)
+                           const struct first_level_row *row)
 {
     const uint64_t most = most_loads(row);
     return 2 * nearest->overfill < most ? 2 * nearest->overfill : most;
 }
 
 int first_level_visit(struct lab *lab, struct visited *v, const char *readers,
-                  const char *steps, int take, struct error *err)
+                      const char *steps, int take, struct error *err)
 {
     struct samples s;
     *v = (struct visited){0};
@@ -158,10 +158,10 @@ static void sort_out(const struct visited *v, int take, struct costs *c)
         const size_t n = (size_t)take * FIRST_LEVEL_ROUNDS + r;
         memcpy(c->past + n * SINGLES, from, singles);
         memcpy(c->fresh + n * FIRST_LEVEL_LINES, from + SINGLES, groups);
-        memcpy(c->hits + n * FIRST_LEVEL_LINES, from + SINGLES + FIRST_LEVEL_LINES,
-               groups);
-        memcpy(c->cold[take] + r * SINGLES, from + SINGLES + 2 * FIRST_LEVEL_LINES,
-               singles);
+        memcpy(c->hits + n * FIRST_LEVEL_LINES,
+               from + SINGLES + FIRST_LEVEL_LINES, groups);
+        memcpy(c->cold[take] + r * SINGLES,
+               from + SINGLES + 2 * FIRST_LEVEL_LINES, singles);
     }
 }
 
@@ -201,8 +201,8 @@ static double hit_limit(const double *cycles, size_t count, double hit)
     return limit;
 }
 
-static void judge_costs(const struct first_level_row *row, const struct costs *c,
-                        struct first_level *n)
+static void judge_costs(const struct first_level_row *row,
+                        const struct costs *c, struct first_level *n)
 {
     const double past = stats_median(c->past, COUNT_OF(c->past));
     n->hit = stats_median(c->hits, COUNT_OF(c->hits));
@@ -288,7 +288,8 @@ static int try_loads(struct lab *lab, const char *readers,
         finding_evidence(f, v.experiment);
     for (size_t i = 0; status == 0 && i < count && n->overfill == 0; i++) {
         const size_t over = visited_over(&v, i * each, each, n->limit);
-        if (first_level_tally_of(over, FIRST_LEVEL_ROUNDS * n->lines) != TALLY_ALL)
+        if (first_level_tally_of(over, FIRST_LEVEL_ROUNDS * n->lines) !=
+            TALLY_ALL)
             continue;
         n->overfill = loads[i];
         n->beyond = missed_cost(&v, i * each, each, n->limit);
@@ -318,7 +319,8 @@ static int measure_overfill(struct lab *lab, const struct first_level_row *row,
 }
 
 static int measure_one(struct lab *lab, const struct first_level_row *row,
-                       struct first_level *n, struct finding *f, struct error *err)
+                       struct first_level *n, struct finding *f,
+                       struct error *err)
 {
     char *const readers = xasprintf("global.cg,%s", row->reader);
     int status = measure_costs(lab, row, readers, n, f, err);
@@ -333,7 +335,7 @@ static int measure_one(struct lab *lab, const struct first_level_row *row,
 }
 
 int first_level_measure(struct lab *lab, struct finding *const *findings,
-                    struct error *err)
+                        struct error *err)
 {
     int status = 0;
     for (int i = 0; status == 0 && i < FIRST_LEVEL_COUNT; i++)

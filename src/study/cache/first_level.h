@@ -63,9 +63,10 @@ enum {
 
 struct finding;
 
-/* Fills lab->first_level; each kind's experiments are evidence of its finding. */
+/* Fills lab->first_level; each kind's experiments are evidence of its finding.
+ */
 int first_level_measure(struct lab *lab, struct finding *const *findings,
-                    struct error *err);
+                        struct error *err);
 
 /* The cycles of the kept loads of a script. */
 struct visited {
@@ -73,8 +74,9 @@ struct visited {
     size_t count;
     char *experiment; /* canonical */
 };
-int first_level_visit(struct lab *lab, struct visited *visited, const char *readers,
-                  const char *steps, int take, struct error *err);
+int first_level_visit(struct lab *lab, struct visited *visited,
+                      const char *readers, const char *steps, int take,
+                      struct error *err);
 void visited_free(struct visited *visited);
 
 /* How many of `count` loads from `from` on cost more than `limit`. */
@@ -90,7 +92,7 @@ void first_level_overfill(struct buf *steps, size_t reader, uint64_t loads);
 /* The loads by which a kind pushes out what any cache that it fills held:
  * twice what it was measured to need, or all that it has room for. */
 uint64_t first_level_flood(const struct first_level *nearest,
-                       const struct first_level_row *row);
+                           const struct first_level_row *row);
 
 /* Of `cases` that might have been `events`: are they nearly all, or nearly
  * none?  What lies between is left open. */

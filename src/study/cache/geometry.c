@@ -56,8 +56,8 @@ static int find_curve(struct eviction *a, uint64_t lines, struct curve *c,
      * steps are tried of which two more places than fit can be. */
     for (; k < STEPS_MOST; k++) {
         uint64_t *const fits = &c->fits[k];
-        if (eviction_capacity(a, 0, a->unit << k, guess, COUNT_MOST, fits, err) !=
-            0)
+        if (eviction_capacity(a, 0, a->unit << k, guess, COUNT_MOST, fits,
+                              err) != 0)
             return err->code;
         log_say(LOG_DEBUG, "curve: 2^%d lines apart %" PRIu64 " fit", k, *fits);
         /* More places than before cannot be, but for want of room. */
@@ -311,10 +311,10 @@ static int find_modulo(struct eviction *a, uint64_t least, uint64_t most,
         if (status == 0 && ways > 0 && sets * ways >= least &&
             sets * ways <= most)
             *s = (struct geometry){.index = GEOMETRY_MODULO,
-                                      .sets = sets,
-                                      .ways = ways,
-                                      .lines = sets * ways,
-                                      .same = sets * a->unit};
+                                   .sets = sets,
+                                   .ways = ways,
+                                   .lines = sets * ways,
+                                   .same = sets * a->unit};
     }
     free(over);
     if (s->sets > 0 && is_power_of_two(s->sets))
@@ -359,8 +359,8 @@ static int ask_lines(struct eviction *a, struct dealing *d, uint64_t *sum,
     *sum = 0;
     for (uint64_t line = 0; line < d->lines && *sum <= d->lines; line++) {
         size_t which = 0;
-        if (d->sets > 0 &&
-            eviction_which(a, d->group, d->sets, line * a->unit, &which, err) != 0)
+        if (d->sets > 0 && eviction_which(a, d->group, d->sets, line * a->unit,
+                                          &which, err) != 0)
             return err->code;
         if (which == d->sets && add_set(a, d, line, sum, err) != 0)
             return err->code;
@@ -430,12 +430,12 @@ static int find_unequal(struct eviction *a, uint64_t lines, struct geometry *s,
                 d.sets, first, buf_string(&text));
         buf_free(&text);
         *s = (struct geometry){.index = GEOMETRY_UNEQUAL,
-                                  .sets = first < lines ? d.sets : 0,
-                                  .ways = d.group[0].count,
-                                  .lines = lines,
-                                  .first = first,
-                                  .same = lines * a->unit,
-                                  .set_ways = s->set_ways};
+                               .sets = first < lines ? d.sets : 0,
+                               .ways = d.group[0].count,
+                               .lines = lines,
+                               .first = first,
+                               .same = lines * a->unit,
+                               .set_ways = s->set_ways};
     }
     free(d.group);
     free(d.set);
@@ -491,8 +491,9 @@ static struct cache *model_of(const struct eviction *a,
 static uint64_t model_address(const struct eviction *a,
                               const struct geometry *s, uint64_t offset)
 {
-    return s->index != GEOMETRY_UNEQUAL ? offset
-                                     : offset + (s->lines - s->first) * a->unit;
+    return s->index != GEOMETRY_UNEQUAL
+               ? offset
+               : offset + (s->lines - s->first) * a->unit;
 }
 
 /* Random lines of which no set has more than it can hold; with `one` only of
@@ -676,7 +677,7 @@ static int by_dealing(struct eviction *a, uint64_t least, uint64_t most,
 }
 
 int geometry_find(struct eviction *a, uint64_t least, uint64_t most,
-                struct geometry *s, struct error *err)
+                  struct geometry *s, struct error *err)
 {
     *s = (struct geometry){0};
     *err = (struct error){0};

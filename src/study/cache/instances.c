@@ -133,8 +133,8 @@ static size_t judge_flood(const struct inquiry *q, const struct visited *v,
 {
     const struct first_level *const n = q->nearest;
     const size_t after = at + FIRST_LEVEL_LINES;
-    if (first_level_tally_of(visited_over(v, at, FIRST_LEVEL_LINES, n->limit), n->lines) ==
-        TALLY_NONE) {
+    if (first_level_tally_of(visited_over(v, at, FIRST_LEVEL_LINES, n->limit),
+                             n->lines) == TALLY_NONE) {
         const size_t lost = visited_over(v, after, FIRST_LEVEL_LINES, n->limit);
         seen->asked += n->lines;
         seen->missed += lost < n->lines ? n->lines - lost : 0;
@@ -425,9 +425,12 @@ static int ask(struct inquiry *q, struct error *err)
 }
 
 /* Where global loads are not cached near, local ones show L1. */
-static enum first_level_id kind_of(const struct lab *lab, enum first_level_id id)
+static enum first_level_id kind_of(const struct lab *lab,
+                                   enum first_level_id id)
 {
-    return id == FIRST_LEVEL_L1 && !lab->first_level[id].present ? FIRST_LEVEL_LOCAL : id;
+    return id == FIRST_LEVEL_L1 && !lab->first_level[id].present
+               ? FIRST_LEVEL_LOCAL
+               : id;
 }
 
 static struct inquiry inquiry_of(struct lab *lab, enum first_level_id id)

@@ -23,10 +23,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "analysis/two_sided.h"
-#include "analysis/xor_bits.h"
 #include "analysis/otsu.h"
 #include "analysis/stats.h"
+#include "analysis/two_sided.h"
+#include "analysis/xor_bits.h"
 #include "base/buf.h"
 #include "base/mem.h"
 #include "probe/run/ring.h"
@@ -184,8 +184,8 @@ static int trace(struct sides *s, int laps, uint64_t flush, struct lines *l,
     take_trace(s->lab, &t, l);
     samples_free(&t);
     const struct two_sided_samples samples = samples_of(l);
-    two_sided_find(&samples, (unsigned)__builtin_ctzll(s->facts->line), PAGE_BITS,
-                &l->halves);
+    two_sided_find(&samples, (unsigned)__builtin_ctzll(s->facts->line),
+                   PAGE_BITS, &l->halves);
     return 0;
 }
 
@@ -194,8 +194,10 @@ static void take_bits(struct sides *s)
 {
     const struct two_sided *const warm = &s->warm.halves;
     const struct two_sided *const missing = &s->missing.halves;
-    const struct two_sided *const best = two_sided_clear(missing) ? missing : warm;
-    if (!two_sided_clear(best) || (two_sided_clear(warm) && warm->bits != best->bits))
+    const struct two_sided *const best =
+        two_sided_clear(missing) ? missing : warm;
+    if (!two_sided_clear(best) ||
+        (two_sided_clear(warm) && warm->bits != best->bits))
         return;
     s->bits = best->bits;
     s->apart = best->far - best->near;
@@ -262,7 +264,8 @@ static void vote_of(const struct sides *s, const struct samples *v,
         if ((size_t)samples_at(v, row, who) != reader)
             continue;
         cycles[count] = (double)samples_at(v, row, cost);
-        odd[count++] = xor_bits_of((uint64_t)samples_at(v, row, offset), s->bits);
+        odd[count++] =
+            xor_bits_of((uint64_t)samples_at(v, row, offset), s->bits);
     }
     two_sided_vote(cycles, odd, count, vote);
 }
@@ -270,7 +273,8 @@ static void vote_of(const struct sides *s, const struct samples *v,
 /* 1: the odd lines are far, 0: the even ones, -1: it is not clear.  Far lines
  * that were found after all may cost less than near ones that were not, but
  * then the difference is another one than SM 0 saw. */
-static signed char verdict(const struct sides *s, const struct two_sided_vote *v)
+static signed char verdict(const struct sides *s,
+                           const struct two_sided_vote *v)
 {
     if (v->count[0] < LINES_LEAST || v->count[1] < LINES_LEAST ||
         fabs(v->errors) < errors_least ||

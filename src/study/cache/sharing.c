@@ -63,14 +63,15 @@ static char *find_script(size_t bringer, size_t finder)
 }
 
 static enum first_level_tally judge_find(const struct visited *v,
-                                     const struct first_level *n)
+                                         const struct first_level *n)
 {
     size_t first = 0, again = 0;
     const size_t fresh = visited_over(v, 0, FIRST_LEVEL_LINES, n->limit);
     for (size_t r = 0; r < FIRST_LEVEL_ROUNDS; r++) {
         const size_t at = (1 + 2 * r) * FIRST_LEVEL_LINES;
         first += visited_over(v, at, FIRST_LEVEL_LINES, n->limit);
-        again += visited_over(v, at + FIRST_LEVEL_LINES, FIRST_LEVEL_LINES, n->limit);
+        again += visited_over(v, at + FIRST_LEVEL_LINES, FIRST_LEVEL_LINES,
+                              n->limit);
     }
     const size_t lines = FIRST_LEVEL_ROUNDS * n->lines;
     if (first_level_tally_of(fresh, n->lines) != TALLY_ALL ||
@@ -95,14 +96,14 @@ static char *evict_script(size_t victim, size_t evictor, uint64_t flood)
 }
 
 static enum first_level_tally judge_evict(const struct visited *v,
-                                      const struct first_level *n)
+                                          const struct first_level *n)
 {
     const size_t asked = FIRST_LEVEL_ROUNDS * FIRST_LEVEL_LINES;
     const size_t calm = visited_over(v, asked, FIRST_LEVEL_LINES, n->limit);
     if (first_level_tally_of(calm, n->lines) != TALLY_NONE)
         return TALLY_OPEN;
     return first_level_tally_of(visited_over(v, 0, asked, n->limit),
-                    FIRST_LEVEL_ROUNDS * n->lines);
+                                FIRST_LEVEL_ROUNDS * n->lines);
 }
 
 /* ---- one pair --------------------------------------------------------- */
@@ -129,7 +130,7 @@ enum { TAKES = 3 };
 static int settle(struct inquiry *q, enum first_level_id asked,
                   enum first_level_id other, const char *steps,
                   enum first_level_tally (*judge)(const struct visited *,
-                                              const struct first_level *),
+                                                  const struct first_level *),
                   enum first_level_tally *tally, struct error *err)
 {
     int status = 0;
@@ -150,12 +151,10 @@ static int settle(struct inquiry *q, enum first_level_id asked,
 
 /* True if each finds what the other brought. */
 static int find_each_other(struct inquiry *q, enum first_level_id a,
-                           enum first_level_id b, bool *found, struct error *err)
+                           enum first_level_id b, bool *found,
+                           struct error *err)
 {
-    const enum first_level_id way[2][2] = {
-        {a, b},
-        {b, a}
-    };
+    const enum first_level_id way[2][2] = {{a, b}, {b, a}};
     *found = true;
     for (size_t i = 0; *found && i < 2; i++) {
         enum first_level_tally missed;
@@ -177,8 +176,8 @@ static int evict(struct inquiry *q, enum first_level_id victim,
                  enum first_level_id evictor, enum first_level_tally *lost,
                  struct error *err)
 {
-    const uint64_t flood =
-        first_level_flood(&q->lab->first_level[evictor], &first_level_table[evictor]);
+    const uint64_t flood = first_level_flood(&q->lab->first_level[evictor],
+                                             &first_level_table[evictor]);
     *lost = TALLY_OPEN;
     if (flood == 0)
         return 0;
@@ -192,7 +191,8 @@ static int evict(struct inquiry *q, enum first_level_id victim,
 
 /* One that keeps its lines shows that there are two; to show that there is
  * one, no way that can be asked may be open. */
-static enum verdict judge_ways(const struct lab *lab, const enum first_level_id *id,
+static enum verdict judge_ways(const struct lab *lab,
+                               const enum first_level_id *id,
                                const enum first_level_tally *lost)
 {
     if (lost[0] == TALLY_NONE || lost[1] == TALLY_NONE)
@@ -207,8 +207,9 @@ static enum verdict judge_ways(const struct lab *lab, const enum first_level_id 
     return shown ? SHARED : OPEN;
 }
 
-static int ask_pair(struct inquiry *q, enum first_level_id a, enum first_level_id b,
-                    enum verdict *verdict, struct error *err)
+static int ask_pair(struct inquiry *q, enum first_level_id a,
+                    enum first_level_id b, enum verdict *verdict,
+                    struct error *err)
 {
     const enum first_level_id id[2] = {a, b};
     enum first_level_tally lost[2] = {TALLY_OPEN, TALLY_OPEN};
@@ -318,7 +319,8 @@ static void conclude(const struct inquiry *q, size_t id)
 static void conclude_all(const struct inquiry *q)
 {
     for (size_t i = 0; i < FIRST_LEVEL_COUNT; i++)
-        if (q->lab->first_level[i].present || (i == FIRST_LEVEL_L1 && is_alias(q->lab)))
+        if (q->lab->first_level[i].present ||
+            (i == FIRST_LEVEL_L1 && is_alias(q->lab)))
             conclude(q, i);
         else
             finding_none(q->finding[i], "%s", q->lab->first_level[i].why);

@@ -251,7 +251,7 @@ static bool is_clean(const struct asked *a, const struct seen *s)
     if (s->full || (s->laps > 1 && s->returned > 0))
         return false;
     return !rate_test_more(s->misses, s->loads, a->control.misses,
-                        a->control.loads, s->laps > 1 ? 1e-5 : 1e-8);
+                           a->control.loads, s->laps > 1 ? 1e-5 : 1e-8);
 }
 
 /*
@@ -263,12 +263,7 @@ static bool is_clean(const struct asked *a, const struct seen *s)
 static const struct {
     uint64_t laps;
     double slow_most;
-} warm_ups[] = {
-    {1,    0.6 },
-    {16,   0.12},
-    {256,  0.01},
-    {1024, 0   }
-};
+} warm_ups[] = {{1, 0.6}, {16, 0.12}, {256, 0.01}, {1024, 0}};
 enum { WARM_LOADS_MOST = 32 << 20 };
 
 /* What misses at the same addresses in every lap has settled. */

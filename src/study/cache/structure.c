@@ -36,13 +36,13 @@ static const struct {
     const char *reader;
     uint64_t span;
 } ways_in[LEVEL_COUNT] = {
-    [LEVEL_L1] = {"global.ca", 64u << 20 },
-    [LEVEL_TEXTURE] = {"texture",   64u << 20 },
-    [LEVEL_READONLY] = {"readonly",  64u << 20 },
-    [LEVEL_LOCAL] = {"local",     512u << 10},
-    [LEVEL_CONST_L1] = {"constant",  64u << 10 },
-    [LEVEL_CONST_L15] = {"constant",  64u << 10 },
-    [LEVEL_L2] = {"global.cg", 1u << 30  },
+    [LEVEL_L1] = {"global.ca", 64u << 20},
+    [LEVEL_TEXTURE] = {"texture", 64u << 20},
+    [LEVEL_READONLY] = {"readonly", 64u << 20},
+    [LEVEL_LOCAL] = {"local", 512u << 10},
+    [LEVEL_CONST_L1] = {"constant", 64u << 10},
+    [LEVEL_CONST_L15] = {"constant", 64u << 10},
+    [LEVEL_L2] = {"global.cg", 1u << 30},
 };
 
 enum { FINDINGS = 6 };
@@ -155,7 +155,7 @@ static int draw(struct inquiry *q, uint64_t lines, size_t visits,
     *count = 0;
     for (unsigned take = 1; take <= takes; take++)
         if (eviction_draw(&q->arena, &list, false, visits, take, loads, count,
-                       err) != 0)
+                          err) != 0)
             return err->code;
     return 0;
 }
@@ -203,8 +203,8 @@ static int weigh(struct inquiry *q, struct weighing *w, struct error *err)
         size_t count = 0, here[WAYS_WEIGHED];
         const int status =
             eviction_draw(&q->arena, &list, true,
-                       q->arena.lasting ? FOLLOWED_LASTING : FOLLOWED, take,
-                       &loads, &count, err);
+                          q->arena.lasting ? FOLLOWED_LASTING : FOLLOWED, take,
+                          &loads, &count, err);
         const size_t found =
             status == 0 ? policy_victims(loads, count, ways, here) : 0;
         /* The first loads of a launch cost what they cost. */
@@ -239,7 +239,7 @@ static bool is_skewed(const struct weighing *w, uint32_t ways)
     }
     for (uint32_t i = 0; i <= ways; i++)
         if (rate_test_more(w->unknown[i], w->loads[i], unknown - w->unknown[i],
-                        loads - w->loads[i], 1e-6))
+                           loads - w->loads[i], 1e-6))
             return true;
     return false;
 }
@@ -512,16 +512,14 @@ static int ask(struct lab *lab, const struct level_row *row,
                struct level_facts *facts, struct error *err)
 {
     const enum level_id id = (enum level_id)(row - level_table);
-    struct inquiry q = {
-        .lab = lab,
-        .row = row,
-        .facts = facts,
-        .arena = {.lab = lab,
-                  .reader = ways_in[id].reader,
-                  .unit = facts->line,
-                  .span = span_of(lab, id),
-                  .lasting = !row->of_sm}
-    };
+    struct inquiry q = {.lab = lab,
+                        .row = row,
+                        .facts = facts,
+                        .arena = {.lab = lab,
+                                  .reader = ways_in[id].reader,
+                                  .unit = facts->line,
+                                  .span = span_of(lab, id),
+                                  .lasting = !row->of_sm}};
     for (int i = 0; i < FINDINGS; i++)
         q.finding[i] = lab_finding(lab, row->component, attributes[i]);
     const char *const other = shares_with(lab, id);

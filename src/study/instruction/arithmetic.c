@@ -14,8 +14,8 @@
 
 #include "analysis/stats.h"
 #include "base/mem.h"
-#include "study/instruction/throughput.h"
 #include "study/instruction/cost.h"
+#include "study/instruction/throughput.h"
 
 static const char *const needs[] = {"clock", NULL};
 static const char *const gives[] = {NULL}; /* those of each type */
@@ -127,8 +127,8 @@ static void say_by_warps(const struct asked *a, const double *rates,
     finding_set(f, STATUS_MEASURED, list, "/clk/SM");
     finding_protocol(f, "chains", value_number(a->type->chains));
     finding_evidence(f, experiment);
-    throughput_sawtooth(finding_of(a, "sawtooth"), "warps", n, rates, most, most / 2,
-                   experiment);
+    throughput_sawtooth(finding_of(a, "sawtooth"), "warps", n, rates, most,
+                        most / 2, experiment);
 }
 
 /* `*peak` and the fewest warps that come to it. */
@@ -142,7 +142,8 @@ static int ask_warps(const struct asked *a, double *peak, unsigned *enough,
     if (rates_of_warps(a, most, rates, &experiment, err) != 0)
         return cost_excuse(finding_of(a, "peak"), err);
     *peak = stats_max(rates, most);
-    *enough = throughput_enough(finding_of(a, "warps"), rates, most, experiment);
+    *enough =
+        throughput_enough(finding_of(a, "warps"), rates, most, experiment);
     say_peak(a, *peak, *enough, experiment);
     say_fraction(a, *peak);
     say_by_warps(a, rates, most, experiment);
@@ -164,8 +165,8 @@ static int ask_gpu(const struct asked *a, struct crowd *c, double peak,
     const double lanes = LANES * a->type->results;
     struct finding *const f = finding_of(a, "gpu");
     if (throughput_sustain(c, throughput_sms(a->lab), seconds,
-                      peak / lanes * throughput_sms(a->lab), &told, &found,
-                      err) != 0)
+                           peak / lanes * throughput_sms(a->lab), &told, &found,
+                           err) != 0)
         return cost_excuse(f, err);
     if (told) {
         finding_set(f, STATUS_MEASURED, value_number(lanes * found.rate), "/s");
@@ -199,7 +200,8 @@ static int rates_of_blocks(const struct asked *a, const struct crowd *c,
 {
     for (size_t i = 0; i < count; i++) {
         char *experiment;
-        if (throughput_rate(c, (unsigned)n[i], &rates[i], &experiment, err) != 0)
+        if (throughput_rate(c, (unsigned)n[i], &rates[i], &experiment, err) !=
+            0)
             return err->code;
         rates[i] *= (double)LANES * a->type->results / throughput_sms(a->lab);
         finding_evidence(f, experiment);
@@ -221,8 +223,8 @@ static void say_blocks(const struct asked *a, const struct crowd *c,
     finding_protocol(f, "blocks", numbers);
     finding_protocol(f, "warps", value_number(c->warps));
     finding_protocol(f, "chains", value_number(a->type->chains));
-    throughput_sawtooth(finding_of(a, "sawtooth_blocks"), "blocks", n, rates, count,
-                   2 * throughput_sms(a->lab), f->evidence[0]);
+    throughput_sawtooth(finding_of(a, "sawtooth_blocks"), "blocks", n, rates,
+                        count, 2 * throughput_sms(a->lab), f->evidence[0]);
 }
 
 static int ask_blocks(const struct asked *a, struct crowd *c, struct error *err)

@@ -126,7 +126,7 @@ static int ask_rate(struct lab *lab, const struct subject *s, unsigned level,
         finding_none(f, "not verified: %s", code.why);
     else
         status = cost_rate(lab, s, level, &code, found.chains, found.warps,
-                             &found.rate, err);
+                           &found.rate, err);
     if (code.verdict != CODE_REFUSED && status == 0) {
         cost_say_rate(f, &found);
         free(found.rate.experiment);
@@ -160,8 +160,7 @@ static int ask(struct lab *lab, const struct subject *s, struct error *err)
     }
     if (ask_throughput(lab, s, top, err) != 0)
         return err->code;
-    return wish->parallelism ? cost_parallelism(lab, s, top, "bench", err)
-                             : 0;
+    return wish->parallelism ? cost_parallelism(lab, s, top, "bench", err) : 0;
 }
 
 /* The complaint in terms of the snippet. */

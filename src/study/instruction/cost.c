@@ -16,8 +16,8 @@ enum { COPIES_USUAL = 16, COPIES_LEAST = 2, LANES = 32 };
 enum { INSTRUCTIONS_MOST = 64 };
 
 char *subject_experiment(const struct subject *s, const char *probe,
-                        unsigned level, enum instruction_form form,
-                        unsigned chains, unsigned warps)
+                         unsigned level, enum instruction_form form,
+                         unsigned chains, unsigned warps)
 {
     struct buf text = {0};
     buf_printf(&text, "%s %s level=%u form=%s chains=%u copies=%d", probe,
@@ -71,7 +71,7 @@ static bool is_mixed(const struct instruction *row)
 }
 
 struct subject subject_row(const struct instruction *row, char *words,
-                          size_t room)
+                           size_t room)
 {
     struct snippet s;
     struct error ignored;
@@ -176,8 +176,8 @@ static unsigned parts_of(const struct subject *s, const struct code_reading *c)
 }
 
 int cost_latency(struct lab *lab, const struct subject *s, unsigned level,
-                   const struct code_reading *code, struct cost *cost,
-                   struct error *err)
+                 const struct code_reading *code, struct cost *cost,
+                 struct error *err)
 {
     const double parts = copies_of(s, 1) * parts_of(s, code);
     char *const text = subject_experiment(s, "isa", level, code->form, 1, 1);
@@ -191,8 +191,8 @@ int cost_latency(struct lab *lab, const struct subject *s, unsigned level,
 }
 
 int cost_rate(struct lab *lab, const struct subject *s, unsigned level,
-                const struct code_reading *code, unsigned chains,
-                unsigned warps, struct cost *rate, struct error *err)
+              const struct code_reading *code, unsigned chains, unsigned warps,
+              struct cost *rate, struct error *err)
 {
     const double work = 32.0 * warps * chains * copies_of(s, chains) *
                         parts_of(s, code) * (s->results > 0 ? s->results : 1);
@@ -212,11 +212,8 @@ int cost_rate(struct lab *lab, const struct subject *s, unsigned level,
 static const struct step {
     unsigned chains, warps;
 } steps[] = {
-    {1,              32},
-    {STEPPED_CHAINS, 8 },
-    {STEPPED_CHAINS, 16},
-    {STEPPED_CHAINS, 32},
-    {8,              32},
+    {1, 32}, {STEPPED_CHAINS, 8}, {STEPPED_CHAINS, 16}, {STEPPED_CHAINS, 32},
+    {8, 32},
 };
 static const double grown = 1.01;
 
@@ -244,8 +241,8 @@ static void keep_better(struct saturation *best, const struct cost *rate,
 }
 
 int cost_throughput(struct lab *lab, const struct subject *s, unsigned level,
-                      const struct code_reading *code, struct saturation *best,
-                      struct error *err)
+                    const struct code_reading *code, struct saturation *best,
+                    struct error *err)
 {
     const unsigned most = lab_block_warps(lab);
     *best = (struct saturation){0};
@@ -254,8 +251,8 @@ int cost_throughput(struct lab *lab, const struct subject *s, unsigned level,
         struct cost rate;
         if (step.warps > most)
             step.warps = most;
-        const int status = cost_rate(lab, s, level, code, step.chains,
-                                       step.warps, &rate, err);
+        const int status =
+            cost_rate(lab, s, level, code, step.chains, step.warps, &rate, err);
         /* So many warps may need more registers than there are. */
         if (status == ERR_UNSUPPORTED && best->rate.experiment != NULL)
             break;
@@ -327,7 +324,7 @@ static const char *unsettled(const struct subject *s,
 }
 
 int cost_ask_throughput(struct lab *lab, const struct subject *of,
-                          unsigned level, struct finding *f, struct error *err)
+                        unsigned level, struct finding *f, struct error *err)
 {
     const struct subject rate = subject_of_rate(of), *const s = &rate;
     struct code_reading code;
@@ -354,9 +351,8 @@ int cost_ask_throughput(struct lab *lab, const struct subject *of,
 }
 
 int cost_rates(struct lab *lab, const struct subject *s, unsigned level,
-                 const struct code_reading *code, unsigned chains,
-                 unsigned most, double *rates, char **experiment,
-                 struct error *err)
+               const struct code_reading *code, unsigned chains, unsigned most,
+               double *rates, char **experiment, struct error *err)
 {
     *experiment = NULL;
     for (unsigned warps = 1; warps <= most; warps++) {
@@ -382,7 +378,7 @@ static int rates_of_chains(struct lab *lab, const struct subject *s,
     struct value list = value_list();
     const unsigned most = lab_block_warps(lab);
     if (cost_rates(lab, s, level, code, chains, most, rates, &experiment,
-                     err) != 0)
+                   err) != 0)
         return err->code;
     for (unsigned warps = 0; warps < most; warps++)
         value_push(&list, value_number(rates[warps]));
@@ -393,7 +389,7 @@ static int rates_of_chains(struct lab *lab, const struct subject *s,
 }
 
 int cost_parallelism(struct lab *lab, const struct subject *s, unsigned level,
-                       const char *component, struct error *err)
+                     const char *component, struct error *err)
 {
     struct code_reading code;
     int status = code_verify(lab, s, level, 1, &code, err);

@@ -10,21 +10,20 @@
 #include "study/instruction/verified_code.h"
 
 /* Cycles of one copy in a chain, of those that were read. */
-int cost_latency(struct lab *lab, const struct subject *subject,
-                   unsigned level, const struct code_reading *code,
-                   struct cost *cost, struct error *err);
+int cost_latency(struct lab *lab, const struct subject *subject, unsigned level,
+                 const struct code_reading *code, struct cost *cost,
+                 struct error *err);
 
 /* Copies of all lanes in a cycle on one SM, with so many chains and warps. */
 int cost_rate(struct lab *lab, const struct subject *subject, unsigned level,
-                const struct code_reading *code, unsigned chains,
-                unsigned warps, struct cost *rate, struct error *err);
+              const struct code_reading *code, unsigned chains, unsigned warps,
+              struct cost *rate, struct error *err);
 
 /* The same with one warp, two, … `most`; `*experiment` is the last one (free).
  */
 int cost_rates(struct lab *lab, const struct subject *subject, unsigned level,
-                 const struct code_reading *code, unsigned chains,
-                 unsigned most, double *rates, char **experiment,
-                 struct error *err);
+               const struct code_reading *code, unsigned chains, unsigned most,
+               double *rates, char **experiment, struct error *err);
 
 /* The number of lanes that an SM may have for it: the nearest of 2^k and
  * 3 · 2^k, if it is near; 0 if none is. */
@@ -36,8 +35,8 @@ struct saturation {
     bool reached; /* the last step up changed less than a hundredth */
 };
 int cost_throughput(struct lab *lab, const struct subject *subject,
-                      unsigned level, const struct code_reading *code,
-                      struct saturation *saturation, struct error *err);
+                    unsigned level, const struct code_reading *code,
+                    struct saturation *saturation, struct error *err);
 
 /* The error as a finding that was not measured, and 0; that of a device that
  * failed, or does not take the kernel, is handed on all the same. */
@@ -45,11 +44,10 @@ int cost_excuse(struct finding *finding, struct error *err);
 void cost_say_rate(struct finding *finding, const struct saturation *rate);
 /* A finding of what saturates, or why there is none. */
 int cost_ask_throughput(struct lab *lab, const struct subject *subject,
-                          unsigned level, struct finding *finding,
-                          struct error *err);
+                        unsigned level, struct finding *finding,
+                        struct error *err);
 /* Findings throughput_by_warps.CHAINS: a list for 1, 2, … 32 warps. */
 int cost_parallelism(struct lab *lab, const struct subject *subject,
-                       unsigned level, const char *component,
-                       struct error *err);
+                     unsigned level, const char *component, struct error *err);
 
 #endif

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 
 #include "ptx/listing.h"
-#include "study/instruction/isa.h"
 #include "study/instruction/cost.h"
+#include "study/instruction/isa.h"
 
 static void put_code(struct lab *lab, const struct subject *s, unsigned level,
                      const struct code_reading *code, struct buf *out)
@@ -18,8 +18,7 @@ static void put_code(struct lab *lab, const struct subject *s, unsigned level,
                                         "long region, 3n copies"};
     struct listing listing;
     struct error err = {0};
-    if (code_listing(lab, s, level, code->form, 1, &listing, NULL, &err) !=
-        0) {
+    if (code_listing(lab, s, level, code->form, 1, &listing, NULL, &err) != 0) {
         buf_printf(out, "  %s\n", err.text);
         return;
     }

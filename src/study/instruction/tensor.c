@@ -19,9 +19,9 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "study/instruction/throughput.h"
-#include "study/instruction/isa.h"
 #include "study/instruction/cost.h"
+#include "study/instruction/isa.h"
+#include "study/instruction/throughput.h"
 
 static const char *const needs[] = {"clock", NULL};
 static const char *const gives[] = {NULL}; /* those of each form */
@@ -269,8 +269,8 @@ static void say_rates(const struct tensor *t, struct form *form,
     finding_evidence(f, experiment);
     throughput_enough(finding_of(t, form, "warps"), rates, count, experiment);
     if (!form->grouped)
-        throughput_sawtooth(finding_of(t, form, "sawtooth"), form->unit, n, rates,
-                       count, (unsigned)count / 2, experiment);
+        throughput_sawtooth(finding_of(t, form, "sawtooth"), form->unit, n,
+                            rates, count, (unsigned)count / 2, experiment);
 }
 
 static int ask_throughput(const struct tensor *t, struct form *form,
@@ -289,15 +289,16 @@ static int ask_throughput(const struct tensor *t, struct form *form,
 /* ---- the whole GPU ----------------------------------------------------- */
 
 static void say_gpu(const struct tensor *t, const struct form *form,
-                    const char *operands, const struct throughput_sustained *found,
-                    struct finding *f)
+                    const char *operands,
+                    const struct throughput_sustained *found, struct finding *f)
 {
     const double rate = found->rate * form->operations;
     finding_set(f, STATUS_MEASURED, value_number(rate), "op/s");
     finding_protocol(f, "operands", value_text(operands));
     if (found->hz > 0)
-        finding_protocol(f, "per_clock_and_sm",
-                         value_number(rate / (found->hz * throughput_sms(t->lab))));
+        finding_protocol(
+            f, "per_clock_and_sm",
+            value_number(rate / (found->hz * throughput_sms(t->lab))));
     throughput_say(f, found);
 }
 
@@ -316,8 +317,8 @@ static int ask_gpu(const struct tensor *t, const struct form *form,
     struct crowd c =
         crowd_of(t, &with, form->grouped ? form->most : (unsigned)WARPS_OF_GPU);
     const double rate = form->best / form->operations * throughput_sms(t->lab);
-    const int code =
-        throughput_sustain(&c, throughput_sms(t->lab), seconds, rate, &told, &found, err);
+    const int code = throughput_sustain(&c, throughput_sms(t->lab), seconds,
+                                        rate, &told, &found, err);
     free(with.words);
     if (code != 0)
         return excuse(f, err);
@@ -325,7 +326,8 @@ static int ask_gpu(const struct tensor *t, const struct form *form,
         say_gpu(t, form, operands, &found, f);
     else if (lab_number(t->lab, "clock", "measured", &hz))
         finding_set(f, STATUS_DERIVED,
-                    value_number(form->best * hz * throughput_sms(t->lab)), "op/s");
+                    value_number(form->best * hz * throughput_sms(t->lab)),
+                    "op/s");
     else
         finding_none(f, "the clock was not measured");
     free(found.experiment);
@@ -391,11 +393,9 @@ static const struct wide {
     const char *kind, *opcode;
     unsigned k;
 } wides[] = {
-    {"f16",  "f32.f16.f16",   16},
-    {"bf16", "f32.bf16.bf16", 16},
-    {"tf32", "f32.tf32.tf32", 8 },
-    {"e4m3", "f32.e4m3.e4m3", 32},
-    {"s8",   "s32.s8.s8",     32},
+    {"f16", "f32.f16.f16", 16},   {"bf16", "f32.bf16.bf16", 16},
+    {"tf32", "f32.tf32.tf32", 8}, {"e4m3", "f32.e4m3.e4m3", 32},
+    {"s8", "s32.s8.s8", 32},
 };
 static const unsigned widths[] = {64, 128, 256};
 
@@ -527,7 +527,7 @@ static void prepare_form(struct form form, struct code_texts *texts)
     code_texts_add(texts, xasprintf("%s copies=%u", form.words, form.copies));
     if (form.grouped)
         code_texts_add(texts, xasprintf("%s wait=each copies=%u", form.words,
-                                    form.copies));
+                                        form.copies));
     free(form.words);
 }
 

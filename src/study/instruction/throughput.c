@@ -85,8 +85,8 @@ static int difference(const struct crowd *c, unsigned blocks,
     struct timing few, many;
     *experiment = NULL;
     if (measure(c, c->turns, blocks, &few, NULL, err) != 0 ||
-        measure(c, THROUGHPUT_LONGER * c->turns, blocks, &many, experiment, err) !=
-            0)
+        measure(c, THROUGHPUT_LONGER * c->turns, blocks, &many, experiment,
+                err) != 0)
         return err->code;
     more->cycles = many.cycles - few.cycles;
     more->spread = hypot(few.spread, many.spread);
@@ -113,7 +113,7 @@ int throughput_length(struct crowd *c, unsigned blocks, struct error *err)
 }
 
 int throughput_rate(const struct crowd *c, unsigned blocks, double *rate,
-               char **experiment, struct error *err)
+                    char **experiment, struct error *err)
 {
     struct timing more;
     if (difference(c, blocks, &more, experiment, err) != 0)
@@ -156,8 +156,8 @@ static int ask_power(const struct crowd *c, bool *told, struct error *err)
 }
 
 int throughput_sustain(const struct crowd *c, unsigned blocks, double seconds,
-                  double rate, bool *told, struct throughput_sustained *found,
-                  struct error *err)
+                       double rate, bool *told,
+                       struct throughput_sustained *found, struct error *err)
 {
     struct samples s;
     *found = (struct throughput_sustained){0};
@@ -176,8 +176,8 @@ int throughput_sustain(const struct crowd *c, unsigned blocks, double seconds,
 }
 
 void throughput_sawtooth(struct finding *f, const char *unit, const double *n,
-                    const double *rates, size_t count, unsigned most,
-                    const char *experiment)
+                         const double *rates, size_t count, unsigned most,
+                         const char *experiment)
 {
     /* Of the peak; another law than the sawtooth fits worse. */
     static const double worst = 0.05;
@@ -196,7 +196,7 @@ void throughput_sawtooth(struct finding *f, const char *unit, const double *n,
 }
 
 unsigned throughput_enough(struct finding *f, const double *rates, size_t count,
-                      const char *experiment)
+                           const char *experiment)
 {
     static const double there = 0.98; /* a lone warp waits for its loop */
     const double most = stats_max(rates, count);

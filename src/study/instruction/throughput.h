@@ -1,5 +1,6 @@
 /*
- * How fast the whole GPU does something, by the probes of probe/run/grid_timer.h.
+ * How fast the whole GPU does something, by the probes of
+ * probe/run/grid_timer.h.
  *
  * The cost of a turn of a loop is the difference of some turns and of three
  * times as many, by the clocks of the SMs themselves: what blocks do before and
@@ -33,7 +34,7 @@ int throughput_length(struct crowd *crowd, unsigned blocks, struct error *err);
 /* Copies of a warp that the GPU does in a cycle, with so many blocks on all of
  * it; `*experiment` is the longer one's (free). */
 int throughput_rate(const struct crowd *crowd, unsigned blocks, double *rate,
-               char **experiment, struct error *err);
+                    char **experiment, struct error *err);
 
 /* What the GPU does over a longer time. */
 struct throughput_sustained {
@@ -48,22 +49,23 @@ struct throughput_sustained {
  * throughput_rate would say.  False in `*told`
  * where the device tells no power: then a long run would tell no more than a
  * short one, and there is none. */
-int throughput_sustain(const struct crowd *crowd, unsigned blocks, double seconds,
-                  double rate, bool *told, struct throughput_sustained *found,
-                  struct error *err);
+int throughput_sustain(const struct crowd *crowd, unsigned blocks,
+                       double seconds, double rate, bool *told,
+                       struct throughput_sustained *found, struct error *err);
 unsigned throughput_sms(const struct lab *lab);
 
 /* The number S of servers with which the sawtooth fits the rates of n workers
  * best, at most `most`; or that none fits. */
-void throughput_sawtooth(struct finding *finding, const char *unit, const double *n,
-                    const double *rates, size_t count, unsigned most,
-                    const char *experiment);
+void throughput_sawtooth(struct finding *finding, const char *unit,
+                         const double *n, const double *rates, size_t count,
+                         unsigned most, const char *experiment);
 /* The fewest of 1, 2, … workers that are as fast as it gets; returned, too. */
 unsigned throughput_enough(struct finding *finding, const double *rates,
-                      size_t count, const char *experiment);
+                           size_t count, const char *experiment);
 
 /* Says of a finding at which clock and power it was; takes the experiment as
  * evidence. */
-void throughput_say(struct finding *finding, const struct throughput_sustained *found);
+void throughput_say(struct finding *finding,
+                    const struct throughput_sustained *found);
 
 #endif

@@ -51,8 +51,8 @@ static int list_samples(const struct samples *s, struct listing *listing,
 }
 
 int code_listing(struct lab *lab, const struct subject *s, unsigned level,
-                   enum instruction_form form, unsigned chains,
-                   struct listing *listing, char **canonical, struct error *err)
+                 enum instruction_form form, unsigned chains,
+                 struct listing *listing, char **canonical, struct error *err)
 {
     struct samples samples;
     char *const text = subject_experiment(s, "machine", level, form, chains, 0);
@@ -143,7 +143,7 @@ static int read_code(struct lab *lab, const struct subject *s, unsigned level,
     struct listing listing;
     *reading = (struct code_reading){.form = form};
     const int code = code_listing(lab, s, level, form, chains, &listing,
-                                    &reading->experiment, err);
+                                  &reading->experiment, err);
     if (code == ERR_UNSUPPORTED) {
         reading->verdict = CODE_UNREAD;
         reading->why = xstrdup("machine code not read");
@@ -235,15 +235,15 @@ void code_prepare(struct lab *lab, struct code_texts *texts)
 }
 
 void code_first_form(const struct subject *s, unsigned level,
-                       struct code_texts *texts)
+                     struct code_texts *texts)
 {
     enum instruction_form forms[FORMS];
     forms_of(s, level, forms);
     code_texts_add(texts, subject_experiment(s, "isa", level, forms[0], 1, 1));
 }
 
-void code_other_forms(struct lab *lab, const struct subject *s,
-                        unsigned level, struct code_texts *texts)
+void code_other_forms(struct lab *lab, const struct subject *s, unsigned level,
+                      struct code_texts *texts)
 {
     enum instruction_form forms[FORMS];
     struct code_reading first;
@@ -255,12 +255,12 @@ void code_other_forms(struct lab *lab, const struct subject *s,
     if (!settles(s, &first))
         for (size_t i = 1; i < count; i++)
             code_texts_add(texts,
-                       subject_experiment(s, "isa", level, forms[i], 1, 1));
+                           subject_experiment(s, "isa", level, forms[i], 1, 1));
     code_reading_free(&first);
 }
 
 void code_rate_forms(struct lab *lab, const struct subject *s, unsigned level,
-                       struct code_texts *texts)
+                     struct code_texts *texts)
 {
     struct code_reading code;
     struct error ignored;
@@ -269,6 +269,6 @@ void code_rate_forms(struct lab *lab, const struct subject *s, unsigned level,
     const struct subject rate = subject_of_rate(s);
     if (code.verdict != CODE_REFUSED)
         code_texts_add(texts, subject_experiment(&rate, "isa", level, code.form,
-                                            STEPPED_CHAINS, 1));
+                                                 STEPPED_CHAINS, 1));
     code_reading_free(&code);
 }

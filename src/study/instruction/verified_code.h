@@ -33,7 +33,7 @@ struct subject {
 
 /* A row of the table; `words` is room for the words of its experiments. */
 struct subject subject_row(const struct instruction *row, char *words,
-                          size_t room);
+                           size_t room);
 /* The same with the copies that a throughput takes: fewer of what is long,
  * since the chains multiply the code, which must fit instruction caches. */
 struct subject subject_of_rate(const struct subject *subject);
@@ -47,8 +47,8 @@ int subject_copies(const struct subject *subject, unsigned chains);
 /* Experiments of a subject, to have their kernels compiled beforehand; the
  * caller frees each. */
 char *subject_experiment(const struct subject *subject, const char *probe,
-                        unsigned level, enum instruction_form form,
-                        unsigned chains, unsigned warps);
+                         unsigned level, enum instruction_form form,
+                         unsigned chains, unsigned warps);
 
 /* What the machine code of the timed regions shows. */
 enum code_verdict {
@@ -70,10 +70,9 @@ void code_reading_free(struct code_reading *r);
 
 /* Machine code of the kernel; `*canonical`, unless NULL, is the experiment that
  * shows it (free).  ERR_UNSUPPORTED where it cannot be read. */
-int code_listing(struct lab *lab, const struct subject *subject,
-                   unsigned level, enum instruction_form form, unsigned chains,
-                   struct listing *listing, char **canonical,
-                   struct error *err);
+int code_listing(struct lab *lab, const struct subject *subject, unsigned level,
+                 enum instruction_form form, unsigned chains,
+                 struct listing *listing, char **canonical, struct error *err);
 
 /* Finds the form of copies whose machine code is verified, or reads the first
  * one.  ERR_PTX and other errors of the assembler are handed on. */
@@ -98,11 +97,11 @@ struct code_texts {
 /* Takes the text of a further experiment. */
 void code_texts_add(struct code_texts *texts, char *text);
 void code_first_form(const struct subject *subject, unsigned level,
-                       struct code_texts *texts);
+                     struct code_texts *texts);
 void code_other_forms(struct lab *lab, const struct subject *subject,
-                        unsigned level, struct code_texts *texts);
+                      unsigned level, struct code_texts *texts);
 void code_rate_forms(struct lab *lab, const struct subject *subject,
-                       unsigned level, struct code_texts *texts);
+                     unsigned level, struct code_texts *texts);
 /* Compiles them, and empties the list. */
 void code_prepare(struct lab *lab, struct code_texts *texts);
 

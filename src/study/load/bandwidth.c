@@ -186,8 +186,8 @@ static int excuse(struct lab *lab, const struct bandwidth_question *q,
 
 /* Searches, measures and reports; found->value is 0 if there is none. */
 static int ask(struct lab *lab, const struct bandwidth_question *q,
-               const struct bandwidth_found *like, struct bandwidth_found *found,
-               struct error *err)
+               const struct bandwidth_found *like,
+               struct bandwidth_found *found, struct error *err)
 {
     struct bandwidth_rate rate;
     int status = bandwidth_find(lab, q, like, found, &rate, err);
@@ -208,7 +208,8 @@ struct series {
     const char *unit;
 };
 
-static struct series series_of(struct lab *lab, const struct bandwidth_question *q,
+static struct series series_of(struct lab *lab,
+                               const struct bandwidth_question *q,
                                const char *attribute)
 {
     return (struct series){
@@ -312,11 +313,11 @@ static int ask_widths(struct lab *lab, const struct bandwidth_question *q,
 /* ---- in an SM ---------------------------------------------------------- */
 
 static const struct bandwidth_question l1_read = {.component = "l1",
-                                               .attribute = "read_bandwidth",
-                                               .words = "cache=ca",
-                                               .lanes = 32,
-                                               .width = 16,
-                                               .arrays = 1};
+                                                  .attribute = "read_bandwidth",
+                                                  .words = "cache=ca",
+                                                  .lanes = 32,
+                                                  .width = 16,
+                                                  .arrays = 1};
 
 /* clang-format off */
 static const struct bandwidth_question of_sm[] = {
@@ -332,7 +333,8 @@ static const struct bandwidth_question *const shared_read = &of_sm[3];
 
 /* Which instruction takes what was read (van Stigt 2022, figure 3): words of a
  * lane, with what saturates them. */
-static int ask_uses(struct lab *lab, struct bandwidth_found *by, struct error *err)
+static int ask_uses(struct lab *lab, struct bandwidth_found *by,
+                    struct error *err)
 {
     static const char *const uses[] = {"add", "not", "mov"};
     struct series list = series_of(lab, &l1_read, "read_bandwidth_by_use");
@@ -527,9 +529,9 @@ struct memory {
 };
 
 static struct bandwidth_question of_memory(const struct memory *m,
-                                        enum bandwidth_way way,
-                                        const char *attribute,
-                                        const char *words, unsigned arrays)
+                                           enum bandwidth_way way,
+                                           const char *attribute,
+                                           const char *words, unsigned arrays)
 {
     const uint64_t set = SETS * m->l2;
     return (struct bandwidth_question){
@@ -572,7 +574,7 @@ static int ask_scaling(struct lab *lab, const struct bandwidth_question *read,
 
 /* "none" where the intervals meet, or hardly anything lies between. */
 static struct value paired_ratio_of(const struct bandwidth_rate *rate,
-                              const struct bandwidth_rate *plain)
+                                    const struct bandwidth_rate *plain)
 {
     char text[32];
     const double more = rate->value / plain->value - 1;
@@ -727,11 +729,11 @@ static int ask_l2_bulk(struct lab *lab, const struct memory *m,
 {
     struct bandwidth_found found;
     const struct bandwidth_question q = {.component = "l2",
-                                      .attribute = "bulk_read_bandwidth",
-                                      .words = "warm=2",
-                                      .way = STREAM_CYCLES,
-                                      .arrays = 1,
-                                      .bytes = m->l2 / 2};
+                                         .attribute = "bulk_read_bandwidth",
+                                         .words = "warm=2",
+                                         .way = STREAM_CYCLES,
+                                         .arrays = 1,
+                                         .bytes = m->l2 / 2};
     if (ask_bulk(lab, q, &found, err) != 0)
         return err->code;
     doubt_l2(lab, &q, &found, &m->read);

@@ -190,13 +190,15 @@ static void by_second(struct bandwidth_rate *rate)
 static uint64_t warp_tile(const struct bandwidth_question *q,
                           const struct bandwidth_setup *s)
 {
-    return q->bulk ? s->width : (uint64_t)s->unroll * s->width * BANDWIDTH_LANES;
+    return q->bulk ? s->width
+                   : (uint64_t)s->unroll * s->width * BANDWIDTH_LANES;
 }
 
 /* How many tiles each warp passed, on average. */
 static double tiles_of(const struct bandwidth_question *q,
-                       const struct bandwidth_setup *s, const struct samples *all,
-                       const struct repetition *list, size_t n)
+                       const struct bandwidth_setup *s,
+                       const struct samples *all, const struct repetition *list,
+                       size_t n)
 {
     const double rows = (double)all->rows / (double)n;
     const double tile = (double)warp_tile(q, s);
@@ -218,8 +220,8 @@ static double value_of(const struct bandwidth_question *q,
 }
 
 static void summarise(struct lab *lab, const struct bandwidth_question *q,
-                      const struct bandwidth_setup *setup, const struct samples *s,
-                      struct bandwidth_rate *rate)
+                      const struct bandwidth_setup *setup,
+                      const struct samples *s, struct bandwidth_rate *rate)
 {
     struct repetition *const list = xcalloc(s->rows, sizeof *list);
     const size_t n = repetitions_of(s, list);
@@ -258,7 +260,7 @@ static void summarise_pairs(struct lab *lab, const struct samples *few,
 
 /* Bytes that a set needs at least: one tile of a block. */
 uint64_t bandwidth_set_bytes(const struct bandwidth_question *q,
-                           const struct bandwidth_setup *s)
+                             const struct bandwidth_setup *s)
 {
     if (q->bytes > 0)
         return q->bytes;
@@ -311,8 +313,9 @@ static char *text_of(const struct bandwidth_question *q,
 }
 
 static int probe_stream(struct lab *lab, const struct bandwidth_question *q,
-                        const struct bandwidth_setup *s, struct samples *samples,
-                        char **experiment, struct error *err)
+                        const struct bandwidth_setup *s,
+                        struct samples *samples, char **experiment,
+                        struct error *err)
 {
     char *const text = text_of(q, s);
     const int status = lab_probe(lab, samples, experiment, err, "%s", text);
@@ -321,8 +324,8 @@ static int probe_stream(struct lab *lab, const struct bandwidth_question *q,
 }
 
 static int measure_one(struct lab *lab, const struct bandwidth_question *q,
-                       const struct bandwidth_setup *s, struct bandwidth_rate *rate,
-                       struct error *err)
+                       const struct bandwidth_setup *s,
+                       struct bandwidth_rate *rate, struct error *err)
 {
     struct samples samples;
     bandwidth_free(rate);
@@ -335,8 +338,8 @@ static int measure_one(struct lab *lab, const struct bandwidth_question *q,
 }
 
 int bandwidth_measure(struct lab *lab, const struct bandwidth_question *q,
-                    const struct bandwidth_setup *s, struct bandwidth_rate *rate,
-                    struct error *err)
+                      const struct bandwidth_setup *s,
+                      struct bandwidth_rate *rate, struct error *err)
 {
     struct bandwidth_setup longer = *s;
     *rate = (struct bandwidth_rate){0};
@@ -368,8 +371,9 @@ static bool fits_sm(const struct lab *lab, const struct bandwidth_question *q,
         threads * (words + REGISTERS_ELSE) >
             device_told(lab->info, PROPERTY_SM_REGISTERS, 65536))
         return false;
-    return !q->shared || s->blocks * (bandwidth_set_bytes(q, s) + SHARED_ELSE) <=
-                             device_told(lab->info, PROPERTY_SM_SHARED, 16384);
+    return !q->shared ||
+           s->blocks * (bandwidth_set_bytes(q, s) + SHARED_ELSE) <=
+               device_told(lab->info, PROPERTY_SM_SHARED, 16384);
 }
 
 /* The probe itself knows what an SM has room for. */
@@ -420,8 +424,8 @@ static const struct move moves[MOVES] = {
 
 /* Where there is no room for twice as many accesses, half as many more. */
 static struct bandwidth_setup moved(const struct lab *lab,
-                                 const struct bandwidth_question *q,
-                                 const struct bandwidth_setup *s, size_t i)
+                                    const struct bandwidth_question *q,
+                                    const struct bandwidth_setup *s, size_t i)
 {
     const struct move *const by = q->bulk ? &bulk_moves[i] : &moves[i];
     struct bandwidth_setup to = *s;
@@ -499,16 +503,17 @@ static uint64_t bytes_of(const struct bandwidth_question *q, unsigned accesses)
     return (uint64_t)accesses * q->lanes * 16;
 }
 
-static void find_start(const struct lab *lab, const struct bandwidth_question *q,
+static void find_start(const struct lab *lab,
+                       const struct bandwidth_question *q,
                        struct bandwidth_setup *s)
 {
     *s = (struct bandwidth_setup){.width = q->width,
-                               .unroll = q->way == STREAM_BLOCKS ? 1 : 2,
-                               .warps = q->bulk ? 2 : 8,
-                               .blocks = 1,
-                               .stride = 1,
-                               .row = BANDWIDTH_LANES,
-                               .sms = q->way == STREAM_LAPS ? 1 : q->sms};
+                                  .unroll = q->way == STREAM_BLOCKS ? 1 : 2,
+                                  .warps = q->bulk ? 2 : 8,
+                                  .blocks = 1,
+                                  .stride = 1,
+                                  .row = BANDWIDTH_LANES,
+                                  .sms = q->way == STREAM_LAPS ? 1 : q->sms};
     while (s->unroll > 1 && !fits(lab, q, s))
         s->unroll /= 2;
     while (s->warps > 1 && !fits(lab, q, s))
@@ -553,8 +558,8 @@ static int climb(struct lab *lab, const struct bandwidth_question *q,
 
 /* From what saturated something like it, or a few warps on. */
 int bandwidth_search(struct lab *lab, const struct bandwidth_question *q,
-                   const struct bandwidth_setup *like, struct bandwidth_found *found,
-                   struct error *err)
+                     const struct bandwidth_setup *like,
+                     struct bandwidth_found *found, struct error *err)
 {
     struct bandwidth_setup *const s = &found->setup;
     find_start(lab, q, s);
@@ -604,8 +609,8 @@ static bool may_lengthen(const struct bandwidth_question *q,
 
 /* What more than the least takes longer, until still more says the same. */
 static int lengthen_blocks(struct lab *lab, const struct bandwidth_question *q,
-                           struct bandwidth_setup *s, struct bandwidth_rate *rate,
-                           struct error *err)
+                           struct bandwidth_setup *s,
+                           struct bandwidth_rate *rate, struct error *err)
 {
     struct samples few, many;
     double before = 0;
@@ -630,8 +635,8 @@ static int lengthen_blocks(struct lab *lab, const struct bandwidth_question *q,
 
 /* Of that length alone. */
 static int measure_pair(struct lab *lab, const struct bandwidth_question *q,
-                        const struct bandwidth_setup *s, struct bandwidth_rate *rate,
-                        struct error *err)
+                        const struct bandwidth_setup *s,
+                        struct bandwidth_rate *rate, struct error *err)
 {
     struct samples few, many;
     struct bandwidth_setup least = *s;
@@ -660,8 +665,8 @@ static int search_again(struct lab *lab, const struct bandwidth_question *q,
 }
 
 static int settle_cycles(struct lab *lab, const struct bandwidth_question *q,
-                         struct bandwidth_found *found, struct bandwidth_rate *rate,
-                         struct error *err)
+                         struct bandwidth_found *found,
+                         struct bandwidth_rate *rate, struct error *err)
 {
     struct bandwidth_setup *const s = &found->setup;
     if (lengthen_cycles(lab, q, s, err) != 0 ||
@@ -673,8 +678,8 @@ static int settle_cycles(struct lab *lab, const struct bandwidth_question *q,
 }
 
 static int settle_blocks(struct lab *lab, const struct bandwidth_question *q,
-                         struct bandwidth_found *found, struct bandwidth_rate *rate,
-                         struct error *err)
+                         struct bandwidth_found *found,
+                         struct bandwidth_rate *rate, struct error *err)
 {
     struct bandwidth_setup *const s = &found->setup;
     if (lengthen_blocks(lab, q, s, rate, err) != 0 ||
@@ -705,9 +710,9 @@ static int settle(struct lab *lab, const struct bandwidth_question *q,
 }
 
 struct bandwidth_setup bandwidth_with_width(const struct lab *lab,
-                                       const struct bandwidth_question *q,
-                                       const struct bandwidth_setup *s,
-                                       unsigned width)
+                                            const struct bandwidth_question *q,
+                                            const struct bandwidth_setup *s,
+                                            unsigned width)
 {
     struct bandwidth_setup to = *s;
     to.width = width;
@@ -730,8 +735,9 @@ struct bandwidth_setup bandwidth_with_width(const struct lab *lab,
 
 /* Searches and measures; *rate is the caller's (rate_free). */
 int bandwidth_find(struct lab *lab, const struct bandwidth_question *q,
-                 const struct bandwidth_found *like, struct bandwidth_found *found,
-                 struct bandwidth_rate *rate, struct error *err)
+                   const struct bandwidth_found *like,
+                   struct bandwidth_found *found, struct bandwidth_rate *rate,
+                   struct error *err)
 {
     const struct bandwidth_setup *const near =
         like != NULL && like->value > 0 ? &like->setup : NULL;

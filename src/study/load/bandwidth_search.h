@@ -74,29 +74,31 @@ struct bandwidth_found {
 };
 
 /* One experiment; *rate is the caller's (bandwidth_free). */
-int bandwidth_measure(struct lab *lab, const struct bandwidth_question *question,
-                    const struct bandwidth_setup *setup, struct bandwidth_rate *rate,
-                    struct error *err);
+int bandwidth_measure(struct lab *lab,
+                      const struct bandwidth_question *question,
+                      const struct bandwidth_setup *setup,
+                      struct bandwidth_rate *rate, struct error *err);
 void bandwidth_free(struct bandwidth_rate *rate);
 
 /* What saturates it, from something like it on, if that is not NULL. */
 int bandwidth_search(struct lab *lab, const struct bandwidth_question *question,
-                   const struct bandwidth_setup *like, struct bandwidth_found *found,
-                   struct error *err);
+                     const struct bandwidth_setup *like,
+                     struct bandwidth_found *found, struct error *err);
 /* The same, and what it then gives; *rate is the caller's. */
 int bandwidth_find(struct lab *lab, const struct bandwidth_question *question,
-                 const struct bandwidth_found *like, struct bandwidth_found *found,
-                 struct bandwidth_rate *rate, struct error *err);
+                   const struct bandwidth_found *like,
+                   struct bandwidth_found *found, struct bandwidth_rate *rate,
+                   struct error *err);
 
 /* With accesses of that width: as many bytes in flight, if there is room; of
  * narrower ones, which need more, all that there is room for. */
-struct bandwidth_setup bandwidth_with_width(const struct lab *lab,
-                                       const struct bandwidth_question *question,
-                                       const struct bandwidth_setup *setup,
-                                       unsigned width);
+struct bandwidth_setup
+bandwidth_with_width(const struct lab *lab,
+                     const struct bandwidth_question *question,
+                     const struct bandwidth_setup *setup, unsigned width);
 /* Bytes of the set; of share=warp what a block accesses at a time, if the
  * question names none. */
 uint64_t bandwidth_set_bytes(const struct bandwidth_question *question,
-                           const struct bandwidth_setup *setup);
+                             const struct bandwidth_setup *setup);
 
 #endif

@@ -227,11 +227,11 @@ static const struct fetch {
     const char *attribute, *load;
     int cc;
 } fetches[] = {
-    {"fetched",          "cg",       0 },
-    {"fetched_64B",      "l2_64B",   75},
-    {"fetched_128B",     "l2_128B",  75},
-    {"fetched_256B",     "l2_256B",  80},
-    {"fetched_prefetch", "prefetch", 0 },
+    {"fetched", "cg", 0},
+    {"fetched_64B", "l2_64B", 75},
+    {"fetched_128B", "l2_128B", 75},
+    {"fetched_256B", "l2_256B", 80},
+    {"fetched_prefetch", "prefetch", 0},
 };
 enum { FETCHES = COUNT_OF(fetches) };
 

@@ -26,8 +26,8 @@
 #include <string.h>
 
 #include "analysis/knee.h"
-#include "analysis/xor_bits.h"
 #include "analysis/stats.h"
+#include "analysis/xor_bits.h"
 #include "base/mem.h"
 #include "study/study.h"
 

@@ -56,9 +56,9 @@ struct kind {
 };
 
 static const struct kind kinds[] = {
-    {"memory",     "load",       8,            false},
-    {"arithmetic", "arithmetic", 1,            true },
-    {"tensor",     "tensor",     WARP_THREADS, false},
+    {"memory", "load", 8, false},
+    {"arithmetic", "arithmetic", 1, true},
+    {"tensor", "tensor", WARP_THREADS, false},
 };
 
 /* What is known of the GPU; and of each of its SMs in one repetition. */

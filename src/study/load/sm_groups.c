@@ -24,9 +24,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/comovement.h"
 #include "analysis/gap_split.h"
 #include "analysis/stats.h"
-#include "analysis/comovement.h"
 #include "base/buf.h"
 #include "base/mem.h"
 #include "study/study.h"
@@ -47,10 +47,10 @@ enum effort { QUICK, SURE, CROWD, CROWD_SURE };
 static const struct {
     unsigned cycles, repeats;
 } efforts[] = {
-    [QUICK] = {8192,  3},
+    [QUICK] = {8192, 3},
     [SURE] = {32768, 9},
-    [CROWD] = {8192,  3},
-    [CROWD_SURE] = {8192,  9},
+    [CROWD] = {8192, 3},
+    [CROWD_SURE] = {8192, 9},
 };
 /* Of what an SM gets alone: less is slowed, more is not, where no gap tells
  * better. */

@@ -407,8 +407,8 @@ static void add_effect(struct effects *e, const char *name,
                        const double *changed, const double *plain, size_t n)
 {
     char text[32];
-    const struct paired_ratio effect =
-        paired_ratio_of(changed, plain, n, LAB_CONFIDENCE_PERCENT / 100.0, &e->rng);
+    const struct paired_ratio effect = paired_ratio_of(
+        changed, plain, n, LAB_CONFIDENCE_PERCENT / 100.0, &e->rng);
     snprintf(text, sizeof text, "%+.1f %%", percent_of(effect.ratio));
     const bool shows = paired_ratio_shows(&effect, e->noise);
     value_push(&e->words, value_text(shows ? text : "none"));
@@ -499,8 +499,9 @@ static void report_pair(const struct question *q, const struct turns *t,
     rng_seed(&rng, prober_seed(q->lab->prober));
     for (size_t i = 1; i < LOADS * STORES; i++) {
         const size_t l = i / STORES, s = i % STORES;
-        const struct paired_ratio e = paired_ratio_of(t->pairs[l][s], t->pairs[0][0], TURNS,
-                                          LAB_CONFIDENCE_PERCENT / 100.0, &rng);
+        const struct paired_ratio e =
+            paired_ratio_of(t->pairs[l][s], t->pairs[0][0], TURNS,
+                            LAB_CONFIDENCE_PERCENT / 100.0, &rng);
         if (!paired_ratio_shows(&e, noise) || e.ratio <= best.ratio)
             continue;
         best = e;
@@ -531,7 +532,7 @@ static int ask_operators(const struct question *q, const struct config *c,
         rng_seed(&rng, prober_seed(q->lab->prober));
         const struct paired_ratio same =
             paired_ratio_of(t->again, t->pairs[0][0], TURNS,
-                      LAB_CONFIDENCE_PERCENT / 100.0, &rng);
+                            LAB_CONFIDENCE_PERCENT / 100.0, &rng);
         const double noise = fmax(paired_ratio_noise(&same), 0.001);
         report_loads(q, t, c, noise);
         report_stores(q, t, c, noise);

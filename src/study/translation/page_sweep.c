@@ -14,15 +14,15 @@ void page_sweep_done(struct page_sweep *t)
     t->experiment = NULL;
 }
 
-uint64_t page_tour_place(const struct page_sweep *t, const struct page_tour *tour,
-                    uint64_t i)
+uint64_t page_tour_place(const struct page_sweep *t,
+                         const struct page_tour *tour, uint64_t i)
 {
     const uint64_t skewed = tour->chunk > 0 ? i % tour->chunk : i;
     return t->origin + tour->start + i * tour->pitch + skewed * t->skew;
 }
 
-uint64_t page_tour_most(const struct page_sweep *t, uint64_t start, uint64_t pitch,
-                   uint64_t most)
+uint64_t page_tour_most(const struct page_sweep *t, uint64_t start,
+                        uint64_t pitch, uint64_t most)
 {
     /* A page is left free at the end, for loads beside the last place. */
     const uint64_t step = pitch + t->skew;
@@ -38,8 +38,9 @@ static void write_step(struct buf *steps, const char *how, uint64_t start,
 }
 
 /* One round of a tour, chunk after chunk. */
-static void write_round(const struct page_sweep *t, const struct page_tour *tour,
-                        uint64_t shift, const char *how, struct buf *steps)
+static void write_round(const struct page_sweep *t,
+                        const struct page_tour *tour, uint64_t shift,
+                        const char *how, struct buf *steps)
 {
     const uint64_t chunk = tour->chunk > 0 ? tour->chunk : tour->count;
     for (uint64_t i = 0; i < tour->count; i += chunk)
@@ -49,7 +50,7 @@ static void write_round(const struct page_sweep *t, const struct page_tour *tour
 }
 
 void page_tour_write(const struct page_sweep *t, const struct page_tour *tour,
-                const char *how, struct buf *steps)
+                     const char *how, struct buf *steps)
 {
     write_round(t, tour, 0, how, steps);
     for (uint64_t sub = 1; sub < tour->subs; sub++)
@@ -57,7 +58,7 @@ void page_tour_write(const struct page_sweep *t, const struct page_tour *tour,
 }
 
 int page_sweep_visit(struct page_sweep *t, struct buf *steps, double **cycles,
-                  size_t *count, struct error *err)
+                     size_t *count, struct error *err)
 {
     struct samples s;
     page_sweep_done(t);
@@ -129,21 +130,22 @@ static int median_of_takes(struct page_sweep *t, const struct buf *steps,
 }
 
 int page_sweep_ages(struct page_sweep *t, const struct page_tour *lap,
-                 enum page_sweep_ask ask, const uint64_t *ages, size_t count,
-                 unsigned takes, double *excess, struct error *err)
+                    enum page_sweep_ask ask, const uint64_t *ages, size_t count,
+                    unsigned takes, double *excess, struct error *err)
 {
     struct buf steps = {0};
     page_tour_write(t, lap, "", &steps);
     for (size_t i = 0; i < count; i++)
-        write_look(t, page_tour_place(t, lap, lap->count - ages[i]), ask, &steps);
+        write_look(t, page_tour_place(t, lap, lap->count - ages[i]), ask,
+                   &steps);
     const int status = median_of_takes(t, &steps, count, takes, excess, err);
     buf_free(&steps);
     return status;
 }
 
 int page_sweep_scan(struct page_sweep *t, const struct page_tour *scan,
-                 const struct page_tour *flood, unsigned takes, double *excess,
-                 struct error *err)
+                    const struct page_tour *flood, unsigned takes,
+                    double *excess, struct error *err)
 {
     struct buf steps = {0};
     page_tour_write(t, scan, "", &steps);
@@ -172,9 +174,9 @@ static void settle(const struct page_sweep *t, const struct page_tour *lap,
         page_tour_write(t, lap, "", steps);
 }
 
-int page_sweep_laps(struct page_sweep *t, const struct page_tour *lap, uint64_t from,
-                 size_t count, unsigned takes, double *excess,
-                 struct error *err)
+int page_sweep_laps(struct page_sweep *t, const struct page_tour *lap,
+                    uint64_t from, size_t count, unsigned takes, double *excess,
+                    struct error *err)
 {
     struct buf steps = {0};
     struct page_tour before = *lap;
@@ -190,8 +192,8 @@ int page_sweep_laps(struct page_sweep *t, const struct page_tour *lap, uint64_t 
 }
 
 int page_sweep_order(struct page_sweep *t, const struct page_tour *lap,
-                  const uint32_t *places, size_t count, unsigned takes,
-                  double *excess, struct error *err)
+                     const uint32_t *places, size_t count, unsigned takes,
+                     double *excess, struct error *err)
 {
     struct buf steps = {0};
     settle(t, lap, &steps);

@@ -42,19 +42,20 @@ struct page_tour {
     uint64_t subs, sub_pitch; /* 0 counts as 1 */
 };
 
-uint64_t page_tour_place(const struct page_sweep *sweep, const struct page_tour *tour,
-                    uint64_t i);
+uint64_t page_tour_place(const struct page_sweep *sweep,
+                         const struct page_tour *tour, uint64_t i);
 /* As many as there is room for, but no more than `most`. */
 uint64_t page_tour_most(const struct page_sweep *sweep, uint64_t start,
-                   uint64_t pitch, uint64_t most);
+                        uint64_t pitch, uint64_t most);
 /* Adds a step of the script: `how` is "", "!", "1@", "4x!" … . */
-void page_tour_write(const struct page_sweep *sweep, const struct page_tour *tour,
-                const char *how, struct buf *steps);
+void page_tour_write(const struct page_sweep *sweep,
+                     const struct page_tour *tour, const char *how,
+                     struct buf *steps);
 
 /* Runs a script, which is freed; cycles of the loads that it keeps are the
  * caller's to free. */
-int page_sweep_visit(struct page_sweep *sweep, struct buf *steps, double **cycles,
-                  size_t *count, struct error *err);
+int page_sweep_visit(struct page_sweep *sweep, struct buf *steps,
+                     double **cycles, size_t *count, struct error *err);
 
 enum page_sweep_ask { ASK_PAGE, ASK_DATA };
 
@@ -64,27 +65,27 @@ enum page_sweep_ask { ASK_PAGE, ASK_DATA };
  * that is no longer there costs more.
  */
 int page_sweep_ages(struct page_sweep *sweep, const struct page_tour *lap,
-                 enum page_sweep_ask ask, const uint64_t *ages, size_t count,
-                 unsigned takes, double *excess, struct error *err);
+                    enum page_sweep_ask ask, const uint64_t *ages, size_t count,
+                    unsigned takes, double *excess, struct error *err);
 
 /*
  * The same of places in order: each of `scan` is looked for once, after it was
  * brought in and a lap over `flood` has pushed its page out.
  */
 int page_sweep_scan(struct page_sweep *sweep, const struct page_tour *scan,
-                 const struct page_tour *flood, unsigned takes, double *excess,
-                 struct error *err);
+                    const struct page_tour *flood, unsigned takes,
+                    double *excess, struct error *err);
 
 /* The same of `count` places of a lap from the place `from` on, in order, after
  * it has settled; those before are visited, too. */
-int page_sweep_laps(struct page_sweep *sweep, const struct page_tour *lap, uint64_t from,
-                 size_t count, unsigned takes, double *excess,
-                 struct error *err);
+int page_sweep_laps(struct page_sweep *sweep, const struct page_tour *lap,
+                    uint64_t from, size_t count, unsigned takes, double *excess,
+                    struct error *err);
 
 /* The same of places of the lap in any order, after it has settled. */
 int page_sweep_order(struct page_sweep *sweep, const struct page_tour *lap,
-                  const uint32_t *places, size_t count, unsigned takes,
-                  double *excess, struct error *err);
+                     const uint32_t *places, size_t count, unsigned takes,
+                     double *excess, struct error *err);
 
 /* How often a lap is made so that a step of so many cycles is sure. */
 unsigned page_sweep_takes(const struct page_sweep *sweep, double step);

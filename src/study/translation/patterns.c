@@ -40,12 +40,13 @@ struct inquiry {
     struct lab *lab;
     const struct translation *t;
     struct page_sweep sweep;
-    struct page_tour subjects,  /* pages of the first TLB */
-        apart;             /* pages of every TLB */
-    struct page_tour some, all; /* that push out of the first TLB; of every one */
-    uint64_t unseen;       /* offset from which on no load has been made */
-    uint64_t page;         /* distance of pages there */
-    bool known;            /* the page of every TLB */
+    struct page_tour subjects, /* pages of the first TLB */
+        apart;                 /* pages of every TLB */
+    struct page_tour some,
+        all;         /* that push out of the first TLB; of every one */
+    uint64_t unseen; /* offset from which on no load has been made */
+    uint64_t page;   /* distance of pages there */
+    bool known;      /* the page of every TLB */
     double cycles[PATTERNS];
     const char *why[PATTERNS]; /* NULL: it has cycles */
     struct finding *finding;
@@ -90,11 +91,11 @@ static void plan_some(struct inquiry *q)
         if (second <= first || count < least)
             count = 0;
     }
-    q->some = (struct page_tour){.start = q->subjects.start +
-                                     q->subjects.count *
-                                         (q->subjects.pitch + q->sweep.skew),
-                            .pitch = q->subjects.pitch,
-                            .count = count};
+    q->some = (struct page_tour){
+        .start = q->subjects.start +
+                 q->subjects.count * (q->subjects.pitch + q->sweep.skew),
+        .pitch = q->subjects.pitch,
+        .count = count};
 }
 
 static void plan_all(struct inquiry *q)
@@ -109,8 +110,8 @@ static void plan_all(struct inquiry *q)
     if (count > room / (q->t->pitch + q->sweep.skew))
         count = room / (q->t->pitch + q->sweep.skew);
     q->all = (struct page_tour){.start = start,
-                           .pitch = q->t->pitch,
-                           .count = count > last->overflows ? count : 0};
+                                .pitch = q->t->pitch,
+                                .count = count > last->overflows ? count : 0};
 }
 
 /* Half a MiB is at least a page apart where no page is known. */
@@ -127,8 +128,8 @@ static void plan(struct inquiry *q)
         if (t->tlb[i].page > q->page)
             q->page = t->tlb[i].page;
     q->subjects = (struct page_tour){.start = known ? t->tlb[0].start : 0,
-                                .pitch = first,
-                                .count = SUBJECTS};
+                                     .pitch = first,
+                                     .count = SUBJECTS};
     q->apart = (struct page_tour){
         .start = q->subjects.start, .pitch = q->page, .count = SUBJECTS};
     q->unseen =
@@ -328,16 +329,14 @@ static int ask(struct lab *lab, const char *attribute, const char *readers,
                const char *load, uint64_t page, struct error *err)
 {
     const struct translation *const t = &lab->translation;
-    struct inquiry q = {
-        .lab = lab,
-        .t = t,
-        .sweep = {.lab = lab,
-                    .reader = readers,
-                    .origin = t->origin,
-                    .room = t->room,
-                    .skew = t->skew},
-        .finding = lab_finding(lab, "memory", attribute)
-    };
+    struct inquiry q = {.lab = lab,
+                        .t = t,
+                        .sweep = {.lab = lab,
+                                  .reader = readers,
+                                  .origin = t->origin,
+                                  .room = t->room,
+                                  .skew = t->skew},
+                        .finding = lab_finding(lab, "memory", attribute)};
     plan(&q);
     q.unseen += page;
     find_reasons(&q);

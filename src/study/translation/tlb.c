@@ -155,7 +155,7 @@ static int keeps_data(struct inquiry *q, const struct page_tour *lap,
     double excess[DATA_AGES];
     const size_t from = count > DATA_AGES ? count - DATA_AGES : 0;
     if (page_sweep_ages(&q->sweep, lap, ASK_DATA, ages + from, count - from,
-                     DATA_TAKES, excess, err) != 0)
+                        DATA_TAKES, excess, err) != 0)
         return err->code;
     *yes = true;
     for (size_t i = 0; i < count - from; i++)
@@ -184,7 +184,8 @@ static int ask_band(struct inquiry *q, struct profile *p, uint64_t least,
                     uint64_t most, bool *kept, struct error *err)
 {
     uint64_t *const ages = p->age + p->count;
-    const struct page_tour lap = {.pitch = q->t->pitch, .count = most + most / 4};
+    const struct page_tour lap = {.pitch = q->t->pitch,
+                                  .count = most + most / 4};
     const size_t count = list_ages(least, most, ages);
     const unsigned takes = takes_of(lap.count);
     assert(p->count + count <= AGES_MOST);
@@ -195,7 +196,7 @@ static int ask_band(struct inquiry *q, struct profile *p, uint64_t least,
     double spreads[AGES_MOST];
     q->sweep.spreads = spreads;
     const int status = page_sweep_ages(&q->sweep, &lap, ASK_PAGE, ages, count,
-                                    takes, p->excess + p->count, err);
+                                       takes, p->excess + p->count, err);
     q->sweep.spreads = NULL;
     if (status != 0)
         return status;
@@ -262,8 +263,7 @@ static bool is_step(const struct inquiry *q, const struct profile *p, size_t i,
     const size_t alike = last ? ALIKE_OF_CLEAR : ALIKE;
     for (size_t k = i; k < i + alike; k++)
         if (k >= p->count ||
-            p->excess[k] <
-                level + fmax(1.5, 5 * p->doubt[k] * q->sweep.sigma))
+            p->excess[k] < level + fmax(1.5, 5 * p->doubt[k] * q->sweep.sigma))
             return false;
     return true;
 }
@@ -353,10 +353,11 @@ static int find_slow(struct inquiry *q, size_t level, uint64_t step,
     *scan = (struct page_tour){.pitch = step};
     scan->count = page_tour_most(&q->sweep, 0, step, SCANNED);
     const uint64_t end = (scan->count + 1) * (step + q->sweep.skew);
-    const struct page_tour flood = {.start = end,
-                               .pitch = q->t->pitch,
-                               .count = page_tour_most(&q->sweep, end, q->t->pitch,
-                                                  2 * tlb->overflows + 16)};
+    const struct page_tour flood = {
+        .start = end,
+        .pitch = q->t->pitch,
+        .count = page_tour_most(&q->sweep, end, q->t->pitch,
+                                2 * tlb->overflows + 16)};
     *count = 0;
     if (flood.count < tlb->overflows + tlb->overflows / 4)
         return error_set(err, ERR_UNSUPPORTED,
@@ -435,13 +436,14 @@ static int find_page(struct inquiry *q, size_t level, struct error *err)
  * A lap over so many pages of the level.  If the TLB before it could hold them
  * all, it is made over further parts of the same pages until it cannot.
  */
-static struct page_tour lap_of(const struct inquiry *q, size_t level, uint64_t count)
+static struct page_tour lap_of(const struct inquiry *q, size_t level,
+                               uint64_t count)
 {
     const struct tlb_facts *const tlb = &q->t->tlb[level];
     struct page_tour lap = {.start = tlb->start,
-                       .pitch = tlb->page,
-                       .count = count,
-                       .chunk = tlb->page / 2 / q->sweep.skew};
+                            .pitch = tlb->page,
+                            .count = count,
+                            .chunk = tlb->page / 2 / q->sweep.skew};
     if (level == 0 || tlb[-1].page == 0 || tlb->page <= tlb[-1].page)
         return lap;
     const uint64_t before =
@@ -478,12 +480,13 @@ static int narrow_edge(struct inquiry *q, size_t level, uint64_t *stays,
     size_t count = 0;
     const uint64_t most = pages_most(q, level);
     const uint64_t wanted = *gone + *gone / 8 + 2;
-    const struct page_tour lap = lap_of(q, level, wanted < most ? wanted : most);
+    const struct page_tour lap =
+        lap_of(q, level, wanted < most ? wanted : most);
     const uint64_t step = (*gone - *stays + AT_ONCE) / (AT_ONCE + 1);
     for (uint64_t a = *stays + step; a < *gone && count < AT_ONCE; a += step)
         ages[count++] = a;
     if (page_sweep_ages(&q->sweep, &lap, ASK_PAGE, ages, count,
-                     takes_for(q, level, lap.count), excess, err) != 0)
+                        takes_for(q, level, lap.count), excess, err) != 0)
         return err->code;
     for (size_t i = 0; i < count; i++) {
         if (excess[i] > middle_of(q->t, level)) {
@@ -869,9 +872,9 @@ static int make_replay(struct inquiry *q, size_t level, struct replay *r,
     struct page_tour lap = lap_of(q, level, r->lap);
     lap.subs = 0;
     double *const excess = xreallocarray(NULL, r->count, sizeof *excess);
-    const int status =
-        page_sweep_order(&q->sweep, &lap, r->places, r->count,
-                      takes_for(q, level, 2 * r->lap + r->count), excess, err);
+    const int status = page_sweep_order(
+        &q->sweep, &lap, r->places, r->count,
+        takes_for(q, level, 2 * r->lap + r->count), excess, err);
     for (size_t i = 0; status == 0 && i < r->count; i++)
         r->slow[i] = excess[i] > middle_of(q->t, level);
     free(excess);
@@ -1200,8 +1203,8 @@ static int run(struct lab *lab, struct error *err)
     if (!lab->translation.asked)
         return error_set(err, ERR_UNSUPPORTED,
                          "it is not known how much memory may be used");
-    q.sweep =
-        (struct page_sweep){.lab = lab, .origin = q.t->origin, .room = q.t->room};
+    q.sweep = (struct page_sweep){
+        .lab = lab, .origin = q.t->origin, .room = q.t->room};
     for (size_t level = 0; level < TLBS_MOST; level++)
         for (int i = 0; i < FINDINGS; i++)
             q.finding[level][i] =
