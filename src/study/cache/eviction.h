@@ -29,34 +29,34 @@ struct eviction {
     char *fits, *overflows; /* the last experiments that did, for evidence */
 };
 
-void eviction_done(struct eviction *arena);
+void eviction_done(struct eviction *eviction);
 
 /* Whether `count` lines from `start` on, `step` bytes apart, do not fit. */
-int eviction_overflows(struct eviction *arena, uint64_t start, uint64_t step,
+int eviction_overflows(struct eviction *eviction, uint64_t start, uint64_t step,
                        uint64_t count, bool *yes, struct error *err);
 
 /* The same of any places (offsets in bytes), at most EVICTION_PLACES.  `base`
  * is what a hit costs among such places; 0: the list's middle, which is left
  * there. */
 enum { EVICTION_PLACES = 96 };
-int eviction_list_overflows(struct eviction *arena, const uint64_t *places,
+int eviction_list_overflows(struct eviction *eviction, const uint64_t *places,
                             size_t count, double *base, bool *yes,
                             struct error *err);
 
 /* The largest count that fits, exactly; `most` + 1 if even `most` do.  `guess`
  * is where to look first (0: nowhere). */
-int eviction_capacity(struct eviction *arena, uint64_t start, uint64_t step,
+int eviction_capacity(struct eviction *eviction, uint64_t start, uint64_t step,
                       uint64_t guess, uint64_t most, uint64_t *count,
                       struct error *err);
 
 /* Whether any of `others` comes into the set that the `group` fills. */
-int eviction_evicts(struct eviction *arena, const struct segment *group,
+int eviction_evicts(struct eviction *eviction, const struct segment *group,
                     const struct segment *others, size_t count, bool *yes,
                     struct error *err);
 
 /* Which of the sets that the groups fill the other comes into; `count` if none.
  */
-int eviction_which(struct eviction *arena, const struct segment *groups,
+int eviction_which(struct eviction *eviction, const struct segment *groups,
                    size_t count, uint64_t other, size_t *which,
                    struct error *err);
 
@@ -64,7 +64,7 @@ int eviction_which(struct eviction *arena, const struct segment *groups,
  * whether it missed, added to *loads, which is the caller's to free.  Nothing
  * of the list is there at first; or, if it `stays`, all but its last line are,
  * and before the draws each is loaded once. */
-int eviction_draw(struct eviction *arena, const struct segment *list,
+int eviction_draw(struct eviction *eviction, const struct segment *list,
                   bool stays, size_t visits, unsigned take,
                   struct policy_load **loads, size_t *count, struct error *err);
 
@@ -84,11 +84,11 @@ struct geometry {
 
 /* Which of the steps from `first` on (`count` of them, `unit` apart) stay in
  * one set, so that `places` do not fit: a quick look at each. */
-int geometry_scan(struct eviction *arena, uint64_t first, size_t count,
+int geometry_scan(struct eviction *eviction, uint64_t first, size_t count,
                   uint64_t places, bool *over, struct error *err);
 
 /* Finds the shape of a cache of between `least` and `most` lines. */
-int geometry_find(struct eviction *arena, uint64_t least, uint64_t most,
+int geometry_find(struct eviction *eviction, uint64_t least, uint64_t most,
                   struct geometry *shape, struct error *err);
 void geometry_free(struct geometry *shape);
 

@@ -325,7 +325,7 @@ static int find_modulo(struct eviction *a, uint64_t least, uint64_t most,
 /* ---- unequal sets ----------------------------------------------------- */
 
 /*
- * Lines are numbered from the arena's first, which need not be where dealing
+ * Lines are numbered from the eviction's first, which need not be where dealing
  * begins.  So each line of a round of `lines` is asked which set it is in; then
  * the beginning is where dealing to sets of these ways gives just that order.
  */

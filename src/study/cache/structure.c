@@ -54,17 +54,17 @@ struct inquiry {
     struct lab *lab;
     const struct level_row *row;
     const struct level_facts *facts;
-    struct eviction arena;
+    struct eviction eviction;
     struct geometry shape;
     struct finding *finding[FINDINGS];
 };
 
 static void evidence(struct inquiry *q, enum which which)
 {
-    if (q->arena.fits != NULL)
-        finding_evidence(q->finding[which], q->arena.fits);
-    if (q->arena.overflows != NULL)
-        finding_evidence(q->finding[which], q->arena.overflows);
+    if (q->eviction.fits != NULL)
+        finding_evidence(q->finding[which], q->eviction.fits);
+    if (q->eviction.overflows != NULL)
+        finding_evidence(q->finding[which], q->eviction.overflows);
 }
 
 static void measured(struct inquiry *q, enum which which, struct value value)
@@ -154,8 +154,8 @@ static int draw(struct inquiry *q, uint64_t lines, size_t visits,
     *loads = NULL;
     *count = 0;
     for (unsigned take = 1; take <= takes; take++)
-        if (eviction_draw(&q->arena, &list, false, visits, take, loads, count,
-                          err) != 0)
+        if (eviction_draw(&q->eviction, &list, false, visits, take, loads,
+                          count, err) != 0)
             return err->code;
     return 0;
 }
@@ -197,14 +197,14 @@ static int weigh(struct inquiry *q, struct weighing *w, struct error *err)
     const struct segment list = {0, ways + 1, q->shape.same};
     *w = (struct weighing){0};
     for (unsigned take = 1;
-         w->found < victims_wanted(w, ways, q->arena.lasting) && take < 1000;
+         w->found < victims_wanted(w, ways, q->eviction.lasting) && take < 1000;
          take++) {
         struct policy_load *loads = NULL;
         size_t count = 0, here[WAYS_WEIGHED];
         const int status =
-            eviction_draw(&q->arena, &list, true,
-                          q->arena.lasting ? FOLLOWED_LASTING : FOLLOWED, take,
-                          &loads, &count, err);
+            eviction_draw(&q->eviction, &list, true,
+                          q->eviction.lasting ? FOLLOWED_LASTING : FOLLOWED,
+                          take, &loads, &count, err);
         const size_t found =
             status == 0 ? policy_victims(loads, count, ways, here) : 0;
         /* The first loads of a launch cost what they cost. */
@@ -221,7 +221,7 @@ static int weigh(struct inquiry *q, struct weighing *w, struct error *err)
         for (uint32_t i = 0; i < ways; i++)
             w->victims[i] += here[i];
     }
-    if (!q->arena.lasting) {
+    if (!q->eviction.lasting) {
         w->unevenness = policy_unevenness(w->victims, ways, w->found);
         w->launches = 1;
     }
@@ -283,7 +283,7 @@ static void report_weights(struct inquiry *q, const struct weighing *w,
     struct policy_score score;
     for (uint32_t i = 0; i < ways; i++)
         weights[i] = (double)w->victims[i] / (double)w->found;
-    if (q->arena.lasting) {
+    if (q->eviction.lasting) {
         report_policy(q, POLICY_WEIGHTED);
         finding_none(q->finding[WEIGHTS],
                      "in a cache that outlasts launches no way can be named");
@@ -328,8 +328,8 @@ static int find_weights(struct inquiry *q, const struct policy_load *loads,
 static int judge_policy(struct inquiry *q, const struct policy_load *loads,
                         size_t count, struct error *err)
 {
-    const struct policy_verdict v =
-        policy_find(loads, count, (uint32_t)q->shape.ways, !q->arena.lasting);
+    const struct policy_verdict v = policy_find(
+        loads, count, (uint32_t)q->shape.ways, !q->eviction.lasting);
     if (v.known && v.policy != POLICY_RANDOM && !v.ambiguous)
         report_policy(q, v.policy);
     else if (v.known && v.ambiguous)
@@ -362,7 +362,7 @@ static void put_filler(struct inquiry *q)
         shift += front->period;
     const struct segment filler = {shift, 2 * front->ways, same};
     if (shift > 0 && shift < same && same % front->period == 0)
-        q->arena.filler = filler;
+        q->eviction.filler = filler;
 }
 
 static int find_policy(struct inquiry *q, struct error *err)
@@ -375,7 +375,7 @@ static int find_policy(struct inquiry *q, struct error *err)
     }
     struct policy_load *loads;
     size_t count;
-    const uint64_t room = q->arena.span / q->shape.same;
+    const uint64_t room = q->eviction.span / q->shape.same;
     const uint64_t lines = smaller(ways + (ways > 3 ? ways / 2 : 1), room);
     if (lines <= ways) {
         finding_none(q->finding[POLICY], "no more lines of a set can be loaded "
@@ -403,7 +403,7 @@ static int find_costs(struct inquiry *q, struct error *err)
     struct samples s;
     if (lab_probe(q->lab, &s, NULL, err,
                   "visit readers=%s steps=4x0:8:%" PRIu64 ",32x!0:8:%" PRIu64,
-                  q->arena.reader, q->arena.unit, q->arena.unit) != 0)
+                  q->eviction.reader, q->eviction.unit, q->eviction.unit) != 0)
         return err->code;
     const size_t column = samples_column(&s, "cycles");
     double *const cycles = xreallocarray(NULL, s.rows, sizeof *cycles);
@@ -413,7 +413,7 @@ static int find_costs(struct inquiry *q, struct error *err)
     /* Eight lines are held by what lies in front, if anything does. */
     if (q->row->behind != LEVEL_COUNT)
         q->eviction.hit += q->facts->hit - q->lab->facts[q->row->behind].hit;
-    q->arena.miss = q->eviction.hit + q->facts->miss - q->facts->hit;
+    q->eviction.miss = q->eviction.hit + q->facts->miss - q->facts->hit;
     free(cycles);
     samples_free(&s);
     return 0;
@@ -429,7 +429,7 @@ static int inquire(struct inquiry *q, struct error *err)
     const uint64_t least = (low - low / 32) / f->line;
     const uint64_t most = (high + high / 32) / f->line;
     if (find_costs(q, err) != 0 ||
-        geometry_find(&q->arena, least, most, &q->shape, err) != 0)
+        geometry_find(&q->eviction, least, most, &q->shape, err) != 0)
         return err->code;
     if (q->shape.why != NULL) {
         none_of_shape(q, q->shape.why);
@@ -515,11 +515,11 @@ static int ask(struct lab *lab, const struct level_row *row,
     struct inquiry q = {.lab = lab,
                         .row = row,
                         .facts = facts,
-                        .arena = {.lab = lab,
-                                  .reader = ways_in[id].reader,
-                                  .unit = facts->line,
-                                  .span = span_of(lab, id),
-                                  .lasting = !row->of_sm}};
+                        .eviction = {.lab = lab,
+                                     .reader = ways_in[id].reader,
+                                     .unit = facts->line,
+                                     .span = span_of(lab, id),
+                                     .lasting = !row->of_sm}};
     for (int i = 0; i < FINDINGS; i++)
         q.finding[i] = lab_finding(lab, row->component, attributes[i]);
     const char *const other = shares_with(lab, id);
@@ -547,7 +547,7 @@ static int ask(struct lab *lab, const struct level_row *row,
     }
     if (lab_excuses(status))
         none_of_shape(&q, err->text);
-    eviction_done(&q.arena);
+    eviction_done(&q.eviction);
     geometry_free(&q.shape);
     return lab_excuses(status) ? 0 : status;
 }
