@@ -27,14 +27,14 @@ LDLIBS   += $(call static,jansson) $(call static,zstd) -lm -ldl -pthread
 
 LIB_SRC  := $(filter-out src/cli/%,$(sort $(wildcard src/*.c src/*/*.c src/*/*/*.c src/*/*/*/*.c)))
 CLI_SRC  := $(sort $(wildcard src/cli/*.c))
-PROFILES := $(sort $(wildcard profiles/*.json))
+PROFILE_SRC := $(sort $(wildcard profiles/*.json))
 LIB_OBJ  := $(LIB_SRC:%.c=$(B)/%.o) $(B)/profiles.o
 CLI_OBJ  := $(CLI_SRC:%.c=$(B)/%.o)
 TEST_SRC := $(sort $(wildcard tests/unit/*.c tests/truth/*.c tests/replay/*.c \
               tests/ptx/*.c tests/driver/*.c tests/fuzz/*.c))
 TEST_OBJ := $(TEST_SRC:%.c=$(B)/%.o)
 
-.PHONY: all run check check-gpu bench install clean help deps goldens
+.PHONY: all run check check-gpu bench install clean help deps goldens same
 all: $(B)/sonde $(B)/libsonde.a
 
 # The Debian packages that the build needs; installed once, if they are missing.
@@ -48,9 +48,9 @@ $(B)/%.o: %.c | $(B)/.deps
 	$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
 
 # The shipped profiles travel inside the binary.
-$(B)/profiles.c: $(PROFILES) tools/embed.sh
+$(B)/profiles.c: $(PROFILE_SRC) tools/embed.sh
 	@mkdir -p $(B)
-	sh tools/embed.sh $(PROFILES) > $@.tmp && mv $@.tmp $@
+	sh tools/embed.sh $(PROFILE_SRC) > $@.tmp && mv $@.tmp $@
 $(B)/profiles.o: $(B)/profiles.c | $(B)/.deps
 	$(CC) $(CPPFLAGS) $(CFLAGS) -c -o $@ $<
 
@@ -73,6 +73,7 @@ help:
 	@echo 'make check-gpu  the studies on a real GPU against ranges'
 	@echo 'make bench      how fast the simulator and the studies are'
 	@echo 'make goldens    write the golden reports of tests/replay anew'
+	@echo 'make same       no answer differs from those of an earlier commit'
 	@echo 'make install    to PREFIX=$(PREFIX), with the man page'
 	@echo 'SAN=address,undefined with any of these: under the sanitizers'
 

@@ -10,6 +10,7 @@ GPU_SRC    := $(sort $(wildcard tests/gpu/*.c))
 GPU_OBJ    := $(GPU_SRC:%.c=$(B)/%.o) $(B)/tests/unit/disassembler.o
 BENCH_SRC  := $(sort $(wildcard tests/bench/*.c))
 BENCH      := $(BENCH_SRC:tests/bench/%.c=$(B)/bench/%)
+TOOL_SRC   := $(sort $(wildcard tools/*.c))
 FAKE_CUDA  := $(sort $(wildcard tests/driver/fake/cuda*.c))
 FAKE_NVML  := $(sort $(wildcard tests/driver/fake/nvml*.c))
 FAKE       := $(if $(FAKE_CUDA),$(B)/tests/fake/libcuda.so.1) \
@@ -48,6 +49,15 @@ $(B)/tests/gpu/main.o: tests/main.c | $(B)/.deps
 $(B)/check-gpu: $(B)/tests/gpu/main.o $(TEST_BASE) $(GPU_OBJ) $(B)/libsonde.a
 	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(CHECK_LIBS) $(LDLIBS)
 
+# Tools that are compiled: what they print is for those who work on sonde.
+$(B)/tools/%: $(B)/tools/%.o $(B)/libsonde.a
+	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS)
+.SECONDARY: $(TOOL_SRC:%.c=$(B)/%.o)
+
+# Whether answers are those of an earlier commit; see the head of the script.
+same: $(B)/sonde $(B)/tools/same
+	@B=$(B) sh tools/same.sh with-base
+
 bench: $(BENCH)
 	@set -e; for bench in $^; do $$bench; done
 
@@ -65,4 +75,4 @@ install: $(B)/sonde $(B)/libsonde.a
 	install -m 644 docs/sonde.1 $(DESTDIR)$(PREFIX)/share/man/man1
 
 -include $(B)/tests/main.d $(TEST_BASE:.o=.d) $(B)/tests/gpu/main.d \
-    $(GPU_OBJ:.o=.d) $(FAKE:=.d) $(BENCH_SRC:%.c=$(B)/%.d)
+    $(GPU_OBJ:.o=.d) $(FAKE:=.d) $(BENCH_SRC:%.c=$(B)/%.d) $(TOOL_SRC:%.c=$(B)/%.d)
