@@ -1,20 +1,34 @@
 /*
  * sonde: what is inside an NVIDIA GPU, measured.
  *
- *     struct sonde_error err;
- *     struct sonde *s;
- *     if (sonde_open(&s, &(struct sonde_options){.device = "cuda:0"}, &err))
- *         …err.text is one sentence…
- *     const char *studies[] = {"latency"};
- *     sonde_run(s, studies, 1, &err);
- *     double cycles;
- *     if (sonde_number(s, "l1.latency", &cycles)) …
- *     sonde_close(s);
+ *     #include <sonde.h>
+ *     #include <stdio.h>
+ *
+ *     int main(void)
+ *     {
+ *         const struct sonde_options options = {.device = "cuda:0"};
+ *         const char *const studies[] = {"latency"};
+ *         struct sonde_error err;
+ *         struct sonde *s;
+ *         double cycles;
+ *         int code = sonde_open(&s, &options, &err);
+ *         if (code == 0)
+ *             code = sonde_run(s, studies, 1, &err);
+ *         if (code < 0)
+ *             fprintf(stderr, "%s\n", err.text);
+ *         if (sonde_number(s, "l2.latency", &cycles))
+ *             printf("a load that L2 answers takes %.1f cycles\n", cycles);
+ *         sonde_close(s, NULL);
+ *         return sonde_exit_status(code);
+ *     }
  *
  * The library opens the NVIDIA driver at run time (libcuda.so.1); it links
  * with nothing of CUDA's and runs without a GPU on simulated ones.  It prints
  * nothing.  Functions return 0 or a negative code, whose exit status by the
- * tool's convention is sonde_exit_status(code).  A session is used by one
+ * tool's convention is sonde_exit_status(code).  Whatever may be NULL is: a
+ * session that could not be opened, of which there is nothing to be known;
+ * options, a wish or a style of which nothing is wanted; an error that nobody
+ * reads.  NULL for anything else is a usage error.  A session is used by one
  * thread at a time.  Strings that are handed out live as long as the session
  * unless said otherwise; what is said to be freed by the caller is freed with
  * free().
@@ -69,12 +83,15 @@ struct sonde_options {
 /* Sinks what the library wants to say beside its results; NULL silences. */
 void sonde_log(void (*sink)(enum sonde_log_level level, const char *text));
 
+/* On an error the session is NULL. */
 int sonde_open(struct sonde **session, const struct sonde_options *options,
                struct sonde_error *err);
 /* Writes out the recording, if any, and frees everything.  The error says why
  * a recording could not be written. */
 int sonde_close(struct sonde *session, struct sonde_error *err);
-/* Safe in a signal handler: measuring ends soon, what is there is reported. */
+/* Stops the sessions that are open now, not those that are opened later:
+ * measuring ends soon, and what is there is reported.  Safe in a signal
+ * handler. */
 void sonde_stop(void);
 
 /* What is open: "cuda:0" and "NVIDIA H200", and whether it is simulated. */

@@ -22,11 +22,19 @@ $(B)/tests/gpu/main.o: CPPFLAGS += -DSUITES='"gpu/suites.def"'
 # Code under the sanitizers takes several times as long.
 TEST_ENV := $(if $(SAN),CK_TIMEOUT_MULTIPLIER=5)
 
-check: $(B)/check $(B)/sonde $(FAKE)
+check: $(B)/check $(B)/sonde $(B)/example $(FAKE)
 	@$(TEST_ENV) sh tests/run.sh $(B)
 
 $(B)/check: $(B)/tests/main.o $(TEST_BASE) $(TEST_OBJ) $(B)/libsonde.a
 	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(CHECK_LIBS) $(LDLIBS)
+
+# The program in the head of sonde.h, as a user of the library builds it, but
+# on a GPU that is always there.
+$(B)/example.c: include/sonde.h
+	@mkdir -p $(@D)
+	sed -n '/^ \*\//q; s/^ \*     //p' $< | sed 's/cuda:0/sim:k20c/' > $@
+$(B)/example: $(B)/example.c $(B)/libsonde.a
+	$(CC) -Iinclude $(CFLAGS) -Werror $(LDFLAGS) -o $@ $^ $(LDLIBS)
 
 # A driver that fails on demand, for tests/driver; found beside the binary.
 $(B)/tests/fake/libcuda.so.1: $(FAKE_CUDA) | $(B)/.deps

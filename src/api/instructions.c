@@ -12,6 +12,13 @@ int sonde_isa(struct sonde *s, const struct sonde_isa *wish,
               struct sonde_error *err)
 {
     static const char *const studies[] = {"isa"};
+    static const struct sonde_isa everything;
+    if (s == NULL)
+        return session_lacks(__func__, "the session", err);
+    if (wish == NULL)
+        wish = &everything;
+    if (!session_words(wish->patterns, wish->pattern_count))
+        return session_lacks(__func__, "a pattern", err);
     const struct isa_wish isa = {
         .patterns = wish->patterns,
         .pattern_count = wish->pattern_count,
@@ -45,6 +52,8 @@ int sonde_bench(struct sonde *s, const struct sonde_bench *wish,
 {
     static const char *const studies[] = {"bench"};
     struct error why = {0};
+    if (s == NULL || wish == NULL || wish->snippet == NULL)
+        return session_lacks(__func__, "the session or the snippet", err);
     struct bench_wish bench = {
         .snippet = wish->snippet,
         .setup = wish->setup != NULL ? wish->setup : "",
@@ -67,6 +76,9 @@ int sonde_isa_explain(struct sonde *s, const char *name, unsigned levels,
 {
     struct error why = {0};
     struct buf out = {0};
+    if (s == NULL || name == NULL || text == NULL)
+        return session_lacks(__func__, "the session, the name or the text",
+                             err);
     const int code = explain_instruction(
         &s->lab, name, levels != 0 ? levels : LEVELS_USUAL, &out, &why);
     if (code == 0)

@@ -34,16 +34,33 @@ _Static_assert(sizeof(struct sonde_error) == sizeof(struct error),
 int session_hand_out(int code, const struct error *from,
                      struct sonde_error *err)
 {
-    if (code != 0) {
+    if (code != 0 && err != NULL) {
         err->code = from->code;
         memcpy(err->text, from->text, sizeof err->text);
     }
     return code;
 }
 
+int session_lacks(const char *function, const char *what,
+                  struct sonde_error *err)
+{
+    struct error why;
+    error_set(&why, ERR_USAGE, "%s was given NULL for %s", function, what);
+    return session_hand_out(why.code, &why, err);
+}
+
+bool session_words(const char *const *words, size_t count)
+{
+    if (words == NULL)
+        return count == 0;
+    while (count > 0 && words[count - 1] != NULL)
+        count--;
+    return count == 0;
+}
+
 int sonde_exit_status(int code)
 {
-    return error_exit_status(code);
+    return code > 0 ? 1 : error_exit_status(code);
 }
 
 const char *sonde_version(void)
@@ -132,6 +149,8 @@ static int open_source(struct sonde *s, const struct sonde_options *options,
     struct error why;
     const int code =
         device_open(options->device, &device, &s->device, &why, err);
+    if (code == 0)
+        s->device->ticket = s->ticket;
     memcpy(s->why_not_gpu, why.text, sizeof s->why_not_gpu);
     return code;
 }
@@ -145,8 +164,10 @@ static void set_up(struct sonde *s, const struct sonde_options *options)
         s->recording = recording_new(&s->device->info, seed);
     if (options->record != NULL)
         s->record_path = xstrdup(options->record);
-    const struct prober_options prober = {
-        .seed = seed, .watch = watch_experiment, .context = s};
+    const struct prober_options prober = {.seed = seed,
+                                          .ticket = s->ticket,
+                                          .watch = watch_experiment,
+                                          .context = s};
     s->prober = prober_new(s->device, s->recording, &prober);
     s->lab = (struct lab){.prober = s->prober,
                           .info = prober_info(s->prober),
@@ -169,8 +190,17 @@ static void set_up(struct sonde *s, const struct sonde_options *options)
 int sonde_open(struct sonde **session, const struct sonde_options *options,
                struct sonde_error *err)
 {
+    static const struct sonde_options plain;
     struct error why = {0};
+    if (session == NULL)
+        return session_lacks(__func__, "the session", err);
+    *session = NULL;
+    if (options == NULL)
+        options = &plain;
+    if (!session_words(options->command, options->command_count))
+        return session_lacks(__func__, "a word of the command", err);
     struct sonde *const s = xcalloc(1, sizeof *s);
+    s->ticket = stop_ticket(); /* a stop while it opens is for it, too */
     const int code = open_source(s, options, &why);
     if (code != 0) {
         free(s);
@@ -201,22 +231,22 @@ int sonde_close(struct sonde *s, struct sonde_error *err)
 
 const char *sonde_device_spec(const struct sonde *s)
 {
-    return s->lab.info->spec;
+    return s != NULL ? s->lab.info->spec : "";
 }
 
 const char *sonde_device_name(const struct sonde *s)
 {
-    return s->lab.info->name;
+    return s != NULL ? s->lab.info->name : "";
 }
 
 bool sonde_device_simulated(const struct sonde *s)
 {
-    return s->lab.info->simulated;
+    return s != NULL && s->lab.info->simulated;
 }
 
 const char *sonde_device_why(const struct sonde *s)
 {
-    return s->why_not_gpu;
+    return s != NULL ? s->why_not_gpu : "";
 }
 
 /* ---- measuring -------------------------------------------------------- */
@@ -252,6 +282,10 @@ int sonde_run(struct sonde *s, const char *const *studies, size_t count,
               struct sonde_error *err)
 {
     const char *all[64];
+    if (s == NULL)
+        return session_lacks(__func__, "the session", err);
+    if (!session_words(studies, count))
+        return session_lacks(__func__, "a study", err);
     if (count == 0) {
         for (size_t i = 0; study_table[i] != NULL; i++)
             if (!study_table[i]->apart && count < COUNT_OF(all))
@@ -261,20 +295,30 @@ int sonde_run(struct sonde *s, const char *const *studies, size_t count,
     return session_run(s, studies, count, err);
 }
 
+static const struct finding *find(const struct sonde *s, const char *id)
+{
+    return s != NULL && id != NULL ? results_find(&s->results, id) : NULL;
+}
+
 bool sonde_number(const struct sonde *s, const char *id, double *number)
 {
-    return finding_number(results_find(&s->results, id), number);
+    double found;
+    if (!finding_number(find(s, id), &found))
+        return false;
+    if (number != NULL)
+        *number = found;
+    return true;
 }
 
 const char *sonde_status(const struct sonde *s, const char *id)
 {
-    const struct finding *const f = results_find(&s->results, id);
+    const struct finding *const f = find(s, id);
     return f != NULL ? finding_status_name(f->status) : NULL;
 }
 
 const char *sonde_because(const struct sonde *s, const char *id)
 {
-    const struct finding *const f = results_find(&s->results, id);
+    const struct finding *const f = find(s, id);
     return f != NULL ? f->because : NULL;
 }
 
@@ -284,7 +328,10 @@ static int format_results(const struct results *results, const char *format,
                           const struct sonde_style *style, char **text,
                           struct error *err)
 {
+    static const struct sonde_style plain;
     const struct report_format *const f = report_format_find(format);
+    if (style == NULL)
+        style = &plain;
     if (f == NULL)
         return error_set(err, ERR_USAGE, "there is no report format '%s'",
                          format);
@@ -303,6 +350,9 @@ int sonde_report(const struct sonde *s, const char *format,
                  struct sonde_error *err)
 {
     struct error why = {0};
+    if (s == NULL || format == NULL || text == NULL)
+        return session_lacks(__func__, "the session, the format or the text",
+                             err);
     const int code = format_results(&s->results, format, style, text, &why);
     return session_hand_out(code, &why, err);
 }
@@ -316,6 +366,8 @@ int sonde_report_file(const char *path, const char *format,
     struct error why = {0};
     struct buf file = {0};
     struct results results = {0};
+    if (path == NULL || format == NULL || text == NULL)
+        return session_lacks(__func__, "the path, the format or the text", err);
     int code = file_read(path, REPORT_MOST, &file, &why);
     if (code == 0)
         code = report_read(buf_string(&file), path, &results, &why);
@@ -359,6 +411,11 @@ int sonde_probe(struct sonde *s, const char *name,
     struct error why = {0};
     struct samples samples;
     struct buf out = {0};
+    if (s == NULL || name == NULL || table == NULL)
+        return session_lacks(__func__, "the session, the name or the table",
+                             err);
+    if (!session_words(parameters, count))
+        return session_lacks(__func__, "a parameter", err);
     char *const text = experiment_words(name, parameters, count);
     const int code = prober_run(s->prober, text, &samples, NULL, &why);
     if (code == 0) {
@@ -376,6 +433,10 @@ int sonde_ptx(struct sonde *s, const char *name, const char *const *parameters,
     struct error why = {0};
     struct experiment e;
     struct buf out = {0};
+    if (s == NULL || name == NULL || ptx == NULL)
+        return session_lacks(__func__, "the session, the name or the PTX", err);
+    if (!session_words(parameters, count))
+        return session_lacks(__func__, "a parameter", err);
     char *const text = experiment_words(name, parameters, count);
     int code = experiment_parse(text, &e, &why);
     free(text);
@@ -437,6 +498,8 @@ int sonde_list(enum sonde_list what, list_row *row, void *context,
 {
     struct error why = {0};
     int code = 0;
+    if (row == NULL)
+        return session_lacks(__func__, "what takes a row", err);
     switch (what) {
     case SONDE_DEVICES:
         code = list_devices(row, context, &why);
@@ -539,6 +602,8 @@ static int unknown_name(const char *name, struct error *err)
 int sonde_explain(const char *name, char **text, struct sonde_error *err)
 {
     struct error why = {0};
+    if (name == NULL || text == NULL)
+        return session_lacks(__func__, "the name or the text", err);
     const struct study *const study = study_find(name);
     const struct probe *const probe = probe_find(name);
     if (study == NULL && probe == NULL)

@@ -10,6 +10,7 @@
 struct recording;
 
 struct sonde {
+    unsigned ticket;             /* by which it is stopped */
     struct device *device;       /* NULL on a replay */
     struct recording *recording; /* replayed, or being made, or NULL */
     char *record_path;           /* where it is to be written, or NULL */
@@ -23,9 +24,15 @@ struct sonde {
     void *context;
 };
 
-/* Hands an error of the library's inside out; returns `code`. */
+/* Hands an error of the library's inside out, unless the user wants none;
+ * returns `code`. */
 int session_hand_out(int code, const struct error *from,
                      struct sonde_error *err);
+/* ERR_USAGE: the function cannot do without `what`, which is NULL. */
+int session_lacks(const char *function, const char *what,
+                  struct sonde_error *err);
+/* True if there are so many words and none is NULL. */
+bool session_words(const char *const *words, size_t count);
 
 /* Runs studies; 1 if some of what was asked was not measured. */
 int session_run(struct sonde *session, const char *const *studies, size_t count,

@@ -1,23 +1,24 @@
 #include "base/stop.h"
 
-#include <signal.h>
+#include <stdatomic.h>
 #include <time.h>
 
-static volatile sig_atomic_t requested;
+/* Both are lock-free, so a signal handler may use them.  (C11, 7.14.1.1) */
+static atomic_uint last_ticket, last_stopped;
+
+unsigned stop_ticket(void)
+{
+    return atomic_fetch_add(&last_ticket, 1) + 1;
+}
 
 void stop_request(void)
 {
-    requested = 1;
+    atomic_store(&last_stopped, atomic_load(&last_ticket));
 }
 
-bool stop_requested(void)
+bool stop_requested(unsigned ticket)
 {
-    return requested != 0;
-}
-
-void stop_reset(void)
-{
-    requested = 0;
+    return ticket != 0 && ticket <= atomic_load(&last_stopped);
 }
 
 static double seconds_of(clockid_t clock)

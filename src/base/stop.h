@@ -1,15 +1,17 @@
 /*
- * The wish to stop: set by a signal handler or a budget, looked at between
- * launches.  Nothing is torn down by it; whoever sees it finishes cleanly.
+ * The wish to stop: set by a signal handler, looked at between launches.
+ * Nothing is torn down by it; whoever sees it finishes cleanly.  It is for
+ * whoever had taken a ticket by then: what begins later is not stopped by it.
  */
 #ifndef SONDE_BASE_STOP_H
 #define SONDE_BASE_STOP_H
 
 #include <stdbool.h>
 
+/* One's own, never 0, which stands for whoever cannot be stopped. */
+unsigned stop_ticket(void);
 void stop_request(void); /* safe in a signal handler */
-bool stop_requested(void);
-void stop_reset(void);
+bool stop_requested(unsigned ticket);
 
 /* Seconds on a clock that only goes forward. */
 double now_seconds(void);

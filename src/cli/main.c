@@ -16,26 +16,6 @@
 #include "cli/say.h"
 #include "sonde.h"
 
-/* The first signal ends measuring, and what is there is reported; a second
- * one ends the process. */
-static void stop_softly(int number)
-{
-    (void)number;
-    sonde_stop();
-    signal(SIGINT, SIG_DFL);
-    signal(SIGTERM, SIG_DFL);
-}
-
-/* Unless whoever started us wants the signal ignored (nohup, a shell's &). */
-static void catch (int number)
-{
-    struct sigaction now;
-    if (sigaction(number, NULL, &now) != 0 || now.sa_handler == SIG_IGN)
-        return;
-    struct sigaction soft = {.sa_handler = stop_softly, .sa_flags = SA_RESTART};
-    sigaction(number, &soft, NULL);
-}
-
 /* A standard file that was closed would else be the next file that is opened,
  * and reports would be written into that. */
 static void open_standard_files(void)
@@ -137,8 +117,6 @@ int main(int argc, char **argv)
     open_standard_files();
     setlocale(LC_CTYPE, "");
     signal(SIGPIPE, SIG_IGN); /* a write fails instead: see say_result */
-    catch (SIGINT);
-    catch (SIGTERM);
     const char **const line = copy_line(argc, argv);
     struct options options = {.command = line, .command_count = (size_t)argc};
     int status = 2;

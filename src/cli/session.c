@@ -1,6 +1,7 @@
 #include "cli/session.h"
 
 #include <langinfo.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -61,6 +62,26 @@ static int fail(int code, const struct sonde_error *err)
     return sonde_exit_status(code);
 }
 
+/* The first signal ends measuring, and what is there is reported; a second
+ * one ends the process. */
+static void stop_softly(int number)
+{
+    (void)number;
+    sonde_stop();
+    signal(SIGINT, SIG_DFL);
+    signal(SIGTERM, SIG_DFL);
+}
+
+/* Unless whoever started us wants the signal ignored (nohup, a shell's &). */
+static void catch_signal(int number)
+{
+    struct sigaction now;
+    if (sigaction(number, NULL, &now) != 0 || now.sa_handler == SIG_IGN)
+        return;
+    struct sigaction soft = {.sa_handler = stop_softly, .sa_flags = SA_RESTART};
+    sigaction(number, &soft, NULL);
+}
+
 static int open_session(const struct options *o, struct watcher *w)
 {
     const struct sonde_options options = {
@@ -75,6 +96,8 @@ static int open_session(const struct options *o, struct watcher *w)
         .context = w,
     };
     struct sonde_error err;
+    catch_signal(SIGINT);
+    catch_signal(SIGTERM);
     const int code = sonde_open(&w->session, &options, &err);
     return code == 0 ? 0 : fail(code, &err);
 }

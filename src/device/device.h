@@ -168,6 +168,7 @@ struct device_ops {
 struct device {
     const struct device_ops *ops;
     struct device_info info;
+    unsigned ticket; /* by which launches can be stopped; 0: they cannot */
 };
 
 /* The backends in the order in which they are looked through. */

@@ -85,6 +85,11 @@ struct device *prober_device(struct prober *p)
     return p->device;
 }
 
+bool prober_stopped(const struct prober *p)
+{
+    return stop_requested(p->options.ticket);
+}
+
 size_t prober_experiments(const struct prober *p)
 {
     return p->experiments;
@@ -366,7 +371,7 @@ int prober_run(struct prober *p, const char *text, struct samples *samples,
     struct experiment e;
     if (canonical != NULL)
         *canonical = NULL;
-    if (stop_requested())
+    if (prober_stopped(p))
         return error_set(err, ERR_INTERRUPTED,
                          "stopped before it was measured");
     if (experiment_parse(text, &e, err) != 0)

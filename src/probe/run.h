@@ -33,6 +33,7 @@ enum prober_buffer {
 
 struct prober_options {
     uint64_t seed;
+    unsigned ticket; /* by which it can be stopped (base/stop.h); 0: it cannot */
     /* Called with the text of each experiment before it runs; may be NULL. */
     void (*watch)(void *context, const char *experiment);
     void *context;
@@ -47,6 +48,8 @@ void prober_free(struct prober *prober);
 const struct device_info *prober_info(const struct prober *prober);
 uint64_t prober_seed(const struct prober *prober);
 struct device *prober_device(struct prober *prober);
+/* True once a stop was requested of whoever has its ticket. */
+bool prober_stopped(const struct prober *prober);
 /* Experiments run or replayed so far. */
 size_t prober_experiments(const struct prober *prober);
 

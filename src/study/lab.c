@@ -175,7 +175,7 @@ void lab_leave_open(struct lab *lab, const char *why)
 
 static const char *reason_to_stop(const struct lab *lab)
 {
-    if (stop_requested())
+    if (prober_stopped(lab->prober))
         return "measuring was stopped";
     if (lab->deadline > 0 && now_seconds() > lab->deadline)
         return "the time budget was used up";

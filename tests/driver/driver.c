@@ -516,6 +516,7 @@ START_TEST(a_slow_kernel_within_its_deadline_succeeds)
     setenv("FAKE_CUDA_SLOW_MS", "50", 1);
     struct device *const device = fake_open(NULL);
     struct kernel *const kernel = fake_kernel(device);
+    device->ticket = stop_ticket();
     stop_request(); /* the wish to stop does not end a wait */
     const double begun = now_seconds();
     ASSERT_DONE(device_launch(device, kernel, &plain, &err), err);

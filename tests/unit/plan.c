@@ -32,9 +32,8 @@ static void see(void *context, const struct study *study, size_t done,
 /* The launch number `fails_at` fails, and all that follow. */
 static void open_rig(struct rig *rig, unsigned fails_at)
 {
-    static const struct prober_options options = {.seed = 1};
+    const struct prober_options options = {.seed = 1, .ticket = stop_ticket()};
     *rig = (struct rig){0};
-    stop_reset();
     fake_device_open(&rig->fake, 80);
     rig->fake.fails_at = fails_at;
     rig->lab.prober = prober_new(&rig->fake.device, NULL, &options);
@@ -288,7 +287,6 @@ START_TEST(a_stop_is_the_reason)
     open_rig(&rig, 0);
     stop_request();
     ck_assert_int_eq(plan_all(&rig), 0);
-    stop_reset();
     assert_all_left_out(&rig, "measuring was stopped");
     close_rig(&rig);
 }

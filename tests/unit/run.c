@@ -17,7 +17,7 @@ enum { LEAST = 9, MOST = 25, LAUNCHES_EACH = 2, WARM_UPS = 1 };
 static struct prober *prober_on(struct fake_device *fake,
                                 struct recording *recording)
 {
-    const struct prober_options options = {.seed = 1};
+    const struct prober_options options = {.seed = 1, .ticket = stop_ticket()};
     return prober_new(&fake->device, recording, &options);
 }
 
@@ -46,7 +46,6 @@ static size_t repetitions(struct fake_device *fake, const char *text)
 static void begin(struct fake_device *fake)
 {
     fake_device_open(fake, 80);
-    stop_reset();
 }
 
 /* ---- the stopping rule ------------------------------------------------ */
@@ -224,7 +223,6 @@ START_TEST(after_a_stop_nothing_is_measured)
     stop_request();
     ASSERT_FAILS(prober_run(prober, "chase", &samples, NULL, &err),
                  ERR_INTERRUPTED, err, "stopped");
-    stop_reset();
     ck_assert_uint_eq(fake.launches, 0);
     prober_free(prober);
     fake_device_close(&fake);

@@ -1188,10 +1188,11 @@ END_TEST
 START_TEST(a_wish_to_stop_ends_a_kernel)
 {
     struct rig rig = rig_open();
+    rig.device->ticket = stop_ticket();
     stop_request();
     ASSERT_FAILS(rig_try(&rig, "loop: bra loop;"), ERR_INTERRUPTED, rig.err,
                  "stopped");
-    stop_reset();
+    rig.device->ticket = stop_ticket();
     rig_run(&rig, "mov.u32 %r0, 1; st.global.u32 [%out], %r0;");
     ck_assert_uint_eq(rig_out(&rig, 0), 1);
     rig_close(&rig);

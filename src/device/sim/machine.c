@@ -292,7 +292,7 @@ static void rekey(struct machine *m, struct scheduler *s)
 
 static int give_up(struct machine *m)
 {
-    if (stop_requested())
+    if (stop_requested(m->ticket))
         return error_set(m->err, ERR_INTERRUPTED, "kernel '%s' was stopped",
                          m->kernel->name);
     if (worked_seconds() > m->deadline_at)

@@ -175,6 +175,7 @@ struct machine {
     unsigned char *params;
     double end;
     double deadline_s, deadline_at; /* seconds of the host's work */
+    unsigned ticket;                /* of whoever may be asked to stop */
     uint64_t fetch_bytes;           /* of a line of instructions */
     size_t fetch_span; /* the same among ops; 0: instructions are not cached */
     bool changed;      /* an SM's warps woke or were replaced */

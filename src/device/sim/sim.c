@@ -238,7 +238,9 @@ static int sim_symbol(struct device *device, struct module *module,
 static int sim_launch(struct device *device, struct kernel *kernel,
                       const struct launch *launch, struct error *err)
 {
-    return machine_launch(sim_of(device)->machine, kernel, launch, err);
+    struct machine *const machine = sim_of(device)->machine;
+    machine->ticket = device->ticket;
+    return machine_launch(machine, kernel, launch, err);
 }
 
 static int sim_elapsed(struct device *device, double *nanoseconds,
