@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "device/sim/machine.h"
-#include "device/sim/program.h"
+#include "device/sim/machine/machine.h"
+#include "device/sim/ptx/program.h"
 #include "device/sim/shipped.h"
 
 struct sim {

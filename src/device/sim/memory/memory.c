@@ -1,0 +1,140 @@
+/*
+ * Regions are kept sorted by address.  A new one goes to the lowest aligned
+ * gap that holds it, so addresses depend on the sequence of calls alone and
+ * runs repeat.  The host reserves address space without committing memory.
+ */
+#include "device/sim/memory/memory.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "base/mem.h"
+
+/* Far from zero, so that a small number used as an address is an error, and
+ * a multiple of the largest alignment. */
+#define FIRST_ADDRESS ((uint64_t)1 << 40)
+
+enum { PAGE_SHIFT = 21, ALIGN_SHIFT_MAX = 30 };
+
+void memory_init(struct memory *memory, uint64_t capacity)
+{
+    memset(memory, 0, sizeof *memory);
+    memory->capacity = capacity;
+}
+
+void memory_free_all(struct memory *memory)
+{
+    while (memory->count > 0)
+        memory_release(memory, memory->regions[memory->count - 1].address);
+    free(memory->regions);
+    memory->regions = NULL;
+}
+
+static uint64_t alignment_for(uint64_t bytes)
+{
+    unsigned shift = PAGE_SHIFT;
+    while (shift < ALIGN_SHIFT_MAX && ((uint64_t)1 << shift) < bytes)
+        shift++;
+    return (uint64_t)1 << shift;
+}
+
+static uint64_t align_up(uint64_t value, uint64_t to)
+{
+    return (value + to - 1) & ~(to - 1);
+}
+
+/* Where an allocation goes: its address and its place among the regions. */
+static uint64_t find_gap(const struct memory *memory, uint64_t bytes,
+                         size_t *place)
+{
+    const uint64_t align = alignment_for(bytes);
+    uint64_t at = FIRST_ADDRESS;
+    size_t i;
+    for (i = 0; i < memory->count; i++) {
+        const struct region *const next = &memory->regions[i];
+        if (next->address >= at && next->address - at >= bytes)
+            break;
+        at = align_up(next->address + next->bytes, align);
+    }
+    *place = i;
+    return at;
+}
+
+/* What an allocation takes from the device: whole pages. */
+static uint64_t footprint(uint64_t bytes)
+{
+    return align_up(bytes, (uint64_t)1 << PAGE_SHIFT);
+}
+
+static void insert_region(struct memory *memory, size_t place,
+                          struct region region)
+{
+    memory->regions = xreallocarray(memory->regions, memory->count + 1,
+                                    sizeof *memory->regions);
+    memmove(&memory->regions[place + 1], &memory->regions[place],
+            (memory->count - place) * sizeof *memory->regions);
+    memory->regions[place] = region;
+    memory->count++;
+}
+
+int memory_allocate(struct memory *memory, uint64_t bytes, uint64_t *address,
+                    struct error *err)
+{
+    if (bytes == 0)
+        return error_set(err, ERR_USAGE, "an allocation of 0 bytes");
+    const uint64_t left = memory->capacity - memory->used;
+    if (bytes > left || footprint(bytes) > left)
+        return error_set(err, ERR_DEVICE_MEMORY,
+                         "%llu bytes do not fit into the %llu bytes that are "
+                         "free on the device",
+                         (unsigned long long)bytes, (unsigned long long)left);
+    void *const host = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (host == MAP_FAILED)
+        return error_set(err, ERR_DEVICE_MEMORY,
+                         "the host has no address space for %llu simulated "
+                         "bytes; ask for less",
+                         (unsigned long long)bytes);
+    size_t place;
+    *address = find_gap(memory, bytes, &place);
+    insert_region(memory, place, (struct region){*address, bytes, host});
+    memory->used += footprint(bytes);
+    return 0;
+}
+
+void memory_release(struct memory *memory, uint64_t address)
+{
+    size_t i = 0;
+    while (i < memory->count && memory->regions[i].address != address)
+        i++;
+    if (i == memory->count)
+        return;
+    munmap(memory->regions[i].host, memory->regions[i].bytes);
+    memory->used -= footprint(memory->regions[i].bytes);
+    memory->count--;
+    memmove(&memory->regions[i], &memory->regions[i + 1],
+            (memory->count - i) * sizeof *memory->regions);
+    memory->last.bytes = 0;
+}
+
+unsigned char *memory_find(struct memory *memory, uint64_t address,
+                           uint64_t bytes)
+{
+    size_t low = 0, high = memory->count;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (memory->regions[middle].address <= address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low == 0)
+        return NULL;
+    const struct region *const region = &memory->regions[low - 1];
+    const uint64_t offset = address - region->address;
+    if (offset >= region->bytes || bytes > region->bytes - offset)
+        return NULL;
+    memory->last = *region;
+    return region->host + offset;
+}

@@ -1,0 +1,53 @@
+/*
+ * The address space of a simulated GPU: allocations with addresses of their
+ * own, backed by host pages that come into being when they are touched, so
+ * that many GiB can be allocated on a small host.
+ */
+#ifndef SONDE_DEVICE_SIM_MEMORY_MEMORY_H
+#define SONDE_DEVICE_SIM_MEMORY_MEMORY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+
+struct region {
+    uint64_t address, bytes;
+    unsigned char *host;
+};
+
+struct memory {
+    uint64_t capacity, used;
+    struct region *regions; /* by address */
+    size_t count;
+    struct region last; /* the one found last; bytes 0: none */
+};
+
+void memory_init(struct memory *memory, uint64_t capacity);
+void memory_free_all(struct memory *memory);
+
+/*
+ * An allocation of zeros.  Its address is aligned to its size rounded up to a
+ * power of two, at least 2 MiB and at most 1 GiB; freed addresses are used
+ * again.
+ */
+int memory_allocate(struct memory *memory, uint64_t bytes, uint64_t *address,
+                    struct error *err);
+void memory_release(struct memory *memory, uint64_t address);
+
+/* The slow way of memory_at, which also remembers the region. */
+unsigned char *memory_find(struct memory *memory, uint64_t address,
+                           uint64_t bytes);
+
+/* Host bytes behind [address, address + bytes); NULL if that does not lie in
+ * one allocation. */
+static inline unsigned char *memory_at(struct memory *memory, uint64_t address,
+                                       uint64_t bytes)
+{
+    const uint64_t offset = address - memory->last.address;
+    if (offset < memory->last.bytes && bytes <= memory->last.bytes - offset)
+        return memory->last.host + offset;
+    return memory_find(memory, address, bytes);
+}
+
+#endif

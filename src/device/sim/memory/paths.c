@@ -1,0 +1,591 @@
+/*
+ * A cache of the profile stands for as many instances as its scope and its
+ * copies need; each is made when it is first used, and emptied lazily: an
+ * instance whose `epoch` is not the launch's is stale.
+ *
+ * An instance remembers the address that it saw last.  The same line (of a
+ * sectored cache: the same sector) again is a hit that changes no policy's
+ * state, so it is answered without asking the cache.  It also remembers until
+ * when it is busy passing bytes on, if its profile says at what rate.
+ *
+ * A cache in partitions has two instances, one for each side, of half of the
+ * sets (sides.h).  A line's home is one of them; where lines are replicated the
+ * other holds copies for the SMs of its side, and both compete for room.
+ */
+#include "device/sim/memory/paths.h"
+
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "device/sim/memory/l2_sides.h"
+#include "device/sim/ptx/opcodes.h"
+
+struct instance {
+    struct cache *cache; /* NULL until first used */
+    uint64_t epoch;
+    uint64_t latest; /* number of the last sector; NOTHING: none */
+    uint64_t stored; /* the one that was stored to last, if it is still there */
+    double busy;     /* until then */
+};
+
+struct cache_group {
+    const struct profile_cache *profile;
+    struct instance *instances;
+    size_t count;
+    uint32_t *first; /* of the instances of each SM; its copies follow */
+    unsigned copies;
+    bool lasting; /* over launches */
+    bool parted;  /* instances are sides */
+    bool hinted;  /* obeys hints */
+    unsigned sector_shift;
+    struct cache_shape shape; /* of an instance; its lists are the profile's */
+};
+
+/* The way of several SMs to what all share. */
+struct crossing {
+    double read_bandwidth, write_bandwidth;
+    double busy; /* until then */
+};
+
+#define NOTHING UINT64_MAX
+
+struct paths {
+    const struct profile *profile;
+    uint64_t seed, epoch, window;
+    unsigned schedulers;
+    size_t count, tlb_count;
+    bool parted;  /* some cache is */
+    bool limited; /* some cache, or memory, has a rate */
+    double memory_busy;
+    struct crossing *crossings;      /* of each TPC, then of each GPC */
+    unsigned *tpc_of_sm, *gpc_of_sm; /* into crossings */
+    size_t crossing_count;
+    struct cache_group caches[PROFILE_CACHES_MAX], tlbs[PROFILE_TLBS_MAX];
+};
+
+static unsigned shift_of(uint64_t bytes)
+{
+    return (unsigned)__builtin_ctzll(bytes);
+}
+
+static bool obeys_hints(const struct profile_cache *c)
+{
+    return c->shape.evict_first || c->shape.evict_last || c->fetch[0] > 0 ||
+           c->fetch[1] > 0 || c->fetch[2] > 0;
+}
+
+static void group_init(struct cache_group *group, const struct profile *p,
+                       const struct profile_cache *cache)
+{
+    group->profile = cache;
+    group->copies = cache->copies_per_sm > 0 ? cache->copies_per_sm : 1;
+    group->lasting = cache->scope == SCOPE_GPU;
+    group->parted = cache->partitions.bits != 0;
+    group->hinted = obeys_hints(cache);
+    group->sector_shift = shift_of(cache->shape.sector);
+    group->shape = cache->shape;
+    if (group->parted)
+        group->shape.sets /= SIDES;
+    group->first = xcalloc(p->sms, sizeof *group->first);
+    unsigned last = 0;
+    for (unsigned sm = 0; sm < p->sms; sm++) {
+        group->first[sm] = profile_place(p, cache->scope, sm) * group->copies;
+        last = group->first[sm] > last ? group->first[sm] : last;
+    }
+    group->count = group->parted ? SIDES : last + group->copies;
+    group->instances = xcalloc(group->count, sizeof *group->instances);
+    for (size_t i = 0; i < group->count; i++)
+        group->instances[i].latest = group->instances[i].stored = NOTHING;
+}
+
+static bool is_limited(const struct profile *p)
+{
+    for (size_t i = 0; i < p->cache_count; i++)
+        if (p->caches[i].read_bandwidth > 0 || p->caches[i].write_bandwidth > 0)
+            return true;
+    return p->memory_read_bandwidth > 0 || p->memory_write_bandwidth > 0 ||
+           p->tpc_read_bandwidth > 0 || p->tpc_write_bandwidth > 0 ||
+           p->gpc_read_bandwidth > 0 || p->gpc_write_bandwidth > 0;
+}
+
+/* There are no more TPCs than SMs, and no more GPCs. */
+static void crossings_init(struct paths *paths)
+{
+    const struct profile *const p = paths->profile;
+    const unsigned sms = (unsigned)p->sms;
+    paths->crossing_count = 2 * sms;
+    paths->crossings = xcalloc(2 * sms, sizeof *paths->crossings);
+    paths->tpc_of_sm = xcalloc(sms, sizeof *paths->tpc_of_sm);
+    paths->gpc_of_sm = xcalloc(sms, sizeof *paths->gpc_of_sm);
+    for (unsigned sm = 0; sm < sms; sm++) {
+        paths->crossings[sm] = (struct crossing){
+            .read_bandwidth = p->tpc_read_bandwidth,
+            .write_bandwidth = p->tpc_write_bandwidth,
+        };
+        paths->crossings[sms + sm] = (struct crossing){
+            .read_bandwidth = p->gpc_read_bandwidth,
+            .write_bandwidth = p->gpc_write_bandwidth,
+        };
+        paths->tpc_of_sm[sm] = profile_place(p, SCOPE_TPC, sm);
+        paths->gpc_of_sm[sm] = sms + profile_place(p, SCOPE_GPC, sm);
+    }
+}
+
+struct paths *paths_new(const struct profile *profile, uint64_t seed)
+{
+    struct paths *const paths = xcalloc(1, sizeof *paths);
+    paths->profile = profile;
+    paths->seed = seed;
+    paths->window = NOTHING;
+    paths->schedulers = (unsigned)profile->warp_schedulers;
+    paths->count = profile->cache_count;
+    paths->tlb_count = profile->tlb_count;
+    for (size_t i = 0; i < paths->count; i++)
+        group_init(&paths->caches[i], profile, &profile->caches[i]);
+    for (size_t i = 0; i < paths->count; i++)
+        paths->parted |= paths->caches[i].parted;
+    paths->limited = is_limited(profile);
+    crossings_init(paths);
+    for (size_t i = 0; i < paths->tlb_count; i++) {
+        group_init(&paths->tlbs[i], profile, &profile->tlbs[i]);
+        paths->tlbs[i].lasting = true;
+    }
+    return paths;
+}
+
+static void group_free(struct cache_group *group)
+{
+    for (size_t i = 0; i < group->count; i++)
+        cache_free(group->instances[i].cache);
+    free(group->instances);
+    free(group->first);
+}
+
+void paths_free(struct paths *paths)
+{
+    if (paths == NULL)
+        return;
+    for (size_t i = 0; i < paths->count; i++)
+        group_free(&paths->caches[i]);
+    for (size_t i = 0; i < paths->tlb_count; i++)
+        group_free(&paths->tlbs[i]);
+    free(paths->crossings);
+    free(paths->tpc_of_sm);
+    free(paths->gpc_of_sm);
+    free(paths);
+}
+
+void paths_begin(struct paths *paths)
+{
+    paths->epoch++;
+    paths->memory_busy = 0;
+    for (size_t i = 0; i < paths->crossing_count; i++)
+        paths->crossings[i].busy = 0;
+    for (size_t i = 0; i < paths->count; i++) {
+        const struct cache_group *const group = &paths->caches[i];
+        for (size_t k = 0; k < group->count; k++) {
+            group->instances[k].busy = 0;
+            if (!group->lasting)
+                group->instances[k].latest = NOTHING;
+        }
+    }
+}
+
+void paths_drop(struct paths *paths, uint64_t address, uint64_t bytes)
+{
+    for (size_t i = 0; i < paths->count; i++) {
+        struct cache_group *const group = &paths->caches[i];
+        for (size_t k = 0; k < group->count; k++) {
+            struct instance *const instance = &group->instances[k];
+            /* A stale instance will be emptied anyway. */
+            if (instance->cache == NULL || !group->lasting)
+                continue;
+            if (group->parted)
+                side_drop(&group->profile->partitions, instance->cache, address,
+                          bytes);
+            else
+                cache_drop(instance->cache, address, bytes);
+            instance->latest = instance->stored = NOTHING;
+        }
+    }
+}
+
+/* Makes the instance, or empties it if an earlier launch left it. */
+static void refresh(const struct paths *paths, const struct cache_group *group,
+                    struct instance *instance)
+{
+    const size_t index = (size_t)(instance - group->instances);
+    if (instance->cache == NULL)
+        instance->cache = cache_new(&group->shape, paths->seed + index);
+    else if (!group->lasting)
+        cache_clear(instance->cache);
+    instance->epoch = paths->epoch;
+    instance->stored = NOTHING;
+}
+
+static bool look_up(const struct paths *paths, const struct cache_group *group,
+                    struct instance *instance, uint64_t address)
+{
+    if (instance->epoch != paths->epoch)
+        refresh(paths, group, instance);
+    instance->latest = address >> group->sector_shift;
+    instance->stored = NOTHING;
+    return cache_access(instance->cache, address) == CACHE_HIT;
+}
+
+/* Cycles that so many bytes wait for their turn, and keep others waiting. */
+static double take_turn(double *busy, double t, double bytes, double rate)
+{
+    if (rate <= 0)
+        return 0;
+    const double start = *busy > t ? *busy : t;
+    *busy = start + bytes / rate;
+    return start - t;
+}
+
+/* What is read, or written, passes the ways of the SM's TPC and GPC; cycles
+ * that it waits there. */
+static double cross(struct paths *paths, struct accessor who, double t,
+                    double bytes, bool writes)
+{
+    struct crossing *const ways[] = {
+        &paths->crossings[paths->tpc_of_sm[who.sm]],
+        &paths->crossings[paths->gpc_of_sm[who.sm]]};
+    double waits = 0;
+    for (size_t i = 0; i < COUNT_OF(ways); i++)
+        waits += take_turn(&ways[i]->busy, t + waits, bytes,
+                           writes ? ways[i]->write_bandwidth
+                                  : ways[i]->read_bandwidth);
+    return waits;
+}
+
+static struct instance *instance_of(const struct paths *paths,
+                                    const struct cache_group *group,
+                                    struct accessor who)
+{
+    if (group->parted) /* both halves have one rate together */
+        return group->instances;
+    struct instance *const first = &group->instances[group->first[who.sm]];
+    return group->copies > 1
+               ? first + who.warp % paths->schedulers % group->copies
+               : first;
+}
+
+static enum cache_keep keep_of(uint8_t hint)
+{
+    return (hint & HINT_FIRST) != 0    ? CACHE_KEEP_SHORT
+           : (hint & HINT_LAST) != 0   ? CACHE_KEEP_LONG
+           : (hint & HINT_NORMAL) != 0 ? CACHE_KEEP_NORMAL
+                                       : CACHE_KEEP_AS_IS;
+}
+
+/* Bytes that a miss with this hint brings in. */
+static uint64_t fetched_by(const struct cache_group *group, uint8_t hint)
+{
+    const uint64_t *const fetch = group->profile->fetch;
+    const uint64_t bytes = (hint & HINT_FETCH_64) != 0    ? fetch[0]
+                           : (hint & HINT_FETCH_128) != 0 ? fetch[1]
+                           : (hint & HINT_FETCH_256) != 0 ? fetch[2]
+                                                          : 0;
+    return bytes;
+}
+
+/* As look_up, by a load that says what is to be kept and fetched. */
+static bool look_up_hinted(const struct paths *paths,
+                           const struct cache_group *group,
+                           struct instance *instance, uint64_t address,
+                           uint8_t hint)
+{
+    const enum cache_keep keep = keep_of(hint);
+    const uint64_t sector = group->profile->shape.sector;
+    const uint64_t bytes = fetched_by(group, hint);
+    if (instance->epoch != paths->epoch)
+        refresh(paths, group, instance);
+    instance->latest = address >> group->sector_shift;
+    instance->stored = NOTHING;
+    if (cache_access_as(instance->cache, address, keep) == CACHE_HIT)
+        return true;
+    for (uint64_t at = address - address % (bytes > 0 ? bytes : 1), i = 0;
+         i < bytes; i += sector)
+        if ((at + i) / sector != address / sector)
+            cache_access_as(instance->cache, at + i, keep);
+    return false;
+}
+
+static inline bool group_hit(const struct paths *paths,
+                             const struct cache_group *group,
+                             struct accessor who, uint64_t address)
+{
+    struct instance *const instance = instance_of(paths, group, who);
+    if (group->hinted && who.hint != 0)
+        return look_up_hinted(paths, group, instance, address, who.hint);
+    if (address >> group->sector_shift == instance->latest)
+        return true;
+    return look_up(paths, group, instance, address);
+}
+
+static struct instance *side_instance(const struct paths *paths,
+                                      const struct cache_group *group,
+                                      unsigned side)
+{
+    struct instance *const instance = &group->instances[side];
+    if (instance->epoch != paths->epoch)
+        refresh(paths, group, instance);
+    return instance;
+}
+
+/* Looks into the half that is near to the SM, as far as it may hold the line,
+ * and then into its home.  Adds to *more what lies between. */
+static bool parted_hit(const struct paths *paths,
+                       const struct cache_group *group, struct accessor who,
+                       uint64_t address, double *more)
+{
+    const struct profile_partitions *const p = &group->profile->partitions;
+    const unsigned home = side_home(p, address);
+    const unsigned near = side_of_sm(p, who.sm, (unsigned)paths->profile->sms);
+    const uint64_t key = side_key(p, address);
+    if (p->replicates && near != home &&
+        cache_access(side_instance(paths, group, near)->cache, key) ==
+            CACHE_HIT)
+        return true;
+    if (near != home)
+        *more += p->far_cycles;
+    return cache_access(side_instance(paths, group, home)->cache, key) ==
+           CACHE_HIT;
+}
+
+/* 0: found in the first TLB, 1: in the second, 2: in the third or walked. */
+static inline unsigned translate(const struct paths *paths, struct accessor who,
+                                 uint64_t address)
+{
+    for (unsigned i = 0; i < paths->tlb_count; i++)
+        if (group_hit(paths, &paths->tlbs[i], who, address))
+            return i;
+    return paths->tlb_count > 0 ? 2 : 0;
+}
+
+/* Where a load is, on its way to what holds the data. */
+struct way {
+    struct accessor who;
+    uint64_t address;
+    double bytes; /* that it takes from the next level */
+    double t;     /* when it asks there, but for latencies */
+};
+
+/* Cycles of a load whose translation was `found` so. */
+static inline double walk(struct paths *paths, const struct profile_path *path,
+                          struct way way, unsigned found)
+{
+    const double began = way.t;
+    double more = 0;
+    bool across = !paths->limited;
+    for (size_t i = 0; i < path->levels; i++) {
+        const struct cache_group *const group = &paths->caches[path->cache[i]];
+        if (!across && group->lasting) {
+            way.t += cross(paths, way.who, way.t, way.bytes, false);
+            across = true;
+        }
+        if (paths->limited)
+            way.t += take_turn(&instance_of(paths, group, way.who)->busy, way.t,
+                               way.bytes, group->profile->read_bandwidth);
+        if (group->parted
+                ? parted_hit(paths, group, way.who, way.address, &more)
+                : group_hit(paths, group, way.who, way.address))
+            return path->latency[i].cycles[found] + more + (way.t - began);
+        way.bytes = (double)group->profile->shape.sector;
+    }
+    if (!across)
+        way.t += cross(paths, way.who, way.t, way.bytes, false);
+    if (paths->limited)
+        way.t += take_turn(&paths->memory_busy, way.t, way.bytes,
+                           paths->profile->memory_read_bandwidth);
+    return path->memory.cycles[found] + more + (way.t - began);
+}
+
+/* True if the load leaves the window of active pages, which then moves. */
+static bool leaves_window(struct paths *paths, uint64_t address)
+{
+    if (paths->profile->page_window_bytes == 0)
+        return false;
+    const uint64_t window = address / paths->profile->page_window_bytes;
+    const bool leaves = paths->window != window && paths->window != NOTHING;
+    paths->window = window;
+    return leaves;
+}
+
+double paths_load_one(struct paths *paths, enum profile_path_id id,
+                      struct accessor who, uint64_t address, unsigned bytes,
+                      double t)
+{
+    const struct profile_path *const path = &paths->profile->paths[id];
+    const struct way way = {who, address, bytes, t};
+    const unsigned found = translate(paths, who, address);
+    const double cycles = walk(paths, path, way, found);
+    return leaves_window(paths, address) ? paths->profile->page_window_latency
+                                         : cycles;
+}
+
+/* What the lanes of a warp touch, each once. */
+struct distinct {
+    size_t count;
+    uint64_t most;
+    uint64_t value[32];
+};
+
+/* True if the value is new.  Lanes mostly go upwards, so that it need not be
+ * searched for. */
+static bool put_distinct(struct distinct *d, uint64_t value)
+{
+    if (d->count != 0 && value <= d->most) {
+        for (size_t i = d->count; i-- > 0;)
+            if (d->value[i] == value)
+                return false;
+    } else {
+        d->most = value;
+    }
+    d->value[d->count++] = value;
+    return true;
+}
+
+/* What is nearest on the path; without caches, what a memory transaction
+ * brings: 32 bytes. */
+static const struct cache_shape *nearest_shape(const struct paths *paths,
+                                               enum profile_path_id id)
+{
+    static const struct cache_shape uncached = {.line = 32, .sector = 32};
+    const struct profile_path *const p = &paths->profile->paths[id];
+    return p->levels > 0 ? &paths->profile->caches[p->cache[0]].shape
+                         : &uncached;
+}
+
+double paths_load(struct paths *paths, enum profile_path_id path,
+                  struct accessor who, const uint64_t *addresses, size_t count,
+                  unsigned bytes, double t, unsigned *lines)
+{
+    const struct cache_shape *const shape = nearest_shape(paths, path);
+    const unsigned sector_shift = shift_of(shape->sector);
+    const unsigned each =
+        path == PATH_CONSTANT ? bytes : (unsigned)shape->sector;
+    struct distinct sector, line;
+    sector.count = line.count = 0;
+    double slowest = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (!put_distinct(&sector, addresses[i] >> sector_shift))
+            continue;
+        put_distinct(&line, addresses[i] / shape->line);
+        const double cycles =
+            paths_load_one(paths, path, who, addresses[i], each, t);
+        slowest = cycles > slowest ? cycles : slowest;
+    }
+    *lines = (unsigned)line.count;
+    return slowest + (double)(line.count - 1);
+}
+
+double paths_copy(struct paths *paths, enum profile_path_id path,
+                  struct accessor who, uint64_t address, uint64_t bytes,
+                  double t)
+{
+    const struct cache_shape *const shape = nearest_shape(paths, path);
+    const uint64_t sector = shape->sector, end = address + bytes;
+    double slowest = 0;
+    for (uint64_t at = address / sector * sector; at < end; at += sector) {
+        const double cycles =
+            paths_load_one(paths, path, who, at, (unsigned)sector, t);
+        slowest = cycles > slowest ? cycles : slowest;
+    }
+    return slowest + (double)((end - 1) / shape->line - address / shape->line);
+}
+
+/* Brings `bytes` from `address` on to the level above `level`, in pieces as
+ * this one keeps them; the cycles of the piece that took longest. */
+static double fetch_from(struct paths *paths, struct accessor who, size_t level,
+                         uint64_t address, uint64_t bytes)
+{
+    const struct profile_path *const path =
+        &paths->profile->paths[PATH_INSTRUCTION];
+    if (level == path->levels)
+        return path->memory.cycles[0];
+    const struct cache_group *const group = &paths->caches[path->cache[level]];
+    const uint64_t sector = group->profile->shape.sector;
+    double slowest = 0;
+    for (uint64_t at = address / sector * sector; at < address + bytes;
+         at += sector) {
+        const double cycles =
+            group_hit(paths, group, who, at)
+                ? path->latency[level].cycles[0]
+                : fetch_from(paths, who, level + 1, at, sector);
+        slowest = cycles > slowest ? cycles : slowest;
+    }
+    return slowest;
+}
+
+double paths_fetch(struct paths *paths, struct accessor who, uint64_t address)
+{
+    return fetch_from(paths, who, 0, address, 1);
+}
+
+/* In partitions, what is stored goes to its home. */
+static void bring_home(struct paths *paths, const struct cache_group *group,
+                       uint64_t address)
+{
+    const struct profile_partitions *const p = &group->profile->partitions;
+    const unsigned home = side_home(p, address);
+    const uint64_t key = side_key(p, address);
+    cache_access(side_instance(paths, group, home)->cache, key);
+    cache_drop(side_instance(paths, group, !home)->cache, key, 1);
+}
+
+/* True if the cache has what is stored.  If not, it stays there from now on,
+ * and another line goes; or lines that were read long ago would take what is
+ * stored to them for ever.  Lanes of a warp mostly store to one sector. */
+static bool take_store(const struct paths *paths,
+                       const struct cache_group *group, struct accessor who,
+                       uint64_t address)
+{
+    if (group->parted)
+        return true;
+    struct instance *const instance = instance_of(paths, group, who);
+    const uint64_t sector = address >> group->sector_shift;
+    if (instance->cache == NULL)
+        return false;
+    if (instance->stored == sector)
+        return true;
+    instance->stored = sector;
+    if (cache_holds(instance->cache, address))
+        return true;
+    cache_access(instance->cache, address);
+    return false;
+}
+
+/* Through the caches that all SMs share; what none of them holds goes on to
+ * memory. */
+static double store_waits(struct paths *paths, struct accessor who,
+                          uint64_t address, unsigned bytes, double t)
+{
+    const struct profile_path *const path =
+        &paths->profile->paths[PATH_GLOBAL_CG];
+    double waits = cross(paths, who, t, bytes, true);
+    for (size_t i = 0; i < path->levels; i++) {
+        const struct cache_group *const group = &paths->caches[path->cache[i]];
+        waits += take_turn(&instance_of(paths, group, who)->busy, t + waits,
+                           bytes, group->profile->write_bandwidth);
+        if (take_store(paths, group, who, address))
+            return waits;
+        if (bytes < group->profile->shape.sector)
+            bytes =
+                (unsigned)group->profile->shape.sector; /* goes back whole */
+    }
+    return waits + take_turn(&paths->memory_busy, t + waits, bytes,
+                             paths->profile->memory_write_bandwidth);
+}
+
+double paths_store(struct paths *paths, struct accessor who, uint64_t address,
+                   unsigned bytes, double t)
+{
+    const double waits =
+        paths->limited ? store_waits(paths, who, address, bytes, t) : 0;
+    for (size_t i = 0; paths->parted && i < paths->count; i++)
+        if (paths->caches[i].parted)
+            bring_home(paths, &paths->caches[i], address);
+    return waits;
+}

@@ -1,0 +1,70 @@
+/*
+ * The caches and TLBs of a simulated GPU, and how a load walks them: first
+ * the TLBs in order, then the caches of the load's path, near first.  What is
+ * missed is filled on the way.
+ *
+ * L2 (every cache of scope "gpu") and the TLBs keep their contents from launch
+ * to launch; all other caches start a launch empty, as on a real GPU, whose
+ * L1, constant, texture and instruction caches are invalidated then.  Stores
+ * write through and leave the caches alone; but for those in partitions, where
+ * what is stored goes to its home, and no copy of it is left.
+ *
+ * A load may tell L2 which lines to keep and how much to fetch; a cache whose
+ * profile obeys such hints does.
+ *
+ * Where a profile says how many bytes a cache or memory passes on in a cycle,
+ * loads and stores queue up before it: each keeps it for its bytes over the
+ * rate, in the order in which they were issued.  From the nearest cache a load
+ * takes the sectors that it touches (of constants, which go to all lanes
+ * alike, what a lane loads), from what is behind it what a miss brings in.
+ */
+#ifndef SONDE_DEVICE_SIM_MEMORY_PATHS_H
+#define SONDE_DEVICE_SIM_MEMORY_PATHS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "device/sim/profile.h"
+
+struct paths;
+
+/* The profile must outlive the paths. */
+struct paths *paths_new(const struct profile *profile, uint64_t seed);
+void paths_free(struct paths *paths);
+/* A launch begins. */
+void paths_begin(struct paths *paths);
+/* The lines of [address, address + bytes) were written from outside. */
+void paths_drop(struct paths *paths, uint64_t address, uint64_t bytes);
+
+/* Who loads: an SM and the number of its warp there. */
+struct accessor {
+    unsigned sm, warp;
+    uint8_t hint; /* enum ptx_hint: what it tells L2 */
+};
+
+/* Cycles of one lane's load of so many bytes, at time t. */
+double paths_load_one(struct paths *paths, enum profile_path_id path,
+                      struct accessor who, uint64_t address, unsigned bytes,
+                      double t);
+/*
+ * Cycles of one warp's load from `count` > 0 addresses (of its active lanes):
+ * the slowest, and one more for each further line.  `*lines` is the number of
+ * distinct lines.
+ */
+double paths_load(struct paths *paths, enum profile_path_id path,
+                  struct accessor who, const uint64_t *addresses, size_t count,
+                  unsigned bytes, double t, unsigned *lines);
+/* Cycles until a copy of so many bytes from `address` is there: that of the
+ * sector which takes longest, and one more for each further line. */
+double paths_copy(struct paths *paths, enum profile_path_id path,
+                  struct accessor who, uint64_t address, uint64_t bytes,
+                  double t);
+/* One lane stores so many bytes at time t; cycles until they are taken. */
+double paths_store(struct paths *paths, struct accessor who, uint64_t address,
+                   unsigned bytes, double t);
+/* Cycles to fetch the instruction at `address`, without TLBs: a level that
+ * misses fetches its whole sector from the next one. */
+double paths_fetch(struct paths *paths, struct accessor who, uint64_t address);
+
+#endif
