@@ -51,8 +51,9 @@ struct sonde_error {
     char text[1024];
 };
 
-/* The exit status that belongs to a code: 0 all measured, 1 some was not,
- * 2 usage or file, 3 no such device or profile, 4 the device failed. */
+/* The exit status that belongs to a code: 0 all that was asked ran to its end,
+ * 1 it was cut short or what is required is missing, 2 usage or file, 3 no such
+ * device or profile, 4 the device failed. */
 int sonde_exit_status(int code);
 const char *sonde_version(void);
 
@@ -103,9 +104,10 @@ const char *sonde_device_why(const struct sonde *session);
 
 /*
  * Runs the named studies and those that they need, in the order of their
- * needs; count 0 runs all that `topology` shows.  1 (not an error) if some of
- * what was asked was not measured; a device that failed is an error, and what
- * was found until then is kept.
+ * needs; count 0 runs all that `topology` shows.  0 if all ran to their end,
+ * whatever could not be measured (which says why); 1 (not an error) if a stop
+ * or the budget cut them short; a negative code if something failed.  What was
+ * found until then is kept in either case.
  */
 int sonde_run(struct sonde *session, const char *const *studies, size_t count,
               struct sonde_error *err);
@@ -146,6 +148,17 @@ int sonde_bench(struct sonde *session, const struct sonde_bench *wish,
 int sonde_isa_explain(struct sonde *session, const char *name, unsigned levels,
                       char **text, struct sonde_error *err);
 
+/* How many findings there are that have a value. */
+size_t sonde_found(const struct sonde *session);
+/*
+ * 0 if the findings of all studies that ran are there as far as they are
+ * required: those whose id matches one of the patterns, in which * stands for
+ * any run of characters; count 0 requires all but what the driver itself does
+ * not report.  1 if one was not measured, or a pattern is the name of none, and
+ * the error says which.  What the device has not is not missing.
+ */
+int sonde_require(const struct sonde *session, const char *const *patterns,
+                  size_t count, struct sonde_error *err);
 /* True and the number if the finding was measured, reported or derived. */
 bool sonde_number(const struct sonde *session, const char *id, double *number);
 /* "measured", "not_measured", …; NULL if there is no such finding. */

@@ -251,21 +251,6 @@ const char *sonde_device_why(const struct sonde *s)
 
 /* ---- measuring -------------------------------------------------------- */
 
-/* 1 if a finding that was asked for is not there. */
-static int anything_missing(const struct sonde *s, const char *const *names,
-                            size_t count)
-{
-    for (size_t i = 0; i < s->results.finding_count; i++) {
-        const struct finding *const f = s->results.findings[i];
-        for (size_t j = 0; j < count; j++)
-            if (strcmp(f->study, names[j]) == 0 &&
-                f->status == STATUS_NOT_MEASURED && !f->skipped &&
-                strcmp(f->study, "properties") != 0)
-                return 1;
-    }
-    return 0;
-}
-
 int session_run(struct sonde *s, const char *const *studies, size_t count,
                 struct sonde_error *err)
 {
@@ -275,7 +260,7 @@ int session_run(struct sonde *s, const char *const *studies, size_t count,
     const int code = plan_run(&s->lab, studies, count, &why);
     if (code != 0)
         return session_hand_out(code, &why, err);
-    return anything_missing(s, studies, count);
+    return s->lab.cut_short;
 }
 
 int sonde_run(struct sonde *s, const char *const *studies, size_t count,
@@ -298,6 +283,14 @@ int sonde_run(struct sonde *s, const char *const *studies, size_t count,
 static const struct finding *find(const struct sonde *s, const char *id)
 {
     return s != NULL && id != NULL ? results_find(&s->results, id) : NULL;
+}
+
+size_t sonde_found(const struct sonde *s)
+{
+    size_t found = 0;
+    for (size_t i = 0; s != NULL && i < s->results.finding_count; i++)
+        found += s->results.findings[i]->value.kind != VALUE_NONE;
+    return found;
 }
 
 bool sonde_number(const struct sonde *s, const char *id, double *number)

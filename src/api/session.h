@@ -34,7 +34,7 @@ int session_lacks(const char *function, const char *what,
 /* True if there are so many words and none is NULL. */
 bool session_words(const char *const *words, size_t count);
 
-/* Runs studies; 1 if some of what was asked was not measured. */
+/* Runs studies; 1 if a stop or the budget cut them short. */
 int session_run(struct sonde *session, const char *const *studies, size_t count,
                 struct sonde_error *err);
 

@@ -115,7 +115,8 @@ const struct command command_bench = {
                OPTION_BIT(RECORD) | OPTION_BIT(SEED) | OPTION_BIT(NO_CACHE) |
                OPTION_BIT(LEVELS) | OPTION_BIT(PARALLELISM) | OPTION_BIT(INIT) |
                OPTION_BIT(VALUES) | OPTION_BIT(COPIES) | OPTION_BIT(FILE) |
-               OPTION_BIT(CHAINS) | OPTION_BIT(WARPS),
+               OPTION_BIT(CHAINS) | OPTION_BIT(WARPS) | OPTION_BIT(REQUIRE) |
+               OPTION_BIT(STRICT),
     .words_most = 1,
     .run = bench_run,
 };

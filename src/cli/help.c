@@ -10,12 +10,12 @@
 enum { COMMAND_COLUMN = 12, OPTION_COLUMN = 26 };
 
 const struct help_status help_statuses[] = {
-    {"0",  "all that was asked was measured"               },
-    {"1",  "some of it was not; the rest is reported"      },
-    {"2",  "usage, or a file that is not what it should be"},
-    {"3",  "there is no such device or profile"            },
-    {"4",  "the device failed"                             },
-    {NULL, NULL                                            },
+    {"0", "all that was asked ran to its end"},
+    {"1", "it was cut short, or what is required was not measured"},
+    {"2", "usage, or a file that is not what it should be"},
+    {"3", "there is no such device or profile"},
+    {"4", "the device failed"},
+    {NULL, NULL},
 };
 
 /* Text of several lines, all but the first from this column on. */

@@ -61,7 +61,8 @@ const struct command command_isa = {
     .options = OPTION_BIT(DEVICE) | OPTION_BIT(JSON) | OPTION_BIT(CSV) |
                OPTION_BIT(RECORD) | OPTION_BIT(SEED) | OPTION_BIT(BUDGET) |
                OPTION_BIT(NO_CACHE) | OPTION_BIT(LEVELS) |
-               OPTION_BIT(PARALLELISM) | OPTION_BIT(EXPLAIN),
+               OPTION_BIT(PARALLELISM) | OPTION_BIT(EXPLAIN) |
+               OPTION_BIT(REQUIRE) | OPTION_BIT(STRICT),
     .words_most = WORDS_ANY,
     .run = isa_run,
 };

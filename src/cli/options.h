@@ -34,11 +34,11 @@ extern const struct option_row option_rows[OPTION_COUNT];
 
 struct options {
     const char *device, *json, *record, *csv, *levels, *init, *values, *copies,
-        *file;
+        *file, *require;
     uint64_t seed, chains, warps;
     double budget_s;
-    unsigned no_cache, quiet, verbose, help, version, parallelism,
-        explain;              /* how often given */
+    unsigned no_cache, quiet, verbose, help, version, parallelism, explain,
+        strict;               /* how often given */
     unsigned given;           /* set of OPTION_BIT */
     const char *const *words; /* what is no option; the first is the command */
     size_t word_count;

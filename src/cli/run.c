@@ -19,7 +19,8 @@ const struct command command_run = {
             "\n"
             "See also: sonde list studies, sonde explain STUDY.",
     .options = OPTION_BIT(DEVICE) | OPTION_BIT(JSON) | OPTION_BIT(RECORD) |
-               OPTION_BIT(SEED) | OPTION_BIT(BUDGET) | OPTION_BIT(NO_CACHE),
+               OPTION_BIT(SEED) | OPTION_BIT(BUDGET) | OPTION_BIT(NO_CACHE) |
+               OPTION_BIT(REQUIRE) | OPTION_BIT(STRICT),
     .words_least = 1,
     .words_most = WORDS_ANY,
     .run = run_run,

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "cli/progress.h"
+#include "cli/require.h"
 #include "cli/say.h"
 
 static bool is_stdout(const char *path)
@@ -178,7 +179,7 @@ static int measure_and_show(const struct options *o, session_act *measure,
                             const void *context, const char *format, bool tree)
 {
     struct watcher w = {.options = o};
-    if (!session_outputs(o))
+    if (!session_outputs(o) || !require_check(o))
         return 2;
     int status = open_session(o, &w);
     if (status != 0)
@@ -186,12 +187,13 @@ static int measure_and_show(const struct options *o, session_act *measure,
     struct sonde_error err;
     const int code = measure(w.session, context, &err);
     progress_clear();
-    status = code < 0 ? fail(code, &err) : code > 0;
-    /* A device that failed half-way leaves findings; a typing error none. */
-    if (status != 2 && status != 3) {
+    status = code < 0 ? fail(code, &err) : code;
+    /* What failed half-way leaves findings; a typing error none. */
+    if ((status != 2 && status != 3) || sonde_found(w.session) > 0) {
         announce(&w);
         status = worse(status,
                        session_show(o, format, tree, make_report, w.session));
+        status = worse(status, require_status(o, w.session));
     }
     return worse(status, close_session(&w));
 }

@@ -30,6 +30,7 @@ const struct command command_topology = {
         "See also: sonde explain STUDY (how a number was measured), sonde run\n"
         "(only some studies).",
     .options = OPTION_BIT(DEVICE) | OPTION_BIT(JSON) | OPTION_BIT(RECORD) |
-               OPTION_BIT(SEED) | OPTION_BIT(BUDGET) | OPTION_BIT(NO_CACHE),
+               OPTION_BIT(SEED) | OPTION_BIT(BUDGET) | OPTION_BIT(NO_CACHE) |
+               OPTION_BIT(REQUIRE) | OPTION_BIT(STRICT),
     .run = topology_run,
 };

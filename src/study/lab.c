@@ -203,11 +203,13 @@ static int run_watched(struct lab *lab, const struct study *study,
 static void run_study(struct lab *lab, const struct study *study,
                       struct error *err)
 {
-    const char *why = err->code != 0 ? err->text : reason_to_stop(lab);
+    const char *const stop = reason_to_stop(lab);
+    const char *why = err->code != 0 ? err->text : stop;
     struct error own = {0};
     const double began = now_seconds();
     const size_t before = prober_experiments(lab->prober);
     lab->study = study;
+    lab->cut_short = lab->cut_short || stop != NULL;
     if (why == NULL && run_watched(lab, study, &own) != 0) {
         why = own.text;
         if (!lab_excuses(own.code))
@@ -246,6 +248,7 @@ int plan_run(struct lab *lab, const char *const *names, size_t count,
     for (size_t i = 0; i < STUDIES; i++)
         total += wanted[i];
     *err = (struct error){0};
+    lab->cut_short = false;
     prepare(lab, wanted);
     while (ran < total)
         for (size_t i = 0; i < STUDIES; i++) {
@@ -278,9 +281,12 @@ static int probe_text(struct lab *lab, const char *text,
                       struct samples *samples, char **canonical,
                       struct error *err)
 {
-    if (lab->deadline > 0 && now_seconds() > lab->deadline)
-        return error_set(err, ERR_INTERRUPTED, "the time budget was used up");
-    return prober_run(lab->prober, text, samples, canonical, err);
+    const int status =
+        lab->deadline > 0 && now_seconds() > lab->deadline
+            ? error_set(err, ERR_INTERRUPTED, "the time budget was used up")
+            : prober_run(lab->prober, text, samples, canonical, err);
+    lab->cut_short = lab->cut_short || status == ERR_INTERRUPTED;
+    return status;
 }
 
 int lab_probe(struct lab *lab, struct samples *samples, char **canonical,

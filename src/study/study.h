@@ -63,6 +63,7 @@ struct lab {
     const struct bench_wish *bench; /* NULL: none */
     double trace_cost;              /* cycles that a trace adds to each load */
     double deadline;                /* now_seconds() to stop at; 0: none */
+    bool cut_short;                 /* by a stop or that deadline */
     /* Called before each study; may be NULL. */
     void (*watch)(void *context, const struct study *study, size_t done,
                   size_t total);
@@ -72,8 +73,9 @@ struct lab {
 /*
  * Runs the named studies and all that they need, each once, in the order of
  * needs and then of the table.  A study that is not reached (stop, budget, a
- * failed device) leaves not_measured findings for all that it gives.  Returns
- * the error of a device that failed, 0 otherwise.
+ * failed device) leaves not_measured findings for all that it gives, and
+ * lab->cut_short says whether a stop or the budget was the reason.  Returns the
+ * error of a device that failed, 0 otherwise.
  */
 int plan_run(struct lab *lab, const char *const *names, size_t count,
              struct error *err);

@@ -40,6 +40,7 @@ START_TEST(without_a_session_there_is_nothing_to_measure)
     ASSERT_LACKS(sonde_isa, NULL, NULL);
     ASSERT_LACKS(sonde_bench, NULL, NULL);
     ASSERT_LACKS(sonde_isa_explain, NULL, NULL, 0, NULL);
+    ASSERT_LACKS(sonde_require, NULL, NULL, 0);
     ASSERT_LACKS(sonde_report, NULL, NULL, NULL, NULL);
     ASSERT_LACKS(sonde_probe, NULL, NULL, NULL, 0, NULL);
     ASSERT_LACKS(sonde_ptx, NULL, NULL, NULL, 0, NULL);
@@ -55,6 +56,7 @@ START_TEST(without_a_session_nothing_is_known)
     ck_assert_str_eq(sonde_device_why(NULL), "");
     ck_assert(!sonde_device_simulated(NULL));
     ck_assert(!sonde_number(NULL, missed, &number));
+    ck_assert_uint_eq(sonde_found(NULL), 0);
     ck_assert_ptr_null(sonde_status(NULL, missed));
     ck_assert_ptr_null(sonde_because(NULL, missed));
 }
@@ -84,6 +86,7 @@ START_TEST(a_session_refuses_null_for_what_it_needs)
     ASSERT_LACKS(sonde_bench, s, NULL);
     ASSERT_LACKS(sonde_bench, s, &bench);
     ASSERT_LACKS(sonde_isa_explain, s, NULL, 0, NULL);
+    ASSERT_LACKS(sonde_require, s, hole, 2);
     ASSERT_LACKS(sonde_report, s, NULL, NULL, NULL);
     ASSERT_LACKS(sonde_probe, s, NULL, NULL, 0, NULL);
     ASSERT_LACKS(sonde_ptx, s, "chase", NULL, 0, NULL);
@@ -118,6 +121,41 @@ START_TEST(what_fails_needs_no_place_for_its_sentence)
     ck_assert_ptr_null(s);
     ck_assert_int_lt(sonde_explain("none such", &(char *){NULL}, NULL), 0);
     sonde_log(NULL);
+}
+END_TEST
+
+/* ---- what came of it -------------------------------------------------- */
+
+/* This GPU has no read-only cache, which is no failure of what was asked. */
+START_TEST(a_run_to_its_end_is_0_whatever_is_missing)
+{
+    static const char *const line[] = {"line"};
+    static const char *const there[] = {"l1.line", "l2.*"};
+    static const char *const missing[] = {"l1.line", "readonly.line"};
+    static const char *const strange[] = {"l1.line", "l9.*"};
+    struct sonde *const s = session_on("sim:gtx560ti");
+    struct sonde_error err;
+    ck_assert_uint_eq(sonde_found(s), 0);
+    ck_assert_int_eq(sonde_run(s, line, 1, &err), 0);
+    ck_assert_uint_gt(sonde_found(s), 0);
+    ck_assert_int_eq(sonde_require(s, there, 2, &err), 0);
+    ASSERT_FAILS(sonde_require(s, missing, 2, &err), 1, err, "readonly.line");
+    ASSERT_FAILS(sonde_require(s, strange, 2, &err), 1, err, "l9.*");
+    ASSERT_FAILS(sonde_require(s, NULL, 0, &err), 1, err, "readonly.");
+    ck_assert_int_eq(sonde_exit_status(sonde_require(s, missing, 2, NULL)), 1);
+    sonde_close(s, NULL);
+}
+END_TEST
+
+START_TEST(a_run_out_of_time_is_1)
+{
+    const struct sonde_options options = {.device = "sim:k20c",
+                                          .budget_s = 1e-9};
+    struct sonde *s;
+    ck_assert_int_eq(sonde_open(&s, &options, NULL), 0);
+    ck_assert_int_eq(sonde_run(s, clock_study, 1, NULL), 1);
+    ck_assert_str_eq(sonde_because(s, missed), "the time budget was used up");
+    sonde_close(s, NULL);
 }
 END_TEST
 
@@ -168,6 +206,8 @@ Suite *suite_library(void)
     tcase_add_test(tests, a_session_refuses_null_for_what_it_needs);
     tcase_add_test(tests, null_stands_for_what_is_usual);
     tcase_add_test(tests, what_fails_needs_no_place_for_its_sentence);
+    tcase_add_test(tests, a_run_to_its_end_is_0_whatever_is_missing);
+    tcase_add_test(tests, a_run_out_of_time_is_1);
     tcase_add_test(tests, a_stop_ends_with_its_session);
     tcase_add_test(tests, a_stop_while_nothing_is_open_stops_nothing);
     return suite;
