@@ -34,7 +34,7 @@ TEST_SRC := $(sort $(wildcard tests/unit/*.c tests/truth/*.c tests/replay/*.c \
               tests/ptx/*.c tests/driver/*.c tests/fuzz/*.c))
 TEST_OBJ := $(TEST_SRC:%.c=$(B)/%.o)
 
-.PHONY: all run check check-gpu bench install clean help deps goldens same
+.PHONY: all run check check-gpu bench install clean help deps goldens same figures
 all: $(B)/sonde $(B)/libsonde.a
 
 # The Debian packages that the build needs; installed once, if they are missing.
@@ -74,6 +74,7 @@ help:
 	@echo 'make bench      how fast the simulator and the studies are'
 	@echo 'make goldens    write the golden reports of tests/replay anew'
 	@echo 'make same       no answer differs from those of an earlier commit'
+	@echo 'make figures    figures of the code: lines, lengths, circles'
 	@echo 'make install    to PREFIX=$(PREFIX), with the man page'
 	@echo 'SAN=address,undefined with any of these: under the sanitizers'
 

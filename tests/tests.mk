@@ -66,6 +66,10 @@ $(B)/tools/%: $(B)/tools/%.o $(B)/libsonde.a
 same: $(B)/sonde $(B)/tools/same
 	@B=$(B) sh tools/same.sh with-base
 
+# Where the code is large, long or tangled.
+figures: $(B)/libsonde.a
+	@B=$(B) sh tools/figures.sh
+
 bench: $(BENCH)
 	@set -e; for bench in $^; do $$bench; done
 

@@ -174,7 +174,7 @@ build() { # COMMIT FOLDER
     rm -rf "$tree"
     mkdir -p "$tree"
     git archive "$1" | tar -x -C "$tree"
-    (unset B && make -C "$tree" B=build build/sonde >/dev/null)
+    (unset B MAKEFLAGS MFLAGS && make -C "$tree" B=build build/sonde >/dev/null)
     mv "$tree/build/sonde" "$2/sonde"
     rm -rf "$tree"
 }
