@@ -72,7 +72,7 @@ help:
 	@echo 'make check      all tests that need no GPU (SEEDS=20 for more seeds)'
 	@echo 'make check-gpu  the studies on a real GPU against ranges'
 	@echo 'make bench      how fast the simulator and the studies are'
-	@echo 'make goldens    write the golden reports of tests/replay anew'
+	@echo 'make goldens    write the golden reports and docs/profiles.md anew'
 	@echo 'make same       no answer differs from those of an earlier commit'
 	@echo 'make figures    figures of the code: lines, lengths, circles'
 	@echo 'make install    to PREFIX=$(PREFIX), with the man page'

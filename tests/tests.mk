@@ -44,9 +44,10 @@ $(B)/tests/fake/%.so.1:
 	$(CC) $(CPPFLAGS) $(TEST_CPP) $(CFLAGS) -MMD -MP -MF $@.d -fPIC -shared \
 	    -Wl,-soname,$(@F) $(LDFLAGS) -o $@ $(filter %.c,$^) -pthread
 
-# Writes the golden reports of tests/replay anew, for you to read what changed.
+# Writes the golden reports of tests/replay and the keys of docs/profiles.md
+# anew, for you to read what changed.
 goldens: $(B)/check
-	GOLDENS=1 $(B)/check -j 1 replay
+	GOLDENS=1 $(B)/check -j 1 replay profile_keys
 
 check-gpu: $(B)/check-gpu
 	@$(TEST_ENV) $(B)/check-gpu -j 1

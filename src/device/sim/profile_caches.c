@@ -152,9 +152,8 @@ static int check_policy(struct schema_reader *r, void *into)
 
 static const struct schema_row policy_rows[] = {
     {"kind", CALL(read_policy_name), SCHEMA_AT(told, cache.shape.policy),
-     REQUIRED, .help = "the name", .unit = "text"},
-    {"weights", CALL(keep_weights), SCHEMA_AT(told, weights),
-     .help = "of `\"weighted\"`: for each way a number"},
+     REQUIRED},
+    {"weights", CALL(keep_weights), SCHEMA_AT(told, weights)},
     {0},
 };
 
@@ -196,11 +195,11 @@ static int read_copies(struct schema_reader *r, json_t *value, void *into)
 
 static const struct schema_row sets_rows[] = {
     {"sets", WHOLE(told, sets, 1, WAYS_MAX), .help = "equal sets",
-     .otherwise = "", .range = "together at most 2^24 lines"},
+     .otherwise = "if not `set_ways`", .range = "together at most 2^24 lines"},
     {"ways", WHOLE(told, ways, 1, WAYS_MAX)},
     {"set_ways", CALL(read_set_ways), SCHEMA_AT(told, cache.shape),
      .help = "instead: the ways of each set, `[17, 8, 8]`",
-     .range = "each at least 1"},
+     .otherwise = "if not `sets`", .range = "each at least 1"},
     {"set_bits", CALL(read_set_bits), SCHEMA_AT(told, cache.shape),
      .help = "address bits that form the index of the set, low bit "
              "first; a list in it is XORed: `[7, [8, 12]]`",
@@ -445,7 +444,8 @@ static const struct schema_row tlb_rows[] = {
     {"page", POWER(told, cache.shape.line, LINE_MAX_BYTES), REQUIRED,
      .unit = "B", .help = "a power of two"},
     {"entries", WHOLE(told, entries, 1, WAYS_MAX),
-     .help = "of one set: fully associative", .otherwise = ""},
+     .help = "instead of sets and ways: fully associative",
+     .otherwise = "if not `sets`"},
     {.key = NULL,
      ALSO(sets_schema),
      .help = "as those of a cache; ways count entries"},

@@ -259,7 +259,7 @@ static const struct schema_row shared_rows[] = {
              "allow"},
     {"write_bandwidth", RATE(profile, shared_write_bandwidth)},
     {"banks", WHOLE(profile, banks.count, 1, BANKS_MAX), .fallback = 32,
-     .help = ""},
+     .help = "how many there are"},
     {"bank_bytes", WHOLE(profile, banks.bank_bytes, 4, 8), .fallback = 4,
      .unit = "B", .help = "width of a bank", .range = "4, 8"},
     {"row_words", WHOLE(profile, banks.row_words, 1, 2), .fallback = 1,
@@ -413,7 +413,7 @@ static const struct schema_row gpu_rows[] = {
     {"warp_schedulers", WHOLE(profile, warp_schedulers, 1, 16), REQUIRED,
      .help = "of an SM; each issues one instruction a cycle"},
     {"max_threads_per_block", WHOLE(profile, max_threads_per_block, 32, 1024),
-     REQUIRED, .unit = "threads", .help = ""},
+     REQUIRED, .unit = "threads", .help = "the largest block"},
     {"max_warps_per_sm", WHOLE(profile, max_warps_per_sm, 1, 128), REQUIRED,
      .unit = "warps", .help = "resident warps"},
     {"max_blocks_per_sm", WHOLE(profile, max_blocks_per_sm, 1, 128), REQUIRED,
@@ -467,9 +467,7 @@ static const struct schema_row gpu_rows[] = {
 
 static const struct schema gpu_schema = {"gpu", gpu_rows, NULL};
 
-static const struct schema_row profile_rows[] = {
-    {.key = NULL, ALSO(gpu_schema)},
-    {.key = NULL, ALSO(reported_schema)},
+static const struct schema_row parts_rows[] = {
     {"caches", CALL(profile_read_caches), REQUIRED,
      .object = &profile_cache_schema, .help = "caches by name"},
     {"tlbs", OBJECT(profile_tlbs_schema), .help = "TLBs by level",
@@ -477,7 +475,7 @@ static const struct schema_row profile_rows[] = {
     {"paths", OBJECT(paths_schema), REQUIRED,
      .help = "how programs reach "
              "memory"},
-    {"shared_memory", OBJECT(shared_schema), REQUIRED, .help = ""},
+    {"shared_memory", OBJECT(shared_schema), REQUIRED, .help = "of an SM"},
     {"isa", CALL(read_isa), REQUIRED, .object = &isa_schema,
      .help = "costs by instruction"},
     {"page_window", OBJECT(window_schema), .help = "of active pages",
@@ -486,6 +484,15 @@ static const struct schema_row profile_rows[] = {
      .help = "what becomes of the GPU while it is used", .otherwise = "none"},
     {"noise", OBJECT(noise_schema), .help = "what disturbs memory accesses",
      .otherwise = "none"},
+    {0},
+};
+
+static const struct schema parts_schema = {"parts", parts_rows, NULL};
+
+static const struct schema_row profile_rows[] = {
+    {.key = NULL, ALSO(gpu_schema)},
+    {.key = NULL, ALSO(reported_schema)},
+    {.key = NULL, ALSO(parts_schema)},
     {0},
 };
 
