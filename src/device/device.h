@@ -42,6 +42,12 @@ struct device_info {
     int64_t value[PROPERTY_COUNT];
 };
 
+/* 75 for compute capability 7.5. */
+static inline int device_cc(const struct device_info *info)
+{
+    return 10 * info->cc_major + info->cc_minor;
+}
+
 /* What the driver tells, or that other number where it does not. */
 static inline uint64_t device_told(const struct device_info *info,
                                    enum device_property property,

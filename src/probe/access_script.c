@@ -438,14 +438,12 @@ static bool uses(const struct script *s, enum space_memory memory)
 
 static void declare(struct kernel_text *k, const struct script *s)
 {
-    kernel_line(
-        k, ".reg .b32 %%step, %%steps, %%kept, "
-           "%%count, %%flags, %%start, %%stride, %%who, %%record, "
-           "%%order, %%t0, %%t1, %%at32, %%value, %%self, %%seen, %%mover, "
-           "%%polls;");
-    kernel_line(k, ".reg .b64 %%base, %%table, %%offset, %%next, %%out, "
-                   "%%turn, %%word, %%address, %%value64;");
-    kernel_line(k, ".reg .pred %%mine, %%keep, %%more, %%wait;");
+    ptx(k, ".reg .b32 %step, %steps, %kept, %count, %flags, %start, %stride, "
+           "%who, %record, %order, %t0, %t1, %at32, %value, %self, %seen, "
+           "%mover, %polls;\n"
+           ".reg .b64 %base, %table, %offset, %next, %out, %turn, %word, "
+           "%address, %value64;\n"
+           ".reg .pred %mine, %keep, %more, %wait;\n");
     bool textured = false;
     for (size_t i = 0; i < s->kinds; i++) {
         if (s->kind[i].space->texture && !textured)
@@ -453,16 +451,17 @@ static void declare(struct kernel_text *k, const struct script *s)
         textured = textured || s->kind[i].space->texture;
     }
     if (textured)
-        kernel_line(k, "ld.global.cg.u64 %%texture, [%%job+%d];",
-                    8 * JOB_TEXTURE);
+        ptx_with(k, "ld.global.cg.u64 %texture, [%job+$texture];",
+                 WORD(texture, 8 * JOB_TEXTURE));
     if (uses(s, MEMORY_LOCAL))
-        kernel_line(k, ".local .align 16 .b8 own[%" PRIu64 "];",
-                    variable_bytes(s, MEMORY_LOCAL));
+        ptx_with(k, ".local .align 16 .b8 own[$variable_bytes];",
+                 WORD(variable_bytes, variable_bytes(s, MEMORY_LOCAL)));
 }
 
 static void job_word(struct kernel_text *k, const char *into, int word)
 {
-    kernel_line(k, "ld.global.cg.u64 %s, [%%job+%d];", into, 8 * word);
+    ptx_with(k, "ld.global.cg.u64 $into, [%job+$word];", WORD(into, into),
+             WORD(word, 8 * word));
 }
 
 /* All threads bring the orders to shared memory, past the first cache. */
@@ -471,28 +470,27 @@ static void fetch_orders(struct kernel_text *k)
     job_word(k, "%base", JOB_BASE);
     job_word(k, "%table", JOB_STEPS);
     job_word(k, "%word", JOB_STEP_COUNT);
-    kernel_line(k, "cvt.u32.u64 %%steps, %%word;");
+    ptx(k, "cvt.u32.u64 %steps, %word;");
     job_word(k, "%turn", JOB_TURN);
     job_word(k, "%word", JOB_SELF);
-    kernel_line(k, "cvt.u32.u64 %%self, %%word;");
-    kernel_line(k, "mov.u32 %%step, %%me;");
-    kernel_line(k, "FETCH:");
-    kernel_line(k, "setp.ge.u32 %%again, %%step, %%steps;");
-    kernel_line(k, "@%%again bra FETCHED;");
-    kernel_line(k, "mad.wide.u32 %%next, %%step, %d, %%table;", STEP_BYTES);
-    kernel_line(k, "ld.global.cg.v4.u32 {%%start, %%stride, %%count, "
-                   "%%flags}, [%%next];");
-    kernel_line(k, "mov.u32 %%order, pool;");
-    kernel_line(k, "mad.lo.u32 %%order, %%step, %d, %%order;", STEP_BYTES);
-    kernel_line(k,
-                "st.shared.v4.u32 [%%order+%d], {%%start, %%stride, "
-                "%%count, %%flags};",
-                PIN_POOL);
-    kernel_line(k, "mov.u32 %%t0, %%ntid.x;");
-    kernel_line(k, "add.u32 %%step, %%step, %%t0;");
-    kernel_line(k, "bra FETCH;");
-    kernel_line(k, "FETCHED:");
-    kernel_line(k, "bar.sync 0;");
+    ptx_with(
+        k,
+        "cvt.u32.u64 %self, %word;\n"
+        "mov.u32 %step, %me;\n"
+        "FETCH:\n"
+        "setp.ge.u32 %again, %step, %steps;\n"
+        "@%again bra FETCHED;\n"
+        "mad.wide.u32 %next, %step, $bytes, %table;\n"
+        "ld.global.cg.v4.u32 {%start, %stride, %count, %flags}, [%next];\n"
+        "mov.u32 %order, pool;\n"
+        "mad.lo.u32 %order, %step, $bytes, %order;\n"
+        "st.shared.v4.u32 [%order+$pool], {%start, %stride, %count, %flags};\n"
+        "mov.u32 %t0, %ntid.x;\n"
+        "add.u32 %step, %step, %t0;\n"
+        "bra FETCH;\n"
+        "FETCHED:\n"
+        "bar.sync 0;\n",
+        WORD(bytes, STEP_BYTES), WORD(pool, PIN_POOL));
 }
 
 /* True if the space's addresses are 64 bits wide here: constants are, since
@@ -506,49 +504,55 @@ static bool is_wide(const struct space *space)
 static void write_address(struct kernel_text *k, const struct space *space)
 {
     if (is_wide(space)) {
-        kernel_line(k, "mov.u64 %%next, %s;",
-                    space->memory == MEMORY_GLOBAL ? "%base" : "bank");
-        kernel_line(k, "add.u64 %%address, %%next, %%offset;");
+        ptx_with(k,
+                 "mov.u64 %next, $bank;\n"
+                 "add.u64 %address, %next, %offset;\n",
+                 WORD(bank, space->memory == MEMORY_GLOBAL ? "%base" : "bank"));
         return;
     }
-    kernel_line(k, "shr.u64 %%next, %%offset, %d;",
-                space->texture ? 2 : __builtin_ctz(space->spread));
-    kernel_line(k, "cvt.u32.u64 %%at32, %%next;");
+    ptx_with(k,
+             "shr.u64 %next, %offset, $spread;\n"
+             "cvt.u32.u64 %at32, %next;\n",
+             WORD(spread, space->texture ? 2 : __builtin_ctz(space->spread)));
     if (space->texture)
         return;
-    kernel_line(k, "mov.u32 %%value, own;");
-    kernel_line(k, "add.u32 %%at32, %%at32, %%value;");
+    ptx(k, "mov.u32 %value, own;\n"
+           "add.u32 %at32, %at32, %value;\n");
 }
 
 /* The loop of a step by one kind of load. */
 static void write_visits(struct kernel_text *k, const struct kind *r,
                          size_t number)
 {
-    kernel_line(k, "READ%zu:", number);
+    ptx_with(k, "READ$number:", WORD(number, number));
     write_address(k, r->space);
-    kernel_line(k, "mov.u32 %%t0, %%clock;");
+    ptx(k, "mov.u32 %t0, %clock;");
     space_load(
         k, r->space->load_word != NULL ? r->space->load_word : r->space->load,
         r->op, "%value", is_wide(r->space) ? "%address" : "%at32");
-    kernel_line(k, "st.shared.u32 [pool+8], %%value;");
-    kernel_line(k, "mov.u32 %%t1, %%clock;");
-    kernel_line(k, "@!%%keep bra KEPT%zu;", number);
-    kernel_line(k, "sub.u32 %%t1, %%t1, %%t0;");
-    kernel_line(k, "st.shared.u32 [%%record], %%t1;");
-    kernel_line(k, "add.u32 %%record, %%record, 4;");
-    kernel_line(k, "KEPT%zu:", number);
-    kernel_line(k, "add.u64 %%offset, %%offset, %%word;");
-    kernel_line(k, "sub.u32 %%count, %%count, 1;");
-    kernel_line(k, "setp.ne.u32 %%more, %%count, 0;");
-    kernel_line(k, "@%%more bra READ%zu;", number);
-    kernel_line(k, "bra STEPPED;");
+    ptx_with(k,
+             "st.shared.u32 [pool+8], %value;\n"
+             "mov.u32 %t1, %clock;\n"
+             "@!%keep bra KEPT$number;\n"
+             "sub.u32 %t1, %t1, %t0;\n"
+             "st.shared.u32 [%record], %t1;\n"
+             "add.u32 %record, %record, 4;\n"
+             "KEPT$number:\n"
+             "add.u64 %offset, %offset, %word;\n"
+             "sub.u32 %count, %count, 1;\n"
+             "setp.ne.u32 %more, %count, 0;\n"
+             "@%more bra READ$number;\n"
+             "bra STEPPED;\n",
+             WORD(number, number));
 }
 
 static void write_field(struct kernel_text *k, const char *into, int shift,
                         int bits)
 {
-    kernel_line(k, "shr.u32 %s, %%flags, %d;", into, shift);
-    kernel_line(k, "and.b32 %s, %s, %d;", into, into, (1 << bits) - 1);
+    ptx_with(k,
+             "shr.u32 $into, %flags, $shift;\n"
+             "and.b32 $into, $into, $bits;\n",
+             WORD(into, into), WORD(shift, shift), WORD(bits, (1 << bits) - 1));
 }
 
 /* Goes to the loop of the step's kind of load in its thread on its SM, and past
@@ -557,15 +561,17 @@ static void write_choice(struct kernel_text *k, const struct script *s)
 {
     write_field(k, "%who", THREAD_SHIFT, 10);
     write_field(k, "%mover", CREW_SHIFT, 8);
-    kernel_line(k, "setp.ne.u32 %%mine, %%who, %%me;");
-    kernel_line(k, "setp.ne.or.u32 %%mine, %%mover, %%self, %%mine;");
-    kernel_line(k, "@%%mine bra STEPPED;");
+    ptx(k, "setp.ne.u32 %mine, %who, %me;\n"
+           "setp.ne.or.u32 %mine, %mover, %self, %mine;\n"
+           "@%mine bra STEPPED;\n");
     write_field(k, "%who", 0, 6);
     for (size_t i = 0; i < s->kinds; i++) {
-        kernel_line(k, "setp.eq.u32 %%mine, %%who, %zu;", i);
-        kernel_line(k, "@%%mine bra READ%zu;", i);
+        ptx_with(k,
+                 "setp.eq.u32 %mine, %who, $i;\n"
+                 "@%mine bra READ$i;\n",
+                 WORD(i, i));
     }
-    kernel_line(k, "bra STEPPED;");
+    ptx(k, "bra STEPPED;");
 }
 
 /* Over several SMs a counter in memory says which step it is: the block whose
@@ -576,77 +582,84 @@ static void write_turn(struct kernel_text *k, const struct script *s)
 {
     if (s->sm_count < 2)
         return;
-    kernel_line(k, "@%%other bra TURNED;");
-    kernel_line(k, "membar.gl;");
-    kernel_line(k, "add.u32 %%t1, %%step, 1;");
-    kernel_line(k, "setp.eq.u32 %%mine, %%mover, %%self;");
-    kernel_line(k, "@%%mine atom.global.exch.b32 %%seen, [%%turn], %%t1;");
-    kernel_line(k, "mov.u32 %%polls, 0;");
-    kernel_line(k, "WAIT:");
-    kernel_line(k, "ld.volatile.global.u32 %%seen, [%%turn];");
-    kernel_line(k, "add.u32 %%polls, %%polls, 1;");
-    kernel_line(k, "setp.lt.u32 %%wait, %%polls, %d;", POLLS_MOST);
-    kernel_line(k, "setp.lt.and.u32 %%wait, %%seen, %%t1, %%wait;");
-    kernel_line(k, "@%%wait bra WAIT;");
-    kernel_line(k, "TURNED:");
-    kernel_line(k, "bar.sync 0;");
+    ptx_with(k,
+             "@%other bra TURNED;\n"
+             "membar.gl;\n"
+             "add.u32 %t1, %step, 1;\n"
+             "setp.eq.u32 %mine, %mover, %self;\n"
+             "@%mine atom.global.exch.b32 %seen, [%turn], %t1;\n"
+             "mov.u32 %polls, 0;\n"
+             "WAIT:\n"
+             "ld.volatile.global.u32 %seen, [%turn];\n"
+             "add.u32 %polls, %polls, 1;\n"
+             "setp.lt.u32 %wait, %polls, $most;\n"
+             "setp.lt.and.u32 %wait, %seen, %t1, %wait;\n"
+             "@%wait bra WAIT;\n"
+             "TURNED:\n"
+             "bar.sync 0;\n",
+             WORD(most, POLLS_MOST));
 }
 
 static void write_loop(struct kernel_text *k, const struct script *s)
 {
-    kernel_line(k, "mov.u32 %%step, 0;");
-    kernel_line(k, "mov.u32 %%kept, 0;");
-    kernel_line(k, "mov.u32 %%order, pool;");
-    kernel_line(k, "add.u32 %%order, %%order, %d;", PIN_POOL);
-    kernel_line(k, "STEP:");
-    kernel_line(k, "ld.shared.v4.u32 {%%start, %%stride, %%count, %%flags}, "
-                   "[%%order];");
-    kernel_line(k, "setp.lt.s32 %%keep, %%flags, 0;");
-    kernel_note(k, "its records follow those of the steps before");
-    kernel_line(k, "mov.u32 %%record, pool;");
-    kernel_line(k, "mad.lo.u32 %%record, %%steps, %d, %%record;", STEP_BYTES);
-    kernel_line(k, "mad.lo.u32 %%record, %%kept, 4, %%record;");
-    kernel_line(k, "add.u32 %%record, %%record, %d;", PIN_POOL);
-    kernel_line(k, "@%%keep add.u32 %%kept, %%kept, %%count;");
-    kernel_line(k, "mul.wide.u32 %%offset, %%start, %d;", UNIT);
-    kernel_line(k, "mul.wide.u32 %%word, %%stride, %d;", UNIT);
+    ptx_with(k,
+             "mov.u32 %step, 0;\n"
+             "mov.u32 %kept, 0;\n"
+             "mov.u32 %order, pool;\n"
+             "add.u32 %order, %order, $pool;\n"
+             "STEP:\n"
+             "ld.shared.v4.u32 {%start, %stride, %count, %flags}, [%order];\n"
+             "setp.lt.s32 %keep, %flags, 0;\n"
+             "// its records follow those of the steps before\n"
+             "mov.u32 %record, pool;\n"
+             "mad.lo.u32 %record, %steps, $bytes, %record;\n"
+             "mad.lo.u32 %record, %kept, 4, %record;\n"
+             "add.u32 %record, %record, $pool;\n"
+             "@%keep add.u32 %kept, %kept, %count;\n"
+             "mul.wide.u32 %offset, %start, $unit;\n"
+             "mul.wide.u32 %word, %stride, $unit;\n",
+             WORD(pool, PIN_POOL), WORD(bytes, STEP_BYTES), WORD(unit, UNIT));
     write_choice(k, s);
     for (size_t i = 0; i < s->kinds; i++)
         write_visits(k, &s->kind[i], i);
-    kernel_line(k, "STEPPED:");
+    ptx(k, "STEPPED:");
     if (s->warps > 1 || s->lanes > 1 || s->sm_count > 1)
-        kernel_line(k, "bar.sync 0;");
+        ptx(k, "bar.sync 0;");
     write_turn(k, s);
-    kernel_line(k, "add.u32 %%order, %%order, %d;", STEP_BYTES);
-    kernel_line(k, "add.u32 %%step, %%step, 1;");
-    kernel_line(k, "setp.lt.u32 %%more, %%step, %%steps;");
-    kernel_line(k, "@%%more bra STEP;");
+    ptx_with(k,
+             "add.u32 %order, %order, $bytes;\n"
+             "add.u32 %step, %step, 1;\n"
+             "setp.lt.u32 %more, %step, %steps;\n"
+             "@%more bra STEP;\n",
+             WORD(bytes, STEP_BYTES));
 }
 
 /* Thread 0 writes all records out, and that it is done. */
 static void write_out(struct kernel_text *k)
 {
-    kernel_line(k, "bar.sync 0;");
-    kernel_line(k, "@%%other ret;");
+    ptx(k, "bar.sync 0;\n"
+           "@%other ret;\n");
     job_word(k, "%out", JOB_OUT);
-    kernel_line(k, "mov.u32 %%record, pool;");
-    kernel_line(k, "mad.lo.u32 %%record, %%steps, %d, %%record;", STEP_BYTES);
-    kernel_line(k, "add.u32 %%record, %%record, %d;", PIN_POOL);
-    kernel_line(k, "WRITE:");
-    kernel_line(k, "ld.shared.u32 %%t0, [%%record];");
-    kernel_line(k, "cvt.u64.u32 %%value64, %%t0;");
-    kernel_line(k, "st.global.u64 [%%out], %%value64;");
-    kernel_line(k, "add.u32 %%record, %%record, 4;");
-    kernel_line(k, "add.u64 %%out, %%out, 8;");
-    kernel_line(k, "sub.u32 %%kept, %%kept, 1;");
-    kernel_line(k, "setp.ne.u32 %%more, %%kept, 0;");
-    kernel_line(k, "@%%more bra WRITE;");
-    kernel_line(k, "mov.u64 %%value64, 1;");
-    kernel_line(k, "st.global.u64 [%%out], %%value64;");
+    ptx_with(k,
+             "mov.u32 %record, pool;\n"
+             "mad.lo.u32 %record, %steps, $bytes, %record;\n"
+             "add.u32 %record, %record, $pool;\n"
+             "WRITE:\n"
+             "ld.shared.u32 %t0, [%record];\n"
+             "cvt.u64.u32 %value64, %t0;\n"
+             "st.global.u64 [%out], %value64;\n"
+             "add.u32 %record, %record, 4;\n"
+             "add.u64 %out, %out, 8;\n"
+             "sub.u32 %kept, %kept, 1;\n"
+             "setp.ne.u32 %more, %kept, 0;\n"
+             "@%more bra WRITE;\n"
+             "mov.u64 %value64, 1;\n"
+             "st.global.u64 [%out], %value64;\n",
+             WORD(bytes, STEP_BYTES), WORD(pool, PIN_POOL));
 }
 
 static int kernel(const struct experiment *e, const struct device_info *info,
-                  struct buf *ptx, struct error *err)
+                  struct buf *out, struct error *err)
 {
     struct script s;
     if (script_read(e, &s, err) != 0)
@@ -657,8 +670,12 @@ static int kernel(const struct experiment *e, const struct device_info *info,
                  ? ".visible .const .align 256 .b8 bank[65536];\n\n"
                  : "");
     struct kernel_text k;
-    kernel_begin(&k, ptx, info->cc_major, info->cc_minor, variables, "visit",
-                 PIN_PARAMETERS);
+    kernel_begin(&k, out, device_cc(info),
+                 &(struct kernel_head){
+                     .name = "visit",
+                     .parameters = PIN_PARAMETERS,
+                     .variables = variables,
+                 });
     pin_opening(&k, JOB_WORDS * 8);
     declare(&k, &s);
     fetch_orders(&k);

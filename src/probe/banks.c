@@ -118,31 +118,35 @@ static int read_plan(const struct experiment *e, struct plan *p,
 
 static void declare(struct kernel_text *k, unsigned width)
 {
-    kernel_line(k, ".reg .b64 %%table, %%out, %%rows, %%t0, %%t1;");
-    kernel_line(k, ".reg .b32 %%lane, %%pool, %%offset;");
-    kernel_line(k, ".reg .b%u %%ptr;", 8 * width);
-    kernel_line(k, ".reg .pred %%first, %%idle, %%again;");
-    kernel_line(k, "ld.param.u64 %%table, [table];");
-    kernel_line(k, "ld.param.u64 %%out, [out];");
-    kernel_line(k, "ld.param.u64 %%rows, [rows];");
-    kernel_line(k, "mov.u32 %%lane, %%tid.x;");
-    kernel_line(k, "setp.eq.u32 %%first, %%lane, 0;");
-    kernel_line(k, "mad.wide.u32 %%table, %%lane, 4, %%table;");
-    kernel_line(k, "mov.u32 %%pool, pool;");
+    ptx_with(k,
+             ".reg .b64 %table, %out, %rows, %t0, %t1;\n"
+             ".reg .b32 %lane, %pool, %offset;\n"
+             ".reg .b$width %ptr;\n"
+             ".reg .pred %first, %idle, %again;\n"
+             "ld.param.u64 %table, [table];\n"
+             "ld.param.u64 %out, [out];\n"
+             "ld.param.u64 %rows, [rows];\n"
+             "mov.u32 %lane, %tid.x;\n"
+             "setp.eq.u32 %first, %lane, 0;\n"
+             "mad.wide.u32 %table, %lane, 4, %table;\n"
+             "mov.u32 %pool, pool;\n",
+             WORD(width, 8 * width));
 }
 
 /* Each lane's element is made to hold its address, between barriers: no lane
  * may still read where another one writes. */
 static void lay_out(struct kernel_text *k, unsigned width)
 {
-    kernel_line(k, "ld.global.u32 %%offset, [%%table];");
-    kernel_line(k, "setp.eq.s32 %%idle, %%offset, -1;");
-    kernel_line(k, "add.u32 %%offset, %%offset, %%pool;");
-    kernel_line(k, width == 8 ? "cvt.u64.u32 %%ptr, %%offset;"
-                              : "mov.u32 %%ptr, %%offset;");
-    kernel_line(k, "bar.sync 0;");
-    kernel_line(k, "@!%%idle st.shared.u%u [%%ptr], %%ptr;", 8 * width);
-    kernel_line(k, "bar.sync 0;");
+    ptx(k, "ld.global.u32 %offset, [%table];\n"
+           "setp.eq.s32 %idle, %offset, -1;\n"
+           "add.u32 %offset, %offset, %pool;\n");
+    ptx(k,
+        width == 8 ? "cvt.u64.u32 %ptr, %offset;" : "mov.u32 %ptr, %offset;");
+    ptx_with(k,
+             "bar.sync 0;\n"
+             "@!%idle st.shared.u$width [%ptr], %ptr;\n"
+             "bar.sync 0;\n",
+             WORD(width, 8 * width));
 }
 
 /* A chain of loads, its last waited for by a branch that is never taken: no
@@ -151,46 +155,56 @@ static void lay_out(struct kernel_text *k, unsigned width)
 static void chain(struct kernel_text *k, unsigned width, int loads)
 {
     for (int i = 0; i < loads; i++)
-        kernel_line(k, "ld.volatile.shared.u%u %%ptr, [%%ptr];", 8 * width);
-    kernel_line(k, "setp.eq.s%u %%again, %%ptr, -1;", 8 * width);
-    kernel_line(k, "@%%again bra NEXT;");
+        ptx_with(k, "ld.volatile.shared.u$width %ptr, [%ptr];",
+                 WORD(width, 8 * width));
+    ptx_with(k,
+             "setp.eq.s$width %again, %ptr, -1;\n"
+             "@%again bra NEXT;\n",
+             WORD(width, 8 * width));
 }
 
 static void timed_chain(struct kernel_text *k, unsigned width, int loads,
                         enum out_word word)
 {
-    kernel_line(k, "mov.u64 %%t0, %%clock64;");
+    ptx(k, "mov.u64 %t0, %clock64;");
     chain(k, width, loads);
-    kernel_line(k, "mov.u64 %%t1, %%clock64;");
-    kernel_line(k, "sub.u64 %%t1, %%t1, %%t0;");
-    kernel_line(k, "@%%first st.global.u64 [%%out+%d], %%t1;", 8 * (int)word);
+    ptx_with(k,
+             "mov.u64 %t1, %clock64;\n"
+             "sub.u64 %t1, %t1, %t0;\n"
+             "@%first st.global.u64 [%out+$word], %t1;\n",
+             WORD(word, 8 * (int)word));
 }
 
 static int kernel(const struct experiment *e, const struct device_info *info,
-                  struct buf *ptx, struct error *err)
+                  struct buf *out, struct error *err)
 {
     struct plan plan;
     if (read_plan(e, &plan, err) != 0)
         return err->code;
     const unsigned width = (unsigned)plan.width;
     struct kernel_text k;
-    kernel_begin(&k, ptx, info->cc_major, info->cc_minor,
-                 ".extern .shared .align 1024 .b8 pool[];\n\n", "banks",
-                 "table out rows");
+    kernel_begin(&k, out, device_cc(info),
+                 &(struct kernel_head){
+                     .name = "banks",
+                     .parameters = "table out rows",
+                     .variables = ".extern .shared .align 1024 .b8 pool[];\n\n",
+                 });
     declare(&k, width);
-    kernel_line(&k, "CASE:");
+    ptx(&k, "CASE:");
     lay_out(&k, width);
-    kernel_line(&k, "@%%idle bra NEXT;");
-    kernel_note(&k, "the stores are through before the clock runs");
+    ptx(&k, "@%idle bra NEXT;\n"
+            "// the stores are through before the clock runs\n");
     chain(&k, width, 1);
     timed_chain(&k, width, LOADS, OUT_SHORT);
     timed_chain(&k, width, 2 * LOADS, OUT_LONG);
-    kernel_line(&k, "NEXT:");
-    kernel_line(&k, "add.u64 %%table, %%table, %d;", 4 * LANES);
-    kernel_line(&k, "add.u64 %%out, %%out, %d;", 8 * OUT_WORDS);
-    kernel_line(&k, "sub.u64 %%rows, %%rows, 1;");
-    kernel_line(&k, "setp.ne.u64 %%again, %%rows, 0;");
-    kernel_line(&k, "@%%again bra CASE;");
+    ptx_with(&k,
+             "NEXT:\n"
+             "add.u64 %table, %table, $lanes;\n"
+             "add.u64 %out, %out, $words;\n"
+             "sub.u64 %rows, %rows, 1;\n"
+             "setp.ne.u64 %again, %rows, 0;\n"
+             "@%again bra CASE;\n",
+             WORD(lanes, 4 * LANES), WORD(words, 8 * OUT_WORDS));
     kernel_end(&k);
     return 0;
 }

@@ -142,30 +142,30 @@ static int read_bulk(const struct experiment *e, const struct device_info *info,
 
 static void declare(struct kernel_text *k)
 {
-    kernel_line(k, ".reg .b32 %%sm, %%me, %%warp, %%worker, %%workers, "
-                   "%%count, %%want, %%looks, %%never, %%taken, %%bars, %%bar, "
-                   "%%data, %%to, %%each, %%parity, %%last;");
-    kernel_line(k, ".reg .b64 %%at, %%bt, %%ct, %%slots, %%out, %%first, "
-                   "%%from, %%turn, %%turns, %%left, %%t0, %%t1, %%g0, %%g1, "
-                   "%%until;");
-    kernel_line(k, ".reg .pred %%other, %%again, %%on, %%true, %%end, %%wrap, "
-                   "%%idle, %%lost;");
+    ptx(k,
+        ".reg .b32 %sm, %me, %warp, %worker, %workers, %count, %want, %looks, "
+        "%never, %taken, %bars, %bar, %data, %to, %each, %parity, %last;\n"
+        ".reg .b64 %at, %bt, %ct, %slots, %out, %first, %from, %turn, %turns, "
+        "%left, %t0, %t1, %g0, %g1, %until;\n"
+        ".reg .pred %other, %again, %on, %true, %end, %wrap, %idle, %lost;\n");
 }
 
 static void opening(struct kernel_text *k)
 {
     declare(k);
-    kernel_line(k, "ld.param.u64 %%slots, [slots];");
-    kernel_line(k, "ld.param.u64 %%out, [out];");
-    kernel_line(k, "mov.u32 %%sm, %%smid;");
-    kernel_line(k, "mov.u32 %%me, %%tid.x;");
-    kernel_line(k, "shr.u32 %%warp, %%me, 5;");
-    kernel_line(k, "and.b32 %%count, %%me, 31;");
-    kernel_line(k, "setp.ne.u32 %%idle, %%count, 0;");
+    ptx(k, "ld.param.u64 %slots, [slots];\n"
+           "ld.param.u64 %out, [out];\n"
+           "mov.u32 %sm, %smid;\n"
+           "mov.u32 %me, %tid.x;\n"
+           "shr.u32 %warp, %me, 5;\n"
+           "and.b32 %count, %me, 31;\n"
+           "setp.ne.u32 %idle, %count, 0;\n");
     resident_grid_enlist(k);
-    kernel_line(k, "ld.global.u32 %%never, [%%slots+%d];", 4 * SLOT_NEVER);
-    kernel_line(k, "setp.ne.u32 %%true, %%never, 0;");
-    kernel_line(k, "setp.eq.u32 %%lost, %%never, 0;");
+    ptx_with(k,
+             "ld.global.u32 %never, [%slots+$never];\n"
+             "setp.ne.u32 %true, %never, 0;\n"
+             "setp.eq.u32 %lost, %never, 0;\n",
+             WORD(never, 4 * SLOT_NEVER));
 }
 
 /* %first: where the warp's part begins, with its first copy; %from: where it
@@ -173,87 +173,93 @@ static void opening(struct kernel_text *k)
 static void place_part(struct kernel_text *k, const struct bulk *b)
 {
     resident_grid_share(k);
-    kernel_line(k, "ld.param.u64 %%first, [first];");
-    kernel_line(k, "mad.lo.u64 %%first, %%at, %" PRIu64 ", %%first;",
-                tile_of(b));
-    kernel_line(k, "mad.wide.u32 %%first, %%warp, %u, %%first;", b->bytes_each);
-    kernel_note(k, "a part of the share, in 2^-32");
-    kernel_line(k, "ld.param.u64 %%at, [begin];");
-    kernel_line(k, "mul.lo.u64 %%at, %%at, %%turns;");
-    kernel_line(k, "shr.u64 %%at, %%at, 32;");
-    kernel_line(k, "sub.u64 %%turn, %%turns, %%at;");
-    kernel_line(k, "mad.lo.u64 %%from, %%at, %" PRIu64 ", %%first;",
-                tile_of(b));
+    ptx_with(k,
+             "ld.param.u64 %first, [first];\n"
+             "mad.lo.u64 %first, %at, $tile, %first;\n"
+             "mad.wide.u32 %first, %warp, $bytes_each, %first;\n"
+             "// a part of the share, in 2^-32\n"
+             "ld.param.u64 %at, [begin];\n"
+             "mul.lo.u64 %at, %at, %turns;\n"
+             "shr.u64 %at, %at, 32;\n"
+             "sub.u64 %turn, %turns, %at;\n"
+             "mad.lo.u64 %from, %at, $tile, %first;\n",
+             WORD(tile, tile_of(b)), WORD(bytes_each, b->bytes_each));
 }
 
 static void place_shared(struct kernel_text *k, const struct bulk *b)
 {
-    kernel_line(k, "mov.u32 %%each, %u;", b->bytes_each);
-    kernel_line(k, "mov.u32 %%count, pool;");
-    kernel_line(k, "add.u32 %%bars, %%count, %d;", POOL);
-    kernel_line(k, "mad.lo.u32 %%bars, %%warp, %u, %%bars;",
-                BARRIER * b->depth);
-    kernel_line(k, "add.u32 %%last, %%bars, %u;", BARRIER * b->depth);
-    kernel_line(k, "add.u32 %%data, %%count, %u;", data_at(b));
-    kernel_line(k, "mad.lo.u32 %%data, %%warp, %u, %%data;",
-                b->depth * b->bytes_each);
-    kernel_line(k, "mov.u32 %%bar, %%bars;");
-    kernel_line(k, "mov.u32 %%to, %%data;");
+    ptx_with(k,
+             "mov.u32 %each, $bytes_each;\n"
+             "mov.u32 %count, pool;\n"
+             "add.u32 %bars, %count, $pool;\n"
+             "mad.lo.u32 %bars, %warp, $depth, %bars;\n"
+             "add.u32 %last, %bars, $depth;\n"
+             "add.u32 %data, %count, $data_at;\n"
+             "mad.lo.u32 %data, %warp, $ring_bytes, %data;\n"
+             "mov.u32 %bar, %bars;\n"
+             "mov.u32 %to, %data;\n",
+             WORD(bytes_each, b->bytes_each), WORD(pool, POOL),
+             WORD(depth, BARRIER * b->depth), WORD(data_at, data_at(b)),
+             WORD(ring_bytes, b->depth * b->bytes_each));
 }
 
 /* To the next place; round once, the parity of what is waited for changes. */
 static void next_place(struct kernel_text *k)
 {
-    kernel_line(k, "add.u32 %%bar, %%bar, %d;", BARRIER);
-    kernel_line(k, "add.u32 %%to, %%to, %%each;");
-    kernel_line(k, "setp.eq.u32 %%wrap, %%bar, %%last;");
-    kernel_line(k, "@%%wrap mov.u32 %%bar, %%bars;");
-    kernel_line(k, "@%%wrap mov.u32 %%to, %%data;");
-    kernel_line(k, "@%%wrap xor.b32 %%parity, %%parity, 1;");
+    ptx_with(k,
+             "add.u32 %bar, %bar, $barrier;\n"
+             "add.u32 %to, %to, %each;\n"
+             "setp.eq.u32 %wrap, %bar, %last;\n"
+             "@%wrap mov.u32 %bar, %bars;\n"
+             "@%wrap mov.u32 %to, %data;\n"
+             "@%wrap xor.b32 %parity, %parity, 1;\n",
+             WORD(barrier, BARRIER));
 }
 
 /* Begins a copy, and goes on in the set and among the places. */
 static void begin_copy(struct kernel_text *k, const struct bulk *b)
 {
-    kernel_line(k, "mbarrier.arrive.expect_tx.shared::cta.b64 _, [%%bar], "
-                   "%%each;");
-    kernel_line(k, "cp.async.bulk.shared::cluster.global"
-                   ".mbarrier::complete_tx::bytes [%%to], [%%from], %%each, "
-                   "[%%bar];");
-    kernel_line(k, "add.u64 %%from, %%from, %" PRIu64 ";", tile_of(b));
-    kernel_line(k, "sub.u64 %%turn, %%turn, 1;");
-    kernel_line(k, "setp.eq.u64 %%wrap, %%turn, 0;");
-    kernel_line(k, "@%%wrap mov.u64 %%from, %%first;");
-    kernel_line(k, "@%%wrap mov.u64 %%turn, %%turns;");
+    ptx_with(k,
+             "mbarrier.arrive.expect_tx.shared::cta.b64 _, [%bar], %each;\n"
+             "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::"
+             "bytes [%to], [%from], %each, [%bar];\n"
+             "add.u64 %from, %from, $tile;\n"
+             "sub.u64 %turn, %turn, 1;\n"
+             "setp.eq.u64 %wrap, %turn, 0;\n"
+             "@%wrap mov.u64 %from, %first;\n"
+             "@%wrap mov.u64 %turn, %turns;\n",
+             WORD(tile, tile_of(b)));
     next_place(k);
 }
 
 /* Waits until the oldest copy has come, or goes to NAME_END with %lost. */
 static void wait_copy(struct kernel_text *k, const char *name)
 {
-    kernel_line(k, "mov.u32 %%looks, 0;");
-    kernel_line(k, "%s_LOOK:", name);
-    kernel_line(k, "mbarrier.try_wait.parity.shared::cta.b64 %%again, [%%bar], "
-                   "%%parity;");
-    kernel_line(k, "@%%again bra %s_CAME;", name);
-    kernel_line(k, "add.u32 %%looks, %%looks, 1;");
-    kernel_line(k, "setp.lt.u32 %%again, %%looks, %d;", LOOKS);
-    kernel_line(k, "@%%again bra %s_LOOK;", name);
-    kernel_line(k, "setp.ne.u32 %%lost, %%never, 0;");
-    kernel_line(k, "bra %s_END;", name);
-    kernel_line(k, "%s_CAME:", name);
+    ptx_with(
+        k,
+        "mov.u32 %looks, 0;\n"
+        "${name}_LOOK:\n"
+        "mbarrier.try_wait.parity.shared::cta.b64 %again, [%bar], %parity;\n"
+        "@%again bra ${name}_CAME;\n"
+        "add.u32 %looks, %looks, 1;\n"
+        "setp.lt.u32 %again, %looks, $looks;\n"
+        "@%again bra ${name}_LOOK;\n"
+        "setp.ne.u32 %lost, %never, 0;\n"
+        "bra ${name}_END;\n"
+        "${name}_CAME:\n",
+        WORD(name, name), WORD(looks, LOOKS));
 }
 
 /* The barriers, and as many copies as are to be in flight. */
 static void fill(struct kernel_text *k, const struct bulk *b)
 {
     for (unsigned i = 0; i < b->depth; i++)
-        kernel_line(k, "mbarrier.init.shared::cta.b64 [%%bars+%u], 1;",
-                    BARRIER * i);
-    kernel_note(k, "copies see the barriers as they now are");
-    kernel_line(k, "fence.proxy.async;");
-    kernel_note(k, "once round, and it is 0, that of the first phase");
-    kernel_line(k, "mov.u32 %%parity, 1;");
+        ptx_with(k, "mbarrier.init.shared::cta.b64 [%bars+$i], 1;",
+                 WORD(i, BARRIER * i));
+    ptx(k, "// copies see the barriers as they now are\n"
+           "fence.proxy.async;\n"
+           "// once round, and it is 0, that of the first phase\n"
+           "mov.u32 %parity, 1;\n");
     for (unsigned i = 0; i < b->depth; i++)
         begin_copy(k, b);
 }
@@ -261,71 +267,73 @@ static void fill(struct kernel_text *k, const struct bulk *b)
 /* So many laps of the warp's part. */
 static void warm_up(struct kernel_text *k, const struct bulk *b)
 {
-    kernel_line(k, "ld.param.u64 %%left, [warm];");
-    kernel_line(k, "mul.lo.u64 %%left, %%left, %%turns;");
-    kernel_line(k, "WARM:");
-    kernel_line(k, "setp.eq.u64 %%again, %%left, 0;");
-    kernel_line(k, "@%%again bra WARM_END;");
+    ptx(k, "ld.param.u64 %left, [warm];\n"
+           "mul.lo.u64 %left, %left, %turns;\n"
+           "WARM:\n"
+           "setp.eq.u64 %again, %left, 0;\n"
+           "@%again bra WARM_END;\n");
     wait_copy(k, "WARM");
     begin_copy(k, b);
-    kernel_line(k, "sub.u64 %%left, %%left, 1;");
-    kernel_line(k, "bra WARM;");
-    kernel_line(k, "WARM_END:");
+    ptx(k, "sub.u64 %left, %left, 1;\n"
+           "bra WARM;\n"
+           "WARM_END:\n");
 }
 
 /* Copies until the clock says %until; %taken of them came. */
 static void count_copies(struct kernel_text *k, const struct bulk *b)
 {
-    kernel_line(k, "mov.u32 %%taken, 0;");
-    kernel_line(k, "COUNT:");
+    ptx(k, "mov.u32 %taken, 0;\n"
+           "COUNT:\n");
     wait_copy(k, "COUNT");
-    kernel_line(k, "mov.u64 %%t1, %%clock64;");
-    kernel_line(k, "add.u32 %%taken, %%taken, 1;");
+    ptx(k, "mov.u64 %t1, %clock64;\n"
+           "add.u32 %taken, %taken, 1;\n");
     begin_copy(k, b);
-    kernel_line(k, "setp.lt.u64 %%again, %%t1, %%until;");
-    kernel_line(k, "@%%again bra COUNT;");
-    kernel_line(k, "COUNT_END:");
-    kernel_line(k, "mov.u64 %%g1, %%globaltimer;");
+    ptx(k, "setp.lt.u64 %again, %t1, %until;\n"
+           "@%again bra COUNT;\n"
+           "COUNT_END:\n"
+           "mov.u64 %g1, %globaltimer;\n");
 }
 
 /* First the lead, until as much is under way as ever will be; then the same
  * again between the two clock reads that count. */
 static void measure_copies(struct kernel_text *k, const struct bulk *b)
 {
-    kernel_line(k, "ld.param.u64 %%until, [lead];");
-    kernel_line(k, "mov.u64 %%t1, %%clock64;");
-    kernel_line(k, "mov.u64 %%t0, %%t1;");
-    kernel_line(k, "mov.u64 %%g0, %%globaltimer;");
-    kernel_line(k, "mov.u64 %%g1, %%g0;");
-    kernel_line(k, "mov.u32 %%taken, 0;");
-    kernel_line(k, "@%%lost bra COUNTED;");
-    kernel_line(k, "setp.eq.u32 %%end, %%never, 0;");
-    kernel_line(k, "PHASE:");
-    kernel_line(k, "add.u64 %%until, %%until, %%t1;");
+    ptx(k, "ld.param.u64 %until, [lead];\n"
+           "mov.u64 %t1, %clock64;\n"
+           "mov.u64 %t0, %t1;\n"
+           "mov.u64 %g0, %globaltimer;\n"
+           "mov.u64 %g1, %g0;\n"
+           "mov.u32 %taken, 0;\n"
+           "@%lost bra COUNTED;\n"
+           "setp.eq.u32 %end, %never, 0;\n"
+           "PHASE:\n"
+           "add.u64 %until, %until, %t1;\n");
     count_copies(k, b);
-    kernel_line(k, "@%%lost bra COUNTED;");
-    kernel_line(k, "@%%end bra COUNTED;");
-    kernel_line(k, "setp.ne.u32 %%end, %%never, 0;");
-    kernel_line(k, "mov.u64 %%t0, %%t1;");
-    kernel_line(k, "mov.u64 %%g0, %%g1;");
-    kernel_line(k, "ld.param.u64 %%until, [cycles];");
-    kernel_line(k, "bra PHASE;");
-    kernel_line(k, "COUNTED:");
+    ptx(k, "@%lost bra COUNTED;\n"
+           "@%end bra COUNTED;\n"
+           "setp.ne.u32 %end, %never, 0;\n"
+           "mov.u64 %t0, %t1;\n"
+           "mov.u64 %g0, %g1;\n"
+           "ld.param.u64 %until, [cycles];\n"
+           "bra PHASE;\n"
+           "COUNTED:\n");
 }
 
 /* A block's shared memory is another's once it has ended. */
 static void drain(struct kernel_text *k, const struct bulk *b)
 {
-    kernel_line(k, "mov.u64 %%left, %u;", b->depth);
-    kernel_line(k, "@%%lost bra DRAIN_END;");
-    kernel_line(k, "DRAIN:");
+    ptx_with(k,
+             "mov.u64 %left, $depth;\n"
+             "@%lost bra DRAIN_END;\n"
+             "DRAIN:\n",
+             WORD(depth, b->depth));
     wait_copy(k, "DRAIN");
     next_place(k);
-    kernel_line(k, "sub.u64 %%left, %%left, 1;");
-    kernel_line(k, "setp.ne.u64 %%again, %%left, 0;");
-    kernel_line(k, "@%%again bra DRAIN;");
-    kernel_line(k, "DRAIN_END:");
-    kernel_line(k, "@%%lost mov.u32 %%taken, 0xffffffff;");
+    ptx(k, "sub.u64 %left, %left, 1;\n"
+           "setp.ne.u64 %again, %left, 0;\n"
+           "@%again bra DRAIN;\n"
+           "DRAIN_END:\n"
+           "@%lost mov.u32 %taken, 0xffffffff;\n");
 }
 
 static void body(struct kernel_text *k, const struct bulk *b)
@@ -334,31 +342,37 @@ static void body(struct kernel_text *k, const struct bulk *b)
     place_part(k, b);
     place_shared(k, b);
     resident_grid_place_record(k, b->warps);
-    kernel_line(k, "@%%idle bra IDLE;");
+    ptx(k, "@%idle bra IDLE;");
     fill(k, b);
     warm_up(k, b);
-    kernel_line(k, "IDLE:");
-    kernel_note(k, "a barrier of the block is for whole warps");
-    kernel_line(k, "bar.warp.sync 0xffffffff;");
-    kernel_line(k, "setp.ne.u32 %%end, %%never, 0;");
+    ptx(k, "IDLE:\n"
+           "// a barrier of the block is for whole warps\n"
+           "bar.warp.sync 0xffffffff;\n"
+           "setp.ne.u32 %end, %never, 0;\n");
     resident_grid_begin_together(k);
-    kernel_line(k, "@%%idle bra DONE;");
+    ptx(k, "@%idle bra DONE;");
     measure_copies(k, b);
     drain(k, b);
     resident_grid_write_record(k);
-    kernel_line(k, "DONE:");
+    ptx(k, "DONE:");
 }
 
 static int kernel(const struct experiment *e, const struct device_info *info,
-                  struct buf *ptx, struct error *err)
+                  struct buf *out, struct error *err)
 {
     struct kernel_text k;
     struct bulk b;
     if (read_bulk(e, info, &b, err) != 0)
         return err->code;
-    kernel_begin_resident(&k, ptx, info->cc_major, info->cc_minor, "8.0",
-                          ".extern .shared .align 128 .b8 pool[];\n\n", "bulk",
-                          PARAMETERS, LANES * b.warps, b.blocks);
+    kernel_begin(&k, out, device_cc(info),
+                 &(struct kernel_head){
+                     .name = "bulk",
+                     .parameters = PARAMETERS,
+                     .variables = ".extern .shared .align 128 .b8 pool[];\n\n",
+                     .least = "8.0",
+                     .resident_blocks = b.blocks,
+                     .threads = LANES * b.warps,
+                 });
     body(&k, &b);
     kernel_end(&k);
     return 0;

@@ -38,7 +38,7 @@ static const struct param params[] = {
 static const char *const columns[] = {"sm", "visits", "short", "long", NULL};
 
 static int kernel(const struct experiment *e, const struct device_info *info,
-                  struct buf *ptx, struct error *err)
+                  struct buf *out, struct error *err)
 {
     struct pointer_chase walk;
     if (pointer_chase_read(e, REACH, &walk, err) != 0)
@@ -46,35 +46,41 @@ static int kernel(const struct experiment *e, const struct device_info *info,
     struct kernel_text k;
     struct buf variables = {0};
     pointer_chase_variables(&walk, info, &variables);
-    kernel_begin(&k, ptx, info->cc_major, info->cc_minor,
-                 buf_string(&variables), "chase", "jobs slots");
+    kernel_begin(&k, out, device_cc(info),
+                 &(struct kernel_head){
+                     .name = "chase",
+                     .parameters = "jobs slots",
+                     .variables = buf_string(&variables),
+                 });
     buf_free(&variables);
     pointer_chase_opening(&k, &walk);
-    kernel_line(&k, ".reg .b64 %%left, %%t0, %%t1, %%out;");
-    kernel_line(&k, ".reg .b32 %%phase;");
+    ptx(&k, ".reg .b64 %left, %t0, %t1, %out;\n"
+            ".reg .b32 %phase;\n");
     pointer_chase_job_word(&k, "%out", JOB_OUT);
-    kernel_line(&k, "cvt.u64.u32 %%t0, %%sm;");
-    kernel_line(&k, "st.global.u64 [%%out], %%t0;");
-    kernel_line(&k, "mov.u32 %%phase, 0;");
-    kernel_note(&k, "warm, short and long run through the same loop");
-    kernel_line(&k, "PHASE:");
+    ptx(&k, "cvt.u64.u32 %t0, %sm;\n"
+            "st.global.u64 [%out], %t0;\n"
+            "mov.u32 %phase, 0;\n"
+            "// warm, short and long run through the same loop\n"
+            "PHASE:\n");
     pointer_chase_job_word(&k, "%left", JOB_OWN);
-    kernel_line(&k, "setp.eq.u64 %%again, %%left, 0;");
-    kernel_line(&k, "@%%again bra NEXT;");
-    kernel_line(&k, "mov.u64 %%t0, %%clock64;");
+    ptx(&k, "setp.eq.u64 %again, %left, 0;\n"
+            "@%again bra NEXT;\n"
+            "mov.u64 %t0, %clock64;\n");
     repeat_loop(&k, "CHASE", "%left", UNROLL, pointer_chase_load, &walk);
     pointer_chase_wait(&k, &walk);
-    kernel_line(&k, "mov.u64 %%t1, %%clock64;");
-    kernel_line(&k, "sub.u64 %%t1, %%t1, %%t0;");
-    kernel_line(&k, "st.global.u64 [%%out+8], %%t1;");
-    kernel_line(&k, "NEXT:");
-    kernel_line(&k, "add.u64 %%job, %%job, 8;");
-    kernel_line(&k, "add.u64 %%out, %%out, 8;");
-    kernel_line(&k, "add.u32 %%phase, %%phase, 1;");
-    kernel_line(&k, "setp.lt.u32 %%again, %%phase, %d;", PHASES);
-    kernel_line(&k, "@%%again bra PHASE;");
-    kernel_line(&k, "mov.u64 %%t0, 1;");
-    kernel_line(&k, "st.global.u64 [%%out+8], %%t0;");
+    ptx_with(&k,
+             "mov.u64 %t1, %clock64;\n"
+             "sub.u64 %t1, %t1, %t0;\n"
+             "st.global.u64 [%out+8], %t1;\n"
+             "NEXT:\n"
+             "add.u64 %job, %job, 8;\n"
+             "add.u64 %out, %out, 8;\n"
+             "add.u32 %phase, %phase, 1;\n"
+             "setp.lt.u32 %again, %phase, $phases;\n"
+             "@%again bra PHASE;\n"
+             "mov.u64 %t0, 1;\n"
+             "st.global.u64 [%out+8], %t0;\n",
+             WORD(phases, PHASES));
     pointer_chase_closing(&k);
     pointer_chase_free(&walk);
     return 0;

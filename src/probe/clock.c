@@ -26,35 +26,42 @@ static const char *const columns[] = {"pair", "cycles", "ns", NULL};
  * registers, which takes four times as long (8 cycles for 2). */
 static void read_pair(struct kernel_text *k, int word)
 {
-    kernel_line(k, "mov.u64 %%c0, %%clock64;");
-    kernel_line(k, "mov.u64 %%c1, %%clock64;");
-    kernel_line(k, "sub.u64 %%c1, %%c1, %%c0;");
-    kernel_line(k, "st.global.u64 [%%out+%d], %%c1;", 8 * word);
+    ptx_with(k,
+             "mov.u64 %c0, %clock64;\n"
+             "mov.u64 %c1, %clock64;\n"
+             "sub.u64 %c1, %c1, %c0;\n"
+             "st.global.u64 [%out+$word], %c1;\n",
+             WORD(word, 8 * word));
 }
 
 static int kernel(const struct experiment *e, const struct device_info *info,
-                  struct buf *ptx, struct error *err)
+                  struct buf *out, struct error *err)
 {
     (void)e;
     (void)err;
     struct kernel_text k;
-    kernel_begin(&k, ptx, info->cc_major, info->cc_minor, "", "clock",
-                 "out spin");
-    kernel_line(&k, ".reg .b64 %%out, %%spin, %%c0, %%c1, %%n0, %%n1;");
-    kernel_line(&k, ".reg .pred %%again;");
-    kernel_line(&k, "ld.param.u64 %%out, [out];");
-    kernel_line(&k, "ld.param.u64 %%spin, [spin];");
-    kernel_line(&k, "mov.u64 %%n0, %%globaltimer;");
-    kernel_line(&k, "mov.u64 %%c0, %%clock64;");
-    kernel_line(&k, "SPIN:");
-    kernel_line(&k, "mov.u64 %%c1, %%clock64;");
-    kernel_line(&k, "sub.u64 %%c1, %%c1, %%c0;");
-    kernel_line(&k, "setp.lt.u64 %%again, %%c1, %%spin;");
-    kernel_line(&k, "@%%again bra SPIN;");
-    kernel_line(&k, "mov.u64 %%n1, %%globaltimer;");
-    kernel_line(&k, "sub.u64 %%n1, %%n1, %%n0;");
-    kernel_line(&k, "st.global.u64 [%%out+%d], %%c1;", 8 * OUT_CYCLES);
-    kernel_line(&k, "st.global.u64 [%%out+%d], %%n1;", 8 * OUT_NS);
+    kernel_begin(&k, out, device_cc(info),
+                 &(struct kernel_head){
+                     .name = "clock",
+                     .parameters = "out spin",
+                 });
+    ptx_with(&k,
+             ".reg .b64 %out, %spin, %c0, %c1, %n0, %n1;\n"
+             ".reg .pred %again;\n"
+             "ld.param.u64 %out, [out];\n"
+             "ld.param.u64 %spin, [spin];\n"
+             "mov.u64 %n0, %globaltimer;\n"
+             "mov.u64 %c0, %clock64;\n"
+             "SPIN:\n"
+             "mov.u64 %c1, %clock64;\n"
+             "sub.u64 %c1, %c1, %c0;\n"
+             "setp.lt.u64 %again, %c1, %spin;\n"
+             "@%again bra SPIN;\n"
+             "mov.u64 %n1, %globaltimer;\n"
+             "sub.u64 %n1, %n1, %n0;\n"
+             "st.global.u64 [%out+$cycles], %c1;\n"
+             "st.global.u64 [%out+$ns], %n1;\n",
+             WORD(cycles, 8 * OUT_CYCLES), WORD(ns, 8 * OUT_NS));
     read_pair(&k, OUT_FIRST_PAIR);
     read_pair(&k, OUT_PAIR);
     kernel_end(&k);

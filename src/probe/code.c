@@ -152,67 +152,76 @@ static int code_read(const struct experiment *e, const struct device_info *info,
 
 static void declare(struct kernel_text *k, const struct code *c)
 {
-    kernel_line(k, ".reg .b32 %%sm, %%me, %%slot, %%warp, %%bit, %%last, "
-                   "%%move, %%left, %%copy, %%word, %%sink;");
-    kernel_line(k, ".reg .b64 %%at, %%end, %%job, %%out, %%t0, %%t1, %%lap, "
-                   "%%constants;");
-    kernel_line(k, ".reg .f32 %%a<%u>, %%b, %%c;", c->chains);
-    kernel_line(k, ".reg .pred %%p, %%q;");
+    ptx_with(k,
+             ".reg .b32 %sm, %me, %slot, %warp, %bit, %last, %move, %left, "
+             "%copy, %word, %sink;\n"
+             ".reg .b64 %at, %end, %job, %out, %t0, %t1, %lap, %constants;\n"
+             ".reg .f32 %a<$chains>, %b, %c;\n"
+             ".reg .pred %p, %q;\n",
+             WORD(chains, c->chains));
 }
 
 /* The first block on a wanted SM takes its jobs; all other threads leave but
  * the first of the warps that work. */
 static void choose(struct kernel_text *k, const struct code *c)
 {
-    kernel_line(k, "mov.u32 %%sm, %%smid;");
-    kernel_line(k, "mov.u32 %%me, %%tid.x;");
-    kernel_line(k, "setp.ne.u32 %%p, %%me, 0;");
-    kernel_line(k, "@%%p bra CLAIMED;");
-    kernel_line(k, "ld.param.u64 %%at, [slots];");
-    kernel_line(k, "mad.wide.u32 %%at, %%sm, 4, %%at;");
-    kernel_line(k, "atom.global.exch.b32 %%slot, [%%at], 0xffffffff;");
-    kernel_line(k, "st.shared.u32 [claimed], %%slot;");
-    kernel_line(k, "CLAIMED:");
-    kernel_line(k, "bar.sync 0;");
-    kernel_line(k, "ld.shared.u32 %%slot, [claimed];");
-    kernel_line(k, "setp.eq.u32 %%p, %%slot, 0xffffffff;");
-    kernel_line(k, "@%%p ret;");
-    kernel_line(k, "and.b32 %%bit, %%me, 31;");
-    kernel_line(k, "setp.ne.u32 %%p, %%bit, 0;");
-    kernel_line(k, "@%%p ret;");
-    kernel_line(k, "shr.u32 %%warp, %%me, 5;");
-    kernel_line(k, "ld.param.u64 %%job, [jobs];");
-    kernel_line(k, "and.b32 %%bit, %%slot, %d;", ROLE_MAIN);
-    kernel_line(k, "setp.eq.u32 %%q, %%warp, 0;");
-    kernel_line(k, "setp.ne.and.u32 %%p, %%bit, 0, %%q;");
-    kernel_line(k, "@%%p bra CHOSEN;");
-    kernel_line(k, "and.b32 %%bit, %%slot, %d;", ROLE_RIVAL);
-    kernel_line(k, "setp.eq.u32 %%q, %%warp, %" PRIu64 ";", c->rival_warp);
-    kernel_line(k, "setp.ne.and.u32 %%p, %%bit, 0, %%q;");
-    kernel_line(k, "@!%%p ret;");
-    kernel_line(k, "add.u64 %%job, %%job, %d;", 8 * JOB_WORDS);
-    kernel_line(k, "CHOSEN:");
+    ptx_with(k,
+             "mov.u32 %sm, %smid;\n"
+             "mov.u32 %me, %tid.x;\n"
+             "setp.ne.u32 %p, %me, 0;\n"
+             "@%p bra CLAIMED;\n"
+             "ld.param.u64 %at, [slots];\n"
+             "mad.wide.u32 %at, %sm, 4, %at;\n"
+             "atom.global.exch.b32 %slot, [%at], 0xffffffff;\n"
+             "st.shared.u32 [claimed], %slot;\n"
+             "CLAIMED:\n"
+             "bar.sync 0;\n"
+             "ld.shared.u32 %slot, [claimed];\n"
+             "setp.eq.u32 %p, %slot, 0xffffffff;\n"
+             "@%p ret;\n"
+             "and.b32 %bit, %me, 31;\n"
+             "setp.ne.u32 %p, %bit, 0;\n"
+             "@%p ret;\n"
+             "shr.u32 %warp, %me, 5;\n"
+             "ld.param.u64 %job, [jobs];\n"
+             "and.b32 %bit, %slot, $main;\n"
+             "setp.eq.u32 %q, %warp, 0;\n"
+             "setp.ne.and.u32 %p, %bit, 0, %q;\n"
+             "@%p bra CHOSEN;\n"
+             "and.b32 %bit, %slot, $rival;\n"
+             "setp.eq.u32 %q, %warp, $rival_warp;\n"
+             "setp.ne.and.u32 %p, %bit, 0, %q;\n"
+             "@!%p ret;\n"
+             "add.u64 %job, %job, $words;\n"
+             "CHOSEN:\n",
+             WORD(main, ROLE_MAIN), WORD(rival, ROLE_RIVAL),
+             WORD(rival_warp, c->rival_warp), WORD(words, 8 * JOB_WORDS));
 }
 
 static void read_job(struct kernel_text *k, const struct code *c)
 {
-    kernel_line(k, "ld.global.cg.u64 %%out, [%%job+%d];", 8 * JOB_OUT);
-    kernel_line(k, "ld.global.cg.u32 %%last, [%%job+%d];", 8 * JOB_LAST);
-    kernel_line(k, "ld.global.cg.u32 %%move, [%%job+%d];", 8 * JOB_LAST + 4);
-    kernel_line(k, "ld.global.cg.u32 %%left, [%%job+%d];", 8 * JOB_LAPS);
-    kernel_line(k, "ld.global.cg.u32 %%copy, [%%job+%d];", 8 * JOB_COPY);
-    kernel_line(k, "ld.global.cg.f32 %%b, [%%job+%d];", 8 * JOB_OPERANDS);
-    kernel_line(k, "ld.global.cg.f32 %%c, [%%job+%d];", 8 * JOB_OPERANDS + 4);
-    kernel_line(k, "cvt.u64.u32 %%at, %%sm;");
-    kernel_line(k, "st.global.u64 [%%out+%d], %%at;", 8 * OUT_SM);
+    ptx_with(k,
+             "ld.global.cg.u64 %out, [%job+$out];\n"
+             "ld.global.cg.u32 %last, [%job+$last];\n"
+             "ld.global.cg.u32 %move, [%job+$move];\n"
+             "ld.global.cg.u32 %left, [%job+$laps];\n"
+             "ld.global.cg.u32 %copy, [%job+$copy];\n"
+             "ld.global.cg.f32 %b, [%job+$operand_b];\n"
+             "ld.global.cg.f32 %c, [%job+$operand_c];\n"
+             "cvt.u64.u32 %at, %sm;\n"
+             "st.global.u64 [%out+$sm], %at;\n",
+             WORD(out, 8 * JOB_OUT), WORD(last, 8 * JOB_LAST),
+             WORD(move, 8 * JOB_LAST + 4), WORD(laps, 8 * JOB_LAPS),
+             WORD(copy, 8 * JOB_COPY), WORD(operand_b, 8 * JOB_OPERANDS),
+             WORD(operand_c, 8 * JOB_OPERANDS + 4), WORD(sm, 8 * OUT_SM));
     for (unsigned i = 0; i < c->chains; i++)
-        kernel_line(k, "mov.f32 %%a%u, %%b;", i);
-    kernel_line(k, "mov.u32 %%sink, 0;");
-    kernel_line(k, "mov.u64 %%t0, 0;");
-    kernel_line(k, "mov.u64 %%constants, 0;");
+        ptx_with(k, "mov.f32 %a$i, %b;", WORD(i, i));
+    ptx(k, "mov.u32 %sink, 0;\n"
+           "mov.u64 %t0, 0;\n"
+           "mov.u64 %constants, 0;\n");
     if (c->copies > 1) {
-        kernel_line(k, "setp.eq.u32 %%p, %%copy, 1;");
-        kernel_line(k, "@%%p bra LAP1;");
+        ptx(k, "setp.eq.u32 %p, %copy, 1;\n"
+               "@%p bra LAP1;\n");
     }
 }
 
@@ -220,15 +229,18 @@ static void read_job(struct kernel_text *k, const struct code *c)
 static void load_constants(struct kernel_text *k, const struct code *c,
                            unsigned copy)
 {
-    kernel_line(k, "mov.u64 %%at, constants;");
-    kernel_line(k, "add.u64 %%end, %%at, %" PRIu64 ";", c->constants);
-    kernel_line(k, "CONSTANTS%u:", copy);
-    kernel_line(k, ".pragma \"nounroll\";");
-    kernel_line(k, "ld.const.u32 %%word, [%%at];");
-    kernel_line(k, "add.u64 %%at, %%at, %" PRIu64 ";", c->stride);
-    kernel_line(k, "setp.lt.u64 %%p, %%at, %%end;");
-    kernel_line(k, "xor.b32 %%sink, %%sink, %%word;");
-    kernel_line(k, "@%%p bra CONSTANTS%u;", copy);
+    ptx_with(k,
+             "mov.u64 %at, constants;\n"
+             "add.u64 %end, %at, $constants;\n"
+             "CONSTANTS$copy:\n"
+             ".pragma \"nounroll\";\n"
+             "ld.const.u32 %word, [%at];\n"
+             "add.u64 %at, %at, $stride;\n"
+             "setp.lt.u64 %p, %at, %end;\n"
+             "xor.b32 %sink, %sink, %word;\n"
+             "@%p bra CONSTANTS$copy;\n",
+             WORD(constants, c->constants), WORD(copy, copy),
+             WORD(stride, c->stride));
 }
 
 /* So many multiply-adds, on the chains in turn. */
@@ -244,37 +256,41 @@ static void multiply_adds(struct buf *out, const struct code *c, uint64_t count)
 /* What a lap begins with: the last one's time is kept. */
 static void lap_head(struct kernel_text *k, const struct code *c, unsigned copy)
 {
-    kernel_line(k, "LAP%u:", copy);
-    kernel_line(k, "mov.u64 %%t1, %%clock64;");
-    kernel_line(k, "sub.u64 %%lap, %%t1, %%t0;");
-    kernel_line(k, "st.global.v2.u64 [%%out+%d], {%%lap, %%constants};",
-                8 * OUT_HEAD);
-    kernel_line(k, "add.u64 %%out, %%out, %d;", 8 * LAP_WORDS);
-    kernel_line(k, "setp.eq.u32 %%p, %%left, 0;");
-    kernel_line(k, "@%%p bra DONE;");
-    kernel_line(k, "sub.u32 %%left, %%left, 1;");
-    kernel_note(k, "moves by 0, which keeps the comparisons in the loop");
-    kernel_line(k, "add.u32 %%last, %%last, %%move;");
+    ptx_with(k,
+             "LAP$copy:\n"
+             "mov.u64 %t1, %clock64;\n"
+             "sub.u64 %lap, %t1, %t0;\n"
+             "st.global.v2.u64 [%out+$head], {%lap, %constants};\n"
+             "add.u64 %out, %out, $words;\n"
+             "setp.eq.u32 %p, %left, 0;\n"
+             "@%p bra DONE;\n"
+             "sub.u32 %left, %left, 1;\n"
+             "// moves by 0, which keeps the comparisons in the loop\n"
+             "add.u32 %last, %last, %move;\n",
+             WORD(copy, copy), WORD(head, 8 * OUT_HEAD),
+             WORD(words, 8 * LAP_WORDS));
     if (c->constants > 0)
         load_constants(k, c, copy);
     if (c->flush > 0) {
         multiply_adds(k->out, c, c->flush / SASS_BYTES);
-        kernel_note(k, "a branch, which is never taken: no instruction is "
-                       "moved over it and the clock read");
-        kernel_line(k, "setp.eq.u32 %%p, %%left, 0xffffffff;");
-        kernel_line(k, "@%%p bra DONE;");
+        ptx(k, "// a branch, which is never taken: no instruction is moved "
+               "over it and the clock read\n"
+               "setp.eq.u32 %p, %left, 0xffffffff;\n"
+               "@%p bra DONE;\n");
     }
-    kernel_line(k, "TIMED%u:", copy);
-    kernel_line(k, "mov.u64 %%t0, %%clock64;");
-    kernel_line(k, "sub.u64 %%constants, %%t0, %%t1;");
+    ptx_with(k,
+             "TIMED$copy:\n"
+             "mov.u64 %t0, %clock64;\n"
+             "sub.u64 %constants, %t0, %t1;\n",
+             WORD(copy, copy));
 }
 
 static void block(struct kernel_text *k, uint64_t number,
                   const struct buf *body, unsigned copy)
 {
-    kernel_line(k, "setp.eq.u32 %%p, %%last, %" PRIu64 ";", number);
+    ptx_with(k, "setp.eq.u32 %p, %last, $number;", WORD(number, number));
     buf_append(k->out, body->data, body->length);
-    kernel_line(k, "@%%p bra.uni LAP%u;", copy);
+    ptx_with(k, "@%p bra.uni LAP$copy;", WORD(copy, copy));
 }
 
 static void blocks(struct kernel_text *k, const struct code *c, unsigned copy)
@@ -283,31 +299,34 @@ static void blocks(struct kernel_text *k, const struct code *c, unsigned copy)
     /* Two instructions of a block are its comparison and its branch. */
     multiply_adds(&first, c, c->first / SASS_BYTES - 2);
     multiply_adds(&body, c, c->block / SASS_BYTES - 2);
-    kernel_line(k, "CODE%u:", copy);
+    ptx_with(k, "CODE$copy:", WORD(copy, copy));
     for (uint64_t i = 0; i < c->blocks; i++)
         block(k, i, i == 0 ? &first : &body, copy);
     /* No lap comes so far. */
-    kernel_line(k, "bra DONE;");
+    ptx(k, "bra DONE;");
     buf_free(&first);
     buf_free(&body);
 }
 
 static void finish(struct kernel_text *k, const struct code *c)
 {
-    kernel_line(k, "DONE:");
+    ptx(k, "DONE:");
     for (unsigned i = 1; i < c->chains; i++)
-        kernel_line(k, "add.f32 %%a0, %%a0, %%a%u;", i);
-    kernel_line(k, "cvt.rn.f32.u32 %%b, %%sink;");
-    kernel_line(k, "add.f32 %%a0, %%a0, %%b;");
-    kernel_line(k, "st.global.f32 [%%job+%d], %%a0;", 8 * JOB_SUM);
-    kernel_line(k, "ld.global.cg.u64 %%out, [%%job+%d];", 8 * JOB_OUT);
-    kernel_line(k, "mov.u64 %%at, 1;");
-    kernel_line(k, "st.global.u64 [%%out+%d], %%at;", 8 * OUT_DONE);
+        ptx_with(k, "add.f32 %a0, %a0, %a$i;", WORD(i, i));
+    ptx_with(k,
+             "cvt.rn.f32.u32 %b, %sink;\n"
+             "add.f32 %a0, %a0, %b;\n"
+             "st.global.f32 [%job+$sum], %a0;\n"
+             "ld.global.cg.u64 %out, [%job+$out];\n"
+             "mov.u64 %at, 1;\n"
+             "st.global.u64 [%out+$done], %at;\n",
+             WORD(sum, 8 * JOB_SUM), WORD(out, 8 * JOB_OUT),
+             WORD(done, 8 * OUT_DONE));
     kernel_end(k);
 }
 
 static int kernel(const struct experiment *e, const struct device_info *info,
-                  struct buf *ptx, struct error *err)
+                  struct buf *out, struct error *err)
 {
     struct code c;
     if (code_read(e, info, &c, err) != 0)
@@ -318,8 +337,12 @@ static int kernel(const struct experiment *e, const struct device_info *info,
         snprintf(variables, sizeof variables,
                  ".shared .align 4 .b8 claimed[4];\n"
                  ".const .align 256 .b8 constants[65536];\n");
-    kernel_begin(&k, ptx, info->cc_major, info->cc_minor, variables, "code",
-                 "jobs slots");
+    kernel_begin(&k, out, device_cc(info),
+                 &(struct kernel_head){
+                     .name = "code",
+                     .parameters = "jobs slots",
+                     .variables = variables,
+                 });
     declare(&k, &c);
     choose(&k, &c);
     read_job(&k, &c);

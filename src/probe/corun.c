@@ -172,161 +172,176 @@ enum argument {
 
 static void declare(struct kernel_text *k)
 {
-    kernel_line(k, ".reg .b32 %%sm, %%me, %%warp, %%slot, %%n, %%count, "
-                   "%%looks, %%sum, %%never;");
-    kernel_line(k,
-                ".reg .b64 %%set, %%own, %%at, %%base, %%out, %%part, %%far, "
-                "%%time, %%begun, %%ended, %%tiles;");
-    kernel_line(k, ".reg .pred %%other, %%again, %%lead;");
-    kernel_line(k, ".reg .b32 %%x<%d>;", UNROLL * WIDTH / 4);
-    kernel_line(k, "mov.u32 %%sm, %%smid;");
-    kernel_line(k, "mov.u32 %%me, %%tid.x;");
-    kernel_line(k, "shr.u32 %%warp, %%me, 5;");
-    kernel_line(k, "setp.ne.u32 %%other, %%me, 0;");
-    kernel_line(k, "ld.param.u64 %%set, [set];");
-    kernel_line(k, "ld.global.u32 %%never, [%%set+%d];", 4 * SET_NEVER);
+    ptx_with(
+        k,
+        ".reg .b32 %sm, %me, %warp, %slot, %n, %count, %looks, %sum, %never;\n"
+        ".reg .b64 %set, %own, %at, %base, %out, %part, %far, %time, %begun, "
+        "%ended, %tiles;\n"
+        ".reg .pred %other, %again, %lead;\n"
+        ".reg .b32 %x<$width>;\n"
+        "mov.u32 %sm, %smid;\n"
+        "mov.u32 %me, %tid.x;\n"
+        "shr.u32 %warp, %me, 5;\n"
+        "setp.ne.u32 %other, %me, 0;\n"
+        "ld.param.u64 %set, [set];\n"
+        "ld.global.u32 %never, [%set+$never];\n",
+        WORD(width, UNROLL * WIDTH / 4), WORD(never, 4 * SET_NEVER));
 }
 
 /* The first block on an SM that is wanted gets a number, the others leave. */
 static void enlist(struct kernel_text *k)
 {
-    kernel_line(k, "@%%other bra ENLISTED;");
-    kernel_line(k, "mov.u32 %%slot, 0xffffffff;");
-    kernel_line(k, "setp.ge.u32 %%again, %%sm, %d;", SMS_MOST);
-    kernel_line(k, "@%%again bra UNWANTED;");
-    kernel_line(k, "mad.wide.u32 %%own, %%sm, 4, %%set;");
-    kernel_line(k, "ld.global.u32 %%n, [%%own];");
-    kernel_line(k, "setp.eq.u32 %%again, %%n, 0;");
-    kernel_line(k, "@%%again bra UNWANTED;");
-    kernel_line(k, "atom.global.add.u32 %%n, [%%own+%d], 1;", 4 * SET_BLOCKS);
-    kernel_line(k, "setp.ne.u32 %%again, %%n, 0;");
-    kernel_line(k, "@%%again bra UNWANTED;");
-    kernel_line(k, "atom.global.add.u32 %%slot, [%%set+%d], 1;",
-                4 * SET_WORKERS);
-    kernel_line(k, "UNWANTED:");
-    kernel_line(k, "st.shared.u32 [pool], %%slot;");
-    kernel_line(k, "ENLISTED:");
-    kernel_line(k, "bar.sync 0;");
-    kernel_line(k, "ld.shared.u32 %%slot, [pool];");
-    kernel_line(k, "setp.eq.u32 %%again, %%slot, 0xffffffff;");
-    kernel_line(k, "@%%again ret;");
+    ptx_with(k,
+             "@%other bra ENLISTED;\n"
+             "mov.u32 %slot, 0xffffffff;\n"
+             "setp.ge.u32 %again, %sm, $most;\n"
+             "@%again bra UNWANTED;\n"
+             "mad.wide.u32 %own, %sm, 4, %set;\n"
+             "ld.global.u32 %n, [%own];\n"
+             "setp.eq.u32 %again, %n, 0;\n"
+             "@%again bra UNWANTED;\n"
+             "atom.global.add.u32 %n, [%own+$blocks], 1;\n"
+             "setp.ne.u32 %again, %n, 0;\n"
+             "@%again bra UNWANTED;\n"
+             "atom.global.add.u32 %slot, [%set+$workers], 1;\n"
+             "UNWANTED:\n"
+             "st.shared.u32 [pool], %slot;\n"
+             "ENLISTED:\n"
+             "bar.sync 0;\n"
+             "ld.shared.u32 %slot, [pool];\n"
+             "setp.eq.u32 %again, %slot, 0xffffffff;\n"
+             "@%again ret;\n",
+             WORD(most, SMS_MOST), WORD(blocks, 4 * SET_BLOCKS),
+             WORD(workers, 4 * SET_WORKERS));
 }
 
 /* Each warp its part, each lane its 16 bytes of a row. */
 static void aim(struct kernel_text *k, const struct rivals *r)
 {
-    kernel_line(k, "mad.lo.u32 %%n, %%slot, %u, %%warp;", r->warps);
-    kernel_line(k, "ld.param.u64 %%part, [part];");
-    kernel_line(k, "ld.param.u64 %%base, [buffer];");
-    kernel_line(k, "cvt.u64.u32 %%at, %%n;");
-    kernel_line(k, "mad.lo.u64 %%base, %%at, %%part, %%base;");
-    kernel_line(k, "ld.param.u64 %%out, [out];");
-    kernel_line(k, "mad.wide.u32 %%out, %%n, %d, %%out;", 8 * OUT_WORDS);
-    kernel_line(k, "and.b32 %%n, %%me, 31;");
-    kernel_line(k, "setp.eq.u32 %%lead, %%n, 0;");
-    kernel_line(k, "mad.wide.u32 %%base, %%n, %d, %%base;", WIDTH);
-    kernel_line(k, "add.u64 %%far, %%base, %%part;");
-    kernel_line(k, "mov.u32 %%sum, 0;");
+    ptx_with(k,
+             "mad.lo.u32 %n, %slot, $warps, %warp;\n"
+             "ld.param.u64 %part, [part];\n"
+             "ld.param.u64 %base, [buffer];\n"
+             "cvt.u64.u32 %at, %n;\n"
+             "mad.lo.u64 %base, %at, %part, %base;\n"
+             "ld.param.u64 %out, [out];\n"
+             "mad.wide.u32 %out, %n, $words, %out;\n"
+             "and.b32 %n, %me, 31;\n"
+             "setp.eq.u32 %lead, %n, 0;\n"
+             "mad.wide.u32 %base, %n, $width, %base;\n"
+             "add.u64 %far, %base, %part;\n"
+             "mov.u32 %sum, 0;\n",
+             WORD(warps, r->warps), WORD(words, 8 * OUT_WORDS),
+             WORD(width, WIDTH));
     for (int i = 0; i < UNROLL * WIDTH / 4; i++)
-        kernel_line(k, "add.u32 %%x%d, %%never, %d;", i, i);
+        ptx_with(k, "add.u32 %x$i, %never, $i;", WORD(i, i));
 }
 
 static void access_tile(struct kernel_text *k, bool writes)
 {
     for (int i = 0; i < UNROLL; i++)
         if (writes)
-            kernel_line(k,
-                        "st.global.v4.u32 [%%at+%d], {%%x%d, %%x%d, %%x%d, "
-                        "%%x%d};",
-                        i * LANES * WIDTH, 4 * i, 4 * i + 1, 4 * i + 2,
-                        4 * i + 3);
+            ptx_with(
+                k, "st.global.v4.u32 [%at+$width], {%x$i, %x$j, %x$k, %x$l};",
+                WORD(width, i * LANES * WIDTH), WORD(i, 4 * i),
+                WORD(j, 4 * i + 1), WORD(k, 4 * i + 2), WORD(l, 4 * i + 3));
         else
-            kernel_line(k,
-                        "ld.global.cg.v4.u32 {%%x%d, %%x%d, %%x%d, %%x%d}, "
-                        "[%%at+%d];",
-                        4 * i, 4 * i + 1, 4 * i + 2, 4 * i + 3,
-                        i * LANES * WIDTH);
+            ptx_with(k,
+                     "ld.global.cg.v4.u32 {%x$i, %x$j, %x$k, %x$l}, "
+                     "[%at+$width];",
+                     WORD(i, 4 * i), WORD(j, 4 * i + 1), WORD(k, 4 * i + 2),
+                     WORD(l, 4 * i + 3), WORD(width, i * LANES * WIDTH));
     for (int i = 0; !writes && i < UNROLL * WIDTH / 4; i++)
-        kernel_line(k, "xor.b32 %%sum, %%sum, %%x%d;", i);
-    kernel_line(k, "add.u64 %%at, %%at, %d;", TILE);
+        ptx_with(k, "xor.b32 %sum, %sum, %x$i;", WORD(i, i));
+    ptx_with(k, "add.u64 %at, %at, $tile;", WORD(tile, TILE));
 }
 
 /* Reads the part once. */
 static void warm_up(struct kernel_text *k)
 {
-    kernel_line(k, "mov.u64 %%at, %%base;");
-    kernel_line(k, "WARM:");
+    ptx(k, "mov.u64 %at, %base;\n"
+           "WARM:\n");
     access_tile(k, false);
-    kernel_line(k, "setp.lt.u64 %%again, %%at, %%far;");
-    kernel_line(k, "@%%again bra WARM;");
+    ptx(k, "setp.lt.u64 %again, %at, %far;\n"
+           "@%again bra WARM;\n");
 }
 
 /* Blocks gather at the count of working ones, which is one more for each that
  * is ready; then the warps of each. */
 static void begin_together(struct kernel_text *k)
 {
-    kernel_note(k, "ready when what it read is there");
-    kernel_line(k, "setp.eq.u32 %%again, %%sum, %%never;");
-    kernel_line(k, "@%%again st.global.u64 [%%out], %%base;");
-    kernel_line(k, "bar.sync 0;");
-    kernel_line(k, "@%%other bra READY;");
-    kernel_line(k, "ld.param.u32 %%count, [count];");
-    kernel_line(k, "shl.b32 %%count, %%count, 1;");
-    kernel_line(k, "atom.global.add.u32 %%n, [%%set+%d], 1;", 4 * SET_WORKERS);
-    kernel_line(k, "mov.u32 %%looks, 0;");
-    kernel_line(k, "GATE:");
-    kernel_line(k, "ld.volatile.global.u32 %%n, [%%set+%d];", 4 * SET_WORKERS);
-    kernel_line(k, "add.u32 %%looks, %%looks, 1;");
-    kernel_line(k, "setp.lt.u32 %%again, %%looks, %d;", GRID_BARRIER_LOOKS);
-    kernel_line(k, "setp.lt.and.u32 %%again, %%n, %%count, %%again;");
-    kernel_line(k, "@%%again bra GATE;");
-    kernel_line(k, "READY:");
-    kernel_note(k, "a barrier alone would not hold the clock read back");
-    kernel_line(k, "setp.ne.u32 %%again, %%never, 0;");
-    kernel_line(k, "bar.red.or.pred %%again, 0, %%again;");
-    kernel_line(k, "@!%%again ret;");
+    ptx_with(k,
+             "// ready when what it read is there\n"
+             "setp.eq.u32 %again, %sum, %never;\n"
+             "@%again st.global.u64 [%out], %base;\n"
+             "bar.sync 0;\n"
+             "@%other bra READY;\n"
+             "ld.param.u32 %count, [count];\n"
+             "shl.b32 %count, %count, 1;\n"
+             "atom.global.add.u32 %n, [%set+$workers], 1;\n"
+             "mov.u32 %looks, 0;\n"
+             "GATE:\n"
+             "ld.volatile.global.u32 %n, [%set+$workers];\n"
+             "add.u32 %looks, %looks, 1;\n"
+             "setp.lt.u32 %again, %looks, $barrier_looks;\n"
+             "setp.lt.and.u32 %again, %n, %count, %again;\n"
+             "@%again bra GATE;\n"
+             "READY:\n"
+             "// a barrier alone would not hold the clock read back\n"
+             "setp.ne.u32 %again, %never, 0;\n"
+             "bar.red.or.pred %again, 0, %again;\n"
+             "@!%again ret;\n",
+             WORD(workers, 4 * SET_WORKERS),
+             WORD(barrier_looks, GRID_BARRIER_LOOKS));
 }
 
 static void work(struct kernel_text *k, const struct rivals *r)
 {
-    kernel_line(k, "ld.param.u64 %%time, [cycles];");
-    kernel_line(k, "mov.u64 %%tiles, 0;");
-    kernel_line(k, "mov.u64 %%at, %%base;");
-    kernel_line(k, "mov.u64 %%begun, %%clock64;");
-    kernel_line(k, "TILE:");
+    ptx(k, "ld.param.u64 %time, [cycles];\n"
+           "mov.u64 %tiles, 0;\n"
+           "mov.u64 %at, %base;\n"
+           "mov.u64 %begun, %clock64;\n"
+           "TILE:\n");
     access_tile(k, r->writes);
-    kernel_line(k, "add.u64 %%tiles, %%tiles, 1;");
-    kernel_line(k, "setp.ge.u64 %%again, %%at, %%far;");
-    kernel_line(k, "@%%again mov.u64 %%at, %%base;");
-    kernel_line(k, "mov.u64 %%ended, %%clock64;");
-    kernel_line(k, "sub.u64 %%ended, %%ended, %%begun;");
-    kernel_line(k, "setp.lt.u64 %%again, %%ended, %%time;");
-    kernel_line(k, "@%%again bra TILE;");
+    ptx(k, "add.u64 %tiles, %tiles, 1;\n"
+           "setp.ge.u64 %again, %at, %far;\n"
+           "@%again mov.u64 %at, %base;\n"
+           "mov.u64 %ended, %clock64;\n"
+           "sub.u64 %ended, %ended, %begun;\n"
+           "setp.lt.u64 %again, %ended, %time;\n"
+           "@%again bra TILE;\n");
     if (r->writes)
-        kernel_line(k, "membar.gl;");
-    kernel_line(k, "setp.eq.u32 %%again, %%sum, %%never;");
-    kernel_line(k, "@%%again st.global.u64 [%%out], %%base;");
-    kernel_line(k, "mov.u64 %%ended, %%clock64;");
+        ptx(k, "membar.gl;");
+    ptx(k, "setp.eq.u32 %again, %sum, %never;\n"
+           "@%again st.global.u64 [%out], %base;\n"
+           "mov.u64 %ended, %clock64;\n");
 }
 
 static void write_out(struct kernel_text *k)
 {
-    kernel_line(k, "cvt.u64.u32 %%at, %%sm;");
-    kernel_line(k, "@%%lead st.global.u64 [%%out+%d], %%at;", 8 * OUT_SM);
-    kernel_line(k, "@%%lead st.global.u64 [%%out+%d], %%begun;", 8 * OUT_BEGUN);
-    kernel_line(k, "@%%lead st.global.u64 [%%out+%d], %%ended;", 8 * OUT_ENDED);
-    kernel_line(k, "@%%lead st.global.u64 [%%out+%d], %%tiles;", 8 * OUT_TILES);
+    ptx_with(k,
+             "cvt.u64.u32 %at, %sm;\n"
+             "@%lead st.global.u64 [%out+$sm], %at;\n"
+             "@%lead st.global.u64 [%out+$begun], %begun;\n"
+             "@%lead st.global.u64 [%out+$ended], %ended;\n"
+             "@%lead st.global.u64 [%out+$tiles], %tiles;\n",
+             WORD(sm, 8 * OUT_SM), WORD(begun, 8 * OUT_BEGUN),
+             WORD(ended, 8 * OUT_ENDED), WORD(tiles, 8 * OUT_TILES));
 }
 
 static int kernel(const struct experiment *e, const struct device_info *info,
-                  struct buf *ptx, struct error *err)
+                  struct buf *out, struct error *err)
 {
     struct rivals r;
     struct kernel_text k;
     if (read_words(e, &r, err) != 0 || check(&r, info, err) != 0)
         return err->code;
-    kernel_begin(&k, ptx, info->cc_major, info->cc_minor,
-                 ".shared .align 4 .b8 pool[4];\n\n", "rivals", parameters);
+    kernel_begin(&k, out, device_cc(info),
+                 &(struct kernel_head){
+                     .name = "rivals",
+                     .parameters = parameters,
+                     .variables = ".shared .align 4 .b8 pool[4];\n\n",
+                 });
     declare(&k);
     enlist(&k);
     aim(&k, &r);

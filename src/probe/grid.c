@@ -83,34 +83,39 @@ static void collect(struct kernel_text *k, const struct snippet_register *r,
 {
     const unsigned bytes = register_kinds[r->kind].bytes;
     if (bytes == 2)
-        kernel_line(k, "cvt.u32.u16 %%word, %%%s_%u;", r->name, chain);
+        ptx_with(k, "cvt.u32.u16 %word, %${name}_$chain;", WORD(name, r->name),
+                 WORD(chain, chain));
     else if (bytes == 4)
-        kernel_line(k, "mov.b32 %%word, %%%s_%u;", r->name, chain);
+        ptx_with(k, "mov.b32 %word, %${name}_$chain;", WORD(name, r->name),
+                 WORD(chain, chain));
     else
-        kernel_line(k, "mov.b64 {%%word, %%high}, %%%s_%u;", r->name, chain);
-    kernel_line(k, "mad.lo.u32 %%sum, %%sum, 5, %%word;");
+        ptx_with(k, "mov.b64 {%word, %high}, %${name}_$chain;",
+                 WORD(name, r->name), WORD(chain, chain));
+    ptx(k, "mad.lo.u32 %sum, %sum, 5, %word;");
     if (bytes == 8)
-        kernel_line(k, "mad.lo.u32 %%sum, %%sum, 5, %%high;");
+        ptx(k, "mad.lo.u32 %sum, %sum, 5, %high;");
 }
 
 static void declare_and_load(struct kernel_text *k, const struct grid *g)
 {
-    kernel_note(k, "of each register, values of all threads");
-    kernel_line(k, ".reg .b64 %%slot;");
-    kernel_line(k, "mov.u32 %%word, %%ntid.x;");
-    kernel_line(k, "mul.wide.u32 %%slot, %%word, 8;");
-    kernel_line(k, "mad.wide.u32 %%data, %%me, 8, %%data;");
+    ptx(k, "// of each register, values of all threads\n"
+           ".reg .b64 %slot;\n"
+           "mov.u32 %word, %ntid.x;\n"
+           "mul.wide.u32 %slot, %word, 8;\n"
+           "mad.wide.u32 %data, %me, 8, %data;\n");
     for (size_t i = 0; i < g->snippet.register_count; i++) {
         const struct snippet_register *const r = &g->snippet.registers[i];
         const char *const type = register_kinds[r->kind].type;
         for (unsigned c = 0; c < g->chains; c++) {
-            kernel_line(k, ".reg .%s %%%s_%u;", type, r->name, c);
-            kernel_line(k, "ld.global.%s %%%s_%u, [%%data+%d];", type, r->name,
-                        c, GRID_TIMER_HEAD);
-            kernel_line(k, "add.u64 %%data, %%data, %%slot;");
+            ptx_with(k,
+                     ".reg .$type %${name}_$c;\n"
+                     "ld.global.$type %${name}_$c, [%data+$timer_head];\n"
+                     "add.u64 %data, %data, %slot;\n",
+                     WORD(type, type), WORD(name, r->name), WORD(c, c),
+                     WORD(timer_head, GRID_TIMER_HEAD));
         }
     }
-    kernel_note(k, "nothing is timed before all of it is there");
+    ptx_note(k, "nothing is timed before all of it is there");
     for (size_t i = 0; i < g->snippet.register_count; i++)
         for (unsigned c = 0; c < g->chains; c++)
             collect(k, &g->snippet.registers[i], c);
@@ -130,7 +135,7 @@ static void write_body(struct kernel_text *k, const struct grid *g)
 }
 
 static int kernel(const struct experiment *e, const struct device_info *info,
-                  struct buf *ptx, struct error *err)
+                  struct buf *out, struct error *err)
 {
     struct grid g;
     struct kernel_text k;
@@ -138,8 +143,12 @@ static int kernel(const struct experiment *e, const struct device_info *info,
         return err->code;
     *err = (struct error){0};
     if (takes(&g, err)) {
-        kernel_begin_since(&k, ptx, info->cc_major, info->cc_minor, g.ptx, "",
-                           "grid", GRID_TIMER_PARAMETERS);
+        kernel_begin(&k, out, device_cc(info),
+                     &(struct kernel_head){
+                         .name = "grid",
+                         .parameters = GRID_TIMER_PARAMETERS,
+                         .least = g.ptx,
+                     });
         grid_timer_opening(&k);
         declare_and_load(&k, &g);
         grid_timer_begin(&k);

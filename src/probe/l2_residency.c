@@ -116,42 +116,47 @@ enum job { JOB_FIRST, JOB_STEP, JOB_LOOKS, JOB_OUT, JOB_WORDS };
  * number of all, and then 0 cycles are written. */
 static void look(struct kernel_text *k)
 {
-    kernel_line(k, "LOOK:");
-    kernel_line(k, "mov.u64 %%t0, %%clock64;");
-    kernel_line(k, "max.u64 %%t1, %%t0, %%first;");
-    kernel_line(k, "setp.ne.u64 %%again, %%t1, 0xffffffffffffffff;");
-    kernel_line(k, "@!%%again bra DONE;");
-    kernel_line(k, "ld.global.cg.u32 %%value, [%%first];");
-    kernel_line(k, "setp.ne.u32 %%again, %%value, 0x9e3779b9;");
-    kernel_line(k, "mov.u64 %%t1, %%t0;");
-    kernel_line(k, "@%%again mov.u64 %%t1, %%clock64;");
-    kernel_line(k, "sub.u64 %%t1, %%t1, %%t0;");
-    kernel_line(k, "st.global.u64 [%%out], %%t1;");
-    kernel_line(k, "add.u64 %%out, %%out, 8;");
-    kernel_line(k, "add.u64 %%first, %%first, %%step;");
-    kernel_line(k, "sub.u64 %%left, %%left, 1;");
-    kernel_line(k, "setp.ne.u64 %%again, %%left, 0;");
-    kernel_line(k, "@%%again bra LOOK;");
-    kernel_line(k, "mov.u64 %%left, 1;");
-    kernel_line(k, "st.global.u64 [%%out], %%left;");
-    kernel_line(k, "DONE:");
+    ptx(k, "LOOK:\n"
+           "mov.u64 %t0, %clock64;\n"
+           "max.u64 %t1, %t0, %first;\n"
+           "setp.ne.u64 %again, %t1, 0xffffffffffffffff;\n"
+           "@!%again bra DONE;\n"
+           "ld.global.cg.u32 %value, [%first];\n"
+           "setp.ne.u32 %again, %value, 0x9e3779b9;\n"
+           "mov.u64 %t1, %t0;\n"
+           "@%again mov.u64 %t1, %clock64;\n"
+           "sub.u64 %t1, %t1, %t0;\n"
+           "st.global.u64 [%out], %t1;\n"
+           "add.u64 %out, %out, 8;\n"
+           "add.u64 %first, %first, %step;\n"
+           "sub.u64 %left, %left, 1;\n"
+           "setp.ne.u64 %again, %left, 0;\n"
+           "@%again bra LOOK;\n"
+           "mov.u64 %left, 1;\n"
+           "st.global.u64 [%out], %left;\n"
+           "DONE:\n");
 }
 
 static int kernel(const struct experiment *e, const struct device_info *info,
-                  struct buf *ptx, struct error *err)
+                  struct buf *out, struct error *err)
 {
     static const char *const words[] = {"first", "step", "left", "out"};
     struct keep keep;
     struct kernel_text k;
     if (read_keep(e, info, &keep, err) != 0)
         return err->code;
-    kernel_begin(&k, ptx, info->cc_major, info->cc_minor, PIN_VARIABLES, "keep",
-                 PIN_PARAMETERS);
+    kernel_begin(&k, out, device_cc(info),
+                 &(struct kernel_head){
+                     .name = "keep",
+                     .parameters = PIN_PARAMETERS,
+                     .variables = PIN_VARIABLES,
+                 });
     pin_opening(&k, JOB_WORDS * 8);
-    kernel_line(&k, ".reg .b64 %%first, %%step, %%left, %%out, %%t0, %%t1;");
-    kernel_line(&k, ".reg .b32 %%value;");
+    ptx(&k, ".reg .b64 %first, %step, %left, %out, %t0, %t1;\n"
+            ".reg .b32 %value;\n");
     for (size_t i = 0; i < COUNT_OF(words); i++)
-        kernel_line(&k, "ld.global.cg.u64 %%%s, [%%job+%zu];", words[i], 8 * i);
+        ptx_with(&k, "ld.global.cg.u64 %$words, [%job+$i];",
+                 WORD(words, words[i]), WORD(i, 8 * i));
     look(&k);
     kernel_end(&k);
     return 0;
@@ -165,47 +170,54 @@ enum { LOADER_ARGUMENTS = 3 };
 static void load_element(struct kernel_text *k, const struct hint *hint)
 {
     if (hint == NULL) {
-        kernel_line(k, "prefetch.global.L2 [%%at];");
+        ptx(k, "prefetch.global.L2 [%at];");
         return;
     }
-    kernel_line(k, "ld.global%s.u32 %%value, [%%at]%s;", hint->modifier,
-                hint->policy != NULL ? ", %policy" : "");
-    kernel_note(k, "what is read is used, or it would not be read");
-    kernel_line(k, "setp.eq.u32 %%end, %%value, 0xffffffff;");
-    kernel_line(k, "@%%end st.global.u32 [%%at], %%value;");
+    ptx_with(k,
+             "ld.global$modifier.u32 %value, [%at]$policy;\n"
+             "// what is read is used, or it would not be read\n"
+             "setp.eq.u32 %end, %value, 0xffffffff;\n"
+             "@%end st.global.u32 [%at], %value;\n",
+             WORD(modifier, hint->modifier),
+             WORD(policy, hint->policy != NULL ? ", %policy" : ""));
 }
 
 /* All threads load `count` elements, `step` apart. */
 static void write_loader(const struct device_info *info, const char *word,
-                         struct buf *ptx)
+                         struct buf *out)
 {
     const struct hint *const hint = is_hint(word) ? hint_find(word) : NULL;
     struct kernel_text k;
-    kernel_begin_since(&k, ptx, info->cc_major, info->cc_minor,
-                       hint != NULL ? hint_version(hint) : NULL, "", "load",
-                       LOADER_PARAMETERS);
-    kernel_line(&k, ".reg .b64 %%at, %%i, %%all, %%first, %%step, %%count;");
-    kernel_line(&k, ".reg .b32 %%value, %%x, %%y;");
-    kernel_line(&k, ".reg .pred %%end;");
+    kernel_begin(&k, out, device_cc(info),
+                 &(struct kernel_head){
+                     .name = "load",
+                     .parameters = LOADER_PARAMETERS,
+                     .least = hint != NULL ? hint_version(hint) : NULL,
+                 });
+    ptx(&k, ".reg .b64 %at, %i, %all, %first, %step, %count;\n"
+            ".reg .b32 %value, %x, %y;\n"
+            ".reg .pred %end;\n");
     if (hint != NULL)
         hint_policy(&k, hint, "policy");
-    kernel_line(&k, "ld.param.u64 %%first, [first];");
-    kernel_line(&k, "ld.param.u64 %%step, [step];");
-    kernel_line(&k, "ld.param.u64 %%count, [count];");
-    kernel_line(&k, "mov.u32 %%x, %%ctaid.x;");
-    kernel_line(&k, "mov.u32 %%y, %%tid.x;");
-    kernel_line(&k, "cvt.u64.u32 %%i, %%y;");
-    kernel_line(&k, "mad.wide.u32 %%i, %%x, %d, %%i;", THREADS);
-    kernel_line(&k, "mov.u32 %%x, %%nctaid.x;");
-    kernel_line(&k, "mul.wide.u32 %%all, %%x, %d;", THREADS);
-    kernel_line(&k, "NEXT:");
-    kernel_line(&k, "setp.ge.u64 %%end, %%i, %%count;");
-    kernel_line(&k, "@%%end bra DONE;");
-    kernel_line(&k, "mad.lo.u64 %%at, %%i, %%step, %%first;");
+    ptx_with(&k,
+             "ld.param.u64 %first, [first];\n"
+             "ld.param.u64 %step, [step];\n"
+             "ld.param.u64 %count, [count];\n"
+             "mov.u32 %x, %ctaid.x;\n"
+             "mov.u32 %y, %tid.x;\n"
+             "cvt.u64.u32 %i, %y;\n"
+             "mad.wide.u32 %i, %x, $threads, %i;\n"
+             "mov.u32 %x, %nctaid.x;\n"
+             "mul.wide.u32 %all, %x, $threads;\n"
+             "NEXT:\n"
+             "setp.ge.u64 %end, %i, %count;\n"
+             "@%end bra DONE;\n"
+             "mad.lo.u64 %at, %i, %step, %first;\n",
+             WORD(threads, THREADS));
     load_element(&k, hint);
-    kernel_line(&k, "add.u64 %%i, %%i, %%all;");
-    kernel_line(&k, "bra NEXT;");
-    kernel_line(&k, "DONE:");
+    ptx(&k, "add.u64 %i, %i, %all;\n"
+            "bra NEXT;\n"
+            "DONE:\n");
     kernel_end(&k);
 }
 

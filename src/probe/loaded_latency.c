@@ -271,107 +271,120 @@ static size_t record_bytes(const struct loaded *l)
 
 static void declare(struct kernel_text *k)
 {
-    kernel_line(k, ".reg .b32 %%sm, %%me, %%warp, %%lane, %%role, %%number, "
-                   "%%want, %%looks, %%count, %%sum, %%never, %%now, %%flag, "
-                   "%%block, %%workers, %%state, %%wait, %%gap, %%tiles;");
-    kernel_line(k, ".reg .b64 %%slots, %%out, %%at, %%base, %%step, %%turn, "
-                   "%%turns, %%left, %%t0, %%t1, %%g0, %%g1, %%until, %%zero, "
-                   "%%flags, %%ptr, %%next;");
-    kernel_line(k, ".reg .pred %%other, %%again, %%on, %%true, %%inject, "
-                   "%%chase, %%first;");
-    kernel_line(k, ".reg .b32 %%x<%d>;", UNROLL_MOST * WORDS);
+    ptx_with(k,
+             ".reg .b32 %sm, %me, %warp, %lane, %role, %number, %want, %looks, "
+             "%count, %sum, %never, %now, %flag, %block, %workers, %state, "
+             "%wait, %gap, %tiles;\n"
+             ".reg .b64 %slots, %out, %at, %base, %step, %turn, %turns, %left, "
+             "%t0, %t1, %g0, %g1, %until, %zero, %flags, %ptr, %next;\n"
+             ".reg .pred %other, %again, %on, %true, %inject, %chase, %first;\n"
+             ".reg .b32 %x<$words>;\n",
+             WORD(words, UNROLL_MOST * WORDS));
 }
 
 /* The first block on an SM takes a role there. */
 static void take_role(struct kernel_text *k, const char *sm, enum slot slot,
                       enum role role)
 {
-    kernel_line(k, "ld.param.u32 %%count, [%s];", sm);
-    kernel_line(k, "setp.ne.u32 %%again, %%sm, %%count;");
-    kernel_line(k, "@%%again bra NOT_%s;", sm);
-    kernel_line(k, "atom.global.add.u32 %%count, [%%slots+%d], 1;", 4 * slot);
-    kernel_line(k, "setp.eq.u32 %%again, %%count, 0;");
-    kernel_line(k, "@%%again or.b32 %%role, %%role, %d;", role);
-    kernel_line(k, "NOT_%s:", sm);
+    ptx_with(k,
+             "ld.param.u32 %count, [$sm];\n"
+             "setp.ne.u32 %again, %sm, %count;\n"
+             "@%again bra NOT_$sm;\n"
+             "atom.global.add.u32 %count, [%slots+$slot], 1;\n"
+             "setp.eq.u32 %again, %count, 0;\n"
+             "@%again or.b32 %role, %role, $role;\n"
+             "NOT_$sm:\n",
+             WORD(sm, sm), WORD(slot, 4 * slot), WORD(role, role));
 }
 
 /* Blocks that inject are numbered. */
 static void take_number(struct kernel_text *k, const struct loaded *l)
 {
-    kernel_line(k, "mov.u32 %%number, 0;");
-    kernel_line(k, "ld.param.u32 %%count, [sm];");
-    kernel_line(k, "setp.eq.u32 %%again, %%sm, %%count;");
+    ptx(k, "mov.u32 %number, 0;\n"
+           "ld.param.u32 %count, [sm];\n"
+           "setp.eq.u32 %again, %sm, %count;\n");
     if (!l->beside)
-        kernel_line(k, "@%%again bra NO_NUMBER;");
-    kernel_line(k, "or.b32 %%role, %%role, %d;", ROLE_INJECT);
-    kernel_line(k, "atom.global.add.u32 %%number, [%%slots+%d], 1;",
-                4 * SLOT_WORKERS);
-    kernel_line(k, "NO_NUMBER:");
+        ptx(k, "@%again bra NO_NUMBER;");
+    ptx_with(k,
+             "or.b32 %role, %role, $inject;\n"
+             "atom.global.add.u32 %number, [%slots+$workers], 1;\n"
+             "NO_NUMBER:\n",
+             WORD(inject, ROLE_INJECT), WORD(workers, 4 * SLOT_WORKERS));
 }
 
 /* Thread 0 finds out what its block is there for, and waits until all have. */
 static void enlist(struct kernel_text *k, const struct loaded *l)
 {
-    kernel_line(k, "setp.ne.u32 %%other, %%me, 0;");
-    kernel_line(k, "@%%other bra ENLISTED;");
-    kernel_line(k, "mov.u32 %%role, 0;");
+    ptx(k, "setp.ne.u32 %other, %me, 0;\n"
+           "@%other bra ENLISTED;\n"
+           "mov.u32 %role, 0;\n");
     take_role(k, "sm", SLOT_CHASERS, ROLE_CHASE);
     take_role(k, "warmer", SLOT_WARMERS, ROLE_WARM);
     take_number(k, l);
-    kernel_line(k, "st.shared.u32 [pool], %%role;");
-    kernel_line(k, "st.shared.u32 [pool+4], %%number;");
-    kernel_line(k, "setp.ne.u32 %%again, %%role, 0;");
-    kernel_line(k, "@%%again atom.global.add.u32 %%count, [%%slots+%d], 1;",
-                4 * SLOT_BUSY);
-    kernel_line(k, "ld.param.u32 %%want, [grid];");
+    ptx_with(k,
+             "st.shared.u32 [pool], %role;\n"
+             "st.shared.u32 [pool+4], %number;\n"
+             "setp.ne.u32 %again, %role, 0;\n"
+             "@%again atom.global.add.u32 %count, [%slots+$busy], 1;\n"
+             "ld.param.u32 %want, [grid];\n",
+             WORD(busy, 4 * SLOT_BUSY));
     grid_barrier_meet(k, "GATE", 4 * SLOT_ARRIVED, GRID_BARRIER_LOOKS);
-    kernel_line(k, "ENLISTED:");
-    kernel_line(k, "bar.sync 0;");
-    kernel_line(k, "ld.shared.u32 %%role, [pool];");
-    kernel_line(k, "ld.shared.u32 %%number, [pool+4];");
-    kernel_line(k, "setp.eq.u32 %%again, %%role, 0;");
-    kernel_line(k, "@%%again bra DONE;");
+    ptx(k, "ENLISTED:\n"
+           "bar.sync 0;\n"
+           "ld.shared.u32 %role, [pool];\n"
+           "ld.shared.u32 %number, [pool+4];\n"
+           "setp.eq.u32 %again, %role, 0;\n"
+           "@%again bra DONE;\n");
 }
 
 /* True in `pred` for warp 0 of a block with that role. */
 static void has_role(struct kernel_text *k, const char *pred, enum role role)
 {
-    kernel_line(k, "and.b32 %%count, %%role, %d;", role);
-    kernel_line(k, "setp.ne.u32 %%%s, %%count, 0;", pred);
-    kernel_line(k, "and.pred %%%s, %%%s, %%first;", pred, pred);
+    ptx_with(k,
+             "and.b32 %count, %role, $role;\n"
+             "setp.ne.u32 %$pred, %count, 0;\n"
+             "and.pred %$pred, %$pred, %first;\n",
+             WORD(role, role), WORD(pred, pred));
 }
 
 /* A warp of such a block that does not chase injects. */
 static void find_duties(struct kernel_text *k)
 {
-    kernel_line(k, "setp.eq.u32 %%first, %%warp, 0;");
+    ptx(k, "setp.eq.u32 %first, %warp, 0;");
     has_role(k, "chase", ROLE_CHASE);
-    kernel_line(k, "and.b32 %%count, %%role, %d;", ROLE_INJECT);
-    kernel_line(k, "setp.ne.u32 %%inject, %%count, 0;");
-    kernel_line(k, "not.pred %%on, %%chase;");
-    kernel_line(k, "and.pred %%inject, %%inject, %%on;");
+    ptx_with(k,
+             "and.b32 %count, %role, $inject;\n"
+             "setp.ne.u32 %inject, %count, 0;\n"
+             "not.pred %on, %chase;\n"
+             "and.pred %inject, %inject, %on;\n",
+             WORD(inject, ROLE_INJECT));
 }
 
 static void opening(struct kernel_text *k, const struct loaded *l)
 {
     declare(k);
-    kernel_line(k, "ld.param.u64 %%slots, [slots];");
-    kernel_line(k, "ld.param.u64 %%out, [out];");
-    kernel_line(k, "add.u64 %%flags, %%slots, %d;", FLAG);
-    kernel_line(k, "mov.u32 %%sm, %%smid;");
-    kernel_line(k, "mov.u32 %%me, %%tid.x;");
-    kernel_line(k, "mov.u32 %%block, %%ctaid.x;");
-    kernel_line(k, "shr.u32 %%warp, %%me, 5;");
-    kernel_line(k, "and.b32 %%lane, %%me, 31;");
-    kernel_line(k, "mad.wide.u32 %%out, %%block, %zu, %%out;", record_bytes(l));
+    ptx_with(k,
+             "ld.param.u64 %slots, [slots];\n"
+             "ld.param.u64 %out, [out];\n"
+             "add.u64 %flags, %slots, $flag;\n"
+             "mov.u32 %sm, %smid;\n"
+             "mov.u32 %me, %tid.x;\n"
+             "mov.u32 %block, %ctaid.x;\n"
+             "shr.u32 %warp, %me, 5;\n"
+             "and.b32 %lane, %me, 31;\n"
+             "mad.wide.u32 %out, %block, $record_bytes, %out;\n",
+             WORD(flag, FLAG), WORD(record_bytes, record_bytes(l)));
     enlist(k, l);
-    kernel_note(k, "nobody but memory knows that this is zero");
-    kernel_line(k, "ld.global.u32 %%count, [%%slots+%d];", 4 * SLOT_ZERO);
-    kernel_line(k, "cvt.u64.u32 %%zero, %%count;");
-    kernel_line(k, "ld.global.u32 %%never, [%%slots+%d];", 4 * SLOT_NEVER);
-    kernel_line(k, "setp.ne.u32 %%true, %%never, 0;");
-    kernel_line(k, "st.global.v2.u32 [%%out], {%%sm, %%role};");
-    kernel_line(k, "mad.wide.u32 %%out, %%warp, %d, %%out;", RECORD);
+    ptx_with(k,
+             "// nobody but memory knows that this is zero\n"
+             "ld.global.u32 %count, [%slots+$zero];\n"
+             "cvt.u64.u32 %zero, %count;\n"
+             "ld.global.u32 %never, [%slots+$never];\n"
+             "setp.ne.u32 %true, %never, 0;\n"
+             "st.global.v2.u32 [%out], {%sm, %role};\n"
+             "mad.wide.u32 %out, %warp, $record, %out;\n",
+             WORD(zero, 4 * SLOT_ZERO), WORD(never, 4 * SLOT_NEVER),
+             WORD(record, RECORD));
     find_duties(k);
 }
 
@@ -380,39 +393,41 @@ static void opening(struct kernel_text *k, const struct loaded *l)
 /* Where the warp begins, how far its next tile is, and how many it has. */
 static void place_warp(struct kernel_text *k, const struct loaded *l)
 {
-    kernel_line(k, "ld.volatile.global.u32 %%workers, [%%slots+%d];",
-                4 * SLOT_WORKERS);
-    kernel_line(k, "mul.lo.u32 %%workers, %%workers, %u;", l->warps);
-    kernel_line(k, "mad.lo.u32 %%state, %%number, %u, %%warp;", l->warps);
-    kernel_line(k, "ld.param.u32 %%tiles, [tiles];");
-    kernel_line(k, "rem.u32 %%count, %%state, %%tiles;");
-    kernel_line(k, "mul.wide.u32 %%base, %%count, %u;", (unsigned)tile_of(l));
-    kernel_line(k, "mad.wide.u32 %%base, %%lane, %d, %%base;", WIDTH);
-    kernel_line(k, "ld.param.u64 %%at, [set];");
-    kernel_line(k, "add.u64 %%base, %%base, %%at;");
-    kernel_line(k, "mov.u64 %%at, %%base;");
-    kernel_line(k, "mul.wide.u32 %%step, %%workers, %u;", (unsigned)tile_of(l));
-    kernel_line(k, "div.u32 %%count, %%tiles, %%workers;");
-    kernel_line(k, "max.u32 %%count, %%count, 1;");
-    kernel_line(k, "cvt.u64.u32 %%turns, %%count;");
-    kernel_line(k, "mov.u64 %%turn, %%turns;");
+    ptx_with(k,
+             "ld.volatile.global.u32 %workers, [%slots+$workers];\n"
+             "mul.lo.u32 %workers, %workers, $warps;\n"
+             "mad.lo.u32 %state, %number, $warps, %warp;\n"
+             "ld.param.u32 %tiles, [tiles];\n"
+             "rem.u32 %count, %state, %tiles;\n"
+             "mul.wide.u32 %base, %count, $tile;\n"
+             "mad.wide.u32 %base, %lane, $width, %base;\n"
+             "ld.param.u64 %at, [set];\n"
+             "add.u64 %base, %base, %at;\n"
+             "mov.u64 %at, %base;\n"
+             "mul.wide.u32 %step, %workers, $tile;\n"
+             "div.u32 %count, %tiles, %workers;\n"
+             "max.u32 %count, %count, 1;\n"
+             "cvt.u64.u32 %turns, %count;\n"
+             "mov.u64 %turn, %turns;\n",
+             WORD(workers, 4 * SLOT_WORKERS), WORD(warps, l->warps),
+             WORD(tile, (unsigned)tile_of(l)), WORD(width, WIDTH));
     for (unsigned i = 0; i < l->unroll * WORDS; i++)
-        kernel_line(k, "add.u32 %%x%u, %%never, %u;", i, i);
+        ptx_with(k, "add.u32 %x$i, %never, $i;", WORD(i, i));
 }
 
 static void access_words(struct kernel_text *k, unsigned copy, bool stores)
 {
     const unsigned x = copy * WORDS, offset = copy * ACCESS;
     if (stores)
-        kernel_line(k,
-                    "st.global.cg.v4.u32 [%%at+%u], {%%x%u, %%x%u, %%x%u, "
-                    "%%x%u};",
-                    offset, x, x + 1, x + 2, x + 3);
+        ptx_with(k,
+                 "st.global.cg.v4.u32 [%at+$offset], {%x$x, %x$y, %x$z, %x$w};",
+                 WORD(offset, offset), WORD(x, x), WORD(y, x + 1),
+                 WORD(z, x + 2), WORD(w, x + 3));
     else
-        kernel_line(k,
-                    "ld.global.cg.v4.u32 {%%x%u, %%x%u, %%x%u, %%x%u}, "
-                    "[%%at+%u];",
-                    x, x + 1, x + 2, x + 3, offset);
+        ptx_with(k,
+                 "ld.global.cg.v4.u32 {%x$x, %x$y, %x$z, %x$w}, [%at+$offset];",
+                 WORD(x, x), WORD(y, x + 1), WORD(z, x + 2), WORD(w, x + 3),
+                 WORD(offset, offset));
 }
 
 /* All accesses of a tile, then their use; stores are waited for by a fence. */
@@ -422,42 +437,44 @@ static void tile(struct kernel_text *k, const struct loaded *l,
     for (unsigned i = 0; i < l->unroll; i++)
         access_words(k, i, op == OP_WRITE || (op == OP_MIX && i % 2 == 1));
     for (unsigned i = 0; i < l->unroll * WORDS; i++)
-        kernel_line(k, "xor.b32 %%sum, %%sum, %%x%u;", i);
+        ptx_with(k, "xor.b32 %sum, %sum, %x$i;", WORD(i, i));
     if (op != OP_READ)
-        kernel_line(k, "membar.gl;");
-    kernel_line(k, "setp.ne.u32 %%on, %%sum, %%never;");
+        ptx(k, "membar.gl;");
+    ptx(k, "setp.ne.u32 %on, %sum, %never;");
 }
 
 /* On to the warp's next tile, or to its first. */
 static void advance(struct kernel_text *k)
 {
-    kernel_line(k, "add.u64 %%at, %%at, %%step;");
-    kernel_line(k, "sub.u64 %%turn, %%turn, 1;");
-    kernel_line(k, "setp.eq.u64 %%again, %%turn, 0;");
-    kernel_line(k, "@%%again mov.u64 %%at, %%base;");
-    kernel_line(k, "@%%again mov.u64 %%turn, %%turns;");
+    ptx(k, "add.u64 %at, %at, %step;\n"
+           "sub.u64 %turn, %turn, 1;\n"
+           "setp.eq.u64 %again, %turn, 0;\n"
+           "@%again mov.u64 %at, %base;\n"
+           "@%again mov.u64 %turn, %turns;\n");
 }
 
 static void fill(struct kernel_text *k, const struct loaded *l)
 {
-    kernel_line(k, "mov.u32 %%sum, 0;");
-    kernel_line(k, "@!%%inject bra FILLED;");
+    ptx(k, "mov.u32 %sum, 0;\n"
+           "@!%inject bra FILLED;\n");
     place_warp(k, l);
-    kernel_line(k, "ld.param.u64 %%left, [fill];");
-    kernel_line(k, "mul.lo.u64 %%left, %%left, %%turns;");
-    kernel_line(k, "setp.eq.u64 %%again, %%left, 0;");
-    kernel_line(k, "@%%again bra FILLED;");
-    kernel_line(k, "FILL:");
-    kernel_line(k, ".pragma \"nounroll\";");
+    ptx(k, "ld.param.u64 %left, [fill];\n"
+           "mul.lo.u64 %left, %left, %turns;\n"
+           "setp.eq.u64 %again, %left, 0;\n"
+           "@%again bra FILLED;\n"
+           "FILL:\n"
+           ".pragma \"nounroll\";\n");
     tile(k, l, OP_READ);
     advance(k);
-    kernel_line(k, "sub.u64 %%left, %%left, 1;");
-    kernel_line(k, "setp.ne.u64 %%again, %%left, 0;");
-    kernel_line(k, "@%%again bra FILL;");
-    kernel_line(k, "FILLED:");
-    kernel_note(k, "a use of what was read, so that it is read");
-    kernel_line(k, "setp.eq.u32 %%again, %%sum, %%never;");
-    kernel_line(k, "@%%again st.global.u32 [%%out+%d], %%sum;", RECORD);
+    ptx_with(k,
+             "sub.u64 %left, %left, 1;\n"
+             "setp.ne.u64 %again, %left, 0;\n"
+             "@%again bra FILL;\n"
+             "FILLED:\n"
+             "// a use of what was read, so that it is read\n"
+             "setp.eq.u32 %again, %sum, %never;\n"
+             "@%again st.global.u32 [%out+$record], %sum;\n",
+             WORD(record, RECORD));
 }
 
 /* Sleeps for most of a long wait, which leaves the SM to others.  A warp sleeps
@@ -465,77 +482,84 @@ static void fill(struct kernel_text *k, const struct loaded *l)
  * cycles in nanoseconds, and again. */
 static void sleep_until(struct kernel_text *k)
 {
-    kernel_line(k, "NAP:");
-    kernel_line(k, "mov.u64 %%next, %%clock64;");
-    kernel_line(k, "sub.u64 %%next, %%until, %%next;");
-    kernel_line(k, "setp.lt.s64 %%again, %%next, %d;", NAP_LEAST);
-    kernel_line(k, "@%%again bra IDLE;");
-    kernel_line(k, "shr.u64 %%next, %%next, 3;");
-    kernel_line(k, "cvt.u32.u64 %%wait, %%next;");
-    kernel_line(k, "nanosleep.u32 %%wait;");
-    kernel_line(k, "bra NAP;");
+    ptx_with(k,
+             "NAP:\n"
+             "mov.u64 %next, %clock64;\n"
+             "sub.u64 %next, %until, %next;\n"
+             "setp.lt.s64 %again, %next, $least;\n"
+             "@%again bra IDLE;\n"
+             "shr.u64 %next, %next, 3;\n"
+             "cvt.u32.u64 %wait, %next;\n"
+             "nanosleep.u32 %wait;\n"
+             "bra NAP;\n",
+             WORD(least, NAP_LEAST));
 }
 
 /* Any number of cycles below twice the gap, from when all has come. */
 static void idle(struct kernel_text *k, bool naps)
 {
-    kernel_line(k, "setp.eq.u32 %%again, %%gap, 0;");
-    kernel_line(k, "@%%again bra FIRE;");
-    kernel_line(k, "mad.lo.u32 %%state, %%state, 1664525, 1013904223;");
-    kernel_line(k, "mul.hi.u32 %%wait, %%state, %%gap;");
-    kernel_line(k, "cvt.u64.u32 %%until, %%wait;");
-    kernel_line(k, "add.u64 %%until, %%until, %%t1;");
+    ptx(k, "setp.eq.u32 %again, %gap, 0;\n"
+           "@%again bra FIRE;\n"
+           "mad.lo.u32 %state, %state, 1664525, 1013904223;\n"
+           "mul.hi.u32 %wait, %state, %gap;\n"
+           "cvt.u64.u32 %until, %wait;\n"
+           "add.u64 %until, %until, %t1;\n");
     if (naps)
         sleep_until(k);
-    kernel_line(k, "IDLE:");
-    kernel_line(k, "mov.u64 %%next, %%clock64;");
-    kernel_line(k, "setp.lt.u64 %%again, %%next, %%until;");
-    kernel_line(k, "@%%again bra IDLE;");
-    kernel_line(k, "FIRE:");
+    ptx(k, "IDLE:\n"
+           "mov.u64 %next, %clock64;\n"
+           "setp.lt.u64 %again, %next, %until;\n"
+           "@%again bra IDLE;\n"
+           "FIRE:\n");
 }
 
 static void begin_injecting(struct kernel_text *k)
 {
-    kernel_line(k, "ld.param.u32 %%gap, [gap];");
-    kernel_line(k, "shl.b32 %%gap, %%gap, 1;");
-    kernel_note(k, "warps that follow each other are to idle differently");
-    kernel_line(k, "mul.lo.u32 %%state, %%state, 0x9e3779b1;");
-    kernel_line(k, "mad.wide.u32 %%next, %%block, %d, %%flags;", FLAG);
-    kernel_line(k, "mov.u64 %%flags, %%next;");
-    kernel_line(k, "mov.u32 %%tiles, 0;");
-    kernel_line(k, "mov.u32 %%flag, 0;");
-    kernel_line(k, "mov.u64 %%g0, %%globaltimer;");
-    kernel_line(k, "mov.u64 %%t0, %%clock64;");
-    kernel_line(k, "cvt.u32.u64 %%sum, %%t0;");
-    kernel_line(k, "mov.u64 %%t1, %%t0;");
+    ptx_with(k,
+             "ld.param.u32 %gap, [gap];\n"
+             "shl.b32 %gap, %gap, 1;\n"
+             "// warps that follow each other are to idle differently\n"
+             "mul.lo.u32 %state, %state, 0x9e3779b1;\n"
+             "mad.wide.u32 %next, %block, $flag, %flags;\n"
+             "mov.u64 %flags, %next;\n"
+             "mov.u32 %tiles, 0;\n"
+             "mov.u32 %flag, 0;\n"
+             "mov.u64 %g0, %globaltimer;\n"
+             "mov.u64 %t0, %clock64;\n"
+             "cvt.u32.u64 %sum, %t0;\n"
+             "mov.u64 %t1, %t0;\n",
+             WORD(flag, FLAG));
 }
 
 static void inject(struct kernel_text *k, const struct loaded *l, bool naps)
 {
     begin_injecting(k);
-    kernel_line(k, "INJECT:");
-    kernel_line(k, ".pragma \"nounroll\";");
+    ptx(k, "INJECT:\n"
+           ".pragma \"nounroll\";\n");
     idle(k, naps);
-    kernel_note(k, "not every time, or looks would be a load of their own");
-    kernel_line(k, "and.b32 %%count, %%tiles, %d;", LOOK_EVERY - 1);
-    kernel_line(k, "setp.eq.u32 %%again, %%count, %d;", LOOK_EVERY - 1);
-    kernel_line(k, "@%%again ld.volatile.global.u32 %%flag, [%%flags];");
+    ptx_with(k,
+             "// not every time, or looks would be a load of their own\n"
+             "and.b32 %count, %tiles, $every;\n"
+             "setp.eq.u32 %again, %count, $every;\n"
+             "@%again ld.volatile.global.u32 %flag, [%flags];\n",
+             WORD(every, LOOK_EVERY - 1));
     tile(k, l, l->op);
-    kernel_line(k, "@%%on mov.u64 %%t1, %%clock64;");
+    ptx(k, "@%on mov.u64 %t1, %clock64;");
     advance(k);
-    kernel_line(k, "add.u32 %%tiles, %%tiles, 1;");
-    kernel_line(k, "setp.ne.u32 %%again, %%flag, 0;");
-    kernel_line(k, "@%%again bra TOLD;");
-    kernel_line(k, "sub.u64 %%next, %%t1, %%t0;");
-    kernel_line(k, "setp.lt.u64 %%again, %%next, " LIMIT_CYCLES ";");
-    kernel_line(k, "setp.lt.and.u32 %%again, %%tiles, %d, %%again;",
-                LIMIT_TILES);
-    kernel_line(k, "@%%again bra INJECT;");
-    kernel_line(k, "TOLD:");
-    kernel_line(k, "setp.ne.u32 %%on, %%sum, %%never;");
-    kernel_line(k, "@%%on mov.u64 %%g1, %%globaltimer;");
-    kernel_line(k, "st.global.v2.u32 [%%out+%d], {%%tiles, %%flag};",
-                RECORD + 32);
+    ptx(k, "add.u32 %tiles, %tiles, 1;\n"
+           "setp.ne.u32 %again, %flag, 0;\n"
+           "@%again bra TOLD;\n"
+           "sub.u64 %next, %t1, %t0;\n");
+    ptx_with(k,
+             "setp.lt.u64 %again, %next, $limit;\n"
+             "setp.lt.and.u32 %again, %tiles, $tiles, %again;\n"
+             "@%again bra INJECT;\n"
+             "TOLD:\n"
+             "setp.ne.u32 %on, %sum, %never;\n"
+             "@%on mov.u64 %g1, %globaltimer;\n"
+             "st.global.v2.u32 [%out+$record], {%tiles, %flag};\n",
+             WORD(limit, LIMIT_CYCLES), WORD(tiles, LIMIT_TILES),
+             WORD(record, RECORD + 32));
 }
 
 /* ---- the kernel: chasing ----------------------------------------------- */
@@ -551,106 +575,116 @@ static void chase_turns(struct kernel_text *k, const char *label)
 {
     repeat_loop(k, label, "%left", CHASE_UNROLL, chase_load,
                 space_find("global")->load);
-    kernel_note(k, "waits for the last; no pointer is this");
-    kernel_line(k, "setp.eq.s64 %%again, %%ptr, -1;");
-    kernel_line(k, "@%%again bra DONE;");
+    ptx(k, "// waits for the last; no pointer is this\n"
+           "setp.eq.s64 %again, %ptr, -1;\n"
+           "@%again bra DONE;\n");
 }
 
 /* Laps of the ring, by the SM that is asked to. */
 static void warm(struct kernel_text *k)
 {
     has_role(k, "on", ROLE_WARM);
-    kernel_line(k, "@!%%on bra WARMED;");
-    kernel_line(k, "ld.param.u64 %%ptr, [start];");
-    kernel_line(k, "ld.param.u64 %%left, [warm];");
+    ptx(k, "@!%on bra WARMED;\n"
+           "ld.param.u64 %ptr, [start];\n"
+           "ld.param.u64 %left, [warm];\n");
     chase_turns(k, "WARM");
-    kernel_line(k, "WARMED:");
+    ptx(k, "WARMED:");
 }
 
 /* Tells every block to stop, each by its flag. */
 static void tell_all(struct kernel_text *k)
 {
-    kernel_line(k, "ld.param.u32 %%want, [grid];");
-    kernel_line(k, "mov.u32 %%flag, 1;");
-    kernel_line(k, "TELL:");
-    kernel_line(k, "setp.ge.u32 %%again, %%lane, %%want;");
-    kernel_line(k, "@%%again bra ALL_TOLD;");
-    kernel_line(k, "mad.wide.u32 %%next, %%lane, %d, %%flags;", FLAG);
-    kernel_line(k, "st.volatile.global.u32 [%%next], %%flag;");
-    kernel_line(k, "add.u32 %%lane, %%lane, %d;", LANES);
-    kernel_line(k, "bra TELL;");
-    kernel_line(k, "ALL_TOLD:");
+    ptx_with(k,
+             "ld.param.u32 %want, [grid];\n"
+             "mov.u32 %flag, 1;\n"
+             "TELL:\n"
+             "setp.ge.u32 %again, %lane, %want;\n"
+             "@%again bra ALL_TOLD;\n"
+             "mad.wide.u32 %next, %lane, $flag, %flags;\n"
+             "st.volatile.global.u32 [%next], %flag;\n"
+             "add.u32 %lane, %lane, $lanes;\n"
+             "bra TELL;\n"
+             "ALL_TOLD:\n",
+             WORD(flag, FLAG), WORD(lanes, LANES));
 }
 
 /* Loads that begin the load, then those that are timed, by the same loop. */
 static void chase(struct kernel_text *k)
 {
-    kernel_line(k, "ld.param.u64 %%ptr, [start];");
-    kernel_line(k, "ld.param.u64 %%left, [lead];");
-    kernel_line(k, "setp.ne.u32 %%first, %%never, 0;");
-    kernel_line(k, "PHASE:");
-    kernel_line(k, "mov.u64 %%g0, %%globaltimer;");
-    kernel_line(k, "mov.u64 %%t0, %%clock64;");
-    kernel_line(k, "and.b64 %%next, %%t0, %%zero;");
-    kernel_line(k, "add.u64 %%ptr, %%ptr, %%next;");
+    ptx(k, "ld.param.u64 %ptr, [start];\n"
+           "ld.param.u64 %left, [lead];\n"
+           "setp.ne.u32 %first, %never, 0;\n"
+           "PHASE:\n"
+           "mov.u64 %g0, %globaltimer;\n"
+           "mov.u64 %t0, %clock64;\n"
+           "and.b64 %next, %t0, %zero;\n"
+           "add.u64 %ptr, %ptr, %next;\n");
     chase_turns(k, "CHASE");
-    kernel_line(k, "@!%%again mov.u64 %%t1, %%clock64;");
-    kernel_line(k, "@!%%again mov.u64 %%g1, %%globaltimer;");
-    kernel_line(k, "ld.param.u64 %%left, [visits];");
-    kernel_line(k, "mov.pred %%on, %%first;");
-    kernel_line(k, "setp.eq.u32 %%first, %%never, 0;");
-    kernel_line(k, "@%%on bra PHASE;");
+    ptx(k, "@!%again mov.u64 %t1, %clock64;\n"
+           "@!%again mov.u64 %g1, %globaltimer;\n"
+           "ld.param.u64 %left, [visits];\n"
+           "mov.pred %on, %first;\n"
+           "setp.eq.u32 %first, %never, 0;\n"
+           "@%on bra PHASE;\n");
     tell_all(k);
 }
 
 /* All that have something to do meet again, then all warps of each block. */
 static void begin_together(struct kernel_text *k)
 {
-    kernel_line(k, "@%%other bra READY;");
-    kernel_line(k, "ld.volatile.global.u32 %%want, [%%slots+%d];",
-                4 * SLOT_BUSY);
+    ptx_with(k,
+             "@%other bra READY;\n"
+             "ld.volatile.global.u32 %want, [%slots+$busy];\n",
+             WORD(busy, 4 * SLOT_BUSY));
     grid_barrier_meet(k, "MEETING", 4 * SLOT_READY, MEET_LOOKS);
-    kernel_line(k, "READY:");
+    ptx(k, "READY:");
     grid_barrier_hold(k);
 }
 
 static void write_kernel(const struct loaded *l, const struct device_info *info,
-                         struct buf *ptx)
+                         struct buf *out)
 {
     struct kernel_text k;
     const bool naps = info->cc_major >= 7;
-    kernel_begin_resident(&k, ptx, info->cc_major, info->cc_minor,
-                          naps ? "6.3" : NULL,
-                          ".shared .align 16 .b8 pool[16];\n", "loaded",
-                          PARAMETERS, LANES * l->warps, l->blocks);
+    kernel_begin(&k, out, device_cc(info),
+                 &(struct kernel_head){
+                     .name = "loaded",
+                     .parameters = PARAMETERS,
+                     .variables = ".shared .align 16 .b8 pool[16];\n",
+                     .least = naps ? "6.3" : NULL,
+                     .resident_blocks = l->blocks,
+                     .threads = LANES * l->warps,
+                 });
     opening(&k, l);
     warm(&k);
     fill(&k, l);
     begin_together(&k);
-    kernel_line(&k, "@%%chase bra TO_CHASE;");
+    ptx(&k, "@%chase bra TO_CHASE;");
     if (l->op == OP_NONE) {
-        kernel_line(&k, "bra DONE;");
+        ptx(&k, "bra DONE;");
     } else {
-        kernel_line(&k, "@!%%inject bra DONE;");
+        ptx(&k, "@!%inject bra DONE;");
         inject(&k, l, naps);
-        kernel_line(&k, "bra RECORD;");
+        ptx(&k, "bra RECORD;");
     }
-    kernel_line(&k, "TO_CHASE:");
+    ptx(&k, "TO_CHASE:");
     chase(&k);
-    kernel_line(&k, "RECORD:");
-    kernel_line(&k, "st.global.v2.u64 [%%out+%d], {%%t0, %%t1};", RECORD);
-    kernel_line(&k, "st.global.v2.u64 [%%out+%d], {%%g0, %%g1};", RECORD + 16);
-    kernel_line(&k, "DONE:");
+    ptx_with(&k,
+             "RECORD:\n"
+             "st.global.v2.u64 [%out+$record], {%t0, %t1};\n"
+             "st.global.v2.u64 [%out+$ns], {%g0, %g1};\n"
+             "DONE:\n",
+             WORD(record, RECORD), WORD(ns, RECORD + 16));
     kernel_end(&k);
 }
 
 static int kernel(const struct experiment *e, const struct device_info *info,
-                  struct buf *ptx, struct error *err)
+                  struct buf *out, struct error *err)
 {
     struct loaded l;
     if (read_loaded(e, info, &l, err) != 0)
         return err->code;
-    write_kernel(&l, info, ptx);
+    write_kernel(&l, info, out);
     return 0;
 }
 

@@ -16,11 +16,11 @@ static const struct param params[] = {
 static const char *const columns[] = {"free", NULL};
 
 static int kernel(const struct experiment *e, const struct device_info *info,
-                  struct buf *ptx, struct error *err)
+                  struct buf *out, struct error *err)
 {
     (void)e;
     (void)info;
-    (void)ptx;
+    (void)out;
     return error_set(err, ERR_UNSUPPORTED, "the probe memory has no kernel");
 }
 

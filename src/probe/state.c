@@ -36,35 +36,41 @@ static const char *const columns[] = {"cycles",   "ns",        "gap",     "mhz",
                                       "throttle", "processes", "dropped", NULL};
 
 static int kernel(const struct experiment *e, const struct device_info *info,
-                  struct buf *ptx, struct error *err)
+                  struct buf *out, struct error *err)
 {
     (void)e;
     (void)err;
     struct kernel_text k;
-    kernel_begin(&k, ptx, info->cc_major, info->cc_minor, "", "state",
-                 "out spin");
-    kernel_line(&k, ".reg .b64 %%out, %%spin, %%first, %%last, %%now, %%gap, "
-                    "%%most, %%took, %%n0, %%n1;");
-    kernel_line(&k, ".reg .pred %%again;");
-    kernel_line(&k, "ld.param.u64 %%out, [out];");
-    kernel_line(&k, "ld.param.u64 %%spin, [spin];");
-    kernel_line(&k, "mov.u64 %%most, 0;");
-    kernel_line(&k, "mov.u64 %%n0, %%globaltimer;");
-    kernel_line(&k, "mov.u64 %%first, %%clock64;");
-    kernel_line(&k, "mov.u64 %%last, %%first;");
-    kernel_line(&k, "SPIN:");
-    kernel_line(&k, "mov.u64 %%now, %%clock64;");
-    kernel_line(&k, "sub.u64 %%gap, %%now, %%last;");
-    kernel_line(&k, "max.u64 %%most, %%most, %%gap;");
-    kernel_line(&k, "mov.u64 %%last, %%now;");
-    kernel_line(&k, "sub.u64 %%took, %%now, %%first;");
-    kernel_line(&k, "setp.lt.u64 %%again, %%took, %%spin;");
-    kernel_line(&k, "@%%again bra SPIN;");
-    kernel_line(&k, "mov.u64 %%n1, %%globaltimer;");
-    kernel_line(&k, "sub.u64 %%n1, %%n1, %%n0;");
-    kernel_line(&k, "st.global.u64 [%%out+%d], %%took;", 8 * OUT_CYCLES);
-    kernel_line(&k, "st.global.u64 [%%out+%d], %%n1;", 8 * OUT_NS);
-    kernel_line(&k, "st.global.u64 [%%out+%d], %%most;", 8 * OUT_GAP);
+    kernel_begin(&k, out, device_cc(info),
+                 &(struct kernel_head){
+                     .name = "state",
+                     .parameters = "out spin",
+                 });
+    ptx_with(&k,
+             ".reg .b64 %out, %spin, %first, %last, %now, %gap, %most, %took, "
+             "%n0, %n1;\n"
+             ".reg .pred %again;\n"
+             "ld.param.u64 %out, [out];\n"
+             "ld.param.u64 %spin, [spin];\n"
+             "mov.u64 %most, 0;\n"
+             "mov.u64 %n0, %globaltimer;\n"
+             "mov.u64 %first, %clock64;\n"
+             "mov.u64 %last, %first;\n"
+             "SPIN:\n"
+             "mov.u64 %now, %clock64;\n"
+             "sub.u64 %gap, %now, %last;\n"
+             "max.u64 %most, %most, %gap;\n"
+             "mov.u64 %last, %now;\n"
+             "sub.u64 %took, %now, %first;\n"
+             "setp.lt.u64 %again, %took, %spin;\n"
+             "@%again bra SPIN;\n"
+             "mov.u64 %n1, %globaltimer;\n"
+             "sub.u64 %n1, %n1, %n0;\n"
+             "st.global.u64 [%out+$cycles], %took;\n"
+             "st.global.u64 [%out+$ns], %n1;\n"
+             "st.global.u64 [%out+$gap], %most;\n",
+             WORD(cycles, 8 * OUT_CYCLES), WORD(ns, 8 * OUT_NS),
+             WORD(gap, 8 * OUT_GAP));
     kernel_end(&k);
     return 0;
 }

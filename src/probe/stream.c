@@ -254,12 +254,12 @@ static int read_stream(const struct experiment *e,
 }
 
 static int kernel(const struct experiment *e, const struct device_info *info,
-                  struct buf *ptx, struct error *err)
+                  struct buf *out, struct error *err)
 {
     struct stream s;
     if (read_stream(e, info, &s, err) != 0)
         return err->code;
-    stream_kernel(&s, info, ptx);
+    stream_kernel(&s, info, out);
     return 0;
 }
 

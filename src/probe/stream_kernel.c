@@ -21,16 +21,15 @@ typedef void tile_act(struct kernel_text *k, const struct stream *s);
 static void declare(struct kernel_text *k)
 {
     const int words = STREAM_UNROLL * 4;
-    kernel_line(k, ".reg .b32 %%sm, %%me, %%warp, %%worker, %%workers, "
-                   "%%count, %%want, %%looks, %%sum, %%never, %%now, %%texel, "
-                   "%%taken;");
-    kernel_line(k,
-                ".reg .b64 %%at, %%bt, %%ct, %%base, %%first, %%second, "
-                "%%third, %%slots, %%out, %%step, %%turn, %%turns, %%left, "
-                "%%laps, %%zero, %%t0, %%t1, %%g0, %%g1, %%texture, %%until;");
-    kernel_line(
-        k, ".reg .pred %%other, %%again, %%on, %%also, %%true, %%end, %%wrap;");
-    kernel_line(k, ".reg .b32 %%x<%d>, %%y<%d>;", words, words);
+    ptx_with(k,
+             ".reg .b32 %sm, %me, %warp, %worker, %workers, %count, %want, "
+             "%looks, %sum, %never, %now, %texel, %taken;\n"
+             ".reg .b64 %at, %bt, %ct, %base, %first, %second, %third, %slots, "
+             "%out, %step, %turn, %turns, %left, %laps, %zero, %t0, %t1, %g0, "
+             "%g1, %texture, %until;\n"
+             ".reg .pred %other, %again, %on, %also, %true, %end, %wrap;\n"
+             ".reg .b32 %x<$words>, %y<$words>;\n",
+             WORD(words, words));
 }
 
 /* ---- where ------------------------------------------------------------- */
@@ -40,26 +39,33 @@ static void place_lane(struct kernel_text *k, const struct stream *s)
 {
     const unsigned apart = s->width * s->stride;
     if (s->row == STREAM_LANES) {
-        kernel_line(k, "and.b32 %%count, %%me, 31;");
-        kernel_line(k, "mul.wide.u32 %%at, %%count, %u;", apart);
+        ptx_with(k,
+                 "and.b32 %count, %me, 31;\n"
+                 "mul.wide.u32 %at, %count, $apart;\n",
+                 WORD(apart, apart));
         return;
     }
-    kernel_line(k, "and.b32 %%count, %%me, %u;", s->row - 1);
-    kernel_line(k, "mul.wide.u32 %%at, %%count, %u;", apart);
-    kernel_line(k, "and.b32 %%count, %%me, 31;");
-    kernel_line(k, "div.u32 %%count, %%count, %u;", s->row);
-    kernel_line(k, "cvt.u64.u32 %%bt, %%count;");
-    kernel_line(k, "mad.lo.u64 %%at, %%bt, %" PRIu64 ", %%at;", s->bytes);
+    ptx_with(k,
+             "and.b32 %count, %me, $mask;\n"
+             "mul.wide.u32 %at, %count, $apart;\n"
+             "and.b32 %count, %me, 31;\n"
+             "div.u32 %count, %count, $lanes;\n"
+             "cvt.u64.u32 %bt, %count;\n"
+             "mad.lo.u64 %at, %bt, $bytes, %at;\n",
+             WORD(mask, s->row - 1), WORD(apart, apart), WORD(lanes, s->row),
+             WORD(bytes, s->bytes));
 }
 
 /* Where the thread begins, from the start of the set, into %at. */
 static void place_thread(struct kernel_text *k, const struct stream *s)
 {
     const uint64_t tile = stream_tile(s);
-    kernel_line(k, "ld.param.u64 %%turns, [turns];");
-    kernel_line(k, "mov.u64 %%step, %" PRIu64 ";", tile);
+    ptx_with(k,
+             "ld.param.u64 %turns, [turns];\n"
+             "mov.u64 %step, $tile;\n",
+             WORD(tile, tile));
     if (s->place == CONSTANT) {
-        kernel_line(k, "mov.u64 %%at, %%zero;");
+        ptx(k, "mov.u64 %at, %zero;");
         return;
     }
     if (s->share == BY_WARP) {
@@ -69,57 +75,62 @@ static void place_thread(struct kernel_text *k, const struct stream *s)
     if (s->share == BY_GPU) {
         resident_grid_share(k);
     } else {
-        kernel_line(k, "mov.u32 %%count, %%ctaid.x;");
-        kernel_line(k, "cvt.u64.u32 %%at, %%count;");
+        ptx(k, "mov.u32 %count, %ctaid.x;\n"
+               "cvt.u64.u32 %at, %count;\n");
     }
-    kernel_line(k, "mul.lo.u64 %%at, %%at, %%step;");
-    kernel_line(k, "mad.wide.u32 %%at, %%me, %u, %%at;", s->width * s->stride);
+    ptx_with(k,
+             "mul.lo.u64 %at, %at, %step;\n"
+             "mad.wide.u32 %at, %me, $stride, %at;\n",
+             WORD(stride, s->width * s->stride));
 }
 
 /* %first and, where there are more arrays, how far they are from it. */
 static void place_arrays(struct kernel_text *k, const struct stream *s)
 {
     if (s->place == SHARED)
-        kernel_line(k, "mov.u64 %%first, pool;");
+        ptx(k, "mov.u64 %first, pool;");
     else if (s->place == CONSTANT)
-        kernel_line(k, "mov.u64 %%first, constants;");
+        ptx(k, "mov.u64 %first, constants;");
     else
-        kernel_line(k, "ld.param.u64 %%first, [first];");
+        ptx(k, "ld.param.u64 %first, [first];");
     if (s->place == SHARED)
-        kernel_line(k, "add.u64 %%first, %%first, 16;");
+        ptx(k, "add.u64 %first, %first, 16;");
     if (s->place == TEXTURE) {
-        kernel_line(k, "ld.param.u64 %%texture, [texture];");
-        kernel_line(k, "mov.u64 %%first, 0;");
+        ptx(k, "ld.param.u64 %texture, [texture];\n"
+               "mov.u64 %first, 0;\n");
     }
-    kernel_line(k, "ld.param.u64 %%second, [second];");
-    kernel_line(k, "sub.u64 %%second, %%second, %%first;");
-    kernel_line(k, "ld.param.u64 %%third, [third];");
-    kernel_line(k, "sub.u64 %%third, %%third, %%first;");
-    kernel_line(k, "add.u64 %%first, %%first, %%at;");
+    ptx(k, "ld.param.u64 %second, [second];\n"
+           "sub.u64 %second, %second, %first;\n"
+           "ld.param.u64 %third, [third];\n"
+           "sub.u64 %third, %third, %first;\n"
+           "add.u64 %first, %first, %at;\n");
 }
 
 static void opening(struct kernel_text *k, const struct stream *s)
 {
     declare(k);
-    kernel_line(k, "ld.param.u64 %%slots, [slots];");
-    kernel_line(k, "ld.param.u64 %%out, [out];");
-    kernel_line(k, "mov.u32 %%sm, %%smid;");
-    kernel_line(k, "mov.u32 %%me, %%tid.x;");
-    kernel_line(k, "shr.u32 %%warp, %%me, 5;");
+    ptx(k, "ld.param.u64 %slots, [slots];\n"
+           "ld.param.u64 %out, [out];\n"
+           "mov.u32 %sm, %smid;\n"
+           "mov.u32 %me, %tid.x;\n"
+           "shr.u32 %warp, %me, 5;\n");
     if (s->share != BY_BLOCKS)
         resident_grid_enlist(k);
-    kernel_line(k, "ld.global.u32 %%never, [%%slots+%d];", 4 * SLOT_NEVER);
+    ptx_with(k, "ld.global.u32 %never, [%slots+$never];",
+             WORD(never, 4 * SLOT_NEVER));
     if (s->share != BY_BLOCKS) {
-        kernel_note(k, "nobody but memory knows that this is zero");
-        kernel_line(k, "ld.global.u32 %%count, [%%slots+%d];", 4 * SLOT_ZERO);
-        kernel_line(k, "cvt.u64.u32 %%zero, %%count;");
+        ptx_with(k,
+                 "// nobody but memory knows that this is zero\n"
+                 "ld.global.u32 %count, [%slots+$zero];\n"
+                 "cvt.u64.u32 %zero, %count;\n",
+                 WORD(zero, 4 * SLOT_ZERO));
     }
     place_thread(k, s);
     place_arrays(k, s);
     if (s->op != OP_WRITE)
         return;
     for (unsigned i = 0; i < stream_words(s) * s->unroll; i++)
-        kernel_line(k, "add.u32 %%x%u, %%me, %u;", i, i);
+        ptx_with(k, "add.u32 %x$i, %me, $i;", WORD(i, i));
 }
 
 /* ---- a tile ------------------------------------------------------------ */
@@ -162,12 +173,11 @@ static void write_operator(char *text, size_t size, const struct stream *s)
 static void load_texel(struct kernel_text *k, const struct stream *s,
                        unsigned copy)
 {
-    kernel_line(k, "add.u32 %%y%u, %%texel, %" PRIu64 ";", copy,
-                copy * stream_step(s) / 4);
-    kernel_line(k,
-                "tex.1d.v4.u32.s32 {%%x%u, %%count, %%looks, %%want}, "
-                "[%%texture, {%%y%u}];",
-                copy, copy);
+    ptx_with(k,
+             "add.u32 %y$copy, %texel, $s;\n"
+             "tex.1d.v4.u32.s32 {%x$copy, %count, %looks, %want}, [%texture, "
+             "{%y$copy}];\n",
+             WORD(copy, copy), WORD(s, copy * stream_step(s) / 4));
 }
 
 static void load(struct kernel_text *k, const struct stream *s, char name,
@@ -186,10 +196,12 @@ static void load(struct kernel_text *k, const struct stream *s, char name,
     if (s->op != OP_WRITE)
         write_operator(operator, sizeof operator, s);
     write_words(registers, sizeof registers, name, words, copy * words);
-    kernel_line(k, "ld.%s%s%s %s%s%s, [%s+%" PRIu64 "];",
-                spaces[s->place], operator, type_of(s), words > 1 ? "{" : "",
-                registers, words > 1 ? "}" : "", address,
-                copy * stream_step(s));
+    ptx_with(k,
+             "ld.$spaces$operator$type $open$registers$close, [$address+$s];",
+             WORD(spaces, spaces[s->place]), WORD(operator, operator),
+             WORD(type, type_of(s)), WORD(open, words > 1 ? "{" : ""),
+             WORD(registers, registers), WORD(close, words > 1 ? "}" : ""),
+             WORD(address, address), WORD(s, copy * stream_step(s)));
 }
 
 static void store(struct kernel_text *k, const struct stream *s, unsigned copy)
@@ -198,10 +210,11 @@ static void store(struct kernel_text *k, const struct stream *s, unsigned copy)
     char registers[96], operator[24];
     write_operator(operator, sizeof operator, s);
     write_words(registers, sizeof registers, 'x', words, copy * words);
-    kernel_line(k, "st.%s%s%s [%%at+%" PRIu64 "], %s%s%s;",
-                s->place == SHARED ? "shared" : "global", operator, type_of(s),
-                copy * stream_step(s), words > 1 ? "{" : "", registers,
-                words > 1 ? "}" : "");
+    ptx_with(k, "st.$global$operator$type [%at+$s], $open$registers$close;",
+             WORD(global, s->place == SHARED ? "shared" : "global"),
+             WORD(operator, operator), WORD(type, type_of(s)),
+             WORD(s, copy * stream_step(s)), WORD(open, words > 1 ? "{" : ""),
+             WORD(registers, registers), WORD(close, words > 1 ? "}" : ""));
 }
 
 static void use_word(struct kernel_text *k, enum stream_usage use,
@@ -210,16 +223,18 @@ static void use_word(struct kernel_text *k, enum stream_usage use,
     const char *const guard = word % 2 == 0 ? "on" : "also";
     switch (use) {
     case USE_XOR:
-        kernel_line(k, "xor.b32 %%sum, %%sum, %%x%u;", word);
+        ptx_with(k, "xor.b32 %sum, %sum, %x$word;", WORD(word, word));
         break;
     case USE_ADD:
-        kernel_line(k, "add.u32 %%sum, %%sum, %%x%u;", word);
+        ptx_with(k, "add.u32 %sum, %sum, %x$word;", WORD(word, word));
         break;
     case USE_NOT:
-        kernel_line(k, "@%%%s not.b32 %%sum, %%x%u;", guard, word);
+        ptx_with(k, "@%$guard not.b32 %sum, %x$word;", WORD(guard, guard),
+                 WORD(word, word));
         break;
     case USE_MOV:
-        kernel_line(k, "@%%%s mov.b32 %%sum, %%x%u;", guard, word);
+        ptx_with(k, "@%$guard mov.b32 %sum, %x$word;", WORD(guard, guard),
+                 WORD(word, word));
         break;
     }
 }
@@ -227,8 +242,8 @@ static void use_word(struct kernel_text *k, enum stream_usage use,
 static void read_tile(struct kernel_text *k, const struct stream *s)
 {
     if (s->place == TEXTURE) {
-        kernel_line(k, "shr.u64 %%bt, %%at, 2;");
-        kernel_line(k, "cvt.u32.u64 %%texel, %%bt;");
+        ptx(k, "shr.u64 %bt, %at, 2;\n"
+               "cvt.u32.u64 %texel, %bt;\n");
     }
     for (unsigned i = 0; i < s->unroll; i++)
         load(k, s, 'x', "%at", i);
@@ -244,7 +259,7 @@ static void write_tile(struct kernel_text *k, const struct stream *s)
 
 static void copy_tile(struct kernel_text *k, const struct stream *s)
 {
-    kernel_line(k, "add.u64 %%bt, %%at, %%second;");
+    ptx(k, "add.u64 %bt, %at, %second;");
     for (unsigned i = 0; i < s->unroll; i++)
         load(k, s, 'x', "%bt", i);
     write_tile(k, s);
@@ -253,14 +268,14 @@ static void copy_tile(struct kernel_text *k, const struct stream *s)
 /* In 32-bit floats: b + 3 c, whatever their values. */
 static void triad_tile(struct kernel_text *k, const struct stream *s)
 {
-    kernel_line(k, "add.u64 %%bt, %%at, %%second;");
-    kernel_line(k, "add.u64 %%ct, %%at, %%third;");
+    ptx(k, "add.u64 %bt, %at, %second;\n"
+           "add.u64 %ct, %at, %third;\n");
     for (unsigned i = 0; i < s->unroll; i++) {
         load(k, s, 'x', "%bt", i);
         load(k, s, 'y', "%ct", i);
     }
     for (unsigned i = 0; i < s->unroll * stream_words(s); i++)
-        kernel_line(k, "fma.rn.f32 %%x%u, %%x%u, 0f40400000, %%y%u;", i, i, i);
+        ptx_with(k, "fma.rn.f32 %x$i, %x$i, 0f40400000, %y$i;", WORD(i, i));
     write_tile(k, s);
 }
 
@@ -275,55 +290,61 @@ static tile_act *const acts[] = {[OP_READ] = read_tile,
 static void write_laps(struct kernel_text *k, const struct stream *s,
                        const char *name, tile_act *act)
 {
-    kernel_line(k, "setp.eq.u64 %%again, %%left, 0;");
-    kernel_line(k, "@%%again bra %s_END;", name);
-    kernel_line(k, "%s_LAP:", name);
-    kernel_line(k, "add.u64 %%base, %%base, %%zero;");
-    kernel_line(k, "mov.u64 %%at, %%base;");
-    kernel_line(k, "mov.u64 %%turn, %%turns;");
-    kernel_line(k, "%s_TURN:", name);
-    kernel_line(k, ".pragma \"nounroll\";");
+    ptx_with(k,
+             "setp.eq.u64 %again, %left, 0;\n"
+             "@%again bra ${name}_END;\n"
+             "${name}_LAP:\n"
+             "add.u64 %base, %base, %zero;\n"
+             "mov.u64 %at, %base;\n"
+             "mov.u64 %turn, %turns;\n"
+             "${name}_TURN:\n"
+             ".pragma \"nounroll\";\n",
+             WORD(name, name));
     act(k, s);
-    kernel_line(k, "add.u64 %%at, %%at, %%step;");
-    kernel_line(k, "sub.u64 %%turn, %%turn, 1;");
-    kernel_line(k, "setp.ne.u64 %%again, %%turn, 0;");
-    kernel_line(k, "@%%again bra %s_TURN;", name);
-    kernel_line(k, "sub.u64 %%left, %%left, 1;");
-    kernel_line(k, "setp.ne.u64 %%again, %%left, 0;");
-    kernel_line(k, "@%%again bra %s_LAP;", name);
-    kernel_line(k, "%s_END:", name);
+    ptx_with(k,
+             "add.u64 %at, %at, %step;\n"
+             "sub.u64 %turn, %turn, 1;\n"
+             "setp.ne.u64 %again, %turn, 0;\n"
+             "@%again bra ${name}_TURN;\n"
+             "sub.u64 %left, %left, 1;\n"
+             "setp.ne.u64 %again, %left, 0;\n"
+             "@%again bra ${name}_LAP;\n"
+             "${name}_END:\n",
+             WORD(name, name));
 }
 
 /* What is to be found in a cache, or written there, comes to it by being
  * read. */
 static void write_fetch(struct kernel_text *k, const struct stream *s)
 {
-    kernel_line(k, "ld.param.u64 %%left, [warm];");
-    kernel_line(k, "mov.u64 %%base, %%first;");
-    kernel_line(k, "mov.u32 %%sum, 0;");
+    ptx(k, "ld.param.u64 %left, [warm];\n"
+           "mov.u64 %base, %first;\n"
+           "mov.u32 %sum, 0;\n");
     write_laps(k, s, "FETCH", read_tile);
-    kernel_line(k, "setp.eq.u32 %%again, %%sum, %%never;");
-    kernel_line(k, "@%%again st.global.u32 [%%out+%d], %%sum;", STREAM_RECORD);
+    ptx_with(k,
+             "setp.eq.u32 %again, %sum, %never;\n"
+             "@%again st.global.u32 [%out+$records], %sum;\n",
+             WORD(records, STREAM_RECORD));
 }
 
 /* A phase between two clock reads; the laps of the last are timed. */
 static void write_phase(struct kernel_text *k, const struct stream *s)
 {
     resident_grid_begin_together(k);
-    kernel_line(k, "mov.u64 %%g0, %%globaltimer;");
-    kernel_line(k, "mov.u64 %%t0, %%clock64;");
-    kernel_line(k, "cvt.u32.u64 %%now, %%t0;");
-    kernel_line(k, "setp.ne.u32 %%on, %%now, %%never;");
-    kernel_line(k, "add.u32 %%count, %%never, 7;");
-    kernel_line(k, "setp.ne.u32 %%also, %%now, %%count;");
-    kernel_line(k, "selp.b64 %%base, %%first, %%out, %%on;");
-    kernel_line(k, "mov.u32 %%sum, %%now;");
+    ptx(k, "mov.u64 %g0, %globaltimer;\n"
+           "mov.u64 %t0, %clock64;\n"
+           "cvt.u32.u64 %now, %t0;\n"
+           "setp.ne.u32 %on, %now, %never;\n"
+           "add.u32 %count, %never, 7;\n"
+           "setp.ne.u32 %also, %now, %count;\n"
+           "selp.b64 %base, %first, %out, %on;\n"
+           "mov.u32 %sum, %now;\n");
     write_laps(k, s, "TIMED", acts[s->op]);
     if (s->op != OP_READ)
-        kernel_line(k, "membar.gl;");
-    kernel_line(k, "setp.ne.u32 %%again, %%sum, %%never;");
-    kernel_line(k, "@%%again mov.u64 %%t1, %%clock64;");
-    kernel_line(k, "@%%again mov.u64 %%g1, %%globaltimer;");
+        ptx(k, "membar.gl;");
+    ptx(k, "setp.ne.u32 %again, %sum, %never;\n"
+           "@%again mov.u64 %t1, %clock64;\n"
+           "@%again mov.u64 %g1, %globaltimer;\n");
 }
 
 /* Every warp goes over all of the set, %warm laps and then as many as are to
@@ -332,17 +353,17 @@ static void laps_body(struct kernel_text *k, const struct stream *s)
 {
     if (s->op == OP_WRITE && s->place == GLOBAL)
         write_fetch(k, s);
-    kernel_line(k, "mov.u64 %%t1, 0;");
-    kernel_line(k, "mov.u64 %%g1, 0;");
-    kernel_line(k, "ld.param.u64 %%left, [warm];");
-    kernel_line(k, "ld.param.u64 %%laps, [laps];");
-    kernel_line(k, "PHASE:");
+    ptx(k, "mov.u64 %t1, 0;\n"
+           "mov.u64 %g1, 0;\n"
+           "ld.param.u64 %left, [warm];\n"
+           "ld.param.u64 %laps, [laps];\n"
+           "PHASE:\n");
     write_phase(k, s);
-    kernel_line(k, "mov.u64 %%left, %%laps;");
-    kernel_line(k, "mov.pred %%on, %%end;");
-    kernel_line(k, "setp.ne.u32 %%end, %%never, 0;");
-    kernel_line(k, "@!%%on bra PHASE;");
-    kernel_line(k, "mov.u32 %%taken, 0;");
+    ptx(k, "mov.u64 %left, %laps;\n"
+           "mov.pred %on, %end;\n"
+           "setp.ne.u32 %end, %never, 0;\n"
+           "@!%on bra PHASE;\n"
+           "mov.u32 %taken, 0;\n");
 }
 
 /* ---- cycles ------------------------------------------------------------ */
@@ -351,31 +372,31 @@ static void laps_body(struct kernel_text *k, const struct stream *s)
  * %taken of them. */
 static void write_until(struct kernel_text *k, const struct stream *s)
 {
-    kernel_line(k, "mov.u32 %%taken, 0;");
-    kernel_line(k, "TILE:");
-    kernel_line(k, ".pragma \"nounroll\";");
+    ptx(k, "mov.u32 %taken, 0;\n"
+           "TILE:\n"
+           ".pragma \"nounroll\";\n");
     acts[s->op](k, s);
-    kernel_line(k, "mov.u64 %%t1, %%clock64;");
-    kernel_line(k, "add.u32 %%taken, %%taken, 1;");
-    kernel_line(k, "add.u64 %%at, %%at, %%step;");
-    kernel_line(k, "sub.u64 %%turn, %%turn, 1;");
-    kernel_line(k, "setp.eq.u64 %%wrap, %%turn, 0;");
-    kernel_line(k, "@%%wrap mov.u64 %%at, %%first;");
-    kernel_line(k, "@%%wrap mov.u64 %%turn, %%turns;");
-    kernel_line(k, "setp.lt.u64 %%again, %%t1, %%until;");
-    kernel_line(k, "@%%again bra TILE;");
-    kernel_line(k, "mov.u64 %%g1, %%globaltimer;");
+    ptx(k, "mov.u64 %t1, %clock64;\n"
+           "add.u32 %taken, %taken, 1;\n"
+           "add.u64 %at, %at, %step;\n"
+           "sub.u64 %turn, %turn, 1;\n"
+           "setp.eq.u64 %wrap, %turn, 0;\n"
+           "@%wrap mov.u64 %at, %first;\n"
+           "@%wrap mov.u64 %turn, %turns;\n"
+           "setp.lt.u64 %again, %t1, %until;\n"
+           "@%again bra TILE;\n"
+           "mov.u64 %g1, %globaltimer;\n");
 }
 
 /* Somewhere in the worker's share, or runs that are short would find in L2 what
  * the one before brought there. */
 static void place_start(struct kernel_text *k)
 {
-    kernel_line(k, "ld.param.u64 %%bt, [start];");
-    kernel_line(k, "mul.lo.u64 %%bt, %%bt, %%turns;");
-    kernel_line(k, "shr.u64 %%bt, %%bt, 32;");
-    kernel_line(k, "sub.u64 %%turn, %%turns, %%bt;");
-    kernel_line(k, "mad.lo.u64 %%at, %%bt, %%step, %%first;");
+    ptx(k, "ld.param.u64 %bt, [start];\n"
+           "mul.lo.u64 %bt, %bt, %turns;\n"
+           "shr.u64 %bt, %bt, 32;\n"
+           "sub.u64 %turn, %turns, %bt;\n"
+           "mad.lo.u64 %at, %bt, %step, %first;\n");
 }
 
 /* First the lead, until as much is under way as ever will be; then the same
@@ -383,26 +404,28 @@ static void place_start(struct kernel_text *k)
 static void cycles_body(struct kernel_text *k, const struct stream *s)
 {
     write_fetch(k, s);
-    kernel_line(k, "setp.ne.u32 %%end, %%never, 0;");
+    ptx(k, "setp.ne.u32 %end, %never, 0;");
     resident_grid_begin_together(k);
-    kernel_line(k, "setp.ne.u32 %%on, %%never, 1;");
-    kernel_line(k, "setp.ne.u32 %%also, %%never, 2;");
+    ptx(k, "setp.ne.u32 %on, %never, 1;\n"
+           "setp.ne.u32 %also, %never, 2;\n");
     place_start(k);
-    kernel_line(k, "ld.param.u64 %%until, [lead];");
-    kernel_line(k, "mov.u64 %%t1, %%clock64;");
-    kernel_line(k, "setp.eq.u32 %%end, %%never, 0;");
-    kernel_line(k, "PHASE:");
-    kernel_line(k, "add.u64 %%until, %%until, %%t1;");
+    ptx(k, "ld.param.u64 %until, [lead];\n"
+           "mov.u64 %t1, %clock64;\n"
+           "setp.eq.u32 %end, %never, 0;\n"
+           "PHASE:\n"
+           "add.u64 %until, %until, %t1;\n");
     write_until(k, s);
-    kernel_line(k, "@%%end bra COUNTED;");
-    kernel_line(k, "setp.ne.u32 %%end, %%never, 0;");
-    kernel_line(k, "mov.u64 %%t0, %%t1;");
-    kernel_line(k, "mov.u64 %%g0, %%g1;");
-    kernel_line(k, "ld.param.u64 %%until, [cycles];");
-    kernel_line(k, "bra PHASE;");
-    kernel_line(k, "COUNTED:");
-    kernel_line(k, "setp.eq.u32 %%again, %%sum, %%never;");
-    kernel_line(k, "@%%again st.global.u32 [%%out+%d], %%sum;", STREAM_RECORD);
+    ptx_with(k,
+             "@%end bra COUNTED;\n"
+             "setp.ne.u32 %end, %never, 0;\n"
+             "mov.u64 %t0, %t1;\n"
+             "mov.u64 %g0, %g1;\n"
+             "ld.param.u64 %until, [cycles];\n"
+             "bra PHASE;\n"
+             "COUNTED:\n"
+             "setp.eq.u32 %again, %sum, %never;\n"
+             "@%again st.global.u32 [%out+$records], %sum;\n",
+             WORD(records, STREAM_RECORD));
 }
 
 /* ---- blocks ------------------------------------------------------------ */
@@ -412,41 +435,43 @@ static void cycles_body(struct kernel_text *k, const struct stream *s)
  * do. */
 static void note_block(struct kernel_text *k)
 {
-    kernel_line(k, "setp.ne.u32 %%other, %%me, 0;");
-    kernel_line(k, "@%%other bra NOTED;");
-    kernel_line(k, "mad.wide.u32 %%out, %%sm, %d, %%out;", 2 * STREAM_RECORD);
-    kernel_line(k, "red.global.add.u32 [%%out], 1;");
-    kernel_line(k, "mov.u32 %%count, %%ctaid.x;");
-    kernel_line(k, "and.b32 %%looks, %%count, 63;");
-    kernel_line(k, "setp.ne.u32 %%other, %%looks, 0;");
-    kernel_line(k, "@%%other bra NOTED;");
-    kernel_line(k, "mov.u64 %%t0, %%clock64;");
-    kernel_line(k, "mov.u64 %%g0, %%globaltimer;");
-    kernel_line(k, "mov.u32 %%want, %%nctaid.x;");
-    kernel_line(k, "shr.u32 %%looks, %%want, 3;");
-    kernel_line(k, "setp.lt.u32 %%on, %%count, %%looks;");
-    kernel_line(k, "sub.u32 %%want, %%want, %%looks;");
-    kernel_line(k, "setp.ge.u32 %%also, %%count, %%want;");
-    kernel_line(k, "@%%on st.global.v2.u64 [%%out+%d], {%%t0, %%g0};",
-                STREAM_RECORD);
-    kernel_line(k, "@%%also st.global.v2.u64 [%%out+%d], {%%t0, %%g0};",
-                STREAM_RECORD + 16);
-    kernel_line(k, "NOTED:");
+    ptx_with(k,
+             "setp.ne.u32 %other, %me, 0;\n"
+             "@%other bra NOTED;\n"
+             "mad.wide.u32 %out, %sm, $records, %out;\n"
+             "red.global.add.u32 [%out], 1;\n"
+             "mov.u32 %count, %ctaid.x;\n"
+             "and.b32 %looks, %count, 63;\n"
+             "setp.ne.u32 %other, %looks, 0;\n"
+             "@%other bra NOTED;\n"
+             "mov.u64 %t0, %clock64;\n"
+             "mov.u64 %g0, %globaltimer;\n"
+             "mov.u32 %want, %nctaid.x;\n"
+             "shr.u32 %looks, %want, 3;\n"
+             "setp.lt.u32 %on, %count, %looks;\n"
+             "sub.u32 %want, %want, %looks;\n"
+             "setp.ge.u32 %also, %count, %want;\n"
+             "@%on st.global.v2.u64 [%out+$begun], {%t0, %g0};\n"
+             "@%also st.global.v2.u64 [%out+$ended], {%t0, %g0};\n"
+             "NOTED:\n",
+             WORD(records, 2 * STREAM_RECORD), WORD(begun, STREAM_RECORD),
+             WORD(ended, STREAM_RECORD + 16));
 }
 
 static void blocks_body(struct kernel_text *k, const struct stream *s)
 {
-    kernel_line(k, "mov.u64 %%at, %%first;");
-    kernel_line(k, "mov.u32 %%sum, 0;");
+    ptx(k, "mov.u64 %at, %first;\n"
+           "mov.u32 %sum, 0;\n");
     note_block(k);
     if (s->use == USE_NOT || s->use == USE_MOV) {
-        kernel_line(k, "setp.ne.u32 %%on, %%never, 1;");
-        kernel_line(k, "setp.ne.u32 %%also, %%never, 2;");
+        ptx(k, "setp.ne.u32 %on, %never, 1;\n"
+               "setp.ne.u32 %also, %never, 2;\n");
     }
     acts[s->op](k, s);
-    kernel_line(k, "setp.eq.u32 %%again, %%sum, %%never;");
-    kernel_line(k, "@%%again st.global.u32 [%%slots+%d], %%sum;",
-                4 * SLOT_READY);
+    ptx_with(k,
+             "setp.eq.u32 %again, %sum, %never;\n"
+             "@%again st.global.u32 [%slots+$ready], %sum;\n",
+             WORD(ready, 4 * SLOT_READY));
 }
 
 /* ---- the whole --------------------------------------------------------- */
@@ -454,12 +479,12 @@ static void blocks_body(struct kernel_text *k, const struct stream *s)
 static void place_record(struct kernel_text *k, const struct stream *s)
 {
     resident_grid_place_record(k, s->warps);
-    kernel_line(k, "setp.ne.u32 %%true, %%never, 0;");
-    kernel_line(k, "setp.eq.u32 %%end, %%never, 0;");
+    ptx(k, "setp.ne.u32 %true, %never, 0;\n"
+           "setp.eq.u32 %end, %never, 0;\n");
 }
 
 void stream_kernel(const struct stream *s, const struct device_info *info,
-                   struct buf *ptx)
+                   struct buf *out)
 {
     struct kernel_text k;
     char variables[128];
@@ -467,10 +492,16 @@ void stream_kernel(const struct stream *s, const struct device_info *info,
              ".extern .shared .align 16 .b8 pool[];\n%s\n",
              s->place == CONSTANT ? ".const .align 16 .b8 constants[65536];\n"
                                   : "");
-    kernel_begin_resident(&k, ptx, info->cc_major, info->cc_minor,
-                          strcmp(s->cache, "no_allocate") == 0 ? "7.4" : NULL,
-                          variables, "stream", STREAM_PARAMETERS,
-                          stream_threads(s), s->blocks);
+    kernel_begin(
+        &k, out, device_cc(info),
+        &(struct kernel_head){
+            .name = "stream",
+            .parameters = STREAM_PARAMETERS,
+            .variables = variables,
+            .least = strcmp(s->cache, "no_allocate") == 0 ? "7.4" : NULL,
+            .resident_blocks = s->blocks,
+            .threads = stream_threads(s),
+        });
     opening(&k, s);
     if (s->share == BY_BLOCKS) {
         blocks_body(&k, s);
@@ -479,6 +510,6 @@ void stream_kernel(const struct stream *s, const struct device_info *info,
         (s->share == BY_GPU ? cycles_body : laps_body)(&k, s);
         resident_grid_write_record(&k);
     }
-    kernel_line(&k, "DONE:");
+    ptx(&k, "DONE:");
     kernel_end(&k);
 }

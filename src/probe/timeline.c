@@ -331,48 +331,52 @@ static const char parameters[] =
 
 static void declare(struct kernel_text *k)
 {
-    kernel_line(k, ".reg .b32 %%sm, %%me, %%block, %%warp, %%warps, %%slot, "
-                   "%%wanted, %%steps, %%n, %%look, %%tick, %%record;");
-    kernel_line(k, ".reg .b64 %%at, %%begun, %%ended, %%ns, %%ptr, %%laps, "
-                   "%%apart, %%out;");
-    kernel_line(k, ".reg .f32 %%sum, %%by;");
-    kernel_line(k, ".reg .pred %%lead, %%other, %%again;");
+    ptx(k, ".reg .b32 %sm, %me, %block, %warp, %warps, %slot, %wanted, %steps, "
+           "%n, %look, %tick, %record;\n"
+           ".reg .b64 %at, %begun, %ended, %ns, %ptr, %laps, %apart, %out;\n"
+           ".reg .f32 %sum, %by;\n"
+           ".reg .pred %lead, %other, %again;\n");
 }
 
 static void read_identity(struct kernel_text *k, const struct timeline *t)
 {
-    kernel_line(k, "mov.u32 %%sm, %%smid;");
-    kernel_line(k, "mov.u32 %%me, %%tid.x;");
-    kernel_line(k, "mov.u32 %%warps, %%ntid.x;");
-    kernel_line(k, "shr.u32 %%warps, %%warps, 5;");
-    kernel_line(k, "shr.u32 %%warp, %%me, 5;");
-    kernel_line(k, "and.b32 %%n, %%me, 31;");
+    ptx(k, "mov.u32 %sm, %smid;\n"
+           "mov.u32 %me, %tid.x;\n"
+           "mov.u32 %warps, %ntid.x;\n"
+           "shr.u32 %warps, %warps, 5;\n"
+           "shr.u32 %warp, %me, 5;\n"
+           "and.b32 %n, %me, 31;\n");
     if (t->lanes < LANES) {
-        kernel_line(k, "setp.ge.u32 %%again, %%n, %" PRIu64 ";", t->lanes);
-        kernel_line(k, "@%%again ret;");
+        ptx_with(k,
+                 "setp.ge.u32 %again, %n, $lanes;\n"
+                 "@%again ret;\n",
+                 WORD(lanes, t->lanes));
     }
-    kernel_line(k, "setp.eq.u32 %%lead, %%n, 0;");
-    kernel_line(k, "setp.ne.u32 %%other, %%me, 0;");
+    ptx(k, "setp.eq.u32 %lead, %n, 0;\n"
+           "setp.ne.u32 %other, %me, 0;\n");
 }
 
 static void take_number(struct kernel_text *k)
 {
-    kernel_line(k, "ld.param.u64 %%at, [first];");
-    kernel_line(k, "cvt.u32.u64 %%n, %%at;");
-    kernel_line(k, "mov.u32 %%block, %%ctaid.x;");
-    kernel_line(k, "add.u32 %%block, %%block, %%n;");
+    ptx(k, "ld.param.u64 %at, [first];\n"
+           "cvt.u32.u64 %n, %at;\n"
+           "mov.u32 %block, %ctaid.x;\n"
+           "add.u32 %block, %block, %n;\n");
 }
 
 /* Looks at a counter, at %at, until it is as much as is wanted. */
 static void await(struct kernel_text *k, const char *label, int counter)
 {
-    kernel_line(k, "mov.u32 %%look, 0;");
-    kernel_line(k, "%s:", label);
-    kernel_line(k, "atom.global.add.u32 %%n, [%%at+%d], 0;", counter);
-    kernel_line(k, "add.u32 %%look, %%look, 1;");
-    kernel_line(k, "setp.lt.u32 %%again, %%look, %d;", GATHER_MOST);
-    kernel_line(k, "setp.lt.and.u32 %%again, %%n, %%wanted, %%again;");
-    kernel_line(k, "@%%again bra %s;", label);
+    ptx_with(k,
+             "mov.u32 %look, 0;\n"
+             "$label:\n"
+             "atom.global.add.u32 %n, [%at+$counter], 0;\n"
+             "add.u32 %look, %look, 1;\n"
+             "setp.lt.u32 %again, %look, $most;\n"
+             "setp.lt.and.u32 %again, %n, %wanted, %again;\n"
+             "@%again bra $label;\n",
+             WORD(label, label), WORD(counter, counter),
+             WORD(most, GATHER_MOST));
 }
 
 /* Of the blocks on SM `sm` so many as are wanted stay, and are numbered as
@@ -380,34 +384,36 @@ static void await(struct kernel_text *k, const char *label, int counter)
  * ones that follow do not all go there. */
 static void take_ticket(struct kernel_text *k, const struct timeline *t)
 {
-    kernel_line(k, "ld.param.u64 %%at, [wanted];");
-    kernel_line(k, "cvt.u32.u64 %%wanted, %%at;");
-    kernel_line(k, "@%%other bra TAKEN;");
-    kernel_line(k, "ld.param.u64 %%at, [counters];");
-    kernel_line(k, "mov.u32 %%slot, 0xffffffff;");
-    kernel_line(k, "setp.eq.u32 %%again, %%sm, %" PRIu64 ";", t->sm);
-    kernel_line(k, "@%%again bra HERE;");
+    ptx_with(k,
+             "ld.param.u64 %at, [wanted];\n"
+             "cvt.u32.u64 %wanted, %at;\n"
+             "@%other bra TAKEN;\n"
+             "ld.param.u64 %at, [counters];\n"
+             "mov.u32 %slot, 0xffffffff;\n"
+             "setp.eq.u32 %again, %sm, $sm;\n"
+             "@%again bra HERE;\n",
+             WORD(sm, t->sm));
     await(k, "ELSEWHERE", 0);
-    kernel_line(k, "bra TOLD;");
-    kernel_line(k, "HERE:");
-    kernel_line(k, "atom.global.add.u32 %%slot, [%%at], 1;");
-    kernel_line(k, "TOLD:");
-    kernel_line(k, "st.shared.u32 [pool], %%slot;");
-    kernel_line(k, "TAKEN:");
-    kernel_line(k, "bar.sync 0;");
-    kernel_line(k, "ld.shared.u32 %%block, [pool];");
-    kernel_line(k, "setp.ge.u32 %%again, %%block, %%wanted;");
-    kernel_line(k, "@%%again ret;");
+    ptx(k, "bra TOLD;\n"
+           "HERE:\n"
+           "atom.global.add.u32 %slot, [%at], 1;\n"
+           "TOLD:\n"
+           "st.shared.u32 [pool], %slot;\n"
+           "TAKEN:\n"
+           "bar.sync 0;\n"
+           "ld.shared.u32 %block, [pool];\n"
+           "setp.ge.u32 %again, %block, %wanted;\n"
+           "@%again ret;\n");
 }
 
 static void gather_sm(struct kernel_text *k)
 {
-    kernel_note(k, "until all blocks have come");
-    kernel_line(k, "@%%other bra GATHERED;");
-    kernel_line(k, "ld.param.u64 %%at, [counters];");
-    kernel_line(k, "atom.global.add.u32 %%n, [%%at+4], 1;");
+    ptx(k, "// until all blocks have come\n"
+           "@%other bra GATHERED;\n"
+           "ld.param.u64 %at, [counters];\n"
+           "atom.global.add.u32 %n, [%at+4], 1;\n");
     await(k, "GATHER", 4);
-    kernel_line(k, "GATHERED:");
+    ptx(k, "GATHERED:");
 }
 
 /* On Hopper a warp runs on past bar.sync to what does not need it: a branch on
@@ -418,91 +424,94 @@ static void begin_together(struct kernel_text *k, const struct timeline *t)
         return;
     if (strcmp(t->align, "sm") == 0)
         gather_sm(k);
-    kernel_line(k, "setp.ne.u32 %%again, %%warps, 0;");
-    kernel_line(k, "bar.red.or.pred %%again, 0, %%again;");
-    kernel_line(k, "@!%%again ret;");
+    ptx(k, "setp.ne.u32 %again, %warps, 0;\n"
+           "bar.red.or.pred %again, 0, %again;\n"
+           "@!%again ret;\n");
 }
 
 static void load(struct kernel_text *k, unsigned copy, const void *context)
 {
     const struct timeline *const t = context;
     (void)copy;
-    kernel_line(k, "ld.global.%s.u64 %%ptr, [%%ptr];", t->op);
+    ptx_with(k, "ld.global.$op.u64 %ptr, [%ptr];", WORD(op, t->op));
 }
 
 static void aim(struct kernel_text *k, const struct timeline *t)
 {
-    kernel_line(k, "ld.param.u64 %%ptr, [buffer];");
+    ptx(k, "ld.param.u64 %ptr, [buffer];");
     if (!t->shares) {
-        kernel_line(k, "ld.param.u64 %%apart, [apart];");
-        kernel_line(k, "cvt.u64.u32 %%at, %%block;");
-        kernel_line(k, "mad.lo.u64 %%ptr, %%at, %%apart, %%ptr;");
+        ptx(k, "ld.param.u64 %apart, [apart];\n"
+               "cvt.u64.u32 %at, %block;\n"
+               "mad.lo.u64 %ptr, %at, %apart, %ptr;\n");
     }
-    kernel_line(k, "and.b32 %%n, %%me, 31;");
-    kernel_line(k, "mad.wide.u32 %%ptr, %%n, %d, %%ptr;", ELEMENT);
+    ptx_with(k,
+             "and.b32 %n, %me, 31;\n"
+             "mad.wide.u32 %ptr, %n, $element, %ptr;\n",
+             WORD(element, ELEMENT));
 }
 
 static void warm_up(struct kernel_text *k, const struct timeline *t)
 {
-    kernel_note(k, "whole laps, which end where they began");
-    kernel_line(k, "ld.param.u64 %%laps, [warm];");
+    ptx(k, "// whole laps, which end where they began\n"
+           "ld.param.u64 %laps, [warm];\n");
     repeat_loop(k, "WARM", "%laps", 1, load, t);
 }
 
 static void load_steps(struct kernel_text *k, const struct timeline *t)
 {
-    kernel_line(k, "STEP:");
+    ptx(k, "STEP:");
     load(k, 0, t);
     if (t->accesses) {
-        kernel_line(k, "@%%lead st.shared.u64 [pool+16], %%ptr;");
-        kernel_line(k, "mov.u32 %%tick, %%clock;");
-        kernel_line(k, "@%%lead st.shared.u32 [%%record], %%tick;");
-        kernel_line(k, "add.u32 %%record, %%record, 4;");
+        ptx(k, "@%lead st.shared.u64 [pool+16], %ptr;\n"
+               "mov.u32 %tick, %clock;\n"
+               "@%lead st.shared.u32 [%record], %tick;\n"
+               "add.u32 %record, %record, 4;\n");
     }
-    kernel_line(k, "sub.u32 %%steps, %%steps, 1;");
-    kernel_line(k, "setp.ne.u32 %%again, %%steps, 0;");
-    kernel_line(k, "@%%again bra STEP;");
-    kernel_line(k, "st.shared.u64 [pool+16], %%ptr;");
+    ptx(k, "sub.u32 %steps, %steps, 1;\n"
+           "setp.ne.u32 %again, %steps, 0;\n"
+           "@%again bra STEP;\n"
+           "st.shared.u64 [pool+16], %ptr;\n");
 }
 
 static void arithmetic_steps(struct kernel_text *k)
 {
-    kernel_line(k, "cvt.rn.f32.u32 %%sum, %%sm;");
-    kernel_line(k, "cvt.rn.f32.u32 %%by, %%warps;");
-    kernel_line(k, "STEP:");
+    ptx(k, "cvt.rn.f32.u32 %sum, %sm;\n"
+           "cvt.rn.f32.u32 %by, %warps;\n"
+           "STEP:\n");
     for (int i = 0; i < CHAIN; i++)
-        kernel_line(k, "fma.rn.f32 %%sum, %%sum, %%by, %%by;");
-    kernel_line(k, "sub.u32 %%steps, %%steps, 1;");
-    kernel_line(k, "setp.ne.u32 %%again, %%steps, 0;");
-    kernel_line(k, "@%%again bra STEP;");
-    kernel_line(k, "st.shared.f32 [pool+16], %%sum;");
+        ptx(k, "fma.rn.f32 %sum, %sum, %by, %by;");
+    ptx(k, "sub.u32 %steps, %steps, 1;\n"
+           "setp.ne.u32 %again, %steps, 0;\n"
+           "@%again bra STEP;\n"
+           "st.shared.f32 [pool+16], %sum;\n");
 }
 
 /* Chained through what is added to.  Which numbers are multiplied does not
  * matter for when; these are ones and small fractions. */
 static void tensor_steps(struct kernel_text *k, const struct product *p)
 {
-    kernel_line(k, ".reg .b32 %%a<4>, %%b<2>;");
-    kernel_line(k, ".reg .f32 %%c<4>;");
+    ptx(k, ".reg .b32 %a<4>, %b<2>;\n"
+           ".reg .f32 %c<4>;\n");
     for (int i = 0; i < 4; i++) {
-        kernel_line(k, "mov.b32 %%a%d, 0x3c003c00;", i);
-        kernel_line(k, "cvt.rn.f32.u32 %%c%d, %%sm;", i);
+        ptx_with(k,
+                 "mov.b32 %a$i, 0x3c003c00;\n"
+                 "cvt.rn.f32.u32 %c$i, %sm;\n",
+                 WORD(i, i));
     }
     for (int i = 0; i < 2; i++)
-        kernel_line(k, "mov.b32 %%b%d, 0x20002000;", i);
-    kernel_line(k, "STEP:");
-    kernel_line(k,
-                "mma.sync.aligned.%s.row.col.f32.f16.f16.f32 "
-                "{%%c0, %%c1, %%c2, %%c3}, {%s}, {%s}, "
-                "{%%c0, %%c1, %%c2, %%c3};",
-                p->shape, p->a, p->b);
-    kernel_line(k, "sub.u32 %%steps, %%steps, 1;");
-    kernel_line(k, "setp.ne.u32 %%again, %%steps, 0;");
-    kernel_line(k, "@%%again bra STEP;");
-    kernel_line(k, "add.f32 %%c0, %%c0, %%c1;");
-    kernel_line(k, "add.f32 %%c2, %%c2, %%c3;");
-    kernel_line(k, "add.f32 %%sum, %%c0, %%c2;");
-    kernel_line(k, "st.shared.f32 [pool+16], %%sum;");
+        ptx_with(k, "mov.b32 %b$i, 0x20002000;", WORD(i, i));
+    ptx_with(k,
+             "STEP:\n"
+             "mma.sync.aligned.$shape.row.col.f32.f16.f16.f32 {%c0, %c1, %c2, "
+             "%c3}, {$a}, {$b}, {%c0, %c1, %c2, %c3};\n"
+             "sub.u32 %steps, %steps, 1;\n"
+             "setp.ne.u32 %again, %steps, 0;\n"
+             "@%again bra STEP;\n"
+             "add.f32 %c0, %c0, %c1;\n"
+             "add.f32 %c2, %c2, %c3;\n"
+             "add.f32 %sum, %c0, %c2;\n"
+             "st.shared.f32 [pool+16], %sum;\n",
+             WORD(shape, p->shape), WORD(a, p->a), WORD(b, p->b));
 }
 
 /* `product` is that of work=tensor. */
@@ -522,23 +531,27 @@ enum { OUT_SM, OUT_BEGUN, OUT_ENDED, OUT_NS, OUT_DONE, OUT_HEAD };
 
 static void put_word(struct kernel_text *k, int word, const char *value)
 {
-    kernel_line(k, "@%%lead st.global.u64 [%%out+%d], %s;", 8 * word, value);
+    ptx_with(k, "@%lead st.global.u64 [%out+$word], $value;",
+             WORD(word, 8 * word), WORD(value, value));
 }
 
 /* Clocks of the steps, 4 bytes each, from shared memory to the result. */
 static void write_steps(struct kernel_text *k, const struct timeline *t)
 {
-    kernel_line(k, "@!%%lead ret;");
-    kernel_line(k, "mov.u32 %%steps, %" PRIu64 ";", t->steps);
-    kernel_line(k, "sub.u32 %%record, %%record, %" PRIu64 ";", 4 * t->steps);
-    kernel_line(k, "WRITE:");
-    kernel_line(k, "ld.shared.u32 %%tick, [%%record];");
-    kernel_line(k, "st.global.u32 [%%out+%d], %%tick;", 8 * OUT_HEAD);
-    kernel_line(k, "add.u32 %%record, %%record, 4;");
-    kernel_line(k, "add.u64 %%out, %%out, 4;");
-    kernel_line(k, "sub.u32 %%steps, %%steps, 1;");
-    kernel_line(k, "setp.ne.u32 %%again, %%steps, 0;");
-    kernel_line(k, "@%%again bra WRITE;");
+    ptx_with(k,
+             "@!%lead ret;\n"
+             "mov.u32 %steps, $steps;\n"
+             "sub.u32 %record, %record, $bytes;\n"
+             "WRITE:\n"
+             "ld.shared.u32 %tick, [%record];\n"
+             "st.global.u32 [%out+$head], %tick;\n"
+             "add.u32 %record, %record, 4;\n"
+             "add.u64 %out, %out, 4;\n"
+             "sub.u32 %steps, %steps, 1;\n"
+             "setp.ne.u32 %again, %steps, 0;\n"
+             "@%again bra WRITE;\n",
+             WORD(steps, t->steps), WORD(bytes, 4 * t->steps),
+             WORD(head, 8 * OUT_HEAD));
 }
 
 static size_t words_each(const struct timeline *t)
@@ -548,15 +561,17 @@ static size_t words_each(const struct timeline *t)
 
 static void write_out(struct kernel_text *k, const struct timeline *t)
 {
-    kernel_line(k, "ld.param.u64 %%out, [out];");
-    kernel_line(k, "mad.lo.u32 %%n, %%block, %%warps, %%warp;");
-    kernel_line(k, "mad.wide.u32 %%out, %%n, %zu, %%out;", 8 * words_each(t));
+    ptx_with(k,
+             "ld.param.u64 %out, [out];\n"
+             "mad.lo.u32 %n, %block, %warps, %warp;\n"
+             "mad.wide.u32 %out, %n, $words_each, %out;\n",
+             WORD(words_each, 8 * words_each(t)));
     put_word(k, OUT_BEGUN, "%begun");
     put_word(k, OUT_ENDED, "%ended");
     put_word(k, OUT_NS, "%ns");
-    kernel_line(k, "cvt.u64.u32 %%at, %%sm;");
+    ptx(k, "cvt.u64.u32 %at, %sm;");
     put_word(k, OUT_SM, "%at");
-    kernel_line(k, "mov.u64 %%at, 1;");
+    ptx(k, "mov.u64 %at, 1;");
     put_word(k, OUT_DONE, "%at");
     if (t->accesses)
         write_steps(k, t);
@@ -564,20 +579,21 @@ static void write_out(struct kernel_text *k, const struct timeline *t)
 
 static void read_start(struct kernel_text *k)
 {
-    kernel_line(k, "mov.u64 %%ns, %%globaltimer;");
-    kernel_line(k, "mov.u64 %%begun, %%clock64;");
+    ptx(k, "mov.u64 %ns, %globaltimer;\n"
+           "mov.u64 %begun, %clock64;\n");
 }
 
 /* All that the work needs, before the clock that it begins with. */
 static void prepare(struct kernel_text *k, const struct timeline *t)
 {
-    kernel_line(k, "ld.param.u64 %%at, [steps];");
-    kernel_line(k, "cvt.u32.u64 %%steps, %%at;");
+    ptx(k, "ld.param.u64 %at, [steps];\n"
+           "cvt.u32.u64 %steps, %at;\n");
     if (t->accesses) {
-        kernel_line(k, "mov.u32 %%record, pool;");
-        kernel_line(k, "mad.lo.u32 %%record, %%warp, %" PRIu64 ", %%record;",
-                    4 * t->steps);
-        kernel_line(k, "add.u32 %%record, %%record, %d;", POOL_OWN);
+        ptx_with(k,
+                 "mov.u32 %record, pool;\n"
+                 "mad.lo.u32 %record, %warp, $steps, %record;\n"
+                 "add.u32 %record, %record, $own;\n",
+                 WORD(steps, 4 * t->steps), WORD(own, POOL_OWN));
     }
     if (t->loads)
         aim(k, t);
@@ -586,7 +602,7 @@ static void prepare(struct kernel_text *k, const struct timeline *t)
 }
 
 static int kernel(const struct experiment *e, const struct device_info *info,
-                  struct buf *ptx, struct error *err)
+                  struct buf *out, struct error *err)
 {
     struct timeline t;
     struct kernel_text k;
@@ -595,10 +611,13 @@ static int kernel(const struct experiment *e, const struct device_info *info,
     const bool aligned = strcmp(t.align, "none") != 0;
     const struct product *const product =
         t.tensor ? find_product(info, err) : NULL;
-    kernel_begin_since(&k, ptx, info->cc_major, info->cc_minor,
-                       product != NULL ? product->ptx : NULL,
-                       ".extern .shared .align 16 .b8 pool[];\n\n", "timeline",
-                       parameters);
+    kernel_begin(&k, out, device_cc(info),
+                 &(struct kernel_head){
+                     .name = "timeline",
+                     .parameters = parameters,
+                     .variables = ".extern .shared .align 16 .b8 pool[];\n\n",
+                     .least = product != NULL ? product->ptx : NULL,
+                 });
     declare(&k);
     if (!aligned && !t.silent)
         read_start(&k);
@@ -613,7 +632,7 @@ static int kernel(const struct experiment *e, const struct device_info *info,
         read_start(&k);
     work(&k, &t, product);
     if (!t.silent) {
-        kernel_line(&k, "mov.u64 %%ended, %%clock64;");
+        ptx(&k, "mov.u64 %ended, %clock64;");
         write_out(&k, &t);
     }
     kernel_end(&k);

@@ -45,44 +45,45 @@ static const char *const columns[] = {"sm",     "events", "visit",
 static void timed_load(struct kernel_text *k, const struct pointer_chase *w)
 {
     const char *const pointer = w->space->pointer_bytes == 8 ? "u64" : "u32";
-    kernel_note(k, "where it reads, relative to the ring");
+    ptx_note(k, "where it reads, relative to the ring");
     if (w->space->pointer_bytes == 8) {
-        kernel_line(k, "sub.u64 %%ptr64, %%ptr, %%base;");
-        kernel_line(k, "cvt.u32.u64 %%offset, %%ptr64;");
+        ptx(k, "sub.u64 %ptr64, %ptr, %base;\n"
+               "cvt.u32.u64 %offset, %ptr64;\n");
     } else {
-        kernel_line(k, "sub.u32 %%offset, %%ptr, %%base32;");
+        ptx(k, "sub.u32 %offset, %ptr, %base32;");
         if (space_unit(w->space) > 1)
-            kernel_line(k, "mul.lo.u32 %%offset, %%offset, %u;",
-                        space_unit(w->space));
+            ptx_with(k, "mul.lo.u32 %offset, %offset, $space_unit;",
+                     WORD(space_unit, space_unit(w->space)));
     }
-    kernel_line(k, "mov.u32 %%t0, %%clock;");
+    ptx(k, "mov.u32 %t0, %clock;");
     pointer_chase_load(k, 0, w);
-    kernel_line(k, "st.shared.%s [pool+8], %%ptr;", pointer);
-    kernel_line(k, "mov.u32 %%t1, %%clock;");
+    ptx_with(k,
+             "st.shared.$pointer [pool+8], %ptr;\n"
+             "mov.u32 %t1, %clock;\n",
+             WORD(pointer, pointer));
 }
 
 static void keep(struct kernel_text *k)
 {
-    kernel_line(k, "sub.u32 %%t1, %%t1, %%t0;");
-    kernel_line(k, "setp.ge.u32 %%slow, %%t1, %%above;");
-    kernel_line(k, "@!%%slow bra KEPT;");
-    kernel_line(k, "setp.lt.u32 %%again, %%events, %%most;");
-    kernel_line(k, "add.u32 %%events, %%events, 1;");
-    kernel_line(k, "@!%%again bra KEPT;");
-    kernel_line(k, "st.shared.v4.u32 [%%record], {%%visit, %%offset, %%t1, "
-                   "%%t1};");
-    kernel_line(k, "add.u32 %%record, %%record, %d;", RECORD_BYTES);
-    kernel_line(k, "KEPT:");
+    ptx_with(k,
+             "sub.u32 %t1, %t1, %t0;\n"
+             "setp.ge.u32 %slow, %t1, %above;\n"
+             "@!%slow bra KEPT;\n"
+             "setp.lt.u32 %again, %events, %most;\n"
+             "add.u32 %events, %events, 1;\n"
+             "@!%again bra KEPT;\n"
+             "st.shared.v4.u32 [%record], {%visit, %offset, %t1, %t1};\n"
+             "add.u32 %record, %record, $bytes;\n"
+             "KEPT:\n",
+             WORD(bytes, RECORD_BYTES));
 }
 
 static void declare(struct kernel_text *k)
 {
-    kernel_line(
-        k,
-        ".reg .b32 %%t0, %%t1, %%offset, %%visit, %%visits, "
-        "%%above, %%most, %%events, %%record, %%base32, %%a, %%b, %%c, %%d;");
-    kernel_line(k, ".reg .b64 %%base, %%left, %%rest, %%out;");
-    kernel_line(k, ".reg .pred %%slow;");
+    ptx(k, ".reg .b32 %t0, %t1, %offset, %visit, %visits, %above, %most, "
+           "%events, %record, %base32, %a, %b, %c, %d;\n"
+           ".reg .b64 %base, %left, %rest, %out;\n"
+           ".reg .pred %slow;\n");
 }
 
 /* Words of an SM's result: an even number, so that records stay aligned. */
@@ -95,25 +96,27 @@ static size_t out_words(uint64_t records)
 static void write_out(struct kernel_text *k, uint64_t records)
 {
     pointer_chase_job_word(k, "%out", JOB_OUT);
-    kernel_line(k, "cvt.u64.u32 %%left, %%sm;");
-    kernel_line(k, "st.global.u64 [%%out+%d], %%left;", 8 * OUT_SM);
-    kernel_line(k, "cvt.u64.u32 %%left, %%events;");
-    kernel_line(k, "st.global.u64 [%%out+%d], %%left;", 8 * OUT_EVENTS);
-    kernel_line(k, "mov.u64 %%left, 1;");
-    kernel_line(k, "st.global.u64 [%%out+%zu], %%left;",
-                8 * (out_words(records) - 1));
-    kernel_line(k, "mov.u32 %%record, %%first;");
-    kernel_line(k, "min.u32 %%events, %%events, %%most;");
-    kernel_line(k, "WRITE:");
-    kernel_line(k, "setp.eq.u32 %%again, %%events, 0;");
-    kernel_line(k, "@%%again ret;");
-    kernel_line(k, "ld.shared.v4.u32 {%%a, %%b, %%c, %%d}, [%%record];");
-    kernel_line(k, "st.global.v4.u32 [%%out+%d], {%%a, %%b, %%c, %%d};",
-                8 * OUT_HEAD);
-    kernel_line(k, "add.u32 %%record, %%record, %d;", RECORD_BYTES);
-    kernel_line(k, "add.u64 %%out, %%out, %d;", RECORD_BYTES);
-    kernel_line(k, "sub.u32 %%events, %%events, 1;");
-    kernel_line(k, "bra WRITE;");
+    ptx_with(k,
+             "cvt.u64.u32 %left, %sm;\n"
+             "st.global.u64 [%out+$sm], %left;\n"
+             "cvt.u64.u32 %left, %events;\n"
+             "st.global.u64 [%out+$events], %left;\n"
+             "mov.u64 %left, 1;\n"
+             "st.global.u64 [%out+$records], %left;\n"
+             "mov.u32 %record, %first;\n"
+             "min.u32 %events, %events, %most;\n"
+             "WRITE:\n"
+             "setp.eq.u32 %again, %events, 0;\n"
+             "@%again ret;\n"
+             "ld.shared.v4.u32 {%a, %b, %c, %d}, [%record];\n"
+             "st.global.v4.u32 [%out+$head], {%a, %b, %c, %d};\n"
+             "add.u32 %record, %record, $bytes;\n"
+             "add.u64 %out, %out, $bytes;\n"
+             "sub.u32 %events, %events, 1;\n"
+             "bra WRITE;\n",
+             WORD(sm, 8 * OUT_SM), WORD(events, 8 * OUT_EVENTS),
+             WORD(records, 8 * (out_words(records) - 1)),
+             WORD(head, 8 * OUT_HEAD), WORD(bytes, RECORD_BYTES));
 }
 
 /* Bytes of the pool before the records: the opening's and a shared ring. */
@@ -125,7 +128,7 @@ static uint64_t records_at(const struct pointer_chase *w)
 }
 
 static int kernel(const struct experiment *e, const struct device_info *info,
-                  struct buf *ptx, struct error *err)
+                  struct buf *out, struct error *err)
 {
     struct pointer_chase walk;
     if (pointer_chase_read(e, 1, &walk, err) != 0)
@@ -133,41 +136,46 @@ static int kernel(const struct experiment *e, const struct device_info *info,
     struct kernel_text k;
     struct buf variables = {0};
     pointer_chase_variables(&walk, info, &variables);
-    kernel_begin(&k, ptx, info->cc_major, info->cc_minor,
-                 buf_string(&variables), "trace", "jobs slots");
+    kernel_begin(&k, out, device_cc(info),
+                 &(struct kernel_head){
+                     .name = "trace",
+                     .parameters = "jobs slots",
+                     .variables = buf_string(&variables),
+                 });
     buf_free(&variables);
     pointer_chase_opening(&k, &walk);
     declare(&k);
-    kernel_note(&k, "all is read before the warm-up, which then has the last "
-                    "word in every cache");
+    ptx_note(&k, "all is read before the warm-up, which then has the last word "
+                 "in every cache");
     pointer_chase_job_word(&k, "%left", JOB_OWN + OWN_VISITS);
-    kernel_line(&k, "cvt.u32.u64 %%visits, %%left;");
+    ptx(&k, "cvt.u32.u64 %visits, %left;");
     pointer_chase_job_word(&k, "%left", JOB_OWN + OWN_ABOVE);
-    kernel_line(&k, "cvt.u32.u64 %%above, %%left;");
+    ptx(&k, "cvt.u32.u64 %above, %left;");
     pointer_chase_job_word(&k, "%left", JOB_OWN + OWN_MOST);
-    kernel_line(&k, "cvt.u32.u64 %%most, %%left;");
+    ptx(&k, "cvt.u32.u64 %most, %left;");
     pointer_chase_job_word(&k, "%base", JOB_BASE);
-    kernel_line(&k, "cvt.u32.u64 %%base32, %%base;");
+    ptx(&k, "cvt.u32.u64 %base32, %base;");
     if (!walk.space->indexed)
-        kernel_line(&k, "add.u32 %%base32, %%base32, %%memory;");
-    kernel_line(&k, ".reg .b32 %%first;");
-    kernel_line(&k, "mov.u32 %%first, pool;");
-    kernel_line(&k, "add.u32 %%first, %%first, %llu;",
-                (unsigned long long)records_at(&walk));
+        ptx(&k, "add.u32 %base32, %base32, %memory;");
+    ptx_with(&k,
+             ".reg .b32 %first;\n"
+             "mov.u32 %first, pool;\n"
+             "add.u32 %first, %first, $walk;\n",
+             WORD(walk, (unsigned long long)records_at(&walk)));
     pointer_chase_job_word(&k, "%rest", JOB_OWN + OWN_WARM_REST);
     pointer_chase_job_word(&k, "%left", JOB_OWN + OWN_WARM);
     repeat_loop(&k, "WARM", "%left", UNROLL, pointer_chase_load, &walk);
-    kernel_note(&k, "to the load, so that the trace begins where a lap does");
+    ptx_note(&k, "to the load, so that the trace begins where a lap does");
     repeat_loop(&k, "REST", "%rest", 1, pointer_chase_load, &walk);
-    kernel_line(&k, "mov.u32 %%record, %%first;");
-    kernel_line(&k, "mov.u32 %%events, 0;");
-    kernel_line(&k, "mov.u32 %%visit, 0;");
-    kernel_line(&k, "TRACE:");
+    ptx(&k, "mov.u32 %record, %first;\n"
+            "mov.u32 %events, 0;\n"
+            "mov.u32 %visit, 0;\n"
+            "TRACE:\n");
     timed_load(&k, &walk);
     keep(&k);
-    kernel_line(&k, "add.u32 %%visit, %%visit, 1;");
-    kernel_line(&k, "setp.lt.u32 %%again, %%visit, %%visits;");
-    kernel_line(&k, "@%%again bra TRACE;");
+    ptx(&k, "add.u32 %visit, %visit, 1;\n"
+            "setp.lt.u32 %again, %visit, %visits;\n"
+            "@%again bra TRACE;\n");
     write_out(&k, experiment_number(e, "records"));
     pointer_chase_closing(&k);
     pointer_chase_free(&walk);

@@ -174,12 +174,11 @@ enum record {
 
 static void declare(struct kernel_text *k)
 {
-    kernel_line(k, ".reg .b32 %%x, %%y, %%dx, %%dy, %%minor, %%major, %%in_x, "
-                   "%%in_y, %%out_x, %%out_y, %%all, %%me, %%i, %%value, "
-                   "%%line, %%left, %%sm;");
-    kernel_line(k, ".reg .b64 %%in, %%out, %%from, %%to, %%step, %%record, "
-                   "%%t0, %%t1, %%g0, %%g1;");
-    kernel_line(k, ".reg .pred %%on, %%end, %%again;");
+    ptx(k,
+        ".reg .b32 %x, %y, %dx, %dy, %minor, %major, %in_x, %in_y, %out_x, "
+        "%out_y, %all, %me, %i, %value, %line, %left, %sm;\n"
+        ".reg .b64 %in, %out, %from, %to, %step, %record, %t0, %t1, %g0, %g1;\n"
+        ".reg .pred %on, %end, %again;\n");
 }
 
 static void load_parameters(struct kernel_text *k)
@@ -187,89 +186,97 @@ static void load_parameters(struct kernel_text *k)
     static const char *const words[] = {"minor", "major", "in_x", "in_y",
                                         "out_x", "out_y", "line"};
     for (size_t i = 0; i < COUNT_OF(words); i++)
-        kernel_line(k, "ld.param.u32 %%%s, [%s];", words[i], words[i]);
-    kernel_line(k, "ld.param.u64 %%in, [in];");
-    kernel_line(k, "ld.param.u64 %%out, [out];");
-    kernel_line(k, "ld.param.u64 %%step, [step];");
+        ptx_with(k, "ld.param.u32 %$words, [$words];", WORD(words, words[i]));
+    ptx(k, "ld.param.u64 %in, [in];\n"
+           "ld.param.u64 %out, [out];\n"
+           "ld.param.u64 %step, [step];\n");
 }
 
 /* Where the thread begins, and how far it goes from one element to the next:
  * as many as there are threads. */
 static void place_thread(struct kernel_text *k)
 {
-    kernel_line(k, "mov.u32 %%me, %%ctaid.x;");
-    kernel_line(k, "mov.u32 %%all, %%ntid.x;");
-    kernel_line(k, "mov.u32 %%i, %%tid.x;");
-    kernel_line(k, "mad.lo.u32 %%me, %%me, %%all, %%i;");
-    kernel_line(k, "mov.u32 %%i, %%nctaid.x;");
-    kernel_line(k, "mul.lo.u32 %%all, %%all, %%i;");
-    kernel_line(k, "div.u32 %%y, %%me, %%minor;");
-    kernel_line(k, "rem.u32 %%x, %%me, %%minor;");
-    kernel_line(k, "div.u32 %%dy, %%all, %%minor;");
-    kernel_line(k, "rem.u32 %%dx, %%all, %%minor;");
+    ptx(k, "mov.u32 %me, %ctaid.x;\n"
+           "mov.u32 %all, %ntid.x;\n"
+           "mov.u32 %i, %tid.x;\n"
+           "mad.lo.u32 %me, %me, %all, %i;\n"
+           "mov.u32 %i, %nctaid.x;\n"
+           "mul.lo.u32 %all, %all, %i;\n"
+           "div.u32 %y, %me, %minor;\n"
+           "rem.u32 %x, %me, %minor;\n"
+           "div.u32 %dy, %all, %minor;\n"
+           "rem.u32 %dx, %all, %minor;\n");
 }
 
 /* What is read depends on the clock reads: no 64-bit clock is all ones. */
 static void begin(struct kernel_text *k)
 {
-    kernel_line(k, "mov.u64 %%g0, %%globaltimer;");
-    kernel_line(k, "mov.u64 %%t0, %%clock64;");
-    kernel_line(k, "max.u64 %%from, %%g0, %%t0;");
-    kernel_line(k, "setp.ne.u64 %%on, %%from, 0xffffffffffffffff;");
-    kernel_line(k, "selp.b64 %%in, %%in, %%out, %%on;");
-    kernel_line(k, "mov.u64 %%to, %%out;");
+    ptx(k, "mov.u64 %g0, %globaltimer;\n"
+           "mov.u64 %t0, %clock64;\n"
+           "max.u64 %from, %g0, %t0;\n"
+           "setp.ne.u64 %on, %from, 0xffffffffffffffff;\n"
+           "selp.b64 %in, %in, %out, %on;\n"
+           "mov.u64 %to, %out;\n");
 }
 
 static void move_element(struct kernel_text *k, const struct transpose *t)
 {
-    kernel_line(k, "ld.global%s.u32 %%value, [%%from]%s;", t->load->modifier,
-                t->load->policy != NULL ? ", %load_policy" : "");
-    kernel_line(k, "st.global%s.u32 [%%to], %%value%s;", t->store->modifier,
-                t->store->policy != NULL ? ", %store_policy" : "");
+    ptx_with(
+        k,
+        "ld.global$load.u32 %value, [%from]$load_policy;\n"
+        "st.global$store.u32 [%to], %value$store_policy;\n",
+        WORD(load, t->load->modifier),
+        WORD(load_policy, t->load->policy != NULL ? ", %load_policy" : ""),
+        WORD(store, t->store->modifier),
+        WORD(store_policy, t->store->policy != NULL ? ", %store_policy" : ""));
 }
 
 static void move_line(struct kernel_text *k, const struct transpose *t)
 {
-    kernel_line(k, "mov.u32 %%left, %%line;");
-    kernel_line(k, "LINE:");
-    kernel_line(k, ".pragma \"nounroll\";");
+    ptx(k, "mov.u32 %left, %line;\n"
+           "LINE:\n"
+           ".pragma \"nounroll\";\n");
     move_element(k, t);
-    kernel_line(k, "add.u64 %%from, %%from, %d;", ELEMENT);
-    kernel_line(k, "add.u64 %%to, %%to, %%step;");
-    kernel_line(k, "sub.u32 %%left, %%left, 1;");
-    kernel_line(k, "setp.ne.u32 %%again, %%left, 0;");
-    kernel_line(k, "@%%again bra LINE;");
-    kernel_line(k, "sub.u64 %%to, %%to, %%step;");
+    ptx_with(k,
+             "add.u64 %from, %from, $element;\n"
+             "add.u64 %to, %to, %step;\n"
+             "sub.u32 %left, %left, 1;\n"
+             "setp.ne.u32 %again, %left, 0;\n"
+             "@%again bra LINE;\n"
+             "sub.u64 %to, %to, %step;\n",
+             WORD(element, ELEMENT));
 }
 
 static void advance(struct kernel_text *k)
 {
-    kernel_line(k, "add.u32 %%x, %%x, %%dx;");
-    kernel_line(k, "add.u32 %%y, %%y, %%dy;");
-    kernel_line(k, "setp.ge.u32 %%again, %%x, %%minor;");
-    kernel_line(k, "@%%again sub.u32 %%x, %%x, %%minor;");
-    kernel_line(k, "@%%again add.u32 %%y, %%y, 1;");
+    ptx(k, "add.u32 %x, %x, %dx;\n"
+           "add.u32 %y, %y, %dy;\n"
+           "setp.ge.u32 %again, %x, %minor;\n"
+           "@%again sub.u32 %x, %x, %minor;\n"
+           "@%again add.u32 %y, %y, 1;\n");
 }
 
 static void walk(struct kernel_text *k, const struct transpose *t)
 {
-    kernel_line(k, "WALK:");
-    kernel_line(k, ".pragma \"nounroll\";");
-    kernel_line(k, "setp.ge.u32 %%end, %%y, %%major;");
-    kernel_line(k, "@%%end bra DONE;");
-    kernel_line(k, "mul.lo.u32 %%i, %%x, %%in_x;");
-    kernel_line(k, "mad.lo.u32 %%i, %%y, %%in_y, %%i;");
-    kernel_line(k, "mad.wide.u32 %%from, %%i, %d, %%in;", ELEMENT);
-    kernel_line(k, "mul.lo.u32 %%i, %%x, %%out_x;");
-    kernel_line(k, "mad.lo.u32 %%i, %%y, %%out_y, %%i;");
-    kernel_line(k, "mad.wide.u32 %%to, %%i, %d, %%out;", ELEMENT);
+    ptx_with(k,
+             "WALK:\n"
+             ".pragma \"nounroll\";\n"
+             "setp.ge.u32 %end, %y, %major;\n"
+             "@%end bra DONE;\n"
+             "mul.lo.u32 %i, %x, %in_x;\n"
+             "mad.lo.u32 %i, %y, %in_y, %i;\n"
+             "mad.wide.u32 %from, %i, $element, %in;\n"
+             "mul.lo.u32 %i, %x, %out_x;\n"
+             "mad.lo.u32 %i, %y, %out_y, %i;\n"
+             "mad.wide.u32 %to, %i, $element, %out;\n",
+             WORD(element, ELEMENT));
     if (t->form == LINES)
         move_line(k, t);
     else
         move_element(k, t);
     advance(k);
-    kernel_line(k, "bra WALK;");
-    kernel_line(k, "DONE:");
+    ptx(k, "bra WALK;\n"
+           "DONE:\n");
 }
 
 /* Each warp's first lane, when all lanes are done: it reads back what it wrote
@@ -277,28 +284,30 @@ static void walk(struct kernel_text *k, const struct transpose *t)
  * the same, but empties L1 under warps that are still at it. */
 static void end(struct kernel_text *k)
 {
-    kernel_line(k, "bar.warp.sync 0xffffffff;");
-    kernel_line(k, "ld.volatile.global.u32 %%value, [%%to];");
-    kernel_line(k, "setp.ne.u32 %%on, %%value, %u;", NEVER);
-    kernel_line(k, "mov.u64 %%t1, %%t0;");
-    kernel_line(k, "mov.u64 %%g1, %%g0;");
-    kernel_line(k, "@%%on mov.u64 %%t1, %%clock64;");
-    kernel_line(k, "@%%on mov.u64 %%g1, %%globaltimer;");
-    kernel_line(k, "and.b32 %%i, %%me, %d;", LANES - 1);
-    kernel_line(k, "setp.ne.u32 %%again, %%i, 0;");
-    kernel_line(k, "@%%again bra LEAVE;");
-    kernel_line(k, "shr.u32 %%i, %%me, 5;");
-    kernel_line(k, "ld.param.u64 %%record, [records];");
-    kernel_line(k, "mad.wide.u32 %%record, %%i, %d, %%record;",
-                8 * RECORD_WORDS);
-    kernel_line(k, "st.global.v2.u64 [%%record+%d], {%%t0, %%t1};",
-                8 * RECORD_CYCLES_BEGUN);
-    kernel_line(k, "st.global.v2.u64 [%%record+%d], {%%g0, %%g1};",
-                8 * RECORD_NS_BEGUN);
-    kernel_line(k, "mov.u32 %%sm, %%smid;");
-    kernel_line(k, "cvt.u64.u32 %%t0, %%sm;");
-    kernel_line(k, "st.global.u64 [%%record+%d], %%t0;", 8 * RECORD_SM);
-    kernel_line(k, "LEAVE:");
+    ptx_with(k,
+             "bar.warp.sync 0xffffffff;\n"
+             "ld.volatile.global.u32 %value, [%to];\n"
+             "setp.ne.u32 %on, %value, $never;\n"
+             "mov.u64 %t1, %t0;\n"
+             "mov.u64 %g1, %g0;\n"
+             "@%on mov.u64 %t1, %clock64;\n"
+             "@%on mov.u64 %g1, %globaltimer;\n"
+             "and.b32 %i, %me, $lanes;\n"
+             "setp.ne.u32 %again, %i, 0;\n"
+             "@%again bra LEAVE;\n"
+             "shr.u32 %i, %me, 5;\n"
+             "ld.param.u64 %record, [records];\n"
+             "mad.wide.u32 %record, %i, $words, %record;\n"
+             "st.global.v2.u64 [%record+$cycles_begun], {%t0, %t1};\n"
+             "st.global.v2.u64 [%record+$ns_begun], {%g0, %g1};\n"
+             "mov.u32 %sm, %smid;\n"
+             "cvt.u64.u32 %t0, %sm;\n"
+             "st.global.u64 [%record+$sm], %t0;\n"
+             "LEAVE:\n",
+             WORD(never, NEVER), WORD(lanes, LANES - 1),
+             WORD(words, 8 * RECORD_WORDS),
+             WORD(cycles_begun, 8 * RECORD_CYCLES_BEGUN),
+             WORD(ns_begun, 8 * RECORD_NS_BEGUN), WORD(sm, 8 * RECORD_SM));
 }
 
 static const char *version_of(const struct transpose *t)
@@ -308,14 +317,18 @@ static const char *version_of(const struct transpose *t)
 }
 
 static int kernel(const struct experiment *e, const struct device_info *info,
-                  struct buf *ptx, struct error *err)
+                  struct buf *out, struct error *err)
 {
     struct transpose t;
     struct kernel_text k;
     if (read_transpose(e, info, &t, err) != 0)
         return err->code;
-    kernel_begin_since(&k, ptx, info->cc_major, info->cc_minor, version_of(&t),
-                       "", "transpose", PARAMETERS);
+    kernel_begin(&k, out, device_cc(info),
+                 &(struct kernel_head){
+                     .name = "transpose",
+                     .parameters = PARAMETERS,
+                     .least = version_of(&t),
+                 });
     declare(&k);
     hint_policy(&k, t.load, "load_policy");
     hint_policy(&k, t.store, "store_policy");
@@ -333,83 +346,94 @@ static int kernel(const struct experiment *e, const struct device_info *info,
 #define HELPER_PARAMETERS "in out wrong rows columns"
 enum { HELPER_ARGUMENTS = 5, HELPER_THREADS = 256 };
 
-static void helper_begin(struct kernel_text *k, struct buf *ptx,
+static void helper_begin(struct kernel_text *k, struct buf *out,
                          const struct device_info *info, const char *version,
                          const char *name)
 {
-    kernel_begin_since(k, ptx, info->cc_major, info->cc_minor, version, "",
-                       name, HELPER_PARAMETERS);
-    kernel_line(k, ".reg .b32 %%i, %%all, %%count, %%rows, %%columns, %%value, "
-                   "%%row, %%column;");
-    kernel_line(k, ".reg .b64 %%in, %%out, %%wrong, %%at;");
-    kernel_line(k, ".reg .pred %%end;");
-    kernel_line(k, "ld.param.u64 %%in, [in];");
-    kernel_line(k, "ld.param.u64 %%out, [out];");
-    kernel_line(k, "ld.param.u64 %%wrong, [wrong];");
-    kernel_line(k, "ld.param.u32 %%rows, [rows];");
-    kernel_line(k, "ld.param.u32 %%columns, [columns];");
-    kernel_line(k, "mul.lo.u32 %%count, %%rows, %%columns;");
-    kernel_line(k, "mov.u32 %%i, %%ctaid.x;");
-    kernel_line(k, "mov.u32 %%row, %%tid.x;");
-    kernel_line(k, "mad.lo.u32 %%i, %%i, %d, %%row;", HELPER_THREADS);
-    kernel_line(k, "mov.u32 %%all, %%nctaid.x;");
-    kernel_line(k, "mul.lo.u32 %%all, %%all, %d;", HELPER_THREADS);
-    kernel_line(k, "NEXT:");
-    kernel_line(k, "setp.ge.u32 %%end, %%i, %%count;");
-    kernel_line(k, "@%%end bra DONE;");
+    kernel_begin(k, out, device_cc(info),
+                 &(struct kernel_head){
+                     .name = name,
+                     .parameters = HELPER_PARAMETERS,
+                     .least = version,
+                 });
+    ptx_with(
+        k,
+        ".reg .b32 %i, %all, %count, %rows, %columns, %value, %row, %column;\n"
+        ".reg .b64 %in, %out, %wrong, %at;\n"
+        ".reg .pred %end;\n"
+        "ld.param.u64 %in, [in];\n"
+        "ld.param.u64 %out, [out];\n"
+        "ld.param.u64 %wrong, [wrong];\n"
+        "ld.param.u32 %rows, [rows];\n"
+        "ld.param.u32 %columns, [columns];\n"
+        "mul.lo.u32 %count, %rows, %columns;\n"
+        "mov.u32 %i, %ctaid.x;\n"
+        "mov.u32 %row, %tid.x;\n"
+        "mad.lo.u32 %i, %i, $threads, %row;\n"
+        "mov.u32 %all, %nctaid.x;\n"
+        "mul.lo.u32 %all, %all, $threads;\n"
+        "NEXT:\n"
+        "setp.ge.u32 %end, %i, %count;\n"
+        "@%end bra DONE;\n",
+        WORD(threads, HELPER_THREADS));
 }
 
 static void helper_end(struct kernel_text *k)
 {
-    kernel_line(k, "add.u32 %%i, %%i, %%all;");
-    kernel_line(k, "bra NEXT;");
-    kernel_line(k, "DONE:");
+    ptx(k, "add.u32 %i, %i, %all;\n"
+           "bra NEXT;\n"
+           "DONE:\n");
     kernel_end(k);
 }
 
 /* in[i] = i, out[i] = what is no index. */
-static void write_fill(struct buf *ptx, const struct device_info *info)
+static void write_fill(struct buf *out, const struct device_info *info)
 {
     struct kernel_text k;
-    helper_begin(&k, ptx, info, NULL, "fill");
-    kernel_line(&k, "mad.wide.u32 %%at, %%i, %d, %%in;", ELEMENT);
-    kernel_line(&k, "st.global.u32 [%%at], %%i;");
-    kernel_line(&k, "mad.wide.u32 %%at, %%i, %d, %%out;", ELEMENT);
-    kernel_line(&k, "st.global.u32 [%%at], 0xffffffff;");
+    helper_begin(&k, out, info, NULL, "fill");
+    ptx_with(&k,
+             "mad.wide.u32 %at, %i, $element, %in;\n"
+             "st.global.u32 [%at], %i;\n"
+             "mad.wide.u32 %at, %i, $element, %out;\n"
+             "st.global.u32 [%at], 0xffffffff;\n",
+             WORD(element, ELEMENT));
     helper_end(&k);
 }
 
 /* Counts the elements of the output that are not what they must be. */
-static void write_check(struct buf *ptx, const struct device_info *info)
+static void write_check(struct buf *out, const struct device_info *info)
 {
     struct kernel_text k;
-    helper_begin(&k, ptx, info, NULL, "check");
-    kernel_line(&k, "div.u32 %%column, %%i, %%rows;");
-    kernel_line(&k, "rem.u32 %%row, %%i, %%rows;");
-    kernel_line(&k, "mad.lo.u32 %%row, %%row, %%columns, %%column;");
-    kernel_line(&k, "mad.wide.u32 %%at, %%i, %d, %%out;", ELEMENT);
-    kernel_line(&k, "ld.global.cg.u32 %%value, [%%at];");
-    kernel_line(&k, "setp.ne.u32 %%end, %%value, %%row;");
-    kernel_line(&k, "@%%end red.global.add.u32 [%%wrong], 1;");
+    helper_begin(&k, out, info, NULL, "check");
+    ptx_with(&k,
+             "div.u32 %column, %i, %rows;\n"
+             "rem.u32 %row, %i, %rows;\n"
+             "mad.lo.u32 %row, %row, %columns, %column;\n"
+             "mad.wide.u32 %at, %i, $element, %out;\n"
+             "ld.global.cg.u32 %value, [%at];\n"
+             "setp.ne.u32 %end, %value, %row;\n"
+             "@%end red.global.add.u32 [%wrong], 1;\n",
+             WORD(element, ELEMENT));
     helper_end(&k);
 }
 
 /* Lines that L2 was told to keep long are as all others again: else it would
  * keep them through experiments to come. */
-static void write_release(struct buf *ptx, const struct device_info *info)
+static void write_release(struct buf *out, const struct device_info *info)
 {
     const struct hint *const normal = hint_find("l2_normal");
     struct kernel_text k;
-    helper_begin(&k, ptx, info, hint_version(normal), "release");
+    helper_begin(&k, out, info, hint_version(normal), "release");
     hint_policy(&k, normal, "policy");
     for (unsigned i = 0; i < 2; i++) {
-        kernel_line(&k, "mad.wide.u32 %%at, %%i, %d, %%%s;", ELEMENT,
-                    i == 0 ? "in" : "out");
-        kernel_line(&k, "ld.global%s.u32 %%value, [%%at], %%policy;",
-                    normal->modifier);
-        kernel_note(&k, "what is read is used, or it would not be read");
-        kernel_line(&k, "setp.eq.u32 %%end, %%value, 0xffffffff;");
-        kernel_line(&k, "@%%end red.global.add.u32 [%%wrong], 1;");
+        ptx_with(&k,
+                 "mad.wide.u32 %at, %i, $element, %$out;\n"
+                 "ld.global$load.u32 %value, [%at], %policy;\n"
+                 "// what is read is used, or it would not be read\n"
+                 "setp.eq.u32 %end, %value, 0xffffffff;\n"
+                 "@%end red.global.add.u32 [%wrong], 1;\n",
+                 WORD(element, ELEMENT), WORD(out, i == 0 ? "in" : "out"),
+                 WORD(load, normal->modifier));
     }
     helper_end(&k);
 }
@@ -489,7 +513,7 @@ static int place(struct prober *prober, struct run *r, struct error *err)
 
 static int
 launch_helper(struct prober *prober, const struct run *r, const char *name,
-              void (*write)(struct buf *ptx, const struct device_info *info),
+              void (*write)(struct buf *out, const struct device_info *info),
               struct error *err)
 {
     enum { BLOCKS_OF_SM = 4 };

@@ -91,57 +91,66 @@ static unsigned accumulators(const struct wgmma *w)
  * of A for each. */
 static void fill_tiles(struct kernel_text *k, const struct wgmma *w)
 {
-    kernel_line(k, ".reg .b32 %%offset, %%to, %%w0, %%w1, %%w2, %%w3;");
-    kernel_line(k, ".reg .b32 %%step, %%all;");
-    kernel_line(k, "mov.u32 %%word, %%ntid.x;");
-    kernel_line(k, "mul.lo.u32 %%step, %%word, %d;", PIECE);
-    kernel_line(k, "mul.lo.u32 %%all, %%word, %d;", DEEP * ROWS / THREADS);
-    kernel_line(k, "add.u32 %%all, %%all, %u;", DEEP * w->n);
-    kernel_line(k, "shl.b32 %%offset, %%me, 4;");
-    kernel_line(k, "FILL:");
-    kernel_line(k, "cvt.u64.u32 %%at, %%offset;");
-    kernel_line(k, "add.u64 %%at, %%at, %%data;");
-    kernel_line(k, "ld.global.v4.u32 {%%w0, %%w1, %%w2, %%w3}, [%%at+%d];",
-                GRID_TIMER_HEAD);
-    kernel_line(k, "mov.u32 %%to, tiles;");
-    kernel_line(k, "add.u32 %%to, %%to, %%offset;");
-    kernel_line(k, "st.shared.v4.u32 [%%to], {%%w0, %%w1, %%w2, %%w3};");
-    kernel_line(k, "add.u32 %%offset, %%offset, %%step;");
-    kernel_line(k, "setp.lt.u32 %%true, %%offset, %%all;");
-    kernel_line(k, "@%%true bra FILL;");
-    kernel_note(k, "what the tensor cores read goes another way");
-    kernel_line(k, "fence.proxy.async.shared::cta;");
+    ptx_with(k,
+             ".reg .b32 %offset, %to, %w0, %w1, %w2, %w3;\n"
+             ".reg .b32 %step, %all;\n"
+             "mov.u32 %word, %ntid.x;\n"
+             "mul.lo.u32 %step, %word, $piece;\n"
+             "mul.lo.u32 %all, %word, $threads;\n"
+             "add.u32 %all, %all, $n;\n"
+             "shl.b32 %offset, %me, 4;\n"
+             "FILL:\n"
+             "cvt.u64.u32 %at, %offset;\n"
+             "add.u64 %at, %at, %data;\n"
+             "ld.global.v4.u32 {%w0, %w1, %w2, %w3}, [%at+$timer_head];\n"
+             "mov.u32 %to, tiles;\n"
+             "add.u32 %to, %to, %offset;\n"
+             "st.shared.v4.u32 [%to], {%w0, %w1, %w2, %w3};\n"
+             "add.u32 %offset, %offset, %step;\n"
+             "setp.lt.u32 %true, %offset, %all;\n"
+             "@%true bra FILL;\n"
+             "// what the tensor cores read goes another way\n"
+             "fence.proxy.async.shared::cta;\n",
+             WORD(piece, PIECE), WORD(threads, DEEP * ROWS / THREADS),
+             WORD(n, DEEP * w->n), WORD(timer_head, GRID_TIMER_HEAD));
 }
 
 /* Descriptors of the tiles: address and stride (1024 bytes for eight rows) in
  * units of 16 bytes, the swizzle of 128 bytes; the other stride is not used. */
 static void describe_tiles(struct kernel_text *k, const struct wgmma *w)
 {
-    kernel_line(k, ".reg .b64 %%a<4>, %%b<4>;");
-    kernel_line(k, ".reg .b32 %%group;");
-    kernel_line(k, "mov.u32 %%to, tiles;");
-    kernel_line(k, "shr.u32 %%group, %%me, 7;");
-    kernel_line(k, "mad.lo.u32 %%group, %%group, %d, %%to;", DEEP * ROWS);
-    kernel_line(k, "add.u32 %%group, %%group, %u;", DEEP * w->n);
-    kernel_line(k, "shr.u32 %%group, %%group, 4;");
-    kernel_line(k, "shr.u32 %%to, %%to, 4;");
-    kernel_line(k, "cvt.u64.u32 %%a0, %%group;");
-    kernel_line(k, "cvt.u64.u32 %%b0, %%to;");
-    kernel_line(k, "or.b64 %%a0, %%a0, 0x4000004000010000;");
-    kernel_line(k, "or.b64 %%b0, %%b0, 0x4000004000010000;");
+    ptx_with(k,
+             ".reg .b64 %a<4>, %b<4>;\n"
+             ".reg .b32 %group;\n"
+             "mov.u32 %to, tiles;\n"
+             "shr.u32 %group, %me, 7;\n"
+             "mad.lo.u32 %group, %group, $rows, %to;\n"
+             "add.u32 %group, %group, $n;\n"
+             "shr.u32 %group, %group, 4;\n"
+             "shr.u32 %to, %to, 4;\n"
+             "cvt.u64.u32 %a0, %group;\n"
+             "cvt.u64.u32 %b0, %to;\n"
+             "or.b64 %a0, %a0, 0x4000004000010000;\n"
+             "or.b64 %b0, %b0, 0x4000004000010000;\n",
+             WORD(rows, DEEP * ROWS), WORD(n, DEEP * w->n));
     for (int step = 1; step < DEEP / STEP; step++) {
-        kernel_line(k, "add.u64 %%a%d, %%a0, %d;", step, step * STEP / PIECE);
-        kernel_line(k, "add.u64 %%b%d, %%b0, %d;", step, step * STEP / PIECE);
+        ptx_with(k,
+                 "add.u64 %a$step, %a0, $piece;\n"
+                 "add.u64 %b$step, %b0, $piece;\n",
+                 WORD(step, step), WORD(piece, step * STEP / PIECE));
     }
 }
 
 static void declare_accumulators(struct kernel_text *k, const struct wgmma *w)
 {
     const char letter = w->kind->letter;
-    kernel_line(k, ".reg .%s %%d<%u>;", w->kind->accumulator, accumulators(w));
+    ptx_with(k, ".reg .$accumulator %d<$accumulators>;",
+             WORD(accumulator, w->kind->accumulator),
+             WORD(accumulators, accumulators(w)));
     for (unsigned i = 0; i < accumulators(w); i++)
-        kernel_line(k, "mov.%s %%d%u, %s;", w->kind->accumulator, i,
-                    letter == 'f' ? "0f00000000" : "0");
+        ptx_with(k, "mov.$accumulator %d$i, $zero;",
+                 WORD(accumulator, w->kind->accumulator), WORD(i, i),
+                 WORD(zero, letter == 'f' ? "0f00000000" : "0"));
 }
 
 static void product(struct kernel_text *k, const struct wgmma *w, unsigned step)
@@ -155,8 +164,8 @@ static void product(struct kernel_text *k, const struct wgmma *w, unsigned step)
 
 static void finish_products(struct kernel_text *k)
 {
-    kernel_line(k, "wgmma.commit_group.sync.aligned;");
-    kernel_line(k, "wgmma.wait_group.sync.aligned 0;");
+    ptx(k, "wgmma.commit_group.sync.aligned;\n"
+           "wgmma.wait_group.sync.aligned 0;\n");
 }
 
 static void write_loop(struct kernel_text *k, const struct wgmma *w)
@@ -164,7 +173,7 @@ static void write_loop(struct kernel_text *k, const struct wgmma *w)
     grid_timer_loop(k);
     for (unsigned i = 0; i < w->copies; i++) {
         if (w->each || i == 0)
-            kernel_line(k, "wgmma.fence.sync.aligned;");
+            ptx(k, "wgmma.fence.sync.aligned;");
         product(k, w, i % (DEEP / STEP));
         if (w->each)
             finish_products(k);
@@ -172,26 +181,34 @@ static void write_loop(struct kernel_text *k, const struct wgmma *w)
     grid_timer_again(k);
     finish_products(k);
     for (unsigned i = 0; i < accumulators(w); i++) {
-        kernel_line(k, "mov.b32 %%word, %%d%u;", i);
-        kernel_line(k, "mad.lo.u32 %%sum, %%sum, 5, %%word;");
+        ptx_with(k,
+                 "mov.b32 %word, %d$i;\n"
+                 "mad.lo.u32 %sum, %sum, 5, %word;\n",
+                 WORD(i, i));
     }
 }
 
 static int kernel(const struct experiment *e, const struct device_info *info,
-                  struct buf *ptx, struct error *err)
+                  struct buf *out, struct error *err)
 {
     struct wgmma w;
     struct kernel_text k;
     if (read_wgmma(e, &w, err) != 0)
         return err->code;
-    if (10 * info->cc_major + info->cc_minor != CC)
+    if (device_cc(info) != CC)
         return error_set(err, ERR_UNSUPPORTED,
                          "only compute capability %d.%d has wgmma, this is "
                          "%d.%d",
                          CC / 10, CC % 10, info->cc_major, info->cc_minor);
-    kernel_begin_only(&k, ptx, info->cc_major, info->cc_minor, "8.0",
-                      ".extern .shared .align 1024 .b8 tiles[];\n\n", "wgmma",
-                      GRID_TIMER_PARAMETERS);
+    kernel_begin(
+        &k, out, device_cc(info),
+        &(struct kernel_head){
+            .name = "wgmma",
+            .parameters = GRID_TIMER_PARAMETERS,
+            .variables = ".extern .shared .align 1024 .b8 tiles[];\n\n",
+            .least = "8.0",
+            .only = true,
+        });
     grid_timer_opening(&k);
     fill_tiles(&k, &w);
     describe_tiles(&k, &w);

@@ -51,7 +51,7 @@ const struct hint *hint_find(const char *name)
 int hint_check(const struct hint *hint, const struct device_info *info,
                struct error *err)
 {
-    if (10 * info->cc_major + info->cc_minor >= hint->cc)
+    if (device_cc(info) >= hint->cc)
         return 0;
     return error_set(err, ERR_UNSUPPORTED,
                      "%s needs compute capability %d.%d, this is %d.%d",
@@ -69,7 +69,8 @@ void hint_policy(struct kernel_text *k, const struct hint *hint,
 {
     if (hint->policy == NULL)
         return;
-    kernel_line(k, ".reg .b64 %%%s;", name);
-    kernel_line(k, "createpolicy.fractional.L2::%s.b64 %%%s;", hint->policy,
-                name);
+    ptx_with(k,
+             ".reg .b64 %$name;\n"
+             "createpolicy.fractional.L2::$policy.b64 %$name;\n",
+             WORD(name, name), WORD(policy, hint->policy));
 }

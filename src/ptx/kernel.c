@@ -1,7 +1,8 @@
 #include "ptx/kernel.h"
 
-#include <stdarg.h>
+#include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -66,80 +67,113 @@ static void write_parameters(struct buf *out, const char *parameters)
     }
 }
 
-void kernel_begin(struct kernel_text *k, struct buf *out, int cc_major,
-                  int cc_minor, const char *variables, const char *name,
-                  const char *parameters)
-{
-    kernel_begin_since(k, out, cc_major, cc_minor, NULL, variables, name,
-                       parameters);
-}
-
-/* All but what stands between the parameters and the body. */
-static void write_head(struct kernel_text *k, struct buf *out, int cc,
-                       const char *suffix, const char *least,
-                       const char *variables, const char *name,
-                       const char *parameters)
+void kernel_begin(struct kernel_text *k, struct buf *out, int cc,
+                  const struct kernel_head *head)
 {
     const char *version = version_for(cc);
-    if (least != NULL && number_of(least) > number_of(version))
-        version = least;
+    if (head->least != NULL && number_of(head->least) > number_of(version))
+        version = head->least;
     k->out = out;
-    buf_printf(out, ".version %s\n.target sm_%d%s\n.address_size 64\n\n%s",
-               version, cc, suffix, variables);
-    buf_printf(out, ".visible .entry %s(", name);
-    write_parameters(out, parameters);
+    buf_printf(out, ".version %s\n.target sm_%d%s\n.address_size 64\n\n",
+               version, cc, head->only ? "a" : "");
+    if (head->variables != NULL)
+        buf_text(out, head->variables);
+    buf_printf(out, ".visible .entry %s(", head->name);
+    write_parameters(out, head->parameters);
     buf_text(out, ")\n");
-}
-
-void kernel_begin_since(struct kernel_text *k, struct buf *out, int cc_major,
-                        int cc_minor, const char *least, const char *variables,
-                        const char *name, const char *parameters)
-{
-    write_head(k, out, cc_major * 10 + cc_minor, "", least, variables, name,
-               parameters);
+    if (head->resident_blocks > 0)
+        buf_printf(out, ".maxntid %u, 1, 1\n.minnctapersm %u\n", head->threads,
+                   head->resident_blocks);
     buf_text(out, "{\n");
-}
-
-void kernel_begin_only(struct kernel_text *k, struct buf *out, int cc_major,
-                       int cc_minor, const char *least, const char *variables,
-                       const char *name, const char *parameters)
-{
-    write_head(k, out, cc_major * 10 + cc_minor, "a", least, variables, name,
-               parameters);
-    buf_text(out, "{\n");
-}
-
-void kernel_begin_resident(struct kernel_text *k, struct buf *out, int cc_major,
-                           int cc_minor, const char *least,
-                           const char *variables, const char *name,
-                           const char *parameters, unsigned threads,
-                           unsigned blocks)
-{
-    write_head(k, out, cc_major * 10 + cc_minor, "", least, variables, name,
-               parameters);
-    buf_printf(out, ".maxntid %u, 1, 1\n.minnctapersm %u\n{\n", threads,
-               blocks);
-}
-
-void kernel_line(struct kernel_text *k, const char *fmt, ...)
-{
-    char line[512];
-    va_list args;
-    va_start(args, fmt);
-    vsnprintf(line, sizeof line, fmt, args);
-    va_end(args);
-    const size_t length = strlen(line);
-    const int label = length > 0 && line[length - 1] == ':';
-    buf_printf(k->out, "%s%s\n", label ? "" : "    ", line);
-}
-
-void kernel_note(struct kernel_text *k, const char *text)
-{
-    kernel_line(k, "// %s", text);
 }
 
 void kernel_end(struct kernel_text *k)
 {
-    kernel_line(k, "ret;");
+    ptx(k, "ret;");
     buf_text(k->out, "}\n");
+}
+
+/* ---- blocks ------------------------------------------------------------ */
+
+struct ptx_word ptx_word_text(const char *name, const char *text)
+{
+    return (struct ptx_word){.name = name, .text = text};
+}
+
+struct ptx_word ptx_word_signed(const char *name, int64_t number)
+{
+    struct ptx_word word = {.name = name};
+    snprintf(word.number, sizeof word.number, "%" PRId64, number);
+    return word;
+}
+
+struct ptx_word ptx_word_unsigned(const char *name, uint64_t number)
+{
+    struct ptx_word word = {.name = name};
+    snprintf(word.number, sizeof word.number, "%" PRIu64, number);
+    return word;
+}
+
+/* The word that `name` begins with; a text with an unknown word is a mistake
+ * of the program. */
+static const struct ptx_word *find_word(const struct ptx_word *words,
+                                        const char *name, size_t length)
+{
+    for (; words->name != NULL; words++)
+        if (strlen(words->name) == length &&
+            strncmp(words->name, name, length) == 0)
+            return words;
+    fprintf(stderr, "sonde: no word for $%.*s\n", (int)length, name);
+    abort();
+}
+
+/* Writes what $word or ${word} stands for; returns what follows it. */
+static const char *write_word(struct buf *out, const char *at,
+                              const struct ptx_word *words)
+{
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyz0123456789_";
+    const bool braced = at[1] == '{';
+    const char *const name = at + 1 + braced;
+    const size_t length = strspn(name, letters);
+    const struct ptx_word *const word = find_word(words, name, length);
+    buf_text(out, word->text != NULL ? word->text : word->number);
+    return name + length + braced;
+}
+
+/* One line, up to \n or the end; returns where it ends. */
+static const char *write_line(struct buf *out, const char *at,
+                              const struct ptx_word *words)
+{
+    const size_t length = strcspn(at, "\n");
+    const char *const end = at + length;
+    if (length == 0 || end[-1] != ':')
+        buf_text(out, "    ");
+    while (at < end) {
+        const size_t plain = strcspn(at, "$\n");
+        buf_append(out, at, plain);
+        at += plain;
+        if (*at == '$')
+            at = write_word(out, at, words);
+    }
+    buf_text(out, "\n");
+    return end;
+}
+
+void ptx_substitute(struct kernel_text *k, const char *text,
+                    const struct ptx_word *words)
+{
+    while (*text != '\0') {
+        text = write_line(k->out, text, words);
+        text += *text == '\n';
+    }
+}
+
+void ptx(struct kernel_text *k, const char *text)
+{
+    ptx_substitute(k, text, &(struct ptx_word){0});
+}
+
+void ptx_note(struct kernel_text *k, const char *text)
+{
+    ptx_with(k, "// $text", WORD(text, text));
 }

@@ -1,19 +1,25 @@
 /*
- * The builder of PTX text.  A kernel is written line by line into a buffer:
- * header for the device's architecture, module variables, entry with 64-bit
- * parameters, body.  Registers have names that say what they hold.  The text
- * is readable and can be printed (`sonde ptx`).
+ * The builder of PTX text.  A kernel is written into a buffer: header for the
+ * device's architecture, module variables, entry with 64-bit parameters, body.
+ * The body is written in blocks of PTX as it is; where a number or a name comes
+ * from the program, a $word stands for it.  Registers have names that say what
+ * they hold.  The text is readable and can be printed (`sonde ptx`).
  *
  *     struct kernel_text k;
- *     kernel_begin(&k, out, 9, 0, "", "chase", "jobs out");
- *     kernel_line(&k, ".reg .b64 %%jobs;");
- *     kernel_line(&k, "ld.param.u64 %%jobs, [jobs];");
+ *     kernel_begin(&k, out, 90, &(struct kernel_head){
+ *                                   .name = "chase",
+ *                                   .parameters = "jobs out"});
+ *     ptx(&k, ".reg .b64 %jobs, %first;\n"
+ *             "ld.param.u64 %jobs, [jobs];\n");
+ *     ptx_with(&k, "ld.global.u64 %first, [%jobs+$start];",
+ *              WORD(start, 8 * JOB_START));
  *     kernel_end(&k);
  */
 #ifndef SONDE_PTX_KERNEL_H
 #define SONDE_PTX_KERNEL_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "base/buf.h"
 
@@ -21,37 +27,59 @@ struct kernel_text {
     struct buf *out;
 };
 
-/*
- * Header, the module's `variables` (text, may be empty), and the opening of
- * `.visible .entry NAME` with one .u64 parameter for each word of
- * `parameters`.  The target is the device's own architecture, the PTX version
- * the lowest that knows it, so that old drivers take it too.
- */
-void kernel_begin(struct kernel_text *k, struct buf *out, int cc_major,
-                  int cc_minor, const char *variables, const char *name,
-                  const char *parameters);
-/* The same for a body that no PTX version before `least` ("7.0") knows; NULL:
- * any does. */
-void kernel_begin_since(struct kernel_text *k, struct buf *out, int cc_major,
-                        int cc_minor, const char *least, const char *variables,
-                        const char *name, const char *parameters);
-/* The same where the assembler shall see to it that `blocks` blocks of
- * `threads` threads find registers on an SM at once. */
-void kernel_begin_resident(struct kernel_text *k, struct buf *out, int cc_major,
-                           int cc_minor, const char *least,
-                           const char *variables, const char *name,
-                           const char *parameters, unsigned threads,
-                           unsigned blocks);
-/* The same for what only this one architecture has: target sm_90a. */
-void kernel_begin_only(struct kernel_text *k, struct buf *out, int cc_major,
-                       int cc_minor, const char *least, const char *variables,
-                       const char *name, const char *parameters);
-/* A line of the body, indented; a label (ending in ':') stands at the left. */
-void kernel_line(struct kernel_text *k, const char *fmt, ...)
-    __attribute__((format(printf, 2, 3)));
-/* A comment line that says why. */
-void kernel_note(struct kernel_text *k, const char *text);
+/* How a kernel begins. */
+struct kernel_head {
+    const char *name;       /* of the entry */
+    const char *parameters; /* words; each is a .param .u64 */
+    const char *variables;  /* of the module, as text; NULL: none */
+    const char *least; /* no PTX version before knows the body; NULL: any */
+    bool only;         /* only this architecture has it: target sm_90a */
+    /* The assembler shall see to it that so many blocks of so many threads find
+     * registers on an SM at once; 0: however many do. */
+    unsigned resident_blocks, threads;
+};
+
+/* `cc` is the device's compute capability, 75 for 7.5.  It is the target; the
+ * PTX version is the lowest that knows it, so that old drivers take it too. */
+void kernel_begin(struct kernel_text *k, struct buf *out, int cc,
+                  const struct kernel_head *head);
 void kernel_end(struct kernel_text *k);
+
+/*
+ * Lines of the body, each but the last ended with \n.  They are indented; a
+ * label (a line that ends in ':') stands at the left.
+ */
+void ptx(struct kernel_text *k, const char *text);
+/* A comment line that says why. */
+void ptx_note(struct kernel_text *k, const char *text);
+
+/* What a $word of a block stands for. */
+struct ptx_word {
+    const char *name;
+    const char *text; /* NULL: the number */
+    char number[24];
+};
+
+struct ptx_word ptx_word_text(const char *name, const char *text);
+struct ptx_word ptx_word_signed(const char *name, int64_t number);
+struct ptx_word ptx_word_unsigned(const char *name, uint64_t number);
+
+/* WORD(start, 8 * JOB_START): $start is that number.  A text stands for itself
+ * and is not looked into. */
+#define WORD(name, value)                                                      \
+    _Generic((value),                                                          \
+        char *: ptx_word_text,                                                 \
+        const char *: ptx_word_text,                                           \
+        unsigned long: ptx_word_unsigned,                                      \
+        unsigned long long: ptx_word_unsigned,                                 \
+        default: ptx_word_signed)(#name, value)
+
+/* The same with words: $name, or ${name} where a letter follows.  Each word
+ * of the text must be given. */
+#define ptx_with(k, text, ...)                                                 \
+    ptx_substitute(k, text, (const struct ptx_word[]){__VA_ARGS__, {0}})
+void ptx_substitute(struct kernel_text *k, const char *text,
+                    const struct ptx_word *words);
 
 /* True if a driver of that version of CUDA ("12.4") takes that PTX version. */
 bool kernel_driver_takes(const char *cuda, const char *ptx);

@@ -4,13 +4,17 @@ void repeat_loop(struct kernel_text *k, const char *label,
                  const char *count_register, unsigned unroll, repeat_body *body,
                  const void *context)
 {
-    kernel_line(k, "setp.eq.u64 %%again, %s, 0;", count_register);
-    kernel_line(k, "@%%again bra %s_DONE;", label);
-    kernel_line(k, "%s:", label);
+    ptx_with(k,
+             "setp.eq.u64 %again, $count_register, 0;\n"
+             "@%again bra ${label}_DONE;\n"
+             "$label:\n",
+             WORD(count_register, count_register), WORD(label, label));
     for (unsigned copy = 0; copy < unroll; copy++)
         body(k, copy, context);
-    kernel_line(k, "sub.u64 %s, %s, 1;", count_register, count_register);
-    kernel_line(k, "setp.ne.u64 %%again, %s, 0;", count_register);
-    kernel_line(k, "@%%again bra %s;", label);
-    kernel_line(k, "%s_DONE:", label);
+    ptx_with(k,
+             "sub.u64 $count_register, $count_register, 1;\n"
+             "setp.ne.u64 %again, $count_register, 0;\n"
+             "@%again bra $label;\n"
+             "${label}_DONE:\n",
+             WORD(count_register, count_register), WORD(label, label));
 }

@@ -91,8 +91,8 @@ unsigned space_unit(const struct space *space)
 void space_declare(struct kernel_text *k, const struct space *space)
 {
     if (space->texture) {
-        kernel_line(k, ".reg .b64 %%texture;");
-        kernel_line(k, ".reg .b32 %%texel1, %%texel2, %%texel3;");
+        ptx(k, ".reg .b64 %texture;\n"
+               ".reg .b32 %texel1, %texel2, %texel3;\n");
     }
 }
 
@@ -112,6 +112,6 @@ void space_load(struct kernel_text *k, const char *format, const char *op,
         else
             buf_text(&line, *c == 'd' ? into : address);
     }
-    kernel_line(k, "%s", buf_string(&line));
+    ptx_with(k, "$buf_string", WORD(buf_string, buf_string(&line)));
     buf_free(&line);
 }

@@ -78,22 +78,24 @@ int grid_barrier_room(const struct grid_barrier_blocks *b,
 void grid_barrier_meet(struct kernel_text *k, const char *name, int offset,
                        unsigned looks)
 {
-    kernel_line(k, "membar.gl;");
-    kernel_line(k, "atom.global.add.u32 %%count, [%%slots+%d], 1;", offset);
-    kernel_line(k, "mov.u32 %%looks, 0;");
-    kernel_line(k, "%s:", name);
-    kernel_line(k, "ld.volatile.global.u32 %%count, [%%slots+%d];", offset);
-    kernel_line(k, "setp.ge.u32 %%again, %%count, %%want;");
-    kernel_line(k, "@%%again bra %s_OPEN;", name);
-    kernel_line(k, "add.u32 %%looks, %%looks, 1;");
-    kernel_line(k, "setp.lt.u32 %%again, %%looks, %u;", looks);
-    kernel_line(k, "@%%again bra %s;", name);
-    kernel_line(k, "%s_OPEN:", name);
+    ptx_with(k,
+             "membar.gl;\n"
+             "atom.global.add.u32 %count, [%slots+$offset], 1;\n"
+             "mov.u32 %looks, 0;\n"
+             "$name:\n"
+             "ld.volatile.global.u32 %count, [%slots+$offset];\n"
+             "setp.ge.u32 %again, %count, %want;\n"
+             "@%again bra ${name}_OPEN;\n"
+             "add.u32 %looks, %looks, 1;\n"
+             "setp.lt.u32 %again, %looks, $looks;\n"
+             "@%again bra $name;\n"
+             "${name}_OPEN:\n",
+             WORD(offset, offset), WORD(name, name), WORD(looks, looks));
 }
 
 void grid_barrier_hold(struct kernel_text *k)
 {
-    kernel_note(k, "a barrier alone would not hold the clock read back");
-    kernel_line(k, "bar.red.or.pred %%on, 0, %%true;");
-    kernel_line(k, "@!%%on bra DONE;");
+    ptx(k, "// a barrier alone would not hold the clock read back\n"
+           "bar.red.or.pred %on, 0, %true;\n"
+           "@!%on bra DONE;\n");
 }

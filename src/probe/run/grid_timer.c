@@ -31,70 +31,76 @@ const char *const crowd_columns[] = {"sm",      "blocks", "cycles",   "ns",
 
 void grid_timer_opening(struct kernel_text *k)
 {
-    kernel_line(k, ".reg .b64 %%data, %%out, %%c0, %%c1, %%n0, %%n1, %%at;");
-    kernel_line(k, ".reg .b32 %%turns, %%me, %%word, %%high, %%sum, %%never, "
-                   "%%sm, %%left;");
-    kernel_line(k, ".reg .pred %%done, %%true, %%first, %%cold;");
-    kernel_line(k, "ld.param.u64 %%data, [data];");
-    kernel_line(k, "ld.param.u64 %%out, [out];");
-    kernel_line(k, "ld.param.u32 %%turns, [turns];");
-    kernel_line(k, "ld.global.u32 %%never, [%%data];");
-    kernel_line(k, "mov.u32 %%me, %%tid.x;");
-    kernel_line(k, "and.b32 %%word, %%me, 31;");
-    kernel_line(k, "setp.eq.u32 %%first, %%word, 0;");
-    kernel_line(k, "mov.u32 %%sum, 0;");
-    kernel_line(k, "mov.u32 %%left, 1;");
-    kernel_line(k, "setp.eq.u32 %%cold, %%sum, 0;");
+    ptx(k, ".reg .b64 %data, %out, %c0, %c1, %n0, %n1, %at;\n"
+           ".reg .b32 %turns, %me, %word, %high, %sum, %never, %sm, %left;\n"
+           ".reg .pred %done, %true, %first, %cold;\n"
+           "ld.param.u64 %data, [data];\n"
+           "ld.param.u64 %out, [out];\n"
+           "ld.param.u32 %turns, [turns];\n"
+           "ld.global.u32 %never, [%data];\n"
+           "mov.u32 %me, %tid.x;\n"
+           "and.b32 %word, %me, 31;\n"
+           "setp.eq.u32 %first, %word, 0;\n"
+           "mov.u32 %sum, 0;\n"
+           "mov.u32 %left, 1;\n"
+           "setp.eq.u32 %cold, %sum, 0;\n");
 }
 
 static void meet_and_read(struct kernel_text *k, const char *clock,
                           const char *timer)
 {
-    kernel_line(k, "setp.ne.u32 %%true, %%sum, %%never;");
-    kernel_line(k, "bar.red.or.pred %%done, 0, %%true;");
-    kernel_line(k, "@!%%done bra DONE;");
-    kernel_line(k, "mov.u64 %%%s, %%clock64;", clock);
-    kernel_line(k, "mov.u64 %%%s, %%globaltimer;", timer);
+    ptx_with(k,
+             "setp.ne.u32 %true, %sum, %never;\n"
+             "bar.red.or.pred %done, 0, %true;\n"
+             "@!%done bra DONE;\n"
+             "mov.u64 %$clock, %clock64;\n"
+             "mov.u64 %$timer, %globaltimer;\n",
+             WORD(clock, clock), WORD(timer, timer));
 }
 
 void grid_timer_begin(struct kernel_text *k)
 {
-    kernel_line(k, "PASS:");
-    kernel_line(k, ".pragma \"nounroll\";");
+    ptx(k, "PASS:\n"
+           ".pragma \"nounroll\";\n");
     meet_and_read(k, "c0", "n0");
 }
 
 void grid_timer_loop(struct kernel_text *k)
 {
-    kernel_line(k, "TURN:");
-    kernel_line(k, ".pragma \"nounroll\";");
+    ptx(k, "TURN:\n"
+           ".pragma \"nounroll\";\n");
 }
 
 void grid_timer_again(struct kernel_text *k)
 {
-    kernel_line(k, "sub.u32 %%left, %%left, 1;");
-    kernel_line(k, "setp.ne.u32 %%true, %%left, 0;");
-    kernel_line(k, "@%%true bra TURN;");
+    ptx(k, "sub.u32 %left, %left, 1;\n"
+           "setp.ne.u32 %true, %left, 0;\n"
+           "@%true bra TURN;\n");
 }
 
 void grid_timer_end(struct kernel_text *k)
 {
     meet_and_read(k, "c1", "n1");
-    kernel_line(k, "mov.u32 %%left, %%turns;");
-    kernel_line(k, "mov.pred %%true, %%cold;");
-    kernel_line(k, "setp.ne.u32 %%cold, 0, 0;");
-    kernel_line(k, "@%%true bra PASS;");
-    kernel_line(k, "@!%%first bra DONE;");
-    kernel_line(k, "mov.u32 %%word, %%ctaid.x;");
-    kernel_line(k, "mad.wide.u32 %%out, %%word, %d, %%out;", 8 * WORDS);
-    kernel_line(k, "mov.u32 %%sm, %%smid;");
-    kernel_line(k, "cvt.u64.u32 %%at, %%sm;");
-    kernel_line(k, "st.global.u64 [%%out+%d], %%at;", 8 * WORD_SM);
-    kernel_line(k, "red.global.min.u64 [%%out+%d], %%c0;", 8 * WORD_BEGUN);
-    kernel_line(k, "red.global.max.u64 [%%out+%d], %%c1;", 8 * WORD_ENDED);
-    kernel_line(k, "red.global.min.u64 [%%out+%d], %%n0;", 8 * WORD_BEGUN_NS);
-    kernel_line(k, "red.global.max.u64 [%%out+%d], %%n1;", 8 * WORD_ENDED_NS);
-    kernel_line(k, "DONE:");
+    ptx_with(k,
+             "mov.u32 %left, %turns;\n"
+             "mov.pred %true, %cold;\n"
+             "setp.ne.u32 %cold, 0, 0;\n"
+             "@%true bra PASS;\n"
+             "@!%first bra DONE;\n"
+             "mov.u32 %word, %ctaid.x;\n"
+             "mad.wide.u32 %out, %word, $words, %out;\n"
+             "mov.u32 %sm, %smid;\n"
+             "cvt.u64.u32 %at, %sm;\n"
+             "st.global.u64 [%out+$sm], %at;\n"
+             "red.global.min.u64 [%out+$begun], %c0;\n"
+             "red.global.max.u64 [%out+$ended], %c1;\n"
+             "red.global.min.u64 [%out+$begun_ns], %n0;\n"
+             "red.global.max.u64 [%out+$ended_ns], %n1;\n"
+             "DONE:\n",
+             WORD(words, 8 * WORDS), WORD(sm, 8 * WORD_SM),
+             WORD(begun, 8 * WORD_BEGUN), WORD(ended, 8 * WORD_ENDED),
+             WORD(begun_ns, 8 * WORD_BEGUN_NS),
+             WORD(ended_ns, 8 * WORD_ENDED_NS));
 }
 
 /* ---- samples ----------------------------------------------------------- */

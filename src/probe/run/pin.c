@@ -11,25 +11,27 @@ enum { SLOTS = 1024 };
 
 void pin_opening(struct kernel_text *k, size_t job_bytes)
 {
-    kernel_line(k, ".reg .b32 %%sm, %%me, %%slot;");
-    kernel_line(k, ".reg .b64 %%job, %%at;");
-    kernel_line(k, ".reg .pred %%other, %%again;");
-    kernel_note(k, "the first block on a wanted SM takes its job");
-    kernel_line(k, "mov.u32 %%sm, %%smid;");
-    kernel_line(k, "mov.u32 %%me, %%tid.x;");
-    kernel_line(k, "setp.ne.u32 %%other, %%me, 0;");
-    kernel_line(k, "@%%other bra CLAIMED;");
-    kernel_line(k, "ld.param.u64 %%at, [slots];");
-    kernel_line(k, "mad.wide.u32 %%at, %%sm, 4, %%at;");
-    kernel_line(k, "atom.global.exch.b32 %%slot, [%%at], 0xffffffff;");
-    kernel_line(k, "st.shared.u32 [pool], %%slot;");
-    kernel_line(k, "CLAIMED:");
-    kernel_line(k, "bar.sync 0;");
-    kernel_line(k, "ld.shared.u32 %%slot, [pool];");
-    kernel_line(k, "setp.eq.u32 %%again, %%slot, 0xffffffff;");
-    kernel_line(k, "@%%again ret;");
-    kernel_line(k, "ld.param.u64 %%job, [jobs];");
-    kernel_line(k, "mad.wide.u32 %%job, %%slot, %zu, %%job;", job_bytes);
+    ptx_with(k,
+             ".reg .b32 %sm, %me, %slot;\n"
+             ".reg .b64 %job, %at;\n"
+             ".reg .pred %other, %again;\n"
+             "// the first block on a wanted SM takes its job\n"
+             "mov.u32 %sm, %smid;\n"
+             "mov.u32 %me, %tid.x;\n"
+             "setp.ne.u32 %other, %me, 0;\n"
+             "@%other bra CLAIMED;\n"
+             "ld.param.u64 %at, [slots];\n"
+             "mad.wide.u32 %at, %sm, 4, %at;\n"
+             "atom.global.exch.b32 %slot, [%at], 0xffffffff;\n"
+             "st.shared.u32 [pool], %slot;\n"
+             "CLAIMED:\n"
+             "bar.sync 0;\n"
+             "ld.shared.u32 %slot, [pool];\n"
+             "setp.eq.u32 %again, %slot, 0xffffffff;\n"
+             "@%again ret;\n"
+             "ld.param.u64 %job, [jobs];\n"
+             "mad.wide.u32 %job, %slot, $job_bytes, %job;\n",
+             WORD(job_bytes, job_bytes));
 }
 
 static int check_sms(const struct pin *crew, const struct device_info *info,

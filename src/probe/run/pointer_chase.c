@@ -193,8 +193,8 @@ void pointer_chase_load(struct kernel_text *k, unsigned copy,
     (void)copy;
     const struct pointer_chase *const w = context;
     if (w->space->indexed)
-        kernel_line(k, "mad.lo.u32 %%ptr, %%ptr, %u, %%memory;",
-                    w->space->pointer_bytes);
+        ptx_with(k, "mad.lo.u32 %ptr, %ptr, $pointer_bytes, %memory;",
+                 WORD(pointer_bytes, w->space->pointer_bytes));
     space_load(k, w->space->load, w->op, "%ptr", "%ptr");
 }
 
@@ -218,22 +218,25 @@ static uint64_t flush_stride(const struct pointer_chase *w)
 static void sweep_range(struct kernel_text *k, const struct pointer_chase *w,
                         const char *op, uint64_t stride, const char *label)
 {
-    kernel_line(k, "mul.wide.u32 %%next, %%me, %" PRIu64 ";", stride);
-    kernel_line(k, "add.u64 %%at, %%at, %%next;");
-    kernel_line(k, "%s:", label);
+    ptx_with(k,
+             "mul.wide.u32 %next, %me, $stride;\n"
+             "add.u64 %at, %at, %next;\n"
+             "$label:\n",
+             WORD(stride, stride), WORD(label, label));
     for (int i = 0; i < SWEEP_UNROLL; i++) {
-        kernel_line(k, "setp.lt.u64 %%in%d, %%at, %%end;", i);
+        ptx_with(k, "setp.lt.u64 %in$i, %at, %end;", WORD(i, i));
         char word[32], guarded[160];
         snprintf(word, sizeof word, "%%word%d", i);
         snprintf(guarded, sizeof guarded, "@%%in%d %s", i, w->space->load_word);
         space_load(k, guarded, op, word, "%at");
-        kernel_line(k, "add.u64 %%at, %%at, %" PRIu64 ";",
-                    stride * threads_of(w));
+        ptx_with(k, "add.u64 %at, %at, $w;", WORD(w, stride * threads_of(w)));
     }
     for (int i = 0; i < SWEEP_UNROLL; i++)
-        kernel_line(k, "xor.b32 %%sink, %%sink, %%word%d;", i);
-    kernel_line(k, "setp.lt.u64 %%again, %%at, %%end;");
-    kernel_line(k, "@%%again bra %s;", label);
+        ptx_with(k, "xor.b32 %sink, %sink, %word$i;", WORD(i, i));
+    ptx_with(k,
+             "setp.lt.u64 %again, %at, %end;\n"
+             "@%again bra $label;\n",
+             WORD(label, label));
 }
 
 static const char *sweep_op(const struct pointer_chase *w)
@@ -243,18 +246,21 @@ static const char *sweep_op(const struct pointer_chase *w)
 
 static void sweep_declarations(struct kernel_text *k)
 {
-    kernel_line(k, ".reg .b64 %%next, %%end, %%times;");
+    ptx(k, ".reg .b64 %next, %end, %times;");
     for (int i = 0; i < SWEEP_UNROLL; i++) {
-        kernel_line(k, ".reg .pred %%in%d;", i);
-        kernel_line(k, ".reg .b32 %%word%d;", i);
-        kernel_line(k, "mov.u32 %%word%d, 0;", i);
+        ptx_with(k,
+                 ".reg .pred %in$i;\n"
+                 ".reg .b32 %word$i;\n"
+                 "mov.u32 %word$i, 0;\n",
+                 WORD(i, i));
     }
-    kernel_line(k, "mov.u32 %%sink, 0;");
+    ptx(k, "mov.u32 %sink, 0;");
 }
 
 void pointer_chase_job_word(struct kernel_text *k, const char *into, int word)
 {
-    kernel_line(k, "ld.global.cg.u64 %s, [%%job+%d];", into, 8 * word);
+    ptx_with(k, "ld.global.cg.u64 $into, [%job+$word];", WORD(into, into),
+             WORD(word, 8 * word));
 }
 
 static void flush_and_sweep(struct kernel_text *k,
@@ -262,27 +268,27 @@ static void flush_and_sweep(struct kernel_text *k,
 {
     sweep_declarations(k);
     if (w->flush > 0) {
-        kernel_note(k, "other memory, to empty the caches of the ring");
+        ptx_note(k, "other memory, to empty the caches of the ring");
         pointer_chase_job_word(k, "%at", JOB_FLUSH);
         pointer_chase_job_word(k, "%end", JOB_FLUSH_BYTES);
-        kernel_line(k, "add.u64 %%end, %%end, %%at;");
+        ptx(k, "add.u64 %end, %end, %at;");
         sweep_range(k, w, w->op, flush_stride(w), "FLUSH");
     }
     if (w->sweep > 0) {
-        kernel_note(k, "the ring's range, to fill them");
+        ptx_note(k, "the ring's range, to fill them");
         pointer_chase_job_word(k, "%times", JOB_SWEEPS);
-        kernel_line(k, "SWEEPS:");
+        ptx(k, "SWEEPS:");
         pointer_chase_job_word(k, "%at", JOB_SWEEP);
         pointer_chase_job_word(k, "%end", JOB_SWEEP_BYTES);
-        kernel_line(k, "add.u64 %%end, %%end, %%at;");
+        ptx(k, "add.u64 %end, %end, %at;");
         sweep_range(k, w, sweep_op(w), w->plan.stride, "SWEEP");
-        kernel_line(k, "sub.u64 %%times, %%times, 1;");
-        kernel_line(k, "setp.ne.u64 %%again, %%times, 0;");
-        kernel_line(k, "@%%again bra SWEEPS;");
+        ptx(k, "sub.u64 %times, %times, 1;\n"
+               "setp.ne.u64 %again, %times, 0;\n"
+               "@%again bra SWEEPS;\n");
     }
-    kernel_note(k, "a use of what was loaded, so that it is loaded");
-    kernel_line(k, "setp.eq.u32 %%again, %%sink, 0x5eed5eed;");
-    kernel_line(k, "@%%again st.shared.u32 [pool+8], %%sink;");
+    ptx(k, "// a use of what was loaded, so that it is loaded\n"
+           "setp.eq.u32 %again, %sink, 0x5eed5eed;\n"
+           "@%again st.shared.u32 [pool+8], %sink;\n");
 }
 
 /* Shared and local memory have no address on the host: the block, or the
@@ -290,27 +296,30 @@ static void flush_and_sweep(struct kernel_text *k,
 static void link_inside(struct kernel_text *k, const struct pointer_chase *w)
 {
     const bool alone = w->space->memory == MEMORY_LOCAL;
-    kernel_line(k, ".reg .b64 %%count, %%turn;");
-    kernel_line(k, ".reg .b32 %%element, %%to;");
+    ptx(k, ".reg .b64 %count, %turn;\n"
+           ".reg .b32 %element, %to;\n");
     if (alone)
-        kernel_line(k, "@%%other bra LINKED;");
+        ptx(k, "@%other bra LINKED;");
     pointer_chase_job_word(k, "%at", JOB_LINKS);
     pointer_chase_job_word(k, "%count", JOB_LINK_COUNT);
-    kernel_line(k, "cvt.u64.u32 %%turn, %%me;");
-    kernel_line(k, "LINK:");
-    kernel_line(k, "setp.ge.u64 %%again, %%turn, %%count;");
-    kernel_line(k, "@%%again bra LINKED;");
-    kernel_line(k, "shl.b64 %%ptr64, %%turn, 4;");
-    kernel_line(k, "add.u64 %%ptr64, %%ptr64, %%at;");
-    kernel_line(k, "ld.global.cg.u32 %%element, [%%ptr64];");
-    kernel_line(k, "ld.global.cg.u32 %%to, [%%ptr64+8];");
-    kernel_line(k, "add.u32 %%element, %%element, %%memory;");
+    ptx(k, "cvt.u64.u32 %turn, %me;\n"
+           "LINK:\n"
+           "setp.ge.u64 %again, %turn, %count;\n"
+           "@%again bra LINKED;\n"
+           "shl.b64 %ptr64, %turn, 4;\n"
+           "add.u64 %ptr64, %ptr64, %at;\n"
+           "ld.global.cg.u32 %element, [%ptr64];\n"
+           "ld.global.cg.u32 %to, [%ptr64+8];\n"
+           "add.u32 %element, %element, %memory;\n");
     if (!w->space->indexed)
-        kernel_line(k, "add.u32 %%to, %%to, %%memory;");
-    kernel_line(k, "st.%s.u32 [%%element], %%to;", alone ? "local" : "shared");
-    kernel_line(k, "add.u64 %%turn, %%turn, %u;", alone ? 1 : threads_of(w));
-    kernel_line(k, "bra LINK;");
-    kernel_line(k, "LINKED:");
+        ptx(k, "add.u32 %to, %to, %memory;");
+    ptx_with(k,
+             "st.$shared.u32 [%element], %to;\n"
+             "add.u64 %turn, %turn, $w;\n"
+             "bra LINK;\n"
+             "LINKED:\n",
+             WORD(shared, alone ? "local" : "shared"),
+             WORD(w, alone ? 1 : threads_of(w)));
 }
 
 static void first_pointer(struct kernel_text *k, const struct pointer_chase *w)
@@ -320,9 +329,9 @@ static void first_pointer(struct kernel_text *k, const struct pointer_chase *w)
         return;
     }
     pointer_chase_job_word(k, "%ptr64", JOB_START);
-    kernel_line(k, "cvt.u32.u64 %%ptr, %%ptr64;");
+    ptx(k, "cvt.u32.u64 %ptr, %ptr64;");
     if (!w->space->indexed)
-        kernel_line(k, "add.u32 %%ptr, %%ptr, %%memory;");
+        ptx(k, "add.u32 %ptr, %ptr, %memory;");
 }
 
 /* What pointers count from.  The bank is all the constants that the module
@@ -333,14 +342,15 @@ static void find_memory(struct kernel_text *k, const struct pointer_chase *w)
                                         [MEMORY_SHARED] = "pool",
                                         [MEMORY_CONSTANT] = "bank",
                                         [MEMORY_LOCAL] = "mine"};
-    kernel_line(k, ".reg .b32 %%memory;");
+    ptx(k, ".reg .b32 %memory;");
     if (w->space->memory == MEMORY_LOCAL)
-        kernel_line(k, ".local .align 16 .b8 mine[%" PRIu64 "];",
-                    local_bytes(w));
-    kernel_line(k, "mov.u32 %%memory, %s;", names[w->space->memory]);
+        ptx_with(k, ".local .align 16 .b8 mine[$local_bytes];",
+                 WORD(local_bytes, local_bytes(w)));
+    ptx_with(k, "mov.u32 %memory, $names;",
+             WORD(names, names[w->space->memory]));
     if (w->space->memory == MEMORY_SHARED)
-        kernel_line(k, "add.u32 %%memory, %%memory, %d;",
-                    POINTER_CHASE_POOL_OWN);
+        ptx_with(k, "add.u32 %memory, %memory, $chase_pool_own;",
+                 WORD(chase_pool_own, POINTER_CHASE_POOL_OWN));
     space_declare(k, w->space);
     if (w->space->texture)
         pointer_chase_job_word(k, "%texture", JOB_TEXTURE);
@@ -349,30 +359,33 @@ static void find_memory(struct kernel_text *k, const struct pointer_chase *w)
 void pointer_chase_opening(struct kernel_text *k, const struct pointer_chase *w)
 {
     pin_opening(k, JOB_WORDS * 8);
-    kernel_line(k, ".reg .b32 %%sink;");
-    kernel_line(k, ".reg .b64 %%ptr64;");
-    kernel_line(k, ".reg .b%u %%ptr;", 8 * w->space->pointer_bytes);
+    ptx_with(k,
+             ".reg .b32 %sink;\n"
+             ".reg .b64 %ptr64;\n"
+             ".reg .b$pointer_bytes %ptr;\n",
+             WORD(pointer_bytes, 8 * w->space->pointer_bytes));
     find_memory(k, w);
     if (is_linked_inside(w))
         link_inside(k, w);
     else if (w->flush > 0 || w->sweep > 0)
         flush_and_sweep(k, w);
-    kernel_line(k, "bar.sync 0;");
-    kernel_line(k, "@%%other ret;");
+    ptx(k, "bar.sync 0;\n"
+           "@%other ret;\n");
     first_pointer(k, w);
 }
 
 void pointer_chase_wait(struct kernel_text *k, const struct pointer_chase *w)
 {
     /* No pointer and no index has all bits set. */
-    kernel_line(k, "setp.eq.s%u %%again, %%ptr, -1;",
-                8 * w->space->pointer_bytes);
-    kernel_line(k, "@%%again bra BROKEN;");
+    ptx_with(k,
+             "setp.eq.s$pointer_bytes %again, %ptr, -1;\n"
+             "@%again bra BROKEN;\n",
+             WORD(pointer_bytes, 8 * w->space->pointer_bytes));
 }
 
 void pointer_chase_closing(struct kernel_text *k)
 {
-    kernel_line(k, "BROKEN:");
+    ptx(k, "BROKEN:");
     kernel_end(k);
 }
 
@@ -476,8 +489,11 @@ static int scatter(struct prober *prober, const struct stage *s,
     const struct device_info *const info = prober_info(prober);
     struct buf ptx = {0};
     struct kernel_text k;
-    kernel_begin(&k, &ptx, info->cc_major, info->cc_minor, "", "scatter",
-                 "links");
+    kernel_begin(&k, &ptx, device_cc(info),
+                 &(struct kernel_head){
+                     .name = "scatter",
+                     .parameters = "links",
+                 });
     buf_text(&ptx, scatter_body);
     buf_text(&ptx, scatter_stores[s->walk->space->pointer_bytes == 8]);
     kernel_end(&k);

@@ -31,67 +31,72 @@ unsigned resident_grid_workers(const struct device_info *info, unsigned each,
 
 void resident_grid_enlist(struct kernel_text *k)
 {
-    kernel_line(k, "setp.ne.u32 %%other, %%me, 0;");
-    kernel_line(k, "@%%other bra ENLISTED;");
-    kernel_line(k, "mov.u32 %%worker, 0xffffffff;");
-    kernel_line(k, "ld.param.u64 %%at, [sms];");
-    kernel_line(k, "cvt.u64.u32 %%bt, %%sm;");
-    kernel_line(k, "setp.ge.u64 %%again, %%bt, %%at;");
-    kernel_line(k, "@%%again bra UNWANTED;");
-    kernel_line(k, "atom.global.add.u32 %%worker, [%%slots+%d], 1;",
-                4 * SLOT_WORKERS);
-    kernel_line(k, "UNWANTED:");
-    kernel_line(k, "st.shared.u32 [pool], %%worker;");
-    kernel_line(k, "ld.param.u32 %%want, [grid];");
+    ptx_with(k,
+             "setp.ne.u32 %other, %me, 0;\n"
+             "@%other bra ENLISTED;\n"
+             "mov.u32 %worker, 0xffffffff;\n"
+             "ld.param.u64 %at, [sms];\n"
+             "cvt.u64.u32 %bt, %sm;\n"
+             "setp.ge.u64 %again, %bt, %at;\n"
+             "@%again bra UNWANTED;\n"
+             "atom.global.add.u32 %worker, [%slots+$workers], 1;\n"
+             "UNWANTED:\n"
+             "st.shared.u32 [pool], %worker;\n"
+             "ld.param.u32 %want, [grid];\n",
+             WORD(workers, 4 * SLOT_WORKERS));
     grid_barrier_meet(k, "GATE", 4 * SLOT_ARRIVED, GRID_BARRIER_LOOKS);
-    kernel_line(k, "ENLISTED:");
-    kernel_line(k, "bar.sync 0;");
-    kernel_line(k, "ld.shared.u32 %%worker, [pool];");
-    kernel_line(k, "setp.eq.u32 %%again, %%worker, 0xffffffff;");
-    kernel_line(k, "@%%again bra DONE;");
-    kernel_line(k, "ld.volatile.global.u32 %%workers, [%%slots+%d];",
-                4 * SLOT_WORKERS);
+    ptx_with(k,
+             "ENLISTED:\n"
+             "bar.sync 0;\n"
+             "ld.shared.u32 %worker, [pool];\n"
+             "setp.eq.u32 %again, %worker, 0xffffffff;\n"
+             "@%again bra DONE;\n"
+             "ld.volatile.global.u32 %workers, [%slots+$workers];\n",
+             WORD(workers, 4 * SLOT_WORKERS));
 }
 
 void resident_grid_begin_together(struct kernel_text *k)
 {
-    kernel_line(k, "@%%other bra READY;");
-    kernel_line(k, "mov.u32 %%want, %%workers;");
-    kernel_line(k, "@%%end bra MEET;");
-    kernel_line(k, "bra READY;");
-    kernel_line(k, "MEET:");
+    ptx(k, "@%other bra READY;\n"
+           "mov.u32 %want, %workers;\n"
+           "@%end bra MEET;\n"
+           "bra READY;\n"
+           "MEET:\n");
     grid_barrier_meet(k, "MEETING", 4 * SLOT_READY, GRID_BARRIER_LOOKS);
-    kernel_line(k, "READY:");
+    ptx(k, "READY:");
     grid_barrier_hold(k);
 }
 
 void resident_grid_share(struct kernel_text *k)
 {
-    kernel_line(k, "ld.param.u64 %%ct, [tiles];");
-    kernel_line(k, "cvt.u64.u32 %%bt, %%workers;");
-    kernel_line(k, "cvt.u64.u32 %%at, %%worker;");
-    kernel_line(k, "mul.lo.u64 %%at, %%at, %%ct;");
-    kernel_line(k, "add.u64 %%turns, %%at, %%ct;");
-    kernel_line(k, "div.u64 %%at, %%at, %%bt;");
-    kernel_line(k, "div.u64 %%turns, %%turns, %%bt;");
-    kernel_line(k, "sub.u64 %%turns, %%turns, %%at;");
+    ptx(k, "ld.param.u64 %ct, [tiles];\n"
+           "cvt.u64.u32 %bt, %workers;\n"
+           "cvt.u64.u32 %at, %worker;\n"
+           "mul.lo.u64 %at, %at, %ct;\n"
+           "add.u64 %turns, %at, %ct;\n"
+           "div.u64 %at, %at, %bt;\n"
+           "div.u64 %turns, %turns, %bt;\n"
+           "sub.u64 %turns, %turns, %at;\n");
 }
 
 void resident_grid_place_record(struct kernel_text *k, unsigned warps)
 {
-    kernel_line(k, "mad.wide.u32 %%out, %%worker, %u, %%out;",
-                GRID_RECORD * (1 + warps));
-    kernel_line(k, "cvt.u64.u32 %%t0, %%sm;");
-    kernel_line(k, "st.global.u64 [%%out], %%t0;");
-    kernel_line(k, "mad.wide.u32 %%out, %%warp, %d, %%out;", GRID_RECORD);
+    ptx_with(k,
+             "mad.wide.u32 %out, %worker, $warps, %out;\n"
+             "cvt.u64.u32 %t0, %sm;\n"
+             "st.global.u64 [%out], %t0;\n"
+             "mad.wide.u32 %out, %warp, $record, %out;\n",
+             WORD(warps, GRID_RECORD * (1 + warps)), WORD(record, GRID_RECORD));
 }
 
 void resident_grid_write_record(struct kernel_text *k)
 {
-    kernel_line(k, "st.global.v2.u64 [%%out+%d], {%%t0, %%t1};", GRID_RECORD);
-    kernel_line(k, "st.global.v2.u64 [%%out+%d], {%%g0, %%g1};",
-                GRID_RECORD + 16);
-    kernel_line(k, "st.global.u32 [%%out+%d], %%taken;", GRID_RECORD + 32);
+    ptx_with(k,
+             "st.global.v2.u64 [%out+$record], {%t0, %t1};\n"
+             "st.global.v2.u64 [%out+$ns], {%g0, %g1};\n"
+             "st.global.u32 [%out+$taken], %taken;\n",
+             WORD(record, GRID_RECORD), WORD(ns, GRID_RECORD + 16),
+             WORD(taken, GRID_RECORD + 32));
 }
 
 /* ---- the host's part --------------------------------------------------- */

@@ -176,22 +176,26 @@ static void declare(struct kernel_text *k, const struct snippet_kernel *t,
 {
     (void)slot;
     if (is_own(t, r))
-        kernel_line(k, ".reg .%s %%%s, %%%s_x, %%%s_y;", type_of(r), name, name,
-                    name);
+        ptx_with(k, ".reg .$type %$name, %${name}_x, %${name}_y;",
+                 WORD(type, type_of(r)), WORD(name, name));
     else
-        kernel_line(k, ".reg .%s %%%s;", type_of(r), name);
+        ptx_with(k, ".reg .$type %$name;", WORD(type, type_of(r)),
+                 WORD(name, name));
 }
 
 static void load_word(struct kernel_text *k, const struct snippet_register *r,
                       const char *name, const char *suffix, size_t word)
 {
     if (r->kind != REGISTER_PRED) {
-        kernel_line(k, "ld.global.%s %%%s%s, [%%data+%zu];", type_of(r), name,
-                    suffix, 8 * word);
+        ptx_with(k, "ld.global.$type %$name$suffix, [%data+$word];",
+                 WORD(type, type_of(r)), WORD(name, name), WORD(suffix, suffix),
+                 WORD(word, 8 * word));
         return;
     }
-    kernel_line(k, "ld.global.u32 %%word, [%%data+%zu];", 8 * word);
-    kernel_line(k, "setp.ne.u32 %%%s%s, %%word, 0;", name, suffix);
+    ptx_with(k,
+             "ld.global.u32 %word, [%data+$word];\n"
+             "setp.ne.u32 %$name$suffix, %word, 0;\n",
+             WORD(word, 8 * word), WORD(name, name), WORD(suffix, suffix));
 }
 
 static void load(struct kernel_text *k, const struct snippet_kernel *t,
@@ -209,7 +213,8 @@ static void keep(struct kernel_text *k, const struct snippet_kernel *t,
 {
     (void)slot;
     if (is_own(t, r))
-        kernel_line(k, "mov.%s %%%s_x, %%%s;", type_of(r), name, name);
+        ptx_with(k, "mov.$type %${name}_x, %$name;", WORD(type, type_of(r)),
+                 WORD(name, name));
 }
 
 /* Its value, known only once the clock is. */
@@ -221,10 +226,10 @@ static void begin(struct kernel_text *k, const struct snippet_kernel *t,
     if (!is_own(t, r))
         return;
     if (r->kind == REGISTER_PRED)
-        kernel_line(k, "and.pred %%%s, %%%s_x, %%on;", name, name);
+        ptx_with(k, "and.pred %$name, %${name}_x, %on;", WORD(name, name));
     else
-        kernel_line(k, "selp.%s %%%s, %%%s_x, %%%s_y, %%on;", type_of(r), name,
-                    name, name);
+        ptx_with(k, "selp.$type %$name, %${name}_x, %${name}_y, %on;",
+                 WORD(type, type_of(r)), WORD(name, name));
 }
 
 /* Adds a result to %sum; not by xor, or two registers that hold the same would
@@ -246,34 +251,34 @@ static void collect(struct kernel_text *k, const struct snippet_kernel *t,
     if (!is_own(t, r))
         return;
     snprintf(line, sizeof line, into_word[r->kind], name);
-    kernel_line(k, "%s", line);
-    kernel_line(k, "mad.lo.u32 %%sum, %%sum, 5, %%word;");
+    ptx_with(k,
+             "$line\n"
+             "mad.lo.u32 %sum, %sum, 5, %word;\n",
+             WORD(line, line));
     if (register_kinds[r->kind].bytes == 8)
-        kernel_line(k, "mad.lo.u32 %%sum, %%sum, 5, %%high;");
+        ptx(k, "mad.lo.u32 %sum, %sum, 5, %high;");
 }
 
 /* ---- the kernel -------------------------------------------------------- */
 
 static void opening(struct kernel_text *k, const struct snippet_kernel *t)
 {
-    kernel_line(k, ".reg .b32 %%word, %%high, %%sum, %%laps, %%never0, "
-                   "%%never1, %%now;");
-    kernel_line(k, ".reg .b64 %%data, %%out, %%t0, %%t1, %%rd_shared, "
-                   "%%rd_global;");
-    kernel_line(k, ".reg .pred %%on, %%also, %%done, %%true;");
+    ptx(k, ".reg .b32 %word, %high, %sum, %laps, %never0, %never1, %now;\n"
+           ".reg .b64 %data, %out, %t0, %t1, %rd_shared, %rd_global;\n"
+           ".reg .pred %on, %also, %done, %true;\n");
     each_register(k, t, declare);
-    kernel_line(k, "ld.param.u64 %%data, [data];");
-    kernel_line(k, "ld.param.u64 %%out, [out];");
-    kernel_line(k, "ld.param.u64 %%rd_global, [scratch];");
-    kernel_line(k, "ld.param.u32 %%laps, [laps];");
+    ptx(k, "ld.param.u64 %data, [data];\n"
+           "ld.param.u64 %out, [out];\n"
+           "ld.param.u64 %rd_global, [scratch];\n"
+           "ld.param.u32 %laps, [laps];\n");
     if (t->snippet.shared || t->setup.shared)
-        kernel_line(k, "mov.u64 %%rd_shared, scratch_shared;");
-    kernel_line(k, "ld.global.u32 %%never0, [%%data];");
-    kernel_line(k, "ld.global.u32 %%never1, [%%data+8];");
-    kernel_note(k, "each warp has results of its own");
-    kernel_line(k, "mov.u32 %%word, %%tid.x;");
-    kernel_line(k, "shr.u32 %%word, %%word, 5;");
-    kernel_line(k, "mad.wide.u32 %%out, %%word, 16, %%out;");
+        ptx(k, "mov.u64 %rd_shared, scratch_shared;");
+    ptx(k, "ld.global.u32 %never0, [%data];\n"
+           "ld.global.u32 %never1, [%data+8];\n"
+           "// each warp has results of its own\n"
+           "mov.u32 %word, %tid.x;\n"
+           "shr.u32 %word, %word, 5;\n"
+           "mad.wide.u32 %out, %word, 16, %out;\n");
     each_register(k, t, load);
     for (unsigned c = 0; c < t->chains && t->setup.text != NULL; c++)
         snippet_write(k->out, &t->setup, NULL, copy_name,
@@ -299,55 +304,62 @@ static void write_copies(struct kernel_text *k, const struct snippet_kernel *t,
 static void region(struct kernel_text *k, const struct snippet_kernel *t,
                    unsigned count)
 {
-    kernel_note(k, "a barrier alone would not hold the clock read back");
-    kernel_line(k, "bar.red.or.pred %%done, 0, %%true;");
-    kernel_line(k, "@!%%done bra DONE;");
-    kernel_line(k, "mov.u64 %%t0, %%clock64;");
-    kernel_line(k, "cvt.u32.u64 %%now, %%t0;");
-    kernel_line(k, "setp.ne.u32 %%on, %%now, %%never0;");
-    kernel_line(k, "setp.ne.u32 %%also, %%now, %%never1;");
+    ptx(k, "// a barrier alone would not hold the clock read back\n"
+           "bar.red.or.pred %done, 0, %true;\n"
+           "@!%done bra DONE;\n"
+           "mov.u64 %t0, %clock64;\n"
+           "cvt.u32.u64 %now, %t0;\n"
+           "setp.ne.u32 %on, %now, %never0;\n"
+           "setp.ne.u32 %also, %now, %never1;\n");
     each_register(k, t, begin);
-    kernel_line(k, "mov.u32 %%sum, 0;");
+    ptx(k, "mov.u32 %sum, 0;");
     write_copies(k, t, count);
     each_register(k, t, collect);
-    kernel_line(k, "setp.ne.u32 %%done, %%sum, %%never0;");
-    kernel_line(k, "@%%done mov.u64 %%t1, %%clock64;");
-    kernel_line(k, "st.global.v2.u64 [%%out], {%%t0, %%t1};");
-    kernel_line(k, "add.u64 %%out, %%out, %d;", 16 * SNIPPET_WARPS_MOST);
+    ptx_with(k,
+             "setp.ne.u32 %done, %sum, %never0;\n"
+             "@%done mov.u64 %t1, %clock64;\n"
+             "st.global.v2.u64 [%out], {%t0, %t1};\n"
+             "add.u64 %out, %out, $warps_most;\n",
+             WORD(warps_most, 16 * SNIPPET_WARPS_MOST));
 }
 
 static void write_kernel(const struct snippet_kernel *t,
-                         const struct device_info *info, struct buf *ptx)
+                         const struct device_info *info, struct buf *out)
 {
     char variables[64] = "";
     struct kernel_text k;
     if (t->snippet.shared || t->setup.shared)
         snprintf(variables, sizeof variables,
                  ".shared .align 16 .b8 scratch_shared[%d];\n", SCRATCH_SHARED);
-    kernel_begin_since(&k, ptx, info->cc_major, info->cc_minor, t->ptx,
-                       variables, "isa", "data out scratch laps");
+    kernel_begin(&k, out, device_cc(info),
+                 &(struct kernel_head){
+                     .name = "isa",
+                     .parameters = "data out scratch laps",
+                     .variables = variables,
+                     .least = t->ptx,
+                 });
     opening(&k, t);
-    kernel_line(&k, "setp.ne.u32 %%true, %%never0, 0;");
-    kernel_line(&k, "mov.u64 %%t1, 0;");
-    kernel_line(&k, "LAP:");
-    kernel_line(&k, ".pragma \"nounroll\";");
+    ptx(&k, "setp.ne.u32 %true, %never0, 0;\n"
+            "mov.u64 %t1, 0;\n"
+            "LAP:\n"
+            ".pragma \"nounroll\";\n");
     region(&k, t, t->copies);
     region(&k, t, SNIPPET_LONG * t->copies);
-    kernel_line(&k, "sub.u32 %%laps, %%laps, 1;");
-    kernel_line(&k, "setp.ne.u32 %%done, %%laps, 0;");
-    kernel_line(&k, "@%%done bra LAP;");
-    kernel_line(&k, "DONE:");
+    ptx(&k, "sub.u32 %laps, %laps, 1;\n"
+            "setp.ne.u32 %done, %laps, 0;\n"
+            "@%done bra LAP;\n"
+            "DONE:\n");
     kernel_end(&k);
 }
 
 int snippet_kernel_write(const struct experiment *e,
-                         const struct device_info *info, struct buf *ptx,
+                         const struct device_info *info, struct buf *out,
                          struct error *err)
 {
     struct snippet_kernel t;
     if (snippet_kernel_read(e, &t, err) != 0)
         return err->code;
-    write_kernel(&t, info, ptx);
+    write_kernel(&t, info, out);
     snippet_kernel_free(&t);
     return 0;
 }
