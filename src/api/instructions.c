@@ -5,6 +5,8 @@
 #include "base/mem.h"
 #include "api/session.h"
 #include "study/instruction/explain.h"
+#include "study/instruction/bench.h"
+#include "study/instruction/isa.h"
 
 enum { LEVELS_USUAL = 1 << 0 | 1 << 3 };
 

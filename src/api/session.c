@@ -23,7 +23,7 @@
 #include "ptx/instruction.h"
 #include "report/page.h"
 #include "report/report.h"
-#include "study/study.h"
+#include "study/plan.h"
 
 _Static_assert((int)SONDE_WARN == (int)LOG_WARN &&
                    (int)SONDE_DEBUG == (int)LOG_DEBUG,
@@ -532,6 +532,7 @@ static void explain_text(struct buf *out, const char *label, const char *text)
 
 static void explain_study(const struct study *study, struct buf *out)
 {
+    char id[STUDY_ID];
     buf_printf(out, "study %s\n\n", study->name);
     explain_text(out, "", study->question);
     explain_text(out, "", study->method);
@@ -539,11 +540,11 @@ static void explain_study(const struct study *study, struct buf *out)
     for (const char *const *n = study->needs; *n != NULL; n++)
         buf_printf(out, "%s%s", n == study->needs ? "" : ", ", *n);
     buf_text(out, study->needs[0] == NULL ? "nothing\n" : "\n");
-    buf_text(out, study->gives[0] != NULL
+    buf_text(out, study_gives(study, 0, id)
                       ? "  finds:\n"
                       : "  finds: what is asked for (docs/findings.md)\n");
-    for (const char *const *g = study->gives; *g != NULL; g++)
-        buf_printf(out, "    %s\n", *g);
+    for (size_t i = 0; study_gives(study, i, id); i++)
+        buf_printf(out, "    %s\n", id);
 }
 
 static void explain_param(const struct param *p, struct buf *out)

@@ -227,6 +227,21 @@ void finding_set(struct finding *f, enum finding_status status,
     f->unit = xstrdup(unit);
 }
 
+void finding_unit(struct finding *f, const char *unit)
+{
+    char *const copy = xstrdup(unit);
+    free(f->unit);
+    f->unit = copy;
+}
+
+void finding_value(struct finding *f, enum finding_status status,
+                   struct value value)
+{
+    value_free(&f->value);
+    f->status = status;
+    f->value = value;
+}
+
 void finding_interval(struct finding *f, double low, double high,
                       double confidence)
 {
@@ -256,6 +271,7 @@ void finding_none(struct finding *f, const char *fmt, ...)
 {
     value_free(&f->value);
     f->status = STATUS_NOT_MEASURED;
+    finding_unit(f, "");
     va_list args;
     va_start(args, fmt);
     because(f, fmt, args);
@@ -278,6 +294,15 @@ void finding_evidence(struct finding *f, const char *experiment)
     f->evidence =
         xreallocarray(f->evidence, f->evidence_count + 1, sizeof *f->evidence);
     f->evidence[f->evidence_count++] = xstrdup(experiment);
+}
+
+void finding_cite(struct finding *f, const char *experiment)
+{
+    for (size_t i = 0; i < f->evidence_count; i++)
+        if (experiment == NULL || strcmp(f->evidence[i], experiment) == 0)
+            return;
+    if (experiment != NULL)
+        finding_evidence(f, experiment);
 }
 
 void finding_copy(struct finding *f, const struct finding *from)

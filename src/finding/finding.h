@@ -119,6 +119,10 @@ void results_device(struct results *results, const char *name,
 
 void finding_set(struct finding *finding, enum finding_status status,
                  struct value value, const char *unit);
+/* The same in the unit that the finding has. */
+void finding_value(struct finding *finding, enum finding_status status,
+                   struct value value);
+void finding_unit(struct finding *finding, const char *unit);
 void finding_interval(struct finding *finding, double low, double high,
                       double confidence);
 void finding_because(struct finding *finding, const char *fmt, ...)
@@ -130,6 +134,8 @@ void finding_method(struct finding *finding, const char *method);
 void finding_protocol(struct finding *finding, const char *name,
                       struct value value);
 void finding_evidence(struct finding *finding, const char *experiment);
+/* The same, unless it is evidence already; NULL is none. */
+void finding_cite(struct finding *finding, const char *experiment);
 
 /* All of `from` but its id and its study. */
 void finding_copy(struct finding *finding, const struct finding *from);

@@ -26,6 +26,7 @@ struct samples {
     size_t rows;
     size_t capacity; /* rows that fit in data */
     int64_t *data;   /* row by row */
+    const char *experiment; /* canonical, where it is said */
 };
 
 void samples_init(struct samples *samples, const struct probe *probe);

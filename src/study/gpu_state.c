@@ -82,8 +82,8 @@ int gpu_state_read(struct lab *lab, const char *when, struct gpu_state *state,
 {
     struct samples s;
     *state = (struct gpu_state){0};
-    const int status = lab_probe(lab, &s, &state->experiment, err,
-                                 "state at=%s.%s", lab->study->name, when);
+    const int status = lab_probe_err(lab, &s, &state->experiment, err,
+                                     "state at=%s.%s", lab->study->name, when);
     if (status == 0) {
         read_samples(&s, state);
         samples_free(&s);

@@ -9,7 +9,7 @@
 #ifndef SONDE_STUDY_GPU_STATE_H
 #define SONDE_STUDY_GPU_STATE_H
 
-#include "study/study.h"
+#include "study/lab.h"
 
 /* At one moment; what is not told is negative. */
 struct gpu_state {

@@ -1,336 +1,28 @@
-/* The lab, the table of studies and the planner. */
+#include "study/lab.h"
+
 #include <assert.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "analysis/stats.h"
-#include "base/buf.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/stop.h"
 #include "base/text.h"
-#include "study/gpu_state.h"
-#include "study/study.h"
 
-#define STUDY(name) extern const struct study study_##name;
-#include "study/studies.def"
-#undef STUDY
+/* ---- errors ------------------------------------------------------------ */
 
-const struct study *const study_table[] = {
-#define STUDY(name) &study_##name,
-#include "study/studies.def"
-#undef STUDY
-    NULL,
-};
-
-enum { STUDIES = COUNT_OF(study_table) - 1 };
-
-static const char constants_bound[] = "a module may hold 64 KiB of constants";
-
-const struct level_row level_table[LEVEL_COUNT] = {
-    [LEVEL_L1] = {.component = "l1",
-                  .load = "space=global op=ca",
-                  .words = "ld.global.ca.u64",
-                  .below = "l2",
-                  .of_sm = true,
-                  .swept = true,
-                  .most = 16u << 20,
-                  .apart = 8,
-                  .fine = 32,
-                  .coarse = 256,
-                  .behind = LEVEL_COUNT},
-    [LEVEL_TEXTURE] = {.component = "texture",
-                       .load = "space=texture",
-                       .words = "tex.1d.v4.u32.s32",
-                       .below = "l2",
-                       .of_sm = true,
-                       .most = 4u << 20,
-                       .apart = 8,
-                       .fine = 32,
-                       .coarse = 256,
-                       .behind = LEVEL_COUNT},
-    [LEVEL_READONLY] = {.component = "readonly",
-                        .load = "space=readonly",
-                        .words = "ld.global.nc.u64",
-                        .below = "l2",
-                        .of_sm = true,
-                        .most = 4u << 20,
-                        .apart = 8,
-                        .fine = 32,
-                        .coarse = 256,
-                        .behind = LEVEL_COUNT},
-    [LEVEL_LOCAL] = {.component = "local",
-                     .load = "space=local",
-                     .words = "ld.local.u32",
-                     .below = "l2",
-                     .of_sm = true,
-                     .most = 4u << 20,
-                     .apart = 128,
-                     .fine = 128,
-                     .coarse = 256,
-                     .behind = LEVEL_COUNT},
-    [LEVEL_CONST_L1] = {.component = "const_l1",
-                        .load = "space=constant",
-                        .words = "ld.const.u32",
-                        .below = "const_l15",
-                        .of_sm = true,
-                        .most = 64u << 10,
-                        .bound = constants_bound,
-                        .apart = 8,
-                        .fine = 32,
-                        .coarse = 64,
-                        .behind = LEVEL_COUNT},
-    [LEVEL_CONST_L15] = {.component = "const_l15",
-                         .load = "space=constant",
-                         .words = "ld.const.u32",
-                         .below = "l2",
-                         .of_sm = true,
-                         .most = 64u << 10,
-                         .bound = constants_bound,
-                         .apart = 8,
-                         .fine = 64,
-                         .coarse = 256,
-                         .behind = LEVEL_CONST_L1},
-    [LEVEL_L2] = {.component = "l2",
-                  .load = "space=global op=cg",
-                  .words = "ld.global.cg.u64",
-                  .below = "memory",
-                  .swept = true,
-                  .most = 1024u << 20,
-                  .apart = 8,
-                  .fine = 32,
-                  .coarse = 256,
-                  .behind = LEVEL_COUNT},
-};
-
-const struct study *study_find(const char *name)
+void lab_fail(struct lab *lab, enum error_code code, const char *fmt, ...)
 {
-    for (size_t i = 0; i < STUDIES; i++)
-        if (strcmp(study_table[i]->name, name) == 0)
-            return study_table[i];
-    return NULL;
-}
-
-/* ---- the planner ------------------------------------------------------ */
-
-static size_t index_of(const struct study *study)
-{
-    size_t i = 0;
-    while (study_table[i] != study)
-        i++;
-    return i;
-}
-
-/* Marks a study and, through its needs, all that must run before it. */
-static void want(const struct study *study, bool wanted[STUDIES])
-{
-    if (wanted[index_of(study)])
-        return;
-    wanted[index_of(study)] = true;
-    for (const char *const *need = study->needs; *need != NULL; need++)
-        want(study_find(*need), wanted);
-}
-
-static bool ready(const struct study *study, const bool done[STUDIES])
-{
-    for (const char *const *need = study->needs; *need != NULL; need++)
-        if (!done[index_of(study_find(*need))])
-            return false;
-    return true;
-}
-
-static int unknown_study(const char *name, struct error *err)
-{
-    const char *names[STUDIES + 1] = {0};
-    for (size_t i = 0; i < STUDIES; i++)
-        names[i] = study_table[i]->name;
-    const char *const near = text_nearest(name, names);
-    return error_set(err, ERR_USAGE,
-                     "there is no study '%s'%s%s%s (`sonde list` shows them)",
-                     name, near != NULL ? "; did you mean '" : "",
-                     near != NULL ? near : "", near != NULL ? "'?" : "");
-}
-
-/* Says of everything that the study gives and that it left open why. */
-static void leave_out(struct lab *lab, const struct study *study,
-                      const char *why)
-{
-    for (const char *const *id = study->gives; *id != NULL; id++) {
-        const struct finding *const f = results_find(lab->results, *id);
-        if (results_dropped(lab->results, *id))
-            continue;
-        if (f == NULL || (f->value.kind == VALUE_NONE && f->because == NULL))
-            finding_none(results_add(lab->results, *id, study->name), "%s",
-                         why);
-    }
-}
-
-void lab_leave_open(struct lab *lab, const char *why)
-{
-    leave_out(lab, lab->study, why);
-}
-
-static const char *reason_to_stop(const struct lab *lab)
-{
-    if (prober_stopped(lab->prober))
-        return "measuring was stopped";
-    if (lab->deadline > 0 && now_seconds() > lab->deadline)
-        return "the time budget was used up";
-    return NULL;
-}
-
-/* Between what the GPU says of itself before and after, where it is loaded. */
-static int run_watched(struct lab *lab, const struct study *study,
-                       struct error *err)
-{
-    struct gpu_state before = {0}, after = {0};
-    if (!study->under_load)
-        return study->run(lab, err);
-    if (gpu_state_read(lab, "before", &before, err) == 0 &&
-        study->run(lab, err) == 0 &&
-        gpu_state_read(lab, "after", &after, err) == 0)
-        gpu_state_report(lab, &before, &after);
-    gpu_state_free(&before);
-    gpu_state_free(&after);
-    return err->code;
-}
-
-/* Runs one study; an error of the device is kept in *err for all that follow.
- */
-static void run_study(struct lab *lab, const struct study *study,
-                      struct error *err)
-{
-    const char *const stop = reason_to_stop(lab);
-    const char *why = err->code != 0 ? err->text : stop;
-    struct error own = {0};
-    const double began = now_seconds();
-    const size_t before = prober_experiments(lab->prober);
-    lab->study = study;
-    lab->cut_short = lab->cut_short || stop != NULL;
-    if (why == NULL && run_watched(lab, study, &own) != 0) {
-        why = own.text;
-        if (!lab_excuses(own.code))
-            *err = own;
-    }
-    leave_out(lab, study, why != NULL ? why : "the study did not come to it");
-    log_say(LOG_INFO, "study %s: %.2f s, %zu experiments", study->name,
-            now_seconds() - began, prober_experiments(lab->prober) - before);
-}
-
-/* Has the kernels of all studies to come compiled together. */
-static void prepare(struct lab *lab, const bool wanted[STUDIES])
-{
-    const char *texts[128];
-    size_t count = 0;
-    for (size_t i = 0; i < STUDIES; i++) {
-        const char *const *k = study_table[i]->kernels;
-        for (; wanted[i] && k != NULL && *k != NULL; k++)
-            if (count < COUNT_OF(texts))
-                texts[count++] = *k;
-    }
-    prober_prepare(lab->prober, texts, count);
-}
-
-int plan_run(struct lab *lab, const char *const *names, size_t count,
-             struct error *err)
-{
-    bool wanted[STUDIES] = {false}, done[STUDIES] = {false};
-    for (size_t i = 0; i < count; i++) {
-        const struct study *const study = study_find(names[i]);
-        if (study == NULL)
-            return unknown_study(names[i], err);
-        want(study, wanted);
-    }
-    size_t total = 0, ran = 0;
-    for (size_t i = 0; i < STUDIES; i++)
-        total += wanted[i];
-    *err = (struct error){0};
-    lab->cut_short = false;
-    prepare(lab, wanted);
-    while (ran < total)
-        for (size_t i = 0; i < STUDIES; i++) {
-            if (!wanted[i] || done[i] || !ready(study_table[i], done))
-                continue;
-            if (lab->watch != NULL)
-                lab->watch(lab->context, study_table[i], ran, total);
-            run_study(lab, study_table[i], err);
-            done[i] = true;
-            ran++;
-        }
-    return err->code;
-}
-
-/* ---- for studies ------------------------------------------------------ */
-
-/* The caller frees. */
-static char *formatted(const char *fmt, va_list args)
-{
-    va_list again;
-    va_copy(again, args);
-    const int length = vsnprintf(NULL, 0, fmt, again);
-    va_end(again);
-    char *const text = xmalloc((size_t)length + 1);
-    vsnprintf(text, (size_t)length + 1, fmt, args);
-    return text;
-}
-
-static int probe_text(struct lab *lab, const char *text,
-                      struct samples *samples, char **canonical,
-                      struct error *err)
-{
-    const int status =
-        lab->deadline > 0 && now_seconds() > lab->deadline
-            ? error_set(err, ERR_INTERRUPTED, "the time budget was used up")
-            : prober_run(lab->prober, text, samples, canonical, err);
-    lab->cut_short = lab->cut_short || status == ERR_INTERRUPTED;
-    return status;
-}
-
-int lab_probe(struct lab *lab, struct samples *samples, char **canonical,
-              struct error *err, const char *fmt, ...)
-{
+    char text[ERROR_TEXT_MAX];
     va_list args;
+    if (!lab_ok(lab))
+        return;
     va_start(args, fmt);
-    char *const text = formatted(fmt, args);
+    vsnprintf(text, sizeof text, fmt, args);
     va_end(args);
-    const int status = probe_text(lab, text, samples, canonical, err);
-    free(text);
-    return status;
-}
-
-struct finding *lab_finding(struct lab *lab, const char *component,
-                            const char *attribute)
-{
-    char id[128];
-    snprintf(id, sizeof id, "%s.%s", component, attribute);
-    struct finding *const f = results_add(lab->results, id, lab->study->name);
-    finding_method(f, lab->study->method);
-    return f;
-}
-
-void lab_absent(struct lab *lab, const char *component, const char *attribute)
-{
-    results_drop(lab->results, lab_finding(lab, component, attribute));
-}
-
-bool lab_number(const struct lab *lab, const char *component,
-                const char *attribute, double *number)
-{
-    char id[128];
-    snprintf(id, sizeof id, "%s.%s", component, attribute);
-    return finding_number(results_find(lab->results, id), number);
-}
-
-unsigned lab_block_warps(const struct lab *lab)
-{
-    enum { LANES = 32 };
-    const int64_t threads = lab->info->value[PROPERTY_BLOCK_THREADS];
-    if (threads <= 0 || threads >= LANES * LAB_BLOCK_WARPS)
-        return LAB_BLOCK_WARPS;
-    return threads < LANES ? 1 : (unsigned)threads / LANES;
+    error_set(&lab->err, code, "%s", text);
 }
 
 bool lab_excuses(int code)
@@ -339,21 +31,114 @@ bool lab_excuses(int code)
            code == ERR_INTERRUPTED;
 }
 
+const char *lab_excuse(struct lab *lab)
+{
+    if (lab_ok(lab) || !lab_excuses(lab->err.code))
+        return NULL;
+    const char *const why = lab_text(lab, "%s", lab->err.text);
+    lab->err = (struct error){0};
+    return why;
+}
+
+/* ---- memory ------------------------------------------------------------ */
+
+void *lab_alloc(struct lab *lab, size_t count, size_t size)
+{
+    return arena_alloc(&lab->memory, count, size);
+}
+
+static char *formatted(struct lab *lab, const char *fmt, va_list args)
+{
+    va_list again;
+    va_copy(again, args);
+    const int length = vsnprintf(NULL, 0, fmt, again);
+    va_end(again);
+    char *const text = lab_alloc(lab, (size_t)length + 1, 1);
+    vsnprintf(text, (size_t)length + 1, fmt, args);
+    return text;
+}
+
+char *lab_text(struct lab *lab, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    char *const text = formatted(lab, fmt, args);
+    va_end(args);
+    return text;
+}
+
+/* ---- experiments ------------------------------------------------------- */
+
+static void cite(struct lab *lab, const char *experiment)
+{
+    for (size_t i = 0; i < lab->cited_count; i++)
+        finding_cite(lab->cited[i], experiment);
+}
+
+static const struct samples *run_text(struct lab *lab, const char *text)
+{
+    struct samples *const samples = lab_alloc(lab, 1, sizeof *samples);
+    char *canonical = NULL;
+    if (!lab_ok(lab))
+        return samples;
+    if (lab->deadline > 0 && now_seconds() > lab->deadline)
+        lab_fail(lab, ERR_INTERRUPTED, "the time budget was used up");
+    else
+        prober_run(lab->prober, text, samples, &canonical, &lab->err);
+    if (!lab_ok(lab)) {
+        *samples = (struct samples){0};
+        return samples;
+    }
+    arena_adopt(&lab->memory, samples->data);
+    samples->experiment = arena_adopt(&lab->memory, canonical);
+    cite(lab, canonical);
+    return samples;
+}
+
+const struct samples *lab_probe(struct lab *lab, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    const char *const text = formatted(lab, fmt, args);
+    va_end(args);
+    return run_text(lab, text);
+}
+
+struct column lab_column_of(struct lab *lab, const struct samples *s,
+                            const char *name)
+{
+    struct column c = {.at = lab_alloc(lab, s->rows, sizeof *c.at),
+                       .count = s->rows,
+                       .experiment = s->experiment};
+    const size_t column = s->rows > 0 ? samples_column(s, name) : 0;
+    for (size_t row = 0; row < s->rows; row++)
+        c.at[row] = (double)samples_at(s, row, column);
+    return c;
+}
+
+struct column lab_column(struct lab *lab, const char *name, const char *fmt,
+                         ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    const char *const text = formatted(lab, fmt, args);
+    va_end(args);
+    return lab_column_of(lab, run_text(lab, text), name);
+}
+
 /* Cycles a load of each repetition: the long run less the short one, or both
  * together. */
-static double *per_load(const struct samples *s, bool difference)
+static struct column per_load(struct lab *lab, const char *text,
+                              bool difference)
 {
-    const size_t visits = samples_column(s, "visits");
-    const size_t from = samples_column(s, "short");
-    const size_t to = samples_column(s, "long");
-    double *const cycles = xreallocarray(NULL, s->rows, sizeof *cycles);
-    for (size_t row = 0; row < s->rows; row++) {
-        const double first = (double)samples_at(s, row, from);
-        const double second = (double)samples_at(s, row, to);
-        const double loads = (double)samples_at(s, row, visits);
-        cycles[row] = difference ? (second - first) / loads
-                                 : (second + first) / (3 * loads);
-    }
+    const struct samples *const s = run_text(lab, text);
+    struct column cycles = lab_column_of(lab, s, "long");
+    const struct column first = lab_column_of(lab, s, "short");
+    const struct column loads = lab_column_of(lab, s, "visits");
+    for (size_t i = 0; i < cycles.count; i++)
+        cycles.at[i] = difference
+                           ? (cycles.at[i] - first.at[i]) / loads.at[i]
+                           : (cycles.at[i] + first.at[i]) / (3 * loads.at[i]);
     return cycles;
 }
 
@@ -367,96 +152,198 @@ struct stats_interval lab_interval(const struct lab *lab, const double *values,
 }
 
 /* The median of what repetitions or places gave, and where it is. */
-static void summarise(struct lab *lab, struct cost *cost, const double *cycles,
-                      size_t count)
+static struct cost cost_of(const struct lab *lab, const struct column *cycles)
 {
-    const struct stats_interval interval = lab_interval(lab, cycles, count);
-    cost->cycles = stats_median(cycles, count);
-    cost->low = interval.low;
-    cost->high = interval.high;
+    if (!lab_ok(lab))
+        return (struct cost){0};
+    const struct stats_interval interval =
+        lab_interval(lab, cycles->at, cycles->count);
+    return (struct cost){.cycles = stats_median(cycles->at, cycles->count),
+                         .low = interval.low,
+                         .high = interval.high,
+                         .experiment = cycles->experiment};
 }
 
-static int cost_of(struct lab *lab, struct cost *cost, bool difference,
-                   struct error *err, const char *text)
+static struct cost cost_of_text(struct lab *lab, const char *text,
+                                bool difference)
 {
-    struct samples samples;
-    *cost = (struct cost){0};
-    if (probe_text(lab, text, &samples, &cost->experiment, err) != 0)
-        return err->code;
-    double *const cycles = per_load(&samples, difference);
-    summarise(lab, cost, cycles, samples.rows);
-    free(cycles);
-    samples_free(&samples);
-    return 0;
+    const struct column cycles = per_load(lab, text, difference);
+    return cost_of(lab, &cycles);
 }
 
-enum { PLACES_MOST = 32 };
-
-int lab_chase_places(struct lab *lab, struct cost *cost, uint64_t first,
-                     uint64_t apart, size_t places, struct error *err,
-                     const char *fmt, ...)
+struct cost lab_chase_places(struct lab *lab, const struct places *places,
+                             const char *fmt, ...)
 {
-    double cycles[PLACES_MOST];
-    int status = 0;
     va_list args;
     va_start(args, fmt);
-    char *const text = formatted(fmt, args);
+    const char *const text = formatted(lab, fmt, args);
     va_end(args);
-    assert(places <= PLACES_MOST);
-    *cost = (struct cost){0};
-    for (size_t i = 0; status == 0 && i < places; i++) {
-        free(cost->experiment);
-        char *const at_place =
-            xasprintf("%s repeats=1 shift=%" PRIu64, text, first + i * apart);
-        status = cost_of(lab, cost, true, err, at_place);
-        cycles[i] = cost->cycles;
-        free(at_place);
+    struct column all = {.at = lab_alloc(lab, places->count, sizeof *all.at),
+                         .count = places->count};
+    for (size_t i = 0; lab_ok(lab) && i < places->count; i++) {
+        const char *const at =
+            lab_text(lab, "%s repeats=1 shift=%" PRIu64, text,
+                     places->first + i * places->apart);
+        const struct cost cost = cost_of_text(lab, at, true);
+        all.at[i] = cost.cycles;
+        all.experiment = cost.experiment;
     }
-    free(text);
-    if (status == 0)
-        summarise(lab, cost, cycles, places);
-    return status;
+    return cost_of(lab, &all);
 }
 
-int lab_chase(struct lab *lab, struct cost *cost, struct error *err,
-              const char *fmt, ...)
+struct cost lab_chase(struct lab *lab, const char *fmt, ...)
 {
     va_list args;
     va_start(args, fmt);
-    char *const text = formatted(fmt, args);
+    const char *const text = formatted(lab, fmt, args);
     va_end(args);
-    const int status = cost_of(lab, cost, true, err, text);
-    free(text);
-    return status;
+    return cost_of_text(lab, text, true);
 }
 
-int lab_average(struct lab *lab, struct cost *cost, struct error *err,
-                const char *fmt, ...)
+struct cost lab_average(struct lab *lab, const char *fmt, ...)
 {
     va_list args;
     va_start(args, fmt);
-    char *const text = formatted(fmt, args);
+    const char *const text = formatted(lab, fmt, args);
     va_end(args);
-    const int status = cost_of(lab, cost, false, err, text);
-    free(text);
-    return status;
+    return cost_of_text(lab, text, false);
 }
 
-int lab_ask_level(struct lab *lab, enum level_id id, const char *attribute,
-                  level_question *ask, struct error *err)
+/* ---- findings ---------------------------------------------------------- */
+
+static bool lists(const struct answer *answer, const char *component)
+{
+    const char *const *c = answer->components;
+    while (*c != NULL && !text_glob(*c, component))
+        c++;
+    return *c != NULL;
+}
+
+/* The row of the answers that such a finding is of. */
+static const struct answer *answer_of(const struct study *study,
+                                      const char *component,
+                                      const char *attribute)
+{
+    const struct answer *a = study->answers;
+    while (a->attribute != NULL &&
+           !(text_glob(a->attribute, attribute) && lists(a, component)))
+        a++;
+    return a->attribute != NULL ? a : NULL;
+}
+
+struct finding *lab_finding(struct lab *lab, const char *component,
+                            const char *attribute)
+{
+    char id[STUDY_ID];
+    snprintf(id, sizeof id, "%s.%s", component, attribute);
+    struct finding *const f = results_add(lab->results, id, lab->study->name);
+    finding_method(f, lab->study->method);
+    if (lab->study->answers == NULL)
+        return f;
+    const struct answer *const a = answer_of(lab->study, component, attribute);
+    if (a == NULL)
+        log_say(LOG_WARN, "study %s does not list %s", lab->study->name, id);
+    assert(a != NULL);
+    finding_unit(f, a->unit);
+    return f;
+}
+
+void lab_cite(struct lab *lab, struct finding *finding)
+{
+    assert(lab->cited_count < LAB_CITED_MOST);
+    lab->cited[lab->cited_count++] = finding;
+}
+
+void lab_uncite(struct lab *lab)
+{
+    lab->cited_count = 0;
+}
+
+void lab_leave_out(struct lab *lab, const struct study *study,
+                   const char *pattern, const char *why)
+{
+    char id[STUDY_ID];
+    for (size_t i = 0; study_gives(study, i, id); i++) {
+        const struct finding *const f = results_find(lab->results, id);
+        if (results_dropped(lab->results, id) || !text_glob(pattern, id))
+            continue;
+        if (f == NULL || (f->value.kind == VALUE_NONE && f->because == NULL))
+            finding_none(results_add(lab->results, id, study->name), "%s", why);
+    }
+}
+
+void lab_refuse(struct lab *lab, const char *pattern, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    const char *const why = formatted(lab, fmt, args);
+    va_end(args);
+    lab_leave_out(lab, lab->study, pattern, why);
+}
+
+void lab_leave_open(struct lab *lab, const char *why)
+{
+    lab_leave_out(lab, lab->study, "*", why);
+}
+
+void lab_absent(struct lab *lab, const char *component, const char *attribute)
+{
+    const struct finding *const f = lab_finding(lab, component, attribute);
+    size_t kept = 0;
+    for (size_t i = 0; i < lab->cited_count; i++)
+        if (lab->cited[i] != f)
+            lab->cited[kept++] = lab->cited[i];
+    lab->cited_count = kept;
+    results_drop(lab->results, f);
+}
+
+bool lab_number(const struct lab *lab, const char *component,
+                const char *attribute, double *number)
+{
+    char id[128];
+    snprintf(id, sizeof id, "%s.%s", component, attribute);
+    return finding_number(results_find(lab->results, id), number);
+}
+
+void finding_measured(struct finding *f, double number)
+{
+    finding_value(f, STATUS_MEASURED, value_number(number));
+}
+
+void finding_cost(struct finding *f, const struct cost *cost)
+{
+    finding_set(f, STATUS_MEASURED, value_number(cost->cycles), "cycles");
+    finding_interval(f, cost->low, cost->high, LAB_CONFIDENCE_PERCENT / 100.0);
+    finding_cite(f, cost->experiment);
+}
+
+/* ---- levels ------------------------------------------------------------ */
+
+void lab_ask_level(struct lab *lab, enum level_id id, const char *attribute,
+                   level_question *ask)
 {
     const struct level_row *const row = &level_table[id];
     struct level_facts *const facts = &lab->facts[id];
+    if (!lab_ok(lab))
+        return;
     if (!facts->present) {
         finding_none(lab_finding(lab, row->component, attribute), "%s",
                      facts->why);
-        return 0;
+        return;
     }
-    const int status = ask(lab, row, facts, err);
-    if (status == 0 || !lab_excuses(status))
-        return status;
-    finding_none(lab_finding(lab, row->component, attribute), "%s", err->text);
-    return 0;
+    ask(lab, row, facts);
+    lab_uncite(lab);
+    const char *const why = lab_excuse(lab);
+    if (why != NULL)
+        finding_none(lab_finding(lab, row->component, attribute), "%s", why);
+}
+
+void lab_each_level(struct lab *lab, const char *attribute, level_question *ask)
+{
+    for (int i = 0; i < LEVEL_COUNT; i++)
+        lab_ask_level(lab, (enum level_id)i, attribute, ask);
+    if (lab_ok(lab))
+        lab_show_l1(lab, attribute);
 }
 
 void lab_show_l1(struct lab *lab, const char *attribute)
@@ -470,24 +357,11 @@ void lab_show_l1(struct lab *lab, const char *attribute)
     finding_copy(lab_finding(lab, level_table[LEVEL_L1].component, attribute),
                  f);
 }
-
-int lab_each_level(struct lab *lab, const char *attribute, level_question *ask,
-                   struct error *err)
-{
-    for (int i = 0; i < LEVEL_COUNT; i++)
-        if (lab_ask_level(lab, (enum level_id)i, attribute, ask, err) != 0)
-            return err->code;
-    lab_show_l1(lab, attribute);
-    *err = (struct error){0};
-    return 0;
-}
-
 uint64_t lab_shortest(const struct lab *lab, const struct level_row *row)
 {
     return row->behind == LEVEL_COUNT ? row->apart
                                       : lab->facts[row->behind].line;
 }
-
 void lab_because_short(struct finding *f, const struct level_row *row)
 {
     if (row->behind == LEVEL_COUNT)
@@ -499,15 +373,24 @@ void lab_because_short(struct finding *f, const struct level_row *row)
     else
         finding_because(f, "%s is asked for no less at a time", row->component);
 }
-
 void lab_fill(const struct level_row *row, unsigned times, char text[LAB_FILL])
 {
     snprintf(text, LAB_FILL, row->swept ? "sweep=%u warm=0" : "warm=%u", times);
 }
 
-void finding_cost(struct finding *f, const struct cost *cost)
+/* ---- the GPU ----------------------------------------------------------- */
+
+unsigned lab_sms(const struct lab *lab)
 {
-    finding_set(f, STATUS_MEASURED, value_number(cost->cycles), "cycles");
-    finding_interval(f, cost->low, cost->high, LAB_CONFIDENCE_PERCENT / 100.0);
-    finding_evidence(f, cost->experiment);
+    const int64_t sms = lab->info->value[PROPERTY_SMS];
+    return sms > 0 ? (unsigned)sms : 1;
+}
+
+unsigned lab_block_warps(const struct lab *lab)
+{
+    enum { LANES = 32 };
+    const int64_t threads = lab->info->value[PROPERTY_BLOCK_THREADS];
+    if (threads <= 0 || threads >= LANES * LAB_BLOCK_WARPS)
+        return LAB_BLOCK_WARPS;
+    return threads < LANES ? 1 : (unsigned)threads / LANES;
 }

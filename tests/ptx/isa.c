@@ -14,7 +14,9 @@
 #include "probe/run/snippet_kernel.h"
 #include "probe/run.h"
 #include "ptx/instruction.h"
-#include "study/study.h"
+#include "study/instruction/bench.h"
+#include "study/instruction/isa.h"
+#include "study/plan.h"
 #include "testing.h"
 #include "unit/fake_device.h"
 

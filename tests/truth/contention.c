@@ -14,7 +14,7 @@
 #include "base/mem.h"
 #include "device/sim/profile.h"
 #include "sonde.h"
-#include "study/study.h"
+#include "study/plan.h"
 #include "testing.h"
 #include "truth/truth.h"
 

@@ -8,7 +8,7 @@
 
 #include "base/mem.h"
 #include "device/device.h"
-#include "study/study.h"
+#include "study/plan.h"
 #include "testing.h"
 #include "truth/made.h"
 

@@ -12,7 +12,7 @@
 #include "analysis/sawtooth.h"
 #include "base/mem.h"
 #include "device/device.h"
-#include "study/study.h"
+#include "study/plan.h"
 #include "testing.h"
 #include "truth/made.h"
 

@@ -5,7 +5,7 @@
 #define SONDE_TESTS_MADE_H
 
 #include "device/device.h"
-#include "study/study.h"
+#include "study/plan.h"
 
 struct found {
     struct device *device;

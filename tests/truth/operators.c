@@ -13,7 +13,7 @@
 #include "base/mem.h"
 #include "device/device.h"
 #include "device/sim/shipped.h"
-#include "study/study.h"
+#include "study/plan.h"
 #include "testing.h"
 #include "truth/made.h"
 

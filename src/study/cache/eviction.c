@@ -82,7 +82,7 @@ static int visit(struct eviction *a, const struct segment *list,
     if (take > 0)
         buf_printf(&text, " take=%u", take);
     const int status =
-        lab_probe(a->lab, samples, name, err, "%s", buf_string(&text));
+        lab_probe_err(a->lab, samples, name, err, "%s", buf_string(&text));
     buf_free(&text);
     buf_free(steps);
     return status;
@@ -298,7 +298,7 @@ static int time_list(struct eviction *a, const uint64_t *places, size_t count,
     for (size_t i = 0; i < count; i++)
         buf_printf(&text, "%s!%" PRIu64 ":1:0", i > 0 ? "," : "", places[i]);
     const int status =
-        lab_probe(a->lab, &s, NULL, err, "%s", buf_string(&text));
+        lab_probe_err(a->lab, &s, NULL, err, "%s", buf_string(&text));
     buf_free(&text);
     if (status != 0)
         return status;

@@ -13,7 +13,7 @@
 
 #include "analysis/policy.h"
 #include "probe/experiment.h"
-#include "study/study.h"
+#include "study/lab.h"
 
 struct eviction {
     struct lab *lab;

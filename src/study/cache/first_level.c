@@ -22,7 +22,7 @@
 #include "analysis/stats.h"
 #include "base/buf.h"
 #include "base/mem.h"
-#include "study/study.h"
+#include "study/lab.h"
 
 /* A module may have 64 KiB of constants.  Local memory is set aside for all
  * threads that a GPU can run, so little of it is asked for. */
@@ -80,7 +80,7 @@ int first_level_visit(struct lab *lab, struct visited *v, const char *readers,
     struct samples s;
     *v = (struct visited){0};
     const size_t length = strlen(steps);
-    if (lab_probe(lab, &s, &v->experiment, err,
+    if (lab_probe_err(lab, &s, &v->experiment, err,
                   "visit readers=%s steps=%.*s take=%d", readers,
                   (int)(length - (steps[length - 1] == ',')), steps, take) != 0)
         return err->code;

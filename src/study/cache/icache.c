@@ -21,7 +21,7 @@
 #include "analysis/plateaus.h"
 #include "analysis/stats.h"
 #include "base/mem.h"
-#include "study/study.h"
+#include "study/lab.h"
 
 const char *const code_components[CODE_LEVELS_MAX] = {"icache_l0", "icache_l1",
                                                       "icache_l15"};
@@ -66,7 +66,7 @@ static int measure(struct lab *lab, struct lap *lap, struct finding *evidence,
 {
     struct samples s;
     char *name;
-    if (lab_probe(lab, &s, &name, err, "%s bytes=%" PRIu64, text, lap->bytes) !=
+    if (lab_probe_err(lab, &s, &name, err, "%s bytes=%" PRIu64, text, lap->bytes) !=
         0)
         return err->code;
     double *const cycles = xreallocarray(NULL, s.rows, sizeof *cycles);
@@ -740,5 +740,5 @@ const struct study study_icache = {
     .needs = needs,
     .gives = gives,
     .kernels = kernels,
-    .run = run,
+    .run_err = run,
 };

@@ -16,7 +16,7 @@
 
 #include "analysis/stats.h"
 #include "base/mem.h"
-#include "study/study.h"
+#include "study/lab.h"
 
 static const char *const needs[] = {"icache", NULL};
 static const char *const gives[] = {
@@ -44,7 +44,7 @@ static int quick_lap(struct lab *lab, const char *text, double *cycles,
 {
     struct samples s;
     char *name;
-    if (lab_probe(lab, &s, &name, err, "%s", text) != 0)
+    if (lab_probe_err(lab, &s, &name, err, "%s", text) != 0)
         return err->code;
     double *const laps = xreallocarray(NULL, s.rows, sizeof *laps);
     for (size_t i = 0; i < s.rows; i++)
@@ -252,5 +252,5 @@ const struct study study_icache_sharing = {
               "constants, another warp's code, another SM's.",
     .needs = needs,
     .gives = gives,
-    .run = run,
+    .run_err = run,
 };

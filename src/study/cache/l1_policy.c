@@ -11,7 +11,7 @@
 
 #include "analysis/stats.h"
 #include "base/mem.h"
-#include "study/study.h"
+#include "study/lab.h"
 
 static const char *const needs[] = {"clock", NULL};
 static const char *const gives[] = {"clock.trace_overhead", "l1.caches_global",
@@ -37,8 +37,8 @@ static bool is_cheaper(double cycles, double than)
     return cycles < 0.9 * than;
 }
 
-static void report(struct lab *lab, const struct cost *ca,
-                   const struct cost *cg, bool cached)
+static void report(struct lab *lab, const struct old_cost *ca,
+                   const struct old_cost *cg, bool cached)
 {
     struct finding *const f = lab_finding(lab, "l1", "caches_global");
     finding_set(f, STATUS_MEASURED, value_bool(cached), "");
@@ -51,11 +51,11 @@ static void report(struct lab *lab, const struct cost *ca,
 /* The same loads traced, of the nearest cache, whose hits spread least; spikes
  * are cut off at both ends alike. */
 static int trace_overhead(struct lab *lab, const struct level_row *row,
-                          const struct cost *chased, struct error *err)
+                          const struct old_cost *chased, struct error *err)
 {
     struct samples s;
     char *name;
-    if (lab_probe(lab, &s, &name, err,
+    if (lab_probe_err(lab, &s, &name, err,
                   "trace %s bytes=1024 stride=32 warm=4 "
                   "visits=256",
                   row->load) != 0)
@@ -80,10 +80,10 @@ static int trace_overhead(struct lab *lab, const struct level_row *row,
 static int ask_costs(struct lab *lab, const struct level_row *row,
                      struct level_facts *facts, struct error *err)
 {
-    struct cost warm = {0}, cold = {0};
-    if (lab_chase(lab, &warm, err, "chase %s %s", row->load,
+    struct old_cost warm = {0}, cold = {0};
+    if (lab_chase_err(lab, &warm, err, "chase %s %s", row->load,
                   row->apart > 32 ? small_local_ring : small_ring) == 0 &&
-        lab_chase(lab, &cold, err, "chase %s %s", row->load, cold_ring) == 0) {
+        lab_chase_err(lab, &cold, err, "chase %s %s", row->load, cold_ring) == 0) {
         facts->hit = warm.cycles;
         facts->cold = cold.cycles;
     }
@@ -142,7 +142,7 @@ static int ask_spaces(struct lab *lab, double l2, struct error *err)
 }
 
 /* Global loads, and what local ones say of L1 where these are not cached. */
-static int ask_l1(struct lab *lab, const struct cost *ca, const struct cost *cg,
+static int ask_l1(struct lab *lab, const struct old_cost *ca, const struct old_cost *cg,
                   struct error *err)
 {
     struct level_facts *const l1 = &lab->facts[LEVEL_L1];
@@ -162,10 +162,10 @@ static int ask_l1(struct lab *lab, const struct cost *ca, const struct cost *cg,
 
 static int run(struct lab *lab, struct error *err)
 {
-    struct cost ca = {0}, cg = {0};
-    if (lab_chase(lab, &ca, err, "chase %s %s", level_table[LEVEL_L1].load,
+    struct old_cost ca = {0}, cg = {0};
+    if (lab_chase_err(lab, &ca, err, "chase %s %s", level_table[LEVEL_L1].load,
                   small_ring) == 0 &&
-        lab_chase(lab, &cg, err, "chase %s %s", level_table[LEVEL_L2].load,
+        lab_chase_err(lab, &cg, err, "chase %s %s", level_table[LEVEL_L2].load,
                   small_ring) == 0 &&
         ask_l1(lab, &ca, &cg, err) == 0 && ask_spaces(lab, cg.cycles, err) == 0)
         lab->facts[LEVEL_L1].as_local =
@@ -184,5 +184,5 @@ const struct study study_l1_policy = {
     .needs = needs,
     .gives = gives,
     .kernels = kernels,
-    .run = run,
+    .run_err = run,
 };

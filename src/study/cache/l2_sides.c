@@ -30,7 +30,7 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "probe/run/ring.h"
-#include "study/study.h"
+#include "study/lab.h"
 
 static const char *const needs[] = {"size", NULL};
 static const char *const gives[] = {
@@ -174,7 +174,7 @@ static int trace(struct sides *s, int laps, uint64_t flush, struct lines *l,
                  struct error *err)
 {
     struct samples t;
-    if (lab_probe(s->lab, &t, &l->experiment, err,
+    if (lab_probe_err(s->lab, &t, &l->experiment, err,
                   "trace %s bytes=%" PRIu64 " stride=%" PRIu64
                   " order=random window=%d sample=%d lead=%d warm=%d "
                   "flush=%" PRIu64 " shift=%" PRIu64,
@@ -309,7 +309,7 @@ static int ask_batch(struct sides *s, const struct batch *b, uint64_t page,
     struct samples v;
     char *experiment;
     char *const readers = readers_of(b), *const steps = steps_of(s, b, page);
-    if (lab_probe(s->lab, &v, &experiment, err, "visit readers=%s steps=%s",
+    if (lab_probe_err(s->lab, &v, &experiment, err, "visit readers=%s steps=%s",
                   readers, steps) == 0) {
         count_votes(s, b, &v);
         samples_free(&v);
@@ -363,7 +363,7 @@ static int look_at_homes(struct sides *s, struct error *err)
     struct samples v;
     const uint64_t page = page_of_home(s), first = page + s->facts->line;
     const uint64_t step = step_of(s, PAGES * PAGE, LINES);
-    if (lab_probe(s->lab, &v, &l->experiment, err,
+    if (lab_probe_err(s->lab, &v, &l->experiment, err,
                   "visit readers=global.cg@0.%zu,global.cg@0.0 "
                   "steps=0@%" PRIu64 ":%d:%" PRIu64 ",1@%" PRIu64
                   ":%d:%d,1@!%" PRIu64 ":%d:%" PRIu64,
@@ -706,5 +706,5 @@ const struct study study_l2_sides = {
     .needs = needs,
     .gives = gives,
     .kernels = kernels,
-    .run = run,
+    .run_err = run,
 };

@@ -15,7 +15,7 @@
 
 #include "analysis/stats.h"
 #include "base/mem.h"
-#include "study/study.h"
+#include "study/lab.h"
 
 static const char *const needs[] = {"size", "partitions", NULL};
 static const char *const gives[] = {
@@ -63,11 +63,11 @@ static uint64_t at_most(uint64_t value, uint64_t most)
 
 /* The middle of a trace's loads that cost between two bounds, free of spikes
  * and of page walks; `text` is the experiment. */
-static int traced(struct lab *lab, struct cost *cost, double above,
+static int traced(struct lab *lab, struct old_cost *cost, double above,
                   double below, const char *text, struct error *err)
 {
     struct samples s;
-    if (lab_probe(lab, &s, &cost->experiment, err, "%s", text) != 0)
+    if (lab_probe_err(lab, &s, &cost->experiment, err, "%s", text) != 0)
         return err->code;
     const size_t cycles = samples_column(&s, "cycles");
     double *const kept = xreallocarray(NULL, s.rows, sizeof *kept);
@@ -94,7 +94,7 @@ static int traced(struct lab *lab, struct cost *cost, double above,
 /* Loads that miss the level above and hit this one: of a ring of so many lines
  * that the one above keeps few, and all are here. */
 static int hits_behind(struct lab *lab, const struct level_row *row,
-                       const struct level_facts *facts, struct cost *cost,
+                       const struct level_facts *facts, struct old_cost *cost,
                        struct error *err)
 {
     const struct level_facts *const above = &lab->facts[row->behind];
@@ -114,7 +114,7 @@ static int hits_behind(struct lab *lab, const struct level_row *row,
  * most runs are free of spikes, and the median is.  More, and spread, where
  * lines lie on slices. */
 static int hits(struct lab *lab, const struct level_row *row,
-                const struct level_facts *facts, struct cost *cost,
+                const struct level_facts *facts, struct old_cost *cost,
                 struct error *err)
 {
     const uint64_t half = facts->fits / 2;
@@ -123,11 +123,11 @@ static int hits(struct lab *lab, const struct level_row *row,
     if (row->behind != LEVEL_COUNT)
         return hits_behind(lab, row, facts, cost, err);
     if (row->of_sm)
-        return lab_chase(
+        return lab_chase_err(
             lab, cost, err,
             "chase %s bytes=%" PRIu64 " stride=%u warm=4 visits=64", row->load,
             at_most(half / stride * stride, 2048), stride);
-    return lab_chase(lab, cost, err,
+    return lab_chase_err(lab, cost, err,
                      "chase %s bytes=%" PRIu64
                      " stride=128 order=random window=65536 sample=8192 "
                      "sweep=1 warm=2 visits=2048",
@@ -144,20 +144,20 @@ static const char *partition_of(const struct level_facts *facts)
     return "one: no far part was seen";
 }
 
-static int report_hits(struct lab *lab, enum level_id id, struct cost *cost,
+static int report_hits(struct lab *lab, enum level_id id, struct old_cost *cost,
                        struct error *err)
 {
     const struct level_row *const row = &level_table[id];
     const struct level_facts *const facts = &lab->facts[id];
     struct finding *const f = lab_finding(lab, row->component, "latency");
-    *cost = (struct cost){0};
+    *cost = (struct old_cost){0};
     if (!facts->present) {
         finding_none(f, "%s", facts->why);
         return 0;
     }
     if (hits(lab, row, facts, cost, err) != 0)
         return err->code;
-    finding_cost(f, cost);
+    finding_old_cost(f, cost);
     say_protocol(f, row->words,
                  row->of_sm ? "sequential" : "random lines over all slices",
                  row->behind == LEVEL_COUNT, true);
@@ -178,7 +178,7 @@ static const char *found_in(const struct lab *lab, enum level_id id)
 
 /* The difference of two costs; its doubt is the sum of theirs. */
 static void report_penalty(struct lab *lab, enum level_id id,
-                           const struct cost *miss, const struct cost *hit)
+                           const struct old_cost *miss, const struct old_cost *hit)
 {
     const struct level_row *const row = &level_table[id];
     struct finding *const f = lab_finding(lab, row->component, "miss_penalty");
@@ -211,11 +211,11 @@ static void report_penalty(struct lab *lab, enum level_id id,
  * past it brings the lines into L2, near to the SM where that has parts; then
  * each is loaded once.  So nothing depends on the policy of L1.
  */
-static int l1_misses(struct lab *lab, struct cost *cost, struct error *err)
+static int l1_misses(struct lab *lab, struct old_cost *cost, struct error *err)
 {
     const struct level_facts *const l1 = &lab->facts[LEVEL_L1];
     const struct level_facts *const l2 = &lab->facts[LEVEL_L2];
-    *cost = (struct cost){0};
+    *cost = (struct old_cost){0};
     if (!l1->present || !l2->present)
         return 0;
     const uint64_t l2_fits = l2->near_fits > 0 ? l2->near_fits : l2->fits;
@@ -223,7 +223,7 @@ static int l1_misses(struct lab *lab, struct cost *cost, struct error *err)
     const uint64_t lines = at_most(l2_fits / 2 / stride, 6144);
     if (lines < 3 * 128)
         return 0;
-    return lab_chase(lab, cost, err,
+    return lab_chase_err(lab, cost, err,
                      "chase %s bytes=%" PRIu64 " stride=%" PRIu64
                      " order=random window=65536 sweep=1 sweep_op=cg warm=0 "
                      "visits=%" PRIu64,
@@ -234,7 +234,7 @@ static int l1_misses(struct lab *lab, struct cost *cost, struct error *err)
 /* Loads that miss in a ring that is far too large for the level, whatever its
  * policy: single ones, slower than half-way. */
 static int ring_misses(struct lab *lab, const struct level_row *row,
-                       const struct level_facts *facts, struct cost *cost,
+                       const struct level_facts *facts, struct old_cost *cost,
                        struct error *err)
 {
     char *const text =
@@ -250,13 +250,13 @@ static int ring_misses(struct lab *lab, const struct level_row *row,
 /* Of a level behind another: loads that find both empty.  A first trace of the
  * same lines brings them into L2, since the host has just written them. */
 static int cold_misses(struct lab *lab, const struct level_row *row,
-                       const struct level_facts *facts, struct cost *cost,
+                       const struct level_facts *facts, struct old_cost *cost,
                        struct error *err)
 {
     static const char cold[] = "bytes=49152 stride=256 warm=0";
     const double more = facts->miss - facts->hit;
     struct samples s;
-    if (lab_probe(lab, &s, NULL, err, "trace %s %s visits=191", row->load,
+    if (lab_probe_err(lab, &s, NULL, err, "trace %s %s visits=191", row->load,
                   cold) != 0)
         return err->code;
     samples_free(&s);
@@ -276,24 +276,24 @@ enum { PLACES = 9, APART = 4 << 20, VISITS = 4096 };
  * of 64 KiB: at least one page of any GPU, so that there is one TLB miss in a
  * window's lines.
  */
-static int memory(struct lab *lab, struct cost *cost, struct error *err)
+static int memory(struct lab *lab, struct old_cost *cost, struct error *err)
 {
     const struct level_facts *const l2 = &lab->facts[LEVEL_L2];
     struct finding *const f = lab_finding(lab, "memory", "latency");
-    *cost = (struct cost){0};
+    *cost = (struct old_cost){0};
     if (!l2->present) {
         finding_none(f, "%s", l2->why);
         return 0;
     }
     const uint64_t stride = l2->line > 128 ? l2->line : 128;
-    if (lab_chase_places(lab, cost, 2 * l2->deep, APART, PLACES, err,
+    if (lab_chase_places_err(lab, cost, 2 * l2->deep, APART, PLACES, err,
                          "chase %s bytes=%" PRIu64 " stride=%" PRIu64
                          " order=random window=65536 warm=0 flush=%" PRIu64
                          " visits=%d",
                          level_table[LEVEL_L2].load, 3 * VISITS * stride,
                          stride, 3 * l2->overflows, VISITS) != 0)
         return err->code;
-    finding_cost(f, cost);
+    finding_old_cost(f, cost);
     say_protocol(f, level_table[LEVEL_L2].words,
                  "random lines, each once, in windows of 64 KiB", true, false);
     finding_protocol(f, "page", value_text("translation in the TLB"));
@@ -305,13 +305,13 @@ static int memory(struct lab *lab, struct cost *cost, struct error *err)
 static int shared(struct lab *lab, const char *space, const char *attribute,
                   const char *load, struct error *err)
 {
-    struct cost cost;
+    struct old_cost cost;
     struct finding *const f = lab_finding(lab, "shared", attribute);
-    if (lab_chase(lab, &cost, err,
+    if (lab_chase_err(lab, &cost, err,
                   "chase space=%s bytes=1024 stride=32 warm=4 visits=64",
                   space) != 0)
         return err->code;
-    finding_cost(f, &cost);
+    finding_old_cost(f, &cost);
     say_protocol(f, load, "sequential", true, true);
     free(cost.experiment);
     return 0;
@@ -329,15 +329,15 @@ static int excuse(struct lab *lab, const char *component, const char *attribute,
 
 /* The costs that findings are differences of. */
 struct costs {
-    struct cost hit[LEVEL_COUNT], miss[LEVEL_COUNT];
+    struct old_cost hit[LEVEL_COUNT], miss[LEVEL_COUNT];
 };
 
-static int misses(struct lab *lab, enum level_id id, struct cost *cost,
+static int misses(struct lab *lab, enum level_id id, struct old_cost *cost,
                   struct error *err)
 {
     const struct level_row *const row = &level_table[id];
     const struct level_facts *const facts = &lab->facts[id];
-    *cost = (struct cost){0};
+    *cost = (struct old_cost){0};
     if (id == LEVEL_L2)
         return memory(lab, cost, err);
     if (!facts->present)
@@ -407,5 +407,5 @@ const struct study study_latency = {
     .needs = needs,
     .gives = gives,
     .kernels = kernels,
-    .run = run,
+    .run_err = run,
 };

@@ -10,15 +10,14 @@
  * several places beyond are tried, and one that fits decides.
  */
 #include <inttypes.h>
-#include <stdlib.h>
 
 #include "base/mem.h"
-#include "study/study.h"
+#include "study/lab.h"
 
 static const char *const needs[] = {"sector", NULL};
-static const char *const gives[] = {
-    "l1.line",       "texture.line",   "readonly.line", "local.line",
-    "const_l1.line", "const_l15.line", "l2.line",       NULL,
+static const struct answer answers[] = {
+    {level_components, "line", "B"},
+    {0},
 };
 
 enum { LINE_MOST = 1024 };
@@ -26,6 +25,12 @@ enum { LINE_MOST = 1024 };
 /* Where the second part begins, in multiples of the first one's length: odd and
  * even, and such that no address bit is the same in all. */
 static const unsigned places[] = {1, 2, 3, 4, 7, 8};
+
+struct line_question {
+    struct lab *lab;
+    const struct level_row *row;
+    struct level_facts *facts;
+};
 
 /* The elements of one candidate: `count` in the cache's size, and `more` from
  * `beyond` on. */
@@ -56,65 +61,45 @@ struct shares {
 };
 
 /* By their average cost. */
-static int average_share(struct lab *lab, const struct level_row *row,
-                         const struct level_facts *facts, const char *list,
-                         int warm, struct finding *f, struct shares *shares,
-                         struct error *err)
+static struct shares average_share(const struct line_question *q,
+                                   const char *list, int warm)
 {
-    struct cost cost;
-    if (lab_average(lab, &cost, err,
-                    "chase %s %s warm=%d visits=4096 repeats=1", row->load,
-                    list, warm) != 0)
-        return err->code;
-    shares->miss =
-        (cost.cycles - facts->plateau) / (facts->miss - facts->plateau);
-    shares->before = 0;
-    finding_evidence(f, cost.experiment);
-    free(cost.experiment);
-    return 0;
+    const struct level_facts *const f = q->facts;
+    const struct cost cost =
+        lab_average(q->lab, "chase %s %s warm=%d visits=4096 repeats=1",
+                    q->row->load, list, warm);
+    return (struct shares){.miss = (cost.cycles - f->plateau) /
+                                   (f->miss - f->plateau)};
 }
 
 /* One by one, since some may not be asked of this level at all. */
-static int traced_share(struct lab *lab, const struct level_row *row,
-                        const struct level_facts *facts, const char *list,
-                        int warm, struct finding *f, struct shares *shares,
-                        struct error *err)
+static struct shares traced_share(const struct line_question *q,
+                                  const char *list, int warm)
 {
-    const double before = lab->facts[row->behind].hit;
-    struct samples s;
-    char *name;
-    if (lab_probe(lab, &s, &name, err, "trace %s %s warm=%d visits=2048",
-                  row->load, list, warm) != 0)
-        return err->code;
-    const size_t cycles = samples_column(&s, "cycles");
+    const struct level_facts *const f = q->facts;
+    const double before = q->lab->facts[q->row->behind].hit;
+    const struct column cycles =
+        lab_column(q->lab, "cycles", "trace %s %s warm=%d visits=2048",
+                   q->row->load, list, warm);
     size_t slow = 0, fast = 0;
-    for (size_t i = 0; i < s.rows; i++) {
-        const double c = (double)samples_at(&s, i, cycles) - lab->trace_cost;
-        slow += c > (facts->hit + facts->miss) / 2;
-        fast += c < (before + facts->hit) / 2;
+    for (size_t i = 0; i < cycles.count; i++) {
+        const double c = cycles.at[i] - q->lab->trace_cost;
+        slow += c > (f->hit + f->miss) / 2;
+        fast += c < (before + f->hit) / 2;
     }
-    shares->miss = (double)slow / (double)s.rows;
-    shares->before = (double)fast / (double)s.rows;
-    finding_evidence(f, name);
-    free(name);
-    samples_free(&s);
-    return 0;
+    return (struct shares){.miss = (double)slow / (double)cycles.count,
+                           .before = (double)fast / (double)cycles.count};
 }
 
-static int shares_of(struct lab *lab, const struct level_row *row,
-                     const struct level_facts *facts, const struct layout *l,
-                     int warm, struct finding *f, struct shares *shares,
-                     struct error *err)
+static struct shares shares_of(const struct line_question *q,
+                               const struct layout *l, int warm)
 {
-    char *const list = xasprintf(
+    const char *const list = lab_text(
+        q->lab,
         "list=0:%" PRIu64 ":%" PRIu64 ",%" PRIu64 ":%" PRIu64 ":%" PRIu64,
         l->count, l->line, l->beyond, l->more, l->line);
-    const int status =
-        row->behind != LEVEL_COUNT
-            ? traced_share(lab, row, facts, list, warm, f, shares, err)
-            : average_share(lab, row, facts, list, warm, f, shares, err);
-    free(list);
-    return status;
+    return q->row->behind != LEVEL_COUNT ? traced_share(q, list, warm)
+                                         : average_share(q, list, warm);
 }
 
 /* Of too many lines nearly as many miss as there are too many, 40 % with three
@@ -131,43 +116,35 @@ static const double certain_share = 0.95;
 enum { SETTLING = 16 };
 
 /* Asks once the ring has settled, as far as that may change the verdict. */
-static int is_overfull_at(struct lab *lab, const struct level_row *row,
-                          const struct level_facts *facts,
-                          const struct layout *l, struct finding *f, bool *yes,
-                          struct error *err)
+static bool is_overfull_at(const struct line_question *q,
+                           const struct layout *l)
 {
-    struct shares s;
-    if (shares_of(lab, row, facts, l, 1, f, &s, err) != 0)
-        return err->code;
-    *yes = s.miss > overfull_share(l, &s);
-    if (!*yes || s.miss >= certain_share)
-        return 0;
-    if (shares_of(lab, row, facts, l, SETTLING, f, &s, err) != 0)
-        return err->code;
-    *yes = s.miss > overfull_share(l, &s);
-    return 0;
+    struct shares s = shares_of(q, l, 1);
+    const bool over = s.miss > overfull_share(l, &s);
+    if (!over || s.miss >= certain_share)
+        return over;
+    s = shares_of(q, l, SETTLING);
+    return s.miss > overfull_share(l, &s);
 }
 
 /* True if a cache with lines of `line` bytes or more is overfull at every
  * place; false if at one all fits. */
-static int overfull(struct lab *lab, const struct level_row *row,
-                    const struct level_facts *facts, uint64_t line,
-                    struct finding *f, bool *yes, struct error *err)
+static bool is_overfull(const struct line_question *q, uint64_t line)
 {
-    *yes = true;
-    for (size_t place = 0; *yes && place < COUNT_OF(places); place++) {
-        const struct layout l = lay_out(row, facts, line, place);
-        if (l.more > 0 && is_overfull_at(lab, row, facts, &l, f, yes, err) != 0)
-            return err->code;
+    for (size_t place = 0; lab_ok(q->lab) && place < COUNT_OF(places);
+         place++) {
+        const struct layout l = lay_out(q->row, q->facts, line, place);
+        if (l.more > 0 && !is_overfull_at(q, &l))
+            return false;
     }
-    return 0;
+    return true;
 }
 
 /* One that no candidate but the shortest was found to be longer than. */
 static void report(struct finding *f, struct level_facts *facts, uint64_t line)
 {
     facts->line = line;
-    finding_set(f, STATUS_MEASURED, value_number((double)line), "B");
+    finding_measured(f, (double)line);
     finding_interval(f, (double)line, (double)line, 0.99);
 }
 
@@ -176,7 +153,7 @@ static void report_at_most(struct finding *f, const struct level_row *row,
 {
     facts->line = line;
     facts->line_bound = true;
-    finding_set(f, STATUS_AT_MOST, value_number((double)line), "B");
+    finding_value(f, STATUS_AT_MOST, value_number((double)line));
     lab_because_short(f, row);
 }
 
@@ -187,11 +164,10 @@ static void report_at_least(struct finding *f, const struct level_row *row,
     facts->line = facts->sector;
     facts->line_bound = facts->sector_bound;
     if (facts->sector_bound) {
-        finding_none(f, "too few lines more than fit can be asked for: %s",
-                     row->bound);
+        finding_none(f, why_few_beyond, row->bound);
         return;
     }
-    finding_set(f, STATUS_AT_LEAST, value_number((double)facts->sector), "B");
+    finding_value(f, STATUS_AT_LEAST, value_number((double)facts->sector));
     finding_because(f,
                     "it is no shorter than the sector, and too few lines more "
                     "than fit can be asked for: %s",
@@ -205,7 +181,7 @@ static void report_doubt(struct finding *f, const struct level_row *row,
 {
     facts->line = facts->sector;
     facts->line_bound = facts->sector_bound;
-    finding_set(f, STATUS_AT_MOST, value_number((double)line), "B");
+    finding_value(f, STATUS_AT_MOST, value_number((double)line));
     finding_because(f,
                     "longer ones would not fit; whether it is shorter could "
                     "be tried at too few places: %s",
@@ -251,37 +227,47 @@ static void conclude(struct finding *f, const struct level_row *row,
         report(f, facts, line);
 }
 
-static int ask(struct lab *lab, const struct level_row *row,
-               struct level_facts *facts, struct error *err)
+/* The longest line of which too many, all over the place, do not fit. */
+static bool find_longest(const struct line_question *q, uint64_t least,
+                         uint64_t *line)
+{
+    bool over = false;
+    *line = 2 * longest(q->facts);
+    while (lab_ok(q->lab) && !over && *line > least) {
+        *line /= 2;
+        over = *line > least && is_overfull(q, *line);
+    }
+    return over;
+}
+
+static void line_ask_level(struct lab *lab, const struct level_row *row,
+                           struct level_facts *facts)
 {
     struct finding *const f = lab_finding(lab, row->component, "line");
+    const struct line_question q = {lab, row, facts};
     if (facts->sector == 0) {
-        finding_none(f, "the sector is not known");
-        return 0;
+        finding_none(f, why_sector_unknown);
+        return;
     }
     if (row->bound != NULL && places_for(row, facts, longest(facts)) == 0) {
         report_at_least(f, row, facts);
-        return 0;
+        return;
     }
     /* From above, since long lines make short rings; a line is no shorter than
      * the sector that a miss fills. */
     const uint64_t least = facts->sector_bound && row->behind != LEVEL_COUNT
                                ? lab_shortest(lab, row)
                                : facts->sector;
-    uint64_t line = 2 * longest(facts);
-    bool over = false;
-    while (!over && line > least) {
-        line /= 2;
-        if (line > least && overfull(lab, row, facts, line, f, &over, err) != 0)
-            return err->code;
-    }
-    conclude(f, row, facts, line, over);
-    return 0;
+    uint64_t line;
+    lab_cite(lab, f);
+    const bool over = find_longest(&q, least, &line);
+    if (lab_ok(lab))
+        conclude(f, row, facts, line, over);
 }
 
-static int run(struct lab *lab, struct error *err)
+static void line_run(struct lab *lab)
 {
-    return lab_each_level(lab, "line", ask, err);
+    lab_each_level(lab, "line", line_ask_level);
 }
 
 const struct study study_line = {
@@ -291,6 +277,6 @@ const struct study study_line = {
               "less: they miss by the pigeonhole principle, and "
               "fit if the line is shorter.",
     .needs = needs,
-    .gives = gives,
-    .run = run,
+    .answers = answers,
+    .run = line_run,
 };

@@ -5,17 +5,15 @@
  * line; it is the sector).
  */
 #include <inttypes.h>
-#include <stdlib.h>
 
 #include "analysis/stats.h"
-#include "base/mem.h"
-#include "study/study.h"
+#include "study/lab.h"
 
-static const char *const needs[] = {"capacity", NULL};
-static const char *const gives[] = {
-    "l1.sector",       "texture.sector",   "readonly.sector", "local.sector",
-    "const_l1.sector", "const_l15.sector", "l2.sector",       NULL,
+static const struct answer answers[] = {
+    {level_components, "sector", "B"},
+    {0},
 };
+static const char *const needs[] = {"capacity", NULL};
 static const char *const kernels[] = {
     "trace op=ca",
     "trace op=cg flush=1 stride=8",
@@ -33,13 +31,12 @@ enum { BYTES = 16384, LARGEST = 4096 };
 enum { ELEMENT = 8 };
 
 /* Counts the distances, in elements, between one slow load and the next. */
-static void count_gaps(const struct samples *s, double above, size_t *gaps)
+static void count_gaps(const struct column *cycles, double above, size_t *gaps)
 {
-    const size_t cycles = samples_column(s, "cycles");
     size_t last = 0;
     bool any = false;
-    for (size_t row = 0; row < s->rows; row++) {
-        if ((double)samples_at(s, row, cycles) <= above)
+    for (size_t row = 0; row < cycles->count; row++) {
+        if (cycles->at[row] <= above)
             continue;
         if (any && row - last <= LARGEST / ELEMENT)
             gaps[row - last]++;
@@ -92,8 +89,8 @@ static void conclude(const struct lab *lab, struct finding *f,
     }
     facts->sector = gap * row->apart;
     facts->sector_bound = is_bound(lab, row, facts->sector);
-    finding_set(f, facts->sector_bound ? STATUS_AT_MOST : STATUS_MEASURED,
-                value_number((double)facts->sector), "B");
+    finding_value(f, facts->sector_bound ? STATUS_AT_MOST : STATUS_MEASURED,
+                  value_number((double)facts->sector));
     if (!facts->sector_bound)
         finding_interval(f, (double)facts->sector, (double)facts->sector,
                          share);
@@ -107,69 +104,51 @@ enum { ROWS = 32, ROWS_APART = 128, LANE_LAST = 31 };
  * the first lane brought in, the last one looks for, 124 B farther on: where it
  * finds it, one miss brings in all that lies between the thread's words.
  */
-static int ask_lanes(struct lab *lab, struct level_facts *facts,
-                     struct finding *f, struct error *err)
+static void sector_ask_lanes(struct lab *lab, struct level_facts *facts,
+                             struct finding *f)
 {
-    struct samples s;
-    char *name;
-    if (lab_probe(lab, &s, &name, err,
-                  "visit readers=local,local/%d "
-                  "steps=!0:%d:%d,!0:%d:%d,1@!0:%d:%d",
-                  LANE_LAST, ROWS, ROWS_APART, ROWS, ROWS_APART, ROWS,
-                  ROWS_APART) != 0)
-        return err->code;
-    const size_t cycles = samples_column(&s, "cycles");
-    double median[3];
-    for (size_t i = 0; i < COUNT_OF(median); i++) {
-        double of[ROWS];
-        for (size_t n = 0; n < ROWS; n++)
-            of[n] = (double)samples_at(&s, i * ROWS + n, cycles);
-        median[i] = stats_median(of, ROWS);
-    }
-    const double cold = median[0], hit = median[1], last = median[2];
+    const struct column cycles = lab_column(
+        lab, "cycles",
+        "visit readers=local,local/%d steps=!0:%d:%d,!0:%d:%d,1@!0:%d:%d",
+        LANE_LAST, ROWS, ROWS_APART, ROWS, ROWS_APART, ROWS, ROWS_APART);
+    if (!lab_ok(lab))
+        return;
+    const double cold = stats_median(cycles.at, ROWS);
+    const double hit = stats_median(cycles.at + ROWS, ROWS);
+    const double last = stats_median(cycles.at + 2 * ROWS, ROWS);
     if (cold > 1.5 * hit && last < hit + 0.3 * (cold - hit)) {
         facts->sector_bound = false;
-        finding_set(f, STATUS_MEASURED, value_number((double)facts->sector),
-                    "B");
+        finding_measured(f, (double)facts->sector);
         finding_interval(f, (double)facts->sector, (double)facts->sector, 0.99);
-        finding_evidence(f, name);
+        finding_cite(f, cycles.experiment);
     }
-    free(name);
-    samples_free(&s);
-    return 0;
 }
 
-static int ask(struct lab *lab, const struct level_row *row,
-               struct level_facts *facts, struct error *err)
+static void sector_ask_level(struct lab *lab, const struct level_row *row,
+                             struct level_facts *facts)
 {
-    struct samples s;
-    char *name;
     /* What an SM has is empty when a kernel begins; what is shared is emptied
      * by sweeping twice its size. */
     const uint64_t flush = row->of_sm ? 0 : 2 * facts->overflows;
-    if (lab_probe(lab, &s, &name, err,
-                  "trace %s bytes=%d stride=%u flush=%" PRIu64 " warm=0",
-                  row->load, BYTES, row->apart, flush) != 0)
-        return err->code;
+    const struct column cycles = lab_column(
+        lab, "cycles", "trace %s bytes=%d stride=%u flush=%" PRIu64 " warm=0",
+        row->load, BYTES, row->apart, flush);
+    if (!lab_ok(lab))
+        return;
     struct finding *const f = lab_finding(lab, row->component, "sector");
-    size_t *const gaps = xcalloc(LARGEST / ELEMENT + 1, sizeof *gaps);
-    count_gaps(&s, (facts->hit + facts->miss) / 2 + lab->trace_cost, gaps);
+    size_t *const gaps = lab_alloc(lab, LARGEST / ELEMENT + 1, sizeof *gaps);
+    count_gaps(&cycles, (facts->hit + facts->miss) / 2 + lab->trace_cost, gaps);
     conclude(lab, f, row, facts, gaps);
-    finding_evidence(f, name);
-    free(gaps);
-    free(name);
-    samples_free(&s);
-    if (row->apart > ELEMENT && facts->sector_bound &&
-        ask_lanes(lab, facts, f, err) != 0)
-        return err->code;
-    if (facts->sector_bound)
+    finding_cite(f, cycles.experiment);
+    if (row->apart > ELEMENT && facts->sector_bound)
+        sector_ask_lanes(lab, facts, f);
+    if (lab_ok(lab) && facts->sector_bound)
         lab_because_short(f, row);
-    return 0;
 }
 
-static int run(struct lab *lab, struct error *err)
+static void sector_run(struct lab *lab)
 {
-    return lab_each_level(lab, "sector", ask, err);
+    lab_each_level(lab, "sector", sector_ask_level);
 }
 
 const struct study study_sector = {
@@ -178,7 +157,7 @@ const struct study study_sector = {
     .method = "Consecutive elements are read where nothing is cached; the "
               "distance between slow loads is the sector.",
     .needs = needs,
-    .gives = gives,
+    .answers = answers,
     .kernels = kernels,
-    .run = run,
+    .run = sector_run,
 };

@@ -16,7 +16,7 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "study/study.h"
+#include "study/lab.h"
 
 static const char *const needs[] = {"clock", NULL};
 static const char *const gives[] = {
@@ -376,5 +376,5 @@ const struct study study_sharing = {
     .needs = needs,
     .gives = gives,
     .kernels = kernels,
-    .run = run,
+    .run_err = run,
 };

@@ -24,7 +24,7 @@
 #include "analysis/search.h"
 #include "analysis/stats.h"
 #include "base/mem.h"
-#include "study/study.h"
+#include "study/lab.h"
 
 static const char *const needs[] = {"line", NULL};
 static const char *const gives[] = {
@@ -222,7 +222,7 @@ static int look(struct asked *a, const struct search_sizes *sizes,
     char *name;
     const uint64_t last = sizes->first + (sizes->count - 1) * sizes->step;
     const uint64_t loads = expect(a, last).loads;
-    if (lab_probe(a->lab, &t, &name, err,
+    if (lab_probe_err(a->lab, &t, &name, err,
                   "trace %s bytes=%" PRIu64 " stride=%" PRIu64 " lead=%" PRIu64
                   " step=%" PRIu64 " sms=%zu sweep=%d warm=%" PRIu64
                   " visits=%" PRIu64 " above=%.0f records=%d",
@@ -319,7 +319,7 @@ static int learn(struct asked *a, struct error *err)
     struct samples t;
     char fill[LAB_FILL];
     lab_fill(a->row, 1, fill);
-    if (lab_probe(a->lab, &t, NULL, err,
+    if (lab_probe_err(a->lab, &t, NULL, err,
                   "trace %s bytes=%" PRIu64 " stride=%" PRIu64
                   " %s visits=2048",
                   a->row->load, f->deep, a->stride, fill) != 0)
@@ -513,7 +513,7 @@ static int kept_before(struct asked *a, uint64_t bytes, double *share,
     if (a->row->behind == LEVEL_COUNT)
         return 0;
     const double hit = a->lab->facts[a->row->behind].hit;
-    if (lab_probe(a->lab, &t, NULL, err,
+    if (lab_probe_err(a->lab, &t, NULL, err,
                   "trace %s bytes=%" PRIu64 " stride=%" PRIu64
                   " warm=16 visits=2048",
                   a->row->load, bytes, a->stride) != 0)
@@ -681,7 +681,7 @@ static int ask(struct lab *lab, const struct level_row *row,
 
 static int run(struct lab *lab, struct error *err)
 {
-    return lab_each_level(lab, "size", ask, err);
+    return lab_each_level_err(lab, "size", ask, err);
 }
 
 const struct study study_size = {
@@ -693,5 +693,5 @@ const struct study study_size = {
     .needs = needs,
     .gives = gives,
     .kernels = kernels,
-    .run = run,
+    .run_err = run,
 };

@@ -17,7 +17,7 @@
 #include "analysis/search.h"
 #include "analysis/stats.h"
 #include "base/mem.h"
-#include "study/study.h"
+#include "study/lab.h"
 
 static const char *const needs[] = {"cached", NULL};
 static const char *const gives[] = {"l1.parts", "l2.parts", NULL};
@@ -59,10 +59,10 @@ static void cite(struct curve *c, const char *experiment)
 static int try_size(struct curve *c, uint64_t bytes, unsigned stride,
                     unsigned times, struct error *err)
 {
-    struct cost cost;
+    struct old_cost cost;
     char fill[LAB_FILL];
     lab_fill(c->row, times, fill);
-    if (lab_average(c->lab, &cost, err,
+    if (lab_average_err(c->lab, &cost, err,
                     "chase %s bytes=%" PRIu64 " stride=%u shift=%" PRIu64
                     " %s visits=4096 repeats=1",
                     c->row->load, bytes, stride, c->shift, fill) != 0)
@@ -84,7 +84,7 @@ static int try_behind(struct curve *c, uint64_t bytes, unsigned times,
     const struct level_facts *const f = c->facts;
     const double half = (f->hit + f->miss) / 2 + c->lab->trace_cost;
     struct samples s;
-    if (lab_probe(c->lab, &s, NULL, err,
+    if (lab_probe_err(c->lab, &s, NULL, err,
                   "trace %s bytes=%" PRIu64 " stride=%u warm=%u visits=2048",
                   c->row->load, bytes, c->stride, times) != 0)
         return err->code;
@@ -135,7 +135,7 @@ static int mean_of_slow(struct curve *c, uint64_t bytes, double above,
     struct samples s;
     char *name, fill[LAB_FILL];
     lab_fill(c->row, 1, fill);
-    if (lab_probe(c->lab, &s, &name, err,
+    if (lab_probe_err(c->lab, &s, &name, err,
                   "trace %s bytes=%" PRIu64 " stride=%u %s visits=2048",
                   c->row->load, bytes, c->row->swept ? COARSE : c->row->fine,
                   fill) != 0)
@@ -489,7 +489,7 @@ static int ask_level(struct lab *lab, enum level_id id, struct error *err)
 {
     struct level_facts *const facts = &lab->facts[id];
     if (level_table[id].swept)
-        return lab_ask_level(lab, id, "parts", ask, err);
+        return lab_ask_level_err(lab, id, "parts", ask, err);
     if (!facts->present)
         return 0;
     const int status = ask(lab, &level_table[id], facts, err);
@@ -518,5 +518,5 @@ const struct study study_size_bracket = {
     .needs = needs,
     .gives = gives,
     .kernels = kernels,
-    .run = run,
+    .run_err = run,
 };

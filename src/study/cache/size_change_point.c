@@ -16,7 +16,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "study/study.h"
+#include "study/lab.h"
 
 static const char *const needs[] = {"size", NULL};
 static const char *const gives[] = {
@@ -62,7 +62,7 @@ static int trace_size(struct lab *lab, const struct level_row *row,
 {
     struct samples s;
     char *name;
-    if (lab_probe(lab, &s, &name, err,
+    if (lab_probe_err(lab, &s, &name, err,
                   "trace %s bytes=%" PRIu64 " stride=%" PRIu64
                   " warm=2 visits=%d records=%d",
                   row->load, bytes, facts->line, LOADS, LOADS) != 0)
@@ -164,7 +164,7 @@ static int run(struct lab *lab, struct error *err)
 {
     for (int i = 0; i < LEVEL_COUNT; i++)
         if (level_table[i].of_sm &&
-            lab_ask_level(lab, (enum level_id)i, "size_by_change", ask, err) !=
+            lab_ask_level_err(lab, (enum level_id)i, "size_by_change", ask, err) !=
                 0)
             return err->code;
     lab_show_l1(lab, "size_by_change");
@@ -179,5 +179,5 @@ const struct study study_size_change_point = {
               "(Kolmogorov and Smirnov).",
     .needs = needs,
     .gives = gives,
-    .run = run,
+    .run_err = run,
 };

@@ -401,7 +401,7 @@ static int find_policy(struct inquiry *q, struct error *err)
 static int find_costs(struct inquiry *q, struct error *err)
 {
     struct samples s;
-    if (lab_probe(q->lab, &s, NULL, err,
+    if (lab_probe_err(q->lab, &s, NULL, err,
                   "visit readers=%s steps=4x0:8:%" PRIu64 ",32x!0:8:%" PRIu64,
                   q->eviction.reader, q->eviction.unit, q->eviction.unit) != 0)
         return err->code;
@@ -565,7 +565,7 @@ static void show_l1(struct lab *lab, const char *attribute)
 
 static int run(struct lab *lab, struct error *err)
 {
-    const int status = lab_each_level(lab, "sets", ask, err);
+    const int status = lab_each_level_err(lab, "sets", ask, err);
     for (int i = 0; i < FINDINGS; i++)
         show_l1(lab, attributes[i]);
     return status;
@@ -581,5 +581,5 @@ const struct study study_structure = {
     .needs = needs,
     .gives = gives,
     .kernels = kernels,
-    .run = run,
+    .run_err = run,
 };

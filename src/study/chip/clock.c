@@ -3,78 +3,63 @@
  * nanosecond timer.
  */
 #include <math.h>
-#include <stdlib.h>
 
 #include "analysis/stats.h"
-#include "base/mem.h"
-#include "study/study.h"
+#include "study/lab.h"
 
+static const struct answer answers[] = {
+    {ONE("clock"), "overhead", "cycles"},
+    {ONE("clock"), "measured", "Hz"},
+    {0},
+};
 static const char *const needs[] = {NULL};
-static const char *const gives[] = {"clock.overhead", "clock.measured", NULL};
 static const char *const kernels[] = {
     "clock",
     NULL,
 };
 
-static double *column(const struct samples *s, const char *name)
+/* The median, between all that was seen. */
+static void report_range(struct finding *f, const struct column *c,
+                         double median)
 {
-    const size_t c = samples_column(s, name);
-    double *const values = xreallocarray(NULL, s->rows, sizeof *values);
-    for (size_t row = 0; row < s->rows; row++)
-        values[row] = (double)samples_at(s, row, c);
-    return values;
+    finding_measured(f, median);
+    finding_interval(f, stats_min(c->at, c->count), stats_max(c->at, c->count),
+                     1);
 }
 
-static void report_overhead(struct lab *lab, const struct samples *s,
-                            const char *experiment)
+static void report_overhead(struct lab *lab, const struct samples *s)
 {
     struct finding *const f = lab_finding(lab, "clock", "overhead");
-    double *const cycles = column(s, "pair");
-    finding_set(f, STATUS_MEASURED, value_number(stats_median(cycles, s->rows)),
-                "cycles");
-    finding_interval(f, stats_min(cycles, s->rows), stats_max(cycles, s->rows),
-                     1);
+    const struct column pair = lab_column_of(lab, s, "pair");
+    report_range(f, &pair, stats_median(pair.at, pair.count));
     finding_protocol(f, "timer", value_text("two %clock64 reads in a row"));
-    finding_evidence(f, experiment);
-    free(cycles);
+    finding_cite(f, pair.experiment);
 }
 
 /* Hz of each repetition: cycles over nanoseconds of the same spin. */
-static void report_rate(struct lab *lab, const struct samples *s,
-                        const char *experiment)
+static void report_rate(struct lab *lab, const struct samples *s)
 {
     struct finding *const f = lab_finding(lab, "clock", "measured");
-    double *const cycles = column(s, "cycles");
-    double *const ns = column(s, "ns");
-    bool timed = true;
-    for (size_t i = 0; i < s->rows; i++) {
-        timed = timed && ns[i] > 0;
-        cycles[i] = 1e9 * cycles[i] / ns[i];
+    const struct column ns = lab_column_of(lab, s, "ns");
+    struct column hz = lab_column_of(lab, s, "cycles");
+    for (size_t i = 0; i < hz.count; i++) {
+        if (ns.at[i] <= 0) {
+            finding_none(f, "%%globaltimer did not advance during the spin");
+            return;
+        }
+        hz.at[i] = 1e9 * hz.at[i] / ns.at[i];
     }
-    if (timed) {
-        finding_set(f, STATUS_MEASURED,
-                    value_number(round(stats_median(cycles, s->rows))), "Hz");
-        finding_interval(f, stats_min(cycles, s->rows),
-                         stats_max(cycles, s->rows), 1);
-        finding_evidence(f, experiment);
-    } else {
-        finding_none(f, "%%globaltimer did not advance during the spin");
-    }
-    free(cycles);
-    free(ns);
+    report_range(f, &hz, round(stats_median(hz.at, hz.count)));
+    finding_cite(f, hz.experiment);
 }
 
-static int run(struct lab *lab, struct error *err)
+static void clock_run(struct lab *lab)
 {
-    struct samples s;
-    char *experiment;
-    if (lab_probe(lab, &s, &experiment, err, "clock spin=1000000") != 0)
-        return err->code;
-    report_overhead(lab, &s, experiment);
-    report_rate(lab, &s, experiment);
-    samples_free(&s);
-    free(experiment);
-    return 0;
+    const struct samples *const s = lab_probe(lab, "clock spin=1000000");
+    if (!lab_ok(lab))
+        return;
+    report_overhead(lab, s);
+    report_rate(lab, s);
 }
 
 const struct study study_clock = {
@@ -84,7 +69,7 @@ const struct study study_clock = {
         "Two reads of %clock64 in a row; and a spin timed by %clock64 and "
         "by %globaltimer.",
     .needs = needs,
-    .gives = gives,
+    .answers = answers,
     .kernels = kernels,
-    .run = run,
+    .run = clock_run,
 };

@@ -1,5 +1,5 @@
 /* What the driver itself reports (Groessler 2022, 4.1); nothing is measured. */
-#include "study/study.h"
+#include "study/lab.h"
 
 static const char *const needs[] = {NULL};
 static const char *const gives[] = {
@@ -33,5 +33,5 @@ const struct study study_properties = {
               "measured.",
     .needs = needs,
     .gives = gives,
-    .run = run,
+    .run_err = run,
 };

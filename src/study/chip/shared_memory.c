@@ -14,7 +14,7 @@
 #include "analysis/bank_fit.h"
 #include "analysis/stats.h"
 #include "base/mem.h"
-#include "study/study.h"
+#include "study/lab.h"
 
 static const char *const needs[] = {NULL};
 static const char *const gives[] = {"shared.banks",
@@ -164,9 +164,9 @@ static int measure(struct lab *lab, struct curve *c, struct error *err)
     const unsigned to = c->from + c->count - 1;
     const int status =
         c->stride
-            ? lab_probe(lab, &samples, &c->experiment, err,
+            ? lab_probe_err(lab, &samples, &c->experiment, err,
                         "banks width=%u from=0 to=%u", c->width, to)
-            : lab_probe(lab, &samples, &c->experiment, err,
+            : lab_probe_err(lab, &samples, &c->experiment, err,
                         "banks pattern=rows pitch=%u to=%u", c->pitch, to);
     if (status != 0)
         return status;
@@ -371,5 +371,5 @@ const struct study study_shared_memory = {
     .needs = needs,
     .gives = gives,
     .kernels = kernels,
-    .run = run,
+    .run_err = run,
 };

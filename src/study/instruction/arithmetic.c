@@ -339,5 +339,5 @@ const struct study study_arithmetic = {
     .gives = gives,
     .apart = true,
     .under_load = true,
-    .run = run,
+    .run_err = run,
 };

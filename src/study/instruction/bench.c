@@ -85,7 +85,7 @@ static int ask_level(struct lab *lab, const struct subject *s, unsigned level,
                      struct error *err)
 {
     char attribute[32];
-    struct cost cost;
+    struct old_cost cost;
     struct code_reading code;
     snprintf(attribute, sizeof attribute, "latency.O%u", level);
     struct finding *const f = lab_finding(lab, "bench", attribute);
@@ -99,7 +99,7 @@ static int ask_level(struct lab *lab, const struct subject *s, unsigned level,
     else
         status = cost_latency(lab, s, level, &code, &cost, err);
     if (s->chained && code.verdict != CODE_REFUSED && status == 0) {
-        finding_cost(f, &cost);
+        finding_old_cost(f, &cost);
         free(cost.experiment);
     }
     code_say(f, &code);
@@ -216,5 +216,5 @@ const struct study study_bench = {
     .needs = needs,
     .gives = gives,
     .apart = true,
-    .run = run,
+    .run_err = run,
 };

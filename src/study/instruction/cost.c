@@ -126,13 +126,13 @@ static double *differences(const struct samples *s, size_t *count)
 }
 
 /* Median of the differences, and where it is. */
-static int measure(struct lab *lab, const char *experiment, struct cost *cost,
+static int measure(struct lab *lab, const char *experiment, struct old_cost *cost,
                    struct error *err)
 {
     struct samples samples;
     size_t count;
-    *cost = (struct cost){0};
-    if (lab_probe(lab, &samples, &cost->experiment, err, "%s", experiment) != 0)
+    *cost = (struct old_cost){0};
+    if (lab_probe_err(lab, &samples, &cost->experiment, err, "%s", experiment) != 0)
         return err->code;
     double *const more = differences(&samples, &count);
     const struct stats_interval interval = lab_interval(lab, more, count);
@@ -144,7 +144,7 @@ static int measure(struct lab *lab, const char *experiment, struct cost *cost,
     if (cost->cycles > 0)
         return 0;
     free(cost->experiment);
-    *cost = (struct cost){0};
+    *cost = (struct old_cost){0};
     return error_set(err, ERR_UNSUPPORTED,
                      "three times as many copies took no longer: they were "
                      "folded away, or the kernel left before them");
@@ -176,7 +176,7 @@ static unsigned parts_of(const struct subject *s, const struct code_reading *c)
 }
 
 int cost_latency(struct lab *lab, const struct subject *s, unsigned level,
-                 const struct code_reading *code, struct cost *cost,
+                 const struct code_reading *code, struct old_cost *cost,
                  struct error *err)
 {
     const double parts = copies_of(s, 1) * parts_of(s, code);
@@ -192,14 +192,14 @@ int cost_latency(struct lab *lab, const struct subject *s, unsigned level,
 
 int cost_rate(struct lab *lab, const struct subject *s, unsigned level,
               const struct code_reading *code, unsigned chains, unsigned warps,
-              struct cost *rate, struct error *err)
+              struct old_cost *rate, struct error *err)
 {
     const double work = 32.0 * warps * chains * copies_of(s, chains) *
                         parts_of(s, code) * (s->results > 0 ? s->results : 1);
     char *const text =
         subject_experiment(s, "isa", level, code->form, chains, warps);
     if (measure(lab, text, rate, err) == 0) {
-        const struct cost cycles = *rate;
+        const struct old_cost cycles = *rate;
         rate->cycles = work / cycles.cycles;
         rate->low = work / cycles.high;
         rate->high = work / cycles.low;
@@ -226,7 +226,7 @@ static bool is_larger(const struct step *a, const struct saturation *b)
 }
 
 /* Keeps the better one of two; takes the step's experiment. */
-static void keep_better(struct saturation *best, const struct cost *rate,
+static void keep_better(struct saturation *best, const struct old_cost *rate,
                         const struct step *step)
 {
     if (rate->cycles <= best->rate.cycles) {
@@ -248,7 +248,7 @@ int cost_throughput(struct lab *lab, const struct subject *s, unsigned level,
     *best = (struct saturation){0};
     for (size_t i = 0; i < COUNT_OF(steps) && !best->reached; i++) {
         struct step step = steps[i];
-        struct cost rate;
+        struct old_cost rate;
         if (step.warps > most)
             step.warps = most;
         const int status =
@@ -356,7 +356,7 @@ int cost_rates(struct lab *lab, const struct subject *s, unsigned level,
 {
     *experiment = NULL;
     for (unsigned warps = 1; warps <= most; warps++) {
-        struct cost rate;
+        struct old_cost rate;
         free(*experiment);
         *experiment = NULL;
         if (cost_rate(lab, s, level, code, chains, warps, &rate, err) != 0)

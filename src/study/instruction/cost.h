@@ -11,13 +11,13 @@
 
 /* Cycles of one copy in a chain, of those that were read. */
 int cost_latency(struct lab *lab, const struct subject *subject, unsigned level,
-                 const struct code_reading *code, struct cost *cost,
+                 const struct code_reading *code, struct old_cost *cost,
                  struct error *err);
 
 /* Copies of all lanes in a cycle on one SM, with so many chains and warps. */
 int cost_rate(struct lab *lab, const struct subject *subject, unsigned level,
               const struct code_reading *code, unsigned chains, unsigned warps,
-              struct cost *rate, struct error *err);
+              struct old_cost *rate, struct error *err);
 
 /* The same with one warp, two, … `most`; `*experiment` is the last one (free).
  */
@@ -30,7 +30,7 @@ int cost_rates(struct lab *lab, const struct subject *subject, unsigned level,
 double cost_pipe(double rate);
 
 struct saturation {
-    struct cost rate; /* results per cycle and SM; owns its experiment */
+    struct old_cost rate; /* results per cycle and SM; owns its experiment */
     unsigned chains, warps;
     bool reached; /* the last step up changed less than a hundredth */
 };

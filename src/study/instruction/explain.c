@@ -37,7 +37,7 @@ static int put_samples(struct lab *lab, const struct subject *s, unsigned level,
     struct samples samples;
     char *const text = subject_experiment(s, "isa", level, form, 1, 1);
     char *canonical;
-    const int code = lab_probe(lab, &samples, &canonical, err, "%s", text);
+    const int code = lab_probe_err(lab, &samples, &canonical, err, "%s", text);
     free(text);
     if (code != 0)
         return code;
@@ -80,7 +80,7 @@ static int explain_level(struct lab *lab, const struct subject *s,
         [CODE_REFUSED] = "not verified",
     };
     struct code_reading code;
-    struct cost cost;
+    struct old_cost cost;
     if (code_verify(lab, s, level, 1, &code, err) != 0)
         return err->code;
     buf_printf(out, "\n-O%u: %s copies, %s%s%s\n", level,

@@ -3,7 +3,7 @@
 #define SONDE_STUDY_INSTRUCTION_EXPLAIN_H
 
 #include "base/buf.h"
-#include "study/study.h"
+#include "study/lab.h"
 
 /* ERR_USAGE, with the nearest name, if the table has none of that name. */
 int explain_instruction(struct lab *lab, const char *name, unsigned levels,

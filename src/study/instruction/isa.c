@@ -150,18 +150,18 @@ static void skip_row(const struct isa *isa, const struct instruction *row,
 /* ---- one row ----------------------------------------------------------- */
 
 static int latency_of(const struct isa *isa, const struct instruction *row,
-                      unsigned level, struct cost *cost,
+                      unsigned level, struct old_cost *cost,
                       struct code_reading *code, struct error *err);
 
 /* Takes away what the helper in the chain costs, unless machine code shows
  * that it costs nothing. */
 static int less_helper(const struct isa *isa, const struct instruction *row,
                        unsigned level, const struct code_reading *code,
-                       struct cost *cost, struct error *err)
+                       struct old_cost *cost, struct error *err)
 {
     const struct instruction *const helper = instruction_find(row->helper);
     struct code_reading of_helper = {0};
-    struct cost less = {0};
+    struct old_cost less = {0};
     if (code->length == 1)
         return 0;
     const int status = latency_of(isa, helper, level, &less, &of_helper, err);
@@ -182,12 +182,12 @@ static int less_helper(const struct isa *isa, const struct instruction *row,
 
 /* With code->verdict CODE_REFUSED there is no cost. */
 static int latency_of(const struct isa *isa, const struct instruction *row,
-                      unsigned level, struct cost *cost,
+                      unsigned level, struct old_cost *cost,
                       struct code_reading *code, struct error *err)
 {
     char words[96];
     const struct subject subject = subject_row(row, words, sizeof words);
-    *cost = (struct cost){0};
+    *cost = (struct old_cost){0};
     *code = (struct code_reading){0};
     if (code_verify(isa->lab, &subject, level, 1, code, err) != 0)
         return err->code;
@@ -213,7 +213,7 @@ static int excuse(struct finding *f, struct error *err)
 static int ask_latency(const struct isa *isa, const struct instruction *row,
                        unsigned level, struct error *err)
 {
-    struct cost cost;
+    struct old_cost cost;
     struct code_reading code;
     char words[96];
     const struct subject subject = subject_row(row, words, sizeof words);
@@ -224,7 +224,7 @@ static int ask_latency(const struct isa *isa, const struct instruction *row,
     }
     const int status = latency_of(isa, row, level, &cost, &code, err);
     if (status == 0 && code.verdict != CODE_REFUSED)
-        finding_cost(f, &cost);
+        finding_old_cost(f, &cost);
     else if (status == 0)
         finding_none(f, "not verified: %s", code.why);
     if (f->status == STATUS_MEASURED && subject.mixed &&
@@ -274,16 +274,16 @@ static int ask_chase(const struct isa *isa, const struct instruction *row,
                      unsigned level, struct error *err)
 {
     const int64_t l2 = isa->lab->info->value[PROPERTY_L2_BYTES];
-    struct cost cost;
+    struct old_cost cost;
     struct finding *const f = latency_finding(isa, row, level);
     char flush[48] = "";
     if (row->uncached)
         snprintf(flush, sizeof flush, " flush=%" PRId64,
                  3 * (l2 > 0 ? l2 : (int64_t)64 << 20));
-    if (lab_chase(isa->lab, &cost, err, "%s level=%u%s", row->chase, level,
+    if (lab_chase_err(isa->lab, &cost, err, "%s level=%u%s", row->chase, level,
                   flush) != 0)
         return excuse(f, err);
-    finding_cost(f, &cost);
+    finding_old_cost(f, &cost);
     free(cost.experiment);
     return 0;
 }
@@ -352,7 +352,7 @@ static int ask_clock(const struct isa *isa, unsigned level, struct error *err)
     char attribute[32], *experiment;
     snprintf(attribute, sizeof attribute, "overhead.O%u", level);
     struct finding *const f = lab_finding(isa->lab, "clock", attribute);
-    if (lab_probe(isa->lab, &samples, &experiment, err, "clock level=%u",
+    if (lab_probe_err(isa->lab, &samples, &experiment, err, "clock level=%u",
                   level) != 0)
         return excuse(f, err);
     const size_t pair = samples_column(&samples, "pair");
@@ -435,5 +435,5 @@ const struct study study_isa = {
     .needs = needs,
     .gives = gives,
     .apart = true,
-    .run = run,
+    .run_err = run,
 };

@@ -182,7 +182,7 @@ static int ask_latency(const struct tensor *t, const struct form *form,
                        struct error *err)
 {
     char words[128];
-    struct cost cost;
+    struct old_cost cost;
     struct code_reading code;
     const struct subject s = subject_row(row, words, sizeof words);
     struct finding *const f = finding_of(t, form, "latency");
@@ -192,7 +192,7 @@ static int ask_latency(const struct tensor *t, const struct form *form,
     if (code.verdict == CODE_REFUSED) {
         finding_none(f, "not verified: %s", code.why);
     } else if (cost_latency(t->lab, &s, LEVEL, &code, &cost, err) == 0) {
-        finding_cost(f, &cost);
+        finding_old_cost(f, &cost);
         free(cost.experiment);
         *usable = true;
     }
@@ -574,5 +574,5 @@ const struct study study_tensor = {
     .gives = gives,
     .apart = true,
     .under_load = true,
-    .run = run,
+    .run_err = run,
 };

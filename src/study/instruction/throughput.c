@@ -64,7 +64,7 @@ static int measure(const struct crowd *c, unsigned turns, unsigned blocks,
     /* Many SMs that have the same to do are repetitions of each other. */
     const unsigned sms = throughput_sms(c->lab);
     const unsigned repeats = blocks % sms == 0 ? 1 : blocks < sms ? 2 : 5;
-    if (lab_probe(c->lab, &s, experiment, err,
+    if (lab_probe_err(c->lab, &s, experiment, err,
                   "%s copies=%u %s=%u blocks=%u turns=%u repeats=%u", c->words,
                   c->copies, c->unit, c->warps, blocks, turns, repeats) != 0)
         return err->code;
@@ -147,7 +147,7 @@ static void read_sustained(const struct samples *s, double work,
 static int ask_power(const struct crowd *c, bool *told, struct error *err)
 {
     struct samples s;
-    if (lab_probe(c->lab, &s, NULL, err, "%s copies=%u %s=%u repeats=1",
+    if (lab_probe_err(c->lab, &s, NULL, err, "%s copies=%u %s=%u repeats=1",
                   c->words, c->copies, c->unit, c->warps) != 0)
         return err->code;
     *told = middle(&s, "watts") >= 0;
@@ -166,7 +166,7 @@ int throughput_sustain(const struct crowd *c, unsigned blocks, double seconds,
     const double work = (double)c->copies * c->each * c->warps * blocks;
     const double hz = (double)c->lab->info->value[PROPERTY_CLOCK];
     const double turns = ceil(seconds * hz * rate / work);
-    if (lab_probe(c->lab, &s, &found->experiment, err,
+    if (lab_probe_err(c->lab, &s, &found->experiment, err,
                   "%s copies=%u %s=%u blocks=%u turns=%.0f repeats=3", c->words,
                   c->copies, c->unit, c->warps, blocks, turns) != 0)
         return err->code;

@@ -13,7 +13,7 @@
 #ifndef SONDE_STUDY_INSTRUCTION_THROUGHPUT_H
 #define SONDE_STUDY_INSTRUCTION_THROUGHPUT_H
 
-#include "study/study.h"
+#include "study/lab.h"
 
 /* So many times as many turns has the longer run. */
 enum { THROUGHPUT_LONGER = 3 };

@@ -57,7 +57,7 @@ int code_listing(struct lab *lab, const struct subject *s, unsigned level,
     struct samples samples;
     char *const text = subject_experiment(s, "machine", level, form, chains, 0);
     *err = (struct error){0};
-    if (lab_probe(lab, &samples, canonical, err, "%s", text) == 0) {
+    if (lab_probe_err(lab, &samples, canonical, err, "%s", text) == 0) {
         list_samples(&samples, listing, err);
         samples_free(&samples);
     }

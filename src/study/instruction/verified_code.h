@@ -8,7 +8,7 @@
 #include "probe/run/snippet_kernel.h"
 #include "ptx/instruction.h"
 #include "ptx/listing.h"
-#include "study/study.h"
+#include "study/lab.h"
 
 enum { LEVELS = 5 }; /* of the assembler: 0 … 4 */
 

@@ -461,8 +461,8 @@ static int ask_sm(struct lab *lab, bool cached, struct error *err)
 static int cost_by(struct lab *lab, const char *op, struct finding *f,
                    double *cycles, struct error *err)
 {
-    struct cost cost;
-    if (lab_chase(lab, &cost, err,
+    struct old_cost cost;
+    if (lab_chase_err(lab, &cost, err,
                   "chase op=%s bytes=1024 stride=32 warm=4 visits=64", op) != 0)
         return err->code;
     *cycles = cost.cycles;
@@ -760,13 +760,13 @@ static int find_room(struct lab *lab, struct memory *m, struct error *err)
 {
     enum { ARRAYS = 3 };
     struct samples samples;
-    if (lab_probe(lab, &samples, NULL, err, "memory") != 0)
+    if (lab_probe_err(lab, &samples, NULL, err, "memory") != 0)
         return err->code;
     m->room =
         (uint64_t)samples_at(&samples, 0, samples_column(&samples, "free")) / 2;
     samples_free(&samples);
     const uint64_t most = BANDWIDTH_BLOCKS_MOST * FEW_SETS * m->l2 * ARRAYS;
-    if (lab_probe(lab, &samples, NULL, err, "memory hold=%" PRIu64,
+    if (lab_probe_err(lab, &samples, NULL, err, "memory hold=%" PRIu64,
                   most < m->room ? most : m->room) == 0)
         samples_free(&samples);
     return err->code;
@@ -812,5 +812,5 @@ const struct study study_bandwidth = {
     .kernels = kernels,
     .apart = true,
     .under_load = true,
-    .run = run,
+    .run_err = run,
 };

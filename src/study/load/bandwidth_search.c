@@ -318,7 +318,7 @@ static int probe_stream(struct lab *lab, const struct bandwidth_question *q,
                         struct error *err)
 {
     char *const text = text_of(q, s);
-    const int status = lab_probe(lab, samples, experiment, err, "%s", text);
+    const int status = lab_probe_err(lab, samples, experiment, err, "%s", text);
     free(text);
     return status;
 }

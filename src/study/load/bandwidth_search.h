@@ -9,7 +9,7 @@
 #ifndef SONDE_STUDY_LOAD_BANDWIDTH_SEARCH_H
 #define SONDE_STUDY_LOAD_BANDWIDTH_SEARCH_H
 
-#include "study/study.h"
+#include "study/lab.h"
 
 enum { BANDWIDTH_LANES = 32 };
 /* Repetitions of a search, and for a number that is reported. */

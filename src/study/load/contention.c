@@ -465,5 +465,5 @@ const struct study study_contention = {
     .kernels = kernels,
     .apart = true,
     .under_load = true,
-    .run = run,
+    .run_err = run,
 };

@@ -22,7 +22,7 @@
 
 #include "analysis/stats.h"
 #include "base/mem.h"
-#include "study/study.h"
+#include "study/lab.h"
 
 static const char *const needs[] = {NULL};
 static const char *const gives[] = {
@@ -69,7 +69,7 @@ static int measure(const struct question *q, const char *words,
 {
     struct samples samples;
     *looks = (struct looks){0};
-    if (lab_probe(q->lab, &samples, text, err,
+    if (lab_probe_err(q->lab, &samples, text, err,
                   "keep flush=%" PRIu64 " passing=%" PRIu64 " %s",
                   FLUSHES * q->l2, PASSES * q->l2, words) != 0)
         return err->code;
@@ -394,5 +394,5 @@ const struct study study_l2_residency = {
     .needs = needs,
     .gives = gives,
     .apart = true,
-    .run = run,
+    .run_err = run,
 };

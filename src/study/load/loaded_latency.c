@@ -29,7 +29,7 @@
 #include "analysis/stats.h"
 #include "analysis/xor_bits.h"
 #include "base/mem.h"
-#include "study/study.h"
+#include "study/lab.h"
 
 static const char *const needs[] = {"partitions", NULL};
 static const char *const gives[] = {
@@ -178,7 +178,7 @@ static int measure(const struct curve *c, bool idle, unsigned gap,
     struct samples s;
     const uint64_t loads = c->most > 0 && c->most < visits ? c->most : visits;
     *p = (struct point){.idle = idle, .gap = gap};
-    if (lab_probe(c->lab, &s, &p->experiment, err,
+    if (lab_probe_err(c->lab, &s, &p->experiment, err,
                   "loaded %s op=%s unroll=%d warps=%u gap=%u beside=%d "
                   "visits=%" PRIu64 " repeats=%d",
                   c->words, idle ? "none" : "read", UNROLL, c->warps, gap,
@@ -570,7 +570,7 @@ static int set_of_memory(struct lab *lab, uint64_t *set, struct error *err)
     const uint64_t l2 = lab->facts[LEVEL_L2].overflows;
     struct samples s;
     *set = 0;
-    if (lab_probe(lab, &s, NULL, err, "memory") != 0)
+    if (lab_probe_err(lab, &s, NULL, err, "memory") != 0)
         return err->code;
     const uint64_t room =
         (uint64_t)samples_at(&s, 0, samples_column(&s, "free")) / 2;
@@ -786,5 +786,5 @@ const struct study study_loaded_latency = {
     .kernels = kernels,
     .apart = true,
     .under_load = true,
-    .run = run,
+    .run_err = run,
 };

@@ -668,5 +668,5 @@ const struct study study_scheduling = {
     .kernels = kernels,
     .apart = true,
     .under_load = true,
-    .run = run,
+    .run_err = run,
 };

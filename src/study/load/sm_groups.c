@@ -29,7 +29,7 @@
 #include "analysis/stats.h"
 #include "base/buf.h"
 #include "base/mem.h"
-#include "study/study.h"
+#include "study/lab.h"
 
 static const char *const needs[] = {"scheduling", NULL};
 static const char *const gives[] = {"sm.tpc_of_sm", "sm.tpcs", "sm.gpc_of_sm",
@@ -115,7 +115,7 @@ static int measure(const struct placement *p, const char *set,
     const unsigned repeats = efforts[effort].repeats;
     double *const own = xcalloc(repeats, sizeof *own);
     const int status =
-        lab_probe(p->lab, &s, experiment, err,
+        lab_probe_err(p->lab, &s, experiment, err,
                   "rivals op=%s sms=%s warps=%u bytes=%u cycles=%u repeats=%u",
                   p->op, set, p->warps, p->warps * TILE * TILES,
                   efforts[effort].cycles, repeats);
@@ -994,5 +994,5 @@ const struct study study_sm_groups = {
     .kernels = kernels,
     .apart = true,
     .under_load = true,
-    .run = run,
+    .run_err = run,
 };

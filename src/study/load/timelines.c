@@ -46,7 +46,7 @@ int timelines_measure(struct lab *lab, struct timelines *t, struct error *err,
     va_start(args, fmt);
     vsnprintf(text, sizeof text, fmt, args);
     va_end(args);
-    if (lab_probe(lab, &s, &t->experiment, err, "timeline %s", text) != 0)
+    if (lab_probe_err(lab, &s, &t->experiment, err, "timeline %s", text) != 0)
         return err->code;
     t->warps = xreallocarray(NULL, s.rows, sizeof *t->warps);
     t->launch_ns = xreallocarray(NULL, s.rows, sizeof *t->launch_ns);

@@ -6,7 +6,7 @@
 #define SONDE_STUDY_LOAD_TIMELINES_H
 
 #include "analysis/spans.h"
-#include "study/study.h"
+#include "study/lab.h"
 
 struct warp_span {
     unsigned repeat, sm, block, warp;

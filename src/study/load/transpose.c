@@ -21,7 +21,7 @@
 #include "analysis/paired_ratio.h"
 #include "analysis/stats.h"
 #include "base/mem.h"
-#include "study/study.h"
+#include "study/lab.h"
 
 #define OF_FORM(form)                                                          \
     "transpose." form ".bandwidth", "transpose." form ".threads",              \
@@ -127,7 +127,7 @@ static int measure(const struct question *q, const struct config *c,
 {
     struct samples samples;
     char *const words = text_of(q, c, load, store, repeats, turn);
-    if (lab_probe(q->lab, &samples, text, err, "%s", words) == 0) {
+    if (lab_probe_err(q->lab, &samples, text, err, "%s", words) == 0) {
         for (size_t i = 0; i < samples.rows && i < repeats; i++)
             rates[i] = rate_of(q, &samples, i);
         samples_free(&samples);
@@ -239,7 +239,7 @@ static int choose_timer(struct question *q, struct error *err)
     const struct config c = {.threads = block_sizes[0], .each = 1};
     struct samples samples;
     char *const text = text_of(q, &c, "default", "default", 1, 0);
-    if (lab_probe(q->lab, &samples, NULL, err, "%s", text) == 0) {
+    if (lab_probe_err(q->lab, &samples, NULL, err, "%s", text) == 0) {
         q->by_event = is_coarse(&samples);
         samples_free(&samples);
     }
@@ -625,5 +625,5 @@ const struct study study_transpose = {
     .gives = gives,
     .apart = true,
     .under_load = true,
-    .run = run,
+    .run_err = run,
 };

@@ -63,7 +63,7 @@ int page_sweep_visit(struct page_sweep *t, struct buf *steps, double **cycles,
     struct samples s;
     page_sweep_done(t);
     const int status =
-        lab_probe(t->lab, &s, &t->experiment, err, "visit readers=%s steps=%s",
+        lab_probe_err(t->lab, &s, &t->experiment, err, "visit readers=%s steps=%s",
                   t->reader, buf_string(steps));
     buf_free(steps);
     *cycles = NULL;

@@ -15,7 +15,7 @@
 #define SONDE_STUDY_TRANSLATION_PAGE_SWEEP_H
 
 #include "base/buf.h"
-#include "study/study.h"
+#include "study/lab.h"
 
 struct page_sweep {
     struct lab *lab;

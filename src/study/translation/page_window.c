@@ -14,7 +14,7 @@
 #include "analysis/stats.h"
 #include "base/buf.h"
 #include "base/mem.h"
-#include "study/study.h"
+#include "study/lab.h"
 
 static const char *const needs[] = {"cached", NULL};
 static const char *const gives[] = {"tlb.page_window",
@@ -41,7 +41,7 @@ enum { PAIRS_MOST = 40, AT_ONCE = 15 };
 static int find_memory(struct lab *lab, uint64_t *bytes, struct error *err)
 {
     struct samples s;
-    if (lab_probe(lab, &s, NULL, err, "memory") != 0)
+    if (lab_probe_err(lab, &s, NULL, err, "memory") != 0)
         return err->code;
     const uint64_t available =
         (uint64_t)samples_at(&s, 0, samples_column(&s, "free")) / 10 * 9;
@@ -66,15 +66,15 @@ static double trimmed_cycles(const struct samples *s)
 static int find_overhead(struct lab *lab, double *overhead, struct error *err)
 {
     const bool near = lab->facts[LEVEL_L1].present;
-    struct cost chased;
+    struct old_cost chased;
     struct samples s;
-    if (lab_probe(lab, &s, NULL, err,
+    if (lab_probe_err(lab, &s, NULL, err,
                   "visit readers=global.%s steps=4x0:32:32,32x!0:32:32",
                   near ? "ca" : "cg") != 0)
         return err->code;
     *overhead = trimmed_cycles(&s);
     samples_free(&s);
-    if (lab_chase(lab, &chased, err,
+    if (lab_chase_err(lab, &chased, err,
                   "chase %s bytes=1024 stride=32 warm=4 visits=64 "
                   "repeats=99",
                   level_table[near ? LEVEL_L1 : LEVEL_L2].load) != 0)
@@ -119,7 +119,7 @@ static int try_pairs(struct lab *lab, struct finding *f, struct pair *pairs,
     for (size_t i = 0; i < count; i++)
         write_pair(&pairs[i], &steps);
     const int status =
-        lab_probe(lab, &s, &name, err, "visit readers=global.cg steps=%s",
+        lab_probe_err(lab, &s, &name, err, "visit readers=global.cg steps=%s",
                   buf_string(&steps));
     buf_free(&steps);
     if (status != 0)
@@ -291,5 +291,5 @@ const struct study study_page_window = {
     .needs = needs,
     .gives = gives,
     .kernels = kernels,
-    .run = run,
+    .run_err = run,
 };

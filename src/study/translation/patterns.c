@@ -372,5 +372,5 @@ const struct study study_patterns = {
     .needs = needs,
     .gives = gives,
     .kernels = kernels,
-    .run = run,
+    .run_err = run,
 };

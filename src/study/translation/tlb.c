@@ -1228,5 +1228,5 @@ const struct study study_tlb = {
     .needs = needs,
     .gives = gives,
     .kernels = kernels,
-    .run = run,
+    .run_err = run,
 };

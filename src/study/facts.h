@@ -1,48 +1,15 @@
 /*
- * The levels of the memory hierarchy that studies ask about: one row each, and
- * what is known of each so far.
- *
- * A row says how the level is reached: the space and operator whose loads it
- * is the first cache of.  Facts are working knowledge that studies hand to
- * those that need them (a rough size to search around, cycles to tell a miss
- * from a hit); what users read is in findings.
+ * Facts: working knowledge that studies hand to those that need it (a rough
+ * size to search around, cycles to tell a miss from a hit).  What users read
+ * is in findings.
  */
-#ifndef SONDE_STUDY_HIERARCHY_H
-#define SONDE_STUDY_HIERARCHY_H
+#ifndef SONDE_STUDY_FACTS_H
+#define SONDE_STUDY_FACTS_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-enum level_id {
-    LEVEL_L1,
-    LEVEL_TEXTURE,
-    LEVEL_READONLY,
-    LEVEL_LOCAL,
-    LEVEL_CONST_L1,
-    LEVEL_CONST_L15,
-    LEVEL_L2,
-    LEVEL_COUNT
-};
-
-struct level_row {
-    const char *component; /* of its findings */
-    const char *load;      /* "space=global op=ca", as experiments take it */
-    const char *words;     /* "ld.global.ca.u64" for protocols */
-    const char *below;     /* what a miss goes to */
-    bool of_sm;            /* each SM has its own */
-    bool swept;    /* a whole block can fill it; else a lap of the chase does */
-    uint64_t most; /* the largest size looked for, B */
-    const char *bound; /* why no larger one is */
-    unsigned apart;  /* how near two elements can be, B; lines and sectors that
-                        are shorter cannot be told */
-    unsigned fine;   /* elements so far apart leave no line out … */
-    unsigned coarse; /* … and so far apart, few share one */
-    /* Filled by what misses another level, whose loads are these, too; else
-     * LEVEL_COUNT. */
-    enum level_id behind;
-};
-
-extern const struct level_row level_table[LEVEL_COUNT];
+#include "study/space.h"
 
 struct level_facts {
     bool present;    /* loads are cached here; else `why` says why not */

@@ -1,0 +1,203 @@
+/*
+ * The lab: what a study works with.
+ *
+ * Three things are the lab's, so that no study carries them by hand:
+ *
+ * Errors stick.  The first experiment that fails is kept in the lab, and all
+ * that follow return nothing at once: no samples, costs of zero.  A study asks
+ * `lab_ok` only where it would compute with samples that are not there, or
+ * report what it has not seen.
+ *
+ * Memory ends with the study.  What lab_alloc, lab_text and the experiments
+ * give is freed when the study is over.
+ *
+ * Evidence is cited by scope.  Each experiment that runs between lab_cite and
+ * lab_uncite is evidence of the finding.
+ */
+#ifndef SONDE_STUDY_LAB_H
+#define SONDE_STUDY_LAB_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analysis/stats.h"
+#include "base/arena.h"
+#include "base/error.h"
+#include "finding/finding.h"
+#include "probe/run.h"
+#include "study/cache/first_level.h"
+#include "study/facts.h"
+#include "study/reasons.h"
+#include "study/space.h"
+#include "study/study.h"
+
+struct isa_wish;
+struct bench_wish;
+
+enum { LAB_CITED_MOST = 32 };
+
+struct lab {
+    struct prober *prober;
+    const struct device_info *info;
+    struct results *results;
+    const struct study *study; /* the one that runs */
+    struct error err;          /* the first of the running study; it sticks */
+    struct arena memory;       /* of the running study */
+    struct finding *cited[LAB_CITED_MOST];
+    size_t cited_count;
+    struct level_facts facts[LEVEL_COUNT];
+    struct first_level first_level[FIRST_LEVEL_COUNT]; /* first_level_measure */
+    struct code_facts code;
+    struct translation translation;
+    const struct isa_wish *isa;     /* NULL: all of the table */
+    const struct bench_wish *bench; /* NULL: none */
+    double trace_cost;              /* cycles that a trace adds to each load */
+    double deadline;                /* now_seconds() to stop at; 0: none */
+    /* Called before each study; may be NULL. */
+    void (*watch)(void *context, const struct study *study, size_t done,
+                  size_t total);
+    void *context;
+};
+
+/* ---- errors ------------------------------------------------------------ */
+
+static inline bool lab_ok(const struct lab *lab)
+{
+    return lab->err.code == 0;
+}
+/* Fails as an experiment does; the first error stays. */
+void lab_fail(struct lab *lab, enum error_code code, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+/* True for errors that end a study with a finding and not the run: what the
+ * device cannot do or has no memory for. */
+bool lab_excuses(int code);
+/* If that is what failed, forgets it and returns the sentence; else NULL. */
+const char *lab_excuse(struct lab *lab);
+
+/* ---- memory ------------------------------------------------------------ */
+
+/* `count` elements of zeros, until the study ends. */
+void *lab_alloc(struct lab *lab, size_t count, size_t size);
+char *lab_text(struct lab *lab, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* ---- experiments ------------------------------------------------------- */
+
+/* Runs the experiment that the format gives.  After an error there are no rows,
+ * and `experiment` of the samples is NULL. */
+const struct samples *lab_probe(struct lab *lab, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* One column of samples, as numbers to compute with. */
+struct column {
+    double *at;
+    size_t count;
+    const char *experiment; /* canonical; NULL after an error */
+};
+struct column lab_column_of(struct lab *lab, const struct samples *samples,
+                            const char *name);
+/* The column of an experiment that is run for it. */
+struct column lab_column(struct lab *lab, const char *name, const char *fmt,
+                         ...) __attribute__((format(printf, 3, 4)));
+
+/* Average cycles of a load: median of the repetitions of a `chase`, with the
+ * interval that a bootstrap gives. */
+struct cost {
+    double cycles, low, high;
+    const char *experiment; /* canonical; NULL after an error */
+};
+struct cost lab_chase(struct lab *lab, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+/* The same from several places, once each, whose text ends in " shift=" and a
+ * multiple of `apart` from `first` on: for loads that must not have been made
+ * before, and for what differs from place to place. */
+struct places {
+    uint64_t first, apart;
+    size_t count;
+};
+struct cost lab_chase_places(struct lab *lab, const struct places *places,
+                             const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+/* The same over all loads of both runs, the clock reads among them: for walks
+ * whose loads do not all cost the same, where a difference means nothing. */
+struct cost lab_average(struct lab *lab, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+
+enum { LAB_CONFIDENCE_PERCENT = 99 };
+/* Where the median of the values is, with that confidence. */
+struct stats_interval lab_interval(const struct lab *lab, const double *values,
+                                   size_t count);
+
+/* ---- findings ---------------------------------------------------------- */
+
+/* A finding of the running study, with the unit that its answers say; one that
+ * they do not list is a mistake of the study and stops the program. */
+struct finding *lab_finding(struct lab *lab, const char *component,
+                            const char *attribute);
+
+/* From now on each experiment is evidence of the finding, once. */
+void lab_cite(struct lab *lab, struct finding *finding);
+void lab_uncite(struct lab *lab); /* of none any more */
+
+/* Says of all that the running study gives, whose id is like the pattern (`*`
+ * is any run) and that it has not told yet, why.  Of an error that is left in
+ * the lab the planner does so. */
+void lab_refuse(struct lab *lab, const char *pattern, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+/* Of all that it gives. */
+void lab_leave_open(struct lab *lab, const char *why);
+/* The same of any study; for the planner. */
+void lab_leave_out(struct lab *lab, const struct study *study,
+                   const char *pattern, const char *why);
+
+/* Says that there is no such thing here, so that nobody misses it. */
+void lab_absent(struct lab *lab, const char *component, const char *attribute);
+
+/* The number that an earlier study found; false if it has none. */
+bool lab_number(const struct lab *lab, const char *component,
+                const char *attribute, double *number);
+
+/* Measured, in the unit that the answers say. */
+void finding_measured(struct finding *finding, double number);
+/* Fills a finding with a cost in cycles. */
+void finding_cost(struct finding *finding, const struct cost *cost);
+
+/* ---- levels ------------------------------------------------------------ */
+
+/* What a study asks of one level. */
+typedef void level_question(struct lab *lab, const struct level_row *row,
+                            struct level_facts *facts);
+/* Asks; a level that is absent, or could not be asked, gets a finding "not
+ * measured" with the reason.  What was cited is cited no more. */
+void lab_ask_level(struct lab *lab, enum level_id id, const char *attribute,
+                   level_question *ask);
+/* The same of all levels. */
+void lab_each_level(struct lab *lab, const char *attribute,
+                    level_question *ask);
+/* Where only local loads are cached in L1, what they showed is said of L1. */
+void lab_show_l1(struct lab *lab, const char *attribute);
+
+/* How short a sector or line can be told, B: as near as two elements can be;
+ * and behind another level no shorter than what that one brings in. */
+uint64_t lab_shortest(const struct lab *lab, const struct level_row *row);
+/* Why something so short is but a bound. */
+void lab_because_short(struct finding *finding, const struct level_row *row);
+
+/* The words of an experiment that fill the level with its ring, so often. */
+enum { LAB_FILL = 32 };
+void lab_fill(const struct level_row *row, unsigned times, char text[LAB_FILL]);
+
+/* ---- the GPU ----------------------------------------------------------- */
+
+/* SMs of the GPU; 1 where it does not say. */
+unsigned lab_sms(const struct lab *lab);
+
+/* The most warps that a block may have, of the most that a probe takes; 1 at
+ * least, whatever the driver says. */
+enum { LAB_BLOCK_WARPS = 32 };
+unsigned lab_block_warps(const struct lab *lab);
+
+#include "study/lab_err.h"
+
+#endif

@@ -1,0 +1,201 @@
+/* The table of studies and the planner. */
+#include "study/plan.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/stop.h"
+#include "base/text.h"
+#include "study/gpu_state.h"
+
+#define STUDY(name) extern const struct study study_##name;
+#include "study/studies.def"
+#undef STUDY
+
+const struct study *const study_table[] = {
+#define STUDY(name) &study_##name,
+#include "study/studies.def"
+#undef STUDY
+    NULL,
+};
+
+enum { STUDIES = COUNT_OF(study_table) - 1 };
+
+const struct study *study_find(const char *name)
+{
+    for (size_t i = 0; i < STUDIES; i++)
+        if (strcmp(study_table[i]->name, name) == 0)
+            return study_table[i];
+    return NULL;
+}
+
+static bool id_of_answer(const struct answer *answer, size_t *i,
+                         char id[STUDY_ID])
+{
+    for (const char *const *c = answer->components; *c != NULL; c++)
+        if ((*i)-- == 0) {
+            snprintf(id, STUDY_ID, "%s.%s", *c, answer->attribute);
+            return true;
+        }
+    return false;
+}
+
+bool study_gives(const struct study *study, size_t i, char id[STUDY_ID])
+{
+    const struct answer *a = study->answers;
+    for (; a != NULL && a->attribute != NULL; a++)
+        if (id_of_answer(a, &i, id))
+            return true;
+    const char *const *g = study->gives;
+    while (g != NULL && *g != NULL && i > 0) {
+        g++;
+        i--;
+    }
+    if (g == NULL || *g == NULL)
+        return false;
+    snprintf(id, STUDY_ID, "%s", *g);
+    return true;
+}
+
+/* ---- the order -------------------------------------------------------- */
+
+static size_t index_of(const struct study *study)
+{
+    size_t i = 0;
+    while (study_table[i] != study)
+        i++;
+    return i;
+}
+
+/* Marks a study and, through its needs, all that must run before it. */
+static void want(const struct study *study, bool wanted[STUDIES])
+{
+    if (wanted[index_of(study)])
+        return;
+    wanted[index_of(study)] = true;
+    for (const char *const *need = study->needs; *need != NULL; need++)
+        want(study_find(*need), wanted);
+}
+
+static bool ready(const struct study *study, const bool done[STUDIES])
+{
+    for (const char *const *need = study->needs; *need != NULL; need++)
+        if (!done[index_of(study_find(*need))])
+            return false;
+    return true;
+}
+
+static int unknown_study(const char *name, struct error *err)
+{
+    const char *names[STUDIES + 1] = {0};
+    for (size_t i = 0; i < STUDIES; i++)
+        names[i] = study_table[i]->name;
+    const char *const near = text_nearest(name, names);
+    return error_set(err, ERR_USAGE,
+                     "there is no study '%s'%s%s%s (`sonde list` shows them)",
+                     name, near != NULL ? "; did you mean '" : "",
+                     near != NULL ? near : "", near != NULL ? "'?" : "");
+}
+
+/* ---- a study ---------------------------------------------------------- */
+
+static const char *reason_to_stop(const struct lab *lab)
+{
+    if (prober_stopped(lab->prober))
+        return "measuring was stopped";
+    if (lab->deadline > 0 && now_seconds() > lab->deadline)
+        return "the time budget was used up";
+    return NULL;
+}
+
+static void run_plain(struct lab *lab, const struct study *study)
+{
+    if (study->run != NULL)
+        study->run(lab);
+    else
+        study->run_err(lab, &lab->err);
+}
+
+/* Between what the GPU says of itself before and after, where it is loaded. */
+static void run_watched(struct lab *lab, const struct study *study)
+{
+    struct gpu_state before = {0}, after = {0};
+    if (study->under_load)
+        gpu_state_read(lab, "before", &before, &lab->err);
+    if (lab_ok(lab))
+        run_plain(lab, study);
+    if (study->under_load && lab_ok(lab) &&
+        gpu_state_read(lab, "after", &after, &lab->err) == 0)
+        gpu_state_report(lab, &before, &after);
+    gpu_state_free(&before);
+    gpu_state_free(&after);
+}
+
+/* Runs one study; an error of the device is kept in *err for all that follow.
+ */
+static void run_study(struct lab *lab, const struct study *study,
+                      struct error *err)
+{
+    const char *why = err->code != 0 ? err->text : reason_to_stop(lab);
+    const double began = now_seconds();
+    const size_t before = prober_experiments(lab->prober);
+    lab->study = study;
+    lab->err = (struct error){0};
+    if (why == NULL)
+        run_watched(lab, study);
+    if (!lab_ok(lab)) {
+        why = lab->err.text;
+        if (!lab_excuses(lab->err.code))
+            *err = lab->err;
+    }
+    lab_leave_out(lab, study, "*",
+                  why != NULL ? why : "the study did not come to it");
+    lab_uncite(lab);
+    arena_empty(&lab->memory);
+    log_say(LOG_INFO, "study %s: %.2f s, %zu experiments", study->name,
+            now_seconds() - began, prober_experiments(lab->prober) - before);
+}
+
+/* Has the kernels of all studies to come compiled together. */
+static void prepare(struct lab *lab, const bool wanted[STUDIES])
+{
+    const char *texts[128];
+    size_t count = 0;
+    for (size_t i = 0; i < STUDIES; i++) {
+        const char *const *k = study_table[i]->kernels;
+        for (; wanted[i] && k != NULL && *k != NULL; k++)
+            if (count < COUNT_OF(texts))
+                texts[count++] = *k;
+    }
+    prober_prepare(lab->prober, texts, count);
+}
+
+int plan_run(struct lab *lab, const char *const *names, size_t count,
+             struct error *err)
+{
+    bool wanted[STUDIES] = {false}, done[STUDIES] = {false};
+    for (size_t i = 0; i < count; i++) {
+        const struct study *const study = study_find(names[i]);
+        if (study == NULL)
+            return unknown_study(names[i], err);
+        want(study, wanted);
+    }
+    size_t total = 0, ran = 0;
+    for (size_t i = 0; i < STUDIES; i++)
+        total += wanted[i];
+    *err = (struct error){0};
+    prepare(lab, wanted);
+    while (ran < total)
+        for (size_t i = 0; i < STUDIES; i++) {
+            if (!wanted[i] || done[i] || !ready(study_table[i], done))
+                continue;
+            if (lab->watch != NULL)
+                lab->watch(lab->context, study_table[i], ran, total);
+            run_study(lab, study_table[i], err);
+            done[i] = true;
+            ran++;
+        }
+    return err->code;
+}

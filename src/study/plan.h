@@ -1,0 +1,16 @@
+/* The planner: which studies run, and in which order. */
+#ifndef SONDE_STUDY_PLAN_H
+#define SONDE_STUDY_PLAN_H
+
+#include "study/lab.h"
+
+/*
+ * Runs the named studies and all that they need, each once, in the order of
+ * needs and then of the table.  A study that is not reached (stop, budget, a
+ * failed device) leaves not_measured findings for all that it gives.  Returns
+ * the error of a device that failed, 0 otherwise.
+ */
+int plan_run(struct lab *lab, const char *const *names, size_t count,
+             struct error *err);
+
+#endif
