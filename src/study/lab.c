@@ -86,6 +86,7 @@ static const struct samples *run_text(struct lab *lab, const char *text)
     else
         prober_run(lab->prober, text, samples, &canonical, &lab->err);
     if (!lab_ok(lab)) {
+        lab->cut_short = lab->cut_short || lab->err.code == ERR_INTERRUPTED;
         *samples = (struct samples){0};
         return samples;
     }

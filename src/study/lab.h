@@ -54,6 +54,7 @@ struct lab {
     const struct bench_wish *bench; /* NULL: none */
     double trace_cost;              /* cycles that a trace adds to each load */
     double deadline;                /* now_seconds() to stop at; 0: none */
+    bool cut_short;                 /* by a stop or that deadline */
     /* Called before each study; may be NULL. */
     void (*watch)(void *context, const struct study *study, size_t done,
                   size_t total);

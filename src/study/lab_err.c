@@ -24,9 +24,12 @@ static int probe_text(struct lab *lab, const char *text,
                       struct samples *samples, char **canonical,
                       struct error *err)
 {
-    if (lab->deadline > 0 && now_seconds() > lab->deadline)
-        return error_set(err, ERR_INTERRUPTED, "the time budget was used up");
-    return prober_run(lab->prober, text, samples, canonical, err);
+    const int status =
+        lab->deadline > 0 && now_seconds() > lab->deadline
+            ? error_set(err, ERR_INTERRUPTED, "the time budget was used up")
+            : prober_run(lab->prober, text, samples, canonical, err);
+    lab->cut_short = lab->cut_short || status == ERR_INTERRUPTED;
+    return status;
 }
 int lab_probe_err(struct lab *lab, struct samples *samples, char **canonical,
                   struct error *err, const char *fmt, ...)

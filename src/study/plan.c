@@ -138,11 +138,13 @@ static void run_watched(struct lab *lab, const struct study *study)
 static void run_study(struct lab *lab, const struct study *study,
                       struct error *err)
 {
-    const char *why = err->code != 0 ? err->text : reason_to_stop(lab);
+    const char *const stop = reason_to_stop(lab);
+    const char *why = err->code != 0 ? err->text : stop;
     const double began = now_seconds();
     const size_t before = prober_experiments(lab->prober);
     lab->study = study;
     lab->err = (struct error){0};
+    lab->cut_short = lab->cut_short || stop != NULL;
     if (why == NULL)
         run_watched(lab, study);
     if (!lab_ok(lab)) {
@@ -186,6 +188,7 @@ int plan_run(struct lab *lab, const char *const *names, size_t count,
     for (size_t i = 0; i < STUDIES; i++)
         total += wanted[i];
     *err = (struct error){0};
+    lab->cut_short = false;
     prepare(lab, wanted);
     while (ran < total)
         for (size_t i = 0; i < STUDIES; i++) {

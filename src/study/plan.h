@@ -7,8 +7,9 @@
 /*
  * Runs the named studies and all that they need, each once, in the order of
  * needs and then of the table.  A study that is not reached (stop, budget, a
- * failed device) leaves not_measured findings for all that it gives.  Returns
- * the error of a device that failed, 0 otherwise.
+ * failed device) leaves not_measured findings for all that it gives, and
+ * lab->cut_short says whether a stop or the budget was the reason.  Returns the
+ * error of a device that failed, 0 otherwise.
  */
 int plan_run(struct lab *lab, const char *const *names, size_t count,
              struct error *err);
