@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "device/sim/machine/execute.h"
+#include "device/sim/machine/units.h"
 #include "device/sim/ptx/convert.h"
 #include "device/sim/ptx/opcodes.h"
 

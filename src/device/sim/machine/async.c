@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "device/sim/machine/execute.h"
+#include "device/sim/machine/units.h"
 
 /* What addresses and sizes of copies are multiples of, and what a barrier can
  * count (PTX ISA). */

@@ -6,7 +6,9 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "device/sim/machine/machine.h"
+#include "device/sim/machine/block.h"
+#include "device/sim/machine/scheduler.h"
+#include "device/sim/machine/warp.h"
 
 static uint64_t special_value(const struct machine *m, const struct warp *w,
                               enum ptx_special special, uint32_t thread)

@@ -193,43 +193,10 @@ void machine_free(struct machine *machine);
 int machine_launch(struct machine *machine, const struct kernel *kernel,
                    const struct launch *launch, struct error *err);
 
-/* Runs the blocks that are placed, and those that follow, until all ended or
- * m->code says why not. */
-void machine_run(struct machine *machine);
-/* Puts the next block of the launch on an SM at time t (block.c). */
-void block_start(struct machine *m, struct block *b, struct sm *sm, double t);
-/* A place for another block became free at time t. */
-void block_follow(struct machine *m, struct block *b, double t);
-/* A warp comes to its scheduler. */
-void scheduler_start(const struct machine *m, struct scheduler *s,
-                     struct turn *turn);
-void scheduler_remove(struct scheduler *s, struct turn *turn);
-
-/* Issues w->op at time t, and moves the warp on (execute.c). */
-void warp_issue(struct machine *m, struct warp *w, double t);
-/* Sets the warp's turn from what its next instruction waits for. */
-void warp_schedule(struct warp *w);
-/* `fallen`, at which all of the warp's lanes wait, fell at time t. */
-void warp_wake(struct machine *m, struct warp *w, const struct barrier *fallen,
-               double t);
-
-/* Ports (port.c): for all caches of the profile; freed with the machine. */
-void ports_init(struct machine *m);
-void ports_free(struct machine *m);
-/* A launch begins. */
-void ports_begin(struct machine *m);
-/* True if the load may be issued now; else the warp waits for its turn. */
-bool port_take(struct machine *m, struct warp *w, const struct op *op,
-               double t);
-/* The load was issued, of m->lines lines. */
-void port_leave(struct machine *m, struct warp *w, double t);
-
+/* Pipes of a scheduler: one an isa row, memory's, and one for the rest. */
+size_t machine_pipes(const struct profile *profile);
 /* Ends the launch with an error of an instruction. */
 void machine_fault(struct machine *m, const struct op *op, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
-/* A warp ended at time t (machine.c). */
-void machine_warp_ended(struct machine *m, struct warp *w, double t);
-/* All lanes of a warp have come to w->barrier. */
-void machine_barrier(struct machine *m, struct warp *w, double t);
 
 #endif

@@ -10,7 +10,7 @@
  */
 #include <string.h>
 
-#include "device/sim/machine/execute.h"
+#include "device/sim/machine/units.h"
 #include "device/sim/ptx/convert.h"
 
 enum { ROWS_MOST = 16, COLUMNS = 8, DEEP_MOST = 32, QUAD = 4 };

@@ -1,0 +1,29 @@
+/*
+ * The units that execute instructions, by the kinds of ops.  Each does what
+ * the lanes in `mask` do at time t; where the warp goes then is execute.c's,
+ * but for barriers and exits.
+ */
+#ifndef SONDE_DEVICE_SIM_MACHINE_UNITS_H
+#define SONDE_DEVICE_SIM_MACHINE_UNITS_H
+
+#include "device/sim/machine/warp.h"
+
+typedef void unit_fn(struct machine *m, struct warp *w, const struct op *op,
+                     uint32_t mask, double t);
+
+/* Memory (access.c). */
+unit_fn access_load, access_store, access_atomic, access_texture;
+/* What an atomic makes of `old`, its operand b and, of cas, c. */
+uint64_t atomic_result(const struct op *op, uint64_t old, uint64_t b,
+                       uint64_t c);
+/* Bulk copies and the barriers that they complete (async.c). */
+unit_fn bulk_copy, mbarrier_init, mbarrier_arrive, mbarrier_wait;
+/* mma.sync (matrix.c). */
+unit_fn matrix_multiply;
+/* What lanes do together (collective.c). */
+unit_fn collective_shuffle, collective_vote, collective_match, collective_redux,
+    collective_elect;
+/* Barriers of the block, and the ends of lanes (barrier.c). */
+unit_fn barrier_wait, barrier_exit;
+
+#endif
