@@ -69,7 +69,9 @@ enum sonde_log_level { SONDE_WARN, SONDE_INFO, SONDE_DEBUG };
 
 struct sonde_options {
     const char *device; /* "cuda:0", "sim:k20c", "sim:./x.json",
-                           "replay:FILE"; NULL: the best there is */
+                           "replay:FILE"; NULL: the first GPU, or a
+                           simulated one where there is none (whose
+                           reports in text say so at their end) */
     const char *record; /* keep every sample in this file; NULL: do not */
     uint64_t seed;      /* of random orders and of the simulated noise */
     double budget_s;    /* stop measuring after so long; 0: no limit */

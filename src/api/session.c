@@ -185,6 +185,9 @@ static void set_up(struct sonde *s, const struct sonde_options *options)
         s->results.command[s->results.command_count++] =
             xstrdup(options->command[i]);
     describe(&s->results, s->lab.info);
+    if (s->why_not_gpu[0] != '\0')
+        s->results.notice = xasprintf(
+            "No GPU was measured: this is the simulated %s.", s->lab.info->spec);
 }
 
 int sonde_open(struct sonde **session, const struct sonde_options *options,

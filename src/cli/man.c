@@ -108,6 +108,7 @@ int help_man(void)
                help_statuses[i].meaning);
     printf(".SH ENVIRONMENT\n"
            ".TP\nNO_COLOR\nif set, no colours\n"
+           ".TP\nSONDE_DEVICE\nwhat to measure without \\-\\-device\n"
            ".TP\nXDG_CACHE_HOME\nwhere compiled kernels are kept, in the "
            "folder sonde; ~/.cache if not set\n");
     return say_result("");

@@ -155,6 +155,9 @@ bool options_parse(int argc, char **argv, struct options *options)
         if (!take(options, row_of(answer), optarg))
             return false;
     }
+    const char *const device = getenv("SONDE_DEVICE");
+    if (options->device == NULL && device != NULL && device[0] != '\0')
+        options->device = device;
     options->words = (const char *const *)(argv + optind);
     options->word_count = (size_t)(argc - optind);
     return true;

@@ -38,15 +38,42 @@ struct watcher {
     bool announced;
 };
 
+/* How much of the reason why no GPU was taken is short: what can be done about
+ * it, which follows, is for those who ask for a GPU with -d. */
+static int reason_length(const char *why)
+{
+    const char *const advice = strstr(why, "; ");
+    return (int)(advice != NULL ? (size_t)(advice - why) : strlen(why));
+}
+
 /* Not silenced by -q: the numbers that follow are not of this machine. */
 static void announce(struct watcher *w)
 {
     const char *const why = sonde_device_why(w->session);
-    if (!w->announced && why != NULL && why[0] != '\0')
-        say("no GPU can be measured here (%s), so the simulated %s is shown; "
-            "choose with -d",
-            why, sonde_device_spec(w->session));
+    if (!w->announced && why[0] != '\0') {
+        say("no GPU is measured: %.*s", reason_length(why), why);
+        say("the simulated %s is shown instead; choose with -d SPEC",
+            sonde_device_spec(w->session));
+    }
     w->announced = true;
+}
+
+/* Files outlive these notices: only a simulated GPU that was asked for is
+ * written into one. */
+static bool may_be_written(const struct watcher *w)
+{
+    const struct options *const o = w->options;
+    const char *const why = sonde_device_why(w->session);
+    const char *const option = o->json != NULL     ? "json"
+                               : o->csv != NULL    ? "csv"
+                               : o->record != NULL ? "record"
+                                                   : NULL;
+    if (why[0] == '\0' || option == NULL)
+        return true;
+    say("no GPU can be measured (%.*s), and --%s takes a simulated one only "
+        "if it is asked for with -d sim:NAME",
+        reason_length(why), why, option);
+    return false;
 }
 
 static void watch(void *context, const struct sonde_progress *progress)
@@ -83,6 +110,8 @@ static void catch_signal(int number)
     sigaction(number, &soft, NULL);
 }
 
+enum { NO_DEVICE = 3 }; /* exit status */
+
 static int open_session(const struct options *o, struct watcher *w)
 {
     const struct sonde_options options = {
@@ -100,7 +129,12 @@ static int open_session(const struct options *o, struct watcher *w)
     catch_signal(SIGINT);
     catch_signal(SIGTERM);
     const int code = sonde_open(&w->session, &options, &err);
-    return code == 0 ? 0 : fail(code, &err);
+    if (code != 0)
+        return fail(code, &err);
+    if (may_be_written(w))
+        return 0;
+    sonde_close(w->session, NULL);
+    return NO_DEVICE;
 }
 
 /* The worse of two exit statuses: they are ordered so. */

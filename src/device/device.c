@@ -70,8 +70,9 @@ int device_open(const char *spec, const struct device_options *options,
         why->text[0] = '\0';
     if (spec != NULL && spec[0] != '\0')
         return open_spec(spec, options, device, err);
-    if (open_spec("cuda:0", options, device, err) == 0)
-        return 0;
+    const int status = open_spec("cuda:0", options, device, err);
+    if (status != ERR_NO_DEVICE)
+        return status;
     if (why != NULL)
         *why = *err;
     return open_spec("sim:" SIM_DEFAULT_PROFILE, options, device, err);

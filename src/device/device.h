@@ -183,7 +183,8 @@ extern const struct device_ops *const device_backends[];
 /*
  * Opens SPEC ("cuda:0", "sim:k20c").  NULL or "" is the best device: the first
  * GPU, or the simulated default where there is none; `*why` (may be NULL) then
- * says why no GPU was taken, "" if one was.
+ * says why no GPU was taken, "" if one was.  A GPU or a driver that is there
+ * and fails is an error.
  */
 int device_open(const char *spec, const struct device_options *options,
                 struct device **device, struct error *why, struct error *err);

@@ -198,6 +198,7 @@ void results_free(struct results *results)
     }
     free(results->findings);
     free(results->version);
+    free(results->notice);
     free_strings(results->command, results->command_count);
     free_entries(results->device, results->device_count);
     *results = (struct results){0};

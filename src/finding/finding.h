@@ -89,6 +89,7 @@ struct results {
     /* What was measured: spec, name, compute_capability, driver, … */
     struct protocol_entry *device;
     size_t device_count;
+    char *notice; /* what a person reads last; NULL: nothing */
     struct finding **findings;
     size_t finding_count;
     char **dropped; /* ids of what there is nothing of: see results_drop */

@@ -168,6 +168,7 @@ static void table_write(const struct results *results,
         put_row(&t, &costs.rows[i]);
     }
     put_notes(&t);
+    writer_notice(&w);
     costs_free(&costs);
 }
 

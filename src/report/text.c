@@ -62,6 +62,7 @@ static void text_write(const struct results *results,
         tree_write(&w);
     else
         list_write(&w);
+    writer_notice(&w);
 }
 
 const struct report_format report_text = {

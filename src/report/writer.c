@@ -49,3 +49,12 @@ void writer_finding(const struct writer *w, const char *rail, const char *label,
     if (w->style->verbose)
         put_origin(w, rail, f);
 }
+
+void writer_notice(const struct writer *w)
+{
+    if (w->results->notice == NULL)
+        return;
+    page_line(&w->page, &(struct line){0});
+    page_line(&w->page,
+              &(struct line){.text = w->results->notice, .tone = TONE_DOUBT});
+}

@@ -17,5 +17,7 @@ struct writer {
 /* A finding under this label; with -v also how it came about. */
 void writer_finding(const struct writer *writer, const char *rail,
                     const char *label, const struct finding *finding);
+/* What a person is to read last, if there is something. */
+void writer_notice(const struct writer *writer);
 
 #endif

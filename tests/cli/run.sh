@@ -15,7 +15,7 @@ TOP=$(realpath "$CLI/../..")
 export SONDE CLI TOP
 
 # The same on every machine: no GPU, no colours, no cache of the user's.
-unset NO_COLOR SONDE_PROFILES
+unset NO_COLOR SONDE_PROFILES SONDE_DEVICE SONDE_LIBCUDA
 export LC_ALL=C.UTF-8 CUDA_VISIBLE_DEVICES=
 
 work=$(mktemp -d)

@@ -175,6 +175,14 @@ static int open_gpu(struct gpu *gpu, const char *what, bool no_cache,
     return status;
 }
 
+/* A driver that cannot do what any use of it takes has failed. */
+static int refuse(struct error *err)
+{
+    if (err->code == ERR_UNSUPPORTED)
+        err->code = ERR_DEVICE;
+    return err->code;
+}
+
 static int cuda_open(const char *what, const struct device_options *options,
                      struct device **device, struct error *err)
 {
@@ -183,12 +191,12 @@ static int cuda_open(const char *what, const struct device_options *options,
     int status = driver_open(&gpu->driver, err);
     if (status != 0) {
         free(gpu);
-        return status;
+        return refuse(err);
     }
     status = open_gpu(gpu, what, options != NULL && options->no_cache, err);
     if (status != 0) {
         cuda_close(&gpu->device);
-        return status;
+        return refuse(err);
     }
     *device = &gpu->device;
     return 0;

@@ -84,7 +84,6 @@ static enum error_code code_for(int result)
     case CUDA_OUT_OF_MEMORY:
         return ERR_DEVICE_MEMORY;
     case CUDA_NO_DEVICE:
-    case CUDA_INVALID_DEVICE:
     case CUDA_STUB_LIBRARY:
         return ERR_NO_DEVICE;
     case CUDA_NOT_SUPPORTED:
