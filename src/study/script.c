@@ -1,0 +1,63 @@
+#include "study/script.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "study/lab.h"
+
+static void separate(struct buf *text)
+{
+    if (text->length > 0)
+        buf_text(text, ",");
+}
+
+size_t script_reader(struct script *s, const char *fmt, ...)
+{
+    char name[64];
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(name, sizeof name, fmt, args);
+    va_end(args);
+    separate(&s->readers);
+    buf_text(&s->readers, name);
+    return s->reader_count++;
+}
+
+void script_add(struct script *s, const struct script_step *step)
+{
+    struct buf *const text = &s->steps;
+    separate(text);
+    if (step->laps > 0)
+        buf_printf(text, "%" PRIu64 "x", step->laps);
+    if (s->reader_count > 1)
+        buf_printf(text, "%zu@", step->reader);
+    if (step->timed)
+        buf_text(text, "!");
+    if (step->draws > 0)
+        buf_printf(text, "~%" PRIu64 "/", step->draws);
+    buf_printf(text, "%" PRIu64 ":%" PRIu64 ":%" PRIu64, step->places.start,
+               step->places.count, step->places.step);
+}
+
+void script_load(struct script *s, size_t reader, struct segment places)
+{
+    script_add(s, &(struct script_step){.reader = reader, .places = places});
+}
+
+void script_time(struct script *s, size_t reader, struct segment places)
+{
+    script_add(s, &(struct script_step){
+                      .reader = reader, .timed = true, .places = places});
+}
+
+const char *script_text(struct script *s, struct lab *lab)
+{
+    const char *const text =
+        lab_text(lab, "readers=%s steps=%s", buf_string(&s->readers),
+                 buf_string(&s->steps));
+    buf_free(&s->readers);
+    buf_free(&s->steps);
+    *s = (struct script){0};
+    return text;
+}
