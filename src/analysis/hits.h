@@ -1,0 +1,32 @@
+/*
+ * Hit or miss, by what loads cost.
+ *
+ * The limit lies in the middle of what a hit and a miss cost: as far from
+ * either as it can, since nothing says which of the two spreads more.
+ */
+#ifndef SONDE_ANALYSIS_HITS_H
+#define SONDE_ANALYSIS_HITS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+static inline double hits_limit(double hit, double miss)
+{
+    return (hit + miss) / 2;
+}
+
+/* Clearly cheaper: a tenth is far more than the noise of an average (a percent
+ * or two), and far less than any cache saves. */
+static inline bool hits_cheaper(double cycles, double than)
+{
+    return cycles < 0.9 * than;
+}
+
+/* How many cost more than the limit. */
+size_t hits_above(const double *cycles, size_t count, double limit);
+
+/* Keeps those between the limits, in their order, at the front of the array;
+ * returns how many. */
+size_t hits_between(double *cycles, size_t count, double above, double below);
+
+#endif

@@ -1,0 +1,58 @@
+/* Loads are told by what they cost. */
+#include "analysis/hits.h"
+
+#include "base/mem.h"
+#include "base/num.h"
+#include "testing.h"
+
+static const double loads[] = {30, 200, 31, 900, 210, 30};
+
+START_TEST(the_limit_is_as_far_from_hits_as_from_misses)
+{
+    ck_assert_double_eq(hits_limit(30, 200), 115);
+}
+END_TEST
+
+START_TEST(noise_is_not_clearly_cheaper)
+{
+    ck_assert(!hits_cheaper(97, 100));
+    ck_assert(hits_cheaper(75, 100));
+}
+END_TEST
+
+START_TEST(loads_above_a_limit_are_counted)
+{
+    ck_assert_uint_eq(hits_above(loads, COUNT_OF(loads), 115), 3);
+}
+END_TEST
+
+START_TEST(loads_between_two_limits_are_kept_in_order)
+{
+    double kept[COUNT_OF(loads)];
+    for (size_t i = 0; i < COUNT_OF(loads); i++)
+        kept[i] = loads[i];
+    ck_assert_uint_eq(hits_between(kept, COUNT_OF(kept), 115, 300), 2);
+    ck_assert_double_eq(kept[0], 200);
+    ck_assert_double_eq(kept[1], 210);
+}
+END_TEST
+
+START_TEST(the_nearest_between_two_numbers)
+{
+    ck_assert_uint_eq(u64_within(2, 1, 9), 2);
+    ck_assert_uint_eq(u64_within(2, 5, 9), 5);
+    ck_assert_uint_eq(u64_within(2, 10, 9), 9);
+}
+END_TEST
+
+Suite *suite_hits(void)
+{
+    TCase *t;
+    Suite *const suite = suite_of("hits", 5, &t);
+    tcase_add_test(t, the_limit_is_as_far_from_hits_as_from_misses);
+    tcase_add_test(t, noise_is_not_clearly_cheaper);
+    tcase_add_test(t, loads_above_a_limit_are_counted);
+    tcase_add_test(t, loads_between_two_limits_are_kept_in_order);
+    tcase_add_test(t, the_nearest_between_two_numbers);
+    return suite;
+}
