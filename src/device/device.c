@@ -14,9 +14,10 @@ const struct device_ops *const device_backends[] = {
 };
 
 static const struct {
-    const char *finding, *unit, *text;
+    const char *finding, *text;
 } properties[] = {
-#define PROPERTY(id, finding, unit, text) {finding, unit, text},
+#define PROPERTY(id, component, attribute, unit, text)                         \
+    {component "." attribute, text},
 #include "device/properties.def"
 #undef PROPERTY
 };
@@ -25,11 +26,6 @@ _Static_assert(COUNT_OF(properties) == PROPERTY_COUNT, "one row a property");
 const char *property_finding(enum device_property property)
 {
     return properties[property].finding;
-}
-
-const char *property_unit(enum device_property property)
-{
-    return properties[property].unit;
 }
 
 const char *property_text(enum device_property property)

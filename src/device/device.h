@@ -22,7 +22,7 @@
 
 /* Every property that a driver may report: see properties.def. */
 enum device_property {
-#define PROPERTY(id, finding, unit, text) PROPERTY_##id,
+#define PROPERTY(id, component, attribute, unit, text) PROPERTY_##id,
 #include "device/properties.def"
 #undef PROPERTY
     PROPERTY_COUNT
@@ -190,9 +190,8 @@ int device_open(const char *spec, const struct device_options *options,
                 struct device **device, struct error *why, struct error *err);
 void device_close(struct device *device);
 
-/* The finding id ("sm.count"), unit and description of a property. */
+/* The finding id ("sm.count") and description of a property. */
 const char *property_finding(enum device_property property);
-const char *property_unit(enum device_property property);
 const char *property_text(enum device_property property);
 
 /* The wrappers: ops->hook, or ERR_UNSUPPORTED where an optional one is NULL. */

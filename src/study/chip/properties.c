@@ -2,28 +2,27 @@
 #include "study/lab.h"
 
 static const char *const needs[] = {NULL};
-static const char *const gives[] = {
-#define PROPERTY(id, finding, unit, text) finding,
+static const struct answer answers[] = {
+#define PROPERTY(id, component, attribute, unit, text)                         \
+    {ONE(component), attribute, unit},
 #include "device/properties.def"
 #undef PROPERTY
-    NULL,
+    {0},
 };
 
-static int run(struct lab *lab, struct error *err)
+static void properties_run(struct lab *lab)
 {
-    (void)err;
     for (enum device_property i = 0; i < PROPERTY_COUNT; i++) {
+        const struct answer *const a = &answers[i];
         struct finding *const f =
-            results_add(lab->results, property_finding(i), lab->study->name);
+            lab_finding(lab, a->components[0], a->attribute);
         finding_method(f, property_text(i));
         if (lab->info->value[i] < 0)
             finding_none(f, "the driver does not report it");
         else
-            finding_set(f, STATUS_REPORTED,
-                        value_number((double)lab->info->value[i]),
-                        property_unit(i));
+            finding_value(f, STATUS_REPORTED,
+                          value_number((double)lab->info->value[i]));
     }
-    return 0;
 }
 
 const struct study study_properties = {
@@ -32,6 +31,6 @@ const struct study study_properties = {
     .method = "The driver's and the management library's own figures, not "
               "measured.",
     .needs = needs,
-    .gives = gives,
-    .run_err = run,
+    .answers = answers,
+    .run = properties_run,
 };
