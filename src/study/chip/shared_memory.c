@@ -9,22 +9,22 @@
  * in each of 32 rows of one bank gives the cost by degree of conflict.
  */
 #include <math.h>
-#include <stdlib.h>
 
 #include "analysis/bank_fit.h"
 #include "analysis/stats.h"
-#include "base/mem.h"
 #include "study/lab.h"
 
 static const char *const needs[] = {NULL};
-static const char *const gives[] = {"shared.banks",
-                                    "shared.bank_bytes",
-                                    "shared.row_words",
-                                    "shared.conflict_cycles",
-                                    "shared.conflict_latency",
-                                    "shared.stride_latency",
-                                    "shared.stride_latency_64",
-                                    NULL};
+static const struct answer answers[] = {
+    {ONE("shared"), "banks", ""},
+    {ONE("shared"), "bank_bytes", "B"},
+    {ONE("shared"), "row_words", ""},
+    {ONE("shared"), "conflict_cycles", "cycles"},
+    {ONE("shared"), "conflict_latency", "cycles"},
+    {ONE("shared"), "stride_latency", "cycles"},
+    {ONE("shared"), "stride_latency_64", "cycles"},
+    {0},
+};
 static const char *const kernels[] = {"banks", "banks width=8", NULL};
 
 enum { STRIDE_MOST = 64, LANES = BANK_FIT_LANES };
@@ -40,8 +40,8 @@ struct curve {
     unsigned width, pitch;
     unsigned from, count;
     double cycles[STRIDE_MOST + 1];
-    double excess;    /* the largest doubt, in units of what is let pass */
-    char *experiment; /* canonical; the owner frees */
+    double excess; /* the largest doubt, in units of what is let pass */
+    const char *experiment; /* canonical */
 };
 
 static struct curve strides_of(unsigned width)
@@ -79,45 +79,30 @@ static void fit_block(struct lab *lab, struct curve *c)
 }
 
 /* The columns of the samples. */
-struct table {
-    const struct samples *samples;
-    size_t by, visits, shorter, longer;
+struct bank_samples {
+    struct column by, visits, shorter, longer;
 };
-
-static struct table table_of(const struct samples *s)
-{
-    return (struct table){.samples = s,
-                          .by = samples_column(s, "case"),
-                          .visits = samples_column(s, "visits"),
-                          .shorter = samples_column(s, "short"),
-                          .longer = samples_column(s, "long")};
-}
-
-static double at(const struct table *t, size_t row, size_t column)
-{
-    return (double)samples_at(t->samples, row, column);
-}
 
 /* What both runs have besides their loads, the short one half as many as the
  * long: the same in all cases, so all tell it, and far better than one.  `own`
  * has room for a number a row. */
-static double overhead_of(const struct table *t, double *own)
+static double overhead_of(const struct bank_samples *s, double *own)
 {
-    for (size_t row = 0; row < t->samples->rows; row++)
-        own[row] = 2 * at(t, row, t->shorter) - at(t, row, t->longer);
-    return stats_median(own, t->samples->rows);
+    for (size_t row = 0; row < s->by.count; row++)
+        own[row] = 2 * s->shorter.at[row] - s->longer.at[row];
+    return stats_median(own, s->by.count);
 }
 
 /* Cycles a load of each repetition of a case; returns how many. */
-static size_t case_samples(const struct table *t, unsigned number,
+static size_t case_samples(const struct bank_samples *s, unsigned number,
                            double overhead, double *cycles)
 {
     size_t n = 0;
-    for (size_t row = 0; row < t->samples->rows; row++)
-        if (samples_at(t->samples, row, t->by) == number)
-            cycles[n++] = (at(t, row, t->shorter) + at(t, row, t->longer) -
-                           2 * overhead) /
-                          (3 * at(t, row, t->visits));
+    for (size_t row = 0; row < s->by.count; row++)
+        if (s->by.at[row] == number)
+            cycles[n++] =
+                (s->shorter.at[row] + s->longer.at[row] - 2 * overhead) /
+                (3 * s->visits.at[row]);
     return n;
 }
 
@@ -142,37 +127,38 @@ static void add_case(struct curve *c, unsigned i, const double *cycles,
     c->excess = fmax(c->excess, off / doubt_most(middle));
 }
 
-static void summarise(struct curve *c, const struct samples *samples)
+static void summarise(struct lab *lab, struct curve *c,
+                      const struct samples *samples)
 {
-    const struct table t = table_of(samples);
-    double *const cycles = xreallocarray(NULL, samples->rows, sizeof *cycles);
-    const double overhead = overhead_of(&t, cycles);
+    const struct bank_samples s = {
+        .by = lab_column_of(lab, samples, "case"),
+        .visits = lab_column_of(lab, samples, "visits"),
+        .shorter = lab_column_of(lab, samples, "short"),
+        .longer = lab_column_of(lab, samples, "long")};
+    double *const cycles = lab_alloc(lab, samples->rows, sizeof *cycles);
+    const double overhead = overhead_of(&s, cycles);
     for (unsigned i = 0; i < c->count; i++) {
-        const size_t n = case_samples(&t, c->from + i, overhead, cycles);
+        const size_t n = case_samples(&s, c->from + i, overhead, cycles);
         add_case(c, i, cycles, n);
     }
-    free(cycles);
 }
 
-static int measure(struct lab *lab, struct curve *c, struct error *err)
+static void measure_curve(struct lab *lab, struct curve *c)
 {
-    struct samples samples;
     fit_block(lab, c);
-    if (c->count < 3)
-        return error_set(err, ERR_UNSUPPORTED,
-                         "a block has too little shared memory for a warp");
+    if (c->count < 3) {
+        lab_fail(lab, ERR_UNSUPPORTED,
+                 "a block has too little shared memory for a warp");
+        return;
+    }
     const unsigned to = c->from + c->count - 1;
-    const int status =
+    const struct samples *const samples =
         c->stride
-            ? lab_probe_err(lab, &samples, &c->experiment, err,
-                        "banks width=%u from=0 to=%u", c->width, to)
-            : lab_probe_err(lab, &samples, &c->experiment, err,
-                        "banks pattern=rows pitch=%u to=%u", c->pitch, to);
-    if (status != 0)
-        return status;
-    summarise(c, &samples);
-    samples_free(&samples);
-    return 0;
+            ? lab_probe(lab, "banks width=%u from=0 to=%u", c->width, to)
+            : lab_probe(lab, "banks pattern=rows pitch=%u to=%u", c->pitch, to);
+    c->experiment = samples->experiment;
+    if (lab_ok(lab))
+        summarise(lab, c, samples);
 }
 
 /* ---- findings --------------------------------------------------------- */
@@ -196,7 +182,7 @@ static void report_curve(struct lab *lab, const char *attribute,
                          const struct curve *c)
 {
     struct finding *const f = lab_finding(lab, "shared", attribute);
-    finding_evidence(f, c->experiment);
+    finding_cite(f, c->experiment);
     if (c->excess > 1) {
         say_noisy(f);
         return;
@@ -204,7 +190,7 @@ static void report_curve(struct lab *lab, const char *attribute,
     struct value list = value_list();
     for (unsigned i = 0; i < c->count; i++)
         value_push(&list, value_number(c->cycles[i]));
-    finding_set(f, STATUS_MEASURED, list, "cycles");
+    finding_value(f, STATUS_MEASURED, list);
     say_protocol(f, c->width,
                  c->stride ? "32, each at lane x stride elements"
                            : "each on another row of one bank");
@@ -219,9 +205,9 @@ struct survey {
 
 static void add_evidence(struct finding *f, const struct survey *s)
 {
-    finding_evidence(f, s->far_rows.experiment);
-    finding_evidence(f, s->narrow.experiment);
-    finding_evidence(f, s->wide.experiment);
+    finding_cite(f, s->far_rows.experiment);
+    finding_cite(f, s->narrow.experiment);
+    finding_cite(f, s->wide.experiment);
 }
 
 static void say_why_not(struct finding *f, const struct bank_fit *fit)
@@ -243,13 +229,13 @@ static void say_why_not(struct finding *f, const struct bank_fit *fit)
 }
 
 static void report_part(struct lab *lab, const char *attribute, unsigned value,
-                        const char *unit, const struct survey *s,
-                        const struct bank_fit *fit)
+                        const struct survey *s, const struct bank_fit *fit)
 {
     struct finding *const f = lab_finding(lab, "shared", attribute);
+    /* That no other banks explain the costs is a proof, not a chance. */
     if (fit->verdict == BANK_FIT_EXPLAINED) {
-        finding_set(f, STATUS_MEASURED, value_number(value), unit);
-        finding_interval(f, value, value, 0.99);
+        finding_measured(f, value);
+        finding_interval(f, value, value, -1);
     } else {
         say_why_not(f, fit);
     }
@@ -259,9 +245,9 @@ static void report_part(struct lab *lab, const char *attribute, unsigned value,
 static void report_banks(struct lab *lab, const struct survey *s,
                          const struct bank_fit *fit)
 {
-    report_part(lab, "banks", fit->banks.count, "", s, fit);
-    report_part(lab, "bank_bytes", fit->banks.bank_bytes, "B", s, fit);
-    report_part(lab, "row_words", fit->banks.row_words, "", s, fit);
+    report_part(lab, "banks", fit->banks.count, s, fit);
+    report_part(lab, "bank_bytes", fit->banks.bank_bytes, s, fit);
+    report_part(lab, "row_words", fit->banks.row_words, s, fit);
 }
 
 /* ---- what explains the costs ------------------------------------------ */
@@ -293,7 +279,7 @@ static struct bank_fit explain(const struct survey *s)
 
 /* Student's t of 30 degrees of freedom at 99 %. */
 static const double t_99 = 2.75;
-/* A slope is known far better than a cost. */
+/* A slope is known far better than a cost: 32 degrees tell it. */
 static const double slope_doubt_most = 0.1;
 
 static void report_slope(struct lab *lab, const struct curve *c,
@@ -308,59 +294,50 @@ static void report_slope(struct lab *lab, const struct curve *c,
     const struct bank_fit_line line =
         bank_fit_line(degrees, c->cycles, c->count);
     const double doubt = t_99 * line.step_error;
-    finding_evidence(f, c->experiment);
+    finding_cite(f, c->experiment);
     if (doubt > fmax(slope_doubt_most, 0.01 * line.step)) {
         say_noisy(f);
         return;
     }
-    finding_set(f, STATUS_MEASURED, value_number(line.step), "cycles");
+    finding_measured(f, line.step);
     finding_interval(f, line.step - doubt, line.step + doubt, 0.99);
     say_protocol(f, c->width, "each on another row of one bank");
 }
 
-static int ask_conflicts(struct lab *lab, struct survey *s,
-                         const struct bank_fit *fit, struct error *err)
+static void ask_conflicts(struct lab *lab, struct survey *s,
+                          const struct bank_fit *fit)
 {
     const struct banks *const b = &fit->banks;
     if (fit->verdict != BANK_FIT_EXPLAINED) {
         say_why_not(lab_finding(lab, "shared", "conflict_cycles"), fit);
         say_why_not(lab_finding(lab, "shared", "conflict_latency"), fit);
-        return 0;
+        return;
     }
     s->rows = rows_of(b->count * b->bank_bytes * b->row_words, LANES);
-    if (measure(lab, &s->rows, err) != 0)
-        return err->code;
+    measure_curve(lab, &s->rows);
+    if (!lab_ok(lab))
+        return;
     report_slope(lab, &s->rows, b);
     report_curve(lab, "conflict_latency", &s->rows);
-    return 0;
 }
 
 /* ---- the study -------------------------------------------------------- */
 
-static int survey(struct lab *lab, struct survey *s, struct error *err)
+static void shared_memory_run(struct lab *lab)
 {
-    *s = (struct survey){.far_rows = rows_of(FAR_PITCH, FAR_ROWS),
-                         .narrow = strides_of(4),
-                         .wide = strides_of(8)};
-    if (measure(lab, &s->far_rows, err) != 0 ||
-        measure(lab, &s->narrow, err) != 0 || measure(lab, &s->wide, err) != 0)
-        return err->code;
-    report_curve(lab, "stride_latency", &s->narrow);
-    report_curve(lab, "stride_latency_64", &s->wide);
-    const struct bank_fit fit = explain(s);
-    report_banks(lab, s, &fit);
-    return ask_conflicts(lab, s, &fit, err);
-}
-
-static int run(struct lab *lab, struct error *err)
-{
-    struct survey s;
-    const int status = survey(lab, &s, err);
-    free(s.far_rows.experiment);
-    free(s.narrow.experiment);
-    free(s.wide.experiment);
-    free(s.rows.experiment);
-    return status;
+    struct survey s = {.far_rows = rows_of(FAR_PITCH, FAR_ROWS),
+                       .narrow = strides_of(4),
+                       .wide = strides_of(8)};
+    measure_curve(lab, &s.far_rows);
+    measure_curve(lab, &s.narrow);
+    measure_curve(lab, &s.wide);
+    if (!lab_ok(lab))
+        return;
+    report_curve(lab, "stride_latency", &s.narrow);
+    report_curve(lab, "stride_latency_64", &s.wide);
+    const struct bank_fit fit = explain(&s);
+    report_banks(lab, &s, &fit);
+    ask_conflicts(lab, &s, &fit);
 }
 
 const struct study study_shared_memory = {
@@ -369,7 +346,7 @@ const struct study study_shared_memory = {
     .method = "A warp's dependent loads with strides 0 to 64: the banks are "
               "those that predict which strides conflict, and how much.",
     .needs = needs,
-    .gives = gives,
+    .answers = answers,
     .kernels = kernels,
-    .run_err = run,
+    .run = shared_memory_run,
 };
