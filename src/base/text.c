@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buf.h"
+
 bool text_to_u64(const char *text, uint64_t *value)
 {
     if (!isdigit((unsigned char)text[0]))
@@ -94,4 +96,21 @@ bool text_glob(const char *pattern, const char *text)
     while (*pattern == '*')
         pattern++;
     return *pattern == '\0';
+}
+
+char *text_ranges(const bool *in, size_t count)
+{
+    struct buf text = {0};
+    for (size_t from = 0; from < count; from++) {
+        size_t to = from;
+        if (!in[from])
+            continue;
+        while (to + 1 < count && in[to + 1])
+            to++;
+        buf_printf(&text, "%s%zu", text.length > 0 ? "," : "", from);
+        if (to > from)
+            buf_printf(&text, "-%zu", to);
+        from = to;
+    }
+    return buf_take(&text);
 }

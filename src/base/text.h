@@ -20,4 +20,7 @@ const char *text_nearest(const char *word, const char *const *names);
 /* True if `text` matches `pattern`, where * stands for any run. */
 bool text_glob(const char *pattern, const char *text);
 
+/* The numbers that are `in`, as ranges: "0-3,8".  The caller frees. */
+char *text_ranges(const bool *in, size_t count);
+
 #endif

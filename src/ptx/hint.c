@@ -7,27 +7,26 @@
 
 #define CACHE_HINT ".L2::cache_hint"
 
-/* Capabilities: PTX ISA, under ld and st. */
 /* clang-format off */
 static const struct hint hints[] = {
-    {"default",      "",                 NULL,              true,  true,  0 },
-    {"ca",           ".ca",              NULL,              true,  false, 0 },
-    {"cg",           ".cg",              NULL,              true,  true,  0 },
-    {"cs",           ".cs",              NULL,              true,  true,  0 },
-    {"lu",           ".lu",              NULL,              true,  false, 0 },
-    {"cv",           ".cv",              NULL,              true,  false, 0 },
-    {"wb",           ".wb",              NULL,              false, true,  0 },
-    {"wt",           ".wt",              NULL,              false, true,  0 },
-    {"no_allocate",  ".L1::no_allocate", NULL,              true,  true,  70},
-    {"l1_first",     ".L1::evict_first", NULL,              true,  true,  70},
-    {"l1_last",      ".L1::evict_last",  NULL,              true,  true,  70},
-    {"l2_64B",       ".L2::64B",         NULL,              true,  false, 75},
-    {"l2_128B",      ".L2::128B",        NULL,              true,  false, 75},
-    {"l2_256B",      ".L2::256B",        NULL,              true,  false, 80},
-    {"l2_first",     CACHE_HINT,         "evict_first",     true,  true,  80},
-    {"l2_normal",    CACHE_HINT,         "evict_normal",    true,  true,  80},
-    {"l2_last",      CACHE_HINT,         "evict_last",      true,  true,  80},
-    {"l2_unchanged", CACHE_HINT,         "evict_unchanged", true,  true,  80},
+    {"default",      "",                 NULL,              true,  true,  CAP_ANY},
+    {"ca",           ".ca",              NULL,              true,  false, CAP_ANY},
+    {"cg",           ".cg",              NULL,              true,  true,  CAP_ANY},
+    {"cs",           ".cs",              NULL,              true,  true,  CAP_ANY},
+    {"lu",           ".lu",              NULL,              true,  false, CAP_ANY},
+    {"cv",           ".cv",              NULL,              true,  false, CAP_ANY},
+    {"wb",           ".wb",              NULL,              false, true,  CAP_ANY},
+    {"wt",           ".wt",              NULL,              false, true,  CAP_ANY},
+    {"no_allocate",  ".L1::no_allocate", NULL,              true,  true,  CAP_L1_EVICTION},
+    {"l1_first",     ".L1::evict_first", NULL,              true,  true,  CAP_L1_EVICTION},
+    {"l1_last",      ".L1::evict_last",  NULL,              true,  true,  CAP_L1_EVICTION},
+    {"l2_64B",       ".L2::64B",         NULL,              true,  false, CAP_L2_FETCH},
+    {"l2_128B",      ".L2::128B",        NULL,              true,  false, CAP_L2_FETCH},
+    {"l2_256B",      ".L2::256B",        NULL,              true,  false, CAP_L2_FETCH_256},
+    {"l2_first",     CACHE_HINT,         "evict_first",     true,  true,  CAP_L2_POLICY},
+    {"l2_normal",    CACHE_HINT,         "evict_normal",    true,  true,  CAP_L2_POLICY},
+    {"l2_last",      CACHE_HINT,         "evict_last",      true,  true,  CAP_L2_POLICY},
+    {"l2_unchanged", CACHE_HINT,         "evict_unchanged", true,  true,  CAP_L2_POLICY},
 };
 /* clang-format on */
 
@@ -51,17 +50,14 @@ const struct hint *hint_find(const char *name)
 int hint_check(const struct hint *hint, const struct device_info *info,
                struct error *err)
 {
-    if (device_cc(info) >= hint->cc)
+    if (device_requires(info, hint->needs, err) == 0)
         return 0;
-    return error_set(err, ERR_UNSUPPORTED,
-                     "%s needs compute capability %d.%d, this is %d.%d",
-                     hint->name, hint->cc / 10, hint->cc % 10, info->cc_major,
-                     info->cc_minor);
+    return error_set(err, ERR_UNSUPPORTED, "%s %s", hint->name, err->text);
 }
 
 const char *hint_version(const struct hint *hint)
 {
-    return hint->cc > 0 ? "7.4" : NULL;
+    return hint->needs != CAP_ANY ? "7.4" : NULL;
 }
 
 void hint_policy(struct kernel_text *k, const struct hint *hint,

@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "device/device.h"
+#include "ptx/capability.h"
 #include "ptx/kernel.h"
 
 struct hint {
@@ -19,7 +20,7 @@ struct hint {
     const char *modifier; /* after the state space */
     const char *policy;   /* what L2 is told by a policy, NULL: nothing */
     bool loads, stores;   /* that take it */
-    int cc;               /* 10 × the least compute capability; 0: any */
+    enum capability needs;
 };
 
 /* The words of a parameter: NULL ends. */

@@ -260,17 +260,25 @@ void lab_uncite(struct lab *lab)
     lab->cited_count = 0;
 }
 
-void lab_leave_out(struct lab *lab, const struct study *study,
-                   const char *pattern, const char *why)
+static void leave_out(struct lab *lab, const struct study *study,
+                      const char *pattern, const char *why, bool skipped)
 {
     char id[STUDY_ID];
     for (size_t i = 0; study_gives(study, i, id); i++) {
         const struct finding *const f = results_find(lab->results, id);
-        if (results_dropped(lab->results, id) || !text_glob(pattern, id))
+        if (results_dropped(lab->results, id) || !text_glob(pattern, id) ||
+            (f != NULL && (f->value.kind != VALUE_NONE || f->because != NULL)))
             continue;
-        if (f == NULL || (f->value.kind == VALUE_NONE && f->because == NULL))
-            finding_none(results_add(lab->results, id, study->name), "%s", why);
+        struct finding *const none = results_add(lab->results, id, study->name);
+        finding_none(none, "%s", why);
+        none->skipped = skipped;
     }
+}
+
+void lab_leave_out(struct lab *lab, const struct study *study,
+                   const char *pattern, const char *why)
+{
+    leave_out(lab, study, pattern, why, false);
 }
 
 void lab_refuse(struct lab *lab, const char *pattern, const char *fmt, ...)
@@ -279,7 +287,26 @@ void lab_refuse(struct lab *lab, const char *pattern, const char *fmt, ...)
     va_start(args, fmt);
     const char *const why = formatted(lab, fmt, args);
     va_end(args);
-    lab_leave_out(lab, lab->study, pattern, why);
+    leave_out(lab, lab->study, pattern, why, false);
+}
+
+void lab_skip(struct lab *lab, const char *pattern, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    const char *const why = formatted(lab, fmt, args);
+    va_end(args);
+    leave_out(lab, lab->study, pattern, why, true);
+}
+
+bool lab_requires(struct lab *lab, enum capability capability,
+                  const char *pattern)
+{
+    struct error err;
+    if (device_requires(lab->info, capability, &err) == 0)
+        return true;
+    lab_skip(lab, pattern, "%s", err.text);
+    return false;
 }
 
 void lab_leave_open(struct lab *lab, const char *why)

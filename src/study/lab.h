@@ -26,6 +26,7 @@
 #include "base/error.h"
 #include "finding/finding.h"
 #include "probe/run.h"
+#include "ptx/capability.h"
 #include "study/cache/first_level.h"
 #include "study/facts.h"
 #include "study/reasons.h"
@@ -146,6 +147,12 @@ void lab_uncite(struct lab *lab); /* of none any more */
  * the lab the planner does so. */
 void lab_refuse(struct lab *lab, const char *pattern, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
+/* The same of what this GPU has not: its findings are skipped. */
+void lab_skip(struct lab *lab, const char *pattern, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+/* True if the GPU has it; else what is like the pattern is skipped. */
+bool lab_requires(struct lab *lab, enum capability capability,
+                  const char *pattern);
 /* Of all that it gives. */
 void lab_leave_open(struct lab *lab, const char *why);
 /* The same of any study; for the planner. */

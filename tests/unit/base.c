@@ -19,6 +19,18 @@
 #include "base/text.h"
 #include "testing.h"
 
+START_TEST(text_ranges_joins_neighbours)
+{
+    const bool in[] = {true, true, false, true, false, true, true, true};
+    char *text = text_ranges(in, COUNT_OF(in));
+    ck_assert_str_eq(text, "0-1,3,5-7");
+    free(text);
+    text = text_ranges(in, 0);
+    ck_assert_str_eq(text, "");
+    free(text);
+}
+END_TEST
+
 START_TEST(error_keeps_code_and_sentence)
 {
     struct error err;
@@ -596,6 +608,7 @@ Suite *suite_base(void)
 {
     TCase *t;
     Suite *const suite = suite_of("base", 20, &t);
+    tcase_add_test(t, text_ranges_joins_neighbours);
     tcase_add_test(t, error_keeps_code_and_sentence);
     tcase_add_test(t, error_prefix_goes_in_front);
     tcase_add_test(t, error_may_quote_itself);

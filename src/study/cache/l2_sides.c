@@ -29,6 +29,7 @@
 #include "analysis/xor_bits.h"
 #include "base/buf.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "probe/run/ring.h"
 #include "study/lab.h"
 
@@ -488,20 +489,13 @@ static void report_bits(struct sides *s)
 /* "0-3,8" */
 static struct value numbers_of(const struct sides *s, int side)
 {
-    struct buf text = {0};
-    for (size_t sm = 0; sm < s->sms; sm++) {
-        if (s->side[sm] != side)
-            continue;
-        size_t last = sm;
-        while (last + 1 < s->sms && s->side[last + 1] == side)
-            last++;
-        buf_printf(&text, "%s%zu", text.length > 0 ? "," : "", sm);
-        if (last > sm)
-            buf_printf(&text, "-%zu", last);
-        sm = last;
-    }
-    const struct value value = value_text(buf_string(&text));
-    buf_free(&text);
+    bool *const in = xcalloc(s->sms, sizeof *in);
+    for (size_t sm = 0; sm < s->sms; sm++)
+        in[sm] = s->side[sm] == side;
+    char *const ranges = text_ranges(in, s->sms);
+    const struct value value = value_text(ranges);
+    free(ranges);
+    free(in);
     return value;
 }
 

@@ -1,0 +1,33 @@
+#include "ptx/capability.h"
+
+static const int least[] = {
+#define X(id, cc) [CAP_##id] = (cc),
+    CAPABILITIES(X)
+#undef X
+};
+
+int capability_cc(enum capability capability)
+{
+    return least[capability];
+}
+
+bool device_has(const struct device_info *info, enum capability capability)
+{
+    return device_cc(info) >= least[capability];
+}
+
+int device_requires_cc(const struct device_info *info, int cc,
+                       struct error *err)
+{
+    if (device_cc(info) >= cc)
+        return 0;
+    return error_set(err, ERR_UNSUPPORTED,
+                     "needs compute capability %d.%d, this is %d.%d", cc / 10,
+                     cc % 10, info->cc_major, info->cc_minor);
+}
+
+int device_requires(const struct device_info *info, enum capability capability,
+                    struct error *err)
+{
+    return device_requires_cc(info, least[capability], err);
+}

@@ -1,0 +1,119 @@
+/* What is found by trying more and more ends where more gives no more. */
+#include "analysis/grow.h"
+
+#include <math.h>
+
+#include "base/mem.h"
+#include "testing.h"
+
+START_TEST(growth_goes_on_while_more_gives_more)
+{
+    struct grow grow = {.least = 0.01};
+    ck_assert(grow_more(&grow, 100));
+    ck_assert(grow_more(&grow, 102));
+    ck_assert(!grow_more(&grow, 102.5));
+    ck_assert_double_eq(grow.best, 102.5);
+}
+END_TEST
+
+START_TEST(patience_bridges_what_gives_less)
+{
+    struct grow grow = {.least = 0.01, .patience = 2};
+    ck_assert(grow_more(&grow, 100));
+    ck_assert(grow_more(&grow, 90));
+    ck_assert(grow_more(&grow, 120));
+    ck_assert(grow_more(&grow, 120));
+    ck_assert(!grow_more(&grow, 110));
+    ck_assert_double_eq(grow.best, 120);
+}
+END_TEST
+
+START_TEST(a_move_multiplies_and_divides)
+{
+    const struct grow_setup from = {{6, 5, 4, 3}};
+    const struct grow_move move = {{3, 1, 2}, {2}};
+    const struct grow_setup to = grow_moved(&from, &move);
+    ck_assert_uint_eq(to.knob[0], 9);
+    ck_assert_uint_eq(to.knob[1], 5);
+    ck_assert_uint_eq(to.knob[2], 8);
+    ck_assert_uint_eq(to.knob[3], 3);
+}
+END_TEST
+
+/* A hill of two knobs, of at most `most` each, that is flat from `flat` on. */
+struct hill {
+    unsigned flat, most;
+    size_t prepared, asked;
+};
+
+static bool hill_fits(void *context, const struct grow_setup *from,
+                      struct grow_setup *to)
+{
+    const struct hill *const hill = context;
+    (void)from;
+    return to->knob[0] <= hill->most && to->knob[1] <= hill->most;
+}
+
+static void hill_prepare(void *context, const struct grow_setup *list,
+                         size_t count)
+{
+    struct hill *const hill = context;
+    (void)list;
+    hill->prepared += count;
+}
+
+static double hill_gives(void *context, const struct grow_setup *setup)
+{
+    struct hill *const hill = context;
+    hill->asked++;
+    return fmin(setup->knob[0], hill->flat) * fmin(setup->knob[1], hill->flat);
+}
+
+static struct grow_top climb(struct hill *hill)
+{
+    static const struct grow_move moves[] = {{{2}, {1}}, {{1, 2}, {1}}};
+    const struct grow_setup from = {{1, 1, 1, 1}};
+    const struct grow_climb c = {.least = 0.01,
+                                 .moves = moves,
+                                 .count = COUNT_OF(moves),
+                                 .context = hill,
+                                 .fit = hill_fits,
+                                 .prepare = hill_prepare,
+                                 .gives = hill_gives};
+    return grow_climb(&c, &from);
+}
+
+START_TEST(a_climb_ends_on_the_plateau)
+{
+    struct hill hill = {.flat = 8, .most = 64};
+    const struct grow_top top = climb(&hill);
+    ck_assert_uint_eq(top.setup.knob[0], 8);
+    ck_assert_uint_eq(top.setup.knob[1], 8);
+    ck_assert_double_eq(top.gives, 64);
+    ck_assert_double_eq(top.last, 1);
+    ck_assert_uint_eq(top.tried, 2);
+    ck_assert_uint_eq(hill.asked, hill.prepared + 1);
+}
+END_TEST
+
+START_TEST(a_climb_without_room_tries_nothing)
+{
+    struct hill hill = {.flat = 8, .most = 1};
+    const struct grow_top top = climb(&hill);
+    ck_assert_double_eq(top.gives, 1);
+    ck_assert(isinf(top.last));
+    ck_assert_uint_eq(top.tried, 0);
+}
+END_TEST
+
+Suite *suite_grow(void)
+{
+    TCase *t;
+    Suite *const suite = suite_of("grow", 10, &t);
+    tcase_add_test(t, growth_goes_on_while_more_gives_more);
+    tcase_add_test(t, patience_bridges_what_gives_less);
+    tcase_add_test(t, a_move_multiplies_and_divides);
+    tcase_add_test(t, a_climb_ends_on_the_plateau);
+    tcase_add_test(t, a_climb_without_room_tries_nothing);
+    return suite;
+}
