@@ -75,23 +75,22 @@ static void cite(struct lab *lab, const char *experiment)
         finding_cite(lab->cited[i], experiment);
 }
 
-static const struct samples *run_text(struct lab *lab, const char *text)
+/* No rows, and no name, after an error; the caller frees the samples. */
+static struct samples run_text(struct lab *lab, const char *text)
 {
-    struct samples *const samples = lab_alloc(lab, 1, sizeof *samples);
+    struct samples samples = {0};
     char *canonical = NULL;
     if (!lab_ok(lab))
         return samples;
     if (lab->deadline > 0 && now_seconds() > lab->deadline)
         lab_fail(lab, ERR_INTERRUPTED, "the time budget was used up");
     else
-        prober_run(lab->prober, text, samples, &canonical, &lab->err);
+        prober_run(lab->prober, text, &samples, &canonical, &lab->err);
     if (!lab_ok(lab)) {
         lab->cut_short = lab->cut_short || lab->err.code == ERR_INTERRUPTED;
-        *samples = (struct samples){0};
-        return samples;
+        return (struct samples){0};
     }
-    arena_adopt(&lab->memory, samples->data);
-    samples->experiment = arena_adopt(&lab->memory, canonical);
+    samples.experiment = arena_adopt(&lab->memory, canonical);
     cite(lab, canonical);
     return samples;
 }
@@ -102,7 +101,10 @@ const struct samples *lab_probe(struct lab *lab, const char *fmt, ...)
     va_start(args, fmt);
     const char *const text = formatted(lab, fmt, args);
     va_end(args);
-    return run_text(lab, text);
+    struct samples *const samples = lab_alloc(lab, 1, sizeof *samples);
+    *samples = run_text(lab, text);
+    arena_adopt(&lab->memory, samples->data);
+    return samples;
 }
 
 struct column lab_column_of(struct lab *lab, const struct samples *s,
@@ -124,7 +126,10 @@ struct column lab_column(struct lab *lab, const char *name, const char *fmt,
     va_start(args, fmt);
     const char *const text = formatted(lab, fmt, args);
     va_end(args);
-    return lab_column_of(lab, run_text(lab, text), name);
+    struct samples samples = run_text(lab, text);
+    const struct column column = lab_column_of(lab, &samples, name);
+    samples_free(&samples);
+    return column;
 }
 
 /* Cycles a load of each repetition: the long run less the short one, or both
@@ -132,10 +137,11 @@ struct column lab_column(struct lab *lab, const char *name, const char *fmt,
 static struct column per_load(struct lab *lab, const char *text,
                               bool difference)
 {
-    const struct samples *const s = run_text(lab, text);
-    struct column cycles = lab_column_of(lab, s, "long");
-    const struct column first = lab_column_of(lab, s, "short");
-    const struct column loads = lab_column_of(lab, s, "visits");
+    struct samples s = run_text(lab, text);
+    struct column cycles = lab_column_of(lab, &s, "long");
+    const struct column first = lab_column_of(lab, &s, "short");
+    const struct column loads = lab_column_of(lab, &s, "visits");
+    samples_free(&s);
     for (size_t i = 0; i < cycles.count; i++)
         cycles.at[i] = difference
                            ? (cycles.at[i] - first.at[i]) / loads.at[i]

@@ -2,17 +2,8 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 #include "analysis/stats.h"
-#include "base/mem.h"
-
-void page_sweep_done(struct page_sweep *t)
-{
-    free(t->experiment);
-    t->experiment = NULL;
-}
 
 uint64_t page_tour_place(const struct page_sweep *t,
                          const struct page_tour *tour, uint64_t i)
@@ -57,25 +48,14 @@ void page_tour_write(const struct page_sweep *t, const struct page_tour *tour,
         write_round(t, tour, sub * tour->sub_pitch, how, steps);
 }
 
-int page_sweep_visit(struct page_sweep *t, struct buf *steps, double **cycles,
-                     size_t *count, struct error *err)
+struct column page_sweep_visit(struct page_sweep *t, struct buf *steps)
 {
-    struct samples s;
-    page_sweep_done(t);
-    const int status =
-        lab_probe_err(t->lab, &s, &t->experiment, err, "visit readers=%s steps=%s",
-                  t->reader, buf_string(steps));
+    const struct column cycles =
+        lab_column(t->lab, "cycles", "visit readers=%s steps=%s", t->reader,
+                   buf_string(steps));
+    t->experiment = cycles.experiment;
     buf_free(steps);
-    *cycles = NULL;
-    *count = 0;
-    if (status != 0)
-        return status;
-    const size_t column = samples_column(&s, "cycles");
-    *cycles = xreallocarray(NULL, s.rows + 1, sizeof **cycles);
-    for (*count = 0; *count < s.rows; ++*count)
-        (*cycles)[*count] = (double)samples_at(&s, *count, column);
-    samples_free(&s);
-    return 0;
+    return cycles;
 }
 
 /* ---- places looked for ------------------------------------------------ */
@@ -89,73 +69,85 @@ static void write_look(const struct page_sweep *t, uint64_t place,
     write_step(steps, "!", place, 2, 0);
 }
 
-/* Runs the script so often; its kept loads come in pairs, one for each place.
- */
-static int median_of_takes(struct page_sweep *t, const struct buf *steps,
-                           size_t places, unsigned takes, double *excess,
-                           struct error *err)
+/* What the takes of a script showed, place after place. */
+struct takes {
+    size_t places;
+    unsigned count;
+    double *excess, *second;
+};
+
+/* Kept loads come in pairs, one for each place. */
+static void add_take(struct takes *all, unsigned take,
+                     const struct column *cycles)
 {
-    double *const all = xreallocarray(NULL, places * takes, sizeof *all);
-    double *const second = xreallocarray(NULL, places * takes, sizeof *second);
-    int status = 0;
-    for (unsigned take = 0; status == 0 && take < takes; take++) {
-        struct buf copy = {0};
-        double *cycles;
-        size_t count;
-        buf_text(&copy, buf_string(steps));
-        status = page_sweep_visit(t, &copy, &cycles, &count, err);
-        for (size_t i = 0; i < places && 2 * i + 1 < count; i++) {
-            all[i * takes + take] = cycles[2 * i] - cycles[2 * i + 1];
-            second[i * takes + take] = cycles[2 * i + 1];
-        }
-        free(cycles);
+    for (size_t i = 0; i < all->places && 2 * i + 1 < cycles->count; i++) {
+        const double *const pair = cycles->at + 2 * i;
+        all->excess[i * all->count + take] = pair[0] - pair[1];
+        all->second[i * all->count + take] = pair[1];
     }
-    double *const own = xreallocarray(NULL, places, sizeof *own);
-    double *const middle = xreallocarray(NULL, places, sizeof *middle);
-    for (size_t i = 0; status == 0 && i < places; i++) {
-        excess[i] = stats_median(all + i * takes, takes);
-        own[i] = stats_mad_sigma(all + i * takes, takes);
-        if (t->spreads != NULL)
-            t->spreads[i] = own[i];
-        middle[i] = stats_mad_sigma(second + i * takes, takes);
-    }
-    t->spread = status == 0 ? stats_mean(own, places) : 0;
-    if (status == 0 && t->sigma == 0 && takes > 8)
-        t->sigma = fmax(stats_mean(middle, places), 0.25);
-    free(own);
-    free(middle);
-    free(second);
-    free(all);
-    return status;
 }
 
-int page_sweep_ages(struct page_sweep *t, const struct page_tour *lap,
-                    enum page_sweep_ask ask, const uint64_t *ages, size_t count,
-                    unsigned takes, double *excess, struct error *err)
+/* The median excess of each place, and how much takes differ. */
+static const double *settle_takes(struct page_sweep *t, const struct takes *all)
+{
+    double *const excess = lab_alloc(t->lab, all->places, sizeof *excess);
+    double *const spreads = lab_alloc(t->lab, all->places, sizeof *spreads);
+    double *const sigmas = lab_alloc(t->lab, all->places, sizeof *sigmas);
+    for (size_t i = 0; i < all->places; i++) {
+        const size_t at = i * all->count;
+        excess[i] = stats_median(all->excess + at, all->count);
+        spreads[i] = stats_mad_sigma(all->excess + at, all->count);
+        sigmas[i] = stats_mad_sigma(all->second + at, all->count);
+    }
+    t->spreads = spreads;
+    t->spread = stats_mean(spreads, all->places);
+    /* Reads of the clock are whole cycles: a quarter is what they hide. */
+    if (t->sigma == 0 && all->count > 8)
+        t->sigma = fmax(stats_mean(sigmas, all->places), 0.25);
+    return excess;
+}
+
+/* Runs the script, which is freed, so often. */
+static const double *median_of_takes(struct page_sweep *t, struct buf *steps,
+                                     size_t places, unsigned takes)
+{
+    struct takes all = {
+        .places = places,
+        .count = takes,
+        .excess = lab_alloc(t->lab, places * takes, sizeof *all.excess),
+        .second = lab_alloc(t->lab, places * takes, sizeof *all.second)};
+    for (unsigned take = 0; lab_ok(t->lab) && take < takes; take++) {
+        struct buf copy = {0};
+        buf_text(&copy, buf_string(steps));
+        const struct column cycles = page_sweep_visit(t, &copy);
+        add_take(&all, take, &cycles);
+    }
+    buf_free(steps);
+    return settle_takes(t, &all);
+}
+
+const double *page_sweep_ages(struct page_sweep *t, const struct page_tour *lap,
+                              enum page_sweep_ask ask,
+                              const struct page_looks *looks, unsigned takes)
 {
     struct buf steps = {0};
     page_tour_write(t, lap, "", &steps);
-    for (size_t i = 0; i < count; i++)
-        write_look(t, page_tour_place(t, lap, lap->count - ages[i]), ask,
+    for (size_t i = 0; i < looks->count; i++)
+        write_look(t, page_tour_place(t, lap, lap->count - looks->ages[i]), ask,
                    &steps);
-    const int status = median_of_takes(t, &steps, count, takes, excess, err);
-    buf_free(&steps);
-    return status;
+    return median_of_takes(t, &steps, looks->count, takes);
 }
 
-int page_sweep_scan(struct page_sweep *t, const struct page_tour *scan,
-                    const struct page_tour *flood, unsigned takes,
-                    double *excess, struct error *err)
+const double *page_sweep_scan(struct page_sweep *t,
+                              const struct page_tour *scan,
+                              const struct page_tour *flood, unsigned takes)
 {
     struct buf steps = {0};
     page_tour_write(t, scan, "", &steps);
     page_tour_write(t, flood, "", &steps);
     for (uint64_t i = 0; i < scan->count; i++)
         write_look(t, page_tour_place(t, scan, i), ASK_PAGE, &steps);
-    const int status =
-        median_of_takes(t, &steps, scan->count, takes, excess, err);
-    buf_free(&steps);
-    return status;
+    return median_of_takes(t, &steps, scan->count, takes);
 }
 
 /*
@@ -174,9 +166,8 @@ static void settle(const struct page_sweep *t, const struct page_tour *lap,
         page_tour_write(t, lap, "", steps);
 }
 
-int page_sweep_laps(struct page_sweep *t, const struct page_tour *lap,
-                    uint64_t from, size_t count, unsigned takes, double *excess,
-                    struct error *err)
+const double *page_sweep_laps(struct page_sweep *t, const struct page_tour *lap,
+                              uint64_t from, size_t count, unsigned takes)
 {
     struct buf steps = {0};
     struct page_tour before = *lap;
@@ -186,22 +177,19 @@ int page_sweep_laps(struct page_sweep *t, const struct page_tour *lap,
     page_tour_write(t, &before, "", &steps);
     for (uint64_t i = from; i < from + count; i++)
         write_look(t, page_tour_place(t, lap, i), ASK_PAGE, &steps);
-    const int status = median_of_takes(t, &steps, count, takes, excess, err);
-    buf_free(&steps);
-    return status;
+    return median_of_takes(t, &steps, count, takes);
 }
 
-int page_sweep_order(struct page_sweep *t, const struct page_tour *lap,
-                     const uint32_t *places, size_t count, unsigned takes,
-                     double *excess, struct error *err)
+const double *page_sweep_order(struct page_sweep *t,
+                               const struct page_tour *lap,
+                               const uint32_t *places, size_t count,
+                               unsigned takes)
 {
     struct buf steps = {0};
     settle(t, lap, &steps);
     for (size_t i = 0; i < count; i++)
         write_look(t, page_tour_place(t, lap, places[i]), ASK_PAGE, &steps);
-    const int status = median_of_takes(t, &steps, count, takes, excess, err);
-    buf_free(&steps);
-    return status;
+    return median_of_takes(t, &steps, count, takes);
 }
 
 /* The median of n excesses strays by 1.25 √2 sigma / √n: a quarter of the

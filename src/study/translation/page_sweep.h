@@ -22,13 +22,11 @@ struct page_sweep {
     const char *reader;    /* of the probe `visit`: "global.cg" */
     uint64_t origin, room; /* offsets that may be used: in one page window */
     uint64_t skew;
-    double sigma; /* of one load's cycles, without spikes; 0: not known yet */
-    double *spreads;  /* of each place, where they are wanted; else NULL */
-    double spread;    /* of one excess from take to take, where places agree */
-    char *experiment; /* the last; the terrain's */
+    double sigma;  /* of one load's cycles, without spikes; 0: not known yet */
+    double spread; /* of one excess from take to take, on average */
+    const double *spreads;  /* the same of each place of the last question */
+    const char *experiment; /* the last */
 };
-
-void page_sweep_done(struct page_sweep *sweep);
 
 /*
  * Places pitch + skew apart, so many, beginning `start` after the origin.  For
@@ -52,40 +50,46 @@ void page_tour_write(const struct page_sweep *sweep,
                      const struct page_tour *tour, const char *how,
                      struct buf *steps);
 
-/* Runs a script, which is freed; cycles of the loads that it keeps are the
- * caller's to free. */
-int page_sweep_visit(struct page_sweep *sweep, struct buf *steps,
-                     double **cycles, size_t *count, struct error *err);
+/* Runs a script, which is freed: cycles of the loads that it keeps. */
+struct column page_sweep_visit(struct page_sweep *sweep, struct buf *steps);
 
 enum page_sweep_ask { ASK_PAGE, ASK_DATA };
 
+/* Places of a lap that are looked for: `count` of them. */
+struct page_looks {
+    const uint64_t *ages; /* ascending; 1: the last of the lap */
+    size_t count;
+};
+
 /*
- * Median excess, over `takes` laps, of the places of ascending `ages` (1: the
- * last of the lap); ASK_DATA: after another load of the page, so that only data
- * that is no longer there costs more.
+ * Median excess, over `takes` laps, of the places of those ages; ASK_DATA:
+ * after another load of the page, so that only data that is no longer there
+ * costs more.
  */
-int page_sweep_ages(struct page_sweep *sweep, const struct page_tour *lap,
-                    enum page_sweep_ask ask, const uint64_t *ages, size_t count,
-                    unsigned takes, double *excess, struct error *err);
+const double *page_sweep_ages(struct page_sweep *sweep,
+                              const struct page_tour *lap,
+                              enum page_sweep_ask ask,
+                              const struct page_looks *looks, unsigned takes);
 
 /*
  * The same of places in order: each of `scan` is looked for once, after it was
  * brought in and a lap over `flood` has pushed its page out.
  */
-int page_sweep_scan(struct page_sweep *sweep, const struct page_tour *scan,
-                    const struct page_tour *flood, unsigned takes,
-                    double *excess, struct error *err);
+const double *page_sweep_scan(struct page_sweep *sweep,
+                              const struct page_tour *scan,
+                              const struct page_tour *flood, unsigned takes);
 
 /* The same of `count` places of a lap from the place `from` on, in order, after
  * it has settled; those before are visited, too. */
-int page_sweep_laps(struct page_sweep *sweep, const struct page_tour *lap,
-                    uint64_t from, size_t count, unsigned takes, double *excess,
-                    struct error *err);
+const double *page_sweep_laps(struct page_sweep *sweep,
+                              const struct page_tour *lap, uint64_t from,
+                              size_t count, unsigned takes);
 
 /* The same of places of the lap in any order, after it has settled. */
-int page_sweep_order(struct page_sweep *sweep, const struct page_tour *lap,
-                     const uint32_t *places, size_t count, unsigned takes,
-                     double *excess, struct error *err);
+const double *page_sweep_order(struct page_sweep *sweep,
+                               const struct page_tour *lap,
+                               const uint32_t *places, size_t count,
+                               unsigned takes);
 
 /* How often a lap is made so that a step of so many cycles is sure. */
 unsigned page_sweep_takes(const struct page_sweep *sweep, double step);

@@ -15,15 +15,16 @@
  * of a TLB or a cache.
  */
 #include <inttypes.h>
-#include <stdlib.h>
 
 #include "analysis/stats.h"
-#include "base/mem.h"
 #include "study/translation/page_sweep.h"
 
 static const char *const needs[] = {"tlb", NULL};
-static const char *const gives[] = {"memory.patterns_ca", "memory.patterns_cg",
-                                    NULL};
+static const struct answer answers[] = {
+    {ONE("memory"), "patterns_ca", "cycles"},
+    {ONE("memory"), "patterns_cg", "cycles"},
+    {0},
+};
 static const char *const kernels[] = {
     "visit readers=global.ca,global.cg",
     "visit readers=global.cg,global.cg",
@@ -36,7 +37,7 @@ enum { P1, P2, P3, P4, P5, P6, PATTERNS };
  * lines of a page that were never loaded. */
 enum { SUBJECTS = 8, TAKES = 12, AGAIN = 33, NEW_PAGES = 12, NEW_LINES = 7 };
 
-struct inquiry {
+struct patterns_question {
     struct lab *lab;
     const struct translation *t;
     struct page_sweep sweep;
@@ -68,7 +69,7 @@ static uint64_t pages_of(const struct translation *t, size_t level, bool most)
 
 /* Pages that come right after the subjects, so that together they are as even
  * as pages can be in the sets of the second TLB, and stay in it. */
-static void plan_some(struct inquiry *q)
+static void plan_some(struct patterns_question *q)
 {
     const struct translation *const t = q->t;
     const uint64_t first = pages_of(t, 0, true);
@@ -98,7 +99,7 @@ static void plan_some(struct inquiry *q)
         .count = count};
 }
 
-static void plan_all(struct inquiry *q)
+static void plan_all(struct patterns_question *q)
 {
     const struct tlb_facts *const last = &q->t->tlb[q->t->levels - 1];
     const uint64_t start =
@@ -115,7 +116,7 @@ static void plan_all(struct inquiry *q)
 }
 
 /* Half a MiB is at least a page apart where no page is known. */
-static void plan(struct inquiry *q)
+static void plan(struct patterns_question *q)
 {
     const struct translation *const t = q->t;
     bool known = t->levels > 0 && !t->mixed;
@@ -158,105 +159,93 @@ static double centre(const double *cycles, size_t count)
     return near > 0 ? sum / (double)near : middle;
 }
 
-static void set(struct inquiry *q, int pattern, double *cycles, size_t count)
+static void set_pattern(struct patterns_question *q, int pattern,
+                        const double *cycles, size_t count)
 {
-    q->cycles[pattern] = centre(cycles, count) - q->t->overhead;
-    finding_evidence(q->finding, q->sweep.experiment);
+    if (lab_ok(q->lab))
+        q->cycles[pattern] = centre(cycles, count) - q->t->overhead;
+    finding_cite(q->finding, q->sweep.experiment);
 }
 
 /* Each subject again and again; the first load of each is left out. */
-static int ask_warm(struct inquiry *q, struct error *err)
+static void ask_warm(struct patterns_question *q)
 {
     struct buf steps = {0};
-    double *cycles;
-    size_t count, kept = 0;
+    size_t kept = 0;
     for (uint64_t i = 0; i < q->subjects.count; i++)
         buf_printf(&steps, "%s0@!%" PRIu64 ":%d:0", i > 0 ? "," : "",
                    page_tour_place(&q->sweep, &q->subjects, i), AGAIN);
-    if (page_sweep_visit(&q->sweep, &steps, &cycles, &count, err) != 0)
-        return err->code;
-    for (size_t i = 0; i < count; i++)
+    const struct column cycles = page_sweep_visit(&q->sweep, &steps);
+    for (size_t i = 0; i < cycles.count; i++)
         if (i % AGAIN != 0)
-            cycles[kept++] = cycles[i];
-    set(q, P1, cycles, kept);
-    free(cycles);
-    return 0;
+            cycles.at[kept++] = cycles.at[i];
+    set_pattern(q, P1, cycles.at, kept);
 }
 
-/* The subjects after others have pushed their pages out. */
-static int ask_pushed_out(struct inquiry *q, int pattern,
-                          const struct page_tour *subjects,
-                          const struct page_tour *others, struct error *err)
+/* A pattern from several takes, each of which writes its own script. */
+typedef void write_take(const struct patterns_question *q, int pattern,
+                        unsigned take, struct buf *steps);
+
+static void ask_takes(struct patterns_question *q, int pattern,
+                      write_take *write)
 {
     double all[SUBJECTS * TAKES];
     size_t kept = 0;
-    for (int take = 0; take < TAKES; take++) {
+    for (unsigned take = 0; lab_ok(q->lab) && take < TAKES; take++) {
         struct buf steps = {0};
-        double *cycles;
-        size_t count;
-        page_tour_write(&q->sweep, subjects, "2x0@", &steps);
-        page_tour_write(&q->sweep, others, "1@", &steps);
-        page_tour_write(&q->sweep, subjects, "0@!", &steps);
-        if (page_sweep_visit(&q->sweep, &steps, &cycles, &count, err) != 0)
-            return err->code;
-        for (size_t i = 0; i < count; i++)
-            all[kept++] = cycles[i];
-        free(cycles);
+        write(q, pattern, take, &steps);
+        const struct column cycles = page_sweep_visit(&q->sweep, &steps);
+        for (size_t i = 0; i < cycles.count; i++)
+            all[kept++] = cycles.at[i];
     }
-    set(q, pattern, all, kept);
-    return 0;
+    set_pattern(q, pattern, all, kept);
+}
+
+/* The subjects after others have pushed their pages out. */
+static void write_pushed_out(const struct patterns_question *q, int pattern,
+                             unsigned take, struct buf *steps)
+{
+    const struct page_tour *const subjects =
+        pattern == P2 ? &q->subjects : &q->apart;
+    (void)take;
+    page_tour_write(&q->sweep, subjects, "2x0@", steps);
+    page_tour_write(&q->sweep, pattern == P2 ? &q->some : &q->all, "1@", steps);
+    page_tour_write(&q->sweep, subjects, "0@!", steps);
 }
 
 /* Distance of the lines of a page that were never loaded. */
-static uint64_t apart(const struct inquiry *q)
+static uint64_t apart(const struct patterns_question *q)
 {
     return q->subjects.pitch / 32 / 128 * 128 + 128;
 }
 
 /* The first line of a page, then others. */
-static int ask_new_lines(struct inquiry *q, struct error *err)
+static void ask_new_lines(struct patterns_question *q)
 {
     struct buf steps = {0};
-    double *cycles;
-    size_t count;
     for (uint64_t i = 0; i < NEW_PAGES; i++) {
         const uint64_t page = q->unseen + (SUBJECTS + i) * q->page;
         buf_printf(&steps, "%s1@%" PRIu64 ":1:0,0@!%" PRIu64 ":%d:%" PRIu64,
                    i > 0 ? "," : "", page, page + apart(q), NEW_LINES,
                    apart(q));
     }
-    if (page_sweep_visit(&q->sweep, &steps, &cycles, &count, err) != 0)
-        return err->code;
-    set(q, P4, cycles, count);
-    free(cycles);
-    return 0;
+    const struct column cycles = page_sweep_visit(&q->sweep, &steps);
+    set_pattern(q, P4, cycles.at, cycles.count);
 }
 
 /* A new line each time, of pages that all visits have pushed out. */
-static int ask_new_pages(struct inquiry *q, struct error *err)
+static void write_new_pages(const struct patterns_question *q, int pattern,
+                            unsigned take, struct buf *steps)
 {
-    double all[SUBJECTS * TAKES];
-    size_t kept = 0;
-    for (int take = 0; take < TAKES; take++) {
-        struct buf steps = {0};
-        double *cycles;
-        size_t count;
-        page_tour_write(&q->sweep, &q->all, "1@", &steps);
-        buf_printf(&steps, ",0@!%" PRIu64 ":%d:%" PRIu64,
-                   q->unseen + (uint64_t)take * apart(q), SUBJECTS, q->page);
-        if (page_sweep_visit(&q->sweep, &steps, &cycles, &count, err) != 0)
-            return err->code;
-        for (size_t i = 0; i < count; i++)
-            all[kept++] = cycles[i];
-        free(cycles);
-    }
-    set(q, P5, all, kept);
-    return 0;
+    (void)pattern;
+    page_tour_write(&q->sweep, &q->all, "1@", steps);
+    buf_printf(steps, ",0@!%" PRIu64 ":%d:%" PRIu64,
+               q->unseen + take * apart(q), SUBJECTS, q->page);
 }
 
 /* ---- the study -------------------------------------------------------- */
 
-static void find_reasons(struct inquiry *q)
+static void find_reasons(struct patterns_question *q)
 {
     const struct translation *const t = q->t;
     if (t->levels == 0)
@@ -278,22 +267,20 @@ static void find_reasons(struct inquiry *q)
         q->why[P6] = "there is no window of active pages";
 }
 
-static int measure(struct inquiry *q, struct error *err)
+static void ask_patterns(struct patterns_question *q)
 {
-    int status = ask_warm(q, err);
-    if (status == 0 && q->why[P2] == NULL)
-        status = ask_pushed_out(q, P2, &q->subjects, &q->some, err);
-    if (status == 0 && q->why[P3] == NULL)
-        status = ask_pushed_out(q, P3, &q->apart, &q->all, err);
-    if (status == 0)
-        status = ask_new_lines(q, err);
-    if (status == 0 && q->why[P5] == NULL)
-        status = ask_new_pages(q, err);
+    ask_warm(q);
+    if (q->why[P2] == NULL)
+        ask_takes(q, P2, write_pushed_out);
+    if (q->why[P3] == NULL)
+        ask_takes(q, P3, write_pushed_out);
+    ask_new_lines(q);
+    if (q->why[P5] == NULL)
+        ask_takes(q, P5, write_new_pages);
     q->cycles[P6] = q->t->window_cycles;
-    return status;
 }
 
-static void report(struct inquiry *q, const char *load)
+static void report(struct patterns_question *q, const char *load)
 {
     static const char *const data[] = {"hit",  "hit",  "hit",
                                        "miss", "miss", "-"};
@@ -315,7 +302,7 @@ static void report(struct inquiry *q, const char *load)
             buf_printf(&because, "%sP%d: %s", because.length > 0 ? "; " : "",
                        i + 1, q->why[i]);
     }
-    finding_set(q->finding, STATUS_MEASURED, list, "cycles");
+    finding_value(q->finding, STATUS_MEASURED, list);
     finding_protocol(q->finding, "load", value_text(load));
     finding_protocol(q->finding, "data", a);
     finding_protocol(q->finding, "tlb_l1", b);
@@ -325,43 +312,43 @@ static void report(struct inquiry *q, const char *load)
     buf_free(&because);
 }
 
-static int ask(struct lab *lab, const char *attribute, const char *readers,
-               const char *load, uint64_t page, struct error *err)
+static void patterns_ask(struct lab *lab, const char *attribute,
+                         const char *readers, const char *load, uint64_t unseen)
 {
     const struct translation *const t = &lab->translation;
-    struct inquiry q = {.lab = lab,
-                        .t = t,
-                        .sweep = {.lab = lab,
-                                  .reader = readers,
-                                  .origin = t->origin,
-                                  .room = t->room,
-                                  .skew = t->skew},
-                        .finding = lab_finding(lab, "memory", attribute)};
+    struct patterns_question q = {.lab = lab,
+                                  .t = t,
+                                  .sweep = {.lab = lab,
+                                            .reader = readers,
+                                            .origin = t->origin,
+                                            .room = t->room,
+                                            .skew = t->skew},
+                                  .finding =
+                                      lab_finding(lab, "memory", attribute)};
     plan(&q);
-    q.unseen += page;
+    q.unseen += unseen;
     find_reasons(&q);
-    const int status = measure(&q, err);
-    if (status == 0)
+    ask_patterns(&q);
+    const char *const why = lab_excuse(lab);
+    if (why != NULL)
+        finding_none(q.finding, "%s", why);
+    else if (lab_ok(lab))
         report(&q, load);
-    else if (lab_excuses(status))
-        finding_none(q.finding, "%s", err->text);
-    page_sweep_done(&q.sweep);
-    return lab_excuses(status) ? 0 : status;
 }
 
-static int run(struct lab *lab, struct error *err)
+static void patterns_run(struct lab *lab)
 {
-    if (!lab->translation.asked)
-        return error_set(err, ERR_UNSUPPORTED,
-                         "it is not known how much memory may be used");
+    if (!lab->translation.asked) {
+        lab_refuse(lab, "*", why_memory_unknown);
+        return;
+    }
     /* The second asks for lines that the first has not loaded: half a line's
      * distance further. */
-    if (ask(lab, "patterns_ca", "global.ca,global.cg", "ld.global.ca.u32", 0,
-            err) != 0 ||
-        ask(lab, "patterns_cg", "global.cg,global.cg", "ld.global.cg.u32", 1024,
-            err) != 0)
-        return err->code;
-    return 0;
+    patterns_ask(lab, "patterns_ca", "global.ca,global.cg", "ld.global.ca.u32",
+                 0);
+    if (lab_ok(lab))
+        patterns_ask(lab, "patterns_cg", "global.cg,global.cg",
+                     "ld.global.cg.u32", 1024);
 }
 
 const struct study study_patterns = {
@@ -370,7 +357,7 @@ const struct study study_patterns = {
     .method = "Pages are pushed out of the TLBs by visits to others, data that "
               "misses was never loaded; each load is timed.",
     .needs = needs,
-    .gives = gives,
+    .answers = answers,
     .kernels = kernels,
-    .run_err = run,
+    .run = patterns_run,
 };
