@@ -24,3 +24,12 @@ struct device *testing_sim_of(const char *json, uint64_t seed)
     free(path);
     return device;
 }
+
+char *testing_spec_of(char *json)
+{
+    char *const path = testing_file("profile.json", json);
+    char *const spec = xasprintf("sim:%s", path);
+    free(path);
+    free(json);
+    return spec;
+}

@@ -62,6 +62,8 @@ char *testing_assembler(void);
 struct device;
 struct device *testing_sim(const char *profile, uint64_t seed);
 struct device *testing_sim_of(const char *json, uint64_t seed);
+/* "sim:PATH" of a profile's text, which is freed; the caller frees. */
+char *testing_spec_of(char *json);
 
 /* Used by main.c. */
 struct testing_counts {

@@ -5,7 +5,7 @@
 # check-gpu can be carried to a bare GPU machine as one file.
 CHECK_LIBS  = $(call static,check) $(call static,subunit) -lrt
 TEST_CPP   := -Itests
-TEST_BASE  := $(B)/tests/testing.o $(B)/tests/devices.o
+TEST_BASE  := $(B)/tests/testing.o $(B)/tests/devices.o $(B)/tests/gpu_made.o
 GPU_SRC    := $(sort $(wildcard tests/gpu/*.c))
 GPU_OBJ    := $(GPU_SRC:%.c=$(B)/%.o) $(B)/tests/unit/disassembler.o
 BENCH_SRC  := $(sort $(wildcard tests/bench/*.c))
@@ -74,7 +74,7 @@ figures: $(B)/libsonde.a
 bench: $(BENCH)
 	@set -e; for bench in $^; do $$bench; done
 
-$(B)/bench/%: $(B)/tests/bench/%.o $(B)/libsonde.a
+$(B)/bench/%: $(B)/tests/bench/%.o $(B)/tests/gpu_made.o $(B)/libsonde.a
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS)
 .SECONDARY: $(BENCH_SRC:%.c=$(B)/%.o)

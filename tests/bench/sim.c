@@ -7,34 +7,21 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/buf.h"
 #include "base/mem.h"
 #include "base/stop.h"
 #include "device/sim/sim.h"
+#include "gpu_made.h"
 
-static const char profile_text[] =
-    "{\"name\": \"bench\", \"architecture\": \"Hopper\","
-    " \"compute_capability\": \"9.0\", \"source\": \"none\","
-    " \"sms\": 16, \"warp_schedulers\": 4, \"max_threads_per_block\": 1024,"
-    " \"max_warps_per_sm\": 64, \"max_blocks_per_sm\": 32,"
-    " \"clock_khz\": 1000000, \"memory_bytes\": 17179869184,"
-    " \"caches\": {"
-    "  \"l1\": {\"size\": 131072, \"line\": 128, \"sector\": 32,"
-    "           \"sets\": 4, \"ways\": 256, \"policy\": \"lru\"},"
-    "  \"l2\": {\"size\": 33554432, \"line\": 128, \"sector\": 32,"
-    "           \"sets\": 16384, \"ways\": 16, \"policy\": \"lru\","
-    "           \"scope\": \"gpu\"}},"
-    " \"tlbs\": {\"l1\": {\"page\": 2097152, \"entries\": 16,"
-    "                     \"policy\": \"lru\"}},"
-    " \"paths\": {\"global.ca\": {\"caches\": [\"l1\", \"l2\"], \"latency\":"
-    "  {\"l1\": 32, \"l2\": 280, \"memory\": [650, 650, 700]}},"
-    "  \"global.cg\": {\"caches\": [\"l2\"], \"latency\":"
-    "  {\"l2\": 280, \"memory\": [650, 650, 700]}}},"
-    " \"shared_memory\": {\"bytes\": 65536, \"latency\": 29, \"banks\": 32,"
-    "  \"bank_bytes\": 4, \"conflict_cycles\": 2},"
-    " \"isa\": {\"default\": {\"O0\": 15, \"O3\": 4}},"
-    " \"noise\": {\"jitter_cycles\": 1.5, \"spike_rate\": 0.002,"
-    "  \"spike_cycles\": 300}}";
+static const char gpu_wishes[] =
+    "compute_capability='9.0' sms=16 max_blocks_per_sm=32 "
+    "memory_bytes=17179869184 "
+    "caches/l1={'sets': 4, 'ways': 256} caches/l2/sets=16384 "
+    "tlbs/l1={'page': 2097152, 'entries': 16} "
+    "paths/global.ca={'l1': 32, 'l2': 280, 'memory': [650, 650, 700]} "
+    "paths/global.cg={'l2': 280, 'memory': [650, 650, 700]} "
+    "shared_memory={'bytes': 65536, 'latency': 29, 'conflict_cycles': 2} "
+    "isa/default/O0=15 "
+    "noise={'jitter_cycles': 1.5, 'spike_rate': 0.002, 'spike_cycles': 300}";
 
 #define HEAD                                                                   \
     ".version 7.8\n.target sm_90\n.address_size 64\n"                          \
@@ -92,7 +79,9 @@ static void measure(const char *what, const char *ptx, uint64_t bytes,
     struct profile *profile;
     struct module *module;
     struct kernel *kernel;
-    stop_on(profile_parse(profile_text, "bench", &profile, &err), &err);
+    char *const text = gpu_made("%s", gpu_wishes);
+    stop_on(profile_parse(text, "bench", &profile, &err), &err);
+    free(text);
     struct device *const d = sim_open_profile(profile, "bench", 1);
     const uint64_t ring = make_ring(d, bytes);
     stop_on(device_load(d, &(struct source){ptx, 3}, &module, &err), &err);

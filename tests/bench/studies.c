@@ -12,10 +12,10 @@
 #include <string.h>
 
 #include "analysis/stats.h"
-#include "base/buf.h"
 #include "base/mem.h"
 #include "base/stop.h"
 #include "device/sim/sim.h"
+#include "gpu_made.h"
 #include "study/plan.h"
 
 enum { STUDIES_MOST = 64, REPEATS = 3, REPEATS_MOST = 99 };
@@ -139,34 +139,21 @@ static struct profile *gpu_with(uint64_t l1, uint64_t l2)
 {
     struct profile *profile;
     struct error err;
-    struct buf text = {0};
-    buf_printf(
-        &text,
-        "{\"name\": \"bench\", \"architecture\": \"Hopper\","
-        " \"compute_capability\": \"9.0\", \"sms\": 16, \"warp_schedulers\": 4,"
-        " \"max_threads_per_block\": 1024, \"max_warps_per_sm\": 64,"
-        " \"max_blocks_per_sm\": 32, \"clock_khz\": 1000000,"
-        " \"memory_bytes\": 17179869184, \"caches\": {"
-        " \"l1\": {\"line\": %d, \"sector\": 32, \"sets\": %" PRIu64
-        ", \"ways\": %d, \"policy\": \"lru\"},"
-        " \"l2\": {\"line\": %d, \"sector\": 32, \"sets\": %" PRIu64
-        ", \"ways\": %d, \"policy\": \"lru\", \"scope\": \"gpu\"}},",
+    char *const text = gpu_made(
+        "compute_capability='9.0' sms=16 max_blocks_per_sm=32 "
+        "memory_bytes=17179869184 "
+        "caches/l1={'line': %d, 'sector': 32, 'sets': %" PRIu64 ", 'ways': %d} "
+        "caches/l2={'line': %d, 'sector': 32, 'sets': %" PRIu64
+        ", 'ways': %d, 'scope': 'gpu'} "
+        "tlbs/l1={'page': 2097152, 'entries': 32} "
+        "paths/global.ca={'l1': 32, 'l2': 280, 'memory': [650, 650, 700]} "
+        "paths/global.cg={'l2': 280, 'memory': [650, 650, 700]} "
+        "shared_memory={'bytes': 65536, 'latency': 29, 'conflict_cycles': 2} "
+        "isa/default/O0=15 noise={'jitter_cycles': 1.5, "
+        "                         'spike_rate': 0.002, 'spike_cycles': 300}",
         LINE, l1 / LINE / WAYS, WAYS, LINE, l2 / LINE / WAYS, WAYS);
-    buf_text(&text,
-             " \"tlbs\": {\"l1\": {\"page\": 2097152, \"entries\": 32,"
-             "   \"policy\": \"lru\"}},"
-             " \"paths\": {\"global.ca\": {\"caches\": [\"l1\", \"l2\"], "
-             "\"latency\":"
-             "  {\"l1\": 32, \"l2\": 280, \"memory\": [650, 650, 700]}},"
-             "  \"global.cg\": {\"caches\": [\"l2\"], \"latency\":"
-             "  {\"l2\": 280, \"memory\": [650, 650, 700]}}},"
-             " \"shared_memory\": {\"bytes\": 65536, \"latency\": 29,"
-             "  \"conflict_cycles\": 2},"
-             " \"isa\": {\"default\": {\"O0\": 15, \"O3\": 4}},"
-             " \"noise\": {\"jitter_cycles\": 1.5, \"spike_rate\": 0.002,"
-             "  \"spike_cycles\": 300}}");
-    stop_on(profile_parse(buf_string(&text), "bench", &profile, &err), &err);
-    buf_free(&text);
+    stop_on(profile_parse(text, "bench", &profile, &err), &err);
+    free(text);
     return profile;
 }
 

@@ -5,10 +5,10 @@
 #include <jansson.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
+#include "gpu_made.h"
 #include "sonde.h"
 #include "testing.h"
 #include "truth/truth.h"
@@ -25,63 +25,51 @@ struct made_up {
 
 /* Of the second, L2 takes stores no faster than memory does. */
 static const struct made_up gpus[] = {
-    {"9.0", 2, 4, 1500000, "cg", 100, 6, 110, 64, 60, 45,   27,   21,   0},
-    {"9.0", 3, 2, 900000,  "ca", 48,  4, 96,  96, 88, 40.5, 40.5, 40.5, 2},
+    {"9.0", 2, 4, 1500000, "cg", 100, 6, 110, 64, 60, 45, 27, 21, 0},
+    {"9.0", 3, 2, 900000, "ca", 48, 4, 96, 96, 88, 40.5, 40.5, 40.5, 2},
 };
 /* It has no bulk copies. */
 static const struct made_up older = {"8.0", 2,  4,  1500000, "cg", 100, 6,
                                      110,   64, 60, 45,      27,   21,  0};
 
-/* The profile as a file; the caller frees its path. */
+/* It tells how large L2 is. */
+static const char l2_told[] = "l2_reported_bytes=524288";
+
+/* The caller frees. */
 static char *profile_of(const struct made_up *g, const char *more)
 {
-    char *const text = xasprintf(
-        "{\"name\": \"Made up\", \"architecture\": \"None\","
-        "\"compute_capability\": \"%s\", \"sms\": %u,"
-        "\"warp_schedulers\": %u, \"max_threads_per_block\": 1024,"
-        "\"max_warps_per_sm\": 64, \"max_blocks_per_sm\": 16,"
-        "\"registers_per_sm\": 65536, \"clock_khz\": %u,"
-        "\"memory_clock_khz\": 1000000, \"memory_bus_bits\": 512,"
-        "\"memory_bytes\": 1073741824, \"default_operator\": \"%s\","
-        "\"memory_read_bandwidth\": %g, \"memory_write_bandwidth\": %g,"
-        "\"caches\": {"
-        "\"l1\": {\"line\": 128, \"sector\": 32, \"sets\": 64, \"ways\": 4,"
-        "\"policy\": \"lru\", \"read_bandwidth\": %g},"
-        "\"l2\": {\"line\": 128, \"sector\": 32, \"sets\": 256, \"ways\": 16,"
-        "\"policy\": \"lru\", \"scope\": \"gpu\", \"read_bandwidth\": %g,"
-        "\"write_bandwidth\": %g},"
-        "\"const_l1\": {\"line\": 64, \"sets\": 8, \"ways\": 4,"
-        "\"policy\": \"lru\", \"read_bandwidth\": %g}},"
-        "\"paths\": {"
-        "\"global.ca\": {\"caches\": [\"l1\", \"l2\"], \"latency\":"
-        " {\"l1\": 32, \"l2\": 100, \"memory\": 300}},"
-        "\"global.cg\": {\"caches\": [\"l2\"], \"latency\":"
-        " {\"l2\": 100, \"memory\": 300}},"
-        "\"texture\": {\"caches\": [\"l1\", \"l2\"], \"latency\":"
-        " {\"l1\": 40, \"l2\": 100, \"memory\": 300}},"
-        "\"constant\": {\"caches\": [\"const_l1\", \"l2\"], \"latency\":"
-        " {\"const_l1\": 17, \"l2\": 100, \"memory\": 300}}},"
-        "\"shared_memory\": {\"bytes\": 65536, \"latency\": 25,"
-        "\"conflict_cycles\": 1, \"read_bandwidth\": %g,"
-        "\"write_bandwidth\": %g},"
-        "\"noise\": {\"jitter_cycles\": %g},"
-        "\"isa\": {\"default\": {\"O3\": 4}}%s}",
-        g->capability, g->sms, g->schedulers, g->khz, g->default_operator,
-        g->memory_read, g->memory_write, g->l1, g->l2_read, g->l2_write,
-        g->constant, g->shared_read, g->shared_write, g->jitter, more);
-    char *const path = testing_file("made_up.json", text);
-    free(text);
-    return path;
+    json_t *const gpu = gpu_plain();
+    gpu_wish(gpu,
+             "compute_capability='%s' sms=%u warp_schedulers=%u clock_khz=%u "
+             "default_operator=%s registers_per_sm=65536 "
+             "memory_clock_khz=1000000 memory_bus_bits=512 "
+             "memory_read_bandwidth=%g memory_write_bandwidth=%g",
+             g->capability, g->sms, g->schedulers, g->khz, g->default_operator,
+             g->memory_read, g->memory_write);
+    gpu_wish(gpu,
+             "caches/l1={'sets': 64, 'ways': 4, 'read_bandwidth': %g} "
+             "caches/l2/sets=256 caches/l2/read_bandwidth=%g "
+             "caches/l2/write_bandwidth=%g "
+             "caches/const_l1={'line': 64, 'sets': 8, 'ways': 4, "
+             "                 'read_bandwidth': %g}",
+             g->l1, g->l2_read, g->l2_write, g->constant);
+    gpu_wish(gpu,
+             "paths/global.ca={'l1': 32, 'l2': 100, 'memory': 300} "
+             "paths/global.cg={'l2': 100, 'memory': 300} "
+             "paths/texture={'l1': 40, 'l2': 100, 'memory': 300} "
+             "paths/constant={'const_l1': 17, 'l2': 100, 'memory': 300} "
+             "shared_memory={'bytes': 65536, 'latency': 25, "
+             "               'conflict_cycles': 1, 'read_bandwidth': %g, "
+             "               'write_bandwidth': %g} "
+             "noise/jitter_cycles=%g %s",
+             g->shared_read, g->shared_write, g->jitter, more);
+    return gpu_text(gpu);
 }
 
 /* The findings of the study; the caller decrefs. */
-static json_t *findings_of(const char *path)
+static json_t *findings_of(const struct made_up *g, const char *more)
 {
-    static const char *const studies[] = {"bandwidth"};
-    char *const spec = xasprintf("sim:%s", path);
-    json_t *const findings = truth_findings(spec, 1, studies, 1);
-    free(spec);
-    return findings;
+    return truth_findings_of(profile_of(g, more), "bandwidth");
 }
 
 static const char *text_of(const json_t *findings, const char *id,
@@ -230,8 +218,7 @@ static void expect_no_effect_of_operators(const json_t *findings)
 START_TEST(rates_are_found)
 {
     const struct made_up *const g = &gpus[_i];
-    char *const path = profile_of(g, ", \"l2_reported_bytes\": 524288");
-    json_t *const findings = findings_of(path);
+    json_t *const findings = findings_of(g, l2_told);
     ck_assert_str_eq(
         json_string_value(measured(findings, "l1.default_operator")),
         g->default_operator);
@@ -247,7 +234,6 @@ START_TEST(rates_are_found)
                 protocol(findings, "memory.read_bandwidth", "sm_clock")),
             1e3 * g->khz);
     json_decref(findings);
-    free(path);
 }
 END_TEST
 
@@ -257,14 +243,12 @@ START_TEST(without_a_size_of_l2_nothing_is_guessed)
 {
     static const char *const ids[] = {"l2.read_bandwidth",
                                       "memory.read_bandwidth"};
-    char *const path = profile_of(&gpus[0], "");
-    json_t *const findings = findings_of(path);
+    json_t *const findings = findings_of(&gpus[0], "");
     for (size_t i = 0; i < COUNT_OF(ids); i++) {
         ck_assert_str_eq(text_of(findings, ids[i], "status"), "not_measured");
         ck_assert_str_ne(text_of(findings, ids[i], "because"), "(nothing)");
     }
     json_decref(findings);
-    free(path);
 }
 END_TEST
 
@@ -272,8 +256,7 @@ START_TEST(without_bulk_copies_they_are_skipped)
 {
     static const char *const ids[] = {"memory.bulk_read_bandwidth",
                                       "l2.bulk_read_bandwidth"};
-    char *const path = profile_of(&older, ", \"l2_reported_bytes\": 524288");
-    json_t *const findings = findings_of(path);
+    json_t *const findings = findings_of(&older, l2_told);
     for (size_t i = 0; i < COUNT_OF(ids); i++) {
         ck_assert_str_eq(text_of(findings, ids[i], "status"), "not_measured");
         ck_assert_str_eq(text_of(findings, ids[i], "because"),
@@ -284,7 +267,6 @@ START_TEST(without_bulk_copies_they_are_skipped)
     expect(findings, "memory.read_bandwidth",
            1e3 * older.khz * older.memory_read);
     json_decref(findings);
-    free(path);
 }
 END_TEST
 

@@ -9,37 +9,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/mem.h"
+#include "gpu_made.h"
 #include "study/gpu_state.h"
 #include "testing.h"
 #include "truth/truth.h"
 #include "unit/fake_device.h"
 
-/* The caller decrefs. */
+/* "": nothing changes.  The caller decrefs. */
 static json_t *findings_with(const char *changes)
 {
-    static const char *const study[] = {"scheduling"};
-    char *const json = xasprintf(
-        "{\"name\": \"made up\", \"architecture\": \"none\","
-        " \"compute_capability\": \"6.0\", \"sms\": 2, \"warp_schedulers\": 2,"
-        " \"max_threads_per_block\": 64, \"max_warps_per_sm\": 4,"
-        " \"max_blocks_per_sm\": 2, \"clock_khz\": 1000000,"
-        " \"memory_bytes\": 1073741824, \"caches\": {\"l2\": {\"line\": 128,"
-        " \"sets\": 64, \"ways\": 16, \"policy\": \"lru\","
-        " \"scope\": \"gpu\"}}, \"paths\": {\"global.ca\": {\"caches\":"
-        " [\"l2\"], \"latency\": {\"l2\": 200, \"memory\": 500}},"
-        " \"global.cg\": {\"caches\": [\"l2\"], \"latency\":"
-        " {\"l2\": 200, \"memory\": 500}}},"
-        " \"shared_memory\": {\"bytes\": 49152, \"latency\": 30,"
-        " \"conflict_cycles\": 2}, \"isa\": {\"default\": {\"O3\": 4}}%s}",
-        changes);
-    char *const file = testing_file("disturbed.json", json);
-    char *const spec = xasprintf("sim:%s", file);
-    json_t *const findings = truth_findings(spec, 1, study, COUNT_OF(study));
-    free(spec);
-    free(file);
-    free(json);
-    return findings;
+    return truth_findings_of(
+        gpu_made("compute_capability='6.0' sms=2 warp_schedulers=2 "
+                 "max_threads_per_block=64 max_warps_per_sm=4 "
+                 "max_blocks_per_sm=2 caches/l2/sets=64 caches/l2/sector= "
+                 "changes=%s",
+                 changes),
+        "scheduling");
 }
 
 static const char *text_of(const json_t *findings, const char *id,
@@ -96,8 +81,8 @@ END_TEST
 /* What counts in seconds is in doubt, what counts in cycles is not. */
 START_TEST(a_clock_that_falls_is_said)
 {
-    json_t *const f = findings_with(
-        ", \"changes\": {\"after_launches\": 20, \"clock_khz\": 900000}");
+    json_t *const f =
+        findings_with("{'after_launches': 20, 'clock_khz': 900000}");
     ck_assert_double_eq_tol(hz(f, "before"), 1e9, 1e6);
     ck_assert_double_eq_tol(hz(f, "after"), 9e8, 1e6);
     ck_assert_double_eq_tol(hz(f, "after_reported"), 9e8, 1);
@@ -111,8 +96,7 @@ END_TEST
 
 START_TEST(throttling_puts_all_in_doubt)
 {
-    json_t *const f = findings_with(
-        ", \"changes\": {\"after_launches\": 20, \"throttle\": 64}");
+    json_t *const f = findings_with("{'after_launches': 20, 'throttle': 64}");
     is_doubted(f, "clock.scheduling", "throttled");
     is_doubted(f, "scheduling.resident_blocks_arithmetic", "throttled");
     is_doubted(f, "scheduling.empty_launch", "throttled");
@@ -126,8 +110,8 @@ END_TEST
 
 START_TEST(other_processes_put_all_in_doubt)
 {
-    json_t *const f = findings_with(
-        ", \"changes\": {\"after_launches\": 20, \"other_processes\": 1}");
+    json_t *const f =
+        findings_with("{'after_launches': 20, 'other_processes': 1}");
     is_doubted(f, "clock.scheduling", "another process");
     is_doubted(f, "scheduling.resident_blocks_arithmetic", "another process");
     ck_assert_double_eq(hz(f, "other_processes"), 1);

@@ -2,12 +2,11 @@
  * What L2 keeps and fetches on GPUs that obey their loads, each in its own way,
  * and on one that has no such instructions.
  */
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/mem.h"
 #include "device/device.h"
+#include "gpu_made.h"
 #include "study/plan.h"
 #include "testing.h"
 #include "truth/made.h"
@@ -18,36 +17,29 @@ static const struct made_up {
     double keeps_last, keeps_from_first;          /* shares */
     double plain, fetch_64, fetch_128, fetch_256; /* B */
 } gpus[] = {
-    {"9.0", ", \"evict_last\": true, \"fetch_128B\": 128, \"fetch_256B\": 256",
-     32,                                                                            1, 0, 32, 32, 128, 256},
-    {"8.0", ", \"evict_first\": true, \"fetch_64B\": 64, \"fetch_256B\": 128",
-     32,                                                                            0, 1, 32, 64, 32,  128},
-    {"8.6", "",                                                                 64, 0, 0, 64, 64, 64,  64 },
+    {"9.0",
+     "caches/l2/evict_last=true caches/l2/fetch_128B=128 "
+     "caches/l2/fetch_256B=256",
+     32, 1, 0, 32, 32, 128, 256},
+    {"8.0",
+     "caches/l2/evict_first=true caches/l2/fetch_64B=64 "
+     "caches/l2/fetch_256B=128",
+     32, 0, 1, 32, 64, 32, 128},
+    {"8.6", "", 64, 0, 0, 64, 64, 64, 64},
 };
 static const struct made_up old = {"7.5", "", 32, 0, 0, 32, 32, 32, 0};
 
 static char *profile_of(const struct made_up *g)
 {
-    return xasprintf(
-        "{\"name\": \"Made up\", \"architecture\": \"None\","
-        "\"compute_capability\": \"%s\", \"sms\": 3, \"warp_schedulers\": 2,"
-        "\"max_threads_per_block\": 256, \"max_warps_per_sm\": 16,"
-        "\"max_blocks_per_sm\": 8, \"clock_khz\": 1000000,"
-        "\"memory_bytes\": 1073741824, \"l2_reported_bytes\": 65536,"
-        "\"caches\": {"
-        "\"l1\": {\"line\": 128, \"sector\": 32, \"sets\": 64, \"ways\": 8,"
-        "\"policy\": \"lru\"},"
-        "\"l2\": {\"line\": 128, \"sector\": %u, \"sets\": 64, \"ways\": 8,"
-        "\"policy\": \"lru\", \"scope\": \"gpu\"%s}},"
-        "\"paths\": {"
-        "\"global.ca\": {\"caches\": [\"l1\", \"l2\"], \"latency\":"
-        " {\"l1\": 32, \"l2\": 200, \"memory\": 500}},"
-        "\"global.cg\": {\"caches\": [\"l2\"], \"latency\":"
-        " {\"l2\": 200, \"memory\": 500}}},"
-        "\"shared_memory\": {\"bytes\": 65536, \"latency\": 25,"
-        "\"conflict_cycles\": 1}, \"noise\": {\"jitter_cycles\": 3,"
-        "\"spike_rate\": 0.005, \"spike_cycles\": 400},"
-        "\"isa\": {\"default\": {\"O3\": 4}}}",
+    return gpu_made(
+        "compute_capability='%s' sms=3 warp_schedulers=2 "
+        "max_threads_per_block=256 max_warps_per_sm=16 max_blocks_per_sm=8 "
+        "l2_reported_bytes=65536 "
+        "caches/l1={'sets': 64, 'ways': 8} "
+        "caches/l2/sector=%u caches/l2/sets=64 caches/l2/ways=8 %s "
+        "paths/global.ca={'l1': 32, 'l2': 200, 'memory': 500} "
+        "shared_memory={'bytes': 65536, 'latency': 25, 'conflict_cycles': 1} "
+        "noise={'jitter_cycles': 3, 'spike_rate': 0.005, 'spike_cycles': 400}",
         g->capability, g->sector, g->hints);
 }
 

@@ -13,6 +13,7 @@
 #include "base/mem.h"
 #include "base/rng.h"
 #include "device/sim/profile.h"
+#include "gpu_made.h"
 #include "sonde.h"
 #include "testing.h"
 #include "truth/truth.h"
@@ -111,64 +112,50 @@ static uint64_t draw(struct rng *r, uint64_t least, uint64_t most)
     return least + rng_below(r, most - least + 1);
 }
 
-/* One to three caches, each at least 1.6 times the one before. */
-static void write_hierarchy(struct rng *r, struct buf *caches, struct buf *path,
-                            struct buf *latency)
+/* One to three caches, each at least 1.6 times the one before; the L2 comes
+ * last, since chance of a cache depends on its place. */
+static void draw_hierarchy(struct rng *r, json_t *gpu)
 {
     static const char *const policies[] = {"lru", "lru", "fifo", "nru",
                                            "random"};
     static const char *const scopes[] = {"sm", "sm", "tpc", "gpc"};
+    struct buf latency = {0};
     const uint64_t levels = draw(r, 1, 3);
     uint64_t line = 64u << rng_below(r, 2), size = draw(r, 4096, 20480);
     uint64_t cycles = draw(r, 1, 10);
+    gpu_wish(gpu, "caches={}");
     for (uint64_t i = 0; i < levels && size <= 112 * 1024; i++) {
         const uint64_t ways = draw(r, 2, 12);
         const uint64_t sets = (size + line * ways - 1) / (line * ways);
-        buf_printf(caches,
-                   "\"i%" PRIu64 "\": {\"line\": %" PRIu64
-                   ", \"sets\": %" PRIu64 ", \"ways\": %" PRIu64
-                   ", \"policy\": \"%s\", \"scope\": \"%s\"}, ",
-                   i, line, sets, ways, policies[rng_below(r, 5)],
-                   scopes[rng_below(r, 4)]);
-        buf_printf(path, "\"i%" PRIu64 "\", ", i);
-        buf_printf(latency, "\"i%" PRIu64 "\": %" PRIu64 ", ", i, cycles);
+        gpu_wish(gpu,
+                 "caches/i%" PRIu64 "={'line': %" PRIu64 ", 'sets': %" PRIu64
+                 ", 'ways': %" PRIu64 ", 'policy': '%s', 'scope': '%s'}",
+                 i, line, sets, ways, policies[rng_below(r, 5)],
+                 scopes[rng_below(r, 4)]);
+        buf_printf(&latency, "'i%" PRIu64 "': %" PRIu64 ", ", i, cycles);
         cycles += draw(r, 20, 150);
         size = sets * ways * line * draw(r, 16, 60) / 10;
         line *= line < 256 ? draw(r, 1, 2) : 1;
     }
-    buf_printf(latency, "\"l2\": %" PRIu64 ", \"memory\": %" PRIu64, cycles,
-               cycles + 300);
+    gpu_wish(gpu,
+             "caches/l2={'sets': 2048, 'ways': 16, 'scope': 'gpu'} "
+             "paths/instruction={%s 'l2': %" PRIu64 ", 'memory': %" PRIu64 "}",
+             buf_string(&latency), cycles, cycles + 300);
+    buf_free(&latency);
 }
 
 static char *random_profile(uint64_t seed)
 {
     struct rng r;
-    struct buf out = {0}, caches = {0}, path = {0}, latency = {0};
+    json_t *const gpu = gpu_plain();
     rng_seed(&r, seed);
-    write_hierarchy(&r, &caches, &path, &latency);
-    buf_printf(
-        &out,
-        "{\"name\": \"r\", \"architecture\": \"r\", \"compute_capability\": "
-        "\"8.0\", \"sms\": 8, \"sms_per_tpc\": 2, \"tpcs_per_gpc\": 2, "
-        "\"warp_schedulers\": 4, \"max_threads_per_block\": 1024, "
-        "\"max_warps_per_sm\": 48, \"max_blocks_per_sm\": 16, "
-        "\"clock_khz\": 1000000, \"memory_bytes\": 1073741824, "
-        "\"caches\": {%s \"l2\": {\"line\": 128, \"sector\": 32, \"sets\": "
-        "2048, \"ways\": 16, \"policy\": \"lru\", \"scope\": \"gpu\"}}, "
-        "\"paths\": {\"global.ca\": {\"caches\": [\"l2\"], \"latency\": "
-        "{\"l2\": 200, \"memory\": 500}}, \"global.cg\": {\"caches\": "
-        "[\"l2\"], \"latency\": {\"l2\": 200, \"memory\": 500}}, "
-        "\"instruction\": {\"caches\": [%s \"l2\"], \"latency\": {%s}}}, "
-        "\"shared_memory\": {\"bytes\": 49152, \"latency\": 30, "
-        "\"conflict_cycles\": 2}, \"isa\": {\"default\": {\"O3\": %" PRIu64
-        "}}, \"noise\": {\"jitter_cycles\": 1.5, \"spike_rate\": 0.002, "
-        "\"spike_cycles\": 300}}",
-        buf_string(&caches), buf_string(&path), buf_string(&latency),
-        draw(&r, 4, 20));
-    buf_free(&caches);
-    buf_free(&path);
-    buf_free(&latency);
-    return buf_take(&out);
+    draw_hierarchy(&r, gpu);
+    gpu_wish(gpu,
+             "sms=8 sms_per_tpc=2 tpcs_per_gpc=2 max_warps_per_sm=48 "
+             "isa/default/O3=%" PRIu64 " noise={'jitter_cycles': 1.5, "
+             "'spike_rate': 0.002, 'spike_cycles': 300}",
+             draw(&r, 4, 20));
+    return gpu_text(gpu);
 }
 
 START_TEST(nothing_measured_of_random_hierarchies_is_wrong)

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/buf.h"
 #include "base/mem.h"
+#include "gpu_made.h"
 #include "ptx/instruction.h"
 #include "ptx/snippet.h"
 #include "sonde.h"
@@ -35,34 +35,22 @@ static int issue_of(size_t row)
     return 1 + (int)(row % 5);
 }
 
-static const char head[] =
-    "{ \"name\": \"Isa\", \"architecture\": \"Paper\",\n"
-    "  \"compute_capability\": \"9.0\", \"sms\": 2, \"warp_schedulers\": 2,\n"
-    "  \"max_threads_per_block\": 1024, \"max_warps_per_sm\": 64,\n"
-    "  \"max_blocks_per_sm\": 8, \"registers_per_sm\": 65536,\n"
-    "  \"registers_per_block\": 65536, \"clock_khz\": 1000000,\n"
-    "  \"clock_overhead\": 5, \"clock_overhead_unoptimized\": 23,\n"
-    "  \"memory_bytes\": 1073741824,\n"
-    "  \"caches\": {\n"
-    "    \"l2\": {\"line\": 128, \"sets\": 64, \"ways\": 4,\n"
-    "      \"policy\": \"lru\", \"scope\": \"gpu\"}},\n"
-    "  \"paths\": {\n"
-    "    \"global.ca\": {\"caches\": [\"l2\"],\n"
-    "      \"latency\": {\"l2\": 200, \"memory\": 500}},\n"
-    "    \"global.cg\": {\"caches\": [\"l2\"],\n"
-    "      \"latency\": {\"l2\": 190, \"memory\": 490}}},\n"
-    "  \"shared_memory\": {\"bytes\": 65536, \"per_block\": 49152,\n"
-    "    \"latency\": 25, \"banks\": 32, \"bank_bytes\": 4,\n"
-    "    \"conflict_cycles\": 2},\n"
-    "  \"noise\": {\"jitter_cycles\": 4, \"spike_rate\": 0.05,\n"
-    "    \"spike_cycles\": 300},\n"
-    "  \"isa\": {\n"
-    "    \"div.s32\": {\"O3\": 90, \"O0\": 400,\n"
-    "      \"power_of_two\": {\"O3\": 61, \"O0\": 333}},\n"
-    "    \"div.rn.f32\": {\"O3\": 700, \"O0\": 801,\n"
-    "      \"power_of_two\": {\"O3\": 111, \"O0\": 500}},\n";
+static const char base[] =
+    "compute_capability='9.0' sms=2 warp_schedulers=2 max_blocks_per_sm=8 "
+    "registers_per_sm=65536 registers_per_block=65536 clock_overhead=5 "
+    "clock_overhead_unoptimized=23 "
+    "caches/l2={'line': 128, 'sets': 64, 'ways': 4, 'scope': 'gpu'} "
+    "paths/global.cg={'l2': 190, 'memory': 490} "
+    "shared_memory={'bytes': 65536, 'per_block': 49152, 'latency': 25, "
+    "               'conflict_cycles': 2} "
+    "noise={'jitter_cycles': 4, 'spike_rate': 0.05, 'spike_cycles': 300} "
+    "isa/default={'O3': 6, 'O0': 19} "
+    "isa/div.s32={'O3': 90, 'O0': 400, "
+    "             'power_of_two': {'O3': 61, 'O0': 333}} "
+    "isa/div.rn.f32={'O3': 700, 'O0': 801, "
+    "                'power_of_two': {'O3': 111, 'O0': 500}}";
 
-/* Numbers that the head says, or of the frame of a kernel. */
+/* Numbers that the base says, or of the frame of a kernel. */
 static bool is_told(const char *name)
 {
     static const char *const told[] = {"div.s32", "div.rn.f32", NULL};
@@ -111,27 +99,21 @@ static bool is_plain(const struct instruction *row)
 /* The caller frees. */
 static char *profile_text(void)
 {
-    struct buf text = {0};
-    buf_text(&text, head);
+    json_t *const gpu = gpu_plain();
+    gpu_wish(gpu, "%s", base);
     for (size_t i = 0; instruction_table[i].name != NULL; i++)
         if (is_plain(&instruction_table[i]))
-            buf_printf(&text,
-                       "    \"%s\": {\"O3\": %d, \"O0\": %d, \"issue\": %d},\n",
-                       instruction_table[i].name, cycles_of(i, 3),
-                       cycles_of(i, 0), issue_of(i));
-    buf_text(&text, "    \"default\": {\"O3\": 6, \"O0\": 19}}}\n");
-    return buf_take(&text);
+            gpu_wish(gpu, "isa/%s={'O3': %d, 'O0': %d, 'issue': %d}",
+                     instruction_table[i].name, cycles_of(i, 3),
+                     cycles_of(i, 0), issue_of(i));
+    return gpu_text(gpu);
 }
 
 static char *spec; /* of the device */
 
 static void begin(void)
 {
-    char *const text = profile_text();
-    char *const path = testing_file("isa.json", text);
-    spec = xasprintf("sim:%s", path);
-    free(path);
-    free(text);
+    spec = testing_spec_of(profile_text());
 }
 
 static void end(void)
@@ -314,11 +296,12 @@ END_TEST
 static const struct {
     const char *snippet, *rows[3];
 } chained[] = {
-    {"fma.rn.f32 %f0, %f0, %f1, %f2;",            {"fma.rn.f32"}                   },
-    {"xor.b32 %r0, %r0, %r1; popc.b32 %r0, %r0;", {"xor.b32", "popc.b32"}          },
+    {"fma.rn.f32 %f0, %f0, %f1, %f2;", {"fma.rn.f32"}},
+    {"xor.b32 %r0, %r0, %r1; popc.b32 %r0, %r0;", {"xor.b32", "popc.b32"}},
     {"add.f64 %fd0, %fd0, %fd1; mul.f64 %fd0, %fd0, %fd1; "
-     "add.f64 %fd0, %fd0, %fd2;",            {"add.f64", "mul.f64", "add.f64"}},
-    {"shl.b32 %r0, %r0, 3; not.b32 %r2, %r1;",    {"shl.b32"}                      },
+     "add.f64 %fd0, %fd0, %fd2;",
+     {"add.f64", "mul.f64", "add.f64"}},
+    {"shl.b32 %r0, %r0, 3; not.b32 %r2, %r1;", {"shl.b32"}},
 };
 
 START_TEST(a_snippet_costs_the_sum_of_its_chain)

@@ -6,12 +6,12 @@
  */
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/sawtooth.h"
 #include "base/mem.h"
 #include "device/device.h"
+#include "gpu_made.h"
 #include "study/plan.h"
 #include "testing.h"
 #include "truth/made.h"
@@ -29,43 +29,33 @@ static const struct pipe {
     unsigned issue[2];
     bool chained; /* several chains: one warp can fill a pipe */
 } pipes[] = {
-    {"fp64",   "fma.rn.f64",    1, {16, 2}, true },
-    {"fp32",   "fma.rn.f32",    1, {1, 2},  true },
-    {"fp16",   "fma.rn.f16",    1, {4, 2},  false},
-    {"fp16x2", "fma.rn.f16x2",  2, {1, 3},  true },
-    {"bf16x2", "fma.rn.bf16x2", 2, {2, 1},  true },
-    {"int32",  "mad.lo.s32",    1, {2, 4},  true },
+    {"fp64", "fma.rn.f64", 1, {16, 2}, true},
+    {"fp32", "fma.rn.f32", 1, {1, 2}, true},
+    {"fp16", "fma.rn.f16", 1, {4, 2}, false},
+    {"fp16x2", "fma.rn.f16x2", 2, {1, 3}, true},
+    {"bf16x2", "fma.rn.bf16x2", 2, {2, 1}, true},
+    {"int32", "mad.lo.s32", 1, {2, 4}, true},
 };
 static const unsigned schedulers[] = {4, 2};
 
 enum { PRODUCT_ISSUE = 16, PRODUCT_CYCLES = 33, PRODUCT_OPERATIONS = 4096 };
 
-static char *profile_of(unsigned gpu, const char *capability)
+static char *profile_of(unsigned which, const char *capability)
 {
-    struct buf isa = {0};
+    json_t *const gpu = gpu_plain();
+    gpu_wish(gpu,
+             "compute_capability='%s' sms=%d warp_schedulers=%u "
+             "max_threads_per_block=%d max_warps_per_sm=48 "
+             "max_blocks_per_sm=4 caches/l2/sets=64 caches/l2/sector= "
+             "isa/mma={'O3': %d, 'issue': %d} "
+             "noise={'jitter_cycles': 1.5, 'spike_rate': 0.002, "
+             "       'spike_cycles': 300}",
+             capability, SMS, schedulers[which], LANES * WARPS, PRODUCT_CYCLES,
+             PRODUCT_ISSUE);
     for (size_t i = 0; i < COUNT_OF(pipes); i++)
-        buf_printf(&isa, ", \"%s\": {\"O3\": 5, \"issue\": %u}", pipes[i].row,
-                   pipes[i].issue[gpu]);
-    char *const json = xasprintf(
-        "{\"name\": \"made up\", \"architecture\": \"none\","
-        " \"compute_capability\": \"%s\", \"sms\": %d,"
-        " \"warp_schedulers\": %u, \"max_threads_per_block\": %d,"
-        " \"max_warps_per_sm\": 48, \"max_blocks_per_sm\": 4,"
-        " \"clock_khz\": 1000000, \"memory_bytes\": 1073741824,"
-        " \"caches\": {\"l2\": {\"line\": 128, \"sets\": 64, \"ways\": 16,"
-        " \"policy\": \"lru\", \"scope\": \"gpu\"}},"
-        " \"paths\": {\"global.ca\": {\"caches\": [\"l2\"], \"latency\":"
-        " {\"l2\": 200, \"memory\": 500}}, \"global.cg\": {\"caches\":"
-        " [\"l2\"], \"latency\": {\"l2\": 200, \"memory\": 500}}},"
-        " \"shared_memory\": {\"bytes\": 49152, \"latency\": 30,"
-        " \"conflict_cycles\": 2}, \"isa\": {\"default\": {\"O3\": 4},"
-        " \"mma\": {\"O3\": %d, \"issue\": %d}%s},"
-        " \"noise\": {\"jitter_cycles\": 1.5, \"spike_rate\": 0.002,"
-        " \"spike_cycles\": 300}}",
-        capability, SMS, schedulers[gpu], LANES * WARPS, PRODUCT_CYCLES,
-        PRODUCT_ISSUE, buf_string(&isa));
-    buf_free(&isa);
-    return json;
+        gpu_wish(gpu, "isa/%s={'O3': 5, 'issue': %u}", pipes[i].row,
+                 pipes[i].issue[which]);
+    return gpu_text(gpu);
 }
 
 static struct found *measured(const char *study, unsigned gpu,

@@ -7,10 +7,10 @@
 #include <jansson.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
+#include "gpu_made.h"
 #include "testing.h"
 #include "truth/truth.h"
 
@@ -21,7 +21,7 @@ static const struct gpu {
     int sms, threads, khz, l2_bytes;
     double l2, memory;           /* latencies */
     double l2_rate, memory_rate; /* B/clk; 0: any number */
-    const char *partitions;      /* JSON; "": one part */
+    const char *partitions;      /* wishes; "": one part */
     double far;                  /* what far lines cost more */
     double jitter;
 } gpus[] = {
@@ -34,7 +34,7 @@ static const struct gpu {
      .memory = 500,
      .l2_rate = 24,
      .memory_rate = 9,
-     .partitions = "" },
+     .partitions = ""},
     {.name = "others",
      .sms = 5,
      .threads = 1024,
@@ -55,8 +55,9 @@ static const struct gpu {
      .memory = 475,
      .l2_rate = 30,
      .memory_rate = 12,
-     .partitions = ", \"partitions\": {\"bits\": [12, 13, 16],"
-                   " \"far_cycles\": 150, \"replicates\": true}", .far = 150},
+     .partitions = "caches/l2/partitions={'bits': [12, 13, 16],"
+                   " 'far_cycles': 150, 'replicates': true}",
+     .far = 150},
     {.name = "no rate",
      .sms = 2,
      .threads = 256,
@@ -64,7 +65,7 @@ static const struct gpu {
      .l2_bytes = 256 * KIB,
      .l2 = 200,
      .memory = 500,
-     .partitions = ""    },
+     .partitions = ""},
     {.name = "one SM",
      .sms = 1,
      .threads = 512,
@@ -74,46 +75,31 @@ static const struct gpu {
      .memory = 500,
      .l2_rate = 16,
      .memory_rate = 7,
-     .partitions = "" },
+     .partitions = ""},
 };
 enum { PARTED = 2, NO_RATE = 3, ONE_SM = 4 };
 
-/* The caller frees. */
 static char *profile_of(const struct gpu *g)
 {
-    return xasprintf(
-        "{\"name\": \"Loaded\", \"architecture\": \"Test\","
-        " \"compute_capability\": \"8.0\", \"sms\": %d, \"warp_schedulers\": 4,"
-        " \"max_threads_per_block\": %d, \"max_warps_per_sm\": 32,"
-        " \"max_blocks_per_sm\": 8, \"registers_per_sm\": 65536,"
-        " \"clock_khz\": %d, \"memory_bytes\": 1073741824,"
-        " \"memory_read_bandwidth\": %g, \"caches\": {\"l2\": {\"line\": 128,"
-        " \"sector\": 32, \"sets\": %d, \"ways\": 16, \"policy\": \"lru\","
-        " \"scope\": \"gpu\", \"read_bandwidth\": %g%s}},"
-        " \"paths\": {\"global.ca\": {\"caches\": [\"l2\"],"
-        "   \"latency\": {\"l2\": %g, \"memory\": %g}},"
-        "  \"global.cg\": {\"caches\": [\"l2\"],"
-        "   \"latency\": {\"l2\": %g, \"memory\": %g}}},"
-        " \"shared_memory\": {\"bytes\": 49152, \"latency\": 29,"
-        "  \"conflict_cycles\": 2}, \"isa\": {\"default\": {\"O3\": 4}},"
-        " \"noise\": {\"jitter_cycles\": %g}}",
-        g->sms, g->threads, g->khz, g->memory_rate, g->l2_bytes / 16 / 128,
-        g->l2_rate, g->partitions, g->l2, g->memory, g->l2, g->memory,
-        g->jitter);
+    json_t *const gpu = gpu_plain();
+    gpu_wish(gpu,
+             "sms=%d max_threads_per_block=%d max_warps_per_sm=32 "
+             "max_blocks_per_sm=8 registers_per_sm=65536 clock_khz=%d "
+             "memory_read_bandwidth=%g noise/jitter_cycles=%g "
+             "shared_memory/latency=29",
+             g->sms, g->threads, g->khz, g->memory_rate, g->jitter);
+    gpu_wish(gpu,
+             "caches/l2/sets=%d caches/l2/read_bandwidth=%g "
+             "paths/global={'l2': %g, 'memory': %g} %s",
+             g->l2_bytes / 16 / 128, g->l2_rate, g->l2, g->memory,
+             g->partitions);
+    return gpu_text(gpu);
 }
 
 /* The caller decrefs. */
 static json_t *findings_of(const struct gpu *g)
 {
-    static const char *const studies[] = {"loaded"};
-    char *const text = profile_of(g);
-    char *const path = testing_file("loaded.json", text);
-    char *const spec = xasprintf("sim:%s", path);
-    json_t *const findings = truth_findings(spec, 1, studies, 1);
-    free(spec);
-    free(path);
-    free(text);
-    return findings;
+    return truth_findings_of(profile_of(g), "loaded");
 }
 
 static const json_t *finding(const json_t *findings, const char *component,

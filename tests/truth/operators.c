@@ -13,6 +13,7 @@
 #include "base/mem.h"
 #include "device/device.h"
 #include "device/sim/shipped.h"
+#include "gpu_made.h"
 #include "study/plan.h"
 #include "testing.h"
 #include "truth/made.h"
@@ -21,46 +22,41 @@ enum { SMS = 2, LOADS = 5, STORES = 4, HINTS = 12 };
 
 static const struct made_up {
     const char *capability, *default_operator;
-    const char *nearest; /* of global.ca */
     const char *jitter;
     double read, write; /* of memory, B/clk */
     bool caches;        /* .ca finds what .cg does not */
 } gpus[] = {
-    {"9.0", "cg", "\"l1\", ", "0", 27, 21, true },
-    {"6.1", "ca", "",         "1", 12, 24, false},
+    {"9.0", "cg", "0", 27, 21, true},
+    {"6.1", "ca", "1", 12, 24, false},
 };
 static const char *const forms[] = {"read_columns", "write_columns", "lines"};
 
-static char *profile_of(const struct made_up *g)
+static char *profile_of(const struct made_up *g, const char *more)
 {
-    return xasprintf(
-        "{\"name\": \"Made up\", \"architecture\": \"None\","
-        "\"compute_capability\": \"%s\", \"sms\": %d, \"warp_schedulers\": 4,"
-        "\"max_threads_per_block\": 256, \"max_warps_per_sm\": 16,"
-        "\"max_blocks_per_sm\": 8, \"registers_per_sm\": 65536,"
-        "\"clock_khz\": 1000000, \"memory_bytes\": 1073741824,"
-        "\"default_operator\": \"%s\", \"l2_reported_bytes\": 16384,"
-        "\"memory_read_bandwidth\": %g, \"memory_write_bandwidth\": %g,"
-        "\"caches\": {"
-        "\"l1\": {\"line\": 128, \"sector\": 32, \"sets\": 64, \"ways\": 8,"
-        "\"policy\": \"lru\"},"
-        "\"l2\": {\"line\": 32, \"sector\": 32, \"sets\": 16, \"ways\": 32,"
-        "\"policy\": \"lru\", \"scope\": \"gpu\", \"read_bandwidth\": 60}},"
-        "\"paths\": {"
-        "\"global.ca\": {\"caches\": [%s\"l2\"], \"latency\":"
-        " {%s\"l2\": 100, \"memory\": 300}},"
-        "\"global.cg\": {\"caches\": [\"l2\"], \"latency\":"
-        " {\"l2\": 100, \"memory\": 300}}},"
-        "\"shared_memory\": {\"bytes\": 65536, \"latency\": 25,"
-        "\"conflict_cycles\": 1}, \"noise\": {\"jitter_cycles\": %s},"
-        "\"isa\": {\"default\": {\"O3\": 4}}}",
-        g->capability, SMS, g->default_operator, g->read, g->write, g->nearest,
-        g->caches ? "\"l1\": 32, " : "", g->jitter);
+    json_t *const gpu = gpu_plain();
+    gpu_wish(gpu,
+             "compute_capability='%s' sms=%d default_operator=%s "
+             "max_threads_per_block=256 max_warps_per_sm=16 "
+             "max_blocks_per_sm=8 registers_per_sm=65536 "
+             "l2_reported_bytes=16384 noise/jitter_cycles=%s "
+             "memory_read_bandwidth=%g memory_write_bandwidth=%g",
+             g->capability, SMS, g->default_operator, g->jitter, g->read,
+             g->write);
+    gpu_wish(gpu,
+             "caches/l1={'sets': 64, 'ways': 8} "
+             "caches/l2={'line': 32, 'sets': 16, 'ways': 32, 'scope': 'gpu', "
+             "           'read_bandwidth': 60} "
+             "paths/global.ca={%s 'l2': 100, 'memory': 300} "
+             "paths/global.cg={'l2': 100, 'memory': 300} "
+             "shared_memory={'bytes': 65536, 'latency': 25, "
+             "               'conflict_cycles': 1} %s",
+             g->caches ? "'l1': 32," : "", more);
+    return gpu_text(gpu);
 }
 
 static struct found *measured(const struct made_up *g)
 {
-    return made_measured(profile_of(g), "operators");
+    return made_measured(profile_of(g, ""), "operators");
 }
 
 static const struct finding *finding_of(const struct found *f, const char *form,
@@ -215,27 +211,13 @@ END_TEST
 
 START_TEST(without_a_size_of_l2_nothing_is_guessed)
 {
-    struct made_up g = gpus[0];
-    char *const whole = profile_of(&g);
-    char *const told = strstr(whole, "\"l2_reported_bytes\": 16384,");
-    static const char *const study = "operators";
-    const struct prober_options options = {.seed = 1};
-    struct results results = {0};
-    struct error err = {0};
-    memset(told, ' ', strlen("\"l2_reported_bytes\": 16384,"));
-    struct device *const device = testing_sim_of(whole, 1);
-    struct prober *const prober = prober_new(device, NULL, &options);
-    struct lab lab = {
-        .prober = prober, .info = prober_info(prober), .results = &results};
-    ASSERT_DONE(plan_run(&lab, &study, 1, &err), err);
+    struct found *const f =
+        made_measured(profile_of(&gpus[0], "l2_reported_bytes="), "operators");
     const struct finding *const b =
-        results_find(&results, "transpose.lines.bandwidth");
+        results_find(&f->results, "transpose.lines.bandwidth");
     ck_assert_int_eq(b->status, STATUS_NOT_MEASURED);
     ck_assert_str_eq(b->because, "the driver does not tell how large L2 is");
-    results_free(&results);
-    prober_free(prober);
-    device_close(device);
-    free(whole);
+    made_done(f);
 }
 END_TEST
 
@@ -253,9 +235,9 @@ static const struct aged {
     unsigned threads, each;
     double ca_over_cg; /* at least, with 4 such blocks; 0: .cg is faster */
 } aged[] = {
-    {"gtx1080ti", 10.9, 64,  4, 0  },
-    {"rtx2080ti", 5.86, 128, 2, 2  },
-    {"a100",      10.2, 512, 1, 1.5},
+    {"gtx1080ti", 10.9, 64, 4, 0},
+    {"rtx2080ti", 5.86, 128, 2, 2},
+    {"a100", 10.2, 512, 1, 1.5},
 };
 
 /* The shipped profile with two SMs and an L2 that a small matrix overflows. */
@@ -341,12 +323,12 @@ END_TEST
 static const struct refusal {
     const char *text, *word;
 } refusals[] = {
-    {"transpose threads=512",                "this GPU takes 256"    },
-    {"transpose threads=40",                 "no whole warps"        },
-    {"transpose threads=256 blocks=1000000", "warps in a grid"       },
-    {"transpose form=lines columns=100",     "lines of 32 do not"    },
-    {"transpose load=wt",                    "load"                  },
-    {"transpose load=l2_last",               "compute capability 8.0"},
+    {"transpose threads=512", "this GPU takes 256"},
+    {"transpose threads=40", "no whole warps"},
+    {"transpose threads=256 blocks=1000000", "warps in a grid"},
+    {"transpose form=lines columns=100", "lines of 32 do not"},
+    {"transpose load=wt", "load"},
+    {"transpose load=l2_last", "compute capability 8.0"},
 };
 
 START_TEST(what_cannot_be_is_refused_in_words)
@@ -354,7 +336,7 @@ START_TEST(what_cannot_be_is_refused_in_words)
     struct samples samples;
     struct error err;
     const struct prober_options options = {.seed = 1};
-    char *const json = profile_of(&gpus[1]);
+    char *const json = profile_of(&gpus[1], "");
     struct device *const device = testing_sim_of(json, 1);
     struct prober *const prober = prober_new(device, NULL, &options);
     const int code =
@@ -376,7 +358,7 @@ START_TEST(every_form_transposes)
     struct samples samples;
     struct error err;
     const struct prober_options options = {.seed = 1};
-    char *const json = profile_of(&gpus[0]);
+    char *const json = profile_of(&gpus[0], "");
     struct device *const device = testing_sim_of(json, 1);
     struct prober *const prober = prober_new(device, NULL, &options);
     for (size_t l = 0; l < COUNT_OF(loads); l++) {
@@ -416,7 +398,7 @@ START_TEST(a_wrong_result_is_an_error)
     struct samples samples;
     struct error err;
     const struct prober_options options = {.seed = 1};
-    char *const json = profile_of(&gpus[0]);
+    char *const json = profile_of(&gpus[0], "");
     struct device *const device = testing_sim_of(json, 1);
     struct device_ops ops = *device->ops;
     launch_really = ops.launch;

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "gpu_made.h"
 #include "sonde.h"
 #include "testing.h"
 #include "truth/truth.h"
@@ -16,9 +17,9 @@ enum { NEAR = 208, MISS = 475, MIB = 1024 * 1024 };
 
 /* JSON; what follows the cycles is one of these, or both. */
 #define PARTED(bits, far_cycles)                                               \
-    "{\"bits\": " bits ", \"far_cycles\": " far_cycles "}"
-#define REPLICATES ", \"replicates\": true"
-#define ALTERNATE  ", \"sms\": \"alternate\""
+    "{'bits': " bits ", 'far_cycles': " far_cycles "}"
+#define REPLICATES ", 'replicates': true"
+#define ALTERNATE  ", 'sms': 'alternate'"
 
 static const struct gpu {
     const char *name;
@@ -39,7 +40,7 @@ static const struct gpu {
      .bits = "[12, 13, 16, 17, 19]",
      .sides = "[\"0-5\", \"6-11\"]"},
     {.name = "hash, not replicating",
-     .partitions = PARTED("[12, 13, 15, 17, 19]",              "149"),
+     .partitions = PARTED("[12, 13, 15, 17, 19]", "149"),
      .policy = "lru",
      .sms = 12,
      .size = MIB / 2,
@@ -47,7 +48,7 @@ static const struct gpu {
      .bits = "[12, 13, 15, 17, 19]",
      .sides = "[\"0-5\", \"6-11\"]"},
     {.name = "one bit, SMs alternate",
-     .partitions = PARTED("[12]",                                   "90" REPLICATES ALTERNATE),
+     .partitions = PARTED("[12]", "90" REPLICATES ALTERNATE),
      .policy = "plru",
      .sms = 5,
      .size = MIB / 2,
@@ -56,25 +57,25 @@ static const struct gpu {
      .bits = "[12]",
      .sides = "[\"0,2,4\", \"1,3\"]"},
     {.name = "small, and far is hardly farther",
-     .partitions = PARTED("[14, 18]",                 "20"),
+     .partitions = PARTED("[14, 18]", "20"),
      .policy = "lru",
      .sms = 4,
      .size = MIB / 2,
      .far = NEAR + 20,
      .bits = "[14, 18]",
      .sides = "[\"0-1\", \"2-3\"]"},
- /* Bits of the memory above a page cannot be seen. */
+    /* Bits of the memory above a page cannot be seen. */
     {.name = "bits above a page",
-     .partitions = PARTED("[11, 20, 21, 23]",                              "150"),
+     .partitions = PARTED("[11, 20, 21, 23]", "150"),
      .policy = "lru",
      .sms = 70,
      .size = MIB / 2,
      .far = NEAR + 150,
      .bits = "[11, 20]",
      .sides = "[\"0-34\", \"35-69\"]"},
- /* A sweep leaves some of what was there. */
+    /* A sweep leaves some of what was there. */
     {.name = "random victims, more SMs than one script has",
-     .partitions = PARTED("[12, 13, 15, 17, 19]",                                    "170" REPLICATES),
+     .partitions = PARTED("[12, 13, 15, 17, 19]", "170" REPLICATES),
      .policy = "random",
      .sms = 36,
      .size = MIB / 2,
@@ -82,20 +83,20 @@ static const struct gpu {
      .replicates = true,
      .bits = "[12, 13, 15, 17, 19]",
      .sides = "[\"0-17\", \"18-35\"]"},
- /* Too little for sides, too much for one part. */
+    /* Too little for sides, too much for one part. */
     {.name = "far is a hair farther",
-     .partitions = PARTED("[12, 15]",     "3"),
+     .partitions = PARTED("[12, 15]", "3"),
      .policy = "lru",
      .sms = 4,
-     .size = MIB / 2                                                                                  },
+     .size = MIB / 2},
     {.name = "one part",
      .partitions = "",
      .policy = "lru",
      .sms = 12,
-     .size = MIB / 2                                 },
- /* No SM sees the other lines near. */
+     .size = MIB / 2},
+    /* No SM sees the other lines near. */
     {.name = "one SM",
-     .partitions = PARTED("[12]",                             "150"),
+     .partitions = PARTED("[12]", "150"),
      .policy = "lru",
      .sms = 1,
      .size = MIB / 2},
@@ -103,34 +104,22 @@ static const struct gpu {
 
 static char *profile_of(const struct gpu *g)
 {
-    return xasprintf(
-        "{\"name\": \"Parted\", \"architecture\": \"Test\","
-        " \"compute_capability\": \"8.0\", \"sms\": %d, \"warp_schedulers\": 4,"
-        " \"max_threads_per_block\": 1024, \"max_warps_per_sm\": 64,"
-        " \"max_blocks_per_sm\": 16, \"clock_khz\": 1400000,"
-        " \"memory_bytes\": 2147483648, \"caches\": {"
-        "  \"l2\": {\"line\": 128, \"sector\": 32, \"sets\": %d, \"ways\": 16,"
-        "   \"policy\": \"%s\", \"scope\": \"gpu\"%s%s}},"
-        " \"tlbs\": {\"l1\": {\"page\": 2097152, \"entries\": 16,"
-        "   \"policy\": \"lru\"}},"
-        " \"paths\": {\"global.ca\": {\"caches\": [\"l2\"],"
-        "   \"latency\": {\"l2\": [%d, %d, 308],"
-        "    \"memory\": [%d, %d, 575]}},"
-        "  \"global.cg\": {\"caches\": [\"l2\"], \"latency\":"
-        "   {\"l2\": [%d, %d, 308], \"memory\": [%d, %d, 575]}}},"
-        " \"shared_memory\": {\"bytes\": 65536, \"latency\": 28,"
-        "  \"conflict_cycles\": 2}, \"isa\": {\"default\": {\"O3\": 4}},"
-        " \"noise\": {\"jitter_cycles\": 1.5, \"spike_rate\": 0.002,"
-        "  \"spike_cycles\": 300}}",
-        g->sms, g->size / 128 / 16, g->policy,
-        g->partitions[0] != '\0' ? ", \"partitions\": " : "", g->partitions,
-        NEAR, NEAR, MISS, MISS, NEAR, NEAR, MISS, MISS);
+    return gpu_made(
+        "sms=%d clock_khz=1400000 memory_bytes=2147483648 "
+        "caches/l2/sets=%d caches/l2/policy=%s caches/l2/partitions=%s "
+        "tlbs/l1={'page': 2097152, 'entries': 16} "
+        "paths/global={'l2': [%d, %d, 308], 'memory': [%d, %d, 575]} "
+        "shared_memory={'bytes': 65536, 'latency': 28, 'conflict_cycles': 2} "
+        "noise={'jitter_cycles': 1.5, 'spike_rate': 0.002, "
+        "       'spike_cycles': 300}",
+        g->sms, g->size / 128 / 16, g->policy, g->partitions, NEAR, NEAR, MISS,
+        MISS);
 }
 
-static json_t *findings_of(const char *path, uint64_t seed)
+static json_t *findings_of(const struct gpu *g, uint64_t seed)
 {
     static const char *const studies[] = {"partitions"};
-    char *const spec = xasprintf("sim:%s", path);
+    char *const spec = testing_spec_of(profile_of(g));
     json_t *const findings = truth_findings(spec, seed, studies, 1);
     free(spec);
     return findings;
@@ -217,10 +206,7 @@ static void expect_none(const json_t *findings, bool one_part)
 START_TEST(sides_are_found_as_they_are)
 {
     const struct gpu *const g = &gpus[_i % (int)COUNT_OF(gpus)];
-    char *const json = profile_of(g);
-    char *const path = testing_file("parted.json", json);
-    json_t *const findings =
-        findings_of(path, 1 + (uint64_t)_i / COUNT_OF(gpus));
+    json_t *const findings = findings_of(g, 1 + (uint64_t)_i / COUNT_OF(gpus));
     if (g->bits != NULL)
         expect_two(findings, g);
     else
@@ -230,8 +216,6 @@ START_TEST(sides_are_found_as_they_are)
     else if (g->bits == NULL)
         ck_assert_str_eq(status_of(findings, "l2.parts"), "not_measured");
     json_decref(findings);
-    free(json);
-    free(path);
 }
 END_TEST
 

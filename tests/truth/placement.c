@@ -4,11 +4,9 @@
  * nothing of those whose ways show nothing.
  */
 #include <jansson.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/mem.h"
+#include "gpu_made.h"
 #include "testing.h"
 #include "truth/truth.h"
 
@@ -22,39 +20,22 @@ struct made_up {
 /* The caller decrefs. */
 static json_t *findings_of(const struct made_up *g)
 {
-    static const char *const study[] = {"placement"};
-    char *const json = xasprintf(
-        "{\"name\": \"made up\", \"architecture\": \"none\","
-        " \"compute_capability\": \"9.0\", \"sms\": %u, \"sms_per_tpc\": %u,"
-        " \"tpcs_per_gpc\": %u, \"tpc_members\": \"%s\","
-        " \"clock_scope\": \"%s\", \"tpc_read_bandwidth\": %g,"
-        " \"tpc_write_bandwidth\": %g, \"gpc_read_bandwidth\": %g,"
-        " \"warp_schedulers\": 4, \"max_threads_per_block\": 512,"
-        " \"max_warps_per_sm\": 16, \"max_blocks_per_sm\": 4,"
-        " \"clock_khz\": 1000000, \"memory_bytes\": 1073741824,"
-        " \"caches\": {"
-        "\"l1\": {\"line\": 128, \"sector\": 32, \"sets\": 64, \"ways\": 4,"
-        " \"policy\": \"lru\"},"
-        "\"l2\": {\"line\": 128, \"sector\": 32, \"sets\": 1024, \"ways\": 16,"
-        " \"policy\": \"lru\", \"scope\": \"gpu\", \"read_bandwidth\": %g}},"
-        " \"paths\": {\"global.ca\": {\"caches\": [\"l1\", \"l2\"],"
-        " \"latency\": {\"l1\": 30, \"l2\": 200, \"memory\": 500}},"
-        " \"global.cg\": {\"caches\": [\"l2\"], \"latency\":"
-        " {\"l2\": 200, \"memory\": 500}}},"
-        " \"shared_memory\": {\"bytes\": 49152, \"latency\": 30,"
-        " \"conflict_cycles\": 2}, \"isa\": {\"default\": {\"O3\": 4},"
-        " \"st\": {\"O3\": 4, \"issue\": 16},"
-        " \"ld\": {\"O3\": 4, \"issue\": 16}},"
-        " \"noise\": {\"jitter_cycles\": %g}}",
-        g->sms, g->per_tpc, g->per_gpc, g->members, g->clocks, g->tpc_read,
-        g->tpc_write, g->gpc_read, g->l2_read, g->jitter);
-    char *const file = testing_file("placement.json", json);
-    char *const spec = xasprintf("sim:%s", file);
-    json_t *const findings = truth_findings(spec, 1, study, COUNT_OF(study));
-    free(spec);
-    free(file);
-    free(json);
-    return findings;
+    json_t *const gpu = gpu_plain();
+    gpu_wish(gpu,
+             "compute_capability='9.0' sms=%u sms_per_tpc=%u tpcs_per_gpc=%u "
+             "tpc_members=%s clock_scope=%s max_threads_per_block=512 "
+             "max_warps_per_sm=16 max_blocks_per_sm=4",
+             g->sms, g->per_tpc, g->per_gpc, g->members, g->clocks);
+    gpu_wish(gpu,
+             "tpc_read_bandwidth=%g tpc_write_bandwidth=%g "
+             "gpc_read_bandwidth=%g caches/l2/read_bandwidth=%g "
+             "noise/jitter_cycles=%g",
+             g->tpc_read, g->tpc_write, g->gpc_read, g->l2_read, g->jitter);
+    gpu_wish(gpu,
+             "caches/l1={'sets': 64, 'ways': 4} "
+             "paths/global.ca={'l1': 30, 'l2': 200, 'memory': 500} "
+             "isa/st={'O3': 4, 'issue': 16} isa/ld={'O3': 4, 'issue': 16}");
+    return truth_findings_of(gpu_text(gpu), "placement");
 }
 
 static const json_t *measured(const json_t *findings, const char *id)

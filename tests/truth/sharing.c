@@ -14,6 +14,7 @@
 #include "base/mem.h"
 #include "base/rng.h"
 #include "device/sim/profile.h"
+#include "gpu_made.h"
 #include "sonde.h"
 #include "testing.h"
 #include "truth/truth.h"
@@ -24,11 +25,9 @@ static const struct kind {
     const char *component;
     enum profile_path_id path;
 } kinds[KINDS] = {
-    {"l1",       PATH_GLOBAL_CA},
-    {"texture",  PATH_TEXTURE  },
-    {"readonly", PATH_READONLY },
-    {"local",    PATH_LOCAL    },
-    {"const_l1", PATH_CONSTANT },
+    {"l1", PATH_GLOBAL_CA},      {"texture", PATH_TEXTURE},
+    {"readonly", PATH_READONLY}, {"local", PATH_LOCAL},
+    {"const_l1", PATH_CONSTANT},
 };
 
 /* ---- what is true ----------------------------------------------------- */
@@ -198,108 +197,90 @@ static const char *one_of(struct rng *r, const char *const *words, size_t count)
 
 /* Split, or of several SMs, or neither. */
 static void draw_cache(struct rng *r, const char *name, uint64_t line,
-                       uint64_t least_sets, uint64_t schedulers,
-                       struct buf *out)
+                       uint64_t least_sets, uint64_t schedulers, json_t *gpu)
 {
     static const char *const policies[] = {"lru", "fifo", "random", "nru",
                                            "plru"};
     static const char *const scopes[] = {"tpc", "gpc"};
     const uint64_t kind = rng_below(r, 3);
-    buf_printf(out,
-               "    \"%s\": {\"line\": %" PRIu64 ", \"sector\": %" PRIu64
-               ", \"sets\": %" PRIu64 ", \"ways\": 4, \"policy\": \"%s\"",
-               name, line, rng_below(r, 2) > 0 && line > 32 ? line / 2 : line,
-               least_sets << rng_below(r, 4), one_of(r, policies, 5));
+    const char *const policy = one_of(r, policies, COUNT_OF(policies));
+    const uint64_t sets = least_sets << rng_below(r, 4);
+    const uint64_t sector = rng_below(r, 2) > 0 && line > 32 ? line / 2 : line;
+    gpu_wish(gpu,
+             "caches/%s={'line': %" PRIu64 ", 'sector': %" PRIu64
+             ", 'sets': %" PRIu64 ", 'ways': 4, 'policy': '%s'}",
+             name, line, sector, sets, policy);
     if (kind == 1)
-        buf_printf(out, ", \"copies_per_sm\": %" PRIu64,
-                   between(r, 1, schedulers));
+        gpu_wish(gpu, "caches/%s/copies_per_sm=%" PRIu64, name,
+                 between(r, 1, schedulers));
     if (kind == 2)
-        buf_printf(out, ", \"scope\": \"%s\"", one_of(r, scopes, 2));
-    buf_text(out, "},\n");
+        gpu_wish(gpu, "caches/%s/scope=%s", name, one_of(r, scopes, 2));
 }
 
 static void draw_path(struct rng *r, const char *name, const char *first,
-                      const char *second, struct buf *out)
+                      const char *second, json_t *gpu)
 {
     const uint64_t hit = between(r, 20, 120), l2 = between(r, 250, 400);
-    buf_printf(out, "    \"%s\": {\"caches\": [\"%s\"", name, first);
+    char next[64] = "";
+    const uint64_t found = hit + rng_below(r, 60);
     if (second != NULL)
-        buf_printf(out, ", \"%s\"", second);
-    buf_printf(out,
-               ", \"l2\"], \"latency\": {\"%s\": [%" PRIu64 ", %" PRIu64
-               ", %" PRIu64 "]",
-               first, hit, hit + rng_below(r, 60), hit + 200);
-    if (second != NULL)
-        buf_printf(out, ", \"%s\": %" PRIu64, second, hit + between(r, 40, 90));
-    buf_printf(out, ", \"l2\": %" PRIu64 ", \"memory\": %" PRIu64 "}},\n", l2,
-               l2 + between(r, 100, 300));
+        snprintf(next, sizeof next, "'%s': %" PRIu64 ",", second,
+                 hit + between(r, 40, 90));
+    gpu_wish(gpu,
+             "paths/%s={'%s': [%" PRIu64 ", %" PRIu64 ", %" PRIu64
+             "], %s 'l2': %" PRIu64 ", 'memory': %" PRIu64 "}",
+             name, first, hit, found, hit + 200, next, l2,
+             l2 + between(r, 100, 300));
 }
 
-static void draw_head(struct rng *r, uint64_t schedulers, struct buf *out)
+/* The L2 comes last: chance of a cache depends on its place. */
+static void draw_caches(struct rng *r, uint64_t schedulers, json_t *gpu)
 {
-    buf_printf(out,
-               "{\"name\": \"Sharing\", \"architecture\": \"Random\",\n"
-               "  \"compute_capability\": \"7.0\", \"sms\": %" PRIu64 ",\n"
-               "  \"sms_per_tpc\": %" PRIu64 ", \"tpcs_per_gpc\": %" PRIu64
-               ",\n  \"warp_schedulers\": %" PRIu64
-               ", \"max_threads_per_block\": 1024, \"max_warps_per_sm\": 64,\n"
-               "  \"max_blocks_per_sm\": 16, \"clock_khz\": 1000000, "
-               "\"memory_bytes\": 1073741824,\n",
-               between(r, 1, 40), between(r, 1, 4), between(r, 1, 3),
-               schedulers);
-}
-
-static void draw_caches(struct rng *r, uint64_t schedulers, struct buf *out)
-{
-    buf_text(out, "  \"caches\": {\n");
-    draw_cache(r, "l1", 128, 16, schedulers, out);
-    draw_cache(r, "texture", 32u << rng_below(r, 3), 32, schedulers, out);
-    draw_cache(r, "readonly", 64u << rng_below(r, 3), 32, schedulers, out);
-    draw_cache(r, "local", 128, 16, schedulers, out);
-    draw_cache(r, "const_l1", 64, 8, schedulers, out);
-    draw_cache(r, "const_l15", 256, 64, 1, out);
-    buf_text(out, "    \"l2\": {\"line\": 128, \"sector\": 32, \"sets\": 1024, "
-                  "\"ways\": 16, \"policy\": \"lru\", \"scope\": \"gpu\"}\n"
-                  "  },\n");
+    gpu_wish(gpu, "caches={}");
+    draw_cache(r, "l1", 128, 16, schedulers, gpu);
+    draw_cache(r, "texture", 32u << rng_below(r, 3), 32, schedulers, gpu);
+    draw_cache(r, "readonly", 64u << rng_below(r, 3), 32, schedulers, gpu);
+    draw_cache(r, "local", 128, 16, schedulers, gpu);
+    draw_cache(r, "const_l1", 64, 8, schedulers, gpu);
+    draw_cache(r, "const_l15", 256, 64, 1, gpu);
+    gpu_wish(gpu, "caches/l2={'sets': 1024, 'ways': 16, 'scope': 'gpu'}");
 }
 
 /* Each kind asks a cache of its own, or one that another asks, too. */
-static void draw_paths(struct rng *r, struct buf *out)
+static void draw_paths(struct rng *r, json_t *gpu)
 {
     static const char *const first[] = {"l1", "texture", "readonly", "local"};
-    buf_text(out, "  \"paths\": {\n");
     draw_path(r, "global.ca", rng_below(r, 6) > 0 ? "l1" : "texture", NULL,
-              out);
-    draw_path(r, "texture", one_of(r, first, 2), NULL, out);
+              gpu);
+    draw_path(r, "texture", one_of(r, first, 2), NULL, gpu);
     if (rng_below(r, 4) > 0)
-        draw_path(r, "readonly", one_of(r, first, 3), NULL, out);
-    draw_path(r, "local", one_of(r, first, 4), NULL, out);
+        draw_path(r, "readonly", one_of(r, first, 3), NULL, gpu);
+    draw_path(r, "local", one_of(r, first, 4), NULL, gpu);
     draw_path(r, "constant", rng_below(r, 4) > 0 ? "const_l1" : "l1",
-              rng_below(r, 4) > 0 ? "const_l15" : NULL, out);
-    buf_text(out, "    \"global.cg\": {\"caches\": [\"l2\"], \"latency\": "
-                  "{\"l2\": 240, \"memory\": 500}}\n  },\n");
+              rng_below(r, 4) > 0 ? "const_l15" : NULL, gpu);
+    gpu_wish(gpu, "paths/global.cg={'l2': 240, 'memory': 500}");
 }
 
 static char *draw_gpu(uint64_t seed)
 {
     struct rng r;
-    struct buf out = {0};
+    json_t *const gpu = gpu_plain();
     rng_seed(&r, seed);
     const uint64_t schedulers = between(&r, 1, 4);
-    draw_head(&r, schedulers, &out);
-    draw_caches(&r, schedulers, &out);
-    draw_paths(&r, &out);
+    gpu_wish(gpu,
+             "compute_capability='7.0' sms=%" PRIu64 " sms_per_tpc=%" PRIu64
+             " tpcs_per_gpc=%" PRIu64 " warp_schedulers=%" PRIu64,
+             between(&r, 1, 40), between(&r, 1, 4), between(&r, 1, 3),
+             schedulers);
+    draw_caches(&r, schedulers, gpu);
+    draw_paths(&r, gpu);
     if (rng_below(&r, 2) > 0)
-        buf_text(&out, "  \"tlbs\": {\"l1\": {\"page\": 65536, \"entries\": 8, "
-                       "\"policy\": \"lru\"}},\n");
-    buf_printf(&out,
-               "  \"shared_memory\": {\"bytes\": 49152, \"latency\": 30, "
-               "\"conflict_cycles\": 2},\n"
-               "  \"isa\": {\"default\": {\"O3\": 4}},\n"
-               "  \"noise\": {\"jitter_cycles\": %.1f, \"spike_rate\": "
-               "0.003, \"spike_cycles\": %" PRIu64 "}\n}\n",
-               2.5 * rng_unit(&r), between(&r, 100, 600));
-    return buf_take(&out);
+        gpu_wish(gpu, "tlbs/l1={'page': 65536, 'entries': 8}");
+    gpu_wish(gpu,
+             "noise={'jitter_cycles': %.1f, 'spike_rate': 0.003, "
+             "'spike_cycles': %" PRIu64 "}",
+             2.5 * rng_unit(&r), between(&r, 100, 600));
+    return gpu_text(gpu);
 }
 
 START_TEST(shipped_gpus_are_found_to_share_as_they_do)

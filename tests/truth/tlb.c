@@ -16,6 +16,7 @@
 #include "base/mem.h"
 #include "base/rng.h"
 #include "device/sim/profile.h"
+#include "gpu_made.h"
 #include "sonde.h"
 #include "testing.h"
 
@@ -267,109 +268,86 @@ static uint64_t between(struct rng *r, uint64_t least, uint64_t most)
 }
 
 /* Sets of one size, of two sizes, or one set; entries between the bounds. */
-static uint64_t write_tlb(struct rng *r, const char *name, uint64_t page,
-                          uint64_t least, uint64_t most, struct buf *out)
+static uint64_t draw_tlb(struct rng *r, const char *name, uint64_t page,
+                         uint64_t least, uint64_t most, json_t *gpu)
 {
     static const char *const policies[] = {"lru",  "lru",    "lru",
                                            "fifo", "random", "nru"};
-    const char *const policy = policies[rng_below(r, 6)];
+    gpu_wish(gpu, "tlbs/%s={'page': %" PRIu64 ", 'policy': '%s'}", name, page,
+             policies[rng_below(r, 6)]);
     uint64_t entries = between(r, least, most);
     const uint64_t ways = between(r, 2, 12), kind = rng_below(r, 4);
-    buf_printf(out, "\"%s\": {\"page\": %" PRIu64 ", \"policy\": \"%s\"", name,
-               page, policy);
     if (kind < 2) {
-        buf_printf(out, ", \"entries\": %" PRIu64, entries);
+        gpu_wish(gpu, "tlbs/%s/entries=%" PRIu64, name, entries);
     } else if (kind == 2 || entries / ways > 40) {
         const uint64_t sets = entries / ways > 0 ? entries / ways : 1;
-        buf_printf(out, ", \"sets\": %" PRIu64 ", \"ways\": %" PRIu64, sets,
-                   ways);
+        gpu_wish(gpu, "tlbs/%s/sets=%" PRIu64 " tlbs/%s/ways=%" PRIu64, name,
+                 sets, name, ways);
         entries = sets * ways;
     } else {
         const uint64_t more = ways + between(r, 1, 9);
-        buf_printf(out, ", \"set_ways\": [%" PRIu64, more);
+        struct buf list = {0};
         for (entries = more; entries + ways <= most; entries += ways)
-            buf_printf(out, ", %" PRIu64, ways);
-        buf_text(out, "]");
+            buf_printf(&list, ", %" PRIu64, ways);
+        gpu_wish(gpu, "tlbs/%s/set_ways=[%" PRIu64 "%s]", name, more,
+                 buf_string(&list));
+        buf_free(&list);
     }
-    buf_printf(out, ", \"scope\": \"%s\"}", rng_below(r, 2) ? "gpu" : "sm");
+    gpu_wish(gpu, "tlbs/%s/scope=%s", name, rng_below(r, 2) ? "gpu" : "sm");
     return entries;
 }
 
-static void write_tlbs(struct rng *r, struct buf *out)
+static void draw_tlbs(struct rng *r, json_t *gpu)
 {
     const uint64_t page = (uint64_t)65536 << rng_below(r, 7);
     const uint64_t kind = rng_below(r, 6);
     if (kind == 0)
         return;
-    buf_text(out, "\"tlbs\": {");
-    const uint64_t first = write_tlb(r, "l1", page, 8, 96, out);
+    const uint64_t first = draw_tlb(r, "l1", page, 8, 96, gpu);
     if (kind > 1) {
         const uint64_t larger = rng_below(r, 3) == 0 ? page * 4 : page;
         const uint64_t least = first * 3 / 2 * page / larger + 8;
-        buf_text(out, ", ");
-        write_tlb(r, "l2", larger, least, least + 300, out);
+        draw_tlb(r, "l2", larger, least, least + 300, gpu);
     }
-    buf_text(out, "},\n");
 }
 
 /* Three latencies; those of L1 hits with translation or without. */
-static void write_paths(struct rng *r, struct buf *out)
+static void draw_paths(struct rng *r, json_t *gpu)
 {
     const uint64_t l1 = between(r, 20, 120), l2 = l1 + between(r, 80, 300);
     const uint64_t memory = l2 + between(r, 120, 500);
     const uint64_t second = between(r, 6, 60);
     const uint64_t walk = second + between(r, 40, 500);
-    buf_printf(out,
-               "\"paths\": {\"global.ca\": {\"caches\": [\"l1\", \"l2\"], "
-               "\"latency\": {\"l1\": %" PRIu64 ", ",
-               l1);
-    for (int i = 0; i < 2; i++)
-        buf_printf(out,
-                   "%s\"l2\": [%" PRIu64 ", %" PRIu64 ", %" PRIu64
-                   "], \"memory\": [%" PRIu64 ", %" PRIu64 ", %" PRIu64 "]}}",
-                   i == 0 ? ""
-                          : ",\n\"global.cg\": {\"caches\": [\"l2\"], "
-                            "\"latency\": {",
-                   l2, l2 + second, l2 + walk, memory, memory + second,
-                   memory + walk);
-    buf_text(out, "},\n");
+    char *const far = xasprintf(
+        "'l2': [%" PRIu64 ", %" PRIu64 ", %" PRIu64 "], 'memory': [%" PRIu64
+        ", %" PRIu64 ", %" PRIu64 "]",
+        l2, l2 + second, l2 + walk, memory, memory + second, memory + walk);
+    gpu_wish(gpu, "paths/global.ca={'l1': %" PRIu64 ", %s}", l1, far);
+    gpu_wish(gpu, "paths/global.cg={%s}", far);
+    free(far);
 }
 
 static char *random_gpu(uint64_t seed)
 {
     struct rng r;
-    struct buf out = {0};
+    json_t *const gpu = gpu_plain();
     rng_seed(&r, 1000 + seed);
-    buf_printf(&out,
-               "{\"name\": \"TLBs %" PRIu64
-               "\", \"architecture\": \"Random\",\n"
-               "\"compute_capability\": \"8.0\", \"sms\": 4, "
-               "\"warp_schedulers\": 4, \"max_threads_per_block\": 1024,\n"
-               "\"max_warps_per_sm\": 64, \"max_blocks_per_sm\": 16, "
-               "\"clock_khz\": 1000000, \"memory_bytes\": %" PRIu64 ",\n",
-               seed, (uint64_t)8 << 30);
-    buf_text(&out,
-             "\"caches\": {\"l1\": {\"line\": 128, \"sector\": 32, \"sets\": "
-             "32, \"ways\": 4, \"policy\": \"lru\"}, \"l2\": {\"line\": 128, "
-             "\"sector\": 32, \"sets\": 512, \"ways\": 16, \"policy\": "
-             "\"lru\", \"scope\": \"gpu\"}},\n");
-    write_tlbs(&r, &out);
-    write_paths(&r, &out);
+    gpu_wish(gpu,
+             "memory_bytes=%" PRIu64 " caches/l1={'sets': 32, 'ways': 4} "
+             "caches/l2/sets=512",
+             (uint64_t)8 << 30);
+    draw_tlbs(&r, gpu);
+    draw_paths(&r, gpu);
     if (rng_below(&r, 4) == 0)
-        buf_printf(&out,
-                   "\"page_window\": {\"bytes\": %" PRIu64
-                   ", \"latency\": %" PRIu64 "},\n",
-                   (uint64_t)(1 + rng_below(&r, 3)) << 30,
-                   between(&r, 900, 2000));
-    buf_printf(&out,
-               "\"shared_memory\": {\"bytes\": 49152, \"latency\": 30, "
-               "\"conflict_cycles\": 2},\n"
-               "\"isa\": {\"default\": {\"O3\": %" PRIu64 "}},\n"
-               "\"noise\": {\"jitter_cycles\": %.2f, \"spike_rate\": %.5f, "
-               "\"spike_cycles\": %" PRIu64 "}}\n",
-               between(&r, 4, 20), 2.0 * rng_unit(&r), 0.003 * rng_unit(&r),
-               between(&r, 100, 600));
-    return buf_take(&out);
+        gpu_wish(
+            gpu, "page_window={'bytes': %" PRIu64 ", 'latency': %" PRIu64 "}",
+            (uint64_t)(1 + rng_below(&r, 3)) << 30, between(&r, 900, 2000));
+    gpu_wish(gpu,
+             "isa/default/O3=%" PRIu64 " noise={'jitter_cycles': %.2f, "
+             "'spike_rate': %.5f, 'spike_cycles': %" PRIu64 "}",
+             between(&r, 4, 20), 2.0 * rng_unit(&r), 0.003 * rng_unit(&r),
+             between(&r, 100, 600));
+    return gpu_text(gpu);
 }
 
 static int number(const char *variable, int fallback)

@@ -370,6 +370,14 @@ json_t *truth_findings(const char *spec, uint64_t seed,
     return findings;
 }
 
+json_t *truth_findings_of(char *profile, const char *study)
+{
+    char *const spec = testing_spec_of(profile);
+    json_t *const findings = truth_findings(spec, 1, &study, 1);
+    free(spec);
+    return findings;
+}
+
 static void compare(struct comparison *c, const struct truths *truths)
 {
     for (size_t i = 0; i < truths->count; i++)

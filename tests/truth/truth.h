@@ -59,5 +59,7 @@ json_t *truth_report(const char *spec, uint64_t seed,
                      const char *const *studies, size_t count);
 json_t *truth_findings(const char *spec, uint64_t seed,
                        const char *const *studies, size_t count);
+/* Of one study on a profile's text, which is freed. */
+json_t *truth_findings_of(char *profile, const char *study);
 
 #endif

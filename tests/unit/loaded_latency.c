@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/mem.h"
+#include "gpu_made.h"
 #include "probe/run.h"
 #include "testing.h"
 
@@ -22,22 +22,20 @@ enum column {
 
 enum { L2_CYCLES = 200, MEMORY_CYCLES = 500, L2_RATE = 24, MEMORY_RATE = 8 };
 
-static const char profile[] =
-    "{\"name\": \"Loaded\", \"architecture\": \"Test\","
-    " \"compute_capability\": \"8.0\", \"sms\": 3, \"warp_schedulers\": 4,"
-    " \"max_threads_per_block\": 512, \"max_warps_per_sm\": 32,"
-    " \"max_blocks_per_sm\": 8, \"registers_per_sm\": 65536,"
-    " \"clock_khz\": 1000000, \"memory_bytes\": 67108864,"
-    " \"memory_read_bandwidth\": 8, \"memory_write_bandwidth\": 8,"
-    " \"caches\": {\"l2\": {\"line\": 128, \"sector\": 32, \"sets\": 128,"
-    "  \"ways\": 16, \"policy\": \"lru\", \"scope\": \"gpu\","
-    "  \"read_bandwidth\": 24}},"
-    " \"paths\": {\"global.ca\": {\"caches\": [\"l2\"],"
-    "   \"latency\": {\"l2\": 200, \"memory\": 500}},"
-    "  \"global.cg\": {\"caches\": [\"l2\"],"
-    "   \"latency\": {\"l2\": 200, \"memory\": 500}}},"
-    " \"shared_memory\": {\"bytes\": 49152, \"latency\": 29,"
-    "  \"conflict_cycles\": 2}, \"isa\": {\"default\": {\"O3\": 4}}}";
+/* The caller closes it. */
+static struct device *small_gpu(void)
+{
+    char *const json = gpu_made(
+        "sms=3 max_threads_per_block=512 max_warps_per_sm=32 "
+        "max_blocks_per_sm=8 registers_per_sm=65536 memory_bytes=67108864 "
+        "memory_read_bandwidth=%d memory_write_bandwidth=%d "
+        "caches/l2/sets=128 caches/l2/read_bandwidth=%d "
+        "shared_memory/latency=29",
+        MEMORY_RATE, MEMORY_RATE, L2_RATE);
+    struct device *const device = testing_sim_of(json, 1);
+    free(json);
+    return device;
+}
 
 struct bench {
     struct device *device;
@@ -49,7 +47,7 @@ struct bench {
 static int try_on(struct bench *b, const char *text)
 {
     const struct prober_options options = {.seed = 1};
-    *b = (struct bench){.device = testing_sim_of(profile, 1)};
+    *b = (struct bench){.device = small_gpu()};
     b->prober = prober_new(b->device, NULL, &options);
     return prober_run(b->prober, text, &b->samples, NULL, &b->err);
 }
@@ -96,10 +94,10 @@ START_TEST(without_load_latency_is_that_of_the_level)
         const char *text;
         double cycles;
     } cases[] = {
-        {"loaded op=none repeats=1 bytes=32K ring=32K warm=1",               L2_CYCLES    },
-        {"loaded op=none repeats=1 bytes=2M ring=256K",                      MEMORY_CYCLES},
+        {"loaded op=none repeats=1 bytes=32K ring=32K warm=1", L2_CYCLES},
+        {"loaded op=none repeats=1 bytes=2M ring=256K", MEMORY_CYCLES},
         {"loaded op=none repeats=1 bytes=32K ring=64K warm=1 warmer=2 sm=1",
-         L2_CYCLES                                                                        },
+         L2_CYCLES},
     };
     struct bench b;
     run_on(&b, cases[_i].text);
@@ -119,11 +117,11 @@ START_TEST(at_full_pace_the_rate_is_reached)
         const char *text;
         double rate;
     } cases[] = {
-        {"loaded repeats=1 bytes=64K ring=32K warm=1 visits=256",   L2_RATE    },
-        {"loaded repeats=1 bytes=2M ring=64K visits=256",           MEMORY_RATE},
+        {"loaded repeats=1 bytes=64K ring=32K warm=1 visits=256", L2_RATE},
+        {"loaded repeats=1 bytes=2M ring=64K visits=256", MEMORY_RATE},
         {"loaded repeats=1 bytes=16M ring=64K visits=256 op=write",
-         MEMORY_RATE                                                           },
-        {"loaded repeats=1 bytes=2M ring=64K visits=256 beside=1",  MEMORY_RATE},
+         MEMORY_RATE},
+        {"loaded repeats=1 bytes=2M ring=64K visits=256 beside=1", MEMORY_RATE},
     };
     struct bench b;
     run_on(&b, cases[_i].text);
@@ -187,16 +185,16 @@ START_TEST(what_the_gpu_has_no_room_for_is_refused)
     static const struct {
         const char *text, *word;
     } cases[] = {
-        {"loaded warps=32",           "512"          },
-        {"loaded warps=16 blocks=3",  "1024"         },
-        {"loaded warps=1 blocks=9",   "9 blocks"     },
-        {"loaded sm=3",               "the GPU has 3"},
-        {"loaded warmer=7",           "the GPU has 3"},
-        {"loaded bytes=1K",           "2048"         },
-        {"loaded stride=100",         "multiple of"  },
-        {"loaded ring=64 stride=128", "no more than" },
-        {"loaded bytes=1G",           "do not fit"   },
-        {"loaded odd=1",              "of bits"      },
+        {"loaded warps=32", "512"},
+        {"loaded warps=16 blocks=3", "1024"},
+        {"loaded warps=1 blocks=9", "9 blocks"},
+        {"loaded sm=3", "the GPU has 3"},
+        {"loaded warmer=7", "the GPU has 3"},
+        {"loaded bytes=1K", "2048"},
+        {"loaded stride=100", "multiple of"},
+        {"loaded ring=64 stride=128", "no more than"},
+        {"loaded bytes=1G", "do not fit"},
+        {"loaded odd=1", "of bits"},
     };
     struct bench b;
     ck_assert_int_ne(try_on(&b, cases[_i].text), 0);
