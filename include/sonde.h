@@ -161,11 +161,17 @@ size_t sonde_found(const struct sonde *session);
  */
 int sonde_require(const struct sonde *session, const char *const *patterns,
                   size_t count, struct sonde_error *err);
-/* True and the number if the finding was measured, reported or derived. */
+/* True and the number if the finding was measured, reported or derived: not of
+ * a bound, nor of what is in doubt. */
 bool sonde_number(const struct sonde *session, const char *id, double *number);
-/* "measured", "not_measured", …; NULL if there is no such finding. */
+/* True and where the value is, if that is known; of what is in doubt, all that
+ * is known. */
+bool sonde_interval(const struct sonde *session, const char *id, double *low,
+                    double *high);
+/* "measured", "in_doubt", "reported", "derived", "at_least", "at_most" or
+ * "not_measured"; NULL if there is no such finding. */
 const char *sonde_status(const struct sonde *session, const char *id);
-/* Why it is a bound or was not measured; NULL if there is nothing to say. */
+/* Why it is a bound, in doubt or was not measured; NULL if there is nothing to say. */
 const char *sonde_because(const struct sonde *session, const char *id);
 
 struct sonde_style {

@@ -306,6 +306,19 @@ bool sonde_number(const struct sonde *s, const char *id, double *number)
     return true;
 }
 
+bool sonde_interval(const struct sonde *s, const char *id, double *low,
+                    double *high)
+{
+    const struct finding *const f = find(s, id);
+    if (f == NULL || !f->has_interval)
+        return false;
+    if (low != NULL)
+        *low = f->interval[0];
+    if (high != NULL)
+        *high = f->interval[1];
+    return true;
+}
+
 const char *sonde_status(const struct sonde *s, const char *id)
 {
     const struct finding *const f = find(s, id);

@@ -14,6 +14,7 @@
 /* X(id, name in reports) */
 #define FINDING_STATUSES(X)                                                    \
     X(MEASURED, "measured")                                                    \
+    X(IN_DOUBT, "in_doubt")                                                    \
     X(REPORTED, "reported")                                                    \
     X(DERIVED, "derived")                                                      \
     X(AT_LEAST, "at_least")                                                    \
@@ -68,7 +69,8 @@ struct finding {
     char *unit;         /* "" where it has none */
     enum finding_status status;
     bool has_interval;
-    double interval[2]; /* where the value is with `confidence` */
+    double interval[2]; /* where the value is with `confidence`; of one in
+                           doubt, where it is for all that is known */
     double confidence;  /* 0 … 1; negative: not stated */
     char *method;       /* NULL: none */
     char *because;      /* why it is a bound, doubted or not measured */
@@ -141,7 +143,8 @@ void finding_cite(struct finding *finding, const char *experiment);
 /* All of `from` but its id and its study. */
 void finding_copy(struct finding *finding, const struct finding *from);
 
-/* True if the finding has a number that may be relied on. */
+/* True if the finding has a number that may be relied on: no bound, and none
+ * that a check speaks against. */
 bool finding_number(const struct finding *finding, double *number);
 
 #endif

@@ -93,10 +93,11 @@ static void put_remark(const struct finding *f, struct buf *out)
         buf_printf(out, " (%s)", finding_status_name(f->status));
     if (f->confidence >= 0 && f->confidence < CONFIDENT)
         buf_printf(out, ", confidence %.0f %%", 100 * f->confidence);
+    if (f->status == STATUS_IN_DOUBT ||
+        (f->status == STATUS_MEASURED && f->because != NULL))
+        buf_text(out, "; in doubt");
     if (f->because != NULL)
-        buf_printf(out, "%s: %s",
-                   f->status == STATUS_MEASURED ? "; in doubt" : "",
-                   f->because);
+        buf_printf(out, ": %s", f->because);
 }
 
 char *phrase_finding(const struct finding *f, double clock_hz)

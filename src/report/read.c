@@ -168,8 +168,8 @@ static int take_status(const struct place *p, const json_t *json, void *into)
     f->status = name == NULL ? STATUS_COUNT : finding_status_find(name);
     return f->status != STATUS_COUNT
                ? 0
-               : refuse(p, "should be one of measured, reported, derived, "
-                           "at_least, at_most, not_measured");
+               : refuse(p, "should be one of measured, in_doubt, reported, "
+                           "derived, at_least, at_most, not_measured");
 }
 
 static int take_interval(const struct place *p, const json_t *json, void *into)

@@ -16,7 +16,7 @@ struct table {
     const struct writer *writer;
     const struct costs *costs;
     size_t name_width;
-    bool any_unread, any_bound, any_most;
+    bool any_unread, any_bound, any_most, any_doubt;
 };
 
 static void put_line(const struct table *t, const char *head,
@@ -52,7 +52,7 @@ static void put_heading(const struct table *t)
     put_line(t, line, TONE_FAINT, "machine code of a copy", TONE_FAINT);
 }
 
-/* "4.0", "4.0?" where it is in doubt, "-" where it was not measured. */
+/* "4.0", "?4.0" where it is in doubt, "-" where it was not measured. */
 static void number_text(const struct finding *f, char *text, size_t room)
 {
     double number = f != NULL ? f->value.number : 0;
@@ -65,6 +65,8 @@ static void number_text(const struct finding *f, char *text, size_t room)
         mark = ">";
     else if (f->status == STATUS_AT_MOST)
         mark = "<";
+    else if (f->status == STATUS_IN_DOUBT)
+        mark = "?";
     else if (f->has_interval && f->interval[1] - f->interval[0] > 0.1 &&
              f->interval[1] - f->interval[0] > 0.02 * number)
         mark = "~";
@@ -119,6 +121,7 @@ static void put_row(struct table *t, const struct cost_row *row)
     t->any_unread |= reading != NULL && strcmp(reading, "not read") == 0;
     t->any_bound |= strchr(line, '>') != NULL;
     t->any_most |= strchr(line, '<') != NULL;
+    t->any_doubt |= strchr(line, '?') != NULL;
     page_line(&t->writer->page,
               &(struct line){.label = line,
                              .column = (size_t)at + 1,
@@ -138,6 +141,9 @@ static void put_notes(const struct table *t)
         put_line(t, NULL, TONE_PLAIN,
                  "> a bound: it still grew with the last chains and warps, or "
                  "the copies hold other instructions, too",
+                 TONE_FAINT);
+    if (t->any_doubt)
+        put_line(t, NULL, TONE_PLAIN, "? in doubt: a check speaks against it",
                  TONE_FAINT);
     if (t->any_most)
         put_line(t, NULL, TONE_PLAIN,

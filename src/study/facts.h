@@ -11,6 +11,10 @@
 
 #include "study/space.h"
 
+/* Of a ring that is said to fit into a level with a far part, so many loads may
+ * miss: they cost too much alike to ask for less. */
+enum { FAR_MISSES_PERCENT = 10 };
+
 struct level_facts {
     bool present;    /* loads are cached here; else `why` says why not */
     char why[256];   /* the next studies report it as their reason */

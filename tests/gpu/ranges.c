@@ -75,11 +75,24 @@ static struct {
     double value[RUNS][RANGES];
 } seen;
 
+/* Of what is in doubt the middle of where it may be. */
+static bool number_of(const struct sonde *s, const char *id, double *number)
+{
+    double low, high;
+    const char *const status = sonde_status(s, id);
+    if (status == NULL || strcmp(status, "in_doubt") != 0)
+        return sonde_number(s, id, number);
+    if (!sonde_interval(s, id, &low, &high))
+        return false;
+    *number = (low + high) / 2;
+    return true;
+}
+
 static void look_at(const struct sonde *s, int run)
 {
     for (size_t i = 0; i < RANGES; i++)
         seen.found[run][i] =
-            sonde_number(s, ranges[i].finding, &seen.value[run][i]);
+            number_of(s, ranges[i].finding, &seen.value[run][i]);
 }
 
 static const char *const load[] = {"bandwidth", "arithmetic", "contention",

@@ -157,6 +157,17 @@ static void expect_json(const json_t *findings, const char *id,
     free(found);
 }
 
+/* What is in doubt has an interval that holds. */
+static void expect_held(const json_t *findings, const char *id, double wanted)
+{
+    const json_t *const interval = member(findings, id, "interval");
+    const double low = json_number_value(json_array_get(interval, 0));
+    const double high = json_number_value(json_array_get(interval, 1));
+    ck_assert_ptr_nonnull(member(findings, id, "because"));
+    ck_assert_msg(low <= wanted && wanted <= high,
+                  "%s: %g is not from %g to %g", id, wanted, low, high);
+}
+
 /* A bound is right on its own side. */
 static void expect_size(const json_t *findings, const char *id, double wanted)
 {
@@ -168,6 +179,8 @@ static void expect_size(const json_t *findings, const char *id, double wanted)
         ck_assert_double_ge(found, wanted);
     else if (strcmp(status, "not_measured") != 0)
         expect_number(findings, id, wanted);
+    if (strcmp(status, "in_doubt") == 0)
+        expect_held(findings, id, wanted);
 }
 
 static void expect_two(const json_t *findings, const struct gpu *g)

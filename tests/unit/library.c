@@ -56,6 +56,7 @@ START_TEST(without_a_session_nothing_is_known)
     ck_assert_str_eq(sonde_device_why(NULL), "");
     ck_assert(!sonde_device_simulated(NULL));
     ck_assert(!sonde_number(NULL, missed, &number));
+    ck_assert(!sonde_interval(NULL, missed, &number, &number));
     ck_assert_uint_eq(sonde_found(NULL), 0);
     ck_assert_ptr_null(sonde_status(NULL, missed));
     ck_assert_ptr_null(sonde_because(NULL, missed));
@@ -103,6 +104,7 @@ START_TEST(null_stands_for_what_is_usual)
     ck_assert_int_ge(sonde_run(s, clock_study, 1, NULL), 0);
     ck_assert(sonde_number(s, missed, NULL));
     ck_assert(!sonde_number(s, NULL, NULL));
+    ck_assert(!sonde_interval(s, NULL, NULL, NULL));
     ck_assert_ptr_null(sonde_status(s, NULL));
     ck_assert_int_eq(sonde_report(s, "text", NULL, &text, NULL), 0);
     ck_assert_ptr_nonnull(strstr(text, missed));
@@ -139,6 +141,11 @@ START_TEST(a_run_to_its_end_is_0_whatever_is_missing)
     ck_assert_int_eq(sonde_run(s, line, 1, &err), 0);
     ck_assert_uint_gt(sonde_found(s), 0);
     ck_assert_int_eq(sonde_require(s, there, 2, &err), 0);
+    double bytes, low, high;
+    ck_assert(sonde_number(s, "l2.line", &bytes));
+    ck_assert(sonde_interval(s, "l2.line", &low, &high));
+    ck_assert(low <= bytes && bytes <= high);
+    ck_assert(!sonde_interval(s, "readonly.line", &low, &high));
     ASSERT_FAILS(sonde_require(s, missing, 2, &err), 1, err, "readonly.line");
     ASSERT_FAILS(sonde_require(s, strange, 2, &err), 1, err, "l9.*");
     ASSERT_FAILS(sonde_require(s, NULL, 0, &err), 1, err, "readonly.");

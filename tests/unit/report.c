@@ -629,6 +629,28 @@ START_TEST(text_shows_costs_by_degree_at_powers_of_two)
 }
 END_TEST
 
+START_TEST(what_is_in_doubt_is_said_to_be_and_survives_reading)
+{
+    struct results r = {0}, back = {0};
+    struct error err;
+    double number;
+    struct finding *const f = measured(&r, "l2.size", 1000, "B");
+    f->status = STATUS_IN_DOUBT;
+    finding_interval(f, 900, 1050, -1);
+    finding_because(f, "two ways differ");
+    char *const json = written(&report_json, &r, (struct report_style){0});
+    assert_says(json, "\"status\": \"in_doubt\"");
+    ASSERT_DONE(report_read(json, "report.json", &back, &err), err);
+    char *const text = written(&report_text, &back, (struct report_style){0});
+    assert_says(text, "; in doubt: two ways differ");
+    ck_assert(!finding_number(back.findings[0], &number));
+    free(text);
+    free(json);
+    results_free(&back);
+    results_free(&r);
+}
+END_TEST
+
 START_TEST(text_has_one_unit_for_a_list_of_rates)
 {
     struct results r = {0};
@@ -668,6 +690,7 @@ Suite *suite_report(void)
                         COUNT_OF(refused));
     tcase_add_test(tests, text_shows_the_hierarchy_as_a_tree);
     tcase_add_test(tests, text_has_one_unit_for_a_list_of_rates);
+    tcase_add_test(tests, what_is_in_doubt_is_said_to_be_and_survives_reading);
     tcase_add_test(tests, text_without_a_tree_is_one_finding_a_line);
     tcase_add_test(tests, text_in_ascii_is_ascii);
     tcase_add_test(tests, text_has_colours_only_when_asked);

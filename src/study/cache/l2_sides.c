@@ -559,17 +559,35 @@ static void report_end_as_near(struct sides *s, struct finding *f, double size)
 }
 
 /* Without copies, the lines near to an SM are those that have their home
- * there: half of the cache. */
+ * there: half of the cache, and as sure as that. */
+static void report_half(struct sides *s, struct finding *f)
+{
+    const struct finding *const whole =
+        results_edit(s->lab->results, s->row->component, "size");
+    double size;
+    if (finding_number(whole, &size)) {
+        finding_set(f, STATUS_DERIVED, value_number(size / 2), "B");
+    } else if (whole != NULL && whole->status == STATUS_IN_DOUBT) {
+        finding_set(f, STATUS_IN_DOUBT, value_number(whole->value.number / 2),
+                    "B");
+        finding_interval(f, whole->interval[0] / 2, whole->interval[1] / 2,
+                         whole->confidence);
+        finding_because(f, "half of the size, which is in doubt");
+    } else {
+        finding_none(f, "the size is not known");
+    }
+}
+
 static void report_near_size(struct sides *s)
 {
     struct finding *const f = finding_of(s, "near_size", &s->home);
     double size;
     if (!s->facts->far_stays && s->facts->near_fits > 0)
         report_step(f, s->facts);
+    else if (s->facts->far_stays)
+        report_half(s, f);
     else if (!lab_number(s->lab, s->row->component, "size", &size))
         finding_none(f, "the size is not known");
-    else if (s->facts->far_stays)
-        finding_set(f, STATUS_DERIVED, value_number(size / 2), "B");
     else
         report_end_as_near(s, f, size);
 }

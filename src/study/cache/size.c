@@ -578,6 +578,20 @@ static int conclude(struct asked *a, struct level_facts *facts,
     return 0;
 }
 
+/*
+ * Two things bound the size of a level in two parts.  Of the largest ring that
+ * seemed to fit so many loads may have missed, and what hit was there.  And the
+ * parts are alike, so that it is twice the near one, of which the same holds,
+ * where that says less.
+ */
+static void step_interval(struct finding *f, const struct level_facts *facts)
+{
+    const double held = 1 - FAR_MISSES_PERCENT / 100.0;
+    finding_interval(
+        f, fmin(held * (double)facts->fits, 2 * (double)facts->near_fits),
+        fmax((double)facts->overflows, 2 * (double)facts->near_overflows), -1);
+}
+
 /* The size of a level whose far part begins before its end was found with the
  * far part: no single load tells, since far hits and misses cost alike. */
 static void report_step(struct finding *f, const struct level_facts *facts)
@@ -592,8 +606,8 @@ static void report_step(struct finding *f, const struct level_facts *facts)
                            "shows an end");
         return;
     }
-    finding_set(f, STATUS_MEASURED, value_number((double)facts->size), "B");
-    finding_interval(f, (double)facts->fits, (double)facts->overflows, 0.95);
+    finding_set(f, STATUS_IN_DOUBT, value_number((double)facts->size), "B");
+    step_interval(f, facts);
     finding_because(f, "the step of the average cost from the far part to "
                        "memory, in the middle of several places; single far "
                        "hits and misses cost alike");

@@ -292,7 +292,8 @@ static int find_far_end(struct curve *c, struct level_facts *facts,
     if (try_size(c, facts->near_overflows / 128 * 172, COARSE, 1, err) != 0)
         return err->code;
     facts->plateau = c->cycles;
-    c->limit = facts->plateau + 0.1 * (facts->miss - facts->plateau);
+    c->limit = facts->plateau + FAR_MISSES_PERCENT / 100.0 *
+                                    (facts->miss - facts->plateau);
     c->settles = 0;
     for (int i = 0; i < PLACES; i++) {
         struct search search;
