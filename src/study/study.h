@@ -42,6 +42,9 @@ struct study {
     /* All that it may find; nothing else can be told (lab_finding). */
     const struct answer *answers;
     const char *const *gives; /* the same as ids, of studies without answers */
+    /* Findings of studies before it that it may say more of or put right; NULL
+     * ends, and NULL is none. */
+    const char *const *corrects;
     /* Experiments whose kernels it needs, compiled beforehand; NULL ends, and
      * NULL is none. */
     const char *const *kernels;

@@ -19,6 +19,9 @@
 #include "study/lab.h"
 
 static const char *const needs[] = {"icache", NULL};
+/* Constants are too few to fill such a cache; instructions that share its
+ * storage are not. */
+static const char *const corrects[] = {"const_l15.size", NULL};
 static const char *const gives[] = {
     "icache_l0.shares_with",  "icache_l0.per_sm",
     "icache_l0.sms_sharing",  "icache_l1.shares_with",
@@ -95,7 +98,8 @@ static int ask_constants(struct lab *lab, const char *component,
     if (shared)
         value_push(&list, value_text("const_l15"));
     finding_set(f, STATUS_MEASURED, list, "");
-    if (!shared || !l->level->exact || l->level->size <= CONSTANTS)
+    if (!shared || !l->level->exact || l->level->size <= CONSTANTS ||
+        results_find(lab->results, corrects[0]) == NULL)
         return 0;
     struct finding *const size = lab_finding(lab, "const_l15", "size");
     finding_set(size, STATUS_MEASURED, value_number((double)l->level->size),
@@ -252,5 +256,6 @@ const struct study study_icache_sharing = {
               "constants, another warp's code, another SM's.",
     .needs = needs,
     .gives = gives,
+    .corrects = corrects,
     .run_err = run,
 };

@@ -21,7 +21,7 @@
 #include "base/mem.h"
 #include "study/lab.h"
 
-static const char *const needs[] = {"sharing", NULL};
+static const char *const needs[] = {"sharing", "size", NULL};
 static const char *const gives[] = {
     "l1.per_sm",
     "l1.copy_of_warp",

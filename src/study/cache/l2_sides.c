@@ -34,6 +34,8 @@
 #include "study/lab.h"
 
 static const char *const needs[] = {"size", NULL};
+/* What growing rings show of the parts, single lines show better. */
+static const char *const corrects[] = {"l2.parts", "l2.size", NULL};
 static const char *const gives[] = {
     "l2.near_latency",     "l2.far_latency", "l2.near_miss_latency",
     "l2.far_miss_latency", "l2.near_size",   "l2.replicates",
@@ -717,6 +719,7 @@ const struct study study_l2_sides = {
               "them apart and they change places for other SMs.",
     .needs = needs,
     .gives = gives,
+    .corrects = corrects,
     .kernels = kernels,
     .run_err = run,
 };

@@ -27,6 +27,14 @@
 #include "study/lab.h"
 
 static const char *const needs[] = {"line", NULL};
+/* Rings with no edge throw doubt on what their lines were told by. */
+static const char *const corrects[] = {
+    "l1.line",          "texture.line",  "readonly.line",
+    "local.line",       "const_l1.line", "const_l15.line",
+    "l2.line",          "l1.sector",     "texture.sector",
+    "readonly.sector",  "local.sector",  "const_l1.sector",
+    "const_l15.sector", "l2.sector",     NULL,
+};
 static const char *const gives[] = {
     "l1.size",       "texture.size",   "readonly.size", "local.size",
     "const_l1.size", "const_l15.size", "l2.size",       NULL,
@@ -706,6 +714,7 @@ const struct study study_size = {
               "the bound that is reported where there is no such ring.",
     .needs = needs,
     .gives = gives,
+    .corrects = corrects,
     .kernels = kernels,
     .run_err = run,
 };

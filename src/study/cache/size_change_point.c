@@ -19,6 +19,11 @@
 #include "study/lab.h"
 
 static const char *const needs[] = {"size", NULL};
+static const char *const corrects[] = {
+    "l1.size",    "texture.size",  "readonly.size",
+    "local.size", "const_l1.size", "const_l15.size",
+    NULL,
+};
 static const char *const gives[] = {
     "l1.size_by_change",
     "texture.size_by_change",
@@ -179,5 +184,6 @@ const struct study study_size_change_point = {
               "(Kolmogorov and Smirnov).",
     .needs = needs,
     .gives = gives,
+    .corrects = corrects,
     .run_err = run,
 };

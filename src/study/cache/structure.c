@@ -20,6 +20,10 @@ static const char *const needs[] = {"size", "sharing", "window", NULL};
     component ".sets", component ".ways", component ".set_ways",               \
         component ".set_bits", component ".policy",                            \
         component ".policy_weights"
+static const char *const corrects[] = {
+    "l1.size",       "texture.size",   "readonly.size", "local.size",
+    "const_l1.size", "const_l15.size", "l2.size",       NULL,
+};
 static const char *const gives[] = {
     GIVES("l1"),       GIVES("texture"),   GIVES("readonly"), GIVES("local"),
     GIVES("const_l1"), GIVES("const_l15"), GIVES("l2"),       NULL};
@@ -580,6 +584,7 @@ const struct study study_structure = {
               "replayed on models of each policy.",
     .needs = needs,
     .gives = gives,
+    .corrects = corrects,
     .kernels = kernels,
     .run_err = run,
 };

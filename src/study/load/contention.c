@@ -17,7 +17,7 @@
 #include "base/mem.h"
 #include "study/load/timelines.h"
 
-static const char *const needs[] = {"cached", NULL};
+static const char *const needs[] = {"capacity", NULL};
 static const char *const gives[] = {"contention.latency_by_warps",
                                     "contention.throughput_by_warps",
                                     "contention.warps_from",

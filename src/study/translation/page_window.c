@@ -13,7 +13,7 @@
 #include "base/buf.h"
 #include "study/lab.h"
 
-static const char *const needs[] = {"cached", NULL};
+static const char *const needs[] = {"capacity", NULL};
 static const struct answer answers[] = {
     {ONE("tlb"), "page_window", "B"},
     {ONE("tlb"), "page_window_latency", "cycles"},

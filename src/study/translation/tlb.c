@@ -22,7 +22,7 @@ static const struct answer answers[TLB_ANSWERS + 1] = {
     [TLB_POLICY] = {components, "policy", ""},
     [TLB_ANSWERS] = {0},
 };
-static const char *const needs[] = {"window", "line", NULL};
+static const char *const needs[] = {"window", "size", NULL};
 static const char *const kernels[] = {
     "visit readers=global.ca",
     "visit readers=global.cg",

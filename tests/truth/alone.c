@@ -1,0 +1,332 @@
+/*
+ * A study alone, with the studies that it needs, finds what it finds among all
+ * others, and nothing that it does not say that it gives.  So what it needs is
+ * declared, and none leans in silence on what another happened to leave behind.
+ *
+ * Simulated noise depends on all that ran before: measured again, alone, a
+ * latency is another by a little.  So all studies run once, recorded; then each
+ * one runs alone on the recording, where an experiment that it asks for alone
+ * is not there, and where what it finds differs for no other reason than what
+ * it knew.  Only an experiment that several studies ask for has several
+ * samples, of which the study may get another's: so what was timed may differ
+ * by its interval.
+ *
+ * ALONE=1 in the environment tries a recorded GPU and the shipped ones, too.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/file.h"
+#include "base/mem.h"
+#include "device/device.h"
+#include "probe/record.h"
+#include "study/lab.h"
+#include "study/plan.h"
+#include "testing.h"
+#include "truth/truth.h"
+
+enum { STUDIES_MOST = 64 };
+
+/* The studies that ran, and what they found. */
+struct run {
+    struct recording *recording;
+    struct results results;
+};
+
+/* On a device, or, where that is NULL, on the recording. */
+static int run_studies(struct run *r, struct device *device,
+                       const char *const *names, size_t count,
+                       struct error *err)
+{
+    const struct prober_options options = {.seed =
+                                               recording_seed(r->recording)};
+    struct prober *const prober = prober_new(device, r->recording, &options);
+    struct lab lab = {
+        .prober = prober, .info = prober_info(prober), .results = &r->results};
+    const int status = plan_run(&lab, names, count, err);
+    prober_free(prober);
+    return status;
+}
+
+static void run_free(struct run *r)
+{
+    results_free(&r->results);
+    recording_free(r->recording);
+}
+
+/* All that `topology` shows, and, where they are to be measured, others that
+ * end soon. */
+static size_t names_of_all(const char *names[STUDIES_MOST], bool measured)
+{
+    static const char *const more[] = {"contention", "scheduling"};
+    size_t count = 0;
+    for (const struct study *const *s = study_table; *s != NULL; s++)
+        if (!(*s)->apart)
+            names[count++] = (*s)->name;
+    for (size_t i = 0; measured && i < COUNT_OF(more); i++)
+        names[count++] = more[i];
+    return count;
+}
+
+/* ---- what is given ---------------------------------------------------- */
+
+static bool is_among(const char *const *ids, const char *id)
+{
+    for (; ids != NULL && *ids != NULL; ids++)
+        if (strcmp(*ids, id) == 0)
+            return true;
+    return false;
+}
+
+static bool does_give(const struct study *study, const char *id)
+{
+    char given[STUDY_ID];
+    for (size_t i = 0; study_gives(study, i, given); i++)
+        if (strcmp(given, id) == 0)
+            return true;
+    return false;
+}
+
+static bool has_run(const struct results *results, const struct study *study)
+{
+    for (size_t i = 0; i < results->finding_count; i++)
+        if (strcmp(results->findings[i]->study, study->name) == 0)
+            return true;
+    return false;
+}
+
+/* Whether the study that gives the finding ran, so that it can be put right. */
+static bool was_asked(const struct results *results, const char *id)
+{
+    for (const struct study *const *s = study_table; *s != NULL; s++)
+        if (does_give(*s, id))
+            return has_run(results, *s);
+    return false;
+}
+
+/* Those that give nothing are asked for what they give, as instructions. */
+static bool may_find(const struct results *results, const struct study *study,
+                     const char *id)
+{
+    char any[STUDY_ID];
+    return !study_gives(study, 0, any) || does_give(study, id) ||
+           (is_among(study->corrects, id) && was_asked(results, id));
+}
+
+/* What the planner says of the GPU's state under load. */
+static bool is_state(const struct study *study, const char *id)
+{
+    return study->under_load && strncmp(id, "clock.", 6) == 0 &&
+           strcmp(id + 6, study->name) == 0;
+}
+
+static void check_given(const struct results *results, struct buf *rows)
+{
+    for (size_t i = 0; i < results->finding_count; i++) {
+        const struct finding *const f = results->findings[i];
+        const struct study *const study = study_find(f->study);
+        if (study == NULL ||
+            (!may_find(results, study, f->id) && !is_state(study, f->id)))
+            buf_printf(rows, "%s finds %s, which it does not give\n", f->study,
+                       f->id);
+    }
+}
+
+/* ---- what is found ---------------------------------------------------- */
+
+static bool was_timed(const struct finding *f)
+{
+    return f->has_interval && f->interval[0] < f->interval[1];
+}
+
+static bool overlap(const struct finding *a, const struct finding *b)
+{
+    return a->interval[0] <= b->interval[1] && b->interval[0] <= a->interval[1];
+}
+
+static bool same_words(const char *a, const char *b)
+{
+    return a == NULL || b == NULL ? a == b : strcmp(a, b) == 0;
+}
+
+static bool same_finding(const struct finding *alone,
+                         const struct finding *among)
+{
+    if (alone->status != among->status ||
+        !same_words(alone->because, among->because))
+        return false;
+    if (was_timed(alone) && was_timed(among))
+        return overlap(alone, among);
+    return value_equal(&alone->value, &among->value);
+}
+
+/* Whether a study that only ran among all may have put the finding right. */
+static bool is_corrected(const char *id, const struct results *alone)
+{
+    for (const struct study *const *s = study_table; *s != NULL; s++)
+        if (is_among((*s)->corrects, id) && !has_run(alone, *s))
+            return true;
+    return false;
+}
+
+static void write_value(const struct finding *f, struct buf *out)
+{
+    const struct value *const v = &f->value;
+    buf_printf(out, "%s ", finding_status_name(f->status));
+    if (v->kind == VALUE_NUMBER || v->kind == VALUE_BOOL)
+        buf_printf(out, "%.10g", v->number);
+    else if (v->kind == VALUE_TEXT)
+        buf_text(out, v->text);
+    else if (v->kind == VALUE_LIST)
+        buf_printf(out, "a list of %zu", v->count);
+    else
+        buf_printf(out, "because %s", f->because);
+}
+
+static void write_finding(const struct finding *f, struct buf *out)
+{
+    if (f == NULL)
+        buf_text(out, "nothing");
+    else
+        write_value(f, out);
+}
+
+static void write_difference(const char *study, const char *id,
+                             const struct finding *alone,
+                             const struct finding *among, struct buf *rows)
+{
+    buf_printf(rows, "%s alone: %s is ", study, id);
+    write_finding(alone, rows);
+    buf_text(rows, "; among all ");
+    write_finding(among, rows);
+    buf_text(rows, "\n");
+}
+
+static void compare(const struct results *among, const struct results *alone,
+                    const struct study *study, struct buf *rows)
+{
+    for (size_t i = 0; i < alone->finding_count; i++) {
+        const struct finding *const a = alone->findings[i];
+        const struct finding *const b = results_find(among, a->id);
+        if ((b == NULL || !same_finding(a, b)) && !is_corrected(a->id, alone))
+            write_difference(study->name, a->id, a, b, rows);
+    }
+    char id[STUDY_ID];
+    for (size_t i = 0; study_gives(study, i, id); i++) {
+        const struct finding *const b = results_find(among, id);
+        if (b != NULL && results_find(alone, id) == NULL)
+            write_difference(study->name, id, NULL, b, rows);
+    }
+}
+
+static void run_alone(const struct run *among, const char *path,
+                      const char *study, struct buf *rows)
+{
+    struct run alone = {0};
+    struct error err;
+    ASSERT_DONE(recording_read(path, &alone.recording, &err), err);
+    if (run_studies(&alone, NULL, &study, 1, &err) != 0)
+        buf_printf(rows, "%s alone: %.200s...\n", study, err.text);
+    else
+        compare(&among->results, &alone.results, study_find(study), rows);
+    check_given(&alone.results, rows);
+    run_free(&alone);
+}
+
+/* Each of the studies alone, on the recording at the path. */
+static void run_each_alone(const struct run *among, const char *path,
+                           const char *const *names, size_t count)
+{
+    struct buf rows = {0};
+    check_given(&among->results, &rows);
+    for (size_t i = 0; i < count; i++)
+        run_alone(among, path, names[i], &rows);
+    /* Check takes no longer messages than some 4 KiB. */
+    ck_assert_msg(rows.length == 0, "%.3000s", buf_string(&rows));
+    buf_free(&rows);
+}
+
+static void try_device(struct device *device, uint64_t seed)
+{
+    const char *names[STUDIES_MOST];
+    const size_t count = names_of_all(names, true);
+    char *const folder = testing_folder();
+    char *const path = xasprintf("%s/all.rec", folder);
+    struct run among = {.recording = recording_new(&device->info, seed)};
+    struct error err;
+    ASSERT_DONE(run_studies(&among, device, names, count, &err), err);
+    ASSERT_DONE(recording_write(among.recording, path, &err), err);
+    run_each_alone(&among, path, names, count);
+    run_free(&among);
+    device_close(device);
+    free(folder);
+    free(path);
+}
+
+/*
+ * A K20c that shows what was not declared once: its constants are cached in so
+ * few lines that `copies` must not ask how many of such caches there are, which
+ * it knows from `size`; and instructions share a cache that no constants fill,
+ * so that `icache_sharing` knows the size of const_l15 better.
+ */
+static struct device *telling_gpu(uint64_t seed)
+{
+    json_error_t why;
+    json_t *const gpu = json_load_file("profiles/k20c.json", 0, &why);
+    ck_assert_msg(gpu != NULL, "%s", why.text);
+    json_t *const caches = json_object_get(gpu, "caches");
+    json_t *const l1 = json_object_get(caches, "const_l1");
+    json_t *const l15 = json_object_get(caches, "const_l15");
+    json_object_set_new(l1, "size", json_integer(1 << 10));
+    json_object_set_new(l1, "sets", json_integer(4));
+    json_object_set_new(l1, "set_bits", json_pack("[ii]", 7, 8));
+    json_object_set_new(l15, "size", json_integer(128 << 10));
+    json_object_set_new(l15, "sets", json_integer(64));
+    char *const text = json_dumps(gpu, 0);
+    struct device *const device = testing_sim_of(text, seed);
+    free(text);
+    json_decref(gpu);
+    return device;
+}
+
+START_TEST(each_study_alone_finds_what_it_finds_among_all)
+{
+    try_device(telling_gpu(1), 1);
+}
+END_TEST
+
+START_TEST(each_study_alone_finds_the_same_of_a_shipped_gpu)
+{
+    try_device(testing_sim(truth_gpus[_i], 1), 1);
+}
+END_TEST
+
+/* What a GPU answered when it was recorded. */
+START_TEST(each_study_alone_finds_the_same_of_a_recorded_gpu)
+{
+    static const char path[] = "tests/replay/h200.rec";
+    const char *names[STUDIES_MOST];
+    const size_t count = names_of_all(names, false);
+    struct run among = {0};
+    struct error err;
+    ASSERT_DONE(recording_read(path, &among.recording, &err), err);
+    ASSERT_DONE(run_studies(&among, NULL, names, count, &err), err);
+    run_each_alone(&among, path, names, count);
+    run_free(&among);
+}
+END_TEST
+
+Suite *suite_truth_alone(void)
+{
+    TCase *t;
+    Suite *const suite = suite_of("truth_alone", 300, &t);
+    tcase_add_test(t, each_study_alone_finds_what_it_finds_among_all);
+    if (getenv("ALONE") == NULL)
+        return suite;
+    tcase_add_test(t, each_study_alone_finds_the_same_of_a_recorded_gpu);
+    tcase_add_loop_test(t, each_study_alone_finds_the_same_of_a_shipped_gpu, 0,
+                        TRUTH_GPUS);
+    return suite;
+}
