@@ -2,11 +2,6 @@
 
 #include <math.h>
 
-static uint64_t rotate(uint64_t x, int by)
-{
-    return (x << by) | (x >> (64 - by));
-}
-
 static uint64_t splitmix(uint64_t *state)
 {
     uint64_t z = (*state += 0x9e3779b97f4a7c15u);
@@ -19,20 +14,6 @@ void rng_seed(struct rng *r, uint64_t seed)
 {
     for (int i = 0; i < 4; i++)
         r->state[i] = splitmix(&seed);
-}
-
-uint64_t rng_next(struct rng *r)
-{
-    uint64_t *const s = r->state;
-    const uint64_t result = rotate(s[1] * 5, 7) * 9;
-    const uint64_t t = s[1] << 17;
-    s[2] ^= s[0];
-    s[3] ^= s[1];
-    s[1] ^= s[2];
-    s[0] ^= s[3];
-    s[2] ^= t;
-    s[3] = rotate(s[3], 45);
-    return result;
 }
 
 uint64_t rng_below(struct rng *r, uint64_t bound)

@@ -186,8 +186,8 @@ static double shared_access(struct machine *m, struct warp *w,
 }
 
 /* What a load takes more for the code around it that nobody optimised. */
-static double unoptimized_cycles(const struct machine *m, const struct op *op,
-                                 unsigned space)
+static inline double unoptimized_cycles(const struct machine *m,
+                                        const struct op *op, unsigned space)
 {
     if (!op->unoptimized || op->kind == OP_ATOMIC)
         return 0;
@@ -196,15 +196,19 @@ static double unoptimized_cycles(const struct machine *m, const struct op *op,
                : m->profile->paths[op->path].unoptimized_cycles;
 }
 
-/* What a load tells L2: its own words, and the policy that it takes. */
-static struct accessor loader_of(const struct machine *m, const struct warp *w,
-                                 const struct op *op, unsigned lane)
+/* Who loads: the warp; or, in `own`, the warp and what the load tells L2, its
+ * own words and the policy that it takes. */
+static inline const struct accessor *
+loader_of(const struct machine *m, const struct warp *w, const struct op *op,
+          unsigned lane, struct accessor *own)
 {
-    struct accessor who = accessor_of(w);
-    who.hint = op->kind == OP_LOAD ? op->sub : 0;
-    if ((who.hint & HINT_POLICY) != 0)
-        who.hint |= (uint8_t)lanes_of(m, w, op->src[1])[lane];
-    return who;
+    if (op->sub == 0 || op->kind != OP_LOAD)
+        return &w->accessor;
+    *own = w->accessor;
+    own->hint = op->sub;
+    if ((own->hint & HINT_POLICY) != 0)
+        own->hint |= (uint8_t)lanes_of(m, w, op->src[1])[lane];
+    return own;
 }
 
 /* Cycles from t until the data of a load is there. */
@@ -218,9 +222,10 @@ static double access_cycles(struct machine *m, struct warp *w,
     if (a->space == SPACE_SHARED)
         return more + noise_add(&m->noise, shared_access(m, w, op, a, t));
     unsigned lines;
+    struct accessor own;
     const double cycles =
         more + paths_load(m->paths, (enum profile_path_id)op->path,
-                          loader_of(m, w, op, lane), a->address, a->count,
+                          loader_of(m, w, op, lane, &own), a->address, a->count,
                           op->bytes, t, &lines);
     m->lines = lines;
     if (lines > 1)
@@ -247,38 +252,46 @@ static inline uint64_t read_bytes(const unsigned char *from, unsigned bytes)
     }
 }
 
+/* As resolve, quick where it is global memory that was used last. */
+static inline const unsigned char *lane_bytes(struct machine *m, struct warp *w,
+                                              const struct op *op,
+                                              unsigned lane, uint64_t address)
+{
+    const unsigned char *const host =
+        op->space == SPACE_GLOBAL ? memory_at(&m->memory, address, op->bytes)
+                                  : NULL;
+    return host != NULL && (address & (op->bytes - 1u)) == 0
+               ? host
+               : resolve(m, w, op, op->space, lane, address);
+}
+
 /* The commonest load of a program that measures: one lane, no bank conflict. */
-static void load_lane(struct machine *m, struct warp *w, const struct op *op,
-                      unsigned lane, double t)
+static inline void load_lane(struct machine *m, struct warp *w,
+                             const struct op *op, unsigned lane, double t)
 {
     const uint64_t address =
         lanes_of(m, w, op->src[0])[lane] + (uint64_t)op->offset;
-    const unsigned char *const host =
-        resolve(m, w, op, op->space, lane, address);
+    const unsigned char *const host = lane_bytes(m, w, op, lane, address);
     if (host == NULL)
         return;
     const uint64_t bits = read_bytes(host, op->bytes);
     m->lines = 1;
     lanes_of(m, w, op->dst[0])[lane] =
         op->extends ? extend(bits, op->type, op->dst_bytes) : bits;
+    struct accessor own;
     const double cycles =
         unoptimized_cycles(m, op, op->space) +
-        paths_load_one(
-            m->paths, (enum profile_path_id)op->path, loader_of(m, w, op, lane),
-            cached_address(m, w, op->space, lane, address), op->bytes, t);
+        paths_load_one(m->paths, (enum profile_path_id)op->path,
+                       loader_of(m, w, op, lane, &own),
+                       cached_address(m, w, op->space, lane, address),
+                       op->bytes, t);
     set_ready(w, op->dst[0], 1u << lane, t + noise_add(&m->noise, cycles));
 }
 
-void access_load(struct machine *m, struct warp *w, const struct op *op,
-                 uint32_t mask, double t)
+static void load_lanes(struct machine *m, struct warp *w, const struct op *op,
+                       uint32_t mask, double t)
 {
     struct access a;
-    if ((mask & (mask - 1)) == 0 && op->elements == 1 &&
-        (op->space == SPACE_GLOBAL || op->space == SPACE_CONST ||
-         op->space == SPACE_LOCAL)) {
-        load_lane(m, w, op, first_lane(mask), t);
-        return;
-    }
     if (!gather(m, w, op, mask, &a))
         return;
     const unsigned size = op->bytes / op->elements;
@@ -292,6 +305,15 @@ void access_load(struct machine *m, struct warp *w, const struct op *op,
         }
         set_ready(w, op->dst[e], mask, when);
     }
+}
+
+void access_load(struct machine *m, struct warp *w, const struct op *op,
+                 uint32_t mask, double t)
+{
+    if (op->direct && (mask & (mask - 1)) == 0)
+        load_lane(m, w, op, first_lane(mask), t);
+    else
+        load_lanes(m, w, op, mask, t);
 }
 
 /* The warp goes on when what it stores is taken. */
@@ -313,7 +335,7 @@ static void store_global(struct machine *m, struct warp *w, const struct op *op,
 {
     double waits = 0;
     for (unsigned i = 0; i < a->count; i++)
-        waits = fmax(waits, paths_store(m->paths, accessor_of(w), a->address[i],
+        waits = fmax(waits, paths_store(m->paths, &w->accessor, a->address[i],
                                         op->bytes, t));
     hold(w, t, waits);
 }

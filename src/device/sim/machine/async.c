@@ -183,7 +183,7 @@ static void copy_lane(struct machine *m, struct warp *w, const struct op *op,
         return;
     memcpy(to, from, c.bytes);
     const double cycles = paths_copy(m->paths, (enum profile_path_id)op->path,
-                                     accessor_of(w), c.from, c.bytes, t);
+                                     &w->accessor, c.from, c.bytes, t);
     b->bytes -= (int64_t)c.bytes;
     b->latest = fmax(b->latest, t + noise_add(&m->noise, cycles));
     settle(b);

@@ -113,7 +113,11 @@ static void warp_start(struct machine *m, struct warp *w, unsigned in_block,
     w->fetched = 0; /* no op lies there */
     w->waits = (struct waiting){0};
     w->number = take_warp_number(m, sm);
-    w->scheduler = &sm->schedulers[w->number % m->profile->warp_schedulers];
+    const unsigned scheduler =
+        w->number % (unsigned)m->profile->warp_schedulers;
+    w->accessor =
+        (struct accessor){.sm = sm->number, .scheduler = (uint16_t)scheduler};
+    w->scheduler = &sm->schedulers[scheduler];
     w->turn = &w->scheduler->turns[w->number / m->profile->warp_schedulers];
     w->turn->warp = w;
     scheduler_start(m, w->scheduler, w->turn);

@@ -1,12 +1,15 @@
 /*
- * What one instruction of one warp does, and when its results are ready.
+ * What one instruction of one warp does, and when its results are ready; one
+ * after the other, until somebody else is earlier.
  */
 #include "device/sim/machine/execute.h"
 
 #include <assert.h>
 #include <math.h>
 
+#include "base/stop.h"
 #include "device/sim/machine/port.h"
+#include "device/sim/machine/scheduler.h"
 #include "device/sim/machine/units.h"
 #include "device/sim/ptx/convert.h"
 #include "device/sim/ptx/opcodes.h"
@@ -20,7 +23,7 @@ static void fetch_line(struct machine *m, struct warp *w)
     const uint64_t address = m->kernel->code_address + (uint64_t)pc * OP_BYTES;
     const uint64_t before = (address & (m->fetch_bytes - 1)) / OP_BYTES;
     w->fetched = (uintptr_t)w->op - before * sizeof *w->op;
-    const double cycles = paths_fetch(m->paths, accessor_of(w), address);
+    const double cycles = paths_fetch(m->paths, &w->accessor, address);
     const double hit = m->profile->paths[PATH_INSTRUCTION].latency[0].cycles[0];
     if (cycles > hit)
         w->next += noise_add(&m->noise, cycles - hit);
@@ -140,8 +143,6 @@ static void compute(struct machine *m, struct warp *w, const struct op *op,
 static uint32_t guarded(const struct machine *m, const struct warp *w,
                         const struct op *op)
 {
-    if (op->guard == NO_REGISTER)
-        return w->active;
     const uint64_t *const p = lanes_of(m, w, (uint32_t)op->guard);
     uint32_t mask = 0;
     EACH_LANE(w->active, l)
@@ -162,7 +163,7 @@ static void nothing(struct machine *m, struct warp *w, const struct op *op,
     (void)m, (void)w, (void)op, (void)mask, (void)t;
 }
 
-/* What the instruction does, but for where the warp goes then. */
+/* Who does what an instruction does, but for where the warp goes then. */
 static unit_fn *const units[] = {
     [OP_ALU] = compute,
     [OP_LOAD] = access_load,
@@ -187,6 +188,15 @@ static unit_fn *const units[] = {
 static_assert(sizeof units / sizeof *units == OP_FIRST_STEERING,
               "a unit for each kind that does not steer");
 
+static inline void act(struct machine *m, struct warp *w, const struct op *op,
+                       uint32_t mask, double t)
+{
+    if (op->kind == OP_ALU) /* most are, and need no call */
+        compute(m, w, op, mask, t);
+    else
+        units[op->kind](m, w, op, mask, t);
+}
+
 /* Instructions that decide for themselves where the lanes go. */
 static void steer(struct machine *m, struct warp *w, const struct op *op,
                   uint32_t mask, double t)
@@ -199,12 +209,14 @@ static void steer(struct machine *m, struct warp *w, const struct op *op,
         barrier_wait(m, w, op, mask, t);
 }
 
-void warp_issue(struct machine *m, struct warp *w, double t)
+/* Issues the warp's next instruction at time t, and moves the warp on. */
+static inline void issue(struct machine *m, struct warp *w, double t)
 {
     const struct op *const op = w->op;
     if (m->ported && op->kind == OP_LOAD && !port_take(m, w, op, t))
         return;
-    const uint32_t mask = guarded(m, w, op);
+    const uint32_t mask =
+        op->guard == NO_REGISTER ? w->active : guarded(m, w, op);
     struct scheduler *const s = w->scheduler;
     s->free = t + 1;
     s->pipe_free[op->pipe] = t + op->issue;
@@ -215,7 +227,7 @@ void warp_issue(struct machine *m, struct warp *w, double t)
             return;
     } else {
         if (mask != 0)
-            units[op->kind](m, w, op, mask, t);
+            act(m, w, op, mask, t);
         if (w->waits.port != NULL)
             port_leave(m, w, t);
         warp_go(m, w, op + 1);
@@ -223,4 +235,51 @@ void warp_issue(struct machine *m, struct warp *w, double t)
     if (m->fetch_span != 0)
         fetch(m, w);
     warp_schedule(w);
+}
+
+/* Between two looks at the host's clock. */
+enum { ISSUES_BETWEEN_CHECKS = 1 << 17 };
+
+static void give_up(struct machine *m)
+{
+    if (stop_requested(m->ticket))
+        m->code = error_set(m->err, ERR_INTERRUPTED, "kernel '%s' was stopped",
+                            m->kernel->name);
+    else if (worked_seconds() > m->deadline_at)
+        m->code =
+            error_set(m->err, ERR_DEADLINE, "kernel '%s' ran longer than %g s",
+                      m->kernel->name, m->deadline_s);
+    m->changed |= m->code != 0;
+}
+
+static inline void count(struct machine *m)
+{
+    m->issued++;
+    if (m->issued % ISSUES_BETWEEN_CHECKS == 0 && m->code == 0)
+        give_up(m);
+}
+
+/* True if the scheduler has that warp alone: nobody need be chosen. */
+static inline bool is_alone(const struct scheduler *s, const struct turn *turn)
+{
+    return s->first == turn && s->last == turn;
+}
+
+double execute_until(struct machine *m, struct scheduler *s, double t,
+                     double limit)
+{
+    while (s->picked != NULL && t <= limit) {
+        struct turn *const turn = s->picked;
+        if (!is_alone(s, turn) || turn->first_ops > 0)
+            scheduler_requeue(m, s, turn);
+        issue(m, turn->warp, t);
+        count(m);
+        if (m->changed)
+            break;
+        if (is_alone(s, turn) && turn->at < INFINITY)
+            t = scheduler_time(s, turn);
+        else
+            s->picked = scheduler_pick(s, &t);
+    }
+    return t;
 }

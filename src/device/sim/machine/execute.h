@@ -1,10 +1,15 @@
-/* One instruction of one warp. */
+/* Instructions, one after the other. */
 #ifndef SONDE_DEVICE_SIM_MACHINE_EXECUTE_H
 #define SONDE_DEVICE_SIM_MACHINE_EXECUTE_H
 
 #include "device/sim/machine/machine.h"
 
-/* Issues w->op at time t, and moves the warp on. */
-void warp_issue(struct machine *m, struct warp *w, double t);
+/*
+ * Issues instructions of the scheduler's warps, that of s->picked at time t
+ * first, until the next one is later than `limit`, the machine changed, or the
+ * launch is over.  Returns when the next one can be issued; INFINITY: never.
+ */
+double execute_until(struct machine *m, struct scheduler *s, double t,
+                     double limit);
 
 #endif

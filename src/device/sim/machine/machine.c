@@ -95,6 +95,7 @@ void machine_fault(struct machine *m, const struct op *op, const char *fmt, ...)
     va_start(args, fmt);
     vsnprintf(text, sizeof text, fmt, args);
     va_end(args);
+    m->changed = true;
     if (m->code == 0)
         m->code = error_set(m->err, ERR_DEVICE, "kernel '%s', line %u: %s",
                             m->kernel->name, op->line, text);

@@ -73,6 +73,7 @@ struct warp {
     double resume;            /* cycles from its end until they go on */
     const struct op *reduces; /* the bar.red that they wait in; NULL: none */
     unsigned number;          /* in the SM */
+    struct accessor accessor; /* the SM and its scheduler */
     uintptr_t fetched;        /* where the line of the last op begins in ops */
     struct block *block;
     struct scheduler *scheduler;
@@ -178,7 +179,8 @@ struct machine {
     unsigned ticket;                /* of whoever may be asked to stop */
     uint64_t fetch_bytes;           /* of a line of instructions */
     size_t fetch_span; /* the same among ops; 0: instructions are not cached */
-    bool changed;      /* an SM's warps woke or were replaced */
+    bool changed;      /* an SM's warps woke or were replaced, or the launch
+                          is over: who ran ahead looks up */
     struct ranked *heap;
     size_t heap_count;
     int code; /* of the error that ended it */

@@ -1,19 +1,15 @@
 /*
  * The loop over time.  Schedulers stand in a heap by when they issue next; the
  * first runs until another is earlier.  With one warp alive nothing else is,
- * so that a chase by one lane stays in that inner loop.
+ * so that a chase by one lane stays in execute.c's inner loop.
  */
 #include "device/sim/machine/run.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "base/stop.h"
 #include "device/sim/machine/execute.h"
 #include "device/sim/machine/scheduler.h"
-
-/* Between two looks at the host's clock. */
-enum { ISSUES_BETWEEN_CHECKS = 1 << 17 };
 
 static inline void put(struct machine *m, size_t i, struct ranked it)
 {
@@ -50,37 +46,14 @@ static void rekey(struct machine *m, struct scheduler *s)
     sift_down(m, s->place);
 }
 
-static int give_up(struct machine *m)
-{
-    if (stop_requested(m->ticket))
-        return error_set(m->err, ERR_INTERRUPTED, "kernel '%s' was stopped",
-                         m->kernel->name);
-    if (worked_seconds() > m->deadline_at)
-        return error_set(m->err, ERR_DEADLINE,
-                         "kernel '%s' ran longer than %g s", m->kernel->name,
-                         m->deadline_s);
-    return 0;
-}
-
 /* Runs the first scheduler of the heap until another is earlier.  Until then
  * only what changes the SM, which picks anew, can change its pick. */
 static void run_first(struct machine *m, struct scheduler *s)
 {
-    double key = m->heap[0].key, limit = INFINITY;
+    double limit = INFINITY;
     for (size_t i = 1; i < 3 && i < m->heap_count; i++)
         limit = m->heap[i].key < limit ? m->heap[i].key : limit;
-    while (s->picked != NULL && key <= limit && m->code == 0) {
-        struct turn *const turn = s->picked;
-        scheduler_requeue(m, s, turn);
-        m->issued++;
-        warp_issue(m, turn->warp, key);
-        if (m->issued % ISSUES_BETWEEN_CHECKS == 0 && m->code == 0)
-            m->code = give_up(m);
-        if (m->changed)
-            break;
-        s->picked = scheduler_pick(s, &key);
-    }
-    m->heap[0].key = key;
+    m->heap[0].key = execute_until(m, s, m->heap[0].key, limit);
 }
 
 static int hang(struct machine *m)

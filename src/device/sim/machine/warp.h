@@ -37,11 +37,6 @@ static inline void set_ready(struct warp *w, uint32_t reg, uint32_t mask,
     w->ready[reg] = when;
 }
 
-static inline struct accessor accessor_of(const struct warp *w)
-{
-    return (struct accessor){.sm = w->block->sm->number, .warp = w->number};
-}
-
 /* Sets the warp's turn from what its next instruction waits for. */
 static inline void warp_schedule(struct warp *w)
 {

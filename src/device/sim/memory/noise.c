@@ -18,14 +18,7 @@ void noise_init(struct noise *noise, double jitter_cycles, double spike_rate,
     }
 }
 
-double noise_add(struct noise *noise, double cycles)
+double noise_spike(struct noise *noise)
 {
-    if (noise->quiet)
-        return cycles;
-    const uint64_t random = rng_next(&noise->rng);
-    double seen = cycles + (double)noise->jitter[random % NOISE_TABLE];
-    if (random >> 12 < noise->spike_below)
-        seen += round(noise->spike_cycles * (0.5 + rng_unit(&noise->rng)));
-    const double least = cycles < 1 ? cycles : 1;
-    return seen > least ? seen : least;
+    return round(noise->spike_cycles * (0.5 + rng_unit(&noise->rng)));
 }

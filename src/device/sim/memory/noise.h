@@ -25,7 +25,20 @@ struct noise {
 
 void noise_init(struct noise *noise, double jitter_cycles, double spike_rate,
                 double spike_cycles, uint64_t seed);
+/* Cycles of a spike. */
+double noise_spike(struct noise *noise);
+
 /* A latency as it is seen: never below 1 unless it was. */
-double noise_add(struct noise *noise, double cycles);
+static inline double noise_add(struct noise *noise, double cycles)
+{
+    if (noise->quiet)
+        return cycles;
+    const uint64_t random = rng_next(&noise->rng);
+    double seen = cycles + (double)noise->jitter[random % NOISE_TABLE];
+    if (random >> 12 < noise->spike_below)
+        seen += noise_spike(noise);
+    const double least = cycles < 1 ? cycles : 1;
+    return seen > least ? seen : least;
+}
 
 #endif

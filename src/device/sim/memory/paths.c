@@ -32,7 +32,7 @@ struct cache_group {
     const struct profile_cache *profile;
     struct instance *instances;
     size_t count;
-    uint32_t *first; /* of the instances of each SM; its copies follow */
+    struct instance **of_sm; /* the first of each SM; its copies follow */
     unsigned copies;
     bool lasting; /* over launches */
     bool parted;  /* instances are sides */
@@ -49,13 +49,25 @@ struct crossing {
 
 #define NOTHING UINT64_MAX
 
+/* Of a function that is seldom needed: what calls it often keeps its registers
+ * for itself. */
+#define SELDOM __attribute__((noinline))
+
+/* What a path is made of, to be at hand. */
+struct route {
+    size_t levels;
+    struct cache_group *level[PROFILE_LEVELS_MAX];
+    const struct profile_path *path;
+};
+
 struct paths {
     const struct profile *profile;
     uint64_t seed, epoch, window;
-    unsigned schedulers;
     size_t count, tlb_count;
     bool parted;  /* some cache is */
     bool limited; /* some cache, or memory, has a rate */
+    bool plain;   /* neither, and there are no windows of pages */
+    struct route routes[PATH_COUNT];
     double memory_busy;
     struct crossing *crossings;      /* of each TPC, then of each GPC */
     unsigned *tpc_of_sm, *gpc_of_sm; /* into crossings */
@@ -74,6 +86,27 @@ static bool obeys_hints(const struct profile_cache *c)
            c->fetch[1] > 0 || c->fetch[2] > 0;
 }
 
+/* Both sides of a parted cache have one rate together: that of the first. */
+static void make_instances(struct cache_group *group, const struct profile *p,
+                           enum profile_scope scope)
+{
+    unsigned last = 0;
+    for (unsigned sm = 0; sm < p->sms; sm++) {
+        const unsigned place = profile_place(p, scope, sm);
+        last = place > last ? place : last;
+    }
+    group->count = group->parted ? SIDES : (last + 1) * group->copies;
+    group->instances = xcalloc(group->count, sizeof *group->instances);
+    for (size_t i = 0; i < group->count; i++)
+        group->instances[i].latest = group->instances[i].stored = NOTHING;
+    group->of_sm = xcalloc(p->sms, sizeof *group->of_sm);
+    for (unsigned sm = 0; sm < p->sms; sm++)
+        group->of_sm[sm] =
+            group->parted ? group->instances
+                          : group->instances +
+                                profile_place(p, scope, sm) * group->copies;
+}
+
 static void group_init(struct cache_group *group, const struct profile *p,
                        const struct profile_cache *cache)
 {
@@ -86,16 +119,7 @@ static void group_init(struct cache_group *group, const struct profile *p,
     group->shape = cache->shape;
     if (group->parted)
         group->shape.sets /= SIDES;
-    group->first = xcalloc(p->sms, sizeof *group->first);
-    unsigned last = 0;
-    for (unsigned sm = 0; sm < p->sms; sm++) {
-        group->first[sm] = profile_place(p, cache->scope, sm) * group->copies;
-        last = group->first[sm] > last ? group->first[sm] : last;
-    }
-    group->count = group->parted ? SIDES : last + group->copies;
-    group->instances = xcalloc(group->count, sizeof *group->instances);
-    for (size_t i = 0; i < group->count; i++)
-        group->instances[i].latest = group->instances[i].stored = NOTHING;
+    make_instances(group, p, cache->scope);
 }
 
 static bool is_limited(const struct profile *p)
@@ -131,13 +155,23 @@ static void crossings_init(struct paths *paths)
     }
 }
 
+static void routes_init(struct paths *paths)
+{
+    for (int id = 0; id < PATH_COUNT; id++) {
+        struct route *const route = &paths->routes[id];
+        route->path = &paths->profile->paths[id];
+        route->levels = route->path->levels;
+        for (size_t i = 0; i < route->levels; i++)
+            route->level[i] = &paths->caches[route->path->cache[i]];
+    }
+}
+
 struct paths *paths_new(const struct profile *profile, uint64_t seed)
 {
     struct paths *const paths = xcalloc(1, sizeof *paths);
     paths->profile = profile;
     paths->seed = seed;
     paths->window = NOTHING;
-    paths->schedulers = (unsigned)profile->warp_schedulers;
     paths->count = profile->cache_count;
     paths->tlb_count = profile->tlb_count;
     for (size_t i = 0; i < paths->count; i++)
@@ -145,6 +179,9 @@ struct paths *paths_new(const struct profile *profile, uint64_t seed)
     for (size_t i = 0; i < paths->count; i++)
         paths->parted |= paths->caches[i].parted;
     paths->limited = is_limited(profile);
+    paths->plain =
+        !paths->limited && !paths->parted && profile->page_window_bytes == 0;
+    routes_init(paths);
     crossings_init(paths);
     for (size_t i = 0; i < paths->tlb_count; i++) {
         group_init(&paths->tlbs[i], profile, &profile->tlbs[i]);
@@ -158,7 +195,7 @@ static void group_free(struct cache_group *group)
     for (size_t i = 0; i < group->count; i++)
         cache_free(group->instances[i].cache);
     free(group->instances);
-    free(group->first);
+    free(group->of_sm);
 }
 
 void paths_free(struct paths *paths)
@@ -211,8 +248,9 @@ void paths_drop(struct paths *paths, uint64_t address, uint64_t bytes)
 }
 
 /* Makes the instance, or empties it if an earlier launch left it. */
-static void refresh(const struct paths *paths, const struct cache_group *group,
-                    struct instance *instance)
+SELDOM static void refresh(const struct paths *paths,
+                           const struct cache_group *group,
+                           struct instance *instance)
 {
     const size_t index = (size_t)(instance - group->instances);
     if (instance->cache == NULL)
@@ -245,12 +283,12 @@ static double take_turn(double *busy, double t, double bytes, double rate)
 
 /* What is read, or written, passes the ways of the SM's TPC and GPC; cycles
  * that it waits there. */
-static double cross(struct paths *paths, struct accessor who, double t,
+static double cross(struct paths *paths, const struct accessor *who, double t,
                     double bytes, bool writes)
 {
     struct crossing *const ways[] = {
-        &paths->crossings[paths->tpc_of_sm[who.sm]],
-        &paths->crossings[paths->gpc_of_sm[who.sm]]};
+        &paths->crossings[paths->tpc_of_sm[who->sm]],
+        &paths->crossings[paths->gpc_of_sm[who->sm]]};
     double waits = 0;
     for (size_t i = 0; i < COUNT_OF(ways); i++)
         waits += take_turn(&ways[i]->busy, t + waits, bytes,
@@ -259,16 +297,11 @@ static double cross(struct paths *paths, struct accessor who, double t,
     return waits;
 }
 
-static struct instance *instance_of(const struct paths *paths,
-                                    const struct cache_group *group,
-                                    struct accessor who)
+static inline struct instance *instance_of(const struct cache_group *group,
+                                           const struct accessor *who)
 {
-    if (group->parted) /* both halves have one rate together */
-        return group->instances;
-    struct instance *const first = &group->instances[group->first[who.sm]];
-    return group->copies > 1
-               ? first + who.warp % paths->schedulers % group->copies
-               : first;
+    struct instance *const first = group->of_sm[who->sm];
+    return group->copies > 1 ? first + who->scheduler % group->copies : first;
 }
 
 static enum cache_keep keep_of(uint8_t hint)
@@ -291,10 +324,10 @@ static uint64_t fetched_by(const struct cache_group *group, uint8_t hint)
 }
 
 /* As look_up, by a load that says what is to be kept and fetched. */
-static bool look_up_hinted(const struct paths *paths,
-                           const struct cache_group *group,
-                           struct instance *instance, uint64_t address,
-                           uint8_t hint)
+SELDOM static bool look_up_hinted(const struct paths *paths,
+                                  const struct cache_group *group,
+                                  struct instance *instance, uint64_t address,
+                                  uint8_t hint)
 {
     const enum cache_keep keep = keep_of(hint);
     const uint64_t sector = group->profile->shape.sector;
@@ -314,11 +347,11 @@ static bool look_up_hinted(const struct paths *paths,
 
 static inline bool group_hit(const struct paths *paths,
                              const struct cache_group *group,
-                             struct accessor who, uint64_t address)
+                             const struct accessor *who, uint64_t address)
 {
-    struct instance *const instance = instance_of(paths, group, who);
-    if (group->hinted && who.hint != 0)
-        return look_up_hinted(paths, group, instance, address, who.hint);
+    struct instance *const instance = instance_of(group, who);
+    if (who->hint != 0 && group->hinted)
+        return look_up_hinted(paths, group, instance, address, who->hint);
     if (address >> group->sector_shift == instance->latest)
         return true;
     return look_up(paths, group, instance, address);
@@ -337,12 +370,13 @@ static struct instance *side_instance(const struct paths *paths,
 /* Looks into the half that is near to the SM, as far as it may hold the line,
  * and then into its home.  Adds to *more what lies between. */
 static bool parted_hit(const struct paths *paths,
-                       const struct cache_group *group, struct accessor who,
-                       uint64_t address, double *more)
+                       const struct cache_group *group,
+                       const struct accessor *who, uint64_t address,
+                       double *more)
 {
     const struct profile_partitions *const p = &group->profile->partitions;
     const unsigned home = side_home(p, address);
-    const unsigned near = side_of_sm(p, who.sm, (unsigned)paths->profile->sms);
+    const unsigned near = side_of_sm(p, who->sm, (unsigned)paths->profile->sms);
     const uint64_t key = side_key(p, address);
     if (p->replicates && near != home &&
         cache_access(side_instance(paths, group, near)->cache, key) ==
@@ -355,8 +389,8 @@ static bool parted_hit(const struct paths *paths,
 }
 
 /* 0: found in the first TLB, 1: in the second, 2: in the third or walked. */
-static inline unsigned translate(const struct paths *paths, struct accessor who,
-                                 uint64_t address)
+SELDOM static unsigned translate(const struct paths *paths,
+                                 const struct accessor *who, uint64_t address)
 {
     for (unsigned i = 0; i < paths->tlb_count; i++)
         if (group_hit(paths, &paths->tlbs[i], who, address))
@@ -364,29 +398,42 @@ static inline unsigned translate(const struct paths *paths, struct accessor who,
     return paths->tlb_count > 0 ? 2 : 0;
 }
 
+/* The same, quick where the first TLB has the page that was used last. */
+static inline unsigned translate_near(const struct paths *paths,
+                                      const struct accessor *who,
+                                      uint64_t address)
+{
+    const struct cache_group *const first = &paths->tlbs[0];
+    if (paths->tlb_count == 0 ||
+        address >> first->sector_shift == instance_of(first, who)->latest)
+        return 0;
+    return translate(paths, who, address);
+}
+
 /* Where a load is, on its way to what holds the data. */
 struct way {
-    struct accessor who;
+    const struct accessor *who;
     uint64_t address;
     double bytes; /* that it takes from the next level */
     double t;     /* when it asks there, but for latencies */
 };
 
 /* Cycles of a load whose translation was `found` so. */
-static inline double walk(struct paths *paths, const struct profile_path *path,
-                          struct way way, unsigned found)
+static double walk(struct paths *paths, const struct route *route,
+                   struct way way, unsigned found)
 {
+    const struct profile_path *const path = route->path;
     const double began = way.t;
     double more = 0;
     bool across = !paths->limited;
-    for (size_t i = 0; i < path->levels; i++) {
-        const struct cache_group *const group = &paths->caches[path->cache[i]];
+    for (size_t i = 0; i < route->levels; i++) {
+        const struct cache_group *const group = route->level[i];
         if (!across && group->lasting) {
             way.t += cross(paths, way.who, way.t, way.bytes, false);
             across = true;
         }
         if (paths->limited)
-            way.t += take_turn(&instance_of(paths, group, way.who)->busy, way.t,
+            way.t += take_turn(&instance_of(group, way.who)->busy, way.t,
                                way.bytes, group->profile->read_bandwidth);
         if (group->parted
                 ? parted_hit(paths, group, way.who, way.address, &more)
@@ -413,16 +460,42 @@ static bool leaves_window(struct paths *paths, uint64_t address)
     return leaves;
 }
 
-double paths_load_one(struct paths *paths, enum profile_path_id id,
-                      struct accessor who, uint64_t address, unsigned bytes,
-                      double t)
+/* Cycles of a load where caches are in partitions or have rates, or pages are
+ * in windows. */
+SELDOM static double load_in_turn(struct paths *paths,
+                                  const struct route *route, struct way way)
 {
-    const struct profile_path *const path = &paths->profile->paths[id];
-    const struct way way = {who, address, bytes, t};
-    const unsigned found = translate(paths, who, address);
-    const double cycles = walk(paths, path, way, found);
-    return leaves_window(paths, address) ? paths->profile->page_window_latency
-                                         : cycles;
+    const unsigned found = translate(paths, way.who, way.address);
+    const double cycles = walk(paths, route, way, found);
+    return leaves_window(paths, way.address)
+               ? paths->profile->page_window_latency
+               : cycles;
+}
+
+/* Cycles of a load that the nearest cache does not have. */
+SELDOM static double load_from_beyond(const struct paths *paths,
+                                      const struct route *route,
+                                      const struct accessor *who,
+                                      uint64_t address, unsigned found)
+{
+    const struct profile_path *const path = route->path;
+    for (size_t i = 1; i < route->levels; i++)
+        if (group_hit(paths, route->level[i], who, address))
+            return path->latency[i].cycles[found];
+    return path->memory.cycles[found];
+}
+
+double paths_load_one(struct paths *paths, enum profile_path_id id,
+                      const struct accessor *who, uint64_t address,
+                      unsigned bytes, double t)
+{
+    const struct route *const route = &paths->routes[id];
+    if (!paths->plain)
+        return load_in_turn(paths, route, (struct way){who, address, bytes, t});
+    const unsigned found = translate_near(paths, who, address);
+    if (route->levels > 0 && group_hit(paths, route->level[0], who, address))
+        return route->path->latency[0].cycles[found];
+    return load_from_beyond(paths, route, who, address, found);
 }
 
 /* What the lanes of a warp touch, each once. */
@@ -459,8 +532,8 @@ static const struct cache_shape *nearest_shape(const struct paths *paths,
 }
 
 double paths_load(struct paths *paths, enum profile_path_id path,
-                  struct accessor who, const uint64_t *addresses, size_t count,
-                  unsigned bytes, double t, unsigned *lines)
+                  const struct accessor *who, const uint64_t *addresses,
+                  size_t count, unsigned bytes, double t, unsigned *lines)
 {
     const struct cache_shape *const shape = nearest_shape(paths, path);
     const unsigned sector_shift = shift_of(shape->sector);
@@ -482,7 +555,7 @@ double paths_load(struct paths *paths, enum profile_path_id path,
 }
 
 double paths_copy(struct paths *paths, enum profile_path_id path,
-                  struct accessor who, uint64_t address, uint64_t bytes,
+                  const struct accessor *who, uint64_t address, uint64_t bytes,
                   double t)
 {
     const struct cache_shape *const shape = nearest_shape(paths, path);
@@ -498,8 +571,8 @@ double paths_copy(struct paths *paths, enum profile_path_id path,
 
 /* Brings `bytes` from `address` on to the level above `level`, in pieces as
  * this one keeps them; the cycles of the piece that took longest. */
-static double fetch_from(struct paths *paths, struct accessor who, size_t level,
-                         uint64_t address, uint64_t bytes)
+static double fetch_from(struct paths *paths, const struct accessor *who,
+                         size_t level, uint64_t address, uint64_t bytes)
 {
     const struct profile_path *const path =
         &paths->profile->paths[PATH_INSTRUCTION];
@@ -519,7 +592,8 @@ static double fetch_from(struct paths *paths, struct accessor who, size_t level,
     return slowest;
 }
 
-double paths_fetch(struct paths *paths, struct accessor who, uint64_t address)
+double paths_fetch(struct paths *paths, const struct accessor *who,
+                   uint64_t address)
 {
     return fetch_from(paths, who, 0, address, 1);
 }
@@ -538,13 +612,12 @@ static void bring_home(struct paths *paths, const struct cache_group *group,
 /* True if the cache has what is stored.  If not, it stays there from now on,
  * and another line goes; or lines that were read long ago would take what is
  * stored to them for ever.  Lanes of a warp mostly store to one sector. */
-static bool take_store(const struct paths *paths,
-                       const struct cache_group *group, struct accessor who,
-                       uint64_t address)
+static bool take_store(const struct cache_group *group,
+                       const struct accessor *who, uint64_t address)
 {
     if (group->parted)
         return true;
-    struct instance *const instance = instance_of(paths, group, who);
+    struct instance *const instance = instance_of(group, who);
     const uint64_t sector = address >> group->sector_shift;
     if (instance->cache == NULL)
         return false;
@@ -559,7 +632,7 @@ static bool take_store(const struct paths *paths,
 
 /* Through the caches that all SMs share; what none of them holds goes on to
  * memory. */
-static double store_waits(struct paths *paths, struct accessor who,
+static double store_waits(struct paths *paths, const struct accessor *who,
                           uint64_t address, unsigned bytes, double t)
 {
     const struct profile_path *const path =
@@ -567,9 +640,9 @@ static double store_waits(struct paths *paths, struct accessor who,
     double waits = cross(paths, who, t, bytes, true);
     for (size_t i = 0; i < path->levels; i++) {
         const struct cache_group *const group = &paths->caches[path->cache[i]];
-        waits += take_turn(&instance_of(paths, group, who)->busy, t + waits,
-                           bytes, group->profile->write_bandwidth);
-        if (take_store(paths, group, who, address))
+        waits += take_turn(&instance_of(group, who)->busy, t + waits, bytes,
+                           group->profile->write_bandwidth);
+        if (take_store(group, who, address))
             return waits;
         if (bytes < group->profile->shape.sector)
             bytes =
@@ -579,8 +652,8 @@ static double store_waits(struct paths *paths, struct accessor who,
                              paths->profile->memory_write_bandwidth);
 }
 
-double paths_store(struct paths *paths, struct accessor who, uint64_t address,
-                   unsigned bytes, double t)
+double paths_store(struct paths *paths, const struct accessor *who,
+                   uint64_t address, unsigned bytes, double t)
 {
     const double waits =
         paths->limited ? store_waits(paths, who, address, bytes, t) : 0;

@@ -37,34 +37,36 @@ void paths_begin(struct paths *paths);
 /* The lines of [address, address + bytes) were written from outside. */
 void paths_drop(struct paths *paths, uint64_t address, uint64_t bytes);
 
-/* Who loads: an SM and the number of its warp there. */
+/* Who loads: an SM, and which of its schedulers. */
 struct accessor {
-    unsigned sm, warp;
+    uint32_t sm;
+    uint16_t scheduler;
     uint8_t hint; /* enum ptx_hint: what it tells L2 */
 };
 
 /* Cycles of one lane's load of so many bytes, at time t. */
 double paths_load_one(struct paths *paths, enum profile_path_id path,
-                      struct accessor who, uint64_t address, unsigned bytes,
-                      double t);
+                      const struct accessor *who, uint64_t address,
+                      unsigned bytes, double t);
 /*
  * Cycles of one warp's load from `count` > 0 addresses (of its active lanes):
  * the slowest, and one more for each further line.  `*lines` is the number of
  * distinct lines.
  */
 double paths_load(struct paths *paths, enum profile_path_id path,
-                  struct accessor who, const uint64_t *addresses, size_t count,
-                  unsigned bytes, double t, unsigned *lines);
+                  const struct accessor *who, const uint64_t *addresses,
+                  size_t count, unsigned bytes, double t, unsigned *lines);
 /* Cycles until a copy of so many bytes from `address` is there: that of the
  * sector which takes longest, and one more for each further line. */
 double paths_copy(struct paths *paths, enum profile_path_id path,
-                  struct accessor who, uint64_t address, uint64_t bytes,
+                  const struct accessor *who, uint64_t address, uint64_t bytes,
                   double t);
 /* One lane stores so many bytes at time t; cycles until they are taken. */
-double paths_store(struct paths *paths, struct accessor who, uint64_t address,
-                   unsigned bytes, double t);
+double paths_store(struct paths *paths, const struct accessor *who,
+                   uint64_t address, unsigned bytes, double t);
 /* Cycles to fetch the instruction at `address`, without TLBs: a level that
  * misses fetches its whole sector from the next one. */
-double paths_fetch(struct paths *paths, struct accessor who, uint64_t address);
+double paths_fetch(struct paths *paths, const struct accessor *who,
+                   uint64_t address);
 
 #endif

@@ -521,6 +521,7 @@ static int finish_memory(struct parser *p, const struct instruction *in)
     if (op->kind == OP_STORE || op->space == SPACE_SHARED ||
         op->space == SPACE_PARAM)
         return 0;
+    op->direct = op->elements == 1 && op->space != SPACE_GENERIC;
     return set_path(p, in);
 }
 

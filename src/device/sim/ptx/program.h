@@ -176,6 +176,8 @@ struct op;
 typedef void alu_fn(const struct op *op, uint64_t *regs, unsigned shift,
                     uint32_t mask);
 
+/* What most instructions need lies in front, within two lines of the host's
+ * cache. */
 struct op {
     uint8_t kind;
     uint8_t type, from; /* enum ptx_type; `from` is a second one */
@@ -190,16 +192,18 @@ struct op {
     bool saturate, relu; /* the result goes to 0 … 1, or not below 0 */
     bool varies;         /* takes `easy_latency` for powers of two in src[1] */
     bool unoptimized;    /* a load that was assembled at -O0 */
+    bool direct;         /* loads one element by way of the caches */
     int32_t guard;       /* NO_REGISTER: none */
     uint32_t pipe;       /* the isa row that keeps time for it */
     uint32_t target;
-    uint32_t line;
-    uint32_t wait[OP_WAITS]; /* registers that must be ready */
-    uint32_t src[OP_SOURCES];
     uint32_t dst[OP_DESTINATIONS];
-    double latency, easy_latency, issue;
+    uint32_t src[OP_SOURCES];
+    double latency, issue;
     int64_t offset; /* added to the address in src[0] */
     alu_fn *alu;
+    uint32_t wait[OP_WAITS]; /* registers that must be ready */
+    uint32_t line;
+    double easy_latency;
     alu_fn *inner; /* what a wrapper of alu.c wraps */
 };
 
