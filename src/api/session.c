@@ -451,7 +451,7 @@ int sonde_ptx(struct sonde *s, const char *name, const char *const *parameters,
     free(text);
     if (code != 0)
         return session_hand_out(code, &why, err);
-    code = e.probe->kernel(&e, s->lab.info, &out, &why);
+    code = probe_kernel(&e, s->lab.info, &out, &why);
     experiment_free(&e);
     if (code == 0)
         *ptx = buf_take(&out);

@@ -1,11 +1,13 @@
 #include "probe/experiment.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/hash.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "probe/probe.h"
@@ -165,6 +167,64 @@ static int read_value(const struct param *p, const char *text, char **value,
     return 0;
 }
 
+/* ---- values in the probe's struct -------------------------------------- */
+
+static void store_number(void *field, size_t bytes, uint64_t number)
+{
+    switch (bytes) {
+    case sizeof(uint64_t):
+        *(uint64_t *)field = number;
+        return;
+    case sizeof(uint32_t):
+        assert(number <= UINT32_MAX);
+        *(uint32_t *)field = (uint32_t)number;
+        return;
+    default:
+        assert(bytes == sizeof(bool) && number <= 1);
+        *(bool *)field = number != 0;
+    }
+}
+
+static uint64_t word_index(const char *const *words, const char *word)
+{
+    uint64_t i = 0;
+    while (strcmp(words[i], word) != 0)
+        i++;
+    return i;
+}
+
+static void store_value(const struct param *p, const char *value, void *own)
+{
+    void *const field = (char *)own + p->offset;
+    if (p->bytes == 0)
+        return;
+    if (p->kind == PARAM_LIST)
+        ((struct segments *)field)->at =
+            parse_list(value, &((struct segments *)field)->count);
+    else if (p->kind == PARAM_NUMBER)
+        store_number(field, p->bytes, strtoull(value, NULL, 10));
+    else if (p->kind == PARAM_WORD && p->bytes != sizeof value)
+        store_number(field, p->bytes, word_index(p->words, value));
+    else
+        *(const char **)field = value;
+}
+
+static void store_values(struct experiment *e)
+{
+    e->own = xcalloc(1, e->probe->bytes > 0 ? e->probe->bytes : 1);
+    for (size_t i = 0; e->probe->params[i].name != NULL; i++)
+        store_value(&e->probe->params[i], e->value[i], e->own);
+}
+
+static void free_lists(struct experiment *e)
+{
+    for (const struct param *p = e->probe->params; p->name != NULL; p++)
+        if (p->kind == PARAM_LIST && p->bytes > 0)
+            free(((struct segments *)((char *)e->own + p->offset))->at);
+}
+
+/* ---- the text ----------------------------------------------------------- */
+
 static int take_pair(struct experiment *e, char *pair, struct error *err)
 {
     char *const equals = strchr(pair, '=');
@@ -229,26 +289,52 @@ static char *next_word(char **rest)
     return word;
 }
 
-int experiment_parse(const char *text, struct experiment *e, struct error *err)
+/* The parameters, which are what is left of a text. */
+static int parse_params(struct experiment *e, char *rest, struct error *err)
 {
-    *e = (struct experiment){0};
-    char *const copy = xstrdup(text);
-    char *rest = copy;
-    const char *const name = next_word(&rest);
-    int status = find_probe(name != NULL ? name : "", &e->probe, err);
     char *pair;
+    int status = 0;
     while (status == 0 && (pair = next_word(&rest)) != NULL)
         status = take_pair(e, pair, err);
     if (status == 0)
         status = fill_defaults(e, err);
-    free(copy);
-    if (status != 0)
+    if (status == 0)
+        store_values(e);
+    else
         experiment_free(e);
+    return status;
+}
+
+int experiment_parse_for(const struct probe *probe, const char *text,
+                         struct experiment *e, struct error *err)
+{
+    char *const copy = xstrdup(text);
+    *e = (struct experiment){.probe = probe};
+    const int status = parse_params(e, copy, err);
+    free(copy);
+    return status;
+}
+
+int experiment_parse(const char *text, struct experiment *e, struct error *err)
+{
+    char *const copy = xstrdup(text);
+    char *rest = copy;
+    const char *const name = next_word(&rest);
+    *e = (struct experiment){0};
+    int status = find_probe(name != NULL ? name : "", &e->probe, err);
+    if (status == 0)
+        status = parse_params(e, rest, err);
+    free(copy);
     return status;
 }
 
 void experiment_free(struct experiment *e)
 {
+    if (e->own != NULL && e->probe->release != NULL)
+        e->probe->release(e->own);
+    if (e->own != NULL)
+        free_lists(e);
+    free(e->own);
     for (size_t i = 0; i < PARAMS_MAX; i++)
         free(e->value[i]);
     *e = (struct experiment){0};
@@ -277,16 +363,13 @@ bool experiment_has(const struct experiment *e, const char *param)
 
 uint64_t experiment_number(const struct experiment *e, const char *param)
 {
-    return strtoull(experiment_word(e, param), NULL, 10);
+    return strtoull(e->value[param_index(e->probe, param)], NULL, 10);
 }
 
-const char *experiment_word(const struct experiment *e, const char *param)
+uint64_t experiment_seed(const struct experiment *e)
 {
-    return e->value[param_index(e->probe, param)];
-}
-
-struct segment *experiment_list(const struct experiment *e, const char *param,
-                                size_t *count)
-{
-    return parse_list(experiment_word(e, param), count);
+    char *const text = experiment_text(e);
+    const uint64_t seed = hash_text(HASH_START, text);
+    free(text);
+    return seed;
 }

@@ -24,6 +24,38 @@ const struct probe *probe_find(const char *name)
     return NULL;
 }
 
+int probe_prepare(struct experiment *e, const struct device_info *info,
+                  struct error *err)
+{
+    if (!e->prepared && e->probe->prepare != NULL &&
+        e->probe->prepare(e, info, err) != 0)
+        return err->code;
+    e->prepared = true;
+    return 0;
+}
+
+int probe_kernel(struct experiment *e, const struct device_info *info,
+                 struct buf *out, struct error *err)
+{
+    if (e->probe->kernel == NULL)
+        return error_set(err, ERR_UNSUPPORTED, "the probe %s has no kernel",
+                         e->probe->name);
+    if (probe_prepare(e, info, err) != 0)
+        return err->code;
+    e->probe->kernel(e, info, out);
+    return 0;
+}
+
+double probe_figure(const struct experiment *e, const struct samples *samples,
+                    size_t from)
+{
+    if (e->probe->figure != NULL)
+        return e->probe->figure(e, samples, from);
+    return samples->rows > from
+               ? (double)samples_at(samples, from, e->probe->figure_column)
+               : 0;
+}
+
 void samples_init(struct samples *s, const struct probe *probe)
 {
     *s = (struct samples){.columns = 1, .names = {"repeat"}};

@@ -43,22 +43,41 @@ struct probe {
     const char *name;
     const char *what; /* one line for `sonde list` and `sonde explain` */
     const struct param *params;
+    size_t bytes; /* of the struct that takes their values: experiment.own */
     const char *const *columns; /* after `repeat`; NULL ends */
-    /* The number that a repetition gives, from its rows [from, rows): what the
-     * stopping rule watches. */
+    /* The number that a repetition gives, which the stopping rule watches: of
+     * its first row, in this column, … */
+    size_t figure_column;
+    /* … or, unless this is NULL, what it says of the rows [from, rows). */
     double (*figure)(const struct experiment *experiment,
                      const struct samples *samples, size_t from);
     /* How often at least and at most; equal: that often. */
     unsigned repeats_least, repeats_most;
-    /* The kernel for the device; ERR_USAGE for parameters that contradict each
-     * other, ERR_UNSUPPORTED for what such a device cannot do. */
-    int (*kernel)(const struct experiment *experiment,
-                  const struct device_info *info, struct buf *ptx,
-                  struct error *err);
+    /* Completes the struct for a device; ERR_USAGE for parameters that
+     * contradict each other, ERR_UNSUPPORTED for what such a device cannot do.
+     * Optional, and so is what frees its own memory in the struct, which may
+     * be of an experiment that was never prepared. */
+    int (*prepare)(struct experiment *experiment,
+                   const struct device_info *info, struct error *err);
+    void (*release)(void *own);
+    /* The kernel for the device; NULL: it has none. */
+    void (*kernel)(const struct experiment *experiment,
+                   const struct device_info *info, struct buf *out);
     /* One repetition: appends its rows (without the column `repeat`). */
     int (*once)(struct prober *prober, const struct experiment *experiment,
                 struct samples *samples, struct error *err);
 };
+
+/* Makes an experiment ready for a device, once: its kernel can be written and
+ * it can be run.  Fails as the probe's own `prepare`. */
+int probe_prepare(struct experiment *experiment, const struct device_info *info,
+                  struct error *err);
+/* The same, and appends its kernel; ERR_UNSUPPORTED if the probe has none. */
+int probe_kernel(struct experiment *experiment, const struct device_info *info,
+                 struct buf *out, struct error *err);
+/* What the stopping rule watches, of the rows [from, rows). */
+double probe_figure(const struct experiment *experiment,
+                    const struct samples *samples, size_t from);
 
 /* By name; NULL if there is none. */
 const struct probe *probe_find(const char *name);

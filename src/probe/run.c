@@ -148,11 +148,10 @@ static int load_experiment(struct prober *p,
                            struct module **module, struct error *err)
 {
     struct buf ptx = {0};
-    int status = experiment->probe->kernel(experiment, p->info, &ptx, err);
+    experiment->probe->kernel(experiment, p->info, &ptx);
     const struct source source = {.ptx = buf_string(&ptx),
                                   .level = level_of(experiment)};
-    if (status == 0)
-        status = load_module(p, &source, module, err);
+    const int status = load_module(p, &source, module, err);
     buf_free(&ptx);
     return status;
 }
@@ -212,7 +211,7 @@ void prober_prepare(struct prober *p, const char *const *texts, size_t count)
         struct experiment e;
         if (experiment_parse(texts[i], &e, &ignored) != 0)
             continue;
-        if (e.probe->kernel(&e, p->info, &ptx[i], &ignored) == 0)
+        if (probe_kernel(&e, p->info, &ptx[i], &ignored) == 0)
             sources[ready++] = (struct source){.ptx = buf_string(&ptx[i]),
                                                .level = level_of(&e)};
         experiment_free(&e);
@@ -326,7 +325,6 @@ static void repeats_of(const struct experiment *e, unsigned *least,
 static int measure(struct prober *p, const struct experiment *e,
                    struct samples *samples, struct error *err)
 {
-    const struct probe *const probe = e->probe;
     unsigned least, most, count = 0, dropped = 0;
     repeats_of(e, &least, &most);
     double *const figures = xreallocarray(NULL, most, sizeof *figures);
@@ -339,7 +337,7 @@ static int measure(struct prober *p, const struct experiment *e,
         if (status == 0 && throttled(p) && dropped++ < THROTTLED_MOST)
             samples->rows = from;
         else if (status == 0)
-            figures[count++] = probe->figure(e, samples, from);
+            figures[count++] = probe_figure(e, samples, from);
     }
     p->throttled += dropped;
     if (dropped > 0)
@@ -349,13 +347,15 @@ static int measure(struct prober *p, const struct experiment *e,
     return status;
 }
 
-static int run_parsed(struct prober *p, const struct experiment *e,
-                      const char *name, struct samples *samples,
-                      struct error *err)
+static int run_parsed(struct prober *p, struct experiment *e, const char *name,
+                      struct samples *samples, struct error *err)
 {
     if (p->device == NULL)
         return recording_find(p->recording, name, samples, err);
-    int status = measure(p, e, samples, err);
+    *err = (struct error){0};
+    int status = probe_prepare(e, p->info, err);
+    if (status == 0)
+        status = measure(p, e, samples, err);
     if (p->recording == NULL)
         return status;
     if (status == 0)

@@ -33,7 +33,8 @@ enum prober_buffer {
 
 struct prober_options {
     uint64_t seed;
-    unsigned ticket; /* by which it can be stopped (base/stop.h); 0: it cannot */
+    unsigned
+        ticket; /* by which it can be stopped (base/stop.h); 0: it cannot */
     /* Called with the text of each experiment before it runs; may be NULL. */
     void (*watch)(void *context, const char *experiment);
     void *context;

@@ -303,7 +303,7 @@ static void ptx_seeds(struct seeds *seeds)
         ASSERT_DONE(experiment_parse(probe_table[i]->name, &e, &err), err);
         /* The probe of free memory has no kernel, and not every GPU all. */
         const int status =
-            probe_table[i]->kernel(&e, &simulated()->info, &ptx, &err);
+            probe_kernel(&e, &simulated()->info, &ptx, &err);
         ck_assert_msg(status == 0 || status == ERR_UNSUPPORTED, "%s", err.text);
         if (status == 0 && ptx.length > 0)
             seeds_add(seeds, ptx.data, ptx.length);

@@ -93,6 +93,7 @@ static void keep_code(struct prober *prober, size_t row, int level)
     struct experiment e;
     struct error err;
     ASSERT_DONE(experiment_parse(text, &e, &err), err);
+    ASSERT_DONE(probe_prepare(&e, prober_info(prober), &err), err);
     if (prober_code(prober, &e, &data, &length, &err) == 0)
         ASSERT_DONE(file_write(path, data, length, &err), err);
     experiment_free(&e);

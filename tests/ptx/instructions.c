@@ -57,7 +57,7 @@ static void kernel_of(const struct instruction *row, unsigned cc,
     char *const text =
         xasprintf("isa row=%s form=%s copies=1", row->name, copies_forms[form]);
     ASSERT_DONE(experiment_parse(text, &e, &err), err);
-    ASSERT_DONE(snippet_kernel_write(&e, &info, ptx, &err), err);
+    ASSERT_DONE(probe_kernel(&e, &info, ptx, &err), err);
     experiment_free(&e);
     free(text);
 }

@@ -129,13 +129,15 @@ static bool try_experiment(struct prober *prober, const char *text)
 {
     struct experiment e;
     struct samples samples;
-    struct error err;
+    struct error err = {0};
     if (experiment_parse(text, &e, &err) != 0) {
         ck_assert_msg(err.code == ERR_USAGE, "%s: %s", text, err.text);
         return false;
     }
     samples_init(&samples, e.probe);
-    const int status = e.probe->once(prober, &e, &samples, &err);
+    int status = probe_prepare(&e, prober_info(prober), &err);
+    if (status == 0)
+        status = e.probe->once(prober, &e, &samples, &err);
     ck_assert_msg(status == 0 || status == ERR_USAGE ||
                       status == ERR_UNSUPPORTED,
                   "%s: %s", text, status != 0 ? err.text : "");

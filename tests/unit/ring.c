@@ -301,12 +301,11 @@ END_TEST
 
 START_TEST(segments_are_visited_in_their_order)
 {
-    static const struct segment segments[] = {
+    struct segment segments[] = {
         {1024, 3, 128},
         {0,    2, 64 }
     };
-    struct ring ring = RING(.bytes = 4096, .stride = 8, .segments = segments,
-                            .segment_count = 2);
+    struct ring ring = RING(.bytes = 4096, .stride = 8, .list = {segments, 2});
     static const uint64_t expected[] = {1024, 1152, 1280, 0, 64};
     ck_assert_uint_eq(ring.count, COUNT_OF(expected));
     ck_assert_mem_eq(ring.at, expected, sizeof expected);

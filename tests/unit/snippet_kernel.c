@@ -30,7 +30,7 @@ static char *kernel_of(const char *text)
     struct experiment e = parsed(text);
     struct buf ptx = {0};
     struct error err;
-    ASSERT_DONE(snippet_kernel_write(&e, &volta, &ptx, &err), err);
+    ASSERT_DONE(probe_kernel(&e, &volta, &ptx, &err), err);
     experiment_free(&e);
     return buf_take(&ptx);
 }
@@ -159,12 +159,10 @@ enum { NEVER = 2, OF_A_CHAIN = 2 };
 static uint64_t *data_of(const char *text, size_t *words)
 {
     struct experiment e = parsed(text);
-    struct snippet_kernel t;
     struct error err;
-    ASSERT_DONE(snippet_kernel_read(&e, &t, &err), err);
-    uint64_t *const data = snippet_kernel_data(&t, words, &err);
+    ASSERT_DONE(probe_prepare(&e, &volta, &err), err);
+    uint64_t *const data = snippet_kernel_data(e.own, words, &err);
     ck_assert_msg(data != NULL, "%s", err.text);
-    snippet_kernel_free(&t);
     experiment_free(&e);
     return data;
 }
@@ -237,13 +235,11 @@ static const struct {
 START_TEST(a_value_that_is_none_is_named)
 {
     struct experiment e = parsed(bad_values[_i].text);
-    struct snippet_kernel t;
     struct error err;
     size_t words;
-    ASSERT_DONE(snippet_kernel_read(&e, &t, &err), err);
-    ck_assert_ptr_null(snippet_kernel_data(&t, &words, &err));
+    ASSERT_DONE(probe_prepare(&e, &volta, &err), err);
+    ck_assert_ptr_null(snippet_kernel_data(e.own, &words, &err));
     ASSERT_FAILS(err.code, ERR_USAGE, err, bad_values[_i].says);
-    snippet_kernel_free(&t);
     experiment_free(&e);
 }
 END_TEST
@@ -266,7 +262,7 @@ START_TEST(words_that_make_no_kernel_are_refused)
     struct experiment e = parsed(refused[_i].text);
     struct buf ptx = {0};
     struct error err;
-    ASSERT_FAILS(snippet_kernel_write(&e, &volta, &ptx, &err), refused[_i].code, err,
+    ASSERT_FAILS(probe_kernel(&e, &volta, &ptx, &err), refused[_i].code, err,
                  refused[_i].says);
     ck_assert_uint_eq(ptx.length, 0);
     experiment_free(&e);

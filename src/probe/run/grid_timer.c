@@ -10,7 +10,7 @@ enum column {
     COLUMN_BLOCKS,
     COLUMN_CYCLES,
     COLUMN_NS,
-    COLUMN_ELAPSED,
+    COLUMN_ELAPSED = GRID_TIMER_ELAPSED,
     COLUMN_WATTS,
     COLUMN_THROTTLE
 };
@@ -23,9 +23,9 @@ enum { TURNS_TRIED = 4096 };
 static const double launch_ns = 2e9;
 static const uint64_t never = 0x9e3779b9;
 
-const char *const crowd_operands[] = {"random", "zeros", NULL};
-const char *const crowd_columns[] = {"sm",      "blocks", "cycles",   "ns",
-                                     "elapsed", "watts",  "throttle", NULL};
+const char *const grid_timer_operands[] = {"random", "zeros", NULL};
+const char *const grid_timer_columns[] = {
+    "sm", "blocks", "cycles", "ns", "elapsed", "watts", "throttle", NULL};
 
 /* ---- the kernel -------------------------------------------------------- */
 
@@ -167,12 +167,13 @@ static void sense(struct device *device, int64_t *watts, int64_t *throttle)
 }
 
 /* What all launches of a run have in common. */
-struct crowd_launch {
-    struct kernel *kernel;
-    size_t blocks;
-    unsigned threads, shared_bytes;
-    uint64_t data_at, out_at;
+struct running {
+    const struct experiment *experiment;
+    const struct grid_timer *timer;
+    struct shot shot;
+    uint64_t args[3]; /* data out turns */
 };
+enum { ARGUMENT_DATA, ARGUMENT_OUT, ARGUMENT_TURNS };
 
 /* Nothing has begun yet, and nothing ended. */
 static int place_records(struct prober *prober, size_t blocks, uint64_t *at,
@@ -190,21 +191,12 @@ static int place_records(struct prober *prober, size_t blocks, uint64_t *at,
     return err->code;
 }
 
-static int launch_turns(struct prober *prober, const struct crowd_launch *c,
-                        uint64_t turns, int64_t told[3], struct error *err)
+static int launch_turns(struct prober *prober, struct running *r,
+                        int64_t told[3], struct error *err)
 {
     double ns = 0;
     struct device *const device = prober_device(prober);
-    const struct launch launch = {
-        .grid = {(unsigned)c->blocks},
-        .block = {c->threads},
-        .shared_bytes = c->shared_bytes,
-        .carve_out = CARVE_OUT_DEFAULT,
-        .args = {&c->data_at, &c->out_at, &turns},
-        .arg_count = 3,
-        .deadline_s = DEADLINE_S,
-    };
-    if (device_launch(device, c->kernel, &launch, err) != 0 ||
+    if (prober_shoot(prober, r->experiment, &r->shot, err) != 0 ||
         device_elapsed(device, &ns, err) != 0)
         return err->code;
     told[0] = (int64_t)(ns + 0.5);
@@ -213,21 +205,22 @@ static int launch_turns(struct prober *prober, const struct crowd_launch *c,
 }
 
 /* A launch of so many turns, and its rows. */
-static int run_turns(struct prober *prober, struct crowd_launch *c,
-                     uint64_t turns, struct samples *samples, struct error *err)
+static int run_turns(struct prober *prober, struct running *r, uint64_t turns,
+                     struct samples *samples, struct error *err)
 {
     int64_t told[3];
-    const size_t bytes = 8 * WORDS * c->blocks;
-    if (place_records(prober, c->blocks, &c->out_at, err) != 0 ||
-        launch_turns(prober, c, turns, told, err) != 0)
+    const size_t blocks = r->timer->blocks;
+    r->args[ARGUMENT_TURNS] = turns;
+    if (place_records(prober, blocks, &r->args[ARGUMENT_OUT], err) != 0 ||
+        launch_turns(prober, r, told, err) != 0)
         return err->code;
-    uint64_t *const out = xmalloc(bytes);
-    const int code =
-        device_copy_out(prober_device(prober), out, c->out_at, bytes, err);
-    if (code == 0)
-        add_rows(out, c->blocks, told, samples);
+    uint64_t *const out =
+        prober_fetch(prober, r->args[ARGUMENT_OUT], 8 * WORDS * blocks, err);
+    if (out == NULL)
+        return err->code;
+    add_rows(out, blocks, told, samples);
     free(out);
-    return code;
+    return 0;
 }
 
 /* Rows from `at` on are of one more launch, and join those of the first, from
@@ -258,37 +251,39 @@ static uint64_t next_turns(const struct samples *samples, size_t from,
 }
 
 int grid_timer_run(struct prober *prober, const struct experiment *e,
-                   const char *name, unsigned threads, unsigned shared_bytes,
-                   unsigned char *data, size_t bytes, struct samples *samples,
+                   const struct grid_timer_work *work, struct samples *samples,
                    struct error *err)
 {
-    struct crowd_launch c = {.blocks = experiment_number(e, "blocks"),
-                             .threads = threads,
-                             .shared_bytes = shared_bytes};
-    const uint64_t turns = experiment_number(e, "turns");
+    struct running r = {
+        .experiment = e,
+        .timer = e->own,
+        .shot = {.kernel = e->probe->name,
+                 .threads = work->threads,
+                 .shared_bytes = work->shared_bytes,
+                 .carve_out = CARVE_OUT_DEFAULT,
+                 .deadline_s = DEADLINE_S,
+                 .arg_count = COUNT_OF(r.args)},
+    };
+    const uint64_t turns = r.timer->turns;
     const size_t from = samples->rows;
-    memcpy(data, &never, sizeof never);
-    if (prober_kernel(prober, e, name, &c.kernel, err) != 0 ||
-        prober_buffer(prober, BUFFER_JOBS, bytes, &c.data_at, err) != 0 ||
-        device_copy_in(prober_device(prober), c.data_at, data, bytes, err) != 0)
+    r.shot.blocks = (unsigned)r.timer->blocks;
+    r.shot.args = r.args;
+    memcpy(work->data, &never, sizeof never);
+    if (prober_buffer(prober, BUFFER_JOBS, work->bytes, &r.args[ARGUMENT_DATA],
+                      err) != 0 ||
+        device_copy_in(prober_device(prober), r.args[ARGUMENT_DATA], work->data,
+                       work->bytes, err) != 0)
         return err->code;
     uint64_t now = turns < TURNS_TRIED ? turns : TURNS_TRIED;
     for (uint64_t done = 0; done < turns;) {
         const size_t at = samples->rows;
-        if (run_turns(prober, &c, now, samples, err) != 0)
+        if (run_turns(prober, &r, now, samples, err) != 0)
             return err->code;
         join_rows(samples, from, at);
         done += now;
         now = next_turns(samples, from, done, turns - done);
     }
     return 0;
-}
-
-double grid_timer_figure(const struct experiment *e,
-                         const struct samples *samples, size_t from)
-{
-    (void)e;
-    return (double)samples_at(samples, from, COLUMN_ELAPSED);
 }
 
 /* ---- operands ---------------------------------------------------------- */

@@ -20,40 +20,35 @@
 #ifndef SONDE_PROBE_RUN_GRID_TIMER_H
 #define SONDE_PROBE_RUN_GRID_TIMER_H
 
-#include "probe/run.h"
+#include "probe/run/shot.h"
 #include "ptx/kernel.h"
 
 enum { GRID_TIMER_BLOCKS_MOST = 65535 };
 enum { GRID_TIMER_TURNS_MOST = 1 << 30 };
 
-/* Parameters that such a probe has, beside its own. */
-#define GRID_TIMER_PARAMS                                                      \
-    {"blocks", PARAM_NUMBER,          "1", 1, GRID_TIMER_BLOCKS_MOST,          \
-     NULL,     "blocks of the launch"},                                        \
-        {"turns",                                                              \
-         PARAM_NUMBER,                                                         \
-         "1",                                                                  \
-         1,                                                                    \
-         GRID_TIMER_TURNS_MOST,                                                \
-         NULL,                                                                 \
-         "times around the loop of copies"},                                   \
-        {"operands",                                                           \
-         PARAM_WORD,                                                           \
-         "random",                                                             \
-         0,                                                                    \
-         0,                                                                    \
-         crowd_operands,                                                       \
-         "what is calculated with"},                                           \
-        {"repeats",                                                            \
-         PARAM_NUMBER,                                                         \
-         "0",                                                                  \
-         0,                                                                    \
-         99,                                                                   \
-         NULL,                                                                 \
-         "repetitions; 0: until they agree"},
+enum grid_timer_operands { OPERANDS_RANDOM, OPERANDS_ZEROS };
 
-extern const char *const crowd_operands[];
-extern const char *const crowd_columns[];
+/* What such a probe's struct begins with. */
+struct grid_timer {
+    uint64_t blocks, turns;
+    enum grid_timer_operands operands;
+};
+
+/* Rows for the table of a probe, after its own. */
+/* clang-format off */
+#define GRID_TIMER_PARAMS                                                      \
+    NUMBER(struct grid_timer, blocks, "1", 1, GRID_TIMER_BLOCKS_MOST,          \
+        "blocks of the launch"),                                               \
+    NUMBER(struct grid_timer, turns, "1", 1, GRID_TIMER_TURNS_MOST,            \
+        "times around the loop of copies"),                                    \
+    CHOICE(struct grid_timer, operands, "random", grid_timer_operands,         \
+        "what is calculated with"),                                            \
+    REPEATS(99, "repetitions; 0: until they agree")
+/* clang-format on */
+
+extern const char *const grid_timer_operands[];
+extern const char *const grid_timer_columns[];
+enum { GRID_TIMER_ELAPSED = 5 }; /* the launch's device time: the figure */
 
 /* Words that the kernel takes. */
 #define GRID_TIMER_PARAMETERS "data out turns"
@@ -72,16 +67,17 @@ void grid_timer_end(struct kernel_text *k);
 
 enum { GRID_TIMER_HEAD = 16 }; /* bytes of `data` before the probe's own */
 
-/* Runs the kernel with `data` (`bytes`, its first GRID_TIMER_HEAD set here) and
- * `shared_bytes` of dynamic shared memory, and appends a row for each SM. */
-int grid_timer_run(struct prober *prober, const struct experiment *e,
-                   const char *name, unsigned threads, unsigned shared_bytes,
-                   unsigned char *data, size_t bytes, struct samples *samples,
-                   struct error *err);
+struct grid_timer_work {
+    unsigned threads;      /* of a block */
+    uint64_t shared_bytes; /* dynamic ones of a block */
+    unsigned char *data;   /* what the kernel reads; its head is set here */
+    size_t bytes;
+};
 
-/* The launch's device time, which the stopping rule watches. */
-double grid_timer_figure(const struct experiment *e,
-                         const struct samples *samples, size_t from);
+/* Runs the experiment's kernel and appends a row for each SM. */
+int grid_timer_run(struct prober *prober, const struct experiment *e,
+                   const struct grid_timer_work *work, struct samples *samples,
+                   struct error *err);
 
 /* 64 bits to calculate with, of the type that stands in `text` (".bf16",
  * ".s8"): `random` of them are drawn, the others are `fixed`.  Floats are

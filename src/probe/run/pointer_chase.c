@@ -5,32 +5,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/hash.h"
 #include "base/mem.h"
 #include "probe/run/pin.h"
+#include "probe/run/shot.h"
 
-const char *const walk_spaces[] = {"global",         "readonly", "texture",
-                                   "constant",       "local",    "shared",
-                                   "shared_indexed", NULL};
-const char *const walk_ops[] = {"default", "ca", "cg", "cs", "lu", "cv", NULL};
-const char *const walk_sweep_ops[] = {"same", "ca", "cg", "cs",
-                                      "lu",   "cv", NULL};
-const char *const walk_orders[] = {"sequential", "random", NULL};
+const char *const pointer_chase_spaces[] = {
+    "global", "readonly", "texture",        "constant",
+    "local",  "shared",   "shared_indexed", NULL};
+const char *const pointer_chase_ops[] = {"default", "ca", "cg", "cs",
+                                         "lu",      "cv", NULL};
+const char *const pointer_chase_sweep_ops[] = {"same", "ca", "cg", "cs",
+                                               "lu",   "cv", NULL};
+const char *const pointer_chase_orders[] = {"sequential", "random", NULL};
 
 /* Every GPU has as many constants for a module, and so much local memory for a
  * thread (CUDA C++ Programming Guide, technical specifications). */
 enum { CONSTANT_BYTES = 64 * 1024, LOCAL_BYTES_MOST = 512 * 1024 };
 enum { LOCAL_BYTES_LEAST = 4096 };
-
-/* The seed of a random order comes from the experiment itself, so that its
- * name alone says which order it was. */
-static uint64_t order_seed(const struct experiment *e)
-{
-    char *const text = experiment_text(e);
-    const uint64_t seed = hash_text(HASH_START, text);
-    free(text);
-    return seed;
-}
 
 static int check_ops(const struct pointer_chase *w, struct error *err)
 {
@@ -61,7 +52,7 @@ static int check_plan(const struct pointer_chase *w, struct error *err)
         return error_set(err, ERR_USAGE,
                          "shift is not a multiple of the %u bytes of a pointer",
                          granularity(w));
-    if (p->segment_count == 0 && p->bytes < p->stride)
+    if (p->list.count == 0 && p->bytes < p->stride)
         return error_set(err, ERR_USAGE, "bytes is smaller than stride");
     if (p->lead > 0 && RING_LEAD_OFFSET % granularity(w) != 0)
         return error_set(err, ERR_USAGE,
@@ -74,18 +65,18 @@ static int check_plan(const struct pointer_chase *w, struct error *err)
 static int check_list(const struct pointer_chase *w, struct error *err)
 {
     const struct ring_plan *const p = &w->plan;
-    for (size_t i = 0; i < p->segment_count; i++)
-        if ((p->segments[i].start | p->segments[i].step) % granularity(w) != 0)
+    for (size_t i = 0; i < p->list.count; i++)
+        if ((p->list.at[i].start | p->list.at[i].step) % granularity(w) != 0)
             return error_set(err, ERR_USAGE,
                              "list has offsets that are not multiples of the "
                              "%u bytes of a pointer",
                              granularity(w));
-    for (size_t i = 0; i < p->segment_count; i++)
-        if (p->segments[i].count > 1 && p->segments[i].step == 0)
+    for (size_t i = 0; i < p->list.count; i++)
+        if (p->list.at[i].count > 1 && p->list.at[i].step == 0)
             return error_set(err, ERR_USAGE,
                              "list visits one element several times: a step "
                              "is 0");
-    if (p->segment_count > 0 && (w->sms > 1 || w->sweep > 0))
+    if (p->list.count > 0 && (w->sms > 1 || w->sweep > 0))
         return error_set(err, ERR_USAGE,
                          "list goes with one SM and without sweep");
     return 0;
@@ -120,43 +111,16 @@ static int check(const struct pointer_chase *w, struct error *err)
     return 0;
 }
 
-int pointer_chase_read(const struct experiment *e, uint64_t reach,
-                       struct pointer_chase *w, struct error *err)
+int pointer_chase_prepare(struct experiment *e, uint64_t reach,
+                          struct error *err)
 {
-    *w = (struct pointer_chase){
-        .space = space_find(experiment_word(e, "space")),
-        .op = experiment_word(e, "op"),
-        .sweep_op = experiment_word(e, "sweep_op"),
-        .plan = {.bytes = experiment_number(e, "bytes"),
-                 .stride = experiment_number(e, "stride"),
-                 .random = strcmp(experiment_word(e, "order"), "random") == 0,
-                 .window = experiment_number(e, "window"),
-                 .sample = experiment_number(e, "sample"),
-                 .lead = experiment_number(e, "lead"),
-                 .seed = order_seed(e)},
-        .step = experiment_number(e, "step"),
-        .shift = experiment_number(e, "shift"),
-        .warm = experiment_number(e, "warm"),
-        .visits = experiment_number(e, "visits"),
-        .sweep = experiment_number(e, "sweep"),
-        .flush = experiment_number(e, "flush"),
-        .carve = experiment_number(e, "carve"),
-        .sm = experiment_number(e, "sm"),
-        .sms = experiment_number(e, "sms"),
-    };
+    struct pointer_chase *const w = e->own;
+    w->space = space_find(w->space_name);
+    w->plan.seed = experiment_seed(e);
     /* Loads come in 64s: some more than asked for. */
     if (w->warm == 0 && w->visits > 0)
         w->plan.most = reach * (w->visits + 64);
-    w->plan.segments = experiment_list(e, "list", &w->plan.segment_count);
-    if (check(w, err) == 0)
-        return 0;
-    pointer_chase_free(w);
-    return err->code;
-}
-
-void pointer_chase_free(struct pointer_chase *w)
-{
-    free((void *)(uintptr_t)w->plan.segments);
+    return check(w, err);
 }
 
 /* ---- the kernel ------------------------------------------------------- */
@@ -175,16 +139,6 @@ static uint64_t local_bytes(const struct pointer_chase *w)
 {
     const uint64_t bytes = pointer_chase_region(w) / w->space->spread;
     return bytes > LOCAL_BYTES_LEAST ? bytes : LOCAL_BYTES_LEAST;
-}
-
-void pointer_chase_variables(const struct pointer_chase *w,
-                             const struct device_info *info, struct buf *out)
-{
-    buf_text(out, PIN_VARIABLES);
-    if (w->space->memory == MEMORY_CONSTANT)
-        buf_printf(out, ".const .align 256 .b8 bank[%" PRIu64 "];\n",
-                   constant_bytes(info));
-    buf_text(out, "\n");
 }
 
 void pointer_chase_load(struct kernel_text *k, unsigned copy,
@@ -356,8 +310,32 @@ static void find_memory(struct kernel_text *k, const struct pointer_chase *w)
         pointer_chase_job_word(k, "%texture", JOB_TEXTURE);
 }
 
-void pointer_chase_opening(struct kernel_text *k, const struct pointer_chase *w)
+static void write_head(struct kernel_text *k, struct buf *out,
+                       const struct experiment *e,
+                       const struct device_info *info)
 {
+    const struct pointer_chase *const w = e->own;
+    struct buf variables = {0};
+    buf_text(&variables, PIN_VARIABLES);
+    if (w->space->memory == MEMORY_CONSTANT)
+        buf_printf(&variables, ".const .align 256 .b8 bank[%" PRIu64 "];\n",
+                   constant_bytes(info));
+    buf_text(&variables, "\n");
+    kernel_begin(k, out, device_cc(info),
+                 &(struct kernel_head){
+                     .name = e->probe->name,
+                     .parameters = PIN_PARAMETERS,
+                     .variables = buf_string(&variables),
+                 });
+    buf_free(&variables);
+}
+
+void pointer_chase_begin(struct kernel_text *k, struct buf *out,
+                         const struct experiment *e,
+                         const struct device_info *info)
+{
+    const struct pointer_chase *const w = e->own;
+    write_head(k, out, e, info);
     pin_opening(k, JOB_WORDS * 8);
     ptx_with(k,
              ".reg .b32 %sink;\n"
@@ -395,9 +373,9 @@ void pointer_chase_closing(struct kernel_text *k)
 static uint64_t span_of(const struct pointer_chase *w)
 {
     uint64_t span =
-        w->plan.segment_count == 0 ? w->plan.bytes + w->step * (w->sms - 1) : 0;
-    for (size_t i = 0; i < w->plan.segment_count; i++) {
-        const struct segment *const s = &w->plan.segments[i];
+        w->plan.list.count == 0 ? w->plan.bytes + w->step * (w->sms - 1) : 0;
+    for (size_t i = 0; i < w->plan.list.count; i++) {
+        const struct segment *const s = &w->plan.list.at[i];
         const uint64_t end =
             s->start + s->step * (s->count - 1) + granularity(w);
         span = end > span ? end : span;
@@ -423,6 +401,7 @@ static uint64_t ring_end(const struct pointer_chase *w)
 /* Everything that one launch needs, on the host and on the device. */
 struct stage {
     const struct pointer_chase *walk;
+    const struct pointer_chase_work *work;
     struct pin crew;
     uint64_t region, ring, flush, links_at;
     struct buf links;
@@ -468,48 +447,42 @@ static void append_links(struct stage *s, uint64_t slot, const uint64_t *order,
  * for whole blocks, so that no thread need ask whether there is one for it. */
 enum { SCATTER_THREADS = 256, LINK_BYTES = 16 };
 
-static const char scatter_body[] =
-    "    .reg .b32 %block, %me, %word;\n"
-    "    .reg .b64 %links, %element, %to;\n"
-    "    ld.param.u64 %links, [links];\n"
-    "    mov.u32 %block, %ctaid.x;\n"
-    "    mov.u32 %me, %tid.x;\n"
-    "    mad.lo.u32 %me, %block, 256, %me;\n"
-    "    mad.wide.u32 %links, %me, 16, %links;\n"
-    "    ld.global.v2.u64 {%element, %to}, [%links];\n";
-static const char *const scatter_stores[] = {
-    "    cvt.u32.u64 %word, %to;\n"
-    "    st.global.u32 [%element], %word;\n",
-    "    st.global.u64 [%element], %to;\n",
-};
-
 static int scatter(struct prober *prober, const struct stage *s,
                    struct error *err)
 {
-    const struct device_info *const info = prober_info(prober);
-    struct buf ptx = {0};
+    struct buf text = {0};
     struct kernel_text k;
-    kernel_begin(&k, &ptx, device_cc(info),
+    kernel_begin(&k, &text, device_cc(prober_info(prober)),
                  &(struct kernel_head){
                      .name = "scatter",
                      .parameters = "links",
                  });
-    buf_text(&ptx, scatter_body);
-    buf_text(&ptx, scatter_stores[s->walk->space->pointer_bytes == 8]);
+    ptx_with(&k,
+             ".reg .b32 %block, %me, %word;\n"
+             ".reg .b64 %links, %element, %to;\n"
+             "ld.param.u64 %links, [links];\n"
+             "mov.u32 %block, %ctaid.x;\n"
+             "mov.u32 %me, %tid.x;\n"
+             "mad.lo.u32 %me, %block, $threads, %me;\n"
+             "mad.wide.u32 %links, %me, $link, %links;\n"
+             "ld.global.v2.u64 {%element, %to}, [%links];\n",
+             WORD(threads, SCATTER_THREADS), WORD(link, LINK_BYTES));
+    ptx(&k, s->walk->space->pointer_bytes == 8
+                ? "st.global.u64 [%element], %to;"
+                : "cvt.u32.u64 %word, %to;\n"
+                  "st.global.u32 [%element], %word;\n");
     kernel_end(&k);
-    struct kernel *kernel;
-    int status = prober_load(prober, buf_string(&ptx), "scatter", &kernel, err);
-    buf_free(&ptx);
-    if (status != 0)
-        return status;
-    const struct launch launch = {
-        .grid = {(unsigned)(s->links.length / LINK_BYTES / SCATTER_THREADS)},
-        .block = {SCATTER_THREADS},
+    const struct shot shot = {
+        .kernel = "scatter",
+        .blocks = (unsigned)(s->links.length / LINK_BYTES / SCATTER_THREADS),
+        .threads = SCATTER_THREADS,
         .carve_out = CARVE_OUT_DEFAULT,
-        .args = {&s->links_at},
+        .args = &s->links_at,
         .arg_count = 1,
     };
-    return device_launch(prober_device(prober), kernel, &launch, err);
+    const int status = prober_shoot_helper(prober, &text, &shot, err);
+    buf_free(&text);
+    return status;
 }
 
 /* Repeats the last pair until they fill whole blocks. */
@@ -537,9 +510,7 @@ static int place_buffers(struct prober *prober, struct stage *s,
 }
 
 static void fill_job(struct stage *s, uint64_t slot, const uint64_t *order,
-                     size_t elements, size_t links_before,
-                     void (*own)(const struct pointer_chase *, size_t,
-                                 uint64_t *))
+                     size_t elements, size_t links_before)
 {
     const struct pointer_chase *const w = s->walk;
     uint64_t *const job = s->jobs + slot * JOB_WORDS;
@@ -554,14 +525,12 @@ static void fill_job(struct stage *s, uint64_t slot, const uint64_t *order,
     job[JOB_LINK_COUNT] = elements;
     job[JOB_TEXTURE] = s->texture.object;
     job[JOB_OUT] = s->crew.out_at + slot * s->crew.words_each * 8;
-    own(w, elements, job + JOB_OWN);
+    s->work->own(w, elements, job + JOB_OWN);
 }
 
 /* Builds all rings. */
-static int build_rings(struct stage *s,
-                       void (*own)(const struct pointer_chase *, size_t,
-                                   uint64_t *),
-                       struct pointer_chase_out *out, struct error *err)
+static int build_rings(struct stage *s, struct pointer_chase_out *out,
+                       struct error *err)
 {
     const struct pointer_chase *const w = s->walk;
     for (uint64_t slot = 0; slot < w->sms; slot++) {
@@ -573,7 +542,7 @@ static int build_rings(struct stage *s,
             free(order);
             return error_set(err, ERR_USAGE, "the ring has no element");
         }
-        fill_job(s, slot, order, count, s->links.length, own);
+        fill_job(s, slot, order, count, s->links.length);
         append_links(s, slot, order, count);
         out->elements[slot] = count;
         free(order);
@@ -656,7 +625,7 @@ static int check_bounds(const struct pointer_chase *w,
     return 0;
 }
 
-static void muster(struct stage *s, size_t words_each, uint64_t pool)
+static void muster(struct stage *s)
 {
     const struct pointer_chase *const w = s->walk;
     s->sms = xcalloc(w->sms, sizeof *s->sms);
@@ -668,29 +637,26 @@ static void muster(struct stage *s, size_t words_each, uint64_t pool)
         .sms = s->sms,
         .jobs = s->jobs,
         .job_bytes = JOB_WORDS * 8,
-        .words_each = words_each,
+        .words_each = s->work->words_each,
         .threads = threads_of(w),
-        .shared_bytes = POINTER_CHASE_POOL_OWN + pool,
+        .shared_bytes = POINTER_CHASE_POOL_OWN + s->work->pool,
         .carve_out = w->carve == POINTER_CHASE_CARVE_DRIVER ? CARVE_OUT_DEFAULT
                                                             : (int)w->carve,
     };
 }
 
-int pointer_chase_run(struct prober *prober,
-                      const struct experiment *experiment,
-                      const struct pointer_chase *walk, const char *name,
-                      void (*own)(const struct pointer_chase *, size_t,
-                                  uint64_t *),
-                      size_t words_each, uint64_t pool,
+int pointer_chase_run(struct prober *prober, const struct experiment *e,
+                      const struct pointer_chase_work *work,
                       struct pointer_chase_out *out, struct error *err)
 {
-    struct stage s = {.walk = walk};
+    const struct pointer_chase *const walk = e->own;
+    struct stage s = {.walk = walk, .work = work};
     struct kernel *kernel;
     *out = (struct pointer_chase_out){0};
     if (check_bounds(walk, prober_info(prober), err) != 0)
         return err->code;
-    muster(&s, words_each, pool);
-    int status = prober_kernel(prober, experiment, name, &kernel, err);
+    muster(&s);
+    int status = prober_kernel(prober, e, e->probe->name, &kernel, err);
     if (status == 0)
         status = place_buffers(prober, &s, err);
     if (status == 0 && walk->space->texture)
@@ -698,10 +664,10 @@ int pointer_chase_run(struct prober *prober,
                                      ring_end(walk), &s.texture, err);
     if (status == 0) {
         out->elements = xcalloc(walk->sms, sizeof *out->elements);
-        status = build_rings(&s, own, out, err);
+        status = build_rings(&s, out, err);
     }
     if (status == 0)
-        status = upload_rings(prober, experiment, &s, err);
+        status = upload_rings(prober, e, &s, err);
     if (status == 0)
         status = pin_run(prober, &s.crew, kernel, &out->words, err);
     if (s.texture.object != 0)

@@ -18,9 +18,11 @@
 /* Carve-out value that leaves the choice to the driver. */
 enum { POINTER_CHASE_CARVE_DRIVER = 101 };
 
+/* What the experiment says, completed by pointer_chase_prepare(): the struct of
+ * such a probe. */
 struct pointer_chase {
+    const char *space_name, *op, *sweep_op;
     const struct space *space;
-    const char *op, *sweep_op;
     struct ring_plan plan; /* of the first SM */
     uint64_t step;         /* bytes more on each further SM */
     uint64_t shift;        /* bytes between the buffer's start and the rings */
@@ -30,121 +32,59 @@ struct pointer_chase {
 };
 
 /* Rows for the table of a probe. */
+/* clang-format off */
+#define CHASE_NUMBER(name, field, fallback, least, most, help)                 \
+    PARAM_ROW(name, struct pointer_chase, field, PARAM_NUMBER, fallback,       \
+              least, most, NULL, help)
+#define CHASE_WORD(name, field, fallback, words, help)                         \
+    PARAM_ROW(name, struct pointer_chase, field, PARAM_WORD, fallback, 0, 0,   \
+              words, help)
 #define POINTER_CHASE_PARAMS                                                   \
-    {"space",                                                                  \
-     PARAM_WORD,                                                               \
-     "global",                                                                 \
-     0,                                                                        \
-     0,                                                                        \
-     walk_spaces,                                                              \
-     "memory space of the ring"},                                              \
-        {"op",                                                                 \
-         PARAM_WORD,                                                           \
-         "default",                                                            \
-         0,                                                                    \
-         0,                                                                    \
-         walk_ops,                                                             \
-         "cache operator of the loads"},                                       \
-        {"bytes", PARAM_NUMBER,         "4096", 8, 1ull << 40,                 \
-         NULL,    "size of the ring, B"},                                      \
-        {"stride",                                                             \
-         PARAM_NUMBER,                                                         \
-         "128",                                                                \
-         4,                                                                    \
-         1ull << 32,                                                           \
-         NULL,                                                                 \
-         "distance of its elements, B"},                                       \
-        {"order", PARAM_WORD,  "sequential",    0,                             \
-         0,       walk_orders, "order of visit"},                              \
-        {"window",                                                             \
-         PARAM_NUMBER,                                                         \
-         "0",                                                                  \
-         0,                                                                    \
-         1ull << 40,                                                           \
-         NULL,                                                                 \
-         "random order inside windows of so many bytes; 0: one"},              \
-        {"sample",                                                             \
-         PARAM_NUMBER,                                                         \
-         "0",                                                                  \
-         0,                                                                    \
-         1ull << 24,                                                           \
-         NULL,                                                                 \
-         "visit only so many elements, spread evenly; 0: all"},                \
-        {"lead",                                                               \
-         PARAM_NUMBER,                                                         \
-         "0",                                                                  \
-         0,                                                                    \
-         1ull << 32,                                                           \
-         NULL,                                                                 \
-         "a further element leads each block of so many bytes; 0: none"},      \
-        {"list",                                                               \
-         PARAM_LIST,                                                           \
-         "",                                                                   \
-         0,                                                                    \
-         0,                                                                    \
-         NULL,                                                                 \
-         "visit START:COUNT:STEP[,...] instead of bytes and stride"},          \
-        {"step",                                                               \
-         PARAM_NUMBER,                                                         \
-         "0",                                                                  \
-         0,                                                                    \
-         1ull << 40,                                                           \
-         NULL,                                                                 \
-         "bytes more on each further SM"},                                     \
-        {"shift",                                                              \
-         PARAM_NUMBER,                                                         \
-         "0",                                                                  \
-         0,                                                                    \
-         1ull << 40,                                                           \
-         NULL,                                                                 \
-         "where in its buffer the ring begins, B"},                            \
-        {"sm", PARAM_NUMBER, "0", 0, 1023, NULL, "first SM"},                  \
-        {"sms", PARAM_NUMBER, "1", 1, 1024, NULL, "how many SMs at once"},     \
-        {"carve",                                                              \
-         PARAM_NUMBER,                                                         \
-         "0",                                                                  \
-         0,                                                                    \
-         POINTER_CHASE_CARVE_DRIVER,                                           \
-         NULL,                                                                 \
-         "percent of the array for shared memory; 101: the driver's choice"},  \
-        {"flush",                                                              \
-         PARAM_NUMBER,                                                         \
-         "0",                                                                  \
-         0,                                                                    \
-         1ull << 40,                                                           \
-         NULL,                                                                 \
-         "first sweep so many bytes of other memory, B"},                      \
-        {"sweep",                                                              \
-         PARAM_NUMBER,                                                         \
-         "0",                                                                  \
-         0,                                                                    \
-         64,                                                                   \
-         NULL,                                                                 \
-         "then sweep the ring's range so many times with all threads"},        \
-        {"sweep_op",                                                           \
-         PARAM_WORD,                                                           \
-         "same",                                                               \
-         0,                                                                    \
-         0,                                                                    \
-         walk_sweep_ops,                                                       \
-         "cache operator of that sweep"},                                      \
-        {"warm",                                                               \
-         PARAM_NUMBER,                                                         \
-         "1",                                                                  \
-         0,                                                                    \
-         1024,                                                                 \
-         NULL,                                                                 \
-         "then chase so many laps untimed"},
+    CHASE_WORD("space", space_name, "global", pointer_chase_spaces,            \
+        "memory space of the ring"),                                           \
+    CHASE_WORD("op", op, "default", pointer_chase_ops,                         \
+        "cache operator of the loads"),                                        \
+    CHASE_NUMBER("bytes", plan.bytes, "4096", 8, 1ull << 40,                   \
+        "size of the ring, B"),                                                \
+    CHASE_NUMBER("stride", plan.stride, "128", 4, 1ull << 32,                  \
+        "distance of its elements, B"),                                        \
+    CHASE_WORD("order", plan.random, "sequential", pointer_chase_orders,       \
+        "order of visit"),                                                     \
+    CHASE_NUMBER("window", plan.window, "0", 0, 1ull << 40,                    \
+        "random order inside windows of so many bytes; 0: one"),               \
+    CHASE_NUMBER("sample", plan.sample, "0", 0, 1ull << 24,                    \
+        "visit only so many elements, spread evenly; 0: all"),                 \
+    CHASE_NUMBER("lead", plan.lead, "0", 0, 1ull << 32,                        \
+        "a further element leads each block of so many bytes; 0: none"),       \
+    PARAM_ROW("list", struct pointer_chase, plan.list, PARAM_LIST, "", 0, 0,   \
+        NULL, "visit START:COUNT:STEP[,...] instead of bytes and stride"),     \
+    CHASE_NUMBER("step", step, "0", 0, 1ull << 40,                             \
+        "bytes more on each further SM"),                                      \
+    CHASE_NUMBER("shift", shift, "0", 0, 1ull << 40,                           \
+        "where in its buffer the ring begins, B"),                             \
+    CHASE_NUMBER("sm", sm, "0", 0, 1023, "first SM"),                          \
+    CHASE_NUMBER("sms", sms, "1", 1, 1024, "how many SMs at once"),            \
+    CHASE_NUMBER("carve", carve, "0", 0, POINTER_CHASE_CARVE_DRIVER,           \
+        "percent of the array for shared memory; 101: the driver's choice"),   \
+    CHASE_NUMBER("flush", flush, "0", 0, 1ull << 40,                           \
+        "first sweep so many bytes of other memory, B"),                       \
+    CHASE_NUMBER("sweep", sweep, "0", 0, 64,                                   \
+        "then sweep the ring's range so many times with all threads"),         \
+    CHASE_WORD("sweep_op", sweep_op, "same", pointer_chase_sweep_ops,          \
+        "cache operator of that sweep"),                                       \
+    CHASE_NUMBER("warm", warm, "1", 0, 1024,                                   \
+        "then chase so many laps untimed")
+/* clang-format on */
 
-extern const char *const walk_spaces[],
-    *const walk_ops[], *const walk_orders[], *const walk_sweep_ops[];
+extern const char *const pointer_chase_spaces[],
+    *const pointer_chase_ops[], *const pointer_chase_orders[],
+                                    *const pointer_chase_sweep_ops[];
 
-/* Reads the common parameters; ERR_USAGE where they contradict each other.  Of
- * a ring that is chased for less than a lap only the first `reach` × visits
+/* Completes the struct; ERR_USAGE where parameters contradict each other.  Of a
+ * ring that is chased for less than a lap only the first `reach` × visits
  * elements are laid out. */
-int pointer_chase_read(const struct experiment *experiment, uint64_t reach,
-                       struct pointer_chase *walk, struct error *err);
-void pointer_chase_free(struct pointer_chase *walk);
+int pointer_chase_prepare(struct experiment *experiment, uint64_t reach,
+                          struct error *err);
 /* Bytes between the rings of neighbouring SMs: a power of two, so that each
  * ring lies alike in a cache that is indexed by address bits. */
 uint64_t pointer_chase_region(const struct pointer_chase *walk);
@@ -167,21 +107,19 @@ enum pointer_chase_word {
     JOB_WORDS = 16
 };
 
-/* Appends the module variables that a walking kernel needs. */
-void pointer_chase_variables(const struct pointer_chase *walk,
-                             const struct device_info *info, struct buf *out);
 /* Bytes at the start of `pool` that the opening keeps for itself. */
 enum { POINTER_CHASE_POOL_OWN = PIN_POOL };
 
 /*
- * Writes the opening: parameters `jobs slots`, choice of the SM, flush and
- * sweep.  What follows is run by thread 0 of a working block alone.  Declares
- * %job (.b64, the job's address), %ptr (the first pointer), %again (.pred),
- * %sm and %memory (.b32: what pointers into the space's own memory count from;
- * 0 for those into global memory).
+ * Begins the experiment's kernel: parameters `jobs slots`, choice of the SM,
+ * flush and sweep.  What follows is run by thread 0 of a working block alone.
+ * Declares %job (.b64, the job's address), %ptr (the first pointer), %again
+ * (.pred), %sm and %memory (.b32: what pointers into the space's own memory
+ * count from; 0 for those into global memory).
  */
-void pointer_chase_opening(struct kernel_text *k,
-                           const struct pointer_chase *walk);
+void pointer_chase_begin(struct kernel_text *k, struct buf *out,
+                         const struct experiment *experiment,
+                         const struct device_info *info);
 /* Loads a word of the job past L1, so that it takes no line of the ring's. */
 void pointer_chase_job_word(struct kernel_text *k, const char *into, int word);
 /* A load of the next pointer: body for repeat_loop, context the walk. */
@@ -199,19 +137,21 @@ struct pointer_chase_out {
 };
 void pointer_chase_done(struct pointer_chase_out *out);
 
-/*
- * Lays the rings out, launches and fetches.  `own` fills the words from
- * JOB_OWN on for a ring of so many elements; `words_each` are the result words
- * of each SM (zeroed before the launch; the last is set to 1 by the kernel
- * when it is done), `pool` the bytes of dynamic shared memory that the probe
- * needs beyond the opening's, a shared ring included.
- */
+/* What a probe wants of its launch. */
+struct pointer_chase_work {
+    /* Fills the words from JOB_OWN on for a ring of so many elements. */
+    void (*own)(const struct pointer_chase *walk, size_t elements,
+                uint64_t *words);
+    size_t words_each; /* result words of each SM; zeros before; the last is
+                          set to 1 by the kernel when it is done */
+    uint64_t pool;     /* bytes of dynamic shared memory that the probe needs
+                          beyond the opening's, a shared ring included */
+};
+
+/* Lays the rings out, launches and fetches. */
 int pointer_chase_run(struct prober *prober,
                       const struct experiment *experiment,
-                      const struct pointer_chase *walk, const char *name,
-                      void (*own)(const struct pointer_chase *walk,
-                                  size_t elements, uint64_t *words),
-                      size_t words_each, uint64_t pool,
+                      const struct pointer_chase_work *work,
                       struct pointer_chase_out *out, struct error *err);
 
 #endif

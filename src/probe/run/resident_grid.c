@@ -108,15 +108,10 @@ int resident_grid_place(struct prober *prober, size_t bytes, uint64_t *slots,
 {
     const uint32_t values[SLOTS] = {[SLOT_NEVER] = never};
     if (prober_buffer(prober, BUFFER_SLOTS, sizeof values, slots, err) != 0 ||
-        prober_buffer(prober, BUFFER_OUT, bytes, out, err) != 0 ||
-        device_copy_in(prober_device(prober), *slots, values, sizeof values,
-                       err) != 0)
+        prober_zeros(prober, BUFFER_OUT, bytes, out, err) != 0)
         return err->code;
-    void *const zeros = xcalloc(1, bytes);
-    const int status =
-        device_copy_in(prober_device(prober), *out, zeros, bytes, err);
-    free(zeros);
-    return status;
+    return device_copy_in(prober_device(prober), *slots, values, sizeof values,
+                          err);
 }
 
 uint64_t resident_grid_start(const struct prober *prober,

@@ -10,7 +10,7 @@
 #ifndef SONDE_PROBE_RUN_RESIDENT_GRID_H
 #define SONDE_PROBE_RUN_RESIDENT_GRID_H
 
-#include "probe/run.h"
+#include "probe/run/shot.h"
 #include "ptx/kernel.h"
 
 /* 32-bit words at `slots`. */

@@ -28,9 +28,9 @@ static void push(struct offsets *list, uint64_t offset)
 
 static void push_segments(struct offsets *list, const struct ring_plan *plan)
 {
-    for (size_t i = 0; i < plan->segment_count; i++)
-        for (uint64_t j = 0; j < plan->segments[i].count; j++)
-            push(list, plan->segments[i].start + j * plan->segments[i].step);
+    for (size_t i = 0; i < plan->list.count; i++)
+        for (uint64_t j = 0; j < plan->list.at[i].count; j++)
+            push(list, plan->list.at[i].start + j * plan->list.at[i].step);
 }
 
 /* Puts `take` random ones of list[from …] first, in random order, and drops
@@ -127,7 +127,7 @@ uint64_t *ring_order(const struct ring_plan *plan, size_t *count)
     struct offsets list = {0};
     struct rng rng;
     rng_seed(&rng, plan->seed);
-    if (plan->segment_count > 0) {
+    if (plan->list.count > 0) {
         push_segments(&list, plan);
     } else {
         const uint64_t window = plan->window > 0 ? plan->window : plan->bytes;
@@ -136,7 +136,7 @@ uint64_t *ring_order(const struct ring_plan *plan, size_t *count)
             push_window(&list, plan, w, window, &rng);
     }
     if (plan->lead >= plan->stride && plan->stride > RING_LEAD_OFFSET &&
-        plan->segment_count == 0)
+        plan->list.count == 0)
         insert_leads(&list, plan, &rng);
     *count = enough(&list, plan) ? plan->most : list.count;
     return list.at;

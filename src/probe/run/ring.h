@@ -24,8 +24,7 @@ struct ring_plan {
                         one more element, beside a random one of the block: it
                         pays for the address translation; 0: none */
     uint64_t most;   /* no more visits than these, the first ones; 0: all */
-    const struct segment *segments; /* explicit list instead of the above */
-    size_t segment_count;
+    struct segments list; /* these instead of the above, if any */
     uint64_t seed;
 };
 

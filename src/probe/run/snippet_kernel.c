@@ -35,12 +35,8 @@ const struct snippet_register *snippet_kernel_partner(const struct snippet *s)
     return NULL;
 }
 
-static int read_form(const struct experiment *e, struct snippet_kernel *t,
-                     struct error *err)
+static int read_form(struct snippet_kernel *t, struct error *err)
 {
-    const char *const form = experiment_word(e, "form");
-    while (strcmp(copies_forms[t->form], form) != 0)
-        t->form++;
     t->chain = snippet_chain(&t->snippet);
     if (t->form != FORM_SWAP)
         return 0;
@@ -51,45 +47,38 @@ static int read_form(const struct experiment *e, struct snippet_kernel *t,
                            "no operand can change places with the result");
 }
 
-static int read_texts(const struct experiment *e, struct snippet_kernel *t,
-                      struct error *err)
+static int read_texts(struct snippet_kernel *t, struct error *err)
 {
-    const char *text = experiment_word(e, "snippet");
-    const char *setup = experiment_word(e, "setup");
-    const char *const name = experiment_word(e, "row");
-    t->values = experiment_word(e, "values");
-    if (text[0] == '\0') {
-        const struct instruction *const row = instruction_find(name);
+    if (t->text[0] == '\0') {
+        const struct instruction *const row = instruction_find(t->row);
         if (row == NULL || row->snippet == NULL)
             return error_set(err, ERR_USAGE,
-                             "row=%s is no instruction of the table", name);
-        text = row->snippet;
-        setup = row->setup != NULL ? row->setup : "";
+                             "row=%s is no instruction of the table", t->row);
+        t->text = row->snippet;
+        t->setup_text = row->setup != NULL ? row->setup : "";
         t->values = row->values != NULL ? row->values : "";
         t->ptx = row->ptx;
     }
-    if (snippet_parse(text, &t->snippet, err) != 0)
+    if (snippet_parse(t->text, &t->snippet, err) != 0)
         return err->code;
-    return setup[0] != '\0' ? snippet_parse(setup, &t->setup, err) : 0;
+    return t->setup_text[0] != '\0'
+               ? snippet_parse(t->setup_text, &t->setup, err)
+               : 0;
 }
 
-int snippet_kernel_read(const struct experiment *e, struct snippet_kernel *t,
-                        struct error *err)
+int snippet_kernel_prepare(struct experiment *e, const struct device_info *info,
+                           struct error *err)
 {
-    *t = (struct snippet_kernel){
-        .chains = (unsigned)experiment_number(e, "chains"),
-        .copies = (unsigned)experiment_number(e, "copies"),
-    };
-    int code = read_texts(e, t, err);
-    if (code == 0)
-        code = read_form(e, t, err);
-    if (code != 0)
-        snippet_kernel_free(t);
-    return code;
+    struct snippet_kernel *const t = e->own;
+    (void)info;
+    if (read_texts(t, err) != 0)
+        return err->code;
+    return read_form(t, err);
 }
 
-void snippet_kernel_free(struct snippet_kernel *t)
+void snippet_kernel_release(void *own)
 {
+    struct snippet_kernel *const t = own;
     snippet_free(&t->snippet);
     snippet_free(&t->setup);
 }
@@ -323,9 +312,10 @@ static void region(struct kernel_text *k, const struct snippet_kernel *t,
              WORD(warps_most, 16 * SNIPPET_WARPS_MOST));
 }
 
-static void write_kernel(const struct snippet_kernel *t,
-                         const struct device_info *info, struct buf *out)
+void snippet_kernel_write(const struct experiment *e,
+                          const struct device_info *info, struct buf *out)
 {
+    const struct snippet_kernel *const t = e->own;
     char variables[64] = "";
     struct kernel_text k;
     if (t->snippet.shared || t->setup.shared)
@@ -350,18 +340,6 @@ static void write_kernel(const struct snippet_kernel *t,
             "@%done bra LAP;\n"
             "DONE:\n");
     kernel_end(&k);
-}
-
-int snippet_kernel_write(const struct experiment *e,
-                         const struct device_info *info, struct buf *out,
-                         struct error *err)
-{
-    struct snippet_kernel t;
-    if (snippet_kernel_read(e, &t, err) != 0)
-        return err->code;
-    write_kernel(&t, info, out);
-    snippet_kernel_free(&t);
-    return 0;
 }
 
 /* ---- complaints -------------------------------------------------------- */
@@ -434,25 +412,23 @@ static bool blame(const struct snippet_kernel *t, const struct snippet *s,
     return found;
 }
 
-int snippet_kernel_complain(const struct experiment *e,
+int snippet_kernel_complain(struct experiment *e,
                             const struct device_info *info,
                             const struct snippet *snippet,
                             const struct snippet *setup, struct error *err)
 {
     const char *const at = strstr(err->text, "line ");
     const long number = at != NULL ? strtol(at + 5, NULL, 10) : 0;
+    const struct snippet_kernel *const t = e->own;
     struct error ignored;
-    struct snippet_kernel t;
-    struct buf ptx = {0};
-    if (number < 1 || snippet_kernel_read(e, &t, &ignored) != 0)
+    struct buf text = {0};
+    if (number < 1 || probe_kernel(e, info, &text, &ignored) != 0)
         return err->code;
-    write_kernel(&t, info, &ptx);
-    char *const line = line_of(buf_string(&ptx), number);
-    if (line != NULL && !blame(&t, &t.snippet, snippet, "snippet", line, err))
-        blame(&t, &t.setup, setup, "setup", line, err);
+    char *const line = line_of(buf_string(&text), number);
+    if (line != NULL && !blame(t, &t->snippet, snippet, "snippet", line, err))
+        blame(t, &t->setup, setup, "setup", line, err);
     free(line);
-    buf_free(&ptx);
-    snippet_kernel_free(&t);
+    buf_free(&text);
     return err->code;
 }
 

@@ -42,85 +42,59 @@ enum {
     SCRATCH_GUARD = 65536
 };
 
-#define SNIPPET_PARAMS                                                          \
-    {"row", PARAM_TEXT, "add.u32", 0, 0, NULL, "instruction of the table"},     \
-        {"snippet",                                                             \
-         PARAM_TEXT,                                                            \
-         "",                                                                    \
-         0,                                                                     \
-         0,                                                                     \
-         NULL,                                                                  \
-         "instructions instead of a row"},                                      \
-        {"setup", PARAM_TEXT, "", 0, 0, NULL, "instructions before the clock"}, \
-        {"values",                                                              \
-         PARAM_TEXT,                                                            \
-         "",                                                                    \
-         0,                                                                     \
-         0,                                                                     \
-         NULL,                                                                  \
-         "what registers begin with: 'r0=7 f1=0.5'"},                           \
-        {"level",                                                               \
-         PARAM_NUMBER,                                                          \
-         "3",                                                                   \
-         0,                                                                     \
-         4,                                                                     \
-         NULL,                                                                  \
-         "optimisation level of the assembler"},                                \
-        {"form",                                                                \
-         PARAM_WORD,                                                            \
-         "plain",                                                               \
-         0,                                                                     \
-         0,                                                                     \
-         copies_forms,                                                          \
-         "what keeps copies from being folded"},                                \
-        {"chains",                                                              \
-         PARAM_NUMBER,                                                          \
-         "1",                                                                   \
-         1,                                                                     \
-         SNIPPET_CHAINS_MOST,                                                   \
-         NULL,                                                                  \
-         "independent chains of copies"},                                       \
-        {"copies",                                                              \
-         PARAM_NUMBER,                                                          \
-         "16",                                                                  \
-         1,                                                                     \
-         SNIPPET_COPIES_MOST,                                                   \
-         NULL,                                                                  \
-         "copies of a chain in the short region"},
-
 /* By enum instruction_form. */
 extern const char *const copies_forms[];
 
+/* What the experiment says, completed by snippet_kernel_prepare(): the struct
+ * of such a probe, or what its struct begins with. */
 struct snippet_kernel {
-    struct snippet snippet, setup;
-    const char *values; /* the experiment's */
-    const char *ptx;    /* least version; NULL: the device's */
+    const char *row, *text, *setup_text;
+    const char *values; /* what registers begin with */
     enum instruction_form form;
     unsigned chains, copies;
+    struct snippet snippet, setup;
+    const char *ptx; /* least version; NULL: the device's */
     const struct snippet_register *chain, *partner; /* FORM_SWAP */
 };
+
+/* Rows for the table of a probe. */
+/* clang-format off */
+#define SNIPPET_PARAMS                                                         \
+    TEXT(struct snippet_kernel, row, "add.u32", "instruction of the table"),   \
+    PARAM_ROW("snippet", struct snippet_kernel, text, PARAM_TEXT, "", 0, 0,    \
+        NULL, "instructions instead of a row"),                                \
+    PARAM_ROW("setup", struct snippet_kernel, setup_text, PARAM_TEXT, "", 0,   \
+        0, NULL, "instructions before the clock"),                             \
+    TEXT(struct snippet_kernel, values, "",                                    \
+        "what registers begin with: 'r0=7 f1=0.5'"),                           \
+    ASSEMBLER_LEVEL,                                                           \
+    CHOICE(struct snippet_kernel, form, "plain", copies_forms,                 \
+        "what keeps copies from being folded"),                                \
+    NUMBER(struct snippet_kernel, chains, "1", 1, SNIPPET_CHAINS_MOST,         \
+        "independent chains of copies"),                                       \
+    NUMBER(struct snippet_kernel, copies, "16", 1, SNIPPET_COPIES_MOST,        \
+        "copies of a chain in the short region")
+/* clang-format on */
 
 /* The first register that is only read and of the kind of the chain's, which
  * FORM_SWAP needs; NULL if there is none. */
 const struct snippet_register *
 snippet_kernel_partner(const struct snippet *snippet);
 
-/* ERR_USAGE for what the words say wrong, ERR_UNSUPPORTED for a form that the
- * snippet cannot have. */
-int snippet_kernel_read(const struct experiment *e, struct snippet_kernel *t,
-                        struct error *err);
-void snippet_kernel_free(struct snippet_kernel *t);
-
-/* The kernel `isa`, of the parameters data, out, scratch, laps. */
-int snippet_kernel_write(const struct experiment *e,
-                         const struct device_info *info, struct buf *ptx,
-                         struct error *err);
+/* Hooks of such a probe: ERR_USAGE for what the words say wrong,
+ * ERR_UNSUPPORTED for a form that the snippet cannot have; the kernel `isa`, of
+ * the parameters data, out, scratch, laps. */
+int snippet_kernel_prepare(struct experiment *e, const struct device_info *info,
+                           struct error *err);
+void snippet_kernel_release(void *own);
+void snippet_kernel_write(const struct experiment *e,
+                          const struct device_info *info, struct buf *out);
 
 /* Turns the assembler's complaint about a line of the kernel (ERR_PTX, "… line
  * 40 …") into one about the snippet, with its own line and column (ERR_USAGE):
  * of `snippet` and `setup`, which have the statements of the experiment's, but
  * as they were given.  One about a line that is not of them stays as it is. */
-int snippet_kernel_complain(const struct experiment *e,
+int snippet_kernel_complain(struct experiment *e,
                             const struct device_info *info,
                             const struct snippet *snippet,
                             const struct snippet *setup, struct error *err);

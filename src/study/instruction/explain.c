@@ -65,7 +65,7 @@ static int put_kernel(struct lab *lab, const struct subject *s, unsigned level,
     if (code != 0)
         return code;
     buf_text(out, "kernel\n\n");
-    code = snippet_kernel_write(&e, lab->info, out, err);
+    code = probe_kernel(&e, lab->info, out, err);
     buf_text(out, "\n");
     experiment_free(&e);
     return code;

@@ -23,7 +23,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "probe/bulk.h"
+#include "probe/load/bulk.h"
 #include "study/load/bandwidth_search.h"
 
 static const char *const needs[] = {NULL};

@@ -5,7 +5,7 @@
 
 #include "analysis/stats.h"
 #include "base/mem.h"
-#include "probe/bulk.h"
+#include "probe/load/bulk.h"
 #include "study/load/bandwidth_search.h"
 
 /* Growth that is worth more warps. */

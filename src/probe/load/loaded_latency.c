@@ -28,11 +28,10 @@
 #include <string.h>
 
 #include "analysis/xor_bits.h"
-#include "base/hash.h"
 #include "base/mem.h"
-#include "probe/run.h"
 #include "probe/run/grid_barrier.h"
 #include "probe/run/ring.h"
+#include "probe/run/shot.h"
 #include "ptx/repeat.h"
 #include "ptx/space.h"
 
@@ -47,7 +46,7 @@ enum column {
     COLUMN_LOADS,
     COLUMN_CHASE_CYCLES
 };
-static const char *const columns[] = {
+static const char *const loaded_columns[] = {
     "sm",     "warps",  "bytes", "cycles",       "ns",
     "missed", "chaser", "loads", "chase_cycles", NULL};
 
@@ -75,30 +74,6 @@ enum { NO_SM = 1024 };
 enum operation { OP_READ, OP_WRITE, OP_MIX, OP_NONE };
 static const char *const operations[] = {"read", "write", "mix", "none", NULL};
 
-/* clang-format off */
-static const struct param params[] = {
-    {"op",     PARAM_WORD,   "read",  0, 0,   operations, "what is injected: read; write; mix (every second access writes); none"},
-    {"bytes",  PARAM_NUMBER, "1048576",    ACCESS, (uint64_t)1 << 40, NULL, "set that is injected from, B"},
-    {"unroll", PARAM_NUMBER, "4",     1, UNROLL_MOST, NULL, "independent accesses of 512 B in flight, of a warp"},
-    {"warps",  PARAM_NUMBER, "8",     1, 32,  NULL, "warps of a block"},
-    {"blocks", PARAM_NUMBER, "1",     1, 32,  NULL, "blocks of an SM"},
-    {"gap",    PARAM_NUMBER, "0",     0, 1 << 30, NULL, "cycles that a warp idles after them, on average"},
-    {"fill",   PARAM_NUMBER, "1",     0, 1024, NULL, "times that the set is read before"},
-    {"ring",   PARAM_NUMBER, "65536",   8, 1 << 28, NULL, "bytes of the ring that is chased"},
-    {"stride", PARAM_NUMBER, "128",   8, 1 << 20, NULL, "of its elements, B"},
-    {"window", PARAM_NUMBER, "65536",   0, 1 << 28, NULL, "they are random in windows of so many bytes; 0: in all"},
-    {"bits",   PARAM_NUMBER, "0",     0, (uint64_t)1 << 32, NULL, "only elements with these bits of the offset XORed …"},
-    {"odd",    PARAM_NUMBER, "0",     0, 1,   NULL, "… to this"},
-    {"sm",     PARAM_NUMBER, "0",     0, NO_SM - 1, NULL, "SM that chases"},
-    {"beside", PARAM_NUMBER, "0",     0, 1,   NULL, "1: other warps of that SM inject, too"},
-    {"warm",   PARAM_NUMBER, "0",     0, 1024, NULL, "laps of the ring before"},
-    {"warmer", PARAM_NUMBER, "1024",  0, NO_SM, NULL, "SM that makes them; 1024: the one that chases"},
-    {"visits", PARAM_NUMBER, "1024",  1, 1 << 20, NULL, "loads that are timed, rounded up to 64s"},
-    {"repeats", PARAM_NUMBER, "0",    0, 1000, NULL, "repetitions; 0: as many as the stopping rule wants"},
-    {0},
-};
-/* clang-format on */
-
 struct loaded {
     enum operation op;
     unsigned unroll, warps, blocks, gap;
@@ -111,55 +86,34 @@ struct loaded {
     unsigned sms, grid; /* of the GPU; blocks of the launch */
 };
 
+/* clang-format off */
+#define PLAN_NUMBER(name, field, fallback, least, most, help)                  \
+    PARAM_ROW(name, struct loaded, plan.field, PARAM_NUMBER, fallback, least,  \
+              most, NULL, help)
+static const struct param loaded_params[] = {
+    CHOICE(struct loaded, op, "read", operations, "what is injected: read; write; mix (every second access writes); none"),
+    NUMBER(struct loaded, bytes, "1048576", ACCESS, (uint64_t)1 << 40, "set that is injected from, B"),
+    NUMBER(struct loaded, unroll, "4", 1, UNROLL_MOST, "independent accesses of 512 B in flight, of a warp"),
+    NUMBER(struct loaded, warps, "8", 1, 32, "warps of a block"),
+    NUMBER(struct loaded, blocks, "1", 1, 32, "blocks of an SM"),
+    NUMBER(struct loaded, gap, "0", 0, 1 << 30, "cycles that a warp idles after them, on average"),
+    NUMBER(struct loaded, fill, "1", 0, 1024, "times that the set is read before"),
+    PLAN_NUMBER("ring", bytes, "65536", 8, 1 << 28, "bytes of the ring that is chased"),
+    PLAN_NUMBER("stride", stride, "128", 8, 1 << 20, "of its elements, B"),
+    PLAN_NUMBER("window", window, "65536", 0, 1 << 28, "they are random in windows of so many bytes; 0: in all"),
+    NUMBER(struct loaded, bits, "0", 0, (uint64_t)1 << 32, "only elements with these bits of the offset XORed …"),
+    NUMBER(struct loaded, odd, "0", 0, 1, "… to this"),
+    NUMBER(struct loaded, sm, "0", 0, NO_SM - 1, "SM that chases"),
+    NUMBER(struct loaded, beside, "0", 0, 1, "1: other warps of that SM inject, too"),
+    NUMBER(struct loaded, warm, "0", 0, 1024, "laps of the ring before"),
+    NUMBER(struct loaded, warmer, "1024", 0, NO_SM, "SM that makes them; 1024: the one that chases"),
+    NUMBER(struct loaded, visits, "1024", 1, 1 << 20, "loads that are timed, rounded up to 64s"),
+    REPEATS(1000, "repetitions; 0: as many as the stopping rule wants"),
+    {0},
+};
+/* clang-format on */
+
 /* ---- reading ----------------------------------------------------------- */
-
-static enum operation operation_of(const char *word)
-{
-    unsigned i = 0;
-    while (strcmp(operations[i], word) != 0)
-        i++;
-    return (enum operation)i;
-}
-
-/* The order comes from the experiment, so that its name says which it was. */
-static struct ring_plan plan_of(const struct experiment *e)
-{
-    char *const text = experiment_text(e);
-    const uint64_t seed = hash_text(HASH_START, text);
-    free(text);
-    return (struct ring_plan){.bytes = experiment_number(e, "ring"),
-                              .stride = experiment_number(e, "stride"),
-                              .random = true,
-                              .window = experiment_number(e, "window"),
-                              .seed = seed};
-}
-
-static void read_words(const struct experiment *e,
-                       const struct device_info *info, struct loaded *l)
-{
-    const int64_t sms = info->value[PROPERTY_SMS];
-    *l = (struct loaded){
-        .op = operation_of(experiment_word(e, "op")),
-        .unroll = (unsigned)experiment_number(e, "unroll"),
-        .warps = (unsigned)experiment_number(e, "warps"),
-        .blocks = (unsigned)experiment_number(e, "blocks"),
-        .gap = (unsigned)experiment_number(e, "gap"),
-        .bytes = experiment_number(e, "bytes"),
-        .fill = experiment_number(e, "fill"),
-        .plan = plan_of(e),
-        .bits = experiment_number(e, "bits"),
-        .odd = experiment_number(e, "odd") != 0,
-        .beside = experiment_number(e, "beside") != 0,
-        .sm = (unsigned)experiment_number(e, "sm"),
-        .warmer = (unsigned)experiment_number(e, "warmer"),
-        .warm = experiment_number(e, "warm"),
-        .visits = experiment_number(e, "visits"),
-        .sms = sms > 0 ? (unsigned)sms : 1,
-    };
-    l->grid = l->blocks * l->sms;
-    if (l->warmer == NO_SM)
-        l->warmer = l->sm;
-}
 
 static uint64_t tile_of(const struct loaded *l)
 {
@@ -210,11 +164,16 @@ static int check_sizes(const struct loaded *l, struct error *err)
     return 0;
 }
 
-static int read_loaded(const struct experiment *e,
-                       const struct device_info *info, struct loaded *l,
-                       struct error *err)
+static int loaded_prepare(struct experiment *e, const struct device_info *info,
+                          struct error *err)
 {
-    read_words(e, info, l);
+    struct loaded *const l = e->own;
+    l->plan.random = true;
+    l->plan.seed = experiment_seed(e);
+    l->sms = (unsigned)device_told(info, PROPERTY_SMS, 1);
+    l->grid = l->blocks * l->sms;
+    if (l->warmer == NO_SM)
+        l->warmer = l->sm;
     if (check_blocks(l, info, err) != 0)
         return err->code;
     return check_sizes(l, err);
@@ -641,9 +600,10 @@ static void begin_together(struct kernel_text *k)
     grid_barrier_hold(k);
 }
 
-static void write_kernel(const struct loaded *l, const struct device_info *info,
-                         struct buf *out)
+static void loaded_kernel(const struct experiment *e,
+                          const struct device_info *info, struct buf *out)
 {
+    const struct loaded *const l = e->own;
     struct kernel_text k;
     const bool naps = info->cc_major >= 7;
     kernel_begin(&k, out, device_cc(info),
@@ -676,16 +636,6 @@ static void write_kernel(const struct loaded *l, const struct device_info *info,
              "DONE:\n",
              WORD(record, RECORD), WORD(ns, RECORD + 16));
     kernel_end(&k);
-}
-
-static int kernel(const struct experiment *e, const struct device_info *info,
-                  struct buf *out, struct error *err)
-{
-    struct loaded l;
-    if (read_loaded(e, info, &l, err) != 0)
-        return err->code;
-    write_kernel(&l, info, out);
-    return 0;
 }
 
 /* ---- running ----------------------------------------------------------- */
@@ -755,18 +705,15 @@ static int launch(struct prober *prober, const struct experiment *e,
                   const struct loaded *l, const uint64_t *args,
                   struct error *err)
 {
-    struct kernel *k;
-    struct launch launch = {
-        .grid = {l->grid},
-        .block = {LANES * l->warps},
-        .arg_count = ARGUMENTS,
+    const struct shot shot = {
+        .kernel = "loaded",
+        .blocks = l->grid,
+        .threads = LANES * l->warps,
         .deadline_s = DEADLINE_S,
+        .args = args,
+        .arg_count = ARGUMENTS,
     };
-    for (size_t i = 0; i < ARGUMENTS; i++)
-        launch.args[i] = &args[i];
-    if (prober_kernel(prober, e, "loaded", &k, err) != 0)
-        return err->code;
-    return device_launch(prober_device(prober), k, &launch, err);
+    return prober_shoot(prober, e, &shot, err);
 }
 
 /* ---- samples ----------------------------------------------------------- */
@@ -842,48 +789,46 @@ static void add_rows(const struct loaded *l, const uint64_t *out,
 static int collect(struct prober *prober, const struct loaded *l, uint64_t at,
                    struct samples *samples, struct error *err)
 {
-    const size_t bytes = record_bytes(l) * l->grid;
-    uint64_t *const out = xcalloc(1, bytes);
-    if (device_copy_out(prober_device(prober), out, at, bytes, err) == 0) {
-        const uint64_t *const chaser = find_chaser(l, out);
-        if (chaser == NULL || chaser[HAS_T1] == 0)
-            error_set(err, ERR_UNSUPPORTED, "loaded: no block came to SM %u",
-                      l->sm);
-        else
-            add_rows(l, out, chaser, samples);
-    }
+    uint64_t *const out =
+        prober_fetch(prober, at, record_bytes(l) * l->grid, err);
+    if (out == NULL)
+        return err->code;
+    const uint64_t *const chaser = find_chaser(l, out);
+    if (chaser == NULL || chaser[HAS_T1] == 0)
+        error_set(err, ERR_UNSUPPORTED, "loaded: no block came to SM %u",
+                  l->sm);
+    else
+        add_rows(l, out, chaser, samples);
     free(out);
     return err->code;
 }
 
-static int once(struct prober *prober, const struct experiment *e,
-                struct samples *samples, struct error *err)
+static int loaded_once(struct prober *prober, const struct experiment *e,
+                       struct samples *samples, struct error *err)
 {
-    struct loaded l;
-    uint64_t args[ARGUMENTS] = {0};
-    if (read_loaded(e, prober_info(prober), &l, err) != 0)
-        return err->code;
-    *err = (struct error){0};
-    args[ARGUMENT_GRID] = l.grid;
-    args[ARGUMENT_SM] = l.sm;
-    args[ARGUMENT_WARMER] = l.warmer;
-    args[ARGUMENT_TILES] = l.bytes / tile_of(&l);
-    args[ARGUMENT_FILL] = l.fill;
-    args[ARGUMENT_VISITS] = chase_turns_of(l.visits);
-    args[ARGUMENT_LEAD] = chase_turns_of(l.visits / LEAD_PART);
-    args[ARGUMENT_GAP] = l.gap;
-    if (prober_buffer(prober, BUFFER_FLUSH, l.bytes, &args[ARGUMENT_SET],
+    const struct loaded *const l = e->own;
+    uint64_t args[ARGUMENTS] = {
+        [ARGUMENT_GRID] = l->grid,
+        [ARGUMENT_SM] = l->sm,
+        [ARGUMENT_WARMER] = l->warmer,
+        [ARGUMENT_TILES] = l->bytes / tile_of(l),
+        [ARGUMENT_FILL] = l->fill,
+        [ARGUMENT_VISITS] = chase_turns_of(l->visits),
+        [ARGUMENT_LEAD] = chase_turns_of(l->visits / LEAD_PART),
+        [ARGUMENT_GAP] = l->gap,
+    };
+    if (prober_buffer(prober, BUFFER_FLUSH, l->bytes, &args[ARGUMENT_SET],
                       err) != 0 ||
-        place_ring(prober, &l, args, err) != 0 ||
-        place_slots(prober, &l, args, err) != 0 ||
-        launch(prober, e, &l, args, err) != 0)
+        place_ring(prober, l, args, err) != 0 ||
+        place_slots(prober, l, args, err) != 0 ||
+        launch(prober, e, l, args, err) != 0)
         return err->code;
-    return collect(prober, &l, args[ARGUMENT_OUT], samples, err);
+    return collect(prober, l, args[ARGUMENT_OUT], samples, err);
 }
 
 /* Cycles of a load. */
-static double figure(const struct experiment *e, const struct samples *samples,
-                     size_t from)
+static double loaded_figure(const struct experiment *e,
+                            const struct samples *samples, size_t from)
 {
     (void)e;
     return (double)samples_at(samples, from, COLUMN_CHASE_CYCLES) /
@@ -893,11 +838,13 @@ static double figure(const struct experiment *e, const struct samples *samples,
 const struct probe probe_loaded_latency = {
     .name = "loaded",
     .what = "cost of a dependent load while other SMs read or write",
-    .params = params,
-    .columns = columns,
-    .figure = figure,
+    .params = loaded_params,
+    .bytes = sizeof(struct loaded),
+    .columns = loaded_columns,
+    .figure = loaded_figure,
     .repeats_least = 3,
     .repeats_most = 9,
-    .kernel = kernel,
-    .once = once,
+    .prepare = loaded_prepare,
+    .kernel = loaded_kernel,
+    .once = loaded_once,
 };

@@ -5,22 +5,27 @@
  * second such pair, since the first finds its code not yet cached.  `cycles`
  * and `ns`: a spin of at least `spin` cycles by both clocks.
  */
-#include "probe/run.h"
+#include "base/mem.h"
+#include "probe/run/shot.h"
 #include "ptx/kernel.h"
 
 enum column { COLUMN_PAIR = 1, COLUMN_CYCLES, COLUMN_NS };
 /* Words that the kernel writes: those of the columns, and the first pair. */
 enum { OUT_PAIR, OUT_CYCLES, OUT_NS, OUT_FIRST_PAIR, OUT_WORDS };
 
-static const struct param params[] = {
-    {"spin", PARAM_NUMBER, "200000", 1, 1u << 31, NULL,
-     "cycles for which both clocks run"},
-    {"level", PARAM_NUMBER, "3", 0, 4, NULL,
-     "optimisation level of the assembler"},
-    {0},
+struct clock {
+    uint64_t spin;
 };
 
-static const char *const columns[] = {"pair", "cycles", "ns", NULL};
+/* clang-format off */
+static const struct param clock_params[] = {
+    NUMBER(struct clock, spin, "200000", 1, 1u << 31, "cycles for which both clocks run"),
+    ASSEMBLER_LEVEL,
+    {0},
+};
+/* clang-format on */
+
+static const char *const clock_columns[] = {"pair", "cycles", "ns", NULL};
 
 /* The 64-bit clock: on Hopper the 32-bit one goes through the uniform
  * registers, which takes four times as long (8 cycles for 2). */
@@ -34,11 +39,10 @@ static void read_pair(struct kernel_text *k, int word)
              WORD(word, 8 * word));
 }
 
-static int kernel(const struct experiment *e, const struct device_info *info,
-                  struct buf *out, struct error *err)
+static void clock_kernel(const struct experiment *e,
+                         const struct device_info *info, struct buf *out)
 {
     (void)e;
-    (void)err;
     struct kernel_text k;
     kernel_begin(&k, out, device_cc(info),
                  &(struct kernel_head){
@@ -65,27 +69,25 @@ static int kernel(const struct experiment *e, const struct device_info *info,
     read_pair(&k, OUT_FIRST_PAIR);
     read_pair(&k, OUT_PAIR);
     kernel_end(&k);
-    return 0;
 }
 
-static int once(struct prober *prober, const struct experiment *e,
-                struct samples *samples, struct error *err)
+static int clock_once(struct prober *prober, const struct experiment *e,
+                      struct samples *samples, struct error *err)
 {
-    struct kernel *k;
-    uint64_t out, words[OUT_WORDS];
-    const uint64_t spin = experiment_number(e, "spin");
-    if (prober_kernel(prober, e, "clock", &k, err) != 0 ||
-        prober_buffer(prober, BUFFER_OUT, sizeof words, &out, err) != 0)
-        return err->code;
-    const struct launch launch = {
-        .grid = {1},
-        .block = {1},
+    const struct clock *const c = e->own;
+    uint64_t args[] = {0, c->spin}, words[OUT_WORDS];
+    const struct shot shot = {
+        .kernel = "clock",
+        .blocks = 1,
+        .threads = 1,
         .carve_out = CARVE_OUT_DEFAULT,
-        .args = {&out, &spin},
-        .arg_count = 2,
+        .args = args,
+        .arg_count = COUNT_OF(args),
     };
-    if (device_launch(prober_device(prober), k, &launch, err) != 0 ||
-        device_copy_out(prober_device(prober), words, out, sizeof words, err))
+    if (prober_buffer(prober, BUFFER_OUT, sizeof words, &args[0], err) != 0 ||
+        prober_shoot(prober, e, &shot, err) != 0 ||
+        device_copy_out(prober_device(prober), words, args[0], sizeof words,
+                        err) != 0)
         return err->code;
     int64_t *const row = samples_row(samples);
     row[COLUMN_PAIR] = (int64_t)words[OUT_PAIR];
@@ -94,21 +96,15 @@ static int once(struct prober *prober, const struct experiment *e,
     return 0;
 }
 
-static double figure(const struct experiment *e, const struct samples *samples,
-                     size_t from)
-{
-    (void)e;
-    return (double)samples_at(samples, from, COLUMN_PAIR);
-}
-
 const struct probe probe_clock = {
     .name = "clock",
     .what = "cost of reading the clock, and its rate",
-    .params = params,
-    .columns = columns,
-    .figure = figure,
+    .params = clock_params,
+    .bytes = sizeof(struct clock),
+    .columns = clock_columns,
+    .figure_column = COLUMN_PAIR,
     .repeats_least = 9,
     .repeats_most = 9,
-    .kernel = kernel,
-    .once = once,
+    .kernel = clock_kernel,
+    .once = clock_once,
 };

@@ -30,9 +30,9 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "probe/run.h"
+#include "probe/load/stream.h"
 #include "probe/run/grid_barrier.h"
-#include "probe/stream.h"
+#include "probe/run/shot.h"
 
 enum { STRIDE_MOST = 128, CONSTANTS = 65536, DEADLINE_S = 60 };
 
@@ -47,39 +47,31 @@ static const char *const caches[] = {
     "default", "ca", "cg", "cs", "lu", "cv", "no_allocate", "wb", "wt", NULL};
 
 /* clang-format off */
-static const struct param params[] = {
-    {"op",     PARAM_WORD,   "read",    0,  0,   operations, "what is done: read; write; copy (2 arrays); triad a = b + s c (3)"},
-    {"space",  PARAM_WORD,   "global",  0,  0,   places,     "memory space"},
-    {"cache",  PARAM_WORD,   "default", 0,  0,   caches,     "cache operator of loads and stores"},
-    {"share",  PARAM_WORD,   "warp",    0,  0,   sharings,   "warp: each goes over all; gpu: a part each block; blocks: a tile each block"},
-    {"use",    PARAM_WORD,   "xor",     0,  0,   usages,     "instruction that takes what was read"},
-    {"width",  PARAM_NUMBER, "16",      1,  16,  NULL,       "bytes of a lane's access: 1, 2, 4, 8, 16"},
-    {"unroll", PARAM_NUMBER, "4",       1,  STREAM_UNROLL, NULL, "independent accesses in flight"},
-    {"warps",  PARAM_NUMBER, "8",       1,  STREAM_WARPS,  NULL, "warps of a block"},
-    {"blocks", PARAM_NUMBER, "1",       1,  32,  NULL,       "blocks of an SM"},
-    {"sms",    PARAM_NUMBER, "0",       0,  1024, NULL,      "SMs, from number 0 on; 0: all"},
-    {"bytes",  PARAM_NUMBER, "8192",    16, (uint64_t)1 << 40, NULL, "working set: of an array"},
-    {"skew",   PARAM_NUMBER, "0",       0,  (uint64_t)1 << 32, NULL, "bytes between arrays, in steps of 16"},
-    {"stride", PARAM_NUMBER, "1",       1,  STRIDE_MOST, NULL, "of lanes, in accesses"},
-    {"row",    PARAM_NUMBER, "32",      1,  STREAM_LANES, NULL, "share=warp: lanes in a row; the others are `bytes` further"},
-    {"warm",   PARAM_NUMBER, "1",       0,  1000000, NULL,   "laps before"},
-    {"laps",   PARAM_NUMBER, "16",      1,  1000000, NULL, "share=warp: laps that are timed"},
-    {"lead",   PARAM_NUMBER, "4096",    0,  1000000000, NULL, "share=gpu: cycles before those that are timed"},
-    {"cycles", PARAM_NUMBER, "16384",   1,  1000000000, NULL, "share=gpu: cycles that are timed"},
-    {"repeats", PARAM_NUMBER, "0",      0,  1000, NULL,      "repetitions; 0: as many as the stopping rule wants"},
+static const struct param stream_params[] = {
+    CHOICE(struct stream, op, "read", operations, "what is done: read; write; copy (2 arrays); triad a = b + s c (3)"),
+    CHOICE(struct stream, space, "global", places, "memory space"),
+    CHOICE(struct stream, cache, "default", caches, "cache operator of loads and stores"),
+    CHOICE(struct stream, share, "warp", sharings, "warp: each goes over all; gpu: a part each block; blocks: a tile each block"),
+    CHOICE(struct stream, use, "xor", usages, "instruction that takes what was read"),
+    NUMBER(struct stream, width, "16", 1, 16, "bytes of a lane's access: 1, 2, 4, 8, 16"),
+    NUMBER(struct stream, unroll, "4", 1, STREAM_UNROLL, "independent accesses in flight"),
+    NUMBER(struct stream, warps, "8", 1, STREAM_WARPS, "warps of a block"),
+    NUMBER(struct stream, blocks, "1", 1, 32, "blocks of an SM"),
+    NUMBER(struct stream, sms, "0", 0, 1024, "SMs, from number 0 on; 0: all"),
+    NUMBER(struct stream, bytes, "8192", 16, (uint64_t)1 << 40, "working set: of an array"),
+    NUMBER(struct stream, skew, "0", 0, (uint64_t)1 << 32, "bytes between arrays, in steps of 16"),
+    NUMBER(struct stream, stride, "1", 1, STRIDE_MOST, "of lanes, in accesses"),
+    NUMBER(struct stream, row, "32", 1, STREAM_LANES, "share=warp: lanes in a row; the others are `bytes` further"),
+    NUMBER(struct stream, warm, "1", 0, 1000000, "laps before"),
+    NUMBER(struct stream, laps, "16", 1, 1000000, "share=warp: laps that are timed"),
+    NUMBER(struct stream, lead, "4096", 0, 1000000000, "share=gpu: cycles before those that are timed"),
+    NUMBER(struct stream, cycles, "16384", 1, 1000000000, "share=gpu: cycles that are timed"),
+    REPEATS(1000, "repetitions; 0: as many as the stopping rule wants"),
     {0},
 };
 /* clang-format on */
 
 /* ---- reading ----------------------------------------------------------- */
-
-static unsigned word_index(const char *const *words, const char *word)
-{
-    unsigned i = 0;
-    while (strcmp(words[i], word) != 0)
-        i++;
-    return i;
-}
 
 static bool is_one_of(const char *word, const char *const *words)
 {
@@ -96,7 +88,7 @@ static bool cache_fits(const struct stream *s)
     static const char *const both[] = {"cg", "cs", NULL};
     if (strcmp(s->cache, "default") == 0)
         return true;
-    if (s->place != GLOBAL)
+    if (s->space != GLOBAL)
         return false;
     return is_one_of(s->cache, s->op == OP_READ    ? loads
                                : s->op == OP_WRITE ? stores
@@ -113,19 +105,19 @@ static const char *contradiction(const struct stream *s)
 {
     if (!is_power_of_two(s->width))
         return "width is 1, 2, 4, 8 or 16";
-    if (s->op != OP_READ && s->place != GLOBAL &&
-        !(s->op == OP_WRITE && s->place == SHARED))
+    if (s->op != OP_READ && s->space != GLOBAL &&
+        !(s->op == OP_WRITE && s->space == SHARED))
         return "only global and shared memory can be written, and only global "
                "memory copied";
     if (s->op == OP_TRIAD && s->width < 4)
         return "a triad is of words of 4 B (width=4, 8, 16)";
-    if (s->place == TEXTURE && s->width != 4)
+    if (s->space == TEXTURE && s->width != 4)
         return "a texel is 4 B wide (width=4)";
-    if ((s->place == SHARED || s->place == CONSTANT) && s->share != BY_WARP)
+    if ((s->space == SHARED || s->space == CONSTANT) && s->share != BY_WARP)
         return "shared and constant memory are of an SM (share=warp)";
     if (!is_power_of_two(s->row) ||
         (s->row < STREAM_LANES &&
-         (s->share != BY_WARP || s->place == CONSTANT || s->place == TEXTURE)))
+         (s->share != BY_WARP || s->space == CONSTANT || s->space == TEXTURE)))
         return "rows of 1, 2, 4, 8, 16 lanes are for share=warp, and neither "
                "for texture nor for constant memory";
     if (s->row < STREAM_LANES && s->bytes % s->width != 0)
@@ -137,49 +129,10 @@ static const char *contradiction(const struct stream *s)
     return NULL;
 }
 
-static int read_words(const struct experiment *e, struct stream *s,
-                      struct error *err)
-{
-    *s = (struct stream){
-        .op = word_index(operations, experiment_word(e, "op")),
-        .place = word_index(places, experiment_word(e, "space")),
-        .share = word_index(sharings, experiment_word(e, "share")),
-        .use = word_index(usages, experiment_word(e, "use")),
-        .cache = experiment_word(e, "cache"),
-        .width = (unsigned)experiment_number(e, "width"),
-        .unroll = (unsigned)experiment_number(e, "unroll"),
-        .warps = (unsigned)experiment_number(e, "warps"),
-        .blocks = (unsigned)experiment_number(e, "blocks"),
-        .stride = (unsigned)experiment_number(e, "stride"),
-        .sms = (unsigned)experiment_number(e, "sms"),
-        .bytes = experiment_number(e, "bytes"),
-        .row = (unsigned)experiment_number(e, "row"),
-        .skew = experiment_number(e, "skew") / 16 * 16,
-        .warm = experiment_number(e, "warm"),
-        .laps = experiment_number(e, "laps"),
-        .lead = experiment_number(e, "lead"),
-        .cycles = experiment_number(e, "cycles"),
-    };
-    const char *const why = contradiction(s);
-    return why == NULL ? 0 : error_set(err, ERR_USAGE, "stream: %s", why);
-}
-
 /* Arrays that are read or written. */
 static unsigned arrays_of(const struct stream *s)
 {
     return s->op == OP_TRIAD ? 3 : s->op == OP_COPY ? 2 : 1;
-}
-
-/* Where every warp goes over all, a thread's accesses lie side by side whatever
- * the stride is, so that what the lanes span is all that a small cache must
- * hold. */
-uint64_t stream_step(const struct stream *s)
-{
-    if (s->place == CONSTANT)
-        return s->width;
-    if (s->share == BY_WARP)
-        return (uint64_t)s->row * s->width;
-    return (uint64_t)stream_threads(s) * s->width * s->stride;
 }
 
 /* Bytes of an array: all rows, and lanes may reach beyond the last. */
@@ -194,7 +147,7 @@ static uint64_t array_bytes(const struct stream *s)
 /* Shared memory of a block: who works, and the set if it is there. */
 static uint64_t shared_of(const struct stream *s)
 {
-    return 16 + (s->place == SHARED ? array_bytes(s) : 0);
+    return 16 + (s->space == SHARED ? array_bytes(s) : 0);
 }
 
 static uint64_t tiles_of(const struct stream *s)
@@ -210,7 +163,7 @@ static int check_set(const struct stream *s, const struct device_info *info,
 {
     const uint64_t least =
         s->share == BY_GPU ? resident_grid_workers(info, s->blocks, s->sms) : 1;
-    if (s->place == CONSTANT && s->bytes > CONSTANTS)
+    if (s->space == CONSTANT && s->bytes > CONSTANTS)
         return error_set(err, ERR_USAGE,
                          "stream: %" PRIu64 " B: constants "
                          "are %d",
@@ -245,22 +198,15 @@ static int check_room(const struct stream *s, const struct device_info *info,
     return check_set(s, info, err);
 }
 
-static int read_stream(const struct experiment *e,
-                       const struct device_info *info, struct stream *s,
-                       struct error *err)
+static int stream_prepare(struct experiment *e, const struct device_info *info,
+                          struct error *err)
 {
-    const int status = read_words(e, s, err);
-    return status != 0 ? status : check_room(s, info, err);
-}
-
-static int kernel(const struct experiment *e, const struct device_info *info,
-                  struct buf *out, struct error *err)
-{
-    struct stream s;
-    if (read_stream(e, info, &s, err) != 0)
-        return err->code;
-    stream_kernel(&s, info, out);
-    return 0;
+    struct stream *const s = e->own;
+    s->skew = s->skew / 16 * 16;
+    const char *const why = contradiction(s);
+    if (why != NULL)
+        return error_set(err, ERR_USAGE, "stream: %s", why);
+    return check_room(s, info, err);
 }
 
 /* ---- running ----------------------------------------------------------- */
@@ -296,7 +242,7 @@ static void divide(const struct stream *s, const struct device_info *info,
 /* Useful bytes of a tile: those of a warp, or of a block. */
 static uint64_t bytes_of_tile(const struct stream *s)
 {
-    const uint64_t lanes = s->place == CONSTANT    ? 1
+    const uint64_t lanes = s->space == CONSTANT    ? 1
                            : s->share == BY_BLOCKS ? stream_threads(s)
                                                    : STREAM_LANES;
     return s->unroll * lanes * s->width * arrays_of(s);
@@ -321,14 +267,14 @@ static int place_data(struct prober *prober, struct streaming *r,
     const struct stream *const s = r->stream;
     const uint64_t each = (array_bytes(s) + page - 1) / page * page + s->skew;
     const unsigned arrays = arrays_of(s);
-    if (s->place == SHARED || s->place == CONSTANT)
+    if (s->space == SHARED || s->space == CONSTANT)
         return 0;
     if (prober_buffer(prober, BUFFER_RING, each * arrays, &r->args[0], err) !=
         0)
         return err->code;
     for (unsigned i = 1; i < arrays; i++)
         r->args[i] = r->args[0] + i * each;
-    if (s->place != TEXTURE)
+    if (s->space != TEXTURE)
         return 0;
     const int status = device_texture_open(prober_device(prober), r->args[0],
                                            array_bytes(s), &r->texture, err);
@@ -340,20 +286,17 @@ static int launch(struct prober *prober, const struct experiment *e,
                   const struct streaming *r, struct error *err)
 {
     const struct stream *const s = r->stream;
-    struct kernel *k;
-    struct launch launch = {
-        .grid = {r->grid},
-        .block = {stream_threads(s)},
-        .shared_bytes = (unsigned)shared_of(s),
-        .carve_out = s->place == SHARED ? 100 : 0,
-        .arg_count = ARGUMENTS,
+    const struct shot shot = {
+        .kernel = "stream",
+        .blocks = r->grid,
+        .threads = stream_threads(s),
+        .shared_bytes = shared_of(s),
+        .carve_out = s->space == SHARED ? 100 : 0,
         .deadline_s = DEADLINE_S,
+        .args = r->args,
+        .arg_count = ARGUMENTS,
     };
-    for (size_t i = 0; i < ARGUMENTS; i++)
-        launch.args[i] = &r->args[i];
-    if (prober_kernel(prober, e, "stream", &k, err) != 0)
-        return err->code;
-    return device_launch(prober_device(prober), k, &launch, err);
+    return prober_shoot(prober, e, &shot, err);
 }
 
 enum { WORDS = STREAM_RECORD / 8 };
@@ -397,20 +340,19 @@ static int collect(struct prober *prober, const struct streaming *r,
                    double elapsed, struct samples *samples, struct error *err)
 {
     const size_t bytes = record_bytes(r), from = samples->rows;
-    uint64_t *const out = xmalloc(bytes);
-    if (device_copy_out(prober_device(prober), out, r->args[ARGUMENT_OUT],
-                        bytes, err) == 0) {
-        (r->stream->share == BY_BLOCKS ? add_sms : add_workers)(r, out,
-                                                                samples);
-        resident_grid_note(prober, elapsed, samples, from);
-    }
+    uint64_t *const out =
+        prober_fetch(prober, r->args[ARGUMENT_OUT], bytes, err);
+    if (out == NULL)
+        return err->code;
+    (r->stream->share == BY_BLOCKS ? add_sms : add_workers)(r, out, samples);
+    resident_grid_note(prober, elapsed, samples, from);
     free(out);
-    return err->code;
+    return 0;
 }
 
-static int measure(struct prober *prober, const struct experiment *e,
-                   struct streaming *r, struct samples *samples,
-                   struct error *err)
+static int stream_run(struct prober *prober, const struct experiment *e,
+                      struct streaming *r, struct samples *samples,
+                      struct error *err)
 {
     double elapsed;
     if (place_data(prober, r, err) != 0 ||
@@ -422,27 +364,24 @@ static int measure(struct prober *prober, const struct experiment *e,
     return collect(prober, r, elapsed, samples, err);
 }
 
-static int once(struct prober *prober, const struct experiment *e,
-                struct samples *samples, struct error *err)
+static int stream_once(struct prober *prober, const struct experiment *e,
+                       struct samples *samples, struct error *err)
 {
-    struct stream s;
     struct streaming r;
-    if (read_stream(e, prober_info(prober), &s, err) != 0)
-        return err->code;
-    divide(&s, prober_info(prober), &r);
+    divide(e->own, prober_info(prober), &r);
     r.args[ARGUMENT_START] = resident_grid_start(prober, samples);
-    *err = (struct error){0};
-    const int status = measure(prober, e, &r, samples, err);
+    const int status = stream_run(prober, e, &r, samples, err);
     if (r.texture.object != 0)
         device_texture_close(prober_device(prober), &r.texture);
     return status;
 }
 
 /* Laps: cycles of the SM that took longest; cycles: of 2^40 B; blocks: ns. */
-static double figure(const struct experiment *e, const struct samples *samples,
-                     size_t from)
+static double stream_figure(const struct experiment *e,
+                            const struct samples *samples, size_t from)
 {
-    if (strcmp(experiment_word(e, "share"), "blocks") == 0)
+    const struct stream *const s = e->own;
+    if (s->share == BY_BLOCKS)
         return (double)samples_at(samples, from, GRID_NS_EVENT);
     return resident_grid_figure(samples, from);
 }
@@ -450,11 +389,13 @@ static double figure(const struct experiment *e, const struct samples *samples,
 const struct probe probe_stream = {
     .name = "stream",
     .what = "bandwidth: many warps read, write or copy a working set",
-    .params = params,
+    .params = stream_params,
+    .bytes = sizeof(struct stream),
     .columns = resident_grid_columns,
-    .figure = figure,
+    .figure = stream_figure,
     .repeats_least = 2,
     .repeats_most = 7,
-    .kernel = kernel,
-    .once = once,
+    .prepare = stream_prepare,
+    .kernel = stream_kernel,
+    .once = stream_once,
 };

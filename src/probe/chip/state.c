@@ -9,7 +9,8 @@
  * it does not tell is negative.  `dropped` are the repetitions, so far, that
  * were thrown away because the GPU was throttled.
  */
-#include "probe/run.h"
+#include "base/mem.h"
+#include "probe/run/shot.h"
 #include "ptx/kernel.h"
 
 enum column {
@@ -24,22 +25,26 @@ enum column {
 /* Words that the kernel writes. */
 enum { OUT_CYCLES, OUT_NS, OUT_GAP, OUT_WORDS };
 
-static const struct param params[] = {
-    {"at", PARAM_TEXT, "now", 0, 0, NULL,
-     "when that is, in a word: it names the samples"},
-    {"spin", PARAM_NUMBER, "500000", 1000, 1u << 31, NULL,
-     "cycles for which both clocks run"},
-    {0},
+struct state {
+    const char *at;
+    uint64_t spin;
 };
 
-static const char *const columns[] = {"cycles",   "ns",        "gap",     "mhz",
-                                      "throttle", "processes", "dropped", NULL};
+/* clang-format off */
+static const struct param state_params[] = {
+    TEXT(struct state, at, "now", "when that is, in a word: it names the samples"),
+    NUMBER(struct state, spin, "500000", 1000, 1u << 31, "cycles for which both clocks run"),
+    {0},
+};
+/* clang-format on */
 
-static int kernel(const struct experiment *e, const struct device_info *info,
-                  struct buf *out, struct error *err)
+static const char *const state_columns[] = {
+    "cycles", "ns", "gap", "mhz", "throttle", "processes", "dropped", NULL};
+
+static void state_kernel(const struct experiment *e,
+                         const struct device_info *info, struct buf *out)
 {
     (void)e;
-    (void)err;
     struct kernel_text k;
     kernel_begin(&k, out, device_cc(info),
                  &(struct kernel_head){
@@ -72,7 +77,6 @@ static int kernel(const struct experiment *e, const struct device_info *info,
              WORD(cycles, 8 * OUT_CYCLES), WORD(ns, 8 * OUT_NS),
              WORD(gap, 8 * OUT_GAP));
     kernel_end(&k);
-    return 0;
 }
 
 static void sense(struct prober *prober, int64_t *row)
@@ -88,27 +92,26 @@ static void sense(struct prober *prober, int64_t *row)
     row[COLUMN_PROCESSES] = now.other_processes;
 }
 
-static int once(struct prober *prober, const struct experiment *e,
-                struct samples *samples, struct error *err)
+static int state_once(struct prober *prober, const struct experiment *e,
+                      struct samples *samples, struct error *err)
 {
-    struct kernel *k;
-    uint64_t out, words[OUT_WORDS];
-    const uint64_t spin = experiment_number(e, "spin");
-    if (prober_kernel(prober, e, "state", &k, err) != 0 ||
-        prober_buffer(prober, BUFFER_OUT, sizeof words, &out, err) != 0)
-        return err->code;
-    const struct launch launch = {
-        .grid = {1},
-        .block = {1},
+    const struct state *const s = e->own;
+    uint64_t args[] = {0, s->spin}, words[OUT_WORDS];
+    const struct shot shot = {
+        .kernel = "state",
+        .blocks = 1,
+        .threads = 1,
         .carve_out = CARVE_OUT_DEFAULT,
-        .args = {&out, &spin},
-        .arg_count = 2,
+        .args = args,
+        .arg_count = COUNT_OF(args),
     };
-    if (device_launch(prober_device(prober), k, &launch, err) != 0)
+    if (prober_buffer(prober, BUFFER_OUT, sizeof words, &args[0], err) != 0 ||
+        prober_shoot(prober, e, &shot, err) != 0)
         return err->code;
     int64_t *const row = samples_row(samples);
     sense(prober, row);
-    if (device_copy_out(prober_device(prober), words, out, sizeof words, err))
+    if (device_copy_out(prober_device(prober), words, args[0], sizeof words,
+                        err) != 0)
         return err->code;
     row[COLUMN_CYCLES] = (int64_t)words[OUT_CYCLES];
     row[COLUMN_NS] = (int64_t)words[OUT_NS];
@@ -116,21 +119,15 @@ static int once(struct prober *prober, const struct experiment *e,
     return 0;
 }
 
-static double figure(const struct experiment *e, const struct samples *samples,
-                     size_t from)
-{
-    (void)e;
-    return (double)samples_at(samples, from, COLUMN_NS);
-}
-
 const struct probe probe_state = {
     .name = "state",
     .what = "the SM clock as measured and as told, throttling, other processes",
-    .params = params,
-    .columns = columns,
-    .figure = figure,
+    .params = state_params,
+    .bytes = sizeof(struct state),
+    .columns = state_columns,
+    .figure_column = COLUMN_NS,
     .repeats_least = 3,
     .repeats_most = 3,
-    .kernel = kernel,
-    .once = once,
+    .kernel = state_kernel,
+    .once = state_once,
 };

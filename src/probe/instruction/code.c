@@ -25,7 +25,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "probe/run.h"
+#include "probe/run/shot.h"
 #include "ptx/kernel.h"
 #include "ptx/machine.h"
 
@@ -57,53 +57,52 @@ enum {
 enum { LAP_CYCLES, LAP_CONSTANTS, LAP_WORDS };
 enum { OUT_SM, OUT_DONE, OUT_HEAD };
 
+struct code {
+    uint64_t bytes, total, block, from;
+    unsigned chains;
+    uint64_t warm, laps, flush, constants, constants_stride;
+    uint64_t sm, rival_sm, rival_sms, rival_warp;
+    enum { RIVAL_NONE, RIVAL_SAME, RIVAL_OTHER } rival;
+    uint64_t blocks, first, last; /* first: bytes of the first block */
+    unsigned copies;
+};
+
 static const char *const rivals[] = {"none", "same", "other", NULL};
 
-static const struct param params[] = {
-    {"bytes", PARAM_NUMBER, "4096", 48, 1u << 20, NULL,
-     "code of a lap, without its head, B"},
-    {"total", PARAM_NUMBER, "65536", 256, 1u << 20, NULL,
-     "code of the kernel, B"},
-    {"block", PARAM_NUMBER, "64", 48, 1u << 16, NULL,
-     "code from one possible end of a lap to the next, B"},
-    {"from", PARAM_NUMBER, "0", 0, 1u << 20, NULL,
-     "code before the first possible end of a lap, B; 0: a block"},
-    {"chains", PARAM_NUMBER, "4", 1, CHAINS_MOST, NULL,
-     "independent chains of instructions"},
-    {"warm", PARAM_NUMBER, "4", 0, 4096, NULL, "laps before those kept"},
-    {"laps", PARAM_NUMBER, "8", 1, 4096, NULL, "laps kept"},
-    {"flush", PARAM_NUMBER, "0", 0, 1u << 20, NULL,
-     "other code that runs between laps, B"},
-    {"constants", PARAM_NUMBER, "0", 0, 1u << 16, NULL,
-     "constants loaded between laps, B"},
-    {"constants_stride", PARAM_NUMBER, "64", 4, 4096, NULL,
-     "distance of these loads, B"},
-    {"sm", PARAM_NUMBER, "0", 0, SLOTS - 1, NULL, "SM that is timed"},
-    {"rival", PARAM_WORD, "none", 0, 0, rivals,
-     "what others run meanwhile: the same code or another copy"},
-    {"rival_sm", PARAM_NUMBER, "1", 0, SLOTS - 1, NULL, "first SM of rivals"},
-    {"rival_sms", PARAM_NUMBER, "1", 1, SLOTS, NULL, "SMs with a rival"},
-    {"rival_warp", PARAM_NUMBER, "0", 0, 31, NULL,
-     "warp of its block that a rival is; on the SM that is timed not 0"},
+/* clang-format off */
+static const struct param code_params[] = {
+    NUMBER(struct code, bytes, "4096", 48, 1u << 20, "code of a lap, without its head, B"),
+    NUMBER(struct code, total, "65536", 256, 1u << 20, "code of the kernel, B"),
+    NUMBER(struct code, block, "64", 48, 1u << 16, "code from one possible end of a lap to the next, B"),
+    NUMBER(struct code, from, "0", 0, 1u << 20, "code before the first possible end of a lap, B; 0: a block"),
+    NUMBER(struct code, chains, "4", 1, CHAINS_MOST, "independent chains of instructions"),
+    NUMBER(struct code, warm, "4", 0, 4096, "laps before those kept"),
+    NUMBER(struct code, laps, "8", 1, 4096, "laps kept"),
+    NUMBER(struct code, flush, "0", 0, 1u << 20, "other code that runs between laps, B"),
+    NUMBER(struct code, constants, "0", 0, 1u << 16, "constants loaded between laps, B"),
+    NUMBER(struct code, constants_stride, "64", 4, 4096, "distance of these loads, B"),
+    NUMBER(struct code, sm, "0", 0, SLOTS - 1, "SM that is timed"),
+    CHOICE(struct code, rival, "none", rivals, "what others run meanwhile: the same code or another copy"),
+    NUMBER(struct code, rival_sm, "1", 0, SLOTS - 1, "first SM of rivals"),
+    NUMBER(struct code, rival_sms, "1", 1, SLOTS, "SMs with a rival"),
+    NUMBER(struct code, rival_warp, "0", 0, 31, "warp of its block that a rival is; on the SM that is timed not 0"),
     {0},
 };
+/* clang-format on */
 
-static const char *const columns[] = {"sm",    "lap",   "cycles", "constants",
-                                      "rival", "start", "end",    NULL};
+static const char *const code_columns[] = {
+    "sm", "lap", "cycles", "constants", "rival", "start", "end", NULL};
 
-struct code {
-    uint64_t blocks, first, block, last; /* first: bytes of the first block */
-    unsigned chains, copies;
-    uint64_t constants, stride, flush, laps, warm;
-    uint64_t sm, rival_sm, rival_sms, rival_warp;
-    bool rivals;
-};
+static bool has_rivals(const struct code *c)
+{
+    return c->rival != RIVAL_NONE;
+}
 
 static int check(const struct code *c, const struct device_info *info,
                  struct error *err)
 {
     const int64_t sms = info->value[PROPERTY_SMS];
-    const uint64_t end = c->rivals ? c->rival_sm + c->rival_sms : 0;
+    const uint64_t end = has_rivals(c) ? c->rival_sm + c->rival_sms : 0;
     if ((c->block | c->first) % SASS_BYTES != 0)
         return error_set(err, ERR_USAGE,
                          "block and from must be multiples of %d", SASS_BYTES);
@@ -119,32 +118,16 @@ static int check(const struct code *c, const struct device_info *info,
     return 0;
 }
 
-static int code_read(const struct experiment *e, const struct device_info *info,
-                     struct code *c, struct error *err)
+static int code_prepare(struct experiment *e, const struct device_info *info,
+                        struct error *err)
 {
-    const char *const rival = experiment_word(e, "rival");
-    const uint64_t bytes = experiment_number(e, "bytes");
-    const uint64_t total = experiment_number(e, "total");
-    *c = (struct code){
-        .block = experiment_number(e, "block"),
-        .chains = (unsigned)experiment_number(e, "chains"),
-        .copies = strcmp(rival, "other") == 0 ? 2 : 1,
-        .constants = experiment_number(e, "constants"),
-        .stride = experiment_number(e, "constants_stride"),
-        .flush = experiment_number(e, "flush"),
-        .laps = experiment_number(e, "laps"),
-        .warm = experiment_number(e, "warm"),
-        .sm = experiment_number(e, "sm"),
-        .rival_sm = experiment_number(e, "rival_sm"),
-        .rival_sms = experiment_number(e, "rival_sms"),
-        .rival_warp = experiment_number(e, "rival_warp"),
-        .rivals = strcmp(rival, "none") != 0,
-    };
-    c->first = experiment_number(e, "from");
-    c->first = c->first > c->block ? c->first : c->block;
-    c->blocks = total > c->first ? (total - c->first) / c->block + 1 : 0;
+    struct code *const c = e->own;
+    const uint64_t first = c->from > c->block ? c->from : c->block;
+    c->first = first;
+    c->copies = c->rival == RIVAL_OTHER ? 2 : 1;
+    c->blocks = c->total > first ? (c->total - first) / c->block + 1 : 0;
     c->last =
-        bytes > c->first ? (bytes - c->first + c->block - 1) / c->block : 0;
+        c->bytes > first ? (c->bytes - first + c->block - 1) / c->block : 0;
     return check(c, info, err);
 }
 
@@ -240,7 +223,7 @@ static void load_constants(struct kernel_text *k, const struct code *c,
              "xor.b32 %sink, %sink, %word;\n"
              "@%p bra CONSTANTS$copy;\n",
              WORD(constants, c->constants), WORD(copy, copy),
-             WORD(stride, c->stride));
+             WORD(stride, c->constants_stride));
 }
 
 /* So many multiply-adds, on the chains in turn. */
@@ -325,33 +308,29 @@ static void finish(struct kernel_text *k, const struct code *c)
     kernel_end(k);
 }
 
-static int kernel(const struct experiment *e, const struct device_info *info,
-                  struct buf *out, struct error *err)
+static void code_kernel(const struct experiment *e,
+                        const struct device_info *info, struct buf *out)
 {
-    struct code c;
-    if (code_read(e, info, &c, err) != 0)
-        return err->code;
+    const struct code *const c = e->own;
     struct kernel_text k;
-    char variables[128] = ".shared .align 4 .b8 claimed[4];\n";
-    if (c.constants > 0)
-        snprintf(variables, sizeof variables,
-                 ".shared .align 4 .b8 claimed[4];\n"
-                 ".const .align 256 .b8 constants[65536];\n");
-    kernel_begin(&k, out, device_cc(info),
-                 &(struct kernel_head){
-                     .name = "code",
-                     .parameters = "jobs slots",
-                     .variables = variables,
-                 });
-    declare(&k, &c);
-    choose(&k, &c);
-    read_job(&k, &c);
-    for (unsigned copy = 0; copy < c.copies; copy++) {
-        lap_head(&k, &c, copy);
-        blocks(&k, &c, copy);
+    kernel_begin(
+        &k, out, device_cc(info),
+        &(struct kernel_head){
+            .name = "code",
+            .parameters = "jobs slots",
+            .variables = c->constants > 0
+                             ? ".shared .align 4 .b8 claimed[4];\n"
+                               ".const .align 256 .b8 constants[65536];\n"
+                             : ".shared .align 4 .b8 claimed[4];\n",
+        });
+    declare(&k, c);
+    choose(&k, c);
+    read_job(&k, c);
+    for (unsigned copy = 0; copy < c->copies; copy++) {
+        lap_head(&k, c, copy);
+        blocks(&k, c, copy);
     }
-    finish(&k, &c);
-    return 0;
+    finish(&k, c);
 }
 
 /* ---- where the code lies ---------------------------------------------- */
@@ -380,20 +359,32 @@ static struct place placed(const struct code *c, uint64_t start, uint64_t first)
                           (int64_t)(first + c->last * c->block)};
 }
 
-static struct place place_of(struct prober *prober, const struct experiment *e,
-                             const struct code *c, const char *ptx)
+/* Where there is no machine code: by the kernel's text. */
+static struct place place_in_text(const struct experiment *e,
+                                  const struct device_info *info)
 {
+    const struct code *const c = e->own;
+    const char *const begin = c->flush > 0 ? "\nTIMED0:" : "\nLAP0:";
+    struct buf out = {0};
+    code_kernel(e, info, &out);
+    const char *const text = buf_string(&out);
+    const struct place place =
+        placed(c, SASS_BYTES * instructions_before(text, begin),
+               SASS_BYTES * instructions_before(text, "\nCODE0:") + c->first);
+    buf_free(&out);
+    return place;
+}
+
+static struct place place_of(struct prober *prober, const struct experiment *e)
+{
+    const struct code *const c = e->own;
     const void *file;
     size_t length;
     struct listing listing;
     struct machine_loop loop;
     struct error none;
     if (prober_code(prober, e, &file, &length, &none) != 0)
-        return placed(
-            c,
-            SASS_BYTES * instructions_before(ptx, c->flush > 0 ? "\nTIMED0:"
-                                                               : "\nLAP0:"),
-            SASS_BYTES * instructions_before(ptx, "\nCODE0:") + c->first);
+        return place_in_text(e, prober_info(prober));
     if (listing_read(file, length, "code", &listing, &none) != 0)
         return (struct place){-1, -1};
     const bool found = machine_find_loop(&listing, c->flush > 0 ? 2 : 1,
@@ -449,7 +440,7 @@ static int upload(struct device *d, const struct code *c,
              c->copies - 1);
     for (uint64_t i = 0; i < SLOTS; i++) {
         const bool main = i == c->sm;
-        const bool rival = c->rivals && i - c->rival_sm < c->rival_sms &&
+        const bool rival = has_rivals(c) && i - c->rival_sm < c->rival_sms &&
                            !(main && c->rival_warp == 0);
         const int32_t roles = (main ? ROLE_MAIN : 0) + (rival ? ROLE_RIVAL : 0);
         slots[i] = roles != 0 ? roles : NO_ROLE;
@@ -461,32 +452,29 @@ static int upload(struct device *d, const struct code *c,
     return device_copy_in(d, b->slots, slots, sizeof slots, err);
 }
 
-static int launch(struct prober *prober, struct kernel *k, const struct code *c,
-                  const struct buffers *b, unsigned times, struct error *err)
+static int run_until_done(struct prober *prober, const struct experiment *e,
+                          const struct buffers *b, uint64_t *out,
+                          struct error *err)
 {
-    const int64_t sms = prober_info(prober)->value[PROPERTY_SMS];
-    const struct launch launch = {
-        .grid = {times * (unsigned)(sms > 0 ? sms : SLOTS)},
-        .block = {32 * (c->rivals ? (unsigned)c->rival_warp + 1 : 1)},
-        .carve_out = CARVE_OUT_DEFAULT,
-        .args = {&b->jobs, &b->slots},
-        .arg_count = 2,
-    };
-    return device_launch(prober_device(prober), k, &launch, err);
-}
-
-static int run_until_done(struct prober *prober, struct kernel *k,
-                          const struct code *c, const struct buffers *b,
-                          uint64_t *out, struct error *err)
-{
+    const struct code *const c = e->own;
     struct device *const d = prober_device(prober);
+    const uint64_t sms = device_told(prober_info(prober), PROPERTY_SMS, SLOTS);
+    const uint64_t args[] = {b->jobs, b->slots};
+    struct shot shot = {
+        .kernel = "code",
+        .threads = 32 * (has_rivals(c) ? (unsigned)c->rival_warp + 1 : 1),
+        .carve_out = CARVE_OUT_DEFAULT,
+        .args = args,
+        .arg_count = COUNT_OF(args),
+    };
     for (unsigned i = 0; i < LAUNCHES_MOST; i++) {
+        shot.blocks += (unsigned)sms;
         if (upload(d, c, b, err) != 0 ||
-            launch(prober, k, c, b, i + 1, err) != 0 ||
+            prober_shoot(prober, e, &shot, err) != 0 ||
             device_copy_out(d, out, b->out, 2 * b->out_words * 8, err) != 0)
             return err->code;
         if (out[OUT_DONE] == 1 &&
-            (!c->rivals || out[b->out_words + OUT_DONE] == 1))
+            (!has_rivals(c) || out[b->out_words + OUT_DONE] == 1))
             return 0;
     }
     return error_set(err, ERR_DEVICE,
@@ -509,54 +497,38 @@ static void add_rows(const struct code *c, const uint64_t *out,
         row[COLUMN_CYCLES] = (int64_t)at[LAP_CYCLES];
         row[COLUMN_CONSTANTS] = (int64_t)at[LAP_CONSTANTS];
         row[COLUMN_RIVAL] =
-            c->rivals ? (int64_t)rival[LAP_WORDS * lap + LAP_CYCLES] : 0;
+            has_rivals(c) ? (int64_t)rival[LAP_WORDS * lap + LAP_CYCLES] : 0;
         row[COLUMN_START] = place.start;
         row[COLUMN_END] = place.end;
     }
 }
 
-static int once(struct prober *prober, const struct experiment *e,
-                struct samples *samples, struct error *err)
+static int code_once(struct prober *prober, const struct experiment *e,
+                     struct samples *samples, struct error *err)
 {
-    struct code c;
+    const struct code *const c = e->own;
     struct buffers b;
-    struct buf ptx = {0};
-    struct kernel *k;
-    if (code_read(e, prober_info(prober), &c, err) != 0)
+    if (reserve(prober, c, &b, err) != 0)
         return err->code;
-    int status = kernel(e, prober_info(prober), &ptx, err);
+    uint64_t *const out = xcalloc(2 * b.out_words, sizeof *out);
+    const int status = run_until_done(prober, e, &b, out, err);
     if (status == 0)
-        status = prober_load(prober, buf_string(&ptx), "code", &k, err);
-    if (status == 0)
-        status = reserve(prober, &c, &b, err);
-    if (status == 0) {
-        uint64_t *const out = xcalloc(2 * b.out_words, sizeof *out);
-        status = run_until_done(prober, k, &c, &b, out, err);
-        if (status == 0)
-            add_rows(&c, out, out + b.out_words,
-                     place_of(prober, e, &c, buf_string(&ptx)), samples);
-        free(out);
-    }
-    buf_free(&ptx);
+        add_rows(c, out, out + b.out_words, place_of(prober, e), samples);
+    free(out);
     return status;
-}
-
-static double figure(const struct experiment *e, const struct samples *samples,
-                     size_t from)
-{
-    (void)e;
-    return (double)samples_at(samples, from, COLUMN_CYCLES);
 }
 
 /* A launch times many laps: it is not repeated. */
 const struct probe probe_code = {
     .name = "code",
     .what = "cost of a lap through straight-line code, by its size",
-    .params = params,
-    .columns = columns,
-    .figure = figure,
+    .params = code_params,
+    .bytes = sizeof(struct code),
+    .columns = code_columns,
+    .figure_column = COLUMN_CYCLES,
     .repeats_least = 1,
     .repeats_most = 1,
-    .kernel = kernel,
-    .once = once,
+    .prepare = code_prepare,
+    .kernel = code_kernel,
+    .once = code_once,
 };

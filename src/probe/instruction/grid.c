@@ -13,60 +13,62 @@
 #include "probe/run/grid_timer.h"
 #include "probe/run/snippet_kernel.h"
 
+struct grid {
+    struct grid_timer timer; /* first: its rows say so */
+    const char *row, *text;
+    unsigned chains, copies, warps;
+    const char *values, *ptx; /* the row's */
+    struct snippet snippet;
+};
+
 /* clang-format off */
-static const struct param params[] = {
-    {"row",      PARAM_TEXT,   "fma.rn.f32", 0, 0, NULL, "instruction of the table"},
-    {"snippet",  PARAM_TEXT,   "",  0, 0, NULL, "instructions instead of a row"},
-    {"chains",   PARAM_NUMBER, "1", 1, SNIPPET_CHAINS_MOST, NULL,
-     "independent chains of copies"},
-    {"copies",   PARAM_NUMBER, "1", 1, SNIPPET_COPIES_MOST, NULL,
-     "copies of a chain in the loop"},
-    {"warps",    PARAM_NUMBER, "1", 1, SNIPPET_WARPS_MOST, NULL,
-     "warps of a block"},
-    GRID_TIMER_PARAMS
+static const struct param grid_params[] = {
+    TEXT(struct grid, row, "fma.rn.f32", "instruction of the table"),
+    PARAM_ROW("snippet", struct grid, text, PARAM_TEXT, "", 0, 0, NULL, "instructions instead of a row"),
+    NUMBER(struct grid, chains, "1", 1, SNIPPET_CHAINS_MOST, "independent chains of copies"),
+    NUMBER(struct grid, copies, "1", 1, SNIPPET_COPIES_MOST, "copies of a chain in the loop"),
+    NUMBER(struct grid, warps, "1", 1, SNIPPET_WARPS_MOST, "warps of a block"),
+    GRID_TIMER_PARAMS,
     {0},
 };
 /* clang-format on */
 
-struct grid {
-    struct snippet snippet;
-    const char *text, *values, *ptx;
-    unsigned chains, copies;
-};
-
-static int read_grid(const struct experiment *e, struct grid *g,
-                     struct error *err)
-{
-    *g = (struct grid){
-        .text = experiment_word(e, "snippet"),
-        .values = "",
-        .chains = (unsigned)experiment_number(e, "chains"),
-        .copies = (unsigned)experiment_number(e, "copies"),
-    };
-    if (g->text[0] == '\0') {
-        const char *const name = experiment_word(e, "row");
-        const struct instruction *const row = instruction_find(name);
-        if (row == NULL || row->snippet == NULL || row->setup != NULL)
-            return error_set(err, ERR_USAGE,
-                             "row=%s is no instruction of the table that needs "
-                             "no more than registers",
-                             name);
-        g->text = row->snippet;
-        g->values = row->values != NULL ? row->values : "";
-        g->ptx = row->ptx;
-    }
-    return snippet_parse(g->text, &g->snippet, err);
-}
-
-static bool takes(const struct grid *g, struct error *err)
+static int takes(const struct grid *g, struct error *err)
 {
     bool fits = !g->snippet.shared && !g->snippet.global;
     for (size_t i = 0; i < g->snippet.register_count; i++)
         fits = fits && g->snippet.registers[i].kind != REGISTER_PRED;
-    if (!fits)
-        error_set(err, ERR_USAGE,
-                  "grid takes neither predicates nor scratch memory");
-    return fits;
+    return fits ? 0
+                : error_set(err, ERR_USAGE,
+                            "grid takes neither predicates nor scratch memory");
+}
+
+static void grid_release(void *own)
+{
+    struct grid *const g = own;
+    snippet_free(&g->snippet);
+}
+
+static int grid_prepare(struct experiment *e, const struct device_info *info,
+                        struct error *err)
+{
+    struct grid *const g = e->own;
+    (void)info;
+    g->values = "";
+    if (g->text[0] == '\0') {
+        const struct instruction *const row = instruction_find(g->row);
+        if (row == NULL || row->snippet == NULL || row->setup != NULL)
+            return error_set(err, ERR_USAGE,
+                             "row=%s is no instruction of the table that needs "
+                             "no more than registers",
+                             g->row);
+        g->text = row->snippet;
+        g->values = row->values != NULL ? row->values : "";
+        g->ptx = row->ptx;
+    }
+    if (snippet_parse(g->text, &g->snippet, err) != 0)
+        return err->code;
+    return takes(g, err);
 }
 
 /* ---- the kernel -------------------------------------------------------- */
@@ -134,30 +136,23 @@ static void write_body(struct kernel_text *k, const struct grid *g)
                 collect(k, &g->snippet.registers[i], c);
 }
 
-static int kernel(const struct experiment *e, const struct device_info *info,
-                  struct buf *out, struct error *err)
+static void grid_kernel(const struct experiment *e,
+                        const struct device_info *info, struct buf *out)
 {
-    struct grid g;
+    const struct grid *const g = e->own;
     struct kernel_text k;
-    if (read_grid(e, &g, err) != 0)
-        return err->code;
-    *err = (struct error){0};
-    if (takes(&g, err)) {
-        kernel_begin(&k, out, device_cc(info),
-                     &(struct kernel_head){
-                         .name = "grid",
-                         .parameters = GRID_TIMER_PARAMETERS,
-                         .least = g.ptx,
-                     });
-        grid_timer_opening(&k);
-        declare_and_load(&k, &g);
-        grid_timer_begin(&k);
-        write_body(&k, &g);
-        grid_timer_end(&k);
-        kernel_end(&k);
-    }
-    snippet_free(&g.snippet);
-    return err->code;
+    kernel_begin(&k, out, device_cc(info),
+                 &(struct kernel_head){
+                     .name = "grid",
+                     .parameters = GRID_TIMER_PARAMETERS,
+                     .least = g->ptx,
+                 });
+    grid_timer_opening(&k);
+    declare_and_load(&k, g);
+    grid_timer_begin(&k);
+    write_body(&k, g);
+    grid_timer_end(&k);
+    kernel_end(&k);
 }
 
 /* ---- operands ---------------------------------------------------------- */
@@ -178,11 +173,11 @@ static bool fixed_value(const struct grid *g, const struct snippet_register *r,
     return false;
 }
 
-static void fill(const struct experiment *e, const struct grid *g,
-                 uint64_t seed, unsigned threads, unsigned char *data)
+static void fill(const struct grid *g, uint64_t seed, unsigned threads,
+                 unsigned char *data)
 {
     const struct grid_timer_bits kind = grid_timer_bits(g->text);
-    const bool zeros = strcmp(experiment_word(e, "operands"), "zeros") == 0;
+    const bool zeros = g->timer.operands == OPERANDS_ZEROS;
     struct rng rng;
     rng_seed(&rng, seed);
     for (size_t i = 0; i < g->snippet.register_count; i++) {
@@ -197,33 +192,32 @@ static void fill(const struct experiment *e, const struct grid *g,
     }
 }
 
-static int once(struct prober *prober, const struct experiment *e,
-                struct samples *samples, struct error *err)
+static int grid_once(struct prober *prober, const struct experiment *e,
+                     struct samples *samples, struct error *err)
 {
-    struct grid g;
-    if (read_grid(e, &g, err) != 0)
-        return err->code;
-    *err = (struct error){0};
-    const unsigned threads = 32 * (unsigned)experiment_number(e, "warps");
+    const struct grid *const g = e->own;
+    const unsigned threads = 32 * g->warps;
     const size_t bytes =
-        GRID_TIMER_HEAD + 8 * g.snippet.register_count * g.chains * threads;
-    unsigned char *const data = xcalloc(1, bytes);
-    fill(e, &g, prober_seed(prober), threads, data + GRID_TIMER_HEAD);
-    const int code = grid_timer_run(prober, e, "grid", threads, 0, data, bytes,
-                                    samples, err);
-    free(data);
-    snippet_free(&g.snippet);
+        GRID_TIMER_HEAD + 8 * g->snippet.register_count * g->chains * threads;
+    const struct grid_timer_work work = {
+        .threads = threads, .data = xcalloc(1, bytes), .bytes = bytes};
+    fill(g, prober_seed(prober), threads, work.data + GRID_TIMER_HEAD);
+    const int code = grid_timer_run(prober, e, &work, samples, err);
+    free(work.data);
     return code;
 }
 
 const struct probe probe_grid = {
     .name = "grid",
     .what = "copies of an instruction in a loop, in blocks all over the GPU",
-    .params = params,
-    .columns = crowd_columns,
-    .figure = grid_timer_figure,
+    .params = grid_params,
+    .bytes = sizeof(struct grid),
+    .columns = grid_timer_columns,
+    .figure_column = GRID_TIMER_ELAPSED,
     .repeats_least = 3,
     .repeats_most = 9,
-    .kernel = kernel,
-    .once = once,
+    .prepare = grid_prepare,
+    .release = grid_release,
+    .kernel = grid_kernel,
+    .once = grid_once,
 };

@@ -19,7 +19,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "probe/run.h"
+#include "probe/run/shot.h"
 #include "ptx/kernel.h"
 
 enum column { COLUMN_SM = 1, COLUMN_BYTES, COLUMN_CYCLES };
@@ -45,30 +45,31 @@ enum {
 };
 static const uint32_t never = 0x9e3779b9;
 
+struct rivals {
+    enum { OP_READ, OP_WRITE } op;
+    const char *sms;
+    unsigned warps;
+    uint64_t bytes, cycles;
+    uint64_t part; /* bytes of a warp */
+    bool wanted[SMS_MOST];
+    unsigned count; /* that are wanted */
+};
+
 static const char *const operations[] = {"read", "write", NULL};
 
 /* clang-format off */
-static const struct param params[] = {
-    {"op",      PARAM_WORD,   "read",  0, 0, operations, "what the SMs do: read; write"},
-    {"sms",     PARAM_TEXT,   "0",     0, 0, NULL, "the SMs that do: 0,4-7"},
-    {"warps",   PARAM_NUMBER, "16",    1, WARPS_MOST, NULL, "warps of each"},
-    {"bytes",   PARAM_NUMBER, "65536", TILE, 1 << 24, NULL, "of each SM's part: some tiles of 2 KiB for each warp"},
-    {"cycles",  PARAM_NUMBER, "8192",  256, 1 << 24, NULL, "how long they do it"},
-    {"repeats", PARAM_NUMBER, "0",     0, 1000, NULL, "repetitions; 0: the probe's own"},
+static const struct param rivals_params[] = {
+    CHOICE(struct rivals, op, "read", operations, "what the SMs do: read; write"),
+    TEXT(struct rivals, sms, "0", "the SMs that do: 0,4-7"),
+    NUMBER(struct rivals, warps, "16", 1, WARPS_MOST, "warps of each"),
+    NUMBER(struct rivals, bytes, "65536", TILE, 1 << 24, "of each SM's part: some tiles of 2 KiB for each warp"),
+    NUMBER(struct rivals, cycles, "8192", 256, 1 << 24, "how long they do it"),
+    REPEATS(1000, "repetitions; 0: the probe's own"),
     {0},
 };
 /* clang-format on */
 
-static const char *const columns[] = {"sm", "bytes", "cycles", NULL};
-
-struct rivals {
-    bool writes;
-    unsigned warps;
-    uint64_t part; /* bytes of a warp */
-    uint64_t cycles;
-    bool wanted[SMS_MOST];
-    unsigned count; /* that are wanted */
-};
+static const char *const rivals_columns[] = {"sm", "bytes", "cycles", NULL};
 
 /* ---- reading ----------------------------------------------------------- */
 
@@ -108,29 +109,6 @@ static bool read_set(const char *text, struct rivals *r)
     return good;
 }
 
-static int read_words(const struct experiment *e, struct rivals *r,
-                      struct error *err)
-{
-    *r = (struct rivals){
-        .writes = strcmp(experiment_word(e, "op"), "write") == 0,
-        .warps = (unsigned)experiment_number(e, "warps"),
-        .cycles = experiment_number(e, "cycles"),
-    };
-    const uint64_t bytes = experiment_number(e, "bytes");
-    r->part = bytes / r->warps;
-    if (r->part == 0 || r->part % TILE != 0 || bytes % r->warps != 0)
-        return error_set(err, ERR_USAGE,
-                         "rivals: bytes=%" PRIu64 " is not so many tiles of %d "
-                         "for each of %u warps",
-                         bytes, TILE, r->warps);
-    if (!read_set(experiment_word(e, "sms"), r))
-        return error_set(err, ERR_USAGE,
-                         "rivals: sms=%s is not a list of SMs and ranges of "
-                         "them: 0,4-7, below %d",
-                         experiment_word(e, "sms"), SMS_MOST);
-    return 0;
-}
-
 static int check(const struct rivals *r, const struct device_info *info,
                  struct error *err)
 {
@@ -147,6 +125,24 @@ static int check(const struct rivals *r, const struct device_info *info,
                          "rivals: %u warps in a block; the GPU takes %" PRId64,
                          r->warps, has[PROPERTY_BLOCK_THREADS] / LANES);
     return 0;
+}
+
+static int rivals_prepare(struct experiment *e, const struct device_info *info,
+                          struct error *err)
+{
+    struct rivals *const r = e->own;
+    r->part = r->bytes / r->warps;
+    if (r->part == 0 || r->part % TILE != 0 || r->bytes % r->warps != 0)
+        return error_set(err, ERR_USAGE,
+                         "rivals: bytes=%" PRIu64 " is not so many tiles of %d "
+                         "for each of %u warps",
+                         r->bytes, TILE, r->warps);
+    if (!read_set(r->sms, r))
+        return error_set(err, ERR_USAGE,
+                         "rivals: sms=%s is not a list of SMs and ranges of "
+                         "them: 0,4-7, below %d",
+                         r->sms, SMS_MOST);
+    return check(r, info, err);
 }
 
 /* ---- the kernel -------------------------------------------------------- */
@@ -302,7 +298,7 @@ static void work(struct kernel_text *k, const struct rivals *r)
            "mov.u64 %at, %base;\n"
            "mov.u64 %begun, %clock64;\n"
            "TILE:\n");
-    access_tile(k, r->writes);
+    access_tile(k, r->op == OP_WRITE);
     ptx(k, "add.u64 %tiles, %tiles, 1;\n"
            "setp.ge.u64 %again, %at, %far;\n"
            "@%again mov.u64 %at, %base;\n"
@@ -310,7 +306,7 @@ static void work(struct kernel_text *k, const struct rivals *r)
            "sub.u64 %ended, %ended, %begun;\n"
            "setp.lt.u64 %again, %ended, %time;\n"
            "@%again bra TILE;\n");
-    if (r->writes)
+    if (r->op == OP_WRITE)
         ptx(k, "membar.gl;");
     ptx(k, "setp.eq.u32 %again, %sum, %never;\n"
            "@%again st.global.u64 [%out], %base;\n"
@@ -329,13 +325,11 @@ static void write_out(struct kernel_text *k)
              WORD(ended, 8 * OUT_ENDED), WORD(tiles, 8 * OUT_TILES));
 }
 
-static int kernel(const struct experiment *e, const struct device_info *info,
-                  struct buf *out, struct error *err)
+static void rivals_kernel(const struct experiment *e,
+                          const struct device_info *info, struct buf *out)
 {
-    struct rivals r;
+    const struct rivals *const r = e->own;
     struct kernel_text k;
-    if (read_words(e, &r, err) != 0 || check(&r, info, err) != 0)
-        return err->code;
     kernel_begin(&k, out, device_cc(info),
                  &(struct kernel_head){
                      .name = "rivals",
@@ -344,13 +338,12 @@ static int kernel(const struct experiment *e, const struct device_info *info,
                  });
     declare(&k);
     enlist(&k);
-    aim(&k, &r);
+    aim(&k, r);
     warm_up(&k);
     begin_together(&k);
-    work(&k, &r);
+    work(&k, r);
     write_out(&k);
     kernel_end(&k);
-    return 0;
 }
 
 /* ---- running ----------------------------------------------------------- */
@@ -377,19 +370,16 @@ static int launch(struct prober *prober, const struct experiment *e,
                   const struct rivals *r, const uint64_t *args,
                   struct error *err)
 {
-    const int64_t sms = prober_info(prober)->value[PROPERTY_SMS];
-    struct kernel *k;
-    struct launch launch = {
-        .grid = {sms > 0 ? (unsigned)sms : 1},
-        .block = {LANES * r->warps},
+    const struct device_info *const info = prober_info(prober);
+    const struct shot shot = {
+        .kernel = "rivals",
+        .blocks = (unsigned)device_told(info, PROPERTY_SMS, 1),
+        .threads = LANES * r->warps,
         .carve_out = CARVE_OUT_DEFAULT,
+        .args = args,
         .arg_count = ARGUMENTS,
     };
-    for (size_t i = 0; i < ARGUMENTS; i++)
-        launch.args[i] = &args[i];
-    if (prober_kernel(prober, e, "rivals", &k, err) != 0)
-        return err->code;
-    return device_launch(prober_device(prober), k, &launch, err);
+    return prober_shoot(prober, e, &shot, err);
 }
 
 /* Of a block: the warps' tiles and their mean time; each ends with a tile, so
@@ -442,35 +432,31 @@ static int collect(struct prober *prober, const struct rivals *r,
                    struct error *err)
 {
     const size_t each = (size_t)OUT_WORDS * r->warps;
-    uint64_t *const out = xcalloc(each * r->count, sizeof *out);
-    if (device_copy_out(prober_device(prober), out, args[ARGUMENT_OUT],
-                        8 * each * r->count, err) == 0)
-        for (unsigned i = 0; i < r->count; i++)
-            add_row(r, out + i * each, samples);
+    uint64_t *const out =
+        prober_fetch(prober, args[ARGUMENT_OUT], 8 * each * r->count, err);
+    for (unsigned i = 0; out != NULL && i < r->count; i++)
+        add_row(r, out + i * each, samples);
     free(out);
     return err->code;
 }
 
-static int once(struct prober *prober, const struct experiment *e,
-                struct samples *samples, struct error *err)
+static int rivals_once(struct prober *prober, const struct experiment *e,
+                       struct samples *samples, struct error *err)
 {
-    struct rivals r;
-    if (read_words(e, &r, err) != 0 || check(&r, prober_info(prober), err) != 0)
-        return err->code;
+    const struct rivals *const r = e->own;
     uint64_t args[ARGUMENTS] = {
-        [ARGUMENT_COUNT] = r.count,
-        [ARGUMENT_PART] = r.part,
-        [ARGUMENT_CYCLES] = r.cycles,
+        [ARGUMENT_COUNT] = r->count,
+        [ARGUMENT_PART] = r->part,
+        [ARGUMENT_CYCLES] = r->cycles,
     };
-    *err = (struct error){0};
-    if (launch_all(prober, e, &r, args, err) != 0)
+    if (launch_all(prober, e, r, args, err) != 0)
         return err->code;
-    return collect(prober, &r, args, samples, err);
+    return collect(prober, r, args, samples, err);
 }
 
 /* Bytes of all. */
-static double figure(const struct experiment *e, const struct samples *samples,
-                     size_t from)
+static double rivals_figure(const struct experiment *e,
+                            const struct samples *samples, size_t from)
 {
     double bytes = 0;
     (void)e;
@@ -482,11 +468,13 @@ static double figure(const struct experiment *e, const struct samples *samples,
 const struct probe probe_corun = {
     .name = "rivals",
     .what = "what SMs of a set move to and from L2, all at the same time",
-    .params = params,
-    .columns = columns,
-    .figure = figure,
+    .params = rivals_params,
+    .bytes = sizeof(struct rivals),
+    .columns = rivals_columns,
+    .figure = rivals_figure,
     .repeats_least = 3,
     .repeats_most = 3,
-    .kernel = kernel,
-    .once = once,
+    .prepare = rivals_prepare,
+    .kernel = rivals_kernel,
+    .once = rivals_once,
 };

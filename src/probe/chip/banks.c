@@ -14,7 +14,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "probe/run.h"
+#include "probe/run/shot.h"
 #include "ptx/kernel.h"
 
 /* A short run is so short that most are free of disturbances, and the kernel
@@ -28,89 +28,78 @@ enum { CASES_MOST = 1024, SPAN_MOST = 1 << 18 };
 enum out_word { OUT_SHORT, OUT_LONG, OUT_WORDS };
 enum column { COLUMN_CASE = 1, COLUMN_VISITS, COLUMN_SHORT, COLUMN_LONG };
 
+struct banks {
+    enum { STRIDE, ROWS } pattern;
+    uint64_t width, from, to, pitch;
+};
+
 static const char *const patterns[] = {"stride", "rows", NULL};
 
 /* clang-format off */
-static const struct param params[] = {
-    {"pattern", PARAM_WORD, "stride", 0, 0, patterns,
-     "stride: lane l reads element l x case; rows: l x pitch, case lanes read"},
-    {"width", PARAM_NUMBER, "4", 4, 8, NULL,
-     "bytes of an element, 4 or 8"},
-    {"from", PARAM_NUMBER, "1", 0, CASES_MOST, NULL,
-     "the first case"},
-    {"to", PARAM_NUMBER, "32", 0, CASES_MOST, NULL,
-     "the last case"},
-    {"pitch", PARAM_NUMBER, "128", 4, SPAN_MOST, NULL,
-     "of pattern=rows: from lane to lane, B"},
-    {"repeats", PARAM_NUMBER, "0", 0, 1000, NULL,
-     "repetitions; 0: 65"},
+static const struct param banks_params[] = {
+    CHOICE(struct banks, pattern, "stride", patterns, "stride: lane l reads element l x case; rows: l x pitch, case lanes read"),
+    NUMBER(struct banks, width, "4",   4, 8,          "bytes of an element, 4 or 8"),
+    NUMBER(struct banks, from,  "1",   0, CASES_MOST, "the first case"),
+    NUMBER(struct banks, to,    "32",  0, CASES_MOST, "the last case"),
+    NUMBER(struct banks, pitch, "128", 4, SPAN_MOST,  "of pattern=rows: from lane to lane, B"),
+    REPEATS(1000, "repetitions; 0: 65"),
     {0},
 };
 /* clang-format on */
 
-static const char *const columns[] = {"case", "visits", "short", "long", NULL};
+static const char *const banks_columns[] = {"case", "visits", "short", "long",
+                                            NULL};
 
-/* The parameters, checked. */
-struct plan {
-    bool stride; /* else rows */
-    uint64_t width, from, to, pitch;
-};
-
-static int refuse(const struct plan *p, struct error *err)
+static int refuse(const struct banks *b, struct error *err)
 {
-    if (p->width != 4 && p->width != 8)
+    if (b->width != 4 && b->width != 8)
         return error_set(err, ERR_USAGE,
                          "width=%" PRIu64 " is neither 4 nor 8 bytes",
-                         p->width);
-    if (p->to < p->from)
+                         b->width);
+    if (b->to < b->from)
         return error_set(err, ERR_USAGE,
-                         "to=%" PRIu64 " is less than from=%" PRIu64, p->to,
-                         p->from);
-    if (!p->stride && (p->from < 1 || p->to > LANES))
+                         "to=%" PRIu64 " is less than from=%" PRIu64, b->to,
+                         b->from);
+    if (b->pattern == ROWS && (b->from < 1 || b->to > LANES))
         return error_set(err, ERR_USAGE,
                          "of 1 to %d lanes each reads a row of its own", LANES);
-    if (p->pitch % p->width != 0)
+    if (b->pitch % b->width != 0)
         return error_set(err, ERR_USAGE,
                          "pitch=%" PRIu64 " is not a multiple of the %" PRIu64
                          " bytes of an element",
-                         p->pitch, p->width);
+                         b->pitch, b->width);
     return 0;
 }
 
 /* Bytes between neighbouring lanes. */
-static uint64_t distance(const struct plan *p, uint64_t number)
+static uint64_t distance(const struct banks *b, uint64_t number)
 {
-    return p->stride ? number * p->width : p->pitch;
+    return b->pattern == STRIDE ? number * b->width : b->pitch;
 }
 
-static uint64_t active_lanes(const struct plan *p, uint64_t number)
+static uint64_t active_lanes(const struct banks *b, uint64_t number)
 {
-    return p->stride ? LANES : number;
+    return b->pattern == STRIDE ? LANES : number;
 }
 
 /* The last case reaches farthest. */
-static uint64_t span(const struct plan *p)
+static uint64_t span(const struct banks *b)
 {
-    return (active_lanes(p, p->to) - 1) * distance(p, p->to) + p->width;
+    return (active_lanes(b, b->to) - 1) * distance(b, b->to) + b->width;
 }
 
-static int read_plan(const struct experiment *e, struct plan *p,
-                     struct error *err)
+static int banks_prepare(struct experiment *e, const struct device_info *info,
+                         struct error *err)
 {
-    *p = (struct plan){
-        .stride = strcmp(experiment_word(e, "pattern"), "stride") == 0,
-        .width = experiment_number(e, "width"),
-        .from = experiment_number(e, "from"),
-        .to = experiment_number(e, "to"),
-        .pitch = experiment_number(e, "pitch"),
-    };
-    if (refuse(p, err) != 0)
+    const struct banks *const b = e->own;
+    (void)info;
+    if (refuse(b, err) != 0)
         return err->code;
-    if (span(p) > SPAN_MOST)
+    if (span(b) > SPAN_MOST)
         return error_set(err, ERR_USAGE,
                          "the elements lie over %" PRIu64
                          " bytes, of which there may be %d",
-                         span(p), SPAN_MOST);
+                         span(b), SPAN_MOST);
     return 0;
 }
 
@@ -175,13 +164,11 @@ static void timed_chain(struct kernel_text *k, unsigned width, int loads,
              WORD(word, 8 * (int)word));
 }
 
-static int kernel(const struct experiment *e, const struct device_info *info,
-                  struct buf *out, struct error *err)
+static void banks_kernel(const struct experiment *e,
+                         const struct device_info *info, struct buf *out)
 {
-    struct plan plan;
-    if (read_plan(e, &plan, err) != 0)
-        return err->code;
-    const unsigned width = (unsigned)plan.width;
+    const struct banks *const b = e->own;
+    const unsigned width = (unsigned)b->width;
     struct kernel_text k;
     kernel_begin(&k, out, device_cc(info),
                  &(struct kernel_head){
@@ -206,84 +193,66 @@ static int kernel(const struct experiment *e, const struct device_info *info,
              "@%again bra CASE;\n",
              WORD(lanes, 4 * LANES), WORD(words, 8 * OUT_WORDS));
     kernel_end(&k);
-    return 0;
 }
 
 /* ---- the launch ------------------------------------------------------- */
 
 /* Offsets by case and lane.  The first case comes twice: what it costs while
  * its code is not yet cached is thrown away. */
-static uint32_t *offsets_of(const struct plan *p, size_t rows)
+static uint32_t *offsets_of(const struct banks *b, size_t rows)
 {
     uint32_t *const table = xreallocarray(NULL, rows * LANES, sizeof *table);
     for (size_t row = 0; row < rows; row++) {
-        const uint64_t number = p->from + (row > 0 ? row - 1 : 0);
+        const uint64_t number = b->from + (row > 0 ? row - 1 : 0);
         for (uint64_t lane = 0; lane < LANES; lane++)
             table[row * LANES + lane] =
-                lane < active_lanes(p, number)
-                    ? (uint32_t)(lane * distance(p, number))
+                lane < active_lanes(b, number)
+                    ? (uint32_t)(lane * distance(b, number))
                     : IDLE;
     }
     return table;
 }
 
-/* Fills `words`, OUT_WORDS for each row. */
-static int measure(struct prober *prober, const struct experiment *e,
-                   const struct plan *p, uint64_t rows, uint64_t *words,
-                   struct error *err)
+static int banks_once(struct prober *prober, const struct experiment *e,
+                      struct samples *samples, struct error *err)
 {
-    struct device *const d = prober_device(prober);
+    const struct banks *const b = e->own;
+    const uint64_t rows = b->to - b->from + 2;
     const size_t table_bytes = rows * LANES * sizeof(uint32_t);
-    const size_t out_bytes = rows * OUT_WORDS * sizeof *words;
-    struct kernel *k;
-    uint64_t table, out;
-    if (prober_kernel(prober, e, "banks", &k, err) != 0 ||
-        prober_buffer(prober, BUFFER_JOBS, table_bytes, &table, err) != 0 ||
-        prober_buffer(prober, BUFFER_OUT, out_bytes, &out, err) != 0)
-        return err->code;
-    uint32_t *const offsets = offsets_of(p, rows);
-    int status = device_copy_in(d, table, offsets, table_bytes, err);
-    free(offsets);
-    /* clang-format off */
-    const struct launch launch = {
-        .grid = {1},
-        .block = {LANES},
-        .shared_bytes = (unsigned)span(p),
+    const size_t out_bytes = rows * OUT_WORDS * sizeof(uint64_t);
+    uint64_t args[] = {0, 0, rows};
+    const struct shot shot = {
+        .kernel = "banks",
+        .blocks = 1,
+        .threads = LANES,
+        .shared_bytes = span(b),
         .carve_out = CARVE_OUT_DEFAULT,
-        .args = {&table, &out, &rows},
-        .arg_count = 3,
+        .args = args,
+        .arg_count = COUNT_OF(args),
     };
-    /* clang-format on */
-    if (status == 0)
-        status = device_launch(d, k, &launch, err);
-    if (status == 0)
-        status = device_copy_out(d, words, out, out_bytes, err);
-    return status;
-}
-
-static int once(struct prober *prober, const struct experiment *e,
-                struct samples *samples, struct error *err)
-{
-    struct plan plan;
-    if (read_plan(e, &plan, err) != 0)
+    if (prober_buffer(prober, BUFFER_JOBS, table_bytes, &args[0], err) != 0 ||
+        prober_buffer(prober, BUFFER_OUT, out_bytes, &args[1], err) != 0)
         return err->code;
-    const uint64_t rows = plan.to - plan.from + 2;
-    uint64_t *const words = xcalloc(rows * OUT_WORDS, sizeof *words);
-    const int status = measure(prober, e, &plan, rows, words, err);
-    for (uint64_t i = 1; status == 0 && i < rows; i++) {
+    uint32_t *const offsets = offsets_of(b, rows);
+    device_copy_in(prober_device(prober), args[0], offsets, table_bytes, err);
+    free(offsets);
+    if (err->code != 0 || prober_shoot(prober, e, &shot, err) != 0)
+        return err->code;
+    uint64_t *const words = prober_fetch(prober, args[1], out_bytes, err);
+    for (uint64_t i = 1; words != NULL && i < rows; i++) {
         int64_t *const row = samples_row(samples);
-        row[COLUMN_CASE] = (int64_t)(plan.from + i - 1);
+        row[COLUMN_CASE] = (int64_t)(b->from + i - 1);
         row[COLUMN_VISITS] = LOADS;
         row[COLUMN_SHORT] = (int64_t)words[i * OUT_WORDS + OUT_SHORT];
         row[COLUMN_LONG] = (int64_t)words[i * OUT_WORDS + OUT_LONG];
     }
     free(words);
-    return status;
+    return err->code;
 }
 
 /* Cycles a load, over all cases. */
-static double figure(const struct experiment *e, const struct samples *samples,
-                     size_t from)
+static double banks_figure(const struct experiment *e,
+                           const struct samples *samples, size_t from)
 {
     double cycles = 0;
     (void)e;
@@ -297,11 +266,13 @@ static double figure(const struct experiment *e, const struct samples *samples,
 const struct probe probe_banks = {
     .name = "banks",
     .what = "cost of a warp's load from shared memory, by where lanes read",
-    .params = params,
-    .columns = columns,
-    .figure = figure,
+    .params = banks_params,
+    .bytes = sizeof(struct banks),
+    .columns = banks_columns,
+    .figure = banks_figure,
     .repeats_least = 65,
     .repeats_most = 65,
-    .kernel = kernel,
-    .once = once,
+    .prepare = banks_prepare,
+    .kernel = banks_kernel,
+    .once = banks_once,
 };

@@ -17,9 +17,10 @@ enum { STREAM_LANES = 32, STREAM_WARPS = 32, STREAM_UNROLL = 16 };
 /* 32-bit registers of a thread besides those that are loaded. */
 enum { STREAM_REGISTERS = 26 };
 
+/* What the experiment says. */
 struct stream {
     enum stream_operation op;
-    enum stream_place place;
+    enum stream_place space;
     enum stream_sharing share;
     enum stream_usage use;
     const char *cache;
@@ -38,8 +39,19 @@ static inline unsigned stream_words(const struct stream *s)
     return s->width < 4 ? 1 : s->width / 4;
 }
 
-/* Bytes from one of a thread's accesses to the next, and of all of them. */
-uint64_t stream_step(const struct stream *s);
+/* Bytes from one of a thread's accesses to the next, and of all of them.  Where
+ * every warp goes over all, a thread's accesses lie side by side whatever the
+ * stride is, so that what the lanes span is all that a small cache must hold.
+ */
+static inline uint64_t stream_step(const struct stream *s)
+{
+    if (s->space == CONSTANT)
+        return s->width;
+    if (s->share == BY_WARP)
+        return (uint64_t)s->row * s->width;
+    return (uint64_t)stream_threads(s) * s->width * s->stride;
+}
+
 static inline uint64_t stream_tile(const struct stream *s)
 {
     return s->unroll * stream_step(s);
@@ -76,7 +88,8 @@ enum stream_argument {
  */
 enum { STREAM_RECORD = GRID_RECORD };
 
-void stream_kernel(const struct stream *s, const struct device_info *info,
-                   struct buf *ptx);
+/* The probe's hook. */
+void stream_kernel(const struct experiment *e, const struct device_info *info,
+                   struct buf *out);
 
 #endif

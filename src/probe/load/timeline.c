@@ -20,7 +20,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "probe/run.h"
+#include "probe/run/shot.h"
 #include "ptx/kernel.h"
 #include "ptx/repeat.h"
 
@@ -58,6 +58,17 @@ enum {
     BUFFERS_MOST = 1 << 30 /* B */
 };
 
+struct timeline {
+    enum { WORK_LOAD, WORK_ARITHMETIC, WORK_TENSOR, WORK_NONE } work;
+    enum { PLACE_GPU, PLACE_SM } place;
+    enum { ALIGN_NONE, ALIGN_BLOCK, ALIGN_SM } align;
+    enum { RECORD_WARPS, RECORD_ACCESSES, RECORD_NONE } records;
+    bool shared_buffer;
+    const char *op;
+    uint64_t sm, blocks, warps, lanes, per_sm, steps, bytes, warm;
+    const struct product *product; /* of WORK_TENSOR */
+};
+
 static const char *const works[] = {"load", "arithmetic", "tensor", "none",
                                     NULL};
 static const char *const places[] = {"gpu", "sm", NULL};
@@ -67,97 +78,51 @@ static const char *const aligns[] = {"none", "block", "sm", NULL};
 static const char *const records[] = {"warps", "accesses", "none", NULL};
 
 /* clang-format off */
-static const struct param params[] = {
-    {"work",    PARAM_WORD,   "load", 0, 0, works, "what a warp does"},
-    {"op",      PARAM_WORD,   "ca",   0, 0, ops, "cache operator of loads"},
-    {"place",   PARAM_WORD,   "gpu",  0, 0, places,
-     "blocks on all SMs, or on one"},
-    {"sm",      PARAM_NUMBER, "0",    0, 1023, NULL, "place=sm: which one"},
-    {"blocks",  PARAM_NUMBER, "1",    1, BLOCKS_MOST, NULL,
-     "blocks of the grid, or of the one SM"},
-    {"warps",   PARAM_NUMBER, "1",    1, WARPS_MOST, NULL, "warps of a block"},
-    {"per_sm",  PARAM_NUMBER, "0",    0, 128, NULL,
-     "blocks for which an SM has shared memory; 0: no limit"},
-    {"lanes",   PARAM_NUMBER, "32",   1, LANES, NULL,
-     "threads of a warp that work; the others leave at once"},
-    {"steps",   PARAM_NUMBER, "256",  1, STEPS_MOST, NULL,
-     "loads of a warp, products, or 8 multiply-adds each"},
-    {"bytes",   PARAM_NUMBER, "4096", STEP_BYTES, BUFFERS_MOST, NULL,
-     "of a buffer, in steps of 256"},
-    {"buffer",  PARAM_WORD,   "own",  0, 0, buffers,
-     "a buffer each block, or one for all"},
-    {"warm",    PARAM_NUMBER, "0",    0, 64, NULL,
-     "laps of the buffer before (where warps are aligned)"},
-    {"align",   PARAM_WORD,   "none", 0, 0, aligns,
-     "warps of the block, or all blocks of the SM, begin together"},
-    {"records", PARAM_WORD,   "warps", 0, 0, records, "what is recorded"},
-    {"repeats", PARAM_NUMBER, "0",    0, 1000, NULL,
-     "repetitions; 0: the probe's own"},
+static const struct param timeline_params[] = {
+    CHOICE(struct timeline, work, "load", works, "what a warp does"),
+    CHOICE(struct timeline, op, "ca", ops, "cache operator of loads"),
+    CHOICE(struct timeline, place, "gpu", places, "blocks on all SMs, or on one"),
+    NUMBER(struct timeline, sm, "0", 0, 1023, "place=sm: which one"),
+    NUMBER(struct timeline, blocks, "1", 1, BLOCKS_MOST, "blocks of the grid, or of the one SM"),
+    NUMBER(struct timeline, warps, "1", 1, WARPS_MOST, "warps of a block"),
+    NUMBER(struct timeline, per_sm, "0", 0, 128, "blocks for which an SM has shared memory; 0: no limit"),
+    NUMBER(struct timeline, lanes, "32", 1, LANES, "threads of a warp that work; the others leave at once"),
+    NUMBER(struct timeline, steps, "256", 1, STEPS_MOST, "loads of a warp, products, or 8 multiply-adds each"),
+    NUMBER(struct timeline, bytes, "4096", STEP_BYTES, BUFFERS_MOST, "of a buffer, in steps of 256"),
+    PARAM_ROW("buffer", struct timeline, shared_buffer, PARAM_WORD, "own", 0, 0, buffers, "a buffer each block, or one for all"),
+    NUMBER(struct timeline, warm, "0", 0, 64, "laps of the buffer before (where warps are aligned)"),
+    CHOICE(struct timeline, align, "none", aligns, "warps of the block, or all blocks of the SM, begin together"),
+    CHOICE(struct timeline, records, "warps", records, "what is recorded"),
+    REPEATS(1000, "repetitions; 0: the probe's own"),
     {0},
 };
 /* clang-format on */
 
-static const char *const columns[] = {"sm",    "block", "warp", "access",
-                                      "start", "end",   "ns",   NULL};
-
-struct timeline {
-    bool loads, tensor, one_sm, accesses, silent, shares;
-    const char *work, *op, *align;
-    uint64_t sm, blocks, warps, lanes, per_sm, steps, bytes, warm;
-};
-
-static bool is(const struct experiment *e, const char *param, const char *word)
-{
-    return strcmp(experiment_word(e, param), word) == 0;
-}
+static const char *const timeline_columns[] = {
+    "sm", "block", "warp", "access", "start", "end", "ns", NULL};
 
 static int contradiction(const struct timeline *t, struct error *err)
 {
-    const bool aligned = strcmp(t->align, "none") != 0;
+    const bool aligned = t->align != ALIGN_NONE;
     if (t->bytes % STEP_BYTES != 0)
         return error_set(err, ERR_USAGE,
                          "bytes=%" PRIu64 " is no multiple of the %d that a "
                          "warp loads at a time",
                          t->bytes, STEP_BYTES);
-    if (t->warm > 0 && (!aligned || !t->loads))
+    if (t->warm > 0 && (!aligned || t->work != WORK_LOAD))
         return error_set(err, ERR_USAGE,
                          "warm=%" PRIu64 " needs work=load and align=block or "
                          "align=sm",
                          t->warm);
-    if (!t->one_sm && strcmp(t->align, "sm") == 0)
+    if (t->place != PLACE_SM && t->align == ALIGN_SM)
         return error_set(err, ERR_USAGE, "align=sm needs place=sm");
-    if (t->accesses && !t->loads)
+    if (t->records == RECORD_ACCESSES && t->work != WORK_LOAD)
         return error_set(err, ERR_USAGE, "records=accesses needs work=load");
-    if (t->tensor && t->lanes < LANES)
+    if (t->work == WORK_TENSOR && t->lanes < LANES)
         return error_set(err, ERR_USAGE,
                          "work=tensor is that of a whole warp (lanes=%d)",
                          LANES);
     return 0;
-}
-
-static int read_words(const struct experiment *e, struct timeline *t,
-                      struct error *err)
-{
-    *t = (struct timeline){
-        .loads = is(e, "work", "load"),
-        .tensor = is(e, "work", "tensor"),
-        .one_sm = is(e, "place", "sm"),
-        .accesses = is(e, "records", "accesses"),
-        .silent = is(e, "records", "none"),
-        .shares = is(e, "buffer", "shared"),
-        .work = experiment_word(e, "work"),
-        .op = experiment_word(e, "op"),
-        .align = experiment_word(e, "align"),
-        .sm = experiment_number(e, "sm"),
-        .blocks = experiment_number(e, "blocks"),
-        .warps = experiment_number(e, "warps"),
-        .lanes = experiment_number(e, "lanes"),
-        .per_sm = experiment_number(e, "per_sm"),
-        .steps = experiment_number(e, "steps"),
-        .bytes = experiment_number(e, "bytes"),
-        .warm = experiment_number(e, "warm"),
-    };
-    return contradiction(t, err);
 }
 
 /* ---- what the GPU has room for ---- */
@@ -189,7 +154,8 @@ static int64_t block_shared(const struct device_info *info)
 
 static uint64_t record_bytes(const struct timeline *t)
 {
-    return POOL_OWN + (t->accesses ? 4 * t->steps * t->warps : 0);
+    return POOL_OWN +
+           (t->records == RECORD_ACCESSES ? 4 * t->steps * t->warps : 0);
 }
 
 /* Dynamic shared memory with which just `per_sm` blocks fit into an SM. */
@@ -235,7 +201,7 @@ static int check_sm(const struct timeline *t, const struct device_info *info,
                     struct error *err)
 {
     const int64_t *const value = info->value;
-    if (!t->one_sm)
+    if (t->place != PLACE_SM)
         return 0;
     if (value[PROPERTY_SMS] >= 0 && t->sm >= (uint64_t)value[PROPERTY_SMS])
         return error_set(err, ERR_USAGE,
@@ -252,7 +218,8 @@ static int check_sm(const struct timeline *t, const struct device_info *info,
 
 static uint64_t buffer_bytes(const struct timeline *t)
 {
-    return t->loads ? (t->shares ? 1 : t->blocks) * t->bytes : STEP_BYTES;
+    return t->work == WORK_LOAD ? (t->shared_buffer ? 1 : t->blocks) * t->bytes
+                                : STEP_BYTES;
 }
 
 /* ---- products ---- */
@@ -290,17 +257,12 @@ static const struct product *find_product(const struct device_info *info,
     return NULL;
 }
 
-static int check_work(const struct timeline *t, const struct device_info *info,
-                      struct error *err)
-{
-    return t->tensor && find_product(info, err) == NULL ? err->code : 0;
-}
-
-static int check(const struct timeline *t, const struct device_info *info,
+static int check(struct timeline *t, const struct device_info *info,
                  struct error *err)
 {
     const int64_t *const value = info->value;
-    const uint64_t rows = t->blocks * t->warps * (t->accesses ? t->steps : 1);
+    const uint64_t rows =
+        t->blocks * t->warps * (t->records == RECORD_ACCESSES ? t->steps : 1);
     if (exceeds(t->warps * LANES, value[PROPERTY_BLOCK_THREADS]))
         return too_many(err, t->warps, "warps in a block",
                         value[PROPERTY_BLOCK_THREADS] / LANES);
@@ -319,9 +281,23 @@ static int check(const struct timeline *t, const struct device_info *info,
                          "the GPU has %" PRId64,
                          buffer_bytes(t), BUFFERS_MOST,
                          value[PROPERTY_MEMORY_BYTES]);
-    if (check_work(t, info, err) != 0 || check_sm(t, info, err) != 0)
+    if (t->work == WORK_TENSOR) {
+        t->product = find_product(info, err);
+        if (t->product == NULL)
+            return err->code;
+    }
+    if (check_sm(t, info, err) != 0)
         return err->code;
     return check_per_sm(t, info, err);
+}
+
+static int timeline_prepare(struct experiment *e,
+                            const struct device_info *info, struct error *err)
+{
+    struct timeline *const t = e->own;
+    if (contradiction(t, err) != 0)
+        return err->code;
+    return check(t, info, err);
 }
 
 /* ---- the kernel ---- */
@@ -420,9 +396,9 @@ static void gather_sm(struct kernel_text *k)
  * what was reduced does. */
 static void begin_together(struct kernel_text *k, const struct timeline *t)
 {
-    if (strcmp(t->align, "none") == 0)
+    if (t->align == ALIGN_NONE)
         return;
-    if (strcmp(t->align, "sm") == 0)
+    if (t->align == ALIGN_SM)
         gather_sm(k);
     ptx(k, "setp.ne.u32 %again, %warps, 0;\n"
            "bar.red.or.pred %again, 0, %again;\n"
@@ -439,7 +415,7 @@ static void load(struct kernel_text *k, unsigned copy, const void *context)
 static void aim(struct kernel_text *k, const struct timeline *t)
 {
     ptx(k, "ld.param.u64 %ptr, [buffer];");
-    if (!t->shares) {
+    if (!t->shared_buffer) {
         ptx(k, "ld.param.u64 %apart, [apart];\n"
                "cvt.u64.u32 %at, %block;\n"
                "mad.lo.u64 %ptr, %at, %apart, %ptr;\n");
@@ -461,7 +437,7 @@ static void load_steps(struct kernel_text *k, const struct timeline *t)
 {
     ptx(k, "STEP:");
     load(k, 0, t);
-    if (t->accesses) {
+    if (t->records == RECORD_ACCESSES) {
         ptx(k, "@%lead st.shared.u64 [pool+16], %ptr;\n"
                "mov.u32 %tick, %clock;\n"
                "@%lead st.shared.u32 [%record], %tick;\n"
@@ -514,15 +490,13 @@ static void tensor_steps(struct kernel_text *k, const struct product *p)
              WORD(shape, p->shape), WORD(a, p->a), WORD(b, p->b));
 }
 
-/* `product` is that of work=tensor. */
-static void work(struct kernel_text *k, const struct timeline *t,
-                 const struct product *product)
+static void work(struct kernel_text *k, const struct timeline *t)
 {
-    if (t->loads)
+    if (t->work == WORK_LOAD)
         load_steps(k, t);
-    else if (t->tensor)
-        tensor_steps(k, product);
-    else if (strcmp(t->work, "arithmetic") == 0)
+    else if (t->work == WORK_TENSOR)
+        tensor_steps(k, t->product);
+    else if (t->work == WORK_ARITHMETIC)
         arithmetic_steps(k);
 }
 
@@ -556,7 +530,7 @@ static void write_steps(struct kernel_text *k, const struct timeline *t)
 
 static size_t words_each(const struct timeline *t)
 {
-    return OUT_HEAD + (t->accesses ? (t->steps + 1) / 2 : 0);
+    return OUT_HEAD + (t->records == RECORD_ACCESSES ? (t->steps + 1) / 2 : 0);
 }
 
 static void write_out(struct kernel_text *k, const struct timeline *t)
@@ -573,7 +547,7 @@ static void write_out(struct kernel_text *k, const struct timeline *t)
     put_word(k, OUT_SM, "%at");
     ptx(k, "mov.u64 %at, 1;");
     put_word(k, OUT_DONE, "%at");
-    if (t->accesses)
+    if (t->records == RECORD_ACCESSES)
         write_steps(k, t);
 }
 
@@ -588,55 +562,51 @@ static void prepare(struct kernel_text *k, const struct timeline *t)
 {
     ptx(k, "ld.param.u64 %at, [steps];\n"
            "cvt.u32.u64 %steps, %at;\n");
-    if (t->accesses) {
+    if (t->records == RECORD_ACCESSES) {
         ptx_with(k,
                  "mov.u32 %record, pool;\n"
                  "mad.lo.u32 %record, %warp, $steps, %record;\n"
                  "add.u32 %record, %record, $own;\n",
                  WORD(steps, 4 * t->steps), WORD(own, POOL_OWN));
     }
-    if (t->loads)
+    if (t->work == WORK_LOAD)
         aim(k, t);
     if (t->warm > 0)
         warm_up(k, t);
 }
 
-static int kernel(const struct experiment *e, const struct device_info *info,
-                  struct buf *out, struct error *err)
+static void timeline_kernel(const struct experiment *e,
+                            const struct device_info *info, struct buf *out)
 {
-    struct timeline t;
+    const struct timeline *const t = e->own;
+    const bool aligned = t->align != ALIGN_NONE;
+    const bool silent = t->records == RECORD_NONE;
     struct kernel_text k;
-    if (read_words(e, &t, err) != 0 || check(&t, info, err) != 0)
-        return err->code;
-    const bool aligned = strcmp(t.align, "none") != 0;
-    const struct product *const product =
-        t.tensor ? find_product(info, err) : NULL;
     kernel_begin(&k, out, device_cc(info),
                  &(struct kernel_head){
                      .name = "timeline",
                      .parameters = parameters,
                      .variables = ".extern .shared .align 16 .b8 pool[];\n\n",
-                     .least = product != NULL ? product->ptx : NULL,
+                     .least = t->product != NULL ? t->product->ptx : NULL,
                  });
     declare(&k);
-    if (!aligned && !t.silent)
+    if (!aligned && !silent)
         read_start(&k);
-    read_identity(&k, &t);
-    if (t.one_sm)
-        take_ticket(&k, &t);
+    read_identity(&k, t);
+    if (t->place == PLACE_SM)
+        take_ticket(&k, t);
     else
         take_number(&k);
-    prepare(&k, &t);
-    begin_together(&k, &t);
-    if (aligned && !t.silent)
+    prepare(&k, t);
+    begin_together(&k, t);
+    if (aligned && !silent)
         read_start(&k);
-    work(&k, &t, product);
-    if (!t.silent) {
+    work(&k, t);
+    if (!silent) {
         ptx(&k, "mov.u64 %ended, %clock64;");
-        write_out(&k, &t);
+        write_out(&k, t);
     }
     kernel_end(&k);
-    return 0;
 }
 
 /* ---- one repetition ---- */
@@ -645,7 +615,8 @@ static int kernel(const struct experiment *e, const struct device_info *info,
 static int fill(struct prober *prober, const struct timeline *t,
                 uint64_t *address, struct error *err)
 {
-    const uint64_t bytes = buffer_bytes(t), ring = t->loads ? t->bytes : bytes;
+    const uint64_t bytes = buffer_bytes(t),
+                   ring = t->work == WORK_LOAD ? t->bytes : bytes;
     if (prober_buffer(prober, BUFFER_RING, bytes, address, err) != 0)
         return err->code;
     uint64_t *const words = xmalloc(bytes);
@@ -671,9 +642,9 @@ enum argument {
     ARGUMENTS
 };
 
-static int64_t sms_of(const struct prober *prober)
+static uint64_t sms_of(const struct prober *prober)
 {
-    return told(prober_info(prober)->value[PROPERTY_SMS], 1024);
+    return device_told(prober_info(prober), PROPERTY_SMS, 1024);
 }
 
 /* The least share of the SM's memory, in percent, that lets all blocks of one
@@ -685,53 +656,56 @@ static int carve_out(const struct timeline *t, const struct device_info *info)
     const int64_t each = (int64_t)record_bytes(t) + kept;
     if (t->per_sm > 0)
         return 100;
-    if (!t->one_sm || all <= 0)
+    if (t->place != PLACE_SM || all <= 0)
         return 0;
     const int64_t percent = (100 * (int64_t)t->blocks * each + all - 1) / all;
     return percent < 100 ? (int)percent : 100;
 }
 
-static int launch(struct prober *prober, const struct experiment *e,
-                  const struct timeline *t, const uint64_t *args,
-                  unsigned blocks, double *ns, struct error *err)
+/* One repetition. */
+struct run {
+    const struct experiment *experiment;
+    const struct timeline *timeline;
+    uint64_t args[ARGUMENTS];
+    size_t bytes; /* of the result */
+    double ns;    /* that its launches took */
+};
+
+/* A launch of so many blocks, of `steps` steps each warp; returns its time. */
+static int launch(struct prober *prober, struct run *r, uint64_t blocks,
+                  double *ns, struct error *err)
 {
     static const uint32_t counters[2];
+    const struct device_info *const info = prober_info(prober);
+    const struct timeline *const t = r->timeline;
     struct device *const d = prober_device(prober);
-    struct kernel *k;
-    struct launch launch = {
-        .grid = {blocks},
-        .block = {LANES * (unsigned)t->warps},
-        .shared_bytes = (unsigned)shared_bytes(t, prober_info(prober)),
-        .carve_out = carve_out(t, prober_info(prober)),
+    const struct shot shot = {
+        .kernel = "timeline",
+        .blocks = (unsigned)blocks,
+        .threads = LANES * (unsigned)t->warps,
+        .shared_bytes = shared_bytes(t, info),
+        .carve_out = carve_out(t, info),
         .deadline_s = DEADLINE_S +
                       STEP_S * (double)blocks * (double)(t->warps * t->steps),
+        .args = r->args,
         .arg_count = ARGUMENTS,
     };
-    double took;
-    for (size_t i = 0; i < ARGUMENTS; i++)
-        launch.args[i] = &args[i];
-    if (prober_kernel(prober, e, "timeline", &k, err) != 0 ||
-        device_copy_in(d, args[ARGUMENT_COUNTERS], counters, sizeof counters,
+    if (device_copy_in(d, r->args[ARGUMENT_COUNTERS], counters, sizeof counters,
                        err) != 0 ||
-        device_launch(d, k, &launch, err) != 0 ||
-        device_elapsed(d, &took, err) != 0)
+        prober_shoot(prober, r->experiment, &shot, err) != 0)
         return err->code;
-    *ns += took;
-    return 0;
+    return device_elapsed(d, ns, err);
 }
 
 /* A step on each SM, so that the code lies where it will be found. */
-static int fetch_code(struct prober *prober, const struct experiment *e,
-                      const struct timeline *t, const uint64_t *args,
-                      struct error *err)
+static int fetch_code(struct prober *prober, struct run *r, struct error *err)
 {
-    uint64_t once[ARGUMENTS];
-    double ns = 0;
-    const uint64_t sms = (uint64_t)sms_of(prober);
-    memcpy(once, args, sizeof once);
-    once[ARGUMENT_STEPS] = 1;
-    return launch(prober, e, t, once,
-                  (unsigned)(t->blocks < sms ? t->blocks : sms), &ns, err);
+    const uint64_t sms = sms_of(prober), blocks = r->timeline->blocks;
+    double ignored;
+    r->args[ARGUMENT_STEPS] = 1;
+    launch(prober, r, blocks < sms ? blocks : sms, &ignored, err);
+    r->args[ARGUMENT_STEPS] = r->timeline->steps;
+    return err->code;
 }
 
 /* Blocks of one launch of a grid: a longer one is split. */
@@ -741,19 +715,19 @@ static uint64_t blocks_at_once(const struct timeline *t)
     return most > 0 ? most : 1;
 }
 
-static int launch_grid(struct prober *prober, const struct experiment *e,
-                       const struct timeline *t, uint64_t *args, double *ns,
-                       struct error *err)
+static int launch_grid(struct prober *prober, struct run *r, struct error *err)
 {
+    const struct timeline *const t = r->timeline;
     const uint64_t most = blocks_at_once(t);
-    uint64_t *const first = &args[ARGUMENT_FIRST];
-    if (!t->accesses && fetch_code(prober, e, t, args, err) != 0)
+    uint64_t *const first = &r->args[ARGUMENT_FIRST];
+    double ns;
+    if (t->records != RECORD_ACCESSES && fetch_code(prober, r, err) != 0)
         return err->code;
     for (*first = 0; *first < t->blocks; *first += most) {
         const uint64_t left = t->blocks - *first;
-        if (launch(prober, e, t, args, (unsigned)(left < most ? left : most),
-                   ns, err) != 0)
+        if (launch(prober, r, left < most ? left : most, &ns, err) != 0)
             return err->code;
+        r->ns += ns;
     }
     return 0;
 }
@@ -778,24 +752,20 @@ static bool all_together(const struct timeline *t, const uint64_t *words)
         begun = own[OUT_BEGUN] > begun ? own[OUT_BEGUN] : begun;
         ended = own[OUT_ENDED] < ended ? own[OUT_ENDED] : ended;
     }
-    return strcmp(t->align, "sm") != 0 || begun <= ended;
+    return t->align != ALIGN_SM || begun <= ended;
 }
 
-static int launch_on_sm(struct prober *prober, const struct experiment *e,
-                        const struct timeline *t, const uint64_t *args,
-                        uint64_t *words, double *ns, struct error *err)
+static int launch_on_sm(struct prober *prober, struct run *r, uint64_t *words,
+                        struct error *err)
 {
-    struct device *const d = prober_device(prober);
-    const size_t bytes = 8 * words_each(t) * t->blocks * t->warps;
-    const uint64_t sms = (uint64_t)sms_of(prober);
+    const struct timeline *const t = r->timeline;
     for (unsigned i = 1; i <= LAUNCHES_MOST; i++) {
-        *ns = 0;
-        if (launch(prober, e, t, args, (unsigned)(i * t->blocks * sms), ns,
-                   err) != 0)
+        if (launch(prober, r, i * t->blocks * sms_of(prober), &r->ns, err) != 0)
             return err->code;
-        if (t->silent)
+        if (t->records == RECORD_NONE)
             return 0;
-        if (device_copy_out(d, words, args[ARGUMENT_OUT], bytes, err) != 0)
+        if (device_copy_out(prober_device(prober), words, r->args[ARGUMENT_OUT],
+                            r->bytes, err) != 0)
             return err->code;
         if (all_done(t, words))
             return all_together(t, words)
@@ -845,10 +815,11 @@ static void add_accesses(const struct timeline *t, struct samples *samples,
 static void add_rows(const struct timeline *t, const uint64_t *words, double ns,
                      struct samples *samples)
 {
-    for (uint64_t i = 0; i < (t->silent ? 0 : t->blocks * t->warps); i++) {
+    for (uint64_t i = 0;
+         i < (t->records == RECORD_NONE ? 0 : t->blocks * t->warps); i++) {
         const uint64_t *const own = words + i * words_each(t);
         add_row(samples, own, i / t->warps, i % t->warps);
-        if (t->accesses)
+        if (t->records == RECORD_ACCESSES)
             add_accesses(t, samples, own, i / t->warps, i % t->warps);
     }
     int64_t *const row = samples_row(samples);
@@ -857,53 +828,51 @@ static void add_rows(const struct timeline *t, const uint64_t *words, double ns,
     row[COLUMN_END] = (int64_t)(ns + 0.5);
 }
 
-static int measure(struct prober *prober, const struct experiment *e,
-                   const struct timeline *t, uint64_t *words, double *ns,
-                   struct error *err)
+static int timeline_run(struct prober *prober, struct run *r, uint64_t *words,
+                        struct error *err)
 {
     struct device *const d = prober_device(prober);
-    const size_t bytes = 8 * words_each(t) * t->blocks * t->warps;
-    uint64_t args[ARGUMENTS] = {
-        [ARGUMENT_APART] = t->bytes,
-        [ARGUMENT_STEPS] = t->steps,
-        [ARGUMENT_WARM] = t->warm * (t->bytes / STEP_BYTES),
-        [ARGUMENT_WANTED] = t->blocks,
-    };
-    if (fill(prober, t, &args[ARGUMENT_BUFFER], err) != 0 ||
-        prober_buffer(prober, BUFFER_OUT, bytes, &args[ARGUMENT_OUT], err) ||
+    uint64_t *const args = r->args;
+    if (fill(prober, r->timeline, &args[ARGUMENT_BUFFER], err) != 0 ||
+        prober_buffer(prober, BUFFER_OUT, r->bytes, &args[ARGUMENT_OUT], err) ||
         prober_buffer(prober, BUFFER_SLOTS, 8, &args[ARGUMENT_COUNTERS], err) ||
-        device_copy_in(d, args[ARGUMENT_OUT], words, bytes, err) != 0)
+        device_copy_in(d, args[ARGUMENT_OUT], words, r->bytes, err) != 0)
         return err->code;
-    *ns = 0;
-    if (t->one_sm)
-        return launch_on_sm(prober, e, t, args, words, ns, err);
-    if (launch_grid(prober, e, t, args, ns, err) != 0)
+    if (r->timeline->place == PLACE_SM)
+        return launch_on_sm(prober, r, words, err);
+    if (launch_grid(prober, r, err) != 0)
         return err->code;
-    return device_copy_out(d, words, args[ARGUMENT_OUT], bytes, err);
+    return device_copy_out(d, words, args[ARGUMENT_OUT], r->bytes, err);
 }
 
-static int once(struct prober *prober, const struct experiment *e,
-                struct samples *samples, struct error *err)
+static int timeline_once(struct prober *prober, const struct experiment *e,
+                         struct samples *samples, struct error *err)
 {
-    struct timeline t;
-    double ns;
-    if (read_words(e, &t, err) != 0 || check(&t, prober_info(prober), err) != 0)
-        return err->code;
-    uint64_t *const words = xcalloc(words_each(&t) * t.blocks * t.warps, 8);
-    *err = (struct error){0};
-    const int status = measure(prober, e, &t, words, &ns, err);
+    const struct timeline *const t = e->own;
+    struct run r = {
+        .experiment = e,
+        .timeline = t,
+        .args = {[ARGUMENT_APART] = t->bytes,
+                 [ARGUMENT_STEPS] = t->steps,
+                 [ARGUMENT_WARM] = t->warm * (t->bytes / STEP_BYTES),
+                 [ARGUMENT_WANTED] = t->blocks},
+        .bytes = 8 * words_each(t) * t->blocks * t->warps,
+    };
+    uint64_t *const words = xcalloc(1, r.bytes);
+    const int status = timeline_run(prober, &r, words, err);
     if (status == 0)
-        add_rows(&t, words, ns, samples);
+        add_rows(t, words, r.ns, samples);
     free(words);
     return status;
 }
 
 /* The longest that a warp took; without records, the launch. */
-static double figure(const struct experiment *e, const struct samples *samples,
-                     size_t from)
+static double timeline_figure(const struct experiment *e,
+                              const struct samples *samples, size_t from)
 {
+    const struct timeline *const t = e->own;
+    const bool silent = t->records == RECORD_NONE;
     int64_t longest = 0;
-    const bool silent = is(e, "records", "none");
     for (size_t row = from; row < samples->rows; row++) {
         const int64_t took = samples_at(samples, row, COLUMN_END) -
                              samples_at(samples, row, COLUMN_START);
@@ -917,11 +886,13 @@ static double figure(const struct experiment *e, const struct samples *samples,
 const struct probe probe_timeline = {
     .name = "timeline",
     .what = "where and when each warp, or each of its accesses, ran",
-    .params = params,
-    .columns = columns,
-    .figure = figure,
+    .params = timeline_params,
+    .bytes = sizeof(struct timeline),
+    .columns = timeline_columns,
+    .figure = timeline_figure,
     .repeats_least = 3,
     .repeats_most = 3,
-    .kernel = kernel,
-    .once = once,
+    .prepare = timeline_prepare,
+    .kernel = timeline_kernel,
+    .once = timeline_once,
 };

@@ -21,6 +21,7 @@
 
 #include "base/mem.h"
 #include "probe/run/pin.h"
+#include "probe/run/shot.h"
 #include "ptx/hint.h"
 
 enum column { COLUMN_OFFSET = 1, COLUMN_CYCLES };
@@ -36,28 +37,27 @@ static const char *const touches[] = {
 static const char *const passes[] = {
     "none", "default", "cg", "l2_first", "l2_normal", "l2_unchanged", NULL};
 
-static const struct param params[] = {
-    {"load",    PARAM_WORD,   "default", 0,  0, touches, "how the set is loaded; none: not at all; prefetch: by that instruction"},
-    {"pass",    PARAM_WORD,   "none",    0,  0, passes,  "how what passes then is loaded; none: nothing passes"},
-    {"bytes",   PARAM_NUMBER, "65536",   32, 1ull << 36, NULL, "of the set"},
-    {"stride",  PARAM_NUMBER, "32",      32, 1ull << 32, NULL, "distance of its elements, B"},
-    {"at",      PARAM_NUMBER, "0",       0,  1ull << 32, NULL, "where in a stride the element is, B"},
-    {"look",    PARAM_NUMBER, "0",       0,  1ull << 32, NULL, "where in a stride is looked, B"},
-    {"looks",   PARAM_NUMBER, "256",     1,  LOOKS_MOST, NULL, "elements that are looked at, spread evenly"},
-    {"flush",   PARAM_NUMBER, "1048576", 0,  1ull << 36, NULL, "bytes that pass before"},
-    {"passing", PARAM_NUMBER, "1048576", 0,  1ull << 36, NULL, "bytes that pass after the set was loaded"},
-    {"sm",      PARAM_NUMBER, "0",       0,  1023, NULL, "that looks"},
+struct keep {
+    const char *load, *pass;
+    uint64_t bytes, stride, at, look, looks, flush, passing, sm;
+};
+
+static const struct param keep_params[] = {
+    CHOICE(struct keep, load, "default", touches, "how the set is loaded; none: not at all; prefetch: by that instruction"),
+    CHOICE(struct keep, pass, "none", passes, "how what passes then is loaded; none: nothing passes"),
+    NUMBER(struct keep, bytes, "65536", 32, 1ull << 36, "of the set"),
+    NUMBER(struct keep, stride, "32", 32, 1ull << 32, "distance of its elements, B"),
+    NUMBER(struct keep, at, "0", 0, 1ull << 32, "where in a stride the element is, B"),
+    NUMBER(struct keep, look, "0", 0, 1ull << 32, "where in a stride is looked, B"),
+    NUMBER(struct keep, looks, "256", 1, LOOKS_MOST, "elements that are looked at, spread evenly"),
+    NUMBER(struct keep, flush, "1048576", 0, 1ull << 36, "bytes that pass before"),
+    NUMBER(struct keep, passing, "1048576", 0, 1ull << 36, "bytes that pass after the set was loaded"),
+    NUMBER(struct keep, sm, "0", 0, 1023, "that looks"),
     {0},
 };
 /* clang-format on */
 
-static const char *const columns[] = {"offset", "cycles", NULL};
-
-struct keep {
-    const char *load, *pass;
-    uint64_t bytes, stride, at, look, flush, passing, sm;
-    size_t looks;
-};
+static const char *const keep_columns[] = {"offset", "cycles", NULL};
 
 /* ---- reading ----------------------------------------------------------- */
 
@@ -77,21 +77,10 @@ static uint64_t elements_of(const struct keep *k)
     return k->bytes / k->stride;
 }
 
-static int read_keep(const struct experiment *e, const struct device_info *info,
-                     struct keep *k, struct error *err)
+static int keep_prepare(struct experiment *e, const struct device_info *info,
+                        struct error *err)
 {
-    *k = (struct keep){
-        .load = experiment_word(e, "load"),
-        .pass = experiment_word(e, "pass"),
-        .bytes = experiment_number(e, "bytes"),
-        .stride = experiment_number(e, "stride"),
-        .at = experiment_number(e, "at"),
-        .look = experiment_number(e, "look"),
-        .flush = experiment_number(e, "flush"),
-        .passing = experiment_number(e, "passing"),
-        .sm = experiment_number(e, "sm"),
-        .looks = (size_t)experiment_number(e, "looks"),
-    };
+    const struct keep *const k = e->own;
     if (k->stride % 4 != 0 || k->at % 4 != 0 || k->look % 4 != 0)
         return error_set(err, ERR_USAGE,
                          "keep: stride, at and look are of whole words of 4 B");
@@ -100,7 +89,8 @@ static int read_keep(const struct experiment *e, const struct device_info *info,
                          "keep: at and look are within a stride");
     if (elements_of(k) < k->looks)
         return error_set(err, ERR_USAGE,
-                         "keep: the set has %" PRIu64 " elements and not %zu",
+                         "keep: the set has %" PRIu64
+                         " elements and not %" PRIu64,
                          elements_of(k), k->looks);
     if (check_word(k->load, info, err) != 0)
         return err->code;
@@ -137,14 +127,12 @@ static void look(struct kernel_text *k)
            "DONE:\n");
 }
 
-static int kernel(const struct experiment *e, const struct device_info *info,
-                  struct buf *out, struct error *err)
+static void keep_kernel(const struct experiment *e,
+                        const struct device_info *info, struct buf *out)
 {
     static const char *const words[] = {"first", "step", "left", "out"};
-    struct keep keep;
     struct kernel_text k;
-    if (read_keep(e, info, &keep, err) != 0)
-        return err->code;
+    (void)e;
     kernel_begin(&k, out, device_cc(info),
                  &(struct kernel_head){
                      .name = "keep",
@@ -159,13 +147,9 @@ static int kernel(const struct experiment *e, const struct device_info *info,
                  WORD(words, words[i]), WORD(i, 8 * i));
     look(&k);
     kernel_end(&k);
-    return 0;
 }
 
 /* ---- the kernel that loads --------------------------------------------- */
-
-#define LOADER_PARAMETERS "first step count"
-enum { LOADER_ARGUMENTS = 3 };
 
 static void load_element(struct kernel_text *k, const struct hint *hint)
 {
@@ -191,7 +175,7 @@ static void write_loader(const struct device_info *info, const char *word,
     kernel_begin(&k, out, device_cc(info),
                  &(struct kernel_head){
                      .name = "load",
-                     .parameters = LOADER_PARAMETERS,
+                     .parameters = "first step count",
                      .least = hint != NULL ? hint_version(hint) : NULL,
                  });
     ptx(&k, ".reg .b64 %at, %i, %all, %first, %step, %count;\n"
@@ -224,25 +208,22 @@ static void write_loader(const struct device_info *info, const char *word,
 static int load(struct prober *prober, const char *word, uint64_t first,
                 uint64_t step, uint64_t count, struct error *err)
 {
-    const int64_t sms = prober_info(prober)->value[PROPERTY_SMS];
-    const uint64_t *const args[LOADER_ARGUMENTS] = {&first, &step, &count};
-    struct launch launch = {
+    const struct device_info *const info = prober_info(prober);
+    const uint64_t args[] = {first, step, count};
+    const struct shot shot = {
+        .kernel = "load",
+        .blocks = BLOCKS_OF_SM * (unsigned)device_told(info, PROPERTY_SMS, 1),
+        .threads = THREADS,
         .carve_out = CARVE_OUT_DEFAULT,
-        .arg_count = LOADER_ARGUMENTS,
+        .args = args,
+        .arg_count = COUNT_OF(args),
     };
-    launch.grid[0] = BLOCKS_OF_SM * (sms > 0 ? (unsigned)sms : 1);
-    launch.block[0] = THREADS;
-    for (size_t i = 0; i < LOADER_ARGUMENTS; i++)
-        launch.args[i] = args[i];
-    struct buf ptx = {0};
-    struct kernel *k;
+    struct buf text = {0};
     if (strcmp(word, "none") == 0)
         return 0;
-    write_loader(prober_info(prober), word, &ptx);
-    int status = prober_load(prober, buf_string(&ptx), "load", &k, err);
-    if (status == 0)
-        status = device_launch(prober_device(prober), k, &launch, err);
-    buf_free(&ptx);
+    write_loader(info, word, &text);
+    const int status = prober_shoot_helper(prober, &text, &shot, err);
+    buf_free(&text);
     return status;
 }
 
@@ -297,41 +278,34 @@ static int place(struct prober *prober, const struct keep *k, uint64_t *set,
     return 0;
 }
 
-static int once(struct prober *prober, const struct experiment *e,
-                struct samples *samples, struct error *err)
+static int keep_once(struct prober *prober, const struct experiment *e,
+                     struct samples *samples, struct error *err)
 {
-    struct keep k;
+    const struct keep *const k = e->own;
+    const uint64_t all = elements_of(k);
     uint64_t set = 0, other = 0;
-    if (read_keep(e, prober_info(prober), &k, err) != 0 ||
-        place(prober, &k, &set, &other, err) != 0)
+    if (place(prober, k, &set, &other, err) != 0 ||
+        load(prober, "default", other, SECTOR, k->flush / SECTOR, err) != 0 ||
+        load(prober, k->load, set + k->at, k->stride, all, err) != 0 ||
+        load(prober, k->pass, other, SECTOR, k->passing / SECTOR, err) != 0 ||
+        look_all(prober, e, k, set, samples, err) != 0)
         return err->code;
-    const bool keeps_long = strcmp(k.load, "l2_last") == 0;
-    if (load(prober, "default", other, SECTOR, k.flush / SECTOR, err) != 0 ||
-        load(prober, k.load, set + k.at, k.stride, elements_of(&k), err) != 0 ||
-        load(prober, k.pass, other, SECTOR, k.passing / SECTOR, err) != 0 ||
-        look_all(prober, e, &k, set, samples, err) != 0)
-        return err->code;
-    return keeps_long ? load(prober, "l2_normal", set + k.at, k.stride,
-                             elements_of(&k), err)
-                      : 0;
-}
-
-static double figure(const struct experiment *e, const struct samples *samples,
-                     size_t from)
-{
-    (void)e;
-    return (double)samples_at(samples, from, COLUMN_CYCLES);
+    return strcmp(k->load, "l2_last") == 0
+               ? load(prober, "l2_normal", set + k->at, k->stride, all, err)
+               : 0;
 }
 
 /* One run gives many samples: it is not repeated. */
 const struct probe probe_l2_residency = {
     .name = "keep",
     .what = "what L2 keeps and fetches, by what loads tell it",
-    .params = params,
-    .columns = columns,
-    .figure = figure,
+    .params = keep_params,
+    .bytes = sizeof(struct keep),
+    .columns = keep_columns,
+    .figure_column = COLUMN_CYCLES,
     .repeats_least = 1,
     .repeats_most = 1,
-    .kernel = kernel,
-    .once = once,
+    .prepare = keep_prepare,
+    .kernel = keep_kernel,
+    .once = keep_once,
 };

@@ -12,8 +12,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "probe/load/stream.h"
 #include "probe/run/grid_barrier.h"
-#include "probe/stream.h"
 #include "ptx/kernel.h"
 
 typedef void tile_act(struct kernel_text *k, const struct stream *s);
@@ -64,7 +64,7 @@ static void place_thread(struct kernel_text *k, const struct stream *s)
              "ld.param.u64 %turns, [turns];\n"
              "mov.u64 %step, $tile;\n",
              WORD(tile, tile));
-    if (s->place == CONSTANT) {
+    if (s->space == CONSTANT) {
         ptx(k, "mov.u64 %at, %zero;");
         return;
     }
@@ -87,15 +87,15 @@ static void place_thread(struct kernel_text *k, const struct stream *s)
 /* %first and, where there are more arrays, how far they are from it. */
 static void place_arrays(struct kernel_text *k, const struct stream *s)
 {
-    if (s->place == SHARED)
+    if (s->space == SHARED)
         ptx(k, "mov.u64 %first, pool;");
-    else if (s->place == CONSTANT)
+    else if (s->space == CONSTANT)
         ptx(k, "mov.u64 %first, constants;");
     else
         ptx(k, "ld.param.u64 %first, [first];");
-    if (s->place == SHARED)
+    if (s->space == SHARED)
         ptx(k, "add.u64 %first, %first, 16;");
-    if (s->place == TEXTURE) {
+    if (s->space == TEXTURE) {
         ptx(k, "ld.param.u64 %texture, [texture];\n"
                "mov.u64 %first, 0;\n");
     }
@@ -189,7 +189,7 @@ static void load(struct kernel_text *k, const struct stream *s, char name,
                                          [READONLY] = "global.nc"};
     const unsigned words = stream_words(s);
     char registers[96], operator[24] = "";
-    if (s->place == TEXTURE) {
+    if (s->space == TEXTURE) {
         load_texel(k, s, copy);
         return;
     }
@@ -198,7 +198,7 @@ static void load(struct kernel_text *k, const struct stream *s, char name,
     write_words(registers, sizeof registers, name, words, copy * words);
     ptx_with(k,
              "ld.$spaces$operator$type $open$registers$close, [$address+$s];",
-             WORD(spaces, spaces[s->place]), WORD(operator, operator),
+             WORD(spaces, spaces[s->space]), WORD(operator, operator),
              WORD(type, type_of(s)), WORD(open, words > 1 ? "{" : ""),
              WORD(registers, registers), WORD(close, words > 1 ? "}" : ""),
              WORD(address, address), WORD(s, copy * stream_step(s)));
@@ -211,7 +211,7 @@ static void store(struct kernel_text *k, const struct stream *s, unsigned copy)
     write_operator(operator, sizeof operator, s);
     write_words(registers, sizeof registers, 'x', words, copy * words);
     ptx_with(k, "st.$global$operator$type [%at+$s], $open$registers$close;",
-             WORD(global, s->place == SHARED ? "shared" : "global"),
+             WORD(global, s->space == SHARED ? "shared" : "global"),
              WORD(operator, operator), WORD(type, type_of(s)),
              WORD(s, copy * stream_step(s)), WORD(open, words > 1 ? "{" : ""),
              WORD(registers, registers), WORD(close, words > 1 ? "}" : ""));
@@ -241,7 +241,7 @@ static void use_word(struct kernel_text *k, enum stream_usage use,
 
 static void read_tile(struct kernel_text *k, const struct stream *s)
 {
-    if (s->place == TEXTURE) {
+    if (s->space == TEXTURE) {
         ptx(k, "shr.u64 %bt, %at, 2;\n"
                "cvt.u32.u64 %texel, %bt;\n");
     }
@@ -351,7 +351,7 @@ static void write_phase(struct kernel_text *k, const struct stream *s)
  * be timed. */
 static void laps_body(struct kernel_text *k, const struct stream *s)
 {
-    if (s->op == OP_WRITE && s->place == GLOBAL)
+    if (s->op == OP_WRITE && s->space == GLOBAL)
         write_fetch(k, s);
     ptx(k, "mov.u64 %t1, 0;\n"
            "mov.u64 %g1, 0;\n"
@@ -483,14 +483,15 @@ static void place_record(struct kernel_text *k, const struct stream *s)
            "setp.eq.u32 %end, %never, 0;\n");
 }
 
-void stream_kernel(const struct stream *s, const struct device_info *info,
+void stream_kernel(const struct experiment *e, const struct device_info *info,
                    struct buf *out)
 {
+    const struct stream *const s = e->own;
     struct kernel_text k;
     char variables[128];
     snprintf(variables, sizeof variables,
              ".extern .shared .align 16 .b8 pool[];\n%s\n",
-             s->place == CONSTANT ? ".const .align 16 .b8 constants[65536];\n"
+             s->space == CONSTANT ? ".const .align 16 .b8 constants[65536];\n"
                                   : "");
     kernel_begin(
         &k, out, device_cc(info),

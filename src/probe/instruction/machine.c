@@ -12,13 +12,12 @@
 
 enum column { COLUMN_SM = 1, COLUMN_LOW, COLUMN_HIGH };
 
-/* clang-format off */
-static const struct param params[] = {
-    SNIPPET_PARAMS{0},
+static const struct param machine_params[] = {
+    SNIPPET_PARAMS,
+    {0},
 };
-/* clang-format on */
 
-static const char *const columns[] = {"sm", "low", "high", NULL};
+static const char *const machine_columns[] = {"sm", "low", "high", NULL};
 
 static void add_row(struct samples *samples, unsigned sm,
                     const unsigned char *code)
@@ -29,8 +28,8 @@ static void add_row(struct samples *samples, unsigned sm,
     memcpy(&row[COLUMN_HIGH], code + 8, 8);
 }
 
-static int once(struct prober *prober, const struct experiment *e,
-                struct samples *samples, struct error *err)
+static int machine_once(struct prober *prober, const struct experiment *e,
+                        struct samples *samples, struct error *err)
 {
     const void *file;
     size_t length;
@@ -43,21 +42,17 @@ static int once(struct prober *prober, const struct experiment *e,
     return 0;
 }
 
-static double figure(const struct experiment *e, const struct samples *samples,
-                     size_t from)
-{
-    (void)e;
-    return (double)(samples->rows - from);
-}
-
 const struct probe probe_machine = {
     .name = "machine",
     .what = "machine code of the kernel that isa times",
-    .params = params,
-    .columns = columns,
-    .figure = figure,
+    .params = machine_params,
+    .bytes = sizeof(struct snippet_kernel),
+    .columns = machine_columns,
+    .figure_column = COLUMN_SM,
     .repeats_least = 1,
     .repeats_most = 1,
+    .prepare = snippet_kernel_prepare,
+    .release = snippet_kernel_release,
     .kernel = snippet_kernel_write,
-    .once = once,
+    .once = machine_once,
 };

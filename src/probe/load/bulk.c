@@ -16,7 +16,7 @@
  * A wait is so many looks long at most.  What has not come by then makes the
  * repetition fail; and no block ends while copies to it are under way.
  */
-#include "probe/bulk.h"
+#include "probe/load/bulk.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -34,17 +34,17 @@ enum { POOL = 16, BARRIER = 8, ALIGN = 128 };
 enum { REGISTERS = 32 };
 
 /* clang-format off */
-static const struct param params[] = {
-    {"bytes_each", PARAM_NUMBER, "16384", BULK_LEAST, BULK_MOST, NULL, "bytes of a copy, in sixteens"},
-    {"depth",  PARAM_NUMBER, "4",       1,  BULK_DEPTH, NULL, "copies of a warp in flight"},
-    {"warps",  PARAM_NUMBER, "2",       1,  32,  NULL,       "warps of a block"},
-    {"blocks", PARAM_NUMBER, "1",       1,  32,  NULL,       "blocks of an SM"},
-    {"sms",    PARAM_NUMBER, "0",       0,  1024, NULL,      "SMs, from number 0 on; 0: all"},
-    {"bytes",  PARAM_NUMBER, "268435456", BULK_LEAST, (uint64_t)1 << 40, NULL, "working set"},
-    {"warm",   PARAM_NUMBER, "1",       0,  1000000, NULL,   "laps before"},
-    {"lead",   PARAM_NUMBER, "8192",    0,  1000000000, NULL, "cycles before those that are timed"},
-    {"cycles", PARAM_NUMBER, "16384",   1,  1000000000, NULL, "cycles that are timed"},
-    {"repeats", PARAM_NUMBER, "0",      0,  1000, NULL,      "repetitions; 0: as many as the stopping rule wants"},
+static const struct param bulk_params[] = {
+    NUMBER(struct bulk, bytes_each, "16384", BULK_LEAST, BULK_MOST, "bytes of a copy, in sixteens"),
+    NUMBER(struct bulk, depth, "4", 1, BULK_DEPTH, "copies of a warp in flight"),
+    NUMBER(struct bulk, warps, "2", 1, 32, "warps of a block"),
+    NUMBER(struct bulk, blocks, "1", 1, 32, "blocks of an SM"),
+    NUMBER(struct bulk, sms, "0", 0, 1024, "SMs, from number 0 on; 0: all"),
+    NUMBER(struct bulk, bytes, "268435456", BULK_LEAST, (uint64_t)1 << 40, "working set"),
+    NUMBER(struct bulk, warm, "1", 0, 1000000, "laps before"),
+    NUMBER(struct bulk, lead, "8192", 0, 1000000000, "cycles before those that are timed"),
+    NUMBER(struct bulk, cycles, "16384", 1, 1000000000, "cycles that are timed"),
+    REPEATS(1000, "repetitions; 0: as many as the stopping rule wants"),
     {0},
 };
 /* clang-format on */
@@ -121,21 +121,10 @@ int bulk_room(const struct bulk *b, const struct device_info *info,
     return check_set(b, info, err);
 }
 
-static int read_bulk(const struct experiment *e, const struct device_info *info,
-                     struct bulk *b, struct error *err)
+static int bulk_prepare(struct experiment *e, const struct device_info *info,
+                        struct error *err)
 {
-    *b = (struct bulk){
-        .bytes_each = (unsigned)experiment_number(e, "bytes_each"),
-        .depth = (unsigned)experiment_number(e, "depth"),
-        .warps = (unsigned)experiment_number(e, "warps"),
-        .blocks = (unsigned)experiment_number(e, "blocks"),
-        .sms = (unsigned)experiment_number(e, "sms"),
-        .bytes = experiment_number(e, "bytes"),
-        .warm = experiment_number(e, "warm"),
-        .lead = experiment_number(e, "lead"),
-        .cycles = experiment_number(e, "cycles"),
-    };
-    return bulk_room(b, info, err);
+    return bulk_room(e->own, info, err);
 }
 
 /* ---- the kernel -------------------------------------------------------- */
@@ -357,31 +346,28 @@ static void body(struct kernel_text *k, const struct bulk *b)
     ptx(k, "DONE:");
 }
 
-static int kernel(const struct experiment *e, const struct device_info *info,
-                  struct buf *out, struct error *err)
+static void bulk_kernel(const struct experiment *e,
+                        const struct device_info *info, struct buf *out)
 {
+    const struct bulk *const b = e->own;
     struct kernel_text k;
-    struct bulk b;
-    if (read_bulk(e, info, &b, err) != 0)
-        return err->code;
     kernel_begin(&k, out, device_cc(info),
                  &(struct kernel_head){
                      .name = "bulk",
                      .parameters = PARAMETERS,
                      .variables = ".extern .shared .align 128 .b8 pool[];\n\n",
                      .least = "8.0",
-                     .resident_blocks = b.blocks,
-                     .threads = LANES * b.warps,
+                     .resident_blocks = b->blocks,
+                     .threads = LANES * b->warps,
                  });
-    body(&k, &b);
+    body(&k, b);
     kernel_end(&k);
-    return 0;
 }
 
 /* ---- running ----------------------------------------------------------- */
 
 struct copying {
-    struct bulk bulk;
+    const struct bulk *bulk;
     unsigned workers; /* blocks that should work */
     uint64_t args[ARGUMENTS];
 };
@@ -390,7 +376,7 @@ static void divide(struct copying *c, const struct prober *prober,
                    const struct samples *samples)
 {
     const struct device_info *const info = prober_info(prober);
-    const struct bulk *const b = &c->bulk;
+    const struct bulk *const b = c->bulk;
     c->workers = resident_grid_workers(info, b->blocks, b->sms);
     c->args[ARGUMENT_GRID] = resident_grid_blocks(info, b->blocks);
     c->args[ARGUMENT_SMS] = b->sms > 0 ? b->sms : UINT32_MAX;
@@ -403,33 +389,30 @@ static void divide(struct copying *c, const struct prober *prober,
 
 static size_t record_bytes(const struct copying *c)
 {
-    return GRID_RECORD * (size_t)c->workers * (1 + c->bulk.warps);
+    return GRID_RECORD * (size_t)c->workers * (1 + c->bulk->warps);
 }
 
 static int launch(struct prober *prober, const struct experiment *e,
                   const struct copying *c, struct error *err)
 {
-    struct kernel *k;
-    struct launch launch = {
-        .grid = {(uint32_t)c->args[ARGUMENT_GRID]},
-        .block = {LANES * c->bulk.warps},
-        .shared_bytes = (unsigned)shared_of(&c->bulk),
+    const struct shot shot = {
+        .kernel = "bulk",
+        .blocks = (unsigned)c->args[ARGUMENT_GRID],
+        .threads = LANES * c->bulk->warps,
+        .shared_bytes = shared_of(c->bulk),
         .carve_out = 100,
-        .arg_count = ARGUMENTS,
         .deadline_s = DEADLINE_S,
+        .args = c->args,
+        .arg_count = ARGUMENTS,
     };
-    for (size_t i = 0; i < ARGUMENTS; i++)
-        launch.args[i] = &c->args[i];
-    if (prober_kernel(prober, e, "bulk", &k, err) != 0)
-        return err->code;
-    return device_launch(prober_device(prober), k, &launch, err);
+    return prober_shoot(prober, e, &shot, err);
 }
 
 /* True if some warp gave up waiting. */
 static bool is_lost(const struct copying *c, const uint64_t *record)
 {
     const size_t words = GRID_RECORD / sizeof *record;
-    const unsigned lines = 1 + c->bulk.warps;
+    const unsigned lines = 1 + c->bulk->warps;
     for (size_t i = 0; i < (size_t)c->workers * lines; i++)
         if (i % lines != 0 && (uint32_t)record[i * words + 4] == UINT32_MAX)
             return true;
@@ -440,34 +423,30 @@ static int collect(struct prober *prober, const struct copying *c,
                    double elapsed, struct samples *samples, struct error *err)
 {
     const struct resident_grid_tally tally = {.workers = c->workers,
-                                              .warps = c->bulk.warps,
-                                              .tile = c->bulk.bytes_each};
+                                              .warps = c->bulk->warps,
+                                              .tile = c->bulk->bytes_each};
     const size_t from = samples->rows;
-    uint64_t *const record = xmalloc(record_bytes(c));
-    int status = device_copy_out(prober_device(prober), record,
-                                 c->args[ARGUMENT_OUT], record_bytes(c), err);
-    if (status == 0 && is_lost(c, record))
-        status = error_set(err, ERR_DEVICE,
-                           "bulk: a copy did not come in %d looks at its "
-                           "barrier",
-                           LOOKS);
-    if (status == 0) {
+    uint64_t *const record =
+        prober_fetch(prober, c->args[ARGUMENT_OUT], record_bytes(c), err);
+    if (record != NULL && is_lost(c, record))
+        error_set(err, ERR_DEVICE,
+                  "bulk: a copy did not come in %d looks at its barrier",
+                  LOOKS);
+    if (err->code == 0) {
         resident_grid_add(&tally, record, samples);
         resident_grid_note(prober, elapsed, samples, from);
     }
     free(record);
-    return status;
+    return err->code;
 }
 
-static int once(struct prober *prober, const struct experiment *e,
-                struct samples *samples, struct error *err)
+static int bulk_once(struct prober *prober, const struct experiment *e,
+                     struct samples *samples, struct error *err)
 {
-    struct copying c = {0};
+    struct copying c = {.bulk = e->own};
     double elapsed;
-    if (read_bulk(e, prober_info(prober), &c.bulk, err) != 0)
-        return err->code;
     divide(&c, prober, samples);
-    if (prober_buffer(prober, BUFFER_RING, c.bulk.bytes,
+    if (prober_buffer(prober, BUFFER_RING, c.bulk->bytes,
                       &c.args[ARGUMENT_FIRST], err) != 0 ||
         resident_grid_place(prober, record_bytes(&c), &c.args[ARGUMENT_SLOTS],
                             &c.args[ARGUMENT_OUT], err) != 0 ||
@@ -478,8 +457,8 @@ static int once(struct prober *prober, const struct experiment *e,
 }
 
 /* Cycles of 2^40 B. */
-static double figure(const struct experiment *e, const struct samples *samples,
-                     size_t from)
+static double bulk_figure(const struct experiment *e,
+                          const struct samples *samples, size_t from)
 {
     (void)e;
     return resident_grid_figure(samples, from);
@@ -488,11 +467,13 @@ static double figure(const struct experiment *e, const struct samples *samples,
 const struct probe probe_bulk = {
     .name = "bulk",
     .what = "bandwidth of bulk copies from global to shared memory",
-    .params = params,
+    .params = bulk_params,
+    .bytes = sizeof(struct bulk),
     .columns = resident_grid_columns,
-    .figure = figure,
+    .figure = bulk_figure,
     .repeats_least = 2,
     .repeats_most = 7,
-    .kernel = kernel,
-    .once = once,
+    .prepare = bulk_prepare,
+    .kernel = bulk_kernel,
+    .once = bulk_once,
 };

@@ -8,8 +8,6 @@
  * Mei 2014, listing 2; Groessler 2022, 4.4, but with pointers, so that no
  * address arithmetic is in the chain).
  */
-#include <string.h>
-
 #include "probe/run.h"
 #include "probe/run/pointer_chase.h"
 #include "ptx/repeat.h"
@@ -24,36 +22,32 @@ enum out_word { OUT_SM, OUT_WARM, OUT_SHORT, OUT_LONG, OUT_DONE, OUT_WORDS };
 
 enum column { COLUMN_SM = 1, COLUMN_VISITS, COLUMN_SHORT, COLUMN_LONG };
 
-static const struct param params[] = {
-    POINTER_CHASE_PARAMS{
-        "visits", PARAM_NUMBER, "0", 0, 1u << 30, NULL,
-        "loads of the short run, rounded up to 64s; 0: one lap"},
-    {"repeats", PARAM_NUMBER, "0", 0, 1000, NULL,
-     "repetitions; 0: as many as the stopping rule wants"},
-    {"level", PARAM_NUMBER, "3", 0, 4, NULL,
-     "optimisation level of the assembler"},
+/* clang-format off */
+static const struct param chase_params[] = {
+    POINTER_CHASE_PARAMS,
+    NUMBER(struct pointer_chase, visits, "0", 0, 1u << 30, "loads of the short run, rounded up to 64s; 0: one lap"),
+    REPEATS(1000, "repetitions; 0: as many as the stopping rule wants"),
+    ASSEMBLER_LEVEL,
     {0},
 };
+/* clang-format on */
 
-static const char *const columns[] = {"sm", "visits", "short", "long", NULL};
+static const char *const chase_columns[] = {"sm", "visits", "short", "long",
+                                            NULL};
 
-static int kernel(const struct experiment *e, const struct device_info *info,
-                  struct buf *out, struct error *err)
+static int chase_prepare(struct experiment *e, const struct device_info *info,
+                         struct error *err)
 {
-    struct pointer_chase walk;
-    if (pointer_chase_read(e, REACH, &walk, err) != 0)
-        return err->code;
+    (void)info;
+    return pointer_chase_prepare(e, REACH, err);
+}
+
+static void chase_kernel(const struct experiment *e,
+                         const struct device_info *info, struct buf *out)
+{
+    const struct pointer_chase *const walk = e->own;
     struct kernel_text k;
-    struct buf variables = {0};
-    pointer_chase_variables(&walk, info, &variables);
-    kernel_begin(&k, out, device_cc(info),
-                 &(struct kernel_head){
-                     .name = "chase",
-                     .parameters = "jobs slots",
-                     .variables = buf_string(&variables),
-                 });
-    buf_free(&variables);
-    pointer_chase_opening(&k, &walk);
+    pointer_chase_begin(&k, out, e, info);
     ptx(&k, ".reg .b64 %left, %t0, %t1, %out;\n"
             ".reg .b32 %phase;\n");
     pointer_chase_job_word(&k, "%out", JOB_OUT);
@@ -66,8 +60,8 @@ static int kernel(const struct experiment *e, const struct device_info *info,
     ptx(&k, "setp.eq.u64 %again, %left, 0;\n"
             "@%again bra NEXT;\n"
             "mov.u64 %t0, %clock64;\n");
-    repeat_loop(&k, "CHASE", "%left", UNROLL, pointer_chase_load, &walk);
-    pointer_chase_wait(&k, &walk);
+    repeat_loop(&k, "CHASE", "%left", UNROLL, pointer_chase_load, walk);
+    pointer_chase_wait(&k, walk);
     ptx_with(&k,
              "mov.u64 %t1, %clock64;\n"
              "sub.u64 %t1, %t1, %t0;\n"
@@ -82,8 +76,6 @@ static int kernel(const struct experiment *e, const struct device_info *info,
              "st.global.u64 [%out+8], %t0;\n",
              WORD(phases, PHASES));
     pointer_chase_closing(&k);
-    pointer_chase_free(&walk);
-    return 0;
 }
 
 /* Turns of the unrolled loop that make at least so many loads. */
@@ -97,43 +89,43 @@ static uint64_t short_turns(const struct pointer_chase *walk, size_t elements)
     return turns(walk->visits > 0 ? walk->visits : elements);
 }
 
-static void own(const struct pointer_chase *walk, size_t elements,
-                uint64_t *words)
+static void chase_own(const struct pointer_chase *walk, size_t elements,
+                      uint64_t *words)
 {
     words[0] = turns(walk->warm * elements);
     words[1] = short_turns(walk, elements);
     words[2] = 2 * words[1];
 }
 
-static int once(struct prober *prober, const struct experiment *e,
-                struct samples *samples, struct error *err)
+static int chase_once(struct prober *prober, const struct experiment *e,
+                      struct samples *samples, struct error *err)
 {
-    struct pointer_chase walk;
+    const struct pointer_chase *const walk = e->own;
+    const bool shared = walk->space->memory == MEMORY_SHARED;
+    const struct pointer_chase_work work = {
+        .own = chase_own,
+        .words_each = OUT_WORDS,
+        .pool = shared ? pointer_chase_region(walk) : 0,
+    };
     struct pointer_chase_out out;
-    if (pointer_chase_read(e, REACH, &walk, err) != 0)
+    if (pointer_chase_run(prober, e, &work, &out, err) != 0)
         return err->code;
-    const uint64_t pool =
-        walk.space->memory == MEMORY_SHARED ? pointer_chase_region(&walk) : 0;
-    const int status = pointer_chase_run(prober, e, &walk, "chase", own,
-                                         OUT_WORDS, pool, &out, err);
-    for (uint64_t i = 0; status == 0 && i < walk.sms; i++) {
+    for (uint64_t i = 0; i < walk->sms; i++) {
         const uint64_t *const words = out.words + i * OUT_WORDS;
         int64_t *const row = samples_row(samples);
         row[COLUMN_SM] = (int64_t)words[OUT_SM];
         row[COLUMN_VISITS] =
-            (int64_t)(UNROLL * short_turns(&walk, out.elements[i]));
+            (int64_t)(UNROLL * short_turns(walk, out.elements[i]));
         row[COLUMN_SHORT] = (int64_t)words[OUT_SHORT];
         row[COLUMN_LONG] = (int64_t)words[OUT_LONG];
     }
-    if (status == 0)
-        pointer_chase_done(&out);
-    pointer_chase_free(&walk);
-    return status;
+    pointer_chase_done(&out);
+    return 0;
 }
 
 /* Cycles a load, of the first SM. */
-static double figure(const struct experiment *e, const struct samples *samples,
-                     size_t from)
+static double chase_figure(const struct experiment *e,
+                           const struct samples *samples, size_t from)
 {
     (void)e;
     return (double)(samples_at(samples, from, COLUMN_LONG) -
@@ -144,11 +136,13 @@ static double figure(const struct experiment *e, const struct samples *samples,
 const struct probe probe_chase = {
     .name = "chase",
     .what = "average cost of a dependent load over a ring of pointers",
-    .params = params,
-    .columns = columns,
-    .figure = figure,
+    .params = chase_params,
+    .bytes = sizeof(struct pointer_chase),
+    .columns = chase_columns,
+    .figure = chase_figure,
     .repeats_least = 9,
     .repeats_most = 25,
-    .kernel = kernel,
-    .once = once,
+    .prepare = chase_prepare,
+    .kernel = chase_kernel,
+    .once = chase_once,
 };

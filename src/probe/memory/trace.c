@@ -29,18 +29,18 @@ enum { OWN_WARM, OWN_WARM_REST, OWN_VISITS, OWN_ABOVE, OWN_MOST };
 /* Words of the result before the records; `done` is the very last word. */
 enum { OUT_SM, OUT_EVENTS, OUT_HEAD };
 
-static const struct param params[] = {
-    POINTER_CHASE_PARAMS{"visits", PARAM_NUMBER, "0", 0, 1u << 30, NULL,
-                         "loads that are timed; 0: one lap"},
-    {"above", PARAM_NUMBER, "0", 0, 1u << 20, NULL,
-     "keep only loads of at least so many cycles"},
-    {"records", PARAM_NUMBER, "2048", 1, 8192, NULL,
-     "most loads that are kept (16 B of shared memory each)"},
+/* clang-format off */
+static const struct param trace_params[] = {
+    POINTER_CHASE_PARAMS,
+    NUMBER(struct pointer_chase, visits, "0", 0, 1u << 30, "loads that are timed; 0: one lap"),
+    NUMBER(struct pointer_chase, above, "0", 0, 1u << 20, "keep only loads of at least so many cycles"),
+    NUMBER(struct pointer_chase, records, "2048", 1, 8192, "most loads that are kept (16 B of shared memory each)"),
     {0},
 };
+/* clang-format on */
 
-static const char *const columns[] = {"sm",     "events", "visit",
-                                      "offset", "cycles", NULL};
+static const char *const trace_columns[] = {"sm",     "events", "visit",
+                                            "offset", "cycles", NULL};
 
 static void timed_load(struct kernel_text *k, const struct pointer_chase *w)
 {
@@ -127,63 +127,62 @@ static uint64_t records_at(const struct pointer_chase *w)
     return POINTER_CHASE_POOL_OWN + ring;
 }
 
-static int kernel(const struct experiment *e, const struct device_info *info,
-                  struct buf *out, struct error *err)
+static int trace_prepare(struct experiment *e, const struct device_info *info,
+                         struct error *err)
 {
-    struct pointer_chase walk;
-    if (pointer_chase_read(e, 1, &walk, err) != 0)
-        return err->code;
-    struct kernel_text k;
-    struct buf variables = {0};
-    pointer_chase_variables(&walk, info, &variables);
-    kernel_begin(&k, out, device_cc(info),
-                 &(struct kernel_head){
-                     .name = "trace",
-                     .parameters = "jobs slots",
-                     .variables = buf_string(&variables),
-                 });
-    buf_free(&variables);
-    pointer_chase_opening(&k, &walk);
-    declare(&k);
-    ptx_note(&k, "all is read before the warm-up, which then has the last word "
-                 "in every cache");
-    pointer_chase_job_word(&k, "%left", JOB_OWN + OWN_VISITS);
-    ptx(&k, "cvt.u32.u64 %visits, %left;");
-    pointer_chase_job_word(&k, "%left", JOB_OWN + OWN_ABOVE);
-    ptx(&k, "cvt.u32.u64 %above, %left;");
-    pointer_chase_job_word(&k, "%left", JOB_OWN + OWN_MOST);
-    ptx(&k, "cvt.u32.u64 %most, %left;");
-    pointer_chase_job_word(&k, "%base", JOB_BASE);
-    ptx(&k, "cvt.u32.u64 %base32, %base;");
-    if (!walk.space->indexed)
-        ptx(&k, "add.u32 %base32, %base32, %memory;");
-    ptx_with(&k,
+    (void)info;
+    return pointer_chase_prepare(e, 1, err);
+}
+
+static void read_job(struct kernel_text *k, const struct pointer_chase *walk)
+{
+    ptx_note(k, "all is read before the warm-up, which then has the last word "
+                "in every cache");
+    pointer_chase_job_word(k, "%left", JOB_OWN + OWN_VISITS);
+    ptx(k, "cvt.u32.u64 %visits, %left;");
+    pointer_chase_job_word(k, "%left", JOB_OWN + OWN_ABOVE);
+    ptx(k, "cvt.u32.u64 %above, %left;");
+    pointer_chase_job_word(k, "%left", JOB_OWN + OWN_MOST);
+    ptx(k, "cvt.u32.u64 %most, %left;");
+    pointer_chase_job_word(k, "%base", JOB_BASE);
+    ptx(k, "cvt.u32.u64 %base32, %base;");
+    if (!walk->space->indexed)
+        ptx(k, "add.u32 %base32, %base32, %memory;");
+    ptx_with(k,
              ".reg .b32 %first;\n"
              "mov.u32 %first, pool;\n"
-             "add.u32 %first, %first, $walk;\n",
-             WORD(walk, (unsigned long long)records_at(&walk)));
+             "add.u32 %first, %first, $records;\n",
+             WORD(records, records_at(walk)));
+}
+
+static void trace_kernel(const struct experiment *e,
+                         const struct device_info *info, struct buf *out)
+{
+    const struct pointer_chase *const walk = e->own;
+    struct kernel_text k;
+    pointer_chase_begin(&k, out, e, info);
+    declare(&k);
+    read_job(&k, walk);
     pointer_chase_job_word(&k, "%rest", JOB_OWN + OWN_WARM_REST);
     pointer_chase_job_word(&k, "%left", JOB_OWN + OWN_WARM);
-    repeat_loop(&k, "WARM", "%left", UNROLL, pointer_chase_load, &walk);
+    repeat_loop(&k, "WARM", "%left", UNROLL, pointer_chase_load, walk);
     ptx_note(&k, "to the load, so that the trace begins where a lap does");
-    repeat_loop(&k, "REST", "%rest", 1, pointer_chase_load, &walk);
+    repeat_loop(&k, "REST", "%rest", 1, pointer_chase_load, walk);
     ptx(&k, "mov.u32 %record, %first;\n"
             "mov.u32 %events, 0;\n"
             "mov.u32 %visit, 0;\n"
             "TRACE:\n");
-    timed_load(&k, &walk);
+    timed_load(&k, walk);
     keep(&k);
     ptx(&k, "add.u32 %visit, %visit, 1;\n"
             "setp.lt.u32 %again, %visit, %visits;\n"
             "@%again bra TRACE;\n");
-    write_out(&k, experiment_number(e, "records"));
+    write_out(&k, walk->records);
     pointer_chase_closing(&k);
-    pointer_chase_free(&walk);
-    return 0;
 }
 
-static void own(const struct pointer_chase *walk, size_t elements,
-                uint64_t *words)
+static void trace_own(const struct pointer_chase *walk, size_t elements,
+                      uint64_t *words)
 {
     words[OWN_WARM] = walk->warm * elements / UNROLL;
     words[OWN_WARM_REST] = walk->warm * elements % UNROLL;
@@ -211,45 +210,36 @@ static void add_rows(struct samples *samples, const uint64_t *words,
     }
 }
 
-static int once(struct prober *prober, const struct experiment *e,
-                struct samples *samples, struct error *err)
+static int trace_once(struct prober *prober, const struct experiment *e,
+                      struct samples *samples, struct error *err)
 {
-    struct pointer_chase walk;
+    const struct pointer_chase *const walk = e->own;
+    const struct pointer_chase_work work = {
+        .own = trace_own,
+        .words_each = out_words(walk->records),
+        .pool = records_at(walk) - POINTER_CHASE_POOL_OWN +
+                RECORD_BYTES * walk->records,
+    };
     struct pointer_chase_out out;
-    if (pointer_chase_read(e, 1, &walk, err) != 0)
+    if (pointer_chase_run(prober, e, &work, &out, err) != 0)
         return err->code;
-    walk.above = experiment_number(e, "above");
-    walk.records = experiment_number(e, "records");
-    const size_t words_each = out_words(walk.records);
-    const int status =
-        pointer_chase_run(prober, e, &walk, "trace", own, words_each,
-                          records_at(&walk) - POINTER_CHASE_POOL_OWN +
-                              RECORD_BYTES * walk.records,
-                          &out, err);
-    for (uint64_t i = 0; status == 0 && i < walk.sms; i++)
-        add_rows(samples, out.words + i * words_each, walk.records);
-    if (status == 0)
-        pointer_chase_done(&out);
-    pointer_chase_free(&walk);
-    return status;
-}
-
-static double figure(const struct experiment *e, const struct samples *samples,
-                     size_t from)
-{
-    (void)e;
-    return (double)samples_at(samples, from, COLUMN_EVENTS);
+    for (uint64_t i = 0; i < walk->sms; i++)
+        add_rows(samples, out.words + i * work.words_each, walk->records);
+    pointer_chase_done(&out);
+    return 0;
 }
 
 /* One walk gives thousands of samples: it is not repeated. */
 const struct probe probe_trace = {
     .name = "trace",
     .what = "latency and address of every load of a walk over a ring",
-    .params = params,
-    .columns = columns,
-    .figure = figure,
+    .params = trace_params,
+    .bytes = sizeof(struct pointer_chase),
+    .columns = trace_columns,
+    .figure_column = COLUMN_EVENTS,
     .repeats_least = 1,
     .repeats_most = 1,
-    .kernel = kernel,
-    .once = once,
+    .prepare = trace_prepare,
+    .kernel = trace_kernel,
+    .once = trace_once,
 };

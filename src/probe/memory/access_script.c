@@ -28,7 +28,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/hash.h"
 #include "base/mem.h"
 #include "base/rng.h"
 #include "base/text.h"
@@ -59,24 +58,7 @@ enum job_word {
     JOB_WORDS = 8
 };
 
-static const struct param params[] = {
-    {"readers", PARAM_TEXT, "global.ca", 0, 0, NULL,
-     "SPACE[.OP][/LANE][@WARP[.SM]],…: who loads"},
-    {"steps", PARAM_TEXT, "!0:1:0", 0, 0, NULL,
-     "[LAPSx][READER@][!][~VISITS/]START:COUNT:STEP,…"},
-    {"between", PARAM_TEXT, "", 0, 0, NULL,
-     "steps before each load that is kept"},
-    {"rounds", PARAM_NUMBER, "1", 1, 1024, NULL,
-     "times that the script is gone through"},
-    {"sm", PARAM_NUMBER, "0", 0, 1023, NULL, "SM of readers that name none"},
-    {"carve", PARAM_NUMBER, "0", 0, 100, NULL,
-     "percent of the array for shared memory"},
-    {"take", PARAM_NUMBER, "0", 0, 1 << 30, NULL,
-     "a number that only makes the random visits others"},
-    {0},
-};
-
-static const char *const columns[] = {"reader", "offset", "cycles", NULL};
+static const char *const visit_columns[] = {"reader", "offset", "cycles", NULL};
 
 /* A kind of load: the kernel has one loop for each. */
 struct kind {
@@ -106,6 +88,8 @@ enum { THREAD_SHIFT = 6, CREW_SHIFT = 16, READER_SHIFT = 24 };
 #define KEEP_FLAG (1u << 31)
 
 struct script {
+    const char *reader_list, *step_list, *between;
+    uint64_t rounds, sm, carve, take;
     struct reader reader[READERS_MOST];
     size_t readers;
     struct kind kind[READERS_MOST];
@@ -118,6 +102,19 @@ struct script {
     size_t order_count;
     uint64_t kept, warps, lanes, span;
 };
+
+/* clang-format off */
+static const struct param visit_params[] = {
+    PARAM_ROW("readers", struct script, reader_list, PARAM_TEXT, "global.ca", 0, 0, NULL, "SPACE[.OP][/LANE][@WARP[.SM]],…: who loads"),
+    PARAM_ROW("steps", struct script, step_list, PARAM_TEXT, "!0:1:0", 0, 0, NULL, "[LAPSx][READER@][!][~VISITS/]START:COUNT:STEP,…"),
+    TEXT(struct script, between, "", "steps before each load that is kept"),
+    NUMBER(struct script, rounds, "1", 1, 1024, "times that the script is gone through"),
+    NUMBER(struct script, sm, "0", 0, 1023, "SM of readers that name none"),
+    NUMBER(struct script, carve, "0", 0, 100, "percent of the array for shared memory"),
+    NUMBER(struct script, take, "0", 0, 1 << 30, "a number that only makes the random visits others"),
+    {0},
+};
+/* clang-format on */
 
 /* ---- reading the script ----------------------------------------------- */
 
@@ -171,8 +168,8 @@ static int read_reader(const char *text, uint64_t sm, struct reader *r,
 }
 
 /* Calls `take` for each part of a list between commas. */
-static int each_part(const char *list, void *context,
-                     int (*take)(void *context, const char *part,
+static int each_part(struct script *s, const char *list,
+                     int (*take)(struct script *s, const char *part,
                                  struct error *err),
                      struct error *err)
 {
@@ -181,15 +178,10 @@ static int each_part(const char *list, void *context,
     int status = 0;
     for (char *part = strtok_r(copy, ",", &rest); status == 0 && part != NULL;
          part = strtok_r(NULL, ",", &rest))
-        status = take(context, part, err);
+        status = take(s, part, err);
     free(copy);
     return status;
 }
-
-struct reading {
-    struct script *script;
-    uint64_t sm;
-};
 
 static size_t crew_index(struct script *s, uint64_t sm)
 {
@@ -212,14 +204,12 @@ static size_t kind_index(struct script *s, const struct kind *load)
     return i;
 }
 
-static int take_reader(void *context, const char *part, struct error *err)
+static int take_reader(struct script *s, const char *part, struct error *err)
 {
-    const struct reading *const reading = context;
-    struct script *const s = reading->script;
     if (s->readers == READERS_MOST)
         return error_set(err, ERR_USAGE, "readers: at most %d", READERS_MOST);
     struct reader *const r = &s->reader[s->readers];
-    if (read_reader(part, reading->sm, r, err) != 0)
+    if (read_reader(part, s->sm, r, err) != 0)
         return err->code;
     r->crew = crew_index(s, r->sm);
     r->kind = kind_index(s, &r->load);
@@ -252,9 +242,8 @@ static bool take_mark(const char **text, char mark)
     return there;
 }
 
-static int take_step(void *context, const char *part, struct error *err)
+static int take_step(struct script *s, const char *part, struct error *err)
 {
-    struct script *const s = ((struct reading *)context)->script;
     const char *text = part;
     struct step step = {.laps = take_number(&text, 'x', 1)};
     step.reader = (size_t)take_number(&text, '@', 0);
@@ -362,12 +351,11 @@ static uint64_t shared_bytes(const struct script *s)
     return PIN_POOL + STEP_BYTES * s->order_count + 4 * s->kept;
 }
 
-static int unfold(struct script *s, uint64_t rounds, uint64_t seed,
-                  struct error *err)
+static int unfold(struct script *s, uint64_t seed, struct error *err)
 {
     struct rng rng;
     rng_seed(&rng, seed);
-    for (size_t i = 0; i < s->step_count * rounds; i++)
+    for (size_t i = 0; i < s->step_count * s->rounds; i++)
         for (uint64_t lap = 0; lap < s->steps[i % s->step_count].laps; lap++)
             if (unfold_step(s, &s->steps[i % s->step_count], &rng, err) != 0)
                 return err->code;
@@ -381,34 +369,27 @@ static int unfold(struct script *s, uint64_t rounds, uint64_t seed,
     return 0;
 }
 
-static void script_free(struct script *s)
+static void visit_release(void *own)
 {
+    struct script *const s = own;
     free(s->steps);
     free(s->orders);
 }
 
-static int script_read(const struct experiment *e, struct script *s,
-                       struct error *err)
+static int visit_prepare(struct experiment *e, const struct device_info *info,
+                         struct error *err)
 {
-    *s = (struct script){0};
-    struct reading reading = {s, experiment_number(e, "sm")};
-    char *const text = experiment_text(e);
-    const uint64_t seed = hash_text(HASH_START, text);
-    free(text);
-    if (each_part(experiment_word(e, "readers"), &reading, take_reader, err) ==
-            0 &&
-        each_part(experiment_word(e, "steps"), &reading, take_step, err) == 0) {
-        const size_t own = s->step_count;
-        if (each_part(experiment_word(e, "between"), &reading, take_step,
-                      err) == 0) {
-            s->between_count = s->step_count - own;
-            s->step_count = own;
-            if (unfold(s, experiment_number(e, "rounds"), seed, err) == 0)
-                return 0;
-        }
-    }
-    script_free(s);
-    return err->code;
+    struct script *const s = e->own;
+    (void)info;
+    if (each_part(s, s->reader_list, take_reader, err) != 0 ||
+        each_part(s, s->step_list, take_step, err) != 0)
+        return err->code;
+    const size_t own = s->step_count;
+    if (each_part(s, s->between, take_step, err) != 0)
+        return err->code;
+    s->between_count = s->step_count - own;
+    s->step_count = own;
+    return unfold(s, experiment_seed(e), err);
 }
 
 /* ---- the kernel ------------------------------------------------------- */
@@ -658,38 +639,32 @@ static void write_out(struct kernel_text *k)
              WORD(bytes, STEP_BYTES), WORD(pool, PIN_POOL));
 }
 
-static int kernel(const struct experiment *e, const struct device_info *info,
-                  struct buf *out, struct error *err)
+static void visit_kernel(const struct experiment *e,
+                         const struct device_info *info, struct buf *out)
 {
-    struct script s;
-    if (script_read(e, &s, err) != 0)
-        return err->code;
-    char variables[160];
-    snprintf(variables, sizeof variables, "%s%s", PIN_VARIABLES,
-             uses(&s, MEMORY_CONSTANT)
-                 ? ".visible .const .align 256 .b8 bank[65536];\n\n"
-                 : "");
+    const struct script *const s = e->own;
     struct kernel_text k;
-    kernel_begin(&k, out, device_cc(info),
-                 &(struct kernel_head){
-                     .name = "visit",
-                     .parameters = PIN_PARAMETERS,
-                     .variables = variables,
-                 });
+    kernel_begin(
+        &k, out, device_cc(info),
+        &(struct kernel_head){
+            .name = "visit",
+            .parameters = PIN_PARAMETERS,
+            .variables = uses(s, MEMORY_CONSTANT) ? PIN_VARIABLES
+                             ".visible .const .align 256 .b8 bank[65536];\n\n"
+                                                  : PIN_VARIABLES,
+        });
     pin_opening(&k, JOB_WORDS * 8);
-    declare(&k, &s);
+    declare(&k, s);
     fetch_orders(&k);
-    write_loop(&k, &s);
+    write_loop(&k, s);
     write_out(&k);
     kernel_end(&k);
-    script_free(&s);
-    return 0;
 }
 
 /* ---- the launch ------------------------------------------------------- */
 
 struct visit {
-    struct script script;
+    const struct script *script;
     struct pin crew;
     struct texture texture;
     uint64_t jobs[READERS_MOST * JOB_WORDS];
@@ -699,7 +674,7 @@ struct visit {
 static int place_memory(struct prober *prober, struct visit *v,
                         struct error *err)
 {
-    const struct script *const s = &v->script;
+    const struct script *const s = v->script;
     bool textured = false;
     for (size_t i = 0; i < s->kinds; i++)
         textured = textured || s->kind[i].space->texture;
@@ -716,7 +691,7 @@ static int place_memory(struct prober *prober, struct visit *v,
 
 static int upload(struct prober *prober, struct visit *v, struct error *err)
 {
-    const struct script *const s = &v->script;
+    const struct script *const s = v->script;
     struct device *const d = prober_device(prober);
     const uint64_t turn = 0;
     const uint64_t turn_at = v->orders_at + s->order_count * STEP_BYTES + 64;
@@ -756,11 +731,11 @@ static void add_rows(const struct script *s, const uint64_t *words,
     }
 }
 
-static int run_script(struct prober *prober, const struct experiment *e,
-                      struct visit *v, struct samples *samples,
-                      struct error *err)
+static int visit_run(struct prober *prober, const struct experiment *e,
+                     struct visit *v, struct samples *samples,
+                     struct error *err)
 {
-    struct script *const s = &v->script;
+    const struct script *const s = v->script;
     struct kernel *k;
     uint64_t *words;
     v->crew = (struct pin){
@@ -771,7 +746,7 @@ static int run_script(struct prober *prober, const struct experiment *e,
         .words_each = s->kept + 1,
         .threads = (unsigned)(32 * s->warps),
         .shared_bytes = shared_bytes(s),
-        .carve_out = (int)experiment_number(e, "carve"),
+        .carve_out = (int)s->carve,
     };
     if (prober_kernel(prober, e, "visit", &k, err) != 0 ||
         place_memory(prober, v, err) != 0 ||
@@ -783,35 +758,28 @@ static int run_script(struct prober *prober, const struct experiment *e,
     return 0;
 }
 
-static int once(struct prober *prober, const struct experiment *e,
-                struct samples *samples, struct error *err)
+static int visit_once(struct prober *prober, const struct experiment *e,
+                      struct samples *samples, struct error *err)
 {
-    struct visit v = {0};
-    if (script_read(e, &v.script, err) != 0)
-        return err->code;
-    const int status = run_script(prober, e, &v, samples, err);
+    struct visit v = {.script = e->own};
+    const int status = visit_run(prober, e, &v, samples, err);
     if (v.texture.object != 0)
         device_texture_close(prober_device(prober), &v.texture);
-    script_free(&v.script);
     return status;
 }
 
-/* Of no use to the stopping rule: a script is run once. */
-static double figure(const struct experiment *e, const struct samples *samples,
-                     size_t from)
-{
-    (void)e;
-    return (double)samples_at(samples, from, COLUMN_CYCLES);
-}
-
+/* A script is run once. */
 const struct probe probe_access_script = {
     .name = "visit",
     .what = "latency of loads that follow a script, by one reader or several",
-    .params = params,
-    .columns = columns,
-    .figure = figure,
+    .params = visit_params,
+    .bytes = sizeof(struct script),
+    .columns = visit_columns,
+    .figure_column = COLUMN_CYCLES,
     .repeats_least = 1,
     .repeats_most = 1,
-    .kernel = kernel,
-    .once = once,
+    .prepare = visit_prepare,
+    .release = visit_release,
+    .kernel = visit_kernel,
+    .once = visit_once,
 };

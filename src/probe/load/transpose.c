@@ -25,7 +25,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "probe/run.h"
+#include "probe/run/shot.h"
 #include "ptx/hint.h"
 
 enum column {
@@ -44,42 +44,35 @@ enum form { READ_COLUMNS, WRITE_COLUMNS, LINES };
 static const char *const forms[] = {"read_columns", "write_columns", "lines",
                                     NULL};
 
+struct transpose {
+    enum form form;
+    const char *load_word, *store_word;
+    const struct hint *load, *store;
+    unsigned threads, blocks, rows, columns, line, turn;
+    uint64_t warm;
+};
+
 /* clang-format off */
-static const struct param params[] = {
-    {"form",    PARAM_WORD,   "read_columns", 0,  0, forms,       "what goes along columns: reads; writes; or a thread moves whole lines"},
-    {"load",    PARAM_WORD,   "default",      0,  0, hint_loads,  "cache operator or hint of loads"},
-    {"store",   PARAM_WORD,   "default",      0,  0, hint_stores, "cache operator or hint of stores"},
-    {"threads", PARAM_NUMBER, "256",          32, 1024, NULL,     "threads of a block, whole warps"},
-    {"blocks",  PARAM_NUMBER, "0",            0,  1 << 20, NULL,  "blocks of the grid; 0: one for each SM"},
-    {"rows",    PARAM_NUMBER, "512",          32, 32768, NULL,    "of what is read"},
-    {"columns", PARAM_NUMBER, "512",          32, 32768, NULL,    "of what is read"},
-    {"line",    PARAM_NUMBER, "32",           1,  1024, NULL,     "elements that a thread moves, of form=lines; they divide a row"},
-    {"warm",    PARAM_NUMBER, "0",            0,  1000, NULL,     "launches before"},
-    {"turn",    PARAM_NUMBER, "0",            0,  1 << 20, NULL,  "which of several alike it is; changes nothing"},
-    {"repeats", PARAM_NUMBER, "0",            0,  1000, NULL,     "repetitions; 0: as many as the stopping rule wants"},
+static const struct param transpose_params[] = {
+    CHOICE(struct transpose, form, "read_columns", forms, "what goes along columns: reads; writes; or a thread moves whole lines"),
+    PARAM_ROW("load", struct transpose, load_word, PARAM_WORD, "default", 0, 0, hint_loads, "cache operator or hint of loads"),
+    PARAM_ROW("store", struct transpose, store_word, PARAM_WORD, "default", 0, 0, hint_stores, "cache operator or hint of stores"),
+    NUMBER(struct transpose, threads, "256", 32, 1024, "threads of a block, whole warps"),
+    NUMBER(struct transpose, blocks, "0", 0, 1 << 20, "blocks of the grid; 0: one for each SM"),
+    NUMBER(struct transpose, rows, "512", 32, 32768, "of what is read"),
+    NUMBER(struct transpose, columns, "512", 32, 32768, "of what is read"),
+    NUMBER(struct transpose, line, "32", 1, 1024, "elements that a thread moves, of form=lines; they divide a row"),
+    NUMBER(struct transpose, warm, "0", 0, 1000, "launches before"),
+    NUMBER(struct transpose, turn, "0", 0, 1 << 20, "which of several alike it is; changes nothing"),
+    REPEATS(1000, "repetitions; 0: as many as the stopping rule wants"),
     {0},
 };
 /* clang-format on */
 
-static const char *const columns[] = {"bytes",    "ns",     "ns_step",
-                                      "ns_event", "cycles", NULL};
-
-struct transpose {
-    enum form form;
-    const struct hint *load, *store;
-    unsigned threads, blocks, rows, columns, line;
-    uint64_t warm;
-};
+static const char *const transpose_columns[] = {"bytes",    "ns",     "ns_step",
+                                                "ns_event", "cycles", NULL};
 
 /* ---- reading ----------------------------------------------------------- */
-
-static enum form form_of(const char *word)
-{
-    unsigned i = 0;
-    while (strcmp(forms[i], word) != 0)
-        i++;
-    return (enum form)i;
-}
 
 static int too_many(struct error *err, const char *what, uint64_t have,
                     int64_t most)
@@ -106,24 +99,14 @@ static int check_room(const struct transpose *t, const struct device_info *info,
     return 0;
 }
 
-static int read_transpose(const struct experiment *e,
-                          const struct device_info *info, struct transpose *t,
-                          struct error *err)
+static int transpose_prepare(struct experiment *e,
+                             const struct device_info *info, struct error *err)
 {
-    const int64_t sms = info->value[PROPERTY_SMS];
-    *t = (struct transpose){
-        .form = form_of(experiment_word(e, "form")),
-        .load = hint_find(experiment_word(e, "load")),
-        .store = hint_find(experiment_word(e, "store")),
-        .threads = (unsigned)experiment_number(e, "threads"),
-        .blocks = (unsigned)experiment_number(e, "blocks"),
-        .rows = (unsigned)experiment_number(e, "rows"),
-        .columns = (unsigned)experiment_number(e, "columns"),
-        .line = (unsigned)experiment_number(e, "line"),
-        .warm = experiment_number(e, "warm"),
-    };
+    struct transpose *const t = e->own;
+    t->load = hint_find(t->load_word);
+    t->store = hint_find(t->store_word);
     if (t->blocks == 0)
-        t->blocks = sms > 0 ? (unsigned)sms : 1;
+        t->blocks = (unsigned)device_told(info, PROPERTY_SMS, 1);
     if (t->threads % LANES != 0)
         return error_set(err, ERR_USAGE,
                          "transpose: threads=%u are no whole warps of %d",
@@ -316,35 +299,31 @@ static const char *version_of(const struct transpose *t)
     return load != NULL ? load : hint_version(t->store);
 }
 
-static int kernel(const struct experiment *e, const struct device_info *info,
-                  struct buf *out, struct error *err)
+static void transpose_kernel(const struct experiment *e,
+                             const struct device_info *info, struct buf *out)
 {
-    struct transpose t;
+    const struct transpose *const t = e->own;
     struct kernel_text k;
-    if (read_transpose(e, info, &t, err) != 0)
-        return err->code;
     kernel_begin(&k, out, device_cc(info),
                  &(struct kernel_head){
                      .name = "transpose",
                      .parameters = PARAMETERS,
-                     .least = version_of(&t),
+                     .least = version_of(t),
                  });
     declare(&k);
-    hint_policy(&k, t.load, "load_policy");
-    hint_policy(&k, t.store, "store_policy");
+    hint_policy(&k, t->load, "load_policy");
+    hint_policy(&k, t->store, "store_policy");
     load_parameters(&k);
     place_thread(&k);
     begin(&k);
-    walk(&k, &t);
+    walk(&k, t);
     end(&k);
     kernel_end(&k);
-    return 0;
 }
 
 /* ---- what goes before and comes after ---------------------------------- */
 
-#define HELPER_PARAMETERS "in out wrong rows columns"
-enum { HELPER_ARGUMENTS = 5, HELPER_THREADS = 256 };
+enum { HELPER_THREADS = 256 };
 
 static void helper_begin(struct kernel_text *k, struct buf *out,
                          const struct device_info *info, const char *version,
@@ -353,7 +332,7 @@ static void helper_begin(struct kernel_text *k, struct buf *out,
     kernel_begin(k, out, device_cc(info),
                  &(struct kernel_head){
                      .name = name,
-                     .parameters = HELPER_PARAMETERS,
+                     .parameters = "in out wrong rows columns",
                      .least = version,
                  });
     ptx_with(
@@ -444,7 +423,6 @@ struct run {
     const struct transpose *transpose;
     uint64_t args[ARGUMENTS];
     uint64_t wrong; /* where a count is */
-    unsigned sms;
 };
 
 static uint64_t matrix_bytes(const struct transpose *t)
@@ -517,42 +495,24 @@ launch_helper(struct prober *prober, const struct run *r, const char *name,
               struct error *err)
 {
     enum { BLOCKS_OF_SM = 4 };
-    const uint64_t rows = r->transpose->rows, width = r->transpose->columns;
-    struct launch launch = {
-        .grid = {BLOCKS_OF_SM * r->sms},
-        .block = {HELPER_THREADS},
+    const struct device_info *const info = prober_info(prober);
+    const uint64_t args[] = {r->args[ARGUMENT_IN], r->args[ARGUMENT_OUT],
+                             r->wrong, r->transpose->rows,
+                             r->transpose->columns};
+    const struct shot shot = {
+        .kernel = name,
+        .blocks = BLOCKS_OF_SM * (unsigned)device_told(info, PROPERTY_SMS, 1),
+        .threads = HELPER_THREADS,
         .carve_out = CARVE_OUT_DEFAULT,
-        .args = {&r->args[ARGUMENT_IN], &r->args[ARGUMENT_OUT], &r->wrong,
-                 &rows, &width},
-        .arg_count = HELPER_ARGUMENTS,
         .deadline_s = DEADLINE_S,
+        .args = args,
+        .arg_count = COUNT_OF(args),
     };
-    struct buf ptx = {0};
-    struct kernel *k;
-    write(&ptx, prober_info(prober));
-    int status = prober_load(prober, buf_string(&ptx), name, &k, err);
-    if (status == 0)
-        status = device_launch(prober_device(prober), k, &launch, err);
-    buf_free(&ptx);
+    struct buf text = {0};
+    write(&text, info);
+    const int status = prober_shoot_helper(prober, &text, &shot, err);
+    buf_free(&text);
     return status;
-}
-
-static int launch(struct prober *prober, const struct experiment *e,
-                  const struct run *r, struct error *err)
-{
-    struct kernel *k;
-    struct launch launch = {
-        .grid = {r->transpose->blocks},
-        .block = {r->transpose->threads},
-        .carve_out = 0, /* all for L1: the kernel needs no shared memory */
-        .arg_count = ARGUMENTS,
-        .deadline_s = DEADLINE_S,
-    };
-    for (size_t i = 0; i < ARGUMENTS; i++)
-        launch.args[i] = &r->args[i];
-    if (prober_kernel(prober, e, "transpose", &k, err) != 0)
-        return err->code;
-    return device_launch(prober_device(prober), k, &launch, err);
 }
 
 static int check(struct prober *prober, const struct run *r, struct error *err)
@@ -628,18 +588,17 @@ static int collect(struct prober *prober, const struct run *r, double elapsed,
                    struct samples *samples, struct error *err)
 {
     const size_t warps = warps_of(r->transpose);
-    const size_t bytes = warps * RECORD_WORDS * sizeof(uint64_t);
-    uint64_t *const records = xcalloc(1, bytes);
-    const int status = device_copy_out(prober_device(prober), records,
-                                       r->args[ARGUMENT_RECORDS], bytes, err);
-    if (status == 0) {
-        int64_t *const row = samples_row(samples);
-        summarise(records, warps, row);
-        row[COLUMN_BYTES] = (int64_t)(2 * matrix_bytes(r->transpose));
-        row[COLUMN_NS_EVENT] = (int64_t)elapsed;
-    }
+    uint64_t *const records =
+        prober_fetch(prober, r->args[ARGUMENT_RECORDS],
+                     warps * RECORD_WORDS * sizeof(uint64_t), err);
+    if (records == NULL)
+        return err->code;
+    int64_t *const row = samples_row(samples);
+    summarise(records, warps, row);
+    row[COLUMN_BYTES] = (int64_t)(2 * matrix_bytes(r->transpose));
+    row[COLUMN_NS_EVENT] = (int64_t)elapsed;
     free(records);
-    return status;
+    return 0;
 }
 
 static bool keeps_long(const struct hint *hint)
@@ -655,46 +614,45 @@ static int release(struct prober *prober, const struct run *r,
     return launch_helper(prober, r, "release", write_release, err);
 }
 
-static int once(struct prober *prober, const struct experiment *e,
-                struct samples *samples, struct error *err)
+static int transpose_once(struct prober *prober, const struct experiment *e,
+                          struct samples *samples, struct error *err)
 {
-    const struct device_info *const info = prober_info(prober);
-    const int64_t sms = info->value[PROPERTY_SMS];
-    struct transpose t;
-    struct run r = {.transpose = &t, .sms = sms > 0 ? (unsigned)sms : 1};
+    const struct transpose *const t = e->own;
+    struct run r = {.transpose = t};
+    const struct shot shot = {
+        .kernel = "transpose",
+        .blocks = t->blocks,
+        .threads = t->threads,
+        .carve_out = 0, /* all for L1: the kernel needs no shared memory */
+        .deadline_s = DEADLINE_S,
+        .args = r.args,
+        .arg_count = ARGUMENTS,
+    };
     double elapsed;
-    if (read_transpose(e, info, &t, err) != 0)
-        return err->code;
-    lay_out(&t, r.args);
+    lay_out(t, r.args);
     if (place(prober, &r, err) != 0 ||
         launch_helper(prober, &r, "fill", write_fill, err) != 0)
         return err->code;
-    for (uint64_t i = 0; i <= t.warm; i++)
-        if (launch(prober, e, &r, err) != 0)
+    for (uint64_t i = 0; i <= t->warm; i++)
+        if (prober_shoot(prober, e, &shot, err) != 0)
             return err->code;
     if (device_elapsed(prober_device(prober), &elapsed, err) != 0 ||
-        collect(prober, &r, elapsed, samples, err) != 0)
-        return err->code;
-    if (check(prober, &r, err) != 0)
+        collect(prober, &r, elapsed, samples, err) != 0 ||
+        check(prober, &r, err) != 0)
         return err->code;
     return release(prober, &r, err);
-}
-
-static double figure(const struct experiment *e, const struct samples *samples,
-                     size_t from)
-{
-    (void)e;
-    return (double)samples_at(samples, from, COLUMN_NS);
 }
 
 const struct probe probe_transpose = {
     .name = "transpose",
     .what = "a matrix is transposed, with cache operators and hints",
-    .params = params,
-    .columns = columns,
-    .figure = figure,
+    .params = transpose_params,
+    .bytes = sizeof(struct transpose),
+    .columns = transpose_columns,
+    .figure_column = COLUMN_NS,
     .repeats_least = 2,
     .repeats_most = 7,
-    .kernel = kernel,
-    .once = once,
+    .prepare = transpose_prepare,
+    .kernel = transpose_kernel,
+    .once = transpose_once,
 };

@@ -40,38 +40,40 @@ static const char *const kind_names[] = {"f16",  "bf16", "tf32",
                                          "e4m3", "s8",   NULL};
 static const char *const waits[] = {"end", "each", NULL};
 
+struct wgmma {
+    struct grid_timer timer; /* first: its rows say so */
+    unsigned type, n, copies, groups;
+    bool each;
+};
+
 /* clang-format off */
-static const struct param params[] = {
-    {"type",   PARAM_WORD,   "f16", 0, 0, kind_names, "of A and B"},
-    {"n",      PARAM_NUMBER, "64",  8, N_MOST, NULL, "columns of B: 8, 16, 32, 64, 128 or 256"},
-    {"wait",   PARAM_WORD,   "end", 0, 0, waits, "for each product, or for all at the end"},
-    {"copies", PARAM_NUMBER, "4",   1, SNIPPET_COPIES_MOST, NULL, "products in the loop"},
-    {"groups", PARAM_NUMBER, "1",   1, GROUPS_MOST, NULL, "warpgroups of a block"},
-    GRID_TIMER_PARAMS
+static const struct param wgmma_params[] = {
+    CHOICE(struct wgmma, type, "f16", kind_names, "of A and B"),
+    NUMBER(struct wgmma, n, "64", 8, N_MOST, "columns of B: 8, 16, 32, 64, 128 or 256"),
+    PARAM_ROW("wait", struct wgmma, each, PARAM_WORD, "end", 0, 0, waits, "for each product, or for all at the end"),
+    NUMBER(struct wgmma, copies, "4", 1, SNIPPET_COPIES_MOST, "products in the loop"),
+    NUMBER(struct wgmma, groups, "1", 1, GROUPS_MOST, "warpgroups of a block"),
+    GRID_TIMER_PARAMS,
     {0},
 };
 /* clang-format on */
 
-struct wgmma {
-    const struct kind *kind;
-    unsigned n, copies, groups;
-    bool each;
-};
-
-static int read_wgmma(const struct experiment *e, struct wgmma *w,
-                      struct error *err)
+static const struct kind *kind_of(const struct wgmma *w)
 {
-    *w = (struct wgmma){
-        .kind = kinds,
-        .n = (unsigned)experiment_number(e, "n"),
-        .copies = (unsigned)experiment_number(e, "copies"),
-        .groups = (unsigned)experiment_number(e, "groups"),
-        .each = strcmp(experiment_word(e, "wait"), "each") == 0,
-    };
-    while (strcmp(w->kind->name, experiment_word(e, "type")) != 0)
-        w->kind++;
+    return &kinds[w->type];
+}
+
+static int wgmma_prepare(struct experiment *e, const struct device_info *info,
+                         struct error *err)
+{
+    const struct wgmma *const w = e->own;
     if ((w->n & (w->n - 1)) != 0)
         return error_set(err, ERR_USAGE, "n=%u is no power of two", w->n);
+    if (device_cc(info) != CC)
+        return error_set(err, ERR_UNSUPPORTED,
+                         "only compute capability %d.%d has wgmma, this is "
+                         "%d.%d",
+                         CC / 10, CC % 10, info->cc_major, info->cc_minor);
     return 0;
 }
 
@@ -143,23 +145,23 @@ static void describe_tiles(struct kernel_text *k, const struct wgmma *w)
 
 static void declare_accumulators(struct kernel_text *k, const struct wgmma *w)
 {
-    const char letter = w->kind->letter;
+    const char letter = kind_of(w)->letter;
     ptx_with(k, ".reg .$accumulator %d<$accumulators>;",
-             WORD(accumulator, w->kind->accumulator),
+             WORD(accumulator, kind_of(w)->accumulator),
              WORD(accumulators, accumulators(w)));
     for (unsigned i = 0; i < accumulators(w); i++)
         ptx_with(k, "mov.$accumulator %d$i, $zero;",
-                 WORD(accumulator, w->kind->accumulator), WORD(i, i),
+                 WORD(accumulator, kind_of(w)->accumulator), WORD(i, i),
                  WORD(zero, letter == 'f' ? "0f00000000" : "0"));
 }
 
 static void product(struct kernel_text *k, const struct wgmma *w, unsigned step)
 {
     buf_printf(k->out, "    wgmma.mma_async.sync.aligned.m64n%uk%u.%s {", w->n,
-               w->kind->k, w->kind->opcode);
+               kind_of(w)->k, kind_of(w)->opcode);
     for (unsigned i = 0; i < accumulators(w); i++)
         buf_printf(k->out, "%s%%d%u", i > 0 ? ", " : "", i);
-    buf_printf(k->out, "}, %%a%u, %%b%u, %s;\n", step, step, w->kind->tail);
+    buf_printf(k->out, "}, %%a%u, %%b%u, %s;\n", step, step, kind_of(w)->tail);
 }
 
 static void finish_products(struct kernel_text *k)
@@ -188,18 +190,11 @@ static void write_loop(struct kernel_text *k, const struct wgmma *w)
     }
 }
 
-static int kernel(const struct experiment *e, const struct device_info *info,
-                  struct buf *out, struct error *err)
+static void wgmma_kernel(const struct experiment *e,
+                         const struct device_info *info, struct buf *out)
 {
-    struct wgmma w;
+    const struct wgmma *const w = e->own;
     struct kernel_text k;
-    if (read_wgmma(e, &w, err) != 0)
-        return err->code;
-    if (device_cc(info) != CC)
-        return error_set(err, ERR_UNSUPPORTED,
-                         "only compute capability %d.%d has wgmma, this is "
-                         "%d.%d",
-                         CC / 10, CC % 10, info->cc_major, info->cc_minor);
     kernel_begin(
         &k, out, device_cc(info),
         &(struct kernel_head){
@@ -210,48 +205,51 @@ static int kernel(const struct experiment *e, const struct device_info *info,
             .only = true,
         });
     grid_timer_opening(&k);
-    fill_tiles(&k, &w);
-    describe_tiles(&k, &w);
-    declare_accumulators(&k, &w);
+    fill_tiles(&k, w);
+    describe_tiles(&k, w);
+    declare_accumulators(&k, w);
     grid_timer_begin(&k);
-    write_loop(&k, &w);
+    write_loop(&k, w);
     grid_timer_end(&k);
     kernel_end(&k);
-    return 0;
 }
 
 /* ---- operands ---------------------------------------------------------- */
 
-static int once(struct prober *prober, const struct experiment *e,
-                struct samples *samples, struct error *err)
+static int wgmma_once(struct prober *prober, const struct experiment *e,
+                      struct samples *samples, struct error *err)
 {
-    struct wgmma w;
+    const struct wgmma *const w = e->own;
+    const struct grid_timer_bits kind = grid_timer_bits(kind_of(w)->opcode);
+    const bool zeros = w->timer.operands == OPERANDS_ZEROS;
+    const size_t bytes = GRID_TIMER_HEAD + tile_bytes(w);
+    const struct grid_timer_work work = {
+        .threads = THREADS * w->groups,
+        .shared_bytes = tile_bytes(w),
+        .data = xcalloc(1, bytes),
+        .bytes = bytes,
+    };
     struct rng rng;
-    if (read_wgmma(e, &w, err) != 0)
-        return err->code;
-    const size_t bytes = GRID_TIMER_HEAD + tile_bytes(&w);
-    const bool zeros = strcmp(experiment_word(e, "operands"), "zeros") == 0;
-    const struct grid_timer_bits kind = grid_timer_bits(w.kind->opcode);
-    unsigned char *const data = xcalloc(1, bytes);
     rng_seed(&rng, prober_seed(prober));
     for (size_t at = GRID_TIMER_HEAD; !zeros && at < bytes; at += 8) {
         const uint64_t bits = (rng_next(&rng) & kind.random) | kind.fixed;
-        memcpy(data + at, &bits, sizeof bits);
+        memcpy(work.data + at, &bits, sizeof bits);
     }
-    const int code = grid_timer_run(prober, e, "wgmma", THREADS * w.groups,
-                                    tile_bytes(&w), data, bytes, samples, err);
-    free(data);
+    const int code = grid_timer_run(prober, e, &work, samples, err);
+    free(work.data);
     return code;
 }
 
 const struct probe probe_wgmma = {
     .name = "wgmma",
     .what = "matrix products of four warps, in blocks all over the GPU",
-    .params = params,
-    .columns = crowd_columns,
-    .figure = grid_timer_figure,
+    .params = wgmma_params,
+    .bytes = sizeof(struct wgmma),
+    .columns = grid_timer_columns,
+    .figure_column = GRID_TIMER_ELAPSED,
     .repeats_least = 3,
     .repeats_most = 9,
-    .kernel = kernel,
-    .once = once,
+    .prepare = wgmma_prepare,
+    .kernel = wgmma_kernel,
+    .once = wgmma_once,
 };

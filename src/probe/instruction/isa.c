@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "probe/run.h"
+#include "probe/run/shot.h"
 #include "probe/run/snippet_kernel.h"
 
 enum column { COLUMN_LAP = 1, COLUMN_SHORT, COLUMN_LONG };
@@ -18,16 +18,21 @@ enum column { COLUMN_LAP = 1, COLUMN_SHORT, COLUMN_LONG };
 enum { DEADLINE_S = 5 };
 enum { REGIONS = 2, READS = 2, LAPS_MOST = 64 };
 
+struct isa {
+    struct snippet_kernel timed; /* first: its rows say so */
+    uint64_t warps, laps;
+};
+
 /* clang-format off */
-static const struct param params[] = {
-    SNIPPET_PARAMS{"warps",            PARAM_NUMBER, "1", 1, SNIPPET_WARPS_MOST, NULL,
-                  "warps of the block"},
-    {"laps",               PARAM_NUMBER, "4", 2, LAPS_MOST, NULL, "laps"},
+static const struct param isa_params[] = {
+    SNIPPET_PARAMS,
+    NUMBER(struct isa, warps, "1", 1, SNIPPET_WARPS_MOST, "warps of the block"),
+    NUMBER(struct isa, laps, "4", 2, LAPS_MOST, "laps"),
     {0},
 };
 /* clang-format on */
 
-static const char *const columns[] = {"lap", "short", "long", NULL};
+static const char *const isa_columns[] = {"lap", "short", "long", NULL};
 
 /* Clock reads: [lap][region][warp][first, last]. */
 static const uint64_t *reads_of(const uint64_t *out, size_t lap, size_t region)
@@ -35,10 +40,10 @@ static const uint64_t *reads_of(const uint64_t *out, size_t lap, size_t region)
     return out + (lap * REGIONS + region) * SNIPPET_WARPS_MOST * READS;
 }
 
-static int64_t elapsed(const uint64_t *reads, unsigned warps)
+static int64_t elapsed(const uint64_t *reads, uint64_t warps)
 {
     uint64_t begun = reads[0], ended = reads[1];
-    for (unsigned w = 1; w < warps; w++) {
+    for (uint64_t w = 1; w < warps; w++) {
         const uint64_t *const own = reads + w * READS;
         begun = own[0] < begun ? own[0] : begun;
         ended = own[1] > ended ? own[1] : ended;
@@ -46,15 +51,20 @@ static int64_t elapsed(const uint64_t *reads, unsigned warps)
     return (int64_t)(ended - begun);
 }
 
-static void add_rows(const uint64_t *out, size_t laps, unsigned warps,
+static void add_rows(const struct isa *i, const uint64_t *out,
                      struct samples *samples)
 {
-    for (size_t lap = 0; lap < laps; lap++) {
+    for (size_t lap = 0; lap < i->laps; lap++) {
         int64_t *const row = samples_row(samples);
         row[COLUMN_LAP] = (int64_t)lap;
-        row[COLUMN_SHORT] = elapsed(reads_of(out, lap, 0), warps);
-        row[COLUMN_LONG] = elapsed(reads_of(out, lap, 1), warps);
+        row[COLUMN_SHORT] = elapsed(reads_of(out, lap, 0), i->warps);
+        row[COLUMN_LONG] = elapsed(reads_of(out, lap, 1), i->warps);
     }
+}
+
+static bool uses_scratch(const struct snippet_kernel *t)
+{
+    return t->snippet.global || t->setup.global;
 }
 
 /* Scratch between two guards of ones; zeros. */
@@ -107,77 +117,60 @@ enum argument {
     ARGUMENTS
 };
 
-static int launch(struct prober *prober, const struct experiment *e,
-                  const uint64_t *args, struct error *err)
+/* Where the kernel's data, results and scratch memory are. */
+static int place(struct prober *prober, const struct snippet_kernel *t,
+                 size_t out_bytes, uint64_t *args, struct error *err)
 {
-    struct kernel *k;
-    struct launch launch = {
-        .block = {32 * (unsigned)experiment_number(e, "warps")},
-        .carve_out = CARVE_OUT_DEFAULT,
-        .arg_count = ARGUMENTS,
-        .deadline_s = DEADLINE_S,
-    };
-    for (size_t i = 0; i < ARGUMENTS; i++)
-        launch.args[i] = &args[i];
-    if (prober_kernel(prober, e, "isa", &k, err) != 0)
-        return err->code;
-    return device_launch(prober_device(prober), k, &launch, err);
-}
-
-static int run(struct prober *prober, const struct experiment *e,
-               const struct snippet_kernel *t, struct samples *samples,
-               struct error *err)
-{
-    const size_t laps = experiment_number(e, "laps");
-    const size_t bytes = laps * REGIONS * SNIPPET_WARPS_MOST * READS * 8;
-    const bool scratch = t->snippet.global || t->setup.global;
-    uint64_t args[ARGUMENTS] = {[ARGUMENT_LAPS] = laps};
     size_t words;
     uint64_t *const data = snippet_kernel_data(t, &words, err);
     if (data == NULL)
         return err->code;
-    uint64_t *const out = xcalloc(1, bytes);
-    struct device *const device = prober_device(prober);
     int code = prober_buffer(prober, BUFFER_JOBS, 8 * words,
                              &args[ARGUMENT_DATA], err);
     if (code == 0)
-        code =
-            prober_buffer(prober, BUFFER_OUT, bytes, &args[ARGUMENT_OUT], err);
-    if (code == 0 && scratch)
+        code = prober_buffer(prober, BUFFER_OUT, out_bytes, &args[ARGUMENT_OUT],
+                             err);
+    if (code == 0 && uses_scratch(t)) {
         code = fill_scratch(prober, &args[ARGUMENT_SCRATCH], err);
-    args[ARGUMENT_SCRATCH] += scratch ? SCRATCH_GUARD : 0;
+        args[ARGUMENT_SCRATCH] += SCRATCH_GUARD;
+    }
     if (code == 0)
-        code =
-            device_copy_in(device, args[ARGUMENT_DATA], data, 8 * words, err);
-    if (code == 0)
-        code = launch(prober, e, args, err);
-    if (code == 0)
-        code = device_copy_out(device, out, args[ARGUMENT_OUT], bytes, err);
-    if (code == 0 && scratch)
-        code =
-            check_scratch(prober, args[ARGUMENT_SCRATCH] - SCRATCH_GUARD, err);
-    if (code == 0)
-        add_rows(out, laps, (unsigned)experiment_number(e, "warps"), samples);
-    free(out);
+        code = device_copy_in(prober_device(prober), args[ARGUMENT_DATA], data,
+                              8 * words, err);
     free(data);
     return code;
 }
 
-static int once(struct prober *prober, const struct experiment *e,
-                struct samples *samples, struct error *err)
+static int isa_once(struct prober *prober, const struct experiment *e,
+                    struct samples *samples, struct error *err)
 {
-    struct snippet_kernel t;
-    if (snippet_kernel_read(e, &t, err) != 0)
+    const struct isa *const i = e->own;
+    const size_t bytes = i->laps * REGIONS * SNIPPET_WARPS_MOST * READS * 8;
+    uint64_t args[ARGUMENTS] = {[ARGUMENT_LAPS] = i->laps};
+    const struct shot shot = {
+        .kernel = "isa",
+        .blocks = 1,
+        .threads = 32 * (unsigned)i->warps,
+        .carve_out = CARVE_OUT_DEFAULT,
+        .deadline_s = DEADLINE_S,
+        .args = args,
+        .arg_count = ARGUMENTS,
+    };
+    if (place(prober, &i->timed, bytes, args, err) != 0 ||
+        prober_shoot(prober, e, &shot, err) != 0)
         return err->code;
-    *err = (struct error){0};
-    const int code = run(prober, e, &t, samples, err);
-    snippet_kernel_free(&t);
-    return code;
+    uint64_t *const out = prober_fetch(prober, args[ARGUMENT_OUT], bytes, err);
+    if (out != NULL && uses_scratch(&i->timed))
+        check_scratch(prober, args[ARGUMENT_SCRATCH] - SCRATCH_GUARD, err);
+    if (err->code == 0)
+        add_rows(i, out, samples);
+    free(out);
+    return err->code;
 }
 
 /* Cycles that the long region takes more, in the last lap. */
-static double figure(const struct experiment *e, const struct samples *samples,
-                     size_t from)
+static double isa_figure(const struct experiment *e,
+                         const struct samples *samples, size_t from)
 {
     (void)e;
     (void)from;
@@ -189,11 +182,14 @@ static double figure(const struct experiment *e, const struct samples *samples,
 const struct probe probe_isa = {
     .name = "isa",
     .what = "cost of an instruction, by copies of it between clock reads",
-    .params = params,
-    .columns = columns,
-    .figure = figure,
+    .params = isa_params,
+    .bytes = sizeof(struct isa),
+    .columns = isa_columns,
+    .figure = isa_figure,
     .repeats_least = 3,
     .repeats_most = 9,
+    .prepare = snippet_kernel_prepare,
+    .release = snippet_kernel_release,
     .kernel = snippet_kernel_write,
-    .once = once,
+    .once = isa_once,
 };
