@@ -1,5 +1,11 @@
 #include "analysis/hits.h"
 
+#include <math.h>
+#include <stdlib.h>
+
+#include "analysis/stats.h"
+#include "base/mem.h"
+
 size_t hits_above(const double *cycles, size_t count, double limit)
 {
     size_t above = 0;
@@ -15,4 +21,35 @@ size_t hits_between(double *cycles, size_t count, double above, double below)
         if (cycles[i] > above && cycles[i] < below)
             cycles[kept++] = cycles[i];
     return kept;
+}
+
+/*
+ * One hit in four may cost a dozen cycles more, where the loop that loads goes
+ * back (H200, driver 580), hence the quantile of nine in ten; and a few more
+ * where the same loop is part of another kernel: 6 cycles, or 5 % of a slow
+ * hit; or four deviations, where hits spread more than that.  A small cache
+ * may have lost a line: what costs half as much again and 10 cycles was no hit,
+ * since the next cache of no GPU known is nearer.
+ */
+double hits_spread_limit(const double *cycles, size_t count, double hit)
+{
+    double *const hits = xreallocarray(NULL, count + 1, sizeof *hits);
+    size_t n = 0;
+    for (size_t i = 0; i < count; i++)
+        if (cycles[i] <= 1.5 * hit + 10)
+            hits[n++] = cycles[i];
+    const double spread = stats_mad_sigma(hits, n);
+    const double limit =
+        stats_quantile(hits, n, 0.9) + fmax(fmax(6, 0.05 * hit), 4 * spread);
+    free(hits);
+    return limit;
+}
+
+/* A quarter of the cases may be disturbed or be left over from before, and
+ * still it is known what the others say. */
+enum hits_tally hits_tally_of(size_t events, size_t cases)
+{
+    if (4 * events <= cases)
+        return TALLY_NONE;
+    return 4 * events >= 3 * cases ? TALLY_ALL : TALLY_OPEN;
 }

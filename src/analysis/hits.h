@@ -29,4 +29,13 @@ size_t hits_above(const double *cycles, size_t count, double limit);
  * returns how many. */
 size_t hits_between(double *cycles, size_t count, double above, double below);
 
+/* The limit by what hits cost and how they spread: for loads of which nearly
+ * all are known to hit, and `hit` is what they cost. */
+double hits_spread_limit(const double *cycles, size_t count, double hit);
+
+/* Of `cases` that might have been `events`: are they nearly all, or nearly
+ * none?  What lies between is left open. */
+enum hits_tally { TALLY_OPEN, TALLY_NONE, TALLY_ALL };
+enum hits_tally hits_tally_of(size_t events, size_t cases);
+
 #endif

@@ -276,6 +276,7 @@ static void leave_out(struct lab *lab, const struct study *study,
             (f != NULL && (f->value.kind != VALUE_NONE || f->because != NULL)))
             continue;
         struct finding *const none = results_add(lab->results, id, study->name);
+        finding_method(none, study->method);
         finding_none(none, "%s", why);
         none->skipped = skipped;
     }

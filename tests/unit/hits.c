@@ -37,6 +37,32 @@ START_TEST(loads_between_two_limits_are_kept_in_order)
 }
 END_TEST
 
+/* One in four a dozen cycles slower, as where a loop goes back; lost lines. */
+START_TEST(the_limit_by_spread_is_above_slow_hits_and_below_lost_lines)
+{
+    const double hits[] = {30, 31, 30, 210, 30, 42, 31, 200};
+    const double limit = hits_spread_limit(hits, COUNT_OF(hits), 30);
+    ck_assert_double_gt(limit, 42);
+    ck_assert_double_lt(limit, 60);
+}
+END_TEST
+
+START_TEST(hits_that_are_alike_leave_room_for_another_kernel)
+{
+    const double same[] = {400, 400, 400, 400};
+    ck_assert_double_eq(hits_spread_limit(same, COUNT_OF(same), 400), 420);
+}
+END_TEST
+
+START_TEST(a_tally_between_a_quarter_and_three_is_open)
+{
+    ck_assert_int_eq(hits_tally_of(2, 8), TALLY_NONE);
+    ck_assert_int_eq(hits_tally_of(3, 8), TALLY_OPEN);
+    ck_assert_int_eq(hits_tally_of(5, 8), TALLY_OPEN);
+    ck_assert_int_eq(hits_tally_of(6, 8), TALLY_ALL);
+}
+END_TEST
+
 START_TEST(the_nearest_between_two_numbers)
 {
     ck_assert_uint_eq(u64_within(2, 1, 9), 2);
@@ -53,6 +79,10 @@ Suite *suite_hits(void)
     tcase_add_test(t, noise_is_not_clearly_cheaper);
     tcase_add_test(t, loads_above_a_limit_are_counted);
     tcase_add_test(t, loads_between_two_limits_are_kept_in_order);
+    tcase_add_test(t,
+                   the_limit_by_spread_is_above_slow_hits_and_below_lost_lines);
+    tcase_add_test(t, hits_that_are_alike_leave_room_for_another_kernel);
+    tcase_add_test(t, a_tally_between_a_quarter_and_three_is_open);
     tcase_add_test(t, the_nearest_between_two_numbers);
     return suite;
 }

@@ -13,16 +13,17 @@
  */
 #include "study/cache/eviction.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
+#include "analysis/hits.h"
 #include "analysis/levels.h"
+#include "analysis/search.h"
 #include "analysis/stats.h"
-#include "base/buf.h"
 #include "base/mem.h"
+#include "study/script.h"
 
 enum {
     LAPS = 6,         /* timed at first, fewer of long lists … */
@@ -36,105 +37,84 @@ enum {
 /* Share of loads that are disturbed and look like misses, at most. */
 static const double DISTURBED = 0.002;
 
-void eviction_done(struct eviction *a)
+bool eviction_gave_up(struct eviction *e)
 {
-    free(a->fits);
-    free(a->overflows);
-    a->fits = a->overflows = NULL;
+    const bool gave_up = e->lab->err.code == ERR_UNSUPPORTED;
+    if (gave_up)
+        e->lab->err = (struct error){0};
+    return gave_up;
 }
 
 /* ---- loads ------------------------------------------------------------ */
 
-static enum policy_outcome judge(const struct eviction *a, double base,
-                                 double cycles)
+/* A load that costs more missed: half of what a miss costs more than a hit. */
+static double cut_above(const struct eviction *e, double base)
 {
-    const double gap = a->miss - a->hit;
-    return cycles < base + 0.5 * gap ? LOAD_HIT : LOAD_MISS;
+    return base + 0.5 * (e->miss - e->hit);
 }
 
-/* A segment as `visit` writes it. */
-static void put(struct buf *steps, const char *how, const struct segment *s)
+static uint64_t end_of(const struct segment *list)
 {
-    buf_printf(steps, "%s%s%" PRIu64 ":%" PRIu64 ":%" PRIu64,
-               steps->length > 0 ? "," : "", how, s->start, s->count, s->step);
+    return list->start + list->count * list->step;
 }
 
-static void put_laps(struct buf *steps, uint64_t laps, const char *how,
-                     const struct segment *s)
+static struct script script_of(const struct eviction *e)
 {
-    char text[40];
-    snprintf(text, sizeof text, "%" PRIu64 "x%s", laps, how);
-    if (laps > 0)
-        put(steps, text, s);
+    struct script s = {0};
+    script_reader(&s, "%s", e->reader);
+    return s;
 }
 
-static int visit(struct eviction *a, const struct segment *list,
-                 struct buf *steps, unsigned take, struct samples *samples,
-                 char **name, struct error *err)
+static void add_laps(struct script *s, uint64_t laps, bool timed,
+                     const struct segment *list)
 {
-    struct buf text = {0};
-    buf_printf(&text, "visit readers=%s steps=%s", a->reader,
-               buf_string(steps));
-    if (a->filler.count > 0)
-        buf_printf(&text, " between=%" PRIu64 ":%" PRIu64 ":%" PRIu64,
-                   list->start + a->filler.start, a->filler.count,
-                   a->filler.step);
-    if (take > 0)
-        buf_printf(&text, " take=%u", take);
-    const int status =
-        lab_probe_err(a->lab, samples, name, err, "%s", buf_string(&text));
-    buf_free(&text);
-    buf_free(steps);
-    return status;
+    script_add(s, &(struct script_step){
+                      .laps = laps, .timed = timed, .places = *list});
 }
 
-static double *cycles_of(const struct samples *s)
+/* The loads of a script over the list, with what empties the cache in front. */
+static const struct samples *visit(struct eviction *e,
+                                   const struct segment *list, struct script *s,
+                                   unsigned take)
 {
-    const size_t column = samples_column(s, "cycles");
-    double *const cycles = xreallocarray(NULL, s->rows + 1, sizeof *cycles);
-    for (size_t i = 0; i < s->rows; i++)
-        cycles[i] = (double)samples_at(s, i, column);
-    return cycles;
+    const struct segment *const f = &e->filler;
+    const char *const between =
+        f->count == 0
+            ? ""
+            : lab_text(e->lab, " between=%" PRIu64 ":%" PRIu64 ":%" PRIu64,
+                       list->start + f->start, f->count, f->step);
+    return lab_probe(e->lab, "visit %s%s take=%u", script_text(s, e->lab),
+                     between, take);
+}
+
+static struct column visit_cycles(struct eviction *e,
+                                  const struct segment *list, struct script *s,
+                                  unsigned take)
+{
+    return lab_column_of(e->lab, visit(e, list, s, take), "cycles");
+}
+
+/* What a hit costs, by loads that nearly all hit. */
+static double base_of(const struct eviction *e, const double *cycles,
+                      size_t count)
+{
+    return fmax(e->hit, stats_median(cycles, count));
 }
 
 /* What a hit costs where the list lies: lines beside those of the list, on the
  * same pages but in different sets, cost the same translation. */
-static int find_base(struct eviction *a, const struct segment *list,
-                     double *base, struct error *err)
+static double find_base(struct eviction *e, const struct segment *list)
 {
     enum { NEAR = 512 * 1024 };
-    *base = a->hit;
-    if (list->step * list->count < NEAR)
-        return 0;
     const struct segment beside = {list->start, list->count,
-                                   list->step + a->unit};
-    struct samples s;
-    struct buf steps = {0};
-    if (beside.start + beside.step * beside.count > a->span)
-        return 0;
-    put_laps(&steps, 3, "", &beside);
-    put(&steps, "!", &beside);
-    if (visit(a, list, &steps, 0, &s, NULL, err) != 0)
-        return err->code;
-    double *const cycles = cycles_of(&s);
-    *base = fmax(a->hit, stats_median(cycles, s.rows));
-    free(cycles);
-    samples_free(&s);
-    return 0;
-}
-
-/*
- * Misses gather around the costs of the places where lines were found, be it
- * one place or two; what lies between was disturbed.
- */
-static void doubt_outliers(struct policy_load *loads, const double *cycles,
-                           size_t count)
-{
-    struct levels levels;
-    levels_find(cycles, count, &levels_usual, &levels);
-    for (size_t i = 0; i < count; i++)
-        if (levels_classify(&levels, cycles[i]) < 0)
-            loads[i].outcome = LOAD_UNKNOWN;
+                                   list->step + e->unit};
+    if (list->step * list->count < NEAR || end_of(&beside) > e->span)
+        return e->hit;
+    struct script s = script_of(e);
+    add_laps(&s, 3, false, &beside);
+    script_time(&s, 0, beside);
+    const struct column c = visit_cycles(e, list, &s, 0);
+    return base_of(e, c.at, c.count);
 }
 
 /* ---- does it fit? ----------------------------------------------------- */
@@ -144,21 +124,19 @@ struct laps {
     size_t laps, misses;
     size_t lapses; /* laps without a miss */
     size_t steady; /* places that missed in every lap */
+    const char *experiment;
 };
 
-static void count_laps(const struct eviction *a, const double *cycles,
-                       uint64_t count, uint64_t laps, double base,
-                       struct laps *l)
+static void count_laps(struct eviction *e, const double *cycles, uint64_t count,
+                       uint64_t laps, double base, struct laps *l)
 {
-    size_t *const missed = xcalloc(count, sizeof *missed);
+    const double cut = cut_above(e, base);
+    size_t *const missed = lab_alloc(e->lab, count, sizeof *missed);
     for (uint64_t lap = 0; lap < laps; lap++) {
-        size_t misses = 0;
-        for (uint64_t i = 0; i < count; i++) {
-            const enum policy_outcome outcome =
-                judge(a, base, cycles[lap * count + i]);
-            misses += outcome == LOAD_MISS;
-            missed[i] += outcome == LOAD_MISS;
-        }
+        const double *const here = cycles + lap * count;
+        const size_t misses = hits_above(here, count, cut);
+        for (uint64_t i = 0; i < count; i++)
+            missed[i] += here[i] > cut;
         l->misses += misses;
         l->lapses += misses == 0;
     }
@@ -166,53 +144,45 @@ static void count_laps(const struct eviction *a, const double *cycles,
     l->steady = 0;
     for (uint64_t i = 0; i < count; i++)
         l->steady += missed[i] == laps;
-    free(missed);
 }
 
 /* Laps to settle with: some, then many. */
-static uint64_t settling(const struct eviction *a, uint64_t count, int attempt)
+static uint64_t settling(const struct eviction *e, uint64_t count, int attempt)
 {
     static const uint64_t laps[] = {3, 24, 96};
-    if (!a->lasting)
+    if (!e->lasting)
         return 2;
     const uint64_t most = SETTLE_MOST / (count + 1) + 2;
     return laps[attempt] < most ? laps[attempt] : most;
 }
 
 /* Laps and random visits that settle, laps that are timed. */
-static uint64_t write_laps(const struct eviction *a, const struct segment *list,
-                           uint64_t first, unsigned take, struct buf *steps)
+static uint64_t write_laps(const struct eviction *e, const struct segment *list,
+                           int attempt, unsigned take, struct script *s)
 {
     const uint64_t most = KEPT_MOST / list->count;
     const uint64_t wanted = take == 0 ? LAPS : LAPS_MORE;
     const uint64_t timed = most < wanted ? most : wanted;
     const uint64_t draws =
         4 * list->count < DRAWS_MOST ? 4 * list->count : DRAWS_MOST;
-    char drawn[32];
-    put_laps(steps, first, "", list);
-    snprintf(drawn, sizeof drawn, "~%" PRIu64 "/", draws);
-    if (a->lasting)
-        put(steps, drawn, list);
-    put_laps(steps, 1, "", list);
-    put_laps(steps, timed, "!", list);
+    add_laps(s, settling(e, list->count, attempt), false, list);
+    if (e->lasting)
+        script_add(s, &(struct script_step){.draws = draws, .places = *list});
+    add_laps(s, 1, false, list);
+    add_laps(s, timed, true, list);
     return timed;
 }
 
-static int time_laps(struct eviction *a, const struct segment *list,
-                     int attempt, unsigned take, double base, struct laps *laps,
-                     char **name, struct error *err)
+static void time_laps(struct eviction *e, const struct segment *list,
+                      int attempt, unsigned take, double base,
+                      struct laps *laps)
 {
-    struct samples s;
-    struct buf steps = {0};
-    const uint64_t first = settling(a, list->count, attempt);
-    const uint64_t timed = write_laps(a, list, first, take, &steps);
-    if (visit(a, list, &steps, take, &s, name, err) != 0)
-        return err->code;
-    double *const cycles = cycles_of(&s);
-    count_laps(a, cycles, list->count, timed, base, laps);
-    free(cycles);
-    samples_free(&s);
-    return 0;
+    struct script s = script_of(e);
+    const uint64_t timed = write_laps(e, list, attempt, take, &s);
+    const struct column c = visit_cycles(e, list, &s, take);
+    if (lab_ok(e->lab))
+        count_laps(e, c.at, list->count, timed, base, laps);
+    laps->experiment = c.experiment;
 }
 
 /* The chance that each of so many laps had a disturbed load. */
@@ -221,253 +191,182 @@ static double chance_of(const struct laps *l, uint64_t count)
     return pow(1 - exp(-DISTURBED * (double)count), (double)l->laps);
 }
 
-/* Misses that come at the same places in every lap have settled. */
-static bool has_settled(const struct eviction *a, const struct laps *l)
+/* Misses have settled if nine in ten are at places that miss in every lap. */
+static bool has_settled(const struct eviction *e, const struct laps *l)
 {
-    return !a->lasting || 10 * l->steady * l->laps > 9 * l->misses;
+    return !e->lasting || 10 * l->steady * l->laps > 9 * l->misses;
 }
 
 /*
  * Times laps until one has no miss, or so many had one that it cannot be
- * disturbances, or the same loads missed in all.
+ * disturbances but once in a million, or the same loads missed in all.
  */
-static int have_misses(struct eviction *a, const struct segment *list,
-                       int attempt, double base, struct laps *laps, char **name,
-                       struct error *err)
+static struct laps have_misses(struct eviction *e, const struct segment *list,
+                               int attempt, double base)
 {
-    *laps = (struct laps){0};
-    *name = NULL;
-    for (unsigned take = 0; take < TAKES_MOST; take++) {
-        free(*name);
-        if (time_laps(a, list, attempt, take, base, laps, name, err) != 0)
-            return err->code;
-        if (laps->lapses > 0 || (take == 0 && laps->steady > 1) ||
-            chance_of(laps, list->count) < 1e-6)
-            return 0;
+    struct laps laps = {0};
+    for (unsigned take = 0; lab_ok(e->lab) && take < TAKES_MOST; take++) {
+        time_laps(e, list, attempt, take, base, &laps);
+        if (laps.lapses > 0 || (take == 0 && laps.steady > 1) ||
+            chance_of(&laps, list->count) < 1e-6)
+            return laps;
     }
-    free(*name);
-    *name = NULL;
-    return error_set(err, ERR_UNSUPPORTED,
-                     "misses of %" PRIu64 " places cannot be told from "
-                     "disturbances",
-                     list->count);
+    lab_fail(e->lab, ERR_UNSUPPORTED,
+             "misses of %" PRIu64 " places cannot be told from disturbances",
+             list->count);
+    return laps;
 }
 
-static void keep_name(struct eviction *a, bool yes, char *name)
+bool eviction_overflows(struct eviction *e, const struct segment *list)
 {
-    char **const kept = yes ? &a->overflows : &a->fits;
-    free(*kept);
-    *kept = name;
-}
-
-int eviction_overflows(struct eviction *a, uint64_t start, uint64_t step,
-                       uint64_t count, bool *yes, struct error *err)
-{
-    const struct segment list = {start, count, step};
-    double base;
-    if (list.start + list.step * count > a->span ||
-        count > KEPT_MOST / LAPS_LEAST)
-        return error_set(err, ERR_UNSUPPORTED,
-                         "%" PRIu64 " places, %" PRIu64 " B apart, are more "
-                         "than can be tried",
-                         count, step);
-    if (find_base(a, &list, &base, err) != 0)
-        return err->code;
-    *yes = true;
-    for (int attempt = 0; *yes && attempt < 3; attempt++) {
-        struct laps laps;
-        char *name;
-        if (have_misses(a, &list, attempt, base, &laps, &name, err) != 0)
-            return err->code;
-        *yes = laps.lapses == 0;
-        keep_name(a, *yes, name);
-        if (*yes && has_settled(a, &laps))
+    bool over = true;
+    if (end_of(list) > e->span || list->count > KEPT_MOST / LAPS_LEAST)
+        lab_fail(e->lab, ERR_UNSUPPORTED,
+                 "%" PRIu64 " places, %" PRIu64 " B apart, are more than can "
+                 "be tried",
+                 list->count, list->step);
+    const double base = lab_ok(e->lab) ? find_base(e, list) : 0;
+    for (int attempt = 0; over && attempt < 3; attempt++) {
+        const struct laps laps = have_misses(e, list, attempt, base);
+        if (!lab_ok(e->lab))
+            break;
+        over = laps.lapses == 0;
+        *(over ? &e->overflows : &e->fits) = laps.experiment;
+        if (over && has_settled(e, &laps))
             break;
     }
-    return 0;
+    return over;
 }
 
-static int time_list(struct eviction *a, const uint64_t *places, size_t count,
-                     size_t settle, double *base, bool *yes, struct error *err)
+static bool time_list(struct eviction *e, struct eviction_list *list,
+                      size_t settle)
 {
-    struct buf text = {0};
-    struct samples s;
     struct laps laps = {0};
-    buf_printf(&text, "visit readers=%s rounds=%zu steps=", a->reader,
-               settle + LAPS);
-    for (size_t i = 0; i < count; i++)
-        buf_printf(&text, "%s!%" PRIu64 ":1:0", i > 0 ? "," : "", places[i]);
-    const int status =
-        lab_probe_err(a->lab, &s, NULL, err, "%s", buf_string(&text));
-    buf_free(&text);
-    if (status != 0)
-        return status;
-    double *const cycles = cycles_of(&s);
-    if (*base == 0)
-        *base =
-            fmax(a->hit, stats_median(cycles + settle * count, LAPS * count));
-    count_laps(a, cycles + settle * count, count, LAPS, *base, &laps);
-    *yes = laps.lapses == 0;
-    free(cycles);
-    samples_free(&s);
-    return 0;
+    struct script s = script_of(e);
+    const size_t settled = settle * list->count;
+    for (size_t i = 0; i < list->count; i++)
+        script_time(&s, 0, (struct segment){list->place[i], 1, 0});
+    const struct column c = lab_column(e->lab, "cycles", "visit %s rounds=%zu",
+                                       script_text(&s, e->lab), settle + LAPS);
+    if (!lab_ok(e->lab))
+        return true;
+    if (list->base == 0)
+        list->base = base_of(e, c.at + settled, LAPS * list->count);
+    count_laps(e, c.at + settled, list->count, LAPS, list->base, &laps);
+    return laps.lapses == 0;
 }
 
-int eviction_list_overflows(struct eviction *a, const uint64_t *places,
-                            size_t count, double *base, bool *yes,
-                            struct error *err)
+bool eviction_list_overflows(struct eviction *e, struct eviction_list *list)
 {
     /* 16 B for each step and 4 for each load that is kept. */
-    const size_t most = 40000 / 20 / count - LAPS;
+    const size_t most = 40000 / 20 / list->count - LAPS;
     const size_t settle[] = {4, 16, most};
-    *yes = true;
-    for (size_t i = 0; *yes && i < (a->lasting ? COUNT_OF(settle) : 1); i++)
-        if (time_list(a, places, count, settle[i] < most ? settle[i] : most,
-                      base, yes, err) != 0)
-            return err->code;
-    return 0;
+    bool over = true;
+    for (size_t i = 0; over && i < (e->lasting ? COUNT_OF(settle) : 1); i++)
+        over = time_list(e, list, settle[i] < most ? settle[i] : most);
+    return over;
 }
 
-/* What is known of a capacity: `fits` does, `overflows` does not, or cannot be
- * tried, if it is not `proven`. */
-struct bounds {
-    uint64_t fits, overflows;
-    bool proven;
+/* Lines at one step, of which the largest count is looked for that fits. */
+struct steps {
+    struct eviction *eviction;
+    uint64_t start, step;
 };
 
-static int narrow(struct eviction *a, uint64_t start, uint64_t step,
-                  uint64_t count, struct bounds *b, struct error *err)
+static enum search_answer ask_count(void *context, uint64_t count)
 {
-    bool yes;
-    if (count <= b->fits || count >= b->overflows)
-        return 0;
-    const int status = eviction_overflows(a, start, step, count, &yes, err);
-    if (status != 0 && status != ERR_UNSUPPORTED)
-        return status;
-    if (status == 0 && !yes) {
-        b->fits = count;
-    } else {
-        b->overflows = count;
-        b->proven = status == 0;
-    }
-    return 0;
+    const struct steps *const q = context;
+    const struct segment list = {q->start, count, q->step};
+    const bool over = eviction_overflows(q->eviction, &list);
+    if (eviction_gave_up(q->eviction))
+        return SEARCH_UNTRIED;
+    return over ? SEARCH_OVERFLOWS : SEARCH_FITS;
 }
 
-int eviction_capacity(struct eviction *a, uint64_t start, uint64_t step,
-                      uint64_t guess, uint64_t most, uint64_t *count,
-                      struct error *err)
+uint64_t eviction_capacity(struct eviction *e, uint64_t start, uint64_t step,
+                           uint64_t guess, uint64_t most)
 {
-    struct bounds b = {0, most + 1, false};
-    const uint64_t first[] = {guess, guess + 1, guess > 1 ? guess - 1 : 0};
-    for (size_t i = 0; i < COUNT_OF(first); i++)
-        if (narrow(a, start, step, first[i], &b, err) != 0)
-            return err->code;
-    while (!b.proven && b.overflows - b.fits > 1 &&
-           2 * b.fits + 1 < b.overflows)
-        if (narrow(a, start, step, 2 * b.fits + (b.fits == 0), &b, err) != 0)
-            return err->code;
-    while (b.overflows - b.fits > 1)
-        if (narrow(a, start, step, b.fits + (b.overflows - b.fits) / 2, &b,
-                   err) != 0)
-            return err->code;
-    *count = b.proven ? b.fits : most + 1;
-    return 0;
+    struct steps q = {e, start, step};
+    return search_count(guess, most, ask_count, &q);
 }
 
 /* ---- does it evict? --------------------------------------------------- */
 
-/* The group fills its set, once more before and once after the others came. */
-static int try_eviction(struct eviction *a, const struct segment *group,
-                        const struct segment *others, size_t count, int attempt,
-                        bool *valid, bool *yes, struct error *err)
+/* The group fills its set, once more before and once after the others came: 1
+ * if they put a line out, -1 if they did not, 0 if the group did not stay. */
+static int try_eviction(struct eviction *e, const struct segment *group,
+                        const struct segment *others, size_t count, int attempt)
 {
-    struct samples s;
-    struct buf steps = {0};
-    const uint64_t w = group->count;
-    put_laps(&steps, settling(a, w, attempt), "", group);
-    put(&steps, "!", group);
+    const uint64_t ways = group->count;
+    struct script s = script_of(e);
+    add_laps(&s, settling(e, ways, attempt), false, group);
+    script_time(&s, 0, *group);
     for (size_t i = 0; i < count; i++)
-        put(&steps, "", &others[i]);
-    put(&steps, "!", group);
-    if (visit(a, group, &steps, 0, &s, NULL, err) != 0)
-        return err->code;
-    double *const cycles = cycles_of(&s);
-    const double base = fmax(a->hit, stats_median(cycles, w));
-    size_t before = 0, after = 0;
-    for (uint64_t i = 0; i < w; i++) {
-        before += judge(a, base, cycles[i]) != LOAD_HIT;
-        after += judge(a, base, cycles[w + i]) != LOAD_HIT;
-    }
-    *valid = before == 0;
-    *yes = after > 0;
-    free(cycles);
-    samples_free(&s);
-    return 0;
+        script_load(&s, 0, others[i]);
+    script_time(&s, 0, *group);
+    const struct column c = visit_cycles(e, group, &s, 0);
+    if (!lab_ok(e->lab))
+        return 0;
+    const double cut = cut_above(e, base_of(e, c.at, ways));
+    if (hits_above(c.at, ways, cut) > 0)
+        return 0;
+    return hits_above(c.at + ways, ways, cut) > 0 ? 1 : -1;
 }
 
-int eviction_evicts(struct eviction *a, const struct segment *group,
-                    const struct segment *others, size_t count, bool *yes,
-                    struct error *err)
+bool eviction_evicts(struct eviction *e, const struct segment *group,
+                     const struct segment *others, size_t count)
 {
     enum { LEAD = 3, TRIES = 15 };
     int evicted = 0, valid = 0;
     /* A disturbed load may say either: one answer must lead by three. */
-    for (int i = 0; i < TRIES && abs(evicted) < LEAD; i++) {
-        bool ok = false, one = false;
-        if (try_eviction(a, group, others, count, i % 3, &ok, &one, err) != 0)
-            return err->code;
-        valid += ok;
-        evicted += ok ? (one ? 1 : -1) : 0;
+    for (int i = 0; lab_ok(e->lab) && i < TRIES && abs(evicted) < LEAD; i++) {
+        const int vote = try_eviction(e, group, others, count, i % 3);
+        valid += vote != 0;
+        evicted += vote;
     }
     if (abs(evicted) < LEAD)
-        return error_set(err, ERR_UNSUPPORTED,
-                         "a group of %" PRIu64 " lines would not stay (%d of "
-                         "%d times it did)",
-                         group->count, valid, TRIES);
-    *yes = evicted > 0;
-    return 0;
+        lab_fail(e->lab, ERR_UNSUPPORTED,
+                 "a group of %" PRIu64 " lines would not stay (%d of %d times "
+                 "it did)",
+                 group->count, valid, TRIES);
+    return evicted > 0;
 }
 
 /* Settles all groups, and times them before and after the other came. */
-static int try_which(struct eviction *a, const struct segment *groups,
-                     size_t count, uint64_t other, size_t *votes,
-                     struct error *err)
+static struct column time_groups(struct eviction *e,
+                                 const struct segment *groups, size_t count,
+                                 uint64_t other)
 {
-    struct samples s;
-    struct buf steps = {0};
-    size_t each = 0;
-    const uint64_t laps = settling(a, EVICTION_PLACES, 0);
+    const uint64_t laps = settling(e, EVICTION_PLACES, 0);
+    struct script s = script_of(e);
     for (uint64_t lap = 0; lap < laps; lap++)
         for (size_t i = 0; i < count; i++)
-            put(&steps, "", &groups[i]);
-    for (size_t i = 0; i < count; i++) {
-        put(&steps, "!", &groups[i]);
-        each += groups[i].count;
-    }
-    put(&steps, "", &(struct segment){other, 1, 0});
+            script_load(&s, 0, groups[i]);
     for (size_t i = 0; i < count; i++)
-        put(&steps, "!", &groups[i]);
-    if (visit(a, groups, &steps, 0, &s, NULL, err) != 0)
-        return err->code;
-    double *const cycles = cycles_of(&s);
-    const double base = fmax(a->hit, stats_median(cycles, each));
-    size_t at = 0;
-    bool stayed = true;
-    for (size_t i = 0; i < each; i++)
-        stayed = stayed && judge(a, base, cycles[i]) == LOAD_HIT;
+        script_time(&s, 0, groups[i]);
+    script_load(&s, 0, (struct segment){other, 1, 0});
+    for (size_t i = 0; i < count; i++)
+        script_time(&s, 0, groups[i]);
+    return visit_cycles(e, groups, &s, 0);
+}
+
+/* Votes for the groups that lost a line, or for none; if all had stayed. */
+static void try_which(struct eviction *e, const struct segment *groups,
+                      size_t count, uint64_t other, size_t *votes)
+{
+    const struct column c = time_groups(e, groups, count, other);
+    const size_t each = c.count / 2;
+    const double cut = cut_above(e, base_of(e, c.at, each));
     bool any = false;
-    for (size_t i = 0; stayed && i < count; at += groups[i++].count) {
-        bool missed = false;
-        for (uint64_t n = 0; n < groups[i].count; n++)
-            missed =
-                missed || judge(a, base, cycles[at + each + n]) != LOAD_HIT;
+    if (!lab_ok(e->lab) || hits_above(c.at, each, cut) > 0)
+        return;
+    const double *after = c.at + each;
+    for (size_t i = 0; i < count; after += groups[i++].count) {
+        const bool missed = hits_above(after, groups[i].count, cut) > 0;
         votes[i] += missed;
         any = any || missed;
     }
-    votes[count] += stayed && !any;
-    free(cycles);
-    samples_free(&s);
-    return 0;
+    votes[count] += !any;
 }
 
 /* The group, or none, with so many more votes than any other; `count` + 1 if
@@ -484,144 +383,127 @@ static size_t elected(const size_t *votes, size_t count, size_t lead)
     return votes[best] >= next + lead ? best : count + 1;
 }
 
-int eviction_which(struct eviction *a, const struct segment *groups,
-                   size_t count, uint64_t other, size_t *which,
-                   struct error *err)
+size_t eviction_which(struct eviction *e, const struct segment *groups,
+                      size_t count, uint64_t other)
 {
     /* Disturbed loads vote for other groups: one must lead by three. */
     enum { LEAD = 3, TRIES = 24 };
-    size_t *const votes = xcalloc(count + 1, sizeof *votes);
-    int status = 0;
-    *which = count + 1;
-    for (int i = 0; i<TRIES && * which> count && status == 0; i++) {
-        status = try_which(a, groups, count, other, votes, err);
-        *which = elected(votes, count, LEAD);
+    size_t *const votes = lab_alloc(e->lab, count + 1, sizeof *votes);
+    size_t which = count + 1;
+    for (int i = 0; lab_ok(e->lab) && i < TRIES && which > count; i++) {
+        try_which(e, groups, count, other, votes);
+        which = elected(votes, count, LEAD);
     }
-    free(votes);
-    if (status == 0 && *which > count)
-        status = error_set(err, ERR_UNSUPPORTED,
-                           "%zu groups of lines would not stay", count);
-    return status;
+    if (which > count)
+        lab_fail(e->lab, ERR_UNSUPPORTED, "%zu groups of lines would not stay",
+                 count);
+    return which;
 }
 
 /* ---- random loads ----------------------------------------------------- */
 
 /* Has the next cache hold the list, so that all misses cost alike; a launch of
  * its own, which leaves the caches of an SM as empty as before. */
-static int bring_near(struct eviction *a, const struct segment *list,
-                      struct error *err)
+static void bring_near(struct eviction *e, const struct segment *list)
 {
-    struct samples s;
-    struct buf steps = {0};
-    if (a->lasting)
-        return 0;
-    put_laps(&steps, 2, "", list);
-    put(&steps, "!", &(struct segment){list->start, 1, 0});
-    if (visit(a, list, &steps, 0, &s, NULL, err) != 0)
-        return err->code;
-    samples_free(&s);
-    return 0;
+    struct script s = script_of(e);
+    add_laps(&s, 2, false, list);
+    script_time(&s, 0, (struct segment){list->start, 1, 0});
+    visit(e, list, &s, 0);
 }
 
 /* What comes before the draws; returns how many of its loads are kept, but of
  * no use.  Others of the set push out what a lasting cache held of the list. */
-static size_t write_start(const struct eviction *a, const struct segment *list,
-                          bool stays, struct buf *steps)
+static size_t write_start(const struct eviction *e,
+                          const struct eviction_draws *d, struct script *s)
 {
-    const char *const mark = a->filler.count > 0 ? "!" : "";
-    const struct segment all_but_last = {list->start, list->count - 1,
-                                         list->step};
-    const struct segment others = {list->start + list->count * list->step,
-                                   2 * list->count, list->step};
-    if (stays) {
-        const uint64_t laps = a->lasting ? 24 : 1;
-        put_laps(steps, laps, mark, &all_but_last);
-        put(steps, "!", list);
-        return *mark == '\0' ? 0 : laps * all_but_last.count;
+    const bool kept = e->filler.count > 0;
+    const struct segment all_but_last = {d->list.start, d->list.count - 1,
+                                         d->list.step};
+    const struct segment others = {end_of(&d->list), 2 * d->list.count,
+                                   d->list.step};
+    if (d->stays) {
+        const uint64_t laps = e->lasting ? 24 : 1;
+        add_laps(s, laps, kept, &all_but_last);
+        script_time(s, 0, d->list);
+        return kept ? laps * all_but_last.count : 0;
     }
-    if (a->lasting)
-        put_laps(steps, 2, mark, &others);
-    return a->lasting && *mark != '\0' ? 2 * others.count : 0;
+    if (!e->lasting)
+        return 0;
+    add_laps(s, 2, kept, &others);
+    return kept ? 2 * others.count : 0;
 }
 
-int eviction_draw(struct eviction *a, const struct segment *list, bool stays,
-                  size_t visits, unsigned take, struct policy_load **loads,
-                  size_t *count, struct error *err)
+/*
+ * Misses gather around the costs of the places where lines were found, be it
+ * one place or two; what lies between was disturbed.
+ */
+static void doubt_outliers(struct policy_load *loads, const double *cycles,
+                           size_t count)
 {
-    struct samples s;
-    struct buf steps = {0};
-    char draws[32];
-    double base;
-    if (find_base(a, list, &base, err) != 0 ||
-        (take <= 1 && bring_near(a, list, err) != 0))
-        return err->code;
-    const size_t skip = write_start(a, list, stays, &steps);
-    snprintf(draws, sizeof draws, "!~%zu/", visits);
-    put(&steps, draws, list);
-    if (visit(a, list, &steps, take, &s, NULL, err) != 0)
-        return err->code;
-    const size_t offset = samples_column(&s, "offset");
-    double *const cycles = cycles_of(&s);
-    *loads = xreallocarray(*loads, *count + s.rows, sizeof **loads);
-    struct policy_load *const own = *loads + *count;
-    for (size_t i = skip; i < s.rows; i++)
-        own[i - skip] = (struct policy_load){
-            .line =
-                (uint32_t)(((uint64_t)samples_at(&s, i, offset) - list->start) /
-                           list->step),
-            .outcome = (uint8_t)judge(a, base, cycles[i]),
-            .first = i == skip};
-    doubt_outliers(own, cycles + skip, s.rows - skip);
-    *count += s.rows - skip;
-    free(cycles);
-    samples_free(&s);
-    return 0;
+    struct levels levels;
+    levels_find(cycles, count, &levels_usual, &levels);
+    for (size_t i = 0; i < count; i++)
+        if (levels_classify(&levels, cycles[i]) < 0)
+            loads[i].outcome = LOAD_UNKNOWN;
+}
+
+size_t eviction_draw(struct eviction *e, const struct eviction_draws *d,
+                     struct policy_load *loads)
+{
+    const struct segment *const list = &d->list;
+    const double cut = cut_above(e, find_base(e, list));
+    if (d->take <= 1 && !e->lasting)
+        bring_near(e, list);
+    struct script s = script_of(e);
+    const size_t skip = write_start(e, d, &s);
+    script_add(&s, &(struct script_step){
+                       .timed = true, .draws = d->visits, .places = *list});
+    const struct samples *const v = visit(e, list, &s, d->take);
+    const struct column cycles = lab_column_of(e->lab, v, "cycles");
+    const struct column offset = lab_column_of(e->lab, v, "offset");
+    if (!lab_ok(e->lab))
+        return 0;
+    const size_t count = cycles.count - skip;
+    assert(count <= d->visits + list->count);
+    for (size_t i = 0; i < count; i++)
+        loads[i] = (struct policy_load){
+            .line = (uint32_t)(((uint64_t)offset.at[skip + i] - list->start) /
+                               list->step),
+            .outcome = cycles.at[skip + i] > cut ? LOAD_MISS : LOAD_HIT,
+            .first = i == 0};
+    doubt_outliers(loads, cycles.at + skip, count);
+    return count;
 }
 
 /* ---- many steps ------------------------------------------------------- */
 
-/* Steps that one launch looks at. */
-static size_t steps_at_once(uint64_t places)
+static void scan_some(struct eviction *e, uint64_t first, size_t count,
+                      uint64_t places, bool *over)
 {
-    const size_t most = KEPT_MOST / places;
-    return most < 64 ? most : 64;
-}
-
-static int scan_some(struct eviction *a, uint64_t first, size_t count,
-                     uint64_t places, bool *over, struct error *err)
-{
-    struct buf steps = {0};
-    struct samples s;
-    for (size_t i = 0; i < count; i++) {
-        const struct segment list = {0, places, first + i * a->unit};
-        put_laps(&steps, 2, "", &list);
-        put(&steps, "!", &list);
-    }
     const struct segment all = {0, places, first};
-    if (visit(a, &all, &steps, 0, &s, NULL, err) != 0)
-        return err->code;
-    double *const cycles = cycles_of(&s);
+    struct script s = script_of(e);
     for (size_t i = 0; i < count; i++) {
-        /* Steps differ little, so they have the same pages. */
-        const double base = fmax(a->hit, stats_median(cycles, s.rows));
-        size_t misses = 0;
-        for (uint64_t n = 0; n < places; n++)
-            misses += judge(a, base, cycles[i * places + n]) == LOAD_MISS;
-        over[i] = 5 * misses > places;
+        const struct segment list = {0, places, first + i * e->unit};
+        add_laps(&s, 2, false, &list);
+        script_time(&s, 0, list);
     }
-    free(cycles);
-    samples_free(&s);
-    return 0;
+    const struct column c = visit_cycles(e, &all, &s, 0);
+    /* Steps differ little, so they have the same pages. */
+    const double cut = cut_above(e, base_of(e, c.at, c.count));
+    /* Of places in one set as many miss in each lap as it has ways too few,
+     * under any policy; a fifth of them are not disturbed by chance. */
+    for (size_t i = 0; lab_ok(e->lab) && i < count; i++)
+        over[i] = 5 * hits_above(c.at + i * places, places, cut) > places;
 }
 
-int geometry_scan(struct eviction *a, uint64_t first, size_t count,
-                  uint64_t places, bool *over, struct error *err)
+void eviction_scan(struct eviction *e, uint64_t first, size_t count,
+                   uint64_t places, bool *over)
 {
-    const size_t most = steps_at_once(places);
-    for (size_t i = 0; i < count; i += most) {
-        const size_t some = count - i < most ? count - i : most;
-        if (scan_some(a, first + i * a->unit, some, places, over + i, err) != 0)
-            return err->code;
-    }
-    return 0;
+    enum { AT_ONCE = 64 };
+    const size_t kept = KEPT_MOST / places;
+    const size_t most = kept < AT_ONCE ? kept : AT_ONCE;
+    for (size_t i = 0; lab_ok(e->lab) && i < count; i += most)
+        scan_some(e, first + i * e->unit, count - i < most ? count - i : most,
+                  places, over + i);
 }

@@ -7,6 +7,10 @@
  * one set is asked for one line more than it has ways, one of them is always
  * out, so in each lap over them some load misses.  And a foreign line that
  * comes into a full set puts exactly one of its lines out.
+ *
+ * A question that cannot be answered fails in the lab as "unsupported", and
+ * who asked may give it up (eviction_gave_up).  After an error answers are
+ * without meaning, but each search that they steer ends.
  */
 #ifndef SONDE_STUDY_CACHE_EVICTION_H
 #define SONDE_STUDY_CACHE_EVICTION_H
@@ -26,70 +30,59 @@ struct eviction {
      * front, as const_l1 before const_l15: `count` of them, `step` apart,
      * `start` after the list's first; count 0: none. */
     struct segment filler;
-    char *fits, *overflows; /* the last experiments that did, for evidence */
+    const char *fits, *overflows; /* the last experiments that did */
 };
 
-void eviction_done(struct eviction *eviction);
+/* True if what was asked could not be answered; it is forgotten then. */
+bool eviction_gave_up(struct eviction *eviction);
 
-/* Whether `count` lines from `start` on, `step` bytes apart, do not fit. */
-int eviction_overflows(struct eviction *eviction, uint64_t start, uint64_t step,
-                       uint64_t count, bool *yes, struct error *err);
-
-/* The same of any places (offsets in bytes), at most EVICTION_PLACES.  `base`
- * is what a hit costs among such places; 0: the list's middle, which is left
- * there. */
-enum { EVICTION_PLACES = 96 };
-int eviction_list_overflows(struct eviction *eviction, const uint64_t *places,
-                            size_t count, double *base, bool *yes,
-                            struct error *err);
+/* Whether the lines of a list do not fit. */
+bool eviction_overflows(struct eviction *eviction, const struct segment *list);
 
 /* The largest count that fits, exactly; `most` + 1 if even `most` do.  `guess`
  * is where to look first (0: nowhere). */
-int eviction_capacity(struct eviction *eviction, uint64_t start, uint64_t step,
-                      uint64_t guess, uint64_t most, uint64_t *count,
-                      struct error *err);
+uint64_t eviction_capacity(struct eviction *eviction, uint64_t start,
+                           uint64_t step, uint64_t guess, uint64_t most);
+
+/* Any lines, by their offsets. */
+enum { EVICTION_PLACES = 96 };
+struct eviction_list {
+    uint64_t place[EVICTION_PLACES];
+    size_t count;
+    /* What a hit costs among such places; 0: the list's middle, which is left
+     * here. */
+    double base;
+};
+bool eviction_list_overflows(struct eviction *eviction,
+                             struct eviction_list *list);
 
 /* Whether any of `others` comes into the set that the `group` fills. */
-int eviction_evicts(struct eviction *eviction, const struct segment *group,
-                    const struct segment *others, size_t count, bool *yes,
-                    struct error *err);
+bool eviction_evicts(struct eviction *eviction, const struct segment *group,
+                     const struct segment *others, size_t count);
 
 /* Which of the sets that the groups fill the other comes into; `count` if none.
  */
-int eviction_which(struct eviction *eviction, const struct segment *groups,
-                   size_t count, uint64_t other, size_t *which,
-                   struct error *err);
+size_t eviction_which(struct eviction *eviction, const struct segment *groups,
+                      size_t count, uint64_t other);
 
-/* Loads of lines drawn at random from `list`, in order: what each was and
- * whether it missed, added to *loads, which is the caller's to free.  Nothing
- * of the list is there at first; or, if it `stays`, all but its last line are,
- * and before the draws each is loaded once. */
-int eviction_draw(struct eviction *eviction, const struct segment *list,
-                  bool stays, size_t visits, unsigned take,
-                  struct policy_load **loads, size_t *count, struct error *err);
-
-/* What one set of a cache turned out to be, and how the others are chosen. */
-enum geometry_index { GEOMETRY_MODULO, GEOMETRY_BITS, GEOMETRY_UNEQUAL };
-
-struct geometry {
-    enum geometry_index index;
-    uint64_t sets, ways; /* ways: of line 0's set if they are unequal */
-    uint64_t lines;      /* of all sets */
-    uint64_t same;       /* bytes: lines so far apart are in one set */
-    uint32_t *set_ways;  /* GEOMETRY_UNEQUAL, `sets` of them */
-    uint64_t first;      /* GEOMETRY_UNEQUAL: the line where dealing begins */
-    uint64_t bits[32]; /* GEOMETRY_BITS: masks of address bits, low bit first */
-    const char *why;   /* not NULL: it could not be told, and why */
+/* Loads of lines drawn at random from a list. */
+struct eviction_draws {
+    struct segment list;
+    /* All but the list's last line are there at first, and before the draws
+     * each is loaded once; else nothing of the list is there. */
+    bool stays;
+    size_t visits;
+    unsigned take; /* a number that makes the draws others */
 };
+/* What each load was, in order, and whether it missed; returns how many there
+ * are: no more than visits and lines of the list together. */
+size_t eviction_draw(struct eviction *eviction,
+                     const struct eviction_draws *draws,
+                     struct policy_load *loads);
 
-/* Which of the steps from `first` on (`count` of them, `unit` apart) stay in
+/* Which of the steps from `first` on (`count` of them, a line apart) stay in
  * one set, so that `places` do not fit: a quick look at each. */
-int geometry_scan(struct eviction *eviction, uint64_t first, size_t count,
-                  uint64_t places, bool *over, struct error *err);
-
-/* Finds the shape of a cache of between `least` and `most` lines. */
-int geometry_find(struct eviction *eviction, uint64_t least, uint64_t most,
-                  struct geometry *shape, struct error *err);
-void geometry_free(struct geometry *shape);
+void eviction_scan(struct eviction *eviction, uint64_t first, size_t count,
+                   uint64_t places, bool *over);
 
 #endif

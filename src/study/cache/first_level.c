@@ -109,13 +109,6 @@ size_t visited_over(const struct visited *v, size_t from, size_t count,
     return over;
 }
 
-enum first_level_tally first_level_tally_of(size_t events, size_t cases)
-{
-    if (4 * events <= cases)
-        return TALLY_NONE;
-    return 4 * events >= 3 * cases ? TALLY_ALL : TALLY_OPEN;
-}
-
 /* ---- what hits and misses cost ---------------------------------------- */
 
 /* Lines that lie so far apart that none holds two. */
@@ -288,7 +281,7 @@ static int try_loads(struct lab *lab, const char *readers,
         finding_evidence(f, v.experiment);
     for (size_t i = 0; status == 0 && i < count && n->overfill == 0; i++) {
         const size_t over = visited_over(&v, i * each, each, n->limit);
-        if (first_level_tally_of(over, FIRST_LEVEL_ROUNDS * n->lines) !=
+        if (hits_tally_of(over, FIRST_LEVEL_ROUNDS * n->lines) !=
             TALLY_ALL)
             continue;
         n->overfill = loads[i];

@@ -14,6 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analysis/hits.h"
 #include "base/error.h"
 
 struct lab;
@@ -93,10 +94,5 @@ void first_level_overfill(struct buf *steps, size_t reader, uint64_t loads);
  * twice what it was measured to need, or all that it has room for. */
 uint64_t first_level_flood(const struct first_level *nearest,
                            const struct first_level_row *row);
-
-/* Of `cases` that might have been `events`: are they nearly all, or nearly
- * none?  What lies between is left open. */
-enum first_level_tally { TALLY_OPEN, TALLY_NONE, TALLY_ALL };
-enum first_level_tally first_level_tally_of(size_t events, size_t cases);
 
 #endif

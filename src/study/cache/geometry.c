@@ -16,9 +16,10 @@
  * in rounds (Mei 2014, figure 10), so lines as far apart as there are entries
  * are in one set, and each set is asked for its ways.
  */
+#include "study/cache/geometry.h"
+
 #include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/buf.h"
@@ -26,7 +27,6 @@
 #include "base/mem.h"
 #include "base/rng.h"
 #include "model/cache.h"
-#include "study/cache/eviction.h"
 
 enum {
     STEPS_MOST = 40,      /* powers of two */
@@ -37,42 +37,55 @@ enum {
     UNEQUAL_MOST = 800    /* entries of a cache of unequal sets */
 };
 
+/* ---- places that fit at growing steps --------------------------------- */
+
 /* How many places fit at 2^k lines; COUNT_MOST + 1: more; 0: not tried. */
 struct curve {
     uint64_t fits[STEPS_MOST];
     int first, last;
 };
 
-static int find_curve(struct eviction *a, uint64_t lines, struct curve *c,
-                      struct error *err)
+/* Where to look first at the step after k: it most often has half as many
+ * places, or as many. */
+static uint64_t next_guess(const struct curve *c, int k)
 {
+    if (c->fits[k] > COUNT_MOST)
+        return 0;
+    return k > c->first && c->fits[k] == c->fits[k - 1] ? c->fits[k]
+                                                        : (c->fits[k] + 1) / 2;
+}
+
+/* True if two more places than may fit can be tried at the step after k. */
+static bool reaches_next(const struct eviction *e, const struct curve *c, int k)
+{
+    const uint64_t next = c->fits[k] > COUNT_MOST ? 1 : (c->fits[k] + 1) / 2;
+    return (e->unit << (k + 1)) * (next + 1) <= e->span;
+}
+
+/* Address bits far above the sets' own may be XORed into the index: all steps
+ * are tried that can be. */
+static struct curve find_curve(struct eviction *e, uint64_t lines)
+{
+    struct curve c = {0};
     int k = 0;
     uint64_t guess = 0;
-    *c = (struct curve){0};
     while (lines >> (k + 1) >= COUNT_MOST / 2)
         k++;
-    c->first = k;
-    /* Address bits far above the sets' own may be XORed into the index: all
-     * steps are tried of which two more places than fit can be. */
-    for (; k < STEPS_MOST; k++) {
-        uint64_t *const fits = &c->fits[k];
-        if (eviction_capacity(a, 0, a->unit << k, guess, COUNT_MOST, fits,
-                              err) != 0)
-            return err->code;
-        log_say(LOG_DEBUG, "curve: 2^%d lines apart %" PRIu64 " fit", k, *fits);
+    c.first = k;
+    for (; lab_ok(e->lab) && k < STEPS_MOST; k++) {
+        c.fits[k] = eviction_capacity(e, 0, e->unit << k, guess, COUNT_MOST);
+        log_say(LOG_DEBUG, "curve: 2^%d lines apart %" PRIu64 " fit", k,
+                c.fits[k]);
         /* More places than before cannot be, but for want of room. */
-        if (k > c->first && *fits > COUNT_MOST && c->fits[k - 1] <= COUNT_MOST)
+        if (k > c.first && c.fits[k] > COUNT_MOST &&
+            c.fits[k - 1] <= COUNT_MOST)
             break;
-        c->last = k;
-        /* The next step most often has half as many, or as many. */
-        guess = *fits > COUNT_MOST                        ? 0
-                : k > c->first && *fits == c->fits[k - 1] ? *fits
-                                                          : (*fits + 1) / 2;
-        const uint64_t next = *fits > COUNT_MOST ? 1 : (*fits + 1) / 2;
-        if ((a->unit << (k + 1)) * (next + 1) > a->span)
+        c.last = k;
+        guess = next_guess(&c, k);
+        if (!reaches_next(e, &c, k))
             break;
     }
-    return 0;
+    return c;
 }
 
 /* Where the curve became flat, and stayed so to its end; the end may come at
@@ -86,40 +99,27 @@ static bool is_flat(const struct curve *c, int *from)
     return c->fits[c->last] <= COUNT_MOST;
 }
 
-static int fits_exactly(struct eviction *a, uint64_t step, uint64_t count,
-                        bool *yes, struct error *err)
+static bool fits_exactly(struct eviction *e, uint64_t step, uint64_t count)
 {
-    bool over = true;
-    if (eviction_overflows(a, 0, step, count, &over, err) != 0)
-        return err->code;
-    *yes = !over;
-    if (over || eviction_overflows(a, 0, step, count + 1, &over, err) != 0)
-        return over ? 0 : err->code;
-    *yes = over;
-    return 0;
+    return !eviction_overflows(e, &(struct segment){0, count, step}) &&
+           eviction_overflows(e, &(struct segment){0, count + 1, step});
 }
 
 /* Takes the odd factors of the number of sets out of what fits at a step that
  * is a multiple of all its factors of two. */
-static int find_odd_factors(struct eviction *a, uint64_t step, uint64_t *ways,
-                            uint64_t *odd, struct error *err)
+static uint64_t find_odd_factors(struct eviction *e, uint64_t step,
+                                 uint64_t *ways)
 {
-    *odd = 1;
-    for (uint64_t p = 3; p <= *ways; p += 2) {
-        bool divides = true;
-        while (divides && *ways % p == 0) {
-            const int status =
-                fits_exactly(a, step * *odd * p, *ways / p, &divides, err);
-            if (status != 0 && status != ERR_UNSUPPORTED)
-                return status;
-            divides = divides && status == 0;
-            if (divides) {
-                *odd *= p;
-                *ways /= p;
-            }
+    uint64_t odd = 1;
+    for (uint64_t p = 3; p <= *ways; p += 2)
+        while (*ways % p == 0) {
+            const bool exact = fits_exactly(e, step * odd * p, *ways / p);
+            if (eviction_gave_up(e) || !lab_ok(e->lab) || !exact)
+                break;
+            odd *= p;
+            *ways /= p;
         }
-    }
-    return 0;
+    return odd;
 }
 
 /* ---- index bits ------------------------------------------------------- */
@@ -141,8 +141,8 @@ struct combination {
 };
 
 /* Segments of all combinations: runs of neighbouring bits are one step. */
-static struct segment *list_combinations(const struct combination *c,
-                                         size_t *count)
+static struct segment *
+list_combinations(struct lab *lab, const struct combination *c, size_t *count)
 {
     uint64_t rest = c->open, run = 1, step = 0;
     if (rest != 0) {
@@ -153,7 +153,7 @@ static struct segment *list_combinations(const struct combination *c,
         }
     }
     *count = (size_t)1 << __builtin_popcountll(rest);
-    struct segment *const list = xcalloc(*count, sizeof *list);
+    struct segment *const list = lab_alloc(lab, *count, sizeof *list);
     uint64_t others = 0;
     for (size_t i = 0; i < *count; i++) {
         list[i] = (struct segment){c->set | others, run, run > 1 ? step : 0};
@@ -162,164 +162,162 @@ static struct segment *list_combinations(const struct combination *c,
     return list;
 }
 
-static int any_evicts(struct eviction *a, const struct segment *group,
-                      const struct combination *c, bool *yes, struct error *err)
+static bool any_evicts(struct eviction *e, const struct segment *group,
+                       const struct combination *c)
 {
     size_t count;
-    struct segment *const list = list_combinations(c, &count);
-    const int status = eviction_evicts(a, group, list, count, yes, err);
-    free(list);
-    return status;
+    const struct segment *const list = list_combinations(e->lab, c, &count);
+    return eviction_evicts(e, group, list, count);
 }
 
 /* Which combination of the open bits falls into the group's set: halves them,
  * bit by bit. */
-static int find_combination(struct eviction *a, const struct segment *group,
-                            struct combination *c, struct error *err)
+static void find_combination(struct eviction *e, const struct segment *group,
+                             struct combination *c)
 {
-    while (c->open != 0) {
+    while (lab_ok(e->lab) && c->open != 0) {
         const uint64_t bit = c->open & -c->open;
-        bool yes;
         c->open &= ~bit;
-        if (any_evicts(a, group, c, &yes, err) != 0)
-            return err->code;
-        if (!yes)
+        if (!any_evicts(e, group, c))
             c->set |= bit;
     }
-    return 0;
 }
 
 /* The group avoids line 0, whose combinations are the others. */
-static int find_bits(struct eviction *a, struct geometry *s, struct error *err)
+static void find_bits(struct eviction *e, struct geometry *g)
 {
-    const struct segment group = {s->same, s->ways, s->same};
+    const struct segment group = {g->same, g->ways, g->same};
     uint64_t pivots = 0;
     size_t rank = 0;
-    for (uint64_t bit = a->unit; bit < s->same; bit *= 2) {
+    for (uint64_t bit = e->unit; lab_ok(e->lab) && bit < g->same; bit *= 2) {
         struct combination c = {pivots, bit};
-        bool yes;
-        if (any_evicts(a, &group, &c, &yes, err) != 0)
-            return err->code;
-        if (!yes) {
-            if (rank == COUNT_OF(s->bits) || (uint64_t)1 << rank >= s->sets)
+        if (!any_evicts(e, &group, &c)) {
+            if (rank == COUNT_OF(g->bits) || (uint64_t)1 << rank >= g->sets)
                 break;
             pivots |= bit;
-            s->bits[rank++] = bit;
+            g->bits[rank++] = bit;
             continue;
         }
-        if (find_combination(a, &group, &c, err) != 0)
-            return err->code;
+        find_combination(e, &group, &c);
         for (size_t i = 0; i < rank; i++)
-            if ((c.set & ~bit & s->bits[i] & pivots) != 0)
-                s->bits[i] |= bit;
+            if ((c.set & ~bit & g->bits[i] & pivots) != 0)
+                g->bits[i] |= bit;
     }
-    if ((uint64_t)1 << rank != s->sets)
-        s->sets = 0;
-    return 0;
+    if ((uint64_t)1 << rank != g->sets)
+        g->sets = 0;
 }
 
 /* Bits right above the line, if the sets are a power of two. */
-static void default_bits(const struct eviction *a, struct geometry *s)
+static void default_bits(const struct eviction *e, struct geometry *g)
 {
-    for (unsigned i = 0; i < log2_of(s->sets) && i < COUNT_OF(s->bits); i++)
-        s->bits[i] = a->unit << i;
-    s->index = GEOMETRY_BITS;
+    if (!is_power_of_two(g->sets))
+        return;
+    for (unsigned i = 0; i < log2_of(g->sets) && i < COUNT_OF(g->bits); i++)
+        g->bits[i] = e->unit << i;
+    g->index = GEOMETRY_BITS;
 }
 
 /* ---- equal sets ------------------------------------------------------- */
 
 /* The number of sets that `ways` and a number of lines between least and most
  * make, if it is `odd` times a power of two; 0 if none is. */
-static uint64_t sets_for(uint64_t ways, uint64_t odd, uint64_t least,
-                         uint64_t most)
+static uint64_t sets_for(uint64_t ways, uint64_t odd,
+                         const struct geometry_lines *lines)
 {
     uint64_t sets = odd;
-    while (sets * ways < least)
+    while (sets * ways < lines->least)
         sets *= 2;
-    return sets * ways <= most ? sets : 0;
+    return sets * ways <= lines->most ? sets : 0;
 }
 
-static int find_equal(struct eviction *a, const struct curve *c, int flat,
-                      uint64_t least, uint64_t most, struct geometry *s,
-                      struct error *err)
+static void find_equal(struct eviction *e, const struct curve *c, int flat,
+                       const struct geometry_lines *lines, struct geometry *g)
 {
-    uint64_t odd;
-    s->ways = c->fits[flat];
-    if (find_odd_factors(a, a->unit << flat, &s->ways, &odd, err) != 0)
-        return err->code;
-    s->sets = sets_for(s->ways, odd, least, most);
-    s->lines = s->sets * s->ways;
-    s->same = (a->unit << flat) * odd;
-    s->index = GEOMETRY_MODULO;
-    if (s->sets == 0)
-        return 0;
-    if (s->same == s->sets * a->unit) {
-        if (is_power_of_two(s->sets))
-            default_bits(a, s);
-        return 0;
+    g->ways = c->fits[flat];
+    const uint64_t odd = find_odd_factors(e, e->unit << flat, &g->ways);
+    if (!lab_ok(e->lab) || g->ways == 0)
+        return;
+    g->sets = sets_for(g->ways, odd, lines);
+    g->lines = g->sets * g->ways;
+    g->same = (e->unit << flat) * odd;
+    g->index = GEOMETRY_MODULO;
+    if (g->sets == 0)
+        return;
+    if (g->same == g->sets * e->unit) {
+        default_bits(e, g);
+    } else if (odd > 1) {
+        g->sets = 0;
+    } else {
+        g->index = GEOMETRY_BITS;
+        find_bits(e, g);
     }
-    if (odd > 1) {
-        s->sets = 0;
-        return 0;
-    }
-    s->index = GEOMETRY_BITS;
-    return find_bits(a, s, err);
+}
+
+/* The last steps reach farthest, over the most pages, and may be misjudged. */
+static void by_curve(struct eviction *e, const struct geometry_lines *lines,
+                     struct geometry *g)
+{
+    enum { DROPPED_MOST = 2 };
+    struct curve c = find_curve(e, lines->least);
+    int flat;
+    for (int i = 0; i <= DROPPED_MOST && c.last >= c.first; i++, c.last--)
+        if (lab_ok(e->lab) && g->sets == 0 && is_flat(&c, &flat))
+            find_equal(e, &c, flat, lines, g);
 }
 
 /* ---- any number of sets ----------------------------------------------- */
 
 /* Takes factors out of a number of lines that are a multiple of the sets, as
  * long as no more of them fit: then it is the number of sets. */
-static int reduce_to_sets(struct eviction *a, uint64_t *lines, uint64_t ways,
-                          struct error *err)
+static uint64_t reduce_to_sets(struct eviction *e, uint64_t lines,
+                               uint64_t ways)
 {
-    for (uint64_t p = 2; p <= *lines; p++) {
-        bool same = true;
-        while (same && *lines % p == 0) {
-            if (fits_exactly(a, a->unit * (*lines / p), ways, &same, err) != 0)
-                return err->code;
-            if (same)
-                *lines /= p;
-        }
+    for (uint64_t p = 2; lab_ok(e->lab) && p <= lines; p++) {
+        while (lines % p == 0 && fits_exactly(e, e->unit * (lines / p), ways) &&
+               lab_ok(e->lab))
+            lines /= p;
         /* A prime that is left whole needs no trying of all below it. */
-        if (p * p > *lines && *lines > p)
-            p = *lines - 1;
+        if (p * p > lines && lines > p)
+            p = lines - 1;
     }
-    return 0;
+    return lines;
+}
+
+/* Whether a number of lines is a multiple of the sets; then what they are. */
+static void try_modulo(struct eviction *e, uint64_t multiple, uint64_t places,
+                       const struct geometry_lines *lines, struct geometry *g)
+{
+    const uint64_t ways =
+        eviction_capacity(e, 0, multiple * e->unit, 0, places);
+    const uint64_t sets = ways > 0 && ways <= places
+                              ? reduce_to_sets(e, multiple, ways)
+                              : multiple;
+    if (lab_ok(e->lab) && ways > 0 && sets * ways >= lines->least &&
+        sets * ways <= lines->most)
+        *g = (struct geometry){.index = GEOMETRY_MODULO,
+                               .sets = sets,
+                               .ways = ways,
+                               .lines = sets * ways,
+                               .same = sets * e->unit};
 }
 
 /*
  * The number of lines is a multiple of the number of sets, whatever that is:
  * so one of the steps around it stays in one set.
  */
-static int find_modulo(struct eviction *a, uint64_t least, uint64_t most,
-                       struct geometry *s, struct error *err)
+static void by_modulo(struct eviction *e, const struct geometry_lines *lines,
+                      struct geometry *g)
 {
     enum { PLACES = 40, SCANNED_MOST = 24000 };
-    const size_t count = most - least + 1;
-    if (count > SCANNED_MOST || PLACES * most * a->unit > a->span)
-        return 0;
-    bool *const over = xcalloc(count, sizeof *over);
-    int status = geometry_scan(a, least * a->unit, count, PLACES, over, err);
-    for (size_t i = 0; status == 0 && i < count && s->sets == 0; i++) {
-        uint64_t sets = least + i, ways;
-        if (!over[i])
-            continue;
-        status = eviction_capacity(a, 0, sets * a->unit, 0, PLACES, &ways, err);
-        if (status == 0 && ways <= PLACES && ways > 0)
-            status = reduce_to_sets(a, &sets, ways, err);
-        if (status == 0 && ways > 0 && sets * ways >= least &&
-            sets * ways <= most)
-            *s = (struct geometry){.index = GEOMETRY_MODULO,
-                                   .sets = sets,
-                                   .ways = ways,
-                                   .lines = sets * ways,
-                                   .same = sets * a->unit};
-    }
-    free(over);
-    if (s->sets > 0 && is_power_of_two(s->sets))
-        default_bits(a, s);
-    return status;
+    const size_t count = lines->most - lines->least + 1;
+    if (count > SCANNED_MOST || PLACES * lines->most * e->unit > e->span)
+        return;
+    bool *const over = lab_alloc(e->lab, count, sizeof *over);
+    eviction_scan(e, lines->least * e->unit, count, PLACES, over);
+    for (size_t i = 0; lab_ok(e->lab) && i < count && g->sets == 0; i++)
+        if (over[i])
+            try_modulo(e, lines->least + i, PLACES, lines, g);
+    default_bits(e, g);
 }
 
 /* ---- unequal sets ----------------------------------------------------- */
@@ -331,42 +329,35 @@ static int find_modulo(struct eviction *a, uint64_t least, uint64_t most,
  */
 struct dealing {
     uint64_t lines;
+    uint64_t ways; /* of all sets together */
     size_t sets;
-    struct segment *group; /* of each set: what fills it */
-    uint32_t *set;         /* of each line */
+    struct segment group[UNEQUAL_MOST + 1]; /* of each set: what fills it */
+    uint32_t set[UNEQUAL_MOST];             /* of each line */
 };
 
 /* The group of a new set, from the same line of the rounds that follow. */
-static int add_set(struct eviction *a, struct dealing *d, uint64_t line,
-                   uint64_t *sum, struct error *err)
+static void add_set(struct eviction *e, struct dealing *d, uint64_t line)
 {
-    const uint64_t step = d->lines * a->unit, start = line * a->unit;
+    const uint64_t step = d->lines * e->unit, start = line * e->unit;
     const uint64_t guess = d->sets > 0 ? d->group[d->sets - 1].count : 0;
-    uint64_t ways;
-    if (eviction_capacity(a, start, step, guess, d->lines, &ways, err) != 0)
-        return err->code;
+    const uint64_t ways = eviction_capacity(e, start, step, guess, d->lines);
     if (ways == 0 || ways > d->lines)
-        return error_set(err, ERR_UNSUPPORTED, "a set has no bound");
-    d->group = xreallocarray(d->group, d->sets + 1, sizeof *d->group);
+        lab_fail(e->lab, ERR_UNSUPPORTED, "a set has no bound");
     d->group[d->sets++] = (struct segment){start + step, ways, step};
-    *sum += ways;
-    return 0;
+    d->ways += ways;
 }
 
-static int ask_lines(struct eviction *a, struct dealing *d, uint64_t *sum,
-                     struct error *err)
+static void ask_lines(struct eviction *e, struct dealing *d)
 {
-    *sum = 0;
-    for (uint64_t line = 0; line < d->lines && *sum <= d->lines; line++) {
-        size_t which = 0;
-        if (d->sets > 0 && eviction_which(a, d->group, d->sets, line * a->unit,
-                                          &which, err) != 0)
-            return err->code;
-        if (which == d->sets && add_set(a, d, line, sum, err) != 0)
-            return err->code;
+    for (uint64_t line = 0;
+         lab_ok(e->lab) && line < d->lines && d->ways <= d->lines; line++) {
+        const size_t which =
+            d->sets > 0 ? eviction_which(e, d->group, d->sets, line * e->unit)
+                        : 0;
+        if (lab_ok(e->lab) && which == d->sets)
+            add_set(e, d, line);
         d->set[line] = (uint32_t)which;
     }
-    return 0;
 }
 
 /* The ways of the sets in the order in which they come from line `first` on,
@@ -374,7 +365,7 @@ static int ask_lines(struct eviction *a, struct dealing *d, uint64_t *sum,
 static bool deals_from(const struct dealing *d, uint64_t first,
                        uint32_t *set_ways)
 {
-    uint32_t *const name = xcalloc(d->sets, sizeof *name);
+    uint32_t name[UNEQUAL_MOST + 1] = {0};
     size_t named = 0;
     for (uint64_t i = 0; i < d->lines; i++) {
         const uint32_t set = d->set[(first + i) % d->lines];
@@ -389,188 +380,191 @@ static bool deals_from(const struct dealing *d, uint64_t first,
         for (size_t set = 0; set < d->sets; set++)
             if (round < set_ways[set] && line < first + d->lines)
                 agrees = name[d->set[line++ % d->lines]] == set + 1 && agrees;
-    free(name);
     return agrees;
 }
 
-static bool is_even(const struct geometry *s)
+static bool is_even(const struct geometry *g)
 {
-    for (uint64_t set = 1; set < s->sets; set++)
-        if (s->set_ways[set] != s->set_ways[0])
+    for (uint64_t set = 1; set < g->sets; set++)
+        if (g->set_ways[set] != g->set_ways[0])
             return false;
     return true;
 }
 
 /* Sets that turned out alike: their line numbers choose them by a modulus. */
-static void forget_set_ways(struct geometry *s, const struct eviction *a)
+static void forget_set_ways(struct geometry *g, const struct eviction *e)
 {
-    free(s->set_ways);
-    s->set_ways = NULL;
-    s->index = GEOMETRY_MODULO;
-    s->first = 0;
-    s->same = s->sets * a->unit;
-    if (is_power_of_two(s->sets))
-        default_bits(a, s);
+    g->set_ways = NULL;
+    g->index = GEOMETRY_MODULO;
+    g->first = 0;
+    g->same = g->sets * e->unit;
+    default_bits(e, g);
 }
 
-static int find_unequal(struct eviction *a, uint64_t lines, struct geometry *s,
-                        struct error *err)
+static void say_dealing(const struct dealing *d, uint64_t first)
 {
-    struct dealing d = {.lines = lines, .set = xcalloc(lines, sizeof *d.set)};
-    uint64_t sum, first = 0;
-    const int status = ask_lines(a, &d, &sum, err);
-    if (status == 0 && sum == lines) {
-        s->set_ways = xcalloc(d.sets, sizeof *s->set_ways);
-        while (first < lines && !deals_from(&d, first, s->set_ways))
-            first++;
-        struct buf text = {0};
-        for (uint64_t i = 0; i < lines; i++)
-            buf_printf(&text, " %" PRIu32, d.set[i]);
-        log_say(LOG_DEBUG, "dealing: %zu sets, begins at %" PRIu64 ":%s",
-                d.sets, first, buf_string(&text));
-        buf_free(&text);
-        *s = (struct geometry){.index = GEOMETRY_UNEQUAL,
-                               .sets = first < lines ? d.sets : 0,
-                               .ways = d.group[0].count,
-                               .lines = lines,
-                               .first = first,
-                               .same = lines * a->unit,
-                               .set_ways = s->set_ways};
-    }
-    free(d.group);
-    free(d.set);
-    if (s->sets > 0 && is_even(s))
-        forget_set_ways(s, a);
-    return status;
+    struct buf text = {0};
+    for (uint64_t i = 0; i < d->lines; i++)
+        buf_printf(&text, " %" PRIu32, d->set[i]);
+    log_say(LOG_DEBUG, "dealing: %zu sets, begins at %" PRIu64 ":%s", d->sets,
+            first, buf_string(&text));
+    buf_free(&text);
 }
 
-/* ---- */
-
-/* All lines that fit, at a step of one; 0 if they are too many to try. */
-static int count_lines(struct eviction *a, uint64_t least, uint64_t most,
-                       uint64_t *lines, struct error *err)
+static void find_unequal(struct eviction *e, uint64_t lines, struct geometry *g)
 {
-    *lines = 0;
-    if (most > UNEQUAL_MOST)
-        return 0;
-    if (least == most) {
-        *lines = least;
-        return 0;
-    }
-    if (eviction_capacity(a, 0, a->unit, least, most + 1, lines, err) != 0)
-        return err->code;
-    if (*lines > most || *lines < least)
-        *lines = 0;
-    return 0;
+    struct dealing *const d = lab_alloc(e->lab, 1, sizeof *d);
+    uint64_t first = 0;
+    d->lines = lines;
+    ask_lines(e, d);
+    if (!lab_ok(e->lab) || d->ways != lines)
+        return;
+    uint32_t *const set_ways = lab_alloc(e->lab, d->sets, sizeof *set_ways);
+    while (first < lines && !deals_from(d, first, set_ways))
+        first++;
+    say_dealing(d, first);
+    *g = (struct geometry){.index = GEOMETRY_UNEQUAL,
+                           .sets = first < lines ? d->sets : 0,
+                           .ways = d->group[0].count,
+                           .lines = lines,
+                           .first = first,
+                           .same = lines * e->unit,
+                           .set_ways = set_ways};
+    if (g->sets > 0 && is_even(g))
+        forget_set_ways(g, e);
+}
+
+/* By all lines that fit, at a step of one, if they are few enough to try. */
+static void by_dealing(struct eviction *e, const struct geometry_lines *lines,
+                       struct geometry *g)
+{
+    uint64_t count = lines->least;
+    if (lines->most > UNEQUAL_MOST)
+        return;
+    if (lines->least != lines->most)
+        count = eviction_capacity(e, 0, e->unit, lines->least, lines->most + 1);
+    if (lab_ok(e->lab) && count >= lines->least && count <= lines->most &&
+        count > 0)
+        find_unequal(e, count, g);
 }
 
 /* ---- proof ------------------------------------------------------------ */
 
-static struct cache *model_of(const struct eviction *a,
-                              const struct geometry *s)
+/* What lines at random places must show. */
+struct proof {
+    struct eviction *eviction;
+    const struct geometry *geometry;
+    const struct cache *model;
+    struct rng rng;
+    double many; /* what hits cost among lines of many sets */
+    bool holds;
+};
+
+static uint32_t ways_of(const struct geometry *g, uint64_t set)
 {
-    uint32_t *const ways = xcalloc(s->sets, sizeof *ways);
-    uint64_t bits[COUNT_OF(s->bits)];
-    for (uint64_t i = 0; i < s->sets; i++)
-        ways[i] = s->set_ways != NULL ? s->set_ways[i] : (uint32_t)s->ways;
-    memcpy(bits, s->bits, sizeof bits);
-    const struct cache_shape shape = {
-        .line = a->unit,
-        .sector = a->unit,
-        .sets = s->sets,
-        .set_ways = ways,
-        .index_bits = s->index == GEOMETRY_BITS && s->sets > 1 ? bits : NULL,
-        .index_bit_count = s->sets > 1 ? log2_of(s->sets) : 0,
-    };
-    struct cache *const model = cache_new(&shape, 1);
-    free(ways);
-    return model;
+    return g->set_ways != NULL ? g->set_ways[set] : (uint32_t)g->ways;
 }
 
-/* Where an offset lies for the model, whose dealing begins at 0. */
-static uint64_t model_address(const struct eviction *a,
-                              const struct geometry *s, uint64_t offset)
+static struct cache *model_of(const struct eviction *e,
+                              const struct geometry *g)
 {
-    return s->index != GEOMETRY_UNEQUAL
-               ? offset
-               : offset + (s->lines - s->first) * a->unit;
+    uint32_t *const ways = lab_alloc(e->lab, g->sets, sizeof *ways);
+    uint64_t bits[COUNT_OF(g->bits)];
+    for (uint64_t i = 0; i < g->sets; i++)
+        ways[i] = ways_of(g, i);
+    memcpy(bits, g->bits, sizeof bits);
+    const struct cache_shape shape = {
+        .line = e->unit,
+        .sector = e->unit,
+        .sets = g->sets,
+        .set_ways = ways,
+        .index_bits = g->index == GEOMETRY_BITS && g->sets > 1 ? bits : NULL,
+        .index_bit_count = g->sets > 1 ? log2_of(g->sets) : 0,
+    };
+    return cache_new(&shape, 1);
+}
+
+/* The set that the model puts an offset into; its dealing begins at 0. */
+static size_t set_of(const struct proof *p, uint64_t offset)
+{
+    const struct geometry *const g = p->geometry;
+    return cache_set_of(p->model, g->index != GEOMETRY_UNEQUAL
+                                      ? offset
+                                      : offset + (g->lines - g->first) *
+                                                     p->eviction->unit);
+}
+
+static bool is_listed(const struct eviction_list *list, uint64_t place)
+{
+    for (size_t i = 0; i < list->count; i++)
+        if (list->place[i] == place)
+            return true;
+    return false;
 }
 
 /* Random lines of which no set has more than it can hold; with `one` only of
- * line 0's set, one more than it can.  Returns how many were found. */
-static size_t pick_lines(const struct eviction *a, const struct geometry *s,
-                         const struct cache *model, struct rng *rng, bool one,
-                         size_t wanted, uint64_t *places)
+ * line 0's set, which may have more. */
+static void pick_lines(struct proof *p, bool one, size_t wanted,
+                       struct eviction_list *list)
 {
-    const uint64_t range = a->span / a->unit;
-    const uint64_t among = range < 16 * s->lines ? range : 16 * s->lines;
+    const struct geometry *const g = p->geometry;
+    const uint64_t unit = p->eviction->unit, range = p->eviction->span / unit;
+    const uint64_t among = range < 16 * g->lines ? range : 16 * g->lines;
     /* Many lines lie in few windows, so that all find their translation. */
     const uint64_t window =
-        one || among < 16 * WINDOW / a->unit ? among : WINDOW / a->unit;
+        one || among < 16 * WINDOW / unit ? among : WINDOW / unit;
+    uint32_t *const held = lab_alloc(p->eviction->lab, g->sets, sizeof *held);
+    const size_t home = set_of(p, 0);
     uint64_t first[WINDOWS];
     for (size_t i = 0; i < WINDOWS; i++)
-        first[i] = rng_below(rng, among - window + 1) / window * window;
-    uint32_t *const held = xcalloc(s->sets, sizeof *held);
-    const size_t home = cache_set_of(model, model_address(a, s, 0));
-    size_t found = 0;
-    for (size_t i = 0; found < wanted && i < PICKS_MOST; i++) {
+        first[i] = rng_below(&p->rng, among - window + 1) / window * window;
+    list->count = 0;
+    for (size_t i = 0; list->count < wanted && i < PICKS_MOST; i++) {
         const uint64_t at =
-            (first[i % WINDOWS] + rng_below(rng, window)) * a->unit;
-        const size_t set = cache_set_of(model, model_address(a, s, at));
-        const uint32_t ways =
-            s->set_ways != NULL ? s->set_ways[set] : (uint32_t)s->ways;
-        bool known = one ? set != home : held[set] >= ways;
-        for (size_t n = 0; n < found && !known; n++)
-            known = places[n] == at;
-        if (known)
+            (first[i % WINDOWS] + rng_below(&p->rng, window)) * unit;
+        const size_t set = set_of(p, at);
+        if ((one ? set != home : held[set] >= ways_of(g, set)) ||
+            is_listed(list, at))
             continue;
         held[set]++;
-        places[found++] = at;
+        list->place[list->count++] = at;
     }
-    free(held);
-    return found;
 }
 
 /* What hits cost where the places are: their neighbours lie on the same pages,
  * and in many sets. */
-static int find_neighbours_cost(struct eviction *a, const uint64_t *places,
-                                size_t count, double *base, struct error *err)
+static double cost_of_neighbours(const struct proof *p,
+                                 const struct eviction_list *list)
 {
-    uint64_t beside[EVICTION_PLACES];
-    bool over;
-    for (size_t i = 0; i < count; i++)
-        beside[i] = (places[i] / a->unit ^ (1 + i % 15)) * a->unit;
-    *base = 0;
-    return eviction_list_overflows(a, beside, count, base, &over, err);
+    const uint64_t unit = p->eviction->unit;
+    struct eviction_list beside = {.count = list->count};
+    for (size_t i = 0; i < list->count; i++)
+        beside.place[i] = (list->place[i] / unit ^ (1 + i % 15)) * unit;
+    eviction_list_overflows(p->eviction, &beside);
+    return beside.base;
 }
 
-/* Picks lines and asks whether they fit as they should.  `many` is what hits
- * cost among lines of many sets; of one set that is all of the cache, too. */
-static int prove_one(struct eviction *a, const struct geometry *s,
-                     const struct cache *model, struct rng *rng, bool one,
-                     size_t wanted, bool fits, double *many, bool *holds,
-                     struct error *err)
+/* Picks lines, of one set or of many, and asks whether they fit as they should.
+ */
+static void prove_lines(struct proof *p, bool one, size_t wanted, bool fits)
 {
-    uint64_t places[EVICTION_PLACES];
-    double base = one ? *many : 0;
-    bool over;
-    if (!*holds || wanted > EVICTION_PLACES)
-        return 0;
-    const size_t found = pick_lines(a, s, model, rng, one, wanted, places);
-    if (one && found < wanted) {
-        *holds = false;
-        return 0;
+    struct eviction_list list = {.base = one ? p->many : 0};
+    if (!p->holds || wanted > EVICTION_PLACES || !lab_ok(p->eviction->lab))
+        return;
+    pick_lines(p, one, wanted, &list);
+    if (one && list.count < wanted) {
+        p->holds = false;
+        return;
     }
-    if ((one && s->sets > 1 &&
-         find_neighbours_cost(a, places, found, &base, err) != 0) ||
-        eviction_list_overflows(a, places, found, &base, &over, err) != 0)
-        return err->code;
-    *holds = over != fits;
+    /* One set may be all of the cache: then it has no neighbours. */
+    if (one && p->geometry->sets > 1)
+        list.base = cost_of_neighbours(p, &list);
+    const bool over = eviction_list_overflows(p->eviction, &list);
+    p->holds = over != fits;
     if (!one)
-        *many = base;
-    log_say(LOG_DEBUG, "proof: %zu lines%s %s, hits cost %.0f", found,
-            one ? " of a set" : "", over ? "do not fit" : "fit", base);
-    return 0;
+        p->many = list.base;
+    log_say(LOG_DEBUG, "proof: %zu lines%s %s, hits cost %.0f", list.count,
+            one ? " of a set" : "", over ? "do not fit" : "fit", list.base);
 }
 
 /*
@@ -578,17 +572,13 @@ static int prove_one(struct eviction *a, const struct geometry *s,
  * choose it by a modulus: exactly its ways fit.  Where sets are unequal this
  * shows it, however many lines there are.
  */
-static int prove_by_size(struct eviction *a, const struct geometry *s,
-                         bool *holds, struct error *err)
+static bool prove_by_size(struct eviction *e, const struct geometry *g)
 {
-    if (!*holds || s->index == GEOMETRY_UNEQUAL || s->same != s->sets * a->unit)
-        return 0;
-    const int status = fits_exactly(a, s->lines * a->unit, s->ways, holds, err);
-    if (status != ERR_UNSUPPORTED)
-        return status;
+    if (g->index == GEOMETRY_UNEQUAL || g->same != g->sets * e->unit)
+        return true;
+    const bool exact = fits_exactly(e, g->lines * e->unit, g->ways);
     /* Lists of random lines prove it, if they can be as long as a set. */
-    *holds = s->ways + 1 <= EVICTION_PLACES;
-    return 0;
+    return eviction_gave_up(e) ? g->ways + 1 <= EVICTION_PLACES : exact;
 }
 
 /*
@@ -596,104 +586,56 @@ static int prove_by_size(struct eviction *a, const struct geometry *s,
  * and not where it says no: of many sets; as many of one set as it has ways;
  * and one more.  Tried some times; one wrong answer refutes it.
  */
-static int prove(struct eviction *a, struct geometry *s, struct error *err)
+static bool holds(struct eviction *e, const struct geometry *g)
 {
     enum { TIMES = 4 };
-    const size_t many = s->lines < EVICTION_PLACES ? s->lines : EVICTION_PLACES;
-    struct rng rng;
-    rng_seed(&rng, s->lines);
-    struct cache *const model = model_of(a, s);
-    bool holds = true;
-    int status = prove_by_size(a, s, &holds, err);
-    for (int i = 0; holds && status == 0 && i < TIMES; i++) {
-        double base = 0;
-        if (prove_one(a, s, model, &rng, false, many, true, &base, &holds,
-                      err) != 0 ||
-            prove_one(a, s, model, &rng, true, s->ways, true, &base, &holds,
-                      err) != 0 ||
-            prove_one(a, s, model, &rng, true, s->ways + 1, false, &base,
-                      &holds, err) != 0)
-            status = err->code;
+    const size_t many = g->lines < EVICTION_PLACES ? g->lines : EVICTION_PLACES;
+    struct cache *const model = model_of(e, g);
+    struct proof p = {.eviction = e, .geometry = g, .model = model};
+    rng_seed(&p.rng, g->lines);
+    p.holds = prove_by_size(e, g);
+    for (int i = 0; i < TIMES; i++) {
+        p.many = 0;
+        prove_lines(&p, false, many, true);
+        prove_lines(&p, true, g->ways, true);
+        prove_lines(&p, true, g->ways + 1, false);
     }
     cache_free(model);
-    if (!holds)
-        s->sets = 0;
-    return status;
+    return p.holds;
 }
 
+/* ---- */
+
 /* A way to a shape, and the proof of what it found. */
-static int attempt(struct eviction *a,
-                   int (*find)(struct eviction *, uint64_t, uint64_t,
-                               struct geometry *, struct error *),
-                   uint64_t least, uint64_t most, struct geometry *s,
-                   struct error *err)
+typedef void geometry_way(struct eviction *e, const struct geometry_lines *,
+                          struct geometry *g);
+
+static struct geometry attempt(struct eviction *e, geometry_way *find,
+                               const struct geometry_lines *lines)
 {
-    if (s->sets > 0)
-        return 0;
-    geometry_free(s);
-    int status = find(a, least, most, s, err);
-    if (status == 0 && s->sets > 0)
-        status = prove(a, s, err);
+    struct geometry g = {0};
+    find(e, lines, &g);
+    if (lab_ok(e->lab) && g.sets > 0 && !holds(e, &g))
+        g.sets = 0;
     log_say(LOG_DEBUG,
             "shape: index %d, %" PRIu64 " sets, %" PRIu64 " ways, %" PRIu64
             " lines (of %" PRIu64 " to %" PRIu64 ")%s%s",
-            s->index, s->sets, s->ways, s->lines, least, most,
-            status != 0 ? ": " : "", status != 0 ? err->text : "");
-    if (status == ERR_UNSUPPORTED) {
-        s->sets = 0;
-        return 0;
-    }
-    return status;
+            g.index, g.sets, g.ways, g.lines, lines->least, lines->most,
+            lab_ok(e->lab) ? "" : ": ", e->lab->err.text);
+    if (eviction_gave_up(e))
+        g.sets = 0;
+    return g;
 }
 
-/* The last steps reach farthest, over the most pages, and may be misjudged. */
-static int by_curve(struct eviction *a, uint64_t least, uint64_t most,
-                    struct geometry *s, struct error *err)
+struct geometry geometry_find(struct eviction *e,
+                              const struct geometry_lines *lines)
 {
-    enum { DROPPED_MOST = 2 };
-    struct curve c;
-    int flat;
-    if (find_curve(a, least, &c, err) != 0)
-        return err->code;
-    for (int i = 0; i <= DROPPED_MOST && c.last >= c.first; i++, c.last--)
-        if (is_flat(&c, &flat)) {
-            if (find_equal(a, &c, flat, least, most, s, err) != 0)
-                return err->code;
-            if (s->sets > 0)
-                return 0;
-        }
-    return 0;
-}
-
-static int by_dealing(struct eviction *a, uint64_t least, uint64_t most,
-                      struct geometry *s, struct error *err)
-{
-    uint64_t lines;
-    if (count_lines(a, least, most, &lines, err) != 0 || lines == 0)
-        return err->code;
-    if (find_unequal(a, lines, s, err) != 0)
-        return err->code;
-    return 0;
-}
-
-int geometry_find(struct eviction *a, uint64_t least, uint64_t most,
-                  struct geometry *s, struct error *err)
-{
-    *s = (struct geometry){0};
-    *err = (struct error){0};
-    if (attempt(a, by_curve, least, most, s, err) != 0 ||
-        attempt(a, by_dealing, least, most, s, err) != 0 ||
-        attempt(a, find_modulo, least, most, s, err) != 0)
-        return err->code;
-    *err = (struct error){0};
-    if (s->sets == 0)
-        s->why = "neither address bits nor the line number modulo the sets "
-                 "explain which lines push each other out";
-    return 0;
-}
-
-void geometry_free(struct geometry *s)
-{
-    free(s->set_ways);
-    *s = (struct geometry){0};
+    static geometry_way *const ways[] = {by_curve, by_dealing, by_modulo};
+    struct geometry g = {0};
+    for (size_t i = 0; lab_ok(e->lab) && g.sets == 0 && i < COUNT_OF(ways); i++)
+        g = attempt(e, ways[i], lines);
+    if (g.sets == 0)
+        g.why = "neither address bits nor the line number modulo the sets "
+                "explain which lines push each other out";
+    return g;
 }

@@ -133,7 +133,7 @@ static size_t judge_flood(const struct inquiry *q, const struct visited *v,
 {
     const struct first_level *const n = q->nearest;
     const size_t after = at + FIRST_LEVEL_LINES;
-    if (first_level_tally_of(visited_over(v, at, FIRST_LEVEL_LINES, n->limit),
+    if (hits_tally_of(visited_over(v, at, FIRST_LEVEL_LINES, n->limit),
                              n->lines) == TALLY_NONE) {
         const size_t lost = visited_over(v, after, FIRST_LEVEL_LINES, n->limit);
         seen->asked += n->lines;
@@ -143,9 +143,9 @@ static size_t judge_flood(const struct inquiry *q, const struct visited *v,
 }
 
 /* Without a pair whose controls were good nothing is known. */
-static enum first_level_tally tally_seen(size_t missed, size_t asked)
+static enum hits_tally tally_seen(size_t missed, size_t asked)
 {
-    return asked == 0 ? TALLY_OPEN : first_level_tally_of(missed, asked);
+    return asked == 0 ? TALLY_OPEN : hits_tally_of(missed, asked);
 }
 
 static bool is_settled(const struct inquiry *q, const int *number,
@@ -220,7 +220,7 @@ static bool number_warps(const struct seen *seen, int *number, size_t warps,
     for (size_t i = 0; i < warps; i++) {
         if (number[i] >= 0)
             continue;
-        const enum first_level_tally missed =
+        const enum hits_tally missed =
             tally_seen(seen[i].missed, seen[i].asked);
         if (missed == TALLY_OPEN) {
             finding_none(q->per_sm, "the copy of warp %zu could not be told",
@@ -291,7 +291,7 @@ struct sharers {
 
 static void count_sharer(struct sharers *s, size_t missed, size_t asked)
 {
-    const enum first_level_tally tally = tally_seen(missed, asked);
+    const enum hits_tally tally = tally_seen(missed, asked);
     s->asked++;
     s->shared += tally == TALLY_NONE;
     s->open += tally == TALLY_OPEN;

@@ -62,7 +62,7 @@ static char *find_script(size_t bringer, size_t finder)
     return buf_take(&steps);
 }
 
-static enum first_level_tally judge_find(const struct visited *v,
+static enum hits_tally judge_find(const struct visited *v,
                                          const struct first_level *n)
 {
     size_t first = 0, again = 0;
@@ -74,10 +74,10 @@ static enum first_level_tally judge_find(const struct visited *v,
                               n->limit);
     }
     const size_t lines = FIRST_LEVEL_ROUNDS * n->lines;
-    if (first_level_tally_of(fresh, n->lines) != TALLY_ALL ||
-        first_level_tally_of(again, lines) != TALLY_NONE)
+    if (hits_tally_of(fresh, n->lines) != TALLY_ALL ||
+        hits_tally_of(again, lines) != TALLY_NONE)
         return TALLY_OPEN;
-    return first_level_tally_of(first, lines);
+    return hits_tally_of(first, lines);
 }
 
 /* Groups of one kind, a flood of the other between; last a group that nothing
@@ -95,14 +95,14 @@ static char *evict_script(size_t victim, size_t evictor, uint64_t flood)
     return buf_take(&steps);
 }
 
-static enum first_level_tally judge_evict(const struct visited *v,
+static enum hits_tally judge_evict(const struct visited *v,
                                           const struct first_level *n)
 {
     const size_t asked = FIRST_LEVEL_ROUNDS * FIRST_LEVEL_LINES;
     const size_t calm = visited_over(v, asked, FIRST_LEVEL_LINES, n->limit);
-    if (first_level_tally_of(calm, n->lines) != TALLY_NONE)
+    if (hits_tally_of(calm, n->lines) != TALLY_NONE)
         return TALLY_OPEN;
-    return first_level_tally_of(visited_over(v, 0, asked, n->limit),
+    return hits_tally_of(visited_over(v, 0, asked, n->limit),
                                 FIRST_LEVEL_ROUNDS * n->lines);
 }
 
@@ -129,9 +129,9 @@ enum { TAKES = 3 };
  * whose lines are timed. */
 static int settle(struct inquiry *q, enum first_level_id asked,
                   enum first_level_id other, const char *steps,
-                  enum first_level_tally (*judge)(const struct visited *,
+                  enum hits_tally (*judge)(const struct visited *,
                                                   const struct first_level *),
-                  enum first_level_tally *tally, struct error *err)
+                  enum hits_tally *tally, struct error *err)
 {
     int status = 0;
     *tally = TALLY_OPEN;
@@ -157,7 +157,7 @@ static int find_each_other(struct inquiry *q, enum first_level_id a,
     const enum first_level_id way[2][2] = {{a, b}, {b, a}};
     *found = true;
     for (size_t i = 0; *found && i < 2; i++) {
-        enum first_level_tally missed;
+        enum hits_tally missed;
         char *const steps =
             find_script(q->number[way[i][0]], q->number[way[i][1]]);
         const int status =
@@ -173,7 +173,7 @@ static int find_each_other(struct inquiry *q, enum first_level_id a,
 /* Whether `victim` loses its lines to `evictor`; open if that cannot be asked
  * or told. */
 static int evict(struct inquiry *q, enum first_level_id victim,
-                 enum first_level_id evictor, enum first_level_tally *lost,
+                 enum first_level_id evictor, enum hits_tally *lost,
                  struct error *err)
 {
     const uint64_t flood = first_level_flood(&q->lab->first_level[evictor],
@@ -193,7 +193,7 @@ static int evict(struct inquiry *q, enum first_level_id victim,
  * one, no way that can be asked may be open. */
 static enum verdict judge_ways(const struct lab *lab,
                                const enum first_level_id *id,
-                               const enum first_level_tally *lost)
+                               const enum hits_tally *lost)
 {
     if (lost[0] == TALLY_NONE || lost[1] == TALLY_NONE)
         return SEPARATE;
@@ -212,7 +212,7 @@ static int ask_pair(struct inquiry *q, enum first_level_id a,
                     struct error *err)
 {
     const enum first_level_id id[2] = {a, b};
-    enum first_level_tally lost[2] = {TALLY_OPEN, TALLY_OPEN};
+    enum hits_tally lost[2] = {TALLY_OPEN, TALLY_OPEN};
     bool found = false;
     if (first_level_table[a].same_data && first_level_table[b].same_data &&
         find_each_other(q, a, b, &found, err) != 0)

@@ -7,26 +7,27 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/rate_test.h"
 #include "analysis/stats.h"
-#include "base/mem.h"
-#include "study/cache/eviction.h"
+#include "base/num.h"
+#include "study/cache/geometry.h"
 
 static const char *const needs[] = {"size", "sharing", "window", NULL};
-#define GIVES(component)                                                       \
-    component ".sets", component ".ways", component ".set_ways",               \
-        component ".set_bits", component ".policy",                            \
-        component ".policy_weights"
 static const char *const corrects[] = {
     "l1.size",       "texture.size",   "readonly.size", "local.size",
     "const_l1.size", "const_l15.size", "l2.size",       NULL,
 };
-static const char *const gives[] = {
-    GIVES("l1"),       GIVES("texture"),   GIVES("readonly"), GIVES("local"),
-    GIVES("const_l1"), GIVES("const_l15"), GIVES("l2"),       NULL};
+static const struct answer answers[] = {
+    {level_components, "sets", ""},
+    {level_components, "ways", ""},
+    {level_components, "set_ways", ""},
+    {level_components, "set_bits", ""},
+    {level_components, "policy", ""},
+    {level_components, "policy_weights", ""},
+    {0},
+};
 static const char *const kernels[] = {
     "visit readers=global.ca", "visit readers=global.cg",
     "visit readers=texture",   "visit readers=readonly",
@@ -49,63 +50,57 @@ static const struct {
     [LEVEL_L2] = {"global.cg", 1u << 30},
 };
 
-enum { FINDINGS = 6 };
-enum which { SETS, WAYS, SET_WAYS, SET_BITS, POLICY, WEIGHTS };
-static const char *const attributes[FINDINGS] = {
-    "sets", "ways", "set_ways", "set_bits", "policy", "policy_weights"};
-
-struct inquiry {
+struct structure_question {
     struct lab *lab;
     const struct level_row *row;
-    const struct level_facts *facts;
+    struct level_facts *facts;
     struct eviction eviction;
     struct geometry shape;
-    struct finding *finding[FINDINGS];
+    struct finding *policy;
 };
 
-static void evidence(struct inquiry *q, enum which which)
+static void refuse(const struct structure_question *q, const char *attribute,
+                   const char *why)
 {
-    if (q->eviction.fits != NULL)
-        finding_evidence(q->finding[which], q->eviction.fits);
-    if (q->eviction.overflows != NULL)
-        finding_evidence(q->finding[which], q->eviction.overflows);
-}
-
-static void measured(struct inquiry *q, enum which which, struct value value)
-{
-    finding_set(q->finding[which], STATUS_MEASURED, value, "");
-    evidence(q, which);
+    lab_refuse(q->lab, lab_text(q->lab, "%s.%s", q->row->component, attribute),
+               "%s", why);
 }
 
 /* There is none of this: sets chosen by a modulus have no index bits. */
-static void drop(struct inquiry *q, enum which which)
+static void drop(struct structure_question *q, const char *attribute)
 {
-    results_drop(q->lab->results, q->finding[which]);
-    q->finding[which] = NULL;
+    lab_absent(q->lab, q->row->component, attribute);
 }
 
-static void none_of_shape(struct inquiry *q, const char *why)
+static void tell(const struct structure_question *q, struct finding *f,
+                 struct value value)
 {
-    for (int i = 0; i < FINDINGS; i++)
-        if (q->finding[i] != NULL)
-            finding_none(q->finding[i], "%s", why);
+    finding_value(f, STATUS_MEASURED, value);
+    finding_cite(f, q->eviction.fits);
+    finding_cite(f, q->eviction.overflows);
+}
+
+static void report(struct structure_question *q, const char *attribute,
+                   struct value value)
+{
+    tell(q, lab_finding(q->lab, q->row->component, attribute), value);
 }
 
 /* ---- the shape -------------------------------------------------------- */
 
-static void report_set_ways(struct inquiry *q)
+static void report_ways(struct structure_question *q)
 {
-    const struct geometry *const s = &q->shape;
-    if (s->index != GEOMETRY_UNEQUAL) {
-        measured(q, WAYS, value_number((double)s->ways));
-        drop(q, SET_WAYS);
+    const struct geometry *const g = &q->shape;
+    if (g->index != GEOMETRY_UNEQUAL) {
+        report(q, "ways", value_number((double)g->ways));
+        drop(q, "set_ways");
         return;
     }
     struct value list = value_list();
-    for (uint64_t i = 0; i < s->sets; i++)
-        value_push(&list, value_number(s->set_ways[i]));
-    measured(q, SET_WAYS, list);
-    drop(q, WAYS);
+    for (uint64_t i = 0; i < g->sets; i++)
+        value_push(&list, value_number(g->set_ways[i]));
+    drop(q, "ways");
+    report(q, "set_ways", list);
 }
 
 /* One address bit as its number, several that are XORed as a list. */
@@ -119,50 +114,46 @@ static struct value bits_value(uint64_t mask)
     return list;
 }
 
-static void report_bits(struct inquiry *q)
+static void report_bits(struct structure_question *q)
 {
-    const struct geometry *const s = &q->shape;
-    if (s->index != GEOMETRY_BITS || s->sets < 2) {
-        drop(q, SET_BITS);
+    const struct geometry *const g = &q->shape;
+    if (g->index != GEOMETRY_BITS || g->sets < 2) {
+        drop(q, "set_bits");
         return;
     }
     struct value list = value_list();
-    for (unsigned i = 0; (uint64_t)1 << i < s->sets; i++)
-        value_push(&list, bits_value(s->bits[i]));
-    measured(q, SET_BITS, list);
+    for (unsigned i = 0; (uint64_t)1 << i < g->sets; i++)
+        value_push(&list, bits_value(g->bits[i]));
+    report(q, "set_bits", list);
 }
 
-static void report_shape(struct inquiry *q)
+/* Where the lines of all sets are known, so is the size: better than from rings
+ * where victims are picked at random. */
+static void correct_size(struct structure_question *q)
 {
-    measured(q, SETS, value_number((double)q->shape.sets));
-    report_set_ways(q);
+    const double size = (double)(q->shape.lines * q->facts->line);
+    struct finding *const f =
+        results_edit(q->lab->results, q->row->component, "size");
+    if (f == NULL || (f->status == STATUS_MEASURED && f->value.number == size))
+        return;
+    if (f->value.kind == VALUE_NUMBER)
+        finding_protocol(f, "by_rings", value_number(f->value.number));
+    finding_set(f, STATUS_MEASURED, value_number(size), "B");
+    finding_interval(f, size, size, -1);
+    finding_because(f, "from sets and ways; rings show no clean edge here");
+}
+
+static void report_shape(struct structure_question *q)
+{
+    report(q, "sets", value_number((double)q->shape.sets));
+    report_ways(q);
     report_bits(q);
+    q->facts->period = q->shape.same;
+    q->facts->ways = q->shape.ways;
+    correct_size(q);
 }
 
-static uint64_t smaller(uint64_t a, uint64_t b)
-{
-    return a < b ? a : b;
-}
-
-/* ---- the policy ------------------------------------------------------- */
-
-/* Fewer loads than a script holds; and enough over all takes that the chance
- * of a line to be hit again is met often. */
-enum { DRAWS_LEAST = 400, DRAWS_MOST = 1200, TAKES = 3 };
-
-static int draw(struct inquiry *q, uint64_t lines, size_t visits,
-                unsigned takes, struct policy_load **loads, size_t *count,
-                struct error *err)
-{
-    const struct segment list = {0, lines, q->shape.same};
-    *loads = NULL;
-    *count = 0;
-    for (unsigned take = 1; take <= takes; take++)
-        if (eviction_draw(&q->eviction, &list, false, visits, take, loads,
-                          count, err) != 0)
-            return err->code;
-    return 0;
-}
+/* ---- who is the victim ------------------------------------------------ */
 
 /* Loads of one launch: few, since a load that is disturbed ends what can be
  * followed; and ways of which shares are told apart. */
@@ -171,77 +162,84 @@ enum {
     FOLLOWED_LASTING = 1500, /* unevenness shows in long sequences only */
     VICTIMS_LEAST = 3000,
     VICTIMS_LASTING = 12000,
-    WAYS_WEIGHED = 32
+    WAYS_WEIGHED = 32,
+    LAUNCHES_MOST = 1000,
 };
 
 /* Who was the victim, over all launches.  In a cache that lasts ways have other
  * names in each, and only the unevenness can be summed. */
 struct weighing {
+    uint32_t ways;
     size_t victims[WAYS_WEIGHED], found, launches;
     size_t loads[WAYS_WEIGHED + 1], unknown[WAYS_WEIGHED + 1];
     double unevenness;
 };
 
 /* Victims until the largest share is within 0.02: 5.5 deviations. */
-static size_t victims_wanted(const struct weighing *w, uint32_t ways,
-                             bool lasting)
+static size_t victims_wanted(const struct weighing *w, bool lasting)
 {
     if (lasting)
         return VICTIMS_LASTING;
     double most = 0;
-    for (uint32_t i = 0; i < ways; i++)
+    for (uint32_t i = 0; i < w->ways; i++)
         most = fmax(most, (double)w->victims[i] / (double)(w->found + 1));
     const double wanted = most * (1 - most) * (5.5 / 0.02) * (5.5 / 0.02);
     return wanted > VICTIMS_LEAST ? (size_t)wanted : VICTIMS_LEAST;
 }
 
-static int weigh(struct inquiry *q, struct weighing *w, struct error *err)
+static void add_launch(struct weighing *w, const struct policy_load *loads,
+                       size_t count)
 {
-    const uint32_t ways = (uint32_t)q->shape.ways;
-    const struct segment list = {0, ways + 1, q->shape.same};
-    *w = (struct weighing){0};
-    for (unsigned take = 1;
-         w->found < victims_wanted(w, ways, q->eviction.lasting) && take < 1000;
-         take++) {
-        struct policy_load *loads = NULL;
-        size_t count = 0, here[WAYS_WEIGHED];
-        const int status =
-            eviction_draw(&q->eviction, &list, true,
-                          q->eviction.lasting ? FOLLOWED_LASTING : FOLLOWED,
-                          take, &loads, &count, err);
-        const size_t found =
-            status == 0 ? policy_victims(loads, count, ways, here) : 0;
-        /* The first loads of a launch cost what they cost. */
-        for (size_t i = ways + 1; i < count; i++) {
-            w->loads[loads[i].line]++;
-            w->unknown[loads[i].line] += loads[i].outcome == LOAD_UNKNOWN;
-        }
-        free(loads);
-        if (status != 0)
-            return status;
-        w->found += found;
-        w->launches += found > 0;
-        w->unevenness += policy_unevenness(here, ways, found);
-        for (uint32_t i = 0; i < ways; i++)
-            w->victims[i] += here[i];
+    size_t here[WAYS_WEIGHED];
+    const size_t found = policy_victims(loads, count, w->ways, here);
+    /* The first loads of a launch cost what they cost. */
+    for (size_t i = w->ways + 1; i < count; i++) {
+        w->loads[loads[i].line]++;
+        w->unknown[loads[i].line] += loads[i].outcome == LOAD_UNKNOWN;
     }
-    if (!q->eviction.lasting) {
-        w->unevenness = policy_unevenness(w->victims, ways, w->found);
-        w->launches = 1;
+    w->found += found;
+    w->launches += found > 0;
+    w->unevenness += policy_unevenness(here, w->ways, found);
+    for (uint32_t i = 0; i < w->ways; i++)
+        w->victims[i] += here[i];
+}
+
+static struct weighing weigh(struct structure_question *q)
+{
+    const bool lasting = q->eviction.lasting;
+    struct weighing w = {.ways = (uint32_t)q->shape.ways};
+    struct eviction_draws draws = {
+        .list = {0, w.ways + 1, q->shape.same},
+        .stays = true,
+        .visits = lasting ? FOLLOWED_LASTING : FOLLOWED,
+    };
+    struct policy_load *const loads =
+        lab_alloc(q->lab, draws.visits + draws.list.count, sizeof *loads);
+    for (draws.take = 1; lab_ok(q->lab) && draws.take < LAUNCHES_MOST &&
+                         w.found < victims_wanted(&w, lasting);
+         draws.take++) {
+        const size_t count = eviction_draw(&q->eviction, &draws, loads);
+        if (lab_ok(q->lab))
+            add_launch(&w, loads, count);
     }
-    return 0;
+    if (!lasting) {
+        w.unevenness = policy_unevenness(w.victims, w.ways, w.found);
+        w.launches = 1;
+    }
+    return w;
 }
 
 /* True if the clock could not tell some line's loads far more often than those
- * of others: what is lost then is not lost by chance, and shares are skewed. */
-static bool is_skewed(const struct weighing *w, uint32_t ways)
+ * of others, by less than a chance in a million: what is lost then is not lost
+ * by chance, and shares are skewed. */
+static bool is_skewed(const struct weighing *w)
 {
     size_t loads = 0, unknown = 0;
-    for (uint32_t i = 0; i <= ways; i++) {
+    for (uint32_t i = 0; i <= w->ways; i++) {
         loads += w->loads[i];
         unknown += w->unknown[i];
     }
-    for (uint32_t i = 0; i <= ways; i++)
+    for (uint32_t i = 0; i <= w->ways; i++)
         if (rate_test_more(w->unknown[i], w->loads[i], unknown - w->unknown[i],
                            loads - w->loads[i], 1e-6))
             return true;
@@ -249,104 +247,128 @@ static bool is_skewed(const struct weighing *w, uint32_t ways)
 }
 
 /* Deviations from even shares. */
-static double deviations(const struct weighing *w, uint32_t ways)
+static double deviations(const struct weighing *w)
 {
-    return w->launches == 0
-               ? 0
-               : w->unevenness / sqrt(2.0 * (ways - 1) * (double)w->launches);
+    return w->launches == 0 ? 0
+                            : w->unevenness / sqrt(2.0 * (w->ways - 1) *
+                                                   (double)w->launches);
 }
 
-static void say_scores(struct inquiry *q, const struct policy_verdict *v)
+/* ---- the policy ------------------------------------------------------- */
+
+/* Fewer loads than a script holds; and enough over all takes that the chance
+ * of a line to be hit again is met often. */
+enum { DRAWS_LEAST = 400, DRAWS_MOST = 1200, TAKES = 3 };
+
+struct policy_loads {
+    struct policy_load *at;
+    size_t count;
+};
+
+static struct policy_loads draw(struct structure_question *q, uint64_t lines)
+{
+    struct eviction_draws draws = {
+        .list = {0, lines, q->shape.same},
+        .visits = u64_within(DRAWS_LEAST, 8 * lines, DRAWS_MOST),
+    };
+    struct policy_loads loads = {.at = lab_alloc(q->lab,
+                                                 TAKES * (draws.visits + lines),
+                                                 sizeof *loads.at)};
+    for (draws.take = 1; draws.take <= TAKES; draws.take++)
+        loads.count +=
+            eviction_draw(&q->eviction, &draws, loads.at + loads.count);
+    return loads;
+}
+
+static void say_scores(struct finding *f, const struct policy_verdict *v)
 {
     for (int p = 0; p < POLICY_COUNT; p++)
         if (!isinf(v->score[p].likelihood)) {
             char name[48];
             snprintf(name, sizeof name, "agrees_%s",
                      cache_policy_name((enum cache_policy)p));
-            finding_protocol(q->finding[POLICY], name,
-                             value_number(v->score[p].agrees));
+            finding_protocol(f, name, value_number(v->score[p].agrees));
         }
-    finding_protocol(q->finding[POLICY], "likelihood_lead",
-                     value_number(fmin(v->lead, 1e6)));
+    finding_protocol(f, "likelihood_lead", value_number(fmin(v->lead, 1e6)));
 }
 
-static void report_policy(struct inquiry *q, enum cache_policy policy)
+static void report_policy(struct structure_question *q,
+                          enum cache_policy policy)
 {
-    measured(q, POLICY, value_text(cache_policy_name(policy)));
+    tell(q, q->policy, value_text(cache_policy_name(policy)));
     if (policy != POLICY_WEIGHTED)
-        drop(q, WEIGHTS);
+        drop(q, "policy_weights");
 }
 
 /* The shares as weights, if the loads are as likely under them as they should
- * be. */
-static void report_weights(struct inquiry *q, const struct weighing *w,
-                           const struct policy_load *loads, size_t count)
+ * be: within six deviations, which chance leaves once in 10^9. */
+static void report_weights(struct structure_question *q,
+                           const struct weighing *w,
+                           const struct policy_loads *loads)
 {
-    const uint32_t ways = (uint32_t)q->shape.ways;
     double weights[WAYS_WEIGHED];
     struct policy_score score;
-    for (uint32_t i = 0; i < ways; i++)
+    for (uint32_t i = 0; i < w->ways; i++)
         weights[i] = (double)w->victims[i] / (double)w->found;
     if (q->eviction.lasting) {
         report_policy(q, POLICY_WEIGHTED);
-        finding_none(q->finding[WEIGHTS],
-                     "in a cache that outlasts launches no way can be named");
+        refuse(q, "policy_weights",
+               "in a cache that outlasts launches no way can be named");
         return;
     }
-    if (policy_random(loads, count, weights, ways, true, &score) > 6)
+    if (policy_random(loads->at, loads->count, weights, w->ways, true, &score) >
+        6)
         return;
     struct value list = value_list();
-    for (uint32_t i = 0; i < ways; i++)
+    for (uint32_t i = 0; i < w->ways; i++)
         value_push(&list, value_number(weights[i]));
     report_policy(q, POLICY_WEIGHTED);
-    measured(q, WEIGHTS, list);
+    report(q, "policy_weights", list);
 }
 
 /* Random victims, or some ways more often than others?  Shares are even within
- * 3 deviations, and uneven beyond 7. */
-static int find_weights(struct inquiry *q, const struct policy_load *loads,
-                        size_t count, bool random_explains, struct error *err)
+ * 3 deviations, as chance leaves them but once in 700, and uneven beyond 7. */
+static void find_weights(struct structure_question *q,
+                         const struct policy_loads *loads, bool random_explains)
 {
-    const uint32_t ways = (uint32_t)q->shape.ways;
-    struct weighing w;
-    if (ways > WAYS_WEIGHED) {
+    if (q->shape.ways > WAYS_WEIGHED) {
         if (random_explains)
             report_policy(q, POLICY_RANDOM);
-        return 0;
+        return;
     }
-    if (weigh(q, &w, err) != 0)
-        return err->code;
-    finding_protocol(q->finding[POLICY], "victims",
-                     value_number((double)w.found));
-    if (w.found < VICTIMS_LEAST || is_skewed(&w, ways))
-        return 0;
-    const double uneven = deviations(&w, ways);
-    finding_protocol(q->finding[POLICY], "uneven", value_number(uneven));
+    const struct weighing w = weigh(q);
+    if (!lab_ok(q->lab))
+        return;
+    finding_protocol(q->policy, "victims", value_number((double)w.found));
+    if (w.found < VICTIMS_LEAST || is_skewed(&w))
+        return;
+    const double uneven = deviations(&w);
+    finding_protocol(q->policy, "uneven", value_number(uneven));
     if (uneven < 3 && random_explains)
         report_policy(q, POLICY_RANDOM);
     else if (uneven > 7)
-        report_weights(q, &w, loads, count);
-    return 0;
+        report_weights(q, &w, loads);
 }
 
-static int judge_policy(struct inquiry *q, const struct policy_load *loads,
-                        size_t count, struct error *err)
+static void judge_policy(struct structure_question *q,
+                         const struct policy_loads *loads)
 {
     const struct policy_verdict v = policy_find(
-        loads, count, (uint32_t)q->shape.ways, !q->eviction.lasting);
-    if (v.known && v.policy != POLICY_RANDOM && !v.ambiguous)
-        report_policy(q, v.policy);
-    else if (v.known && v.ambiguous)
-        finding_none(q->finding[POLICY], "%s and %s do the same here",
+        loads->at, loads->count, (uint32_t)q->shape.ways, !q->eviction.lasting);
+    if (v.known && v.ambiguous)
+        finding_none(q->policy, "%s and %s do the same here",
                      cache_policy_name(v.policy),
                      cache_policy_name(v.runner_up));
-    else if (find_weights(q, loads, count, v.known, err) != 0)
-        return err->code;
-    if (q->finding[POLICY]->value.kind == VALUE_NONE && !v.ambiguous)
-        finding_none(q->finding[POLICY],
+    else if (v.known && v.policy != POLICY_RANDOM)
+        report_policy(q, v.policy);
+    else
+        find_weights(q, loads, v.known);
+    if (!lab_ok(q->lab))
+        return;
+    if (q->policy->value.kind == VALUE_NONE && !v.ambiguous)
+        finding_none(q->policy,
                      "no policy that is known explains the hits and misses");
-    say_scores(q, &v);
-    return 0;
+    say_scores(q->policy, &v);
 }
 
 /*
@@ -354,7 +376,7 @@ static int judge_policy(struct inquiry *q, const struct policy_load *loads,
  * emptied of the list's by loads that fall into its same set, but not into the
  * set that is asked.
  */
-static void put_filler(struct inquiry *q)
+static void put_filler(struct structure_question *q)
 {
     if (q->row->behind == LEVEL_COUNT)
         return;
@@ -369,83 +391,69 @@ static void put_filler(struct inquiry *q)
         q->eviction.filler = filler;
 }
 
-static int find_policy(struct inquiry *q, struct error *err)
+static void find_policy(struct structure_question *q)
 {
     const uint64_t ways = q->shape.ways;
-    if (ways < 2) {
-        finding_none(q->finding[POLICY], "a set of one way leaves no choice");
-        finding_none(q->finding[WEIGHTS], "a set of one way leaves no choice");
-        return 0;
-    }
-    struct policy_load *loads;
-    size_t count;
     const uint64_t room = q->eviction.span / q->shape.same;
-    const uint64_t lines = smaller(ways + (ways > 3 ? ways / 2 : 1), room);
-    if (lines <= ways) {
-        finding_none(q->finding[POLICY], "no more lines of a set can be loaded "
-                                         "than it has ways");
-        finding_none(q->finding[WEIGHTS], "the policy is not known");
-        return 0;
+    const uint64_t lines = u64_min(ways + (ways > 3 ? ways / 2 : 1), room);
+    if (ways < 2) {
+        refuse(q, "policy*", "a set of one way leaves no choice");
+        return;
     }
-    const uint64_t wanted = 8 * lines;
-    const size_t visits = wanted < DRAWS_LEAST  ? DRAWS_LEAST
-                          : wanted > DRAWS_MOST ? DRAWS_MOST
-                                                : wanted;
+    if (lines <= ways) {
+        refuse(q, "policy",
+               "no more lines of a set can be loaded than it has ways");
+        return;
+    }
     put_filler(q);
-    int status = draw(q, lines, visits, TAKES, &loads, &count, err);
-    if (status == 0)
-        status = judge_policy(q, loads, count, err);
-    free(loads);
-    return status;
+    const struct policy_loads loads = draw(q, lines);
+    q->policy = lab_finding(q->lab, q->row->component, "policy");
+    if (lab_ok(q->lab))
+        judge_policy(q, &loads);
 }
 
 /* ---- a level ---------------------------------------------------------- */
 
 /* What hits cost in a visit; a miss costs as much more as in a chase. */
-static int find_costs(struct inquiry *q, struct error *err)
+static void find_costs(struct structure_question *q)
 {
-    struct samples s;
-    if (lab_probe_err(q->lab, &s, NULL, err,
-                  "visit readers=%s steps=4x0:8:%" PRIu64 ",32x!0:8:%" PRIu64,
-                  q->eviction.reader, q->eviction.unit, q->eviction.unit) != 0)
-        return err->code;
-    const size_t column = samples_column(&s, "cycles");
-    double *const cycles = xreallocarray(NULL, s.rows, sizeof *cycles);
-    for (size_t i = 0; i < s.rows; i++)
-        cycles[i] = (double)samples_at(&s, i, column);
-    q->eviction.hit = stats_median(cycles, s.rows);
+    struct eviction *const e = &q->eviction;
+    const struct column c =
+        lab_column(q->lab, "cycles",
+                   "visit readers=%s steps=4x0:8:%" PRIu64 ",32x!0:8:%" PRIu64,
+                   e->reader, e->unit, e->unit);
+    e->hit = stats_median(c.at, c.count);
     /* Eight lines are held by what lies in front, if anything does. */
     if (q->row->behind != LEVEL_COUNT)
-        q->eviction.hit += q->facts->hit - q->lab->facts[q->row->behind].hit;
-    q->eviction.miss = q->eviction.hit + q->facts->miss - q->facts->hit;
-    free(cycles);
-    samples_free(&s);
-    return 0;
+        e->hit += q->facts->hit - q->lab->facts[q->row->behind].hit;
+    e->miss = e->hit + q->facts->miss - q->facts->hit;
 }
 
-static int inquire(struct inquiry *q, struct error *err)
+/* A size that was measured may be some lines off, where victims are random; a
+ * rough one is too small, where some of what fits is put out. */
+static struct geometry_lines lines_of(const struct level_facts *f)
 {
-    const struct level_facts *const f = q->facts;
-    /* A size that was measured may be some lines off, where victims are random;
-     * a rough one is too small, where some of what fits is put out. */
     const uint64_t low = f->size > 0 ? f->size : f->fits;
     const uint64_t high = f->size > 0 ? f->size : f->overflows / 4 * 5;
-    const uint64_t least = (low - low / 32) / f->line;
-    const uint64_t most = (high + high / 32) / f->line;
-    if (find_costs(q, err) != 0 ||
-        geometry_find(&q->eviction, least, most, &q->shape, err) != 0)
-        return err->code;
+    return (struct geometry_lines){.least = (low - low / 32) / f->line,
+                                   .most = (high + high / 32) / f->line};
+}
+
+static void find_structure(struct structure_question *q)
+{
+    const struct geometry_lines lines = lines_of(q->facts);
+    find_costs(q);
+    q->shape = geometry_find(&q->eviction, &lines);
+    if (!lab_ok(q->lab))
+        return;
     if (q->shape.why != NULL) {
-        none_of_shape(q, q->shape.why);
-        return 0;
+        refuse(q, "*", q->shape.why);
+        return;
     }
     report_shape(q);
-    const int status = find_policy(q, err);
-    if (!lab_excuses(status))
-        return status;
-    finding_none(q->finding[POLICY], "%s", err->text);
-    finding_none(q->finding[WEIGHTS], "%s", err->text);
-    return 0;
+    find_policy(q);
+    const char *const why = lab_excuse(q->lab);
+    refuse(q, "policy*", why != NULL ? why : "the policy is not known");
 }
 
 /* No more than half of the memory that there is, and within one window of
@@ -455,19 +463,19 @@ static uint64_t span_of(const struct lab *lab, enum level_id id)
     const int64_t memory = lab->info->value[PROPERTY_MEMORY_BYTES];
     uint64_t most = ways_in[id].span;
     if (memory > 0)
-        most = smaller(most, (uint64_t)memory / 2);
+        most = u64_min(most, (uint64_t)memory / 2);
     if (lab->translation.window > 0)
-        most = smaller(most, lab->translation.window);
+        most = u64_min(most, lab->translation.window);
     return most;
 }
 
 /* A level before this one whose storage it shares, as `sharing` found; NULL if
  * it has its own. */
-static const char *shares_with(const struct lab *lab, enum level_id id)
+static const char *shares_with(struct lab *lab, enum level_id id)
 {
-    char name[64];
-    snprintf(name, sizeof name, "%s.shares_with", level_table[id].component);
-    const struct finding *const f = results_find(lab->results, name);
+    const struct finding *const f =
+        results_find(lab->results, lab_text(lab, "%s.shares_with",
+                                            level_table[id].component));
     for (size_t i = 0;
          f != NULL && f->status == STATUS_MEASURED && i < f->value.count; i++)
         for (int before = 0; before < (int)id; before++)
@@ -479,100 +487,79 @@ static const char *shares_with(const struct lab *lab, enum level_id id)
 }
 
 /* What was found of the other holds for this one: it is the same storage. */
-static void take_over(struct inquiry *q, const char *other)
+static void take_over(struct structure_question *q, const char *other)
 {
-    for (int i = 0; i < FINDINGS; i++) {
-        char name[64];
-        snprintf(name, sizeof name, "%s.%s", other, attributes[i]);
-        const struct finding *const f = results_find(q->lab->results, name);
-        if (f == NULL) {
-            drop(q, (enum which)i);
+    for (const struct answer *a = answers; a->attribute != NULL; a++) {
+        const struct finding *const from = results_find(
+            q->lab->results, lab_text(q->lab, "%s.%s", other, a->attribute));
+        if (from == NULL) {
+            drop(q, a->attribute);
             continue;
         }
-        finding_copy(q->finding[i], f);
-        if (f->status == STATUS_MEASURED)
-            q->finding[i]->status = STATUS_DERIVED;
-        finding_protocol(q->finding[i], "same_storage_as", value_text(other));
+        struct finding *const f =
+            lab_finding(q->lab, q->row->component, a->attribute);
+        finding_copy(f, from);
+        if (from->status == STATUS_MEASURED)
+            f->status = STATUS_DERIVED;
+        finding_protocol(f, "same_storage_as", value_text(other));
     }
 }
 
-/* Where the lines of all sets are known, so is the size: better than from rings
- * where victims are picked at random. */
-static void correct_size(struct inquiry *q)
+/* Why the sets of a level cannot be asked for; NULL if they can. */
+static const char *why_not(const struct level_facts *facts)
 {
-    const double size = (double)(q->shape.lines * q->facts->line);
-    struct finding *const f =
-        results_edit(q->lab->results, q->row->component, "size");
-    if (f == NULL || (f->status == STATUS_MEASURED && f->value.number == size))
-        return;
-    if (f->value.kind == VALUE_NUMBER)
-        finding_protocol(f, "by_rings", value_number(f->value.number));
-    finding_set(f, STATUS_MEASURED, value_number(size), "B");
-    finding_interval(f, size, size, 0.99);
-    finding_because(f, "from sets and ways; rings show no clean edge here");
+    if (!facts->present)
+        return facts->why;
+    if (facts->line == 0 || facts->line_bound)
+        return why_line_unknown;
+    if (facts->fits == 0 || facts->overflows == 0)
+        return "nothing that may be loaded overflows it";
+    if (facts->near_fits > 0)
+        return "an SM finds lines in two parts of it, near and far";
+    return NULL;
 }
 
-static int ask(struct lab *lab, const struct level_row *row,
-               struct level_facts *facts, struct error *err)
+static void structure_ask_level(struct lab *lab, enum level_id id)
 {
-    const enum level_id id = (enum level_id)(row - level_table);
-    struct inquiry q = {.lab = lab,
-                        .row = row,
-                        .facts = facts,
-                        .eviction = {.lab = lab,
-                                     .reader = ways_in[id].reader,
-                                     .unit = facts->line,
-                                     .span = span_of(lab, id),
-                                     .lasting = !row->of_sm}};
-    for (int i = 0; i < FINDINGS; i++)
-        q.finding[i] = lab_finding(lab, row->component, attributes[i]);
-    const char *const other = shares_with(lab, id);
-    if (other != NULL) {
+    const struct level_row *const row = &level_table[id];
+    struct level_facts *const facts = &lab->facts[id];
+    struct structure_question q = {.lab = lab,
+                                   .row = row,
+                                   .facts = facts,
+                                   .eviction = {.lab = lab,
+                                                .reader = ways_in[id].reader,
+                                                .unit = facts->line,
+                                                .span = span_of(lab, id),
+                                                .lasting = !row->of_sm}};
+    const char *const other = facts->present ? shares_with(lab, id) : NULL;
+    const char *const why = why_not(facts);
+    if (other != NULL)
         take_over(&q, other);
-        return 0;
-    }
-    if (facts->line == 0 || facts->line_bound) {
-        none_of_shape(&q, "the line is not known");
-        return 0;
-    }
-    if (facts->fits == 0 || facts->overflows == 0) {
-        none_of_shape(&q, "nothing that may be loaded overflows it");
-        return 0;
-    }
-    if (facts->near_fits > 0) {
-        none_of_shape(&q, "an SM finds lines in two parts of it, near and far");
-        return 0;
-    }
-    const int status = inquire(&q, err);
-    if (status == 0 && q.shape.sets > 0) {
-        facts->period = q.shape.same;
-        facts->ways = q.shape.ways;
-        correct_size(&q);
-    }
-    if (lab_excuses(status))
-        none_of_shape(&q, err->text);
-    eviction_done(&q.eviction);
-    geometry_free(&q.shape);
-    return lab_excuses(status) ? 0 : status;
+    else if (why != NULL)
+        refuse(&q, "*", why);
+    else
+        find_structure(&q);
+    const char *const failed = lab_excuse(lab);
+    if (failed != NULL)
+        refuse(&q, "*", failed);
 }
 
 /* What only local loads show of L1, and what they show that there is not. */
 static void show_l1(struct lab *lab, const char *attribute)
 {
-    char local[64];
-    snprintf(local, sizeof local, "%s.%s", level_table[LEVEL_LOCAL].component,
-             attribute);
+    const char *const local =
+        lab_text(lab, "%s.%s", level_table[LEVEL_LOCAL].component, attribute);
     lab_show_l1(lab, attribute);
     if (lab->facts[LEVEL_L1].as_local && results_dropped(lab->results, local))
         lab_absent(lab, level_table[LEVEL_L1].component, attribute);
 }
 
-static int run(struct lab *lab, struct error *err)
+static void structure_run(struct lab *lab)
 {
-    const int status = lab_each_level_err(lab, "sets", ask, err);
-    for (int i = 0; i < FINDINGS; i++)
-        show_l1(lab, attributes[i]);
-    return status;
+    for (int i = 0; lab_ok(lab) && i < LEVEL_COUNT; i++)
+        structure_ask_level(lab, (enum level_id)i);
+    for (const struct answer *a = answers; a->attribute != NULL; a++)
+        show_l1(lab, a->attribute);
 }
 
 const struct study study_structure = {
@@ -583,8 +570,8 @@ const struct study study_structure = {
               "bits that choose it.  Loads of random lines of one set are "
               "replayed on models of each policy.",
     .needs = needs,
-    .gives = gives,
+    .answers = answers,
     .corrects = corrects,
     .kernels = kernels,
-    .run_err = run,
+    .run = structure_run,
 };
