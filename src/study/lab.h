@@ -133,8 +133,9 @@ struct stats_interval lab_interval(const struct lab *lab, const double *values,
 
 /* ---- findings ---------------------------------------------------------- */
 
-/* A finding of the running study, with the unit that its answers say; one that
- * they do not list is a mistake of the study and stops the program. */
+/* A finding of the running study, with the unit that its answers say; or one of
+ * another's that it corrects, with none.  One that neither lists is a mistake of
+ * the study and stops the program. */
 struct finding *lab_finding(struct lab *lab, const char *component,
                             const char *attribute);
 
