@@ -24,14 +24,16 @@
 #     IGNORE      kinds of differences to count and not show (tools/same.c)
 #     MOST        differences of a kind that are shown of each run (20)
 #
-# The set load is not all studies that load a GPU on all profiles: simulating
+# The set load is not all studies that load a GPU on all profiles: to simulate
 # thousands of busy warps takes minutes a study and profile.  Those that end in
-# seconds run on all profiles; those that take longer on three small ones, one
-# from each way in which SMs are built; and all with the first seed only,
-# since their noise is that of the same simulator that topology draws from.
+# seconds (20 on the largest) run on all profiles, others on two small
+# ones; with the first seed, since their noise is that of the simulator that
+# topology draws from.  bandwidth and operators take more than five minutes on
+# the smallest: name them in STUDIES if they are what changes (operators is in
+# a recording, too).
 LIGHT='contention scheduling'
-HEAVY='bandwidth arithmetic loaded operators hints placement tensor'
-HEAVY_PROFILES='gtx560ti k20c v100'
+HEAVY='arithmetic loaded hints placement tensor'
+HEAVY_PROFILES='gtx560ti k20c'
 set -euf
 
 top=$(cd "$(dirname "$0")/.." && pwd)
