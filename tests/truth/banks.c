@@ -12,6 +12,7 @@
 #include "base/rng.h"
 #include "device/sim/profile.h"
 #include "device/sim/shipped.h"
+#include "gpu_made.h"
 #include "sonde.h"
 #include "testing.h"
 #include "truth/truth.h"
@@ -55,17 +56,9 @@ static double item(const json_t *findings, const char *id, size_t i)
 /* A profile with another shared memory, as a file; the caller frees. */
 static char *variant(const char *name, const char *shared)
 {
-    const struct shipped_profile *p = shipped_profiles;
-    while (strcmp(p->name, name) != 0)
-        p++;
-    json_t *const profile = json_loads(p->text, 0, NULL);
-    json_t *const memory = json_loads(shared, 0, NULL);
-    ck_assert(profile != NULL && memory != NULL);
-    json_object_set_new(profile, "shared_memory", memory);
-    char *const text = json_dumps(profile, JSON_INDENT(1));
+    char *const text = gpu_changed(name, "shared_memory=%s", shared);
     char *const path = testing_file("banks.json", text);
     free(text);
-    json_decref(profile);
     return path;
 }
 
@@ -219,9 +212,8 @@ END_TEST
 START_TEST(figure_7_kepler_in_8_byte_mode)
 {
     char *const path =
-        variant("gtx780", "{\"bytes\": 49152, \"latency\": 47, "
-                          "\"banks\": 32, \"bank_bytes\": 8, "
-                          "\"row_words\": 1, \"conflict_cycles\": 14}");
+        variant("gtx780", "{'bytes': 49152, 'latency': 47, 'banks': 32, "
+                          "'bank_bytes': 8, 'conflict_cycles': 14}");
     char *const spec = xasprintf("sim:%s", path);
     compare_kepler("Mei 2014, figure 7: Kepler, 8-byte mode", spec, ways_of_8);
     compare_profile(path, 2);
@@ -239,8 +231,8 @@ START_TEST(banks_that_nobody_built_are_found)
     struct rng r;
     rng_seed(&r, seed);
     char *const shared = xasprintf(
-        "{\"bytes\": %u, \"latency\": %u, \"banks\": %u, \"bank_bytes\": %u, "
-        "\"row_words\": %u, \"conflict_cycles\": %.1f}",
+        "{'bytes': %u, 'latency': %u, 'banks': %u, 'bank_bytes': %u, "
+        "'row_words': %u, 'conflict_cycles': %.1f}",
         16384u << rng_below(&r, 3), 20 + (unsigned)rng_below(&r, 41),
         8u << rng_below(&r, 5), 4u << rng_below(&r, 2),
         1 + (unsigned)rng_below(&r, 2), 1 + 39 * pow(rng_unit(&r), 2));
@@ -273,8 +265,7 @@ START_TEST(without_conflicts_banks_are_not_guessed)
     static const char *const ids[] = {"shared.banks", "shared.bank_bytes",
                                       "shared.row_words",
                                       "shared.conflict_latency", NULL};
-    expect_nothing("{\"bytes\": 49152, \"latency\": 30, "
-                   "\"conflict_cycles\": 0}",
+    expect_nothing("{'bytes': 49152, 'latency': 30, 'conflict_cycles': 0}",
                    ids);
 }
 END_TEST
@@ -283,8 +274,7 @@ START_TEST(without_shared_memory_there_is_a_reason)
 {
     static const char *const ids[] = {"shared.banks", "shared.stride_latency",
                                       "shared.conflict_cycles", NULL};
-    expect_nothing("{\"bytes\": 0, \"latency\": 30, \"conflict_cycles\": 2}",
-                   ids);
+    expect_nothing("{'bytes': 0, 'latency': 30, 'conflict_cycles': 2}", ids);
 }
 END_TEST
 

@@ -9,10 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/buf.h"
-#include "base/file.h"
 #include "base/mem.h"
 #include "device/sim/profile.h"
+#include "gpu_made.h"
 #include "sonde.h"
 #include "study/plan.h"
 #include "testing.h"
@@ -262,34 +261,10 @@ END_TEST
 
 /* ---- GPUs that nobody built ---- */
 
-/* The shipped profile with one text put for another. */
-static json_t *findings_of_variant(const char *gpu, const char *text,
-                                   const char *other, const char *study)
-{
-    struct buf json = {0}, varied = {0};
-    struct error err;
-    char path[64];
-    snprintf(path, sizeof path, "profiles/%s.json", gpu);
-    ASSERT_DONE(file_read(path, 1 << 20, &json, &err), err);
-    const char *const at = strstr(buf_string(&json), text);
-    ck_assert_ptr_nonnull(at);
-    buf_printf(&varied, "%.*s%s%s", (int)(at - buf_string(&json)),
-               buf_string(&json), other, at + strlen(text));
-    char *const file = testing_file("variant.json", buf_string(&varied));
-    char *const spec = xasprintf("sim:%s", file);
-    json_t *const findings = truth_findings(spec, 1, &study, 1);
-    free(spec);
-    free(file);
-    buf_free(&varied);
-    buf_free(&json);
-    return findings;
-}
-
 START_TEST(a_cache_in_four_parts_is_told)
 {
-    json_t *const findings =
-        findings_of_variant("gtx1080ti", "\"copies_per_sm\": 2",
-                            "\"copies_per_sm\": 4", "contention");
+    json_t *const findings = truth_findings_of(
+        gpu_changed("gtx1080ti", "caches/l1/copies_per_sm=4"), "contention");
     ck_assert_double_eq(
         json_number_value(value_of(findings, "contention.cache_parts")), 4);
     ck_assert_double_eq(
@@ -300,8 +275,8 @@ END_TEST
 
 START_TEST(a_wide_port_lets_all_warps_through)
 {
-    json_t *const findings = findings_of_variant(
-        "gtx1080ti", "\"port_cycles\": 5", "\"port_cycles\": 0", "contention");
+    json_t *const findings = truth_findings_of(
+        gpu_changed("gtx1080ti", "caches/l1/port_cycles=0"), "contention");
     const json_t *const from =
         json_object_get(findings, "contention.warps_from");
     ck_assert_str_eq(json_string_value(json_object_get(from, "status")),
@@ -314,8 +289,8 @@ END_TEST
 
 START_TEST(older_blocks_first_make_a_staircase_of_pascal_too)
 {
-    json_t *const findings = findings_of_variant(
-        "gtx1080ti", "\"low_warps\"", "\"older_blocks\"", "scheduling");
+    json_t *const findings = truth_findings_of(
+        gpu_changed("gtx1080ti", "favours=older_blocks"), "scheduling");
     ck_assert_str_eq(
         json_string_value(value_of(findings, "scheduling.policy_arithmetic")),
         "in a staircase");

@@ -95,17 +95,13 @@ START_TEST(sectors_of_a_copy_come_together)
 }
 END_TEST
 
-#define PAST_L2                                                                \
-    "{\"caches\": [\"l2\"], \"latency\": {\"l2\": 190, \"memory\": 490}}"
 START_TEST(copies_queue_up_where_bytes_have_a_rate)
 {
-    struct rig rig =
-        rig_open(.caches =
-                     "\"l2\": {\"line\": 128, \"sector\": 32, \"sets\": 64,"
-                     "\"ways\": 16, \"policy\": \"lru\", \"scope\": \"gpu\","
-                     "\"read_bandwidth\": 4}",
-                 .paths =
-                     "\"global.ca\": " PAST_L2 ", \"global.cg\": " PAST_L2);
+    struct rig rig = rig_open_with(
+        "caches={} caches/l2={'sets': 64, 'ways': 16, "
+        "                     'scope': 'gpu', 'read_bandwidth': 4} "
+        "paths={} paths/global={'l2': 190, 'memory': 490}",
+        0);
     (void)cycles_of(&rig, MADE TIMED(ONE("1024")));
     const uint64_t one = cycles_of(&rig, MADE TIMED(ONE("32")));
     /* 31 sectors more at 4 B/clk, and 7 lines. */
@@ -149,10 +145,11 @@ START_TEST(what_is_left_out_is_named)
         const char *body, *words;
     } cases[] = {
         {"cp.async.shared::cluster.global.mbarrier::complete_tx::bytes "
-         "[%r1], [%in], 16, [%r0];",                ".bulk"     },
-        {"mbarrier.arrive.shared::cta.b64 _, [%r0], 1;",     ".expect_tx"},
-        {"mbarrier.init.shared::cta.b32 [%r0], 1;",          "types"     },
-        {"mbarrier.try_wait.shared::cta.b64 %p0, [%r0], 1;", ".parity"   },
+         "[%r1], [%in], 16, [%r0];",
+         ".bulk"},
+        {"mbarrier.arrive.shared::cta.b64 _, [%r0], 1;", ".expect_tx"},
+        {"mbarrier.init.shared::cta.b32 [%r0], 1;", "types"},
+        {"mbarrier.try_wait.shared::cta.b64 %p0, [%r0], 1;", ".parity"},
     };
     struct rig rig = rig_open();
     ASSERT_FAILS(rig_try(&rig, cases[_i].body), ERR_PTX, rig.err,

@@ -6,74 +6,52 @@
 
 #include "base/mem.h"
 #include "device/sim/sim.h"
+#include "gpu_made.h"
 #include "testing.h"
 
-static const char default_caches[] =
-    "\"l1\": {\"size\": 1024, \"line\": 128, \"sector\": 32, \"sets\": 2,"
-    "         \"ways\": 4, \"policy\": \"lru\"},"
-    "\"l2\": {\"size\": 8192, \"line\": 128, \"sector\": 32, \"sets\": 4,"
-    "         \"ways\": 16, \"policy\": \"lru\", \"scope\": \"gpu\"},"
-    "\"const\": {\"size\": 512, \"line\": 64, \"sector\": 64, \"sets\": 1,"
-    "            \"ways\": 8, \"policy\": \"lru\"},"
-    "\"texture\": {\"size\": 512, \"line\": 32, \"sector\": 32, \"sets\": 1,"
-    "              \"ways\": 16, \"policy\": \"lru\"}";
-
-#define LATENCY(near, cycles, l2, memory)                                      \
-    "\"latency\": {" near cycles "\"l2\": " l2 ", \"memory\": " memory "}}"
-static const char default_paths[] =
-    "\"global.ca\": {\"caches\": [\"l1\", \"l2\"]," LATENCY(
-        "\"l1\": ", "40,", "200", "500") ","
-    "\"global.cg\": {\"unoptimized_cycles\": 7,"
-    "                \"caches\": [\"l2\"]," LATENCY("", "", "190", "490") ","
-    "\"readonly\": {\"caches\": [\"texture\", \"l2\"]," LATENCY(
-        "\"texture\": ", "90,", "205", "505") ","
-    "\"texture\": {\"caches\": [\"texture\", \"l2\"]," LATENCY(
-        "\"texture\": ", "100,", "220", "520") ","
-    "\"constant\": {\"caches\": [\"const\", \"l2\"]," LATENCY(
-        "\"const\": ", "20,", "210", "510") ","
-    "\"local\": {\"caches\": [\"l1\", \"l2\"]," LATENCY(
-        "\"l1\": ", "41,", "201", "501");
-
-static const char profile_format[] =
-    "{\"name\": \"%s\", \"architecture\": \"Hopper\","
-    " \"compute_capability\": \"9.0\", \"source\": \"made up\","
-    " \"sms\": 4, \"warp_schedulers\": 2, \"max_threads_per_block\": 256,"
-    " \"max_warps_per_sm\": 16, \"max_blocks_per_sm\": 4,"
-    " \"clock_khz\": 1000000, \"memory_bytes\": 17179869184,"
-    " \"clock_overhead\": 2, \"clock_overhead_unoptimized\": 19,"
-    " \"caches\": {%s}, %s \"paths\": {%s},"
-    " \"shared_memory\": {\"bytes\": 4096, \"latency\": 30, \"banks\": 32,"
-    "                     \"unoptimized_cycles\": 11,"
-    "                     \"bank_bytes\": 4, \"conflict_cycles\": 10},"
-    " \"isa\": {%s} %s %s}";
+static const char rig_gpu[] =
+    "name=rig architecture=Hopper compute_capability='9.0' source='made up' "
+    "warp_schedulers=2 max_threads_per_block=256 max_warps_per_sm=16 "
+    "max_blocks_per_sm=4 memory_bytes=17179869184 "
+    "clock_overhead_unoptimized=19 "
+    "caches/l1={'sets': 2, 'ways': 4} caches/l2/sets=4 "
+    "caches/const={'line': 64, 'sets': 1, 'ways': 8} "
+    "caches/texture={'line': 32, 'sets': 1, 'ways': 16} "
+    "paths/global.ca={'l1': 40, 'l2': 200, 'memory': 500} "
+    "paths/global.cg={'l2': 190, 'memory': 490} "
+    "paths/global.cg/unoptimized_cycles=7 "
+    "paths/readonly={'texture': 90, 'l2': 205, 'memory': 505} "
+    "paths/texture={'texture': 100, 'l2': 220, 'memory': 520} "
+    "paths/constant={'const': 20, 'l2': 210, 'memory': 510} "
+    "paths/local={'l1': 41, 'l2': 201, 'memory': 501} "
+    "shared_memory={'bytes': 4096, 'latency': 30, 'conflict_cycles': 10, "
+    "               'unoptimized_cycles': 11} "
+    "isa={'default': {'O3': 6, 'O0': 18}, 'add.u32': {'O3': 5}, "
+    "     'mul.lo.u32': {'O3': 7, 'issue': 4}}";
 
 static const char *or_else(const char *text, const char *otherwise)
 {
     return text != NULL ? text : otherwise;
 }
 
-struct rig rig_open_with(const struct rig_options *options)
+struct rig rig_open_with(const char *gpu, uint64_t seed)
 {
     struct rig rig = {0};
     struct profile *profile;
-    char *const text = xasprintf(
-        profile_format, or_else(options->name, "rig"),
-        or_else(options->caches, default_caches),
-        or_else(options->tlbs, ""), or_else(options->paths, default_paths),
-        or_else(options->isa,
-                "\"default\": {\"O3\": 6, \"O0\": 18},"
-                "\"add.u32\": {\"O3\": 5},"
-                "\"mul.lo.u32\": {\"O3\": 7, \"issue\": 4}"),
-        or_else(options->noise, ""), or_else(options->more, ""));
+    char *const text = gpu_made("%s %s", rig_gpu, gpu);
     const uint64_t bytes = RIG_WORDS * sizeof(uint64_t);
     ASSERT_DONE(profile_parse(text, "rig", &profile, &rig.err), rig.err);
     free(text);
-    rig.device = sim_open_profile(profile, "rig", options->seed);
+    rig.device = sim_open_profile(profile, "rig", seed);
     ASSERT_DONE(device_allocate(rig.device, bytes, &rig.out, &rig.err),
                 rig.err);
-    ASSERT_DONE(device_allocate(rig.device, bytes, &rig.in, &rig.err),
-                rig.err);
+    ASSERT_DONE(device_allocate(rig.device, bytes, &rig.in, &rig.err), rig.err);
     return rig;
+}
+
+struct rig rig_open(void)
+{
+    return rig_open_with("", 0);
 }
 
 void rig_close(struct rig *rig)
@@ -106,8 +84,9 @@ int rig_try_with(struct rig *rig, const struct rig_run *run)
     struct kernel *kernel;
     char *const ptx =
         xasprintf(kernel_format, or_else(run->variables, "//"), run->body);
-    const int level = run->level == 0 ? 3 : run->level == LEVEL_O0 ? 0
-                                                                   : run->level;
+    const int level = run->level == 0          ? 3
+                      : run->level == LEVEL_O0 ? 0
+                                               : run->level;
     int code = device_load(rig->device, &(struct source){ptx, level}, &module,
                            &rig->err);
     free(ptx);

@@ -11,13 +11,6 @@
 #include "base/error.h"
 #include "device/device.h"
 
-/* Parts of the profile in JSON; NULL: the rig's own. */
-struct rig_options {
-    const char *name; /* of the GPU */
-    const char *caches, *tlbs, *paths, *isa, *noise, *more;
-    uint64_t seed;
-};
-
 struct rig {
     struct device *device;
     uint64_t out, in; /* RIG_WORDS 64-bit words each; all 0 at first */
@@ -26,10 +19,9 @@ struct rig {
 
 enum { RIG_WORDS = 8192 };
 
-/* rig_open(), rig_open(.noise = "…") */
-#define rig_open(...)                                                          \
-    rig_open_with(&(struct rig_options){.name = NULL, __VA_ARGS__})
-struct rig rig_open_with(const struct rig_options *options);
+struct rig rig_open(void);
+/* With what the GPU has otherwise, as gpu_made.h says. */
+struct rig rig_open_with(const char *gpu, uint64_t seed);
 void rig_close(struct rig *rig);
 
 /*

@@ -166,7 +166,7 @@ END_TEST
 
 START_TEST(the_level_of_the_load_picks_the_latency)
 {
-    struct rig rig = rig_open(.isa = "\"default\": {\"O3\": 6, \"O0\": 18}");
+    struct rig rig = rig_open_with("isa={'default': {'O3': 6, 'O0': 18}}", 0);
     rig_run(&rig, TIMED("xor.b32 %r1, %r1, %r2; xor.b32 %r1, %r1, %r2;\n"
                         "st.global.u32 [%out+8], %r1;"));
     const uint64_t optimised = rig_out(&rig, 0);
@@ -227,12 +227,13 @@ START_TEST(a_divisor_that_is_a_power_of_two_may_cost_less)
         {"div.rn.f64 %d1, %d5, 0.5; mov.b64 %rd1, %d1;",          33},
         {"div.rn.f64 %d1, %d5, 0.6; mov.b64 %rd1, %d1;",          53},
     };
-    struct rig rig = rig_open(
-            .isa = "\"default\": {\"O3\": 1},"
-                   "\"div.u32\": {\"O3\": 50, \"power_of_two\": {\"O3\": 30}},"
-                   "\"div.s32\": {\"O3\": 51, \"power_of_two\": {\"O3\": 31}},"
-                   "\"div.f32\": {\"O3\": 52, \"power_of_two\": {\"O3\": 32}},"
-                   "\"div.f64\": {\"O3\": 53, \"power_of_two\": {\"O3\": 33}}");
+    struct rig rig =
+        rig_open_with("isa={'default': {'O3': 1}, "
+                      "'div.u32': {'O3': 50, 'power_of_two': {'O3': 30}}, "
+                      "'div.s32': {'O3': 51, 'power_of_two': {'O3': 31}}, "
+                      "'div.f32': {'O3': 52, 'power_of_two': {'O3': 32}}, "
+                      "'div.f64': {'O3': 53, 'power_of_two': {'O3': 33}}}",
+                      0);
     char *const body = xasprintf(
         "mov.u32 %%r30, %%clock;\n%s\nst.global.u64 [%%out+8], %%rd1;\n"
         "mov.u32 %%r31, %%clock;\nsub.u32 %%r31, %%r31, %%r30;\n"
@@ -368,13 +369,11 @@ START_TEST(each_further_line_of_a_load_costs_a_cycle)
 }
 END_TEST
 
-#define TLBS                                                                   \
-    "\"tlbs\": {\"l1\": {\"page\": 4096, \"entries\": 2, \"policy\": \"lru\"}" \
-    ",\"l2\": {\"page\": 4096, \"entries\": 4, \"policy\": \"lru\"}},"
-#define TLB_PATHS                                                              \
-    "\"global.ca\": {\"caches\": [\"l2\"], \"latency\": {\"l2\": 200,"         \
-    "\"memory\": 500}}, \"global.cg\": {\"caches\": [\"l2\"], \"latency\": "   \
-    "{\"l2\": [200, 250, 350], \"memory\": [500, 550, 650]}}"
+static const char tlbs[] =
+    "tlbs={'l1': {'page': 4096, 'entries': 2, 'policy': 'lru'}, "
+    "      'l2': {'page': 4096, 'entries': 4, 'policy': 'lru'}} "
+    "paths={} paths/global.ca={'l2': 200, 'memory': 500} "
+    "paths/global.cg={'l2': [200, 250, 350], 'memory': [500, 550, 650]}";
 
 START_TEST(a_latency_depends_on_the_tlb_that_knows_the_page)
 {
@@ -387,7 +386,7 @@ START_TEST(a_latency_depends_on_the_tlb_that_knows_the_page)
         {8, 350}
     };
     /* 520 words: another page and another line of L2 each. */
-    struct rig rig = rig_open(.tlbs = TLBS, .paths = TLB_PATHS);
+    struct rig rig = rig_open_with(tlbs, 0);
     rig_ring(&rig, 0, cases[_i].pages, 528);
     rig_run(&rig, chase_cg);
     ck_assert_uint_eq(cycles_of(&rig, chase_cg), 8 * cases[_i].cycles);
@@ -397,7 +396,7 @@ END_TEST
 
 START_TEST(tlbs_keep_their_pages_over_launches)
 {
-    struct rig rig = rig_open(.tlbs = TLBS, .paths = TLB_PATHS);
+    struct rig rig = rig_open_with(tlbs, 0);
     const char *const body =
         TIMED("ld.global.cg.u64 %rd1, [%in];\nst.global.u64 [%out+8], %rd1;");
     rig_run(&rig, body);
@@ -408,8 +407,8 @@ END_TEST
 
 START_TEST(a_load_that_leaves_the_page_window_pays_for_it)
 {
-    struct rig rig = rig_open(.more = ", \"page_window\": {\"bytes\": 4096, "
-                                      "\"latency\": 2000}");
+    struct rig rig =
+        rig_open_with("page_window={'bytes': 4096, 'latency': 2000}", 0);
     rig_ring(&rig, 0, 2, 512);
     ck_assert_uint_eq(cycles_of(&rig, chase_cg), 8 * 2000);
     rig_ring(&rig, 0, 2, 16);
@@ -451,17 +450,15 @@ static const char copies_body[] =
 
 START_TEST(warps_use_their_copy_of_a_split_cache)
 {
-    struct rig rig = rig_open(
-            .caches =
-                "\"l1\": {\"size\": 1024, \"line\": 128, \"sets\": 2, "
-                "\"ways\": 4, \"policy\": \"lru\", \"copies_per_sm\": 2}, "
-                "\"l2\": {\"size\": 8192, \"line\": 128, \"sets\": 4, "
-                "\"ways\": 16, \"policy\": \"lru\", \"scope\": \"gpu\"}",
-            .paths =
-                "\"global.ca\": {\"caches\": [\"l1\", \"l2\"], \"latency\": "
-                "{\"l1\": 40, \"l2\": 200, \"memory\": 500}}, "
-                "\"global.cg\": {\"caches\": [\"l2\"], \"latency\": "
-                "{\"l2\": 190, \"memory\": 490}}");
+    struct rig rig =
+        rig_open_with("caches={} paths={} "
+                      "caches/l1={'line': 128, 'sets': 2, 'ways': 4, "
+                      "           'copies_per_sm': 2} "
+                      "caches/l2={'line': 128, 'sets': 4, 'ways': 16, "
+                      "           'scope': 'gpu'} "
+                      "paths/global.ca={'l1': 40, 'l2': 200, 'memory': 500} "
+                      "paths/global.cg={'l2': 190, 'memory': 490}",
+                      0);
     rig_run(&rig, copies_body, .threads = 96, .n = 1);
     ck_assert_uint_eq(rig_out(&rig, 0), 2 + 200 + 1);
     rig_run(&rig, copies_body, .threads = 96, .n = 2);
@@ -544,14 +541,11 @@ END_TEST
 /* An L2 whose 4 KiB blocks lie on two sides in turn, for 4 SMs of which the
  * first two are beside the even blocks. */
 #define PARTED(replicates)                                                     \
-    "\"l2\": {\"size\": 8192, \"line\": 128, \"sector\": 32, \"sets\": 4,"     \
-    " \"ways\": 16, \"policy\": \"lru\", \"scope\": \"gpu\","                  \
-    " \"partitions\": {\"bits\": [12], \"far_cycles\": 70,"                    \
-    " \"replicates\": " replicates "}}"
-static const char parted_paths[] =
-    "\"global.ca\": {\"caches\": [\"l2\"], \"latency\": {\"l2\": 200, "
-    "\"memory\": 500}}, \"global.cg\": {\"caches\": [\"l2\"], \"latency\": "
-    "{\"l2\": 190, \"memory\": 490}}";
+    "caches={} caches/l2={'sets': 4, 'ways': 16, 'scope': 'gpu', "             \
+    "'partitions': {'bits': [12], 'far_cycles': 70, "                          \
+    "'replicates': " replicates "}} "                                          \
+    "paths={} paths/global.ca={'l2': 200, 'memory': 500} "                     \
+    "paths/global.cg={'l2': 190, 'memory': 490}"
 
 /* Block %n times a load of word %r8 of `in`; the others only end. */
 #define FROM_SM(word)                                                          \
@@ -568,7 +562,7 @@ static uint64_t cycles_from(struct rig *rig, const char *body, unsigned sm)
 
 START_TEST(what_lies_on_the_other_side_costs_more)
 {
-    struct rig rig = rig_open(.caches = PARTED("false"), .paths = parted_paths);
+    struct rig rig = rig_open_with(PARTED("false"), 0);
     ck_assert_uint_eq(cycles_from(&rig, near_word, 0), 490);
     ck_assert_uint_eq(cycles_from(&rig, far_word, 0), 490 + 70);
     for (int again = 0; again < 2; again++) {
@@ -583,7 +577,7 @@ END_TEST
 
 START_TEST(a_replicated_line_is_near_the_second_time)
 {
-    struct rig rig = rig_open(.caches = PARTED("true"), .paths = parted_paths);
+    struct rig rig = rig_open_with(PARTED("true"), 0);
     ck_assert_uint_eq(cycles_from(&rig, far_word, 3), 490);
     ck_assert_uint_eq(cycles_from(&rig, far_word, 0), 190 + 70);
     ck_assert_uint_eq(cycles_from(&rig, far_word, 1), 190);
@@ -594,7 +588,7 @@ END_TEST
 
 START_TEST(a_store_leaves_the_line_at_home_alone)
 {
-    struct rig rig = rig_open(.caches = PARTED("true"), .paths = parted_paths);
+    struct rig rig = rig_open_with(PARTED("true"), 0);
     rig_run(&rig, "st.global.u64 [%in+4096], %in;");
     ck_assert_uint_eq(cycles_from(&rig, far_word, 0), 190 + 70);
     ck_assert_uint_eq(cycles_from(&rig, far_word, 0), 190);
@@ -606,7 +600,7 @@ END_TEST
 
 START_TEST(copying_in_drops_the_lines_of_both_sides)
 {
-    struct rig rig = rig_open(.caches = PARTED("true"), .paths = parted_paths);
+    struct rig rig = rig_open_with(PARTED("true"), 0);
     cycles_from(&rig, near_word, 0);
     cycles_from(&rig, far_word, 0);
     rig_in(&rig, 4096 / 8, 1);
@@ -655,13 +649,11 @@ START_TEST(the_clock_counts_while_a_warp_waits_at_a_barrier)
 }
 END_TEST
 
-#define NOISE                                                                  \
-    ", \"noise\": {\"jitter_cycles\": 3, \"spike_rate\": 0, "                  \
-    "\"spike_cycles\": 0}"
+static const char noise[] = "noise/jitter_cycles=3";
 
 START_TEST(jitter_leaves_the_mean_alone)
 {
-    struct rig rig = rig_open(.noise = NOISE, .seed = (uint64_t)_i);
+    struct rig rig = rig_open_with(noise, (uint64_t)_i);
     rig_ring(&rig, 0, 8, 16);
     rig_run(&rig, loop, .n = 100000);
     /* Three standard errors: 3 × 3 / √100000. */
@@ -672,8 +664,8 @@ END_TEST
 
 START_TEST(spikes_come_as_often_as_the_profile_says)
 {
-    struct rig rig = rig_open(.noise = ", \"noise\": {\"spike_rate\": 0.01, "
-                                       "\"spike_cycles\": 1000}");
+    struct rig rig =
+        rig_open_with("noise={'spike_rate': 0.01, 'spike_cycles': 1000}", 0);
     rig_ring(&rig, 0, 8, 16);
     rig_run(&rig, loop, .n = 100000);
     /* 1000 spikes of 1000 cycles, 3 % of standard error each way. */
@@ -684,7 +676,7 @@ END_TEST
 
 static uint64_t noisy_run(uint64_t seed)
 {
-    struct rig rig = rig_open(.noise = NOISE, .seed = seed);
+    struct rig rig = rig_open_with(noise, seed);
     rig_ring(&rig, 0, 8, 16);
     const uint64_t cycles = cycles_of(&rig, chase_ca);
     rig_close(&rig);
@@ -748,9 +740,9 @@ static void add_memory_tests(TCase *t)
     "mul.wide.u32 %rd8, %r2, 8; add.u64 %rd8, %out, %rd8;\n"                   \
     "cvt.u64.u32 %rd9, %r4; st.global.u64 [%rd8], %rd9;\n"
 
-static void read_lines(const char *more, uint64_t cycles[4], unsigned blocks)
+static void read_lines(const char *gpu, uint64_t cycles[4], unsigned blocks)
 {
-    struct rig rig = rig_open(.more = more);
+    struct rig rig = rig_open_with(gpu, 0);
     rig_run(&rig, READ_LINES, .blocks = blocks);
     for (size_t sm = 0; sm < 4; sm++)
         cycles[sm] = sm < blocks ? rig_out(&rig, sm) : 0;
@@ -760,9 +752,9 @@ static void read_lines(const char *more, uint64_t cycles[4], unsigned blocks)
 START_TEST(sms_of_a_tpc_share_its_way)
 {
     uint64_t alone[4], two[4], free[4];
-    read_lines(", \"sms_per_tpc\": 2", free, 2);
-    read_lines(", \"sms_per_tpc\": 2, \"tpc_read_bandwidth\": 0.25", alone, 1);
-    read_lines(", \"sms_per_tpc\": 2, \"tpc_read_bandwidth\": 0.25", two, 2);
+    read_lines("sms_per_tpc=2", free, 2);
+    read_lines("sms_per_tpc=2 tpc_read_bandwidth=0.25", alone, 1);
+    read_lines("sms_per_tpc=2 tpc_read_bandwidth=0.25", two, 2);
     /* Four words of 8 bytes, one in 32 cycles: those of the second SM come 128
      * cycles later than had it been alone; a wide way holds nobody up. */
     ck_assert_uint_gt(alone[0], free[0]);
