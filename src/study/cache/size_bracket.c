@@ -12,15 +12,19 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 
+#include "analysis/hits.h"
 #include "analysis/search.h"
 #include "analysis/stats.h"
-#include "base/mem.h"
+#include "base/num.h"
 #include "study/lab.h"
 
 static const char *const needs[] = {"cached", NULL};
-static const char *const gives[] = {"l1.parts", "l2.parts", NULL};
+static const char *const parted[] = {"l1", "l2", NULL};
+static const struct answer answers[] = {
+    {parted, "parts", ""},
+    {0},
+};
 static const char *const kernels[] = {
     "chase op=ca stride=32 sweep=1",
     "chase op=cg stride=32 sweep=1",
@@ -37,40 +41,29 @@ enum { COARSE = 128 };
  * fits. */
 enum { SWEEPS_MOST = 64 };
 
-/* What is asked, for the search's callback. */
-struct curve {
+/* What is asked of a level, for the search's callback. */
+struct bracket_question {
     struct lab *lab;
     const struct level_row *row;
-    const struct level_facts *facts;
-    double limit;    /* cycles up to which a size fits … */
-    double settles;  /* … and up to which more sweeps may make it fit */
-    unsigned stride; /* with which sizes are tried … */
-    uint64_t shift;  /* … and where the rings begin */
-    double cycles;   /* of the size that was tried last */
-    struct finding *finding; /* that it is evidence of, or NULL */
+    struct level_facts *facts;
+    struct finding *parts; /* NULL: nothing is reported of the level */
+    double limit;          /* cycles up to which a size fits … */
+    double settles;        /* … and up to which more sweeps may make it fit */
+    unsigned stride;       /* with which sizes are tried … */
+    uint64_t shift;        /* … and where the rings begin */
 };
 
-static void cite(struct curve *c, const char *experiment)
+/* What a load costs of a ring that is swept, or chased, `times` before. */
+static double ring_cost(struct bracket_question *q, uint64_t bytes,
+                        unsigned stride, unsigned times)
 {
-    if (c->finding != NULL)
-        finding_evidence(c->finding, experiment);
-}
-
-static int try_size(struct curve *c, uint64_t bytes, unsigned stride,
-                    unsigned times, struct error *err)
-{
-    struct old_cost cost;
     char fill[LAB_FILL];
-    lab_fill(c->row, times, fill);
-    if (lab_average_err(c->lab, &cost, err,
-                    "chase %s bytes=%" PRIu64 " stride=%u shift=%" PRIu64
-                    " %s visits=4096 repeats=1",
-                    c->row->load, bytes, stride, c->shift, fill) != 0)
-        return err->code;
-    c->cycles = cost.cycles;
-    cite(c, cost.experiment);
-    free(cost.experiment);
-    return 0;
+    lab_fill(q->row, times, fill);
+    return lab_average(q->lab,
+                       "chase %s bytes=%" PRIu64 " stride=%u shift=%" PRIu64
+                       " %s visits=4096 repeats=1",
+                       q->row->load, bytes, stride, q->shift, fill)
+        .cycles;
 }
 
 /*
@@ -78,23 +71,17 @@ static int try_size(struct curve *c, uint64_t bytes, unsigned stride,
  * only the loads that are nearer to a miss than to a hit count, and what all
  * others cost is a hit.
  */
-static int try_behind(struct curve *c, uint64_t bytes, unsigned times,
-                      struct error *err)
+static double ring_cost_behind(struct bracket_question *q, uint64_t bytes,
+                               unsigned times)
 {
-    const struct level_facts *const f = c->facts;
-    const double half = (f->hit + f->miss) / 2 + c->lab->trace_cost;
-    struct samples s;
-    if (lab_probe_err(c->lab, &s, NULL, err,
-                  "trace %s bytes=%" PRIu64 " stride=%u warm=%u visits=2048",
-                  c->row->load, bytes, c->stride, times) != 0)
-        return err->code;
-    const size_t cycles = samples_column(&s, "cycles");
-    size_t slow = 0;
-    for (size_t row = 0; row < s.rows; row++)
-        slow += (double)samples_at(&s, row, cycles) > half;
-    c->cycles = f->hit + (double)slow / (double)s.rows * (f->miss - f->hit);
-    samples_free(&s);
-    return 0;
+    const struct level_facts *const f = q->facts;
+    const struct column c =
+        lab_column(q->lab, "cycles",
+                   "trace %s bytes=%" PRIu64 " stride=%u warm=%u visits=2048",
+                   q->row->load, bytes, q->stride, times);
+    const size_t slow = hits_above(
+        c.at, c.count, hits_limit(f->hit, f->miss) + q->lab->trace_cost);
+    return f->hit + (double)slow / (double)c.count * (f->miss - f->hit);
 }
 
 /*
@@ -103,127 +90,151 @@ static int try_behind(struct curve *c, uint64_t bytes, unsigned times,
  * random keeps what was in it before, and throws out what has just come.  Then
  * it is swept more often.
  */
-static int fits(void *context, const struct search_sizes *sizes, bool *yes,
-                struct error *err)
+static int bracket_fits(void *context, const struct search_sizes *sizes,
+                        bool *yes, struct error *err)
 {
-    struct curve *const c = context;
-    double settles = c->settles;
-    for (unsigned times = 1; times <= SWEEPS_MOST; times *= 8) {
-        const int status =
-            c->row->behind != LEVEL_COUNT
-                ? try_behind(c, sizes->first, times, err)
-                : try_size(c, sizes->first, c->stride, times, err);
-        if (status != 0)
-            return status;
-        *yes = c->cycles <= c->limit;
-        if (*yes || c->cycles >= settles)
+    struct bracket_question *const q = context;
+    double settles = q->settles;
+    for (unsigned times = 1; lab_ok(q->lab) && times <= SWEEPS_MOST;
+         times *= 8) {
+        const double cycles =
+            q->row->behind != LEVEL_COUNT
+                ? ring_cost_behind(q, sizes->first, times)
+                : ring_cost(q, sizes->first, q->stride, times);
+        *yes = cycles <= q->limit;
+        if (*yes || cycles >= settles)
             break;
         /* What fits has settled by three quarters and more each time. */
-        settles = c->limit + (c->cycles - c->limit) * 0.5;
+        settles = q->limit + (cycles - q->limit) * 0.5;
     }
-    return 0;
+    return err->code;
 }
+
+static struct search search_bracket(struct bracket_question *q,
+                                    const struct search_range *range)
+{
+    struct search search = {.state = SEARCH_ALL_FIT};
+    if (lab_ok(q->lab))
+        search_size(range, bracket_fits, q, &search, &q->lab->err);
+    return search;
+}
+
+/* ---- what a miss costs ------------------------------------------------- */
 
 /* Mean cost, as a chase would find it, of the loads of a trace over `bytes`
  * that are slower than `above`; 0 if they are less than a fifth, or than a
- * twelfth where the stride may be an eighth of a line. */
-static int mean_of_slow(struct curve *c, uint64_t bytes, double above,
-                        double *mean, struct error *err)
+ * twelfth where the stride may be an eighth of a line: no more than chance
+ * makes of what should be all of them, or one in eight. */
+static double mean_of_slow(struct bracket_question *q, uint64_t bytes,
+                           double above)
 {
-    const double overhead = c->lab->trace_cost;
-    const size_t share_least = c->row->swept ? 5 : 12;
-    struct samples s;
-    char *name, fill[LAB_FILL];
-    lab_fill(c->row, 1, fill);
-    if (lab_probe_err(c->lab, &s, &name, err,
-                  "trace %s bytes=%" PRIu64 " stride=%u %s visits=2048",
-                  c->row->load, bytes, c->row->swept ? COARSE : c->row->fine,
-                  fill) != 0)
-        return err->code;
-    const size_t cycles = samples_column(&s, "cycles");
-    double *const slow = xreallocarray(NULL, s.rows, sizeof *slow);
-    size_t count = 0;
-    for (size_t row = 0; row < s.rows; row++)
-        if ((double)samples_at(&s, row, cycles) - overhead > above)
-            slow[count++] = (double)samples_at(&s, row, cycles) - overhead;
-    *mean = share_least * count > s.rows ? stats_trimmed_mean(slow, count, 0.02)
-                                         : 0;
-    free(slow);
-    cite(c, name);
-    free(name);
-    samples_free(&s);
-    return 0;
+    const size_t share_least = q->row->swept ? 5 : 12;
+    char fill[LAB_FILL];
+    lab_fill(q->row, 1, fill);
+    const struct column c = lab_column(
+        q->lab, "cycles", "trace %s bytes=%" PRIu64 " stride=%u %s visits=2048",
+        q->row->load, bytes, q->row->swept ? COARSE : q->row->fine, fill);
+    for (size_t i = 0; i < c.count; i++)
+        c.at[i] -= q->lab->trace_cost;
+    const size_t slow = hits_between(c.at, c.count, above, INFINITY);
+    /* Spikes are rarer than one in 50 loads. */
+    return share_least * slow > c.count ? stats_trimmed_mean(c.at, slow, 0.02)
+                                        : 0;
 }
 
 /* What a load costs of a ring that may be too large; where the cost of a miss
- * is not known, of those loads that are slower than hits. */
-static int miss_cost_at(struct curve *c, const struct level_facts *facts,
-                        uint64_t bytes, struct error *err)
+ * is not known, of those loads that are slower than hits: by more than jitter,
+ * which is some cycles, and a few percent where it grows with the cost. */
+static double miss_cost_at(struct bracket_question *q, uint64_t bytes)
 {
-    if (!c->row->of_sm || facts->next_hit > 0)
-        return try_size(c, bytes, c->row->coarse, 1, err);
-    return mean_of_slow(c, bytes, facts->hit + fmax(8, 0.1 * facts->hit),
-                        &c->cycles, err);
-}
-
-/* True if that cost is a miss's and not, in part, a hit's. */
-static bool is_miss_cost(const struct curve *c, const struct level_facts *facts,
-                         int alike)
-{
-    const double more = facts->next_hit - facts->hit;
-    /* What was not in the next cache, or far away in it, made `next_hit`
-     * dearer than misses are later. */
-    if (c->row->of_sm && facts->next_hit > 0)
-        return c->cycles >= facts->hit + 0.8 * more ||
-               (alike > 0 && c->cycles >= facts->hit + 0.5 * more);
-    return alike == (c->row->of_sm ? 1 : 2);
+    const struct level_facts *const f = q->facts;
+    if (!q->row->of_sm || f->next_hit > 0)
+        return ring_cost(q, bytes, q->row->coarse, 1);
+    return mean_of_slow(q, bytes, f->hit + fmax(8, 0.1 * f->hit));
 }
 
 /*
- * Doubles from `bytes` until every load misses.  The cost is left in the curve,
- * the size in *deep.  Of a cache that an SM has, a miss costs at least what
- * loads cost that go past it, and larger rings would miss the next cache, too.
- * Where that is not known, sizes in a row must cost the same, 3 % or so, and
- * clearly more than a hit: two of a cache behind which an SM has another, three
- * of one that is shared.
+ * True if that cost is a miss's and not, in part, a hit's.  Of a ring twice as
+ * large as a cache with random victims a share m of the loads misses, where
+ * 1 - m = exp(-2 m): 0.8.  Half is enough where a ring of twice the size costs
+ * no more: then it is no mixture.
  */
-static int find_miss_cost(struct curve *c, const struct level_facts *facts,
-                          uint64_t bytes, uint64_t *deep, bool *found,
-                          struct error *err)
+static bool is_miss_cost(const struct bracket_question *q, double cycles,
+                         int alike)
 {
-    const double hit = facts->hit;
-    double before = 0;
+    const struct level_facts *const f = q->facts;
+    const double more = f->next_hit - f->hit;
+    /* What was not in the next cache, or far away in it, made `next_hit`
+     * dearer than misses are later. */
+    if (q->row->of_sm && f->next_hit > 0)
+        return cycles >= f->hit + 0.8 * more ||
+               (alike > 0 && cycles >= f->hit + 0.5 * more);
+    return alike == (q->row->of_sm ? 1 : 2);
+}
+
+/*
+ * Doubles from `bytes` until every load misses; `miss` and `deep` are the last
+ * cost and size.  Of a cache that an SM has, a miss costs at least what
+ * loads cost that go past it, and larger rings would miss the next cache, too.
+ * Where that is not known, sizes in a row must cost the same, but for the 3 %
+ * that averages differ by, and clearly more than a hit: two of a cache behind
+ * which an SM has another, three of one that is shared.
+ */
+static bool find_miss_cost(struct bracket_question *q, uint64_t bytes)
+{
+    struct level_facts *const f = q->facts;
+    double before = 0, cycles = f->hit;
     int alike = 0;
-    *found = false;
-    for (; !*found && bytes <= c->row->most; bytes *= 2) {
-        *deep = bytes;
-        if (miss_cost_at(c, facts, bytes, err) != 0)
-            return err->code;
-        alike = c->cycles > 1.1 * hit && c->cycles < 1.03 * before &&
-                        c->cycles > 0.97 * before
+    bool found = false;
+    for (; lab_ok(q->lab) && !found && bytes <= q->row->most; bytes *= 2) {
+        f->deep = bytes;
+        cycles = miss_cost_at(q, bytes);
+        alike = cycles > 1.1 * f->hit && cycles < 1.03 * before &&
+                        cycles > 0.97 * before
                     ? alike + 1
                     : 0;
-        *found = is_miss_cost(c, facts, alike);
-        before = c->cycles;
+        found = is_miss_cost(q, cycles, alike);
+        before = cycles;
     }
-    return 0;
+    if (lab_ok(q->lab))
+        f->miss = cycles;
+    return found;
 }
+
+/* What hits and misses cost: a ring of enough lines to spread over all slices
+ * of a level that has them, and rings far too large, from `deep` on. */
+static bool find_costs(struct bracket_question *q, uint64_t least,
+                       uint64_t deep)
+{
+    struct level_facts *const f = q->facts;
+    const double hit = ring_cost(q, least, q->stride, 1);
+    if (!lab_ok(q->lab))
+        return false;
+    f->hit = f->plateau = hit;
+    const bool found = find_miss_cost(q, deep);
+    /* Doubling may have gone beyond the next cache, whose misses cost half as
+     * much again and more; averages differ by less than a fifth. */
+    if (q->row->of_sm && f->next_hit > 0 && f->miss > 1.2 * f->next_hit)
+        f->miss = 1.2 * f->next_hit;
+    return found;
+}
+
+/* ---- the far part ------------------------------------------------------ */
 
 /*
  * True if what does not fit is still cheaper than a miss: slow loads of a ring
- * that is somewhat too large against those of one that is far too large.
+ * that is somewhat too large, by the root of 2, half-way to two parts, against
+ * those of one that is far too large.  Averages are known to a percent or two,
+ * and what goes to the far part costs half of a miss: 0.85 is past the doubt
+ * and far from that.
  */
-static int has_far_part(struct curve *c, const struct level_facts *facts,
-                        bool *far, struct error *err)
+static bool has_far_part(struct bracket_question *q)
 {
-    const uint64_t somewhat = facts->overflows / 128 * 180;
-    const double above = (facts->hit + facts->miss) / 2;
-    double here, deep;
-    if (mean_of_slow(c, somewhat, above, &here, err) != 0 ||
-        mean_of_slow(c, facts->deep, above, &deep, err) != 0)
-        return err->code;
-    *far = here > 0 && here - facts->hit < 0.85 * (deep - facts->hit);
-    return 0;
+    const struct level_facts *const f = q->facts;
+    const double above = hits_limit(f->hit, f->miss);
+    const double here = mean_of_slow(q, f->overflows / 128 * 180, above);
+    const double deep = mean_of_slow(q, f->deep, above);
+    return here > 0 && here - f->hit < 0.85 * (deep - f->hit);
 }
 
 /* Where a ring begins changes which memory it lies in, and how evenly that is
@@ -231,49 +242,68 @@ static int has_far_part(struct curve *c, const struct level_facts *facts,
  * places. */
 enum { PLACES = 5 };
 
-static int far_end_at(struct curve *c, const struct level_facts *facts,
-                      struct search *search, struct error *err)
+/* A ring that is past the soft end of the near part, and well within two parts
+ * that are alike: larger by a third. */
+static uint64_t past_near(const struct level_facts *facts)
+{
+    return facts->near_overflows / 128 * 172;
+}
+
+static struct search far_end_at(struct bracket_question *q)
 {
     const struct search_range range = {
-        .least = facts->near_overflows / 128 * 172,
-        .most = 16 * facts->near_overflows,
+        .least = past_near(q->facts),
+        .most = 16 * q->facts->near_overflows,
         .granularity = COARSE,
         .relative = 256,
     };
-    return search_size(&range, fits, c, search, err);
+    return search_bracket(q, &range);
 }
 
 /* The end of the near part more closely: the first bracket is wide. */
-static int narrow_near(struct curve *c, struct level_facts *facts,
-                       struct error *err)
+static void narrow_near(struct bracket_question *q)
 {
-    const struct search_range range = {.least = facts->fits,
-                                       .most = facts->overflows,
+    struct level_facts *const f = q->facts;
+    const struct search_range range = {.least = f->fits,
+                                       .most = f->overflows,
                                        .granularity = COARSE,
                                        .relative = 256};
-    struct search search;
-    facts->near_fits = facts->fits;
-    facts->near_overflows = facts->overflows;
-    c->stride = COARSE;
-    if (search_size(&range, fits, c, &search, err) != 0)
-        return err->code;
-    if (search.state == SEARCH_BRACKETED) {
-        facts->near_fits = search.fits;
-        facts->near_overflows = search.overflows;
+    f->near_fits = f->fits;
+    f->near_overflows = f->overflows;
+    q->stride = COARSE;
+    const struct search search = search_bracket(q, &range);
+    if (lab_ok(q->lab) && search.state == SEARCH_BRACKETED) {
+        f->near_fits = search.fits;
+        f->near_overflows = search.overflows;
     }
-    return 0;
 }
 
-/* Whether rings somewhat larger miss for the most part: where victims are
- * picked at random the cost rises slowly, and its first rise is no end. */
-static int ends_at_once(struct curve *c, struct level_facts *facts,
-                        struct error *err)
+/* Whether rings somewhat larger, by twice the first bracket's width, miss for
+ * the most part: where victims are picked at random the cost rises slowly, and
+ * its first rise is no end. */
+static void ask_whether_soft(struct bracket_question *q)
 {
-    const uint64_t beyond = (facts->overflows + facts->overflows / 16) / COARSE;
-    if (try_size(c, beyond * COARSE, COARSE, 1, err) != 0)
-        return err->code;
-    facts->soft = c->cycles < (facts->plateau + facts->miss) / 2;
-    return 0;
+    struct level_facts *const f = q->facts;
+    const uint64_t beyond = (f->overflows + f->overflows / 16) / COARSE;
+    const double cycles = ring_cost(q, beyond * COARSE, COARSE, 1);
+    if (lab_ok(q->lab))
+        f->soft = cycles < hits_limit(f->plateau, f->miss);
+}
+
+/* The brackets of the far end at all places; false if one has none. */
+static bool far_ends(struct bracket_question *q, double *ends,
+                     struct search *all)
+{
+    for (uint64_t i = 0; i < PLACES; i++) {
+        q->shift = i * (q->facts->near_overflows >> 21 << 21) * 2;
+        const struct search s = far_end_at(q);
+        if (!lab_ok(q->lab) || s.state != SEARCH_BRACKETED)
+            return false;
+        ends[i] = (double)s.fits;
+        all->fits = i == 0 ? s.fits : u64_min(s.fits, all->fits);
+        all->overflows = u64_max(s.overflows, all->overflows);
+    }
+    return true;
 }
 
 /*
@@ -282,75 +312,91 @@ static int ends_at_once(struct curve *c, struct level_facts *facts,
  * costs more.  The middle of several places is the size, the bracket holds
  * them all.
  */
-static int find_far_end(struct curve *c, struct level_facts *facts,
-                        struct error *err)
+static void find_far_end(struct bracket_question *q)
 {
+    struct level_facts *const f = q->facts;
     double ends[PLACES];
-    uint64_t least = UINT64_MAX, most = 0;
-    if (narrow_near(c, facts, err) != 0)
-        return err->code;
-    if (try_size(c, facts->near_overflows / 128 * 172, COARSE, 1, err) != 0)
-        return err->code;
-    facts->plateau = c->cycles;
-    c->limit = facts->plateau + FAR_MISSES_PERCENT / 100.0 *
-                                    (facts->miss - facts->plateau);
-    c->settles = 0;
-    for (int i = 0; i < PLACES; i++) {
-        struct search search;
-        c->shift = (uint64_t)i * (facts->near_overflows >> 21 << 21) * 2;
-        if (far_end_at(c, facts, &search, err) != 0)
-            return err->code;
-        if (search.state != SEARCH_BRACKETED)
-            return 0;
-        ends[i] = (double)search.fits;
-        least = search.fits < least ? search.fits : least;
-        most = search.overflows > most ? search.overflows : most;
-    }
-    facts->fits = least;
-    facts->overflows = most;
-    facts->size = (uint64_t)stats_median(ends, PLACES);
-    return ends_at_once(c, facts, err);
+    struct search all = {0};
+    narrow_near(q);
+    const double plateau = ring_cost(q, past_near(f), COARSE, 1);
+    if (!lab_ok(q->lab))
+        return;
+    f->plateau = plateau;
+    q->limit =
+        plateau + FAR_MISSES_PERCENT / 100.0 * (f->miss - plateau);
+    q->settles = 0;
+    if (!far_ends(q, ends, &all))
+        return;
+    f->fits = all.fits;
+    f->overflows = all.overflows;
+    f->size = (uint64_t)stats_median(ends, PLACES);
+    ask_whether_soft(q);
 }
 
-/* What hits and misses cost: a ring of enough lines to spread over all slices
- * of a level that has them, and rings far too large, from `deep` on. */
-static int find_costs(struct curve *c, struct level_facts *facts,
-                      uint64_t least, uint64_t deep, bool *found,
-                      struct error *err)
+static void report_parts(struct bracket_question *q)
 {
-    if (try_size(c, least, c->stride, 1, err) != 0)
-        return err->code;
-    facts->hit = facts->plateau = c->cycles;
-    if (find_miss_cost(c, facts, deep, &facts->deep, found, err) != 0)
-        return err->code;
-    facts->miss = c->cycles;
-    /* Doubling may have gone beyond the next cache. */
-    if (c->row->of_sm && facts->next_hit > 0 &&
-        facts->miss > 1.2 * facts->next_hit)
-        facts->miss = 1.2 * facts->next_hit;
-    return 0;
+    struct level_facts *const f = q->facts;
+    /* What an SM has for itself is as near to it as all of it. */
+    const bool far = !q->row->of_sm && has_far_part(q);
+    if (far)
+        find_far_end(q);
+    if (!lab_ok(q->lab))
+        return;
+    finding_measured(q->parts, far ? 2 : 1);
+    finding_protocol(q->parts, "near_bytes",
+                     value_number((double)(far ? f->near_fits : f->fits)));
 }
 
-/* From which cost on a size no longer fits: above what jitter does, and the
+/* ---- levels ------------------------------------------------------------ */
+
+/*
+ * From which cost on a size no longer fits: above what jitter does, and the
  * choice of slices, what other warps' sweeps leave out and what the level
  * before keeps, where there are such; but not so much that a good part of the
- * loads could miss. */
-static void set_limit(struct curve *c, double hit, double miss)
+ * loads could miss.  All of that together is 4 %; of a chase without sweeps in
+ * a level without slices jitter alone is left, 1 %.  A ring of which more than
+ * 0.7 misses is not about to settle: half as much again as fits, under random
+ * victims (1 - m = exp(-1.5 m)), misses 0.58.
+ */
+static void set_limit(struct bracket_question *q)
 {
-    const double more = miss - hit;
+    const double hit = q->facts->hit, more = q->facts->miss - hit;
     const double noise =
-        c->row->swept ? fmax(0.04 * hit, 2) : fmax(0.01 * hit, 1.5);
-    c->limit = hit + fmin(noise, 0.1 * more);
-    c->settles = hit + 0.7 * more;
+        q->row->swept ? fmax(0.04 * hit, 2) : fmax(0.01 * hit, 1.5);
+    q->limit = hit + fmin(noise, 0.1 * more);
+    q->settles = hit + 0.7 * more;
 }
 
 /* The bracket of the first step of the curve. */
-static int find_knee(struct curve *c, uint64_t least, uint64_t most,
-                     struct search *search, struct error *err)
+static struct search find_knee(struct bracket_question *q, uint64_t least,
+                               uint64_t most)
 {
     const struct search_range range = {
-        .least = least, .most = most, .granularity = c->stride, .relative = 32};
-    return search_size(&range, fits, c, search, err);
+        .least = least, .most = most, .granularity = q->stride, .relative = 32};
+    return search_bracket(q, &range);
+}
+
+/* Most spaces share the storage of L1: its bracket is tried before others. */
+static bool l1_may_tell(const struct bracket_question *q)
+{
+    const struct level_facts *const l1 = &q->lab->facts[LEVEL_L1];
+    return q->facts != l1 && l1->overflows > 0 && q->row->of_sm &&
+           l1->fits % q->stride == 0 && l1->overflows <= q->facts->deep;
+}
+
+static struct search find_knee_of(struct bracket_question *q, uint64_t least)
+{
+    const struct level_facts *const l1 = &q->lab->facts[LEVEL_L1];
+    set_limit(q);
+    if (l1_may_tell(q)) {
+        const struct search_range range = {.least = l1->fits,
+                                           .most = l1->overflows,
+                                           .granularity = UINT32_MAX};
+        const struct search search = search_bracket(q, &range);
+        if (search.state == SEARCH_BRACKETED)
+            return search;
+    }
+    return find_knee(q, least, q->facts->deep);
 }
 
 static void keep_bracket(struct level_facts *facts, const struct search *search)
@@ -360,154 +406,132 @@ static void keep_bracket(struct level_facts *facts, const struct search *search)
     facts->present = true;
 }
 
-static int report_parts(struct curve *c, struct level_facts *facts,
-                        struct error *err)
+static void report_too_alike(struct bracket_question *q, uint64_t least)
 {
-    bool far = false;
-    /* What an SM has for itself is as near to it as all of it. */
-    if (!c->row->of_sm && (has_far_part(c, facts, &far, err) != 0 ||
-                           (far && find_far_end(c, facts, err) != 0)))
-        return err->code;
-    finding_set(c->finding, STATUS_MEASURED, value_number(far ? 2 : 1), "");
-    finding_protocol(
-        c->finding, "near_bytes",
-        value_number((double)(far ? facts->near_fits : facts->fits)));
-    return 0;
-}
-
-static int too_alike(struct curve *c, struct level_facts *facts, uint64_t least)
-{
-    snprintf(facts->why, sizeof facts->why,
+    struct level_facts *const f = q->facts;
+    snprintf(f->why, sizeof f->why,
              "loads of rings from %" PRIu64 " to %" PRIu64
              " B cost too much alike",
-             least, facts->deep);
-    if (c->finding != NULL)
-        finding_none(c->finding, "%s", facts->why);
-    return 0;
-}
-
-/* Most spaces share the storage of L1: its bracket is tried before others. */
-static int find_knee_of(struct curve *c, struct level_facts *facts,
-                        uint64_t least, struct search *search,
-                        struct error *err)
-{
-    const struct level_facts *const l1 = &c->lab->facts[LEVEL_L1];
-    set_limit(c, facts->hit, facts->miss);
-    search->state = SEARCH_ALL_FIT;
-    if (facts != l1 && l1->overflows > 0 && c->row->of_sm &&
-        l1->fits % c->stride == 0 && l1->overflows <= facts->deep) {
-        const struct search_range range = {.least = l1->fits,
-                                           .most = l1->overflows,
-                                           .granularity = UINT32_MAX};
-        if (search_size(&range, fits, c, search, err) != 0 ||
-            search->state == SEARCH_BRACKETED)
-            return err->code;
-    }
-    return find_knee(c, least, facts->deep, search, err);
+             least, f->deep);
+    if (q->parts != NULL)
+        finding_none(q->parts, "%s", f->why);
 }
 
 /* Single loads tell a miss's cost though lines be longer than the stride. */
-static int refine_miss(struct curve *c, struct level_facts *facts,
-                       struct error *err)
+static void refine_miss(struct bracket_question *q)
 {
-    double mean;
-    if (mean_of_slow(c, facts->deep, (facts->hit + facts->miss) / 2, &mean,
-                     err) != 0)
-        return err->code;
-    if (mean > 0)
-        facts->miss = mean;
-    return 0;
+    struct level_facts *const f = q->facts;
+    const double mean = mean_of_slow(q, f->deep, hits_limit(f->hit, f->miss));
+    if (lab_ok(q->lab) && mean > 0)
+        f->miss = mean;
+}
+
+/* The size to begin with, which every such cache has; the first that may miss
+ * is twice that, or what L1 was found to miss with. */
+static uint64_t least_of(const struct level_row *row)
+{
+    if (!row->of_sm)
+        return 32768;
+    return row->bound != NULL ? 256 : 1024;
+}
+static uint64_t first_deep(const struct bracket_question *q)
+{
+    const struct level_facts *const l1 = &q->lab->facts[LEVEL_L1];
+    return q->facts != l1 && q->row->of_sm && q->row->bound == NULL &&
+                   l1->present
+               ? l1->deep
+               : 2 * least_of(q->row);
 }
 
 /* A level that loads reach first. */
-static int ask_first(struct curve *c, struct level_facts *facts,
-                     struct error *err)
+static void ask_first(struct bracket_question *q)
 {
-    const struct level_facts *const l1 = &c->lab->facts[LEVEL_L1];
-    const struct level_row *const row = c->row;
-    const bool constant = row->bound != NULL;
-    const uint64_t least = !row->of_sm ? 32768 : constant ? 256 : 1024;
-    const uint64_t deep = facts != l1 && row->of_sm && !constant && l1->present
-                              ? l1->deep
-                              : 2 * least;
+    const uint64_t least = least_of(q->row);
     struct search search = {.state = SEARCH_ALL_FIT};
-    bool found = false;
-    if (find_costs(c, facts, least, deep, &found, err) != 0 ||
-        (found && find_knee_of(c, facts, least, &search, err) != 0))
-        return err->code;
-    if (search.state != SEARCH_BRACKETED)
-        return too_alike(c, facts, least);
-    keep_bracket(facts, &search);
-    return c->finding != NULL ? report_parts(c, facts, err)
-                              : refine_miss(c, facts, err);
+    if (find_costs(q, least, first_deep(q)))
+        search = find_knee_of(q, least);
+    if (!lab_ok(q->lab))
+        return;
+    if (search.state != SEARCH_BRACKETED) {
+        report_too_alike(q, least);
+        return;
+    }
+    keep_bracket(q->facts, &search);
+    if (q->parts != NULL)
+        report_parts(q);
+    else
+        refine_miss(q);
 }
 
 /* A level that only what misses another reaches: rings of four times what that
  * one holds miss it under nearly every policy, and what they cost is a hit
  * here; unless it is what a load costs that finds the SM empty. */
-static int ask_behind(struct curve *c, struct level_facts *facts,
-                      struct error *err)
+static void ask_behind(struct bracket_question *q)
 {
-    const struct level_facts *const above = &c->lab->facts[c->row->behind];
-    const uint64_t least = 4 * above->overflows / c->stride * c->stride;
-    struct search search;
-    facts->hit = facts->plateau = above->miss;
-    facts->miss = above->cold;
-    facts->deep = c->row->most;
-    snprintf(facts->why, sizeof facts->why, "%s",
+    const struct level_facts *const above = &q->lab->facts[q->row->behind];
+    struct level_facts *const f = q->facts;
+    const uint64_t least = 4 * above->overflows / q->stride * q->stride;
+    f->hit = f->plateau = above->miss;
+    f->miss = above->cold;
+    f->deep = q->row->most;
+    snprintf(f->why, sizeof f->why, "%s",
              above->present ? "loads that miss the level before cost what L2 "
                               "costs"
                             : above->why);
-    if (!above->present || facts->hit >= 0.9 * facts->miss)
-        return 0;
-    set_limit(c, facts->hit, facts->miss);
+    if (!above->present || !hits_cheaper(f->hit, f->miss))
+        return;
+    set_limit(q);
     /* Three times the spikes that are common. */
-    c->limit = facts->hit + 0.01 * (facts->miss - facts->hit);
-    if (find_knee(c, least, c->row->most, &search, err) != 0)
-        return err->code;
+    q->limit = f->hit + 0.01 * (f->miss - f->hit);
+    const struct search search = find_knee(q, least, q->row->most);
+    if (!lab_ok(q->lab))
+        return;
     if (search.state == SEARCH_NONE_FITS)
-        return too_alike(c, facts, least);
-    keep_bracket(facts, &search);
-    return 0;
+        report_too_alike(q, least);
+    else
+        keep_bracket(f, &search);
 }
 
-static int ask(struct lab *lab, const struct level_row *row,
-               struct level_facts *facts, struct error *err)
+static void size_bracket_ask_level(struct lab *lab, const struct level_row *row,
+                                   struct level_facts *facts)
 {
-    struct curve c = {
+    struct bracket_question q = {
         .lab = lab, .row = row, .facts = facts, .stride = row->fine};
-    if (row->swept)
-        c.finding = lab_finding(lab, row->component, "parts");
+    if (row->swept) {
+        q.parts = lab_finding(lab, row->component, "parts");
+        lab_cite(lab, q.parts);
+    }
     snprintf(facts->why, sizeof facts->why,
              "the size of the cache could not be found");
     facts->present = false;
-    return row->behind != LEVEL_COUNT ? ask_behind(&c, facts, err)
-                                      : ask_first(&c, facts, err);
+    if (row->behind != LEVEL_COUNT)
+        ask_behind(&q);
+    else
+        ask_first(&q);
 }
 
 /* Only global memory can have parts; of other spaces nothing is reported. */
-static int ask_level(struct lab *lab, enum level_id id, struct error *err)
+static void ask_unreported(struct lab *lab, enum level_id id)
 {
     struct level_facts *const facts = &lab->facts[id];
-    if (level_table[id].swept)
-        return lab_ask_level_err(lab, id, "parts", ask, err);
     if (!facts->present)
-        return 0;
-    const int status = ask(lab, &level_table[id], facts, err);
-    if (status == 0 || !lab_excuses(status))
-        return status;
+        return;
+    size_bracket_ask_level(lab, &level_table[id], facts);
+    const char *const why = lab_excuse(lab);
+    if (why == NULL)
+        return;
     facts->present = false;
-    snprintf(facts->why, sizeof facts->why, "%.255s", err->text);
-    return 0;
+    snprintf(facts->why, sizeof facts->why, "%.255s", why);
 }
 
-static int run(struct lab *lab, struct error *err)
+static void size_bracket_run(struct lab *lab)
 {
-    for (int i = 0; i < LEVEL_COUNT; i++)
-        if (ask_level(lab, (enum level_id)i, err) != 0)
-            return err->code;
-    *err = (struct error){0};
-    return 0;
+    for (int i = 0; lab_ok(lab) && i < LEVEL_COUNT; i++)
+        if (level_table[i].swept)
+            lab_ask_level(lab, (enum level_id)i, "parts",
+                          size_bracket_ask_level);
+        else
+            ask_unreported(lab, (enum level_id)i);
 }
 
 const struct study study_size_bracket = {
@@ -517,7 +541,7 @@ const struct study study_size_bracket = {
               "loads get slower the cache ends, or, if they are cheaper than "
               "misses, its near part.",
     .needs = needs,
-    .gives = gives,
+    .answers = answers,
     .kernels = kernels,
-    .run_err = run,
+    .run = size_bracket_run,
 };
