@@ -90,3 +90,6 @@ const char *const level_components[LEVEL_COUNT + 1] = {
     [LEVEL_L2] = "l2",
     [LEVEL_COUNT] = NULL,
 };
+const char *const sm_level_components[] = {
+    "l1", "texture", "readonly", "local", "const_l1", "const_l15", NULL,
+};

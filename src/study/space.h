@@ -40,5 +40,7 @@ struct level_row {
 extern const struct level_row level_table[LEVEL_COUNT];
 /* Their components, in the same order, for tables of answers; NULL ends. */
 extern const char *const level_components[LEVEL_COUNT + 1];
+/* Of those that each SM has. */
+extern const char *const sm_level_components[];
 
 #endif

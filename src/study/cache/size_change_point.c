@@ -13,24 +13,17 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
 
-#include "base/mem.h"
 #include "study/lab.h"
 
 static const char *const needs[] = {"size", NULL};
+static const struct answer answers[] = {
+    {sm_level_components, "size_by_change", "B"},
+    {0},
+};
 static const char *const corrects[] = {
     "l1.size",    "texture.size",  "readonly.size",
     "local.size", "const_l1.size", "const_l15.size",
-    NULL,
-};
-static const char *const gives[] = {
-    "l1.size_by_change",
-    "texture.size_by_change",
-    "readonly.size_by_change",
-    "local.size_by_change",
-    "const_l1.size_by_change",
-    "const_l15.size_by_change",
     NULL,
 };
 
@@ -61,26 +54,17 @@ static struct sizes sizes_around(const struct level_row *row,
 }
 
 /* The latencies of one size's trace, as a row of the matrix. */
-static int trace_size(struct lab *lab, const struct level_row *row,
-                      const struct level_facts *facts, uint64_t bytes,
-                      double *latencies, struct finding *f, struct error *err)
+static void trace_size(struct lab *lab, const struct level_row *row,
+                       const struct level_facts *facts, uint64_t bytes,
+                       double *latencies)
 {
-    struct samples s;
-    char *name;
-    if (lab_probe_err(lab, &s, &name, err,
-                  "trace %s bytes=%" PRIu64 " stride=%" PRIu64
-                  " warm=2 visits=%d records=%d",
-                  row->load, bytes, facts->line, LOADS, LOADS) != 0)
-        return err->code;
-    const size_t cycles = samples_column(&s, "cycles");
-    for (size_t i = 0; i < LOADS; i++)
-        latencies[i] = i < s.rows ? fmin((double)samples_at(&s, i, cycles),
-                                         facts->miss + lab->trace_cost)
-                                  : 0;
-    finding_evidence(f, name);
-    free(name);
-    samples_free(&s);
-    return 0;
+    const struct column c =
+        lab_column(lab, "cycles",
+                   "trace %s bytes=%" PRIu64 " stride=%" PRIu64
+                   " warm=2 visits=%d records=%d",
+                   row->load, bytes, facts->line, LOADS, LOADS);
+    for (size_t i = 0; i < LOADS && i < c.count; i++)
+        latencies[i] = fmin(c.at[i], facts->miss + lab->trace_cost);
 }
 
 static void compare(struct lab *lab, const struct level_row *row,
@@ -98,7 +82,7 @@ static void compare(struct lab *lab, const struct level_row *row,
 }
 
 /* The first change that is no mere shower of spikes: a fifth at least of what
- * all of them amount to. */
+ * all of them amount to, which none is of eight that are alike. */
 static const struct change *first_step(const struct change *changes,
                                        size_t count)
 {
@@ -109,9 +93,9 @@ static const struct change *first_step(const struct change *changes,
     return &changes[i];
 }
 
-static void conclude(struct lab *lab, const struct level_row *row,
-                     const struct level_facts *facts, const double *matrix,
-                     const struct sizes *sizes, struct finding *f)
+static void report_change(struct lab *lab, const struct level_row *row,
+                          const struct level_facts *facts, const double *matrix,
+                          const struct sizes *sizes, struct finding *f)
 {
     double series[SIZES];
     struct change changes[CHANGES];
@@ -128,7 +112,7 @@ static void conclude(struct lab *lab, const struct level_row *row,
     const struct change *const step = first_step(changes, count);
     const double after = (double)(sizes->first + step->index * sizes->step);
     const double before = after - (double)sizes->step;
-    finding_set(f, STATUS_MEASURED, value_number(before), "B");
+    finding_measured(f, before);
     finding_interval(f, before - RESOLUTION * (double)sizes->step,
                      after + (RESOLUTION - 1) * (double)sizes->step, 1 - alpha);
     finding_protocol(f, "ks_statistic", value_number(step->statistic));
@@ -144,36 +128,33 @@ static bool has_size(const struct lab *lab, const struct level_row *row)
     return f != NULL && f->status == STATUS_MEASURED;
 }
 
-static int ask(struct lab *lab, const struct level_row *row,
-               struct level_facts *facts, struct error *err)
+static void change_point_ask_level(struct lab *lab, const struct level_row *row,
+                                   struct level_facts *facts)
 {
     struct finding *const f =
         lab_finding(lab, row->component, "size_by_change");
     if (facts->size == 0 || facts->soft || !has_size(lab, row)) {
         finding_none(f, "where to look, or at what distance, is not known");
-        return 0;
+        return;
     }
     const struct sizes sizes = sizes_around(row, facts);
-    double *const matrix = xreallocarray(NULL, SIZES * LOADS, sizeof *matrix);
-    int status = 0;
-    for (size_t i = 0; status == 0 && i < SIZES; i++)
-        status = trace_size(lab, row, facts, sizes.first + i * sizes.step,
-                            matrix + i * LOADS, f, err);
-    if (status == 0)
-        conclude(lab, row, facts, matrix, &sizes, f);
-    free(matrix);
-    return status;
+    double *const matrix = lab_alloc(lab, SIZES * LOADS, sizeof *matrix);
+    lab_cite(lab, f);
+    for (size_t i = 0; i < SIZES; i++)
+        trace_size(lab, row, facts, sizes.first + i * sizes.step,
+                   matrix + i * LOADS);
+    if (lab_ok(lab))
+        report_change(lab, row, facts, matrix, &sizes, f);
 }
 
-static int run(struct lab *lab, struct error *err)
+static void change_point_run(struct lab *lab)
 {
     for (int i = 0; i < LEVEL_COUNT; i++)
-        if (level_table[i].of_sm &&
-            lab_ask_level_err(lab, (enum level_id)i, "size_by_change", ask, err) !=
-                0)
-            return err->code;
-    lab_show_l1(lab, "size_by_change");
-    return 0;
+        if (level_table[i].of_sm)
+            lab_ask_level(lab, (enum level_id)i, "size_by_change",
+                          change_point_ask_level);
+    if (lab_ok(lab))
+        lab_show_l1(lab, "size_by_change");
 }
 
 const struct study study_size_change_point = {
@@ -183,7 +164,7 @@ const struct study study_size_change_point = {
               "number each, their change point is estimated and tested "
               "(Kolmogorov and Smirnov).",
     .needs = needs,
-    .gives = gives,
+    .answers = answers,
     .corrects = corrects,
-    .run_err = run,
+    .run = change_point_run,
 };
