@@ -18,12 +18,13 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
+#include "analysis/hits.h"
 #include "analysis/rate_test.h"
 #include "analysis/search.h"
 #include "analysis/stats.h"
 #include "base/mem.h"
+#include "base/num.h"
 #include "study/lab.h"
 
 static const char *const needs[] = {"line", NULL};
@@ -35,9 +36,9 @@ static const char *const corrects[] = {
     "readonly.sector",  "local.sector",  "const_l1.sector",
     "const_l15.sector", "l2.sector",     NULL,
 };
-static const char *const gives[] = {
-    "l1.size",       "texture.size",   "readonly.size", "local.size",
-    "const_l1.size", "const_l15.size", "l2.size",       NULL,
+static const struct answer answers[] = {
+    {level_components, "size", "B"},
+    {0},
 };
 static const char *const kernels[] = {
     "trace op=ca sweep=1 records=256",
@@ -69,7 +70,7 @@ enum { NEAR = 12 };
 enum { LEAD = 65536, LEAD_BIT = 8 };
 
 /* What a trace of one size showed. */
-struct seen {
+struct lap_trace {
     uint64_t lines, loads, laps;
     size_t misses;   /* loads as slow as a miss, of those kept */
     size_t slow;     /* loads slower than a hit, all of them */
@@ -78,91 +79,98 @@ struct seen {
     bool steady;     /* most misses came back in every lap */
 };
 
-struct asked {
+struct size_question {
     struct lab *lab;
     const struct level_row *row;
     const struct level_facts *facts;
     struct finding *finding;
-    double low, high;    /* cycles, in a trace, of a load that misses */
-    double rate;         /* spikes as slow as that, of one load */
-    struct seen control; /* the ring, surely in the cache, that told the rate */
-    int records;         /* loads that a trace keeps */
-    uint64_t stride;     /* between elements: a line, or less */
-    uint64_t lead;       /* how often a further element leads, B; 0: never */
-    bool whole;          /* judge by whole laps; else by a glance */
-    bool careful;        /* by very many laps */
-    uint64_t overfull;   /* the smallest ring seen to miss, by whole laps … */
-    bool steady;         /* … where most came back in every lap */
+    double low, high; /* cycles, in a trace, of a load that misses; 0: it
+                         is not told from a hit */
+    double rate;      /* spikes as slow as that, of one load */
+    struct lap_trace
+        control;       /* the ring, surely in the cache, that told the rate */
+    int records;       /* loads that a trace keeps */
+    uint64_t stride;   /* between elements: a line, or less */
+    uint64_t lead;     /* how often a further element leads, B; 0: never */
+    bool whole;        /* judge by whole laps; else by a glance */
+    bool careful;      /* by very many laps */
+    uint64_t overfull; /* the smallest ring seen to miss, by whole laps … */
+    bool steady;       /* … where most came back in every lap */
     size_t tried;
 };
 
-static uint64_t within(uint64_t least, uint64_t value, uint64_t most)
-{
-    return value < least ? least : value > most ? most : value;
-}
-
 /* A careful look takes as many laps as the traces' room for spikes allows. */
-static uint64_t laps_for(const struct asked *a, uint64_t lines)
+static uint64_t laps_for(const struct size_question *q, uint64_t lines)
 {
-    if (!a->careful)
-        return within(LAPS_LEAST, LOADS / lines, LAPS_MOST);
-    const double room = a->records / 2 / (a->rate * (double)lines);
-    const uint64_t laps = within(LAPS_LEAST, CAREFUL_LOADS / lines, LAPS_MOST);
-    return room < (double)laps ? within(LAPS_LEAST, (uint64_t)room, laps)
+    if (!q->careful)
+        return u64_within(LAPS_LEAST, LOADS / lines, LAPS_MOST);
+    const double room = q->records / 2 / (q->rate * (double)lines);
+    const uint64_t laps =
+        u64_within(LAPS_LEAST, CAREFUL_LOADS / lines, LAPS_MOST);
+    return room < (double)laps ? u64_within(LAPS_LEAST, (uint64_t)room, laps)
                                : laps;
 }
 
+/* The chance that spikes make a ring seem to miss that does not: of addresses
+ * that come back, and of more slow loads than in the control; of a glance,
+ * which looks at the latter alone. */
+static const double chance_of_returns = 1e-6, chance_of_more = 1e-5,
+                    chance_at_a_glance = 1e-8;
+
 /* How often an address must be slow in so many laps to count as one that came
  * back, and how many such addresses are more than chance. */
-struct wanted {
+struct returns {
     uint64_t times;
     size_t addresses;
 };
 
-static struct wanted wanted_of(const struct asked *a, const struct seen *s)
+static struct returns returns_of(const struct size_question *q,
+                                 const struct lap_trace *s)
 {
     double expected = (double)s->lines; /* addresses, by chance */
     uint64_t times = 0;
     do {
         times++;
-        expected *= (double)(s->laps - times + 1) / (double)times * a->rate;
+        expected *= (double)(s->laps - times + 1) / (double)times * q->rate;
     } while (expected > 0.01 && times < s->laps);
-    /* One in a million: some twenty traces of a study must all be right. */
+    /* Some twenty traces of a study must all be right. */
     size_t addresses = 0;
-    for (double chance = 1; chance > 1e-6; chance *= fmin(expected, 0.5))
+    for (double chance = 1; chance > chance_of_returns;
+         chance *= fmin(expected, 0.5))
         addresses++;
-    return (struct wanted){times, addresses - 1 > 0 ? addresses - 1 : 1};
+    return (struct returns){times, addresses - 1 > 0 ? addresses - 1 : 1};
 }
 
-static int compare_offsets(const void *a, const void *b)
+/* The columns of a trace whose slow loads alone are kept. */
+struct slow_trace {
+    struct column sm, cycles, offset, visit, events;
+};
+
+static struct slow_trace columns_of(struct lab *lab, const struct samples *s)
 {
-    const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
+    return (struct slow_trace){.sm = lab_column_of(lab, s, "sm"),
+                               .cycles = lab_column_of(lab, s, "cycles"),
+                               .offset = lab_column_of(lab, s, "offset"),
+                               .visit = lab_column_of(lab, s, "visit"),
+                               .events = lab_column_of(lab, s, "events")};
 }
 
-/* Offsets of the loads of one SM that were as slow as a miss, in order; the
- * caller frees. */
-static int64_t *slow_offsets(const struct asked *a, const struct samples *t,
-                             int64_t sm, size_t *count)
+/* Offsets of the loads of one SM that were as slow as a miss, in order. */
+static const double *slow_offsets(const struct size_question *q,
+                                  const struct slow_trace *t, size_t sm,
+                                  size_t *count)
 {
-    const size_t sms = samples_column(t, "sm");
-    const size_t cycles = samples_column(t, "cycles");
-    const size_t offset = samples_column(t, "offset");
-    const size_t visit = samples_column(t, "visit");
-    int64_t *const at = xreallocarray(NULL, t->rows, sizeof *at);
+    double *const at = lab_alloc(q->lab, t->sm.count, sizeof *at);
     *count = 0;
-    for (size_t row = 0; row < t->rows; row++) {
-        const double c = (double)samples_at(t, row, cycles);
-        if (samples_at(t, row, sms) == sm && samples_at(t, row, visit) >= 0 &&
-            c >= a->low && c <= a->high &&
-            (samples_at(t, row, offset) & LEAD_BIT) == 0)
-            at[(*count)++] = samples_at(t, row, offset);
-    }
-    qsort(at, *count, sizeof *at, compare_offsets);
-    return at;
+    for (size_t i = 0; i < t->sm.count; i++)
+        if ((size_t)t->sm.at[i] == sm && t->visit.at[i] >= 0 &&
+            t->cycles.at[i] >= q->low && t->cycles.at[i] <= q->high &&
+            ((int64_t)t->offset.at[i] & LEAD_BIT) == 0)
+            at[(*count)++] = t->offset.at[i];
+    return arena_adopt(&q->lab->memory, stats_sorted(at, *count));
 }
 
-static size_t count_returned(const int64_t *at, size_t count, uint64_t wanted)
+static size_t count_returned(const double *at, size_t count, uint64_t wanted)
 {
     size_t returned = 0;
     for (size_t i = 0, run; i < count; i += run) {
@@ -174,46 +182,45 @@ static size_t count_returned(const int64_t *at, size_t count, uint64_t wanted)
 }
 
 /* How many loads of an SM were slow enough to be kept. */
-static size_t slow_loads(const struct samples *t, int64_t sm)
+static size_t slow_loads(const struct slow_trace *t, size_t sm)
 {
-    const size_t sms = samples_column(t, "sm");
-    const size_t events = samples_column(t, "events");
-    for (size_t row = 0; row < t->rows; row++)
-        if (samples_at(t, row, sms) == sm)
-            return (size_t)samples_at(t, row, events);
+    for (size_t i = 0; i < t->sm.count; i++)
+        if ((size_t)t->sm.at[i] == sm)
+            return (size_t)t->events.at[i];
     return 0;
 }
 
 /* True if nearly all misses, beyond the most spikes that are to be expected,
- * were at addresses that missed in every lap. */
-static bool is_steady(const struct seen *s, size_t always, double rate)
+ * were at addresses that missed in every lap.  A fifth may be jitter of those:
+ * a miss that once cost less than the limit. */
+static bool is_steady(const struct lap_trace *s, size_t always, double rate)
 {
     const double spikes = rate * (double)s->loads;
     const double misses = (double)s->misses - spikes - 2 * sqrt(spikes);
     return always > 1 && (double)(always * s->laps) > 0.8 * misses;
 }
 
-static void judge(const struct asked *a, const struct samples *t, int64_t sm,
-                  struct seen *s)
+static void judge_trace(const struct size_question *q,
+                        const struct slow_trace *t, size_t sm,
+                        struct lap_trace *s)
 {
-    int64_t *const at = slow_offsets(a, t, sm, &s->misses);
-    const struct wanted wanted = wanted_of(a, s);
+    const double *const at = slow_offsets(q, t, sm, &s->misses);
+    const struct returns wanted = returns_of(q, s);
     const size_t returned = count_returned(at, s->misses, wanted.times);
     s->returned = returned >= wanted.addresses ? returned : 0;
-    s->steady = is_steady(s, count_returned(at, s->misses, s->laps), a->rate);
+    s->steady = is_steady(s, count_returned(at, s->misses, s->laps), q->rate);
     s->slow = slow_loads(t, sm);
-    s->full = s->slow > (size_t)a->records;
-    free(at);
+    s->full = s->slow > (size_t)q->records;
 }
 
 /* What a trace of a ring of `bytes` is to show, before it is made. */
-static struct seen expect(const struct asked *a, uint64_t bytes)
+static struct lap_trace expect(const struct size_question *q, uint64_t bytes)
 {
-    struct seen s = {.lines = bytes / a->stride};
-    const bool glance = !a->whole && s.lines > 2 * GLANCE;
-    s.laps = glance ? 1 : laps_for(a, s.lines);
+    struct lap_trace s = {.lines = bytes / q->stride};
+    const bool glance = !q->whole && s.lines > 2 * GLANCE;
+    s.laps = glance ? 1 : laps_for(q, s.lines);
     /* A whole lap has the leading elements in it. */
-    const uint64_t leads = a->lead > 0 ? (bytes + a->lead - 1) / a->lead : 0;
+    const uint64_t leads = q->lead > 0 ? (bytes + q->lead - 1) / q->lead : 0;
     s.loads = glance ? GLANCE : s.laps * (s.lines + leads);
     return s;
 }
@@ -223,30 +230,27 @@ static struct seen expect(const struct asked *a, uint64_t bytes)
  * launch.  All make as many loads as the largest needs for its laps; those of
  * the smaller make a little more than theirs.
  */
-static int look(struct asked *a, const struct search_sizes *sizes,
-                uint64_t warm, struct seen *seen, struct error *err)
+static void look(struct size_question *q, const struct search_sizes *sizes,
+                 uint64_t warm, struct lap_trace *seen)
 {
-    struct samples t;
-    char *name;
     const uint64_t last = sizes->first + (sizes->count - 1) * sizes->step;
-    const uint64_t loads = expect(a, last).loads;
-    if (lab_probe_err(a->lab, &t, &name, err,
+    const uint64_t loads = expect(q, last).loads;
+    const struct samples *const samples =
+        lab_probe(q->lab,
                   "trace %s bytes=%" PRIu64 " stride=%" PRIu64 " lead=%" PRIu64
                   " step=%" PRIu64 " sms=%zu sweep=%d warm=%" PRIu64
                   " visits=%" PRIu64 " above=%.0f records=%d",
-                  a->row->load, sizes->first, a->stride, a->lead,
+                  q->row->load, sizes->first, q->stride, q->lead,
                   sizes->count > 1 ? sizes->step : 0, sizes->count,
-                  a->row->swept, warm, loads, floor(a->low), a->records) != 0)
-        return err->code;
+                  q->row->swept, warm, loads, floor(q->low), q->records);
+    const struct slow_trace t = columns_of(q->lab, samples);
     for (size_t i = 0; i < sizes->count; i++) {
-        seen[i] = expect(a, sizes->first + i * sizes->step);
+        seen[i] = expect(q, sizes->first + i * sizes->step);
         seen[i].loads = loads;
-        judge(a, &t, (int64_t)i, &seen[i]);
+        if (lab_ok(q->lab))
+            judge_trace(q, &t, i, &seen[i]);
     }
-    finding_evidence(a->finding, name);
-    free(name);
-    samples_free(&t);
-    return 0;
+    finding_cite(q->finding, samples->experiment);
 }
 
 /*
@@ -254,12 +258,13 @@ static int look(struct asked *a, const struct search_sizes *sizes,
  * very many ways at random, all over, but more of them than there are spikes.
  * The chance of so many is asked to be small enough for some twenty traces.
  */
-static bool is_clean(const struct asked *a, const struct seen *s)
+static bool is_clean(const struct size_question *q, const struct lap_trace *s)
 {
     if (s->full || (s->laps > 1 && s->returned > 0))
         return false;
-    return !rate_test_more(s->misses, s->loads, a->control.misses,
-                           a->control.loads, s->laps > 1 ? 1e-5 : 1e-8);
+    return !rate_test_more(s->misses, s->loads, q->control.misses,
+                           q->control.loads,
+                           s->laps > 1 ? chance_of_more : chance_at_a_glance);
 }
 
 /*
@@ -267,6 +272,9 @@ static bool is_clean(const struct asked *a, const struct seen *s)
  * that picks its victims at random keeps what was in it before for long.  Each
  * is worth the next if no more than such a part of the loads is slow; the
  * share falls with the laps where the ring fits, and stays where it does not.
+ * After one lap under random victims more than half misses still; each lap
+ * then leaves three quarters of it at most, so that after 16 an eighth is
+ * plenty, and after 256 a hundredth is spikes.
  */
 static const struct {
     uint64_t laps;
@@ -275,7 +283,7 @@ static const struct {
 enum { WARM_LOADS_MOST = 32 << 20 };
 
 /* What misses at the same addresses in every lap has settled. */
-static bool may_settle(const struct seen *s, size_t warm_up)
+static bool may_settle(const struct lap_trace *s, size_t warm_up)
 {
     return !s->steady &&
            (double)s->slow <= warm_ups[warm_up].slow_most * (double)s->loads;
@@ -284,153 +292,155 @@ static bool may_settle(const struct seen *s, size_t warm_up)
 /* Laps after which half of what fits has surely settled. */
 enum { SETTLED = 64 };
 
-static void note_overfull(struct asked *a, uint64_t bytes,
-                          const struct seen *seen)
+static void note_overfull(struct size_question *q, uint64_t bytes,
+                          const struct lap_trace *seen)
 {
-    if (!a->whole || (a->overfull > 0 && bytes >= a->overfull))
+    if (!q->whole || (q->overfull > 0 && bytes >= q->overfull))
         return;
-    a->overfull = bytes;
-    a->steady = seen->steady;
+    q->overfull = bytes;
+    q->steady = seen->steady;
 }
 
-static int fits(void *context, const struct search_sizes *sizes, bool *yes,
-                struct error *err)
+static int size_fits(void *context, const struct search_sizes *sizes, bool *yes,
+                     struct error *err)
 {
-    struct asked *const a = context;
-    struct seen seen[SEARCH_AT_ONCE];
+    struct size_question *const q = context;
+    struct lap_trace seen[SEARCH_AT_ONCE];
     bool again = true;
-    a->tried += sizes->count;
+    q->tried += sizes->count;
     for (size_t i = 0; again && i < COUNT_OF(warm_ups); i++) {
         const uint64_t lines =
-            (sizes->first + sizes->count * sizes->step) / a->stride;
-        if (i > 0 && (!a->whole || warm_ups[i].laps * lines > WARM_LOADS_MOST))
+            (sizes->first + sizes->count * sizes->step) / q->stride;
+        if (i > 0 && (!q->whole || warm_ups[i].laps * lines > WARM_LOADS_MOST))
             break;
-        if (look(a, sizes, warm_ups[i].laps, seen, err) != 0)
-            return err->code;
+        look(q, sizes, warm_ups[i].laps, seen);
+        if (!lab_ok(q->lab))
+            break;
         again = false;
         for (size_t j = 0; j < sizes->count; j++) {
-            yes[j] = is_clean(a, &seen[j]);
+            yes[j] = is_clean(q, &seen[j]);
             again = again || (!yes[j] && may_settle(&seen[j], i));
         }
     }
-    for (size_t j = 0; j < sizes->count; j++)
+    for (size_t j = 0; lab_ok(q->lab) && j < sizes->count; j++)
         if (!yes[j])
-            note_overfull(a, sizes->first + j * sizes->step, &seen[j]);
-    return 0;
+            note_overfull(q, sizes->first + j * sizes->step, &seen[j]);
+    return err->code;
 }
 
-/* Learns what a miss costs in a trace, from a ring that is far too large, and
- * how often a load that hits is as slow, from one that surely fits. */
-static int learn(struct asked *a, struct error *err)
+/* How much dearer than what was seen a miss may be that was not: a quarter of
+ * the width of the middle 96 %, so that nearly half as much again is let in, as
+ * between the quantiles of a normal distribution at 2 % and at 0.1 %. */
+static double margin_of(double low, double high)
 {
-    const struct level_facts *const f = a->facts;
-    struct samples t;
+    return fmax(4, 0.25 * (high - low));
+}
+
+/* What a miss costs in a trace, from a ring that is far too large; false if
+ * none is seen. */
+static bool learn_misses(struct size_question *q)
+{
+    const struct level_facts *const f = q->facts;
+    const double half = hits_limit(f->plateau, f->miss) + q->lab->trace_cost;
     char fill[LAB_FILL];
-    lab_fill(a->row, 1, fill);
-    if (lab_probe_err(a->lab, &t, NULL, err,
-                  "trace %s bytes=%" PRIu64 " stride=%" PRIu64
-                  " %s visits=2048",
-                  a->row->load, f->deep, a->stride, fill) != 0)
-        return err->code;
-    const size_t cycles = samples_column(&t, "cycles");
-    double *const slow = xreallocarray(NULL, t.rows, sizeof *slow);
-    size_t count = 0;
-    for (size_t row = 0; row < t.rows; row++) {
-        const double c = (double)samples_at(&t, row, cycles);
-        if (c > (f->plateau + f->miss) / 2 + a->lab->trace_cost)
-            slow[count++] = c;
-    }
-    samples_free(&t);
-    /* The middle 96 %, and as much again on each side as it is wide. */
-    const double low = stats_quantile(slow, count, 0.02);
-    const double high = stats_quantile(slow, count, 0.98);
-    free(slow);
-    if (count == 0)
-        return 0;
-    const double margin = fmax(4, 0.25 * (high - low));
-    a->low =
-        fmax(low - margin, (f->plateau + f->miss) / 2 + a->lab->trace_cost);
-    a->high = high + margin;
-    a->rate = 0.01; /* until it is known; the ring below fits in any case */
-    a->whole = true;
+    lab_fill(q->row, 1, fill);
+    const struct column c = lab_column(q->lab, "cycles",
+                                       "trace %s bytes=%" PRIu64
+                                       " stride=%" PRIu64 " %s visits=2048",
+                                       q->row->load, f->deep, q->stride, fill);
+    const size_t slow = hits_between(c.at, c.count, half, INFINITY);
+    if (slow == 0)
+        return false;
+    const double low = stats_quantile(c.at, slow, 0.02);
+    const double high = stats_quantile(c.at, slow, 0.98);
+    const double margin = margin_of(low, high);
+    q->low = fmax(low - margin, half);
+    q->high = high + margin;
+    return true;
+}
+
+/* How often a load that hits is as slow, from a ring that surely fits. */
+static void learn_rate(struct size_question *q)
+{
     const struct search_sizes half = {
-        .first = f->fits / 2 / a->stride * a->stride, .count = 1};
+        .first = q->facts->fits / 2 / q->stride * q->stride, .count = 1};
+    q->rate = 0.01; /* until it is known; the ring fits in any case */
+    q->whole = true;
+    look(q, &half, 1, &q->control);
     /* Spikes are rarer than one in 2000; more means that it has not settled. */
-    if (look(a, &half, 1, &a->control, err) != 0 ||
-        (a->control.slow * 2000 > a->control.loads &&
-         look(a, &half, SETTLED, &a->control, err) != 0))
-        return err->code;
+    if (q->control.slow * 2000 > q->control.loads)
+        look(q, &half, SETTLED, &q->control);
     /* One more than seen: none seen is not none there. */
-    a->rate = (double)(a->control.misses + 1) / (double)a->control.loads;
-    return 0;
+    q->rate = (double)(q->control.misses + 1) / (double)q->control.loads;
 }
 
 /* Of a cache that each SM has, sizes up to `most` are tried on several SMs at
  * once, as far as there is room for that many. */
-static size_t sms_at_once(const struct asked *a, uint64_t most)
+static size_t sms_at_once(const struct size_question *q, uint64_t most)
 {
-    const int64_t sms = a->lab->info->value[PROPERTY_SMS];
-    const uint64_t room = a->row->most / (2 * most);
-    if (!a->row->of_sm || room < 2 || sms < 2)
+    const int64_t sms = q->lab->info->value[PROPERTY_SMS];
+    const uint64_t room = q->row->most / (2 * most);
+    if (!q->row->of_sm || room < 2 || sms < 2)
         return 1;
-    return within(1, room < SMS ? room : SMS, (uint64_t)sms);
+    return u64_within(1, room < SMS ? room : SMS, (uint64_t)sms);
 }
 
 /* The bracket around the edge, down to so many lines. */
-static int find_edge(struct asked *a, uint64_t least, uint64_t most,
-                     uint64_t lines, struct search *search, struct error *err)
+static struct search find_edge(struct size_question *q, uint64_t least,
+                               uint64_t most, uint64_t lines)
 {
-    const uint64_t line = a->stride;
-    most = most < a->row->most ? most : a->row->most;
+    const uint64_t line = q->stride;
+    struct search search = {.state = SEARCH_ALL_FIT};
+    most = u64_min(most, q->row->most);
     const struct search_range range = {.least = least / line * line,
                                        .most = most / line * line,
                                        .granularity = lines * line,
-                                       .at_once = sms_at_once(a, most)};
-    return search_size(&range, fits, a, search, err);
+                                       .at_once = sms_at_once(q, most)};
+    if (lab_ok(q->lab))
+        search_size(&range, size_fits, q, &search, &q->lab->err);
+    return search;
 }
 
 /* By glances, around the knee; then by whole laps around what they found. */
-static int find_size_of_large(struct asked *a, struct search *edge,
-                              struct error *err)
+static struct search find_size_of_large(struct size_question *q)
 {
-    const struct level_facts *const f = a->facts;
+    const struct level_facts *const f = q->facts;
     const uint64_t near = NEAR * f->line;
-    a->whole = false;
-    if (find_edge(a, f->fits - f->fits / 64, f->overflows + f->overflows / 64,
-                  NEAR / 2, edge, err) != 0)
-        return err->code;
-    a->whole = true;
-    return edge->state != SEARCH_BRACKETED
-               ? 0
-               : find_edge(a, edge->fits - near, edge->fits + near, 1, edge,
-                           err);
+    q->whole = false;
+    const struct search edge = find_edge(
+        q, f->fits - f->fits / 64, f->overflows + f->overflows / 64, NEAR / 2);
+    q->whole = true;
+    return edge.state != SEARCH_BRACKETED
+               ? edge
+               : find_edge(q, edge.fits - near, edge.fits + near, 1);
 }
 
 /* Most spaces share the storage of L1: whether its size is theirs is tried
  * before others. */
-static int try_size_of_l1(struct asked *a, struct search *edge,
-                          struct error *err)
+static struct search try_size_of_l1(struct size_question *q)
 {
-    const struct level_facts *const f = a->facts;
-    const struct level_facts *const l1 = &a->lab->facts[LEVEL_L1];
-    edge->state = SEARCH_ALL_FIT;
-    if (f == l1 || !a->row->of_sm || l1->size < f->fits - f->fits / 8 ||
+    const struct level_facts *const f = q->facts;
+    const struct level_facts *const l1 = &q->lab->facts[LEVEL_L1];
+    if (f == l1 || !q->row->of_sm || l1->size < f->fits - f->fits / 8 ||
         l1->size % f->line != 0 || l1->size + f->line > 2 * f->overflows)
-        return 0;
-    return find_edge(a, l1->size, l1->size + f->line, 1, edge, err);
+        return (struct search){.state = SEARCH_ALL_FIT};
+    return find_edge(q, l1->size, l1->size + f->line, 1);
 }
 
-static int find_size(struct asked *a, struct search *edge, struct error *err)
+/* The rough size is known to a sixteenth or so: the size is looked for from an
+ * eighth below it, to as much above it as an index may scatter. */
+static struct search find_size(struct size_question *q)
 {
-    const struct level_facts *const f = a->facts;
-    if (f->fits / f->line > 2 * GLANCE &&
-        (find_size_of_large(a, edge, err) != 0 ||
-         edge->state == SEARCH_BRACKETED))
-        return err->code;
-    a->whole = true;
-    if (try_size_of_l1(a, edge, err) != 0 || edge->state == SEARCH_BRACKETED)
-        return err->code;
-    return find_edge(a, f->fits - f->fits / 8, 2 * f->overflows, 1, edge, err);
+    const struct level_facts *const f = q->facts;
+    struct search edge = {.state = SEARCH_ALL_FIT};
+    if (f->fits / f->line > 2 * GLANCE)
+        edge = find_size_of_large(q);
+    q->whole = true;
+    if (edge.state != SEARCH_BRACKETED)
+        edge = try_size_of_l1(q);
+    if (edge.state != SEARCH_BRACKETED)
+        edge = find_edge(q, f->fits - f->fits / 8, 2 * f->overflows, 1);
+    return edge;
 }
 
 /*
@@ -438,62 +448,56 @@ static int find_size(struct asked *a, struct search *edge, struct error *err)
  * too many.  Where victims are picked at random, that line costs some miss in
  * each lap, here or there, and only many laps tell it from spikes.
  */
-static int look_again(struct asked *a, struct search *edge, bool *sure,
-                      struct error *err)
+static bool is_sure(struct size_question *q, struct search *edge)
 {
     const struct search_sizes found = {.first = edge->fits, .count = 1};
-    *sure = a->steady;
-    if (a->steady)
-        return 0;
-    a->careful = true;
-    if (laps_for(a, edge->overflows / a->stride) < LAPS_CAREFUL)
-        return 0;
-    if (fits(a, &found, sure, err) != 0 || *sure)
-        return err->code;
-    if (find_edge(a, edge->fits - edge->fits / 16, edge->overflows, 1, edge,
-                  err) != 0)
-        return err->code;
-    *sure = edge->state == SEARCH_BRACKETED;
-    return 0;
+    bool sure = false;
+    if (q->steady)
+        return true;
+    q->careful = true;
+    if (laps_for(q, edge->overflows / q->stride) < LAPS_CAREFUL ||
+        size_fits(q, &found, &sure, &q->lab->err) != 0 || sure)
+        return sure;
+    *edge = find_edge(q, edge->fits - edge->fits / 16, edge->overflows, 1);
+    return edge->state == SEARCH_BRACKETED;
 }
 
 /* Rings larger than the edge by one in so many bytes: none may show more hits
  * in a lap than the edge has lines. */
 static const unsigned beyond[] = {128, 8};
 
-static int most_that_hit(struct asked *a, const struct search *edge,
-                         uint64_t *bytes, struct error *err)
+static uint64_t most_that_hit(struct size_question *q,
+                              const struct search *edge)
 {
-    const uint64_t line = a->stride;
+    const uint64_t line = q->stride;
     /* What one miss brings in, if elements are nearer than that. */
-    const uint64_t missed_bytes =
-        a->facts->sector > line ? a->facts->sector : line;
-    *bytes = 0;
-    a->careful = false;
-    for (size_t i = 0; i < COUNT_OF(beyond); i++) {
+    const uint64_t missed_bytes = u64_max(q->facts->sector, line);
+    uint64_t most = 0;
+    q->careful = false;
+    for (size_t i = 0; lab_ok(q->lab) && i < COUNT_OF(beyond); i++) {
         const struct search_sizes ring = {
             .first = (edge->overflows + edge->fits / beyond[i]) / line * line,
             .count = 1};
-        struct seen s;
-        if (ring.first > a->row->most)
+        struct lap_trace s;
+        if (ring.first > q->row->most)
             break;
-        if (look(a, &ring, 1, &s, err) != 0)
-            return err->code;
+        look(q, &ring, 1, &s);
         const uint64_t missed = s.slow / s.laps * missed_bytes;
         const uint64_t hit = missed < ring.first ? ring.first - missed : 0;
-        *bytes = hit > *bytes ? hit : *bytes;
+        most = u64_max(hit, most);
     }
-    return 0;
+    return most;
 }
 
 /* The lines that hit in a lap were there when it began: a bound from below for
  * every index and policy. */
-static void report_bound(struct asked *a, uint64_t bytes, const char *why)
+static void report_bound(struct size_question *q, uint64_t bytes,
+                         const char *why)
 {
-    finding_set(a->finding, STATUS_AT_LEAST, value_number((double)bytes), "B");
-    finding_interval(a->finding, (double)bytes, (double)a->facts->overflows,
-                     0.95);
-    finding_because(a->finding, "so many bytes hit in one lap; %s", why);
+    struct finding *const f = q->finding;
+    finding_value(f, STATUS_AT_LEAST, value_number((double)bytes));
+    finding_interval(f, (double)bytes, (double)q->facts->overflows, -1);
+    finding_because(f, "so many bytes hit in one lap; %s", why);
 }
 
 /*
@@ -501,10 +505,10 @@ static void report_bound(struct asked *a, uint64_t bytes, const char *why)
  * has, but not fewer.  That they are as many as L1 has, whose line is known, is
  * no accident.
  */
-static bool is_only_most(const struct asked *a)
+static bool is_only_most(const struct size_question *q)
 {
-    return a->facts->line_bound &&
-           a->facts->size != a->lab->facts[LEVEL_L1].size;
+    return q->facts->line_bound &&
+           q->facts->size != q->lab->facts[LEVEL_L1].size;
 }
 
 /*
@@ -512,78 +516,78 @@ static bool is_only_most(const struct asked *a)
  * fits into both than this one holds.  The share of the loads of the largest
  * ring that fits which were that fast.
  */
-static int kept_before(struct asked *a, uint64_t bytes, double *share,
-                       struct error *err)
+static double kept_before(struct size_question *q, uint64_t bytes)
 {
-    const struct level_facts *const f = a->facts;
-    struct samples t;
-    *share = 0;
-    if (a->row->behind == LEVEL_COUNT)
+    if (q->row->behind == LEVEL_COUNT)
         return 0;
-    const double hit = a->lab->facts[a->row->behind].hit;
-    if (lab_probe_err(a->lab, &t, NULL, err,
-                  "trace %s bytes=%" PRIu64 " stride=%" PRIu64
-                  " warm=16 visits=2048",
-                  a->row->load, bytes, a->stride) != 0)
-        return err->code;
-    const size_t cycles = samples_column(&t, "cycles");
+    const double limit =
+        hits_limit(q->lab->facts[q->row->behind].hit, q->facts->hit) +
+        q->lab->trace_cost;
+    const struct column c = lab_column(
+        q->lab, "cycles",
+        "trace %s bytes=%" PRIu64 " stride=%" PRIu64 " warm=16 visits=2048",
+        q->row->load, bytes, q->stride);
     size_t fast = 0;
-    for (size_t row = 0; row < t.rows; row++)
-        fast += (double)samples_at(&t, row, cycles) <
-                (hit + f->hit) / 2 + a->lab->trace_cost;
-    *share = (double)fast / (double)t.rows;
-    samples_free(&t);
-    return 0;
+    for (size_t i = 0; i < c.count; i++)
+        fast += c.at[i] < limit;
+    return (double)fast / (double)c.count;
 }
 
-static int conclude(struct asked *a, struct level_facts *facts,
-                    struct search *edge, struct error *err)
+static void report_most(struct size_question *q, uint64_t size, double kept)
 {
-    bool sure = false;
-    uint64_t hit;
-    if (look_again(a, edge, &sure, err) != 0 ||
-        most_that_hit(a, edge, &hit, err) != 0)
-        return err->code;
-    finding_protocol(a->finding, "sizes_tried", value_number((double)a->tried));
-    if (hit > edge->fits + facts->line) {
-        report_bound(a, hit,
-                     "there is no clean edge, since single lines of "
-                     "smaller rings miss");
-        return 0;
-    }
-    if (!sure) {
-        report_bound(a, hit,
-                     "victims are picked at random, and the ring is "
-                     "too long for the laps that would show the edge");
-        return 0;
-    }
-    double kept;
-    if (kept_before(a, edge->fits, &kept, err) != 0)
-        return err->code;
-    facts->size = edge->fits;
-    if (kept > 0) {
-        finding_set(a->finding, STATUS_AT_MOST,
-                    value_number((double)facts->size), "B");
-        finding_because(a->finding,
+    struct finding *const f = q->finding;
+    finding_value(f, STATUS_AT_MOST, value_number((double)size));
+    if (kept > 0)
+        finding_because(f,
                         "the level before keeps %.1f %% of a ring of that "
                         "size",
                         100 * kept);
-        return 0;
-    }
-    if (is_only_most(a)) {
-        finding_set(a->finding, STATUS_AT_MOST,
-                    value_number((double)facts->size), "B");
-        finding_because(a->finding,
+    else
+        finding_because(f,
                         "so many bytes fit if a line is %" PRIu64
                         " B; it may be shorter",
-                        facts->line);
-        return 0;
+                        q->facts->line);
+}
+
+/* A clean edge is known to the line, and a size is whole lines: it is wrong
+ * only if spikes misled one of the verdicts that it rests on. */
+static void report_size(struct size_question *q, uint64_t size)
+{
+    struct finding *const f = q->finding;
+    finding_measured(f, (double)size);
+    finding_interval(f, (double)size, (double)size,
+                     1 - (double)q->tried *
+                             (chance_of_returns + chance_of_more));
+}
+
+static void report_edge(struct size_question *q, struct level_facts *facts,
+                        struct search *edge)
+{
+    const bool sure = is_sure(q, edge);
+    const uint64_t hit = most_that_hit(q, edge);
+    if (!lab_ok(q->lab))
+        return;
+    finding_protocol(q->finding, "sizes_tried", value_number((double)q->tried));
+    if (hit > edge->fits + facts->line) {
+        report_bound(q, hit,
+                     "there is no clean edge, since single lines of "
+                     "smaller rings miss");
+        return;
     }
-    finding_set(a->finding, STATUS_MEASURED, value_number((double)facts->size),
-                "B");
-    /* A clean edge is known to the line, and a size is whole lines. */
-    finding_interval(a->finding, (double)edge->fits, (double)edge->fits, 0.99);
-    return 0;
+    if (!sure) {
+        report_bound(q, hit,
+                     "victims are picked at random, and the ring is "
+                     "too long for the laps that would show the edge");
+        return;
+    }
+    const double kept = kept_before(q, edge->fits);
+    if (!lab_ok(q->lab))
+        return;
+    facts->size = edge->fits;
+    if (kept > 0 || is_only_most(q))
+        report_most(q, facts->size, kept);
+    else
+        report_size(q, facts->size);
 }
 
 /*
@@ -609,12 +613,12 @@ static void report_step(struct finding *f, const struct level_facts *facts)
         return;
     }
     if (facts->soft) {
-        finding_set(f, STATUS_AT_LEAST, value_number((double)facts->fits), "B");
+        finding_value(f, STATUS_AT_LEAST, value_number((double)facts->fits));
         finding_because(f, "larger rings cost more little by little, and none "
                            "shows an end");
         return;
     }
-    finding_set(f, STATUS_IN_DOUBT, value_number((double)facts->size), "B");
+    finding_value(f, STATUS_IN_DOUBT, value_number((double)facts->size));
     step_interval(f, facts);
     finding_because(f, "the step of the average cost from the far part to "
                        "memory, in the middle of several places; single far "
@@ -634,76 +638,84 @@ static uint64_t stride_of(const struct lab *lab, const struct level_row *row,
 
 /* Where rings of such lines have no edge, the lines are in doubt, too, and what
  * was taken for a miss. */
-static void doubt_lines(struct asked *a, struct level_facts *facts)
+static void doubt_lines(struct size_question *q, struct level_facts *facts)
 {
     static const char *const attributes[] = {"line", "sector"};
     facts->line = facts->sector = 0;
     facts->doubtful = true;
     for (size_t i = 0; i < COUNT_OF(attributes); i++) {
         struct finding *const f =
-            results_edit(a->lab->results, a->row->component, attributes[i]);
+            results_edit(q->lab->results, q->row->component, attributes[i]);
         if (f != NULL)
             finding_none(f, "rings of such lines show no edge, so that it is "
                             "in doubt");
     }
 }
 
-static int ask(struct lab *lab, const struct level_row *row,
-               struct level_facts *facts, struct error *err)
+/* Of a level whose rings all fit, or that was told otherwise; false if rings
+ * are to tell. */
+static bool report_without_rings(struct finding *f, const struct level_row *row,
+                                 const struct level_facts *facts)
 {
-    struct asked a = {.lab = lab,
-                      .row = row,
-                      .facts = facts,
-                      .records = row->of_sm ? RECORDS_SM : RECORDS_SHARED,
-                      .lead = row->apart > LEAD_BIT ? 0 : LEAD,
-                      .finding = lab_finding(lab, row->component, "size")};
-    struct search edge;
-    finding_protocol(a.finding, "load", value_text(row->words));
-    finding_protocol(a.finding, "carve_out_percent", value_number(0));
-    if (facts->near_fits > 0) {
-        report_step(a.finding, facts);
-        return 0;
-    }
-    if (facts->line == 0) {
-        finding_none(a.finding, "the line is not known");
-        return 0;
-    }
-    if (facts->overflows == 0 && facts->sector_bound) {
-        finding_none(a.finding,
+    if (facts->near_fits > 0)
+        report_step(f, facts);
+    else if (facts->line == 0)
+        finding_none(f, why_line_unknown);
+    else if (facts->overflows == 0 && facts->sector_bound)
+        finding_none(f,
                      "the level before asks for %" PRIu64 " B at once, and "
                      "lines may be shorter; all rings fit: %s",
                      facts->sector, row->bound);
-        return 0;
+    else if (facts->overflows == 0) {
+        finding_value(f, STATUS_AT_LEAST, value_number((double)facts->fits));
+        finding_because(f, "%s", row->bound);
+    } else {
+        return false;
     }
-    if (facts->overflows == 0) {
-        finding_set(a.finding, STATUS_AT_LEAST,
-                    value_number((double)facts->fits), "B");
-        finding_because(a.finding, "%s", row->bound);
-        return 0;
-    }
-    a.stride = stride_of(lab, row, facts);
-    if (learn(&a, err) != 0)
-        return err->code;
-    if (a.high <= 0) {
-        finding_none(a.finding, "misses could not be told from hits");
-        return 0;
-    }
-    if (find_size(&a, &edge, err) != 0)
-        return err->code;
-    if (edge.state != SEARCH_BRACKETED) {
-        finding_none(a.finding,
-                     "no ring between %" PRIu64 " and %" PRIu64
-                     " B was the largest without misses",
-                     facts->fits - facts->fits / 8, 2 * facts->overflows);
-        doubt_lines(&a, facts);
-        return 0;
-    }
-    return conclude(&a, facts, &edge, err);
+    return true;
 }
 
-static int run(struct lab *lab, struct error *err)
+static void ask_rings(struct size_question *q, struct level_facts *facts)
 {
-    return lab_each_level_err(lab, "size", ask, err);
+    if (!learn_misses(q)) {
+        finding_none(q->finding, "misses could not be told from hits");
+        return;
+    }
+    learn_rate(q);
+    struct search edge = find_size(q);
+    if (!lab_ok(q->lab))
+        return;
+    if (edge.state == SEARCH_BRACKETED) {
+        report_edge(q, facts, &edge);
+        return;
+    }
+    finding_none(q->finding,
+                 "no ring between %" PRIu64 " and %" PRIu64
+                 " B was the largest without misses",
+                 facts->fits - facts->fits / 8, 2 * facts->overflows);
+    doubt_lines(q, facts);
+}
+
+static void size_ask_level(struct lab *lab, const struct level_row *row,
+                           struct level_facts *facts)
+{
+    struct size_question q = {
+        .lab = lab,
+        .row = row,
+        .facts = facts,
+        .records = row->of_sm ? RECORDS_SM : RECORDS_SHARED,
+        .lead = row->apart > LEAD_BIT ? 0 : LEAD,
+        .stride = stride_of(lab, row, facts),
+        .finding = lab_finding(lab, row->component, "size")};
+    finding_protocol(q.finding, "load", value_text(row->words));
+    finding_protocol(q.finding, "carve_out_percent", value_number(0));
+    if (!report_without_rings(q.finding, row, facts))
+        ask_rings(&q, facts);
+}
+
+static void size_run(struct lab *lab)
+{
+    lab_each_level(lab, "size", size_ask_level);
 }
 
 const struct study study_size = {
@@ -713,8 +725,8 @@ const struct study study_size = {
               "checked against the bytes that hit in larger rings, which are "
               "the bound that is reported where there is no such ring.",
     .needs = needs,
-    .gives = gives,
+    .answers = answers,
     .corrects = corrects,
     .kernels = kernels,
-    .run_err = run,
+    .run = size_run,
 };
