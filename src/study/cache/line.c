@@ -11,6 +11,7 @@
  */
 #include <inttypes.h>
 
+#include "analysis/hits.h"
 #include "base/mem.h"
 #include "study/lab.h"
 
@@ -81,14 +82,13 @@ static struct shares traced_share(const struct line_question *q,
     const struct column cycles =
         lab_column(q->lab, "cycles", "trace %s %s warm=%d visits=2048",
                    q->row->load, list, warm);
-    size_t slow = 0, fast = 0;
-    for (size_t i = 0; i < cycles.count; i++) {
-        const double c = cycles.at[i] - q->lab->trace_cost;
-        slow += c > (f->hit + f->miss) / 2;
-        fast += c < (before + f->hit) / 2;
-    }
-    return (struct shares){.miss = (double)slow / (double)cycles.count,
-                           .before = (double)fast / (double)cycles.count};
+    const double all = (double)cycles.count, timed = q->lab->trace_cost;
+    const size_t slow = hits_above(cycles.at, cycles.count,
+                                   hits_limit(f->hit, f->miss) + timed);
+    const size_t not_fast =
+        hits_above(cycles.at, cycles.count, hits_limit(before, f->hit) + timed);
+    return (struct shares){.miss = (double)slow / all,
+                           .before = (all - (double)not_fast) / all};
 }
 
 static struct shares shares_of(const struct line_question *q,
@@ -145,7 +145,7 @@ static void report(struct finding *f, struct level_facts *facts, uint64_t line)
 {
     facts->line = line;
     finding_measured(f, (double)line);
-    finding_interval(f, (double)line, (double)line, 0.99);
+    finding_interval(f, (double)line, (double)line, -1);
 }
 
 static void report_at_most(struct finding *f, const struct level_row *row,

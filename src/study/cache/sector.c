@@ -6,6 +6,7 @@
  */
 #include <inttypes.h>
 
+#include "analysis/hits.h"
 #include "analysis/stats.h"
 #include "study/lab.h"
 
@@ -119,7 +120,7 @@ static void sector_ask_lanes(struct lab *lab, struct level_facts *facts,
     if (cold > 1.5 * hit && last < hit + 0.3 * (cold - hit)) {
         facts->sector_bound = false;
         finding_measured(f, (double)facts->sector);
-        finding_interval(f, (double)facts->sector, (double)facts->sector, 0.99);
+        finding_interval(f, (double)facts->sector, (double)facts->sector, -1);
         finding_cite(f, cycles.experiment);
     }
 }
@@ -137,7 +138,8 @@ static void sector_ask_level(struct lab *lab, const struct level_row *row,
         return;
     struct finding *const f = lab_finding(lab, row->component, "sector");
     size_t *const gaps = lab_alloc(lab, LARGEST / ELEMENT + 1, sizeof *gaps);
-    count_gaps(&cycles, (facts->hit + facts->miss) / 2 + lab->trace_cost, gaps);
+    count_gaps(&cycles, hits_limit(facts->hit, facts->miss) + lab->trace_cost,
+               gaps);
     conclude(lab, f, row, facts, gaps);
     finding_cite(f, cycles.experiment);
     if (row->apart > ELEMENT && facts->sector_bound)
