@@ -322,8 +322,7 @@ static void find_far_end(struct bracket_question *q)
     if (!lab_ok(q->lab))
         return;
     f->plateau = plateau;
-    q->limit =
-        plateau + FAR_MISSES_PERCENT / 100.0 * (f->miss - plateau);
+    q->limit = plateau + FAR_MISSES_PERCENT / 100.0 * (f->miss - plateau);
     q->settles = 0;
     if (!far_ends(q, ends, &all))
         return;
