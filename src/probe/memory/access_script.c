@@ -665,7 +665,7 @@ static void visit_kernel(const struct experiment *e,
 
 struct visit {
     const struct script *script;
-    struct pin crew;
+    struct pin pin;
     struct texture texture;
     uint64_t jobs[READERS_MOST * JOB_WORDS];
     uint64_t base, orders_at;
@@ -705,7 +705,7 @@ static int upload(struct prober *prober, struct visit *v, struct error *err)
         job[JOB_TEXTURE] = v->texture.object;
         job[JOB_STEPS] = v->orders_at;
         job[JOB_STEP_COUNT] = s->order_count;
-        job[JOB_OUT] = v->crew.out_at + i * v->crew.words_each * 8;
+        job[JOB_OUT] = pin_out(&v->pin, i);
         job[JOB_TURN] = turn_at;
         job[JOB_SELF] = i;
     }
@@ -736,9 +736,7 @@ static int visit_run(struct prober *prober, const struct experiment *e,
                      struct error *err)
 {
     const struct script *const s = v->script;
-    struct kernel *k;
-    uint64_t *words;
-    v->crew = (struct pin){
+    v->pin = (struct pin){
         .count = s->sm_count,
         .sms = s->sms,
         .jobs = v->jobs,
@@ -748,14 +746,14 @@ static int visit_run(struct prober *prober, const struct experiment *e,
         .shared_bytes = shared_bytes(s),
         .carve_out = (int)s->carve,
     };
-    if (prober_kernel(prober, e, "visit", &k, err) != 0 ||
-        place_memory(prober, v, err) != 0 ||
-        pin_place(prober, &v->crew, err) != 0 || upload(prober, v, err) != 0 ||
-        pin_run(prober, &v->crew, k, &words, err) != 0)
+    if (place_memory(prober, v, err) != 0 ||
+        pin_place(prober, &v->pin, err) != 0 || upload(prober, v, err) != 0)
         return err->code;
-    add_rows(s, words, samples);
+    uint64_t *const words = pin_run(prober, e, &v->pin, err);
+    if (words != NULL)
+        add_rows(s, words, samples);
     free(words);
-    return 0;
+    return err->code;
 }
 
 static int visit_once(struct prober *prober, const struct experiment *e,

@@ -243,28 +243,24 @@ static int look_all(struct prober *prober, const struct experiment *e,
     uint64_t job[JOB_WORDS] = {[JOB_FIRST] = set + keep->look,
                                [JOB_STEP] = step,
                                [JOB_LOOKS] = keep->looks};
-    struct pin crew = {.count = 1,
-                       .sms = &keep->sm,
-                       .jobs = job,
-                       .job_bytes = sizeof job,
-                       .words_each = keep->looks + 1,
-                       .threads = 1,
-                       .shared_bytes = PIN_POOL};
-    struct kernel *k;
-    uint64_t *words;
-    if (pin_place(prober, &crew, err) != 0 ||
-        prober_kernel(prober, e, "keep", &k, err) != 0)
+    struct pin pin = {.count = 1,
+                      .sms = &keep->sm,
+                      .jobs = job,
+                      .job_bytes = sizeof job,
+                      .words_each = keep->looks + 1,
+                      .threads = 1,
+                      .shared_bytes = PIN_POOL};
+    if (pin_place(prober, &pin, err) != 0)
         return err->code;
-    job[JOB_OUT] = crew.out_at;
-    if (pin_run(prober, &crew, k, &words, err) != 0)
-        return err->code;
-    for (size_t i = 0; i < keep->looks; i++) {
+    job[JOB_OUT] = pin_out(&pin, 0);
+    uint64_t *const words = pin_run(prober, e, &pin, err);
+    for (size_t i = 0; words != NULL && i < keep->looks; i++) {
         int64_t *const row = samples_row(samples);
         row[COLUMN_OFFSET] = (int64_t)(i * step + keep->look);
         row[COLUMN_CYCLES] = (int64_t)words[i];
     }
     free(words);
-    return 0;
+    return err->code;
 }
 
 /* What passes lies behind the set. */

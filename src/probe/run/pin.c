@@ -5,9 +5,11 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "probe/run/grid_barrier.h"
 
-/* One for each SM number that can be asked for. */
-enum { SLOTS = 1024 };
+/* One for each SM number that can be asked for, and one that counts the blocks
+ * that have come. */
+enum { SLOTS = 1024, COUNTER = SLOTS, WORDS };
 
 void pin_opening(struct kernel_text *k, size_t job_bytes)
 {
@@ -34,65 +36,60 @@ void pin_opening(struct kernel_text *k, size_t job_bytes)
              WORD(job_bytes, job_bytes));
 }
 
-static int check_sms(const struct pin *crew, const struct device_info *info,
+void pin_meet(struct kernel_text *k, int want)
+{
+    ptx_with(k,
+             ".reg .b32 %count, %looks, %want;\n"
+             ".reg .b64 %slots;\n"
+             "@%other bra MET;\n"
+             "ld.param.u64 %slots, [slots];\n"
+             "ld.global.cg.u32 %want, [%job+$want];\n",
+             WORD(want, 8 * want));
+    grid_barrier_meet(k, "GATE", 4 * COUNTER, GRID_BARRIER_LOOKS);
+    ptx(k, "MET:");
+}
+
+static int check_sms(const struct pin *pin, const struct device_info *info,
                      struct error *err)
 {
     const int64_t sms = info->value[PROPERTY_SMS];
-    for (size_t i = 0; i < crew->count; i++)
-        if (crew->sms[i] >= SLOTS || (sms > 0 && crew->sms[i] >= (uint64_t)sms))
+    for (size_t i = 0; i < pin->count; i++)
+        if (pin->sms[i] >= SLOTS || (sms > 0 && pin->sms[i] >= (uint64_t)sms))
             return error_set(err, ERR_USAGE,
                              "there is no SM %" PRIu64 ": %s has %" PRId64,
-                             crew->sms[i], info->name, sms);
+                             pin->sms[i], info->name, sms);
     return 0;
 }
 
-int pin_place(struct prober *prober, struct pin *crew, struct error *err)
+int pin_place(struct prober *prober, struct pin *pin, struct error *err)
 {
-    if (check_sms(crew, prober_info(prober), err) != 0 ||
-        prober_buffer(prober, BUFFER_JOBS, crew->count * crew->job_bytes,
-                      &crew->jobs_at, err) != 0 ||
-        prober_buffer(prober, BUFFER_SLOTS, SLOTS * sizeof(int32_t),
-                      &crew->slots_at, err) != 0)
+    if (check_sms(pin, prober_info(prober), err) != 0 ||
+        prober_buffer(prober, BUFFER_JOBS, pin->count * pin->job_bytes,
+                      &pin->jobs_at, err) != 0 ||
+        prober_buffer(prober, BUFFER_SLOTS, WORDS * sizeof(int32_t),
+                      &pin->slots_at, err) != 0)
         return err->code;
-    return prober_buffer(prober, BUFFER_OUT, crew->count * crew->words_each * 8,
-                         &crew->out_at, err);
+    return prober_buffer(prober, BUFFER_OUT, pin->count * pin->words_each * 8,
+                         &pin->out_at, err);
 }
 
 /* Which job each SM has: -1 for none. */
-static int copy_slots(struct device *device, const struct pin *crew,
+static int copy_slots(struct device *device, const struct pin *pin,
                       struct error *err)
 {
-    int32_t slots[SLOTS];
+    int32_t slots[WORDS];
     memset(slots, 0xff, sizeof slots);
-    for (size_t i = 0; i < crew->count; i++)
-        slots[crew->sms[i]] = (int32_t)i;
-    return device_copy_in(device, crew->slots_at, slots, sizeof slots, err);
-}
-
-/* `times` blocks for every SM; those that find nothing to do leave at once. */
-static int launch(struct prober *prober, const struct pin *crew,
-                  struct kernel *kernel, unsigned times, struct error *err)
-{
-    struct device *const d = prober_device(prober);
-    const int64_t sms = prober_info(prober)->value[PROPERTY_SMS];
-    const struct launch launch = {
-        .grid = {times * (unsigned)(sms > 0 ? sms : SLOTS)},
-        .block = {crew->threads},
-        .shared_bytes = (unsigned)crew->shared_bytes,
-        .carve_out = crew->carve_out,
-        .args = {&crew->jobs_at, &crew->slots_at},
-        .arg_count = 2,
-    };
-    if (copy_slots(d, crew, err) != 0)
-        return err->code;
-    return device_launch(d, kernel, &launch, err);
+    slots[COUNTER] = 0;
+    for (size_t i = 0; i < pin->count; i++)
+        slots[pin->sms[i]] = (int32_t)i;
+    return device_copy_in(device, pin->slots_at, slots, sizeof slots, err);
 }
 
 /* True if every SM asked for has done its job. */
-static bool complete(const struct pin *crew, const uint64_t *words)
+static bool complete(const struct pin *pin, const uint64_t *words)
 {
-    for (size_t i = 0; i < crew->count; i++)
-        if (words[(i + 1) * crew->words_each - 1] != 1)
+    for (size_t i = 0; i < pin->count; i++)
+        if (words[(i + 1) * pin->words_each - 1] != 1)
             return false;
     return true;
 }
@@ -101,40 +98,51 @@ static bool complete(const struct pin *crew, const uint64_t *words)
  */
 enum { LAUNCHES_MOST = 5 };
 
-static int launch_until_complete(struct prober *prober, const struct pin *crew,
-                                 struct kernel *kernel, uint64_t *words,
+/* A block for every SM, then two, …; those that find nothing to do leave at
+ * once. */
+static int launch_until_complete(struct prober *prober,
+                                 const struct experiment *e,
+                                 const struct pin *pin, uint64_t *words,
                                  struct error *err)
 {
     struct device *const d = prober_device(prober);
-    const size_t bytes = crew->count * crew->words_each * 8;
+    const size_t bytes = pin->count * pin->words_each * 8;
+    const uint64_t args[] = {pin->jobs_at, pin->slots_at};
+    struct shot shot = {
+        .kernel = e->probe->name,
+        .threads = pin->threads,
+        .shared_bytes = pin->shared_bytes,
+        .carve_out = pin->carve_out,
+        .args = args,
+        .arg_count = COUNT_OF(args),
+    };
     for (unsigned i = 1; i <= LAUNCHES_MOST; i++) {
-        if (launch(prober, crew, kernel, i, err) != 0 ||
-            device_copy_out(d, words, crew->out_at, bytes, err) != 0)
+        shot.blocks +=
+            (unsigned)device_told(prober_info(prober), PROPERTY_SMS, SLOTS);
+        if (pin->together)
+            memset(words, 0, bytes);
+        if (device_copy_in(d, pin->out_at, words, bytes, err) != 0 ||
+            copy_slots(d, pin, err) != 0 ||
+            prober_shoot(prober, e, &shot, err) != 0 ||
+            device_copy_out(d, words, pin->out_at, bytes, err) != 0)
             return err->code;
-        if (complete(crew, words))
+        if (complete(pin, words))
             return 0;
     }
-    return error_set(err, ERR_DEVICE,
+    return error_set(err, pin->together ? ERR_UNSUPPORTED : ERR_DEVICE,
                      "no block came to run on one of %zu SMs, the first of "
                      "which is %" PRIu64 ", in %d launches",
-                     crew->count, crew->sms[0], LAUNCHES_MOST);
+                     pin->count, pin->sms[0], LAUNCHES_MOST);
 }
 
-int pin_run(struct prober *prober, const struct pin *crew,
-            struct kernel *kernel, uint64_t **words, struct error *err)
+uint64_t *pin_run(struct prober *prober, const struct experiment *e,
+                  const struct pin *pin, struct error *err)
 {
-    struct device *const d = prober_device(prober);
-    const size_t bytes = crew->count * crew->words_each * 8;
-    *words = xcalloc(1, bytes);
-    int status = device_copy_in(d, crew->out_at, *words, bytes, err);
-    if (status == 0)
-        status = device_copy_in(d, crew->jobs_at, crew->jobs,
-                                crew->count * crew->job_bytes, err);
-    if (status == 0)
-        status = launch_until_complete(prober, crew, kernel, *words, err);
-    if (status != 0) {
-        free(*words);
-        *words = NULL;
-    }
-    return status;
+    uint64_t *const words = xcalloc(pin->count * pin->words_each, 8);
+    if (device_copy_in(prober_device(prober), pin->jobs_at, pin->jobs,
+                       pin->count * pin->job_bytes, err) == 0 &&
+        launch_until_complete(prober, e, pin, words, err) == 0)
+        return words;
+    free(words);
+    return NULL;
 }

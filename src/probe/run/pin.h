@@ -9,7 +9,7 @@
 #ifndef SONDE_PROBE_RUN_PIN_H
 #define SONDE_PROBE_RUN_PIN_H
 
-#include "probe/run.h"
+#include "probe/run/shot.h"
 #include "ptx/kernel.h"
 
 struct pin {
@@ -22,11 +22,13 @@ struct pin {
     unsigned threads;  /* of a block */
     uint64_t shared_bytes;
     int carve_out;
+    bool together; /* all must come in one launch: their results belong
+                      together; where they do not, that is ERR_UNSUPPORTED */
     uint64_t jobs_at, slots_at, out_at; /* set by pin_place */
 };
 
 /* Parameters of such a kernel, and bytes at the start of its dynamic shared
- * memory `pool` that belong to the crew. */
+ * memory `pool` that belong to the pin. */
 #define PIN_PARAMETERS "jobs slots"
 #define PIN_VARIABLES  ".extern .shared .align 16 .b8 pool[];\n\n"
 enum { PIN_POOL = 16 };
@@ -38,12 +40,24 @@ enum { PIN_POOL = 16 };
  */
 void pin_opening(struct kernel_text *k, size_t job_bytes);
 
+/* All blocks that work meet, %want of them; all other threads go on.  Declares
+ * %slots (.b64), %count, %looks, %want (.b32), so only once in a kernel; `want`
+ * is the job's word that says how many they are. */
+void pin_meet(struct kernel_text *k, int want);
+
 /* Checks the SMs' numbers and finds room for jobs and results. */
 int pin_place(struct prober *prober, struct pin *crew, struct error *err);
 
-/* Launches until every SM has done its job; *words (count × words_each, zeros
- * before) is the caller's to free. */
-int pin_run(struct prober *prober, const struct pin *crew,
-            struct kernel *kernel, uint64_t **words, struct error *err);
+/* Where the results of an SM are, by its place among those that are wanted. */
+static inline uint64_t pin_out(const struct pin *pin, size_t i)
+{
+    return pin->out_at + i * pin->words_each * 8;
+}
+
+/* Launches the experiment's kernel until every SM has done its job; the results
+ * (count × words_each, zeros before) are the caller's to free; NULL if it
+ * failed. */
+uint64_t *pin_run(struct prober *prober, const struct experiment *experiment,
+                  const struct pin *pin, struct error *err);
 
 #endif

@@ -402,7 +402,7 @@ static uint64_t ring_end(const struct pointer_chase *w)
 struct stage {
     const struct pointer_chase *walk;
     const struct pointer_chase_work *work;
-    struct pin crew;
+    struct pin pin;
     uint64_t region, ring, flush, links_at;
     struct buf links;
     struct texture texture;
@@ -506,7 +506,7 @@ static int place_buffers(struct prober *prober, struct stage *s,
     if (w->flush > 0 &&
         prober_buffer(prober, BUFFER_FLUSH, w->flush, &s->flush, err) != 0)
         return err->code;
-    return pin_place(prober, &s->crew, err);
+    return pin_place(prober, &s->pin, err);
 }
 
 static void fill_job(struct stage *s, uint64_t slot, const uint64_t *order,
@@ -524,7 +524,7 @@ static void fill_job(struct stage *s, uint64_t slot, const uint64_t *order,
     job[JOB_LINKS] = s->links_at + links_before;
     job[JOB_LINK_COUNT] = elements;
     job[JOB_TEXTURE] = s->texture.object;
-    job[JOB_OUT] = s->crew.out_at + slot * s->crew.words_each * 8;
+    job[JOB_OUT] = pin_out(&s->pin, slot);
     s->work->own(w, elements, job + JOB_OWN);
 }
 
@@ -632,7 +632,7 @@ static void muster(struct stage *s)
     for (uint64_t i = 0; i < w->sms; i++)
         s->sms[i] = w->sm + i;
     s->jobs = xcalloc(w->sms * JOB_WORDS, 8);
-    s->crew = (struct pin){
+    s->pin = (struct pin){
         .count = w->sms,
         .sms = s->sms,
         .jobs = s->jobs,
@@ -645,39 +645,43 @@ static void muster(struct stage *s)
     };
 }
 
+/* The texture, the rings, the launch. */
+static int run_stage(struct prober *prober, const struct experiment *e,
+                     struct stage *s, struct pointer_chase_out *out,
+                     struct error *err)
+{
+    const struct pointer_chase *const w = s->walk;
+    if (w->space->texture &&
+        device_texture_open(prober_device(prober), s->ring, ring_end(w),
+                            &s->texture, err) != 0)
+        return err->code;
+    if (build_rings(s, out, err) != 0 || upload_rings(prober, e, s, err) != 0)
+        return err->code;
+    out->words = pin_run(prober, e, &s->pin, err);
+    return err->code;
+}
+
 int pointer_chase_run(struct prober *prober, const struct experiment *e,
                       const struct pointer_chase_work *work,
                       struct pointer_chase_out *out, struct error *err)
 {
     const struct pointer_chase *const walk = e->own;
     struct stage s = {.walk = walk, .work = work};
-    struct kernel *kernel;
-    *out = (struct pointer_chase_out){0};
     if (check_bounds(walk, prober_info(prober), err) != 0)
         return err->code;
     muster(&s);
-    int status = prober_kernel(prober, e, e->probe->name, &kernel, err);
-    if (status == 0)
-        status = place_buffers(prober, &s, err);
-    if (status == 0 && walk->space->texture)
-        status = device_texture_open(prober_device(prober), s.ring,
-                                     ring_end(walk), &s.texture, err);
-    if (status == 0) {
-        out->elements = xcalloc(walk->sms, sizeof *out->elements);
-        status = build_rings(&s, out, err);
-    }
-    if (status == 0)
-        status = upload_rings(prober, e, &s, err);
-    if (status == 0)
-        status = pin_run(prober, &s.crew, kernel, &out->words, err);
+    *out = (struct pointer_chase_out){
+        .elements = xcalloc(walk->sms, sizeof *out->elements)};
+    if (place_buffers(prober, &s, err) == 0)
+        run_stage(prober, e, &s, out, err);
     if (s.texture.object != 0)
         device_texture_close(prober_device(prober), &s.texture);
     free(s.jobs);
     free(s.sms);
     buf_free(&s.links);
-    if (status != 0)
+    if (err->code != 0)
         pointer_chase_done(out);
-    return status;
+    return err->code;
 }
 
 void pointer_chase_done(struct pointer_chase_out *out)
