@@ -454,18 +454,26 @@ static const struct schema_row tlb_rows[] = {
 
 static const struct schema tlb_schema = {"tlb", tlb_rows, check_cache};
 
-static int read_cache(struct schema_reader *r, json_t *object,
-                      const struct schema *schema, struct profile_cache *cache)
+static int add_cache(struct schema_reader *r, const char *name, json_t *object)
 {
-    struct told told = {.cache = *cache};
-    const int status = schema_read(r, object, schema, &told);
-    *cache = told.cache;
+    struct profile *const profile = r->whole;
+    struct told told = {0};
+    if (strlen(name) == 0 || strlen(name) >= sizeof told.cache.name)
+        return schema_fail(r, "has a name of no or too many letters: '%s'",
+                           name);
+    if (strcmp(name, "memory") == 0)
+        return schema_fail(r, "cannot hold a cache named 'memory', which is "
+                              "the last level of each path");
+    memcpy(told.cache.name, name, strlen(name) + 1);
+    const int status =
+        schema_read_at(r, name, object, &profile_cache_schema, &told);
+    profile->caches[profile->cache_count++] = told.cache;
     return status;
 }
 
 int profile_read_caches(struct schema_reader *r, json_t *object, void *into)
 {
-    struct profile *const profile = into;
+    (void)into;
     if (!json_is_object(object))
         return schema_wrong_type(r, "an object", object);
     if (json_object_size(object) > PROFILE_CACHES_MAX)
@@ -475,28 +483,18 @@ int profile_read_caches(struct schema_reader *r, json_t *object, void *into)
     json_t *value;
     json_object_foreach(object, name, value)
     {
-        struct profile_cache *const cache =
-            &profile->caches[profile->cache_count];
-        if (strlen(name) == 0 || strlen(name) >= sizeof cache->name)
-            return schema_fail(r, "has a name of no or too many letters: '%s'",
-                               name);
-        if (strcmp(name, "memory") == 0)
-            return schema_fail(r, "cannot hold a cache named 'memory', "
-                                  "which is the last level of each path");
-        memcpy(cache->name, name, strlen(name) + 1);
-        profile->cache_count++;
-        const size_t up = schema_enter(r, name);
-        status = read_cache(r, value, &profile_cache_schema, cache);
-        schema_leave(r, up);
-        if (status != 0)
-            return status;
+        if (status == 0)
+            status = add_cache(r, name, value);
     }
-    return 0;
+    return status;
 }
 
 static int read_tlb(struct schema_reader *r, json_t *object, void *into)
 {
-    return read_cache(r, object, &tlb_schema, into);
+    struct told told = {0};
+    const int status = schema_read(r, object, &tlb_schema, &told);
+    *(struct profile_cache *)into = told.cache;
+    return status;
 }
 
 /* TLBs are named for their level, since objects of JSON have no order: none

@@ -207,9 +207,7 @@ static int add_instruction(struct schema_reader *r, const char *name,
     if (strlen(name) >= sizeof row.name)
         return schema_fail(r, "has a name of too many letters: '%s'", name);
     memcpy(row.name, name, strlen(name) + 1);
-    const size_t up = schema_enter(r, name);
-    const int status = schema_read(r, object, &isa_schema, &row);
-    schema_leave(r, up);
+    const int status = schema_read_at(r, name, object, &isa_schema, &row);
     profile->isa[profile->isa_count++] = row;
     return status;
 }

@@ -340,6 +340,15 @@ int schema_read(struct schema_reader *r, json_t *value,
     return status == 0 ? read_rows(r, value, schema, into) : status;
 }
 
+int schema_read_at(struct schema_reader *r, const char *key, json_t *value,
+                   const struct schema *schema, void *into)
+{
+    const size_t up = schema_enter(r, key);
+    const int status = schema_read(r, value, schema, into);
+    schema_leave(r, up);
+    return status;
+}
+
 int schema_parse(const char *text, const char *where,
                  const struct schema *schema, void *whole, struct error *err)
 {

@@ -80,6 +80,9 @@ int schema_parse(const char *text, const char *where,
 /* For functions of rows. */
 int schema_read(struct schema_reader *r, json_t *value,
                 const struct schema *schema, void *into);
+/* … that is the value of `key`. */
+int schema_read_at(struct schema_reader *r, const char *key, json_t *value,
+                   const struct schema *schema, void *into);
 int schema_text(struct schema_reader *r, const json_t *value, char *text,
                 size_t size);
 int schema_real(struct schema_reader *r, const json_t *value, double least,
