@@ -77,6 +77,10 @@ bool lab_excuses(int code);
 /* If that is what failed, forgets it and returns the sentence; else NULL. */
 const char *lab_excuse(struct lab *lab);
 
+/* Ends work in the lab that no planner runs: frees its memory, and hands out
+ * what failed. */
+int lab_end(struct lab *lab, struct error *err);
+
 /* ---- memory ------------------------------------------------------------ */
 
 /* `count` elements of zeros, until the study ends. */

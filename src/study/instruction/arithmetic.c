@@ -9,16 +9,24 @@
  * Each instruction reads two registers, since three can cost a further cycle
  * when they lie in one bank.
  */
-#include <stdio.h>
-#include <stdlib.h>
-
-#include "analysis/stats.h"
 #include "base/mem.h"
+#include "ptx/capability.h"
 #include "study/instruction/cost.h"
 #include "study/instruction/throughput.h"
 
 static const char *const needs[] = {"clock", NULL};
-static const char *const gives[] = {NULL}; /* those of each type */
+static const struct answer answers[] = {
+    {ONE("arithmetic.*"), "peak", "/clk/SM"},
+    {ONE("arithmetic.*"), "warps", "warps"},
+    {ONE("arithmetic.*"), "fraction", ""},
+    {ONE("arithmetic.*"), "by_warps", "/clk/SM"},
+    {ONE("arithmetic.*"), "sawtooth", "warps"},
+    {ONE("arithmetic.*"), "by_blocks", "/clk/SM"},
+    {ONE("arithmetic.*"), "sawtooth_blocks", "blocks"},
+    {ONE("arithmetic.*"), "gpu", "/s"},
+    {ONE("clock"), "arithmetic", "Hz"},
+    {0},
+};
 
 enum { LEVEL = 3, LANES = 32 };
 /* Copies of all chains in the loop, so many that its own instructions are less
@@ -45,284 +53,188 @@ static const struct type {
 };
 /* clang-format on */
 
-struct asked {
-    struct lab *lab;
+struct arithmetic_question {
     const struct type *type;
-    struct subject subject;
+    struct throughput throughput;
     struct code_reading code;
-    char *grid; /* words of its experiments on many SMs */
 };
 
-static struct finding *finding_of(const struct asked *a, const char *attribute)
+static struct finding *finding_of(const struct arithmetic_question *q,
+                                  const char *attribute)
 {
-    char component[64];
-    snprintf(component, sizeof component, "arithmetic.%s", a->type->name);
-    return lab_finding(a->lab, component, attribute);
+    return lab_finding(q->throughput.lab, q->throughput.component, attribute);
 }
 
 /* ---- one SM ------------------------------------------------------------ */
 
 /* What was reached of the lanes that the SM must have for it. */
-static void say_fraction(const struct asked *a, double peak)
+static void say_fraction(const struct arithmetic_question *q, double peak)
 {
-    struct finding *const f = finding_of(a, "fraction");
+    struct finding *const f = finding_of(q, "fraction");
     const double pipe = cost_pipe(peak);
     if (pipe == 0) {
         finding_none(f, "no number of lanes (a power of two, or three times "
                         "one) is near the peak");
         return;
     }
-    finding_set(f, STATUS_DERIVED, value_number(peak / pipe), "");
+    finding_value(f, STATUS_DERIVED, value_number(peak / pipe));
     finding_method(f, "the peak by the nearest number of lanes that an SM may "
                       "have");
     finding_protocol(f, "lanes", value_number(pipe));
 }
 
-static struct crowd crowd_of(const struct asked *a, unsigned warps)
+static void say_peak(const struct arithmetic_question *q,
+                     const struct throughput_warps *w)
 {
-    return (struct crowd){.lab = a->lab,
-                          .words = a->grid,
-                          .unit = "warps",
-                          .warps = warps,
-                          .each = a->type->chains,
-                          .copies = COPIES / a->type->chains,
-                          .turns = TURNS_OF_WARPS};
+    struct finding *const f = finding_of(q, "peak");
+    finding_measured(f, w->best);
+    finding_protocol(f, "warps", value_number(w->enough));
+    finding_protocol(f, "chains", value_number(q->type->chains));
+    code_say(f, &q->code);
+    finding_cite(f, w->experiment);
 }
 
-static int rates_of_warps(const struct asked *a, unsigned most, double *rates,
-                          char **experiment, struct error *err)
+static struct throughput_warps ask_warps(const struct arithmetic_question *q)
 {
-    *experiment = NULL;
-    for (unsigned n = 1; n <= most; n++) {
-        const struct crowd c = crowd_of(a, n);
-        free(*experiment);
-        if (throughput_rate(&c, 1, &rates[n - 1], experiment, err) != 0)
-            return err->code;
-        rates[n - 1] *= LANES * a->type->results;
+    struct lab *const lab = q->throughput.lab;
+    const struct throughput_warps w =
+        throughput_by_warps(&q->throughput, lab_block_warps(lab));
+    if (!lab_ok(lab)) {
+        cost_excuse(lab, finding_of(q, "peak"));
+        return (struct throughput_warps){0};
     }
-    return 0;
-}
-
-static void say_peak(const struct asked *a, double peak, unsigned warps,
-                     const char *experiment)
-{
-    struct finding *const f = finding_of(a, "peak");
-    finding_set(f, STATUS_MEASURED, value_number(peak), "/clk/SM");
-    finding_protocol(f, "warps", value_number(warps));
-    finding_protocol(f, "chains", value_number(a->type->chains));
-    code_say(f, &a->code);
-    finding_evidence(f, experiment);
-}
-
-static void say_by_warps(const struct asked *a, const double *rates,
-                         unsigned most, const char *experiment)
-{
-    double n[SNIPPET_WARPS_MOST];
-    struct value list = value_list();
-    struct finding *const f = finding_of(a, "by_warps");
-    for (unsigned i = 0; i < most; i++) {
-        n[i] = i + 1;
-        value_push(&list, value_number(rates[i]));
-    }
-    finding_set(f, STATUS_MEASURED, list, "/clk/SM");
-    finding_protocol(f, "chains", value_number(a->type->chains));
-    finding_evidence(f, experiment);
-    throughput_sawtooth(finding_of(a, "sawtooth"), "warps", n, rates, most,
-                        most / 2, experiment);
-}
-
-/* `*peak` and the fewest warps that come to it. */
-static int ask_warps(const struct asked *a, double *peak, unsigned *enough,
-                     struct error *err)
-{
-    double rates[SNIPPET_WARPS_MOST];
-    char *experiment;
-    const unsigned most = lab_block_warps(a->lab);
-    *enough = 0;
-    if (rates_of_warps(a, most, rates, &experiment, err) != 0)
-        return cost_excuse(finding_of(a, "peak"), err);
-    *peak = stats_max(rates, most);
-    *enough =
-        throughput_enough(finding_of(a, "warps"), rates, most, experiment);
-    say_peak(a, *peak, *enough, experiment);
-    say_fraction(a, *peak);
-    say_by_warps(a, rates, most, experiment);
-    free(experiment);
-    return 0;
+    throughput_say_enough(&q->throughput, &w);
+    say_peak(q, &w);
+    say_fraction(q, w.best);
+    throughput_say_warps(&q->throughput, &w);
+    throughput_say_sawtooth(&q->throughput, &w);
+    return w;
 }
 
 /* ---- all SMs ----------------------------------------------------------- */
 
-/* Multiply-adds of all lanes in a second: measured over a longer time where the
- * GPU tells its power, else that of an SM by their number and clock. */
-static int ask_gpu(const struct asked *a, struct crowd *c, double peak,
-                   struct error *err)
+/* Blocks by the SMs: whole multiples, and a block more. */
+static const struct {
+    unsigned times, more;
+} numbers[] = {{1, 0}, {1, 1}, {2, 0}, {3, 0}, {4, 0}};
+
+static void say_blocks(const struct arithmetic_question *q,
+                       const struct throughput_workers *w, struct finding *f)
+{
+    const struct throughput *const t = &q->throughput;
+    struct value list = value_list(), blocks = value_list();
+    for (size_t i = 0; i < w->count; i++) {
+        value_push(&list, value_number(w->rates[i]));
+        value_push(&blocks, value_number(w->n[i]));
+    }
+    finding_value(f, STATUS_MEASURED, list);
+    finding_protocol(f, "blocks", blocks);
+    finding_protocol(f, "warps", value_number(t->warps));
+    finding_protocol(f, "chains", value_number(t->chains));
+    throughput_sawtooth(finding_of(q, "sawtooth_blocks"), "blocks", w);
+}
+
+static void ask_blocks(struct arithmetic_question *q)
+{
+    double n[COUNT_OF(numbers)], rates[COUNT_OF(numbers)];
+    struct lab *const lab = q->throughput.lab;
+    const unsigned sms = lab_sms(lab);
+    struct finding *const f = finding_of(q, "by_blocks");
+    for (size_t i = 0; i < COUNT_OF(numbers); i++)
+        n[i] = numbers[i].times * sms + numbers[i].more;
+    throughput_length(&q->throughput, 2 * sms);
+    if (lab_ok(lab) &&
+        throughput_by_blocks(&q->throughput, n, COUNT_OF(n), rates, f)) {
+        const struct throughput_workers w = {n, rates, COUNT_OF(n), 2 * sms,
+                                             f->evidence[0]};
+        say_blocks(q, &w, f);
+    }
+    cost_excuse(lab, f);
+}
+
+/* Multiply-adds of all lanes in a second. */
+static void ask_gpu(const struct arithmetic_question *q, double peak)
 {
     static const double seconds = 0.01;
-    struct throughput_sustained found;
-    bool told;
-    double hz;
-    const double lanes = LANES * a->type->results;
-    struct finding *const f = finding_of(a, "gpu");
-    if (throughput_sustain(c, throughput_sms(a->lab), seconds,
-                           peak / lanes * throughput_sms(a->lab), &told, &found,
-                           err) != 0)
-        return cost_excuse(f, err);
-    if (told) {
-        finding_set(f, STATUS_MEASURED, value_number(lanes * found.rate), "/s");
-        throughput_say(f, &found);
-    } else if (lab_number(a->lab, "clock", "measured", &hz)) {
-        finding_set(f, STATUS_DERIVED,
-                    value_number(peak * throughput_sms(a->lab) * hz), "/s");
-        finding_method(f, "the peak of an SM by their number and clock");
-    } else {
-        finding_none(f, "the clock was not measured");
-    }
-    free(found.experiment);
-    return 0;
-}
-
-/* Blocks by the SMs: whole multiples, and a block more. */
-static size_t numbers_of_blocks(const struct lab *lab, double *n)
-{
-    const unsigned sms = throughput_sms(lab);
-    const unsigned all[] = {sms, sms + 1, 2 * sms, 3 * sms, 4 * sms};
-    for (size_t i = 0; i < COUNT_OF(all); i++)
-        n[i] = all[i];
-    return COUNT_OF(all);
-}
-
-enum { NUMBERS_MOST = 8 };
-
-static int rates_of_blocks(const struct asked *a, const struct crowd *c,
-                           const double *n, size_t count, double *rates,
-                           struct finding *f, struct error *err)
-{
-    for (size_t i = 0; i < count; i++) {
-        char *experiment;
-        if (throughput_rate(c, (unsigned)n[i], &rates[i], &experiment, err) !=
-            0)
-            return err->code;
-        rates[i] *= (double)LANES * a->type->results / throughput_sms(a->lab);
-        finding_evidence(f, experiment);
-        free(experiment);
-    }
-    return 0;
-}
-
-static void say_blocks(const struct asked *a, const struct crowd *c,
-                       const double *n, size_t count, const double *rates,
-                       struct finding *f)
-{
-    struct value list = value_list(), numbers = value_list();
-    for (size_t i = 0; i < count; i++) {
-        value_push(&list, value_number(rates[i]));
-        value_push(&numbers, value_number(n[i]));
-    }
-    finding_set(f, STATUS_MEASURED, list, "/clk/SM");
-    finding_protocol(f, "blocks", numbers);
-    finding_protocol(f, "warps", value_number(c->warps));
-    finding_protocol(f, "chains", value_number(a->type->chains));
-    throughput_sawtooth(finding_of(a, "sawtooth_blocks"), "blocks", n, rates,
-                        count, 2 * throughput_sms(a->lab), f->evidence[0]);
-}
-
-static int ask_blocks(const struct asked *a, struct crowd *c, struct error *err)
-{
-    double n[NUMBERS_MOST], rates[NUMBERS_MOST];
-    struct finding *const f = finding_of(a, "by_blocks");
-    const size_t count = numbers_of_blocks(a->lab, n);
-    int code = throughput_length(c, 2 * throughput_sms(a->lab), err);
-    if (code == 0)
-        code = rates_of_blocks(a, c, n, count, rates, f, err);
-    if (code != 0)
-        return cost_excuse(f, err);
-    say_blocks(a, c, n, count, rates, f);
-    return 0;
-}
-
-static int ask_crowd(const struct asked *a, unsigned warps, double peak,
-                     struct error *err)
-{
-    struct crowd few = crowd_of(a, warps);
-    struct crowd all = crowd_of(a, lab_block_warps(a->lab));
-    if (a->type->by_blocks && ask_blocks(a, &few, err) != 0)
-        return err->code;
-    return ask_gpu(a, &all, peak, err);
+    struct throughput all = q->throughput;
+    struct finding *const f = finding_of(q, "gpu");
+    all.warps = lab_block_warps(all.lab);
+    throughput_gpu(&all, seconds, peak, f);
+    cost_excuse(all.lab, f);
 }
 
 /* ---- all --------------------------------------------------------------- */
 
 /* The machine code of what is timed, or why there is no peak. */
-static int ask_code(struct asked *a, bool *usable, struct error *err)
+static bool ask_code(struct arithmetic_question *q,
+                     const struct subject *subject)
 {
-    struct finding *const f = finding_of(a, "peak");
-    *usable = false;
-    if (code_verify(a->lab, &a->subject, LEVEL, a->type->chains, &a->code,
-                    err) != 0)
-        return cost_excuse(f, err);
-    *usable = a->code.verdict != CODE_REFUSED;
-    if (!*usable)
-        finding_none(f, "not verified: %s", a->code.why);
-    return 0;
+    struct lab *const lab = q->throughput.lab;
+    struct finding *const f = finding_of(q, "peak");
+    q->code = code_verify(lab, subject, LEVEL, q->type->chains);
+    if (!lab_ok(lab)) {
+        cost_excuse(lab, f);
+        return false;
+    }
+    if (q->code.verdict == CODE_REFUSED)
+        code_refuse(f, &q->code);
+    return q->code.verdict != CODE_REFUSED;
 }
 
-static int ask_rates(const struct asked *a, struct error *err)
+static void ask_rates(struct arithmetic_question *q)
 {
-    double peak;
-    unsigned warps;
-    if (ask_warps(a, &peak, &warps, err) != 0 || warps == 0)
-        return err->code;
-    return ask_crowd(a, warps, peak, err);
+    struct lab *const lab = q->throughput.lab;
+    const struct throughput_warps w = ask_warps(q);
+    if (w.count == 0)
+        return;
+    struct arithmetic_question few = *q;
+    few.throughput.warps = w.enough;
+    if (q->type->by_blocks)
+        ask_blocks(&few);
+    if (lab_ok(lab))
+        ask_gpu(q, w.best);
 }
 
-static bool lacks(const struct lab *lab, const struct type *type)
+static void skip_type(const struct arithmetic_question *q,
+                      const struct error *why)
 {
-    return 10 * (unsigned)lab->info->cc_major + (unsigned)lab->info->cc_minor <
-           type->cc;
-}
-
-static void skip(const struct asked *a)
-{
-    struct finding *const f = finding_of(a, "peak");
-    finding_none(f, "needs compute capability %u.%u, this is %d.%d",
-                 a->type->cc / 10, a->type->cc % 10, a->lab->info->cc_major,
-                 a->lab->info->cc_minor);
+    struct finding *const f = finding_of(q, "peak");
+    finding_none(f, "%s", why->text);
     f->skipped = true;
 }
 
-static int ask_type(struct lab *lab, const struct type *type, struct error *err)
+static void arithmetic_ask_type(struct lab *lab, const struct type *type)
 {
-    bool usable;
-    char *const words = xasprintf("snippet='%s'", type->snippet);
-    struct asked a = {
-        .lab = lab,
+    struct error why;
+    const char *const words = lab_text(lab, "snippet='%s'", type->snippet);
+    const struct subject subject = {.words = words,
+                                    .machine = type->machine,
+                                    .form = FORM_PLAIN,
+                                    .only_form = true,
+                                    .by_register = true,
+                                    .chained = true,
+                                    .results = type->results};
+    struct arithmetic_question q = {
         .type = type,
-        .subject = {.words = words,
-                    .machine = type->machine,
-                    .form = FORM_PLAIN,
-                    .only_form = true,
-                    .by_register = true,
-                    .chained = true,
-                    .results = type->results},
-        .grid = xasprintf("grid %s chains=%u", words, type->chains),
-    };
-    if (lacks(lab, type))
-        skip(&a);
-    else if (ask_code(&a, &usable, err) == 0 && usable)
-        ask_rates(&a, err);
-    code_reading_free(&a.code);
-    free(a.grid);
-    free(words);
-    return err->code;
+        .throughput = {
+            .lab = lab,
+            .component = lab_text(lab, "arithmetic.%s", type->name),
+            .words = lab_text(lab, "grid %s chains=%u", words, type->chains),
+            .of = "warps",
+            .chains = type->chains,
+            .copies = COPIES / type->chains,
+            .turns = TURNS_OF_WARPS,
+            .factor = (double)LANES * type->results}};
+    if (device_requires_cc(lab->info, (int)type->cc, &why) != 0)
+        skip_type(&q, &why);
+    else if (ask_code(&q, &subject))
+        ask_rates(&q);
 }
 
-static int run(struct lab *lab, struct error *err)
+static void arithmetic_run(struct lab *lab)
 {
-    for (size_t i = 0; i < COUNT_OF(types); i++)
-        if (ask_type(lab, &types[i], err) != 0)
-            return err->code;
-    return 0;
+    for (size_t i = 0; lab_ok(lab) && i < COUNT_OF(types); i++)
+        arithmetic_ask_type(lab, &types[i]);
 }
 
 const struct study study_arithmetic = {
@@ -336,8 +248,8 @@ const struct study study_arithmetic = {
         "S "
         "schedulers the share of the peak is n / (S ceil(n / S)).",
     .needs = needs,
-    .gives = gives,
+    .answers = answers,
     .apart = true,
     .under_load = true,
-    .run_err = run,
+    .run = arithmetic_run,
 };

@@ -4,17 +4,19 @@
  */
 #include "study/instruction/bench.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/buf.h"
-#include "base/mem.h"
 #include "ptx/snippet.h"
 #include "study/instruction/cost.h"
 
 static const char *const needs[] = {NULL};
-static const char *const gives[] = {NULL}; /* for each level asked for */
+static const struct answer answers[] = {
+    {ONE("bench"), "latency.O*", "cycles"},
+    {ONE("bench"), "throughput", "/clk/SM"},
+    {ONE("bench"), "throughput_by_warps.*", "/clk/SM"},
+    {0},
+};
 
 /* ---- the snippet -------------------------------------------------------- */
 
@@ -81,36 +83,34 @@ static const char unchained[] =
     "no chain: the snippet writes no register that it reads before, so that "
     "copies of it do not wait for each other";
 
-static int ask_level(struct lab *lab, const struct subject *s, unsigned level,
-                     struct error *err)
+static void bench_latency(struct lab *lab, const struct subject *s,
+                          unsigned level)
 {
-    char attribute[32];
-    struct old_cost cost;
-    struct code_reading code;
-    snprintf(attribute, sizeof attribute, "latency.O%u", level);
-    struct finding *const f = lab_finding(lab, "bench", attribute);
-    if (code_verify(lab, s, level, 1, &code, err) != 0)
-        return cost_excuse(f, err);
-    int status = 0;
-    if (!s->chained)
+    struct finding *const f =
+        lab_finding(lab, "bench", lab_text(lab, "latency.O%u", level));
+    const struct code_reading code = code_verify(lab, s, level, 1);
+    const struct timed timed = {s, level, &code};
+    if (!lab_ok(lab)) {
+        cost_excuse(lab, f);
+        return;
+    }
+    if (!s->chained) {
         finding_none(f, "%s", unchained);
-    else if (code.verdict == CODE_REFUSED)
-        finding_none(f, "not verified: %s", code.why);
-    else
-        status = cost_latency(lab, s, level, &code, &cost, err);
-    if (s->chained && code.verdict != CODE_REFUSED && status == 0) {
-        finding_old_cost(f, &cost);
-        free(cost.experiment);
+    } else if (code.verdict == CODE_REFUSED) {
+        code_refuse(f, &code);
+    } else {
+        const struct cost cost = cost_latency(lab, &timed);
+        if (lab_ok(lab))
+            finding_cost(f, &cost);
     }
     code_say(f, &code);
-    code_reading_free(&code);
-    return status == 0 ? 0 : cost_excuse(f, err);
+    cost_excuse(lab, f);
 }
 
 /* With just so many chains and warps, of which what is not given is one chain
  * and all warps. */
-static int ask_rate(struct lab *lab, const struct subject *s, unsigned level,
-                    struct finding *f, struct error *err)
+static void bench_rate(struct lab *lab, const struct subject *s, unsigned level,
+                       struct finding *f)
 {
     const struct bench_wish *const wish = lab->bench;
     struct saturation found = {
@@ -118,95 +118,89 @@ static int ask_rate(struct lab *lab, const struct subject *s, unsigned level,
         .warps = wish->warps > 0 ? wish->warps : SNIPPET_WARPS_MOST,
         .reached = true,
     };
-    struct code_reading code;
-    if (code_verify(lab, s, level, found.chains, &code, err) != 0)
-        return err->code;
-    int status = 0;
-    if (code.verdict == CODE_REFUSED)
-        finding_none(f, "not verified: %s", code.why);
-    else
-        status = cost_rate(lab, s, level, &code, found.chains, found.warps,
-                           &found.rate, err);
-    if (code.verdict != CODE_REFUSED && status == 0) {
-        cost_say_rate(f, &found);
-        free(found.rate.experiment);
+    const struct code_reading code = code_verify(lab, s, level, found.chains);
+    const struct timed timed = {s, level, &code};
+    if (!lab_ok(lab))
+        return;
+    if (code.verdict == CODE_REFUSED) {
+        code_refuse(f, &code);
+    } else {
+        found.rate = cost_rate(lab, &timed, found.chains, found.warps);
+        if (lab_ok(lab))
+            cost_say_rate(f, &found);
     }
     code_say(f, &code);
-    code_reading_free(&code);
-    return status;
 }
 
-static int ask_throughput(struct lab *lab, const struct subject *s,
-                          unsigned level, struct error *err)
+static void bench_throughput(struct lab *lab, const struct subject *s,
+                             unsigned level)
 {
     const struct bench_wish *const wish = lab->bench;
     struct finding *const f = lab_finding(lab, "bench", "throughput");
-    const int status = wish->chains == 0 && wish->warps == 0
-                           ? cost_ask_throughput(lab, s, level, f, err)
-                           : ask_rate(lab, s, level, f, err);
-    return status == 0 ? 0 : cost_excuse(f, err);
+    if (wish->chains == 0 && wish->warps == 0)
+        cost_ask_throughput(lab, s, level, f);
+    else
+        bench_rate(lab, s, level, f);
+    cost_excuse(lab, f);
 }
 
-static int ask(struct lab *lab, const struct subject *s, struct error *err)
+static void bench_ask(struct lab *lab, const struct subject *s)
 {
     const struct bench_wish *const wish = lab->bench;
     unsigned top = 0;
-    for (unsigned level = 0; level < LEVELS; level++) {
-        if ((wish->levels >> level & 1) == 0)
-            continue;
-        top = level;
-        if (ask_level(lab, s, level, err) != 0)
-            return err->code;
-    }
-    if (ask_throughput(lab, s, top, err) != 0)
-        return err->code;
-    return wish->parallelism ? cost_parallelism(lab, s, top, "bench", err) : 0;
+    for (unsigned level = 0; lab_ok(lab) && level < LEVELS; level++)
+        if (wish->levels >> level & 1) {
+            top = level;
+            bench_latency(lab, s, level);
+        }
+    if (lab_ok(lab))
+        bench_throughput(lab, s, top);
+    if (lab_ok(lab) && wish->parallelism)
+        cost_parallelism(lab, s, top, "bench");
 }
 
 /* The complaint in terms of the snippet. */
-static int complain(struct lab *lab, const struct subject *subject,
-                    const struct snippet *s, const struct snippet *setup,
-                    struct error *err)
+static void complain(struct lab *lab, const struct subject *subject,
+                     const struct snippet *s, const struct snippet *setup)
 {
     struct experiment e;
     struct error ignored;
-    char *const text =
-        subject_experiment(subject, "isa", 3, subject->form, 1, 1);
+    const struct code_layout layout = {subject, 3, subject->form, 1, 1};
+    const char *const text = subject_experiment(lab, "isa", &layout);
     if (experiment_parse(text, &e, &ignored) == 0) {
-        snippet_kernel_complain(&e, lab->info, s, setup, err);
+        snippet_kernel_complain(&e, lab->info, s, setup, &lab->err);
         experiment_free(&e);
     }
-    free(text);
-    return err->code;
 }
 
-static int measure(struct lab *lab, const struct snippet *s,
-                   const struct snippet *setup, struct error *err)
+static void bench_snippet(struct lab *lab, const struct snippet *s,
+                          const struct snippet *setup)
 {
-    char *const words = words_of(lab->bench, s, setup);
+    const char *const words =
+        arena_adopt(&lab->memory, words_of(lab->bench, s, setup));
     const struct subject subject = subject_of(lab->bench, s, words);
-    if (ask(lab, &subject, err) == ERR_PTX)
-        complain(lab, &subject, s, setup, err);
-    free(words);
-    return err->code;
+    bench_ask(lab, &subject);
+    if (lab->err.code == ERR_PTX)
+        complain(lab, &subject, s, setup);
 }
 
-static int run(struct lab *lab, struct error *err)
+static void bench_run(struct lab *lab)
 {
     const struct bench_wish *const wish = lab->bench;
     struct snippet s = {0}, setup = {0};
-    if (wish == NULL)
-        return error_set(err, ERR_USAGE,
-                         "bench needs a snippet: sonde bench 'SNIPPET'");
-    int code = snippet_parse(wish->snippet, &s, err);
-    if (code == 0 && wish->setup[0] != '\0' &&
-        snippet_parse(wish->setup, &setup, err) != 0)
-        code = error_prefix(err, "setup");
-    if (code == 0)
-        code = measure(lab, &s, &setup, err);
+    if (wish == NULL) {
+        lab_fail(lab, ERR_USAGE,
+                 "bench needs a snippet: sonde bench 'SNIPPET'");
+        return;
+    }
+    if (snippet_parse(wish->snippet, &s, &lab->err) == 0 &&
+        wish->setup[0] != '\0' &&
+        snippet_parse(wish->setup, &setup, &lab->err) != 0)
+        error_prefix(&lab->err, "setup");
+    if (lab_ok(lab))
+        bench_snippet(lab, &s, &setup);
     snippet_free(&s);
     snippet_free(&setup);
-    return code;
 }
 
 const struct study study_bench = {
@@ -214,7 +208,7 @@ const struct study study_bench = {
     .question = "What does a snippet of PTX cost?",
     .method = "As isa, of the instructions that the user gives.",
     .needs = needs,
-    .gives = gives,
+    .answers = answers,
     .apart = true,
-    .run_err = run,
+    .run = bench_run,
 };

@@ -1,8 +1,6 @@
 #include "study/instruction/cost.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/stats.h"
@@ -15,19 +13,19 @@ enum { COPIES_USUAL = 16, COPIES_LEAST = 2, LANES = 32 };
  * take 4 KiB, which fits the smallest instruction cache known (8 KiB). */
 enum { INSTRUCTIONS_MOST = 64 };
 
-char *subject_experiment(const struct subject *s, const char *probe,
-                         unsigned level, enum instruction_form form,
-                         unsigned chains, unsigned warps)
+const char *subject_experiment(struct lab *lab, const char *probe,
+                               const struct code_layout *l)
 {
+    const struct subject *const s = l->subject;
     struct buf text = {0};
     buf_printf(&text, "%s %s level=%u form=%s chains=%u copies=%d", probe,
-               s->words, level, copies_forms[form], chains,
-               subject_copies(s, chains));
-    if (warps > 0)
-        buf_printf(&text, " warps=%u", warps);
-    if (warps > 0 && s->laps > 0)
+               s->words, l->level, copies_forms[l->form], l->chains,
+               subject_copies(s, l->chains));
+    if (l->warps > 0)
+        buf_printf(&text, " warps=%u", l->warps);
+    if (l->warps > 0 && s->laps > 0)
         buf_printf(&text, " laps=%u", s->laps);
-    return buf_take(&text);
+    return arena_adopt(&lab->memory, buf_take(&text));
 }
 
 enum { COPIES_EXPANDED = 8, COPIES_OF_RATE = 2 };
@@ -70,13 +68,12 @@ static bool is_mixed(const struct instruction *row)
                        (helper != NULL && is_mixed(helper)));
 }
 
-struct subject subject_row(const struct instruction *row, char *words,
-                           size_t room)
+struct subject subject_row(struct lab *lab, const struct instruction *row)
 {
     struct snippet s;
     struct error ignored;
     struct subject subject = {
-        .words = words,
+        .words = lab_text(lab, "row=%s", row->name),
         .machine = row->machine,
         .form = row->form,
         .only_form = row->form == FORM_PLAIN,
@@ -88,7 +85,6 @@ struct subject subject_row(const struct instruction *row, char *words,
         .helped = row->helper != NULL,
         .mixed = is_mixed(row),
     };
-    snprintf(words, room, "row=%s", row->name);
     if (snippet_parse(row->snippet, &s, &ignored) == 0) {
         subject.statements = (unsigned)s.statement_count;
         subject.by_register = snippet_chain(&s) != NULL;
@@ -110,44 +106,30 @@ struct subject subject_of_rate(const struct subject *s)
 /* ---- samples ----------------------------------------------------------- */
 
 /* What the long region takes more, of all laps but the first of each
- * repetition. */
-static double *differences(const struct samples *s, size_t *count)
+ * repetition: the median, and where it is. */
+static struct cost measure_copies(struct lab *lab, const char *experiment)
 {
-    const size_t lap = samples_column(s, "lap");
-    const size_t from = samples_column(s, "short");
-    const size_t to = samples_column(s, "long");
-    double *const more = xcalloc(s->rows, sizeof *more);
-    *count = 0;
-    for (size_t row = 0; row < s->rows; row++)
-        if (samples_at(s, row, lap) > 0)
-            more[(*count)++] =
-                (double)(samples_at(s, row, to) - samples_at(s, row, from));
-    return more;
-}
-
-/* Median of the differences, and where it is. */
-static int measure(struct lab *lab, const char *experiment, struct old_cost *cost,
-                   struct error *err)
-{
-    struct samples samples;
-    size_t count;
-    *cost = (struct old_cost){0};
-    if (lab_probe_err(lab, &samples, &cost->experiment, err, "%s", experiment) != 0)
-        return err->code;
-    double *const more = differences(&samples, &count);
-    const struct stats_interval interval = lab_interval(lab, more, count);
-    cost->cycles = stats_median(more, count);
-    cost->low = interval.low;
-    cost->high = interval.high;
-    free(more);
-    samples_free(&samples);
-    if (cost->cycles > 0)
-        return 0;
-    free(cost->experiment);
-    *cost = (struct old_cost){0};
-    return error_set(err, ERR_UNSUPPORTED,
-                     "three times as many copies took no longer: they were "
-                     "folded away, or the kernel left before them");
+    const struct samples *const s = lab_probe(lab, "%s", experiment);
+    const struct column lap = lab_column_of(lab, s, "lap");
+    const struct column from = lab_column_of(lab, s, "short");
+    const struct column more = lab_column_of(lab, s, "long");
+    size_t count = 0;
+    for (size_t i = 0; i < more.count; i++)
+        if (lap.at[i] > 0)
+            more.at[count++] = more.at[i] - from.at[i];
+    if (!lab_ok(lab))
+        return (struct cost){0};
+    const struct stats_interval interval = lab_interval(lab, more.at, count);
+    const struct cost cost = {.cycles = stats_median(more.at, count),
+                              .low = interval.low,
+                              .high = interval.high,
+                              .experiment = s->experiment};
+    if (cost.cycles > 0)
+        return cost;
+    lab_fail(lab, ERR_UNSUPPORTED,
+             "three times as many copies took no longer: they were folded "
+             "away, or the kernel left before them");
+    return (struct cost){0};
 }
 
 int subject_copies(const struct subject *s, unsigned chains)
@@ -175,37 +157,42 @@ static unsigned parts_of(const struct subject *s, const struct code_reading *c)
     return c->verdict == CODE_VERIFIED ? c->length : s->merged;
 }
 
-int cost_latency(struct lab *lab, const struct subject *s, unsigned level,
-                 const struct code_reading *code, struct old_cost *cost,
-                 struct error *err)
+static struct code_layout layout_of(const struct timed *t, unsigned chains,
+                                    unsigned warps)
 {
-    const double parts = copies_of(s, 1) * parts_of(s, code);
-    char *const text = subject_experiment(s, "isa", level, code->form, 1, 1);
-    if (measure(lab, text, cost, err) == 0) {
-        cost->cycles /= parts;
-        cost->low /= parts;
-        cost->high /= parts;
-    }
-    free(text);
-    return err->code;
+    return (struct code_layout){t->subject, t->level, t->code->form, chains,
+                                warps};
 }
 
-int cost_rate(struct lab *lab, const struct subject *s, unsigned level,
-              const struct code_reading *code, unsigned chains, unsigned warps,
-              struct old_cost *rate, struct error *err)
+struct cost cost_latency(struct lab *lab, const struct timed *t)
 {
+    const double parts =
+        copies_of(t->subject, 1) * parts_of(t->subject, t->code);
+    const struct code_layout layout = layout_of(t, 1, 1);
+    struct cost cost =
+        measure_copies(lab, subject_experiment(lab, "isa", &layout));
+    cost.cycles /= parts;
+    cost.low /= parts;
+    cost.high /= parts;
+    return cost;
+}
+
+struct cost cost_rate(struct lab *lab, const struct timed *t, unsigned chains,
+                      unsigned warps)
+{
+    const struct subject *const s = t->subject;
     const double work = 32.0 * warps * chains * copies_of(s, chains) *
-                        parts_of(s, code) * (s->results > 0 ? s->results : 1);
-    char *const text =
-        subject_experiment(s, "isa", level, code->form, chains, warps);
-    if (measure(lab, text, rate, err) == 0) {
-        const struct old_cost cycles = *rate;
-        rate->cycles = work / cycles.cycles;
-        rate->low = work / cycles.high;
-        rate->high = work / cycles.low;
-    }
-    free(text);
-    return err->code;
+                        parts_of(s, t->code) *
+                        (s->results > 0 ? s->results : 1);
+    const struct code_layout layout = layout_of(t, chains, warps);
+    const struct cost cycles =
+        measure_copies(lab, subject_experiment(lab, "isa", &layout));
+    if (!lab_ok(lab))
+        return cycles;
+    return (struct cost){.cycles = work / cycles.cycles,
+                         .low = work / cycles.high,
+                         .high = work / cycles.low,
+                         .experiment = cycles.experiment};
 }
 
 /* Steps up, until one with more of both changes less than this. */
@@ -215,6 +202,7 @@ static const struct step {
     {1, 32}, {STEPPED_CHAINS, 8}, {STEPPED_CHAINS, 16}, {STEPPED_CHAINS, 32},
     {8, 32},
 };
+/* A hundredth is what two runs of the same step differ by. */
 static const double grown = 1.01;
 
 /* True if the step has more of one and no less of the other: fewer warps of
@@ -225,65 +213,64 @@ static bool is_larger(const struct step *a, const struct saturation *b)
            a->chains + a->warps > b->chains + b->warps;
 }
 
-/* Keeps the better one of two; takes the step's experiment. */
-static void keep_better(struct saturation *best, const struct old_cost *rate,
-                        const struct step *step)
-{
-    if (rate->cycles <= best->rate.cycles) {
-        free(rate->experiment);
-        return;
-    }
-    free(best->rate.experiment);
-    *best = (struct saturation){.rate = *rate,
-                                .chains = step->chains,
-                                .warps = step->warps,
-                                .reached = best->reached};
-}
-
-int cost_throughput(struct lab *lab, const struct subject *s, unsigned level,
-                    const struct code_reading *code, struct saturation *best,
-                    struct error *err)
+/* Takes a step, whose rate is kept if it is the better one; false: so many
+ * warps need more registers than there are. */
+static bool take_step(struct lab *lab, const struct timed *t, struct step step,
+                      struct saturation *best)
 {
     const unsigned most = lab_block_warps(lab);
-    *best = (struct saturation){0};
-    for (size_t i = 0; i < COUNT_OF(steps) && !best->reached; i++) {
-        struct step step = steps[i];
-        struct old_cost rate;
-        if (step.warps > most)
-            step.warps = most;
-        const int status =
-            cost_rate(lab, s, level, code, step.chains, step.warps, &rate, err);
-        /* So many warps may need more registers than there are. */
-        if (status == ERR_UNSUPPORTED && best->rate.experiment != NULL)
-            break;
-        if (status == ERR_UNSUPPORTED)
-            continue;
-        if (status != 0) {
-            free(best->rate.experiment);
-            return status;
-        }
-        best->reached = i > 0 && is_larger(&step, best) &&
-                        rate.cycles < grown * best->rate.cycles;
-        keep_better(best, &rate, &step);
-    }
-    if (best->rate.experiment == NULL)
-        return err->code;
-    *err = (struct error){0};
-    return 0;
+    if (step.warps > most)
+        step.warps = most;
+    const struct cost rate = cost_rate(lab, t, step.chains, step.warps);
+    if (!lab_ok(lab))
+        return false;
+    best->reached = best->rate.experiment != NULL && is_larger(&step, best) &&
+                    rate.cycles < grown * best->rate.cycles;
+    if (rate.cycles > best->rate.cycles)
+        *best = (struct saturation){.rate = rate,
+                                    .chains = step.chains,
+                                    .warps = step.warps,
+                                    .reached = best->reached};
+    return true;
 }
 
-int cost_excuse(struct finding *f, struct error *err)
+/* Without an experiment of its rate, and with an error, if no step could be
+ * taken. */
+static struct saturation find_saturation(struct lab *lab, const struct timed *t)
 {
-    const int code = err->code;
-    finding_none(f, "%s", err->text);
+    struct saturation best = {0};
+    struct error last = {0};
+    for (size_t i = 0; i < COUNT_OF(steps) && !best.reached; i++) {
+        if (take_step(lab, t, steps[i], &best))
+            continue;
+        if (lab->err.code != ERR_UNSUPPORTED)
+            return best;
+        last = lab->err;
+        lab->err = (struct error){0};
+        if (best.rate.experiment != NULL)
+            break;
+    }
+    if (best.rate.experiment == NULL)
+        lab->err = last;
+    return best;
+}
+
+bool cost_excuse(struct lab *lab, struct finding *f)
+{
+    const int code = lab->err.code;
+    if (code == 0)
+        return true;
+    finding_none(f, "%s", lab->err.text);
     if (!lab_excuses(code) && code != ERR_NOT_RECORDED)
-        return code;
-    *err = (struct error){0};
-    return 0;
+        return false;
+    lab->err = (struct error){0};
+    return true;
 }
 
 /* ---- throughput --------------------------------------------------------- */
 
+/* Three hundredths: measured rates come so near to their pipe's lanes, and
+ * numbers of lanes lie a third apart or more. */
 double cost_pipe(double rate)
 {
     for (double lanes = 1; lanes <= 4096; lanes *= 2) {
@@ -298,13 +285,13 @@ double cost_pipe(double rate)
 void cost_say_rate(struct finding *f, const struct saturation *s)
 {
     const double pipe = cost_pipe(s->rate.cycles);
-    finding_set(f, s->reached ? STATUS_MEASURED : STATUS_AT_LEAST,
-                value_number(s->rate.cycles), "/clk/SM");
+    finding_value(f, s->reached ? STATUS_MEASURED : STATUS_AT_LEAST,
+                  value_number(s->rate.cycles));
     if (!s->reached)
         finding_because(f, "it still grew with the last chains and warps");
     finding_interval(f, s->rate.low, s->rate.high,
                      LAB_CONFIDENCE_PERCENT / 100.0);
-    finding_evidence(f, s->rate.experiment);
+    finding_cite(f, s->rate.experiment);
     finding_protocol(f, "chains", value_number(s->chains));
     finding_protocol(f, "warps", value_number(s->warps));
     finding_protocol(f, "saturated", value_bool(s->reached));
@@ -323,86 +310,62 @@ static const char *unsettled(const struct subject *s,
                : NULL;
 }
 
-int cost_ask_throughput(struct lab *lab, const struct subject *of,
-                        unsigned level, struct finding *f, struct error *err)
+void cost_ask_throughput(struct lab *lab, const struct subject *of,
+                         unsigned level, struct finding *f)
 {
-    const struct subject rate = subject_of_rate(of), *const s = &rate;
-    struct code_reading code;
-    struct saturation found;
-    if (code_verify(lab, s, level, STEPPED_CHAINS, &code, err) != 0)
-        return err->code;
-    int status = 0;
-    if (code.verdict == CODE_REFUSED)
-        finding_none(f, "not verified: %s", code.why);
-    else
-        status = cost_throughput(lab, s, level, &code, &found, err);
-    if (code.verdict != CODE_REFUSED && status == 0) {
-        cost_say_rate(f, &found);
-        free(found.rate.experiment);
+    const struct subject rate = subject_of_rate(of);
+    const struct code_reading code =
+        code_verify(lab, &rate, level, STEPPED_CHAINS);
+    const struct timed timed = {&rate, level, &code};
+    if (!lab_ok(lab))
+        return;
+    if (code.verdict == CODE_REFUSED) {
+        code_refuse(f, &code);
+    } else {
+        const struct saturation found = find_saturation(lab, &timed);
+        if (lab_ok(lab))
+            cost_say_rate(f, &found);
     }
-    const char *const why = unsettled(s, &code);
+    const char *const why = unsettled(&rate, &code);
     if (f->status == STATUS_MEASURED && why != NULL) {
         f->status = STATUS_AT_LEAST;
         finding_because(f, "%s", why);
     }
     code_say(f, &code);
-    code_reading_free(&code);
-    return status;
 }
 
-int cost_rates(struct lab *lab, const struct subject *s, unsigned level,
-               const struct code_reading *code, unsigned chains, unsigned most,
-               double *rates, char **experiment, struct error *err)
+/* A list of the rates with one warp, two, … */
+static void rates_of_chains(struct lab *lab, const struct timed *t,
+                            unsigned chains, struct finding *f)
 {
-    *experiment = NULL;
-    for (unsigned warps = 1; warps <= most; warps++) {
-        struct old_cost rate;
-        free(*experiment);
-        *experiment = NULL;
-        if (cost_rate(lab, s, level, code, chains, warps, &rate, err) != 0)
-            return err->code;
-        rates[warps - 1] = rate.cycles;
-        *experiment = rate.experiment;
-    }
-    return 0;
-}
-
-/* The row of the table for so many chains. */
-static int rates_of_chains(struct lab *lab, const struct subject *s,
-                           unsigned level, const struct code_reading *code,
-                           unsigned chains, struct finding *f,
-                           struct error *err)
-{
-    double rates[SNIPPET_WARPS_MOST];
-    char *experiment;
-    struct value list = value_list();
     const unsigned most = lab_block_warps(lab);
-    if (cost_rates(lab, s, level, code, chains, most, rates, &experiment,
-                   err) != 0)
-        return err->code;
-    for (unsigned warps = 0; warps < most; warps++)
-        value_push(&list, value_number(rates[warps]));
-    finding_set(f, STATUS_MEASURED, list, "/clk/SM");
-    finding_evidence(f, experiment);
-    free(experiment);
-    return 0;
+    struct value list = value_list();
+    struct cost rate = {0};
+    for (unsigned warps = 1; lab_ok(lab) && warps <= most; warps++) {
+        rate = cost_rate(lab, t, chains, warps);
+        value_push(&list, value_number(rate.cycles));
+    }
+    if (lab_ok(lab)) {
+        finding_value(f, STATUS_MEASURED, list);
+        finding_cite(f, rate.experiment);
+    } else {
+        value_free(&list);
+    }
 }
 
-int cost_parallelism(struct lab *lab, const struct subject *s, unsigned level,
-                     const char *component, struct error *err)
+void cost_parallelism(struct lab *lab, const struct subject *s, unsigned level,
+                      const char *component)
 {
-    struct code_reading code;
-    int status = code_verify(lab, s, level, 1, &code, err);
-    for (unsigned chains = 1; status == 0 && chains <= SNIPPET_CHAINS_MOST;
+    const struct code_reading code = code_verify(lab, s, level, 1);
+    const struct timed timed = {s, level, &code};
+    for (unsigned chains = 1; lab_ok(lab) && chains <= SNIPPET_CHAINS_MOST;
          chains++) {
-        char attribute[48];
-        snprintf(attribute, sizeof attribute, "throughput_by_warps.%u", chains);
-        struct finding *const f = lab_finding(lab, component, attribute);
+        struct finding *const f = lab_finding(
+            lab, component, lab_text(lab, "throughput_by_warps.%u", chains));
         if (code.verdict == CODE_REFUSED)
-            finding_none(f, "not verified: %s", code.why);
-        else if (rates_of_chains(lab, s, level, &code, chains, f, err) != 0)
-            status = cost_excuse(f, err);
+            code_refuse(f, &code);
+        else
+            rates_of_chains(lab, &timed, chains, f);
+        cost_excuse(lab, f);
     }
-    code_reading_free(&code);
-    return status;
 }

@@ -9,45 +9,40 @@
 
 #include "study/instruction/verified_code.h"
 
+/* What is timed, at a level of the assembler, by copies whose machine code was
+ * read. */
+struct timed {
+    const struct subject *subject;
+    unsigned level;
+    const struct code_reading *code;
+};
+
 /* Cycles of one copy in a chain, of those that were read. */
-int cost_latency(struct lab *lab, const struct subject *subject, unsigned level,
-                 const struct code_reading *code, struct old_cost *cost,
-                 struct error *err);
+struct cost cost_latency(struct lab *lab, const struct timed *timed);
 
 /* Copies of all lanes in a cycle on one SM, with so many chains and warps. */
-int cost_rate(struct lab *lab, const struct subject *subject, unsigned level,
-              const struct code_reading *code, unsigned chains, unsigned warps,
-              struct old_cost *rate, struct error *err);
-
-/* The same with one warp, two, … `most`; `*experiment` is the last one (free).
- */
-int cost_rates(struct lab *lab, const struct subject *subject, unsigned level,
-               const struct code_reading *code, unsigned chains, unsigned most,
-               double *rates, char **experiment, struct error *err);
+struct cost cost_rate(struct lab *lab, const struct timed *timed,
+                      unsigned chains, unsigned warps);
 
 /* The number of lanes that an SM may have for it: the nearest of 2^k and
  * 3 · 2^k, if it is near; 0 if none is. */
 double cost_pipe(double rate);
 
 struct saturation {
-    struct old_cost rate; /* results per cycle and SM; owns its experiment */
+    struct cost rate; /* results per cycle and SM */
     unsigned chains, warps;
     bool reached; /* the last step up changed less than a hundredth */
 };
-int cost_throughput(struct lab *lab, const struct subject *subject,
-                    unsigned level, const struct code_reading *code,
-                    struct saturation *saturation, struct error *err);
 
-/* The error as a finding that was not measured, and 0; that of a device that
- * failed, or does not take the kernel, is handed on all the same. */
-int cost_excuse(struct finding *finding, struct error *err);
+/* True if nothing failed.  An error becomes the reason of the finding and is
+ * forgotten, unless the device failed or does not take the kernel. */
+bool cost_excuse(struct lab *lab, struct finding *finding);
 void cost_say_rate(struct finding *finding, const struct saturation *rate);
 /* A finding of what saturates, or why there is none. */
-int cost_ask_throughput(struct lab *lab, const struct subject *subject,
-                        unsigned level, struct finding *finding,
-                        struct error *err);
+void cost_ask_throughput(struct lab *lab, const struct subject *subject,
+                         unsigned level, struct finding *finding);
 /* Findings throughput_by_warps.CHAINS: a list for 1, 2, … 32 warps. */
-int cost_parallelism(struct lab *lab, const struct subject *subject,
-                     unsigned level, const char *component, struct error *err);
+void cost_parallelism(struct lab *lab, const struct subject *subject,
+                      unsigned level, const char *component);
 
 #endif

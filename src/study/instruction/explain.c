@@ -5,21 +5,20 @@
 #include "study/instruction/explain.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 
 #include "ptx/listing.h"
 #include "study/instruction/cost.h"
 #include "study/instruction/isa.h"
 
-static void put_code(struct lab *lab, const struct subject *s, unsigned level,
-                     const struct code_reading *code, struct buf *out)
+static void put_code(struct lab *lab, const struct code_layout *layout,
+                     struct buf *out)
 {
     static const char *const names[] = {"short region, n copies",
                                         "long region, 3n copies"};
     struct listing listing;
-    struct error err = {0};
-    if (code_listing(lab, s, level, code->form, 1, &listing, NULL, &err) != 0) {
-        buf_printf(out, "  %s\n", err.text);
+    if (!code_listing(lab, layout, &listing, NULL)) {
+        buf_printf(out, "  %s\n", lab->err.text);
+        lab->err = (struct error){0};
         return;
     }
     for (size_t i = 0; i < 2; i++) {
@@ -30,84 +29,67 @@ static void put_code(struct lab *lab, const struct subject *s, unsigned level,
     listing_free(&listing);
 }
 
-static int put_samples(struct lab *lab, const struct subject *s, unsigned level,
-                       enum instruction_form form, struct buf *out,
-                       struct error *err)
+static void put_samples(struct lab *lab, const char *experiment,
+                        struct buf *out)
 {
-    struct samples samples;
-    char *const text = subject_experiment(s, "isa", level, form, 1, 1);
-    char *canonical;
-    const int code = lab_probe_err(lab, &samples, &canonical, err, "%s", text);
-    free(text);
-    if (code != 0)
-        return code;
-    buf_printf(out, "samples (sonde probe %s)\n", canonical);
-    free(canonical);
-    for (size_t c = 0; c < samples.columns; c++)
-        buf_printf(out, "  %8s", samples.names[c]);
-    for (size_t r = 0; r < samples.rows; r++)
-        for (size_t c = 0; c < samples.columns; c++)
+    const struct samples *const s = lab_probe(lab, "%s", experiment);
+    if (!lab_ok(lab))
+        return;
+    buf_printf(out, "samples (sonde probe %s)\n", s->experiment);
+    for (size_t c = 0; c < s->columns; c++)
+        buf_printf(out, "  %8s", s->names[c]);
+    for (size_t r = 0; r < s->rows; r++)
+        for (size_t c = 0; c < s->columns; c++)
             buf_printf(out, "%s  %8" PRId64, c == 0 ? "\n" : "",
-                       samples_at(&samples, r, c));
+                       samples_at(s, r, c));
     buf_text(out, "\n");
-    samples_free(&samples);
-    return 0;
 }
 
-static int put_kernel(struct lab *lab, const struct subject *s, unsigned level,
-                      enum instruction_form form, struct buf *out,
-                      struct error *err)
+static void put_kernel(struct lab *lab, const char *experiment, struct buf *out)
 {
     struct experiment e;
-    char *const text = subject_experiment(s, "isa", level, form, 1, 1);
-    int code = experiment_parse(text, &e, err);
-    free(text);
-    if (code != 0)
-        return code;
+    if (!lab_ok(lab) || experiment_parse(experiment, &e, &lab->err) != 0)
+        return;
     buf_text(out, "kernel\n\n");
-    code = probe_kernel(&e, lab->info, out, err);
+    probe_kernel(&e, lab->info, out, &lab->err);
     buf_text(out, "\n");
     experiment_free(&e);
-    return code;
 }
 
-static int explain_level(struct lab *lab, const struct subject *s,
-                         unsigned level, struct buf *out, struct error *err)
+static void explain_level(struct lab *lab, const struct subject *s,
+                          unsigned level, struct buf *out)
 {
     static const char *const verdicts[] = {
         [CODE_UNREAD] = "machine code not read",
         [CODE_VERIFIED] = "verified",
         [CODE_REFUSED] = "not verified",
     };
-    struct code_reading code;
-    struct old_cost cost;
-    if (code_verify(lab, s, level, 1, &code, err) != 0)
-        return err->code;
+    const struct code_reading code = code_verify(lab, s, level, 1);
+    if (!lab_ok(lab))
+        return;
+    const bool refused = code.verdict == CODE_REFUSED;
     buf_printf(out, "\n-O%u: %s copies, %s%s%s\n", level,
                copies_forms[code.form], verdicts[code.verdict],
-               code.verdict == CODE_REFUSED ? ": " : "",
-               code.verdict == CODE_REFUSED ? code.why : "");
+               refused ? ": " : "", refused ? code.why : "");
     buf_text(out, "machine code between the clock reads\n");
-    put_code(lab, s, level, &code, out);
-    int status = put_samples(lab, s, level, code.form, out, err);
-    if (status == 0)
-        status = cost_latency(lab, s, level, &code, &cost, err);
-    if (status == 0) {
+    struct code_layout layout = {s, level, code.form, 1, 0};
+    put_code(lab, &layout, out);
+    layout.warps = 1;
+    const char *const experiment = subject_experiment(lab, "isa", &layout);
+    put_samples(lab, experiment, out);
+    const struct timed timed = {s, level, &code};
+    const struct cost cost = cost_latency(lab, &timed);
+    if (lab_ok(lab))
         buf_printf(out,
                    "(long - short) / %d copies, median without first laps: "
                    "%.2f cycles\n\n",
                    (SNIPPET_LONG - 1) * subject_copies(s, 1), cost.cycles);
-        free(cost.experiment);
-        status = put_kernel(lab, s, level, code.form, out, err);
-    }
-    code_reading_free(&code);
-    return status;
+    put_kernel(lab, experiment, out);
 }
 
 int explain_instruction(struct lab *lab, const char *name, unsigned levels,
                         struct buf *out, struct error *err)
 {
-    char words[96];
     const struct instruction *const row = instruction_find(name);
     if (row == NULL)
         return isa_unknown(name, err);
@@ -116,7 +98,6 @@ int explain_instruction(struct lab *lab, const char *name, unsigned levels,
                          "%s is made of other rows or of chased loads; sonde "
                          "isa -v %s says how",
                          name, name);
-    const struct subject s = subject_row(row, words, sizeof words);
     buf_printf(out, "%s (%s)\n  %s\n", row->name, category_names[row->category],
                row->snippet);
     if (row->helper != NULL)
@@ -124,9 +105,10 @@ int explain_instruction(struct lab *lab, const char *name, unsigned levels,
                    "  its chain also holds %s, whose latency is taken "
                    "away\n",
                    row->helper);
-    for (unsigned level = 0; level < LEVELS; level++)
-        if ((levels >> level & 1) != 0 &&
-            explain_level(lab, &s, level, out, err) != 0)
-            return err->code;
-    return 0;
+    const struct subject s = subject_row(lab, row);
+    lab->err = (struct error){0};
+    for (unsigned level = 0; lab_ok(lab) && level < LEVELS; level++)
+        if ((levels >> level & 1) != 0)
+            explain_level(lab, &s, level, out);
+    return lab_end(lab, err);
 }

@@ -10,8 +10,6 @@
 #include "study/instruction/isa.h"
 
 #include <inttypes.h>
-#include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,7 +22,13 @@
 #include "study/instruction/cost.h"
 
 static const char *const needs[] = {NULL};
-static const char *const gives[] = {NULL}; /* one for each row asked for */
+static const struct answer answers[] = {
+    {ONE("isa.*"), "latency.O*", "cycles"},
+    {ONE("isa.*"), "throughput", "/clk/SM"},
+    {ONE("isa.*"), "throughput_by_warps.*", "/clk/SM"},
+    {ONE("clock"), "overhead.O*", "cycles"},
+    {0},
+};
 
 static const struct isa_wish everything = {.levels = 1u << 0 | 1u << 3};
 
@@ -111,13 +115,22 @@ char *isa_lacking(const struct instruction *row, const struct device_info *info)
 
 /* ---- findings ---------------------------------------------------------- */
 
+static const char *component_of(const struct isa *isa, const char *name)
+{
+    return lab_text(isa->lab, "isa.%s", name);
+}
+
+static const char *attribute_of(const struct isa *isa, unsigned level)
+{
+    return lab_text(isa->lab, "latency.O%u", level);
+}
+
 static struct finding *finding_of(const struct isa *isa,
                                   const struct instruction *row,
                                   const char *attribute)
 {
-    char component[80];
-    snprintf(component, sizeof component, "isa.%s", row->name);
-    struct finding *const f = lab_finding(isa->lab, component, attribute);
+    struct finding *const f =
+        lab_finding(isa->lab, component_of(isa, row->name), attribute);
     /* In short: there are thousands of them in a report. */
     finding_method(f, strcmp(attribute, "throughput") == 0
                           ? "chains times warps until it stops growing"
@@ -130,9 +143,7 @@ static struct finding *latency_finding(const struct isa *isa,
                                        const struct instruction *row,
                                        unsigned level)
 {
-    char attribute[32];
-    snprintf(attribute, sizeof attribute, "latency.O%u", level);
-    return finding_of(isa, row, attribute);
+    return finding_of(isa, row, attribute_of(isa, level));
 }
 
 /* The device has no such instruction. */
@@ -149,97 +160,92 @@ static void skip_row(const struct isa *isa, const struct instruction *row,
 
 /* ---- one row ----------------------------------------------------------- */
 
-static int latency_of(const struct isa *isa, const struct instruction *row,
-                      unsigned level, struct old_cost *cost,
-                      struct code_reading *code, struct error *err);
+/* What a row's copies cost, and what their machine code is. */
+struct isa_latency {
+    struct cost cost; /* none with code.verdict CODE_REFUSED */
+    struct code_reading code;
+};
 
-/* Takes away what the helper in the chain costs, unless machine code shows
- * that it costs nothing. */
-static int less_helper(const struct isa *isa, const struct instruction *row,
-                       unsigned level, const struct code_reading *code,
-                       struct old_cost *cost, struct error *err)
+static struct isa_latency latency_of(const struct isa *isa,
+                                     const struct instruction *row,
+                                     unsigned level);
+
+/* Takes away what the helper in the chain costs. */
+static void less_helper(const struct isa *isa, const struct instruction *row,
+                        unsigned level, struct cost *cost)
 {
     const struct instruction *const helper = instruction_find(row->helper);
-    struct code_reading of_helper = {0};
-    struct old_cost less = {0};
-    if (code->length == 1)
-        return 0;
-    const int status = latency_of(isa, helper, level, &less, &of_helper, err);
-    if (status == 0 && of_helper.verdict == CODE_REFUSED)
-        error_set(err, ERR_UNSUPPORTED, "the chain needs %s, of which: %s",
-                  helper->name, of_helper.why);
-    cost->cycles -= less.cycles;
-    cost->low -= less.high;
-    cost->high -= less.low;
-    free(less.experiment);
-    code_reading_free(&of_helper);
-    if (err->code == 0 && cost->cycles <= 0)
-        error_set(err, ERR_UNSUPPORTED,
-                  "the chain costs no more than %s, which it needs, alone",
-                  helper->name);
-    return err->code;
+    const struct isa_latency less = latency_of(isa, helper, level);
+    if (lab_ok(isa->lab) && less.code.verdict == CODE_REFUSED)
+        lab_fail(isa->lab, ERR_UNSUPPORTED, "the chain needs %s, of which: %s",
+                 helper->name, less.code.why);
+    cost->cycles -= less.cost.cycles;
+    cost->low -= less.cost.high;
+    cost->high -= less.cost.low;
+    if (lab_ok(isa->lab) && cost->cycles <= 0)
+        lab_fail(isa->lab, ERR_UNSUPPORTED,
+                 "the chain costs no more than %s, which it needs, alone",
+                 helper->name);
 }
 
-/* With code->verdict CODE_REFUSED there is no cost. */
-static int latency_of(const struct isa *isa, const struct instruction *row,
-                      unsigned level, struct old_cost *cost,
-                      struct code_reading *code, struct error *err)
+static struct isa_latency
+latency_of(const struct isa *isa, const struct instruction *row, unsigned level)
 {
-    char words[96];
-    const struct subject subject = subject_row(row, words, sizeof words);
-    *cost = (struct old_cost){0};
-    *code = (struct code_reading){0};
-    if (code_verify(isa->lab, &subject, level, 1, code, err) != 0)
-        return err->code;
-    if (code->verdict == CODE_REFUSED)
-        return 0;
-    if (cost_latency(isa->lab, &subject, level, code, cost, err) != 0)
-        return err->code;
-    if (row->helper == NULL || (subject.mixed && code->verdict == CODE_UNREAD))
-        return 0;
-    return less_helper(isa, row, level, code, cost, err);
+    const struct subject subject = subject_row(isa->lab, row);
+    struct isa_latency l = {.code = code_verify(isa->lab, &subject, level, 1)};
+    const struct timed timed = {&subject, level, &l.code};
+    if (!lab_ok(isa->lab) || l.code.verdict == CODE_REFUSED)
+        return l;
+    l.cost = cost_latency(isa->lab, &timed);
+    /* Unless machine code shows that the helper costs nothing. */
+    if (lab_ok(isa->lab) && row->helper != NULL && l.code.length != 1 &&
+        !(subject.mixed && l.code.verdict == CODE_UNREAD))
+        less_helper(isa, row, level, &l.cost);
+    return l;
 }
 
 /* An instruction that the device does not take is no failure of the device. */
-static int excuse(struct finding *f, struct error *err)
+static void excuse(const struct isa *isa, struct finding *f)
 {
-    if (err->code != ERR_PTX)
-        return cost_excuse(f, err);
-    finding_none(f, "%s", err->text);
-    *err = (struct error){0};
-    return 0;
+    if (isa->lab->err.code == ERR_PTX) {
+        finding_none(f, "%s", isa->lab->err.text);
+        isa->lab->err = (struct error){0};
+    }
+    cost_excuse(isa->lab, f);
 }
 
-static int ask_latency(const struct isa *isa, const struct instruction *row,
-                       unsigned level, struct error *err)
+static void report_latency(struct finding *f, const struct subject *subject,
+                           const struct isa_latency *l)
 {
-    struct old_cost cost;
-    struct code_reading code;
-    char words[96];
-    const struct subject subject = subject_row(row, words, sizeof words);
-    struct finding *const f = latency_finding(isa, row, level);
-    if (!subject.chained) {
-        results_drop(isa->lab->results, f); /* it has no result */
-        return 0;
+    if (l->code.verdict == CODE_REFUSED) {
+        code_refuse(f, &l->code);
+        return;
     }
-    const int status = latency_of(isa, row, level, &cost, &code, err);
-    if (status == 0 && code.verdict != CODE_REFUSED)
-        finding_old_cost(f, &cost);
-    else if (status == 0)
-        finding_none(f, "not verified: %s", code.why);
-    if (f->status == STATUS_MEASURED && subject.mixed &&
-        code.verdict == CODE_UNREAD) {
+    finding_cost(f, &l->cost);
+    if (subject->mixed && l->code.verdict == CODE_UNREAD) {
         f->status = STATUS_AT_MOST;
         finding_because(f, "the chain holds other instructions, and only "
                            "machine code could tell what they cost");
     }
-    if (code.experiment != NULL)
-        code_say(f, &code);
+}
+
+static void ask_latency(const struct isa *isa, const struct instruction *row,
+                        unsigned level)
+{
+    const struct subject subject = subject_row(isa->lab, row);
+    struct finding *const f = latency_finding(isa, row, level);
+    if (!subject.chained) {
+        results_drop(isa->lab->results, f); /* it has no result */
+        return;
+    }
+    const struct isa_latency l = latency_of(isa, row, level);
+    if (lab_ok(isa->lab))
+        report_latency(f, &subject, &l);
+    if (l.code.experiment != NULL)
+        code_say(f, &l.code);
     if (row->helper != NULL)
         finding_protocol(f, "helper", value_text(row->helper));
-    free(cost.experiment);
-    code_reading_free(&code);
-    return status == 0 ? 0 : excuse(f, err);
+    excuse(isa, f);
 }
 
 /* With a helper beside it, it would be that of both. */
@@ -249,43 +255,37 @@ static bool has_rate(const struct isa *isa, const struct instruction *row)
            row->helper == NULL;
 }
 
-static int ask_throughput(const struct isa *isa, const struct instruction *row,
-                          struct error *err)
+static void ask_throughput(const struct isa *isa, const struct instruction *row)
 {
-    char words[96], component[96];
-    if (!has_rate(isa, row))
-        return 0;
-    const struct subject subject = subject_row(row, words, sizeof words);
+    if (!lab_ok(isa->lab) || !has_rate(isa, row))
+        return;
+    const struct subject subject = subject_row(isa->lab, row);
     struct finding *const f = finding_of(isa, row, "throughput");
-    int status = cost_ask_throughput(isa->lab, &subject, isa->top, f, err);
-    if (status != 0)
-        status = excuse(f, err);
-    if (status != 0 || !isa->wish->parallelism)
-        return status;
-    snprintf(component, sizeof component, "isa.%s", row->name);
-    return cost_parallelism(isa->lab, &subject, isa->top, component, err);
+    cost_ask_throughput(isa->lab, &subject, isa->top, f);
+    excuse(isa, f);
+    if (lab_ok(isa->lab) && isa->wish->parallelism)
+        cost_parallelism(isa->lab, &subject, isa->top,
+                         component_of(isa, row->name));
 }
 
 /* ---- loads of memory ---------------------------------------------------- */
 
 /* Chases a ring in the memory that the row names; where the ring must come
  * from memory itself, beyond what the driver says of L2. */
-static int ask_chase(const struct isa *isa, const struct instruction *row,
-                     unsigned level, struct error *err)
+static void ask_chase(const struct isa *isa, const struct instruction *row,
+                      unsigned level)
 {
     const int64_t l2 = isa->lab->info->value[PROPERTY_L2_BYTES];
-    struct old_cost cost;
     struct finding *const f = latency_finding(isa, row, level);
-    char flush[48] = "";
-    if (row->uncached)
-        snprintf(flush, sizeof flush, " flush=%" PRId64,
-                 3 * (l2 > 0 ? l2 : (int64_t)64 << 20));
-    if (lab_chase_err(isa->lab, &cost, err, "%s level=%u%s", row->chase, level,
-                  flush) != 0)
-        return excuse(f, err);
-    finding_old_cost(f, &cost);
-    free(cost.experiment);
-    return 0;
+    const char *const flush =
+        row->uncached ? lab_text(isa->lab, " flush=%" PRId64,
+                                 3 * (l2 > 0 ? l2 : (int64_t)64 << 20))
+                      : "";
+    const struct cost cost =
+        lab_chase(isa->lab, "%s level=%u%s", row->chase, level, flush);
+    if (lab_ok(isa->lab))
+        finding_cost(f, &cost);
+    excuse(isa, f);
 }
 
 /* ---- what depends on values --------------------------------------------- */
@@ -298,8 +298,8 @@ static void ask_mean(const struct isa *isa, const struct instruction *row,
     static const char *const kinds[] = {"regular", "irregular"};
     double sum = 0, number;
     for (size_t i = 0; i < COUNT_OF(kinds); i++) {
-        char component[96];
-        snprintf(component, sizeof component, "isa.%s.%s", row->name, kinds[i]);
+        const char *const component =
+            lab_text(isa->lab, "isa.%s.%s", row->name, kinds[i]);
         if (!lab_number(isa->lab, component, attribute, &number)) {
             finding_none(f,
                          "the mean of %s and %s divisors, of which one was "
@@ -309,63 +309,56 @@ static void ask_mean(const struct isa *isa, const struct instruction *row,
         }
         sum += number;
     }
-    finding_set(f, STATUS_DERIVED, value_number(sum / COUNT_OF(kinds)),
-                "cycles");
+    finding_value(f, STATUS_DERIVED, value_number(sum / COUNT_OF(kinds)));
     finding_method(f, "the mean of divisors that are powers of two and others");
 }
 
 /* ---- all ---------------------------------------------------------------- */
 
-static int ask_level(const struct isa *isa, const struct instruction *row,
-                     unsigned level, struct error *err)
+static bool is_asked(const struct isa *isa, unsigned level)
 {
-    char attribute[32];
-    if (row->chase != NULL)
-        return ask_chase(isa, row, level, err);
-    if (row->snippet != NULL)
-        return ask_latency(isa, row, level, err);
-    snprintf(attribute, sizeof attribute, "latency.O%u", level);
-    ask_mean(isa, row, attribute, latency_finding(isa, row, level));
-    return 0;
+    return isa->wish->levels >> level & 1;
 }
 
-static int ask_row(const struct isa *isa, const struct instruction *row,
-                   struct error *err)
+static void isa_ask_level(const struct isa *isa, const struct instruction *row,
+                          unsigned level)
+{
+    if (row->chase != NULL)
+        ask_chase(isa, row, level);
+    else if (row->snippet != NULL)
+        ask_latency(isa, row, level);
+    else
+        ask_mean(isa, row, attribute_of(isa, level),
+                 latency_finding(isa, row, level));
+}
+
+static void isa_ask_row(const struct isa *isa, const struct instruction *row)
 {
     char *const why = isa_lacking(row, isa->lab->info);
     if (why != NULL) {
         skip_row(isa, row, why);
         free(why);
-        return 0;
+        return;
     }
-    for (unsigned level = 0; level < LEVELS; level++)
-        if ((isa->wish->levels >> level & 1) != 0 &&
-            ask_level(isa, row, level, err) != 0)
-            return err->code;
-    return row->snippet != NULL ? ask_throughput(isa, row, err) : 0;
+    for (unsigned level = 0; lab_ok(isa->lab) && level < LEVELS; level++)
+        if (is_asked(isa, level))
+            isa_ask_level(isa, row, level);
+    if (row->snippet != NULL)
+        ask_throughput(isa, row);
 }
 
 /* What two clock reads in a row are apart (Arafa 2019, figure 5). */
-static int ask_clock(const struct isa *isa, unsigned level, struct error *err)
+static void ask_clock(const struct isa *isa, unsigned level)
 {
-    struct samples samples;
-    char attribute[32], *experiment;
-    snprintf(attribute, sizeof attribute, "overhead.O%u", level);
-    struct finding *const f = lab_finding(isa->lab, "clock", attribute);
-    if (lab_probe_err(isa->lab, &samples, &experiment, err, "clock level=%u",
-                  level) != 0)
-        return excuse(f, err);
-    const size_t pair = samples_column(&samples, "pair");
-    double *const cycles = xcalloc(samples.rows, sizeof *cycles);
-    for (size_t row = 0; row < samples.rows; row++)
-        cycles[row] = (double)samples_at(&samples, row, pair);
-    finding_set(f, STATUS_MEASURED,
-                value_number(stats_median(cycles, samples.rows)), "cycles");
-    finding_evidence(f, experiment);
-    free(cycles);
-    free(experiment);
-    samples_free(&samples);
-    return 0;
+    struct lab *const lab = isa->lab;
+    struct finding *const f =
+        lab_finding(lab, "clock", lab_text(lab, "overhead.O%u", level));
+    const struct column pair = lab_column(lab, "pair", "clock level=%u", level);
+    if (lab_ok(lab)) {
+        finding_measured(f, stats_median(pair.at, pair.count));
+        finding_cite(f, pair.experiment);
+    }
+    excuse(isa, f);
 }
 
 enum stage { STAGE_FIRST, STAGE_OTHERS, STAGE_RATE, STAGES };
@@ -373,24 +366,23 @@ enum stage { STAGE_FIRST, STAGE_OTHERS, STAGE_RATE, STAGES };
 static void prepare_row(const struct isa *isa, const struct instruction *row,
                         enum stage stage, struct code_texts *texts)
 {
-    char words[96];
-    struct subject s = subject_row(row, words, sizeof words);
+    const struct subject s = subject_row(isa->lab, row);
     for (unsigned level = 0; level < LEVELS; level++) {
-        if ((isa->wish->levels >> level & 1) == 0)
+        if (!is_asked(isa, level))
             continue;
         if (stage == STAGE_FIRST)
-            code_first_form(&s, level, texts);
+            code_first_form(texts, &s, level);
         else if (stage == STAGE_OTHERS)
-            code_other_forms(isa->lab, &s, level, texts);
+            code_other_forms(texts, &s, level);
     }
     if (stage == STAGE_RATE && has_rate(isa, row))
-        code_rate_forms(isa->lab, &s, isa->top, texts);
+        code_rate_forms(texts, &s, isa->top);
 }
 
 /* Kernels of all rows, compiled on all cores of the host. */
 static void prepare(const struct isa *isa)
 {
-    struct code_texts texts = {0};
+    struct code_texts texts = {.lab = isa->lab};
     for (enum stage stage = 0; stage < STAGES; stage++) {
         for (const struct instruction *r = instruction_table; r->name != NULL;
              r++) {
@@ -399,27 +391,26 @@ static void prepare(const struct isa *isa)
                 prepare_row(isa, r, stage, &texts);
             free(why);
         }
-        code_prepare(isa->lab, &texts);
+        code_prepare(&texts);
     }
 }
 
-static int run(struct lab *lab, struct error *err)
+static void isa_run(struct lab *lab)
 {
     struct isa isa = {.lab = lab,
                       .wish = lab->isa != NULL ? lab->isa : &everything};
-    if (isa_check(isa.wish, err) != 0)
-        return err->code;
+    if (isa_check(isa.wish, &lab->err) != 0)
+        return;
     for (unsigned level = 0; level < LEVELS; level++)
-        isa.top = isa.wish->levels >> level & 1 ? level : isa.top;
+        isa.top = is_asked(&isa, level) ? level : isa.top;
     prepare(&isa);
-    for (unsigned level = 0; level < LEVELS; level++)
-        if (isa.wish->pattern_count == 0 && isa.wish->levels >> level & 1 &&
-            ask_clock(&isa, level, err) != 0)
-            return err->code;
-    for (const struct instruction *r = instruction_table; r->name != NULL; r++)
-        if (wanted(isa.wish, r) && ask_row(&isa, r, err) != 0)
-            return err->code;
-    return 0;
+    for (unsigned level = 0; lab_ok(lab) && level < LEVELS; level++)
+        if (isa.wish->pattern_count == 0 && is_asked(&isa, level))
+            ask_clock(&isa, level);
+    for (const struct instruction *r = instruction_table;
+         lab_ok(lab) && r->name != NULL; r++)
+        if (wanted(isa.wish, r))
+            isa_ask_row(&isa, r);
 }
 
 const struct study study_isa = {
@@ -433,7 +424,7 @@ const struct study study_isa = {
         "latency.  Throughput: independent chains times warps on one SM, more "
         "of both until it stops growing.",
     .needs = needs,
-    .gives = gives,
+    .answers = answers,
     .apart = true,
-    .run_err = run,
+    .run = isa_run,
 };

@@ -10,21 +10,30 @@
  * how much power it takes, and power decides the clock: rates of the whole GPU
  * are with random numbers, and of the fastest forms also with zeros.
  */
-#include <math.h>
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/stats.h"
 #include "base/buf.h"
 #include "base/mem.h"
-#include "base/text.h"
 #include "study/instruction/cost.h"
 #include "study/instruction/isa.h"
 #include "study/instruction/throughput.h"
 
 static const char *const needs[] = {"clock", NULL};
-static const char *const gives[] = {NULL}; /* those of each form */
+static const struct answer answers[] = {
+    {ONE("tensor.*"), "latency", "cycles"},
+    {ONE("tensor.*"), "by_warps", "op/clk/SM"},
+    {ONE("tensor.*"), "throughput", "op/clk/SM"},
+    {ONE("tensor.*"), "warps", "warps"},
+    {ONE("tensor.*"), "sawtooth", "warps"},
+    {ONE("tensor.*"), "by_blocks", "op/clk/SM"},
+    {ONE("tensor.*"), "gpu*", "op/s"},
+    {ONE("tensor.*"), "fraction", ""},
+    {ONE("clock"), "tensor", "Hz"},
+    {0},
+};
 
 enum { LEVEL = 3, WARPS_OF_GPU = 8, GROUPS_MOST = 4, BLOCKS_MOST = 4 };
 /* Registers of a thread, of 32 bits, that operands may take: 32 warps have 64
@@ -37,16 +46,14 @@ static const double briefly = 0.01, lastingly = 0.3; /* seconds */
 
 /* A form, and what was found of it. */
 struct form {
-    char component[80];
+    struct throughput throughput;
     char kind[8]; /* of A and B: "f16" */
-    char *words;  /* of its experiments */
-    const char *unit;
-    unsigned chains, copies;
-    double operations; /* of one product */
     bool sparse, grouped;
-    double best;   /* operations a cycle and SM; 0: not measured */
-    unsigned most; /* warps or groups with which */
+    double best;   /* operations a cycle and SM; 0: not measured … */
+    unsigned most; /* … with so many warps or groups */
 };
+
+enum { FORMS_MOST = 512 };
 
 struct tensor {
     struct lab *lab;
@@ -54,33 +61,35 @@ struct tensor {
     size_t count;
 };
 
-static struct finding *finding_of(const struct tensor *t, const struct form *f,
+static struct finding *finding_of(const struct form *form,
                                   const char *attribute)
 {
-    return lab_finding(t->lab, f->component, attribute);
+    return lab_finding(form->throughput.lab, form->throughput.component,
+                       attribute);
 }
 
 /* ---- names ------------------------------------------------------------- */
 
 /* "mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32" without the words that
  * all have. */
-static void name_component(const char *name, char *out, size_t room)
+static const char *component_of(struct lab *lab, const char *name)
 {
     static const char *const common[] = {"sync", "aligned", "row", "col",
                                          "ordered_metadata"};
-    size_t used = (size_t)snprintf(out, room, "tensor");
-    for (const char *at = name; *at != '\0' && used < room;) {
+    struct buf out = {0};
+    buf_text(&out, "tensor");
+    for (const char *at = name; *at != '\0';) {
         const size_t length = strcspn(at, ".:");
         bool keep = length > 0 && !(at != name && strncmp(at, "mma", 3) == 0);
         for (size_t i = 0; i < COUNT_OF(common); i++)
             keep = keep && !(strlen(common[i]) == length &&
                              strncmp(common[i], at, length) == 0);
         if (keep)
-            used += (size_t)snprintf(out + used, room - used, ".%.*s",
-                                     (int)length, at);
+            buf_printf(&out, ".%.*s", (int)length, at);
         at += length;
         at += strspn(at, ".:");
     }
+    return arena_adopt(&lab->memory, buf_take(&out));
 }
 
 /* Types of A and B: the second of four; where there are two, halves. */
@@ -135,256 +144,167 @@ static unsigned chains_of(const struct instruction *row)
     return chains < 1 ? 1 : chains > CHAINS_MOST ? CHAINS_MOST : chains;
 }
 
-static struct form form_of_row(const struct instruction *row)
+static struct form form_of_row(struct lab *lab, const struct instruction *row)
 {
-    struct form f = {.unit = "warps",
-                     .chains = chains_of(row),
-                     .operations = operations_of(row->name),
-                     .sparse = strstr(row->name, "mma.sp") != NULL};
-    f.copies = PRODUCTS / f.chains;
-    f.words = xasprintf("grid row=%s chains=%u", row->name, f.chains);
-    name_component(row->name, f.component, sizeof f.component);
+    const unsigned chains = chains_of(row);
+    struct form f = {
+        .throughput = {.lab = lab,
+                       .component = component_of(lab, row->name),
+                       .words = lab_text(lab, "grid row=%s chains=%u",
+                                         row->name, chains),
+                       .of = "warps",
+                       .chains = chains,
+                       .copies = PRODUCTS / chains,
+                       .turns = 1,
+                       .factor = operations_of(row->name)},
+        .sparse = strstr(row->name, "mma.sp") != NULL};
     name_kind(row->name, f.kind, sizeof f.kind);
     return f;
 }
 
-/* The form joins those that are asked for; taken until the end of the run. */
+/* The form joins those that are asked for. */
 static struct form *keep(struct tensor *t, struct form form)
 {
-    t->forms = xreallocarray(t->forms, t->count + 1, sizeof *t->forms);
+    assert(t->count < FORMS_MOST);
     t->forms[t->count] = form;
     return &t->forms[t->count++];
 }
 
-static void free_forms(struct tensor *t)
-{
-    for (size_t i = 0; i < t->count; i++)
-        free(t->forms[i].words);
-    free(t->forms);
-}
-
 /* ---- latency ----------------------------------------------------------- */
 
-static int excuse(struct finding *f, struct error *err)
+/* A device that takes no such instruction has not failed. */
+static void excuse(struct lab *lab, struct finding *f)
 {
-    if (err->code != ERR_PTX)
-        return cost_excuse(f, err);
-    finding_none(f, "%s", err->text);
-    f->skipped = true; /* the device takes no such instruction */
-    *err = (struct error){0};
-    return 0;
+    if (lab->err.code == ERR_PTX) {
+        finding_none(f, "%s", lab->err.text);
+        f->skipped = true;
+        lab->err = (struct error){0};
+    }
+    cost_excuse(lab, f);
 }
 
-/* Of a row: also whether its machine code is what it claims, without which
+/* Of a row; false if its machine code is not what it claims, without which
  * nothing is said of it. */
-static int ask_latency(const struct tensor *t, const struct form *form,
-                       const struct instruction *row, bool *usable,
-                       struct error *err)
+static bool ask_latency(const struct form *form, const struct instruction *row)
 {
-    char words[128];
-    struct old_cost cost;
-    struct code_reading code;
-    const struct subject s = subject_row(row, words, sizeof words);
-    struct finding *const f = finding_of(t, form, "latency");
-    *usable = false;
-    if (code_verify(t->lab, &s, LEVEL, 1, &code, err) != 0)
-        return excuse(f, err);
-    if (code.verdict == CODE_REFUSED) {
-        finding_none(f, "not verified: %s", code.why);
-    } else if (cost_latency(t->lab, &s, LEVEL, &code, &cost, err) == 0) {
-        finding_old_cost(f, &cost);
-        free(cost.experiment);
-        *usable = true;
+    struct lab *const lab = form->throughput.lab;
+    struct finding *const f = finding_of(form, "latency");
+    const struct subject s = subject_row(lab, row);
+    const struct code_reading code = code_verify(lab, &s, LEVEL, 1);
+    const struct timed timed = {&s, LEVEL, &code};
+    if (!lab_ok(lab)) {
+        excuse(lab, f);
+        return false;
     }
+    if (code.verdict == CODE_REFUSED) {
+        code_refuse(f, &code);
+    } else {
+        const struct cost cost = cost_latency(lab, &timed);
+        if (lab_ok(lab))
+            finding_cost(f, &cost);
+    }
+    const bool usable = lab_ok(lab) && code.verdict != CODE_REFUSED;
     code_say(f, &code);
-    code_reading_free(&code);
-    return err->code == 0 ? 0 : excuse(f, err);
+    excuse(lab, f);
+    return usable;
 }
 
 /* ---- throughput -------------------------------------------------------- */
 
-static struct crowd crowd_of(const struct tensor *t, const struct form *form,
-                             unsigned warps)
+/* The fewest warps that come to the most. */
+static void note_best(struct form *form, const struct throughput_warps *w)
 {
-    return (struct crowd){.lab = t->lab,
-                          .words = form->words,
-                          .unit = form->unit,
-                          .warps = warps,
-                          .each = form->chains,
-                          .copies = form->copies,
-                          .turns = form->grouped ? TURNS_OF_GROUPS : 1};
-}
-
-/* Operations a cycle of one SM with 1, 2, … warps; `*count` is how many there
- * were, fewer than asked for where registers do not suffice for more. */
-static int rates_of_warps(const struct tensor *t, const struct form *form,
-                          unsigned most, double *rates, size_t *count,
-                          char **experiment, struct error *err)
-{
-    *count = 0;
-    *experiment = NULL;
-    for (unsigned n = 1; n <= most; n++) {
-        const struct crowd c = crowd_of(t, form, n);
-        char *text;
-        double rate;
-        const int code = throughput_rate(&c, 1, &rate, &text, err);
-        if (code == ERR_UNSUPPORTED && *count > 0)
-            break;
-        if (code != 0) {
-            free(*experiment);
-            return code;
-        }
-        free(*experiment);
-        *experiment = text;
-        rates[(*count)++] = rate * form->operations;
-    }
-    *err = (struct error){0};
-    return 0;
-}
-
-static void say_rates(const struct tensor *t, struct form *form,
-                      const double *rates, size_t count, const char *experiment)
-{
-    double n[SNIPPET_WARPS_MOST];
-    struct value list = value_list();
-    struct finding *f = finding_of(t, form, "by_warps");
-    for (size_t i = 0; i < count; i++) {
-        n[i] = (double)(i + 1);
-        value_push(&list, value_number(rates[i]));
-        if (rates[i] > form->best) {
-            form->best = rates[i];
+    for (size_t i = 0; i < w->count; i++)
+        if (w->rates[i] > form->best) {
+            form->best = w->rates[i];
             form->most = (unsigned)i + 1;
         }
-    }
-    finding_set(f, STATUS_MEASURED, list, "op/clk/SM");
-    finding_protocol(f, "chains", value_number(form->chains));
-    finding_protocol(f, "of", value_text(form->unit));
-    finding_evidence(f, experiment);
-    f = finding_of(t, form, "throughput");
-    finding_set(f, STATUS_MEASURED, value_number(form->best), "op/clk/SM");
-    finding_protocol(f, form->unit, value_number(form->most));
-    finding_protocol(f, "chains", value_number(form->chains));
-    finding_protocol(f, "operations", value_number(form->operations));
-    finding_protocol(f, "operands", value_text("random"));
-    finding_evidence(f, experiment);
-    throughput_enough(finding_of(t, form, "warps"), rates, count, experiment);
-    if (!form->grouped)
-        throughput_sawtooth(finding_of(t, form, "sawtooth"), form->unit, n,
-                            rates, count, (unsigned)count / 2, experiment);
 }
 
-static int ask_throughput(const struct tensor *t, struct form *form,
-                          unsigned most, struct error *err)
+static void say_best(const struct form *form, const char *experiment)
 {
-    double rates[SNIPPET_WARPS_MOST];
-    size_t count;
-    char *experiment;
-    if (rates_of_warps(t, form, most, rates, &count, &experiment, err) != 0)
-        return excuse(finding_of(t, form, "throughput"), err);
-    say_rates(t, form, rates, count, experiment);
-    free(experiment);
-    return 0;
+    const struct throughput *const t = &form->throughput;
+    struct finding *const f = finding_of(form, "throughput");
+    finding_measured(f, form->best);
+    finding_protocol(f, t->of, value_number(form->most));
+    finding_protocol(f, "chains", value_number(t->chains));
+    finding_protocol(f, "operations", value_number(t->factor));
+    finding_protocol(f, "operands", value_text("random"));
+    finding_cite(f, experiment);
+}
+
+static void ask_throughput(struct form *form, unsigned most)
+{
+    const struct throughput *const t = &form->throughput;
+    const struct throughput_warps w = throughput_by_warps(t, most);
+    if (!lab_ok(t->lab)) {
+        excuse(t->lab, finding_of(form, "throughput"));
+        return;
+    }
+    note_best(form, &w);
+    finding_protocol(throughput_say_warps(t, &w), "of", value_text(t->of));
+    say_best(form, w.experiment);
+    throughput_say_enough(t, &w);
+    if (!form->grouped)
+        throughput_say_sawtooth(t, &w);
 }
 
 /* ---- the whole GPU ----------------------------------------------------- */
 
-static void say_gpu(const struct tensor *t, const struct form *form,
-                    const char *operands,
-                    const struct throughput_sustained *found, struct finding *f)
+/* So long with such operands. */
+static void ask_gpu(const struct form *form, const char *operands,
+                    double seconds, const char *attribute)
 {
-    const double rate = found->rate * form->operations;
-    finding_set(f, STATUS_MEASURED, value_number(rate), "op/s");
-    finding_protocol(f, "operands", value_text(operands));
-    if (found->hz > 0)
-        finding_protocol(
-            f, "per_clock_and_sm",
-            value_number(rate / (found->hz * throughput_sms(t->lab))));
-    throughput_say(f, found);
-}
-
-/* So long with such operands.  Where the GPU tells no power, what an SM does
- * in a cycle says all that can be said. */
-static int ask_gpu(const struct tensor *t, const struct form *form,
-                   const char *operands, double seconds, const char *attribute,
-                   struct error *err)
-{
-    struct throughput_sustained found;
-    bool told;
-    double hz;
-    struct finding *const f = finding_of(t, form, attribute);
-    struct form with = *form;
-    with.words = xasprintf("%s operands=%s", form->words, operands);
-    struct crowd c =
-        crowd_of(t, &with, form->grouped ? form->most : (unsigned)WARPS_OF_GPU);
-    const double rate = form->best / form->operations * throughput_sms(t->lab);
-    const int code = throughput_sustain(&c, throughput_sms(t->lab), seconds,
-                                        rate, &told, &found, err);
-    free(with.words);
-    if (code != 0)
-        return excuse(f, err);
-    if (told)
-        say_gpu(t, form, operands, &found, f);
-    else if (lab_number(t->lab, "clock", "measured", &hz))
-        finding_set(f, STATUS_DERIVED,
-                    value_number(form->best * hz * throughput_sms(t->lab)),
-                    "op/s");
-    else
-        finding_none(f, "the clock was not measured");
-    free(found.experiment);
-    return 0;
+    struct finding *const f = finding_of(form, attribute);
+    struct throughput with = form->throughput;
+    with.words =
+        lab_text(with.lab, "%s operands=%s", form->throughput.words, operands);
+    with.operands = operands;
+    with.warps = form->grouped ? form->most : (unsigned)WARPS_OF_GPU;
+    throughput_gpu(&with, seconds, form->best, f);
+    excuse(with.lab, f);
 }
 
 /* One to four blocks on each SM. */
-static int ask_blocks(const struct tensor *t, const struct form *form,
-                      struct error *err)
+static void ask_blocks(const struct form *form)
 {
-    struct value list = value_list();
-    struct finding *const f = finding_of(t, form, "by_blocks");
-    struct crowd c = crowd_of(t, form, form->grouped ? 1 : form->most);
-    const unsigned sms = throughput_sms(t->lab);
-    int code = throughput_length(&c, 2 * sms, err);
-    for (unsigned n = 1; code == 0 && n <= BLOCKS_MOST; n++) {
-        double rate;
-        char *experiment;
-        code = throughput_rate(&c, n * sms, &rate, &experiment, err);
-        if (code != 0)
-            break;
-        value_push(&list, value_number(rate / sms * form->operations));
-        finding_evidence(f, experiment);
-        free(experiment);
+    double n[BLOCKS_MOST], rates[BLOCKS_MOST];
+    struct throughput with = form->throughput;
+    struct finding *const f = finding_of(form, "by_blocks");
+    const unsigned sms = lab_sms(with.lab);
+    with.warps = form->grouped ? 1 : form->most;
+    for (unsigned i = 0; i < BLOCKS_MOST; i++)
+        n[i] = (i + 1) * sms;
+    throughput_length(&with, 2 * sms);
+    if (lab_ok(with.lab) &&
+        throughput_by_blocks(&with, n, BLOCKS_MOST, rates, f)) {
+        struct value list = value_list();
+        for (unsigned i = 0; i < BLOCKS_MOST; i++)
+            value_push(&list, value_number(rates[i]));
+        finding_value(f, STATUS_MEASURED, list);
     }
-    if (code == 0)
-        finding_set(f, STATUS_MEASURED, list, "op/clk/SM");
-    else
-        value_free(&list);
-    finding_protocol(f, form->unit, value_number(c.warps));
-    return code == 0 ? 0 : excuse(f, err);
+    finding_protocol(f, with.of, value_number(with.warps));
+    excuse(with.lab, f);
 }
 
 /* ---- mma and wmma ------------------------------------------------------ */
 
-static void skip(const struct tensor *t, const struct form *form,
-                 const char *why)
+static void skip_form(const struct form *form, const char *why)
 {
-    struct finding *const f = finding_of(t, form, "throughput");
+    struct finding *const f = finding_of(form, "throughput");
     finding_none(f, "%s", why);
     f->skipped = true;
 }
 
-static int ask_row(struct tensor *t, const struct instruction *row,
-                   struct error *err)
+static void ask_row(struct tensor *t, const struct instruction *row)
 {
-    struct form *const form = keep(t, form_of_row(row));
+    struct form *const form = keep(t, form_of_row(t->lab, row));
     char *const why = isa_lacking(row, t->lab->info);
-    bool usable;
-    if (why != NULL) {
-        skip(t, form, why);
-        free(why);
-        return 0;
-    }
-    if (ask_latency(t, form, row, &usable, err) != 0 || !usable)
-        return err->code;
-    return ask_throughput(t, form, lab_block_warps(t->lab), err);
+    if (why != NULL)
+        skip_form(form, why);
+    else if (ask_latency(form, row))
+        ask_throughput(form, lab_block_warps(t->lab));
+    free(why);
 }
 
 /* ---- wgmma ------------------------------------------------------------- */
@@ -399,54 +319,53 @@ static const struct wide {
 };
 static const unsigned widths[] = {64, 128, 256};
 
-static struct form form_of_wide(const struct wide *w, unsigned n)
+static struct form form_of_wide(struct lab *lab, const struct wide *w,
+                                unsigned n)
 {
-    struct form f = {.unit = "groups",
-                     .chains = 1,
-                     .copies = PRODUCTS,
-                     .grouped = true,
-                     .operations = 2.0 * 64 * n * w->k};
-    snprintf(f.component, sizeof f.component, "tensor.wgmma.m64n%uk%u.%s", n,
-             w->k, w->opcode);
+    struct form f = {
+        .throughput = {.lab = lab,
+                       .component = lab_text(lab, "tensor.wgmma.m64n%uk%u.%s",
+                                             n, w->k, w->opcode),
+                       .words = lab_text(lab, "wgmma type=%s n=%u", w->kind, n),
+                       .of = "groups",
+                       .chains = 1,
+                       .copies = PRODUCTS,
+                       .turns = TURNS_OF_GROUPS,
+                       .factor = 2.0 * 64 * n * w->k},
+        .grouped = true};
     snprintf(f.kind, sizeof f.kind, "%s", w->kind);
-    f.words = xasprintf("wgmma type=%s n=%u", w->kind, n);
     return f;
 }
 
 /* Cycles of a product that is waited for before the next one begins. */
-static int ask_wide_latency(const struct tensor *t, const struct form *form,
-                            struct error *err)
+static void ask_wide_latency(const struct form *form)
 {
-    struct form waits = *form;
-    double rate;
-    char *experiment;
-    struct finding *const f = finding_of(t, form, "latency");
-    waits.words = xasprintf("%s wait=each", form->words);
-    const struct crowd c = crowd_of(t, &waits, 1);
-    const int code = throughput_rate(&c, 1, &rate, &experiment, err);
-    free(waits.words);
-    if (code != 0)
-        return excuse(f, err);
-    finding_set(f, STATUS_MEASURED, value_number(1 / rate), "cycles");
-    finding_protocol(f, "waited_for", value_text("each product"));
-    finding_evidence(f, experiment);
-    free(experiment);
-    return 0;
+    struct throughput waits = form->throughput;
+    struct finding *const f = finding_of(form, "latency");
+    waits.words = lab_text(waits.lab, "%s wait=each", form->throughput.words);
+    waits.warps = 1;
+    waits.factor = 1;
+    const struct throughput_rate r = throughput_measure(&waits, 1);
+    if (lab_ok(waits.lab)) {
+        finding_measured(f, 1 / r.rate);
+        finding_protocol(f, "waited_for", value_text("each product"));
+        finding_cite(f, r.experiment);
+    }
+    excuse(waits.lab, f);
 }
 
-static int ask_wide(struct tensor *t, const struct wide *w, unsigned n,
-                    struct error *err)
+static void ask_wide(struct tensor *t, const struct wide *w, unsigned n)
 {
     enum { CC_MAJOR = 9, CC_MINOR = 0 };
-    struct form *const form = keep(t, form_of_wide(w, n));
+    struct form *const form = keep(t, form_of_wide(t->lab, w, n));
     const struct device_info *const info = t->lab->info;
     if (info->cc_major != CC_MAJOR || info->cc_minor != CC_MINOR) {
-        skip(t, form, "only compute capability 9.0 has wgmma");
-        return 0;
+        skip_form(form, "only compute capability 9.0 has wgmma");
+        return;
     }
-    if (ask_wide_latency(t, form, err) != 0)
-        return err->code;
-    return ask_throughput(t, form, GROUPS_MOST, err);
+    ask_wide_latency(form);
+    if (lab_ok(t->lab))
+        ask_throughput(form, GROUPS_MOST);
 }
 
 /* ---- all --------------------------------------------------------------- */
@@ -475,90 +394,95 @@ static void say_fraction(const struct tensor *t, const struct form *form)
         most = wide->best;
     if (form->best == 0 || most == 0)
         return;
-    struct finding *const f = finding_of(t, form, "fraction");
-    finding_set(f, STATUS_DERIVED, value_number(form->best / most), "");
+    struct finding *const f = finding_of(form, "fraction");
+    finding_value(f, STATUS_DERIVED, value_number(form->best / most));
     finding_method(f, "its throughput by that of the fastest dense form of "
                       "the same operands");
 }
 
 /* What the fastest forms do on the whole GPU, and at what power. */
-static int ask_fastest(const struct tensor *t, const struct form *form,
-                       struct error *err)
+static void ask_fastest(const struct tensor *t, const struct form *form)
 {
-    if (form == NULL)
-        return 0;
-    if (ask_blocks(t, form, err) != 0 ||
-        ask_gpu(t, form, "zeros", lastingly, "gpu_zeros", err) != 0)
-        return err->code;
-    return ask_gpu(t, form, "random", lastingly, "gpu", err);
+    if (form == NULL || !lab_ok(t->lab))
+        return;
+    ask_blocks(form);
+    if (lab_ok(t->lab))
+        ask_gpu(form, "zeros", lastingly, "gpu_zeros");
+    if (lab_ok(t->lab))
+        ask_gpu(form, "random", lastingly, "gpu");
 }
 
-static int ask_whole(const struct tensor *t, struct error *err)
+static void ask_whole(const struct tensor *t)
 {
     const struct form *const plain = fastest(t, "f16", false);
     const struct form *const wide = fastest(t, "f16", true);
-    for (size_t i = 0; i < t->count; i++) {
+    for (size_t i = 0; lab_ok(t->lab) && i < t->count; i++) {
         const struct form *const f = &t->forms[i];
         say_fraction(t, f);
-        if (f->best > 0 && f != plain && f != wide &&
-            ask_gpu(t, f, "random", briefly, "gpu", err) != 0)
-            return err->code;
+        if (f->best > 0 && f != plain && f != wide)
+            ask_gpu(f, "random", briefly, "gpu");
     }
-    if (ask_fastest(t, plain, err) != 0)
-        return err->code;
-    return ask_fastest(t, wide, err);
+    ask_fastest(t, plain);
+    ask_fastest(t, wide);
 }
 
-static int ask_all(struct tensor *t, struct error *err)
+static void ask_all(struct tensor *t)
 {
-    for (const struct instruction *r = instruction_table; r->name != NULL; r++)
-        if (is_product(r) && ask_row(t, r, err) != 0)
-            return err->code;
+    for (const struct instruction *r = instruction_table;
+         lab_ok(t->lab) && r->name != NULL; r++)
+        if (is_product(r))
+            ask_row(t, r);
     for (size_t i = 0; i < COUNT_OF(wides); i++)
-        for (size_t n = 0; n < COUNT_OF(widths); n++)
-            if (ask_wide(t, &wides[i], widths[n], err) != 0)
-                return err->code;
-    return ask_whole(t, err);
+        for (size_t n = 0; lab_ok(t->lab) && n < COUNT_OF(widths); n++)
+            ask_wide(t, &wides[i], widths[n]);
+    if (lab_ok(t->lab))
+        ask_whole(t);
 }
 
 /* The kernel of a form, and its waiting one's. */
-static void prepare_form(struct form form, struct code_texts *texts)
+static void prepare_form(const struct form *form, struct code_texts *texts)
 {
-    code_texts_add(texts, xasprintf("%s copies=%u", form.words, form.copies));
-    if (form.grouped)
-        code_texts_add(texts, xasprintf("%s wait=each copies=%u", form.words,
-                                        form.copies));
-    free(form.words);
+    const struct throughput *const t = &form->throughput;
+    code_texts_add(texts,
+                   lab_text(t->lab, "%s copies=%u", t->words, t->copies));
+    if (form->grouped)
+        code_texts_add(texts, lab_text(t->lab, "%s wait=each copies=%u",
+                                       t->words, t->copies));
+}
+
+static void prepare_row(const struct instruction *row, struct code_texts *texts)
+{
+    const struct subject s = subject_row(texts->lab, row);
+    const struct form form = form_of_row(texts->lab, row);
+    code_first_form(texts, &s, LEVEL);
+    prepare_form(&form, texts);
 }
 
 /* Kernels of all forms, compiled on all cores of the host. */
 static void prepare(struct lab *lab)
 {
-    struct code_texts texts = {0};
-    char words[128];
+    struct code_texts texts = {.lab = lab};
     for (const struct instruction *r = instruction_table; r->name != NULL;
          r++) {
         char *const why = isa_lacking(r, lab->info);
-        if (is_product(r) && why == NULL) {
-            const struct subject s = subject_row(r, words, sizeof words);
-            code_first_form(&s, LEVEL, &texts);
-            prepare_form(form_of_row(r), &texts);
-        }
+        if (is_product(r) && why == NULL)
+            prepare_row(r, &texts);
         free(why);
     }
     for (size_t i = 0; i < COUNT_OF(wides); i++)
-        for (size_t n = 0; n < COUNT_OF(widths); n++)
-            prepare_form(form_of_wide(&wides[i], widths[n]), &texts);
-    code_prepare(lab, &texts);
+        for (size_t n = 0; n < COUNT_OF(widths); n++) {
+            const struct form form = form_of_wide(lab, &wides[i], widths[n]);
+            prepare_form(&form, &texts);
+        }
+    code_prepare(&texts);
 }
 
-static int run(struct lab *lab, struct error *err)
+static void tensor_run(struct lab *lab)
 {
-    struct tensor t = {.lab = lab};
+    struct tensor t = {.lab = lab,
+                       .forms = lab_alloc(lab, FORMS_MOST, sizeof *t.forms)};
     prepare(lab);
-    ask_all(&t, err);
-    free_forms(&t);
-    return err->code;
+    ask_all(&t);
 }
 
 const struct study study_tensor = {
@@ -571,8 +495,8 @@ const struct study study_tensor = {
         "and all SMs for a longer time, with random numbers and with zeros, "
         "with the clock and the power that went with it.",
     .needs = needs,
-    .gives = gives,
+    .answers = answers,
     .apart = true,
     .under_load = true,
-    .run_err = run,
+    .run = tensor_run,
 };

@@ -1,7 +1,6 @@
 #include "study/instruction/throughput.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 #include "analysis/sawtooth.h"
 #include "analysis/stats.h"
@@ -10,209 +9,270 @@
 
 /* Turns that are tried one after the other. */
 static const unsigned lengths[] = {1, 4, 16, 64};
-/* The difference must be so many times as large as its uncertainty. */
+/* The difference must be so many times as large as its uncertainty, … */
 static const double clear = 100;
-/* Two lengths must say the same to this share. */
+/* … and two lengths must say the same to this share: a hundredth, as they say
+ * that fewer instructions of the loop than that are in it. */
 static const double agreed = 0.01;
-unsigned throughput_sms(const struct lab *lab)
+
+static double middle(struct lab *lab, const struct samples *s, const char *name)
 {
-    const int64_t sms = lab->info->value[PROPERTY_SMS];
-    return sms > 0 ? (unsigned)sms : 1;
+    const struct column c = lab_column_of(lab, s, name);
+    return stats_median(c.at, c.count);
 }
 
-static double *column(const struct samples *s, const char *name)
-{
-    const size_t at = samples_column(s, name);
-    double *const values = xreallocarray(NULL, s->rows, sizeof *values);
-    for (size_t row = 0; row < s->rows; row++)
-        values[row] = (double)samples_at(s, row, at);
-    return values;
-}
-
-static double middle(const struct samples *s, const char *name)
-{
-    double *const values = column(s, name);
-    const double median = stats_median(values, s->rows);
-    free(values);
-    return median;
-}
+/* ---- a rate ------------------------------------------------------------ */
 
 /* A median, and about its standard error. */
 struct timing {
     double cycles, spread;
+    const char *experiment;
 };
 
 /* Cycles of the SMs that have most blocks: for them all others wait. */
-static double *busiest(const struct samples *s, size_t *count)
+static struct column busiest(struct lab *lab, const struct samples *s)
 {
-    double *const blocks = column(s, "blocks");
-    double *const cycles = column(s, "cycles");
-    const double most = stats_max(blocks, s->rows);
-    *count = 0;
-    for (size_t row = 0; row < s->rows; row++)
-        if (blocks[row] == most)
-            cycles[(*count)++] = cycles[row];
-    free(blocks);
+    const struct column blocks = lab_column_of(lab, s, "blocks");
+    struct column cycles = lab_column_of(lab, s, "cycles");
+    const double most = stats_max(blocks.at, blocks.count);
+    cycles.count = 0;
+    for (size_t row = 0; row < blocks.count; row++)
+        if (blocks.at[row] == most)
+            cycles.at[cycles.count++] = cycles.at[row];
     return cycles;
 }
 
-static int measure(const struct crowd *c, unsigned turns, unsigned blocks,
-                   struct timing *span, char **experiment, struct error *err)
+static struct timing time_turns(const struct throughput *t, unsigned turns,
+                                unsigned blocks)
 {
-    struct samples s;
-    size_t count;
     /* Many SMs that have the same to do are repetitions of each other. */
-    const unsigned sms = throughput_sms(c->lab);
+    const unsigned sms = lab_sms(t->lab);
     const unsigned repeats = blocks % sms == 0 ? 1 : blocks < sms ? 2 : 5;
-    if (lab_probe_err(c->lab, &s, experiment, err,
-                  "%s copies=%u %s=%u blocks=%u turns=%u repeats=%u", c->words,
-                  c->copies, c->unit, c->warps, blocks, turns, repeats) != 0)
-        return err->code;
-    double *const cycles = busiest(&s, &count);
-    span->cycles = stats_median(cycles, count);
-    span->spread = (stats_quantile(cycles, count, 0.75) -
-                    stats_quantile(cycles, count, 0.25)) /
-                   sqrt((double)count);
-    free(cycles);
-    samples_free(&s);
-    return 0;
+    const struct samples *const s =
+        lab_probe(t->lab, "%s copies=%u %s=%u blocks=%u turns=%u repeats=%u",
+                  t->words, t->copies, t->of, t->warps, blocks, turns, repeats);
+    if (!lab_ok(t->lab))
+        return (struct timing){0};
+    const struct column c = busiest(t->lab, s);
+    return (struct timing){.cycles = stats_median(c.at, c.count),
+                           .spread = (stats_quantile(c.at, c.count, 0.75) -
+                                      stats_quantile(c.at, c.count, 0.25)) /
+                                     sqrt((double)c.count),
+                           .experiment = c.experiment};
 }
 
-/* Cycles that THROUGHPUT_LONGER times as many turns take more. */
-static int difference(const struct crowd *c, unsigned blocks,
-                      struct timing *more, char **experiment, struct error *err)
+/* So many times as many turns has the longer run. */
+enum { LONGER = 3 };
+
+/* Cycles that LONGER times as many turns take more. */
+static struct timing difference(const struct throughput *t, unsigned blocks)
 {
-    struct timing few, many;
-    *experiment = NULL;
-    if (measure(c, c->turns, blocks, &few, NULL, err) != 0 ||
-        measure(c, THROUGHPUT_LONGER * c->turns, blocks, &many, experiment,
-                err) != 0)
-        return err->code;
-    more->cycles = many.cycles - few.cycles;
-    more->spread = hypot(few.spread, many.spread);
-    return 0;
+    const struct timing few = time_turns(t, t->turns, blocks);
+    const struct timing many = time_turns(t, LONGER * t->turns, blocks);
+    return (struct timing){.cycles = many.cycles - few.cycles,
+                           .spread = hypot(few.spread, many.spread),
+                           .experiment = many.experiment};
 }
 
-int throughput_length(struct crowd *c, unsigned blocks, struct error *err)
+void throughput_length(struct throughput *t, unsigned blocks)
 {
     double before = 0;
     bool known = false;
-    for (size_t i = 0; i < COUNT_OF(lengths) && !known; i++) {
-        struct timing more;
-        char *experiment;
-        c->turns = lengths[i];
-        if (difference(c, blocks, &more, &experiment, err) != 0)
-            return err->code;
-        free(experiment);
-        const double each = more.cycles / c->turns;
+    for (size_t i = 0; lab_ok(t->lab) && i < COUNT_OF(lengths) && !known; i++) {
+        t->turns = lengths[i];
+        const struct timing more = difference(t, blocks);
+        const double each = more.cycles / t->turns;
         known = more.cycles >= clear * more.spread &&
                 fabs(each - before) <= agreed * each;
         before = each;
     }
-    return 0;
 }
 
-int throughput_rate(const struct crowd *c, unsigned blocks, double *rate,
-                    char **experiment, struct error *err)
+struct throughput_rate throughput_measure(const struct throughput *t,
+                                          unsigned blocks)
 {
-    struct timing more;
-    if (difference(c, blocks, &more, experiment, err) != 0)
-        return err->code;
-    const double turns = (double)(THROUGHPUT_LONGER - 1) * c->turns;
-    if (!(more.cycles > 0)) {
-        free(*experiment);
-        *experiment = NULL;
-        return error_set(err, ERR_UNSUPPORTED,
-                         "three times as many turns took no longer");
-    }
-    *rate = turns * c->copies * c->each * c->warps * blocks / more.cycles;
-    return 0;
+    const struct timing more = difference(t, blocks);
+    const double turns = (double)(LONGER - 1) * t->turns;
+    if (lab_ok(t->lab) && !(more.cycles > 0))
+        lab_fail(t->lab, ERR_UNSUPPORTED,
+                 "three times as many turns took no longer");
+    if (!lab_ok(t->lab))
+        return (struct throughput_rate){0};
+    const double copies = turns * t->copies * t->chains * t->warps * blocks;
+    return (struct throughput_rate){copies / more.cycles * t->factor,
+                                    more.experiment};
 }
 
-static void read_sustained(const struct samples *s, double work,
-                           struct throughput_sustained *found)
-{
-    const double ns = middle(s, "ns");
-    found->rate = work / (1e-9 * middle(s, "elapsed"));
-    found->hz = ns > 0 ? 1e9 * middle(s, "cycles") / ns : 0;
-    found->watts = middle(s, "watts");
-    found->throttle = 0;
-    const size_t throttle = samples_column(s, "throttle");
-    for (size_t row = 0; row < s->rows; row++)
-        if (samples_at(s, row, throttle) > 0)
-            found->throttle |= (uint64_t)samples_at(s, row, throttle);
-}
+/* ---- by warps and blocks ------------------------------------------------ */
 
-/* True if the device tells its power. */
-static int ask_power(const struct crowd *c, bool *told, struct error *err)
+/* The fewest of 1, 2, … that are as fast as it gets.  A lone warp waits for its
+ * loop, which costs a hundredth. */
+static unsigned enough_of(const double *rates, size_t count)
 {
-    struct samples s;
-    if (lab_probe_err(c->lab, &s, NULL, err, "%s copies=%u %s=%u repeats=1",
-                  c->words, c->copies, c->unit, c->warps) != 0)
-        return err->code;
-    *told = middle(&s, "watts") >= 0;
-    samples_free(&s);
-    return 0;
-}
-
-int throughput_sustain(const struct crowd *c, unsigned blocks, double seconds,
-                       double rate, bool *told,
-                       struct throughput_sustained *found, struct error *err)
-{
-    struct samples s;
-    *found = (struct throughput_sustained){0};
-    if (ask_power(c, told, err) != 0 || !*told)
-        return err->code;
-    const double work = (double)c->copies * c->each * c->warps * blocks;
-    const double hz = (double)c->lab->info->value[PROPERTY_CLOCK];
-    const double turns = ceil(seconds * hz * rate / work);
-    if (lab_probe_err(c->lab, &s, &found->experiment, err,
-                  "%s copies=%u %s=%u blocks=%u turns=%.0f repeats=3", c->words,
-                  c->copies, c->unit, c->warps, blocks, turns) != 0)
-        return err->code;
-    read_sustained(&s, work * turns, found);
-    samples_free(&s);
-    return 0;
-}
-
-void throughput_sawtooth(struct finding *f, const char *unit, const double *n,
-                         const double *rates, size_t count, unsigned most,
-                         const char *experiment)
-{
-    /* Of the peak; another law than the sawtooth fits worse. */
-    static const double worst = 0.05;
-    const struct sawtooth fit = sawtooth_fit(n, rates, count, most);
-    finding_protocol(f, "model", value_text("peak n / (S ceil(n / S))"));
-    finding_protocol(f, "peak", value_number(fit.peak));
-    finding_protocol(f, "residual", value_number(fit.residual));
-    finding_evidence(f, experiment);
-    if (fit.servers == 0 || fit.residual > worst)
-        finding_none(f,
-                     "the best sawtooth, of %u %s at once, is off by %.1f %% "
-                     "of the peak",
-                     fit.servers, unit, 100 * fit.residual);
-    else
-        finding_set(f, STATUS_MEASURED, value_number(fit.servers), unit);
-}
-
-unsigned throughput_enough(struct finding *f, const double *rates, size_t count,
-                           const char *experiment)
-{
-    static const double there = 0.98; /* a lone warp waits for its loop */
+    static const double there = 0.98;
     const double most = stats_max(rates, count);
     size_t i = 0;
     while (rates[i] < there * most)
         i++;
-    finding_set(f, STATUS_MEASURED, value_number((double)(i + 1)), "warps");
-    finding_evidence(f, experiment);
     return (unsigned)i + 1;
 }
 
-void throughput_say(struct finding *f, const struct throughput_sustained *found)
+struct throughput_warps throughput_by_warps(const struct throughput *t,
+                                            unsigned most)
 {
-    if (found->hz > 0)
-        finding_protocol(f, "clock_hz", value_number(round(found->hz)));
-    finding_protocol(f, "watts", value_number(found->watts));
-    finding_protocol(f, "throttle", gpu_state_reasons(found->throttle));
-    finding_evidence(f, found->experiment);
+    struct throughput_warps w = {0};
+    struct throughput with = *t;
+    for (with.warps = 1; with.warps <= most; with.warps++) {
+        const struct throughput_rate r = throughput_measure(&with, 1);
+        if (!lab_ok(t->lab))
+            break;
+        w.rates[w.count++] = r.rate;
+        w.experiment = r.experiment;
+    }
+    if (w.count > 0 && t->lab->err.code == ERR_UNSUPPORTED)
+        t->lab->err = (struct error){0};
+    if (!lab_ok(t->lab))
+        return w;
+    w.best = stats_max(w.rates, w.count);
+    w.enough = enough_of(w.rates, w.count);
+    return w;
+}
+
+void throughput_say_enough(const struct throughput *t,
+                           const struct throughput_warps *w)
+{
+    struct finding *const f = lab_finding(t->lab, t->component, "warps");
+    finding_measured(f, w->enough);
+    finding_cite(f, w->experiment);
+}
+
+struct finding *throughput_say_warps(const struct throughput *t,
+                                     const struct throughput_warps *w)
+{
+    struct value list = value_list();
+    struct finding *const f = lab_finding(t->lab, t->component, "by_warps");
+    for (size_t i = 0; i < w->count; i++)
+        value_push(&list, value_number(w->rates[i]));
+    finding_value(f, STATUS_MEASURED, list);
+    finding_protocol(f, "chains", value_number(t->chains));
+    finding_cite(f, w->experiment);
+    return f;
+}
+
+void throughput_say_sawtooth(const struct throughput *t,
+                             const struct throughput_warps *w)
+{
+    double n[LAB_BLOCK_WARPS];
+    for (size_t i = 0; i < w->count; i++)
+        n[i] = (double)(i + 1);
+    const struct throughput_workers workers = {
+        n, w->rates, w->count, (unsigned)w->count / 2, w->experiment};
+    throughput_sawtooth(lab_finding(t->lab, t->component, "sawtooth"), t->of,
+                        &workers);
+}
+
+bool throughput_by_blocks(const struct throughput *t, const double *blocks,
+                          size_t count, double *rates, struct finding *f)
+{
+    for (size_t i = 0; i < count; i++) {
+        const struct throughput_rate r =
+            throughput_measure(t, (unsigned)blocks[i]);
+        if (!lab_ok(t->lab))
+            return false;
+        rates[i] = r.rate / lab_sms(t->lab);
+        finding_cite(f, r.experiment);
+    }
+    return true;
+}
+
+void throughput_sawtooth(struct finding *f, const char *of,
+                         const struct throughput_workers *w)
+{
+    /* Of the peak; another law than the sawtooth fits worse. */
+    static const double worst = 0.05;
+    const struct sawtooth fit = sawtooth_fit(w->n, w->rates, w->count, w->most);
+    finding_protocol(f, "model", value_text("peak n / (S ceil(n / S))"));
+    finding_protocol(f, "peak", value_number(fit.peak));
+    finding_protocol(f, "residual", value_number(fit.residual));
+    finding_cite(f, w->experiment);
+    if (fit.servers == 0 || fit.residual > worst)
+        finding_none(f,
+                     "the best sawtooth, of %u %s at once, is off by %.1f %% "
+                     "of the peak",
+                     fit.servers, of, 100 * fit.residual);
+    else
+        finding_set(f, STATUS_MEASURED, value_number(fit.servers), of);
+}
+
+/* ---- the whole GPU for longer ------------------------------------------- */
+
+/* True if the device tells its power. */
+static bool tells_power(const struct throughput *t)
+{
+    const struct column watts =
+        lab_column(t->lab, "watts", "%s copies=%u %s=%u repeats=1", t->words,
+                   t->copies, t->of, t->warps);
+    return lab_ok(t->lab) && stats_median(watts.at, watts.count) >= 0;
+}
+
+static uint64_t throttle_of(struct lab *lab, const struct samples *s)
+{
+    uint64_t all = 0;
+    const struct column c = lab_column_of(lab, s, "throttle");
+    for (size_t row = 0; row < c.count; row++)
+        if (c.at[row] > 0)
+            all |= (uint64_t)c.at[row];
+    return all;
+}
+
+/* `work` is what all SMs do in the run. */
+static void say_sustained(const struct throughput *t, const struct samples *s,
+                          double work, struct finding *f)
+{
+    const double ns = middle(t->lab, s, "ns");
+    const double hz = ns > 0 ? 1e9 * middle(t->lab, s, "cycles") / ns : 0;
+    const double rate = work / (1e-9 * middle(t->lab, s, "elapsed"));
+    finding_value(f, STATUS_MEASURED, value_number(rate));
+    if (t->operands != NULL)
+        finding_protocol(f, "operands", value_text(t->operands));
+    if (t->operands != NULL && hz > 0)
+        finding_protocol(f, "per_clock_and_sm",
+                         value_number(rate / (hz * lab_sms(t->lab))));
+    if (hz > 0)
+        finding_protocol(f, "clock_hz", value_number(round(hz)));
+    finding_protocol(f, "watts", value_number(middle(t->lab, s, "watts")));
+    finding_protocol(f, "throttle", gpu_state_reasons(throttle_of(t->lab, s)));
+    finding_cite(f, s->experiment);
+}
+
+static void sustain(const struct throughput *t, double seconds, double rate,
+                    struct finding *f)
+{
+    const unsigned sms = lab_sms(t->lab);
+    const double work =
+        (double)t->copies * t->chains * t->warps * sms * t->factor;
+    const double hz = (double)t->lab->info->value[PROPERTY_CLOCK];
+    const double turns = ceil(seconds * hz * rate * sms / work);
+    const struct samples *const s =
+        lab_probe(t->lab, "%s copies=%u %s=%u blocks=%u turns=%.0f repeats=3",
+                  t->words, t->copies, t->of, t->warps, sms, turns);
+    if (lab_ok(t->lab))
+        say_sustained(t, s, work * turns, f);
+}
+
+void throughput_gpu(const struct throughput *t, double seconds, double rate,
+                    struct finding *f)
+{
+    double hz;
+    if (tells_power(t)) {
+        sustain(t, seconds, rate, f);
+    } else if (!lab_ok(t->lab)) {
+        return;
+    } else if (lab_number(t->lab, "clock", "measured", &hz)) {
+        finding_value(f, STATUS_DERIVED,
+                      value_number(rate * lab_sms(t->lab) * hz));
+        finding_method(f, "the peak of an SM by their number and clock");
+    } else {
+        finding_none(f, "the clock was not measured");
+    }
 }

@@ -15,57 +15,72 @@
 
 #include "study/lab.h"
 
-/* So many times as many turns has the longer run. */
-enum { THROUGHPUT_LONGER = 3 };
-
-struct crowd {
+/* What is done, and by how many. */
+struct throughput {
     struct lab *lab;
+    const char *component; /* of its findings */
     const char *words; /* of its experiments, with the probe: "grid row=…" */
-    const char *unit;  /* what a block has several of: "warps", "groups" */
+    const char *of;    /* what a block has several of: "warps", "groups" */
     unsigned warps;    /* so many of them */
-    unsigned each;     /* what one of them does in a copy: chains */
+    unsigned chains;   /* of one of them: what it does in a copy */
     unsigned copies;   /* of each in a turn */
     unsigned turns;    /* set by throughput_length */
+    double factor;     /* what a copy of a warp counts: results, operations */
+    /* What is multiplied, where findings say so; else NULL. */
+    const char *operands;
 };
 
 /* Finds turns with which so many blocks are measured well. */
-int throughput_length(struct crowd *crowd, unsigned blocks, struct error *err);
+void throughput_length(struct throughput *t, unsigned blocks);
 
-/* Copies of a warp that the GPU does in a cycle, with so many blocks on all of
- * it; `*experiment` is the longer one's (free). */
-int throughput_rate(const struct crowd *crowd, unsigned blocks, double *rate,
-                    char **experiment, struct error *err);
-
-/* What the GPU does over a longer time. */
-struct throughput_sustained {
-    double rate;       /* copies of a warp in a second, of all SMs */
-    double hz;         /* clock of the SMs while they were at it */
-    double watts;      /* negative: not told */
-    uint64_t throttle; /* reasons; 0: none or not told */
-    char *experiment;
+struct throughput_rate {
+    double rate;            /* factor × copies of a warp in a cycle */
+    const char *experiment; /* the longer one; NULL after an error */
 };
+/* What the GPU does in a cycle, with so many blocks on all of it. */
+struct throughput_rate throughput_measure(const struct throughput *t,
+                                          unsigned blocks);
 
-/* For about so many seconds, with so many blocks; `rate` is about what
- * throughput_rate would say.  False in `*told`
- * where the device tells no power: then a long run would tell no more than a
- * short one, and there is none. */
-int throughput_sustain(const struct crowd *crowd, unsigned blocks,
-                       double seconds, double rate, bool *told,
-                       struct throughput_sustained *found, struct error *err);
-unsigned throughput_sms(const struct lab *lab);
+/* The same of one SM with 1, 2, … warps. */
+struct throughput_warps {
+    double rates[LAB_BLOCK_WARPS];
+    size_t count; /* fewer than asked for where registers do not suffice */
+    double best;
+    unsigned enough; /* the fewest warps that are as fast as it gets */
+    const char *experiment;
+};
+/* With one warp to `most`; all of t but its warps counts. */
+struct throughput_warps throughput_by_warps(const struct throughput *t,
+                                            unsigned most);
+/* Findings of them: `warps` (enough), `by_warps`, `sawtooth`. */
+void throughput_say_enough(const struct throughput *t,
+                           const struct throughput_warps *w);
+struct finding *throughput_say_warps(const struct throughput *t,
+                                     const struct throughput_warps *w);
+void throughput_say_sawtooth(const struct throughput *t,
+                             const struct throughput_warps *w);
+
+/* The same of one SM where the GPU has so many blocks; adds the experiments as
+ * evidence.  False after an error. */
+bool throughput_by_blocks(const struct throughput *t, const double *blocks,
+                          size_t count, double *rates, struct finding *f);
 
 /* The number S of servers with which the sawtooth fits the rates of n workers
  * best, at most `most`; or that none fits. */
-void throughput_sawtooth(struct finding *finding, const char *unit,
-                         const double *n, const double *rates, size_t count,
-                         unsigned most, const char *experiment);
-/* The fewest of 1, 2, … workers that are as fast as it gets; returned, too. */
-unsigned throughput_enough(struct finding *finding, const double *rates,
-                           size_t count, const char *experiment);
+struct throughput_workers {
+    const double *n, *rates;
+    size_t count;
+    unsigned most;
+    const char *experiment;
+};
+void throughput_sawtooth(struct finding *finding, const char *of,
+                         const struct throughput_workers *workers);
 
-/* Says of a finding at which clock and power it was; takes the experiment as
- * evidence. */
-void throughput_say(struct finding *finding,
-                    const struct throughput_sustained *found);
+/* What the GPU does over about so many seconds, with a block on each SM, given
+ * what one does in a cycle: the finding, with clock, power and throttling.
+ * Where the device tells no power a long run would tell no more than a short
+ * one: then it is that of an SM by their number and clock. */
+void throughput_gpu(const struct throughput *t, double seconds, double rate,
+                    struct finding *finding);
 
 #endif

@@ -1,18 +1,10 @@
+/* Which form of copies the machine code bears out, and what it says of each. */
 #include "study/instruction/verified_code.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/sass_proof.h"
 #include "base/mem.h"
-
-void code_reading_free(struct code_reading *r)
-{
-    free(r->listing);
-    free(r->why);
-    free(r->experiment);
-    *r = (struct code_reading){0};
-}
 
 enum { FORMS = 3 };
 
@@ -33,11 +25,11 @@ static size_t forms_of(const struct subject *s, unsigned level,
 }
 
 /* The words of the samples as the bytes that they are. */
-static int list_samples(const struct samples *s, struct listing *listing,
-                        struct error *err)
+static void list_samples(struct lab *lab, const struct samples *s,
+                         struct listing *listing)
 {
     const size_t low = samples_column(s, "low");
-    unsigned char *const text = xcalloc(s->rows, SASS_BYTES);
+    unsigned char *const text = lab_alloc(lab, s->rows, SASS_BYTES);
     for (size_t row = 0; row < s->rows; row++)
         for (size_t word = 0; word < 2; word++) {
             const int64_t bits = samples_at(s, row, low + word);
@@ -45,24 +37,19 @@ static int list_samples(const struct samples *s, struct listing *listing,
                    sizeof bits);
         }
     const unsigned sm = (unsigned)samples_at(s, 0, samples_column(s, "sm"));
-    listing_text(text, s->rows * SASS_BYTES, sm, listing, err);
-    free(text);
-    return err->code;
+    listing_text(text, s->rows * SASS_BYTES, sm, listing, &lab->err);
 }
 
-int code_listing(struct lab *lab, const struct subject *s, unsigned level,
-                 enum instruction_form form, unsigned chains,
-                 struct listing *listing, char **canonical, struct error *err)
+bool code_listing(struct lab *lab, const struct code_layout *layout,
+                  struct listing *listing, const char **experiment)
 {
-    struct samples samples;
-    char *const text = subject_experiment(s, "machine", level, form, chains, 0);
-    *err = (struct error){0};
-    if (lab_probe_err(lab, &samples, canonical, err, "%s", text) == 0) {
-        list_samples(&samples, listing, err);
-        samples_free(&samples);
-    }
-    free(text);
-    return err->code;
+    const struct samples *const s =
+        lab_probe(lab, "%s", subject_experiment(lab, "machine", layout));
+    if (experiment != NULL)
+        *experiment = s->experiment;
+    if (lab_ok(lab))
+        list_samples(lab, s, listing);
+    return lab_ok(lab);
 }
 
 /* Regions between clock reads: that of n copies, what lies between, that of
@@ -105,9 +92,12 @@ static struct sass_proof judge_any(struct sass_proof_claim *claim)
     return best;
 }
 
-static void judge(const struct subject *s, const struct listing *l,
-                  unsigned chains, struct code_reading *reading)
+static void judge_code(struct lab *lab, const struct listing *l,
+                       const struct code_layout *layout,
+                       struct code_reading *reading)
 {
+    const struct subject *const s = layout->subject;
+    const unsigned chains = layout->chains;
     struct sass_proof_claim claim = {
         .shorter = listing_region(l, REGION_SHORT),
         .longer = listing_region(l, REGION_LONG),
@@ -118,43 +108,38 @@ static void judge(const struct subject *s, const struct listing *l,
     };
     reading->verdict = CODE_REFUSED;
     if (l->clock_count != CLOCK_READS) {
-        reading->why = xasprintf("%zu clock reads where %d were written",
-                                 l->clock_count, CLOCK_READS);
+        reading->why = lab_text(lab, "%zu clock reads where %d were written",
+                                l->clock_count, CLOCK_READS);
         return;
     }
     struct sass_proof t =
         s->machine != NULL ? sass_proof_judge(&claim) : judge_any(&claim);
     const char *const more = surplus(s, reading->form, &t);
-    reading->listing = xstrdup(t.expansion);
+    reading->listing = lab_text(lab, "%s", t.expansion);
     reading->length = t.expected + t.others;
     reading->chain = claim.chains > 0 && t.chain_read;
     if (t.verdict == PROOF_VERIFIED && more == NULL)
         reading->verdict = CODE_VERIFIED;
     else
-        reading->why = more != NULL ? xasprintf("%s: %s", more, t.expansion)
-                                    : xstrdup(t.because);
+        reading->why = more != NULL ? lab_text(lab, "%s: %s", more, t.expansion)
+                                    : lab_text(lab, "%s", t.because);
     sass_proof_free(&t);
 }
 
-static int read_code(struct lab *lab, const struct subject *s, unsigned level,
-                     enum instruction_form form, unsigned chains,
-                     struct code_reading *reading, struct error *err)
+static struct code_reading read_code(struct lab *lab,
+                                     const struct code_layout *layout)
 {
     struct listing listing;
-    *reading = (struct code_reading){.form = form};
-    const int code = code_listing(lab, s, level, form, chains, &listing,
-                                  &reading->experiment, err);
-    if (code == ERR_UNSUPPORTED) {
-        reading->verdict = CODE_UNREAD;
-        reading->why = xstrdup("machine code not read");
-        *err = (struct error){0};
-        return 0;
+    struct code_reading reading = {.form = layout->form};
+    if (code_listing(lab, layout, &listing, &reading.experiment)) {
+        judge_code(lab, &listing, layout, &reading);
+        listing_free(&listing);
+    } else if (lab->err.code == ERR_UNSUPPORTED) {
+        lab->err = (struct error){0};
+        reading.verdict = CODE_UNREAD;
+        reading.why = "machine code not read";
     }
-    if (code != 0)
-        return code;
-    judge(s, &listing, chains, reading);
-    listing_free(&listing);
-    return 0;
+    return reading;
 }
 
 /* True if the one reading is a better ground for a number than the other. */
@@ -174,29 +159,23 @@ static bool settles(const struct subject *s, const struct code_reading *r)
             (r->length == 1 || s->helped || s->expands));
 }
 
-int code_verify(struct lab *lab, const struct subject *s, unsigned level,
-                unsigned chains, struct code_reading *best, struct error *err)
+struct code_reading code_verify(struct lab *lab, const struct subject *s,
+                                unsigned level, unsigned chains)
 {
     enum instruction_form forms[FORMS];
     const size_t count = forms_of(s, level, forms);
-    *best = (struct code_reading){0};
-    for (size_t i = 0; i < count; i++) {
-        struct code_reading next;
-        if (read_code(lab, s, level, forms[i], chains, &next, err) != 0) {
-            code_reading_free(best);
-            return err->code;
-        }
-        if (i == 0 || is_better(&next, best)) {
-            code_reading_free(best);
-            *best = next;
-        } else {
-            code_reading_free(&next);
-        }
-        if (best->verdict == CODE_UNREAD || (best->verdict == CODE_VERIFIED &&
-                                             (best->length == 1 || s->helped)))
+    struct code_reading best = {0};
+    for (size_t i = 0; lab_ok(lab) && i < count; i++) {
+        const struct code_layout layout = {
+            .subject = s, .level = level, .form = forms[i], .chains = chains};
+        const struct code_reading next = read_code(lab, &layout);
+        if (i == 0 || is_better(&next, &best))
+            best = next;
+        if (best.verdict == CODE_UNREAD ||
+            (best.verdict == CODE_VERIFIED && (best.length == 1 || s->helped)))
             break;
     }
-    return 0;
+    return lab_ok(lab) ? best : (struct code_reading){0};
 }
 
 void code_say(struct finding *f, const struct code_reading *code)
@@ -213,62 +192,79 @@ void code_say(struct finding *f, const struct code_reading *code)
                          value_text(code->chain ? "verified" : "not read"));
     if (code->listing != NULL)
         finding_protocol(f, "machine_code", value_text(code->listing));
-    if (code->experiment != NULL)
-        finding_evidence(f, code->experiment);
+    finding_cite(f, code->experiment);
+}
+
+void code_refuse(struct finding *f, const struct code_reading *code)
+{
+    finding_none(f, "not verified: %s", code->why);
 }
 
 /* ---- kernels compiled beforehand ----------------------------------------- */
 
-void code_texts_add(struct code_texts *texts, char *text)
+void code_texts_add(struct code_texts *texts, const char *text)
 {
-    texts->at = xreallocarray(texts->at, texts->count + 1, sizeof *texts->at);
+    if (texts->count == texts->capacity) {
+        const size_t more = 2 * texts->capacity + 64;
+        const char **const at = lab_alloc(texts->lab, more, sizeof *at);
+        if (texts->count > 0)
+            memcpy(at, texts->at, texts->count * sizeof *at);
+        texts->at = at;
+        texts->capacity = more;
+    }
     texts->at[texts->count++] = text;
 }
 
-void code_prepare(struct lab *lab, struct code_texts *texts)
+void code_prepare(struct code_texts *texts)
 {
-    prober_prepare(lab->prober, (const char *const *)texts->at, texts->count);
-    for (size_t i = 0; i < texts->count; i++)
-        free(texts->at[i]);
-    free(texts->at);
-    *texts = (struct code_texts){0};
+    prober_prepare(texts->lab->prober, texts->at, texts->count);
+    texts->count = 0;
 }
 
-void code_first_form(const struct subject *s, unsigned level,
-                     struct code_texts *texts)
+static void add_form(struct code_texts *texts, const struct subject *s,
+                     unsigned level, enum instruction_form form,
+                     unsigned chains)
+{
+    const struct code_layout layout = {s, level, form, chains, 1};
+    code_texts_add(texts, subject_experiment(texts->lab, "isa", &layout));
+}
+
+void code_first_form(struct code_texts *texts, const struct subject *s,
+                     unsigned level)
 {
     enum instruction_form forms[FORMS];
     forms_of(s, level, forms);
-    code_texts_add(texts, subject_experiment(s, "isa", level, forms[0], 1, 1));
+    add_form(texts, s, level, forms[0], 1);
 }
 
-void code_other_forms(struct lab *lab, const struct subject *s, unsigned level,
-                      struct code_texts *texts)
+/* What cannot be prepared is said by the experiment itself. */
+static bool is_read(struct lab *lab)
+{
+    const bool ok = lab_ok(lab);
+    lab->err = (struct error){0};
+    return ok;
+}
+
+void code_other_forms(struct code_texts *texts, const struct subject *s,
+                      unsigned level)
 {
     enum instruction_form forms[FORMS];
-    struct code_reading first;
-    struct error ignored;
     const size_t count = forms_of(s, level, forms);
-    if (count == 1 ||
-        read_code(lab, s, level, forms[0], 1, &first, &ignored) != 0)
+    if (count == 1)
         return;
-    if (!settles(s, &first))
-        for (size_t i = 1; i < count; i++)
-            code_texts_add(texts,
-                           subject_experiment(s, "isa", level, forms[i], 1, 1));
-    code_reading_free(&first);
+    const struct code_layout layout = {s, level, forms[0], 1, 0};
+    const struct code_reading first = read_code(texts->lab, &layout);
+    if (!is_read(texts->lab) || settles(s, &first))
+        return;
+    for (size_t i = 1; i < count; i++)
+        add_form(texts, s, level, forms[i], 1);
 }
 
-void code_rate_forms(struct lab *lab, const struct subject *s, unsigned level,
-                     struct code_texts *texts)
+void code_rate_forms(struct code_texts *texts, const struct subject *s,
+                     unsigned level)
 {
-    struct code_reading code;
-    struct error ignored;
-    if (code_verify(lab, s, level, 1, &code, &ignored) != 0)
-        return;
+    const struct code_reading code = code_verify(texts->lab, s, level, 1);
     const struct subject rate = subject_of_rate(s);
-    if (code.verdict != CODE_REFUSED)
-        code_texts_add(texts, subject_experiment(&rate, "isa", level, code.form,
-                                                 STEPPED_CHAINS, 1));
-    code_reading_free(&code);
+    if (is_read(texts->lab) && code.verdict != CODE_REFUSED)
+        add_form(texts, &rate, level, code.form, STEPPED_CHAINS);
 }

@@ -31,9 +31,8 @@ struct subject {
     unsigned laps;       /* of each repetition; 0: as usual */
 };
 
-/* A row of the table; `words` is room for the words of its experiments. */
-struct subject subject_row(const struct instruction *row, char *words,
-                           size_t room);
+/* A row of the table. */
+struct subject subject_row(struct lab *lab, const struct instruction *row);
 /* The same with the copies that a throughput takes: fewer of what is long,
  * since the chains multiply the code, which must fit instruction caches. */
 struct subject subject_of_rate(const struct subject *subject);
@@ -41,14 +40,20 @@ struct subject subject_of_rate(const struct subject *subject);
 /* Chains of most of the steps to saturation, whose machine code is read. */
 enum { STEPPED_CHAINS = 4 };
 
+/* How copies of a subject are laid out. */
+struct code_layout {
+    const struct subject *subject;
+    unsigned level; /* of the assembler */
+    enum instruction_form form;
+    unsigned chains, warps; /* warps 0: not said */
+};
+
 /* Copies of a chain in the short region. */
 int subject_copies(const struct subject *subject, unsigned chains);
 
-/* Experiments of a subject, to have their kernels compiled beforehand; the
- * caller frees each. */
-char *subject_experiment(const struct subject *subject, const char *probe,
-                         unsigned level, enum instruction_form form,
-                         unsigned chains, unsigned warps);
+/* The experiment of a probe with such copies. */
+const char *subject_experiment(struct lab *lab, const char *probe,
+                               const struct code_layout *layout);
 
 /* What the machine code of the timed regions shows. */
 enum code_verdict {
@@ -60,29 +65,29 @@ enum code_verdict {
 struct code_reading {
     enum code_verdict verdict;
     enum instruction_form form; /* of the copies that were read */
-    char *listing; /* machine instructions of a copy: "IADD3", "4 MOV, IMAD" */
-    unsigned length; /* … so many; 0: not read */
-    bool chain;      /* each copy is seen to wait for the one before */
-    char *why;       /* CODE_UNREAD and CODE_REFUSED */
-    char *experiment;
+    const char *listing;    /* instructions of a copy: "IADD3", "4 MOV, IMAD" */
+    unsigned length;        /* … so many; 0: not read */
+    bool chain;             /* each copy is seen to wait for the one before */
+    const char *why;        /* CODE_UNREAD and CODE_REFUSED */
+    const char *experiment; /* NULL: none was run */
 };
-void code_reading_free(struct code_reading *r);
 
-/* Machine code of the kernel; `*canonical`, unless NULL, is the experiment that
- * shows it (free).  ERR_UNSUPPORTED where it cannot be read. */
-int code_listing(struct lab *lab, const struct subject *subject, unsigned level,
-                 enum instruction_form form, unsigned chains,
-                 struct listing *listing, char **canonical, struct error *err);
+/* Machine code of the kernel, for listing_free; false, and an error in the lab
+ * (ERR_UNSUPPORTED where it cannot be read), if there is none.  `*experiment`,
+ * unless NULL, is what shows it. */
+bool code_listing(struct lab *lab, const struct code_layout *layout,
+                  struct listing *listing, const char **experiment);
 
 /* Finds the form of copies whose machine code is verified, or reads the first
- * one.  ERR_PTX and other errors of the assembler are handed on. */
-int code_verify(struct lab *lab, const struct subject *subject, unsigned level,
-                unsigned chains, struct code_reading *reading,
-                struct error *err);
+ * one.  ERR_PTX and other errors of the assembler are left in the lab. */
+struct code_reading code_verify(struct lab *lab, const struct subject *subject,
+                                unsigned level, unsigned chains);
 
 /* Says of a finding what its machine code is; takes the experiment as evidence.
  */
 void code_say(struct finding *finding, const struct code_reading *code);
+/* "not verified: …". */
+void code_refuse(struct finding *finding, const struct code_reading *code);
 
 /*
  * Kernels compile on all cores of the host when many are asked for at once,
@@ -91,18 +96,18 @@ void code_say(struct finding *finding, const struct code_reading *code);
  * experiments for all of them and then prepares.
  */
 struct code_texts {
-    char **at;
-    size_t count;
+    struct lab *lab;
+    const char **at;
+    size_t count, capacity;
 };
-/* Takes the text of a further experiment. */
-void code_texts_add(struct code_texts *texts, char *text);
-void code_first_form(const struct subject *subject, unsigned level,
-                     struct code_texts *texts);
-void code_other_forms(struct lab *lab, const struct subject *subject,
-                      unsigned level, struct code_texts *texts);
-void code_rate_forms(struct lab *lab, const struct subject *subject,
-                     unsigned level, struct code_texts *texts);
+void code_texts_add(struct code_texts *texts, const char *text);
+void code_first_form(struct code_texts *texts, const struct subject *subject,
+                     unsigned level);
+void code_other_forms(struct code_texts *texts, const struct subject *subject,
+                      unsigned level);
+void code_rate_forms(struct code_texts *texts, const struct subject *subject,
+                     unsigned level);
 /* Compiles them, and empties the list. */
-void code_prepare(struct lab *lab, struct code_texts *texts);
+void code_prepare(struct code_texts *texts);
 
 #endif
