@@ -201,16 +201,15 @@ static const struct schema_row sets_rows[] = {
      .help = "instead: the ways of each set, `[17, 8, 8]`",
      .otherwise = "if not `sets`", .range = "each at least 1"},
     {"set_bits", CALL(read_set_bits), SCHEMA_AT(told, cache.shape),
-     .help = "address bits that form the index of the set, low bit "
-             "first; a list in it is XORed: `[7, [8, 12]]`",
+     .help = "address bits that form the index of the set, low bit first; a "
+             "list in it is XORed: `[7, [8, 12]]`",
      .otherwise = "line modulo sets",
      .range = "0 … 63, none within the line; 2^bits sets"},
     {"policy", CALL(read_policy), REQUIRED, .help = "see below"},
     {"scope", WORD(told, cache.scope, profile_scopes),
      .help = "who shares one"},
     {"copies_per_sm", CALL(read_copies),
-     .help = "a split cache: warp w uses copy (w mod schedulers) mod "
-             "copies",
+     .help = "a split cache: warp w uses copy (w mod schedulers) mod copies",
      .otherwise = "1",
      .range = "1 … `warp_schedulers`; 1 unless scope is `sm`"},
     {0},
@@ -231,15 +230,14 @@ static const char *const sides_of_sms[] = {"halves", "alternate", NULL};
 static const struct schema_row partitions_rows[] = {
     {"bits", CALL(read_side_bits), SCHEMA_AT(told, cache.partitions.bits),
      REQUIRED,
-     .help = "address bits whose XOR tells in which half a line has "
-             "its home",
+     .help = "address bits whose XOR tells in which half a line has its home",
      .range = "the lowest 11 … 20"},
     {"far_cycles", CYCLES(told, cache.partitions.far_cycles), REQUIRED,
-     .help = "more for what is found in the other half, or is brought "
-             "from memory through it"},
+     .help = "more for what is found in the other half, or is brought from "
+             "memory through it"},
     {"replicates", BOOL(told, cache.partitions.replicates),
-     .help = "true: the near half keeps a copy of what came through "
-             "the far one, which takes room there"},
+     .help = "true: the near half keeps a copy of what came through the far "
+             "one, which takes room there"},
     {"sms", WORD(told, cache.partitions.alternate, sides_of_sms),
      .help = "`\"halves\"`: the first SMs are beside one half; "
              "`\"alternate\"`: those of even number"},
@@ -409,31 +407,28 @@ static const struct schema_row cache_rows[] = {
     {"line", POWER(told, cache.shape.line, LINE_MAX_BYTES), REQUIRED,
      .unit = "B", .help = "looked up whole; a power of two"},
     {"sector", POWER(told, cache.shape.sector, LINE_MAX_BYTES), .unit = "B",
-     .help = "what one miss brings in; a power of two, at most 64 to "
-             "a line",
+     .help = "what one miss brings in; a power of two, at most 64 to a line",
      .otherwise = "`line`", .range = "1 … `line`"},
     {.key = NULL, ALSO(sets_schema)},
     {"port_cycles", CYCLES(told, cache.port_cycles),
-     .help = "for which each line of a warp's load keeps a copy's "
-             "port busy, if it is the first cache of the path; other "
-             "warps wait"},
+     .help = "for which each line of a warp's load keeps a copy's port busy, "
+             "if it is the first cache of the path; other warps wait"},
     {"read_bandwidth", RATE(told, cache.read_bandwidth),
-     .help = "bytes that each gives or takes in a cycle; 0: any "
-             "number"},
+     .help = "bytes that each gives or takes in a cycle; 0: any number"},
     {"write_bandwidth", RATE(told, cache.write_bandwidth)},
     {"evict_first", BOOL(told, cache.shape.evict_first),
      .help = "true: it obeys a load whose policy says so: see below"},
     {"evict_last", BOOL(told, cache.shape.evict_last)},
     {"fetch_64B", POWER(told, cache.fetch[0], FETCH_MOST), .unit = "B",
-     .help = "what a miss of a load with `.L2::64B` … brings in, a "
-             "power of two: all sectors of the aligned block of so "
-             "many bytes; less than a sector is a sector",
+     .help = "what a miss of a load with `.L2::64B` … brings in, a power of "
+             "two: all sectors of the aligned block of so many bytes; less "
+             "than a sector is a sector",
      .otherwise = "a sector"},
     {"fetch_128B", POWER(told, cache.fetch[1], FETCH_MOST)},
     {"fetch_256B", POWER(told, cache.fetch[2], FETCH_MOST)},
     {"partitions", OBJECT(partitions_schema),
-     .help = "two halves of a cache of scope `gpu` with an even "
-             "number of equal sets and no `set_bits`: see below",
+     .help = "two halves of a cache of scope `gpu` with an even number of "
+             "equal sets and no `set_bits`: see below",
      .otherwise = "one part"},
     {0},
 };

@@ -191,8 +191,8 @@ static const struct schema_row isa_rows[] = {
      .help = "for which the instruction keeps its pipe busy",
      .otherwise = "that of `default`, or 1"},
     {"power_of_two", CALL(note_power_of_two),
-     .help = "an object of such levels, for an instruction whose second "
-             "source (a divisor) is a power of two",
+     .help = "an object of such levels, for an instruction whose second source "
+             "(a divisor) is a power of two",
      .otherwise = "no difference"},
     {0},
 };
@@ -261,8 +261,8 @@ static const struct schema_row shared_rows[] = {
     {"bank_bytes", WHOLE(profile, banks.bank_bytes, 4, 8), .fallback = 4,
      .unit = "B", .help = "width of a bank", .range = "4, 8"},
     {"row_words", WHOLE(profile, banks.row_words, 1, 2), .fallback = 1,
-     .help = "successive words of a bank that are read together. Kepler in "
-             "its 4-byte mode has 2, in its 8-byte mode `bank_bytes` 8"},
+     .help = "successive words of a bank that are read together. Kepler in its "
+             "4-byte mode has 2, in its 8-byte mode `bank_bytes` 8"},
     {"per_block", WHOLE(profile, shared_per_block, 0, SHARED_MAX), .unit = "B",
      .help = "reported: what a block may have", .otherwise = "`bytes`"},
     {"per_block_optin", WHOLE(profile, shared_per_block_optin, 0, SHARED_MAX),
@@ -291,8 +291,8 @@ static const struct schema_row changes_rows[] = {
              "would go back",
      .otherwise = "as before"},
     {"throttle", WHOLE(profile, changed_throttle, 0, 1 << 16),
-     .help = "why the clock is throttled, as NVML's bits: 64 is too hot, 4 "
-             "the power cap"},
+     .help = "why the clock is throttled, as NVML's bits: 64 is too hot, 4 the "
+             "power cap"},
     {"other_processes", WHOLE(profile, changed_processes, 0, 1000),
      .help = "on the GPU"},
     {0},
@@ -394,8 +394,7 @@ static const struct schema_row gpu_rows[] = {
     {"sms", WHOLE(profile, sms, 1, 1024), REQUIRED,
      .help = "streaming multiprocessors"},
     {"sms_per_tpc", WHOLE(profile, sms_per_tpc, 1, 1024), .fallback = 1,
-     .help = "SMs that share a cache of scope `tpc`, and the way of their "
-             "TPC"},
+     .help = "SMs that share a cache of scope `tpc`, and the way of their TPC"},
     {"tpcs_per_gpc", WHOLE(profile, tpcs_per_gpc, 1, 1024), .fallback = 1,
      .help = "TPCs that share a cache of scope `gpc`"},
     {"tpc_members", NAME(profile, tpcs_apart, tpc_members),
@@ -440,8 +439,7 @@ static const struct schema_row gpu_rows[] = {
      .help = "whose clocks (`%clock64`) run alike: the SMs of one of these; "
              "others lie apart by chance"},
     {"favours", NAME(profile, favours, favours),
-     .help = "who goes first, of warps that wait for the same: see "
-             "Scheduling"},
+     .help = "who goes first, of warps that wait for the same: see Scheduling"},
     {"favour_cycles", CYCLES(profile, favour_cycles),
      .help = "with `low_warps`: of waiting, by which a warp is ahead of the "
              "next one of its block"},
@@ -452,8 +450,8 @@ static const struct schema_row gpu_rows[] = {
     {"block_interval_cycles", CYCLES(profile, block_interval_cycles),
      .help = "from one block to the next that any SM gets"},
     {"block_gap_cycles", CYCLES(profile, block_gap_cycles),
-     .help = "from the end of a block to the start of the one that follows "
-             "on its place"},
+     .help = "from the end of a block to the start of the one that follows on "
+             "its place"},
     {"default_operator", WORD(profile, default_cg, operators),
      .help = "how `ld.global` without an operator loads"},
     {"memory_read_bandwidth", RATE(profile, memory_read_bandwidth),
@@ -471,8 +469,7 @@ static const struct schema_row parts_rows[] = {
     {"tlbs", OBJECT(profile_tlbs_schema), .help = "TLBs by level",
      .otherwise = "no translation"},
     {"paths", OBJECT(paths_schema), REQUIRED,
-     .help = "how programs reach "
-             "memory"},
+     .help = "how programs reach memory"},
     {"shared_memory", OBJECT(shared_schema), REQUIRED, .help = "of an SM"},
     {"isa", CALL(read_isa), REQUIRED, .object = &isa_schema,
      .help = "costs by instruction"},
