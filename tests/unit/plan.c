@@ -103,6 +103,8 @@ static void assert_left_out(const struct rig *rig, const struct study *study,
 {
     char id[STUDY_ID];
     for (size_t i = 0; study_gives(study, i, id); i++) {
+        if (strchr(id, '*') != NULL)
+            continue; /* a pattern: nobody knows how many there are */
         const struct finding *const f = found(rig, id);
         ck_assert_int_eq(f->status, STATUS_NOT_MEASURED);
         ck_assert_str_eq(f->because, why);
