@@ -13,16 +13,16 @@
  */
 #include "study/cache/first_level.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "analysis/hits.h"
 #include "analysis/stats.h"
-#include "base/buf.h"
 #include "base/mem.h"
+#include "base/num.h"
 #include "study/lab.h"
+#include "study/script.h"
 
 /* A module may have 64 KiB of constants.  Local memory is set aside for all
  * threads that a GPU can run, so little of it is asked for. */
@@ -38,75 +38,52 @@ const struct first_level_row first_level_table[FIRST_LEVEL_COUNT] = {
 
 /* ---- scripts ---------------------------------------------------------- */
 
-static uint64_t group_at(size_t group)
+static struct segment lines_of(size_t group)
 {
-    return group * FIRST_LEVEL_GROUP;
+    return (struct segment){group * FIRST_LEVEL_GROUP, FIRST_LEVEL_LINES,
+                            FIRST_LEVEL_APART};
 }
 
-void first_level_load(struct buf *steps, size_t reader, size_t group)
+void first_level_load(struct script *s, size_t reader, size_t group)
 {
-    buf_printf(steps, "%zu@%" PRIu64 ":%d:%d,", reader, group_at(group),
-               FIRST_LEVEL_LINES, FIRST_LEVEL_APART);
+    script_load(s, reader, lines_of(group));
 }
 
-void first_level_time(struct buf *steps, size_t reader, size_t group)
+void first_level_time(struct script *s, size_t reader, size_t group)
 {
-    buf_printf(steps, "%zu@%" PRIu64 ":1:0,%zu@!%" PRIu64 ":%d:%d,", reader,
-               group_at(group) + FIRST_LEVEL_LINES * FIRST_LEVEL_APART, reader,
-               group_at(group), FIRST_LEVEL_LINES, FIRST_LEVEL_APART);
+    const struct segment lines = lines_of(group);
+    const uint64_t end = lines.start + lines.count * lines.step;
+    script_load(s, reader, (struct segment){end, 1, 0});
+    script_time(s, reader, lines);
 }
 
-void first_level_overfill(struct buf *steps, size_t reader, uint64_t loads)
+void first_level_overfill(struct script *s, size_t reader, uint64_t loads)
 {
-    buf_printf(steps, "%zu@%" PRIu64 ":%" PRIu64 ":%d,", reader,
-               group_at(FIRST_LEVEL_GROUPS), loads, FIRST_LEVEL_APART);
+    script_load(s, reader,
+                (struct segment){lines_of(FIRST_LEVEL_GROUPS).start, loads,
+                                 FIRST_LEVEL_APART});
 }
 
 static uint64_t most_loads(const struct first_level_row *row)
 {
-    return (row->room - group_at(FIRST_LEVEL_GROUPS)) / FIRST_LEVEL_APART;
+    return (row->room - lines_of(FIRST_LEVEL_GROUPS).start) / FIRST_LEVEL_APART;
 }
 
-uint64_t first_level_flood(const struct first_level *nearest,
+uint64_t first_level_flood(const struct first_level *first,
                            const struct first_level_row *row)
 {
-    const uint64_t most = most_loads(row);
-    return 2 * nearest->overfill < most ? 2 * nearest->overfill : most;
+    return u64_min(2 * first->overfill, most_loads(row));
 }
 
-int first_level_visit(struct lab *lab, struct visited *v, const char *readers,
-                      const char *steps, int take, struct error *err)
-{
-    struct samples s;
-    *v = (struct visited){0};
-    const size_t length = strlen(steps);
-    if (lab_probe_err(lab, &s, &v->experiment, err,
-                  "visit readers=%s steps=%.*s take=%d", readers,
-                  (int)(length - (steps[length - 1] == ',')), steps, take) != 0)
-        return err->code;
-    const size_t cycles = samples_column(&s, "cycles");
-    v->count = s.rows;
-    v->cycles = xreallocarray(NULL, s.rows, sizeof *v->cycles);
-    for (size_t i = 0; i < s.rows; i++)
-        v->cycles[i] = (double)samples_at(&s, i, cycles);
-    samples_free(&s);
-    return 0;
-}
+/* Reader 0 loads past L1, reader 1 is of the kind. */
+enum { PAST, KIND };
 
-void visited_free(struct visited *v)
+static struct script begin(const struct first_level_row *row)
 {
-    free(v->cycles);
-    free(v->experiment);
-    *v = (struct visited){0};
-}
-
-size_t visited_over(const struct visited *v, size_t from, size_t count,
-                    double limit)
-{
-    size_t over = 0;
-    for (size_t i = from; i < from + count; i++)
-        over += v->cycles[i] > limit;
-    return over;
+    struct script s = {0};
+    script_reader(&s, "global.cg");
+    script_reader(&s, "%s", row->reader);
+    return s;
 }
 
 /* ---- what hits and misses cost ---------------------------------------- */
@@ -115,23 +92,26 @@ size_t visited_over(const struct visited *v, size_t from, size_t count,
 enum { SINGLES = 4, SINGLES_APART = 1024, TAKES = 3 };
 enum { PER_ROUND = 2 * SINGLES + 2 * FIRST_LEVEL_LINES };
 
-/* By load past L1 (reader 0) and of the kind (reader 1): lines that are in L2
- * only, and a group that is new and then is not. */
-static char *cost_script(const struct first_level_row *row)
+/* Lines that are in L2 only, by both readers, and a group that is new and then
+ * is not. */
+static const char *cost_script(struct lab *lab,
+                               const struct first_level_row *row)
 {
-    struct buf steps = {0};
+    struct script s = begin(row);
     for (size_t r = 0; r < FIRST_LEVEL_ROUNDS; r++) {
-        const uint64_t at =
-            group_at(FIRST_LEVEL_GROUPS) + r * SINGLES * SINGLES_APART;
-        buf_printf(&steps, "2x0@%" PRIu64 ":%d:%d,0@!%" PRIu64 ":%d:%d,", at,
-                   SINGLES, SINGLES_APART, at, SINGLES, SINGLES_APART);
+        const struct segment singles = {lines_of(FIRST_LEVEL_GROUPS).start +
+                                            r * SINGLES * SINGLES_APART,
+                                        SINGLES, SINGLES_APART};
+        script_add(&s, &(struct script_step){
+                           .laps = 2, .reader = PAST, .places = singles});
+        script_time(&s, PAST, singles);
         if (row->same_data)
-            first_level_load(&steps, 0, r);
-        first_level_time(&steps, 1, r);
-        first_level_time(&steps, 1, r);
-        buf_printf(&steps, "1@!%" PRIu64 ":%d:%d,", at, SINGLES, SINGLES_APART);
+            first_level_load(&s, PAST, r);
+        first_level_time(&s, KIND, r);
+        first_level_time(&s, KIND, r);
+        script_time(&s, KIND, singles);
     }
-    return buf_take(&steps);
+    return script_text(&s, lab);
 }
 
 /* What the rounds of all takes gave, apart by what they ask. */
@@ -142,12 +122,12 @@ struct costs {
     double past[TAKES * FIRST_LEVEL_ROUNDS * SINGLES];
 };
 
-static void sort_out(const struct visited *v, int take, struct costs *c)
+static void sort_out(const double *cycles, int take, struct costs *c)
 {
     const size_t groups = sizeof(double[FIRST_LEVEL_LINES]);
     const size_t singles = sizeof(double[SINGLES]);
     for (size_t r = 0; r < FIRST_LEVEL_ROUNDS; r++) {
-        const double *const from = v->cycles + r * PER_ROUND;
+        const double *const from = cycles + r * PER_ROUND;
         const size_t n = (size_t)take * FIRST_LEVEL_ROUNDS + r;
         memcpy(c->past + n * SINGLES, from, singles);
         memcpy(c->fresh + n * FIRST_LEVEL_LINES, from + SINGLES, groups);
@@ -166,173 +146,124 @@ static double least_median(const struct costs *c)
     return least;
 }
 
-static size_t count_over(const double *cycles, size_t count, double limit)
-{
-    size_t over = 0;
-    for (size_t i = 0; i < count; i++)
-        over += cycles[i] > limit;
-    return over;
-}
-
-/*
- * A hit is known by what hits cost and how they spread.  One in four may cost
- * a dozen cycles more, where the loop that loads goes back (H200, driver 580),
- * hence the quantile; and a few more where the same loop is part of another
- * kernel.  A small cache may have lost a line: that was no hit.
- */
-static double hit_limit(const double *cycles, size_t count, double hit)
-{
-    double *const hits = xreallocarray(NULL, count, sizeof *hits);
-    size_t n = 0;
-    for (size_t i = 0; i < count; i++)
-        if (cycles[i] <= 1.5 * hit + 10)
-            hits[n++] = cycles[i];
-    const double spread = stats_mad_sigma(hits, n);
-    const double limit =
-        stats_quantile(hits, n, 0.9) + fmax(fmax(6, 0.05 * hit), 4 * spread);
-    free(hits);
-    return limit;
-}
-
 static void judge_costs(const struct first_level_row *row,
                         const struct costs *c, struct first_level *n)
 {
     const double past = stats_median(c->past, COUNT_OF(c->past));
     n->hit = stats_median(c->hits, COUNT_OF(c->hits));
     n->cold = least_median(c);
-    n->limit = hit_limit(c->hits, COUNT_OF(c->hits), n->hit);
+    n->limit = hits_spread_limit(c->hits, COUNT_OF(c->hits), n->hit);
     /* The same load costs up to 10 cycles more in another kernel (H200, driver
-     * 580).  Where L2 comes next, a hit is what costs far less than L2. */
+     * 580).  Where L2 comes next, a hit is what costs far less than L2: no more
+     * than three tenths of the way there. */
     if (row->same_data || row->memory_is_own)
         n->limit =
             fmax(n->limit, n->hit + 0.3 * (fmin(past, n->cold) - n->hit));
-    const double fresh =
-        (double)count_over(c->fresh, COUNT_OF(c->fresh), n->limit);
-    n->lines = (size_t)lround(fresh / (TAKES * FIRST_LEVEL_ROUNDS));
-    n->present = n->hit < 0.9 * n->cold && n->limit < n->cold && n->lines > 0 &&
-                 (row->same_data || n->hit < 0.9 * past);
+    const size_t fresh = hits_above(c->fresh, COUNT_OF(c->fresh), n->limit);
+    n->lines = (size_t)lround((double)fresh / (TAKES * FIRST_LEVEL_ROUNDS));
+    n->present = hits_cheaper(n->hit, n->cold) && n->limit < n->cold &&
+                 n->lines > 0 && (row->same_data || hits_cheaper(n->hit, past));
     snprintf(n->why, sizeof n->why,
              "loads of %s cost %.0f cycles again and %.0f when new: no cache "
              "before L2 is seen",
              row->reader, n->hit, n->cold);
 }
 
-static int measure_costs(struct lab *lab, const struct first_level_row *row,
-                         const char *readers, struct first_level *n,
-                         struct finding *f, struct error *err)
+static void measure_costs(struct lab *lab, const struct first_level_row *row,
+                          struct first_level *n)
 {
-    struct costs *const c = xcalloc(1, sizeof *c);
-    char *const steps = cost_script(row);
-    int status = 0;
-    for (int take = 0; status == 0 && take < TAKES; take++) {
-        struct visited v;
-        status = first_level_visit(lab, &v, readers, steps, take, err);
-        if (status == 0) {
-            sort_out(&v, take, c);
-            finding_evidence(f, v.experiment);
-        }
-        visited_free(&v);
+    struct costs *const c = lab_alloc(lab, 1, sizeof *c);
+    const char *const script = cost_script(lab, row);
+    for (int take = 0; lab_ok(lab) && take < TAKES; take++) {
+        const struct column v =
+            lab_column(lab, "cycles", "visit %s take=%d", script, take);
+        if (lab_ok(lab))
+            sort_out(v.at, take, c);
     }
-    if (status == 0)
+    if (lab_ok(lab))
         judge_costs(row, c, n);
-    free(steps);
-    free(c);
-    return status;
 }
 
 /* ---- how many loads push out what was there --------------------------- */
 
 enum { FEWEST = 32, STEPS_MOST = 24, AT_ONCE = 14 };
+enum { EACH = FIRST_LEVEL_ROUNDS * FIRST_LEVEL_LINES };
 
 /* For each number of loads in turn: groups, so many loads, the groups again. */
-static char *overfill_script(const uint64_t *loads, size_t count)
+static const char *overfill_script(struct lab *lab,
+                                   const struct first_level_row *row,
+                                   const uint64_t *loads, size_t count)
 {
-    struct buf steps = {0};
+    struct script s = begin(row);
     for (size_t i = 0; i < count; i++)
         for (size_t r = 0; r < FIRST_LEVEL_ROUNDS; r++) {
-            first_level_load(&steps, 1, r);
-            first_level_overfill(&steps, 1, loads[i]);
-            first_level_time(&steps, 1, r);
+            first_level_load(&s, KIND, r);
+            first_level_overfill(&s, KIND, loads[i]);
+            first_level_time(&s, KIND, r);
         }
-    return buf_take(&steps);
+    return script_text(&s, lab);
 }
 
-/* Median of the loads from `from` on that missed. */
-static double missed_cost(const struct visited *v, size_t from, size_t count,
-                          double limit)
+/* Median of the loads that missed. */
+static double missed_cost(const double *cycles, double limit)
 {
-    double missed[FIRST_LEVEL_ROUNDS * FIRST_LEVEL_LINES];
-    size_t n = 0;
-    for (size_t i = from; i < from + count; i++)
-        if (v->cycles[i] > limit)
-            missed[n++] = v->cycles[i];
+    double missed[EACH];
+    memcpy(missed, cycles, sizeof missed);
+    const size_t n = hits_between(missed, EACH, limit, INFINITY);
     return n > 0 ? stats_median(missed, n) : 0;
 }
 
-static int try_loads(struct lab *lab, const char *readers,
-                     const uint64_t *loads, size_t count, struct first_level *n,
-                     struct finding *f, struct error *err)
+static void try_loads(struct lab *lab, const struct first_level_row *row,
+                      const uint64_t *loads, size_t count,
+                      struct first_level *n)
 {
-    const size_t each = FIRST_LEVEL_ROUNDS * FIRST_LEVEL_LINES;
-    struct visited v;
-    char *const steps = overfill_script(loads, count);
-    const int status = first_level_visit(lab, &v, readers, steps, 0, err);
-    if (status == 0)
-        finding_evidence(f, v.experiment);
-    for (size_t i = 0; status == 0 && i < count && n->overfill == 0; i++) {
-        const size_t over = visited_over(&v, i * each, each, n->limit);
-        if (hits_tally_of(over, FIRST_LEVEL_ROUNDS * n->lines) !=
-            TALLY_ALL)
+    const struct column v = lab_column(lab, "cycles", "visit %s take=0",
+                                       overfill_script(lab, row, loads, count));
+    for (size_t i = 0; lab_ok(lab) && i < count && n->overfill == 0; i++) {
+        const double *const cycles = v.at + i * EACH;
+        if (hits_tally_of(hits_above(cycles, EACH, n->limit),
+                          FIRST_LEVEL_ROUNDS * n->lines) != TALLY_ALL)
             continue;
         n->overfill = loads[i];
-        n->beyond = missed_cost(&v, i * each, each, n->limit);
+        n->beyond = missed_cost(cycles, n->limit);
     }
-    visited_free(&v);
-    free(steps);
-    return status;
 }
 
 /* 32, 48, 64, 96, …: not so many more than are needed that the next cache is
  * overfilled as well.  The first ones in one experiment, since they cost
  * little. */
-static int measure_overfill(struct lab *lab, const struct first_level_row *row,
-                            const char *readers, struct first_level *n,
-                            struct finding *f, struct error *err)
+static void measure_overfill(struct lab *lab, const struct first_level_row *row,
+                             struct first_level *n)
 {
     uint64_t loads[STEPS_MOST];
     size_t count = 0;
     for (uint64_t l = FEWEST; l <= most_loads(row) && count < STEPS_MOST;
          l += (l & (l - 1)) == 0 ? l / 2 : l / 3)
         loads[count++] = l;
-    const size_t first = count < AT_ONCE ? count : AT_ONCE;
-    int status = try_loads(lab, readers, loads, first, n, f, err);
-    for (size_t i = first; status == 0 && n->overfill == 0 && i < count; i++)
-        status = try_loads(lab, readers, &loads[i], 1, n, f, err);
-    return status;
+    const size_t first = u64_min(count, AT_ONCE);
+    try_loads(lab, row, loads, first, n);
+    for (size_t i = first; lab_ok(lab) && n->overfill == 0 && i < count; i++)
+        try_loads(lab, row, &loads[i], 1, n);
 }
 
-static int measure_one(struct lab *lab, const struct first_level_row *row,
-                       struct first_level *n, struct finding *f,
-                       struct error *err)
+static void measure_kind(struct lab *lab, const struct first_level_row *row,
+                         struct first_level *n)
 {
-    char *const readers = xasprintf("global.cg,%s", row->reader);
-    int status = measure_costs(lab, row, readers, n, f, err);
-    if (status == 0 && n->present)
-        status = measure_overfill(lab, row, readers, n, f, err);
-    free(readers);
-    if (status == 0 || !lab_excuses(status))
-        return status;
+    measure_costs(lab, row, n);
+    if (n->present)
+        measure_overfill(lab, row, n);
+    const char *const why = lab_excuse(lab);
+    if (why == NULL)
+        return;
     n->present = false;
-    snprintf(n->why, sizeof n->why, "%.*s", (int)sizeof n->why - 1, err->text);
-    return 0;
+    snprintf(n->why, sizeof n->why, "%s", why);
 }
 
-int first_level_measure(struct lab *lab, struct finding *const *findings,
-                        struct error *err)
+void first_level_measure(struct lab *lab, struct finding *const *findings)
 {
-    int status = 0;
-    for (int i = 0; status == 0 && i < FIRST_LEVEL_COUNT; i++)
-        status = measure_one(lab, &first_level_table[i], &lab->first_level[i],
-                             findings[i], err);
-    return status;
+    for (int i = 0; lab_ok(lab) && i < FIRST_LEVEL_COUNT; i++) {
+        lab_cite(lab, findings[i]);
+        measure_kind(lab, &first_level_table[i], &lab->first_level[i]);
+        lab_uncite(lab);
+    }
 }

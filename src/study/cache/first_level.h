@@ -14,11 +14,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "analysis/hits.h"
-#include "base/error.h"
-
 struct lab;
-struct buf;
+struct script;
 
 /* In the order in which findings list them. */
 enum first_level_id {
@@ -43,12 +40,12 @@ extern const struct first_level_row first_level_table[FIRST_LEVEL_COUNT];
 struct first_level {
     bool present; /* such loads are cached before L2; else `why` says why not */
     char why[200];
-    double hit;   /* cycles of a visit that hits … */
-    double limit; /* … and the most that is taken for one */
-    double
-        beyond;   /* of one that finds its line in the next cache; 0: unknown */
-    double cold;  /* of one that no cache of an SM holds */
-    size_t lines; /* how many of a group's loads miss when it is new */
+    double hit;    /* cycles of a visit that hits … */
+    double limit;  /* … and the most that is taken for one */
+    double beyond; /* of one that finds its line in the next cache; 0: unknown
+                    */
+    double cold;   /* of one that no cache of an SM holds */
+    size_t lines;  /* how many of a group's loads miss when it is new */
     uint64_t overfill; /* loads that push out what was there; 0: not found */
 };
 
@@ -66,33 +63,17 @@ struct finding;
 
 /* Fills lab->first_level; each kind's experiments are evidence of its finding.
  */
-int first_level_measure(struct lab *lab, struct finding *const *findings,
-                        struct error *err);
-
-/* The cycles of the kept loads of a script. */
-struct visited {
-    double *cycles;
-    size_t count;
-    char *experiment; /* canonical */
-};
-int first_level_visit(struct lab *lab, struct visited *visited,
-                      const char *readers, const char *steps, int take,
-                      struct error *err);
-void visited_free(struct visited *visited);
-
-/* How many of `count` loads from `from` on cost more than `limit`. */
-size_t visited_over(const struct visited *visited, size_t from, size_t count,
-                    double limit);
+void first_level_measure(struct lab *lab, struct finding *const *findings);
 
 /* Steps of a script: the group's lines loaded by a reader; the translation and
  * then the lines, timed; loads over other places, as many as `loads`. */
-void first_level_load(struct buf *steps, size_t reader, size_t group);
-void first_level_time(struct buf *steps, size_t reader, size_t group);
-void first_level_overfill(struct buf *steps, size_t reader, uint64_t loads);
+void first_level_load(struct script *script, size_t reader, size_t group);
+void first_level_time(struct script *script, size_t reader, size_t group);
+void first_level_overfill(struct script *script, size_t reader, uint64_t loads);
 
 /* The loads by which a kind pushes out what any cache that it fills held:
  * twice what it was measured to need, or all that it has room for. */
-uint64_t first_level_flood(const struct first_level *nearest,
+uint64_t first_level_flood(const struct first_level *first,
                            const struct first_level_row *row);
 
 #endif

@@ -13,29 +13,25 @@
  * Constants that an SM's first cache never held tell of the next one, too: they
  * cost what it takes to find them there if an SM that shares it loaded them.
  */
-#include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/buf.h"
+#include "analysis/hits.h"
 #include "base/mem.h"
+#include "base/num.h"
 #include "study/lab.h"
+#include "study/script.h"
 
 static const char *const needs[] = {"sharing", "size", NULL};
-static const char *const gives[] = {
-    "l1.per_sm",
-    "l1.copy_of_warp",
-    "l1.sms_sharing",
-    "texture.per_sm",
-    "texture.copy_of_warp",
-    "texture.sms_sharing",
-    "readonly.per_sm",
-    "readonly.copy_of_warp",
-    "const_l1.per_sm",
-    "const_l1.copy_of_warp",
-    "const_l1.sms_sharing",
-    "const_l15.sms_sharing",
-    NULL,
+static const char *const of_sm[] = {"l1", "texture", "readonly", "const_l1",
+                                    NULL};
+/* The read-only path never had a cache to itself. */
+static const char *const of_sms[] = {"l1", "texture", "const_l1", "const_l15",
+                                     NULL};
+static const struct answer answers[] = {
+    {of_sm, "per_sm", ""},
+    {of_sm, "copy_of_warp", ""},
+    {of_sms, "sms_sharing", ""},
+    {0},
 };
 
 static const char *const kernels[] = {
@@ -56,6 +52,15 @@ enum { WARPS = 16, READERS = 32, SMS_MOST = 512 };
  * in one set, and all pairs within 64 KiB of constants. */
 enum { LINES = 2, APART = 640, PAIR = 2048, TAKES = 4 };
 
+/* A cache, and by which loads it is asked. */
+struct instances_question {
+    struct lab *lab;
+    const struct first_level_row *row;
+    const struct first_level *first;
+    double next; /* cycles up to which a load hits the next cache; 0: none */
+    struct finding *per_sm, *copy_of_warp, *sms_sharing, *next_sharing;
+};
+
 /* How many of another reader's lines were not found: in the first cache, and
  * not in the next one either. */
 struct seen {
@@ -63,83 +68,89 @@ struct seen {
     size_t next_asked, next_missed;
 };
 
-/* A cache, and by which loads it is asked. */
-struct inquiry {
-    struct lab *lab;
-    const struct first_level_row *row;
-    const struct first_level *nearest;
-    double next; /* cycles up to which a load hits the next cache; 0: none */
-    struct finding *per_sm, *copy_of_warp, *sms_sharing, *next_sharing;
+/* The readers of a script: those whose copy is not known (-1) are asked what
+ * they see of the lines of `base`. */
+struct readers {
+    size_t count, base;
+    int copy[READERS];
+    struct seen seen[READERS];
 };
+
+/* Neither of two findings, which may be NULL, was measured. */
+static void refuse(struct finding *f, struct finding *also, const char *why)
+{
+    if (f != NULL)
+        finding_none(f, "%s", why);
+    if (also != NULL)
+        finding_none(also, "%s", why);
+}
 
 /* ---- one script ------------------------------------------------------- */
 
-static void add_pair(struct buf *steps, size_t base, size_t other)
+static void add_pair(struct script *s, size_t base, size_t other)
 {
-    const uint64_t at = (uint64_t)other * PAIR;
-    buf_printf(steps,
-               "%zu@%" PRIu64 ":%d:%d,%zu@!%" PRIu64 ":%d:%d,2x%zu@!%" PRIu64
-               ":%d:%d,",
-               base, at, LINES, APART, other, at + LINES * APART, LINES, APART,
-               other, at, LINES, APART);
+    const struct segment sought = {other * PAIR, LINES, APART};
+    const struct segment fresh = {other * PAIR + LINES * APART, LINES, APART};
+    script_load(s, base, sought);
+    script_time(s, other, fresh);
+    script_add(
+        s, &(struct script_step){
+               .laps = 2, .reader = other, .timed = true, .places = sought});
 }
 
-static void add_flood(struct buf *steps, const struct inquiry *q, size_t base,
-                      size_t other)
+static void add_flood(const struct instances_question *q, struct script *s,
+                      size_t base, size_t other)
 {
-    first_level_load(steps, base, 0);
-    first_level_time(steps, base, 0);
-    first_level_overfill(steps, other, first_level_flood(q->nearest, q->row));
-    first_level_time(steps, base, 0);
-}
-
-/* Of all readers but `base` that have no number yet. */
-static char *script(const struct inquiry *q, const int *number, size_t count,
-                    size_t base)
-{
-    struct buf steps = {0};
-    for (size_t i = 0; i < count; i++)
-        if (number[i] < 0 && q->row->memory_is_own)
-            add_flood(&steps, q, base, i);
-        else if (number[i] < 0)
-            add_pair(&steps, base, i);
-    return buf_take(&steps);
+    first_level_load(s, base, 0);
+    first_level_time(s, base, 0);
+    first_level_overfill(s, other, first_level_flood(q->first, q->row));
+    first_level_time(s, base, 0);
 }
 
 /* The kept loads of a pair: lines that are new, lines that are looked for,
- * and these again.  Counts only what the controls bear out. */
-static size_t judge_pair(const struct inquiry *q, const struct visited *v,
-                         size_t at, struct seen *seen)
+ * and these again.  Counts only what the controls bear out; returns where the
+ * next pair's are. */
+static const double *judge_pair(const struct instances_question *q,
+                                const double *fresh, struct seen *seen)
 {
-    const double limit = q->nearest->limit;
-    const size_t sought = at + LINES, again = at + 2 * LINES;
-    const bool hits = visited_over(v, again, LINES, limit) == 0;
-    if (hits && visited_over(v, at, LINES, limit) == LINES) {
+    const double limit = q->first->limit;
+    const double *const sought = fresh + LINES, *const again = sought + LINES;
+    const size_t missed = hits_above(sought, LINES, limit);
+    const bool hits = hits_above(again, LINES, limit) == 0;
+    if (hits && hits_above(fresh, LINES, limit) == LINES) {
         seen->asked += LINES;
-        seen->missed += visited_over(v, sought, LINES, limit);
+        seen->missed += missed;
     }
     /* What is found in the first cache does not tell of the next. */
-    if (hits && visited_over(v, at, LINES, q->next) == LINES &&
-        visited_over(v, sought, LINES, limit) == LINES) {
+    if (hits && hits_above(fresh, LINES, q->next) == LINES && missed == LINES) {
         seen->next_asked += LINES;
-        seen->next_missed += visited_over(v, sought, LINES, q->next);
+        seen->next_missed += hits_above(sought, LINES, q->next);
     }
-    return at + 3 * LINES;
+    return again + LINES;
 }
 
 /* Of a flood: lines that the first reader lost are in the copy of both. */
-static size_t judge_flood(const struct inquiry *q, const struct visited *v,
-                          size_t at, struct seen *seen)
+static const double *judge_flood(const struct instances_question *q,
+                                 const double *before, struct seen *seen)
 {
-    const struct first_level *const n = q->nearest;
-    const size_t after = at + FIRST_LEVEL_LINES;
-    if (hits_tally_of(visited_over(v, at, FIRST_LEVEL_LINES, n->limit),
-                             n->lines) == TALLY_NONE) {
-        const size_t lost = visited_over(v, after, FIRST_LEVEL_LINES, n->limit);
+    const struct first_level *const n = q->first;
+    const double *const after = before + FIRST_LEVEL_LINES;
+    if (hits_tally_of(hits_above(before, FIRST_LEVEL_LINES, n->limit),
+                      n->lines) == TALLY_NONE) {
+        const size_t lost = hits_above(after, FIRST_LEVEL_LINES, n->limit);
         seen->asked += n->lines;
         seen->missed += lost < n->lines ? n->lines - lost : 0;
     }
     return after + FIRST_LEVEL_LINES;
+}
+
+static void judge(const struct instances_question *q, const double *cycles,
+                  struct readers *r)
+{
+    for (size_t i = 0; i < r->count; i++)
+        if (r->copy[i] < 0)
+            cycles = q->row->memory_is_own ? judge_flood(q, cycles, &r->seen[i])
+                                           : judge_pair(q, cycles, &r->seen[i]);
 }
 
 /* Without a pair whose controls were good nothing is known. */
@@ -148,141 +159,108 @@ static enum hits_tally tally_seen(size_t missed, size_t asked)
     return asked == 0 ? TALLY_OPEN : hits_tally_of(missed, asked);
 }
 
-static bool is_settled(const struct inquiry *q, const int *number,
-                       const struct seen *seen, size_t count)
+static bool is_settled(const struct instances_question *q,
+                       const struct readers *r)
 {
-    for (size_t i = 0; i < count; i++)
-        if (number[i] < 0 &&
-            (tally_seen(seen[i].missed, seen[i].asked) == TALLY_OPEN ||
-             (q->next > 0 && seen[i].missed > 0 &&
-              tally_seen(seen[i].next_missed, seen[i].next_asked) ==
-                  TALLY_OPEN)))
+    for (size_t i = 0; i < r->count; i++) {
+        const struct seen *const s = &r->seen[i];
+        if (r->copy[i] < 0 &&
+            (tally_seen(s->missed, s->asked) == TALLY_OPEN ||
+             (q->next > 0 && s->missed > 0 &&
+              tally_seen(s->next_missed, s->next_asked) == TALLY_OPEN)))
             return false;
+    }
     return true;
 }
 
-static void judge(const struct inquiry *q, const int *number, size_t count,
-                  const struct visited *v, struct seen *seen)
+/* What of `base` the readers of the script see, by steps that are added to it:
+ * it is run again as long as it leaves one of them open. */
+static void ask_others(const struct instances_question *q, struct script *s,
+                       struct readers *r)
 {
-    size_t at = 0;
-    for (size_t i = 0; i < count; i++)
-        if (number[i] < 0)
-            at = q->row->memory_is_own ? judge_flood(q, v, at, &seen[i])
-                                       : judge_pair(q, v, at, &seen[i]);
-}
-
-/* What of `base` the readers without a number see: a script is run again as
- * long as it leaves one of them open. */
-static int ask_others(const struct inquiry *q, const char *readers,
-                      const int *number, size_t count, size_t base,
-                      struct seen *seen, struct finding *const findings[2],
-                      struct error *err)
-{
-    char *const steps = script(q, number, count, base);
-    int status = 0;
-    for (int take = 0; status == 0 && take < TAKES; take++) {
-        struct visited v;
-        status = first_level_visit(q->lab, &v, readers, steps, take, err);
-        if (status == 0)
-            judge(q, number, count, &v, seen);
-        for (size_t i = 0; status == 0 && i < 2; i++)
-            if (findings[i] != NULL)
-                finding_evidence(findings[i], v.experiment);
-        visited_free(&v);
-        if (is_settled(q, number, seen, count))
-            break;
+    for (size_t i = 0; i < r->count; i++)
+        if (r->copy[i] < 0 && q->row->memory_is_own)
+            add_flood(q, s, r->base, i);
+        else if (r->copy[i] < 0)
+            add_pair(s, r->base, i);
+    const char *const script = script_text(s, q->lab);
+    for (int take = 0; take < TAKES; take++) {
+        const struct column v =
+            lab_column(q->lab, "cycles", "visit %s take=%d", script, take);
+        if (!lab_ok(q->lab))
+            return;
+        judge(q, v.at, r);
+        if (is_settled(q, r))
+            return;
     }
-    free(steps);
-    return status;
 }
 
 /* ---- warps of an SM --------------------------------------------------- */
 
-static size_t warps_of(const struct lab *lab)
+static void ask_about_warp(const struct instances_question *q, size_t base,
+                           struct readers *r)
 {
-    const int64_t threads = lab->info->value[PROPERTY_BLOCK_THREADS];
-    return threads > 0 && threads < 32 * WARPS ? (size_t)threads / 32 : WARPS;
-}
-
-static char *warp_readers(const struct first_level_row *row, size_t warps)
-{
-    struct buf readers = {0};
-    for (size_t i = 0; i < warps; i++)
-        buf_printf(&readers, "%s%s@%zu", i > 0 ? "," : "", row->reader, i);
-    return buf_take(&readers);
+    struct script s = {0};
+    for (size_t i = 0; i < r->count; i++)
+        script_reader(&s, "%s@%zu", q->row->reader, i);
+    r->base = base;
+    memset(r->seen, 0, sizeof r->seen);
+    ask_others(q, &s, r);
 }
 
 /* Gives `copy` to all warps that use the one of `base`; false if one of them
  * cannot be told. */
-static bool number_warps(const struct seen *seen, int *number, size_t warps,
-                         int copy, struct inquiry *q)
+static bool number_warps(const struct instances_question *q, struct readers *r,
+                         int copy)
 {
-    for (size_t i = 0; i < warps; i++) {
-        if (number[i] >= 0)
+    for (size_t i = 0; i < r->count; i++) {
+        if (r->copy[i] >= 0)
             continue;
         const enum hits_tally missed =
-            tally_seen(seen[i].missed, seen[i].asked);
+            tally_seen(r->seen[i].missed, r->seen[i].asked);
         if (missed == TALLY_OPEN) {
-            finding_none(q->per_sm, "the copy of warp %zu could not be told",
-                         i);
-            finding_none(q->copy_of_warp,
-                         "the copy of warp %zu could not be told", i);
+            refuse(
+                q->per_sm, q->copy_of_warp,
+                lab_text(q->lab, "the copy of warp %zu could not be told", i));
             return false;
         }
         if (missed == TALLY_NONE)
-            number[i] = copy;
+            r->copy[i] = copy;
     }
     return true;
 }
 
-static void conclude_warps(struct inquiry *q, const int *number, size_t warps,
-                           int copies)
+static void conclude_warps(const struct instances_question *q,
+                           const struct readers *r, int copies)
 {
     struct value list = value_list();
-    for (size_t i = 0; i < warps; i++)
-        value_push(&list, value_number(number[i]));
-    finding_set(q->per_sm, STATUS_MEASURED, value_number(copies), "");
-    finding_set(q->copy_of_warp, STATUS_MEASURED, list, "");
-    finding_protocol(q->per_sm, "warps", value_number((double)warps));
+    for (size_t i = 0; i < r->count; i++)
+        value_push(&list, value_number(r->copy[i]));
+    finding_measured(q->per_sm, copies);
+    finding_value(q->copy_of_warp, STATUS_MEASURED, list);
+    finding_protocol(q->per_sm, "warps", value_number((double)r->count));
 }
 
 /* The lowest warp without a number begins a copy. */
-static int ask_warps(struct inquiry *q, struct error *err)
+static void ask_warps(const struct instances_question *q)
 {
-    const size_t warps = warps_of(q->lab);
-    struct finding *const findings[2] = {q->per_sm, q->copy_of_warp};
-    char *const readers = warp_readers(q->row, warps);
-    int number[WARPS] = {0}, copies = 0, status = 0;
-    bool told = true;
-    for (size_t i = 0; i < warps; i++)
-        number[i] = -1;
-    for (size_t i = 0; status == 0 && told && i < warps; i++) {
-        struct seen seen[WARPS] = {0};
-        if (number[i] >= 0)
+    struct readers r = {.count = u64_min(lab_block_warps(q->lab), WARPS)};
+    int copies = 0;
+    for (size_t i = 0; i < r.count; i++)
+        r.copy[i] = -1;
+    for (size_t i = 0; i < r.count; i++) {
+        if (r.copy[i] >= 0)
             continue;
-        number[i] = copies++;
-        if (i + 1 < warps)
-            status =
-                ask_others(q, readers, number, warps, i, seen, findings, err);
-        told = status == 0 && number_warps(seen, number, warps, number[i], q);
+        r.copy[i] = copies++;
+        if (i + 1 < r.count)
+            ask_about_warp(q, i, &r);
+        if (!lab_ok(q->lab) || !number_warps(q, &r, r.copy[i]))
+            return;
     }
-    if (status == 0 && told)
-        conclude_warps(q, number, warps, copies);
-    free(readers);
-    return status;
+    conclude_warps(q, &r, copies);
 }
 
 /* ---- SMs -------------------------------------------------------------- */
-
-static char *sm_readers(const struct first_level_row *row, size_t first,
-                        size_t count)
-{
-    struct buf readers = {0};
-    buf_printf(&readers, "%s@0.0", row->reader);
-    for (size_t i = 1; i < count; i++)
-        buf_printf(&readers, ",%s@0.%zu", row->reader, first + i - 1);
-    return buf_take(&readers);
-}
 
 /* How many SMs share, SM 0 among them; those that could not be told. */
 struct sharers {
@@ -298,26 +276,21 @@ static void count_sharer(struct sharers *s, size_t missed, size_t asked)
 }
 
 /* SM 0 and up to READERS - 1 more, from `first` on. */
-static int ask_some_sms(struct inquiry *q, size_t first, size_t sms,
-                        struct sharers *own, struct sharers *next,
-                        struct error *err)
+static void ask_some_sms(const struct instances_question *q, size_t first,
+                         size_t sms, struct sharers *own, struct sharers *next)
 {
-    const size_t left = sms - first + 1;
-    const size_t count = left < READERS ? left : READERS;
-    struct finding *const findings[2] = {q->sms_sharing, q->next_sharing};
-    char *const readers = sm_readers(q->row, first, count);
-    struct seen seen[READERS] = {0};
-    int number[READERS] = {0};
-    for (size_t i = 1; i < count; i++)
-        number[i] = -1;
-    const int status =
-        ask_others(q, readers, number, count, 0, seen, findings, err);
-    for (size_t i = 1; status == 0 && i < count; i++) {
-        count_sharer(own, seen[i].missed, seen[i].asked);
-        count_sharer(next, seen[i].next_missed, seen[i].next_asked);
+    struct readers r = {.count = u64_min(sms - first + 1, READERS)};
+    struct script s = {0};
+    script_reader(&s, "%s@0.0", q->row->reader);
+    for (size_t i = 1; i < r.count; i++) {
+        script_reader(&s, "%s@0.%zu", q->row->reader, first + i - 1);
+        r.copy[i] = -1;
     }
-    free(readers);
-    return status;
+    ask_others(q, &s, &r);
+    for (size_t i = 1; i < r.count; i++) {
+        count_sharer(own, r.seen[i].missed, r.seen[i].asked);
+        count_sharer(next, r.seen[i].next_missed, r.seen[i].next_asked);
+    }
 }
 
 static void conclude_sms(struct finding *f, const struct sharers *s, size_t all)
@@ -329,17 +302,18 @@ static void conclude_sms(struct finding *f, const struct sharers *s, size_t all)
                      s->open);
         return;
     }
-    finding_set(f, s->asked == all ? STATUS_MEASURED : STATUS_AT_LEAST,
-                value_number((double)s->shared), "");
+    finding_value(f, s->asked == all ? STATUS_MEASURED : STATUS_AT_LEAST,
+                  value_number((double)s->shared));
     if (s->asked < all)
         finding_because(f, "%zu of %zu SMs were asked", s->asked, all);
     finding_protocol(f, "sms", value_number((double)s->asked));
 }
 
-static void conclude_next(struct inquiry *q, const struct sharers *own,
-                          const struct sharers *next, size_t all)
+static void conclude_next(const struct instances_question *q,
+                          const struct sharers *own, const struct sharers *next,
+                          size_t all)
 {
-    if (q->nearest->beyond <= 0)
+    if (q->first->beyond <= 0)
         finding_none(q->next_sharing,
                      "constants do not overfill the first cache, behind which "
                      "the next one would be seen");
@@ -354,45 +328,24 @@ static void conclude_next(struct inquiry *q, const struct sharers *own,
         conclude_sms(q->next_sharing, next, all);
 }
 
-static int ask_sms(struct inquiry *q, struct error *err)
+static void ask_sms(const struct instances_question *q)
 {
-    const int64_t property = q->lab->info->value[PROPERTY_SMS];
-    const size_t all = property > 0 ? (size_t)property : 1;
-    const size_t sms = all < SMS_MOST ? all : SMS_MOST;
+    const size_t all = lab_sms(q->lab), sms = u64_min(all, SMS_MOST);
     struct sharers own = {.shared = 1, .asked = 1}, next = own;
-    for (size_t first = 1; first < sms; first += READERS - 1)
-        if (ask_some_sms(q, first, sms, &own, &next, err) != 0)
-            return err->code;
+    for (size_t first = 1; lab_ok(q->lab) && first < sms; first += READERS - 1)
+        ask_some_sms(q, first, sms, &own, &next);
+    if (!lab_ok(q->lab))
+        return;
     conclude_sms(q->sms_sharing, &own, all);
-    if (q->next_sharing == NULL)
-        return 0;
-    conclude_next(q, &own, &next, all);
-    return 0;
+    if (q->next_sharing != NULL)
+        conclude_next(q, &own, &next, all);
 }
 
 /* ---- all of them ------------------------------------------------------ */
 
-static int excuse(int status, struct finding *f, const struct error *err)
-{
-    if (status == 0 || !lab_excuses(status))
-        return status;
-    finding_none(f, "%s", err->text);
-    return 0;
-}
-
-static void leave_out(struct inquiry *q, const char *why)
-{
-    finding_none(q->per_sm, "%s", why);
-    finding_none(q->copy_of_warp, "%s", why);
-    if (q->sms_sharing != NULL)
-        finding_none(q->sms_sharing, "%s", why);
-    if (q->next_sharing != NULL)
-        finding_none(q->next_sharing, "%s", why);
-}
-
 /* True if a cache surely has room for two groups, so that what one warp brought
  * in is still there when the others look for it. */
-static bool has_room(const struct inquiry *q)
+static bool has_room(const struct instances_question *q)
 {
     for (int i = 0; i < LEVEL_COUNT; i++)
         if (strcmp(level_table[i].component, q->row->component) == 0) {
@@ -403,25 +356,40 @@ static bool has_room(const struct inquiry *q)
     return true;
 }
 
-static int ask(struct inquiry *q, struct error *err)
+/* Why a cache cannot be asked; NULL if it can. */
+static const char *why_not(const struct instances_question *q)
 {
-    if (!q->nearest->present) {
-        leave_out(q, q->nearest->why);
-        return 0;
-    }
-    if (!has_room(q)) {
-        leave_out(q, "it has too few lines to keep some for a while");
-        return 0;
-    }
-    if (q->row->memory_is_own && q->nearest->overfill == 0) {
-        leave_out(q, "each thread has its own local memory, and the cache is "
-                     "too large to be flooded with it");
-        return 0;
-    }
-    const int status = excuse(ask_warps(q, err), q->per_sm, err);
-    if (status != 0 || q->sms_sharing == NULL)
-        return status;
-    return excuse(ask_sms(q, err), q->sms_sharing, err);
+    if (!q->first->present)
+        return q->first->why;
+    if (!has_room(q))
+        return "it has too few lines to keep some for a while";
+    if (q->row->memory_is_own && q->first->overfill == 0)
+        return "each thread has its own local memory, and the cache is too "
+               "large to be flooded with it";
+    return NULL;
+}
+
+/* Asks; the experiments are evidence of both findings, of which the second may
+ * be NULL. */
+static void ask_and_cite(const struct instances_question *q,
+                         void (*ask)(const struct instances_question *),
+                         struct finding *f, struct finding *also)
+{
+    lab_cite(q->lab, f);
+    if (also != NULL)
+        lab_cite(q->lab, also);
+    ask(q);
+    lab_uncite(q->lab);
+    const char *const why = lab_excuse(q->lab);
+    if (why != NULL)
+        refuse(f, also, why);
+}
+
+static void instances_ask(const struct instances_question *q)
+{
+    ask_and_cite(q, ask_warps, q->per_sm, q->copy_of_warp);
+    if (q->sms_sharing != NULL)
+        ask_and_cite(q, ask_sms, q->sms_sharing, q->next_sharing);
 }
 
 /* Where global loads are not cached near, local ones show L1. */
@@ -433,31 +401,30 @@ static enum first_level_id kind_of(const struct lab *lab,
                : id;
 }
 
-static struct inquiry inquiry_of(struct lab *lab, enum first_level_id id)
+static struct instances_question question_of(struct lab *lab,
+                                             enum first_level_id id)
 {
     const enum first_level_id kind = kind_of(lab, id);
     const char *const component = first_level_table[id].component;
     const struct first_level *const n = &lab->first_level[kind];
-    struct inquiry q = {
+    struct instances_question q = {
         .lab = lab,
         .row = &first_level_table[kind],
-        .nearest = n,
+        .first = n,
         .per_sm = lab_finding(lab, component, "per_sm"),
         .copy_of_warp = lab_finding(lab, component, "copy_of_warp"),
-        /* The read-only path never had a cache to itself. */
-        .sms_sharing = id == FIRST_LEVEL_READONLY
-                           ? NULL
-                           : lab_finding(lab, component, "sms_sharing"),
     };
-    if (id != FIRST_LEVEL_CONSTANT)
-        return q;
-    q.next_sharing = lab_finding(lab, "const_l15", "sms_sharing");
-    if (n->beyond > 0 && n->beyond < 0.9 * n->cold)
-        q.next = (n->beyond + n->cold) / 2;
+    if (id != FIRST_LEVEL_READONLY)
+        q.sms_sharing = lab_finding(lab, component, "sms_sharing");
+    if (id == FIRST_LEVEL_CONSTANT)
+        q.next_sharing = lab_finding(lab, "const_l15", "sms_sharing");
+    if (id == FIRST_LEVEL_CONSTANT && n->beyond > 0 &&
+        hits_cheaper(n->beyond, n->cold))
+        q.next = hits_limit(n->beyond, n->cold);
     return q;
 }
 
-static int run(struct lab *lab, struct error *err)
+static void instances_run(struct lab *lab)
 {
     static const enum first_level_id asked[] = {
         FIRST_LEVEL_L1,
@@ -465,12 +432,16 @@ static int run(struct lab *lab, struct error *err)
         FIRST_LEVEL_READONLY,
         FIRST_LEVEL_CONSTANT,
     };
-    for (size_t i = 0; i < COUNT_OF(asked); i++) {
-        struct inquiry q = inquiry_of(lab, asked[i]);
-        if (ask(&q, err) != 0)
-            return err->code;
+    for (size_t i = 0; lab_ok(lab) && i < COUNT_OF(asked); i++) {
+        const struct instances_question q = question_of(lab, asked[i]);
+        const char *const why = why_not(&q);
+        if (why == NULL) {
+            instances_ask(&q);
+            continue;
+        }
+        refuse(q.per_sm, q.copy_of_warp, why);
+        refuse(q.sms_sharing, q.next_sharing, why);
     }
-    return 0;
 }
 
 const struct study study_instances = {
@@ -479,7 +450,7 @@ const struct study study_instances = {
     .method = "What one warp loaded is looked for by the others, on its SM and "
               "on all others; those that find it have the same copy.",
     .needs = needs,
-    .gives = gives,
+    .answers = answers,
     .kernels = kernels,
-    .run_err = run,
+    .run = instances_run,
 };
