@@ -4,14 +4,6 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "device/cuda/cuda.h"
-#include "device/sim/sim.h"
-
-const struct device_ops *const device_backends[] = {
-    &cuda_device_ops,
-    &sim_device_ops,
-    NULL,
-};
 
 static const struct {
     const char *finding, *text;
@@ -71,7 +63,7 @@ int device_open(const char *spec, const struct device_options *options,
         return status;
     if (why != NULL)
         *why = *err;
-    return open_spec("sim:" SIM_DEFAULT_PROFILE, options, device, err);
+    return open_spec("sim", options, device, err);
 }
 
 void device_close(struct device *device)

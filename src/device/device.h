@@ -177,7 +177,8 @@ struct device {
     unsigned ticket; /* by which launches can be stopped; 0: they cannot */
 };
 
-/* The backends in the order in which they are looked through. */
+/* The backends in the order in which they are looked through; defined above
+ * all of them, in api/backends.c. */
 extern const struct device_ops *const device_backends[];
 
 /*

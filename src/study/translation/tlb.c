@@ -9,56 +9,12 @@
 
 #include "base/mem.h"
 
-static const char *const components[TLBS_MOST + 1] = {"tlb_l1", "tlb_l2",
-                                                      "tlb_l3", NULL};
-static const struct answer answers[TLB_ANSWERS + 1] = {
-    [TLB_ENTRIES] = {components, "entries", ""},
-    [TLB_PAGE] = {components, "page", "B"},
-    [TLB_REACH] = {components, "reach", "B"},
-    [TLB_PENALTY] = {components, "miss_penalty", "cycles"},
-    [TLB_SETS] = {components, "sets", ""},
-    [TLB_WAYS] = {components, "ways", ""},
-    [TLB_SET_WAYS] = {components, "set_ways", ""},
-    [TLB_POLICY] = {components, "policy", ""},
-    [TLB_ANSWERS] = {0},
-};
 static const char *const needs[] = {"window", "size", NULL};
 static const char *const kernels[] = {
     "visit readers=global.ca",
     "visit readers=global.cg",
     NULL,
 };
-
-/* ---- answers ----------------------------------------------------------- */
-
-void tlb_found_value(struct tlb_question *q, size_t level,
-                     enum tlb_answer which, struct value value)
-{
-    struct finding *const f = q->finding[level][which];
-    finding_unit(f, answers[which].unit);
-    finding_value(f, STATUS_MEASURED, value);
-    finding_cite(f, q->sweep.experiment);
-}
-
-void tlb_found(struct tlb_question *q, size_t level, enum tlb_answer which,
-               double number)
-{
-    tlb_found_value(q, level, which, value_number(number));
-}
-
-static bool is_found(const struct tlb_question *q, size_t level,
-                     enum tlb_answer which)
-{
-    return q->finding[level][which]->value.kind != VALUE_NONE;
-}
-
-void tlb_none(struct tlb_question *q, size_t level, enum tlb_answer first,
-              enum tlb_answer last, const char *why)
-{
-    for (int i = (int)first; i <= (int)last; i++)
-        if (!is_found(q, level, (enum tlb_answer)i))
-            finding_none(q->finding[level][i], "%s", why);
-}
 
 static void none_of_level(struct tlb_question *q, size_t level, const char *why)
 {
@@ -77,6 +33,22 @@ static void report_penalty(struct tlb_question *q, size_t level)
     finding_protocol(f, "pages_overflow", value_number((double)tlb->overflows));
 }
 
+/* Entries, sets and policy. */
+static void find_inside(struct tlb_question *q, size_t level)
+{
+    struct tlb_facts *const tlb = &q->t->tlb[level];
+    bool one_set;
+    tlb_find_entries(q, level, &one_set);
+    if (!lab_ok(q->lab) || tlb->entries == 0)
+        return;
+    if (one_set)
+        tlb_report_sets(q, level, 1, tlb->entries);
+    else
+        tlb_find_sets(q, level);
+    if (lab_ok(q->lab) && tlb->sets > 0)
+        tlb_find_policy(q, level);
+}
+
 static void tlb_ask_level(struct tlb_question *q, size_t level)
 {
     const uint64_t page = q->t->tlb[level].page;
@@ -88,7 +60,7 @@ static void tlb_ask_level(struct tlb_question *q, size_t level)
         return;
     }
     tlb_found(q, level, TLB_PAGE, (double)page);
-    tlb_find_entries(q, level);
+    find_inside(q, level);
     const char *const why = lab_excuse(q->lab);
     if (why != NULL)
         none_of_level(q, level, why);
@@ -154,10 +126,10 @@ static void doubt_penalties(struct tlb_question *q)
 static void doubt_pages(struct tlb_question *q)
 {
     for (size_t level = 0; level < q->t->levels; level++)
-        if (is_found(q, level, TLB_ENTRIES))
+        if (tlb_is_found(q, level, TLB_ENTRIES))
             return;
     for (size_t level = 0; level < q->t->levels; level++)
-        if (is_found(q, level, TLB_PAGE))
+        if (tlb_is_found(q, level, TLB_PAGE))
             finding_none(q->finding[level][TLB_PAGE],
                          "of no TLB the entries are known, so that what makes "
                          "pages slow is in doubt");
@@ -169,8 +141,8 @@ static void drop_absent(struct tlb_question *q)
 {
     for (size_t level = 0; level < TLBS_MOST; level++) {
         const bool beyond = level > 0 && level >= q->t->levels;
-        const bool ways = is_found(q, level, TLB_WAYS);
-        const bool set_ways = is_found(q, level, TLB_SET_WAYS);
+        const bool ways = tlb_is_found(q, level, TLB_WAYS);
+        const bool set_ways = tlb_is_found(q, level, TLB_SET_WAYS);
         for (int i = 0; i < TLB_ANSWERS; i++)
             if (beyond || (i == TLB_WAYS && set_ways) ||
                 (i == TLB_SET_WAYS && ways))
@@ -210,8 +182,8 @@ static void tlb_run(struct lab *lab)
     }
     for (size_t level = 0; level < TLBS_MOST; level++)
         for (int i = 0; i < TLB_ANSWERS; i++)
-            q.finding[level][i] =
-                lab_finding(lab, components[level], answers[i].attribute);
+            q.finding[level][i] = lab_finding(lab, tlb_components[level],
+                                              tlb_answers[i].attribute);
     tlb_ask(&q);
 }
 
@@ -221,7 +193,7 @@ const struct study study_tlb = {
     .method = "Laps over many pages, whose data stays in a cache: the cost of "
               "a page by how many others came after it.",
     .needs = needs,
-    .answers = answers,
+    .answers = tlb_answers,
     .kernels = kernels,
     .run = tlb_run,
 };

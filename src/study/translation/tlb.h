@@ -52,6 +52,11 @@ struct tlb_question {
 
 /* ---- answers ----------------------------------------------------------- */
 
+extern const char *const tlb_components[TLBS_MOST + 1];
+extern const struct answer tlb_answers[TLB_ANSWERS + 1];
+
+bool tlb_is_found(const struct tlb_question *q, size_t level,
+                  enum tlb_answer which);
 /* Measured: the number, or `value`; the last experiment shows it. */
 void tlb_found(struct tlb_question *q, size_t level, enum tlb_answer which,
                double number);
@@ -77,8 +82,8 @@ unsigned tlb_takes(const struct tlb_question *q, size_t level, uint64_t lap);
 /* Finds the levels; returns how far was looked, in pitches. */
 uint64_t tlb_find_levels(struct tlb_question *q);
 void tlb_find_page(struct tlb_question *q, size_t level);
-/* Entries, sets and policy. */
-void tlb_find_entries(struct tlb_question *q, size_t level);
+/* `*one_set`: so many pages more than fit are slow as one set would make. */
+void tlb_find_entries(struct tlb_question *q, size_t level, bool *one_set);
 void tlb_find_sets(struct tlb_question *q, size_t level);
 void tlb_report_sets(struct tlb_question *q, size_t level, uint64_t sets,
                      uint64_t ways);

@@ -10,34 +10,6 @@
 /* Of more entries than these the guess by age must do. */
 enum { HALVED_MOST = 2048 };
 
-struct page_tour tlb_lap(const struct tlb_question *q, size_t level,
-                         uint64_t count)
-{
-    const struct tlb_facts *const tlb = &q->t->tlb[level];
-    struct page_tour lap = {.start = tlb->start,
-                            .pitch = tlb->page,
-                            .count = count,
-                            .chunk = tlb->page / 2 / q->sweep.skew};
-    if (level == 0 || tlb[-1].page == 0 || tlb->page <= tlb[-1].page ||
-        count == 0)
-        return lap;
-    const uint64_t before =
-        tlb[-1].entries > 0 ? tlb[-1].entries : 2 * tlb[-1].overflows;
-    const uint64_t most = tlb->page / 2 / tlb[-1].page;
-    lap.sub_pitch = tlb[-1].page;
-    lap.subs = 2 + 2 * before / count;
-    if (lap.subs > most)
-        lap.subs = most;
-    return lap;
-}
-
-uint64_t tlb_pages_most(const struct tlb_question *q, size_t level)
-{
-    const struct tlb_facts *const tlb = &q->t->tlb[level];
-    const uint64_t room = (q->t->room - tlb->start) / tlb->page;
-    return room > 2 ? room - 2 : 0;
-}
-
 /* Pages at the pitch of the profile: a page, where that is longer. */
 static uint64_t pitch_of(const struct tlb_question *q, size_t level)
 {
@@ -94,29 +66,6 @@ static uint64_t find_edge(struct tlb_question *q, size_t level)
 }
 
 /* ---- laps over pages in order ------------------------------------------ */
-
-size_t tlb_find_misses(struct tlb_question *q, size_t level, uint64_t count,
-                       uint64_t looked, bool *slow)
-{
-    const struct page_tour lap = tlb_lap(q, level, count);
-    /* Five: two of three are disturbed too often where so many are looked at.
-     */
-    const unsigned wanted = tlb_takes(q, level, 3 * count);
-    const unsigned takes = wanted < 5 ? 5 : wanted;
-    size_t found = 0;
-    for (uint64_t from = 0; lab_ok(q->lab) && from < looked;
-         from += LOOKS_MOST) {
-        const uint64_t n =
-            looked - from < LOOKS_MOST ? looked - from : LOOKS_MOST;
-        const double *const excess =
-            page_sweep_laps(&q->sweep, &lap, from, n, takes);
-        for (uint64_t i = 0; lab_ok(q->lab) && i < n; i++) {
-            slow[from + i] = excess[i] > tlb_middle(q->t, level);
-            found += slow[from + i];
-        }
-    }
-    return found;
-}
 
 /* Of very many places the first: those that make room first, if any do. */
 static uint64_t looked_of(uint64_t count)
@@ -210,18 +159,6 @@ static bool is_asked(const struct tlb_question *q, size_t level,
                             : places > 3 * before->entries;
 }
 
-/* Sets and policy; all pages of a lap over one more than fit are slow where
- * there is one set. */
-static void find_structure(struct tlb_question *q, size_t level, bool one_set)
-{
-    if (one_set)
-        tlb_report_sets(q, level, 1, q->t->tlb[level].entries);
-    else
-        tlb_find_sets(q, level);
-    if (lab_ok(q->lab) && q->t->tlb[level].sets > 0)
-        tlb_find_policy(q, level);
-}
-
 /* What laps over the entries that were guessed show. */
 struct tlb_laps {
     bool steady;
@@ -242,8 +179,10 @@ static struct tlb_laps confirm(struct tlb_question *q, size_t level,
     return l;
 }
 
-void tlb_find_entries(struct tlb_question *q, size_t level)
+/* All pages of a lap over one more than fit are slow where there is one set. */
+void tlb_find_entries(struct tlb_question *q, size_t level, bool *one_set)
 {
+    *one_set = false;
     if (level > 0 && q->t->tlb[level - 1].entries == 0) {
         report_open(q, level,
                     "the TLB before it is not known, and this one is only "
@@ -267,7 +206,7 @@ void tlb_find_entries(struct tlb_question *q, size_t level)
                     "one is only asked for what that one misses");
     } else if (laps.steady && laps.slow == 0 && laps.more > 0) {
         report_entries(q, level, entries);
-        find_structure(q, level, laps.more == looked_of(entries + 1));
+        *one_set = laps.more == looked_of(entries + 1);
     } else {
         report_open(q, level,
                     "laps over as many pages as were there by age, and over "

@@ -1,0 +1,43 @@
+#include "study/translation/tlb.h"
+
+const char *const tlb_components[TLBS_MOST + 1] = {"tlb_l1", "tlb_l2", "tlb_l3",
+                                                   NULL};
+const struct answer tlb_answers[TLB_ANSWERS + 1] = {
+    [TLB_ENTRIES] = {tlb_components, "entries", ""},
+    [TLB_PAGE] = {tlb_components, "page", "B"},
+    [TLB_REACH] = {tlb_components, "reach", "B"},
+    [TLB_PENALTY] = {tlb_components, "miss_penalty", "cycles"},
+    [TLB_SETS] = {tlb_components, "sets", ""},
+    [TLB_WAYS] = {tlb_components, "ways", ""},
+    [TLB_SET_WAYS] = {tlb_components, "set_ways", ""},
+    [TLB_POLICY] = {tlb_components, "policy", ""},
+    [TLB_ANSWERS] = {0},
+};
+void tlb_found_value(struct tlb_question *q, size_t level,
+                     enum tlb_answer which, struct value value)
+{
+    struct finding *const f = q->finding[level][which];
+    finding_unit(f, tlb_answers[which].unit);
+    finding_value(f, STATUS_MEASURED, value);
+    finding_cite(f, q->sweep.experiment);
+}
+
+void tlb_found(struct tlb_question *q, size_t level, enum tlb_answer which,
+               double number)
+{
+    tlb_found_value(q, level, which, value_number(number));
+}
+
+bool tlb_is_found(const struct tlb_question *q, size_t level,
+                  enum tlb_answer which)
+{
+    return q->finding[level][which]->value.kind != VALUE_NONE;
+}
+
+void tlb_none(struct tlb_question *q, size_t level, enum tlb_answer first,
+              enum tlb_answer last, const char *why)
+{
+    for (int i = (int)first; i <= (int)last; i++)
+        if (!tlb_is_found(q, level, (enum tlb_answer)i))
+            finding_none(q->finding[level][i], "%s", why);
+}
