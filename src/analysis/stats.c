@@ -160,6 +160,11 @@ struct stats_interval stats_bootstrap_median(const double *values, size_t n,
     return interval;
 }
 
+double stats_range_confidence(size_t n)
+{
+    return n > 0 ? 1 - pow(2, 1 - (double)n) : 0;
+}
+
 double stats_half_width(struct stats_interval interval, double centre)
 {
     const double half = 0.5 * (interval.high - interval.low);

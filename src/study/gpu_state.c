@@ -1,8 +1,6 @@
 #include "study/gpu_state.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/stats.h"
@@ -10,7 +8,8 @@
 #include "base/mem.h"
 
 /* Clocks further apart than this share have moved: a GPU's steps are about a
- * hundredth of its clock, and the timer's a thousandth of the spin. */
+ * hundredth of its clock (15 MHz of 1.4 to 2 GHz), and the timer's a thousandth
+ * of the spin. */
 static const double moved = 0.01;
 /* An instruction that comes from memory takes a microsecond; another process
  * has an SM for far longer than this. */
@@ -42,62 +41,49 @@ struct value gpu_state_reasons(uint64_t throttle)
 
 /* ---- a moment ---------------------------------------------------------- */
 
-static double median(const struct samples *s, const char *name)
+static double median(struct lab *lab, const struct samples *s, const char *name)
 {
-    const size_t column = samples_column(s, name);
-    double *const values = xreallocarray(NULL, s->rows, sizeof *values);
-    for (size_t row = 0; row < s->rows; row++)
-        values[row] = (double)samples_at(s, row, column);
-    const double found = stats_median(values, s->rows);
-    free(values);
-    return found;
+    const struct column c = lab_column_of(lab, s, name);
+    return stats_median(c.at, c.count);
 }
 
-static double largest(const struct samples *s, const char *name)
+static double largest(struct lab *lab, const struct samples *s,
+                      const char *name)
 {
-    const size_t column = samples_column(s, name);
-    double most = -INFINITY;
-    for (size_t row = 0; row < s->rows; row++)
-        most = fmax(most, (double)samples_at(s, row, column));
-    return most;
+    const struct column c = lab_column_of(lab, s, name);
+    return stats_max(c.at, c.count);
 }
 
-static void read_samples(const struct samples *s, struct gpu_state *state)
+static struct gpu_state state_of(struct lab *lab, const struct samples *s)
 {
-    const double ns = median(s, "ns"), mhz = median(s, "mhz");
+    const double ns = median(lab, s, "ns"), mhz = median(lab, s, "mhz");
+    const double hz = ns > 0 ? 1e9 * median(lab, s, "cycles") / ns : -1;
     const size_t throttle = samples_column(s, "throttle");
-    state->known = true;
-    state->hz = ns > 0 ? 1e9 * median(s, "cycles") / ns : -1;
-    state->told_hz = mhz > 0 ? 1e6 * mhz : -1;
-    state->gap_ns = state->hz > 0 ? 1e9 * largest(s, "gap") / state->hz : -1;
-    state->processes = largest(s, "processes");
-    state->dropped = largest(s, "dropped");
+    struct gpu_state state = {
+        .known = true,
+        .hz = hz,
+        .told_hz = mhz > 0 ? 1e6 * mhz : -1,
+        .gap_ns = hz > 0 ? 1e9 * largest(lab, s, "gap") / hz : -1,
+        .processes = largest(lab, s, "processes"),
+        .dropped = largest(lab, s, "dropped"),
+        .experiment = s->experiment,
+    };
     for (size_t row = 0; row < s->rows; row++)
         if (samples_at(s, row, throttle) > 0)
-            state->throttle |= (uint64_t)samples_at(s, row, throttle);
+            state.throttle |= (uint64_t)samples_at(s, row, throttle);
+    return state;
 }
 
-int gpu_state_read(struct lab *lab, const char *when, struct gpu_state *state,
-                   struct error *err)
+struct gpu_state gpu_state_read(struct lab *lab, const char *when)
 {
-    struct samples s;
-    *state = (struct gpu_state){0};
-    const int status = lab_probe_err(lab, &s, &state->experiment, err,
-                                     "state at=%s.%s", lab->study->name, when);
-    if (status == 0) {
-        read_samples(&s, state);
-        samples_free(&s);
-    }
-    if (status != ERR_NOT_RECORDED && !lab_excuses(status))
-        return status;
-    *err = (struct error){0};
-    return 0;
-}
-
-void gpu_state_free(struct gpu_state *state)
-{
-    free(state->experiment);
-    *state = (struct gpu_state){0};
+    const struct samples *const s =
+        lab_probe(lab, "state at=%s.%s", lab->study->name, when);
+    if (lab_ok(lab))
+        return state_of(lab, s);
+    if (lab->err.code == ERR_NOT_RECORDED)
+        lab->err = (struct error){0};
+    lab_excuse(lab);
+    return (struct gpu_state){0};
 }
 
 /* ---- what it means ----------------------------------------------------- */
@@ -114,34 +100,33 @@ static void add_reason(struct buf *why, const char *text)
 }
 
 /* What disturbed all; empty: nothing. */
-static void disturbances(const struct gpu_state *before,
-                         const struct gpu_state *after, struct buf *why)
+static const char *disturbances(struct lab *lab, const struct gpu_state *before,
+                                const struct gpu_state *after)
 {
     const double gap = fmax(before->gap_ns, after->gap_ns);
     const double others = fmax(before->processes, after->processes);
-    char text[96];
-    buf_text(why, "");
+    struct buf why = {0};
     if (((before->throttle | after->throttle) & throttled) != 0 ||
         after->dropped > before->dropped)
-        add_reason(why, "the GPU was throttled");
+        add_reason(&why, "the GPU was throttled");
     if (others > 0)
-        add_reason(why, others == 1 ? "another process was on the GPU"
-                                    : "other processes were on the GPU");
-    if (gap > gap_most_ns) {
-        snprintf(text, sizeof text, "for %.0f us the SM did not run us",
-                 gap / 1000);
-        add_reason(why, text);
-    }
+        add_reason(&why, others == 1 ? "another process was on the GPU"
+                                     : "other processes were on the GPU");
+    if (gap > gap_most_ns)
+        add_reason(&why, lab_text(lab, "for %.0f us the SM did not run us",
+                                  gap / 1000));
+    return arena_adopt(&lab->memory, buf_take(&why));
 }
 
-/* What disturbed all that has time in its unit. */
-static void describe_move(const struct gpu_state *before,
-                          const struct gpu_state *after, struct buf *why)
+/* What disturbed all that has time in its unit; empty: nothing. */
+static const char *describe_move(struct lab *lab,
+                                 const struct gpu_state *before,
+                                 const struct gpu_state *after)
 {
-    buf_text(why, "");
-    if (has_moved(before, after))
-        buf_printf(why, "the SM clock moved from %.0f to %.0f MHz",
-                   before->hz / 1e6, after->hz / 1e6);
+    if (!has_moved(before, after))
+        return "";
+    return lab_text(lab, "the SM clock moved from %.0f to %.0f MHz",
+                    before->hz / 1e6, after->hz / 1e6);
 }
 
 /* Cycles pass with the clock; seconds do not. */
@@ -197,38 +182,45 @@ static void say_states(struct finding *f, const struct gpu_state *before,
             value_number(fmax(before->processes, after->processes)));
     finding_protocol(f, "longest_gap_ns",
                      value_number(round(fmax(before->gap_ns, after->gap_ns))));
-    finding_evidence(f, before->experiment);
-    finding_evidence(f, after->experiment);
+    finding_cite(f, before->experiment);
+    finding_cite(f, after->experiment);
 }
 
 static const char method[] =
     "Right before and right after the study one thread reads the SM's clock "
     "again and again, and the management library is asked.";
 
+/* Each study under load has one; no study lists it among its answers. */
+static struct finding *finding_of_clock(struct lab *lab)
+{
+    const char *const name = lab->study->name;
+    struct finding *const f =
+        results_add(lab->results, lab_text(lab, "clock.%s", name), name);
+    finding_method(f, method);
+    finding_unit(f, "Hz");
+    return f;
+}
+
 void gpu_state_report(struct lab *lab, const struct gpu_state *before,
                       const struct gpu_state *after)
 {
-    struct buf always = {0}, timed = {0};
     if (!before->known || !after->known) {
-        finding_none(lab_finding(lab, "clock", lab->study->name),
+        finding_none(finding_of_clock(lab),
                      "the GPU was not asked before and after the study");
         return;
     }
-    disturbances(before, after, &always);
-    describe_move(before, after, &timed);
-    mark_all(lab, buf_string(&always), buf_string(&timed));
-    struct finding *const f = lab_finding(lab, "clock", lab->study->name);
+    const char *const always = disturbances(lab, before, after);
+    const char *const timed = describe_move(lab, before, after);
+    mark_all(lab, always, timed);
+    struct finding *const f = finding_of_clock(lab);
     if (after->hz > 0) {
-        finding_set(f, STATUS_MEASURED, value_number(round(after->hz)), "Hz");
+        finding_measured(f, round(after->hz));
         finding_interval(f, fmin(before->hz, after->hz),
-                         fmax(before->hz, after->hz), 1);
+                         fmax(before->hz, after->hz), -1);
     } else {
         finding_none(f, "%%globaltimer did not advance");
     }
-    finding_method(f, method);
     say_states(f, before, after);
-    mark(f, buf_string(&always));
-    mark(f, buf_string(&timed));
-    buf_free(&always);
-    buf_free(&timed);
+    mark(f, always);
+    mark(f, timed);
 }

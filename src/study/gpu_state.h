@@ -20,14 +20,12 @@ struct gpu_state {
     double processes; /* others on the GPU */
     double dropped;   /* repetitions thrown away so far: it was throttled */
     uint64_t throttle;
-    char *experiment;
+    const char *experiment;
 };
 
-/* `when` is "before" or "after"; gpu_state_free.  An error is that of a device
- * that failed. */
-int gpu_state_read(struct lab *lab, const char *when, struct gpu_state *state,
-                   struct error *err);
-void gpu_state_free(struct gpu_state *state);
+/* `when` is "before" or "after".  An error that is left in the lab is that of a
+ * device that failed. */
+struct gpu_state gpu_state_read(struct lab *lab, const char *when);
 
 /* Adds clock.STUDY of the running study, and marks its findings where need be.
  */

@@ -79,16 +79,19 @@ static void run_plain(struct lab *lab, const struct study *study)
 /* Between what the GPU says of itself before and after, where it is loaded. */
 static void run_watched(struct lab *lab, const struct study *study)
 {
-    struct gpu_state before = {0}, after = {0};
-    if (study->under_load)
-        gpu_state_read(lab, "before", &before, &lab->err);
+    if (!study->under_load) {
+        run_plain(lab, study);
+        return;
+    }
+    const struct gpu_state before = gpu_state_read(lab, "before");
     if (lab_ok(lab))
         run_plain(lab, study);
-    if (study->under_load && lab_ok(lab) &&
-        gpu_state_read(lab, "after", &after, &lab->err) == 0)
+    if (!lab_ok(lab))
+        return;
+    lab_uncite(lab);
+    const struct gpu_state after = gpu_state_read(lab, "after");
+    if (lab_ok(lab))
         gpu_state_report(lab, &before, &after);
-    gpu_state_free(&before);
-    gpu_state_free(&after);
 }
 
 /* Runs one study; an error of the device is kept in *err for all that follow.

@@ -137,8 +137,6 @@ START_TEST(a_gap_in_the_clock_puts_all_in_doubt)
     const struct prober_options options = {.seed = 1};
     struct fake_device fake;
     struct results results = {0};
-    struct gpu_state before, after;
-    struct error err;
     fake_device_open(&fake, 90);
     fake.read = leap;
     struct prober *const prober = prober_new(&fake.device, NULL, &options);
@@ -150,16 +148,16 @@ START_TEST(a_gap_in_the_clock_puts_all_in_doubt)
                 value_number(1), "B/clk/SM");
     finding_set(results_add(&results, "other.rate", "other"), STATUS_MEASURED,
                 value_number(1), "B/clk/SM");
-    ASSERT_DONE(gpu_state_read(&lab, "before", &before, &err), err);
-    ASSERT_DONE(gpu_state_read(&lab, "after", &after, &err), err);
+    const struct gpu_state before = gpu_state_read(&lab, "before");
+    const struct gpu_state after = gpu_state_read(&lab, "after");
+    ck_assert(lab_ok(&lab));
     gpu_state_report(&lab, &before, &after);
     ck_assert_str_eq(results_find(&results, "busy.rate")->because,
                      "for 100 us the SM did not run us");
     ck_assert_ptr_null(results_find(&results, "other.rate")->because);
     ck_assert_double_eq(results_find(&results, "clock.busy")->value.number,
                         1e9);
-    gpu_state_free(&before);
-    gpu_state_free(&after);
+    arena_empty(&lab.memory);
     results_free(&results);
     prober_free(prober);
     fake_device_close(&fake);

@@ -241,6 +241,13 @@ START_TEST(counts_more_tells_misses_from_spikes)
 }
 END_TEST
 
+START_TEST(a_range_misses_the_median_where_all_lie_on_one_side)
+{
+    ck_assert_double_eq(stats_range_confidence(2), 0.5);
+    ck_assert_double_eq(stats_range_confidence(5), 1 - 2.0 / 32);
+}
+END_TEST
+
 Suite *suite_stats(void)
 {
     TCase *t;
@@ -264,5 +271,6 @@ Suite *suite_stats(void)
     tcase_add_test(t, counts_chance_without_trials_or_events_is_1);
     tcase_add_test(t, counts_chance_holds_for_large_counts);
     tcase_add_test(t, counts_more_tells_misses_from_spikes);
+    tcase_add_test(t, a_range_misses_the_median_where_all_lie_on_one_side);
     return suite;
 }

@@ -11,26 +11,31 @@
  * that does.
  */
 #include <math.h>
-#include <stdlib.h>
 
 #include "analysis/stats.h"
 #include "base/mem.h"
+#include "base/num.h"
+#include "study/load/sweep.h"
 #include "study/load/timelines.h"
 
 static const char *const needs[] = {"capacity", NULL};
-static const char *const gives[] = {"contention.latency_by_warps",
-                                    "contention.throughput_by_warps",
-                                    "contention.warps_from",
-                                    "contention.warp_spread",
-                                    "contention.warp_spread_share",
-                                    "contention.fairness",
-                                    "contention.favours",
-                                    "contention.favour",
-                                    "contention.latency_by_blocks",
-                                    "contention.blocks_slowed",
-                                    "contention.blocks_from",
-                                    "contention.cache_parts",
-                                    NULL};
+/* clang-format off */
+static const struct answer answers[] = {
+    {ONE("contention"), "latency_by_warps",    "cycles"},
+    {ONE("contention"), "throughput_by_warps", "B/clk/SM"},
+    {ONE("contention"), "warps_from",         "warps"},
+    {ONE("contention"), "warp_spread",        "cycles"},
+    {ONE("contention"), "warp_spread_share",  ""},
+    {ONE("contention"), "fairness",           ""},
+    {ONE("contention"), "favours",            ""},
+    {ONE("contention"), "favour",             ""},
+    {ONE("contention"), "latency_by_blocks",  "cycles"},
+    {ONE("contention"), "blocks_slowed",      "blocks"},
+    {ONE("contention"), "blocks_from",        "blocks"},
+    {ONE("contention"), "cache_parts",        ""},
+    {0},
+};
+/* clang-format on */
 static const char *const kernels[] = {
     "timeline place=sm warm=1 align=block",
     "timeline place=sm warm=1 align=sm",
@@ -48,10 +53,20 @@ static const unsigned warp_counts[] = {1,  2,  3,  4,  6,  8,
                                        12, 16, 20, 24, 28, 32};
 enum { COUNTS = COUNT_OF(warp_counts) };
 
-/* A tenth more than alone is no noise, and no warp more or less. */
+/* A tenth more than alone is no noise, and no warp more or less; and a cycle is
+ * the step of the clock that tells it. */
 static bool is_slower(double cycles, double alone)
 {
     return cycles > 1.1 * alone + 1;
+}
+
+static struct finding *contention_finding(struct lab *lab,
+                                          const char *attribute,
+                                          const char *experiment)
+{
+    struct finding *const f = lab_finding(lab, "contention", attribute);
+    finding_cite(f, experiment);
+    return f;
 }
 
 /* ---- warps of a block ---- */
@@ -61,37 +76,25 @@ struct block_cost {
     unsigned warps;
     double latency;    /* cycles a load */
     double throughput; /* B per cycle */
-    char *experiment;
+    const char *experiment;
 };
 
-static int measure_warps(struct lab *lab, struct timelines *t, unsigned warps,
-                         struct error *err)
+static double median_latency(struct lab *lab, const struct timelines *t)
 {
-    return timelines_measure(lab, t, err,
-                             "place=sm warps=%u bytes=%d steps=%d warm=2 "
-                             "align=block repeats=%d",
-                             warps, SMALL, STEPS, REPEATS);
-}
-
-static double median_latency(const struct timelines *t, double steps)
-{
-    double *const cycles = xreallocarray(NULL, t->count, sizeof *cycles);
+    double *const cycles = lab_alloc(lab, t->count, sizeof *cycles);
     for (size_t i = 0; i < t->count; i++)
-        cycles[i] = span_length(&t->warps[i].span) / steps;
-    const double median = stats_median(cycles, t->count);
-    free(cycles);
-    return median;
+        cycles[i] = span_length(&t->warps[i].span) / STEPS;
+    return stats_median(cycles, t->count);
 }
 
-static double median_throughput(const struct timelines *t, unsigned warps)
+static double median_throughput(struct lab *lab, const struct timelines *t,
+                                unsigned warps)
 {
     double rates[REPEATS];
-    for (unsigned r = 0; r < REPEATS; r++) {
-        size_t blocks;
-        struct warp_span *const block = timelines_blocks(t, r, &blocks);
+    for (size_t r = 0; r < REPEATS; r++) {
+        const struct warp_spans block = timelines_blocks(lab, t, r);
         rates[r] =
-            (double)warps * STEPS * STEP_BYTES / span_length(&block->span);
-        free(block);
+            (double)warps * STEPS * STEP_BYTES / span_length(&block.at->span);
     }
     return stats_median(rates, REPEATS);
 }
@@ -99,54 +102,48 @@ static double median_throughput(const struct timelines *t, unsigned warps)
 static void report_curve(struct lab *lab, const struct block_cost *costs,
                          size_t count)
 {
-    struct value latency = value_list(), rate = value_list(),
-                 warps = value_list();
-    struct finding *const by_latency =
-        lab_finding(lab, "contention", "latency_by_warps");
+    struct sweep latency =
+        sweep_begin(lab, "contention", "latency_by_warps", "warps");
+    struct sweep rate =
+        sweep_begin(lab, "contention", "throughput_by_warps", "warps");
     for (size_t i = 0; i < count; i++) {
-        value_push(&latency, value_number(costs[i].latency));
-        value_push(&rate, value_number(costs[i].throughput));
-        value_push(&warps, value_number(costs[i].warps));
-        finding_evidence(by_latency, costs[i].experiment);
+        const struct value warps = value_number(costs[i].warps);
+        sweep_add(&latency, warps, costs[i].latency, costs[i].experiment);
+        sweep_add(&rate, warps, costs[i].throughput, NULL);
     }
-    finding_set(by_latency, STATUS_MEASURED, latency, "cycles");
-    finding_protocol(by_latency, "warps", value_copy(&warps));
-    struct finding *const by_rate =
-        lab_finding(lab, "contention", "throughput_by_warps");
-    finding_set(by_rate, STATUS_MEASURED, rate, "B/clk/SM");
-    finding_protocol(by_rate, "warps", warps);
-    finding_evidence(by_rate, costs[count - 1].experiment);
+    sweep_end(&latency);
+    sweep_end(&rate);
+    finding_cite(rate.finding, costs[count - 1].experiment);
 }
 
 static void report_warps_from(struct lab *lab, const struct block_cost *costs,
                               size_t count)
 {
-    struct finding *const f = lab_finding(lab, "contention", "warps_from");
     size_t first = count;
     while (first > 0 && is_slower(costs[first - 1].latency, costs[0].latency))
         first--;
+    struct finding *const f = contention_finding(
+        lab, "warps_from", costs[first - (first == count)].experiment);
     if (first == count) {
         const unsigned most = costs[count - 1].warps;
-        finding_set(f, STATUS_AT_LEAST, value_number(most + 1), "warps");
+        finding_value(f, STATUS_AT_LEAST, value_number(most + 1));
         finding_because(f, "the %u warps of a block do not slow each other",
                         most);
-    } else {
-        finding_set(f, STATUS_MEASURED, value_number(costs[first].warps),
-                    "warps");
-        finding_interval(f, costs[first - (first > 0)].warps + (first > 0),
-                         costs[first].warps, 1);
+        return;
     }
-    finding_evidence(f, costs[first - (first == count)].experiment);
+    finding_measured(f, costs[first].warps);
+    finding_interval(f, costs[first - (first > 0)].warps + (first > 0),
+                     costs[first].warps, -1);
 }
 
 /* ---- who is favoured ---- */
 
-/* What a repetition of the largest block shows. */
-struct share {
-    double spread;       /* cycles from the first end to the last */
-    double spread_share; /* … of the longest that a warp took */
-    double fairness;
-    double favour; /* the last quarter's time by the first quarter's */
+/* What the largest block shows, repetition by repetition. */
+struct shares {
+    double spread[REPEATS];       /* cycles from the first end to the last */
+    double spread_share[REPEATS]; /* … of the longest that a warp took */
+    double fairness[REPEATS];
+    double favour[REPEATS]; /* the last quarter's time by the first quarter's */
 };
 
 static double mean_time(const struct warp_span *warps, size_t n)
@@ -157,55 +154,44 @@ static double mean_time(const struct warp_span *warps, size_t n)
     return sum / (double)n;
 }
 
-static struct share share_of(const struct warp_span *warps, size_t n)
+static void add_shares(struct shares *s, size_t r,
+                       const struct warp_span *warps, size_t n)
 {
     double rates[LAB_BLOCK_WARPS], longest = 0;
     struct span ends = {INFINITY, 0};
     const size_t quarter = n >= 4 ? n / 4 : 1;
     for (size_t i = 0; i < n; i++) {
-        const struct span *const s = &warps[i].span;
-        rates[i] = 1 / span_length(s);
-        longest = fmax(longest, span_length(s));
-        ends.start = fmin(ends.start, s->end);
-        ends.end = fmax(ends.end, s->end);
+        const struct span *const own = &warps[i].span;
+        rates[i] = 1 / span_length(own);
+        longest = fmax(longest, span_length(own));
+        ends.start = fmin(ends.start, own->end);
+        ends.end = fmax(ends.end, own->end);
     }
-    return (struct share){
-        .spread = span_length(&ends),
-        .spread_share = span_length(&ends) / longest,
-        .fairness = fairness_jain(rates, n),
-        .favour =
-            mean_time(warps + n - quarter, quarter) / mean_time(warps, quarter),
-    };
+    s->spread[r] = span_length(&ends);
+    s->spread_share[r] = span_length(&ends) / longest;
+    s->fairness[r] = fairness_jain(rates, n);
+    s->favour[r] =
+        mean_time(warps + n - quarter, quarter) / mean_time(warps, quarter);
 }
 
-/* Of n numbers the range holds the median, but for all of them lying on one
- * side of it. */
-static double range_confidence(size_t n)
+static void report_median(struct lab *lab, const char *attribute,
+                          const double *values, const char *experiment)
 {
-    return 1 - pow(2, 1 - (double)n);
-}
-
-static struct finding *report_median(struct lab *lab, const char *attribute,
-                                     const double *values, size_t n,
-                                     const char *unit, const char *experiment)
-{
-    struct finding *const f = lab_finding(lab, "contention", attribute);
-    finding_set(f, STATUS_MEASURED, value_number(stats_median(values, n)),
-                unit);
-    finding_interval(f, stats_min(values, n), stats_max(values, n),
-                     range_confidence(n));
-    finding_evidence(f, experiment);
-    return f;
+    struct finding *const f = contention_finding(lab, attribute, experiment);
+    finding_measured(f, stats_median(values, REPEATS));
+    finding_interval(f, stats_min(values, REPEATS), stats_max(values, REPEATS),
+                     stats_range_confidence(REPEATS));
 }
 
 /* A quarter of the warps is favoured where it is so in all repetitions, and by
  * more than 2 %, which noise alone can make. */
 static const char *favoured(const double *favour, size_t n)
 {
+    static const double noise = 1.02;
     const double median = stats_median(favour, n);
-    if (stats_min(favour, n) > 1 && median > 1.02)
+    if (stats_min(favour, n) > 1 && median > noise)
         return "low warps";
-    if (stats_max(favour, n) < 1 && median < 1 / 1.02)
+    if (stats_max(favour, n) < 1 && median < 1 / noise)
         return "high warps";
     return "none";
 }
@@ -213,93 +199,72 @@ static const char *favoured(const double *favour, size_t n)
 static void report_shares(struct lab *lab, const struct timelines *t,
                           unsigned warps)
 {
-    double spread[REPEATS], part[REPEATS], fairness[REPEATS], favour[REPEATS];
+    struct shares s;
     const char *const e = t->experiment;
-    for (unsigned r = 0; r < REPEATS; r++) {
-        const struct share s = share_of(t->warps + r * warps, warps);
-        spread[r] = s.spread;
-        part[r] = s.spread_share;
-        fairness[r] = s.fairness;
-        favour[r] = s.favour;
-    }
-    report_median(lab, "warp_spread", spread, REPEATS, "cycles", e);
-    report_median(lab, "warp_spread_share", part, REPEATS, "", e);
-    report_median(lab, "fairness", fairness, REPEATS, "", e);
-    report_median(lab, "favour", favour, REPEATS, "", e);
-    struct finding *const f = lab_finding(lab, "contention", "favours");
-    finding_set(f, STATUS_MEASURED, value_text(favoured(favour, REPEATS)), "");
+    for (size_t r = 0; r < REPEATS; r++)
+        add_shares(&s, r, t->warps + r * warps, warps);
+    report_median(lab, "warp_spread", s.spread, e);
+    report_median(lab, "warp_spread_share", s.spread_share, e);
+    report_median(lab, "fairness", s.fairness, e);
+    report_median(lab, "favour", s.favour, e);
+    struct finding *const f = contention_finding(lab, "favours", e);
+    finding_value(f, STATUS_MEASURED, value_text(favoured(s.favour, REPEATS)));
     finding_protocol(f, "warps", value_number(warps));
-    finding_evidence(f, e);
 }
 
-static int ask_warps(struct lab *lab, struct error *err)
+static void contention_ask_warps(struct lab *lab)
 {
     struct block_cost costs[COUNTS];
-    const unsigned most = lab_block_warps(lab);
+    struct timelines t = {0};
     size_t count = 0;
-    int status = 0;
-    while (status == 0 && count < COUNTS && warp_counts[count] <= most) {
-        struct timelines t;
+    for (; count < COUNTS && warp_counts[count] <= lab_block_warps(lab);
+         count++) {
         const unsigned warps = warp_counts[count];
-        status = measure_warps(lab, &t, warps, err);
-        if (status != 0)
-            break;
-        costs[count++] = (struct block_cost){
+        t = timelines_measure(lab,
+                              "place=sm warps=%u bytes=%d steps=%d warm=2 "
+                              "align=block repeats=%d",
+                              warps, SMALL, STEPS, REPEATS);
+        if (!lab_ok(lab))
+            return;
+        costs[count] = (struct block_cost){
             .warps = warps,
-            .latency = median_latency(&t, STEPS),
-            .throughput = median_throughput(&t, warps),
+            .latency = median_latency(lab, &t),
+            .throughput = median_throughput(lab, &t, warps),
             .experiment = t.experiment,
         };
-        t.experiment = NULL;
-        if (count == COUNTS || warp_counts[count] > most) {
-            t.experiment = xstrdup(costs[count - 1].experiment);
-            report_shares(lab, &t, warps);
-        }
-        timelines_free(&t);
     }
-    if (status == 0) {
-        report_curve(lab, costs, count);
-        report_warps_from(lab, costs, count);
-    }
-    for (size_t i = 0; i < count; i++)
-        free(costs[i].experiment);
-    return status;
+    report_shares(lab, &t, costs[count - 1].warps);
+    report_curve(lab, costs, count);
+    report_warps_from(lab, costs, count);
 }
 
 /* ---- blocks of an SM ---- */
 
 /* So many blocks, and the cycles of a load of each. */
-struct company {
+struct neighbours {
     size_t blocks, slowed;
     double latency[BLOCKS_MOST];
-    char *experiment;
+    const char *experiment;
 };
 
-static int measure_blocks(struct lab *lab, struct company *c, size_t blocks,
-                          uint64_t bytes, struct error *err)
+static struct neighbours measure_blocks(struct lab *lab, size_t blocks,
+                                        uint64_t bytes)
 {
-    struct timelines t;
+    struct neighbours n = {.blocks = blocks};
     const uint64_t lap = bytes / STEP_BYTES;
     const uint64_t steps = (STEPS + lap - 1) / lap * lap;
-    *c = (struct company){.blocks = blocks};
-    if (timelines_measure(lab, &t, err,
-                          "place=sm blocks=%zu bytes=%llu steps=%llu warm=2 "
-                          "align=sm",
-                          blocks, (unsigned long long)bytes,
-                          (unsigned long long)steps) != 0)
-        return err->code;
-    for (size_t b = 0; b < blocks; b++) {
-        double *const cycles = xreallocarray(NULL, t.repeats, sizeof *cycles);
+    const struct timelines t = timelines_measure(
+        lab, "place=sm blocks=%zu bytes=%llu steps=%llu warm=2 align=sm",
+        blocks, (unsigned long long)bytes, (unsigned long long)steps);
+    double *const cycles = lab_alloc(lab, t.repeats, sizeof *cycles);
+    for (size_t b = 0; lab_ok(lab) && b < blocks; b++) {
         for (size_t r = 0; r < t.repeats; r++)
             cycles[r] =
                 span_length(&t.warps[r * blocks + b].span) / (double)steps;
-        c->latency[b] = stats_median(cycles, t.repeats);
-        free(cycles);
+        n.latency[b] = stats_median(cycles, t.repeats);
     }
-    c->experiment = t.experiment;
-    t.experiment = NULL;
-    timelines_free(&t);
-    return 0;
+    n.experiment = t.experiment;
+    return n;
 }
 
 /* The next size, a third or a half more. */
@@ -308,147 +273,111 @@ static uint64_t next_size(uint64_t bytes)
     return (bytes & (bytes - 1)) == 0 ? bytes / 2 * 3 : bytes / 3 * 4;
 }
 
-static int measure_alone(struct lab *lab, uint64_t bytes, double *cycles,
-                         struct error *err)
-{
-    struct company one;
-    *cycles = 0;
-    if (measure_blocks(lab, &one, 1, bytes, err) != 0)
-        return err->code;
-    *cycles = one.latency[0];
-    free(one.experiment);
-    return 0;
-}
-
 /* The largest buffer that one warp finds in its cache, so that two of them are
  * more than it holds: the next size is not found there, nor the one after it,
  * which noise would be.  0: all were found. */
-static int find_fitting(struct lab *lab, uint64_t *fits, double *alone,
-                        struct error *err)
+static uint64_t find_fitting(struct lab *lab, double *alone)
 {
     enum { LARGEST = 512 << 10 };
     unsigned slow = 0;
-    *fits = SMALL;
-    if (measure_alone(lab, SMALL, alone, err) != 0)
-        return err->code;
-    for (uint64_t bytes = next_size(SMALL); bytes <= LARGEST && slow < 2;
+    uint64_t fits = SMALL;
+    *alone = measure_blocks(lab, 1, SMALL).latency[0];
+    for (uint64_t bytes = next_size(SMALL);
+         lab_ok(lab) && bytes <= LARGEST && slow < 2;
          bytes = next_size(bytes)) {
-        double cycles;
-        if (measure_alone(lab, bytes, &cycles, err) != 0)
-            return err->code;
+        const double cycles = measure_blocks(lab, 1, bytes).latency[0];
         slow = is_slower(cycles, *alone) ? slow + 1 : 0;
-        *fits = slow == 0 ? bytes : *fits;
+        fits = slow == 0 ? bytes : fits;
     }
-    *fits = slow < 2 ? 0 : *fits;
-    return 0;
+    return slow < 2 ? 0 : fits;
 }
 
-static size_t most_blocks(const struct lab *lab)
+static void report_neighbours(struct lab *lab, const struct neighbours *list,
+                              size_t count, uint64_t bytes)
 {
-    const int64_t most = lab->info->value[PROPERTY_SM_BLOCKS];
-    return most > 0 && most < BLOCKS_MOST ? (size_t)most : BLOCKS_MOST;
-}
-
-static void report_companies(struct lab *lab, const struct company *companies,
-                             size_t count, uint64_t bytes)
-{
-    struct value latency = value_list(), slowed = value_list();
-    struct finding *const f =
-        lab_finding(lab, "contention", "latency_by_blocks");
+    struct sweep latency =
+        sweep_begin(lab, "contention", "latency_by_blocks", NULL);
+    struct sweep slowed = sweep_begin(lab, "contention", "blocks_slowed", NULL);
     for (size_t i = 0; i < count; i++) {
-        const struct company *const c = &companies[i];
-        value_push(&latency, value_number(stats_mean(c->latency, c->blocks)));
-        value_push(&slowed, value_number((double)c->slowed));
-        finding_evidence(f, c->experiment);
+        const struct neighbours *const n = &list[i];
+        sweep_add(&latency, value_number((double)n->blocks),
+                  stats_mean(n->latency, n->blocks), n->experiment);
+        sweep_add(&slowed, value_number((double)n->blocks), (double)n->slowed,
+                  NULL);
     }
-    finding_set(f, STATUS_MEASURED, latency, "cycles");
-    finding_protocol(f, "buffer", value_number((double)bytes));
-    struct finding *const s = lab_finding(lab, "contention", "blocks_slowed");
-    finding_set(s, STATUS_MEASURED, slowed, "blocks");
-    finding_evidence(s, companies[count - 1].experiment);
+    sweep_end(&latency);
+    sweep_end(&slowed);
+    finding_protocol(latency.finding, "buffer", value_number((double)bytes));
+    finding_cite(slowed.finding, list[count - 1].experiment);
 }
 
-static void report_blocks_from(struct lab *lab, const struct company *companies,
+static void report_blocks_from(struct lab *lab, const struct neighbours *list,
                                size_t count)
 {
-    struct finding *const from = lab_finding(lab, "contention", "blocks_from");
-    struct finding *const parts = lab_finding(lab, "contention", "cache_parts");
     size_t i = 0;
-    while (i < count && companies[i].slowed == 0)
+    while (i < count && list[i].slowed == 0)
         i++;
+    const char *const e = i < count ? list[i].experiment : NULL;
+    struct finding *const from = contention_finding(lab, "blocks_from", e);
+    struct finding *const parts = contention_finding(lab, "cache_parts", e);
     if (i == count) {
-        finding_set(from, STATUS_AT_LEAST, value_number((double)count + 1),
-                    "blocks");
+        finding_value(from, STATUS_AT_LEAST, value_number((double)count + 1));
         finding_because(from, "%zu blocks do not slow each other", count);
         finding_none(parts, "%zu blocks do not slow each other", count);
         return;
     }
-    const struct company *const c = &companies[i];
-    finding_set(from, STATUS_MEASURED, value_number((double)c->blocks),
-                "blocks");
-    finding_evidence(from, c->experiment);
-    finding_evidence(parts, c->experiment);
-    if (c->slowed == 2)
-        finding_set(parts, STATUS_MEASURED, value_number((double)c->blocks - 1),
-                    "");
+    const struct neighbours *const n = &list[i];
+    finding_measured(from, (double)n->blocks);
+    if (n->slowed == 2)
+        finding_measured(parts, (double)n->blocks - 1);
     else
         finding_none(parts,
                      "of the first %zu blocks that slow each other %zu are "
                      "slow, and not the two that share a part",
-                     c->blocks, c->slowed);
+                     n->blocks, n->slowed);
 }
 
-static int ask_blocks(struct lab *lab, struct error *err)
+static void contention_ask_blocks(struct lab *lab)
 {
-    struct company companies[BLOCKS_MOST];
-    const size_t most = most_blocks(lab);
-    uint64_t bytes;
+    struct neighbours list[BLOCKS_MOST];
+    const size_t most = u64_min(
+        device_told(lab->info, PROPERTY_SM_BLOCKS, BLOCKS_MOST), BLOCKS_MOST);
     double alone;
+    const uint64_t bytes = find_fitting(lab, &alone);
+    if (lab_ok(lab) && bytes == 0)
+        lab_refuse(lab, "contention.*",
+                   "no buffer was too large for the cache");
     size_t count = 0;
-    if (find_fitting(lab, &bytes, &alone, err) != 0)
-        return err->code;
-    if (bytes == 0) {
-        static const char *const of_blocks[] = {
-            "latency_by_blocks", "blocks_slowed", "blocks_from", "cache_parts"};
-        for (size_t i = 0; i < COUNT_OF(of_blocks); i++)
-            finding_none(lab_finding(lab, "contention", of_blocks[i]),
-                         "no buffer was too large for the cache");
-        return 0;
-    }
-    while (count < most) {
-        struct company *const c = &companies[count];
-        if (measure_blocks(lab, c, count + 1, bytes, err) != 0)
+    for (; lab_ok(lab) && bytes > 0 && count < most; count++) {
+        struct neighbours *const n = &list[count];
+        *n = measure_blocks(lab, count + 1, bytes);
+        if (!lab_ok(lab))
             break;
-        for (size_t b = 0; b < c->blocks; b++)
-            c->slowed += is_slower(c->latency[b], alone);
-        count++;
+        for (size_t b = 0; b < n->blocks; b++)
+            n->slowed += is_slower(n->latency[b], alone);
     }
     /* An SM that holds fewer shows what those do. */
-    const bool enough =
-        count == most || (count >= 2 && err->code == ERR_UNSUPPORTED);
-    if (enough) {
-        report_companies(lab, companies, count, bytes);
-        report_blocks_from(lab, companies, count);
-    }
-    for (size_t i = 0; i < count; i++)
-        free(companies[i].experiment);
-    return enough ? 0 : err->code;
+    if (count >= 2 && lab->err.code == ERR_UNSUPPORTED)
+        lab_excuse(lab);
+    if (!lab_ok(lab) || count == 0)
+        return;
+    report_neighbours(lab, list, count, bytes);
+    report_blocks_from(lab, list, count);
 }
 
 /* ---- the study ---- */
 
-static int run(struct lab *lab, struct error *err)
+static void contention_run(struct lab *lab)
 {
     const struct level_facts *const l1 = &lab->facts[LEVEL_L1];
     if (!l1->present || l1->as_local) {
         lab_leave_open(lab, l1->present ? "L1 does not cache global loads"
                                         : l1->why);
-        return 0;
+        return;
     }
-    int status = ask_warps(lab, err);
-    if (status == 0)
-        status = ask_blocks(lab, err);
-    return status;
+    contention_ask_warps(lab);
+    if (lab_ok(lab))
+        contention_ask_blocks(lab);
 }
 
 const struct study study_contention = {
@@ -461,9 +390,9 @@ const struct study study_contention = {
         "which one fits into the cache and two do not: those that share a "
         "cache push each other's lines out.",
     .needs = needs,
-    .gives = gives,
+    .answers = answers,
     .kernels = kernels,
     .apart = true,
     .under_load = true,
-    .run_err = run,
+    .run = contention_run,
 };

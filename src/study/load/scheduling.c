@@ -9,34 +9,40 @@
  */
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "analysis/stats.h"
+#include "analysis/timer.h"
 #include "base/mem.h"
 #include "study/load/timelines.h"
 
-#define WORK(name)                                                             \
-    "scheduling.policy_" name, "scheduling.resident_blocks_" name,             \
-        "scheduling.block_gap_" name, "scheduling.warp_start_skew_" name,      \
-        "scheduling.warp_end_skew_" name,                                      \
-        "scheduling.makespan_over_ideal_" name, "scheduling.tail_" name
+/* clang-format off */
+#define OF_WORK(work)                                                          \
+    {ONE("scheduling"), "policy_" work,              ""},                      \
+    {ONE("scheduling"), "resident_blocks_" work,     "blocks"},                \
+    {ONE("scheduling"), "block_gap_" work,           "cycles"},                \
+    {ONE("scheduling"), "warp_start_skew_" work,     "cycles"},                \
+    {ONE("scheduling"), "warp_end_skew_" work,       "cycles"},                \
+    {ONE("scheduling"), "makespan_over_ideal_" work, ""},                      \
+    {ONE("scheduling"), "tail_" work,                "ns"}
 
+static const struct answer answers[] = {
+    OF_WORK("memory"),
+    OF_WORK("arithmetic"),
+    OF_WORK("tensor"),
+    {ONE("scheduling"), "sm_of_block",       ""},
+    {ONE("scheduling"), "sm_step",           "SMs"},
+    {ONE("scheduling"), "one_each_first",    ""},
+    {ONE("scheduling"), "start_skew",        "ns"},
+    {ONE("scheduling"), "timer_step",        "ns"},
+    {ONE("scheduling"), "clocks_apart",      "cycles"},
+    {ONE("scheduling"), "clock_groups",      ""},
+    {ONE("scheduling"), "clock_group_of_sm", ""},
+    {ONE("scheduling"), "recording_cost",    "ns"},
+    {ONE("scheduling"), "empty_launch",      "ns"},
+    {0},
+};
+/* clang-format on */
 static const char *const needs[] = {"clock", NULL};
-static const char *const gives[] = {WORK("memory"),
-                                    WORK("arithmetic"),
-                                    WORK("tensor"),
-                                    "scheduling.sm_of_block",
-                                    "scheduling.sm_step",
-                                    "scheduling.one_each_first",
-                                    "scheduling.start_skew",
-                                    "scheduling.timer_step",
-                                    "scheduling.clocks_apart",
-                                    "scheduling.clock_groups",
-                                    "scheduling.clock_group_of_sm",
-                                    "scheduling.recording_cost",
-                                    "scheduling.empty_launch",
-                                    NULL};
 
 /* Of a block; those of an SM; rounds that follow the first. */
 enum { WARP_THREADS = 32, BLOCKS_LEAST = 4, ROUNDS = 2 };
@@ -61,46 +67,41 @@ static const struct kind kinds[] = {
     {"tensor", "tensor", WARP_THREADS, false},
 };
 
-/* What is known of the GPU; and of each of its SMs in one repetition. */
-struct shape {
-    size_t sms, warps, blocks; /* of a block; of an SM */
+/* A grid on this GPU, and what its warps recorded. */
+struct scheduling_question {
+    struct lab *lab;
+    size_t sms, warps, blocks; /* of the GPU; of a block; of an SM */
+    const struct kind *kind;
+    struct timelines t;
+    struct warp_spans last; /* blocks of the last repetition */
 };
 
-struct sm_blocks {
-    size_t count;
-    struct span *spans; /* of blocks, in the order of their numbers */
-};
-
-static struct shape shape_of(const struct lab *lab)
+static struct scheduling_question scheduling_question_of(struct lab *lab)
 {
-    const int64_t *const value = lab->info->value;
-    struct shape s = {.warps = lab_block_warps(lab), .blocks = BLOCKS_LEAST};
-    s.sms = value[PROPERTY_SMS] > 0 ? (size_t)value[PROPERTY_SMS] : 0;
-    const int64_t held =
-        value[PROPERTY_SM_THREADS] / (int64_t)(s.warps * WARP_THREADS);
+    struct scheduling_question q = {
+        .lab = lab, .warps = lab_block_warps(lab), .blocks = BLOCKS_LEAST};
+    q.sms = device_told(lab->info, PROPERTY_SMS, 0);
+    const int64_t held = lab->info->value[PROPERTY_SM_THREADS] /
+                         (int64_t)(q.warps * WARP_THREADS);
     if (held * ROUNDS > BLOCKS_LEAST)
-        s.blocks = (size_t)held * ROUNDS;
-    return s;
+        q.blocks = (size_t)held * ROUNDS;
+    return q;
 }
 
-/* Blocks by SM; the caller frees each SM's spans and the list. */
-static struct sm_blocks *by_sm(const struct warp_span *blocks, size_t count,
-                               size_t sms)
+static struct finding *scheduling_finding(const struct scheduling_question *q,
+                                          const char *attribute)
 {
-    struct sm_blocks *const list = xcalloc(sms, sizeof *list);
-    for (size_t i = 0; i < count; i++) {
-        struct sm_blocks *const sm = &list[blocks[i].sm % sms];
-        sm->spans = xreallocarray(sm->spans, sm->count + 1, sizeof *sm->spans);
-        sm->spans[sm->count++] = blocks[i].span;
-    }
-    return list;
+    struct finding *const f = lab_finding(q->lab, "scheduling", attribute);
+    finding_cite(f, q->t.experiment);
+    return f;
 }
 
-static void free_by_sm(struct sm_blocks *list, size_t sms)
+static struct finding *finding_of_kind(const struct scheduling_question *q,
+                                       const char *attribute)
 {
-    for (size_t i = 0; i < sms; i++)
-        free(list[i].spans);
-    free(list);
+    char name[64];
+    snprintf(name, sizeof name, "%s_%s", attribute, q->kind->name);
+    return scheduling_finding(q, name);
 }
 
 /* ---- one kind of work ---- */
@@ -108,7 +109,7 @@ static void free_by_sm(struct sm_blocks *list, size_t sms)
 enum { PATTERNS = SPANS_MIXED + 1, RESIDENT_MOST = 32 };
 
 /* What the SMs of one repetition show; skews are of blocks, gaps of SMs. */
-struct picture {
+struct occupancy {
     size_t sms; /* that had blocks */
     size_t resident[RESIDENT_MOST + 1], pattern[PATTERNS];
     double *gaps, *starts, *ends;
@@ -116,26 +117,37 @@ struct picture {
     double makespan, busy; /* cycles: the longest SM; of all blocks */
 };
 
-static void add_sm(struct picture *p, const struct sm_blocks *sm)
+/* Blocks of an SM in the order of their numbers; returns how many. */
+static size_t blocks_of_sm(const struct scheduling_question *q, size_t sm,
+                           struct span *spans)
 {
-    const size_t at_once = spans_at_once(sm->spans, sm->count);
-    const double gap = spans_gap(sm->spans, sm->count);
+    size_t count = 0;
+    for (size_t i = 0; i < q->last.count; i++)
+        if (q->last.at[i].sm % q->sms == sm)
+            spans[count++] = q->last.at[i].span;
+    return count;
+}
+
+static void add_sm(struct occupancy *o, const struct span *spans, size_t count)
+{
+    const size_t at_once = spans_at_once(spans, count);
+    const double gap = spans_gap(spans, count);
     struct span all = {INFINITY, -INFINITY};
-    for (size_t i = 0; i < sm->count; i++) {
-        all.start = fmin(all.start, sm->spans[i].start);
-        all.end = fmax(all.end, sm->spans[i].end);
-        p->busy += span_length(&sm->spans[i]);
+    for (size_t i = 0; i < count; i++) {
+        all.start = fmin(all.start, spans[i].start);
+        all.end = fmax(all.end, spans[i].end);
+        o->busy += span_length(&spans[i]);
     }
-    p->sms++;
-    p->resident[at_once < RESIDENT_MOST ? at_once : RESIDENT_MOST]++;
-    p->pattern[spans_pattern(sm->spans, sm->count, at_once)]++;
-    p->makespan = fmax(p->makespan, span_length(&all));
+    o->sms++;
+    o->resident[at_once < RESIDENT_MOST ? at_once : RESIDENT_MOST]++;
+    o->pattern[spans_pattern(spans, count, at_once)]++;
+    o->makespan = fmax(o->makespan, span_length(&all));
     if (!isnan(gap))
-        p->gaps[p->gap_count++] = gap;
+        o->gaps[o->gap_count++] = gap;
 }
 
 /* Warps of a block are rows in a row. */
-static void add_skews(struct picture *p, const struct warp_span *warps,
+static void add_skews(struct occupancy *o, const struct warp_span *warps,
                       size_t count)
 {
     struct span starts = {INFINITY, -INFINITY}, ends = starts;
@@ -146,41 +158,28 @@ static void add_skews(struct picture *p, const struct warp_span *warps,
         ends.start = fmin(ends.start, s->end);
         ends.end = fmax(ends.end, s->end);
     }
-    p->starts[p->skew_count] = span_length(&starts);
-    p->ends[p->skew_count++] = span_length(&ends);
+    o->starts[o->skew_count] = span_length(&starts);
+    o->ends[o->skew_count++] = span_length(&ends);
 }
 
-static void picture_init(struct picture *p, const struct timelines *t)
+static struct occupancy occupancy_of(const struct scheduling_question *q)
 {
-    *p = (struct picture){0};
-    p->gaps = xreallocarray(NULL, t->count, sizeof *p->gaps);
-    p->starts = xreallocarray(NULL, t->count, sizeof *p->starts);
-    p->ends = xreallocarray(NULL, t->count, sizeof *p->ends);
-}
-
-static void picture_free(struct picture *p)
-{
-    free(p->gaps);
-    free(p->starts);
-    free(p->ends);
-}
-
-static void see(struct picture *p, const struct timelines *t,
-                const struct shape *s)
-{
-    size_t count;
-    const unsigned last = (unsigned)t->repeats - 1;
-    struct warp_span *const blocks = timelines_blocks(t, last, &count);
-    struct sm_blocks *const sms = by_sm(blocks, count, s->sms);
-    picture_init(p, t);
-    for (size_t i = 0; i < s->sms; i++)
-        if (sms[i].count > 0)
-            add_sm(p, &sms[i]);
-    for (size_t i = 0; i < t->count; i += s->warps)
-        if (t->warps[i].repeat == last)
-            add_skews(p, t->warps + i, s->warps);
-    free_by_sm(sms, s->sms);
-    free(blocks);
+    const struct timelines *const t = &q->t;
+    struct occupancy o = {
+        .gaps = lab_alloc(q->lab, t->count, sizeof *o.gaps),
+        .starts = lab_alloc(q->lab, t->count, sizeof *o.starts),
+        .ends = lab_alloc(q->lab, t->count, sizeof *o.ends),
+    };
+    struct span *const spans = lab_alloc(q->lab, q->last.count, sizeof *spans);
+    for (size_t sm = 0; sm < q->sms; sm++) {
+        const size_t count = blocks_of_sm(q, sm, spans);
+        if (count > 0)
+            add_sm(&o, spans, count);
+    }
+    for (size_t i = 0; i < t->count; i += q->warps)
+        if (t->warps[i].repeat == t->repeats - 1)
+            add_skews(&o, t->warps + i, q->warps);
+    return o;
 }
 
 static size_t commonest(const size_t *counts, size_t n)
@@ -191,20 +190,9 @@ static size_t commonest(const size_t *counts, size_t n)
     return best;
 }
 
-static struct finding *start_finding(struct lab *lab, const char *attribute,
-                                     const struct kind *kind,
-                                     const char *experiment)
-{
-    char name[64];
-    snprintf(name, sizeof name, "%s_%s", attribute, kind->name);
-    struct finding *const f = lab_finding(lab, "scheduling", name);
-    finding_evidence(f, experiment);
-    return f;
-}
-
-/* "in pairs" is the seed's word for two at once. */
-static void name_pattern(enum spans_pattern pattern, size_t at_once, char *text,
-                         size_t size)
+/* "in pairs" is the word for two at once. */
+static const char *name_of(struct lab *lab, enum spans_pattern pattern,
+                           size_t at_once)
 {
     static const char *const names[] = {
         [SPANS_SINGLY] = "singly",
@@ -212,107 +200,92 @@ static void name_pattern(enum spans_pattern pattern, size_t at_once, char *text,
         [SPANS_STAIRCASE] = "in a staircase",
         [SPANS_MIXED] = "mixed",
     };
-    snprintf(text, size, "%s", names[pattern]);
     if (pattern == SPANS_TOGETHER && at_once != 2)
-        snprintf(text, size, "in groups of %zu", at_once);
+        return lab_text(lab, "in groups of %zu", at_once);
+    return names[pattern];
 }
 
 /* Nine SMs of ten show the same. */
-static bool agree(const struct picture *p, const size_t *counts, size_t which)
+static bool agree(const struct occupancy *o, const size_t *counts, size_t which)
 {
-    return 10 * counts[which] >= 9 * p->sms;
+    return 10 * counts[which] >= 9 * o->sms;
 }
 
 /* Too short a kernel shows how it starts more than how it runs. */
-static bool is_decided(const struct picture *p)
+static bool is_decided(const struct occupancy *o)
 {
-    const size_t pattern = commonest(p->pattern, PATTERNS);
-    return pattern != SPANS_MIXED && agree(p, p->pattern, pattern);
+    const size_t pattern = commonest(o->pattern, PATTERNS);
+    return pattern != SPANS_MIXED && agree(o, o->pattern, pattern);
 }
 
 /* Where SMs differ, nothing is stated. */
-static void report_policy(struct lab *lab, const struct picture *p,
-                          const struct kind *kind, const char *experiment)
+static void report_policy(const struct scheduling_question *q,
+                          const struct occupancy *o)
 {
-    char text[64];
-    const size_t at_once = commonest(p->resident, RESIDENT_MOST + 1);
-    const size_t pattern = commonest(p->pattern, PATTERNS);
-    struct finding *const resident =
-        start_finding(lab, "resident_blocks", kind, experiment);
-    struct finding *const policy =
-        start_finding(lab, "policy", kind, experiment);
-    if (agree(p, p->resident, at_once))
-        finding_set(resident, STATUS_MEASURED, value_number((double)at_once),
-                    "blocks");
+    const size_t at_once = commonest(o->resident, RESIDENT_MOST + 1);
+    const size_t pattern = commonest(o->pattern, PATTERNS);
+    const char *const name =
+        name_of(q->lab, (enum spans_pattern)pattern, at_once);
+    struct finding *const resident = finding_of_kind(q, "resident_blocks");
+    struct finding *const policy = finding_of_kind(q, "policy");
+    if (agree(o, o->resident, at_once))
+        finding_measured(resident, (double)at_once);
     else
         finding_none(resident, "%zu of %zu SMs had %zu blocks at once",
-                     p->resident[at_once], p->sms, at_once);
-    name_pattern((enum spans_pattern)pattern, at_once, text, sizeof text);
-    if (agree(p, p->pattern, pattern))
-        finding_set(policy, STATUS_MEASURED, value_text(text), "");
+                     o->resident[at_once], o->sms, at_once);
+    if (agree(o, o->pattern, pattern))
+        finding_value(policy, STATUS_MEASURED, value_text(name));
     else
         finding_none(policy, "%zu of %zu SMs ran their blocks %s",
-                     p->pattern[pattern], p->sms, text);
+                     o->pattern[pattern], o->sms, name);
 }
 
-/* The median, with the quarters beside it. */
-static void report_typical(struct lab *lab, const char *attribute,
-                           const struct kind *kind, const double *values,
-                           size_t n, const char *experiment)
+/* The median, with the quarters beside it, between which half of them lie. */
+static void report_typical(const struct scheduling_question *q,
+                           const char *attribute, const double *values,
+                           size_t n)
 {
-    struct finding *const f = start_finding(lab, attribute, kind, experiment);
+    struct finding *const f = finding_of_kind(q, attribute);
     if (n == 0) {
         finding_none(f, "no block followed another on an SM");
         return;
     }
-    finding_set(f, STATUS_MEASURED, value_number(stats_median(values, n)),
-                "cycles");
+    finding_measured(f, stats_median(values, n));
     finding_interval(f, stats_quantile(values, n, 0.25),
                      stats_quantile(values, n, 0.75), 0.5);
 }
 
-static void report_makespan(struct lab *lab, const struct picture *p,
-                            const struct shape *s, const struct kind *kind,
-                            const char *experiment)
+static void report_makespan(const struct scheduling_question *q,
+                            const struct occupancy *o)
 {
     const double places =
-        (double)(commonest(p->resident, RESIDENT_MOST + 1) * s->sms);
-    struct finding *const f =
-        start_finding(lab, "makespan_over_ideal", kind, experiment);
-    finding_set(f, STATUS_MEASURED,
-                value_number(p->makespan * places / p->busy), "");
+        (double)(commonest(o->resident, RESIDENT_MOST + 1) * q->sms);
+    struct finding *const f = finding_of_kind(q, "makespan_over_ideal");
+    finding_measured(f, o->makespan * places / o->busy);
     finding_protocol(f, "ideal",
                      value_text("all places of all SMs taken to the end"));
 }
 
 /* From the first SM that has nothing left to the end of all, ns. */
-static void report_tail(struct lab *lab, const struct timelines *t,
-                        const struct shape *s, const struct kind *kind)
+static void report_tail(const struct scheduling_question *q)
 {
-    size_t count;
-    double hz;
-    struct finding *const f = start_finding(lab, "tail", kind, t->experiment);
-    if (!lab_number(lab, "clock", "measured", &hz)) {
-        finding_none(f, "the rate of the clock was not measured");
+    double hz, first_idle = INFINITY, end = 0;
+    struct finding *const f = finding_of_kind(q, "tail");
+    if (!lab_number(q->lab, "clock", "measured", &hz)) {
+        finding_none(f, why_clock_unknown);
         return;
     }
-    struct warp_span *const blocks =
-        timelines_blocks(t, (unsigned)t->repeats - 1, &count);
-    double *const last = xcalloc(s->sms, sizeof *last);
-    double first_idle = INFINITY, end = 0;
-    for (size_t i = 0; i < count; i++) {
-        double *const own = &last[blocks[i].sm % s->sms];
-        *own =
-            fmax(*own, blocks[i].ns + 1e9 * span_length(&blocks[i].span) / hz);
+    double *const last = lab_alloc(q->lab, q->sms, sizeof *last);
+    for (size_t i = 0; i < q->last.count; i++) {
+        const struct warp_span *const b = &q->last.at[i];
+        double *const own = &last[b->sm % q->sms];
+        *own = fmax(*own, b->ns + 1e9 * span_length(&b->span) / hz);
     }
-    for (size_t i = 0; i < s->sms; i++) {
+    for (size_t i = 0; i < q->sms; i++) {
         first_idle = last[i] > 0 ? fmin(first_idle, last[i]) : first_idle;
         end = fmax(end, last[i]);
     }
-    finding_set(f, STATUS_MEASURED, value_number(round(end - first_idle)),
-                "ns");
-    free(last);
-    free(blocks);
+    finding_measured(f, round(end - first_idle));
 }
 
 /* ---- how the first blocks are handed out ---- */
@@ -336,101 +309,81 @@ static int64_t common_step(const struct warp_span *blocks, size_t count,
     return best;
 }
 
-static size_t distinct_sms(const struct warp_span *blocks, size_t count,
-                           size_t sms)
+/* True of the first block that comes to its SM. */
+static bool is_first(const struct scheduling_question *q, bool *seen, size_t i)
 {
-    bool *const seen = xcalloc(sms, sizeof *seen);
-    size_t distinct = 0;
-    for (size_t i = 0; i < count; i++) {
-        distinct += !seen[blocks[i].sm % sms];
-        seen[blocks[i].sm % sms] = true;
-    }
-    free(seen);
-    return distinct;
+    bool *const own = &seen[q->last.at[i].sm % q->sms];
+    const bool first = !*own;
+    *own = true;
+    return first;
 }
 
-static void report_order(struct lab *lab, const struct warp_span *blocks,
-                         const struct shape *s, const char *experiment)
+static void report_order(const struct scheduling_question *q)
 {
-    size_t times;
+    size_t times, distinct = 0;
+    bool *const seen = lab_alloc(q->lab, q->sms, sizeof *seen);
     struct value list = value_list();
-    const int64_t step = common_step(blocks, s->sms, &times);
-    struct finding *const order = lab_finding(lab, "scheduling", "sm_of_block");
-    for (size_t i = 0; i < s->sms; i++)
-        value_push(&list, value_number(blocks[i].sm));
-    finding_set(order, STATUS_MEASURED, list, "");
-    finding_evidence(order, experiment);
-    struct finding *const f = lab_finding(lab, "scheduling", "sm_step");
-    if (2 * times > s->sms - 1)
-        finding_set(f, STATUS_MEASURED, value_number((double)step), "SMs");
+    for (size_t i = 0; i < q->sms; i++) {
+        distinct += is_first(q, seen, i);
+        value_push(&list, value_number(q->last.at[i].sm));
+    }
+    finding_value(scheduling_finding(q, "sm_of_block"), STATUS_MEASURED, list);
+    const int64_t step = common_step(q->last.at, q->sms, &times);
+    struct finding *const f = scheduling_finding(q, "sm_step");
+    if (2 * times > q->sms - 1)
+        finding_measured(f, (double)step);
     else
         finding_none(f, "no step from SM to SM is that of most blocks");
-    finding_evidence(f, experiment);
-    struct finding *const each =
-        lab_finding(lab, "scheduling", "one_each_first");
-    finding_set(each, STATUS_MEASURED,
-                value_bool(distinct_sms(blocks, s->sms, s->sms) == s->sms), "");
-    finding_evidence(each, experiment);
+    finding_value(scheduling_finding(q, "one_each_first"), STATUS_MEASURED,
+                  value_bool(distinct == q->sms));
 }
 
-/* The least step of the timer between two starts that differ; 0: none do. */
-static double timer_step(const struct timelines *t)
+/* ns between two readings of the timer, at least; 0: it stood still. */
+static double step_of_timer(const struct scheduling_question *q)
 {
-    double *const ns = xreallocarray(NULL, t->count, sizeof *ns);
-    double least = 0;
+    const struct timelines *const t = &q->t;
+    int64_t *const ns = lab_alloc(q->lab, t->count, sizeof *ns);
     for (size_t i = 0; i < t->count; i++)
-        ns[i] = t->warps[i].ns;
-    double *const rising = stats_sorted(ns, t->count);
-    for (size_t i = 1; i < t->count; i++) {
-        const double step = rising[i] - rising[i - 1];
-        if (step > 0 && (least == 0 || step < least))
-            least = step;
-    }
-    free(rising);
-    free(ns);
-    return least;
+        ns[i] = (int64_t)t->warps[i].ns;
+    return (double)timer_step(ns, t->count);
 }
 
-static void report_start(struct lab *lab, const struct timelines *t,
-                         const struct warp_span *blocks, size_t count,
-                         size_t sms)
+/* Each of two readings lags by less than a step, so that is what their
+ * difference may be off by. */
+static void report_start(const struct scheduling_question *q)
 {
-    const double step = timer_step(t);
+    const double step = step_of_timer(q);
     struct span starts = {INFINITY, -INFINITY};
-    bool *const seen = xcalloc(sms, sizeof *seen);
-    for (size_t i = 0; i < count; i++) {
-        if (seen[blocks[i].sm % sms])
+    bool *const seen = lab_alloc(q->lab, q->sms, sizeof *seen);
+    for (size_t i = 0; i < q->last.count; i++) {
+        if (!is_first(q, seen, i))
             continue;
-        seen[blocks[i].sm % sms] = true;
-        starts.start = fmin(starts.start, blocks[i].ns);
-        starts.end = fmax(starts.end, blocks[i].ns);
+        starts.start = fmin(starts.start, q->last.at[i].ns);
+        starts.end = fmax(starts.end, q->last.at[i].ns);
     }
-    free(seen);
     const double skew = span_length(&starts);
-    struct finding *const f = lab_finding(lab, "scheduling", "start_skew");
-    struct finding *const timer = lab_finding(lab, "scheduling", "timer_step");
-    finding_evidence(f, t->experiment);
-    finding_evidence(timer, t->experiment);
+    struct finding *const f = scheduling_finding(q, "start_skew");
+    struct finding *const timer = scheduling_finding(q, "timer_step");
     if (step == 0) {
         finding_none(timer, "%%globaltimer was the same at all starts");
         finding_none(f, "%%globaltimer was the same at all starts");
         return;
     }
-    finding_set(timer, STATUS_MEASURED, value_number(step), "ns");
-    finding_set(f, STATUS_MEASURED, value_number(skew), "ns");
+    finding_measured(timer, step);
+    finding_measured(f, skew);
     finding_interval(f, fmax(skew - step, 0), skew + step, 1);
 }
 
 /* Of each SM, how far its clock is ahead of the timer, cycles.  The timer lags
  * by up to a step: what was read just after one says most. */
-static double *clock_offsets(const struct warp_span *blocks, size_t count,
-                             size_t sms, double hz)
+static double *clock_offsets(const struct scheduling_question *q, double hz)
 {
-    double *const offsets = xreallocarray(NULL, sms, sizeof *offsets);
-    for (size_t i = 0; i < sms; i++)
+    const struct warp_span *const blocks = q->last.at;
+    double *const offsets = lab_alloc(q->lab, q->sms, sizeof *offsets);
+    for (size_t i = 0; i < q->sms; i++)
         offsets[i] = -INFINITY;
-    for (size_t i = 0; i < count; i++) {
-        double *const own = &offsets[blocks[i].sm % sms];
+    for (size_t i = 0; i < q->last.count; i++) {
+        double *const own = &offsets[blocks[i].sm % q->sms];
         /* Differences first: clocks count from long ago. */
         const double cycles = blocks[i].span.start - blocks[0].span.start;
         *own = fmax(*own, cycles - blocks[i].ns * hz / 1e9);
@@ -438,158 +391,114 @@ static double *clock_offsets(const struct warp_span *blocks, size_t count,
     return offsets;
 }
 
-static void report_groups(struct lab *lab, const double *offsets, size_t sms,
-                          double near, const char *experiment)
+static void report_groups(const struct scheduling_question *q,
+                          const double *offsets, double near)
 {
-    struct finding *const f = lab_finding(lab, "scheduling", "clock_groups");
-    struct finding *const of_sm =
-        lab_finding(lab, "scheduling", "clock_group_of_sm");
-    size_t *const group = xreallocarray(NULL, sms, sizeof *group);
-    const size_t count = groups_of(offsets, sms, near, group);
-    finding_evidence(f, experiment);
-    finding_evidence(of_sm, experiment);
+    struct finding *const f = scheduling_finding(q, "clock_groups");
+    struct finding *const of_sm = scheduling_finding(q, "clock_group_of_sm");
+    size_t *const group = lab_alloc(q->lab, q->sms, sizeof *group);
+    const size_t count = groups_of(offsets, q->sms, near, group);
     if (count == 0) {
         finding_none(f, "the clocks of SMs are neither alike nor apart");
         finding_none(of_sm, "the clocks of SMs are neither alike nor apart");
-    } else {
-        struct value list = value_list();
-        for (size_t i = 0; i < sms; i++)
-            value_push(&list, value_number((double)group[i]));
-        finding_set(f, STATUS_MEASURED, value_number((double)count), "");
-        finding_set(of_sm, STATUS_MEASURED, list, "");
+        return;
     }
-    free(group);
+    struct value list = value_list();
+    for (size_t i = 0; i < q->sms; i++)
+        value_push(&list, value_number((double)group[i]));
+    finding_measured(f, (double)count);
+    finding_value(of_sm, STATUS_MEASURED, list);
 }
 
 /* Clocks that are alike within the timer's steps, and what code takes. */
 enum { NEAR_STEPS = 3, NEAR_CYCLES = 100 };
 
-static void report_clocks(struct lab *lab, const struct timelines *t,
-                          const struct warp_span *blocks, size_t count,
-                          size_t sms)
+static void report_clocks(const struct scheduling_question *q)
 {
-    static const char *const attributes[] = {"clocks_apart", "clock_groups",
-                                             "clock_group_of_sm"};
     double hz;
-    if (!lab_number(lab, "clock", "measured", &hz)) {
-        for (size_t i = 0; i < COUNT_OF(attributes); i++)
-            finding_none(lab_finding(lab, "scheduling", attributes[i]),
-                         "the rate of the clock was not measured");
+    if (!lab_number(q->lab, "clock", "measured", &hz)) {
+        lab_refuse(q->lab, "scheduling.clock*", why_clock_unknown);
         return;
     }
-    const double step = timer_step(t) * hz / 1e9;
-    double *const offsets = clock_offsets(blocks, count, sms, hz);
-    const double apart = stats_max(offsets, sms) - stats_min(offsets, sms);
-    struct finding *const f = lab_finding(lab, "scheduling", "clocks_apart");
-    if (isfinite(apart)) {
-        finding_set(f, STATUS_MEASURED, value_number(round(apart)), "cycles");
-        finding_interval(f, fmax(apart - 2 * step, 0), apart + 2 * step, 1);
-        finding_evidence(f, t->experiment);
-        report_groups(lab, offsets, sms, NEAR_STEPS * step + NEAR_CYCLES,
-                      t->experiment);
-    } else {
-        for (size_t i = 0; i < COUNT_OF(attributes); i++)
-            finding_none(lab_finding(lab, "scheduling", attributes[i]),
-                         "no block came to one of the SMs");
+    const double step = step_of_timer(q) * hz / 1e9;
+    const double *const offsets = clock_offsets(q, hz);
+    const double apart =
+        stats_max(offsets, q->sms) - stats_min(offsets, q->sms);
+    if (!isfinite(apart)) {
+        lab_refuse(q->lab, "scheduling.clock*",
+                   "no block came to one of the SMs");
+        return;
     }
-    free(offsets);
+    struct finding *const f = scheduling_finding(q, "clocks_apart");
+    finding_measured(f, round(apart));
+    finding_interval(f, fmax(apart - 2 * step, 0), apart + 2 * step, 1);
+    report_groups(q, offsets, NEAR_STEPS * step + NEAR_CYCLES);
 }
 
-/* Of the arithmetic kernel, whose blocks take the longest to make room. */
-static void report_first_blocks(struct lab *lab, const struct shape *s,
-                                const struct timelines *t)
+static void report_kind(const struct scheduling_question *q,
+                        const struct occupancy *o)
 {
-    size_t count;
-    struct warp_span *const blocks =
-        timelines_blocks(t, (unsigned)t->repeats - 1, &count);
-    report_order(lab, blocks, s, t->experiment);
-    report_start(lab, t, blocks, count, s->sms);
-    report_clocks(lab, t, blocks, count, s->sms);
-    free(blocks);
-}
-
-static void report_kind(struct lab *lab, const struct timelines *t,
-                        const struct picture *p, const struct shape *s,
-                        const struct kind *kind)
-{
-    const char *const e = t->experiment;
-    report_policy(lab, p, kind, e);
-    report_typical(lab, "block_gap", kind, p->gaps, p->gap_count, e);
-    report_typical(lab, "warp_start_skew", kind, p->starts, p->skew_count, e);
-    report_typical(lab, "warp_end_skew", kind, p->ends, p->skew_count, e);
-    report_makespan(lab, p, s, kind, e);
-    report_tail(lab, t, s, kind);
-    if (kind->first_blocks)
-        report_first_blocks(lab, s, t);
+    report_policy(q, o);
+    report_typical(q, "block_gap", o->gaps, o->gap_count);
+    report_typical(q, "warp_start_skew", o->starts, o->skew_count);
+    report_typical(q, "warp_end_skew", o->ends, o->skew_count);
+    report_makespan(q, o);
+    report_tail(q);
+    /* Of the arithmetic kernel, whose blocks take the longest to make room. */
+    if (!q->kind->first_blocks)
+        return;
+    report_order(q);
+    report_start(q);
+    report_clocks(q);
 }
 
 /* Longer and longer kernels until SMs agree on the policy. */
-static int ask_kind(struct lab *lab, const struct shape *s,
-                    const struct kind *kind, struct error *err)
+static void scheduling_ask_kind(struct scheduling_question *q)
 {
-    bool decided = false;
-    for (unsigned steps = STEPS; !decided; steps *= STEPS_FACTOR) {
-        struct timelines t;
-        struct picture p;
-        if (timelines_measure(lab, &t, err,
-                              "work=%s blocks=%zu warps=%zu lanes=%u steps=%u "
-                              "repeats=1",
-                              kind->work, s->sms * s->blocks, s->warps,
-                              kind->lanes, steps) != 0)
-            return err->code;
-        see(&p, &t, s);
-        decided = is_decided(&p) || steps >= STEPS_MOST;
-        if (decided)
-            report_kind(lab, &t, &p, s, kind);
-        picture_free(&p);
-        timelines_free(&t);
-    }
-    return 0;
-}
-
-/* Of a kind of work that this GPU, or its driver, does not know. */
-static void skip_kind(struct lab *lab, const struct kind *kind, const char *why)
-{
-    const size_t length = strlen(kind->name);
-    for (size_t i = 0; gives[i] != NULL; i++) {
-        const size_t all = strlen(gives[i]);
-        if (all < length || strcmp(gives[i] + all - length, kind->name) != 0)
+    struct lab *const lab = q->lab;
+    for (unsigned steps = STEPS;; steps *= STEPS_FACTOR) {
+        q->t = timelines_measure(
+            lab, "work=%s blocks=%zu warps=%zu lanes=%u steps=%u repeats=1",
+            q->kind->work, q->sms * q->blocks, q->warps, q->kind->lanes, steps);
+        if (!lab_ok(lab))
+            return;
+        q->last = timelines_blocks(lab, &q->t, q->t.repeats - 1);
+        const struct occupancy o = occupancy_of(q);
+        if (!is_decided(&o) && steps < STEPS_MOST)
             continue;
-        struct finding *const f =
-            results_add(lab->results, gives[i], lab->study->name);
-        finding_none(f, "%s", why);
-        f->skipped = true;
+        report_kind(q, &o);
+        return;
     }
 }
 
-static int ask_kinds(struct lab *lab, const struct shape *s, struct error *err)
+/* A kind of work that this GPU, or its driver, does not know, is skipped. */
+static void scheduling_ask_kinds(struct scheduling_question *q)
 {
-    for (size_t i = 0; i < COUNT_OF(kinds); i++) {
-        const int status = ask_kind(lab, s, &kinds[i], err);
-        if (status != ERR_UNSUPPORTED && status != ERR_PTX && status != 0)
-            return status;
-        if (status != 0)
-            skip_kind(lab, &kinds[i], err->text);
-        *err = (struct error){0};
+    struct lab *const lab = q->lab;
+    for (size_t i = 0; lab_ok(lab) && i < COUNT_OF(kinds); i++) {
+        q->kind = &kinds[i];
+        scheduling_ask_kind(q);
+        if (lab->err.code != ERR_UNSUPPORTED && lab->err.code != ERR_PTX)
+            continue;
+        lab_skip(lab, lab_text(lab, "scheduling.*_%s", q->kind->name), "%s",
+                 lab->err.text);
+        lab->err = (struct error){0};
     }
-    return 0;
 }
 
-static int ask_empty(struct lab *lab, struct error *err)
+static void scheduling_ask_empty(struct lab *lab)
 {
-    struct timelines t;
-    if (timelines_measure(lab, &t, err, "work=none records=none repeats=9") !=
-        0)
-        return err->code;
+    const struct timelines t =
+        timelines_measure(lab, "work=none records=none repeats=9");
+    if (!lab_ok(lab))
+        return;
     struct finding *const f = lab_finding(lab, "scheduling", "empty_launch");
-    finding_set(f, STATUS_MEASURED,
-                value_number(stats_median(t.launch_ns, t.repeats)), "ns");
+    finding_measured(f, stats_median(t.launch_ns, t.repeats));
     finding_interval(f, stats_min(t.launch_ns, t.repeats),
-                     stats_max(t.launch_ns, t.repeats), 1);
+                     stats_max(t.launch_ns, t.repeats),
+                     stats_range_confidence(t.repeats));
     finding_protocol(f, "timer", value_text("the device's, around a launch"));
-    finding_evidence(f, t.experiment);
-    timelines_free(&t);
-    return 0;
+    finding_cite(f, t.experiment);
 }
 
 enum { LAUNCHES = 9 };
@@ -598,11 +507,11 @@ enum { LAUNCHES = 9 };
 static void say_recording(struct finding *f, double more, double spread)
 {
     if (more > spread) {
-        finding_set(f, STATUS_MEASURED, value_number(more), "ns");
-        finding_interval(f, more - spread, more + spread, 0.5);
+        finding_measured(f, more);
+        finding_interval(f, more - spread, more + spread, -1);
         return;
     }
-    finding_set(f, STATUS_AT_MOST, value_number(fmax(more, 0) + spread), "ns");
+    finding_value(f, STATUS_AT_MOST, value_number(fmax(more, 0) + spread));
     finding_because(f, "launches differ by as much from one to the next");
 }
 
@@ -613,45 +522,39 @@ static double middle_half(const double *values, size_t count)
 }
 
 /* What a launch takes longer where each warp writes down when it ran. */
-static int ask_recording(struct lab *lab, const struct shape *s,
-                         struct error *err)
+static void scheduling_ask_recording(const struct scheduling_question *q)
 {
     static const char *const records[] = {"none", "warps"};
+    struct lab *const lab = q->lab;
     double ns[COUNT_OF(records)], spread = 0;
     struct finding *const f = lab_finding(lab, "scheduling", "recording_cost");
     for (size_t i = 0; i < COUNT_OF(records); i++) {
-        struct timelines t;
-        if (timelines_measure(lab, &t, err,
-                              "work=none blocks=%zu warps=%zu records=%s "
-                              "repeats=%d",
-                              s->sms, s->warps, records[i], LAUNCHES) != 0) {
-            finding_none(f, "%s", err->text);
-            return err->code;
-        }
+        const struct timelines t = timelines_measure(
+            lab, "work=none blocks=%zu warps=%zu records=%s repeats=%d", q->sms,
+            q->warps, records[i], LAUNCHES);
+        if (!lab_ok(lab))
+            return;
         ns[i] = stats_median(t.launch_ns, t.repeats);
         spread += middle_half(t.launch_ns, t.repeats);
-        finding_evidence(f, t.experiment);
-        timelines_free(&t);
+        finding_cite(f, t.experiment);
     }
     say_recording(f, ns[1] - ns[0], spread);
-    return 0;
 }
 
 /* ---- the study ---- */
 
-static int run(struct lab *lab, struct error *err)
+static void scheduling_run(struct lab *lab)
 {
-    const struct shape s = shape_of(lab);
-    if (s.sms == 0) {
+    struct scheduling_question q = scheduling_question_of(lab);
+    if (q.sms == 0) {
         lab_leave_open(lab, "the driver does not tell how many SMs there are");
-        return 0;
+        return;
     }
-    int status = ask_kinds(lab, &s, err);
-    if (status == 0)
-        status = ask_recording(lab, &s, err);
-    if (status == 0)
-        status = ask_empty(lab, err);
-    return status;
+    scheduling_ask_kinds(&q);
+    if (lab_ok(lab))
+        scheduling_ask_recording(&q);
+    if (lab_ok(lab))
+        scheduling_ask_empty(lab);
 }
 
 const struct study study_scheduling = {
@@ -664,9 +567,9 @@ const struct study study_scheduling = {
         "Blocks of an SM overlap or not, and end together or one after the "
         "other: that is the policy.",
     .needs = needs,
-    .gives = gives,
+    .answers = answers,
     .kernels = kernels,
     .apart = true,
     .under_load = true,
-    .run_err = run,
+    .run = scheduling_run,
 };

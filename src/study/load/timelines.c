@@ -3,9 +3,6 @@
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
-
-#include "base/mem.h"
 
 enum { REPEAT, SM, BLOCK, WARP, ACCESS, START, END, NS };
 
@@ -36,46 +33,34 @@ static void collect(struct timelines *t, const struct samples *s)
             t->warps[t->count++] = warp_of(s, row, origin);
 }
 
-int timelines_measure(struct lab *lab, struct timelines *t, struct error *err,
-                      const char *fmt, ...)
+struct timelines timelines_measure(struct lab *lab, const char *fmt, ...)
 {
-    struct samples s;
     char text[256];
     va_list args;
-    *t = (struct timelines){0};
     va_start(args, fmt);
     vsnprintf(text, sizeof text, fmt, args);
     va_end(args);
-    if (lab_probe_err(lab, &s, &t->experiment, err, "timeline %s", text) != 0)
-        return err->code;
-    t->warps = xreallocarray(NULL, s.rows, sizeof *t->warps);
-    t->launch_ns = xreallocarray(NULL, s.rows, sizeof *t->launch_ns);
-    collect(t, &s);
-    samples_free(&s);
-    return 0;
+    const struct samples *const s = lab_probe(lab, "timeline %s", text);
+    struct timelines t = {.experiment = s->experiment};
+    t.warps = lab_alloc(lab, s->rows, sizeof *t.warps);
+    t.launch_ns = lab_alloc(lab, s->rows, sizeof *t.launch_ns);
+    collect(&t, s);
+    return t;
 }
 
-void timelines_free(struct timelines *t)
+struct warp_spans timelines_blocks(struct lab *lab, const struct timelines *t,
+                                   size_t repeat)
 {
-    free(t->warps);
-    free(t->launch_ns);
-    free(t->experiment);
-    *t = (struct timelines){0};
-}
-
-struct warp_span *timelines_blocks(const struct timelines *t, unsigned repeat,
-                                   size_t *count)
-{
-    struct warp_span *const blocks =
-        xreallocarray(NULL, t->count + 1, sizeof *blocks);
-    *count = 0;
+    struct warp_spans blocks = {
+        .at = lab_alloc(lab, t->count + 1, sizeof *blocks.at)};
     for (size_t i = 0; i < t->count; i++) {
         const struct warp_span *const w = &t->warps[i];
-        struct warp_span *const last = &blocks[*count - (*count > 0)];
+        struct warp_span *const last =
+            &blocks.at[blocks.count - (blocks.count > 0)];
         if (w->repeat != repeat)
             continue;
-        if (*count == 0 || last->block != w->block) {
-            blocks[(*count)++] = *w;
+        if (blocks.count == 0 || last->block != w->block) {
+            blocks.at[blocks.count++] = *w;
             continue;
         }
         last->span.start = fmin(last->span.start, w->span.start);

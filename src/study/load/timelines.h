@@ -18,13 +18,11 @@ struct timelines {
     size_t count, repeats;
     struct warp_span *warps; /* by repeat, block, warp */
     double *launch_ns;       /* of each repetition */
-    char *experiment;        /* canonical */
+    const char *experiment;  /* canonical; NULL after an error */
 };
 
-int timelines_measure(struct lab *lab, struct timelines *t, struct error *err,
-                      const char *fmt, ...)
-    __attribute__((format(printf, 4, 5)));
-void timelines_free(struct timelines *t);
+struct timelines timelines_measure(struct lab *lab, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
 
 static inline double span_length(const struct span *span)
 {
@@ -32,8 +30,12 @@ static inline double span_length(const struct span *span)
 }
 
 /* The blocks of a repetition, each from its first warp's start to its last
- * one's end, as rows of warp 0; the caller frees. */
-struct warp_span *timelines_blocks(const struct timelines *t, unsigned repeat,
-                                   size_t *count);
+ * one's end, as rows of warp 0. */
+struct warp_spans {
+    size_t count;
+    struct warp_span *at;
+};
+struct warp_spans timelines_blocks(struct lab *lab, const struct timelines *t,
+                                   size_t repeat);
 
 #endif
