@@ -16,19 +16,27 @@
  */
 #include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
+#include "analysis/hits.h"
 #include "analysis/stats.h"
 #include "base/mem.h"
+#include "base/num.h"
 #include "study/lab.h"
 
 static const char *const needs[] = {NULL};
-static const char *const gives[] = {
-    "l2.keeps_normal", "l2.keeps_evict_last", "l2.keeps_from_evict_first",
-    "l2.fetched",      "l2.fetched_64B",      "l2.fetched_128B",
-    "l2.fetched_256B", "l2.fetched_prefetch", NULL};
+/* clang-format off */
+static const struct answer answers[] = {
+    {ONE("l2"), "keeps_normal",           ""},
+    {ONE("l2"), "keeps_evict_last",       ""},
+    {ONE("l2"), "keeps_from_evict_first", ""},
+    {ONE("l2"), "fetched",                "B"},
+    {ONE("l2"), "fetched_64B",            "B"},
+    {ONE("l2"), "fetched_128B",           "B"},
+    {ONE("l2"), "fetched_256B",           "B"},
+    {ONE("l2"), "fetched_prefetch",       "B"},
+    {0},
+};
+/* clang-format on */
 
 /* Shares of what L2 holds: of the set; of what passes. */
 enum { SET_PART = 4, FLUSHES = 4, PASSES = 2, SECTOR = 32 };
@@ -39,88 +47,55 @@ enum { LOOKS_MOST = 512, LOOKS_APART = 256 };
  * so that they share few sets. */
 enum { PLACES = 16, PLACE = 17 * 256, AT = 1024 + 96 };
 enum { AROUND_FIRST = AT - 96 - 256, AROUND = 24 };
-/* A miss that costs no more than this is no miss. */
+/* A miss that costs no more than this is no miss: memory costs 1.5
+ * to 2.6 times what L2 does on every GPU in profiles/. */
 static const double miss_least = 1.15;
-
-/* An experiment's times, element by element. */
-struct looks {
-    size_t count;
-    double *cycles; /* the owner frees */
-};
 
 /* ---- one experiment ---------------------------------------------------- */
 
-struct question {
+/* Where is looked, and what each element there costs where it is in L2, and
+ * where it is not. */
+struct looks {
     struct lab *lab;
     uint64_t l2;
+    const char *where; /* words of the experiment */
+    struct column hit, miss;
 };
 
-static void read_looks(const struct samples *s, struct looks *looks)
+static struct column look(const struct looks *l, const char *where,
+                          const char *how)
 {
-    const size_t cycles = samples_column(s, "cycles");
-    looks->count = s->rows;
-    looks->cycles = xcalloc(s->rows, sizeof *looks->cycles);
-    for (size_t i = 0; i < s->rows; i++)
-        looks->cycles[i] = (double)samples_at(s, i, cycles);
+    return lab_column(l->lab, "cycles",
+                      "keep flush=%" PRIu64 " passing=%" PRIu64 " %s %s",
+                      FLUSHES * l->l2, PASSES * l->l2, how, where);
 }
 
-static int measure(const struct question *q, const char *words,
-                   struct looks *looks, char **text, struct error *err)
+/* What is looked for costs there, seen from where it was loaded itself. */
+static void calibrate(struct looks *l, const char *itself)
 {
-    struct samples samples;
-    *looks = (struct looks){0};
-    if (lab_probe_err(q->lab, &samples, text, err,
-                  "keep flush=%" PRIu64 " passing=%" PRIu64 " %s",
-                  FLUSHES * q->l2, PASSES * q->l2, words) != 0)
-        return err->code;
-    read_looks(&samples, looks);
-    samples_free(&samples);
-    return 0;
-}
-
-/* What each element costs where it is in L2, and where it is not. */
-struct scale {
-    struct looks hit, miss;
-};
-
-static void scale_free(struct scale *scale)
-{
-    free(scale->hit.cycles);
-    free(scale->miss.cycles);
-}
-
-static int measure_scale(const struct question *q, const char *where,
-                         struct scale *scale, struct error *err)
-{
-    char *const hit = xasprintf("load=default %s", where);
-    char *const miss = xasprintf("load=none %s", where);
-    *scale = (struct scale){0};
-    if (measure(q, hit, &scale->hit, NULL, err) == 0)
-        measure(q, miss, &scale->miss, NULL, err);
-    free(hit);
-    free(miss);
-    return err->code;
+    l->hit = look(l, itself, "load=default");
+    l->miss = look(l, itself, "load=none");
 }
 
 /* False where misses cost what hits do: then nothing can be told. */
-static bool is_told(const struct scale *s)
+static bool is_told(const struct looks *l)
 {
-    return stats_median(s->miss.cycles, s->miss.count) >
-           miss_least * stats_median(s->hit.cycles, s->hit.count);
+    return stats_median(l->miss.at, l->miss.count) >
+           miss_least * stats_median(l->hit.at, l->hit.count);
 }
 
 /* Elements that are found; those that tell nothing are not among `*of`. */
-static size_t count_found(const struct scale *s, const struct looks *l,
+static size_t count_found(const struct looks *l, const struct column *cycles,
                           size_t *of)
 {
     size_t found = 0;
     *of = 0;
-    for (size_t i = 0; i < l->count; i++) {
-        const double hit = s->hit.cycles[i], miss = s->miss.cycles[i];
-        if (miss <= miss_least * hit || l->cycles[i] <= 0)
+    for (size_t i = 0; i < cycles->count; i++) {
+        const double hit = l->hit.at[i], miss = l->miss.at[i];
+        if (miss <= miss_least * hit || cycles->at[i] <= 0)
             continue;
         ++*of;
-        found += l->cycles[i] < 0.5 * (hit + miss);
+        found += cycles->at[i] < hits_limit(hit, miss);
     }
     return found;
 }
@@ -135,89 +110,50 @@ static void say_share(struct finding *f, size_t found, size_t of)
     const double middle = (p + z * z / (2 * n)) / (1 + z * z / n);
     const double half =
         z / (1 + z * z / n) * sqrt(p * (1 - p) / n + z * z / (4 * n * n));
-    finding_set(f, STATUS_MEASURED, value_number(p), "");
+    finding_measured(f, p);
     finding_interval(f, fmax(0, fmin(p, middle - half)),
                      fmin(1, fmax(p, middle + half)),
                      LAB_CONFIDENCE_PERCENT / 100.0);
     finding_protocol(f, "looks", value_number(n));
 }
 
-static int ask_kept(const struct question *q, const char *where,
-                    const struct scale *scale, const char *attribute,
-                    const char *load, const char *pass, struct error *err)
+static void ask_kept(const struct looks *l, const char *attribute,
+                     const char *load, const char *pass)
 {
-    struct finding *const f = lab_finding(q->lab, "l2", attribute);
-    struct looks looks;
-    char *text;
-    char *const words = xasprintf("load=%s pass=%s %s", load, pass, where);
-    if (measure(q, words, &looks, &text, err) == 0) {
-        size_t of;
-        const size_t found = count_found(scale, &looks, &of);
-        if (of < looks.count / 2)
-            finding_none(f,
-                         "of %zu elements %zu cost as much in L2 as in "
-                         "memory",
-                         looks.count, looks.count - of);
-        else
-            say_share(f, found, of);
-        finding_protocol(f, "set_loads", value_text(load));
-        finding_protocol(f, "passing_loads", value_text(pass));
-        finding_protocol(f, "set", value_number((double)(q->l2 / SET_PART)));
-        finding_protocol(f, "passing", value_number((double)(PASSES * q->l2)));
-        finding_evidence(f, text);
-        free(text);
-        free(looks.cycles);
-    }
-    free(words);
-    return err->code;
-}
-
-static bool has(const struct lab *lab, int cc)
-{
-    return 10 * lab->info->cc_major + lab->info->cc_minor >= cc;
-}
-
-/* Not measured since the GPU has no such instruction. */
-static void skip(struct lab *lab, const char *attribute, int cc)
-{
+    struct lab *const lab = l->lab;
+    size_t of;
+    const struct column cycles =
+        look(l, l->where, lab_text(lab, "load=%s pass=%s", load, pass));
+    if (!lab_ok(lab))
+        return;
     struct finding *const f = lab_finding(lab, "l2", attribute);
-    finding_none(f, "needs compute capability %d.%d, this is %d.%d", cc / 10,
-                 cc % 10, lab->info->cc_major, lab->info->cc_minor);
-    f->skipped = true;
+    const size_t found = count_found(l, &cycles, &of);
+    if (of < cycles.count / 2)
+        finding_none(f, "of %zu elements %zu cost as much in L2 as in memory",
+                     cycles.count, cycles.count - of);
+    else
+        say_share(f, found, of);
+    finding_protocol(f, "set_loads", value_text(load));
+    finding_protocol(f, "passing_loads", value_text(pass));
+    finding_protocol(f, "set", value_number((double)(l->l2 / SET_PART)));
+    finding_protocol(f, "passing", value_number((double)(PASSES * l->l2)));
+    finding_cite(f, cycles.experiment);
 }
 
-static int ask_policies(const struct question *q, const char *where,
-                        const struct scale *scale, struct error *err)
+static void l2_residency_ask_kept(struct lab *lab, uint64_t l2)
 {
-    if (ask_kept(q, where, scale, "keeps_normal", "default", "default", err) !=
-        0)
-        return err->code;
-    if (!has(q->lab, 80)) {
-        skip(q->lab, "keeps_evict_last", 80);
-        skip(q->lab, "keeps_from_evict_first", 80);
-        return 0;
-    }
-    if (ask_kept(q, where, scale, "keeps_evict_last", "l2_last", "default",
-                 err) != 0)
-        return err->code;
-    return ask_kept(q, where, scale, "keeps_from_evict_first", "default",
-                    "l2_first", err);
-}
-
-static int ask_keeping(const struct question *q, struct error *err)
-{
-    const uint64_t set = q->l2 / SET_PART / SECTOR * SECTOR;
-    const uint64_t looks = set / LOOKS_APART;
-    struct scale scale;
-    char *const where =
-        xasprintf("bytes=%" PRIu64 " stride=%d looks=%" PRIu64, set, SECTOR,
-                  looks < LOOKS_MOST ? looks : (uint64_t)LOOKS_MOST);
-    int status = measure_scale(q, where, &scale, err);
-    if (status == 0 && is_told(&scale))
-        status = ask_policies(q, where, &scale, err);
-    scale_free(&scale);
-    free(where);
-    return status;
+    const uint64_t set = l2 / SET_PART / SECTOR * SECTOR;
+    struct looks l = {.lab = lab, .l2 = l2};
+    l.where = lab_text(lab, "bytes=%" PRIu64 " stride=%d looks=%" PRIu64, set,
+                       SECTOR, u64_min(set / LOOKS_APART, LOOKS_MOST));
+    calibrate(&l, l.where);
+    if (!lab_ok(lab) || !is_told(&l))
+        return;
+    ask_kept(&l, "keeps_normal", "default", "default");
+    if (!lab_ok(lab) || !lab_requires(lab, CAP_L2_POLICY, "l2.keeps_*"))
+        return;
+    ask_kept(&l, "keeps_evict_last", "l2_last", "default");
+    ask_kept(&l, "keeps_from_evict_first", "default", "l2_first");
 }
 
 /* ---- what is fetched --------------------------------------------------- */
@@ -225,74 +161,32 @@ static int ask_keeping(const struct question *q, struct error *err)
 /* How a sector is loaded. */
 static const struct fetch {
     const char *attribute, *load;
-    int cc;
+    enum capability needs;
 } fetches[] = {
-    {"fetched", "cg", 0},
-    {"fetched_64B", "l2_64B", 75},
-    {"fetched_128B", "l2_128B", 75},
-    {"fetched_256B", "l2_256B", 80},
-    {"fetched_prefetch", "prefetch", 0},
+    {"fetched", "cg", CAP_ANY},
+    {"fetched_64B", "l2_64B", CAP_L2_FETCH},
+    {"fetched_128B", "l2_128B", CAP_L2_FETCH},
+    {"fetched_256B", "l2_256B", CAP_L2_FETCH_256},
+    {"fetched_prefetch", "prefetch", CAP_ANY},
 };
-enum { FETCHES = COUNT_OF(fetches) };
+
+static const char *text_of_place(struct lab *lab, unsigned at, unsigned look)
+{
+    return lab_text(lab, "bytes=%d stride=%d looks=%d at=%u look=%u",
+                    PLACES * PLACE, PLACE, PLACES, at, look);
+}
 
 /* Sectors around the one that is loaded. */
-struct around {
-    struct scale scale[AROUND];
-    char *where[AROUND];
-};
-
-static char *text_of_place(unsigned at, unsigned look)
+static struct looks *looks_around(struct lab *lab, uint64_t l2)
 {
-    return xasprintf("bytes=%d stride=%d looks=%d at=%u look=%u",
-                     PLACES * PLACE, PLACE, PLACES, at, look);
-}
-
-static int measure_around(const struct question *q, struct around *a,
-                          struct error *err)
-{
+    struct looks *const around = lab_alloc(lab, AROUND, sizeof *around);
     for (unsigned i = 0; i < AROUND; i++) {
-        const unsigned look = AROUND_FIRST + i * SECTOR;
-        char *const itself = text_of_place(look, look);
-        a->where[i] = text_of_place(AT, look);
-        const int status = measure_scale(q, itself, &a->scale[i], err);
-        free(itself);
-        if (status != 0)
-            return status;
+        const unsigned at = AROUND_FIRST + i * SECTOR;
+        around[i] = (struct looks){
+            .lab = lab, .l2 = l2, .where = text_of_place(lab, AT, at)};
+        calibrate(&around[i], text_of_place(lab, at, at));
     }
-    return 0;
-}
-
-static void around_free(struct around *a)
-{
-    for (unsigned i = 0; i < AROUND; i++) {
-        scale_free(&a->scale[i]);
-        free(a->where[i]);
-    }
-}
-
-/* Of each sector whether most places have it; false if none tells. */
-static int look_around(const struct question *q, const struct around *a,
-                       const char *load, bool *found, bool *told, char **text,
-                       struct error *err)
-{
-    *told = true;
-    *text = NULL;
-    for (unsigned i = 0; i < AROUND; i++) {
-        struct looks looks;
-        size_t of;
-        free(*text);
-        *text = NULL;
-        char *const words = xasprintf("load=%s %s", load, a->where[i]);
-        const int status = measure(q, words, &looks, text, err);
-        free(words);
-        if (status != 0)
-            return status;
-        const size_t hits = count_found(&a->scale[i], &looks, &of);
-        *told = *told && of > 0;
-        found[i] = 2 * hits > of;
-        free(looks.cycles);
-    }
-    return 0;
+    return around;
 }
 
 /* The run of sectors around the one that was loaded; what is found apart from
@@ -310,8 +204,8 @@ static void report_fetched(struct finding *f, const bool *found)
             end++;
     }
     const bool open = end > first && (first == 0 || end == AROUND);
-    finding_set(f, open ? STATUS_AT_LEAST : STATUS_MEASURED,
-                value_number(SECTOR * (double)(end - first)), "B");
+    finding_value(f, open ? STATUS_AT_LEAST : STATUS_MEASURED,
+                  value_number(SECTOR * (double)(end - first)));
     finding_protocol(f, "from",
                      value_number((double)AROUND_FIRST + first * SECTOR - AT));
     if (open)
@@ -321,68 +215,56 @@ static void report_fetched(struct finding *f, const bool *found)
                         all - (end - first));
 }
 
-static int ask_fetch(const struct question *q, const struct around *a,
-                     const struct fetch *fetch, struct error *err)
+/* A sector is found where most places have it; where none tells, nothing is. */
+static void ask_fetch(struct lab *lab, const struct looks *around,
+                      const struct fetch *fetch)
 {
-    bool found[AROUND], told;
-    char *text;
-    if (!has(q->lab, fetch->cc)) {
-        skip(q->lab, fetch->attribute, fetch->cc);
-        return 0;
+    bool found[AROUND], told = true;
+    const char *experiment = NULL;
+    const char *const id = lab_text(lab, "l2.%s", fetch->attribute);
+    if (!lab_requires(lab, fetch->needs, id))
+        return;
+    for (unsigned i = 0; i < AROUND; i++) {
+        size_t of;
+        const struct column cycles = look(
+            &around[i], around[i].where, lab_text(lab, "load=%s", fetch->load));
+        const size_t hits = count_found(&around[i], &cycles, &of);
+        told = told && of > 0;
+        found[i] = 2 * hits > of;
+        experiment = cycles.experiment;
     }
-    if (look_around(q, a, fetch->load, found, &told, &text, err) != 0)
-        return err->code;
-    struct finding *const f = lab_finding(q->lab, "l2", fetch->attribute);
+    if (!lab_ok(lab))
+        return;
+    struct finding *const f = lab_finding(lab, "l2", fetch->attribute);
     if (told)
         report_fetched(f, found);
     else
         finding_none(f, "some elements cost as much in L2 as in memory");
     finding_protocol(f, "load", value_text(fetch->load));
-    finding_evidence(f, text);
-    free(text);
-    return 0;
+    finding_cite(f, experiment);
 }
 
-static int ask_fetching(const struct question *q, struct error *err)
+static void l2_residency_ask_fetched(struct lab *lab, uint64_t l2)
 {
-    struct around *const a = xcalloc(1, sizeof *a);
-    int status = measure_around(q, a, err);
-    for (size_t i = 0; status == 0 && i < FETCHES; i++)
-        status = ask_fetch(q, a, &fetches[i], err);
-    around_free(a);
-    free(a);
-    return status;
+    const struct looks *const around = looks_around(lab, l2);
+    for (size_t i = 0; lab_ok(lab) && i < COUNT_OF(fetches); i++)
+        ask_fetch(lab, around, &fetches[i]);
 }
 
 /* ---- the study --------------------------------------------------------- */
 
-/* Whatever has no finding gets one that says why. */
-static void leave(struct lab *lab, const char *why)
+static void l2_residency_run(struct lab *lab)
 {
-    for (const char *const *id = gives; *id != NULL; id++)
-        if (results_find(lab->results, *id) == NULL)
-            finding_none(results_add(lab->results, *id, lab->study->name), "%s",
-                         why);
-}
-
-static int run(struct lab *lab, struct error *err)
-{
-    const int64_t l2 = lab->info->value[PROPERTY_L2_BYTES];
-    const struct question q = {.lab = lab, .l2 = (uint64_t)l2};
-    *err = (struct error){0};
-    if (l2 <= 0) {
-        leave(lab, "the driver does not tell how large L2 is");
-        return 0;
+    const uint64_t l2 = device_told(lab->info, PROPERTY_L2_BYTES, 0);
+    if (l2 == 0) {
+        lab_leave_open(lab, why_l2_untold);
+        return;
     }
-    int status = ask_keeping(&q, err);
-    if (status == 0)
-        status = ask_fetching(&q, err);
-    if (status != 0 && !lab_excuses(status))
-        return status;
-    leave(lab,
-          status != 0 ? err->text : "misses of L2 cost hardly more than hits");
-    *err = (struct error){0};
-    return 0;
+    l2_residency_ask_kept(lab, l2);
+    if (lab_ok(lab))
+        l2_residency_ask_fetched(lab, l2);
+    if (lab_ok(lab))
+        lab_leave_open(lab, "misses of L2 cost hardly more than hits");
 }
 
 const struct study study_l2_residency = {
@@ -392,7 +274,7 @@ const struct study study_l2_residency = {
               "elements of the set are timed: how many are still there.  Of "
               "one sector loaded with a fetch size, those around it are timed.",
     .needs = needs,
-    .gives = gives,
+    .answers = answers,
     .apart = true,
-    .run_err = run,
+    .run = l2_residency_run,
 };
