@@ -19,41 +19,45 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "analysis/hits.h"
 #include "base/mem.h"
-#include "probe/load/bulk.h"
+#include "base/num.h"
 #include "study/load/bandwidth_search.h"
+#include "study/load/sweep.h"
 
 static const char *const needs[] = {NULL};
-static const char *const gives[] = {"l1.default_operator",
-                                    "l1.read_bandwidth",
-                                    "l1.read_bandwidth_by_use",
-                                    "l1.read_bandwidth_by_stride",
-                                    "l1.read_bandwidth_by_shape",
-                                    "l1.read_bandwidth_by_width",
-                                    "readonly.read_bandwidth",
-                                    "texture.read_bandwidth",
-                                    "const_l1.read_bandwidth",
-                                    "shared.read_bandwidth",
-                                    "shared.read_bandwidth_by_width",
-                                    "shared.write_bandwidth",
-                                    "memory.read_bandwidth",
-                                    "memory.bulk_read_bandwidth",
-                                    "memory.write_bandwidth",
-                                    "memory.copy_bandwidth",
-                                    "memory.triad_bandwidth",
-                                    "memory.read_bandwidth_by_width",
-                                    "memory.read_bandwidth_by_sms",
-                                    "memory.read_bandwidth_by_operator",
-                                    "l2.read_bandwidth",
-                                    "l2.read_bandwidth_half",
-                                    "l2.read_bandwidth_by_width",
-                                    "l2.read_bandwidth_by_sms",
-                                    "l2.bulk_read_bandwidth",
-                                    "l2.write_bandwidth",
-                                    NULL};
+static const char *const read_by_sm[] = {"readonly", "texture", "const_l1",
+                                         "shared", NULL};
+/* clang-format off */
+static const struct answer answers[] = {
+    {ONE("l1"),     "default_operator",           ""},
+    {ONE("l1"),     "read_bandwidth",             "B/clk/SM"},
+    {ONE("l1"),     "read_bandwidth_by_use",      "B/clk/SM"},
+    {ONE("l1"),     "read_bandwidth_by_stride",   "B/clk/SM"},
+    {ONE("l1"),     "read_bandwidth_by_shape",    "B/clk/SM"},
+    {ONE("l1"),     "read_bandwidth_by_width",    "B/clk/SM"},
+    {read_by_sm,    "read_bandwidth",             "B/clk/SM"},
+    {ONE("shared"), "read_bandwidth_by_width",    "B/clk/SM"},
+    {ONE("shared"), "write_bandwidth",            "B/clk/SM"},
+    {ONE("memory"), "read_bandwidth",             "B/s"},
+    {ONE("memory"), "bulk_read_bandwidth",        "B/s"},
+    {ONE("memory"), "write_bandwidth",            "B/s"},
+    {ONE("memory"), "copy_bandwidth",             "B/s"},
+    {ONE("memory"), "triad_bandwidth",            "B/s"},
+    {ONE("memory"), "read_bandwidth_by_width",    "B/s"},
+    {ONE("memory"), "read_bandwidth_by_sms",      "B/s"},
+    {ONE("memory"), "read_bandwidth_by_operator", "B/s"},
+    {ONE("l2"),     "read_bandwidth",             "B/s"},
+    {ONE("l2"),     "read_bandwidth_half",        "B/s"},
+    {ONE("l2"),     "read_bandwidth_by_width",    "B/s"},
+    {ONE("l2"),     "read_bandwidth_by_sms",      "B/s"},
+    {ONE("l2"),     "bulk_read_bandwidth",        "B/s"},
+    {ONE("l2"),     "write_bandwidth",            "B/s"},
+    {0},
+};
+/* clang-format on */
 static const char *const kernels[] = {"chase op=ca", "chase op=cg",
                                       "chase op=default", NULL};
 
@@ -74,11 +78,6 @@ static double stated_peak(const struct lab *lab)
     const int64_t hz = lab->info->value[PROPERTY_MEMORY_CLOCK];
     const int64_t bits = lab->info->value[PROPERTY_MEMORY_BUS];
     return hz > 0 && bits > 0 ? 2.0 * (double)hz * (double)bits / 8 : 0;
-}
-
-static const char *unit_of(const struct bandwidth_question *q)
-{
-    return q->way == STREAM_LAPS ? "B/clk/SM" : "B/s";
 }
 
 static void say_setup(struct finding *f, const struct bandwidth_question *q,
@@ -151,18 +150,18 @@ static const char *flaw_of(const struct bandwidth_rate *rate)
 
 /* Says what was found; false if that is no number. */
 static bool report(struct lab *lab, const struct bandwidth_question *q,
-                   const struct bandwidth_found *found,
-                   const struct bandwidth_rate *rate)
+                   const struct bandwidth_found *found)
 {
+    const struct bandwidth_rate *const rate = &found->rate;
     struct finding *const f = lab_finding(lab, q->component, q->attribute);
-    finding_evidence(f, rate->experiment);
+    finding_cite(f, rate->experiment);
     const char *const flaw = flaw_of(rate);
     if (flaw != NULL) {
         finding_none(f, "%s", flaw);
         return false;
     }
-    finding_set(f, found->saturated ? STATUS_MEASURED : STATUS_AT_LEAST,
-                value_number(rate->value), unit_of(q));
+    finding_value(f, found->saturated ? STATUS_MEASURED : STATUS_AT_LEAST,
+                  value_number(rate->value));
     finding_interval(f, rate->low, rate->high, LAB_CONFIDENCE_PERCENT / 100.0);
     if (!found->saturated)
         finding_because(f, "no SM has room for more in flight");
@@ -173,92 +172,55 @@ static bool report(struct lab *lab, const struct bandwidth_question *q,
     return true;
 }
 
-/* A GPU without such loads, or too little memory, is no failure. */
-static int excuse(struct lab *lab, const struct bandwidth_question *q,
-                  struct error *err)
+/* A GPU without such loads, or too little memory, is no failure; true if that
+ * is why nothing was measured. */
+static bool was_excused(struct lab *lab, const struct bandwidth_question *q)
 {
-    if (!lab_excuses(err->code))
-        return err->code;
-    finding_none(lab_finding(lab, q->component, q->attribute), "%s", err->text);
-    *err = (struct error){0};
-    return 0;
+    const char *const why = lab_excuse(lab);
+    if (why != NULL)
+        finding_none(lab_finding(lab, q->component, q->attribute), "%s", why);
+    return why != NULL;
 }
 
-/* Searches, measures and reports; found->value is 0 if there is none. */
-static int ask(struct lab *lab, const struct bandwidth_question *q,
-               const struct bandwidth_found *like,
-               struct bandwidth_found *found, struct error *err)
+/* Searches, measures and reports; the value is 0 if there is none. */
+static struct bandwidth_found bandwidth_ask(struct lab *lab,
+                                            const struct bandwidth_question *q,
+                                            const struct bandwidth_found *like)
 {
-    struct bandwidth_rate rate;
-    int status = bandwidth_find(lab, q, like, found, &rate, err);
-    if (status != 0)
-        status = excuse(lab, q, err);
-    else if (report(lab, q, found, &rate))
-        found->value = rate.value;
-    bandwidth_free(&rate);
-    return status;
+    struct bandwidth_found found = bandwidth_find(lab, q, like);
+    if (!was_excused(lab, q) && lab_ok(lab) && report(lab, q, &found))
+        found.value = found.rate.value;
+    return found;
 }
 
 /* ---- lists ------------------------------------------------------------- */
 
 /* Rates of experiments that differ in one thing. */
-struct series {
-    struct finding *finding;
-    struct value values, names;
-    const char *unit;
-};
-
-static struct series series_of(struct lab *lab,
-                               const struct bandwidth_question *q,
-                               const char *attribute)
+static struct bandwidth_rate list_add(struct sweep *list,
+                                      const struct bandwidth_question *q,
+                                      const struct bandwidth_setup *s,
+                                      struct value name)
 {
-    return (struct series){
-        .finding = lab_finding(lab, q->component, attribute),
-        .values = value_list(),
-        .names = value_list(),
-        .unit = unit_of(q),
-    };
+    const struct bandwidth_rate rate = bandwidth_measure(list->lab, q, s);
+    const char *const flaw = flaw_of(&rate);
+    sweep_add(list, name, rate.value, rate.experiment);
+    if (flaw != NULL)
+        lab_fail(list->lab, ERR_UNSUPPORTED, "%s", flaw);
+    return rate;
 }
 
-static int series_add(struct lab *lab, struct series *list,
-                      const struct bandwidth_question *q,
-                      const struct bandwidth_setup *s, struct value name,
-                      struct bandwidth_rate *rate, struct error *err)
+static void list_end(struct sweep *list, const struct bandwidth_question *q,
+                     const struct bandwidth_setup *s)
 {
-    value_push(&list->names, name);
-    if (bandwidth_measure(lab, q, s, rate, err) != 0)
-        return err->code;
-    const char *const flaw = flaw_of(rate);
-    value_push(&list->values, value_number(rate->value));
-    finding_evidence(list->finding, rate->experiment);
-    bandwidth_free(rate);
-    return flaw == NULL ? 0 : error_set(err, ERR_UNSUPPORTED, "%s", flaw);
-}
-
-static int series_end(struct series *list, const char *names,
-                      const struct bandwidth_question *q,
-                      const struct bandwidth_setup *s, struct error *err)
-{
-    if (err->code == 0) {
-        finding_set(list->finding, STATUS_MEASURED, list->values, list->unit);
-        finding_protocol(list->finding, names, list->names);
+    if (sweep_end(list))
         say_setup(list->finding, q, s);
-        return 0;
-    }
-    value_free(&list->values);
-    value_free(&list->names);
-    if (!lab_excuses(err->code))
-        return err->code;
-    finding_none(list->finding, "%s", err->text);
-    *err = (struct error){0};
-    return 0;
 }
 
-static void leave_list(struct lab *lab, const char *component,
-                       const char *attribute)
+/* Those that need the rate itself. */
+static void refuse_lists(struct lab *lab, const char *component)
 {
-    finding_none(lab_finding(lab, component, attribute),
-                 "the bandwidth itself was not measured");
+    lab_refuse(lab, lab_text(lab, "%s.read_bandwidth_by_*", component),
+               "the bandwidth itself was not measured");
 }
 
 /* ---- widths ------------------------------------------------------------ */
@@ -267,47 +229,43 @@ static const unsigned widths[] = {1, 2, 4, 8, 16};
 
 /* What saturates it with such accesses: in an SM, where that costs little, as
  * a search finds it. */
-static int setup_of_width(struct lab *lab, const struct bandwidth_question *q,
-                          const struct bandwidth_found *found, unsigned width,
-                          struct bandwidth_setup *s, struct error *err)
+static struct bandwidth_setup setup_of_width(struct lab *lab,
+                                             const struct bandwidth_question *q,
+                                             const struct bandwidth_found *of,
+                                             unsigned width)
 {
-    struct bandwidth_found by;
     struct bandwidth_question exact = *q;
     exact.width = width;
     exact.exact = true;
-    *s = bandwidth_with_width(lab, &exact, &found->setup, width);
+    struct bandwidth_setup s =
+        bandwidth_with_width(lab, &exact, &of->setup, width);
     if (q->way == STREAM_LAPS) {
-        const struct bandwidth_setup like = *s;
-        if (bandwidth_search(lab, &exact, &like, &by, err) != 0)
-            return err->code;
-        *s = by.setup;
-        s->length *= BANDWIDTH_LONGER;
-    } else if (s->length > BANDWIDTH_CYCLES_LIST)
-        s->length = BANDWIDTH_CYCLES_LIST;
-    s->repeats = BANDWIDTH_REPEATS;
-    return 0;
+        s = bandwidth_search(lab, &exact, &s).setup;
+        s.length *= BANDWIDTH_LONGER;
+    } else {
+        s.length = u64_min(s.length, BANDWIDTH_CYCLES_LIST);
+    }
+    s.repeats = BANDWIDTH_REPEATS;
+    return s;
 }
 
-static int ask_widths(struct lab *lab, const struct bandwidth_question *q,
-                      const struct bandwidth_found *found, struct error *err)
+static void ask_widths(struct lab *lab, const struct bandwidth_question *q,
+                       const struct bandwidth_found *found)
 {
-    struct series list = series_of(lab, q, "read_bandwidth_by_width");
+    struct sweep list =
+        sweep_begin(lab, q->component, "read_bandwidth_by_width", "widths");
     struct value in_flight = value_list();
     struct bandwidth_setup s = found->setup;
-    for (size_t i = 0; err->code == 0 && i < COUNT_OF(widths); i++) {
-        struct bandwidth_rate rate;
-        if (setup_of_width(lab, q, found, widths[i], &s, err) != 0)
-            break;
+    for (size_t i = 0; lab_ok(lab) && i < COUNT_OF(widths); i++) {
+        s = setup_of_width(lab, q, found, widths[i]);
         value_push(&in_flight, value_number(s.unroll * s.warps * s.blocks));
-        series_add(lab, &list, q, &s, value_number(widths[i]), &rate, err);
+        list_add(&list, q, &s, value_number(widths[i]));
     }
-    const bool done = err->code == 0;
-    const int status = series_end(&list, "widths", q, &s, err);
-    if (done)
+    if (lab_ok(lab))
         finding_protocol(list.finding, "in_flight_by_width", in_flight);
     else
         value_free(&in_flight);
-    return status;
+    list_end(&list, q, &s);
 }
 
 /* ---- in an SM ---------------------------------------------------------- */
@@ -333,143 +291,108 @@ static const struct bandwidth_question *const shared_read = &of_sm[3];
 
 /* Which instruction takes what was read (van Stigt 2022, figure 3): words of a
  * lane, with what saturates them. */
-static int ask_uses(struct lab *lab, struct bandwidth_found *by,
-                    struct error *err)
+static void ask_uses(struct lab *lab, struct bandwidth_setup *s)
 {
     static const char *const uses[] = {"add", "not", "mov"};
-    struct series list = series_of(lab, &l1_read, "read_bandwidth_by_use");
-    by->setup.width = 4;
-    for (size_t i = 0; err->code == 0 && i < COUNT_OF(uses); i++) {
-        char words[64];
-        struct bandwidth_rate rate;
+    struct sweep list = sweep_begin(lab, "l1", "read_bandwidth_by_use", "uses");
+    s->width = 4;
+    for (size_t i = 0; lab_ok(lab) && i < COUNT_OF(uses); i++) {
         struct bandwidth_question q = l1_read;
-        const struct bandwidth_setup like = by->setup;
-        snprintf(words, sizeof words, "%s use=%s", l1_read.words, uses[i]);
-        q.words = words;
+        q.words = lab_text(lab, "%s use=%s", l1_read.words, uses[i]);
         q.width = 4;
-        if (bandwidth_search(lab, &q, &like, by, err) != 0)
-            break;
-        by->setup.length *= BANDWIDTH_LONGER;
-        series_add(lab, &list, &q, &by->setup, value_text(uses[i]), &rate, err);
+        *s = bandwidth_search(lab, &q, s).setup;
+        s->length *= BANDWIDTH_LONGER;
+        list_add(&list, &q, s, value_text(uses[i]));
     }
-    return series_end(&list, "uses", &l1_read, &by->setup, err);
+    list_end(&list, &l1_read, s);
 }
 
 /* From the second on a lane's word has a sector of its own. */
 enum { STRIDE_MOST = 128, SECTORS_MOST = 8 };
 
-static int ask_strides(struct lab *lab, const struct bandwidth_found *found,
-                       struct error *err)
+static void ask_strides(struct lab *lab, const struct bandwidth_setup *of)
 {
-    struct series list = series_of(lab, &l1_read, "read_bandwidth_by_stride");
-    struct bandwidth_setup s = found->setup;
+    struct sweep list =
+        sweep_begin(lab, "l1", "read_bandwidth_by_stride", "strides");
+    struct bandwidth_setup s = *of;
     s.repeats = BANDWIDTH_REPEATS;
-    const uint64_t whole = s.length;
-    for (unsigned i = 1; err->code == 0 && i <= STRIDE_MOST; i *= 2) {
-        struct bandwidth_rate rate;
+    for (unsigned i = 1; lab_ok(lab) && i <= STRIDE_MOST; i *= 2) {
         s.stride = i;
-        s.length = whole / (i < SECTORS_MOST ? i : SECTORS_MOST);
-        series_add(lab, &list, &l1_read, &s, value_number(i), &rate, err);
+        s.length = of->length / u64_min(i, SECTORS_MOST);
+        list_add(&list, &l1_read, &s, value_number(i));
     }
     s.stride = 1;
-    return series_end(&list, "strides", &l1_read, &s, err);
+    list_end(&list, &l1_read, &s);
 }
 
 /* Two-dimensional blocks: a warp has x lanes in each of 32/x rows of a
  * matrix. */
-static int ask_shapes(struct lab *lab, const struct bandwidth_found *found,
-                      struct error *err)
+static void ask_shapes(struct lab *lab, const struct bandwidth_setup *of)
 {
-    struct series list = series_of(lab, &l1_read, "read_bandwidth_by_shape");
-    struct bandwidth_setup s = found->setup;
+    struct sweep list =
+        sweep_begin(lab, "l1", "read_bandwidth_by_shape", "shapes");
+    struct bandwidth_setup s = *of;
     struct bandwidth_question q = l1_read;
     q.bytes = bandwidth_set_bytes(&q, &s); /* of a row */
     s.repeats = BANDWIDTH_REPEATS;
-    const uint64_t whole = s.length;
-    for (s.row = BANDWIDTH_LANES; err->code == 0 && s.row >= 1; s.row /= 2) {
+    for (s.row = BANDWIDTH_LANES; lab_ok(lab) && s.row >= 1; s.row /= 2) {
         char name[16];
-        struct bandwidth_rate rate;
-        s.length = whole / (s.row < SECTORS_MOST ? SECTORS_MOST / s.row : 1);
+        s.length =
+            of->length / (s.row < SECTORS_MOST ? SECTORS_MOST / s.row : 1);
         snprintf(name, sizeof name, "%ux%u", s.row, BANDWIDTH_LANES / s.row);
-        series_add(lab, &list, &q, &s, value_text(name), &rate, err);
+        list_add(&list, &q, &s, value_text(name));
     }
-    return series_end(&list, "shapes", &q, &s, err);
+    list_end(&list, &q, &s);
 }
 
-/* Lists that need the rate itself. */
-static const char *const l1_lists[] = {
-    "read_bandwidth_by_use", "read_bandwidth_by_stride",
-    "read_bandwidth_by_shape", "read_bandwidth_by_width"};
-static const char *const memory_lists[] = {"read_bandwidth_by_width",
-                                           "read_bandwidth_by_sms",
-                                           "read_bandwidth_by_operator"};
-
-static const char *const l2_lists[] = {"read_bandwidth_by_width",
-                                       "read_bandwidth_by_sms"};
-
-static void leave_lists(struct lab *lab, const char *component,
-                        const char *const *lists, size_t count)
+static struct bandwidth_found bandwidth_ask_l1(struct lab *lab, bool cached)
 {
-    for (size_t i = 0; i < count; i++)
-        leave_list(lab, component, lists[i]);
-}
-
-static int ask_l1(struct lab *lab, bool cached, struct bandwidth_found *found,
-                  struct error *err)
-{
-    struct bandwidth_question q = l1_read;
-    *found = (struct bandwidth_found){0};
-    if (!cached)
-        finding_none(lab_finding(lab, q.component, q.attribute),
-                     "ld.global.ca costs as much as ld.global.cg: L1 does not "
-                     "cache global loads");
-    else if (ask(lab, &q, NULL, found, err) != 0)
-        return err->code;
-    if (found->value <= 0) {
-        leave_lists(lab, "l1", l1_lists, COUNT_OF(l1_lists));
-        return 0;
+    struct bandwidth_found found = {0};
+    if (cached)
+        found = bandwidth_ask(lab, &l1_read, NULL);
+    else
+        lab_refuse(lab, "l1.read_bandwidth",
+                   "ld.global.ca costs as much as ld.global.cg: L1 does not "
+                   "cache global loads");
+    if (!lab_ok(lab))
+        return found;
+    if (found.value <= 0) {
+        refuse_lists(lab, "l1");
+        return found;
     }
-    struct bandwidth_found by =
-        *found; /* words of 4 B, which the strides then have */
-    if (ask_widths(lab, &q, found, err) != 0 || ask_uses(lab, &by, err) != 0 ||
-        ask_strides(lab, &by, err) != 0)
-        return err->code;
-    return ask_shapes(lab, &by, err);
+    /* Words of 4 B, which the strides then have. */
+    struct bandwidth_setup by = found.setup;
+    ask_widths(lab, &l1_read, &found);
+    ask_uses(lab, &by);
+    ask_strides(lab, &by);
+    ask_shapes(lab, &by);
+    return found;
 }
 
-static int ask_sm(struct lab *lab, bool cached, struct error *err)
+static void bandwidth_ask_sm(struct lab *lab, bool cached)
 {
-    struct bandwidth_found l1, found;
-    if (ask_l1(lab, cached, &l1, err) != 0)
-        return err->code;
-    for (size_t i = 0; i < COUNT_OF(of_sm); i++) {
+    const struct bandwidth_found l1 = bandwidth_ask_l1(lab, cached);
+    for (size_t i = 0; lab_ok(lab) && i < COUNT_OF(of_sm); i++) {
         const struct bandwidth_question *const q = &of_sm[i];
-        if (ask(lab, q, &l1, &found, err) != 0)
-            return err->code;
-        if (q != shared_read)
+        const struct bandwidth_found found = bandwidth_ask(lab, q, &l1);
+        if (q != shared_read || !lab_ok(lab))
             continue;
-        if (found.value <= 0)
-            leave_list(lab, q->component, "read_bandwidth_by_width");
-        else if (ask_widths(lab, q, &found, err) != 0)
-            return err->code;
+        if (found.value > 0)
+            ask_widths(lab, q, &found);
+        else
+            refuse_lists(lab, q->component);
     }
-    return 0;
 }
 
 /* ---- the default operator ---------------------------------------------- */
 
-static int cost_by(struct lab *lab, const char *op, struct finding *f,
-                   double *cycles, struct error *err)
+static double cost_by(struct lab *lab, const char *op, struct finding *f)
 {
-    struct old_cost cost;
-    if (lab_chase_err(lab, &cost, err,
-                  "chase op=%s bytes=1024 stride=32 warm=4 visits=64", op) != 0)
-        return err->code;
-    *cycles = cost.cycles;
+    const struct cost cost =
+        lab_chase(lab, "chase op=%s bytes=1024 stride=32 warm=4 visits=64", op);
     finding_protocol(f, op, value_number(cost.cycles));
-    finding_evidence(f, cost.experiment);
-    free(cost.experiment);
-    return 0;
+    finding_cite(f, cost.experiment);
+    return cost.cycles;
 }
 
 /* A tenth is far more than noise and far less than any cache saves. */
@@ -478,25 +401,24 @@ static bool is_near(double cycles, double to)
     return fabs(cycles - to) < 0.1 * to;
 }
 
-/* Which operator loads have that name none: it costs what that one does. */
-static int ask_default(struct lab *lab, bool *cached, struct error *err)
+/* Which operator loads have that name none: it costs what that one does.  True
+ * if L1 caches loads with .ca. */
+static bool bandwidth_ask_default(struct lab *lab)
 {
     struct finding *const f = lab_finding(lab, "l1", "default_operator");
-    double none, ca, cg;
-    if (cost_by(lab, "default", f, &none, err) != 0 ||
-        cost_by(lab, "ca", f, &ca, err) != 0 ||
-        cost_by(lab, "cg", f, &cg, err) != 0)
-        return err->code;
-    *cached = ca < 0.9 * cg;
-    const bool as_ca = is_near(none, ca);
-    if (!*cached)
+    const double none = cost_by(lab, "default", f);
+    const double ca = cost_by(lab, "ca", f), cg = cost_by(lab, "cg", f);
+    const bool as_ca = is_near(none, ca), cached = hits_cheaper(ca, cg);
+    if (!lab_ok(lab))
+        return false;
+    if (!cached)
         finding_none(f, "loads cost the same with both operators");
     else if (as_ca == is_near(none, cg))
         finding_none(f, "loads without an operator cost what neither .ca nor "
                         ".cg costs");
     else
-        finding_set(f, STATUS_MEASURED, value_text(as_ca ? "ca" : "cg"), "");
-    return 0;
+        finding_value(f, STATUS_MEASURED, value_text(as_ca ? "ca" : "cg"));
+    return cached;
 }
 
 /* ---- bulk copies ------------------------------------------------------- */
@@ -504,21 +426,16 @@ static int ask_default(struct lab *lab, bool *cached, struct error *err)
 /* Where the search begins: B of a copy. */
 enum { BULK_START = 4096 };
 
-static int ask_bulk(struct lab *lab, struct bandwidth_question q,
-                    struct bandwidth_found *found, struct error *err)
+static struct bandwidth_found bandwidth_ask_bulk(struct lab *lab,
+                                                 struct bandwidth_question q)
 {
-    const struct device_info *const info = lab->info;
+    const char *const id = lab_text(lab, "%s.bulk_*", q.component);
     q.attribute = "bulk_read_bandwidth";
     q.bulk = true;
     q.width = BULK_START;
-    *found = (struct bandwidth_found){0};
-    if (info->cc_major >= BULK_CC_MAJOR)
-        return ask(lab, &q, NULL, found, err);
-    struct finding *const f = lab_finding(lab, q.component, q.attribute);
-    finding_none(f, "needs compute capability %d.0, this is %d.%d",
-                 BULK_CC_MAJOR, info->cc_major, info->cc_minor);
-    f->skipped = true;
-    return 0;
+    if (lab_requires(lab, CAP_BULK, id))
+        return bandwidth_ask(lab, &q, NULL);
+    return (struct bandwidth_found){0};
 }
 
 /* ---- memory ------------------------------------------------------------ */
@@ -552,29 +469,26 @@ static struct bandwidth_question of_memory(const struct memory *m,
 }
 
 /* With what saturates one, so many of them. */
-static int ask_scaling(struct lab *lab, const struct bandwidth_question *read,
-                       struct error *err)
+static void ask_scaling(struct lab *lab, const struct bandwidth_question *read)
 {
-    const unsigned all = (unsigned)device_told(lab->info, PROPERTY_SMS, 1);
-    struct series list = series_of(lab, read, "read_bandwidth_by_sms");
-    struct bandwidth_found found = {0};
+    const unsigned all = lab_sms(lab);
+    struct sweep list =
+        sweep_begin(lab, read->component, "read_bandwidth_by_sms", "sms");
     struct bandwidth_question one = *read;
-    struct bandwidth_setup *const s = &found.setup;
     one.sms = 1;
-    bandwidth_search(lab, &one, NULL, &found, err);
-    for (unsigned n = 1; err->code == 0; n *= 2) {
-        struct bandwidth_rate rate;
-        s->sms = n < all ? n : all;
-        series_add(lab, &list, read, s, value_number(s->sms), &rate, err);
-        if (s->sms == all)
+    struct bandwidth_setup s = bandwidth_search(lab, &one, NULL).setup;
+    for (unsigned n = 1; lab_ok(lab); n *= 2) {
+        s.sms = n < all ? n : all;
+        list_add(&list, read, &s, value_number(s.sms));
+        if (s.sms == all)
             break;
     }
-    return series_end(&list, "sms", read, s, err);
+    list_end(&list, read, &s);
 }
 
 /* "none" where the intervals meet, or hardly anything lies between. */
-static struct value paired_ratio_of(const struct bandwidth_rate *rate,
-                                    const struct bandwidth_rate *plain)
+static struct value effect_of(const struct bandwidth_rate *rate,
+                              const struct bandwidth_rate *plain)
 {
     char text[32];
     const double more = rate->value / plain->value - 1;
@@ -587,75 +501,69 @@ static struct value paired_ratio_of(const struct bandwidth_rate *rate,
 }
 
 /* What reading gives with each operator, and what that changes. */
-static int ask_operators(struct lab *lab, const struct bandwidth_question *read,
-                         const struct bandwidth_found *found, struct error *err)
+static void ask_operators(struct lab *lab,
+                          const struct bandwidth_question *read,
+                          const struct bandwidth_found *found)
 {
     static const char *const ops[] = {"default", "ca", "cg",         "cs",
                                       "lu",      "cv", "no_allocate"};
-    struct series list = series_of(lab, read, "read_bandwidth_by_operator");
+    struct sweep list = sweep_begin(lab, read->component,
+                                    "read_bandwidth_by_operator", "operators");
     struct value effects = value_list();
     struct bandwidth_rate plain = {0};
     struct bandwidth_setup s = found->setup;
     s.length = BANDWIDTH_CYCLES_LIST;
     s.repeats = BANDWIDTH_REPEATS_FINAL;
-    for (size_t i = 0; err->code == 0 && i < COUNT_OF(ops); i++) {
-        char words[64];
-        struct bandwidth_rate rate;
+    for (size_t i = 0; lab_ok(lab) && i < COUNT_OF(ops); i++) {
         struct bandwidth_question q = *read;
-        if (strcmp(ops[i], "no_allocate") == 0 && lab->info->cc_major < 7)
+        if (strcmp(ops[i], "no_allocate") == 0 &&
+            !device_has(lab->info, CAP_L1_EVICTION))
             break;
-        snprintf(words, sizeof words, "warm=0 cache=%s", ops[i]);
-        q.words = words;
-        if (series_add(lab, &list, &q, &s, value_text(ops[i]), &rate, err) != 0)
-            break;
+        q.words = lab_text(lab, "warm=0 cache=%s", ops[i]);
+        const struct bandwidth_rate rate =
+            list_add(&list, &q, &s, value_text(ops[i]));
         if (i == 0)
             plain = rate;
-        value_push(&effects, paired_ratio_of(&rate, &plain));
+        value_push(&effects, effect_of(&rate, &plain));
     }
-    if (err->code == 0)
+    if (lab_ok(lab))
         finding_protocol(list.finding, "effects", effects);
     else
         value_free(&effects);
-    return series_end(&list, "operators", read, &s, err);
+    list_end(&list, read, &s);
 }
 
 /* Reads by either way, of which the better is reported; what is asked further
  * is by cycles. */
-static int ask_read(struct lab *lab, struct memory *m, struct error *err)
+static void bandwidth_ask_read(struct lab *lab, struct memory *m)
 {
     const struct bandwidth_question round =
         of_memory(m, STREAM_CYCLES, "read_bandwidth", "warm=0", 1);
     const struct bandwidth_question order =
         of_memory(m, STREAM_BLOCKS, "read_bandwidth", "", 1);
-    struct bandwidth_rate by_round, by_order = {0};
-    struct bandwidth_found in_order;
-    int status = bandwidth_find(lab, &round, NULL, &m->read, &by_round, err);
-    if (status == 0)
-        status = bandwidth_find(lab, &order, NULL, &in_order, &by_order, err);
-    if (status != 0) {
-        status = excuse(lab, &round, err);
-    } else {
-        const bool better = by_order.value > by_round.value;
-        if (fabs(by_order.value - by_round.value) <
-            3 * BANDWIDTH_ALIKE * by_round.value) /* the same place ends both */
-            in_order.saturated = m->read.saturated |= in_order.saturated;
-        m->read.value = by_round.value;
-        if (report(lab, better ? &order : &round, better ? &in_order : &m->read,
-                   better ? &by_order : &by_round)) {
-            struct finding *const f =
-                results_edit(lab->results, "memory", "read_bandwidth");
-            finding_protocol(f, "round", value_number(by_round.value));
-            finding_protocol(f, "in_order", value_number(by_order.value));
-        }
-    }
-    bandwidth_free(&by_round);
-    bandwidth_free(&by_order);
-    return status;
+    m->read = bandwidth_find(lab, &round, NULL);
+    struct bandwidth_found in_order = {0};
+    if (lab_ok(lab))
+        in_order = bandwidth_find(lab, &order, NULL);
+    if (was_excused(lab, &round) || !lab_ok(lab))
+        return;
+    const double by_round = m->read.rate.value;
+    const double by_order = in_order.rate.value;
+    const bool better = by_order > by_round;
+    if (fabs(by_order - by_round) <
+        3 * BANDWIDTH_ALIKE * by_round) /* the same place ends both */
+        in_order.saturated = m->read.saturated |= in_order.saturated;
+    m->read.value = by_round;
+    if (!report(lab, better ? &order : &round, better ? &in_order : &m->read))
+        return;
+    struct finding *const f =
+        results_edit(lab->results, "memory", "read_bandwidth");
+    finding_protocol(f, "round", value_number(by_round));
+    finding_protocol(f, "in_order", value_number(by_order));
 }
 
-static int ask_memory(struct lab *lab, struct memory *m, struct error *err)
+static void bandwidth_ask_memory(struct lab *lab, struct memory *m)
 {
-    struct bandwidth_found found;
     const struct bandwidth_question write =
         of_memory(m, STREAM_BLOCKS, "write_bandwidth", "op=write", 1);
     const struct bandwidth_question copy =
@@ -664,19 +572,21 @@ static int ask_memory(struct lab *lab, struct memory *m, struct error *err)
         of_memory(m, STREAM_BLOCKS, "triad_bandwidth", "op=triad", 3);
     const struct bandwidth_question round =
         of_memory(m, STREAM_CYCLES, "", "warm=0", 1);
-    if (ask_read(lab, m, err) != 0 || ask_bulk(lab, round, &found, err) != 0 ||
-        ask(lab, &write, NULL, &m->write, err) != 0 ||
-        ask(lab, &copy, NULL, &found, err) != 0 ||
-        ask(lab, &triad, NULL, &found, err) != 0)
-        return err->code;
+    bandwidth_ask_read(lab, m);
+    if (lab_ok(lab))
+        bandwidth_ask_bulk(lab, round);
+    m->write = bandwidth_ask(lab, &write, NULL);
+    bandwidth_ask(lab, &copy, NULL);
+    bandwidth_ask(lab, &triad, NULL);
+    if (!lab_ok(lab))
+        return;
     if (m->read.value <= 0) {
-        leave_lists(lab, "memory", memory_lists, COUNT_OF(memory_lists));
-        return 0;
+        refuse_lists(lab, "memory");
+        return;
     }
-    if (ask_widths(lab, &round, &m->read, err) != 0 ||
-        ask_scaling(lab, &round, err) != 0)
-        return err->code;
-    return ask_operators(lab, &round, &m->read, err);
+    ask_widths(lab, &round, &m->read);
+    ask_scaling(lab, &round);
+    ask_operators(lab, &round, &m->read);
 }
 
 /* ---- L2 ---------------------------------------------------------------- */
@@ -696,12 +606,10 @@ static void doubt_l2(struct lab *lab, const struct bandwidth_question *q,
                        "was measured, through L2");
 }
 
-static int ask_l2_by(struct lab *lab, const struct memory *m,
-                     const char *attribute, const char *words, unsigned part,
-                     const struct bandwidth_found *memory,
-                     struct bandwidth_found *found, struct error *err)
+static struct bandwidth_question of_l2(const struct memory *m, unsigned part,
+                                       const char *attribute, const char *words)
 {
-    const struct bandwidth_question q = {
+    return (struct bandwidth_question){
         .component = "l2",
         .attribute = attribute,
         .words = words,
@@ -711,95 +619,70 @@ static int ask_l2_by(struct lab *lab, const struct memory *m,
         .arrays = 1,
         .bytes = m->l2 / part,
     };
-    if (ask(lab, &q, NULL, found, err) != 0)
-        return err->code;
-    doubt_l2(lab, &q, found, memory);
-    if (strcmp(attribute, "read_bandwidth_half") != 0)
-        return 0;
-    if (found->value <= 0) {
-        leave_lists(lab, "l2", l2_lists, COUNT_OF(l2_lists));
-        return 0;
+}
+
+static void bandwidth_ask_l2(struct lab *lab, const struct memory *m)
+{
+    const struct bandwidth_question read =
+        of_l2(m, 8, "read_bandwidth", "cache=cg");
+    const struct bandwidth_question half =
+        of_l2(m, 2, "read_bandwidth_half", "cache=cg");
+    const struct bandwidth_question bulk =
+        of_l2(m, 2, "bulk_read_bandwidth", "warm=2");
+    const struct bandwidth_question write =
+        of_l2(m, 8, "write_bandwidth", "op=write");
+    struct bandwidth_found found = bandwidth_ask(lab, &read, NULL);
+    doubt_l2(lab, &read, &found, &m->read);
+    found = bandwidth_ask(lab, &half, NULL);
+    doubt_l2(lab, &half, &found, &m->read);
+    if (found.value > 0) {
+        ask_widths(lab, &half, &found);
+        ask_scaling(lab, &half);
+    } else if (lab_ok(lab)) {
+        refuse_lists(lab, "l2");
     }
-    return ask_widths(lab, &q, found, err) == 0 ? ask_scaling(lab, &q, err)
-                                                : err->code;
-}
-
-static int ask_l2_bulk(struct lab *lab, const struct memory *m,
-                       struct error *err)
-{
-    struct bandwidth_found found;
-    const struct bandwidth_question q = {.component = "l2",
-                                         .attribute = "bulk_read_bandwidth",
-                                         .words = "warm=2",
-                                         .way = STREAM_CYCLES,
-                                         .arrays = 1,
-                                         .bytes = m->l2 / 2};
-    if (ask_bulk(lab, q, &found, err) != 0)
-        return err->code;
-    doubt_l2(lab, &q, &found, &m->read);
-    return 0;
-}
-
-static int ask_l2(struct lab *lab, const struct memory *m, struct error *err)
-{
-    struct bandwidth_found found;
-    if (ask_l2_by(lab, m, "read_bandwidth", "cache=cg", 8, &m->read, &found,
-                  err) != 0 ||
-        ask_l2_by(lab, m, "read_bandwidth_half", "cache=cg", 2, &m->read,
-                  &found, err) != 0 ||
-        ask_l2_bulk(lab, m, err) != 0)
-        return err->code;
-    return ask_l2_by(lab, m, "write_bandwidth", "op=write", 8, &m->write,
-                     &found, err);
+    found = bandwidth_ask_bulk(lab, bulk);
+    doubt_l2(lab, &bulk, &found, &m->read);
+    found = bandwidth_ask(lab, &write, NULL);
+    doubt_l2(lab, &write, &found, &m->write);
 }
 
 /* ---- the study --------------------------------------------------------- */
 
 /* And takes the largest buffer, so that none is given back on the way. */
-static int find_room(struct lab *lab, struct memory *m, struct error *err)
+static uint64_t find_room(struct lab *lab, uint64_t l2)
 {
     enum { ARRAYS = 3 };
-    struct samples samples;
-    if (lab_probe_err(lab, &samples, NULL, err, "memory") != 0)
-        return err->code;
-    m->room =
-        (uint64_t)samples_at(&samples, 0, samples_column(&samples, "free")) / 2;
-    samples_free(&samples);
-    const uint64_t most = BANDWIDTH_BLOCKS_MOST * FEW_SETS * m->l2 * ARRAYS;
-    if (lab_probe_err(lab, &samples, NULL, err, "memory hold=%" PRIu64,
-                  most < m->room ? most : m->room) == 0)
-        samples_free(&samples);
-    return err->code;
+    const uint64_t most = BANDWIDTH_BLOCKS_MOST * FEW_SETS * l2 * ARRAYS;
+    const struct column free = lab_column(lab, "free", "memory");
+    const uint64_t room = free.count > 0 ? (uint64_t)free.at[0] / 2 : 0;
+    lab_probe(lab, "memory hold=%" PRIu64, u64_min(most, room));
+    return room;
 }
 
-/* Without it nobody knows which set L2 holds, and which it does not. */
-static void leave_shared(struct lab *lab)
-{
-    for (const char *const *id = gives; *id != NULL; id++)
-        if (strncmp(*id, "memory.", 7) == 0 || strncmp(*id, "l2.", 3) == 0)
-            finding_none(results_add(lab->results, *id, lab->study->name),
-                         "the driver does not tell how large L2 is");
-}
-
-static int ask_shared(struct lab *lab, struct error *err)
+/* Without its size nobody knows which set L2 holds, and which it does not. */
+static void bandwidth_ask_shared(struct lab *lab)
 {
     struct memory m = {.l2 = device_told(lab->info, PROPERTY_L2_BYTES, 0)};
     if (m.l2 == 0) {
-        leave_shared(lab);
-        return 0;
+        lab_refuse(lab, "memory.*", why_l2_untold);
+        lab_refuse(lab, "l2.*", why_l2_untold);
+        return;
     }
-    if (find_room(lab, &m, err) != 0 || ask_memory(lab, &m, err) != 0)
-        return err->code;
-    return ask_l2(lab, &m, err);
+    m.room = find_room(lab, m.l2);
+    if (lab_ok(lab))
+        bandwidth_ask_memory(lab, &m);
+    if (lab_ok(lab))
+        bandwidth_ask_l2(lab, &m);
 }
 
-static int run(struct lab *lab, struct error *err)
+static void bandwidth_run(struct lab *lab)
 {
-    bool cached = false;
-    *err = (struct error){0};
-    if (ask_default(lab, &cached, err) != 0 || ask_sm(lab, cached, err) != 0)
-        return err->code;
-    return ask_shared(lab, err);
+    const bool cached = bandwidth_ask_default(lab);
+    if (lab_ok(lab))
+        bandwidth_ask_sm(lab, cached);
+    if (lab_ok(lab))
+        bandwidth_ask_shared(lab);
 }
 
 const struct study study_bandwidth = {
@@ -808,9 +691,9 @@ const struct study study_bandwidth = {
     .method = "Many warps read, write or copy; what is in flight is doubled "
               "until nothing gives more.",
     .needs = needs,
-    .gives = gives,
+    .answers = answers,
     .kernels = kernels,
     .apart = true,
     .under_load = true,
-    .run_err = run,
+    .run = bandwidth_run,
 };

@@ -1,10 +1,11 @@
 /* What is declared in bandwidth_search.h. */
 #include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
 
 #include "analysis/stats.h"
+#include "analysis/timer.h"
 #include "base/mem.h"
+#include "base/num.h"
 #include "probe/load/bulk.h"
 #include "study/load/bandwidth_search.h"
 
@@ -95,48 +96,43 @@ static struct repetition repetition_of(const struct table *t, size_t from,
     return r;
 }
 
-/* Rows of a repetition stand together; returns how many repetitions. */
-static size_t repetitions_of(const struct samples *s, struct repetition *list)
+struct repetitions {
+    size_t count;
+    struct repetition *at;
+};
+
+/* Rows of a repetition stand together. */
+static struct repetitions repetitions_of(struct lab *lab,
+                                         const struct samples *s)
 {
     const struct table t = table_of(s);
-    size_t n = 0;
+    struct repetitions r = {.at = lab_alloc(lab, s->rows, sizeof *r.at)};
     for (size_t from = 0, to; from < s->rows; from = to) {
         to = from;
         while (to < s->rows && samples_at(s, to, 0) == samples_at(s, from, 0))
             to++;
-        list[n++] = repetition_of(&t, from, to);
+        r.at[r.count++] = repetition_of(&t, from, to);
     }
-    return n;
+    return r;
 }
 
-static int64_t common_divisor(int64_t a, int64_t b)
-{
-    while (b != 0) {
-        const int64_t rest = a % b;
-        a = b;
-        b = rest;
-    }
-    return a;
-}
-
-/* What all readings of the timer lie apart by multiples of, ns; 0: it did not
- * go on.  Durations alone may be few and all the same. */
-static double resolution_of(const struct samples *s)
+/* The timer's step, ns; 0: it did not go on while anything ran. */
+static double resolution_of(struct lab *lab, const struct samples *s)
 {
     const struct table t = table_of(s);
-    int64_t first = 0, step = 0;
+    int64_t *const readings = lab_alloc(lab, 2 * s->rows, sizeof *readings);
+    size_t count = 0;
     bool went = false;
     for (size_t i = 0; i < s->rows; i++) {
         const int64_t begun = samples_at(s, i, t.ns_begun);
         const int64_t ended = samples_at(s, i, t.ns_ended);
         if (ended == 0)
             continue; /* nobody noted the moment */
-        first = first == 0 ? begun : first;
+        readings[count++] = begun;
+        readings[count++] = ended;
         went |= ended != begun;
-        step = common_divisor(step, begun - first);
-        step = common_divisor(step, ended - first);
     }
-    return went ? fabs((double)step) : 0;
+    return went ? (double)timer_step(readings, count) : 0;
 }
 
 /* Blocks that shared an SM with others than they should are another load. */
@@ -150,19 +146,20 @@ static bool is_even(const struct samples *s, unsigned blocks)
 }
 
 /* The clock: in the kernel, and as it was told. */
-static void summarise_clock(const struct samples *s,
-                            const struct repetition *list, size_t n,
+static void summarise_clock(struct lab *lab, const struct samples *s,
+                            const struct repetitions *r,
                             struct bandwidth_rate *rate)
 {
+    const struct repetition *const middle = &r->at[r->count / 2];
     double least = INFINITY, most = 0;
-    for (size_t i = 0; i < n; i++) {
-        least = fmin(least, list[i].hz);
-        most = fmax(most, list[i].hz);
+    for (size_t i = 0; i < r->count; i++) {
+        least = fmin(least, r->at[i].hz);
+        most = fmax(most, r->at[i].hz);
     }
-    const double step = resolution_of(s);
-    rate->fine = step > 0 && step <= step_most * list[n / 2].ns;
-    rate->clock_hz = list[n / 2].hz;
-    rate->told_hz = list[n / 2].told_hz;
+    const double step = resolution_of(lab, s);
+    rate->fine = step > 0 && step <= step_most * middle->ns;
+    rate->clock_hz = middle->hz;
+    rate->told_hz = middle->told_hz;
     rate->moved = rate->fine && most - least > BANDWIDTH_ALIKE * most;
 }
 
@@ -197,12 +194,11 @@ static uint64_t warp_tile(const struct bandwidth_question *q,
 /* How many tiles each warp passed, on average. */
 static double tiles_of(const struct bandwidth_question *q,
                        const struct bandwidth_setup *s,
-                       const struct samples *all, const struct repetition *list,
-                       size_t n)
+                       const struct samples *all, const struct repetitions *r)
 {
-    const double rows = (double)all->rows / (double)n;
+    const double rows = (double)all->rows / (double)r->count;
     const double tile = (double)warp_tile(q, s);
-    return list[n / 2].bytes / (rows * tile * s->warps * s->blocks);
+    return r->at[r->count / 2].bytes / (rows * tile * s->warps * s->blocks);
 }
 
 /* B/clk; of blocks B/s, with all that a launch takes beside. */
@@ -219,43 +215,44 @@ static double value_of(const struct bandwidth_question *q,
     }
 }
 
-static void summarise(struct lab *lab, const struct bandwidth_question *q,
-                      const struct bandwidth_setup *setup,
-                      const struct samples *s, struct bandwidth_rate *rate)
+static struct bandwidth_rate summarise(struct lab *lab,
+                                       const struct bandwidth_question *q,
+                                       const struct bandwidth_setup *setup,
+                                       const struct samples *s)
 {
-    struct repetition *const list = xcalloc(s->rows, sizeof *list);
-    const size_t n = repetitions_of(s, list);
-    double *const values = xcalloc(n, sizeof *values);
-    for (size_t i = 0; i < n; i++)
-        values[i] = value_of(q, &list[i]);
-    summarise_clock(s, list, n, rate);
-    summarise_values(lab, values, n, rate);
-    rate->tiles = tiles_of(q, setup, s, list, n);
+    struct bandwidth_rate rate = {.experiment = s->experiment,
+                                  .even = q->way == STREAM_BLOCKS ||
+                                          is_even(s, setup->blocks)};
+    const struct repetitions r = repetitions_of(lab, s);
+    double *const values = lab_alloc(lab, r.count, sizeof *values);
+    for (size_t i = 0; i < r.count; i++)
+        values[i] = value_of(q, &r.at[i]);
+    summarise_clock(lab, s, &r, &rate);
+    summarise_values(lab, values, r.count, &rate);
+    rate.tiles = tiles_of(q, setup, s, &r);
     if (q->way == STREAM_CYCLES)
-        by_second(rate);
-    free(values);
-    free(list);
+        by_second(&rate);
+    return rate;
 }
 
 /* B/s by what the longer launches have more, pair by pair. */
-static void summarise_pairs(struct lab *lab, const struct samples *few,
-                            const struct samples *many,
-                            struct bandwidth_rate *rate)
+static struct bandwidth_rate summarise_pairs(struct lab *lab,
+                                             const struct samples *few,
+                                             const struct samples *many)
 {
-    struct repetition *const shorter = xcalloc(few->rows, sizeof *shorter);
-    struct repetition *const longer = xcalloc(many->rows, sizeof *longer);
-    size_t n = repetitions_of(few, shorter);
-    const size_t m = repetitions_of(many, longer);
-    double *const values = xcalloc(n, sizeof *values);
-    summarise_clock(many, longer, m, rate);
-    n = n < m ? n : m;
+    struct bandwidth_rate rate = {.experiment = many->experiment, .even = true};
+    if (!lab_ok(lab))
+        return rate;
+    const struct repetitions shorter = repetitions_of(lab, few);
+    const struct repetitions longer = repetitions_of(lab, many);
+    const size_t n = u64_min(shorter.count, longer.count);
+    double *const values = lab_alloc(lab, n, sizeof *values);
+    summarise_clock(lab, many, &longer, &rate);
     for (size_t i = 0; i < n; i++)
-        values[i] = 1e9 * (longer[i].bytes - shorter[i].bytes) /
-                    (longer[i].ns_event - shorter[i].ns_event);
-    summarise_values(lab, values, n, rate);
-    free(values);
-    free(shorter);
-    free(longer);
+        values[i] = 1e9 * (longer.at[i].bytes - shorter.at[i].bytes) /
+                    (longer.at[i].ns_event - shorter.at[i].ns_event);
+    summarise_values(lab, values, n, &rate);
+    return rate;
 }
 
 /* Bytes that a set needs at least: one tile of a block. */
@@ -276,84 +273,69 @@ static double laps_of(const struct bandwidth_question *q,
     return fmax(1, ceil((double)s->length / lap));
 }
 
-static char *bulk_text(const struct bandwidth_question *q,
-                       const struct bandwidth_setup *s)
+static const char *bulk_text(struct lab *lab,
+                             const struct bandwidth_question *q,
+                             const struct bandwidth_setup *s)
 {
-    return xasprintf("bulk %s bytes_each=%u depth=%u warps=%u blocks=%u sms=%u "
-                     "repeats=%u bytes=%" PRIu64 " lead=%" PRIu64
-                     " cycles=%" PRIu64,
-                     q->words, s->width, s->unroll, s->warps, s->blocks, s->sms,
-                     s->repeats, q->bytes, s->length / 2, s->length);
+    return lab_text(lab,
+                    "bulk %s bytes_each=%u depth=%u warps=%u blocks=%u sms=%u "
+                    "repeats=%u bytes=%" PRIu64 " lead=%" PRIu64
+                    " cycles=%" PRIu64,
+                    q->words, s->width, s->unroll, s->warps, s->blocks, s->sms,
+                    s->repeats, q->bytes, s->length / 2, s->length);
 }
 
-/* The experiment's text; the caller frees. */
-static char *text_of(const struct bandwidth_question *q,
-                     const struct bandwidth_setup *s)
+static const char *text_of(struct lab *lab, const struct bandwidth_question *q,
+                           const struct bandwidth_setup *s)
 {
     if (q->bulk)
-        return bulk_text(q, s);
-    char *const common = xasprintf(
+        return bulk_text(lab, q, s);
+    const char *const common = lab_text(
+        lab,
         "stream %s width=%u unroll=%u warps=%u blocks=%u sms=%u stride=%u "
         "repeats=%u",
         q->words, s->width, s->unroll, s->warps, s->blocks, s->sms, s->stride,
         s->repeats);
-    char *text;
     if (q->way == STREAM_LAPS)
-        text = xasprintf("%s row=%u bytes=%" PRIu64 " laps=%.0f", common,
-                         s->row, bandwidth_set_bytes(q, s), laps_of(q, s));
-    else if (q->way == STREAM_CYCLES)
-        text = xasprintf("%s share=gpu bytes=%" PRIu64 " lead=%" PRIu64
-                         " cycles=%" PRIu64,
-                         common, q->bytes, s->length / 2, s->length);
-    else
-        text = xasprintf("%s share=blocks warm=0 bytes=%" PRIu64, common,
-                         s->length);
-    free(common);
-    return text;
+        return lab_text(lab, "%s row=%u bytes=%" PRIu64 " laps=%.0f", common,
+                        s->row, bandwidth_set_bytes(q, s), laps_of(q, s));
+    if (q->way == STREAM_CYCLES)
+        return lab_text(lab,
+                        "%s share=gpu bytes=%" PRIu64 " lead=%" PRIu64
+                        " cycles=%" PRIu64,
+                        common, q->bytes, s->length / 2, s->length);
+    return lab_text(lab, "%s share=blocks warm=0 bytes=%" PRIu64, common,
+                    s->length);
 }
 
-static int probe_stream(struct lab *lab, const struct bandwidth_question *q,
-                        const struct bandwidth_setup *s,
-                        struct samples *samples, char **experiment,
-                        struct error *err)
+static const struct samples *probe_stream(struct lab *lab,
+                                          const struct bandwidth_question *q,
+                                          const struct bandwidth_setup *s)
 {
-    char *const text = text_of(q, s);
-    const int status = lab_probe_err(lab, samples, experiment, err, "%s", text);
-    free(text);
-    return status;
+    return lab_probe(lab, "%s", text_of(lab, q, s));
 }
 
-static int measure_one(struct lab *lab, const struct bandwidth_question *q,
-                       const struct bandwidth_setup *s,
-                       struct bandwidth_rate *rate, struct error *err)
+static struct bandwidth_rate measure_once(struct lab *lab,
+                                          const struct bandwidth_question *q,
+                                          const struct bandwidth_setup *s)
 {
-    struct samples samples;
-    bandwidth_free(rate);
-    if (probe_stream(lab, q, s, &samples, &rate->experiment, err) != 0)
-        return err->code;
-    summarise(lab, q, s, &samples, rate);
-    rate->even = q->way == STREAM_BLOCKS || is_even(&samples, s->blocks);
-    samples_free(&samples);
-    return 0;
+    const struct samples *const samples = probe_stream(lab, q, s);
+    return lab_ok(lab) ? summarise(lab, q, s, samples)
+                       : (struct bandwidth_rate){0};
 }
 
-int bandwidth_measure(struct lab *lab, const struct bandwidth_question *q,
-                      const struct bandwidth_setup *s,
-                      struct bandwidth_rate *rate, struct error *err)
+struct bandwidth_rate bandwidth_measure(struct lab *lab,
+                                        const struct bandwidth_question *q,
+                                        const struct bandwidth_setup *s)
 {
     struct bandwidth_setup longer = *s;
-    *rate = (struct bandwidth_rate){0};
-    while (measure_one(lab, q, &longer, rate, err) == 0 &&
-           q->way == STREAM_CYCLES && rate->tiles < TILES_LEAST &&
-           longer.length < BANDWIDTH_CYCLES * GROWTH_CYCLES)
+    struct bandwidth_rate rate = measure_once(lab, q, &longer);
+    while (lab_ok(lab) && q->way == STREAM_CYCLES && rate.tiles < TILES_LEAST &&
+           longer.length < BANDWIDTH_CYCLES * GROWTH_CYCLES) {
         longer.length *= 2;
-    return err->code;
-}
-
-void bandwidth_free(struct bandwidth_rate *rate)
-{
-    free(rate->experiment);
-    rate->experiment = NULL;
+        rate = measure_once(lab, q, &longer);
+    }
+    return rate;
 }
 
 /* ---- the search -------------------------------------------------------- */
@@ -407,94 +389,83 @@ static bool fits(const struct lab *lab, const struct bandwidth_question *q,
                q->bytes;
 }
 
-/* What may be changed, all that may give more, also where no more is in flight.
- * Blocks that the hardware hands out fill an SM as they are; bulk copies may be
- * larger instead of more. */
-enum { MOVES = 6 };
-struct move {
-    unsigned unroll, fewer, warps, blocks, wider, narrower;
+/* What may be changed, all that may give more, also where no more is in flight:
+ * accesses in flight, warps, blocks, width.  Blocks that the hardware hands out
+ * fill an SM as they are; bulk copies may be larger instead of more. */
+static const struct grow_move moves[] = {
+    {.times = {2}},
+    {.times = {1, 2}},
+    {.times = {1, 1, 2}},
+    {.times = {2, 2}},
+    {.times = {2}, .by = {1, 1, 1, 2}},
+    {.times = {1, 1, 2}, .by = {2}},
 };
-/* clang-format off */
-static const struct move moves[MOVES] = {
-    {2, 1, 1, 1, 1, 1}, {1, 1, 2, 1, 1, 1}, {1, 1, 1, 2, 1, 1}, {2, 1, 2, 1, 1, 1}, {2, 1, 1, 1, 1, 2}, {1, 2, 1, 2, 1, 1},
-}, bulk_moves[MOVES] = {
-    {2, 1, 1, 1, 1, 1}, {1, 1, 2, 1, 1, 1}, {1, 1, 1, 1, 2, 1}, {2, 1, 1, 1, 1, 2}, {1, 1, 2, 1, 1, 2}, {1, 2, 2, 1, 1, 1},
+static const struct grow_move bulk_moves[] = {
+    {.times = {2}},
+    {.times = {1, 2}},
+    {.times = {1, 1, 1, 2}},
+    {.times = {2}, .by = {1, 1, 1, 2}},
+    {.times = {1, 2}, .by = {1, 1, 1, 2}},
+    {.times = {1, 2}, .by = {2}},
 };
-/* clang-format on */
+
+struct ascent {
+    struct lab *lab;
+    const struct bandwidth_question *q;
+    struct bandwidth_setup setup; /* all but its knobs */
+    bool begun;
+};
+
+static struct bandwidth_setup setup_at(const struct ascent *a,
+                                       const struct grow_setup *knobs)
+{
+    struct bandwidth_setup s = a->setup;
+    s.knobs = *knobs;
+    return s;
+}
 
 /* Where there is no room for twice as many accesses, half as many more. */
-static struct bandwidth_setup moved(const struct lab *lab,
-                                    const struct bandwidth_question *q,
-                                    const struct bandwidth_setup *s, size_t i)
+static bool ascent_fit(void *context, const struct grow_setup *from,
+                       struct grow_setup *to)
 {
-    const struct move *const by = q->bulk ? &bulk_moves[i] : &moves[i];
-    struct bandwidth_setup to = *s;
-    to.unroll = to.unroll * by->unroll / by->fewer;
-    to.warps *= by->warps;
-    to.blocks *= by->blocks;
-    to.width = to.width * by->wider / by->narrower;
-    if (to.unroll > s->unroll && s->unroll % 2 == 0 && !fits(lab, q, &to))
-        to.unroll = s->unroll / 2 * 3;
-    return to;
-}
-
-static bool is_move(const struct bandwidth_question *q, size_t i)
-{
-    if (q->exact && moves[i].narrower > 1)
+    const struct ascent *const a = context;
+    const struct bandwidth_setup s = setup_at(a, from);
+    struct bandwidth_setup moved = setup_at(a, to);
+    const bool narrower = moved.width < s.width;
+    if (moved.unroll > s.unroll && s.unroll % 2 == 0 &&
+        !fits(a->lab, a->q, &moved))
+        moved.unroll = s.unroll / 2 * 3;
+    *to = moved.knobs;
+    if (moved.unroll == 0 || (narrower && a->q->exact) ||
+        (a->q->way == STREAM_BLOCKS && (narrower || moved.blocks != s.blocks)))
         return false;
-    return q->way != STREAM_BLOCKS || moves[i].blocks * moves[i].narrower == 1;
+    return fits(a->lab, a->q, &moved);
 }
 
-/* Those that fit, compiled together; returns how many. */
-static size_t prepare_moves(struct lab *lab, const struct bandwidth_question *q,
-                            const struct bandwidth_setup *from,
-                            struct bandwidth_setup *to)
+/* Has the kernels compiled together. */
+static void ascent_prepare(void *context, const struct grow_setup *list,
+                           size_t count)
 {
-    char *texts[MOVES];
-    size_t n = 0;
-    for (size_t i = 0; i < MOVES; i++) {
-        to[n] = moved(lab, q, from, i);
-        if (to[n].unroll > 0 && is_move(q, i) && fits(lab, q, &to[n]))
-            n++;
+    const struct ascent *const a = context;
+    const char *texts[GROW_MOVES_MOST];
+    if (!lab_ok(a->lab))
+        return;
+    for (size_t i = 0; i < count; i++) {
+        const struct bandwidth_setup s = setup_at(a, &list[i]);
+        texts[i] = text_of(a->lab, a->q, &s);
     }
-    for (size_t i = 0; i < n; i++)
-        texts[i] = text_of(q, &to[i]);
-    prober_prepare(lab->prober, (const char *const *)texts, n);
-    for (size_t i = 0; i < n; i++)
-        free(texts[i]);
-    return n;
+    prober_prepare(a->lab->prober, texts, count);
 }
 
-/* Bytes that an SM has in flight, but for a factor. */
-static uint64_t in_flight(const struct bandwidth_setup *s)
+/* Of blocks that did not come evenly it tells nothing, but where it begins. */
+static double ascent_gives(void *context, const struct grow_setup *knobs)
 {
-    return (uint64_t)s->unroll * s->warps * s->blocks * s->width;
-}
-
-/* The best of all that are one move away, if there is one that gives more. */
-static int step(struct lab *lab, const struct bandwidth_question *q,
-                struct bandwidth_setup *best, double *score, bool *grew,
-                size_t *tried, struct error *err)
-{
-    const struct bandwidth_setup from = *best;
-    const double least = *score * (1 + growth_least);
-    struct bandwidth_setup to[MOVES];
-    const size_t n = prepare_moves(lab, q, &from, to);
-    *grew = false;
-    *tried = 0;
-    for (size_t i = 0; i < n; i++) {
-        struct bandwidth_rate rate;
-        if (bandwidth_measure(lab, q, &to[i], &rate, err) != 0)
-            return err->code;
-        bandwidth_free(&rate);
-        *tried += in_flight(&to[i]) > in_flight(&from);
-        if (!rate.even || rate.score <= fmax(*score, least))
-            continue;
-        *best = to[i];
-        *score = rate.score;
-        *grew = true;
-    }
-    return 0;
+    struct ascent *const a = context;
+    const struct bandwidth_setup s = setup_at(a, knobs);
+    const struct bandwidth_rate rate = bandwidth_measure(a->lab, a->q, &s);
+    const bool first = !a->begun;
+    a->begun = true;
+    return lab_ok(a->lab) && (first || rate.even) ? rate.score : -1;
 }
 
 /* Bytes that so many accesses of warps move, 16 B a lane. */
@@ -503,23 +474,23 @@ static uint64_t bytes_of(const struct bandwidth_question *q, unsigned accesses)
     return (uint64_t)accesses * q->lanes * 16;
 }
 
-static void find_start(const struct lab *lab,
-                       const struct bandwidth_question *q,
-                       struct bandwidth_setup *s)
+static struct bandwidth_setup start_of(const struct lab *lab,
+                                       const struct bandwidth_question *q)
 {
-    *s = (struct bandwidth_setup){.width = q->width,
-                                  .unroll = q->way == STREAM_BLOCKS ? 1 : 2,
-                                  .warps = q->bulk ? 2 : 8,
-                                  .blocks = 1,
-                                  .stride = 1,
-                                  .row = BANDWIDTH_LANES,
-                                  .sms = q->way == STREAM_LAPS ? 1 : q->sms};
-    while (s->unroll > 1 && !fits(lab, q, s))
-        s->unroll /= 2;
-    while (s->warps > 1 && !fits(lab, q, s))
-        s->warps /= 2;
-    while (q->bulk && s->width > BULK_LEAST && !fits(lab, q, s))
-        s->width /= 2;
+    struct bandwidth_setup s = {.width = q->width,
+                                .unroll = q->way == STREAM_BLOCKS ? 1 : 2,
+                                .warps = q->bulk ? 2 : 8,
+                                .blocks = 1,
+                                .stride = 1,
+                                .row = BANDWIDTH_LANES,
+                                .sms = q->way == STREAM_LAPS ? 1 : q->sms};
+    while (s.unroll > 1 && !fits(lab, q, &s))
+        s.unroll /= 2;
+    while (s.warps > 1 && !fits(lab, q, &s))
+        s.warps /= 2;
+    while (q->bulk && s.width > BULK_LEAST && !fits(lab, q, &s))
+        s.width /= 2;
+    return s;
 }
 
 static uint64_t search_length(const struct bandwidth_question *q)
@@ -534,42 +505,39 @@ static uint64_t search_length(const struct bandwidth_question *q)
     }
 }
 
-/* From *s on, which becomes the best, one step after the other. */
-static int climb(struct lab *lab, const struct bandwidth_question *q,
-                 struct bandwidth_setup *s, bool *saturated, struct error *err)
+/* From found->setup on, which becomes the best, one step after the other. */
+static void climb(struct lab *lab, const struct bandwidth_question *q,
+                  struct bandwidth_found *found)
 {
-    struct bandwidth_rate rate;
-    bool grew = true;
-    size_t tried = 0;
-    s->repeats = BANDWIDTH_REPEATS;
-    if (bandwidth_measure(lab, q, s, &rate, err) != 0)
-        return err->code;
-    double score = rate.score, growth = INFINITY;
-    bandwidth_free(&rate);
-    while (grew) {
-        const double before = score;
-        if (step(lab, q, s, &score, &grew, &tried, err) != 0)
-            return err->code;
-        growth = grew ? score / before - 1 : growth;
-    }
-    *saturated = tried > 0 || growth < growth_most;
-    return 0;
+    found->setup.repeats = BANDWIDTH_REPEATS;
+    struct ascent a = {.lab = lab, .q = q, .setup = found->setup};
+    const struct grow_climb c = {.least = growth_least,
+                                 .moves = q->bulk ? bulk_moves : moves,
+                                 .count = COUNT_OF(moves),
+                                 .context = &a,
+                                 .fit = ascent_fit,
+                                 .prepare = ascent_prepare,
+                                 .gives = ascent_gives};
+    const struct grow_top top = grow_climb(&c, &found->setup.knobs);
+    found->setup.knobs = top.setup;
+    found->saturated = top.tried > 0 || top.last < growth_most;
 }
 
 /* From what saturated something like it, or a few warps on. */
-int bandwidth_search(struct lab *lab, const struct bandwidth_question *q,
-                     const struct bandwidth_setup *like,
-                     struct bandwidth_found *found, struct error *err)
+struct bandwidth_found bandwidth_search(struct lab *lab,
+                                        const struct bandwidth_question *q,
+                                        const struct bandwidth_setup *like)
 {
-    struct bandwidth_setup *const s = &found->setup;
-    find_start(lab, q, s);
+    struct bandwidth_found found = {.setup = start_of(lab, q)};
+    struct bandwidth_setup *const s = &found.setup;
     if (like != NULL && like->width <= q->width &&
         like->unroll * like->warps > 1 && fits(lab, q, like)) {
         *s = *like;
         *(s->unroll > 1 ? &s->unroll : &s->warps) /= 2; /* leave room to grow */
     }
     s->length = search_length(q);
-    return climb(lab, q, s, &found->saturated, err);
+    climb(lab, q, &found);
+    return found;
 }
 
 /* True if what was measured no longer changes by more than chance. */
@@ -580,23 +548,20 @@ static bool is_settled(const struct bandwidth_rate *rate, double before)
 }
 
 /* Longer, until that changes nothing and the timer's steps are small. */
-static int lengthen_cycles(struct lab *lab, const struct bandwidth_question *q,
-                           struct bandwidth_setup *s, struct error *err)
+static void lengthen_cycles(struct lab *lab, const struct bandwidth_question *q,
+                            struct bandwidth_setup *s)
 {
-    struct bandwidth_rate rate;
     double before = 0;
-    if (s->length < q->least / 2)
-        s->length = q->least / 2;
-    while (bandwidth_measure(lab, q, s, &rate, err) == 0) {
-        const bool settled = is_settled(&rate, before);
-        before = rate.value;
-        bandwidth_free(&rate);
-        if ((settled && s->length >= q->least) ||
+    s->length = u64_max(s->length, q->least / 2);
+    for (;;) {
+        const struct bandwidth_rate rate = bandwidth_measure(lab, q, s);
+        if (!lab_ok(lab) ||
+            (is_settled(&rate, before) && s->length >= q->least) ||
             s->length >= BANDWIDTH_CYCLES * GROWTH_CYCLES)
-            break;
+            return;
+        before = rate.value;
         s->length *= 2;
     }
-    return err->code;
 }
 
 /* True if arrays twice as long are not too long. */
@@ -608,104 +573,86 @@ static bool may_lengthen(const struct bandwidth_question *q,
 }
 
 /* What more than the least takes longer, until still more says the same. */
-static int lengthen_blocks(struct lab *lab, const struct bandwidth_question *q,
-                           struct bandwidth_setup *s,
-                           struct bandwidth_rate *rate, struct error *err)
+static struct bandwidth_rate lengthen_blocks(struct lab *lab,
+                                             const struct bandwidth_question *q,
+                                             struct bandwidth_setup *s)
 {
-    struct samples few, many;
+    struct bandwidth_rate rate;
     double before = 0;
+    bool settled;
     s->repeats = REPEATS_PAIRS;
     s->length = q->bytes;
-    if (probe_stream(lab, q, s, &few, &rate->experiment, err) != 0)
-        return err->code;
-    for (bool again = true; again;) {
+    const struct samples *const few = probe_stream(lab, q, s);
+    do {
         s->length *= 2;
-        bandwidth_free(rate);
-        if (probe_stream(lab, q, s, &many, &rate->experiment, err) != 0)
-            break;
-        summarise_pairs(lab, &few, &many, rate);
-        samples_free(&many);
-        again = !is_settled(rate, before) && may_lengthen(q, s);
-        before = rate->value;
-    }
-    samples_free(&few);
-    rate->even = true;
-    return err->code;
+        rate = summarise_pairs(lab, few, probe_stream(lab, q, s));
+        settled = is_settled(&rate, before);
+        before = rate.value;
+    } while (lab_ok(lab) && !settled && may_lengthen(q, s));
+    return rate;
 }
 
 /* Of that length alone. */
-static int measure_pair(struct lab *lab, const struct bandwidth_question *q,
-                        const struct bandwidth_setup *s,
-                        struct bandwidth_rate *rate, struct error *err)
+static struct bandwidth_rate measure_pair(struct lab *lab,
+                                          const struct bandwidth_question *q,
+                                          const struct bandwidth_setup *s)
 {
-    struct samples few, many;
     struct bandwidth_setup least = *s;
     least.length = q->bytes;
-    if (probe_stream(lab, q, &least, &few, NULL, err) != 0)
-        return err->code;
-    if (probe_stream(lab, q, s, &many, &rate->experiment, err) == 0) {
-        summarise_pairs(lab, &few, &many, rate);
-        samples_free(&many);
-    }
-    samples_free(&few);
-    rate->even = true;
-    return err->code;
+    const struct samples *const few = probe_stream(lab, q, &least);
+    return summarise_pairs(lab, few, probe_stream(lab, q, s));
 }
 
 /* Where it takes long runs to know a rate, what a search made of short ones
  * was chance; so it is made again. */
-static int search_again(struct lab *lab, const struct bandwidth_question *q,
-                        struct bandwidth_found *found, struct error *err)
+static void search_again(struct lab *lab, const struct bandwidth_question *q,
+                         struct bandwidth_found *found)
 {
-    struct bandwidth_setup *const s = &found->setup;
-    const uint64_t length = s->length;
-    find_start(lab, q, s);
-    s->length = length;
-    return climb(lab, q, s, &found->saturated, err);
+    const uint64_t length = found->setup.length;
+    found->setup = start_of(lab, q);
+    found->setup.length = length;
+    climb(lab, q, found);
 }
 
-static int settle_cycles(struct lab *lab, const struct bandwidth_question *q,
-                         struct bandwidth_found *found,
-                         struct bandwidth_rate *rate, struct error *err)
+static void settle_cycles(struct lab *lab, const struct bandwidth_question *q,
+                          struct bandwidth_found *found)
 {
     struct bandwidth_setup *const s = &found->setup;
-    if (lengthen_cycles(lab, q, s, err) != 0 ||
-        (s->length > BRIEF * BANDWIDTH_CYCLES && s->length > q->least &&
-         search_again(lab, q, found, err) != 0))
-        return err->code;
+    lengthen_cycles(lab, q, s);
+    if (lab_ok(lab) && s->length > BRIEF * BANDWIDTH_CYCLES &&
+        s->length > q->least)
+        search_again(lab, q, found);
     s->repeats = BANDWIDTH_REPEATS_FINAL;
-    return bandwidth_measure(lab, q, s, rate, err);
+    found->rate = bandwidth_measure(lab, q, s);
 }
 
-static int settle_blocks(struct lab *lab, const struct bandwidth_question *q,
-                         struct bandwidth_found *found,
-                         struct bandwidth_rate *rate, struct error *err)
+static void settle_blocks(struct lab *lab, const struct bandwidth_question *q,
+                          struct bandwidth_found *found)
 {
     struct bandwidth_setup *const s = &found->setup;
-    if (lengthen_blocks(lab, q, s, rate, err) != 0 ||
-        s->length <= BRIEF * q->bytes)
-        return err->code;
-    bandwidth_free(rate);
-    if (search_again(lab, q, found, err) != 0)
-        return err->code;
+    found->rate = lengthen_blocks(lab, q, s);
+    if (!lab_ok(lab) || s->length <= BRIEF * q->bytes)
+        return;
+    search_again(lab, q, found);
     s->repeats = REPEATS_PAIRS;
-    return measure_pair(lab, q, s, rate, err);
+    found->rate = measure_pair(lab, q, s);
 }
 
-static int settle(struct lab *lab, const struct bandwidth_question *q,
-                  struct bandwidth_found *found, struct bandwidth_rate *rate,
-                  struct error *err)
+static void settle(struct lab *lab, const struct bandwidth_question *q,
+                   struct bandwidth_found *found)
 {
     struct bandwidth_setup *const s = &found->setup;
     switch (q->way) {
     case STREAM_LAPS:
         s->length *= BANDWIDTH_LONGER;
         s->repeats = BANDWIDTH_REPEATS_FINAL;
-        return bandwidth_measure(lab, q, s, rate, err);
+        found->rate = bandwidth_measure(lab, q, s);
+        break;
     case STREAM_CYCLES:
-        return settle_cycles(lab, q, found, rate, err);
+        settle_cycles(lab, q, found);
+        break;
     default:
-        return settle_blocks(lab, q, found, rate, err);
+        settle_blocks(lab, q, found);
     }
 }
 
@@ -733,17 +680,13 @@ struct bandwidth_setup bandwidth_with_width(const struct lab *lab,
     return to;
 }
 
-/* Searches and measures; *rate is the caller's (rate_free). */
-int bandwidth_find(struct lab *lab, const struct bandwidth_question *q,
-                   const struct bandwidth_found *like,
-                   struct bandwidth_found *found, struct bandwidth_rate *rate,
-                   struct error *err)
+struct bandwidth_found bandwidth_find(struct lab *lab,
+                                      const struct bandwidth_question *q,
+                                      const struct bandwidth_found *like)
 {
-    const struct bandwidth_setup *const near =
-        like != NULL && like->value > 0 ? &like->setup : NULL;
-    *found = (struct bandwidth_found){0};
-    *rate = (struct bandwidth_rate){0};
-    if (bandwidth_search(lab, q, near, found, err) != 0)
-        return err->code;
-    return settle(lab, q, found, rate, err);
+    struct bandwidth_found found = bandwidth_search(
+        lab, q, like != NULL && like->value > 0 ? &like->setup : NULL);
+    if (lab_ok(lab))
+        settle(lab, q, &found);
+    return found;
 }

@@ -9,6 +9,7 @@
 #ifndef SONDE_STUDY_LOAD_BANDWIDTH_SEARCH_H
 #define SONDE_STUDY_LOAD_BANDWIDTH_SEARCH_H
 
+#include "analysis/grow.h"
 #include "study/lab.h"
 
 enum { BANDWIDTH_LANES = 32 };
@@ -49,7 +50,13 @@ struct bandwidth_question {
 /* How: what the search changes, and what else experiments differ in.  Of bulk
  * copies `width` is the size of one, `unroll` how many a warp has in flight. */
 struct bandwidth_setup {
-    unsigned width, unroll, warps, blocks, sms, stride, row;
+    union {
+        struct {
+            unsigned unroll, warps, blocks, width;
+        };
+        struct grow_setup knobs; /* the same */
+    };
+    unsigned sms, stride, row;
     /* STREAM_LAPS: bytes that are to pass, at least one lap; STREAM_CYCLES:
      * cycles; STREAM_BLOCKS: bytes of an array, the shorter of two. */
     uint64_t length;
@@ -60,35 +67,33 @@ struct bandwidth_rate {
     double score;            /* what a search compares */
     double value, low, high; /* B/clk of an SM, or B/s */
     double clock_hz, told_hz;
-    double tiles;     /* that a warp passed */
-    bool fine;        /* the timer's steps are small */
-    bool moved;       /* the SM's clock was not the same in all repetitions */
-    bool even;        /* every SM had the blocks that it should have */
-    char *experiment; /* canonical; the owner frees */
+    double tiles; /* that a warp passed */
+    bool fine;    /* the timer's steps are small */
+    bool moved;   /* the SM's clock was not the same in all repetitions */
+    bool even;    /* every SM had the blocks that it should have */
+    const char *experiment; /* canonical; NULL after an error */
 };
 
 struct bandwidth_found {
     double value; /* 0: not measured */
     struct bandwidth_setup setup;
     bool saturated; /* more in flight was tried and gave nothing */
+    struct bandwidth_rate rate;
 };
 
-/* One experiment; *rate is the caller's (bandwidth_free). */
-int bandwidth_measure(struct lab *lab,
-                      const struct bandwidth_question *question,
-                      const struct bandwidth_setup *setup,
-                      struct bandwidth_rate *rate, struct error *err);
-void bandwidth_free(struct bandwidth_rate *rate);
+/* One experiment. */
+struct bandwidth_rate
+bandwidth_measure(struct lab *lab, const struct bandwidth_question *question,
+                  const struct bandwidth_setup *setup);
 
 /* What saturates it, from something like it on, if that is not NULL. */
-int bandwidth_search(struct lab *lab, const struct bandwidth_question *question,
-                     const struct bandwidth_setup *like,
-                     struct bandwidth_found *found, struct error *err);
-/* The same, and what it then gives; *rate is the caller's. */
-int bandwidth_find(struct lab *lab, const struct bandwidth_question *question,
-                   const struct bandwidth_found *like,
-                   struct bandwidth_found *found, struct bandwidth_rate *rate,
-                   struct error *err);
+struct bandwidth_found
+bandwidth_search(struct lab *lab, const struct bandwidth_question *question,
+                 const struct bandwidth_setup *like);
+/* The same, and what it then gives: `rate`. */
+struct bandwidth_found bandwidth_find(struct lab *lab,
+                                      const struct bandwidth_question *question,
+                                      const struct bandwidth_found *like);
 
 /* With accesses of that width: as many bytes in flight, if there is room; of
  * narrower ones, which need more, all that there is room for. */
