@@ -187,7 +187,7 @@ static void hints_are_there_or_skipped(const struct found *f, const char *form,
     }
     ck_assert(e->skipped);
     ck_assert_str_eq(e->because,
-                     "hints need compute capability 7.0, this is 6.1");
+                     "needs compute capability 7.0, this is 6.1");
 }
 
 START_TEST(transposes_are_as_fast_as_they_can_be)

@@ -12,27 +12,37 @@
  * from turn to turn is in both sides of a quotient, and what the default
  * differs by from itself is what no operator may be praised for.
  */
-#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/grow.h"
 #include "analysis/paired_ratio.h"
 #include "analysis/stats.h"
 #include "base/mem.h"
-#include "study/lab.h"
-
-#define OF_FORM(form)                                                          \
-    "transpose." form ".bandwidth", "transpose." form ".threads",              \
-        "transpose." form ".blocks", "transpose." form ".blocks_per_sm",       \
-        "transpose." form ".bandwidth_by_blocks",                              \
-        "transpose." form ".load_effects", "transpose." form ".store_effects", \
-        "transpose." form ".hint_effects", "transpose." form ".best_operators"
+#include "ptx/hint.h"
+#include "study/load/sweep.h"
 
 static const char *const needs[] = {NULL};
-static const char *const gives[] = {
-    OF_FORM("read_columns"), OF_FORM("write_columns"), OF_FORM("lines"), NULL};
+/* clang-format off */
+#define OF_FORM(form)                                                          \
+    {ONE("transpose." form), "bandwidth",           "B/s"},                    \
+    {ONE("transpose." form), "threads",             "threads"},                \
+    {ONE("transpose." form), "blocks",              "blocks"},                 \
+    {ONE("transpose." form), "blocks_per_sm",       "blocks"},                 \
+    {ONE("transpose." form), "bandwidth_by_blocks", "B/s"},                    \
+    {ONE("transpose." form), "load_effects",        ""},                       \
+    {ONE("transpose." form), "store_effects",       ""},                       \
+    {ONE("transpose." form), "hint_effects",        ""},                       \
+    {ONE("transpose." form), "best_operators",      ""}
+/* clang-format on */
+static const struct answer answers[] = {
+    OF_FORM("read_columns"),
+    OF_FORM("write_columns"),
+    OF_FORM("lines"),
+    {0},
+};
 static const char *const forms[] = {"read_columns", "write_columns", "lines"};
 
 static const char *const loads[] = {"default", "ca", "cg", "cs", "lu", "cv"};
@@ -42,20 +52,19 @@ enum { LOADS = COUNT_OF(loads), STORES = COUNT_OF(stores) };
 /* clang-format off */
 static const struct {
     const char *load, *store, *name;
-    int cc;
 } hints[] = {
-    {"no_allocate", "default",     "ld.L1::no_allocate",  70},
-    {"l1_first",    "default",     "ld.L1::evict_first",  70},
-    {"l1_last",     "default",     "ld.L1::evict_last",   70},
-    {"default",     "no_allocate", "st.L1::no_allocate",  70},
-    {"l2_64B",      "default",     "ld.L2::64B",          75},
-    {"l2_128B",     "default",     "ld.L2::128B",         75},
-    {"l2_256B",     "default",     "ld.L2::256B",         80},
-    {"l2_first",    "default",     "ld.L2::evict_first",  80},
-    {"l2_normal",   "default",     "ld.L2::evict_normal", 80},
-    {"l2_last",     "default",     "ld.L2::evict_last",   80},
-    {"default",     "l2_first",    "st.L2::evict_first",  80},
-    {"default",     "l2_last",     "st.L2::evict_last",   80},
+    {"no_allocate", "default",     "ld.L1::no_allocate"},
+    {"l1_first",    "default",     "ld.L1::evict_first"},
+    {"l1_last",     "default",     "ld.L1::evict_last"},
+    {"default",     "no_allocate", "st.L1::no_allocate"},
+    {"l2_64B",      "default",     "ld.L2::64B"},
+    {"l2_128B",     "default",     "ld.L2::128B"},
+    {"l2_256B",     "default",     "ld.L2::256B"},
+    {"l2_first",    "default",     "ld.L2::evict_first"},
+    {"l2_normal",   "default",     "ld.L2::evict_normal"},
+    {"l2_last",     "default",     "ld.L2::evict_last"},
+    {"default",     "l2_first",    "st.L2::evict_first"},
+    {"default",     "l2_last",     "st.L2::evict_last"},
 };
 /* clang-format on */
 enum { HINTS = COUNT_OF(hints) };
@@ -73,121 +82,108 @@ static const unsigned block_counts[] = {1,  2,  3,  4,  5,  6, 8,
                                         10, 12, 16, 20, 24, 32};
 enum { SIZES = COUNT_OF(block_sizes), COUNTS = COUNT_OF(block_counts) };
 
-/* One way to transpose, on this GPU. */
-struct question {
-    struct lab *lab;
-    const char *form;
-    char component[32];
-    unsigned sms, edge; /* elements of a row and of a column */
-    bool by_event;      /* the timer is too coarse: the launch's time counts */
-    size_t hints;       /* that the GPU has */
-};
-
-/* ---- one experiment ---------------------------------------------------- */
-
 /* A launch: threads of a block, blocks for each SM. */
 struct config {
     unsigned threads, each;
     double rate; /* B/s, 0: not measured */
 };
 
-static double at(const struct samples *s, size_t row, const char *column)
+/* One way to transpose, on this GPU. */
+struct transpose_question {
+    struct lab *lab;
+    const char *form, *component;
+    unsigned sms, edge; /* elements of a row and of a column */
+    bool by_event;      /* the timer is too coarse: the launch's time counts */
+    size_t hints;       /* that the GPU has */
+    struct config best; /* the launch that is fastest */
+    /* All launches that were tried. */
+    size_t tried_count;
+    struct config tried[SIZES * (COUNTS + 16)];
+};
+
+/* ---- one experiment ---------------------------------------------------- */
+
+/* What is transposed with. */
+struct way {
+    const char *load, *store;
+    unsigned repeats, turn;
+};
+static const struct way plain = {"default", "default", 1, 0};
+
+static const char *text_of(const struct transpose_question *q,
+                           const struct config *c, const struct way *way)
 {
-    return (double)samples_at(s, row, samples_column(s, column));
+    return lab_text(q->lab,
+                    "transpose form=%s load=%s store=%s threads=%u blocks=%u "
+                    "rows=%u columns=%u turn=%u repeats=%u",
+                    q->form, way->load, way->store, c->threads,
+                    c->each * q->sms, q->edge, q->edge, way->turn,
+                    way->repeats);
 }
 
-/* So coarse that it is seen in the rate, or that it did not go on at all. */
-static bool is_coarse(const struct samples *s)
+static struct column rates_of(const struct transpose_question *q,
+                              const struct config *c, const struct way *way)
 {
-    const double ns = at(s, 0, "ns");
-    return ns <= 0 || at(s, 0, "ns_step") > 0.002 * ns;
+    struct lab *const lab = q->lab;
+    const struct samples *const s = lab_probe(lab, "%s", text_of(q, c, way));
+    struct column rates = lab_column_of(lab, s, "bytes");
+    const struct column ns =
+        lab_column_of(lab, s, q->by_event ? "ns_event" : "ns");
+    for (size_t i = 0; i < rates.count; i++)
+        rates.at[i] *= 1e9 / ns.at[i];
+    return rates;
 }
 
-static double rate_of(const struct question *q, const struct samples *s,
-                      size_t row)
+/* The first experiment tells whether the timer will do: it is too coarse if its
+ * steps are seen in the rate, or if it did not go on at all. */
+static bool is_timer_coarse(const struct transpose_question *q)
 {
-    const char *const time = q->by_event ? "ns_event" : "ns";
-    return 1e9 * at(s, row, "bytes") / at(s, row, time);
-}
-
-static char *text_of(const struct question *q, const struct config *c,
-                     const char *load, const char *store, unsigned repeats,
-                     unsigned turn)
-{
-    return xasprintf("transpose form=%s load=%s store=%s threads=%u blocks=%u "
-                     "rows=%u columns=%u turn=%u repeats=%u",
-                     q->form, load, store, c->threads, c->each * q->sms,
-                     q->edge, q->edge, turn, repeats);
-}
-
-/* Rates of the repetitions; `*text` (may be NULL) is the experiment (free). */
-static int measure(const struct question *q, const struct config *c,
-                   const char *load, const char *store, unsigned repeats,
-                   unsigned turn, double *rates, char **text, struct error *err)
-{
-    struct samples samples;
-    char *const words = text_of(q, c, load, store, repeats, turn);
-    if (lab_probe_err(q->lab, &samples, text, err, "%s", words) == 0) {
-        for (size_t i = 0; i < samples.rows && i < repeats; i++)
-            rates[i] = rate_of(q, &samples, i);
-        samples_free(&samples);
-    }
-    free(words);
-    return err->code;
+    static const double step_most = 0.002; /* a fifth of what is alike */
+    const struct config c = {.threads = block_sizes[0], .each = 1};
+    const struct samples *const s =
+        lab_probe(q->lab, "%s", text_of(q, &c, &plain));
+    const struct column ns = lab_column_of(q->lab, s, "ns");
+    const struct column step = lab_column_of(q->lab, s, "ns_step");
+    return lab_ok(q->lab) &&
+           (ns.at[0] <= 0 || step.at[0] > step_most * ns.at[0]);
 }
 
 /* ---- the fastest launch ------------------------------------------------ */
 
-/* All launches that were tried. */
-struct tried {
-    size_t count;
-    struct config list[SIZES * (COUNTS + 16)];
-};
-
-static bool is_tried(const struct tried *t, unsigned threads, unsigned each)
+static bool is_tried(const struct transpose_question *q, const struct config *c)
 {
-    for (size_t i = 0; i < t->count; i++)
-        if (t->list[i].threads == threads && t->list[i].each == each)
+    for (size_t i = 0; i < q->tried_count; i++)
+        if (q->tried[i].threads == c->threads && q->tried[i].each == c->each)
             return true;
     return false;
 }
 
-static int try(const struct question *q, struct tried *t, unsigned threads,
-               unsigned each, double *rate, struct error *err)
+/* What the launch gives; 0 if it was tried before. */
+static double try_launch(struct transpose_question *q, unsigned threads,
+                         unsigned each)
 {
-    double rates[REPEATS_SEARCH];
-    struct config *const c = &t->list[t->count];
-    *c = (struct config){.threads = threads, .each = each};
-    *rate = 0;
-    if (t->count == COUNT_OF(t->list) || is_tried(t, threads, each))
+    static const struct way way = {"default", "default", REPEATS_SEARCH, 0};
+    struct config c = {.threads = threads, .each = each};
+    if (q->tried_count == COUNT_OF(q->tried) || is_tried(q, &c))
         return 0;
-    if (measure(q, c, "default", "default", REPEATS_SEARCH, 0, rates, NULL,
-                err) != 0)
-        return err->code;
-    *rate = c->rate = stats_median(rates, REPEATS_SEARCH);
-    t->count++;
-    return 0;
+    const struct column rates = rates_of(q, &c, &way);
+    if (!lab_ok(q->lab))
+        return 0;
+    c.rate = stats_median(rates.at, rates.count);
+    q->tried[q->tried_count++] = c;
+    return c.rate;
 }
 
 /* Blocks of this size, ever more of them; more than twice what is on an SM at
  * once is the same over again. */
-static int try_size(const struct question *q, struct tried *t, unsigned threads,
-                    struct error *err)
+static void try_size(struct transpose_question *q, unsigned threads)
 {
     const uint64_t most =
         2 * device_told(q->lab->info, PROPERTY_SM_THREADS, 2048) / threads;
-    double best = 0;
-    unsigned vain = 0;
-    for (size_t i = 0; i < COUNTS && vain < PATIENCE; i++) {
-        double rate;
-        if (block_counts[i] > most && i > 0)
-            break;
-        if (try(q, t, threads, block_counts[i], &rate, err) != 0)
-            return err->code;
-        vain = rate > best * (1 + alike) ? 0 : vain + 1;
-        best = fmax(best, rate);
-    }
-    return 0;
+    struct grow grow = {.least = alike, .patience = PATIENCE};
+    for (size_t i = 0; i < COUNTS && (i == 0 || block_counts[i] <= most); i++)
+        if (!grow_more(&grow, try_launch(q, threads, block_counts[i])))
+            return;
 }
 
 /* True if a is the better choice: as good as the best with fewer threads. */
@@ -203,84 +199,59 @@ static bool is_better(const struct config *a, const struct config *b,
     return a_threads != b_threads ? a_threads < b_threads : a->each < b->each;
 }
 
-static struct config best_of(const struct tried *t)
+static struct config best_of(const struct transpose_question *q)
 {
     double best = 0;
-    for (size_t i = 0; i < t->count; i++)
-        best = fmax(best, t->list[i].rate);
+    for (size_t i = 0; i < q->tried_count; i++)
+        best = fmax(best, q->tried[i].rate);
     size_t chosen = 0;
-    for (size_t i = 1; i < t->count; i++)
-        if (is_better(&t->list[i], &t->list[chosen], best))
+    for (size_t i = 1; i < q->tried_count; i++)
+        if (is_better(&q->tried[i], &q->tried[chosen], best))
             chosen = i;
-    return t->list[chosen];
+    return q->tried[chosen];
 }
 
-/* One block less or more, as long as that is better. */
-static int refine(const struct question *q, struct tried *t,
-                  struct config *best, struct error *err)
-{
-    struct config from;
-    do {
-        double rate;
-        from = *best;
-        if (from.each > 1 &&
-            try(q, t, from.threads, from.each - 1, &rate, err) != 0)
-            return err->code;
-        if (try(q, t, from.threads, from.each + 1, &rate, err) != 0)
-            return err->code;
-        *best = best_of(t);
-    } while (best->each != from.each || best->threads != from.threads);
-    return 0;
-}
-
-/* The first experiment tells whether the timer will do. */
-static int choose_timer(struct question *q, struct error *err)
-{
-    const struct config c = {.threads = block_sizes[0], .each = 1};
-    struct samples samples;
-    char *const text = text_of(q, &c, "default", "default", 1, 0);
-    if (lab_probe_err(q->lab, &samples, NULL, err, "%s", text) == 0) {
-        q->by_event = is_coarse(&samples);
-        samples_free(&samples);
-    }
-    free(text);
-    return err->code;
-}
-
-static int find_best(const struct question *q, struct tried *t,
-                     struct config *best, struct error *err)
+/* Each size of a block; then one block less or more, as long as that is
+ * better. */
+static void find_best(struct transpose_question *q)
 {
     const uint64_t most =
         device_told(q->lab->info, PROPERTY_BLOCK_THREADS, 1024);
     for (size_t i = 0; i < SIZES && block_sizes[i] <= most; i++)
-        if (try_size(q, t, block_sizes[i], err) != 0)
-            return err->code;
-    *best = best_of(t);
-    return refine(q, t, best, err);
+        try_size(q, block_sizes[i]);
+    struct config from;
+    q->best = best_of(q);
+    do {
+        from = q->best;
+        if (from.each > 1)
+            try_launch(q, from.threads, from.each - 1);
+        try_launch(q, from.threads, from.each + 1);
+        q->best = best_of(q);
+    } while (q->best.each != from.each || q->best.threads != from.threads);
 }
 
 /* ---- what was found ---------------------------------------------------- */
 
-static void say_launch(const struct question *q, struct finding *f,
-                       const struct config *c)
+static void say_launch(const struct transpose_question *q, struct finding *f)
 {
-    finding_protocol(f, "threads", value_number(c->threads));
-    finding_protocol(f, "blocks", value_number(c->each * q->sms));
+    finding_protocol(f, "threads", value_number(q->best.threads));
+    finding_protocol(f, "blocks", value_number(q->best.each * q->sms));
     finding_protocol(f, "rows", value_number(q->edge));
     finding_protocol(f, "columns", value_number(q->edge));
     finding_protocol(f, "timer",
                      value_text(q->by_event ? "launch" : "globaltimer"));
 }
 
-static void report_number(const struct question *q, const char *attribute,
-                          double number, const char *unit,
-                          const struct config *c, const char *experiment)
+static struct finding *report_number(const struct transpose_question *q,
+                                     const char *attribute, double number,
+                                     const char *experiment)
 {
     struct finding *const f = lab_finding(q->lab, q->component, attribute);
-    finding_set(f, STATUS_MEASURED, value_number(number), unit);
+    finding_measured(f, number);
     finding_protocol(f, "alike", value_number(alike));
-    finding_evidence(f, experiment);
-    say_launch(q, f, c);
+    finding_cite(f, experiment);
+    say_launch(q, f);
+    return f;
 }
 
 static int by_blocks(const void *a, const void *b)
@@ -290,50 +261,37 @@ static int by_blocks(const void *a, const void *b)
 }
 
 /* By how many blocks the best size has. */
-static void report_by_blocks(const struct question *q, const struct tried *t,
-                             const struct config *best)
+static void report_by_blocks(struct transpose_question *q)
 {
-    struct finding *const f =
-        lab_finding(q->lab, q->component, "bandwidth_by_blocks");
-    struct value rates = value_list(), each = value_list();
-    struct tried sorted = *t;
-    qsort(sorted.list, sorted.count, sizeof *sorted.list, by_blocks);
-    for (size_t i = 0; i < sorted.count; i++) {
-        if (sorted.list[i].threads != best->threads)
-            continue;
-        value_push(&rates, value_number(sorted.list[i].rate));
-        value_push(&each, value_number(sorted.list[i].each));
-        char *const text = text_of(q, &sorted.list[i], "default", "default",
-                                   REPEATS_SEARCH, 0);
-        finding_evidence(f, text);
-        free(text);
+    static const struct way way = {"default", "default", REPEATS_SEARCH, 0};
+    struct sweep s = sweep_begin(q->lab, q->component, "bandwidth_by_blocks",
+                                 "blocks_per_sm");
+    qsort(q->tried, q->tried_count, sizeof *q->tried, by_blocks);
+    for (size_t i = 0; i < q->tried_count; i++) {
+        const struct config *const c = &q->tried[i];
+        if (c->threads == q->best.threads)
+            sweep_add(&s, value_number(c->each), c->rate, text_of(q, c, &way));
     }
-    finding_set(f, STATUS_MEASURED, rates, "B/s");
-    finding_protocol(f, "blocks_per_sm", each);
-    say_launch(q, f, best);
+    sweep_end(&s);
+    say_launch(q, s.finding);
 }
 
-static int report_best(const struct question *q, const struct tried *t,
-                       const struct config *best, struct error *err)
+static void report_best(struct transpose_question *q)
 {
-    double rates[REPEATS_FINAL];
-    char *text;
-    if (measure(q, best, "default", "default", REPEATS_FINAL, 0, rates, &text,
-                err) != 0)
-        return err->code;
+    static const struct way way = {"default", "default", REPEATS_FINAL, 0};
+    const struct column rates = rates_of(q, &q->best, &way);
+    if (!lab_ok(q->lab))
+        return;
     const struct stats_interval interval =
-        lab_interval(q->lab, rates, REPEATS_FINAL);
-    report_number(q, "bandwidth", stats_median(rates, REPEATS_FINAL), "B/s",
-                  best, text);
-    finding_interval(results_edit(q->lab->results, q->component, "bandwidth"),
-                     interval.low, interval.high,
-                     LAB_CONFIDENCE_PERCENT / 100.0);
-    report_number(q, "threads", best->threads, "threads", best, text);
-    report_number(q, "blocks", best->each * q->sms, "blocks", best, text);
-    report_number(q, "blocks_per_sm", best->each, "blocks", best, text);
-    report_by_blocks(q, t, best);
-    free(text);
-    return 0;
+        lab_interval(q->lab, rates.at, rates.count);
+    const char *const e = rates.experiment;
+    finding_interval(
+        report_number(q, "bandwidth", stats_median(rates.at, rates.count), e),
+        interval.low, interval.high, LAB_CONFIDENCE_PERCENT / 100.0);
+    report_number(q, "threads", q->best.threads, e);
+    report_number(q, "blocks", q->best.each * q->sms, e);
+    report_number(q, "blocks_per_sm", q->best.each, e);
+    report_by_blocks(q);
 }
 
 /* ---- operators --------------------------------------------------------- */
@@ -343,52 +301,58 @@ struct turns {
     double pairs[LOADS][STORES][TURNS];
     double again[TURNS]; /* the default once more */
     double hinted[HINTS][TURNS];
+    double noise; /* what the default differs by from itself */
 };
 
-static int measure_turn(const struct question *q, const struct config *c,
-                        struct turns *t, unsigned turn, struct error *err)
+static double rate_in_turn(const struct transpose_question *q, const char *load,
+                           const char *store, unsigned turn)
+{
+    const struct way way = {load, store, 1, turn};
+    const struct column rates = rates_of(q, &q->best, &way);
+    return rates.count > 0 ? rates.at[0] : 0;
+}
+
+static void measure_turn(const struct transpose_question *q, struct turns *t,
+                         unsigned turn)
 {
     for (size_t l = 0; l < LOADS; l++)
         for (size_t s = 0; s < STORES; s++)
-            if (measure(q, c, loads[l], stores[s], 1, turn + 1,
-                        &t->pairs[l][s][turn], NULL, err) != 0)
-                return err->code;
+            t->pairs[l][s][turn] =
+                rate_in_turn(q, loads[l], stores[s], turn + 1);
     for (size_t h = 0; h < q->hints; h++)
-        if (measure(q, c, hints[h].load, hints[h].store, 1, turn + 1,
-                    &t->hinted[h][turn], NULL, err) != 0)
-            return err->code;
-    return measure(q, c, "default", "default", 1, TURNS + turn + 1,
-                   &t->again[turn], NULL, err);
+        t->hinted[h][turn] =
+            rate_in_turn(q, hints[h].load, hints[h].store, turn + 1);
+    t->again[turn] = rate_in_turn(q, "default", "default", TURNS + turn + 1);
 }
 
 /* Kernels of all operators, assembled together. */
-static void prepare(const struct question *q)
+static void prepare(const struct transpose_question *q)
 {
     const struct config c = {.threads = block_sizes[0], .each = 1};
-    char *texts[LOADS * STORES + HINTS];
+    const char *texts[LOADS * STORES + HINTS];
     size_t n = 0;
-    for (size_t l = 0; l < LOADS; l++)
-        for (size_t s = 0; s < STORES; s++)
-            texts[n++] = text_of(q, &c, loads[l], stores[s], 1, 0);
+    for (size_t i = 0; i < LOADS * STORES; i++)
+        texts[n++] = text_of(
+            q, &c, &(struct way){loads[i / STORES], stores[i % STORES], 1, 0});
     for (size_t h = 0; h < q->hints; h++)
-        texts[n++] = text_of(q, &c, hints[h].load, hints[h].store, 1, 0);
-    prober_prepare(q->lab->prober, (const char *const *)texts, n);
-    while (n > 0)
-        free(texts[--n]);
+        texts[n++] =
+            text_of(q, &c, &(struct way){hints[h].load, hints[h].store, 1, 0});
+    prober_prepare(q->lab->prober, texts, n);
 }
 
 /* Effects of some operators, as they are put together. */
 struct effects {
-    const struct question *q;
+    const struct transpose_question *q;
     double noise;
     struct rng rng;
     struct value words, names, percent, low, high;
 };
 
-static struct effects effects_of(const struct question *q, double noise)
+static struct effects effects_of(const struct transpose_question *q,
+                                 const struct turns *t)
 {
     struct effects e = {.q = q,
-                        .noise = noise,
+                        .noise = t->noise,
                         .words = value_list(),
                         .names = value_list(),
                         .percent = value_list(),
@@ -404,11 +368,11 @@ static double percent_of(double ratio)
 }
 
 static void add_effect(struct effects *e, const char *name,
-                       const double *changed, const double *plain, size_t n)
+                       const double *changed, const double *unchanged, size_t n)
 {
     char text[32];
     const struct paired_ratio effect = paired_ratio_of(
-        changed, plain, n, LAB_CONFIDENCE_PERCENT / 100.0, &e->rng);
+        changed, unchanged, n, LAB_CONFIDENCE_PERCENT / 100.0, &e->rng);
     snprintf(text, sizeof text, "%+.1f %%", percent_of(effect.ratio));
     const bool shows = paired_ratio_shows(&effect, e->noise);
     value_push(&e->words, value_text(shows ? text : "none"));
@@ -418,153 +382,153 @@ static void add_effect(struct effects *e, const char *name,
     value_push(&e->high, value_number(percent_of(effect.high)));
 }
 
-static void report_effects(struct effects *e, const char *attribute,
-                           const struct config *c, const char *const *evidence)
+/* The finding, whose evidence is the first turn with these operators. */
+static struct finding *report_effects(struct effects *e, const char *attribute)
 {
-    const struct question *const q = e->q;
+    const struct transpose_question *const q = e->q;
     struct finding *const f = lab_finding(q->lab, q->component, attribute);
-    finding_set(f, STATUS_MEASURED, e->words, "");
+    finding_value(f, STATUS_MEASURED, e->words);
     finding_protocol(f, "operators", e->names);
     finding_protocol(f, "percent", e->percent);
     finding_protocol(f, "low", e->low);
     finding_protocol(f, "high", e->high);
     finding_protocol(f, "repetition_percent", value_number(100 * e->noise));
     finding_protocol(f, "turns", value_number(TURNS));
-    say_launch(q, f, c);
-    for (; *evidence != NULL; evidence++) {
-        const bool loads_differ = strcmp(attribute, "store_effects") != 0;
-        char *const text = text_of(q, c, loads_differ ? *evidence : "default",
-                                   loads_differ ? "default" : *evidence, 1, 1);
-        finding_evidence(f, text);
-        free(text);
-    }
+    say_launch(q, f);
+    return f;
+}
+
+static void cite_turn(const struct transpose_question *q, struct finding *f,
+                      const char *load, const char *store)
+{
+    finding_cite(f, text_of(q, &q->best, &(struct way){load, store, 1, 1}));
 }
 
 /* A load operator, with every store operator, against the default with that. */
-static void report_loads(const struct question *q, const struct turns *t,
-                         const struct config *c, double noise)
+static void report_loads(const struct transpose_question *q,
+                         const struct turns *t)
 {
-    static const char *const evidence[] = {"default", "ca", "cg", NULL};
-    struct effects e = effects_of(q, noise);
+    struct effects e = effects_of(q, t);
     for (size_t l = 1; l < LOADS; l++)
         add_effect(&e, loads[l], t->pairs[l][0], t->pairs[0][0],
                    STORES * TURNS);
-    report_effects(&e, "load_effects", c, evidence);
+    struct finding *const f = report_effects(&e, "load_effects");
+    for (size_t l = 0; l < 3; l++)
+        cite_turn(q, f, loads[l], "default");
 }
 
-static void report_stores(const struct question *q, const struct turns *t,
-                          const struct config *c, double noise)
+static void report_stores(const struct transpose_question *q,
+                          const struct turns *t)
 {
-    static const char *const evidence[] = {"default", "wt", NULL};
-    struct effects e = effects_of(q, noise);
+    struct effects e = effects_of(q, t);
     for (size_t s = 1; s < STORES; s++) {
-        double changed[LOADS * TURNS], plain[LOADS * TURNS];
+        double changed[LOADS * TURNS], unchanged[LOADS * TURNS];
         for (size_t l = 0; l < LOADS; l++) {
             memcpy(changed + l * TURNS, t->pairs[l][s], sizeof t->pairs[l][s]);
-            memcpy(plain + l * TURNS, t->pairs[l][0], sizeof t->pairs[l][0]);
+            memcpy(unchanged + l * TURNS, t->pairs[l][0],
+                   sizeof t->pairs[l][0]);
         }
-        add_effect(&e, stores[s], changed, plain, LOADS * TURNS);
+        add_effect(&e, stores[s], changed, unchanged, LOADS * TURNS);
     }
-    report_effects(&e, "store_effects", c, evidence);
+    struct finding *const f = report_effects(&e, "store_effects");
+    cite_turn(q, f, "default", "default");
+    cite_turn(q, f, "default", "wt");
 }
 
-static void report_hints(const struct question *q, const struct turns *t,
-                         const struct config *c, double noise)
+static void report_hints(const struct transpose_question *q,
+                         const struct turns *t)
 {
-    static const char *const evidence[] = {"default", "no_allocate", NULL};
     if (q->hints == 0) {
-        struct finding *const f =
-            lab_finding(q->lab, q->component, "hint_effects");
-        finding_none(f, "hints need compute capability 7.0, this is %d.%d",
-                     q->lab->info->cc_major, q->lab->info->cc_minor);
-        f->skipped = true;
+        lab_requires(q->lab, CAP_L1_EVICTION,
+                     lab_text(q->lab, "%s.hint_effects", q->component));
         return;
     }
-    struct effects e = effects_of(q, noise);
+    struct effects e = effects_of(q, t);
     for (size_t h = 0; h < q->hints; h++)
         add_effect(&e, hints[h].name, t->hinted[h], t->pairs[0][0], TURNS);
-    report_effects(&e, "hint_effects", c, evidence);
+    struct finding *const f = report_effects(&e, "hint_effects");
+    cite_turn(q, f, "default", "default");
+    cite_turn(q, f, "no_allocate", "default");
+}
+
+/* "ld.cg st.wt" */
+static const char *words_of(struct lab *lab, size_t l, size_t s)
+{
+    if (l == 0 && s == 0)
+        return "default";
+    return lab_text(lab, "ld%s%s st%s%s", l > 0 ? "." : "",
+                    l > 0 ? loads[l] : "", s > 0 ? "." : "",
+                    s > 0 ? stores[s] : "");
 }
 
 /* The pair that gives most; the default where it is no better than that. */
-static void report_pair(const struct question *q, const struct turns *t,
-                        const struct config *c, double noise)
+static void report_pair(const struct transpose_question *q,
+                        const struct turns *t)
 {
-    struct finding *const f =
-        lab_finding(q->lab, q->component, "best_operators");
     struct paired_ratio best = {1, 1, 1};
     struct rng rng;
-    const char *load = loads[0], *store = stores[0];
-    char words[32] = "default";
+    size_t load = 0, store = 0;
     rng_seed(&rng, prober_seed(q->lab->prober));
     for (size_t i = 1; i < LOADS * STORES; i++) {
         const size_t l = i / STORES, s = i % STORES;
         const struct paired_ratio e =
             paired_ratio_of(t->pairs[l][s], t->pairs[0][0], TURNS,
                             LAB_CONFIDENCE_PERCENT / 100.0, &rng);
-        if (!paired_ratio_shows(&e, noise) || e.ratio <= best.ratio)
+        if (!paired_ratio_shows(&e, t->noise) || e.ratio <= best.ratio)
             continue;
         best = e;
-        load = loads[l];
-        store = stores[s];
-        snprintf(words, sizeof words, "ld%s%s st%s%s", l > 0 ? "." : "",
-                 l > 0 ? loads[l] : "", s > 0 ? "." : "",
-                 s > 0 ? stores[s] : "");
+        load = l;
+        store = s;
     }
-    finding_set(f, STATUS_MEASURED, value_text(words), "");
+    struct finding *const f =
+        lab_finding(q->lab, q->component, "best_operators");
+    finding_value(f, STATUS_MEASURED,
+                  value_text(words_of(q->lab, load, store)));
     finding_protocol(f, "percent", value_number(percent_of(best.ratio)));
     finding_protocol(f, "low", value_number(percent_of(best.low)));
     finding_protocol(f, "high", value_number(percent_of(best.high)));
-    say_launch(q, f, c);
-    char *const text = text_of(q, c, load, store, 1, 1);
-    finding_evidence(f, text);
-    free(text);
+    say_launch(q, f);
+    cite_turn(q, f, loads[load], stores[store]);
 }
 
-static int ask_operators(const struct question *q, const struct config *c,
-                         struct error *err)
+/* What the default differs by from itself, a thousandth at least: a step of the
+ * timer may be as much. */
+static double noise_of(const struct transpose_question *q,
+                       const struct turns *t)
 {
-    struct turns *const t = xcalloc(1, sizeof *t);
     struct rng rng;
-    for (unsigned turn = 0; err->code == 0 && turn < TURNS; turn++)
-        measure_turn(q, c, t, turn, err);
-    if (err->code == 0) {
-        rng_seed(&rng, prober_seed(q->lab->prober));
-        const struct paired_ratio same =
-            paired_ratio_of(t->again, t->pairs[0][0], TURNS,
-                            LAB_CONFIDENCE_PERCENT / 100.0, &rng);
-        const double noise = fmax(paired_ratio_noise(&same), 0.001);
-        report_loads(q, t, c, noise);
-        report_stores(q, t, c, noise);
-        report_hints(q, t, c, noise);
-        report_pair(q, t, c, noise);
-    }
-    free(t);
-    return err->code;
+    rng_seed(&rng, prober_seed(q->lab->prober));
+    const struct paired_ratio same = paired_ratio_of(
+        t->again, t->pairs[0][0], TURNS, LAB_CONFIDENCE_PERCENT / 100.0, &rng);
+    return fmax(paired_ratio_noise(&same), 0.001);
+}
+
+static void transpose_ask_operators(const struct transpose_question *q)
+{
+    struct turns *const t = lab_alloc(q->lab, 1, sizeof *t);
+    for (unsigned turn = 0; lab_ok(q->lab) && turn < TURNS; turn++)
+        measure_turn(q, t, turn);
+    if (!lab_ok(q->lab))
+        return;
+    t->noise = noise_of(q, t);
+    report_loads(q, t);
+    report_stores(q, t);
+    report_hints(q, t);
+    report_pair(q, t);
 }
 
 /* ---- the study --------------------------------------------------------- */
 
-static int ask_form(struct question *q, struct error *err)
+static void transpose_ask_form(struct transpose_question *q)
 {
-    struct tried tried = {0};
-    struct config best;
     prepare(q);
-    if (choose_timer(q, err) != 0 || find_best(q, &tried, &best, err) != 0 ||
-        report_best(q, &tried, &best, err) != 0)
-        return err->code;
-    return ask_operators(q, &best, err);
-}
-
-/* Whatever has no finding gets one that says why. */
-static void leave(struct lab *lab, const char *component, const char *why)
-{
-    const size_t length = strlen(component);
-    for (const char *const *id = gives; *id != NULL; id++)
-        if (strncmp(*id, component, length) == 0 &&
-            results_find(lab->results, *id) == NULL)
-            finding_none(results_add(lab->results, *id, lab->study->name), "%s",
-                         why);
+    q->by_event = is_timer_coarse(q);
+    if (lab_ok(q->lab))
+        find_best(q);
+    if (lab_ok(q->lab))
+        report_best(q);
+    if (lab_ok(q->lab))
+        transpose_ask_operators(q);
 }
 
 /* Rows of whole lines, so many that a matrix is more than L2 holds; an odd
@@ -580,37 +544,36 @@ static unsigned edge_of(uint64_t l2)
 /* How many the GPU has. */
 static size_t hints_of(const struct device_info *info)
 {
-    const int cc = 10 * info->cc_major + info->cc_minor;
+    struct error ignored;
     size_t n = 0;
-    while (n < HINTS && hints[n].cc <= cc)
+    while (n < HINTS &&
+           hint_check(hint_find(hints[n].load), info, &ignored) == 0 &&
+           hint_check(hint_find(hints[n].store), info, &ignored) == 0)
         n++;
     return n;
 }
 
-static int run(struct lab *lab, struct error *err)
+static void transpose_run(struct lab *lab)
 {
     const uint64_t l2 = device_told(lab->info, PROPERTY_L2_BYTES, 0);
-    *err = (struct error){0};
     if (l2 == 0) {
-        leave(lab, "transpose.", "the driver does not tell how large L2 is");
-        return 0;
+        lab_leave_open(lab, why_l2_untold);
+        return;
     }
-    for (size_t i = 0; i < COUNT_OF(forms); i++) {
-        struct question q = {
+    for (size_t i = 0; lab_ok(lab) && i < COUNT_OF(forms); i++) {
+        struct transpose_question *const q = lab_alloc(lab, 1, sizeof *q);
+        *q = (struct transpose_question){
             .lab = lab,
             .form = forms[i],
-            .sms = (unsigned)device_told(lab->info, PROPERTY_SMS, 1),
+            .component = lab_text(lab, "transpose.%s", forms[i]),
+            .sms = lab_sms(lab),
             .edge = edge_of(l2),
             .hints = hints_of(lab->info)};
-        snprintf(q.component, sizeof q.component, "transpose.%s", forms[i]);
-        if (ask_form(&q, err) == 0)
-            continue;
-        if (!lab_excuses(err->code))
-            return err->code;
-        leave(lab, q.component, err->text);
-        *err = (struct error){0};
+        transpose_ask_form(q);
+        const char *const why = lab_excuse(lab);
+        if (why != NULL)
+            lab_refuse(lab, lab_text(lab, "%s.*", q->component), "%s", why);
     }
-    return 0;
 }
 
 const struct study study_transpose = {
@@ -622,8 +585,8 @@ const struct study study_transpose = {
         "and store operators are measured in turns, and each is compared with "
         "the default of its turn.",
     .needs = needs,
-    .gives = gives,
+    .answers = answers,
     .apart = true,
     .under_load = true,
-    .run_err = run,
+    .run = transpose_run,
 };
