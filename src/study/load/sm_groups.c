@@ -21,19 +21,24 @@
  */
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/comovement.h"
 #include "analysis/gap_split.h"
 #include "analysis/stats.h"
-#include "base/buf.h"
 #include "base/mem.h"
+#include "base/num.h"
+#include "base/text.h"
 #include "study/lab.h"
 
 static const char *const needs[] = {"scheduling", NULL};
-static const char *const gives[] = {"sm.tpc_of_sm", "sm.tpcs", "sm.gpc_of_sm",
-                                    "sm.gpcs", NULL};
+static const struct answer answers[] = {
+    {ONE("sm"), "tpc_of_sm", ""},
+    {ONE("sm"), "tpcs", ""},
+    {ONE("sm"), "gpc_of_sm", ""},
+    {ONE("sm"), "gpcs", ""},
+    {0},
+};
 static const char *const kernels[] = {
     "rivals op=write",
     "rivals",
@@ -79,7 +84,7 @@ enum { OPERATIONS = 2 };
 
 enum { NOBODY = -1 };
 
-struct placement {
+struct sm_groups {
     struct lab *lab;
     size_t sms;
     unsigned warps;
@@ -95,139 +100,116 @@ struct placement {
     double within;     /* what others gain without half of their group, and */
     double across;     /* … of another one: the least, the most */
     enum effort crowd; /* CROWD or CROWD_SURE */
-    char *experiment;  /* one that shows it; NULL: none yet */
-    char why[200];     /* it cannot be told */
-    bool lonely;       /* no SM slowed those that were tried with all */
+    const char *experiment; /* one that shows it; NULL: none yet */
+    char why[200];          /* it cannot be told */
+    bool lonely;            /* no SM slowed those that were tried with all */
 };
+
+/* False when there is a reason why it cannot be told, or an error. */
+static bool goes_on(const struct sm_groups *p)
+{
+    return lab_ok(p->lab) && p->why[0] == '\0';
+}
 
 /* ---- what SMs of a set get --------------------------------------------- */
 
-/* Columns of the probe `rivals`, after the repetition. */
-enum { SM = 1, BYTES, CYCLES };
-
 /* Bytes in a cycle of each SM, medians over repetitions; NAN of those that are
  * not in the set. */
-static int measure(const struct placement *p, const char *set,
-                   enum effort effort, double *rates, char **experiment,
-                   struct error *err)
+struct rates {
+    double *of_sm;
+    const char *experiment;
+};
+
+static struct rates measure_set(const struct sm_groups *p, const char *set,
+                                enum effort effort)
 {
-    struct samples s;
+    struct lab *const lab = p->lab;
     const unsigned repeats = efforts[effort].repeats;
-    double *const own = xcalloc(repeats, sizeof *own);
-    const int status =
-        lab_probe_err(p->lab, &s, experiment, err,
-                  "rivals op=%s sms=%s warps=%u bytes=%u cycles=%u repeats=%u",
-                  p->op, set, p->warps, p->warps * TILE * TILES,
-                  efforts[effort].cycles, repeats);
-    for (size_t sm = 0; status == 0 && sm < p->sms; sm++) {
+    const struct samples *const s = lab_probe(
+        lab, "rivals op=%s sms=%s warps=%u bytes=%u cycles=%u repeats=%u",
+        p->op, set, p->warps, p->warps * TILE * TILES, efforts[effort].cycles,
+        repeats);
+    const struct column who = lab_column_of(lab, s, "sm");
+    const struct column bytes = lab_column_of(lab, s, "bytes");
+    const struct column cycles = lab_column_of(lab, s, "cycles");
+    double *const own = lab_alloc(lab, repeats, sizeof *own);
+    struct rates rates = {.of_sm = lab_alloc(lab, p->sms, sizeof *rates.of_sm),
+                          .experiment = s->experiment};
+    for (size_t sm = 0; sm < p->sms; sm++) {
         size_t count = 0;
-        for (size_t row = 0; row < s.rows; row++)
-            if ((size_t)samples_at(&s, row, SM) == sm && count < repeats)
-                own[count++] = (double)samples_at(&s, row, BYTES) /
-                               (double)samples_at(&s, row, CYCLES);
-        rates[sm] = count > 0 ? stats_median(own, count) : NAN;
+        for (size_t row = 0; row < s->rows; row++)
+            if ((size_t)who.at[row] == sm && count < repeats)
+                own[count++] = bytes.at[row] / cycles.at[row];
+        rates.of_sm[sm] = count > 0 ? stats_median(own, count) : NAN;
     }
-    if (status == 0)
-        samples_free(&s);
-    free(own);
-    return status;
+    return rates;
 }
 
-/* The SMs that are (or are not) in the list, as the probe takes them. */
-static char *set_of(const bool *in, size_t sms)
+static struct rates measure_in(const struct sm_groups *p, const bool *in,
+                               enum effort effort)
 {
-    struct buf text = {0};
-    for (size_t from = 0; from < sms; from++) {
-        size_t to = from;
-        if (!in[from])
-            continue;
-        while (to + 1 < sms && in[to + 1])
-            to++;
-        buf_printf(&text, "%s%zu", text.length > 0 ? "," : "", from);
-        if (to > from)
-            buf_printf(&text, "-%zu", to);
-        from = to;
-    }
-    return buf_take(&text);
+    const char *const set =
+        arena_adopt(&p->lab->memory, text_ranges(in, p->sms));
+    return measure_set(p, set, effort);
+}
+
+static double rate_alone(const struct sm_groups *p, size_t sm,
+                         enum effort effort)
+{
+    return measure_set(p, lab_text(p->lab, "%zu", sm), effort).of_sm[sm];
 }
 
 /* ---- pairs ------------------------------------------------------------- */
 
 enum verdict { FREE, SLOWED, UNCLEAR };
 
-static enum verdict judge(const struct placement *p, double share)
-{
-    return share < p->slowed ? SLOWED : share > p->free ? FREE : UNCLEAR;
-}
-
 /* What two get of what the leader does alone, on average. */
-static int try_pair(struct placement *p, size_t a, size_t b, enum effort effort,
-                    double *share, struct error *err)
+static double share_of_pair(struct sm_groups *p, size_t a, size_t b,
+                            enum effort effort)
 {
-    char set[32], *experiment;
-    double *const rates = xcalloc(p->sms, sizeof *rates);
-    snprintf(set, sizeof set, "%zu,%zu", a, b);
+    const struct rates rates =
+        measure_set(p, lab_text(p->lab, "%zu,%zu", a, b), effort);
+    const double share =
+        (rates.of_sm[a] + rates.of_sm[b]) / 2 / p->alone[effort];
     p->pairs++;
-    const int status = measure(p, set, effort, rates, &experiment, err);
-    if (status == 0) {
-        *share = (rates[a] + rates[b]) / 2 / p->alone[effort];
-        if (*share < slowed_below && p->experiment == NULL)
-            p->experiment = xstrdup(experiment);
-        free(experiment);
-    }
-    free(rates);
-    return status;
+    if (share < slowed_below && p->experiment == NULL)
+        p->experiment = rates.experiment;
+    return share;
 }
 
-static int ask_share(struct placement *p, size_t a, size_t b, double *share,
-                     struct error *err)
+static double ask_share(struct sm_groups *p, size_t a, size_t b)
 {
-    if (try_pair(p, a, b, QUICK, share, err) == 0 && *share > doubt_from &&
-        *share < doubt_to)
-        try_pair(p, a, b, SURE, share, err);
-    return err->code;
+    const double share = share_of_pair(p, a, b, QUICK);
+    return share > doubt_from && share < doubt_to ? share_of_pair(p, a, b, SURE)
+                                                  : share;
 }
 
 /* What a share says, which is kept. */
-static enum verdict decide(struct placement *p, size_t a, size_t b,
+static enum verdict decide(struct sm_groups *p, size_t a, size_t b,
                            double share)
 {
-    const enum verdict verdict = judge(p, share);
-    if (verdict == SLOWED)
+    if (share < p->slowed) {
         p->slowest = fmax(p->slowest, share);
-    else
-        p->freest = fmin(p->freest, share);
-    if (verdict == UNCLEAR)
-        snprintf(p->why, sizeof p->why,
-                 "SMs %zu and %zu get %.1f %% of what one gets alone: neither "
-                 "clearly less nor as much",
-                 a, b, 100 * share);
-    return verdict;
+        return SLOWED;
+    }
+    p->freest = fmin(p->freest, share);
+    if (share > p->free)
+        return FREE;
+    snprintf(p->why, sizeof p->why,
+             "SMs %zu and %zu get %.1f %% of what one gets alone: neither "
+             "clearly less nor as much",
+             a, b, 100 * share);
+    return UNCLEAR;
 }
 
-static int ask_pair(struct placement *p, size_t a, size_t b,
-                    enum verdict *verdict, struct error *err)
+static enum verdict ask_pair(struct sm_groups *p, size_t a, size_t b)
 {
-    double share;
-    if (ask_share(p, a, b, &share, err) == 0)
-        *verdict = decide(p, a, b, share);
-    return err->code;
-}
-
-static int ask_alone(struct placement *p, size_t sm, enum effort effort,
-                     double *alone, struct error *err)
-{
-    char set[32];
-    double *const rates = xcalloc(p->sms, sizeof *rates);
-    snprintf(set, sizeof set, "%zu", sm);
-    if (measure(p, set, effort, rates, NULL, err) == 0)
-        *alone = rates[sm];
-    free(rates);
-    return err->code;
+    const double share = ask_share(p, a, b);
+    return lab_ok(p->lab) ? decide(p, a, b, share) : UNCLEAR;
 }
 
 /* From the shares of the first SM with all others: where slowed ones end. */
-static void set_limits(struct placement *p, const double *shares, size_t n)
+static void set_limits(struct sm_groups *p, const double *shares, size_t n)
 {
     struct gap_split gap;
     const double least = stats_min(shares, n), most = stats_max(shares, n);
@@ -248,52 +230,44 @@ static void set_limits(struct placement *p, const double *shares, size_t n)
 }
 
 /* The first group: all that slow the SM. */
-static int scan_first(struct placement *p, size_t sm, struct error *err)
+static void scan_first(struct sm_groups *p, size_t sm)
 {
-    double *const shares = xcalloc(p->sms, sizeof *shares);
+    double *const shares = lab_alloc(p->lab, p->sms, sizeof *shares);
     size_t count = 0;
-    for (size_t k = 0; k < p->sms && err->code == 0; k++)
-        if (k != sm && ask_share(p, sm, k, &shares[count], err) == 0)
-            count++;
-    if (err->code == 0)
-        set_limits(p, shares, count);
-    if (err->code == 0 && p->why[0] == '\0') {
-        p->group[sm] = p->groups++;
-        for (size_t k = 0; k < p->sms; k++)
-            if (k != sm &&
-                decide(p, sm, k, shares[k < sm ? k : k - 1]) == SLOWED)
-                p->group[k] = p->group[sm];
-    }
-    free(shares);
-    return err->code;
+    for (size_t k = 0; k < p->sms; k++)
+        if (lab_ok(p->lab) && k != sm)
+            shares[count++] = ask_share(p, sm, k);
+    if (!lab_ok(p->lab))
+        return;
+    set_limits(p, shares, count);
+    if (p->why[0] != '\0')
+        return;
+    p->group[sm] = p->groups++;
+    for (size_t k = 0; k < p->sms; k++)
+        if (k != sm && decide(p, sm, k, shares[k < sm ? k : k - 1]) == SLOWED)
+            p->group[k] = p->group[sm];
 }
 
 /* The SM's group, of those that have none yet: all that slow it. */
-static int scan(struct placement *p, size_t sm, struct error *err)
+static void scan(struct sm_groups *p, size_t sm)
 {
     const int own = p->groups++;
     p->group[sm] = own;
-    for (size_t k = 0; k < p->sms && p->why[0] == '\0'; k++) {
-        enum verdict verdict;
+    for (size_t k = 0; k < p->sms && goes_on(p); k++) {
         if (p->group[k] != NOBODY)
             continue;
-        if (p->pairs > PAIRS_EACH * p->sms) {
+        if (p->pairs > PAIRS_EACH * p->sms)
             snprintf(p->why, sizeof p->why,
                      "groups of SMs follow no order: after %zu pairs they are "
                      "not all known",
                      p->pairs);
-            return 0;
-        }
-        if (ask_pair(p, sm, k, &verdict, err) != 0)
-            return err->code;
-        if (verdict == SLOWED)
+        else if (ask_pair(p, sm, k) == SLOWED)
             p->group[k] = own;
     }
-    return 0;
 }
 
 /* SMs of the group, by their numbers; returns how many. */
-static size_t members(const struct placement *p, int group, size_t *list)
+static size_t members(const struct sm_groups *p, int group, size_t *list)
 {
     size_t count = 0;
     for (size_t sm = 0; sm < p->sms; sm++)
@@ -303,61 +277,48 @@ static size_t members(const struct placement *p, int group, size_t *list)
 }
 
 /* Tries whether the SM's group is made as the first one is. */
-static int try_like_first(struct placement *p, size_t sm, const size_t *first,
-                          size_t count, bool *is, struct error *err)
+static bool try_like_first(struct sm_groups *p, size_t sm, const size_t *first,
+                           size_t count)
 {
-    *is = true;
-    for (size_t i = 1; i < count && *is; i++) {
+    for (size_t i = 1; i < count; i++) {
         const size_t other = sm + first[i] - first[0];
-        enum verdict verdict = FREE;
-        if (other < p->sms && p->group[other] == NOBODY &&
-            ask_pair(p, sm, other, &verdict, err) != 0)
-            return err->code;
-        *is = verdict == SLOWED;
+        if (other >= p->sms || p->group[other] != NOBODY ||
+            ask_pair(p, sm, other) != SLOWED)
+            return false;
     }
-    for (size_t i = 0; i < count && *is; i++)
+    for (size_t i = 0; i < count; i++)
         p->group[sm + first[i] - first[0]] = p->groups;
-    p->groups += *is;
-    return 0;
+    p->groups++;
+    return true;
 }
 
-static int group_others(struct placement *p, int from, struct error *err)
+static void group_others(struct sm_groups *p)
 {
-    size_t *const first = xcalloc(p->sms, sizeof *first);
-    const size_t count = members(p, from, first);
-    for (size_t sm = 0; sm < p->sms && p->why[0] == '\0' && err->code == 0;
-         sm++) {
-        bool is = false;
-        if (p->group[sm] == NOBODY &&
-            try_like_first(p, sm, first, count, &is, err) == 0 && !is &&
-            p->why[0] == '\0')
-            scan(p, sm, err);
-    }
-    free(first);
-    return err->code;
+    size_t *const first = lab_alloc(p->lab, p->sms, sizeof *first);
+    const size_t count = members(p, 0, first);
+    for (size_t sm = 0; sm < p->sms && goes_on(p); sm++)
+        if (p->group[sm] == NOBODY && !try_like_first(p, sm, first, count) &&
+            goes_on(p))
+            scan(p, sm);
 }
 
 /* Neighbouring groups know nothing of each other. */
-static int check_apart(struct placement *p, struct error *err)
+static void check_apart(struct sm_groups *p)
 {
-    size_t *const list = xcalloc(p->sms, sizeof *list);
+    size_t *const list = lab_alloc(p->lab, p->sms, sizeof *list);
     size_t before = 0;
-    for (int g = 0; g < p->groups && p->why[0] == '\0' && err->code == 0; g++) {
-        enum verdict verdict = FREE;
+    for (int g = 0; g < p->groups && goes_on(p); g++) {
         members(p, g, list);
-        if (g > 0 && ask_pair(p, before, list[0], &verdict, err) == 0 &&
-            verdict == SLOWED)
+        if (g > 0 && ask_pair(p, before, list[0]) == SLOWED)
             snprintf(p->why, sizeof p->why,
                      "SMs %zu and %zu slow each other, and yet others that "
                      "slow one of them do not slow the other",
                      before, list[0]);
         before = list[0];
     }
-    free(list);
-    return err->code;
 }
 
-static size_t size_of(const struct placement *p, int group)
+static size_t size_of(const struct sm_groups *p, int group)
 {
     size_t count = 0;
     for (size_t sm = 0; sm < p->sms; sm++)
@@ -365,7 +326,7 @@ static size_t size_of(const struct placement *p, int group)
     return count;
 }
 
-static void forget(struct placement *p)
+static void forget(struct sm_groups *p)
 {
     for (size_t sm = 0; sm < p->sms; sm++)
         p->group[sm] = NOBODY;
@@ -374,12 +335,11 @@ static void forget(struct placement *p)
     p->freest = INFINITY;
     p->why[0] = '\0';
     p->lonely = false;
-    free(p->experiment);
     p->experiment = NULL;
 }
 
 /* One pair slowed by chance must not make a TPC: most SMs have mates. */
-static void check_mates(struct placement *p)
+static void check_mates(struct sm_groups *p)
 {
     size_t single = 0;
     for (int g = 0; g < p->groups; g++)
@@ -390,7 +350,7 @@ static void check_mates(struct placement *p)
                  p->sms);
 }
 
-static void judge_first(struct placement *p, size_t sm)
+static void judge_first(struct sm_groups *p, size_t sm)
 {
     const size_t size = size_of(p, p->group[sm]);
     p->lonely = size == 1;
@@ -411,57 +371,61 @@ static void judge_first(struct placement *p, size_t sm)
 }
 
 /* The groups of one operation, as SM `sm` leads to them; none: p->why. */
-static int ask_from(struct placement *p, size_t sm, struct error *err)
+static void ask_from(struct sm_groups *p, size_t sm)
 {
     forget(p);
-    if (ask_alone(p, sm, QUICK, &p->alone[QUICK], err) != 0 ||
-        ask_alone(p, sm, SURE, &p->alone[SURE], err) != 0 ||
-        scan_first(p, sm, err) != 0 || p->why[0] != '\0')
-        return err->code;
-    judge_first(p, sm);
-    if (p->why[0] == '\0' && group_others(p, 0, err) == 0 &&
-        check_apart(p, err) == 0)
+    p->alone[QUICK] = rate_alone(p, sm, QUICK);
+    p->alone[SURE] = rate_alone(p, sm, SURE);
+    scan_first(p, sm);
+    if (goes_on(p))
+        judge_first(p, sm);
+    if (goes_on(p))
+        group_others(p);
+    if (lab_ok(p->lab))
+        check_apart(p);
+    if (goes_on(p))
         check_mates(p);
-    return err->code;
 }
 
 /* A GPU may have an SM that is alone: so from the middle, too.  Of the reasons
  * that stays which tells most. */
-static int ask_tpcs(struct placement *p, struct error *err)
+static void sm_groups_ask_tpcs(struct sm_groups *p)
 {
     char told[sizeof p->why] = "";
     for (size_t i = 0; i < 2 * OPERATIONS; i++) {
         p->op = operations[i / 2];
         p->pairs = 0;
-        if (ask_from(p, i % 2 * p->sms / 2, err) != 0 || p->why[0] == '\0')
-            return err->code;
+        ask_from(p, i % 2 * p->sms / 2);
+        if (!lab_ok(p->lab) || p->why[0] == '\0')
+            return;
         if (told[0] == '\0' || !p->lonely)
             memcpy(told, p->why, sizeof told);
         i += i % 2 == 0 && !p->lonely;
     }
     memcpy(p->why, told, sizeof told);
-    return 0;
 }
 
 /* ---- larger groups ----------------------------------------------------- */
 
+/* Larger groups of SMs as they are found. */
+struct larger {
+    int *of_sm; /* the number of each SM's … */
+    int *group; /* … of each small group's */
+    int count;  /* 0: none were found */
+};
+
 /* Whether all SMs together get less than each would alone. */
-static int all_wait(struct placement *p, bool *do_wait, struct error *err)
+static bool all_wait(struct sm_groups *p)
 {
-    double alone = 0;
-    double *const rates = xcalloc(p->sms, sizeof *rates);
-    char set[32];
-    snprintf(set, sizeof set, "0-%zu", p->sms - 1);
-    if (ask_alone(p, 0, CROWD, &alone, err) == 0 &&
-        measure(p, set, CROWD, rates, NULL, err) == 0)
-        *do_wait = stats_min(rates, p->sms) < slowed_below * alone;
-    free(rates);
-    return err->code;
+    const double alone = rate_alone(p, 0, CROWD);
+    const char *const all = lab_text(p->lab, "0-%zu", p->sms - 1);
+    const struct rates rates = measure_set(p, all, CROWD);
+    return stats_min(rates.of_sm, p->sms) < slowed_below * alone;
 }
 
 /* What each small group gets, on average of its SMs, as a logarithm: shares of
  * a change are differences then.  NAN of those that do nothing. */
-static void add_turn(const struct placement *p, const double *rates,
+static void add_turn(const struct sm_groups *p, const double *rates,
                      double *gets)
 {
     for (int g = 0; g < p->groups; g++) {
@@ -475,23 +439,16 @@ static void add_turn(const struct placement *p, const double *rates,
     }
 }
 
-/* All work but the small groups that are `silent`. */
-static int measure_turn(struct placement *p, const bool *silent, double *gets,
-                        char **experiment, struct error *err)
+/* All work but the small groups that are `silent`; returns the experiment. */
+static const char *measure_turn(struct sm_groups *p, const bool *silent,
+                                double *gets)
 {
-    double *const rates = xcalloc(p->sms, sizeof *rates);
-    bool *const in = xcalloc(p->sms, sizeof *in);
+    bool *const in = lab_alloc(p->lab, p->sms, sizeof *in);
     for (size_t sm = 0; sm < p->sms; sm++)
         in[sm] = !silent[p->group[sm]];
-    char *const set = set_of(in, p->sms);
-    for (size_t sm = 0; sm < p->sms; sm++)
-        rates[sm] = NAN;
-    if (measure(p, set, p->crowd, rates, experiment, err) == 0)
-        add_turn(p, rates, gets);
-    free(set);
-    free(in);
-    free(rates);
-    return err->code;
+    const struct rates rates = measure_in(p, in, p->crowd);
+    add_turn(p, rates.of_sm, gets);
+    return rates.experiment;
 }
 
 static void shuffle(size_t *order, size_t n, struct rng *rng)
@@ -507,44 +464,38 @@ static void shuffle(size_t *order, size_t n, struct rng *rng)
 }
 
 /* One round: each of the parts does nothing once. */
-static int measure_round(struct placement *p, size_t parts, struct rng *rng,
-                         double *gets, struct error *err)
+static void measure_round(struct sm_groups *p, size_t parts, struct rng *rng,
+                          double *gets)
 {
     const size_t n = (size_t)p->groups;
-    size_t *const order = xcalloc(n, sizeof *order);
-    bool *const silent = xcalloc(n, sizeof *silent);
+    size_t *const order = lab_alloc(p->lab, n, sizeof *order);
+    bool *const silent = lab_alloc(p->lab, n, sizeof *silent);
     shuffle(order, n, rng);
-    for (size_t part = 0; part < parts && err->code == 0; part++) {
+    for (size_t part = 0; part < parts; part++) {
         for (size_t i = 0; i < n; i++)
             silent[order[i]] = i * parts / n == part;
-        measure_turn(p, silent, gets + part * n, NULL, err);
+        measure_turn(p, silent, gets + part * n);
     }
-    free(silent);
-    free(order);
-    return err->code;
 }
 
-/* Turns, the first with all at work.  The caller frees what they gave. */
-static double *measure_turns(struct placement *p, size_t *turns,
-                             struct error *err)
+/* Turns, the first with all at work. */
+static double *measure_turns(struct sm_groups *p, size_t *turns)
 {
     const size_t n = (size_t)p->groups;
     const bool few = n < 2 * PARTS;
     const size_t parts = few ? n : PARTS, rounds = few ? 1 : ROUNDS;
-    double *const gets = xcalloc((1 + parts * rounds) * n, sizeof *gets);
-    bool *const nobody = xcalloc(n, sizeof *nobody);
+    *turns = 1 + parts * rounds;
+    double *const gets = lab_alloc(p->lab, *turns * n, sizeof *gets);
     struct rng rng;
     rng_seed(&rng, prober_seed(p->lab->prober));
-    *turns = 1 + parts * rounds;
-    measure_turn(p, nobody, gets, NULL, err);
-    for (size_t round = 0; round < rounds && err->code == 0; round++)
-        measure_round(p, parts, &rng, gets + (1 + round * parts) * n, err);
-    free(nobody);
+    measure_turn(p, lab_alloc(p->lab, n, sizeof(bool)), gets);
+    for (size_t round = 0; round < rounds && lab_ok(p->lab); round++)
+        measure_round(p, parts, &rng, gets + (1 + round * parts) * n);
     return gets;
 }
 
 /* Where TPCs are not known, a small group may be one. */
-static bool may_be_tpcs(struct placement *p, const int *larger, int count)
+static bool may_be_tpcs(struct sm_groups *p, const int *larger, int count)
 {
     const size_t n = (size_t)p->groups;
     size_t most = 0;
@@ -561,36 +512,33 @@ static bool may_be_tpcs(struct placement *p, const int *larger, int count)
     return true;
 }
 
-/* Groups whose rates go together; `larger` gets their numbers.  Returns how
- * many there are; 0, and p->why, where there are none. */
-static int join(struct placement *p, const double *gets, size_t turns,
-                int *larger, bool *doubtful)
+/* Groups whose rates go together; count is 0, and p->why says so, where there
+ * are none.  True if it is better asked again. */
+static bool join(struct sm_groups *p, const double *gets, size_t turns,
+                 struct larger *l)
 {
     const size_t n = (size_t)p->groups;
     struct comovement t;
-    size_t *const group = xcalloc(n, sizeof *group);
+    size_t *const group = lab_alloc(p->lab, n, sizeof *group);
     comovement_find(gets, turns, n, rate_floor, group, &t);
     for (size_t i = 0; i < n; i++)
-        larger[i] = (int)group[i];
-    free(group);
-    *doubtful = t.far >= change_doubt;
-    if (t.groups >= 2 && t.far >= gain_least)
-        return (int)t.groups;
+        l->group[i] = (int)group[i];
+    l->count = t.groups >= 2 && t.far >= gain_least ? (int)t.groups : 0;
     if (t.far < gain_least)
         snprintf(p->why, sizeof p->why,
                  "whichever SMs do nothing, others get more or less alike: "
                  "changes differ by %.1f %%",
                  100 * t.far);
-    else
+    else if (l->count == 0)
         snprintf(p->why, sizeof p->why,
                  "when some SMs do nothing, what others get changes by up to "
                  "%.0f %% more or less than of others, and yet they do not "
                  "form groups",
                  100 * t.far);
-    return 0;
+    return t.far >= change_doubt;
 }
 
-static size_t first_of(const struct placement *p, int group)
+static size_t first_of(const struct sm_groups *p, int group)
 {
     size_t sm = 0;
     while (p->group[sm] != group)
@@ -599,7 +547,7 @@ static size_t first_of(const struct placement *p, int group)
 }
 
 /* None is alone, of which nothing was seen. */
-static bool all_have_mates(struct placement *p, const int *larger)
+static bool all_have_mates(struct sm_groups *p, const int *larger)
 {
     for (int t = 0; t < p->groups; t++) {
         size_t mates = 0;
@@ -616,112 +564,95 @@ static bool all_have_mates(struct placement *p, const int *larger)
 
 /* What those of the group that work gain: their median, for of many the least
  * and the most are noise. */
-static double gain_of(const struct placement *p, const int *larger, int group,
-                      const double *gets, const double *all)
+static double gain_of(const struct sm_groups *p, const struct larger *l,
+                      int group, const double *gets, const double *all)
 {
     size_t count = 0;
-    double *const own = xcalloc((size_t)p->groups, sizeof *own);
+    double *const own = lab_alloc(p->lab, (size_t)p->groups, sizeof *own);
     for (int t = 0; t < p->groups; t++)
-        if (larger[t] == group && !isnan(gets[t]))
+        if (l->group[t] == group && !isnan(gets[t]))
             own[count++] = exp(gets[t] - all[t]) - 1;
-    const double gain = stats_median(own, count);
-    free(own);
-    return gain;
+    return stats_median(own, count);
 }
 
 /* What all others gain when half of a group does nothing: its even or its odd
  * members. */
-static int try_half(struct placement *p, const int *larger, int count,
-                    int group, size_t half, const double *all,
-                    struct error *err)
+static void try_half(struct sm_groups *p, const struct larger *l, int group,
+                     size_t half, const double *all)
 {
     const size_t n = (size_t)p->groups;
-    double *const gets = xcalloc(n, sizeof *gets);
-    bool *const silent = xcalloc(n, sizeof *silent);
-    char *experiment = NULL;
+    double *const gets = lab_alloc(p->lab, n, sizeof *gets);
+    bool *const silent = lab_alloc(p->lab, n, sizeof *silent);
     size_t member = 0;
     for (size_t t = 0; t < n; t++)
-        silent[t] = larger[t] == group && member++ % 2 == half;
-    if (measure_turn(p, silent, gets, &experiment, err) == 0)
-        for (int g = 0; g < count; g++) {
-            const double gain = gain_of(p, larger, g, gets, all);
-            if (g == group)
-                p->within = fmin(p->within, gain);
-            else
-                p->across = fmax(p->across, gain);
-        }
+        silent[t] = l->group[t] == group && member++ % 2 == half;
+    const char *const experiment = measure_turn(p, silent, gets);
+    for (int g = 0; lab_ok(p->lab) && g < l->count; g++) {
+        const double gain = gain_of(p, l, g, gets, all);
+        if (g == group)
+            p->within = fmin(p->within, gain);
+        else
+            p->across = fmax(p->across, gain);
+    }
     if (p->experiment == NULL)
         p->experiment = experiment;
-    else
-        free(experiment);
-    free(silent);
-    free(gets);
-    return err->code;
 }
 
 /* Tries the groups: each must gain from its own half, and from no other. */
-static int confirm(struct placement *p, const int *larger, int *count,
-                   const double *all, struct error *err)
+static void confirm(struct sm_groups *p, struct larger *l, const double *all)
 {
     p->within = INFINITY;
     p->across = 0;
-    free(p->experiment);
     p->experiment = NULL;
-    for (int i = 0; i < 2 * *count && err->code == 0; i++)
-        try_half(p, larger, *count, i / 2, (size_t)i % 2, all, err);
+    for (int i = 0; i < 2 * l->count; i++)
+        try_half(p, l, i / 2, (size_t)i % 2, all);
     if (p->within >= gain_least && p->within >= 2 * p->across)
-        return err->code;
+        return;
     snprintf(p->why, sizeof p->why,
              "what SMs get goes up and down together in %d groups, but without "
              "half a group its others get only %.1f %% more, and those of "
              "other groups up to %.1f %%",
-             *count, 100 * p->within, 100 * p->across);
-    *count = 0;
-    return err->code;
+             l->count, 100 * p->within, 100 * p->across);
+    l->count = 0;
 }
 
-/* Once; *doubtful: better asked again. */
-static int ask_turns(struct placement *p, int *larger, int *count,
-                     bool *doubtful, struct error *err)
+/* Once; true: better asked again. */
+static bool ask_turns(struct sm_groups *p, struct larger *l)
 {
     size_t turns;
-    double *const gets = measure_turns(p, &turns, err);
+    const double *const gets = measure_turns(p, &turns);
     p->why[0] = '\0';
-    if (err->code == 0) {
-        *count = join(p, gets, turns, larger, doubtful);
-        if (*count > 0 &&
-            (!all_have_mates(p, larger) || may_be_tpcs(p, larger, *count)))
-            *count = 0;
-        if (*count > 0)
-            confirm(p, larger, count, gets, err);
-    }
-    free(gets);
-    return err->code;
+    if (!lab_ok(p->lab))
+        return false;
+    const bool doubtful = join(p, gets, turns, l);
+    if (l->count > 0 &&
+        (!all_have_mates(p, l->group) || may_be_tpcs(p, l->group, l->count)))
+        l->count = 0;
+    if (l->count > 0)
+        confirm(p, l, gets);
+    return doubtful;
 }
 
-/* By what others gain; *count is 0 where that tells nothing. */
-static int ask_by_gain(struct placement *p, int *of_sm, int *count,
-                       struct error *err)
+/* By what others gain; none are found where that tells nothing. */
+static void ask_by_gain(struct sm_groups *p, struct larger *l)
 {
-    int *const larger = xcalloc((size_t)p->groups, sizeof *larger);
-    bool do_wait = false, doubtful = true;
+    bool again = all_wait(p);
     p->why[0] = '\0';
-    *count = 0;
-    if (all_wait(p, &do_wait, err) == 0 && !do_wait)
+    l->count = 0;
+    memset(l->group, 0, (size_t)p->groups * sizeof *l->group);
+    if (!again)
         snprintf(p->why, sizeof p->why,
                  "all SMs together get as much as each alone");
-    for (p->crowd = CROWD; do_wait && doubtful && *count == 0 &&
-                           p->crowd <= CROWD_SURE && err->code == 0;
+    for (p->crowd = CROWD;
+         again && l->count == 0 && p->crowd <= CROWD_SURE && lab_ok(p->lab);
          p->crowd++)
-        ask_turns(p, larger, count, &doubtful, err);
+        again = ask_turns(p, l);
     for (size_t sm = 0; sm < p->sms; sm++)
-        of_sm[sm] = larger[p->group[sm]];
-    free(larger);
-    return err->code;
+        l->of_sm[sm] = l->group[p->group[sm]];
 }
 
 /* The group of each SM by its clock; returns how many, 0 if not known. */
-static int clock_groups(const struct placement *p, int *of_sm)
+static int clock_groups(const struct sm_groups *p, int *of_sm)
 {
     const struct finding *const f =
         results_find(p->lab->results, "scheduling.clock_group_of_sm");
@@ -738,7 +669,7 @@ static int clock_groups(const struct placement *p, int *of_sm)
 
 /* The SMs of a small group come and go together, or it would be their way that
  * is less full. */
-static size_t take_small(const struct placement *p, size_t sm, bool *in)
+static size_t take_small(const struct sm_groups *p, size_t sm, bool *in)
 {
     size_t count = 0;
     for (size_t k = 0; k < p->sms; k++)
@@ -750,7 +681,7 @@ static size_t take_small(const struct placement *p, size_t sm, bool *in)
 }
 
 /* As many SMs as are wanted, or a few more, from all groups in turn. */
-static void deal(const struct placement *p, const int *of_sm, int groups,
+static void deal(const struct sm_groups *p, const int *of_sm, int groups,
                  size_t wanted, bool *in)
 {
     size_t dealt = 0;
@@ -765,7 +696,7 @@ static void deal(const struct placement *p, const int *of_sm, int groups,
         }
 }
 
-static double mean_rate(const struct placement *p, const bool *in,
+static double mean_rate(const struct sm_groups *p, const bool *in,
                         const double *rates)
 {
     double sum = 0, count = 0;
@@ -778,55 +709,38 @@ static double mean_rate(const struct placement *p, const bool *in,
 }
 
 /* What SMs of the group get, of what as many of all groups do. */
-static int share_of_group(struct placement *p, const int *of_sm, int groups,
-                          int group, double *share, struct error *err)
+static double share_of_group(struct sm_groups *p, const int *of_sm, int groups,
+                             int group)
 {
-    double rate[2] = {0};
-    double *const rates = xcalloc(p->sms, sizeof *rates);
-    bool *const in = xcalloc(p->sms, sizeof *in);
-    for (int spread = 0; spread < 2 && err->code == 0; spread++) {
-        size_t wanted = 0;
-        for (size_t sm = 0; sm < p->sms; sm++) {
-            in[sm] = of_sm[sm] == group;
-            wanted += in[sm];
-        }
-        if (spread)
-            deal(p, of_sm, groups, wanted, in);
-        char *const set = set_of(in, p->sms);
-        if (measure(p, set, CROWD, rates, NULL, err) == 0)
-            rate[spread] = mean_rate(p, in, rates);
-        free(set);
+    bool *const in = lab_alloc(p->lab, p->sms, sizeof *in);
+    size_t wanted = 0;
+    for (size_t sm = 0; sm < p->sms; sm++) {
+        in[sm] = of_sm[sm] == group;
+        wanted += in[sm];
     }
-    *share = rate[0] / rate[1];
-    free(in);
-    free(rates);
-    return err->code;
+    const double together = mean_rate(p, in, measure_in(p, in, CROWD).of_sm);
+    deal(p, of_sm, groups, wanted, in);
+    return together / mean_rate(p, in, measure_in(p, in, CROWD).of_sm);
 }
 
 /* Whether SMs whose clocks run alike share a way. */
-static int ask_by_clock(struct placement *p, int *of_sm, int *count,
-                        struct error *err)
+static void ask_by_clock(struct sm_groups *p, struct larger *l)
 {
-    const int groups = clock_groups(p, of_sm);
+    const int groups = clock_groups(p, l->of_sm);
     double worst = 0;
-    *count = 0;
+    l->count = 0;
     if (groups < 2 || 2 * (size_t)groups > p->sms)
-        return 0;
-    for (int g = 0; g < groups; g++) {
-        double share;
-        if (share_of_group(p, of_sm, groups, g, &share, err) != 0)
-            return err->code;
-        worst = fmax(worst, share);
-    }
+        return;
+    for (int g = 0; g < groups; g++)
+        worst = fmax(worst, share_of_group(p, l->of_sm, groups, g));
     if (worst < slowed_below)
-        *count = groups;
+        l->count = groups;
     else
         snprintf(p->why, sizeof p->why,
                  "SMs whose clocks run alike get together %.0f %% or more of "
                  "what as many others get, and when some do nothing others do "
                  "not gain clearly",
                  100 * worst);
-    return 0;
 }
 
 /* ---- reporting --------------------------------------------------------- */
@@ -843,7 +757,8 @@ static void renumber(const int *of_sm, size_t sms, int *ordered)
     }
 }
 
-static struct finding *report(struct placement *p, const char *attribute,
+/* The groups of SMs, and how many there are; none: p->why. */
+static struct finding *report(struct sm_groups *p, const char *attribute,
                               const char *count_attribute, const int *of_sm,
                               int count)
 {
@@ -855,18 +770,17 @@ static struct finding *report(struct placement *p, const char *attribute,
         return list;
     }
     struct value value = value_list();
-    int *const ordered = xcalloc(p->sms, sizeof *ordered);
+    int *const ordered = lab_alloc(p->lab, p->sms, sizeof *ordered);
     renumber(of_sm, p->sms, ordered);
     for (size_t sm = 0; sm < p->sms; sm++)
         value_push(&value, value_number(ordered[sm]));
-    free(ordered);
-    finding_set(list, STATUS_MEASURED, value, "");
-    finding_set(number, STATUS_MEASURED, value_number(count), "");
+    finding_value(list, STATUS_MEASURED, value);
+    finding_measured(number, count);
     finding_protocol(list, "op", value_text(p->op));
     return list;
 }
 
-static void report_tpcs(struct placement *p)
+static void report_tpcs(struct sm_groups *p)
 {
     const bool known = p->why[0] == '\0';
     struct finding *const f =
@@ -876,11 +790,11 @@ static void report_tpcs(struct placement *p)
     finding_protocol(f, "share_within", value_number(p->slowest));
     finding_protocol(f, "share_across", value_number(p->freest));
     finding_protocol(f, "pairs", value_number((double)p->pairs));
-    finding_evidence(f, p->experiment);
+    finding_cite(f, p->experiment);
 }
 
 /* Whose TPC is not known is tried by itself. */
-static void each_alone(struct placement *p)
+static void each_alone(struct sm_groups *p)
 {
     for (size_t sm = 0; sm < p->sms; sm++)
         p->group[sm] = (int)sm;
@@ -888,96 +802,79 @@ static void each_alone(struct placement *p)
 }
 
 /* Clocks that run alike in other groups speak against what loads showed. */
-static void compare_clocks(const struct placement *p, const int *of_sm,
+static void compare_clocks(const struct sm_groups *p, const int *of_sm,
                            struct finding *f)
 {
-    int *const by_clock = xcalloc(p->sms, sizeof *by_clock);
+    int *const by_clock = lab_alloc(p->lab, p->sms, sizeof *by_clock);
     const int groups = clock_groups(p, by_clock);
-    if (groups >= 2 && 2 * (size_t)groups <= p->sms) {
-        const bool same =
-            memcmp(by_clock, of_sm, p->sms * sizeof *by_clock) == 0;
-        finding_protocol(f, "as_clocks", value_bool(same));
-        if (!same)
-            finding_because(f, "the clocks of SMs run alike in other groups");
-    }
-    free(by_clock);
+    if (groups < 2 || 2 * (size_t)groups > p->sms)
+        return;
+    const bool same = memcmp(by_clock, of_sm, p->sms * sizeof *by_clock) == 0;
+    finding_protocol(f, "as_clocks", value_bool(same));
+    if (!same)
+        finding_because(f, "the clocks of SMs run alike in other groups");
 }
 
 /* One way of asking, by both operations; the reason of the first stays, which
  * is that of reads: they fill the larger ways. */
-static int ask_both(struct placement *p,
-                    int ask(struct placement *p, int *of_sm, int *count,
-                            struct error *err),
-                    int *of_sm, int *count, struct error *err)
+static void ask_both(struct sm_groups *p,
+                     void ask(struct sm_groups *p, struct larger *l),
+                     struct larger *l)
 {
     char first[sizeof p->why] = "";
-    for (size_t i = OPERATIONS; i-- > 0 && *count == 0;) {
+    for (size_t i = OPERATIONS; i-- > 0 && lab_ok(p->lab) && l->count == 0;) {
         p->op = operations[i];
-        if (ask(p, of_sm, count, err) != 0)
-            return err->code;
+        ask(p, l);
         if (first[0] == '\0')
             memcpy(first, p->why, sizeof first);
     }
     memcpy(p->why, first, sizeof first);
-    return 0;
 }
 
-static void finish_gpcs(const struct placement *p, struct finding *f,
-                        const char *by, const int *of_sm, int count)
+static void sm_groups_ask_gpcs(struct sm_groups *p)
 {
-    finding_protocol(f, "by", value_text(by));
-    if (count > 0)
-        compare_clocks(p, of_sm, f);
-}
-
-static int ask_gpcs(struct placement *p, struct error *err)
-{
-    int *const of_sm = xcalloc(p->sms, sizeof *of_sm);
-    const char *by = "what others get more when some do nothing";
-    int count = 0;
-    if (ask_both(p, ask_by_gain, of_sm, &count, err) == 0 && count > 0) {
-        struct finding *const f = report(p, "gpc_of_sm", "gpcs", of_sm, count);
+    struct larger l = {
+        .of_sm = lab_alloc(p->lab, p->sms, sizeof *l.of_sm),
+        .group = lab_alloc(p->lab, p->sms, sizeof *l.group),
+    };
+    ask_both(p, ask_by_gain, &l);
+    const bool by_gain = l.count > 0;
+    if (!by_gain)
+        ask_both(p, ask_by_clock, &l);
+    if (!lab_ok(p->lab))
+        return;
+    struct finding *const f = report(p, "gpc_of_sm", "gpcs", l.of_sm, l.count);
+    if (by_gain) {
         finding_protocol(f, "gain_within", value_number(p->within));
         finding_protocol(f, "gain_across", value_number(p->across));
-        finding_evidence(f, p->experiment);
-        finish_gpcs(p, f, by, of_sm, count);
-    } else if (err->code == 0) {
-        by = "what SMs with one clock get together";
-        if (ask_both(p, ask_by_clock, of_sm, &count, err) == 0)
-            finish_gpcs(p, report(p, "gpc_of_sm", "gpcs", of_sm, count), by,
-                        of_sm, count);
+        finding_cite(f, p->experiment);
     }
-    free(of_sm);
-    return err->code;
+    finding_protocol(
+        f, "by",
+        value_text(by_gain ? "what others get more when some do nothing"
+                           : "what SMs with one clock get together"));
+    if (l.count > 0)
+        compare_clocks(p, l.of_sm, f);
 }
 
-static int ask(struct placement *p, struct error *err)
+static void sm_groups_run(struct lab *lab)
 {
-    if (ask_tpcs(p, err) != 0)
-        return err->code;
-    report_tpcs(p);
-    if (p->why[0] != '\0')
-        each_alone(p);
-    return ask_gpcs(p, err);
-}
-
-static int run(struct lab *lab, struct error *err)
-{
-    const int64_t sms = lab->info->value[PROPERTY_SMS];
-    const unsigned most = lab_block_warps(lab);
-    struct placement p = {.lab = lab,
-                          .sms = sms > 0 ? (size_t)sms : 0,
-                          .warps = most < WARPS ? most : WARPS};
+    struct sm_groups p = {.lab = lab,
+                          .sms = device_told(lab->info, PROPERTY_SMS, 0),
+                          .warps =
+                              (unsigned)u64_min(lab_block_warps(lab), WARPS)};
     if (p.sms < 2) {
         lab_leave_open(lab, "there is but one SM, or it is not told how many");
-        return 0;
+        return;
     }
-    *err = (struct error){0};
-    p.group = xcalloc(p.sms, sizeof *p.group);
-    const int status = ask(&p, err);
-    free(p.experiment);
-    free(p.group);
-    return status;
+    p.group = lab_alloc(lab, p.sms, sizeof *p.group);
+    sm_groups_ask_tpcs(&p);
+    if (!lab_ok(lab))
+        return;
+    report_tpcs(&p);
+    if (p.why[0] != '\0')
+        each_alone(&p);
+    sm_groups_ask_gpcs(&p);
 }
 
 const struct study study_sm_groups = {
@@ -990,9 +887,9 @@ const struct study study_sm_groups = {
         "group. Then all SMs work but some, ever others: those that get more "
         "and less together share a larger way.",
     .needs = needs,
-    .gives = gives,
+    .answers = answers,
     .kernels = kernels,
     .apart = true,
     .under_load = true,
-    .run_err = run,
+    .run = sm_groups_run,
 };
