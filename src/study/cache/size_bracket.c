@@ -479,6 +479,12 @@ static void ask_behind(struct bracket_question *q)
                             : above->why);
     if (!above->present || !hits_cheaper(f->hit, f->miss))
         return;
+    if (least > q->row->most) {
+        snprintf(f->why, sizeof f->why,
+                 "all that may be loaded does not surely miss %s",
+                 level_table[q->row->behind].component);
+        return;
+    }
     set_limit(q);
     /* Three times the spikes that are common. */
     q->limit = f->hit + 0.01 * (f->miss - f->hit);
