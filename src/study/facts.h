@@ -42,9 +42,9 @@ struct level_facts {
 };
 
 /* Instruction caches, nearest first; their findings are those of these
- * components in this order. */
+ * components in this order; NULL ends. */
 enum { CODE_LEVELS_MAX = 3 };
-extern const char *const code_components[CODE_LEVELS_MAX];
+extern const char *const code_components[CODE_LEVELS_MAX + 1];
 
 struct code_level {
     uint64_t size;  /* B; what certainly fits, where that is a bound */

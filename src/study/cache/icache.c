@@ -14,32 +14,29 @@
  */
 #include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "analysis/plateaus.h"
+#include "analysis/search.h"
 #include "analysis/stats.h"
-#include "base/mem.h"
+#include "base/num.h"
 #include "study/lab.h"
 
-const char *const code_components[CODE_LEVELS_MAX] = {"icache_l0", "icache_l1",
-                                                      "icache_l15"};
+const char *const code_components[CODE_LEVELS_MAX + 1] = {
+    "icache_l0", "icache_l1", "icache_l15", NULL};
 
 static const char *const needs[] = {"clock", NULL};
-static const char *const gives[] = {
-    "icache_l0.size",          "icache_l0.line",
-    "icache_l0.miss_penalty",  "icache_l1.size",
-    "icache_l1.line",          "icache_l1.miss_penalty",
-    "icache_l15.size",         "icache_l15.line",
-    "icache_l15.miss_penalty", NULL,
+static const struct answer answers[] = {
+    {code_components, "size", "B"},
+    {code_components, "line", "B"},
+    {code_components, "miss_penalty", "cycles"},
+    {0},
 };
 
-#define COARSE "total=262144 block=1024 chains=32"
-#define COLD   "total=2048 block=48 flush=262144 chains=32"
+#define COARSE "code total=262144 block=1024 chains=32"
+#define COLD   "code total=2048 block=48 flush=262144 chains=32"
 static const char *const kernels[] = {
-    "code " COARSE,
-    "code " COLD " bytes=48",
+    COARSE,
+    COLD " bytes=48",
     NULL,
 };
 
@@ -60,27 +57,19 @@ static double footprint(const struct lap *lap)
  * neither the mean of the laps nor the median is free of that. */
 static const double undisturbed = 0.1;
 
-/* Measures laps; `evidence` (may be NULL) gets the experiment. */
-static int measure(struct lab *lab, struct lap *lap, struct finding *evidence,
-                   struct error *err, const char *text)
+/* A lap through so many bytes, by the experiment's other words. */
+static struct lap lap_of(struct lab *lab, const char *words, uint64_t bytes)
 {
-    struct samples s;
-    char *name;
-    if (lab_probe_err(lab, &s, &name, err, "%s bytes=%" PRIu64, text, lap->bytes) !=
-        0)
-        return err->code;
-    double *const cycles = xreallocarray(NULL, s.rows, sizeof *cycles);
-    for (size_t i = 0; i < s.rows; i++)
-        cycles[i] = (double)samples_at(&s, i, samples_column(&s, "cycles"));
-    lap->cycles = stats_quantile(cycles, s.rows, undisturbed);
-    lap->start = (double)samples_at(&s, 0, samples_column(&s, "start"));
-    lap->end = (double)samples_at(&s, 0, samples_column(&s, "end"));
-    if (evidence != NULL)
-        finding_evidence(evidence, name);
-    free(cycles);
-    free(name);
-    samples_free(&s);
-    return 0;
+    const struct samples *const s =
+        lab_probe(lab, "%s bytes=%" PRIu64, words, bytes);
+    struct lap lap = {.bytes = bytes};
+    if (!lab_ok(lab))
+        return lap;
+    const struct column cycles = lab_column_of(lab, s, "cycles");
+    lap.cycles = stats_quantile(cycles.at, cycles.count, undisturbed);
+    lap.start = (double)samples_at(s, 0, samples_column(s, "start"));
+    lap.end = (double)samples_at(s, 0, samples_column(s, "end"));
+    return lap;
 }
 
 /* A straight line through points. */
@@ -142,7 +131,9 @@ static void find_stalls(struct curve *c)
         c->stall[i] = stall_of(c, &c->lap[i]) / footprint(&c->lap[i]);
 }
 
-/* A hit that waits is a cycle in some hundred bytes at most. */
+/* A hit that waits is a cycle in some hundred bytes at most, so less than 0.004
+ * is none.  Laps of one plateau differ by 2.5 % at most (H200, driver 580), and
+ * the least step that is told, an eighth, is several times that. */
 static const struct plateaus_rule rule = {
     .least = 3, .change = 0.025, .floor = 0.004, .distance = 0.12};
 
@@ -179,18 +170,8 @@ static void trim(const struct curve *c, struct plateau *p)
     p->value = stats_median(c->stall + p->first, last - p->first + 1);
 }
 
-static int draw(struct lab *lab, struct curve *c, struct error *err)
+static void find_plateaus(struct curve *c)
 {
-    *c = (struct curve){0};
-    for (uint64_t bytes = KIB; bytes <= LARGEST; bytes = next_size(bytes)) {
-        struct lap *const lap = &c->lap[c->count];
-        lap->bytes = bytes;
-        if (measure(lab, lap, NULL, err, "code " COARSE " warm=3 laps=11") != 0)
-            return err->code;
-        c->count++;
-        if (lap->start < 0)
-            return 0;
-    }
     find_stalls(c);
     c->plateau_count = plateaus_find(c->stall, c->count, &rule, c->plateau,
                                      CODE_LEVELS_MAX + 2);
@@ -198,7 +179,21 @@ static int draw(struct lab *lab, struct curve *c, struct error *err)
         c->begin[i] = c->plateau[i].first;
         trim(c, &c->plateau[i]);
     }
-    return 0;
+}
+
+/* NULL if it is not known where the code lies. */
+static const struct curve *draw_curve(struct lab *lab)
+{
+    struct curve *const c = lab_alloc(lab, 1, sizeof *c);
+    for (uint64_t bytes = KIB; lab_ok(lab) && bytes <= LARGEST;
+         bytes = next_size(bytes)) {
+        c->lap[c->count++] = lap_of(lab, COARSE " warm=3 laps=11", bytes);
+        if (lab_ok(lab) && c->lap[c->count - 1].start < 0)
+            return NULL;
+    }
+    if (lab_ok(lab))
+        find_plateaus(c);
+    return c;
 }
 
 /* Stall of one more byte, between a lap and the next one. */
@@ -223,6 +218,11 @@ static size_t steepest(const struct curve *c, size_t from, size_t end)
  * it rises less before that, or gets steeper again, a second cache is full
  * before the first has come to its plateau.  The first stretch that rises is
  * left out: the edge lies in it.
+ *
+ * A slope is of two laps a KiB or more apart, and some cycles of jitter are a
+ * quarter of a plateau's height there at most; that a slope is less than 0.6
+ * of the steepest, or 1.3 times the one before, is more than jitter makes of
+ * slopes as steep as these.
  */
 static bool is_one_step(const struct curve *c, size_t i)
 {
@@ -251,21 +251,16 @@ struct cold {
     double jump[COLD_POINTS]; /* over the step before */
 };
 
-static int lay_cold(struct lab *lab, struct cold *c, struct finding *f,
-                    struct error *err)
+static void lay_cold(struct lab *lab, struct cold *c)
 {
-    double steps[COLD_POINTS];
+    double steps[COLD_POINTS] = {0};
     for (size_t i = 0; i < COLD_POINTS; i++) {
-        c->lap[i].bytes = (i + 1) * COLD_STEP;
-        if (measure(lab, &c->lap[i], i % 10 == 9 ? f : NULL, err,
-                    "code " COLD " warm=1 laps=9") != 0)
-            return err->code;
+        c->lap[i] = lap_of(lab, COLD " warm=1 laps=9", (i + 1) * COLD_STEP);
         steps[i] = i > 0 ? c->lap[i].cycles - c->lap[i - 1].cycles : 0;
     }
     const double usual = stats_quantile(steps + 1, COLD_POINTS - 1, 0.25);
     for (size_t i = 0; i < COLD_POINTS; i++)
         c->jump[i] = steps[i] - usual;
-    return 0;
 }
 
 /* True if there is a boundary of `line` bytes, counted from `phase`, between
@@ -307,16 +302,19 @@ static uint64_t line_of_jumps(const struct cold *c, double least)
  * length of line that is thought of says what a miss costs, and the jumps that
  * cost it or more must then be that far apart.
  */
-static void find_lines(const struct curve *c, const struct cold *cold,
-                       size_t levels, struct code_level *level)
+static void find_lines(struct lab *lab, const struct curve *c)
 {
+    struct code_level *const level = lab->code.level;
+    struct cold cold;
     double cheaper = 0; /* what a line costs that the level has */
-    for (size_t i = 0; i < levels; i++) {
+    if (lab->code.count > 0)
+        lay_cold(lab, &cold);
+    for (size_t i = 0; lab_ok(lab) && i < lab->code.count; i++) {
         const double stall = c->plateau[i + 1].value - c->plateau[i].value;
         const uint64_t from = i == 0 ? LINE_LEAST : level[i - 1].line;
         for (uint64_t line = from; line <= LINE_MOST && line > 0; line *= 2) {
             const double more = stall * (double)line;
-            if (line_of_jumps(cold, cheaper + more / 2) != line)
+            if (line_of_jumps(&cold, cheaper + more / 2) != line)
                 continue;
             level[i].line = line;
             cheaper += more;
@@ -326,15 +324,18 @@ static void find_lines(const struct curve *c, const struct cold *cold,
     }
 }
 
-static void report_line(size_t i, const struct code_level *l, struct finding *f)
+static void report_line(struct lab *lab, size_t i)
 {
+    const struct code_level *const l = &lab->code.level[i];
+    struct finding *const f = lab_finding(lab, code_components[i], "line");
+    finding_cite(f, COLD " warm=1 laps=9");
     if (l->line == 0) {
         finding_none(f, "cold code does not jump by what a miss costs at equal "
                         "distances");
         return;
     }
-    finding_set(f, STATUS_MEASURED, value_number((double)l->line), "B");
-    finding_interval(f, (double)l->line, (double)l->line, 0.99);
+    finding_measured(f, (double)l->line);
+    finding_interval(f, (double)l->line, (double)l->line, -1);
     if (i > 0)
         finding_protocol(
             f, "assumed",
@@ -358,23 +359,25 @@ static bool is_flat(const struct curve *c, const struct plateau *p)
            fmax(rule.floor, DOUBT_PERCENT / 100.0 * p->value);
 }
 
-static void report_penalty(const struct curve *c, size_t i,
-                           const struct code_level *l, struct finding *f)
+static void report_penalty(struct lab *lab, const struct curve *c, size_t i)
 {
+    const struct code_level *const l = &lab->code.level[i];
+    const struct plateau *const p = &c->plateau[i];
+    struct finding *const f =
+        lab_finding(lab, code_components[i], "miss_penalty");
     if (l->line == 0) {
-        finding_none(f, "the line is not known");
+        finding_none(f, why_line_unknown);
         return;
     }
-    if (!is_flat(c, &c->plateau[i]) || !is_flat(c, &c->plateau[i + 1])) {
+    if (!is_flat(c, &p[0]) || !is_flat(c, &p[1])) {
         finding_none(f, "some of the code is hit even where it does not fit, "
                         "and how much is not known");
         return;
     }
-    const double step = c->plateau[i + 1].value - c->plateau[i].value;
-    const double cycles = step * (double)l->line;
+    const double cycles = (p[1].value - p[0].value) * (double)l->line;
     const double doubt = DOUBT_PERCENT / 100.0 * cycles;
-    finding_set(f, STATUS_MEASURED, value_number(cycles), "cycles");
-    finding_interval(f, cycles - doubt, cycles + doubt, 0.99);
+    finding_measured(f, cycles);
+    finding_interval(f, cycles - doubt, cycles + doubt, -1);
     finding_protocol(f, "of", value_text("a missed line"));
     finding_protocol(f, "code", value_text("straight on"));
 }
@@ -392,7 +395,8 @@ static double lines_in(const struct lap *lap, double line, double phase)
 
 /* The experiments around an edge. */
 struct edge {
-    char *text;
+    struct lab *lab;
+    const char *words;  /* of the experiments */
     uint64_t from;      /* B: the first lap */
     double each;        /* cycles of each line of the nearest cache … */
     double line, phase; /* … and where these lie */
@@ -413,13 +417,10 @@ static double beyond(const struct edge *e, const struct lap *lap)
     return without_lines(e, lap) - predicted(&e->model, lap->end);
 }
 
-static int lap_at(struct lab *lab, const struct edge *e, uint64_t bytes,
-                  const char *laps, struct lap *lap, struct error *err)
+static struct lap edge_lap(const struct edge *e, uint64_t bytes,
+                           const char *laps)
 {
-    char text[256];
-    snprintf(text, sizeof text, "%s %s", e->text, laps);
-    lap->bytes = bytes;
-    return measure(lab, lap, NULL, err, text);
+    return lap_of(e->lab, lab_text(e->lab, "%s %s", e->words, laps), bytes);
 }
 
 static const char usual_laps[] = "warm=4 laps=64";
@@ -445,14 +446,12 @@ static double fit_phase(struct edge *e, const struct lap *laps, double phase)
 }
 
 /* Lines longer than code is aligned may lie in several ways. */
-static int fit(struct lab *lab, struct edge *e, struct error *err)
+static void fit_edge(struct edge *e)
 {
     struct lap laps[FIT_POINTS];
     double least = INFINITY, best = 0;
-    for (int i = 0; i < FIT_POINTS; i++)
-        if (lap_at(lab, e, e->from + (uint64_t)i * 3 * EDGE_STEP, usual_laps,
-                   &laps[i], err) != 0)
-            return err->code;
+    for (uint64_t i = 0; i < FIT_POINTS; i++)
+        laps[i] = edge_lap(e, e->from + i * 3 * EDGE_STEP, usual_laps);
     for (double phase = 0; phase < fmax(e->line, 1); phase += CODE_ALIGN) {
         const double now = fit_phase(e, laps, phase);
         best = now < least ? phase : best;
@@ -461,65 +460,65 @@ static int fit(struct lab *lab, struct edge *e, struct error *err)
     /* Six standard deviations: hardly a lap that fits is half as slow. */
     const double left = fit_phase(e, laps, best);
     e->least = fmax(e->least, 6 * sqrt(left / FIT_POINTS));
-    return 0;
 }
 
 enum verdict { FITS, DOUBTFUL, MISSES };
 
-/* Whether a lap costs a miss more than one that fits; what is doubtful is
- * measured once more, after many laps. */
-static int misses(struct lab *lab, const struct edge *e, uint64_t bytes,
-                  struct lap *lap, enum verdict *verdict, struct error *err)
+/* Whether a lap costs a miss more than one that fits; what is doubtful, less
+ * than some misses more, is measured once more, after many laps. */
+static enum verdict judge_lap(const struct edge *e, uint64_t bytes,
+                              struct lap *lap)
 {
-    if (lap_at(lab, e, bytes, usual_laps, lap, err) != 0)
-        return err->code;
-    double more = beyond(e, lap);
-    if (more > e->least && more < 8 * e->least) {
-        if (lap_at(lab, e, bytes, many_laps, lap, err) != 0)
-            return err->code;
-        more = beyond(e, lap);
-    }
-    *verdict = more > e->least ? MISSES : more > e->least / 2 ? DOUBTFUL : FITS;
-    return 0;
+    *lap = edge_lap(e, bytes, usual_laps);
+    if (beyond(e, lap) > e->least && beyond(e, lap) < 8 * e->least)
+        *lap = edge_lap(e, bytes, many_laps);
+    const double more = beyond(e, lap);
+    return more > e->least ? MISSES : more > e->least / 2 ? DOUBTFUL : FITS;
 }
 
-/* Laps between two, of which the first fits and the last does not, until they
- * are a step apart. */
-static int halve(struct lab *lab, const struct edge *e, uint64_t *fits,
-                 uint64_t *over, struct error *err)
+static enum search_answer edge_ask(void *context, uint64_t bytes)
 {
-    while (*over - *fits > EDGE_STEP) {
-        const uint64_t steps = (*over - *fits) / EDGE_STEP / 2;
-        const uint64_t middle = *fits + steps * EDGE_STEP;
-        struct lap lap;
-        enum verdict verdict = DOUBTFUL;
-        if (misses(lab, e, middle, &lap, &verdict, err) != 0)
-            return err->code;
-        *(verdict == FITS ? fits : over) = middle;
-    }
-    return 0;
+    struct lap lap;
+    return judge_lap(context, bytes, &lap) == FITS ? SEARCH_FITS
+                                                   : SEARCH_OVERFLOWS;
 }
 
-/* Whether the laps before an edge fit and those behind it do not. */
-static int is_sharp(struct lab *lab, const struct edge *e, uint64_t fits,
-                    struct lap *below, struct lap *above, bool *sharp,
-                    struct error *err)
+/* The laps on both sides of an edge; whether those before it fit and those
+ * behind it do not. */
+struct sides {
+    struct lap below, above;
+    bool sharp;
+};
+
+static struct sides look_at_sides(const struct edge *e, uint64_t fits)
 {
-    *sharp = true;
-    for (int i = -BEFORE; *sharp && i <= AFTER; i++) {
+    struct sides s = {.sharp = true};
+    for (int i = -BEFORE; lab_ok(e->lab) && s.sharp && i <= AFTER; i++) {
         struct lap lap;
-        enum verdict verdict = DOUBTFUL;
         const uint64_t bytes =
             (uint64_t)((int64_t)fits + i * (int64_t)EDGE_STEP);
-        if (misses(lab, e, bytes, &lap, &verdict, err) != 0)
-            return err->code;
-        *sharp = verdict == (i > 0 ? MISSES : FITS);
+        s.sharp = judge_lap(e, bytes, &lap) == (i > 0 ? MISSES : FITS);
         if (i == 0)
-            *below = lap;
+            s.below = lap;
         if (i == 1)
-            *above = lap;
+            s.above = lap;
     }
-    return 0;
+    return s;
+}
+
+/* Looks for the edge in the KiB or so above what fits. */
+static struct sides find_edge(struct edge *e, uint64_t about)
+{
+    e->from =
+        about > 4 * KIB ? (about - 3 * KIB) / EDGE_STEP * EDGE_STEP : EDGE_STEP;
+    e->words = lab_text(
+        e->lab, "code total=%" PRIu64 " from=%" PRIu64 " block=%d chains=32",
+        about + 3 * KIB, e->from, EDGE_STEP);
+    uint64_t fits = e->from + (about - e->from - 768) / EDGE_STEP * EDGE_STEP;
+    uint64_t over = fits + (768 + KIB + 512) / EDGE_STEP * EDGE_STEP;
+    fit_edge(e);
+    search_between(&fits, &over, EDGE_STEP, edge_ask, e);
+    return look_at_sides(e, fits);
 }
 
 /* Bytes of the lines from the start of a lap to the boundary between two ends,
@@ -534,73 +533,58 @@ static uint64_t size_between(const struct lap *fits, const struct lap *over,
     return (uint64_t)(ceil((boundary - fits->start) / (double)line)) * line;
 }
 
-static void report_size(struct finding *f, const struct lap *fits,
-                        const struct lap *over, uint64_t line,
+static void report_size(struct finding *f, const struct sides *s,
                         struct code_level *level)
 {
-    const uint64_t size = line > 0 ? size_between(fits, over, line) : 0;
+    const uint64_t size = size_between(&s->below, &s->above, level->line);
     finding_protocol(f, "bytes_of_an_instruction", value_number(16));
     if (size == 0) {
-        finding_set(f, STATUS_AT_LEAST, value_number(footprint(fits)), "B");
+        finding_value(f, STATUS_AT_LEAST, value_number(footprint(&s->below)));
         finding_because(f,
                         "the code that no longer fits, of %.0f B, ends in "
                         "no new line",
-                        footprint(over));
+                        footprint(&s->above));
         return;
     }
     level->size = size;
     level->exact = true;
-    finding_set(f, STATUS_MEASURED, value_number((double)size), "B");
-    finding_interval(f, (double)size, (double)size, 0.99);
+    finding_measured(f, (double)size);
+    finding_interval(f, (double)size, (double)size, -1);
 }
 
-/* Narrows the gap between a plateau's last lap and the next one to a KiB. */
-static int narrow(struct lab *lab, const struct curve *c, size_t i,
-                  double least, uint64_t *fits, struct error *err)
+/* Where a plateau ends, to a KiB: a lap beyond it stalls more than `least`
+ * cycles beyond what the plateau foretells. */
+struct plateau_end {
+    struct lab *lab;
+    const struct curve *curve;
+    struct model model;
+    double least;
+};
+
+static enum search_answer plateau_ask(void *context, uint64_t bytes)
+{
+    const struct plateau_end *const q = context;
+    const struct lap lap = lap_of(q->lab, COARSE " warm=4 laps=32", bytes);
+    const double more =
+        stall_of(q->curve, &lap) - predicted(&q->model, footprint(&lap));
+    return more > q->least ? SEARCH_OVERFLOWS : SEARCH_FITS;
+}
+
+static uint64_t end_of_plateau(struct lab *lab, const struct curve *c, size_t i,
+                               double least)
 {
     const struct plateau *const p = &c->plateau[i];
-    const struct model model = stall_model(c, p->first, p->last);
-    uint64_t over = c->lap[p->last + 1].bytes;
-    *fits = c->lap[p->last].bytes;
-    while (over - *fits > KIB) {
-        struct lap lap = {.bytes = (*fits + over) / 2 / KIB * KIB};
-        if (measure(lab, &lap, NULL, err, "code " COARSE " warm=4 laps=32") !=
-            0)
-            return err->code;
-        if (stall_of(c, &lap) - predicted(&model, footprint(&lap)) > least)
-            over = lap.bytes;
-        else
-            *fits = lap.bytes;
-    }
-    return 0;
+    struct plateau_end q = {lab, c, stall_model(c, p->first, p->last), least};
+    uint64_t fits = c->lap[p->last].bytes, over = c->lap[p->last + 1].bytes;
+    search_between(&fits, &over, KIB, plateau_ask, &q);
+    return fits;
 }
 
-static void report_blurred(struct finding *f, const struct lap *fits)
+static void report_at_least(struct finding *f, const struct lap *fits,
+                            const char *why)
 {
-    finding_set(f, STATUS_AT_LEAST, value_number(footprint(fits)), "B");
-    finding_because(f, "laps get dearer little by little, so that no single "
-                       "line shows that no longer fits");
-}
-
-/* Looks for the edge in the KiB or so above what fits. */
-static int find_edge(struct lab *lab, struct edge *e, uint64_t about,
-                     struct lap *below, struct lap *above, bool *sharp,
-                     struct error *err)
-{
-    e->from =
-        about > 4 * KIB ? (about - 3 * KIB) / EDGE_STEP * EDGE_STEP : EDGE_STEP;
-    e->text =
-        xasprintf("code total=%" PRIu64 " from=%" PRIu64 " block=%d chains=32",
-                  about + 3 * KIB, e->from, EDGE_STEP);
-    uint64_t fits = e->from + (about - e->from - 768) / EDGE_STEP * EDGE_STEP;
-    uint64_t over = fits + (768 + KIB + 512) / EDGE_STEP * EDGE_STEP;
-    int status = fit(lab, e, err);
-    if (status == 0)
-        status = halve(lab, e, &fits, &over, err);
-    if (status == 0)
-        status = is_sharp(lab, e, fits, below, above, sharp, err);
-    free(e->text);
-    return status;
+    finding_value(f, STATUS_AT_LEAST, value_number(footprint(fits)));
+    finding_because(f, "%s", why);
 }
 
 /* What certainly fits: with a size less than the plateau has, since a few
@@ -611,37 +595,38 @@ static const struct lap *surely_fits(const struct curve *c, size_t i)
     return &c->lap[p->last > p->first ? p->last - 1 : p->last];
 }
 
-static int find_size(struct lab *lab, const struct curve *c, size_t i,
-                     struct code_level *level, double *slope, struct finding *f,
-                     struct error *err)
+/* `slope` is what the nearest cache's laps cost a byte: that of blocks of
+ * EDGE_STEP, for all levels. */
+static void find_size(struct lab *lab, const struct curve *c, size_t i,
+                      double *slope, struct finding *f)
 {
-    const double line0 = (double)level[0].line;
-    struct edge e = {.each = c->plateau[i].value * line0,
-                     .line = i > 0 ? line0 : 0,
-                     .slope = i > 0 ? *slope : 0,
-                     .least = level[i].penalty / 2};
-    struct lap below = {0}, above = {0};
-    bool sharp = false;
-    uint64_t about;
+    struct code_level *const level = &lab->code.level[i];
+    const double nearest = (double)lab->code.level[0].line;
     const struct lap *const last = surely_fits(c, i);
-    level[i].size = (uint64_t)footprint(last);
-    if (level[i].line == 0) {
-        report_blurred(f, last);
-        finding_because(f, "the line, and so what a miss costs, is not known");
-        return 0;
+    struct edge e = {.lab = lab, .least = level->penalty / 2};
+    level->size = (uint64_t)footprint(last);
+    if (level->line == 0) {
+        report_at_least(f, last,
+                        "the line, and so what a miss costs, is not known");
+        return;
     }
-    if (i == 0)
-        e.each = 0;
-    if (narrow(lab, c, i, 3 * level[i].penalty, &about, err) != 0 ||
-        find_edge(lab, &e, about, &below, &above, &sharp, err) != 0)
-        return err->code;
+    if (i > 0) {
+        e.each = c->plateau[i].value * nearest;
+        e.line = nearest;
+        e.slope = *slope;
+    }
+    const uint64_t about = end_of_plateau(lab, c, i, 3 * level->penalty);
+    const struct sides sides = find_edge(&e, about);
+    if (!lab_ok(lab))
+        return;
     if (i == 0)
         *slope = e.model.slope;
-    if (sharp)
-        report_size(f, &below, &above, level[i].line, &level[i]);
+    if (sides.sharp)
+        report_size(f, &sides, level);
     else
-        report_blurred(f, last);
-    return 0;
+        report_at_least(f, last,
+                        "laps get dearer little by little, so that no single "
+                        "line shows that no longer fits");
 }
 
 /* ---- the study -------------------------------------------------------- */
@@ -655,78 +640,62 @@ static void leave_blurred(struct lab *lab, const struct curve *c, size_t i,
         "no plateau between them";
     const struct lap *const last = surely_fits(c, i);
     lab->code.level[i] = (struct code_level){.size = (uint64_t)footprint(last)};
-    finding_set(size, STATUS_AT_LEAST, value_number(footprint(last)), "B");
-    finding_because(size, "%s", why);
-    finding_none(lab_finding(lab, code_components[i], "line"), "%s", why);
-    finding_none(lab_finding(lab, code_components[i], "miss_penalty"), "%s",
-                 why);
+    lab->code.count = i + 1;
+    report_at_least(size, last, why);
+    lab_refuse(lab, lab_text(lab, "%s.*", code_components[i]), why);
 }
 
-/* `slope` is what the nearest cache's laps cost a byte: that of blocks of
- * EDGE_STEP, for all levels. */
-static int ask_level(struct lab *lab, const struct curve *c, size_t i,
-                     double *slope, struct error *err)
+static void icache_ask_level(struct lab *lab, const struct curve *c, size_t i,
+                             double *slope)
 {
-    const char *const component = code_components[i];
-    struct code_level *const level = lab->code.level;
-    struct finding *const size = lab_finding(lab, component, "size");
-    finding_evidence(size, "code " COARSE " warm=3 laps=11");
+    struct finding *const size = lab_finding(lab, code_components[i], "size");
+    finding_cite(size, COARSE " warm=3 laps=11");
     if (!is_one_step(c, i)) {
         leave_blurred(lab, c, i, size);
-        lab->code.count = i + 1;
-        return 0;
+        return;
     }
-    struct finding *const line = lab_finding(lab, component, "line");
-    report_line(i, &level[i], line);
-    finding_evidence(line, "code " COLD " warm=1 laps=9");
-    struct finding *const penalty = lab_finding(lab, component, "miss_penalty");
-    report_penalty(c, i, &level[i], penalty);
-    return find_size(lab, c, i, level, slope, size, err);
+    report_line(lab, i);
+    report_penalty(lab, c, i);
+    find_size(lab, c, i, slope, size);
 }
 
+/* That there are no more is no gap; that there is none may be. */
 static void leave_rest(struct lab *lab, const char *why)
 {
-    static const char *const attributes[] = {"size", "line", "miss_penalty"};
     lab->code.why = why;
-    for (size_t i = lab->code.count; i < CODE_LEVELS_MAX; i++)
-        for (size_t k = 0; k < COUNT_OF(attributes); k++)
-            /* That there are no more is no gap; that there is none may be. */
-            if (i > 0)
-                lab_absent(lab, code_components[i], attributes[k]);
-            else
-                finding_none(
-                    lab_finding(lab, code_components[i], attributes[k]), "%s",
-                    why);
+    for (size_t i = u64_max(lab->code.count, 1); i < CODE_LEVELS_MAX; i++)
+        for (const struct answer *a = answers; a->attribute != NULL; a++)
+            lab_absent(lab, code_components[i], a->attribute);
+    lab_leave_open(lab, why);
 }
 
-static int run(struct lab *lab, struct error *err)
+static void ask_levels(struct lab *lab, const struct curve *c)
 {
-    struct curve *const c = xcalloc(1, sizeof *c);
-    struct cold *const cold = xcalloc(1, sizeof *cold);
-    const char *why = "laps of more code show no further step";
     double slope = 0;
-    int status = draw(lab, c, err);
-    if (status == 0 && c->lap[0].start < 0)
+    const size_t steps = c->plateau_count > 1 && c->plateau[0].first == 0
+                             ? c->plateau_count - 1
+                             : 0;
+    lab->code.count = u64_min(steps, CODE_LEVELS_MAX);
+    find_lines(lab, c);
+    for (size_t i = 0; lab_ok(lab) && i < lab->code.count; i++)
+        icache_ask_level(lab, c, i, &slope);
+}
+
+static void icache_run(struct lab *lab)
+{
+    const struct curve *const c = draw_curve(lab);
+    const struct code_facts *const code = &lab->code;
+    const char *why = "laps of more code show no further step";
+    if (lab_ok(lab) && c != NULL)
+        ask_levels(lab, c);
+    if (c == NULL)
         why = "the machine code is not as expected, so that it is not known "
               "where it lies";
-    else if (status == 0 && c->plateau_count > 1 && c->plateau[0].first == 0)
-        lab->code.count = c->plateau_count - 1;
-    if (lab->code.count > CODE_LEVELS_MAX)
-        lab->code.count = CODE_LEVELS_MAX;
-    if (status == 0 && lab->code.count > 0)
-        status = lay_cold(lab, cold, NULL, err);
-    if (status == 0)
-        find_lines(c, cold, lab->code.count, lab->code.level);
-    for (size_t i = 0; status == 0 && i < lab->code.count; i++)
-        status = ask_level(lab, c, i, &slope, err);
-    if (lab->code.count > 0 && lab->code.level[lab->code.count - 1].line == 0)
+    else if (code->count > 0 && code->level[code->count - 1].line == 0)
         why = "a nearer cache's edge is not clear, so that it is not known how "
               "many there are";
-    if (status == 0)
+    if (lab_ok(lab))
         leave_rest(lab, why);
-    free(c);
-    free(cold);
-    return status;
 }
 
 const struct study study_icache = {
@@ -738,7 +707,7 @@ const struct study study_icache = {
               "line how far jumps of cold code are apart, a miss the step from "
               "plateau to plateau.",
     .needs = needs,
-    .gives = gives,
+    .answers = answers,
     .kernels = kernels,
-    .run_err = run,
+    .run = icache_run,
 };

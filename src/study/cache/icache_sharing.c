@@ -11,241 +11,190 @@
  */
 #include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 #include "analysis/stats.h"
 #include "base/mem.h"
+#include "base/num.h"
 #include "study/lab.h"
 
 static const char *const needs[] = {"icache", NULL};
 /* Constants are too few to fill such a cache; instructions that share its
  * storage are not. */
 static const char *const corrects[] = {"const_l15.size", NULL};
-static const char *const gives[] = {
-    "icache_l0.shares_with",  "icache_l0.per_sm",
-    "icache_l0.sms_sharing",  "icache_l1.shares_with",
-    "icache_l1.per_sm",       "icache_l1.sms_sharing",
-    "icache_l15.shares_with", "icache_l15.per_sm",
-    "icache_l15.sms_sharing", NULL,
+static const struct answer answers[] = {
+    {code_components, "shares_with", ""},
+    {code_components, "per_sm", ""},
+    {code_components, "sms_sharing", ""},
+    {0},
 };
-static const char *const attributes[] = {"shares_with", "per_sm",
-                                         "sms_sharing"};
 
 enum { KIB = 1024, CONSTANTS = 64 * KIB, WARPS = 8, NEIGHBOURS = 15 };
 
 /* Code that fits one cache and not the nearer one. */
-struct load {
+struct code_load {
+    struct lab *lab;
     const struct code_level *level;
     uint64_t bytes, total;
 };
 
 /* A lap, and a rival's where there is one: of two that push out each other's
  * code the quicker keeps its own. */
-static int quick_lap(struct lab *lab, const char *text, double *cycles,
-                     struct finding *f, struct error *err)
+static double quick_lap(const struct code_load *l, const char *beside)
 {
-    struct samples s;
-    char *name;
-    if (lab_probe_err(lab, &s, &name, err, "%s", text) != 0)
-        return err->code;
-    double *const laps = xreallocarray(NULL, s.rows, sizeof *laps);
-    for (size_t i = 0; i < s.rows; i++)
-        laps[i] = (double)(samples_at(&s, i, samples_column(&s, "cycles")) +
-                           samples_at(&s, i, samples_column(&s, "rival")));
-    *cycles = stats_quantile(laps, s.rows, 0.25);
-    finding_evidence(f, name);
-    free(laps);
-    free(name);
-    samples_free(&s);
-    return 0;
+    const struct samples *const s = lab_probe(
+        l->lab, "code bytes=%" PRIu64 " total=%" PRIu64 " block=1024 laps=6 %s",
+        l->bytes, l->total, beside);
+    const struct column laps = lab_column_of(l->lab, s, "cycles");
+    const struct column rival = lab_column_of(l->lab, s, "rival");
+    for (size_t i = 0; i < laps.count; i++)
+        laps.at[i] += rival.at[i];
+    return stats_quantile(laps.at, laps.count, 0.25);
 }
 
-/* Whether laps with `much` beside them are dearer than with `little`, by more
- * than some misses. */
-static int disturbed(struct lab *lab, const struct load *l, const char *little,
-                     const char *much, bool *yes, struct finding *f,
-                     struct error *err)
+/* Whether laps with `much` beside them are dearer than with `little`: by more
+ * than some misses, and by more than the 2 % that laps differ by themselves. */
+static bool disturbed(const struct code_load *l, const char *little,
+                      const char *much)
 {
-    double cycles[2];
-    const char *const more[] = {little, much};
-    for (int i = 0; i < 2; i++) {
-        char text[256];
-        snprintf(text, sizeof text,
-                 "code bytes=%" PRIu64 " total=%" PRIu64 " block=1024 "
-                 "laps=6 %s",
-                 l->bytes, l->total, more[i]);
-        if (quick_lap(lab, text, &cycles[i], f, err) != 0)
-            return err->code;
-    }
-    *yes =
-        cycles[1] - cycles[0] > fmax(3 * l->level->penalty, 0.02 * cycles[0]);
-    return 0;
+    const double calm = quick_lap(l, little), full = quick_lap(l, much);
+    return full - calm > fmax(3 * l->level->penalty, 0.02 * calm);
+}
+
+/* The same of a rival that runs the same code, and one that runs another. */
+static bool rival_disturbs(const struct code_load *l, const char *where)
+{
+    return disturbed(l, lab_text(l->lab, "warm=40 rival=same %s", where),
+                     lab_text(l->lab, "warm=40 rival=other %s", where));
 }
 
 /* ---- constants -------------------------------------------------------- */
 
-static int ask_constants(struct lab *lab, const char *component,
-                         const struct load *l, struct error *err)
+static void correct_size(const struct code_load *l, const struct finding *by)
 {
-    struct finding *const f = lab_finding(lab, component, "shares_with");
-    bool shared = false;
-    char much[64];
-    snprintf(much, sizeof much, "warm=3 constants=%d", CONSTANTS);
-    if (disturbed(lab, l, "warm=3 constants=64", much, &shared, f, err) != 0)
-        return err->code;
+    const double bytes = (double)l->level->size;
+    if (results_find(l->lab->results, corrects[0]) == NULL)
+        return;
+    struct finding *const f =
+        results_add(l->lab->results, corrects[0], l->lab->study->name);
+    finding_method(f, l->lab->study->method);
+    finding_set(f, STATUS_MEASURED, value_number(bytes), "B");
+    finding_interval(f, bytes, bytes, -1);
+    finding_protocol(f, "filled_by",
+                     value_text("instructions, which share the storage"));
+    for (size_t i = 0; i < by->evidence_count; i++)
+        finding_cite(f, by->evidence[i]);
+}
+
+static void ask_constants(const struct code_load *l, struct finding *f)
+{
+    const bool shared =
+        disturbed(l, "warm=3 constants=64",
+                  lab_text(l->lab, "warm=3 constants=%d", CONSTANTS));
+    if (!lab_ok(l->lab))
+        return;
     struct value list = value_list();
     if (shared)
         value_push(&list, value_text("const_l15"));
-    finding_set(f, STATUS_MEASURED, list, "");
-    if (!shared || !l->level->exact || l->level->size <= CONSTANTS ||
-        results_find(lab->results, corrects[0]) == NULL)
-        return 0;
-    struct finding *const size = lab_finding(lab, "const_l15", "size");
-    finding_set(size, STATUS_MEASURED, value_number((double)l->level->size),
-                "B");
-    finding_interval(size, (double)l->level->size, (double)l->level->size,
-                     0.99);
-    finding_protocol(size, "filled_by",
-                     value_text("instructions, which share the storage"));
-    for (size_t i = 0; i < f->evidence_count; i++)
-        finding_evidence(size, f->evidence[i]);
-    return 0;
+    finding_value(f, STATUS_MEASURED, list);
+    if (shared && l->level->exact && l->level->size > CONSTANTS)
+        correct_size(l, f);
 }
 
 /* ---- warps ------------------------------------------------------------ */
 
 /* Warps that use one copy are so far apart; the first that disturbs warp 0. */
-static int ask_warps(struct lab *lab, const char *component,
-                     const struct load *l, struct error *err)
+static void ask_warps(const struct code_load *l, struct finding *f)
 {
-    struct finding *const f = lab_finding(lab, component, "per_sm");
-    for (int warp = 1; warp <= WARPS; warp++) {
-        bool shared = false;
-        char same[64], other[64];
-        snprintf(same, sizeof same,
-                 "warm=40 rival=same rival_sm=0 rival_warp=%d", warp);
-        snprintf(other, sizeof other,
-                 "warm=40 rival=other rival_sm=0 rival_warp=%d", warp);
-        if (disturbed(lab, l, same, other, &shared, f, err) != 0)
-            return err->code;
-        if (!shared)
-            continue;
-        finding_set(f, STATUS_MEASURED, value_number(warp), "");
-        return 0;
-    }
-    finding_none(f, "none of the first %d warps pushes out what warp 0 needs",
-                 WARPS);
-    return 0;
+    for (int warp = 1; lab_ok(l->lab) && warp <= WARPS; warp++)
+        if (rival_disturbs(
+                l, lab_text(l->lab, "rival_sm=0 rival_warp=%d", warp))) {
+            finding_measured(f, warp);
+            return;
+        }
+    if (lab_ok(l->lab))
+        finding_none(f,
+                     "none of the first %d warps pushes out what warp 0 needs",
+                     WARPS);
 }
 
 /* ---- SMs -------------------------------------------------------------- */
 
-static int rivals_disturb(struct lab *lab, const struct load *l, uint64_t sm,
-                          uint64_t sms, bool *yes, struct finding *f,
-                          struct error *err)
+static bool sms_disturb(const struct code_load *l, uint64_t sm, uint64_t sms)
 {
-    char same[64], other[64];
-    snprintf(same, sizeof same,
-             "warm=40 rival=same rival_sm=%" PRIu64 " rival_sms=%" PRIu64, sm,
-             sms);
-    snprintf(other, sizeof other,
-             "warm=40 rival=other rival_sm=%" PRIu64 " rival_sms=%" PRIu64, sm,
-             sms);
-    return disturbed(lab, l, same, other, yes, f, err);
+    return rival_disturbs(
+        l,
+        lab_text(l->lab, "rival_sm=%" PRIu64 " rival_sms=%" PRIu64, sm, sms));
 }
 
-static int count_sms(struct lab *lab, const struct load *l, uint64_t sms,
-                     struct finding *f, struct error *err)
+static void ask_sms(const struct code_load *l, struct finding *f)
 {
+    const uint64_t sms = lab_sms(l->lab), beside = u64_min(sms - 1, NEIGHBOURS);
     uint64_t sharing = 1;
-    for (uint64_t sm = 1; sm < sms; sm++) {
-        bool yes = false;
-        if (rivals_disturb(lab, l, sm, 1, &yes, f, err) != 0)
-            return err->code;
-        sharing += yes;
-    }
-    finding_set(f, STATUS_MEASURED, value_number((double)sharing), "");
-    return 0;
-}
-
-static int ask_sms(struct lab *lab, const char *component, const struct load *l,
-                   struct error *err)
-{
-    struct finding *const f = lab_finding(lab, component, "sms_sharing");
-    const int64_t told = lab->info->value[PROPERTY_SMS];
-    const uint64_t sms = told > 0 ? (uint64_t)told : 1;
-    const uint64_t beside = sms - 1 < NEIGHBOURS ? sms - 1 : NEIGHBOURS;
-    bool shared = false;
     if (sms < 2) {
         finding_none(f, "there is no second SM");
-        return 0;
+        return;
     }
-    if (rivals_disturb(lab, l, 1, beside, &shared, f, err) != 0)
-        return err->code;
-    if (shared)
-        return count_sms(lab, l, sms, f, err);
-    finding_set(f, STATUS_MEASURED, value_number(1), "");
-    finding_protocol(f, "sms_tried", value_number((double)beside));
-    return 0;
+    const bool any = sms_disturb(l, 1, beside);
+    for (uint64_t sm = 1; any && lab_ok(l->lab) && sm < sms; sm++)
+        sharing += sms_disturb(l, sm, 1);
+    if (!lab_ok(l->lab))
+        return;
+    finding_measured(f, (double)sharing);
+    if (!any)
+        finding_protocol(f, "sms_tried", value_number((double)beside));
 }
 
 /* ---- the study -------------------------------------------------------- */
 
-/* False if no size lies well between those of the two caches. */
-static bool load_for(const struct lab *lab, size_t i, struct load *l)
+/* False if no size lies well between those of the two caches: beyond the nearer
+ * one by an eighth, so that what it holds is a small part of the code. */
+static bool load_for(struct lab *lab, size_t i, struct code_load *l)
 {
     const struct code_level *const level = &lab->code.level[i];
     const uint64_t nearer = i > 0 ? level[-1].size : 0;
     const uint64_t code = level->size / 4 * 3;
-    *l = (struct load){.level = level, .bytes = (code - KIB) / KIB * KIB};
+    *l = (struct code_load){
+        .lab = lab, .level = level, .bytes = (code - KIB) / KIB * KIB};
     l->total = l->bytes + 2 * KIB;
     return level->exact && code > nearer + nearer / 8 && l->bytes >= KIB;
 }
 
-static void leave(struct lab *lab, size_t i, const char *why)
-{
-    for (size_t k = 0; k < COUNT_OF(attributes); k++)
-        finding_none(lab_finding(lab, code_components[i], attributes[k]), "%s",
-                     why);
-}
+/* What is asked of each cache, in the order of the answers. */
+static void (*const questions[])(const struct code_load *, struct finding *) = {
+    ask_constants, ask_warps, ask_sms};
 
-typedef int ask_fn(struct lab *lab, const char *component, const struct load *l,
-                   struct error *err);
-
-static int ask_level(struct lab *lab, size_t i, struct error *err)
+static void icache_sharing_ask_level(struct lab *lab, size_t i)
 {
-    static ask_fn *const asks[] = {ask_constants, ask_warps, ask_sms};
-    struct load l;
+    struct code_load l;
     if (!load_for(lab, i, &l)) {
-        leave(lab, i,
-              "the cache's size is not known, or hardly more than that "
-              "of the nearer one");
-        return 0;
+        lab_refuse(lab, lab_text(lab, "%s.*", code_components[i]),
+                   "the cache's size is not known, or hardly more than that "
+                   "of the nearer one");
+        return;
     }
-    for (size_t k = 0; k < COUNT_OF(asks); k++) {
-        const int status = asks[k](lab, code_components[i], &l, err);
-        if (status != 0 && !lab_excuses(status))
-            return status;
-        if (status != 0)
-            finding_none(lab_finding(lab, code_components[i], attributes[k]),
-                         "%s", err->text);
+    for (size_t k = 0; lab_ok(lab) && k < COUNT_OF(questions); k++) {
+        struct finding *const f =
+            lab_finding(lab, code_components[i], answers[k].attribute);
+        lab_cite(lab, f);
+        questions[k](&l, f);
+        lab_uncite(lab);
+        const char *const why = lab_excuse(lab);
+        if (why != NULL)
+            finding_none(f, "%s", why);
     }
-    return 0;
 }
 
-static int run(struct lab *lab, struct error *err)
+static void icache_sharing_run(struct lab *lab)
 {
-    for (size_t i = 0; i < CODE_LEVELS_MAX; i++) {
-        if (i >= lab->code.count && i > 0)
-            for (size_t k = 0; k < COUNT_OF(attributes); k++)
-                lab_absent(lab, code_components[i], attributes[k]);
-        else if (i >= lab->code.count)
-            leave(lab, i, lab->code.why);
-        else if (ask_level(lab, i, err) != 0)
-            return err->code;
-    }
-    return 0;
+    for (size_t i = 0; i < lab->code.count; i++)
+        icache_sharing_ask_level(lab, i);
+    for (size_t i = u64_max(lab->code.count, 1); i < CODE_LEVELS_MAX; i++)
+        for (const struct answer *a = answers; a->attribute != NULL; a++)
+            lab_absent(lab, code_components[i], a->attribute);
+    if (lab->code.count == 0)
+        lab_leave_open(lab, lab->code.why != NULL
+                                ? lab->code.why
+                                : "the instruction caches were not measured");
 }
 
 const struct study study_icache_sharing = {
@@ -255,7 +204,7 @@ const struct study study_icache_sharing = {
               "and without something beside them that would take the rest: "
               "constants, another warp's code, another SM's.",
     .needs = needs,
-    .gives = gives,
+    .answers = answers,
     .corrects = corrects,
-    .run_err = run,
+    .run = icache_sharing_run,
 };
