@@ -72,22 +72,6 @@ static json_t *findings_of(const struct made_up *g, const char *more)
     return truth_findings_of(profile_of(g, more), "bandwidth");
 }
 
-static const char *text_of(const json_t *findings, const char *id,
-                           const char *key)
-{
-    const char *const text =
-        json_string_value(json_object_get(json_object_get(findings, id), key));
-    return text != NULL ? text : "(nothing)";
-}
-
-static const json_t *measured(const json_t *findings, const char *id)
-{
-    ck_assert_msg(strcmp(text_of(findings, id, "status"), "measured") == 0,
-                  "%s is %s because %s", id, text_of(findings, id, "status"),
-                  text_of(findings, id, "because"));
-    return json_object_get(json_object_get(findings, id), "value");
-}
-
 /* A kernel takes longer than its bytes do at the rate that is written down, by
  * what it takes to begin and to end. */
 static void compare(const char *id, double found, double expected)
@@ -100,13 +84,13 @@ static void compare(const char *id, double found, double expected)
 
 static void expect(const json_t *findings, const char *id, double expected)
 {
-    compare(id, json_number_value(measured(findings, id)), expected);
+    compare(id, json_number_value(truth_measured(findings, id)), expected);
 }
 
 static void expect_items(const json_t *findings, const char *id,
                          const double *expected, size_t count)
 {
-    const json_t *const list = measured(findings, id);
+    const json_t *const list = truth_measured(findings, id);
     ck_assert_uint_eq(json_array_size(list), count);
     for (size_t i = 0; i < count; i++)
         compare(id, json_number_value(json_array_get(list, i)), expected[i]);
@@ -117,7 +101,7 @@ static void expect_items(const json_t *findings, const char *id,
 static void expect_widths(const json_t *findings, const char *id, double rate)
 {
     enum { WIDTHS = 5 };
-    const json_t *const list = measured(findings, id);
+    const json_t *const list = truth_measured(findings, id);
     double before = 0;
     ck_assert_uint_eq(json_array_size(list), WIDTHS);
     for (size_t i = 0; i < WIDTHS; i++) {
@@ -132,7 +116,7 @@ static void expect_widths(const json_t *findings, const char *id, double rate)
 /* The last of the list is with all of them. */
 static void expect_all_sms(const json_t *findings, const char *id, double rate)
 {
-    const json_t *const list = measured(findings, id);
+    const json_t *const list = truth_measured(findings, id);
     const size_t count = json_array_size(list);
     ck_assert_uint_ge(count, 2);
     compare(id, json_number_value(json_array_get(list, count - 1)), rate);
@@ -169,7 +153,7 @@ static void expect_at_most(const json_t *findings, const char *id,
 {
     const json_t *const value =
         json_object_get(json_object_get(findings, id), "value");
-    if (strcmp(text_of(findings, id, "status"), "at_least") != 0)
+    if (strcmp(truth_text(findings, id, "status"), "at_least") != 0)
         expect(findings, id, expected);
     else
         ck_assert_double_le(json_number_value(value), 1.02 * expected);
@@ -188,7 +172,7 @@ static void expect_gpu(const json_t *findings, const struct made_up *g)
     if (g->l2_write > g->memory_write)
         expect_at_most(findings, "l2.write_bandwidth", g->l2_write * hz);
     else
-        ck_assert_str_eq(text_of(findings, "l2.write_bandwidth", "status"),
+        ck_assert_str_eq(truth_text(findings, "l2.write_bandwidth", "status"),
                          "at_least");
     expect(findings, "memory.read_bandwidth", r);
     expect(findings, "memory.bulk_read_bandwidth", r);
@@ -198,18 +182,11 @@ static void expect_gpu(const json_t *findings, const struct made_up *g)
     expect(findings, "memory.triad_bandwidth", 3 / (2 / r + 1 / w));
 }
 
-static const json_t *protocol(const json_t *findings, const char *id,
-                              const char *name)
-{
-    return json_object_get(
-        json_object_get(json_object_get(findings, id), "protocol"), name);
-}
-
 /* What passes once is found in no cache, whatever the operator. */
 static void expect_no_effect_of_operators(const json_t *findings)
 {
-    const json_t *const effects =
-        protocol(findings, "memory.read_bandwidth_by_operator", "effects");
+    const json_t *const effects = truth_protocol(
+        findings, "memory.read_bandwidth_by_operator", "effects");
     ck_assert_uint_eq(json_array_size(effects), 7);
     for (size_t i = 0; i < json_array_size(effects); i++)
         ck_assert_str_eq(json_string_value(json_array_get(effects, i)), "none");
@@ -220,18 +197,18 @@ START_TEST(rates_are_found)
     const struct made_up *const g = &gpus[_i];
     json_t *const findings = findings_of(g, l2_told);
     ck_assert_str_eq(
-        json_string_value(measured(findings, "l1.default_operator")),
+        json_string_value(truth_measured(findings, "l1.default_operator")),
         g->default_operator);
     expect_sm(findings, g);
     expect_gpu(findings, g);
     expect_no_effect_of_operators(findings);
     compare("fraction of the stated peak",
             json_number_value(
-                protocol(findings, "memory.read_bandwidth", "fraction")),
+                truth_protocol(findings, "memory.read_bandwidth", "fraction")),
             1e3 * g->khz * g->memory_read / 128e9);
     compare("SM clock",
             json_number_value(
-                protocol(findings, "memory.read_bandwidth", "sm_clock")),
+                truth_protocol(findings, "memory.read_bandwidth", "sm_clock")),
             1e3 * g->khz);
     json_decref(findings);
 }
@@ -245,8 +222,9 @@ START_TEST(without_a_size_of_l2_nothing_is_guessed)
                                       "memory.read_bandwidth"};
     json_t *const findings = findings_of(&gpus[0], "");
     for (size_t i = 0; i < COUNT_OF(ids); i++) {
-        ck_assert_str_eq(text_of(findings, ids[i], "status"), "not_measured");
-        ck_assert_str_ne(text_of(findings, ids[i], "because"), "(nothing)");
+        ck_assert_str_eq(truth_text(findings, ids[i], "status"),
+                         "not_measured");
+        ck_assert_str_ne(truth_text(findings, ids[i], "because"), "");
     }
     json_decref(findings);
 }
@@ -258,8 +236,9 @@ START_TEST(without_bulk_copies_they_are_skipped)
                                       "l2.bulk_read_bandwidth"};
     json_t *const findings = findings_of(&older, l2_told);
     for (size_t i = 0; i < COUNT_OF(ids); i++) {
-        ck_assert_str_eq(text_of(findings, ids[i], "status"), "not_measured");
-        ck_assert_str_eq(text_of(findings, ids[i], "because"),
+        ck_assert_str_eq(truth_text(findings, ids[i], "status"),
+                         "not_measured");
+        ck_assert_str_eq(truth_text(findings, ids[i], "because"),
                          "needs compute capability 9.0, this is 8.0");
         ck_assert(json_is_true(
             json_object_get(json_object_get(findings, ids[i]), "skipped")));

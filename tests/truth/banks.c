@@ -28,27 +28,9 @@ static json_t *findings_of(const char *spec, uint64_t seed)
     return truth_findings(spec, seed, studies, 1);
 }
 
-static const char *status_of(const json_t *findings, const char *id)
-{
-    const char *const status = json_string_value(
-        json_object_get(json_object_get(findings, id), "status"));
-    return status != NULL ? status : "(nothing)";
-}
-
-static const json_t *measured(const json_t *findings, const char *id)
-{
-    const json_t *const f = json_object_get(findings, id);
-    const char *const because =
-        json_string_value(json_object_get(f, "because"));
-    ck_assert_msg(strcmp(status_of(findings, id), "measured") == 0,
-                  "%s is %s because %s", id, status_of(findings, id),
-                  because != NULL ? because : "(nothing)");
-    return json_object_get(f, "value");
-}
-
 static double item(const json_t *findings, const char *id, size_t i)
 {
-    const json_t *const list = measured(findings, id);
+    const json_t *const list = truth_measured(findings, id);
     ck_assert_msg(i < json_array_size(list), "%s has no item %zu", id, i);
     return json_number_value(json_array_get(list, i));
 }
@@ -93,7 +75,7 @@ static void compare_item(const json_t *findings, const char *id, size_t i,
 static void compare_number(const json_t *findings, const char *id,
                            double expected, double tolerance)
 {
-    const double found = json_number_value(measured(findings, id));
+    const double found = json_number_value(truth_measured(findings, id));
     ck_assert_msg(fabs(found - expected) <= tolerance,
                   "%s: expected %.10g, found %.10g", id, expected, found);
 }
@@ -125,7 +107,7 @@ static void compare(const json_t *findings, const struct profile *p)
         compare_item(findings, "shared.conflict_latency", i,
                      p->shared_latency + i * p->shared_conflict_cycles);
     ck_assert_uint_eq(
-        json_array_size(measured(findings, "shared.conflict_latency")),
+        json_array_size(truth_measured(findings, "shared.conflict_latency")),
         rows_of(p));
 }
 
@@ -252,7 +234,7 @@ static void expect_nothing(const char *shared, const char *const *ids)
     json_t *const findings = findings_of(spec, 1);
     for (; *ids != NULL; ids++) {
         const json_t *const f = json_object_get(findings, *ids);
-        ck_assert_str_eq(status_of(findings, *ids), "not_measured");
+        ck_assert_str_eq(truth_text(findings, *ids, "status"), "not_measured");
         ck_assert(json_is_string(json_object_get(f, "because")));
     }
     json_decref(findings);

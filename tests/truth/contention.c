@@ -38,29 +38,20 @@ static void forget_all(void)
         json_decref(reports[i]);
 }
 
-static const json_t *value_of(const json_t *findings, const char *id)
-{
-    const json_t *const finding = json_object_get(findings, id);
-    const json_t *const value = json_object_get(finding, "value");
-    ck_assert_msg(value != NULL, "%s was not measured", id);
-    ck_assert_str_eq(json_string_value(json_object_get(finding, "status")),
-                     "measured");
-    return value;
-}
-
 static double number(int gpu, const char *id)
 {
-    return json_number_value(value_of(reports[gpu], id));
+    return json_number_value(truth_measured(reports[gpu], id));
 }
 
 static const char *text(int gpu, const char *id)
 {
-    return json_string_value(value_of(reports[gpu], id));
+    return json_string_value(truth_measured(reports[gpu], id));
 }
 
 static double item(int gpu, const char *id, size_t index)
 {
-    return json_number_value(json_array_get(value_of(reports[gpu], id), index));
+    return json_number_value(
+        json_array_get(truth_measured(reports[gpu], id), index));
 }
 
 /* ---- section 10.1 ---- */
@@ -266,9 +257,11 @@ START_TEST(a_cache_in_four_parts_is_told)
     json_t *const findings = truth_findings_of(
         gpu_changed("gtx1080ti", "caches/l1/copies_per_sm=4"), "contention");
     ck_assert_double_eq(
-        json_number_value(value_of(findings, "contention.cache_parts")), 4);
+        json_number_value(truth_measured(findings, "contention.cache_parts")),
+        4);
     ck_assert_double_eq(
-        json_number_value(value_of(findings, "contention.blocks_from")), 5);
+        json_number_value(truth_measured(findings, "contention.blocks_from")),
+        5);
     json_decref(findings);
 }
 END_TEST
@@ -282,7 +275,8 @@ START_TEST(a_wide_port_lets_all_warps_through)
     ck_assert_str_eq(json_string_value(json_object_get(from, "status")),
                      "at_least");
     ck_assert_str_eq(
-        json_string_value(value_of(findings, "contention.favours")), "none");
+        json_string_value(truth_measured(findings, "contention.favours")),
+        "none");
     json_decref(findings);
 }
 END_TEST
@@ -291,9 +285,9 @@ START_TEST(older_blocks_first_make_a_staircase_of_pascal_too)
 {
     json_t *const findings = truth_findings_of(
         gpu_changed("gtx1080ti", "favours=older_blocks"), "scheduling");
-    ck_assert_str_eq(
-        json_string_value(value_of(findings, "scheduling.policy_arithmetic")),
-        "in a staircase");
+    ck_assert_str_eq(json_string_value(truth_measured(
+                         findings, "scheduling.policy_arithmetic")),
+                     "in a staircase");
     json_decref(findings);
 }
 END_TEST

@@ -27,34 +27,18 @@ static json_t *findings_with(const char *changes)
         "scheduling");
 }
 
-static const char *text_of(const json_t *findings, const char *id,
-                           const char *key)
-{
-    const json_t *const f = json_object_get(findings, id);
-    ck_assert_msg(f != NULL, "there is no %s", id);
-    const char *const text = json_string_value(json_object_get(f, key));
-    return text != NULL ? text : "";
-}
-
 static void is_doubted(const json_t *findings, const char *id, const char *word)
 {
-    const char *const because = text_of(findings, id, "because");
-    ck_assert_str_eq(text_of(findings, id, "status"), "measured");
+    const char *const because = truth_text(findings, id, "because");
+    ck_assert_str_eq(truth_text(findings, id, "status"), "measured");
     ck_assert_msg(strstr(because, word) != NULL, "%s: \"%s\" lacks \"%s\"", id,
                   because, word);
 }
 
-static const json_t *protocol(const json_t *findings, const char *name)
-{
-    return json_object_get(
-        json_object_get(json_object_get(findings, "clock.scheduling"),
-                        "protocol"),
-        name);
-}
-
 static double hz(const json_t *findings, const char *name)
 {
-    return json_number_value(protocol(findings, name));
+    return json_number_value(
+        truth_protocol(findings, "clock.scheduling", name));
 }
 
 START_TEST(a_gpu_that_stays_itself_is_not_doubted)
@@ -64,7 +48,7 @@ START_TEST(a_gpu_that_stays_itself_is_not_doubted)
     json_t *finding;
     json_object_foreach(f, id, finding)
     {
-        const char *const status = text_of(f, id, "status");
+        const char *const status = truth_text(f, id, "status");
         ck_assert_msg(strcmp(status, "measured") != 0 ||
                           json_object_get(finding, "because") == NULL,
                       "%s is in doubt", id);
@@ -89,7 +73,7 @@ START_TEST(a_clock_that_falls_is_said)
     is_doubted(f, "clock.scheduling", "moved from 1000 to 900 MHz");
     is_doubted(f, "scheduling.empty_launch", "moved from 1000 to 900 MHz");
     ck_assert_str_eq(
-        text_of(f, "scheduling.warp_end_skew_arithmetic", "because"), "");
+        truth_text(f, "scheduling.warp_end_skew_arithmetic", "because"), "");
     json_decref(f);
 }
 END_TEST
@@ -101,9 +85,9 @@ START_TEST(throttling_puts_all_in_doubt)
     is_doubted(f, "scheduling.resident_blocks_arithmetic", "throttled");
     is_doubted(f, "scheduling.empty_launch", "throttled");
     ck_assert_double_gt(hz(f, "repetitions_dropped"), 0);
-    ck_assert_str_eq(
-        json_string_value(json_array_get(protocol(f, "throttle"), 0)),
-        "hardware thermal");
+    ck_assert_str_eq(json_string_value(json_array_get(
+                         truth_protocol(f, "clock.scheduling", "throttle"), 0)),
+                     "hardware thermal");
     json_decref(f);
 }
 END_TEST

@@ -131,13 +131,6 @@ static const json_t *member(const json_t *findings, const char *id,
     return json_object_get(json_object_get(findings, id), key);
 }
 
-static const char *status_of(const json_t *findings, const char *id)
-{
-    const json_t *const status = member(findings, id, "status");
-    ck_assert_msg(status != NULL, "there is no %s", id);
-    return json_string_value(status);
-}
-
 static void expect_number(const json_t *findings, const char *id, double wanted)
 {
     const double found = json_number_value(member(findings, id, "value"));
@@ -172,7 +165,7 @@ static void expect_held(const json_t *findings, const char *id, double wanted)
 static void expect_size(const json_t *findings, const char *id, double wanted)
 {
     const double found = json_number_value(member(findings, id, "value"));
-    const char *const status = status_of(findings, id);
+    const char *const status = truth_text(findings, id, "status");
     if (strcmp(status, "at_least") == 0)
         ck_assert_double_le(found, wanted);
     else if (strcmp(status, "at_most") == 0)
@@ -211,7 +204,8 @@ static void expect_none(const json_t *findings, bool one_part)
             ck_assert_ptr_null(json_object_get(findings, ids[i]));
             continue;
         }
-        ck_assert_str_eq(status_of(findings, ids[i]), "not_measured");
+        ck_assert_str_eq(truth_text(findings, ids[i], "status"),
+                         "not_measured");
         ck_assert_ptr_nonnull(member(findings, ids[i], "because"));
     }
 }
@@ -227,7 +221,8 @@ START_TEST(sides_are_found_as_they_are)
     if (g->partitions[0] == '\0')
         expect_number(findings, "l2.parts", 1);
     else if (g->bits == NULL)
-        ck_assert_str_eq(status_of(findings, "l2.parts"), "not_measured");
+        ck_assert_str_eq(truth_text(findings, "l2.parts", "status"),
+                         "not_measured");
     json_decref(findings);
 }
 END_TEST

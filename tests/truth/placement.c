@@ -38,32 +38,11 @@ static json_t *findings_of(const struct made_up *g)
     return truth_findings_of(gpu_text(gpu), "placement");
 }
 
-static const json_t *measured(const json_t *findings, const char *id)
-{
-    const json_t *const f = json_object_get(findings, id);
-    const json_t *const because = json_object_get(f, "because");
-    ck_assert_msg(json_object_get(f, "value") != NULL, "%s: %s", id,
-                  because != NULL ? json_string_value(because) : "missing");
-    return json_object_get(f, "value");
-}
-
-static void is_not_measured(const json_t *findings, const char *id,
-                            const char *word)
-{
-    const json_t *const f = json_object_get(findings, id);
-    ck_assert_str_eq(json_string_value(json_object_get(f, "status")),
-                     "not_measured");
-    const char *const because =
-        json_string_value(json_object_get(f, "because"));
-    ck_assert_msg(strstr(because, word) != NULL, "%s: \"%s\" lacks \"%s\"", id,
-                  because, word);
-}
-
 /* Each SM is in that group; in `apart` ones SMs take turns. */
 static void are_grouped(const json_t *findings, const char *id, unsigned sms,
                         unsigned each, unsigned groups, bool apart)
 {
-    const json_t *const list = measured(findings, id);
+    const json_t *const list = truth_measured(findings, id);
     ck_assert_uint_eq(json_array_size(list), sms);
     for (unsigned sm = 0; sm < sms; sm++)
         ck_assert_int_eq(json_integer_value(json_array_get(list, sm)),
@@ -83,8 +62,8 @@ START_TEST(pairs_of_neighbours_and_gpcs_of_three_are_found)
     json_t *const f = findings_of(&g);
     are_grouped(f, "sm.tpc_of_sm", 12, 2, 6, false);
     are_grouped(f, "sm.gpc_of_sm", 12, 6, 2, false);
-    ck_assert_int_eq(json_integer_value(measured(f, "sm.tpcs")), 6);
-    ck_assert_int_eq(json_integer_value(measured(f, "sm.gpcs")), 2);
+    ck_assert_int_eq(json_integer_value(truth_measured(f, "sm.tpcs")), 6);
+    ck_assert_int_eq(json_integer_value(truth_measured(f, "sm.gpcs")), 2);
     json_decref(f);
 }
 END_TEST
@@ -99,7 +78,7 @@ START_TEST(triples_far_apart_are_found)
                               .tpc_read = 90};
     json_t *const f = findings_of(&g);
     are_grouped(f, "sm.tpc_of_sm", 15, 3, 5, true);
-    is_not_measured(f, "sm.gpc_of_sm", "alike");
+    truth_unmeasured(f, "sm.gpc_of_sm", "alike");
     json_decref(f);
 }
 END_TEST
@@ -113,9 +92,9 @@ START_TEST(without_shared_ways_nothing_is_told)
                               .clocks = "sm",
                               .jitter = 3};
     json_t *const f = findings_of(&g);
-    is_not_measured(f, "sm.tpc_of_sm", "no pair of SMs slows another");
-    is_not_measured(f, "sm.tpcs", "no pair of SMs slows another");
-    is_not_measured(f, "sm.gpc_of_sm", "as much as each alone");
+    truth_unmeasured(f, "sm.tpc_of_sm", "no pair of SMs slows another");
+    truth_unmeasured(f, "sm.tpcs", "no pair of SMs slows another");
+    truth_unmeasured(f, "sm.gpc_of_sm", "as much as each alone");
     json_decref(f);
 }
 END_TEST
@@ -130,7 +109,7 @@ START_TEST(a_narrow_gpc_is_not_taken_for_a_tpc)
                               .clocks = "sm",
                               .gpc_read = 150};
     json_t *const f = findings_of(&g);
-    is_not_measured(f, "sm.tpc_of_sm", "more than a TPC has");
+    truth_unmeasured(f, "sm.tpc_of_sm", "more than a TPC has");
     are_grouped(f, "sm.gpc_of_sm", 12, 6, 2, false);
     json_decref(f);
 }
@@ -184,7 +163,7 @@ START_TEST(clocks_alone_make_no_gpc)
                               .tpc_write = 40};
     json_t *const f = findings_of(&g);
     are_grouped(f, "sm.tpc_of_sm", 12, 2, 6, false);
-    is_not_measured(f, "sm.gpc_of_sm", "clocks run alike");
+    truth_unmeasured(f, "sm.gpc_of_sm", "clocks run alike");
     json_decref(f);
 }
 END_TEST
@@ -202,7 +181,7 @@ START_TEST(an_sm_left_over_is_a_tpc_and_of_no_known_gpc)
                               .gpc_read = 150};
     json_t *const f = findings_of(&g);
     are_grouped(f, "sm.tpc_of_sm", 13, 2, 7, false);
-    is_not_measured(f, "sm.gpc_of_sm", "nobody gets more");
+    truth_unmeasured(f, "sm.gpc_of_sm", "nobody gets more");
     json_decref(f);
 }
 END_TEST
@@ -219,9 +198,9 @@ START_TEST(gpcs_are_found_in_noise_where_no_tpc_is_narrow)
                               .gpc_read = 250,
                               .jitter = 200};
     json_t *const f = findings_of(&g);
-    is_not_measured(f, "sm.tpc_of_sm", "no pair of SMs slows another");
+    truth_unmeasured(f, "sm.tpc_of_sm", "no pair of SMs slows another");
     are_grouped(f, "sm.gpc_of_sm", 18, 6, 3, false);
-    ck_assert_int_eq(json_integer_value(measured(f, "sm.gpcs")), 3);
+    ck_assert_int_eq(json_integer_value(truth_measured(f, "sm.gpcs")), 3);
     json_decref(f);
 }
 END_TEST
@@ -237,7 +216,7 @@ START_TEST(gpcs_of_unequal_size_are_found)
                               .gpc_read = 250,
                               .jitter = 60};
     json_t *const f = findings_of(&g);
-    const json_t *const list = measured(f, "sm.gpc_of_sm");
+    const json_t *const list = truth_measured(f, "sm.gpc_of_sm");
     for (unsigned sm = 0; sm < g.sms; sm++)
         ck_assert_int_eq(json_integer_value(json_array_get(list, sm)),
                          sm % 8 / 3);
@@ -255,8 +234,8 @@ START_TEST(noise_alone_makes_no_groups)
                               .l2_read = 300,
                               .jitter = 200};
     json_t *const f = findings_of(&g);
-    is_not_measured(f, "sm.tpc_of_sm", "no pair of SMs slows another");
-    is_not_measured(f, "sm.gpc_of_sm", "alike");
+    truth_unmeasured(f, "sm.tpc_of_sm", "no pair of SMs slows another");
+    truth_unmeasured(f, "sm.gpc_of_sm", "alike");
     json_decref(f);
 }
 END_TEST
@@ -287,8 +266,8 @@ START_TEST(two_sms_that_fill_l2_are_no_tpc)
                               .clocks = "sm",
                               .l2_read = 20};
     json_t *const findings = findings_of(&g);
-    is_not_measured(findings, "sm.tpc_of_sm", "all 2 SMs slow each other");
-    is_not_measured(findings, "sm.gpcs", "");
+    truth_unmeasured(findings, "sm.tpc_of_sm", "all 2 SMs slow each other");
+    truth_unmeasured(findings, "sm.gpcs", "");
     json_decref(findings);
 }
 END_TEST

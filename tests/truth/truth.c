@@ -396,6 +396,48 @@ json_t *truth_findings_of(char *profile, const char *study)
     return findings;
 }
 
+static const json_t *finding_of(const json_t *findings, const char *id)
+{
+    const json_t *const finding = json_object_get(findings, id);
+    ck_assert_msg(finding != NULL, "there is no %s", id);
+    return finding;
+}
+
+const char *truth_text(const json_t *findings, const char *id, const char *key)
+{
+    const json_t *const text = json_object_get(finding_of(findings, id), key);
+    return json_is_string(text) ? json_string_value(text) : "";
+}
+
+static void expect_status(const json_t *findings, const char *id,
+                          const char *status)
+{
+    const char *const is = truth_text(findings, id, "status");
+    ck_assert_msg(strcmp(is, status) == 0, "%s is %s because \"%s\"", id, is,
+                  truth_text(findings, id, "because"));
+}
+
+const json_t *truth_measured(const json_t *findings, const char *id)
+{
+    expect_status(findings, id, "measured");
+    return json_object_get(finding_of(findings, id), "value");
+}
+
+const json_t *truth_protocol(const json_t *findings, const char *id,
+                             const char *name)
+{
+    return json_object_get(
+        json_object_get(finding_of(findings, id), "protocol"), name);
+}
+
+void truth_unmeasured(const json_t *findings, const char *id, const char *word)
+{
+    const char *const because = truth_text(findings, id, "because");
+    expect_status(findings, id, "not_measured");
+    ck_assert_msg(strstr(because, word) != NULL, "%s: \"%s\" lacks \"%s\"", id,
+                  because, word);
+}
+
 static void compare(struct comparison *c, const struct truths *truths)
 {
     for (size_t i = 0; i < truths->count; i++)

@@ -62,4 +62,14 @@ json_t *truth_findings(const char *spec, uint64_t seed,
 /* Of one study on a profile's text, which is freed. */
 json_t *truth_findings_of(char *profile, const char *study);
 
+/* What a finding says; the test fails if there is none.  The text of a key, ""
+ * if it has none; its value, if it is measured; what stands under that name in
+ * its protocol. */
+const char *truth_text(const json_t *findings, const char *id, const char *key);
+const json_t *truth_measured(const json_t *findings, const char *id);
+const json_t *truth_protocol(const json_t *findings, const char *id,
+                             const char *name);
+/* It must not be measured, for a reason with that word. */
+void truth_unmeasured(const json_t *findings, const char *id, const char *word);
+
 #endif
