@@ -17,6 +17,7 @@
 #include "base/mem.h"
 #include "base/rng.h"
 #include "probe/run/grid_timer.h"
+#include "ptx/capability.h"
 
 enum { ROWS = 64, DEEP = 128, STEP = 32, THREADS = 128, GROUPS_MOST = 4 };
 enum { N_MOST = 256, SNIPPET_COPIES_MOST = 256, CC = 90 };
@@ -69,12 +70,7 @@ static int wgmma_prepare(struct experiment *e, const struct device_info *info,
     const struct wgmma *const w = e->own;
     if ((w->n & (w->n - 1)) != 0)
         return error_set(err, ERR_USAGE, "n=%u is no power of two", w->n);
-    if (device_cc(info) != CC)
-        return error_set(err, ERR_UNSUPPORTED,
-                         "only compute capability %d.%d has wgmma, this is "
-                         "%d.%d",
-                         CC / 10, CC % 10, info->cc_major, info->cc_minor);
-    return 0;
+    return device_requires_only(info, CC, "wgmma", err);
 }
 
 /* ---- the kernel -------------------------------------------------------- */

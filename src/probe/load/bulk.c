@@ -24,6 +24,7 @@
 #include "base/mem.h"
 #include "probe/run/grid_barrier.h"
 #include "probe/run/resident_grid.h"
+#include "ptx/capability.h"
 
 enum { DEADLINE_S = 60, LANES = 32 };
 /* Looks at a barrier, each of which may itself wait a while. */
@@ -108,10 +109,8 @@ int bulk_room(const struct bulk *b, const struct device_info *info,
                                                .registers = REGISTERS,
                                                .shared = shared_of(b),
                                                .sms = b->sms};
-    if (info->cc_major < BULK_CC_MAJOR)
-        return error_set(err, ERR_UNSUPPORTED,
-                         "needs compute capability %d.0, this is %d.%d",
-                         BULK_CC_MAJOR, info->cc_major, info->cc_minor);
+    if (device_requires(info, CAP_BULK, err) != 0)
+        return err->code;
     if (b->bytes_each % BULK_LEAST != 0)
         return error_set(err, ERR_USAGE,
                          "bulk: bytes_each=%u is no multiple of %d",

@@ -10,8 +10,6 @@
 /* The least and the largest copy, B (a barrier counts bytes below 2^20), and
  * those of a warp that are in flight, at most. */
 enum { BULK_LEAST = 16, BULK_MOST = 1 << 17, BULK_DEPTH = 16 };
-/* Bulk copies came with compute capability 9.0. */
-enum { BULK_CC_MAJOR = 9 };
 
 struct bulk {
     unsigned bytes_each, depth; /* of a copy; a warp's in flight */

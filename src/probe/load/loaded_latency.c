@@ -32,6 +32,7 @@
 #include "probe/run/grid_barrier.h"
 #include "probe/run/ring.h"
 #include "probe/run/shot.h"
+#include "ptx/capability.h"
 #include "ptx/repeat.h"
 #include "ptx/space.h"
 
@@ -605,7 +606,7 @@ static void loaded_kernel(const struct experiment *e,
 {
     const struct loaded *const l = e->own;
     struct kernel_text k;
-    const bool naps = info->cc_major >= 7;
+    const bool naps = device_has(info, CAP_NANOSLEEP);
     kernel_begin(&k, out, device_cc(info),
                  &(struct kernel_head){
                      .name = "loaded",

@@ -21,6 +21,7 @@
 
 #include "base/mem.h"
 #include "probe/run/shot.h"
+#include "ptx/capability.h"
 #include "ptx/kernel.h"
 #include "ptx/repeat.h"
 
@@ -226,35 +227,26 @@ static uint64_t buffer_bytes(const struct timeline *t)
 
 /* What the device can multiply, the largest first. */
 static const struct product {
-    int cc_major, cc_minor;
+    enum capability needs;
     const char *ptx; /* the version that has it */
     const char *shape, *a, *b;
 } products[] = {
-    {8, 0, "7.0", "m16n8k16", "%a0, %a1, %a2, %a3", "%b0, %b1"},
-    {7, 5, "6.5", "m16n8k8", "%a0, %a1", "%b0"},
+    {CAP_MATRIX_K16, "7.0", "m16n8k16", "%a0, %a1, %a2, %a3", "%b0, %b1"},
+    {CAP_MATRIX, "6.5", "m16n8k8", "%a0, %a1", "%b0"},
 };
 
 /* NULL where there is none, with the reason. */
 static const struct product *find_product(const struct device_info *info,
                                           struct error *err)
 {
-    for (size_t i = 0; i < COUNT_OF(products); i++) {
-        const struct product *const p = &products[i];
-        if (info->cc_major < p->cc_major ||
-            (info->cc_major == p->cc_major && info->cc_minor < p->cc_minor))
-            continue;
-        if (info->driver[0] == '\0' ||
-            kernel_driver_takes(info->driver, p->ptx))
-            return p;
-        error_set(err, ERR_UNSUPPORTED,
-                  "needs PTX %s, which a driver of CUDA %s does not take",
-                  p->ptx, info->driver);
-        return NULL;
-    }
-    error_set(err, ERR_UNSUPPORTED,
-              "needs compute capability 7.5, this is %d.%d", info->cc_major,
-              info->cc_minor);
-    return NULL;
+    size_t i = 0;
+    while (i + 1 < COUNT_OF(products) && !device_has(info, products[i].needs))
+        i++;
+    const struct product *const p = &products[i];
+    return device_requires(info, p->needs, err) == 0 &&
+                   device_requires_ptx(info, p->ptx, err) == 0
+               ? p
+               : NULL;
 }
 
 static int check(struct timeline *t, const struct device_info *info,

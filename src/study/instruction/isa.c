@@ -17,6 +17,7 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "ptx/capability.h"
 #include "ptx/kernel.h"
 #include "ptx/snippet.h"
 #include "study/instruction/cost.h"
@@ -96,21 +97,14 @@ int isa_check(const struct isa_wish *wish, struct error *err)
 
 char *isa_lacking(const struct instruction *row, const struct device_info *info)
 {
-    const unsigned cc =
-        10 * (unsigned)info->cc_major + (unsigned)info->cc_minor;
-    if (row->cc_only != 0 && row->cc_only != cc)
-        return xasprintf("only compute capability %u.%u has it, this is %u.%u",
-                         row->cc_only / 10, row->cc_only % 10, cc / 10,
-                         cc % 10);
-    if (row->cc > cc)
-        return xasprintf("needs compute capability %u.%u, this is %u.%u",
-                         row->cc / 10, row->cc % 10, cc / 10, cc % 10);
-    if (row->ptx != NULL && info->driver[0] != '\0' &&
-        !kernel_driver_takes(info->driver, row->ptx))
-        return xasprintf(
-            "needs PTX %s, which a driver of CUDA %s does not take", row->ptx,
-            info->driver);
-    return NULL;
+    struct error err = {0};
+    if (row->cc_only != 0)
+        device_requires_only(info, (int)row->cc_only, "it", &err);
+    if (err.code == 0)
+        device_requires_cc(info, (int)row->cc, &err);
+    if (err.code == 0)
+        device_requires_ptx(info, row->ptx, &err);
+    return err.code != 0 ? xstrdup(err.text) : NULL;
 }
 
 /* ---- findings ---------------------------------------------------------- */

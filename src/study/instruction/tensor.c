@@ -356,11 +356,11 @@ static void ask_wide_latency(const struct form *form)
 
 static void ask_wide(struct tensor *t, const struct wide *w, unsigned n)
 {
-    enum { CC_MAJOR = 9, CC_MINOR = 0 };
+    enum { CC = 90 };
     struct form *const form = keep(t, form_of_wide(t->lab, w, n));
-    const struct device_info *const info = t->lab->info;
-    if (info->cc_major != CC_MAJOR || info->cc_minor != CC_MINOR) {
-        skip_form(form, "only compute capability 9.0 has wgmma");
+    struct error err;
+    if (device_requires_only(t->lab->info, CC, "wgmma", &err) != 0) {
+        skip_form(form, err.text);
         return;
     }
     ask_wide_latency(form);
