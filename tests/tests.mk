@@ -45,8 +45,8 @@ $(B)/tests/fake/%.so.1:
 	    -Wl,-soname,$(@F) $(LDFLAGS) -o $@ $(filter %.c,$^) -pthread
 
 # Writes the golden reports of tests/replay and the keys of docs/profiles.md
-# anew, the report at the
-# top of README.md and the examples of documents, for you to read what changed.
+# anew, the report at the top of README.md and the examples of documents, for
+# you to read what changed.
 goldens: $(B)/check $(B)/sonde
 	GOLDENS=1 $(B)/check -j 1 replay profile_keys
 	UPDATE=1 sh tests/cli/run.sh $(B)/sonde readme examples
