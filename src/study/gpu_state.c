@@ -6,14 +6,7 @@
 #include "analysis/stats.h"
 #include "base/buf.h"
 #include "base/mem.h"
-
-/* Clocks further apart than this share have moved: a GPU's steps are about a
- * hundredth of its clock (15 MHz of 1.4 to 2 GHz), and the timer's a thousandth
- * of the spin. */
-static const double moved = 0.01;
-/* An instruction that comes from memory takes a microsecond; another process
- * has an SM for far longer than this. */
-static const double gap_most_ns = 20000;
+#include "study/assume.h"
 
 /* NVML's clock event reasons, lowest bit first. */
 static const char *const reasons[] = {
@@ -91,7 +84,7 @@ struct gpu_state gpu_state_read(struct lab *lab, const char *when)
 static bool has_moved(const struct gpu_state *a, const struct gpu_state *b)
 {
     return a->hz > 0 && b->hz > 0 &&
-           fabs(a->hz - b->hz) > moved * fmax(a->hz, b->hz);
+           fabs(a->hz - b->hz) > ASSUME_CLOCK_MOVED * fmax(a->hz, b->hz);
 }
 
 static void add_reason(struct buf *why, const char *text)
@@ -112,7 +105,7 @@ static const char *disturbances(struct lab *lab, const struct gpu_state *before,
     if (others > 0)
         add_reason(&why, others == 1 ? "another process was on the GPU"
                                      : "other processes were on the GPU");
-    if (gap > gap_most_ns)
+    if (gap > ASSUME_GAP_NS)
         add_reason(&why, lab_text(lab, "for %.0f us the SM did not run us",
                                   gap / 1000));
     return arena_adopt(&lab->memory, buf_take(&why));

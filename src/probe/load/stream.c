@@ -223,8 +223,8 @@ struct streaming {
 static void divide(const struct stream *s, const struct device_info *info,
                    struct streaming *r)
 {
-    const int64_t sms = info->value[PROPERTY_SMS];
-    *r = (struct streaming){.stream = s, .sms = sms > 0 ? (unsigned)sms : 1};
+    *r = (struct streaming){
+        .stream = s, .sms = (unsigned)device_told(info, PROPERTY_SMS, 1)};
     r->turns = tiles_of(s);
     r->grid = s->share == BY_BLOCKS ? (unsigned)r->turns
                                     : resident_grid_blocks(info, s->blocks);

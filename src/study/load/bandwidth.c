@@ -77,7 +77,9 @@ static double stated_peak(const struct lab *lab)
 {
     const int64_t hz = lab->info->value[PROPERTY_MEMORY_CLOCK];
     const int64_t bits = lab->info->value[PROPERTY_MEMORY_BUS];
-    return hz > 0 && bits > 0 ? 2.0 * (double)hz * (double)bits / 8 : 0;
+    if (hz <= 0 || bits <= 0)
+        return 0;
+    return 2 * (double)hz * (double)bits / 8;
 }
 
 static void say_setup(struct finding *f, const struct bandwidth_question *q,
@@ -110,7 +112,7 @@ static void say_clock(struct finding *f, const struct bandwidth_question *q,
                                          [STREAM_CYCLES] = "clock64",
                                          [STREAM_BLOCKS] = "launch"};
     const bool off = rate->told_hz > 0 && fabs(rate->clock_hz - rate->told_hz) >
-                                              BANDWIDTH_ALIKE * rate->told_hz;
+                                              ASSUME_ALIKE * rate->told_hz;
     finding_protocol(f, "timer", value_text(timers[q->way]));
     if (rate->fine)
         finding_protocol(f, "sm_clock", value_number(rate->clock_hz));
@@ -131,7 +133,7 @@ static void say_memory(const struct lab *lab, struct finding *f,
         return;
     finding_protocol(f, "stated_peak", value_number(peak));
     finding_protocol(f, "fraction", value_number(rate->value / peak));
-    if (rate->value <= (1 + BANDWIDTH_ALIKE) * peak)
+    if (rate->value <= (1 + ASSUME_ALIKE) * peak)
         return;
     f->status = STATUS_AT_MOST;
     finding_because(f, "it is more than the stated peak, so some of it was "
@@ -494,7 +496,7 @@ static struct value effect_of(const struct bandwidth_rate *rate,
     const double more = rate->value / plain->value - 1;
     const bool apart = rate->low > plain->high || rate->high < plain->low;
     /* Short runs of one operator differ by 3 % (H200). */
-    if (!apart || fabs(more) < 4 * BANDWIDTH_ALIKE)
+    if (!apart || fabs(more) < 4 * ASSUME_ALIKE)
         return value_text("none");
     snprintf(text, sizeof text, "%+.1f %%", 100 * more);
     return value_text(text);
@@ -551,7 +553,7 @@ static void bandwidth_ask_read(struct lab *lab, struct memory *m)
     const double by_order = in_order.rate.value;
     const bool better = by_order > by_round;
     if (fabs(by_order - by_round) <
-        3 * BANDWIDTH_ALIKE * by_round) /* the same place ends both */
+        3 * ASSUME_ALIKE * by_round) /* the same place ends both */
         in_order.saturated = m->read.saturated |= in_order.saturated;
     m->read.value = by_round;
     if (!report(lab, better ? &order : &round, better ? &in_order : &m->read))
@@ -597,7 +599,7 @@ static void doubt_l2(struct lab *lab, const struct bandwidth_question *q,
                      const struct bandwidth_found *l2,
                      const struct bandwidth_found *memory)
 {
-    if (l2->value <= 0 || l2->value > (1 + 5 * BANDWIDTH_ALIKE) * memory->value)
+    if (l2->value <= 0 || l2->value > (1 + 5 * ASSUME_ALIKE) * memory->value)
         return;
     struct finding *const f =
         results_edit(lab->results, q->component, q->attribute);

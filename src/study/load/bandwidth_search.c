@@ -9,19 +9,10 @@
 #include "probe/load/bulk.h"
 #include "study/load/bandwidth_search.h"
 
-/* Growth that is worth more warps. */
-static const double growth_least = 0.01;
-/* Longer runs that change less show that what begins and ends a run does not
- * count. */
-static const double length_least = 0.005;
-/* What is far from saturated grows by more when twice as much is in flight. */
-static const double growth_most = 0.03;
 /* Of cycles: with fewer tiles of a warp it matters where it is in one. */
 enum { TILES_LEAST = 8 };
 /* Of each of two sizes; and so many times the least is no long run yet. */
 enum { REPEATS_PAIRS = 3, BRIEF = 4 };
-/* A step of the timer is no larger part of what is timed by it. */
-static const double step_most = 0.002;
 enum { UNROLL_MOST = 16, WARPS_MOST = 32, BLOCKS_MOST = 4 };
 /* Registers of a thread besides what it loads. */
 enum { REGISTERS_ELSE = 26 };
@@ -157,10 +148,10 @@ static void summarise_clock(struct lab *lab, const struct samples *s,
         most = fmax(most, r->at[i].hz);
     }
     const double step = resolution_of(lab, s);
-    rate->fine = step > 0 && step <= step_most * middle->ns;
+    rate->fine = step > 0 && step <= ASSUME_TIMER_STEP * middle->ns;
     rate->clock_hz = middle->hz;
     rate->told_hz = middle->told_hz;
-    rate->moved = rate->fine && most - least > BANDWIDTH_ALIKE * most;
+    rate->moved = rate->fine && most - least > ASSUME_ALIKE * most;
 }
 
 static void summarise_values(struct lab *lab, const double *values, size_t n,
@@ -511,7 +502,7 @@ static void climb(struct lab *lab, const struct bandwidth_question *q,
 {
     found->setup.repeats = BANDWIDTH_REPEATS;
     struct ascent a = {.lab = lab, .q = q, .setup = found->setup};
-    const struct grow_climb c = {.least = growth_least,
+    const struct grow_climb c = {.least = ASSUME_ALIKE,
                                  .moves = q->bulk ? bulk_moves : moves,
                                  .count = COUNT_OF(moves),
                                  .context = &a,
@@ -520,7 +511,7 @@ static void climb(struct lab *lab, const struct bandwidth_question *q,
                                  .gives = ascent_gives};
     const struct grow_top top = grow_climb(&c, &found->setup.knobs);
     found->setup.knobs = top.setup;
-    found->saturated = top.tried > 0 || top.last < growth_most;
+    found->saturated = top.tried > 0 || top.last < ASSUME_GROWTH_FAR;
 }
 
 /* From what saturated something like it, or a few warps on. */
@@ -543,8 +534,9 @@ struct bandwidth_found bandwidth_search(struct lab *lab,
 /* True if what was measured no longer changes by more than chance. */
 static bool is_settled(const struct bandwidth_rate *rate, double before)
 {
-    return rate->fine && fabs(rate->value - before) < length_least * before &&
-           rate->high - rate->low < 2 * length_least * rate->value;
+    return rate->fine &&
+           fabs(rate->value - before) < ASSUME_LENGTH_ALIKE * before &&
+           rate->high - rate->low < 2 * ASSUME_LENGTH_ALIKE * rate->value;
 }
 
 /* Longer, until that changes nothing and the timer's steps are small. */

@@ -10,6 +10,7 @@
 #define SONDE_STUDY_LOAD_BANDWIDTH_SEARCH_H
 
 #include "analysis/grow.h"
+#include "study/assume.h"
 #include "study/lab.h"
 
 enum { BANDWIDTH_LANES = 32 };
@@ -23,8 +24,6 @@ enum { BANDWIDTH_CYCLES_LIST = 65536 };
 enum { BANDWIDTH_LONGER = 4 };
 /* Blocks: so many times the least is the most that is streamed. */
 enum { BANDWIDTH_BLOCKS_MOST = 32 };
-/* Two clocks, or two rates, that differ by less are the same. */
-#define BANDWIDTH_ALIKE 0.01
 
 /* How the probe shares the work, and what is timed. */
 enum bandwidth_way { STREAM_LAPS, STREAM_CYCLES, STREAM_BLOCKS };

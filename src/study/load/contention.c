@@ -15,6 +15,7 @@
 #include "analysis/stats.h"
 #include "base/mem.h"
 #include "base/num.h"
+#include "study/assume.h"
 #include "study/load/sweep.h"
 #include "study/load/timelines.h"
 
@@ -53,11 +54,10 @@ static const unsigned warp_counts[] = {1,  2,  3,  4,  6,  8,
                                        12, 16, 20, 24, 28, 32};
 enum { COUNTS = COUNT_OF(warp_counts) };
 
-/* A tenth more than alone is no noise, and no warp more or less; and a cycle is
- * the step of the clock that tells it. */
+/* And a cycle is the step of the clock that tells it. */
 static bool is_slower(double cycles, double alone)
 {
-    return cycles > 1.1 * alone + 1;
+    return cycles > ASSUME_SLOWER * alone + 1;
 }
 
 static struct finding *contention_finding(struct lab *lab,
@@ -183,15 +183,13 @@ static void report_median(struct lab *lab, const char *attribute,
                      stats_range_confidence(REPEATS));
 }
 
-/* A quarter of the warps is favoured where it is so in all repetitions, and by
- * more than 2 %, which noise alone can make. */
+/* A quarter of the warps is favoured where it is so in all repetitions. */
 static const char *favoured(const double *favour, size_t n)
 {
-    static const double noise = 1.02;
     const double median = stats_median(favour, n);
-    if (stats_min(favour, n) > 1 && median > noise)
+    if (stats_min(favour, n) > 1 && median > ASSUME_FAVOUR)
         return "low warps";
-    if (stats_max(favour, n) < 1 && median < 1 / noise)
+    if (stats_max(favour, n) < 1 && median < 1 / ASSUME_FAVOUR)
         return "high warps";
     return "none";
 }

@@ -21,6 +21,7 @@
 #include "analysis/stats.h"
 #include "base/mem.h"
 #include "base/num.h"
+#include "study/assume.h"
 #include "study/lab.h"
 
 static const char *const needs[] = {NULL};
@@ -47,10 +48,6 @@ enum { LOOKS_MOST = 512, LOOKS_APART = 256 };
  * so that they share few sets. */
 enum { PLACES = 16, PLACE = 17 * 256, AT = 1024 + 96 };
 enum { AROUND_FIRST = AT - 96 - 256, AROUND = 24 };
-/* A miss that costs no more than this is no miss: memory costs 1.5
- * to 2.6 times what L2 does on every GPU in profiles/. */
-static const double miss_least = 1.15;
-
 /* ---- one experiment ---------------------------------------------------- */
 
 /* Where is looked, and what each element there costs where it is in L2, and
@@ -81,7 +78,7 @@ static void calibrate(struct looks *l, const char *itself)
 static bool is_told(const struct looks *l)
 {
     return stats_median(l->miss.at, l->miss.count) >
-           miss_least * stats_median(l->hit.at, l->hit.count);
+           ASSUME_MISS * stats_median(l->hit.at, l->hit.count);
 }
 
 /* Elements that are found; those that tell nothing are not among `*of`. */
@@ -92,7 +89,7 @@ static size_t count_found(const struct looks *l, const struct column *cycles,
     *of = 0;
     for (size_t i = 0; i < cycles->count; i++) {
         const double hit = l->hit.at[i], miss = l->miss.at[i];
-        if (miss <= miss_least * hit || cycles->at[i] <= 0)
+        if (miss <= ASSUME_MISS * hit || cycles->at[i] <= 0)
             continue;
         ++*of;
         found += cycles->at[i] < hits_limit(hit, miss);

@@ -31,6 +31,7 @@
 #include "analysis/xor_bits.h"
 #include "base/mem.h"
 #include "base/num.h"
+#include "study/assume.h"
 #include "study/load/sweep.h"
 
 static const char *const needs[] = {"partitions", NULL};
@@ -61,23 +62,13 @@ enum { SET_SIZES = 8, SET_SIZES_LEAST = 4 };
 /* Parts of L2 that the set and the ring take: both stay. */
 enum { SET_PART = 4, RING_PART = 8 };
 enum { RING_MOST = 512 << 10, PAGE_BITS = 21 };
-/* Growth that is worth more warps. */
-static const double growth_least = 0.03;
-/* Shares of the bandwidth that are aimed at, and how far off is too far. */
+/* Shares of the bandwidth that are aimed at. */
 static const double shares[] = {0.2, 0.4, 0.55, 0.7, 0.8, 0.9, 0.96};
-static const double off_most = 0.04;
-/* Of the latency without load. */
+/* The knee, by definition: of the latency without load. */
 static const double knee_times = 1.5;
 /* More points about the knee. */
 enum { POINTS_AT_KNEE = 2 };
 enum { POINTS_MOST = COUNT_OF(shares) + 2 + POINTS_AT_KNEE };
-/* Latency that falls by more under more load is said. */
-static const double fall_least = 0.03;
-/* Warps that began too late, or stopped too early, by which load is not yet
- * another. */
-static const double missed_most = 0.01;
-/* Far lines cost that much more than near ones, at least. */
-static const double far_least = 0.02;
 
 /* One experiment. */
 struct point {
@@ -180,7 +171,7 @@ static bool has_room(const struct lab *lab, unsigned warps)
 /* Doubles the warps until that brings no more; keeps the last. */
 static void curve_saturate(struct curve *c)
 {
-    struct grow grow = {.least = growth_least};
+    struct grow grow = {.least = ASSUME_LOAD_GROWTH};
     c->warps = c->beside ? 2 : 1;
     for (;;) {
         const struct point p = curve_measure(c, false, 0, VISITS_SEARCH);
@@ -230,7 +221,7 @@ static void curve_aim(struct curve *c, size_t at, double rate)
     const double own = before->idle ? before->cycles : own_time(before);
     struct point p =
         curve_measure(c, false, gap_for(full.in_flight, rate, own), VISITS);
-    if (fabs(p.rate - rate) > off_most * full.rate && p.rate > 0)
+    if (fabs(p.rate - rate) > ASSUME_AIM_OFF * full.rate && p.rate > 0)
         p = curve_measure(c, false, gap_for(full.in_flight, rate, own_time(&p)),
                           VISITS);
     put(c, at, &p);
@@ -252,17 +243,18 @@ static void curve_refine(struct curve *c)
     for (int i = 0; lab_ok(c->lab) && i < POINTS_AT_KNEE; i++) {
         const struct knee knee = knee_of(c);
         if (!knee.reached ||
-            knee.high - knee.low < off_most / 2 * full_of(c)->rate)
+            knee.high - knee.low < ASSUME_AIM_OFF / 2 * full_of(c)->rate)
             return;
         curve_aim(c, knee.after + 1, (knee.low + knee.high) / 2);
     }
 }
 
 /* Where the most that can be asked for neither saturates nor makes loads wait,
- * by a tenth, there is nothing between. */
+ * there is nothing between. */
 static bool is_flat(const struct curve *c)
 {
-    return !c->saturated && full_of(c)->cycles < 1.1 * c->points[0].cycles;
+    return !c->saturated &&
+           full_of(c)->cycles < ASSUME_WAITS * c->points[0].cycles;
 }
 
 /* The ends first: no load, and no idling. */
@@ -315,7 +307,7 @@ static double bytes_per_second(const struct point *p)
 static bool was_missed(const struct curve *c)
 {
     for (size_t i = 0; i < c->count; i++)
-        if (c->points[i].missed > missed_most)
+        if (c->points[i].missed > ASSUME_MISSED)
             return true;
     return false;
 }
@@ -340,8 +332,8 @@ static void say_fall(struct finding *f, const struct curve *c)
     for (size_t i = 0; i < c->count; i++)
         cycles[i] = c->points[i].cycles;
     const double fall = knee_fall(cycles, c->count, &at);
-    finding_protocol(f, "rises", value_bool(fall <= fall_least));
-    if (fall > fall_least)
+    finding_protocol(f, "rises", value_bool(fall <= ASSUME_FALL));
+    if (fall > ASSUME_FALL)
         finding_because(f,
                         "it falls by %.0f %% where %.4g B/s are injected, so "
                         "that load alone is not what it depends on",
@@ -589,7 +581,8 @@ static void report_sides(struct lab *lab, const struct curve *sides)
         refuse_sides(lab, idled);
         return;
     }
-    if (far->low < near->high || far->cycles < (1 + far_least) * near->cycles) {
+    if (far->low < near->high ||
+        far->cycles < (1 + ASSUME_FAR) * near->cycles) {
         refuse_sides(lab, "lines of both sides cost the same without load");
         return;
     }

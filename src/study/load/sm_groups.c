@@ -20,7 +20,6 @@
  * not measured.
  */
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "analysis/comovement.h"
@@ -29,6 +28,7 @@
 #include "base/mem.h"
 #include "base/num.h"
 #include "base/text.h"
+#include "study/assume.h"
 #include "study/lab.h"
 
 static const char *const needs[] = {"scheduling", NULL};
@@ -57,24 +57,10 @@ static const struct {
     [CROWD] = {8192, 3},
     [CROWD_SURE] = {8192, 9},
 };
-/* Of what an SM gets alone: less is slowed, more is not, where no gap tells
- * better. */
-static const double slowed_below = 0.92, free_above = 0.96;
-/* Shares between these are asked again, at length. */
-static const double doubt_from = 0.80, doubt_to = 0.97;
-/* Share that the slowed lack at least, to be told from others by a gap. */
-static const double gap_least = 0.03;
 /* SMs of a TPC; more have a larger part of the GPU together. */
 enum { TPC_MOST = 4 };
 /* Experiments with pairs, for each SM. */
 enum { PAIRS_EACH = 8 };
-/* By so much, at least, who shared gets more when a group does nothing. */
-static const double gain_least = 0.03;
-/* Changes of a rate below this are none; noise is most often above it. */
-static const double rate_floor = 0.003;
-/* Differences from this on are asked again, more often, where they make no
- * groups: they may be lost in noise. */
-static const double change_doubt = 0.01;
 /* All do nothing in turn, a part at a time, and so in every round, the parts
  * being others.  With few, each is a part, and one round has all there is. */
 enum { PARTS = 8, ROUNDS = 5 };
@@ -101,14 +87,14 @@ struct sm_groups {
     double across;     /* … of another one: the least, the most */
     enum effort crowd; /* CROWD or CROWD_SURE */
     const char *experiment; /* one that shows it; NULL: none yet */
-    char why[200];          /* it cannot be told */
+    const char *why;        /* it cannot be told; NULL: nothing yet */
     bool lonely;            /* no SM slowed those that were tried with all */
 };
 
 /* False when there is a reason why it cannot be told, or an error. */
 static bool goes_on(const struct sm_groups *p)
 {
-    return lab_ok(p->lab) && p->why[0] == '\0';
+    return lab_ok(p->lab) && p->why == NULL;
 }
 
 /* ---- what SMs of a set get --------------------------------------------- */
@@ -172,7 +158,7 @@ static double share_of_pair(struct sm_groups *p, size_t a, size_t b,
     const double share =
         (rates.of_sm[a] + rates.of_sm[b]) / 2 / p->alone[effort];
     p->pairs++;
-    if (share < slowed_below && p->experiment == NULL)
+    if (share < ASSUME_PAIR_SLOWED && p->experiment == NULL)
         p->experiment = rates.experiment;
     return share;
 }
@@ -180,8 +166,9 @@ static double share_of_pair(struct sm_groups *p, size_t a, size_t b,
 static double ask_share(struct sm_groups *p, size_t a, size_t b)
 {
     const double share = share_of_pair(p, a, b, QUICK);
-    return share > doubt_from && share < doubt_to ? share_of_pair(p, a, b, SURE)
-                                                  : share;
+    return share > ASSUME_PAIR_DOUBT_FROM && share < ASSUME_PAIR_DOUBT_TO
+               ? share_of_pair(p, a, b, SURE)
+               : share;
 }
 
 /* What a share says, which is kept. */
@@ -195,10 +182,11 @@ static enum verdict decide(struct sm_groups *p, size_t a, size_t b,
     p->freest = fmin(p->freest, share);
     if (share > p->free)
         return FREE;
-    snprintf(p->why, sizeof p->why,
-             "SMs %zu and %zu get %.1f %% of what one gets alone: neither "
-             "clearly less nor as much",
-             a, b, 100 * share);
+    p->why =
+        lab_text(p->lab,
+                 "SMs %zu and %zu get %.1f %% of what one gets alone: neither "
+                 "clearly less nor as much",
+                 a, b, 100 * share);
     return UNCLEAR;
 }
 
@@ -213,19 +201,21 @@ static void set_limits(struct sm_groups *p, const double *shares, size_t n)
 {
     struct gap_split gap;
     const double least = stats_min(shares, n), most = stats_max(shares, n);
-    gap_split_find(shares, n, slowed_below, gap_least, &gap);
-    p->slowed = slowed_below;
-    p->free = free_above;
+    gap_split_find(shares, n, ASSUME_PAIR_SLOWED, ASSUME_PAIR_GAP, &gap);
+    p->slowed = ASSUME_PAIR_SLOWED;
+    p->free = ASSUME_PAIR_FREE;
     if (gap.clear) {
         p->slowed = (2 * gap.low + gap.high) / 3;
         p->free = (gap.low + 2 * gap.high) / 3;
-    } else if (least >= slowed_below && stats_median(shares, n) > free_above) {
-        p->slowed = p->free = slowed_below / 2;
-    } else if (most >= slowed_below) {
-        snprintf(p->why, sizeof p->why,
-                 "pairs of SMs get %.1f to %.1f %% of what one gets alone, and "
-                 "no gap tells slowed ones from others",
-                 100 * least, 100 * most);
+    } else if (least >= ASSUME_PAIR_SLOWED &&
+               stats_median(shares, n) > ASSUME_PAIR_FREE) {
+        p->slowed = p->free = ASSUME_PAIR_SLOWED / 2;
+    } else if (most >= ASSUME_PAIR_SLOWED) {
+        p->why = lab_text(
+            p->lab,
+            "pairs of SMs get %.1f to %.1f %% of what one gets alone, and "
+            "no gap tells slowed ones from others",
+            100 * least, 100 * most);
     }
 }
 
@@ -240,7 +230,7 @@ static void scan_first(struct sm_groups *p, size_t sm)
     if (!lab_ok(p->lab))
         return;
     set_limits(p, shares, count);
-    if (p->why[0] != '\0')
+    if (p->why != NULL)
         return;
     p->group[sm] = p->groups++;
     for (size_t k = 0; k < p->sms; k++)
@@ -257,22 +247,28 @@ static void scan(struct sm_groups *p, size_t sm)
         if (p->group[k] != NOBODY)
             continue;
         if (p->pairs > PAIRS_EACH * p->sms)
-            snprintf(p->why, sizeof p->why,
-                     "groups of SMs follow no order: after %zu pairs they are "
-                     "not all known",
-                     p->pairs);
+            p->why = lab_text(
+                p->lab,
+                "groups of SMs follow no order: after %zu pairs they are "
+                "not all known",
+                p->pairs);
         else if (ask_pair(p, sm, k) == SLOWED)
             p->group[k] = own;
     }
 }
 
-/* SMs of the group, by their numbers; returns how many. */
+/* SMs of the group, by their numbers; returns how many.  The list may be NULL.
+ */
 static size_t members(const struct sm_groups *p, int group, size_t *list)
 {
     size_t count = 0;
-    for (size_t sm = 0; sm < p->sms; sm++)
-        if (p->group[sm] == group)
-            list[count++] = sm;
+    for (size_t sm = 0; sm < p->sms; sm++) {
+        if (p->group[sm] != group)
+            continue;
+        if (list != NULL)
+            list[count] = sm;
+        count++;
+    }
     return count;
 }
 
@@ -310,20 +306,13 @@ static void check_apart(struct sm_groups *p)
     for (int g = 0; g < p->groups && goes_on(p); g++) {
         members(p, g, list);
         if (g > 0 && ask_pair(p, before, list[0]) == SLOWED)
-            snprintf(p->why, sizeof p->why,
-                     "SMs %zu and %zu slow each other, and yet others that "
-                     "slow one of them do not slow the other",
-                     before, list[0]);
+            p->why =
+                lab_text(p->lab,
+                         "SMs %zu and %zu slow each other, and yet others that "
+                         "slow one of them do not slow the other",
+                         before, list[0]);
         before = list[0];
     }
-}
-
-static size_t size_of(const struct sm_groups *p, int group)
-{
-    size_t count = 0;
-    for (size_t sm = 0; sm < p->sms; sm++)
-        count += p->group[sm] == group;
-    return count;
 }
 
 static void forget(struct sm_groups *p)
@@ -333,7 +322,7 @@ static void forget(struct sm_groups *p)
     p->groups = 0;
     p->slowest = 0;
     p->freest = INFINITY;
-    p->why[0] = '\0';
+    p->why = NULL;
     p->lonely = false;
     p->experiment = NULL;
 }
@@ -343,31 +332,34 @@ static void check_mates(struct sm_groups *p)
 {
     size_t single = 0;
     for (int g = 0; g < p->groups; g++)
-        single += size_of(p, g) == 1;
-    if (p->why[0] == '\0' && 2 * single > (size_t)p->groups)
-        snprintf(p->why, sizeof p->why,
-                 "only few SMs slow each other: %zu of %zu slow nobody", single,
-                 p->sms);
+        single += members(p, g, NULL) == 1;
+    if (p->why == NULL && 2 * single > (size_t)p->groups)
+        p->why = lab_text(
+            p->lab, "only few SMs slow each other: %zu of %zu slow nobody",
+            single, p->sms);
 }
 
 static void judge_first(struct sm_groups *p, size_t sm)
 {
-    const size_t size = size_of(p, p->group[sm]);
+    const size_t size = members(p, p->group[sm], NULL);
     p->lonely = size == 1;
     if (size == 1)
-        snprintf(p->why, sizeof p->why,
-                 "no pair of SMs slows another: SM %zu and any other get %.1f "
-                 "%% of what it gets alone, or more (op=%s); their ways to L2 "
-                 "are not shared, or wide enough for both",
-                 sm, 100 * p->freest, p->op);
+        p->why = lab_text(
+            p->lab,
+            "no pair of SMs slows another: SM %zu and any other get %.1f "
+            "%% of what it gets alone, or more (op=%s); their ways to L2 "
+            "are not shared, or wide enough for both",
+            sm, 100 * p->freest, p->op);
     else if (size > TPC_MOST)
-        snprintf(p->why, sizeof p->why,
-                 "%zu SMs slow each other in pairs: more than a TPC has", size);
+        p->why = lab_text(
+            p->lab, "%zu SMs slow each other in pairs: more than a TPC has",
+            size);
     else if (size == p->sms)
-        snprintf(p->why, sizeof p->why,
-                 "all %zu SMs slow each other in pairs: it may be L2 that is "
-                 "too slow for two",
-                 size);
+        p->why = lab_text(
+            p->lab,
+            "all %zu SMs slow each other in pairs: it may be L2 that is "
+            "too slow for two",
+            size);
 }
 
 /* The groups of one operation, as SM `sm` leads to them; none: p->why. */
@@ -391,18 +383,18 @@ static void ask_from(struct sm_groups *p, size_t sm)
  * that stays which tells most. */
 static void sm_groups_ask_tpcs(struct sm_groups *p)
 {
-    char told[sizeof p->why] = "";
+    const char *told = NULL;
     for (size_t i = 0; i < 2 * OPERATIONS; i++) {
         p->op = operations[i / 2];
         p->pairs = 0;
         ask_from(p, i % 2 * p->sms / 2);
-        if (!lab_ok(p->lab) || p->why[0] == '\0')
+        if (!lab_ok(p->lab) || p->why == NULL)
             return;
-        if (told[0] == '\0' || !p->lonely)
-            memcpy(told, p->why, sizeof told);
+        if (told == NULL || !p->lonely)
+            told = p->why;
         i += i % 2 == 0 && !p->lonely;
     }
-    memcpy(p->why, told, sizeof told);
+    p->why = told;
 }
 
 /* ---- larger groups ----------------------------------------------------- */
@@ -420,7 +412,7 @@ static bool all_wait(struct sm_groups *p)
     const double alone = rate_alone(p, 0, CROWD);
     const char *const all = lab_text(p->lab, "0-%zu", p->sms - 1);
     const struct rates rates = measure_set(p, all, CROWD);
-    return stats_min(rates.of_sm, p->sms) < slowed_below * alone;
+    return stats_min(rates.of_sm, p->sms) < ASSUME_PAIR_SLOWED * alone;
 }
 
 /* What each small group gets, on average of its SMs, as a logarithm: shares of
@@ -507,8 +499,9 @@ static bool may_be_tpcs(struct sm_groups *p, const int *larger, int count)
     }
     if (n < p->sms || most > TPC_MOST)
         return false;
-    snprintf(p->why, sizeof p->why,
-             "groups of %zu SMs share a way, which may be that of a TPC", most);
+    p->why = lab_text(
+        p->lab, "groups of %zu SMs share a way, which may be that of a TPC",
+        most);
     return true;
 }
 
@@ -520,22 +513,24 @@ static bool join(struct sm_groups *p, const double *gets, size_t turns,
     const size_t n = (size_t)p->groups;
     struct comovement t;
     size_t *const group = lab_alloc(p->lab, n, sizeof *group);
-    comovement_find(gets, turns, n, rate_floor, group, &t);
+    comovement_find(gets, turns, n, ASSUME_RATE_FLOOR, group, &t);
     for (size_t i = 0; i < n; i++)
         l->group[i] = (int)group[i];
-    l->count = t.groups >= 2 && t.far >= gain_least ? (int)t.groups : 0;
-    if (t.far < gain_least)
-        snprintf(p->why, sizeof p->why,
-                 "whichever SMs do nothing, others get more or less alike: "
-                 "changes differ by %.1f %%",
-                 100 * t.far);
+    l->count = t.groups >= 2 && t.far >= ASSUME_GROUP_GAIN ? (int)t.groups : 0;
+    if (t.far < ASSUME_GROUP_GAIN)
+        p->why =
+            lab_text(p->lab,
+                     "whichever SMs do nothing, others get more or less alike: "
+                     "changes differ by %.1f %%",
+                     100 * t.far);
     else if (l->count == 0)
-        snprintf(p->why, sizeof p->why,
-                 "when some SMs do nothing, what others get changes by up to "
-                 "%.0f %% more or less than of others, and yet they do not "
-                 "form groups",
-                 100 * t.far);
-    return t.far >= change_doubt;
+        p->why = lab_text(
+            p->lab,
+            "when some SMs do nothing, what others get changes by up to "
+            "%.0f %% more or less than of others, and yet they do not "
+            "form groups",
+            100 * t.far);
+    return t.far >= ASSUME_CHANGE_DOUBT;
 }
 
 static size_t first_of(const struct sm_groups *p, int group)
@@ -554,12 +549,13 @@ static bool all_have_mates(struct sm_groups *p, const int *larger)
         for (int u = 0; u < p->groups; u++)
             mates += u != t && larger[u] == larger[t];
         if (mates == 0)
-            snprintf(p->why, sizeof p->why,
-                     "some SMs share with others, but when SM %zu does nothing "
-                     "nobody gets more",
-                     first_of(p, t));
+            p->why = lab_text(
+                p->lab,
+                "some SMs share with others, but when SM %zu does nothing "
+                "nobody gets more",
+                first_of(p, t));
     }
-    return p->why[0] == '\0';
+    return p->why == NULL;
 }
 
 /* What those of the group that work gain: their median, for of many the least
@@ -606,13 +602,14 @@ static void confirm(struct sm_groups *p, struct larger *l, const double *all)
     p->experiment = NULL;
     for (int i = 0; i < 2 * l->count; i++)
         try_half(p, l, i / 2, (size_t)i % 2, all);
-    if (p->within >= gain_least && p->within >= 2 * p->across)
+    if (p->within >= ASSUME_GROUP_GAIN && p->within >= 2 * p->across)
         return;
-    snprintf(p->why, sizeof p->why,
-             "what SMs get goes up and down together in %d groups, but without "
-             "half a group its others get only %.1f %% more, and those of "
-             "other groups up to %.1f %%",
-             l->count, 100 * p->within, 100 * p->across);
+    p->why = lab_text(
+        p->lab,
+        "what SMs get goes up and down together in %d groups, but without "
+        "half a group its others get only %.1f %% more, and those of "
+        "other groups up to %.1f %%",
+        l->count, 100 * p->within, 100 * p->across);
     l->count = 0;
 }
 
@@ -621,7 +618,7 @@ static bool ask_turns(struct sm_groups *p, struct larger *l)
 {
     size_t turns;
     const double *const gets = measure_turns(p, &turns);
-    p->why[0] = '\0';
+    p->why = NULL;
     if (!lab_ok(p->lab))
         return false;
     const bool doubtful = join(p, gets, turns, l);
@@ -637,12 +634,11 @@ static bool ask_turns(struct sm_groups *p, struct larger *l)
 static void ask_by_gain(struct sm_groups *p, struct larger *l)
 {
     bool again = all_wait(p);
-    p->why[0] = '\0';
+    p->why = NULL;
     l->count = 0;
     memset(l->group, 0, (size_t)p->groups * sizeof *l->group);
     if (!again)
-        snprintf(p->why, sizeof p->why,
-                 "all SMs together get as much as each alone");
+        p->why = lab_text(p->lab, "all SMs together get as much as each alone");
     for (p->crowd = CROWD;
          again && l->count == 0 && p->crowd <= CROWD_SURE && lab_ok(p->lab);
          p->crowd++)
@@ -733,14 +729,15 @@ static void ask_by_clock(struct sm_groups *p, struct larger *l)
         return;
     for (int g = 0; g < groups; g++)
         worst = fmax(worst, share_of_group(p, l->of_sm, groups, g));
-    if (worst < slowed_below)
+    if (worst < ASSUME_PAIR_SLOWED)
         l->count = groups;
     else
-        snprintf(p->why, sizeof p->why,
-                 "SMs whose clocks run alike get together %.0f %% or more of "
-                 "what as many others get, and when some do nothing others do "
-                 "not gain clearly",
-                 100 * worst);
+        p->why = lab_text(
+            p->lab,
+            "SMs whose clocks run alike get together %.0f %% or more of "
+            "what as many others get, and when some do nothing others do "
+            "not gain clearly",
+            100 * worst);
 }
 
 /* ---- reporting --------------------------------------------------------- */
@@ -782,7 +779,7 @@ static struct finding *report(struct sm_groups *p, const char *attribute,
 
 static void report_tpcs(struct sm_groups *p)
 {
-    const bool known = p->why[0] == '\0';
+    const bool known = p->why == NULL;
     struct finding *const f =
         report(p, "tpc_of_sm", "tpcs", p->group, known ? p->groups : 0);
     if (!known)
@@ -821,14 +818,14 @@ static void ask_both(struct sm_groups *p,
                      void ask(struct sm_groups *p, struct larger *l),
                      struct larger *l)
 {
-    char first[sizeof p->why] = "";
+    const char *first = NULL;
     for (size_t i = OPERATIONS; i-- > 0 && lab_ok(p->lab) && l->count == 0;) {
         p->op = operations[i];
         ask(p, l);
-        if (first[0] == '\0')
-            memcpy(first, p->why, sizeof first);
+        if (first == NULL)
+            first = p->why;
     }
-    memcpy(p->why, first, sizeof first);
+    p->why = first;
 }
 
 static void sm_groups_ask_gpcs(struct sm_groups *p)
@@ -872,7 +869,7 @@ static void sm_groups_run(struct lab *lab)
     if (!lab_ok(lab))
         return;
     report_tpcs(&p);
-    if (p.why[0] != '\0')
+    if (p.why != NULL)
         each_alone(&p);
     sm_groups_ask_gpcs(&p);
 }

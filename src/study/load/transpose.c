@@ -22,6 +22,7 @@
 #include "analysis/stats.h"
 #include "base/mem.h"
 #include "ptx/hint.h"
+#include "study/assume.h"
 #include "study/load/sweep.h"
 
 static const char *const needs[] = {NULL};
@@ -69,8 +70,6 @@ static const struct {
 /* clang-format on */
 enum { HINTS = COUNT_OF(hints) };
 
-/* Less more is no more; and what is as good. */
-static const double alike = 0.01;
 enum { REPEATS_SEARCH = 3, REPEATS_FINAL = 9, TURNS = 7 };
 /* A matrix is so many times what L2 holds, and no more than the probe takes. */
 enum { SETS = 2, EDGE_MOST = 32736, LINE = 32 };
@@ -138,14 +137,13 @@ static struct column rates_of(const struct transpose_question *q,
  * steps are seen in the rate, or if it did not go on at all. */
 static bool is_timer_coarse(const struct transpose_question *q)
 {
-    static const double step_most = 0.002; /* a fifth of what is alike */
     const struct config c = {.threads = block_sizes[0], .each = 1};
     const struct samples *const s =
         lab_probe(q->lab, "%s", text_of(q, &c, &plain));
     const struct column ns = lab_column_of(q->lab, s, "ns");
     const struct column step = lab_column_of(q->lab, s, "ns_step");
     return lab_ok(q->lab) &&
-           (ns.at[0] <= 0 || step.at[0] > step_most * ns.at[0]);
+           (ns.at[0] <= 0 || step.at[0] > ASSUME_TIMER_STEP * ns.at[0]);
 }
 
 /* ---- the fastest launch ------------------------------------------------ */
@@ -180,7 +178,7 @@ static void try_size(struct transpose_question *q, unsigned threads)
 {
     const uint64_t most =
         2 * device_told(q->lab->info, PROPERTY_SM_THREADS, 2048) / threads;
-    struct grow grow = {.least = alike, .patience = PATIENCE};
+    struct grow grow = {.least = ASSUME_ALIKE, .patience = PATIENCE};
     for (size_t i = 0; i < COUNTS && (i == 0 || block_counts[i] <= most); i++)
         if (!grow_more(&grow, try_launch(q, threads, block_counts[i])))
             return;
@@ -190,8 +188,8 @@ static void try_size(struct transpose_question *q, unsigned threads)
 static bool is_better(const struct config *a, const struct config *b,
                       double best)
 {
-    const bool a_good = a->rate >= best * (1 - alike);
-    const bool b_good = b->rate >= best * (1 - alike);
+    const bool a_good = a->rate >= best * (1 - ASSUME_ALIKE);
+    const bool b_good = b->rate >= best * (1 - ASSUME_ALIKE);
     const unsigned a_threads = a->threads * a->each;
     const unsigned b_threads = b->threads * b->each;
     if (a_good != b_good)
@@ -248,7 +246,7 @@ static struct finding *report_number(const struct transpose_question *q,
 {
     struct finding *const f = lab_finding(q->lab, q->component, attribute);
     finding_measured(f, number);
-    finding_protocol(f, "alike", value_number(alike));
+    finding_protocol(f, "alike", value_number(ASSUME_ALIKE));
     finding_cite(f, experiment);
     say_launch(q, f);
     return f;
@@ -491,8 +489,8 @@ static void report_pair(const struct transpose_question *q,
     cite_turn(q, f, loads[load], stores[store]);
 }
 
-/* What the default differs by from itself, a thousandth at least: a step of the
- * timer may be as much. */
+/* What the default differs by from itself, a thousandth at least: half a step
+ * of the timer may be as much. */
 static double noise_of(const struct transpose_question *q,
                        const struct turns *t)
 {
