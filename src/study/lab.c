@@ -273,6 +273,18 @@ struct finding *lab_finding(struct lab *lab, const char *component,
     return f;
 }
 
+struct finding *lab_correct(struct lab *lab, const char *id, const char *unit)
+{
+    const char *const *c = lab->study->corrects;
+    while (*c != NULL && strcmp(*c, id) != 0)
+        c++;
+    assert(*c != NULL);
+    struct finding *const f = results_add(lab->results, id, lab->study->name);
+    finding_method(f, lab->study->method);
+    finding_unit(f, unit);
+    return f;
+}
+
 void lab_cite(struct lab *lab, struct finding *finding)
 {
     assert(lab->cited_count < LAB_CITED_MOST);

@@ -138,10 +138,14 @@ struct stats_interval lab_interval(const struct lab *lab, const double *values,
 /* ---- findings ---------------------------------------------------------- */
 
 /* A finding of the running study, with the unit that its answers say; or one of
- * another's that it corrects, with none.  One that neither lists is a mistake of
- * the study and stops the program. */
+ * another's that it corrects, with none.  One that neither lists is a mistake
+ * of the study and stops the program. */
 struct finding *lab_finding(struct lab *lab, const char *component,
                             const char *attribute);
+
+/* One of an earlier study, said anew by the running one, which lists it in its
+ * `corrects`. */
+struct finding *lab_correct(struct lab *lab, const char *id, const char *unit);
 
 /* From now on each experiment is evidence of the finding, once. */
 void lab_cite(struct lab *lab, struct finding *finding);

@@ -74,10 +74,8 @@ static void correct_size(const struct code_load *l, const struct finding *by)
     const double bytes = (double)l->level->size;
     if (results_find(l->lab->results, corrects[0]) == NULL)
         return;
-    struct finding *const f =
-        results_add(l->lab->results, corrects[0], l->lab->study->name);
-    finding_method(f, l->lab->study->method);
-    finding_set(f, STATUS_MEASURED, value_number(bytes), "B");
+    struct finding *const f = lab_correct(l->lab, corrects[0], "B");
+    finding_measured(f, bytes);
     finding_interval(f, bytes, bytes, -1);
     finding_protocol(f, "filled_by",
                      value_text("instructions, which share the storage"));

@@ -20,26 +20,31 @@
  */
 #include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 
+#include "analysis/hits.h"
 #include "analysis/otsu.h"
 #include "analysis/stats.h"
 #include "analysis/two_sided.h"
 #include "analysis/xor_bits.h"
-#include "base/buf.h"
-#include "base/mem.h"
 #include "base/text.h"
 #include "probe/run/ring.h"
 #include "study/lab.h"
+#include "study/script.h"
 
 static const char *const needs[] = {"size", NULL};
 /* What growing rings show of the parts, single lines show better. */
 static const char *const corrects[] = {"l2.parts", "l2.size", NULL};
-static const char *const gives[] = {
-    "l2.near_latency",     "l2.far_latency", "l2.near_miss_latency",
-    "l2.far_miss_latency", "l2.near_size",   "l2.replicates",
-    "l2.side_bits",        "l2.sm_sides",    NULL,
+static const struct answer answers[] = {
+    {ONE("l2"), "near_latency", "cycles"},
+    {ONE("l2"), "far_latency", "cycles"},
+    {ONE("l2"), "near_miss_latency", "cycles"},
+    {ONE("l2"), "far_miss_latency", "cycles"},
+    {ONE("l2"), "near_size", "B"},
+    {ONE("l2"), "replicates", ""},
+    {ONE("l2"), "side_bits", ""},
+    {ONE("l2"), "sm_sides", ""},
+    {0},
 };
 static const char *const kernels[] = {
     "trace op=cg",
@@ -73,13 +78,13 @@ struct lines {
     uint64_t *address; /* counted from the first of the pages */
     double *cycles;
     size_t count;
-    char *experiment;
+    const char *experiment;
     struct two_sided halves;
     bool *far; /* of the half that costs more, by the bits */
 };
 
 /* What is known of the level. */
-struct sides {
+struct l2_sides {
     struct lab *lab;
     const struct level_row *row;
     struct level_facts *facts;
@@ -88,29 +93,27 @@ struct sides {
     double apart;  /* what far lines cost more where the bits were found */
     size_t sms, same, other;
     signed char *side; /* of each SM: 0 as the first, 1 the other, -1 unclear */
-    char *seen_by_all; /* an experiment with several SMs */
+    const char *seen_by_all; /* an experiment with several SMs */
 };
 
-static void lines_free(struct lines *l)
+/* The loads of an experiment, or those of them that are wanted. */
+static struct lines lines_of(struct lab *lab, const struct samples *samples,
+                             bool (*wanted)(const struct samples *, size_t row))
 {
-    free(l->address);
-    free(l->cycles);
-    free(l->far);
-    free(l->experiment);
-    *l = (struct lines){0};
-}
-
-static void take_line(struct lines *l, uint64_t address, double cycles)
-{
-    l->address[l->count] = address;
-    l->cycles[l->count++] = cycles;
-}
-
-static void make_room(struct lines *l, size_t count)
-{
-    l->address = xreallocarray(NULL, count, sizeof *l->address);
-    l->cycles = xreallocarray(NULL, count, sizeof *l->cycles);
-    l->far = xcalloc(count, sizeof *l->far);
+    const struct column offset = lab_column_of(lab, samples, "offset");
+    const struct column cycles = lab_column_of(lab, samples, "cycles");
+    struct lines l = {.address =
+                          lab_alloc(lab, offset.count, sizeof *l.address),
+                      .cycles = lab_alloc(lab, offset.count, sizeof *l.cycles),
+                      .far = lab_alloc(lab, offset.count, sizeof *l.far),
+                      .experiment = offset.experiment};
+    for (size_t row = 0; row < offset.count; row++) {
+        if (wanted != NULL && !wanted(samples, row))
+            continue;
+        l.address[l.count] = (uint64_t)offset.at[row];
+        l.cycles[l.count++] = cycles.at[row] - lab->trace_cost;
+    }
+    return l;
 }
 
 static struct two_sided_samples samples_of(const struct lines *l)
@@ -123,24 +126,25 @@ static struct two_sided_samples samples_of(const struct lines *l)
 /* Pages in the ring's buffer: those in which SMs are asked, those of lines at
  * home, those that are traced.  All are there before the cache is emptied, and
  * none is used twice after that. */
-static uint64_t pages_of_sms(const struct sides *s)
+static uint64_t pages_of_sms(const struct l2_sides *s)
 {
     return TRIES * ((s->sms + SMS_AT_ONCE - 1) / SMS_AT_ONCE);
 }
 
-static uint64_t page_of_home(const struct sides *s)
+static uint64_t page_of_home(const struct l2_sides *s)
 {
     return pages_of_sms(s) * PAGE;
 }
 
-static uint64_t traced_page(const struct sides *s)
+static uint64_t traced_page(const struct l2_sides *s)
 {
     return page_of_home(s) + PAGES * PAGE;
 }
 
 /* The distance of `count` lines within `bytes`, an odd number of lines, such
  * that about half of them have each home. */
-static uint64_t step_of(const struct sides *s, uint64_t bytes, uint64_t count)
+static uint64_t step_of(const struct l2_sides *s, uint64_t bytes,
+                        uint64_t count)
 {
     const uint64_t line = s->facts->line;
     const uint64_t most = (bytes / count / line - 2) | 1;
@@ -156,44 +160,34 @@ static uint64_t step_of(const struct sides *s, uint64_t bytes, uint64_t count)
 
 /* ---- from one SM ------------------------------------------------------ */
 
-/* The loads of a trace but for those that pay for the translation. */
-static void take_trace(const struct lab *lab, const struct samples *t,
-                       struct lines *l)
+/* A load of a trace that does not pay for the translation. */
+static bool is_line(const struct samples *s, size_t row)
 {
-    const size_t visit = samples_column(t, "visit");
-    const size_t offset = samples_column(t, "offset");
-    const size_t cycles = samples_column(t, "cycles");
-    make_room(l, t->rows);
-    for (size_t row = 0; row < t->rows; row++) {
-        const uint64_t at = (uint64_t)samples_at(t, row, offset);
-        if (samples_at(t, row, visit) >= 0 && (at & RING_LEAD_OFFSET) == 0)
-            take_line(l, at,
-                      (double)samples_at(t, row, cycles) - lab->trace_cost);
-    }
+    const int64_t offset = samples_at(s, row, samples_column(s, "offset"));
+    return samples_at(s, row, samples_column(s, "visit")) >= 0 &&
+           (offset & RING_LEAD_OFFSET) == 0;
 }
 
 /* Lines of two pages after so many laps, or `flush` bytes of other memory. */
-static int trace(struct sides *s, int laps, uint64_t flush, struct lines *l,
-                 struct error *err)
+static struct lines trace_lines(struct l2_sides *s, int laps, uint64_t flush)
 {
-    struct samples t;
-    if (lab_probe_err(s->lab, &t, &l->experiment, err,
-                  "trace %s bytes=%" PRIu64 " stride=%" PRIu64
-                  " order=random window=%d sample=%d lead=%d warm=%d "
-                  "flush=%" PRIu64 " shift=%" PRIu64,
-                  s->row->load, PAGES * PAGE, s->facts->line, LEAD_BYTES, LINES,
-                  LEAD_BYTES, laps, flush, traced_page(s)) != 0)
-        return err->code;
-    take_trace(s->lab, &t, l);
-    samples_free(&t);
-    const struct two_sided_samples samples = samples_of(l);
-    two_sided_find(&samples, (unsigned)__builtin_ctzll(s->facts->line),
-                   PAGE_BITS, &l->halves);
-    return 0;
+    const struct samples *const t = lab_probe(
+        s->lab,
+        "trace %s bytes=%" PRIu64 " stride=%" PRIu64
+        " order=random window=%d sample=%d lead=%d warm=%d flush=%" PRIu64
+        " shift=%" PRIu64,
+        s->row->load, PAGES * PAGE, s->facts->line, LEAD_BYTES, LINES,
+        LEAD_BYTES, laps, flush, traced_page(s));
+    struct lines l = lines_of(s->lab, t, is_line);
+    const struct two_sided_samples samples = samples_of(&l);
+    if (lab_ok(s->lab))
+        two_sided_find(&samples, (unsigned)__builtin_ctzll(s->facts->line),
+                       PAGE_BITS, &l.halves);
+    return l;
 }
 
 /* Takes the bits that explain what was seen; none if there are two answers. */
-static void take_bits(struct sides *s)
+static void take_bits(struct l2_sides *s)
 {
     const struct two_sided *const warm = &s->warm.halves;
     const struct two_sided *const missing = &s->missing.halves;
@@ -207,7 +201,7 @@ static void take_bits(struct sides *s)
 }
 
 /* What the halves cost by these bits. */
-static void split_by_bits(const struct sides *s, struct lines *l)
+static void split_by_bits(const struct l2_sides *s, struct lines *l)
 {
     const struct two_sided_samples samples = samples_of(l);
     const double next = l->halves.next;
@@ -224,7 +218,7 @@ struct batch {
 };
 
 /* Next to SM 0, the SMs from *next on that have not been told yet. */
-static void next_batch(const struct sides *s, size_t *next, struct batch *b)
+static void next_batch(const struct l2_sides *s, size_t *next, struct batch *b)
 {
     *b = (struct batch){.count = 1};
     for (; *next < s->sms && b->count <= SMS_AT_ONCE; (*next)++)
@@ -232,29 +226,29 @@ static void next_batch(const struct sides *s, size_t *next, struct batch *b)
             b->sm[b->count++] = *next;
 }
 
-static char *readers_of(const struct batch *b)
+/* Those lines of a page that pay for the translation of its blocks. */
+static struct segment leads_of(uint64_t page, uint64_t bytes)
 {
-    struct buf text = {0};
-    for (size_t i = 0; i < b->count; i++)
-        buf_printf(&text, "%sglobal.cg@0.%zu", i > 0 ? "," : "", b->sm[i]);
-    return buf_take(&text);
+    return (struct segment){page, bytes / LEAD_BYTES, LEAD_BYTES};
 }
 
-static char *steps_of(const struct sides *s, const struct batch *b,
-                      uint64_t page)
+static const char *script_of(const struct l2_sides *s, const struct batch *b,
+                             uint64_t page)
 {
-    struct buf text = {0};
+    struct script script = {0};
     const uint64_t step = step_of(s, PAGE, LINES_OF_SM);
     for (size_t i = 0; i < b->count; i++)
-        buf_printf(
-            &text, "%s%zu@%" PRIu64 ":%d:%d,%zu@!%" PRIu64 ":%d:%" PRIu64,
-            i > 0 ? "," : "", i, page, (int)(PAGE / LEAD_BYTES), LEAD_BYTES, i,
-            page + (i + 1) * s->facts->line, LINES_OF_SM, step);
-    return buf_take(&text);
+        script_reader(&script, "global.cg@0.%zu", b->sm[i]);
+    for (size_t i = 0; i < b->count; i++) {
+        const uint64_t first = page + (i + 1) * s->facts->line;
+        script_load(&script, i, leads_of(page, PAGE));
+        script_time(&script, i, (struct segment){first, LINES_OF_SM, step});
+    }
+    return script_text(&script, s->lab);
 }
 
 /* How the lines of one reader say that the odd ones are far, or the even. */
-static void vote_of(const struct sides *s, const struct samples *v,
+static void vote_of(const struct l2_sides *s, const struct samples *v,
                     size_t reader, struct two_sided_vote *vote)
 {
     const size_t who = samples_column(v, "reader");
@@ -276,7 +270,7 @@ static void vote_of(const struct sides *s, const struct samples *v,
 /* 1: the odd lines are far, 0: the even ones, -1: it is not clear.  Far lines
  * that were found after all may cost less than near ones that were not, but
  * then the difference is another one than SM 0 saw. */
-static signed char verdict(const struct sides *s,
+static signed char verdict(const struct l2_sides *s,
                            const struct two_sided_vote *v)
 {
     if (v->count[0] < LINES_LEAST || v->count[1] < LINES_LEAST ||
@@ -287,7 +281,7 @@ static signed char verdict(const struct sides *s,
     return v->errors > 0;
 }
 
-static void count_votes(struct sides *s, const struct batch *b,
+static void count_votes(struct l2_sides *s, const struct batch *b,
                         const struct samples *v)
 {
     struct two_sided_vote vote;
@@ -306,28 +300,19 @@ static void count_votes(struct sides *s, const struct batch *b,
     }
 }
 
-static int ask_batch(struct sides *s, const struct batch *b, uint64_t page,
-                     struct error *err)
+static void ask_batch(struct l2_sides *s, const struct batch *b, uint64_t page)
 {
-    struct samples v;
-    char *experiment;
-    char *const readers = readers_of(b), *const steps = steps_of(s, b, page);
-    if (lab_probe_err(s->lab, &v, &experiment, err, "visit readers=%s steps=%s",
-                  readers, steps) == 0) {
-        count_votes(s, b, &v);
-        samples_free(&v);
-        if (s->seen_by_all == NULL)
-            s->seen_by_all = experiment;
-        else
-            free(experiment);
-    }
-    free(readers);
-    free(steps);
-    return err->code;
+    const struct samples *const v =
+        lab_probe(s->lab, "visit %s", script_of(s, b, page));
+    if (!lab_ok(s->lab))
+        return;
+    count_votes(s, b, v);
+    if (s->seen_by_all == NULL)
+        s->seen_by_all = v->experiment;
 }
 
 /* Every SM loads lines that are missing, and once more if it was not clear. */
-static int ask_all_sms(struct sides *s, struct error *err)
+static void ask_all_sms(struct l2_sides *s)
 {
     uint64_t page = 0;
     for (size_t sm = 1; sm < s->sms; sm++)
@@ -337,20 +322,19 @@ static int ask_all_sms(struct sides *s, struct error *err)
         for (size_t next = 1; next < s->sms; page += PAGE) {
             struct batch b;
             next_batch(s, &next, &b);
-            if (b.count > 1 && ask_batch(s, &b, page, err) != 0)
-                return err->code;
+            if (b.count > 1)
+                ask_batch(s, &b, page);
         }
-    return 0;
 }
 
-static size_t unclear_sms(const struct sides *s)
+static size_t unclear_sms(const struct l2_sides *s)
 {
     return s->sms - s->same - s->other;
 }
 
 /* ---- at home ---------------------------------------------------------- */
 
-static size_t first_on_other_side(const struct sides *s)
+static size_t first_on_other_side(const struct l2_sides *s)
 {
     size_t sm = 0;
     while (s->side[sm] != 1)
@@ -360,62 +344,54 @@ static size_t first_on_other_side(const struct sides *s)
 
 /* SM 0 finds what an SM of the other side brought: beside that one or beside
  * itself, but no copies of what is far. */
-static int look_at_homes(struct sides *s, struct error *err)
+static void look_at_homes(struct l2_sides *s)
 {
-    struct lines *const l = &s->home;
-    struct samples v;
-    const uint64_t page = page_of_home(s), first = page + s->facts->line;
-    const uint64_t step = step_of(s, PAGES * PAGE, LINES);
-    if (lab_probe_err(s->lab, &v, &l->experiment, err,
-                  "visit readers=global.cg@0.%zu,global.cg@0.0 "
-                  "steps=0@%" PRIu64 ":%d:%" PRIu64 ",1@%" PRIu64
-                  ":%d:%d,1@!%" PRIu64 ":%d:%" PRIu64,
-                  first_on_other_side(s), first, LINES, step, page,
-                  (int)(PAGES * PAGE / LEAD_BYTES), LEAD_BYTES, first, LINES,
-                  step) != 0)
-        return err->code;
-    const size_t offset = samples_column(&v, "offset");
-    const size_t cycles = samples_column(&v, "cycles");
-    make_room(l, v.rows);
-    for (size_t row = 0; row < v.rows; row++)
-        take_line(l, (uint64_t)samples_at(&v, row, offset),
-                  (double)samples_at(&v, row, cycles) - s->lab->trace_cost);
-    samples_free(&v);
-    split_by_bits(s, l);
-    return 0;
+    struct script script = {0};
+    const uint64_t page = page_of_home(s);
+    const struct segment lines = {page + s->facts->line, LINES,
+                                  step_of(s, PAGES * PAGE, LINES)};
+    const size_t far =
+        script_reader(&script, "global.cg@0.%zu", first_on_other_side(s));
+    const size_t near = script_reader(&script, "global.cg@0.0");
+    script_load(&script, far, lines);
+    script_load(&script, near, leads_of(page, PAGES * PAGE));
+    script_time(&script, near, lines);
+    s->home = lines_of(
+        s->lab, lab_probe(s->lab, "visit %s", script_text(&script, s->lab)),
+        NULL);
+    if (lab_ok(s->lab))
+        split_by_bits(s, &s->home);
 }
 
 /* ---- what is reported ------------------------------------------------- */
 
-static struct finding *finding_of(struct sides *s, const char *attribute,
-                                  const struct lines *l)
+static struct finding *finding_of(struct l2_sides *s, const char *attribute,
+                                  const struct lines *by)
 {
     struct finding *const f = lab_finding(s->lab, s->row->component, attribute);
-    if (l->experiment != NULL)
-        finding_evidence(f, l->experiment);
+    finding_cite(f, by->experiment);
     return f;
 }
 
-/* The cycles of one half without those that had to wait; the caller frees. */
-static double *half_of(const struct lines *l, bool far, size_t *count)
+/* The cycles of one half without those that had to wait. */
+static struct column half_of(struct lab *lab, const struct lines *l, bool far)
 {
-    double *const cycles = xreallocarray(NULL, l->count, sizeof *cycles);
-    *count = 0;
+    struct column c = {.at = lab_alloc(lab, l->count, sizeof *c.at)};
     for (size_t i = 0; i < l->count; i++)
         if (l->far[i] == far)
-            cycles[(*count)++] = l->cycles[i];
-    const double middle = stats_median(cycles, *count);
+            c.at[c.count++] = l->cycles[i];
+    const double middle = stats_median(c.at, c.count);
     /* The clock's step counts where samples do not spread at all. */
-    const double spread = fmax(stats_mad_sigma(cycles, *count), 1);
+    const double off = tail_from * fmax(stats_mad_sigma(c.at, c.count), 1);
     size_t kept = 0;
-    for (size_t i = 0; i < *count; i++)
-        if (fabs(cycles[i] - middle) <= tail_from * spread)
-            cycles[kept++] = cycles[i];
-    *count = kept;
-    return cycles;
+    for (size_t i = 0; i < c.count; i++)
+        if (fabs(c.at[i] - middle) <= off)
+            c.at[kept++] = c.at[i];
+    c.count = kept;
+    return c;
 }
 
-static void report_latency(struct sides *s, const char *attribute,
+static void report_latency(struct l2_sides *s, const char *attribute,
                            const struct lines *l, bool far, const char *state)
 {
     struct finding *const f = finding_of(s, attribute, l);
@@ -423,12 +399,11 @@ static void report_latency(struct sides *s, const char *attribute,
         finding_none(f, "lines %s do not cost one of two values", state);
         return;
     }
-    size_t count;
-    double *const cycles = half_of(l, far, &count);
-    const double mean = stats_mean(cycles, count);
+    const struct column c = half_of(s->lab, l, far);
+    const double mean = stats_mean(c.at, c.count);
     const double error =
-        errors_of_99 * stats_mad_sigma(cycles, count) / sqrt((double)count);
-    finding_set(f, STATUS_MEASURED, value_number(mean), "cycles");
+        errors_of_99 * stats_mad_sigma(c.at, c.count) / sqrt((double)c.count);
+    finding_measured(f, mean);
     finding_interval(f, mean - error, mean + error,
                      LAB_CONFIDENCE_PERCENT / 100.0);
     finding_protocol(f, "load", value_text(s->row->words));
@@ -437,10 +412,9 @@ static void report_latency(struct sides *s, const char *attribute,
                      value_text("around each load, less what that adds"));
     finding_protocol(f, "sm", value_number(0));
     finding_protocol(f, "agrees", value_number(l->halves.agrees));
-    free(cycles);
 }
 
-static void report_latencies(struct sides *s)
+static void report_latencies(struct l2_sides *s)
 {
     static const char at_home[] = "that an SM of the other side has loaded";
     static const char missing[] = "that L2 does not hold";
@@ -452,7 +426,7 @@ static void report_latencies(struct sides *s)
 
 /* What far lines cost more when they are warm: nothing, or as much as when they
  * are not, or what no copies explain. */
-static void report_replicates(struct sides *s)
+static void report_replicates(struct l2_sides *s)
 {
     struct finding *const f = finding_of(s, "replicates", &s->warm);
     const struct two_sided *const cold =
@@ -465,13 +439,13 @@ static void report_replicates(struct sides *s)
         finding_none(f, "warm far lines cost %.0f %% of what others cost more",
                      100 * more);
     else
-        finding_set(f, STATUS_MEASURED, value_bool(!s->facts->far_stays), "");
+        finding_value(f, STATUS_MEASURED, value_bool(!s->facts->far_stays));
     finding_protocol(f, "laps", value_number(LAPS));
     finding_protocol(f, "near", value_number(s->warm.halves.near));
     finding_protocol(f, "far", value_number(s->warm.halves.far));
 }
 
-static void report_bits(struct sides *s)
+static void report_bits(struct l2_sides *s)
 {
     const bool missing = two_sided_clear(&s->missing.halves);
     const struct lines *const by = missing ? &s->missing : &s->warm;
@@ -480,7 +454,7 @@ static void report_bits(struct sides *s)
     for (int bit = 0; bit < PAGE_BITS; bit++)
         if ((s->bits >> bit & 1) != 0)
             value_push(&bits, value_number(bit));
-    finding_set(f, STATUS_MEASURED, bits, "");
+    finding_value(f, STATUS_MEASURED, bits);
     finding_protocol(f, "within", value_text("pages of 2 MiB"));
     finding_protocol(f, "lines",
                      value_text(missing ? "that L2 does not hold" : "warm"));
@@ -489,22 +463,18 @@ static void report_bits(struct sides *s)
 }
 
 /* "0-3,8" */
-static struct value numbers_of(const struct sides *s, int side)
+static struct value numbers_of(const struct l2_sides *s, int side)
 {
-    bool *const in = xcalloc(s->sms, sizeof *in);
+    bool *const in = lab_alloc(s->lab, s->sms, sizeof *in);
     for (size_t sm = 0; sm < s->sms; sm++)
         in[sm] = s->side[sm] == side;
-    char *const ranges = text_ranges(in, s->sms);
-    const struct value value = value_text(ranges);
-    free(ranges);
-    free(in);
-    return value;
+    return value_text(arena_adopt(&s->lab->memory, text_ranges(in, s->sms)));
 }
 
-static void report_sms(struct sides *s)
+static void report_sms(struct l2_sides *s)
 {
     struct finding *const f = finding_of(s, "sm_sides", &s->missing);
-    finding_evidence(f, s->seen_by_all);
+    finding_cite(f, s->seen_by_all);
     if (unclear_sms(s) > 0) {
         finding_none(f, "%zu of %zu SMs saw no clear difference",
                      unclear_sms(s), s->sms);
@@ -513,15 +483,22 @@ static void report_sms(struct sides *s)
     struct value sides = value_list();
     value_push(&sides, numbers_of(s, 0));
     value_push(&sides, numbers_of(s, 1));
-    finding_set(f, STATUS_MEASURED, sides, "");
+    finding_value(f, STATUS_MEASURED, sides);
     finding_protocol(f, "lines", value_text("that L2 does not hold"));
 }
 
-static void report_parts(struct sides *s)
+static struct finding *parts_of(struct l2_sides *s)
 {
-    struct finding *const f = finding_of(s, "parts", &s->missing);
-    finding_evidence(f, s->seen_by_all);
-    finding_set(f, STATUS_MEASURED, value_number(2), "");
+    struct finding *const f = lab_correct(s->lab, "l2.parts", "");
+    finding_cite(f, s->missing.experiment);
+    return f;
+}
+
+static void report_parts(struct l2_sides *s)
+{
+    struct finding *const f = parts_of(s);
+    finding_cite(f, s->seen_by_all);
+    finding_measured(f, 2);
     finding_protocol(f, "told_by",
                      value_text("two latencies that change "
                                 "places between SMs"));
@@ -535,43 +512,42 @@ static void report_parts(struct sides *s)
 /* Where growing rings stop to be all near. */
 static void report_step(struct finding *f, const struct level_facts *facts)
 {
+    const double fits = (double)facts->near_fits;
+    const double overflows = (double)facts->near_overflows;
     if (facts->soft) {
-        finding_set(f, STATUS_AT_MOST,
-                    value_number((double)facts->near_overflows), "B");
+        finding_value(f, STATUS_AT_MOST, value_number(overflows));
         finding_because(f, "rings up to there cost what near lines do, but "
                            "larger ones cost more little by little");
         return;
     }
-    finding_set(f, STATUS_MEASURED, value_number((double)facts->near_fits),
-                "B");
-    finding_interval(f, (double)facts->near_fits, (double)facts->near_overflows,
-                     0.95);
+    finding_measured(f, fits);
+    finding_interval(f, fits, overflows, -1);
 }
 
 /* A far part that the cost of growing rings did not show: what was taken for
  * the end of the cache was that of its near part. */
-static void report_end_as_near(struct sides *s, struct finding *f, double size)
+static void report_end_as_near(struct l2_sides *s, struct finding *f,
+                               double size)
 {
-    finding_set(f, STATUS_MEASURED, value_number(size), "B");
-    struct finding *const whole =
-        lab_finding(s->lab, s->row->component, "size");
-    finding_set(whole, STATUS_AT_LEAST, value_number(size), "B");
+    finding_measured(f, size);
+    struct finding *const whole = lab_correct(s->lab, "l2.size", "B");
+    finding_value(whole, STATUS_AT_LEAST, value_number(size));
     finding_because(whole, "that is where the near part ends; the end of the "
                            "far part could not be told from it");
 }
 
 /* Without copies, the lines near to an SM are those that have their home
  * there: half of the cache, and as sure as that. */
-static void report_half(struct sides *s, struct finding *f)
+static void report_half(struct l2_sides *s, struct finding *f)
 {
     const struct finding *const whole =
         results_edit(s->lab->results, s->row->component, "size");
     double size;
     if (finding_number(whole, &size)) {
-        finding_set(f, STATUS_DERIVED, value_number(size / 2), "B");
+        finding_value(f, STATUS_DERIVED, value_number(size / 2));
     } else if (whole != NULL && whole->status == STATUS_IN_DOUBT) {
-        finding_set(f, STATUS_IN_DOUBT, value_number(whole->value.number / 2),
-                    "B");
+        finding_value(f, STATUS_IN_DOUBT,
+                      value_number(whole->value.number / 2));
         finding_interval(f, whole->interval[0] / 2, whole->interval[1] / 2,
                          whole->confidence);
         finding_because(f, "half of the size, which is in doubt");
@@ -580,7 +556,7 @@ static void report_half(struct sides *s, struct finding *f)
     }
 }
 
-static void report_near_size(struct sides *s)
+static void report_near_size(struct l2_sides *s)
 {
     struct finding *const f = finding_of(s, "near_size", &s->home);
     double size;
@@ -594,7 +570,7 @@ static void report_near_size(struct sides *s)
         report_end_as_near(s, f, size);
 }
 
-static void report_two(struct sides *s)
+static void report_two(struct l2_sides *s)
 {
     report_parts(s);
     report_latencies(s);
@@ -604,36 +580,27 @@ static void report_two(struct sides *s)
     report_near_size(s);
 }
 
-static void report_none(struct sides *s, const char *why)
-{
-    for (size_t i = 0; gives[i] != NULL; i++)
-        finding_none(
-            results_add(s->lab->results, gives[i], s->lab->study->name), "%s",
-            why);
-}
-
 /* All of L2 is equally far: there are no sides to tell of. */
-static void report_absent(struct sides *s)
+static void report_absent(struct l2_sides *s)
 {
-    for (size_t i = 0; gives[i] != NULL; i++)
-        results_drop(s->lab->results, results_add(s->lab->results, gives[i],
-                                                  s->lab->study->name));
+    for (const struct answer *a = answers; a->attribute != NULL; a++)
+        lab_absent(s->lab, s->row->component, a->attribute);
 }
 
 /* Two values that nothing explains: that the cache is one is in doubt. */
-static void report_unclear(struct sides *s, const char *why)
+static void report_unclear(struct l2_sides *s, const char *why)
 {
-    report_none(s, why);
+    lab_leave_open(s->lab, why);
     if (s->facts->near_fits == 0)
-        finding_none(finding_of(s, "parts", &s->missing), "%s", why);
+        finding_none(parts_of(s), "%s", why);
 }
 
 /* Growing rings showed one step, and single lines no sides. */
-static void report_one(struct sides *s)
+static void report_one(struct l2_sides *s)
 {
-    struct finding *const f = finding_of(s, "parts", &s->missing);
-    finding_evidence(f, s->warm.experiment);
-    finding_set(f, STATUS_MEASURED, value_number(1), "");
+    struct finding *const f = parts_of(s);
+    finding_cite(f, s->warm.experiment);
+    finding_measured(f, 1);
     finding_protocol(f, "near_bytes", value_number((double)s->facts->fits));
     finding_protocol(f, "lines", value_number((double)s->missing.count));
     finding_protocol(f, "best_bits_explain",
@@ -647,67 +614,62 @@ static void report_one(struct sides *s)
 
 /* True if warm lines that are there cost one of two values.  What costs as much
  * as memory is not there, which is no side. */
-static bool warm_differs(const struct sides *s)
+static bool warm_differs(const struct l2_sides *s)
 {
     struct otsu split;
     otsu_find(s->warm.cycles, s->warm.count, &split);
-    return split.clear && split.high < 0.9 * s->facts->miss;
+    return split.clear && hits_cheaper(split.high, s->facts->miss);
 }
 
-static void report_no_sides(struct sides *s)
+static void report_no_sides(struct l2_sides *s)
 {
     if (s->bits != 0 || warm_differs(s) || two_sided_hinted(&s->warm.halves) ||
         two_sided_hinted(&s->missing.halves))
         report_unclear(s, "lines cost one of two values, but no address bits "
                           "that change places between SMs tell which");
     else if (s->facts->near_fits > 0)
-        report_none(s, "no address bits tell which lines are near to an SM");
+        lab_leave_open(s->lab,
+                       "no address bits tell which lines are near to an SM");
     else
         report_one(s);
 }
 
-static int ask(struct sides *s, struct error *err)
+static void ask_sides(struct l2_sides *s)
 {
-    if (trace(s, LAPS, 0, &s->warm, err) != 0 ||
-        trace(s, 0, FLUSH_SIZES * s->facts->overflows, &s->missing, err) != 0)
-        return err->code;
+    s->warm = trace_lines(s, LAPS, 0);
+    s->missing = trace_lines(s, 0, FLUSH_SIZES * s->facts->overflows);
+    if (!lab_ok(s->lab))
+        return;
     take_bits(s);
-    if (s->bits != 0 && ask_all_sms(s, err) != 0)
-        return err->code;
+    if (s->bits != 0)
+        ask_all_sms(s);
+    if (!lab_ok(s->lab))
+        return;
+    /* Where a quarter of the SMs saw nothing clear, the others may be chance.
+     */
     if (s->other == 0 || 4 * unclear_sms(s) > s->sms) {
         report_no_sides(s);
-        return 0;
+        return;
     }
     split_by_bits(s, &s->missing);
-    if (look_at_homes(s, err) != 0)
-        return err->code;
-    report_two(s);
-    return 0;
+    look_at_homes(s);
+    if (lab_ok(s->lab))
+        report_two(s);
 }
 
-static int run(struct lab *lab, struct error *err)
+static void l2_sides_run(struct lab *lab)
 {
-    const int64_t sms = lab->info->value[PROPERTY_SMS];
-    struct sides s = {.lab = lab,
-                      .row = &level_table[LEVEL_L2],
-                      .facts = &lab->facts[LEVEL_L2],
-                      .sms = sms > 0 ? (size_t)sms : 1};
-    if (!s.facts->present) {
-        report_none(&s, s.facts->why);
-        return 0;
-    }
-    if (s.facts->line == 0) {
-        report_none(&s, "the line is not known");
-        return 0;
-    }
-    s.side = xcalloc(s.sms, 1);
-    const int status = ask(&s, err);
-    lines_free(&s.warm);
-    lines_free(&s.missing);
-    lines_free(&s.home);
-    free(s.side);
-    free(s.seen_by_all);
-    return status;
+    struct l2_sides s = {.lab = lab,
+                         .row = &level_table[LEVEL_L2],
+                         .facts = &lab->facts[LEVEL_L2],
+                         .sms = lab_sms(lab)};
+    s.side = lab_alloc(lab, s.sms, sizeof *s.side);
+    if (!s.facts->present)
+        lab_leave_open(lab, s.facts->why);
+    else if (s.facts->line == 0)
+        lab_leave_open(lab, why_line_unknown);
+    else
+        ask_sides(&s);
 }
 
 const struct study study_l2_sides = {
@@ -718,8 +680,8 @@ const struct study study_l2_sides = {
               "latencies are two sides where the XOR of address bits tells "
               "them apart and they change places for other SMs.",
     .needs = needs,
-    .gives = gives,
+    .answers = answers,
     .corrects = corrects,
     .kernels = kernels,
-    .run_err = run,
+    .run = l2_sides_run,
 };
