@@ -81,6 +81,17 @@ int64_t *samples_row(struct samples *s)
     return row;
 }
 
+int64_t *samples_row_of(struct samples *s, size_t from, size_t column,
+                        int64_t value)
+{
+    for (size_t i = from; i < s->rows; i++)
+        if (samples_at(s, i, column) == value)
+            return s->data + i * s->columns;
+    int64_t *const row = samples_row(s);
+    row[column] = value;
+    return row;
+}
+
 int64_t samples_at(const struct samples *s, size_t row, size_t column)
 {
     return s->data[row * s->columns + column];

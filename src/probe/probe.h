@@ -33,6 +33,10 @@ void samples_init(struct samples *samples, const struct probe *probe);
 void samples_free(struct samples *samples);
 /* Adds a row of zeros and returns it. */
 int64_t *samples_row(struct samples *samples);
+/* The row with that value in that column, from row `from` on; added, with all
+ * else 0, if there is none. */
+int64_t *samples_row_of(struct samples *samples, size_t from, size_t column,
+                        int64_t value);
 int64_t samples_at(const struct samples *samples, size_t row, size_t column);
 /* Index of a column that the probe has. */
 size_t samples_column(const struct samples *samples, const char *name);

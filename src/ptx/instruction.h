@@ -41,7 +41,7 @@ enum instruction_category {
 };
 extern const char *const category_names[CATEGORY_COUNT];
 
-/* How copies in a row are kept from being folded into fewer (see probe/isa). */
+/* How copies in a row are kept from being folded into fewer (see probe/run/snippet_kernel.h). */
 enum instruction_form {
     FORM_GUARD, /* under predicates, which are true, in turn */
     FORM_SWAP,  /* result and operand change places from copy to copy */

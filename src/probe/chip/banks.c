@@ -50,7 +50,7 @@ static const struct param banks_params[] = {
 static const char *const banks_columns[] = {"case", "visits", "short", "long",
                                             NULL};
 
-static int refuse(const struct banks *b, struct error *err)
+static int banks_refuse(const struct banks *b, struct error *err)
 {
     if (b->width != 4 && b->width != 8)
         return error_set(err, ERR_USAGE,
@@ -93,7 +93,7 @@ static int banks_prepare(struct experiment *e, const struct device_info *info,
 {
     const struct banks *const b = e->own;
     (void)info;
-    if (refuse(b, err) != 0)
+    if (banks_refuse(b, err) != 0)
         return err->code;
     if (span(b) > SPAN_MOST)
         return error_set(err, ERR_USAGE,

@@ -79,7 +79,7 @@ static void state_kernel(const struct experiment *e,
     kernel_end(&k);
 }
 
-static void sense(struct prober *prober, int64_t *row)
+static void state_sense(struct prober *prober, int64_t *row)
 {
     struct device_sense now;
     struct error ignored;
@@ -109,7 +109,7 @@ static int state_once(struct prober *prober, const struct experiment *e,
         prober_shoot(prober, e, &shot, err) != 0)
         return err->code;
     int64_t *const row = samples_row(samples);
-    sense(prober, row);
+    state_sense(prober, row);
     if (device_copy_out(prober_device(prober), words, args[0], sizeof words,
                         err) != 0)
         return err->code;

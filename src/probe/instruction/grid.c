@@ -80,8 +80,8 @@ static void chain_name(struct buf *out, const struct snippet_register *r,
 }
 
 /* Adds it to %sum. */
-static void collect(struct kernel_text *k, const struct snippet_register *r,
-                    unsigned chain)
+static void grid_collect(struct kernel_text *k,
+                         const struct snippet_register *r, unsigned chain)
 {
     const unsigned bytes = register_kinds[r->kind].bytes;
     if (bytes == 2)
@@ -120,7 +120,7 @@ static void declare_and_load(struct kernel_text *k, const struct grid *g)
     ptx_note(k, "nothing is timed before all of it is there");
     for (size_t i = 0; i < g->snippet.register_count; i++)
         for (unsigned c = 0; c < g->chains; c++)
-            collect(k, &g->snippet.registers[i], c);
+            grid_collect(k, &g->snippet.registers[i], c);
 }
 
 static void write_body(struct kernel_text *k, const struct grid *g)
@@ -133,7 +133,7 @@ static void write_body(struct kernel_text *k, const struct grid *g)
     for (size_t i = 0; i < g->snippet.register_count; i++)
         for (unsigned c = 0; c < g->chains; c++)
             if (g->snippet.registers[i].written)
-                collect(k, &g->snippet.registers[i], c);
+                grid_collect(k, &g->snippet.registers[i], c);
 }
 
 static void grid_kernel(const struct experiment *e,
@@ -173,8 +173,8 @@ static bool fixed_value(const struct grid *g, const struct snippet_register *r,
     return false;
 }
 
-static void fill(const struct grid *g, uint64_t seed, unsigned threads,
-                 unsigned char *data)
+static void grid_fill(const struct grid *g, uint64_t seed, unsigned threads,
+                      unsigned char *data)
 {
     const struct grid_timer_bits kind = grid_timer_bits(g->text);
     const bool zeros = g->timer.operands == OPERANDS_ZEROS;
@@ -201,7 +201,7 @@ static int grid_once(struct prober *prober, const struct experiment *e,
         GRID_TIMER_HEAD + 8 * g->snippet.register_count * g->chains * threads;
     const struct grid_timer_work work = {
         .threads = threads, .data = xcalloc(1, bytes), .bytes = bytes};
-    fill(g, prober_seed(prober), threads, work.data + GRID_TIMER_HEAD);
+    grid_fill(g, prober_seed(prober), threads, work.data + GRID_TIMER_HEAD);
     const int code = grid_timer_run(prober, e, &work, samples, err);
     free(work.data);
     return code;

@@ -40,7 +40,7 @@ static const uint64_t *reads_of(const uint64_t *out, size_t lap, size_t region)
     return out + (lap * REGIONS + region) * SNIPPET_WARPS_MOST * READS;
 }
 
-static int64_t elapsed(const uint64_t *reads, uint64_t warps)
+static int64_t isa_elapsed(const uint64_t *reads, uint64_t warps)
 {
     uint64_t begun = reads[0], ended = reads[1];
     for (uint64_t w = 1; w < warps; w++) {
@@ -57,8 +57,8 @@ static void add_rows(const struct isa *i, const uint64_t *out,
     for (size_t lap = 0; lap < i->laps; lap++) {
         int64_t *const row = samples_row(samples);
         row[COLUMN_LAP] = (int64_t)lap;
-        row[COLUMN_SHORT] = elapsed(reads_of(out, lap, 0), i->warps);
-        row[COLUMN_LONG] = elapsed(reads_of(out, lap, 1), i->warps);
+        row[COLUMN_SHORT] = isa_elapsed(reads_of(out, lap, 0), i->warps);
+        row[COLUMN_LONG] = isa_elapsed(reads_of(out, lap, 1), i->warps);
     }
 }
 
@@ -118,8 +118,8 @@ enum argument {
 };
 
 /* Where the kernel's data, results and scratch memory are. */
-static int place(struct prober *prober, const struct snippet_kernel *t,
-                 size_t out_bytes, uint64_t *args, struct error *err)
+static int isa_place(struct prober *prober, const struct snippet_kernel *t,
+                     size_t out_bytes, uint64_t *args, struct error *err)
 {
     size_t words;
     uint64_t *const data = snippet_kernel_data(t, &words, err);
@@ -156,7 +156,7 @@ static int isa_once(struct prober *prober, const struct experiment *e,
         .args = args,
         .arg_count = ARGUMENTS,
     };
-    if (place(prober, &i->timed, bytes, args, err) != 0 ||
+    if (isa_place(prober, &i->timed, bytes, args, err) != 0 ||
         prober_shoot(prober, e, &shot, err) != 0)
         return err->code;
     uint64_t *const out = prober_fetch(prober, args[ARGUMENT_OUT], bytes, err);

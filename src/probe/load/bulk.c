@@ -239,7 +239,7 @@ static void wait_copy(struct kernel_text *k, const char *name)
 }
 
 /* The barriers, and as many copies as are to be in flight. */
-static void fill(struct kernel_text *k, const struct bulk *b)
+static void bulk_fill(struct kernel_text *k, const struct bulk *b)
 {
     for (unsigned i = 0; i < b->depth; i++)
         ptx_with(k, "mbarrier.init.shared::cta.b64 [%bars+$i], 1;",
@@ -331,7 +331,7 @@ static void body(struct kernel_text *k, const struct bulk *b)
     place_shared(k, b);
     resident_grid_place_record(k, b->warps);
     ptx(k, "@%idle bra IDLE;");
-    fill(k, b);
+    bulk_fill(k, b);
     warm_up(k, b);
     ptx(k, "IDLE:\n"
            "// a barrier of the block is for whole warps\n"
@@ -391,8 +391,8 @@ static size_t record_bytes(const struct copying *c)
     return GRID_RECORD * (size_t)c->workers * (1 + c->bulk->warps);
 }
 
-static int launch(struct prober *prober, const struct experiment *e,
-                  const struct copying *c, struct error *err)
+static int bulk_launch(struct prober *prober, const struct experiment *e,
+                       const struct copying *c, struct error *err)
 {
     const struct shot shot = {
         .kernel = "bulk",
@@ -418,8 +418,9 @@ static bool is_lost(const struct copying *c, const uint64_t *record)
     return false;
 }
 
-static int collect(struct prober *prober, const struct copying *c,
-                   double elapsed, struct samples *samples, struct error *err)
+static int bulk_collect(struct prober *prober, const struct copying *c,
+                        double elapsed, struct samples *samples,
+                        struct error *err)
 {
     const struct resident_grid_tally tally = {.workers = c->workers,
                                               .warps = c->bulk->warps,
@@ -449,10 +450,10 @@ static int bulk_once(struct prober *prober, const struct experiment *e,
                       &c.args[ARGUMENT_FIRST], err) != 0 ||
         resident_grid_place(prober, record_bytes(&c), &c.args[ARGUMENT_SLOTS],
                             &c.args[ARGUMENT_OUT], err) != 0 ||
-        launch(prober, e, &c, err) != 0 ||
+        bulk_launch(prober, e, &c, err) != 0 ||
         device_elapsed(prober_device(prober), &elapsed, err) != 0)
         return err->code;
-    return collect(prober, &c, elapsed, samples, err);
+    return bulk_collect(prober, &c, elapsed, samples, err);
 }
 
 /* Cycles of 2^40 B. */

@@ -104,8 +104,8 @@ static bool read_set(const char *text, struct rivals *r)
     return good;
 }
 
-static int check(const struct rivals *r, const struct device_info *info,
-                 struct error *err)
+static int rivals_check(const struct rivals *r, const struct device_info *info,
+                        struct error *err)
 {
     const int64_t *const has = info->value;
     for (int64_t sm = has[PROPERTY_SMS]; sm >= 0 && sm < SMS_MOST; sm++)
@@ -140,7 +140,7 @@ static int rivals_prepare(struct experiment *e, const struct device_info *info,
     for (unsigned sm = 0; sm < SMS_MOST; sm++)
         if (r->wanted[sm])
             r->set[r->count++] = sm;
-    return check(r, info, err);
+    return rivals_check(r, info, err);
 }
 
 /* ---- the kernel -------------------------------------------------------- */
@@ -228,7 +228,7 @@ static void begin_together(struct kernel_text *k)
     grid_barrier_hold(k);
 }
 
-static void work(struct kernel_text *k, const struct rivals *r)
+static void rivals_work(struct kernel_text *k, const struct rivals *r)
 {
     ptx(k, "mov.u64 %tiles, 0;\n"
            "mov.u64 %at, %base;\n"
@@ -285,7 +285,7 @@ static void rivals_kernel(const struct experiment *e,
     aim(&k);
     warm_up(&k);
     begin_together(&k);
-    work(&k, r);
+    rivals_work(&k, r);
     write_out(&k, r);
     kernel_end(&k);
 }

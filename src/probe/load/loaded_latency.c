@@ -2,12 +2,12 @@
  * The probe `loaded`: what a dependent load costs while other SMs keep the
  * memory system busy, and how busy that was.
  *
- * As many blocks as all SMs hold at once meet at a gate.  Their warps inject:
- * each goes over its part of a set with `unroll` accesses of 16 bytes a lane
- * under way, and then idles for `gap` cycles on average, at random, so that
- * warps do not come in step.  On one SM a single warp chases pointers through
- * a ring of its own, between two clock reads; no other warp of that SM injects
- * unless `beside` says so, so that what is seen is what SMs share.
+ * As many blocks as all SMs hold at once meet at a barrier.  Their warps
+ * inject: each goes over its part of a set with `unroll` accesses of 16 bytes a
+ * lane under way, and then idles for `gap` cycles on average, at random, so
+ * that warps do not come in step.  On one SM a single warp chases pointers
+ * through a ring of its own, between two clock reads; no other warp of that SM
+ * injects unless `beside` says so, so that what is seen is what SMs share.
  *
  * Injection begins before what is timed (an eighth more loads come first) and
  * ends after it: the chaser tells each block by a flag of its own, on a line of
@@ -18,7 +18,7 @@
  * idling to the end of its last accesses: the samples have, for each SM, the
  * sums over its warps of bytes, of cycles and of nanoseconds.
  *
- * The host has just written the ring.  Before the gate opens the set is read
+ * The host has just written the ring.  Before the barrier opens the set is read
  * `fill` times, which throws a ring out of L2 where the set is larger, and an
  * SM goes over the ring `warm` times: the chaser's or, where what lies far must
  * not be brought near, one of the other side.
@@ -121,7 +121,7 @@ static uint64_t tile_of(const struct loaded *l)
     return (uint64_t)l->unroll * ACCESS;
 }
 
-/* All blocks must be on the SMs at once, or the gate would not open. */
+/* All blocks must be on the SMs at once, or the barrier would not open. */
 static int check_blocks(const struct loaded *l, const struct device_info *info,
                         struct error *err)
 {
@@ -413,7 +413,7 @@ static void advance(struct kernel_text *k)
            "@%again mov.u64 %turn, %turns;\n");
 }
 
-static void fill(struct kernel_text *k, const struct loaded *l)
+static void loaded_fill(struct kernel_text *k, const struct loaded *l)
 {
     ptx(k, "mov.u32 %sum, 0;\n"
            "@!%inject bra FILLED;\n");
@@ -618,7 +618,7 @@ static void loaded_kernel(const struct experiment *e,
                  });
     opening(&k, l);
     warm(&k);
-    fill(&k, l);
+    loaded_fill(&k, l);
     begin_together(&k);
     ptx(&k, "@%chase bra TO_CHASE;");
     if (l->op == OP_NONE) {
@@ -702,9 +702,9 @@ static int place_slots(struct prober *prober, const struct loaded *l,
     return err->code;
 }
 
-static int launch(struct prober *prober, const struct experiment *e,
-                  const struct loaded *l, const uint64_t *args,
-                  struct error *err)
+static int loaded_launch(struct prober *prober, const struct experiment *e,
+                         const struct loaded *l, const uint64_t *args,
+                         struct error *err)
 {
     const struct shot shot = {
         .kernel = "loaded",
@@ -718,17 +718,6 @@ static int launch(struct prober *prober, const struct experiment *e,
 }
 
 /* ---- samples ----------------------------------------------------------- */
-
-/* A row for an SM, found by its number or made. */
-static int64_t *row_for(struct samples *samples, size_t from, int64_t sm)
-{
-    for (size_t i = from; i < samples->rows; i++)
-        if (samples_at(samples, i, COLUMN_SM) == sm)
-            return samples->data + i * samples->columns;
-    int64_t *const row = samples_row(samples);
-    row[COLUMN_SM] = sm;
-    return row;
-}
 
 enum { HAS_T0, HAS_T1, HAS_G0, HAS_G1, HAS_TILES };
 
@@ -777,7 +766,7 @@ static void add_rows(const struct loaded *l, const uint64_t *out,
         if ((role_of(block) & wanted) == 0)
             continue;
         add_block(l, block, chaser,
-                  row_for(samples, from, (int64_t)(uint32_t)block[0]));
+                  samples_row_of(samples, from, COLUMN_SM, (uint32_t)block[0]));
     }
     for (size_t i = from; i < samples->rows; i++) {
         int64_t *const row = samples->data + i * samples->columns;
@@ -787,8 +776,9 @@ static void add_rows(const struct loaded *l, const uint64_t *out,
     }
 }
 
-static int collect(struct prober *prober, const struct loaded *l, uint64_t at,
-                   struct samples *samples, struct error *err)
+static int loaded_collect(struct prober *prober, const struct loaded *l,
+                          uint64_t at, struct samples *samples,
+                          struct error *err)
 {
     uint64_t *const out =
         prober_fetch(prober, at, record_bytes(l) * l->grid, err);
@@ -822,9 +812,9 @@ static int loaded_once(struct prober *prober, const struct experiment *e,
                       err) != 0 ||
         place_ring(prober, l, args, err) != 0 ||
         place_slots(prober, l, args, err) != 0 ||
-        launch(prober, e, l, args, err) != 0)
+        loaded_launch(prober, e, l, args, err) != 0)
         return err->code;
-    return collect(prober, l, args[ARGUMENT_OUT], samples, err);
+    return loaded_collect(prober, l, args[ARGUMENT_OUT], samples, err);
 }
 
 /* Cycles of a load. */

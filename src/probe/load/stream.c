@@ -18,8 +18,8 @@
  * timed by the driver's events: take the difference of two sizes.
  *
  * In the first two as many blocks as all SMs hold at once, `blocks` each, meet
- * at a gate in global memory; those on SMs that are not wanted leave, so each
- * of the first `sms` SMs has its share and all begin together.
+ * at a barrier in global memory; those on SMs that are not wanted leave, so
+ * each of the first `sms` SMs has its share and all begin together.
  *
  * A row an SM: beginning and end by its own clock and by the GPU's timer, from
  * which follows the clock's true frequency; and, where cycles are timed, the
@@ -180,7 +180,7 @@ static int check_set(const struct stream *s, const struct device_info *info,
     return 0;
 }
 
-/* All blocks must be on the SMs at once, or the gate would not open. */
+/* All blocks must be on the SMs at once, or the barrier would not open. */
 static int check_room(const struct stream *s, const struct device_info *info,
                       struct error *err)
 {
@@ -282,8 +282,8 @@ static int place_data(struct prober *prober, struct streaming *r,
     return status;
 }
 
-static int launch(struct prober *prober, const struct experiment *e,
-                  const struct streaming *r, struct error *err)
+static int stream_launch(struct prober *prober, const struct experiment *e,
+                         const struct streaming *r, struct error *err)
 {
     const struct stream *const s = r->stream;
     const struct shot shot = {
@@ -336,8 +336,9 @@ static void add_sms(const struct streaming *r, const uint64_t *out,
     }
 }
 
-static int collect(struct prober *prober, const struct streaming *r,
-                   double elapsed, struct samples *samples, struct error *err)
+static int stream_collect(struct prober *prober, const struct streaming *r,
+                          double elapsed, struct samples *samples,
+                          struct error *err)
 {
     const size_t bytes = record_bytes(r), from = samples->rows;
     uint64_t *const out =
@@ -358,10 +359,10 @@ static int stream_run(struct prober *prober, const struct experiment *e,
     if (place_data(prober, r, err) != 0 ||
         resident_grid_place(prober, record_bytes(r), &r->args[ARGUMENT_SLOTS],
                             &r->args[ARGUMENT_OUT], err) != 0 ||
-        launch(prober, e, r, err) != 0 ||
+        stream_launch(prober, e, r, err) != 0 ||
         device_elapsed(prober_device(prober), &elapsed, err) != 0)
         return err->code;
-    return collect(prober, r, elapsed, samples, err);
+    return stream_collect(prober, r, elapsed, samples, err);
 }
 
 static int stream_once(struct prober *prober, const struct experiment *e,

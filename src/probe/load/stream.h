@@ -82,9 +82,9 @@ enum stream_argument {
 
 /*
  * What comes back at `out`, in lines of so many bytes.  share=warp and gpu: the
- * team's record.  share=blocks: of each SM a line that begins with the number
- * of blocks that it had, and one with clock and timer of one of its first
- * blocks and of one of its last.
+ * resident grid's record.  share=blocks: of each SM a line that begins with the
+ * number of blocks that it had, and one with clock and timer of one of its
+ * first blocks and of one of its last.
  */
 enum { STREAM_RECORD = GRID_RECORD };
 

@@ -472,7 +472,8 @@ static size_t warps_of(const struct transpose *t)
     return (size_t)t->blocks * (t->threads / LANES);
 }
 
-static int place(struct prober *prober, struct run *r, struct error *err)
+static int transpose_place(struct prober *prober, struct run *r,
+                           struct error *err)
 {
     /* Matrices begin at whole pages. */
     static const uint64_t page = 2 << 20;
@@ -515,7 +516,8 @@ launch_helper(struct prober *prober, const struct run *r, const char *name,
     return status;
 }
 
-static int check(struct prober *prober, const struct run *r, struct error *err)
+static int transpose_check(struct prober *prober, const struct run *r,
+                           struct error *err)
 {
     uint32_t wrong = 0;
     struct device *const device = prober_device(prober);
@@ -584,8 +586,9 @@ static void summarise(const uint64_t *records, size_t warps, int64_t *row)
     row[COLUMN_CYCLES] = (int64_t)longest_of(records, warps);
 }
 
-static int collect(struct prober *prober, const struct run *r, double elapsed,
-                   struct samples *samples, struct error *err)
+static int transpose_collect(struct prober *prober, const struct run *r,
+                             double elapsed, struct samples *samples,
+                             struct error *err)
 {
     const size_t warps = warps_of(r->transpose);
     uint64_t *const records =
@@ -630,15 +633,15 @@ static int transpose_once(struct prober *prober, const struct experiment *e,
     };
     double elapsed;
     lay_out(t, r.args);
-    if (place(prober, &r, err) != 0 ||
+    if (transpose_place(prober, &r, err) != 0 ||
         launch_helper(prober, &r, "fill", write_fill, err) != 0)
         return err->code;
     for (uint64_t i = 0; i <= t->warm; i++)
         if (prober_shoot(prober, e, &shot, err) != 0)
             return err->code;
     if (device_elapsed(prober_device(prober), &elapsed, err) != 0 ||
-        collect(prober, &r, elapsed, samples, err) != 0 ||
-        check(prober, &r, err) != 0)
+        transpose_collect(prober, &r, elapsed, samples, err) != 0 ||
+        transpose_check(prober, &r, err) != 0)
         return err->code;
     return release(prober, &r, err);
 }

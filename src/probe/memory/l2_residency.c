@@ -104,7 +104,7 @@ enum job { JOB_FIRST, JOB_STEP, JOB_LOOKS, JOB_OUT, JOB_WORDS };
 
 /* The second clock read waits for what was read: it is made unless that is one
  * number of all, and then 0 cycles are written. */
-static void look(struct kernel_text *k)
+static void keep_look(struct kernel_text *k)
 {
     ptx(k, "LOOK:\n"
            "mov.u64 %t0, %clock64;\n"
@@ -145,7 +145,7 @@ static void keep_kernel(const struct experiment *e,
     for (size_t i = 0; i < COUNT_OF(words); i++)
         ptx_with(&k, "ld.global.cg.u64 %$words, [%job+$i];",
                  WORD(words, words[i]), WORD(i, 8 * i));
-    look(&k);
+    keep_look(&k);
     kernel_end(&k);
 }
 
@@ -205,8 +205,8 @@ static void write_loader(const struct device_info *info, const char *word,
     kernel_end(&k);
 }
 
-static int load(struct prober *prober, const char *word, uint64_t first,
-                uint64_t step, uint64_t count, struct error *err)
+static int keep_load(struct prober *prober, const char *word, uint64_t first,
+                     uint64_t step, uint64_t count, struct error *err)
 {
     const struct device_info *const info = prober_info(prober);
     const uint64_t args[] = {first, step, count};
@@ -264,8 +264,8 @@ static int look_all(struct prober *prober, const struct experiment *e,
 }
 
 /* What passes lies behind the set. */
-static int place(struct prober *prober, const struct keep *k, uint64_t *set,
-                 uint64_t *other, struct error *err)
+static int keep_place(struct prober *prober, const struct keep *k,
+                      uint64_t *set, uint64_t *other, struct error *err)
 {
     const uint64_t most = k->flush > k->passing ? k->flush : k->passing;
     if (prober_buffer(prober, BUFFER_RING, k->bytes + most, set, err) != 0)
@@ -280,14 +280,17 @@ static int keep_once(struct prober *prober, const struct experiment *e,
     const struct keep *const k = e->own;
     const uint64_t all = elements_of(k);
     uint64_t set = 0, other = 0;
-    if (place(prober, k, &set, &other, err) != 0 ||
-        load(prober, "default", other, SECTOR, k->flush / SECTOR, err) != 0 ||
-        load(prober, k->load, set + k->at, k->stride, all, err) != 0 ||
-        load(prober, k->pass, other, SECTOR, k->passing / SECTOR, err) != 0 ||
+    if (keep_place(prober, k, &set, &other, err) != 0 ||
+        keep_load(prober, "default", other, SECTOR, k->flush / SECTOR, err) !=
+            0 ||
+        keep_load(prober, k->load, set + k->at, k->stride, all, err) != 0 ||
+        keep_load(prober, k->pass, other, SECTOR, k->passing / SECTOR, err) !=
+            0 ||
         look_all(prober, e, k, set, samples, err) != 0)
         return err->code;
     return strcmp(k->load, "l2_last") == 0
-               ? load(prober, "l2_normal", set + k->at, k->stride, all, err)
+               ? keep_load(prober, "l2_normal", set + k->at, k->stride, all,
+                           err)
                : 0;
 }
 

@@ -63,7 +63,7 @@ static void timed_load(struct kernel_text *k, const struct pointer_chase *w)
              WORD(pointer, pointer));
 }
 
-static void keep(struct kernel_text *k)
+static void trace_keep(struct kernel_text *k)
 {
     ptx_with(k,
              "sub.u32 %t1, %t1, %t0;\n"
@@ -173,7 +173,7 @@ static void trace_kernel(const struct experiment *e,
             "mov.u32 %visit, 0;\n"
             "TRACE:\n");
     timed_load(&k, walk);
-    keep(&k);
+    trace_keep(&k);
     ptx(&k, "add.u32 %visit, %visit, 1;\n"
             "setp.lt.u32 %again, %visit, %visits;\n"
             "@%again bra TRACE;\n");

@@ -75,20 +75,21 @@ int grid_barrier_room(const struct grid_barrier_blocks *b,
     return check_shared(b, info, err);
 }
 
-void grid_barrier_await(struct kernel_text *k, const char *name, int offset,
-                        unsigned looks)
+void grid_barrier_await(struct kernel_text *k, const char *name,
+                        const char *base, int offset, unsigned looks)
 {
     ptx_with(k,
              "mov.u32 %looks, 0;\n"
              "$name:\n"
-             "ld.volatile.global.u32 %count, [%slots+$offset];\n"
+             "ld.volatile.global.u32 %count, [$base+$offset];\n"
              "setp.ge.u32 %again, %count, %want;\n"
              "@%again bra ${name}_OPEN;\n"
              "add.u32 %looks, %looks, 1;\n"
              "setp.lt.u32 %again, %looks, $looks;\n"
              "@%again bra $name;\n"
              "${name}_OPEN:\n",
-             WORD(offset, offset), WORD(name, name), WORD(looks, looks));
+             WORD(base, base), WORD(offset, offset), WORD(name, name),
+             WORD(looks, looks));
 }
 
 void grid_barrier_meet(struct kernel_text *k, const char *name, int offset,
@@ -98,7 +99,7 @@ void grid_barrier_meet(struct kernel_text *k, const char *name, int offset,
              "membar.gl;\n"
              "atom.global.add.u32 %count, [%slots+$offset], 1;\n",
              WORD(offset, offset));
-    grid_barrier_await(k, name, offset, looks);
+    grid_barrier_await(k, name, "%slots", offset, looks);
 }
 
 void grid_barrier_hold(struct kernel_text *k)

@@ -1,6 +1,6 @@
 /*
- * A gate: blocks that are all on the SMs at once wait for each other in global
- * memory, so that they begin together (van Stigt 2022, 7).
+ * A grid barrier: blocks that are all on the SMs at once wait for each other in
+ * global memory, so that they begin together (van Stigt 2022, 7).
  *
  * A block that had to wait for room would be waited for in vain, so a probe
  * asks grid_barrier_room() first.  A wait is so many looks long at most.
@@ -29,11 +29,11 @@ struct grid_barrier_blocks {
 int grid_barrier_room(const struct grid_barrier_blocks *wanted,
                       const struct device_info *info, struct error *err);
 
-/* One thread waits until the word at [%slots+offset] is at least %want, so many
+/* One thread waits until the word at [base+offset] is at least %want, so many
  * looks at most.  Uses %count, %looks (.b32), %again (.pred); `name` makes its
  * labels unique. */
-void grid_barrier_await(struct kernel_text *k, const char *name, int offset,
-                        unsigned looks);
+void grid_barrier_await(struct kernel_text *k, const char *name,
+                        const char *base, int offset, unsigned looks);
 /* One thread of each block counts itself in at [%slots+offset] and waits until
  * %want have.  Uses %count, %looks (.b32), %again (.pred); `name` makes its
  * labels unique. */

@@ -1,7 +1,7 @@
 /*
  * The same work in many blocks all over the GPU, and when each SM was at it.
  *
- * A kernel of a crowd does its work between grid_timer_begin() and
+ * Such a kernel does its work between grid_timer_begin() and
  * grid_timer_end(). Each block waits until all of its warps are there; then
  * each reads the SM's clock and the GPU's timer, and again once all have their
  * results.  The block began with the first of them and ended with the last: any

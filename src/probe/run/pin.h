@@ -46,7 +46,7 @@ void pin_opening(struct kernel_text *k, size_t job_bytes);
 void pin_meet(struct kernel_text *k, int want);
 
 /* Checks the SMs' numbers and finds room for jobs and results. */
-int pin_place(struct prober *prober, struct pin *crew, struct error *err);
+int pin_place(struct prober *prober, struct pin *pin, struct error *err);
 
 /* Where the results of an SM are, by its place among those that are wanted. */
 static inline uint64_t pin_out(const struct pin *pin, size_t i)

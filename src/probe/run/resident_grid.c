@@ -127,16 +127,14 @@ uint64_t resident_grid_start(const struct prober *prober,
                                 apart * prober_experiments(prober) + repeat));
 }
 
-/* A row for an SM, found by its number or made. */
+/* A row for an SM. */
 static int64_t *row_for(struct samples *samples, size_t from, int64_t sm)
 {
-    for (size_t i = from; i < samples->rows; i++)
-        if (samples_at(samples, i, GRID_SM) == sm)
-            return samples->data + i * samples->columns;
-    int64_t *const row = samples_row(samples);
-    row[GRID_SM] = sm;
-    row[GRID_BEGUN] = row[GRID_NS_BEGUN] = INT64_MAX;
-    row[GRID_ENDED] = row[GRID_NS_ENDED] = INT64_MIN;
+    int64_t *const row = samples_row_of(samples, from, GRID_SM, sm);
+    if (row[GRID_BLOCKS] == 0) {
+        row[GRID_BEGUN] = row[GRID_NS_BEGUN] = INT64_MAX;
+        row[GRID_ENDED] = row[GRID_NS_ENDED] = INT64_MIN;
+    }
     return row;
 }
 

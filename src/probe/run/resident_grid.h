@@ -3,7 +3,7 @@
  * 2022, 7): what the probes `stream` and `bulk` have in common.
  *
  * There are as many blocks as all SMs hold, `blocks` each.  Those on wanted SMs
- * take a number and meet at a gate in global memory; the others leave.  Each
+ * take a number and meet at a barrier in global memory; the others leave.  Each
  * warp notes two reads of its SM's clock, two of the GPU's timer, and how many
  * tiles it passed between them.  A row of samples is an SM.
  */

@@ -1,0 +1,136 @@
+/* Shots: arguments reach a kernel, and what it writes comes back; blocks that
+ * are pinned to SMs are waited for. */
+#include "probe/run/shot.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "probe/run/pin.h"
+#include "testing.h"
+#include "unit/fake_device.h"
+
+enum { BLOCKS = 2, THREADS = 64, WORDS = 3 };
+
+/* Adds, for each thread, the second argument to a word of the first. */
+static void write_adder(struct buf *out, const struct device_info *info)
+{
+    struct kernel_text k;
+    kernel_begin(&k, out, device_cc(info),
+                 &(struct kernel_head){
+                     .name = "adder",
+                     .parameters = "out number",
+                 });
+    ptx(&k, ".reg .b64 %out, %number, %before;\n"
+            "ld.param.u64 %out, [out];\n"
+            "ld.param.u64 %number, [number];\n"
+            "atom.global.add.u64 %before, [%out+8], %number;\n");
+    kernel_end(&k);
+}
+
+START_TEST(a_kernel_gets_its_arguments_and_its_words_come_back)
+{
+    struct device *const device = testing_sim("gtx560ti", 1);
+    const struct prober_options options = {.seed = 1};
+    struct prober *const prober = prober_new(device, NULL, &options);
+    struct error err = {0};
+    struct buf text = {0};
+    uint64_t args[] = {0, 5};
+    const struct shot shot = {
+        .kernel = "adder",
+        .blocks = BLOCKS,
+        .threads = THREADS,
+        .args = args,
+        .arg_count = COUNT_OF(args),
+    };
+    write_adder(&text, &device->info);
+    ASSERT_DONE(prober_zeros(prober, BUFFER_OUT, 8 * WORDS, &args[0], &err),
+                err);
+    ASSERT_DONE(prober_shoot_helper(prober, &text, &shot, &err), err);
+    uint64_t *const words = prober_fetch(prober, args[0], 8 * WORDS, &err);
+    ck_assert_ptr_nonnull(words);
+    ck_assert_uint_eq(words[0], 0);
+    ck_assert_uint_eq(words[1], 5 * BLOCKS * THREADS);
+    ck_assert_uint_eq(words[2], 0);
+    free(words);
+    buf_free(&text);
+    prober_free(prober);
+    device_close(device);
+}
+END_TEST
+
+/* No word says that its SM is done. */
+static void none_done(struct fake_device *fake, uint64_t *words, size_t count)
+{
+    (void)fake;
+    memset(words, 0, count * sizeof *words);
+}
+
+/* All but the first word of each second launch. */
+static void one_each(struct fake_device *fake, uint64_t *words, size_t count)
+{
+    const size_t each = count / 2;
+    words[each - 1] = fake->reads % 2;
+    words[count - 1] = (fake->reads + 1) % 2;
+}
+
+/* What becomes of two SMs, which work together or each alone. */
+static int pinned(struct fake_device *fake, bool together, struct error *err)
+{
+    static const uint64_t sms[] = {0, 1}, jobs[] = {0, 0};
+    const struct prober_options options = {.seed = 1};
+    struct prober *const prober = prober_new(&fake->device, NULL, &options);
+    struct experiment e;
+    struct pin pin = {
+        .count = 2,
+        .sms = sms,
+        .jobs = jobs,
+        .job_bytes = 8,
+        .words_each = 2,
+        .threads = 32,
+        .together = together,
+    };
+    ASSERT_DONE(experiment_parse("clock", &e, err), *err);
+    ASSERT_DONE(pin_place(prober, &pin, err), *err);
+    free(pin_run(prober, &e, &pin, err));
+    experiment_free(&e);
+    prober_free(prober);
+    return err->code;
+}
+
+static const struct {
+    bool together;
+    void (*read)(struct fake_device *fake, uint64_t *words, size_t count);
+    int code;
+    unsigned launches;
+} pins[] = {
+    {false, NULL, 0, 1},
+    {true, NULL, 0, 1},
+    /* A launch that leaves an SM out is tried again … */
+    {false, none_done, ERR_DEVICE, 5},
+    {true, none_done, ERR_UNSUPPORTED, 5},
+    /* … and one SM in each launch is never both in one. */
+    {true, one_each, ERR_UNSUPPORTED, 5},
+};
+
+START_TEST(pinned_blocks_are_tried_until_they_came)
+{
+    struct fake_device fake;
+    struct error err = {0};
+    fake_device_open(&fake, 80);
+    fake.read = pins[_i].read;
+    ck_assert_int_eq(pinned(&fake, pins[_i].together, &err), pins[_i].code);
+    ck_assert_uint_eq(fake.launches, pins[_i].launches);
+    fake_device_close(&fake);
+}
+END_TEST
+
+Suite *suite_shot(void)
+{
+    TCase *t;
+    Suite *const suite = suite_of("shot", 10, &t);
+    tcase_add_test(t, a_kernel_gets_its_arguments_and_its_words_come_back);
+    tcase_add_loop_test(t, pinned_blocks_are_tried_until_they_came, 0,
+                        COUNT_OF(pins));
+    return suite;
+}
