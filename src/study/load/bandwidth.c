@@ -151,8 +151,9 @@ static const char *flaw_of(const struct bandwidth_rate *rate)
 }
 
 /* Says what was found; false if that is no number. */
-static bool report(struct lab *lab, const struct bandwidth_question *q,
-                   const struct bandwidth_found *found)
+static bool bandwidth_report(struct lab *lab,
+                             const struct bandwidth_question *q,
+                             const struct bandwidth_found *found)
 {
     const struct bandwidth_rate *const rate = &found->rate;
     struct finding *const f = lab_finding(lab, q->component, q->attribute);
@@ -190,7 +191,7 @@ static struct bandwidth_found bandwidth_ask(struct lab *lab,
                                             const struct bandwidth_found *like)
 {
     struct bandwidth_found found = bandwidth_find(lab, q, like);
-    if (!was_excused(lab, q) && lab_ok(lab) && report(lab, q, &found))
+    if (!was_excused(lab, q) && lab_ok(lab) && bandwidth_report(lab, q, &found))
         found.value = found.rate.value;
     return found;
 }
@@ -556,7 +557,8 @@ static void bandwidth_ask_read(struct lab *lab, struct memory *m)
         3 * ASSUME_ALIKE * by_round) /* the same place ends both */
         in_order.saturated = m->read.saturated |= in_order.saturated;
     m->read.value = by_round;
-    if (!report(lab, better ? &order : &round, better ? &in_order : &m->read))
+    if (!bandwidth_report(lab, better ? &order : &round,
+                          better ? &in_order : &m->read))
         return;
     struct finding *const f =
         results_edit(lab->results, "memory", "read_bandwidth");

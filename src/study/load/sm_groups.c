@@ -339,7 +339,7 @@ static void check_mates(struct sm_groups *p)
             single, p->sms);
 }
 
-static void judge_first(struct sm_groups *p, size_t sm)
+static void check_first(struct sm_groups *p, size_t sm)
 {
     const size_t size = members(p, p->group[sm], NULL);
     p->lonely = size == 1;
@@ -370,7 +370,7 @@ static void ask_from(struct sm_groups *p, size_t sm)
     p->alone[SURE] = rate_alone(p, sm, SURE);
     scan_first(p, sm);
     if (goes_on(p))
-        judge_first(p, sm);
+        check_first(p, sm);
     if (goes_on(p))
         group_others(p);
     if (lab_ok(p->lab))
@@ -755,9 +755,10 @@ static void renumber(const int *of_sm, size_t sms, int *ordered)
 }
 
 /* The groups of SMs, and how many there are; none: p->why. */
-static struct finding *report(struct sm_groups *p, const char *attribute,
-                              const char *count_attribute, const int *of_sm,
-                              int count)
+static struct finding *sm_groups_report(struct sm_groups *p,
+                                        const char *attribute,
+                                        const char *count_attribute,
+                                        const int *of_sm, int count)
 {
     struct finding *const list = lab_finding(p->lab, "sm", attribute);
     struct finding *const number = lab_finding(p->lab, "sm", count_attribute);
@@ -780,8 +781,8 @@ static struct finding *report(struct sm_groups *p, const char *attribute,
 static void report_tpcs(struct sm_groups *p)
 {
     const bool known = p->why == NULL;
-    struct finding *const f =
-        report(p, "tpc_of_sm", "tpcs", p->group, known ? p->groups : 0);
+    struct finding *const f = sm_groups_report(p, "tpc_of_sm", "tpcs", p->group,
+                                               known ? p->groups : 0);
     if (!known)
         return;
     finding_protocol(f, "share_within", value_number(p->slowest));
@@ -840,7 +841,8 @@ static void sm_groups_ask_gpcs(struct sm_groups *p)
         ask_both(p, ask_by_clock, &l);
     if (!lab_ok(p->lab))
         return;
-    struct finding *const f = report(p, "gpc_of_sm", "gpcs", l.of_sm, l.count);
+    struct finding *const f =
+        sm_groups_report(p, "gpc_of_sm", "gpcs", l.of_sm, l.count);
     if (by_gain) {
         finding_protocol(f, "gain_within", value_number(p->within));
         finding_protocol(f, "gain_across", value_number(p->across));
