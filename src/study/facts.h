@@ -7,6 +7,7 @@
 #define SONDE_STUDY_FACTS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "study/space.h"
@@ -39,6 +40,29 @@ struct level_facts {
     uint64_t ways;   /* … of so many */
     /* The sector, the line may be shorter than that. */
     bool sector_bound, line_bound;
+};
+
+/* The kinds of loads that ask a first level each, in the order in which
+ * findings list them; what first_level_measure found of each. */
+enum first_level_id {
+    FIRST_LEVEL_L1,
+    FIRST_LEVEL_TEXTURE,
+    FIRST_LEVEL_READONLY,
+    FIRST_LEVEL_LOCAL,
+    FIRST_LEVEL_CONSTANT,
+    FIRST_LEVEL_COUNT
+};
+
+struct first_level {
+    bool present; /* such loads are cached before L2; else `why` says why not */
+    char why[200];
+    double hit;    /* cycles of a visit that hits … */
+    double limit;  /* … and the most that is taken for one */
+    double beyond; /* of one that finds its line in the next cache; 0: unknown
+                    */
+    double cold;   /* of one that no cache of an SM holds */
+    size_t lines;  /* how many of a group's loads miss when it is new */
+    uint64_t overfill; /* loads that push out what was there; 0: not found */
 };
 
 /* Instruction caches, nearest first; their findings are those of these

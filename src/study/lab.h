@@ -27,7 +27,6 @@
 #include "finding/finding.h"
 #include "probe/run.h"
 #include "ptx/capability.h"
-#include "study/cache/first_level.h"
 #include "study/facts.h"
 #include "study/reasons.h"
 #include "study/space.h"

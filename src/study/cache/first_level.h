@@ -14,18 +14,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "study/facts.h"
+
 struct lab;
 struct script;
-
-/* In the order in which findings list them. */
-enum first_level_id {
-    FIRST_LEVEL_L1,
-    FIRST_LEVEL_TEXTURE,
-    FIRST_LEVEL_READONLY,
-    FIRST_LEVEL_LOCAL,
-    FIRST_LEVEL_CONSTANT,
-    FIRST_LEVEL_COUNT
-};
 
 struct first_level_row {
     const char *component; /* of its findings, and as lists name it */
@@ -36,18 +28,6 @@ struct first_level_row {
 };
 
 extern const struct first_level_row first_level_table[FIRST_LEVEL_COUNT];
-
-struct first_level {
-    bool present; /* such loads are cached before L2; else `why` says why not */
-    char why[200];
-    double hit;    /* cycles of a visit that hits … */
-    double limit;  /* … and the most that is taken for one */
-    double beyond; /* of one that finds its line in the next cache; 0: unknown
-                    */
-    double cold;   /* of one that no cache of an SM holds */
-    size_t lines;  /* how many of a group's loads miss when it is new */
-    uint64_t overfill; /* loads that push out what was there; 0: not found */
-};
 
 /* A group: lines that are looked for together, and one more, whose load brings
  * the translation of their page back before they are timed. */

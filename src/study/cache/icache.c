@@ -163,6 +163,8 @@ static void trim(const struct curve *c, struct plateau *p)
     for (size_t i = sure + 1; i <= p->last; i++) {
         const double more =
             stall_of(c, &c->lap[i]) - predicted(&m, footprint(&c->lap[i]));
+        /* Two cycles are what clock reads differ by; a hundredth is less than
+         * any further cache adds within a KiB. */
         if (fabs(more) <= fmax(2, 0.01 * stall_of(c, &c->lap[i])))
             last = i;
     }
@@ -218,25 +220,24 @@ static size_t steepest(const struct curve *c, size_t from, size_t end)
  * it rises less before that, or gets steeper again, a second cache is full
  * before the first has come to its plateau.  The first stretch that rises is
  * left out: the edge lies in it.
- *
- * A slope is of two laps a KiB or more apart, and some cycles of jitter are a
- * quarter of a plateau's height there at most; that a slope is less than 0.6
- * of the steepest, or 1.3 times the one before, is more than jitter makes of
- * slopes as steep as these.
  */
 static bool is_one_step(const struct curve *c, size_t i)
 {
     const size_t from = c->plateau[i].last, end = c->begin[i + 1];
     const size_t edge = steepest(c, from, end);
+    /* A slope is of two laps a KiB or more apart: some cycles of jitter are a
+     * quarter of a plateau's height there, at most. */
     const double noise = 0.25 * c->plateau[i + 1].value;
     size_t rising = from;
     while (rising < edge &&
            slope_after(c, rising) <= c->plateau[i].value + noise)
         rising++;
     for (size_t k = rising + 1; k < edge; k++)
+        /* Less by more than twice what jitter may take away. */
         if (slope_after(c, k) < 0.6 * slope_after(c, edge))
             return false;
     for (size_t k = edge; k < end; k++)
+        /* More by that noise, and by what a slope as steep may differ. */
         if (slope_after(c, k + 1) > 1.3 * slope_after(c, k) + noise)
             return false;
     return true;
@@ -258,6 +259,8 @@ static void lay_cold(struct lab *lab, struct cold *c)
         c->lap[i] = lap_of(lab, COLD " warm=1 laps=9", (i + 1) * COLD_STEP);
         steps[i] = i > 0 ? c->lap[i].cycles - c->lap[i - 1].cycles : 0;
     }
+    /* At least a quarter of the steps of 48 B enter no line that is missed, of
+     * lines of 64 B or longer. */
     const double usual = stats_quantile(steps + 1, COLD_POINTS - 1, 0.25);
     for (size_t i = 0; i < COLD_POINTS; i++)
         c->jump[i] = steps[i] - usual;

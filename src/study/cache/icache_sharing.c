@@ -38,7 +38,8 @@ struct code_load {
 };
 
 /* A lap, and a rival's where there is one: of two that push out each other's
- * code the quicker keeps its own. */
+ * code the quicker keeps its own.  Of six laps the second quickest is free of
+ * what disturbs some. */
 static double quick_lap(const struct code_load *l, const char *beside)
 {
     const struct samples *const s = lab_probe(
@@ -51,12 +52,12 @@ static double quick_lap(const struct code_load *l, const char *beside)
     return stats_quantile(laps.at, laps.count, 0.25);
 }
 
-/* Whether laps with `much` beside them are dearer than with `little`: by more
- * than some misses, and by more than the 2 % that laps differ by themselves. */
+/* Whether laps with `much` beside them are dearer than with `little`. */
 static bool disturbed(const struct code_load *l, const char *little,
                       const char *much)
 {
     const double calm = quick_lap(l, little), full = quick_lap(l, much);
+    /* By more than some misses, and than the 2 % that laps differ anyhow. */
     return full - calm > fmax(3 * l->level->penalty, 0.02 * calm);
 }
 

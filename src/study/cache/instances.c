@@ -18,6 +18,7 @@
 #include "analysis/hits.h"
 #include "base/mem.h"
 #include "base/num.h"
+#include "study/cache/first_level.h"
 #include "study/lab.h"
 #include "study/script.h"
 
@@ -144,8 +145,8 @@ static const double *judge_flood(const struct instances_question *q,
     return after + FIRST_LEVEL_LINES;
 }
 
-static void judge(const struct instances_question *q, const double *cycles,
-                  struct readers *r)
+static void judge_readers(const struct instances_question *q,
+                          const double *cycles, struct readers *r)
 {
     for (size_t i = 0; i < r->count; i++)
         if (r->copy[i] < 0)
@@ -189,7 +190,7 @@ static void ask_others(const struct instances_question *q, struct script *s,
             lab_column(q->lab, "cycles", "visit %s take=%d", script, take);
         if (!lab_ok(q->lab))
             return;
-        judge(q, v.at, r);
+        judge_readers(q, v.at, r);
         if (is_settled(q, r))
             return;
     }

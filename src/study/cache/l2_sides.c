@@ -434,8 +434,10 @@ static void report_replicates(struct l2_sides *s)
     split_by_bits(s, &s->warm);
     const double more =
         (s->warm.halves.far - s->warm.halves.near) / (cold->far - cold->near);
+    /* Nothing or all of it is expected: what is nearer to either is that one,
+     * and what is nearer to the middle is left open. */
     s->facts->far_stays = more >= 0.5;
-    if (more > 0.25 && more < 0.75)
+    if (more > 0.25 && more < 0.75) /* nearer to the middle */
         finding_none(f, "warm far lines cost %.0f %% of what others cost more",
                      100 * more);
     else

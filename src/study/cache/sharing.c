@@ -13,6 +13,7 @@
  * hit, or one that nobody loaded, which must miss.
  */
 #include "analysis/hits.h"
+#include "study/cache/first_level.h"
 #include "study/lab.h"
 #include "study/script.h"
 
