@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/buf.h"
 #include "base/file.h"
 #include "base/mem.h"
 
@@ -97,6 +98,43 @@ char *testing_file(const char *name, const char *text)
     ASSERT_DONE(file_write(path, text, strlen(text), &err), err);
     free(folder);
     return path;
+}
+
+char *testing_document(const char *path)
+{
+    enum { DOCUMENT_MOST = 1 << 20 };
+    struct buf text = {0};
+    struct error err;
+    ASSERT_DONE(file_read(path, DOCUMENT_MOST, &text, &err), err);
+    return buf_take(&text);
+}
+
+/* Where the line begins in which two texts begin to differ. */
+static size_t same_lines(const char *a, const char *b)
+{
+    size_t same = 0;
+    while (a[same] != '\0' && a[same] == b[same])
+        same++;
+    while (same > 0 && a[same - 1] != '\n')
+        same--;
+    return same;
+}
+
+void testing_document_is(const char *path, const char *wanted)
+{
+    struct error err;
+    if (getenv("GOLDENS") != NULL) {
+        ASSERT_DONE(file_write(path, wanted, strlen(wanted), &err), err);
+        return;
+    }
+    char *const is = testing_document(path);
+    const size_t same = same_lines(is, wanted);
+    ck_assert_msg(strcmp(is, wanted) == 0,
+                  "%s has \"%.*s\", not \"%.*s\"; `make goldens` writes it "
+                  "anew",
+                  path, (int)strcspn(is + same, "\n"), is + same,
+                  (int)strcspn(wanted + same, "\n"), wanted + same);
+    free(is);
 }
 
 char *testing_fake_driver(void)

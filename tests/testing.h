@@ -49,6 +49,12 @@ char *testing_folder(void);
 /* The path of a new file in such a folder that holds `text`; ditto. */
 char *testing_file(const char *name, const char *text);
 
+/* A document; the tests run from the top of the checkout.  The caller frees. */
+char *testing_document(const char *path);
+/* The document must be as wanted; with GOLDENS in the environment it is made so
+ * (`make goldens`). */
+void testing_document_is(const char *path, const char *wanted);
+
 /* The folder with the fake libcuda.so.1 and libnvidia-ml.so.1; "" where they
  * are not built.  The caller frees. */
 char *testing_fake_driver(void);

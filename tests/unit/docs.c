@@ -6,21 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/buf.h"
-#include "base/file.h"
 #include "base/mem.h"
 #include "testing.h"
-
-enum { DOC_MOST = 1 << 20 };
-
-/* The tests run from the top of the checkout. */
-static char *document(const char *path)
-{
-    struct buf text = {0};
-    struct error err;
-    ASSERT_DONE(file_read(path, DOC_MOST, &text, &err), err);
-    return buf_take(&text);
-}
 
 static const char *const reasons[] = {
 #define REASON(id, text) text,
@@ -64,7 +51,7 @@ static bool tells(const char *doc, const char *reason)
 
 START_TEST(each_reason_is_explained)
 {
-    char *const doc = document("docs/method.md");
+    char *const doc = testing_document("docs/method.md");
     for (size_t i = 0; i < COUNT_OF(reasons); i++)
         ck_assert_msg(tells(doc, reasons[i]),
                       "docs/method.md has no row that says what it means that "
@@ -76,7 +63,7 @@ END_TEST
 
 START_TEST(a_reason_that_nobody_gave_is_not_explained)
 {
-    char *const doc = document("docs/method.md");
+    char *const doc = testing_document("docs/method.md");
     ck_assert(!tells(doc, "the moon is not known"));
     ck_assert(!tells(doc, "too few lines more than fit can be asked for: %s, "
                           "or for another thing"));

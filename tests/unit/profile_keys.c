@@ -8,17 +8,13 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "base/file.h"
 #include "device/sim/profile_keys.h"
 #include "testing.h"
 
-/* The tests run from the top of the checkout. */
 #define DOC   "docs/profiles.md"
 #define BEGIN "<!-- keys: "
 #define NEXT  " -->\n"
 #define END   "<!-- end -->\n"
-
-enum { DOC_MOST = 1 << 20 };
 
 /* ---- a table as text ---- */
 
@@ -186,32 +182,11 @@ static char *renewed(const char *doc)
     return buf_take(&out);
 }
 
-static char *document(void)
-{
-    struct buf text = {0};
-    struct error err;
-    ASSERT_DONE(file_read(DOC, DOC_MOST, &text, &err), err);
-    return buf_take(&text);
-}
-
 START_TEST(the_document_tells_the_keys_that_are_read)
 {
-    char *const is = document();
+    char *const is = testing_document(DOC);
     char *const wanted = renewed(is);
-    struct error err;
-    size_t same = 0;
-    while (is[same] != '\0' && is[same] == wanted[same])
-        same++;
-    while (same > 0 && is[same - 1] != '\n')
-        same--;
-    if (getenv("GOLDENS") != NULL)
-        ASSERT_DONE(file_write(DOC, wanted, strlen(wanted), &err), err);
-    else
-        ck_assert_msg(strcmp(is, wanted) == 0,
-                      DOC " has \"%.*s\", not \"%.*s\"; `make goldens` writes "
-                          "it anew",
-                      (int)strcspn(is + same, "\n"), is + same,
-                      (int)strcspn(wanted + same, "\n"), wanted + same);
+    testing_document_is(DOC, wanted);
     free(is);
     free(wanted);
 }
@@ -233,7 +208,7 @@ static void assert_told(const struct schema *schema, const char *doc)
 
 START_TEST(no_key_is_left_out)
 {
-    char *const doc = document();
+    char *const doc = testing_document(DOC);
     assert_told(&profile_schema, doc);
     free(doc);
 }
