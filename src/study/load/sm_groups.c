@@ -505,6 +505,16 @@ static bool may_be_tpcs(struct sm_groups *p, const int *larger, int count)
     return true;
 }
 
+/* What two SMs differ by, as a share, because each warp ends with a whole tile:
+ * it is off by a tile or less (standard deviation 1/√12 of one), an SM by that
+ * over √warps, and a difference of two by √2 times that. */
+static double rounding_of(const struct sm_groups *p, const double *all)
+{
+    const double rate = exp(stats_mean(all, (size_t)p->groups));
+    const double tiles = rate * efforts[p->crowd].cycles / TILE;
+    return sqrt(2.0 / 12 / p->warps) * p->warps / tiles;
+}
+
 /* Groups whose rates go together; count is 0, and p->why says so, where there
  * are none.  True if it is better asked again. */
 static bool join(struct sm_groups *p, const double *gets, size_t turns,
@@ -513,7 +523,8 @@ static bool join(struct sm_groups *p, const double *gets, size_t turns,
     const size_t n = (size_t)p->groups;
     struct comovement t;
     size_t *const group = lab_alloc(p->lab, n, sizeof *group);
-    comovement_find(gets, turns, n, ASSUME_RATE_FLOOR, group, &t);
+    comovement_find(gets, turns, n,
+                    fmax(ASSUME_RATE_FLOOR, rounding_of(p, gets)), group, &t);
     for (size_t i = 0; i < n; i++)
         l->group[i] = (int)group[i];
     l->count = t.groups >= 2 && t.far >= ASSUME_GROUP_GAIN ? (int)t.groups : 0;
