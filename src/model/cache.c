@@ -2,11 +2,15 @@
  * The cache model.  It lies under every simulated load, so it is flat and
  * allocates nothing per access: all ways of all sets lie one after the other
  * ("slots"), a set is a run of them, and a slot is empty when none of its
- * sectors is there.
+ * sectors is there.  The model of a large cache does not fit the host's cache,
+ * and an access costs what it waits for the host's memory, so what is known of
+ * a slot is packed tight.
  *
  * What a policy remembers:
- *   lru, fifo         a ring of the set's filled slots, newest first; the
- *                     victim is the last.  No search, however many ways.
+ *   lru, fifo         the order of the set's filled slots, newest first; the
+ *                     victim is the last.  Up to 16 ways are nibbles of one
+ *                     word in the set; more are a ring of slots.  No search,
+ *                     however many ways.
  *   plru              a byte for each node of the tree, 1: victim to the right
  *   nru               a byte a slot, and how many of a set are 1
  *   random, weighted  nothing
@@ -25,11 +29,18 @@
 #include "base/mem.h"
 
 enum {
-    SECTORS_MAX = 64,    /* bits of a slot's sector mask */
-    SLOTS_MAX = 1 << 24, /* 2 GiB of 128-byte lines */
-    WALK_MAX = 32,       /* ways beyond which hashing is quicker */
-    INDEX_BYTES = 8,     /* of an address */
+    SECTORS_MAX = 64,      /* bits of a word */
+    SECTORS_FEW = 8,       /* bits of a byte */
+    SLOTS_MAX = 1 << 24,   /* 2 GiB of 128-byte lines */
+    WALK_MAX = 32,         /* ways beyond which hashing is quicker */
+    ORDER_MAX = 16,        /* ways whose order is nibbles of a word */
+    SLOTS_LARGE = 1 << 14, /* more than the host's nearest caches hold */
+    AHEAD = 4,             /* accesses, of about 50 ns each */
+    INDEX_BYTES = 8,       /* of an address */
 };
+/* Of a function that is seldom needed: what calls it often keeps its registers
+ * for itself. */
+#define SELDOM __attribute__((noinline))
 static const uint32_t NO_SLOT = UINT32_MAX;
 
 enum index_kind { INDEX_MASK, INDEX_MODULO, INDEX_BITS, INDEX_DEALT };
@@ -45,8 +56,9 @@ struct set {
     uint32_t first, ways; /* its slots */
     uint32_t used;        /* filled slots */
     uint32_t filled;      /* leading ways known to be filled */
-    uint32_t newest;      /* lru, fifo: if it has filled slots */
+    uint32_t newest;      /* of the ring, if it has filled slots */
     uint32_t marked;      /* nru: marks */
+    uint64_t order;       /* ways as nibbles, the newest lowest */
 };
 
 struct cache {
@@ -61,13 +73,21 @@ struct cache {
     size_t slots;    /* ways of all sets */
     struct set *sets;
 
-    uint64_t *lines;   /* of each slot */
-    uint64_t *sectors; /* of each slot: those present; 0: it is empty */
-    uint32_t last;     /* slot of the last access */
+    uint64_t *lines; /* of each slot */
+    /* The sectors of each slot that are there, as bits; none: it is empty.
+     * Lines of up to 8 sectors have `few`, others `many`. */
+    uint8_t *few;
+    uint64_t *many;
+    uint32_t even_ways; /* of every set; 0: they differ */
+    uint32_t last;      /* slot of the last access */
+    uint32_t last_way;  /* where the last one that went by sets ended */
+    uint32_t last_set;
+    bool large;
 
-    struct link *ring;
-    uint8_t *marks; /* plru: nodes; nru: slots */
-    uint8_t *keeps; /* of each slot, enum cache_keep; NULL: all alike */
+    bool ordered;      /* lru, fifo */
+    struct link *ring; /* NULL: the order is in the sets */
+    uint8_t *marks;    /* plru: nodes; nru: slots */
+    uint8_t *keeps;    /* of each slot, enum cache_keep; NULL: all alike */
     double weight_sum;
 
     uint32_t *bucket; /* of each hash: slot + 1, or 0; NULL: no hashing */
@@ -341,12 +361,14 @@ static void allocate_hash(struct cache *c)
     c->chain = xcalloc(c->slots, sizeof *c->chain);
 }
 
-static void allocate_policy(struct cache *c)
+static void allocate_policy(struct cache *c, uint32_t most_ways)
 {
     switch (c->shape.policy) {
     case POLICY_LRU:
     case POLICY_FIFO:
-        c->ring = xcalloc(c->slots, sizeof *c->ring);
+        c->ordered = true;
+        if (most_ways > ORDER_MAX)
+            c->ring = xcalloc(c->slots, sizeof *c->ring);
         break;
     case POLICY_NRU:
     case POLICY_PLRU:
@@ -362,6 +384,15 @@ static void allocate_policy(struct cache *c)
     }
 }
 
+static void allocate_slots(struct cache *c)
+{
+    c->lines = xcalloc(c->slots, sizeof *c->lines);
+    if (c->shape.line / c->shape.sector <= SECTORS_FEW)
+        c->few = xcalloc(c->slots, sizeof *c->few);
+    else
+        c->many = xcalloc(c->slots, sizeof *c->many);
+}
+
 struct cache *cache_new(const struct cache_shape *shape, uint64_t seed)
 {
     struct cache *const c = xcalloc(1, sizeof *c);
@@ -372,9 +403,10 @@ struct cache *cache_new(const struct cache_shape *shape, uint64_t seed)
     c->slots = (size_t)shape_slots(shape);
     choose_index(c);
     const uint32_t most_ways = lay_out_sets(c);
-    c->lines = xcalloc(c->slots, sizeof *c->lines);
-    c->sectors = xcalloc(c->slots, sizeof *c->sectors);
-    allocate_policy(c);
+    c->even_ways = is_even(shape) ? most_ways : 0;
+    c->large = c->slots >= SLOTS_LARGE;
+    allocate_slots(c);
+    allocate_policy(c, most_ways);
     if (shape->evict_first || shape->evict_last)
         c->keeps = xcalloc(c->slots, 1);
     if (most_ways > WALK_MAX)
@@ -391,7 +423,8 @@ void cache_free(struct cache *cache)
     free(cache->dealt);
     free(cache->sets);
     free(cache->lines);
-    free(cache->sectors);
+    free(cache->few);
+    free(cache->many);
     free(cache->ring);
     free(cache->marks);
     free(cache->keeps);
@@ -453,12 +486,27 @@ size_t cache_set_of(const struct cache *cache, uint64_t address)
     return set_of(cache, line_of(cache, address));
 }
 
-/* ---- finding a line ---- */
+/* ---- what is in a slot ---- */
+
+static inline uint64_t sectors_in(const struct cache *c, uint32_t slot)
+{
+    return c->few != NULL ? c->few[slot] : c->many[slot];
+}
+
+static inline void set_sectors(struct cache *c, uint32_t slot, uint64_t sectors)
+{
+    if (c->few != NULL)
+        c->few[slot] = (uint8_t)sectors;
+    else
+        c->many[slot] = sectors;
+}
 
 static inline bool slot_has(const struct cache *c, uint32_t slot, uint64_t line)
 {
-    return c->lines[slot] == line && c->sectors[slot] != 0;
+    return c->lines[slot] == line && sectors_in(c, slot) != 0;
 }
+
+/* ---- finding a line ---- */
 
 static inline uint32_t *bucket_of(const struct cache *c, uint64_t line)
 {
@@ -497,7 +545,7 @@ static void hash_remove(struct cache *c, uint32_t slot)
     *link = c->chain[slot];
 }
 
-/* ---- lru and fifo: the ring ---- */
+/* ---- lru and fifo: the ring of many ways ---- */
 
 static void ring_remove(struct cache *c, struct set *set, uint32_t slot)
 {
@@ -539,6 +587,83 @@ static inline void ring_renew(struct cache *c, struct set *set, uint32_t slot)
     }
     ring_remove(c, set, slot);
     ring_add(c, set, slot, set->used - 1);
+}
+
+/* ---- lru and fifo: the order of few ways ---- */
+
+static const uint64_t EACH_NIBBLE = 0x1111111111111111;
+
+/* Bits of the nibbles that are newer than the way's; it is among the filled
+ * ones, of which it is the lowest that is equal. */
+static inline unsigned order_place(const struct set *set, uint32_t way)
+{
+    const uint64_t differ = set->order ^ way * EACH_NIBBLE;
+    const uint64_t zero = (differ - EACH_NIBBLE) & ~differ & 8 * EACH_NIBBLE;
+    return (unsigned)__builtin_ctzll(zero) & ~3u;
+}
+
+static inline void order_remove(struct set *set, uint32_t way)
+{
+    const unsigned place = order_place(set, way);
+    const uint64_t newer = ((uint64_t)1 << place) - 1;
+    set->order = (set->order & newer) | (set->order >> 4 & ~newer);
+}
+
+static inline void order_renew(struct set *set, uint32_t way)
+{
+    order_remove(set, way);
+    set->order = set->order << 4 | way;
+}
+
+static inline uint32_t order_oldest(const struct set *set)
+{
+    return set->order >> 4 * (set->used - 1) & 15;
+}
+
+/* The way that is newer than this one; the oldest is newer than the newest. */
+static inline uint32_t order_newer(const struct set *set, uint32_t way)
+{
+    const unsigned place = order_place(set, way);
+    return place == 0 ? order_oldest(set) : set->order >> (place - 4) & 15;
+}
+
+/* ---- lru and fifo: either ---- */
+
+static inline void age_add(struct cache *c, struct set *set, uint32_t slot)
+{
+    if (c->ring == NULL)
+        set->order = set->order << 4 | (slot - set->first);
+    else
+        ring_add(c, set, slot, set->used);
+}
+
+static inline void age_remove(struct cache *c, struct set *set, uint32_t slot)
+{
+    if (c->ring == NULL)
+        order_remove(set, slot - set->first);
+    else
+        ring_remove(c, set, slot);
+}
+
+static inline void age_renew(struct cache *c, struct set *set, uint32_t slot)
+{
+    if (c->ring == NULL)
+        order_renew(set, slot - set->first);
+    else
+        ring_renew(c, set, slot);
+}
+
+static inline uint32_t age_oldest(const struct cache *c, const struct set *set)
+{
+    return c->ring == NULL ? set->first + order_oldest(set)
+                           : ring_oldest(c, set);
+}
+
+static inline uint32_t age_newer(const struct cache *c, const struct set *set,
+                                 uint32_t slot)
+{
+    return c->ring == NULL ? set->first + order_newer(set, slot - set->first)
+                           : c->ring[slot].newer;
 }
 
 /* ---- plru: the tree ---- */
@@ -617,7 +742,7 @@ static uint32_t victim(struct cache *c, struct set *set)
     switch (c->shape.policy) {
     case POLICY_LRU:
     case POLICY_FIFO:
-        return ring_oldest(c, set);
+        return age_oldest(c, set);
     case POLICY_PLRU:
         return tree_victim(c, set);
     case POLICY_NRU:
@@ -641,7 +766,7 @@ static uint32_t victim_kept_least(struct cache *c, struct set *set)
     for (uint32_t i = first; i < end; i++)
         least = c->keeps[i] < least ? c->keeps[i] : least;
     for (uint32_t way = 0; c->keeps[slot] != least; way++)
-        slot = c->ring != NULL ? c->ring[slot].newer : first + way;
+        slot = c->ordered ? age_newer(c, set, slot) : first + way;
     return slot;
 }
 
@@ -650,7 +775,7 @@ static inline void note_use(struct cache *c, struct set *set, uint32_t slot)
 {
     switch (c->shape.policy) {
     case POLICY_LRU:
-        ring_renew(c, set, slot);
+        age_renew(c, set, slot);
         break;
     case POLICY_PLRU:
         tree_point_away(c, set, slot);
@@ -669,8 +794,8 @@ static inline void note_use(struct cache *c, struct set *set, uint32_t slot)
 /* A line moves into a slot that was empty. */
 static void note_fill(struct cache *c, struct set *set, uint32_t slot)
 {
-    if (c->ring != NULL)
-        ring_add(c, set, slot, set->used);
+    if (c->ordered)
+        age_add(c, set, slot);
     else
         note_use(c, set, slot);
 }
@@ -678,8 +803,8 @@ static void note_fill(struct cache *c, struct set *set, uint32_t slot)
 /* A slot becomes empty. */
 static void note_empty(struct cache *c, struct set *set, uint32_t slot)
 {
-    if (c->ring != NULL)
-        ring_remove(c, set, slot);
+    if (c->ordered)
+        age_remove(c, set, slot);
     else if (c->shape.policy == POLICY_NRU)
         nru_forget(c, set, slot);
 }
@@ -687,8 +812,8 @@ static void note_empty(struct cache *c, struct set *set, uint32_t slot)
 /* Another line moves into the victim's slot. */
 static inline void note_replace(struct cache *c, struct set *set, uint32_t slot)
 {
-    if (c->ring != NULL) {
-        ring_renew(c, set, slot);
+    if (c->ordered) {
+        age_renew(c, set, slot);
         return;
     }
     if (c->shape.policy == POLICY_NRU)
@@ -704,7 +829,7 @@ static void empty_slot(struct cache *c, struct set *set, uint32_t slot)
     note_empty(c, set, slot);
     if (c->bucket != NULL)
         hash_remove(c, slot);
-    c->sectors[slot] = 0;
+    set_sectors(c, slot, 0);
     set->used--;
     if (way < set->filled)
         set->filled = way;
@@ -714,10 +839,19 @@ static uint32_t lowest_empty(struct cache *c, struct set *set)
 {
     const uint32_t first = set->first;
     uint32_t way = set->filled;
-    while (c->sectors[first + way] != 0)
+    while (sectors_in(c, first + way) != 0)
         way++;
     set->filled = way + 1;
     return first + way;
+}
+
+/* The line takes the slot, of which no sector is there yet. */
+static inline void settle(struct cache *c, uint32_t slot, uint64_t line)
+{
+    c->lines[slot] = line;
+    set_sectors(c, slot, 0);
+    if (c->bucket != NULL)
+        hash_add(c, slot);
 }
 
 /* The victim of a full set makes room. */
@@ -727,10 +861,7 @@ static uint32_t replace(struct cache *c, struct set *set, uint64_t line)
         c->keeps != NULL ? victim_kept_least(c, set) : victim(c, set);
     if (c->bucket != NULL)
         hash_remove(c, slot);
-    c->lines[slot] = line;
-    c->sectors[slot] = 0;
-    if (c->bucket != NULL)
-        hash_add(c, slot);
+    settle(c, slot, line);
     note_replace(c, set, slot);
     return slot;
 }
@@ -738,9 +869,7 @@ static uint32_t replace(struct cache *c, struct set *set, uint64_t line)
 static uint32_t fill_empty(struct cache *c, struct set *set, uint64_t line)
 {
     const uint32_t slot = lowest_empty(c, set);
-    c->lines[slot] = line;
-    if (c->bucket != NULL)
-        hash_add(c, slot);
+    settle(c, slot, line);
     note_fill(c, set, slot);
     set->used++;
     return slot;
@@ -758,12 +887,53 @@ static uint32_t fill(struct cache *c, struct set *set, uint64_t line)
 static inline enum cache_result take_sector(struct cache *c, uint32_t slot,
                                             uint64_t sector)
 {
-    const uint64_t had = c->sectors[slot];
-    c->sectors[slot] = had | sector;
+    const uint64_t had = sectors_in(c, slot);
     c->last = slot;
     if ((had & sector) != 0)
         return CACHE_HIT;
+    set_sectors(c, slot, had | sector);
     return had != 0 ? CACHE_SECTOR_MISS : CACHE_MISS;
+}
+
+/* Wherever the line is; it comes if it is nowhere. */
+SELDOM static enum cache_result access_set(struct cache *c, struct set *set,
+                                           uint64_t line, uint64_t sector)
+{
+    uint32_t slot = find(c, set, line);
+    if (slot == NO_SLOT)
+        slot = fill(c, set, line);
+    else
+        note_use(c, set, slot);
+    c->last_way = slot - set->first;
+    return take_sector(c, slot, sector);
+}
+
+/*
+ * Where a line is most likely.  Who walks a ring comes to the lines of each lru
+ * set in the same order again and again, so to the oldest.  Small sets are
+ * filled one after the other, so it is the way of the last one: that is known
+ * without the set, for which the host's memory may have to be waited for.
+ */
+static inline uint32_t likely_slot(const struct cache *c, uint32_t set)
+{
+    if (c->ring != NULL && c->sets[set].used > 0)
+        return ring_oldest(c, &c->sets[set]);
+    return set * c->even_ways + c->last_way;
+}
+
+/* Who walks a ring through a large cache comes to sets that lie equally far
+ * apart: tells the host's memory which one comes a few steps later. */
+static inline void look_ahead(struct cache *c, uint32_t set)
+{
+    const size_t next = set + AHEAD * (size_t)(set - c->last_set);
+    c->last_set = set;
+    if (next >= c->shape.sets)
+        return;
+    const size_t slot = next * c->even_ways + c->last_way;
+    __builtin_prefetch(&c->sets[next], 1);
+    __builtin_prefetch(&c->lines[slot]);
+    if (c->few != NULL)
+        __builtin_prefetch(&c->few[slot]);
 }
 
 enum cache_result cache_access(struct cache *cache, uint64_t address)
@@ -773,13 +943,15 @@ enum cache_result cache_access(struct cache *cache, uint64_t address)
     /* No policy changes anything when the newest line is used again. */
     if (slot_has(cache, cache->last, line))
         return take_sector(cache, cache->last, sector);
-    struct set *const set = &cache->sets[set_of(cache, line)];
-    uint32_t slot = find(cache, set, line);
-    if (slot == NO_SLOT)
-        slot = fill(cache, set, line);
-    else
-        note_use(cache, set, slot);
-    return take_sector(cache, slot, sector);
+    const uint32_t number = set_of(cache, line);
+    if (cache->large)
+        look_ahead(cache, number);
+    const uint32_t likely = likely_slot(cache, number);
+    struct set *const set = &cache->sets[number];
+    if (!slot_has(cache, likely, line))
+        return access_set(cache, set, line, sector);
+    note_use(cache, set, likely);
+    return take_sector(cache, likely, sector);
 }
 
 enum cache_result cache_access_as(struct cache *cache, uint64_t address,
@@ -800,7 +972,7 @@ bool cache_holds(const struct cache *cache, uint64_t address)
     const uint64_t line = line_of(cache, address);
     const uint32_t slot = find(cache, &cache->sets[set_of(cache, line)], line);
     return slot != NO_SLOT &&
-           (cache->sectors[slot] & sector_of(cache, address)) != 0;
+           (sectors_in(cache, slot) & sector_of(cache, address)) != 0;
 }
 
 void cache_clear(struct cache *cache)
@@ -809,8 +981,12 @@ void cache_clear(struct cache *cache)
     for (size_t i = 0; i < cache->shape.sets; i++) {
         struct set *const set = &cache->sets[i];
         set->used = set->filled = set->marked = 0;
+        set->order = 0;
     }
-    memset(cache->sectors, 0, slots * sizeof *cache->sectors);
+    if (cache->few != NULL)
+        memset(cache->few, 0, slots * sizeof *cache->few);
+    else
+        memset(cache->many, 0, slots * sizeof *cache->many);
     if (cache->marks != NULL)
         memset(cache->marks, 0, slots);
     if (cache->bucket != NULL)
@@ -839,7 +1015,7 @@ void cache_drop(struct cache *cache, uint64_t address, uint64_t bytes)
         return;
     }
     for (uint32_t slot = 0; slot < cache->slots; slot++)
-        if (cache->sectors[slot] != 0 && cache->lines[slot] >= from &&
+        if (sectors_in(cache, slot) != 0 && cache->lines[slot] >= from &&
             cache->lines[slot] <= to)
             drop_line(cache, cache->lines[slot]);
 }
