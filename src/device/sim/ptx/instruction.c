@@ -2,7 +2,6 @@
  * One instruction: its words, its operands, and what the profile says that it
  * costs.
  */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -199,22 +198,38 @@ static struct op *append_op(struct kernel *k)
     return op;
 }
 
+/* True if the row is that of `name`, or of `name.type`. */
+static bool is_row(const struct profile_isa *row, const char *name,
+                   size_t length, const char *type)
+{
+    if (strncmp(row->name, name, length) != 0)
+        return false;
+    const char *const rest = row->name + length;
+    return type == NULL ? rest[0] == '\0'
+                        : rest[0] == '.' && strcmp(rest + 1, type) == 0;
+}
+
 /* The isa row that is nearest to the instruction: all of its text, its opcode
- * with its type, its opcode, the default. */
+ * with its type, its opcode, the default.  Asked for each instruction that is
+ * decoded, so it formats no text. */
 static uint32_t isa_find(const struct profile *profile,
                          const struct instruction *in)
 {
-    char with_type[64], full[64];
-    snprintf(full, sizeof full, "%.*s", (int)in->mnemonic.length,
-             in->mnemonic.text);
-    snprintf(with_type, sizeof with_type, "%s.%s", in->opcode->name,
-             ptx_types[in->types[0]].name);
-    const char *const names[] = {full, with_type, in->opcode->name};
-    for (size_t n = 0; n < COUNT_OF(names); n++)
-        for (size_t i = 1; i < profile->isa_count; i++)
-            if (strcmp(profile->isa[i].name, names[n]) == 0)
-                return (uint32_t)i;
-    return 0;
+    const struct token *const full = &in->mnemonic;
+    const char *const name = in->opcode->name;
+    const size_t length = strlen(name);
+    const char *const type = ptx_types[in->types[0]].name;
+    uint32_t with_type = 0, alone = 0;
+    for (uint32_t i = 1; i < profile->isa_count; i++) {
+        const struct profile_isa *const row = &profile->isa[i];
+        if (is_row(row, full->text, full->length, NULL))
+            return i;
+        if (with_type == 0 && is_row(row, name, length, type))
+            with_type = i;
+        if (alone == 0 && is_row(row, name, length, NULL))
+            alone = i;
+    }
+    return with_type != 0 ? with_type : alone;
 }
 
 static bool is_memory(const struct op *op)
