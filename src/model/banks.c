@@ -6,6 +6,7 @@
 
 #include <assert.h>
 #include <stdbool.h>
+#include <string.h>
 
 /* A pass has at most a warp's lanes, and each at most five words: 16 bytes
  * that begin within one. */
@@ -51,8 +52,11 @@ static unsigned pass_degree(const struct banks *banks,
                             const uint32_t *addresses, size_t lanes,
                             unsigned bytes)
 {
-    struct pass pass = {0};
+    struct pass pass; /* most of it is needed by what is listed only */
     unsigned degree = 0;
+    memset(pass.newest, 0, banks->count * sizeof *pass.newest);
+    memset(pass.length, 0, banks->count * sizeof *pass.length);
+    pass.needs = 0;
     for (size_t lane = 0; lane < lanes; lane++) {
         const uint32_t from = addresses[lane] / banks->bank_bytes;
         const uint32_t to = (addresses[lane] + bytes - 1) / banks->bank_bytes;
