@@ -28,14 +28,14 @@ size_t hits_between(double *cycles, size_t count, double above, double below)
  * back (H200, driver 580), hence the quantile of nine in ten; and a few more
  * where the same loop is part of another kernel: 6 cycles, or 5 % of a slow
  * hit; or four deviations, where hits spread more than that.  A small cache
- * may have lost a line: what costs half as much again and 10 cycles was no hit,
- * since the next cache of no GPU known is nearer.
+ * may have lost a line: what costs half as much again and 10 cycles was no hit.
  */
 double hits_spread_limit(const double *cycles, size_t count, double hit)
 {
     double *const hits = xreallocarray(NULL, count + 1, sizeof *hits);
     size_t n = 0;
     for (size_t i = 0; i < count; i++)
+        /* The next cache of no GPU known costs less than that. */
         if (cycles[i] <= 1.5 * hit + 10)
             hits[n++] = cycles[i];
     const double spread = stats_mad_sigma(hits, n);

@@ -22,12 +22,17 @@ enum level_id {
 struct level_row {
     const char *component; /* of its findings */
     const char *load;      /* "space=global op=ca", as experiments take it */
+    const char *reader;    /* as the probe `visit` names such loads */
     const char *words;     /* "ld.global.ca.u64" for protocols */
     const char *below;     /* what a miss goes to */
     bool of_sm;            /* each SM has its own */
     bool swept;    /* a whole block can fill it; else a lap of the chase does */
     uint64_t most; /* the largest size looked for, B */
     const char *bound; /* why no larger one is */
+    uint64_t span; /* bytes that lines are taken from which push each other out:
+                      address bits far above a cache's size may choose its set.
+                      Local memory is reserved for all threads that a GPU can
+                      hold: no more of it than will surely be there */
     unsigned apart;  /* how near two elements can be, B; lines and sectors that
                         are shorter cannot be told */
     unsigned fine;   /* elements so far apart leave no line out … */

@@ -34,22 +34,6 @@ static const char *const kernels[] = {
     "visit readers=constant",  NULL,
 };
 
-/* How the probe `visit` reaches each level, and over how much: address bits far
- * above a cache's size may choose its sets.  Local memory is reserved for all
- * threads that a GPU can hold: no more of it than will surely be there. */
-static const struct {
-    const char *reader;
-    uint64_t span;
-} ways_in[LEVEL_COUNT] = {
-    [LEVEL_L1] = {"global.ca", 64u << 20},
-    [LEVEL_TEXTURE] = {"texture", 64u << 20},
-    [LEVEL_READONLY] = {"readonly", 64u << 20},
-    [LEVEL_LOCAL] = {"local", 512u << 10},
-    [LEVEL_CONST_L1] = {"constant", 64u << 10},
-    [LEVEL_CONST_L15] = {"constant", 64u << 10},
-    [LEVEL_L2] = {"global.cg", 1u << 30},
-};
-
 struct structure_question {
     struct lab *lab;
     const struct level_row *row;
@@ -458,10 +442,10 @@ static void find_structure(struct structure_question *q)
 
 /* No more than half of the memory that there is, and within one window of
  * active pages, of which buffers of this size begin one. */
-static uint64_t span_of(const struct lab *lab, enum level_id id)
+static uint64_t span_of(const struct lab *lab, const struct level_row *row)
 {
     const int64_t memory = lab->info->value[PROPERTY_MEMORY_BYTES];
-    uint64_t most = ways_in[id].span;
+    uint64_t most = row->span;
     if (memory > 0)
         most = u64_min(most, (uint64_t)memory / 2);
     if (lab->translation.window > 0)
@@ -527,9 +511,9 @@ static void structure_ask_level(struct lab *lab, enum level_id id)
                                    .row = row,
                                    .facts = facts,
                                    .eviction = {.lab = lab,
-                                                .reader = ways_in[id].reader,
+                                                .reader = row->reader,
                                                 .unit = facts->line,
-                                                .span = span_of(lab, id),
+                                                .span = span_of(lab, row),
                                                 .lasting = !row->of_sm}};
     const char *const other = facts->present ? shares_with(lab, id) : NULL;
     const char *const why = why_not(facts);
