@@ -266,21 +266,35 @@ int session_run(struct sonde *s, const char *const *studies, size_t count,
     return s->lab.cut_short;
 }
 
+static size_t study_count(void)
+{
+    size_t count = 0;
+    while (study_table[count] != NULL)
+        count++;
+    return count;
+}
+
 int sonde_run(struct sonde *s, const char *const *studies, size_t count,
               struct sonde_error *err)
 {
-    const char *all[64];
     if (s == NULL)
         return session_lacks(__func__, "the session", err);
     if (!session_words(studies, count))
         return session_lacks(__func__, "a study", err);
-    if (count == 0) {
-        for (size_t i = 0; study_table[i] != NULL; i++)
-            if (!study_table[i]->apart && count < COUNT_OF(all))
-                all[count++] = study_table[i]->name;
-        studies = all;
-    }
-    return session_run(s, studies, count, err);
+    const char **const names =
+        xreallocarray(NULL, count + study_count() + 1, sizeof *names);
+    size_t named = 0;
+    for (size_t i = 0; i < count; i++)
+        names[named++] = studies[i];
+    for (size_t i = 0; count == 0 && study_table[i] != NULL; i++)
+        if (!study_table[i]->apart)
+            names[named++] = study_table[i]->name;
+    const char *const judge = plan_judge_of(names, named);
+    if (judge != NULL)
+        names[named++] = judge;
+    const int status = session_run(s, names, named, err);
+    free(names);
+    return status;
 }
 
 static const struct finding *find(const struct sonde *s, const char *id)
@@ -546,20 +560,44 @@ static void explain_text(struct buf *out, const char *label, const char *text)
                                     .text = text});
 }
 
+static bool came_before(const struct study *study, size_t i)
+{
+    size_t first = 0;
+    while (study_need(study, first) != study_need(study, i))
+        first++;
+    return first < i;
+}
+
+static void explain_needs(const struct study *study, struct buf *out)
+{
+    const struct study *need;
+    buf_text(out, "\n  needs: ");
+    for (size_t i = 0; (need = study_need(study, i)) != NULL; i++)
+        if (!came_before(study, i))
+            buf_printf(out, "%s%s", i == 0 ? "" : ", ", need->name);
+    if (study->judges)
+        buf_text(out, "all that estimate what it finds\n");
+    else
+        buf_text(out, study_need(study, 0) == NULL ? "nothing\n" : "\n");
+}
+
 static void explain_study(const struct study *study, struct buf *out)
 {
     char id[STUDY_ID];
     buf_printf(out, "study %s\n\n", study->name);
     explain_text(out, "", study->question);
     explain_text(out, "", study->method);
-    buf_text(out, "\n  needs: ");
-    for (const char *const *n = study->needs; *n != NULL; n++)
-        buf_printf(out, "%s%s", n == study->needs ? "" : ", ", *n);
-    buf_text(out, study->needs[0] == NULL ? "nothing\n" : "\n");
-    buf_text(out, study_gives(study, 0, id)
-                      ? "  finds:\n"
-                      : "  finds: what is asked for (docs/findings.md)\n");
+    explain_needs(study, out);
+    if (study_gives(study, 0, id))
+        buf_text(out, "  finds:\n");
+    else if (study->proposes == NULL)
+        buf_text(out, "  finds: what is asked for (docs/findings.md)\n");
     for (size_t i = 0; study_gives(study, i, id); i++)
+        buf_printf(out, "    %s\n", id);
+    if (study_proposes(study, 0, id))
+        buf_printf(out, "  estimates, of which %s finds what holds:\n",
+                   plan_judge_of(&study->name, 1));
+    for (size_t i = 0; study_proposes(study, i, id); i++)
         buf_printf(out, "    %s\n", id);
 }
 

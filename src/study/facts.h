@@ -2,6 +2,11 @@
  * Facts: working knowledge that studies hand to those that need it (a rough
  * size to search around, cycles to tell a miss from a hit).  What users read
  * is in findings.
+ *
+ * Each fact is a row of facts.def and has one study that writes it.  Others
+ * read it who declare so (`.reads` of study.h), from which the planner knows
+ * what must run before; to read what is not declared, or to write what is
+ * another's, is a mistake of the study and stops the program.
  */
 #ifndef SONDE_STUDY_FACTS_H
 #define SONDE_STUDY_FACTS_H
@@ -16,29 +21,70 @@
  * miss: they cost too much alike to ask for less. */
 enum { FAR_MISSES_PERCENT = 10 };
 
-struct level_facts {
-    bool present;    /* loads are cached here; else `why` says why not */
-    char why[256];   /* the next studies report it as their reason */
-    bool as_local;   /* of L1: only local loads show it */
-    double hit;      /* cycles of a chase that hits */
-    double next_hit; /* … that goes past this level; of what an SM has */
-    double cold;     /* … that finds all that an SM has empty */
-    double plateau;  /* cycles just before the level below begins: `hit`, or
-                        more where farther parts of the cache cost more */
-    double miss;     /* cycles of a chase that misses always */
-    uint64_t deep;   /* size of a ring that does, B */
+enum { FACT_WHY = 256 };
+
+struct fact_trace {
+    double cycles; /* that a trace adds to each load */
+};
+
+/* Which loads are cached near to an SM. */
+struct fact_cached {
+    bool present;       /* loads are cached here; else `why` says why not */
+    bool as_local;      /* of L1: only local loads show it */
+    char why[FACT_WHY]; /* the next studies report it as their reason */
+    double hit;         /* cycles of a chase that hits */
+    double next_hit;    /* … that goes past this level; of what an SM has */
+    double cold;        /* … that finds all that an SM has empty */
+};
+
+/* The region in which a level ends. */
+struct fact_bracket {
+    bool present; /* there is one; else `why` says why not */
+    char why[FACT_WHY];
+    double hit;     /* cycles of a chase that hits */
+    double plateau; /* cycles just before the level below begins: `hit`, or
+                       more where farther parts of the cache cost more */
+    double miss;    /* cycles of a chase that misses always */
+    uint64_t deep;  /* size of a ring that does, B */
     /* The rough size: `fits` does, `overflows` does not; 0: nothing that may
      * be loaded overflows. */
     uint64_t fits, overflows;
     /* What the level holds at the cost `hit`, where that is less; else 0. */
     uint64_t near_fits, near_overflows;
-    bool doubtful;  /* rings show no edge: misses are in doubt */
-    bool soft;      /* larger rings cost more little by little */
+    uint64_t far_end; /* of such a one: where all of it ends; 0: not known */
+    bool soft;        /* larger rings cost more little by little */
+};
+
+struct fact_sector {
+    uint64_t bytes; /* 0: not known */
+    bool bound;     /* it may be shorter */
+};
+
+struct fact_line {
+    uint64_t bytes; /* 0: not known */
+    bool bound;     /* it may be shorter */
+};
+
+/* The largest ring without a miss. */
+struct fact_rings {
+    uint64_t bytes; /* 0: not known */
+    bool measured;  /* and no bound */
+    bool doubtful;  /* rings show no edge: lines and misses are in doubt */
+};
+
+/* What a study that does not declare what it reads sees of a level; goes with
+ * the last of these. */
+struct level_facts {
+    bool present;
+    char why[FACT_WHY];
+    bool as_local;
+    double hit, next_hit, cold, plateau, miss;
+    uint64_t deep, fits, overflows, near_fits, near_overflows;
+    bool doubtful, soft;
     bool far_stays; /* what lies far is not copied to where it is near */
     uint64_t sector, line, size; /* B; 0: not known */
     uint64_t period; /* B: lines so far apart are in one set; 0: not known … */
     uint64_t ways;   /* … of so many */
-    /* The sector, the line may be shorter than that. */
     bool sector_bound, line_bound;
 };
 
@@ -116,5 +162,51 @@ struct translation {
     size_t levels;      /* TLBs that show */
     struct tlb_facts tlb[TLBS_MOST];
 };
+
+/* ---- reading and writing ----------------------------------------------- */
+
+enum fact_id {
+    FACT_NONE, /* ends lists */
+#define FACT(id, name, writer) FACT_##id,
+#define LEVEL_FACT             FACT
+#include "study/facts.def"
+#undef LEVEL_FACT
+#undef FACT
+    FACT_COUNT
+};
+
+/* All of them; the lab's. */
+struct facts {
+#define FACT(id, name, writer)       struct fact_##name name;
+#define LEVEL_FACT(id, name, writer) struct fact_##name name[LEVEL_COUNT];
+#include "study/facts.def"
+#undef LEVEL_FACT
+#undef FACT
+};
+
+const char *fact_name(enum fact_id fact);
+const char *fact_writer(enum fact_id fact); /* the name of the study */
+
+struct lab;
+
+/* fact_NAME reads, fact_NAME_write writes. */
+#define FACT(id, name, writer)                                                 \
+    const struct fact_##name *fact_##name(const struct lab *lab);              \
+    struct fact_##name *fact_##name##_write(struct lab *lab);
+#define LEVEL_FACT(id, name, writer)                                           \
+    const struct fact_##name *fact_##name(const struct lab *lab,               \
+                                          enum level_id level);                \
+    struct fact_##name *fact_##name##_write(struct lab *lab,                   \
+                                            enum level_id level);
+#include "study/facts.def"
+#undef LEVEL_FACT
+#undef FACT
+
+/* For studies that do not declare what they read: fills lab->facts. */
+void facts_mirror(struct lab *lab);
+
+/* The line, the sector, of a level whose rings throw no doubt on it; else 0. */
+uint64_t fact_sure_line(const struct lab *lab, enum level_id level);
+uint64_t fact_sure_sector(const struct lab *lab, enum level_id level);
 
 #endif

@@ -235,54 +235,105 @@ static bool lists(const struct answer *answer, const char *component)
     return *c != NULL;
 }
 
-/* The row of the answers that such a finding is of. */
-static const struct answer *answer_of(const struct study *study,
-                                      const char *component,
-                                      const char *attribute)
+/* The row that such a finding is of; NULL if there is none. */
+static const struct answer *
+answer_of(const struct answer *a, const char *component, const char *attribute)
 {
-    const struct answer *a = study->answers;
-    while (a->attribute != NULL &&
+    while (a != NULL && a->attribute != NULL &&
            !(text_glob(a->attribute, attribute) && lists(a, component)))
         a++;
-    return a->attribute != NULL ? a : NULL;
+    return a != NULL && a->attribute != NULL ? a : NULL;
 }
 
-/* Another's finding, whose unit is what it was. */
-static bool may_correct(const struct study *study, const char *id)
+/* A proposal is kept as that of its study: "size/l1.size". */
+static void proposal_id(char id[STUDY_ID], const char *study,
+                        const char *component, const char *attribute)
 {
-    for (const char *const *c = study->corrects; c != NULL && *c != NULL; c++)
-        if (strcmp(*c, id) == 0)
-            return true;
-    return false;
+    snprintf(id, STUDY_ID, "%s/%s.%s", study, component, attribute);
+}
+
+const struct finding *lab_proposal(const struct lab *lab, const char *study,
+                                   const char *component, const char *attribute)
+{
+    char id[STUDY_ID];
+    proposal_id(id, study, component, attribute);
+    return results_find(&lab->proposals, id);
+}
+
+/* A proposal keeps the place, among the findings, of what becomes of it. */
+static struct finding *propose(struct lab *lab, const struct answer *a,
+                               const char *component, const char *attribute)
+{
+    char id[STUDY_ID];
+    snprintf(id, sizeof id, "%s.%s", component, attribute);
+    if (results_find(lab->results, id) == NULL)
+        results_add(lab->results, id, lab->study->name);
+    proposal_id(id, lab->study->name, component, attribute);
+    struct finding *const f =
+        results_add(&lab->proposals, id, lab->study->name);
+    finding_method(f, lab->study->method);
+    finding_unit(f, a->unit);
+    return f;
 }
 
 struct finding *lab_finding(struct lab *lab, const char *component,
                             const char *attribute)
 {
+    const struct study *const study = lab->study;
     char id[STUDY_ID];
+    const struct answer *a = answer_of(study->proposes, component, attribute);
+    if (a != NULL)
+        return propose(lab, a, component, attribute);
     snprintf(id, sizeof id, "%s.%s", component, attribute);
-    struct finding *const f = results_add(lab->results, id, lab->study->name);
-    finding_method(f, lab->study->method);
-    if (lab->study->answers == NULL || may_correct(lab->study, id))
+    struct finding *const f = results_add(lab->results, id, study->name);
+    finding_method(f, study->method);
+    if (study->answers == NULL)
         return f;
-    const struct answer *const a = answer_of(lab->study, component, attribute);
+    a = answer_of(study->answers, component, attribute);
     if (a == NULL)
-        log_say(LOG_WARN, "study %s does not list %s", lab->study->name, id);
+        log_say(LOG_WARN, "study %s does not list %s", study->name, id);
     assert(a != NULL);
     finding_unit(f, a->unit);
     return f;
 }
 
-struct finding *lab_correct(struct lab *lab, const char *id, const char *unit)
+/* What the running study has found so far, or proposed. */
+static const struct finding *found_so_far(const struct lab *lab,
+                                          const char *component,
+                                          const char *attribute)
 {
-    const char *const *c = lab->study->corrects;
-    while (*c != NULL && strcmp(*c, id) != 0)
-        c++;
-    assert(*c != NULL);
-    struct finding *const f = results_add(lab->results, id, lab->study->name);
-    finding_method(f, lab->study->method);
-    finding_unit(f, unit);
-    return f;
+    char id[STUDY_ID];
+    const struct finding *const f =
+        lab_proposal(lab, lab->study->name, component, attribute);
+    snprintf(id, sizeof id, "%s.%s", component, attribute);
+    return f != NULL ? f : results_find(lab->results, id);
+}
+
+/* Of what several propose, the first has the reason. */
+static const struct finding *proposed_or_found(const struct lab *lab,
+                                               const char *id)
+{
+    for (size_t i = 0; i < lab->proposals.finding_count; i++) {
+        const struct finding *const f = lab->proposals.findings[i];
+        if (strcmp(strchr(f->id, '/') + 1, id) == 0)
+            return f;
+    }
+    return results_find(lab->results, id);
+}
+
+const char *lab_why_unknown(struct lab *lab, const char *component,
+                            const char *attribute)
+{
+    static const char link[] = " is not measured: ";
+    const char *const id = lab_text(lab, "%s.%s", component, attribute);
+    const struct finding *const f = proposed_or_found(lab, id);
+    if (f == NULL || f->because == NULL)
+        return lab_text(lab, "%s is not measured", id);
+    if (f->status != STATUS_NOT_MEASURED)
+        return lab_text(lab, "%s is but a bound: %s", id, f->because);
+    return strstr(f->because, link) != NULL
+               ? lab_text(lab, "%s", f->because)
+               : lab_text(lab, "%s%s%s", id, link, f->because);
 }
 
 void lab_cite(struct lab *lab, struct finding *finding)
@@ -353,6 +404,19 @@ void lab_leave_open(struct lab *lab, const char *why)
     lab_leave_out(lab, lab->study, "*", why);
 }
 
+void lab_leave_proposals(struct lab *lab, const char *why)
+{
+    const struct answer *a = lab->study->proposes;
+    for (; a != NULL && a->attribute != NULL; a++)
+        for (const char *const *c = a->components; *c != NULL; c++) {
+            if (lab_proposal(lab, lab->study->name, *c, a->attribute) != NULL)
+                continue;
+            struct finding *const f = propose(lab, a, *c, a->attribute);
+            finding_none(f, "%s", why);
+            f->skipped = true;
+        }
+}
+
 void lab_absent(struct lab *lab, const char *component, const char *attribute)
 {
     const struct finding *const f = lab_finding(lab, component, attribute);
@@ -386,21 +450,38 @@ void finding_cost(struct finding *f, const struct cost *cost)
 
 /* ---- levels ------------------------------------------------------------ */
 
+enum level_id level_of(const struct level_row *row)
+{
+    return (enum level_id)(row - level_table);
+}
+
+bool lab_has_level(const struct lab *lab, enum level_id id, const char **why)
+{
+    const enum fact_id *r = lab->study->reads;
+    while (*r != FACT_NONE && *r != FACT_BRACKET)
+        r++;
+    if (*r == FACT_BRACKET) {
+        *why = fact_bracket(lab, id)->why;
+        return fact_bracket(lab, id)->present;
+    }
+    *why = fact_cached(lab, id)->why;
+    return fact_cached(lab, id)->present;
+}
+
 void lab_ask_level(struct lab *lab, enum level_id id, const char *attribute,
                    level_question *ask)
 {
     const struct level_row *const row = &level_table[id];
-    struct level_facts *const facts = &lab->facts[id];
+    const char *why;
     if (!lab_ok(lab))
         return;
-    if (!facts->present) {
-        finding_none(lab_finding(lab, row->component, attribute), "%s",
-                     facts->why);
+    if (!lab_has_level(lab, id, &why)) {
+        finding_none(lab_finding(lab, row->component, attribute), "%s", why);
         return;
     }
-    ask(lab, row, facts);
+    ask(lab, row);
     lab_uncite(lab);
-    const char *const why = lab_excuse(lab);
+    why = lab_excuse(lab);
     if (why != NULL)
         finding_none(lab_finding(lab, row->component, attribute), "%s", why);
 }
@@ -415,20 +496,14 @@ void lab_each_level(struct lab *lab, const char *attribute, level_question *ask)
 
 void lab_show_l1(struct lab *lab, const char *attribute)
 {
-    char from[128];
-    snprintf(from, sizeof from, "%s.%s", level_table[LEVEL_LOCAL].component,
-             attribute);
-    const struct finding *const f = results_find(lab->results, from);
-    if (!lab->facts[LEVEL_L1].as_local || f == NULL)
+    const struct finding *const f =
+        found_so_far(lab, level_table[LEVEL_LOCAL].component, attribute);
+    if (!lab->known.cached[LEVEL_L1].as_local || f == NULL)
         return;
     finding_copy(lab_finding(lab, level_table[LEVEL_L1].component, attribute),
                  f);
 }
-uint64_t lab_shortest(const struct lab *lab, const struct level_row *row)
-{
-    return row->behind == LEVEL_COUNT ? row->apart
-                                      : lab->facts[row->behind].line;
-}
+
 void lab_because_short(struct finding *f, const struct level_row *row)
 {
     if (row->behind == LEVEL_COUNT)

@@ -46,6 +46,8 @@ struct lab {
     struct arena memory;       /* of the running study */
     struct finding *cited[LAB_CITED_MOST];
     size_t cited_count;
+    struct facts known;       /* read and written as facts.h says */
+    struct results proposals; /* of the studies; see lab_proposal */
     struct level_facts facts[LEVEL_COUNT];
     struct first_level first_level[FIRST_LEVEL_COUNT]; /* first_level_measure */
     struct code_facts code;
@@ -136,15 +138,22 @@ struct stats_interval lab_interval(const struct lab *lab, const double *values,
 
 /* ---- findings ---------------------------------------------------------- */
 
-/* A finding of the running study, with the unit that its answers say; or one of
- * another's that it corrects, with none.  One that neither lists is a mistake
- * of the study and stops the program. */
+/* A finding of the running study, with the unit that its answers say; or, if it
+ * is one that the study proposes, its estimate.  One that neither lists is a
+ * mistake of the study and stops the program. */
 struct finding *lab_finding(struct lab *lab, const char *component,
                             const char *attribute);
 
-/* One of an earlier study, said anew by the running one, which lists it in its
- * `corrects`. */
-struct finding *lab_correct(struct lab *lab, const char *id, const char *unit);
+/* What the study estimated; NULL if it did not. */
+const struct finding *lab_proposal(const struct lab *lab, const char *study,
+                                   const char *component,
+                                   const char *attribute);
+
+/* "l1.line is not measured: slow loads come at no regular distance": why what
+ * was found, or proposed, of the component is not known; the reason is the
+ * first in the chain of those that each lacked the one before. */
+const char *lab_why_unknown(struct lab *lab, const char *component,
+                            const char *attribute);
 
 /* From now on each experiment is evidence of the finding, once. */
 void lab_cite(struct lab *lab, struct finding *finding);
@@ -167,6 +176,10 @@ void lab_leave_open(struct lab *lab, const char *why);
 void lab_leave_out(struct lab *lab, const struct study *study,
                    const char *pattern, const char *why);
 
+/* What the running study could have proposed, and did not, has this reason; for
+ * the planner. */
+void lab_leave_proposals(struct lab *lab, const char *why);
+
 /* Says that there is no such thing here, so that nobody misses it. */
 void lab_absent(struct lab *lab, const char *component, const char *attribute);
 
@@ -181,9 +194,13 @@ void finding_cost(struct finding *finding, const struct cost *cost);
 
 /* ---- levels ------------------------------------------------------------ */
 
+/* Whether the level is there, as far as the running study may know; else *why
+ * says why not.  The level's row tells it. */
+enum level_id level_of(const struct level_row *row);
+bool lab_has_level(const struct lab *lab, enum level_id id, const char **why);
+
 /* What a study asks of one level. */
-typedef void level_question(struct lab *lab, const struct level_row *row,
-                            struct level_facts *facts);
+typedef void level_question(struct lab *lab, const struct level_row *row);
 /* Asks; a level that is absent, or could not be asked, gets a finding "not
  * measured" with the reason.  What was cited is cited no more. */
 void lab_ask_level(struct lab *lab, enum level_id id, const char *attribute,
@@ -194,9 +211,6 @@ void lab_each_level(struct lab *lab, const char *attribute,
 /* Where only local loads are cached in L1, what they showed is said of L1. */
 void lab_show_l1(struct lab *lab, const char *attribute);
 
-/* How short a sector or line can be told, B: as near as two elements can be;
- * and behind another level no shorter than what that one brings in. */
-uint64_t lab_shortest(const struct lab *lab, const struct level_row *row);
 /* Why something so short is but a bound. */
 void lab_because_short(struct finding *finding, const struct level_row *row);
 

@@ -27,20 +27,40 @@ static size_t index_of(const struct study *study)
     return i;
 }
 
-/* Marks a study and, through its needs, all that must run before it. */
+/* Marks a study and, through its needs, all that must run before it; with one
+ * that judges, all that it judges. */
 static void want(const struct study *study, bool wanted[STUDIES])
 {
     if (wanted[index_of(study)])
         return;
     wanted[index_of(study)] = true;
-    for (const char *const *need = study->needs; *need != NULL; need++)
-        want(study_find(*need), wanted);
+    const struct study *need;
+    for (size_t i = 0; (need = study_need(study, i)) != NULL; i++)
+        want(need, wanted);
+    for (size_t i = 0; study->judges && i < STUDIES; i++)
+        if (study_table[i]->proposes != NULL)
+            want(study_table[i], wanted);
 }
 
-static bool ready(const struct study *study, const bool done[STUDIES])
+/* What others propose is judged as soon as one of them is wanted. */
+static void want_judges(bool wanted[STUDIES])
 {
-    for (const char *const *need = study->needs; *need != NULL; need++)
-        if (!done[index_of(study_find(*need))])
+    bool proposed = false;
+    for (size_t i = 0; i < STUDIES; i++)
+        proposed = proposed || (wanted[i] && study_table[i]->proposes != NULL);
+    for (size_t i = 0; i < STUDIES; i++)
+        wanted[i] = wanted[i] || (proposed && study_table[i]->judges);
+}
+
+static bool ready(const struct study *study, const bool wanted[STUDIES],
+                  const bool done[STUDIES])
+{
+    const struct study *need;
+    for (size_t i = 0; (need = study_need(study, i)) != NULL; i++)
+        if (!done[index_of(need)])
+            return false;
+    for (size_t i = 0; study->judges && i < STUDIES; i++)
+        if (wanted[i] && !done[i] && study_table[i]->proposes != NULL)
             return false;
     return true;
 }
@@ -104,17 +124,22 @@ static void run_study(struct lab *lab, const struct study *study,
     const double began = now_seconds();
     const size_t before = prober_experiments(lab->prober);
     lab->study = study;
+    if (study->reads == NULL)
+        facts_mirror(lab);
     lab->err = (struct error){0};
-    lab->cut_short = lab->cut_short || stop != NULL;
-    if (why == NULL)
+    lab->cut_short = lab->cut_short || (stop != NULL && !study->judges);
+    if (why == NULL || study->judges)
         run_watched(lab, study);
     if (!lab_ok(lab)) {
         why = lab->err.text;
         if (!lab_excuses(lab->err.code))
             *err = lab->err;
     }
-    lab_leave_out(lab, study, "*",
-                  why != NULL ? why : "the study did not come to it");
+    why = why != NULL ? why : "the study did not come to it";
+    lab_leave_proposals(lab, why);
+    /* What was not proposed nobody asked to be judged. */
+    if (!study->judges)
+        lab_leave_out(lab, study, "*", why);
     lab_uncite(lab);
     arena_empty(&lab->memory);
     log_say(LOG_INFO, "study %s: %.2f s, %zu experiments", study->name,
@@ -135,6 +160,19 @@ static void prepare(struct lab *lab, const bool wanted[STUDIES])
     prober_prepare(lab->prober, texts, count);
 }
 
+const char *plan_judge_of(const char *const *names, size_t count)
+{
+    bool proposed = false;
+    for (size_t i = 0; i < count; i++) {
+        const struct study *const study = study_find(names[i]);
+        proposed = proposed || (study != NULL && study->proposes != NULL);
+    }
+    for (size_t i = 0; proposed && i < STUDIES; i++)
+        if (study_table[i]->judges)
+            return study_table[i]->name;
+    return NULL;
+}
+
 int plan_run(struct lab *lab, const char *const *names, size_t count,
              struct error *err)
 {
@@ -145,15 +183,17 @@ int plan_run(struct lab *lab, const char *const *names, size_t count,
             return unknown_study(names[i], err);
         want(study, wanted);
     }
+    want_judges(wanted);
     size_t total = 0, ran = 0;
     for (size_t i = 0; i < STUDIES; i++)
         total += wanted[i];
     *err = (struct error){0};
     lab->cut_short = false;
+    results_free(&lab->proposals);
     prepare(lab, wanted);
     while (ran < total)
         for (size_t i = 0; i < STUDIES; i++) {
-            if (!wanted[i] || done[i] || !ready(study_table[i], done))
+            if (!wanted[i] || done[i] || !ready(study_table[i], wanted, done))
                 continue;
             if (lab->watch != NULL)
                 lab->watch(lab->context, study_table[i], ran, total);
@@ -161,5 +201,6 @@ int plan_run(struct lab *lab, const char *const *names, size_t count,
             done[i] = true;
             ran++;
         }
+    results_free(&lab->proposals);
     return err->code;
 }

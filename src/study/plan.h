@@ -4,6 +4,11 @@
 
 #include "study/lab.h"
 
+/* The study that judges what the named ones propose, which must then run with
+ * all that propose the same, or what was asked for would be judged by a part of
+ * the estimates; NULL if they propose nothing. */
+const char *plan_judge_of(const char *const *names, size_t count);
+
 /*
  * Runs the named studies and all that they need, each once, in the order of
  * needs and then of the table.  A study that is not reached (stop, budget, a

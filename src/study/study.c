@@ -34,12 +34,23 @@ static bool id_of_answer(const struct answer *answer, size_t *i,
     return false;
 }
 
+static bool id_among(const struct answer *a, size_t *i, char id[STUDY_ID])
+{
+    for (; a != NULL && a->attribute != NULL; a++)
+        if (id_of_answer(a, i, id))
+            return true;
+    return false;
+}
+
+bool study_proposes(const struct study *study, size_t i, char id[STUDY_ID])
+{
+    return id_among(study->proposes, &i, id);
+}
+
 bool study_gives(const struct study *study, size_t i, char id[STUDY_ID])
 {
-    const struct answer *a = study->answers;
-    for (; a != NULL && a->attribute != NULL; a++)
-        if (id_of_answer(a, &i, id))
-            return true;
+    if (id_among(study->answers, &i, id))
+        return true;
     const char *const *g = study->gives;
     while (g != NULL && *g != NULL && i > 0) {
         g++;
@@ -49,4 +60,32 @@ bool study_gives(const struct study *study, size_t i, char id[STUDY_ID])
         return false;
     snprintf(id, STUDY_ID, "%s", *g);
     return true;
+}
+
+/* The study that finds it; NULL if none does. */
+static const struct study *finder_of(const char *finding)
+{
+    char id[STUDY_ID];
+    for (size_t i = 0; study_table[i] != NULL; i++)
+        for (size_t k = 0; study_gives(study_table[i], k, id); k++)
+            if (strcmp(id, finding) == 0)
+                return study_table[i];
+    return NULL;
+}
+
+const struct study *study_need(const struct study *study, size_t i)
+{
+    const enum fact_id *r = study->reads;
+    for (; r != NULL && *r != FACT_NONE; r++)
+        if (i-- == 0)
+            return study_find(fact_writer(*r));
+    const char *const *f = study->reads_findings;
+    for (; f != NULL && *f != NULL; f++)
+        if (i-- == 0)
+            return finder_of(*f);
+    const char *const *n = study->needs;
+    for (; n != NULL && *n != NULL; n++)
+        if (i-- == 0)
+            return study_find(*n);
+    return NULL;
 }

@@ -13,6 +13,7 @@
 #include <stddef.h>
 
 #include "base/error.h"
+#include "study/facts.h"
 
 struct lab;
 
@@ -38,16 +39,24 @@ struct study {
     const char *name;
     const char *question;
     const char *method;
-    const char *const *needs; /* studies that come before; NULL ends */
+    /* Facts that others write and it reads (FACT_NONE ends), and findings of
+     * others that it reads (NULL ends): who finds them comes before.  NULL is
+     * none. */
+    const enum fact_id *reads;
+    const char *const *reads_findings;
+    /* Further studies that come before; NULL ends, and NULL is none. */
+    const char *const *needs;
     /* All that it may find; nothing else can be told (lab_finding). */
     const struct answer *answers;
+    /* What it has an estimate of, and `verdict` finds; NULL is nothing. */
+    const struct answer *proposes;
     const char *const *gives; /* the same as ids, of studies without answers */
-    /* Findings of studies before it that it may say more of or put right; NULL
-     * ends, and NULL is none. */
-    const char *const *corrects;
     /* Experiments whose kernels it needs, compiled beforehand; NULL ends, and
      * NULL is none. */
     const char *const *kernels;
+    /* It finds what others propose: runs after all of them, whenever one does,
+     * and even where these were cut short. */
+    bool judges;
     /* Runs only when it is named, not with all that `topology` shows. */
     bool apart;
     /* Loads the GPU: its clock and state are told before and after
@@ -64,8 +73,14 @@ struct study {
 extern const struct study *const study_table[];
 const struct study *study_find(const char *name);
 
+/* The i-th study that must run before; NULL past the last.  One may come up
+ * several times. */
+const struct study *study_need(const struct study *study, size_t i);
+
 /* The id of the i-th finding that the study gives; false past the last. */
 enum { STUDY_ID = 128 };
 bool study_gives(const struct study *study, size_t i, char id[STUDY_ID]);
+/* The same of what it proposes. */
+bool study_proposes(const struct study *study, size_t i, char id[STUDY_ID]);
 
 #endif

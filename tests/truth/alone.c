@@ -72,14 +72,6 @@ static size_t names_of_all(const char *names[STUDIES_MOST], bool measured)
 
 /* ---- what is given ---------------------------------------------------- */
 
-static bool is_among(const char *const *ids, const char *id)
-{
-    for (; ids != NULL && *ids != NULL; ids++)
-        if (strcmp(*ids, id) == 0)
-            return true;
-    return false;
-}
-
 static bool does_give(const struct study *study, const char *id)
 {
     char given[STUDY_ID];
@@ -89,30 +81,11 @@ static bool does_give(const struct study *study, const char *id)
     return false;
 }
 
-static bool has_run(const struct results *results, const struct study *study)
-{
-    for (size_t i = 0; i < results->finding_count; i++)
-        if (strcmp(results->findings[i]->study, study->name) == 0)
-            return true;
-    return false;
-}
-
-/* Whether the study that gives the finding ran, so that it can be put right. */
-static bool was_asked(const struct results *results, const char *id)
-{
-    for (const struct study *const *s = study_table; *s != NULL; s++)
-        if (does_give(*s, id))
-            return has_run(results, *s);
-    return false;
-}
-
 /* Those that give nothing are asked for what they give, as instructions. */
-static bool may_find(const struct results *results, const struct study *study,
-                     const char *id)
+static bool may_find(const struct study *study, const char *id)
 {
     char any[STUDY_ID];
-    return !study_gives(study, 0, any) || does_give(study, id) ||
-           (is_among(study->corrects, id) && was_asked(results, id));
+    return !study_gives(study, 0, any) || does_give(study, id);
 }
 
 /* What the planner says of the GPU's state under load. */
@@ -128,7 +101,7 @@ static void check_given(const struct results *results, struct buf *rows)
         const struct finding *const f = results->findings[i];
         const struct study *const study = study_find(f->study);
         if (study == NULL ||
-            (!may_find(results, study, f->id) && !is_state(study, f->id)))
+            (!may_find(study, f->id) && !is_state(study, f->id)))
             buf_printf(rows, "%s finds %s, which it does not give\n", f->study,
                        f->id);
     }
@@ -162,13 +135,11 @@ static bool same_finding(const struct finding *alone,
     return value_equal(&alone->value, &among->value);
 }
 
-/* Whether a study that only ran among all may have put the finding right. */
-static bool is_corrected(const char *id, const struct results *alone)
+/* What is judged by a part of the estimates, since nobody asked for it. */
+static bool is_aside(const struct finding *f, const struct study *asked)
 {
-    for (const struct study *const *s = study_table; *s != NULL; s++)
-        if (is_among((*s)->corrects, id) && !has_run(alone, *s))
-            return true;
-    return false;
+    return study_find(f->study)->judges &&
+           plan_judge_of(&asked->name, 1) == NULL;
 }
 
 static void write_value(const struct finding *f, struct buf *out)
@@ -210,7 +181,7 @@ static void compare(const struct results *among, const struct results *alone,
     for (size_t i = 0; i < alone->finding_count; i++) {
         const struct finding *const a = alone->findings[i];
         const struct finding *const b = results_find(among, a->id);
-        if ((b == NULL || !same_finding(a, b)) && !is_corrected(a->id, alone))
+        if ((b == NULL || !same_finding(a, b)) && !is_aside(a, study))
             write_difference(study->name, a->id, a, b, rows);
     }
     char id[STUDY_ID];
@@ -227,7 +198,8 @@ static void run_alone(const struct run *among, const char *path,
     struct run alone = {0};
     struct error err;
     ASSERT_DONE(recording_read(path, &alone.recording, &err), err);
-    if (run_studies(&alone, NULL, &study, 1, &err) != 0)
+    const char *const names[] = {study, plan_judge_of(&study, 1)};
+    if (run_studies(&alone, NULL, names, names[1] != NULL ? 2 : 1, &err) != 0)
         buf_printf(rows, "%s alone: %.200s...\n", study, err.text);
     else
         compare(&among->results, &alone.results, study_find(study), rows);

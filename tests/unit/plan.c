@@ -1,4 +1,5 @@
 /* The planner, with the studies as they are, on a GPU that answers little. */
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -85,9 +86,10 @@ static size_t place_of(const struct rig *rig, const char *name)
 static void assert_needs_came_first(const struct rig *rig)
 {
     for (size_t i = 0; i < rig->seen_count; i++)
-        for (const char *const *need = rig->seen[i]->needs; *need; need++)
-            ck_assert_msg(place_of(rig, *need) < i, "%s ran before %s",
-                          rig->seen[i]->name, *need);
+        for (size_t k = 0; study_need(rig->seen[i], k) != NULL; k++)
+            ck_assert_msg(place_of(rig, study_need(rig->seen[i], k)->name) < i,
+                          "%s ran before %s", rig->seen[i]->name,
+                          study_need(rig->seen[i], k)->name);
 }
 
 static const struct finding *found(const struct rig *rig, const char *id)
@@ -122,10 +124,69 @@ static void assert_all_left_out(const struct rig *rig, const char *why)
 
 START_TEST(every_need_is_a_study)
 {
-    for (size_t i = 0; study_table[i] != NULL; i++)
-        for (const char *const *need = study_table[i]->needs; *need; need++)
+    for (size_t i = 0; study_table[i] != NULL; i++) {
+        const char *const *need = study_table[i]->needs;
+        for (; need != NULL && *need != NULL; need++)
             ck_assert_msg(study_find(*need) != NULL, "%s needs %s",
                           study_table[i]->name, *need);
+    }
+}
+END_TEST
+
+START_TEST(every_fact_is_written_by_a_study)
+{
+    for (enum fact_id i = FACT_NONE + 1; i < FACT_COUNT; i++)
+        ck_assert_msg(study_find(fact_writer(i)) != NULL, "%s of %s",
+                      fact_name(i), fact_writer(i));
+}
+END_TEST
+
+static bool does_give(const struct study *study, const char *id)
+{
+    char given[STUDY_ID];
+    for (size_t i = 0; study_gives(study, i, given); i++)
+        if (strcmp(given, id) == 0)
+            return true;
+    return false;
+}
+
+START_TEST(every_finding_that_is_read_is_given)
+{
+    for (size_t i = 0; study_table[i] != NULL; i++) {
+        const char *const *id = study_table[i]->reads_findings;
+        for (; id != NULL && *id != NULL; id++) {
+            size_t givers = 0;
+            for (size_t k = 0; study_table[k] != NULL; k++)
+                givers += does_give(study_table[k], *id);
+            ck_assert_msg(givers == 1, "%s reads %s", study_table[i]->name,
+                          *id);
+        }
+    }
+}
+END_TEST
+
+START_TEST(what_is_proposed_the_judge_finds)
+{
+    const struct study *const judge = study_find("verdict");
+    char id[STUDY_ID];
+    for (size_t i = 0; study_table[i] != NULL; i++)
+        for (size_t n = 0; study_proposes(study_table[i], n, id); n++)
+            ck_assert_msg(does_give(judge, id), "%s proposes %s",
+                          study_table[i]->name, id);
+}
+END_TEST
+
+START_TEST(a_fact_that_is_not_declared_cannot_be_read)
+{
+    const struct lab lab = {.study = study_find("cached")};
+    fact_bracket(&lab, LEVEL_L1);
+}
+END_TEST
+
+START_TEST(a_fact_of_another_cannot_be_written)
+{
+    struct lab lab = {.study = study_find("sector")};
+    fact_bracket_write(&lab, LEVEL_L1);
 }
 END_TEST
 
@@ -180,7 +241,8 @@ START_TEST(a_study_brings_its_needs_and_no_more)
     open_rig(&rig, 1);
     plan_one(&rig, "capacity");
     assert_needs_came_first(&rig);
-    ck_assert_uint_eq(place_of(&rig, "capacity"), rig.seen_count - 1);
+    ck_assert_uint_eq(place_of(&rig, "capacity"), rig.seen_count - 2);
+    ck_assert_uint_eq(place_of(&rig, "verdict"), rig.seen_count - 1);
     ck_assert_uint_lt(place_of(&rig, "cached"), rig.seen_count);
     ck_assert_uint_eq(place_of(&rig, "latency"), rig.seen_count);
     close_rig(&rig);
@@ -301,15 +363,8 @@ START_TEST(a_block_has_a_warp_at_least)
     static const struct {
         int64_t threads;
         unsigned warps;
-    } rows[] = {
-        {-1,   32},
-        {0,    32},
-        {1,    1 },
-        {31,   1 },
-        {32,   1 },
-        {95,   2 },
-        {2048, 32}
-    };
+    } rows[] = {{-1, 32}, {0, 32}, {1, 1},    {31, 1},
+                {32, 1},  {95, 2}, {2048, 32}};
     struct device_info info = {0};
     const struct lab lab = {.info = &info};
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
@@ -324,6 +379,13 @@ Suite *suite_plan(void)
     TCase *t;
     Suite *const suite = suite_of("plan", 20, &t);
     tcase_add_test(t, every_need_is_a_study);
+    tcase_add_test(t, every_fact_is_written_by_a_study);
+    tcase_add_test(t, every_finding_that_is_read_is_given);
+    tcase_add_test(t, what_is_proposed_the_judge_finds);
+    tcase_add_test_raise_signal(t, a_fact_that_is_not_declared_cannot_be_read,
+                                SIGABRT);
+    tcase_add_test_raise_signal(t, a_fact_of_another_cannot_be_written,
+                                SIGABRT);
     tcase_add_test(t, no_finding_is_given_twice);
     tcase_add_test(t, every_kernel_to_prepare_is_an_experiment);
     tcase_add_test(t, all_studies_run_once_after_their_needs);

@@ -20,7 +20,10 @@
 static const char *const needs[] = {"icache", NULL};
 /* Constants are too few to fill such a cache; instructions that share its
  * storage are not. */
-static const char *const corrects[] = {"const_l15.size", NULL};
+static const struct answer proposes[] = {
+    {ONE("const_l15"), "size", "B"},
+    {0},
+};
 static const struct answer answers[] = {
     {code_components, "shares_with", ""},
     {code_components, "per_sm", ""},
@@ -70,12 +73,10 @@ static bool rival_disturbs(const struct code_load *l, const char *where)
 
 /* ---- constants -------------------------------------------------------- */
 
-static void correct_size(const struct code_load *l, const struct finding *by)
+static void propose_size(const struct code_load *l, const struct finding *by)
 {
     const double bytes = (double)l->level->size;
-    if (results_find(l->lab->results, corrects[0]) == NULL)
-        return;
-    struct finding *const f = lab_correct(l->lab, corrects[0], "B");
+    struct finding *const f = lab_finding(l->lab, "const_l15", "size");
     finding_measured(f, bytes);
     finding_interval(f, bytes, bytes, -1);
     finding_protocol(f, "filled_by",
@@ -96,7 +97,7 @@ static void ask_constants(const struct code_load *l, struct finding *f)
         value_push(&list, value_text("const_l15"));
     finding_value(f, STATUS_MEASURED, list);
     if (shared && l->level->exact && l->level->size > CONSTANTS)
-        correct_size(l, f);
+        propose_size(l, f);
 }
 
 /* ---- warps ------------------------------------------------------------ */
@@ -204,6 +205,6 @@ const struct study study_icache_sharing = {
               "constants, another warp's code, another SM's.",
     .needs = needs,
     .answers = answers,
-    .corrects = corrects,
+    .proposes = proposes,
     .run = icache_sharing_run,
 };

@@ -12,6 +12,7 @@
 #include "analysis/stats.h"
 #include "study/lab.h"
 
+static const enum fact_id reads[] = {FACT_NONE};
 static const char *const needs[] = {"clock", NULL};
 static const struct answer answers[] = {
     {ONE("clock"), "trace_overhead", "cycles"},
@@ -61,17 +62,19 @@ static void ask_trace_overhead(struct lab *lab, const struct level_row *row,
     if (!lab_ok(lab))
         return;
     /* Spikes are rarer than one in 20 loads by far. */
-    lab->trace_cost =
+    const double cost =
         stats_trimmed_mean(traced.at, traced.count, 0.05) - chased->cycles;
+    fact_trace_write(lab)->cycles = cost;
+    lab->trace_cost = cost;
     struct finding *const f = lab_finding(lab, "clock", "trace_overhead");
-    finding_measured(f, lab->trace_cost);
+    finding_measured(f, cost);
     finding_cite(f, traced.experiment);
     finding_cite(f, chased->experiment);
 }
 
 /* What a level costs past which loads go to L2.  Cold loads tell it, unless
  * something had filled the level: then those that only L2 keeps do. */
-static void judge_level(const struct level_row *row, struct level_facts *facts,
+static void judge_level(const struct level_row *row, struct fact_cached *facts,
                         double l2)
 {
     const bool cold_misses = hits_cheaper(facts->hit, facts->cold);
@@ -86,7 +89,7 @@ static void judge_level(const struct level_row *row, struct level_facts *facts,
 /* Of a level without sweeps: what hits cost, and what loads that find nothing
  * in the SM cost.  What the space cannot do does not end the study. */
 static void ask_space(struct lab *lab, const struct level_row *row,
-                      struct level_facts *facts, double l2)
+                      struct fact_cached *facts, double l2)
 {
     const struct cost warm =
         lab_chase(lab, "chase %s %s", row->load,
@@ -109,23 +112,25 @@ static void ask_spaces(struct lab *lab, double l2)
 {
     for (int i = 0; lab_ok(lab) && i < LEVEL_COUNT; i++) {
         const struct level_row *const row = &level_table[i];
-        struct level_facts *const facts = &lab->facts[i];
+        struct fact_cached *const facts =
+            fact_cached_write(lab, (enum level_id)i);
         if (row->behind == LEVEL_COUNT) {
             if (!row->swept)
                 ask_space(lab, row, facts, l2);
             continue;
         }
-        *facts = lab->facts[row->behind];
+        struct fact_cached *const before = fact_cached_write(lab, row->behind);
+        *facts = *before;
         /* What misses it finds costs less than L2, but how much less is not
          * known yet. */
-        lab->facts[row->behind].next_hit = 0;
+        before->next_hit = 0;
     }
 }
 
 static void learn_l1_and_l2(struct lab *lab, const struct global_costs *c)
 {
-    struct level_facts *const l1 = &lab->facts[LEVEL_L1];
-    struct level_facts *const l2 = &lab->facts[LEVEL_L2];
+    struct fact_cached *const l1 = fact_cached_write(lab, LEVEL_L1);
+    struct fact_cached *const l2 = fact_cached_write(lab, LEVEL_L2);
     l1->present = hits_cheaper(c->ca.cycles, c->cg.cycles);
     l1->hit = c->ca.cycles;
     l1->next_hit = c->cg.cycles;
@@ -146,12 +151,13 @@ static void l1_policy_run(struct lab *lab)
     if (!lab_ok(lab))
         return;
     learn_l1_and_l2(lab, &c);
-    const bool cached = lab->facts[LEVEL_L1].present;
+    struct fact_cached *const cached_in_l1 = fact_cached_write(lab, LEVEL_L1);
+    const bool cached = cached_in_l1->present;
     report_l1(lab, &c, cached);
     ask_trace_overhead(lab, cached ? l1 : l2, cached ? &c.ca : &c.cg);
     ask_spaces(lab, c.cg.cycles);
     /* Where only local loads are cached in L1, they show it. */
-    lab->facts[LEVEL_L1].as_local = !cached && lab->facts[LEVEL_LOCAL].present;
+    cached_in_l1->as_local = !cached && fact_cached(lab, LEVEL_LOCAL)->present;
 }
 
 const struct study study_l1_policy = {
@@ -160,6 +166,7 @@ const struct study study_l1_policy = {
     .method = "The same small ring is chased with ld.global.ca and with "
               "ld.global.cg; they cost the same where L1 takes no part.  Other "
               "spaces are asked alike.",
+    .reads = reads,
     .needs = needs,
     .answers = answers,
     .kernels = kernels,

@@ -34,7 +34,11 @@
 
 static const char *const needs[] = {"size", NULL};
 /* What growing rings show of the parts, single lines show better. */
-static const char *const corrects[] = {"l2.parts", "l2.size", NULL};
+static const struct answer proposes[] = {
+    {ONE("l2"), "parts", ""},
+    {ONE("l2"), "size", "B"},
+    {0},
+};
 static const struct answer answers[] = {
     {ONE("l2"), "near_latency", "cycles"},
     {ONE("l2"), "far_latency", "cycles"},
@@ -491,7 +495,7 @@ static void report_sms(struct l2_sides *s)
 
 static struct finding *parts_of(struct l2_sides *s)
 {
-    struct finding *const f = lab_correct(s->lab, "l2.parts", "");
+    struct finding *const f = lab_finding(s->lab, "l2", "parts");
     finding_cite(f, s->missing.experiment);
     return f;
 }
@@ -532,7 +536,7 @@ static void report_end_as_near(struct l2_sides *s, struct finding *f,
                                double size)
 {
     finding_measured(f, size);
-    struct finding *const whole = lab_correct(s->lab, "l2.size", "B");
+    struct finding *const whole = lab_finding(s->lab, "l2", "size");
     finding_value(whole, STATUS_AT_LEAST, value_number(size));
     finding_because(whole, "that is where the near part ends; the end of the "
                            "far part could not be told from it");
@@ -543,7 +547,7 @@ static void report_end_as_near(struct l2_sides *s, struct finding *f,
 static void report_half(struct l2_sides *s, struct finding *f)
 {
     const struct finding *const whole =
-        results_edit(s->lab->results, s->row->component, "size");
+        lab_proposal(s->lab, "size", s->row->component, "size");
     double size;
     if (finding_number(whole, &size)) {
         finding_value(f, STATUS_DERIVED, value_number(size / 2));
@@ -566,7 +570,9 @@ static void report_near_size(struct l2_sides *s)
         report_step(f, s->facts);
     else if (s->facts->far_stays)
         report_half(s, f);
-    else if (!lab_number(s->lab, s->row->component, "size", &size))
+    else if (!finding_number(
+                 lab_proposal(s->lab, "size", s->row->component, "size"),
+                 &size))
         finding_none(f, "the size is not known");
     else
         report_end_as_near(s, f, size);
@@ -683,7 +689,7 @@ const struct study study_l2_sides = {
               "them apart and they change places for other SMs.",
     .needs = needs,
     .answers = answers,
-    .corrects = corrects,
+    .proposes = proposes,
     .kernels = kernels,
     .run = l2_sides_run,
 };

@@ -16,7 +16,9 @@
 #include "base/num.h"
 #include "study/lab.h"
 
-static const char *const needs[] = {"size", "partitions", NULL};
+static const enum fact_id reads[] = {FACT_TRACE, FACT_CACHED, FACT_BRACKET,
+                                     FACT_LINE,  FACT_RINGS,  FACT_NONE};
+static const char *const needs[] = {"partitions", NULL};
 static const struct answer answers[] = {
     {level_components, "latency", "cycles"},
     {level_components, "miss_penalty", "cycles"},
@@ -50,7 +52,7 @@ static struct cost traced(struct lab *lab, double above, double below,
 {
     const struct column c = lab_column(lab, "cycles", "%s", text);
     for (size_t i = 0; i < c.count; i++)
-        c.at[i] -= lab->trace_cost;
+        c.at[i] -= fact_trace(lab)->cycles;
     const size_t kept = hits_between(c.at, c.count, above, below);
     if (kept == 0) {
         lab_fail(lab, ERR_UNSUPPORTED,
@@ -70,10 +72,10 @@ static struct cost traced(struct lab *lab, double above, double below,
 /* Loads that miss the level above and hit this one: of a ring of so many lines
  * that the one above keeps few, and all are here. */
 static struct cost hits_behind(struct lab *lab, const struct level_row *row,
-                               const struct level_facts *facts)
+                               const struct fact_bracket *facts)
 {
-    const struct level_facts *const above = &lab->facts[row->behind];
-    const uint64_t stride = u64_max(above->line, 64);
+    const struct fact_bracket *const above = fact_bracket(lab, row->behind);
+    const uint64_t stride = u64_max(fact_sure_line(lab, row->behind), 64);
     const uint64_t bytes =
         u64_min(8 * above->overflows, facts->fits) / stride * stride;
     return traced(lab, hits_limit(above->hit, above->miss),
@@ -88,7 +90,7 @@ static struct cost hits_behind(struct lab *lab, const struct level_row *row,
  * most runs are free of spikes, and the median is.  More, and spread, where
  * lines lie on slices. */
 static struct cost hits_of(struct lab *lab, const struct level_row *row,
-                           const struct level_facts *facts)
+                           const struct fact_bracket *facts)
 {
     const uint64_t half = facts->fits / 2;
     const uint64_t near = facts->near_fits > 0 ? facts->near_fits / 2 : half;
@@ -107,17 +109,18 @@ static struct cost hits_of(struct lab *lab, const struct level_row *row,
 }
 
 /* Which lines the average is of. */
-static const char *partition_of(const struct level_facts *facts)
+static const char *partition_of(const struct lab *lab,
+                                const struct fact_bracket *facts)
 {
     if (facts->near_fits > 0)
         return "near: the ring is within what the SM reaches at near cost";
-    if (facts->far_stays)
+    if (lab->facts[LEVEL_L2].far_stays)
         return "both: half of the lines are far";
     return "one: no far part was seen";
 }
 
 static struct cost report_hits(struct lab *lab, const struct level_row *row,
-                               const struct level_facts *facts)
+                               const struct fact_bracket *facts)
 {
     struct finding *const f = lab_finding(lab, row->component, "latency");
     if (!facts->present) {
@@ -132,7 +135,7 @@ static struct cost report_hits(struct lab *lab, const struct level_row *row,
                  row->of_sm ? "sequential" : "random lines over all slices",
                  row->behind == LEVEL_COUNT, true);
     if (!row->of_sm)
-        finding_protocol(f, "partition", value_text(partition_of(facts)));
+        finding_protocol(f, "partition", value_text(partition_of(lab, facts)));
     return cost;
 }
 
@@ -140,7 +143,8 @@ static struct cost report_hits(struct lab *lab, const struct level_row *row,
 static const char *found_in(const struct lab *lab, enum level_id id)
 {
     for (int i = 0; i < LEVEL_COUNT; i++)
-        if (level_table[i].behind == id && !lab->facts[i].present)
+        if (level_table[i].behind == id &&
+            !fact_bracket(lab, (enum level_id)i)->present)
             return level_table[i].below;
     return level_table[id].below;
 }
@@ -151,11 +155,11 @@ static void report_penalty(struct lab *lab, enum level_id id,
 {
     const struct level_row *const row = &level_table[id];
     struct finding *const f = lab_finding(lab, row->component, "miss_penalty");
-    if (!lab->facts[id].present) {
-        finding_none(f, "%s", lab->facts[id].why);
+    if (!fact_bracket(lab, id)->present) {
+        finding_none(f, "%s", fact_bracket(lab, id)->why);
         return;
     }
-    if (lab->facts[id].doubtful) {
+    if (fact_rings(lab, id)->doubtful) {
         finding_none(f, "what a miss costs is in doubt: rings show no edge");
         return;
     }
@@ -181,12 +185,11 @@ static void report_penalty(struct lab *lab, enum level_id id,
  */
 static struct cost l1_misses(struct lab *lab)
 {
-    const struct level_facts *const l1 = &lab->facts[LEVEL_L1];
-    const struct level_facts *const l2 = &lab->facts[LEVEL_L2];
+    const struct fact_bracket *const l2 = fact_bracket(lab, LEVEL_L2);
     if (!l2->present)
         return (struct cost){0};
     const uint64_t l2_fits = l2->near_fits > 0 ? l2->near_fits : l2->fits;
-    const uint64_t stride = u64_max(l1->line, 128);
+    const uint64_t stride = u64_max(fact_sure_line(lab, LEVEL_L1), 128);
     const uint64_t lines = u64_min(l2_fits / 2 / stride, 6144);
     if (lines < 3 * 128)
         return (struct cost){0};
@@ -201,7 +204,7 @@ static struct cost l1_misses(struct lab *lab)
 /* Those of a trace that cost about what a miss does: from half-way to as much
  * above. */
 static struct cost traced_misses(struct lab *lab,
-                                 const struct level_facts *facts,
+                                 const struct fact_bracket *facts,
                                  const char *text)
 {
     const double half = (facts->miss - facts->hit) / 2;
@@ -211,7 +214,7 @@ static struct cost traced_misses(struct lab *lab,
 /* Loads that miss in a ring that is far too large for the level, whatever its
  * policy: single ones, slower than half-way. */
 static struct cost ring_misses(struct lab *lab, const struct level_row *row,
-                               const struct level_facts *facts)
+                               const struct fact_bracket *facts)
 {
     return traced_misses(
         lab, facts,
@@ -222,7 +225,7 @@ static struct cost ring_misses(struct lab *lab, const struct level_row *row,
 /* Of a level behind another: loads that find both empty.  A first trace of the
  * same lines brings them into L2, since the host has just written them. */
 static struct cost cold_misses(struct lab *lab, const struct level_row *row,
-                               const struct level_facts *facts)
+                               const struct fact_bracket *facts)
 {
     static const char cold[] = "bytes=49152 stride=256 warm=0";
     lab_probe(lab, "trace %s %s visits=191", row->load, cold);
@@ -241,13 +244,13 @@ enum { PLACES = 9, APART = 4 << 20, VISITS = 4096 };
  */
 static struct cost report_memory(struct lab *lab)
 {
-    const struct level_facts *const l2 = &lab->facts[LEVEL_L2];
+    const struct fact_bracket *const l2 = fact_bracket(lab, LEVEL_L2);
     struct finding *const f = lab_finding(lab, "memory", "latency");
     if (!l2->present) {
         finding_none(f, "%s", l2->why);
         return (struct cost){0};
     }
-    const uint64_t stride = u64_max(l2->line, 128);
+    const uint64_t stride = u64_max(fact_sure_line(lab, LEVEL_L2), 128);
     const struct places places = {2 * l2->deep, APART, PLACES};
     const struct cost cost = lab_chase_places(
         lab, &places,
@@ -295,7 +298,7 @@ struct level_costs {
 static struct cost misses_of(struct lab *lab, enum level_id id)
 {
     const struct level_row *const row = &level_table[id];
-    const struct level_facts *const facts = &lab->facts[id];
+    const struct fact_bracket *const facts = fact_bracket(lab, id);
     if (id == LEVEL_L2)
         return report_memory(lab);
     if (!facts->present)
@@ -309,7 +312,8 @@ static struct cost misses_of(struct lab *lab, enum level_id id)
 static void ask_levels(struct lab *lab, struct level_costs *c)
 {
     for (int i = 0; lab_ok(lab) && i < LEVEL_COUNT; i++) {
-        c->hit[i] = report_hits(lab, &level_table[i], &lab->facts[i]);
+        c->hit[i] = report_hits(lab, &level_table[i],
+                                fact_bracket(lab, (enum level_id)i));
         excuse(lab, level_table[i].component, "latency");
     }
     for (int i = 0; lab_ok(lab) && i < LEVEL_COUNT; i++) {
@@ -348,6 +352,7 @@ const struct study study_latency = {
     .question = "What does a dependent load cost, by where its data is?",
     .method = "Chains of pointer loads, unrolled, with the timer outside, at "
               "two lengths whose difference is free of overhead.",
+    .reads = reads,
     .needs = needs,
     .answers = answers,
     .kernels = kernels,

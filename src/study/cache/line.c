@@ -15,8 +15,9 @@
 #include "base/mem.h"
 #include "study/lab.h"
 
-static const char *const needs[] = {"sector", NULL};
-static const struct answer answers[] = {
+static const enum fact_id reads[] = {FACT_TRACE, FACT_BRACKET, FACT_SECTOR,
+                                     FACT_NONE};
+static const struct answer proposes[] = {
     {level_components, "line", "B"},
     {0},
 };
@@ -30,7 +31,9 @@ static const unsigned places[] = {1, 2, 3, 4, 7, 8};
 struct line_question {
     struct lab *lab;
     const struct level_row *row;
-    struct level_facts *facts;
+    const struct fact_bracket *facts;
+    const struct fact_sector *sector;
+    struct fact_line *line;
 };
 
 /* The elements of one candidate: `count` in the cache's size, and `more` from
@@ -42,7 +45,7 @@ struct layout {
 /* No more elements beyond than there is room for, where that is bounded; none
  * if that leaves too few to tell. */
 static struct layout lay_out(const struct level_row *row,
-                             const struct level_facts *facts, uint64_t line,
+                             const struct fact_bracket *facts, uint64_t line,
                              size_t place)
 {
     struct layout l = {.line = line, .count = facts->fits / line};
@@ -65,7 +68,7 @@ struct shares {
 static struct shares average_share(const struct line_question *q,
                                    const char *list, int warm)
 {
-    const struct level_facts *const f = q->facts;
+    const struct fact_bracket *const f = q->facts;
     const struct cost cost =
         lab_average(q->lab, "chase %s %s warm=%d visits=4096 repeats=1",
                     q->row->load, list, warm);
@@ -77,12 +80,12 @@ static struct shares average_share(const struct line_question *q,
 static struct shares traced_share(const struct line_question *q,
                                   const char *list, int warm)
 {
-    const struct level_facts *const f = q->facts;
-    const double before = q->lab->facts[q->row->behind].hit;
+    const struct fact_bracket *const f = q->facts;
+    const double before = fact_bracket(q->lab, q->row->behind)->hit;
     const struct column cycles =
         lab_column(q->lab, "cycles", "trace %s %s warm=%d visits=2048",
                    q->row->load, list, warm);
-    const double all = (double)cycles.count, timed = q->lab->trace_cost;
+    const double all = (double)cycles.count, timed = fact_trace(q->lab)->cycles;
     const size_t slow = hits_above(cycles.at, cycles.count,
                                    hits_limit(f->hit, f->miss) + timed);
     const size_t not_fast =
@@ -141,55 +144,58 @@ static bool is_overfull(const struct line_question *q, uint64_t line)
 }
 
 /* One that no candidate but the shortest was found to be longer than. */
-static void report(struct finding *f, struct level_facts *facts, uint64_t line)
+static void report(struct finding *f, struct fact_line *fact, uint64_t line)
 {
-    facts->line = line;
+    fact->bytes = line;
     finding_measured(f, (double)line);
     finding_interval(f, (double)line, (double)line, -1);
 }
 
-static void report_at_most(struct finding *f, const struct level_row *row,
-                           struct level_facts *facts, uint64_t line)
+static void report_at_most(const struct line_question *q, struct finding *f,
+                           uint64_t line)
 {
-    facts->line = line;
-    facts->line_bound = true;
+    *q->line = (struct fact_line){.bytes = line, .bound = true};
     finding_value(f, STATUS_AT_MOST, value_number((double)line));
-    lab_because_short(f, row);
+    lab_because_short(f, q->row);
+}
+
+/* What is brought in at once: a line is no shorter. */
+static void keep_sector(const struct line_question *q)
+{
+    *q->line = (struct fact_line){.bytes = q->sector->bytes,
+                                  .bound = q->sector->bound};
 }
 
 /* A line that is not seen to make room is no shorter than what it brings in. */
-static void report_at_least(struct finding *f, const struct level_row *row,
-                            struct level_facts *facts)
+static void report_at_least(const struct line_question *q, struct finding *f)
 {
-    facts->line = facts->sector;
-    facts->line_bound = facts->sector_bound;
-    if (facts->sector_bound) {
-        finding_none(f, why_few_beyond, row->bound);
+    keep_sector(q);
+    if (q->sector->bound) {
+        finding_none(f, why_few_beyond, q->row->bound);
         return;
     }
-    finding_value(f, STATUS_AT_LEAST, value_number((double)facts->sector));
+    finding_value(f, STATUS_AT_LEAST, value_number((double)q->sector->bytes));
     finding_because(f,
                     "it is no shorter than the sector, and too few lines more "
                     "than fit can be asked for: %s",
-                    row->bound);
+                    q->row->bound);
 }
 
 /* Where there is room for few places, all may put both parts in the same sets;
  * then only what fits is sure.  The sector is no longer than the line. */
-static void report_doubt(struct finding *f, const struct level_row *row,
-                         struct level_facts *facts, uint64_t line)
+static void report_doubt(const struct line_question *q, struct finding *f,
+                         uint64_t line)
 {
-    facts->line = facts->sector;
-    facts->line_bound = facts->sector_bound;
+    keep_sector(q);
     finding_value(f, STATUS_AT_MOST, value_number((double)line));
     finding_because(f,
                     "longer ones would not fit; whether it is shorter could "
                     "be tried at too few places: %s",
-                    row->bound);
+                    q->row->bound);
 }
 
 /* The longest candidate: a cache has four lines at least. */
-static uint64_t longest(const struct level_facts *facts)
+static uint64_t longest(const struct fact_bracket *facts)
 {
     uint64_t line = LINE_MOST;
     while (line > 64 && facts->fits / line < 4)
@@ -198,7 +204,7 @@ static uint64_t longest(const struct level_facts *facts)
 }
 
 static size_t places_for(const struct level_row *row,
-                         const struct level_facts *facts, uint64_t line)
+                         const struct fact_bracket *facts, uint64_t line)
 {
     size_t count = 0;
     for (size_t place = 0; place < COUNT_OF(places); place++)
@@ -209,22 +215,22 @@ static size_t places_for(const struct level_row *row,
 /* Overfull at so many places is no accident. */
 enum { PLACES_LEAST = 3 };
 
-static void conclude(struct finding *f, const struct level_row *row,
-                     struct level_facts *facts, uint64_t line, bool over)
+static void conclude(const struct line_question *q, struct finding *f,
+                     uint64_t line, bool over)
 {
-    const bool absurd = over && line == longest(facts);
-    if (over && (places_for(row, facts, line) < PLACES_LEAST ||
-                 (absurd && row->behind != LEVEL_COUNT)))
-        report_doubt(f, row, facts, line);
+    const bool absurd = over && line == longest(q->facts);
+    if (over && (places_for(q->row, q->facts, line) < PLACES_LEAST ||
+                 (absurd && q->row->behind != LEVEL_COUNT)))
+        report_doubt(q, f, line);
     else if (absurd)
         finding_none(f,
                      "even elements %" PRIu64 " B apart share lines, which no "
                      "cache known does",
                      line);
-    else if (!over && facts->sector_bound)
-        report_at_most(f, row, facts, line);
+    else if (!over && q->sector->bound)
+        report_at_most(q, f, line);
     else
-        report(f, facts, line);
+        report(f, q->line, line);
 }
 
 /* The longest line of which too many, all over the place, do not fit. */
@@ -240,29 +246,36 @@ static bool find_longest(const struct line_question *q, uint64_t least,
     return over;
 }
 
-static void line_ask_level(struct lab *lab, const struct level_row *row,
-                           struct level_facts *facts)
+/* The shortest line that can be told: no shorter than the sector that a miss
+ * fills; or, where that may be shorter, than what the level before asks for. */
+static uint64_t shortest(const struct line_question *q)
 {
+    return q->sector->bound && q->row->behind != LEVEL_COUNT
+               ? fact_line(q->lab, q->row->behind)->bytes
+               : q->sector->bytes;
+}
+
+static void line_ask_level(struct lab *lab, const struct level_row *row)
+{
+    const enum level_id id = level_of(row);
     struct finding *const f = lab_finding(lab, row->component, "line");
-    const struct line_question q = {lab, row, facts};
-    if (facts->sector == 0) {
-        finding_none(f, why_sector_unknown);
+    const struct line_question q = {lab, row, fact_bracket(lab, id),
+                                    fact_sector(lab, id),
+                                    fact_line_write(lab, id)};
+    if (q.sector->bytes == 0) {
+        finding_none(f, "%s", lab_why_unknown(lab, row->component, "sector"));
         return;
     }
-    if (row->bound != NULL && places_for(row, facts, longest(facts)) == 0) {
-        report_at_least(f, row, facts);
+    if (row->bound != NULL && places_for(row, q.facts, longest(q.facts)) == 0) {
+        report_at_least(&q, f);
         return;
     }
-    /* From above, since long lines make short rings; a line is no shorter than
-     * the sector that a miss fills. */
-    const uint64_t least = facts->sector_bound && row->behind != LEVEL_COUNT
-                               ? lab_shortest(lab, row)
-                               : facts->sector;
+    /* From above, since long lines make short rings. */
     uint64_t line;
     lab_cite(lab, f);
-    const bool over = find_longest(&q, least, &line);
+    const bool over = find_longest(&q, shortest(&q), &line);
     if (lab_ok(lab))
-        conclude(f, row, facts, line, over);
+        conclude(&q, f, line, over);
 }
 
 static void line_run(struct lab *lab)
@@ -276,7 +289,7 @@ const struct study study_line = {
     .method = "One element of each L bytes, more than fit if L is the line or "
               "less: they miss by the pigeonhole principle, and "
               "fit if the line is shorter.",
-    .needs = needs,
-    .answers = answers,
+    .reads = reads,
+    .proposes = proposes,
     .run = line_run,
 };

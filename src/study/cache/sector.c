@@ -10,11 +10,11 @@
 #include "analysis/stats.h"
 #include "study/lab.h"
 
-static const struct answer answers[] = {
+static const struct answer proposes[] = {
     {level_components, "sector", "B"},
     {0},
 };
-static const char *const needs[] = {"capacity", NULL};
+static const enum fact_id reads[] = {FACT_TRACE, FACT_BRACKET, FACT_NONE};
 static const char *const kernels[] = {
     "trace op=ca",
     "trace op=cg flush=1 stride=8",
@@ -64,12 +64,12 @@ static bool is_bound(const struct lab *lab, const struct level_row *row,
                      uint64_t sector)
 {
     if (row->behind != LEVEL_COUNT)
-        return sector <= lab->facts[row->behind].sector;
+        return sector <= fact_sector(lab, row->behind)->bytes;
     return row->apart > ELEMENT && sector == row->apart;
 }
 
 static void conclude(const struct lab *lab, struct finding *f,
-                     const struct level_row *row, struct level_facts *facts,
+                     const struct level_row *row, struct fact_sector *facts,
                      const size_t *gaps)
 {
     double share;
@@ -88,13 +88,12 @@ static void conclude(const struct lab *lab, struct finding *f,
                      gap * row->apart);
         return;
     }
-    facts->sector = gap * row->apart;
-    facts->sector_bound = is_bound(lab, row, facts->sector);
-    finding_value(f, facts->sector_bound ? STATUS_AT_MOST : STATUS_MEASURED,
-                  value_number((double)facts->sector));
-    if (!facts->sector_bound)
-        finding_interval(f, (double)facts->sector, (double)facts->sector,
-                         share);
+    facts->bytes = gap * row->apart;
+    facts->bound = is_bound(lab, row, facts->bytes);
+    finding_value(f, facts->bound ? STATUS_AT_MOST : STATUS_MEASURED,
+                  value_number((double)facts->bytes));
+    if (!facts->bound)
+        finding_interval(f, (double)facts->bytes, (double)facts->bytes, share);
 }
 
 /* Words of local memory that are looked for, so many bytes of cache apart. */
@@ -105,7 +104,7 @@ enum { ROWS = 32, ROWS_APART = 128, LANE_LAST = 31 };
  * the first lane brought in, the last one looks for, 124 B farther on: where it
  * finds it, one miss brings in all that lies between the thread's words.
  */
-static void sector_ask_lanes(struct lab *lab, struct level_facts *facts,
+static void sector_ask_lanes(struct lab *lab, struct fact_sector *facts,
                              struct finding *f)
 {
     const struct column cycles = lab_column(
@@ -118,19 +117,20 @@ static void sector_ask_lanes(struct lab *lab, struct level_facts *facts,
     const double hit = stats_median(cycles.at + ROWS, ROWS);
     const double last = stats_median(cycles.at + 2 * ROWS, ROWS);
     if (cold > 1.5 * hit && last < hit + 0.3 * (cold - hit)) {
-        facts->sector_bound = false;
-        finding_measured(f, (double)facts->sector);
-        finding_interval(f, (double)facts->sector, (double)facts->sector, -1);
+        facts->bound = false;
+        finding_measured(f, (double)facts->bytes);
+        finding_interval(f, (double)facts->bytes, (double)facts->bytes, -1);
         finding_cite(f, cycles.experiment);
     }
 }
 
-static void sector_ask_level(struct lab *lab, const struct level_row *row,
-                             struct level_facts *facts)
+static void sector_ask_level(struct lab *lab, const struct level_row *row)
 {
+    const struct fact_bracket *const bracket = fact_bracket(lab, level_of(row));
+    struct fact_sector *const facts = fact_sector_write(lab, level_of(row));
     /* What an SM has is empty when a kernel begins; what is shared is emptied
      * by sweeping twice its size. */
-    const uint64_t flush = row->of_sm ? 0 : 2 * facts->overflows;
+    const uint64_t flush = row->of_sm ? 0 : 2 * bracket->overflows;
     const struct column cycles = lab_column(
         lab, "cycles", "trace %s bytes=%d stride=%u flush=%" PRIu64 " warm=0",
         row->load, BYTES, row->apart, flush);
@@ -138,13 +138,15 @@ static void sector_ask_level(struct lab *lab, const struct level_row *row,
         return;
     struct finding *const f = lab_finding(lab, row->component, "sector");
     size_t *const gaps = lab_alloc(lab, LARGEST / ELEMENT + 1, sizeof *gaps);
-    count_gaps(&cycles, hits_limit(facts->hit, facts->miss) + lab->trace_cost,
+    count_gaps(&cycles,
+               hits_limit(bracket->hit, bracket->miss) +
+                   fact_trace(lab)->cycles,
                gaps);
     conclude(lab, f, row, facts, gaps);
     finding_cite(f, cycles.experiment);
-    if (row->apart > ELEMENT && facts->sector_bound)
+    if (row->apart > ELEMENT && facts->bound)
         sector_ask_lanes(lab, facts, f);
-    if (lab_ok(lab) && facts->sector_bound)
+    if (lab_ok(lab) && facts->bound)
         lab_because_short(f, row);
 }
 
@@ -158,8 +160,8 @@ const struct study study_sector = {
     .question = "How many bytes does one miss bring in?",
     .method = "Consecutive elements are read where nothing is cached; the "
               "distance between slow loads is the sector.",
-    .needs = needs,
-    .answers = answers,
+    .reads = reads,
+    .proposes = proposes,
     .kernels = kernels,
     .run = sector_run,
 };

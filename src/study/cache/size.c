@@ -27,17 +27,13 @@
 #include "base/num.h"
 #include "study/lab.h"
 
-static const char *const needs[] = {"line", NULL};
+static const enum fact_id reads[] = {FACT_TRACE, FACT_BRACKET, FACT_SECTOR,
+                                     FACT_LINE, FACT_NONE};
 /* Rings with no edge throw doubt on what their lines were told by. */
-static const char *const corrects[] = {
-    "l1.line",          "texture.line",  "readonly.line",
-    "local.line",       "const_l1.line", "const_l15.line",
-    "l2.line",          "l1.sector",     "texture.sector",
-    "readonly.sector",  "local.sector",  "const_l1.sector",
-    "const_l15.sector", "l2.sector",     NULL,
-};
-static const struct answer answers[] = {
+static const struct answer proposes[] = {
     {level_components, "size", "B"},
+    {level_components, "line", "B"},
+    {level_components, "sector", "B"},
     {0},
 };
 static const char *const kernels[] = {
@@ -82,7 +78,8 @@ struct lap_trace {
 struct size_question {
     struct lab *lab;
     const struct level_row *row;
-    const struct level_facts *facts;
+    const struct fact_bracket *facts;
+    const struct fact_line *line;
     struct finding *finding;
     double low, high; /* cycles, in a trace, of a load that misses; 0: it
                          is not told from a hit */
@@ -340,8 +337,9 @@ static double margin_of(double low, double high)
  * none is seen. */
 static bool learn_misses(struct size_question *q)
 {
-    const struct level_facts *const f = q->facts;
-    const double half = hits_limit(f->plateau, f->miss) + q->lab->trace_cost;
+    const struct fact_bracket *const f = q->facts;
+    const double half =
+        hits_limit(f->plateau, f->miss) + fact_trace(q->lab)->cycles;
     char fill[LAB_FILL];
     lab_fill(q->row, 1, fill);
     const struct column c = lab_column(q->lab, "cycles",
@@ -404,8 +402,8 @@ static struct search find_edge(struct size_question *q, uint64_t least,
 /* By glances, around the knee; then by whole laps around what they found. */
 static struct search find_size_of_large(struct size_question *q)
 {
-    const struct level_facts *const f = q->facts;
-    const uint64_t near = NEAR * f->line;
+    const struct fact_bracket *const f = q->facts;
+    const uint64_t near = NEAR * q->line->bytes;
     q->whole = false;
     const struct search edge = find_edge(
         q, f->fits - f->fits / 64, f->overflows + f->overflows / 64, NEAR / 2);
@@ -419,21 +417,23 @@ static struct search find_size_of_large(struct size_question *q)
  * before others. */
 static struct search try_size_of_l1(struct size_question *q)
 {
-    const struct level_facts *const f = q->facts;
-    const struct level_facts *const l1 = &q->lab->facts[LEVEL_L1];
-    if (f == l1 || !q->row->of_sm || l1->size < f->fits - f->fits / 8 ||
-        l1->size % f->line != 0 || l1->size + f->line > 2 * f->overflows)
+    const struct fact_bracket *const f = q->facts;
+    const uint64_t l1 = fact_rings(q->lab, LEVEL_L1)->bytes;
+    const uint64_t line = q->line->bytes;
+    if (level_of(q->row) == LEVEL_L1 || !q->row->of_sm ||
+        l1 < f->fits - f->fits / 8 || l1 % line != 0 ||
+        l1 + line > 2 * f->overflows)
         return (struct search){.state = SEARCH_ALL_FIT};
-    return find_edge(q, l1->size, l1->size + f->line, 1);
+    return find_edge(q, l1, l1 + line, 1);
 }
 
 /* The rough size is known to a sixteenth or so: the size is looked for from an
  * eighth below it, to as much above it as an index may scatter. */
 static struct search find_size(struct size_question *q)
 {
-    const struct level_facts *const f = q->facts;
+    const struct fact_bracket *const f = q->facts;
     struct search edge = {.state = SEARCH_ALL_FIT};
-    if (f->fits / f->line > 2 * GLANCE)
+    if (f->fits / q->line->bytes > 2 * GLANCE)
         edge = find_size_of_large(q);
     q->whole = true;
     if (edge.state != SEARCH_BRACKETED)
@@ -471,7 +471,8 @@ static uint64_t most_that_hit(struct size_question *q,
 {
     const uint64_t line = q->stride;
     /* What one miss brings in, if elements are nearer than that. */
-    const uint64_t missed_bytes = u64_max(q->facts->sector, line);
+    const uint64_t missed_bytes =
+        u64_max(fact_sure_sector(q->lab, level_of(q->row)), line);
     uint64_t most = 0;
     q->careful = false;
     for (size_t i = 0; lab_ok(q->lab) && i < COUNT_OF(beyond); i++) {
@@ -505,10 +506,9 @@ static void report_bound(struct size_question *q, uint64_t bytes,
  * has, but not fewer.  That they are as many as L1 has, whose line is known, is
  * no accident.
  */
-static bool is_only_most(const struct size_question *q)
+static bool is_only_most(const struct size_question *q, uint64_t size)
 {
-    return q->facts->line_bound &&
-           q->facts->size != q->lab->facts[LEVEL_L1].size;
+    return q->line->bound && size != fact_rings(q->lab, LEVEL_L1)->bytes;
 }
 
 /*
@@ -521,8 +521,8 @@ static double kept_before(struct size_question *q, uint64_t bytes)
     if (q->row->behind == LEVEL_COUNT)
         return 0;
     const double limit =
-        hits_limit(q->lab->facts[q->row->behind].hit, q->facts->hit) +
-        q->lab->trace_cost;
+        hits_limit(fact_bracket(q->lab, q->row->behind)->hit, q->facts->hit) +
+        fact_trace(q->lab)->cycles;
     const struct column c = lab_column(
         q->lab, "cycles",
         "trace %s bytes=%" PRIu64 " stride=%" PRIu64 " warm=16 visits=2048",
@@ -546,7 +546,7 @@ static void report_most(struct size_question *q, uint64_t size, double kept)
         finding_because(f,
                         "so many bytes fit if a line is %" PRIu64
                         " B; it may be shorter",
-                        q->facts->line);
+                        q->line->bytes);
 }
 
 /* A clean edge is known to the line, and a size is whole lines: it is wrong
@@ -560,15 +560,15 @@ static void report_size(struct size_question *q, uint64_t size)
                              (chance_of_returns + chance_of_more));
 }
 
-static void report_edge(struct size_question *q, struct level_facts *facts,
-                        struct search *edge)
+static void report_edge(struct size_question *q, struct search *edge)
 {
+    struct fact_rings *const rings = fact_rings_write(q->lab, level_of(q->row));
     const bool sure = is_sure(q, edge);
     const uint64_t hit = most_that_hit(q, edge);
     if (!lab_ok(q->lab))
         return;
     finding_protocol(q->finding, "sizes_tried", value_number((double)q->tried));
-    if (hit > edge->fits + facts->line) {
+    if (hit > edge->fits + q->line->bytes) {
         report_bound(q, hit,
                      "there is no clean edge, since single lines of "
                      "smaller rings miss");
@@ -583,11 +583,12 @@ static void report_edge(struct size_question *q, struct level_facts *facts,
     const double kept = kept_before(q, edge->fits);
     if (!lab_ok(q->lab))
         return;
-    facts->size = edge->fits;
-    if (kept > 0 || is_only_most(q))
-        report_most(q, facts->size, kept);
+    rings->bytes = edge->fits;
+    rings->measured = kept == 0 && !is_only_most(q, edge->fits);
+    if (rings->measured)
+        report_size(q, edge->fits);
     else
-        report_size(q, facts->size);
+        report_most(q, edge->fits, kept);
 }
 
 /*
@@ -596,7 +597,7 @@ static void report_edge(struct size_question *q, struct level_facts *facts,
  * parts are alike, so that it is twice the near one, of which the same holds,
  * where that says less.
  */
-static void step_interval(struct finding *f, const struct level_facts *facts)
+static void step_interval(struct finding *f, const struct fact_bracket *facts)
 {
     const double held = 1 - FAR_MISSES_PERCENT / 100.0;
     finding_interval(
@@ -606,9 +607,9 @@ static void step_interval(struct finding *f, const struct level_facts *facts)
 
 /* The size of a level whose far part begins before its end was found with the
  * far part: no single load tells, since far hits and misses cost alike. */
-static void report_step(struct finding *f, const struct level_facts *facts)
+static void report_step(struct finding *f, const struct fact_bracket *facts)
 {
-    if (facts->size == 0) {
+    if (facts->far_end == 0) {
         finding_none(f, "the end of the far part could not be found");
         return;
     }
@@ -618,7 +619,7 @@ static void report_step(struct finding *f, const struct level_facts *facts)
                            "shows an end");
         return;
     }
-    finding_value(f, STATUS_IN_DOUBT, value_number((double)facts->size));
+    finding_value(f, STATUS_IN_DOUBT, value_number((double)facts->far_end));
     step_interval(f, facts);
     finding_because(f, "the step of the average cost from the far part to "
                        "memory, in the middle of several places; single far "
@@ -627,55 +628,54 @@ static void report_step(struct finding *f, const struct level_facts *facts)
 
 /* A line; behind another level no more than one of that, so that it keeps as
  * little of a ring as it can. */
-static uint64_t stride_of(const struct lab *lab, const struct level_row *row,
-                          const struct level_facts *facts)
+static uint64_t stride_of(const struct lab *lab, const struct level_row *row)
 {
-    if (row->behind == LEVEL_COUNT)
-        return facts->line;
-    const uint64_t before = lab->facts[row->behind].line;
-    return before > 0 && before < facts->line ? before : facts->line;
+    const uint64_t line = fact_line(lab, level_of(row))->bytes;
+    const uint64_t before =
+        row->behind != LEVEL_COUNT ? fact_sure_line(lab, row->behind) : 0;
+    return before > 0 ? u64_min(before, line) : line;
 }
 
 /* Where rings of such lines have no edge, the lines are in doubt, too, and what
  * was taken for a miss. */
-static void doubt_lines(struct size_question *q, struct level_facts *facts)
+static void doubt_lines(struct size_question *q)
 {
     static const char *const attributes[] = {"line", "sector"};
-    facts->line = facts->sector = 0;
-    facts->doubtful = true;
-    for (size_t i = 0; i < COUNT_OF(attributes); i++) {
-        struct finding *const f =
-            results_edit(q->lab->results, q->row->component, attributes[i]);
-        if (f != NULL)
-            finding_none(f, "rings of such lines show no edge, so that it is "
-                            "in doubt");
-    }
+    fact_rings_write(q->lab, level_of(q->row))->doubtful = true;
+    for (size_t i = 0; i < COUNT_OF(attributes); i++)
+        finding_none(lab_finding(q->lab, q->row->component, attributes[i]),
+                     "rings of such lines show no edge, so that it is in "
+                     "doubt");
 }
 
 /* Of a level whose rings all fit, or that was told otherwise; false if rings
  * are to tell. */
-static bool report_without_rings(struct finding *f, const struct level_row *row,
-                                 const struct level_facts *facts)
+static bool report_without_rings(struct size_question *q)
 {
+    const struct fact_bracket *const facts = q->facts;
+    const struct fact_sector *const sector =
+        fact_sector(q->lab, level_of(q->row));
+    struct finding *const f = q->finding;
     if (facts->near_fits > 0)
         report_step(f, facts);
-    else if (facts->line == 0)
-        finding_none(f, why_line_unknown);
-    else if (facts->overflows == 0 && facts->sector_bound)
+    else if (q->line->bytes == 0)
+        finding_none(f, "%s",
+                     lab_why_unknown(q->lab, q->row->component, "line"));
+    else if (facts->overflows == 0 && sector->bound)
         finding_none(f,
                      "the level before asks for %" PRIu64 " B at once, and "
                      "lines may be shorter; all rings fit: %s",
-                     facts->sector, row->bound);
+                     sector->bytes, q->row->bound);
     else if (facts->overflows == 0) {
         finding_value(f, STATUS_AT_LEAST, value_number((double)facts->fits));
-        finding_because(f, "%s", row->bound);
+        finding_because(f, "%s", q->row->bound);
     } else {
         return false;
     }
     return true;
 }
 
-static void ask_rings(struct size_question *q, struct level_facts *facts)
+static void ask_rings(struct size_question *q)
 {
     if (!learn_misses(q)) {
         finding_none(q->finding, "misses could not be told from hits");
@@ -686,31 +686,31 @@ static void ask_rings(struct size_question *q, struct level_facts *facts)
     if (!lab_ok(q->lab))
         return;
     if (edge.state == SEARCH_BRACKETED) {
-        report_edge(q, facts, &edge);
+        report_edge(q, &edge);
         return;
     }
     finding_none(q->finding,
                  "no ring between %" PRIu64 " and %" PRIu64
                  " B was the largest without misses",
-                 facts->fits - facts->fits / 8, 2 * facts->overflows);
-    doubt_lines(q, facts);
+                 q->facts->fits - q->facts->fits / 8, 2 * q->facts->overflows);
+    doubt_lines(q);
 }
 
-static void size_ask_level(struct lab *lab, const struct level_row *row,
-                           struct level_facts *facts)
+static void size_ask_level(struct lab *lab, const struct level_row *row)
 {
     struct size_question q = {
         .lab = lab,
         .row = row,
-        .facts = facts,
+        .facts = fact_bracket(lab, level_of(row)),
+        .line = fact_line(lab, level_of(row)),
         .records = row->of_sm ? RECORDS_SM : RECORDS_SHARED,
         .lead = row->apart > LEAD_BIT ? 0 : LEAD,
-        .stride = stride_of(lab, row, facts),
+        .stride = stride_of(lab, row),
         .finding = lab_finding(lab, row->component, "size")};
     finding_protocol(q.finding, "load", value_text(row->words));
     finding_protocol(q.finding, "carve_out_percent", value_number(0));
-    if (!report_without_rings(q.finding, row, facts))
-        ask_rings(&q, facts);
+    if (!report_without_rings(&q))
+        ask_rings(&q);
 }
 
 static void size_run(struct lab *lab)
@@ -724,9 +724,8 @@ const struct study study_size = {
     .method = "The largest ring that no load misses in whole traced laps; "
               "checked against the bytes that hit in larger rings, which are "
               "the bound that is reported where there is no such ring.",
-    .needs = needs,
-    .answers = answers,
-    .corrects = corrects,
+    .reads = reads,
+    .proposes = proposes,
     .kernels = kernels,
     .run = size_run,
 };

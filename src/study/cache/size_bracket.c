@@ -12,6 +12,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "analysis/hits.h"
 #include "analysis/search.h"
@@ -19,9 +20,9 @@
 #include "base/num.h"
 #include "study/lab.h"
 
-static const char *const needs[] = {"cached", NULL};
+static const enum fact_id reads[] = {FACT_TRACE, FACT_CACHED, FACT_NONE};
 static const char *const parted[] = {"l1", "l2", NULL};
-static const struct answer answers[] = {
+static const struct answer proposes[] = {
     {parted, "parts", ""},
     {0},
 };
@@ -45,7 +46,8 @@ enum { SWEEPS_MOST = 64 };
 struct bracket_question {
     struct lab *lab;
     const struct level_row *row;
-    struct level_facts *facts;
+    const struct fact_cached *cached;
+    struct fact_bracket *facts;
     struct finding *parts; /* NULL: nothing is reported of the level */
     double limit;          /* cycles up to which a size fits … */
     double settles;        /* … and up to which more sweeps may make it fit */
@@ -74,13 +76,14 @@ static double ring_cost(struct bracket_question *q, uint64_t bytes,
 static double ring_cost_behind(struct bracket_question *q, uint64_t bytes,
                                unsigned times)
 {
-    const struct level_facts *const f = q->facts;
+    const struct fact_bracket *const f = q->facts;
     const struct column c =
         lab_column(q->lab, "cycles",
                    "trace %s bytes=%" PRIu64 " stride=%u warm=%u visits=2048",
                    q->row->load, bytes, q->stride, times);
-    const size_t slow = hits_above(
-        c.at, c.count, hits_limit(f->hit, f->miss) + q->lab->trace_cost);
+    const size_t slow =
+        hits_above(c.at, c.count,
+                   hits_limit(f->hit, f->miss) + fact_trace(q->lab)->cycles);
     return f->hit + (double)slow / (double)c.count * (f->miss - f->hit);
 }
 
@@ -135,7 +138,7 @@ static double mean_of_slow(struct bracket_question *q, uint64_t bytes,
         q->lab, "cycles", "trace %s bytes=%" PRIu64 " stride=%u %s visits=2048",
         q->row->load, bytes, q->row->swept ? COARSE : q->row->fine, fill);
     for (size_t i = 0; i < c.count; i++)
-        c.at[i] -= q->lab->trace_cost;
+        c.at[i] -= fact_trace(q->lab)->cycles;
     const size_t slow = hits_between(c.at, c.count, above, INFINITY);
     /* Spikes are rarer than one in 50 loads. */
     return share_least * slow > c.count ? stats_trimmed_mean(c.at, slow, 0.02)
@@ -147,8 +150,8 @@ static double mean_of_slow(struct bracket_question *q, uint64_t bytes,
  * which is some cycles, and a few percent where it grows with the cost. */
 static double miss_cost_at(struct bracket_question *q, uint64_t bytes)
 {
-    const struct level_facts *const f = q->facts;
-    if (!q->row->of_sm || f->next_hit > 0)
+    const struct fact_bracket *const f = q->facts;
+    if (!q->row->of_sm || q->cached->next_hit > 0)
         return ring_cost(q, bytes, q->row->coarse, 1);
     return mean_of_slow(q, bytes, f->hit + fmax(8, 0.1 * f->hit));
 }
@@ -162,11 +165,11 @@ static double miss_cost_at(struct bracket_question *q, uint64_t bytes)
 static bool is_miss_cost(const struct bracket_question *q, double cycles,
                          int alike)
 {
-    const struct level_facts *const f = q->facts;
-    const double more = f->next_hit - f->hit;
+    const struct fact_bracket *const f = q->facts;
+    const double more = q->cached->next_hit - f->hit;
     /* What was not in the next cache, or far away in it, made `next_hit`
      * dearer than misses are later. */
-    if (q->row->of_sm && f->next_hit > 0)
+    if (q->row->of_sm && q->cached->next_hit > 0)
         return cycles >= f->hit + 0.8 * more ||
                (alike > 0 && cycles >= f->hit + 0.5 * more);
     return alike == (q->row->of_sm ? 1 : 2);
@@ -182,7 +185,7 @@ static bool is_miss_cost(const struct bracket_question *q, double cycles,
  */
 static bool find_miss_cost(struct bracket_question *q, uint64_t bytes)
 {
-    struct level_facts *const f = q->facts;
+    struct fact_bracket *const f = q->facts;
     double before = 0, cycles = f->hit;
     int alike = 0;
     bool found = false;
@@ -206,7 +209,7 @@ static bool find_miss_cost(struct bracket_question *q, uint64_t bytes)
 static bool find_costs(struct bracket_question *q, uint64_t least,
                        uint64_t deep)
 {
-    struct level_facts *const f = q->facts;
+    struct fact_bracket *const f = q->facts;
     const double hit = ring_cost(q, least, q->stride, 1);
     if (!lab_ok(q->lab))
         return false;
@@ -214,8 +217,9 @@ static bool find_costs(struct bracket_question *q, uint64_t least,
     const bool found = find_miss_cost(q, deep);
     /* Doubling may have gone beyond the next cache, whose misses cost half as
      * much again and more; averages differ by less than a fifth. */
-    if (q->row->of_sm && f->next_hit > 0 && f->miss > 1.2 * f->next_hit)
-        f->miss = 1.2 * f->next_hit;
+    if (q->row->of_sm && q->cached->next_hit > 0 &&
+        f->miss > 1.2 * q->cached->next_hit)
+        f->miss = 1.2 * q->cached->next_hit;
     return found;
 }
 
@@ -230,7 +234,7 @@ static bool find_costs(struct bracket_question *q, uint64_t least,
  */
 static bool has_far_part(struct bracket_question *q)
 {
-    const struct level_facts *const f = q->facts;
+    const struct fact_bracket *const f = q->facts;
     const double above = hits_limit(f->hit, f->miss);
     const double here = mean_of_slow(q, f->overflows / 128 * 180, above);
     const double deep = mean_of_slow(q, f->deep, above);
@@ -244,7 +248,7 @@ enum { PLACES = 5 };
 
 /* A ring that is past the soft end of the near part, and well within two parts
  * that are alike: larger by a third. */
-static uint64_t past_near(const struct level_facts *facts)
+static uint64_t past_near(const struct fact_bracket *facts)
 {
     return facts->near_overflows / 128 * 172;
 }
@@ -263,7 +267,7 @@ static struct search far_end_at(struct bracket_question *q)
 /* The end of the near part more closely: the first bracket is wide. */
 static void narrow_near(struct bracket_question *q)
 {
-    struct level_facts *const f = q->facts;
+    struct fact_bracket *const f = q->facts;
     const struct search_range range = {.least = f->fits,
                                        .most = f->overflows,
                                        .granularity = COARSE,
@@ -283,7 +287,7 @@ static void narrow_near(struct bracket_question *q)
  * its first rise is no end. */
 static void ask_whether_soft(struct bracket_question *q)
 {
-    struct level_facts *const f = q->facts;
+    struct fact_bracket *const f = q->facts;
     const uint64_t beyond = (f->overflows + f->overflows / 16) / COARSE;
     const double cycles = ring_cost(q, beyond * COARSE, COARSE, 1);
     if (lab_ok(q->lab))
@@ -314,7 +318,7 @@ static bool far_ends(struct bracket_question *q, double *ends,
  */
 static void find_far_end(struct bracket_question *q)
 {
-    struct level_facts *const f = q->facts;
+    struct fact_bracket *const f = q->facts;
     double ends[PLACES];
     struct search all = {0};
     narrow_near(q);
@@ -328,13 +332,13 @@ static void find_far_end(struct bracket_question *q)
         return;
     f->fits = all.fits;
     f->overflows = all.overflows;
-    f->size = (uint64_t)stats_median(ends, PLACES);
+    f->far_end = (uint64_t)stats_median(ends, PLACES);
     ask_whether_soft(q);
 }
 
 static void report_parts(struct bracket_question *q)
 {
-    struct level_facts *const f = q->facts;
+    struct fact_bracket *const f = q->facts;
     /* What an SM has for itself is as near to it as all of it. */
     const bool far = !q->row->of_sm && has_far_part(q);
     if (far)
@@ -378,14 +382,14 @@ static struct search find_knee(struct bracket_question *q, uint64_t least,
 /* Most spaces share the storage of L1: its bracket is tried before others. */
 static bool l1_may_tell(const struct bracket_question *q)
 {
-    const struct level_facts *const l1 = &q->lab->facts[LEVEL_L1];
+    const struct fact_bracket *const l1 = fact_bracket(q->lab, LEVEL_L1);
     return q->facts != l1 && l1->overflows > 0 && q->row->of_sm &&
            l1->fits % q->stride == 0 && l1->overflows <= q->facts->deep;
 }
 
 static struct search find_knee_of(struct bracket_question *q, uint64_t least)
 {
-    const struct level_facts *const l1 = &q->lab->facts[LEVEL_L1];
+    const struct fact_bracket *const l1 = fact_bracket(q->lab, LEVEL_L1);
     set_limit(q);
     if (l1_may_tell(q)) {
         const struct search_range range = {.least = l1->fits,
@@ -398,7 +402,8 @@ static struct search find_knee_of(struct bracket_question *q, uint64_t least)
     return find_knee(q, least, q->facts->deep);
 }
 
-static void keep_bracket(struct level_facts *facts, const struct search *search)
+static void keep_bracket(struct fact_bracket *facts,
+                         const struct search *search)
 {
     facts->fits = search->fits;
     facts->overflows = search->overflows;
@@ -407,7 +412,7 @@ static void keep_bracket(struct level_facts *facts, const struct search *search)
 
 static void report_too_alike(struct bracket_question *q, uint64_t least)
 {
-    struct level_facts *const f = q->facts;
+    struct fact_bracket *const f = q->facts;
     snprintf(f->why, sizeof f->why,
              "loads of rings from %" PRIu64 " to %" PRIu64
              " B cost too much alike",
@@ -419,7 +424,7 @@ static void report_too_alike(struct bracket_question *q, uint64_t least)
 /* Single loads tell a miss's cost though lines be longer than the stride. */
 static void refine_miss(struct bracket_question *q)
 {
-    struct level_facts *const f = q->facts;
+    struct fact_bracket *const f = q->facts;
     const double mean = mean_of_slow(q, f->deep, hits_limit(f->hit, f->miss));
     if (lab_ok(q->lab) && mean > 0)
         f->miss = mean;
@@ -435,7 +440,7 @@ static uint64_t least_of(const struct level_row *row)
 }
 static uint64_t first_deep(const struct bracket_question *q)
 {
-    const struct level_facts *const l1 = &q->lab->facts[LEVEL_L1];
+    const struct fact_bracket *const l1 = fact_bracket(q->lab, LEVEL_L1);
     return q->facts != l1 && q->row->of_sm && q->row->bound == NULL &&
                    l1->present
                ? l1->deep
@@ -467,11 +472,12 @@ static void ask_first(struct bracket_question *q)
  * here; unless it is what a load costs that finds the SM empty. */
 static void ask_behind(struct bracket_question *q)
 {
-    const struct level_facts *const above = &q->lab->facts[q->row->behind];
-    struct level_facts *const f = q->facts;
+    const struct fact_bracket *const above =
+        fact_bracket(q->lab, q->row->behind);
+    struct fact_bracket *const f = q->facts;
     const uint64_t least = 4 * above->overflows / q->stride * q->stride;
     f->hit = f->plateau = above->miss;
-    f->miss = above->cold;
+    f->miss = q->cached->cold;
     f->deep = q->row->most;
     snprintf(f->why, sizeof f->why, "%s",
              above->present ? "loads that miss the level before cost what L2 "
@@ -497,11 +503,14 @@ static void ask_behind(struct bracket_question *q)
         keep_bracket(f, &search);
 }
 
-static void size_bracket_ask_level(struct lab *lab, const struct level_row *row,
-                                   struct level_facts *facts)
+static void size_bracket_ask_level(struct lab *lab, const struct level_row *row)
 {
-    struct bracket_question q = {
-        .lab = lab, .row = row, .facts = facts, .stride = row->fine};
+    struct fact_bracket *const facts = fact_bracket_write(lab, level_of(row));
+    struct bracket_question q = {.lab = lab,
+                                 .row = row,
+                                 .cached = fact_cached(lab, level_of(row)),
+                                 .facts = facts,
+                                 .stride = row->fine};
     if (row->swept) {
         q.parts = lab_finding(lab, row->component, "parts");
         lab_cite(lab, q.parts);
@@ -518,10 +527,10 @@ static void size_bracket_ask_level(struct lab *lab, const struct level_row *row,
 /* Only global memory can have parts; of other spaces nothing is reported. */
 static void ask_unreported(struct lab *lab, enum level_id id)
 {
-    struct level_facts *const facts = &lab->facts[id];
+    struct fact_bracket *const facts = fact_bracket_write(lab, id);
     if (!facts->present)
         return;
-    size_bracket_ask_level(lab, &level_table[id], facts);
+    size_bracket_ask_level(lab, &level_table[id]);
     const char *const why = lab_excuse(lab);
     if (why == NULL)
         return;
@@ -529,8 +538,21 @@ static void ask_unreported(struct lab *lab, enum level_id id)
     snprintf(facts->why, sizeof facts->why, "%.255s", why);
 }
 
+/* Until it is asked a level is where its loads are cached. */
+static void begin(struct lab *lab)
+{
+    for (int i = 0; i < LEVEL_COUNT; i++) {
+        const struct fact_cached *const c = fact_cached(lab, (enum level_id)i);
+        struct fact_bracket *const b =
+            fact_bracket_write(lab, (enum level_id)i);
+        *b = (struct fact_bracket){.present = c->present, .hit = c->hit};
+        memcpy(b->why, c->why, sizeof b->why);
+    }
+}
+
 static void size_bracket_run(struct lab *lab)
 {
+    begin(lab);
     for (int i = 0; lab_ok(lab) && i < LEVEL_COUNT; i++)
         if (level_table[i].swept)
             lab_ask_level(lab, (enum level_id)i, "parts",
@@ -545,8 +567,8 @@ const struct study study_size_bracket = {
     .method = "Rings of doubling size are swept and chased.  Where the first "
               "loads get slower the cache ends, or, if they are cheaper than "
               "misses, its near part.",
-    .needs = needs,
-    .answers = answers,
+    .reads = reads,
+    .proposes = proposes,
     .kernels = kernels,
     .run = size_bracket_run,
 };

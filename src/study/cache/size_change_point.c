@@ -16,17 +16,12 @@
 
 #include "study/lab.h"
 
-static const char *const needs[] = {"size", NULL};
+static const enum fact_id reads[] = {FACT_TRACE, FACT_CACHED, FACT_BRACKET,
+                                     FACT_LINE,  FACT_RINGS,  FACT_NONE};
 static const struct answer answers[] = {
     {sm_level_components, "size_by_change", "B"},
     {0},
 };
-static const char *const corrects[] = {
-    "l1.size",    "texture.size",  "readonly.size",
-    "local.size", "const_l1.size", "const_l15.size",
-    NULL,
-};
-
 /* Sizes, and loads of each: few enough to cost little, and enough for the test
  * to tell two sizes from the rest.  Latencies above a miss are spikes, and are
  * cut down to it, since the reduction squares them. */
@@ -39,10 +34,11 @@ struct sizes {
 };
 
 /* From a quarter under the edge to as much over it, as far as may be asked. */
-static struct sizes sizes_around(const struct level_row *row,
-                                 const struct level_facts *facts)
+static struct sizes sizes_around(const struct lab *lab,
+                                 const struct level_row *row)
 {
-    const uint64_t line = facts->line, edge = facts->size;
+    const uint64_t line = fact_line(lab, level_of(row))->bytes;
+    const uint64_t edge = fact_rings(lab, level_of(row))->bytes;
     const uint64_t step = (edge / 2 / SIZES + line - 1) / line * line;
     struct sizes s = {.step = step > line ? step : line};
     const uint64_t under = edge / s.step < SIZES ? SIZES / 4 : SIZES / 2;
@@ -55,30 +51,17 @@ static struct sizes sizes_around(const struct level_row *row,
 
 /* The latencies of one size's trace, as a row of the matrix. */
 static void trace_size(struct lab *lab, const struct level_row *row,
-                       const struct level_facts *facts, uint64_t bytes,
-                       double *latencies)
+                       uint64_t bytes, double *latencies)
 {
+    const enum level_id id = level_of(row);
+    const double most = fact_bracket(lab, id)->miss + fact_trace(lab)->cycles;
     const struct column c =
         lab_column(lab, "cycles",
                    "trace %s bytes=%" PRIu64 " stride=%" PRIu64
                    " warm=2 visits=%d records=%d",
-                   row->load, bytes, facts->line, LOADS, LOADS);
+                   row->load, bytes, fact_line(lab, id)->bytes, LOADS, LOADS);
     for (size_t i = 0; i < LOADS && i < c.count; i++)
-        latencies[i] = fmin(c.at[i], facts->miss + lab->trace_cost);
-}
-
-static void compare(struct lab *lab, const struct level_row *row,
-                    const struct level_facts *facts, double found,
-                    double resolution)
-{
-    struct finding *const f =
-        results_edit(lab->results, row->component, "size");
-    if (f != NULL && f->because == NULL &&
-        fabs(found - (double)facts->size) > resolution)
-        finding_because(f,
-                        "the latencies of whole traces change at %.0f B, give "
-                        "or take %.0f: see size_by_change",
-                        found, resolution);
+        latencies[i] = fmin(c.at[i], most);
 }
 
 /* The first change that is no mere shower of spikes: a fifth at least of what
@@ -93,9 +76,8 @@ static const struct change *first_step(const struct change *changes,
     return &changes[i];
 }
 
-static void report_change(struct lab *lab, const struct level_row *row,
-                          const struct level_facts *facts, const double *matrix,
-                          const struct sizes *sizes, struct finding *f)
+static void report_change(struct finding *f, const double *matrix,
+                          const struct sizes *sizes)
 {
     double series[SIZES];
     struct change changes[CHANGES];
@@ -117,34 +99,26 @@ static void report_change(struct lab *lab, const struct level_row *row,
                      after + (RESOLUTION - 1) * (double)sizes->step, 1 - alpha);
     finding_protocol(f, "ks_statistic", value_number(step->statistic));
     finding_protocol(f, "ks_critical", value_number(step->critical));
-    compare(lab, row, facts, before, RESOLUTION * (double)sizes->step);
 }
 
-/* Sizes are tried at the distance of lines: these must be known for certain. */
-static bool has_size(const struct lab *lab, const struct level_row *row)
+static void change_point_ask_level(struct lab *lab, const struct level_row *row)
 {
-    const struct finding *const f =
-        results_edit(lab->results, row->component, "size");
-    return f != NULL && f->status == STATUS_MEASURED;
-}
-
-static void change_point_ask_level(struct lab *lab, const struct level_row *row,
-                                   struct level_facts *facts)
-{
+    const struct fact_rings *const rings = fact_rings(lab, level_of(row));
     struct finding *const f =
         lab_finding(lab, row->component, "size_by_change");
-    if (facts->size == 0 || facts->soft || !has_size(lab, row)) {
-        finding_none(f, "where to look, or at what distance, is not known");
+    /* Sizes are tried at the distance of lines: these must be known for
+     * certain. */
+    if (!rings->measured) {
+        finding_none(f, "%s", lab_why_unknown(lab, row->component, "size"));
         return;
     }
-    const struct sizes sizes = sizes_around(row, facts);
+    const struct sizes sizes = sizes_around(lab, row);
     double *const matrix = lab_alloc(lab, SIZES * LOADS, sizeof *matrix);
     lab_cite(lab, f);
     for (size_t i = 0; i < SIZES; i++)
-        trace_size(lab, row, facts, sizes.first + i * sizes.step,
-                   matrix + i * LOADS);
+        trace_size(lab, row, sizes.first + i * sizes.step, matrix + i * LOADS);
     if (lab_ok(lab))
-        report_change(lab, row, facts, matrix, &sizes, f);
+        report_change(f, matrix, &sizes);
 }
 
 static void change_point_run(struct lab *lab)
@@ -163,8 +137,7 @@ const struct study study_size_change_point = {
     .method = "Groessler's: traces of sizes around the edge are reduced to a "
               "number each, their change point is estimated and tested "
               "(Kolmogorov and Smirnov).",
-    .needs = needs,
+    .reads = reads,
     .answers = answers,
-    .corrects = corrects,
     .run = change_point_run,
 };

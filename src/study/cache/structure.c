@@ -15,9 +15,10 @@
 #include "study/cache/geometry.h"
 
 static const char *const needs[] = {"size", "sharing", "window", NULL};
-static const char *const corrects[] = {
-    "l1.size",       "texture.size",   "readonly.size", "local.size",
-    "const_l1.size", "const_l15.size", "l2.size",       NULL,
+/* Where the lines of all sets are known, so is the size. */
+static const struct answer proposes[] = {
+    {level_components, "size", "B"},
+    {0},
 };
 static const struct answer answers[] = {
     {level_components, "sets", ""},
@@ -111,20 +112,12 @@ static void report_bits(struct structure_question *q)
     report(q, "set_bits", list);
 }
 
-/* Where the lines of all sets are known, so is the size: better than from rings
- * where victims are picked at random. */
-static void correct_size(struct structure_question *q)
+static void propose_size(struct structure_question *q)
 {
     const double size = (double)(q->shape.lines * q->facts->line);
-    struct finding *const f =
-        results_edit(q->lab->results, q->row->component, "size");
-    if (f == NULL || (f->status == STATUS_MEASURED && f->value.number == size))
-        return;
-    if (f->value.kind == VALUE_NUMBER)
-        finding_protocol(f, "by_rings", value_number(f->value.number));
-    finding_set(f, STATUS_MEASURED, value_number(size), "B");
+    struct finding *const f = lab_finding(q->lab, q->row->component, "size");
+    finding_measured(f, size);
     finding_interval(f, size, size, -1);
-    finding_because(f, "from sets and ways; rings show no clean edge here");
 }
 
 static void report_shape(struct structure_question *q)
@@ -134,7 +127,7 @@ static void report_shape(struct structure_question *q)
     report_bits(q);
     q->facts->period = q->shape.same;
     q->facts->ways = q->shape.ways;
-    correct_size(q);
+    propose_size(q);
 }
 
 /* ---- who is the victim ------------------------------------------------ */
@@ -555,7 +548,7 @@ const struct study study_structure = {
               "replayed on models of each policy.",
     .needs = needs,
     .answers = answers,
-    .corrects = corrects,
+    .proposes = proposes,
     .kernels = kernels,
     .run = structure_run,
 };

@@ -1,0 +1,141 @@
+#include "study/facts.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "study/lab.h"
+
+static const struct {
+    const char *name, *writer;
+} rows[] = {
+    [FACT_NONE] = {"", ""},
+#define FACT(id, name, writer) {#name, writer},
+#define LEVEL_FACT             FACT
+#include "study/facts.def"
+#undef LEVEL_FACT
+#undef FACT
+};
+
+const char *fact_name(enum fact_id fact)
+{
+    return rows[fact].name;
+}
+
+const char *fact_writer(enum fact_id fact)
+{
+    return rows[fact].writer;
+}
+
+static bool is_writer(const struct lab *lab, enum fact_id fact)
+{
+    return lab->study == NULL ||
+           strcmp(lab->study->name, rows[fact].writer) == 0;
+}
+
+static bool declares(const struct study *study, enum fact_id fact)
+{
+    const enum fact_id *r = study->reads;
+    while (r != NULL && *r != FACT_NONE && *r != fact)
+        r++;
+    return r != NULL && *r == fact;
+}
+
+static void check_read(const struct lab *lab, enum fact_id fact)
+{
+    const bool may = is_writer(lab, fact) || declares(lab->study, fact);
+    if (!may)
+        log_say(LOG_WARN,
+                "study %s reads the fact '%s' and does not declare it",
+                lab->study->name, rows[fact].name);
+    assert(may);
+}
+
+static void check_write(const struct lab *lab, enum fact_id fact)
+{
+    const bool may = is_writer(lab, fact);
+    if (!may)
+        log_say(LOG_WARN, "study %s writes the fact '%s', which is that of %s",
+                lab->study->name, rows[fact].name, rows[fact].writer);
+    assert(may);
+}
+
+#define FACT(id, name, writer)                                                 \
+    const struct fact_##name *fact_##name(const struct lab *lab)               \
+    {                                                                          \
+        check_read(lab, FACT_##id);                                            \
+        return &lab->known.name;                                               \
+    }                                                                          \
+    struct fact_##name *fact_##name##_write(struct lab *lab)                   \
+    {                                                                          \
+        check_write(lab, FACT_##id);                                           \
+        return &lab->known.name;                                               \
+    }
+#define LEVEL_FACT(id, name, writer)                                           \
+    const struct fact_##name *fact_##name(const struct lab *lab,               \
+                                          enum level_id level)                 \
+    {                                                                          \
+        check_read(lab, FACT_##id);                                            \
+        return &lab->known.name[level];                                        \
+    }                                                                          \
+    struct fact_##name *fact_##name##_write(struct lab *lab,                   \
+                                            enum level_id level)               \
+    {                                                                          \
+        check_write(lab, FACT_##id);                                           \
+        return &lab->known.name[level];                                        \
+    }
+#include "study/facts.def"
+#undef LEVEL_FACT
+#undef FACT
+
+uint64_t fact_sure_line(const struct lab *lab, enum level_id level)
+{
+    return fact_rings(lab, level)->doubtful ? 0 : fact_line(lab, level)->bytes;
+}
+
+uint64_t fact_sure_sector(const struct lab *lab, enum level_id level)
+{
+    return fact_rings(lab, level)->doubtful ? 0
+                                            : fact_sector(lab, level)->bytes;
+}
+
+/* ---- for studies that do not declare what they read --------------------- */
+
+static void mirror_level(const struct facts *k, int i, struct level_facts *f)
+{
+    const struct fact_cached *const c = &k->cached[i];
+    const struct fact_bracket *const b = &k->bracket[i];
+    const bool asked = b->why[0] != '\0' || b->present;
+    const bool sure = !k->rings[i].doubtful;
+    *f = (struct level_facts){
+        .present = asked ? b->present : c->present,
+        .as_local = c->as_local,
+        .hit = asked ? b->hit : c->hit,
+        .next_hit = c->next_hit,
+        .cold = c->cold,
+        .plateau = b->plateau,
+        .miss = b->miss,
+        .deep = b->deep,
+        .fits = b->fits,
+        .overflows = b->overflows,
+        .near_fits = b->near_fits,
+        .near_overflows = b->near_overflows,
+        .doubtful = !sure,
+        .soft = b->soft,
+        .far_stays = f->far_stays,
+        .sector = sure ? k->sector[i].bytes : 0,
+        .line = sure ? k->line[i].bytes : 0,
+        .size = b->far_end > 0 ? b->far_end : k->rings[i].bytes,
+        .period = f->period,
+        .ways = f->ways,
+        .sector_bound = k->sector[i].bound,
+        .line_bound = k->line[i].bound,
+    };
+    memcpy(f->why, asked ? b->why : c->why, sizeof f->why);
+}
+
+void facts_mirror(struct lab *lab)
+{
+    for (int i = 0; i < LEVEL_COUNT; i++)
+        mirror_level(&lab->known, i, &lab->facts[i]);
+}
