@@ -186,8 +186,9 @@ static void set_up(struct sonde *s, const struct sonde_options *options)
             xstrdup(options->command[i]);
     describe(&s->results, s->lab.info);
     if (s->why_not_gpu[0] != '\0')
-        s->results.notice = xasprintf(
-            "No GPU was measured: this is the simulated %s.", s->lab.info->spec);
+        s->results.notice =
+            xasprintf("No GPU was measured: this is the simulated %s.",
+                      s->lab.info->spec);
 }
 
 int sonde_open(struct sonde **session, const struct sonde_options *options,
@@ -282,16 +283,14 @@ int sonde_run(struct sonde *s, const char *const *studies, size_t count,
     if (!session_words(studies, count))
         return session_lacks(__func__, "a study", err);
     const char **const names =
-        xreallocarray(NULL, count + study_count() + 1, sizeof *names);
+        xreallocarray(NULL, count + 2 * study_count(), sizeof *names);
     size_t named = 0;
     for (size_t i = 0; i < count; i++)
         names[named++] = studies[i];
     for (size_t i = 0; count == 0 && study_table[i] != NULL; i++)
         if (!study_table[i]->apart)
             names[named++] = study_table[i]->name;
-    const char *const judge = plan_judge_of(names, named);
-    if (judge != NULL)
-        names[named++] = judge;
+    named += plan_rivals(names, named, names + named);
     const int status = session_run(s, names, named, err);
     free(names);
     return status;
@@ -596,7 +595,7 @@ static void explain_study(const struct study *study, struct buf *out)
         buf_printf(out, "    %s\n", id);
     if (study_proposes(study, 0, id))
         buf_printf(out, "  estimates, of which %s finds what holds:\n",
-                   plan_judge_of(&study->name, 1));
+                   study_judge()->name);
     for (size_t i = 0; study_proposes(study, i, id); i++)
         buf_printf(out, "    %s\n", id);
 }

@@ -160,17 +160,38 @@ static void prepare(struct lab *lab, const bool wanted[STUDIES])
     prober_prepare(lab->prober, texts, count);
 }
 
-const char *plan_judge_of(const char *const *names, size_t count)
+static bool does_propose(const struct study *study, const char *finding)
 {
-    bool proposed = false;
-    for (size_t i = 0; i < count; i++) {
-        const struct study *const study = study_find(names[i]);
-        proposed = proposed || (study != NULL && study->proposes != NULL);
+    char id[STUDY_ID];
+    for (size_t i = 0; study_proposes(study, i, id); i++)
+        if (strcmp(id, finding) == 0)
+            return true;
+    return false;
+}
+
+static bool are_rivals(const struct study *a, const struct study *b)
+{
+    char id[STUDY_ID];
+    for (size_t i = 0; a != b && study_proposes(a, i, id); i++)
+        if (does_propose(b, id))
+            return true;
+    return false;
+}
+
+size_t plan_rivals(const char *const *names, size_t count, const char **rivals)
+{
+    size_t found = 0;
+    for (size_t i = 0; i < STUDIES; i++) {
+        bool is_one = false;
+        for (size_t k = 0; k < count; k++) {
+            const struct study *const named = study_find(names[k]);
+            is_one =
+                is_one || (named != NULL && are_rivals(named, study_table[i]));
+        }
+        if (is_one)
+            rivals[found++] = study_table[i]->name;
     }
-    for (size_t i = 0; proposed && i < STUDIES; i++)
-        if (study_table[i]->judges)
-            return study_table[i]->name;
-    return NULL;
+    return found;
 }
 
 int plan_run(struct lab *lab, const char *const *names, size_t count,

@@ -4,10 +4,11 @@
 
 #include "study/lab.h"
 
-/* The study that judges what the named ones propose, which must then run with
- * all that propose the same, or what was asked for would be judged by a part of
- * the estimates; NULL if they propose nothing. */
-const char *plan_judge_of(const char *const *names, size_t count);
+/* Studies that propose something that one of the named ones proposes, too: to
+ * have that judged by all there is to know, these must run with them.  Returns
+ * how many; `rivals` has room for all studies. */
+size_t plan_rivals(const char *const *names, size_t count,
+                   const char **rivals);
 
 /*
  * Runs the named studies and all that they need, each once, in the order of

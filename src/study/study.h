@@ -73,6 +73,9 @@ struct study {
 extern const struct study *const study_table[];
 const struct study *study_find(const char *name);
 
+/* The one that judges. */
+const struct study *study_judge(void);
+
 /* The i-th study that must run before; NULL past the last.  One may come up
  * several times. */
 const struct study *study_need(const struct study *study, size_t i);

@@ -138,8 +138,11 @@ static bool same_finding(const struct finding *alone,
 /* What is judged by a part of the estimates, since nobody asked for it. */
 static bool is_aside(const struct finding *f, const struct study *asked)
 {
-    return study_find(f->study)->judges &&
-           plan_judge_of(&asked->name, 1) == NULL;
+    char id[STUDY_ID];
+    for (size_t i = 0; study_proposes(asked, i, id); i++)
+        if (strcmp(id, f->id) == 0)
+            return false;
+    return study_find(f->study)->judges && !asked->judges;
 }
 
 static void write_value(const struct finding *f, struct buf *out)
@@ -198,8 +201,9 @@ static void run_alone(const struct run *among, const char *path,
     struct run alone = {0};
     struct error err;
     ASSERT_DONE(recording_read(path, &alone.recording, &err), err);
-    const char *const names[] = {study, plan_judge_of(&study, 1)};
-    if (run_studies(&alone, NULL, names, names[1] != NULL ? 2 : 1, &err) != 0)
+    const char *names[STUDIES_MOST] = {study};
+    const size_t count = 1 + plan_rivals(names, 1, names + 1);
+    if (run_studies(&alone, NULL, names, count, &err) != 0)
         buf_printf(rows, "%s alone: %.200s...\n", study, err.text);
     else
         compare(&among->results, &alone.results, study_find(study), rows);
