@@ -14,3 +14,16 @@ uint64_t hash_text(uint64_t hash, const char *text)
 {
     return hash_bytes(hash, text, strlen(text) + 1);
 }
+
+uint64_t hash_long_text(const char *text)
+{
+    const size_t length = strlen(text);
+    uint64_t hash = HASH_START, word;
+    size_t at = 0;
+    for (; at + sizeof word <= length; at += sizeof word) {
+        memcpy(&word, text + at, sizeof word);
+        hash = (hash ^ word) * 0x9e3779b97f4a7c15u;
+        hash ^= hash >> 32;
+    }
+    return hash_bytes(hash, text + at, length - at);
+}

@@ -13,5 +13,8 @@
 
 uint64_t hash_bytes(uint64_t hash, const void *data, size_t length);
 uint64_t hash_text(uint64_t hash, const char *text); /* with its NUL */
+/* Another one, eight bytes a step, for what does not outlive the process: it
+ * depends on the order of bytes in a word. */
+uint64_t hash_long_text(const char *text);
 
 #endif

@@ -116,7 +116,7 @@ find_loaded(const struct prober *p, const struct source *source, uint64_t hash)
 static int load_module(struct prober *p, const struct source *source,
                        struct module **module, struct error *err)
 {
-    const uint64_t hash = hash_text(HASH_START, source->ptx);
+    const uint64_t hash = hash_long_text(source->ptx);
     const struct loaded *const known = find_loaded(p, source, hash);
     if (known != NULL) {
         *module = known->module;
