@@ -48,7 +48,7 @@ $(B)/tests/fake/%.so.1:
 # anew, the report at the top of README.md and the examples of documents, for
 # you to read what changed.
 goldens: $(B)/check $(B)/sonde
-	GOLDENS=1 $(B)/check -j 1 replay profile_keys
+	GOLDENS=1 $(B)/check -j 1 replay profile_keys docs
 	UPDATE=1 sh tests/cli/run.sh $(B)/sonde readme examples
 
 check-gpu: $(B)/check-gpu

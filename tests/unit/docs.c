@@ -1,12 +1,17 @@
 /*
  * The documents know what the program's tables hold: docs/method.md each
- * reason of src/study/reasons.def.
+ * reason of src/study/reasons.def; docs/architecture.md the facts with who
+ * writes and who reads them, and the studies with what comes before.  `make
+ * goldens` writes the latter two anew.
  */
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buf.h"
 #include "base/mem.h"
+#include "study/facts.h"
+#include "study/study.h"
 #include "testing.h"
 
 static const char *const reasons[] = {
@@ -71,11 +76,108 @@ START_TEST(a_reason_that_nobody_gave_is_not_explained)
 }
 END_TEST
 
+/* ---- tables of docs/architecture.md ------------------------------------- */
+
+#define DOC "docs/architecture.md"
+#define END "<!-- end -->\n"
+
+static const struct fact_row {
+    enum fact_id id;
+    const char *name, *of;
+} fact_rows[] = {
+#define FACT(id, name, writer)       {FACT_##id, #name, "the GPU"},
+#define LEVEL_FACT(id, name, writer) {FACT_##id, #name, "each level"},
+#include "study/facts.def"
+#undef LEVEL_FACT
+#undef FACT
+};
+
+static bool reads(const struct study *study, enum fact_id fact)
+{
+    const enum fact_id *r = study->reads;
+    while (r != NULL && *r != FACT_NONE && *r != fact)
+        r++;
+    return r != NULL && *r == fact;
+}
+
+static void add_item(struct buf *b, const char *separator, const char *name)
+{
+    buf_printf(b, "%s`%s`", separator, name);
+}
+
+static void add_facts(struct buf *b)
+{
+    buf_text(b, "| fact | of | written by | read by |\n|---|---|---|---|\n");
+    for (size_t i = 0; i < COUNT_OF(fact_rows); i++) {
+        const struct fact_row *const row = &fact_rows[i];
+        const char *separator = " ";
+        buf_printf(b, "| `%s` | %s | `%s` |", row->name, row->of,
+                   fact_writer(row->id));
+        for (size_t s = 0; study_table[s] != NULL; s++)
+            if (reads(study_table[s], row->id)) {
+                add_item(b, separator, study_table[s]->name);
+                separator = ", ";
+            }
+        buf_text(b, " |\n");
+    }
+}
+
+/* The studies that must come before, each once. */
+static void add_needs(struct buf *b, const struct study *study)
+{
+    const char *separator = " ";
+    for (size_t i = 0; study_need(study, i) != NULL; i++) {
+        size_t first = 0;
+        while (study_need(study, first) != study_need(study, i))
+            first++;
+        if (first == i) {
+            add_item(b, separator, study_need(study, i)->name);
+            separator = ", ";
+        }
+    }
+}
+
+static void add_studies(struct buf *b)
+{
+    buf_text(b, "| study | asks | comes after |\n|---|---|---|\n");
+    for (size_t i = 0; study_table[i] != NULL; i++) {
+        buf_printf(b, "| `%s` | %s |", study_table[i]->name,
+                   study_table[i]->question);
+        add_needs(b, study_table[i]);
+        buf_text(b, " |\n");
+    }
+}
+
+/* The document with what stands between the mark and the next END anew. */
+static char *with_table(char *doc, const char *mark, void (*add)(struct buf *b))
+{
+    struct buf out = {0};
+    const char *const begin = strstr(doc, mark);
+    const char *const end = begin != NULL ? strstr(begin, END) : NULL;
+    ck_assert_msg(end != NULL, DOC " has no %s with an end", mark);
+    buf_append(&out, doc, (size_t)(begin - doc) + strlen(mark));
+    add(&out);
+    buf_text(&out, end);
+    free(doc);
+    return buf_take(&out);
+}
+
+START_TEST(facts_and_studies_are_as_they_are)
+{
+    char *doc = testing_document(DOC);
+    doc = with_table(doc, "<!-- facts -->\n", add_facts);
+    doc = with_table(doc, "<!-- studies -->\n", add_studies);
+    testing_document_is(DOC, doc);
+    free(doc);
+}
+END_TEST
+
 Suite *suite_docs(void)
 {
     TCase *t;
     Suite *const suite = suite_of("docs", 10, &t);
     tcase_add_test(t, each_reason_is_explained);
+    tcase_add_test(t, facts_and_studies_are_as_they_are);
     tcase_add_test(t, a_reason_that_nobody_gave_is_not_explained);
     return suite;
 }
