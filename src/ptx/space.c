@@ -8,62 +8,17 @@ static const char *const global_ops[] = {"ca", "cg", "cs", "lu", "cv", NULL};
 static const char *const no_ops[] = {"none", NULL};
 
 const struct space space_table[] = {
-    {.name = "global",
-     .ops = global_ops,
-     .memory = MEMORY_GLOBAL,
-     .load = "ld.global$o.u64 $d, [$a];",
-     .load_word = "ld.global$o.u32 $d, [$a];",
-     .pointer_bytes = 8,
-     .spread = 1,
-     .help = "global memory; op says which caches may hold it"},
-    {.name = "readonly",
-     .ops = no_ops,
-     .memory = MEMORY_GLOBAL,
-     .load = "ld.global.nc$o.u64 $d, [$a];",
-     .load_word = "ld.global.nc$o.u32 $d, [$a];",
-     .pointer_bytes = 8,
-     .spread = 1,
-     .help = "global memory through the read-only path (ld.global.nc)"},
-    {.name = "texture",
-     .ops = no_ops,
-     .memory = MEMORY_GLOBAL,
-     .load = "tex.1d.v4.u32.s32 {$d, %texel1, %texel2, %texel3}, "
-             "[%texture, {$a}];",
-     .pointer_bytes = 4,
-     .texture = true,
-     .spread = 1,
-     .help = "global memory through a texture object of 32-bit texels"},
-    {.name = "constant",
-     .ops = no_ops,
-     .memory = MEMORY_CONSTANT,
-     .load = "ld.const$o.u32 $d, [$a];",
-     .pointer_bytes = 4,
-     .spread = 1,
-     .help = "constant memory of the module, 64 KiB"},
-    {.name = "local",
-     .ops = no_ops,
-     .memory = MEMORY_LOCAL,
-     .load = "ld.local$o.u32 $d, [$a];",
-     .pointer_bytes = 4,
-     .spread = 32,
-     .help = "local memory of the thread; 32 threads' words lie side by side"},
-    {.name = "shared",
-     .ops = no_ops,
-     .memory = MEMORY_SHARED,
-     .load = "ld.shared$o.u32 $d, [$a];",
-     .pointer_bytes = 4,
-     .spread = 1,
-     .help = "shared memory of the block"},
-    {.name = "shared_indexed",
-     .ops = no_ops,
-     .memory = MEMORY_SHARED,
-     .load = "ld.shared$o.u32 $d, [$a];",
-     .pointer_bytes = 4,
-     .indexed = true,
-     .spread = 1,
-     .help = "the same by index, as `j = a[j]` compiles: address arithmetic "
-             "is in the chain"},
+#define SPACE(word, ...) {.name = word, __VA_ARGS__},
+#include "ptx/spaces.def"
+#undef SPACE
     {.name = NULL},
+};
+
+const char *const space_names[] = {
+#define SPACE(word, ...) word,
+#include "ptx/spaces.def"
+#undef SPACE
+    NULL,
 };
 
 const struct space *space_find(const char *name)

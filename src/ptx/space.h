@@ -1,7 +1,7 @@
 /*
  * The memory spaces: how a program reaches memory, one row each.  A question
  * ("how large is the cache?") is asked of a space by walking this table; what
- * differs between spaces is here and nowhere else.
+ * differs between spaces is in spaces.def and nowhere else.
  */
 #ifndef SONDE_PTX_SPACE_H
 #define SONDE_PTX_SPACE_H
@@ -36,8 +36,10 @@ struct space {
     const char *help;
 };
 
-/* NULL-terminated by name. */
+/* The rows of spaces.def; NULL-terminated by name. */
 extern const struct space space_table[];
+/* Their names; NULL ends. */
+extern const char *const space_names[];
 const struct space *space_find(const char *name);
 /* True if OP is one of the space's. */
 bool space_has_op(const struct space *space, const char *op);

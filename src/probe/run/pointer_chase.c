@@ -9,9 +9,6 @@
 #include "probe/run/pin.h"
 #include "probe/run/shot.h"
 
-const char *const pointer_chase_spaces[] = {
-    "global", "readonly", "texture",        "constant",
-    "local",  "shared",   "shared_indexed", NULL};
 const char *const pointer_chase_ops[] = {"default", "ca", "cg", "cs",
                                          "lu",      "cv", NULL};
 const char *const pointer_chase_sweep_ops[] = {"same", "ca", "cg", "cs",

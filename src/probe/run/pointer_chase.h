@@ -40,7 +40,7 @@ struct pointer_chase {
     PARAM_ROW(name, struct pointer_chase, field, PARAM_WORD, fallback, 0, 0,   \
               words, help)
 #define POINTER_CHASE_PARAMS                                                   \
-    CHASE_WORD("space", space_name, "global", pointer_chase_spaces,            \
+    CHASE_WORD("space", space_name, "global", space_names,                     \
         "memory space of the ring"),                                           \
     CHASE_WORD("op", op, "default", pointer_chase_ops,                         \
         "cache operator of the loads"),                                        \
@@ -76,9 +76,8 @@ struct pointer_chase {
         "then chase so many laps untimed")
 /* clang-format on */
 
-extern const char *const pointer_chase_spaces[],
-    *const pointer_chase_ops[], *const pointer_chase_orders[],
-                                    *const pointer_chase_sweep_ops[];
+extern const char *const pointer_chase_ops[],
+    *const pointer_chase_orders[], *const pointer_chase_sweep_ops[];
 
 /* Completes the struct; ERR_USAGE where parameters contradict each other.  Of a
  * ring that is chased for less than a lap only the first `reach` × visits
