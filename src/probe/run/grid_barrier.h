@@ -29,11 +29,6 @@ struct grid_barrier_blocks {
 int grid_barrier_room(const struct grid_barrier_blocks *wanted,
                       const struct device_info *info, struct error *err);
 
-/* One thread waits until the word at [base+offset] is at least %want, so many
- * looks at most.  Uses %count, %looks (.b32), %again (.pred); `name` makes its
- * labels unique. */
-void grid_barrier_await(struct kernel_text *k, const char *name,
-                        const char *base, int offset, unsigned looks);
 /* One thread of each block counts itself in at [%slots+offset] and waits until
  * %want have.  Uses %count, %looks (.b32), %again (.pred); `name` makes its
  * labels unique. */

@@ -5,11 +5,9 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "probe/run/grid_barrier.h"
 
-/* One for each SM number that can be asked for, and one that counts the blocks
- * that have come. */
-enum { SLOTS = 1024, COUNTER = SLOTS, WORDS };
+/* One for each SM number that can be asked for. */
+enum { SLOTS = 1024 };
 
 void pin_opening(struct kernel_text *k, size_t job_bytes)
 {
@@ -36,19 +34,6 @@ void pin_opening(struct kernel_text *k, size_t job_bytes)
              WORD(job_bytes, job_bytes));
 }
 
-void pin_meet(struct kernel_text *k, int want)
-{
-    ptx_with(k,
-             ".reg .b32 %count, %looks, %want;\n"
-             ".reg .b64 %slots;\n"
-             "@%other bra MET;\n"
-             "ld.param.u64 %slots, [slots];\n"
-             "ld.global.cg.u32 %want, [%job+$want];\n",
-             WORD(want, 8 * want));
-    grid_barrier_meet(k, "GATE", 4 * COUNTER, GRID_BARRIER_LOOKS);
-    ptx(k, "MET:");
-}
-
 static int check_sms(const struct pin *pin, const struct device_info *info,
                      struct error *err)
 {
@@ -66,7 +51,7 @@ int pin_place(struct prober *prober, struct pin *pin, struct error *err)
     if (check_sms(pin, prober_info(prober), err) != 0 ||
         prober_buffer(prober, BUFFER_JOBS, pin->count * pin->job_bytes,
                       &pin->jobs_at, err) != 0 ||
-        prober_buffer(prober, BUFFER_SLOTS, WORDS * sizeof(int32_t),
+        prober_buffer(prober, BUFFER_SLOTS, SLOTS * sizeof(int32_t),
                       &pin->slots_at, err) != 0)
         return err->code;
     return prober_buffer(prober, BUFFER_OUT, pin->count * pin->words_each * 8,
@@ -77,9 +62,8 @@ int pin_place(struct prober *prober, struct pin *pin, struct error *err)
 static int copy_slots(struct device *device, const struct pin *pin,
                       struct error *err)
 {
-    int32_t slots[WORDS];
+    int32_t slots[SLOTS];
     memset(slots, 0xff, sizeof slots);
-    slots[COUNTER] = 0;
     for (size_t i = 0; i < pin->count; i++)
         slots[pin->sms[i]] = (int32_t)i;
     return device_copy_in(device, pin->slots_at, slots, sizeof slots, err);
@@ -119,17 +103,14 @@ static int launch_until_complete(struct prober *prober,
     for (unsigned i = 1; i <= LAUNCHES_MOST; i++) {
         shot.blocks +=
             (unsigned)device_told(prober_info(prober), PROPERTY_SMS, SLOTS);
-        if (pin->together)
-            memset(words, 0, bytes);
-        if (device_copy_in(d, pin->out_at, words, bytes, err) != 0 ||
-            copy_slots(d, pin, err) != 0 ||
+        if (copy_slots(d, pin, err) != 0 ||
             prober_shoot(prober, e, &shot, err) != 0 ||
             device_copy_out(d, words, pin->out_at, bytes, err) != 0)
             return err->code;
         if (complete(pin, words))
             return 0;
     }
-    return error_set(err, pin->together ? ERR_UNSUPPORTED : ERR_DEVICE,
+    return error_set(err, ERR_DEVICE,
                      "no block came to run on one of %zu SMs, the first of "
                      "which is %" PRIu64 ", in %d launches",
                      pin->count, pin->sms[0], LAUNCHES_MOST);
@@ -138,9 +119,12 @@ static int launch_until_complete(struct prober *prober,
 uint64_t *pin_run(struct prober *prober, const struct experiment *e,
                   const struct pin *pin, struct error *err)
 {
-    uint64_t *const words = xcalloc(pin->count * pin->words_each, 8);
-    if (device_copy_in(prober_device(prober), pin->jobs_at, pin->jobs,
-                       pin->count * pin->job_bytes, err) == 0 &&
+    struct device *const d = prober_device(prober);
+    const size_t bytes = pin->count * pin->words_each * 8;
+    uint64_t *const words = xcalloc(1, bytes);
+    if (device_copy_in(d, pin->out_at, words, bytes, err) == 0 &&
+        device_copy_in(d, pin->jobs_at, pin->jobs, pin->count * pin->job_bytes,
+                       err) == 0 &&
         launch_until_complete(prober, e, pin, words, err) == 0)
         return words;
     free(words);

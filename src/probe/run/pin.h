@@ -22,8 +22,6 @@ struct pin {
     unsigned threads;  /* of a block */
     uint64_t shared_bytes;
     int carve_out;
-    bool together; /* all must come in one launch: their results belong
-                      together; where they do not, that is ERR_UNSUPPORTED */
     uint64_t jobs_at, slots_at, out_at; /* set by pin_place */
 };
 
@@ -39,11 +37,6 @@ enum { PIN_POOL = 16 };
  * job), %at (.b64), %slot (.b32), %other (.pred: not thread 0), %again (.pred).
  */
 void pin_opening(struct kernel_text *k, size_t job_bytes);
-
-/* All blocks that work meet, %want of them; all other threads go on.  Declares
- * %slots (.b64), %count, %looks, %want (.b32), so only once in a kernel; `want`
- * is the job's word that says how many they are. */
-void pin_meet(struct kernel_text *k, int want);
 
 /* Checks the SMs' numbers and finds room for jobs and results. */
 int pin_place(struct prober *prober, struct pin *pin, struct error *err);
