@@ -34,7 +34,7 @@ TEST_SRC := $(sort $(wildcard tests/unit/*.c tests/truth/*.c tests/replay/*.c \
               tests/ptx/*.c tests/driver/*.c tests/fuzz/*.c))
 TEST_OBJ := $(TEST_SRC:%.c=$(B)/%.o)
 
-.PHONY: all run check check-gpu bench install clean help deps goldens same figures
+.PHONY: all run check check-quick check-all check-gpu bench install clean help deps goldens same figures
 all: $(B)/sonde $(B)/libsonde.a
 
 # The Debian packages that the build needs; installed once, if they are missing.
@@ -69,7 +69,9 @@ clean:
 help:
 	@echo 'make            build/sonde and build/libsonde.a'
 	@echo 'make run        build, then measure the GPU (or a simulated one)'
-	@echo 'make check      all tests that need no GPU (SEEDS=20 for more seeds)'
+	@echo 'make check      the tests that need no GPU (SEEDS=20 for more seeds)'
+	@echo 'make check-quick  those of them that take seconds'
+	@echo 'make check-all  the slow tests, which make check leaves out'
 	@echo 'make check-gpu  the studies on a real GPU against ranges'
 	@echo 'make bench      how fast the simulator and the studies are'
 	@echo 'make goldens    write the golden reports and docs/profiles.md anew'

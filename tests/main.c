@@ -1,9 +1,10 @@
 /*
  * Runs the suites of SUITES (tests/suites.def), several at a time:
  *
- *     check [-l] [-j N] [SUITE…]
+ *     check [-l] [-q | -s] [-j N] [SUITE…]
  *
- * -j says how many processes (the number of cores), -l lists the suites.  Each
+ * -j says how many processes (the number of cores), -l lists the suites, -q
+ * runs those that are quick, -s the slow tests, which are left out else.  Each
  * test runs in a process of its own (CK_FORK=no: all in this one, one after
  * the other, for a debugger); CK_RUN_CASE, CK_VERBOSITY and the other variables
  * of Check work as its manual says; SEEDS is how many seeds tests with noise
@@ -13,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -28,25 +30,36 @@
 static const struct {
     const char *name;
     Suite *(*make)(void);
+    bool quick;
 } suites[] = {
-#define SUITE(name) {#name, suite_##name},
+#define SUITE(name) {#name, suite_##name, false},
+#define QUICK(name) {#name, suite_##name, true},
 #include SUITES
 #undef SUITE
+#undef QUICK
 };
 
 enum { SUITE_COUNT = COUNT_OF(suites) };
 
 static bool chosen[SUITE_COUNT];
+static bool slow; /* the slow tests alone, in place of all others */
 
-static void run_suite(size_t i)
+/* Of this process and all tests that it has run. */
+static double cpu_seconds(void)
 {
-    SRunner *const runner = srunner_create(suites[i].make());
-    const double begin = now_seconds();
-    fflush(stdout);
-    srunner_run_all(runner, CK_SILENT);
-    printf("%-12s %5.1f s  ", suites[i].name, now_seconds() - begin);
-    srunner_print(runner, CK_ENV);
-    fflush(stdout);
+    static const int whose[] = {RUSAGE_SELF, RUSAGE_CHILDREN};
+    double sum = 0;
+    for (size_t i = 0; i < COUNT_OF(whose); i++) {
+        struct rusage used;
+        getrusage(whose[i], &used);
+        sum += (double)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) +
+               1e-6 * (double)(used.ru_utime.tv_usec + used.ru_stime.tv_usec);
+    }
+    return sum;
+}
+
+static void count(SRunner *runner)
+{
     testing_counts->ran += (unsigned)srunner_ntests_run(runner);
     TestResult **const failed = srunner_failures(runner);
     for (int j = 0; j < srunner_ntests_failed(runner); j++)
@@ -55,6 +68,22 @@ static void run_suite(size_t i)
         else
             testing_counts->errors++;
     free(failed);
+}
+
+static void run_suite(size_t i)
+{
+    SRunner *const runner = srunner_create(suites[i].make());
+    const double begin = now_seconds(), cpu = cpu_seconds();
+    fflush(stdout);
+    srunner_run_tagged(runner, NULL, NULL, slow ? TESTING_SLOW : NULL,
+                       slow ? NULL : TESTING_SLOW, CK_SILENT);
+    if (srunner_ntests_run(runner) > 0) {
+        printf("%-17s %5.1f s, of a core %5.1f s  ", suites[i].name,
+               now_seconds() - begin, cpu_seconds() - cpu);
+        srunner_print(runner, CK_ENV);
+        fflush(stdout);
+    }
+    count(runner);
     srunner_free(runner);
 }
 
@@ -106,7 +135,7 @@ static void run_all(long workers)
 static int usage(const char *fmt, const char *word)
 {
     fprintf(stderr, fmt, word);
-    fputs("usage: check [-l] [-j N] [SUITE...]\n", stderr);
+    fputs("usage: check [-l] [-q | -s] [-j N] [SUITE...]\n", stderr);
     return 2;
 }
 
@@ -138,6 +167,12 @@ static int list(void)
     return 0;
 }
 
+static void choose_all(bool quick)
+{
+    for (size_t i = 0; i < SUITE_COUNT; i++)
+        chosen[i] = !quick || suites[i].quick;
+}
+
 /* The totals as Check prints them, and in words with what was skipped. */
 static int closing_lines(void)
 {
@@ -156,10 +191,15 @@ static int closing_lines(void)
 int main(int argc, char **argv)
 {
     long workers = sysconf(_SC_NPROCESSORS_ONLN);
+    bool quick = false;
     int option;
-    while ((option = getopt(argc, argv, "lj:")) != -1)
+    while ((option = getopt(argc, argv, "lqsj:")) != -1)
         if (option == 'l')
             return list();
+        else if (option == 'q')
+            quick = true;
+        else if (option == 's')
+            slow = true;
         else if (option != 'j' || (workers = atol(optarg)) < 1)
             return usage("%s",
                          option == 'j' ? "check: -j takes 1 or more\n" : "");
@@ -167,7 +207,7 @@ int main(int argc, char **argv)
         if (!choose(argv[i]))
             return no_such_suite(argv[i]);
     if (optind == argc)
-        memset(chosen, true, sizeof chosen);
+        choose_all(quick);
     setenv("CK_DEFAULT_TIMEOUT", "20", 0); /* Check's 4 s fail a busy machine */
     testing_begin();
     run_all(workers);

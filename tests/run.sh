@@ -1,9 +1,10 @@
 #!/bin/sh
-# Runs what `make check` built in the folder $1: the suites, then the commands
-# as a user types them.  Both end with a line "N passed, N failed, N skipped";
-# the last line here is their sum.
+# Runs what `make check` built in the folder $1: the suites with the options
+# $2, then the cases $3 of commands as a user types them (all; none: -).  Both
+# end with a line "N passed, N failed, N skipped"; the last line here is their
+# sum.
 set -u
-build=$1
+build=$1 options=${2:-} cases=${3:-}
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 
@@ -23,8 +24,8 @@ counted() {
         }'
 }
 
-counted "$build/check"
-[ ! -e tests/cli/run.sh ] || counted sh tests/cli/run.sh "$build/sonde"
+counted "$build/check" $options
+[ "$cases" = - ] || counted sh tests/cli/run.sh "$build/sonde" $cases
 awk '{ passed += $1; failed += $2; skipped += $3 }
      END {
          printf "%d passed, %d failed, %d skipped\n", passed, failed, skipped

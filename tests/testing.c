@@ -1,11 +1,13 @@
 #include "testing.h"
 
+#include <fcntl.h>
 #include <ftw.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -76,6 +78,15 @@ Suite *suite_of(const char *name, double timeout_s, TCase **tests)
     return suite;
 }
 
+TCase *suite_slow(Suite *suite, double timeout_s)
+{
+    TCase *const tests = tcase_create(TESTING_SLOW);
+    tcase_set_tags(tests, TESTING_SLOW);
+    tcase_set_timeout(tests, timeout_s);
+    suite_add_tcase(suite, tests);
+    return tests;
+}
+
 unsigned testing_seeds(void)
 {
     const char *const seeds = getenv("SEEDS");
@@ -135,6 +146,35 @@ void testing_document_is(const char *path, const char *wanted)
                   path, (int)strcspn(is + same, "\n"), is + same,
                   (int)strcspn(wanted + same, "\n"), wanted + same);
     free(is);
+}
+
+/* As long as the lock is held; the process' end gives it back. */
+static char *read_or_make(const char *path, char *(*make)(const void *context),
+                          const void *context)
+{
+    struct buf text = {0};
+    struct error err;
+    if (access(path, R_OK) == 0) {
+        ASSERT_DONE(file_read(path, SIZE_MAX, &text, &err), err);
+        return buf_take(&text);
+    }
+    char *const made = make(context);
+    ASSERT_DONE(file_write(path, made, strlen(made), &err), err);
+    return made;
+}
+
+char *testing_once(const char *key, char *(*make)(const void *context),
+                   const void *context)
+{
+    char *const path = xasprintf("%s/%s", root, key);
+    char *const lock = xasprintf("%s.lock", path);
+    const int file = open(lock, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    ck_assert(file >= 0 && flock(file, LOCK_EX) == 0);
+    char *const text = read_or_make(path, make, context);
+    close(file);
+    free(lock);
+    free(path);
+    return text;
 }
 
 char *testing_fake_driver(void)

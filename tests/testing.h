@@ -2,6 +2,10 @@
  * What the tests share.  A test file defines `Suite *suite_NAME(void)` and has
  * the line SUITE(NAME) in tests/suites.def; a test that needs a GPU, the same
  * in tests/gpu/suites.def.  tests/main.c runs them.
+ *
+ * A test that takes long, and whose claim a quicker one makes of another GPU,
+ * goes to the case that suite_slow gives: `make check` leaves it out, and
+ * `make check-all` runs it.
  */
 #ifndef SONDE_TESTS_TESTING_H
 #define SONDE_TESTS_TESTING_H
@@ -13,9 +17,11 @@
 #include "base/error.h"
 
 #define SUITE(name) Suite *suite_##name(void);
+#define QUICK       SUITE
 #include "gpu/suites.def"
 #include "suites.def"
 #undef SUITE
+#undef QUICK
 
 /* Leaves a test that cannot run, saying why; it counts as skipped. */
 #define SKIP(...)                                                              \
@@ -29,6 +35,10 @@ void testing_skip(const char *test, const char *fmt, ...)
 /* A suite with one case of that name, for suites that need no more; fill it
  * with suite_test. */
 Suite *suite_of(const char *name, double timeout_s, TCase **tests);
+
+/* One more case of the suite, of slow tests: those of `make check-all`. */
+TCase *suite_slow(Suite *suite, double timeout_s);
+#define TESTING_SLOW "slow" /* their tag */
 
 /* True claims about a call that must succeed: prints the sentence if not. */
 #define ASSERT_DONE(call, err)                                                 \
@@ -58,6 +68,12 @@ void testing_document_is(const char *path, const char *wanted);
 /* The folder with the fake libcuda.so.1 and libnvidia-ml.so.1; "" where they
  * are not built.  The caller frees. */
 char *testing_fake_driver(void);
+
+/* The text that `make` makes of the context, which the key tells from others:
+ * made once in a run, by the first test that asks for it, while others wait.
+ * The caller frees. */
+char *testing_once(const char *key, char *(*make)(const void *context),
+                   const void *context);
 
 /* The path of ptxas, in PATH or where the toolkit is installed; NULL: there is
  * none.  The caller frees. */

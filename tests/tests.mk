@@ -22,8 +22,17 @@ $(B)/tests/gpu/main.o: CPPFLAGS += -DSUITES='"gpu/suites.def"'
 # Code under the sanitizers takes several times as long.
 TEST_ENV := $(if $(SAN),CK_TIMEOUT_MULTIPLIER=5)
 
-check: $(B)/check $(B)/sonde $(B)/example $(FAKE)
+# The commands of the tool that check-quick tries; each takes a second at most.
+QUICK_CASES = commands explain help json list man options probe report
+
+TESTED := $(B)/check $(B)/sonde $(B)/example $(FAKE)
+check: $(TESTED)
 	@$(TEST_ENV) sh tests/run.sh $(B)
+check-quick: $(TESTED)
+	@$(TEST_ENV) sh tests/run.sh $(B) -q '$(QUICK_CASES)'
+# What check leaves out.
+check-all: $(TESTED)
+	@$(TEST_ENV) sh tests/run.sh $(B) -s -
 
 $(B)/check: $(B)/tests/main.o $(TEST_BASE) $(TEST_OBJ) $(B)/libsonde.a
 	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(CHECK_LIBS) $(LDLIBS)

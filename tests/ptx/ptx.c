@@ -1,7 +1,8 @@
 /*
  * Every kernel that a study can emit, assembled by ptxas for every
  * architecture: all of them for some, a sample for those between, since they
- * differ little; PTX_ALL=1 leaves none out.  Which kernels these are nobody
+ * differ little; PTX_ALL=1 leaves none out.  All that is slow: a sample for
+ * three architectures is not.  Which kernels these are nobody
  * lists: the studies run on some simulated GPUs and tell their experiments; to
  * these come all that a probe's words and switches make.  A fake GPU of the
  * architecture then takes each experiment and keeps all programs that it is
@@ -21,8 +22,8 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "probe/run.h"
-#include "sonde.h"
 #include "testing.h"
+#include "truth/truth.h"
 #include "unit/fake_device.h"
 
 /* A prime: experiments come in tables, of which each column is met. */
@@ -41,31 +42,27 @@ static const struct {
     {90,  0,  1     },
     {100, 18, SAMPLE},
     {120, 0,  1     },
+    /* The quick ones. */
+    {75,  3,  SAMPLE},
+    {90,  9,  SAMPLE},
+    {120, 15, SAMPLE},
 };
+enum { SLOW_ONES = 7, ALL_ONES = COUNT_OF(architectures) };
 
 /* Quick ones whose caches lead the studies along different ways. */
-static const char *const simulated[] = {"sim:gtx560ti", "sim:k20c"};
+static const char *const simulated[] = {"gtx560ti", "k20c"};
 
 static struct texts experiments; /* collected once, before the tests */
 static char *assembler;          /* NULL: none is installed */
 
 /* ---- which experiments there are -------------------------------------- */
 
-static void collect(void *context, const struct sonde_progress *progress)
+static void collect_from_studies(const char *gpu)
 {
-    if (progress->experiment != NULL)
-        texts_add(context, progress->experiment);
-}
-
-static void collect_from_studies(const char *device)
-{
-    const struct sonde_options options = {
-        .device = device, .progress = collect, .context = &experiments};
-    struct sonde_error err;
-    struct sonde *s;
-    ASSERT_DONE(sonde_open(&s, &options, &err), err);
-    ck_assert_msg(sonde_run(s, NULL, 0, &err) >= 0, "%s", err.text);
-    sonde_close(s, &err);
+    json_t *const asked = truth_experiments(gpu, 1);
+    for (size_t i = 0; i < json_array_size(asked); i++)
+        texts_add(&experiments, json_string_value(json_array_get(asked, i)));
+    json_decref(asked);
 }
 
 /* The text with each value of each parameter, one at a time: the words, and
@@ -352,10 +349,13 @@ Suite *suite_ptx(void)
 {
     TCase *t;
     Suite *const suite = suite_of("ptx", 300, &t);
+    TCase *const slow = suite_slow(suite, 300);
     tcase_add_unchecked_fixture(t, begin, end);
+    tcase_add_unchecked_fixture(slow, begin, end);
     tcase_add_test(t, every_probe_runs_by_default);
     tcase_add_test(t, programs_are_collected);
     tcase_add_test(t, bulk_copies_are_for_those_who_have_them);
-    tcase_add_loop_test(t, every_kernel_assembles, 0, COUNT_OF(architectures));
+    tcase_add_loop_test(t, every_kernel_assembles, SLOW_ONES, ALL_ONES);
+    tcase_add_loop_test(slow, every_kernel_assembles, 0, SLOW_ONES);
     return suite;
 }

@@ -11,7 +11,7 @@
  * samples, of which the study may get another's: so what was timed may differ
  * by its interval.
  *
- * ALONE=1 in the environment tries a recorded GPU and the shipped ones, too.
+ * A recorded GPU and the shipped ones are slow tests.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -298,11 +298,10 @@ Suite *suite_truth_alone(void)
 {
     TCase *t;
     Suite *const suite = suite_of("truth_alone", 300, &t);
+    TCase *const slow = suite_slow(suite, 300);
     tcase_add_test(t, each_study_alone_finds_what_it_finds_among_all);
-    if (getenv("ALONE") == NULL)
-        return suite;
-    tcase_add_test(t, each_study_alone_finds_the_same_of_a_recorded_gpu);
-    tcase_add_loop_test(t, each_study_alone_finds_the_same_of_a_shipped_gpu, 0,
-                        TRUTH_GPUS);
+    tcase_add_test(slow, each_study_alone_finds_the_same_of_a_recorded_gpu);
+    tcase_add_loop_test(slow, each_study_alone_finds_the_same_of_a_shipped_gpu,
+                        0, TRUTH_GPUS);
     return suite;
 }

@@ -253,8 +253,10 @@ Suite *suite_truth_bandwidth(void)
 {
     TCase *t;
     Suite *const suite = suite_of("truth_bandwidth", 120, &t);
-    tcase_add_loop_test(t, rates_are_found, 0, (int)COUNT_OF(gpus));
+    TCase *const slow = suite_slow(suite, 120);
+    tcase_add_loop_test(t, rates_are_found, 0, 1);
     tcase_add_test(t, without_a_size_of_l2_nothing_is_guessed);
-    tcase_add_test(t, without_bulk_copies_they_are_skipped);
+    tcase_add_loop_test(slow, rates_are_found, 1, (int)COUNT_OF(gpus));
+    tcase_add_test(slow, without_bulk_copies_they_are_skipped);
     return suite;
 }

@@ -14,38 +14,23 @@
 #include "base/rng.h"
 #include "device/sim/profile.h"
 #include "gpu_made.h"
-#include "sonde.h"
 #include "testing.h"
 #include "truth/truth.h"
 
 static const char *const components[] = {"icache_l0", "icache_l1",
                                          "icache_l15"};
 
-/* By the study of instruction caches, and that of sizes if `count` is 2. */
-static struct sonde *measured(const char *spec, uint64_t seed, size_t count)
-{
-    static const char *const studies[] = {"icache_sharing", "size"};
-    const struct sonde_options options = {
-        .device = spec, .seed = seed, .no_cache = true};
-    struct sonde_error err;
-    struct sonde *session;
-    ASSERT_DONE(sonde_open(&session, &options, &err), err);
-    ck_assert_msg(sonde_run(session, studies, count, &err) >= 0, "%s",
-                  err.text);
-    return session;
-}
-
 /* True if it was found; the test fails where it is not what is true. */
-static bool is_true(const struct sonde *s, const char *component,
+static bool is_true(const json_t *findings, const char *component,
                     const char *attribute, double truth, double tolerance)
 {
     char id[64];
     double found;
     snprintf(id, sizeof id, "%s.%s", component, attribute);
-    if (!sonde_number(s, id, &found)) {
+    if (!truth_number(findings, id, &found)) {
         /* Not measured, with the reason; or a level that does not show. */
-        const char *const status = sonde_status(s, id);
-        ck_assert(status == NULL || sonde_because(s, id) != NULL);
+        const json_t *const f = json_object_get(findings, id);
+        ck_assert(f == NULL || json_object_get(f, "because") != NULL);
         return false;
     }
     ck_assert_msg(fabs(found - truth) <= tolerance, "%s: expected %g, found %g",
@@ -54,7 +39,7 @@ static bool is_true(const struct sonde *s, const char *component,
 }
 
 /* How many findings of the levels before L2 were made. */
-static size_t compare(const struct sonde *s, const struct profile *p,
+static size_t compare(const json_t *findings, const struct profile *p,
                       size_t *asked)
 {
     const struct profile_path *const path = &p->paths[PATH_INSTRUCTION];
@@ -70,13 +55,13 @@ static size_t compare(const struct sonde *s, const struct profile *p,
                 .cycles[0] -
             hit;
         *asked += 4;
-        found += is_true(s, components[i], "size",
+        found += is_true(findings, components[i], "size",
                          (double)cache_shape_bytes(&cache->shape), 0);
         found +=
-            is_true(s, components[i], "line", (double)cache->shape.line, 0);
-        found += is_true(s, components[i], "miss_penalty", miss,
+            is_true(findings, components[i], "line", (double)cache->shape.line, 0);
+        found += is_true(findings, components[i], "miss_penalty", miss,
                          fmax(1.5, 0.025 * miss));
-        found += is_true(s, components[i], "per_sm",
+        found += is_true(findings, components[i], "per_sm",
                          (double)cache->copies_per_sm, 0);
     }
     return found;
@@ -84,18 +69,17 @@ static size_t compare(const struct sonde *s, const struct profile *p,
 
 START_TEST(shipped_profiles_are_recovered)
 {
-    const char *const name = truth_gpus[_i];
+    const char *const name = truth_gpus[_i % TRUTH_GPUS];
+    json_t *const findings =
+        truth_topology(name, 1 + (uint64_t)_i / TRUTH_GPUS);
     struct profile *profile;
     struct error err;
     size_t asked;
     ASSERT_DONE(profile_open(name, NULL, &profile, &err), err);
-    char *const spec = xasprintf("sim:%s", name);
-    struct sonde *const s = measured(spec, 1, 1);
-    ck_assert_uint_eq(compare(s, profile, &asked), asked);
+    ck_assert_uint_eq(compare(findings, profile, &asked), asked);
     ck_assert_uint_gt(asked, 0);
-    sonde_close(s, &(struct sonde_error){0});
+    json_decref(findings);
     profile_free(profile);
-    free(spec);
 }
 END_TEST
 
@@ -103,9 +87,9 @@ END_TEST
  * is found, though a module may hold 64 KiB of constants. */
 START_TEST(constants_beyond_a_module_are_measured_by_code)
 {
-    struct sonde *const s = measured("sim:v100", 2, 2);
-    ck_assert(is_true(s, "const_l15", "size", 131072, 0));
-    sonde_close(s, &(struct sonde_error){0});
+    json_t *const findings = truth_topology("v100", 1);
+    ck_assert(is_true(findings, "const_l15", "size", 131072, 0));
+    json_decref(findings);
 }
 END_TEST
 
@@ -169,9 +153,10 @@ START_TEST(nothing_measured_of_random_hierarchies_is_wrong)
     struct error err;
     size_t asked;
     ASSERT_DONE(profile_parse(json, file, &profile, &err), err);
-    struct sonde *const s = measured(spec, (uint64_t)_i, 1);
-    compare(s, profile, &asked);
-    sonde_close(s, &(struct sonde_error){0});
+    json_t *const findings = truth_findings(
+        spec, (uint64_t)_i, (const char *[]){"icache_sharing"}, 1);
+    compare(findings, profile, &asked);
+    json_decref(findings);
     profile_free(profile);
     free(spec);
     free(file);
@@ -183,9 +168,11 @@ Suite *suite_truth_icache(void)
 {
     TCase *t;
     Suite *const suite = suite_of("truth_icache", 60, &t);
-    tcase_add_loop_test(t, shipped_profiles_are_recovered, 0, TRUTH_GPUS);
+    truth_add_gpus(suite, t, shipped_profiles_are_recovered, 0, 1);
     tcase_add_test(t, constants_beyond_a_module_are_measured_by_code);
     tcase_add_loop_test(t, nothing_measured_of_random_hierarchies_is_wrong, 1,
-                        6);
+                        4);
+    tcase_add_loop_test(suite_slow(suite, 60),
+                        nothing_measured_of_random_hierarchies_is_wrong, 4, 10);
     return suite;
 }

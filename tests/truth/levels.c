@@ -8,7 +8,6 @@
 #include "testing.h"
 #include "truth/truth.h"
 
-/* The GPUs take turns, so that the first seed of all comes first. */
 START_TEST(studies_find_what_the_profile_says)
 {
     const char *const name = truth_gpus[_i % TRUTH_GPUS];
@@ -18,13 +17,14 @@ START_TEST(studies_find_what_the_profile_says)
     struct error err;
     ASSERT_DONE(profile_open(name, NULL, &profile, &err), err);
     truths_of(profile, &truths);
-    char *const spec = xasprintf("sim:%s", name);
+    json_t *const findings = truth_topology(name, seed);
     struct buf rows = {0};
-    const struct verdict v = truth_compare(spec, name, seed, &truths, &rows);
+    const struct verdict v =
+        truth_compare(findings, name, seed, &truths, &rows);
     ck_assert_msg(v.wrong == 0 && v.missing == 0, "%zu wrong, %zu missing:\n%s",
                   v.wrong, v.missing, buf_string(&rows));
     buf_free(&rows);
-    free(spec);
+    json_decref(findings);
     profile_free(profile);
 }
 END_TEST
@@ -34,9 +34,7 @@ static Suite *half(const char *name, int which)
 {
     TCase *t;
     Suite *const suite = suite_of(name, 240, &t);
-    const int all = TRUTH_GPUS * (int)testing_seeds();
-    tcase_add_loop_test(t, studies_find_what_the_profile_says, which * all / 2,
-                        (which + 1) * all / 2);
+    truth_add_gpus(suite, t, studies_find_what_the_profile_says, which, 2);
     return suite;
 }
 

@@ -3,7 +3,7 @@
  * the profile says, on every shipped profile and on small ones that are drawn
  * here, whose caches are one or several, split or not, of an SM or of more.
  * SEEDS says with how many seeds of noise the shipped ones are tried (1),
- * SHARING_GPUS how many are drawn (12).
+ * SHARING_GPUS how many are drawn (4, and 8 more as slow tests).
  */
 #include <inttypes.h>
 #include <jansson.h>
@@ -19,7 +19,7 @@
 #include "testing.h"
 #include "truth/truth.h"
 
-enum { DRAWN = 12, WARPS = 16, KINDS = 5 };
+enum { DRAWN = 4, DRAWN_SLOW = 8, WARPS = 16, KINDS = 5 };
 
 static const struct kind {
     const char *component;
@@ -153,21 +153,9 @@ static void compare_next_constant(struct comparison *c)
     c->may_miss = false;
 }
 
-static json_t *measure(const char *spec, uint64_t seed)
+static void expect_truth(const json_t *findings, const struct profile *p)
 {
-    static const char *const studies[] = {"copies"};
-    return truth_report(spec, seed, studies, 1);
-}
-
-static void expect_truth(const char *profile, uint64_t seed)
-{
-    struct profile *p;
-    struct error err;
-    ASSERT_DONE(profile_open(profile, NULL, &p, &err), err);
-    char *const spec = xasprintf("sim:%s", profile);
-    json_t *const report = measure(spec, seed);
-    struct comparison c = {.profile = p,
-                           .findings = json_object_get(report, "findings")};
+    struct comparison c = {.profile = p, .findings = findings};
     for (size_t i = 0; i < KINDS; i++) {
         compare(&c, kinds[i].component, "shares_with",
                 cache_of(p, i) != NULL ? shares_of(p, i) : NULL);
@@ -175,13 +163,28 @@ static void expect_truth(const char *profile, uint64_t seed)
             compare_copies(&c, i);
     }
     compare_next_constant(&c);
-    ck_assert_msg(c.rows.length == 0, "%s seed %" PRIu64 ":\n%s", spec, seed,
-                  buf_string(&c.rows));
+    ck_assert_msg(c.rows.length == 0, "%s", buf_string(&c.rows));
     buf_free(&c.rows);
-    json_decref(report);
-    free(spec);
+}
+
+static struct profile *profile_of(const char *name)
+{
+    struct profile *p;
+    struct error err;
+    ASSERT_DONE(profile_open(name, NULL, &p, &err), err);
+    return p;
+}
+
+START_TEST(shipped_gpus_are_found_to_share_as_they_do)
+{
+    const char *const gpu = truth_gpus[_i % TRUTH_GPUS];
+    struct profile *const p = profile_of(gpu);
+    json_t *const findings = truth_topology(gpu, 1 + (uint64_t)_i / TRUTH_GPUS);
+    expect_truth(findings, p);
+    json_decref(findings);
     profile_free(p);
 }
+END_TEST
 
 /* ---- small GPUs ------------------------------------------------------- */
 
@@ -283,17 +286,18 @@ static char *draw_gpu(uint64_t seed)
     return gpu_text(gpu);
 }
 
-START_TEST(shipped_gpus_are_found_to_share_as_they_do)
-{
-    expect_truth(truth_gpus[_i % TRUTH_GPUS], 1 + (uint64_t)(_i / TRUTH_GPUS));
-}
-END_TEST
-
 START_TEST(drawn_gpus_are_found_to_share_as_they_do)
 {
+    static const char *const studies[] = {"copies"};
     char *const json = draw_gpu((uint64_t)_i);
     char *const path = testing_file("gpu.json", json);
-    expect_truth(path, (uint64_t)_i);
+    char *const spec = xasprintf("sim:%s", path);
+    struct profile *const p = profile_of(path);
+    json_t *const findings = truth_findings(spec, (uint64_t)_i, studies, 1);
+    expect_truth(findings, p);
+    json_decref(findings);
+    profile_free(p);
+    free(spec);
     free(path);
     free(json);
 }
@@ -309,9 +313,11 @@ Suite *suite_truth_sharing(void)
 {
     TCase *t;
     Suite *const suite = suite_of("truth_sharing", 120, &t);
-    tcase_add_loop_test(t, shipped_gpus_are_found_to_share_as_they_do, 0,
-                        TRUTH_GPUS * (int)testing_seeds());
+    TCase *const slow = suite_slow(suite, 120);
+    truth_add_gpus(suite, t, shipped_gpus_are_found_to_share_as_they_do, 0, 1);
     tcase_add_loop_test(t, drawn_gpus_are_found_to_share_as_they_do, 1,
                         1 + drawn());
+    tcase_add_loop_test(slow, drawn_gpus_are_found_to_share_as_they_do,
+                        1 + drawn(), 1 + drawn() + DRAWN_SLOW);
     return suite;
 }

@@ -2,8 +2,8 @@
  * Translation and latency patterns on simulated GPUs: Mei's tables 3 and 4 and
  * figures 10 and 11 (GTX 560 Ti, GTX 780), the other shipped profiles, and
  * hierarchies of TLBs that nobody built.  A row for each finding says what the
- * profile says and what was found; TLB_GPUS says how many random ones (8),
- * TLB_FIRST from which seed (1).
+ * profile says and what was found; TLB_GPUS says how many random ones (4,
+ * and 4 more as slow tests), TLB_FIRST from which seed (1).
  */
 #include <inttypes.h>
 #include <jansson.h>
@@ -17,8 +17,10 @@
 #include "base/rng.h"
 #include "device/sim/profile.h"
 #include "gpu_made.h"
-#include "sonde.h"
 #include "testing.h"
+#include "truth/truth.h"
+
+enum { RANDOM_GPUS = 4 };
 
 static const char none[] = "none";
 
@@ -161,12 +163,12 @@ static double slack_of(const char *id)
                                             : 0;
 }
 
-struct verdict {
+struct tlb_verdict {
     size_t wrong, missing;
     struct buf rows;
 };
 
-static void compare(struct verdict *v, const char *id, const json_t *expected,
+static void compare(struct tlb_verdict *v, const char *id, const json_t *expected,
                     const json_t *finding)
 {
     const json_t *const value = json_object_get(finding, "value");
@@ -189,7 +191,7 @@ static void compare(struct verdict *v, const char *id, const json_t *expected,
 }
 
 /* What is found must be in the profile. */
-static void compare_extra(struct verdict *v, const json_t *truth,
+static void compare_extra(struct tlb_verdict *v, const json_t *truth,
                           const char *id, const json_t *finding)
 {
     if (strncmp(id, "tlb", 3) != 0 || json_object_get(truth, id) != NULL ||
@@ -202,61 +204,36 @@ static void compare_extra(struct verdict *v, const json_t *truth,
     free(b);
 }
 
-static json_t *findings_of(const char *spec, uint64_t seed)
+static struct tlb_verdict verdict_of(json_t *findings, json_t *truth)
 {
-    static const char *const studies[] = {"patterns"};
-    const struct sonde_options options = {
-        .device = spec, .seed = seed, .no_cache = true};
-    const struct sonde_style style = {.verbose = true};
-    struct sonde_error err;
-    struct sonde *s;
-    char *text;
-    ASSERT_DONE(sonde_open(&s, &options, &err), err);
-    ck_assert_msg(sonde_run(s, studies, 1, &err) >= 0, "%s", err.text);
-    ASSERT_DONE(sonde_report(s, "json", &style, &text, &err), err);
-    json_t *const report = json_loads(text, 0, NULL);
-    json_t *const findings = json_incref(json_object_get(report, "findings"));
-    json_decref(report);
-    free(text);
-    sonde_close(s, &err);
-    return findings;
-}
-
-static struct verdict verdict_of(const char *spec, uint64_t seed, json_t *truth)
-{
-    struct verdict v = {0};
+    struct tlb_verdict v = {0};
     const char *id;
     json_t *value;
-    json_t *const findings = findings_of(spec, seed);
     json_object_foreach(truth, id, value)
         compare(&v, id, value, json_object_get(findings, id));
     json_object_foreach(findings, id, value)
         compare_extra(&v, truth, id, value);
-    json_decref(findings);
     return v;
 }
 
 /* ---- shipped profiles ------------------------------------------------- */
 
-/* All but those whose memory takes the simulator long. */
-static const char *const shipped[] = {"gtx560ti", "gtx780", "k20c",
-                                      "gtx840m",  "p6000",  "rtx2080ti"};
-
 START_TEST(tlbs_are_what_the_profile_says)
 {
-    const size_t gpus = COUNT_OF(shipped);
+    const char *const name = truth_gpus[_i % TRUTH_GPUS];
+    json_t *const findings =
+        truth_topology(name, 1 + (uint64_t)_i / TRUTH_GPUS);
     struct profile *profile;
     struct error err;
-    char *const spec = xasprintf("sim:%s", shipped[(size_t)_i % gpus]);
-    ASSERT_DONE(profile_open(spec + 4, NULL, &profile, &err), err);
+    ASSERT_DONE(profile_open(name, NULL, &profile, &err), err);
     json_t *const truth = truth_of(profile);
-    struct verdict v = verdict_of(spec, 1 + (uint64_t)_i / gpus, truth);
-    ck_assert_msg(v.wrong == 0 && v.missing == 0, "%s:\n%s", spec,
+    struct tlb_verdict v = verdict_of(findings, truth);
+    ck_assert_msg(v.wrong == 0 && v.missing == 0, "%s:\n%s", name,
                   buf_string(&v.rows));
     buf_free(&v.rows);
     json_decref(truth);
+    json_decref(findings);
     profile_free(profile);
-    free(spec);
 }
 END_TEST
 
@@ -366,12 +343,15 @@ START_TEST(nothing_measured_of_random_tlbs_is_wrong)
     struct error err;
     ASSERT_DONE(profile_open(path, NULL, &profile, &err), err);
     json_t *const truth = truth_of(profile);
-    struct verdict v = verdict_of(spec, (uint64_t)_i, truth);
+    json_t *const findings =
+        truth_findings(spec, (uint64_t)_i, (const char *[]){"patterns"}, 1);
+    struct tlb_verdict v = verdict_of(findings, truth);
     ck_assert_msg(v.wrong == 0, "%s\n%s", json, buf_string(&v.rows));
     if (getenv("TLB_ROWS") != NULL)
         printf("%s%s", json, buf_string(&v.rows));
     buf_free(&v.rows);
     json_decref(truth);
+    json_decref(findings);
     profile_free(profile);
     free(spec);
     free(path);
@@ -384,9 +364,12 @@ Suite *suite_truth_tlb(void)
     TCase *t;
     Suite *const suite = suite_of("truth_tlb", 60, &t);
     const int first = number("TLB_FIRST", 1);
-    tcase_add_loop_test(t, tlbs_are_what_the_profile_says, 0,
-                        (int)(COUNT_OF(shipped) * testing_seeds()));
+    const int slow_ones = first + number("TLB_GPUS", RANDOM_GPUS);
+    truth_add_gpus(suite, t, tlbs_are_what_the_profile_says, 0, 1);
     tcase_add_loop_test(t, nothing_measured_of_random_tlbs_is_wrong, first,
-                        first + number("TLB_GPUS", 8));
+                        slow_ones);
+    tcase_add_loop_test(suite_slow(suite, 60),
+                        nothing_measured_of_random_tlbs_is_wrong, slow_ones,
+                        slow_ones + RANDOM_GPUS);
     return suite;
 }

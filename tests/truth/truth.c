@@ -1,5 +1,6 @@
 #include "truth/truth.h"
 
+#include <inttypes.h>
 #include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
@@ -11,8 +12,8 @@
 #include "truth/structure.h"
 
 const char *const truth_gpus[TRUTH_GPUS] = {
-    "a100", "gtx560ti", "gtx780",    "gtx840m", "h200",
-    "k20c", "p6000",    "rtx2080ti", "v100",
+    "gtx560ti", "k20c",      "gtx780", "gtx840m", "p6000",
+    "v100",     "rtx2080ti", "a100",   "h200",
 };
 
 /* ---- what the profile says ---- */
@@ -216,7 +217,6 @@ void truths_of(const struct profile *profile, struct truths *t)
 struct comparison {
     const char *name;
     uint64_t seed;
-    const struct sonde *session;
     const json_t *findings;
     struct buf *rows;
     struct verdict verdict;
@@ -239,10 +239,30 @@ static const char *word(const char *text)
     return text != NULL ? text : "(nothing)";
 }
 
+/* What a report says of the finding's status, because, …; NULL: nothing. */
+static const char *said(const json_t *findings, const char *id, const char *key)
+{
+    return json_string_value(
+        json_object_get(json_object_get(findings, id), key));
+}
+
+bool truth_number(const json_t *findings, const char *id, double *number)
+{
+    const char *const status = word(said(findings, id, "status"));
+    const json_t *const value =
+        json_object_get(json_object_get(findings, id), "value");
+    if (!json_is_number(value) || (strcmp(status, "measured") != 0 &&
+                                   strcmp(status, "reported") != 0 &&
+                                   strcmp(status, "derived") != 0))
+        return false;
+    *number = json_number_value(value);
+    return true;
+}
+
 static void compare_absent(struct comparison *c, const char *id)
 {
-    const char *const status = sonde_status(c->session, id);
-    const char *const because = sonde_because(c->session, id);
+    const char *const status = said(c->findings, id, "status");
+    const char *const because = said(c->findings, id, "because");
     if (status == NULL)
         return;
     if (strcmp(status, "not_measured") == 0 && because != NULL &&
@@ -261,7 +281,7 @@ static const json_t *value_of(const struct comparison *c, const char *id)
 /* True if the finding is a bound and what is true is on its wrong side. */
 static bool is_false_bound(const struct comparison *c, const struct truth *t)
 {
-    const char *const status = word(sonde_status(c->session, t->id));
+    const char *const status = word(said(c->findings, t->id, "status"));
     const json_t *const value = value_of(c, t->id);
     if (!json_is_number(value))
         return false;
@@ -272,7 +292,7 @@ static bool is_false_bound(const struct comparison *c, const struct truth *t)
 
 static bool is_bound(const struct comparison *c, const struct truth *t)
 {
-    const char *const status = word(sonde_status(c->session, t->id));
+    const char *const status = word(said(c->findings, t->id, "status"));
     return strcmp(status, "at_least") == 0 || strcmp(status, "at_most") == 0;
 }
 
@@ -284,8 +304,8 @@ static void compare_unmeasured(struct comparison *c, const struct truth *t)
     c->verdict.wrong += wrong;
     c->verdict.missing += !wrong;
     row(c, t->id, "expected %.10g, found %s because %s", t->value,
-        word(sonde_status(c->session, t->id)),
-        word(sonde_because(c->session, t->id)));
+        word(said(c->findings, t->id, "status")),
+        word(said(c->findings, t->id, "because")));
 }
 
 /* The value of what is in doubt: its interval must hold the truth, whatever
@@ -293,12 +313,14 @@ static void compare_unmeasured(struct comparison *c, const struct truth *t)
 static bool is_doubtful(struct comparison *c, const struct truth *t,
                         double *found)
 {
-    double low, high;
-    if (strcmp(word(sonde_status(c->session, t->id)), "in_doubt") != 0)
+    if (strcmp(word(said(c->findings, t->id, "status")), "in_doubt") != 0)
         return false;
     *found = json_number_value(value_of(c, t->id));
-    if (sonde_interval(c->session, t->id, &low, &high) && low <= t->value &&
-        t->value <= high)
+    const json_t *const interval = json_object_get(
+        json_object_get(c->findings, t->id), "interval");
+    if (json_array_size(interval) == 2 &&
+        json_number_value(json_array_get(interval, 0)) <= t->value &&
+        t->value <= json_number_value(json_array_get(interval, 1)))
         return true;
     c->verdict.wrong++;
     row(c, t->id, "expected %.10g, found an interval that does not hold it",
@@ -310,7 +332,7 @@ static void compare_number(struct comparison *c, const struct truth *t)
 {
     double found;
     c->verdict.asked++;
-    if (!sonde_number(c->session, t->id, &found) && !is_doubtful(c, t, &found)) {
+    if (!truth_number(c->findings, t->id, &found) && !is_doubtful(c, t, &found)) {
         compare_unmeasured(c, t);
         return;
     }
@@ -340,7 +362,7 @@ static void compare_effort(struct comparison *c, const char *id, uint64_t line)
     const json_t *const tried = json_object_get(
         json_object_get(json_object_get(c->findings, id), "protocol"),
         "sizes_tried");
-    if (line == 0 || !sonde_number(c->session, id, &size) ||
+    if (line == 0 || !truth_number(c->findings, id, &size) ||
         !json_is_number(tried))
         return;
     const double most = 12 + 4 * log2(size / (double)line);
@@ -351,41 +373,98 @@ static void compare_effort(struct comparison *c, const char *id, uint64_t line)
         json_number_value(tried), most);
 }
 
-static json_t *report_of(const struct sonde *session)
+static void collect(void *context, const struct sonde_progress *progress)
 {
-    struct sonde_error err;
-    char *text;
+    if (progress->experiment != NULL && context != NULL)
+        json_array_append_new(context, json_string(progress->experiment));
+}
+
+/* With the experiments that are asked for, where they are wanted. */
+static json_t *run_studies(const char *spec, uint64_t seed,
+                           const char *const *studies, size_t count,
+                           json_t *experiments)
+{
+    const struct sonde_options options = {.device = spec,
+                                          .seed = seed,
+                                          .no_cache = true,
+                                          .progress = collect,
+                                          .context = experiments};
     const struct sonde_style style = {.verbose = true};
+    struct sonde_error err;
+    struct sonde *session;
+    char *text;
+    ASSERT_DONE(sonde_open(&session, &options, &err), err);
+    ck_assert_msg(sonde_run(session, studies, count, &err) >= 0, "%s: %s", spec,
+                  err.text);
     ASSERT_DONE(sonde_report(session, "json", &style, &text, &err), err);
+    ASSERT_DONE(sonde_close(session, &err), err);
     json_t *const report = json_loads(text, 0, NULL);
-    free(text);
     ck_assert_msg(report != NULL, "the report is not JSON");
+    free(text);
     return report;
 }
 
 json_t *truth_report(const char *spec, uint64_t seed,
                      const char *const *studies, size_t count)
 {
-    const struct sonde_options options = {
-        .device = spec, .seed = seed, .no_cache = true};
-    struct sonde_error err;
-    struct sonde *session;
-    ASSERT_DONE(sonde_open(&session, &options, &err), err);
-    ck_assert_msg(sonde_run(session, studies, count, &err) >= 0, "%s",
-                  err.text);
-    json_t *const report = report_of(session);
-    ASSERT_DONE(sonde_close(session, &err), err);
-    return report;
+    return run_studies(spec, seed, studies, count, NULL);
+}
+
+/* A member of a report, which ends with it. */
+static json_t *member_of(json_t *report, const char *name)
+{
+    json_t *const member = json_incref(json_object_get(report, name));
+    json_decref(report);
+    ck_assert_ptr_nonnull(member);
+    return member;
 }
 
 json_t *truth_findings(const char *spec, uint64_t seed,
                        const char *const *studies, size_t count)
 {
-    json_t *const report = truth_report(spec, seed, studies, count);
-    json_t *const findings = json_incref(json_object_get(report, "findings"));
+    return member_of(truth_report(spec, seed, studies, count), "findings");
+}
+
+struct asked {
+    const char *spec;
+    uint64_t seed;
+};
+
+static char *topology_text(const void *context)
+{
+    const struct asked *const asked = context;
+    json_t *const experiments = json_array();
+    json_t *const report =
+        run_studies(asked->spec, asked->seed, NULL, 0, experiments);
+    json_object_set_new(report, "experiments", experiments);
+    char *const text = json_dumps(report, JSON_COMPACT);
     json_decref(report);
-    ck_assert_ptr_nonnull(findings);
-    return findings;
+    return text;
+}
+
+/* A report with one member more, measured once for all tests. */
+static json_t *topology_of(const char *gpu, uint64_t seed)
+{
+    char *const spec = xasprintf("sim:%s", gpu);
+    char *const key = xasprintf("topology-%s-%" PRIu64 ".json", gpu, seed);
+    const struct asked asked = {spec, seed};
+    char *const text = testing_once(key, topology_text, &asked);
+    json_t *const report = json_loads(text, 0, NULL);
+    ck_assert_ptr_nonnull(report);
+    free(text);
+    free(key);
+    free(spec);
+    return report;
+}
+
+json_t *truth_topology(const char *gpu, uint64_t seed)
+{
+    return member_of(topology_of(gpu, seed), "findings");
+}
+
+json_t *truth_experiments(const char *gpu, uint64_t seed)
+{
+    return member_of(topology_of(gpu, seed), "experiments");
 }
 
 json_t *truth_findings_of(char *profile, const char *study)
@@ -450,31 +529,28 @@ static void compare(struct comparison *c, const struct truths *truths)
     compare_effort(c, "l2.size", truths->lines[1]);
 }
 
-struct verdict truth_compare(const char *spec, const char *name, uint64_t seed,
-                             const struct truths *truths, struct buf *rows)
+struct verdict truth_compare(const json_t *findings, const char *name,
+                             uint64_t seed, const struct truths *truths,
+                             struct buf *rows)
 {
-    const struct sonde_options options = {
-        .device = spec, .seed = seed, .no_cache = true};
-    struct sonde_error err;
-    struct sonde *session;
-    ASSERT_DONE(sonde_open(&session, &options, &err), err);
-    const int status = sonde_run(session, NULL, 0, &err);
-    ck_assert_msg(status >= 0, "%s: %s", spec, err.text);
-    json_t *const report = report_of(session);
-    struct comparison c = {.name = name,
-                           .seed = seed,
-                           .session = session,
-                           .findings = json_object_get(report, "findings"),
-                           .rows = rows};
-    compare(&c, truths);
+    struct comparison c = {
+        .name = name, .seed = seed, .findings = findings, .rows = rows};
     const struct run_seen seen = {.profile = truths->profile,
                                   .name = name,
                                   .seed = seed,
-                                  .findings = c.findings,
+                                  .findings = findings,
                                   .rows = rows};
+    compare(&c, truths);
     structure_compare(&seen, &c.verdict);
     seeds_compare(&seen, &c.verdict);
-    json_decref(report);
-    ASSERT_DONE(sonde_close(session, &err), err);
     return c.verdict;
+}
+
+void truth_add_gpus(Suite *suite, TCase *quick, const TTest *test, int part,
+                    int parts)
+{
+    TCase *const slow = suite_slow(suite, 300);
+    for (int i = part; i < TRUTH_GPUS * (int)testing_seeds(); i += parts)
+        tcase_add_loop_test(i % TRUTH_GPUS < TRUTH_GPUS_QUICK ? quick : slow,
+                            test, i, i + 1);
 }

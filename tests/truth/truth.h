@@ -5,6 +5,7 @@
 #ifndef SONDE_TESTS_TRUTH_H
 #define SONDE_TESTS_TRUTH_H
 
+#include <check.h>
 #include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -15,8 +16,9 @@
 #include "sonde.h"
 
 /* The shipped GPUs whose memory is tried at length.  The others, whose papers
- * tell instructions alone, have the memory of one of these. */
-enum { TRUTH_GPUS = 9 };
+ * tell instructions alone, have the memory of one of these.  The first are
+ * quick; the others are large, so that their tests are slow ones. */
+enum { TRUTH_GPUS = 9, TRUTH_GPUS_QUICK = 6 };
 extern const char *const truth_gpus[TRUTH_GPUS];
 
 /* One finding: it must be `value`, give or take `tolerance`; or, of a cache
@@ -47,11 +49,27 @@ struct verdict {
     size_t wrong;   /* was measured, or is bounded, and is something else */
 };
 
-/* Measures all that `topology` shows and compares: a row of text for each
- * finding that is wrong or missing, headed by `name` and the seed.  The test
- * fails if the device does. */
-struct verdict truth_compare(const char *spec, const char *name, uint64_t seed,
-                             const struct truths *truths, struct buf *rows);
+/* Compares what `topology` shows: a row of text for each finding that is wrong
+ * or missing, headed by `name` and the seed. */
+struct verdict truth_compare(const json_t *findings, const char *name,
+                             uint64_t seed, const struct truths *truths,
+                             struct buf *rows);
+
+/* The findings of all that `topology` shows of a shipped GPU, which is measured
+ * once for all tests that ask; the test fails if the device does.  The caller
+ * decrefs. */
+json_t *truth_topology(const char *gpu, uint64_t seed);
+/* … and the texts of its experiments, some more than once. */
+json_t *truth_experiments(const char *gpu, uint64_t seed);
+
+/* Loops the test over every `parts`-th shipped GPU and seed: test _i is of the
+ * GPU _i % TRUTH_GPUS, and of the seed 1 + _i / TRUTH_GPUS.  Large GPUs go to a
+ * case of slow tests. */
+void truth_add_gpus(Suite *suite, TCase *quick, const TTest *test, int part,
+                    int parts);
+
+/* True if the finding is a number that was found, no bound or doubt. */
+bool truth_number(const json_t *findings, const char *id, double *number);
 
 /* The report of these studies of a device, and its findings alone; the test
  * fails if there is none.  The caller decrefs. */
