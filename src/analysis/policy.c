@@ -149,29 +149,38 @@ static uint32_t lines_of(const struct policy_load *loads, size_t count)
     return most + 1;
 }
 
+/* A set whose victims are picked by chance. */
+struct chance_set {
+    const double *weights;
+    uint32_t ways;
+    struct stay *stay; /* of each line */
+    uint64_t filled, victims;
+};
+
 /* One load: judged if its line was there before, then noted. */
-static void follow(const struct policy_load *load, const double *weights,
-                   uint32_t ways, struct stay *stay, uint64_t *filled,
-                   uint64_t *victims, struct surprise *s)
+static void follow(struct chance_set *set, const struct policy_load *load,
+                   struct surprise *s)
 {
-    struct stay *const line = &stay[load->line];
+    struct stay *const line = &set->stay[load->line];
     const bool miss = load->outcome == LOAD_MISS || !line->there;
     if (line->there && load->outcome != LOAD_UNKNOWN) {
         const double before =
-            survival(weights, ways, line->way, line->seen - line->came);
+            survival(set->weights, set->ways, line->way,
+                     line->seen - line->came);
         const double now =
-            survival(weights, ways, line->way, *victims - line->came);
+            survival(set->weights, set->ways, line->way,
+                     set->victims - line->came);
         add_load(s, before > 0 ? now / before : 0, load->outcome == LOAD_HIT);
     }
     if (miss) {
-        const bool full = *filled >= ways;
-        *victims += full;
-        *line = (struct stay){.way = full ? -1 : (int64_t)*filled,
-                              .came = *victims,
+        const bool full = set->filled >= set->ways;
+        set->victims += full;
+        *line = (struct stay){.way = full ? -1 : (int64_t)set->filled,
+                              .came = set->victims,
                               .there = true};
-        *filled += !full;
+        set->filled += !full;
     }
-    line->seen = *victims;
+    line->seen = set->victims;
 }
 
 static struct surprise surprise_of(const struct policy_load *loads,
@@ -180,16 +189,17 @@ static struct surprise surprise_of(const struct policy_load *loads,
 {
     struct surprise s = {0};
     const uint32_t lines = lines_of(loads, count);
-    struct stay *const stay = xcalloc(lines, sizeof *stay);
-    uint64_t filled = 0, victims = 0;
+    struct chance_set set = {.weights = weights,
+                             .ways = ways,
+                             .stay = xcalloc(lines, sizeof *set.stay)};
     for (size_t i = 0; i < count; i++) {
         if (i == 0 || loads[i].first) {
-            memset(stay, 0, lines * sizeof *stay);
-            filled = fresh ? 0 : ways;
+            memset(set.stay, 0, lines * sizeof *set.stay);
+            set.filled = fresh ? 0 : ways;
         }
-        follow(&loads[i], weights, ways, stay, &filled, &victims, &s);
+        follow(&set, &loads[i], &s);
     }
-    free(stay);
+    free(set.stay);
     return s;
 }
 

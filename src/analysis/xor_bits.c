@@ -26,17 +26,25 @@ static void transform(int32_t *table, size_t size)
             }
 }
 
+/* Addresses and what each was, in blocks of 2^high bytes. */
+struct labelled {
+    const uint64_t *addresses;
+    const bool *odd;
+    size_t n;
+    unsigned low, high;
+};
+
 /* Adds to `sums` by how many samples of one block each set of bits is right
  * more often than wrong, or wrong more often than right. */
-static void add_block(const uint64_t *addresses, const bool *odd, size_t n,
-                      uint64_t block, unsigned low, unsigned high,
-                      int32_t *table, int32_t *sums)
+static void add_block(const struct labelled *of, uint64_t block, int32_t *table,
+                      int32_t *sums)
 {
-    const size_t size = (size_t)1 << (high - low);
+    const size_t size = (size_t)1 << (of->high - of->low);
     memset(table, 0, size * sizeof *table);
-    for (size_t i = 0; i < n; i++)
-        if (addresses[i] >> high == block)
-            table[addresses[i] >> low & (size - 1)] += odd[i] ? -1 : 1;
+    for (size_t i = 0; i < of->n; i++)
+        if (of->addresses[i] >> of->high == block)
+            table[of->addresses[i] >> of->low & (size - 1)] +=
+                of->odd[i] ? -1 : 1;
     transform(table, size);
     for (size_t i = 0; i < size; i++)
         sums[i] += abs(table[i]);
@@ -57,13 +65,13 @@ void xor_bits_find(const uint64_t *addresses, const bool *odd, size_t n,
     assert(low < high && high - low <= BITS_MOST);
     if (n == 0)
         return;
+    const struct labelled of = {addresses, odd, n, low, high};
     const size_t size = (size_t)1 << (high - low);
     int32_t *const table = xcalloc(size, sizeof *table);
     int32_t *const sums = xcalloc(size, sizeof *sums);
     for (size_t i = 0; i < n; i++)
         if (first_of_block(addresses, i, high))
-            add_block(addresses, odd, n, addresses[i] >> high, low, high, table,
-                      sums);
+            add_block(&of, addresses[i] >> high, table, sums);
     int32_t most = -1, next = -1;
     for (size_t i = 0; i < size; i++)
         if (sums[i] > most) {

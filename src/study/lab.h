@@ -228,6 +228,4 @@ unsigned lab_sms(const struct lab *lab);
 enum { LAB_BLOCK_WARPS = 32 };
 unsigned lab_block_warps(const struct lab *lab);
 
-#include "study/lab_err.h"
-
 #endif

@@ -88,24 +88,16 @@ static const char *reason_to_stop(const struct lab *lab)
     return NULL;
 }
 
-static void run_plain(struct lab *lab, const struct study *study)
-{
-    if (study->run != NULL)
-        study->run(lab);
-    else
-        study->run_err(lab, &lab->err);
-}
-
 /* Between what the GPU says of itself before and after, where it is loaded. */
 static void run_watched(struct lab *lab, const struct study *study)
 {
     if (!study->under_load) {
-        run_plain(lab, study);
+        study->run(lab);
         return;
     }
     const struct gpu_state before = gpu_state_read(lab, "before");
     if (lab_ok(lab))
-        run_plain(lab, study);
+        study->run(lab);
     if (!lab_ok(lab))
         return;
     lab_uncite(lab);

@@ -57,17 +57,7 @@ bool study_proposes(const struct study *study, size_t i, char id[STUDY_ID])
 
 bool study_gives(const struct study *study, size_t i, char id[STUDY_ID])
 {
-    if (id_among(study->answers, &i, id))
-        return true;
-    const char *const *g = study->gives;
-    while (g != NULL && *g != NULL && i > 0) {
-        g++;
-        i--;
-    }
-    if (g == NULL || *g == NULL)
-        return false;
-    snprintf(id, STUDY_ID, "%s", *g);
-    return true;
+    return id_among(study->answers, &i, id);
 }
 
 /* The study that finds it; NULL if none does. */

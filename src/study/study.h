@@ -50,7 +50,6 @@ struct study {
     const struct answer *answers;
     /* What it has an estimate of, and `verdict` finds; NULL is nothing. */
     const struct answer *proposes;
-    const char *const *gives; /* the same as ids, of studies without answers */
     /* Experiments whose kernels it needs, compiled beforehand; NULL ends, and
      * NULL is none. */
     const char *const *kernels;
@@ -66,7 +65,6 @@ struct study {
      * for a device that failed; what could not be measured is a finding that
      * says so. */
     void (*run)(struct lab *lab);
-    int (*run_err)(struct lab *lab, struct error *err); /* in place of `run` */
 };
 
 /* All, in reading order; NULL ends. */

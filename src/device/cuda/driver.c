@@ -25,7 +25,7 @@ static const struct library library = {
 };
 
 /* What a user can do about a result, NULL where there is no other remedy than
- * what its description says. */
+ * what its description says.  One piece: a result, a case. */
 static const char *advice_for(int result)
 {
     switch (result) {

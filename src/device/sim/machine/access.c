@@ -221,15 +221,15 @@ static double access_cycles(struct machine *m, struct warp *w,
     const double more = unoptimized_cycles(m, op, a->space);
     if (a->space == SPACE_SHARED)
         return more + noise_add(&m->noise, shared_access(m, w, op, a, t));
-    unsigned lines;
     struct accessor own;
+    struct warp_load load = {
+        .addresses = a->address, .count = a->count, .bytes = op->bytes};
     const double cycles =
         more + paths_load(m->paths, (enum profile_path_id)op->path,
-                          loader_of(m, w, op, lane, &own), a->address, a->count,
-                          op->bytes, t, &lines);
-    m->lines = lines;
-    if (lines > 1)
-        w->scheduler->pipe_free[op->pipe] = t + lines;
+                          loader_of(m, w, op, lane, &own), &load, t);
+    m->lines = load.lines;
+    if (load.lines > 1)
+        w->scheduler->pipe_free[op->pipe] = t + load.lines;
     return noise_add(&m->noise, cycles);
 }
 

@@ -10,6 +10,7 @@
 #include "device/sim/machine/scheduler.h"
 #include "device/sim/machine/warp.h"
 
+/* One piece: a special register, a case. */
 static uint64_t special_value(const struct machine *m, const struct warp *w,
                               enum ptx_special special, uint32_t thread)
 {

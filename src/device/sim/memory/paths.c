@@ -532,25 +532,26 @@ static const struct cache_shape *nearest_shape(const struct paths *paths,
 }
 
 double paths_load(struct paths *paths, enum profile_path_id path,
-                  const struct accessor *who, const uint64_t *addresses,
-                  size_t count, unsigned bytes, double t, unsigned *lines)
+                  const struct accessor *who, struct warp_load *load,
+                  double t)
 {
     const struct cache_shape *const shape = nearest_shape(paths, path);
     const unsigned sector_shift = shift_of(shape->sector);
     const unsigned each =
-        path == PATH_CONSTANT ? bytes : (unsigned)shape->sector;
+        path == PATH_CONSTANT ? load->bytes : (unsigned)shape->sector;
     struct distinct sector, line;
     sector.count = line.count = 0;
     double slowest = 0;
-    for (size_t i = 0; i < count; i++) {
-        if (!put_distinct(&sector, addresses[i] >> sector_shift))
+    for (size_t i = 0; i < load->count; i++) {
+        const uint64_t address = load->addresses[i];
+        if (!put_distinct(&sector, address >> sector_shift))
             continue;
-        put_distinct(&line, addresses[i] / shape->line);
+        put_distinct(&line, address / shape->line);
         const double cycles =
-            paths_load_one(paths, path, who, addresses[i], each, t);
+            paths_load_one(paths, path, who, address, each, t);
         slowest = cycles > slowest ? cycles : slowest;
     }
-    *lines = (unsigned)line.count;
+    load->lines = (unsigned)line.count;
     return slowest + (double)(line.count - 1);
 }
 

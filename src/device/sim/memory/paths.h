@@ -48,14 +48,18 @@ struct accessor {
 double paths_load_one(struct paths *paths, enum profile_path_id path,
                       const struct accessor *who, uint64_t address,
                       unsigned bytes, double t);
-/*
- * Cycles of one warp's load from `count` > 0 addresses (of its active lanes):
- * the slowest, and one more for each further line.  `*lines` is the number of
- * distinct lines.
- */
+/* One warp's load: `count` > 0 addresses (of its active lanes). */
+struct warp_load {
+    const uint64_t *addresses;
+    size_t count;
+    unsigned bytes; /* of a lane */
+    unsigned lines; /* set: distinct lines */
+};
+/* Its cycles, at time t: those of the slowest lane, and one more for each
+ * further line. */
 double paths_load(struct paths *paths, enum profile_path_id path,
-                  const struct accessor *who, const uint64_t *addresses,
-                  size_t count, unsigned bytes, double t, unsigned *lines);
+                  const struct accessor *who, struct warp_load *load,
+                  double t);
 /* Cycles until a copy of so many bytes from `address` is there: that of the
  * sector which takes longest, and one more for each further line. */
 double paths_copy(struct paths *paths, enum profile_path_id path,

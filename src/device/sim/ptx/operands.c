@@ -503,6 +503,7 @@ static int read_third_predicate(struct parser *p, struct instruction *in,
     return read_predicate(p, number);
 }
 
+/* One piece: a letter of an opcode's pattern, a case. */
 static int read_operand(struct parser *p, struct instruction *in, char letter,
                         unsigned *source)
 {
