@@ -19,6 +19,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "probe/run/grid_barrier.h"
 #include "probe/run/shot.h"
 #include "ptx/kernel.h"
 
@@ -34,8 +35,6 @@ enum {
     /* A block that leaves at once may make room for one meant for another SM.
      */
     LAUNCHES_MOST = 5,
-    /* Looks at the gate: some milliseconds. */
-    GRID_BARRIER_LOOKS = 20000,
     /* Words of a warp's record. */
     OUT_SM = 0,
     OUT_BEGUN,
@@ -348,8 +347,8 @@ static void rivals_kernel(const struct experiment *e,
 
 /* ---- running ----------------------------------------------------------- */
 
-static int place(struct prober *prober, const struct rivals *r, uint64_t *args,
-                 struct error *err)
+static int rivals_place(struct prober *prober, const struct rivals *r,
+                        uint64_t *args, struct error *err)
 {
     uint32_t set[SET_WORDS] = {[SET_NEVER] = never};
     const size_t out = (size_t)8 * OUT_WORDS * r->warps * r->count;
@@ -366,9 +365,9 @@ static int place(struct prober *prober, const struct rivals *r, uint64_t *args,
 }
 
 /* As many blocks as there are SMs: each SM gets one before any gets two. */
-static int launch(struct prober *prober, const struct experiment *e,
-                  const struct rivals *r, const uint64_t *args,
-                  struct error *err)
+static int rivals_launch(struct prober *prober, const struct experiment *e,
+                         const struct rivals *r, const uint64_t *args,
+                         struct error *err)
 {
     const struct device_info *const info = prober_info(prober);
     const struct shot shot = {
@@ -416,8 +415,8 @@ static int launch_all(struct prober *prober, const struct experiment *e,
 {
     uint32_t workers = 0;
     for (int i = 0; i < LAUNCHES_MOST && workers != r->count; i++)
-        if (place(prober, r, args, err) != 0 ||
-            launch(prober, e, r, args, err) != 0 ||
+        if (rivals_place(prober, r, args, err) != 0 ||
+            rivals_launch(prober, e, r, args, err) != 0 ||
             count_workers(prober, args, &workers, err) != 0)
             return err->code;
     if (workers != r->count)
@@ -427,9 +426,9 @@ static int launch_all(struct prober *prober, const struct experiment *e,
     return 0;
 }
 
-static int collect(struct prober *prober, const struct rivals *r,
-                   const uint64_t *args, struct samples *samples,
-                   struct error *err)
+static int rivals_collect(struct prober *prober, const struct rivals *r,
+                          const uint64_t *args, struct samples *samples,
+                          struct error *err)
 {
     const size_t each = (size_t)OUT_WORDS * r->warps;
     uint64_t *const out =
@@ -451,7 +450,7 @@ static int rivals_once(struct prober *prober, const struct experiment *e,
     };
     if (launch_all(prober, e, r, args, err) != 0)
         return err->code;
-    return collect(prober, r, args, samples, err);
+    return rivals_collect(prober, r, args, samples, err);
 }
 
 /* Bytes of all. */
