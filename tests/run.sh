@@ -6,7 +6,7 @@
 set -u
 build=$1 options=${2:-} cases=${3:-}
 log=$(mktemp)
-trap 'rm -f "$log"' EXIT
+trap 'rm -f "$log" "$log.cases"' EXIT
 
 # Runs a command, shows its output, keeps its closing line; a command that
 # ends in failure without having counted one counts as one failed.
@@ -24,8 +24,13 @@ counted() {
         }'
 }
 
+# The cases one after the other, beside the suites; shown after them.
+if [ "$cases" != - ]; then
+    counted sh tests/cli/run.sh "$build/sonde" $cases >"$log.cases" 2>&1 &
+fi
 counted "$build/check" $options
-[ "$cases" = - ] || counted sh tests/cli/run.sh "$build/sonde" $cases
+wait
+[ "$cases" = - ] || cat "$log.cases"
 awk '{ passed += $1; failed += $2; skipped += $3 }
      END {
          printf "%d passed, %d failed, %d skipped\n", passed, failed, skipped

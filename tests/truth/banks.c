@@ -288,7 +288,7 @@ END_TEST
 Suite *suite_truth_banks(void)
 {
     TCase *t;
-    Suite *const suite = suite_of("truth_banks", 60, &t);
+    Suite *const suite = suite_of("truth_banks", 240, &t);
     tcase_add_test(t, figure_5_fermi);
     tcase_add_test(t, figure_7_kepler_in_4_byte_mode);
     tcase_add_test(t, figure_7_kepler_in_8_byte_mode);

@@ -1,7 +1,8 @@
 /*
  * Contention and scheduling: what van Stigt 2022 says in 10.1 of GTX 1080 Ti
  * (Pascal), RTX 2080 Ti (Turing) and A100 (Ampere), sentence by sentence, and
- * what the profiles say.  All is measured once, before the tests.
+ * what the profiles say.  All is measured once, before the tests, which are slow
+ * ones; variants of one GPU are not.
  */
 #include <jansson.h>
 #include <math.h>
@@ -317,30 +318,28 @@ END_TEST
 
 Suite *suite_truth_contention(void)
 {
-    TCase *t, *variants;
-    Suite *const suite = suite_of("truth_contention", 30, &t);
-    tcase_add_unchecked_fixture(t, measure_all, forget_all);
-    tcase_add_test(t, warps_of_ampere_vary_far_less_than_those_of_pascal);
-    tcase_add_test(t, low_warps_are_favoured_on_pascal_and_hardly_later);
-    tcase_add_test(t, contention_begins_with_the_third_or_second_block);
-    tcase_add_test(t, the_cache_is_in_halves_on_pascal_alone);
-    tcase_add_test(t, of_three_blocks_on_pascal_two_are_slow);
-    tcase_add_test(t, a_load_of_32_warps_takes_longer_than_one_alone);
-    tcase_add_test(t, blocks_run_in_pairs_singly_and_in_a_staircase);
-    tcase_add_test(t, two_blocks_are_resident_but_on_turing);
+    TCase *t;
+    Suite *const suite = suite_of("truth_contention", 60, &t);
+    TCase *const slow = suite_slow(suite, 60);
+    tcase_add_unchecked_fixture(slow, measure_all, forget_all);
+    tcase_add_test(slow, warps_of_ampere_vary_far_less_than_those_of_pascal);
+    tcase_add_test(slow, low_warps_are_favoured_on_pascal_and_hardly_later);
+    tcase_add_test(slow, contention_begins_with_the_third_or_second_block);
+    tcase_add_test(slow, the_cache_is_in_halves_on_pascal_alone);
+    tcase_add_test(slow, of_three_blocks_on_pascal_two_are_slow);
+    tcase_add_test(slow, a_load_of_32_warps_takes_longer_than_one_alone);
+    tcase_add_test(slow, blocks_run_in_pairs_singly_and_in_a_staircase);
+    tcase_add_test(slow, two_blocks_are_resident_but_on_turing);
     tcase_add_test(
-        t, blocks_of_products_run_singly_on_turing_and_together_on_ampere);
-    tcase_add_test(t, warps_of_a_block_of_products_end_one_after_the_other);
-    tcase_add_test(t, pascal_has_no_products_to_schedule);
-    tcase_add_test(t, pascal_and_turing_pause_between_blocks);
-    tcase_add_test(t, blocks_go_to_the_sms_in_the_order_of_the_profile);
-    tcase_add_test(t, clocks_that_run_alike_are_grouped);
-    variants = tcase_create("variants");
-    tcase_set_timeout(variants, 30);
-    tcase_add_test(variants, a_cache_in_four_parts_is_told);
-    tcase_add_test(variants, a_wide_port_lets_all_warps_through);
-    tcase_add_test(variants, older_blocks_first_make_a_staircase_of_pascal_too);
-    tcase_add_test(variants, blocks_of_half_a_warp_are_scheduled);
-    suite_add_tcase(suite, variants);
+        slow, blocks_of_products_run_singly_on_turing_and_together_on_ampere);
+    tcase_add_test(slow, warps_of_a_block_of_products_end_one_after_the_other);
+    tcase_add_test(slow, pascal_has_no_products_to_schedule);
+    tcase_add_test(slow, pascal_and_turing_pause_between_blocks);
+    tcase_add_test(slow, blocks_go_to_the_sms_in_the_order_of_the_profile);
+    tcase_add_test(slow, clocks_that_run_alike_are_grouped);
+    tcase_add_test(t, a_cache_in_four_parts_is_told);
+    tcase_add_test(t, a_wide_port_lets_all_warps_through);
+    tcase_add_test(t, older_blocks_first_make_a_staircase_of_pascal_too);
+    tcase_add_test(t, blocks_of_half_a_warp_are_scheduled);
     return suite;
 }

@@ -167,7 +167,7 @@ END_TEST
 Suite *suite_truth_icache(void)
 {
     TCase *t;
-    Suite *const suite = suite_of("truth_icache", 60, &t);
+    Suite *const suite = suite_of("truth_icache", 240, &t);
     truth_add_gpus(suite, t, shipped_profiles_are_recovered, 0, 1);
     tcase_add_test(t, constants_beyond_a_module_are_measured_by_code);
     tcase_add_loop_test(t, nothing_measured_of_random_hierarchies_is_wrong, 1,

@@ -77,7 +77,7 @@ static const struct gpu {
      .memory_rate = 7,
      .partitions = ""},
 };
-enum { PARTED = 2, NO_RATE = 3, ONE_SM = 4 };
+enum { FEW, OTHERS, PARTED, NO_RATE, ONE_SM };
 
 static char *profile_of(const struct gpu *g)
 {
@@ -234,8 +234,13 @@ Suite *suite_truth_loaded(void)
 {
     TCase *t;
     Suite *const suite = suite_of("truth_loaded", 60, &t);
-    tcase_add_loop_test(t, rates_and_latencies_are_found, 0, PARTED + 1);
-    tcase_add_loop_test(t, rates_and_latencies_are_found, ONE_SM, ONE_SM + 1);
+    TCase *const slow = suite_slow(suite, 60);
+    tcase_add_loop_test(t, rates_and_latencies_are_found, FEW, FEW + 1);
+    tcase_add_loop_test(t, rates_and_latencies_are_found, PARTED, PARTED + 1);
+    tcase_add_loop_test(slow, rates_and_latencies_are_found, OTHERS,
+                        OTHERS + 1);
+    tcase_add_loop_test(slow, rates_and_latencies_are_found, ONE_SM,
+                        ONE_SM + 1);
     tcase_add_test(t, without_a_rate_there_is_no_knee);
     return suite;
 }

@@ -418,7 +418,9 @@ Suite *suite_truth_operators(void)
 {
     TCase *t;
     Suite *const suite = suite_of("truth_operators", 60, &t);
-    tcase_add_loop_test(t, transposes_are_as_fast_as_they_can_be, 0,
+    tcase_add_loop_test(t, transposes_are_as_fast_as_they_can_be, 0, 1);
+    tcase_add_loop_test(suite_slow(suite, 60),
+                        transposes_are_as_fast_as_they_can_be, 1,
                         (int)COUNT_OF(gpus));
     tcase_add_test(t, without_a_size_of_l2_nothing_is_guessed);
     tcase_add_loop_test(

@@ -277,17 +277,18 @@ Suite *suite_truth_placement(void)
     TCase *t;
     Suite *const suite = suite_of("truth_placement", 120, &t);
     tcase_add_test(t, pairs_of_neighbours_and_gpcs_of_three_are_found);
-    tcase_add_test(t, triples_far_apart_are_found);
     tcase_add_test(t, without_shared_ways_nothing_is_told);
-    tcase_add_test(t, a_narrow_gpc_is_not_taken_for_a_tpc);
     tcase_add_test(t, gpcs_behind_a_narrow_l2_are_told_by_their_clocks);
     tcase_add_test(t, clocks_in_other_groups_put_gpcs_in_doubt);
     tcase_add_test(t, clocks_alone_make_no_gpc);
-    tcase_add_test(t, gpcs_are_found_in_noise_where_no_tpc_is_narrow);
-    tcase_add_test(t, gpcs_of_unequal_size_are_found);
-    tcase_add_test(t, noise_alone_makes_no_groups);
-    tcase_add_test(t, narrow_tpcs_are_found_in_noise);
     tcase_add_test(t, an_sm_left_over_is_a_tpc_and_of_no_known_gpc);
     tcase_add_test(t, two_sms_that_fill_l2_are_no_tpc);
+    TCase *const slow = suite_slow(suite, 120);
+    tcase_add_test(slow, triples_far_apart_are_found);
+    tcase_add_test(slow, gpcs_are_found_in_noise_where_no_tpc_is_narrow);
+    tcase_add_test(slow, gpcs_of_unequal_size_are_found);
+    tcase_add_test(slow, noise_alone_makes_no_groups);
+    tcase_add_test(slow, narrow_tpcs_are_found_in_noise);
+    tcase_add_test(slow, a_narrow_gpc_is_not_taken_for_a_tpc);
     return suite;
 }

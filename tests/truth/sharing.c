@@ -312,7 +312,7 @@ static int drawn(void)
 Suite *suite_truth_sharing(void)
 {
     TCase *t;
-    Suite *const suite = suite_of("truth_sharing", 120, &t);
+    Suite *const suite = suite_of("truth_sharing", 240, &t);
     TCase *const slow = suite_slow(suite, 120);
     truth_add_gpus(suite, t, shipped_gpus_are_found_to_share_as_they_do, 0, 1);
     tcase_add_loop_test(t, drawn_gpus_are_found_to_share_as_they_do, 1,

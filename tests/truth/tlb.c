@@ -362,7 +362,7 @@ END_TEST
 Suite *suite_truth_tlb(void)
 {
     TCase *t;
-    Suite *const suite = suite_of("truth_tlb", 60, &t);
+    Suite *const suite = suite_of("truth_tlb", 240, &t);
     const int first = number("TLB_FIRST", 1);
     const int slow_ones = first + number("TLB_GPUS", RANDOM_GPUS);
     truth_add_gpus(suite, t, tlbs_are_what_the_profile_says, 0, 1);

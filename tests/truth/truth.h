@@ -56,8 +56,8 @@ struct verdict truth_compare(const json_t *findings, const char *name,
                              struct buf *rows);
 
 /* The findings of all that `topology` shows of a shipped GPU, which is measured
- * once for all tests that ask; the test fails if the device does.  The caller
- * decrefs. */
+ * once for all tests that ask, and so may take each of them long; the test fails
+ * if the device does.  The caller decrefs. */
 json_t *truth_topology(const char *gpu, uint64_t seed);
 /* … and the texts of its experiments, some more than once. */
 json_t *truth_experiments(const char *gpu, uint64_t seed);
