@@ -26,7 +26,7 @@ static    = $(if $(wildcard $(shell $(CC) -print-file-name=lib$(1).a)),-l:lib$(1
 LDLIBS   += $(call static,jansson) $(call static,zstd) -lm -ldl -pthread
 
 LIB_SRC  := $(filter-out src/cli/%,$(sort $(wildcard src/*.c src/*/*.c src/*/*/*.c src/*/*/*/*.c)))
-CLI_SRC  := $(sort $(wildcard src/cli/*.c))
+CLI_SRC  := $(sort $(wildcard src/cli/*.c src/cli/*/*.c))
 PROFILE_SRC := $(sort $(wildcard profiles/*.json))
 LIB_OBJ  := $(LIB_SRC:%.c=$(B)/%.o) $(B)/profiles.o
 CLI_OBJ  := $(CLI_SRC:%.c=$(B)/%.o)

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "device/sim/shipped.h"
+#include "device/sim/profile/shipped.h"
 
 static const char plain[] =
     "name='Made up' architecture=None compute_capability='8.0' sms=4 "

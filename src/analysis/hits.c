@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "analysis/stats.h"
+#include "analysis/statistics/stats.h"
 #include "base/mem.h"
 
 size_t hits_above(const double *cycles, size_t count, double limit)

@@ -16,7 +16,7 @@
 
 #include <stdbool.h>
 
-#include "ptx/listing.h"
+#include "ptx/sass/listing.h"
 
 struct sass_proof_claim {
     struct code_span shorter, longer; /* the regions of n and of 3n copies */

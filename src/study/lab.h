@@ -21,8 +21,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "analysis/stats.h"
-#include "base/arena.h"
+#include "analysis/statistics/stats.h"
+#include "base/mem.h"
 #include "base/error.h"
 #include "finding/finding.h"
 #include "probe/run.h"

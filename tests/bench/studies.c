@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/stats.h"
+#include "analysis/statistics/stats.h"
 #include "base/mem.h"
 #include "base/stop.h"
 #include "device/sim/sim.h"

@@ -10,7 +10,7 @@
 #include "base/mem.h"
 #include "base/stop.h"
 #include "device/cuda/cuda.h"
-#include "device/cuda/library.h"
+#include "device/cuda/library/library.h"
 
 static const char *const other_ptx = ".entry other()\n{\n    ret;\n}\n";
 
@@ -19,13 +19,13 @@ static const struct {
     enum library_need need;
 } entries[] = {
 #define ENTRY(need, name, arguments) {#name, need},
-#include "device/cuda/driver.def"
+#include "device/cuda/library/driver.def"
 #undef ENTRY
 };
 
 static const char *const management[] = {
 #define ENTRY(need, name, arguments) #name,
-#include "device/cuda/nvml.def"
+#include "device/cuda/library/nvml.def"
 #undef ENTRY
 };
 

@@ -10,8 +10,8 @@
 
 #include "base/mem.h"
 #include "base/rng.h"
-#include "device/sim/profile.h"
-#include "device/sim/shipped.h"
+#include "device/sim/profile/profile.h"
+#include "device/sim/profile/shipped.h"
 #include "gpu_made.h"
 #include "sonde.h"
 #include "testing.h"

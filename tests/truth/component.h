@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "device/sim/profile.h"
+#include "device/sim/profile/profile.h"
 
 struct component {
     const char *name;

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "device/sim/profile.h"
+#include "device/sim/profile/profile.h"
 #include "gpu_made.h"
 #include "sonde.h"
 #include "study/plan.h"

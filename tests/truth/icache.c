@@ -12,7 +12,7 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "base/rng.h"
-#include "device/sim/profile.h"
+#include "device/sim/profile/profile.h"
 #include "gpu_made.h"
 #include "testing.h"
 #include "truth/truth.h"

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analysis/sawtooth.h"
+#include "analysis/curve/sawtooth.h"
 #include "base/mem.h"
 #include "device/device.h"
 #include "gpu_made.h"

@@ -9,10 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/stats.h"
+#include "analysis/statistics/stats.h"
 #include "base/mem.h"
 #include "device/device.h"
-#include "device/sim/shipped.h"
+#include "device/sim/profile/shipped.h"
 #include "gpu_made.h"
 #include "study/plan.h"
 #include "testing.h"

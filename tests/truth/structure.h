@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 #include "base/buf.h"
-#include "device/sim/profile.h"
+#include "device/sim/profile/profile.h"
 #include "truth/component.h"
 
 struct verdict;

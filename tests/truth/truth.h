@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 #include "base/buf.h"
-#include "device/sim/profile.h"
+#include "device/sim/profile/profile.h"
 #include "sonde.h"
 
 /* The shipped GPUs whose memory is tried at length.  The others, whose papers

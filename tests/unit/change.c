@@ -1,5 +1,5 @@
 /* Groessler's section 3.3 against values worked out by hand. */
-#include "analysis/change.h"
+#include "analysis/curve/change.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* The reader of cubins: what is in good ones, and that it survives others. */
-#include "ptx/cubin.h"
+#include "ptx/sass/cubin.h"
 
 #include <elf.h>
 #include <stdlib.h>

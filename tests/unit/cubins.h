@@ -3,7 +3,7 @@
 #define SONDE_TESTS_UNIT_CUBINS_H
 
 #include "base/buf.h"
-#include "ptx/listing.h"
+#include "ptx/sass/listing.h"
 
 /* The names, without .cubin; NULL after the last. */
 extern const char *const cubin_names[];

@@ -7,7 +7,7 @@
 
 #include "base/file.h"
 #include "base/mem.h"
-#include "ptx/listing.h"
+#include "ptx/sass/listing.h"
 #include "testing.h"
 
 #define IN_PATH "PATH=$PATH:/usr/local/cuda/bin; "

@@ -1,5 +1,5 @@
 /* Samples that are less than the rest must be told by the gap between. */
-#include "analysis/gap_split.h"
+#include "analysis/statistics/gap_split.h"
 
 #include "base/mem.h"
 #include "testing.h"

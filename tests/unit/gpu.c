@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "device/sim/profile.h"
+#include "device/sim/profile/profile.h"
 #include "testing.h"
 
 enum { GPUS = 500 };

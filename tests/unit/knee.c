@@ -1,6 +1,6 @@
 /* A knee lies between the points around it, and is none where cost stays low.
  */
-#include "analysis/knee.h"
+#include "analysis/curve/knee.h"
 
 #include "base/mem.h"
 #include "testing.h"

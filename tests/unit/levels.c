@@ -1,6 +1,6 @@
 /* Levels must come back from samples that were drawn from known ones, with the
  * noise of simulated GPUs (jitter and spikes) and of real ones (broad). */
-#include "analysis/levels.h"
+#include "analysis/curve/levels.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* Two heaps of samples must be told apart, and one heap be left whole. */
-#include "analysis/otsu.h"
+#include "analysis/statistics/otsu.h"
 
 #include <math.h>
 

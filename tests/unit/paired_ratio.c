@@ -1,5 +1,5 @@
 /* Effects are quotients of pairs, and none where repetition differs as much. */
-#include "analysis/paired_ratio.h"
+#include "analysis/statistics/paired_ratio.h"
 
 #include <math.h>
 

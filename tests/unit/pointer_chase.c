@@ -9,10 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/stats.h"
+#include "analysis/statistics/stats.h"
 #include "base/mem.h"
-#include "device/sim/profile.h"
-#include "device/sim/shipped.h"
+#include "device/sim/profile/profile.h"
+#include "device/sim/profile/shipped.h"
 #include "probe/run.h"
 #include "testing.h"
 

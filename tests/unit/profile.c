@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "device/sim/profile.h"
-#include "device/sim/shipped.h"
+#include "device/sim/profile/profile.h"
+#include "device/sim/profile/shipped.h"
 #include "gpu_made.h"
 #include "testing.h"
 

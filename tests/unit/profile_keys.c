@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "device/sim/profile_keys.h"
+#include "device/sim/profile/profile_keys.h"
 #include "testing.h"
 
 #define DOC   "docs/profiles.md"

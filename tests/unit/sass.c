@@ -2,7 +2,7 @@
  * The reader of machine code.  The specimens are instructions that ptxas 13.0
  * made, and what nvdisasm 13.0 says of them.
  */
-#include "ptx/sass.h"
+#include "ptx/sass/sass.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* A sawtooth must give back how many work at once, and say how well it fits. */
-#include "analysis/sawtooth.h"
+#include "analysis/curve/sawtooth.h"
 
 #include "testing.h"
 

@@ -1,10 +1,10 @@
 /* Summaries and counts against values worked out by hand. */
-#include "analysis/stats.h"
+#include "analysis/statistics/stats.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "analysis/rate_test.h"
+#include "analysis/statistics/rate_test.h"
 #include "base/mem.h"
 #include "testing.h"
 

@@ -3,12 +3,12 @@
  * lines cost 490 to 550 and 660 to 740 cycles where L2 does not hold them, but
  * for one in sixteen, which may cost up to 1200.
  */
-#include "analysis/two_sided.h"
+#include "analysis/statistics/two_sided.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-#include "analysis/xor_bits.h"
+#include "analysis/statistics/xor_bits.h"
 #include "base/rng.h"
 #include "testing.h"
 

@@ -1,5 +1,5 @@
 /* Bits whose XOR was drawn must come back, with some samples wrong. */
-#include "analysis/xor_bits.h"
+#include "analysis/statistics/xor_bits.h"
 
 #include "base/rng.h"
 #include "testing.h"

@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 #include "device/cuda/cache.h"
-#include "device/cuda/driver.h"
+#include "device/cuda/library/driver.h"
 #include "device/device.h"
 
 struct program {

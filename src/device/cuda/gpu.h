@@ -16,8 +16,8 @@
 #include <stdint.h>
 
 #include "device/cuda/compile.h"
-#include "device/cuda/driver.h"
-#include "device/cuda/nvml.h"
+#include "device/cuda/library/driver.h"
+#include "device/cuda/library/nvml.h"
 #include "device/device.h"
 
 struct kernel {

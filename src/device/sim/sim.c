@@ -11,7 +11,7 @@
 #include "base/mem.h"
 #include "device/sim/machine/machine.h"
 #include "device/sim/ptx/program.h"
-#include "device/sim/shipped.h"
+#include "device/sim/profile/shipped.h"
 
 struct sim {
     struct device device; /* first: a device is one of these */

@@ -6,7 +6,7 @@
 #define SONDE_DEVICE_SIM_SIM_H
 
 #include "device/device.h"
-#include "device/sim/profile.h"
+#include "device/sim/profile/profile.h"
 
 /* What is simulated where there is no GPU and the user named none. */
 #define SIM_DEFAULT_PROFILE "v100"

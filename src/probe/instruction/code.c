@@ -27,7 +27,7 @@
 #include "base/mem.h"
 #include "probe/run/shot.h"
 #include "ptx/kernel.h"
-#include "ptx/machine.h"
+#include "ptx/sass/machine.h"
 
 enum column {
     COLUMN_SM = 1,

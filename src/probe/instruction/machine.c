@@ -7,8 +7,8 @@
 
 #include "probe/run.h"
 #include "probe/run/snippet_kernel.h"
-#include "ptx/cubin.h"
-#include "ptx/sass.h"
+#include "ptx/sass/cubin.h"
+#include "ptx/sass/sass.h"
 
 enum column { COLUMN_SM = 1, COLUMN_LOW, COLUMN_HIGH };
 

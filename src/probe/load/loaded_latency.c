@@ -27,7 +27,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/xor_bits.h"
+#include "analysis/statistics/xor_bits.h"
 #include "base/mem.h"
 #include "probe/run/grid_barrier.h"
 #include "probe/run/ring.h"

@@ -19,9 +19,9 @@
 #include <stdlib.h>
 
 #include "analysis/hits.h"
-#include "analysis/levels.h"
+#include "analysis/curve/levels.h"
 #include "analysis/search.h"
-#include "analysis/stats.h"
+#include "analysis/statistics/stats.h"
 #include "base/mem.h"
 #include "study/script.h"
 

@@ -18,7 +18,7 @@
 #include <string.h>
 
 #include "analysis/hits.h"
-#include "analysis/stats.h"
+#include "analysis/statistics/stats.h"
 #include "base/mem.h"
 #include "base/num.h"
 #include "study/lab.h"

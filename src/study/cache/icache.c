@@ -15,9 +15,9 @@
 #include <inttypes.h>
 #include <math.h>
 
-#include "analysis/plateaus.h"
+#include "analysis/curve/plateaus.h"
 #include "analysis/search.h"
-#include "analysis/stats.h"
+#include "analysis/statistics/stats.h"
 #include "base/num.h"
 #include "study/lab.h"
 

@@ -12,7 +12,7 @@
 #include <inttypes.h>
 #include <math.h>
 
-#include "analysis/stats.h"
+#include "analysis/statistics/stats.h"
 #include "base/mem.h"
 #include "base/num.h"
 #include "study/lab.h"

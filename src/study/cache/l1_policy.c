@@ -9,7 +9,7 @@
 #include <stdio.h>
 
 #include "analysis/hits.h"
-#include "analysis/stats.h"
+#include "analysis/statistics/stats.h"
 #include "study/lab.h"
 
 static const enum fact_id reads[] = {FACT_NONE};

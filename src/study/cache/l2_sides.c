@@ -23,10 +23,10 @@
 #include <stdlib.h>
 
 #include "analysis/hits.h"
-#include "analysis/otsu.h"
-#include "analysis/stats.h"
-#include "analysis/two_sided.h"
-#include "analysis/xor_bits.h"
+#include "analysis/statistics/otsu.h"
+#include "analysis/statistics/stats.h"
+#include "analysis/statistics/two_sided.h"
+#include "analysis/statistics/xor_bits.h"
 #include "base/text.h"
 #include "probe/run/ring.h"
 #include "study/lab.h"

@@ -12,7 +12,7 @@
 #include <math.h>
 
 #include "analysis/hits.h"
-#include "analysis/stats.h"
+#include "analysis/statistics/stats.h"
 #include "base/num.h"
 #include "study/lab.h"
 

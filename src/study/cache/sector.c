@@ -7,7 +7,7 @@
 #include <inttypes.h>
 
 #include "analysis/hits.h"
-#include "analysis/stats.h"
+#include "analysis/statistics/stats.h"
 #include "study/lab.h"
 
 static const struct answer proposes[] = {

@@ -20,9 +20,9 @@
 #include <stdlib.h>
 
 #include "analysis/hits.h"
-#include "analysis/rate_test.h"
+#include "analysis/statistics/rate_test.h"
 #include "analysis/search.h"
-#include "analysis/stats.h"
+#include "analysis/statistics/stats.h"
 #include "base/mem.h"
 #include "base/num.h"
 #include "study/lab.h"

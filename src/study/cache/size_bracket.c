@@ -16,7 +16,7 @@
 
 #include "analysis/hits.h"
 #include "analysis/search.h"
-#include "analysis/stats.h"
+#include "analysis/statistics/stats.h"
 #include "base/num.h"
 #include "study/lab.h"
 

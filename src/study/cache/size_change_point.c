@@ -9,7 +9,7 @@
  * the sizes.  Where it is farther from the size, the finding of the size says
  * so.
  */
-#include "analysis/change.h"
+#include "analysis/curve/change.h"
 
 #include <inttypes.h>
 #include <math.h>

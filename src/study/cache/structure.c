@@ -9,8 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analysis/rate_test.h"
-#include "analysis/stats.h"
+#include "analysis/statistics/rate_test.h"
+#include "analysis/statistics/stats.h"
 #include "base/num.h"
 #include "study/cache/geometry.h"
 

@@ -4,7 +4,7 @@
  */
 #include <math.h>
 
-#include "analysis/stats.h"
+#include "analysis/statistics/stats.h"
 #include "study/lab.h"
 
 static const struct answer answers[] = {

@@ -11,7 +11,7 @@
 #include <math.h>
 
 #include "analysis/bank_fit.h"
-#include "analysis/stats.h"
+#include "analysis/statistics/stats.h"
 #include "study/lab.h"
 
 static const char *const needs[] = {NULL};

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "analysis/stats.h"
+#include "analysis/statistics/stats.h"
 #include "base/buf.h"
 #include "base/mem.h"
 #include "probe/run/snippet_kernel.h"

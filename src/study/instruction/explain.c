@@ -6,7 +6,7 @@
 
 #include <inttypes.h>
 
-#include "ptx/listing.h"
+#include "ptx/sass/listing.h"
 #include "study/instruction/cost.h"
 #include "study/instruction/isa.h"
 

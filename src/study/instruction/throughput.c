@@ -2,8 +2,8 @@
 
 #include <math.h>
 
-#include "analysis/sawtooth.h"
-#include "analysis/stats.h"
+#include "analysis/curve/sawtooth.h"
+#include "analysis/statistics/stats.h"
 #include "base/mem.h"
 #include "study/gpu_state.h"
 

@@ -2,7 +2,7 @@
 #ifndef SONDE_STUDY_INSTRUCTION_VERIFIED_CODE_H
 #define SONDE_STUDY_INSTRUCTION_VERIFIED_CODE_H
 
-#include "ptx/listing.h"
+#include "ptx/sass/listing.h"
 #include "study/instruction/subject.h"
 
 /* What the machine code of the timed regions shows. */

@@ -2,7 +2,7 @@
 #include <inttypes.h>
 #include <math.h>
 
-#include "analysis/stats.h"
+#include "analysis/statistics/stats.h"
 #include "analysis/timer.h"
 #include "base/mem.h"
 #include "base/num.h"

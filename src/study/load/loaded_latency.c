@@ -26,9 +26,9 @@
 #include <string.h>
 
 #include "analysis/grow.h"
-#include "analysis/knee.h"
-#include "analysis/stats.h"
-#include "analysis/xor_bits.h"
+#include "analysis/curve/knee.h"
+#include "analysis/statistics/stats.h"
+#include "analysis/statistics/xor_bits.h"
 #include "base/mem.h"
 #include "base/num.h"
 #include "study/assume.h"

@@ -10,7 +10,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "analysis/stats.h"
+#include "analysis/statistics/stats.h"
 #include "analysis/timer.h"
 #include "base/mem.h"
 #include "study/load/timelines.h"

@@ -23,8 +23,8 @@
 #include <string.h>
 
 #include "analysis/comovement.h"
-#include "analysis/gap_split.h"
-#include "analysis/stats.h"
+#include "analysis/statistics/gap_split.h"
+#include "analysis/statistics/stats.h"
 #include "base/mem.h"
 #include "base/num.h"
 #include "base/text.h"

@@ -18,8 +18,8 @@
 #include <string.h>
 
 #include "analysis/grow.h"
-#include "analysis/paired_ratio.h"
-#include "analysis/stats.h"
+#include "analysis/statistics/paired_ratio.h"
+#include "analysis/statistics/stats.h"
 #include "base/mem.h"
 #include "ptx/hint.h"
 #include "study/assume.h"

@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <math.h>
 
-#include "analysis/stats.h"
+#include "analysis/statistics/stats.h"
 
 uint64_t page_tour_place(const struct page_sweep *t,
                          const struct page_tour *tour, uint64_t i)

@@ -9,7 +9,7 @@
  */
 #include <inttypes.h>
 
-#include "analysis/stats.h"
+#include "analysis/statistics/stats.h"
 #include "base/buf.h"
 #include "study/lab.h"
 

@@ -16,7 +16,7 @@
  */
 #include <inttypes.h>
 
-#include "analysis/stats.h"
+#include "analysis/statistics/stats.h"
 #include "study/translation/page_sweep.h"
 
 static const char *const needs[] = {"tlb", NULL};

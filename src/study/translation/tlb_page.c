@@ -5,7 +5,7 @@
  */
 #include <math.h>
 
-#include "analysis/stats.h"
+#include "analysis/statistics/stats.h"
 #include "study/translation/tlb.h"
 
 enum { SCANNED = 256 };

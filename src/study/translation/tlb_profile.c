@@ -7,7 +7,7 @@
 #include <assert.h>
 #include <math.h>
 
-#include "analysis/stats.h"
+#include "analysis/statistics/stats.h"
 #include "base/mem.h"
 #include "study/translation/tlb.h"
 

@@ -13,7 +13,7 @@
  *   FAKE_CUDA_VERSION  of CUDA (13000)
  *   FAKE_CUDA_MODE     the compute mode (0)
  */
-#include "device/cuda/driver.h"
+#include "device/cuda/library/driver.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -23,7 +23,7 @@
 #include "fail.h"
 
 #define ENTRY(need, name, arguments) int name arguments;
-#include "device/cuda/driver.def"
+#include "device/cuda/library/driver.def"
 #undef ENTRY
 
 /* For tests to read: links made, objects held, objects that only the end of

@@ -8,7 +8,7 @@
 #include "fail.h"
 
 #define ENTRY(need, name, arguments) int name arguments;
-#include "device/cuda/nvml.def"
+#include "device/cuda/library/nvml.def"
 #undef ENTRY
 
 enum { NOT_FOUND = 6, TOO_SMALL = 7 };

@@ -8,7 +8,7 @@
 #include <math.h>
 
 #include "base/stop.h"
-#include "device/sim/machine/port.h"
+#include "device/sim/machine/machine.h"
 #include "device/sim/machine/scheduler.h"
 #include "device/sim/machine/units.h"
 #include "device/sim/ptx/convert.h"

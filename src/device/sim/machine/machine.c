@@ -9,7 +9,6 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "device/sim/machine/port.h"
 
 size_t machine_pipes(const struct profile *p)
 {

@@ -201,4 +201,18 @@ size_t machine_pipes(const struct profile *profile);
 void machine_fault(struct machine *m, const struct op *op, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* ---- ports (port.c) ----------------------------------------------------- */
+
+/* Ports of caches: warps take turns at them. */
+/* For all caches of the profile; freed with the machine. */
+void ports_init(struct machine *m);
+void ports_free(struct machine *m);
+/* A launch begins. */
+void ports_begin(struct machine *m);
+/* True if the load may be issued now; else the warp waits for its turn. */
+bool port_take(struct machine *m, struct warp *w, const struct op *op,
+               double t);
+/* The load was issued, of m->lines lines. */
+void port_leave(struct machine *m, struct warp *w, double t);
+
 #endif

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "device/sim/machine/port.h"
+#include "device/sim/machine/machine.h"
 
 /* More than any wait: blocks in order, whatever their warps do. */
 #define WAIT_MOST 1e12

@@ -13,7 +13,7 @@
 
 #include <stdint.h>
 
-#include "device/sim/profile.h"
+#include "device/sim/profile/profile.h"
 #include "model/cache.h"
 
 enum { SIDES = 2 };

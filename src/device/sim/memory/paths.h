@@ -25,7 +25,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "device/sim/profile.h"
+#include "device/sim/profile/profile.h"
 
 struct paths;
 

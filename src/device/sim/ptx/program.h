@@ -17,7 +17,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
-#include "device/sim/profile.h"
+#include "device/sim/profile/profile.h"
 
 /* X(id, name, bytes, class): 'b' bits, 'u', 's', 'f', 'p' predicate. */
 #define PTX_TYPES(X)                                                           \

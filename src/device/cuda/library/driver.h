@@ -1,0 +1,175 @@
+/*
+ * The NVIDIA driver, libcuda.so.1, opened at run time.  Its entry points stand
+ * once in driver.def; the numbers and layouts below are those of the driver's
+ * binary interface (CUDA Driver API reference, 12.0 to 13.0), written down
+ * here so that no toolkit is needed to build.
+ */
+#ifndef SONDE_DEVICE_CUDA_LIBRARY_DRIVER_H
+#define SONDE_DEVICE_CUDA_LIBRARY_DRIVER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+
+/* Result codes that sonde tells apart. */
+enum cuda_result {
+    CUDA_OUT_OF_MEMORY = 2,
+    CUDA_DEINITIALIZED = 4,
+    CUDA_STUB_LIBRARY = 34,
+    CUDA_DEVICE_UNAVAILABLE = 46,
+    CUDA_NO_DEVICE = 100,
+    CUDA_INVALID_DEVICE = 101,
+    CUDA_DEVICE_NOT_LICENSED = 102,
+    CUDA_INVALID_IMAGE = 200,
+    CUDA_NO_BINARY_FOR_GPU = 209,
+    CUDA_ECC_UNCORRECTABLE = 214,
+    CUDA_INVALID_PTX = 218,
+    CUDA_NVLINK_UNCORRECTABLE = 220,
+    CUDA_JIT_COMPILER_NOT_FOUND = 221,
+    CUDA_UNSUPPORTED_PTX_VERSION = 222,
+    CUDA_JIT_COMPILATION_DISABLED = 223,
+    CUDA_CONTAINED = 226,
+    CUDA_INVALID_SOURCE = 300,
+    CUDA_OPERATING_SYSTEM = 304,
+    CUDA_NOT_READY = 600,
+    CUDA_ILLEGAL_ADDRESS = 700,
+    CUDA_OUT_OF_RESOURCES = 701, /* of a launch */
+    CUDA_LAUNCH_TIMEOUT = 702,
+    CUDA_CONTEXT_IS_DESTROYED = 709,
+    CUDA_ASSERT = 710,
+    CUDA_HARDWARE_STACK_ERROR = 714,
+    CUDA_ILLEGAL_INSTRUCTION = 715,
+    CUDA_MISALIGNED_ADDRESS = 716,
+    CUDA_INVALID_ADDRESS_SPACE = 717,
+    CUDA_INVALID_PC = 718,
+    CUDA_LAUNCH_FAILED = 719,
+    CUDA_TENSOR_MEMORY_LEAK = 721,
+    CUDA_NOT_SUPPORTED = 801,
+    CUDA_SYSTEM_NOT_READY = 802,
+    CUDA_SYSTEM_DRIVER_MISMATCH = 803,
+    CUDA_COMPAT_NOT_SUPPORTED = 804,
+    CUDA_MPS_CONNECTION_FAILED = 805,
+    CUDA_INVALID_CLUSTER_SIZE = 912,
+    CUDA_UNKNOWN = 999,
+};
+
+/* Device attributes that mean something to the code itself; those that are
+ * only reported stand in describe.c. */
+enum cuda_attribute {
+    CUDA_COMPUTE_MODE = 20,
+    CUDA_CC_MAJOR = 75,
+    CUDA_CC_MINOR = 76,
+};
+
+enum { CUDA_PROHIBITED = 2 }; /* a compute mode */
+
+enum cuda_function_attribute {
+    CUDA_MAX_DYNAMIC_SHARED_BYTES = 8,
+    CUDA_PREFERRED_CARVE_OUT = 9,
+    CUDA_NON_PORTABLE_CLUSTERS = 14,
+};
+
+enum cuda_jit_option {
+    CUDA_JIT_ERROR_LOG = 5,
+    CUDA_JIT_ERROR_LOG_BYTES = 6,
+    CUDA_JIT_LEVEL = 7,
+    CUDA_JIT_TARGET_FROM_CONTEXT = 8,
+};
+
+enum { CUDA_JIT_INPUT_PTX = 1 };
+
+enum { CUDA_FORMAT_UINT32 = 3, CUDA_RESOURCE_LINEAR = 2 };
+
+/* How a texture reads: integers as they are, not scaled to [0, 1]. */
+enum {
+    CUDA_READ_AS_INTEGER = 1,
+    CUDA_ADDRESS_CLAMP = 1,
+    CUDA_FILTER_POINT = 0
+};
+
+/* CUDA_RESOURCE_DESC, its case of linear memory. */
+struct cuda_resource {
+    int type;
+    union {
+        struct {
+            uint64_t address;
+            int format;
+            unsigned channels;
+            size_t bytes;
+        } linear;
+        int reserved[32];
+    } of;
+    unsigned flags;
+};
+
+/* CUDA_TEXTURE_DESC. */
+struct cuda_texture {
+    int address_mode[3];
+    int filter_mode;
+    unsigned flags;
+    unsigned max_anisotropy;
+    int mipmap_filter_mode;
+    float mipmap_level_bias;
+    float min_mipmap_level_clamp, max_mipmap_level_clamp;
+    float border_color[4];
+    int reserved[12];
+};
+
+enum { CUDA_LAUNCH_CLUSTER = 4 };
+
+/* CUlaunchAttribute: a value of at most 64 bytes after 8 bytes of id. */
+struct cuda_launch_attribute {
+    int id;
+    char pad[4];
+    union {
+        char bytes[64];
+        struct {
+            unsigned x, y, z;
+        } cluster;
+        uint64_t align;
+    } value;
+};
+
+/* CUlaunchConfig. */
+struct cuda_launch {
+    unsigned grid[3];
+    unsigned block[3];
+    unsigned shared_bytes;
+    void *stream;
+    struct cuda_launch_attribute *attributes;
+    unsigned attribute_count;
+};
+
+struct driver {
+    void *library;
+    int version;  /* of CUDA: 13000 is 13.0 */
+    char who[64]; /* what sentences begin with: "cuda:0" */
+#define ENTRY(need, name, arguments) int(*name) arguments;
+#include "device/cuda/library/driver.def"
+#undef ENTRY
+};
+
+/*
+ * Opens and starts the driver.  ERR_NO_DEVICE if there is none or it sees no
+ * GPU, ERR_DEVICE if it is too old or cannot start, with what to do.
+ */
+int driver_open(struct driver *driver, struct error *err);
+void driver_close(struct driver *driver);
+
+/* Calls an entry point and turns its result into 0 or an error:
+ * DRIVER_CALL(driver, err, cuDeviceGet, (&handle, 0), "opening GPU %d", 0). */
+#define DRIVER_CALL(driver, err, entry, arguments, ...)                        \
+    driver_check(driver, (driver)->entry arguments, err, #entry, __VA_ARGS__)
+
+/* 0, or ERR_… with "WHO: ACT failed: what the driver says (entry: name)" and,
+ * where sonde knows it, what to do. */
+int driver_check(const struct driver *driver, int result, struct error *err,
+                 const char *entry, const char *act, ...)
+    __attribute__((format(printf, 5, 6)));
+
+/* True if the result means that the context is beyond use. */
+bool driver_lost(int result);
+
+#endif

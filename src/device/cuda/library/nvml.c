@@ -1,0 +1,176 @@
+#include "device/cuda/library/nvml.h"
+
+#include <stddef.h>
+#include <stdio.h>
+
+#include "base/mem.h"
+#include "device/cuda/library/library.h"
+
+/* Of nvmlTemperatureSensors_t, the clock event reasons, and nvmlReturn_t. */
+enum { SENSOR_OF_GPU = 0, REASON_IDLE = 1, INSUFFICIENT_SIZE = 7 };
+
+static const struct library_entry entries[] = {
+#define ENTRY(need, name, arguments) {#name, offsetof(struct nvml, name), need},
+#include "device/cuda/library/nvml.def"
+#undef ENTRY
+};
+
+static const struct library library = {
+    .path = "libnvidia-ml.so.1",
+    .named = "SONDE_LIBNVML",
+    .entries = entries,
+    .count = COUNT_OF(entries),
+};
+
+/* True if the library has the entry point and it answered. */
+#define ASK(nvml, entry, arguments)                                            \
+    ((nvml)->library != NULL && (nvml)->entry != NULL &&                       \
+     (nvml)->entry arguments == 0)
+
+/* The driver gives an instance's UUID and a GPU's alike, without the prefix:
+ * it is the one under which the library knows it. */
+static bool find_device(struct nvml *nvml, const char *uuid)
+{
+    static const char *const prefixes[] = {"GPU", "MIG"};
+    for (size_t i = 0; i < COUNT_OF(prefixes); i++) {
+        snprintf(nvml->uuid, sizeof nvml->uuid, "%s-%s", prefixes[i], uuid);
+        if (ASK(nvml, nvmlDeviceGetHandleByUUID, (nvml->uuid, &nvml->device)))
+            return true;
+    }
+    nvml->uuid[0] = '\0';
+    return false;
+}
+
+/* Clocks and temperature belong to the whole GPU, of which an instance is a
+ * part; asked of a whole GPU, the library has nothing to translate. */
+static void find_gpu(struct nvml *nvml)
+{
+    void *gpu;
+    nvml->gpu = nvml->device;
+    if (ASK(nvml, nvmlDeviceGetDeviceHandleFromMigDeviceHandle,
+            (nvml->device, &gpu)))
+        nvml->gpu = gpu;
+}
+
+bool nvml_open(struct nvml *nvml, const char *uuid)
+{
+    struct error ignored;
+    *nvml = (struct nvml){0};
+    void *handle;
+    if (library_open(&library, &handle, nvml, &ignored) != 0)
+        return false;
+    if (nvml->nvmlInit_v2() != 0) {
+        library_close(handle);
+        return false;
+    }
+    nvml->library = handle;
+    if (!find_device(nvml, uuid)) {
+        nvml_close(nvml);
+        return false;
+    }
+    find_gpu(nvml);
+    if (!ASK(nvml, nvmlSystemGetDriverVersion,
+             (nvml->version, sizeof nvml->version)))
+        nvml->version[0] = '\0';
+    return true;
+}
+
+void nvml_close(struct nvml *nvml)
+{
+    if (nvml->library == NULL)
+        return;
+    nvml->nvmlShutdown();
+    library_close(nvml->library);
+    nvml->library = NULL;
+}
+
+/* Of the instance itself where there is one: the cores of the whole GPU would
+ * be divided by the instance's few SMs. */
+int64_t nvml_cores(const struct nvml *nvml)
+{
+    unsigned cores;
+    if (!ASK(nvml, nvmlDeviceGetNumGpuCores, (nvml->device, &cores)))
+        return -1;
+    return cores;
+}
+
+int64_t nvml_mig(const struct nvml *nvml)
+{
+    unsigned current, pending;
+    if (!ASK(nvml, nvmlDeviceGetMigMode, (nvml->gpu, &current, &pending)))
+        return -1;
+    return current;
+}
+
+int64_t nvml_max_clock_hz(const struct nvml *nvml, enum nvml_clock clock)
+{
+    unsigned mhz;
+    if (!ASK(nvml, nvmlDeviceGetMaxClockInfo, (nvml->gpu, (int)clock, &mhz)))
+        return -1;
+    return (int64_t)mhz * 1000000;
+}
+
+static double clock_mhz(const struct nvml *nvml, enum nvml_clock clock)
+{
+    unsigned mhz;
+    if (!ASK(nvml, nvmlDeviceGetClockInfo, (nvml->gpu, (int)clock, &mhz)))
+        return -1;
+    return mhz;
+}
+
+static double temperature(const struct nvml *nvml)
+{
+    unsigned celsius;
+    if (!ASK(nvml, nvmlDeviceGetTemperature,
+             (nvml->gpu, SENSOR_OF_GPU, &celsius)))
+        return -1;
+    return celsius;
+}
+
+static double power(const struct nvml *nvml)
+{
+    unsigned milliwatts;
+    if (!ASK(nvml, nvmlDeviceGetPowerUsage, (nvml->gpu, &milliwatts)))
+        return -1;
+    return milliwatts / 1000.0;
+}
+
+/* Drivers before 535 have the call under its old name only. */
+static uint64_t throttle(const struct nvml *nvml)
+{
+    unsigned long long reasons;
+    if (!ASK(nvml, nvmlDeviceGetCurrentClocksEventReasons,
+             (nvml->gpu, &reasons)) &&
+        !ASK(nvml, nvmlDeviceGetCurrentClocksThrottleReasons,
+             (nvml->gpu, &reasons)))
+        return 0;
+    return reasons & ~(unsigned long long)REASON_IDLE;
+}
+
+/* Given no room for the list, the library answers its length.  One of those
+ * listed is this process, which holds a context; which one cannot be told by
+ * its number, since a container has numbers of its own. */
+static int other_processes(const struct nvml *nvml)
+{
+    unsigned count = 0;
+    if (nvml->library == NULL ||
+        nvml->nvmlDeviceGetComputeRunningProcesses_v3 == NULL)
+        return -1;
+    const int result = nvml->nvmlDeviceGetComputeRunningProcesses_v3(
+        nvml->device, &count, NULL);
+    if (result != 0 && result != INSUFFICIENT_SIZE)
+        return -1;
+    return count > 0 ? (int)count - 1 : 0;
+}
+
+void nvml_sense(const struct nvml *nvml, struct device_sense *sense)
+{
+    *sense = (struct device_sense){
+        .sm_mhz = clock_mhz(nvml, NVML_SM_CLOCK),
+        .memory_mhz = clock_mhz(nvml, NVML_MEMORY_CLOCK),
+        .temperature_c = temperature(nvml),
+        .power_w = power(nvml),
+        .throttle = throttle(nvml),
+        .other_processes = other_processes(nvml),
+    };
+}

@@ -1,0 +1,524 @@
+/*
+ * Keys of caches and TLBs.  A cache may tell its sets in three manners, and
+ * what it tells must make a cache that can be: the checks follow the rows.
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/text.h"
+#include "device/sim/profile/profile_keys.h"
+
+enum {
+    WAYS_MAX = 1 << 24, /* of all sets; cache_shape_check says more */
+    FETCH_MOST = 4096,
+    SIDE_BIT_LEAST = 11,
+    SIDE_BIT_MOST = 20,
+    INDEX_BITS_MAX = 31,
+};
+#define LINE_MAX_BYTES (1LL << 40)
+
+/* What is told of a cache before it is checked. */
+struct told {
+    struct profile_cache cache;
+    uint64_t size, sets, ways, entries; /* 0: not told */
+    json_t *weights;                    /* of the ways; NULL: none */
+    bool parted;
+};
+
+const char *const profile_scopes[] = {
+    [SCOPE_SM] = "sm",
+    [SCOPE_TPC] = "tpc",
+    [SCOPE_GPC] = "gpc",
+    [SCOPE_GPU] = "gpu",
+    NULL,
+};
+
+/* ---- lists ---- */
+
+static int read_set_ways(struct schema_reader *r, json_t *list, void *into)
+{
+    struct cache_shape *const shape = into;
+    if (!json_is_array(list) || json_array_size(list) == 0)
+        return schema_fail(r, "must be an array of the ways of each set");
+    shape->sets = json_array_size(list);
+    shape->set_ways = xcalloc(shape->sets, sizeof *shape->set_ways);
+    for (size_t set = 0; set < shape->sets; set++) {
+        uint64_t ways;
+        const int status =
+            schema_whole(r, json_array_get(list, set), 1, WAYS_MAX, &ways);
+        if (status != 0)
+            return status;
+        shape->set_ways[set] = (uint32_t)ways;
+    }
+    return 0;
+}
+
+static int add_address_bit(struct schema_reader *r, const json_t *value,
+                           uint64_t *mask)
+{
+    uint64_t bit;
+    const int status = schema_whole(r, value, 0, 63, &bit);
+    if (status == 0)
+        *mask ^= (uint64_t)1 << bit;
+    return status;
+}
+
+/* One index bit: an address bit, or a list of those that are XORed. */
+static int read_index_bit(struct schema_reader *r, const json_t *value,
+                          uint64_t *mask)
+{
+    *mask = 0;
+    if (!json_is_array(value))
+        return add_address_bit(r, value, mask);
+    int status = 0;
+    for (size_t i = 0; i < json_array_size(value) && status == 0; i++)
+        status = add_address_bit(r, json_array_get(value, i), mask);
+    return status;
+}
+
+static int read_set_bits(struct schema_reader *r, json_t *list, void *into)
+{
+    struct cache_shape *const shape = into;
+    const size_t count = json_array_size(list);
+    if (!json_is_array(list) || count == 0 || count > INDEX_BITS_MAX)
+        return schema_fail(r, "must be an array of 1 to %d index bits",
+                           INDEX_BITS_MAX);
+    shape->index_bits = xcalloc(count, sizeof *shape->index_bits);
+    shape->index_bit_count = count;
+    int status = 0;
+    for (size_t i = 0; i < count && status == 0; i++)
+        status =
+            read_index_bit(r, json_array_get(list, i), &shape->index_bits[i]);
+    return status;
+}
+
+/* The bits of an address whose XOR tells a line's home. */
+static int read_side_bits(struct schema_reader *r, json_t *list, void *into)
+{
+    uint64_t *const bits = into;
+    if (!json_is_array(list) || json_array_size(list) == 0)
+        return schema_fail(r, "must be an array of address bits");
+    return read_index_bit(r, list, bits);
+}
+
+/* ---- policies ---- */
+
+static int read_policy_name(struct schema_reader *r, json_t *value, void *into)
+{
+    static const char *const names[] = {
+#define X(id, name) name,
+        CACHE_POLICIES(X)
+#undef X
+            NULL,
+    };
+    enum cache_policy *const policy = into;
+    char name[32];
+    const int status = schema_text(r, value, name, sizeof name);
+    if (status != 0)
+        return status;
+    *policy = cache_policy_find(name);
+    if (*policy != POLICY_COUNT)
+        return 0;
+    const char *const nearest = text_nearest(name, names);
+    if (nearest == NULL)
+        return schema_fail(r,
+                           "has no policy '%s'; there are lru, fifo, plru, "
+                           "nru, random and weighted",
+                           name);
+    return schema_fail(r, "has no policy '%s'; did you mean '%s'?", name,
+                       nearest);
+}
+
+/* How many there must be is known when the sets are. */
+static int keep_weights(struct schema_reader *r, json_t *list, void *into)
+{
+    (void)r;
+    *(json_t **)into = list;
+    return 0;
+}
+
+static int check_policy(struct schema_reader *r, void *into)
+{
+    const struct told *const told = into;
+    const bool weighted = told->cache.shape.policy == POLICY_WEIGHTED;
+    if (weighted && told->weights == NULL)
+        return schema_fail_at(r, "weights", "is missing");
+    if (!weighted && told->weights != NULL)
+        return schema_fail_at(r, "weights",
+                              "belongs to the kind 'weighted' alone");
+    return 0;
+}
+
+static const struct schema_row policy_rows[] = {
+    {"kind", CALL(read_policy_name), SCHEMA_AT(told, cache.shape.policy),
+     REQUIRED},
+    {"weights", CALL(keep_weights), SCHEMA_AT(told, weights)},
+    {0},
+};
+
+static const struct schema policy_schema = {"policy", policy_rows,
+                                            check_policy};
+
+static int read_policy(struct schema_reader *r, json_t *value, void *into)
+{
+    struct told *const told = into;
+    if (json_is_object(value))
+        return schema_read(r, value, &policy_schema, told);
+    if (!json_is_string(value))
+        return schema_wrong_type(r, "a string or an object", value);
+    const int status = read_policy_name(r, value, &told->cache.shape.policy);
+    if (status == 0 && told->cache.shape.policy == POLICY_WEIGHTED)
+        return schema_fail(r, "needs the weights: "
+                              "{\"kind\": \"weighted\", \"weights\": [...]}");
+    return status;
+}
+
+/* ---- keys ---- */
+
+/* A warp uses copy (its scheduler) mod copies: more copies than schedulers
+ * would lie idle. */
+static int read_copies(struct schema_reader *r, json_t *value, void *into)
+{
+    const struct profile *const profile = r->whole;
+    struct profile_cache *const cache = &((struct told *)into)->cache;
+    uint64_t copies;
+    const int status =
+        schema_whole(r, value, 1, (double)profile->warp_schedulers, &copies);
+    if (status != 0)
+        return status;
+    if (copies > 1 && cache->scope != SCOPE_SM)
+        return schema_fail(r, "must be 1 in a cache that several SMs share");
+    cache->copies_per_sm = (unsigned)copies;
+    return 0;
+}
+
+static const struct schema_row sets_rows[] = {
+    {"sets", WHOLE(told, sets, 1, WAYS_MAX), .help = "equal sets",
+     .otherwise = "if not `set_ways`", .range = "together at most 2^24 lines"},
+    {"ways", WHOLE(told, ways, 1, WAYS_MAX)},
+    {"set_ways", CALL(read_set_ways), SCHEMA_AT(told, cache.shape),
+     .help = "instead: the ways of each set, `[17, 8, 8]`",
+     .otherwise = "if not `sets`", .range = "each at least 1"},
+    {"set_bits", CALL(read_set_bits), SCHEMA_AT(told, cache.shape),
+     .help = "address bits that form the index of the set, low bit first; a "
+             "list in it is XORed: `[7, [8, 12]]`",
+     .otherwise = "line modulo sets",
+     .range = "0 … 63, none within the line; 2^bits sets"},
+    {"policy", CALL(read_policy), REQUIRED, .help = "see below"},
+    {"scope", WORD(told, cache.scope, profile_scopes),
+     .help = "who shares one"},
+    {"copies_per_sm", CALL(read_copies),
+     .help = "a split cache: warp w uses copy (w mod schedulers) mod copies",
+     .otherwise = "1",
+     .range = "1 … `warp_schedulers`; 1 unless scope is `sm`"},
+    {0},
+};
+
+static const struct schema sets_schema = {"sets", sets_rows, NULL};
+
+static int note_parts(struct schema_reader *r, void *into)
+{
+    (void)r;
+    ((struct told *)into)->parted = true;
+    return 0;
+}
+
+/* By the bool that says whether they alternate. */
+static const char *const sides_of_sms[] = {"halves", "alternate", NULL};
+
+static const struct schema_row partitions_rows[] = {
+    {"bits", CALL(read_side_bits), SCHEMA_AT(told, cache.partitions.bits),
+     REQUIRED,
+     .help = "address bits whose XOR tells in which half a line has its home",
+     .range = "the lowest 11 … 20"},
+    {"far_cycles", CYCLES(told, cache.partitions.far_cycles), REQUIRED,
+     .help = "more for what is found in the other half, or is brought from "
+             "memory through it"},
+    {"replicates", BOOL(told, cache.partitions.replicates),
+     .help = "true: the near half keeps a copy of what came through the far "
+             "one, which takes room there"},
+    {"sms", WORD(told, cache.partitions.alternate, sides_of_sms),
+     .help = "`\"halves\"`: the first SMs are beside one half; "
+             "`\"alternate\"`: those of even number"},
+    {0},
+};
+
+static const struct schema partitions_schema = {"partitions", partitions_rows,
+                                                note_parts};
+
+/* ---- what must fit together ---- */
+
+static int make_sets(struct schema_reader *r, uint64_t sets, uint64_t ways,
+                     struct cache_shape *shape)
+{
+    if (sets * ways > WAYS_MAX)
+        return schema_fail(
+            r, "has more lines than the %d that can be simulated", WAYS_MAX);
+    shape->sets = (size_t)sets;
+    shape->set_ways = xcalloc(shape->sets, sizeof *shape->set_ways);
+    for (size_t set = 0; set < shape->sets; set++)
+        shape->set_ways[set] = (uint32_t)ways;
+    return 0;
+}
+
+/* Exactly one of the manners to say which sets there are: sets and ways,
+ * set_ways, or entries (of a fully associative TLB). */
+static int form_sets(struct schema_reader *r, struct told *told)
+{
+    const bool listed = told->cache.shape.set_ways != NULL;
+    const bool counted = told->entries > 0;
+    const bool equal = told->sets > 0 || told->ways > 0;
+    if (listed + counted + equal > 1)
+        return schema_fail(r, "must tell its sets in one manner: sets and "
+                              "ways, or set_ways, or (a TLB) entries");
+    if (listed)
+        return 0;
+    if (counted)
+        return make_sets(r, 1, told->entries, &told->cache.shape);
+    if (told->sets == 0)
+        return schema_fail_at(r, "sets", "is missing");
+    if (told->ways == 0)
+        return schema_fail_at(r, "ways", "is missing");
+    return make_sets(r, told->sets, told->ways, &told->cache.shape);
+}
+
+static int read_weights(struct schema_reader *r, const json_t *list,
+                        struct cache_shape *shape)
+{
+    const uint32_t ways = shape->set_ways[0];
+    if (!json_is_array(list) || json_array_size(list) != ways)
+        return schema_fail(
+            r, "must be an array of %" PRIu32 " weights, one a way", ways);
+    shape->weights = xcalloc(ways, sizeof *shape->weights);
+    int status = 0;
+    for (uint32_t way = 0; way < ways && status == 0; way++)
+        status = schema_real(r, json_array_get(list, way), 0, PROFILE_WHOLE_MAX,
+                             &shape->weights[way]);
+    return status;
+}
+
+static int weigh_ways(struct schema_reader *r, struct told *told)
+{
+    if (told->weights == NULL)
+        return 0;
+    const size_t up = schema_enter(r, "policy.weights");
+    const int status = read_weights(r, told->weights, &told->cache.shape);
+    schema_leave(r, up);
+    return status;
+}
+
+/* `size`, where it is given, repeats what the shape makes. */
+static int check_size(struct schema_reader *r, const struct told *told)
+{
+    const uint64_t bytes = cache_shape_bytes(&told->cache.shape);
+    if (told->size == 0 || told->size == bytes)
+        return 0;
+    return schema_fail_at(r, "size",
+                          "is %" PRIu64 ", but the line times the ways of "
+                          "all sets makes %" PRIu64,
+                          told->size, bytes);
+}
+
+/* 64 if there is none. */
+static unsigned lowest_bit(uint64_t bits)
+{
+    return bits != 0 ? (unsigned)__builtin_ctzll(bits) : 64;
+}
+
+static bool obeys_hints(const struct profile_cache *cache)
+{
+    return cache->shape.evict_first || cache->shape.evict_last ||
+           cache->fetch[0] > 0 || cache->fetch[1] > 0 || cache->fetch[2] > 0;
+}
+
+static bool has_unequal_sets(const struct cache_shape *shape)
+{
+    for (size_t set = 1; set < shape->sets; set++)
+        if (shape->set_ways[set] != shape->set_ways[0])
+            return true;
+    return false;
+}
+
+/* Halves are alike, and a line lies in one of them. */
+static int check_halves(struct schema_reader *r,
+                        const struct profile_cache *cache)
+{
+    const struct cache_shape *const shape = &cache->shape;
+    const unsigned lowest = lowest_bit(cache->partitions.bits);
+    if (obeys_hints(cache))
+        return schema_fail(r, "do not go with evict_first, evict_last, "
+                              "fetch_64B, fetch_128B, fetch_256B");
+    if (cache->scope != SCOPE_GPU)
+        return schema_fail(r, "belong to a cache of scope gpu");
+    if (shape->index_bits != NULL)
+        return schema_fail(r, "do not go with set_bits");
+    if (shape->sets % 2 != 0)
+        return schema_fail(r, "need an even number of sets, not %zu",
+                           shape->sets);
+    if (has_unequal_sets(shape))
+        return schema_fail(r, "need sets with equal ways");
+    if (lowest < SIDE_BIT_LEAST || lowest > SIDE_BIT_MOST)
+        return schema_fail(
+            r,
+            "need bits of which the lowest is %d to %d, so that sides take "
+            "turns within a page and not within a line",
+            SIDE_BIT_LEAST, SIDE_BIT_MOST);
+    if (cache->partitions.bits % shape->line != 0)
+        return schema_fail(r, "need address bits above those within a line");
+    return 0;
+}
+
+static int check_partitions(struct schema_reader *r, const struct told *told)
+{
+    if (!told->parted)
+        return 0;
+    const size_t up = schema_enter(r, "partitions");
+    const int status = check_halves(r, &told->cache);
+    schema_leave(r, up);
+    return status;
+}
+
+/* Fills in what follows from other keys. */
+static int check_cache(struct schema_reader *r, void *into)
+{
+    struct told *const told = into;
+    struct cache_shape *const shape = &told->cache.shape;
+    if (shape->sector == 0)
+        shape->sector = shape->line;
+    if (told->cache.copies_per_sm == 0)
+        told->cache.copies_per_sm = 1;
+    int status = form_sets(r, told);
+    if (status == 0)
+        status = weigh_ways(r, told);
+    if (status == 0 && cache_shape_check(shape, r->err) != 0)
+        return error_prefix(r->err, "%s: %s", r->where, r->path);
+    if (status == 0)
+        status = check_size(r, told);
+    return status == 0 ? check_partitions(r, told) : status;
+}
+
+/* ---- the tables ---- */
+
+static const struct schema_row cache_rows[] = {
+    {"size", WHOLE(told, size, 1, PROFILE_WHOLE_MAX), .unit = "B",
+     .help = "must be `line` × the ways of all sets", .otherwise = "that",
+     .range = ""},
+    {"line", POWER(told, cache.shape.line, LINE_MAX_BYTES), REQUIRED,
+     .unit = "B", .help = "looked up whole; a power of two"},
+    {"sector", POWER(told, cache.shape.sector, LINE_MAX_BYTES), .unit = "B",
+     .help = "what one miss brings in; a power of two, at most 64 to a line",
+     .otherwise = "`line`", .range = "1 … `line`"},
+    {.key = NULL, ALSO(sets_schema)},
+    {"port_cycles", CYCLES(told, cache.port_cycles),
+     .help = "for which each line of a warp's load keeps a copy's port busy, "
+             "if it is the first cache of the path; other warps wait"},
+    {"read_bandwidth", RATE(told, cache.read_bandwidth),
+     .help = "bytes that each gives or takes in a cycle; 0: any number"},
+    {"write_bandwidth", RATE(told, cache.write_bandwidth)},
+    {"evict_first", BOOL(told, cache.shape.evict_first),
+     .help = "true: it obeys a load whose policy says so: see below"},
+    {"evict_last", BOOL(told, cache.shape.evict_last)},
+    {"fetch_64B", POWER(told, cache.fetch[0], FETCH_MOST), .unit = "B",
+     .help = "what a miss of a load with `.L2::64B` … brings in, a power of "
+             "two: all sectors of the aligned block of so many bytes; less "
+             "than a sector is a sector",
+     .otherwise = "a sector"},
+    {"fetch_128B", POWER(told, cache.fetch[1], FETCH_MOST)},
+    {"fetch_256B", POWER(told, cache.fetch[2], FETCH_MOST)},
+    {"partitions", OBJECT(partitions_schema),
+     .help = "two halves of a cache of scope `gpu` with an even number of "
+             "equal sets and no `set_bits`: see below",
+     .otherwise = "one part"},
+    {0},
+};
+
+const struct schema profile_cache_schema = {"caches", cache_rows, check_cache};
+
+static const struct schema_row tlb_rows[] = {
+    {"page", POWER(told, cache.shape.line, LINE_MAX_BYTES), REQUIRED,
+     .unit = "B", .help = "a power of two"},
+    {"entries", WHOLE(told, entries, 1, WAYS_MAX),
+     .help = "instead of sets and ways: fully associative",
+     .otherwise = "if not `sets`"},
+    {.key = NULL,
+     ALSO(sets_schema),
+     .help = "as those of a cache; ways count entries"},
+    {0},
+};
+
+static const struct schema tlb_schema = {"tlb", tlb_rows, check_cache};
+
+static int add_cache(struct schema_reader *r, const char *name, json_t *object)
+{
+    struct profile *const profile = r->whole;
+    struct told told = {0};
+    if (strlen(name) == 0 || strlen(name) >= sizeof told.cache.name)
+        return schema_fail(r, "has a name of no or too many letters: '%s'",
+                           name);
+    if (strcmp(name, "memory") == 0)
+        return schema_fail(r, "cannot hold a cache named 'memory', which is "
+                              "the last level of each path");
+    memcpy(told.cache.name, name, strlen(name) + 1);
+    const int status =
+        schema_read_at(r, name, object, &profile_cache_schema, &told);
+    profile->caches[profile->cache_count++] = told.cache;
+    return status;
+}
+
+int profile_read_caches(struct schema_reader *r, json_t *object, void *into)
+{
+    (void)into;
+    if (!json_is_object(object))
+        return schema_wrong_type(r, "an object", object);
+    if (json_object_size(object) > PROFILE_CACHES_MAX)
+        return schema_fail(r, "has more than %d caches", PROFILE_CACHES_MAX);
+    int status = 0;
+    const char *name;
+    json_t *value;
+    json_object_foreach(object, name, value)
+    {
+        if (status == 0)
+            status = add_cache(r, name, value);
+    }
+    return status;
+}
+
+static int read_tlb(struct schema_reader *r, json_t *object, void *into)
+{
+    struct told told = {0};
+    const int status = schema_read(r, object, &tlb_schema, &told);
+    *(struct profile_cache *)into = told.cache;
+    return status;
+}
+
+/* TLBs are named for their level, since objects of JSON have no order: none
+ * is left out before the last. */
+static int count_tlbs(struct schema_reader *r, void *into)
+{
+    struct profile *const profile = into;
+    for (size_t i = PROFILE_TLBS_MAX; i-- > 0;) {
+        struct profile_cache *const tlb = &profile->tlbs[i];
+        const char name[] = {'l', (char)('1' + i), '\0'};
+        const bool present = tlb->shape.line > 0;
+        if (present && profile->tlb_count == 0)
+            profile->tlb_count = i + 1;
+        if (present)
+            memcpy(tlb->name, name, sizeof name);
+        else if (profile->tlb_count > 0)
+            return schema_fail_at(r, name, "is missing");
+    }
+    return 0;
+}
+
+#define TLB(i)                                                                 \
+    CALL(read_tlb), SCHEMA_AT(profile, tlbs[i]), .object = &tlb_schema
+
+static const struct schema_row tlbs_rows[] = {
+    {"l1", TLB(0), .help = "looked up in this order"},
+    {"l2", TLB(1)},
+    {"l3", TLB(2)},
+    {0},
+};
+
+const struct schema profile_tlbs_schema = {"tlbs", tlbs_rows, count_tlbs};

@@ -1,0 +1,365 @@
+/*
+ * The reader of tables.  It keeps the path of the key that it is at, so that
+ * every complaint can name it.
+ */
+#include "device/sim/profile/schema.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/text.h"
+
+enum {
+    KEYS_MAX = 64, /* of one object */
+    WORD_MAX = 32, /* bytes, longer than any word that a row knows */
+};
+#define POWER_MAX 1099511627776.0 /* 2^40 */
+
+/* ---- complaints ---- */
+
+size_t schema_enter(struct schema_reader *r, const char *key)
+{
+    const size_t length = strlen(r->path);
+    snprintf(r->path + length, sizeof r->path - length, "%s%s",
+             length > 0 ? "." : "", key);
+    return length;
+}
+
+void schema_leave(struct schema_reader *r, size_t up)
+{
+    r->path[up] = '\0';
+}
+
+static int fail_va(struct schema_reader *r, const char *fmt, va_list args)
+{
+    char what[512];
+    vsnprintf(what, sizeof what, fmt, args);
+    if (r->path[0] == '\0')
+        return error_set(r->err, ERR_FILE, "%s: the %s %s", r->where, r->noun,
+                         what);
+    return error_set(r->err, ERR_FILE, "%s: %s %s", r->where, r->path, what);
+}
+
+int schema_fail(struct schema_reader *r, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    const int status = fail_va(r, fmt, args);
+    va_end(args);
+    return status;
+}
+
+int schema_fail_at(struct schema_reader *r, const char *key, const char *fmt,
+                   ...)
+{
+    const size_t up = schema_enter(r, key);
+    va_list args;
+    va_start(args, fmt);
+    const int status = fail_va(r, fmt, args);
+    va_end(args);
+    schema_leave(r, up);
+    return status;
+}
+
+static const char *type_name(const json_t *value)
+{
+    switch (json_typeof(value)) {
+    case JSON_OBJECT:
+        return "an object";
+    case JSON_ARRAY:
+        return "an array";
+    case JSON_STRING:
+        return "a string";
+    case JSON_INTEGER:
+    case JSON_REAL:
+        return "a number";
+    case JSON_NULL:
+        return "null";
+    case JSON_TRUE:
+    case JSON_FALSE:
+        break;
+    }
+    return "true or false";
+}
+
+int schema_wrong_type(struct schema_reader *r, const char *wanted,
+                      const json_t *value)
+{
+    return schema_fail(r, "must be %s, not %s", wanted, type_name(value));
+}
+
+/* ---- values ---- */
+
+int schema_text(struct schema_reader *r, const json_t *value, char *text,
+                size_t size)
+{
+    if (!json_is_string(value))
+        return schema_wrong_type(r, "a string", value);
+    if (json_string_length(value) >= size)
+        return schema_fail(r, "must be shorter than %zu bytes", size);
+    memcpy(text, json_string_value(value), json_string_length(value) + 1);
+    return 0;
+}
+
+int schema_real(struct schema_reader *r, const json_t *value, double least,
+                double most, double *real)
+{
+    if (!json_is_number(value))
+        return schema_wrong_type(r, "a number", value);
+    *real = json_number_value(value);
+    if (*real < least || *real > most)
+        return schema_fail(r, "must be from %.16g to %.16g, not %.16g", least,
+                           most, *real);
+    return 0;
+}
+
+int schema_whole(struct schema_reader *r, const json_t *value, double least,
+                 double most, uint64_t *whole)
+{
+    if (json_is_real(value))
+        return schema_fail(r, "must be a whole number, not %.16g",
+                           json_real_value(value));
+    if (!json_is_integer(value))
+        return schema_wrong_type(r, "a whole number", value);
+    double number;
+    const int status = schema_real(r, value, least, most, &number);
+    if (status == 0)
+        *whole = (uint64_t)json_integer_value(value);
+    return status;
+}
+
+static int read_power(struct schema_reader *r, const json_t *value, double most,
+                      uint64_t *power)
+{
+    const int status = schema_whole(r, value, 1, POWER_MAX, power);
+    if (status != 0)
+        return status;
+    if ((*power & (*power - 1)) != 0)
+        return schema_fail(r, "must be a power of two, not %" PRIu64, *power);
+    if ((double)*power > most)
+        return schema_fail(r, "must be at most %.16g", most);
+    return 0;
+}
+
+static int no_such_word(struct schema_reader *r, const char *word,
+                        const char *const *words)
+{
+    struct buf all = {0};
+    for (size_t i = 0; words[i] != NULL; i++) {
+        const char *const link = words[i + 1] == NULL ? " or " : ", ";
+        buf_printf(&all, "%s%s", i == 0 ? "" : link, words[i]);
+    }
+    const int status =
+        schema_fail(r, "must be %s, not '%s'", buf_string(&all), word);
+    buf_free(&all);
+    return status;
+}
+
+static int no_such_name(struct schema_reader *r, const char *name,
+                        const char *const *names)
+{
+    const char *const nearest = text_nearest(name, names);
+    return schema_fail(r, "may not be '%s'; did you mean '%s'?", name,
+                       nearest != NULL ? nearest : names[0]);
+}
+
+static int read_choice(struct schema_reader *r, const json_t *value,
+                       const struct schema_row *row, uint64_t *choice)
+{
+    char word[WORD_MAX];
+    const int status = schema_text(r, value, word, sizeof word);
+    if (status != 0)
+        return status;
+    for (*choice = 0; row->words[*choice] != NULL; ++*choice)
+        if (strcmp(row->words[*choice], word) == 0)
+            return 0;
+    return row->kind == SCHEMA_WORD ? no_such_word(r, word, row->words)
+                                    : no_such_name(r, word, row->words);
+}
+
+static int read_bool(struct schema_reader *r, const json_t *value,
+                     uint64_t *is_true)
+{
+    if (!json_is_boolean(value))
+        return schema_wrong_type(r, "true or false", value);
+    *is_true = json_is_true(value);
+    return 0;
+}
+
+/* ---- rows ---- */
+
+/* The place is as wide as what its row names. */
+static void put_whole(void *place, size_t size, uint64_t whole)
+{
+    const unsigned narrow = (unsigned)whole;
+    const bool is_true = whole != 0;
+    if (size == sizeof is_true)
+        memcpy(place, &is_true, sizeof is_true);
+    else if (size == sizeof narrow)
+        memcpy(place, &narrow, sizeof narrow);
+    else
+        memcpy(place, &whole, sizeof whole);
+}
+
+static void put_fallback(const struct schema_row *row, void *place)
+{
+    if (row->kind == SCHEMA_REAL)
+        memcpy(place, &row->fallback, sizeof row->fallback);
+    else if (row->kind == SCHEMA_WHOLE || row->kind == SCHEMA_POWER)
+        put_whole(place, row->size, (uint64_t)(int64_t)row->fallback);
+}
+
+/* What is kept as a whole number, be it a word. */
+static int read_whole_of(struct schema_reader *r, const json_t *value,
+                         const struct schema_row *row, uint64_t *whole)
+{
+    switch (row->kind) {
+    case SCHEMA_POWER:
+        return read_power(r, value, row->most, whole);
+    case SCHEMA_BOOL:
+        return read_bool(r, value, whole);
+    case SCHEMA_WORD:
+    case SCHEMA_NAME:
+        return read_choice(r, value, row, whole);
+    default:
+        return schema_whole(r, value, row->least, row->most, whole);
+    }
+}
+
+static int read_value(struct schema_reader *r, json_t *value,
+                      const struct schema_row *row, void *place)
+{
+    double real;
+    uint64_t whole = 0;
+    int status;
+    switch (row->kind) {
+    case SCHEMA_TEXT:
+        return schema_text(r, value, place, row->size);
+    case SCHEMA_OBJECT:
+        return schema_read(r, value, row->object, place);
+    case SCHEMA_CALL:
+        return row->read(r, value, place);
+    case SCHEMA_REAL:
+        status = schema_real(r, value, row->least, row->most, &real);
+        if (status == 0)
+            memcpy(place, &real, sizeof real);
+        return status;
+    default:
+        status = read_whole_of(r, value, row, &whole);
+        if (status == 0)
+            put_whole(place, row->size, whole);
+        return status;
+    }
+}
+
+static int read_rows(struct schema_reader *r, const json_t *object,
+                     const struct schema *schema, void *into);
+
+static int read_row(struct schema_reader *r, const json_t *object,
+                    const struct schema_row *row, void *into)
+{
+    void *const place = (char *)into + row->offset;
+    if (row->kind == SCHEMA_ALSO)
+        return read_rows(r, object, row->object, place);
+    json_t *const value = json_object_get(object, row->key);
+    if (value == NULL && row->required)
+        return schema_fail_at(r, row->key, "is missing");
+    if (value == NULL) {
+        put_fallback(row, place);
+        return 0;
+    }
+    const size_t up = schema_enter(r, row->key);
+    const int status = read_value(r, value, row, place);
+    schema_leave(r, up);
+    return status;
+}
+
+static int read_rows(struct schema_reader *r, const json_t *object,
+                     const struct schema *schema, void *into)
+{
+    const struct schema_row *row = schema->rows;
+    int status = 0;
+    for (; row->kind != SCHEMA_END && status == 0; row++)
+        status = read_row(r, object, row, into);
+    if (status == 0 && schema->check != NULL)
+        status = schema->check(r, into);
+    return status;
+}
+
+/* ---- objects ---- */
+
+static size_t add_keys(const struct schema *schema, const char **keys,
+                       size_t count)
+{
+    const struct schema_row *row = schema->rows;
+    for (; row->kind != SCHEMA_END && count < KEYS_MAX; row++)
+        if (row->kind == SCHEMA_ALSO)
+            count = add_keys(row->object, keys, count);
+        else
+            keys[count++] = row->key;
+    return count;
+}
+
+static int unknown_key(struct schema_reader *r, const char *key,
+                       const char *const *known)
+{
+    const char *const nearest = text_nearest(key, known);
+    if (nearest == NULL)
+        return schema_fail_at(r, key, "is not a key of a %s", r->noun);
+    return schema_fail_at(r, key, "is not a key of a %s; did you mean '%s'?",
+                          r->noun, nearest);
+}
+
+static int check_keys(struct schema_reader *r, json_t *object,
+                      const struct schema *schema)
+{
+    const char *known[KEYS_MAX + 1] = {0};
+    add_keys(schema, known, 0);
+    const char *key;
+    json_t *value;
+    json_object_foreach(object, key, value)
+    {
+        size_t i = 0;
+        while (known[i] != NULL && strcmp(known[i], key) != 0)
+            i++;
+        if (known[i] == NULL)
+            return unknown_key(r, key, known);
+    }
+    return 0;
+}
+
+int schema_read(struct schema_reader *r, json_t *value,
+                const struct schema *schema, void *into)
+{
+    if (!json_is_object(value))
+        return schema_wrong_type(r, "an object", value);
+    const int status = check_keys(r, value, schema);
+    return status == 0 ? read_rows(r, value, schema, into) : status;
+}
+
+int schema_read_at(struct schema_reader *r, const char *key, json_t *value,
+                   const struct schema *schema, void *into)
+{
+    const size_t up = schema_enter(r, key);
+    const int status = schema_read(r, value, schema, into);
+    schema_leave(r, up);
+    return status;
+}
+
+int schema_parse(const char *text, const char *where,
+                 const struct schema *schema, void *whole, struct error *err)
+{
+    json_error_t wrong;
+    json_t *const root = json_loads(text, JSON_REJECT_DUPLICATES, &wrong);
+    if (root == NULL)
+        return error_set(err, ERR_FILE, "%s: line %d: %s", where, wrong.line,
+                         wrong.text);
+    struct schema_reader reader = {
+        .where = where, .noun = schema->name, .whole = whole, .err = err};
+    const int status = schema_read(&reader, root, schema, whole);
+    json_decref(root);
+    return status;
+}

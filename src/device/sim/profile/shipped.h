@@ -1,0 +1,12 @@
+/* The profiles of profiles/ that tools/embed.sh put into the binary. */
+#ifndef SONDE_DEVICE_SIM_PROFILE_SHIPPED_H
+#define SONDE_DEVICE_SIM_PROFILE_SHIPPED_H
+
+struct shipped_profile {
+    const char *name; /* NULL ends the table */
+    const char *text; /* the JSON */
+};
+
+extern const struct shipped_profile shipped_profiles[];
+
+#endif
