@@ -99,43 +99,8 @@ uint64_t fact_sure_sector(const struct lab *lab, enum level_id level)
                                             : fact_sector(lab, level)->bytes;
 }
 
-/* ---- for studies that do not declare what they read --------------------- */
-
-static void mirror_level(const struct facts *k, int i, struct level_facts *f)
+uint64_t fact_size(const struct lab *lab, enum level_id level)
 {
-    const struct fact_cached *const c = &k->cached[i];
-    const struct fact_bracket *const b = &k->bracket[i];
-    const bool asked = b->why[0] != '\0' || b->present;
-    const bool sure = !k->rings[i].doubtful;
-    *f = (struct level_facts){
-        .present = asked ? b->present : c->present,
-        .as_local = c->as_local,
-        .hit = asked ? b->hit : c->hit,
-        .next_hit = c->next_hit,
-        .cold = c->cold,
-        .plateau = b->plateau,
-        .miss = b->miss,
-        .deep = b->deep,
-        .fits = b->fits,
-        .overflows = b->overflows,
-        .near_fits = b->near_fits,
-        .near_overflows = b->near_overflows,
-        .doubtful = !sure,
-        .soft = b->soft,
-        .far_stays = f->far_stays,
-        .sector = sure ? k->sector[i].bytes : 0,
-        .line = sure ? k->line[i].bytes : 0,
-        .size = b->far_end > 0 ? b->far_end : k->rings[i].bytes,
-        .period = f->period,
-        .ways = f->ways,
-        .sector_bound = k->sector[i].bound,
-        .line_bound = k->line[i].bound,
-    };
-    memcpy(f->why, asked ? b->why : c->why, sizeof f->why);
-}
-
-void facts_mirror(struct lab *lab)
-{
-    for (int i = 0; i < LEVEL_COUNT; i++)
-        mirror_level(&lab->known, i, &lab->facts[i]);
+    const uint64_t far_end = fact_bracket(lab, level)->far_end;
+    return far_end > 0 ? far_end : fact_rings(lab, level)->bytes;
 }

@@ -72,20 +72,15 @@ struct fact_rings {
     bool doubtful;  /* rings show no edge: lines and misses are in doubt */
 };
 
-/* What a study that does not declare what it reads sees of a level; goes with
- * the last of these. */
-struct level_facts {
-    bool present;
-    char why[FACT_WHY];
-    bool as_local;
-    double hit, next_hit, cold, plateau, miss;
-    uint64_t deep, fits, overflows, near_fits, near_overflows;
-    bool doubtful, soft;
+/* The parts of L2, as single lines show them. */
+struct fact_sides {
+    unsigned parts; /* 0: not known */
     bool far_stays; /* what lies far is not copied to where it is near */
-    uint64_t sector, line, size; /* B; 0: not known */
+};
+
+struct fact_sets {
     uint64_t period; /* B: lines so far apart are in one set; 0: not known … */
     uint64_t ways;   /* … of so many */
-    bool sector_bound, line_bound;
 };
 
 /* The kinds of loads that ask a first level each, in the order in which
@@ -202,11 +197,10 @@ struct lab;
 #undef LEVEL_FACT
 #undef FACT
 
-/* For studies that do not declare what they read: fills lab->facts. */
-void facts_mirror(struct lab *lab);
-
 /* The line, the sector, of a level whose rings throw no doubt on it; else 0. */
 uint64_t fact_sure_line(const struct lab *lab, enum level_id level);
+/* How much it holds, by rings or by where its far part ends; 0: not known. */
+uint64_t fact_size(const struct lab *lab, enum level_id level);
 uint64_t fact_sure_sector(const struct lab *lab, enum level_id level);
 
 #endif

@@ -48,13 +48,11 @@ struct lab {
     size_t cited_count;
     struct facts known;       /* read and written as facts.h says */
     struct results proposals; /* of the studies; see lab_proposal */
-    struct level_facts facts[LEVEL_COUNT];
     struct first_level first_level[FIRST_LEVEL_COUNT]; /* first_level_measure */
     struct code_facts code;
     struct translation translation;
     const struct isa_wish *isa;     /* NULL: all of the table */
     const struct bench_wish *bench; /* NULL: none */
-    double trace_cost;              /* cycles that a trace adds to each load */
     double deadline;                /* now_seconds() to stop at; 0: none */
     bool cut_short;                 /* by a stop or that deadline */
     /* Called before each study; may be NULL. */

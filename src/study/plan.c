@@ -116,8 +116,6 @@ static void run_study(struct lab *lab, const struct study *study,
     const double began = now_seconds();
     const size_t before = prober_experiments(lab->prober);
     lab->study = study;
-    if (study->reads == NULL)
-        facts_mirror(lab);
     lab->err = (struct error){0};
     lab->cut_short = lab->cut_short || (stop != NULL && !study->judges);
     if (why == NULL || study->judges)

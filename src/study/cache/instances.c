@@ -22,7 +22,9 @@
 #include "study/lab.h"
 #include "study/script.h"
 
-static const char *const needs[] = {"sharing", "size", NULL};
+static const enum fact_id reads[] = {FACT_BRACKET, FACT_LINE, FACT_RINGS,
+                                     FACT_NONE};
+static const char *const needs[] = {"sharing", NULL};
 static const char *const of_sm[] = {"l1", "texture", "readonly", "const_l1",
                                     NULL};
 /* The read-only path never had a cache to itself. */
@@ -350,9 +352,10 @@ static bool has_room(const struct instances_question *q)
 {
     for (int i = 0; i < LEVEL_COUNT; i++)
         if (strcmp(level_table[i].component, q->row->component) == 0) {
-            const struct level_facts *const f = &q->lab->facts[i];
-            return f->size == 0 || f->line == 0 ||
-                   f->size / f->line >= 2 * (FIRST_LEVEL_LINES + 1);
+            const uint64_t size = fact_size(q->lab, (enum level_id)i);
+            const uint64_t line = fact_sure_line(q->lab, (enum level_id)i);
+            return size == 0 || line == 0 ||
+                   size / line >= 2 * (FIRST_LEVEL_LINES + 1);
         }
     return true;
 }
@@ -450,6 +453,7 @@ const struct study study_instances = {
     .question = "How many of each cache has an SM, and do SMs share one?",
     .method = "What one warp loaded is looked for by the others, on its SM and "
               "on all others; those that find it have the same copy.",
+    .reads = reads,
     .needs = needs,
     .answers = answers,
     .kernels = kernels,

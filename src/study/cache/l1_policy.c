@@ -65,7 +65,6 @@ static void ask_trace_overhead(struct lab *lab, const struct level_row *row,
     const double cost =
         stats_trimmed_mean(traced.at, traced.count, 0.05) - chased->cycles;
     fact_trace_write(lab)->cycles = cost;
-    lab->trace_cost = cost;
     struct finding *const f = lab_finding(lab, "clock", "trace_overhead");
     finding_measured(f, cost);
     finding_cite(f, traced.experiment);

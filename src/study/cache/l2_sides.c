@@ -32,7 +32,8 @@
 #include "study/lab.h"
 #include "study/script.h"
 
-static const char *const needs[] = {"size", NULL};
+static const enum fact_id reads[] = {FACT_TRACE, FACT_BRACKET, FACT_LINE,
+                                     FACT_RINGS, FACT_NONE};
 /* What growing rings show of the parts, single lines show better. */
 static const struct answer proposes[] = {
     {ONE("l2"), "parts", ""},
@@ -91,7 +92,8 @@ struct lines {
 struct l2_sides {
     struct lab *lab;
     const struct level_row *row;
-    struct level_facts *facts;
+    const struct fact_bracket *facts;
+    uint64_t line;
     struct lines warm, missing, home;
     uint64_t bits; /* 0: none tell */
     double apart;  /* what far lines cost more where the bits were found */
@@ -115,7 +117,7 @@ static struct lines lines_of(struct lab *lab, const struct samples *samples,
         if (wanted != NULL && !wanted(samples, row))
             continue;
         l.address[l.count] = (uint64_t)offset.at[row];
-        l.cycles[l.count++] = cycles.at[row] - lab->trace_cost;
+        l.cycles[l.count++] = cycles.at[row] - fact_trace(lab)->cycles;
     }
     return l;
 }
@@ -150,7 +152,7 @@ static uint64_t traced_page(const struct l2_sides *s)
 static uint64_t step_of(const struct l2_sides *s, uint64_t bytes,
                         uint64_t count)
 {
-    const uint64_t line = s->facts->line;
+    const uint64_t line = s->line;
     const uint64_t most = (bytes / count / line - 2) | 1;
     for (uint64_t lines = most; lines > most / 2; lines -= 2) {
         uint64_t odd = 0;
@@ -180,13 +182,13 @@ static struct lines trace_lines(struct l2_sides *s, int laps, uint64_t flush)
         "trace %s bytes=%" PRIu64 " stride=%" PRIu64
         " order=random window=%d sample=%d lead=%d warm=%d flush=%" PRIu64
         " shift=%" PRIu64,
-        s->row->load, PAGES * PAGE, s->facts->line, LEAD_BYTES, LINES,
-        LEAD_BYTES, laps, flush, traced_page(s));
+        s->row->load, PAGES * PAGE, s->line, LEAD_BYTES, LINES, LEAD_BYTES,
+        laps, flush, traced_page(s));
     struct lines l = lines_of(s->lab, t, is_line);
     const struct two_sided_samples samples = samples_of(&l);
     if (lab_ok(s->lab))
-        two_sided_find(&samples, (unsigned)__builtin_ctzll(s->facts->line),
-                       PAGE_BITS, &l.halves);
+        two_sided_find(&samples, (unsigned)__builtin_ctzll(s->line), PAGE_BITS,
+                       &l.halves);
     return l;
 }
 
@@ -244,7 +246,7 @@ static const char *script_of(const struct l2_sides *s, const struct batch *b,
     for (size_t i = 0; i < b->count; i++)
         script_reader(&script, "global.cg@0.%zu", b->sm[i]);
     for (size_t i = 0; i < b->count; i++) {
-        const uint64_t first = page + (i + 1) * s->facts->line;
+        const uint64_t first = page + (i + 1) * s->line;
         script_load(&script, i, leads_of(page, PAGE));
         script_time(&script, i, (struct segment){first, LINES_OF_SM, step});
     }
@@ -352,7 +354,7 @@ static void look_at_homes(struct l2_sides *s)
 {
     struct script script = {0};
     const uint64_t page = page_of_home(s);
-    const struct segment lines = {page + s->facts->line, LINES,
+    const struct segment lines = {page + s->line, LINES,
                                   step_of(s, PAGES * PAGE, LINES)};
     const size_t far =
         script_reader(&script, "global.cg@0.%zu", first_on_other_side(s));
@@ -440,12 +442,13 @@ static void report_replicates(struct l2_sides *s)
         (s->warm.halves.far - s->warm.halves.near) / (cold->far - cold->near);
     /* Nothing or all of it is expected: what is nearer to either is that one,
      * and what is nearer to the middle is left open. */
-    s->facts->far_stays = more >= 0.5;
+    fact_sides_write(s->lab)->far_stays = more >= 0.5;
     if (more > 0.25 && more < 0.75) /* nearer to the middle */
         finding_none(f, "warm far lines cost %.0f %% of what others cost more",
                      100 * more);
     else
-        finding_value(f, STATUS_MEASURED, value_bool(!s->facts->far_stays));
+        finding_value(f, STATUS_MEASURED,
+                      value_bool(!fact_sides(s->lab)->far_stays));
     finding_protocol(f, "laps", value_number(LAPS));
     finding_protocol(f, "near", value_number(s->warm.halves.near));
     finding_protocol(f, "far", value_number(s->warm.halves.far));
@@ -516,7 +519,7 @@ static void report_parts(struct l2_sides *s)
 /* ---- how much is near ------------------------------------------------- */
 
 /* Where growing rings stop to be all near. */
-static void report_step(struct finding *f, const struct level_facts *facts)
+static void report_step(struct finding *f, const struct fact_bracket *facts)
 {
     const double fits = (double)facts->near_fits;
     const double overflows = (double)facts->near_overflows;
@@ -566,9 +569,9 @@ static void report_near_size(struct l2_sides *s)
 {
     struct finding *const f = finding_of(s, "near_size", &s->home);
     double size;
-    if (!s->facts->far_stays && s->facts->near_fits > 0)
+    if (!fact_sides(s->lab)->far_stays && s->facts->near_fits > 0)
         report_step(f, s->facts);
-    else if (s->facts->far_stays)
+    else if (fact_sides(s->lab)->far_stays)
         report_half(s, f);
     else if (!finding_number(
                  lab_proposal(s->lab, "size", s->row->component, "size"),
@@ -580,6 +583,7 @@ static void report_near_size(struct l2_sides *s)
 
 static void report_two(struct l2_sides *s)
 {
+    fact_sides_write(s->lab)->parts = 2;
     report_parts(s);
     report_latencies(s);
     report_replicates(s);
@@ -606,6 +610,7 @@ static void report_unclear(struct l2_sides *s, const char *why)
 /* Growing rings showed one step, and single lines no sides. */
 static void report_one(struct l2_sides *s)
 {
+    fact_sides_write(s->lab)->parts = 1;
     struct finding *const f = parts_of(s);
     finding_cite(f, s->warm.experiment);
     finding_measured(f, 1);
@@ -669,13 +674,14 @@ static void l2_sides_run(struct lab *lab)
 {
     struct l2_sides s = {.lab = lab,
                          .row = &level_table[LEVEL_L2],
-                         .facts = &lab->facts[LEVEL_L2],
+                         .facts = fact_bracket(lab, LEVEL_L2),
+                         .line = fact_sure_line(lab, LEVEL_L2),
                          .sms = lab_sms(lab)};
     s.side = lab_alloc(lab, s.sms, sizeof *s.side);
     if (!s.facts->present)
         lab_leave_open(lab, s.facts->why);
-    else if (s.facts->line == 0)
-        lab_leave_open(lab, why_line_unknown);
+    else if (s.line == 0)
+        lab_leave_open(lab, lab_why_unknown(lab, "l2", "line"));
     else
         ask_sides(&s);
 }
@@ -687,7 +693,7 @@ const struct study study_l2_sides = {
               "of those that an SM of the other side has loaded.  Two "
               "latencies are two sides where the XOR of address bits tells "
               "them apart and they change places for other SMs.",
-    .needs = needs,
+    .reads = reads,
     .answers = answers,
     .proposes = proposes,
     .kernels = kernels,

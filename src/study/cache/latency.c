@@ -16,9 +16,8 @@
 #include "base/num.h"
 #include "study/lab.h"
 
-static const enum fact_id reads[] = {FACT_TRACE, FACT_CACHED, FACT_BRACKET,
-                                     FACT_LINE,  FACT_RINGS,  FACT_NONE};
-static const char *const needs[] = {"partitions", NULL};
+static const enum fact_id reads[] = {FACT_TRACE, FACT_BRACKET, FACT_LINE,
+                                     FACT_RINGS, FACT_SIDES,   FACT_NONE};
 static const struct answer answers[] = {
     {level_components, "latency", "cycles"},
     {level_components, "miss_penalty", "cycles"},
@@ -114,7 +113,7 @@ static const char *partition_of(const struct lab *lab,
 {
     if (facts->near_fits > 0)
         return "near: the ring is within what the SM reaches at near cost";
-    if (lab->facts[LEVEL_L2].far_stays)
+    if (fact_sides(lab)->far_stays)
         return "both: half of the lines are far";
     return "one: no far part was seen";
 }
@@ -353,7 +352,6 @@ const struct study study_latency = {
     .method = "Chains of pointer loads, unrolled, with the timer outside, at "
               "two lengths whose difference is free of overhead.",
     .reads = reads,
-    .needs = needs,
     .answers = answers,
     .kernels = kernels,
     .run = latency_run,

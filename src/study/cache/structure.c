@@ -14,7 +14,9 @@
 #include "base/num.h"
 #include "study/cache/geometry.h"
 
-static const char *const needs[] = {"size", "sharing", "window", NULL};
+static const enum fact_id reads[] = {FACT_CACHED, FACT_BRACKET, FACT_LINE,
+                                     FACT_RINGS, FACT_NONE};
+static const char *const needs[] = {"sharing", "window", NULL};
 /* Where the lines of all sets are known, so is the size. */
 static const struct answer proposes[] = {
     {level_components, "size", "B"},
@@ -38,7 +40,8 @@ static const char *const kernels[] = {
 struct structure_question {
     struct lab *lab;
     const struct level_row *row;
-    struct level_facts *facts;
+    const struct fact_bracket *facts;
+    uint64_t line;
     struct eviction eviction;
     struct geometry shape;
     struct finding *policy;
@@ -114,7 +117,7 @@ static void report_bits(struct structure_question *q)
 
 static void propose_size(struct structure_question *q)
 {
-    const double size = (double)(q->shape.lines * q->facts->line);
+    const double size = (double)(q->shape.lines * q->line);
     struct finding *const f = lab_finding(q->lab, q->row->component, "size");
     finding_measured(f, size);
     finding_interval(f, size, size, -1);
@@ -125,8 +128,8 @@ static void report_shape(struct structure_question *q)
     report(q, "sets", value_number((double)q->shape.sets));
     report_ways(q);
     report_bits(q);
-    q->facts->period = q->shape.same;
-    q->facts->ways = q->shape.ways;
+    *fact_sets_write(q->lab, level_of(q->row)) =
+        (struct fact_sets){.period = q->shape.same, .ways = q->shape.ways};
     propose_size(q);
 }
 
@@ -357,11 +360,10 @@ static void put_filler(struct structure_question *q)
 {
     if (q->row->behind == LEVEL_COUNT)
         return;
-    const struct level_facts *const front = &q->lab->facts[q->row->behind];
+    const struct fact_sets *const front = fact_sets(q->lab, q->row->behind);
     const uint64_t same = q->shape.same;
     uint64_t shift = front->period;
-    while (shift > 0 && shift < same &&
-           (shift < q->facts->line || shift % same == 0))
+    while (shift > 0 && shift < same && (shift < q->line || shift % same == 0))
         shift += front->period;
     const struct segment filler = {shift, 2 * front->ways, same};
     if (shift > 0 && shift < same && same % front->period == 0)
@@ -402,23 +404,24 @@ static void find_costs(struct structure_question *q)
     e->hit = stats_median(c.at, c.count);
     /* Eight lines are held by what lies in front, if anything does. */
     if (q->row->behind != LEVEL_COUNT)
-        e->hit += q->facts->hit - q->lab->facts[q->row->behind].hit;
+        e->hit += q->facts->hit - fact_bracket(q->lab, q->row->behind)->hit;
     e->miss = e->hit + q->facts->miss - q->facts->hit;
 }
 
 /* A size that was measured may be some lines off, where victims are random; a
  * rough one is too small, where some of what fits is put out. */
-static struct geometry_lines lines_of(const struct level_facts *f)
+static struct geometry_lines lines_of(const struct structure_question *q)
 {
-    const uint64_t low = f->size > 0 ? f->size : f->fits;
-    const uint64_t high = f->size > 0 ? f->size : f->overflows / 4 * 5;
-    return (struct geometry_lines){.least = (low - low / 32) / f->line,
-                                   .most = (high + high / 32) / f->line};
+    const uint64_t size = fact_size(q->lab, level_of(q->row));
+    const uint64_t low = size > 0 ? size : q->facts->fits;
+    const uint64_t high = size > 0 ? size : q->facts->overflows / 4 * 5;
+    return (struct geometry_lines){.least = (low - low / 32) / q->line,
+                                   .most = (high + high / 32) / q->line};
 }
 
 static void find_structure(struct structure_question *q)
 {
-    const struct geometry_lines lines = lines_of(q->facts);
+    const struct geometry_lines lines = lines_of(q);
     find_costs(q);
     q->shape = geometry_find(&q->eviction, &lines);
     if (!lab_ok(q->lab))
@@ -456,7 +459,7 @@ static const char *shares_with(struct lab *lab, enum level_id id)
     for (size_t i = 0;
          f != NULL && f->status == STATUS_MEASURED && i < f->value.count; i++)
         for (int before = 0; before < (int)id; before++)
-            if (lab->facts[before].present &&
+            if (fact_bracket(lab, (enum level_id)before)->present &&
                 strcmp(f->value.items[i].text, level_table[before].component) ==
                     0)
                 return level_table[before].component;
@@ -483,15 +486,16 @@ static void take_over(struct structure_question *q, const char *other)
 }
 
 /* Why the sets of a level cannot be asked for; NULL if they can. */
-static const char *why_not(const struct level_facts *facts)
+static const char *why_not(const struct structure_question *q)
 {
-    if (!facts->present)
-        return facts->why;
-    if (facts->line == 0 || facts->line_bound)
-        return why_line_unknown;
-    if (facts->fits == 0 || facts->overflows == 0)
+    const struct fact_bracket *const b = q->facts;
+    if (!b->present)
+        return b->why;
+    if (q->line == 0 || fact_line(q->lab, level_of(q->row))->bound)
+        return lab_why_unknown(q->lab, q->row->component, "line");
+    if (b->fits == 0 || b->overflows == 0)
         return "nothing that may be loaded overflows it";
-    if (facts->near_fits > 0)
+    if (b->near_fits > 0)
         return "an SM finds lines in two parts of it, near and far";
     return NULL;
 }
@@ -499,17 +503,19 @@ static const char *why_not(const struct level_facts *facts)
 static void structure_ask_level(struct lab *lab, enum level_id id)
 {
     const struct level_row *const row = &level_table[id];
-    struct level_facts *const facts = &lab->facts[id];
+    const struct fact_bracket *const facts = fact_bracket(lab, id);
+    const uint64_t line = fact_sure_line(lab, id);
     struct structure_question q = {.lab = lab,
                                    .row = row,
                                    .facts = facts,
+                                   .line = line,
                                    .eviction = {.lab = lab,
                                                 .reader = row->reader,
-                                                .unit = facts->line,
+                                                .unit = line,
                                                 .span = span_of(lab, row),
                                                 .lasting = !row->of_sm}};
     const char *const other = facts->present ? shares_with(lab, id) : NULL;
-    const char *const why = why_not(facts);
+    const char *const why = why_not(&q);
     if (other != NULL)
         take_over(&q, other);
     else if (why != NULL)
@@ -527,7 +533,8 @@ static void show_l1(struct lab *lab, const char *attribute)
     const char *const local =
         lab_text(lab, "%s.%s", level_table[LEVEL_LOCAL].component, attribute);
     lab_show_l1(lab, attribute);
-    if (lab->facts[LEVEL_L1].as_local && results_dropped(lab->results, local))
+    if (fact_cached(lab, LEVEL_L1)->as_local &&
+        results_dropped(lab->results, local))
         lab_absent(lab, level_table[LEVEL_L1].component, attribute);
 }
 
@@ -546,6 +553,7 @@ const struct study study_structure = {
               "ways and sets; lines that come into a full set, the address "
               "bits that choose it.  Loads of random lines of one set are "
               "replayed on models of each policy.",
+    .reads = reads,
     .needs = needs,
     .answers = answers,
     .proposes = proposes,

@@ -116,7 +116,9 @@ static void judge_size(struct lab *lab, const char *component)
     struct finding *const f =
         accept(lab, component, "size", sides != NULL ? sides : rings);
     doubt_by_change(lab, component, f);
-    if (sets != NULL)
+    /* Lines that push each other out where an SM finds them near are those of
+     * its near part alone. */
+    if (sets != NULL && sides == NULL)
         correct_by_sets(f, sets);
 }
 

@@ -19,7 +19,7 @@
 #include "study/load/sweep.h"
 #include "study/load/timelines.h"
 
-static const char *const needs[] = {"capacity", NULL};
+static const enum fact_id reads[] = {FACT_CACHED, FACT_BRACKET, FACT_NONE};
 /* clang-format off */
 static const struct answer answers[] = {
     {ONE("contention"), "latency_by_warps",    "cycles"},
@@ -367,8 +367,8 @@ static void contention_ask_blocks(struct lab *lab)
 
 static void contention_run(struct lab *lab)
 {
-    const struct level_facts *const l1 = &lab->facts[LEVEL_L1];
-    if (!l1->present || l1->as_local) {
+    const struct fact_bracket *const l1 = fact_bracket(lab, LEVEL_L1);
+    if (!l1->present || fact_cached(lab, LEVEL_L1)->as_local) {
         lab_leave_open(lab, l1->present ? "L1 does not cache global loads"
                                         : l1->why);
         return;
@@ -387,7 +387,7 @@ const struct study study_contention = {
         "waits for whom.  Blocks of one warp on one SM read a buffer each, of "
         "which one fits into the cache and two do not: those that share a "
         "cache push each other's lines out.",
-    .needs = needs,
+    .reads = reads,
     .answers = answers,
     .kernels = kernels,
     .apart = true,

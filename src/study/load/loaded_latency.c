@@ -34,7 +34,10 @@
 #include "study/assume.h"
 #include "study/load/sweep.h"
 
-static const char *const needs[] = {"partitions", NULL};
+static const enum fact_id reads[] = {FACT_BRACKET, FACT_LINE, FACT_RINGS,
+                                     FACT_SIDES, FACT_NONE};
+static const char *const reads_findings[] = {"l2.side_bits", "l2.sm_sides",
+                                             NULL};
 static const char *const shared_components[] = {"l2", "memory", NULL};
 static const struct answer answers[] = {
     {shared_components, "loaded_latency", "cycles"},
@@ -454,27 +457,27 @@ static void curve_ask(struct curve *c)
 }
 
 /* What an SM finds in L2 near to it, B. */
-static uint64_t room_of(const struct level_facts *l2)
+static uint64_t room_of(const struct lab *lab)
 {
+    const struct fact_bracket *const l2 = fact_bracket(lab, LEVEL_L2);
     return l2->near_fits > 0 ? l2->near_fits : l2->fits;
 }
 
 /* Between lines of a ring, B. */
-static uint64_t stride_of(const struct level_facts *l2)
+static uint64_t stride_of(const struct lab *lab)
 {
-    return u64_max(l2->line, 128);
+    return u64_max(fact_sure_line(lab, LEVEL_L2), 128);
 }
 
 static struct curve curve_of_l2(struct lab *lab)
 {
-    const struct level_facts *const l2 = &lab->facts[LEVEL_L2];
-    const uint64_t room = room_of(l2);
+    const uint64_t room = room_of(lab);
     return curve_of(
         lab, "l2", "random lines, which the SM has loaded before",
         lab_text(lab,
                  "bytes=%" PRIu64 " ring=%" PRIu64 " stride=%" PRIu64 " warm=2",
                  room / SET_PART, u64_min(room / RING_PART, RING_MOST),
-                 stride_of(l2)));
+                 stride_of(lab)));
 }
 
 static uint64_t loads_of(uint64_t visits)
@@ -486,7 +489,7 @@ static uint64_t loads_of(uint64_t visits)
 /* The set of memory; 0: there is no room for it. */
 static uint64_t set_of_memory(struct lab *lab)
 {
-    const uint64_t l2 = lab->facts[LEVEL_L2].overflows;
+    const uint64_t l2 = fact_bracket(lab, LEVEL_L2)->overflows;
     const struct column free = lab_column(lab, "free", "memory");
     const uint64_t room = free.count > 0 ? (uint64_t)free.at[0] / 2 : 0;
     return room < SET_SIZES_LEAST * l2 ? 0 : u64_min(room, SET_SIZES * l2);
@@ -494,7 +497,7 @@ static uint64_t set_of_memory(struct lab *lab)
 
 static struct curve curve_of_memory(struct lab *lab, uint64_t set)
 {
-    const uint64_t stride = stride_of(&lab->facts[LEVEL_L2]);
+    const uint64_t stride = stride_of(lab);
     return curve_of(
         lab, "memory", "random lines, each once, in windows of 64 KiB",
         lab_text(lab, "bytes=%" PRIu64 " ring=%" PRIu64 " stride=%" PRIu64, set,
@@ -565,8 +568,8 @@ static struct curve curve_of_side(struct lab *lab,
                  lab_text(lab,
                           "bytes=%" PRIu64 " ring=%" PRIu64 " stride=%" PRIu64
                           " window=0 bits=%" PRIu64 " odd=%d warm=3 warmer=%u",
-                          room_of(&lab->facts[LEVEL_L2]) / SET_PART, l->ring,
-                          l->stride, l->bits, odd, l->other));
+                          room_of(lab) / SET_PART, l->ring, l->stride, l->bits,
+                          odd, l->other));
     c.most = l->visits;
     return c;
 }
@@ -613,10 +616,8 @@ static void ask_classes(struct lab *lab, const struct curve *l2,
 
 static void loaded_latency_ask_sides(struct lab *lab, const struct curve *l2)
 {
-    const struct level_facts *const facts = &lab->facts[LEVEL_L2];
-    struct lines_of_sides l = {.stride = stride_of(facts)};
-    double parts;
-    if (lab_number(lab, "l2", "parts", &parts) && parts == 1) {
+    struct lines_of_sides l = {.stride = stride_of(lab)};
+    if (fact_sides(lab)->parts == 1) {
         for (size_t i = 0; i < COUNT_OF(side_attributes); i++)
             lab_absent(lab, "l2", side_attributes[i]);
         return;
@@ -629,21 +630,22 @@ static void loaded_latency_ask_sides(struct lab *lab, const struct curve *l2)
         refuse_sides(lab, "how much load there can be is not known");
         return;
     }
-    choose_ring(&l, room_of(facts) / SET_PART);
+    choose_ring(&l, room_of(lab) / SET_PART);
     ask_classes(lab, l2, &l);
 }
 
 /* ---- the study --------------------------------------------------------- */
 
 /* NULL if L2 and memory can be asked. */
-static const char *reason_not_to(const struct level_facts *l2)
+static const char *reason_not_to(const struct lab *lab)
 {
+    const struct fact_bracket *const l2 = fact_bracket(lab, LEVEL_L2);
     if (!l2->present)
         return l2->why;
     if (l2->fits == 0 || l2->overflows == 0)
         return "the size of L2 is not known";
-    if (room_of(l2) / SET_PART < (uint64_t)UNROLL * ACCESS_BYTES ||
-        room_of(l2) / RING_PART < stride_of(l2))
+    if (room_of(lab) / SET_PART < (uint64_t)UNROLL * ACCESS_BYTES ||
+        room_of(lab) / RING_PART < stride_of(lab))
         return "L2 has no room for a set and a ring beside it";
     return NULL;
 }
@@ -681,7 +683,7 @@ static void loaded_latency_ask_memory(struct lab *lab)
 
 static void loaded_latency_run(struct lab *lab)
 {
-    const char *const why = reason_not_to(&lab->facts[LEVEL_L2]);
+    const char *const why = reason_not_to(lab);
     if (why != NULL) {
         lab_leave_open(lab, why);
         return;
@@ -700,7 +702,8 @@ const struct study study_loaded_latency = {
     .method = "One warp chases pointers while all other SMs read, with so much "
               "in flight that more brings nothing, and idle in between for "
               "longer and longer.",
-    .needs = needs,
+    .reads = reads,
+    .reads_findings = reads_findings,
     .answers = answers,
     .kernels = kernels,
     .apart = true,

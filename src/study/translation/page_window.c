@@ -13,7 +13,7 @@
 #include "base/buf.h"
 #include "study/lab.h"
 
-static const char *const needs[] = {"capacity", NULL};
+static const enum fact_id reads[] = {FACT_BRACKET, FACT_NONE};
 static const struct answer answers[] = {
     {ONE("tlb"), "page_window", "B"},
     {ONE("tlb"), "page_window_latency", "cycles"},
@@ -50,7 +50,7 @@ static uint64_t find_memory(struct lab *lab)
  * time, so that most chases are free of spikes. */
 static double find_overhead(struct lab *lab)
 {
-    const bool near = lab->facts[LEVEL_L1].present;
+    const bool near = fact_bracket(lab, LEVEL_L1)->present;
     const struct column visited = lab_column(
         lab, "cycles", "visit readers=global.%s steps=4x0:32:32,32x!0:32:32",
         near ? "ca" : "cg");
@@ -244,7 +244,7 @@ const struct study study_page_window = {
                 "active?",
     .method = "Two addresses are visited in turn, at growing distances; in "
               "one window they cost what each costs alone.",
-    .needs = needs,
+    .reads = reads,
     .answers = answers,
     .kernels = kernels,
     .run = page_window_run,

@@ -9,7 +9,9 @@
 
 #include "base/mem.h"
 
-static const char *const needs[] = {"window", "size", NULL};
+static const enum fact_id reads[] = {FACT_BRACKET, FACT_LINE, FACT_RINGS,
+                                     FACT_NONE};
+static const char *const needs[] = {"window", NULL};
 static const char *const kernels[] = {
     "visit readers=global.ca",
     "visit readers=global.cg",
@@ -192,6 +194,7 @@ const struct study study_tlb = {
     .question = "How many TLBs are there, and how much do they translate?",
     .method = "Laps over many pages, whose data stays in a cache: the cost of "
               "a page by how many others came after it.",
+    .reads = reads,
     .needs = needs,
     .answers = tlb_answers,
     .kernels = kernels,

@@ -206,11 +206,11 @@ uint64_t tlb_find_levels(struct tlb_question *q)
     struct tlb_profile p = {0};
     q->t->reader = NULL;
     for (size_t i = 0; q->t->reader == NULL && i < COUNT_OF(readers); i++) {
-        const struct level_facts *const facts = &q->lab->facts[levels[i]];
-        if (i > 0 && !facts->present)
+        const uint64_t line = fact_sure_line(q->lab, levels[i]);
+        if (i > 0 && !fact_bracket(q->lab, levels[i])->present)
             continue;
         q->sweep.reader = readers[i];
-        q->line = facts->line > 0 ? facts->line : LINE_USUAL;
+        q->line = line > 0 ? line : LINE_USUAL;
         choose_skew(q, PLACES);
         find_profile(q, &p);
         if (!lab_ok(q->lab))
