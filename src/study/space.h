@@ -1,6 +1,7 @@
 /*
- * The levels of the memory hierarchy that studies ask about, a row each: the
- * space and operator whose loads a level is the first cache of.
+ * The levels of the memory hierarchy that studies ask about, a row of
+ * levels.def each: the space and operator whose loads a level is the first
+ * cache of.
  */
 #ifndef SONDE_STUDY_SPACE_H
 #define SONDE_STUDY_SPACE_H
@@ -9,13 +10,11 @@
 #include <stdint.h>
 
 enum level_id {
-    LEVEL_L1,
-    LEVEL_TEXTURE,
-    LEVEL_READONLY,
-    LEVEL_LOCAL,
-    LEVEL_CONST_L1,
-    LEVEL_CONST_L15,
-    LEVEL_L2,
+#define LEVEL_OF_GPU(id, name, ...) LEVEL_##id,
+#define LEVEL_OF_SM                 LEVEL_OF_GPU
+#include "study/levels.def"
+#undef LEVEL_OF_SM
+#undef LEVEL_OF_GPU
     LEVEL_COUNT
 };
 

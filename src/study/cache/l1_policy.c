@@ -85,8 +85,9 @@ static void judge_level(const struct level_row *row, struct fact_cached *facts,
              row->words);
 }
 
-/* Of a level without sweeps: what hits cost, and what loads that find nothing
- * in the SM cost.  What the space cannot do does not end the study. */
+/* Of a level that is neither L1 nor L2: what hits cost, and what loads that
+ * find nothing in the SM cost.  What the space cannot do does not end the
+ * study. */
 static void ask_space(struct lab *lab, const struct level_row *row,
                       struct fact_cached *facts, double l2)
 {
@@ -114,7 +115,7 @@ static void ask_spaces(struct lab *lab, double l2)
         struct fact_cached *const facts =
             fact_cached_write(lab, (enum level_id)i);
         if (row->behind == LEVEL_COUNT) {
-            if (!row->swept)
+            if (i != LEVEL_L1 && i != LEVEL_L2)
                 ask_space(lab, row, facts, l2);
             continue;
         }
