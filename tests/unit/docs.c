@@ -1,8 +1,7 @@
 /*
  * The documents know what the program's tables hold: docs/method.md each
  * reason of src/study/reasons.def; docs/architecture.md the facts with who
- * writes and who reads them, and the studies with what comes before.  `make
- * goldens` writes the latter two anew.
+ * writes and who reads them, which `make goldens` writes anew.
  */
 #include <stdbool.h>
 #include <stdlib.h>
@@ -122,32 +121,6 @@ static void add_facts(struct buf *b)
     }
 }
 
-/* The studies that must come before, each once. */
-static void add_needs(struct buf *b, const struct study *study)
-{
-    const char *separator = " ";
-    for (size_t i = 0; study_need(study, i) != NULL; i++) {
-        size_t first = 0;
-        while (study_need(study, first) != study_need(study, i))
-            first++;
-        if (first == i) {
-            add_item(b, separator, study_need(study, i)->name);
-            separator = ", ";
-        }
-    }
-}
-
-static void add_studies(struct buf *b)
-{
-    buf_text(b, "| study | asks | comes after |\n|---|---|---|\n");
-    for (size_t i = 0; study_table[i] != NULL; i++) {
-        buf_printf(b, "| `%s` | %s |", study_table[i]->name,
-                   study_table[i]->question);
-        add_needs(b, study_table[i]);
-        buf_text(b, " |\n");
-    }
-}
-
 /* The document with what stands between the mark and the next END anew. */
 static char *with_table(char *doc, const char *mark, void (*add)(struct buf *b))
 {
@@ -162,11 +135,10 @@ static char *with_table(char *doc, const char *mark, void (*add)(struct buf *b))
     return buf_take(&out);
 }
 
-START_TEST(facts_and_studies_are_as_they_are)
+START_TEST(facts_are_written_and_read_as_told)
 {
     char *doc = testing_document(DOC);
     doc = with_table(doc, "<!-- facts -->\n", add_facts);
-    doc = with_table(doc, "<!-- studies -->\n", add_studies);
     testing_document_is(DOC, doc);
     free(doc);
 }
@@ -177,7 +149,7 @@ Suite *suite_docs(void)
     TCase *t;
     Suite *const suite = suite_of("docs", 10, &t);
     tcase_add_test(t, each_reason_is_explained);
-    tcase_add_test(t, facts_and_studies_are_as_they_are);
+    tcase_add_test(t, facts_are_written_and_read_as_told);
     tcase_add_test(t, a_reason_that_nobody_gave_is_not_explained);
     return suite;
 }
