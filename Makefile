@@ -74,7 +74,7 @@ help:
 	@echo 'make check-all  the slow tests, which make check leaves out'
 	@echo 'make check-gpu  the studies on a real GPU against ranges'
 	@echo 'make bench      how fast the simulator and the studies are'
-	@echo 'make goldens    write the golden reports and docs/profiles.md anew'
+	@echo 'make goldens    write golden reports and what documents print anew'
 	@echo 'make same       no answer differs from those of an earlier commit'
 	@echo 'make figures    figures of the code: lines, lengths, circles'
 	@echo 'make install    to PREFIX=$(PREFIX), with the man page'

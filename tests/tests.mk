@@ -23,7 +23,7 @@ $(B)/tests/gpu/main.o: CPPFLAGS += -DSUITES='"gpu/suites.def"'
 TEST_ENV := $(if $(SAN),CK_TIMEOUT_MULTIPLIER=5)
 
 # The commands of the tool that check-quick tries; each takes a second at most.
-QUICK_CASES = commands explain help json list man options probe report
+QUICK_CASES = commands explain help json list man names-in-docs options probe report
 
 TESTED := $(B)/check $(B)/sonde $(B)/example $(FAKE)
 check: $(TESTED)
