@@ -6,7 +6,7 @@
 set -eu
 
 echo '/* Made by tools/embed.sh of the files in profiles/. */'
-echo '#include "device/sim/shipped.h"'
+echo '#include "device/sim/profile/shipped.h"'
 number=0
 for file in "$@"; do
     echo "static const char text_$number[] = {"
