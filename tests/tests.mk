@@ -53,11 +53,11 @@ $(B)/tests/fake/%.so.1:
 	$(CC) $(CPPFLAGS) $(TEST_CPP) $(CFLAGS) -MMD -MP -MF $@.d -fPIC -shared \
 	    -Wl,-soname,$(@F) $(LDFLAGS) -o $@ $(filter %.c,$^) -pthread
 
-# Writes the golden reports of tests/replay and the keys of docs/profiles.md
-# anew, the report at the top of README.md and the examples of documents, for
-# you to read what changed.
+# Writes the golden reports of tests/replay, the tables of docs/profiles.md and
+# docs/assumptions.md, the report at the top of README.md and the examples of
+# documents anew, for you to read what changed.
 goldens: $(B)/check $(B)/sonde
-	GOLDENS=1 $(B)/check -j 1 replay profile_keys docs
+	GOLDENS=1 $(B)/check -j 1 replay profile_keys docs truth_assume
 	UPDATE=1 sh tests/cli/run.sh $(B)/sonde readme examples
 
 check-gpu: $(B)/check-gpu

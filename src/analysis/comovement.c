@@ -7,7 +7,8 @@
 #include "base/mem.h"
 
 /* Joining groups costs at least so many times the variance of what was joined
- * before: noise alone has about 1.2 from joint to joint, of ten rows. */
+ * before: twice what noise alone has from joint to joint, which is about 1.2 of
+ * ten rows. */
 static const double steep = 2.5;
 
 /* Clusters of which two are joined at a time; a cluster is known by the first

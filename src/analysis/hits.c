@@ -25,22 +25,23 @@ size_t hits_between(double *cycles, size_t count, double above, double below)
 
 /*
  * One hit in four may cost a dozen cycles more, where the loop that loads goes
- * back (H200, driver 580), hence the quantile of nine in ten; and a few more
- * where the same loop is part of another kernel: 6 cycles, or 5 % of a slow
- * hit; or four deviations, where hits spread more than that.  A small cache
- * may have lost a line: what costs half as much again and 10 cycles was no hit.
+ * back (H200, driver 580), hence the quantile of nine in ten, which is one of
+ * those; and above it the slack, or four deviations where hits spread more: one
+ * in 30,000 of a normal distribution is beyond.  A small cache may have lost a
+ * line: what was no hit is left out.
  */
-double hits_spread_limit(const double *cycles, size_t count, double hit)
+double hits_spread_limit(const double *cycles, size_t count, double hit,
+                         const struct hits_rule *rule)
 {
+    const double most = rule->no_hit_times * hit + rule->no_hit_cycles;
+    const double slack = fmax(rule->slack_cycles, rule->slack_share * hit);
     double *const hits = xreallocarray(NULL, count + 1, sizeof *hits);
     size_t n = 0;
     for (size_t i = 0; i < count; i++)
-        /* The next cache of no GPU known costs less than that. */
-        if (cycles[i] <= 1.5 * hit + 10)
+        if (cycles[i] <= most)
             hits[n++] = cycles[i];
     const double spread = stats_mad_sigma(hits, n);
-    const double limit =
-        stats_quantile(hits, n, 0.9) + fmax(fmax(6, 0.05 * hit), 4 * spread);
+    const double limit = stats_quantile(hits, n, 0.9) + fmax(slack, 4 * spread);
     free(hits);
     return limit;
 }

@@ -29,9 +29,16 @@ size_t hits_above(const double *cycles, size_t count, double limit);
  * returns how many. */
 size_t hits_between(double *cycles, size_t count, double above, double below);
 
+/* What GPUs are known to do with hits. */
+struct hits_rule {
+    double slack_cycles, slack_share;   /* by which the same hit may differ */
+    double no_hit_times, no_hit_cycles; /* dearer than hit · times + cycles */
+};
+
 /* The limit by what hits cost and how they spread: for loads of which nearly
  * all are known to hit, and `hit` is what they cost. */
-double hits_spread_limit(const double *cycles, size_t count, double hit);
+double hits_spread_limit(const double *cycles, size_t count, double hit,
+                         const struct hits_rule *rule);
 
 /* Of `cases` that might have been `events`: are they nearly all, or nearly
  * none?  What lies between is left open. */

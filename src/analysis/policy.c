@@ -15,11 +15,14 @@
 
 #include "base/mem.h"
 
-/* What is taken for the share of loads that the clock tells wrongly. */
+/* What is taken for the share of loads that the clock tells wrongly.  It weighs
+ * all policies alike, so any small share finds the same one. */
 static const double WRONG = 0.01;
-/* A policy without chance explains the loads if so many are as it says. */
+/* A policy without chance explains the loads if so many are as it says: all but
+ * three times those that are told wrongly. */
 static const double AGREES_LEAST = 0.97;
-/* And random victims if the likelihood is so few deviations from its mean. */
+/* And random victims if the likelihood is so few deviations from its mean: a
+ * normal one is farther off once in 500 million. */
 static const double DEVIATIONS_MOST = 6;
 
 static const enum cache_policy certain[] = {POLICY_LRU, POLICY_FIFO,

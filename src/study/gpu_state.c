@@ -84,7 +84,8 @@ struct gpu_state gpu_state_read(struct lab *lab, const char *when)
 static bool has_moved(const struct gpu_state *a, const struct gpu_state *b)
 {
     return a->hz > 0 && b->hz > 0 &&
-           fabs(a->hz - b->hz) > ASSUME_CLOCK_MOVED * fmax(a->hz, b->hz);
+           fabs(a->hz - b->hz) >
+               assume(ASSUME_CLOCK_MOVED) * fmax(a->hz, b->hz);
 }
 
 static void add_reason(struct buf *why, const char *text)
@@ -105,7 +106,7 @@ static const char *disturbances(struct lab *lab, const struct gpu_state *before,
     if (others > 0)
         add_reason(&why, others == 1 ? "another process was on the GPU"
                                      : "other processes were on the GPU");
-    if (gap > ASSUME_GAP_NS)
+    if (gap > assume(ASSUME_GAP_NS))
         add_reason(&why, lab_text(lab, "for %.0f us the SM did not run us",
                                   gap / 1000));
     return arena_adopt(&lab->memory, buf_take(&why));

@@ -37,11 +37,19 @@ START_TEST(loads_between_two_limits_are_kept_in_order)
 }
 END_TEST
 
+/* Of kernels unlike, and of the nearest next cache. */
+static const struct hits_rule rule = {
+    .slack_cycles = 6,
+    .slack_share = 0.05,
+    .no_hit_times = 1.5,
+    .no_hit_cycles = 10,
+};
+
 /* One in four a dozen cycles slower, as where a loop goes back; lost lines. */
 START_TEST(the_limit_by_spread_is_above_slow_hits_and_below_lost_lines)
 {
     const double hits[] = {30, 31, 30, 210, 30, 42, 31, 200};
-    const double limit = hits_spread_limit(hits, COUNT_OF(hits), 30);
+    const double limit = hits_spread_limit(hits, COUNT_OF(hits), 30, &rule);
     ck_assert_double_gt(limit, 42);
     ck_assert_double_lt(limit, 60);
 }
@@ -50,7 +58,8 @@ END_TEST
 START_TEST(hits_that_are_alike_leave_room_for_another_kernel)
 {
     const double same[] = {400, 400, 400, 400};
-    ck_assert_double_eq(hits_spread_limit(same, COUNT_OF(same), 400), 420);
+    ck_assert_double_eq(hits_spread_limit(same, COUNT_OF(same), 400, &rule),
+                        420);
 }
 END_TEST
 

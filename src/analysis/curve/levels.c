@@ -319,6 +319,8 @@ int levels_classify(const struct levels *levels, double value)
     for (size_t i = 0; i < levels->count; i++) {
         const struct level *const level = &levels->level[i];
         const double off = outside(level, value);
+        /* Half of the breadth as in levels.h; two cycles, as clocks may step.
+         */
         if (off < least && off <= fmax(2, 0.5 * (level->high - level->low))) {
             least = off;
             nearest = (int)i;

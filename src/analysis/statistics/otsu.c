@@ -6,9 +6,11 @@
 
 /* Of 25 samples and fewer, two heaps may be chance. */
 enum { SAMPLES_LEAST = 26 };
-/* Share of the samples at each end that may be spikes; that a side must have;
- * of the way between the medians that is empty, but for a tenth of each side.
- */
+/* Share of the samples at each end that may be spikes: twice what a GPU's
+ * spikes are of all loads; that a side must have: twice five of 26 are more
+ * than either end may lose.  Share of the way between the medians that is
+ * empty, but for a tenth of each side: of one heap it is a fifth, if it is
+ * uniform (0.1 of 0.5) as if it is normal (0.25 of 1.35 deviations). */
 static const double spikes = 0.02, side_least = 0.2, empty_least = 0.5;
 /* Cycles between the medians: clocks step by one or two, and samples without
  * jitter gather on their steps. */

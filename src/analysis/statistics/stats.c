@@ -114,6 +114,7 @@ static double gamma_draw(double shape, struct rng *rng)
     for (;;) {
         const double x = rng_normal(rng);
         const double v = pow(1 + c * x, 3);
+        /* The paper's test of acceptance, exact for every shape. */
         if (v > 0 &&
             log(1 - rng_unit(rng)) < 0.5 * x * x + d - d * v + d * log(v))
             return d * v;

@@ -141,6 +141,7 @@ bool two_sided_apart(const struct two_sided *h)
 
 static bool no_other_bits(const struct two_sided *h)
 {
+    /* Chance agrees half the time: nearer to that than to the best. */
     return h->next < (h->agrees + 0.5) / 2;
 }
 
@@ -165,6 +166,7 @@ void two_sided_vote(const double *cycles, const bool *odd, size_t n,
         v->count[odd[i]]++;
         for (size_t k = 0; odd[i] && k < n; k++)
             if (!odd[k])
+                /* A tie is half a win, as by Mann and Whitney. */
                 wins += cycles[i] > cycles[k]    ? 1
                         : cycles[i] == cycles[k] ? 0.5
                                                  : 0;

@@ -21,6 +21,7 @@
 #include "analysis/statistics/stats.h"
 #include "base/mem.h"
 #include "base/num.h"
+#include "study/assume.h"
 #include "study/lab.h"
 #include "study/script.h"
 
@@ -146,19 +147,28 @@ static double least_median(const struct costs *c)
     return least;
 }
 
+static double limit_of_hits(const double *cycles, size_t count, double hit)
+{
+    const struct hits_rule rule = {
+        .slack_cycles = assume(ASSUME_KERNEL_SLACK_CYCLES),
+        .slack_share = assume(ASSUME_KERNEL_SLACK_SHARE),
+        .no_hit_times = assume(ASSUME_NO_HIT_TIMES),
+        .no_hit_cycles = assume(ASSUME_NO_HIT_CYCLES),
+    };
+    return hits_spread_limit(cycles, count, hit, &rule);
+}
+
 static void judge_costs(const struct first_level_row *row,
                         const struct costs *c, struct first_level *n)
 {
     const double past = stats_median(c->past, COUNT_OF(c->past));
     n->hit = stats_median(c->hits, COUNT_OF(c->hits));
     n->cold = least_median(c);
-    n->limit = hits_spread_limit(c->hits, COUNT_OF(c->hits), n->hit);
-    /* The same load costs up to 10 cycles more in another kernel (H200, driver
-     * 580).  Where L2 comes next, a hit is what costs far less than L2: no more
-     * than three tenths of the way there. */
+    n->limit = limit_of_hits(c->hits, COUNT_OF(c->hits), n->hit);
+    /* Where L2 comes next, a hit is what costs far less than L2. */
     if (row->same_data || row->memory_is_own)
-        n->limit =
-            fmax(n->limit, n->hit + 0.3 * (fmin(past, n->cold) - n->hit));
+        n->limit = fmax(n->limit, n->hit + assume(ASSUME_HIT_NEARER) *
+                                               (fmin(past, n->cold) - n->hit));
     const size_t fresh = hits_above(c->fresh, COUNT_OF(c->fresh), n->limit);
     n->lines = (size_t)lround((double)fresh / (TAKES * FIRST_LEVEL_ROUNDS));
     n->present = hits_cheaper(n->hit, n->cold) && n->limit < n->cold &&

@@ -19,6 +19,7 @@
 #include "analysis/search.h"
 #include "analysis/statistics/stats.h"
 #include "base/num.h"
+#include "study/assume.h"
 #include "study/lab.h"
 
 const char *const code_components[CODE_LEVELS_MAX + 1] = {
@@ -131,11 +132,18 @@ static void find_stalls(struct curve *c)
         c->stall[i] = stall_of(c, &c->lap[i]) / footprint(&c->lap[i]);
 }
 
-/* A hit that waits is a cycle in some hundred bytes at most, so less than 0.004
- * is none.  Laps of one plateau differ by 2.5 % at most (H200, driver 580), and
- * the least step that is told, an eighth, is several times that. */
-static const struct plateaus_rule rule = {
-    .least = 3, .change = 0.025, .floor = 0.004, .distance = 0.12};
+/* A hit that waits is a cycle in some hundred bytes at most, so less is no
+ * stall: cycles a byte. */
+static const double stall_least = 0.004;
+/* Three laps that are alike are no chance; and the least step that is told, an
+ * eighth, is several times what laps of one plateau differ by. */
+static struct plateaus_rule plateaus_of_code(void)
+{
+    return (struct plateaus_rule){.least = 3,
+                                  .change = assume(ASSUME_CODE_ALIKE),
+                                  .floor = stall_least,
+                                  .distance = 0.12};
+}
 
 /* The stall of laps i … k, over their footprints. */
 static struct model stall_model(const struct curve *c, size_t i, size_t k)
@@ -156,16 +164,16 @@ static void trim(const struct curve *c, struct plateau *p)
 {
     const size_t quarter = (p->last - p->first) / 4;
     const size_t sure = p->last - quarter;
-    if (p->value > rule.floor)
+    if (p->value > stall_least)
         p->first += quarter;
     const struct model m = stall_model(c, p->first, sure);
     size_t last = sure;
     for (size_t i = sure + 1; i <= p->last; i++) {
         const double more =
             stall_of(c, &c->lap[i]) - predicted(&m, footprint(&c->lap[i]));
-        /* Two cycles are what clock reads differ by; a hundredth is less than
-         * any further cache adds within a KiB. */
-        if (fabs(more) <= fmax(2, 0.01 * stall_of(c, &c->lap[i])))
+        /* Two cycles: a read of the clock at either end. */
+        if (fabs(more) <=
+            fmax(2, assume(ASSUME_CODE_EDGE) * stall_of(c, &c->lap[i])))
             last = i;
     }
     p->last = last;
@@ -174,6 +182,7 @@ static void trim(const struct curve *c, struct plateau *p)
 
 static void find_plateaus(struct curve *c)
 {
+    const struct plateaus_rule rule = plateaus_of_code();
     find_stalls(c);
     c->plateau_count = plateaus_find(c->stall, c->count, &rule, c->plateau,
                                      CODE_LEVELS_MAX + 2);
@@ -220,25 +229,27 @@ static size_t steepest(const struct curve *c, size_t from, size_t end)
  * it rises less before that, or gets steeper again, a second cache is full
  * before the first has come to its plateau.  The first stretch that rises is
  * left out: the edge lies in it.
+ *
+ * A slope is of two laps a KiB or more apart, and jitter makes less of it than
+ * what is asked for here.
  */
 static bool is_one_step(const struct curve *c, size_t i)
 {
     const size_t from = c->plateau[i].last, end = c->begin[i + 1];
     const size_t edge = steepest(c, from, end);
-    /* A slope is of two laps a KiB or more apart: some cycles of jitter are a
-     * quarter of a plateau's height there, at most. */
-    const double noise = 0.25 * c->plateau[i + 1].value;
+    const double noise =
+        assume(ASSUME_CODE_SLOPE_NOISE) * c->plateau[i + 1].value;
     size_t rising = from;
     while (rising < edge &&
            slope_after(c, rising) <= c->plateau[i].value + noise)
         rising++;
     for (size_t k = rising + 1; k < edge; k++)
-        /* Less by more than twice what jitter may take away. */
-        if (slope_after(c, k) < 0.6 * slope_after(c, edge))
+        if (slope_after(c, k) <
+            assume(ASSUME_CODE_LESS_STEEP) * slope_after(c, edge))
             return false;
     for (size_t k = edge; k < end; k++)
-        /* More by that noise, and by what a slope as steep may differ. */
-        if (slope_after(c, k + 1) > 1.3 * slope_after(c, k) + noise)
+        if (slope_after(c, k + 1) >
+            assume(ASSUME_CODE_STEEPER) * slope_after(c, k) + noise)
             return false;
     return true;
 }
@@ -354,12 +365,10 @@ static double slope_of(const struct curve *c, const struct plateau *p)
     return stall_model(c, p->first, p->last).slope;
 }
 
-enum { DOUBT_PERCENT = 2 };
-
 static bool is_flat(const struct curve *c, const struct plateau *p)
 {
     return fabs(slope_of(c, p) - p->value) <=
-           fmax(rule.floor, DOUBT_PERCENT / 100.0 * p->value);
+           fmax(stall_least, assume(ASSUME_CODE_DOUBT) * p->value);
 }
 
 static void report_penalty(struct lab *lab, const struct curve *c, size_t i)
@@ -378,7 +387,7 @@ static void report_penalty(struct lab *lab, const struct curve *c, size_t i)
         return;
     }
     const double cycles = (p[1].value - p[0].value) * (double)l->line;
-    const double doubt = DOUBT_PERCENT / 100.0 * cycles;
+    const double doubt = assume(ASSUME_CODE_DOUBT) * cycles;
     finding_measured(f, cycles);
     finding_interval(f, cycles - doubt, cycles + doubt, -1);
     finding_protocol(f, "of", value_text("a missed line"));

@@ -15,6 +15,7 @@
 #include "analysis/statistics/stats.h"
 #include "base/mem.h"
 #include "base/num.h"
+#include "study/assume.h"
 #include "study/lab.h"
 
 static const char *const needs[] = {"icache", NULL};
@@ -55,13 +56,15 @@ static double quick_lap(const struct code_load *l, const char *beside)
     return stats_quantile(laps.at, laps.count, 0.25);
 }
 
-/* Whether laps with `much` beside them are dearer than with `little`. */
+/* Whether laps with `much` beside them are dearer than with `little`: by more
+ * than some misses, and by more than laps differ by themselves. */
 static bool disturbed(const struct code_load *l, const char *little,
                       const char *much)
 {
     const double calm = quick_lap(l, little), full = quick_lap(l, much);
-    /* By more than some misses, and than the 2 % that laps differ anyhow. */
-    return full - calm > fmax(3 * l->level->penalty, 0.02 * calm);
+    return full - calm >
+           fmax(assume(ASSUME_CODE_PUSHED_OUT) * l->level->penalty,
+                assume(ASSUME_CODE_DISTURBED) * calm);
 }
 
 /* The same of a rival that runs the same code, and one that runs another. */

@@ -295,6 +295,7 @@ static void report_slope(struct lab *lab, const struct curve *c,
         bank_fit_line(degrees, c->cycles, c->count);
     const double doubt = t_99 * line.step_error;
     finding_cite(f, c->experiment);
+    /* A hundredth, as of all costs (doubt_most). */
     if (doubt > fmax(slope_doubt_most, 0.01 * line.step)) {
         say_noisy(f);
         return;

@@ -7,6 +7,7 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "probe/run/snippet_kernel.h"
+#include "study/assume.h"
 
 /* ---- samples ----------------------------------------------------------- */
 
@@ -97,8 +98,6 @@ static const struct step {
     {1, 32}, {STEPPED_CHAINS, 8}, {STEPPED_CHAINS, 16}, {STEPPED_CHAINS, 32},
     {8, 32},
 };
-/* A hundredth is what two runs of the same step differ by. */
-static const double grown = 1.01;
 
 /* True if the step has more of one and no less of the other: fewer warps of
  * more chains may do less than more warps of fewer, and say nothing. */
@@ -120,7 +119,7 @@ static bool take_step(struct lab *lab, const struct timed *t, struct step step,
     if (!lab_ok(lab))
         return false;
     best->reached = best->rate.experiment != NULL && is_larger(&step, best) &&
-                    rate.cycles < grown * best->rate.cycles;
+                    rate.cycles < assume(ASSUME_RATE_GROWN) * best->rate.cycles;
     if (rate.cycles > best->rate.cycles)
         *best = (struct saturation){.rate = rate,
                                     .chains = step.chains,
@@ -164,14 +163,15 @@ bool cost_excuse(struct lab *lab, struct finding *f)
 
 /* ---- throughput --------------------------------------------------------- */
 
-/* Three hundredths: measured rates come so near to their pipe's lanes, and
- * numbers of lanes lie a third apart or more. */
+/* The powers of two, and half as much again, that lanes come in. */
 double cost_pipe(double rate)
 {
+    const double near = assume(ASSUME_PIPE_NEAR);
     for (double lanes = 1; lanes <= 4096; lanes *= 2) {
-        if (fabs(rate - lanes) <= 0.03 * lanes)
+        if (fabs(rate - lanes) <= near * lanes)
             return lanes;
-        if (fabs(rate - 1.5 * lanes) <= 0.03 * lanes)
+        /* Half as much again: midway between a power of two and the next. */
+        if (fabs(rate - 1.5 * lanes) <= near * lanes)
             return 1.5 * lanes;
     }
     return 0;

@@ -5,6 +5,7 @@
 #include "analysis/curve/sawtooth.h"
 #include "analysis/statistics/stats.h"
 #include "base/mem.h"
+#include "study/assume.h"
 #include "study/gpu_state.h"
 
 /* Turns that are tried one after the other. */
@@ -105,14 +106,12 @@ struct throughput_rate throughput_measure(const struct throughput *t,
 
 /* ---- by warps and blocks ------------------------------------------------ */
 
-/* The fewest of 1, 2, … that are as fast as it gets.  A lone warp waits for its
- * loop, which costs a hundredth. */
+/* The fewest of 1, 2, … that are as fast as it gets. */
 static unsigned enough_of(const double *rates, size_t count)
 {
-    static const double there = 0.98;
     const double most = stats_max(rates, count);
     size_t i = 0;
-    while (rates[i] < there * most)
+    while (rates[i] < assume(ASSUME_WARPS_ENOUGH) * most)
         i++;
     return (unsigned)i + 1;
 }
@@ -188,14 +187,12 @@ bool throughput_by_blocks(const struct throughput *t, const double *blocks,
 void throughput_sawtooth(struct finding *f, const char *of,
                          const struct throughput_workers *w)
 {
-    /* Of the peak; another law than the sawtooth fits worse. */
-    static const double worst = 0.05;
     const struct sawtooth fit = sawtooth_fit(w->n, w->rates, w->count, w->most);
     finding_protocol(f, "model", value_text("peak n / (S ceil(n / S))"));
     finding_protocol(f, "peak", value_number(fit.peak));
     finding_protocol(f, "residual", value_number(fit.residual));
     finding_cite(f, w->experiment);
-    if (fit.servers == 0 || fit.residual > worst)
+    if (fit.servers == 0 || fit.residual > assume(ASSUME_SAWTOOTH_OFF))
         finding_none(f,
                      "the best sawtooth, of %u %s at once, is off by %.1f %% "
                      "of the peak",

@@ -24,6 +24,7 @@
 #include "analysis/hits.h"
 #include "base/mem.h"
 #include "base/num.h"
+#include "study/assume.h"
 #include "study/load/bandwidth_search.h"
 #include "study/load/sweep.h"
 
@@ -111,8 +112,9 @@ static void say_clock(struct finding *f, const struct bandwidth_question *q,
     static const char *const timers[] = {[STREAM_LAPS] = "clock64",
                                          [STREAM_CYCLES] = "clock64",
                                          [STREAM_BLOCKS] = "launch"};
-    const bool off = rate->told_hz > 0 && fabs(rate->clock_hz - rate->told_hz) >
-                                              ASSUME_ALIKE * rate->told_hz;
+    const bool off =
+        rate->told_hz > 0 && fabs(rate->clock_hz - rate->told_hz) >
+                                 assume(ASSUME_ALIKE) * rate->told_hz;
     finding_protocol(f, "timer", value_text(timers[q->way]));
     if (rate->fine)
         finding_protocol(f, "sm_clock", value_number(rate->clock_hz));
@@ -133,7 +135,7 @@ static void say_memory(const struct lab *lab, struct finding *f,
         return;
     finding_protocol(f, "stated_peak", value_number(peak));
     finding_protocol(f, "fraction", value_number(rate->value / peak));
-    if (rate->value <= (1 + ASSUME_ALIKE) * peak)
+    if (rate->value <= (1 + assume(ASSUME_ALIKE)) * peak)
         return;
     f->status = STATUS_AT_MOST;
     finding_because(f, "it is more than the stated peak, so some of it was "
@@ -398,10 +400,9 @@ static double cost_by(struct lab *lab, const char *op, struct finding *f)
     return cost.cycles;
 }
 
-/* A tenth is far more than noise and far less than any cache saves. */
 static bool is_near(double cycles, double to)
 {
-    return fabs(cycles - to) < 0.1 * to;
+    return fabs(cycles - to) < assume(ASSUME_OPERATOR_NEAR) * to;
 }
 
 /* Which operator loads have that name none: it costs what that one does.  True
@@ -497,7 +498,7 @@ static struct value effect_of(const struct bandwidth_rate *rate,
     const double more = rate->value / plain->value - 1;
     const bool apart = rate->low > plain->high || rate->high < plain->low;
     /* Short runs of one operator differ by 3 % (H200). */
-    if (!apart || fabs(more) < 4 * ASSUME_ALIKE)
+    if (!apart || fabs(more) < 4 * assume(ASSUME_ALIKE))
         return value_text("none");
     snprintf(text, sizeof text, "%+.1f %%", 100 * more);
     return value_text(text);
@@ -554,7 +555,7 @@ static void bandwidth_ask_read(struct lab *lab, struct memory *m)
     const double by_order = in_order.rate.value;
     const bool better = by_order > by_round;
     if (fabs(by_order - by_round) <
-        3 * ASSUME_ALIKE * by_round) /* the same place ends both */
+        3 * assume(ASSUME_ALIKE) * by_round) /* the same place ends both */
         in_order.saturated = m->read.saturated |= in_order.saturated;
     m->read.value = by_round;
     if (!bandwidth_report(lab, better ? &order : &round,
@@ -601,7 +602,8 @@ static void doubt_l2(struct lab *lab, const struct bandwidth_question *q,
                      const struct bandwidth_found *l2,
                      const struct bandwidth_found *memory)
 {
-    if (l2->value <= 0 || l2->value > (1 + 5 * ASSUME_ALIKE) * memory->value)
+    if (l2->value <= 0 ||
+        l2->value > (1 + 5 * assume(ASSUME_ALIKE)) * memory->value)
         return;
     struct finding *const f =
         results_edit(lab->results, q->component, q->attribute);

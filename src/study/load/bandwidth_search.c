@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "base/num.h"
 #include "probe/load/bulk.h"
+#include "study/assume.h"
 #include "study/load/bandwidth_search.h"
 
 /* Of cycles: with fewer tiles of a warp it matters where it is in one. */
@@ -148,10 +149,10 @@ static void summarise_clock(struct lab *lab, const struct samples *s,
         most = fmax(most, r->at[i].hz);
     }
     const double step = resolution_of(lab, s);
-    rate->fine = step > 0 && step <= ASSUME_TIMER_STEP * middle->ns;
+    rate->fine = step > 0 && step <= assume(ASSUME_TIMER_STEP) * middle->ns;
     rate->clock_hz = middle->hz;
     rate->told_hz = middle->told_hz;
-    rate->moved = rate->fine && most - least > ASSUME_ALIKE * most;
+    rate->moved = rate->fine && most - least > assume(ASSUME_ALIKE) * most;
 }
 
 static void summarise_values(struct lab *lab, const double *values, size_t n,
@@ -502,7 +503,7 @@ static void climb(struct lab *lab, const struct bandwidth_question *q,
 {
     found->setup.repeats = BANDWIDTH_REPEATS;
     struct ascent a = {.lab = lab, .q = q, .setup = found->setup};
-    const struct grow_climb c = {.least = ASSUME_ALIKE,
+    const struct grow_climb c = {.least = assume(ASSUME_ALIKE),
                                  .moves = q->bulk ? bulk_moves : moves,
                                  .count = COUNT_OF(moves),
                                  .context = &a,
@@ -511,7 +512,7 @@ static void climb(struct lab *lab, const struct bandwidth_question *q,
                                  .gives = ascent_gives};
     const struct grow_top top = grow_climb(&c, &found->setup.knobs);
     found->setup.knobs = top.setup;
-    found->saturated = top.tried > 0 || top.last < ASSUME_GROWTH_FAR;
+    found->saturated = top.tried > 0 || top.last < assume(ASSUME_GROWTH_FAR);
 }
 
 /* From what saturated something like it, or a few warps on. */
@@ -535,8 +536,9 @@ struct bandwidth_found bandwidth_search(struct lab *lab,
 static bool is_settled(const struct bandwidth_rate *rate, double before)
 {
     return rate->fine &&
-           fabs(rate->value - before) < ASSUME_LENGTH_ALIKE * before &&
-           rate->high - rate->low < 2 * ASSUME_LENGTH_ALIKE * rate->value;
+           fabs(rate->value - before) < assume(ASSUME_LENGTH_ALIKE) * before &&
+           rate->high - rate->low <
+               2 * assume(ASSUME_LENGTH_ALIKE) * rate->value;
 }
 
 /* Longer, until that changes nothing and the timer's steps are small. */

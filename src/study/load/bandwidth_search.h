@@ -10,7 +10,6 @@
 #define SONDE_STUDY_LOAD_BANDWIDTH_SEARCH_H
 
 #include "analysis/grow.h"
-#include "study/assume.h"
 #include "study/lab.h"
 
 enum { BANDWIDTH_LANES = 32 };

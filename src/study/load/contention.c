@@ -57,7 +57,7 @@ enum { COUNTS = COUNT_OF(warp_counts) };
 /* And a cycle is the step of the clock that tells it. */
 static bool is_slower(double cycles, double alone)
 {
-    return cycles > ASSUME_SLOWER * alone + 1;
+    return cycles > assume(ASSUME_SLOWER) * alone + 1;
 }
 
 static struct finding *contention_finding(struct lab *lab,
@@ -187,9 +187,9 @@ static void report_median(struct lab *lab, const char *attribute,
 static const char *favoured(const double *favour, size_t n)
 {
     const double median = stats_median(favour, n);
-    if (stats_min(favour, n) > 1 && median > ASSUME_FAVOUR)
+    if (stats_min(favour, n) > 1 && median > assume(ASSUME_FAVOUR))
         return "low warps";
-    if (stats_max(favour, n) < 1 && median < 1 / ASSUME_FAVOUR)
+    if (stats_max(favour, n) < 1 && median < 1 / assume(ASSUME_FAVOUR))
         return "high warps";
     return "none";
 }

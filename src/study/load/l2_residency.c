@@ -78,7 +78,7 @@ static void calibrate(struct looks *l, const char *itself)
 static bool is_told(const struct looks *l)
 {
     return stats_median(l->miss.at, l->miss.count) >
-           ASSUME_MISS * stats_median(l->hit.at, l->hit.count);
+           assume(ASSUME_MISS) * stats_median(l->hit.at, l->hit.count);
 }
 
 /* Elements that are found; those that tell nothing are not among `*of`. */
@@ -89,7 +89,7 @@ static size_t count_found(const struct looks *l, const struct column *cycles,
     *of = 0;
     for (size_t i = 0; i < cycles->count; i++) {
         const double hit = l->hit.at[i], miss = l->miss.at[i];
-        if (miss <= ASSUME_MISS * hit || cycles->at[i] <= 0)
+        if (miss <= assume(ASSUME_MISS) * hit || cycles->at[i] <= 0)
             continue;
         ++*of;
         found += cycles->at[i] < hits_limit(hit, miss);

@@ -174,7 +174,7 @@ static bool has_room(const struct lab *lab, unsigned warps)
 /* Doubles the warps until that brings no more; keeps the last. */
 static void curve_saturate(struct curve *c)
 {
-    struct grow grow = {.least = ASSUME_LOAD_GROWTH};
+    struct grow grow = {.least = assume(ASSUME_LOAD_GROWTH)};
     c->warps = c->beside ? 2 : 1;
     for (;;) {
         const struct point p = curve_measure(c, false, 0, VISITS_SEARCH);
@@ -224,7 +224,7 @@ static void curve_aim(struct curve *c, size_t at, double rate)
     const double own = before->idle ? before->cycles : own_time(before);
     struct point p =
         curve_measure(c, false, gap_for(full.in_flight, rate, own), VISITS);
-    if (fabs(p.rate - rate) > ASSUME_AIM_OFF * full.rate && p.rate > 0)
+    if (fabs(p.rate - rate) > assume(ASSUME_AIM_OFF) * full.rate && p.rate > 0)
         p = curve_measure(c, false, gap_for(full.in_flight, rate, own_time(&p)),
                           VISITS);
     put(c, at, &p);
@@ -245,8 +245,8 @@ static void curve_refine(struct curve *c)
 {
     for (int i = 0; lab_ok(c->lab) && i < POINTS_AT_KNEE; i++) {
         const struct knee knee = knee_of(c);
-        if (!knee.reached ||
-            knee.high - knee.low < ASSUME_AIM_OFF / 2 * full_of(c)->rate)
+        if (!knee.reached || knee.high - knee.low <
+                                 assume(ASSUME_AIM_OFF) / 2 * full_of(c)->rate)
             return;
         curve_aim(c, knee.after + 1, (knee.low + knee.high) / 2);
     }
@@ -257,7 +257,7 @@ static void curve_refine(struct curve *c)
 static bool is_flat(const struct curve *c)
 {
     return !c->saturated &&
-           full_of(c)->cycles < ASSUME_WAITS * c->points[0].cycles;
+           full_of(c)->cycles < assume(ASSUME_WAITS) * c->points[0].cycles;
 }
 
 /* The ends first: no load, and no idling. */
@@ -310,7 +310,7 @@ static double bytes_per_second(const struct point *p)
 static bool was_missed(const struct curve *c)
 {
     for (size_t i = 0; i < c->count; i++)
-        if (c->points[i].missed > ASSUME_MISSED)
+        if (c->points[i].missed > assume(ASSUME_MISSED))
             return true;
     return false;
 }
@@ -335,8 +335,8 @@ static void say_fall(struct finding *f, const struct curve *c)
     for (size_t i = 0; i < c->count; i++)
         cycles[i] = c->points[i].cycles;
     const double fall = knee_fall(cycles, c->count, &at);
-    finding_protocol(f, "rises", value_bool(fall <= ASSUME_FALL));
-    if (fall > ASSUME_FALL)
+    finding_protocol(f, "rises", value_bool(fall <= assume(ASSUME_FALL)));
+    if (fall > assume(ASSUME_FALL))
         finding_because(f,
                         "it falls by %.0f %% where %.4g B/s are injected, so "
                         "that load alone is not what it depends on",
@@ -585,7 +585,7 @@ static void report_sides(struct lab *lab, const struct curve *sides)
         return;
     }
     if (far->low < near->high ||
-        far->cycles < (1 + ASSUME_FAR) * near->cycles) {
+        far->cycles < (1 + assume(ASSUME_FAR)) * near->cycles) {
         refuse_sides(lab, "lines of both sides cost the same without load");
         return;
     }

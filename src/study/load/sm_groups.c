@@ -158,7 +158,7 @@ static double share_of_pair(struct sm_groups *p, size_t a, size_t b,
     const double share =
         (rates.of_sm[a] + rates.of_sm[b]) / 2 / p->alone[effort];
     p->pairs++;
-    if (share < ASSUME_PAIR_SLOWED && p->experiment == NULL)
+    if (share < assume(ASSUME_PAIR_SLOWED) && p->experiment == NULL)
         p->experiment = rates.experiment;
     return share;
 }
@@ -166,7 +166,8 @@ static double share_of_pair(struct sm_groups *p, size_t a, size_t b,
 static double ask_share(struct sm_groups *p, size_t a, size_t b)
 {
     const double share = share_of_pair(p, a, b, QUICK);
-    return share > ASSUME_PAIR_DOUBT_FROM && share < ASSUME_PAIR_DOUBT_TO
+    return share > assume(ASSUME_PAIR_DOUBT_FROM) &&
+                   share < assume(ASSUME_PAIR_DOUBT_TO)
                ? share_of_pair(p, a, b, SURE)
                : share;
 }
@@ -201,16 +202,17 @@ static void set_limits(struct sm_groups *p, const double *shares, size_t n)
 {
     struct gap_split gap;
     const double least = stats_min(shares, n), most = stats_max(shares, n);
-    gap_split_find(shares, n, ASSUME_PAIR_SLOWED, ASSUME_PAIR_GAP, &gap);
-    p->slowed = ASSUME_PAIR_SLOWED;
-    p->free = ASSUME_PAIR_FREE;
+    gap_split_find(shares, n, assume(ASSUME_PAIR_SLOWED),
+                   assume(ASSUME_PAIR_GAP), &gap);
+    p->slowed = assume(ASSUME_PAIR_SLOWED);
+    p->free = assume(ASSUME_PAIR_FREE);
     if (gap.clear) {
         p->slowed = (2 * gap.low + gap.high) / 3;
         p->free = (gap.low + 2 * gap.high) / 3;
-    } else if (least >= ASSUME_PAIR_SLOWED &&
-               stats_median(shares, n) > ASSUME_PAIR_FREE) {
-        p->slowed = p->free = ASSUME_PAIR_SLOWED / 2;
-    } else if (most >= ASSUME_PAIR_SLOWED) {
+    } else if (least >= assume(ASSUME_PAIR_SLOWED) &&
+               stats_median(shares, n) > assume(ASSUME_PAIR_FREE)) {
+        p->slowed = p->free = assume(ASSUME_PAIR_SLOWED) / 2;
+    } else if (most >= assume(ASSUME_PAIR_SLOWED)) {
         p->why = lab_text(
             p->lab,
             "pairs of SMs get %.1f to %.1f %% of what one gets alone, and "
@@ -412,7 +414,7 @@ static bool all_wait(struct sm_groups *p)
     const double alone = rate_alone(p, 0, CROWD);
     const char *const all = lab_text(p->lab, "0-%zu", p->sms - 1);
     const struct rates rates = measure_set(p, all, CROWD);
-    return stats_min(rates.of_sm, p->sms) < ASSUME_PAIR_SLOWED * alone;
+    return stats_min(rates.of_sm, p->sms) < assume(ASSUME_PAIR_SLOWED) * alone;
 }
 
 /* What each small group gets, on average of its SMs, as a logarithm: shares of
@@ -524,11 +526,13 @@ static bool join(struct sm_groups *p, const double *gets, size_t turns,
     struct comovement t;
     size_t *const group = lab_alloc(p->lab, n, sizeof *group);
     comovement_find(gets, turns, n,
-                    fmax(ASSUME_RATE_FLOOR, rounding_of(p, gets)), group, &t);
+                    fmax(assume(ASSUME_RATE_FLOOR), rounding_of(p, gets)),
+                    group, &t);
     for (size_t i = 0; i < n; i++)
         l->group[i] = (int)group[i];
-    l->count = t.groups >= 2 && t.far >= ASSUME_GROUP_GAIN ? (int)t.groups : 0;
-    if (t.far < ASSUME_GROUP_GAIN)
+    l->count =
+        t.groups >= 2 && t.far >= assume(ASSUME_GROUP_GAIN) ? (int)t.groups : 0;
+    if (t.far < assume(ASSUME_GROUP_GAIN))
         p->why =
             lab_text(p->lab,
                      "whichever SMs do nothing, others get more or less alike: "
@@ -541,7 +545,7 @@ static bool join(struct sm_groups *p, const double *gets, size_t turns,
             "%.0f %% more or less than of others, and yet they do not "
             "form groups",
             100 * t.far);
-    return t.far >= ASSUME_CHANGE_DOUBT;
+    return t.far >= assume(ASSUME_CHANGE_DOUBT);
 }
 
 static size_t first_of(const struct sm_groups *p, int group)
@@ -613,7 +617,7 @@ static void confirm(struct sm_groups *p, struct larger *l, const double *all)
     p->experiment = NULL;
     for (int i = 0; i < 2 * l->count; i++)
         try_half(p, l, i / 2, (size_t)i % 2, all);
-    if (p->within >= ASSUME_GROUP_GAIN && p->within >= 2 * p->across)
+    if (p->within >= assume(ASSUME_GROUP_GAIN) && p->within >= 2 * p->across)
         return;
     p->why = lab_text(
         p->lab,
@@ -740,7 +744,7 @@ static void ask_by_clock(struct sm_groups *p, struct larger *l)
         return;
     for (int g = 0; g < groups; g++)
         worst = fmax(worst, share_of_group(p, l->of_sm, groups, g));
-    if (worst < ASSUME_PAIR_SLOWED)
+    if (worst < assume(ASSUME_PAIR_SLOWED))
         l->count = groups;
     else
         p->why = lab_text(

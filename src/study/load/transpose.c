@@ -143,7 +143,7 @@ static bool is_timer_coarse(const struct transpose_question *q)
     const struct column ns = lab_column_of(q->lab, s, "ns");
     const struct column step = lab_column_of(q->lab, s, "ns_step");
     return lab_ok(q->lab) &&
-           (ns.at[0] <= 0 || step.at[0] > ASSUME_TIMER_STEP * ns.at[0]);
+           (ns.at[0] <= 0 || step.at[0] > assume(ASSUME_TIMER_STEP) * ns.at[0]);
 }
 
 /* ---- the fastest launch ------------------------------------------------ */
@@ -178,7 +178,7 @@ static void try_size(struct transpose_question *q, unsigned threads)
 {
     const uint64_t most =
         2 * device_told(q->lab->info, PROPERTY_SM_THREADS, 2048) / threads;
-    struct grow grow = {.least = ASSUME_ALIKE, .patience = PATIENCE};
+    struct grow grow = {.least = assume(ASSUME_ALIKE), .patience = PATIENCE};
     for (size_t i = 0; i < COUNTS && (i == 0 || block_counts[i] <= most); i++)
         if (!grow_more(&grow, try_launch(q, threads, block_counts[i])))
             return;
@@ -188,8 +188,8 @@ static void try_size(struct transpose_question *q, unsigned threads)
 static bool is_better(const struct config *a, const struct config *b,
                       double best)
 {
-    const bool a_good = a->rate >= best * (1 - ASSUME_ALIKE);
-    const bool b_good = b->rate >= best * (1 - ASSUME_ALIKE);
+    const bool a_good = a->rate >= best * (1 - assume(ASSUME_ALIKE));
+    const bool b_good = b->rate >= best * (1 - assume(ASSUME_ALIKE));
     const unsigned a_threads = a->threads * a->each;
     const unsigned b_threads = b->threads * b->each;
     if (a_good != b_good)
@@ -246,7 +246,7 @@ static struct finding *report_number(const struct transpose_question *q,
 {
     struct finding *const f = lab_finding(q->lab, q->component, attribute);
     finding_measured(f, number);
-    finding_protocol(f, "alike", value_number(ASSUME_ALIKE));
+    finding_protocol(f, "alike", value_number(assume(ASSUME_ALIKE)));
     finding_cite(f, experiment);
     say_launch(q, f);
     return f;

@@ -11,6 +11,7 @@
 
 #include "analysis/statistics/stats.h"
 #include "base/buf.h"
+#include "study/assume.h"
 #include "study/lab.h"
 
 static const enum fact_id reads[] = {FACT_BRACKET, FACT_NONE};
@@ -98,10 +99,10 @@ static void try_pairs(struct lab *lab, struct pair *pairs, size_t count)
         read_pair(cycles.at + i * PER_PAIR, &pairs[i]);
 }
 
-/* A tenth of a load and more is beyond what noise does to a median. */
 static bool leaves(const struct pair *p)
 {
-    return p->excess > 8 && p->excess > 0.1 * (p->cycles - p->excess);
+    return p->excess > assume(ASSUME_WINDOW_CYCLES) &&
+           p->excess > assume(ASSUME_WINDOW_SHARE) * (p->cycles - p->excess);
 }
 
 /* ---- boundaries ------------------------------------------------------- */

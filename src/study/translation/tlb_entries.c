@@ -94,6 +94,7 @@ static bool is_steady(struct tlb_question *q, size_t level, uint64_t entries)
     /* An excess is a difference of two loads: it spreads √2 times as far as
      * one, give or take a seventh; what differs by chance between hit and miss
      * spreads by half the step, far more. */
+    /* A half: reads of the clock are whole cycles. */
     return lab_ok(q->lab) &&
            q->sweep.spread < 1.15 * sqrt(2) * q->sweep.sigma + 0.5;
 }

@@ -7,6 +7,7 @@
 
 #include "base/mem.h"
 #include "base/rng.h"
+#include "study/assume.h"
 #include "study/translation/tlb.h"
 
 enum { VISITS_LEAST = 240, VISITS_MOST = 960 };
@@ -186,9 +187,8 @@ static size_t least_differing(const struct foretold of[POLICY_COUNT], int best,
     return differ;
 }
 
-/* Noise turns fewer than three visits of a hundred; and one of twenty is more
- * than it can turn, so that as many must tell the policy from others. */
-static const double agrees_least = 0.97;
+/* One visit of twenty is more than noise can turn (TLB_AGREES), so that as many
+ * must tell the policy from others. */
 enum { DIFFER_ONE_OF = 20 };
 
 static void report_policy(struct tlb_question *q, size_t level,
@@ -198,7 +198,7 @@ static void report_policy(struct tlb_question *q, size_t level,
     int best = 0;
     for (int p = 1; p < POLICY_COUNT; p++)
         best = of[p].agrees > of[best].agrees ? p : best;
-    if (of[best].agrees < agrees_least) {
+    if (of[best].agrees < assume(ASSUME_TLB_AGREES)) {
         none_of_shape(q, level, TLB_POLICY,
                       "no policy that is known explains the hits and misses of "
                       "random visits");

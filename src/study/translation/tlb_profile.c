@@ -9,6 +9,7 @@
 
 #include "analysis/statistics/stats.h"
 #include "base/mem.h"
+#include "study/assume.h"
 #include "study/translation/tlb.h"
 
 enum {
@@ -151,10 +152,13 @@ static void find_profile(struct tlb_question *q, struct tlb_profile *p)
 static bool is_step(const struct tlb_question *q, const struct tlb_profile *p,
                     size_t i, double level)
 {
-    enum { ALIKE = 5, ALIKE_OF_CLEAR = 3, CLEAR = 24 };
+    enum { ALIKE = 5, ALIKE_OF_CLEAR = 3 };
     /* At the end of the memory there may be no more than three. */
-    const bool last = i + ALIKE > p->count && p->excess[i] > level + CLEAR;
+    const bool last =
+        i + ALIKE > p->count && p->excess[i] > level + assume(ASSUME_TLB_CLEAR);
     const size_t alike = last ? ALIKE_OF_CLEAR : ALIKE;
+    /* Five sigma (one in 3.5 million), and more than the one cycle that a clock
+     * steps by. */
     for (size_t k = i; k < i + alike; k++)
         if (k >= p->count ||
             p->excess[k] < level + fmax(1.5, 5 * p->doubt[k] * q->sweep.sigma))
@@ -172,7 +176,9 @@ static double level_at(const struct tlb_profile *p, size_t i)
     const size_t next = p->count - i - 1 < 3 ? p->count - i - 1 : 3;
     const double least = stats_min(p->excess + i + 1, next);
     for (size_t k = i + 1; k < p->count; k++) {
-        if (fabs(p->excess[k] - least) <= fmax(4, 0.2 * least))
+        if (fabs(p->excess[k] - least) <=
+            fmax(assume(ASSUME_TLB_LEVEL_CYCLES),
+                 assume(ASSUME_TLB_LEVEL_SHARE) * least))
             alike[count++] = p->excess[k];
     }
     return stats_median(alike, count);
