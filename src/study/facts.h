@@ -83,16 +83,9 @@ struct fact_sets {
     uint64_t ways;   /* … of so many */
 };
 
-/* The kinds of loads that ask a first level each, in the order in which
- * findings list them; what first_level_measure found of each. */
-enum first_level_id {
-    FIRST_LEVEL_L1,
-    FIRST_LEVEL_TEXTURE,
-    FIRST_LEVEL_READONLY,
-    FIRST_LEVEL_LOCAL,
-    FIRST_LEVEL_CONSTANT,
-    FIRST_LEVEL_COUNT
-};
+/* The levels that loads of an SM ask first stand first in levels.def; what
+ * first_level_measure found of each. */
+enum { FIRST_LEVEL_COUNT = LEVEL_CONST_L15 };
 
 struct first_level {
     bool present; /* such loads are cached before L2; else `why` says why not */

@@ -39,6 +39,11 @@ struct level_row {
     /* Filled by what misses another level, whose loads are these, too; else
      * LEVEL_COUNT. */
     enum level_id behind;
+    /* Of a level that loads ask first: bytes that visits of it may go over;
+     * whether they read global memory, as others of these do; or memory of
+     * which each thread has its own. */
+    uint64_t room;
+    bool same_data, memory_is_own;
 };
 
 extern const struct level_row level_table[LEVEL_COUNT];

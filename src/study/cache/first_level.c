@@ -25,18 +25,6 @@
 #include "study/lab.h"
 #include "study/script.h"
 
-/* A module may have 64 KiB of constants.  Local memory is set aside for all
- * threads that a GPU can run, so little of it is asked for. */
-enum { BANK = 64 << 10, LARGE = 4 << 20 };
-
-const struct first_level_row first_level_table[FIRST_LEVEL_COUNT] = {
-    [FIRST_LEVEL_L1] = {"l1", "global.ca", LARGE, true, false},
-    [FIRST_LEVEL_TEXTURE] = {"texture", "texture", LARGE, true, false},
-    [FIRST_LEVEL_READONLY] = {"readonly", "readonly", LARGE, true, false},
-    [FIRST_LEVEL_LOCAL] = {"local", "local", BANK, false, true},
-    [FIRST_LEVEL_CONSTANT] = {"const_l1", "constant", BANK, false, false},
-};
-
 /* ---- scripts ---------------------------------------------------------- */
 
 static struct segment lines_of(size_t group)
@@ -65,13 +53,13 @@ void first_level_overfill(struct script *s, size_t reader, uint64_t loads)
                                  FIRST_LEVEL_APART});
 }
 
-static uint64_t most_loads(const struct first_level_row *row)
+static uint64_t most_loads(const struct level_row *row)
 {
     return (row->room - lines_of(FIRST_LEVEL_GROUPS).start) / FIRST_LEVEL_APART;
 }
 
 uint64_t first_level_flood(const struct first_level *first,
-                           const struct first_level_row *row)
+                           const struct level_row *row)
 {
     return u64_min(2 * first->overfill, most_loads(row));
 }
@@ -79,7 +67,7 @@ uint64_t first_level_flood(const struct first_level *first,
 /* Reader 0 loads past L1, reader 1 is of the kind. */
 enum { PAST, KIND };
 
-static struct script begin(const struct first_level_row *row)
+static struct script begin(const struct level_row *row)
 {
     struct script s = {0};
     script_reader(&s, "global.cg");
@@ -95,8 +83,7 @@ enum { PER_ROUND = 2 * SINGLES + 2 * FIRST_LEVEL_LINES };
 
 /* Lines that are in L2 only, by both readers, and a group that is new and then
  * is not. */
-static const char *cost_script(struct lab *lab,
-                               const struct first_level_row *row)
+static const char *cost_script(struct lab *lab, const struct level_row *row)
 {
     struct script s = begin(row);
     for (size_t r = 0; r < FIRST_LEVEL_ROUNDS; r++) {
@@ -158,8 +145,8 @@ static double limit_of_hits(const double *cycles, size_t count, double hit)
     return hits_spread_limit(cycles, count, hit, &rule);
 }
 
-static void judge_costs(const struct first_level_row *row,
-                        const struct costs *c, struct first_level *n)
+static void judge_costs(const struct level_row *row, const struct costs *c,
+                        struct first_level *n)
 {
     const double past = stats_median(c->past, COUNT_OF(c->past));
     n->hit = stats_median(c->hits, COUNT_OF(c->hits));
@@ -179,7 +166,7 @@ static void judge_costs(const struct first_level_row *row,
              row->reader, n->hit, n->cold);
 }
 
-static void measure_costs(struct lab *lab, const struct first_level_row *row,
+static void measure_costs(struct lab *lab, const struct level_row *row,
                           struct first_level *n)
 {
     struct costs *const c = lab_alloc(lab, 1, sizeof *c);
@@ -200,8 +187,7 @@ enum { FEWEST = 32, STEPS_MOST = 24, AT_ONCE = 14 };
 enum { EACH = FIRST_LEVEL_ROUNDS * FIRST_LEVEL_LINES };
 
 /* For each number of loads in turn: groups, so many loads, the groups again. */
-static const char *overfill_script(struct lab *lab,
-                                   const struct first_level_row *row,
+static const char *overfill_script(struct lab *lab, const struct level_row *row,
                                    const uint64_t *loads, size_t count)
 {
     struct script s = begin(row);
@@ -223,7 +209,7 @@ static double missed_cost(const double *cycles, double limit)
     return n > 0 ? stats_median(missed, n) : 0;
 }
 
-static void try_loads(struct lab *lab, const struct first_level_row *row,
+static void try_loads(struct lab *lab, const struct level_row *row,
                       const uint64_t *loads, size_t count,
                       struct first_level *n)
 {
@@ -242,7 +228,7 @@ static void try_loads(struct lab *lab, const struct first_level_row *row,
 /* 32, 48, 64, 96, …: not so many more than are needed that the next cache is
  * overfilled as well.  The first ones in one experiment, since they cost
  * little. */
-static void measure_overfill(struct lab *lab, const struct first_level_row *row,
+static void measure_overfill(struct lab *lab, const struct level_row *row,
                              struct first_level *n)
 {
     uint64_t loads[STEPS_MOST];
@@ -256,7 +242,7 @@ static void measure_overfill(struct lab *lab, const struct first_level_row *row,
         try_loads(lab, row, &loads[i], 1, n);
 }
 
-static void measure_kind(struct lab *lab, const struct first_level_row *row,
+static void measure_kind(struct lab *lab, const struct level_row *row,
                          struct first_level *n)
 {
     measure_costs(lab, row, n);
@@ -273,7 +259,7 @@ void first_level_measure(struct lab *lab, struct finding *const *findings)
 {
     for (int i = 0; lab_ok(lab) && i < FIRST_LEVEL_COUNT; i++) {
         lab_cite(lab, findings[i]);
-        measure_kind(lab, &first_level_table[i], &lab->first_level[i]);
+        measure_kind(lab, &level_table[i], &lab->first_level[i]);
         lab_uncite(lab);
     }
 }

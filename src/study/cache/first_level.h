@@ -19,16 +19,6 @@
 struct lab;
 struct script;
 
-struct first_level_row {
-    const char *component; /* of its findings, and as lists name it */
-    const char *reader;    /* as `visit` takes it */
-    uint64_t room;         /* bytes that its loads may go over */
-    bool same_data;        /* reads global memory, as others of these do */
-    bool memory_is_own;    /* each thread has another */
-};
-
-extern const struct first_level_row first_level_table[FIRST_LEVEL_COUNT];
-
 /* A group: lines that are looked for together, and one more, whose load brings
  * the translation of their page back before they are timed. */
 enum {
@@ -54,6 +44,6 @@ void first_level_overfill(struct script *script, size_t reader, uint64_t loads);
 /* The loads by which a kind pushes out what any cache that it fills held:
  * twice what it was measured to need, or all that it has room for. */
 uint64_t first_level_flood(const struct first_level *first,
-                           const struct first_level_row *row);
+                           const struct level_row *row);
 
 #endif

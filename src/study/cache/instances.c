@@ -58,7 +58,7 @@ enum { LINES = 2, APART = 640, PAIR = 2048, TAKES = 4 };
 /* A cache, and by which loads it is asked. */
 struct instances_question {
     struct lab *lab;
-    const struct first_level_row *row;
+    const struct level_row *row;
     const struct first_level *first;
     double next; /* cycles up to which a load hits the next cache; 0: none */
     struct finding *per_sm, *copy_of_warp, *sms_sharing, *next_sharing;
@@ -397,32 +397,28 @@ static void instances_ask(const struct instances_question *q)
 }
 
 /* Where global loads are not cached near, local ones show L1. */
-static enum first_level_id kind_of(const struct lab *lab,
-                                   enum first_level_id id)
+static enum level_id kind_of(const struct lab *lab, enum level_id id)
 {
-    return id == FIRST_LEVEL_L1 && !lab->first_level[id].present
-               ? FIRST_LEVEL_LOCAL
-               : id;
+    return id == LEVEL_L1 && !lab->first_level[id].present ? LEVEL_LOCAL : id;
 }
 
-static struct instances_question question_of(struct lab *lab,
-                                             enum first_level_id id)
+static struct instances_question question_of(struct lab *lab, enum level_id id)
 {
-    const enum first_level_id kind = kind_of(lab, id);
-    const char *const component = first_level_table[id].component;
+    const enum level_id kind = kind_of(lab, id);
+    const char *const component = level_table[id].component;
     const struct first_level *const n = &lab->first_level[kind];
     struct instances_question q = {
         .lab = lab,
-        .row = &first_level_table[kind],
+        .row = &level_table[kind],
         .first = n,
         .per_sm = lab_finding(lab, component, "per_sm"),
         .copy_of_warp = lab_finding(lab, component, "copy_of_warp"),
     };
-    if (id != FIRST_LEVEL_READONLY)
+    if (id != LEVEL_READONLY)
         q.sms_sharing = lab_finding(lab, component, "sms_sharing");
-    if (id == FIRST_LEVEL_CONSTANT)
+    if (id == LEVEL_CONST_L1)
         q.next_sharing = lab_finding(lab, "const_l15", "sms_sharing");
-    if (id == FIRST_LEVEL_CONSTANT && n->beyond > 0 &&
+    if (id == LEVEL_CONST_L1 && n->beyond > 0 &&
         hits_cheaper(n->beyond, n->cold))
         q.next = hits_limit(n->beyond, n->cold);
     return q;
@@ -430,11 +426,11 @@ static struct instances_question question_of(struct lab *lab,
 
 static void instances_run(struct lab *lab)
 {
-    static const enum first_level_id asked[] = {
-        FIRST_LEVEL_L1,
-        FIRST_LEVEL_TEXTURE,
-        FIRST_LEVEL_READONLY,
-        FIRST_LEVEL_CONSTANT,
+    static const enum level_id asked[] = {
+        LEVEL_L1,
+        LEVEL_TEXTURE,
+        LEVEL_READONLY,
+        LEVEL_CONST_L1,
     };
     for (size_t i = 0; lab_ok(lab) && i < COUNT_OF(asked); i++) {
         const struct instances_question q = question_of(lab, asked[i]);

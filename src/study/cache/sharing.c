@@ -49,13 +49,12 @@ struct sharing {
 /* Where global loads are not cached near, L1 is what local loads show. */
 static bool is_alias(const struct sharing *q)
 {
-    return !q->kind[FIRST_LEVEL_L1].present &&
-           q->kind[FIRST_LEVEL_LOCAL].present;
+    return !q->kind[LEVEL_L1].present && q->kind[LEVEL_LOCAL].present;
 }
 
 static bool is_there(const struct sharing *q, size_t id)
 {
-    return q->kind[id].present || (id == FIRST_LEVEL_L1 && is_alias(q));
+    return q->kind[id].present || (id == LEVEL_L1 && is_alias(q));
 }
 
 /* ---- one script ------------------------------------------------------- */
@@ -68,7 +67,7 @@ static struct script begin(const struct sharing *q,
     struct script s = {0};
     for (size_t i = 0; i < FIRST_LEVEL_COUNT; i++)
         if (q->kind[i].present)
-            number[i] = script_reader(&s, "%s", first_level_table[i].reader);
+            number[i] = script_reader(&s, "%s", level_table[i].reader);
     return s;
 }
 
@@ -169,7 +168,7 @@ static bool finds(struct sharing *q, size_t bringer, size_t finder)
 static enum hits_tally loses(struct sharing *q, size_t victim, size_t evictor)
 {
     const uint64_t flood =
-        first_level_flood(&q->kind[evictor], &first_level_table[evictor]);
+        first_level_flood(&q->kind[evictor], &level_table[evictor]);
     return flood == 0
                ? TALLY_OPEN
                : settle(q, victim, evict_script(q, victim, evictor, flood),
@@ -196,7 +195,7 @@ static enum sharing_verdict ask_pair(struct sharing *q, size_t a, size_t b)
 {
     const size_t id[2] = {a, b};
     enum hits_tally lost[2];
-    if (first_level_table[a].same_data && first_level_table[b].same_data &&
+    if (level_table[a].same_data && level_table[b].same_data &&
         finds(q, a, b) && finds(q, b, a))
         return SHARED;
     for (size_t i = 0; i < 2; i++) {
@@ -219,8 +218,8 @@ static void cite_pair(struct sharing *q, size_t a, size_t b)
 {
     lab_cite(q->lab, q->finding[a]);
     lab_cite(q->lab, q->finding[b]);
-    if (is_alias(q) && (a == FIRST_LEVEL_LOCAL || b == FIRST_LEVEL_LOCAL))
-        lab_cite(q->lab, q->finding[FIRST_LEVEL_L1]);
+    if (is_alias(q) && (a == LEVEL_LOCAL || b == LEVEL_LOCAL))
+        lab_cite(q->lab, q->finding[LEVEL_L1]);
 }
 
 static void ask_pairs(struct sharing *q)
@@ -268,8 +267,8 @@ static void each_three(struct sharing *q,
 static void follow_local(struct sharing *q)
 {
     for (size_t i = 0; i < FIRST_LEVEL_COUNT; i++)
-        set_verdict(q, FIRST_LEVEL_L1, i, q->verdict[FIRST_LEVEL_LOCAL][i]);
-    set_verdict(q, FIRST_LEVEL_L1, FIRST_LEVEL_LOCAL, SHARED);
+        set_verdict(q, LEVEL_L1, i, q->verdict[LEVEL_LOCAL][i]);
+    set_verdict(q, LEVEL_L1, LEVEL_LOCAL, SHARED);
 }
 
 static void conclude(const struct sharing *q, size_t id)
@@ -281,16 +280,16 @@ static void conclude(const struct sharing *q, size_t id)
             continue;
         if (q->verdict[id][i] == OPEN) {
             finding_none(f, "whether it shares with %s could not be told",
-                         first_level_table[i].component);
+                         level_table[i].component);
             value_free(&list);
             return;
         }
         if (q->verdict[id][i] == SHARED)
-            value_push(&list, value_text(first_level_table[i].component));
+            value_push(&list, value_text(level_table[i].component));
     }
     finding_value(f, STATUS_MEASURED, list);
     const struct first_level *const own =
-        &q->kind[id == FIRST_LEVEL_L1 && is_alias(q) ? FIRST_LEVEL_LOCAL : id];
+        &q->kind[id == LEVEL_L1 && is_alias(q) ? LEVEL_LOCAL : id];
     finding_protocol(f, "hit_cycles", value_number(own->hit));
     finding_protocol(f, "hit_at_most", value_number(own->limit));
     finding_protocol(f, "overfilled_by", value_number((double)own->overfill));
@@ -301,7 +300,7 @@ static void sharing_run(struct lab *lab)
     struct sharing q = {.lab = lab, .kind = lab->first_level};
     for (size_t i = 0; i < FIRST_LEVEL_COUNT; i++)
         q.finding[i] =
-            lab_finding(lab, first_level_table[i].component, "shares_with");
+            lab_finding(lab, level_table[i].component, "shares_with");
     first_level_measure(lab, q.finding);
     ask_pairs(&q);
     if (!lab_ok(lab))
