@@ -111,7 +111,7 @@ struct code_level {
     bool exact;     /* the size is no bound */
 };
 
-struct code_facts {
+struct fact_code {
     size_t count;
     struct code_level level[CODE_LEVELS_MAX];
     const char *why; /* there are no more than `count` */

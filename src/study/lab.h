@@ -49,7 +49,6 @@ struct lab {
     struct facts known;       /* read and written as facts.h says */
     struct results proposals; /* of the studies; see lab_proposal */
     struct first_level first_level[FIRST_LEVEL_COUNT]; /* first_level_measure */
-    struct code_facts code;
     struct translation translation;
     const struct isa_wish *isa;     /* NULL: all of the table */
     const struct bench_wish *bench; /* NULL: none */

@@ -162,7 +162,8 @@ static bool does_propose(const struct study *study, const char *finding)
 static bool are_rivals(const struct study *a, const struct study *b)
 {
     char id[STUDY_ID];
-    for (size_t i = 0; a != b && study_proposes(a, i, id); i++)
+    for (size_t i = 0; a != b && a->answers == NULL && study_proposes(a, i, id);
+         i++)
         if (does_propose(b, id))
             return true;
     return false;

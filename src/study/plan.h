@@ -4,7 +4,8 @@
 
 #include "study/lab.h"
 
-/* Studies that propose something that one of the named ones proposes, too: to
+/* Studies that propose something that one of the named ones, which finds
+ * nothing else, proposes, too: to
  * have that judged by all there is to know, these must run with them.  Returns
  * how many; `rivals` has room for all studies. */
 size_t plan_rivals(const char *const *names, size_t count,

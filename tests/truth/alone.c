@@ -139,7 +139,8 @@ static bool same_finding(const struct finding *alone,
 static bool is_aside(const struct finding *f, const struct study *asked)
 {
     char id[STUDY_ID];
-    for (size_t i = 0; study_proposes(asked, i, id); i++)
+    for (size_t i = 0; asked->answers == NULL && study_proposes(asked, i, id);
+         i++)
         if (strcmp(id, f->id) == 0)
             return false;
     return study_find(f->study)->judges && !asked->judges;

@@ -25,6 +25,7 @@
 const char *const code_components[CODE_LEVELS_MAX + 1] = {
     "icache_l0", "icache_l1", "icache_l15", NULL};
 
+static const enum fact_id reads[] = {FACT_NONE};
 static const char *const needs[] = {"clock", NULL};
 static const struct answer answers[] = {
     {code_components, "size", "B"},
@@ -318,12 +319,12 @@ static uint64_t line_of_jumps(const struct cold *c, double least)
  */
 static void find_lines(struct lab *lab, const struct curve *c)
 {
-    struct code_level *const level = lab->code.level;
+    struct code_level *const level = fact_code_write(lab)->level;
     struct cold cold;
     double cheaper = 0; /* what a line costs that the level has */
-    if (lab->code.count > 0)
+    if (fact_code(lab)->count > 0)
         lay_cold(lab, &cold);
-    for (size_t i = 0; lab_ok(lab) && i < lab->code.count; i++) {
+    for (size_t i = 0; lab_ok(lab) && i < fact_code(lab)->count; i++) {
         const double stall = c->plateau[i + 1].value - c->plateau[i].value;
         const uint64_t from = i == 0 ? LINE_LEAST : level[i - 1].line;
         for (uint64_t line = from; line <= LINE_MOST && line > 0; line *= 2) {
@@ -340,7 +341,7 @@ static void find_lines(struct lab *lab, const struct curve *c)
 
 static void report_line(struct lab *lab, size_t i)
 {
-    const struct code_level *const l = &lab->code.level[i];
+    const struct code_level *const l = &fact_code(lab)->level[i];
     struct finding *const f = lab_finding(lab, code_components[i], "line");
     finding_cite(f, COLD " warm=1 laps=9");
     if (l->line == 0) {
@@ -373,7 +374,7 @@ static bool is_flat(const struct curve *c, const struct plateau *p)
 
 static void report_penalty(struct lab *lab, const struct curve *c, size_t i)
 {
-    const struct code_level *const l = &lab->code.level[i];
+    const struct code_level *const l = &fact_code(lab)->level[i];
     const struct plateau *const p = &c->plateau[i];
     struct finding *const f =
         lab_finding(lab, code_components[i], "miss_penalty");
@@ -612,8 +613,8 @@ static const struct lap *surely_fits(const struct curve *c, size_t i)
 static void find_size(struct lab *lab, const struct curve *c, size_t i,
                       double *slope, struct finding *f)
 {
-    struct code_level *const level = &lab->code.level[i];
-    const double nearest = (double)lab->code.level[0].line;
+    struct code_level *const level = &fact_code_write(lab)->level[i];
+    const double nearest = (double)fact_code(lab)->level[0].line;
     const struct lap *const last = surely_fits(c, i);
     struct edge e = {.lab = lab, .least = level->penalty / 2};
     level->size = (uint64_t)footprint(last);
@@ -651,8 +652,9 @@ static void leave_blurred(struct lab *lab, const struct curve *c, size_t i,
         "beyond this cache laps get dearer in more than one step, but there is "
         "no plateau between them";
     const struct lap *const last = surely_fits(c, i);
-    lab->code.level[i] = (struct code_level){.size = (uint64_t)footprint(last)};
-    lab->code.count = i + 1;
+    fact_code_write(lab)->level[i] =
+        (struct code_level){.size = (uint64_t)footprint(last)};
+    fact_code_write(lab)->count = i + 1;
     report_at_least(size, last, why);
     lab_refuse(lab, lab_text(lab, "%s.*", code_components[i]), why);
 }
@@ -674,8 +676,8 @@ static void icache_ask_level(struct lab *lab, const struct curve *c, size_t i,
 /* That there are no more is no gap; that there is none may be. */
 static void leave_rest(struct lab *lab, const char *why)
 {
-    lab->code.why = why;
-    for (size_t i = u64_max(lab->code.count, 1); i < CODE_LEVELS_MAX; i++)
+    fact_code_write(lab)->why = why;
+    for (size_t i = u64_max(fact_code(lab)->count, 1); i < CODE_LEVELS_MAX; i++)
         for (const struct answer *a = answers; a->attribute != NULL; a++)
             lab_absent(lab, code_components[i], a->attribute);
     lab_leave_open(lab, why);
@@ -687,16 +689,16 @@ static void ask_levels(struct lab *lab, const struct curve *c)
     const size_t steps = c->plateau_count > 1 && c->plateau[0].first == 0
                              ? c->plateau_count - 1
                              : 0;
-    lab->code.count = u64_min(steps, CODE_LEVELS_MAX);
+    fact_code_write(lab)->count = u64_min(steps, CODE_LEVELS_MAX);
     find_lines(lab, c);
-    for (size_t i = 0; lab_ok(lab) && i < lab->code.count; i++)
+    for (size_t i = 0; lab_ok(lab) && i < fact_code(lab)->count; i++)
         icache_ask_level(lab, c, i, &slope);
 }
 
 static void icache_run(struct lab *lab)
 {
     const struct curve *const c = draw_curve(lab);
-    const struct code_facts *const code = &lab->code;
+    const struct fact_code *const code = fact_code(lab);
     const char *why = "laps of more code show no further step";
     if (lab_ok(lab) && c != NULL)
         ask_levels(lab, c);
@@ -718,6 +720,7 @@ const struct study study_icache = {
               "level. The size is where one line more makes a lap dearer, the "
               "line how far jumps of cold code are apart, a miss the step from "
               "plateau to plateau.",
+    .reads = reads,
     .needs = needs,
     .answers = answers,
     .kernels = kernels,

@@ -18,7 +18,7 @@
 #include "study/assume.h"
 #include "study/lab.h"
 
-static const char *const needs[] = {"icache", NULL};
+static const enum fact_id reads[] = {FACT_CODE, FACT_NONE};
 /* Constants are too few to fill such a cache; instructions that share its
  * storage are not. */
 static const struct answer proposes[] = {
@@ -153,7 +153,7 @@ static void ask_sms(const struct code_load *l, struct finding *f)
  * one by an eighth, so that what it holds is a small part of the code. */
 static bool load_for(struct lab *lab, size_t i, struct code_load *l)
 {
-    const struct code_level *const level = &lab->code.level[i];
+    const struct code_level *const level = &fact_code(lab)->level[i];
     const uint64_t nearer = i > 0 ? level[-1].size : 0;
     const uint64_t code = level->size / 4 * 3;
     *l = (struct code_load){
@@ -189,14 +189,14 @@ static void icache_sharing_ask_level(struct lab *lab, size_t i)
 
 static void icache_sharing_run(struct lab *lab)
 {
-    for (size_t i = 0; i < lab->code.count; i++)
+    for (size_t i = 0; i < fact_code(lab)->count; i++)
         icache_sharing_ask_level(lab, i);
-    for (size_t i = u64_max(lab->code.count, 1); i < CODE_LEVELS_MAX; i++)
+    for (size_t i = u64_max(fact_code(lab)->count, 1); i < CODE_LEVELS_MAX; i++)
         for (const struct answer *a = answers; a->attribute != NULL; a++)
             lab_absent(lab, code_components[i], a->attribute);
-    if (lab->code.count == 0)
-        lab_leave_open(lab, lab->code.why != NULL
-                                ? lab->code.why
+    if (fact_code(lab)->count == 0)
+        lab_leave_open(lab, fact_code(lab)->why != NULL
+                                ? fact_code(lab)->why
                                 : "the instruction caches were not measured");
 }
 
@@ -206,7 +206,7 @@ const struct study study_icache_sharing = {
     .method = "Laps through code that takes three quarters of a cache, with "
               "and without something beside them that would take the rest: "
               "constants, another warp's code, another SM's.",
-    .needs = needs,
+    .reads = reads,
     .answers = answers,
     .proposes = proposes,
     .run = icache_sharing_run,

@@ -561,7 +561,7 @@ static void report_half(struct l2_sides *s, struct finding *f)
                          whole->confidence);
         finding_because(f, "half of the size, which is in doubt");
     } else {
-        finding_none(f, "the size is not known");
+        finding_none(f, "%s", lab_why_unknown(s->lab, "l2", "size"));
     }
 }
 
@@ -576,7 +576,7 @@ static void report_near_size(struct l2_sides *s)
     else if (!finding_number(
                  lab_proposal(s->lab, "size", s->row->component, "size"),
                  &size))
-        finding_none(f, "the size is not known");
+        finding_none(f, "%s", lab_why_unknown(s->lab, "l2", "size"));
     else
         report_end_as_near(s, f, size);
 }

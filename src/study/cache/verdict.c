@@ -62,6 +62,17 @@ static void judge_lines(struct lab *lab, const char *component,
         finding_none(f, "%s", doubt->because);
 }
 
+/* Nobody asked for what only a study that had nothing to say could have told.
+ */
+static void drop_open(struct lab *lab, const char *component,
+                      const char *attribute)
+{
+    const struct finding *const f = results_find(
+        lab->results, lab_text(lab, "%s.%s", component, attribute));
+    if (f != NULL && f->value.kind == VALUE_NONE && f->because == NULL)
+        results_drop(lab->results, f);
+}
+
 /* ---- sizes ------------------------------------------------------------- */
 
 /* Latencies of whole traces that change elsewhere than the rings say, by more
@@ -107,10 +118,12 @@ static void judge_size(struct lab *lab, const char *component)
         estimate(lab, "structure", component, "size");
     const struct finding *const code =
         estimate(lab, "icache_sharing", component, "size");
-    if (rings == NULL)
-        return;
     if (code != NULL) {
         accept(lab, component, "size", code);
+        return;
+    }
+    if (rings == NULL) {
+        drop_open(lab, component, "size");
         return;
     }
     struct finding *const f =
