@@ -112,8 +112,13 @@ static struct shares shares_of(const struct line_question *q,
 static double overfull_share(const struct layout *l, const struct shares *s)
 {
     const double more = (double)l->more / (double)(l->count + l->more);
+    /* Of those 40 % five eighths, as 0.58 · 3/7 is 25 %; and from a twentieth on,
+     * since less would bring the limit below 3 %, near to what spikes make. */
     return more - s->before > 0.05 ? 0.58 * (more - s->before) : -1;
 }
+
+/* After one lap more than half of what fits may miss still, under random victims
+ * (size.c), but not so nearly all: further laps change nothing then. */
 static const double certain_share = 0.95;
 /* Laps after which a cache with random victims has settled well enough. */
 enum { SETTLING = 16 };

@@ -8,6 +8,7 @@
 
 #include "analysis/hits.h"
 #include "analysis/statistics/stats.h"
+#include "study/assume.h"
 #include "study/lab.h"
 
 static const struct answer proposes[] = {
@@ -116,7 +117,8 @@ static void sector_ask_lanes(struct lab *lab, struct fact_sector *facts,
     const double cold = stats_median(cycles.at, ROWS);
     const double hit = stats_median(cycles.at + ROWS, ROWS);
     const double last = stats_median(cycles.at + 2 * ROWS, ROWS);
-    if (cold > 1.5 * hit && last < hit + 0.3 * (cold - hit)) {
+    if (cold > assume(ASSUME_NO_HIT_TIMES) * hit &&
+        last < hit + assume(ASSUME_HIT_NEARER) * (cold - hit)) {
         facts->bound = false;
         finding_measured(f, (double)facts->bytes);
         finding_interval(f, (double)facts->bytes, (double)facts->bytes, -1);

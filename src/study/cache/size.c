@@ -129,6 +129,7 @@ static struct returns returns_of(const struct size_question *q,
     do {
         times++;
         expected *= (double)(s->laps - times + 1) / (double)times * q->rate;
+        /* Chance makes a hundredth of an address so, and no more. */
     } while (expected > 0.01 && times < s->laps);
     /* Some twenty traces of a study must all be right. */
     size_t addresses = 0;
@@ -194,6 +195,7 @@ static bool is_steady(const struct lap_trace *s, size_t always, double rate)
 {
     const double spikes = rate * (double)s->loads;
     const double misses = (double)s->misses - spikes - 2 * sqrt(spikes);
+    /* All but that fifth. */
     return always > 1 && (double)(always * s->laps) > 0.8 * misses;
 }
 

@@ -192,6 +192,8 @@ static bool find_miss_cost(struct bracket_question *q, uint64_t bytes)
     for (; lab_ok(q->lab) && !found && bytes <= q->row->most; bytes *= 2) {
         f->deep = bytes;
         cycles = miss_cost_at(q, bytes);
+        /* A tenth more than a hit is beyond noise (hits.h), of which averages
+         * have a percent or two; so 3 % is alike. */
         alike = cycles > 1.1 * f->hit && cycles < 1.03 * before &&
                         cycles > 0.97 * before
                     ? alike + 1
@@ -238,6 +240,7 @@ static bool has_far_part(struct bracket_question *q)
     const double above = hits_limit(f->hit, f->miss);
     const double here = mean_of_slow(q, f->overflows / 128 * 180, above);
     const double deep = mean_of_slow(q, f->deep, above);
+    /* Past the doubt, and far from a half. */
     return here > 0 && here - f->hit < 0.85 * (deep - f->hit);
 }
 
