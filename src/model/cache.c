@@ -617,14 +617,15 @@ static inline void order_renew(struct set *set, uint32_t way)
 
 static inline uint32_t order_oldest(const struct set *set)
 {
-    return set->order >> 4 * (set->used - 1) & 15;
+    return (uint32_t)(set->order >> 4 * (set->used - 1) & 15);
 }
 
 /* The way that is newer than this one; the oldest is newer than the newest. */
 static inline uint32_t order_newer(const struct set *set, uint32_t way)
 {
     const unsigned place = order_place(set, way);
-    return place == 0 ? order_oldest(set) : set->order >> (place - 4) & 15;
+    return place == 0 ? order_oldest(set)
+                      : (uint32_t)(set->order >> (place - 4) & 15);
 }
 
 /* ---- lru and fifo: either ---- */
