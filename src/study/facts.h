@@ -87,7 +87,7 @@ struct fact_sets {
  * first_level_measure found of each. */
 enum { FIRST_LEVEL_COUNT = LEVEL_CONST_L15 };
 
-struct first_level {
+struct fact_first_level {
     bool present; /* such loads are cached before L2; else `why` says why not */
     char why[200];
     double hit;    /* cycles of a visit that hits … */
@@ -117,14 +117,15 @@ struct fact_code {
     const char *why; /* there are no more than `count` */
 };
 
-/*
- * What is known of the translation of addresses.  Ages are counted in places
- * that are a pitch and a line apart.  That is at first a prime multiple of the
- * smallest page, so that they come to all sets of a TLB whatever its page; and
- * one page, where a TLB of small pages would hold more places than one of large
- * pages, and hide behind it.
- */
-enum { TLBS_MOST = 3, TRANSLATION_PITCH = 37 * 64 * 1024 };
+/* The memory that questions about translation may use. */
+struct fact_memory {
+    bool asked;
+    uint64_t bytes;        /* that may be used; 0: none */
+    uint64_t origin, room; /* of these: offsets within one page window */
+    uint64_t window;       /* B; 0: none */
+    double window_cycles;
+    double overhead; /* cycles that a visit costs more than a chase */
+};
 
 struct tlb_facts {
     double excess;            /* cycles that a load costs more that misses it */
@@ -135,19 +136,22 @@ struct tlb_facts {
     uint64_t start;           /* an offset near the start of a page */
 };
 
-struct translation {
-    bool asked;
-    uint64_t memory;       /* bytes that may be used; 0: none */
-    uint64_t origin, room; /* of these: offsets within one page window */
-    uint64_t window;       /* B; 0: none */
-    double window_cycles;
-    double overhead;    /* cycles that a visit costs more than a chase */
+/*
+ * The TLBs that show.  Ages are counted in places that are a pitch and a line
+ * apart.  That is at first a prime multiple of the smallest page, so that they
+ * come to all sets of a TLB whatever its page; and one page, where a TLB of
+ * small pages would hold more places than one of large pages, and hide behind
+ * it.
+ */
+enum { TLBS_MOST = 3, TRANSLATION_PITCH = 37 * 64 * 1024 };
+
+struct fact_tlbs {
     const char *reader; /* that shows translation; NULL: none does */
     uint64_t skew;      /* … in steps of pages and so many bytes, … */
     uint64_t pitch;     /* … */
     bool mixed;         /* steps are not of one TLB each */
     uint64_t lap;       /* … over so many places, whose data stays */
-    size_t levels;      /* TLBs that show */
+    size_t levels;
     struct tlb_facts tlb[TLBS_MOST];
 };
 

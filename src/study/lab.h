@@ -48,8 +48,6 @@ struct lab {
     size_t cited_count;
     struct facts known;       /* read and written as facts.h says */
     struct results proposals; /* of the studies; see lab_proposal */
-    struct first_level first_level[FIRST_LEVEL_COUNT]; /* first_level_measure */
-    struct translation translation;
     const struct isa_wish *isa;     /* NULL: all of the table */
     const struct bench_wish *bench; /* NULL: none */
     double deadline;                /* now_seconds() to stop at; 0: none */

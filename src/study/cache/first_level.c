@@ -58,7 +58,7 @@ static uint64_t most_loads(const struct level_row *row)
     return (row->room - lines_of(FIRST_LEVEL_GROUPS).start) / FIRST_LEVEL_APART;
 }
 
-uint64_t first_level_flood(const struct first_level *first,
+uint64_t first_level_flood(const struct fact_first_level *first,
                            const struct level_row *row)
 {
     return u64_min(2 * first->overfill, most_loads(row));
@@ -146,7 +146,7 @@ static double limit_of_hits(const double *cycles, size_t count, double hit)
 }
 
 static void judge_costs(const struct level_row *row, const struct costs *c,
-                        struct first_level *n)
+                        struct fact_first_level *n)
 {
     const double past = stats_median(c->past, COUNT_OF(c->past));
     n->hit = stats_median(c->hits, COUNT_OF(c->hits));
@@ -167,7 +167,7 @@ static void judge_costs(const struct level_row *row, const struct costs *c,
 }
 
 static void measure_costs(struct lab *lab, const struct level_row *row,
-                          struct first_level *n)
+                          struct fact_first_level *n)
 {
     struct costs *const c = lab_alloc(lab, 1, sizeof *c);
     const char *const script = cost_script(lab, row);
@@ -211,7 +211,7 @@ static double missed_cost(const double *cycles, double limit)
 
 static void try_loads(struct lab *lab, const struct level_row *row,
                       const uint64_t *loads, size_t count,
-                      struct first_level *n)
+                      struct fact_first_level *n)
 {
     const struct column v = lab_column(lab, "cycles", "visit %s take=0",
                                        overfill_script(lab, row, loads, count));
@@ -229,7 +229,7 @@ static void try_loads(struct lab *lab, const struct level_row *row,
  * overfilled as well.  The first ones in one experiment, since they cost
  * little. */
 static void measure_overfill(struct lab *lab, const struct level_row *row,
-                             struct first_level *n)
+                             struct fact_first_level *n)
 {
     uint64_t loads[STEPS_MOST];
     size_t count = 0;
@@ -243,7 +243,7 @@ static void measure_overfill(struct lab *lab, const struct level_row *row,
 }
 
 static void measure_kind(struct lab *lab, const struct level_row *row,
-                         struct first_level *n)
+                         struct fact_first_level *n)
 {
     measure_costs(lab, row, n);
     if (n->present)
@@ -259,7 +259,8 @@ void first_level_measure(struct lab *lab, struct finding *const *findings)
 {
     for (int i = 0; lab_ok(lab) && i < FIRST_LEVEL_COUNT; i++) {
         lab_cite(lab, findings[i]);
-        measure_kind(lab, &level_table[i], &lab->first_level[i]);
+        measure_kind(lab, &level_table[i],
+                     fact_first_level_write(lab, (enum level_id)i));
         lab_uncite(lab);
     }
 }

@@ -31,7 +31,7 @@ enum {
 
 struct finding;
 
-/* Fills lab->first_level; each kind's experiments are evidence of its finding.
+/* Writes the fact; each kind's experiments are evidence of its finding.
  */
 void first_level_measure(struct lab *lab, struct finding *const *findings);
 
@@ -43,7 +43,7 @@ void first_level_overfill(struct script *script, size_t reader, uint64_t loads);
 
 /* The loads by which a kind pushes out what any cache that it fills held:
  * twice what it was measured to need, or all that it has room for. */
-uint64_t first_level_flood(const struct first_level *first,
+uint64_t first_level_flood(const struct fact_first_level *first,
                            const struct level_row *row);
 
 #endif

@@ -23,8 +23,7 @@
 #include "study/script.h"
 
 static const enum fact_id reads[] = {FACT_BRACKET, FACT_LINE, FACT_RINGS,
-                                     FACT_NONE};
-static const char *const needs[] = {"sharing", NULL};
+                                     FACT_FIRST_LEVEL, FACT_NONE};
 static const char *const of_sm[] = {"l1", "texture", "readonly", "const_l1",
                                     NULL};
 /* The read-only path never had a cache to itself. */
@@ -59,7 +58,7 @@ enum { LINES = 2, APART = 640, PAIR = 2048, TAKES = 4 };
 struct instances_question {
     struct lab *lab;
     const struct level_row *row;
-    const struct first_level *first;
+    const struct fact_first_level *first;
     double next; /* cycles up to which a load hits the next cache; 0: none */
     struct finding *per_sm, *copy_of_warp, *sms_sharing, *next_sharing;
 };
@@ -136,7 +135,7 @@ static const double *judge_pair(const struct instances_question *q,
 static const double *judge_flood(const struct instances_question *q,
                                  const double *before, struct seen *seen)
 {
-    const struct first_level *const n = q->first;
+    const struct fact_first_level *const n = q->first;
     const double *const after = before + FIRST_LEVEL_LINES;
     if (hits_tally_of(hits_above(before, FIRST_LEVEL_LINES, n->limit),
                       n->lines) == TALLY_NONE) {
@@ -399,14 +398,15 @@ static void instances_ask(const struct instances_question *q)
 /* Where global loads are not cached near, local ones show L1. */
 static enum level_id kind_of(const struct lab *lab, enum level_id id)
 {
-    return id == LEVEL_L1 && !lab->first_level[id].present ? LEVEL_LOCAL : id;
+    return id == LEVEL_L1 && !fact_first_level(lab, id)->present ? LEVEL_LOCAL
+                                                                 : id;
 }
 
 static struct instances_question question_of(struct lab *lab, enum level_id id)
 {
     const enum level_id kind = kind_of(lab, id);
     const char *const component = level_table[id].component;
-    const struct first_level *const n = &lab->first_level[kind];
+    const struct fact_first_level *const n = fact_first_level(lab, kind);
     struct instances_question q = {
         .lab = lab,
         .row = &level_table[kind],
@@ -450,7 +450,6 @@ const struct study study_instances = {
     .method = "What one warp loaded is looked for by the others, on its SM and "
               "on all others; those that find it have the same copy.",
     .reads = reads,
-    .needs = needs,
     .answers = answers,
     .kernels = kernels,
     .run = instances_run,

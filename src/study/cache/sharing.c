@@ -41,7 +41,7 @@ enum sharing_verdict { OPEN, SEPARATE, SHARED };
 
 struct sharing {
     struct lab *lab;
-    const struct first_level *kind; /* of each */
+    const struct fact_first_level *kind; /* of each */
     struct finding *finding[FIRST_LEVEL_COUNT];
     enum sharing_verdict verdict[FIRST_LEVEL_COUNT][FIRST_LEVEL_COUNT];
 };
@@ -89,7 +89,7 @@ static const char *find_script(const struct sharing *q, size_t bringer,
 }
 
 static enum hits_tally judge_find(const double *cycles,
-                                  const struct first_level *n)
+                                  const struct fact_first_level *n)
 {
     size_t first = 0, again = 0;
     const size_t fresh = hits_above(cycles, FIRST_LEVEL_LINES, n->limit);
@@ -124,7 +124,7 @@ static const char *evict_script(const struct sharing *q, size_t victim,
 }
 
 static enum hits_tally judge_evict(const double *cycles,
-                                   const struct first_level *n)
+                                   const struct fact_first_level *n)
 {
     const size_t asked = FIRST_LEVEL_ROUNDS * FIRST_LEVEL_LINES;
     const size_t calm = hits_above(cycles + asked, FIRST_LEVEL_LINES, n->limit);
@@ -140,7 +140,7 @@ static enum hits_tally judge_evict(const double *cycles,
 enum { TAKES = 3 };
 
 typedef enum hits_tally tally_judge(const double *cycles,
-                                    const struct first_level *n);
+                                    const struct fact_first_level *n);
 
 /* Runs a script until it says all or none of the kind whose lines are timed. */
 static enum hits_tally settle(struct sharing *q, size_t timed,
@@ -288,7 +288,7 @@ static void conclude(const struct sharing *q, size_t id)
             value_push(&list, value_text(level_table[i].component));
     }
     finding_value(f, STATUS_MEASURED, list);
-    const struct first_level *const own =
+    const struct fact_first_level *const own =
         &q->kind[id == LEVEL_L1 && is_alias(q) ? LEVEL_LOCAL : id];
     finding_protocol(f, "hit_cycles", value_number(own->hit));
     finding_protocol(f, "hit_at_most", value_number(own->limit));
@@ -297,7 +297,7 @@ static void conclude(const struct sharing *q, size_t id)
 
 static void sharing_run(struct lab *lab)
 {
-    struct sharing q = {.lab = lab, .kind = lab->first_level};
+    struct sharing q = {.lab = lab, .kind = fact_first_level(lab, 0)};
     for (size_t i = 0; i < FIRST_LEVEL_COUNT; i++)
         q.finding[i] =
             lab_finding(lab, level_table[i].component, "shares_with");

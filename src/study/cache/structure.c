@@ -444,8 +444,6 @@ static uint64_t span_of(const struct lab *lab, const struct level_row *row)
     uint64_t most = row->span;
     if (memory > 0)
         most = u64_min(most, (uint64_t)memory / 2);
-    if (lab->translation.window > 0)
-        most = u64_min(most, lab->translation.window);
     return most;
 }
 

@@ -131,7 +131,7 @@ static void move_edge(struct window_edge *e, const struct pair *pairs,
 /* Distances that double, up to the end of the memory. */
 static void bracket_edge(struct lab *lab, struct window_edge *e)
 {
-    const uint64_t last = lab->translation.memory - GRAIN;
+    const uint64_t last = fact_memory(lab)->bytes - GRAIN;
     struct pair pairs[PAIRS_MOST];
     size_t count = 0;
     for (uint64_t d = GRAIN; e->from + d < last; d *= 2)
@@ -171,7 +171,7 @@ static struct window_edge find_edge(struct lab *lab, uint64_t from)
 
 /* ---- the study -------------------------------------------------------- */
 
-static void report(struct translation *t, const struct window_edge *first,
+static void report(struct fact_memory *t, const struct window_edge *first,
                    const struct window_edge *second, struct finding *f,
                    struct finding *latency)
 {
@@ -180,7 +180,7 @@ static void report(struct translation *t, const struct window_edge *first,
         t->window = second->leaves - begin;
         finding_measured(f, (double)t->window);
     } else {
-        t->window = begin > t->memory - begin ? begin : t->memory - begin;
+        t->window = begin > t->bytes - begin ? begin : t->bytes - begin;
         finding_value(f, STATUS_AT_LEAST, value_number((double)t->window));
         finding_because(f, "the memory that is free has one end of a window");
     }
@@ -189,19 +189,19 @@ static void report(struct translation *t, const struct window_edge *first,
     const bool after = begin < t->window / 2;
     t->origin = after ? begin : 0;
     t->room = after ? t->window : begin;
-    if (t->room > t->memory - t->origin)
-        t->room = t->memory - t->origin;
+    if (t->room > t->bytes - t->origin)
+        t->room = t->bytes - t->origin;
 }
 
-/* In the first t->memory bytes. */
+/* In the first t->bytes bytes. */
 static void page_window_ask(struct lab *lab, struct finding *f,
                             struct finding *latency)
 {
-    struct translation *const t = &lab->translation;
+    struct fact_memory *const t = fact_memory_write(lab);
     const struct window_edge first = find_edge(lab, 0);
     t->asked = lab_ok(lab);
     t->origin = 0;
-    t->room = t->memory;
+    t->room = t->bytes;
     if (!t->asked)
         return;
     /* Two addresses cost no more in turn, wherever they lie. */
@@ -217,8 +217,8 @@ static void page_window_ask(struct lab *lab, struct finding *f,
 
 static void page_window_run(struct lab *lab)
 {
-    struct translation *const t = &lab->translation;
-    *t = (struct translation){.memory = find_memory(lab),
+    struct fact_memory *const t = fact_memory_write(lab);
+    *t = (struct fact_memory){.bytes = find_memory(lab),
                               .overhead = find_overhead(lab)};
     struct finding *const f = lab_finding(lab, "tlb", "page_window");
     struct finding *const latency =
@@ -226,13 +226,13 @@ static void page_window_run(struct lab *lab)
     if (!lab_ok(lab))
         return;
     lab_cite(lab, f);
-    while (t->memory >= memory_least) {
+    while (t->bytes >= memory_least) {
         page_window_ask(lab, f, latency);
         if (lab->err.code != ERR_DEVICE_MEMORY)
             return;
         /* What is free need not be in one piece. */
         lab->err = (struct error){0};
-        t->memory = t->memory / 2 >> 21 << 21;
+        t->bytes = t->bytes / 2 >> 21 << 21;
     }
     lab_fail(lab, ERR_DEVICE_MEMORY,
              "less than %" PRIu64 " MiB of memory are free",

@@ -19,7 +19,7 @@
 #include "analysis/statistics/stats.h"
 #include "study/translation/page_sweep.h"
 
-static const char *const needs[] = {"tlb", NULL};
+static const enum fact_id reads[] = {FACT_MEMORY, FACT_TLBS, FACT_NONE};
 static const struct answer answers[] = {
     {ONE("memory"), "patterns_ca", "cycles"},
     {ONE("memory"), "patterns_cg", "cycles"},
@@ -39,7 +39,8 @@ enum { SUBJECTS = 8, TAKES = 12, AGAIN = 33, NEW_PAGES = 12, NEW_LINES = 7 };
 
 struct patterns_question {
     struct lab *lab;
-    const struct translation *t;
+    const struct fact_tlbs *t;
+    const struct fact_memory *memory;
     struct page_sweep sweep;
     struct page_tour subjects, /* pages of the first TLB */
         apart;                 /* pages of every TLB */
@@ -56,7 +57,7 @@ struct patterns_question {
 /* ---- which pages ------------------------------------------------------ */
 
 /* Entries of a TLB at least or at most, in pages of the first. */
-static uint64_t pages_of(const struct translation *t, size_t level, bool most)
+static uint64_t pages_of(const struct fact_tlbs *t, size_t level, bool most)
 {
     const struct tlb_facts *const tlb = &t->tlb[level];
     const uint64_t unit = t->tlb[0].page;
@@ -71,7 +72,7 @@ static uint64_t pages_of(const struct translation *t, size_t level, bool most)
  * as pages can be in the sets of the second TLB, and stay in it. */
 static void plan_some(struct patterns_question *q)
 {
-    const struct translation *const t = q->t;
+    const struct fact_tlbs *const t = q->t;
     const uint64_t first = pages_of(t, 0, true);
     /* Where no second TLB shows, no further than the first step was seen. */
     const uint64_t seen = 2 * t->tlb[0].overflows;
@@ -118,7 +119,7 @@ static void plan_all(struct patterns_question *q)
 /* Half a MiB is at least a page apart where no page is known. */
 static void plan(struct patterns_question *q)
 {
-    const struct translation *const t = q->t;
+    const struct fact_tlbs *const t = q->t;
     bool known = t->levels > 0 && !t->mixed;
     for (size_t i = 0; i < t->levels; i++)
         known = known && t->tlb[i].page > 0;
@@ -134,7 +135,8 @@ static void plan(struct patterns_question *q)
     q->apart = (struct page_tour){
         .start = q->subjects.start, .pitch = q->page, .count = SUBJECTS};
     q->unseen =
-        t->origin + ((t->room / q->page) - 2 - SUBJECTS - NEW_PAGES) * q->page;
+        q->memory->origin +
+        ((q->memory->room / q->page) - 2 - SUBJECTS - NEW_PAGES) * q->page;
     if (!known)
         return;
     plan_some(q);
@@ -163,7 +165,7 @@ static void set_pattern(struct patterns_question *q, int pattern,
                         const double *cycles, size_t count)
 {
     if (lab_ok(q->lab))
-        q->cycles[pattern] = centre(cycles, count) - q->t->overhead;
+        q->cycles[pattern] = centre(cycles, count) - q->memory->overhead;
     finding_cite(q->finding, q->sweep.experiment);
 }
 
@@ -247,7 +249,7 @@ static void write_new_pages(const struct patterns_question *q, int pattern,
 
 static void find_reasons(struct patterns_question *q)
 {
-    const struct translation *const t = q->t;
+    const struct fact_tlbs *const t = q->t;
     if (t->levels == 0)
         q->why[P2] = q->why[P3] = q->why[P5] = "no TLB shows";
     else if (t->mixed)
@@ -263,7 +265,7 @@ static void find_reasons(struct patterns_question *q)
                                   "out of the second TLB";
     if (q->why[P2] == NULL && q->some.count == 0)
         q->why[P2] = "the second TLB holds too little more than the first";
-    if (t->window == 0)
+    if (q->memory->window == 0)
         q->why[P6] = "there is no window of active pages";
 }
 
@@ -277,7 +279,7 @@ static void ask_patterns(struct patterns_question *q)
     ask_new_lines(q);
     if (q->why[P5] == NULL)
         ask_takes(q, P5, write_new_pages);
-    q->cycles[P6] = q->t->window_cycles;
+    q->cycles[P6] = q->memory->window_cycles;
 }
 
 static void report(struct patterns_question *q, const char *load)
@@ -315,13 +317,15 @@ static void report(struct patterns_question *q, const char *load)
 static void patterns_ask(struct lab *lab, const char *attribute,
                          const char *readers, const char *load, uint64_t unseen)
 {
-    const struct translation *const t = &lab->translation;
+    const struct fact_tlbs *const t = fact_tlbs(lab);
+    const struct fact_memory *const memory = fact_memory(lab);
     struct patterns_question q = {.lab = lab,
                                   .t = t,
+                                  .memory = memory,
                                   .sweep = {.lab = lab,
                                             .reader = readers,
-                                            .origin = t->origin,
-                                            .room = t->room,
+                                            .origin = memory->origin,
+                                            .room = memory->room,
                                             .skew = t->skew},
                                   .finding =
                                       lab_finding(lab, "memory", attribute)};
@@ -338,7 +342,7 @@ static void patterns_ask(struct lab *lab, const char *attribute,
 
 static void patterns_run(struct lab *lab)
 {
-    if (!lab->translation.asked) {
+    if (!fact_memory(lab)->asked) {
         lab_refuse(lab, "*", why_memory_unknown);
         return;
     }
@@ -356,7 +360,7 @@ const struct study study_patterns = {
     .question = "What does a load cost, by where data and translation are?",
     .method = "Pages are pushed out of the TLBs by visits to others, data that "
               "misses was never loaded; each load is timed.",
-    .needs = needs,
+    .reads = reads,
     .answers = answers,
     .kernels = kernels,
     .run = patterns_run,

@@ -10,8 +10,7 @@
 #include "base/mem.h"
 
 static const enum fact_id reads[] = {FACT_BRACKET, FACT_LINE, FACT_RINGS,
-                                     FACT_NONE};
-static const char *const needs[] = {"window", NULL};
+                                     FACT_MEMORY, FACT_NONE};
 static const char *const kernels[] = {
     "visit readers=global.ca",
     "visit readers=global.cg",
@@ -172,13 +171,14 @@ static void tlb_ask(struct tlb_question *q)
 static void tlb_run(struct lab *lab)
 {
     struct tlb_question q = {.lab = lab,
-                             .t = &lab->translation,
+                             .t = fact_tlbs_write(lab),
+                             .memory = fact_memory(lab),
                              .deals =
                                  lab_alloc(lab, TLBS_MOST, sizeof *q.deals),
                              .sweep = {.lab = lab,
-                                       .origin = lab->translation.origin,
-                                       .room = lab->translation.room}};
-    if (!q.t->asked) {
+                                       .origin = fact_memory(lab)->origin,
+                                       .room = fact_memory(lab)->room}};
+    if (!q.memory->asked) {
         lab_refuse(lab, "*", why_memory_unknown);
         return;
     }
@@ -195,7 +195,6 @@ const struct study study_tlb = {
     .method = "Laps over many pages, whose data stays in a cache: the cost of "
               "a page by how many others came after it.",
     .reads = reads,
-    .needs = needs,
     .answers = tlb_answers,
     .kernels = kernels,
     .run = tlb_run,

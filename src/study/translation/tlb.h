@@ -41,7 +41,8 @@ struct tlb_deal {
 
 struct tlb_question {
     struct lab *lab;
-    struct translation *t;
+    struct fact_tlbs *t;
+    const struct fact_memory *memory;
     struct page_sweep sweep;
     uint64_t line; /* of the cache that holds the data */
     struct finding *finding[TLBS_MOST][TLB_ANSWERS];
@@ -69,9 +70,9 @@ void tlb_none(struct tlb_question *q, size_t level, enum tlb_answer first,
 /* ---- what levels cost -------------------------------------------------- */
 
 /* Cycles that a miss of the level costs more than a hit of it. */
-double tlb_step(const struct translation *t, size_t level);
+double tlb_step(const struct fact_tlbs *t, size_t level);
 /* Cycles that are between the two. */
-double tlb_middle(const struct translation *t, size_t level);
+double tlb_middle(const struct fact_tlbs *t, size_t level);
 /* As many laps over so many places as a question may take. */
 unsigned tlb_takes_most(uint64_t lap);
 /* … and as it wants to tell hits and misses of the level apart. */

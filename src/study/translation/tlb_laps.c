@@ -25,7 +25,7 @@ struct page_tour tlb_lap(const struct tlb_question *q, size_t level,
 uint64_t tlb_pages_most(const struct tlb_question *q, size_t level)
 {
     const struct tlb_facts *const tlb = &q->t->tlb[level];
-    const uint64_t room = (q->t->room - tlb->start) / tlb->page;
+    const uint64_t room = (q->memory->room - tlb->start) / tlb->page;
     return room > 2 ? room - 2 : 0;
 }
 

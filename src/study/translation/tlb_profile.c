@@ -188,7 +188,7 @@ static double level_at(const struct tlb_profile *p, size_t i)
  * next level does not begin before the age has grown by half. */
 static void find_steps(struct tlb_question *q, const struct tlb_profile *p)
 {
-    struct translation *const t = q->t;
+    struct fact_tlbs *const t = q->t;
     double level = 0;
     t->levels = 0;
     for (size_t i = 1; i < p->count && t->levels < TLBS_MOST; i++) {
@@ -229,12 +229,12 @@ uint64_t tlb_find_levels(struct tlb_question *q)
     return p.count > 0 ? p.age[p.count - 1] : 0;
 }
 
-double tlb_step(const struct translation *t, size_t level)
+double tlb_step(const struct fact_tlbs *t, size_t level)
 {
     return t->tlb[level].excess - (level > 0 ? t->tlb[level - 1].excess : 0);
 }
 
-double tlb_middle(const struct translation *t, size_t level)
+double tlb_middle(const struct fact_tlbs *t, size_t level)
 {
     return t->tlb[level].excess - tlb_step(t, level) / 2;
 }
