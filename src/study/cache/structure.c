@@ -15,8 +15,8 @@
 #include "study/cache/geometry.h"
 
 static const enum fact_id reads[] = {FACT_CACHED, FACT_BRACKET, FACT_LINE,
-                                     FACT_RINGS, FACT_NONE};
-static const char *const needs[] = {"sharing", "window", NULL};
+                                     FACT_RINGS,  FACT_MEMORY,  FACT_NONE};
+static const char *const needs[] = {"sharing", NULL};
 /* Where the lines of all sets are known, so is the size. */
 static const struct answer proposes[] = {
     {level_components, "size", "B"},
@@ -444,6 +444,8 @@ static uint64_t span_of(const struct lab *lab, const struct level_row *row)
     uint64_t most = row->span;
     if (memory > 0)
         most = u64_min(most, (uint64_t)memory / 2);
+    if (fact_memory(lab)->window > 0)
+        most = u64_min(most, fact_memory(lab)->window);
     return most;
 }
 
