@@ -23,7 +23,7 @@
 #include "ptx/instruction.h"
 #include "report/page.h"
 #include "report/report.h"
-#include "study/plan.h"
+#include "study/lab.h"
 
 _Static_assert((int)SONDE_WARN == (int)LOG_WARN &&
                    (int)SONDE_DEBUG == (int)LOG_DEBUG,

@@ -5,7 +5,7 @@
 #include "probe/run.h"
 #include "probe/run/snippet_kernel.h"
 #include "sonde.h"
-#include "study/plan.h"
+#include "study/lab.h"
 
 struct recording;
 

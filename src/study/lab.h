@@ -22,13 +22,12 @@
 #include <stdint.h>
 
 #include "analysis/statistics/stats.h"
-#include "base/mem.h"
 #include "base/error.h"
+#include "base/mem.h"
 #include "finding/finding.h"
 #include "probe/run.h"
 #include "ptx/capability.h"
 #include "study/facts.h"
-#include "study/reasons.h"
 #include "study/space.h"
 #include "study/study.h"
 
@@ -46,8 +45,8 @@ struct lab {
     struct arena memory;       /* of the running study */
     struct finding *cited[LAB_CITED_MOST];
     size_t cited_count;
-    struct facts known;       /* read and written as facts.h says */
-    struct results proposals; /* of the studies; see lab_proposal */
+    struct facts known;             /* read and written as facts.h says */
+    struct results proposals;       /* of the studies; see lab_proposal */
     const struct isa_wish *isa;     /* NULL: all of the table */
     const struct bench_wish *bench; /* NULL: none */
     double deadline;                /* now_seconds() to stop at; 0: none */
@@ -130,6 +129,19 @@ enum { LAB_CONFIDENCE_PERCENT = 99 };
 /* Where the median of the values is, with that confidence. */
 struct stats_interval lab_interval(const struct lab *lab, const double *values,
                                    size_t count);
+
+/* ---- reasons ----------------------------------------------------------- */
+
+/*
+ * Why something was not measured, or is a bound: the sentences that more than
+ * one study says, and those that docs/findings.md explains, in one table.  Each
+ * row of reasons.def is a format `why_ID` for finding_none, finding_because and
+ * lab_refuse.
+ */
+#define REASON(id, text)                                                       \
+    static const char why_##id[] __attribute__((unused)) = text;
+#include "study/reasons.def"
+#undef REASON
 
 /* ---- findings ---------------------------------------------------------- */
 

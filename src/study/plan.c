@@ -1,4 +1,4 @@
-#include "study/plan.h"
+#include "study/lab.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -84,4 +84,22 @@ bool study_gives(const struct study *study, size_t i, char id[STUDY_ID]);
 /* The same of what it proposes. */
 bool study_proposes(const struct study *study, size_t i, char id[STUDY_ID]);
 
+/* ---- the planner (plan.c) ----------------------------------------------- */
+
+/* Studies that propose something that one of the named ones, which finds
+ * nothing else, proposes, too: to
+ * have that judged by all there is to know, these must run with them.  Returns
+ * how many; `rivals` has room for all studies. */
+size_t plan_rivals(const char *const *names, size_t count, const char **rivals);
+
+/*
+ * Runs the named studies and all that they need, each once, in the order of
+ * needs and then of the table.  A study that is not reached (stop, budget, a
+ * failed device) leaves not_measured findings for all that it gives, and
+ * lab->cut_short says whether a stop or the budget was the reason.  Returns the
+ * error of a device that failed, 0 otherwise.
+ */
+int plan_run(struct lab *lab, const char *const *names, size_t count,
+             struct error *err);
+
 #endif

@@ -16,7 +16,7 @@
 #include "base/stop.h"
 #include "device/sim/sim.h"
 #include "gpu_made.h"
-#include "study/plan.h"
+#include "study/lab.h"
 
 enum { STUDIES_MOST = 64, REPEATS = 3, REPEATS_MOST = 99 };
 enum { KIB = 1024, MIB = 1024 * 1024 };

@@ -16,7 +16,7 @@
 #include "ptx/instruction.h"
 #include "study/instruction/bench.h"
 #include "study/instruction/isa.h"
-#include "study/plan.h"
+#include "study/lab.h"
 #include "testing.h"
 #include "unit/fake_device.h"
 

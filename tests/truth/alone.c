@@ -23,7 +23,6 @@
 #include "device/device.h"
 #include "probe/record.h"
 #include "study/lab.h"
-#include "study/plan.h"
 #include "testing.h"
 #include "truth/truth.h"
 

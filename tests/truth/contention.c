@@ -14,7 +14,7 @@
 #include "device/sim/profile/profile.h"
 #include "gpu_made.h"
 #include "sonde.h"
-#include "study/plan.h"
+#include "study/lab.h"
 #include "testing.h"
 #include "truth/truth.h"
 

@@ -12,7 +12,7 @@
 #include "base/mem.h"
 #include "device/device.h"
 #include "gpu_made.h"
-#include "study/plan.h"
+#include "study/lab.h"
 #include "testing.h"
 #include "truth/made.h"
 

@@ -5,7 +5,7 @@
 #define SONDE_TESTS_MADE_H
 
 #include "device/device.h"
-#include "study/plan.h"
+#include "study/lab.h"
 
 struct found {
     struct device *device;

@@ -14,7 +14,7 @@
 #include "device/device.h"
 #include "device/sim/profile/shipped.h"
 #include "gpu_made.h"
-#include "study/plan.h"
+#include "study/lab.h"
 #include "testing.h"
 #include "truth/made.h"
 

@@ -5,7 +5,7 @@
 
 #include "base/mem.h"
 #include "base/stop.h"
-#include "study/plan.h"
+#include "study/lab.h"
 #include "testing.h"
 #include "unit/fake_device.h"
 
