@@ -102,13 +102,11 @@ static const char *disturbances(struct lab *lab, const struct gpu_state *before,
     struct buf why = {0};
     if (((before->throttle | after->throttle) & throttled) != 0 ||
         after->dropped > before->dropped)
-        add_reason(&why, "the GPU was throttled");
+        add_reason(&why, why_throttled);
     if (others > 0)
-        add_reason(&why, others == 1 ? "another process was on the GPU"
-                                     : "other processes were on the GPU");
+        add_reason(&why, others == 1 ? why_other_process : why_other_processes);
     if (gap > assume(ASSUME_GAP_NS))
-        add_reason(&why, lab_text(lab, "for %.0f us the SM did not run us",
-                                  gap / 1000));
+        add_reason(&why, lab_text(lab, why_sm_away, gap / 1000));
     return arena_adopt(&lab->memory, buf_take(&why));
 }
 
@@ -119,8 +117,7 @@ static const char *describe_move(struct lab *lab,
 {
     if (!has_moved(before, after))
         return "";
-    return lab_text(lab, "the SM clock moved from %.0f to %.0f MHz",
-                    before->hz / 1e6, after->hz / 1e6);
+    return lab_text(lab, why_clock_moved, before->hz / 1e6, after->hz / 1e6);
 }
 
 /* Cycles pass with the clock; seconds do not. */
@@ -199,8 +196,7 @@ void gpu_state_report(struct lab *lab, const struct gpu_state *before,
                       const struct gpu_state *after)
 {
     if (!before->known || !after->known) {
-        finding_none(finding_of_clock(lab),
-                     "the GPU was not asked before and after the study");
+        finding_none(finding_of_clock(lab), why_unwatched);
         return;
     }
     const char *const always = disturbances(lab, before, after);
@@ -212,7 +208,7 @@ void gpu_state_report(struct lab *lab, const struct gpu_state *before,
         finding_interval(f, fmin(before->hz, after->hz),
                          fmax(before->hz, after->hz), -1);
     } else {
-        finding_none(f, "%%globaltimer did not advance");
+        finding_none(f, why_timer_still);
     }
     say_states(f, before, after);
     mark(f, always);

@@ -92,7 +92,7 @@ static struct samples run_text(struct lab *lab, const char *text)
     if (!lab_ok(lab))
         return samples;
     if (lab->deadline > 0 && now_seconds() > lab->deadline)
-        lab_fail(lab, ERR_INTERRUPTED, "the time budget was used up");
+        lab_fail(lab, ERR_INTERRUPTED, why_budget);
     else
         prober_run(lab->prober, text, &samples, &canonical, &lab->err);
     if (!lab_ok(lab)) {
@@ -328,12 +328,12 @@ const char *lab_why_unknown(struct lab *lab, const char *component,
     const char *const id = lab_text(lab, "%s.%s", component, attribute);
     const struct finding *const f = proposed_or_found(lab, id);
     if (f == NULL || f->because == NULL)
-        return lab_text(lab, "%s is not measured", id);
+        return lab_text(lab, why_unknown, id);
     if (f->status != STATUS_NOT_MEASURED)
-        return lab_text(lab, "%s is but a bound: %s", id, f->because);
+        return lab_text(lab, why_but_bound, id, f->because);
     return strstr(f->because, link) != NULL
                ? lab_text(lab, "%s", f->because)
-               : lab_text(lab, "%s%s%s", id, link, f->because);
+               : lab_text(lab, why_unknown_since, id, f->because);
 }
 
 void lab_cite(struct lab *lab, struct finding *finding)
@@ -507,13 +507,9 @@ void lab_show_l1(struct lab *lab, const char *attribute)
 void lab_because_short(struct finding *f, const struct level_row *row)
 {
     if (row->behind == LEVEL_COUNT)
-        finding_because(f,
-                        "two words of a thread are %u B apart in the caches "
-                        "of %s memory, since those of its warp lie between "
-                        "them",
-                        row->apart, row->component);
+        finding_because(f, why_words_apart, row->apart, row->component);
     else
-        finding_because(f, "%s is asked for no less at a time", row->component);
+        finding_because(f, why_least_asked, row->component);
 }
 void lab_fill(const struct level_row *row, unsigned times, char text[LAB_FILL])
 {

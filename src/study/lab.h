@@ -28,6 +28,7 @@
 #include "probe/run.h"
 #include "ptx/capability.h"
 #include "study/facts.h"
+#include "study/reasons.h"
 #include "study/space.h"
 #include "study/study.h"
 
@@ -129,19 +130,6 @@ enum { LAB_CONFIDENCE_PERCENT = 99 };
 /* Where the median of the values is, with that confidence. */
 struct stats_interval lab_interval(const struct lab *lab, const double *values,
                                    size_t count);
-
-/* ---- reasons ----------------------------------------------------------- */
-
-/*
- * Why something was not measured, or is a bound: the sentences that more than
- * one study says, and those that docs/findings.md explains, in one table.  Each
- * row of reasons.def is a format `why_ID` for finding_none, finding_because and
- * lab_refuse.
- */
-#define REASON(id, text)                                                       \
-    static const char why_##id[] __attribute__((unused)) = text;
-#include "study/reasons.def"
-#undef REASON
 
 /* ---- findings ---------------------------------------------------------- */
 

@@ -82,9 +82,9 @@ static int unknown_study(const char *name, struct error *err)
 static const char *reason_to_stop(const struct lab *lab)
 {
     if (prober_stopped(lab->prober))
-        return "measuring was stopped";
+        return why_stopped;
     if (lab->deadline > 0 && now_seconds() > lab->deadline)
-        return "the time budget was used up";
+        return why_budget;
     return NULL;
 }
 
@@ -125,7 +125,7 @@ static void run_study(struct lab *lab, const struct study *study,
         if (!lab_excuses(lab->err.code))
             *err = lab->err;
     }
-    why = why != NULL ? why : "the study did not come to it";
+    why = why != NULL ? why : why_not_reached;
     lab_leave_proposals(lab, why);
     /* What was not proposed nobody asked to be judged. */
     if (!study->judges)

@@ -2,7 +2,7 @@
 
 #include <stddef.h>
 
-static const char constants_bound[] = "a module may hold 64 KiB of constants";
+#include "study/reasons.h"
 
 const struct level_row level_table[LEVEL_COUNT] = {
 #define LEVEL_OF_GPU(id, name, ...) {.component = name, __VA_ARGS__},

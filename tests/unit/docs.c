@@ -1,84 +1,262 @@
 /*
  * The documents know what the program's tables hold: docs/method.md each
- * reason of src/study/reasons.def; docs/architecture.md the facts with who
- * writes and who reads them, which `make goldens` writes anew.
+ * reason of src/study/reasons.def, which no study says but by its id;
+ * docs/architecture.md the facts with who writes and who reads them.  `make
+ * goldens` writes both anew.
  */
+#include <ctype.h>
+#include <glob.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/buf.h"
 #include "base/mem.h"
+#include "literals.h"
 #include "study/facts.h"
+#include "study/reasons.h"
 #include "study/study.h"
 #include "testing.h"
 
-static const char *const reasons[] = {
-#define REASON(id, text) text,
+#define END "<!-- end -->\n"
+
+/* The document with what stands between the mark and the next END anew. */
+static void check_table(const char *path, const char *mark,
+                        void (*add)(struct buf *b))
+{
+    struct buf out = {0};
+    char *const doc = testing_document(path);
+    const char *const begin = strstr(doc, mark);
+    const char *const end = begin != NULL ? strstr(begin, END) : NULL;
+    ck_assert_msg(end != NULL, "%s has no %s with an end", path, mark);
+    buf_append(&out, doc, (size_t)(begin - doc) + strlen(mark));
+    add(&out);
+    buf_text(&out, end);
+    free(doc);
+    testing_document_is(path, buf_string(&out));
+    buf_free(&out);
+}
+
+/* ---- reasons ------------------------------------------------------------ */
+
+/* A remedy, or a reason that it is of. */
+static const struct reason {
+    const char *id, *text, *meaning, *what_to_do;
+} reasons[] = {
+#define REMEDY(meaning, what_to_do) {NULL, NULL, meaning, what_to_do},
+#define REASON(id, text)            {"why_" #id, text, NULL, NULL},
 #include "study/reasons.def"
 #undef REASON
+#undef REMEDY
 };
 
-/* Behind the conversion (%s, %.0f, %zu) with which a format begins. */
-static const char *past_conversion(const char *format)
+/* A format as its reader sees it: conversions (%s, %.0f, %zu) are "…". */
+static void add_sentence(struct buf *b, const char *format)
 {
-    return format + 1 + strcspn(format + 1, "dufgsx%") + 1;
+    for (; *format != '\0'; format++) {
+        if (*format != '%') {
+            buf_append(b, format, 1);
+            continue;
+        }
+        format += 1 + strcspn(format + 1, "dufgsx%");
+        buf_text(b, *format == '%' ? "%" : "…");
+    }
 }
 
-/* True if all that stands between the conversions of a reason stands in that
- * order in the line, which ends at `end`. */
-static bool line_tells(const char *line, const char *end, const char *reason)
+static void add_reasons(struct buf *b)
 {
-    while (*reason != '\0') {
-        const size_t n = strcspn(reason, "%");
-        const char *const found = memmem(line, (size_t)(end - line), reason, n);
-        if (found == NULL)
-            return false;
-        line = found + n;
-        reason += n;
-        if (*reason == '%')
-            reason = past_conversion(reason);
+    for (size_t i = 0; i < COUNT_OF(reasons); i++) {
+        const struct reason *const r = &reasons[i];
+        if (r->id == NULL) {
+            buf_printf(b, "\n**%s** %s\n\n", r->meaning, r->what_to_do);
+            continue;
+        }
+        buf_text(b, "- ");
+        add_sentence(b, r->text);
+        buf_text(b, "\n");
     }
-    return true;
-}
-
-/* Rows of tables only. */
-static bool tells(const char *doc, const char *reason)
-{
-    for (const char *end; *doc != '\0'; doc = end + (*end == '\n')) {
-        end = strchrnul(doc, '\n');
-        if (*doc == '|' && line_tells(doc, end, reason))
-            return true;
-    }
-    return false;
+    buf_text(b, "\n");
 }
 
 START_TEST(each_reason_is_explained)
 {
-    char *const doc = testing_document("docs/method.md");
-    for (size_t i = 0; i < COUNT_OF(reasons); i++)
-        ck_assert_msg(tells(doc, reasons[i]),
-                      "docs/method.md has no row that says what it means that "
-                      "\"%s\", and what to do",
-                      reasons[i]);
-    free(doc);
+    check_table("docs/method.md", "<!-- reasons -->\n", add_reasons);
 }
 END_TEST
 
-START_TEST(a_reason_that_nobody_gave_is_not_explained)
+START_TEST(a_sentence_shows_what_is_filled_in)
 {
-    char *const doc = testing_document("docs/method.md");
-    ck_assert(!tells(doc, "the moon is not known"));
-    ck_assert(!tells(doc, "too few lines more than fit can be asked for: %s, "
-                          "or for another thing"));
-    free(doc);
+    struct buf b = {0};
+    add_sentence(&b, "%zu of %.1f %% are %" PRIu64 " B");
+    ck_assert_str_eq(buf_string(&b), "… of … % are … B");
+    buf_free(&b);
+}
+END_TEST
+
+/* ---- sentences in the sources ------------------------------------------ */
+
+/* Sources of studies; in the first of them no sentence stands that is a reason.
+ */
+static const char *const sources[] = {
+    "src/study/*.[ch]",
+    "src/study/chip/*.[ch]",
+    "src/study/*/*.[ch]",
+    "src/study/*.def",
+};
+enum { SOURCES_DONE = 2 };
+
+/* What takes the reason of a finding; even a short one is not said here. */
+static const char *const takers[] = {
+    "finding_none",
+    "finding_because",
+    "lab_refuse",
+    "lab_skip",
+    "lab_leave_open",
+    "lab_leave_out",
+    "lab_leave_proposals",
+    "lab_fail",
+    "why",
+};
+
+/* What says something else: how a number was measured, who is told what. */
+static const char *const others[] = {
+    "question",       "method",  "value_text", "say_protocol",
+    "finding_method", "log_say", "error_set",
+};
+
+static bool is_one_of(const char *const *words, size_t count, const char *word)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(words[i], word) == 0)
+            return true;
+    return false;
+}
+
+static bool is_said_by_hand(const struct literal *l)
+{
+    if (is_one_of(takers, COUNT_OF(takers), l->of))
+        return strchr(l->text, ' ') != NULL;
+    return literal_is_prose(l->text) &&
+           !is_one_of(others, COUNT_OF(others), l->of);
+}
+
+struct hunt {
+    const char *path;
+    struct buf found;
+};
+
+static void look_at_literal(void *context, const struct literal *l)
+{
+    struct hunt *const h = context;
+    if (is_said_by_hand(l))
+        buf_printf(&h->found, "%s:%zu: \"%s\" is no row of reasons.def\n",
+                   h->path, l->line, l->text);
+}
+
+static void each_source(size_t patterns,
+                        void (*see)(const char *path, const char *text,
+                                    void *context),
+                        void *context)
+{
+    for (size_t i = 0; i < patterns; i++) {
+        glob_t files;
+        ck_assert_msg(glob(sources[i], 0, NULL, &files) == 0, "%s", sources[i]);
+        for (size_t f = 0; f < files.gl_pathc; f++) {
+            char *const text = testing_document(files.gl_pathv[f]);
+            see(files.gl_pathv[f], text, context);
+            free(text);
+        }
+        globfree(&files);
+    }
+}
+
+static void hunt_source(const char *path, const char *text, void *context)
+{
+    struct hunt *const h = context;
+    h->path = path;
+    literals_each(text, look_at_literal, h);
+}
+
+START_TEST(studies_say_reasons_by_their_ids)
+{
+    struct hunt h = {0};
+    each_source(SOURCES_DONE, hunt_source, &h);
+    ck_assert_msg(h.found.length == 0, "%.3000s", buf_string(&h.found));
+    buf_free(&h.found);
+}
+END_TEST
+
+static size_t count_hunted(const char *source)
+{
+    struct hunt h = {0};
+    size_t count = 0;
+    hunt_source("made.c", source, &h);
+    for (size_t i = 0; i < h.found.length; i++)
+        count += buf_string(&h.found)[i] == '\n';
+    buf_free(&h.found);
+    return count;
+}
+
+START_TEST(a_reason_by_hand_is_seen)
+{
+    static const char *const seen[] = {
+        "void f(void) { finding_none(f, \"no moon\"); }",
+        "  finding_because(f, a > 0 ? \"%\" PRIu64 \" moons\" : \"\");",
+        "static const char *g(void)\n{\n return \"the moon\" \" is not "
+        "known\";\n}",
+        "q->why = lab_text(lab, \"SM %zu and %zu do nothing\", a, b);",
+        "  const char *why = \"no moon\";",
+        "/* a comment */ why = (\"it is (maybe) not there\");",
+        "snprintf(f->why, sizeof f->why, \"the moon is not known\");",
+    };
+    static const char *const passed[] = {
+        "/* finding_none(f, \"no moon\") */",
+        "finding_none(f, \"%s\", why_l2_untold);",
+        "lab_refuse(lab, \"l2.*\", why_l2_untold);",
+        "#define X \"a moon that is not known\"\n",
+        "lab_chase(lab, \"chase %s bytes=%\" PRIu64 \" stride=%u warm=4\", x);",
+        ".method = \"The moon is looked at at night.\",",
+        "finding_protocol(f, \"by\", value_text(g ? \"looking at it at night\" "
+        ": \"asking others what they saw\"));",
+    };
+    for (size_t i = 0; i < COUNT_OF(seen); i++)
+        ck_assert_msg(count_hunted(seen[i]) == 1, "%s", seen[i]);
+    for (size_t i = 0; i < COUNT_OF(passed); i++)
+        ck_assert_msg(count_hunted(passed[i]) == 0, "%s", passed[i]);
+}
+END_TEST
+
+/* ---- rows that nobody says ---------------------------------------------- */
+
+static bool has_word(const char *text, const char *word)
+{
+    const size_t length = strlen(word);
+    for (const char *p = text; (p = strstr(p, word)) != NULL; p += length)
+        if (p[length] != '_' && !isalnum((unsigned char)p[length]))
+            return true;
+    return false;
+}
+
+static void mark_used(const char *path, const char *text, void *context)
+{
+    bool *const used = context;
+    (void)path;
+    for (size_t i = 0; i < COUNT_OF(reasons); i++)
+        used[i] =
+            used[i] || reasons[i].id == NULL || has_word(text, reasons[i].id);
+}
+
+START_TEST(each_reason_is_said)
+{
+    bool used[COUNT_OF(reasons)] = {false};
+    each_source(COUNT_OF(sources), mark_used, used);
+    for (size_t i = 0; i < COUNT_OF(reasons); i++)
+        ck_assert_msg(used[i], "no study says %s", reasons[i].id);
+    ck_assert(!has_word("why_moon_unknown", "why_moon"));
 }
 END_TEST
 
 /* ---- tables of docs/architecture.md ------------------------------------- */
-
-#define DOC "docs/architecture.md"
-#define END "<!-- end -->\n"
 
 static const struct fact_row {
     enum fact_id id;
@@ -121,26 +299,9 @@ static void add_facts(struct buf *b)
     }
 }
 
-/* The document with what stands between the mark and the next END anew. */
-static char *with_table(char *doc, const char *mark, void (*add)(struct buf *b))
-{
-    struct buf out = {0};
-    const char *const begin = strstr(doc, mark);
-    const char *const end = begin != NULL ? strstr(begin, END) : NULL;
-    ck_assert_msg(end != NULL, DOC " has no %s with an end", mark);
-    buf_append(&out, doc, (size_t)(begin - doc) + strlen(mark));
-    add(&out);
-    buf_text(&out, end);
-    free(doc);
-    return buf_take(&out);
-}
-
 START_TEST(facts_are_written_and_read_as_told)
 {
-    char *doc = testing_document(DOC);
-    doc = with_table(doc, "<!-- facts -->\n", add_facts);
-    testing_document_is(DOC, doc);
-    free(doc);
+    check_table("docs/architecture.md", "<!-- facts -->\n", add_facts);
 }
 END_TEST
 
@@ -149,7 +310,10 @@ Suite *suite_docs(void)
     TCase *t;
     Suite *const suite = suite_of("docs", 10, &t);
     tcase_add_test(t, each_reason_is_explained);
+    tcase_add_test(t, a_sentence_shows_what_is_filled_in);
+    tcase_add_test(t, studies_say_reasons_by_their_ids);
+    tcase_add_test(t, a_reason_by_hand_is_seen);
+    tcase_add_test(t, each_reason_is_said);
     tcase_add_test(t, facts_are_written_and_read_as_told);
-    tcase_add_test(t, a_reason_that_nobody_gave_is_not_explained);
     return suite;
 }

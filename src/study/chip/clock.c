@@ -44,7 +44,7 @@ static void report_rate(struct lab *lab, const struct samples *s)
     struct column hz = lab_column_of(lab, s, "cycles");
     for (size_t i = 0; i < hz.count; i++) {
         if (ns.at[i] <= 0) {
-            finding_none(f, "%%globaltimer did not advance during the spin");
+            finding_none(f, why_timer_still);
             return;
         }
         hz.at[i] = 1e9 * hz.at[i] / ns.at[i];

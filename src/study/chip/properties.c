@@ -18,7 +18,7 @@ static void properties_run(struct lab *lab)
             lab_finding(lab, a->components[0], a->attribute);
         finding_method(f, property_text(i));
         if (lab->info->value[i] < 0)
-            finding_none(f, "the driver does not report it");
+            finding_none(f, why_unreported);
         else
             finding_value(f, STATUS_REPORTED,
                           value_number((double)lab->info->value[i]));

@@ -147,8 +147,7 @@ static void measure_curve(struct lab *lab, struct curve *c)
 {
     fit_block(lab, c);
     if (c->count < 3) {
-        lab_fail(lab, ERR_UNSUPPORTED,
-                 "a block has too little shared memory for a warp");
+        lab_fail(lab, ERR_UNSUPPORTED, why_shared_little);
         return;
     }
     const unsigned to = c->from + c->count - 1;
@@ -175,7 +174,7 @@ static void say_protocol(struct finding *f, unsigned width, const char *lanes)
 
 static void say_noisy(struct finding *f)
 {
-    finding_none(f, "noise leaves more than a cycle and 1 %% of doubt");
+    finding_none(f, why_shared_noise);
 }
 
 static void report_curve(struct lab *lab, const char *attribute,
@@ -213,19 +212,15 @@ static void add_evidence(struct finding *f, const struct survey *s)
 static void say_why_not(struct finding *f, const struct bank_fit *fit)
 {
     if (fit->verdict == BANK_FIT_UNSEEN)
-        finding_none(f, "no stride costs clearly more than another");
+        finding_none(f, why_strides_alike);
     else if (fit->verdict == BANK_FIT_UNEXPLAINED)
-        finding_none(f,
-                     "no banks explain the cost of every stride; the nearest "
-                     "are %u of %u B",
-                     fit->banks.count, fit->banks.bank_bytes);
+        finding_none(f, why_banks_unlike, fit->banks.count,
+                     fit->banks.bank_bytes);
     else
-        finding_none(f,
-                     "%u banks of %u B with rows of %u words explain the costs "
-                     "as well as %u of %u B with rows of %u",
-                     fit->banks.count, fit->banks.bank_bytes,
-                     fit->banks.row_words, fit->rival.count,
-                     fit->rival.bank_bytes, fit->rival.row_words);
+        finding_none(f, why_banks_alike, fit->banks.count,
+                     fit->banks.bank_bytes, fit->banks.row_words,
+                     fit->rival.count, fit->rival.bank_bytes,
+                     fit->rival.row_words);
 }
 
 static void report_part(struct lab *lab, const char *attribute, unsigned value,
