@@ -131,6 +131,41 @@ START_TEST(no_page_window_and_no_noise_are_zero)
 }
 END_TEST
 
+START_TEST(other_users_are_read)
+{
+    struct profile *const p =
+        toy("intruder={'share': 0.1, 'cycles': 20000, 'every_cycles': 3000, "
+            "          'empties': ['tlb_l2', 'l2']} "
+            "neighbour={'from': 'l2', 'share': 0.3, 'cycles': 80, 'burst': 4}");
+    ck_assert_double_eq(p->intruder.share, 0.1);
+    ck_assert_double_eq(p->intruder.cycles, 20000);
+    ck_assert_double_eq(p->intruder.every_cycles, 3000);
+    ck_assert_uint_eq(p->intruder.caches, 1 << 1);
+    ck_assert_uint_eq(p->intruder.tlbs, 1 << 1);
+    ck_assert_int_eq(p->neighbour.from, 1);
+    ck_assert_double_eq(p->neighbour.share, 0.3);
+    ck_assert_double_eq(p->neighbour.cycles, 80);
+    ck_assert_uint_eq(p->neighbour.burst, 4);
+    profile_free(p);
+}
+END_TEST
+
+START_TEST(who_else_there_is_has_defaults)
+{
+    struct profile *const none = toy("");
+    ck_assert_double_eq(none->intruder.share, 0);
+    ck_assert_double_eq(none->neighbour.share, 0);
+    profile_free(none);
+    struct profile *const p =
+        toy("intruder={'share': 0.1, 'cycles': 20000} "
+            "neighbour={'from': 'l1', 'share': 0.3, 'cycles': 80}");
+    ck_assert_uint_eq(p->intruder.caches | p->intruder.tlbs, 0);
+    ck_assert_double_eq(p->intruder.every_cycles, 0);
+    ck_assert_uint_eq(p->neighbour.burst, 1);
+    profile_free(p);
+}
+END_TEST
+
 START_TEST(a_cache_is_read_whole)
 {
     struct profile *const p = toy("");
@@ -374,6 +409,49 @@ static const struct {
     {"isa/add.u32/O3=", "isa.add.u32.O3 is missing"},
     {"isa/add.u32/O5=5", "isa.add.u32.O5 is not a key"},
     {"noise/spike_rate=2", "noise.spike_rate must be from 0 to 1, not 2"},
+    {"noise/jitter_cycles=-1", "noise.jitter_cycles must be from 0 to 1000000"},
+    {"noise/spike_cycles=1e7", "noise.spike_cycles must be from 0 to 1000000"},
+
+    {"intruder={'share': 0.1}", "intruder.cycles is missing"},
+    {"intruder={'cycles': 10}", "intruder.share is missing"},
+    {"intruder={'share': 1.5, 'cycles': 10}",
+     "intruder.share must be from 0 to 1, not 1.5"},
+    {"intruder={'share': 0.1, 'cycles': -1}",
+     "intruder.cycles must be from 0 to 1000000000, not -1"},
+    {"intruder={'share': 0.1, 'cycles': 10, 'every_cycles': 20}",
+     "intruder.every_cycles must be 0 (once a launch) or at least 1000, not "
+     "20: nothing could be timed between two visits"},
+    {"intruder={'share': 0.1, 'cycles': 10, 'empties': 'l1'}",
+     "intruder.empties must be an array of names of caches and TLBs, not a "
+     "string"},
+    {"intruder={'share': 0.1, 'cycles': 10, 'empties': [1]}",
+     "intruder.empties must be an array of names of caches and TLBs, not a "
+     "number"},
+    {"intruder={'share': 0.1, 'cycles': 10, 'empties': ['L2']}",
+     "intruder.empties names 'L2', which is neither among caches nor a TLB; "
+     "did you mean 'l2'?"},
+    {"intruder={'share': 0.1, 'cycles': 10, 'empties': ['tlb_l3']}",
+     "intruder.empties names 'tlb_l3', which is neither among caches nor a "
+     "TLB; did you mean 'tlb_l1'?"},
+    {"intruder={'share': 0.1, 'cycles': 10, 'empties': ['everything']}",
+     "intruder.empties names 'everything', which is neither among caches nor "
+     "a TLB, as \"tlb_l1\""},
+    {"intruder={'share': 0.1, 'cycles': 10, 'emties': ['l1']}",
+     "intruder.emties is not a key of a profile; did you mean 'empties'?"},
+    {"neighbour={'share': 0.1, 'cycles': 10}", "neighbour.from is missing"},
+    {"neighbour={'from': 'l3', 'share': 0.1, 'cycles': 10}",
+     "neighbour.from names 'l3', which is not among caches; did you mean "
+     "'l1'?"},
+    {"neighbour={'from': 2, 'share': 0.1, 'cycles': 10}",
+     "neighbour.from must be a string, not a number"},
+    {"neighbour={'from': 'l2', 'share': -0.1, 'cycles': 10}",
+     "neighbour.share must be from 0 to 1, not -0.1"},
+    {"neighbour={'from': 'l2', 'share': 0.1, 'cycles': 1e7}",
+     "neighbour.cycles must be from 0 to 1000000, not 10000000"},
+    {"neighbour={'from': 'l2', 'share': 0.1, 'cycles': 10, 'burst': 0}",
+     "neighbour.burst must be from 1 to 1048576, not 0"},
+    {"neighbour={'from': 'l2', 'share': 0.1, 'cycles': 10, 'burst': 1.5}",
+     "neighbour.burst must be a whole number, not 1.5"},
 };
 /* clang-format on */
 
@@ -638,6 +716,8 @@ static void add_value_tests(TCase *t)
     tcase_add_test(t, what_is_not_told_has_its_default);
     tcase_add_test(t, what_is_told_replaces_the_default);
     tcase_add_test(t, no_page_window_and_no_noise_are_zero);
+    tcase_add_test(t, other_users_are_read);
+    tcase_add_test(t, who_else_there_is_has_defaults);
     tcase_add_test(t, a_cache_is_read_whole);
     tcase_add_test(t, a_cache_may_have_unequal_sets_and_whole_lines);
     tcase_add_test(t, tlbs_come_by_level);

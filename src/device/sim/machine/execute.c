@@ -54,6 +54,7 @@ static void branch(const struct machine *m, struct warp *w, const struct op *op,
 static uint64_t clock_value(const struct machine *m, const struct warp *w,
                             enum ptx_special special, double t)
 {
+    t += m->intruder.away;
     const uint64_t cycles = (uint64_t)t + w->block->sm->clock_offset;
     const uint64_t step = m->profile->globaltimer_ns;
     const uint64_t ns = (uint64_t)(t * 1e6 / m->khz) / step * step;

@@ -212,7 +212,7 @@ static unsigned at_least_one(unsigned n)
     return n == 0 ? 1 : n;
 }
 
-int machine_launch(struct machine *m, const struct kernel *kernel,
+int machine_launch(struct machine *m, struct kernel *kernel,
                    const struct launch *launch, struct error *err)
 {
     for (int i = 0; i < 3; i++) {
@@ -225,12 +225,15 @@ int machine_launch(struct machine *m, const struct kernel *kernel,
     m->err = err;
     set_launch(m, kernel, launch);
     paths_begin(m->paths);
+    intruder_begin(m);
     place_blocks(m);
     machine_run(m);
+    const double away = intruder_end(m);
     for (unsigned i = 0; i < m->used_sms; i++)
         clear_sm(m, &m->sms[i]);
     free(m->params);
-    m->last_cycles = m->end - m->now;
+    kernel->last_cycles = m->end - m->now;
+    m->last_cycles = kernel->last_cycles + away;
     m->now = m->end + LAUNCH_GAP_CYCLES;
     return m->code;
 }

@@ -65,6 +65,7 @@ struct machine *machine_new(const struct profile *profile, uint64_t seed)
     m->paths = paths_new(profile, rng_next(&rng));
     noise_init(&m->noise, profile->jitter_cycles, profile->spike_rate,
                profile->spike_cycles, rng_next(&rng));
+    intruder_init(m, seed);
     m->sms = xcalloc(profile->sms, sizeof *m->sms);
     for (unsigned i = 0; i < profile->sms; i++)
         sm_init(&m->sms[i], profile, i, &rng);

@@ -149,6 +149,16 @@ struct texture_view {
     uint64_t address, bytes; /* bytes 0: closed */
 };
 
+/* Another process that takes turns with ours (intruder.c). */
+struct intruder {
+    struct rng rng;
+    double last; /* cycles of the last launch, of whatever kernel */
+    double next; /* when it comes; INFINITY: no more in this launch */
+    double away; /* cycles that it ran so far, which clocks alone count */
+    double away_before; /* … when this launch began */
+    bool due;           /* in this launch, and has not come yet */
+};
+
 struct machine {
     const struct profile *profile;
     struct memory memory;
@@ -183,6 +193,7 @@ struct machine {
                           is over: who ran ahead looks up */
     struct ranked *heap;
     size_t heap_count;
+    struct intruder intruder;
     int code; /* of the error that ended it */
     struct error *err;
 };
@@ -192,7 +203,7 @@ struct machine *machine_new(const struct profile *profile, uint64_t seed);
 bool machine_has_changed(const struct machine *m);
 void machine_free(struct machine *machine);
 /* Runs a kernel to its end (launch.c). */
-int machine_launch(struct machine *machine, const struct kernel *kernel,
+int machine_launch(struct machine *machine, struct kernel *kernel,
                    const struct launch *launch, struct error *err);
 
 /* Pipes of a scheduler: one an isa row, memory's, and one for the rest. */
@@ -200,6 +211,15 @@ size_t machine_pipes(const struct profile *profile);
 /* Ends the launch with an error of an instruction. */
 void machine_fault(struct machine *m, const struct op *op, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
+
+/* ---- another process (intruder.c) --------------------------------------- */
+
+void intruder_init(struct machine *m, uint64_t seed);
+/* A launch begins, and ends; for how many cycles of it the intruder ran. */
+void intruder_begin(struct machine *m);
+double intruder_end(struct machine *m);
+/* It is t, and the intruder was to come before. */
+void intruder_come(struct machine *m, double t);
 
 /* ---- ports (port.c) ----------------------------------------------------- */
 

@@ -46,11 +46,12 @@ static void rekey(struct machine *m, struct scheduler *s)
     sift_down(m, s->place);
 }
 
-/* Runs the first scheduler of the heap until another is earlier.  Until then
+/* Runs the first scheduler of the heap until another is earlier, or another
+ * process comes.  Until then
  * only what changes the SM, which picks anew, can change its pick. */
 static void run_first(struct machine *m, struct scheduler *s)
 {
-    double limit = INFINITY;
+    double limit = m->intruder.next;
     for (size_t i = 1; i < 3 && i < m->heap_count; i++)
         limit = m->heap[i].key < limit ? m->heap[i].key : limit;
     m->heap[0].key = execute_until(m, s, m->heap[0].key, limit);
@@ -99,6 +100,8 @@ void machine_run(struct machine *m)
             m->code = hang(m);
             return;
         }
+        if (m->heap[0].key > m->intruder.next)
+            intruder_come(m, m->heap[0].key);
         struct scheduler *const s = m->heap[0].scheduler;
         run_first(m, s);
         sift_down(m, 0);

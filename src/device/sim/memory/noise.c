@@ -22,3 +22,26 @@ double noise_spike(struct noise *noise)
 {
     return round(noise->spike_cycles * (0.5 + rng_unit(&noise->rng)));
 }
+
+/* Where an access outside a burst of b begins one with chance p, the share of
+ * accesses in bursts is b p / (b p + 1 - p). */
+void neighbour_init(struct neighbour *neighbour,
+                    const struct profile_neighbour *profile, uint64_t seed)
+{
+    const double s = profile->share, b = (double)profile->burst;
+    neighbour->chance = s > 0 ? s / (b * (1 - s) + s) : 0;
+    neighbour->cycles = profile->cycles;
+    neighbour->burst = profile->burst;
+    neighbour->left = 0;
+    rng_seed(&neighbour->rng, seed);
+}
+
+double neighbour_wait(struct neighbour *neighbour)
+{
+    if (neighbour->left == 0 && rng_unit(&neighbour->rng) < neighbour->chance)
+        neighbour->left = neighbour->burst;
+    if (neighbour->left == 0)
+        return 0;
+    neighbour->left--;
+    return round(-neighbour->cycles * log1p(-rng_unit(&neighbour->rng)));
+}

@@ -1,8 +1,8 @@
 /*
- * What disturbs a memory access: jitter, normal around nothing, and now and
- * then a spike.  The jitter comes from a table whose entries add up to zero,
- * so that the mean of many accesses is what the profile says, and an access
- * costs one random number.
+ * What disturbs a memory access: jitter, normal around nothing, now and then a
+ * spike, and another user of the GPU.  The jitter comes from a table whose
+ * entries add up to zero, so that the mean of many accesses is what the profile
+ * says, and an access costs one random number.
  */
 #ifndef SONDE_DEVICE_SIM_MEMORY_NOISE_H
 #define SONDE_DEVICE_SIM_MEMORY_NOISE_H
@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "base/rng.h"
+#include "device/sim/profile/profile.h"
 
 /* Small enough to stay in the host's L1 beside what a load needs. */
 enum { NOISE_TABLE = 1024 };
@@ -40,5 +41,19 @@ static inline double noise_add(struct noise *noise, double cycles)
     const double least = cycles < 1 ? cycles : 1;
     return seen > least ? seen : least;
 }
+
+/* Another user: some accesses that reach what both share wait for its. */
+struct neighbour {
+    struct rng rng;
+    double chance;        /* that the next access begins a burst */
+    double cycles;        /* of a wait, on average */
+    uint64_t burst, left; /* accesses of a burst, and of this one */
+};
+
+/* None where the profile has none. */
+void neighbour_init(struct neighbour *neighbour,
+                    const struct profile_neighbour *profile, uint64_t seed);
+/* Cycles that the next access waits. */
+double neighbour_wait(struct neighbour *neighbour);
 
 #endif

@@ -18,6 +18,7 @@
 
 #include "base/mem.h"
 #include "device/sim/memory/l2_sides.h"
+#include "device/sim/memory/noise.h"
 #include "device/sim/ptx/opcodes.h"
 
 struct instance {
@@ -56,6 +57,7 @@ struct crossing {
 /* What a path is made of, to be at hand. */
 struct route {
     size_t levels;
+    size_t shared; /* the first level that the neighbour uses, too */
     struct cache_group *level[PROFILE_LEVELS_MAX];
     const struct profile_path *path;
 };
@@ -66,7 +68,8 @@ struct paths {
     size_t count, tlb_count;
     bool parted;  /* some cache is */
     bool limited; /* some cache, or memory, has a rate */
-    bool plain;   /* neither, and there are no windows of pages */
+    bool plain;   /* neither, no windows of pages and no neighbour */
+    struct neighbour neighbour;
     struct route routes[PATH_COUNT];
     double memory_busy;
     struct crossing *crossings;      /* of each TPC, then of each GPC */
@@ -155,12 +158,25 @@ static void crossings_init(struct paths *paths)
     }
 }
 
+/* On a path without the cache that is shared, memory is beyond it. */
+static size_t first_shared(const struct profile *p,
+                           const struct profile_path *path)
+{
+    if (p->neighbour.share <= 0)
+        return SIZE_MAX;
+    size_t level = 0;
+    while (level < path->levels && path->cache[level] != p->neighbour.from)
+        level++;
+    return level;
+}
+
 static void routes_init(struct paths *paths)
 {
     for (int id = 0; id < PATH_COUNT; id++) {
         struct route *const route = &paths->routes[id];
         route->path = &paths->profile->paths[id];
         route->levels = route->path->levels;
+        route->shared = first_shared(paths->profile, route->path);
         for (size_t i = 0; i < route->levels; i++)
             route->level[i] = &paths->caches[route->path->cache[i]];
     }
@@ -179,8 +195,10 @@ struct paths *paths_new(const struct profile *profile, uint64_t seed)
     for (size_t i = 0; i < paths->count; i++)
         paths->parted |= paths->caches[i].parted;
     paths->limited = is_limited(profile);
-    paths->plain =
-        !paths->limited && !paths->parted && profile->page_window_bytes == 0;
+    paths->plain = !paths->limited && !paths->parted &&
+                   profile->page_window_bytes == 0 &&
+                   profile->neighbour.share <= 0;
+    neighbour_init(&paths->neighbour, &profile->neighbour, seed);
     routes_init(paths);
     crossings_init(paths);
     for (size_t i = 0; i < paths->tlb_count; i++) {
@@ -245,6 +263,30 @@ void paths_drop(struct paths *paths, uint64_t address, uint64_t bytes)
             instance->latest = instance->stored = NOTHING;
         }
     }
+}
+
+/* A stale instance will be emptied anyway. */
+static void group_forget(const struct paths *paths,
+                         const struct cache_group *group)
+{
+    for (size_t i = 0; i < group->count; i++) {
+        struct instance *const instance = &group->instances[i];
+        if (instance->cache == NULL ||
+            (!group->lasting && instance->epoch != paths->epoch))
+            continue;
+        cache_clear(instance->cache);
+        instance->latest = instance->stored = NOTHING;
+    }
+}
+
+void paths_forget(struct paths *paths, uint32_t caches, uint32_t tlbs)
+{
+    for (size_t i = 0; i < paths->count; i++)
+        if ((caches >> i & 1) != 0)
+            group_forget(paths, &paths->caches[i]);
+    for (size_t i = 0; i < paths->tlb_count; i++)
+        if ((tlbs >> i & 1) != 0)
+            group_forget(paths, &paths->tlbs[i]);
 }
 
 /* Makes the instance, or empties it if an earlier launch left it. */
@@ -418,16 +460,17 @@ struct way {
     double t;     /* when it asks there, but for latencies */
 };
 
-/* Cycles of a load whose translation was `found` so. */
+/* Cycles of a load whose translation was `found` so, and the level that it
+ * reached. */
 static double walk(struct paths *paths, const struct route *route,
-                   struct way way, unsigned found)
+                   struct way way, unsigned found, size_t *level)
 {
     const struct profile_path *const path = route->path;
     const double began = way.t;
     double more = 0;
     bool across = !paths->limited;
-    for (size_t i = 0; i < route->levels; i++) {
-        const struct cache_group *const group = route->level[i];
+    for (*level = 0; *level < route->levels; ++*level) {
+        const struct cache_group *const group = route->level[*level];
         if (!across && group->lasting) {
             way.t += cross(paths, way.who, way.t, way.bytes, false);
             across = true;
@@ -438,7 +481,7 @@ static double walk(struct paths *paths, const struct route *route,
         if (group->parted
                 ? parted_hit(paths, group, way.who, way.address, &more)
                 : group_hit(paths, group, way.who, way.address))
-            return path->latency[i].cycles[found] + more + (way.t - began);
+            return path->latency[*level].cycles[found] + more + (way.t - began);
         way.bytes = (double)group->profile->shape.sector;
     }
     if (!across)
@@ -460,16 +503,19 @@ static bool leaves_window(struct paths *paths, uint64_t address)
     return leaves;
 }
 
-/* Cycles of a load where caches are in partitions or have rates, or pages are
- * in windows. */
+/* Cycles of a load where caches are in partitions or have rates, pages are in
+ * windows, or there is a neighbour. */
 SELDOM static double load_in_turn(struct paths *paths,
                                   const struct route *route, struct way way)
 {
     const unsigned found = translate(paths, way.who, way.address);
-    const double cycles = walk(paths, route, way, found);
-    return leaves_window(paths, way.address)
-               ? paths->profile->page_window_latency
-               : cycles;
+    size_t level;
+    const double cycles = walk(paths, route, way, found, &level);
+    const double waits =
+        level < route->shared ? 0 : neighbour_wait(&paths->neighbour);
+    return waits + (leaves_window(paths, way.address)
+                        ? paths->profile->page_window_latency
+                        : cycles);
 }
 
 /* Cycles of a load that the nearest cache does not have. */
@@ -532,8 +578,7 @@ static const struct cache_shape *nearest_shape(const struct paths *paths,
 }
 
 double paths_load(struct paths *paths, enum profile_path_id path,
-                  const struct accessor *who, struct warp_load *load,
-                  double t)
+                  const struct accessor *who, struct warp_load *load, double t)
 {
     const struct cache_shape *const shape = nearest_shape(paths, path);
     const unsigned sector_shift = shift_of(shape->sector);
@@ -570,6 +615,17 @@ double paths_copy(struct paths *paths, enum profile_path_id path,
     return slowest + (double)((end - 1) / shape->line - address / shape->line);
 }
 
+/* Cycles of a fetch that found its piece there. */
+static double fetched_from(struct paths *paths, size_t level)
+{
+    const struct route *const route = &paths->routes[PATH_INSTRUCTION];
+    const struct profile_latency *const latency =
+        level == route->levels ? &route->path->memory
+                               : &route->path->latency[level];
+    return latency->cycles[0] +
+           (level < route->shared ? 0 : neighbour_wait(&paths->neighbour));
+}
+
 /* Brings `bytes` from `address` on to the level above `level`, in pieces as
  * this one keeps them; the cycles of the piece that took longest. */
 static double fetch_from(struct paths *paths, const struct accessor *who,
@@ -578,7 +634,7 @@ static double fetch_from(struct paths *paths, const struct accessor *who,
     const struct profile_path *const path =
         &paths->profile->paths[PATH_INSTRUCTION];
     if (level == path->levels)
-        return path->memory.cycles[0];
+        return fetched_from(paths, level);
     const struct cache_group *const group = &paths->caches[path->cache[level]];
     const uint64_t sector = group->profile->shape.sector;
     double slowest = 0;
@@ -586,7 +642,7 @@ static double fetch_from(struct paths *paths, const struct accessor *who,
          at += sector) {
         const double cycles =
             group_hit(paths, group, who, at)
-                ? path->latency[level].cycles[0]
+                ? fetched_from(paths, level)
                 : fetch_from(paths, who, level + 1, at, sector);
         slowest = cycles > slowest ? cycles : slowest;
     }

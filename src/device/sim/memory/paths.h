@@ -34,6 +34,8 @@ struct paths *paths_new(const struct profile *profile, uint64_t seed);
 void paths_free(struct paths *paths);
 /* A launch begins. */
 void paths_begin(struct paths *paths);
+/* Caches and TLBs, bit i those of index i, lose what they hold, on all SMs. */
+void paths_forget(struct paths *paths, uint32_t caches, uint32_t tlbs);
 /* The lines of [address, address + bytes) were written from outside. */
 void paths_drop(struct paths *paths, uint64_t address, uint64_t bytes);
 

@@ -93,6 +93,22 @@ struct profile_isa {
     double issue;                      /* cycles for which it keeps its pipe */
 };
 
+/* Another process that takes turns with ours on the whole GPU. */
+struct profile_intruder {
+    double share;          /* of launches that it interrupts; 0: none */
+    double cycles;         /* for which nothing of ours runs */
+    double every_cycles;   /* of the launch until it comes again; 0: once */
+    uint32_t caches, tlbs; /* that it empties: bit i is that of index i */
+};
+
+/* Another user at the same time. */
+struct profile_neighbour {
+    int from;       /* index of the first cache that both share */
+    double share;   /* of accesses that get there and wait; 0: none */
+    double cycles;  /* for which they do, on average */
+    uint64_t burst; /* how many in a row */
+};
+
 struct profile {
     char name[128], architecture[32], source[512];
     int cc_major, cc_minor;
@@ -149,6 +165,8 @@ struct profile {
     uint64_t changed_khz;      /* its clock then; 0: as before */
     uint64_t changed_throttle; /* what the management library says then */
     uint64_t changed_processes;
+    struct profile_intruder intruder;
+    struct profile_neighbour neighbour;
 
     /* Cycles between two %clock reads in a row, and at -O0. */
     double clock_overhead, clock_overhead_unoptimized;

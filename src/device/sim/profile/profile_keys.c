@@ -29,7 +29,7 @@ static int read_latency(struct schema_reader *r, json_t *value, void *into)
     return status;
 }
 
-static int find_cache(struct schema_reader *r, const char *name)
+int profile_find_cache(struct schema_reader *r, const char *name)
 {
     const struct profile *const profile = r->whole;
     const char *names[PROFILE_CACHES_MAX + 1] = {0};
@@ -65,7 +65,7 @@ static int read_levels(struct schema_reader *r, json_t *list, void *into)
         const json_t *const name = json_array_get(list, i);
         if (!json_is_string(name))
             return schema_wrong_type(r, "an array of names of caches", name);
-        const int cache = find_cache(r, json_string_value(name));
+        const int cache = profile_find_cache(r, json_string_value(name));
         if (cache < 0)
             return cache;
         if (path_has(path, cache))
@@ -273,31 +273,6 @@ static const struct schema_row shared_rows[] = {
     {0},
 };
 
-static const struct schema_row noise_rows[] = {
-    {"jitter_cycles", CYCLES(profile, jitter_cycles),
-     .help = "standard deviation of what each access is early or late"},
-    {"spike_rate", REAL(profile, spike_rate, 1),
-     .help = "share of accesses that are disturbed besides"},
-    {"spike_cycles", CYCLES(profile, spike_cycles),
-     .help = "what a disturbance costs"},
-    {0},
-};
-
-static const struct schema_row changes_rows[] = {
-    {"after_launches", WHOLE(profile, changes_after, 1, PROFILE_WHOLE_MAX),
-     REQUIRED, .help = "it comes after so many kernel launches"},
-    {"clock_khz", WHOLE(profile, changed_khz, 1000, 1e8), .unit = "kHz",
-     .help = "the SM clock from then on; slower than before, or the timer "
-             "would go back",
-     .otherwise = "as before"},
-    {"throttle", WHOLE(profile, changed_throttle, 0, 1 << 16),
-     .help = "why the clock is throttled, as NVML's bits: 64 is too hot, 4 the "
-             "power cap"},
-    {"other_processes", WHOLE(profile, changed_processes, 0, 1000),
-     .help = "on the GPU"},
-    {0},
-};
-
 static const struct schema_row window_rows[] = {
     {"bytes", WHOLE(profile, page_window_bytes, 4096, PROFILE_WHOLE_MAX),
      REQUIRED, .unit = "B",
@@ -309,8 +284,6 @@ static const struct schema_row window_rows[] = {
 
 static const struct schema shared_schema = {"shared_memory", shared_rows,
                                             check_banks};
-static const struct schema noise_schema = {"noise", noise_rows, NULL};
-static const struct schema changes_schema = {"changes", changes_rows, NULL};
 static const struct schema window_schema = {"page_window", window_rows, NULL};
 
 /* ---- the whole ---- */
@@ -475,10 +448,7 @@ static const struct schema_row parts_rows[] = {
      .help = "costs by instruction"},
     {"page_window", OBJECT(window_schema), .help = "of active pages",
      .otherwise = "none"},
-    {"changes", OBJECT(changes_schema),
-     .help = "what becomes of the GPU while it is used", .otherwise = "none"},
-    {"noise", OBJECT(noise_schema), .help = "what disturbs memory accesses",
-     .otherwise = "none"},
+    {.key = NULL, ALSO(profile_disturbances_schema)},
     {0},
 };
 

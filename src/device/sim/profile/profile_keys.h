@@ -15,6 +15,11 @@ extern const struct schema profile_schema;
 extern const struct schema profile_cache_schema, profile_tlbs_schema;
 extern const char *const profile_scopes[]; /* by enum profile_scope */
 int profile_read_caches(struct schema_reader *r, json_t *object, void *into);
+/* The index of the cache of that name; a complaint if there is none. */
+int profile_find_cache(struct schema_reader *r, const char *name);
+
+/* profile_disturbances.c: noise, changes, intruder, neighbour. */
+extern const struct schema profile_disturbances_schema;
 
 #define PROFILE_CYCLES_MAX 1e6
 #define PROFILE_RATE_MAX   1e6                /* B/clk */

@@ -251,6 +251,7 @@ struct kernel {
     uint64_t max_threads;         /* .maxntid; 0: none */
     uint64_t required_threads[3]; /* .reqntid; 0: none */
     uint64_t code_address;
+    double last_cycles; /* of its last launch; 0: none yet */
     struct module *module;
 };
 
