@@ -100,10 +100,11 @@ END_TEST
 static const char *const sources[] = {
     "src/study/*.[ch]",
     "src/study/chip/*.[ch]",
+    "src/study/instruction/*.[ch]",
     "src/study/*/*.[ch]",
     "src/study/*.def",
 };
-enum { SOURCES_DONE = 2 };
+enum { SOURCES_DONE = 3 };
 
 /* What takes the reason of a finding; even a short one is not said here. */
 static const char *const takers[] = {
@@ -120,8 +121,8 @@ static const char *const takers[] = {
 
 /* What says something else: how a number was measured, who is told what. */
 static const char *const others[] = {
-    "question",       "method",  "value_text", "say_protocol",
-    "finding_method", "log_say", "error_set",
+    "question", "method",    "value_text", "say_protocol", "finding_method",
+    "log_say",  "error_set", "buf_text",   "buf_printf",   "names",
 };
 
 static bool is_one_of(const char *const *words, size_t count, const char *word)
@@ -206,10 +207,15 @@ START_TEST(a_reason_by_hand_is_seen)
         "known\";\n}",
         "q->why = lab_text(lab, \"SM %zu and %zu do nothing\", a, b);",
         "  const char *why = \"no moon\";",
+        "q->why = none ? \"no moon\" : NULL;",
+        "static const char *const words[] = {[A] = \"a\", [B] = \"there is no "
+        "moon\"};",
         "/* a comment */ why = (\"it is (maybe) not there\");",
         "snprintf(f->why, sizeof f->why, \"the moon is not known\");",
     };
     static const char *const passed[] = {
+        "  static const char *const names[] = {[A] = \"a\", [B] = \"seen from "
+        "the far side\"};",
         "/* finding_none(f, \"no moon\") */",
         "finding_none(f, \"%s\", why_l2_untold);",
         "lab_refuse(lab, \"l2.*\", why_l2_untold);",

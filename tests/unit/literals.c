@@ -11,6 +11,7 @@ struct reader {
     const char *at;
     size_t line;
     char word[WORD_MOST];               /* the last one */
+    char owner[WORD_MOST];              /* what the statement sets */
     char callee[DEPTH_MOST][WORD_MOST]; /* of each open parenthesis; "": none */
     size_t depth;
 };
@@ -31,7 +32,7 @@ static const char *reader_of(const struct reader *r)
     for (size_t i = r->depth; i-- > 0;)
         if (is_callee(r->callee[i]))
             return r->callee[i];
-    return r->word;
+    return r->word[0] != '\0' ? r->word : r->owner;
 }
 
 static void step(struct reader *r)
@@ -110,10 +111,16 @@ static void read_other(struct reader *r)
         r->depth--;
     else if (c == '\'')
         r->at += r->at[1] == '\\' ? 3 : 2;
-    /* What stands before `[] =` or `=` says whose value it is. */
-    if (strchr("[]= \n", c) == NULL)
+    /* What stands before `= …` or `[…] = …` says whose value it is. */
+    else if (c == '[')
+        r->at += strcspn(r->at, "]");
+    else if (c == '=' && r->word[0] != '\0')
+        strcpy(r->owner, r->word);
+    else if (c == ';')
+        r->owner[0] = '\0';
+    if (c != '[')
         r->word[0] = '\0';
-    step(r);
+    r->at += *r->at != '\0';
 }
 
 void literals_each(const char *source,

@@ -10,8 +10,10 @@
 struct literal {
     const char *text; /* neighbours joined, escapes as written */
     size_t line;
-    /* The function or macro that it is an argument of; else the last word
-     * before it, as of `.question = "…"`. */
+    /* The function or macro that it is an argument of; else the word before it,
+     * as of `return "…"`; else what the statement sets, as of `.question =
+     * "…"`.
+     */
     const char *of;
 };
 

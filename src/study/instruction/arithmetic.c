@@ -73,8 +73,7 @@ static void say_fraction(const struct arithmetic_question *q, double peak)
     struct finding *const f = finding_of(q, "fraction");
     const double pipe = cost_pipe(peak);
     if (pipe == 0) {
-        finding_none(f, "no number of lanes (a power of two, or three times "
-                        "one) is near the peak");
+        finding_none(f, why_lanes_none);
         return;
     }
     finding_value(f, STATUS_DERIVED, value_number(peak / pipe));

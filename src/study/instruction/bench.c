@@ -79,10 +79,6 @@ static struct subject subject_of(const struct bench_wish *wish,
 
 /* ---- findings ----------------------------------------------------------- */
 
-static const char unchained[] =
-    "no chain: the snippet writes no register that it reads before, so that "
-    "copies of it do not wait for each other";
-
 static void bench_latency(struct lab *lab, const struct subject *s,
                           unsigned level)
 {
@@ -95,7 +91,7 @@ static void bench_latency(struct lab *lab, const struct subject *s,
         return;
     }
     if (!s->chained) {
-        finding_none(f, "%s", unchained);
+        finding_none(f, why_unchained);
     } else if (code.verdict == CODE_REFUSED) {
         code_refuse(f, &code);
     } else {
@@ -189,8 +185,8 @@ static void bench_run(struct lab *lab)
     const struct bench_wish *const wish = lab->bench;
     struct snippet s = {0}, setup = {0};
     if (wish == NULL) {
-        lab_fail(lab, ERR_USAGE,
-                 "bench needs a snippet: sonde bench 'SNIPPET'");
+        error_set(&lab->err, ERR_USAGE,
+                  "bench needs a snippet: sonde bench 'SNIPPET'");
         return;
     }
     if (snippet_parse(wish->snippet, &s, &lab->err) == 0 &&

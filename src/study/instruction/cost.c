@@ -32,9 +32,7 @@ static struct cost measure_copies(struct lab *lab, const char *experiment)
                               .experiment = s->experiment};
     if (cost.cycles > 0)
         return cost;
-    lab_fail(lab, ERR_UNSUPPORTED,
-             "three times as many copies took no longer: they were folded "
-             "away, or the kernel left before them");
+    lab_fail(lab, ERR_UNSUPPORTED, why_folded, "copies");
     return (struct cost){0};
 }
 
@@ -183,7 +181,7 @@ void cost_say_rate(struct finding *f, const struct saturation *s)
     finding_value(f, s->reached ? STATUS_MEASURED : STATUS_AT_LEAST,
                   value_number(s->rate.cycles));
     if (!s->reached)
-        finding_because(f, "it still grew with the last chains and warps");
+        finding_because(f, why_still_growing);
     finding_interval(f, s->rate.low, s->rate.high,
                      LAB_CONFIDENCE_PERCENT / 100.0);
     finding_cite(f, s->rate.experiment);
@@ -199,10 +197,8 @@ static const char *unsettled(const struct subject *s,
                              const struct code_reading *code)
 {
     if (s->mixed && code->verdict == CODE_UNREAD)
-        return "the copies hold other instructions, too";
-    return parts_of(s, code) > 1
-               ? "a copy is several instructions that wait for each other"
-               : NULL;
+        return why_copies_mixed;
+    return parts_of(s, code) > 1 ? why_copies_wait : NULL;
 }
 
 void cost_ask_throughput(struct lab *lab, const struct subject *of,

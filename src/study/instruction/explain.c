@@ -60,7 +60,7 @@ static void explain_level(struct lab *lab, const struct subject *s,
                           unsigned level, struct buf *out)
 {
     static const char *const verdicts[] = {
-        [CODE_UNREAD] = "machine code not read",
+        [CODE_UNREAD] = why_code_unread,
         [CODE_VERIFIED] = "verified",
         [CODE_REFUSED] = "not verified",
     };

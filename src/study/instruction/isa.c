@@ -171,15 +171,13 @@ static void less_helper(const struct isa *isa, const struct instruction *row,
     const struct instruction *const helper = instruction_find(row->helper);
     const struct isa_latency less = latency_of(isa, helper, level);
     if (lab_ok(isa->lab) && less.code.verdict == CODE_REFUSED)
-        lab_fail(isa->lab, ERR_UNSUPPORTED, "the chain needs %s, of which: %s",
-                 helper->name, less.code.why);
+        lab_fail(isa->lab, ERR_UNSUPPORTED, why_chain_helper, helper->name,
+                 less.code.why);
     cost->cycles -= less.cost.cycles;
     cost->low -= less.cost.high;
     cost->high -= less.cost.low;
     if (lab_ok(isa->lab) && cost->cycles <= 0)
-        lab_fail(isa->lab, ERR_UNSUPPORTED,
-                 "the chain costs no more than %s, which it needs, alone",
-                 helper->name);
+        lab_fail(isa->lab, ERR_UNSUPPORTED, why_chain_no_more, helper->name);
 }
 
 static struct isa_latency
@@ -218,8 +216,7 @@ static void report_latency(struct finding *f, const struct subject *subject,
     finding_cost(f, &l->cost);
     if (subject->mixed && l->code.verdict == CODE_UNREAD) {
         f->status = STATUS_AT_MOST;
-        finding_because(f, "the chain holds other instructions, and only "
-                           "machine code could tell what they cost");
+        finding_because(f, why_chain_mixed);
     }
 }
 
@@ -295,10 +292,8 @@ static void ask_mean(const struct isa *isa, const struct instruction *row,
         const char *const component =
             lab_text(isa->lab, "isa.%s.%s", row->name, kinds[i]);
         if (!lab_number(isa->lab, component, attribute, &number)) {
-            finding_none(f,
-                         "the mean of %s and %s divisors, of which one was "
-                         "not measured",
-                         kinds[0], kinds[1]);
+            finding_none(f, "%s",
+                         lab_why_unknown(isa->lab, component, attribute));
             return;
         }
         sum += number;

@@ -95,8 +95,7 @@ struct throughput_rate throughput_measure(const struct throughput *t,
     const struct timing more = difference(t, blocks);
     const double turns = (double)(LONGER - 1) * t->turns;
     if (lab_ok(t->lab) && !(more.cycles > 0))
-        lab_fail(t->lab, ERR_UNSUPPORTED,
-                 "three times as many turns took no longer");
+        lab_fail(t->lab, ERR_UNSUPPORTED, why_folded, "turns");
     if (!lab_ok(t->lab))
         return (struct throughput_rate){0};
     const double copies = turns * t->copies * t->chains * t->warps * blocks;
@@ -193,10 +192,7 @@ void throughput_sawtooth(struct finding *f, const char *of,
     finding_protocol(f, "residual", value_number(fit.residual));
     finding_cite(f, w->experiment);
     if (fit.servers == 0 || fit.residual > assume(ASSUME_SAWTOOTH_OFF))
-        finding_none(f,
-                     "the best sawtooth, of %u %s at once, is off by %.1f %% "
-                     "of the peak",
-                     fit.servers, of, 100 * fit.residual);
+        finding_none(f, why_sawtooth_off, fit.servers, of, 100 * fit.residual);
     else
         finding_set(f, STATUS_MEASURED, value_number(fit.servers), of);
 }
@@ -270,6 +266,6 @@ void throughput_gpu(const struct throughput *t, double seconds, double rate,
                       value_number(rate * lab_sms(t->lab) * hz));
         finding_method(f, "the peak of an SM by their number and clock");
     } else {
-        finding_none(f, "the clock was not measured");
+        finding_none(f, "%s", lab_why_unknown(t->lab, "clock", "measured"));
     }
 }

@@ -57,12 +57,10 @@ bool code_listing(struct lab *lab, const struct code_layout *layout,
 enum { REGION_SHORT = 0, REGION_LONG = 2, CLOCK_READS = 4 };
 
 /* Guarded copies that a select follows cost more than what is timed. */
-static const char *surplus(const struct subject *s, enum instruction_form form,
+static bool is_guard_apart(const struct subject *s, enum instruction_form form,
                            const struct sass_proof *t)
 {
-    return form == FORM_GUARD && t->others > 0 && !s->expands && !s->helped
-               ? "the guard is no part of the instruction, but one of its own"
-               : NULL;
+    return form == FORM_GUARD && t->others > 0 && !s->expands && !s->helped;
 }
 
 /* Where nobody says which instruction is expected: one, of those that are
@@ -108,21 +106,21 @@ static void judge_code(struct lab *lab, const struct listing *l,
     };
     reading->verdict = CODE_REFUSED;
     if (l->clock_count != CLOCK_READS) {
-        reading->why = lab_text(lab, "%zu clock reads where %d were written",
-                                l->clock_count, CLOCK_READS);
+        reading->why =
+            lab_text(lab, why_clock_reads, l->clock_count, CLOCK_READS);
         return;
     }
     struct sass_proof t =
         s->machine != NULL ? sass_proof_judge(&claim) : judge_any(&claim);
-    const char *const more = surplus(s, reading->form, &t);
+    const bool apart = is_guard_apart(s, reading->form, &t);
     reading->listing = lab_text(lab, "%s", t.expansion);
     reading->length = t.expected + t.others;
     reading->chain = claim.chains > 0 && t.chain_read;
-    if (t.verdict == PROOF_VERIFIED && more == NULL)
+    if (t.verdict == PROOF_VERIFIED && !apart)
         reading->verdict = CODE_VERIFIED;
     else
-        reading->why = more != NULL ? lab_text(lab, "%s: %s", more, t.expansion)
-                                    : lab_text(lab, "%s", t.because);
+        reading->why = apart ? lab_text(lab, why_guard_apart, t.expansion)
+                             : lab_text(lab, "%s", t.because);
     sass_proof_free(&t);
 }
 
@@ -137,7 +135,7 @@ static struct code_reading read_code(struct lab *lab,
     } else if (lab->err.code == ERR_UNSUPPORTED) {
         lab->err = (struct error){0};
         reading.verdict = CODE_UNREAD;
-        reading.why = "machine code not read";
+        reading.why = why_code_unread;
     }
     return reading;
 }
@@ -197,7 +195,7 @@ void code_say(struct finding *f, const struct code_reading *code)
 
 void code_refuse(struct finding *f, const struct code_reading *code)
 {
-    finding_none(f, "not verified: %s", code->why);
+    finding_none(f, why_not_verified, code->why);
 }
 
 /* ---- kernels compiled beforehand ----------------------------------------- */
