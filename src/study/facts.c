@@ -1,6 +1,7 @@
 #include "study/facts.h"
 
 #include <assert.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/log.h"
@@ -25,6 +26,24 @@ const char *fact_name(enum fact_id fact)
 const char *fact_writer(enum fact_id fact)
 {
     return rows[fact].writer;
+}
+
+static void give_reason(char why[FACT_WHY], const char *reason)
+{
+    if (why[0] == '\0')
+        snprintf(why, FACT_WHY, "%.*s", FACT_WHY - 1, reason);
+}
+
+void facts_lose(struct facts *facts, const char *study, const char *why)
+{
+    for (int i = 0; i < LEVEL_COUNT; i++) {
+        if (strcmp(rows[FACT_CACHED].writer, study) == 0)
+            give_reason(facts->cached[i].why, why);
+        if (strcmp(rows[FACT_BRACKET].writer, study) == 0)
+            give_reason(facts->bracket[i].why, why);
+    }
+    if (strcmp(rows[FACT_MEMORY].writer, study) == 0)
+        give_reason(facts->memory.why, why);
 }
 
 static bool is_writer(const struct lab *lab, enum fact_id fact)

@@ -119,7 +119,8 @@ struct fact_code {
 
 /* The memory that questions about translation may use. */
 struct fact_memory {
-    bool asked;
+    bool asked; /* else `why` says why not */
+    char why[FACT_WHY];
     uint64_t bytes;        /* that may be used; 0: none */
     uint64_t origin, room; /* of these: offsets within one page window */
     uint64_t window;       /* B; 0: none */
@@ -178,6 +179,10 @@ struct facts {
 
 const char *fact_name(enum fact_id fact);
 const char *fact_writer(enum fact_id fact); /* the name of the study */
+
+/* The study ended early, for this reason: so what it had not said of its facts
+ * is not known. */
+void facts_lose(struct facts *facts, const char *study, const char *why);
 
 struct lab;
 

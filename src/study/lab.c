@@ -25,16 +25,21 @@ void lab_fail(struct lab *lab, enum error_code code, const char *fmt, ...)
     error_set(&lab->err, code, "%s", text);
 }
 
-bool lab_excuses(int code)
+bool lab_excuses(const struct lab *lab)
 {
+    const int code = lab->err.code;
     return code == ERR_UNSUPPORTED || code == ERR_DEVICE_MEMORY ||
-           code == ERR_INTERRUPTED;
+           code == ERR_INTERRUPTED || code == ERR_NOT_RECORDED ||
+           (code == ERR_PTX && lab->bench == NULL);
 }
 
 const char *lab_excuse(struct lab *lab)
 {
-    if (lab_ok(lab) || !lab_excuses(lab->err.code))
+    if (lab_ok(lab) || !lab_excuses(lab))
         return NULL;
+    const int code = lab->err.code;
+    if ((code == ERR_NOT_RECORDED || code == ERR_PTX) && lab->lost.code == 0)
+        lab->lost = lab->err;
     const char *const why = lab_text(lab, "%s", lab->err.text);
     lab->err = (struct error){0};
     return why;
@@ -95,6 +100,10 @@ static struct samples run_text(struct lab *lab, const char *text)
         lab_fail(lab, ERR_INTERRUPTED, why_budget);
     else
         prober_run(lab->prober, text, &samples, &canonical, &lab->err);
+    /* Words of a study that this GPU cannot follow are no mistake of the user,
+     * but in what the user wrote. */
+    if (lab->err.code == ERR_USAGE && lab->bench == NULL)
+        lab->err.code = ERR_UNSUPPORTED;
     if (!lab_ok(lab)) {
         lab->cut_short = lab->cut_short || lab->err.code == ERR_INTERRUPTED;
         return (struct samples){0};

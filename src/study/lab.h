@@ -52,6 +52,8 @@ struct lab {
     const struct bench_wish *bench; /* NULL: none */
     double deadline;                /* now_seconds() to stop at; 0: none */
     bool cut_short;                 /* by a stop or that deadline */
+    struct error lost; /* the first that was excused and should not have been
+                          met: a kernel or a recording is not as it should be */
     /* Called before each study; may be NULL. */
     void (*watch)(void *context, const struct study *study, size_t done,
                   size_t total);
@@ -67,9 +69,9 @@ static inline bool lab_ok(const struct lab *lab)
 /* Fails as an experiment does; the first error stays. */
 void lab_fail(struct lab *lab, enum error_code code, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
-/* True for errors that end a study with a finding and not the run: what the
- * device cannot do or has no memory for. */
-bool lab_excuses(int code);
+/* True if the error costs a finding and not the run: what the device cannot do,
+ * has no memory for or does not accept, what a recording does not hold. */
+bool lab_excuses(const struct lab *lab);
 /* If that is what failed, forgets it and returns the sentence; else NULL. */
 const char *lab_excuse(struct lab *lab);
 

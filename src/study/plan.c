@@ -121,10 +121,13 @@ static void run_study(struct lab *lab, const struct study *study,
     if (why == NULL || study->judges)
         run_watched(lab, study);
     if (!lab_ok(lab)) {
-        why = lab->err.text;
-        if (!lab_excuses(lab->err.code))
+        const char *const excused = lab_excuse(lab);
+        why = excused != NULL ? excused : lab->err.text;
+        if (excused == NULL)
             *err = lab->err;
     }
+    if (why != NULL)
+        facts_lose(&lab->known, study->name, why);
     why = why != NULL ? why : why_not_reached;
     lab_leave_proposals(lab, why);
     /* What was not proposed nobody asked to be judged. */
@@ -201,6 +204,7 @@ int plan_run(struct lab *lab, const char *const *names, size_t count,
         total += wanted[i];
     *err = (struct error){0};
     lab->cut_short = false;
+    lab->lost = (struct error){0};
     results_free(&lab->proposals);
     prepare(lab, wanted);
     while (ran < total)
@@ -214,5 +218,7 @@ int plan_run(struct lab *lab, const char *const *names, size_t count,
             ran++;
         }
     results_free(&lab->proposals);
+    if (err->code == 0)
+        *err = lab->lost;
     return err->code;
 }

@@ -97,7 +97,8 @@ size_t plan_rivals(const char *const *names, size_t count, const char **rivals);
  * needs and then of the table.  A study that is not reached (stop, budget, a
  * failed device) leaves not_measured findings for all that it gives, and
  * lab->cut_short says whether a stop or the budget was the reason.  Returns the
- * error of a device that failed, 0 otherwise.
+ * error of a device that failed, or the first of a kernel or a recording that
+ * cost a finding (lab->lost), 0 otherwise.
  */
 int plan_run(struct lab *lab, const char *const *names, size_t count,
              struct error *err);

@@ -322,6 +322,34 @@ START_TEST(what_a_device_cannot_do_is_no_failure)
 }
 END_TEST
 
+/* Words that the GPU cannot follow cost what they ask for. */
+START_TEST(a_study_that_asks_for_too_much_is_no_failure)
+{
+    struct rig rig;
+    open_rig(&rig, 1);
+    rig.fake.fails_with = ERR_USAGE;
+    ck_assert_int_eq(plan_one(&rig, "cached"), 0);
+    ck_assert_uint_gt(rig.fake.launches, 1);
+    assert_left_out(&rig, study_find("clock"), "the GPU is lost");
+    close_rig(&rig);
+}
+END_TEST
+
+/* A kernel that is refused, an experiment that no recording holds: the others
+ * still run, and the status says so. */
+START_TEST(what_is_lost_is_said_at_the_end)
+{
+    static const enum error_code codes[] = {ERR_PTX, ERR_NOT_RECORDED};
+    struct rig rig;
+    open_rig(&rig, 1);
+    rig.fake.fails_with = codes[_i];
+    ASSERT_FAILS(plan_one(&rig, "cached"), codes[_i], rig.err,
+                 "the GPU is lost");
+    ck_assert_uint_gt(rig.fake.launches, 1);
+    close_rig(&rig);
+}
+END_TEST
+
 START_TEST(a_spent_budget_is_the_reason)
 {
     struct rig rig;
@@ -396,6 +424,8 @@ Suite *suite_plan(void)
     tcase_add_test(t, after_a_failure_the_device_is_left_alone);
     tcase_add_test(t, what_was_measured_before_a_failure_stays);
     tcase_add_test(t, what_a_device_cannot_do_is_no_failure);
+    tcase_add_test(t, a_study_that_asks_for_too_much_is_no_failure);
+    tcase_add_loop_test(t, what_is_lost_is_said_at_the_end, 0, 2);
     tcase_add_test(t, a_spent_budget_is_the_reason);
     tcase_add_test(t, a_budget_ends_a_study_between_its_experiments);
     tcase_add_test(t, a_stop_is_the_reason);

@@ -38,8 +38,7 @@ static const char *const chase_columns[] = {"sm", "visits", "short", "long",
 static int chase_prepare(struct experiment *e, const struct device_info *info,
                          struct error *err)
 {
-    (void)info;
-    return pointer_chase_prepare(e, REACH, err);
+    return pointer_chase_prepare(e, info, REACH, err);
 }
 
 static void chase_kernel(const struct experiment *e,

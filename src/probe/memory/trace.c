@@ -130,8 +130,7 @@ static uint64_t records_at(const struct pointer_chase *w)
 static int trace_prepare(struct experiment *e, const struct device_info *info,
                          struct error *err)
 {
-    (void)info;
-    return pointer_chase_prepare(e, 1, err);
+    return pointer_chase_prepare(e, info, 1, err);
 }
 
 static void read_job(struct kernel_text *k, const struct pointer_chase *walk)

@@ -108,10 +108,22 @@ static int check(const struct pointer_chase *w, struct error *err)
     return 0;
 }
 
-int pointer_chase_prepare(struct experiment *e, uint64_t reach,
-                          struct error *err)
+/* A sweep wants many loads in flight: as many as a block may have, a power of
+ * two. */
+static unsigned sweep_threads(const struct device_info *info)
+{
+    const int64_t most = info->value[PROPERTY_BLOCK_THREADS];
+    unsigned threads = 256;
+    while (threads > 32 && most > 0 && threads > most)
+        threads /= 2;
+    return threads;
+}
+
+int pointer_chase_prepare(struct experiment *e, const struct device_info *info,
+                          uint64_t reach, struct error *err)
 {
     struct pointer_chase *const w = e->own;
+    w->threads = sweep_threads(info);
     w->space = space_find(w->space_name);
     w->plan.seed = experiment_seed(e);
     /* Loads come in 64s: some more than asked for. */
@@ -151,10 +163,10 @@ void pointer_chase_load(struct kernel_text *k, unsigned copy,
 
 enum { SWEEP_UNROLL = 4 };
 
-/* A sweep wants many loads in flight; a chase wants company least of all. */
+/* A chase wants company least of all. */
 static unsigned threads_of(const struct pointer_chase *w)
 {
-    return w->flush > 0 || w->sweep > 0 ? 256 : 32;
+    return w->flush > 0 || w->sweep > 0 ? w->threads : 32;
 }
 
 /* A flush strides like the ring, as far as no line is left out (32 B is the
@@ -442,7 +454,7 @@ static void append_links(struct stage *s, uint64_t slot, const uint64_t *order,
 
 /* Writes the pairs where they belong, on the device: a thread a pair, and pairs
  * for whole blocks, so that no thread need ask whether there is one for it. */
-enum { SCATTER_THREADS = 256, LINK_BYTES = 16 };
+enum { LINK_BYTES = 16 };
 
 static int scatter(struct prober *prober, const struct stage *s,
                    struct error *err)
@@ -463,7 +475,7 @@ static int scatter(struct prober *prober, const struct stage *s,
              "mad.lo.u32 %me, %block, $threads, %me;\n"
              "mad.wide.u32 %links, %me, $link, %links;\n"
              "ld.global.v2.u64 {%element, %to}, [%links];\n",
-             WORD(threads, SCATTER_THREADS), WORD(link, LINK_BYTES));
+             WORD(threads, s->walk->threads), WORD(link, LINK_BYTES));
     ptx(&k, s->walk->space->pointer_bytes == 8
                 ? "st.global.u64 [%element], %to;"
                 : "cvt.u32.u64 %word, %to;\n"
@@ -471,8 +483,8 @@ static int scatter(struct prober *prober, const struct stage *s,
     kernel_end(&k);
     const struct shot shot = {
         .kernel = "scatter",
-        .blocks = (unsigned)(s->links.length / LINK_BYTES / SCATTER_THREADS),
-        .threads = SCATTER_THREADS,
+        .blocks = (unsigned)(s->links.length / LINK_BYTES / s->walk->threads),
+        .threads = s->walk->threads,
         .carve_out = CARVE_OUT_DEFAULT,
         .args = &s->links_at,
         .arg_count = 1,
@@ -483,11 +495,11 @@ static int scatter(struct prober *prober, const struct stage *s,
 }
 
 /* Repeats the last pair until they fill whole blocks. */
-static void pad_links(struct buf *links)
+static void pad_links(struct buf *links, unsigned threads)
 {
     char last[LINK_BYTES];
     memcpy(last, links->data + links->length - LINK_BYTES, LINK_BYTES);
-    while (links->length % (LINK_BYTES * SCATTER_THREADS) != 0)
+    while (links->length % (LINK_BYTES * threads) != 0)
         buf_append(links, last, LINK_BYTES);
 }
 
@@ -544,7 +556,7 @@ static int build_rings(struct stage *s, struct pointer_chase_out *out,
         out->elements[slot] = count;
         free(order);
     }
-    pad_links(&s->links);
+    pad_links(&s->links, s->walk->threads);
     return 0;
 }
 

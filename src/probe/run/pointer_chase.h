@@ -29,6 +29,7 @@ struct pointer_chase {
     uint64_t warm, visits, sweep, flush;
     uint64_t carve, sm, sms;
     uint64_t above, records; /* of a trace: what it keeps */
+    unsigned threads;        /* of a block that sweeps, or links the ring */
 };
 
 /* Rows for the table of a probe. */
@@ -82,7 +83,8 @@ extern const char *const pointer_chase_ops[],
 /* Completes the struct; ERR_USAGE where parameters contradict each other.  Of a
  * ring that is chased for less than a lap only the first `reach` × visits
  * elements are laid out. */
-int pointer_chase_prepare(struct experiment *experiment, uint64_t reach,
+int pointer_chase_prepare(struct experiment *experiment,
+                          const struct device_info *info, uint64_t reach,
                           struct error *err);
 /* Bytes between the rings of neighbouring SMs: a power of two, so that each
  * ring lies alike in a cache that is indexed by address bits. */

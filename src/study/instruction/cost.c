@@ -153,7 +153,7 @@ bool cost_excuse(struct lab *lab, struct finding *f)
     if (code == 0)
         return true;
     finding_none(f, "%s", lab->err.text);
-    if (!lab_excuses(code) && code != ERR_NOT_RECORDED)
+    if (!lab_excuses(lab))
         return false;
     lab->err = (struct error){0};
     return true;

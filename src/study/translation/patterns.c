@@ -134,10 +134,12 @@ static void plan(struct patterns_question *q)
                                      .count = SUBJECTS};
     q->apart = (struct page_tour){
         .start = q->subjects.start, .pitch = q->page, .count = SUBJECTS};
-    q->unseen =
-        q->memory->origin +
-        ((q->memory->room / q->page) - 2 - SUBJECTS - NEW_PAGES) * q->page;
-    if (!known)
+    const uint64_t used = 2 + SUBJECTS + NEW_PAGES;
+    const uint64_t room = q->memory->room / q->page;
+    q->unseen = q->memory->origin + (room > used ? room - used : 0) * q->page;
+    if (room <= used + SUBJECTS + 1)
+        lab_fail(q->lab, ERR_UNSUPPORTED, why_memory_little);
+    if (!known || !lab_ok(q->lab))
         return;
     plan_some(q);
     plan_all(q);
@@ -343,7 +345,7 @@ static void patterns_ask(struct lab *lab, const char *attribute,
 static void patterns_run(struct lab *lab)
 {
     if (!fact_memory(lab)->asked) {
-        lab_refuse(lab, "*", why_memory_unknown);
+        lab_refuse(lab, "*", why_memory_unknown, fact_memory(lab)->why);
         return;
     }
     /* The second asks for lines that the first has not loaded: half a line's

@@ -179,7 +179,7 @@ static void tlb_run(struct lab *lab)
                                        .origin = fact_memory(lab)->origin,
                                        .room = fact_memory(lab)->room}};
     if (!q.memory->asked) {
-        lab_refuse(lab, "*", why_memory_unknown);
+        lab_refuse(lab, "*", why_memory_unknown, fact_memory(lab)->why);
         return;
     }
     for (size_t level = 0; level < TLBS_MOST; level++)

@@ -1,0 +1,56 @@
+/*
+ * GPUs whose limits are unlike those of any real one: whatever an experiment
+ * asks for that they have not costs a finding, with its reason, and never the
+ * report.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "gpu_made.h"
+#include "testing.h"
+#include "truth/truth.h"
+
+static const struct {
+    const char *limits;
+    const char *found; /* even so */
+} rows[] = {
+    {"max_threads_per_block=128", "l2.size"},
+    {"max_threads_per_block=32", "l2.size"},
+    {"sms=1", "l2.size"},
+    {"shared_memory/bytes=1024", "clock.overhead"},
+    {"memory_bytes=4194304", "clock.overhead"},
+    {"memory_bytes=1048576", NULL},
+    {"noise={'jitter_cycles': 30, 'spike_rate': 0.1, 'spike_cycles': 1000}",
+     "clock.overhead"},
+};
+
+START_TEST(a_report_always_comes)
+{
+    char *const spec = testing_spec_of(
+        gpu_made("sms=2 caches/l2/sets=64 caches/l1={'sets': 16, 'ways': 4} "
+                 "paths/global.ca={'l1': 30, 'l2': 200, 'memory': 500} "
+                 "tlbs/l1={'page': 2097152, 'entries': 16} %s",
+                 rows[_i].limits));
+    json_t *const findings = truth_findings(spec, 1, NULL, 0);
+    const char *id;
+    json_t *finding;
+    json_object_foreach(findings, id, finding) ck_assert_msg(
+        strcmp(truth_text(findings, id, "status"), "not_measured") != 0 ||
+            truth_text(findings, id, "because")[0] != '\0',
+        "%s: %s has no reason", rows[_i].limits, id);
+    if (rows[_i].found != NULL)
+        ck_assert_str_eq(truth_text(findings, rows[_i].found, "status"),
+                         "measured");
+    json_decref(findings);
+    free(spec);
+}
+END_TEST
+
+Suite *suite_truth_odd(void)
+{
+    TCase *t;
+    Suite *const suite = suite_of("truth_odd", 60, &t);
+    tcase_add_loop_test(t, a_report_always_comes, 0, COUNT_OF(rows));
+    return suite;
+}
