@@ -138,17 +138,16 @@ static void say_memory(const struct lab *lab, struct finding *f,
     if (rate->value <= (1 + assume(ASSUME_ALIKE)) * peak)
         return;
     f->status = STATUS_AT_MOST;
-    finding_because(f, "it is more than the stated peak, so some of it was "
-                       "found in a cache");
+    finding_because(f, why_over_peak);
 }
 
 /* Why a rate is no number; NULL if it is one. */
 static const char *flaw_of(const struct bandwidth_rate *rate)
 {
     if (!rate->even)
-        return "blocks did not come to the SMs evenly";
+        return why_blocks_uneven;
     if (!(rate->value > 0))
-        return "no clock that is told, and no timer that is fine enough";
+        return why_timer_coarse;
     return NULL;
 }
 
@@ -169,7 +168,7 @@ static bool bandwidth_report(struct lab *lab,
                   value_number(rate->value));
     finding_interval(f, rate->low, rate->high, LAB_CONFIDENCE_PERCENT / 100.0);
     if (!found->saturated)
-        finding_because(f, "no SM has room for more in flight");
+        finding_because(f, why_no_more_room);
     say_setup(f, q, &found->setup);
     say_clock(f, q, rate);
     if (q->of_memory)
@@ -224,8 +223,8 @@ static void list_end(struct sweep *list, const struct bandwidth_question *q,
 /* Those that need the rate itself. */
 static void refuse_lists(struct lab *lab, const char *component)
 {
-    lab_refuse(lab, lab_text(lab, "%s.read_bandwidth_by_*", component),
-               "the bandwidth itself was not measured");
+    lab_refuse(lab, lab_text(lab, "%s.read_bandwidth_by_*", component), "%s",
+               lab_why_unknown(lab, component, "read_bandwidth"));
 }
 
 /* ---- widths ------------------------------------------------------------ */
@@ -356,9 +355,7 @@ static struct bandwidth_found bandwidth_ask_l1(struct lab *lab, bool cached)
     if (cached)
         found = bandwidth_ask(lab, &l1_read, NULL);
     else
-        lab_refuse(lab, "l1.read_bandwidth",
-                   "ld.global.ca costs as much as ld.global.cg: L1 does not "
-                   "cache global loads");
+        lab_refuse(lab, "l1.read_bandwidth", why_l1_bypassed);
     if (!lab_ok(lab))
         return found;
     if (found.value <= 0) {
@@ -416,10 +413,9 @@ static bool bandwidth_ask_default(struct lab *lab)
     if (!lab_ok(lab))
         return false;
     if (!cached)
-        finding_none(f, "loads cost the same with both operators");
+        finding_none(f, why_l1_bypassed);
     else if (as_ca == is_near(none, cg))
-        finding_none(f, "loads without an operator cost what neither .ca nor "
-                        ".cg costs");
+        finding_none(f, why_operators_unlike);
     else
         finding_value(f, STATUS_MEASURED, value_text(as_ca ? "ca" : "cg"));
     return cached;
@@ -608,8 +604,7 @@ static void doubt_l2(struct lab *lab, const struct bandwidth_question *q,
     struct finding *const f =
         results_edit(lab->results, q->component, q->attribute);
     f->status = STATUS_AT_LEAST;
-    finding_because(f, "it is no faster than memory, so it may be memory that "
-                       "was measured, through L2");
+    finding_because(f, why_no_faster);
 }
 
 static struct bandwidth_question of_l2(const struct memory *m, unsigned part,

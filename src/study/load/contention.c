@@ -127,8 +127,7 @@ static void report_warps_from(struct lab *lab, const struct block_cost *costs,
     if (first == count) {
         const unsigned most = costs[count - 1].warps;
         finding_value(f, STATUS_AT_LEAST, value_number(most + 1));
-        finding_because(f, "the %u warps of a block do not slow each other",
-                        most);
+        finding_because(f, why_not_slowed, (size_t)most, "warps");
         return;
     }
     finding_measured(f, costs[first].warps);
@@ -320,8 +319,8 @@ static void report_blocks_from(struct lab *lab, const struct neighbours *list,
     struct finding *const parts = contention_finding(lab, "cache_parts", e);
     if (i == count) {
         finding_value(from, STATUS_AT_LEAST, value_number((double)count + 1));
-        finding_because(from, "%zu blocks do not slow each other", count);
-        finding_none(parts, "%zu blocks do not slow each other", count);
+        finding_because(from, why_not_slowed, count, "blocks");
+        finding_none(parts, why_not_slowed, count, "blocks");
         return;
     }
     const struct neighbours *const n = &list[i];
@@ -329,10 +328,7 @@ static void report_blocks_from(struct lab *lab, const struct neighbours *list,
     if (n->slowed == 2)
         finding_measured(parts, (double)n->blocks - 1);
     else
-        finding_none(parts,
-                     "of the first %zu blocks that slow each other %zu are "
-                     "slow, and not the two that share a part",
-                     n->blocks, n->slowed);
+        finding_none(parts, why_parts_unlike, n->blocks, n->slowed);
 }
 
 static void contention_ask_blocks(struct lab *lab)
@@ -343,8 +339,7 @@ static void contention_ask_blocks(struct lab *lab)
     double alone;
     const uint64_t bytes = find_fitting(lab, &alone);
     if (lab_ok(lab) && bytes == 0)
-        lab_refuse(lab, "contention.*",
-                   "no buffer was too large for the cache");
+        lab_refuse(lab, "contention.*", why_all_fit);
     size_t count = 0;
     for (; lab_ok(lab) && bytes > 0 && count < most; count++) {
         struct neighbours *const n = &list[count];
@@ -369,8 +364,7 @@ static void contention_run(struct lab *lab)
 {
     const struct fact_bracket *const l1 = fact_bracket(lab, LEVEL_L1);
     if (!l1->present || fact_cached(lab, LEVEL_L1)->as_local) {
-        lab_leave_open(lab, l1->present ? "L1 does not cache global loads"
-                                        : l1->why);
+        lab_leave_open(lab, l1->present ? why_l1_bypassed : l1->why);
         return;
     }
     contention_ask_warps(lab);

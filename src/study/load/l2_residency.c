@@ -126,8 +126,7 @@ static void ask_kept(const struct looks *l, const char *attribute,
     struct finding *const f = lab_finding(lab, "l2", attribute);
     const size_t found = count_found(l, &cycles, &of);
     if (of < cycles.count / 2)
-        finding_none(f, "of %zu elements %zu cost as much in L2 as in memory",
-                     cycles.count, cycles.count - of);
+        finding_none(f, why_elements_alike, cycles.count, cycles.count - of);
     else
         say_share(f, found, of);
     finding_protocol(f, "set_loads", value_text(load));
@@ -206,10 +205,9 @@ static void report_fetched(struct finding *f, const bool *found)
     finding_protocol(f, "from",
                      value_number((double)AROUND_FIRST + first * SECTOR - AT));
     if (open)
-        finding_because(f, "all that was looked at on one side was there");
+        finding_because(f, why_fetched_side);
     else if (all != end - first)
-        finding_because(f, "%u sectors apart from it were found, too",
-                        all - (end - first));
+        finding_because(f, why_fetched_apart, all - (end - first));
 }
 
 /* A sector is found where most places have it; where none tells, nothing is. */
@@ -236,7 +234,7 @@ static void ask_fetch(struct lab *lab, const struct looks *around,
     if (told)
         report_fetched(f, found);
     else
-        finding_none(f, "some elements cost as much in L2 as in memory");
+        finding_none(f, why_misses_alike);
     finding_protocol(f, "load", value_text(fetch->load));
     finding_cite(f, experiment);
 }
@@ -261,7 +259,7 @@ static void l2_residency_run(struct lab *lab)
     if (lab_ok(lab))
         l2_residency_ask_fetched(lab, l2);
     if (lab_ok(lab))
-        lab_leave_open(lab, "misses of L2 cost hardly more than hits");
+        lab_leave_open(lab, why_misses_alike);
 }
 
 const struct study study_l2_residency = {

@@ -337,10 +337,8 @@ static void say_fall(struct finding *f, const struct curve *c)
     const double fall = knee_fall(cycles, c->count, &at);
     finding_protocol(f, "rises", value_bool(fall <= assume(ASSUME_FALL)));
     if (fall > assume(ASSUME_FALL))
-        finding_because(f,
-                        "it falls by %.0f %% where %.4g B/s are injected, so "
-                        "that load alone is not what it depends on",
-                        100 * fall, bytes_per_second(&c->points[at]));
+        finding_because(f, why_falls, 100 * fall,
+                        bytes_per_second(&c->points[at]));
 }
 
 static void report_curve(const struct curve *c, const char *attribute)
@@ -364,9 +362,7 @@ static void report_saturated(const struct curve *c)
                   value_number(full->cycles));
     finding_interval(f, full->low, full->high, LAB_CONFIDENCE_PERCENT / 100.0);
     if (!c->saturated)
-        finding_because(f,
-                        "no SM has room for more in flight, and less brought "
-                        "less");
+        finding_because(f, why_no_more_brings);
     finding_protocol(f, "bandwidth", value_number(bytes_per_second(full)));
     finding_protocol(f, "idle", value_number(c->points[0].cycles));
     if (c->beside_all.experiment != NULL)
@@ -404,10 +400,7 @@ static void report_knee(const struct curve *c)
         finding_cite(f, c->points[knee.after + 1].experiment);
     } else {
         finding_value(f, STATUS_AT_LEAST, value_number(bytes_per_second(full)));
-        finding_because(f,
-                        "with all that SMs have in flight a load costs %.4g "
-                        "cycles, %.4g without",
-                        full->cycles, c->points[0].cycles);
+        finding_because(f, why_load_stays, full->cycles, c->points[0].cycles);
     }
     finding_protocol(f, "latency",
                      value_number(knee_times * c->points[0].cycles));
@@ -416,8 +409,6 @@ static void report_knee(const struct curve *c)
 }
 
 /* ---- L2 and memory ----------------------------------------------------- */
-
-static const char idled[] = "some warps did not inject all the time";
 
 static struct curve curve_of(struct lab *lab, const char *component,
                              const char *lines, const char *words)
@@ -522,18 +513,19 @@ struct lines_of_sides {
     uint64_t ring, stride, visits;
 };
 
-/* False where they are not known. */
-static bool find_sides(const struct lab *lab, struct lines_of_sides *l)
+/* The finding that it lacks for that; NULL: none. */
+static const char *find_sides(const struct lab *lab, struct lines_of_sides *l)
 {
     const struct finding *const b = results_find(lab->results, "l2.side_bits");
     const struct finding *const s = results_find(lab->results, "l2.sm_sides");
-    if (b == NULL || b->value.kind != VALUE_LIST || s == NULL ||
-        s->value.kind != VALUE_LIST || s->value.count != 2)
-        return false;
+    if (b == NULL || b->value.kind != VALUE_LIST || b->value.count == 0)
+        return "side_bits";
+    if (s == NULL || s->value.kind != VALUE_LIST || s->value.count != 2)
+        return "sm_sides";
     for (size_t i = 0; i < b->value.count; i++)
         l->bits |= UINT64_C(1) << (unsigned)b->value.items[i].number;
     l->other = (unsigned)strtoul(s->value.items[1].text, NULL, 10);
-    return l->bits != 0;
+    return NULL;
 }
 
 /* Loads of lines of one class that can be timed with each made once. */
@@ -581,12 +573,12 @@ static void report_sides(struct lab *lab, const struct curve *sides)
     const struct curve *const by[] = {&sides[turned], &sides[!turned]};
     const struct point *const near = by[0]->points, *const far = by[1]->points;
     if (was_missed(by[0]) || was_missed(by[1])) {
-        refuse_sides(lab, idled);
+        refuse_sides(lab, why_warps_idled);
         return;
     }
     if (far->low < near->high ||
         far->cycles < (1 + assume(ASSUME_FAR)) * near->cycles) {
-        refuse_sides(lab, "lines of both sides cost the same without load");
+        refuse_sides(lab, why_sides_alike);
         return;
     }
     for (size_t i = 0; i < COUNT_OF(side_attributes); i++)
@@ -598,7 +590,7 @@ static void ask_classes(struct lab *lab, const struct curve *l2,
 {
     struct curve sides[2];
     if (l->visits == 0) {
-        refuse_sides(lab, "L2 has too few lines for each to be loaded once");
+        refuse_sides(lab, why_l2_few_lines);
         return;
     }
     for (int odd = 0; odd < 2; odd++) {
@@ -622,12 +614,13 @@ static void loaded_latency_ask_sides(struct lab *lab, const struct curve *l2)
             lab_absent(lab, "l2", side_attributes[i]);
         return;
     }
-    if (!find_sides(lab, &l)) {
-        refuse_sides(lab, "no address bits tell which lines are near to an SM");
+    const char *const lacked = find_sides(lab, &l);
+    if (lacked != NULL) {
+        refuse_sides(lab, lab_why_unknown(lab, "l2", lacked));
         return;
     }
     if (l2->count == 0) {
-        refuse_sides(lab, "how much load there can be is not known");
+        refuse_sides(lab, lab_why_unknown(lab, "l2", "loaded_latency"));
         return;
     }
     choose_ring(&l, room_of(lab) / SET_PART);
@@ -643,10 +636,10 @@ static const char *reason_not_to(const struct lab *lab)
     if (!l2->present)
         return l2->why;
     if (l2->fits == 0 || l2->overflows == 0)
-        return "the size of L2 is not known";
+        return why_never_overflows;
     if (room_of(lab) / SET_PART < (uint64_t)UNROLL * ACCESS_BYTES ||
         room_of(lab) / RING_PART < stride_of(lab))
-        return "L2 has no room for a set and a ring beside it";
+        return why_l2_no_room;
     return NULL;
 }
 
@@ -654,8 +647,7 @@ static const char *reason_not_to(const struct lab *lab)
 static void loaded_latency_ask_level(struct curve *c)
 {
     if (c->beside && !has_room(c->lab, 2)) {
-        curve_refuse(c, "the only warp that there can be chases, and none "
-                        "injects");
+        curve_refuse(c, why_one_warp);
         return;
     }
     curve_ask(c);
@@ -663,7 +655,7 @@ static void loaded_latency_ask_level(struct curve *c)
     if (why != NULL)
         curve_refuse(c, why);
     else if (lab_ok(c->lab) && was_missed(c))
-        curve_refuse(c, idled);
+        curve_refuse(c, why_warps_idled);
     else if (lab_ok(c->lab))
         curve_report(c);
 }
@@ -677,8 +669,7 @@ static void loaded_latency_ask_memory(struct lab *lab)
     if (set > 0)
         loaded_latency_ask_level(&c);
     else
-        curve_refuse(&c, "there is no room for a set that is much larger than "
-                         "L2");
+        curve_refuse(&c, why_set_no_room);
 }
 
 static void loaded_latency_run(struct lab *lab)

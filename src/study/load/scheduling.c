@@ -231,13 +231,13 @@ static void report_policy(const struct scheduling_question *q,
     if (agree(o, o->resident, at_once))
         finding_measured(resident, (double)at_once);
     else
-        finding_none(resident, "%zu of %zu SMs had %zu blocks at once",
-                     o->resident[at_once], o->sms, at_once);
+        finding_none(resident, why_resident_differ, o->resident[at_once],
+                     o->sms, at_once);
     if (agree(o, o->pattern, pattern))
         finding_value(policy, STATUS_MEASURED, value_text(name));
     else
-        finding_none(policy, "%zu of %zu SMs ran their blocks %s",
-                     o->pattern[pattern], o->sms, name);
+        finding_none(policy, why_patterns_differ, o->pattern[pattern], o->sms,
+                     name);
 }
 
 /* The median, with the quarters beside it, between which half of them lie. */
@@ -247,7 +247,7 @@ static void report_typical(const struct scheduling_question *q,
 {
     struct finding *const f = finding_of_kind(q, attribute);
     if (n == 0) {
-        finding_none(f, "no block followed another on an SM");
+        finding_none(f, why_none_followed);
         return;
     }
     finding_measured(f, stats_median(values, n));
@@ -272,7 +272,7 @@ static void report_tail(const struct scheduling_question *q)
     double hz, first_idle = INFINITY, end = 0;
     struct finding *const f = finding_of_kind(q, "tail");
     if (!lab_number(q->lab, "clock", "measured", &hz)) {
-        finding_none(f, why_clock_unknown);
+        finding_none(f, "%s", lab_why_unknown(q->lab, "clock", "measured"));
         return;
     }
     double *const last = lab_alloc(q->lab, q->sms, sizeof *last);
@@ -333,7 +333,7 @@ static void report_order(const struct scheduling_question *q)
     if (2 * times > q->sms - 1)
         finding_measured(f, (double)step);
     else
-        finding_none(f, "no step from SM to SM is that of most blocks");
+        finding_none(f, why_no_common_step);
     finding_value(scheduling_finding(q, "one_each_first"), STATUS_MEASURED,
                   value_bool(distinct == q->sms));
 }
@@ -365,8 +365,8 @@ static void report_start(const struct scheduling_question *q)
     struct finding *const f = scheduling_finding(q, "start_skew");
     struct finding *const timer = scheduling_finding(q, "timer_step");
     if (step == 0) {
-        finding_none(timer, "%%globaltimer was the same at all starts");
-        finding_none(f, "%%globaltimer was the same at all starts");
+        finding_none(timer, why_timer_still);
+        finding_none(f, why_timer_still);
         return;
     }
     finding_measured(timer, step);
@@ -399,8 +399,8 @@ static void report_groups(const struct scheduling_question *q,
     size_t *const group = lab_alloc(q->lab, q->sms, sizeof *group);
     const size_t count = groups_of(offsets, q->sms, near, group);
     if (count == 0) {
-        finding_none(f, "the clocks of SMs are neither alike nor apart");
-        finding_none(of_sm, "the clocks of SMs are neither alike nor apart");
+        finding_none(f, why_clocks_mixed);
+        finding_none(of_sm, why_clocks_mixed);
         return;
     }
     struct value list = value_list();
@@ -417,7 +417,8 @@ static void report_clocks(const struct scheduling_question *q)
 {
     double hz;
     if (!lab_number(q->lab, "clock", "measured", &hz)) {
-        lab_refuse(q->lab, "scheduling.clock*", why_clock_unknown);
+        lab_refuse(q->lab, "scheduling.clock*", "%s",
+                   lab_why_unknown(q->lab, "clock", "measured"));
         return;
     }
     const double step = step_of_timer(q) * hz / 1e9;
@@ -425,8 +426,7 @@ static void report_clocks(const struct scheduling_question *q)
     const double apart =
         stats_max(offsets, q->sms) - stats_min(offsets, q->sms);
     if (!isfinite(apart)) {
-        lab_refuse(q->lab, "scheduling.clock*",
-                   "no block came to one of the SMs");
+        lab_refuse(q->lab, "scheduling.clock*", why_no_block_came);
         return;
     }
     struct finding *const f = scheduling_finding(q, "clocks_apart");
@@ -512,7 +512,7 @@ static void say_recording(struct finding *f, double more, double spread)
         return;
     }
     finding_value(f, STATUS_AT_MOST, value_number(fmax(more, 0) + spread));
-    finding_because(f, "launches differ by as much from one to the next");
+    finding_because(f, why_recording_alike);
 }
 
 static double middle_half(const double *values, size_t count)
@@ -547,7 +547,7 @@ static void scheduling_run(struct lab *lab)
 {
     struct scheduling_question q = scheduling_question_of(lab);
     if (q.sms == 0) {
-        lab_leave_open(lab, "the driver does not tell how many SMs there are");
+        lab_leave_open(lab, why_sms_untold);
         return;
     }
     scheduling_ask_kinds(&q);

@@ -183,11 +183,7 @@ static enum verdict decide(struct sm_groups *p, size_t a, size_t b,
     p->freest = fmin(p->freest, share);
     if (share > p->free)
         return FREE;
-    p->why =
-        lab_text(p->lab,
-                 "SMs %zu and %zu get %.1f %% of what one gets alone: neither "
-                 "clearly less nor as much",
-                 a, b, 100 * share);
+    p->why = lab_text(p->lab, why_pair_unclear, a, b, 100 * share);
     return UNCLEAR;
 }
 
@@ -213,11 +209,7 @@ static void set_limits(struct sm_groups *p, const double *shares, size_t n)
                stats_median(shares, n) > assume(ASSUME_PAIR_FREE)) {
         p->slowed = p->free = assume(ASSUME_PAIR_SLOWED) / 2;
     } else if (most >= assume(ASSUME_PAIR_SLOWED)) {
-        p->why = lab_text(
-            p->lab,
-            "pairs of SMs get %.1f to %.1f %% of what one gets alone, and "
-            "no gap tells slowed ones from others",
-            100 * least, 100 * most);
+        p->why = lab_text(p->lab, why_pairs_no_gap, 100 * least, 100 * most);
     }
 }
 
@@ -249,11 +241,7 @@ static void scan(struct sm_groups *p, size_t sm)
         if (p->group[k] != NOBODY)
             continue;
         if (p->pairs > PAIRS_EACH * p->sms)
-            p->why = lab_text(
-                p->lab,
-                "groups of SMs follow no order: after %zu pairs they are "
-                "not all known",
-                p->pairs);
+            p->why = lab_text(p->lab, why_pairs_unordered, p->pairs);
         else if (ask_pair(p, sm, k) == SLOWED)
             p->group[k] = own;
     }
@@ -308,11 +296,7 @@ static void check_apart(struct sm_groups *p)
     for (int g = 0; g < p->groups && goes_on(p); g++) {
         members(p, g, list);
         if (g > 0 && ask_pair(p, before, list[0]) == SLOWED)
-            p->why =
-                lab_text(p->lab,
-                         "SMs %zu and %zu slow each other, and yet others that "
-                         "slow one of them do not slow the other",
-                         before, list[0]);
+            p->why = lab_text(p->lab, why_pairs_contradict, before, list[0]);
         before = list[0];
     }
 }
@@ -336,9 +320,7 @@ static void check_mates(struct sm_groups *p)
     for (int g = 0; g < p->groups; g++)
         single += members(p, g, NULL) == 1;
     if (p->why == NULL && 2 * single > (size_t)p->groups)
-        p->why = lab_text(
-            p->lab, "only few SMs slow each other: %zu of %zu slow nobody",
-            single, p->sms);
+        p->why = lab_text(p->lab, why_pairs_few, single, p->sms);
 }
 
 static void check_first(struct sm_groups *p, size_t sm)
@@ -346,22 +328,11 @@ static void check_first(struct sm_groups *p, size_t sm)
     const size_t size = members(p, p->group[sm], NULL);
     p->lonely = size == 1;
     if (size == 1)
-        p->why = lab_text(
-            p->lab,
-            "no pair of SMs slows another: SM %zu and any other get %.1f "
-            "%% of what it gets alone, or more (op=%s); their ways to L2 "
-            "are not shared, or wide enough for both",
-            sm, 100 * p->freest, p->op);
+        p->why = lab_text(p->lab, why_pairs_none, sm, 100 * p->freest, p->op);
     else if (size > TPC_MOST)
-        p->why = lab_text(
-            p->lab, "%zu SMs slow each other in pairs: more than a TPC has",
-            size);
+        p->why = lab_text(p->lab, why_pairs_many, size);
     else if (size == p->sms)
-        p->why = lab_text(
-            p->lab,
-            "all %zu SMs slow each other in pairs: it may be L2 that is "
-            "too slow for two",
-            size);
+        p->why = lab_text(p->lab, why_pairs_all, size);
 }
 
 /* The groups of one operation, as SM `sm` leads to them; none: p->why. */
@@ -501,9 +472,7 @@ static bool may_be_tpcs(struct sm_groups *p, const int *larger, int count)
     }
     if (n < p->sms || most > TPC_MOST)
         return false;
-    p->why = lab_text(
-        p->lab, "groups of %zu SMs share a way, which may be that of a TPC",
-        most);
+    p->why = lab_text(p->lab, why_groups_small, most);
     return true;
 }
 
@@ -533,18 +502,9 @@ static bool join(struct sm_groups *p, const double *gets, size_t turns,
     l->count =
         t.groups >= 2 && t.far >= assume(ASSUME_GROUP_GAIN) ? (int)t.groups : 0;
     if (t.far < assume(ASSUME_GROUP_GAIN))
-        p->why =
-            lab_text(p->lab,
-                     "whichever SMs do nothing, others get more or less alike: "
-                     "changes differ by %.1f %%",
-                     100 * t.far);
+        p->why = lab_text(p->lab, why_gains_alike, 100 * t.far);
     else if (l->count == 0)
-        p->why = lab_text(
-            p->lab,
-            "when some SMs do nothing, what others get changes by up to "
-            "%.0f %% more or less than of others, and yet they do not "
-            "form groups",
-            100 * t.far);
+        p->why = lab_text(p->lab, why_gains_ungrouped, 100 * t.far);
     return t.far >= assume(ASSUME_CHANGE_DOUBT);
 }
 
@@ -564,11 +524,7 @@ static bool all_have_mates(struct sm_groups *p, const int *larger)
         for (int u = 0; u < p->groups; u++)
             mates += u != t && larger[u] == larger[t];
         if (mates == 0)
-            p->why = lab_text(
-                p->lab,
-                "some SMs share with others, but when SM %zu does nothing "
-                "nobody gets more",
-                first_of(p, t));
+            p->why = lab_text(p->lab, why_mate_missing, first_of(p, t));
     }
     return p->why == NULL;
 }
@@ -619,12 +575,8 @@ static void confirm(struct sm_groups *p, struct larger *l, const double *all)
         try_half(p, l, i / 2, (size_t)i % 2, all);
     if (p->within >= assume(ASSUME_GROUP_GAIN) && p->within >= 2 * p->across)
         return;
-    p->why = lab_text(
-        p->lab,
-        "what SMs get goes up and down together in %d groups, but without "
-        "half a group its others get only %.1f %% more, and those of "
-        "other groups up to %.1f %%",
-        l->count, 100 * p->within, 100 * p->across);
+    p->why = lab_text(p->lab, why_groups_no_gain, l->count, 100 * p->within,
+                      100 * p->across);
     l->count = 0;
 }
 
@@ -653,7 +605,7 @@ static void ask_by_gain(struct sm_groups *p, struct larger *l)
     l->count = 0;
     memset(l->group, 0, (size_t)p->groups * sizeof *l->group);
     if (!again)
-        p->why = lab_text(p->lab, "all SMs together get as much as each alone");
+        p->why = lab_text(p->lab, why_all_free);
     for (p->crowd = CROWD;
          again && l->count == 0 && p->crowd <= CROWD_SURE && lab_ok(p->lab);
          p->crowd++)
@@ -747,12 +699,7 @@ static void ask_by_clock(struct sm_groups *p, struct larger *l)
     if (worst < assume(ASSUME_PAIR_SLOWED))
         l->count = groups;
     else
-        p->why = lab_text(
-            p->lab,
-            "SMs whose clocks run alike get together %.0f %% or more of "
-            "what as many others get, and when some do nothing others do "
-            "not gain clearly",
-            100 * worst);
+        p->why = lab_text(p->lab, why_clock_groups_free, 100 * worst);
 }
 
 /* ---- reporting --------------------------------------------------------- */
@@ -825,7 +772,7 @@ static void compare_clocks(const struct sm_groups *p, const int *of_sm,
     const bool same = memcmp(by_clock, of_sm, p->sms * sizeof *by_clock) == 0;
     finding_protocol(f, "as_clocks", value_bool(same));
     if (!same)
-        finding_because(f, "the clocks of SMs run alike in other groups");
+        finding_because(f, why_clocks_group);
 }
 
 /* One way of asking, by both operations; the reason of the first stays, which
@@ -878,7 +825,7 @@ static void sm_groups_run(struct lab *lab)
                           .warps =
                               (unsigned)u64_min(lab_block_warps(lab), WARPS)};
     if (p.sms < 2) {
-        lab_leave_open(lab, "there is but one SM, or it is not told how many");
+        lab_leave_open(lab, why_one_sm);
         return;
     }
     p.group = lab_alloc(lab, p.sms, sizeof *p.group);
