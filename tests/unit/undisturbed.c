@@ -151,14 +151,15 @@ END_TEST
 
 START_TEST(a_difference_is_as_uncertain_as_both)
 {
-    const struct undisturbed a = {500, 494, 503, 0.1, 5, 90};
-    const struct undisturbed b = {200, 196, 208, 0.3, 2, 100};
+    const struct undisturbed a = {500, 494, 503, 0.1, 5, 4, 90};
+    const struct undisturbed b = {200, 196, 208, 0.3, 2, 6, 100};
     const struct undisturbed d = undisturbed_less(&a, &b);
     ck_assert_double_eq(d.cycles, 300);
     ck_assert_double_eq(d.low, 290);
     ck_assert_double_eq(d.high, 305);
     ck_assert_double_eq(d.disturbed, 0.3);
     ck_assert_double_eq(d.excess, 3);
+    ck_assert_double_eq(d.spread, 6);
     ck_assert_uint_eq(d.kept, 90);
 }
 END_TEST

@@ -45,31 +45,33 @@ static struct run between(const double *sorted, struct run all, double low,
     return r;
 }
 
-/* So many halves of the densest half are four deviations of a normal
- * distribution, of which the middle half reaches as far as 0.6745 of one: one
- * sample in 16,000 is beyond, and a spike of ten deviations is not within. */
-static const double reach = 4 / 0.6745;
-
 /* What lies near: as far to one side as to the other of its own mean, or it
- * would be off to the side where the densest half happens to lie. */
-static struct run near_of(const double *sorted, struct run all, double step,
-                          double *far)
+ * would be off to the side where the densest half happens to lie.  None if not
+ * even that half is near to itself. */
+static struct run within(const double *sorted, struct run all, double far)
 {
     enum { TURNS = 20 };
     const struct run half = densest_half(sorted, all);
-    /* A mean of equal numbers is theirs but for rounding. */
-    const double rounding = 1e-9 * fabs(sorted[half.from]);
-    *far = reach * (width_of(sorted, half) + step) / 2 + rounding;
     struct run kept = half;
-    for (int i = 0; i < TURNS; i++) {
+    for (int i = 0; i < TURNS && kept.count > 0; i++) {
         const double mean = stats_mean(sorted + kept.from, kept.count);
-        const struct run next = between(sorted, all, mean - *far, mean + *far);
-        if (next.count < half.count ||
-            (next.from == kept.from && next.count == kept.count))
+        /* A mean of equal numbers is theirs but for rounding. */
+        const double off = far + 1e-9 * fabs(mean);
+        const struct run next = between(sorted, all, mean - off, mean + off);
+        if (next.from == kept.from && next.count == kept.count)
             break;
         kept = next;
     }
     return kept;
+}
+
+/* The middle half of a normal distribution reaches as far as 0.6745 of its
+ * deviation to either side. */
+static double far_of(const double *sorted, struct run all, double step)
+{
+    static const double deviations = UNDISTURBED_DEVIATIONS / 0.6745;
+    const double width = width_of(sorted, densest_half(sorted, all));
+    return deviations * (width + step) / 2;
 }
 
 static double deviation(const double *sorted, struct run r)
@@ -113,15 +115,13 @@ double undisturbed_t(size_t freedom)
            (3 * z5 * z * z + 19 * z5 + 17 * z3 - 15 * z) / (384 * v * v * v);
 }
 
-static struct undisturbed summary(const double *sorted, size_t n, double step)
+static struct undisturbed summary(const double *sorted, size_t n,
+                                  struct run kept, double far)
 {
-    double far;
-    const struct run first = near_of(sorted, (struct run){0, n}, step, &far);
-    const struct run kept = near_of(sorted, first, step, &far);
     const double cycles = stats_mean(sorted + kept.from, kept.count);
+    const double spread = deviation(sorted, kept);
     const double error = kept.count > 1 ? undisturbed_t(kept.count - 1) *
-                                              deviation(sorted, kept) /
-                                              sqrt((double)kept.count)
+                                              spread / sqrt((double)kept.count)
                                         : INFINITY;
     return (struct undisturbed){
         .cycles = cycles,
@@ -129,16 +129,41 @@ static struct undisturbed summary(const double *sorted, size_t n, double step)
         .high = cycles + error,
         .disturbed = 1 - (double)kept.count / (double)n,
         .excess = stats_mean(sorted, n) - cycles,
+        .spread = spread,
         .kept = kept.count,
     };
+}
+
+static struct undisturbed of_nothing(void)
+{
+    return (struct undisturbed){
+        .cycles = NAN, .low = NAN, .high = NAN, .disturbed = 1};
 }
 
 struct undisturbed undisturbed_of(const double *samples, size_t n, double step)
 {
     if (n == 0)
-        return (struct undisturbed){.cycles = NAN, .low = NAN, .high = NAN};
+        return of_nothing();
     double *const sorted = stats_sorted(samples, n);
-    const struct undisturbed u = summary(sorted, n, step);
+    const struct run all = {0, n};
+    const struct run first = within(sorted, all, far_of(sorted, all, step));
+    const double far = far_of(sorted, first, step);
+    const struct undisturbed u =
+        summary(sorted, n, within(sorted, first, far), far);
+    free(sorted);
+    return u;
+}
+
+struct undisturbed undisturbed_within(const double *samples, size_t n,
+                                      double far)
+{
+    if (n == 0)
+        return of_nothing();
+    double *const sorted = stats_sorted(samples, n);
+    const struct run all = {0, n};
+    const struct run kept = within(sorted, all, far);
+    const struct undisturbed u =
+        2 * kept.count > n ? summary(sorted, n, kept, far) : of_nothing();
     free(sorted);
     return u;
 }
@@ -153,6 +178,7 @@ struct undisturbed undisturbed_less(const struct undisturbed *a,
         .high = cycles + hypot(a->high - a->cycles, b->cycles - b->low),
         .disturbed = fmax(a->disturbed, b->disturbed),
         .excess = a->excess - b->excess,
+        .spread = fmax(a->spread, b->spread),
         .kept = a->kept < b->kept ? a->kept : b->kept,
     };
 }

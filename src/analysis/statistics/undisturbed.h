@@ -20,12 +20,16 @@
 
 /* With how many percent the bounds hold. */
 enum { UNDISTURBED_PERCENT = 95 };
+/* Samples lie near that are so many standard deviations off: of a normal
+ * distribution one in 16,000 is farther, and a spike of ten is not near. */
+enum { UNDISTURBED_DEVIATIONS = 4 };
 
 struct undisturbed {
     double cycles;    /* NAN of no samples */
     double low, high; /* where that is; infinite of one sample */
     double disturbed; /* share of the samples beyond what lies near */
     double excess;    /* what disturbance adds to the mean of all */
+    double spread;    /* standard deviation of what lies near */
     size_t kept;      /* samples that lie near */
 };
 
@@ -33,8 +37,13 @@ struct undisturbed {
  * times them counts in steps; 0: not at all. */
 struct undisturbed undisturbed_of(const double *samples, size_t n, double step);
 
+/* The same where it is known how far an undisturbed sample may be off, so that
+ * a few samples will do.  NAN if most samples are not so near to each other. */
+struct undisturbed undisturbed_within(const double *samples, size_t n,
+                                      double far);
+
 /* Of one less the other, which were measured apart: the bounds are as far off
- * as the root of both squares.  Shares and counts are the worse ones. */
+ * as the root of both squares.  What else is told of them is the worse one. */
 struct undisturbed undisturbed_less(const struct undisturbed *a,
                                     const struct undisturbed *b);
 

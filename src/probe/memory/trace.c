@@ -6,7 +6,9 @@
  * is stored to shared memory, which waits for it, so the second read cannot
  * come early.  The time of that store and of the clock itself is in every
  * sample; the probe `clock` tells how much it is.  With `above` only slower
- * accesses are kept, so that a long walk fits in little memory.
+ * accesses are kept, so that a long walk fits in little memory.  With `each`
+ * more loads than one stand between the reads: what two cost more than one is
+ * free of what timing adds.
  */
 #include <string.h>
 
@@ -34,6 +36,7 @@ static const struct param trace_params[] = {
     POINTER_CHASE_PARAMS,
     NUMBER(struct pointer_chase, visits, "0", 0, 1u << 30, "loads that are timed; 0: one lap"),
     NUMBER(struct pointer_chase, above, "0", 0, 1u << 20, "keep only loads of at least so many cycles"),
+    NUMBER(struct pointer_chase, each, "1", 1, 64, "dependent loads between two reads of the clock; a visit is so many"),
     NUMBER(struct pointer_chase, records, "2048", 1, 8192, "most loads that are kept (16 B of shared memory each)"),
     {0},
 };
@@ -56,7 +59,8 @@ static void timed_load(struct kernel_text *k, const struct pointer_chase *w)
                      WORD(space_unit, space_unit(w->space)));
     }
     ptx(k, "mov.u32 %t0, %clock;");
-    pointer_chase_load(k, 0, w);
+    for (unsigned copy = 0; copy < w->each; copy++)
+        pointer_chase_load(k, copy, w);
     ptx_with(k,
              "st.shared.$pointer [pool+8], %ptr;\n"
              "mov.u32 %t1, %clock;\n",
@@ -130,7 +134,8 @@ static uint64_t records_at(const struct pointer_chase *w)
 static int trace_prepare(struct experiment *e, const struct device_info *info,
                          struct error *err)
 {
-    return pointer_chase_prepare(e, info, 1, err);
+    const struct pointer_chase *const walk = e->own;
+    return pointer_chase_prepare(e, info, walk->each, err);
 }
 
 static void read_job(struct kernel_text *k, const struct pointer_chase *walk)

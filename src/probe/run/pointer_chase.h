@@ -29,6 +29,7 @@ struct pointer_chase {
     uint64_t warm, visits, sweep, flush;
     uint64_t carve, sm, sms;
     uint64_t above, records; /* of a trace: what it keeps */
+    uint64_t each;           /* ... and loads that it times together */
     unsigned threads;        /* of a block that sweeps, or links the ring */
 };
 

@@ -1,0 +1,150 @@
+#include "analysis/statistics/laps.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+#include "analysis/statistics/stats.h"
+#include "base/mem.h"
+
+struct load {
+    uint64_t address;
+    double cycles;
+    size_t when;
+};
+
+/* The loads by address, those of one in the order of their laps. */
+struct sorted_loads {
+    struct load *at;
+    size_t count;
+};
+
+/* Loads of one address. */
+struct group {
+    const struct load *at;
+    size_t count;
+};
+
+static int by_address(const void *a, const void *b)
+{
+    const struct load *const x = a, *const y = b;
+    if (x->address != y->address)
+        return x->address > y->address ? 1 : -1;
+    return (x->when > y->when) - (x->when < y->when);
+}
+
+static struct sorted_loads sort(const uint64_t *address, const double *cycles,
+                                size_t n)
+{
+    struct sorted_loads s = {xreallocarray(NULL, n, sizeof *s.at), n};
+    for (size_t i = 0; i < n; i++)
+        s.at[i] = (struct load){address[i], cycles[i], i};
+    qsort(s.at, n, sizeof *s.at, by_address);
+    return s;
+}
+
+static bool next_group(const struct sorted_loads *s, struct group *g)
+{
+    const struct load *const first = g->at == NULL ? s->at : g->at + g->count;
+    const struct load *const end = s->at + s->count;
+    *g = (struct group){first, 0};
+    while (first + g->count < end && first[g->count].address == first->address)
+        g->count++;
+    return g->count > 0;
+}
+
+/* Standard deviation of laps of one address: of what one lap costs more than
+ * the one before there are two in it. */
+static double spread_of(const struct sorted_loads *s, double step)
+{
+    double *const more = xreallocarray(NULL, s->count, sizeof *more);
+    struct group g = {0};
+    size_t n = 0;
+    while (next_group(s, &g))
+        for (size_t i = 1; i < g.count; i++)
+            more[n++] = g.at[i].cycles - g.at[i - 1].cycles;
+    const struct undisturbed u = undisturbed_of(more, n, step);
+    free(more);
+    return n > 1 ? u.spread / sqrt(2) : 0;
+}
+
+/* What the address costs, if most of its laps are within `far` of their mean;
+ * `work` has room for its loads. */
+static struct undisturbed typical_of(const struct group *g, double far,
+                                     double *work)
+{
+    for (size_t i = 0; i < g->count; i++)
+        work[i] = g->at[i].cycles;
+    return undisturbed_within(work, g->count, far);
+}
+
+/* Sums over the addresses. */
+struct sums {
+    double *typical, *mean; /* of each address */
+    size_t kept, groups, near;
+    double squares; /* of what loads are off their address's typical cost */
+};
+
+static void add_group(struct sums *s, const struct group *g, double far,
+                      double *work)
+{
+    const struct undisturbed u = typical_of(g, far, work);
+    const double typical = u.kept > 0 ? u.cycles : stats_min(work, g->count);
+    for (size_t i = 0; i < g->count; i++)
+        s->squares += (work[i] - typical) * (work[i] - typical);
+    s->mean[s->groups++] = stats_mean(work, g->count);
+    if (u.kept == 0)
+        return;
+    s->typical[s->kept++] = typical;
+    s->near += u.kept;
+}
+
+/* Standard error of the mean of some numbers. */
+static double error_of(const double *values, size_t n)
+{
+    const double mean = stats_mean(values, n);
+    double squares = 0;
+    for (size_t i = 0; i < n; i++)
+        squares += (values[i] - mean) * (values[i] - mean);
+    return n > 1 ? sqrt(squares / (double)(n - 1) / (double)n) : INFINITY;
+}
+
+static struct laps summary(const struct sums *s, size_t n, double spread,
+                           double all)
+{
+    const double cycles = stats_mean(s->typical, s->kept);
+    const double error = undisturbed_t(s->kept > 0 ? s->kept - 1 : 0) *
+                         error_of(s->typical, s->kept);
+    return (struct laps){
+        .cost = {.cycles = cycles,
+                 .low = cycles - error,
+                 .high = cycles + error,
+                 .disturbed = 1 - (double)s->near / (double)n,
+                 .excess = all - cycles,
+                 .spread = spread,
+                 .kept = s->kept},
+        .excess_error = sqrt(s->squares) / (double)n,
+        .mean = all,
+        .mean_error = error_of(s->mean, s->groups),
+    };
+}
+
+struct laps laps_of(const uint64_t *address, const double *cycles, size_t n,
+                    double step)
+{
+    struct sorted_loads loads = sort(address, cycles, n);
+    const double spread = spread_of(&loads, step);
+    const double far = UNDISTURBED_DEVIATIONS * spread + step;
+    double *const work = xreallocarray(NULL, n, sizeof *work);
+    struct sums s = {.typical = xreallocarray(NULL, n, sizeof *s.typical),
+                     .mean = xreallocarray(NULL, n, sizeof *s.mean)};
+    struct group g = {0};
+    while (next_group(&loads, &g))
+        add_group(&s, &g, far, work);
+    const struct laps laps = summary(&s, n, spread, stats_mean(cycles, n));
+    free(loads.at);
+    free(work);
+    free(s.typical);
+    free(s.mean);
+    return laps;
+}

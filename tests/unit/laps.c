@@ -1,0 +1,132 @@
+/*
+ * Loads of addresses that cost different amounts, in laps: the mean of what
+ * they cost must be found whatever share of single loads is late.
+ */
+#include "analysis/statistics/laps.h"
+
+#include <math.h>
+
+#include "base/mem.h"
+#include "base/rng.h"
+#include "testing.h"
+
+enum { ADDRESSES = 400, LAPS = 5, LOADS = ADDRESSES * LAPS };
+
+/* Near and far lines, some cycles apart among themselves, and loads of which a
+ * share is late by half to thrice half of `late`. */
+struct loads {
+    double apart, jitter, share, late;
+};
+
+static double cost_at(const struct loads *l, size_t i)
+{
+    return 200 + (double)(i * 7 % 20) + (i % 2 == 0 ? 0 : l->apart);
+}
+
+static double truth(const struct loads *l)
+{
+    double sum = 0;
+    for (size_t i = 0; i < ADDRESSES; i++)
+        sum += cost_at(l, i) / ADDRESSES;
+    return sum;
+}
+
+static struct laps of(const struct loads *l, uint64_t seed)
+{
+    static uint64_t address[LOADS];
+    static double cycles[LOADS];
+    struct rng rng;
+    rng_seed(&rng, seed);
+    for (size_t n = 0; n < LOADS; n++) {
+        const size_t i = n % ADDRESSES;
+        address[n] = 128 * i;
+        cycles[n] = cost_at(l, i) + round(l->jitter * rng_normal(&rng));
+        if (rng_unit(&rng) < l->share)
+            cycles[n] += round(l->late * (0.5 + rng_unit(&rng)));
+    }
+    return laps_of(address, cycles, LOADS, 1);
+}
+
+static const struct loads strengths[] = {
+    {0, 0, 0, 0},         {200, 0, 0, 0},      {200, 1.5, 0.002, 300},
+    {0, 1.5, 0.02, 500},  {200, 5, 0.01, 300}, {200, 10, 0.03, 500},
+    {200, 30, 0.1, 1000},
+};
+
+START_TEST(addresses_that_differ_are_averaged)
+{
+    const struct loads *const l = &strengths[_i];
+    const struct laps laps = of(l, 3);
+    const double added = l->share * l->late;
+    ck_assert_double_eq_tol(laps.cost.cycles, truth(l), 0.1 * l->jitter + 1e-9);
+    ck_assert_double_eq_tol(laps.cost.spread, l->jitter,
+                            0.1 * l->jitter + 1e-9);
+    ck_assert_double_eq_tol(laps.cost.excess, added, 0.2 * added + 0.1);
+    ck_assert_double_le(laps.cost.low, truth(l));
+    ck_assert_double_ge(laps.cost.high, truth(l));
+    ck_assert_double_eq_tol(laps.mean, truth(l) + added, 0.2 * added + 0.1);
+}
+END_TEST
+
+/* Where all addresses cost the same, the bounds are those of noise alone: 1000
+ * draws of 95 %, of which 2 % are three standard errors. */
+START_TEST(the_bounds_hold_as_often_as_they_claim)
+{
+    enum { DRAWS = 1000 };
+    const struct loads *const l = &strengths[_i];
+    unsigned held = 0, excess_held = 0;
+    for (uint64_t seed = 1; seed <= DRAWS; seed++) {
+        static uint64_t address[LOADS];
+        static double cycles[LOADS];
+        struct rng rng;
+        rng_seed(&rng, seed);
+        for (size_t n = 0; n < LOADS; n++) {
+            address[n] = n % ADDRESSES;
+            cycles[n] = 200 + round(l->jitter * rng_normal(&rng));
+            if (rng_unit(&rng) < l->share)
+                cycles[n] += round(l->late * (0.5 + rng_unit(&rng)));
+        }
+        const struct laps laps = laps_of(address, cycles, LOADS, 1);
+        held += laps.cost.low <= 200 && 200 <= laps.cost.high;
+        excess_held += fabs(laps.cost.excess - l->share * l->late) <
+                       1.96 * laps.excess_error;
+    }
+    ck_assert_double_eq_tol(100.0 * held / DRAWS, UNDISTURBED_PERCENT, 2);
+    /* Four spikes are few: their number is not normal. */
+    ck_assert_double_eq_tol(100.0 * excess_held / DRAWS, 93, 5);
+}
+END_TEST
+
+/* An address of which no two laps agree tells nothing and is left out. */
+START_TEST(an_address_that_is_never_the_same_is_left_out)
+{
+    static const uint64_t address[] = {0, 0, 0, 64, 64, 64, 128, 128, 128};
+    static const double cycles[] = {200, 200, 201, 900, 300,
+                                    600, 210, 211, 210};
+    const struct laps laps = laps_of(address, cycles, COUNT_OF(cycles), 1);
+    ck_assert_uint_eq(laps.cost.kept, 2);
+    ck_assert_double_eq_tol(laps.cost.disturbed, 1.0 / 3, 1e-9);
+    ck_assert_double_eq_tol(
+        laps.cost.cycles,
+        ((200 + 200 + 201) / 3.0 + (210 + 211 + 210) / 3.0) / 2, 1e-9);
+}
+END_TEST
+
+START_TEST(of_nothing_nothing_is_known)
+{
+    ck_assert(isnan(laps_of(NULL, NULL, 0, 1).cost.cycles));
+}
+END_TEST
+
+Suite *suite_laps(void)
+{
+    TCase *t;
+    Suite *const suite = suite_of("laps", 20, &t);
+    tcase_add_loop_test(t, addresses_that_differ_are_averaged, 0,
+                        COUNT_OF(strengths));
+    tcase_add_loop_test(t, the_bounds_hold_as_often_as_they_claim, 2,
+                        COUNT_OF(strengths));
+    tcase_add_test(t, an_address_that_is_never_the_same_is_left_out);
+    tcase_add_test(t, of_nothing_nothing_is_known);
+    return suite;
+}
