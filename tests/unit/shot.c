@@ -118,11 +118,77 @@ START_TEST(pinned_blocks_are_tried_until_they_came)
 }
 END_TEST
 
+/* A job: where the results go, the pin's counter, and one that nobody resets. */
+enum { JOB_WORDS = 3 };
+
+/* Counts itself, and is done in the second launch. */
+static void counting_kernel(const struct experiment *e,
+                            const struct device_info *info, struct buf *out)
+{
+    struct kernel_text k;
+    (void)e;
+    kernel_begin(&k, out, device_cc(info),
+                 &(struct kernel_head){
+                     .name = "clock",
+                     .parameters = PIN_PARAMETERS,
+                     .variables = PIN_VARIABLES,
+                 });
+    pin_opening(&k, 8 * JOB_WORDS);
+    ptx(&k, ".reg .b32 %count, %tries;\n"
+            ".reg .b64 %word;\n"
+            "ld.global.u64 %at, [%job+8];\n"
+            "atom.global.add.u32 %count, [%at], 1;\n"
+            "ld.global.u64 %at, [%job+16];\n"
+            "atom.global.add.u32 %tries, [%at], 1;\n"
+            "ld.global.u64 %at, [%job];\n"
+            "cvt.u64.u32 %word, %count;\n"
+            "st.global.u64 [%at], %word;\n"
+            "setp.ge.u32 %again, %tries, 1;\n"
+            "cvt.u64.u32 %word, %tries;\n"
+            "@%again st.global.u64 [%at+8], %word;\n");
+    kernel_end(&k);
+}
+
+START_TEST(a_launch_that_is_tried_again_begins_anew)
+{
+    struct device *const device = testing_sim("gtx560ti", 1);
+    const struct prober_options options = {.seed = 1};
+    struct prober *const prober = prober_new(device, NULL, &options);
+    struct error err = {0};
+    const uint64_t sm = 3;
+    uint64_t job[JOB_WORDS] = {0};
+    struct pin pin = {.count = 1,
+                      .sms = &sm,
+                      .jobs = job,
+                      .job_bytes = sizeof job,
+                      .words_each = 2,
+                      .threads = 1,
+                      .shared_bytes = PIN_POOL};
+    ASSERT_DONE(pin_place(prober, &pin, &err), err);
+    ASSERT_DONE(prober_zeros(prober, BUFFER_RING, 8, &job[2], &err), err);
+    job[0] = pin_out(&pin, 0);
+    job[1] = pin_counter(&pin);
+    static const struct param none[1];
+    const struct probe probe = {
+        .name = "clock", .params = none, .kernel = counting_kernel};
+    struct experiment e = {.probe = &probe};
+    uint64_t *const words = pin_run(prober, &e, &pin, &err);
+    ck_assert_ptr_nonnull(words);
+    /* The second launch was counted from 0. */
+    ck_assert_uint_eq(words[0], 0);
+    ck_assert_uint_eq(words[1], 1);
+    free(words);
+    prober_free(prober);
+    device_close(device);
+}
+END_TEST
+
 Suite *suite_shot(void)
 {
     TCase *t;
     Suite *const suite = suite_of("shot", 10, &t);
     tcase_add_test(t, a_kernel_gets_its_arguments_and_its_words_come_back);
+    tcase_add_test(t, a_launch_that_is_tried_again_begins_anew);
     tcase_add_loop_test(t, pinned_blocks_are_tried_until_they_came, 0,
                         COUNT_OF(pins));
     return suite;

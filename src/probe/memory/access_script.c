@@ -684,20 +684,15 @@ static int place_memory(struct prober *prober, struct visit *v,
     if (textured && device_texture_open(prober_device(prober), v->base, s->span,
                                         &v->texture, err) != 0)
         return err->code;
-    /* The orders, and after them the counter of turns. */
-    return prober_buffer(prober, BUFFER_LINKS,
-                         s->order_count * STEP_BYTES + 128, &v->orders_at, err);
+    return prober_buffer(prober, BUFFER_LINKS, s->order_count * STEP_BYTES,
+                         &v->orders_at, err);
 }
 
 static int upload(struct prober *prober, struct visit *v, struct error *err)
 {
     const struct script *const s = v->script;
-    struct device *const d = prober_device(prober);
-    const uint64_t turn = 0;
-    const uint64_t turn_at = v->orders_at + s->order_count * STEP_BYTES + 64;
-    if (device_copy_in(d, v->orders_at, s->orders, s->order_count * STEP_BYTES,
-                       err) != 0 ||
-        device_copy_in(d, turn_at, &turn, sizeof turn, err) != 0)
+    if (device_copy_in(prober_device(prober), v->orders_at, s->orders,
+                       s->order_count * STEP_BYTES, err) != 0)
         return err->code;
     for (size_t i = 0; i < s->sm_count; i++) {
         uint64_t *const job = v->jobs + i * JOB_WORDS;
@@ -706,7 +701,7 @@ static int upload(struct prober *prober, struct visit *v, struct error *err)
         job[JOB_STEPS] = v->orders_at;
         job[JOB_STEP_COUNT] = s->order_count;
         job[JOB_OUT] = pin_out(&v->pin, i);
-        job[JOB_TURN] = turn_at;
+        job[JOB_TURN] = pin_counter(&v->pin);
         job[JOB_SELF] = i;
     }
     return 0;

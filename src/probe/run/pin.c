@@ -6,8 +6,8 @@
 
 #include "base/mem.h"
 
-/* One for each SM number that can be asked for. */
-enum { SLOTS = 1024 };
+/* One for each SM number that can be asked for, and one that counts. */
+enum { SLOTS = 1024, COUNTER = SLOTS, WORDS };
 
 void pin_opening(struct kernel_text *k, size_t job_bytes)
 {
@@ -51,21 +51,32 @@ int pin_place(struct prober *prober, struct pin *pin, struct error *err)
     if (check_sms(pin, prober_info(prober), err) != 0 ||
         prober_buffer(prober, BUFFER_JOBS, pin->count * pin->job_bytes,
                       &pin->jobs_at, err) != 0 ||
-        prober_buffer(prober, BUFFER_SLOTS, SLOTS * sizeof(int32_t),
+        prober_buffer(prober, BUFFER_SLOTS, WORDS * sizeof(int32_t),
                       &pin->slots_at, err) != 0)
         return err->code;
     return prober_buffer(prober, BUFFER_OUT, pin->count * pin->words_each * 8,
                          &pin->out_at, err);
 }
 
-/* Which job each SM has: -1 for none. */
-static int copy_slots(struct device *device, const struct pin *pin,
-                      struct error *err)
+uint64_t pin_counter(const struct pin *pin)
 {
-    int32_t slots[SLOTS];
+    return pin->slots_at + COUNTER * sizeof(int32_t);
+}
+
+/* Which job each SM has: -1 for none; nobody has counted yet, and no job is
+ * done. */
+static int reset(struct device *device, const struct pin *pin, uint64_t *words,
+                 struct error *err)
+{
+    const size_t bytes = pin->count * pin->words_each * 8;
+    int32_t slots[WORDS];
     memset(slots, 0xff, sizeof slots);
+    slots[COUNTER] = 0;
     for (size_t i = 0; i < pin->count; i++)
         slots[pin->sms[i]] = (int32_t)i;
+    memset(words, 0, bytes);
+    if (device_copy_in(device, pin->out_at, words, bytes, err) != 0)
+        return err->code;
     return device_copy_in(device, pin->slots_at, slots, sizeof slots, err);
 }
 
@@ -103,7 +114,7 @@ static int launch_until_complete(struct prober *prober,
     for (unsigned i = 1; i <= LAUNCHES_MOST; i++) {
         shot.blocks +=
             (unsigned)device_told(prober_info(prober), PROPERTY_SMS, SLOTS);
-        if (copy_slots(d, pin, err) != 0 ||
+        if (reset(d, pin, words, err) != 0 ||
             prober_shoot(prober, e, &shot, err) != 0 ||
             device_copy_out(d, words, pin->out_at, bytes, err) != 0)
             return err->code;
@@ -119,12 +130,9 @@ static int launch_until_complete(struct prober *prober,
 uint64_t *pin_run(struct prober *prober, const struct experiment *e,
                   const struct pin *pin, struct error *err)
 {
-    struct device *const d = prober_device(prober);
-    const size_t bytes = pin->count * pin->words_each * 8;
-    uint64_t *const words = xcalloc(1, bytes);
-    if (device_copy_in(d, pin->out_at, words, bytes, err) == 0 &&
-        device_copy_in(d, pin->jobs_at, pin->jobs, pin->count * pin->job_bytes,
-                       err) == 0 &&
+    uint64_t *const words = xcalloc(pin->count * pin->words_each, 8);
+    if (device_copy_in(prober_device(prober), pin->jobs_at, pin->jobs,
+                       pin->count * pin->job_bytes, err) == 0 &&
         launch_until_complete(prober, e, pin, words, err) == 0)
         return words;
     free(words);

@@ -47,9 +47,13 @@ static inline uint64_t pin_out(const struct pin *pin, size_t i)
     return pin->out_at + i * pin->words_each * 8;
 }
 
+/* A 32-bit word in device memory that is 0 when a launch begins, for blocks that
+ * count themselves. */
+uint64_t pin_counter(const struct pin *pin);
+
 /* Launches the experiment's kernel until every SM has done its job; the results
- * (count × words_each, zeros before) are the caller's to free; NULL if it
- * failed. */
+ * (count × words_each, zeros before), all of the same launch, are the caller's
+ * to free; NULL if it failed. */
 uint64_t *pin_run(struct prober *prober, const struct experiment *experiment,
                   const struct pin *pin, struct error *err);
 
