@@ -93,6 +93,28 @@ START_TEST(constants_beyond_a_module_are_measured_by_code)
 }
 END_TEST
 
+/* A lap waits for a comparison while a line comes: half of what the line costs,
+ * more or less, may be hidden by that. */
+START_TEST(a_line_that_a_comparison_half_hides_is_found)
+{
+    json_t *const gpu = gpu_plain();
+    gpu_wish(gpu,
+             "sms=2 isa/default/O3=%d noise={'jitter_cycles': 1.5, "
+             "'spike_rate': 0.002, 'spike_cycles': 300} "
+             "caches={} caches/i0={'line': 128, 'sets': 16, 'ways': 4} "
+             "caches/i1={'line': 256, 'sets': 16, 'ways': 8} "
+             "caches/l2={'sets': 2048, 'ways': 16, 'scope': 'gpu'} "
+             "paths/instruction={'i0': 4, 'i1': 44, 'l2': 420, 'memory': 700}",
+             16 + _i % 8);
+    json_t *const findings = truth_findings_of(gpu_text(gpu), "icache");
+    ck_assert(is_true(findings, "icache_l0", "line", 128, 0));
+    ck_assert(is_true(findings, "icache_l0", "miss_penalty", 40, 1.5));
+    ck_assert(is_true(findings, "icache_l0", "size", 8192, 0));
+    ck_assert(is_true(findings, "icache_l1", "line", 256, 0));
+    json_decref(findings);
+}
+END_TEST
+
 static uint64_t draw(struct rng *r, uint64_t least, uint64_t most)
 {
     return least + rng_below(r, most - least + 1);
@@ -170,6 +192,7 @@ Suite *suite_truth_icache(void)
     Suite *const suite = suite_of("truth_icache", 240, &t);
     truth_add_gpus(suite, t, shipped_profiles_are_recovered, 0, 1);
     tcase_add_test(t, constants_beyond_a_module_are_measured_by_code);
+    tcase_add_loop_test(t, a_line_that_a_comparison_half_hides_is_found, 0, 8);
     tcase_add_loop_test(t, nothing_measured_of_random_hierarchies_is_wrong, 1,
                         4);
     tcase_add_loop_test(suite_slow(suite, 60),

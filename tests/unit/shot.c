@@ -118,7 +118,8 @@ START_TEST(pinned_blocks_are_tried_until_they_came)
 }
 END_TEST
 
-/* A job: where the results go, the pin's counter, and one that nobody resets. */
+/* A job: where the results go, the pin's counter, and one that nobody resets.
+ */
 enum { JOB_WORDS = 3 };
 
 /* Counts itself, and is done in the second launch. */

@@ -47,8 +47,8 @@ static inline uint64_t pin_out(const struct pin *pin, size_t i)
     return pin->out_at + i * pin->words_each * 8;
 }
 
-/* A 32-bit word in device memory that is 0 when a launch begins, for blocks that
- * count themselves. */
+/* A 32-bit word in device memory that is 0 when a launch begins, for blocks
+ * that count themselves. */
 uint64_t pin_counter(const struct pin *pin);
 
 /* Launches the experiment's kernel until every SM has done its job; the results

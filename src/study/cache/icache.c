@@ -262,6 +262,7 @@ enum { COLD_STEP = 48, COLD_POINTS = 30 };
 struct cold {
     struct lap lap[COLD_POINTS];
     double jump[COLD_POINTS]; /* over the step before */
+    double usual;             /* of a step that enters no line, cycles */
 };
 
 static void lay_cold(struct lab *lab, struct cold *c)
@@ -273,26 +274,38 @@ static void lay_cold(struct lab *lab, struct cold *c)
     }
     /* At least a quarter of the steps of 48 B enter no line that is missed, of
      * lines of 64 B or longer. */
-    const double usual = stats_quantile(steps + 1, COLD_POINTS - 1, 0.25);
+    c->usual = stats_quantile(steps + 1, COLD_POINTS - 1, 0.25);
     for (size_t i = 0; i < COLD_POINTS; i++)
-        c->jump[i] = steps[i] - usual;
+        c->jump[i] = steps[i] - c->usual;
 }
 
-/* True if there is a boundary of `line` bytes, counted from `phase`, between
- * the ends of laps i - 1 and i. */
-static bool enters_line(const struct cold *c, size_t i, double line,
-                        double phase)
+/* How lines may lie, and what a jump into one costs: `more` than the `cheaper`
+ * of a line that only nearer caches lack. */
+struct lines {
+    double line, phase, cheaper, more;
+};
+
+/*
+ * Whether step i is as lines want it.  Where a line begins within a block, and
+ * not with it, a lap waits at once for the line and for the comparison that
+ * ends the block: so a jump is less by what a block costs at most.  Of what is
+ * left half is enough.  A step into no line must be less than a third of a
+ * miss: of lines thought twice too long a miss would be half.
+ */
+static bool step_fits(const struct cold *c, size_t i, const struct lines *l)
 {
-    const double before = floor((c->lap[i - 1].end - 1 - phase) / line);
-    return floor((c->lap[i].end - 1 - phase) / line) > before;
+    const double from = c->lap[i - 1].end, jump = c->jump[i] - l->cheaper;
+    const double begin = ceil((from - l->phase) / l->line) * l->line + l->phase;
+    if (begin >= c->lap[i].end)
+        return jump < l->more / 3;
+    return jump >= (l->more - (begin > from ? c->usual : 0)) / 2;
 }
 
-/* Whether jumps of at least `least` cycles are exactly where lines begin. */
-static bool explains(const struct cold *c, double line, double phase,
-                     double least)
+/* Whether jumps are exactly where lines begin. */
+static bool explains(const struct cold *c, const struct lines *l)
 {
     for (size_t i = 1; i < COLD_POINTS; i++)
-        if (enters_line(c, i, line, phase) != (c->jump[i] >= least))
+        if (!step_fits(c, i, l))
             return false;
     return true;
 }
@@ -300,22 +313,23 @@ static bool explains(const struct cold *c, double line, double phase,
 /* Code begins at a multiple of 128 bytes; longer lines may lie anyhow. */
 enum { CODE_ALIGN = 128, LINE_LEAST = 32, LINE_MOST = 512 };
 
-/* The line that explains the jumps of at least `least` cycles; 0 if none. */
-static uint64_t line_of_jumps(const struct cold *c, double least)
+/* Whether lines of that length, which lie in some way, explain the jumps. */
+static bool line_explains(const struct cold *c, uint64_t line, double cheaper,
+                          double more)
 {
-    for (uint64_t line = LINE_LEAST; line <= LINE_MOST; line *= 2)
-        for (uint64_t phase = 0; phase < line; phase += CODE_ALIGN)
-            if (explains(c, (double)line, (double)phase, least))
-                return line;
-    return 0;
+    for (uint64_t phase = 0; phase < line; phase += CODE_ALIGN)
+        if (explains(
+                c, &(struct lines){(double)line, (double)phase, cheaper, more}))
+            return true;
+    return false;
 }
 
 /*
  * The lines of all levels.  A line of level i that is found in level i + 1
  * costs p; the stall of plateau i + 1 is the average over the lines of the
  * nearest cache, of which the first of a longer line pays for all.  So each
- * length of line that is thought of says what a miss costs, and the jumps that
- * cost it or more must then be that far apart.
+ * length of line that is thought of says what a miss costs, and jumps that cost
+ * so much must then be that far apart.
  */
 static void find_lines(struct lab *lab, const struct curve *c)
 {
@@ -329,7 +343,7 @@ static void find_lines(struct lab *lab, const struct curve *c)
         const uint64_t from = i == 0 ? LINE_LEAST : level[i - 1].line;
         for (uint64_t line = from; line <= LINE_MOST && line > 0; line *= 2) {
             const double more = stall * (double)line;
-            if (line_of_jumps(&cold, cheaper + more / 2) != line)
+            if (!line_explains(&cold, line, cheaper, more))
                 continue;
             level[i].line = line;
             cheaper += more;
