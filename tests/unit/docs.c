@@ -102,10 +102,11 @@ static const char *const sources[] = {
     "src/study/chip/*.[ch]",
     "src/study/instruction/*.[ch]",
     "src/study/load/*.[ch]",
+    "src/study/cache/*.[ch]",
     "src/study/*/*.[ch]",
     "src/study/*.def",
 };
-enum { SOURCES_DONE = 4 };
+enum { SOURCES_DONE = 5 };
 
 /* What takes the reason of a finding; even a short one is not said here. */
 static const char *const takers[] = {
@@ -122,9 +123,9 @@ static const char *const takers[] = {
 
 /* What says something else: how a number was measured, who is told what. */
 static const char *const others[] = {
-    "question",       "method",  "value_text", "say_protocol",
-    "finding_method", "log_say", "error_set",  "buf_text",
-    "buf_printf",     "names",   "shares",     "curve_of",
+    "question", "method",    "value_text", "say_protocol", "finding_method",
+    "log_say",  "error_set", "buf_text",   "buf_printf",   "names",
+    "shares",   "curve_of",  "at_home",    "missing",
 };
 
 static bool is_one_of(const char *const *words, size_t count, const char *word)

@@ -211,9 +211,7 @@ static struct laps have_misses(struct eviction *e, const struct segment *list,
             chance_of(&laps, list->count) < 1e-6)
             return laps;
     }
-    lab_fail(e->lab, ERR_UNSUPPORTED,
-             "misses of %" PRIu64 " places cannot be told from disturbances",
-             list->count);
+    lab_fail(e->lab, ERR_UNSUPPORTED, why_places_disturbed, list->count);
     return laps;
 }
 
@@ -221,10 +219,8 @@ bool eviction_overflows(struct eviction *e, const struct segment *list)
 {
     bool over = true;
     if (end_of(list) > e->span || list->count > KEPT_MOST / LAPS_LEAST)
-        lab_fail(e->lab, ERR_UNSUPPORTED,
-                 "%" PRIu64 " places, %" PRIu64 " B apart, are more than can "
-                 "be tried",
-                 list->count, list->step);
+        lab_fail(e->lab, ERR_UNSUPPORTED, why_too_many_places, list->count,
+                 list->step);
     const double base = lab_ok(e->lab) ? find_base(e, list) : 0;
     for (int attempt = 0; over && attempt < 3; attempt++) {
         const struct laps laps = have_misses(e, list, attempt, base);
@@ -325,10 +321,8 @@ bool eviction_evicts(struct eviction *e, const struct segment *group,
         evicted += vote;
     }
     if (abs(evicted) < LEAD)
-        lab_fail(e->lab, ERR_UNSUPPORTED,
-                 "a group of %" PRIu64 " lines would not stay (%d of %d times "
-                 "it did)",
-                 group->count, valid, TRIES);
+        lab_fail(e->lab, ERR_UNSUPPORTED, why_group_moves, group->count, valid,
+                 TRIES);
     return evicted > 0;
 }
 
@@ -395,8 +389,7 @@ size_t eviction_which(struct eviction *e, const struct segment *groups,
         which = elected(votes, count, LEAD);
     }
     if (which > count)
-        lab_fail(e->lab, ERR_UNSUPPORTED, "%zu groups of lines would not stay",
-                 count);
+        lab_fail(e->lab, ERR_UNSUPPORTED, why_groups_move, count);
     return which;
 }
 

@@ -160,10 +160,8 @@ static void judge_costs(const struct level_row *row, const struct costs *c,
     n->lines = (size_t)lround((double)fresh / (TAKES * FIRST_LEVEL_ROUNDS));
     n->present = hits_cheaper(n->hit, n->cold) && n->limit < n->cold &&
                  n->lines > 0 && (row->same_data || hits_cheaper(n->hit, past));
-    snprintf(n->why, sizeof n->why,
-             "loads of %s cost %.0f cycles again and %.0f when new: no cache "
-             "before L2 is seen",
-             row->reader, n->hit, n->cold);
+    snprintf(n->why, sizeof n->why, why_first_level_none, row->reader, n->hit,
+             n->cold);
 }
 
 static void measure_costs(struct lab *lab, const struct level_row *row,

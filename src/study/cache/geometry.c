@@ -342,7 +342,7 @@ static void add_set(struct eviction *e, struct dealing *d, uint64_t line)
     const uint64_t guess = d->sets > 0 ? d->group[d->sets - 1].count : 0;
     const uint64_t ways = eviction_capacity(e, start, step, guess, d->lines);
     if (ways == 0 || ways > d->lines)
-        lab_fail(e->lab, ERR_UNSUPPORTED, "a set has no bound");
+        lab_fail(e->lab, ERR_UNSUPPORTED, why_set_unbounded);
     d->group[d->sets++] = (struct segment){start + step, ways, step};
     d->ways += ways;
 }
@@ -635,7 +635,6 @@ struct geometry geometry_find(struct eviction *e,
     for (size_t i = 0; lab_ok(e->lab) && g.sets == 0 && i < COUNT_OF(ways); i++)
         g = attempt(e, ways[i], lines);
     if (g.sets == 0)
-        g.why = "neither address bits nor the line number modulo the sets "
-                "explain which lines push each other out";
+        g.why = why_index_hashed;
     return g;
 }

@@ -359,8 +359,7 @@ static void report_line(struct lab *lab, size_t i)
     struct finding *const f = lab_finding(lab, code_components[i], "line");
     finding_cite(f, COLD " warm=1 laps=9");
     if (l->line == 0) {
-        finding_none(f, "cold code does not jump by what a miss costs at equal "
-                        "distances");
+        finding_none(f, why_code_prefetched);
         return;
     }
     finding_measured(f, (double)l->line);
@@ -393,12 +392,11 @@ static void report_penalty(struct lab *lab, const struct curve *c, size_t i)
     struct finding *const f =
         lab_finding(lab, code_components[i], "miss_penalty");
     if (l->line == 0) {
-        finding_none(f, why_line_unknown);
+        finding_none(f, "%s", lab_why_unknown(lab, code_components[i], "line"));
         return;
     }
     if (!is_flat(c, &p[0]) || !is_flat(c, &p[1])) {
-        finding_none(f, "some of the code is hit even where it does not fit, "
-                        "and how much is not known");
+        finding_none(f, why_code_part_hit);
         return;
     }
     const double cycles = (p[1].value - p[0].value) * (double)l->line;
@@ -567,10 +565,7 @@ static void report_size(struct finding *f, const struct sides *s,
     finding_protocol(f, "bytes_of_an_instruction", value_number(16));
     if (size == 0) {
         finding_value(f, STATUS_AT_LEAST, value_number(footprint(&s->below)));
-        finding_because(f,
-                        "the code that no longer fits, of %.0f B, ends in "
-                        "no new line",
-                        footprint(&s->above));
+        finding_because(f, why_code_no_new_line, footprint(&s->above));
         return;
     }
     level->size = size;
@@ -634,7 +629,7 @@ static void find_size(struct lab *lab, const struct curve *c, size_t i,
     level->size = (uint64_t)footprint(last);
     if (level->line == 0) {
         report_at_least(f, last,
-                        "the line, and so what a miss costs, is not known");
+                        lab_why_unknown(lab, code_components[i], "line"));
         return;
     }
     if (i > 0) {
@@ -651,9 +646,7 @@ static void find_size(struct lab *lab, const struct curve *c, size_t i,
     if (sides.sharp)
         report_size(f, &sides, level);
     else
-        report_at_least(f, last,
-                        "laps get dearer little by little, so that no single "
-                        "line shows that no longer fits");
+        report_at_least(f, last, why_code_soft);
 }
 
 /* ---- the study -------------------------------------------------------- */
@@ -662,15 +655,13 @@ static void find_size(struct lab *lab, const struct curve *c, size_t i,
 static void leave_blurred(struct lab *lab, const struct curve *c, size_t i,
                           struct finding *size)
 {
-    static const char why[] =
-        "beyond this cache laps get dearer in more than one step, but there is "
-        "no plateau between them";
     const struct lap *const last = surely_fits(c, i);
     fact_code_write(lab)->level[i] =
         (struct code_level){.size = (uint64_t)footprint(last)};
     fact_code_write(lab)->count = i + 1;
-    report_at_least(size, last, why);
-    lab_refuse(lab, lab_text(lab, "%s.*", code_components[i]), why);
+    report_at_least(size, last, why_code_blurred);
+    lab_refuse(lab, lab_text(lab, "%s.*", code_components[i]),
+               why_code_blurred);
 }
 
 static void icache_ask_level(struct lab *lab, const struct curve *c, size_t i,
@@ -713,15 +704,13 @@ static void icache_run(struct lab *lab)
 {
     const struct curve *const c = draw_curve(lab);
     const struct fact_code *const code = fact_code(lab);
-    const char *why = "laps of more code show no further step";
+    const char *why = why_code_no_plateau;
     if (lab_ok(lab) && c != NULL)
         ask_levels(lab, c);
     if (c == NULL)
-        why = "the machine code is not as expected, so that it is not known "
-              "where it lies";
+        why = why_code_unexpected;
     else if (code->count > 0 && code->level[code->count - 1].line == 0)
-        why = "a nearer cache's edge is not clear, so that it is not known how "
-              "many there are";
+        why = why_code_edge_unclear;
     if (lab_ok(lab))
         leave_rest(lab, why);
 }

@@ -115,9 +115,7 @@ static void ask_warps(const struct code_load *l, struct finding *f)
             return;
         }
     if (lab_ok(l->lab))
-        finding_none(f,
-                     "none of the first %d warps pushes out what warp 0 needs",
-                     WARPS);
+        finding_none(f, why_code_warps, WARPS);
 }
 
 /* ---- SMs -------------------------------------------------------------- */
@@ -134,7 +132,7 @@ static void ask_sms(const struct code_load *l, struct finding *f)
     const uint64_t sms = lab_sms(l->lab), beside = u64_min(sms - 1, NEIGHBOURS);
     uint64_t sharing = 1;
     if (sms < 2) {
-        finding_none(f, "there is no second SM");
+        finding_none(f, why_one_sm);
         return;
     }
     const bool any = sms_disturb(l, 1, beside);
@@ -170,9 +168,10 @@ static void icache_sharing_ask_level(struct lab *lab, size_t i)
 {
     struct code_load l;
     if (!load_for(lab, i, &l)) {
-        lab_refuse(lab, lab_text(lab, "%s.*", code_components[i]),
-                   "the cache's size is not known, or hardly more than that "
-                   "of the nearer one");
+        lab_refuse(lab, lab_text(lab, "%s.*", code_components[i]), "%s",
+                   l.level->exact
+                       ? why_code_little_more
+                       : lab_why_unknown(lab, code_components[i], "size"));
         return;
     }
     for (size_t k = 0; lab_ok(lab) && k < COUNT_OF(questions); k++) {
@@ -195,9 +194,10 @@ static void icache_sharing_run(struct lab *lab)
         for (const struct answer *a = answers; a->attribute != NULL; a++)
             lab_absent(lab, code_components[i], a->attribute);
     if (fact_code(lab)->count == 0)
-        lab_leave_open(lab, fact_code(lab)->why != NULL
-                                ? fact_code(lab)->why
-                                : "the instruction caches were not measured");
+        lab_leave_open(lab,
+                       fact_code(lab)->why != NULL
+                           ? fact_code(lab)->why
+                           : lab_why_unknown(lab, code_components[0], "size"));
 }
 
 const struct study study_icache_sharing = {

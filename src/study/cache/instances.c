@@ -221,9 +221,8 @@ static bool number_warps(const struct instances_question *q, struct readers *r,
         const enum hits_tally missed =
             tally_seen(r->seen[i].missed, r->seen[i].asked);
         if (missed == TALLY_OPEN) {
-            refuse(
-                q->per_sm, q->copy_of_warp,
-                lab_text(q->lab, "the copy of warp %zu could not be told", i));
+            refuse(q->per_sm, q->copy_of_warp,
+                   lab_text(q->lab, why_copy_untold, i));
             return false;
         }
         if (missed == TALLY_NONE)
@@ -298,16 +297,13 @@ static void ask_some_sms(const struct instances_question *q, size_t first,
 static void conclude_sms(struct finding *f, const struct sharers *s, size_t all)
 {
     if (s->open > 0) {
-        finding_none(f,
-                     "of %zu SMs it could not be told whether they share "
-                     "that of SM 0",
-                     s->open);
+        finding_none(f, why_sms_untold_of, s->open);
         return;
     }
     finding_value(f, s->asked == all ? STATUS_MEASURED : STATUS_AT_LEAST,
                   value_number((double)s->shared));
     if (s->asked < all)
-        finding_because(f, "%zu of %zu SMs were asked", s->asked, all);
+        finding_because(f, why_sms_asked, s->asked, all);
     finding_protocol(f, "sms", value_number((double)s->asked));
 }
 
@@ -316,16 +312,11 @@ static void conclude_next(const struct instances_question *q,
                           size_t all)
 {
     if (q->first->beyond <= 0)
-        finding_none(q->next_sharing,
-                     "constants do not overfill the first cache, behind which "
-                     "the next one would be seen");
+        finding_none(q->next_sharing, why_next_unseen);
     else if (q->next <= 0)
-        finding_none(q->next_sharing,
-                     "no cache is seen between the first one and L2");
+        finding_none(q->next_sharing, why_next_none);
     else if (own->shared > 1)
-        finding_none(q->next_sharing,
-                     "SMs share the first cache, behind which the next one "
-                     "is not seen");
+        finding_none(q->next_sharing, why_next_shared);
     else
         conclude_sms(q->next_sharing, next, all);
 }
@@ -365,10 +356,9 @@ static const char *why_not(const struct instances_question *q)
     if (!q->first->present)
         return q->first->why;
     if (!has_room(q))
-        return "it has too few lines to keep some for a while";
+        return why_few_lines;
     if (q->row->memory_is_own && q->first->overfill == 0)
-        return "each thread has its own local memory, and the cache is too "
-               "large to be flooded with it";
+        return why_own_local;
     return NULL;
 }
 

@@ -79,10 +79,7 @@ static void judge_level(const struct level_row *row, struct fact_cached *facts,
     const bool cold_misses = hits_cheaper(facts->hit, facts->cold);
     facts->present = cold_misses || hits_cheaper(facts->hit, l2);
     facts->next_hit = cold_misses ? facts->cold : l2;
-    snprintf(facts->why, sizeof facts->why,
-             "%s is not cached nearer than L2: it costs what loads from L2 "
-             "cost",
-             row->words);
+    snprintf(facts->why, sizeof facts->why, why_space_uncached, row->words);
 }
 
 /* Of a level that is neither L1 nor L2: what hits cost, and what loads that
@@ -134,9 +131,7 @@ static void learn_l1_and_l2(struct lab *lab, const struct global_costs *c)
     l1->present = hits_cheaper(c->ca.cycles, c->cg.cycles);
     l1->hit = c->ca.cycles;
     l1->next_hit = c->cg.cycles;
-    snprintf(l1->why, sizeof l1->why,
-             "global loads are not cached in L1: ld.global.ca costs what "
-             "ld.global.cg costs");
+    snprintf(l1->why, sizeof l1->why, why_l1_bypassed);
     l2->present = true;
     l2->hit = c->cg.cycles;
 }

@@ -402,7 +402,7 @@ static void report_latency(struct l2_sides *s, const char *attribute,
 {
     struct finding *const f = finding_of(s, attribute, l);
     if (!two_sided_apart(&l->halves)) {
-        finding_none(f, "lines %s do not cost one of two values", state);
+        finding_none(f, why_not_two_values, state);
         return;
     }
     const struct column c = half_of(s->lab, l, far);
@@ -444,8 +444,7 @@ static void report_replicates(struct l2_sides *s)
      * and what is nearer to the middle is left open. */
     fact_sides_write(s->lab)->far_stays = more >= 0.5;
     if (more > 0.25 && more < 0.75) /* nearer to the middle */
-        finding_none(f, "warm far lines cost %.0f %% of what others cost more",
-                     100 * more);
+        finding_none(f, why_far_between, 100 * more);
     else
         finding_value(f, STATUS_MEASURED,
                       value_bool(!fact_sides(s->lab)->far_stays));
@@ -485,8 +484,7 @@ static void report_sms(struct l2_sides *s)
     struct finding *const f = finding_of(s, "sm_sides", &s->missing);
     finding_cite(f, s->seen_by_all);
     if (unclear_sms(s) > 0) {
-        finding_none(f, "%zu of %zu SMs saw no clear difference",
-                     unclear_sms(s), s->sms);
+        finding_none(f, why_sides_unclear, unclear_sms(s), s->sms);
         return;
     }
     struct value sides = value_list();
@@ -525,8 +523,7 @@ static void report_step(struct finding *f, const struct fact_bracket *facts)
     const double overflows = (double)facts->near_overflows;
     if (facts->soft) {
         finding_value(f, STATUS_AT_MOST, value_number(overflows));
-        finding_because(f, "rings up to there cost what near lines do, but "
-                           "larger ones cost more little by little");
+        finding_because(f, why_near_soft);
         return;
     }
     finding_measured(f, fits);
@@ -541,8 +538,7 @@ static void report_end_as_near(struct l2_sides *s, struct finding *f,
     finding_measured(f, size);
     struct finding *const whole = lab_finding(s->lab, "l2", "size");
     finding_value(whole, STATUS_AT_LEAST, value_number(size));
-    finding_because(whole, "that is where the near part ends; the end of the "
-                           "far part could not be told from it");
+    finding_because(whole, why_near_end);
 }
 
 /* Without copies, the lines near to an SM are those that have their home
@@ -559,7 +555,7 @@ static void report_half(struct l2_sides *s, struct finding *f)
                       value_number(whole->value.number / 2));
         finding_interval(f, whole->interval[0] / 2, whole->interval[1] / 2,
                          whole->confidence);
-        finding_because(f, "half of the size, which is in doubt");
+        finding_because(f, why_half_doubted);
     } else {
         finding_none(f, "%s", lab_why_unknown(s->lab, "l2", "size"));
     }
@@ -638,11 +634,9 @@ static void report_no_sides(struct l2_sides *s)
 {
     if (s->bits != 0 || warm_differs(s) || two_sided_hinted(&s->warm.halves) ||
         two_sided_hinted(&s->missing.halves))
-        report_unclear(s, "lines cost one of two values, but no address bits "
-                          "that change places between SMs tell which");
+        report_unclear(s, why_sides_unexplained);
     else if (s->facts->near_fits > 0)
-        lab_leave_open(s->lab,
-                       "no address bits tell which lines are near to an SM");
+        lab_leave_open(s->lab, why_no_side_bits);
     else
         report_one(s);
 }

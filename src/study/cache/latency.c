@@ -54,8 +54,7 @@ static struct cost traced(struct lab *lab, double above, double below,
         c.at[i] -= fact_trace(lab)->cycles;
     const size_t kept = hits_between(c.at, c.count, above, below);
     if (kept == 0) {
-        lab_fail(lab, ERR_UNSUPPORTED,
-                 "no load of the trace cost what was looked for");
+        lab_fail(lab, ERR_UNSUPPORTED, why_trace_no_load);
         return (struct cost){0};
     }
     const struct stats_interval in = lab_interval(lab, c.at, kept);
@@ -108,14 +107,17 @@ static struct cost hits_of(struct lab *lab, const struct level_row *row,
 }
 
 /* Which lines the average is of. */
-static const char *partition_of(const struct lab *lab,
-                                const struct fact_bracket *facts)
+static void say_partition(const struct lab *lab, struct finding *f,
+                          const struct fact_bracket *facts)
 {
-    if (facts->near_fits > 0)
-        return "near: the ring is within what the SM reaches at near cost";
-    if (fact_sides(lab)->far_stays)
-        return "both: half of the lines are far";
-    return "one: no far part was seen";
+    finding_protocol(
+        f, "partition",
+        value_text(facts->near_fits > 0
+                       ? "near: the ring is within what the SM reaches at near "
+                         "cost"
+                   : fact_sides(lab)->far_stays
+                       ? "both: half of the lines are far"
+                       : "one: no far part was seen"));
 }
 
 static struct cost report_hits(struct lab *lab, const struct level_row *row,
@@ -134,7 +136,7 @@ static struct cost report_hits(struct lab *lab, const struct level_row *row,
                  row->of_sm ? "sequential" : "random lines over all slices",
                  row->behind == LEVEL_COUNT, true);
     if (!row->of_sm)
-        finding_protocol(f, "partition", value_text(partition_of(lab, facts)));
+        say_partition(lab, f, facts);
     return cost;
 }
 
@@ -148,6 +150,15 @@ static const char *found_in(const struct lab *lab, enum level_id id)
     return level_table[id].below;
 }
 
+/* Where no experiment failed. */
+static const char *reason_of_no_miss(struct lab *lab, enum level_id id)
+{
+    const struct fact_bracket *const l2 = fact_bracket(lab, LEVEL_L2);
+    if (id == LEVEL_L2)
+        return lab_why_unknown(lab, "memory", "latency");
+    return l2->present ? why_l2_few_lines : l2->why;
+}
+
 /* The difference of two costs; its doubt is the sum of theirs. */
 static void report_penalty(struct lab *lab, enum level_id id,
                            const struct cost *miss, const struct cost *hit)
@@ -159,14 +170,15 @@ static void report_penalty(struct lab *lab, enum level_id id,
         return;
     }
     if (fact_rings(lab, id)->doubtful) {
-        finding_none(f, "what a miss costs is in doubt: rings show no edge");
+        finding_none(f, why_miss_no_edge);
         return;
     }
-    if (miss->experiment == NULL || hit->experiment == NULL) {
-        finding_none(f, "%s",
-                     hit->experiment == NULL
-                         ? "what a hit costs is not known"
-                         : "what a miss costs is not known");
+    if (hit->experiment == NULL) {
+        finding_none(f, "%s", lab_why_unknown(lab, row->component, "latency"));
+        return;
+    }
+    if (miss->experiment == NULL) {
+        finding_none(f, "%s", reason_of_no_miss(lab, id));
         return;
     }
     finding_measured(f, miss->cycles - hit->cycles);
@@ -281,17 +293,19 @@ static void report_shared(struct lab *lab, const char *space,
 }
 
 /* What one level could not be asked says why, and the others are asked. */
-static void excuse(struct lab *lab, const char *component,
+static bool excuse(struct lab *lab, const char *component,
                    const char *attribute)
 {
     const char *const why = lab_excuse(lab);
     if (why != NULL)
         finding_none(lab_finding(lab, component, attribute), "%s", why);
+    return why != NULL;
 }
 
 /* The costs that findings are differences of. */
 struct level_costs {
     struct cost hit[LEVEL_COUNT], miss[LEVEL_COUNT];
+    bool refused[LEVEL_COUNT]; /* why there is no difference was said */
 };
 
 static struct cost misses_of(struct lab *lab, enum level_id id)
@@ -318,8 +332,9 @@ static void ask_levels(struct lab *lab, struct level_costs *c)
     for (int i = 0; lab_ok(lab) && i < LEVEL_COUNT; i++) {
         const bool l2 = i == LEVEL_L2;
         c->miss[i] = misses_of(lab, (enum level_id)i);
-        excuse(lab, l2 ? "memory" : level_table[i].component,
-               l2 ? "latency" : "miss_penalty");
+        c->refused[i] = excuse(lab, l2 ? "memory" : level_table[i].component,
+                               l2 ? "latency" : "miss_penalty") &&
+                        !l2;
     }
 }
 
@@ -341,7 +356,8 @@ static void latency_run(struct lab *lab)
     if (!lab_ok(lab))
         return;
     for (int i = 0; i < LEVEL_COUNT; i++)
-        report_penalty(lab, (enum level_id)i, &c.miss[i], &c.hit[i]);
+        if (!c.refused[i])
+            report_penalty(lab, (enum level_id)i, &c.miss[i], &c.hit[i]);
     lab_show_l1(lab, "latency");
     lab_show_l1(lab, "miss_penalty");
 }

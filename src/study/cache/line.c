@@ -180,10 +180,7 @@ static void report_at_least(const struct line_question *q, struct finding *f)
         return;
     }
     finding_value(f, STATUS_AT_LEAST, value_number((double)q->sector->bytes));
-    finding_because(f,
-                    "it is no shorter than the sector, and too few lines more "
-                    "than fit can be asked for: %s",
-                    q->row->bound);
+    finding_because(f, why_line_at_least, q->row->bound);
 }
 
 /* Where there is room for few places, all may put both parts in the same sets;
@@ -193,10 +190,7 @@ static void report_doubt(const struct line_question *q, struct finding *f,
 {
     keep_sector(q);
     finding_value(f, STATUS_AT_MOST, value_number((double)line));
-    finding_because(f,
-                    "longer ones would not fit; whether it is shorter could "
-                    "be tried at too few places: %s",
-                    q->row->bound);
+    finding_because(f, why_line_few_places, q->row->bound);
 }
 
 /* The longest candidate: a cache has four lines at least. */
@@ -228,10 +222,7 @@ static void conclude(const struct line_question *q, struct finding *f,
                  (absurd && q->row->behind != LEVEL_COUNT)))
         report_doubt(q, f, line);
     else if (absurd)
-        finding_none(f,
-                     "even elements %" PRIu64 " B apart share lines, which no "
-                     "cache known does",
-                     line);
+        finding_none(f, why_line_absurd, line);
     else if (!over && q->sector->bound)
         report_at_most(q, f, line);
     else

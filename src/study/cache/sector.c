@@ -78,15 +78,11 @@ static void conclude(const struct lab *lab, struct finding *f,
     /* Spikes split a distance in two, and a survivor of the flush joins two;
      * both are rare where this method works at all. */
     if (gap == 0 || share < 0.6) {
-        finding_none(f,
-                     "slow loads come at no regular distance (the commonest "
-                     "is %.0f %% of them)",
-                     100 * share);
+        finding_none(f, why_sector_irregular, 100 * share);
         return;
     }
     if ((gap & (gap - 1)) != 0) {
-        finding_none(f, "slow loads come every %zu B, which no sector is",
-                     gap * row->apart);
+        finding_none(f, why_sector_odd, gap * row->apart);
         return;
     }
     facts->bytes = gap * row->apart;

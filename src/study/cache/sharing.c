@@ -279,8 +279,7 @@ static void conclude(const struct sharing *q, size_t id)
         if (i == id || !is_there(q, i))
             continue;
         if (q->verdict[id][i] == OPEN) {
-            finding_none(f, "whether it shares with %s could not be told",
-                         level_table[i].component);
+            finding_none(f, why_sharing_untold, level_table[i].component);
             value_free(&list);
             return;
         }

@@ -500,7 +500,7 @@ static void report_bound(struct size_question *q, uint64_t bytes,
     struct finding *const f = q->finding;
     finding_value(f, STATUS_AT_LEAST, value_number((double)bytes));
     finding_interval(f, (double)bytes, (double)q->facts->overflows, -1);
-    finding_because(f, "so many bytes hit in one lap; %s", why);
+    finding_because(f, "%s", why);
 }
 
 /*
@@ -540,15 +540,9 @@ static void report_most(struct size_question *q, uint64_t size, double kept)
     struct finding *const f = q->finding;
     finding_value(f, STATUS_AT_MOST, value_number((double)size));
     if (kept > 0)
-        finding_because(f,
-                        "the level before keeps %.1f %% of a ring of that "
-                        "size",
-                        100 * kept);
+        finding_because(f, why_size_at_most_kept, 100 * kept);
     else
-        finding_because(f,
-                        "so many bytes fit if a line is %" PRIu64
-                        " B; it may be shorter",
-                        q->line->bytes);
+        finding_because(f, why_size_at_most_line, q->line->bytes);
 }
 
 /* A clean edge is known to the line, and a size is whole lines: it is wrong
@@ -571,15 +565,11 @@ static void report_edge(struct size_question *q, struct search *edge)
         return;
     finding_protocol(q->finding, "sizes_tried", value_number((double)q->tried));
     if (hit > edge->fits + q->line->bytes) {
-        report_bound(q, hit,
-                     "there is no clean edge, since single lines of "
-                     "smaller rings miss");
+        report_bound(q, hit, why_no_clean_edge);
         return;
     }
     if (!sure) {
-        report_bound(q, hit,
-                     "victims are picked at random, and the ring is "
-                     "too long for the laps that would show the edge");
+        report_bound(q, hit, why_random_victims);
         return;
     }
     const double kept = kept_before(q, edge->fits);
@@ -612,20 +602,17 @@ static void step_interval(struct finding *f, const struct fact_bracket *facts)
 static void report_step(struct finding *f, const struct fact_bracket *facts)
 {
     if (facts->far_end == 0) {
-        finding_none(f, "the end of the far part could not be found");
+        finding_none(f, why_far_end_unknown);
         return;
     }
     if (facts->soft) {
         finding_value(f, STATUS_AT_LEAST, value_number((double)facts->fits));
-        finding_because(f, "larger rings cost more little by little, and none "
-                           "shows an end");
+        finding_because(f, why_far_soft);
         return;
     }
     finding_value(f, STATUS_IN_DOUBT, value_number((double)facts->far_end));
     step_interval(f, facts);
-    finding_because(f, "the step of the average cost from the far part to "
-                       "memory, in the middle of several places; single far "
-                       "hits and misses cost alike");
+    finding_because(f, why_far_step);
 }
 
 /* A line; behind another level no more than one of that, so that it keeps as
@@ -646,8 +633,7 @@ static void doubt_lines(struct size_question *q)
     fact_rings_write(q->lab, level_of(q->row))->doubtful = true;
     for (size_t i = 0; i < COUNT_OF(attributes); i++)
         finding_none(lab_finding(q->lab, q->row->component, attributes[i]),
-                     "rings of such lines show no edge, so that it is in "
-                     "doubt");
+                     why_rings_no_edge);
 }
 
 /* Of a level whose rings all fit, or that was told otherwise; false if rings
@@ -664,10 +650,7 @@ static bool report_without_rings(struct size_question *q)
         finding_none(f, "%s",
                      lab_why_unknown(q->lab, q->row->component, "line"));
     else if (facts->overflows == 0 && sector->bound)
-        finding_none(f,
-                     "the level before asks for %" PRIu64 " B at once, and "
-                     "lines may be shorter; all rings fit: %s",
-                     sector->bytes, q->row->bound);
+        finding_none(f, why_line_asked_at_once, sector->bytes, q->row->bound);
     else if (facts->overflows == 0) {
         finding_value(f, STATUS_AT_LEAST, value_number((double)facts->fits));
         finding_because(f, "%s", q->row->bound);
@@ -680,7 +663,7 @@ static bool report_without_rings(struct size_question *q)
 static void ask_rings(struct size_question *q)
 {
     if (!learn_misses(q)) {
-        finding_none(q->finding, "misses could not be told from hits");
+        finding_none(q->finding, why_misses_alike);
         return;
     }
     learn_rate(q);
@@ -691,9 +674,7 @@ static void ask_rings(struct size_question *q)
         report_edge(q, &edge);
         return;
     }
-    finding_none(q->finding,
-                 "no ring between %" PRIu64 " and %" PRIu64
-                 " B was the largest without misses",
+    finding_none(q->finding, why_no_largest,
                  q->facts->fits - q->facts->fits / 8, 2 * q->facts->overflows);
     doubt_lines(q);
 }

@@ -416,10 +416,7 @@ static void keep_bracket(struct fact_bracket *facts,
 static void report_too_alike(struct bracket_question *q, uint64_t least)
 {
     struct fact_bracket *const f = q->facts;
-    snprintf(f->why, sizeof f->why,
-             "loads of rings from %" PRIu64 " to %" PRIu64
-             " B cost too much alike",
-             least, f->deep);
+    snprintf(f->why, sizeof f->why, why_rings_alike, least, f->deep);
     if (q->parts != NULL)
         finding_none(q->parts, "%s", f->why);
 }
@@ -483,14 +480,11 @@ static void ask_behind(struct bracket_question *q)
     f->miss = q->cached->cold;
     f->deep = q->row->most;
     snprintf(f->why, sizeof f->why, "%s",
-             above->present ? "loads that miss the level before cost what L2 "
-                              "costs"
-                            : above->why);
+             above->present ? why_behind_is_l2 : above->why);
     if (!above->present || !hits_cheaper(f->hit, f->miss))
         return;
     if (least > q->row->most) {
-        snprintf(f->why, sizeof f->why,
-                 "all that may be loaded does not surely miss %s",
+        snprintf(f->why, sizeof f->why, why_behind_reached,
                  level_table[q->row->behind].component);
         return;
     }
@@ -518,8 +512,7 @@ static void size_bracket_ask_level(struct lab *lab, const struct level_row *row)
         q.parts = lab_finding(lab, row->component, "parts");
         lab_cite(lab, q.parts);
     }
-    snprintf(facts->why, sizeof facts->why,
-             "the size of the cache could not be found");
+    snprintf(facts->why, sizeof facts->why, why_size_not_found);
     facts->present = false;
     if (row->behind != LEVEL_COUNT)
         ask_behind(&q);

@@ -86,10 +86,8 @@ static void report_change(struct finding *f, const double *matrix,
     const size_t count =
         change_find_all(series, SIZES, SEGMENT_LEAST, alpha, changes, CHANGES);
     if (count == 0) {
-        finding_none(f,
-                     "the latencies do not change significantly between "
-                     "%" PRIu64 " and %" PRIu64 " B",
-                     sizes->first, sizes->first + (SIZES - 1) * sizes->step);
+        finding_none(f, why_change_none, sizes->first,
+                     sizes->first + (SIZES - 1) * sizes->step);
         return;
     }
     const struct change *const step = first_step(changes, count);

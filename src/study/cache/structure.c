@@ -292,8 +292,7 @@ static void report_weights(struct structure_question *q,
         weights[i] = (double)w->victims[i] / (double)w->found;
     if (q->eviction.lasting) {
         report_policy(q, POLICY_WEIGHTED);
-        refuse(q, "policy_weights",
-               "in a cache that outlasts launches no way can be named");
+        refuse(q, "policy_weights", why_lasting_ways);
         return;
     }
     if (policy_random(loads->at, loads->count, weights, w->ways, true, &score) >
@@ -336,8 +335,7 @@ static void judge_policy(struct structure_question *q,
     const struct policy_verdict v = policy_find(
         loads->at, loads->count, (uint32_t)q->shape.ways, !q->eviction.lasting);
     if (v.known && v.ambiguous)
-        finding_none(q->policy, "%s and %s do the same here",
-                     cache_policy_name(v.policy),
+        finding_none(q->policy, why_policies_alike, cache_policy_name(v.policy),
                      cache_policy_name(v.runner_up));
     else if (v.known && v.policy != POLICY_RANDOM)
         report_policy(q, v.policy);
@@ -346,8 +344,7 @@ static void judge_policy(struct structure_question *q,
     if (!lab_ok(q->lab))
         return;
     if (q->policy->value.kind == VALUE_NONE && !v.ambiguous)
-        finding_none(q->policy,
-                     "no policy that is known explains the hits and misses");
+        finding_none(q->policy, why_policy_unlike);
     say_scores(q->policy, &v);
 }
 
@@ -376,12 +373,11 @@ static void find_policy(struct structure_question *q)
     const uint64_t room = q->eviction.span / q->shape.same;
     const uint64_t lines = u64_min(ways + (ways > 3 ? ways / 2 : 1), room);
     if (ways < 2) {
-        refuse(q, "policy*", "a set of one way leaves no choice");
+        refuse(q, "policy*", why_one_way);
         return;
     }
     if (lines <= ways) {
-        refuse(q, "policy",
-               "no more lines of a set can be loaded than it has ways");
+        refuse(q, "policy", why_ways_and_no_more);
         return;
     }
     put_filler(q);
@@ -433,7 +429,9 @@ static void find_structure(struct structure_question *q)
     report_shape(q);
     find_policy(q);
     const char *const why = lab_excuse(q->lab);
-    refuse(q, "policy*", why != NULL ? why : "the policy is not known");
+    refuse(q, "policy*",
+           why != NULL ? why
+                       : lab_why_unknown(q->lab, q->row->component, "policy"));
 }
 
 /* No more than half of the memory that there is, and within one window of
@@ -494,9 +492,9 @@ static const char *why_not(const struct structure_question *q)
     if (q->line == 0 || fact_line(q->lab, level_of(q->row))->bound)
         return lab_why_unknown(q->lab, q->row->component, "line");
     if (b->fits == 0 || b->overflows == 0)
-        return "nothing that may be loaded overflows it";
+        return why_never_overflows;
     if (b->near_fits > 0)
-        return "an SM finds lines in two parts of it, near and far";
+        return why_two_parts;
     return NULL;
 }
 

@@ -88,10 +88,7 @@ static void doubt_by_change(struct lab *lab, const char *component,
         return;
     const double resolution = at - change->interval[0];
     if (fabs(at - size->value.number) > resolution)
-        finding_because(size,
-                        "the latencies of whole traces change at %.0f B, give "
-                        "or take %.0f: see size_by_change",
-                        at, resolution);
+        finding_because(size, why_by_change, at, resolution);
 }
 
 /* Where the lines of all sets are known, so is the size: better than from rings
@@ -105,7 +102,7 @@ static void correct_by_sets(struct finding *size, const struct finding *sets)
         finding_protocol(size, "by_rings", value_number(size->value.number));
     finding_value(size, STATUS_MEASURED, value_number(bytes));
     finding_interval(size, bytes, bytes, sets->confidence);
-    finding_because(size, "from sets and ways; rings show no clean edge here");
+    finding_because(size, why_by_sets);
 }
 
 static void judge_size(struct lab *lab, const char *component)
