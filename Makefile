@@ -34,7 +34,7 @@ TEST_SRC := $(sort $(wildcard tests/unit/*.c tests/truth/*.c tests/replay/*.c \
               tests/ptx/*.c tests/driver/*.c tests/fuzz/*.c))
 TEST_OBJ := $(TEST_SRC:%.c=$(B)/%.o)
 
-.PHONY: all run check check-quick check-all check-gpu bench install clean help deps goldens same figures
+.PHONY: all run check check-quick check-all check-gpu bench install clean help deps goldens same disturb calibrate figures
 all: $(B)/sonde $(B)/libsonde.a
 
 # The Debian packages that the build needs; installed once, if they are missing.
@@ -76,6 +76,8 @@ help:
 	@echo 'make bench      how fast the simulator and the studies are'
 	@echo 'make goldens    write golden reports and what documents print anew'
 	@echo 'make same       no answer differs from those of an earlier commit'
+	@echo 'make disturb    what is found on disturbed GPUs is right'
+	@echo 'make calibrate  how often intervals hold the truth'
 	@echo 'make figures    figures of the code: lines, lengths, circles'
 	@echo 'make install    to PREFIX=$(PREFIX), with the man page'
 	@echo 'SAN=address,undefined with any of these: under the sanitizers'

@@ -5,7 +5,8 @@
 # check-gpu can be carried to a bare GPU machine as one file.
 CHECK_LIBS  = $(call static,check) $(call static,subunit) -lrt
 TEST_CPP   := -Itests
-TEST_BASE  := $(B)/tests/testing.o $(B)/tests/devices.o $(B)/tests/gpu_made.o
+TEST_BASE  := $(B)/tests/testing.o $(B)/tests/devices.o $(B)/tests/gpu_made.o \
+              $(B)/tests/judge.o $(B)/tests/disturbance.o
 GPU_SRC    := $(sort $(wildcard tests/gpu/*.c))
 GPU_OBJ    := $(GPU_SRC:%.c=$(B)/%.o) $(B)/tests/unit/disassembler.o
 BENCH_SRC  := $(sort $(wildcard tests/bench/*.c))
@@ -73,12 +74,22 @@ $(B)/check-gpu: $(B)/tests/gpu/main.o $(TEST_BASE) $(GPU_OBJ) $(B)/libsonde.a
 
 # Tools that are compiled: what they print is for those who work on sonde.
 $(B)/tools/%: $(B)/tools/%.o $(B)/libsonde.a
-	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS)
+	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(LDLIBS)
 .SECONDARY: $(TOOL_SRC:%.c=$(B)/%.o)
 
 # Whether answers are those of an earlier commit; see the head of the script.
 same: $(B)/sonde $(B)/tools/same
 	@B=$(B) sh tools/same.sh with-base
+
+# Whether what is found on disturbed GPUs is right, and how often intervals hold
+# the truth; see the head of the script.
+$(B)/tools/disturb.o: CPPFLAGS += $(TEST_CPP)
+$(B)/tools/disturb: $(B)/tests/judge.o $(B)/tests/disturbance.o \
+                    $(B)/tests/gpu_made.o
+disturb: $(B)/sonde $(B)/tools/disturb
+	@B=$(B) sh tools/disturb.sh disturb
+calibrate: $(B)/sonde $(B)/tools/disturb
+	@B=$(B) sh tools/disturb.sh calibrate
 
 # Where the code is large, long or tangled.
 figures: $(B)/libsonde.a

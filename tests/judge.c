@@ -1,0 +1,265 @@
+#include "judge.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *const judgement_names[] = {
+#define X(id, name) name,
+    JUDGEMENTS(X)
+#undef X
+};
+
+/* ---- what a finding says ---- */
+
+static const char *text_of(const json_t *finding, const char *key)
+{
+    const char *const text = json_string_value(json_object_get(finding, key));
+    return text != NULL ? text : "";
+}
+
+static bool has_status(const json_t *finding, const char *status)
+{
+    return strcmp(text_of(finding, "status"), status) == 0;
+}
+
+static bool has_value(const json_t *finding)
+{
+    return finding != NULL && !has_status(finding, "not_measured");
+}
+
+/* Measured with a reason against it is in doubt, too. */
+static bool is_doubted(const json_t *finding)
+{
+    return has_status(finding, "in_doubt") ||
+           ((has_status(finding, "measured") ||
+             has_status(finding, "derived")) &&
+            json_object_get(finding, "because") != NULL);
+}
+
+bool judge_has(const json_t *truth, const json_t *found)
+{
+    const json_t *const said = truth != NULL ? truth : found;
+    return !has_status(said, "reported") &&
+           (has_value(truth) || has_value(found));
+}
+
+struct range {
+    double low, high;
+};
+
+static struct range range_of(const json_t *finding)
+{
+    const json_t *const interval = json_object_get(finding, "interval");
+    const double value = json_number_value(json_object_get(finding, "value"));
+    if (json_array_size(interval) != 2)
+        return (struct range){value, value};
+    return (struct range){json_number_value(json_array_get(interval, 0)),
+                          json_number_value(json_array_get(interval, 1))};
+}
+
+/* ---- numbers ---- */
+
+static bool has_unit(const json_t *finding, const char *unit)
+{
+    return strcmp(text_of(finding, "unit"), unit) == 0;
+}
+
+static bool counts_time(const json_t *finding)
+{
+    return has_unit(finding, "cycles") || has_unit(finding, "ns");
+}
+
+static double tolerance(const json_t *truth, double value)
+{
+    const double percent = 0.01 * fabs(value);
+    return counts_time(truth) ? fmax(1, percent) : percent;
+}
+
+static bool near(const json_t *truth, double is, double value)
+{
+    return fabs(is - value) <= tolerance(truth, value);
+}
+
+static bool overlap(const json_t *truth, struct range is, struct range true_)
+{
+    return is.low - tolerance(truth, true_.low) <= true_.high &&
+           is.high + tolerance(truth, true_.high) >= true_.low;
+}
+
+/* Nothing of this is below zero. */
+static bool can_be(const json_t *found, double value)
+{
+    return isfinite(value) && (value >= 0 || text_of(found, "unit")[0] == '\0');
+}
+
+/* The clock had two rates: what was found must hold both. */
+static bool holds_both(const json_t *truth, const json_t *found, double slowed)
+{
+    const double was = json_number_value(json_object_get(truth, "value"));
+    const struct range is = range_of(found);
+    return is.low <= was * slowed + tolerance(truth, was) &&
+           is.high >= was - tolerance(truth, was);
+}
+
+/* What takes time by the clock, or is a rate, may be right at any of its
+ * rates. */
+static struct range truth_at(const json_t *truth, double slowed)
+{
+    const struct range r = range_of(truth);
+    if (has_unit(truth, "ns"))
+        return (struct range){r.low, r.high / slowed};
+    if (has_unit(truth, "B/s"))
+        return (struct range){r.low * slowed, r.high};
+    return r;
+}
+
+static bool number_holds(const json_t *truth, const json_t *found,
+                         double slowed)
+{
+    const double value = json_number_value(json_object_get(found, "value"));
+    const struct range true_ = truth_at(truth, slowed), is = range_of(found);
+    if (!can_be(found, value))
+        return false;
+    if (has_status(found, "at_least"))
+        return value <= true_.high + tolerance(truth, true_.high);
+    if (has_status(found, "at_most"))
+        return value >= true_.low - tolerance(truth, true_.low);
+    if (slowed < 1 && has_unit(truth, "Hz"))
+        return holds_both(truth, found, slowed);
+    return overlap(truth, (struct range){value, value}, true_) ||
+           overlap(truth, is, true_);
+}
+
+/* ---- lists ---- */
+
+static const json_t *axis_values(const json_t *finding)
+{
+    return json_object_get(json_object_get(finding, "axis"), "values");
+}
+
+/* The element of the truth that belongs to element i of what was found: at the
+ * same place of the axis, if there is one. */
+static const json_t *element_of(const json_t *truth, const json_t *found,
+                                size_t i)
+{
+    const json_t *const list = json_object_get(truth, "value");
+    const json_t *const places = axis_values(truth);
+    const json_t *const place = json_array_get(axis_values(found), i);
+    if (place == NULL || places == NULL)
+        return json_array_get(list, i);
+    for (size_t k = 0; k < json_array_size(places); k++)
+        if (json_equal(json_array_get(places, k), place))
+            return json_array_get(list, k);
+    return NULL;
+}
+
+static bool element_holds(const json_t *truth, const json_t *is,
+                          const json_t *true_)
+{
+    if (json_is_null(is))
+        return true;
+    if (!json_is_number(is) || !json_is_number(true_))
+        return json_equal(is, true_);
+    return near(truth, json_number_value(is), json_number_value(true_));
+}
+
+/* A list with an axis may have fewer places, or others. */
+static bool list_holds(const json_t *truth, const json_t *found)
+{
+    const json_t *const list = json_object_get(found, "value");
+    const bool has_axis = axis_values(truth) != NULL;
+    if (!has_axis && json_array_size(list) !=
+                         json_array_size(json_object_get(truth, "value")))
+        return false;
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const json_t *const true_ = element_of(truth, found, i);
+        const bool other_place = has_axis && true_ == NULL;
+        if (!other_place &&
+            !element_holds(truth, json_array_get(list, i), true_))
+            return false;
+    }
+    return true;
+}
+
+/* ---- judgements ---- */
+
+static bool holds(const json_t *truth, const json_t *found, double slowed)
+{
+    const json_t *const is = json_object_get(found, "value");
+    const json_t *const true_ = json_object_get(truth, "value");
+    if (json_is_number(is) && json_is_number(true_))
+        return number_holds(truth, found, slowed);
+    if (json_is_array(is) && json_is_array(true_))
+        return list_holds(truth, found);
+    return json_equal(is, true_);
+}
+
+static bool is_bound(const json_t *finding)
+{
+    return has_status(finding, "at_least") || has_status(finding, "at_most");
+}
+
+enum judgement judge(const json_t *truth, const json_t *found, double slowed)
+{
+    if (!has_value(found))
+        return JUDGED_NOT_MEASURED;
+    /* Of what is not there a bound says nothing. */
+    if (!has_value(truth))
+        return is_bound(found) ? JUDGED_BOUND : JUDGED_WRONG;
+    if (!holds(truth, found, slowed))
+        return JUDGED_WRONG;
+    if (is_doubted(found) && !is_doubted(truth))
+        return JUDGED_DOUBTED;
+    return is_bound(found) && !is_bound(truth) ? JUDGED_BOUND : JUDGED_RIGHT;
+}
+
+/* ---- words ---- */
+
+static void show_json(struct buf *text, const json_t *json)
+{
+    char *const words = json_dumps(json, JSON_COMPACT | JSON_ENCODE_ANY |
+                                             JSON_REAL_PRECISION(6));
+    buf_printf(text, "%.100s", words != NULL ? words : "nothing");
+    free(words);
+}
+
+static void show_finding(struct buf *text, const json_t *finding)
+{
+    const json_t *const interval = json_object_get(finding, "interval");
+    if (!has_value(finding)) {
+        buf_text(text, "nothing");
+        return;
+    }
+    show_json(text, json_object_get(finding, "value"));
+    if (interval != NULL) {
+        buf_text(text, " in ");
+        show_json(text, interval);
+    }
+    buf_printf(text, " %s", text_of(finding, "status"));
+    if (is_doubted(finding))
+        buf_printf(text, " (%.60s)", text_of(finding, "because"));
+}
+
+void judge_show(struct buf *text, const json_t *truth, const json_t *found)
+{
+    show_finding(text, found);
+    buf_text(text, "; truth ");
+    show_finding(text, truth);
+}
+
+const char *judge_class(const char *id, const json_t *found)
+{
+    const char *const unit = text_of(found, "unit");
+    const char *const dot = strrchr(id, '.');
+    const char *const attribute = dot != NULL ? dot + 1 : id;
+    if (strcmp(unit, "B") == 0)
+        return "size";
+    if (strncmp(unit, "B/", 2) == 0)
+        return "bandwidth";
+    if (strchr(unit, '/') != NULL)
+        return "throughput";
+    if (strcmp(unit, "cycles") != 0)
+        return NULL;
+    return strstr(attribute, "penalty") != NULL ? "penalty" : "latency";
+}

@@ -1,0 +1,485 @@
+/*
+ * What is found on disturbed simulated GPUs, held against the truth: the helper
+ * of tools/disturb.sh, which runs sonde and leaves reports in a folder.
+ *
+ *     disturb kinds                          of disturbances, one a line
+ *     disturb write PROFILE KIND STRENGTH    a disturbed profile
+ *     disturb table FOLDER                   what was right; exit status 1 if
+ *                                            anything was wrong
+ *     disturb coverage FOLDER                how often intervals hold
+ *
+ * Of each run the folder holds NAME.end (how it ended) and NAME.json (the
+ * report); NAME is PROFILE-KIND-STRENGTH-STUDY-SEED.  The truth of a profile
+ * and study is the run of the kind none.  FOLDER/gpus holds the profiles as
+ * PROFILE-KIND-STRENGTH.json.
+ */
+#include <dirent.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "disturbance.h"
+#include "judge.h"
+
+enum { STRENGTHS = DISTURBANCE_STRENGTHS };
+
+/* ---- runs ---- */
+
+/* The parts of a run's name. */
+struct run {
+    char *name;
+    const char *profile, *kind, *study, *seed;
+    unsigned strength;
+    size_t disturbance; /* index of the kind */
+};
+
+/* Cuts off what follows the last '-'; NULL if there is none. */
+static const char *cut_last(char *name)
+{
+    char *const dash = strrchr(name, '-');
+    if (dash == NULL)
+        return NULL;
+    *dash = '\0';
+    return dash + 1;
+}
+
+/* False if that is no name of a run. */
+static bool run_parse(const char *name, struct run *run)
+{
+    char *const text = xstrdup(name);
+    *run = (struct run){.name = text, .profile = text};
+    run->seed = cut_last(text);
+    run->study = run->seed != NULL ? cut_last(text) : NULL;
+    const char *const strength = run->study != NULL ? cut_last(text) : NULL;
+    run->kind = strength != NULL ? cut_last(text) : NULL;
+    if (run->kind == NULL || disturbance_find(run->kind) == NULL)
+        return false;
+    run->strength = (unsigned)strtoul(strength, NULL, 10);
+    run->disturbance = (size_t)(disturbance_find(run->kind) - disturbances);
+    return run->strength <= STRENGTHS;
+}
+
+/* The findings of a report; NULL if there is none. */
+static json_t *findings_of(const char *folder, const char *name)
+{
+    char *const path = xasprintf("%s/%s.json", folder, name);
+    json_t *const report = json_load_file(path, 0, NULL);
+    json_t *const findings = json_incref(json_object_get(report, "findings"));
+    json_decref(report);
+    free(path);
+    return findings;
+}
+
+/* The truth for a run, kept from one to the next. */
+static json_t *truth_for(const char *folder, const struct run *run)
+{
+    static char *kept_name;
+    static json_t *kept;
+    char *const name = xasprintf("%s-none-0-%s-1", run->profile, run->study);
+    if (kept_name == NULL || strcmp(kept_name, name) != 0) {
+        json_decref(kept);
+        free(kept_name);
+        kept = findings_of(folder, name);
+        kept_name = xstrdup(name);
+    }
+    free(name);
+    return kept;
+}
+
+/* How a run ended: an exit status, or "limit". */
+static char *end_of(const char *folder, const char *name)
+{
+    char end[16] = "";
+    char *const path = xasprintf("%s/%s.end", folder, name);
+    FILE *const file = fopen(path, "r");
+    if (file == NULL || fgets(end, sizeof end, file) == NULL)
+        end[0] = '\0';
+    if (file != NULL)
+        fclose(file);
+    end[strcspn(end, "\n")] = '\0';
+    free(path);
+    return xstrdup(end);
+}
+
+static int is_end(const struct dirent *entry)
+{
+    const size_t length = strlen(entry->d_name);
+    return length > 4 && strcmp(entry->d_name + length - 4, ".end") == 0;
+}
+
+/* What is asked of each run that was to be disturbed. */
+typedef void visit_fn(const char *folder, const struct run *run, json_t *truth,
+                      json_t *found, const char *end);
+
+/* Returns how many there were. */
+static size_t each_run(const char *folder, visit_fn *visit)
+{
+    struct dirent **entries = NULL;
+    const int count = scandir(folder, &entries, is_end, alphasort);
+    size_t runs = 0;
+    for (int i = 0; i < count; i++) {
+        struct run run;
+        *strrchr(entries[i]->d_name, '.') = '\0';
+        if (run_parse(entries[i]->d_name, &run) && run.disturbance > 0) {
+            char *const end = end_of(folder, entries[i]->d_name);
+            json_t *const found = findings_of(folder, entries[i]->d_name);
+            visit(folder, &run, truth_for(folder, &run), found, end);
+            json_decref(found);
+            free(end);
+            runs++;
+        }
+        free(run.name);
+        free(entries[i]);
+    }
+    free(entries);
+    return runs;
+}
+
+/* ---- the table of judgements ---- */
+
+enum { KINDS_MOST = 16 };
+
+struct cell {
+    size_t count[JUDGEMENT_COUNT];
+};
+
+/* Of one finding, or of all. */
+struct row {
+    char *id;
+    struct cell cell[KINDS_MOST][STRENGTHS + 1];
+};
+
+static struct row *rows, total;
+static size_t row_count, runs_of[KINDS_MOST][STRENGTHS + 1];
+static size_t failed_of[KINDS_MOST][STRENGTHS + 1];
+
+static struct row *row_of(const char *id)
+{
+    for (size_t i = 0; i < row_count; i++)
+        if (strcmp(rows[i].id, id) == 0)
+            return &rows[i];
+    rows = xreallocarray(rows, row_count + 1, sizeof *rows);
+    rows[row_count] = (struct row){.id = xstrdup(id)};
+    return &rows[row_count++];
+}
+
+/* Once for each run of which something is wrong: how to see it again. */
+static void show_command(const char *folder, const struct run *run)
+{
+    static char *shown;
+    char *const command =
+        xasprintf("sonde %s%s --seed %s -d sim:%s/gpus/%s-%s-%u.json",
+                  strcmp(run->study, "topology") == 0 ? "" : "run ", run->study,
+                  run->seed, folder, run->profile, run->kind, run->strength);
+    if (shown == NULL || strcmp(shown, command) != 0)
+        printf("%s\n", command);
+    free(shown);
+    shown = command;
+}
+
+static void count_finding(const char *folder, const struct run *run,
+                          const char *id, const json_t *truth,
+                          const json_t *found)
+{
+    if (!judge_has(truth, found))
+        return;
+    const enum judgement is =
+        judge(truth, found, disturbance_clock(run->kind, run->strength));
+    row_of(id)->cell[run->disturbance][run->strength].count[is]++;
+    total.cell[run->disturbance][run->strength].count[is]++;
+    if (is != JUDGED_WRONG)
+        return;
+    struct buf text = {0};
+    judge_show(&text, truth, found);
+    show_command(folder, run);
+    printf("    %s: %s\n", id, buf_string(&text));
+    buf_free(&text);
+}
+
+/* What ends so has no answer that could be trusted; 1 is a run cut short, or
+ * with doubts. */
+static bool has_failed(const char *end, const json_t *truth,
+                       const json_t *found)
+{
+    return truth == NULL || found == NULL ||
+           (strcmp(end, "0") != 0 && strcmp(end, "1") != 0);
+}
+
+static void count_run(const char *folder, const struct run *run, json_t *truth,
+                      json_t *found, const char *end)
+{
+    const char *id;
+    json_t *finding;
+    runs_of[run->disturbance][run->strength]++;
+    if (has_failed(end, truth, found)) {
+        failed_of[run->disturbance][run->strength]++;
+        show_command(folder, run);
+        printf("    ended with %s%s\n", end,
+               truth == NULL   ? "; there is no truth to compare with"
+               : found == NULL ? ", without a report"
+                               : "");
+    }
+    if (truth == NULL || found == NULL)
+        return;
+    json_object_foreach(found, id, finding)
+        count_finding(folder, run, id, json_object_get(truth, id), finding);
+    json_object_foreach(truth, id,
+                        finding) if (json_object_get(found, id) == NULL)
+        count_finding(folder, run, id, finding, NULL);
+}
+
+static size_t sum(const struct cell *cell)
+{
+    size_t all = 0;
+    for (int i = 0; i < JUDGEMENT_COUNT; i++)
+        all += cell->count[i];
+    return all;
+}
+
+/* How all came out, a line for each kind and strength. */
+static void show_totals(void)
+{
+    printf("\n%-10s %8s %5s %6s", "kind", "strength", "runs", "failed");
+    for (int i = 0; i < JUDGEMENT_COUNT; i++)
+        printf(" %12s", judgement_names[i]);
+    printf(" %6s\n", "kept");
+    for (size_t kind = 1; disturbances[kind].kind != NULL; kind++)
+        for (size_t strength = 1; strength <= STRENGTHS; strength++) {
+            const struct cell *const cell = &total.cell[kind][strength];
+            if (runs_of[kind][strength] == 0)
+                continue;
+            printf("%-10s %8zu %5zu %6zu", disturbances[kind].kind, strength,
+                   runs_of[kind][strength], failed_of[kind][strength]);
+            for (int i = 0; i < JUDGEMENT_COUNT; i++)
+                printf(" %12zu", cell->count[i]);
+            printf(" %5.1f%%\n", 100.0 * (double)cell->count[JUDGED_RIGHT] /
+                                     fmax(1, (double)sum(cell)));
+        }
+}
+
+/* The worst of a cell. */
+static char letter_of(const struct cell *cell)
+{
+    static const char letters[] = ".bdnW";
+    int worst = JUDGED_RIGHT;
+    for (int i = 0; i < JUDGEMENT_COUNT; i++)
+        if (cell->count[i] > 0)
+            worst = i;
+    return sum(cell) == 0 ? ' ' : letters[worst];
+}
+
+static int by_id(const void *a, const void *b)
+{
+    return strcmp(((const struct row *)a)->id, ((const struct row *)b)->id);
+}
+
+static bool is_right(const struct row *row)
+{
+    for (size_t kind = 1; disturbances[kind].kind != NULL; kind++)
+        for (size_t strength = 1; strength <= STRENGTHS; strength++)
+            if (strchr(" .", letter_of(&row->cell[kind][strength])) == NULL)
+                return false;
+    return true;
+}
+
+static void show_row(const struct row *row)
+{
+    printf("%-36s", row->id);
+    for (size_t kind = 1; disturbances[kind].kind != NULL; kind++) {
+        putchar(' ');
+        for (size_t strength = 1; strength <= STRENGTHS; strength++)
+            putchar(letter_of(&row->cell[kind][strength]));
+        printf("%*s", 10 - STRENGTHS, "");
+    }
+    printf("\n");
+}
+
+/* A line for each finding that was not always right: for each kind the worst
+ * at each strength. */
+static void show_matrix(void)
+{
+    if (row_count > 0)
+        qsort(rows, row_count, sizeof *rows, by_id);
+    printf("\nworst by strength: . right, b bound, d doubted, n not measured, "
+           "W wrong\n%-36s",
+           "finding");
+    for (size_t kind = 1; disturbances[kind].kind != NULL; kind++)
+        printf(" %-10s", disturbances[kind].kind);
+    printf("\n");
+    size_t right = 0;
+    for (size_t i = 0; i < row_count; i++) {
+        right += is_right(&rows[i]);
+        if (!is_right(&rows[i]))
+            show_row(&rows[i]);
+    }
+    printf("always right: %zu of %zu\n", right, row_count);
+}
+
+/* FOLDER/table.tsv: all counts. */
+static void write_table(const char *folder)
+{
+    char *const path = xasprintf("%s/table.tsv", folder);
+    FILE *const file = fopen(path, "w");
+    free(path);
+    if (file == NULL)
+        return;
+    fputs("finding\tkind\tstrength", file);
+    for (int i = 0; i < JUDGEMENT_COUNT; i++)
+        fprintf(file, "\t%s", judgement_names[i]);
+    fputs("\n", file);
+    for (size_t i = 0; i < row_count; i++)
+        for (size_t kind = 1; disturbances[kind].kind != NULL; kind++)
+            for (size_t strength = 1; strength <= STRENGTHS; strength++) {
+                const struct cell *const cell = &rows[i].cell[kind][strength];
+                if (sum(cell) == 0)
+                    continue;
+                fprintf(file, "%s\t%s\t%zu", rows[i].id,
+                        disturbances[kind].kind, strength);
+                for (int k = 0; k < JUDGEMENT_COUNT; k++)
+                    fprintf(file, "\t%zu", cell->count[k]);
+                fputs("\n", file);
+            }
+    fclose(file);
+}
+
+static int table(const char *folder)
+{
+    size_t wrong = 0, failed = 0;
+    const size_t runs = each_run(folder, count_run);
+    show_matrix();
+    show_totals();
+    write_table(folder);
+    for (size_t kind = 0; kind < KINDS_MOST; kind++)
+        for (size_t strength = 0; strength <= STRENGTHS; strength++) {
+            wrong += total.cell[kind][strength].count[JUDGED_WRONG];
+            failed += failed_of[kind][strength];
+        }
+    printf("\n%zu runs, %zu failed, %zu findings wrong\n", runs, failed, wrong);
+    return runs == 0 ? 2 : wrong + failed > 0;
+}
+
+/* ---- how often intervals hold the truth ---- */
+
+static const char *const classes[] = {"latency", "penalty", "size", "bandwidth",
+                                      "throughput"};
+
+struct coverage {
+    size_t count, held;
+    double claimed; /* sum of confidences */
+    double width;   /* sum of widths over values */
+};
+
+static struct coverage covered[COUNT_OF(classes)][KINDS_MOST][STRENGTHS + 1];
+
+/* Of the truth only rounding of decimals may be missed. */
+static bool interval_holds(const json_t *interval, double value)
+{
+    const double more = 1e-5 * fabs(value);
+    return json_number_value(json_array_get(interval, 0)) <= value + more &&
+           json_number_value(json_array_get(interval, 1)) >= value - more;
+}
+
+static void cover(struct coverage *c, const json_t *truth, const json_t *found)
+{
+    const json_t *const interval = json_object_get(found, "interval");
+    const double value = json_number_value(json_object_get(truth, "value"));
+    const double low = json_number_value(json_array_get(interval, 0));
+    const double high = json_number_value(json_array_get(interval, 1));
+    c->count++;
+    c->held += interval_holds(interval, value);
+    c->claimed += json_number_value(json_object_get(found, "confidence"));
+    c->width += value != 0 ? (high - low) / value : 0;
+}
+
+static bool has_interval(const json_t *truth, const json_t *found)
+{
+    return json_is_number(json_object_get(truth, "value")) &&
+           json_is_number(json_object_get(found, "value")) &&
+           json_array_size(json_object_get(found, "interval")) == 2;
+}
+
+static void cover_run(const char *folder, const struct run *run, json_t *truth,
+                      json_t *found, const char *end)
+{
+    (void)folder, (void)end;
+    const char *id;
+    json_t *finding;
+    json_object_foreach(found, id, finding)
+    {
+        const json_t *const true_ = json_object_get(truth, id);
+        const char *const class = judge_class(id, finding);
+        for (size_t i = 0; class != NULL && i < COUNT_OF(classes); i++)
+            if (strcmp(class, classes[i]) == 0 && has_interval(true_, finding))
+                cover(&covered[i][run->disturbance][run->strength], true_,
+                      finding);
+    }
+}
+
+static int coverage(const char *folder)
+{
+    const size_t runs = each_run(folder, cover_run);
+    printf("%-10s %-10s %8s %9s %7s %7s %9s\n", "of", "kind", "strength",
+           "intervals", "held", "claimed", "width");
+    for (size_t i = 0; i < COUNT_OF(classes); i++)
+        for (size_t kind = 1; disturbances[kind].kind != NULL; kind++)
+            for (size_t strength = 1; strength <= STRENGTHS; strength++) {
+                const struct coverage *const c = &covered[i][kind][strength];
+                if (c->count > 0)
+                    printf("%-10s %-10s %8zu %9zu %6.1f%% %6.1f%% %8.2f%%\n",
+                           classes[i], disturbances[kind].kind, strength,
+                           c->count, 100.0 * (double)c->held / (double)c->count,
+                           100 * c->claimed / (double)c->count,
+                           100 * c->width / (double)c->count);
+            }
+    printf("%zu runs\n", runs);
+    return runs == 0 ? 2 : 0;
+}
+
+/* ---- words of the command line ---- */
+
+static int kinds(void)
+{
+    for (const struct disturbance *d = disturbances; d->kind != NULL; d++)
+        printf("%-10s %s\n", d->kind, d->text);
+    return 0;
+}
+
+static int write_profile(const char *name, const char *kind,
+                         const char *strength)
+{
+    const unsigned long number = strtoul(strength, NULL, 10);
+    const bool none = strcmp(kind, disturbances[0].kind) == 0;
+    char *const text = none || (number >= 1 && number <= STRENGTHS)
+                           ? disturbed_gpu(name, kind, (unsigned)number)
+                           : NULL;
+    if (text == NULL) {
+        fprintf(stderr, "disturb: no profile %s, kind %s or strength %s\n",
+                name, kind, strength);
+        return 2;
+    }
+    puts(text);
+    free(text);
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    const char *const word = argc > 1 ? argv[1] : "";
+    if (argc == 2 && strcmp(word, "kinds") == 0)
+        return kinds();
+    if (argc == 5 && strcmp(word, "write") == 0)
+        return write_profile(argv[2], argv[3], argv[4]);
+    if (argc == 3 && strcmp(word, "table") == 0)
+        return table(argv[2]);
+    if (argc == 3 && strcmp(word, "coverage") == 0)
+        return coverage(argv[2]);
+    fputs("usage: disturb kinds | write PROFILE KIND STRENGTH | table FOLDER | "
+          "coverage FOLDER\n",
+          stderr);
+    return 2;
+}
