@@ -103,7 +103,7 @@ static const struct {
     {NULL, 0, 1},
     /* A launch that leaves an SM out is tried again. */
     {late, 0, 3},
-    {none_done, ERR_DEVICE, 5},
+    {none_done, ERR_UNSUPPORTED, 5},
 };
 
 START_TEST(pinned_blocks_are_tried_until_they_came)

@@ -5,9 +5,11 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "probe/run/grid_barrier.h"
 
-/* One for each SM number that can be asked for, and one that counts. */
-enum { SLOTS = 1024, COUNTER = SLOTS, WORDS };
+/* One for each SM number that can be asked for; one that counts, and what it
+ * comes to when all have. */
+enum { SLOTS = 1024, COUNTER = SLOTS, WANTED, WORDS };
 
 void pin_opening(struct kernel_text *k, size_t job_bytes)
 {
@@ -32,6 +34,19 @@ void pin_opening(struct kernel_text *k, size_t job_bytes)
              "ld.param.u64 %job, [jobs];\n"
              "mad.wide.u32 %job, %slot, $job_bytes, %job;\n",
              WORD(job_bytes, job_bytes));
+}
+
+void pin_meet(struct kernel_text *k)
+{
+    ptx_with(k,
+             ".reg .b32 %count, %looks, %want;\n"
+             ".reg .b64 %slots;\n"
+             "@%other bra MET;\n"
+             "ld.param.u64 %slots, [slots];\n"
+             "ld.global.cg.u32 %want, [%slots+$wanted];\n",
+             WORD(wanted, 4 * WANTED));
+    grid_barrier_meet(k, "GATE", 4 * COUNTER, GRID_BARRIER_LOOKS);
+    ptx(k, "MET:");
 }
 
 static int check_sms(const struct pin *pin, const struct device_info *info,
@@ -72,6 +87,7 @@ static int reset(struct device *device, const struct pin *pin, uint64_t *words,
     int32_t slots[WORDS];
     memset(slots, 0xff, sizeof slots);
     slots[COUNTER] = 0;
+    slots[WANTED] = (int32_t)pin->count;
     for (size_t i = 0; i < pin->count; i++)
         slots[pin->sms[i]] = (int32_t)i;
     memset(words, 0, bytes);
@@ -121,7 +137,7 @@ static int launch_until_complete(struct prober *prober,
         if (complete(pin, words))
             return 0;
     }
-    return error_set(err, ERR_DEVICE,
+    return error_set(err, ERR_UNSUPPORTED,
                      "no block came to run on one of %zu SMs, the first of "
                      "which is %" PRIu64 ", in %d launches",
                      pin->count, pin->sms[0], LAUNCHES_MOST);

@@ -38,6 +38,11 @@ enum { PIN_POOL = 16 };
  */
 void pin_opening(struct kernel_text *k, size_t job_bytes);
 
+/* Writes that the blocks of all SMs wait for each other: their first threads;
+ * the block itself must be held back.  Uses the pin's counter; declares %count,
+ * %looks, %want (.b32), %slots (.b64). */
+void pin_meet(struct kernel_text *k);
+
 /* Checks the SMs' numbers and finds room for jobs and results. */
 int pin_place(struct prober *prober, struct pin *pin, struct error *err);
 
