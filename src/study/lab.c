@@ -338,11 +338,12 @@ const char *lab_why_unknown(struct lab *lab, const char *component,
     const struct finding *const f = proposed_or_found(lab, id);
     if (f == NULL || f->because == NULL)
         return lab_text(lab, why_unknown, id);
-    if (f->status != STATUS_NOT_MEASURED)
-        return lab_text(lab, why_but_bound, id, f->because);
-    return strstr(f->because, link) != NULL
-               ? lab_text(lab, "%s", f->because)
-               : lab_text(lab, why_unknown_since, id, f->because);
+    if (strstr(f->because, link) != NULL)
+        return lab_text(lab, "%s", f->because);
+    return lab_text(lab,
+                    f->status == STATUS_NOT_MEASURED ? why_unknown_since
+                                                     : why_but_bound,
+                    id, f->because);
 }
 
 void lab_cite(struct lab *lab, struct finding *finding)

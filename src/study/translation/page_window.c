@@ -182,7 +182,7 @@ static void report(struct fact_memory *t, const struct window_edge *first,
     } else {
         t->window = begin > t->bytes - begin ? begin : t->bytes - begin;
         finding_value(f, STATUS_AT_LEAST, value_number((double)t->window));
-        finding_because(f, "the memory that is free has one end of a window");
+        finding_because(f, why_memory_one_end);
     }
     t->window_cycles = first->cycles - t->overhead;
     finding_measured(latency, t->window_cycles);
@@ -234,9 +234,7 @@ static void page_window_run(struct lab *lab)
         lab->err = (struct error){0};
         t->bytes = t->bytes / 2 >> 21 << 21;
     }
-    lab_fail(lab, ERR_DEVICE_MEMORY,
-             "less than %" PRIu64 " MiB of memory are free",
-             memory_least >> 20);
+    lab_fail(lab, ERR_DEVICE_MEMORY, why_memory_few_mib, memory_least >> 20);
 }
 
 const struct study study_page_window = {

@@ -18,6 +18,7 @@
 
 #include "analysis/statistics/stats.h"
 #include "study/translation/page_sweep.h"
+#include "study/translation/tlb.h"
 
 static const enum fact_id reads[] = {FACT_MEMORY, FACT_TLBS, FACT_NONE};
 static const struct answer answers[] = {
@@ -249,26 +250,28 @@ static void write_new_pages(const struct patterns_question *q, int pattern,
 
 /* ---- the study -------------------------------------------------------- */
 
+/* Of the first TLB whose page it is; where none shows, that of the first. */
+static const char *unknown_page(const struct patterns_question *q)
+{
+    size_t level = 0;
+    while (level < q->t->levels && q->t->tlb[level].page > 0)
+        level++;
+    return lab_why_unknown(q->lab, tlb_components[level], "page");
+}
+
 static void find_reasons(struct patterns_question *q)
 {
     const struct fact_tlbs *const t = q->t;
-    if (t->levels == 0)
-        q->why[P2] = q->why[P3] = q->why[P5] = "no TLB shows";
-    else if (t->mixed)
-        q->why[P2] = q->why[P3] = q->why[P5] = "the costs of TLBs mix";
-    else if (!q->known)
-        q->why[P2] = q->why[P3] = q->why[P5] = "the page of a TLB is not known";
+    if (!q->known)
+        q->why[P2] = q->why[P3] = q->why[P5] = unknown_page(q);
     else if (t->levels == 1)
-        q->why[P2] = q->why[P3] = q->why[P5] =
-            "one TLB shows, and what it misses may be found in a second that "
-            "holds all, or by a walk";
+        q->why[P2] = q->why[P3] = q->why[P5] = why_tlb_only_one;
     else if (q->all.count == 0)
-        q->why[P3] = q->why[P5] = "there is too little memory to push pages "
-                                  "out of the second TLB";
+        q->why[P3] = q->why[P5] = why_memory_little;
     if (q->why[P2] == NULL && q->some.count == 0)
-        q->why[P2] = "the second TLB holds too little more than the first";
+        q->why[P2] = why_tlb_little_more;
     if (q->memory->window == 0)
-        q->why[P6] = "there is no window of active pages";
+        q->why[P6] = why_no_window;
 }
 
 static void ask_patterns(struct patterns_question *q)

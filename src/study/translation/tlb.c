@@ -55,9 +55,7 @@ static void tlb_ask_level(struct tlb_question *q, size_t level)
     const uint64_t page = q->t->tlb[level].page;
     report_penalty(q, level);
     if (page == 0) {
-        none_of_level(q, level,
-                      "pages that are slow after all was pushed out come at "
-                      "no regular distance");
+        none_of_level(q, level, why_pages_irregular);
         return;
     }
     tlb_found(q, level, TLB_PAGE, (double)page);
@@ -73,11 +71,7 @@ static void none_beyond(struct tlb_question *q, uint64_t pitches)
 {
     const uint64_t mib = pitches * (q->t->pitch >> 10) >> 10;
     const char *const why = lab_text(
-        q->lab,
-        q->t->levels == 0
-            ? "translation costs nothing that shows over %" PRIu64 " MiB"
-            : "no further step of cost shows over %" PRIu64 " MiB",
-        mib);
+        q->lab, q->t->levels == 0 ? why_tlb_no_cost : why_tlb_no_step, mib);
     for (size_t i = q->t->levels; i < TLBS_MOST; i++)
         none_of_level(q, i, why);
 }
@@ -85,9 +79,7 @@ static void none_beyond(struct tlb_question *q, uint64_t pitches)
 static void none_of_mixed(struct tlb_question *q)
 {
     for (size_t i = 0; i < q->t->levels; i++)
-        none_of_level(q, i,
-                      "TLBs of different pages hold as much, and their costs "
-                      "mix");
+        none_of_level(q, i, why_tlbs_mix);
     q->t->levels = 0;
 }
 
@@ -117,9 +109,7 @@ static void doubt_penalties(struct tlb_question *q)
     for (size_t i = 0; i < q->t->levels; i++)
         if (tlb[i].entries == 0 ||
             (i + 1 < q->t->levels && tlb[i + 1].entries == 0))
-            finding_none(q->finding[i][TLB_PENALTY],
-                         "hits and misses of this TLB or the next mix, about "
-                         "%.0f cycles apart",
+            finding_none(q->finding[i][TLB_PENALTY], why_tlb_mixed_costs,
                          tlb_step(q->t, i));
 }
 
@@ -131,9 +121,7 @@ static void doubt_pages(struct tlb_question *q)
             return;
     for (size_t level = 0; level < q->t->levels; level++)
         if (tlb_is_found(q, level, TLB_PAGE))
-            finding_none(q->finding[level][TLB_PAGE],
-                         "of no TLB the entries are known, so that what makes "
-                         "pages slow is in doubt");
+            finding_none(q->finding[level][TLB_PAGE], why_pages_doubted);
 }
 
 /* Takes away what there is nothing of: levels beyond those that show, and ways

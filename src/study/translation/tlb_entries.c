@@ -185,9 +185,9 @@ void tlb_find_entries(struct tlb_question *q, size_t level, bool *one_set)
 {
     *one_set = false;
     if (level > 0 && q->t->tlb[level - 1].entries == 0) {
-        report_open(q, level,
-                    "the TLB before it is not known, and this one is only "
-                    "asked for what that one misses");
+        report_open(
+            q, level,
+            lab_why_unknown(q->lab, tlb_components[level - 1], "entries"));
         return;
     }
     uint64_t entries = find_edge(q, level);
@@ -195,22 +195,18 @@ void tlb_find_entries(struct tlb_question *q, size_t level, bool *one_set)
     if (!lab_ok(q->lab))
         return;
     if (!steady || entries == 0) {
-        report_open(q, level, "which pages make room is a matter of chance");
+        report_open(q, level, why_tlb_random);
         return;
     }
     const struct tlb_laps laps = confirm(q, level, &entries);
     if (!lab_ok(q->lab))
         return;
     if (!is_asked(q, level, entries)) {
-        report_open(q, level,
-                    "the TLB before it holds about as many pages, and this "
-                    "one is only asked for what that one misses");
+        report_open(q, level, why_tlb_like_before);
     } else if (laps.steady && laps.slow == 0 && laps.more > 0) {
         report_entries(q, level, entries);
         *one_set = laps.more == looked_of(entries + 1);
     } else {
-        report_open(q, level,
-                    "laps over as many pages as were there by age, and over "
-                    "one more, tell something else");
+        report_open(q, level, why_tlb_laps_differ);
     }
 }

@@ -199,15 +199,12 @@ static void report_policy(struct tlb_question *q, size_t level,
     for (int p = 1; p < POLICY_COUNT; p++)
         best = of[p].agrees > of[best].agrees ? p : best;
     if (of[best].agrees < assume(ASSUME_TLB_AGREES)) {
-        none_of_shape(q, level, TLB_POLICY,
-                      "no policy that is known explains the hits and misses of "
-                      "random visits");
+        none_of_shape(q, level, TLB_POLICY, why_policy_unlike);
     } else if (DIFFER_ONE_OF * least_differing(of, best, count) < count) {
-        finding_none(f, "random visits do not tell policies apart");
+        finding_none(f, why_tlb_policies_alike);
         /* Sets were found as lru and fifo show them; one set is one set. */
         if (q->t->tlb[level].sets > 1)
-            none_of_shape(q, level, TLB_SET_WAYS,
-                          "it is not known which page of a set makes room");
+            none_of_shape(q, level, TLB_SET_WAYS, why_tlb_policies_alike);
     } else {
         q->policy[level] = (enum cache_policy)best;
         q->known[level] = true;
@@ -223,7 +220,7 @@ void tlb_find_policy(struct tlb_question *q, size_t level)
     for (size_t i = 0; i < level; i++)
         if (!q->known[i]) {
             none_of_shape(q, level, TLB_POLICY,
-                          "the policy of the TLB before it is not known");
+                          lab_why_unknown(q->lab, tlb_components[i], "policy"));
             return;
         }
     struct replay r = {0};

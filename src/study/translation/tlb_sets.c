@@ -59,8 +59,7 @@ void tlb_report_sets(struct tlb_question *q, size_t level, uint64_t sets,
     if (ways == 0)
         return;
     tlb_found(q, level, TLB_WAYS, (double)ways);
-    finding_none(q->finding[level][TLB_SET_WAYS],
-                 "all sets have the same ways");
+    finding_none(q->finding[level][TLB_SET_WAYS], why_tlb_ways_equal);
 }
 
 static int more_first(const void *a, const void *b)
@@ -83,8 +82,7 @@ static void report_deal(struct tlb_question *q, size_t level)
     for (size_t i = 0; i < d->sets; i++)
         value_push(&list, value_number((double)ways[i]));
     tlb_found_value(q, level, TLB_SET_WAYS, list);
-    finding_none(q->finding[level][TLB_WAYS],
-                 "the sets have unequal ways: see set_ways");
+    finding_none(q->finding[level][TLB_WAYS], why_tlb_ways_unequal);
 }
 
 void tlb_find_sets(struct tlb_question *q, size_t level)
@@ -106,6 +104,5 @@ void tlb_find_sets(struct tlb_question *q, size_t level)
     if (d->dealt == entries)
         report_deal(q, level);
     else
-        tlb_none(q, level, TLB_SETS, TLB_POLICY,
-                 "pages beyond those that fit do not make whole sets slow");
+        tlb_none(q, level, TLB_SETS, TLB_POLICY, why_tlb_no_sets);
 }
