@@ -1,10 +1,9 @@
 /*
  * The cache model.  It lies under every simulated load, so it is flat and
  * allocates nothing per access: all ways of all sets lie one after the other
- * ("slots"), a set is a run of them, and a slot is empty when none of its
- * sectors is there.  The model of a large cache does not fit the host's cache,
- * and an access costs what it waits for the host's memory, so what is known of
- * a slot is packed tight.
+ * ("slots"), and a set is a run of them.  The model of a large cache does not
+ * fit the host's cache, and an access costs what it waits for the host's
+ * memory, so what is known of a slot is packed tight.
  *
  * What a policy remembers:
  *   lru, fifo         the order of the set's filled slots, newest first; the
@@ -65,6 +64,7 @@ struct cache {
     struct cache_shape shape;
     struct rng rng;
     int line_shift, sector_shift; /* -1: not a power of two */
+    uint64_t sector_mask;         /* sectors of a line - 1 */
     enum index_kind index;
     /* INDEX_BITS: the set is linear in the address's bits, so it is the XOR
      * of what each of its bytes contributes. */
@@ -73,9 +73,9 @@ struct cache {
     size_t slots;    /* ways of all sets */
     struct set *sets;
 
-    uint64_t *lines; /* of each slot */
-    /* The sectors of each slot that are there, as bits; none: it is empty.
-     * Lines of up to 8 sectors have `few`, others `many`. */
+    uint64_t *tags; /* of each slot: its line + 1, or 0: it is empty */
+    /* The sectors of each line that are there, as bits.  Lines of up to 8
+     * sectors have `few`, others `many`. */
     uint8_t *few;
     uint64_t *many;
     uint32_t even_ways; /* of every set; 0: they differ */
@@ -386,7 +386,7 @@ static void allocate_policy(struct cache *c, uint32_t most_ways)
 
 static void allocate_slots(struct cache *c)
 {
-    c->lines = xcalloc(c->slots, sizeof *c->lines);
+    c->tags = xcalloc(c->slots, sizeof *c->tags);
     if (c->shape.line / c->shape.sector <= SECTORS_FEW)
         c->few = xcalloc(c->slots, sizeof *c->few);
     else
@@ -400,6 +400,7 @@ struct cache *cache_new(const struct cache_shape *shape, uint64_t seed)
     rng_seed(&c->rng, seed);
     c->line_shift = shift_of(shape->line);
     c->sector_shift = shift_of(shape->sector);
+    c->sector_mask = shape->line / shape->sector - 1;
     c->slots = (size_t)shape_slots(shape);
     choose_index(c);
     const uint32_t most_ways = lay_out_sets(c);
@@ -422,7 +423,7 @@ void cache_free(struct cache *cache)
     free(cache->contribution);
     free(cache->dealt);
     free(cache->sets);
-    free(cache->lines);
+    free(cache->tags);
     free(cache->few);
     free(cache->many);
     free(cache->ring);
@@ -446,7 +447,7 @@ static inline uint64_t sector_of(const struct cache *c, uint64_t address)
     if (c->line_shift < 0)
         return (uint64_t)1 << address % c->shape.line / c->shape.sector;
     /* A sector that divides a power of two is one. */
-    return (uint64_t)1 << ((address & (c->shape.line - 1)) >> c->sector_shift);
+    return (uint64_t)1 << (address >> c->sector_shift & c->sector_mask);
 }
 
 /* Division of 32 bits is much quicker than of 64 on many processors, and
@@ -468,16 +469,12 @@ static inline uint32_t set_by_bits(const struct cache *c, uint64_t address)
 
 static inline uint32_t set_of(const struct cache *c, uint64_t line)
 {
-    switch (c->index) {
-    case INDEX_MASK:
+    if (c->index == INDEX_MASK) /* the commonest */
         return (uint32_t)(line & (c->shape.sets - 1));
-    case INDEX_MODULO:
-        return (uint32_t)modulo(line, c->shape.sets);
-    case INDEX_BITS:
+    if (c->index == INDEX_BITS)
         return set_by_bits(c, line << c->line_shift);
-    case INDEX_DEALT:
-        break;
-    }
+    if (c->index == INDEX_MODULO)
+        return (uint32_t)modulo(line, c->shape.sets);
     return c->dealt[modulo(line, c->slots)];
 }
 
@@ -503,7 +500,17 @@ static inline void set_sectors(struct cache *c, uint32_t slot, uint64_t sectors)
 
 static inline bool slot_has(const struct cache *c, uint32_t slot, uint64_t line)
 {
-    return c->lines[slot] == line && sectors_in(c, slot) != 0;
+    return c->tags[slot] == line + 1;
+}
+
+static inline bool is_empty(const struct cache *c, uint32_t slot)
+{
+    return c->tags[slot] == 0;
+}
+
+static inline uint64_t line_in(const struct cache *c, uint32_t slot)
+{
+    return c->tags[slot] - 1;
 }
 
 /* ---- finding a line ---- */
@@ -519,7 +526,7 @@ static inline uint32_t find(const struct cache *c, const struct set *set,
 {
     if (c->bucket != NULL) {
         uint32_t link = *bucket_of(c, line);
-        while (link != 0 && c->lines[link - 1] != line)
+        while (link != 0 && !slot_has(c, link - 1, line))
             link = c->chain[link - 1];
         return link == 0 ? NO_SLOT : link - 1;
     }
@@ -532,14 +539,14 @@ static inline uint32_t find(const struct cache *c, const struct set *set,
 
 static void hash_add(struct cache *c, uint32_t slot)
 {
-    uint32_t *const bucket = bucket_of(c, c->lines[slot]);
+    uint32_t *const bucket = bucket_of(c, line_in(c, slot));
     c->chain[slot] = *bucket;
     *bucket = slot + 1;
 }
 
 static void hash_remove(struct cache *c, uint32_t slot)
 {
-    uint32_t *link = bucket_of(c, c->lines[slot]);
+    uint32_t *link = bucket_of(c, line_in(c, slot));
     while (*link != slot + 1)
         link = &c->chain[*link - 1];
     *link = c->chain[slot];
@@ -830,7 +837,7 @@ static void empty_slot(struct cache *c, struct set *set, uint32_t slot)
     note_empty(c, set, slot);
     if (c->bucket != NULL)
         hash_remove(c, slot);
-    set_sectors(c, slot, 0);
+    c->tags[slot] = 0;
     set->used--;
     if (way < set->filled)
         set->filled = way;
@@ -840,7 +847,7 @@ static uint32_t lowest_empty(struct cache *c, struct set *set)
 {
     const uint32_t first = set->first;
     uint32_t way = set->filled;
-    while (sectors_in(c, first + way) != 0)
+    while (!is_empty(c, first + way))
         way++;
     set->filled = way + 1;
     return first + way;
@@ -849,7 +856,7 @@ static uint32_t lowest_empty(struct cache *c, struct set *set)
 /* The line takes the slot, of which no sector is there yet. */
 static inline void settle(struct cache *c, uint32_t slot, uint64_t line)
 {
-    c->lines[slot] = line;
+    c->tags[slot] = line + 1;
     set_sectors(c, slot, 0);
     if (c->bucket != NULL)
         hash_add(c, slot);
@@ -900,6 +907,9 @@ static inline enum cache_result take_sector(struct cache *c, uint32_t slot,
 SELDOM static enum cache_result access_set(struct cache *c, struct set *set,
                                            uint64_t line, uint64_t sector)
 {
+    /* No policy changes anything when the newest line is used again. */
+    if (slot_has(c, c->last, line))
+        return take_sector(c, c->last, sector);
     uint32_t slot = find(c, set, line);
     if (slot == NO_SLOT)
         slot = fill(c, set, line);
@@ -917,9 +927,26 @@ SELDOM static enum cache_result access_set(struct cache *c, struct set *set,
  */
 static inline uint32_t likely_slot(const struct cache *c, uint32_t set)
 {
-    if (c->ring != NULL && c->sets[set].used > 0)
-        return ring_oldest(c, &c->sets[set]);
-    return set * c->even_ways + c->last_way;
+    return c->ring != NULL ? ring_oldest(c, &c->sets[set])
+                           : set * c->even_ways + c->last_way;
+}
+
+/* As age_renew, of the likely slot. */
+static inline void age_renew_likely(struct cache *c, struct set *set,
+                                    uint32_t slot)
+{
+    if (c->ring != NULL)
+        set->newest = slot; /* it was the oldest: the ring only turns */
+    else
+        order_renew(set, slot - set->first);
+}
+
+/* The likely slot has the line, and the policy marks what is used. */
+SELDOM static enum cache_result access_marked(struct cache *c, struct set *set,
+                                              uint32_t slot, uint64_t sector)
+{
+    note_use(c, set, slot);
+    return take_sector(c, slot, sector);
 }
 
 /* Who walks a ring through a large cache comes to sets that lie equally far
@@ -932,7 +959,7 @@ static inline void look_ahead(struct cache *c, uint32_t set)
         return;
     const size_t slot = next * c->even_ways + c->last_way;
     __builtin_prefetch(&c->sets[next], 1);
-    __builtin_prefetch(&c->lines[slot]);
+    __builtin_prefetch(&c->tags[slot]);
     if (c->few != NULL)
         __builtin_prefetch(&c->few[slot]);
 }
@@ -941,9 +968,6 @@ enum cache_result cache_access(struct cache *cache, uint64_t address)
 {
     const uint64_t line = line_of(cache, address);
     const uint64_t sector = sector_of(cache, address);
-    /* No policy changes anything when the newest line is used again. */
-    if (slot_has(cache, cache->last, line))
-        return take_sector(cache, cache->last, sector);
     const uint32_t number = set_of(cache, line);
     if (cache->large)
         look_ahead(cache, number);
@@ -951,7 +975,10 @@ enum cache_result cache_access(struct cache *cache, uint64_t address)
     struct set *const set = &cache->sets[number];
     if (!slot_has(cache, likely, line))
         return access_set(cache, set, line, sector);
-    note_use(cache, set, likely);
+    if (cache->marks != NULL)
+        return access_marked(cache, set, likely, sector);
+    if (cache->shape.policy == POLICY_LRU)
+        age_renew_likely(cache, set, likely);
     return take_sector(cache, likely, sector);
 }
 
@@ -984,10 +1011,7 @@ void cache_clear(struct cache *cache)
         set->used = set->filled = set->marked = 0;
         set->order = 0;
     }
-    if (cache->few != NULL)
-        memset(cache->few, 0, slots * sizeof *cache->few);
-    else
-        memset(cache->many, 0, slots * sizeof *cache->many);
+    memset(cache->tags, 0, slots * sizeof *cache->tags);
     if (cache->marks != NULL)
         memset(cache->marks, 0, slots);
     if (cache->bucket != NULL)
@@ -1016,7 +1040,7 @@ void cache_drop(struct cache *cache, uint64_t address, uint64_t bytes)
         return;
     }
     for (uint32_t slot = 0; slot < cache->slots; slot++)
-        if (sectors_in(cache, slot) != 0 && cache->lines[slot] >= from &&
-            cache->lines[slot] <= to)
-            drop_line(cache, cache->lines[slot]);
+        if (!is_empty(cache, slot) && line_in(cache, slot) >= from &&
+            line_in(cache, slot) <= to)
+            drop_line(cache, line_in(cache, slot));
 }
