@@ -279,12 +279,15 @@ static inline void load_lane(struct machine *m, struct warp *w,
     lanes_of(m, w, op->dst[0])[lane] =
         op->extends ? extend(bits, op->type, op->dst_bytes) : bits;
     struct accessor own;
+    const struct lane_load load = {
+        .path = (enum profile_path_id)op->path,
+        .bytes = op->bytes,
+        .who = loader_of(m, w, op, lane, &own),
+        .address = cached_address(m, w, op->space, lane, address),
+        .t = t,
+    };
     const double cycles =
-        unoptimized_cycles(m, op, op->space) +
-        paths_load_one(m->paths, (enum profile_path_id)op->path,
-                       loader_of(m, w, op, lane, &own),
-                       cached_address(m, w, op->space, lane, address),
-                       op->bytes, t);
+        unoptimized_cycles(m, op, op->space) + paths_load_one(m->paths, &load);
     set_ready(w, op->dst[0], 1u << lane, t + noise_add(&m->noise, cycles));
 }
 

@@ -114,12 +114,12 @@ static void warp_start(struct machine *m, struct warp *w, unsigned in_block,
     w->fetched = 0; /* no op lies there */
     w->waits = (struct waiting){0};
     w->number = take_warp_number(m, sm);
-    const unsigned scheduler =
-        w->number % (unsigned)m->profile->warp_schedulers;
-    w->accessor =
-        (struct accessor){.sm = sm->number, .scheduler = (uint16_t)scheduler};
+    const unsigned schedulers = (unsigned)m->profile->warp_schedulers;
+    const unsigned scheduler = w->number % schedulers;
+    w->accessor = (struct accessor){
+        .sm = sm->number, .scheduler = sm->number * schedulers + scheduler};
     w->scheduler = &sm->schedulers[scheduler];
-    w->turn = &w->scheduler->turns[w->number / m->profile->warp_schedulers];
+    w->turn = &w->scheduler->turns[w->number / schedulers];
     w->turn->warp = w;
     scheduler_start(m, w->scheduler, w->turn);
     set_constants(m, w, in_block, lanes);

@@ -33,7 +33,7 @@ struct cache_group {
     const struct profile_cache *profile;
     struct instance *instances;
     size_t count;
-    struct instance **of_sm; /* the first of each SM; its copies follow */
+    struct instance **of; /* each scheduler's, by SM */
     unsigned copies;
     bool lasting; /* over launches */
     bool parted;  /* instances are sides */
@@ -90,6 +90,19 @@ static bool obeys_hints(const struct profile_cache *c)
 }
 
 /* Both sides of a parted cache have one rate together: that of the first. */
+static void share_instances(struct cache_group *group, const struct profile *p,
+                            enum profile_scope scope)
+{
+    const unsigned schedulers = (unsigned)p->warp_schedulers;
+    group->of = xcalloc(p->sms * schedulers, sizeof *group->of);
+    for (unsigned i = 0; i < p->sms * schedulers; i++) {
+        const unsigned place = profile_place(p, scope, i / schedulers);
+        const unsigned copy = i % schedulers % group->copies;
+        group->of[i] =
+            &group->instances[group->parted ? 0 : place * group->copies + copy];
+    }
+}
+
 static void make_instances(struct cache_group *group, const struct profile *p,
                            enum profile_scope scope)
 {
@@ -102,12 +115,7 @@ static void make_instances(struct cache_group *group, const struct profile *p,
     group->instances = xcalloc(group->count, sizeof *group->instances);
     for (size_t i = 0; i < group->count; i++)
         group->instances[i].latest = group->instances[i].stored = NOTHING;
-    group->of_sm = xcalloc(p->sms, sizeof *group->of_sm);
-    for (unsigned sm = 0; sm < p->sms; sm++)
-        group->of_sm[sm] =
-            group->parted ? group->instances
-                          : group->instances +
-                                profile_place(p, scope, sm) * group->copies;
+    share_instances(group, p, scope);
 }
 
 static void group_init(struct cache_group *group, const struct profile *p,
@@ -213,7 +221,7 @@ static void group_free(struct cache_group *group)
     for (size_t i = 0; i < group->count; i++)
         cache_free(group->instances[i].cache);
     free(group->instances);
-    free(group->of_sm);
+    free(group->of);
 }
 
 void paths_free(struct paths *paths)
@@ -342,8 +350,7 @@ static double cross(struct paths *paths, const struct accessor *who, double t,
 static inline struct instance *instance_of(const struct cache_group *group,
                                            const struct accessor *who)
 {
-    struct instance *const first = group->of_sm[who->sm];
-    return group->copies > 1 ? first + who->scheduler % group->copies : first;
+    return group->of[who->scheduler];
 }
 
 static enum cache_keep keep_of(uint8_t hint)
@@ -506,42 +513,43 @@ static bool leaves_window(struct paths *paths, uint64_t address)
 /* Cycles of a load where caches are in partitions or have rates, pages are in
  * windows, or there is a neighbour. */
 SELDOM static double load_in_turn(struct paths *paths,
-                                  const struct route *route, struct way way)
+                                  const struct lane_load *load)
 {
-    const unsigned found = translate(paths, way.who, way.address);
+    const struct route *const route = &paths->routes[load->path];
+    const struct way way = {load->who, load->address, load->bytes, load->t};
+    const unsigned found = translate(paths, load->who, load->address);
     size_t level;
     const double cycles = walk(paths, route, way, found, &level);
     const double waits =
         level < route->shared ? 0 : neighbour_wait(&paths->neighbour);
-    return waits + (leaves_window(paths, way.address)
+    return waits + (leaves_window(paths, load->address)
                         ? paths->profile->page_window_latency
                         : cycles);
 }
 
 /* Cycles of a load that the nearest cache does not have. */
 SELDOM static double load_from_beyond(const struct paths *paths,
-                                      const struct route *route,
-                                      const struct accessor *who,
-                                      uint64_t address, unsigned found)
+                                      const struct lane_load *load,
+                                      unsigned found)
 {
+    const struct route *const route = &paths->routes[load->path];
     const struct profile_path *const path = route->path;
     for (size_t i = 1; i < route->levels; i++)
-        if (group_hit(paths, route->level[i], who, address))
+        if (group_hit(paths, route->level[i], load->who, load->address))
             return path->latency[i].cycles[found];
     return path->memory.cycles[found];
 }
 
-double paths_load_one(struct paths *paths, enum profile_path_id id,
-                      const struct accessor *who, uint64_t address,
-                      unsigned bytes, double t)
+double paths_load_one(struct paths *paths, const struct lane_load *load)
 {
-    const struct route *const route = &paths->routes[id];
+    const struct route *const route = &paths->routes[load->path];
     if (!paths->plain)
-        return load_in_turn(paths, route, (struct way){who, address, bytes, t});
-    const unsigned found = translate_near(paths, who, address);
-    if (route->levels > 0 && group_hit(paths, route->level[0], who, address))
-        return route->path->latency[0].cycles[found];
-    return load_from_beyond(paths, route, who, address, found);
+        return load_in_turn(paths, load);
+    const unsigned found = translate_near(paths, load->who, load->address);
+    if (route->levels == 0 ||
+        !group_hit(paths, route->level[0], load->who, load->address))
+        return load_from_beyond(paths, load, found);
+    return route->path->latency[0].cycles[found];
 }
 
 /* What the lanes of a warp touch, each once. */
@@ -584,6 +592,7 @@ double paths_load(struct paths *paths, enum profile_path_id path,
     const unsigned sector_shift = shift_of(shape->sector);
     const unsigned each =
         path == PATH_CONSTANT ? load->bytes : (unsigned)shape->sector;
+    struct lane_load one = {.path = path, .bytes = each, .who = who, .t = t};
     struct distinct sector, line;
     sector.count = line.count = 0;
     double slowest = 0;
@@ -592,8 +601,8 @@ double paths_load(struct paths *paths, enum profile_path_id path,
         if (!put_distinct(&sector, address >> sector_shift))
             continue;
         put_distinct(&line, address / shape->line);
-        const double cycles =
-            paths_load_one(paths, path, who, address, each, t);
+        one.address = address;
+        const double cycles = paths_load_one(paths, &one);
         slowest = cycles > slowest ? cycles : slowest;
     }
     load->lines = (unsigned)line.count;
@@ -606,10 +615,12 @@ double paths_copy(struct paths *paths, enum profile_path_id path,
 {
     const struct cache_shape *const shape = nearest_shape(paths, path);
     const uint64_t sector = shape->sector, end = address + bytes;
+    struct lane_load one = {
+        .path = path, .bytes = (unsigned)sector, .who = who, .t = t};
     double slowest = 0;
     for (uint64_t at = address / sector * sector; at < end; at += sector) {
-        const double cycles =
-            paths_load_one(paths, path, who, at, (unsigned)sector, t);
+        one.address = at;
+        const double cycles = paths_load_one(paths, &one);
         slowest = cycles > slowest ? cycles : slowest;
     }
     return slowest + (double)((end - 1) / shape->line - address / shape->line);

@@ -39,17 +39,22 @@ void paths_forget(struct paths *paths, uint32_t caches, uint32_t tlbs);
 /* The lines of [address, address + bytes) were written from outside. */
 void paths_drop(struct paths *paths, uint64_t address, uint64_t bytes);
 
-/* Who loads: an SM, and which of its schedulers. */
+/* Who loads: an SM, and a scheduler, of all that there are. */
 struct accessor {
-    uint32_t sm;
-    uint16_t scheduler;
+    uint32_t sm, scheduler;
     uint8_t hint; /* enum ptx_hint: what it tells L2 */
 };
 
-/* Cycles of one lane's load of so many bytes, at time t. */
-double paths_load_one(struct paths *paths, enum profile_path_id path,
-                      const struct accessor *who, uint64_t address,
-                      unsigned bytes, double t);
+/* One lane's load. */
+struct lane_load {
+    enum profile_path_id path;
+    unsigned bytes;
+    const struct accessor *who;
+    uint64_t address;
+    double t; /* when it was issued */
+};
+/* Its cycles. */
+double paths_load_one(struct paths *paths, const struct lane_load *load);
 /* One warp's load: `count` > 0 addresses (of its active lanes). */
 struct warp_load {
     const uint64_t *addresses;
