@@ -80,6 +80,7 @@ static void warp_end(struct machine *m, struct warp *w, double t)
     struct block *const b = w->block;
     w->active = 0;
     b->sm->warp_taken[w->number] = false;
+    w->turn->at = INFINITY;
     scheduler_remove(w->scheduler, w->turn);
     m->end = fmax(m->end, t);
     if (--b->live_warps == 0) {

@@ -127,8 +127,8 @@ static double compute_cycles(const struct machine *m, const struct warp *w,
     return op->easy_latency;
 }
 
-static void compute(struct machine *m, struct warp *w, const struct op *op,
-                    uint32_t mask, double t)
+static inline void compute(struct machine *m, struct warp *w,
+                           const struct op *op, uint32_t mask, double t)
 {
     /* Before the result may replace the divisor. */
     const double when =
@@ -166,7 +166,7 @@ static void nothing(struct machine *m, struct warp *w, const struct op *op,
 
 /* Who does what an instruction does, but for where the warp goes then. */
 static unit_fn *const units[] = {
-    [OP_ALU] = compute,
+    [OP_ALU] = NULL, /* compute, without a call: most are */
     [OP_LOAD] = access_load,
     [OP_STORE] = access_store,
     [OP_ATOMIC] = access_atomic,
@@ -192,7 +192,7 @@ static_assert(sizeof units / sizeof *units == OP_FIRST_STEERING,
 static inline void act(struct machine *m, struct warp *w, const struct op *op,
                        uint32_t mask, double t)
 {
-    if (op->kind == OP_ALU) /* most are, and need no call */
+    if (op->kind == OP_ALU)
         compute(m, w, op, mask, t);
     else
         units[op->kind](m, w, op, mask, t);
@@ -214,7 +214,7 @@ static void steer(struct machine *m, struct warp *w, const struct op *op,
 static inline void issue(struct machine *m, struct warp *w, double t)
 {
     const struct op *const op = w->op;
-    if (m->ported && op->kind == OP_LOAD && !port_take(m, w, op, t))
+    if (op->kind == OP_LOAD && m->ported && !port_take(m, w, op, t))
         return;
     const uint32_t mask =
         op->guard == NO_REGISTER ? w->active : guarded(m, w, op);
@@ -233,8 +233,7 @@ static inline void issue(struct machine *m, struct warp *w, double t)
             port_leave(m, w, t);
         warp_go(m, w, op + 1);
     }
-    if (m->fetch_span != 0)
-        fetch(m, w);
+    fetch(m, w);
     warp_schedule(w);
 }
 
@@ -266,21 +265,34 @@ static inline bool is_alone(const struct scheduler *s, const struct turn *turn)
     return s->first == turn && s->last == turn;
 }
 
+/* Issues the warp's next instruction, and those that follow until the limit.
+ * Returns when it can go on; or, if the machine changed, the last one's time.
+ */
+static double execute_warp(struct machine *m, struct scheduler *s,
+                           struct warp *w, double t, double limit)
+{
+    do {
+        issue(m, w, t);
+        count(m);
+        if (m->changed)
+            break;
+        t = scheduler_time(s, w->turn);
+    } while (t <= limit);
+    return t;
+}
+
 double execute_until(struct machine *m, struct scheduler *s, double t,
                      double limit)
 {
     while (s->picked != NULL && t <= limit) {
         struct turn *const turn = s->picked;
-        if (!is_alone(s, turn) || turn->first_ops > 0)
+        const bool alone = is_alone(s, turn) && turn->first_ops == 0;
+        if (!alone)
             scheduler_requeue(m, s, turn);
-        issue(m, turn->warp, t);
-        count(m);
+        t = execute_warp(m, s, turn->warp, t, alone ? limit : 0);
         if (m->changed)
             break;
-        if (is_alone(s, turn) && turn->at < INFINITY)
-            t = scheduler_time(s, turn);
-        else
-            s->picked = scheduler_pick(s, &t);
+        s->picked = scheduler_pick(s, &t);
     }
     return t;
 }

@@ -114,7 +114,7 @@ static void set_fetch(struct machine *m)
 {
     const struct profile *const p = m->profile;
     const struct profile_path *const path = &p->paths[PATH_INSTRUCTION];
-    m->fetch_span = 0;
+    m->fetch_span = UINTPTR_MAX;
     if (!path->present || path->levels == 0)
         return;
     const uint64_t sector = p->caches[path->cache[0]].shape.sector;

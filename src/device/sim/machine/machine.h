@@ -188,9 +188,10 @@ struct machine {
     double deadline_s, deadline_at; /* seconds of the host's work */
     unsigned ticket;                /* of whoever may be asked to stop */
     uint64_t fetch_bytes;           /* of a line of instructions */
-    size_t fetch_span; /* the same among ops; 0: instructions are not cached */
-    bool changed;      /* an SM's warps woke or were replaced, or the launch
-                          is over: who ran ahead looks up */
+    uintptr_t fetch_span; /* the same among ops; UINTPTR_MAX: instructions are
+                             not cached */
+    bool changed;         /* an SM's warps woke or were replaced, or the launch
+                             is over: who ran ahead looks up */
     struct ranked *heap;
     size_t heap_count;
     struct intruder intruder;

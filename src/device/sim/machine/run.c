@@ -5,6 +5,7 @@
  */
 #include "device/sim/machine/run.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -47,11 +48,12 @@ static void rekey(struct machine *m, struct scheduler *s)
 }
 
 /* Runs the first scheduler of the heap until another is earlier, or another
- * process comes.  Until then
- * only what changes the SM, which picks anew, can change its pick. */
+ * process comes.  Until then only what changes the SM, which picks anew, can
+ * change its pick. */
 static void run_first(struct machine *m, struct scheduler *s)
 {
-    double limit = m->intruder.next;
+    /* Who waits for ever is later. */
+    double limit = fmin(m->intruder.next, DBL_MAX);
     for (size_t i = 1; i < 3 && i < m->heap_count; i++)
         limit = m->heap[i].key < limit ? m->heap[i].key : limit;
     m->heap[0].key = execute_until(m, s, m->heap[0].key, limit);
