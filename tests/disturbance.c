@@ -12,27 +12,31 @@
 
 /* ---- small GPUs: what topology shows of one takes a second ---- */
 
+#define SMALL                                                                  \
+    "name=Small compute_capability='6.0' sms=2 warp_schedulers=2 "             \
+    "max_threads_per_block=256 max_warps_per_sm=16 max_blocks_per_sm=4 "       \
+    "memory_bytes=1073741824 noise/jitter_cycles=1.5 "                         \
+    "noise/spike_rate=0.002 noise/spike_cycles=300 "                           \
+    "caches/l1={'sets': 16, 'ways': 4} "                                       \
+    "caches/l2={'sets': 128, 'ways': 8, 'scope': 'gpu'} "                      \
+    "caches/const_l1={'line': 64, 'sector': 64, 'sets': 8, 'ways': 4} "        \
+    "caches/const_l15={'line': 256, 'sector': 256, 'sets': 16, 'ways': 8} "    \
+    "paths/global.ca={'l1': 36, 'l2': [220, 250, 300], "                       \
+    "                 'memory': [420, 450, 500]} "                             \
+    "paths/global.cg={'l2': [216, 246, 296], 'memory': [416, 446, 496]} "      \
+    "paths/constant={'const_l1': 24, 'const_l15': 80, 'l2': 230, "             \
+    "                'memory': 430} "                                          \
+    "tlbs/l1={'page': 2097152, 'entries': 8} "                                 \
+    "tlbs/l2={'page': 2097152, 'entries': 24}"
+
 static const struct small {
     const char *name, *wishes;
 } smalls[] = {
-    {"small",
-     "name=Small compute_capability='6.0' sms=2 warp_schedulers=2 "
-     "max_threads_per_block=256 max_warps_per_sm=16 max_blocks_per_sm=4 "
-     "memory_bytes=1073741824 noise/jitter_cycles=1.5 "
-     "noise/spike_rate=0.002 noise/spike_cycles=300 "
-     "caches/l1={'sets': 16, 'ways': 4} "
-     "caches/l2={'sets': 128, 'ways': 16, 'scope': 'gpu'} "
-     "caches/const_l1={'line': 64, 'sector': 64, 'sets': 8, 'ways': 4} "
-     "caches/const_l15={'line': 256, 'sector': 256, 'sets': 16, 'ways': 8} "
-     "paths/global.ca={'l1': 36, 'l2': [220, 250, 300], "
-     "                 'memory': [420, 450, 500]} "
-     "paths/global.cg={'l2': [216, 246, 296], 'memory': [416, 446, 496]} "
-     "paths/constant={'const_l1': 24, 'const_l15': 80, 'l2': 230, "
-     "                'memory': 430} "
-     "caches/icache_l1={'sets': 16, 'ways': 4, 'sector': 128} "
-     "paths/instruction={'icache_l1': 4, 'const_l15': 44, 'memory': 250} "
-     "tlbs/l1={'page': 2097152, 'entries': 8} "
-     "tlbs/l2={'page': 2097152, 'entries': 24}"},
+    {"small", SMALL},
+    {"small_code",
+     SMALL " caches/icache_l1={'sets': 16, 'ways': 4, 'sector': 128} "
+           "paths/instruction={'icache_l1': 4, 'const_l15': 44, "
+           "                   'memory': 250}"},
     {"small_fifo",
      "name='Small FIFO' compute_capability='3.5' sms=3 "
      "max_threads_per_block=512 max_warps_per_sm=32 max_blocks_per_sm=4 "

@@ -1,0 +1,153 @@
+/*
+ * Nothing is wrong that sounds sure: what topology finds on small GPUs that are
+ * noisy, shared or slowed is held against what it finds on them undisturbed.
+ * `make disturb` asks the same of all GPUs.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "disturbance.h"
+#include "judge.h"
+#include "testing.h"
+#include "truth/truth.h"
+
+static const struct tried {
+    const char *gpu, *kind;
+    unsigned strength;
+    double kept; /* at least this share is as sure as undisturbed */
+} tried[] = {
+    {"small", "noise", 1, 1},
+    {"small_fifo", "intruder", 2, 2.0 / 3},
+    {"small", "rare", 1, 0.9},
+};
+/* Those of check-all: every kind at every strength it holds. */
+static const struct tried tried_slowly[] = {
+    {"small", "intruder", 1, 2.0 / 3},
+    {"small", "intruder", 3, 2.0 / 3},
+    {"small_fifo", "noise", 1, 1},
+};
+
+struct wanted {
+    const char *gpu, *kind;
+    unsigned strength;
+    uint64_t seed;
+};
+
+static char *measured_text(const void *context)
+{
+    const struct wanted *const w = context;
+    char *const spec =
+        testing_spec_of(disturbed_gpu(w->gpu, w->kind, w->strength));
+    json_t *const findings = truth_findings(spec, w->seed, NULL, 0);
+    char *const text = json_dumps(findings, JSON_COMPACT);
+    json_decref(findings);
+    free(spec);
+    return text;
+}
+
+/* Measured once in a run.  The caller decrefs. */
+static json_t *found_on(struct wanted w)
+{
+    char *const key =
+        xasprintf("trust-%s-%s-%u.json", w.gpu, w.kind, w.strength);
+    char *const text = testing_once(key, measured_text, &w);
+    json_t *const findings = json_loads(text, 0, NULL);
+    ck_assert_ptr_nonnull(findings);
+    free(text);
+    free(key);
+    return findings;
+}
+
+struct tally {
+    unsigned count[JUDGEMENT_COUNT], all;
+    struct buf wrong; /* a line for each */
+};
+
+static void tally_finding(struct tally *tally, const char *id,
+                          const json_t *truth, const json_t *found,
+                          double slowed)
+{
+    if (!judge_has(truth, found))
+        return;
+    const enum judgement is = judge(truth, found, slowed);
+    tally->count[is]++;
+    tally->all++;
+    if (is != JUDGED_WRONG)
+        return;
+    buf_printf(&tally->wrong, "\n    %s: ", id);
+    judge_show(&tally->wrong, truth, found);
+}
+
+static struct tally tally_of(json_t *truth, json_t *found, double slowed)
+{
+    struct tally tally = {0};
+    const char *id;
+    json_t *finding;
+    json_object_foreach(found, id, finding)
+        tally_finding(&tally, id, json_object_get(truth, id), finding, slowed);
+    json_object_foreach(truth, id,
+                        finding) if (json_object_get(found, id) == NULL)
+        tally_finding(&tally, id, finding, NULL, slowed);
+    return tally;
+}
+
+static void nothing_is_wrong(const struct tried *t)
+{
+    json_t *const truth =
+        found_on((struct wanted){.gpu = t->gpu, .kind = "none", .seed = 1});
+    json_t *const found =
+        found_on((struct wanted){t->gpu, t->kind, t->strength, 1});
+    struct tally tally =
+        tally_of(truth, found, disturbance_clock(t->kind, t->strength));
+    const double kept = (double)tally.count[JUDGED_RIGHT] / tally.all;
+    ck_assert_uint_ge(tally.all, 60);
+    ck_assert_msg(tally.count[JUDGED_WRONG] == 0, "%s, %s %u:%s", t->gpu,
+                  t->kind, t->strength, buf_string(&tally.wrong));
+    ck_assert_msg(kept >= t->kept, "%s, %s %u: %.3g of all keep their status",
+                  t->gpu, t->kind, t->strength, kept);
+    buf_free(&tally.wrong);
+    json_decref(truth);
+    json_decref(found);
+}
+
+START_TEST(what_disturbs_makes_nothing_wrong)
+{
+    nothing_is_wrong(&tried[_i]);
+}
+END_TEST
+
+START_TEST(what_disturbs_more_makes_nothing_wrong)
+{
+    nothing_is_wrong(&tried_slowly[_i]);
+}
+END_TEST
+
+/* Another GPU is not the truth. */
+START_TEST(what_is_wrong_is_seen)
+{
+    json_t *const truth =
+        found_on((struct wanted){.gpu = "small", .kind = "none", .seed = 1});
+    json_t *const other = found_on(
+        (struct wanted){.gpu = "small_fifo", .kind = "none", .seed = 1});
+    struct tally tally = tally_of(truth, other, 1);
+    ck_assert_uint_ge(tally.count[JUDGED_WRONG], 20);
+    ck_assert_ptr_nonnull(strstr(buf_string(&tally.wrong), "l2.latency"));
+    buf_free(&tally.wrong);
+    json_decref(truth);
+    json_decref(other);
+}
+END_TEST
+
+Suite *suite_truth_trust(void)
+{
+    TCase *t;
+    Suite *const suite = suite_of("truth_trust", 120, &t);
+    TCase *const slow = suite_slow(suite, 300);
+    tcase_add_loop_test(t, what_disturbs_makes_nothing_wrong, 0,
+                        (int)COUNT_OF(tried));
+    tcase_add_test(t, what_is_wrong_is_seen);
+    tcase_add_loop_test(slow, what_disturbs_more_makes_nothing_wrong, 0,
+                        (int)COUNT_OF(tried_slowly));
+    return suite;
+}
