@@ -154,10 +154,18 @@ static const json_t *element_of(const json_t *truth, const json_t *found,
     return NULL;
 }
 
+/* An element that was not measured. */
+static bool is_unknown(const json_t *element)
+{
+    const char *const word = json_string_value(element);
+    return json_is_null(element) ||
+           (word != NULL && strcmp(word, "unknown") == 0);
+}
+
 static bool element_holds(const json_t *truth, const json_t *is,
                           const json_t *true_)
 {
-    if (json_is_null(is))
+    if (is_unknown(is))
         return true;
     if (!json_is_number(is) || !json_is_number(true_))
         return json_equal(is, true_);

@@ -370,7 +370,8 @@ static const char *const classes[] = {"latency", "penalty", "size", "bandwidth",
 
 struct coverage {
     size_t count, held;
-    double claimed; /* sum of confidences */
+    size_t claims;  /* of them, with a confidence */
+    double claimed; /* sum of these */
     double width;   /* sum of widths over values */
 };
 
@@ -392,6 +393,7 @@ static void cover(struct coverage *c, const json_t *truth, const json_t *found)
     const double high = json_number_value(json_array_get(interval, 1));
     c->count++;
     c->held += interval_holds(interval, value);
+    c->claims += json_object_get(found, "confidence") != NULL;
     c->claimed += json_number_value(json_object_get(found, "confidence"));
     c->width += value != 0 ? (high - low) / value : 0;
 }
@@ -433,7 +435,7 @@ static int coverage(const char *folder)
                     printf("%-10s %-10s %8zu %9zu %6.1f%% %6.1f%% %8.2f%%\n",
                            classes[i], disturbances[kind].kind, strength,
                            c->count, 100.0 * (double)c->held / (double)c->count,
-                           100 * c->claimed / (double)c->count,
+                           100 * c->claimed / fmax(1, (double)c->claims),
                            100 * c->width / (double)c->count);
             }
     printf("%zu runs\n", runs);
