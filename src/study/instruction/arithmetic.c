@@ -83,72 +83,49 @@ static void say_fraction(const struct arithmetic_question *q, double peak)
 }
 
 static void say_peak(const struct arithmetic_question *q,
-                     const struct throughput_warps *w)
+                     const struct throughput_rates *w)
 {
     struct finding *const f = finding_of(q, "peak");
-    finding_measured(f, w->best);
-    finding_protocol(f, "warps", value_number(w->enough));
+    finding_measured(f, throughput_best(w));
+    finding_protocol(f, "warps", value_number(throughput_enough(w)));
     finding_protocol(f, "chains", value_number(q->type->chains));
     code_say(f, &q->code);
     finding_cite(f, w->experiment);
 }
 
-static struct throughput_warps ask_warps(const struct arithmetic_question *q)
+static void say_rates(const struct arithmetic_question *q,
+                      const struct throughput_rates *w)
 {
-    struct lab *const lab = q->throughput.lab;
-    const struct throughput_warps w =
-        throughput_by_warps(&q->throughput, lab_block_warps(lab));
-    if (!lab_ok(lab)) {
-        cost_excuse(lab, finding_of(q, "peak"));
-        return (struct throughput_warps){0};
-    }
-    throughput_say_enough(&q->throughput, &w);
-    say_peak(q, &w);
-    say_fraction(q, w.best);
-    throughput_say_warps(&q->throughput, &w);
-    throughput_say_sawtooth(&q->throughput, &w);
-    return w;
+    throughput_say_enough(&q->throughput, w);
+    say_peak(q, w);
+    say_fraction(q, throughput_best(w));
+    throughput_say_warps(&q->throughput, w);
+    throughput_say_sawtooth(&q->throughput, "sawtooth", w,
+                            (unsigned)w->count / 2);
 }
 
 /* ---- all SMs ----------------------------------------------------------- */
 
-/* Blocks by the SMs: whole multiples, and a block more. */
-static const struct {
-    unsigned times, more;
-} numbers[] = {{1, 0}, {1, 1}, {2, 0}, {3, 0}, {4, 0}};
-
-static void say_blocks(const struct arithmetic_question *q,
-                       const struct throughput_workers *w, struct finding *f)
+/* Whole multiples of the SMs, and a block more. */
+static void ask_blocks(const struct arithmetic_question *q, unsigned warps)
 {
-    const struct throughput *const t = &q->throughput;
-    struct value list = value_list(), blocks = value_list();
-    for (size_t i = 0; i < w->count; i++) {
-        value_push(&list, value_number(w->rates[i]));
-        value_push(&blocks, value_number(w->n[i]));
-    }
-    finding_value(f, STATUS_MEASURED, list);
-    finding_protocol(f, "blocks", blocks);
-    finding_protocol(f, "warps", value_number(t->warps));
-    finding_protocol(f, "chains", value_number(t->chains));
-    throughput_sawtooth(finding_of(q, "sawtooth_blocks"), "blocks", w);
-}
-
-static void ask_blocks(struct arithmetic_question *q)
-{
-    double n[COUNT_OF(numbers)], rates[COUNT_OF(numbers)];
-    struct lab *const lab = q->throughput.lab;
-    const unsigned sms = lab_sms(lab);
+    struct throughput with = q->throughput;
+    const unsigned sms = lab_sms(with.lab);
+    const double n[] = {sms, sms + 1.0, 2.0 * sms, 3.0 * sms, 4.0 * sms};
     struct finding *const f = finding_of(q, "by_blocks");
-    for (size_t i = 0; i < COUNT_OF(numbers); i++)
-        n[i] = numbers[i].times * sms + numbers[i].more;
-    throughput_length(&q->throughput, 2 * sms);
-    if (lab_ok(lab) &&
-        throughput_by_blocks(&q->throughput, n, COUNT_OF(n), rates, f)) {
-        const struct throughput_workers w = {n, rates, COUNT_OF(n), 2 * sms,
-                                             f->evidence[0]};
-        say_blocks(q, &w, f);
+    with.warps = warps;
+    const struct throughput_rates b =
+        throughput_ask_blocks(&with, n, COUNT_OF(n), f);
+    if (lab_ok(with.lab)) {
+        struct value blocks = value_list();
+        for (size_t i = 0; i < COUNT_OF(n); i++)
+            value_push(&blocks, value_number(n[i]));
+        finding_protocol(f, "blocks", blocks);
+        finding_protocol(f, "warps", value_number(warps));
+        finding_protocol(f, "chains", value_number(with.chains));
+        throughput_say_sawtooth(&with, "sawtooth_blocks", &b, 2 * sms);
     }
-    cost_excuse(lab, f);
+    throughput_excuse(with.lab, f);
 }
 
 /* Multiply-adds of all lanes in a second. */
@@ -159,39 +136,34 @@ static void ask_gpu(const struct arithmetic_question *q, double peak)
     struct finding *const f = finding_of(q, "gpu");
     all.warps = lab_block_warps(all.lab);
     throughput_gpu(&all, seconds, peak, f);
-    cost_excuse(all.lab, f);
+    throughput_excuse(all.lab, f);
 }
 
 /* ---- all --------------------------------------------------------------- */
 
-/* The machine code of what is timed, or why there is no peak. */
-static bool ask_code(struct arithmetic_question *q,
-                     const struct subject *subject)
+/* The peak, unless the machine code of what is timed is not what it claims. */
+static void ask_rates(struct arithmetic_question *q,
+                      const struct subject *subject)
 {
     struct lab *const lab = q->throughput.lab;
+    struct throughput_rates w = {0};
     struct finding *const f = finding_of(q, "peak");
     q->code = code_verify(lab, subject, LEVEL, q->type->chains);
-    if (!lab_ok(lab)) {
-        cost_excuse(lab, f);
-        return false;
-    }
-    if (q->code.verdict == CODE_REFUSED)
+    if (lab_ok(lab) && q->code.verdict == CODE_REFUSED) {
         code_refuse(f, &q->code);
-    return q->code.verdict != CODE_REFUSED;
-}
-
-static void ask_rates(struct arithmetic_question *q)
-{
-    struct lab *const lab = q->throughput.lab;
-    const struct throughput_warps w = ask_warps(q);
-    if (w.count == 0)
         return;
-    struct arithmetic_question few = *q;
-    few.throughput.warps = w.enough;
-    if (q->type->by_blocks)
-        ask_blocks(&few);
+    }
     if (lab_ok(lab))
-        ask_gpu(q, w.best);
+        w = throughput_by_warps(&q->throughput, lab_block_warps(lab));
+    if (!lab_ok(lab)) {
+        throughput_excuse(lab, f);
+        return;
+    }
+    say_rates(q, &w);
+    if (q->type->by_blocks)
+        ask_blocks(q, throughput_enough(&w));
+    if (lab_ok(lab))
+        ask_gpu(q, throughput_best(&w));
 }
 
 static void skip_type(const struct arithmetic_question *q,
@@ -226,8 +198,8 @@ static void arithmetic_ask_type(struct lab *lab, const struct type *type)
             .factor = (double)LANES * type->results}};
     if (device_requires_cc(lab->info, (int)type->cc, &why) != 0)
         skip_type(&q, &why);
-    else if (ask_code(&q, &subject))
-        ask_rates(&q);
+    else
+        ask_rates(&q, &subject);
 }
 
 static void arithmetic_run(struct lab *lab)

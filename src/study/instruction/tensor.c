@@ -35,7 +35,7 @@ static const struct answer answers[] = {
     {0},
 };
 
-enum { LEVEL = 3, WARPS_OF_GPU = 8, GROUPS_MOST = 4, BLOCKS_MOST = 4 };
+enum { LEVEL = 3, WARPS_OF_GPU = 8, GROUPS_MOST = 4 };
 /* Registers of a thread, of 32 bits, that operands may take: 32 warps have 64
  * each on most GPUs. */
 enum { OPERAND_REGISTERS = 44, CHAINS_MOST = 4 };
@@ -172,17 +172,6 @@ static struct form *keep(struct tensor *t, struct form form)
 
 /* ---- latency ----------------------------------------------------------- */
 
-/* A device that takes no such instruction has not failed. */
-static void excuse(struct lab *lab, struct finding *f)
-{
-    if (lab->err.code == ERR_PTX) {
-        finding_none(f, "%s", lab->err.text);
-        f->skipped = true;
-        lab->err = (struct error){0};
-    }
-    cost_excuse(lab, f);
-}
-
 /* Of a row; false if its machine code is not what it claims, without which
  * nothing is said of it. */
 static bool ask_latency(const struct form *form, const struct instruction *row)
@@ -193,7 +182,7 @@ static bool ask_latency(const struct form *form, const struct instruction *row)
     const struct code_reading code = code_verify(lab, &s, LEVEL, 1);
     const struct timed timed = {&s, LEVEL, &code};
     if (!lab_ok(lab)) {
-        excuse(lab, f);
+        throughput_excuse(lab, f);
         return false;
     }
     if (code.verdict == CODE_REFUSED) {
@@ -205,21 +194,11 @@ static bool ask_latency(const struct form *form, const struct instruction *row)
     }
     const bool usable = lab_ok(lab) && code.verdict != CODE_REFUSED;
     code_say(f, &code);
-    excuse(lab, f);
+    throughput_excuse(lab, f);
     return usable;
 }
 
 /* ---- throughput -------------------------------------------------------- */
-
-/* The fewest warps that come to the most. */
-static void note_best(struct form *form, const struct throughput_warps *w)
-{
-    for (size_t i = 0; i < w->count; i++)
-        if (w->rates[i] > form->best) {
-            form->best = w->rates[i];
-            form->most = (unsigned)i + 1;
-        }
-}
 
 static void say_best(const struct form *form, const char *experiment)
 {
@@ -236,17 +215,18 @@ static void say_best(const struct form *form, const char *experiment)
 static void ask_throughput(struct form *form, unsigned most)
 {
     const struct throughput *const t = &form->throughput;
-    const struct throughput_warps w = throughput_by_warps(t, most);
+    const struct throughput_rates w = throughput_by_warps(t, most);
     if (!lab_ok(t->lab)) {
-        excuse(t->lab, finding_of(form, "throughput"));
+        throughput_excuse(t->lab, finding_of(form, "throughput"));
         return;
     }
-    note_best(form, &w);
+    form->best = throughput_best(&w);
+    form->most = throughput_fewest(&w, 1);
     finding_protocol(throughput_say_warps(t, &w), "of", value_text(t->of));
     say_best(form, w.experiment);
     throughput_say_enough(t, &w);
     if (!form->grouped)
-        throughput_say_sawtooth(t, &w);
+        throughput_say_sawtooth(t, "sawtooth", &w, (unsigned)w.count / 2);
 }
 
 /* ---- the whole GPU ----------------------------------------------------- */
@@ -262,29 +242,20 @@ static void ask_gpu(const struct form *form, const char *operands,
     with.operands = operands;
     with.warps = form->grouped ? form->most : (unsigned)WARPS_OF_GPU;
     throughput_gpu(&with, seconds, form->best, f);
-    excuse(with.lab, f);
+    throughput_excuse(with.lab, f);
 }
 
 /* One to four blocks on each SM. */
 static void ask_blocks(const struct form *form)
 {
-    double n[BLOCKS_MOST], rates[BLOCKS_MOST];
     struct throughput with = form->throughput;
     struct finding *const f = finding_of(form, "by_blocks");
-    const unsigned sms = lab_sms(with.lab);
+    const double sms = lab_sms(with.lab);
+    const double n[] = {sms, 2 * sms, 3 * sms, 4 * sms};
     with.warps = form->grouped ? 1 : form->most;
-    for (unsigned i = 0; i < BLOCKS_MOST; i++)
-        n[i] = (i + 1) * sms;
-    throughput_length(&with, 2 * sms);
-    if (lab_ok(with.lab) &&
-        throughput_by_blocks(&with, n, BLOCKS_MOST, rates, f)) {
-        struct value list = value_list();
-        for (unsigned i = 0; i < BLOCKS_MOST; i++)
-            value_push(&list, value_number(rates[i]));
-        finding_value(f, STATUS_MEASURED, list);
-    }
+    throughput_ask_blocks(&with, n, COUNT_OF(n), f);
     finding_protocol(f, with.of, value_number(with.warps));
-    excuse(with.lab, f);
+    throughput_excuse(with.lab, f);
 }
 
 /* ---- mma and wmma ------------------------------------------------------ */
@@ -351,7 +322,7 @@ static void ask_wide_latency(const struct form *form)
         finding_protocol(f, "waited_for", value_text("each product"));
         finding_cite(f, r.experiment);
     }
-    excuse(waits.lab, f);
+    throughput_excuse(waits.lab, f);
 }
 
 static void ask_wide(struct tensor *t, const struct wide *w, unsigned n)

@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "study/assume.h"
 #include "study/gpu_state.h"
+#include "study/instruction/cost.h"
 
 /* Turns that are tried one after the other. */
 static const unsigned lengths[] = {1, 4, 16, 64};
@@ -105,96 +106,117 @@ struct throughput_rate throughput_measure(const struct throughput *t,
 
 /* ---- by warps and blocks ------------------------------------------------ */
 
-/* The fewest of 1, 2, … that are as fast as it gets. */
-static unsigned enough_of(const double *rates, size_t count)
+static void add_rate(struct throughput_rates *r, double n, double rate)
 {
-    const double most = stats_max(rates, count);
-    size_t i = 0;
-    while (rates[i] < assume(ASSUME_WARPS_ENOUGH) * most)
-        i++;
-    return (unsigned)i + 1;
+    r->n[r->count] = n;
+    r->rates[r->count++] = rate;
 }
 
-struct throughput_warps throughput_by_warps(const struct throughput *t,
+struct throughput_rates throughput_by_warps(const struct throughput *t,
                                             unsigned most)
 {
-    struct throughput_warps w = {0};
+    struct throughput_rates w = {.of = t->of};
     struct throughput with = *t;
     for (with.warps = 1; with.warps <= most; with.warps++) {
         const struct throughput_rate r = throughput_measure(&with, 1);
         if (!lab_ok(t->lab))
             break;
-        w.rates[w.count++] = r.rate;
+        add_rate(&w, with.warps, r.rate);
         w.experiment = r.experiment;
     }
     if (w.count > 0 && t->lab->err.code == ERR_UNSUPPORTED)
         t->lab->err = (struct error){0};
-    if (!lab_ok(t->lab))
-        return w;
-    w.best = stats_max(w.rates, w.count);
-    w.enough = enough_of(w.rates, w.count);
     return w;
 }
 
+static void say_list(struct finding *f, const struct throughput_rates *r)
+{
+    struct value list = value_list();
+    for (size_t i = 0; i < r->count; i++)
+        value_push(&list, value_number(r->rates[i]));
+    finding_value(f, STATUS_MEASURED, list);
+}
+
+struct throughput_rates throughput_ask_blocks(struct throughput *t,
+                                              const double *blocks,
+                                              size_t count, struct finding *f)
+{
+    const unsigned sms = lab_sms(t->lab);
+    struct throughput_rates b = {.of = "blocks"};
+    throughput_length(t, 2 * sms);
+    for (size_t i = 0; lab_ok(t->lab) && i < count; i++) {
+        const struct throughput_rate r =
+            throughput_measure(t, (unsigned)blocks[i]);
+        add_rate(&b, blocks[i], r.rate / sms);
+        b.experiment = b.experiment == NULL ? r.experiment : b.experiment;
+        finding_cite(f, r.experiment);
+    }
+    if (lab_ok(t->lab))
+        say_list(f, &b);
+    return b;
+}
+
+double throughput_best(const struct throughput_rates *r)
+{
+    return stats_max(r->rates, r->count);
+}
+
+unsigned throughput_fewest(const struct throughput_rates *r, double share)
+{
+    const double most = throughput_best(r);
+    size_t i = 0;
+    while (r->rates[i] < share * most)
+        i++;
+    return (unsigned)r->n[i];
+}
+
+unsigned throughput_enough(const struct throughput_rates *r)
+{
+    return throughput_fewest(r, assume(ASSUME_WARPS_ENOUGH));
+}
+
 void throughput_say_enough(const struct throughput *t,
-                           const struct throughput_warps *w)
+                           const struct throughput_rates *w)
 {
     struct finding *const f = lab_finding(t->lab, t->component, "warps");
-    finding_measured(f, w->enough);
+    finding_measured(f, throughput_enough(w));
     finding_cite(f, w->experiment);
 }
 
 struct finding *throughput_say_warps(const struct throughput *t,
-                                     const struct throughput_warps *w)
+                                     const struct throughput_rates *w)
 {
-    struct value list = value_list();
     struct finding *const f = lab_finding(t->lab, t->component, "by_warps");
-    for (size_t i = 0; i < w->count; i++)
-        value_push(&list, value_number(w->rates[i]));
-    finding_value(f, STATUS_MEASURED, list);
+    say_list(f, w);
     finding_protocol(f, "chains", value_number(t->chains));
     finding_cite(f, w->experiment);
     return f;
 }
 
-void throughput_say_sawtooth(const struct throughput *t,
-                             const struct throughput_warps *w)
+void throughput_say_sawtooth(const struct throughput *t, const char *attribute,
+                             const struct throughput_rates *r, unsigned most)
 {
-    double n[LAB_BLOCK_WARPS];
-    for (size_t i = 0; i < w->count; i++)
-        n[i] = (double)(i + 1);
-    const struct throughput_workers workers = {
-        n, w->rates, w->count, (unsigned)w->count / 2, w->experiment};
-    throughput_sawtooth(lab_finding(t->lab, t->component, "sawtooth"), t->of,
-                        &workers);
-}
-
-bool throughput_by_blocks(const struct throughput *t, const double *blocks,
-                          size_t count, double *rates, struct finding *f)
-{
-    for (size_t i = 0; i < count; i++) {
-        const struct throughput_rate r =
-            throughput_measure(t, (unsigned)blocks[i]);
-        if (!lab_ok(t->lab))
-            return false;
-        rates[i] = r.rate / lab_sms(t->lab);
-        finding_cite(f, r.experiment);
-    }
-    return true;
-}
-
-void throughput_sawtooth(struct finding *f, const char *of,
-                         const struct throughput_workers *w)
-{
-    const struct sawtooth fit = sawtooth_fit(w->n, w->rates, w->count, w->most);
+    const struct sawtooth fit = sawtooth_fit(r->n, r->rates, r->count, most);
+    struct finding *const f = lab_finding(t->lab, t->component, attribute);
     finding_protocol(f, "model", value_text("peak n / (S ceil(n / S))"));
     finding_protocol(f, "peak", value_number(fit.peak));
     finding_protocol(f, "residual", value_number(fit.residual));
-    finding_cite(f, w->experiment);
+    finding_cite(f, r->experiment);
     if (fit.servers == 0 || fit.residual > assume(ASSUME_SAWTOOTH_OFF))
-        finding_none(f, why_sawtooth_off, fit.servers, of, 100 * fit.residual);
+        finding_none(f, why_sawtooth_off, fit.servers, r->of,
+                     100 * fit.residual);
     else
-        finding_set(f, STATUS_MEASURED, value_number(fit.servers), of);
+        finding_set(f, STATUS_MEASURED, value_number(fit.servers), r->of);
+}
+
+bool throughput_excuse(struct lab *lab, struct finding *f)
+{
+    if (lab->err.code != ERR_PTX)
+        return cost_excuse(lab, f);
+    finding_none(f, "%s", lab->err.text);
+    f->skipped = true;
+    lab->err = (struct error){0};
+    return true;
 }
 
 /* ---- the whole GPU for longer ------------------------------------------- */

@@ -41,40 +41,44 @@ struct throughput_rate {
 struct throughput_rate throughput_measure(const struct throughput *t,
                                           unsigned blocks);
 
-/* The same of one SM with 1, 2, … warps. */
-struct throughput_warps {
-    double rates[LAB_BLOCK_WARPS];
-    size_t count; /* fewer than asked for where registers do not suffice */
-    double best;
-    unsigned enough; /* the fewest warps that are as fast as it gets */
-    const char *experiment;
-};
-/* With one warp to `most`; all of t but its warps counts. */
-struct throughput_warps throughput_by_warps(const struct throughput *t,
-                                            unsigned most);
-/* Findings of them: `warps` (enough), `by_warps`, `sawtooth`. */
-void throughput_say_enough(const struct throughput *t,
-                           const struct throughput_warps *w);
-struct finding *throughput_say_warps(const struct throughput *t,
-                                     const struct throughput_warps *w);
-void throughput_say_sawtooth(const struct throughput *t,
-                             const struct throughput_warps *w);
-
-/* The same of one SM where the GPU has so many blocks; adds the experiments as
- * evidence.  False after an error. */
-bool throughput_by_blocks(const struct throughput *t, const double *blocks,
-                          size_t count, double *rates, struct finding *f);
-
-/* The number S of servers with which the sawtooth fits the rates of n workers
- * best, at most `most`; or that none fits. */
-struct throughput_workers {
-    const double *n, *rates;
+/* What one SM does with n workers, of several n. */
+struct throughput_rates {
+    const char *of; /* what workers are: "warps", "groups", "blocks" */
+    double n[LAB_BLOCK_WARPS], rates[LAB_BLOCK_WARPS];
     size_t count;
-    unsigned most;
     const char *experiment;
 };
-void throughput_sawtooth(struct finding *finding, const char *of,
-                         const struct throughput_workers *workers);
+/* With one warp to `most`, fewer where registers do not suffice; all of t but
+ * its warps counts.  The last experiment. */
+struct throughput_rates throughput_by_warps(const struct throughput *t,
+                                            unsigned most);
+/* With so many blocks on the GPU, measured as long as it takes with two on each
+ * SM: the finding `by_blocks`, or why there is none.  The first experiment. */
+struct throughput_rates throughput_ask_blocks(struct throughput *t,
+                                              const double *blocks,
+                                              size_t count,
+                                              struct finding *finding);
+
+double throughput_best(const struct throughput_rates *r);
+/* The fewest workers that do so large a share of the best. */
+unsigned throughput_fewest(const struct throughput_rates *r, double share);
+/* The fewest that are as fast as it gets. */
+unsigned throughput_enough(const struct throughput_rates *r);
+
+/* Findings of them. */
+void throughput_say_enough(const struct throughput *t,
+                           const struct throughput_rates *warps);
+struct finding *throughput_say_warps(const struct throughput *t,
+                                     const struct throughput_rates *warps);
+/* The number S of servers, at most so many, with which the sawtooth fits the
+ * rates best; or that none fits. */
+void throughput_say_sawtooth(const struct throughput *t, const char *attribute,
+                             const struct throughput_rates *r, unsigned most);
+
+/* True if nothing failed.  An error becomes the reason of the finding and is
+ * forgotten, unless the device failed; what the device takes no such
+ * instruction for is skipped. */
+bool throughput_excuse(struct lab *lab, struct finding *finding);
 
 /* What the GPU does over about so many seconds, with a block on each SM, given
  * what one does in a cycle: the finding, with clock, power and throttling.
