@@ -1,10 +1,16 @@
 /*
  * The probe `stream`: many warps read, write or copy a working set as fast as
  * they can (van Stigt 2022, 7).  Each has `unroll` independent accesses of
- * `width` bytes a lane in flight, and works in one of three ways:
+ * `width` bytes a lane in flight, and works in one of four ways:
  *
  * share=warp, for what is in an SM: every warp goes over all of the set, so
- * many laps, which are timed from the first beginning to the last end.
+ * many laps, which are timed from the first beginning to the last end.  When
+ * some warps have ended, the others may be too few: what begins and ends the
+ * work is in the time.
+ *
+ * share=sm, for the same: after the lead each warp counts the laps that it makes
+ * in so many cycles, while all others go on.  It looks at the clock every so
+ * many laps, as that takes time, too.
  *
  * share=gpu, for L2 and memory: each block has a part of its own and goes
  * round it; after the lead each warp counts the tiles that it passes in so
@@ -17,7 +23,7 @@
  * written (on an H200 4.71 TB/s, and 4.42 with share=gpu).  The launch is
  * timed by the driver's events: take the difference of two sizes.
  *
- * In the first two as many blocks as all SMs hold at once, `blocks` each, meet
+ * In all but the last as many blocks as all SMs hold at once, `blocks` each, meet
  * at a barrier in global memory; those on SMs that are not wanted leave, so
  * each of the first `sms` SMs has its share and all begin together.
  *
@@ -40,7 +46,7 @@ static const char *const operations[] = {"read", "write", "copy", "triad",
                                          NULL};
 static const char *const places[] = {"global",   "shared",   "texture",
                                      "constant", "readonly", NULL};
-static const char *const sharings[] = {"warp", "gpu", "blocks", NULL};
+static const char *const sharings[] = {"warp", "sm", "gpu", "blocks", NULL};
 static const char *const usages[] = {"xor", "add", "not", "mov", NULL};
 
 static const char *const caches[] = {
@@ -51,7 +57,7 @@ static const struct param stream_params[] = {
     CHOICE(struct stream, op, "read", operations, "what is done: read; write; copy (2 arrays); triad a = b + s c (3)"),
     CHOICE(struct stream, space, "global", places, "memory space"),
     CHOICE(struct stream, cache, "default", caches, "cache operator of loads and stores"),
-    CHOICE(struct stream, share, "warp", sharings, "warp: each goes over all; gpu: a part each block; blocks: a tile each block"),
+    CHOICE(struct stream, share, "warp", sharings, "warp: each goes over all; sm: the same for some cycles; gpu: a part each block; blocks: a tile each block"),
     CHOICE(struct stream, use, "xor", usages, "instruction that takes what was read"),
     NUMBER(struct stream, width, "16", 1, 16, "bytes of a lane's access: 1, 2, 4, 8, 16"),
     NUMBER(struct stream, unroll, "4", 1, STREAM_UNROLL, "independent accesses in flight"),
@@ -61,11 +67,11 @@ static const struct param stream_params[] = {
     NUMBER(struct stream, bytes, "8192", 16, (uint64_t)1 << 40, "working set: of an array"),
     NUMBER(struct stream, skew, "0", 0, (uint64_t)1 << 32, "bytes between arrays, in steps of 16"),
     NUMBER(struct stream, stride, "1", 1, STRIDE_MOST, "of lanes, in accesses"),
-    NUMBER(struct stream, row, "32", 1, STREAM_LANES, "share=warp: lanes in a row; the others are `bytes` further"),
+    NUMBER(struct stream, row, "32", 1, STREAM_LANES, "share=warp, sm: lanes in a row; the others are `bytes` further"),
     NUMBER(struct stream, warm, "1", 0, 1000000, "laps before"),
-    NUMBER(struct stream, laps, "16", 1, 1000000, "share=warp: laps that are timed"),
-    NUMBER(struct stream, lead, "4096", 0, 1000000000, "share=gpu: cycles before those that are timed"),
-    NUMBER(struct stream, cycles, "16384", 1, 1000000000, "share=gpu: cycles that are timed"),
+    NUMBER(struct stream, laps, "16", 1, 1000000, "share=warp: laps that are timed; share=sm: between two looks at the clock"),
+    NUMBER(struct stream, lead, "4096", 0, 1000000000, "share=sm, gpu: cycles before those that are timed"),
+    NUMBER(struct stream, cycles, "16384", 1, 1000000000, "share=sm, gpu: cycles that are timed"),
     REPEATS(1000, "repetitions; 0: as many as the stopping rule wants"),
     {0},
 };
@@ -113,13 +119,13 @@ static const char *contradiction(const struct stream *s)
         return "a triad is of words of 4 B (width=4, 8, 16)";
     if (s->space == TEXTURE && s->width != 4)
         return "a texel is 4 B wide (width=4)";
-    if ((s->space == SHARED || s->space == CONSTANT) && s->share != BY_WARP)
-        return "shared and constant memory are of an SM (share=warp)";
+    if ((s->space == SHARED || s->space == CONSTANT) && !stream_shares_all(s))
+        return "shared and constant memory are of an SM (share=warp, sm)";
     if (!is_power_of_two(s->row) ||
         (s->row < STREAM_LANES &&
-         (s->share != BY_WARP || s->space == CONSTANT || s->space == TEXTURE)))
-        return "rows of 1, 2, 4, 8, 16 lanes are for share=warp, and neither "
-               "for texture nor for constant memory";
+         (!stream_shares_all(s) || s->space == CONSTANT || s->space == TEXTURE)))
+        return "rows of 1, 2, 4, 8, 16 lanes are for share=warp and sm, and "
+               "neither for texture nor for constant memory";
     if (s->row < STREAM_LANES && s->bytes % s->width != 0)
         return "rows begin at whole accesses: bytes is no multiple of width";
     if (!cache_fits(s))
@@ -138,7 +144,7 @@ static unsigned arrays_of(const struct stream *s)
 /* Bytes of an array: all rows, and lanes may reach beyond the last. */
 static uint64_t array_bytes(const struct stream *s)
 {
-    if (s->share != BY_WARP)
+    if (!stream_shares_all(s))
         return s->bytes;
     const uint64_t reach = (uint64_t)s->row * s->width * (s->stride - 1);
     return s->bytes * (STREAM_LANES / s->row) + reach;
@@ -305,11 +311,12 @@ static void add_workers(const struct streaming *r, const uint64_t *out,
                         struct samples *samples)
 {
     const struct stream *const s = r->stream;
+    const uint64_t laps = r->turns * s->laps;
     const struct resident_grid_tally tally = {
         .workers = r->workers,
         .warps = s->warps,
-        .tile = bytes_of_tile(s),
-        .tiles = s->share == BY_GPU ? 0 : r->turns * s->laps,
+        .tile = bytes_of_tile(s) * (s->share == BY_SM ? laps : 1),
+        .tiles = s->share == BY_WARP ? laps : 0,
     };
     resident_grid_add(&tally, out, samples);
 }

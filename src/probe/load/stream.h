@@ -10,7 +10,7 @@
 
 enum stream_operation { OP_READ, OP_WRITE, OP_COPY, OP_TRIAD };
 enum stream_place { GLOBAL, SHARED, TEXTURE, CONSTANT, READONLY };
-enum stream_sharing { BY_WARP, BY_GPU, BY_BLOCKS };
+enum stream_sharing { BY_WARP, BY_SM, BY_GPU, BY_BLOCKS };
 enum stream_usage { USE_XOR, USE_ADD, USE_NOT, USE_MOV };
 
 enum { STREAM_LANES = 32, STREAM_WARPS = 32, STREAM_UNROLL = 16 };
@@ -27,6 +27,12 @@ struct stream {
     unsigned width, unroll, warps, blocks, stride, sms, row;
     uint64_t bytes, skew, warm, laps, lead, cycles;
 };
+
+/* Every warp goes over all of the set. */
+static inline bool stream_shares_all(const struct stream *s)
+{
+    return s->share == BY_WARP || s->share == BY_SM;
+}
 
 static inline unsigned stream_threads(const struct stream *s)
 {
@@ -47,7 +53,7 @@ static inline uint64_t stream_step(const struct stream *s)
 {
     if (s->space == CONSTANT)
         return s->width;
-    if (s->share == BY_WARP)
+    if (stream_shares_all(s))
         return (uint64_t)s->row * s->width;
     return (uint64_t)stream_threads(s) * s->width * s->stride;
 }
@@ -81,10 +87,10 @@ enum stream_argument {
 };
 
 /*
- * What comes back at `out`, in lines of so many bytes.  share=warp and gpu: the
- * resident grid's record.  share=blocks: of each SM a line that begins with the
- * number of blocks that it had, and one with clock and timer of one of its
- * first blocks and of one of its last.
+ * What comes back at `out`, in lines of so many bytes: the resident grid's
+ * record; share=blocks: of each SM a line that begins with the number of blocks
+ * that it had, and one with clock and timer of one of its first blocks and of
+ * one of its last.
  */
 enum { STREAM_RECORD = GRID_RECORD };
 

@@ -5,8 +5,9 @@
  * the first address depends on the first clock read and the second clock read
  * on all that was read, and writes are waited for by a fence; addresses move
  * by a zero that only memory knows, so that nothing can be taken out of the
- * laps.  Where cycles are timed, a warp reads the clock after each tile, and
- * so passes whole tiles between two reads, with as many under way at either.
+ * laps.  Where cycles are timed, a warp reads the clock after each tile, or so
+ * many laps, and so passes whole ones between two reads, with as many under way
+ * at either.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -68,7 +69,7 @@ static void place_thread(struct kernel_text *k, const struct stream *s)
         ptx(k, "mov.u64 %at, %zero;");
         return;
     }
-    if (s->share == BY_WARP) {
+    if (stream_shares_all(s)) {
         place_lane(k, s);
         return;
     }
@@ -368,6 +369,20 @@ static void laps_body(struct kernel_text *k, const struct stream *s)
 
 /* ---- cycles ------------------------------------------------------------ */
 
+/* So many laps, again and again, until the clock says %until; %taken times. */
+static void write_laps_until(struct kernel_text *k, const struct stream *s)
+{
+    ptx(k, "mov.u32 %taken, 0;\n"
+           "LAPS:\n"
+           "mov.u64 %left, %laps;\n");
+    write_laps(k, s, "TIMED", acts[s->op]);
+    ptx(k, "mov.u64 %t1, %clock64;\n"
+           "add.u32 %taken, %taken, 1;\n"
+           "setp.lt.u64 %again, %t1, %until;\n"
+           "@%again bra LAPS;\n"
+           "mov.u64 %g1, %globaltimer;\n");
+}
+
 /* Tiles of the worker's share, round and round, until the clock says %until;
  * %taken of them. */
 static void write_until(struct kernel_text *k, const struct stream *s)
@@ -399,6 +414,25 @@ static void place_start(struct kernel_text *k)
            "mad.lo.u64 %at, %bt, %step, %first;\n");
 }
 
+/* After what counts, a tail as long as the lead: a warp that ended would leave
+ * more to those that still count, and the larger its steps the more. */
+static void write_tail(struct kernel_text *k)
+{
+    ptx(k, "@%last bra ENDED;\n"
+           "@!%end bra LED;\n"
+           "mov.u64 %tt, %t1;\n"
+           "mov.u64 %gg, %g1;\n"
+           "mov.u32 %full, %taken;\n"
+           "setp.ne.u32 %last, %never, 0;\n"
+           "ld.param.u64 %until, [lead];\n"
+           "bra PHASE;\n"
+           "ENDED:\n"
+           "mov.u64 %t1, %tt;\n"
+           "mov.u64 %g1, %gg;\n"
+           "mov.u32 %taken, %full;\n"
+           "LED:\n");
+}
+
 /* First the lead, until as much is under way as ever will be; then the same
  * again between the two clock reads that count. */
 static void cycles_body(struct kernel_text *k, const struct stream *s)
@@ -408,13 +442,23 @@ static void cycles_body(struct kernel_text *k, const struct stream *s)
     resident_grid_begin_together(k);
     ptx(k, "setp.ne.u32 %on, %never, 1;\n"
            "setp.ne.u32 %also, %never, 2;\n");
-    place_start(k);
+    if (s->share == BY_GPU)
+        place_start(k);
+    else
+        ptx(k, ".reg .b64 %tt, %gg;\n"
+               ".reg .b32 %full;\n"
+               ".reg .pred %last;\n"
+               "setp.eq.u32 %last, %never, 0;\n"
+               "ld.param.u64 %laps, [laps];\n"
+               "mov.u64 %base, %first;\n");
     ptx(k, "ld.param.u64 %until, [lead];\n"
            "mov.u64 %t1, %clock64;\n"
            "setp.eq.u32 %end, %never, 0;\n"
            "PHASE:\n"
            "add.u64 %until, %until, %t1;\n");
-    write_until(k, s);
+    (s->share == BY_GPU ? write_until : write_laps_until)(k, s);
+    if (s->share == BY_SM)
+        write_tail(k);
     ptx_with(k,
              "@%end bra COUNTED;\n"
              "setp.ne.u32 %end, %never, 0;\n"
@@ -508,7 +552,7 @@ void stream_kernel(const struct experiment *e, const struct device_info *info,
         blocks_body(&k, s);
     } else {
         place_record(&k, s);
-        (s->share == BY_GPU ? cycles_body : laps_body)(&k, s);
+        (s->share == BY_WARP ? laps_body : cycles_body)(&k, s);
         resident_grid_write_record(&k);
     }
     ptx(&k, "DONE:");

@@ -22,6 +22,7 @@
 #include <string.h>
 
 #include "analysis/hits.h"
+#include "analysis/statistics/undisturbed.h"
 #include "base/mem.h"
 #include "base/num.h"
 #include "study/assume.h"
@@ -65,6 +66,8 @@ static const char *const kernels[] = {"chase op=ca", "chase op=cg",
 /* The set of memory: so many times what L2 holds; and the least that is
  * streamed in order, of which L2 cannot keep what the next run wants. */
 enum { SETS = 32, FEW_SETS = 2 };
+/* So long an SM works at least: some hundred tiles of each warp. */
+enum { SM_CYCLES = 32768 };
 /* So long memory is read at least.  It pauses now and then: 65536 cycles have a
  * pause or none (H200: 4.55 or 4.75 TB/s), so many about as many as any (4.61
  * to 4.67). */
@@ -87,8 +90,8 @@ static void say_setup(struct finding *f, const struct bandwidth_question *q,
                       const struct bandwidth_setup *s)
 {
     static const char *const shares[] = {
-        [STREAM_LAPS] = "each warp goes over all of the set",
-        [STREAM_CYCLES] = "each block goes round a part of its own",
+        [STREAM_SM] = "each warp goes over all of the set",
+        [STREAM_GPU] = "each block goes round a part of its own",
         [STREAM_BLOCKS] = "each block has a tile, in order",
     };
     finding_protocol(f, "access",
@@ -109,8 +112,8 @@ static void say_setup(struct finding *f, const struct bandwidth_question *q,
 static void say_clock(struct finding *f, const struct bandwidth_question *q,
                       const struct bandwidth_rate *rate)
 {
-    static const char *const timers[] = {[STREAM_LAPS] = "clock64",
-                                         [STREAM_CYCLES] = "clock64",
+    static const char *const timers[] = {[STREAM_SM] = "clock64",
+                                         [STREAM_GPU] = "clock64",
                                          [STREAM_BLOCKS] = "launch"};
     const bool off =
         rate->told_hz > 0 && fabs(rate->clock_hz - rate->told_hz) >
@@ -146,7 +149,7 @@ static const char *flaw_of(const struct bandwidth_rate *rate)
 {
     if (!rate->even)
         return why_blocks_uneven;
-    if (!(rate->value > 0))
+    if (!(rate->value > 0) || !isfinite(rate->value))
         return why_timer_coarse;
     return NULL;
 }
@@ -159,14 +162,23 @@ static bool bandwidth_report(struct lab *lab,
     const struct bandwidth_rate *const rate = &found->rate;
     struct finding *const f = lab_finding(lab, q->component, q->attribute);
     finding_cite(f, rate->experiment);
-    const char *const flaw = flaw_of(rate);
+    const char *flaw = flaw_of(rate);
+    if (flaw == NULL && (!(rate->low > 0) || !isfinite(rate->high)))
+        flaw = "runs differ by more than they take";
     if (flaw != NULL) {
         finding_none(f, "%s", flaw);
         return false;
     }
     finding_value(f, found->saturated ? STATUS_MEASURED : STATUS_AT_LEAST,
                   value_number(rate->value));
-    finding_interval(f, rate->low, rate->high, LAB_CONFIDENCE_PERCENT / 100.0);
+    finding_interval(f, rate->low, rate->high, UNDISTURBED_PERCENT / 100.0);
+    if (rate->disturbed > assume(ASSUME_ALIKE)) {
+        f->status = STATUS_IN_DOUBT;
+        finding_because(f,
+                        "runs took %.1f %% longer on average than undisturbed "
+                        "ones",
+                        100 * rate->disturbed);
+    }
     if (!found->saturated)
         finding_because(f, why_no_more_room);
     say_setup(f, q, &found->setup);
@@ -243,12 +255,10 @@ static struct bandwidth_setup setup_of_width(struct lab *lab,
     exact.exact = true;
     struct bandwidth_setup s =
         bandwidth_with_width(lab, &exact, &of->setup, width);
-    if (q->way == STREAM_LAPS) {
+    if (q->way == STREAM_SM)
         s = bandwidth_search(lab, &exact, &s).setup;
-        s.length *= BANDWIDTH_LONGER;
-    } else {
-        s.length = u64_min(s.length, BANDWIDTH_CYCLES_LIST);
-    }
+    else
+        s.length = BANDWIDTH_CYCLES_LIST;
     s.repeats = BANDWIDTH_REPEATS;
     return s;
 }
@@ -279,15 +289,16 @@ static const struct bandwidth_question l1_read = {.component = "l1",
                                                   .words = "cache=ca",
                                                   .lanes = 32,
                                                   .width = 16,
-                                                  .arrays = 1};
+                                                  .arrays = 1,
+                                                  .least = SM_CYCLES};
 
 /* clang-format off */
 static const struct bandwidth_question of_sm[] = {
-    {.component = "readonly", .attribute = "read_bandwidth", .words = "space=readonly", .lanes = 32, .width = 16, .arrays = 1},
-    {.component = "texture", .attribute = "read_bandwidth", .words = "space=texture", .lanes = 32, .width = 4, .arrays = 1},
-    {.component = "const_l1", .attribute = "read_bandwidth", .words = "space=constant", .lanes = 1, .width = 16, .arrays = 1},
-    {.component = "shared", .attribute = "read_bandwidth", .words = "space=shared", .lanes = 32, .width = 16, .arrays = 1, .shared = true},
-    {.component = "shared", .attribute = "write_bandwidth", .words = "space=shared op=write", .lanes = 32, .width = 16, .arrays = 1, .shared = true},
+    {.component = "readonly", .attribute = "read_bandwidth", .words = "space=readonly", .lanes = 32, .width = 16, .arrays = 1, .least = SM_CYCLES},
+    {.component = "texture", .attribute = "read_bandwidth", .words = "space=texture", .lanes = 32, .width = 4, .arrays = 1, .least = SM_CYCLES},
+    {.component = "const_l1", .attribute = "read_bandwidth", .words = "space=constant", .lanes = 1, .width = 16, .arrays = 1, .least = SM_CYCLES},
+    {.component = "shared", .attribute = "read_bandwidth", .words = "space=shared", .lanes = 32, .width = 16, .arrays = 1, .least = SM_CYCLES, .shared = true},
+    {.component = "shared", .attribute = "write_bandwidth", .words = "space=shared op=write", .lanes = 32, .width = 16, .arrays = 1, .least = SM_CYCLES, .shared = true},
 };
 /* clang-format on */
 /* The one that is also asked by width. */
@@ -305,14 +316,13 @@ static void ask_uses(struct lab *lab, struct bandwidth_setup *s)
         q.words = lab_text(lab, "%s use=%s", l1_read.words, uses[i]);
         q.width = 4;
         *s = bandwidth_search(lab, &q, s).setup;
-        s->length *= BANDWIDTH_LONGER;
         list_add(&list, &q, s, value_text(uses[i]));
     }
     list_end(&list, &l1_read, s);
 }
 
 /* From the second on a lane's word has a sector of its own. */
-enum { STRIDE_MOST = 128, SECTORS_MOST = 8 };
+enum { STRIDE_MOST = 128 };
 
 static void ask_strides(struct lab *lab, const struct bandwidth_setup *of)
 {
@@ -320,11 +330,8 @@ static void ask_strides(struct lab *lab, const struct bandwidth_setup *of)
         sweep_begin(lab, "l1", "read_bandwidth_by_stride", "strides");
     struct bandwidth_setup s = *of;
     s.repeats = BANDWIDTH_REPEATS;
-    for (unsigned i = 1; lab_ok(lab) && i <= STRIDE_MOST; i *= 2) {
-        s.stride = i;
-        s.length = of->length / u64_min(i, SECTORS_MOST);
-        list_add(&list, &l1_read, &s, value_number(i));
-    }
+    for (s.stride = 1; lab_ok(lab) && s.stride <= STRIDE_MOST; s.stride *= 2)
+        list_add(&list, &l1_read, &s, value_number(s.stride));
     s.stride = 1;
     list_end(&list, &l1_read, &s);
 }
@@ -341,8 +348,6 @@ static void ask_shapes(struct lab *lab, const struct bandwidth_setup *of)
     s.repeats = BANDWIDTH_REPEATS;
     for (s.row = BANDWIDTH_LANES; lab_ok(lab) && s.row >= 1; s.row /= 2) {
         char name[16];
-        s.length =
-            of->length / (s.row < SECTORS_MOST ? SECTORS_MOST / s.row : 1);
         snprintf(name, sizeof name, "%ux%u", s.row, BANDWIDTH_LANES / s.row);
         list_add(&list, &q, &s, value_text(name));
     }
@@ -459,11 +464,11 @@ static struct bandwidth_question of_memory(const struct memory *m,
         .lanes = BANDWIDTH_LANES,
         .width = 16,
         .arrays = arrays,
-        .bytes = way == STREAM_BLOCKS ? m->l2
+        .bytes = way == STREAM_BLOCKS ? FEW_SETS * m->l2
                  : set < m->room      ? set
                                       : m->room,
         .room = m->room,
-        .least = way == STREAM_CYCLES ? MEMORY_CYCLES : 0,
+        .least = way == STREAM_GPU ? MEMORY_CYCLES : 0,
         .of_memory = true,
     };
 }
@@ -538,7 +543,7 @@ static void ask_operators(struct lab *lab,
 static void bandwidth_ask_read(struct lab *lab, struct memory *m)
 {
     const struct bandwidth_question round =
-        of_memory(m, STREAM_CYCLES, "read_bandwidth", "warm=0", 1);
+        of_memory(m, STREAM_GPU, "read_bandwidth", "warm=0", 1);
     const struct bandwidth_question order =
         of_memory(m, STREAM_BLOCKS, "read_bandwidth", "", 1);
     m->read = bandwidth_find(lab, &round, NULL);
@@ -572,7 +577,7 @@ static void bandwidth_ask_memory(struct lab *lab, struct memory *m)
     const struct bandwidth_question triad =
         of_memory(m, STREAM_BLOCKS, "triad_bandwidth", "op=triad", 3);
     const struct bandwidth_question round =
-        of_memory(m, STREAM_CYCLES, "", "warm=0", 1);
+        of_memory(m, STREAM_GPU, "", "warm=0", 1);
     bandwidth_ask_read(lab, m);
     if (lab_ok(lab))
         bandwidth_ask_bulk(lab, round);
@@ -614,7 +619,7 @@ static struct bandwidth_question of_l2(const struct memory *m, unsigned part,
         .component = "l2",
         .attribute = attribute,
         .words = words,
-        .way = STREAM_CYCLES,
+        .way = STREAM_GPU,
         .lanes = BANDWIDTH_LANES,
         .width = 16,
         .arrays = 1,

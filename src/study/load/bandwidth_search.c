@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "analysis/statistics/stats.h"
+#include "analysis/statistics/undisturbed.h"
 #include "analysis/timer.h"
 #include "base/mem.h"
 #include "base/num.h"
@@ -10,78 +11,58 @@
 #include "study/assume.h"
 #include "study/load/bandwidth_search.h"
 
-/* Of cycles: with fewer tiles of a warp it matters where it is in one. */
-enum { TILES_LEAST = 8 };
+/* Of cycles: with fewer tiles of a warp it matters where it is in one.  In an
+ * SM others go on for half as long when a warp's time is over: long enough if
+ * that is more than one look at the clock and the next are apart. */
+enum { TILES_LEAST = 8, LOOKS_LEAST = 4 };
 /* Of each of two sizes; and so many times the least is no long run yet. */
-enum { REPEATS_PAIRS = 3, BRIEF = 4 };
+enum { REPEATS_PAIRS = 5, BRIEF = 4 };
 enum { UNROLL_MOST = 16, WARPS_MOST = 32, BLOCKS_MOST = 4 };
 /* Registers of a thread besides what it loads. */
 enum { REGISTERS_ELSE = 26 };
 /* Shared memory that a block takes besides its set, B. */
 enum { SHARED_ELSE = 2048 };
-/* Accesses of an SM in a search. */
-enum { ACCESSES_SEARCH = 2048 };
+/* In an SM: accesses of a warp between two looks at the clock, of which each
+ * takes as long as a few of them. */
+enum { ACCESSES_LOOK = 16 };
 /* So much longer than in the search a run may be, at most. */
 enum { GROWTH_CYCLES = 256 };
 
 /* ---- one experiment ---------------------------------------------------- */
 
-struct table {
-    const struct samples *samples;
-    size_t bytes, blocks, begun, ended, ns_begun, ns_ended, ns_event, rate, mhz;
-};
-
-static struct table table_of(const struct samples *s)
+static double cell(const struct samples *s, size_t row, const char *column)
 {
-    return (struct table){
-        .samples = s,
-        .bytes = samples_column(s, "bytes"),
-        .blocks = samples_column(s, "blocks"),
-        .begun = samples_column(s, "begun"),
-        .ended = samples_column(s, "ended"),
-        .ns_begun = samples_column(s, "ns_begun"),
-        .ns_ended = samples_column(s, "ns_ended"),
-        .ns_event = samples_column(s, "ns_event"),
-        .rate = samples_column(s, "rate"),
-        .mhz = samples_column(s, "mhz"),
-    };
-}
-
-static double at(const struct table *t, size_t row, size_t column)
-{
-    return (double)samples_at(t->samples, row, column);
+    return (double)samples_at(s, row, samples_column(s, column));
 }
 
 /* The difference of two readings, which are too large to be told apart as
  * doubles: the timer counts the nanoseconds since 1970. */
-static double passed(const struct table *t, size_t row, size_t begun,
-                     size_t ended)
+static double passed(const struct samples *s, size_t row, const char *begun,
+                     const char *ended)
 {
-    return (double)(samples_at(t->samples, row, ended) -
-                    samples_at(t->samples, row, begun));
+    return (double)(samples_at(s, row, samples_column(s, ended)) -
+                    samples_at(s, row, samples_column(s, begun)));
 }
 
 /* What one repetition, of rows [from, to), gave. */
 struct repetition {
-    double bytes, cycles; /* of all SMs; of the one that took longest */
-    double rate;          /* B/clk of all SMs, where cycles are timed */
-    double ns, ns_event;  /* of an SM; of the launch */
+    double bytes;        /* of all SMs */
+    double rate;         /* B/clk of all SMs, where cycles are timed */
+    double ns, ns_event; /* of an SM; of the launch */
     double hz, told_hz;
 };
 
-static struct repetition repetition_of(const struct table *t, size_t from,
+static struct repetition repetition_of(const struct samples *s, size_t from,
                                        size_t to)
 {
-    struct repetition r = {.ns_event = at(t, from, t->ns_event),
-                           .told_hz = 1e6 * at(t, from, t->mhz)};
+    struct repetition r = {.ns_event = cell(s, from, "ns_event"),
+                           .told_hz = 1e6 * cell(s, from, "mhz")};
     double cycles = 0, ns = 0;
     for (size_t i = from; i < to; i++) {
-        const double own = passed(t, i, t->begun, t->ended);
-        r.bytes += at(t, i, t->bytes);
-        r.rate += at(t, i, t->rate) / (1 << 20);
-        r.cycles = fmax(r.cycles, own);
-        cycles += own;
-        ns += passed(t, i, t->ns_begun, t->ns_ended);
+        r.bytes += cell(s, i, "bytes");
+        r.rate += cell(s, i, "rate") / (1 << 20);
+        cycles += passed(s, i, "begun", "ended");
+        ns += passed(s, i, "ns_begun", "ns_ended");
     }
     r.ns = ns / (double)(to - from);
     r.hz = ns > 0 ? 1e9 * cycles / ns : 0;
@@ -97,13 +78,12 @@ struct repetitions {
 static struct repetitions repetitions_of(struct lab *lab,
                                          const struct samples *s)
 {
-    const struct table t = table_of(s);
     struct repetitions r = {.at = lab_alloc(lab, s->rows, sizeof *r.at)};
     for (size_t from = 0, to; from < s->rows; from = to) {
         to = from;
         while (to < s->rows && samples_at(s, to, 0) == samples_at(s, from, 0))
             to++;
-        r.at[r.count++] = repetition_of(&t, from, to);
+        r.at[r.count++] = repetition_of(s, from, to);
     }
     return r;
 }
@@ -111,18 +91,17 @@ static struct repetitions repetitions_of(struct lab *lab,
 /* The timer's step, ns; 0: it did not go on while anything ran. */
 static double resolution_of(struct lab *lab, const struct samples *s)
 {
-    const struct table t = table_of(s);
+    const size_t columns[] = {samples_column(s, "ns_begun"),
+                              samples_column(s, "ns_ended")};
     int64_t *const readings = lab_alloc(lab, 2 * s->rows, sizeof *readings);
     size_t count = 0;
     bool went = false;
     for (size_t i = 0; i < s->rows; i++) {
-        const int64_t begun = samples_at(s, i, t.ns_begun);
-        const int64_t ended = samples_at(s, i, t.ns_ended);
-        if (ended == 0)
+        if (samples_at(s, i, columns[1]) == 0)
             continue; /* nobody noted the moment */
-        readings[count++] = begun;
-        readings[count++] = ended;
-        went |= ended != begun;
+        for (size_t k = 0; k < 2; k++)
+            readings[count++] = samples_at(s, i, columns[k]);
+        went |= readings[count - 1] != readings[count - 2];
     }
     return went ? (double)timer_step(readings, count) : 0;
 }
@@ -130,9 +109,8 @@ static double resolution_of(struct lab *lab, const struct samples *s)
 /* Blocks that shared an SM with others than they should are another load. */
 static bool is_even(const struct samples *s, unsigned blocks)
 {
-    const struct table t = table_of(s);
     for (size_t i = 0; i < s->rows; i++)
-        if (samples_at(s, i, t.blocks) != blocks)
+        if (cell(s, i, "blocks") != blocks)
             return false;
     return true;
 }
@@ -153,98 +131,22 @@ static void summarise_clock(struct lab *lab, const struct samples *s,
     rate->clock_hz = middle->hz;
     rate->told_hz = middle->told_hz;
     rate->moved = rate->fine && most - least > assume(ASSUME_ALIKE) * most;
+    /* Either reading lags by less than a step, so they differ by less than one
+     * more or less; what is told is whole MHz. */
+    rate->clock_off = rate->fine           ? step / middle->ns
+                      : rate->told_hz >= 1 ? 1e6 / rate->told_hz
+                                           : 0;
 }
 
-static void summarise_values(struct lab *lab, const double *values, size_t n,
-                             struct bandwidth_rate *rate)
+/* What passes in a time, given the times that so much of it took, undisturbed;
+ * `off` is the share by which all of them may be off. */
+static void rate_by_time(struct bandwidth_rate *rate, double bytes,
+                         const struct undisturbed *time, double off)
 {
-    const struct stats_interval interval = lab_interval(lab, values, n);
-    rate->score = stats_median(values, n);
-    rate->value = rate->score;
-    rate->low = interval.low;
-    rate->high = interval.high;
-}
-
-/* B/clk become B/s by the clock that the kernel saw or, where the timer's
- * steps are too large for that, by the one that was told. */
-static void by_second(struct bandwidth_rate *rate)
-{
-    const double hz = rate->fine ? rate->clock_hz : fmax(0, rate->told_hz);
-    rate->value *= hz;
-    rate->low *= hz;
-    rate->high *= hz;
-}
-
-/* Bytes that a warp passes at a time. */
-static uint64_t warp_tile(const struct bandwidth_question *q,
-                          const struct bandwidth_setup *s)
-{
-    return q->bulk ? s->width
-                   : (uint64_t)s->unroll * s->width * BANDWIDTH_LANES;
-}
-
-/* How many tiles each warp passed, on average. */
-static double tiles_of(const struct bandwidth_question *q,
-                       const struct bandwidth_setup *s,
-                       const struct samples *all, const struct repetitions *r)
-{
-    const double rows = (double)all->rows / (double)r->count;
-    const double tile = (double)warp_tile(q, s);
-    return r->at[r->count / 2].bytes / (rows * tile * s->warps * s->blocks);
-}
-
-/* B/clk; of blocks B/s, with all that a launch takes beside. */
-static double value_of(const struct bandwidth_question *q,
-                       const struct repetition *r)
-{
-    switch (q->way) {
-    case STREAM_LAPS:
-        return r->bytes / r->cycles;
-    case STREAM_CYCLES:
-        return r->rate;
-    default:
-        return 1e9 * r->bytes / r->ns_event;
-    }
-}
-
-static struct bandwidth_rate summarise(struct lab *lab,
-                                       const struct bandwidth_question *q,
-                                       const struct bandwidth_setup *setup,
-                                       const struct samples *s)
-{
-    struct bandwidth_rate rate = {.experiment = s->experiment,
-                                  .even = q->way == STREAM_BLOCKS ||
-                                          is_even(s, setup->blocks)};
-    const struct repetitions r = repetitions_of(lab, s);
-    double *const values = lab_alloc(lab, r.count, sizeof *values);
-    for (size_t i = 0; i < r.count; i++)
-        values[i] = value_of(q, &r.at[i]);
-    summarise_clock(lab, s, &r, &rate);
-    summarise_values(lab, values, r.count, &rate);
-    rate.tiles = tiles_of(q, setup, s, &r);
-    if (q->way == STREAM_CYCLES)
-        by_second(&rate);
-    return rate;
-}
-
-/* B/s by what the longer launches have more, pair by pair. */
-static struct bandwidth_rate summarise_pairs(struct lab *lab,
-                                             const struct samples *few,
-                                             const struct samples *many)
-{
-    struct bandwidth_rate rate = {.experiment = many->experiment, .even = true};
-    if (!lab_ok(lab))
-        return rate;
-    const struct repetitions shorter = repetitions_of(lab, few);
-    const struct repetitions longer = repetitions_of(lab, many);
-    const size_t n = u64_min(shorter.count, longer.count);
-    double *const values = lab_alloc(lab, n, sizeof *values);
-    summarise_clock(lab, many, &longer, &rate);
-    for (size_t i = 0; i < n; i++)
-        values[i] = 1e9 * (longer.at[i].bytes - shorter.at[i].bytes) /
-                    (longer.at[i].ns_event - shorter.at[i].ns_event);
-    summarise_values(lab, values, n, &rate);
-    return rate;
+    rate->value = bytes / time->cycles;
+    rate->low = bytes / time->high * (1 - off);
+    rate->high = time->low > 0 ? bytes / time->low * (1 + off) : INFINITY;
+    rate->disturbed = time->excess / time->cycles;
 }
 
 /* Bytes that a set needs at least: one tile of a block. */
@@ -256,13 +158,139 @@ uint64_t bandwidth_set_bytes(const struct bandwidth_question *q,
     return (uint64_t)s->unroll * q->lanes * s->width;
 }
 
-/* Laps that move so much on the SM that works. */
-static double laps_of(const struct bandwidth_question *q,
-                      const struct bandwidth_setup *s)
+/* In an SM: tiles of a lap, and laps between two looks at the clock. */
+static uint64_t turns_of(const struct bandwidth_question *q,
+                         const struct bandwidth_setup *s)
 {
-    const double lap = (double)bandwidth_set_bytes(q, s) * (double)s->warps *
-                       (double)s->blocks * BANDWIDTH_LANES / (double)s->row;
-    return fmax(1, ceil((double)s->length / lap));
+    const unsigned row = q->lanes < s->row ? q->lanes : s->row;
+    return bandwidth_set_bytes(q, s) / (s->unroll * row * s->width);
+}
+
+static uint64_t laps_of(const struct bandwidth_question *q,
+                        const struct bandwidth_setup *s)
+{
+    return u64_max(ACCESSES_LOOK / (s->unroll * turns_of(q, s)), 1);
+}
+
+/* Bytes that a warp passes between two looks at the clock. */
+static uint64_t warp_tile(const struct bandwidth_question *q,
+                          const struct bandwidth_setup *s)
+{
+    if (q->bulk)
+        return s->width;
+    const uint64_t tile = (uint64_t)s->unroll * s->width * q->lanes;
+    return q->way == STREAM_SM ? tile * turns_of(q, s) * laps_of(q, s) : tile;
+}
+
+/* Where cycles are timed, each warp's time begins and ends with a tile, and it
+ * is not known how far the others were in theirs: its rate is off by a tile
+ * more or less (of two moments in a tile: standard deviation 1/√6 of one), all
+ * together by that over √warps; twice that is 95 %. */
+static double rounding_of(const struct bandwidth_question *q,
+                          const struct bandwidth_setup *s,
+                          const struct bandwidth_rate *rate, double warps)
+{
+    const uint64_t looks =
+        q->way == STREAM_SM ? turns_of(q, s) * laps_of(q, s) : 1;
+    return 2 / sqrt(6) / (rate->tiles * (double)looks) / sqrt(warps);
+}
+
+/* Of times of a byte: cycles in an SM, s on the GPU. */
+static void summarise_cycles(struct lab *lab,
+                             const struct bandwidth_question *q,
+                             const struct bandwidth_setup *s,
+                             const struct repetitions *r, double rows,
+                             struct bandwidth_rate *rate)
+{
+    double *const times = lab_alloc(lab, r->count, sizeof *times);
+    double *const rates = lab_alloc(lab, r->count, sizeof *rates);
+    for (size_t i = 0; i < r->count; i++) {
+        const double hz = q->way == STREAM_SM ? 1
+                          : rate->fine        ? r->at[i].hz
+                                              : fmax(0, rate->told_hz);
+        rates[i] = r->at[i].rate;
+        times[i] = 1 / (rates[i] * hz);
+    }
+    const double warps = s->warps * s->blocks * rows;
+    rate->tiles = r->at[r->count / 2].bytes / ((double)warp_tile(q, s) * warps);
+    const double off = rounding_of(q, s, rate, warps) +
+                       (q->way == STREAM_SM ? 0 : rate->clock_off);
+    const struct undisturbed time = undisturbed_of(times, r->count, 0);
+    rate->score = stats_median(rates, r->count);
+    if (isfinite(time.cycles))
+        rate_by_time(rate, 1, &time, off);
+    rate->spread = 1 - stats_min(rates, r->count) / stats_max(rates, r->count);
+}
+
+/* Launches with all that they take beside. */
+static void summarise_blocks(struct lab *lab, const struct repetitions *r,
+                             struct bandwidth_rate *rate)
+{
+    double *const rates = lab_alloc(lab, r->count, sizeof *rates);
+    for (size_t i = 0; i < r->count; i++)
+        rates[i] = 1e9 * r->at[i].bytes / r->at[i].ns_event;
+    rate->score = stats_median(rates, r->count);
+}
+
+static struct bandwidth_rate summarise(struct lab *lab,
+                                       const struct bandwidth_question *q,
+                                       const struct bandwidth_setup *setup,
+                                       const struct samples *s)
+{
+    struct bandwidth_rate rate = {.experiment = s->experiment,
+                                  .even = q->way == STREAM_BLOCKS ||
+                                          is_even(s, setup->blocks)};
+    const struct repetitions r = repetitions_of(lab, s);
+    summarise_clock(lab, s, &r, &rate);
+    if (q->way == STREAM_BLOCKS)
+        summarise_blocks(lab, &r, &rate);
+    else
+        summarise_cycles(lab, q, setup, &r, (double)(s->rows / r.count), &rate);
+    return rate;
+}
+
+/* What launches took, ns, undisturbed. */
+static struct undisturbed launch_of(struct lab *lab,
+                                    const struct repetitions *r, double step)
+{
+    double *const ns = lab_alloc(lab, r->count, sizeof *ns);
+    for (size_t i = 0; i < r->count; i++)
+        ns[i] = r->at[i].ns_event;
+    return undisturbed_of(ns, r->count, step);
+}
+
+/* B/s by what the longer launches have more.  `before` is what runs half as
+ * long gave, 0: none did; by how much these differ, longer ones may still. */
+static struct bandwidth_rate
+summarise_pairs(struct lab *lab, const struct bandwidth_question *q,
+                const struct bandwidth_setup *s, const struct samples *few,
+                const struct samples *many, double before)
+{
+    struct bandwidth_rate rate = {.experiment = many->experiment, .even = true};
+    if (!lab_ok(lab))
+        return rate;
+    const struct repetitions shorter = repetitions_of(lab, few);
+    const struct repetitions longer = repetitions_of(lab, many);
+    const struct column readings = lab_column_of(lab, many, "ns_event");
+    int64_t *const ns = lab_alloc(lab, readings.count, sizeof *ns);
+    for (size_t i = 0; i < readings.count; i++)
+        ns[i] = (int64_t)readings.at[i];
+    const double step = fmax((double)timer_step(ns, readings.count), 1);
+    const struct undisturbed a = launch_of(lab, &longer, step);
+    const struct undisturbed b = launch_of(lab, &shorter, step);
+    const struct undisturbed more = undisturbed_less(&a, &b);
+    const double bytes = longer.at[0].bytes - shorter.at[0].bytes;
+    summarise_clock(lab, many, &longer, &rate);
+    /* Of a block more or less it does not matter when it comes. */
+    const double tile = (double)warp_tile(q, s) * s->warps * q->arrays;
+    rate_by_time(&rate, 1e9 * bytes, &more, step / more.cycles + tile / bytes);
+    rate.score = rate.value;
+    rate.spread = (rate.high - rate.low) / rate.value;
+    if (before > 0) {
+        rate.low -= fabs(rate.value - before);
+        rate.high += fabs(rate.value - before);
+    }
+    return rate;
 }
 
 static const char *bulk_text(struct lab *lab,
@@ -288,16 +316,16 @@ static const char *text_of(struct lab *lab, const struct bandwidth_question *q,
         "repeats=%u",
         q->words, s->width, s->unroll, s->warps, s->blocks, s->sms, s->stride,
         s->repeats);
-    if (q->way == STREAM_LAPS)
-        return lab_text(lab, "%s row=%u bytes=%" PRIu64 " laps=%.0f", common,
-                        s->row, bandwidth_set_bytes(q, s), laps_of(q, s));
-    if (q->way == STREAM_CYCLES)
-        return lab_text(lab,
-                        "%s share=gpu bytes=%" PRIu64 " lead=%" PRIu64
-                        " cycles=%" PRIu64,
-                        common, q->bytes, s->length / 2, s->length);
-    return lab_text(lab, "%s share=blocks warm=0 bytes=%" PRIu64, common,
-                    s->length);
+    if (q->way == STREAM_BLOCKS)
+        return lab_text(lab, "%s share=blocks warm=0 bytes=%" PRIu64, common,
+                        s->length);
+    const char *const timed =
+        lab_text(lab, "%s bytes=%" PRIu64 " lead=%" PRIu64 " cycles=%" PRIu64,
+                 common, bandwidth_set_bytes(q, s), s->length / 2, s->length);
+    return q->way == STREAM_GPU
+               ? lab_text(lab, "%s share=gpu", timed)
+               : lab_text(lab, "%s share=sm row=%u laps=%" PRIu64, timed,
+                          s->row, laps_of(q, s));
 }
 
 static const struct samples *probe_stream(struct lab *lab,
@@ -321,8 +349,9 @@ struct bandwidth_rate bandwidth_measure(struct lab *lab,
                                         const struct bandwidth_setup *s)
 {
     struct bandwidth_setup longer = *s;
+    const double least = q->way == STREAM_SM ? LOOKS_LEAST : TILES_LEAST;
     struct bandwidth_rate rate = measure_once(lab, q, &longer);
-    while (lab_ok(lab) && q->way == STREAM_CYCLES && rate.tiles < TILES_LEAST &&
+    while (lab_ok(lab) && q->way != STREAM_BLOCKS && rate.tiles < least &&
            longer.length < BANDWIDTH_CYCLES * GROWTH_CYCLES) {
         longer.length *= 2;
         rate = measure_once(lab, q, &longer);
@@ -376,7 +405,7 @@ static bool fits(const struct lab *lab, const struct bandwidth_question *q,
         32 * s->warps > device_told(lab->info, PROPERTY_BLOCK_THREADS, 1024) ||
         !fits_sm(lab, q, s))
         return false;
-    return q->way != STREAM_CYCLES ||
+    return q->way != STREAM_GPU ||
            tile * s->blocks * device_told(lab->info, PROPERTY_SMS, 1) <=
                q->bytes;
 }
@@ -460,12 +489,6 @@ static double ascent_gives(void *context, const struct grow_setup *knobs)
     return lab_ok(a->lab) && (first || rate.even) ? rate.score : -1;
 }
 
-/* Bytes that so many accesses of warps move, 16 B a lane. */
-static uint64_t bytes_of(const struct bandwidth_question *q, unsigned accesses)
-{
-    return (uint64_t)accesses * q->lanes * 16;
-}
-
 static struct bandwidth_setup start_of(const struct lab *lab,
                                        const struct bandwidth_question *q)
 {
@@ -475,7 +498,7 @@ static struct bandwidth_setup start_of(const struct lab *lab,
                                 .blocks = 1,
                                 .stride = 1,
                                 .row = BANDWIDTH_LANES,
-                                .sms = q->way == STREAM_LAPS ? 1 : q->sms};
+                                .sms = q->way == STREAM_SM ? 1 : q->sms};
     while (s.unroll > 1 && !fits(lab, q, &s))
         s.unroll /= 2;
     while (s.warps > 1 && !fits(lab, q, &s))
@@ -483,18 +506,6 @@ static struct bandwidth_setup start_of(const struct lab *lab,
     while (q->bulk && s.width > BULK_LEAST && !fits(lab, q, &s))
         s.width /= 2;
     return s;
-}
-
-static uint64_t search_length(const struct bandwidth_question *q)
-{
-    switch (q->way) {
-    case STREAM_LAPS:
-        return bytes_of(q, ACCESSES_SEARCH);
-    case STREAM_CYCLES:
-        return BANDWIDTH_CYCLES;
-    default:
-        return q->bytes;
-    }
 }
 
 /* From found->setup on, which becomes the best, one step after the other. */
@@ -527,18 +538,21 @@ struct bandwidth_found bandwidth_search(struct lab *lab,
         *s = *like;
         *(s->unroll > 1 ? &s->unroll : &s->warps) /= 2; /* leave room to grow */
     }
-    s->length = search_length(q);
+    s->length = q->way == STREAM_BLOCKS ? q->bytes
+                : q->way == STREAM_SM   ? BANDWIDTH_CYCLES / 2
+                                        : BANDWIDTH_CYCLES;
     climb(lab, q, &found);
     return found;
 }
 
 /* True if what was measured no longer changes by more than chance. */
-static bool is_settled(const struct bandwidth_rate *rate, double before)
+static bool is_settled(const struct bandwidth_question *q,
+                       const struct bandwidth_rate *rate, double before)
 {
-    return rate->fine &&
-           fabs(rate->value - before) < assume(ASSUME_LENGTH_ALIKE) * before &&
-           rate->high - rate->low <
-               2 * assume(ASSUME_LENGTH_ALIKE) * rate->value;
+    const double alike = assume(ASSUME_LENGTH_ALIKE);
+    return (rate->fine || q->way == STREAM_SM) &&
+           fabs(rate->value - before) < alike * before &&
+           rate->spread < 2 * alike;
 }
 
 /* Longer, until that changes nothing and the timer's steps are small. */
@@ -550,7 +564,7 @@ static void lengthen_cycles(struct lab *lab, const struct bandwidth_question *q,
     for (;;) {
         const struct bandwidth_rate rate = bandwidth_measure(lab, q, s);
         if (!lab_ok(lab) ||
-            (is_settled(&rate, before) && s->length >= q->least) ||
+            (is_settled(q, &rate, before) && s->length >= q->least) ||
             s->length >= BANDWIDTH_CYCLES * GROWTH_CYCLES)
             return;
         before = rate.value;
@@ -566,35 +580,25 @@ static bool may_lengthen(const struct bandwidth_question *q,
            2 * s->length * q->arrays <= q->room;
 }
 
-/* What more than the least takes longer, until still more says the same. */
+/* What more than the least takes longer, until still more says the same; from
+ * twice the length that is set on. */
 static struct bandwidth_rate lengthen_blocks(struct lab *lab,
                                              const struct bandwidth_question *q,
                                              struct bandwidth_setup *s)
 {
-    struct bandwidth_rate rate;
-    double before = 0;
-    bool settled;
-    s->repeats = REPEATS_PAIRS;
-    s->length = q->bytes;
-    const struct samples *const few = probe_stream(lab, q, s);
-    do {
-        s->length *= 2;
-        rate = summarise_pairs(lab, few, probe_stream(lab, q, s));
-        settled = is_settled(&rate, before);
-        before = rate.value;
-    } while (lab_ok(lab) && !settled && may_lengthen(q, s));
-    return rate;
-}
-
-/* Of that length alone. */
-static struct bandwidth_rate measure_pair(struct lab *lab,
-                                          const struct bandwidth_question *q,
-                                          const struct bandwidth_setup *s)
-{
+    struct bandwidth_rate rate = {0};
     struct bandwidth_setup least = *s;
+    bool settled;
+    s->repeats = least.repeats = REPEATS_PAIRS;
     least.length = q->bytes;
     const struct samples *const few = probe_stream(lab, q, &least);
-    return summarise_pairs(lab, few, probe_stream(lab, q, s));
+    do {
+        const double before = rate.value;
+        s->length *= 2;
+        rate = summarise_pairs(lab, q, s, few, probe_stream(lab, q, s), before);
+        settled = is_settled(q, &rate, before);
+    } while (lab_ok(lab) && !settled && may_lengthen(q, s));
+    return rate;
 }
 
 /* Where it takes long runs to know a rate, what a search made of short ones
@@ -608,6 +612,37 @@ static void search_again(struct lab *lab, const struct bandwidth_question *q,
     climb(lab, q, found);
 }
 
+/* The first way to have twice as much in flight that there is room for. */
+static bool double_up(const struct lab *lab, const struct bandwidth_question *q,
+                      struct bandwidth_setup *s)
+{
+    const struct grow_setup from = s->knobs;
+    for (size_t i = 0; i < (q->bulk ? 2 : 3); i++) {
+        s->knobs = grow_moved(&from, q->bulk ? &bulk_moves[i] : &moves[i]);
+        if (fits(lab, q, s))
+            return true;
+    }
+    return false;
+}
+
+/* A search ends where twice as much in flight gives hardly more, which is
+ * little and not nothing: late loads may leave gaps.  So twice as much is asked
+ * for here; and what that gives more, still more may give, too. */
+static void settle_flight(struct lab *lab, const struct bandwidth_question *q,
+                          struct bandwidth_found *found)
+{
+    struct bandwidth_setup more = found->setup;
+    if (!lab_ok(lab) || !double_up(lab, q, &more))
+        return;
+    struct bandwidth_rate rate = bandwidth_measure(lab, q, &more);
+    const double gain = rate.value - found->rate.value;
+    if (!lab_ok(lab) || !rate.even || !(gain > 0))
+        return;
+    rate.high += gain;
+    found->setup = more;
+    found->rate = rate;
+}
+
 static void settle_cycles(struct lab *lab, const struct bandwidth_question *q,
                           struct bandwidth_found *found)
 {
@@ -618,6 +653,7 @@ static void settle_cycles(struct lab *lab, const struct bandwidth_question *q,
         search_again(lab, q, found);
     s->repeats = BANDWIDTH_REPEATS_FINAL;
     found->rate = bandwidth_measure(lab, q, s);
+    settle_flight(lab, q, found);
 }
 
 static void settle_blocks(struct lab *lab, const struct bandwidth_question *q,
@@ -628,26 +664,8 @@ static void settle_blocks(struct lab *lab, const struct bandwidth_question *q,
     if (!lab_ok(lab) || s->length <= BRIEF * q->bytes)
         return;
     search_again(lab, q, found);
-    s->repeats = REPEATS_PAIRS;
-    found->rate = measure_pair(lab, q, s);
-}
-
-static void settle(struct lab *lab, const struct bandwidth_question *q,
-                   struct bandwidth_found *found)
-{
-    struct bandwidth_setup *const s = &found->setup;
-    switch (q->way) {
-    case STREAM_LAPS:
-        s->length *= BANDWIDTH_LONGER;
-        s->repeats = BANDWIDTH_REPEATS_FINAL;
-        found->rate = bandwidth_measure(lab, q, s);
-        break;
-    case STREAM_CYCLES:
-        settle_cycles(lab, q, found);
-        break;
-    default:
-        settle_blocks(lab, q, found);
-    }
+    s->length /= 4;
+    found->rate = lengthen_blocks(lab, q, s);
 }
 
 struct bandwidth_setup bandwidth_with_width(const struct lab *lab,
@@ -681,6 +699,7 @@ struct bandwidth_found bandwidth_find(struct lab *lab,
     struct bandwidth_found found = bandwidth_search(
         lab, q, like != NULL && like->value > 0 ? &like->setup : NULL);
     if (lab_ok(lab))
-        settle(lab, q, &found);
+        (q->way == STREAM_BLOCKS ? settle_blocks : settle_cycles)(lab, q,
+                                                                  &found);
     return found;
 }

@@ -2,6 +2,13 @@
  * What a study gets of the probes `stream` and `bulk`: how many bytes pass in a
  * time with the configuration that saturates a place, and with given ones.
  *
+ * A rate is that of a machine that nothing disturbs.  Late loads do not lower
+ * it as long as others are under way; what begins and ends a run is not in it,
+ * since all work before and after what is timed, or two lengths are subtracted;
+ * and of repetitions those count that lie near the densest half.  What such a
+ * measure may be off by itself goes into the interval: whole tiles, steps of
+ * the timer, what twice as long a run would change.
+ *
  * The search doubles what is in flight, from a few warps on, wherever that
  * gives most, until nothing does.  What is then measured is made longer until
  * that changes nothing.
@@ -14,33 +21,31 @@
 
 enum { BANDWIDTH_LANES = 32 };
 /* Repetitions of a search, and for a number that is reported. */
-enum { BANDWIDTH_REPEATS = 2, BANDWIDTH_REPEATS_FINAL = 5 };
+enum { BANDWIDTH_REPEATS = 2, BANDWIDTH_REPEATS_FINAL = 9 };
 /* Cycles of a search: many times what a load takes. */
 enum { BANDWIDTH_CYCLES = 16384 };
 /* Cycles of runs that are compared with each other. */
 enum { BANDWIDTH_CYCLES_LIST = 65536 };
-/* Laps: so much longer than in a search is what is reported. */
-enum { BANDWIDTH_LONGER = 4 };
 /* Blocks: so many times the least is the most that is streamed. */
 enum { BANDWIDTH_BLOCKS_MOST = 32 };
 
 /* How the probe shares the work, and what is timed. */
-enum bandwidth_way { STREAM_LAPS, STREAM_CYCLES, STREAM_BLOCKS };
+enum bandwidth_way { STREAM_SM, STREAM_GPU, STREAM_BLOCKS };
 
 /* What is asked: a place, and how it is accessed. */
 struct bandwidth_question {
     const char *component, *attribute;
     const char *words; /* of the experiment */
     enum bandwidth_way way;
-    uint64_t least; /* CYCLES: of which the number that is reported is made */
-    unsigned sms;   /* CYCLES: that work; 0: all */
+    uint64_t least; /* cycles: of which the number that is reported is made */
+    unsigned sms;   /* GPU: that work; 0: all */
     bool exact;     /* accesses of that width, none narrower */
     bool bulk;      /* of the probe `bulk`, by cycles */
     bool shared;    /* it takes shared memory */
     unsigned lanes; /* that read different words; 1: all read one */
     unsigned width; /* the widest access of a lane */
     unsigned arrays;
-    uint64_t bytes; /* of an array; BLOCKS: the least; LAPS, 0: a tile */
+    uint64_t bytes; /* of an array; BLOCKS: the least; SM, 0: a tile */
     uint64_t room;  /* STREAM_BLOCKS: bytes that all arrays may have */
     bool of_memory; /* the stated peak is its */
 };
@@ -55,17 +60,20 @@ struct bandwidth_setup {
         struct grow_setup knobs; /* the same */
     };
     unsigned sms, stride, row;
-    /* STREAM_LAPS: bytes that are to pass, at least one lap; STREAM_CYCLES:
-     * cycles; STREAM_BLOCKS: bytes of an array, the shorter of two. */
+    /* Cycles; STREAM_BLOCKS: bytes of an array, the longer of two. */
     uint64_t length;
     unsigned repeats;
 };
 
+/* Undisturbed: late repetitions do not count. */
 struct bandwidth_rate {
     double score;            /* what a search compares */
-    double value, low, high; /* B/clk of an SM, or B/s */
+    double value, low, high; /* B/clk of an SM, or B/s; at UNDISTURBED_PERCENT */
+    double spread;           /* share by which repetitions differ */
+    double disturbed;        /* share by which they are late on average */
     double clock_hz, told_hz;
-    double tiles; /* that a warp passed */
+    double clock_off; /* share by which the clock may be off */
+    double tiles;     /* that a warp passed */
     bool fine;    /* the timer's steps are small */
     bool moved;   /* the SM's clock was not the same in all repetitions */
     bool even;    /* every SM had the blocks that it should have */
