@@ -86,7 +86,7 @@ static void say_peak(const struct arithmetic_question *q,
                      const struct throughput_rates *w)
 {
     struct finding *const f = finding_of(q, "peak");
-    finding_measured(f, throughput_best(w));
+    throughput_say_best(f, w);
     finding_protocol(f, "warps", value_number(throughput_enough(w)));
     finding_protocol(f, "chains", value_number(q->type->chains));
     code_say(f, &q->code);
@@ -98,7 +98,7 @@ static void say_rates(const struct arithmetic_question *q,
 {
     throughput_say_enough(&q->throughput, w);
     say_peak(q, w);
-    say_fraction(q, throughput_best(w));
+    say_fraction(q, w->best.rate);
     throughput_say_warps(&q->throughput, w);
     throughput_say_sawtooth(&q->throughput, "sawtooth", w,
                             (unsigned)w->count / 2);
@@ -163,7 +163,7 @@ static void ask_rates(struct arithmetic_question *q,
     if (q->type->by_blocks)
         ask_blocks(q, throughput_enough(&w));
     if (lab_ok(lab))
-        ask_gpu(q, throughput_best(&w));
+        ask_gpu(q, w.best.rate);
 }
 
 static void skip_type(const struct arithmetic_question *q,

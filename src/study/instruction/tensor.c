@@ -200,16 +200,16 @@ static bool ask_latency(const struct form *form, const struct instruction *row)
 
 /* ---- throughput -------------------------------------------------------- */
 
-static void say_best(const struct form *form, const char *experiment)
+static void say_best(const struct form *form, const struct throughput_rates *w)
 {
     const struct throughput *const t = &form->throughput;
     struct finding *const f = finding_of(form, "throughput");
-    finding_measured(f, form->best);
+    throughput_say_best(f, w);
     finding_protocol(f, t->of, value_number(form->most));
     finding_protocol(f, "chains", value_number(t->chains));
     finding_protocol(f, "operations", value_number(t->factor));
     finding_protocol(f, "operands", value_text("random"));
-    finding_cite(f, experiment);
+    finding_cite(f, w->experiment);
 }
 
 static void ask_throughput(struct form *form, unsigned most)
@@ -220,10 +220,10 @@ static void ask_throughput(struct form *form, unsigned most)
         throughput_excuse(t->lab, finding_of(form, "throughput"));
         return;
     }
-    form->best = throughput_best(&w);
+    form->best = w.best.rate;
     form->most = throughput_fewest(&w, 1);
     finding_protocol(throughput_say_warps(t, &w), "of", value_text(t->of));
-    say_best(form, w.experiment);
+    say_best(form, &w);
     throughput_say_enough(t, &w);
     if (!form->grouped)
         throughput_say_sawtooth(t, "sawtooth", &w, (unsigned)w.count / 2);

@@ -4,6 +4,7 @@
 
 #include "analysis/curve/sawtooth.h"
 #include "analysis/statistics/stats.h"
+#include "analysis/statistics/undisturbed.h"
 #include "base/mem.h"
 #include "study/assume.h"
 #include "study/gpu_state.h"
@@ -16,6 +17,10 @@ static const double clear = 100;
 /* … and two lengths must say the same to this share: a hundredth, as they say
  * that fewer instructions of the loop than that are in it. */
 static const double agreed = 0.01;
+/* So many instructions of a loop are its own, of so many copies and more that
+ * those who ask make it of: so large a share more may be done of these alone.
+ */
+static const double loop_share = 0.01;
 
 static double middle(struct lab *lab, const struct samples *s, const char *name)
 {
@@ -25,9 +30,10 @@ static double middle(struct lab *lab, const struct samples *s, const char *name)
 
 /* ---- a rate ------------------------------------------------------------ */
 
-/* A median, and about its standard error. */
+/* A median, about its standard error, and what it would be undisturbed. */
 struct timing {
     double cycles, spread;
+    struct undisturbed undisturbed;
     const char *experiment;
 };
 
@@ -44,23 +50,44 @@ static struct column busiest(struct lab *lab, const struct samples *s)
     return cycles;
 }
 
-static struct timing time_turns(const struct throughput *t, unsigned turns,
-                                unsigned blocks)
+/* `apart`: by what share of them the repetitions differ. */
+static struct timing time_repeats(const struct throughput *t, unsigned turns,
+                                  unsigned blocks, unsigned repeats,
+                                  double *apart)
 {
-    /* Many SMs that have the same to do are repetitions of each other. */
-    const unsigned sms = lab_sms(t->lab);
-    const unsigned repeats = blocks % sms == 0 ? 1 : blocks < sms ? 2 : 5;
     const struct samples *const s =
         lab_probe(t->lab, "%s copies=%u %s=%u blocks=%u turns=%u repeats=%u",
                   t->words, t->copies, t->of, t->warps, blocks, turns, repeats);
     if (!lab_ok(t->lab))
         return (struct timing){0};
     const struct column c = busiest(t->lab, s);
+    *apart = 1 - stats_min(c.at, c.count) / stats_max(c.at, c.count);
     return (struct timing){.cycles = stats_median(c.at, c.count),
                            .spread = (stats_quantile(c.at, c.count, 0.75) -
                                       stats_quantile(c.at, c.count, 0.25)) /
                                      sqrt((double)c.count),
+                           .undisturbed = undisturbed_of(c.at, c.count, 1),
                            .experiment = c.experiment};
+}
+
+/* Of two repetitions that differ by so much (which on a quiet GPU is a hundredth
+ * at most) nobody knows which is disturbed: more tell. */
+enum { REPEATS_DOUBTFUL = 9 };
+static const double doubtful = 0.05;
+
+static struct timing time_turns(const struct throughput *t, unsigned turns,
+                                unsigned blocks)
+{
+    /* Many SMs that have the same to do are repetitions of each other. */
+    const unsigned sms = lab_sms(t->lab);
+    const unsigned repeats = blocks % sms == 0 ? 1 : blocks < sms ? 2 : 5;
+    double apart = 0;
+    struct timing time = time_repeats(t, turns, blocks, repeats, &apart);
+    if (repeats != 2 || apart <= doubtful)
+        return time;
+    time = time_repeats(t, turns, blocks, REPEATS_DOUBTFUL, &apart);
+    time.cycles = time.undisturbed.cycles;
+    return time;
 }
 
 /* So many times as many turns has the longer run. */
@@ -71,9 +98,11 @@ static struct timing difference(const struct throughput *t, unsigned blocks)
 {
     const struct timing few = time_turns(t, t->turns, blocks);
     const struct timing many = time_turns(t, LONGER * t->turns, blocks);
-    return (struct timing){.cycles = many.cycles - few.cycles,
-                           .spread = hypot(few.spread, many.spread),
-                           .experiment = many.experiment};
+    return (struct timing){
+        .cycles = many.cycles - few.cycles,
+        .spread = hypot(few.spread, many.spread),
+        .undisturbed = undisturbed_less(&many.undisturbed, &few.undisturbed),
+        .experiment = many.experiment};
 }
 
 void throughput_length(struct throughput *t, unsigned blocks)
@@ -99,17 +128,26 @@ struct throughput_rate throughput_measure(const struct throughput *t,
         lab_fail(t->lab, ERR_UNSUPPORTED, why_folded, "turns");
     if (!lab_ok(t->lab))
         return (struct throughput_rate){0};
-    const double copies = turns * t->copies * t->chains * t->warps * blocks;
-    return (struct throughput_rate){copies / more.cycles * t->factor,
-                                    more.experiment};
+    const double work =
+        turns * t->copies * t->chains * t->warps * blocks * t->factor;
+    const struct undisturbed *const u = &more.undisturbed;
+    return (struct throughput_rate){
+        .rate = work / more.cycles,
+        .low = work / fmax(u->high, more.cycles),
+        .high = u->low > 0 ? work / fmin(u->low, more.cycles) * (1 + loop_share)
+                           : INFINITY,
+        .experiment = more.experiment};
 }
 
 /* ---- by warps and blocks ------------------------------------------------ */
 
-static void add_rate(struct throughput_rates *r, double n, double rate)
+static void add_rate(struct throughput_rates *to, double n,
+                     const struct throughput_rate *r, double share)
 {
-    r->n[r->count] = n;
-    r->rates[r->count++] = rate;
+    if (to->count == 0 || r->rate > to->best.rate)
+        to->best = *r;
+    to->n[to->count] = n;
+    to->rates[to->count++] = r->rate * share;
 }
 
 struct throughput_rates throughput_by_warps(const struct throughput *t,
@@ -121,7 +159,7 @@ struct throughput_rates throughput_by_warps(const struct throughput *t,
         const struct throughput_rate r = throughput_measure(&with, 1);
         if (!lab_ok(t->lab))
             break;
-        add_rate(&w, with.warps, r.rate);
+        add_rate(&w, with.warps, &r, 1);
         w.experiment = r.experiment;
     }
     if (w.count > 0 && t->lab->err.code == ERR_UNSUPPORTED)
@@ -147,7 +185,7 @@ struct throughput_rates throughput_ask_blocks(struct throughput *t,
     for (size_t i = 0; lab_ok(t->lab) && i < count; i++) {
         const struct throughput_rate r =
             throughput_measure(t, (unsigned)blocks[i]);
-        add_rate(&b, blocks[i], r.rate / sms);
+        add_rate(&b, blocks[i], &r, 1.0 / sms);
         b.experiment = b.experiment == NULL ? r.experiment : b.experiment;
         finding_cite(f, r.experiment);
     }
@@ -156,14 +194,19 @@ struct throughput_rates throughput_ask_blocks(struct throughput *t,
     return b;
 }
 
-double throughput_best(const struct throughput_rates *r)
+void throughput_say_best(struct finding *f, const struct throughput_rates *w)
 {
-    return stats_max(r->rates, r->count);
+    finding_measured(f, w->best.rate);
+    if (isfinite(w->best.high))
+        finding_interval(f, w->best.low, w->best.high,
+                         UNDISTURBED_PERCENT / 100.0);
+    else
+        finding_none(f, "repetitions differ by more than they take");
 }
 
 unsigned throughput_fewest(const struct throughput_rates *r, double share)
 {
-    const double most = throughput_best(r);
+    const double most = stats_max(r->rates, r->count);
     size_t i = 0;
     while (r->rates[i] < share * most)
         i++;

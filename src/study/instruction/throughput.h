@@ -35,6 +35,7 @@ void throughput_length(struct throughput *t, unsigned blocks);
 
 struct throughput_rate {
     double rate;            /* factor × copies of a warp in a cycle */
+    double low, high;       /* … without the loop; high may be infinite */
     const char *experiment; /* the longer one; NULL after an error */
 };
 /* What the GPU does in a cycle, with so many blocks on all of it. */
@@ -46,6 +47,7 @@ struct throughput_rates {
     const char *of; /* what workers are: "warps", "groups", "blocks" */
     double n[LAB_BLOCK_WARPS], rates[LAB_BLOCK_WARPS];
     size_t count;
+    struct throughput_rate best; /* of warps */
     const char *experiment;
 };
 /* With one warp to `most`, fewer where registers do not suffice; all of t but
@@ -59,13 +61,14 @@ struct throughput_rates throughput_ask_blocks(struct throughput *t,
                                               size_t count,
                                               struct finding *finding);
 
-double throughput_best(const struct throughput_rates *r);
 /* The fewest workers that do so large a share of the best. */
 unsigned throughput_fewest(const struct throughput_rates *r, double share);
 /* The fewest that are as fast as it gets. */
 unsigned throughput_enough(const struct throughput_rates *r);
 
 /* Findings of them. */
+void throughput_say_best(struct finding *finding,
+                         const struct throughput_rates *warps);
 void throughput_say_enough(const struct throughput *t,
                            const struct throughput_rates *warps);
 struct finding *throughput_say_warps(const struct throughput *t,

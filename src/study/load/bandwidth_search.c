@@ -580,22 +580,31 @@ static bool may_lengthen(const struct bandwidth_question *q,
            2 * s->length * q->arrays <= q->room;
 }
 
-/* What more than the least takes longer, until still more says the same; from
- * twice the length that is set on. */
+/* In order, by what is more than the least. */
+static struct bandwidth_rate measure_pair(struct lab *lab,
+                                          const struct bandwidth_question *q,
+                                          const struct bandwidth_setup *s,
+                                          double before)
+{
+    struct bandwidth_setup least = *s;
+    least.length = q->bytes;
+    const struct samples *const few = probe_stream(lab, q, &least);
+    return summarise_pairs(lab, q, s, few, probe_stream(lab, q, s), before);
+}
+
+/* Longer, until still more says the same; from twice the length that is set
+ * on. */
 static struct bandwidth_rate lengthen_blocks(struct lab *lab,
                                              const struct bandwidth_question *q,
                                              struct bandwidth_setup *s)
 {
     struct bandwidth_rate rate = {0};
-    struct bandwidth_setup least = *s;
     bool settled;
-    s->repeats = least.repeats = REPEATS_PAIRS;
-    least.length = q->bytes;
-    const struct samples *const few = probe_stream(lab, q, &least);
+    s->repeats = REPEATS_PAIRS;
     do {
         const double before = rate.value;
         s->length *= 2;
-        rate = summarise_pairs(lab, q, s, few, probe_stream(lab, q, s), before);
+        rate = measure_pair(lab, q, s, before);
         settled = is_settled(q, &rate, before);
     } while (lab_ok(lab) && !settled && may_lengthen(q, s));
     return rate;
@@ -617,7 +626,8 @@ static bool double_up(const struct lab *lab, const struct bandwidth_question *q,
                       struct bandwidth_setup *s)
 {
     const struct grow_setup from = s->knobs;
-    for (size_t i = 0; i < (q->bulk ? 2 : 3); i++) {
+    const size_t ways = q->bulk || q->way == STREAM_BLOCKS ? 2 : 3;
+    for (size_t i = 0; i < ways; i++) {
         s->knobs = grow_moved(&from, q->bulk ? &bulk_moves[i] : &moves[i]);
         if (fits(lab, q, s))
             return true;
@@ -634,7 +644,9 @@ static void settle_flight(struct lab *lab, const struct bandwidth_question *q,
     struct bandwidth_setup more = found->setup;
     if (!lab_ok(lab) || !double_up(lab, q, &more))
         return;
-    struct bandwidth_rate rate = bandwidth_measure(lab, q, &more);
+    struct bandwidth_rate rate = q->way == STREAM_BLOCKS
+                                     ? measure_pair(lab, q, &more, 0)
+                                     : bandwidth_measure(lab, q, &more);
     const double gain = rate.value - found->rate.value;
     if (!lab_ok(lab) || !rate.even || !(gain > 0))
         return;
@@ -661,11 +673,12 @@ static void settle_blocks(struct lab *lab, const struct bandwidth_question *q,
 {
     struct bandwidth_setup *const s = &found->setup;
     found->rate = lengthen_blocks(lab, q, s);
-    if (!lab_ok(lab) || s->length <= BRIEF * q->bytes)
-        return;
-    search_again(lab, q, found);
-    s->length /= 4;
-    found->rate = lengthen_blocks(lab, q, s);
+    if (lab_ok(lab) && s->length > BRIEF * q->bytes) {
+        search_again(lab, q, found);
+        s->length /= 4;
+        found->rate = lengthen_blocks(lab, q, s);
+    }
+    settle_flight(lab, q, found);
 }
 
 struct bandwidth_setup bandwidth_with_width(const struct lab *lab,
