@@ -201,7 +201,7 @@ void throughput_say_best(struct finding *f, const struct throughput_rates *w)
         finding_interval(f, w->best.low, w->best.high,
                          UNDISTURBED_PERCENT / 100.0);
     else
-        finding_none(f, "repetitions differ by more than they take");
+        finding_none(f, why_runs_wild);
 }
 
 unsigned throughput_fewest(const struct throughput_rates *r, double share)

@@ -164,7 +164,7 @@ static bool bandwidth_report(struct lab *lab,
     finding_cite(f, rate->experiment);
     const char *flaw = flaw_of(rate);
     if (flaw == NULL && (!(rate->low > 0) || !isfinite(rate->high)))
-        flaw = "runs differ by more than they take";
+        flaw = why_runs_wild;
     if (flaw != NULL) {
         finding_none(f, "%s", flaw);
         return false;
@@ -172,15 +172,12 @@ static bool bandwidth_report(struct lab *lab,
     finding_value(f, found->saturated ? STATUS_MEASURED : STATUS_AT_LEAST,
                   value_number(rate->value));
     finding_interval(f, rate->low, rate->high, UNDISTURBED_PERCENT / 100.0);
-    if (rate->disturbed > assume(ASSUME_ALIKE)) {
-        f->status = STATUS_IN_DOUBT;
-        finding_because(f,
-                        "runs took %.1f %% longer on average than undisturbed "
-                        "ones",
-                        100 * rate->disturbed);
-    }
     if (!found->saturated)
         finding_because(f, why_no_more_room);
+    else if (rate->disturbed > assume(ASSUME_ALIKE)) {
+        f->status = STATUS_IN_DOUBT;
+        finding_because(f, why_runs_late, 100 * rate->disturbed);
+    }
     say_setup(f, q, &found->setup);
     say_clock(f, q, rate);
     if (q->of_memory)
