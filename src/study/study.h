@@ -87,9 +87,8 @@ bool study_proposes(const struct study *study, size_t i, char id[STUDY_ID]);
 /* ---- the planner (plan.c) ----------------------------------------------- */
 
 /* Studies that propose something that one of the named ones, which finds
- * nothing else, proposes, too: to
- * have that judged by all there is to know, these must run with them.  Returns
- * how many; `rivals` has room for all studies. */
+ * nothing else, proposes, too: it is judged when all who propose it have run.
+ * Returns how many; `rivals` has room for all studies. */
 size_t plan_rivals(const char *const *names, size_t count, const char **rivals);
 
 /*

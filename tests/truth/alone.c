@@ -21,6 +21,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "device/device.h"
+#include "gpu_made.h"
 #include "probe/record.h"
 #include "study/lab.h"
 #include "testing.h"
@@ -55,17 +56,13 @@ static void run_free(struct run *r)
     recording_free(r->recording);
 }
 
-/* All that `topology` shows, and, where they are to be measured, others that
- * end soon. */
-static size_t names_of_all(const char *names[STUDIES_MOST], bool measured)
+/* All that `topology` shows. */
+static size_t names_of_all(const char *names[STUDIES_MOST])
 {
-    static const char *const more[] = {"contention", "scheduling"};
     size_t count = 0;
     for (const struct study *const *s = study_table; *s != NULL; s++)
         if (!(*s)->apart)
             names[count++] = (*s)->name;
-    for (size_t i = 0; measured && i < COUNT_OF(more); i++)
-        names[count++] = more[i];
     return count;
 }
 
@@ -134,17 +131,6 @@ static bool same_finding(const struct finding *alone,
     return value_equal(&alone->value, &among->value);
 }
 
-/* What is judged by a part of the estimates, since nobody asked for it. */
-static bool is_aside(const struct finding *f, const struct study *asked)
-{
-    char id[STUDY_ID];
-    for (size_t i = 0; asked->answers == NULL && study_proposes(asked, i, id);
-         i++)
-        if (strcmp(id, f->id) == 0)
-            return false;
-    return study_find(f->study)->judges && !asked->judges;
-}
-
 static void write_value(const struct finding *f, struct buf *out)
 {
     const struct value *const v = &f->value;
@@ -178,21 +164,31 @@ static void write_difference(const char *study, const char *id,
     buf_text(rows, "\n");
 }
 
+/* Found among all, and not alone. */
+static void miss(const struct results *among, const struct results *alone,
+                 const struct study *study, const char *id, struct buf *rows)
+{
+    const struct finding *const b = results_find(among, id);
+    if (b != NULL && results_find(alone, id) == NULL)
+        write_difference(study->name, id, NULL, b, rows);
+}
+
 static void compare(const struct results *among, const struct results *alone,
                     const struct study *study, struct buf *rows)
 {
     for (size_t i = 0; i < alone->finding_count; i++) {
         const struct finding *const a = alone->findings[i];
         const struct finding *const b = results_find(among, a->id);
-        if ((b == NULL || !same_finding(a, b)) && !is_aside(a, study))
+        if (b == NULL || !same_finding(a, b))
             write_difference(study->name, a->id, a, b, rows);
     }
     char id[STUDY_ID];
-    for (size_t i = 0; study_gives(study, i, id); i++) {
-        const struct finding *const b = results_find(among, id);
-        if (b != NULL && results_find(alone, id) == NULL)
-            write_difference(study->name, id, NULL, b, rows);
-    }
+    for (size_t i = 0; study_gives(study, i, id); i++)
+        miss(among, alone, study, id, rows);
+    /* One that only proposes is named for what becomes of it. */
+    for (size_t i = 0; study->answers == NULL && study_proposes(study, i, id);
+         i++)
+        miss(among, alone, study, id, rows);
 }
 
 static void run_alone(const struct run *among, const char *path,
@@ -224,10 +220,9 @@ static void run_each_alone(const struct run *among, const char *path,
     buf_free(&rows);
 }
 
-static void try_device(struct device *device, uint64_t seed)
+static void try_studies(struct device *device, uint64_t seed,
+                        const char *const *names, size_t count)
 {
-    const char *names[STUDIES_MOST];
-    const size_t count = names_of_all(names, true);
     char *const folder = testing_folder();
     char *const path = xasprintf("%s/all.rec", folder);
     struct run among = {.recording = recording_new(&device->info, seed)};
@@ -239,6 +234,12 @@ static void try_device(struct device *device, uint64_t seed)
     device_close(device);
     free(folder);
     free(path);
+}
+
+static void try_device(struct device *device, uint64_t seed)
+{
+    const char *names[STUDIES_MOST];
+    try_studies(device, seed, names, names_of_all(names));
 }
 
 /*
@@ -273,6 +274,32 @@ START_TEST(each_study_alone_finds_what_it_finds_among_all)
 }
 END_TEST
 
+/* Those of src/study/load, on two SMs with little cache. */
+START_TEST(each_study_of_load_alone_finds_what_it_finds_among_all)
+{
+    static const char *const names[] = {
+        "bandwidth",  "operators",  "hints",     "loaded",
+        "contention", "scheduling", "placement",
+    };
+    char *const gpu =
+        gpu_made("compute_capability='9.0' sms=2 max_threads_per_block=256 "
+                 "max_warps_per_sm=16 max_blocks_per_sm=8 "
+                 "registers_per_sm=65536 l2_reported_bytes=16384 "
+                 "noise/jitter_cycles=1 memory_clock_khz=1000000 "
+                 "memory_bus_bits=512 memory_read_bandwidth=27 "
+                 "memory_write_bandwidth=21 "
+                 "caches/l1={'sets': 64, 'ways': 4, 'read_bandwidth': 100} "
+                 "caches/l2={'line': 32, 'sets': 16, 'ways': 32, "
+                 "           'scope': 'gpu', 'read_bandwidth': 60} "
+                 "paths/global.ca={'l1': 32, 'l2': 100, 'memory': 300} "
+                 "paths/global.cg={'l2': 100, 'memory': 300} "
+                 "shared_memory={'bytes': 65536, 'latency': 25, "
+                 "               'conflict_cycles': 1}");
+    try_studies(testing_sim_of(gpu, 1), 1, names, COUNT_OF(names));
+    free(gpu);
+}
+END_TEST
+
 START_TEST(each_study_alone_finds_the_same_of_a_shipped_gpu)
 {
     try_device(testing_sim(truth_gpus[_i], 1), 1);
@@ -284,7 +311,7 @@ START_TEST(each_study_alone_finds_the_same_of_a_recorded_gpu)
 {
     static const char path[] = "tests/replay/h200.rec";
     const char *names[STUDIES_MOST];
-    const size_t count = names_of_all(names, false);
+    const size_t count = names_of_all(names);
     struct run among = {0};
     struct error err;
     ASSERT_DONE(recording_read(path, &among.recording, &err), err);
@@ -300,6 +327,7 @@ Suite *suite_truth_alone(void)
     Suite *const suite = suite_of("truth_alone", 300, &t);
     TCase *const slow = suite_slow(suite, 300);
     tcase_add_test(t, each_study_alone_finds_what_it_finds_among_all);
+    tcase_add_test(t, each_study_of_load_alone_finds_what_it_finds_among_all);
     tcase_add_test(slow, each_study_alone_finds_the_same_of_a_recorded_gpu);
     tcase_add_loop_test(slow, each_study_alone_finds_the_same_of_a_shipped_gpu,
                         0, TRUTH_GPUS);

@@ -22,6 +22,10 @@ static const struct answer answers[] = {
     {sm_level_components, "size_by_change", "B"},
     {0},
 };
+static const struct answer proposes[] = {
+    {sm_level_components, "size", "B"},
+    {0},
+};
 /* Sizes, and loads of each: few enough to cost little, and enough for the test
  * to tell two sizes from the rest.  Latencies above a miss are spikes, and are
  * cut down to it, since the reduction squares them. */
@@ -126,8 +130,13 @@ static void change_point_run(struct lab *lab)
         if (level_table[i].of_sm)
             lab_ask_level(lab, (enum level_id)i, "size_by_change",
                           change_point_ask_level);
-    if (lab_ok(lab))
-        lab_show_l1(lab, "size_by_change");
+    if (!lab_ok(lab))
+        return;
+    lab_show_l1(lab, "size_by_change");
+    for (const char *const *c = sm_level_components; *c != NULL; c++)
+        finding_copy(
+            lab_finding(lab, *c, "size"),
+            results_find(lab->results, lab_text(lab, "%s.size_by_change", *c)));
 }
 
 const struct study study_size_change_point = {
@@ -138,5 +147,6 @@ const struct study study_size_change_point = {
               "(Kolmogorov and Smirnov).",
     .reads = reads,
     .answers = answers,
+    .proposes = proposes,
     .run = change_point_run,
 };

@@ -2,17 +2,21 @@
  * What becomes of the estimates that several studies make of one number.
  *
  *     size    by rings (size), by sets and ways (structure), by sides
- * (l2_sides), by instructions that share the storage (icache_sharing); doubted
- *             by where latencies change (size_change_point)
+ *             (l2_sides), by instructions that share the storage
+ *             (icache_sharing); doubted by where latencies change
+ *             (size_change_point)
  *     line    by more lines than fit (line); doubted by rings without an edge
  *     sector  by the distance of slow loads (sector); doubted alike
  *     parts   by growing rings (size_bracket), by single lines (l2_sides)
  *
- * It measures nothing, and it alone finds these.  Where a study did not run the
- * others are judged without it.
+ * It measures nothing, and it alone finds these: each when all who propose it
+ * have run, so that a number is the same whatever else was asked for.
  */
 #include <math.h>
+#include <stdio.h>
+#include <string.h>
 
+#include "base/mem.h"
 #include "study/lab.h"
 
 static const enum fact_id reads[] = {FACT_NONE};
@@ -24,6 +28,38 @@ static const struct answer answers[] = {
     {parted, "parts", ""},
     {0},
 };
+
+static bool does_propose(const struct study *study, const char *finding)
+{
+    char id[STUDY_ID];
+    for (size_t i = 0; study_proposes(study, i, id); i++)
+        if (strcmp(id, finding) == 0)
+            return true;
+    return false;
+}
+
+/* Each study that ran left a proposal, if only why it has none. */
+static bool is_complete(const struct lab *lab, const char *component,
+                        const char *attribute)
+{
+    char id[STUDY_ID];
+    snprintf(id, sizeof id, "%s.%s", component, attribute);
+    for (const struct study *const *s = study_table; *s != NULL; s++)
+        if (does_propose(*s, id) &&
+            lab_proposal(lab, (*s)->name, component, attribute) == NULL)
+            return false;
+    return true;
+}
+
+/* Nobody asked for it; what was found before stays. */
+static void drop_open(struct lab *lab, const char *component,
+                      const char *attribute)
+{
+    const struct finding *const f = results_find(
+        lab->results, lab_text(lab, "%s.%s", component, attribute));
+    if (f != NULL && f->value.kind == VALUE_NONE && f->because == NULL)
+        results_drop(lab->results, f);
+}
 
 /* What a study proposed, with a number; NULL if it did not. */
 static const struct finding *estimate(const struct lab *lab, const char *study,
@@ -48,44 +84,28 @@ static struct finding *accept(struct lab *lab, const char *component,
 
 /* ---- lines ------------------------------------------------------------- */
 
-static void judge_lines(struct lab *lab, const char *component,
-                        const char *attribute)
+static void judge_line(struct lab *lab, const char *component,
+                       const char *attribute)
 {
     const struct finding *const proposal =
         lab_proposal(lab, attribute, component, attribute);
     const struct finding *const doubt =
         lab_proposal(lab, "size", component, attribute);
-    if (proposal == NULL)
-        return;
     struct finding *const f = accept(lab, component, attribute, proposal);
     if (doubt != NULL && !doubt->skipped)
         finding_none(f, "%s", doubt->because);
-}
-
-/* Nobody asked for what only a study that had nothing to say could have told.
- */
-static void drop_open(struct lab *lab, const char *component,
-                      const char *attribute)
-{
-    const struct finding *const f = results_find(
-        lab->results, lab_text(lab, "%s.%s", component, attribute));
-    if (f != NULL && f->value.kind == VALUE_NONE && f->because == NULL)
-        results_drop(lab->results, f);
 }
 
 /* ---- sizes ------------------------------------------------------------- */
 
 /* Latencies of whole traces that change elsewhere than the rings say, by more
  * than these can tell: the reach of the interval below the change. */
-static void doubt_by_change(struct lab *lab, const char *component,
-                            struct finding *size)
+static void doubt_by_change(struct finding *size, const struct finding *change)
 {
-    const struct finding *const change = results_find(
-        lab->results, lab_text(lab, "%s.size_by_change", component));
-    double at;
-    if (!finding_number(change, &at) || size->because != NULL ||
+    if (change == NULL || size->because != NULL ||
         size->status != STATUS_MEASURED)
         return;
+    const double at = change->value.number;
     const double resolution = at - change->interval[0];
     if (fabs(at - size->value.number) > resolution)
         finding_because(size, why_by_change, at, resolution);
@@ -105,27 +125,24 @@ static void correct_by_sets(struct finding *size, const struct finding *sets)
     finding_because(size, why_by_sets);
 }
 
-static void judge_size(struct lab *lab, const char *component)
+static void judge_size(struct lab *lab, const char *component,
+                       const char *attribute)
 {
     const struct finding *const rings =
-        lab_proposal(lab, "size", component, "size");
+        lab_proposal(lab, "size", component, attribute);
     const struct finding *const sides =
-        estimate(lab, "partitions", component, "size");
+        estimate(lab, "partitions", component, attribute);
     const struct finding *const sets =
-        estimate(lab, "structure", component, "size");
+        estimate(lab, "structure", component, attribute);
     const struct finding *const code =
-        estimate(lab, "icache_sharing", component, "size");
+        estimate(lab, "icache_sharing", component, attribute);
     if (code != NULL) {
-        accept(lab, component, "size", code);
-        return;
-    }
-    if (rings == NULL) {
-        drop_open(lab, component, "size");
+        accept(lab, component, attribute, code);
         return;
     }
     struct finding *const f =
-        accept(lab, component, "size", sides != NULL ? sides : rings);
-    doubt_by_change(lab, component, f);
+        accept(lab, component, attribute, sides != NULL ? sides : rings);
+    doubt_by_change(f, estimate(lab, "change", component, attribute));
     /* Lines that push each other out where an SM finds them near are those of
      * its near part alone. */
     if (sets != NULL && sides == NULL)
@@ -135,27 +152,38 @@ static void judge_size(struct lab *lab, const char *component)
 /* ---- parts ------------------------------------------------------------- */
 
 /* What growing rings show of the parts, single lines show better. */
-static void judge_parts(struct lab *lab, const char *component)
+static void judge_parts(struct lab *lab, const char *component,
+                        const char *attribute)
 {
     const struct finding *const rings =
-        lab_proposal(lab, "capacity", component, "parts");
+        lab_proposal(lab, "capacity", component, attribute);
     const struct finding *const sides =
-        lab_proposal(lab, "partitions", component, "parts");
-    if (sides != NULL && !sides->skipped)
-        accept(lab, component, "parts", sides);
-    else if (rings != NULL)
-        accept(lab, component, "parts", rings);
+        lab_proposal(lab, "partitions", component, attribute);
+    accept(lab, component, attribute,
+           sides != NULL && !sides->skipped ? sides : rings);
 }
+
+/* ---- all ---------------------------------------------------------------- */
+
+static const struct {
+    const char *const *components;
+    const char *attribute;
+    void (*judge)(struct lab *, const char *component, const char *attribute);
+} questions[] = {
+    {parted, "parts", judge_parts},
+    {level_components, "sector", judge_line},
+    {level_components, "line", judge_line},
+    {level_components, "size", judge_size},
+};
 
 static void verdict_run(struct lab *lab)
 {
-    for (const char *const *c = parted; *c != NULL; c++)
-        judge_parts(lab, *c);
-    for (const char *const *c = level_components; *c != NULL; c++) {
-        judge_lines(lab, *c, "sector");
-        judge_lines(lab, *c, "line");
-        judge_size(lab, *c);
-    }
+    for (size_t i = 0; i < COUNT_OF(questions); i++)
+        for (const char *const *c = questions[i].components; *c != NULL; c++)
+            if (is_complete(lab, *c, questions[i].attribute))
+                questions[i].judge(lab, *c, questions[i].attribute);
+            else
+                drop_open(lab, *c, questions[i].attribute);
 }
 
 const struct study study_verdict = {
