@@ -9,6 +9,7 @@
 #include "device/device.h"
 #include "device/sim/profile/profile.h"
 #include "device/sim/profile/shipped.h"
+#include "disturbance.h"
 #include "fuzz/fuzz.h"
 #include "probe/experiment.h"
 #include "probe/probe.h"
@@ -29,6 +30,11 @@ static void profile_seeds(struct seeds *seeds)
 {
     for (size_t i = 0; shipped_profiles[i].name != NULL; i++)
         add_text(seeds, shipped_profiles[i].text);
+    for (size_t i = 0; disturbances[i].kind != NULL; i++) {
+        char *const text = disturbed_gpu("small", disturbances[i].kind, 4);
+        add_text(seeds, text);
+        free(text);
+    }
 }
 
 static int read_profile(const struct buf *input, struct error *err)
