@@ -37,6 +37,13 @@ static const struct small {
      SMALL " caches/icache_l1={'sets': 16, 'ways': 4, 'sector': 128} "
            "paths/instruction={'icache_l1': 4, 'const_l15': 44, "
            "                   'memory': 250}"},
+    {"small_load",
+     SMALL " max_warps_per_sm=32 l2_reported_bytes=131072 "
+           "caches/l1/read_bandwidth=64 "
+           "caches/l1/write_bandwidth=64 caches/l2/read_bandwidth=48 "
+           "caches/l2/write_bandwidth=40 memory_read_bandwidth=24 "
+           "memory_write_bandwidth=20 shared_memory/read_bandwidth=64 "
+           "shared_memory/write_bandwidth=48"},
     {"small_fifo",
      "name='Small FIFO' compute_capability='3.5' sms=3 "
      "max_threads_per_block=512 max_warps_per_sm=32 max_blocks_per_sm=4 "

@@ -44,18 +44,14 @@ bool judge_has(const json_t *truth, const json_t *found)
            (has_value(truth) || has_value(found));
 }
 
-struct range {
-    double low, high;
-};
-
-static struct range range_of(const json_t *finding)
+struct judge_range judge_range(const json_t *finding)
 {
     const json_t *const interval = json_object_get(finding, "interval");
     const double value = json_number_value(json_object_get(finding, "value"));
     if (json_array_size(interval) != 2)
-        return (struct range){value, value};
-    return (struct range){json_number_value(json_array_get(interval, 0)),
-                          json_number_value(json_array_get(interval, 1))};
+        return (struct judge_range){value, value};
+    return (struct judge_range){json_number_value(json_array_get(interval, 0)),
+                                json_number_value(json_array_get(interval, 1))};
 }
 
 /* ---- numbers ---- */
@@ -81,7 +77,8 @@ static bool near(const json_t *truth, double is, double value)
     return fabs(is - value) <= tolerance(truth, value);
 }
 
-static bool overlap(const json_t *truth, struct range is, struct range true_)
+static bool overlap(const json_t *truth, struct judge_range is,
+                    struct judge_range true_)
 {
     return is.low - tolerance(truth, true_.low) <= true_.high &&
            is.high + tolerance(truth, true_.high) >= true_.low;
@@ -97,20 +94,20 @@ static bool can_be(const json_t *found, double value)
 static bool holds_both(const json_t *truth, const json_t *found, double slowed)
 {
     const double was = json_number_value(json_object_get(truth, "value"));
-    const struct range is = range_of(found);
+    const struct judge_range is = judge_range(found);
     return is.low <= was * slowed + tolerance(truth, was) &&
            is.high >= was - tolerance(truth, was);
 }
 
 /* What takes time by the clock, or is a rate, may be right at any of its
  * rates. */
-static struct range truth_at(const json_t *truth, double slowed)
+static struct judge_range truth_at(const json_t *truth, double slowed)
 {
-    const struct range r = range_of(truth);
+    const struct judge_range r = judge_range(truth);
     if (has_unit(truth, "ns"))
-        return (struct range){r.low, r.high / slowed};
+        return (struct judge_range){r.low, r.high / slowed};
     if (has_unit(truth, "B/s"))
-        return (struct range){r.low * slowed, r.high};
+        return (struct judge_range){r.low * slowed, r.high};
     return r;
 }
 
@@ -118,7 +115,8 @@ static bool number_holds(const json_t *truth, const json_t *found,
                          double slowed)
 {
     const double value = json_number_value(json_object_get(found, "value"));
-    const struct range true_ = truth_at(truth, slowed), is = range_of(found);
+    const struct judge_range true_ = truth_at(truth, slowed),
+                             is = judge_range(found);
     if (!can_be(found, value))
         return false;
     if (has_status(found, "at_least"))
@@ -127,7 +125,7 @@ static bool number_holds(const json_t *truth, const json_t *found,
         return value >= true_.low - tolerance(truth, true_.low);
     if (slowed < 1 && has_unit(truth, "Hz"))
         return holds_both(truth, found, slowed);
-    return overlap(truth, (struct range){value, value}, true_) ||
+    return overlap(truth, (struct judge_range){value, value}, true_) ||
            overlap(truth, is, true_);
 }
 

@@ -42,6 +42,12 @@ bool judge_has(const json_t *truth, const json_t *found);
 /* "value [interval] status, truth value". */
 void judge_show(struct buf *text, const json_t *truth, const json_t *found);
 
+/* The interval of a number; of one without, a width of 0. */
+struct judge_range {
+    double low, high;
+};
+struct judge_range judge_range(const json_t *finding);
+
 /* What an interval is of, for tables of how often intervals hold the truth;
  * NULL: nothing that is counted. */
 const char *judge_class(const char *id, const json_t *found);

@@ -377,25 +377,23 @@ struct coverage {
 
 static struct coverage covered[COUNT_OF(classes)][KINDS_MOST][STRENGTHS + 1];
 
-/* Of the truth only rounding of decimals may be missed. */
-static bool interval_holds(const json_t *interval, double value)
+/* The truth has a width of its own where what is timed has steps; and decimals
+ * are rounded. */
+static bool range_holds(struct judge_range is, struct judge_range truth)
 {
-    const double more = 1e-5 * fabs(value);
-    return json_number_value(json_array_get(interval, 0)) <= value + more &&
-           json_number_value(json_array_get(interval, 1)) >= value - more;
+    const double more = 1e-5 * fabs(truth.high);
+    return is.low <= truth.high + more && is.high >= truth.low - more;
 }
 
 static void cover(struct coverage *c, const json_t *truth, const json_t *found)
 {
-    const json_t *const interval = json_object_get(found, "interval");
     const double value = json_number_value(json_object_get(truth, "value"));
-    const double low = json_number_value(json_array_get(interval, 0));
-    const double high = json_number_value(json_array_get(interval, 1));
+    const struct judge_range is = judge_range(found);
     c->count++;
-    c->held += interval_holds(interval, value);
+    c->held += range_holds(is, judge_range(truth));
     c->claims += json_object_get(found, "confidence") != NULL;
     c->claimed += json_number_value(json_object_get(found, "confidence"));
-    c->width += value != 0 ? (high - low) / value : 0;
+    c->width += value != 0 ? (is.high - is.low) / value : 0;
 }
 
 static bool has_interval(const json_t *truth, const json_t *found)

@@ -15,16 +15,18 @@
 #
 # `calibrate` prints how often intervals hold the truth, of latencies,
 # penalties, sizes, bandwidths and throughputs, beside the confidence that they
-# claim, for small GPUs that are quiet (noise 1, as shipped), noisy (noise 2)
-# and disturbed (neighbour 2).
+# claim, for a small GPU that is quiet (noise 1, as shipped), noisy (noise 2) and
+# disturbed (neighbour 2).
 #
 # The environment says what runs; lists are separated by blanks:
-#     PROFILES    simulated GPUs, shipped ones, small, small_fifo, or files
-#                 (disturb: all that are shipped; calibrate: the small ones)
-#     KINDS       of disturbances (all: `disturb kinds` lists them)
+#     PROFILES    simulated GPUs, shipped ones, small ones, or files
+#                 (disturb: all that are shipped; calibrate: small_load)
+#     KINDS       of disturbances (all: `disturb kinds` lists them), with a
+#                 strength after a colon or in all of STRENGTHS
 #     STRENGTHS   1 2 3 4 5
-#     SEEDS       of the noise (1 2 3); calibrate: RUNS seeds, from 1 (20)
-#     STUDIES     topology, or names of studies, each in a run of its own
+#     SEEDS       of the noise (1 2 3); calibrate: RUNS seeds, from 1 (6)
+#     STUDIES     topology and names of studies, each in a run of its own
+#                 (topology; calibrate: bandwidth and arithmetic, too)
 #     JOBS        runs at a time (one a core)
 #     LIMIT       seconds that a run may take (600)
 #     OUT         folder of what is found (build/disturb, build/calibrate),
@@ -36,7 +38,6 @@ set -euf
 B=${B:-build}
 SONDE=${SONDE:-$B/sonde}
 DISTURB=${DISTURB:-$B/tools/disturb}
-STUDIES=${STUDIES:-topology}
 STRENGTHS=${STRENGTHS:-1 2 3 4 5}
 SEEDS=${SEEDS:-1 2 3}
 JOBS=${JOBS:-$(nproc)}
@@ -70,7 +71,7 @@ plan_one() { # PROFILE KIND STRENGTH SEEDS...
     done
 }
 
-plan() { # what stands in KINDS: KIND, or KIND:STRENGTH
+plan() {
     for profile in $PROFILES; do
         plan_one "$profile" none 0 1
         for kind in $KINDS; do
@@ -112,14 +113,16 @@ disturb)
     OUT=${OUT:-$B/disturb}
     PROFILES=${PROFILES:-$(shipped)}
     KINDS=${KINDS:-$(kinds)}
+    STUDIES=${STUDIES:-topology}
     run_all
     exec "$DISTURB" table "$OUT"
     ;;
 calibrate)
     OUT=${OUT:-$B/calibrate}
-    PROFILES=${PROFILES:-small small_fifo}
+    PROFILES=${PROFILES:-small_load}
     KINDS=${KINDS:-noise:1 noise:2 neighbour:2}
-    SEEDS=$(seq "${RUNS:-20}")
+    STUDIES=${STUDIES:-topology bandwidth arithmetic}
+    SEEDS=$(seq "${RUNS:-6}")
     run_all
     exec "$DISTURB" coverage "$OUT"
     ;;
