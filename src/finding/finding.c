@@ -297,12 +297,17 @@ void finding_evidence(struct finding *f, const char *experiment)
     f->evidence[f->evidence_count++] = xstrdup(experiment);
 }
 
-void finding_cite(struct finding *f, const char *experiment)
+bool finding_cites(const struct finding *f, const char *experiment)
 {
     for (size_t i = 0; i < f->evidence_count; i++)
-        if (experiment == NULL || strcmp(f->evidence[i], experiment) == 0)
-            return;
-    if (experiment != NULL)
+        if (strcmp(f->evidence[i], experiment) == 0)
+            return true;
+    return false;
+}
+
+void finding_cite(struct finding *f, const char *experiment)
+{
+    if (experiment != NULL && !finding_cites(f, experiment))
         finding_evidence(f, experiment);
 }
 

@@ -137,6 +137,7 @@ void finding_method(struct finding *finding, const char *method);
 void finding_protocol(struct finding *finding, const char *name,
                       struct value value);
 void finding_evidence(struct finding *finding, const char *experiment);
+bool finding_cites(const struct finding *finding, const char *experiment);
 /* The same, unless it is evidence already; NULL is none. */
 void finding_cite(struct finding *finding, const char *experiment);
 

@@ -1,0 +1,85 @@
+#include "finding/doubt.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+void doubts_add(struct doubts *d, const char *experiment, const char *why,
+                size_t asks)
+{
+    struct doubt *const doubt = xmalloc(sizeof *doubt);
+    *doubt = (struct doubt){xstrdup(experiment), xstrdup(why), asks};
+    d->at = xreallocarray(d->at, d->count + 1, sizeof *d->at);
+    d->at[d->count++] = doubt;
+}
+
+static const char *doubt_of(const struct doubts *d, const char *experiment)
+{
+    for (size_t i = 0; i < d->count; i++)
+        if (strcmp(d->at[i]->experiment, experiment) == 0)
+            return d->at[i]->why;
+    return NULL;
+}
+
+const char *doubts_of(const struct doubts *d, const struct finding *f)
+{
+    for (size_t i = 0; i < f->evidence_count; i++) {
+        const char *const why = doubt_of(d, f->evidence[i]);
+        if (why != NULL)
+            return why;
+    }
+    return NULL;
+}
+
+void doubts_free(struct doubts *d)
+{
+    for (size_t i = 0; i < d->count; i++) {
+        free(d->at[i]->experiment);
+        free(d->at[i]->why);
+        free(d->at[i]);
+    }
+    free(d->at);
+    *d = (struct doubts){0};
+}
+
+static bool is_time(const struct finding *f)
+{
+    return strcmp(f->unit, "cycles") == 0 || strcmp(f->unit, "ns") == 0;
+}
+
+void finding_doubt(struct finding *f, const char *why)
+{
+    if (f->value.kind == VALUE_NONE || f->status == STATUS_REPORTED)
+        return;
+    f->status = STATUS_IN_DOUBT;
+    if (f->because == NULL)
+        finding_because(f, "%s", why);
+    f->has_interval = f->has_interval && is_time(f);
+    f->interval[0] = 0;
+    f->confidence = -1;
+}
+
+/* Numbers that are no answer to anything. */
+static bool cannot_be(const struct finding *f, const struct value *v)
+{
+    return v->kind == VALUE_NUMBER &&
+           (!isfinite(v->number) || (is_time(f) && v->number < 0));
+}
+
+void finding_settle(struct finding *f)
+{
+    for (size_t i = 0; i < f->value.count; i++)
+        if (cannot_be(f, &f->value.items[i]))
+            value_free(&f->value.items[i]);
+    if (cannot_be(f, &f->value))
+        finding_none(f, isfinite(f->value.number)
+                            ? "it came out below zero: noise is larger than it"
+                            : "it came out as no number");
+    if (f->has_interval &&
+        !(isfinite(f->interval[0]) && isfinite(f->interval[1])))
+        f->has_interval = false;
+    if (f->status == STATUS_MEASURED && f->because != NULL)
+        f->status = STATUS_IN_DOUBT;
+}
