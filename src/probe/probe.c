@@ -66,6 +66,7 @@ void samples_init(struct samples *s, const struct probe *probe)
 void samples_free(struct samples *s)
 {
     free(s->data);
+    free(s->disturbed);
     *s = (struct samples){0};
 }
 

@@ -27,6 +27,7 @@ struct samples {
     size_t capacity; /* rows that fit in data */
     int64_t *data;   /* row by row */
     const char *experiment; /* canonical, where it is said */
+    char *disturbed; /* by what, as far as it could not be repeated; or NULL */
 };
 
 void samples_init(struct samples *samples, const struct probe *probe);

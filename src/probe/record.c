@@ -23,6 +23,7 @@ struct entry {
     int64_t *data;
     int refused; /* the code, and then no samples but a sentence; or 0 */
     char *why;
+    char *disturbed; /* by what, or NULL */
     size_t replayed; /* times it was handed out */
 };
 
@@ -52,6 +53,7 @@ void recording_free(struct recording *r)
         free(r->entries[i].columns);
         free(r->entries[i].data);
         free(r->entries[i].why);
+        free(r->entries[i].disturbed);
     }
     free(r->entries);
     free(r->where);
@@ -90,6 +92,7 @@ void recording_add(struct recording *r, const char *experiment,
     struct entry *const e = new_entry(r);
     e->experiment = xstrdup(experiment);
     e->columns = column_names(s);
+    e->disturbed = s->disturbed != NULL ? xstrdup(s->disturbed) : NULL;
     e->width = s->columns;
     e->rows = s->rows;
     const size_t bytes = s->rows * s->columns * sizeof *s->data;
@@ -144,6 +147,8 @@ int recording_find(struct recording *r, const char *experiment,
     for (size_t row = 0; row < e->rows; row++)
         memcpy(samples_row(s), e->data + row * e->width,
                e->width * sizeof *e->data);
+    if (e->disturbed != NULL)
+        s->disturbed = xstrdup(e->disturbed);
     return 0;
 }
 
@@ -186,8 +191,10 @@ static void write_entry(const struct entry *e, struct buf *out)
                    e->refused, e->why);
         return;
     }
-    buf_printf(out, "experiment %s\ncolumns %s\nrows %zu\n", e->experiment,
-               e->columns, e->rows);
+    buf_printf(out, "experiment %s\n", e->experiment);
+    if (e->disturbed != NULL)
+        buf_printf(out, "disturbed %s\n", e->disturbed);
+    buf_printf(out, "columns %s\nrows %zu\n", e->columns, e->rows);
     for (size_t i = 0; i < e->rows * e->width; i++)
         buf_printf(out, "%" PRId64 "%c", e->data[i],
                    (i + 1) % e->width == 0 ? '\n' : ' ');
@@ -377,7 +384,11 @@ static int read_entry(struct reader *in, struct recording *r, char *experiment)
 {
     struct entry *const e = new_entry(r);
     e->experiment = xstrdup(experiment);
-    const char *const line = take_line(in);
+    const char *line = take_line(in);
+    if (line != NULL && strncmp(line, "disturbed ", 10) == 0) {
+        e->disturbed = xstrdup(line + 10);
+        line = take_line(in);
+    }
     if (line != NULL && strncmp(line, "refused ", 8) == 0)
         return read_refusal(in, e, line + 8);
     if (line != NULL && strncmp(line, "columns ", 8) == 0)

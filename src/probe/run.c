@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/stop.h"
+#include "probe/guard.h"
 #include "probe/record.h"
 
 /* The assembler's optimisation level where an experiment names none. */
@@ -31,7 +32,10 @@ struct prober {
     const struct device_info *info;
     struct recording *recording;
     struct prober_options options;
-    size_t experiments, throttled;
+    size_t experiments;
+    struct guard guard;
+    bool fresh;   /* nothing is taken again */
+    uint64_t gap; /* the longest of the repetition that runs */
     bool warm;
     struct loaded *loaded;
     size_t loaded_count;
@@ -97,7 +101,17 @@ size_t prober_experiments(const struct prober *p)
 
 size_t prober_throttled(const struct prober *p)
 {
-    return p->throttled;
+    return p->guard.throttled;
+}
+
+void prober_fresh(struct prober *p, bool fresh)
+{
+    p->fresh = fresh;
+}
+
+void prober_gap(struct prober *p, uint64_t cycles)
+{
+    p->gap = cycles > p->gap ? cycles : p->gap;
 }
 
 static const struct loaded *
@@ -252,10 +266,11 @@ static int compare_doubles(const void *a, const void *b)
 }
 
 /* True once the middle half of the figures is narrow enough. */
-static bool settled(const double *figures, size_t count)
+static bool settled(const struct repetition *r, size_t count)
 {
     double *const sorted = xreallocarray(NULL, count, sizeof *sorted);
-    memcpy(sorted, figures, count * sizeof *sorted);
+    for (size_t i = 0; i < count; i++)
+        sorted[i] = r[i].figure;
     qsort(sorted, count, sizeof *sorted, compare_doubles);
     const double middle = sorted[count / 2];
     const double width = sorted[3 * (count - 1) / 4] - sorted[count / 4];
@@ -267,12 +282,14 @@ static bool settled(const double *figures, size_t count)
  * slowdowns; not idle, application clocks or the ordinary power cap. */
 static const uint64_t throttle_mask = 0x8 | 0x20 | 0x40 | 0x80;
 
-static bool throttled(struct prober *p)
+/* Asks the management library what it knows of the GPU now. */
+static void judge(struct prober *p, struct repetition *r)
 {
-    struct device_sense sense;
+    struct device_sense now;
     struct error ignored;
-    return device_sense(p->device, &sense, &ignored) == 0 &&
-           (sense.throttle & throttle_mask) != 0;
+    const bool told = device_sense(p->device, &now, &ignored) == 0;
+    guard_judge(&p->guard, r, told && (now.throttle & throttle_mask) != 0,
+                told ? now.other_processes : 0);
 }
 
 /* Lets the clock rise from idle: GPUs need some milliseconds of work for it. */
@@ -296,54 +313,128 @@ static int warm_up(struct prober *p, struct error *err)
     return status;
 }
 
-/* One repetition, appended to the samples with its number. */
-static int repeat_once(struct prober *p, const struct experiment *e,
-                       unsigned repeat, struct samples *samples,
-                       struct error *err)
+/* ---- repetitions ------------------------------------------------------- */
+
+/* Of one experiment. */
+struct series {
+    unsigned least, most;
+    struct repetition *r;
+    size_t count;
+    struct vigil vigil;
+    struct samples *samples;
+};
+
+/* The probe's own bounds, or what the experiment asks for. */
+static void series_begin(struct series *s, const struct experiment *e,
+                         bool once, struct samples *samples)
 {
+    *s = (struct series){
+        .least = e->probe->repeats_least,
+        .most = e->probe->repeats_most,
+        .samples = samples,
+        .vigil.once = once,
+    };
+    if (experiment_has(e, "repeats") && experiment_number(e, "repeats") > 0)
+        s->least = s->most = (unsigned)experiment_number(e, "repeats");
+    s->r = xcalloc(s->most, sizeof *s->r);
+}
+
+/* Runs the experiment once; its rows have the repetition's number. */
+static int repeat_once(struct prober *p, const struct experiment *e,
+                       struct series *s, struct error *err)
+{
+    struct repetition *const r = &s->r[s->count];
+    struct samples *const samples = s->samples;
     const size_t from = samples->rows;
+    struct error ignored;
+    *r = (struct repetition){0};
+    p->gap = 0;
+    s->vigil.tries++;
     if (e->probe->once(p, e, samples, err) != 0)
         return err->code;
     for (size_t row = from; row < samples->rows; row++)
-        samples->data[row * samples->columns] = (int64_t)repeat;
+        samples->data[row * samples->columns] = (int64_t)s->count;
+    if (device_elapsed(p->device, &r->ns, &ignored) != 0)
+        r->ns = 0;
+    r->gap = p->gap;
+    r->figure = probe_figure(e, samples, from);
+    judge(p, r);
+    s->count++;
     return 0;
 }
 
-/* How many throttled repetitions are thrown away before they are kept. */
-enum { THROTTLED_MOST = 20 };
-
-/* The probe's own bounds, or what the experiment asks for. */
-static void repeats_of(const struct experiment *e, unsigned *least,
-                       unsigned *most)
+/* Forgets a repetition; those after it take its place. */
+static void series_drop(struct series *s, size_t which)
 {
-    *least = e->probe->repeats_least;
-    *most = e->probe->repeats_most;
-    if (experiment_has(e, "repeats") && experiment_number(e, "repeats") > 0)
-        *least = *most = (unsigned)experiment_number(e, "repeats");
+    struct samples *const samples = s->samples;
+    size_t rows = 0;
+    for (size_t row = 0; row < samples->rows; row++) {
+        int64_t *const from = samples->data + row * samples->columns;
+        int64_t *const to = samples->data + rows * samples->columns;
+        const int64_t repeat = from[0];
+        memmove(to, from, samples->columns * sizeof *to);
+        to[0] = repeat - (repeat > (int64_t)which);
+        rows += repeat != (int64_t)which;
+    }
+    samples->rows = rows;
+    s->count--;
+    memmove(s->r + which, s->r + which + 1, (s->count - which) * sizeof *s->r);
+}
+
+/* Throws a disturbed one away; false if it has to stay. */
+static bool series_again(struct prober *p, struct series *s, size_t which)
+{
+    if (!guard_again(&p->guard, &s->vigil, &s->r[which]))
+        return false;
+    series_drop(s, which);
+    return true;
+}
+
+/* True once there is enough, none of which took clearly longer than others. */
+static bool is_enough(struct prober *p, struct series *s)
+{
+    if (s->count < s->least || (s->count < s->most && !settled(s->r, s->count)))
+        return false;
+    for (;;) {
+        const size_t slow = guard_outlier(&p->guard, s->r, s->count);
+        if (slow == s->count)
+            return true;
+        s->r[slow].by = BY_ANOTHER;
+        if (series_again(p, s, slow))
+            return false;
+    }
+}
+
+/* Where enough is undisturbed, that is all; else the samples say so. */
+static void series_end(struct prober *p, struct series *s)
+{
+    size_t clean = 0;
+    for (size_t i = 0; i < s->count; i++)
+        clean += s->r[i].by == UNDISTURBED;
+    for (size_t i = s->count; 2 * clean >= s->least && i-- > 0;)
+        if (s->r[i].by != UNDISTURBED)
+            series_drop(s, i);
+    s->samples->disturbed = guard_verdict(&p->guard, &s->vigil, s->r, s->count);
 }
 
 static int measure(struct prober *p, const struct experiment *e,
                    struct samples *samples, struct error *err)
 {
-    unsigned least, most, count = 0, dropped = 0;
-    repeats_of(e, &least, &most);
-    double *const figures = xreallocarray(NULL, most, sizeof *figures);
+    struct series s;
+    series_begin(&s, e, p->fresh, samples);
     int status = warm_up(p, err);
-    while (status == 0 && count < most) {
-        if (count >= least && settled(figures, count))
+    while (status == 0 && !is_enough(p, &s)) {
+        status = repeat_once(p, e, &s, err);
+        if (status != 0)
             break;
-        const size_t from = samples->rows;
-        status = repeat_once(p, e, count, samples, err);
-        if (status == 0 && throttled(p) && dropped++ < THROTTLED_MOST)
-            samples->rows = from;
-        else if (status == 0)
-            figures[count++] = probe_figure(e, samples, from);
+        if (s.r[s.count - 1].by == UNDISTURBED)
+            s.vigil.failed = 0;
+        else
+            series_again(p, &s, s.count - 1);
     }
-    p->throttled += dropped;
-    if (dropped > 0)
-        log_say(LOG_WARN, "the GPU was throttled during %u repetitions",
-                dropped);
-    free(figures);
+    if (status == 0)
+        series_end(p, &s);
+    free(s.r);
     return status;
 }
 
@@ -384,6 +475,8 @@ int prober_run(struct prober *p, const char *text, struct samples *samples,
     const double began = now_seconds();
     const int status = run_parsed(p, &e, name, samples, err);
     log_say(LOG_DEBUG, "%.1f ms: %s", 1e3 * (now_seconds() - began), name);
+    if (status == 0 && samples->disturbed != NULL)
+        log_say(LOG_DEBUG, "%s: %s", samples->disturbed, name);
     if (status != 0)
         samples_free(samples);
     if (status == 0 && canonical != NULL)

@@ -62,6 +62,10 @@ size_t prober_experiments(const struct prober *prober);
 int prober_run(struct prober *prober, const char *text, struct samples *samples,
                char **canonical, struct error *err);
 
+/* From now on nothing is taken again, since it asks for what no load has
+ * brought before; or it is, as is usual. */
+void prober_fresh(struct prober *prober, bool fresh);
+
 /* Repetitions during which the GPU was throttled, so far. */
 size_t prober_throttled(const struct prober *prober);
 
@@ -71,6 +75,9 @@ size_t prober_throttled(const struct prober *prober);
 void prober_prepare(struct prober *prober, const char *const *texts,
                     size_t count);
 
+/* For probes: the longest from one read of the clock to the next, in cycles,
+ * seen in a kernel that reads it all the time. */
+void prober_gap(struct prober *prober, uint64_t cycles);
 /* For probes: the experiment's kernel, compiled once; a buffer of at least so
  * many bytes, its contents lost when it grows. */
 int prober_kernel(struct prober *prober, const struct experiment *experiment,

@@ -1,10 +1,8 @@
 /* The simulator's clock: each timing rule by itself. */
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "device/sim/sim.h"
 #include "testing.h"
 #include "unit/sim_rig.h"
 
@@ -651,86 +649,6 @@ START_TEST(the_clock_counts_while_a_warp_waits_at_a_barrier)
 }
 END_TEST
 
-/* Loads of which each takes its address from the last one: from register to
- * register and back, which the simulator takes one by one, and through one
- * register, of which it takes many at once. */
-#define TWO(a, b)                                                              \
-    "ld.global.ca.u64 " a ", [" b "];\nld.global.ca.u64 " b ", [" a "];\n"
-#define EIGHT(a, b) TWO(a, b) TWO(a, b) TWO(a, b) TWO(a, b)
-#define LOADS(a, b) EIGHT(a, b) EIGHT(a, b) EIGHT(a, b) EIGHT(a, b) EIGHT(a, b)
-#define LAPS(loads)                                                            \
-    "mov.u64 %rd0, %in; mov.u32 %r0, 0;\n" TIMED(                              \
-        "loop:\n" loads "add.u32 %r0, %r0, 1; setp.lt.u32 %p0, %r0, %n;\n"     \
-        "@%p0 bra loop;\nst.global.u64 [%out+8], %rd0;")
-static const char one_by_one[] = LAPS(LOADS("%rd1", "%rd0"));
-static const char at_once[] = LAPS(LOADS("%rd0", "%rd0"));
-
-static const char *const chain_gpus[] = {
-    "",
-    "caches/l1/policy=fifo caches/l2/policy=plru",
-    "caches/l1/policy=nru caches/l2/policy=random",
-    "caches/l1={'sets': 1, 'ways': 40} tlbs/l1={'page': 4096, 'entries': 2}",
-    "caches/l2/read_bandwidth=1",
-    "caches/l1/port_cycles=9",
-    "caches/icache={'line': 64, 'sets': 1, 'ways': 8} "
-    "paths/instruction={'icache': 4, 'l2': 200, 'memory': 500}",
-    "intruder={'share': 1, 'cycles': 5000, 'every_cycles': 3000, "
-    "          'empties': ['l1', 'l2']}",
-};
-
-/* What can be seen of some launches, on a GPU with noise. */
-struct seen {
-    uint64_t cycles[4], last[4], instructions;
-};
-
-static struct seen chain_seen(const char *gpu, const char *body,
-                              size_t pointers)
-{
-    char wishes[512];
-    snprintf(wishes, sizeof wishes,
-             "%s noise={'jitter_cycles': 3, 'spike_rate': 0.01, "
-             "'spike_cycles': 90}",
-             gpu);
-    struct rig rig = rig_open_with(wishes, 5);
-    struct seen seen = {{0}, {0}, 0};
-    rig_ring(&rig, 0, pointers, 4);
-    for (int i = 0; i < 4; i++) {
-        rig_run(&rig, body, .n = 9, .threads = i == 2 ? 33 : 1);
-        seen.cycles[i] = rig_out(&rig, 0);
-        seen.last[i] = rig_out(&rig, 1) - rig.in;
-    }
-    seen.instructions = sim_instructions(rig.device);
-    rig_close(&rig);
-    return seen;
-}
-
-START_TEST(a_chain_costs_what_its_links_cost)
-{
-    for (size_t pointers = 3; pointers < 300; pointers *= 4) {
-        const struct seen one =
-            chain_seen(chain_gpus[_i], one_by_one, pointers);
-        const struct seen all = chain_seen(chain_gpus[_i], at_once, pointers);
-        ck_assert_mem_eq(&one, &all, sizeof one);
-    }
-}
-END_TEST
-
-START_TEST(a_chain_breaks_where_a_link_leads_nowhere)
-{
-    struct error errors[2];
-    const char *const bodies[] = {one_by_one, at_once};
-    for (int i = 0; i < 2; i++) {
-        struct rig rig = rig_open();
-        rig_ring(&rig, 0, 9, 4);
-        rig_in(&rig, 4 * 7, _i == 0 ? 8 : rig.in + 4);
-        ck_assert_int_eq(rig_try(&rig, bodies[i], .n = 1), ERR_DEVICE);
-        errors[i] = rig.err;
-        rig_close(&rig);
-    }
-    ck_assert_str_eq(errors[0].text, errors[1].text);
-}
-END_TEST
-
 static const char noise[] = "noise/jitter_cycles=3";
 
 START_TEST(jitter_leaves_the_mean_alone)
@@ -856,9 +774,6 @@ Suite *suite_sim_time(void)
     tcase_add_test(t, a_dependent_store_waits_and_does_not_stall);
     tcase_add_test(t, loop_overhead_hides_behind_a_load);
     tcase_add_test(t, a_chain_of_adds_costs_its_latency);
-    tcase_add_loop_test(t, a_chain_costs_what_its_links_cost, 0,
-                        COUNT_OF(chain_gpus));
-    tcase_add_loop_test(t, a_chain_breaks_where_a_link_leads_nowhere, 0, 2);
     tcase_add_test(t, the_level_of_the_load_picks_the_latency);
     tcase_add_loop_test(t, unoptimised_loads_cost_more_and_stores_do_not, 0, 5);
     tcase_add_loop_test(t, a_divisor_that_is_a_power_of_two_may_cost_less, 0,

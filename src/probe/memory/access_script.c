@@ -21,7 +21,9 @@
  * `rounds` times.
  *
  * Every load is waited for as in a trace (trace.c), timed or not, so what is
- * kept costs the same as a trace's.
+ * kept costs the same as a trace's.  From its first read of the clock to its
+ * last each thread that loads knows the longest span between two of them; while
+ * others load it does not look.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -421,10 +423,10 @@ static void declare(struct kernel_text *k, const struct script *s)
 {
     ptx(k, ".reg .b32 %step, %steps, %kept, %count, %flags, %start, %stride, "
            "%who, %record, %order, %t0, %t1, %at32, %value, %self, %seen, "
-           "%mover, %polls;\n"
+           "%mover, %polls, %last, %gap, %longest;\n"
            ".reg .b64 %base, %table, %offset, %next, %out, %turn, %word, "
            "%address, %value64;\n"
-           ".reg .pred %mine, %keep, %more, %wait;\n");
+           ".reg .pred %mine, %keep, %more, %wait, %idle;\n");
     bool textured = false;
     for (size_t i = 0; i < s->kinds; i++) {
         if (s->kind[i].space->texture && !textured)
@@ -514,6 +516,9 @@ static void write_visits(struct kernel_text *k, const struct kind *r,
     ptx_with(k,
              "st.shared.u32 [pool+8], %value;\n"
              "mov.u32 %t1, %clock;\n"
+             "sub.u32 %gap, %t1, %last;\n"
+             "max.u32 %longest, %longest, %gap;\n"
+             "mov.u32 %last, %t1;\n"
              "@!%keep bra KEPT$number;\n"
              "sub.u32 %t1, %t1, %t0;\n"
              "st.shared.u32 [%record], %t1;\n"
@@ -543,8 +548,8 @@ static void write_choice(struct kernel_text *k, const struct script *s)
     write_field(k, "%who", THREAD_SHIFT, 10);
     write_field(k, "%mover", CREW_SHIFT, 8);
     ptx(k, "setp.ne.u32 %mine, %who, %me;\n"
-           "setp.ne.or.u32 %mine, %mover, %self, %mine;\n"
-           "@%mine bra STEPPED;\n");
+           "setp.ne.or.u32 %idle, %mover, %self, %mine;\n"
+           "@%idle bra STEPPED;\n");
     write_field(k, "%who", 0, 6);
     for (size_t i = 0; i < s->kinds; i++) {
         ptx_with(k,
@@ -581,9 +586,20 @@ static void write_turn(struct kernel_text *k, const struct script *s)
              WORD(most, POLLS_MOST));
 }
 
+/* Whose step it was has come here at once; for the others a span begins. */
+static void hand_over(struct kernel_text *k)
+{
+    ptx(k, "mov.u32 %t1, %clock;\n"
+           "sub.u32 %gap, %t1, %last;\n"
+           "@!%idle max.u32 %longest, %longest, %gap;\n"
+           "mov.u32 %last, %t1;\n");
+}
+
 static void write_loop(struct kernel_text *k, const struct script *s)
 {
     ptx_with(k,
+             "mov.u32 %longest, 0;\n"
+             "mov.u32 %last, %clock;\n"
              "mov.u32 %step, 0;\n"
              "mov.u32 %kept, 0;\n"
              "mov.u32 %order, pool;\n"
@@ -607,6 +623,8 @@ static void write_loop(struct kernel_text *k, const struct script *s)
     if (s->warps > 1 || s->lanes > 1 || s->sm_count > 1)
         ptx(k, "bar.sync 0;");
     write_turn(k, s);
+    if (s->warps > 1 || s->lanes > 1 || s->sm_count > 1)
+        hand_over(k);
     ptx_with(k,
              "add.u32 %order, %order, $bytes;\n"
              "add.u32 %step, %step, 1;\n"
@@ -615,11 +633,17 @@ static void write_loop(struct kernel_text *k, const struct script *s)
              WORD(bytes, STEP_BYTES));
 }
 
-/* Thread 0 writes all records out, and that it is done. */
+/* Thread 0 writes all records out, the longest span of all threads, and that it
+ * is done. */
 static void write_out(struct kernel_text *k)
 {
     ptx(k, "bar.sync 0;\n"
-           "@%other ret;\n");
+           "@!%other st.shared.u32 [pool+8], %longest;\n"
+           "bar.sync 0;\n"
+           "atom.shared.max.u32 %gap, [pool+8], %longest;\n"
+           "bar.sync 0;\n"
+           "@%other ret;\n"
+           "ld.shared.u32 %longest, [pool+8];\n");
     job_word(k, "%out", JOB_OUT);
     ptx_with(k,
              "mov.u32 %record, pool;\n"
@@ -634,8 +658,10 @@ static void write_out(struct kernel_text *k)
              "sub.u32 %kept, %kept, 1;\n"
              "setp.ne.u32 %more, %kept, 0;\n"
              "@%more bra WRITE;\n"
+             "cvt.u64.u32 %value64, %longest;\n"
+             "st.global.u64 [%out], %value64;\n"
              "mov.u64 %value64, 1;\n"
-             "st.global.u64 [%out], %value64;\n",
+             "st.global.u64 [%out+8], %value64;\n",
              WORD(bytes, STEP_BYTES), WORD(pool, PIN_POOL));
 }
 
@@ -707,6 +733,12 @@ static int upload(struct prober *prober, struct visit *v, struct error *err)
     return 0;
 }
 
+/* Words of an SM's result: what it kept, its longest span, that it is done. */
+static size_t out_words(const struct script *s)
+{
+    return s->kept + 2;
+}
+
 /* The cycles of a visit are those that its reader's SM wrote. */
 static void add_rows(const struct script *s, const uint64_t *words,
                      struct samples *samples)
@@ -715,7 +747,7 @@ static void add_rows(const struct script *s, const uint64_t *words,
     for (size_t i = 0; i < s->order_count; i++) {
         const struct order *const o = &s->orders[i];
         const size_t reader = (o->flags & ~KEEP_FLAG) >> READER_SHIFT;
-        const size_t from = s->reader[reader].crew * (s->kept + 1);
+        const size_t from = s->reader[reader].crew * out_words(s);
         for (uint64_t n = 0; (o->flags & KEEP_FLAG) != 0 && n < o->count; n++) {
             int64_t *const row = samples_row(samples);
             row[COLUMN_READER] = (int64_t)reader;
@@ -736,7 +768,7 @@ static int visit_run(struct prober *prober, const struct experiment *e,
         .sms = s->sms,
         .jobs = v->jobs,
         .job_bytes = JOB_WORDS * 8,
-        .words_each = s->kept + 1,
+        .words_each = out_words(s),
         .threads = (unsigned)(32 * s->warps),
         .shared_bytes = shared_bytes(s),
         .carve_out = (int)s->carve,
@@ -745,6 +777,8 @@ static int visit_run(struct prober *prober, const struct experiment *e,
         pin_place(prober, &v->pin, err) != 0 || upload(prober, v, err) != 0)
         return err->code;
     uint64_t *const words = pin_run(prober, e, &v->pin, err);
+    for (size_t i = 0; words != NULL && i < s->sm_count; i++)
+        prober_gap(prober, words[i * out_words(s) + s->kept]);
     if (words != NULL)
         add_rows(s, words, samples);
     free(words);

@@ -18,7 +18,15 @@ enum { UNROLL = 64, PHASES = 3 };
 /* The short run and the one twice as long. */
 enum { REACH = 3 };
 
-enum out_word { OUT_SM, OUT_WARM, OUT_SHORT, OUT_LONG, OUT_DONE, OUT_WORDS };
+enum out_word {
+    OUT_SM,
+    OUT_WARM,
+    OUT_SHORT,
+    OUT_LONG,
+    OUT_GAP,
+    OUT_DONE,
+    OUT_WORDS
+};
 
 enum column { COLUMN_SM = 1, COLUMN_VISITS, COLUMN_SHORT, COLUMN_LONG };
 
@@ -59,7 +67,7 @@ static void chase_kernel(const struct experiment *e,
     ptx(&k, "setp.eq.u64 %again, %left, 0;\n"
             "@%again bra NEXT;\n"
             "mov.u64 %t0, %clock64;\n");
-    repeat_loop(&k, "CHASE", "%left", UNROLL, pointer_chase_load, walk);
+    repeat_loop(&k, "CHASE", "%left", UNROLL, pointer_chase_watched, walk);
     pointer_chase_wait(&k, walk);
     ptx_with(&k,
              "mov.u64 %t1, %clock64;\n"
@@ -70,10 +78,13 @@ static void chase_kernel(const struct experiment *e,
              "add.u64 %out, %out, 8;\n"
              "add.u32 %phase, %phase, 1;\n"
              "setp.lt.u32 %again, %phase, $phases;\n"
-             "@%again bra PHASE;\n"
-             "mov.u64 %t0, 1;\n"
-             "st.global.u64 [%out+8], %t0;\n",
+             "@%again bra PHASE;\n",
              WORD(phases, PHASES));
+    pointer_chase_mark_now(&k);
+    ptx(&k, "cvt.u64.u32 %t0, %longest;\n"
+            "st.global.u64 [%out+8], %t0;\n"
+            "mov.u64 %t0, 1;\n"
+            "st.global.u64 [%out+16], %t0;\n");
     pointer_chase_closing(&k);
 }
 
@@ -117,6 +128,7 @@ static int chase_once(struct prober *prober, const struct experiment *e,
             (int64_t)(UNROLL * short_turns(walk, out.elements[i]));
         row[COLUMN_SHORT] = (int64_t)words[OUT_SHORT];
         row[COLUMN_LONG] = (int64_t)words[OUT_LONG];
+        prober_gap(prober, words[OUT_GAP]);
     }
     pointer_chase_done(&out);
     return 0;

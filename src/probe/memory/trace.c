@@ -28,8 +28,9 @@ enum column {
 
 /* Words of the probe's own in a job. */
 enum { OWN_WARM, OWN_WARM_REST, OWN_VISITS, OWN_ABOVE, OWN_MOST };
-/* Words of the result before the records; `done` is the very last word. */
-enum { OUT_SM, OUT_EVENTS, OUT_HEAD };
+/* Words of the result before the records, an even number of them; `done` is the
+ * very last word. */
+enum { OUT_SM, OUT_EVENTS, OUT_GAP, OUT_HEAD = 4 };
 
 /* clang-format off */
 static const struct param trace_params[] = {
@@ -69,6 +70,7 @@ static void timed_load(struct kernel_text *k, const struct pointer_chase *w)
 
 static void trace_keep(struct kernel_text *k)
 {
+    pointer_chase_mark(k, "%t1");
     ptx_with(k,
              "sub.u32 %t1, %t1, %t0;\n"
              "setp.ge.u32 %slow, %t1, %above;\n"
@@ -101,6 +103,8 @@ static void write_out(struct kernel_text *k, uint64_t records)
 {
     pointer_chase_job_word(k, "%out", JOB_OUT);
     ptx_with(k,
+             "cvt.u64.u32 %left, %longest;\n"
+             "st.global.u64 [%out+$gap], %left;\n"
              "cvt.u64.u32 %left, %sm;\n"
              "st.global.u64 [%out+$sm], %left;\n"
              "cvt.u64.u32 %left, %events;\n"
@@ -118,7 +122,8 @@ static void write_out(struct kernel_text *k, uint64_t records)
              "add.u64 %out, %out, $bytes;\n"
              "sub.u32 %events, %events, 1;\n"
              "bra WRITE;\n",
-             WORD(sm, 8 * OUT_SM), WORD(events, 8 * OUT_EVENTS),
+             WORD(gap, 8 * OUT_GAP), WORD(sm, 8 * OUT_SM),
+             WORD(events, 8 * OUT_EVENTS),
              WORD(records, 8 * (out_words(records) - 1)),
              WORD(head, 8 * OUT_HEAD), WORD(bytes, RECORD_BYTES));
 }
@@ -169,9 +174,10 @@ static void trace_kernel(const struct experiment *e,
     read_job(&k, walk);
     pointer_chase_job_word(&k, "%rest", JOB_OWN + OWN_WARM_REST);
     pointer_chase_job_word(&k, "%left", JOB_OWN + OWN_WARM);
-    repeat_loop(&k, "WARM", "%left", UNROLL, pointer_chase_load, walk);
+    repeat_loop(&k, "WARM", "%left", UNROLL, pointer_chase_watched, walk);
     ptx_note(&k, "to the load, so that the trace begins where a lap does");
-    repeat_loop(&k, "REST", "%rest", 1, pointer_chase_load, walk);
+    repeat_loop(&k, "REST", "%rest", 1, pointer_chase_watched, walk);
+    pointer_chase_mark_now(&k);
     ptx(&k, "mov.u32 %record, %first;\n"
             "mov.u32 %events, 0;\n"
             "mov.u32 %visit, 0;\n"
@@ -227,8 +233,11 @@ static int trace_once(struct prober *prober, const struct experiment *e,
     struct pointer_chase_out out;
     if (pointer_chase_run(prober, e, &work, &out, err) != 0)
         return err->code;
-    for (uint64_t i = 0; i < walk->sms; i++)
-        add_rows(samples, out.words + i * work.words_each, walk->records);
+    for (uint64_t i = 0; i < walk->sms; i++) {
+        const uint64_t *const words = out.words + i * work.words_each;
+        prober_gap(prober, words[OUT_GAP]);
+        add_rows(samples, words, walk->records);
+    }
     pointer_chase_done(&out);
     return 0;
 }

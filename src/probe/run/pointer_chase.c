@@ -161,6 +161,60 @@ void pointer_chase_load(struct kernel_text *k, unsigned copy,
     space_load(k, w->space->load, w->op, "%ptr", "%ptr");
 }
 
+/* ---- the watch --------------------------------------------------------- */
+
+/* So many loads between two reads of the clock.  What was read is looked at
+ * right before the next, so that nothing waits for it. */
+enum { WATCHED = 32 };
+
+static void read_clock(struct kernel_text *k)
+{
+    ptx(k, "mov.u64 %now, %clock64;");
+}
+
+void pointer_chase_mark(struct kernel_text *k, const char *clock)
+{
+    ptx_with(k,
+             "sub.u32 %gap, $clock, %last;\n"
+             "max.u32 %longest, %longest, %gap;\n"
+             "mov.u32 %last, $clock;\n",
+             WORD(clock, clock));
+}
+
+static void mark_read(struct kernel_text *k)
+{
+    ptx(k, "cvt.u32.u64 %low, %now;");
+    pointer_chase_mark(k, "%low");
+}
+
+void pointer_chase_watched(struct kernel_text *k, unsigned copy,
+                           const void *walk)
+{
+    pointer_chase_load(k, copy, walk);
+    if (copy % WATCHED > 0)
+        return;
+    mark_read(k);
+    read_clock(k);
+}
+
+static void begin_watch(struct kernel_text *k)
+{
+    ptx(k, ".reg .b64 %now;\n"
+           ".reg .b32 %low, %last, %gap, %longest;\n"
+           "mov.u32 %longest, 0;\n");
+    read_clock(k);
+    ptx(k, "cvt.u32.u64 %last, %now;");
+}
+
+void pointer_chase_mark_now(struct kernel_text *k)
+{
+    mark_read(k);
+    read_clock(k);
+    mark_read(k);
+}
+
+/* ---- sweeps ------------------------------------------------------------ */
+
 enum { SWEEP_UNROLL = 4 };
 
 /* A chase wants company least of all. */
@@ -186,6 +240,7 @@ static void sweep_range(struct kernel_text *k, const struct pointer_chase *w,
              "add.u64 %at, %at, %next;\n"
              "$label:\n",
              WORD(stride, stride), WORD(label, label));
+    read_clock(k);
     for (int i = 0; i < SWEEP_UNROLL; i++) {
         ptx_with(k, "setp.lt.u64 %in$i, %at, %end;", WORD(i, i));
         char word[32], guarded[160];
@@ -196,6 +251,7 @@ static void sweep_range(struct kernel_text *k, const struct pointer_chase *w,
     }
     for (int i = 0; i < SWEEP_UNROLL; i++)
         ptx_with(k, "xor.b32 %sink, %sink, %word$i;", WORD(i, i));
+    mark_read(k);
     ptx_with(k,
              "setp.lt.u64 %again, %at, %end;\n"
              "@%again bra $label;\n",
@@ -354,7 +410,8 @@ void pointer_chase_begin(struct kernel_text *k, struct buf *out,
     find_memory(k, w);
     if (is_linked_inside(w))
         link_inside(k, w);
-    else if (w->flush > 0 || w->sweep > 0)
+    begin_watch(k);
+    if (!is_linked_inside(w) && (w->flush > 0 || w->sweep > 0))
         flush_and_sweep(k, w);
     ptx(k, "bar.sync 0;\n"
            "@%other ret;\n");

@@ -117,15 +117,29 @@ enum { POINTER_CHASE_POOL_OWN = PIN_POOL };
  * flush and sweep.  What follows is run by thread 0 of a working block alone.
  * Declares %job (.b64, the job's address), %ptr (the first pointer), %again
  * (.pred), %sm and %memory (.b32: what pointers into the space's own memory
- * count from; 0 for those into global memory).
+ * count from; 0 for those into global memory); %now (.b64), %low, %last, %gap
+ * and %longest (.b32) are the watch's.
+ *
+ * The watch: from the flush on the clock is read every few loads, and %longest
+ * is the longest from one read to the next.  The clock goes on while an SM works
+ * for another process, which also takes what the caches hold; so one long span
+ * anywhere, timed or not, says that the run is not to be believed.
  */
 void pointer_chase_begin(struct kernel_text *k, struct buf *out,
                          const struct experiment *experiment,
                          const struct device_info *info);
 /* Loads a word of the job past L1, so that it takes no line of the ring's. */
 void pointer_chase_job_word(struct kernel_text *k, const char *into, int word);
-/* A load of the next pointer: body for repeat_loop, context the walk. */
+/* A load of the next pointer, context the walk. */
 void pointer_chase_load(struct kernel_text *k, unsigned copy, const void *walk);
+/* The same and the watch, whose few instructions the loads hide: body for
+ * repeat_loop. */
+void pointer_chase_watched(struct kernel_text *k, unsigned copy,
+                           const void *walk);
+/* Closes a span: at what the clock was when it was read into the register; now.
+ */
+void pointer_chase_mark(struct kernel_text *k, const char *clock);
+void pointer_chase_mark_now(struct kernel_text *k);
 /* Waits until %ptr is there: a branch that depends on it and is never taken. */
 void pointer_chase_wait(struct kernel_text *k,
                         const struct pointer_chase *walk);

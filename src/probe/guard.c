@@ -1,0 +1,103 @@
+#include "probe/guard.h"
+
+#include "base/buf.h"
+
+/* Between two reads of the clock are 32 loads at most (pointer_chase.c).  The
+ * slowest load known, one from memory by way of a page walk, takes 1300 cycles,
+ * so they take no 42 000, with what noise there is; another process has the GPU
+ * for hundreds of microseconds (an H200's for 0.8 to 4.8 million cycles). */
+enum { GAP_MOST = 80000 };
+
+/* An event's timestamp is good for some microseconds; a slice of another's is
+ * far longer. */
+static const double slice_ns = 30000;
+/* … and by how much launches differ, as far as it is their own doing: where
+ * nobody was seen a large part, as with cold caches; in company little. */
+static const double alone_part = 0.25, company_part = 0.02;
+
+/* Tries in a row, where no other hope is left; and device time for one
+ * experiment's. */
+enum { TRIES_MOST = 16, TRIES_LEAST = 3, THROTTLED_MOST = 20 };
+static const double spent_most_ns = 3e8;
+
+void guard_judge(struct guard *guard, struct repetition *r, bool throttled,
+                 int other_processes)
+{
+    const bool leapt = r->gap > GAP_MOST;
+    guard->company = guard->company || leapt || other_processes > 0;
+    guard->in_a_row = throttled ? guard->in_a_row + 1 : 0;
+    r->by = throttled ? BY_THROTTLING : leapt ? BY_ANOTHER : UNDISTURBED;
+}
+
+/* Of kernels that tell their gap no longer time is needed to know. */
+size_t guard_outlier(const struct guard *guard, const struct repetition *r,
+                     size_t count)
+{
+    const double part = guard->company ? company_part : alone_part;
+    size_t i = 0, quickest = 0;
+    for (size_t k = 0; k < count; k++)
+        if (r[k].ns < r[quickest].ns)
+            quickest = k;
+    const double most = count > 0 ? (1 + part) * r[quickest].ns + slice_ns : 0;
+    while (i < count &&
+           (r[i].by != UNDISTURBED || r[i].gap > 0 || r[i].ns <= most))
+        i++;
+    return i;
+}
+
+static unsigned patience(const struct guard *guard, const struct repetition *r)
+{
+    return guard->hopeless_ns > 0 && r->ns >= guard->hopeless_ns
+               ? TRIES_LEAST
+               : TRIES_MOST;
+}
+
+static bool gives_up(const struct guard *guard, const struct vigil *v,
+                     const struct repetition *r)
+{
+    if (v->once || v->gave_up)
+        return true;
+    if (r->by == BY_THROTTLING)
+        return guard->in_a_row > THROTTLED_MOST;
+    return v->failed >= patience(guard, r) ||
+           (v->failed >= TRIES_LEAST && v->spent_ns > spent_most_ns);
+}
+
+bool guard_again(struct guard *guard, struct vigil *v,
+                 const struct repetition *r)
+{
+    v->disturbed[r->by]++;
+    v->failed++;
+    v->spent_ns += r->ns;
+    const bool ends = gives_up(guard, v, r);
+    if (ends && !v->once && !v->gave_up && r->by == BY_ANOTHER &&
+        v->failed >= TRIES_MOST &&
+        (guard->hopeless_ns == 0 || r->ns < guard->hopeless_ns))
+        guard->hopeless_ns = r->ns;
+    v->gave_up = ends;
+    guard->thrown_away += !ends;
+    guard->throttled += !ends && r->by == BY_THROTTLING;
+    return !ends;
+}
+
+char *guard_verdict(struct guard *guard, const struct vigil *v,
+                    const struct repetition *r, size_t count)
+{
+    static const char *const what[] = {
+        [BY_ANOTHER] = "another process ran on the GPU",
+        [BY_THROTTLING] = "the GPU was throttled",
+    };
+    size_t left[DISTURBANCES] = {0};
+    for (size_t i = 0; i < count; i++)
+        left[r[i].by]++;
+    struct buf text = {0};
+    for (int by = BY_ANOTHER; by < DISTURBANCES; by++)
+        if (left[by] > 0)
+            buf_printf(&text, "%s%s during %u of %u runs",
+                       text.length > 0 ? ", and " : "", what[by],
+                       v->disturbed[by], v->tries);
+    if (text.length == 0)
+        return NULL;
+    guard->in_doubt++;
+    return buf_take(&text);
+}

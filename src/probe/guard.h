@@ -1,0 +1,66 @@
+/*
+ * The guard: was the GPU ours while an experiment ran?
+ *
+ * Another process has the GPU in slices of time.  The clocks go on while it
+ * runs, and it takes what the caches held; so a repetition in which the clock
+ * leaps is not to be believed, wherever in the kernel it leaps.  Probes whose
+ * kernels read the clock all the time tell the longest span (prober_gap); of
+ * the others a repetition is disturbed that took clearly longer than the
+ * quickest of its experiment.  A throttled one is disturbed, too.
+ *
+ * What is disturbed is thrown away and taken anew from its start, as often as
+ * patience lasts.  What then is left is kept, and the samples say by what it is
+ * disturbed.
+ */
+#ifndef SONDE_PROBE_GUARD_H
+#define SONDE_PROBE_GUARD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum disturbance { UNDISTURBED, BY_ANOTHER, BY_THROTTLING, DISTURBANCES };
+
+/* What a whole run has seen. */
+struct guard {
+    bool company;       /* somebody else was seen on the GPU */
+    double hopeless_ns; /* kernels as long were always disturbed; 0: none */
+    unsigned in_a_row;  /* latest repetitions that were throttled */
+    size_t thrown_away; /* repetitions, by now … */
+    size_t throttled;   /* … those of them for that reason */
+    size_t in_doubt;    /* experiments that stayed disturbed */
+};
+
+/* One repetition as it ended. */
+struct repetition {
+    double figure;
+    double ns;    /* of its last launch; 0: not told */
+    uint64_t gap; /* cycles; 0: not told */
+    enum disturbance by;
+};
+
+/* What the guard remembers of one experiment. */
+struct vigil {
+    bool once; /* it may not be taken again */
+    unsigned tries, disturbed[DISTURBANCES];
+    unsigned failed; /* tries in a row */
+    double spent_ns; /* on tries that were thrown away */
+    bool gave_up;
+};
+
+/* Says what disturbed the repetition, as far as it shows by itself. */
+void guard_judge(struct guard *guard, struct repetition *r, bool throttled,
+                 int other_processes);
+/* The first of `count` repetitions that took clearly longer than the quickest;
+ * `count` if there is none. */
+size_t guard_outlier(const struct guard *guard, const struct repetition *r,
+                     size_t count);
+/* Whether a disturbed repetition is thrown away and taken again. */
+bool guard_again(struct guard *guard, struct vigil *vigil,
+                 const struct repetition *r);
+/* What is left, as a sentence: NULL if nothing is disturbed; the caller frees.
+ */
+char *guard_verdict(struct guard *guard, const struct vigil *vigil,
+                    const struct repetition *r, size_t count);
+
+#endif
