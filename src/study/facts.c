@@ -9,10 +9,11 @@
 
 static const struct {
     const char *name, *writer;
+    bool of_level;
 } rows[] = {
-    [FACT_NONE] = {"", ""},
-#define FACT(id, name, writer) {#name, writer},
-#define LEVEL_FACT             FACT
+    [FACT_NONE] = {"", "", false},
+#define FACT(id, name, writer)       {#name, writer, false},
+#define LEVEL_FACT(id, name, writer) {#name, writer, true},
 #include "study/facts.def"
 #undef LEVEL_FACT
 #undef FACT
@@ -26,6 +27,11 @@ const char *fact_name(enum fact_id fact)
 const char *fact_writer(enum fact_id fact)
 {
     return rows[fact].writer;
+}
+
+bool fact_of_level(enum fact_id fact)
+{
+    return rows[fact].of_level;
 }
 
 static void give_reason(char why[FACT_WHY], const char *reason)

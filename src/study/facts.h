@@ -179,6 +179,7 @@ struct facts {
 
 const char *fact_name(enum fact_id fact);
 const char *fact_writer(enum fact_id fact); /* the name of the study */
+bool fact_of_level(enum fact_id fact);      /* there is one of each level */
 
 /* The study ended early, for this reason: so what it had not said of its facts
  * is not known. */

@@ -83,14 +83,18 @@ char *lab_text(struct lab *lab, const char *fmt, ...)
 
 /* ---- experiments ------------------------------------------------------- */
 
-static void cite(struct lab *lab, const char *experiment)
+/* What was measured counts: as evidence, and with what is wrong with it. */
+static void rely_on(struct lab *lab, const struct samples *samples)
 {
     for (size_t i = 0; i < lab->cited_count; i++)
-        finding_cite(lab->cited[i], experiment);
+        finding_cite(lab->cited[i], samples->experiment);
+    if (samples->disturbed != NULL)
+        doubts_add(&lab->doubts, samples->experiment, samples->disturbed,
+                   lab->asks);
 }
 
 /* No rows, and no name, after an error; the caller frees the samples. */
-static struct samples run_text(struct lab *lab, const char *text)
+static struct samples measure_text(struct lab *lab, const char *text)
 {
     struct samples samples = {0};
     char *canonical = NULL;
@@ -98,7 +102,8 @@ static struct samples run_text(struct lab *lab, const char *text)
         return samples;
     if (lab->deadline > 0 && now_seconds() > lab->deadline)
         lab_fail(lab, ERR_INTERRUPTED, why_budget);
-    else
+    prober_fresh(lab->prober, lab->fresh);
+    if (lab_ok(lab))
         prober_run(lab->prober, text, &samples, &canonical, &lab->err);
     /* Words of a study that this GPU cannot follow are no mistake of the user,
      * but in what the user wrote. */
@@ -109,7 +114,16 @@ static struct samples run_text(struct lab *lab, const char *text)
         return (struct samples){0};
     }
     samples.experiment = arena_adopt(&lab->memory, canonical);
-    cite(lab, canonical);
+    return samples;
+}
+
+static struct samples run_text(struct lab *lab, const char *text)
+{
+    struct samples samples = measure_text(lab, text);
+    if (lab->fresh && samples.disturbed != NULL)
+        samples.rows = 0;
+    else if (lab_ok(lab))
+        rely_on(lab, &samples);
     return samples;
 }
 
@@ -122,6 +136,8 @@ const struct samples *lab_probe(struct lab *lab, const char *fmt, ...)
     struct samples *const samples = lab_alloc(lab, 1, sizeof *samples);
     *samples = run_text(lab, text);
     arena_adopt(&lab->memory, samples->data);
+    if (samples->disturbed != NULL)
+        arena_adopt(&lab->memory, samples->disturbed);
     return samples;
 }
 
@@ -458,6 +474,112 @@ void finding_cost(struct finding *f, const struct cost *cost)
     finding_cite(f, cost->experiment);
 }
 
+/* ---- doubt ------------------------------------------------------------- */
+
+static const char *any_shade(const struct shade *shade)
+{
+    size_t i = 0;
+    while (i < LEVEL_COUNT && shade->why[i] == NULL)
+        i++;
+    return shade->why[i];
+}
+
+static void cast(struct shade *to, size_t asks, const char *why)
+{
+    if (to->why[asks] == NULL)
+        to->why[asks] = why;
+}
+
+void lab_begin(struct lab *lab, const struct study *study)
+{
+    lab->study = study;
+    lab->err = (struct error){0};
+    lab->shade = (struct shade){0};
+    lab->fresh = false;
+    lab->doubts_before = lab->doubts.count;
+    const enum fact_id *r = study->reads;
+    for (; r != NULL && *r != FACT_NONE; r++)
+        for (size_t i = 0; i <= LEVEL_COUNT; i++)
+            cast(&lab->shade, i, lab->fact_shade[*r].why[i]);
+}
+
+static bool is_cited(const struct results *r, const struct doubt *doubt)
+{
+    for (size_t i = 0; i < r->finding_count; i++)
+        if (finding_cites(r->findings[i], doubt->experiment))
+            return true;
+    return false;
+}
+
+/* What lies on facts, and on findings: a disturbed experiment that is evidence
+ * lies on that alone. */
+static void cast_shades(const struct lab *lab, struct shade *facts,
+                        struct shade *findings)
+{
+    *facts = *findings = lab->shade;
+    for (size_t i = lab->doubts_before; i < lab->doubts.count; i++) {
+        const struct doubt *const d = lab->doubts.at[i];
+        cast(facts, d->asks, d->why);
+        if (!is_cited(lab->results, d) && !is_cited(&lab->proposals, d))
+            cast(findings, d->asks, d->why);
+    }
+}
+
+/* A fact of the whole GPU rests on all that the study did. */
+static void shade_facts(struct lab *lab, const struct shade *shade)
+{
+    for (int fact = FACT_NONE + 1; fact < FACT_COUNT; fact++)
+        if (strcmp(fact_writer((enum fact_id)fact), lab->study->name) == 0) {
+            lab->fact_shade[fact] = *shade;
+            if (!fact_of_level((enum fact_id)fact))
+                lab->fact_shade[fact].why[0] = any_shade(shade);
+        }
+}
+
+static bool is_of(const struct finding *f, const struct level_row *row)
+{
+    const char *const slash = strchr(f->id, '/'); /* of a proposal */
+    const char *const id = slash != NULL ? slash + 1 : f->id;
+    const size_t length = strlen(row->component);
+    return strncmp(id, row->component, length) == 0 && id[length] == '.';
+}
+
+/* Why what was found is in doubt; NULL if it is not. */
+static const char *shade_of(const struct lab *lab, const struct shade *shade,
+                            const struct finding *f)
+{
+    const char *why = doubts_of(&lab->doubts, f);
+    if (why == NULL)
+        why = shade->why[0];
+    for (int i = 0; why == NULL && i < LEVEL_COUNT; i++)
+        if (is_of(f, &level_table[i]))
+            why = shade->why[1 + i];
+    return why;
+}
+
+static void settle(const struct lab *lab, const struct shade *shade,
+                   const struct results *results)
+{
+    for (size_t i = 0; i < results->finding_count; i++) {
+        struct finding *const f = results->findings[i];
+        if (strcmp(f->study, lab->study->name) != 0)
+            continue;
+        const char *const why = shade_of(lab, shade, f);
+        if (why != NULL)
+            finding_doubt(f, why);
+        finding_settle(f);
+    }
+}
+
+void lab_settle(struct lab *lab)
+{
+    struct shade facts, findings;
+    cast_shades(lab, &facts, &findings);
+    settle(lab, &findings, lab->results);
+    settle(lab, &findings, &lab->proposals);
+    shade_facts(lab, &facts);
+}
+
 /* ---- levels ------------------------------------------------------------ */
 
 enum level_id level_of(const struct level_row *row)
@@ -489,7 +611,9 @@ void lab_ask_level(struct lab *lab, enum level_id id, const char *attribute,
         finding_none(lab_finding(lab, row->component, attribute), "%s", why);
         return;
     }
+    lab->asks = 1 + (size_t)id;
     ask(lab, row);
+    lab->asks = 0;
     lab_uncite(lab);
     why = lab_excuse(lab);
     if (why != NULL)

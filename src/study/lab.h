@@ -24,6 +24,7 @@
 #include "analysis/statistics/stats.h"
 #include "base/error.h"
 #include "base/mem.h"
+#include "finding/doubt.h"
 #include "finding/finding.h"
 #include "probe/run.h"
 #include "ptx/capability.h"
@@ -37,6 +38,12 @@ struct bench_wish;
 
 enum { LAB_CITED_MOST = 32 };
 
+/* Why experiments behind something were disturbed: any [0], and those of each
+ * level [1 + level].  NULL: they were not. */
+struct shade {
+    const char *why[1 + LEVEL_COUNT];
+};
+
 struct lab {
     struct prober *prober;
     const struct device_info *info;
@@ -47,6 +54,13 @@ struct lab {
     struct finding *cited[LAB_CITED_MOST];
     size_t cited_count;
     struct facts known;             /* read and written as facts.h says */
+    struct doubts doubts;           /* of the run; see lab_settle */
+    size_t doubts_before;           /* of studies before this one */
+    struct shade shade, fact_shade[FACT_COUNT];
+    size_t asks; /* 1 + the level that is asked; 0: none */
+    /* A study may say so: no load has brought yet what is asked for now.  So it
+     * is not taken again, and samples that were disturbed are no samples. */
+    bool fresh;
     struct results proposals;       /* of the studies; see lab_proposal */
     const struct isa_wish *isa;     /* NULL: all of the table */
     const struct bench_wish *bench; /* NULL: none */
@@ -132,6 +146,18 @@ enum { LAB_CONFIDENCE_PERCENT = 99 };
 /* Where the median of the values is, with that confidence. */
 struct stats_interval lab_interval(const struct lab *lab, const double *values,
                                    size_t count);
+
+/* ---- doubt ------------------------------------------------------------- */
+
+/*
+ * An experiment that stayed disturbed (probe/guard.h) puts in doubt what it is
+ * evidence of; if it is evidence of nothing, all that its study says of the
+ * level that was asked, or of anything where none was; and what later studies
+ * find by the facts that the study writes.
+ * The planner says where a study begins and, when all is found, ends.
+ */
+void lab_begin(struct lab *lab, const struct study *study);
+void lab_settle(struct lab *lab);
 
 /* ---- findings ---------------------------------------------------------- */
 

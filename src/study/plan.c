@@ -115,8 +115,7 @@ static void run_study(struct lab *lab, const struct study *study,
     const char *why = err->code != 0 ? err->text : stop;
     const double began = now_seconds();
     const size_t before = prober_experiments(lab->prober);
-    lab->study = study;
-    lab->err = (struct error){0};
+    lab_begin(lab, study);
     lab->cut_short = lab->cut_short || (stop != NULL && !study->judges);
     if (why == NULL || study->judges)
         run_watched(lab, study);
@@ -133,6 +132,7 @@ static void run_study(struct lab *lab, const struct study *study,
     /* What was not proposed nobody asked to be judged. */
     if (!study->judges)
         lab_leave_out(lab, study, "*", why);
+    lab_settle(lab);
     lab_uncite(lab);
     arena_empty(&lab->memory);
     log_say(LOG_INFO, "study %s: %.2f s, %zu experiments", study->name,
@@ -206,6 +206,8 @@ int plan_run(struct lab *lab, const char *const *names, size_t count,
     lab->cut_short = false;
     lab->lost = (struct error){0};
     results_free(&lab->proposals);
+    doubts_free(&lab->doubts);
+    memset(lab->fact_shade, 0, sizeof lab->fact_shade);
     prepare(lab, wanted);
     while (ran < total)
         for (size_t i = 0; i < STUDIES; i++) {
@@ -218,6 +220,7 @@ int plan_run(struct lab *lab, const char *const *names, size_t count,
             ran++;
         }
     results_free(&lab->proposals);
+    doubts_free(&lab->doubts);
     if (err->code == 0)
         *err = lab->lost;
     return err->code;

@@ -30,7 +30,7 @@ static json_t *findings_with(const char *changes)
 static void is_doubted(const json_t *findings, const char *id, const char *word)
 {
     const char *const because = truth_text(findings, id, "because");
-    ck_assert_str_eq(truth_text(findings, id, "status"), "measured");
+    ck_assert_str_eq(truth_text(findings, id, "status"), "in_doubt");
     ck_assert_msg(strstr(because, word) != NULL, "%s: \"%s\" lacks \"%s\"", id,
                   because, word);
 }

@@ -116,7 +116,8 @@ static void doubt_by_change(struct finding *size, const struct finding *change)
 static void correct_by_sets(struct finding *size, const struct finding *sets)
 {
     const double bytes = sets->value.number;
-    if (size->status == STATUS_MEASURED && size->value.number == bytes)
+    if (sets->status == STATUS_IN_DOUBT ||
+        (size->status == STATUS_MEASURED && size->value.number == bytes))
         return;
     if (size->value.kind == VALUE_NUMBER)
         finding_protocol(size, "by_rings", value_number(size->value.number));

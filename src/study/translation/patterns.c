@@ -36,7 +36,14 @@ enum { P1, P2, P3, P4, P5, P6, PATTERNS };
 
 /* Pages that are asked about at once; how often; loads of each that is warm;
  * lines of a page that were never loaded. */
-enum { SUBJECTS = 8, TAKES = 12, AGAIN = 33, NEW_PAGES = 12, NEW_LINES = 7 };
+enum {
+    SUBJECTS = 8,
+    TAKES = 12,
+    AGAIN = 33,
+    NEW_PAGES = 12,
+    NEW_LINES = 7,
+    NEW_TIMES = 3
+};
 
 struct patterns_question {
     struct lab *lab;
@@ -167,6 +174,8 @@ static double centre(const double *cycles, size_t count)
 static void set_pattern(struct patterns_question *q, int pattern,
                         const double *cycles, size_t count)
 {
+    if (count == 0)
+        lab_fail(q->lab, ERR_UNSUPPORTED, why_no_quiet);
     if (lab_ok(q->lab))
         q->cycles[pattern] = centre(cycles, count) - q->memory->overhead;
     finding_cite(q->finding, q->sweep.experiment);
@@ -224,17 +233,25 @@ static uint64_t apart(const struct patterns_question *q)
     return q->subjects.pitch / 32 / 128 * 128 + 128;
 }
 
-/* The first line of a page, then others. */
-static void ask_new_lines(struct patterns_question *q)
+/* The first line of a page, then others; elsewhere in the page each time. */
+static struct column ask_lines_of(struct patterns_question *q, unsigned time)
 {
     struct buf steps = {0};
     for (uint64_t i = 0; i < NEW_PAGES; i++) {
-        const uint64_t page = q->unseen + (SUBJECTS + i) * q->page;
+        const uint64_t first = q->unseen + (SUBJECTS + i) * q->page +
+                               time * (NEW_LINES + 1) * apart(q);
         buf_printf(&steps, "%s1@%" PRIu64 ":1:0,0@!%" PRIu64 ":%d:%" PRIu64,
-                   i > 0 ? "," : "", page, page + apart(q), NEW_LINES,
+                   i > 0 ? "," : "", first, first + apart(q), NEW_LINES,
                    apart(q));
     }
-    const struct column cycles = page_sweep_visit(&q->sweep, &steps);
+    return page_sweep_visit(&q->sweep, &steps);
+}
+
+static void ask_new_lines(struct patterns_question *q)
+{
+    struct column cycles = {0};
+    for (unsigned time = 0; cycles.count == 0 && time < NEW_TIMES; time++)
+        cycles = ask_lines_of(q, time);
     set_pattern(q, P4, cycles.at, cycles.count);
 }
 
@@ -281,9 +298,11 @@ static void ask_patterns(struct patterns_question *q)
         ask_takes(q, P2, write_pushed_out);
     if (q->why[P3] == NULL)
         ask_takes(q, P3, write_pushed_out);
+    q->lab->fresh = true;
     ask_new_lines(q);
     if (q->why[P5] == NULL)
         ask_takes(q, P5, write_new_pages);
+    q->lab->fresh = false;
     q->cycles[P6] = q->memory->window_cycles;
 }
 
