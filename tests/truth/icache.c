@@ -194,8 +194,8 @@ Suite *suite_truth_icache(void)
     tcase_add_test(t, constants_beyond_a_module_are_measured_by_code);
     tcase_add_loop_test(t, a_line_that_a_comparison_half_hides_is_found, 0, 8);
     tcase_add_loop_test(t, nothing_measured_of_random_hierarchies_is_wrong, 1,
-                        4);
+                        5);
     tcase_add_loop_test(suite_slow(suite, 60),
-                        nothing_measured_of_random_hierarchies_is_wrong, 4, 10);
+                        nothing_measured_of_random_hierarchies_is_wrong, 5, 10);
     return suite;
 }
