@@ -38,7 +38,8 @@ bool machine_find_loop(const struct listing *code, unsigned clock,
         /* The assembler may end the last block in a way of its own; then its
          * branch comes somewhat later. */
         const size_t last = at + (found - 1) * step;
-        const bool late = next_branch(code, last + 1) <= last + step + 4;
+        const size_t next = next_branch(code, last + 1);
+        const bool late = next > last + step && next <= last + step + 4;
         loop->start = start * SASS_BYTES;
         loop->first = (at + 1) * SASS_BYTES;
         return late ? found == blocks - 1 : found == blocks;
