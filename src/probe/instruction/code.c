@@ -25,7 +25,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "probe/run/shot.h"
+#include "probe/run/pin.h"
 #include "ptx/kernel.h"
 #include "ptx/sass/machine.h"
 
@@ -39,13 +39,14 @@ enum column {
     COLUMN_END
 };
 
-enum { CHAINS_MOST = 32, SLOTS = 1024, LAUNCHES_MOST = 5 };
-/* In a slot: whose job it is; and a slot that is empty or was taken. */
-enum { ROLE_MAIN = 1, ROLE_RIVAL = 2, NO_ROLE = -1 };
-/* Words of a job: where results go, the block (from 0) that ends a lap, laps,
- * which copy of the code, two operands, where the sum goes. */
+enum { CHAINS_MOST = 32, SMS_MOST = 1024 };
+/* An SM has a job for warp 0, then one for the rival's warp.  Words of a job:
+ * where results go (0: the warp leaves) and that it is done, the block (from 0)
+ * that ends a lap, laps, which copy of the code, two operands, where the sum
+ * goes. */
 enum {
     JOB_OUT,
+    JOB_DONE,
     JOB_LAST,
     JOB_LAPS,
     JOB_COPY,
@@ -53,9 +54,9 @@ enum {
     JOB_SUM,
     JOB_WORDS
 };
-/* Words of a lap's result, and of the head before them. */
+/* Words of a lap's result, and of the head before them: all come in pairs. */
 enum { LAP_CYCLES, LAP_CONSTANTS, LAP_WORDS };
-enum { OUT_SM, OUT_DONE, OUT_HEAD };
+enum { OUT_SM, OUT_HEAD = 2 };
 
 struct code {
     uint64_t bytes, total, block, from;
@@ -81,10 +82,10 @@ static const struct param code_params[] = {
     NUMBER(struct code, flush, "0", 0, 1u << 20, "other code that runs between laps, B"),
     NUMBER(struct code, constants, "0", 0, 1u << 16, "constants loaded between laps, B"),
     NUMBER(struct code, constants_stride, "64", 4, 4096, "distance of these loads, B"),
-    NUMBER(struct code, sm, "0", 0, SLOTS - 1, "SM that is timed"),
+    NUMBER(struct code, sm, "0", 0, SMS_MOST - 1, "SM that is timed"),
     CHOICE(struct code, rival, "none", rivals, "what others run meanwhile: the same code or another copy"),
-    NUMBER(struct code, rival_sm, "1", 0, SLOTS - 1, "first SM of rivals"),
-    NUMBER(struct code, rival_sms, "1", 1, SLOTS, "SMs with a rival"),
+    NUMBER(struct code, rival_sm, "1", 0, SMS_MOST - 1, "first SM of rivals"),
+    NUMBER(struct code, rival_sms, "1", 1, SMS_MOST, "SMs with a rival"),
     NUMBER(struct code, rival_warp, "0", 0, 31, "warp of its block that a rival is; on the SM that is timed not 0"),
     {0},
 };
@@ -96,6 +97,13 @@ static const char *const code_columns[] = {
 static bool has_rivals(const struct code *c)
 {
     return c->rival != RIVAL_NONE;
+}
+
+/* The warp that is timed is none. */
+static bool is_rival(const struct code *c, uint64_t sm)
+{
+    return has_rivals(c) && sm - c->rival_sm < c->rival_sms &&
+           !(sm == c->sm && c->rival_warp == 0);
 }
 
 static int check(const struct code *c, const struct device_info *info,
@@ -115,6 +123,9 @@ static int check(const struct code *c, const struct device_info *info,
         return error_set(err, ERR_USAGE,
                          "an SM is asked for beyond the %" PRId64 " of %s", sms,
                          info->name);
+    if (has_rivals(c) && !is_rival(c, c->rival_sm) && c->rival_sms == 1)
+        return error_set(err, ERR_USAGE,
+                         "the only rival is the warp that is timed");
     return 0;
 }
 
@@ -136,55 +147,38 @@ static int code_prepare(struct experiment *e, const struct device_info *info,
 static void declare(struct kernel_text *k, const struct code *c)
 {
     ptx_with(k,
-             ".reg .b32 %sm, %me, %slot, %warp, %bit, %last, %move, %left, "
-             "%copy, %word, %sink;\n"
-             ".reg .b64 %at, %end, %job, %out, %t0, %t1, %lap, %constants;\n"
+             ".reg .b32 %warp, %bit, %last, %move, %left, %copy, %word, "
+             "%sink;\n"
+             ".reg .b64 %end, %out, %t0, %t1, %lap, %constants;\n"
              ".reg .f32 %a<$chains>, %b, %c;\n"
-             ".reg .pred %p, %q;\n",
+             ".reg .pred %p;\n",
              WORD(chains, c->chains));
 }
 
-/* The first block on a wanted SM takes its jobs; all other threads leave but
- * the first of the warps that work. */
+/* All threads leave but the first of the warps that have a job. */
 static void choose(struct kernel_text *k, const struct code *c)
 {
     ptx_with(k,
-             "mov.u32 %sm, %smid;\n"
-             "mov.u32 %me, %tid.x;\n"
-             "setp.ne.u32 %p, %me, 0;\n"
-             "@%p bra CLAIMED;\n"
-             "ld.param.u64 %at, [slots];\n"
-             "mad.wide.u32 %at, %sm, 4, %at;\n"
-             "atom.global.exch.b32 %slot, [%at], 0xffffffff;\n"
-             "st.shared.u32 [claimed], %slot;\n"
-             "CLAIMED:\n"
-             "bar.sync 0;\n"
-             "ld.shared.u32 %slot, [claimed];\n"
-             "setp.eq.u32 %p, %slot, 0xffffffff;\n"
-             "@%p ret;\n"
              "and.b32 %bit, %me, 31;\n"
              "setp.ne.u32 %p, %bit, 0;\n"
              "@%p ret;\n"
              "shr.u32 %warp, %me, 5;\n"
-             "ld.param.u64 %job, [jobs];\n"
-             "and.b32 %bit, %slot, $main;\n"
-             "setp.eq.u32 %q, %warp, 0;\n"
-             "setp.ne.and.u32 %p, %bit, 0, %q;\n"
+             "setp.eq.u32 %p, %warp, 0;\n"
              "@%p bra CHOSEN;\n"
-             "and.b32 %bit, %slot, $rival;\n"
-             "setp.eq.u32 %q, %warp, $rival_warp;\n"
-             "setp.ne.and.u32 %p, %bit, 0, %q;\n"
-             "@!%p ret;\n"
+             "setp.ne.u32 %p, %warp, $rival_warp;\n"
+             "@%p ret;\n"
              "add.u64 %job, %job, $words;\n"
-             "CHOSEN:\n",
-             WORD(main, ROLE_MAIN), WORD(rival, ROLE_RIVAL),
-             WORD(rival_warp, c->rival_warp), WORD(words, 8 * JOB_WORDS));
+             "CHOSEN:\n"
+             "ld.global.cg.u64 %out, [%job+$out];\n"
+             "setp.eq.u64 %p, %out, 0;\n"
+             "@%p ret;\n",
+             WORD(rival_warp, c->rival_warp), WORD(words, 8 * JOB_WORDS),
+             WORD(out, 8 * JOB_OUT));
 }
 
 static void read_job(struct kernel_text *k, const struct code *c)
 {
     ptx_with(k,
-             "ld.global.cg.u64 %out, [%job+$out];\n"
              "ld.global.cg.u32 %last, [%job+$last];\n"
              "ld.global.cg.u32 %move, [%job+$move];\n"
              "ld.global.cg.u32 %left, [%job+$laps];\n"
@@ -193,9 +187,9 @@ static void read_job(struct kernel_text *k, const struct code *c)
              "ld.global.cg.f32 %c, [%job+$operand_c];\n"
              "cvt.u64.u32 %at, %sm;\n"
              "st.global.u64 [%out+$sm], %at;\n",
-             WORD(out, 8 * JOB_OUT), WORD(last, 8 * JOB_LAST),
-             WORD(move, 8 * JOB_LAST + 4), WORD(laps, 8 * JOB_LAPS),
-             WORD(copy, 8 * JOB_COPY), WORD(operand_b, 8 * JOB_OPERANDS),
+             WORD(last, 8 * JOB_LAST), WORD(move, 8 * JOB_LAST + 4),
+             WORD(laps, 8 * JOB_LAPS), WORD(copy, 8 * JOB_COPY),
+             WORD(operand_b, 8 * JOB_OPERANDS),
              WORD(operand_c, 8 * JOB_OPERANDS + 4), WORD(sm, 8 * OUT_SM));
     for (unsigned i = 0; i < c->chains; i++)
         ptx_with(k, "mov.f32 %a$i, %b;", WORD(i, i));
@@ -300,11 +294,10 @@ static void finish(struct kernel_text *k, const struct code *c)
              "cvt.rn.f32.u32 %b, %sink;\n"
              "add.f32 %a0, %a0, %b;\n"
              "st.global.f32 [%job+$sum], %a0;\n"
-             "ld.global.cg.u64 %out, [%job+$out];\n"
+             "ld.global.cg.u64 %out, [%job+$done];\n"
              "mov.u64 %at, 1;\n"
-             "st.global.u64 [%out+$done], %at;\n",
-             WORD(sum, 8 * JOB_SUM), WORD(out, 8 * JOB_OUT),
-             WORD(done, 8 * OUT_DONE));
+             "st.global.u64 [%out], %at;\n",
+             WORD(sum, 8 * JOB_SUM), WORD(done, 8 * JOB_DONE));
     kernel_end(k);
 }
 
@@ -317,12 +310,12 @@ static void code_kernel(const struct experiment *e,
         &k, out, device_cc(info),
         &(struct kernel_head){
             .name = "code",
-            .parameters = "jobs slots",
-            .variables = c->constants > 0
-                             ? ".shared .align 4 .b8 claimed[4];\n"
-                               ".const .align 256 .b8 constants[65536];\n"
-                             : ".shared .align 4 .b8 claimed[4];\n",
+            .parameters = PIN_PARAMETERS,
+            .variables = c->constants > 0 ? PIN_VARIABLES
+                             ".const .align 256 .b8 constants[65536];\n"
+                                          : PIN_VARIABLES,
         });
+    pin_opening(&k, 2 * 8 * JOB_WORDS);
     declare(&k, c);
     choose(&k, c);
     read_job(&k, c);
@@ -397,23 +390,18 @@ static struct place place_of(struct prober *prober, const struct experiment *e)
 
 /* ---- the launch ------------------------------------------------------- */
 
-struct buffers {
-    uint64_t jobs, slots, out;
-    size_t out_words; /* of one job */
+/* What an SM works on: the one that is timed comes first. */
+struct work {
+    uint64_t sms[SMS_MOST];
+    size_t count;
+    uint64_t jobs[SMS_MOST][2][JOB_WORDS];
+    struct pin pin;
 };
 
-static int reserve(struct prober *prober, const struct code *c,
-                   struct buffers *b, struct error *err)
+/* Words of the results of a warp that is timed. */
+static size_t out_words(const struct code *c)
 {
-    b->out_words = OUT_HEAD + LAP_WORDS * (c->warm + c->laps + 1);
-    if (prober_buffer(prober, BUFFER_JOBS, 2 * JOB_WORDS * 8, &b->jobs, err) !=
-            0 ||
-        prober_buffer(prober, BUFFER_SLOTS, SLOTS * sizeof(int32_t), &b->slots,
-                      err) != 0)
-        return err->code;
-    /* A rival makes twice the laps and writes behind. */
-    return prober_buffer(prober, BUFFER_OUT, 3 * b->out_words * 8, &b->out,
-                         err);
+    return OUT_HEAD + LAP_WORDS * (c->warm + c->laps + 1);
 }
 
 static void fill_job(const struct code *c, uint64_t *job, uint64_t out,
@@ -427,59 +415,46 @@ static void fill_job(const struct code *c, uint64_t *job, uint64_t out,
     memcpy(&job[JOB_OPERANDS], operands, sizeof operands);
 }
 
-/* Rivals of one launch write to one place; they make more laps, so that they
- * are there to the end. */
-static int upload(struct device *d, const struct code *c,
-                  const struct buffers *b, struct error *err)
+/* Rivals make twice the laps, so that they are there to the end; they write
+ * behind the room of one that is timed. */
+static void fill_jobs(const struct code *c, struct work *w)
 {
-    uint64_t jobs[2 * JOB_WORDS] = {0}, head[OUT_HEAD] = {0};
-    int32_t slots[SLOTS];
     const uint64_t laps = c->warm + c->laps;
-    fill_job(c, jobs, b->out, laps, 0);
-    fill_job(c, jobs + JOB_WORDS, b->out + b->out_words * 8, 2 * laps,
-             c->copies - 1);
-    for (uint64_t i = 0; i < SLOTS; i++) {
-        const bool main = i == c->sm;
-        const bool rival = has_rivals(c) && i - c->rival_sm < c->rival_sms &&
-                           !(main && c->rival_warp == 0);
-        const int32_t roles = (main ? ROLE_MAIN : 0) + (rival ? ROLE_RIVAL : 0);
-        slots[i] = roles != 0 ? roles : NO_ROLE;
+    const unsigned second = c->rival_warp > 0;
+    for (size_t i = 0; i < w->count; i++) {
+        const uint64_t out = pin_out(&w->pin, i);
+        if (i == 0)
+            fill_job(c, w->jobs[i][0], out, laps, 0);
+        if (is_rival(c, w->sms[i]))
+            fill_job(c, w->jobs[i][second], out + 8 * out_words(c), 2 * laps,
+                     c->copies - 1);
+        for (int job = 0; job < 2; job++)
+            w->jobs[i][job][JOB_DONE] = pin_out(&w->pin, i + 1) - 8;
     }
-    if (device_copy_in(d, b->out, head, sizeof head, err) != 0 ||
-        device_copy_in(d, b->out + b->out_words * 8, head, sizeof head, err) ||
-        device_copy_in(d, b->jobs, jobs, sizeof jobs, err) != 0)
-        return err->code;
-    return device_copy_in(d, b->slots, slots, sizeof slots, err);
 }
 
-static int run_until_done(struct prober *prober, const struct experiment *e,
-                          const struct buffers *b, uint64_t *out,
-                          struct error *err)
+static uint64_t *code_launch(struct prober *prober, const struct experiment *e,
+                             struct work *w, struct error *err)
 {
     const struct code *const c = e->own;
-    struct device *const d = prober_device(prober);
-    const uint64_t sms = device_told(prober_info(prober), PROPERTY_SMS, SLOTS);
-    const uint64_t args[] = {b->jobs, b->slots};
-    struct shot shot = {
-        .kernel = "code",
+    w->sms[w->count++] = c->sm;
+    for (uint64_t sm = 0; sm < SMS_MOST; sm++)
+        if (is_rival(c, sm) && sm != c->sm)
+            w->sms[w->count++] = sm;
+    w->pin = (struct pin){
+        .count = w->count,
+        .sms = w->sms,
+        .jobs = w->jobs,
+        .job_bytes = sizeof w->jobs[0],
+        .words_each = 3 * out_words(c) + 2,
         .threads = 32 * (has_rivals(c) ? (unsigned)c->rival_warp + 1 : 1),
+        .shared_bytes = PIN_POOL,
         .carve_out = CARVE_OUT_DEFAULT,
-        .args = args,
-        .arg_count = COUNT_OF(args),
     };
-    for (unsigned i = 0; i < LAUNCHES_MOST; i++) {
-        shot.blocks += (unsigned)sms;
-        if (upload(d, c, b, err) != 0 ||
-            prober_shoot(prober, e, &shot, err) != 0 ||
-            device_copy_out(d, out, b->out, 2 * b->out_words * 8, err) != 0)
-            return err->code;
-        if (out[OUT_DONE] == 1 &&
-            (!has_rivals(c) || out[b->out_words + OUT_DONE] == 1))
-            return 0;
-    }
-    return error_set(err, ERR_DEVICE,
-                     "no block came to run on SM %" PRIu64 " in %d launches",
-                     c->sm, LAUNCHES_MOST);
+    if (pin_place(prober, &w->pin, err) != 0)
+        return NULL;
+    fill_jobs(c, w);
+    return pin_run(prober, e, &w->pin, err);
 }
 
 static void add_rows(const struct code *c, const uint64_t *out,
@@ -507,15 +482,16 @@ static int code_once(struct prober *prober, const struct experiment *e,
                      struct samples *samples, struct error *err)
 {
     const struct code *const c = e->own;
-    struct buffers b;
-    if (reserve(prober, c, &b, err) != 0)
-        return err->code;
-    uint64_t *const out = xcalloc(2 * b.out_words, sizeof *out);
-    const int status = run_until_done(prober, e, &b, out, err);
-    if (status == 0)
-        add_rows(c, out, out + b.out_words, place_of(prober, e), samples);
+    struct work *const w = xcalloc(1, sizeof *w);
+    uint64_t *const out = code_launch(prober, e, w, err);
+    /* The first SM with a rival. */
+    const size_t first = w->count > 1 && !is_rival(c, c->sm);
+    if (out != NULL)
+        add_rows(c, out, out + first * w->pin.words_each + out_words(c),
+                 place_of(prober, e), samples);
     free(out);
-    return status;
+    free(w);
+    return err->code;
 }
 
 /* A launch times many laps: it is not repeated. */
