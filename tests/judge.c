@@ -84,10 +84,14 @@ static bool overlap(const json_t *truth, struct judge_range is,
            is.high + tolerance(truth, true_.high) >= true_.low;
 }
 
-/* Nothing of this is below zero. */
+/* What has a unit is not below zero, and a value lies in its interval (but for
+ * rounding). */
 static bool can_be(const json_t *found, double value)
 {
-    return isfinite(value) && (value >= 0 || text_of(found, "unit")[0] == '\0');
+    const struct judge_range r = judge_range(found);
+    const double more = 1e-5 * fabs(value);
+    return isfinite(value) && r.low <= value + more && r.high >= value - more &&
+           (value >= 0 || text_of(found, "unit")[0] == '\0');
 }
 
 /* The clock had two rates: what was found must hold both. */

@@ -544,7 +544,7 @@ static void hash_add(struct cache *c, uint32_t slot)
     *bucket = slot + 1;
 }
 
-static void hash_remove(struct cache *c, uint32_t slot)
+static inline void hash_remove(struct cache *c, uint32_t slot)
 {
     uint32_t *link = bucket_of(c, line_in(c, slot));
     while (*link != slot + 1)
@@ -584,16 +584,18 @@ static inline uint32_t ring_oldest(const struct cache *c, const struct set *set)
     return c->ring[set->newest].newer;
 }
 
-static inline void ring_renew(struct cache *c, struct set *set, uint32_t slot)
+SELDOM static void ring_move(struct cache *c, struct set *set, uint32_t slot)
 {
-    if (slot == set->newest)
-        return;
-    if (slot == ring_oldest(c, set)) {
-        set->newest = slot; /* the ring only turns */
-        return;
-    }
     ring_remove(c, set, slot);
     ring_add(c, set, slot, set->used - 1);
+}
+
+static inline void ring_renew(struct cache *c, struct set *set, uint32_t slot)
+{
+    if (slot == ring_oldest(c, set))
+        set->newest = slot; /* the ring only turns */
+    else if (slot != set->newest)
+        ring_move(c, set, slot);
 }
 
 /* ---- lru and fifo: the order of few ways ---- */
@@ -744,29 +746,25 @@ static uint32_t weighted_victim(struct cache *c, struct set *set)
     return first + heaviest; /* only rounding can lead here */
 }
 
-static uint32_t victim(struct cache *c, struct set *set)
+SELDOM static uint32_t victim_without_order(struct cache *c, struct set *set)
 {
-    const uint32_t first = set->first;
-    switch (c->shape.policy) {
-    case POLICY_LRU:
-    case POLICY_FIFO:
-        return age_oldest(c, set);
-    case POLICY_PLRU:
+    if (c->shape.policy == POLICY_PLRU)
         return tree_victim(c, set);
-    case POLICY_NRU:
+    if (c->shape.policy == POLICY_NRU)
         return nru_victim(c, set);
-    case POLICY_WEIGHTED:
+    if (c->shape.policy == POLICY_WEIGHTED)
         return weighted_victim(c, set);
-    case POLICY_RANDOM:
-    case POLICY_COUNT:
-        break;
-    }
-    return first + (uint32_t)rng_below(&c->rng, set->ways);
+    return set->first + (uint32_t)rng_below(&c->rng, set->ways);
+}
+
+static inline uint32_t victim(struct cache *c, struct set *set)
+{
+    return c->ordered ? age_oldest(c, set) : victim_without_order(c, set);
 }
 
 /* Among the slots that need to stay least, the policy's; else the oldest, or
  * the lowest. */
-static uint32_t victim_kept_least(struct cache *c, struct set *set)
+SELDOM static uint32_t victim_kept_least(struct cache *c, struct set *set)
 {
     uint32_t slot = victim(c, set);
     uint8_t least = c->keeps[slot];
@@ -863,7 +861,7 @@ static inline void settle(struct cache *c, uint32_t slot, uint64_t line)
 }
 
 /* The victim of a full set makes room. */
-static uint32_t replace(struct cache *c, struct set *set, uint64_t line)
+static inline uint32_t replace(struct cache *c, struct set *set, uint64_t line)
 {
     const uint32_t slot =
         c->keeps != NULL ? victim_kept_least(c, set) : victim(c, set);

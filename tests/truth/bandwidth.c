@@ -182,6 +182,42 @@ static void expect_gpu(const json_t *findings, const struct made_up *g)
     expect(findings, "memory.triad_bandwidth", 3 / (2 / r + 1 / w));
 }
 
+/* Of those that are measured, whose interval claims 95 %, all but one. */
+static void expect_intervals(const json_t *findings, const struct made_up *g)
+{
+    const double hz = 1e3 * g->khz;
+    const double r = g->memory_read * hz, w = g->memory_write * hz;
+    const struct {
+        const char *id;
+        double truth;
+    } rates[] = {
+        {"l1.read_bandwidth", g->l1},
+        {"texture.read_bandwidth", g->l1},
+        {"const_l1.read_bandwidth", g->constant},
+        {"shared.read_bandwidth", g->shared_read},
+        {"shared.write_bandwidth", g->shared_write},
+        {"l2.read_bandwidth_half", g->l2_read * hz},
+        {"l2.bulk_read_bandwidth", g->l2_read * hz},
+        {"memory.read_bandwidth", r},
+        {"memory.bulk_read_bandwidth", r},
+        {"memory.write_bandwidth", w},
+        {"memory.copy_bandwidth", 2 / (1 / r + 1 / w)},
+        {"memory.triad_bandwidth", 3 / (2 / r + 1 / w)},
+    };
+    size_t missed = 0;
+    for (size_t i = 0; i < COUNT_OF(rates); i++) {
+        const json_t *const in = json_object_get(
+            json_object_get(findings, rates[i].id), "interval");
+        const double low = json_number_value(json_array_get(in, 0));
+        const double high = json_number_value(json_array_get(in, 1));
+        printf("%-32s %14.6g in %14.6g %14.6g\n", rates[i].id, rates[i].truth,
+               low, high);
+        ck_assert_double_le(high - low, 0.03 * rates[i].truth);
+        missed += rates[i].truth < low || rates[i].truth > high;
+    }
+    ck_assert_uint_le(missed, 1);
+}
+
 /* What passes once is found in no cache, whatever the operator. */
 static void expect_no_effect_of_operators(const json_t *findings)
 {
@@ -201,6 +237,7 @@ START_TEST(rates_are_found)
         g->default_operator);
     expect_sm(findings, g);
     expect_gpu(findings, g);
+    expect_intervals(findings, g);
     expect_no_effect_of_operators(findings);
     compare("fraction of the stated peak",
             json_number_value(

@@ -186,13 +186,16 @@ static struct looks *looks_around(struct lab *lab, uint64_t l2)
 }
 
 /* The run of sectors around the one that was loaded; what is found apart from
- * it puts the answer in doubt. */
+ * it puts the answer in doubt: it may be all between, or chance. */
 static void report_fetched(struct finding *f, const bool *found)
 {
     unsigned all = 0, first = (AT - AROUND_FIRST) / SECTOR;
-    unsigned end = first;
-    for (unsigned i = 0; i < AROUND; i++)
+    unsigned end = first, from = first, to = first + 1;
+    for (unsigned i = 0; i < AROUND; i++) {
         all += found[i];
+        from = found[i] && i < from ? i : from;
+        to = found[i] && i >= to ? i + 1 : to;
+    }
     if (found[first]) {
         while (first > 0 && found[first - 1])
             first--;
@@ -206,8 +209,12 @@ static void report_fetched(struct finding *f, const bool *found)
                      value_number((double)AROUND_FIRST + first * SECTOR - AT));
     if (open)
         finding_because(f, why_fetched_side);
-    else if (all != end - first)
-        finding_because(f, why_fetched_apart, all - (end - first));
+    if (open || all == end - first)
+        return;
+    f->status = STATUS_IN_DOUBT;
+    finding_interval(f, end > first ? SECTOR : 0, SECTOR * (double)(to - from),
+                     -1);
+    finding_because(f, why_fetched_apart, all - (end - first));
 }
 
 /* A sector is found where most places have it; where none tells, nothing is. */

@@ -336,9 +336,10 @@ static void say_fall(struct finding *f, const struct curve *c)
         cycles[i] = c->points[i].cycles;
     const double fall = knee_fall(cycles, c->count, &at);
     finding_protocol(f, "rises", value_bool(fall <= assume(ASSUME_FALL)));
-    if (fall > assume(ASSUME_FALL))
-        finding_because(f, why_falls, 100 * fall,
-                        bytes_per_second(&c->points[at]));
+    if (fall <= assume(ASSUME_FALL))
+        return;
+    f->status = STATUS_IN_DOUBT;
+    finding_because(f, why_falls, 100 * fall, bytes_per_second(&c->points[at]));
 }
 
 static void report_curve(const struct curve *c, const char *attribute)

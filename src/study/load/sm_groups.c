@@ -771,8 +771,14 @@ static void compare_clocks(const struct sm_groups *p, const int *of_sm,
         return;
     const bool same = memcmp(by_clock, of_sm, p->sms * sizeof *by_clock) == 0;
     finding_protocol(f, "as_clocks", value_bool(same));
-    if (!same)
-        finding_because(f, why_clocks_group);
+    if (same)
+        return;
+    struct finding *const number = results_edit(p->lab->results, "sm", "gpcs");
+    const double count = number->value.number;
+    f->status = number->status = STATUS_IN_DOUBT;
+    finding_because(f, why_clocks_group);
+    finding_because(number, why_clocks_group);
+    finding_interval(number, fmin(groups, count), fmax(groups, count), -1);
 }
 
 /* One way of asking, by both operations; the reason of the first stays, which

@@ -5,7 +5,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "device/sim/machine/block.h"
 #include "device/sim/machine/scheduler.h"
 #include "device/sim/machine/units.h"
 #include "device/sim/ptx/opcodes.h"

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "device/sim/machine/block.h"
 #include "device/sim/machine/scheduler.h"
 #include "device/sim/machine/warp.h"
 

@@ -5,6 +5,7 @@
 #include "device/sim/machine/execute.h"
 
 #include <assert.h>
+#include <float.h>
 #include <math.h>
 
 #include "base/stop.h"
@@ -218,10 +219,7 @@ static inline void issue(struct machine *m, struct warp *w, double t)
         return;
     const uint32_t mask =
         op->guard == NO_REGISTER ? w->active : guarded(m, w, op);
-    struct scheduler *const s = w->scheduler;
-    s->free = t + 1;
-    s->pipe_free[op->pipe] = t + op->issue;
-    w->next = t + 1;
+    scheduler_take(w->scheduler, w, op, t);
     if (op->kind >= OP_FIRST_STEERING) {
         steer(m, w, op, mask, t);
         if (w->active == 0)
@@ -237,11 +235,30 @@ static inline void issue(struct machine *m, struct warp *w, double t)
     warp_schedule(w);
 }
 
+/* As issue, of as many links of a chain as can be taken at once, the last one
+ * at *t; false if there is none. */
+static bool issue_chain(struct machine *m, struct warp *w, double *t)
+{
+    const struct op *const op = w->op;
+    const size_t links = chain_is_alone(m, w) ? chain_execute(m, w, t) : 0;
+    if (links == 0)
+        return false;
+    scheduler_take(w->scheduler, w, op, *t);
+    m->issued += links - 1;
+    warp_go(m, w, op + links);
+    fetch(m, w);
+    warp_schedule(w);
+    return true;
+}
+
 /* Between two looks at the host's clock. */
 enum { ISSUES_BETWEEN_CHECKS = 1 << 17 };
 
-static void give_up(struct machine *m)
+static void check_host(struct machine *m)
 {
+    m->next_check = m->issued + ISSUES_BETWEEN_CHECKS;
+    if (m->code != 0)
+        return;
     if (stop_requested(m->ticket))
         m->code = error_set(m->err, ERR_INTERRUPTED, "kernel '%s' was stopped",
                             m->kernel->name);
@@ -255,8 +272,8 @@ static void give_up(struct machine *m)
 static inline void count(struct machine *m)
 {
     m->issued++;
-    if (m->issued % ISSUES_BETWEEN_CHECKS == 0 && m->code == 0)
-        give_up(m);
+    if (m->issued >= m->next_check)
+        check_host(m);
 }
 
 /* True if the scheduler has that warp alone: nobody need be chosen. */
@@ -272,7 +289,8 @@ static double execute_warp(struct machine *m, struct scheduler *s,
                            struct warp *w, double t, double limit)
 {
     do {
-        issue(m, w, t);
+        if (limit < DBL_MAX || w->op->again == 0 || !issue_chain(m, w, &t))
+            issue(m, w, t);
         count(m);
         if (m->changed)
             break;

@@ -7,9 +7,7 @@
 
 #include "base/mem.h"
 #include "base/stop.h"
-#include "device/sim/machine/block.h"
 #include "device/sim/machine/machine.h"
-#include "device/sim/machine/run.h"
 
 enum { DEFAULT_DEADLINE_S = 10, LAUNCH_GAP_CYCLES = 1000 };
 

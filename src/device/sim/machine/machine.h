@@ -171,6 +171,7 @@ struct machine {
     double now;                    /* cycles; between launches */
     double last_cycles;            /* of the last launch */
     uint64_t launches, issued;
+    uint64_t next_check; /* of the host's clock, at so many issued */
     double khz;        /* of the SM clock */
     uint64_t code_end; /* of all programs that were loaded */
 
@@ -212,6 +213,17 @@ size_t machine_pipes(const struct profile *profile);
 /* Ends the launch with an error of an instruction. */
 void machine_fault(struct machine *m, const struct op *op, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
+
+/* Runs the blocks that are placed, and those that follow, until all ended or
+ * m->code says why not (run.c). */
+void machine_run(struct machine *machine);
+
+/* ---- blocks come to SMs (block.c) --------------------------------------- */
+
+/* Puts the next block of the launch on an SM at time t. */
+void block_start(struct machine *m, struct block *b, struct sm *sm, double t);
+/* A place for another block became free at time t. */
+void block_follow(struct machine *m, struct block *b, double t);
 
 /* ---- another process (intruder.c) --------------------------------------- */
 

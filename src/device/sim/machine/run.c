@@ -3,8 +3,6 @@
  * first runs until another is earlier.  With one warp alive nothing else is,
  * so that a chase by one lane stays in execute.c's inner loop.
  */
-#include "device/sim/machine/run.h"
-
 #include <float.h>
 #include <math.h>
 #include <string.h>
@@ -53,7 +51,7 @@ static void rekey(struct machine *m, struct scheduler *s)
 static void run_first(struct machine *m, struct scheduler *s)
 {
     /* Who waits for ever is later. */
-    double limit = fmin(m->intruder.next, DBL_MAX);
+    double limit = m->intruder.next < DBL_MAX ? m->intruder.next : DBL_MAX;
     for (size_t i = 1; i < 3 && i < m->heap_count; i++)
         limit = m->heap[i].key < limit ? m->heap[i].key : limit;
     m->heap[0].key = execute_until(m, s, m->heap[0].key, limit);

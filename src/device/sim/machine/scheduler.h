@@ -21,6 +21,15 @@ void scheduler_requeue(const struct machine *m, struct scheduler *s,
  * there is none. */
 struct turn *scheduler_pick(const struct scheduler *s, double *t);
 
+/* The op is issued at time t. */
+static inline void scheduler_take(struct scheduler *s, struct warp *w,
+                                  const struct op *op, double t)
+{
+    s->free = t + 1;
+    s->pipe_free[op->pipe] = t + op->issue;
+    w->next = t + 1;
+}
+
 /* When the scheduler can issue for the warp. */
 static inline double scheduler_time(const struct scheduler *s,
                                     const struct turn *turn)

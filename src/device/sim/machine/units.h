@@ -11,6 +11,12 @@
 typedef void unit_fn(struct machine *m, struct warp *w, const struct op *op,
                      uint32_t mask, double t);
 
+/* A chain of loads (chain.c): true if the warp and the machine allow to take
+ * many at once, where nothing else goes on; takes those from w->op at *t on,
+ * and returns how many, *t being when the last one is issued. */
+bool chain_is_alone(const struct machine *m, const struct warp *w);
+size_t chain_execute(struct machine *m, struct warp *w, double *t);
+
 /* Memory (access.c). */
 unit_fn access_load, access_store, access_atomic, access_texture;
 /* What an atomic makes of `old`, its operand b and, of cas, c. */

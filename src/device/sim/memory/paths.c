@@ -394,16 +394,23 @@ SELDOM static bool look_up_hinted(const struct paths *paths,
     return false;
 }
 
-static inline bool group_hit(const struct paths *paths,
-                             const struct cache_group *group,
-                             const struct accessor *who, uint64_t address)
+static inline bool instance_hit(const struct paths *paths,
+                                const struct cache_group *group,
+                                struct instance *instance,
+                                const struct accessor *who, uint64_t address)
 {
-    struct instance *const instance = instance_of(group, who);
     if (who->hint != 0 && group->hinted)
         return look_up_hinted(paths, group, instance, address, who->hint);
     if (address >> group->sector_shift == instance->latest)
         return true;
     return look_up(paths, group, instance, address);
+}
+
+static inline bool group_hit(const struct paths *paths,
+                             const struct cache_group *group,
+                             const struct accessor *who, uint64_t address)
+{
+    return instance_hit(paths, group, instance_of(group, who), who, address);
 }
 
 static struct instance *side_instance(const struct paths *paths,
@@ -445,18 +452,6 @@ SELDOM static unsigned translate(const struct paths *paths,
         if (group_hit(paths, &paths->tlbs[i], who, address))
             return i;
     return paths->tlb_count > 0 ? 2 : 0;
-}
-
-/* The same, quick where the first TLB has the page that was used last. */
-static inline unsigned translate_near(const struct paths *paths,
-                                      const struct accessor *who,
-                                      uint64_t address)
-{
-    const struct cache_group *const first = &paths->tlbs[0];
-    if (paths->tlb_count == 0 ||
-        address >> first->sector_shift == instance_of(first, who)->latest)
-        return 0;
-    return translate(paths, who, address);
 }
 
 /* Where a load is, on its way to what holds the data. */
@@ -540,16 +535,64 @@ SELDOM static double load_from_beyond(const struct paths *paths,
     return path->memory.cycles[found];
 }
 
+bool paths_are_timeless(const struct paths *paths)
+{
+    return paths->plain;
+}
+
+/* What all loads of one scheduler on one path come to first: of the TLB and the
+ * cache, NULL if there is none. */
+struct nearest {
+    const struct route *route;
+    const struct cache_group *group, *pages;
+    struct instance *cache, *tlb;
+};
+
+static inline struct nearest nearest_to(const struct paths *paths,
+                                        const struct lane_load *load)
+{
+    struct nearest near = {.route = &paths->routes[load->path]};
+    if (paths->tlb_count > 0) {
+        near.pages = &paths->tlbs[0];
+        near.tlb = instance_of(near.pages, load->who);
+    }
+    if (near.route->levels > 0) {
+        near.group = near.route->level[0];
+        near.cache = instance_of(near.group, load->who);
+    }
+    return near;
+}
+
+/* Cycles of a load where paths are timeless; most are in the page that was used
+ * last, and in the nearest cache. */
+static inline double load_plain(const struct paths *paths, struct nearest near,
+                                const struct lane_load *load)
+{
+    const uint64_t address = load->address;
+    unsigned found = 0;
+    if (near.tlb != NULL &&
+        address >> near.pages->sector_shift != near.tlb->latest)
+        found = translate(paths, load->who, address);
+    if (near.cache == NULL ||
+        !instance_hit(paths, near.group, near.cache, load->who, address))
+        return load_from_beyond(paths, load, found);
+    return near.route->path->latency[0].cycles[found];
+}
+
 double paths_load_one(struct paths *paths, const struct lane_load *load)
 {
-    const struct route *const route = &paths->routes[load->path];
-    if (!paths->plain)
-        return load_in_turn(paths, load);
-    const unsigned found = translate_near(paths, load->who, load->address);
-    if (route->levels == 0 ||
-        !group_hit(paths, route->level[0], load->who, load->address))
-        return load_from_beyond(paths, load, found);
-    return route->path->latency[0].cycles[found];
+    return paths->plain ? load_plain(paths, nearest_to(paths, load), load)
+                        : load_in_turn(paths, load);
+}
+
+void paths_load_each(struct paths *paths, struct lane_load load,
+                     const uint64_t *addresses, size_t count, double *cycles)
+{
+    const struct nearest near = nearest_to(paths, &load);
+    for (size_t i = 0; i < count; i++) {
+        load.address = addresses[i];
+        cycles[i] = load_plain(paths, near, &load);
+    }
 }
 
 /* What the lanes of a warp touch, each once. */

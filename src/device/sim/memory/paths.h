@@ -55,6 +55,12 @@ struct lane_load {
 };
 /* Its cycles. */
 double paths_load_one(struct paths *paths, const struct lane_load *load);
+/* True if no load depends on when it is issued. */
+bool paths_are_timeless(const struct paths *paths);
+/* Where that is so: the cycles of loads one after the other, but for their
+ * addresses as this one. */
+void paths_load_each(struct paths *paths, struct lane_load load,
+                     const uint64_t *addresses, size_t count, double *cycles);
 /* One warp's load: `count` > 0 addresses (of its active lanes). */
 struct warp_load {
     const uint64_t *addresses;

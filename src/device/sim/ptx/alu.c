@@ -168,8 +168,9 @@ static inline uint64_t put_bit(bool v)
 
 DEFINE_WIDTHS(add, (uint64_t)x + y)
 DEFINE_WIDTHS(sub, (uint64_t)x - y)
-DEFINE_WIDTHS(mul_lo, (uint64_t)x *y)
-DEFINE_WIDTHS(mad_lo, (uint64_t)x *y + z)
+/* As wide as the type, but for 16 bits, whose product may be no int. */
+DEFINE_WIDTHS(mul_lo, 1u * x * y)
+DEFINE_WIDTHS(mad_lo, 1u * x * y + z)
 DEFINE_WIDTHS(and, x &y)
 DEFINE_WIDTHS(or, x | y)
 DEFINE_WIDTHS(xor, x ^ y)

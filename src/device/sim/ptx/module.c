@@ -464,6 +464,28 @@ static void finish_ops(struct kernel *k)
     }
 }
 
+/* Loads a pointer from where the last one that it loaded points. */
+static bool is_link(const struct op *op)
+{
+    return op->kind == OP_LOAD && op->space == SPACE_GLOBAL && op->direct &&
+           op->bytes == sizeof(uint64_t) && op->guard == NO_REGISTER &&
+           op->sub == 0 && !op->unoptimized && op->src[0] == op->dst[0] &&
+           op->waits == 1;
+}
+
+/* Chains are long in programs that measure, and all links alike. */
+static void find_chains(struct kernel *k)
+{
+    for (size_t i = k->op_count; i-- > 1;) {
+        struct op next = k->ops[i];
+        next.line = k->ops[i - 1].line;
+        next.again = 0;
+        if (is_link(&next) && k->ops[i].again < UINT8_MAX &&
+            memcmp(&next, &k->ops[i - 1], sizeof next) == 0)
+            k->ops[i - 1].again = (uint8_t)(k->ops[i].again + 1);
+    }
+}
+
 /* The dynamic shared memory begins after the static one. */
 static void finish_constants(const struct parser *p)
 {
@@ -524,6 +546,7 @@ static int read_kernel(struct parser *p)
         return code;
     append_exit(k, p->profile);
     finish_ops(k);
+    find_chains(k);
     finish_constants(p);
     p->kernel = NULL;
     return 0;

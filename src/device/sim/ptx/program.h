@@ -193,6 +193,8 @@ struct op {
     bool varies;         /* takes `easy_latency` for powers of two in src[1] */
     bool unoptimized;    /* a load that was assembled at -O0 */
     bool direct;         /* loads one element by way of the caches */
+    uint8_t again; /* so many of the next ops go on with its chain: each, as
+                      this one, loads a pointer by way of what it loads */
     int32_t guard;       /* NO_REGISTER: none */
     uint32_t pipe;       /* the isa row that keeps time for it */
     uint32_t target;
