@@ -20,7 +20,8 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "probe/run/shot.h"
+#include "probe/run/grid_barrier.h"
+#include "probe/run/pin.h"
 #include "ptx/capability.h"
 #include "ptx/kernel.h"
 #include "ptx/repeat.h"
@@ -49,10 +50,7 @@ enum {
     BLOCKS_MOST = 65536,
     STEPS_MOST = 65536,
     ROWS_MOST = 1 << 20,
-    POOL_OWN = 32, /* shared bytes before the records: slot, scratch */
-    /* Looks at the counter while the blocks of an SM gather: some tens of
-     * milliseconds, after which those that came go on. */
-    GATHER_MOST = 1 << 16,
+    POOL_OWN = 2 * PIN_POOL, /* shared bytes before the records: scratch */
     /* Steps of all warps that a launch may have: a GPU with a single SM has
      * done them in seconds. */
     LAUNCH_STEPS_MOST = 1 << 27,
@@ -295,22 +293,39 @@ static int timeline_prepare(struct experiment *e,
 /* ---- the kernel ---- */
 
 static const char parameters[] =
-    "out buffer apart steps warm counters wanted first";
+    PIN_PARAMETERS " out buffer apart steps warm first";
 
 static void declare(struct kernel_text *k)
 {
-    ptx(k, ".reg .b32 %sm, %me, %block, %warp, %warps, %slot, %wanted, %steps, "
-           "%n, %look, %tick, %record;\n"
-           ".reg .b64 %at, %begun, %ended, %ns, %ptr, %laps, %apart, %out;\n"
+    ptx(k, ".reg .b32 %block, %warp, %warps, %steps, %n, %tick, %record;\n"
+           ".reg .b64 %begun, %ended, %ns, %ptr, %laps, %apart, %out;\n"
            ".reg .f32 %sum, %by;\n"
-           ".reg .pred %lead, %other, %again;\n");
+           ".reg .pred %lead, %true, %on;\n");
 }
 
-static void read_identity(struct kernel_text *k, const struct timeline *t)
+/* Blocks wherever they are. */
+static void opening_anywhere(struct kernel_text *k)
 {
-    ptx(k, "mov.u32 %sm, %smid;\n"
+    ptx(k, ".reg .b32 %sm, %me;\n"
+           ".reg .b64 %at;\n"
+           ".reg .pred %again;\n"
+           "mov.u32 %sm, %smid;\n"
            "mov.u32 %me, %tid.x;\n"
-           "mov.u32 %warps, %ntid.x;\n"
+           "ld.param.u64 %at, [first];\n"
+           "cvt.u32.u64 %n, %at;\n"
+           "mov.u32 %block, %ctaid.x;\n"
+           "add.u32 %block, %block, %n;\n");
+}
+
+static void opening(struct kernel_text *k, const struct timeline *t)
+{
+    if (t->place == PLACE_SM) {
+        pin_opening_shared(k, t->sm);
+        ptx(k, "mov.u32 %block, %slot;");
+    } else {
+        opening_anywhere(k);
+    }
+    ptx(k, "mov.u32 %warps, %ntid.x;\n"
            "shr.u32 %warps, %warps, 5;\n"
            "shr.u32 %warp, %me, 5;\n"
            "and.b32 %n, %me, 31;\n");
@@ -320,81 +335,17 @@ static void read_identity(struct kernel_text *k, const struct timeline *t)
                  "@%again ret;\n",
                  WORD(lanes, t->lanes));
     }
-    ptx(k, "setp.eq.u32 %lead, %n, 0;\n"
-           "setp.ne.u32 %other, %me, 0;\n");
+    ptx(k, "setp.eq.u32 %lead, %n, 0;");
 }
 
-static void take_number(struct kernel_text *k)
-{
-    ptx(k, "ld.param.u64 %at, [first];\n"
-           "cvt.u32.u64 %n, %at;\n"
-           "mov.u32 %block, %ctaid.x;\n"
-           "add.u32 %block, %block, %n;\n");
-}
-
-/* Looks at a counter, at %at, until it is as much as is wanted. */
-static void await(struct kernel_text *k, const char *label, int counter)
-{
-    ptx_with(k,
-             "mov.u32 %look, 0;\n"
-             "$label:\n"
-             "atom.global.add.u32 %n, [%at+$counter], 0;\n"
-             "add.u32 %look, %look, 1;\n"
-             "setp.lt.u32 %again, %look, $most;\n"
-             "setp.lt.and.u32 %again, %n, %wanted, %again;\n"
-             "@%again bra $label;\n",
-             WORD(label, label), WORD(counter, counter),
-             WORD(most, GATHER_MOST));
-}
-
-/* Of the blocks on SM `sm` so many as are wanted stay, and are numbered as
- * they came.  Those on other SMs keep their places until then, so that the
- * ones that follow do not all go there. */
-static void take_ticket(struct kernel_text *k, const struct timeline *t)
-{
-    ptx_with(k,
-             "ld.param.u64 %at, [wanted];\n"
-             "cvt.u32.u64 %wanted, %at;\n"
-             "@%other bra TAKEN;\n"
-             "ld.param.u64 %at, [counters];\n"
-             "mov.u32 %slot, 0xffffffff;\n"
-             "setp.eq.u32 %again, %sm, $sm;\n"
-             "@%again bra HERE;\n",
-             WORD(sm, t->sm));
-    await(k, "ELSEWHERE", 0);
-    ptx(k, "bra TOLD;\n"
-           "HERE:\n"
-           "atom.global.add.u32 %slot, [%at], 1;\n"
-           "TOLD:\n"
-           "st.shared.u32 [pool], %slot;\n"
-           "TAKEN:\n"
-           "bar.sync 0;\n"
-           "ld.shared.u32 %block, [pool];\n"
-           "setp.ge.u32 %again, %block, %wanted;\n"
-           "@%again ret;\n");
-}
-
-static void gather_sm(struct kernel_text *k)
-{
-    ptx(k, "// until all blocks have come\n"
-           "@%other bra GATHERED;\n"
-           "ld.param.u64 %at, [counters];\n"
-           "atom.global.add.u32 %n, [%at+4], 1;\n");
-    await(k, "GATHER", 4);
-    ptx(k, "GATHERED:");
-}
-
-/* On Hopper a warp runs on past bar.sync to what does not need it: a branch on
- * what was reduced does. */
 static void begin_together(struct kernel_text *k, const struct timeline *t)
 {
     if (t->align == ALIGN_NONE)
         return;
     if (t->align == ALIGN_SM)
-        gather_sm(k);
-    ptx(k, "setp.ne.u32 %again, %warps, 0;\n"
-           "bar.red.or.pred %again, 0, %again;\n"
-           "@!%again ret;\n");
+        pin_meet_shared(k);
+    ptx(k, "setp.ne.u32 %true, %warps, 0;");
+    grid_barrier_hold(k);
 }
 
 static void load(struct kernel_text *k, unsigned copy, const void *context)
@@ -492,10 +443,11 @@ static void work(struct kernel_text *k, const struct timeline *t)
         arithmetic_steps(k);
 }
 
-/* Words of a warp's result, the steps after them. */
-enum { OUT_SM, OUT_BEGUN, OUT_ENDED, OUT_NS, OUT_DONE, OUT_HEAD };
+/* Words of a warp's result; the steps after them, and at last that it is done.
+ */
+enum { OUT_SM, OUT_BEGUN, OUT_ENDED, OUT_NS, OUT_HEAD };
 
-static void put_word(struct kernel_text *k, int word, const char *value)
+static void put_word(struct kernel_text *k, size_t word, const char *value)
 {
     ptx_with(k, "@%lead st.global.u64 [%out+$word], $value;",
              WORD(word, 8 * word), WORD(value, value));
@@ -522,7 +474,8 @@ static void write_steps(struct kernel_text *k, const struct timeline *t)
 
 static size_t words_each(const struct timeline *t)
 {
-    return OUT_HEAD + (t->records == RECORD_ACCESSES ? (t->steps + 1) / 2 : 0);
+    return OUT_HEAD + 1 +
+           (t->records == RECORD_ACCESSES ? (t->steps + 1) / 2 : 0);
 }
 
 static void write_out(struct kernel_text *k, const struct timeline *t)
@@ -538,7 +491,7 @@ static void write_out(struct kernel_text *k, const struct timeline *t)
     ptx(k, "cvt.u64.u32 %at, %sm;");
     put_word(k, OUT_SM, "%at");
     ptx(k, "mov.u64 %at, 1;");
-    put_word(k, OUT_DONE, "%at");
+    put_word(k, words_each(t) - 1, "%at");
     if (t->records == RECORD_ACCESSES)
         write_steps(k, t);
 }
@@ -578,17 +531,13 @@ static void timeline_kernel(const struct experiment *e,
                  &(struct kernel_head){
                      .name = "timeline",
                      .parameters = parameters,
-                     .variables = ".extern .shared .align 16 .b8 pool[];\n\n",
+                     .variables = PIN_VARIABLES,
                      .least = t->product != NULL ? t->product->ptx : NULL,
                  });
     declare(&k);
     if (!aligned && !silent)
         read_start(&k);
-    read_identity(&k, t);
-    if (t->place == PLACE_SM)
-        take_ticket(&k, t);
-    else
-        take_number(&k);
+    opening(&k, t);
     prepare(&k, t);
     begin_together(&k, t);
     if (aligned && !silent)
@@ -598,6 +547,8 @@ static void timeline_kernel(const struct experiment *e,
         ptx(&k, "mov.u64 %ended, %clock64;");
         write_out(&k, t);
     }
+    if (aligned)
+        ptx(&k, "DONE:");
     kernel_end(&k);
 }
 
@@ -622,14 +573,13 @@ static int fill(struct prober *prober, const struct timeline *t,
     return err->code;
 }
 
+/* Those of the pin come first. */
 enum argument {
     ARGUMENT_OUT,
     ARGUMENT_BUFFER,
     ARGUMENT_APART,
     ARGUMENT_STEPS,
     ARGUMENT_WARM,
-    ARGUMENT_COUNTERS,
-    ARGUMENT_WANTED,
     ARGUMENT_FIRST,
     ARGUMENTS
 };
@@ -659,34 +609,35 @@ struct run {
     const struct experiment *experiment;
     const struct timeline *timeline;
     uint64_t args[ARGUMENTS];
-    size_t bytes; /* of the result */
-    double ns;    /* that its launches took */
+    double ns; /* that its launches took */
 };
+
+static double deadline_s(const struct timeline *t, uint64_t blocks)
+{
+    return DEADLINE_S + STEP_S * (double)blocks * (double)(t->warps * t->steps);
+}
 
 /* A launch of so many blocks, of `steps` steps each warp; returns its time. */
 static int launch(struct prober *prober, struct run *r, uint64_t blocks,
                   double *ns, struct error *err)
 {
-    static const uint32_t counters[2];
     const struct device_info *const info = prober_info(prober);
     const struct timeline *const t = r->timeline;
-    struct device *const d = prober_device(prober);
+    uint64_t args[2 + ARGUMENTS] = {0};
+    memcpy(args + 2, r->args, sizeof r->args);
     const struct shot shot = {
         .kernel = "timeline",
         .blocks = (unsigned)blocks,
         .threads = LANES * (unsigned)t->warps,
         .shared_bytes = shared_bytes(t, info),
         .carve_out = carve_out(t, info),
-        .deadline_s = DEADLINE_S +
-                      STEP_S * (double)blocks * (double)(t->warps * t->steps),
-        .args = r->args,
-        .arg_count = ARGUMENTS,
+        .deadline_s = deadline_s(t, blocks),
+        .args = args,
+        .arg_count = COUNT_OF(args),
     };
-    if (device_copy_in(d, r->args[ARGUMENT_COUNTERS], counters, sizeof counters,
-                       err) != 0 ||
-        prober_shoot(prober, r->experiment, &shot, err) != 0)
+    if (prober_shoot(prober, r->experiment, &shot, err) != 0)
         return err->code;
-    return device_elapsed(d, ns, err);
+    return device_elapsed(prober_device(prober), ns, err);
 }
 
 /* A step on each SM, so that the code lies where it will be found. */
@@ -724,17 +675,6 @@ static int launch_grid(struct prober *prober, struct run *r, struct error *err)
     return 0;
 }
 
-/* Tries, with ever more blocks, until so many came to the SM as are wanted. */
-enum { LAUNCHES_MOST = 5 };
-
-static bool all_done(const struct timeline *t, const uint64_t *words)
-{
-    for (uint64_t i = 0; i < t->blocks * t->warps; i++)
-        if (words[i * words_each(t) + OUT_DONE] != 1)
-            return false;
-    return true;
-}
-
 /* Where blocks were to begin together, each began before any ended. */
 static bool all_together(const struct timeline *t, const uint64_t *words)
 {
@@ -747,30 +687,55 @@ static bool all_together(const struct timeline *t, const uint64_t *words)
     return t->align != ALIGN_SM || begun <= ended;
 }
 
-static int launch_on_sm(struct prober *prober, struct run *r, uint64_t *words,
-                        struct error *err)
+/* The words of the records, none where nothing is recorded; NULL if it failed.
+ */
+static uint64_t *run_on_sm(struct prober *prober, struct run *r,
+                           struct error *err)
+{
+    const struct device_info *const info = prober_info(prober);
+    const struct timeline *const t = r->timeline;
+    uint64_t *const sms = xcalloc(t->blocks, sizeof *sms);
+    for (uint64_t i = 0; i < t->blocks; i++)
+        sms[i] = t->sm;
+    struct pin pin = {
+        .count = t->blocks,
+        .sms = sms,
+        .words_each = t->records == RECORD_NONE ? 0 : words_each(t) * t->warps,
+        .threads = LANES * (unsigned)t->warps,
+        .shared_bytes = shared_bytes(t, info),
+        .carve_out = carve_out(t, info),
+        .deadline_s = deadline_s(t, t->blocks * sms_of(prober)),
+        .each = (unsigned)t->blocks,
+        .args = r->args,
+        .arg_count = ARGUMENTS,
+    };
+    uint64_t *words = NULL;
+    if (pin_place(prober, &pin, err) == 0) {
+        r->args[ARGUMENT_OUT] = pin.out_at;
+        words = pin_run(prober, r->experiment, &pin, err);
+    }
+    free(sms);
+    if (words == NULL)
+        return NULL;
+    if (t->records != RECORD_NONE && !all_together(t, words))
+        error_set(err, ERR_UNSUPPORTED,
+                  "SM %" PRIu64 " did not hold %" PRIu64 " blocks at once",
+                  t->sm, t->blocks);
+    else
+        device_elapsed(prober_device(prober), &r->ns, err);
+    return words;
+}
+
+static uint64_t *run_on_grid(struct prober *prober, struct run *r,
+                             struct error *err)
 {
     const struct timeline *const t = r->timeline;
-    for (unsigned i = 1; i <= LAUNCHES_MOST; i++) {
-        if (launch(prober, r, i * t->blocks * sms_of(prober), &r->ns, err) != 0)
-            return err->code;
-        if (t->records == RECORD_NONE)
-            return 0;
-        if (device_copy_out(prober_device(prober), words, r->args[ARGUMENT_OUT],
-                            r->bytes, err) != 0)
-            return err->code;
-        if (all_done(t, words))
-            return all_together(t, words)
-                       ? 0
-                       : error_set(err, ERR_UNSUPPORTED,
-                                   "SM %" PRIu64 " did not hold %" PRIu64
-                                   " blocks at once",
-                                   t->sm, t->blocks);
-    }
-    return error_set(err, ERR_UNSUPPORTED,
-                     "%" PRIu64 " blocks did not come to run on SM %" PRIu64
-                     " in %d launches",
-                     t->blocks, t->sm, LAUNCHES_MOST);
+    const size_t bytes = 8 * words_each(t) * t->blocks * t->warps;
+    uint64_t *const out = &r->args[ARGUMENT_OUT];
+    if (prober_zeros(prober, BUFFER_OUT, bytes, out, err) != 0 ||
+        launch_grid(prober, r, err) != 0)
+        return NULL;
+    return prober_fetch(prober, *out, bytes, err);
 }
 
 static int64_t *add_row(struct samples *samples, const uint64_t *own,
@@ -820,23 +785,6 @@ static void add_rows(const struct timeline *t, const uint64_t *words, double ns,
     row[COLUMN_END] = (int64_t)(ns + 0.5);
 }
 
-static int timeline_run(struct prober *prober, struct run *r, uint64_t *words,
-                        struct error *err)
-{
-    struct device *const d = prober_device(prober);
-    uint64_t *const args = r->args;
-    if (fill(prober, r->timeline, &args[ARGUMENT_BUFFER], err) != 0 ||
-        prober_buffer(prober, BUFFER_OUT, r->bytes, &args[ARGUMENT_OUT], err) ||
-        prober_buffer(prober, BUFFER_SLOTS, 8, &args[ARGUMENT_COUNTERS], err) ||
-        device_copy_in(d, args[ARGUMENT_OUT], words, r->bytes, err) != 0)
-        return err->code;
-    if (r->timeline->place == PLACE_SM)
-        return launch_on_sm(prober, r, words, err);
-    if (launch_grid(prober, r, err) != 0)
-        return err->code;
-    return device_copy_out(d, words, args[ARGUMENT_OUT], r->bytes, err);
-}
-
 static int timeline_once(struct prober *prober, const struct experiment *e,
                          struct samples *samples, struct error *err)
 {
@@ -846,16 +794,16 @@ static int timeline_once(struct prober *prober, const struct experiment *e,
         .timeline = t,
         .args = {[ARGUMENT_APART] = t->bytes,
                  [ARGUMENT_STEPS] = t->steps,
-                 [ARGUMENT_WARM] = t->warm * (t->bytes / STEP_BYTES),
-                 [ARGUMENT_WANTED] = t->blocks},
-        .bytes = 8 * words_each(t) * t->blocks * t->warps,
+                 [ARGUMENT_WARM] = t->warm * (t->bytes / STEP_BYTES)},
     };
-    uint64_t *const words = xcalloc(1, r.bytes);
-    const int status = timeline_run(prober, &r, words, err);
-    if (status == 0)
+    if (fill(prober, t, &r.args[ARGUMENT_BUFFER], err) != 0)
+        return err->code;
+    uint64_t *const words = t->place == PLACE_SM ? run_on_sm(prober, &r, err)
+                                                 : run_on_grid(prober, &r, err);
+    if (err->code == 0)
         add_rows(t, words, r.ns, samples);
     free(words);
-    return status;
+    return err->code;
 }
 
 /* The longest that a warp took; without records, the launch. */

@@ -75,12 +75,10 @@ int grid_barrier_room(const struct grid_barrier_blocks *b,
     return check_shared(b, info, err);
 }
 
-void grid_barrier_meet(struct kernel_text *k, const char *name, int offset,
-                       unsigned looks)
+void grid_barrier_await(struct kernel_text *k, const char *name, int offset,
+                        unsigned looks)
 {
     ptx_with(k,
-             "membar.gl;\n"
-             "atom.global.add.u32 %count, [%slots+$offset], 1;\n"
              "mov.u32 %looks, 0;\n"
              "$name:\n"
              "ld.volatile.global.u32 %count, [%slots+$offset];\n"
@@ -91,6 +89,16 @@ void grid_barrier_meet(struct kernel_text *k, const char *name, int offset,
              "@%again bra $name;\n"
              "${name}_OPEN:\n",
              WORD(offset, offset), WORD(name, name), WORD(looks, looks));
+}
+
+void grid_barrier_meet(struct kernel_text *k, const char *name, int offset,
+                       unsigned looks)
+{
+    ptx_with(k,
+             "membar.gl;\n"
+             "atom.global.add.u32 %count, [%slots+$offset], 1;\n",
+             WORD(offset, offset));
+    grid_barrier_await(k, name, offset, looks);
 }
 
 void grid_barrier_hold(struct kernel_text *k)

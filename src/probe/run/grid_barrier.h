@@ -29,9 +29,14 @@ struct grid_barrier_blocks {
 int grid_barrier_room(const struct grid_barrier_blocks *wanted,
                       const struct device_info *info, struct error *err);
 
-/* One thread of each block counts itself in at [%slots+offset] and waits until
- * %want have.  Uses %count, %looks (.b32), %again (.pred); `name` makes its
+/* One thread waits until the word at [%slots+offset] is at least %want, so many
+ * looks at most.  Uses %count, %looks (.b32), %again (.pred); `name` makes its
  * labels unique. */
+void grid_barrier_await(struct kernel_text *k, const char *name, int offset,
+                        unsigned looks);
+
+/* One thread of each block counts itself in at [%slots+offset] and waits until
+ * %want have, in the same way. */
 void grid_barrier_meet(struct kernel_text *k, const char *name, int offset,
                        unsigned looks);
 

@@ -7,9 +7,9 @@
 #include "base/mem.h"
 #include "probe/run/grid_barrier.h"
 
-/* One for each SM number that can be asked for; one that counts, and what it
- * comes to when all have. */
-enum { SLOTS = 1024, COUNTER = SLOTS, WANTED, WORDS };
+/* One for each SM number that can be asked for; one that counts, what it comes
+ * to when all have, and one that counts the blocks that share an SM. */
+enum { SLOTS = 1024, COUNTER = SLOTS, WANTED, SHARED, WORDS };
 
 void pin_opening(struct kernel_text *k, size_t job_bytes)
 {
@@ -36,17 +36,54 @@ void pin_opening(struct kernel_text *k, size_t job_bytes)
              WORD(job_bytes, job_bytes));
 }
 
-void pin_meet(struct kernel_text *k)
+/* Of a pin whose blocks meet: %want is what they come to. */
+static void declare_meeting(struct kernel_text *k)
 {
     ptx_with(k,
              ".reg .b32 %count, %looks, %want;\n"
              ".reg .b64 %slots;\n"
-             "@%other bra MET;\n"
              "ld.param.u64 %slots, [slots];\n"
              "ld.global.cg.u32 %want, [%slots+$wanted];\n",
              WORD(wanted, 4 * WANTED));
+}
+
+void pin_opening_shared(struct kernel_text *k, uint64_t sm)
+{
+    ptx(k, ".reg .b32 %sm, %me, %slot;\n"
+           ".reg .b64 %at;\n"
+           ".reg .pred %other, %again;\n"
+           "mov.u32 %sm, %smid;\n"
+           "mov.u32 %me, %tid.x;\n"
+           "setp.ne.u32 %other, %me, 0;\n");
+    declare_meeting(k);
+    ptx_with(k,
+             "@%other bra CLAIMED;\n"
+             "mov.u32 %slot, 0xffffffff;\n"
+             "setp.eq.u32 %again, %sm, $sm;\n"
+             "@%again atom.global.add.u32 %slot, [%slots+$shared], 1;\n"
+             "st.shared.u32 [pool], %slot;\n"
+             "@%again bra CLAIMED;\n"
+             "// keeps its place, or those that follow would all come here\n",
+             WORD(sm, sm), WORD(shared, 4 * SHARED));
+    grid_barrier_await(k, "ELSEWHERE", 4 * SHARED, GRID_BARRIER_LOOKS);
+    ptx(k, "CLAIMED:\n"
+           "bar.sync 0;\n"
+           "ld.shared.u32 %slot, [pool];\n"
+           "setp.ge.u32 %again, %slot, %want;\n"
+           "@%again ret;\n");
+}
+
+void pin_meet_shared(struct kernel_text *k)
+{
+    ptx(k, "@%other bra MET;");
     grid_barrier_meet(k, "GATE", 4 * COUNTER, GRID_BARRIER_LOOKS);
     ptx(k, "MET:");
+}
+
+void pin_meet(struct kernel_text *k)
+{
+    declare_meeting(k);
+    pin_meet_shared(k);
 }
 
 static int check_sms(const struct pin *pin, const struct device_info *info,
@@ -86,7 +123,7 @@ static int reset(struct device *device, const struct pin *pin, uint64_t *words,
     const size_t bytes = pin->count * pin->words_each * 8;
     int32_t slots[WORDS];
     memset(slots, 0xff, sizeof slots);
-    slots[COUNTER] = 0;
+    slots[COUNTER] = slots[SHARED] = 0;
     slots[WANTED] = (int32_t)pin->count;
     for (size_t i = 0; i < pin->count; i++)
         slots[pin->sms[i]] = (int32_t)i;
@@ -99,7 +136,7 @@ static int reset(struct device *device, const struct pin *pin, uint64_t *words,
 /* True if every SM asked for has done its job. */
 static bool complete(const struct pin *pin, const uint64_t *words)
 {
-    for (size_t i = 0; i < pin->count; i++)
+    for (size_t i = 0; pin->words_each > 0 && i < pin->count; i++)
         if (words[(i + 1) * pin->words_each - 1] != 1)
             return false;
     return true;
@@ -118,17 +155,21 @@ static int launch_until_complete(struct prober *prober,
 {
     struct device *const d = prober_device(prober);
     const size_t bytes = pin->count * pin->words_each * 8;
-    const uint64_t args[] = {pin->jobs_at, pin->slots_at};
+    uint64_t args[PIN_ARGUMENTS_MOST] = {pin->jobs_at, pin->slots_at};
     struct shot shot = {
         .kernel = e->probe->name,
         .threads = pin->threads,
         .shared_bytes = pin->shared_bytes,
         .carve_out = pin->carve_out,
+        .deadline_s = pin->deadline_s,
         .args = args,
-        .arg_count = COUNT_OF(args),
+        .arg_count = 2 + pin->arg_count,
     };
+    for (size_t i = 0; i < pin->arg_count; i++)
+        args[2 + i] = pin->args[i];
     for (unsigned i = 1; i <= LAUNCHES_MOST; i++) {
         shot.blocks +=
+            (pin->each > 0 ? pin->each : 1) *
             (unsigned)device_told(prober_info(prober), PROPERTY_SMS, SLOTS);
         if (reset(d, pin, words, err) != 0 ||
             prober_shoot(prober, e, &shot, err) != 0 ||

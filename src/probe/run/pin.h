@@ -22,6 +22,10 @@ struct pin {
     unsigned threads;  /* of a block */
     uint64_t shared_bytes;
     int carve_out;
+    double deadline_s;    /* as in struct shot */
+    unsigned each;        /* blocks of a launch for each SM; 0: one */
+    const uint64_t *args; /* of the kernel, after those of the pin */
+    size_t arg_count;
     uint64_t jobs_at, slots_at, out_at; /* set by pin_place */
 };
 
@@ -29,7 +33,7 @@ struct pin {
  * memory `pool` that belong to the pin. */
 #define PIN_PARAMETERS "jobs slots"
 #define PIN_VARIABLES  ".extern .shared .align 16 .b8 pool[];\n\n"
-enum { PIN_POOL = 16 };
+enum { PIN_POOL = 16, PIN_ARGUMENTS_MOST = 16 };
 
 /*
  * Writes the choice; what follows is run by blocks that work.  Declares %sm,
@@ -37,6 +41,15 @@ enum { PIN_POOL = 16 };
  * job), %at (.b64), %slot (.b32), %other (.pred: not thread 0), %again (.pred).
  */
 void pin_opening(struct kernel_text *k, size_t job_bytes);
+
+/*
+ * The same where all jobs are of one SM: as many of its blocks as there are
+ * jobs stay, and are numbered in %slot as they came.  Declares what
+ * pin_opening() does but for %job, and what pin_meet() does.
+ */
+void pin_opening_shared(struct kernel_text *k, uint64_t sm);
+/* Writes that those wait for each other. */
+void pin_meet_shared(struct kernel_text *k);
 
 /* Writes that the blocks of all SMs wait for each other: their first threads;
  * the block itself must be held back.  Uses the pin's counter; declares %count,
