@@ -118,9 +118,9 @@ static char *profile_of(const struct gpu *g)
 
 static json_t *findings_of(const struct gpu *g, uint64_t seed)
 {
-    static const char *const studies[] = {"partitions"};
+    static const char *const studies[] = {"partitions", "size"};
     char *const spec = testing_spec_of(profile_of(g));
-    json_t *const findings = truth_findings(spec, seed, studies, 1);
+    json_t *const findings = truth_findings(spec, seed, studies, 2);
     free(spec);
     return findings;
 }
