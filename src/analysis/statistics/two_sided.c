@@ -7,15 +7,10 @@
 #include "analysis/statistics/xor_bits.h"
 #include "base/mem.h"
 
-/* Share of the samples that must be where the bits say.  Of loads that miss, up
- * to a tenth waits so long that near ones count as far; of 768 samples without
- * halves the best bits explain three fifths. */
-static const double agrees_least = 0.85;
-/* Slices at unlike distances make it two thirds (H200). */
-static const double hint_least = 0.72;
-/* Share that must be near to one of the halves. */
+/* Share that must be near to one of the halves: nearer to all than to half. */
 static const double kept_least = 0.75;
-/* Cycles between the halves: clocks step by one or two. */
+/* Cycles between the halves: clocks step by two at most, so that each half is
+ * off by so much, and their difference by four. */
 static const double apart_least = 5;
 
 /* ---- halves of known bits --------------------------------------------- */
@@ -133,7 +128,7 @@ void two_sided_find(const struct two_sided_samples *s, unsigned low,
     h->next = parity.next;
 }
 
-bool two_sided_apart(const struct two_sided *h)
+bool two_sided_apart(const struct two_sided *h, double agrees_least)
 {
     return h->bits != 0 && h->kept >= kept_least && h->agrees >= agrees_least &&
            h->far - h->near >= apart_least;
@@ -145,12 +140,12 @@ static bool no_other_bits(const struct two_sided *h)
     return h->next < (h->agrees + 0.5) / 2;
 }
 
-bool two_sided_clear(const struct two_sided *h)
+bool two_sided_clear(const struct two_sided *h, double agrees_least)
 {
-    return two_sided_apart(h) && no_other_bits(h);
+    return two_sided_apart(h, agrees_least) && no_other_bits(h);
 }
 
-bool two_sided_hinted(const struct two_sided *h)
+bool two_sided_hinted(const struct two_sided *h, double hint_least)
 {
     return h->bits != 0 && h->agrees >= hint_least && no_other_bits(h);
 }

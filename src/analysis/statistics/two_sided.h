@@ -39,14 +39,14 @@ void two_sided_find(const struct two_sided_samples *samples, unsigned low,
  * is of the half that costs more; may be NULL. */
 void two_sided_of_bits(const struct two_sided_samples *samples, unsigned high,
                        uint64_t bits, struct two_sided *halves, bool *far);
-/* True if nearly all samples are where the bits say and no other bits would
- * say so, too; of halves that were found. */
-bool two_sided_clear(const struct two_sided *halves);
+/* True if such a share of the samples, and no less, is where the bits say, of
+ * bits known before. */
+bool two_sided_apart(const struct two_sided *halves, double agrees_least);
+/* ... and no other bits would say so, too; of halves that were found. */
+bool two_sided_clear(const struct two_sided *halves, double agrees_least);
 /* True if the bits explain more than chance would; less than that, and there is
  * but one heap. */
-bool two_sided_hinted(const struct two_sided *halves);
-/* True if nearly all samples are where the bits say, of bits known before. */
-bool two_sided_apart(const struct two_sided *halves);
+bool two_sided_hinted(const struct two_sided *halves, double hint_least);
 
 /* Which of two groups costs more, by ranks (Mann and Whitney, 1947): the chance
  * that one of `odd` costs more than one of the others.  In `errors` how many

@@ -18,11 +18,12 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "analysis/hits.h"
 #include "analysis/curve/levels.h"
+#include "analysis/hits.h"
 #include "analysis/search.h"
 #include "analysis/statistics/stats.h"
 #include "base/mem.h"
+#include "study/assume.h"
 #include "study/script.h"
 
 enum {
@@ -34,8 +35,6 @@ enum {
     DRAWS_MOST = 500,
     SETTLE_MOST = 60000 /* loads to settle with */
 };
-/* Share of loads that are disturbed and look like misses, at most. */
-static const double DISTURBED = 0.002;
 
 bool eviction_gave_up(struct eviction *e)
 {
@@ -188,7 +187,8 @@ static void time_laps(struct eviction *e, const struct segment *list,
 /* The chance that each of so many laps had a disturbed load. */
 static double chance_of(const struct laps *l, uint64_t count)
 {
-    return pow(1 - exp(-DISTURBED * (double)count), (double)l->laps);
+    return pow(1 - exp(-assume(ASSUME_DISTURBED) * (double)count),
+               (double)l->laps);
 }
 
 /* Misses have settled if nine in ten are at places that miss in every lap. */

@@ -29,6 +29,7 @@
 #include "analysis/statistics/xor_bits.h"
 #include "base/text.h"
 #include "probe/run/ring.h"
+#include "study/assume.h"
 #include "study/lab.h"
 #include "study/script.h"
 
@@ -70,13 +71,30 @@ enum { LEAD_BYTES = 65536 };
 /* Sizes of the cache that are swept, so that nothing is left of what was in
  * it: of the far half, too, which only what has its home there goes to. */
 enum { FLUSH_SIZES = 4 };
-/* The chance that a far line costs more than a near one, and how many standard
- * errors it must be from an even one, for an SM to be told. */
+/* The chance that a far line costs more than a near one, midway from even to
+ * sure; and how many standard errors it must be from even for an SM to be told:
+ * chance goes so far for one SM of a thousand. */
 static const double chance_least = 0.75, errors_least = 3.3;
 /* 2.6 standard errors hold 99 %. */
 static const double errors_of_99 = 2.6;
-/* Standard deviations from the median beyond which a load had to wait. */
+/* Standard deviations from the median beyond which a load had to wait: of 768
+ * lines chance puts none so far (0.05). */
 static const double tail_from = 4;
+
+static bool is_apart(const struct two_sided *h)
+{
+    return two_sided_apart(h, assume(ASSUME_SIDES_AGREE));
+}
+
+static bool is_clear(const struct two_sided *h)
+{
+    return two_sided_clear(h, assume(ASSUME_SIDES_AGREE));
+}
+
+static bool is_hinted(const struct two_sided *h)
+{
+    return two_sided_hinted(h, assume(ASSUME_SIDES_HINT));
+}
 
 /* Single loads, less what timing adds. */
 struct lines {
@@ -197,10 +215,8 @@ static void take_bits(struct l2_sides *s)
 {
     const struct two_sided *const warm = &s->warm.halves;
     const struct two_sided *const missing = &s->missing.halves;
-    const struct two_sided *const best =
-        two_sided_clear(missing) ? missing : warm;
-    if (!two_sided_clear(best) ||
-        (two_sided_clear(warm) && warm->bits != best->bits))
+    const struct two_sided *const best = is_clear(missing) ? missing : warm;
+    if (!is_clear(best) || (is_clear(warm) && warm->bits != best->bits))
         return;
     s->bits = best->bits;
     s->apart = best->far - best->near;
@@ -282,7 +298,8 @@ static signed char verdict(const struct l2_sides *s,
     if (v->count[0] < LINES_LEAST || v->count[1] < LINES_LEAST ||
         fabs(v->errors) < errors_least ||
         fabs(v->chance - 0.5) < chance_least - 0.5 ||
-        fabs(v->more) < 0.6 * s->apart || fabs(v->more) > 1.6 * s->apart)
+        fabs(v->more) < assume(ASSUME_SIDE_LEAST) * s->apart ||
+        fabs(v->more) > assume(ASSUME_SIDE_MOST) * s->apart)
         return -1;
     return v->errors > 0;
 }
@@ -401,7 +418,7 @@ static void report_latency(struct l2_sides *s, const char *attribute,
                            const struct lines *l, bool far, const char *state)
 {
     struct finding *const f = finding_of(s, attribute, l);
-    if (!two_sided_apart(&l->halves)) {
+    if (!is_apart(&l->halves)) {
         finding_none(f, why_not_two_values, state);
         return;
     }
@@ -436,7 +453,7 @@ static void report_replicates(struct l2_sides *s)
 {
     struct finding *const f = finding_of(s, "replicates", &s->warm);
     const struct two_sided *const cold =
-        two_sided_apart(&s->home.halves) ? &s->home.halves : &s->missing.halves;
+        is_apart(&s->home.halves) ? &s->home.halves : &s->missing.halves;
     split_by_bits(s, &s->warm);
     const double more =
         (s->warm.halves.far - s->warm.halves.near) / (cold->far - cold->near);
@@ -455,7 +472,7 @@ static void report_replicates(struct l2_sides *s)
 
 static void report_bits(struct l2_sides *s)
 {
-    const bool missing = two_sided_clear(&s->missing.halves);
+    const bool missing = is_clear(&s->missing.halves);
     const struct lines *const by = missing ? &s->missing : &s->warm;
     struct finding *const f = finding_of(s, "side_bits", by);
     struct value bits = value_list();
@@ -632,8 +649,8 @@ static bool warm_differs(const struct l2_sides *s)
 
 static void report_no_sides(struct l2_sides *s)
 {
-    if (s->bits != 0 || warm_differs(s) || two_sided_hinted(&s->warm.halves) ||
-        two_sided_hinted(&s->missing.halves))
+    if (s->bits != 0 || warm_differs(s) || is_hinted(&s->warm.halves) ||
+        is_hinted(&s->missing.halves))
         report_unclear(s, why_sides_unexplained);
     else if (s->facts->near_fits > 0)
         lab_leave_open(s->lab, why_no_side_bits);

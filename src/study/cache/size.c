@@ -20,11 +20,12 @@
 #include <stdlib.h>
 
 #include "analysis/hits.h"
-#include "analysis/statistics/rate_test.h"
 #include "analysis/search.h"
+#include "analysis/statistics/rate_test.h"
 #include "analysis/statistics/stats.h"
 #include "base/mem.h"
 #include "base/num.h"
+#include "study/assume.h"
 #include "study/lab.h"
 
 static const enum fact_id reads[] = {FACT_TRACE, FACT_BRACKET, FACT_SECTOR,
@@ -367,8 +368,8 @@ static void learn_rate(struct size_question *q)
     q->rate = 0.01; /* until it is known; the ring fits in any case */
     q->whole = true;
     look(q, &half, 1, &q->control);
-    /* Spikes are rarer than one in 2000; more means that it has not settled. */
-    if (q->control.slow * 2000 > q->control.loads)
+    if ((double)q->control.slow >
+        assume(ASSUME_SPIKES_OF_TRACE) * (double)q->control.loads)
         look(q, &half, SETTLED, &q->control);
     /* One more than seen: none seen is not none there. */
     q->rate = (double)(q->control.misses + 1) / (double)q->control.loads;

@@ -18,6 +18,7 @@
 #include "analysis/search.h"
 #include "analysis/statistics/stats.h"
 #include "base/num.h"
+#include "study/assume.h"
 #include "study/lab.h"
 
 static const enum fact_id reads[] = {FACT_TRACE, FACT_CACHED, FACT_NONE};
@@ -140,9 +141,10 @@ static double mean_of_slow(struct bracket_question *q, uint64_t bytes,
     for (size_t i = 0; i < c.count; i++)
         c.at[i] -= fact_trace(q->lab)->cycles;
     const size_t slow = hits_between(c.at, c.count, above, INFINITY);
-    /* Spikes are rarer than one in 50 loads. */
-    return share_least * slow > c.count ? stats_trimmed_mean(c.at, slow, 0.02)
-                                        : 0;
+    return share_least * slow > c.count
+               ? stats_trimmed_mean(c.at, slow,
+                                    assume(ASSUME_SPIKES_OF_AVERAGE))
+               : 0;
 }
 
 /* What a load costs of a ring that may be too large; where the cost of a miss
@@ -179,8 +181,8 @@ static bool is_miss_cost(const struct bracket_question *q, double cycles,
  * Doubles from `bytes` until every load misses; `miss` and `deep` are the last
  * cost and size.  Of a cache that an SM has, a miss costs at least what
  * loads cost that go past it, and larger rings would miss the next cache, too.
- * Where that is not known, sizes in a row must cost the same, but for the 3 %
- * that averages differ by, and clearly more than a hit: two of a cache behind
+ * Where that is not known, sizes in a row must cost the same, but for what
+ * averages differ by, and clearly more than a hit: two of a cache behind
  * which an SM has another, three of one that is shared.
  */
 static bool find_miss_cost(struct bracket_question *q, uint64_t bytes)
@@ -192,12 +194,12 @@ static bool find_miss_cost(struct bracket_question *q, uint64_t bytes)
     for (; lab_ok(q->lab) && !found && bytes <= q->row->most; bytes *= 2) {
         f->deep = bytes;
         cycles = miss_cost_at(q, bytes);
-        /* A tenth more than a hit is beyond noise (hits.h), of which averages
-         * have a percent or two; so 3 % is alike. */
-        alike = cycles > 1.1 * f->hit && cycles < 1.03 * before &&
-                        cycles > 0.97 * before
-                    ? alike + 1
-                    : 0;
+        /* A tenth more than a hit is beyond noise (hits.h). */
+        alike =
+            cycles > 1.1 * f->hit && fabs(cycles - before) <
+                                         assume(ASSUME_AVERAGES_ALIKE) * before
+                ? alike + 1
+                : 0;
         found = is_miss_cost(q, cycles, alike);
         before = cycles;
     }
@@ -217,11 +219,11 @@ static bool find_costs(struct bracket_question *q, uint64_t least,
         return false;
     f->hit = f->plateau = hit;
     const bool found = find_miss_cost(q, deep);
-    /* Doubling may have gone beyond the next cache, whose misses cost half as
-     * much again and more; averages differ by less than a fifth. */
-    if (q->row->of_sm && q->cached->next_hit > 0 &&
-        f->miss > 1.2 * q->cached->next_hit)
-        f->miss = 1.2 * q->cached->next_hit;
+    /* Doubling may have gone beyond the next cache. */
+    const double most =
+        (1 + assume(ASSUME_AVERAGES_NEAR)) * q->cached->next_hit;
+    if (q->row->of_sm && q->cached->next_hit > 0 && f->miss > most)
+        f->miss = most;
     return found;
 }
 
@@ -359,16 +361,17 @@ static void report_parts(struct bracket_question *q)
  * From which cost on a size no longer fits: above what jitter does, and the
  * choice of slices, what other warps' sweeps leave out and what the level
  * before keeps, where there are such; but not so much that a good part of the
- * loads could miss.  All of that together is 4 %; of a chase without sweeps in
- * a level without slices jitter alone is left, 1 %.  A ring of which more than
- * 0.7 misses is not about to settle: half as much again as fits, under random
- * victims (1 - m = exp(-1.5 m)), misses 0.58.
+ * loads could miss.  Of a chase without sweeps in a level without slices jitter
+ * alone is left.  The clock's steps are a cycle or two.  A ring of which more
+ * than 0.7 misses is not about to settle: half as much again as fits, under
+ * random victims (1 - m = exp(-1.5 m)), misses 0.58.
  */
 static void set_limit(struct bracket_question *q)
 {
     const double hit = q->facts->hit, more = q->facts->miss - hit;
-    const double noise =
-        q->row->swept ? fmax(0.04 * hit, 2) : fmax(0.01 * hit, 1.5);
+    const double noise = q->row->swept
+                             ? fmax(assume(ASSUME_NOISE_SWEPT) * hit, 2)
+                             : fmax(assume(ASSUME_NOISE_CHASED) * hit, 1.5);
     q->limit = hit + fmin(noise, 0.1 * more);
     q->settles = hit + 0.7 * more;
 }
