@@ -1,0 +1,42 @@
+#include "analysis/curve/rise.h"
+
+#include <math.h>
+
+/* Points in a row that must be higher, since a few may be so by themselves; at
+ * the end of the curve there may be no more than three. */
+enum { ALIKE = 5, ALIKE_OF_CLEAR = 3 };
+
+/* Each by two deviations: one of 44 points of a flat curve is, five in a row
+ * once in 10^8.  Noise whose tails are so heavy that one of ten is makes one in
+ * 10^5, a thousandth of the curves of 100 points. */
+static const double deviations = 2;
+/* Of five points the lowest is hardly ever (once in 1000) so much lower than it
+ * is on average. */
+static const double unlucky = 3.6;
+
+static double threshold(const struct rise_curve *c, size_t i)
+{
+    return fmax(c->least, deviations * c->error[i]);
+}
+
+bool rise_at(const struct rise_curve *c, size_t i, double level)
+{
+    const bool few = i + ALIKE > c->count && c->y[i] > level + c->clear;
+    const size_t end = few ? c->count : i + ALIKE;
+    if (end > c->count || end - i < ALIKE_OF_CLEAR)
+        return false;
+    for (size_t k = i; k < end; k++)
+        /* Of fewer, each by five deviations (one in 3.5 million). */
+        if (c->y[k] < level + (few ? fmax(c->clear / 2, 5 * c->error[k])
+                                   : threshold(c, k)))
+            return false;
+    return true;
+}
+
+double rise_hidden(const struct rise_curve *c, size_t points)
+{
+    double hidden = 0;
+    for (size_t i = 0; i < points && i < c->count; i++)
+        hidden = fmax(hidden, threshold(c, i) + unlucky * c->error[i]);
+    return hidden;
+}
