@@ -126,10 +126,15 @@ struct fact_memory {
     uint64_t window;       /* B; 0: none */
     double window_cycles;
     double overhead; /* cycles that a visit costs more than a chase */
+    /* Of loads that hit: how far one strays, in cycles, and the share of them
+     * that strays much farther. */
+    double sigma, disturbed;
 };
 
 struct tlb_facts {
     double excess;            /* cycles that a load costs more that misses it */
+    double error;             /* of the step, at most */
+    double hidden;            /* a step before it, so high, would have shown */
     uint64_t fits, overflows; /* ages: one that is there, one that is not */
     uint64_t page, entries;   /* 0: not known */
     uint64_t sets, ways;      /* ways 0: not known, or unequal */

@@ -93,7 +93,7 @@ START_TEST(what_is_not_hidden_is_found)
         const size_t step = 1 + rng_below(&rng, POINTS - 10);
         double y[POINTS], error[POINTS];
         struct rise_curve c = curve_of(&strengths[_i], TAKES_MOST, y, error);
-        draw(&strengths[_i], TAKES_MOST, step, rise_hidden(&c, POINTS), &rng,
+        draw(&strengths[_i], TAKES_MOST, step, rise_hidden(&c, 0, POINTS), &rng,
              y);
         const size_t at = first_rise(&c);
         missed += at > step;
@@ -102,6 +102,38 @@ START_TEST(what_is_not_hidden_is_found)
     /* A median spreads somewhat more than the jitter alone would let it. */
     ck_assert_msg(missed <= 4, "%zu of %d are missed", missed, DRAWS);
     ck_assert_msg(early <= 4, "%zu of %d are early", early, DRAWS);
+}
+END_TEST
+
+/* Points that are each as they are for good, told by how they scatter. */
+START_TEST(scatter_makes_no_rise)
+{
+    size_t alarms = 0;
+    struct rng rng;
+    rng_seed(&rng, 8);
+    for (int i = 0; i < DRAWS; i++) {
+        double y[POINTS], error[POINTS];
+        for (size_t k = 0; k < POINTS; k++)
+            y[k] = round(4 * rng_normal(&rng));
+        const struct rise_curve c = curve_of(&strengths[0], 9, y, error);
+        const double scatter = rise_scatter(&c);
+        for (size_t k = 0; k < POINTS; k++)
+            error[k] *= scatter;
+        alarms += first_rise(&c) < POINTS;
+    }
+    ck_assert_msg(alarms <= 1, "%zu of %d flat curves rise", alarms, DRAWS);
+}
+END_TEST
+
+START_TEST(a_rise_is_no_scatter)
+{
+    double y[40], error[40];
+    for (size_t i = 0; i < 40; i++) {
+        y[i] = (i < 20 ? 0 : 50) + (double)(i % 2);
+        error[i] = 0.5;
+    }
+    const struct rise_curve c = {.y = y, .error = error, .count = 40};
+    ck_assert_double_le(rise_scatter(&c), 1);
 }
 END_TEST
 
@@ -133,6 +165,8 @@ Suite *suite_rise(void)
     Suite *const suite = suite_of("rise", 20, &t);
     tcase_add_loop_test(t, noise_makes_no_rise, 0, 5);
     tcase_add_loop_test(t, what_is_not_hidden_is_found, 0, 3);
+    tcase_add_test(t, scatter_makes_no_rise);
+    tcase_add_test(t, a_rise_is_no_scatter);
     tcase_add_test(t, three_clear_points_do_at_the_end);
     tcase_add_test(t, a_dear_point_is_no_rise);
     return suite;

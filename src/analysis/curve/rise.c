@@ -1,6 +1,10 @@
 #include "analysis/curve/rise.h"
 
 #include <math.h>
+#include <stdlib.h>
+
+#include "analysis/statistics/stats.h"
+#include "base/mem.h"
 
 /* Points in a row that must be higher, since a few may be so by themselves; at
  * the end of the curve there may be no more than three. */
@@ -13,6 +17,25 @@ static const double deviations = 2;
 /* Of five points the lowest is hardly ever (once in 1000) so much lower than it
  * is on average. */
 static const double unlucky = 3.6;
+
+/* Half of a normal distribution is within 0.6745 deviations. */
+static double scatter_beyond(const struct rise_curve *c, double cycles)
+{
+    double *const steps = xreallocarray(NULL, c->count - 1, sizeof *steps);
+    for (size_t i = 0; i + 1 < c->count; i++)
+        steps[i] = fmax(fabs(c->y[i + 1] - c->y[i]) - cycles, 0) /
+                   hypot(c->error[i], c->error[i + 1]);
+    const double sigma = stats_median(steps, c->count - 1) / 0.6745;
+    free(steps);
+    return sigma;
+}
+
+double rise_scatter(const struct rise_curve *c)
+{
+    if (c->count < 3 || scatter_beyond(c, 1) < 1.2)
+        return 1;
+    return scatter_beyond(c, 0);
+}
 
 static double threshold(const struct rise_curve *c, size_t i)
 {
@@ -33,10 +56,10 @@ bool rise_at(const struct rise_curve *c, size_t i, double level)
     return true;
 }
 
-double rise_hidden(const struct rise_curve *c, size_t points)
+double rise_hidden(const struct rise_curve *c, size_t from, size_t end)
 {
     double hidden = 0;
-    for (size_t i = 0; i < points && i < c->count; i++)
+    for (size_t i = from; i < end && i < c->count; i++)
         hidden = fmax(hidden, threshold(c, i) + unlucky * c->error[i]);
     return hidden;
 }

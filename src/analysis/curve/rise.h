@@ -16,12 +16,17 @@ struct rise_curve {
     double clear; /* of the last points fewer do, if they rise by so much */
 };
 
+/* How many times as far as their errors say points stray from their
+ * neighbours, whatever the reason; a few rises add nothing to it.  1 where
+ * errors, and the cycle that a clock steps by, explain it. */
+double rise_scatter(const struct rise_curve *curve);
+
 /* True if the curve is higher than `level` from the point i on.  Of 1000 flat
  * curves of 100 points one may say so somewhere. */
 bool rise_at(const struct rise_curve *curve, size_t i, double level);
 
-/* A rise as high as this is found at any of the first points 999 times of
- * 1000. */
-double rise_hidden(const struct rise_curve *curve, size_t points);
+/* A rise as high as this is found at any of the points from `from` to before
+ * `end` 999 times of 1000. */
+double rise_hidden(const struct rise_curve *curve, size_t from, size_t end);
 
 #endif

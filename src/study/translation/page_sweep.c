@@ -87,6 +87,24 @@ static void add_take(struct takes *all, unsigned take,
     }
 }
 
+/* Takes from which on deviations say something. */
+enum { SETTLED_BY = 9 };
+
+/* The share of the loads that stray by more than five sigma, the most that one
+ * in a million does without being disturbed. */
+static double share_disturbed(const struct page_sweep *t,
+                              const struct takes *all)
+{
+    size_t far = 0;
+    for (size_t i = 0; i < all->places; i++) {
+        const double *const cycles = all->second + i * all->count;
+        const double middle = stats_median(cycles, all->count);
+        for (unsigned k = 0; k < all->count; k++)
+            far += fabs(cycles[k] - middle) > 5 * t->sigma + 1;
+    }
+    return (double)far / ((double)all->places * all->count);
+}
+
 /* The median excess of each place, and how much takes differ. */
 static const double *settle_takes(struct page_sweep *t, const struct takes *all)
 {
@@ -101,9 +119,12 @@ static const double *settle_takes(struct page_sweep *t, const struct takes *all)
     }
     t->spreads = spreads;
     t->spread = stats_mean(spreads, all->places);
-    /* Reads of the clock are whole cycles: a quarter is what they hide. */
-    if (t->sigma == 0 && all->count > 8)
+    if (!t->settled && all->count >= SETTLED_BY) {
+        /* Reads of the clock are whole cycles: a quarter is what they hide. */
         t->sigma = fmax(stats_mean(sigmas, all->places), 0.25);
+        t->disturbed = fmax(t->disturbed, share_disturbed(t, all));
+        t->settled = true;
+    }
     return excess;
 }
 
@@ -192,10 +213,31 @@ const double *page_sweep_order(struct page_sweep *t,
     return median_of_takes(t, &steps, count, takes);
 }
 
-/* The median of n excesses strays by 1.25 √2 sigma / √n: a quarter of the
- * step shall be four of that. */
-unsigned page_sweep_takes(const struct page_sweep *t, double step)
+/* A median of n strays by 1.25 sigma / √n, a difference √2 times that. */
+double page_sweep_error(const struct page_sweep *t, unsigned takes)
 {
-    const double wanted = pow(4 * 1.25 * sqrt(2) * t->sigma / (step / 4), 2);
-    return wanted < 3 ? 3 : wanted > 48 ? 48 : (unsigned)wanted | 1;
+    return 1.25 * sqrt(2.0 / takes) * t->sigma;
+}
+
+/* Half a step shall be five of these: one place of 3.5 million is taken for the
+ * other. */
+double page_sweep_takes(const struct page_sweep *t, double step)
+{
+    return pow(5 * page_sweep_error(t, 1) / (step / 2), 2);
+}
+
+/* The chance that half of n or more are disturbed: at most that of any half of
+ * them (union bound), which is C(n, n/2+1) d^(n/2+1). */
+unsigned page_sweep_least(const struct page_sweep *t, double chance)
+{
+    enum { MOST = 99 };
+    unsigned n = 1;
+    double half = t->disturbed;
+    while (half > chance && n < MOST) {
+        /* From C(2k+1, k+1) to C(2k+3, k+2). */
+        const double k = (n - 1) / 2;
+        half *= (2 * k + 3) * (2 * k + 2) / ((k + 2) * (k + 1)) * t->disturbed;
+        n += 2;
+    }
+    return n;
 }

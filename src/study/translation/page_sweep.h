@@ -22,8 +22,10 @@ struct page_sweep {
     const char *reader;    /* of the probe `visit`: "global.cg" */
     uint64_t origin, room; /* offsets that may be used: in one page window */
     uint64_t skew;
-    double sigma;  /* of one load's cycles, without spikes; 0: not known yet */
-    double spread; /* of one excess from take to take, on average */
+    double sigma;           /* of one load's cycles, without spikes */
+    double disturbed;       /* the share of loads that are spikes */
+    bool settled;           /* these are of pages, and not what others found */
+    double spread;          /* of one excess from take to take, on average */
     const double *spreads;  /* the same of each place of the last question */
     const char *experiment; /* the last */
 };
@@ -91,7 +93,12 @@ const double *page_sweep_order(struct page_sweep *sweep,
                                const uint32_t *places, size_t count,
                                unsigned takes);
 
-/* How often a lap is made so that a step of so many cycles is sure. */
-unsigned page_sweep_takes(const struct page_sweep *sweep, double step);
+/* How many takes make hits and misses that differ by `step` sure. */
+double page_sweep_takes(const struct page_sweep *sweep, double step);
+/* The fewest, an odd number, of which half are disturbed with less than this
+ * chance. */
+unsigned page_sweep_least(const struct page_sweep *sweep, double chance);
+/* How far a median of so many excesses strays, in cycles. */
+double page_sweep_error(const struct page_sweep *sweep, unsigned takes);
 
 #endif

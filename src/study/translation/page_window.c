@@ -8,8 +8,10 @@
  * from there on the same distance again is the size of a window.
  */
 #include <inttypes.h>
+#include <math.h>
 
 #include "analysis/statistics/stats.h"
+#include "analysis/statistics/undisturbed.h"
 #include "base/buf.h"
 #include "study/assume.h"
 #include "study/lab.h"
@@ -35,7 +37,10 @@ enum { GRAIN = 4096 };
 enum { TURNS = 8, AGAIN = 4, PER_PAIR = 2 * TURNS + 2 * AGAIN };
 enum { PAIRS_MOST = 40, AT_ONCE = 15 };
 
-/* ---- memory and overhead ---------------------------------------------- */
+/* The clock is read in whole cycles, twice. */
+static const double timer_step = 1;
+
+/* ---- memory and noise ---------------------------------------------- */
 
 /* Nine tenths of what is free: other programs, and our own tables, want some.
  */
@@ -49,7 +54,7 @@ static uint64_t find_memory(struct lab *lab)
 
 /* The same small ring, visited and chased, in the nearest cache; few loads at a
  * time, so that most chases are free of spikes. */
-static double find_overhead(struct lab *lab)
+static void find_noise(struct lab *lab, struct fact_memory *t)
 {
     const bool near = fact_bracket(lab, LEVEL_L1)->present;
     const struct column visited = lab_column(
@@ -58,8 +63,12 @@ static double find_overhead(struct lab *lab)
     const struct cost chased = lab_chase(
         lab, "chase %s bytes=1024 stride=32 warm=4 visits=64 repeats=99",
         level_table[near ? LEVEL_L1 : LEVEL_L2].load);
-    /* Spikes are rarer than one in twenty, and cut off at both ends alike. */
-    return stats_trimmed_mean(visited.at, visited.count, 0.05) - chased.cycles;
+    const struct undisturbed u =
+        undisturbed_of(visited.at, visited.count, timer_step);
+    t->overhead = u.cycles - chased.cycles;
+    t->disturbed = u.disturbed;
+    /* Reads of the clock are whole cycles: a quarter is what they hide. */
+    t->sigma = fmax(stats_mad_sigma(visited.at, visited.count), 0.25);
 }
 
 /* ---- pairs ------------------------------------------------------------ */
@@ -218,8 +227,8 @@ static void page_window_ask(struct lab *lab, struct finding *f,
 static void page_window_run(struct lab *lab)
 {
     struct fact_memory *const t = fact_memory_write(lab);
-    *t = (struct fact_memory){.bytes = find_memory(lab),
-                              .overhead = find_overhead(lab)};
+    *t = (struct fact_memory){.bytes = find_memory(lab)};
+    find_noise(lab, t);
     struct finding *const f = lab_finding(lab, "tlb", "page_window");
     struct finding *const latency =
         lab_finding(lab, "tlb", "page_window_latency");

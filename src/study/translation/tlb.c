@@ -6,8 +6,10 @@
 #include "study/translation/tlb.h"
 
 #include <inttypes.h>
+#include <math.h>
 
 #include "base/mem.h"
+#include "study/assume.h"
 
 static const enum fact_id reads[] = {FACT_BRACKET, FACT_LINE, FACT_RINGS,
                                      FACT_MEMORY, FACT_NONE};
@@ -28,7 +30,10 @@ static void report_penalty(struct tlb_question *q, size_t level)
 {
     const struct tlb_facts *const tlb = &q->t->tlb[level];
     struct finding *const f = q->finding[level][TLB_PENALTY];
-    tlb_found(q, level, TLB_PENALTY, tlb_step(q->t, level));
+    const double step = tlb_step(q->t, level);
+    tlb_found(q, level, TLB_PENALTY, step);
+    finding_interval(f, step - tlb->error, step + tlb->error,
+                     LAB_CONFIDENCE_PERCENT / 100.0);
     finding_protocol(f, "load", value_text(q->t->reader));
     finding_protocol(f, "pages_fit", value_number((double)tlb->fits));
     finding_protocol(f, "pages_overflow", value_number((double)tlb->overflows));
@@ -50,15 +55,26 @@ static void find_inside(struct tlb_question *q, size_t level)
         tlb_find_policy(q, level);
 }
 
+static const char *noise_text(const struct tlb_question *q)
+{
+    return lab_text(q->lab, why_tlb_noise, q->sweep.sigma,
+                    1 / fmax(q->sweep.disturbed, 1e-6));
+}
+
 static void tlb_ask_level(struct tlb_question *q, size_t level)
 {
-    const uint64_t page = q->t->tlb[level].page;
+    struct tlb_facts *const tlb = &q->t->tlb[level];
     report_penalty(q, level);
-    if (page == 0) {
+    if (!tlb_tells(q, level, 3 * tlb->overflows)) {
+        tlb->page = 0;
+        none_of_level(q, level, noise_text(q));
+        return;
+    }
+    if (tlb->page == 0) {
         none_of_level(q, level, why_pages_irregular);
         return;
     }
-    tlb_found(q, level, TLB_PAGE, (double)page);
+    tlb_found(q, level, TLB_PAGE, (double)tlb->page);
     find_inside(q, level);
     const char *const why = lab_excuse(q->lab);
     if (why != NULL)
@@ -76,11 +92,28 @@ static void none_beyond(struct tlb_question *q, uint64_t pitches)
         none_of_level(q, i, why);
 }
 
-static void none_of_mixed(struct tlb_question *q)
+static void none_from(struct tlb_question *q, size_t level, const char *why)
 {
-    for (size_t i = 0; i < q->t->levels; i++)
-        none_of_level(q, i, why_tlbs_mix);
-    q->t->levels = 0;
+    for (size_t i = level; i < q->t->levels; i++)
+        none_of_level(q, i, why);
+    q->t->levels = level;
+}
+
+/* A level has its number if no other could hide before it: of the first
+ * whatever a TLB may cost, of the next what the first costs. */
+static void drop_hidden(struct tlb_question *q)
+{
+    const struct tlb_facts *const tlb = q->t->tlb;
+    for (size_t i = 0; i < q->t->levels; i++) {
+        const double least =
+            i == 0 ? assume(ASSUME_TLB_LEAST) : tlb_step(q->t, 0);
+        if (tlb[i].hidden > least) {
+            none_from(
+                q, i,
+                lab_text(q->lab, why_tlb_hidden, tlb[i].hidden, tlb[i].excess));
+            return;
+        }
+    }
 }
 
 /* Levels and their pages; again at a smaller pitch, if steps are mixed. */
@@ -129,7 +162,7 @@ static void doubt_pages(struct tlb_question *q)
 static void drop_absent(struct tlb_question *q)
 {
     for (size_t level = 0; level < TLBS_MOST; level++) {
-        const bool beyond = level > 0 && level >= q->t->levels;
+        const bool beyond = level > 0 && level >= q->shown;
         const bool ways = tlb_is_found(q, level, TLB_WAYS);
         const bool set_ways = tlb_is_found(q, level, TLB_SET_WAYS);
         for (int i = 0; i < TLB_ANSWERS; i++)
@@ -139,13 +172,22 @@ static void drop_absent(struct tlb_question *q)
     }
 }
 
+/* Of so many disturbed loads medians are none of the others. */
+static const double disturbed_most = 0.2;
+
 static void tlb_ask(struct tlb_question *q)
 {
+    if (q->memory->disturbed > disturbed_most) {
+        lab_refuse(q->lab, "*", "%s", noise_text(q));
+        return;
+    }
     const uint64_t looked = find_levels_and_pages(q);
     if (!lab_ok(q->lab))
         return;
+    q->shown = q->t->levels;
     if (q->t->mixed)
-        none_of_mixed(q);
+        none_from(q, 0, why_tlbs_mix);
+    drop_hidden(q);
     none_beyond(q, looked);
     for (size_t i = 0; lab_ok(q->lab) && i < q->t->levels; i++)
         tlb_ask_level(q, i);
@@ -158,16 +200,19 @@ static void tlb_ask(struct tlb_question *q)
 
 static void tlb_run(struct lab *lab)
 {
+    const struct fact_memory *const memory = fact_memory(lab);
     struct tlb_question q = {.lab = lab,
                              .t = fact_tlbs_write(lab),
-                             .memory = fact_memory(lab),
+                             .memory = memory,
                              .deals =
                                  lab_alloc(lab, TLBS_MOST, sizeof *q.deals),
                              .sweep = {.lab = lab,
-                                       .origin = fact_memory(lab)->origin,
-                                       .room = fact_memory(lab)->room}};
-    if (!q.memory->asked) {
-        lab_refuse(lab, "*", why_memory_unknown, fact_memory(lab)->why);
+                                       .origin = memory->origin,
+                                       .room = memory->room,
+                                       .sigma = memory->sigma,
+                                       .disturbed = memory->disturbed}};
+    if (!memory->asked) {
+        lab_refuse(lab, "*", why_memory_unknown, memory->why);
         return;
     }
     for (size_t level = 0; level < TLBS_MOST; level++)

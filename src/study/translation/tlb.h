@@ -45,6 +45,7 @@ struct tlb_question {
     const struct fact_memory *memory;
     struct page_sweep sweep;
     uint64_t line; /* of the cache that holds the data */
+    size_t shown;  /* levels: more than may be named */
     struct finding *finding[TLBS_MOST][TLB_ANSWERS];
     struct tlb_deal *deals; /* of each level */
     enum cache_policy policy[TLBS_MOST];
@@ -77,6 +78,8 @@ double tlb_middle(const struct fact_tlbs *t, size_t level);
 unsigned tlb_takes_most(uint64_t lap);
 /* … and as it wants to tell hits and misses of the level apart. */
 unsigned tlb_takes(const struct tlb_question *q, size_t level, uint64_t lap);
+/* Whether these tell them apart. */
+bool tlb_tells(const struct tlb_question *q, size_t level, uint64_t lap);
 
 /* ---- the steps --------------------------------------------------------- */
 

@@ -38,6 +38,7 @@ void tlb_none(struct tlb_question *q, size_t level, enum tlb_answer first,
               enum tlb_answer last, const char *why)
 {
     for (int i = (int)first; i <= (int)last; i++)
-        if (!tlb_is_found(q, level, (enum tlb_answer)i))
+        if (!tlb_is_found(q, level, (enum tlb_answer)i) &&
+            q->finding[level][i]->because == NULL)
             finding_none(q->finding[level][i], "%s", why);
 }

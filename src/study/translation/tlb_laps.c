@@ -33,10 +33,10 @@ size_t tlb_find_misses(struct tlb_question *q, size_t level, uint64_t count,
                        uint64_t looked, bool *slow)
 {
     const struct page_tour lap = tlb_lap(q, level, count);
-    /* Five: two of three are disturbed too often where so many are looked at.
-     */
+    /* Fewer are disturbed too often where so many are looked at. */
+    const unsigned least = page_sweep_least(&q->sweep, 1e-6);
     const unsigned wanted = tlb_takes(q, level, 3 * count);
-    const unsigned takes = wanted < 5 ? 5 : wanted;
+    const unsigned takes = wanted < least ? least : wanted;
     size_t found = 0;
     for (uint64_t from = 0; lab_ok(q->lab) && from < looked;
          from += LOOKS_MOST) {

@@ -53,9 +53,9 @@ static void find_slow(struct tlb_question *q, size_t level, uint64_t step,
         page_sweep_scan(&q->sweep, &s->places, &flood, takes);
     if (!lab_ok(q->lab))
         return;
-    /* Five sigma of a difference of medians (one in 3.5 million), and more than
-     * the one cycle that a clock steps by, as in tlb_profile.c. */
-    const double noise = 5 * 1.25 * sqrt(2 / (double)takes) * q->sweep.sigma;
+    /* One in 3.5 million, and more than the one cycle that a clock steps by, as
+     * in tlb_profile.c. */
+    const double noise = 5 * page_sweep_error(&q->sweep, takes);
     const size_t between = list_slow(q, level, excess, fmax(1.5, noise), s);
     /* At the first level there are hits and misses only. */
     if (level == 0 && 2 * between > s->count + 4)

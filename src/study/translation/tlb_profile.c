@@ -7,6 +7,7 @@
 #include <assert.h>
 #include <math.h>
 
+#include "analysis/curve/rise.h"
 #include "analysis/statistics/stats.h"
 #include "base/mem.h"
 #include "study/assume.h"
@@ -18,13 +19,13 @@ enum {
     LOADS = 65536,   /* of all laps of a band, about … */
     TAKES_LEAST = 3, /* … but so many laps at least, and these at most */
     TAKES_MOST = 33,
-    DATA_AGES = 8, /* of a band, looked at for their data */
-    DATA_TAKES = 3,
+    LOADS_NOISY = 1 << 18, /* where noise wants more */
+    DATA_AGES = 8,         /* of a band, looked at for their data */
 };
 
 struct tlb_profile {
     uint64_t age[AGES_MOST];
-    double excess[AGES_MOST], doubt[AGES_MOST];
+    double excess[AGES_MOST], error[AGES_MOST];
     size_t count;
     uint64_t lap; /* places of the longest lap whose data was all there */
 };
@@ -48,6 +49,48 @@ unsigned tlb_takes_most(uint64_t lap)
                                 : (unsigned)takes | 1;
 }
 
+static unsigned takes_noisy(uint64_t lap)
+{
+    const uint64_t takes = LOADS_NOISY / lap;
+    const unsigned usual = tlb_takes_most(lap);
+    return takes > usual ? (unsigned)takes | 1 : usual;
+}
+
+static struct rise_curve curve_of(const struct tlb_profile *p)
+{
+    /* Clocks count whole cycles. */
+    return (struct rise_curve){.y = p->excess,
+                               .error = p->error,
+                               .count = p->count,
+                               .least = 1.5,
+                               .clear = assume(ASSUME_TLB_CLEAR)};
+}
+
+/* What the next step is at least: no TLB beyond costs less than one before. */
+static double least_step(const struct tlb_profile *p)
+{
+    const struct rise_curve c = curve_of(p);
+    const double least = assume(ASSUME_TLB_LEAST);
+    for (size_t i = 0; i < p->count; i++)
+        if (rise_at(&c, i, 0))
+            return fmax(least, p->excess[i]);
+    return least;
+}
+
+/* As many that a step so high does not hide (rise_hidden). */
+static unsigned band_takes(const struct tlb_question *q,
+                           const struct tlb_profile *p, uint64_t lap)
+{
+    /* A seventh of it: 5.6 by rise_hidden, and some for what is not known yet.
+     */
+    const double error = least_step(p) / 7;
+    const double wanted = pow(page_sweep_error(&q->sweep, 1) / error, 2);
+    const unsigned least = page_sweep_least(&q->sweep, 1e-3);
+    const unsigned usual = tlb_takes_most(lap), most = takes_noisy(lap);
+    const double takes = fmax(fmax(wanted, usual), least);
+    return takes < most ? (unsigned)takes | 1 : most;
+}
+
 /* Where data is lost, some of the oldest ages cost as much as a miss of it:
  * some hundred cycles.  Sixteen is far from both that and none; four sigma of a
  * load is what its noise may add. */
@@ -56,8 +99,10 @@ static bool keeps_data(struct tlb_question *q, const struct page_tour *lap,
 {
     const size_t from = count > DATA_AGES ? count - DATA_AGES : 0;
     const struct page_looks oldest = {ages + from, count - from};
+    const unsigned least = page_sweep_least(&q->sweep, 1e-4);
+    const unsigned takes = least < TAKES_LEAST ? TAKES_LEAST : least;
     const double *const excess =
-        page_sweep_ages(&q->sweep, lap, ASK_DATA, &oldest, DATA_TAKES);
+        page_sweep_ages(&q->sweep, lap, ASK_DATA, &oldest, takes);
     bool yes = lab_ok(q->lab);
     for (size_t i = 0; i < oldest.count; i++)
         yes = yes && excess[i] < 16 + 4 * q->sweep.sigma;
@@ -68,7 +113,7 @@ static bool keeps_data(struct tlb_question *q, const struct page_tour *lap,
  * nothing about the cost of either, and are left out: an excess is the
  * difference of two loads, and spreads √2 times as far as one. */
 static void add_untorn(const struct tlb_question *q, struct tlb_profile *p,
-                       const double *excess, size_t count, double doubt)
+                       const double *excess, size_t count, double error)
 {
     size_t kept = p->count;
     for (size_t i = 0; i < count; i++) {
@@ -76,7 +121,7 @@ static void add_untorn(const struct tlb_question *q, struct tlb_profile *p,
             continue;
         p->age[kept] = p->age[p->count + i];
         p->excess[kept] = excess[i];
-        p->doubt[kept++] = doubt;
+        p->error[kept++] = error;
     }
     p->count = kept;
 }
@@ -89,16 +134,19 @@ static bool ask_band(struct tlb_question *q, struct tlb_profile *p,
     const struct page_tour lap = {.pitch = q->t->pitch,
                                   .count = most + most / 4};
     const struct page_looks looks = {ages, list_ages(least, most, ages)};
-    const unsigned takes = tlb_takes_most(lap.count);
+    const double *excess = NULL;
+    unsigned takes = 0;
     assert(p->count + looks.count <= AGES_MOST);
     if (!keeps_data(q, &lap, ages, looks.count))
         return false;
-    const double *const excess =
-        page_sweep_ages(&q->sweep, &lap, ASK_PAGE, &looks, takes);
+    /* Again, if it turns out that such loads are noisier than was known. */
+    while (lab_ok(q->lab) && takes < band_takes(q, p, lap.count)) {
+        takes = band_takes(q, p, lap.count);
+        excess = page_sweep_ages(&q->sweep, &lap, ASK_PAGE, &looks, takes);
+    }
     if (!lab_ok(q->lab))
         return false;
-    /* A median of n strays by 1.25 sigma / √n, a difference √2 times that. */
-    add_untorn(q, p, excess, looks.count, 1.25 * sqrt(2 / (double)takes));
+    add_untorn(q, p, excess, looks.count, page_sweep_error(&q->sweep, takes));
     p->lap = lap.count;
     return true;
 }
@@ -141,35 +189,20 @@ static void find_profile(struct tlb_question *q, struct tlb_profile *p)
         least = most + 1;
         most = 4 * most < room / 5 * 4 ? 4 * most : room / 5 * 4;
     }
+    /* Places may differ by themselves, too, and no take tells that from a step:
+     * then they scatter by more than errors do. */
+    const struct rise_curve curve = curve_of(p);
+    const double scatter = rise_scatter(&curve);
+    for (size_t i = 0; i < p->count; i++)
+        p->error[i] *= scatter;
 }
 
 /* ---- steps ------------------------------------------------------------- */
 
-/* True if the ages from i on cost more than `level`: as many in a row that they
- * span twice the age, since a few places may be dear by themselves.  The first
- * step of every GPU measured is 3 cycles or more; five sigma is one accident in
- * millions of ages. */
-static bool is_step(const struct tlb_question *q, const struct tlb_profile *p,
-                    size_t i, double level)
-{
-    enum { ALIKE = 5, ALIKE_OF_CLEAR = 3 };
-    /* At the end of the memory there may be no more than three. */
-    const bool last =
-        i + ALIKE > p->count && p->excess[i] > level + assume(ASSUME_TLB_CLEAR);
-    const size_t alike = last ? ALIKE_OF_CLEAR : ALIKE;
-    /* Five sigma (one in 3.5 million), and more than the one cycle that a clock
-     * steps by. */
-    for (size_t k = i; k < i + alike; k++)
-        if (k >= p->count ||
-            p->excess[k] < level + fmax(1.5, 5 * p->doubt[k] * q->sweep.sigma))
-            return false;
-    return true;
-}
-
 /* The cost of the level that begins at i: the least of the next ages, since
  * another level may follow soon; then the middle of all that are like it, by a
  * fifth or the jitter of a load. */
-static double level_at(const struct tlb_profile *p, size_t i)
+static double level_at(const struct tlb_profile *p, size_t i, double *error)
 {
     double alike[AGES_MOST];
     size_t count = 0;
@@ -181,6 +214,9 @@ static double level_at(const struct tlb_profile *p, size_t i)
                  assume(ASSUME_TLB_LEVEL_SHARE) * least))
             alike[count++] = p->excess[k];
     }
+    /* 2.6 deviations (99 %) of a median, and half of the cycle that a clock
+     * steps by. */
+    *error = 2.6 * 1.25 * p->error[i] / sqrt((double)count) + 0.5;
     return stats_median(alike, count);
 }
 
@@ -189,14 +225,22 @@ static double level_at(const struct tlb_profile *p, size_t i)
 static void find_steps(struct tlb_question *q, const struct tlb_profile *p)
 {
     struct fact_tlbs *const t = q->t;
-    double level = 0;
+    const struct rise_curve curve = curve_of(p);
+    double level = 0, error = 0;
+    size_t before = 0;
     t->levels = 0;
     for (size_t i = 1; i < p->count && t->levels < TLBS_MOST; i++) {
-        if (!is_step(q, p, i, level))
+        if (!rise_at(&curve, i, level))
             continue;
-        level = level_at(p, i);
-        t->tlb[t->levels++] = (struct tlb_facts){
-            .excess = level, .fits = p->age[i - 1], .overflows = p->age[i]};
+        const double error_before = error;
+        level = level_at(p, i, &error);
+        t->tlb[t->levels++] =
+            (struct tlb_facts){.excess = level,
+                               .error = error + error_before,
+                               .hidden = rise_hidden(&curve, before, i),
+                               .fits = p->age[i - 1],
+                               .overflows = p->age[i]};
+        before = i;
         const uint64_t begun = p->age[i];
         while (i + 1 < p->count && 2 * p->age[i + 1] < 3 * begun)
             i++;
@@ -241,7 +285,17 @@ double tlb_middle(const struct fact_tlbs *t, size_t level)
 
 unsigned tlb_takes(const struct tlb_question *q, size_t level, uint64_t lap)
 {
-    const unsigned wanted = page_sweep_takes(&q->sweep, tlb_step(q->t, level));
-    const unsigned most = tlb_takes_most(lap);
-    return wanted < most ? wanted : most;
+    const double wanted = page_sweep_takes(&q->sweep, tlb_step(q->t, level));
+    const unsigned most = takes_noisy(lap);
+    unsigned takes = page_sweep_least(&q->sweep, 1e-4);
+    takes = takes < TAKES_LEAST ? TAKES_LEAST : takes;
+    return wanted > most ? most : wanted > takes ? (unsigned)wanted | 1 : takes;
+}
+
+/* Four of the errors: of a hundred places none is taken for the other, but once
+ * in 300. */
+bool tlb_tells(const struct tlb_question *q, size_t level, uint64_t lap)
+{
+    const unsigned takes = tlb_takes(q, level, lap);
+    return 4 * page_sweep_error(&q->sweep, takes) < tlb_step(q->t, level) / 2;
 }
