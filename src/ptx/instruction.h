@@ -60,7 +60,7 @@ struct instruction {
     const char *values;
     const char *setup;  /* instructions before the clock is read; NULL: none */
     const char *helper; /* row whose latency is also in the chain; NULL: none */
-    const char *chase;  /* experiment instead of a snippet: loads of memory */
+    const char *chase;  /* a walk instead of a snippet: loads of memory */
     bool uncached;      /* … that no cache holds */
     enum instruction_form form; /* to be tried first */
     unsigned cc;                /* least capability, 80 for 8.0; 0: any */

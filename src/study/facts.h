@@ -21,10 +21,12 @@
  * miss: they cost too much alike to ask for less. */
 enum { FAR_MISSES_PERCENT = 10 };
 
-enum { FACT_WHY = 256 };
+enum { FACT_WHY = 256, FACT_EXPERIMENT = 256 };
 
 struct fact_trace {
-    double cycles; /* that a trace adds to each load */
+    double cycles;        /* that a trace adds to each load, … */
+    double error;         /* … give or take, with LAB_CONFIDENCE_PERCENT */
+    char doubt[FACT_WHY]; /* why that may be wrong; empty: nothing is known */
 };
 
 /* Which loads are cached near to an SM. */
@@ -76,6 +78,9 @@ struct fact_rings {
 struct fact_sides {
     unsigned parts; /* 0: not known */
     bool far_stays; /* what lies far is not copied to where it is near */
+    /* Experiments: single loads of lines of all slices and sides that are in
+     * L2, and that are not; empty: none. */
+    char warm[FACT_EXPERIMENT], missing[FACT_EXPERIMENT];
 };
 
 struct fact_sets {

@@ -2,6 +2,7 @@
 
 #include <assert.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -166,23 +167,6 @@ struct column lab_column(struct lab *lab, const char *name, const char *fmt,
     return column;
 }
 
-/* Cycles a load of each repetition: the long run less the short one, or both
- * together. */
-static struct column per_load(struct lab *lab, const char *text,
-                              bool difference)
-{
-    struct samples s = run_text(lab, text);
-    struct column cycles = lab_column_of(lab, &s, "long");
-    const struct column first = lab_column_of(lab, &s, "short");
-    const struct column loads = lab_column_of(lab, &s, "visits");
-    samples_free(&s);
-    for (size_t i = 0; i < cycles.count; i++)
-        cycles.at[i] = difference
-                           ? (cycles.at[i] - first.at[i]) / loads.at[i]
-                           : (cycles.at[i] + first.at[i]) / (3 * loads.at[i]);
-    return cycles;
-}
-
 struct stats_interval lab_interval(const struct lab *lab, const double *values,
                                    size_t count)
 {
@@ -192,44 +176,94 @@ struct stats_interval lab_interval(const struct lab *lab, const double *values,
                                   &rng);
 }
 
-/* The median of what repetitions or places gave, and where it is. */
-static struct cost cost_of(const struct lab *lab, const struct column *cycles)
+/* ---- costs ------------------------------------------------------------- */
+
+/* Half-way to where the densest half is no longer that of undisturbed ones. */
+static const double disturbed_most = 0.25;
+
+/* Nothing costs less than no time.  What varies by a third of itself, which is
+ * three deviations to there, would be cut off. */
+static const double spread_most = 1.0 / 3;
+
+static const char *doubt_of(struct lab *lab, const struct undisturbed *u)
 {
+    if (u->disturbed > disturbed_most)
+        return lab_text(lab, why_disturbed, 100 * u->disturbed);
+    if (u->spread > spread_most * u->cycles)
+        return lab_text(lab, why_varies, u->spread);
+    return NULL;
+}
+
+struct cost lab_cost_of(struct lab *lab, const struct undisturbed *u,
+                        const char *experiment)
+{
+    struct cost cost = {.cycles = u->cycles,
+                        .low = u->low,
+                        .high = u->high,
+                        .disturbed = u->disturbed,
+                        .excess = u->excess,
+                        .doubt = doubt_of(lab, u),
+                        .experiment = experiment};
     if (!lab_ok(lab))
         return (struct cost){0};
-    const struct stats_interval interval =
-        lab_interval(lab, cycles->at, cycles->count);
-    return (struct cost){.cycles = stats_median(cycles->at, cycles->count),
-                         .low = interval.low,
-                         .high = interval.high,
-                         .experiment = cycles->experiment};
+    if (cost.doubt == NULL)
+        return cost;
+    /* Where too many are late it may be one of those, or what none is. */
+    cost.low = fmax(fmin(cost.low, cost.cycles - u->spread), 0);
+    cost.high = fmax(cost.high, cost.cycles + fmax(u->spread, cost.excess));
+    return cost;
 }
 
-static struct cost cost_of_text(struct lab *lab, const char *text,
-                                bool difference)
+struct cost lab_cost_less(const struct cost *a, const struct cost *b)
 {
-    const struct column cycles = per_load(lab, text, difference);
-    return cost_of(lab, &cycles);
+    const double cycles = a->cycles - b->cycles;
+    return (struct cost){
+        .cycles = cycles,
+        .low = cycles - hypot(a->cycles - a->low, b->high - b->cycles),
+        .high = cycles + hypot(a->high - a->cycles, b->cycles - b->low),
+        .disturbed = fmax(a->disturbed, b->disturbed),
+        .excess = a->excess - b->excess,
+        .doubt = a->doubt != NULL ? a->doubt : b->doubt,
+        .experiment = a->experiment,
+    };
 }
 
-struct cost lab_chase_places(struct lab *lab, const struct places *places,
-                             const char *fmt, ...)
+/* Runs of a chase. */
+struct runs {
+    struct column shorter, longer; /* cycles by what the short run visits */
+    double step;                   /* what a cycle of the timer is of that */
+};
+
+static struct runs run_chase(struct lab *lab, const char *text)
 {
-    va_list args;
-    va_start(args, fmt);
-    const char *const text = formatted(lab, fmt, args);
-    va_end(args);
-    struct column all = {.at = lab_alloc(lab, places->count, sizeof *all.at),
-                         .count = places->count};
-    for (size_t i = 0; lab_ok(lab) && i < places->count; i++) {
-        const char *const at =
-            lab_text(lab, "%s repeats=1 shift=%" PRIu64, text,
-                     places->first + i * places->apart);
-        const struct cost cost = cost_of_text(lab, at, true);
-        all.at[i] = cost.cycles;
-        all.experiment = cost.experiment;
+    struct samples s = run_text(lab, text);
+    struct runs r = {.shorter = lab_column_of(lab, &s, "short"),
+                     .longer = lab_column_of(lab, &s, "long")};
+    const struct column loads = lab_column_of(lab, &s, "visits");
+    samples_free(&s);
+    for (size_t i = 0; i < loads.count; i++) {
+        r.shorter.at[i] /= loads.at[i];
+        r.longer.at[i] /= loads.at[i];
+        r.step = 1 / loads.at[i];
     }
-    return cost_of(lab, &all);
+    return r;
+}
+
+static struct undisturbed column_undisturbed(const struct column *c,
+                                             double step)
+{
+    return undisturbed_of(c->at, c->count, step);
+}
+
+/* Those of the long run less those of the short one.  Runs do not vary as
+ * their loads do. */
+static struct cost difference_of(struct lab *lab, const char *text)
+{
+    const struct runs r = run_chase(lab, text);
+    const struct undisturbed longer = column_undisturbed(&r.longer, r.step),
+                             shorter = column_undisturbed(&r.shorter, r.step),
+                             u = undisturbed_less(&longer, &shorter);
+    return lab_cost_of(lab, &u, r.longer.experiment);
 }
 
 struct cost lab_chase(struct lab *lab, const char *fmt, ...)
@@ -238,7 +272,21 @@ struct cost lab_chase(struct lab *lab, const char *fmt, ...)
     va_start(args, fmt);
     const char *const text = formatted(lab, fmt, args);
     va_end(args);
-    return cost_of_text(lab, text, true);
+    return difference_of(lab, text);
+}
+
+struct cost lab_chase_mean(struct lab *lab, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    const char *const text = formatted(lab, fmt, args);
+    va_end(args);
+    const struct runs r = run_chase(lab, text);
+    for (size_t i = 0; i < r.longer.count; i++)
+        r.longer.at[i] -= r.shorter.at[i];
+    const struct undisturbed all =
+        undisturbed_within(r.longer.at, r.longer.count, INFINITY);
+    return lab_cost_of(lab, &all, r.longer.experiment);
 }
 
 struct cost lab_average(struct lab *lab, const char *fmt, ...)
@@ -247,7 +295,46 @@ struct cost lab_average(struct lab *lab, const char *fmt, ...)
     va_start(args, fmt);
     const char *const text = formatted(lab, fmt, args);
     va_end(args);
-    return cost_of_text(lab, text, false);
+    const struct runs r = run_chase(lab, text);
+    for (size_t i = 0; i < r.longer.count; i++)
+        r.longer.at[i] = (r.longer.at[i] + r.shorter.at[i]) / 3;
+    const struct undisturbed u = column_undisturbed(&r.longer, r.step / 3);
+    return lab_cost_of(lab, &u, r.longer.experiment);
+}
+
+/* What two loads in a row cost more than one. */
+static struct cost pairs_less_singles(struct lab *lab, unsigned visits,
+                                      const char *walk)
+{
+    const struct column one =
+        lab_column(lab, "cycles", "trace %s visits=%u", walk, visits);
+    const struct column two =
+        lab_column(lab, "cycles", "trace %s visits=%u each=2", walk, visits);
+    const struct undisturbed single = column_undisturbed(&one, 1),
+                             pair = column_undisturbed(&two, 1),
+                             u = undisturbed_less(&pair, &single);
+    return lab_cost_of(lab, &u, two.experiment);
+}
+
+struct cost lab_load_cost_of(struct lab *lab, unsigned run, unsigned singles,
+                             const char *walk)
+{
+    const struct cost runs =
+        difference_of(lab, lab_text(lab, "chase %s visits=%u", walk, run));
+    /* Of runs most of which are late the densest half is no longer dense. */
+    const bool unclear = runs.high - runs.low > 0.01 * runs.cycles;
+    return unclear || runs.disturbed > disturbed_most
+               ? pairs_less_singles(lab, singles, walk)
+               : runs;
+}
+
+struct cost lab_load_cost(struct lab *lab, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    const char *const walk = formatted(lab, fmt, args);
+    va_end(args);
+    return lab_load_cost_of(lab, 64, 2048, walk);
 }
 
 /* ---- findings ---------------------------------------------------------- */
@@ -469,7 +556,10 @@ void finding_measured(struct finding *f, double number)
 
 void finding_cost(struct finding *f, const struct cost *cost)
 {
-    finding_set(f, STATUS_MEASURED, value_number(cost->cycles), "cycles");
+    finding_set(f, cost->doubt != NULL ? STATUS_IN_DOUBT : STATUS_MEASURED,
+                value_number(cost->cycles), "cycles");
+    if (cost->doubt != NULL)
+        finding_because(f, "%s", cost->doubt);
     finding_interval(f, cost->low, cost->high, LAB_CONFIDENCE_PERCENT / 100.0);
     finding_cite(f, cost->experiment);
 }

@@ -22,6 +22,7 @@
 #include <stdint.h>
 
 #include "analysis/statistics/stats.h"
+#include "analysis/statistics/undisturbed.h"
 #include "base/error.h"
 #include "base/mem.h"
 #include "finding/doubt.h"
@@ -119,30 +120,45 @@ struct column lab_column_of(struct lab *lab, const struct samples *samples,
 struct column lab_column(struct lab *lab, const char *name, const char *fmt,
                          ...) __attribute__((format(printf, 3, 4)));
 
-/* Average cycles of a load: median of the repetitions of a `chase`, with the
- * interval that a bootstrap gives. */
+/*
+ * What a load costs undisturbed, by runs of loads: of the repetitions of a
+ * `chase` the densest half and what lies near it, of the short run and of the
+ * long one (analysis/statistics/undisturbed.h).
+ */
 struct cost {
-    double cycles, low, high;
+    double cycles, low, high; /* with LAB_CONFIDENCE_PERCENT */
+    double disturbed;         /* share of what was timed that was late */
+    double excess;            /* cycles that disturbance adds to the mean */
+    const char *doubt;      /* why that may be wrong; NULL: nothing is known */
     const char *experiment; /* canonical; NULL after an error */
 };
 struct cost lab_chase(struct lab *lab, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
-/* The same from several places, once each, whose text ends in " shift=" and a
- * multiple of `apart` from `first` on: for loads that must not have been made
- * before, and for what differs from place to place. */
-struct places {
-    uint64_t first, apart;
-    size_t count;
-};
-struct cost lab_chase_places(struct lab *lab, const struct places *places,
-                             const char *fmt, ...)
-    __attribute__((format(printf, 3, 4)));
-/* The same over all loads of both runs, the clock reads among them: for walks
- * whose loads do not all cost the same, where a difference means nothing. */
+/* The mean of all repetitions, with what disturbs them. */
+struct cost lab_chase_mean(struct lab *lab, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+/* As lab_chase, of all loads of both runs, the clock reads among them: for
+ * walks whose loads do not all cost the same, where a difference means nothing.
+ */
 struct cost lab_average(struct lab *lab, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
+/* What each load of such a ring costs, by runs of 64; where many of those are
+ * late, or they leave half a percent of doubt, by single loads and pairs.  The
+ * text is that of a walk over a ring of which all lines cost the same, without
+ * the probe and `visits`. */
+struct cost lab_load_cost(struct lab *lab, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+/* The same by runs of so many, and so many single loads. */
+struct cost lab_load_cost_of(struct lab *lab, unsigned run, unsigned singles,
+                             const char *walk);
 
-enum { LAB_CONFIDENCE_PERCENT = 99 };
+/* The cost that an estimate gives, with the doubt that speaks against it. */
+struct cost lab_cost_of(struct lab *lab, const struct undisturbed *u,
+                        const char *experiment);
+/* One less the other, doubted as either is. */
+struct cost lab_cost_less(const struct cost *a, const struct cost *b);
+
+enum { LAB_CONFIDENCE_PERCENT = UNDISTURBED_PERCENT };
 /* Where the median of the values is, with that confidence. */
 struct stats_interval lab_interval(const struct lab *lab, const double *values,
                                    size_t count);
@@ -212,7 +228,7 @@ bool lab_number(const struct lab *lab, const char *component,
 
 /* Measured, in the unit that the answers say. */
 void finding_measured(struct finding *finding, double number);
-/* Fills a finding with a cost in cycles. */
+/* Fills a finding with a cost in cycles, in doubt if that is. */
 void finding_cost(struct finding *finding, const struct cost *cost);
 
 /* ---- levels ------------------------------------------------------------ */

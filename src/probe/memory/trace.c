@@ -39,6 +39,7 @@ static const struct param trace_params[] = {
     NUMBER(struct pointer_chase, above, "0", 0, 1u << 20, "keep only loads of at least so many cycles"),
     NUMBER(struct pointer_chase, each, "1", 1, 64, "dependent loads between two reads of the clock; a visit is so many"),
     NUMBER(struct pointer_chase, records, "2048", 1, 8192, "most loads that are kept (16 B of shared memory each)"),
+    ASSEMBLER_LEVEL,
     {0},
 };
 /* clang-format on */

@@ -6,10 +6,10 @@
  * Hands on the cost of a hit in each level, and how much dearer a load looks
  * in a trace, where the clock is read around each, than in a chase.
  */
+#include <math.h>
 #include <stdio.h>
 
 #include "analysis/hits.h"
-#include "analysis/statistics/stats.h"
 #include "study/lab.h"
 
 static const enum fact_id reads[] = {FACT_NONE};
@@ -26,10 +26,9 @@ static const char *const kernels[] = {
     "chase space=local",    NULL,
 };
 
-/* A ring that fits every cache there is, on one page; so few loads at a time
- * that most runs are free of spikes. */
-static const char small_ring[] = "bytes=1024 stride=32 warm=4 visits=64";
-static const char small_local_ring[] = "bytes=1024 stride=128 warm=4 visits=64";
+/* A ring that fits every cache there is, on one page. */
+static const char small_ring[] = "bytes=1024 stride=32 warm=4";
+static const char small_local_ring[] = "bytes=1024 stride=128 warm=4";
 /* A ring each of whose loads asks for a line of its own, once, on one page of
  * nearly every GPU, and no more than a module's constants. */
 static const char cold_ring[] = "bytes=49152 stride=256 warm=0 visits=64";
@@ -51,22 +50,43 @@ static void report_l1(struct lab *lab, const struct global_costs *c,
     finding_protocol(f, "cg_cycles", value_number(c->cg.cycles));
 }
 
-/* The same loads traced, of the nearest cache, whose hits spread least; spikes
- * are cut off at both ends alike. */
+/* The same loads traced, with how many it takes to know that to half a cycle.
+ */
+static struct cost trace_small_ring(struct lab *lab,
+                                    const struct level_row *row)
+{
+    struct cost traced;
+    for (unsigned visits = 256; visits <= 2048; visits *= 8) {
+        const struct column c =
+            lab_column(lab, "cycles", "trace %s %s visits=%u", row->load,
+                       small_ring, visits);
+        const struct undisturbed u = undisturbed_of(c.at, c.count, 1);
+        traced = lab_cost_of(lab, &u, c.experiment);
+        if (traced.high - traced.low < 1)
+            break;
+    }
+    return traced;
+}
+
+/* Of the nearest cache, whose hits spread least. */
 static void ask_trace_overhead(struct lab *lab, const struct level_row *row,
                                const struct cost *chased)
 {
-    const struct column traced = lab_column(
-        lab, "cycles", "trace %s bytes=1024 stride=32 warm=4 visits=256",
-        row->load);
+    const struct cost traced = trace_small_ring(lab, row);
     if (!lab_ok(lab))
         return;
-    /* Spikes are rarer than one in 20 loads by far. */
-    const double cost =
-        stats_trimmed_mean(traced.at, traced.count, 0.05) - chased->cycles;
-    fact_trace_write(lab)->cycles = cost;
+    struct cost adds = lab_cost_less(&traced, chased);
+    struct fact_trace *const fact = fact_trace_write(lab);
+    fact->cycles = adds.cycles;
+    fact->error = fmax(adds.high - adds.cycles, adds.cycles - adds.low);
+    if (adds.doubt != NULL)
+        snprintf(fact->doubt, sizeof fact->doubt, "%s", adds.doubt);
     struct finding *const f = lab_finding(lab, "clock", "trace_overhead");
-    finding_measured(f, cost);
+    adds.low = fmax(adds.low, 0);
+    if (adds.cycles > 0)
+        finding_cost(f, &adds);
+    else
+        finding_none(f, why_overhead_hidden);
     finding_cite(f, traced.experiment);
     finding_cite(f, chased->experiment);
 }
@@ -89,8 +109,8 @@ static void ask_space(struct lab *lab, const struct level_row *row,
                       struct fact_cached *facts, double l2)
 {
     const struct cost warm =
-        lab_chase(lab, "chase %s %s", row->load,
-                  row->apart > 32 ? small_local_ring : small_ring);
+        lab_load_cost(lab, "%s %s", row->load,
+                      row->apart > 32 ? small_local_ring : small_ring);
     const struct cost cold =
         lab_chase(lab, "chase %s %s", row->load, cold_ring);
     const char *const why = lab_excuse(lab);
@@ -141,8 +161,8 @@ static void l1_policy_run(struct lab *lab)
     const struct level_row *const l1 = &level_table[LEVEL_L1];
     const struct level_row *const l2 = &level_table[LEVEL_L2];
     struct global_costs c;
-    c.ca = lab_chase(lab, "chase %s %s", l1->load, small_ring);
-    c.cg = lab_chase(lab, "chase %s %s", l2->load, small_ring);
+    c.ca = lab_load_cost(lab, "%s %s", l1->load, small_ring);
+    c.cg = lab_load_cost(lab, "%s %s", l2->load, small_ring);
     if (!lab_ok(lab))
         return;
     learn_l1_and_l2(lab, &c);

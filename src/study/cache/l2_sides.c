@@ -20,6 +20,7 @@
  */
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "analysis/hits.h"
@@ -75,8 +76,8 @@ enum { FLUSH_SIZES = 4 };
  * sure; and how many standard errors it must be from even for an SM to be told:
  * chance goes so far for one SM of a thousand. */
 static const double chance_least = 0.75, errors_least = 3.3;
-/* 2.6 standard errors hold 99 %. */
-static const double errors_of_99 = 2.6;
+/* 1.96 standard errors hold LAB_CONFIDENCE_PERCENT. */
+static const double errors_held = 1.96;
 /* Standard deviations from the median beyond which a load had to wait: of 768
  * lines chance puts none so far (0.05). */
 static const double tail_from = 4;
@@ -193,15 +194,18 @@ static bool is_line(const struct samples *s, size_t row)
 }
 
 /* Lines of two pages after so many laps, or `flush` bytes of other memory. */
-static struct lines trace_lines(struct l2_sides *s, int laps, uint64_t flush)
+static struct lines trace_lines(struct l2_sides *s, int laps, uint64_t flush,
+                                char experiment[FACT_EXPERIMENT])
 {
-    const struct samples *const t = lab_probe(
+    const char *const text = lab_text(
         s->lab,
         "trace %s bytes=%" PRIu64 " stride=%" PRIu64
         " order=random window=%d sample=%d lead=%d warm=%d flush=%" PRIu64
         " shift=%" PRIu64,
         s->row->load, PAGES * PAGE, s->line, LEAD_BYTES, LINES, LEAD_BYTES,
         laps, flush, traced_page(s));
+    snprintf(experiment, FACT_EXPERIMENT, "%s", text);
+    const struct samples *const t = lab_probe(s->lab, "%s", text);
     struct lines l = lines_of(s->lab, t, is_line);
     const struct two_sided_samples samples = samples_of(&l);
     if (lab_ok(s->lab))
@@ -425,7 +429,7 @@ static void report_latency(struct l2_sides *s, const char *attribute,
     const struct column c = half_of(s->lab, l, far);
     const double mean = stats_mean(c.at, c.count);
     const double error =
-        errors_of_99 * stats_mad_sigma(c.at, c.count) / sqrt((double)c.count);
+        errors_held * stats_mad_sigma(c.at, c.count) / sqrt((double)c.count);
     finding_measured(f, mean);
     finding_interval(f, mean - error, mean + error,
                      LAB_CONFIDENCE_PERCENT / 100.0);
@@ -660,8 +664,10 @@ static void report_no_sides(struct l2_sides *s)
 
 static void ask_sides(struct l2_sides *s)
 {
-    s->warm = trace_lines(s, LAPS, 0);
-    s->missing = trace_lines(s, 0, FLUSH_SIZES * s->facts->overflows);
+    struct fact_sides *const facts = fact_sides_write(s->lab);
+    s->warm = trace_lines(s, LAPS, 0, facts->warm);
+    s->missing =
+        trace_lines(s, 0, FLUSH_SIZES * s->facts->overflows, facts->missing);
     if (!lab_ok(s->lab))
         return;
     take_bits(s);

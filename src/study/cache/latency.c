@@ -12,8 +12,9 @@
 #include <math.h>
 
 #include "analysis/hits.h"
-#include "analysis/statistics/stats.h"
+#include "analysis/statistics/laps.h"
 #include "base/num.h"
+#include "probe/run/ring.h"
 #include "study/lab.h"
 
 static const enum fact_id reads[] = {FACT_TRACE, FACT_BRACKET, FACT_LINE,
@@ -33,8 +34,9 @@ static const char *const kernels[] = {
     NULL,
 };
 
-static void say_protocol(struct finding *f, const char *load, const char *order,
-                         bool outside, bool warm)
+static void say_protocol(struct finding *f, const struct cost *c,
+                         const char *load, const char *order, bool outside,
+                         bool warm)
 {
     finding_protocol(f, "load", value_text(load));
     finding_protocol(f, "order", value_text(order));
@@ -42,30 +44,107 @@ static void say_protocol(struct finding *f, const char *load, const char *order,
     finding_protocol(f, "timer",
                      value_text(outside ? "outside, two lengths"
                                         : "around each load, less its cost"));
+    /* As a share of the cost, to a hundredth of a percent. */
+    finding_protocol(f, "disturbance",
+                     value_number(round(1e4 * c->excess / c->cycles) / 1e4));
 }
 
-/* The middle of a trace's loads that cost between two bounds, free of spikes
- * and of page walks; `text` is the experiment. */
+/* ---- single loads ------------------------------------------------------ */
+
+/* What single loads cost, less what timing them adds. */
+static struct cost less_timing(struct lab *lab, const struct undisturbed *u,
+                               const char *experiment)
+{
+    const struct fact_trace *const trace = fact_trace(lab);
+    const struct cost timed = lab_cost_of(lab, u, experiment);
+    const struct cost timing = {.cycles = trace->cycles,
+                                .low = trace->cycles - trace->error,
+                                .high = trace->cycles + trace->error,
+                                .doubt = trace->doubt[0] != '\0' ? trace->doubt
+                                                                 : NULL};
+    return lab_cost_less(&timed, &timing);
+}
+
+/* Those of a trace's loads that cost between two bounds; `text` is the
+ * experiment. */
 static struct cost traced(struct lab *lab, double above, double below,
                           const char *text)
 {
     const struct column c = lab_column(lab, "cycles", "%s", text);
-    for (size_t i = 0; i < c.count; i++)
-        c.at[i] -= fact_trace(lab)->cycles;
-    const size_t kept = hits_between(c.at, c.count, above, below);
+    const double timing = fact_trace(lab)->cycles;
+    const size_t kept =
+        hits_between(c.at, c.count, above + timing, below + timing);
     if (kept == 0) {
         lab_fail(lab, ERR_UNSUPPORTED, why_trace_no_load);
         return (struct cost){0};
     }
-    const struct stats_interval in = lab_interval(lab, c.at, kept);
-    /* A tenth at either end: neighbours of the bounds are not all of this
-     * kind. */
-    const double cycles = stats_trimmed_mean(c.at, kept, 0.1);
-    return (struct cost){.cycles = cycles,
-                         .low = fmin(in.low, cycles),
-                         .high = fmax(in.high, cycles),
-                         .experiment = c.experiment};
+    const struct undisturbed u = undisturbed_of(c.at, kept, 1);
+    return less_timing(lab, &u, c.experiment);
 }
+
+/* So often each line is loaded in the same state: of five laps three agree,
+ * but for one address in a hundred where a load in ten is late. */
+enum { LAPS = 5 };
+
+/* The loads of an experiment that is run so often. */
+struct lapped {
+    struct laps laps;
+    const char *experiment;
+};
+
+/* Loads that lead the way for others into a page pay for its translation. */
+static size_t add_lap(struct lab *lab, const struct samples *s,
+                      uint64_t *address, double *cycles)
+{
+    const struct column offset = lab_column_of(lab, s, "offset");
+    const struct column cost = lab_column_of(lab, s, "cycles");
+    size_t n = 0;
+    for (size_t i = 0; i < cost.count; i++)
+        if (((uint64_t)offset.at[i] & RING_LEAD_OFFSET) == 0) {
+            address[n] = (uint64_t)offset.at[i];
+            cycles[n++] = cost.at[i];
+        }
+    return n;
+}
+
+static struct lapped lap_of(struct lab *lab, const char *text)
+{
+    enum { LOADS_MOST = 8192 }; /* that a trace keeps */
+    uint64_t *const address =
+        lab_alloc(lab, LAPS * LOADS_MOST, sizeof *address);
+    double *const cycles = lab_alloc(lab, LAPS * LOADS_MOST, sizeof *cycles);
+    struct lapped l = {.experiment = NULL};
+    size_t n = 0;
+    for (int i = 0; i < LAPS; i++) {
+        const struct samples *const s = lab_probe(lab, "%s", text);
+        n += add_lap(lab, s, address + n, cycles + n);
+        l.experiment = s->experiment;
+    }
+    l.laps = laps_of(address, cycles, n, 1);
+    return l;
+}
+
+/* True for a mean of runs that is no more off that of single loads than a
+ * hundredth, or three standard errors of 95 %'s two. */
+static bool runs_agree(double runs, double singles, double error)
+{
+    return fabs(runs - singles) <= fmax(0.01 * singles, 1.5 * error);
+}
+
+/* Runs that were timed from outside cost what single loads do, late ones
+ * included; or else what is late was not seen, and it may be either. */
+static void check_by_runs(struct lab *lab, struct cost *c, double singles,
+                          double error, const struct cost *runs)
+{
+    error = hypot(error, runs->high - runs->cycles);
+    if (c->doubt != NULL || runs_agree(runs->cycles, singles, error))
+        return;
+    c->doubt = lab_text(lab, why_runs_contradict, runs->cycles, singles);
+    c->low = fmin(c->low, runs->cycles);
+    c->high = fmax(c->high, runs->cycles);
+}
+
+/* ---- hits -------------------------------------------------------------- */
 
 /* Loads that miss the level above and hit this one: of a ring of so many lines
  * that the one above keeps few, and all are here. */
@@ -84,26 +163,53 @@ static struct cost hits_behind(struct lab *lab, const struct level_row *row,
                            row->load, bytes, stride));
 }
 
-/* A level's hits.  64 loads at a time where every line costs the same: then
- * most runs are free of spikes, and the median is.  More, and spread, where
- * lines lie on slices. */
-static struct cost hits_of(struct lab *lab, const struct level_row *row,
-                           const struct fact_bracket *facts)
+/* Lines of all slices and sides, which the study of these has loaded, too; or
+ * such lines, where it was not asked. */
+static const char *lines_of_l2(struct lab *lab, const char *known,
+                               const char *state)
 {
-    const uint64_t half = facts->fits / 2;
-    const uint64_t near = facts->near_fits > 0 ? facts->near_fits / 2 : half;
+    return known[0] != '\0' ? known
+                            : lab_text(lab,
+                                       "trace %s bytes=4M order=random "
+                                       "window=65536 sample=768 lead=65536 %s",
+                                       level_table[LEVEL_L2].load, state);
+}
+
+/* What laps of warm lines show: the cost of a hit, and what disturbance adds to
+ * any load. */
+static struct cost l2_hits(struct lab *lab, const struct fact_bracket *facts,
+                           struct laps *warm)
+{
+    const uint64_t half =
+        (facts->near_fits > 0 ? facts->near_fits : facts->fits) / 2;
+    const struct lapped l =
+        lap_of(lab, lines_of_l2(lab, fact_sides(lab)->warm, "warm=2"));
+    const struct cost runs = lab_chase_mean(
+        lab,
+        "chase %s bytes=%" PRIu64
+        " stride=128 order=random window=65536 sample=8192 "
+        "sweep=1 warm=2 visits=2048",
+        level_table[LEVEL_L2].load, u64_min(half / 128 * 128, 8u << 20));
+    struct cost c = less_timing(lab, &l.laps.cost, l.experiment);
+    check_by_runs(lab, &c, c.cycles + l.laps.cost.excess,
+                  hypot(2 * l.laps.mean_error, fact_trace(lab)->error), &runs);
+    *warm = l.laps;
+    return c;
+}
+
+/* A level's hits.  Where lines lie on slices many are asked; else every line
+ * costs the same. */
+static struct cost hits_of(struct lab *lab, const struct level_row *row,
+                           const struct fact_bracket *facts, struct laps *warm)
+{
     const unsigned stride = row->apart > 32 ? row->apart : 32;
     if (row->behind != LEVEL_COUNT)
         return hits_behind(lab, row, facts);
-    if (row->of_sm)
-        return lab_chase(
-            lab, "chase %s bytes=%" PRIu64 " stride=%u warm=4 visits=64",
-            row->load, u64_min(half / stride * stride, 2048), stride);
-    return lab_chase(lab,
-                     "chase %s bytes=%" PRIu64
-                     " stride=128 order=random window=65536 sample=8192 "
-                     "sweep=1 warm=2 visits=2048",
-                     row->load, u64_min(near / 128 * 128, 8u << 20));
+    if (!row->of_sm)
+        return l2_hits(lab, facts, warm);
+    return lab_load_cost(
+        lab, "%s bytes=%" PRIu64 " stride=%u warm=4", row->load,
+        u64_min(facts->fits / 2 / stride * stride, 2048), stride);
 }
 
 /* Which lines the average is of. */
@@ -121,20 +227,23 @@ static void say_partition(const struct lab *lab, struct finding *f,
 }
 
 static struct cost report_hits(struct lab *lab, const struct level_row *row,
-                               const struct fact_bracket *facts)
+                               const struct fact_bracket *facts,
+                               struct laps *warm)
 {
     struct finding *const f = lab_finding(lab, row->component, "latency");
     if (!facts->present) {
         finding_none(f, "%s", facts->why);
         return (struct cost){0};
     }
-    const struct cost cost = hits_of(lab, row, facts);
+    lab_cite(lab, f);
+    const struct cost cost = hits_of(lab, row, facts, warm);
+    lab_uncite(lab);
     if (!lab_ok(lab))
         return (struct cost){0};
     finding_cost(f, &cost);
-    say_protocol(f, row->words,
+    say_protocol(f, &cost, row->words,
                  row->of_sm ? "sequential" : "random lines over all slices",
-                 row->behind == LEVEL_COUNT, true);
+                 row->of_sm && row->behind == LEVEL_COUNT, true);
     if (!row->of_sm)
         say_partition(lab, f, facts);
     return cost;
@@ -159,7 +268,6 @@ static const char *reason_of_no_miss(struct lab *lab, enum level_id id)
     return l2->present ? why_l2_few_lines : l2->why;
 }
 
-/* The difference of two costs; its doubt is the sum of theirs. */
 static void report_penalty(struct lab *lab, enum level_id id,
                            const struct cost *miss, const struct cost *hit)
 {
@@ -181,12 +289,29 @@ static void report_penalty(struct lab *lab, enum level_id id,
         finding_none(f, "%s", reason_of_no_miss(lab, id));
         return;
     }
-    finding_measured(f, miss->cycles - hit->cycles);
-    finding_interval(f, miss->low - hit->high, miss->high - hit->low,
-                     LAB_CONFIDENCE_PERCENT / 100.0);
+    const struct cost penalty = lab_cost_less(miss, hit);
+    if (penalty.low <= 0) {
+        finding_none(f, why_misses_alike);
+        return;
+    }
+    finding_cost(f, &penalty);
     finding_protocol(f, "found_in", value_text(found_in(lab, id)));
-    finding_cite(f, miss->experiment);
     finding_cite(f, hit->experiment);
+}
+
+/* A mean of loads without what disturbance adds to loads that hit L2. */
+static struct cost less_disturbance(const struct cost *mean,
+                                    const struct laps *warm)
+{
+    const double excess = warm->cost.excess,
+                 error = undisturbed_t(warm->cost.kept) * warm->excess_error;
+    const struct cost disturbance = {.cycles = excess,
+                                     .low = excess - error,
+                                     .high = excess + error,
+                                     .disturbed = warm->cost.disturbed};
+    struct cost c = lab_cost_less(mean, &disturbance);
+    c.excess = excess;
+    return c;
 }
 
 /*
@@ -194,22 +319,24 @@ static void report_penalty(struct lab *lab, enum level_id id,
  * past it brings the lines into L2, near to the SM where that has parts; then
  * each is loaded once.  So nothing depends on the policy of L1.
  */
-static struct cost l1_misses(struct lab *lab)
+static struct cost l1_misses(struct lab *lab, const struct laps *warm)
 {
     const struct fact_bracket *const l2 = fact_bracket(lab, LEVEL_L2);
-    if (!l2->present)
+    if (!l2->present || warm->cost.kept == 0)
         return (struct cost){0};
     const uint64_t l2_fits = l2->near_fits > 0 ? l2->near_fits : l2->fits;
     const uint64_t stride = u64_max(fact_sure_line(lab, LEVEL_L1), 128);
     const uint64_t lines = u64_min(l2_fits / 2 / stride, 6144);
     if (lines < 3 * 128)
         return (struct cost){0};
-    return lab_chase(lab,
-                     "chase %s bytes=%" PRIu64 " stride=%" PRIu64
-                     " order=random window=65536 sweep=1 sweep_op=cg warm=0 "
-                     "visits=%" PRIu64,
-                     level_table[LEVEL_L1].load, lines * stride, stride,
-                     (lines / 3 - 64) / 64 * 64);
+    const struct cost mean =
+        lab_chase_mean(lab,
+                       "chase %s bytes=%" PRIu64 " stride=%" PRIu64
+                       " order=random window=65536 sweep=1 sweep_op=cg warm=0 "
+                       "visits=%" PRIu64,
+                       level_table[LEVEL_L1].load, lines * stride, stride,
+                       (lines / 3 - 64) / 64 * 64);
+    return less_disturbance(&mean, warm);
 }
 
 /* Those of a trace that cost about what a miss does: from half-way to as much
@@ -244,8 +371,8 @@ static struct cost cold_misses(struct lab *lab, const struct level_row *row,
         lab, facts, lab_text(lab, "trace %s %s visits=192", row->load, cold));
 }
 
-/* How many places memory is asked at, and how far apart these are. */
-enum { PLACES = 9, APART = 4 << 20, VISITS = 4096 };
+/* Where runs of loads are timed: so many places, so far apart. */
+enum { PLACES = 3, APART = 4 << 20, VISITS = 4096 };
 
 /*
  * Lines that no load brought in before: beyond all earlier rings, and each run
@@ -253,7 +380,69 @@ enum { PLACES = 9, APART = 4 << 20, VISITS = 4096 };
  * of 64 KiB: at least one page of any GPU, so that there is one TLB miss in a
  * window's lines.
  */
-static struct cost report_memory(struct lab *lab)
+static struct cost memory_runs(struct lab *lab, const struct fact_bracket *l2)
+{
+    const uint64_t stride = u64_max(fact_sure_line(lab, LEVEL_L2), 128);
+    double at[PLACES];
+    for (uint64_t i = 0; i < PLACES; i++)
+        at[i] = lab_chase_mean(
+                    lab,
+                    "chase %s bytes=%" PRIu64 " stride=%" PRIu64
+                    " order=random window=65536 warm=0 flush=%" PRIu64
+                    " visits=%d repeats=1 shift=%" PRIu64,
+                    level_table[LEVEL_L2].load, 3 * VISITS * stride, stride,
+                    3 * l2->overflows, VISITS, 2 * l2->deep + i * APART)
+                    .cycles;
+    const struct undisturbed u = undisturbed_within(at, PLACES, INFINITY);
+    return lab_cost_of(lab, &u, NULL);
+}
+
+/* A load that waits, as for a refresh, waits no more than a tenth: rows are
+ * refreshed for less than a tenth of the time, and who waits waits for half of
+ * it. */
+static const double waits_most = 0.1;
+
+/*
+ * What a load from memory costs on average: it waits for refreshes of its own,
+ * which is no disturbance.  What disturbs any load is what it adds to hits of
+ * L2, which have nothing to wait for.
+ */
+static struct cost memory_cost(struct lab *lab, const struct lapped *l,
+                               const struct laps *warm)
+{
+    const double error = undisturbed_t(l->laps.cost.kept) * l->laps.mean_error;
+    const struct undisturbed all = {.cycles = l->laps.mean,
+                                    .low = l->laps.mean - error,
+                                    .high = l->laps.mean + error,
+                                    .disturbed = l->laps.cost.disturbed,
+                                    .spread = l->laps.cost.spread};
+    const struct cost mean = less_timing(lab, &all, l->experiment);
+    struct cost c = less_disturbance(&mean, warm);
+    const double waits = l->laps.cost.excess - warm->cost.excess;
+    if (c.doubt == NULL &&
+        waits - (c.high - c.cycles) > waits_most * c.cycles) {
+        c.doubt = lab_text(lab, why_waits, 100 * waits / c.cycles);
+        c.low = fmin(c.low, c.cycles - waits);
+    }
+    return c;
+}
+
+static struct cost memory_misses(struct lab *lab, const struct fact_bracket *l2,
+                                 const struct laps *warm)
+{
+    const struct lapped l = lap_of(
+        lab,
+        lines_of_l2(lab, fact_sides(lab)->missing,
+                    lab_text(lab, "warm=0 flush=%" PRIu64 " shift=%" PRIu64,
+                             4 * l2->overflows, 2 * l2->deep)));
+    const struct cost runs = memory_runs(lab, l2);
+    struct cost c = memory_cost(lab, &l, warm);
+    check_by_runs(lab, &c, c.cycles + c.excess,
+                  hypot(2 * l.laps.mean_error, fact_trace(lab)->error), &runs);
+    return c;
+}
+
+static struct cost report_memory(struct lab *lab, const struct laps *warm)
 {
     const struct fact_bracket *const l2 = fact_bracket(lab, LEVEL_L2);
     struct finding *const f = lab_finding(lab, "memory", "latency");
@@ -261,22 +450,20 @@ static struct cost report_memory(struct lab *lab)
         finding_none(f, "%s", l2->why);
         return (struct cost){0};
     }
-    const uint64_t stride = u64_max(fact_sure_line(lab, LEVEL_L2), 128);
-    const struct places places = {2 * l2->deep, APART, PLACES};
-    const struct cost cost = lab_chase_places(
-        lab, &places,
-        "chase %s bytes=%" PRIu64 " stride=%" PRIu64
-        " order=random window=65536 warm=0 flush=%" PRIu64 " visits=%d",
-        level_table[LEVEL_L2].load, 3 * VISITS * stride, stride,
-        3 * l2->overflows, VISITS);
+    if (warm->cost.kept == 0) {
+        finding_none(f, "%s", lab_why_unknown(lab, "l2", "latency"));
+        return (struct cost){0};
+    }
+    lab_cite(lab, f);
+    const struct cost cost = memory_misses(lab, l2, warm);
+    lab_uncite(lab);
     if (!lab_ok(lab))
         return (struct cost){0};
     finding_cost(f, &cost);
-    say_protocol(f, level_table[LEVEL_L2].words,
-                 "random lines, each once, in windows of 64 KiB", true, false);
+    say_protocol(f, &cost, level_table[LEVEL_L2].words,
+                 "random lines, in windows of 64 KiB", false, false);
     finding_protocol(f, "page", value_text("translation in the TLB"));
     finding_protocol(f, "row", value_text("random lines of one window"));
-    finding_protocol(f, "places", value_number(PLACES));
     return cost;
 }
 
@@ -284,12 +471,12 @@ static void report_shared(struct lab *lab, const char *space,
                           const char *attribute, const char *load)
 {
     struct finding *const f = lab_finding(lab, "shared", attribute);
-    const struct cost cost = lab_chase(
-        lab, "chase space=%s bytes=1024 stride=32 warm=4 visits=64", space);
+    const struct cost cost =
+        lab_load_cost(lab, "space=%s bytes=1024 stride=32 warm=4", space);
     if (!lab_ok(lab))
         return;
     finding_cost(f, &cost);
-    say_protocol(f, load, "sequential", true, true);
+    say_protocol(f, &cost, load, "sequential", true, true);
 }
 
 /* What one level could not be asked says why, and the others are asked. */
@@ -306,18 +493,20 @@ static bool excuse(struct lab *lab, const char *component,
 struct level_costs {
     struct cost hit[LEVEL_COUNT], miss[LEVEL_COUNT];
     bool refused[LEVEL_COUNT]; /* why there is no difference was said */
+    struct laps warm;          /* of lines in L2 */
 };
 
-static struct cost misses_of(struct lab *lab, enum level_id id)
+static struct cost misses_of(struct lab *lab, enum level_id id,
+                             const struct laps *warm)
 {
     const struct level_row *const row = &level_table[id];
     const struct fact_bracket *const facts = fact_bracket(lab, id);
     if (id == LEVEL_L2)
-        return report_memory(lab);
+        return report_memory(lab, warm);
     if (!facts->present)
         return (struct cost){0};
     if (id == LEVEL_L1)
-        return l1_misses(lab);
+        return l1_misses(lab, warm);
     return row->behind != LEVEL_COUNT ? cold_misses(lab, row, facts)
                                       : ring_misses(lab, row, facts);
 }
@@ -326,12 +515,12 @@ static void ask_levels(struct lab *lab, struct level_costs *c)
 {
     for (int i = 0; lab_ok(lab) && i < LEVEL_COUNT; i++) {
         c->hit[i] = report_hits(lab, &level_table[i],
-                                fact_bracket(lab, (enum level_id)i));
+                                fact_bracket(lab, (enum level_id)i), &c->warm);
         excuse(lab, level_table[i].component, "latency");
     }
     for (int i = 0; lab_ok(lab) && i < LEVEL_COUNT; i++) {
         const bool l2 = i == LEVEL_L2;
-        c->miss[i] = misses_of(lab, (enum level_id)i);
+        c->miss[i] = misses_of(lab, (enum level_id)i, &c->warm);
         c->refused[i] = excuse(lab, l2 ? "memory" : level_table[i].component,
                                l2 ? "latency" : "miss_penalty") &&
                         !l2;

@@ -272,8 +272,6 @@ static struct bank_fit explain(const struct survey *s)
 
 /* ---- what a conflict costs -------------------------------------------- */
 
-/* Student's t of 30 degrees of freedom at 99 %. */
-static const double t_99 = 2.75;
 /* A slope is known far better than a cost: 32 degrees tell it. */
 static const double slope_doubt_most = 0.1;
 
@@ -288,7 +286,8 @@ static void report_slope(struct lab *lab, const struct curve *c,
     }
     const struct bank_fit_line line =
         bank_fit_line(degrees, c->cycles, c->count);
-    const double doubt = t_99 * line.step_error;
+    /* Of a line through so many points two are spent. */
+    const double doubt = undisturbed_t(c->count - 2) * line.step_error;
     finding_cite(f, c->experiment);
     /* A hundredth, as of all costs (doubt_most). */
     if (doubt > fmax(slope_doubt_most, 0.01 * line.step)) {
@@ -296,7 +295,8 @@ static void report_slope(struct lab *lab, const struct curve *c,
         return;
     }
     finding_measured(f, line.step);
-    finding_interval(f, line.step - doubt, line.step + doubt, 0.99);
+    finding_interval(f, line.step - doubt, line.step + doubt,
+                     LAB_CONFIDENCE_PERCENT / 100.0);
     say_protocol(f, c->width, "each on another row of one bank");
 }
 

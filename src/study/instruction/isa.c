@@ -261,6 +261,9 @@ static void ask_throughput(const struct isa *isa, const struct instruction *row)
 
 /* ---- loads of memory ---------------------------------------------------- */
 
+/* Each of the lines is cold once: three runs of loads, or so many pairs. */
+enum { RUN_COLD = 256, SINGLES_COLD = 1024 };
+
 /* Chases a ring in the memory that the row names; where the ring must come
  * from memory itself, beyond what the driver says of L2. */
 static void ask_chase(const struct isa *isa, const struct instruction *row,
@@ -272,8 +275,11 @@ static void ask_chase(const struct isa *isa, const struct instruction *row,
         row->uncached ? lab_text(isa->lab, " flush=%" PRId64,
                                  3 * (l2 > 0 ? l2 : (int64_t)64 << 20))
                       : "";
+    const char *const walk =
+        lab_text(isa->lab, "%s level=%u%s", row->chase, level, flush);
     const struct cost cost =
-        lab_chase(isa->lab, "%s level=%u%s", row->chase, level, flush);
+        row->uncached ? lab_load_cost_of(isa->lab, RUN_COLD, SINGLES_COLD, walk)
+                      : lab_load_cost(isa->lab, "%s", walk);
     if (lab_ok(isa->lab))
         finding_cost(f, &cost);
     excuse(isa, f);

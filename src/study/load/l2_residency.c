@@ -99,10 +99,11 @@ static size_t count_found(const struct looks *l, const struct column *cycles,
 
 /* ---- what is kept ------------------------------------------------------ */
 
-/* Where a share is whose sample was so: Wilson's interval at 99 %. */
+/* Where a share is whose sample was so: Wilson's interval at
+ * LAB_CONFIDENCE_PERCENT. */
 static void say_share(struct finding *f, size_t found, size_t of)
 {
-    static const double z = 2.5758;
+    static const double z = 1.96;
     const double n = (double)of, p = (double)found / n;
     const double middle = (p + z * z / (2 * n)) / (1 + z * z / n);
     const double half =

@@ -70,6 +70,8 @@ static const struct {
 /* clang-format on */
 enum { HINTS = COUNT_OF(hints) };
 
+/* Of dozens of operators none should be better by chance. */
+static const double effect_confidence = 0.99;
 enum { REPEATS_SEARCH = 3, REPEATS_FINAL = 9, TURNS = 7 };
 /* A matrix is so many times what L2 holds, and no more than the probe takes. */
 enum { SETS = 2, EDGE_MOST = 32736, LINE = 32 };
@@ -369,8 +371,8 @@ static void add_effect(struct effects *e, const char *name,
                        const double *changed, const double *unchanged, size_t n)
 {
     char text[32];
-    const struct paired_ratio effect = paired_ratio_of(
-        changed, unchanged, n, LAB_CONFIDENCE_PERCENT / 100.0, &e->rng);
+    const struct paired_ratio effect =
+        paired_ratio_of(changed, unchanged, n, effect_confidence, &e->rng);
     snprintf(text, sizeof text, "%+.1f %%", percent_of(effect.ratio));
     const bool shows = paired_ratio_shows(&effect, e->noise);
     value_push(&e->words, value_text(shows ? text : "none"));
@@ -469,9 +471,8 @@ static void report_pair(const struct transpose_question *q,
     rng_seed(&rng, prober_seed(q->lab->prober));
     for (size_t i = 1; i < LOADS * STORES; i++) {
         const size_t l = i / STORES, s = i % STORES;
-        const struct paired_ratio e =
-            paired_ratio_of(t->pairs[l][s], t->pairs[0][0], TURNS,
-                            LAB_CONFIDENCE_PERCENT / 100.0, &rng);
+        const struct paired_ratio e = paired_ratio_of(
+            t->pairs[l][s], t->pairs[0][0], TURNS, effect_confidence, &rng);
         if (!paired_ratio_shows(&e, t->noise) || e.ratio <= best.ratio)
             continue;
         best = e;
@@ -497,7 +498,7 @@ static double noise_of(const struct transpose_question *q,
     struct rng rng;
     rng_seed(&rng, prober_seed(q->lab->prober));
     const struct paired_ratio same = paired_ratio_of(
-        t->again, t->pairs[0][0], TURNS, LAB_CONFIDENCE_PERCENT / 100.0, &rng);
+        t->again, t->pairs[0][0], TURNS, effect_confidence, &rng);
     return fmax(paired_ratio_noise(&same), 0.001);
 }
 
