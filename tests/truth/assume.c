@@ -83,7 +83,6 @@ static const struct subject {
      "max_threads_per_block=64 max_warps_per_sm=4 max_blocks_per_sm=2 "
      "caches/l2/sets=64 caches/l2/sector= "
      "changes={'after_launches': 20, 'clock_khz': 950000} " NOISE},
-    {"capacity", NULL, TWO_LEVELS},
     {"size", NULL, TWO_LEVELS},
     {"structure", NULL, TWO_LEVELS},
     {"partitions", NULL,
