@@ -427,10 +427,10 @@ static int measure(struct prober *p, const struct experiment *e,
         status = repeat_once(p, e, &s, err);
         if (status != 0)
             break;
-        if (s.r[s.count - 1].by == UNDISTURBED)
-            s.vigil.failed = 0;
-        else
+        if (s.r[s.count - 1].by != UNDISTURBED)
             series_again(p, &s, s.count - 1);
+        else if (guard_outlier(&p->guard, s.r, s.count) == s.count)
+            s.vigil.failed = 0;
     }
     if (status == 0)
         series_end(p, &s);
