@@ -17,6 +17,7 @@
 #ifndef SONDE_STUDY_LAB_H
 #define SONDE_STUDY_LAB_H
 
+#include <inttypes.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -30,7 +31,6 @@
 #include "probe/run.h"
 #include "ptx/capability.h"
 #include "study/facts.h"
-#include "study/reasons.h"
 #include "study/space.h"
 #include "study/study.h"
 
@@ -174,6 +174,20 @@ struct stats_interval lab_interval(const struct lab *lab, const double *values,
  */
 void lab_begin(struct lab *lab, const struct study *study);
 void lab_settle(struct lab *lab);
+
+/* ---- reasons ----------------------------------------------------------- */
+
+/*
+ * Why something was not measured, is a bound or is in doubt.  Each row of
+ * reasons.def is a format `why_ID`, for finding_none, finding_because,
+ * lab_refuse and what else takes a reason.
+ */
+#define REMEDY(meaning, what_to_do)
+#define REASON(id, text)                                                       \
+    static const char why_##id[] __attribute__((unused)) = text;
+#include "study/reasons.def"
+#undef REASON
+#undef REMEDY
 
 /* ---- findings ---------------------------------------------------------- */
 

@@ -2,7 +2,7 @@
 
 #include <stddef.h>
 
-#include "study/reasons.h"
+#include "study/lab.h"
 
 const struct level_row level_table[LEVEL_COUNT] = {
 #define LEVEL_OF_GPU(id, name, ...) {.component = name, __VA_ARGS__},

@@ -14,7 +14,7 @@
 #include "base/mem.h"
 #include "literals.h"
 #include "study/facts.h"
-#include "study/reasons.h"
+#include "study/lab.h"
 #include "study/study.h"
 #include "testing.h"
 
