@@ -20,6 +20,7 @@
 #include "analysis/grow.h"
 #include "analysis/statistics/paired_ratio.h"
 #include "analysis/statistics/stats.h"
+#include "analysis/statistics/undisturbed.h"
 #include "base/mem.h"
 #include "ptx/hint.h"
 #include "study/assume.h"
@@ -122,14 +123,19 @@ static const char *text_of(const struct transpose_question *q,
                     way->repeats);
 }
 
+static struct column times_of(const struct transpose_question *q,
+                              const struct samples *s)
+{
+    return lab_column_of(q->lab, s, q->by_event ? "ns_event" : "ns");
+}
+
 static struct column rates_of(const struct transpose_question *q,
                               const struct config *c, const struct way *way)
 {
     struct lab *const lab = q->lab;
     const struct samples *const s = lab_probe(lab, "%s", text_of(q, c, way));
     struct column rates = lab_column_of(lab, s, "bytes");
-    const struct column ns =
-        lab_column_of(lab, s, q->by_event ? "ns_event" : "ns");
+    const struct column ns = times_of(q, s);
     for (size_t i = 0; i < rates.count; i++)
         rates.at[i] *= 1e9 / ns.at[i];
     return rates;
@@ -279,15 +285,22 @@ static void report_by_blocks(struct transpose_question *q)
 static void report_best(struct transpose_question *q)
 {
     static const struct way way = {"default", "default", REPEATS_FINAL, 0};
-    const struct column rates = rates_of(q, &q->best, &way);
+    const struct samples *const s =
+        lab_probe(q->lab, "%s", text_of(q, &q->best, &way));
+    const struct column ns = times_of(q, s);
+    const struct column step = lab_column_of(q->lab, s, "ns_step");
+    const struct column bytes = lab_column_of(q->lab, s, "bytes");
     if (!lab_ok(q->lab))
         return;
-    const struct stats_interval interval =
-        lab_interval(q->lab, rates.at, rates.count);
-    const char *const e = rates.experiment;
-    finding_interval(
-        report_number(q, "bandwidth", stats_median(rates.at, rates.count), e),
-        interval.low, interval.high, LAB_CONFIDENCE_PERCENT / 100.0);
+    const char *const e = ns.experiment;
+    const struct undisturbed u = undisturbed_of(ns.at, ns.count, step.at[0]);
+    const double work = 1e9 * bytes.at[0];
+    struct finding *const f = report_number(q, "bandwidth", work / u.cycles, e);
+    /* Either reading of the timer lags by less than a step. */
+    if (u.low > step.at[0])
+        finding_interval(f, work / (u.high + step.at[0]),
+                         work / (u.low - step.at[0]),
+                         UNDISTURBED_PERCENT / 100.0);
     report_number(q, "threads", q->best.threads, e);
     report_number(q, "blocks", q->best.each * q->sms, e);
     report_number(q, "blocks_per_sm", q->best.each, e);
