@@ -97,6 +97,29 @@ static bool goes_on(const struct sm_groups *p)
     return lab_ok(p->lab) && p->why == NULL;
 }
 
+/* Of n, those whose group it is, in rising order; returns how many.  The list
+ * may be NULL. */
+static size_t members(const int *group, size_t n, int of, size_t *list)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (group[i] != of)
+            continue;
+        if (list != NULL)
+            list[count] = i;
+        count++;
+    }
+    return count;
+}
+
+static size_t first_of(const int *group, int of)
+{
+    size_t i = 0;
+    while (group[i] != of)
+        i++;
+    return i;
+}
+
 /* ---- what SMs of a set get --------------------------------------------- */
 
 /* Bytes in a cycle of each SM, medians over repetitions; NAN of those that are
@@ -137,6 +160,19 @@ static struct rates measure_in(const struct sm_groups *p, const bool *in,
     const char *const set =
         arena_adopt(&p->lab->memory, text_ranges(in, p->sms));
     return measure_set(p, set, effort);
+}
+
+/* What each SM of the group gets on average, of those that work; NAN: none. */
+static double mean_rate(const struct sm_groups *p, const int *group, int of,
+                        const double *rates)
+{
+    double sum = 0, count = 0;
+    for (size_t sm = 0; sm < p->sms; sm++)
+        if (group[sm] == of && !isnan(rates[sm])) {
+            sum += rates[sm];
+            count++;
+        }
+    return count > 0 ? sum / count : NAN;
 }
 
 static double rate_alone(const struct sm_groups *p, size_t sm,
@@ -247,21 +283,6 @@ static void scan(struct sm_groups *p, size_t sm)
     }
 }
 
-/* SMs of the group, by their numbers; returns how many.  The list may be NULL.
- */
-static size_t members(const struct sm_groups *p, int group, size_t *list)
-{
-    size_t count = 0;
-    for (size_t sm = 0; sm < p->sms; sm++) {
-        if (p->group[sm] != group)
-            continue;
-        if (list != NULL)
-            list[count] = sm;
-        count++;
-    }
-    return count;
-}
-
 /* Tries whether the SM's group is made as the first one is. */
 static bool try_like_first(struct sm_groups *p, size_t sm, const size_t *first,
                            size_t count)
@@ -281,7 +302,7 @@ static bool try_like_first(struct sm_groups *p, size_t sm, const size_t *first,
 static void group_others(struct sm_groups *p)
 {
     size_t *const first = lab_alloc(p->lab, p->sms, sizeof *first);
-    const size_t count = members(p, 0, first);
+    const size_t count = members(p->group, p->sms, 0, first);
     for (size_t sm = 0; sm < p->sms && goes_on(p); sm++)
         if (p->group[sm] == NOBODY && !try_like_first(p, sm, first, count) &&
             goes_on(p))
@@ -291,13 +312,11 @@ static void group_others(struct sm_groups *p)
 /* Neighbouring groups know nothing of each other. */
 static void check_apart(struct sm_groups *p)
 {
-    size_t *const list = lab_alloc(p->lab, p->sms, sizeof *list);
-    size_t before = 0;
-    for (int g = 0; g < p->groups && goes_on(p); g++) {
-        members(p, g, list);
-        if (g > 0 && ask_pair(p, before, list[0]) == SLOWED)
-            p->why = lab_text(p->lab, why_pairs_contradict, before, list[0]);
-        before = list[0];
+    for (int g = 1; g < p->groups && goes_on(p); g++) {
+        const size_t before = first_of(p->group, g - 1);
+        const size_t sm = first_of(p->group, g);
+        if (ask_pair(p, before, sm) == SLOWED)
+            p->why = lab_text(p->lab, why_pairs_contradict, before, sm);
     }
 }
 
@@ -318,14 +337,14 @@ static void check_mates(struct sm_groups *p)
 {
     size_t single = 0;
     for (int g = 0; g < p->groups; g++)
-        single += members(p, g, NULL) == 1;
+        single += members(p->group, p->sms, g, NULL) == 1;
     if (p->why == NULL && 2 * single > (size_t)p->groups)
         p->why = lab_text(p->lab, why_pairs_few, single, p->sms);
 }
 
 static void check_first(struct sm_groups *p, size_t sm)
 {
-    const size_t size = members(p, p->group[sm], NULL);
+    const size_t size = members(p->group, p->sms, p->group[sm], NULL);
     p->lonely = size == 1;
     if (size == 1)
         p->why = lab_text(p->lab, why_pairs_none, sm, 100 * p->freest, p->op);
@@ -393,15 +412,8 @@ static bool all_wait(struct sm_groups *p)
 static void add_turn(const struct sm_groups *p, const double *rates,
                      double *gets)
 {
-    for (int g = 0; g < p->groups; g++) {
-        double sum = 0, count = 0;
-        for (size_t sm = 0; sm < p->sms; sm++)
-            if (p->group[sm] == g && !isnan(rates[sm])) {
-                sum += rates[sm];
-                count++;
-            }
-        gets[g] = count > 0 ? log(sum / count) : NAN;
-    }
+    for (int g = 0; g < p->groups; g++)
+        gets[g] = log(mean_rate(p, p->group, g, rates));
 }
 
 /* All work but the small groups that are `silent`; returns the experiment. */
@@ -463,16 +475,12 @@ static double *measure_turns(struct sm_groups *p, size_t *turns)
 static bool may_be_tpcs(struct sm_groups *p, const int *larger, int count)
 {
     const size_t n = (size_t)p->groups;
-    size_t most = 0;
-    for (int g = 0; g < count; g++) {
-        size_t size = 0;
-        for (size_t t = 0; t < n; t++)
-            size += larger[t] == g;
-        most = size > most ? size : most;
-    }
+    uint64_t most = 0;
+    for (int g = 0; g < count; g++)
+        most = u64_max(most, members(larger, n, g, NULL));
     if (n < p->sms || most > TPC_MOST)
         return false;
-    p->why = lab_text(p->lab, why_groups_small, most);
+    p->why = lab_text(p->lab, why_groups_small, (size_t)most);
     return true;
 }
 
@@ -508,24 +516,12 @@ static bool join(struct sm_groups *p, const double *gets, size_t turns,
     return t.far >= assume(ASSUME_CHANGE_DOUBT);
 }
 
-static size_t first_of(const struct sm_groups *p, int group)
-{
-    size_t sm = 0;
-    while (p->group[sm] != group)
-        sm++;
-    return sm;
-}
-
 /* None is alone, of which nothing was seen. */
 static bool all_have_mates(struct sm_groups *p, const int *larger)
 {
-    for (int t = 0; t < p->groups; t++) {
-        size_t mates = 0;
-        for (int u = 0; u < p->groups; u++)
-            mates += u != t && larger[u] == larger[t];
-        if (mates == 0)
-            p->why = lab_text(p->lab, why_mate_missing, first_of(p, t));
-    }
+    for (int t = 0; t < p->groups; t++)
+        if (members(larger, (size_t)p->groups, larger[t], NULL) == 1)
+            p->why = lab_text(p->lab, why_mate_missing, first_of(p->group, t));
     return p->why == NULL;
 }
 
@@ -659,31 +655,18 @@ static void deal(const struct sm_groups *p, const int *of_sm, int groups,
         }
 }
 
-static double mean_rate(const struct sm_groups *p, const bool *in,
-                        const double *rates)
-{
-    double sum = 0, count = 0;
-    for (size_t sm = 0; sm < p->sms; sm++)
-        if (in[sm]) {
-            sum += rates[sm];
-            count++;
-        }
-    return sum / count;
-}
-
 /* What SMs of the group get, of what as many of all groups do. */
 static double share_of_group(struct sm_groups *p, const int *of_sm, int groups,
                              int group)
 {
     bool *const in = lab_alloc(p->lab, p->sms, sizeof *in);
-    size_t wanted = 0;
-    for (size_t sm = 0; sm < p->sms; sm++) {
+    int *const all = lab_alloc(p->lab, p->sms, sizeof *all);
+    for (size_t sm = 0; sm < p->sms; sm++)
         in[sm] = of_sm[sm] == group;
-        wanted += in[sm];
-    }
-    const double together = mean_rate(p, in, measure_in(p, in, CROWD).of_sm);
-    deal(p, of_sm, groups, wanted, in);
-    return together / mean_rate(p, in, measure_in(p, in, CROWD).of_sm);
+    const double *const together = measure_in(p, in, CROWD).of_sm;
+    deal(p, of_sm, groups, members(of_sm, p->sms, group, NULL), in);
+    const double *const dealt = measure_in(p, in, CROWD).of_sm;
+    return mean_rate(p, all, 0, together) / mean_rate(p, all, 0, dealt);
 }
 
 /* Whether SMs whose clocks run alike share a way. */
