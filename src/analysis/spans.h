@@ -5,11 +5,26 @@
 #ifndef SONDE_ANALYSIS_SPANS_H
 #define SONDE_ANALYSIS_SPANS_H
 
+#include <math.h>
 #include <stddef.h>
 
 struct span {
     double start, end;
 };
+
+static inline double span_length(const struct span *span)
+{
+    return span->end - span->start;
+}
+
+/* Ever wider ones start from this. */
+static const struct span span_none = {INFINITY, -INFINITY};
+/* Makes it hold both, which may be one and the same moment. */
+static inline void span_hold(struct span *span, double start, double end)
+{
+    span->start = fmin(span->start, start);
+    span->end = fmax(span->end, end);
+}
 
 /* In rising order of their ends. */
 void spans_sort(struct span *spans, size_t n);

@@ -157,14 +157,13 @@ static void add_shares(struct shares *s, size_t r,
                        const struct warp_span *warps, size_t n)
 {
     double rates[LAB_BLOCK_WARPS], longest = 0;
-    struct span ends = {INFINITY, 0};
+    struct span ends = span_none;
     const size_t quarter = n >= 4 ? n / 4 : 1;
     for (size_t i = 0; i < n; i++) {
         const struct span *const own = &warps[i].span;
         rates[i] = 1 / span_length(own);
         longest = fmax(longest, span_length(own));
-        ends.start = fmin(ends.start, own->end);
-        ends.end = fmax(ends.end, own->end);
+        span_hold(&ends, own->end, own->end);
     }
     s->spread[r] = span_length(&ends);
     s->spread_share[r] = span_length(&ends) / longest;

@@ -132,10 +132,9 @@ static void add_sm(struct occupancy *o, const struct span *spans, size_t count)
 {
     const size_t at_once = spans_at_once(spans, count);
     const double gap = spans_gap(spans, count);
-    struct span all = {INFINITY, -INFINITY};
+    struct span all = span_none;
     for (size_t i = 0; i < count; i++) {
-        all.start = fmin(all.start, spans[i].start);
-        all.end = fmax(all.end, spans[i].end);
+        span_hold(&all, spans[i].start, spans[i].end);
         o->busy += span_length(&spans[i]);
     }
     o->sms++;
@@ -150,13 +149,11 @@ static void add_sm(struct occupancy *o, const struct span *spans, size_t count)
 static void add_skews(struct occupancy *o, const struct warp_span *warps,
                       size_t count)
 {
-    struct span starts = {INFINITY, -INFINITY}, ends = starts;
+    struct span starts = span_none, ends = span_none;
     for (size_t i = 0; i < count; i++) {
         const struct span *const s = &warps[i].span;
-        starts.start = fmin(starts.start, s->start);
-        starts.end = fmax(starts.end, s->start);
-        ends.start = fmin(ends.start, s->end);
-        ends.end = fmax(ends.end, s->end);
+        span_hold(&starts, s->start, s->start);
+        span_hold(&ends, s->end, s->end);
     }
     o->starts[o->skew_count] = span_length(&starts);
     o->ends[o->skew_count++] = span_length(&ends);
@@ -353,14 +350,11 @@ static double step_of_timer(const struct scheduling_question *q)
 static void report_start(const struct scheduling_question *q)
 {
     const double step = step_of_timer(q);
-    struct span starts = {INFINITY, -INFINITY};
+    struct span starts = span_none;
     bool *const seen = lab_alloc(q->lab, q->sms, sizeof *seen);
-    for (size_t i = 0; i < q->last.count; i++) {
-        if (!is_first(q, seen, i))
-            continue;
-        starts.start = fmin(starts.start, q->last.at[i].ns);
-        starts.end = fmax(starts.end, q->last.at[i].ns);
-    }
+    for (size_t i = 0; i < q->last.count; i++)
+        if (is_first(q, seen, i))
+            span_hold(&starts, q->last.at[i].ns, q->last.at[i].ns);
     const double skew = span_length(&starts);
     struct finding *const f = scheduling_finding(q, "start_skew");
     struct finding *const timer = scheduling_finding(q, "timer_step");

@@ -63,8 +63,7 @@ struct warp_spans timelines_blocks(struct lab *lab, const struct timelines *t,
             blocks.at[blocks.count++] = *w;
             continue;
         }
-        last->span.start = fmin(last->span.start, w->span.start);
-        last->span.end = fmax(last->span.end, w->span.end);
+        span_hold(&last->span, w->span.start, w->span.end);
         last->ns = fmin(last->ns, w->ns);
     }
     return blocks;

@@ -24,11 +24,6 @@ struct timelines {
 struct timelines timelines_measure(struct lab *lab, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 
-static inline double span_length(const struct span *span)
-{
-    return span->end - span->start;
-}
-
 /* The blocks of a repetition, each from its first warp's start to its last
  * one's end, as rows of warp 0. */
 struct warp_spans {
