@@ -97,11 +97,23 @@ static size_t count_found(const struct looks *l, const struct column *cycles,
     return found;
 }
 
+/* The share of hits that were so late that they pass for misses. */
+static double late_share(const struct looks *l)
+{
+    const double limit = hits_limit(stats_median(l->hit.at, l->hit.count),
+                                    stats_median(l->miss.at, l->miss.count));
+    double late = 0;
+    for (size_t i = 0; i < l->hit.count; i++)
+        late += l->hit.at[i] > limit;
+    return late / (double)l->hit.count;
+}
+
 /* ---- what is kept ------------------------------------------------------ */
 
 /* Where a share is whose sample was so: Wilson's interval at
- * LAB_CONFIDENCE_PERCENT. */
-static void say_share(struct finding *f, size_t found, size_t of)
+ * LAB_CONFIDENCE_PERCENT; and as many may be late here, or were so when hits
+ * were to be known. */
+static void say_share(struct finding *f, size_t found, size_t of, double late)
 {
     static const double z = 1.96;
     const double n = (double)of, p = (double)found / n;
@@ -109,8 +121,8 @@ static void say_share(struct finding *f, size_t found, size_t of)
     const double half =
         z / (1 + z * z / n) * sqrt(p * (1 - p) / n + z * z / (4 * n * n));
     finding_measured(f, p);
-    finding_interval(f, fmax(0, fmin(p, middle - half)),
-                     fmin(1, fmax(p, middle + half)),
+    finding_interval(f, fmax(0, fmin(p, middle - half) - late),
+                     fmin(1, fmax(p, middle + half) + late),
                      LAB_CONFIDENCE_PERCENT / 100.0);
     finding_protocol(f, "looks", value_number(n));
 }
@@ -129,7 +141,7 @@ static void ask_kept(const struct looks *l, const char *attribute,
     if (of < cycles.count / 2)
         finding_none(f, why_elements_alike, cycles.count, cycles.count - of);
     else
-        say_share(f, found, of);
+        say_share(f, found, of, late_share(l));
     finding_protocol(f, "set_loads", value_text(load));
     finding_protocol(f, "passing_loads", value_text(pass));
     finding_protocol(f, "set", value_number((double)(l->l2 / SET_PART)));

@@ -27,7 +27,7 @@
 
 #include "analysis/grow.h"
 #include "analysis/curve/knee.h"
-#include "analysis/statistics/stats.h"
+#include "analysis/statistics/undisturbed.h"
 #include "analysis/statistics/xor_bits.h"
 #include "base/mem.h"
 #include "base/num.h"
@@ -112,10 +112,10 @@ static size_t read_latencies(struct lab *lab, const struct samples *s,
     for (size_t row = 0; row < s->rows; row++)
         if (row == 0 || samples_at(s, row, 0) != samples_at(s, row - 1, 0))
             cycles[n++] = took.at[row] / loads.at[row];
-    const struct stats_interval in = lab_interval(lab, cycles, n);
-    p->cycles = stats_median(cycles, n);
-    p->low = in.low;
-    p->high = in.high;
+    const struct undisturbed u = undisturbed_of(cycles, n, 0);
+    p->cycles = u.cycles;
+    p->low = fmax(u.low, 0);
+    p->high = u.high;
     return n;
 }
 
@@ -361,7 +361,7 @@ static void report_saturated(const struct curve *c)
         lab_finding(c->lab, c->component, "saturated_latency");
     finding_value(f, c->saturated ? STATUS_MEASURED : STATUS_AT_LEAST,
                   value_number(full->cycles));
-    finding_interval(f, full->low, full->high, LAB_CONFIDENCE_PERCENT / 100.0);
+    finding_interval(f, full->low, full->high, UNDISTURBED_PERCENT / 100.0);
     if (!c->saturated)
         finding_because(f, why_no_more_brings);
     finding_protocol(f, "bandwidth", value_number(bytes_per_second(full)));
@@ -386,7 +386,7 @@ static void say_interval(struct finding *f, const struct curve *c,
         above++;
     const double from = c->points[below].rate, to = c->points[above].rate;
     finding_interval(f, hz * fmin(from, to), hz * fmax(from, to),
-                     LAB_CONFIDENCE_PERCENT / 100.0);
+                     UNDISTURBED_PERCENT / 100.0);
 }
 
 static void report_knee(const struct curve *c)
