@@ -70,8 +70,8 @@ static struct timing time_repeats(const struct throughput *t, unsigned turns,
                            .experiment = c.experiment};
 }
 
-/* Of two repetitions that differ by so much (which on a quiet GPU is a hundredth
- * at most) nobody knows which is disturbed: more tell. */
+/* Of two repetitions that differ by so much (which on a quiet GPU is a
+ * hundredth at most) nobody knows which is disturbed: more tell. */
 enum { REPEATS_DOUBTFUL = 9 };
 static const double doubtful = 0.05;
 
@@ -199,7 +199,7 @@ void throughput_say_best(struct finding *f, const struct throughput_rates *w)
     finding_measured(f, w->best.rate);
     if (isfinite(w->best.high))
         finding_interval(f, w->best.low, w->best.high,
-                         UNDISTURBED_PERCENT / 100.0);
+                         LAB_CONFIDENCE_PERCENT / 100.0);
     else
         finding_none(f, why_runs_wild);
 }

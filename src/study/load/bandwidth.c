@@ -22,7 +22,6 @@
 #include <string.h>
 
 #include "analysis/hits.h"
-#include "analysis/statistics/undisturbed.h"
 #include "base/mem.h"
 #include "base/num.h"
 #include "study/assume.h"
@@ -171,7 +170,7 @@ static bool bandwidth_report(struct lab *lab,
     }
     finding_value(f, found->saturated ? STATUS_MEASURED : STATUS_AT_LEAST,
                   value_number(rate->value));
-    finding_interval(f, rate->low, rate->high, UNDISTURBED_PERCENT / 100.0);
+    finding_interval(f, rate->low, rate->high, LAB_CONFIDENCE_PERCENT / 100.0);
     if (!found->saturated)
         finding_because(f, why_no_more_room);
     else if (rate->disturbed > assume(ASSUME_ALIKE)) {

@@ -25,8 +25,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/grow.h"
 #include "analysis/curve/knee.h"
+#include "analysis/grow.h"
 #include "analysis/statistics/undisturbed.h"
 #include "analysis/statistics/xor_bits.h"
 #include "base/mem.h"
@@ -361,7 +361,7 @@ static void report_saturated(const struct curve *c)
         lab_finding(c->lab, c->component, "saturated_latency");
     finding_value(f, c->saturated ? STATUS_MEASURED : STATUS_AT_LEAST,
                   value_number(full->cycles));
-    finding_interval(f, full->low, full->high, UNDISTURBED_PERCENT / 100.0);
+    finding_interval(f, full->low, full->high, LAB_CONFIDENCE_PERCENT / 100.0);
     if (!c->saturated)
         finding_because(f, why_no_more_brings);
     finding_protocol(f, "bandwidth", value_number(bytes_per_second(full)));
@@ -386,7 +386,7 @@ static void say_interval(struct finding *f, const struct curve *c,
         above++;
     const double from = c->points[below].rate, to = c->points[above].rate;
     finding_interval(f, hz * fmin(from, to), hz * fmax(from, to),
-                     UNDISTURBED_PERCENT / 100.0);
+                     LAB_CONFIDENCE_PERCENT / 100.0);
 }
 
 static void report_knee(const struct curve *c)

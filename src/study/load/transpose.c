@@ -300,7 +300,7 @@ static void report_best(struct transpose_question *q)
     if (u.low > step.at[0])
         finding_interval(f, work / (u.high + step.at[0]),
                          work / (u.low - step.at[0]),
-                         UNDISTURBED_PERCENT / 100.0);
+                         LAB_CONFIDENCE_PERCENT / 100.0);
     report_number(q, "threads", q->best.threads, e);
     report_number(q, "blocks", q->best.each * q->sms, e);
     report_number(q, "blocks_per_sm", q->best.each, e);
