@@ -49,15 +49,27 @@ static bool is_time(const struct finding *f)
     return strcmp(f->unit, "cycles") == 0 || strcmp(f->unit, "ns") == 0;
 }
 
+static bool may_fall(const struct finding *f)
+{
+    return f->value.kind != VALUE_NONE && f->status != STATUS_REPORTED;
+}
+
 void finding_doubt(struct finding *f, const char *why)
 {
-    if (f->value.kind == VALUE_NONE || f->status == STATUS_REPORTED)
+    if (!may_fall(f))
         return;
     f->status = STATUS_IN_DOUBT;
+    f->confidence = -1;
     if (f->because == NULL)
         finding_because(f, "%s", why);
-    f->has_interval = f->has_interval && is_time(f);
-    f->interval[0] = 0;
+}
+
+void finding_void(struct finding *f, const char *why)
+{
+    if (!may_fall(f))
+        return;
+    finding_none(f, "%s", why);
+    f->has_interval = false;
     f->confidence = -1;
 }
 

@@ -23,9 +23,10 @@ const char *doubts_of(const struct doubts *doubts,
 void doubts_free(struct doubts *doubts);
 
 /* A finding with a value is in doubt from now on.  The reason that it has
- * already stays.  Its interval holds what disturbance can have done, or goes: a
- * time can only have become longer. */
+ * already stays. */
 void finding_doubt(struct finding *finding, const char *why);
+/* … and this one has none any more: nobody can say how far off it is. */
+void finding_void(struct finding *finding, const char *why);
 
 /*
  * The last word on a finding, whoever made it: a number that cannot be (cycles

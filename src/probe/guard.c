@@ -15,9 +15,15 @@ static const double slice_ns = 30000;
  * nobody was seen a large part, as with cold caches; in company little. */
 static const double alone_part = 0.25, company_part = 0.02;
 
-/* Tries in a row, where no other hope is left; and device time for one
+/* Tries in a row, where no other hope is left; tries that took longer than
+ * others, since a clock that fell stays down; and device time for one
  * experiment's. */
-enum { TRIES_MOST = 16, TRIES_LEAST = 3, THROTTLED_MOST = 20 };
+enum {
+    TRIES_MOST = 16,
+    TRIES_LEAST = 3,
+    DELAYED_MOST = 16,
+    THROTTLED_MOST = 20
+};
 static const double spent_most_ns = 3e8;
 
 void guard_judge(struct guard *guard, struct repetition *r, bool throttled,
@@ -47,9 +53,8 @@ size_t guard_outlier(const struct guard *guard, const struct repetition *r,
 
 static unsigned patience(const struct guard *guard, const struct repetition *r)
 {
-    return guard->hopeless_ns > 0 && r->ns >= guard->hopeless_ns
-               ? TRIES_LEAST
-               : TRIES_MOST;
+    return guard->hopeless_ns > 0 && r->ns >= guard->hopeless_ns ? TRIES_LEAST
+                                                                 : TRIES_MOST;
 }
 
 static bool gives_up(const struct guard *guard, const struct vigil *v,
@@ -59,6 +64,8 @@ static bool gives_up(const struct guard *guard, const struct vigil *v,
         return true;
     if (r->by == BY_THROTTLING)
         return guard->in_a_row > THROTTLED_MOST;
+    if (r->by == BY_DELAY)
+        return v->disturbed[BY_DELAY] > DELAYED_MOST;
     return v->failed >= patience(guard, r) ||
            (v->failed >= TRIES_LEAST && v->spent_ns > spent_most_ns);
 }
@@ -80,18 +87,19 @@ bool guard_again(struct guard *guard, struct vigil *v,
     return !ends;
 }
 
+/* That it is throttled the GPU says itself, between studies. */
 char *guard_verdict(struct guard *guard, const struct vigil *v,
                     const struct repetition *r, size_t count)
 {
     static const char *const what[] = {
         [BY_ANOTHER] = "another process ran on the GPU",
-        [BY_THROTTLING] = "the GPU was throttled",
+        [BY_DELAY] = "the GPU took clearly longer than it can",
     };
     size_t left[DISTURBANCES] = {0};
     for (size_t i = 0; i < count; i++)
         left[r[i].by]++;
     struct buf text = {0};
-    for (int by = BY_ANOTHER; by < DISTURBANCES; by++)
+    for (int by = BY_ANOTHER; by < BY_THROTTLING; by++)
         if (left[by] > 0)
             buf_printf(&text, "%s%s during %u of %u runs",
                        text.length > 0 ? ", and " : "", what[by],

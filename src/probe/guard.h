@@ -19,7 +19,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum disturbance { UNDISTURBED, BY_ANOTHER, BY_THROTTLING, DISTURBANCES };
+enum disturbance {
+    UNDISTURBED,
+    BY_ANOTHER,
+    BY_DELAY, /* nobody knows by whom */
+    BY_THROTTLING,
+    DISTURBANCES
+};
 
 /* What a whole run has seen. */
 struct guard {

@@ -399,7 +399,7 @@ static bool is_enough(struct prober *p, struct series *s)
         const size_t slow = guard_outlier(&p->guard, s->r, s->count);
         if (slow == s->count)
             return true;
-        s->r[slow].by = BY_ANOTHER;
+        s->r[slow].by = BY_DELAY;
         if (series_again(p, s, slow))
             return false;
     }

@@ -634,13 +634,10 @@ static bool is_of(const struct finding *f, const struct level_row *row)
     return strncmp(id, row->component, length) == 0 && id[length] == '.';
 }
 
-/* Why what was found is in doubt; NULL if it is not. */
-static const char *shade_of(const struct lab *lab, const struct shade *shade,
-                            const struct finding *f)
+/* Why the study has no clean eye for what was found; NULL if it has. */
+static const char *shade_of(const struct shade *shade, const struct finding *f)
 {
-    const char *why = doubts_of(&lab->doubts, f);
-    if (why == NULL)
-        why = shade->why[0];
+    const char *why = shade->why[0];
     for (int i = 0; why == NULL && i < LEVEL_COUNT; i++)
         if (is_of(f, &level_table[i]))
             why = shade->why[1 + i];
@@ -654,8 +651,11 @@ static void settle(const struct lab *lab, const struct shade *shade,
         struct finding *const f = results->findings[i];
         if (strcmp(f->study, lab->study->name) != 0)
             continue;
-        const char *const why = shade_of(lab, shade, f);
-        if (why != NULL)
+        const char *const evidence = doubts_of(&lab->doubts, f);
+        const char *const why = shade_of(shade, f);
+        if (evidence != NULL)
+            finding_void(f, evidence);
+        else if (why != NULL)
             finding_doubt(f, why);
         finding_settle(f);
     }
