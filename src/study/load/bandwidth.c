@@ -129,6 +129,15 @@ static void say_clock(struct finding *f, const struct bandwidth_question *q,
                                               : "steady"));
 }
 
+/* What is but a bound is one to the end of its interval. */
+static void be_bound(struct finding *f, enum finding_status status,
+                     const char *why)
+{
+    finding_value(f, status,
+                  value_number(f->interval[status == STATUS_AT_MOST]));
+    finding_because(f, "%s", why);
+}
+
 static void say_memory(const struct lab *lab, struct finding *f,
                        const struct bandwidth_rate *rate)
 {
@@ -137,10 +146,8 @@ static void say_memory(const struct lab *lab, struct finding *f,
         return;
     finding_protocol(f, "stated_peak", value_number(peak));
     finding_protocol(f, "fraction", value_number(rate->value / peak));
-    if (rate->value <= (1 + assume(ASSUME_ALIKE)) * peak)
-        return;
-    f->status = STATUS_AT_MOST;
-    finding_because(f, why_over_peak);
+    if (rate->value > (1 + assume(ASSUME_ALIKE)) * peak)
+        be_bound(f, STATUS_AT_MOST, why_over_peak);
 }
 
 /* Why a rate is no number; NULL if it is one. */
@@ -168,11 +175,10 @@ static bool bandwidth_report(struct lab *lab,
         finding_none(f, "%s", flaw);
         return false;
     }
-    finding_value(f, found->saturated ? STATUS_MEASURED : STATUS_AT_LEAST,
-                  value_number(rate->value));
+    finding_measured(f, rate->value);
     finding_interval(f, rate->low, rate->high, LAB_CONFIDENCE_PERCENT / 100.0);
     if (!found->saturated)
-        finding_because(f, why_no_more_room);
+        be_bound(f, STATUS_AT_LEAST, why_no_more_room);
     else if (rate->disturbed > assume(ASSUME_ALIKE)) {
         f->status = STATUS_IN_DOUBT;
         finding_because(f, why_runs_late, 100 * rate->disturbed);
@@ -602,10 +608,8 @@ static void doubt_l2(struct lab *lab, const struct bandwidth_question *q,
     if (l2->value <= 0 ||
         l2->value > (1 + 5 * assume(ASSUME_ALIKE)) * memory->value)
         return;
-    struct finding *const f =
-        results_edit(lab->results, q->component, q->attribute);
-    f->status = STATUS_AT_LEAST;
-    finding_because(f, why_no_faster);
+    be_bound(results_edit(lab->results, q->component, q->attribute),
+             STATUS_AT_LEAST, why_no_faster);
 }
 
 static struct bandwidth_question of_l2(const struct memory *m, unsigned part,
