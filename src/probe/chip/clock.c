@@ -75,19 +75,8 @@ static int clock_once(struct prober *prober, const struct experiment *e,
                       struct samples *samples, struct error *err)
 {
     const struct clock *const c = e->own;
-    uint64_t args[] = {0, c->spin}, words[OUT_WORDS];
-    const struct shot shot = {
-        .kernel = "clock",
-        .blocks = 1,
-        .threads = 1,
-        .carve_out = CARVE_OUT_DEFAULT,
-        .args = args,
-        .arg_count = COUNT_OF(args),
-    };
-    if (prober_buffer(prober, BUFFER_OUT, sizeof words, &args[0], err) != 0 ||
-        prober_shoot(prober, e, &shot, err) != 0 ||
-        device_copy_out(prober_device(prober), words, args[0], sizeof words,
-                        err) != 0)
+    uint64_t words[OUT_WORDS];
+    if (prober_shoot_thread(prober, e, c->spin, words, OUT_WORDS, err) != 0)
         return err->code;
     int64_t *const row = samples_row(samples);
     row[COLUMN_PAIR] = (int64_t)words[OUT_PAIR];

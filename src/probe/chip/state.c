@@ -96,23 +96,11 @@ static int state_once(struct prober *prober, const struct experiment *e,
                       struct samples *samples, struct error *err)
 {
     const struct state *const s = e->own;
-    uint64_t args[] = {0, s->spin}, words[OUT_WORDS];
-    const struct shot shot = {
-        .kernel = "state",
-        .blocks = 1,
-        .threads = 1,
-        .carve_out = CARVE_OUT_DEFAULT,
-        .args = args,
-        .arg_count = COUNT_OF(args),
-    };
-    if (prober_buffer(prober, BUFFER_OUT, sizeof words, &args[0], err) != 0 ||
-        prober_shoot(prober, e, &shot, err) != 0)
+    uint64_t words[OUT_WORDS];
+    if (prober_shoot_thread(prober, e, s->spin, words, OUT_WORDS, err) != 0)
         return err->code;
     int64_t *const row = samples_row(samples);
     state_sense(prober, row);
-    if (device_copy_out(prober_device(prober), words, args[0], sizeof words,
-                        err) != 0)
-        return err->code;
     row[COLUMN_CYCLES] = (int64_t)words[OUT_CYCLES];
     row[COLUMN_NS] = (int64_t)words[OUT_NS];
     row[COLUMN_GAP] = (int64_t)words[OUT_GAP];

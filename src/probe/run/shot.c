@@ -29,6 +29,26 @@ int prober_shoot(struct prober *prober, const struct experiment *e,
     return launch(prober, kernel, shot, err);
 }
 
+int prober_shoot_thread(struct prober *prober, const struct experiment *e,
+                        uint64_t number, uint64_t *words, size_t count,
+                        struct error *err)
+{
+    uint64_t args[] = {0, number};
+    const struct shot shot = {
+        .kernel = e->probe->name,
+        .blocks = 1,
+        .threads = 1,
+        .carve_out = CARVE_OUT_DEFAULT,
+        .args = args,
+        .arg_count = COUNT_OF(args),
+    };
+    if (prober_buffer(prober, BUFFER_OUT, 8 * count, &args[0], err) != 0 ||
+        prober_shoot(prober, e, &shot, err) != 0)
+        return err->code;
+    return device_copy_out(prober_device(prober), words, args[0], 8 * count,
+                           err);
+}
+
 int prober_shoot_helper(struct prober *prober, const struct buf *ptx,
                         const struct shot *shot, struct error *err)
 {

@@ -20,6 +20,11 @@ struct shot {
 /* Launches the experiment's kernel. */
 int prober_shoot(struct prober *prober, const struct experiment *experiment,
                  const struct shot *shot, struct error *err);
+/* Launches one thread of it, whose parameters are `out` and that number, and
+ * fetches what it wrote there. */
+int prober_shoot_thread(struct prober *prober,
+                        const struct experiment *experiment, uint64_t number,
+                        uint64_t *words, size_t count, struct error *err);
 /* Launches a helper, of which `ptx` is the program. */
 int prober_shoot_helper(struct prober *prober, const struct buf *ptx,
                         const struct shot *shot, struct error *err);
