@@ -30,8 +30,8 @@
 #include "analysis/statistics/xor_bits.h"
 #include "base/mem.h"
 #include "probe/run/grid_barrier.h"
+#include "probe/run/pin.h"
 #include "probe/run/ring.h"
-#include "probe/run/shot.h"
 #include "ptx/capability.h"
 #include "ptx/repeat.h"
 #include "ptx/space.h"
@@ -69,7 +69,7 @@ enum { LIMIT_TILES = 1 << 28, DEADLINE_S = 30 };
 enum { LOOK_EVERY = 4 };
 /* Cycles that are worth a sleep. */
 enum { NAP_LEAST = 256 };
-enum { NO_SM = 1024 };
+enum { NO_SM = PIN_SLOTS };
 #define PAGE ((uint64_t)2 << 20)
 
 enum operation { OP_READ, OP_WRITE, OP_MIX, OP_NONE };
@@ -182,11 +182,10 @@ static int loaded_prepare(struct experiment *e, const struct device_info *info,
 
 /* ---- the kernel: who does what ----------------------------------------- */
 
-/* Words of `slots`; flags follow, a line each. */
+/* Words behind the slots of SMs, which hold roles; flags follow, a line each.
+ */
 enum slot {
     SLOT_ARRIVED,
-    SLOT_CHASERS,
-    SLOT_WARMERS,
     SLOT_WORKERS,
     SLOT_BUSY,
     SLOT_READY,
@@ -197,8 +196,7 @@ enum slot {
 enum { FLAG = 128 };
 static const uint32_t never = 0x9e3779b9;
 
-#define PARAMETERS                                                             \
-    "set slots out start grid sm warmer tiles fill warm lead visits gap"
+#define PARAMETERS "set slots out start grid sm tiles fill warm lead visits gap"
 enum argument {
     ARGUMENT_SET,
     ARGUMENT_SLOTS,
@@ -206,7 +204,6 @@ enum argument {
     ARGUMENT_START,
     ARGUMENT_GRID,
     ARGUMENT_SM,
-    ARGUMENT_WARMER,
     ARGUMENT_TILES,
     ARGUMENT_FILL,
     ARGUMENT_WARM,
@@ -232,7 +229,8 @@ static size_t record_bytes(const struct loaded *l)
 static void declare(struct kernel_text *k)
 {
     ptx_with(k,
-             ".reg .b32 %sm, %me, %warp, %lane, %role, %number, %want, %looks, "
+             ".reg .b32 %sm, %me, %warp, %lane, %slot, %role, %number, %want, "
+             "%looks, "
              "%count, %sum, %never, %now, %flag, %block, %workers, %state, "
              "%wait, %gap, %tiles;\n"
              ".reg .b64 %slots, %out, %at, %base, %step, %turn, %turns, %left, "
@@ -240,21 +238,6 @@ static void declare(struct kernel_text *k)
              ".reg .pred %other, %again, %on, %true, %inject, %chase, %first;\n"
              ".reg .b32 %x<$words>;\n",
              WORD(words, UNROLL_MOST * WORDS));
-}
-
-/* The first block on an SM takes a role there. */
-static void take_role(struct kernel_text *k, const char *sm, enum slot slot,
-                      enum role role)
-{
-    ptx_with(k,
-             "ld.param.u32 %count, [$sm];\n"
-             "setp.ne.u32 %again, %sm, %count;\n"
-             "@%again bra NOT_$sm;\n"
-             "atom.global.add.u32 %count, [%slots+$slot], 1;\n"
-             "setp.eq.u32 %again, %count, 0;\n"
-             "@%again or.b32 %role, %role, $role;\n"
-             "NOT_$sm:\n",
-             WORD(sm, sm), WORD(slot, 4 * slot), WORD(role, role));
 }
 
 /* Blocks that inject are numbered. */
@@ -276,10 +259,9 @@ static void take_number(struct kernel_text *k, const struct loaded *l)
 static void enlist(struct kernel_text *k, const struct loaded *l)
 {
     ptx(k, "setp.ne.u32 %other, %me, 0;\n"
-           "@%other bra ENLISTED;\n"
-           "mov.u32 %role, 0;\n");
-    take_role(k, "sm", SLOT_CHASERS, ROLE_CHASE);
-    take_role(k, "warmer", SLOT_WARMERS, ROLE_WARM);
+           "@%other bra ENLISTED;\n");
+    pin_claim(k);
+    ptx(k, "max.s32 %role, %slot, 0;");
     take_number(k, l);
     ptx_with(k,
              "st.shared.u32 [pool], %role;\n"
@@ -325,6 +307,7 @@ static void opening(struct kernel_text *k, const struct loaded *l)
     declare(k);
     ptx_with(k,
              "ld.param.u64 %slots, [slots];\n"
+             "add.u64 %slots, %slots, $sms;\n"
              "ld.param.u64 %out, [out];\n"
              "add.u64 %flags, %slots, $flag;\n"
              "mov.u32 %sm, %smid;\n"
@@ -333,7 +316,8 @@ static void opening(struct kernel_text *k, const struct loaded *l)
              "shr.u32 %warp, %me, 5;\n"
              "and.b32 %lane, %me, 31;\n"
              "mad.wide.u32 %out, %block, $record_bytes, %out;\n",
-             WORD(flag, FLAG), WORD(record_bytes, record_bytes(l)));
+             WORD(sms, 4 * PIN_SLOTS), WORD(flag, FLAG),
+             WORD(record_bytes, record_bytes(l)));
     enlist(k, l);
     ptx_with(k,
              "// nobody but memory knows that this is zero\n"
@@ -683,22 +667,22 @@ static int place_ring(struct prober *prober, const struct loaded *l,
     return err->code;
 }
 
-/* Slots, flags and records, all but two words of them zero. */
+/* Roles of SMs, words, flags and records; all others are zero. */
 static int place_slots(struct prober *prober, const struct loaded *l,
                        uint64_t *args, struct error *err)
 {
-    struct device *const device = prober_device(prober);
-    const size_t slots = (size_t)FLAG * (1 + l->grid);
-    const size_t out = record_bytes(l) * l->grid;
-    uint32_t *const zeros = xcalloc(1, slots > out ? slots : out);
-    if (prober_buffer(prober, BUFFER_SLOTS, slots, &args[ARGUMENT_SLOTS],
+    const size_t bytes = 4 * PIN_SLOTS + (size_t)FLAG * (1 + l->grid);
+    uint32_t *const slots = xcalloc(1, bytes);
+    slots[l->sm] |= ROLE_CHASE;
+    slots[l->warmer] |= ROLE_WARM;
+    slots[PIN_SLOTS + SLOT_NEVER] = never;
+    if (prober_buffer(prober, BUFFER_SLOTS, bytes, &args[ARGUMENT_SLOTS],
                       err) == 0 &&
-        prober_buffer(prober, BUFFER_OUT, out, &args[ARGUMENT_OUT], err) == 0 &&
-        device_copy_in(device, args[ARGUMENT_OUT], zeros, out, err) == 0) {
-        zeros[SLOT_NEVER] = never;
-        device_copy_in(device, args[ARGUMENT_SLOTS], zeros, slots, err);
-    }
-    free(zeros);
+        prober_zeros(prober, BUFFER_OUT, record_bytes(l) * l->grid,
+                     &args[ARGUMENT_OUT], err) == 0)
+        device_copy_in(prober_device(prober), args[ARGUMENT_SLOTS], slots,
+                       bytes, err);
+    free(slots);
     return err->code;
 }
 
@@ -801,7 +785,6 @@ static int loaded_once(struct prober *prober, const struct experiment *e,
     uint64_t args[ARGUMENTS] = {
         [ARGUMENT_GRID] = l->grid,
         [ARGUMENT_SM] = l->sm,
-        [ARGUMENT_WARMER] = l->warmer,
         [ARGUMENT_TILES] = l->bytes / tile_of(l),
         [ARGUMENT_FILL] = l->fill,
         [ARGUMENT_VISITS] = chase_turns_of(l->visits),

@@ -7,24 +7,29 @@
 #include "base/mem.h"
 #include "probe/run/grid_barrier.h"
 
-/* One for each SM number that can be asked for; one that counts, what it comes
- * to when all have, and one that counts the blocks that share an SM. */
-enum { SLOTS = 1024, COUNTER = SLOTS, WANTED, SHARED, WORDS };
+/* Behind the slots: one that counts, what it comes to when all have, and one
+ * that counts the blocks that share an SM. */
+enum { SLOTS = PIN_SLOTS, COUNTER = SLOTS, WANTED, SHARED, WORDS };
+
+void pin_claim(struct kernel_text *k)
+{
+    ptx(k, "ld.param.u64 %at, [slots];\n"
+           "mad.wide.u32 %at, %sm, 4, %at;\n"
+           "atom.global.exch.b32 %slot, [%at], 0xffffffff;\n");
+}
 
 void pin_opening(struct kernel_text *k, size_t job_bytes)
 {
+    ptx(k, ".reg .b32 %sm, %me, %slot;\n"
+           ".reg .b64 %job, %at;\n"
+           ".reg .pred %other, %again;\n"
+           "// the first block on a wanted SM takes its job\n"
+           "mov.u32 %sm, %smid;\n"
+           "mov.u32 %me, %tid.x;\n"
+           "setp.ne.u32 %other, %me, 0;\n"
+           "@%other bra CLAIMED;\n");
+    pin_claim(k);
     ptx_with(k,
-             ".reg .b32 %sm, %me, %slot;\n"
-             ".reg .b64 %job, %at;\n"
-             ".reg .pred %other, %again;\n"
-             "// the first block on a wanted SM takes its job\n"
-             "mov.u32 %sm, %smid;\n"
-             "mov.u32 %me, %tid.x;\n"
-             "setp.ne.u32 %other, %me, 0;\n"
-             "@%other bra CLAIMED;\n"
-             "ld.param.u64 %at, [slots];\n"
-             "mad.wide.u32 %at, %sm, 4, %at;\n"
-             "atom.global.exch.b32 %slot, [%at], 0xffffffff;\n"
              "st.shared.u32 [pool], %slot;\n"
              "CLAIMED:\n"
              "bar.sync 0;\n"

@@ -35,6 +35,13 @@ struct pin {
 #define PIN_VARIABLES  ".extern .shared .align 16 .b8 pool[];\n\n"
 enum { PIN_POOL = 16, PIN_ARGUMENTS_MOST = 16 };
 
+/* The slots: a 32-bit word for each SM number that can be asked for. */
+enum { PIN_SLOTS = 1024 };
+/* Writes that a thread takes the slot of its SM, from those at the parameter
+ * `slots`: %slot (.b32) becomes what it held, and -1 for all who come later.
+ * Reads %sm, uses %at (.b64). */
+void pin_claim(struct kernel_text *k);
+
 /*
  * Writes the choice; what follows is run by blocks that work.  Declares %sm,
  * %me (.b32: number of the SM, of the thread), %job (.b64: address of the
