@@ -41,37 +41,56 @@ struct code_load {
     uint64_t bytes, total;
 };
 
+enum { WARM = 40, LAPS = 6, LAPS_MOST = 4096 };
+
 /* A lap, and a rival's where there is one: of two that push out each other's
  * code the quicker keeps its own.  Of six laps the second quickest is free of
  * what disturbs some. */
-static double quick_lap(const struct code_load *l, const char *beside)
+static double quick_lap(const struct code_load *l, uint64_t laps,
+                        const char *beside)
 {
-    const struct samples *const s = lab_probe(
-        l->lab, "code bytes=%" PRIu64 " total=%" PRIu64 " block=1024 laps=6 %s",
-        l->bytes, l->total, beside);
-    const struct column laps = lab_column_of(l->lab, s, "cycles");
+    const struct samples *const s =
+        lab_probe(l->lab,
+                  "code bytes=%" PRIu64 " total=%" PRIu64
+                  " block=1024 laps=%" PRIu64 " %s",
+                  l->bytes, l->total, laps, beside);
+    const struct column cycles = lab_column_of(l->lab, s, "cycles");
     const struct column rival = lab_column_of(l->lab, s, "rival");
-    for (size_t i = 0; i < laps.count; i++)
-        laps.at[i] += rival.at[i];
-    return stats_quantile(laps.at, laps.count, 0.25);
+    const size_t count = u64_min(cycles.count, LAPS);
+    for (size_t i = 0; i < count; i++)
+        cycles.at[i] += rival.at[i];
+    return stats_quantile(cycles.at, count, 0.25);
 }
 
-/* Whether laps with `much` beside them are dearer than with `little`: by more
- * than some misses, and by more than laps differ by themselves. */
-static bool disturbed(const struct code_load *l, const char *little,
-                      const char *much)
+/* Whether laps are dearer than calm ones: by more than some misses, and by more
+ * than laps differ by themselves. */
+static bool is_dearer(const struct code_load *l, double calm, double full)
 {
-    const double calm = quick_lap(l, little), full = quick_lap(l, much);
     return full - calm >
            fmax(assume(ASSUME_CODE_PUSHED_OUT) * l->level->penalty,
                 assume(ASSUME_CODE_DISTURBED) * calm);
 }
 
-/* The same of a rival that runs the same code, and one that runs another. */
+/* So many laps that whoever keeps its code is there until the other, all of
+ * whose lines miss, has made those that are kept. */
+static uint64_t laps_of_duel(const struct code_load *l, double calm)
+{
+    const double misses = (double)l->bytes / (double)l->level->line;
+    const double ratio = 1 + misses * l->level->penalty / (calm / 2);
+    return (uint64_t)fmin(ceil((WARM + LAPS) * ratio), LAPS_MOST);
+}
+
+/* The same code by a rival, and then another. */
 static bool rival_disturbs(const struct code_load *l, const char *where)
 {
-    return disturbed(l, lab_text(l->lab, "warm=40 rival=same %s", where),
-                     lab_text(l->lab, "warm=40 rival=other %s", where));
+    const double calm = quick_lap(
+        l, LAPS, lab_text(l->lab, "warm=%d rival=same %s", WARM, where));
+    if (!lab_ok(l->lab))
+        return false;
+    return is_dearer(
+        l, calm,
+        quick_lap(l, laps_of_duel(l, calm),
+                  lab_text(l->lab, "warm=%d rival=other %s", WARM, where)));
 }
 
 /* ---- constants -------------------------------------------------------- */
@@ -90,9 +109,10 @@ static void propose_size(const struct code_load *l, const struct finding *by)
 
 static void ask_constants(const struct code_load *l, struct finding *f)
 {
-    const bool shared =
-        disturbed(l, "warm=3 constants=64",
-                  lab_text(l->lab, "warm=3 constants=%d", CONSTANTS));
+    const double calm = quick_lap(l, LAPS, "warm=3 constants=64");
+    const bool shared = is_dearer(
+        l, calm,
+        quick_lap(l, LAPS, lab_text(l->lab, "warm=3 constants=%d", CONSTANTS)));
     if (!lab_ok(l->lab))
         return;
     struct value list = value_list();
