@@ -28,8 +28,7 @@ static bool has_value(const json_t *finding)
     return finding != NULL && !has_status(finding, "not_measured");
 }
 
-/* Measured with a reason against it is in doubt, too. */
-static bool is_doubted(const json_t *finding)
+bool judge_is_doubted(const json_t *finding)
 {
     return has_status(finding, "in_doubt") ||
            ((has_status(finding, "measured") ||
@@ -230,7 +229,7 @@ enum judgement judge(const json_t *truth, const json_t *found, double slowed)
         return is_bound(found) ? JUDGED_BOUND : JUDGED_WRONG;
     if (!holds(truth, found, slowed))
         return JUDGED_WRONG;
-    if (is_doubted(found) && !is_doubted(truth))
+    if (judge_is_doubted(found) && !judge_is_doubted(truth))
         return JUDGED_DOUBTED;
     return is_bound(found) && !is_bound(truth) ? JUDGED_BOUND : JUDGED_RIGHT;
 }
@@ -258,7 +257,7 @@ static void show_finding(struct buf *text, const json_t *finding)
         show_json(text, interval);
     }
     buf_printf(text, " %s", text_of(finding, "status"));
-    if (is_doubted(finding))
+    if (judge_is_doubted(finding))
         buf_printf(text, " (%.60s)", text_of(finding, "because"));
 }
 

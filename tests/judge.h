@@ -39,6 +39,8 @@ enum judgement judge(const json_t *truth, const json_t *found, double slowed);
 /* False where there is nothing to judge: neither has it, or a driver said it.
  */
 bool judge_has(const json_t *truth, const json_t *found);
+/* Measured with a reason against it is in doubt, too. */
+bool judge_is_doubted(const json_t *finding);
 /* "value [interval] status, truth value". */
 void judge_show(struct buf *text, const json_t *truth, const json_t *found);
 

@@ -210,6 +210,23 @@ static bool has_failed(const char *end, const json_t *truth,
            (strcmp(end, "0") != 0 && strcmp(end, "1") != 0);
 }
 
+/* What is in doubt where nothing disturbs is no truth; once for each. */
+static void show_doubts(const struct run *run, json_t *truth)
+{
+    static char *shown;
+    const char *id;
+    json_t *finding;
+    char *const name = xasprintf("%s, %s", run->profile, run->study);
+    const bool known = shown != NULL && strcmp(shown, name) == 0;
+    free(shown);
+    shown = name;
+    if (known)
+        return;
+    json_object_foreach(truth, id, finding) if (judge_is_doubted(finding))
+        printf("undisturbed %s: %s is in doubt: %s\n", name, id,
+               json_string_value(json_object_get(finding, "because")));
+}
+
 static void count_run(const char *folder, const struct run *run, json_t *truth,
                       json_t *found, const char *end)
 {
@@ -226,6 +243,7 @@ static void count_run(const char *folder, const struct run *run, json_t *truth,
     }
     if (truth == NULL || found == NULL)
         return;
+    show_doubts(run, truth);
     json_object_foreach(found, id, finding)
         count_finding(folder, run, id, json_object_get(truth, id), finding);
     json_object_foreach(truth, id,
