@@ -208,8 +208,9 @@ struct cost lab_cost_of(struct lab *lab, const struct undisturbed *u,
         return (struct cost){0};
     if (cost.doubt == NULL)
         return cost;
-    /* Where too many are late it may be one of those, or what none is. */
-    cost.low = fmax(fmin(cost.low, cost.cycles - u->spread), 0);
+    /* Where too many are late it may be one of those, and how much less others
+     * cost nobody knows. */
+    cost.low = 0;
     cost.high = fmax(cost.high, cost.cycles + fmax(u->spread, cost.excess));
     return cost;
 }

@@ -163,16 +163,27 @@ static struct cost hits_behind(struct lab *lab, const struct level_row *row,
                            row->load, bytes, stride));
 }
 
-/* Lines of all slices and sides, which the study of these has loaded, too; or
- * such lines, where it was not asked. */
-static const char *lines_of_l2(struct lab *lab, const char *known,
+/* So many lines of all slices and sides are asked, and their leaders. */
+enum { LINES = 768 };
+
+static const char *lines_of_l2(struct lab *lab, uint64_t bytes,
                                const char *state)
 {
-    return known[0] != '\0' ? known
-                            : lab_text(lab,
-                                       "trace %s bytes=4M order=random "
-                                       "window=65536 sample=768 lead=65536 %s",
-                                       level_table[LEVEL_L2].load, state);
+    return lab_text(lab,
+                    "trace %s bytes=%" PRIu64
+                    " order=random window=65536 sample=%d lead=65536 %s",
+                    level_table[LEVEL_L2].load, bytes, LINES, state);
+}
+
+/* Those that the study of the sides has loaded, too, where as many of one set
+ * as it has ways do not come together by chance: an eighth of what fits. */
+static const char *warm_lines(struct lab *lab, uint64_t half)
+{
+    const char *const known = fact_sides(lab)->warm;
+    const uint64_t line = u64_max(fact_sure_line(lab, LEVEL_L2), 128);
+    return known[0] != '\0' && 4 * LINES * line <= half
+               ? known
+               : lines_of_l2(lab, u64_min(half / 128 * 128, 4 << 20), "warm=2");
 }
 
 /* What laps of warm lines show: the cost of a hit, and what disturbance adds to
@@ -182,8 +193,7 @@ static struct cost l2_hits(struct lab *lab, const struct fact_bracket *facts,
 {
     const uint64_t half =
         (facts->near_fits > 0 ? facts->near_fits : facts->fits) / 2;
-    const struct lapped l =
-        lap_of(lab, lines_of_l2(lab, fact_sides(lab)->warm, "warm=2"));
+    const struct lapped l = lap_of(lab, warm_lines(lab, half));
     const struct cost runs = lab_chase_mean(
         lab,
         "chase %s bytes=%" PRIu64
@@ -289,8 +299,10 @@ static void report_penalty(struct lab *lab, enum level_id id,
         finding_none(f, "%s", reason_of_no_miss(lab, id));
         return;
     }
-    const struct cost penalty = lab_cost_less(miss, hit);
-    if (penalty.low <= 0) {
+    struct cost penalty = lab_cost_less(miss, hit);
+    if (penalty.doubt != NULL)
+        penalty.low = fmax(penalty.low, 0);
+    if (penalty.cycles <= 0 || (penalty.doubt == NULL && penalty.low <= 0)) {
         finding_none(f, why_misses_alike);
         return;
     }
@@ -430,11 +442,12 @@ static struct cost memory_cost(struct lab *lab, const struct lapped *l,
 static struct cost memory_misses(struct lab *lab, const struct fact_bracket *l2,
                                  const struct laps *warm)
 {
+    const char *const known = fact_sides(lab)->missing;
+    const char *const state =
+        lab_text(lab, "warm=0 flush=%" PRIu64 " shift=%" PRIu64,
+                 4 * l2->overflows, 2 * l2->deep);
     const struct lapped l = lap_of(
-        lab,
-        lines_of_l2(lab, fact_sides(lab)->missing,
-                    lab_text(lab, "warm=0 flush=%" PRIu64 " shift=%" PRIu64,
-                             4 * l2->overflows, 2 * l2->deep)));
+        lab, known[0] != '\0' ? known : lines_of_l2(lab, 4 << 20, state));
     const struct cost runs = memory_runs(lab, l2);
     struct cost c = memory_cost(lab, &l, warm);
     check_by_runs(lab, &c, c.cycles + c.excess,

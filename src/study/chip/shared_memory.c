@@ -11,7 +11,6 @@
 #include <math.h>
 
 #include "analysis/bank_fit.h"
-#include "analysis/statistics/stats.h"
 #include "study/lab.h"
 
 static const char *const needs[] = {NULL};
@@ -83,32 +82,27 @@ struct bank_samples {
     struct column by, visits, shorter, longer;
 };
 
-/* What both runs have besides their loads, the short one half as many as the
- * long: the same in all cases, so all tell it, and far better than one.  `own`
- * has room for a number a row. */
-static double overhead_of(const struct bank_samples *s, double *own)
-{
-    for (size_t row = 0; row < s->by.count; row++)
-        own[row] = 2 * s->shorter.at[row] - s->longer.at[row];
-    return stats_median(own, s->by.count);
-}
+/* One case: cycles of its short run, and of the long one of twice the loads. */
+struct timed_case {
+    struct undisturbed shorter, longer;
+    double visits;
+};
 
-/* Cycles a load of each repetition of a case; returns how many. */
-static size_t case_samples(const struct bank_samples *s, unsigned number,
-                           double overhead, double *cycles)
+/* The rows of a case, of one column, at the front of `work`. */
+static struct undisturbed column_of_case(const struct bank_samples *s,
+                                         const struct column *c, unsigned by,
+                                         double *work)
 {
     size_t n = 0;
     for (size_t row = 0; row < s->by.count; row++)
-        if (s->by.at[row] == number)
-            cycles[n++] =
-                (s->shorter.at[row] + s->longer.at[row] - 2 * overhead) /
-                (3 * s->visits.at[row]);
-    return n;
+        if (s->by.at[row] == by)
+            work[n++] = c->at[row];
+    return undisturbed_of(work, n, 1);
 }
 
-/* Half the width of the normal interval at 99.9 %, in units of the standard
- * deviation of a median's rank: a list of 65 should have no item outside. */
-static const double rank_width = 3.29 / 2;
+/* The width of a normal interval at 99.9 %, by that of one at 95 %: of a list
+ * of 65 no item should be outside. */
+static const double list_width = 3.29 / 1.96;
 
 /* A cost that may be off by more than this is not worth reporting. */
 static double doubt_most(double cycles)
@@ -116,15 +110,17 @@ static double doubt_most(double cycles)
     return fmax(1, 0.01 * cycles);
 }
 
-static void add_case(struct curve *c, unsigned i, const double *cycles,
-                     size_t n)
+/* `overhead` is what both runs have besides their loads. */
+static void add_case(struct curve *c, unsigned i, const struct timed_case *t,
+                     double overhead)
 {
-    const double ranks = fmin(rank_width / sqrt((double)n), 0.5);
-    const double middle = stats_median(cycles, n);
-    const double off = fmax(middle - stats_quantile(cycles, n, 0.5 - ranks),
-                            stats_quantile(cycles, n, 0.5 + ranks) - middle);
-    c->cycles[i] = middle;
-    c->excess = fmax(c->excess, off / doubt_most(middle));
+    const double loads = 3 * t->visits;
+    const double off = hypot(t->shorter.high - t->shorter.cycles,
+                             t->longer.high - t->longer.cycles);
+    c->cycles[i] =
+        (t->shorter.cycles + t->longer.cycles - 2 * overhead) / loads;
+    c->excess =
+        fmax(c->excess, list_width * off / loads / doubt_most(c->cycles[i]));
 }
 
 static void summarise(struct lab *lab, struct curve *c,
@@ -135,12 +131,18 @@ static void summarise(struct lab *lab, struct curve *c,
         .visits = lab_column_of(lab, samples, "visits"),
         .shorter = lab_column_of(lab, samples, "short"),
         .longer = lab_column_of(lab, samples, "long")};
-    double *const cycles = lab_alloc(lab, samples->rows, sizeof *cycles);
-    const double overhead = overhead_of(&s, cycles);
+    double *const work = lab_alloc(lab, samples->rows, sizeof *work);
+    struct timed_case cases[STRIDE_MOST + 1];
+    double overhead = 0; /* the same in all cases, so all tell it */
     for (unsigned i = 0; i < c->count; i++) {
-        const size_t n = case_samples(&s, c->from + i, overhead, cycles);
-        add_case(c, i, cycles, n);
+        struct timed_case *const t = &cases[i];
+        t->shorter = column_of_case(&s, &s.shorter, c->from + i, work);
+        t->longer = column_of_case(&s, &s.longer, c->from + i, work);
+        t->visits = s.visits.at[0];
+        overhead += (2 * t->shorter.cycles - t->longer.cycles) / c->count;
     }
+    for (unsigned i = 0; i < c->count; i++)
+        add_case(c, i, &cases[i], overhead);
 }
 
 static void measure_curve(struct lab *lab, struct curve *c)
