@@ -1,8 +1,9 @@
 /*
  * What the studies cost, in seconds of the host on simulated GPUs: each study
  * on some shipped profiles, and all of them together on GPUs with an L1, or an
- * L2, of growing size.  An instruction of a warp counts once, however many
- * lanes it has; most are loads of a chase.
+ * L2, of growing size; but for those that run only when they are named.  An
+ * instruction of a warp counts once, however many lanes it has; most are loads
+ * of a chase.
  *
  *     studies [REPEATS]        how often each size is measured; 3
  */
@@ -67,8 +68,9 @@ static void see(void *context, const struct study *study, size_t done,
 static size_t study_names(const char *names[STUDIES_MOST])
 {
     size_t count = 0;
-    for (; study_table[count] != NULL && count < STUDIES_MOST; count++)
-        names[count] = study_table[count]->name;
+    for (size_t i = 0; study_table[i] != NULL && count < STUDIES_MOST; i++)
+        if (!study_table[i]->apart)
+            names[count++] = study_table[i]->name;
     return count;
 }
 
@@ -120,6 +122,8 @@ static void show_studies(void)
     }
     putchar('\n');
     for (size_t s = 0; study_table[s] != NULL; s++) {
+        if (study_table[s]->apart)
+            continue;
         printf("  %-18s", study_table[s]->name);
         for (size_t i = 0; i < COUNT_OF(gpus); i++)
             printf("%10.3f", runs[i].seconds[s]);
