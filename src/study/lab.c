@@ -218,7 +218,7 @@ struct cost lab_cost_of(struct lab *lab, const struct undisturbed *u,
 struct cost lab_cost_less(const struct cost *a, const struct cost *b)
 {
     const double cycles = a->cycles - b->cycles;
-    return (struct cost){
+    struct cost less = {
         .cycles = cycles,
         .low = cycles - hypot(a->cycles - a->low, b->high - b->cycles),
         .high = cycles + hypot(a->high - a->cycles, b->cycles - b->low),
@@ -227,6 +227,9 @@ struct cost lab_cost_less(const struct cost *a, const struct cost *b)
         .doubt = a->doubt != NULL ? a->doubt : b->doubt,
         .experiment = a->experiment,
     };
+    if (less.doubt != NULL)
+        less.low = fmax(less.low, 0);
+    return less;
 }
 
 /* Runs of a chase. */

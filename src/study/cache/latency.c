@@ -10,6 +10,7 @@
  */
 #include <inttypes.h>
 #include <math.h>
+#include <string.h>
 
 #include "analysis/hits.h"
 #include "analysis/statistics/laps.h"
@@ -144,6 +145,15 @@ static void check_by_runs(struct lab *lab, struct cost *c, double singles,
     c->high = fmax(c->high, runs->cycles);
 }
 
+/* What rests on another cost is doubted as that is. */
+static void doubt_as(struct cost *c, const struct cost *other)
+{
+    if (c->doubt != NULL || other->doubt == NULL)
+        return;
+    c->doubt = other->doubt;
+    c->low = 0;
+}
+
 /* ---- hits -------------------------------------------------------------- */
 
 /* Loads that miss the level above and hit this one: of a ring of so many lines
@@ -186,10 +196,23 @@ static const char *warm_lines(struct lab *lab, uint64_t half)
                : lines_of_l2(lab, u64_min(half / 128 * 128, 4 << 20), "warm=2");
 }
 
-/* What laps of warm lines show: the cost of a hit, and what disturbance adds to
- * any load. */
+/* What is late, of loads that hit L2 and have nothing to wait for, disturbs any
+ * load; in doubt if they are. */
+static struct cost disturbance_of(const struct lapped *l, const char *doubt)
+{
+    const struct undisturbed *const u = &l->laps.cost;
+    const double error = undisturbed_t(u->kept) * l->laps.excess_error;
+    return (struct cost){.cycles = u->excess,
+                         .low = u->excess - error,
+                         .high = u->excess + error,
+                         .disturbed = u->disturbed,
+                         .doubt = doubt,
+                         .experiment = l->experiment};
+}
+
+/* What laps of warm lines show. */
 static struct cost l2_hits(struct lab *lab, const struct fact_bracket *facts,
-                           struct laps *warm)
+                           struct cost *disturbance)
 {
     const uint64_t half =
         (facts->near_fits > 0 ? facts->near_fits : facts->fits) / 2;
@@ -203,20 +226,21 @@ static struct cost l2_hits(struct lab *lab, const struct fact_bracket *facts,
     struct cost c = less_timing(lab, &l.laps.cost, l.experiment);
     check_by_runs(lab, &c, c.cycles + l.laps.cost.excess,
                   hypot(2 * l.laps.mean_error, fact_trace(lab)->error), &runs);
-    *warm = l.laps;
+    *disturbance = disturbance_of(&l, c.doubt);
     return c;
 }
 
 /* A level's hits.  Where lines lie on slices many are asked; else every line
  * costs the same. */
 static struct cost hits_of(struct lab *lab, const struct level_row *row,
-                           const struct fact_bracket *facts, struct laps *warm)
+                           const struct fact_bracket *facts,
+                           struct cost *disturbance)
 {
     const unsigned stride = row->apart > 32 ? row->apart : 32;
     if (row->behind != LEVEL_COUNT)
         return hits_behind(lab, row, facts);
     if (!row->of_sm)
-        return l2_hits(lab, facts, warm);
+        return l2_hits(lab, facts, disturbance);
     return lab_load_cost(
         lab, "%s bytes=%" PRIu64 " stride=%u warm=4", row->load,
         u64_min(facts->fits / 2 / stride * stride, 2048), stride);
@@ -238,7 +262,7 @@ static void say_partition(const struct lab *lab, struct finding *f,
 
 static struct cost report_hits(struct lab *lab, const struct level_row *row,
                                const struct fact_bracket *facts,
-                               struct laps *warm)
+                               struct cost *disturbance)
 {
     struct finding *const f = lab_finding(lab, row->component, "latency");
     if (!facts->present) {
@@ -246,7 +270,7 @@ static struct cost report_hits(struct lab *lab, const struct level_row *row,
         return (struct cost){0};
     }
     lab_cite(lab, f);
-    const struct cost cost = hits_of(lab, row, facts, warm);
+    const struct cost cost = hits_of(lab, row, facts, disturbance);
     lab_uncite(lab);
     if (!lab_ok(lab))
         return (struct cost){0};
@@ -258,6 +282,13 @@ static struct cost report_hits(struct lab *lab, const struct level_row *row,
         say_partition(lab, f, facts);
     return cost;
 }
+
+/* The costs that findings are differences of. */
+struct level_costs {
+    struct cost hit[LEVEL_COUNT], miss[LEVEL_COUNT];
+    bool refused[LEVEL_COUNT]; /* why there is no difference was said */
+    struct cost disturbance;   /* of a load, as loads of L2 show it */
+};
 
 /* Where what misses the level is: in the next one, if there is such a one. */
 static const char *found_in(const struct lab *lab, enum level_id id)
@@ -279,8 +310,10 @@ static const char *reason_of_no_miss(struct lab *lab, enum level_id id)
 }
 
 static void report_penalty(struct lab *lab, enum level_id id,
-                           const struct cost *miss, const struct cost *hit)
+                           const struct level_costs *c)
 {
+    const struct cost *const miss = &c->miss[id], *const hit = &c->hit[id],
+                             *const l2 = &c->hit[LEVEL_L2];
     const struct level_row *const row = &level_table[id];
     struct finding *const f = lab_finding(lab, row->component, "miss_penalty");
     if (!fact_bracket(lab, id)->present) {
@@ -300,8 +333,8 @@ static void report_penalty(struct lab *lab, enum level_id id,
         return;
     }
     struct cost penalty = lab_cost_less(miss, hit);
-    if (penalty.doubt != NULL)
-        penalty.low = fmax(penalty.low, 0);
+    if (strcmp(found_in(lab, id), level_table[LEVEL_L2].component) == 0)
+        doubt_as(&penalty, l2);
     if (penalty.cycles <= 0 || (penalty.doubt == NULL && penalty.low <= 0)) {
         finding_none(f, why_misses_alike);
         return;
@@ -311,18 +344,12 @@ static void report_penalty(struct lab *lab, enum level_id id,
     finding_cite(f, hit->experiment);
 }
 
-/* A mean of loads without what disturbance adds to loads that hit L2. */
+/* A mean of loads without what disturbs any load. */
 static struct cost less_disturbance(const struct cost *mean,
-                                    const struct laps *warm)
+                                    const struct cost *disturbance)
 {
-    const double excess = warm->cost.excess,
-                 error = undisturbed_t(warm->cost.kept) * warm->excess_error;
-    const struct cost disturbance = {.cycles = excess,
-                                     .low = excess - error,
-                                     .high = excess + error,
-                                     .disturbed = warm->cost.disturbed};
-    struct cost c = lab_cost_less(mean, &disturbance);
-    c.excess = excess;
+    struct cost c = lab_cost_less(mean, disturbance);
+    c.excess = disturbance->cycles;
     return c;
 }
 
@@ -331,10 +358,10 @@ static struct cost less_disturbance(const struct cost *mean,
  * past it brings the lines into L2, near to the SM where that has parts; then
  * each is loaded once.  So nothing depends on the policy of L1.
  */
-static struct cost l1_misses(struct lab *lab, const struct laps *warm)
+static struct cost l1_misses(struct lab *lab, const struct cost *disturbance)
 {
     const struct fact_bracket *const l2 = fact_bracket(lab, LEVEL_L2);
-    if (!l2->present || warm->cost.kept == 0)
+    if (!l2->present || disturbance->experiment == NULL)
         return (struct cost){0};
     const uint64_t l2_fits = l2->near_fits > 0 ? l2->near_fits : l2->fits;
     const uint64_t stride = u64_max(fact_sure_line(lab, LEVEL_L1), 128);
@@ -348,7 +375,7 @@ static struct cost l1_misses(struct lab *lab, const struct laps *warm)
                        "visits=%" PRIu64,
                        level_table[LEVEL_L1].load, lines * stride, stride,
                        (lines / 3 - 64) / 64 * 64);
-    return less_disturbance(&mean, warm);
+    return less_disturbance(&mean, disturbance);
 }
 
 /* Those of a trace that cost about what a miss does: from half-way to as much
@@ -420,7 +447,7 @@ static const double waits_most = 0.1;
  * L2, which have nothing to wait for.
  */
 static struct cost memory_cost(struct lab *lab, const struct lapped *l,
-                               const struct laps *warm)
+                               const struct cost *disturbance)
 {
     const double error = undisturbed_t(l->laps.cost.kept) * l->laps.mean_error;
     const struct undisturbed all = {.cycles = l->laps.mean,
@@ -429,8 +456,8 @@ static struct cost memory_cost(struct lab *lab, const struct lapped *l,
                                     .disturbed = l->laps.cost.disturbed,
                                     .spread = l->laps.cost.spread};
     const struct cost mean = less_timing(lab, &all, l->experiment);
-    struct cost c = less_disturbance(&mean, warm);
-    const double waits = l->laps.cost.excess - warm->cost.excess;
+    struct cost c = less_disturbance(&mean, disturbance);
+    const double waits = l->laps.cost.excess - disturbance->cycles;
     if (c.doubt == NULL &&
         waits - (c.high - c.cycles) > waits_most * c.cycles) {
         c.doubt = lab_text(lab, why_waits, 100 * waits / c.cycles);
@@ -440,7 +467,7 @@ static struct cost memory_cost(struct lab *lab, const struct lapped *l,
 }
 
 static struct cost memory_misses(struct lab *lab, const struct fact_bracket *l2,
-                                 const struct laps *warm)
+                                 const struct cost *disturbance)
 {
     const char *const known = fact_sides(lab)->missing;
     const char *const state =
@@ -449,13 +476,14 @@ static struct cost memory_misses(struct lab *lab, const struct fact_bracket *l2,
     const struct lapped l = lap_of(
         lab, known[0] != '\0' ? known : lines_of_l2(lab, 4 << 20, state));
     const struct cost runs = memory_runs(lab, l2);
-    struct cost c = memory_cost(lab, &l, warm);
+    struct cost c = memory_cost(lab, &l, disturbance);
     check_by_runs(lab, &c, c.cycles + c.excess,
                   hypot(2 * l.laps.mean_error, fact_trace(lab)->error), &runs);
     return c;
 }
 
-static struct cost report_memory(struct lab *lab, const struct laps *warm)
+static struct cost report_memory(struct lab *lab,
+                                 const struct cost *disturbance)
 {
     const struct fact_bracket *const l2 = fact_bracket(lab, LEVEL_L2);
     struct finding *const f = lab_finding(lab, "memory", "latency");
@@ -463,12 +491,12 @@ static struct cost report_memory(struct lab *lab, const struct laps *warm)
         finding_none(f, "%s", l2->why);
         return (struct cost){0};
     }
-    if (warm->cost.kept == 0) {
+    if (disturbance->experiment == NULL) {
         finding_none(f, "%s", lab_why_unknown(lab, "l2", "latency"));
         return (struct cost){0};
     }
     lab_cite(lab, f);
-    const struct cost cost = memory_misses(lab, l2, warm);
+    const struct cost cost = memory_misses(lab, l2, disturbance);
     lab_uncite(lab);
     if (!lab_ok(lab))
         return (struct cost){0};
@@ -502,24 +530,17 @@ static bool excuse(struct lab *lab, const char *component,
     return why != NULL;
 }
 
-/* The costs that findings are differences of. */
-struct level_costs {
-    struct cost hit[LEVEL_COUNT], miss[LEVEL_COUNT];
-    bool refused[LEVEL_COUNT]; /* why there is no difference was said */
-    struct laps warm;          /* of lines in L2 */
-};
-
 static struct cost misses_of(struct lab *lab, enum level_id id,
-                             const struct laps *warm)
+                             const struct cost *disturbance)
 {
     const struct level_row *const row = &level_table[id];
     const struct fact_bracket *const facts = fact_bracket(lab, id);
     if (id == LEVEL_L2)
-        return report_memory(lab, warm);
+        return report_memory(lab, disturbance);
     if (!facts->present)
         return (struct cost){0};
     if (id == LEVEL_L1)
-        return l1_misses(lab, warm);
+        return l1_misses(lab, disturbance);
     return row->behind != LEVEL_COUNT ? cold_misses(lab, row, facts)
                                       : ring_misses(lab, row, facts);
 }
@@ -527,13 +548,14 @@ static struct cost misses_of(struct lab *lab, enum level_id id,
 static void ask_levels(struct lab *lab, struct level_costs *c)
 {
     for (int i = 0; lab_ok(lab) && i < LEVEL_COUNT; i++) {
-        c->hit[i] = report_hits(lab, &level_table[i],
-                                fact_bracket(lab, (enum level_id)i), &c->warm);
+        c->hit[i] =
+            report_hits(lab, &level_table[i],
+                        fact_bracket(lab, (enum level_id)i), &c->disturbance);
         excuse(lab, level_table[i].component, "latency");
     }
     for (int i = 0; lab_ok(lab) && i < LEVEL_COUNT; i++) {
         const bool l2 = i == LEVEL_L2;
-        c->miss[i] = misses_of(lab, (enum level_id)i, &c->warm);
+        c->miss[i] = misses_of(lab, (enum level_id)i, &c->disturbance);
         c->refused[i] = excuse(lab, l2 ? "memory" : level_table[i].component,
                                l2 ? "latency" : "miss_penalty") &&
                         !l2;
@@ -559,7 +581,7 @@ static void latency_run(struct lab *lab)
         return;
     for (int i = 0; i < LEVEL_COUNT; i++)
         if (!c.refused[i])
-            report_penalty(lab, (enum level_id)i, &c.miss[i], &c.hit[i]);
+            report_penalty(lab, (enum level_id)i, &c);
     lab_show_l1(lab, "latency");
     lab_show_l1(lab, "miss_penalty");
 }
