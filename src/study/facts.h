@@ -122,6 +122,10 @@ struct fact_code {
     const char *why; /* there are no more than `count` */
 };
 
+struct fact_cycles {
+    double cycles, low, high;
+};
+
 /* The memory that questions about translation may use. */
 struct fact_memory {
     bool asked; /* else `why` says why not */
@@ -129,8 +133,8 @@ struct fact_memory {
     uint64_t bytes;        /* that may be used; 0: none */
     uint64_t origin, room; /* of these: offsets within one page window */
     uint64_t window;       /* B; 0: none */
-    double window_cycles;
-    double overhead; /* cycles that a visit costs more than a chase */
+    struct fact_cycles window_cycles;
+    struct fact_cycles overhead; /* that a visit costs more than a chase */
     /* Of loads that hit: how far one strays, in cycles, and the share of them
      * that strays much farther. */
     double sigma, disturbed;

@@ -61,12 +61,14 @@ static void find_noise(struct lab *lab, struct fact_memory *t)
     const struct column visited = lab_column(
         lab, "cycles", "visit readers=global.%s steps=4x0:32:32,32x!0:32:32",
         near ? "ca" : "cg");
-    const struct cost chased = lab_chase(
-        lab, "chase %s bytes=1024 stride=32 warm=4 visits=64 repeats=99",
-        level_table[near ? LEVEL_L1 : LEVEL_L2].load);
+    const struct cost chased =
+        lab_load_cost(lab, "%s bytes=1024 stride=32 warm=4",
+                      level_table[near ? LEVEL_L1 : LEVEL_L2].load);
     const struct undisturbed u =
         undisturbed_of(visited.at, visited.count, timer_step);
-    t->overhead = u.cycles - chased.cycles;
+    const struct cost single = lab_cost_of(lab, &u, visited.experiment);
+    const struct cost more = lab_cost_less(&single, &chased);
+    t->overhead = (struct fact_cycles){more.cycles, more.low, more.high};
     t->disturbed = u.disturbed;
     /* Reads of the clock are whole cycles: a quarter is what they hide. */
     t->sigma = fmax(stats_mad_sigma(visited.at, visited.count), 0.25);
@@ -121,8 +123,8 @@ static bool leaves(const struct pair *p)
  * and what leaves it, at these cycles. */
 struct window_edge {
     uint64_t from, stays, leaves; /* leaves 0: none did */
-    double cycles;
-    double alone; /* of a load in no turn */
+    struct cost cost;             /* of what leaves */
+    double alone;                 /* of a load in no turn */
 };
 
 /* Moves the edge by pairs in ascending order. */
@@ -132,7 +134,6 @@ static void move_edge(struct window_edge *e, const struct pair *pairs,
     for (size_t i = 0; i < count; i++) {
         if (leaves(&pairs[i])) {
             e->leaves = pairs[i].to;
-            e->cycles = pairs[i].cycles;
             return;
         }
         e->stays = pairs[i].to;
@@ -179,6 +180,7 @@ static bool is_edge(struct lab *lab, struct window_edge *e)
     enum { SIDES = 2, TIMES = 8 };
     struct pair pairs[SIDES * TIMES];
     double excess[SIDES * TIMES], cycles[TIMES];
+    struct undisturbed u;
     bool odd[SIDES * TIMES];
     struct two_sided_vote vote;
     for (size_t i = 0; i < COUNT_OF(pairs); i++) {
@@ -194,7 +196,8 @@ static bool is_edge(struct lab *lab, struct window_edge *e)
     for (size_t i = 0; i < TIMES; i++)
         cycles[i] = pairs[SIDES * i + 1].cycles;
     two_sided_vote(excess, odd, COUNT_OF(pairs), &vote);
-    e->cycles = stats_median(cycles, TIMES);
+    u = undisturbed_of(cycles, TIMES, timer_step);
+    e->cost = lab_cost_of(lab, &u, NULL);
     return vote.chance > 0.5 && vote.errors > 3.1;
 }
 
@@ -244,8 +247,12 @@ static void report(struct fact_memory *t, const struct window_edge *first,
         finding_value(f, STATUS_AT_LEAST, value_number((double)t->window));
         finding_because(f, why_memory_one_end);
     }
-    t->window_cycles = first->cycles - t->overhead;
-    finding_measured(latency, t->window_cycles);
+    const struct cost cost =
+        lab_cost_less(&first->cost, &(struct cost){.cycles = t->overhead.cycles,
+                                                   .low = t->overhead.low,
+                                                   .high = t->overhead.high});
+    t->window_cycles = (struct fact_cycles){cost.cycles, cost.low, cost.high};
+    finding_cost(latency, &cost);
     const bool after = begin < t->window / 2;
     t->origin = after ? begin : 0;
     t->room = after ? t->window : begin;

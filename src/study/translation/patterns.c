@@ -15,8 +15,10 @@
  * of a TLB or a cache.
  */
 #include <inttypes.h>
+#include <math.h>
 
 #include "analysis/statistics/stats.h"
+#include "analysis/statistics/undisturbed.h"
 #include "study/translation/page_sweep.h"
 #include "study/translation/tlb.h"
 
@@ -57,7 +59,7 @@ struct patterns_question {
     uint64_t unseen; /* offset from which on no load has been made */
     uint64_t page;   /* distance of pages there */
     bool known;      /* the page of every TLB */
-    double cycles[PATTERNS];
+    struct cost cycles[PATTERNS];
     const char *why[PATTERNS]; /* NULL: it has cycles */
     struct finding *finding;
 };
@@ -155,30 +157,55 @@ static void plan(struct patterns_question *q)
 
 /* ---- the patterns ----------------------------------------------------- */
 
-/* The mean of what lies about the median: finer than whole cycles, and free of
- * spikes. */
-static double centre(const double *cycles, size_t count)
+/* Misses vary, by what memory has open and how far it lies: the middle one is
+ * typical, and how far noise moves it is two deviations of a median. */
+static struct cost cost_of_misses(const struct patterns_question *q,
+                                  const double *cycles, size_t count)
 {
-    enum { ABOUT = 6 };
     const double middle = stats_median(cycles, count);
-    double sum = 0;
-    size_t near = 0;
-    for (size_t i = 0; i < count; i++)
-        if (cycles[i] >= middle - ABOUT && cycles[i] <= middle + ABOUT) {
-            sum += cycles[i];
-            near++;
-        }
-    return near > 0 ? sum / (double)near : middle;
+    const double error = 2 * 1.25 * q->memory->sigma / sqrt((double)count);
+    return (struct cost){
+        .cycles = middle, .low = middle - error, .high = middle + error};
+}
+
+static struct cost cost_of_hits(struct lab *lab, const double *cycles,
+                                size_t count)
+{
+    const struct undisturbed u = undisturbed_of(cycles, count, 1);
+    return lab_cost_of(lab, &u, NULL);
 }
 
 static void set_pattern(struct patterns_question *q, int pattern,
                         const double *cycles, size_t count)
 {
+    const struct fact_cycles *const over = &q->memory->overhead;
+    const struct cost more = {
+        .cycles = over->cycles, .low = over->low, .high = over->high};
     if (count == 0)
         lab_fail(q->lab, ERR_UNSUPPORTED, why_no_quiet);
-    if (lab_ok(q->lab))
-        q->cycles[pattern] = centre(cycles, count) - q->memory->overhead;
+    if (lab_ok(q->lab)) {
+        const struct cost timed = pattern >= P4
+                                      ? cost_of_misses(q, cycles, count)
+                                      : cost_of_hits(q->lab, cycles, count);
+        q->cycles[pattern] = lab_cost_less(&timed, &more);
+    }
     finding_cite(q->finding, q->sweep.experiment);
+}
+
+/* Why the patterns are in doubt: that of one, or that it is not known to a
+ * cycle or two hundredths, which is no more than a list should hide. */
+static const char *doubt_of(const struct patterns_question *q)
+{
+    for (int i = 0; i < PATTERNS; i++) {
+        const struct cost *const c = &q->cycles[i];
+        if (q->why[i] != NULL)
+            continue;
+        if (c->doubt != NULL)
+            return c->doubt;
+        if ((c->high - c->low) / 2 > fmax(1, 0.02 * c->cycles))
+            return lab_text(q->lab, why_pattern_noise);
+    }
+    return NULL;
 }
 
 /* Each subject again and again; the first load of each is left out. */
@@ -303,7 +330,9 @@ static void ask_patterns(struct patterns_question *q)
     if (q->why[P5] == NULL)
         ask_takes(q, P5, write_new_pages);
     q->lab->fresh = false;
-    q->cycles[P6] = q->memory->window_cycles;
+    const struct fact_cycles *const window = &q->memory->window_cycles;
+    q->cycles[P6] = (struct cost){
+        .cycles = window->cycles, .low = window->low, .high = window->high};
 }
 
 static void report(struct patterns_question *q, const char *load)
@@ -318,7 +347,7 @@ static void report(struct patterns_question *q, const char *load)
     struct buf because = {0};
     for (int i = 0; i < PATTERNS; i++) {
         /* That there is no window is known; of TLBs only that none shows. */
-        value_push(&list, q->why[i] == NULL ? value_number(q->cycles[i])
+        value_push(&list, q->why[i] == NULL ? value_number(q->cycles[i].cycles)
                           : i == P6         ? value_text("none")
                                             : value_text("unknown"));
         value_push(&a, value_text(data[i]));
@@ -328,7 +357,11 @@ static void report(struct patterns_question *q, const char *load)
             buf_printf(&because, "%sP%d: %s", because.length > 0 ? "; " : "",
                        i + 1, q->why[i]);
     }
-    finding_value(q->finding, STATUS_MEASURED, list);
+    const char *const doubt = doubt_of(q);
+    finding_value(q->finding, doubt != NULL ? STATUS_IN_DOUBT : STATUS_MEASURED,
+                  list);
+    if (doubt != NULL)
+        finding_because(q->finding, "%s", doubt);
     finding_protocol(q->finding, "load", value_text(load));
     finding_protocol(q->finding, "data", a);
     finding_protocol(q->finding, "tlb_l1", b);
