@@ -380,6 +380,13 @@ static double percent_of(double ratio)
     return 100 * (ratio - 1);
 }
 
+/* True if the default differs from itself by so much, more than a step of the
+ * clock up and one down, that what does not show may yet be there. */
+static bool hides(double noise)
+{
+    return noise > 2 * assume(ASSUME_ALIKE);
+}
+
 static void add_effect(struct effects *e, const char *name,
                        const double *changed, const double *unchanged, size_t n)
 {
@@ -388,7 +395,9 @@ static void add_effect(struct effects *e, const char *name,
         paired_ratio_of(changed, unchanged, n, effect_confidence, &e->rng);
     snprintf(text, sizeof text, "%+.1f %%", percent_of(effect.ratio));
     const bool shows = paired_ratio_shows(&effect, e->noise);
-    value_push(&e->words, value_text(shows ? text : "none"));
+    value_push(&e->words, shows             ? value_text(text)
+                          : hides(e->noise) ? (struct value){0}
+                                            : value_text("none"));
     value_push(&e->names, value_text(name));
     value_push(&e->percent, value_number(percent_of(effect.ratio)));
     value_push(&e->low, value_number(percent_of(effect.low)));
@@ -494,8 +503,11 @@ static void report_pair(const struct transpose_question *q,
     }
     struct finding *const f =
         lab_finding(q->lab, q->component, "best_operators");
-    finding_value(f, STATUS_MEASURED,
-                  value_text(words_of(q->lab, load, store)));
+    if (best.ratio == 1 && hides(t->noise))
+        finding_none(f, why_default_differs, 100 * t->noise);
+    else
+        finding_value(f, STATUS_MEASURED,
+                      value_text(words_of(q->lab, load, store)));
     finding_protocol(f, "percent", value_number(percent_of(best.ratio)));
     finding_protocol(f, "low", value_number(percent_of(best.low)));
     finding_protocol(f, "high", value_number(percent_of(best.high)));
