@@ -53,8 +53,8 @@ static const char *const kernels[] = {
 enum { LOADS = 1 << 16, CAREFUL_LOADS = 8 << 20, LAPS_LEAST = 2 };
 enum { LAPS_MOST = 64, LAPS_CAREFUL = 24 };
 /* What a trace keeps lies in shared memory, which an L1 may have to give room:
- * 4 KiB there, 16 KiB where it costs nothing. */
-enum { RECORDS_SM = 256, RECORDS_SHARED = 1024 };
+ * 4 KiB there, 16 KiB where it costs nothing, and 32 where spikes are many. */
+enum { RECORDS_SM = 256, RECORDS_SHARED = 1024, RECORDS_NOISY = 2048 };
 /* Rings of more lines than that are judged by a part of a lap first. */
 enum { GLANCE = 8192 };
 /* How many SMs try sizes at once, where the cache is theirs: more would need
@@ -97,14 +97,15 @@ struct size_question {
     size_t tried;
 };
 
-/* A careful look takes as many laps as the traces' room for spikes allows. */
+/* As many laps as the traces' room for spikes allows, once it is known how many
+ * there are. */
 static uint64_t laps_for(const struct size_question *q, uint64_t lines)
 {
-    if (!q->careful)
-        return u64_within(LAPS_LEAST, LOADS / lines, LAPS_MOST);
-    const double room = q->records / 2 / (q->rate * (double)lines);
-    const uint64_t laps =
-        u64_within(LAPS_LEAST, CAREFUL_LOADS / lines, LAPS_MOST);
+    const uint64_t loads = q->careful ? CAREFUL_LOADS : LOADS;
+    const double room = q->control.loads > 0
+                            ? q->records / 2 / (q->rate * (double)lines)
+                            : LAPS_MOST;
+    const uint64_t laps = u64_within(LAPS_LEAST, loads / lines, LAPS_MOST);
     return room < (double)laps ? u64_within(LAPS_LEAST, (uint64_t)room, laps)
                                : laps;
 }
@@ -373,6 +374,9 @@ static void learn_rate(struct size_question *q)
         look(q, &half, SETTLED, &q->control);
     /* One more than seen: none seen is not none there. */
     q->rate = (double)(q->control.misses + 1) / (double)q->control.loads;
+    const double lines = (double)(q->facts->overflows / q->stride);
+    if (!q->row->of_sm && LAPS_LEAST * q->rate * lines > RECORDS_SHARED / 2)
+        q->records = RECORDS_NOISY;
 }
 
 /* Of a cache that each SM has, sizes up to `most` are tried on several SMs at

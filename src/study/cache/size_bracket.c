@@ -125,26 +125,34 @@ static struct search search_bracket(struct bracket_question *q,
 
 /* ---- what a miss costs ------------------------------------------------- */
 
-/* Mean cost, as a chase would find it, of the loads of a trace over `bytes`
- * that are slower than `above`; 0 if they are less than a fifth, or than a
+/* The loads of a trace over `bytes` that are slower than `above`, and what they
+ * cost as a chase would find it; none if they are less than a fifth, or than a
  * twelfth where the stride may be an eighth of a line: no more than chance
  * makes of what should be all of them, or one in eight. */
-static double mean_of_slow(struct bracket_question *q, uint64_t bytes,
-                           double above)
+static struct column slow_loads(struct bracket_question *q, uint64_t bytes,
+                                double above)
 {
     const size_t share_least = q->row->swept ? 5 : 12;
     char fill[LAB_FILL];
     lab_fill(q->row, 1, fill);
-    const struct column c = lab_column(
+    struct column c = lab_column(
         q->lab, "cycles", "trace %s bytes=%" PRIu64 " stride=%u %s visits=2048",
         q->row->load, bytes, q->row->swept ? COARSE : q->row->fine, fill);
     for (size_t i = 0; i < c.count; i++)
         c.at[i] -= fact_trace(q->lab)->cycles;
     const size_t slow = hits_between(c.at, c.count, above, INFINITY);
-    return share_least * slow > c.count
-               ? stats_trimmed_mean(c.at, slow,
-                                    assume(ASSUME_SPIKES_OF_AVERAGE))
-               : 0;
+    c.count = share_least * slow > c.count ? slow : 0;
+    return c;
+}
+
+/* Their mean, of near and far ones alike; 0 of none. */
+static double mean_of_slow(struct bracket_question *q, uint64_t bytes,
+                           double above)
+{
+    const struct column c = slow_loads(q, bytes, above);
+    return c.count > 0 ? stats_trimmed_mean(c.at, c.count,
+                                            assume(ASSUME_SPIKES_OF_AVERAGE))
+                       : 0;
 }
 
 /* What a load costs of a ring that may be too large; where the cost of a miss
@@ -155,7 +163,9 @@ static double miss_cost_at(struct bracket_question *q, uint64_t bytes)
     const struct fact_bracket *const f = q->facts;
     if (!q->row->of_sm || q->cached->next_hit > 0)
         return ring_cost(q, bytes, q->row->coarse, 1);
-    return mean_of_slow(q, bytes, f->hit + fmax(8, 0.1 * f->hit));
+    const struct column c =
+        slow_loads(q, bytes, f->hit + fmax(8, 0.1 * f->hit));
+    return c.count > 0 ? undisturbed_of(c.at, c.count, 1).cycles : 0;
 }
 
 /*
