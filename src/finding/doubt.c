@@ -49,6 +49,13 @@ static bool is_time(const struct finding *f)
     return strcmp(f->unit, "cycles") == 0 || strcmp(f->unit, "ns") == 0;
 }
 
+bool finding_has_seconds(const struct finding *f)
+{
+    const size_t length = strlen(f->unit);
+    return strcmp(f->unit, "ns") == 0 || strcmp(f->unit, "Hz") == 0 ||
+           (length >= 2 && strcmp(f->unit + length - 2, "/s") == 0);
+}
+
 static bool may_fall(const struct finding *f)
 {
     return f->value.kind != VALUE_NONE && f->status != STATUS_REPORTED;
@@ -58,6 +65,7 @@ void finding_doubt(struct finding *f, const char *why)
 {
     if (!may_fall(f))
         return;
+    f->fallen = true;
     f->status = STATUS_IN_DOUBT;
     f->confidence = -1;
     if (f->because == NULL)
@@ -69,6 +77,7 @@ void finding_void(struct finding *f, const char *why)
     if (!may_fall(f))
         return;
     finding_none(f, "%s", why);
+    f->fallen = true;
     f->has_interval = false;
     f->confidence = -1;
 }

@@ -28,6 +28,9 @@ void finding_doubt(struct finding *finding, const char *why);
 /* … and this one has none any more: nobody can say how far off it is. */
 void finding_void(struct finding *finding, const char *why);
 
+/* True if it counts in seconds, which pass whatever the clock does. */
+bool finding_has_seconds(const struct finding *finding);
+
 /*
  * The last word on a finding, whoever made it: a number that cannot be (cycles
  * below zero, none that is finite) is not measured, and what is measured has no

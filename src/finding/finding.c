@@ -320,6 +320,7 @@ void finding_copy(struct finding *f, const struct finding *from)
                          from->confidence);
     if (from->because != NULL)
         finding_because(f, "%s", from->because);
+    f->fallen = from->fallen;
     for (size_t i = 0; i < from->protocol_count; i++)
         finding_protocol(f, from->protocol[i].name,
                          value_copy(&from->protocol[i].value));

@@ -30,6 +30,7 @@ void guard_judge(struct guard *guard, struct repetition *r, bool throttled,
                  int other_processes)
 {
     const bool leapt = r->gap > GAP_MOST;
+    guard->leapt = guard->leapt || leapt;
     guard->company = guard->company || leapt || other_processes > 0;
     guard->in_a_row = throttled ? guard->in_a_row + 1 : 0;
     r->by = throttled ? BY_THROTTLING : leapt ? BY_ANOTHER : UNDISTURBED;

@@ -29,7 +29,8 @@ enum disturbance {
 
 /* What a whole run has seen. */
 struct guard {
-    bool company;       /* somebody else was seen on the GPU */
+    bool company;       /* somebody else was seen on the GPU … */
+    bool leapt;         /* … and took turns with us */
     double hopeless_ns; /* kernels as long were always disturbed; 0: none */
     unsigned in_a_row;  /* latest repetitions that were throttled */
     size_t thrown_away; /* repetitions, by now … */

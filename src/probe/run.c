@@ -104,6 +104,16 @@ size_t prober_throttled(const struct prober *p)
     return p->guard.throttled;
 }
 
+bool prober_shared(const struct prober *p)
+{
+    return p->guard.leapt;
+}
+
+size_t prober_repeated(const struct prober *p)
+{
+    return p->guard.thrown_away;
+}
+
 void prober_fresh(struct prober *p, bool fresh)
 {
     p->fresh = fresh;

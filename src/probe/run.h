@@ -28,6 +28,7 @@ enum prober_buffer {
     BUFFER_JOBS,
     BUFFER_SLOTS,
     BUFFER_OUT,
+    BUFFER_REFERENCE,
     BUFFER_COUNT
 };
 
@@ -66,7 +67,11 @@ int prober_run(struct prober *prober, const char *text, struct samples *samples,
  * brought before; or it is, as is usual. */
 void prober_fresh(struct prober *prober, bool fresh);
 
-/* Repetitions during which the GPU was throttled, so far. */
+/* True once another process was seen to take turns with us. */
+bool prober_shared(const struct prober *prober);
+/* Repetitions that were thrown away so far; and those of them during which the
+ * GPU was throttled. */
+size_t prober_repeated(const struct prober *prober);
 size_t prober_throttled(const struct prober *prober);
 
 /* Compiles the kernels of experiments that are to come, all at once, so that

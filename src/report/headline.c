@@ -11,10 +11,10 @@
 static const struct {
     const char *id, *before, *after;
 } headlines[] = {
-    {"sm.count",         "",              "SMs"},
-    {"clock.sm",         "SM clock ",     ""   },
-    {"clock.memory",     "memory clock ", ""   },
-    {"memory.bus_width", "memory bus ",   ""   },
+    {"sm.count", "", "SMs"},
+    {"clock.sm", "SM clock ", ""},
+    {"clock.memory", "memory clock ", ""},
+    {"memory.bus_width", "memory bus ", ""},
 };
 
 static const char simulated_notice[] =
@@ -66,6 +66,11 @@ static void put_name(const struct writer *w)
     if (is_simulated(w->results))
         page_line(&w->page,
                   &(struct line){.text = simulated_notice, .tone = TONE_DOUBT});
+    const char *const disturbed = device_text(w->results, "disturbed");
+    char *const shared = xasprintf("DISTURBED: %s", disturbed);
+    if (disturbed[0] != '\0')
+        page_line(&w->page, &(struct line){.text = shared, .tone = TONE_DOUBT});
+    free(shared);
     free(rest);
 }
 

@@ -23,6 +23,11 @@ static const char *const reasons[] = {
 /* Those that come as they will, and not from a limit that somebody set. */
 static const uint64_t throttled = 0x8 | 0x20 | 0x40 | 0x80;
 
+bool gpu_state_throttled(uint64_t throttle)
+{
+    return (throttle & throttled) != 0;
+}
+
 struct value gpu_state_reasons(uint64_t throttle)
 {
     struct value list = value_list();
@@ -100,7 +105,7 @@ static const char *disturbances(struct lab *lab, const struct gpu_state *before,
     const double gap = fmax(before->gap_ns, after->gap_ns);
     const double others = fmax(before->processes, after->processes);
     struct buf why = {0};
-    if (((before->throttle | after->throttle) & throttled) != 0 ||
+    if (gpu_state_throttled(before->throttle | after->throttle) ||
         after->dropped > before->dropped)
         add_reason(&why, why_throttled);
     if (others > 0)
@@ -120,14 +125,6 @@ static const char *describe_move(struct lab *lab,
     return lab_text(lab, why_clock_moved, before->hz / 1e6, after->hz / 1e6);
 }
 
-/* Cycles pass with the clock; seconds do not. */
-static bool has_time(const struct finding *f)
-{
-    const size_t length = strlen(f->unit);
-    return strcmp(f->unit, "ns") == 0 || strcmp(f->unit, "Hz") == 0 ||
-           (length >= 2 && strcmp(f->unit + length - 2, "/s") == 0);
-}
-
 static void mark(struct finding *f, const char *why)
 {
     if (f->status == STATUS_NOT_MEASURED || why[0] == '\0')
@@ -145,7 +142,7 @@ static void mark_all(struct lab *lab, const char *always, const char *timed)
         if (strcmp(f->study, lab->study->name) != 0)
             continue;
         mark(f, always);
-        if (always[0] == '\0' && has_time(f))
+        if (always[0] == '\0' && finding_has_seconds(f))
             mark(f, timed);
     }
 }

@@ -30,6 +30,7 @@
 #include "finding/finding.h"
 #include "probe/run.h"
 #include "ptx/capability.h"
+#include "study/chip/reference.h"
 #include "study/facts.h"
 #include "study/space.h"
 #include "study/study.h"
@@ -58,6 +59,7 @@ struct lab {
     struct doubts doubts;           /* of the run; see lab_settle */
     size_t doubts_before;           /* of studies before this one */
     struct shade shade, fact_shade[FACT_COUNT];
+    struct references references;
     size_t asks; /* 1 + the level that is asked; 0: none */
     /* A study may say so: no load has brought yet what is asked for now.  So it
      * is not taken again, and samples that were disturbed are no samples. */

@@ -132,11 +132,14 @@ static void run_study(struct lab *lab, const struct study *study,
     /* What was not proposed nobody asked to be judged. */
     if (!study->judges)
         lab_leave_out(lab, study, "*", why);
+    const size_t ran = prober_experiments(lab->prober) - before;
+    if (lab_ok(lab) && err->code == 0 && reason_to_stop(lab) == NULL && ran > 0)
+        reference_judge(lab);
     lab_settle(lab);
     lab_uncite(lab);
     arena_empty(&lab->memory);
     log_say(LOG_INFO, "study %s: %.2f s, %zu experiments", study->name,
-            now_seconds() - began, prober_experiments(lab->prober) - before);
+            now_seconds() - began, ran);
 }
 
 /* Has the kernels of all studies to come compiled together. */
@@ -209,6 +212,7 @@ int plan_run(struct lab *lab, const char *const *names, size_t count,
     doubts_free(&lab->doubts);
     memset(lab->fact_shade, 0, sizeof lab->fact_shade);
     prepare(lab, wanted);
+    lab->references = (struct references){0};
     while (ran < total)
         for (size_t i = 0; i < STUDIES; i++) {
             if (!wanted[i] || done[i] || !ready(study_table[i], wanted, done))
@@ -220,6 +224,7 @@ int plan_run(struct lab *lab, const char *const *names, size_t count,
             ran++;
         }
     results_free(&lab->proposals);
+    reference_report(lab);
     doubts_free(&lab->doubts);
     if (err->code == 0)
         *err = lab->lost;

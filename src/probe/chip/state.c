@@ -9,21 +9,15 @@
  * it does not tell is negative.  `dropped` are the repetitions, so far, that
  * were thrown away because the GPU was throttled.
  */
+#include "probe/chip/state.h"
+
 #include "base/mem.h"
 #include "probe/run/shot.h"
 #include "ptx/kernel.h"
 
-enum column {
-    COLUMN_CYCLES = 1,
-    COLUMN_NS,
-    COLUMN_GAP,
-    COLUMN_MHZ,
-    COLUMN_THROTTLE,
-    COLUMN_PROCESSES,
-    COLUMN_DROPPED
-};
+enum column { COLUMN_CYCLES = 1, COLUMN_NS, COLUMN_GAP, COLUMN_MHZ };
 /* Words that the kernel writes. */
-enum { OUT_CYCLES, OUT_NS, OUT_GAP, OUT_WORDS };
+enum { OUT_CYCLES, OUT_NS, OUT_GAP, OUT_WORDS = STATE_WORDS };
 
 struct state {
     const char *at;
@@ -41,22 +35,11 @@ static const struct param state_params[] = {
 static const char *const state_columns[] = {
     "cycles", "ns", "gap", "mhz", "throttle", "processes", "dropped", NULL};
 
-static void state_kernel(const struct experiment *e,
-                         const struct device_info *info, struct buf *out)
+void state_spin(struct kernel_text *k)
 {
-    (void)e;
-    struct kernel_text k;
-    kernel_begin(&k, out, device_cc(info),
-                 &(struct kernel_head){
-                     .name = "state",
-                     .parameters = "out spin",
-                 });
-    ptx_with(&k,
-             ".reg .b64 %out, %spin, %first, %last, %now, %gap, %most, %took, "
-             "%n0, %n1;\n"
-             ".reg .pred %again;\n"
-             "ld.param.u64 %out, [out];\n"
-             "ld.param.u64 %spin, [spin];\n"
+    ptx_with(k,
+             ".reg .b64 %first, %last, %now, %gap, %most, %took, %n0, %n1;\n"
+             ".reg .pred %spins;\n"
              "mov.u64 %most, 0;\n"
              "mov.u64 %n0, %globaltimer;\n"
              "mov.u64 %first, %clock64;\n"
@@ -67,8 +50,8 @@ static void state_kernel(const struct experiment *e,
              "max.u64 %most, %most, %gap;\n"
              "mov.u64 %last, %now;\n"
              "sub.u64 %took, %now, %first;\n"
-             "setp.lt.u64 %again, %took, %spin;\n"
-             "@%again bra SPIN;\n"
+             "setp.lt.u64 %spins, %took, %spin;\n"
+             "@%spins bra SPIN;\n"
              "mov.u64 %n1, %globaltimer;\n"
              "sub.u64 %n1, %n1, %n0;\n"
              "st.global.u64 [%out+$cycles], %took;\n"
@@ -76,20 +59,34 @@ static void state_kernel(const struct experiment *e,
              "st.global.u64 [%out+$gap], %most;\n",
              WORD(cycles, 8 * OUT_CYCLES), WORD(ns, 8 * OUT_NS),
              WORD(gap, 8 * OUT_GAP));
+}
+
+static void state_kernel(const struct experiment *e,
+                         const struct device_info *info, struct buf *out)
+{
+    (void)e;
+    struct kernel_text k;
+    kernel_begin(&k, out, device_cc(info),
+                 &(struct kernel_head){
+                     .name = "state",
+                     .parameters = "out spin",
+                 });
+    ptx(&k, ".reg .b64 %out, %spin;\n"
+            "ld.param.u64 %out, [out];\n"
+            "ld.param.u64 %spin, [spin];\n");
+    state_spin(&k);
     kernel_end(&k);
 }
 
-static void state_sense(struct prober *prober, int64_t *row)
+void state_sense(struct prober *prober, int64_t *columns)
 {
     struct device_sense now;
     struct error ignored;
-    row[COLUMN_MHZ] = row[COLUMN_THROTTLE] = row[COLUMN_PROCESSES] = -1;
-    row[COLUMN_DROPPED] = (int64_t)prober_throttled(prober);
-    if (device_sense(prober_device(prober), &now, &ignored) != 0)
-        return;
-    row[COLUMN_MHZ] = (int64_t)now.sm_mhz;
-    row[COLUMN_THROTTLE] = (int64_t)now.throttle;
-    row[COLUMN_PROCESSES] = now.other_processes;
+    const bool told = device_sense(prober_device(prober), &now, &ignored) == 0;
+    columns[0] = told ? (int64_t)now.sm_mhz : -1;
+    columns[1] = told ? (int64_t)now.throttle : -1;
+    columns[2] = told ? now.other_processes : -1;
+    columns[3] = (int64_t)prober_throttled(prober);
 }
 
 static int state_once(struct prober *prober, const struct experiment *e,
@@ -100,7 +97,7 @@ static int state_once(struct prober *prober, const struct experiment *e,
     if (prober_shoot_thread(prober, e, s->spin, words, OUT_WORDS, err) != 0)
         return err->code;
     int64_t *const row = samples_row(samples);
-    state_sense(prober, row);
+    state_sense(prober, row + COLUMN_MHZ);
     row[COLUMN_CYCLES] = (int64_t)words[OUT_CYCLES];
     row[COLUMN_NS] = (int64_t)words[OUT_NS];
     row[COLUMN_GAP] = (int64_t)words[OUT_GAP];

@@ -32,10 +32,13 @@ static void list_write(const struct writer *w)
 }
 
 /* The SM clock as it ran while measuring, or else as the driver tells it; 0 if
- * neither is known. */
+ * neither is known, or it was now this and now that. */
 static double clock_of(const struct results *results)
 {
     double hz;
+    const struct finding *const f = results_find(results, "clock.measured");
+    if (f != NULL && f->status == STATUS_IN_DOUBT)
+        return 0;
     if (finding_number(results_find(results, "clock.measured"), &hz) ||
         finding_number(results_find(results, "clock.sm"), &hz))
         return hz;

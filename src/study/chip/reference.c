@@ -1,0 +1,238 @@
+#include "study/chip/reference.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "analysis/statistics/stats.h"
+#include "base/buf.h"
+#include "study/assume.h"
+#include "study/gpu_state.h"
+#include "study/lab.h"
+
+/* ---- a moment ---------------------------------------------------------- */
+
+/* Lines of the probe, and cycles by which each would be slower from memory: at
+ * least so many on any GPU that was seen (k20c: 116). */
+enum { LINES = 32, SLOWER = 50 };
+
+static uint64_t common_divisor(uint64_t a, uint64_t b)
+{
+    return b == 0 ? a : common_divisor(b, a % b);
+}
+
+/* By all repetitions together.  The timer goes in steps, of which each
+ * repetition may miss one. */
+static void read_clock(struct lab *lab, const struct samples *s,
+                       struct reference *r)
+{
+    const struct column cycles = lab_column_of(lab, s, "cycles");
+    const struct column ns = lab_column_of(lab, s, "ns");
+    uint64_t step = 0;
+    double all = 0, ticks = 0;
+    for (size_t i = 0; i < ns.count; i++) {
+        step = common_divisor(step, (uint64_t)ns.at[i]);
+        all += ns.at[i];
+        ticks += cycles.at[i];
+    }
+    r->hz = all > 0 ? 1e9 * ticks / all : -1;
+    r->error = all > 0 ? (double)(step * ns.count) / all : 0;
+}
+
+/* In the first repetition nobody knows since when. */
+static bool was_lost(struct lab *lab, const struct samples *s)
+{
+    const struct column kept = lab_column_of(lab, s, "kept");
+    const struct column again = lab_column_of(lab, s, "l2_all");
+    size_t lost = 0;
+    for (size_t i = 1; i < kept.count; i++)
+        lost += kept.at[i] - again.at[i] > LINES * SLOWER;
+    return lost > 0 && lost + 1 == kept.count;
+}
+
+static double extreme(struct lab *lab, const struct samples *s,
+                      const char *name, bool largest)
+{
+    const struct column c = lab_column_of(lab, s, name);
+    return largest ? stats_max(c.at, c.count) : stats_min(c.at, c.count);
+}
+
+static struct reference reference_of(struct lab *lab, const struct samples *s)
+{
+    struct reference r = {
+        .known = true,
+        .l1 = extreme(lab, s, "l1", false),
+        .l2 = extreme(lab, s, "l2", false),
+        .lost = was_lost(lab, s),
+        .processes = extreme(lab, s, "processes", true),
+        .dropped = extreme(lab, s, "dropped", true),
+    };
+    const size_t throttle = samples_column(s, "throttle");
+    for (size_t row = 0; row < s->rows; row++)
+        if (samples_at(s, row, throttle) > 0)
+            r.throttle |= (uint64_t)samples_at(s, row, throttle);
+    read_clock(lab, s, &r);
+    return r;
+}
+
+/* What cannot be asked is not known, and harms nothing else. */
+static struct reference take(struct lab *lab, const char *when)
+{
+    struct samples s = {0};
+    struct error ignored;
+    struct reference r = {0};
+    const char *const text = lab_text(lab, "reference at=%s", when);
+    prober_fresh(lab->prober, false);
+    if (prober_run(lab->prober, text, &s, NULL, &ignored) == 0)
+        r = reference_of(lab, &s);
+    samples_free(&s);
+    return r;
+}
+
+/* ---- what it means ----------------------------------------------------- */
+
+static bool has_moved(const struct reference *a, const struct reference *b)
+{
+    const double most = assume(ASSUME_CLOCK_MOVED) + a->error + b->error;
+    return a->hz > 0 && b->hz > 0 &&
+           fabs(a->hz - b->hz) > most * fmax(a->hz, b->hz);
+}
+
+/* The quickest of many hits: noise moves it by some cycles. */
+static bool costs_more(double before, double now)
+{
+    enum { CYCLES = 8 };
+    return fabs(now - before) > CYCLES + 0.05 * before;
+}
+
+/* Cycles of what has a clock of its own. */
+static bool is_beyond_sm(const struct finding *f)
+{
+    static const char *const parts[] = {"l2.", "memory.", "tlb_", "link.",
+                                        "miss_penalty"};
+    for (size_t i = 0; i < COUNT_OF(parts); i++)
+        if (strcmp(f->unit, "cycles") == 0 && strstr(f->id, parts[i]) != NULL)
+            return true;
+    return false;
+}
+
+static bool is_any(const struct finding *f)
+{
+    (void)f;
+    return true;
+}
+
+static bool is_cycles(const struct finding *f)
+{
+    return strcmp(f->unit, "cycles") == 0;
+}
+
+typedef bool harmed(const struct finding *f);
+
+static void doubt_of(const struct lab *lab, const struct results *r,
+                     harmed *is_harmed, const char *why)
+{
+    for (size_t i = 0; i < r->finding_count; i++)
+        if (strcmp(r->findings[i]->study, lab->study->name) == 0 &&
+            is_harmed(r->findings[i]))
+            finding_doubt(r->findings[i], why);
+}
+
+static void doubt(struct lab *lab, harmed *is_harmed, const char *why)
+{
+    doubt_of(lab, lab->results, is_harmed, why);
+    doubt_of(lab, &lab->proposals, is_harmed, why);
+}
+
+/* The rate that was found at the start is not that of the whole run. */
+static void doubt_rate(struct lab *lab, double hz, const char *why)
+{
+    struct finding *const f = results_edit(lab->results, "clock", "measured");
+    if (f == NULL || f->value.kind != VALUE_NUMBER)
+        return;
+    const double low = f->has_interval ? f->interval[0] : f->value.number;
+    const double high = f->has_interval ? f->interval[1] : f->value.number;
+    finding_interval(f, fmin(low, hz), fmax(high, hz), -1);
+    finding_doubt(f, why);
+}
+
+static void judge_clock(struct lab *lab, const struct reference *first,
+                        const struct reference *now)
+{
+    if (!has_moved(first, now))
+        return;
+    lab->references.moved = true;
+    const char *const why =
+        lab_text(lab, why_clock_moved, first->hz / 1e6, now->hz / 1e6);
+    doubt(lab, finding_has_seconds, why);
+    doubt_rate(lab, now->hz, why);
+}
+
+static void judge(struct lab *lab, const struct reference *first,
+                  const struct reference *before, const struct reference *now)
+{
+    struct references *const all = &lab->references;
+    all->processes = fmax(all->processes, now->processes);
+    all->lost = all->lost || now->lost;
+    if (gpu_state_throttled(before->throttle | now->throttle) ||
+        now->dropped > before->dropped) {
+        all->throttled = true;
+        doubt(lab, is_any, why_throttled);
+    }
+    judge_clock(lab, first, now);
+    if (costs_more(first->l2, now->l2))
+        doubt(lab, is_beyond_sm,
+              lab_text(lab, why_hits_moved, "L2", first->l2, now->l2));
+    if (costs_more(first->l1, now->l1))
+        doubt(lab, is_cycles,
+              lab_text(lab, why_hits_moved, "L1", first->l1, now->l1));
+}
+
+/* ---- the run ----------------------------------------------------------- */
+
+static void add_part(struct buf *text, bool is_so, const char *what)
+{
+    if (is_so)
+        buf_printf(text, "%s%s", text->length > 0 ? ", " : "", what);
+}
+
+static size_t count_fallen(const struct results *r)
+{
+    size_t fallen = 0;
+    for (size_t i = 0; i < r->finding_count; i++)
+        fallen += r->findings[i]->fallen;
+    return fallen;
+}
+
+void reference_report(struct lab *lab)
+{
+    const struct references *const all = &lab->references;
+    const size_t again = prober_repeated(lab->prober);
+    const size_t fallen = count_fallen(lab->results);
+    struct buf text = {0};
+    add_part(&text, prober_shared(lab->prober) || lab->doubts.count > 0,
+             "another process ran");
+    add_part(&text, all->processes > 0, "others use it");
+    add_part(&text, all->throttled, "it was throttled");
+    add_part(&text, all->moved, "its clock moved");
+    if (text.length > 0) {
+        buf_printf(&text,
+                   "; repetitions taken again: %zu, findings that lost their "
+                   "status: %zu",
+                   again, fallen);
+        results_device(lab->results, "disturbed",
+                       value_text(buf_string(&text)));
+    }
+    buf_free(&text);
+}
+
+void reference_judge(struct lab *lab)
+{
+    struct references *const all = &lab->references;
+    const struct reference now = take(lab, lab->study->name);
+    if (!now.known)
+        return;
+    if (!all->first.known)
+        all->first = all->latest = now;
+    judge(lab, &all->first, &all->latest, &now);
+    all->latest = now;
+}

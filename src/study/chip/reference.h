@@ -1,0 +1,43 @@
+/*
+ * References: what must cost the same all through a run.  The planner asks for
+ * them after each study, so that each but the first lies between two: both
+ * clocks, hits in L1 and L2, what the management library tells.
+ *
+ * They say what no single experiment can: that the clock is another than it
+ * was, that caches answer slower, that the GPU is throttled, that others have
+ * L2 between our launches.  What the study found is then in doubt as far as
+ * that harms it: nanoseconds and rates by a clock that moved; cycles of what
+ * lies beyond the SM where hits in L2 cost others; all where it was throttled.
+ */
+#ifndef SONDE_STUDY_CHIP_REFERENCE_H
+#define SONDE_STUDY_CHIP_REFERENCE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct lab;
+
+/* At one moment; what is not told is negative. */
+struct reference {
+    bool known;       /* false: it could not be asked (an old recording) */
+    double hz, error; /* of the SM clock, and how much of it may be wrong */
+    double l1, l2;    /* cycles of a hit */
+    bool lost;        /* L2 had lost what the launch before brought in */
+    double processes, dropped;
+    uint64_t throttle;
+};
+
+/* Of a run. */
+struct references {
+    struct reference first, latest;
+    double processes; /* others, at most */
+    bool lost, throttled, moved;
+};
+
+/* The running study is over.  The first time is what later ones are held
+ * against. */
+void reference_judge(struct lab *lab);
+/* The run is over: if it was disturbed the results say so in a line. */
+void reference_report(struct lab *lab);
+
+#endif
