@@ -504,7 +504,8 @@ static void report_bound(struct size_question *q, uint64_t bytes,
 {
     struct finding *const f = q->finding;
     finding_value(f, STATUS_AT_LEAST, value_number((double)bytes));
-    finding_interval(f, (double)bytes, (double)q->facts->overflows, -1);
+    finding_interval(f, (double)bytes,
+                     (double)u64_max(bytes, q->facts->overflows), -1);
     finding_because(f, "%s", why);
 }
 

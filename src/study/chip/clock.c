@@ -18,13 +18,14 @@ static const char *const kernels[] = {
     NULL,
 };
 
-/* The median, between all that was seen. */
+/* The median, which is between all that was seen but for the chance that all
+ * of that lies on one side. */
 static void report_range(struct finding *f, const struct column *c,
                          double median)
 {
     finding_measured(f, median);
     finding_interval(f, stats_min(c->at, c->count), stats_max(c->at, c->count),
-                     1);
+                     stats_range_confidence(c->count));
 }
 
 static void report_overhead(struct lab *lab, const struct samples *s)

@@ -1,0 +1,76 @@
+/*
+ * Loads that are late now and then: what a load costs is what the profile says
+ * all the same, and the interval holds it.
+ */
+#include <jansson.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "gpu_made.h"
+#include "testing.h"
+#include "truth/truth.h"
+
+static const struct noise {
+    double jitter, rate, cycles;
+    bool sure; /* so little that nothing may be in doubt */
+} noises[] = {
+    {1.5, 0.002, 300, true}, {1.5, 0.02, 500, true}, {5, 0.01, 300, true},
+    {10, 0.03, 500, false},  {30, 0.1, 1000, false}, {100, 0.3, 2000, false},
+};
+
+static const struct {
+    const char *id;
+    double cycles;
+} costs[] = {
+    {"l1.latency", 40},      {"shared.latency", 30},   {"l2.latency", 200},
+    {"memory.latency", 400}, {"l1.miss_penalty", 160}, {"l2.miss_penalty", 200},
+};
+
+static bool holds(const json_t *finding, double cycles)
+{
+    const json_t *const interval = json_object_get(finding, "interval");
+    return json_number_value(json_array_get(interval, 0)) <= cycles &&
+           cycles <= json_number_value(json_array_get(interval, 1));
+}
+
+/* Within a percent, a cycle, or what the interval says. */
+static void is_right(const json_t *findings, const char *id, double cycles,
+                     bool sure)
+{
+    const json_t *const f = json_object_get(findings, id);
+    const char *const status = truth_text(findings, id, "status");
+    const double found = json_number_value(json_object_get(f, "value"));
+    const bool measured = strcmp(status, "measured") == 0;
+    ck_assert_msg(measured || !sure, "%s is %s", id, status);
+    if (strcmp(status, "not_measured") == 0)
+        return;
+    ck_assert_msg(holds(f, cycles) || (measured && fabs(found - cycles) <=
+                                                       fmax(1, 0.01 * cycles)),
+                  "%s is %g, and not %g", id, found, cycles);
+}
+
+START_TEST(late_loads_change_no_cost)
+{
+    const struct noise *const n = &noises[_i];
+    json_t *const findings = truth_findings_of(
+        gpu_made("sms=2 caches/l1={'sets': 32, 'ways': 4} "
+                 "paths/global.ca={'l1': 40, 'l2': 200, 'memory': 400} "
+                 "paths/global.cg={'l2': 200, 'memory': 400} "
+                 "noise={'jitter_cycles': %g, 'spike_rate': %g, "
+                 "'spike_cycles': %g}",
+                 n->jitter, n->rate, n->cycles),
+        "latency");
+    for (size_t i = 0; i < COUNT_OF(costs); i++)
+        is_right(findings, costs[i].id, costs[i].cycles, n->sure);
+    json_decref(findings);
+}
+END_TEST
+
+Suite *suite_truth_noisy(void)
+{
+    TCase *t;
+    Suite *const suite = suite_of("truth_noisy", 60, &t);
+    tcase_add_loop_test(t, late_loads_change_no_cost, 0, COUNT_OF(noises));
+    return suite;
+}
