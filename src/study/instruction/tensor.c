@@ -15,7 +15,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/buf.h"
 #include "base/mem.h"
 #include "study/instruction/cost.h"
 #include "study/instruction/isa.h"
@@ -70,63 +69,53 @@ static struct finding *finding_of(const struct form *form,
 
 /* ---- names ------------------------------------------------------------- */
 
-/* "mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32" without the words that
- * all have. */
-static const char *component_of(struct lab *lab, const char *name)
+/* "mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32", of whose words some are
+ * common to all. */
+struct name {
+    char component[96]; /* with the others */
+    char kind[8];       /* of A and B: the second type of four, or halves */
+    double operations;  /* 2 m n k; 0: it is no product */
+};
+
+static bool is_common(const char *word)
 {
     static const char *const common[] = {"sync", "aligned", "row", "col",
                                          "ordered_metadata"};
-    struct buf out = {0};
-    buf_text(&out, "tensor");
-    for (const char *at = name; *at != '\0';) {
-        const size_t length = strcspn(at, ".:");
-        bool keep = length > 0 && !(at != name && strncmp(at, "mma", 3) == 0);
-        for (size_t i = 0; i < COUNT_OF(common); i++)
-            keep = keep && !(strlen(common[i]) == length &&
-                             strncmp(common[i], at, length) == 0);
-        if (keep)
-            buf_printf(&out, ".%.*s", (int)length, at);
-        at += length;
-        at += strspn(at, ".:");
-    }
-    return arena_adopt(&lab->memory, buf_take(&out));
+    size_t i = 0;
+    while (i < COUNT_OF(common) && strcmp(common[i], word) != 0)
+        i++;
+    return i < COUNT_OF(common);
 }
 
-/* Types of A and B: the second of four; where there are two, halves. */
-static void name_kind(const char *name, char *out, size_t room)
+static struct name name_of(const char *row)
 {
-    const char *at = strstr(name, ".m");
-    while (at != NULL && (at[2] < '0' || at[2] > '9'))
-        at = strstr(at + 1, ".m");
-    char words[8][8] = {""};
-    size_t count = 0;
-    for (; at != NULL && *at == '.' && count < COUNT_OF(words); count++) {
-        const size_t length = strcspn(at + 1, ".");
-        snprintf(words[count], sizeof words[0], "%.*s", (int)length, at + 1);
-        if (strcmp(words[count], "row") == 0 ||
-            strcmp(words[count], "col") == 0)
-            count--;
-        at += length + 1;
-    }
-    snprintf(out, room, "%s", count > 3 ? words[2] : "f16");
-}
-
-/* 2 m n k of "…m16n8k16…". */
-static double operations_of(const char *name)
-{
+    struct name name = {.component = "tensor"};
+    char text[96], second[8] = "", *rest = NULL;
+    size_t length = strlen(name.component), types = 0;
     unsigned m, n, k;
-    for (const char *at = strchr(name, 'm'); at != NULL;
-         at = strchr(at + 1, 'm'))
-        if (sscanf(at, "m%un%uk%u", &m, &n, &k) == 3)
-            return 2.0 * m * n * k;
-    return 0;
+    snprintf(text, sizeof text, "%s", row);
+    for (char *word = strtok_r(text, ".:", &rest); word != NULL;
+         word = strtok_r(NULL, ".:", &rest)) {
+        if (is_common(word) || (word != text && strncmp(word, "mma", 3) == 0))
+            continue;
+        length += (size_t)snprintf(name.component + length,
+                                   sizeof name.component - length, ".%s", word);
+        types += name.operations > 0;
+        if (types == 2)
+            snprintf(second, sizeof second, "%s", word);
+        if (sscanf(word, "m%un%uk%u", &m, &n, &k) == 3)
+            name.operations = 2.0 * m * n * k;
+    }
+    snprintf(name.kind, sizeof name.kind, "%s", types > 2 ? second : "f16");
+    return name;
 }
 
 /* ---- rows -------------------------------------------------------------- */
 
 static bool is_product(const struct instruction *row)
 {
-    return row->category == CATEGORY_MATRIX && operations_of(row->name) > 0;
+    return row->category == CATEGORY_MATRIX &&
+           name_of(row->name).operations > 0;
 }
 
 /* As many chains as registers hold. */
@@ -147,18 +136,19 @@ static unsigned chains_of(const struct instruction *row)
 static struct form form_of_row(struct lab *lab, const struct instruction *row)
 {
     const unsigned chains = chains_of(row);
+    const struct name name = name_of(row->name);
     struct form f = {
         .throughput = {.lab = lab,
-                       .component = component_of(lab, row->name),
+                       .component = lab_text(lab, "%s", name.component),
                        .words = lab_text(lab, "grid row=%s chains=%u",
                                          row->name, chains),
                        .of = "warps",
                        .chains = chains,
                        .copies = PRODUCTS / chains,
                        .turns = 1,
-                       .factor = operations_of(row->name)},
+                       .factor = name.operations},
         .sparse = strstr(row->name, "mma.sp") != NULL};
-    name_kind(row->name, f.kind, sizeof f.kind);
+    memcpy(f.kind, name.kind, sizeof f.kind);
     return f;
 }
 
