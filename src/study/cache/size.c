@@ -551,15 +551,14 @@ static void report_most(struct size_question *q, uint64_t size, double kept)
         finding_because(f, why_size_at_most_line, q->line->bytes);
 }
 
-/* A clean edge is known to the line, and a size is whole lines: it is wrong
- * only if spikes misled one of the verdicts that it rests on. */
+/* A clean edge is known to the line, and a size is whole lines.  The chance
+ * that spikes misled a verdict is known and tiny, but it is not all that may.
+ */
 static void report_size(struct size_question *q, uint64_t size)
 {
     struct finding *const f = q->finding;
     finding_measured(f, (double)size);
-    finding_interval(f, (double)size, (double)size,
-                     1 - (double)q->tried *
-                             (chance_of_returns + chance_of_more));
+    finding_interval(f, (double)size, (double)size, -1);
 }
 
 static void report_edge(struct size_question *q, struct search *edge)
