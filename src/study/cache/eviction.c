@@ -184,11 +184,26 @@ static void time_laps(struct eviction *e, const struct segment *list,
     laps->experiment = c.experiment;
 }
 
-/* The chance that each of so many laps had a disturbed load. */
-static double chance_of(const struct laps *l, uint64_t count)
+/* The chance that one of so many hits is disturbed. */
+static double chance_of_any(const struct eviction *e, uint64_t count)
 {
-    return pow(1 - exp(-assume(ASSUME_DISTURBED) * (double)count),
-               (double)l->laps);
+    return 1 - exp(-e->disturbed * (double)count);
+}
+
+/* … that in each of so many laps one is. */
+static double chance_of(const struct eviction *e, const struct laps *l,
+                        uint64_t count)
+{
+    return pow(chance_of_any(e, count), (double)l->laps);
+}
+
+/* True if places that missed in every lap, two at least, are not disturbed
+ * ones: as many would be by chance but once in a million. */
+static bool is_steady(const struct eviction *e, const struct laps *l,
+                      uint64_t count)
+{
+    const double each = (double)count * pow(e->disturbed, (double)l->laps);
+    return l->steady > 1 && pow(each, (double)l->steady) < 1e-6;
 }
 
 /* Misses have settled if nine in ten are at places that miss in every lap. */
@@ -207,8 +222,8 @@ static struct laps have_misses(struct eviction *e, const struct segment *list,
     struct laps laps = {0};
     for (unsigned take = 0; lab_ok(e->lab) && take < TAKES_MOST; take++) {
         time_laps(e, list, attempt, take, base, &laps);
-        if (laps.lapses > 0 || (take == 0 && laps.steady > 1) ||
-            chance_of(&laps, list->count) < 1e-6)
+        if (laps.lapses > 0 || is_steady(e, &laps, list->count) ||
+            chance_of(e, &laps, list->count) < 1e-6)
             return laps;
     }
     lab_fail(e->lab, ERR_UNSUPPORTED, why_places_disturbed, list->count);
@@ -242,14 +257,21 @@ static bool time_list(struct eviction *e, struct eviction_list *list,
     const size_t settled = settle * list->count;
     for (size_t i = 0; i < list->count; i++)
         script_time(&s, 0, (struct segment){list->place[i], 1, 0});
-    const struct column c = lab_column(e->lab, "cycles", "visit %s rounds=%zu",
-                                       script_text(&s, e->lab), settle + LAPS);
-    if (!lab_ok(e->lab))
-        return true;
-    if (list->base == 0)
-        list->base = base_of(e, c.at + settled, LAPS * list->count);
-    count_laps(e, c.at + settled, list->count, LAPS, list->base, &laps);
-    return laps.lapses == 0;
+    const char *const script = script_text(&s, e->lab);
+    for (int take = 0; take < (int)TAKES_MOST; take++) {
+        const struct column c = lab_column(
+            e->lab, "cycles", "visit %s rounds=%zu", script, settle + LAPS);
+        if (!lab_ok(e->lab))
+            return true;
+        if (list->base == 0)
+            list->base = base_of(e, c.at + settled, LAPS * list->count);
+        count_laps(e, c.at + settled, list->count, LAPS, list->base, &laps);
+        if (laps.lapses > 0 || chance_of(e, &laps, list->count) < 1e-4)
+            return laps.lapses == 0;
+    }
+    lab_fail(e->lab, ERR_UNSUPPORTED, why_places_disturbed,
+             (uint64_t)list->count);
+    return true;
 }
 
 bool eviction_list_overflows(struct eviction *e, struct eviction_list *list)
@@ -288,6 +310,28 @@ uint64_t eviction_capacity(struct eviction *e, uint64_t start, uint64_t step,
 
 /* ---- does it evict? --------------------------------------------------- */
 
+/*
+ * A disturbed load may say either.  What a vote says is the logarithm of how
+ * many times as likely it is where a line was put out as where none was, and
+ * votes go on until that leads far enough (Wald's sequential test, 1945).
+ */
+struct odds {
+    double missed, stayed;
+};
+
+/* … by one of 5000. */
+static const double lead_least = 8.5;
+
+static struct odds odds_of(const struct eviction *e, uint64_t lines)
+{
+    /* That a line which was put out is not missed: the group was not all of the
+     * set, or had moved. */
+    static const double unseen = 0.05;
+    const double by_chance = fmax(chance_of_any(e, lines), unseen);
+    return (struct odds){.missed = log((1 - unseen) / by_chance),
+                         .stayed = log(unseen / (1 - by_chance))};
+}
+
 /* The group fills its set, once more before and once after the others came: 1
  * if they put a line out, -1 if they did not, 0 if the group did not stay. */
 static int try_eviction(struct eviction *e, const struct segment *group,
@@ -312,18 +356,20 @@ static int try_eviction(struct eviction *e, const struct segment *group,
 bool eviction_evicts(struct eviction *e, const struct segment *group,
                      const struct segment *others, size_t count)
 {
-    enum { LEAD = 3, TRIES = 15 };
-    int evicted = 0, valid = 0;
-    /* A disturbed load may say either: one answer must lead by three. */
-    for (int i = 0; lab_ok(e->lab) && i < TRIES && abs(evicted) < LEAD; i++) {
+    enum { TRIES = 60 };
+    const struct odds odds = odds_of(e, group->count);
+    double lead = 0;
+    int valid = 0;
+    for (int i = 0; lab_ok(e->lab) && i < TRIES && fabs(lead) < lead_least;
+         i++) {
         const int vote = try_eviction(e, group, others, count, i % 3);
         valid += vote != 0;
-        evicted += vote;
+        lead += vote > 0 ? odds.missed : vote < 0 ? odds.stayed : 0;
     }
-    if (abs(evicted) < LEAD)
+    if (fabs(lead) < lead_least)
         lab_fail(e->lab, ERR_UNSUPPORTED, why_group_moves, group->count, valid,
                  TRIES);
-    return evicted > 0;
+    return lead > 0;
 }
 
 /* Settles all groups, and times them before and after the other came. */
@@ -344,49 +390,46 @@ static struct column time_groups(struct eviction *e,
     return visit_cycles(e, groups, &s, 0);
 }
 
-/* Votes for the groups that lost a line, or for none; if all had stayed. */
+/* Adds what one try says of each group, if all had stayed. */
 static void try_which(struct eviction *e, const struct segment *groups,
-                      size_t count, uint64_t other, size_t *votes)
+                      size_t count, uint64_t other, double *leads)
 {
     const struct column c = time_groups(e, groups, count, other);
     const size_t each = c.count / 2;
     const double cut = cut_above(e, base_of(e, c.at, each));
-    bool any = false;
     if (!lab_ok(e->lab) || hits_above(c.at, each, cut) > 0)
         return;
     const double *after = c.at + each;
     for (size_t i = 0; i < count; after += groups[i++].count) {
-        const bool missed = hits_above(after, groups[i].count, cut) > 0;
-        votes[i] += missed;
-        any = any || missed;
+        const struct odds odds = odds_of(e, groups[i].count);
+        leads[i] += hits_above(after, groups[i].count, cut) > 0 ? odds.missed
+                                                                : odds.stayed;
     }
-    votes[count] += !any;
 }
 
-/* The group, or none, with so many more votes than any other; `count` + 1 if
- * there is no such. */
-static size_t elected(const size_t *votes, size_t count, size_t lead)
+/* The group, or none (which leads by 0), that leads any other far enough;
+ * `count` + 1 if there is no such. */
+static size_t elected(const double *leads, size_t count)
 {
-    size_t best = 0, next = 0;
-    for (size_t i = 1; i <= count; i++)
-        if (votes[i] > votes[best])
+    size_t best = count;
+    for (size_t i = 0; i < count; i++)
+        if (leads[i] > leads[best])
             best = i;
     for (size_t i = 0; i <= count; i++)
-        if (i != best && votes[i] > next)
-            next = votes[i];
-    return votes[best] >= next + lead ? best : count + 1;
+        if (i != best && leads[i] > leads[best] - lead_least)
+            return count + 1;
+    return best;
 }
 
 size_t eviction_which(struct eviction *e, const struct segment *groups,
                       size_t count, uint64_t other)
 {
-    /* Disturbed loads vote for other groups: one must lead by three. */
-    enum { LEAD = 3, TRIES = 24 };
-    size_t *const votes = lab_alloc(e->lab, count + 1, sizeof *votes);
+    enum { TRIES = 60 };
+    double *const leads = lab_alloc(e->lab, count + 1, sizeof *leads);
     size_t which = count + 1;
     for (int i = 0; lab_ok(e->lab) && i < TRIES && which > count; i++) {
-        try_which(e, groups, count, other, votes);
-        which = elected(votes, count, LEAD);
+        try_which(e, groups, count, other, leads);
+        which = elected(leads, count);
     }
     if (which > count)
         lab_fail(e->lab, ERR_UNSUPPORTED, why_groups_move, count);

@@ -26,6 +26,7 @@ struct eviction {
     uint64_t span;      /* offsets that may be used, B */
     bool lasting;       /* holds what was there before the launch */
     double hit, miss;   /* cycles of loads in a visit */
+    double disturbed;   /* share of hits that look like misses, at most */
     /* Loads before each that is drawn (eviction_draw) that empty what lies in
      * front, as const_l1 before const_l15: `count` of them, `step` apart,
      * `start` after the list's first; count 0: none. */
