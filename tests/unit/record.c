@@ -127,6 +127,29 @@ START_TEST(samples_come_back)
 }
 END_TEST
 
+START_TEST(what_disturbed_comes_back)
+{
+    const struct device_info info = a_gpu();
+    struct recording *const made = recording_new(&info, 1);
+    struct samples s = clock_samples(2, 7), got = clock_samples(0, 0);
+    s.disturbed = xstrdup("another process ran on the GPU during 3 of 3 runs");
+    recording_add(made, "clock", &s);
+    struct buf bytes = bytes_of(made);
+    struct recording *r;
+    struct error err;
+    ASSERT_DONE(recording_parse(bytes.data, bytes.length, "a.rec", &r, &err),
+                err);
+    ASSERT_DONE(recording_find(r, "clock", &got, &err), err);
+    ck_assert_str_eq(got.disturbed, s.disturbed);
+    ck_assert_uint_eq(got.rows, 2);
+    samples_free(&s);
+    samples_free(&got);
+    buf_free(&bytes);
+    recording_free(made);
+    recording_free(r);
+}
+END_TEST
+
 START_TEST(a_repeated_experiment_is_replayed_in_its_order)
 {
     struct recording *const r = read_back();
@@ -382,6 +405,7 @@ Suite *suite_record(void)
     Suite *const suite = suite_of("record", 20, &t);
     tcase_add_test(t, device_and_seed_come_back);
     tcase_add_test(t, samples_come_back);
+    tcase_add_test(t, what_disturbed_comes_back);
     tcase_add_test(t, a_repeated_experiment_is_replayed_in_its_order);
     tcase_add_test(t, the_last_is_repeated);
     tcase_add_test(t, what_was_read_writes_the_same_file);

@@ -211,6 +211,105 @@ START_TEST(a_gpu_that_is_always_throttled_is_measured_all_the_same)
 }
 END_TEST
 
+/* ---- others on the GPU ------------------------------------------------ */
+
+enum { WORD_GAP = WORD_LONG + 1, A_SLICE = 1000000 };
+
+/* The clock leaps in the first three repetitions. */
+static void leaps_at_first(struct fake_device *fake, uint64_t *words,
+                           size_t count)
+{
+    steady(fake, words, count);
+    if (count != CHASE_WORDS || fake->reads > 4)
+        return;
+    words[WORD_GAP] = A_SLICE;
+    words[WORD_LONG] += A_SLICE;
+}
+
+START_TEST(a_leap_of_the_clock_is_taken_again)
+{
+    struct fake_device fake;
+    begin(&fake);
+    fake.read = leaps_at_first;
+    struct samples samples = run_on(&fake, "chase");
+    const size_t longer = samples_column(&samples, "long");
+    ck_assert_uint_eq(samples.rows, LEAST);
+    for (size_t i = 0; i < samples.rows; i++) {
+        ck_assert_int_eq(samples_at(&samples, i, 0), (int64_t)i);
+        ck_assert_int_eq(samples_at(&samples, i, longer), 1 + 64 * 100);
+    }
+    ck_assert_ptr_null(samples.disturbed);
+    ck_assert_uint_gt(fake.launches, WARM_UPS + LEAST * LAUNCHES_EACH);
+    samples_free(&samples);
+    fake_device_close(&fake);
+}
+END_TEST
+
+static void always_leaps(struct fake_device *fake, uint64_t *words,
+                         size_t count)
+{
+    steady(fake, words, count);
+    if (count == CHASE_WORDS)
+        words[WORD_GAP] = A_SLICE;
+}
+
+static void is_disturbed(const struct samples *samples)
+{
+    ck_assert_ptr_nonnull(samples->disturbed);
+    ck_assert_msg(
+        strstr(samples->disturbed, "another process ran on the GPU") ==
+            samples->disturbed,
+        "%s", samples->disturbed);
+}
+
+/* Patience ends, the run does not; and a replay knows. */
+START_TEST(what_stays_disturbed_says_so)
+{
+    struct fake_device fake;
+    begin(&fake);
+    fake.read = always_leaps;
+    struct recording *const r = recording_new(&fake.device.info, 1);
+    const struct prober_options options = {.seed = 1};
+    struct prober *const live = prober_on(&fake, r);
+    struct prober *const replay = prober_new(NULL, r, &options);
+    struct samples was, is;
+    struct error err;
+    ASSERT_DONE(prober_run(live, "chase", &was, NULL, &err), err);
+    ck_assert_uint_eq(was.rows, LEAST);
+    ck_assert_uint_lt(fake.launches, 100);
+    is_disturbed(&was);
+    ASSERT_DONE(prober_run(replay, "chase", &is, NULL, &err), err);
+    ck_assert_str_eq(is.disturbed, was.disturbed);
+    ck_assert(prober_shared(live));
+    samples_free(&was);
+    samples_free(&is);
+    prober_free(live);
+    prober_free(replay);
+    recording_free(r);
+    fake_device_close(&fake);
+}
+END_TEST
+
+/* What no load may have brought before is asked for once. */
+START_TEST(what_must_be_fresh_is_not_taken_again)
+{
+    struct fake_device fake;
+    begin(&fake);
+    fake.read = leaps_at_first;
+    struct prober *const prober = prober_on(&fake, NULL);
+    struct samples samples;
+    struct error err;
+    prober_fresh(prober, true);
+    ASSERT_DONE(prober_run(prober, "chase repeats=1", &samples, NULL, &err),
+                err);
+    ck_assert_uint_eq(fake.launches, WARM_UPS + LAUNCHES_EACH);
+    is_disturbed(&samples);
+    samples_free(&samples);
+    prober_free(prober);
+    fake_device_close(&fake);
+}
+END_TEST
+
 /* ---- stop, failures --------------------------------------------------- */
 
 START_TEST(after_a_stop_nothing_is_measured)
@@ -269,7 +368,8 @@ START_TEST(an_sm_without_a_block_is_named)
     struct samples samples;
     struct error err;
     ASSERT_FAILS(prober_run(prober, "chase sm=7", &samples, NULL, &err),
-                 ERR_UNSUPPORTED, err, "the first of which is 7, in 5 launches");
+                 ERR_UNSUPPORTED, err,
+                 "the first of which is 7, in 5 launches");
     prober_free(prober);
     fake_device_close(&fake);
 }
@@ -355,7 +455,7 @@ START_TEST(a_level_reaches_the_assembler)
         int level;
     } asked[] = {
         {"clock level=0", 0},
-        {"clock",         3},
+        {"clock", 3},
         {"clock level=4", 4},
         {"chase level=1", 1},
     };
@@ -457,6 +557,9 @@ Suite *suite_run(void)
     tcase_add_test(t, throttled_repetitions_are_dropped);
     tcase_add_test(t, the_power_cap_is_no_throttling);
     tcase_add_test(t, a_gpu_that_is_always_throttled_is_measured_all_the_same);
+    tcase_add_test(t, a_leap_of_the_clock_is_taken_again);
+    tcase_add_test(t, what_stays_disturbed_says_so);
+    tcase_add_test(t, what_must_be_fresh_is_not_taken_again);
     tcase_add_test(t, after_a_stop_nothing_is_measured);
     tcase_add_test(t, a_failed_launch_is_told_and_recorded);
     tcase_add_test(t, an_sm_without_a_block_is_named);
