@@ -10,10 +10,13 @@
 static const struct {
     const char *name, *writer;
     bool of_level;
+    unsigned found_by;
+    enum level_id about;
 } rows[] = {
-    [FACT_NONE] = {"", "", false},
-#define FACT(id, name, writer)       {#name, writer, false},
-#define LEVEL_FACT(id, name, writer) {#name, writer, true},
+    [FACT_NONE] = {.name = "", .writer = ""},
+#define FACT(id, name, writer, found_by, about)                                \
+    {#name, writer, false, found_by, about},
+#define LEVEL_FACT(id, name, writer) {#name, writer, true, 0, LEVEL_COUNT},
 #include "study/facts.def"
 #undef LEVEL_FACT
 #undef FACT
@@ -32,6 +35,16 @@ const char *fact_writer(enum fact_id fact)
 bool fact_of_level(enum fact_id fact)
 {
     return rows[fact].of_level;
+}
+
+unsigned fact_found_by(enum fact_id fact)
+{
+    return rows[fact].found_by;
+}
+
+enum level_id fact_about(enum fact_id fact)
+{
+    return rows[fact].about;
 }
 
 static void give_reason(char why[FACT_WHY], const char *reason)
@@ -85,7 +98,7 @@ static void check_write(const struct lab *lab, enum fact_id fact)
     assert(may);
 }
 
-#define FACT(id, name, writer)                                                 \
+#define FACT(id, name, ...)                                                    \
     const struct fact_##name *fact_##name(const struct lab *lab)               \
     {                                                                          \
         check_read(lab, FACT_##id);                                            \

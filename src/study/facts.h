@@ -174,8 +174,8 @@ struct fact_tlbs {
 
 enum fact_id {
     FACT_NONE, /* ends lists */
-#define FACT(id, name, writer) FACT_##id,
-#define LEVEL_FACT             FACT
+#define FACT(id, ...) FACT_##id,
+#define LEVEL_FACT    FACT
 #include "study/facts.def"
 #undef LEVEL_FACT
 #undef FACT
@@ -184,7 +184,7 @@ enum fact_id {
 
 /* All of them; the lab's. */
 struct facts {
-#define FACT(id, name, writer)       struct fact_##name name;
+#define FACT(id, name, ...)          struct fact_##name name;
 #define LEVEL_FACT(id, name, writer) struct fact_##name name[LEVEL_COUNT];
 #include "study/facts.def"
 #undef LEVEL_FACT
@@ -194,6 +194,10 @@ struct facts {
 const char *fact_name(enum fact_id fact);
 const char *fact_writer(enum fact_id fact); /* the name of the study */
 bool fact_of_level(enum fact_id fact);      /* there is one of each level */
+/* Of one that is not: a bit of each level by whose facts it was found, and what
+ * it is about; LEVEL_COUNT: all levels. */
+unsigned fact_found_by(enum fact_id fact);
+enum level_id fact_about(enum fact_id fact);
 
 /* The study ended early, for this reason: so what it had not said of its facts
  * is not known. */
@@ -202,7 +206,7 @@ void facts_lose(struct facts *facts, const char *study, const char *why);
 struct lab;
 
 /* fact_NAME reads, fact_NAME_write writes. */
-#define FACT(id, name, writer)                                                 \
+#define FACT(id, name, ...)                                                    \
     const struct fact_##name *fact_##name(const struct lab *lab);              \
     struct fact_##name *fact_##name##_write(struct lab *lab);
 #define LEVEL_FACT(id, name, writer)                                           \

@@ -570,17 +570,19 @@ void finding_cost(struct finding *f, const struct cost *cost)
 
 /* ---- doubt ------------------------------------------------------------- */
 
-static const char *any_shade(const struct shade *shade)
+/* What is asked, as shades count it: 0 is all. */
+enum { ASKS_NO_FACT = LEVEL_COUNT + 1 };
+
+void lab_about(struct lab *lab, size_t level)
 {
-    size_t i = 0;
-    while (i < LEVEL_COUNT && shade->why[i] == NULL)
-        i++;
-    return shade->why[i];
+    lab->asks = level == LAB_NO_FACT  ? ASKS_NO_FACT
+                : level < LEVEL_COUNT ? 1 + level
+                                      : 0;
 }
 
 static void cast(struct shade *to, size_t asks, const char *why)
 {
-    if (to->why[asks] == NULL)
+    if (asks <= LEVEL_COUNT && to->why[asks] == NULL)
         to->why[asks] = why;
 }
 
@@ -589,6 +591,7 @@ void lab_begin(struct lab *lab, const struct study *study)
     lab->study = study;
     lab->err = (struct error){0};
     lab->shade = (struct shade){0};
+    lab_about(lab, LEVEL_COUNT);
     lab->fresh = false;
     lab->doubts_before = lab->doubts.count;
     const enum fact_id *r = study->reads;
@@ -615,27 +618,53 @@ static void cast_shades(const struct lab *lab, struct shade *facts,
         const struct doubt *const d = lab->doubts.at[i];
         cast(facts, d->asks, d->why);
         if (!is_cited(lab->results, d) && !is_cited(&lab->proposals, d))
-            cast(findings, d->asks, d->why);
+            cast(findings, d->asks % ASKS_NO_FACT, d->why);
     }
 }
 
-/* A fact of the whole GPU rests on all that the study did. */
-static void shade_facts(struct lab *lab, const struct shade *shade)
+/* A fact of the whole GPU rests on what was about all of it, and on the levels
+ * that it was found by. */
+static struct shade shade_of_fact(enum fact_id fact, const struct shade *shade)
 {
-    for (int fact = FACT_NONE + 1; fact < FACT_COUNT; fact++)
-        if (strcmp(fact_writer((enum fact_id)fact), lab->study->name) == 0) {
-            lab->fact_shade[fact] = *shade;
-            if (!fact_of_level((enum fact_id)fact))
-                lab->fact_shade[fact].why[0] = any_shade(shade);
-        }
+    struct shade own = {0};
+    const size_t about = fact_about(fact);
+    const size_t asks = about < LEVEL_COUNT ? 1 + about : 0;
+    if (fact_of_level(fact))
+        return *shade;
+    cast(&own, asks, shade->why[0]);
+    for (size_t i = 0; i < LEVEL_COUNT; i++)
+        if ((fact_found_by(fact) >> i & 1) != 0)
+            cast(&own, asks, shade->why[1 + i]);
+    return own;
 }
 
-static bool is_of(const struct finding *f, const struct level_row *row)
+static void shade_facts(struct lab *lab, const struct shade *shade)
+{
+    for (int i = FACT_NONE + 1; i < FACT_COUNT; i++) {
+        const enum fact_id fact = (enum fact_id)i;
+        if (strcmp(fact_writer(fact), lab->study->name) == 0)
+            lab->fact_shade[fact] = shade_of_fact(fact, shade);
+    }
+}
+
+static bool is_of(const struct finding *f, const char *component)
 {
     const char *const slash = strchr(f->id, '/'); /* of a proposal */
     const char *const id = slash != NULL ? slash + 1 : f->id;
-    const size_t length = strlen(row->component);
-    return strncmp(id, row->component, length) == 0 && id[length] == '.';
+    const size_t length = strlen(component);
+    return strncmp(id, component, length) == 0 && id[length] == '.';
+}
+
+/* What lies behind a level is found by it: the next one, and memory by L2. */
+static bool rests_on(const struct finding *f, enum level_id id)
+{
+    const struct level_row *const row = &level_table[id];
+    bool rests =
+        is_of(f, row->component) || (!row->of_sm && is_of(f, row->below));
+    for (int i = 0; i < LEVEL_COUNT; i++)
+        rests = rests || (level_table[i].behind == id &&
+                          is_of(f, level_table[i].component));
+    return rests;
 }
 
 /* Why the study has no clean eye for what was found; NULL if it has. */
@@ -643,7 +672,7 @@ static const char *shade_of(const struct shade *shade, const struct finding *f)
 {
     const char *why = shade->why[0];
     for (int i = 0; why == NULL && i < LEVEL_COUNT; i++)
-        if (is_of(f, &level_table[i]))
+        if (rests_on(f, (enum level_id)i))
             why = shade->why[1 + i];
     return why;
 }
@@ -705,9 +734,9 @@ void lab_ask_level(struct lab *lab, enum level_id id, const char *attribute,
         finding_none(lab_finding(lab, row->component, attribute), "%s", why);
         return;
     }
-    lab->asks = 1 + (size_t)id;
+    lab_about(lab, id);
     ask(lab, row);
-    lab->asks = 0;
+    lab_about(lab, LEVEL_COUNT);
     lab_uncite(lab);
     why = lab_excuse(lab);
     if (why != NULL)

@@ -55,12 +55,12 @@ struct lab {
     struct arena memory;       /* of the running study */
     struct finding *cited[LAB_CITED_MOST];
     size_t cited_count;
-    struct facts known;             /* read and written as facts.h says */
-    struct doubts doubts;           /* of the run; see lab_settle */
-    size_t doubts_before;           /* of studies before this one */
+    struct facts known;   /* read and written as facts.h says */
+    struct doubts doubts; /* of the run; see lab_settle */
+    size_t doubts_before; /* of studies before this one */
     struct shade shade, fact_shade[FACT_COUNT];
     struct references references;
-    size_t asks; /* 1 + the level that is asked; 0: none */
+    size_t asks; /* see lab_about */
     /* A study may say so: no load has brought yet what is asked for now.  So it
      * is not taken again, and samples that were disturbed are no samples. */
     bool fresh;
@@ -175,6 +175,10 @@ struct stats_interval lab_interval(const struct lab *lab, const double *values,
  * The planner says where a study begins and, when all is found, ends.
  */
 void lab_begin(struct lab *lab, const struct study *study);
+/* Experiments that follow are about the level; LEVEL_COUNT: about all; or they
+ * show what cites them and no fact. */
+enum { LAB_NO_FACT = LEVEL_COUNT + 1 };
+void lab_about(struct lab *lab, size_t level);
 void lab_settle(struct lab *lab);
 
 /* ---- reasons ----------------------------------------------------------- */

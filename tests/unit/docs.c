@@ -263,7 +263,7 @@ static const struct fact_row {
     enum fact_id id;
     const char *name, *of;
 } fact_rows[] = {
-#define FACT(id, name, writer)       {FACT_##id, #name, "the GPU"},
+#define FACT(id, name, ...)          {FACT_##id, #name, "the GPU"},
 #define LEVEL_FACT(id, name, writer) {FACT_##id, #name, "each level"},
 #include "study/facts.def"
 #undef LEVEL_FACT

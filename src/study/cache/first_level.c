@@ -257,8 +257,10 @@ void first_level_measure(struct lab *lab, struct finding *const *findings)
 {
     for (int i = 0; lab_ok(lab) && i < FIRST_LEVEL_COUNT; i++) {
         lab_cite(lab, findings[i]);
+        lab_about(lab, (size_t)i);
         measure_kind(lab, &level_table[i],
                      fact_first_level_write(lab, (enum level_id)i));
         lab_uncite(lab);
     }
+    lab_about(lab, LEVEL_COUNT);
 }

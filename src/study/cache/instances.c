@@ -425,6 +425,7 @@ static void instances_run(struct lab *lab)
     for (size_t i = 0; lab_ok(lab) && i < COUNT_OF(asked); i++) {
         const struct instances_question q = question_of(lab, asked[i]);
         const char *const why = why_not(&q);
+        lab_about(lab, asked[i]);
         if (why == NULL) {
             instances_ask(&q);
             continue;

@@ -132,6 +132,7 @@ static void ask_spaces(struct lab *lab, double l2)
         struct fact_cached *const facts =
             fact_cached_write(lab, (enum level_id)i);
         if (row->behind == LEVEL_COUNT) {
+            lab_about(lab, (size_t)i);
             if (i != LEVEL_L1 && i != LEVEL_L2)
                 ask_space(lab, row, facts, l2);
             continue;
@@ -142,6 +143,7 @@ static void ask_spaces(struct lab *lab, double l2)
          * known yet. */
         before->next_hit = 0;
     }
+    lab_about(lab, LEVEL_COUNT);
 }
 
 static void learn_l1_and_l2(struct lab *lab, const struct global_costs *c)

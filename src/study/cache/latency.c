@@ -548,6 +548,7 @@ static struct cost misses_of(struct lab *lab, enum level_id id,
 static void ask_levels(struct lab *lab, struct level_costs *c)
 {
     for (int i = 0; lab_ok(lab) && i < LEVEL_COUNT; i++) {
+        lab_about(lab, (size_t)i);
         c->hit[i] =
             report_hits(lab, &level_table[i],
                         fact_bracket(lab, (enum level_id)i), &c->disturbance);
@@ -555,11 +556,13 @@ static void ask_levels(struct lab *lab, struct level_costs *c)
     }
     for (int i = 0; lab_ok(lab) && i < LEVEL_COUNT; i++) {
         const bool l2 = i == LEVEL_L2;
+        lab_about(lab, (size_t)i);
         c->miss[i] = misses_of(lab, (enum level_id)i, &c->disturbance);
         c->refused[i] = excuse(lab, l2 ? "memory" : level_table[i].component,
                                l2 ? "latency" : "miss_penalty") &&
                         !l2;
     }
+    lab_about(lab, LEVEL_COUNT);
 }
 
 static void ask_shared(struct lab *lab)

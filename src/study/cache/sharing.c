@@ -301,6 +301,7 @@ static void sharing_run(struct lab *lab)
         q.finding[i] =
             lab_finding(lab, level_table[i].component, "shares_with");
     first_level_measure(lab, q.finding);
+    lab_about(lab, LAB_NO_FACT);
     ask_pairs(&q);
     if (!lab_ok(lab))
         return;

@@ -539,7 +539,9 @@ static void ask_unreported(struct lab *lab, enum level_id id)
     struct fact_bracket *const facts = fact_bracket_write(lab, id);
     if (!facts->present)
         return;
+    lab_about(lab, id);
     size_bracket_ask_level(lab, &level_table[id]);
+    lab_about(lab, LEVEL_COUNT);
     const char *const why = lab_excuse(lab);
     if (why == NULL)
         return;

@@ -568,8 +568,10 @@ static void show_l1(struct lab *lab, const char *attribute)
 
 static void structure_run(struct lab *lab)
 {
-    for (int i = 0; lab_ok(lab) && i < LEVEL_COUNT; i++)
+    for (int i = 0; lab_ok(lab) && i < LEVEL_COUNT; i++) {
+        lab_about(lab, (size_t)i);
         structure_ask_level(lab, (enum level_id)i);
+    }
     for (const struct answer *a = answers; a->attribute != NULL; a++)
         show_l1(lab, a->attribute);
 }
