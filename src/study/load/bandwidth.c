@@ -259,8 +259,7 @@ static struct bandwidth_setup setup_of_width(struct lab *lab,
         bandwidth_with_width(lab, &exact, &of->setup, width);
     if (q->way == STREAM_SM)
         s = bandwidth_search(lab, &exact, &s).setup;
-    else
-        s.length = BANDWIDTH_CYCLES_LIST;
+    s.length = q->way == STREAM_SM ? SM_CYCLES : BANDWIDTH_CYCLES_LIST;
     s.repeats = BANDWIDTH_REPEATS;
     return s;
 }
@@ -318,6 +317,7 @@ static void ask_uses(struct lab *lab, struct bandwidth_setup *s)
         q.words = lab_text(lab, "%s use=%s", l1_read.words, uses[i]);
         q.width = 4;
         *s = bandwidth_search(lab, &q, s).setup;
+        s->length = SM_CYCLES;
         list_add(&list, &q, s, value_text(uses[i]));
     }
     list_end(&list, &l1_read, s);
