@@ -24,7 +24,7 @@
 #     KINDS       of disturbances (all: `disturb kinds` lists them), with a
 #                 strength after a colon or in all of STRENGTHS
 #     STRENGTHS   1 2 3 4 5
-#     SEEDS       of the noise (1 2 3); calibrate: RUNS seeds, from 1 (6)
+#     SEEDS       of the noise (1 2 3); calibrate: RUNS seeds, from 1 (3)
 #     STUDIES     topology and names of studies, each in a run of its own
 #                 (topology; calibrate: bandwidth and arithmetic, too)
 #     JOBS        runs at a time (one a core)
@@ -122,7 +122,7 @@ calibrate)
     PROFILES=${PROFILES:-small_load}
     KINDS=${KINDS:-noise:1 noise:2 neighbour:2}
     STUDIES=${STUDIES:-topology bandwidth arithmetic}
-    SEEDS=$(seq "${RUNS:-6}")
+    SEEDS=$(seq "${RUNS:-3}")
     run_all
     exec "$DISTURB" coverage "$OUT"
     ;;
