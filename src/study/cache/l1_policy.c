@@ -39,11 +39,21 @@ struct global_costs {
     struct cost ca, cg;
 };
 
+/* By where their costs lie for certain, and not by what they seem to be. */
+static bool is_certain(const struct global_costs *c, bool cached)
+{
+    return cached ? hits_cheaper(c->ca.high, c->cg.low)
+                  : !hits_cheaper(c->ca.low, c->cg.high);
+}
+
 static void report_l1(struct lab *lab, const struct global_costs *c,
                       bool cached)
 {
     struct finding *const f = lab_finding(lab, "l1", "caches_global");
-    finding_value(f, STATUS_MEASURED, value_bool(cached));
+    if (is_certain(c, cached))
+        finding_value(f, STATUS_MEASURED, value_bool(cached));
+    else
+        finding_none(f, why_l1_hidden);
     finding_cite(f, c->ca.experiment);
     finding_cite(f, c->cg.experiment);
     finding_protocol(f, "ca_cycles", value_number(c->ca.cycles));
@@ -150,10 +160,12 @@ static void learn_l1_and_l2(struct lab *lab, const struct global_costs *c)
 {
     struct fact_cached *const l1 = fact_cached_write(lab, LEVEL_L1);
     struct fact_cached *const l2 = fact_cached_write(lab, LEVEL_L2);
-    l1->present = hits_cheaper(c->ca.cycles, c->cg.cycles);
+    l1->present =
+        hits_cheaper(c->ca.cycles, c->cg.cycles) && is_certain(c, true);
     l1->hit = c->ca.cycles;
     l1->next_hit = c->cg.cycles;
-    snprintf(l1->why, sizeof l1->why, why_l1_bypassed);
+    snprintf(l1->why, sizeof l1->why,
+             is_certain(c, l1->present) ? why_l1_bypassed : why_l1_hidden);
     l2->present = true;
     l2->hit = c->cg.cycles;
 }
