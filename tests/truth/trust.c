@@ -17,14 +17,19 @@ static const struct tried {
     unsigned strength;
     double kept; /* at least this share is as sure as undisturbed */
 } tried[] = {
-    {"small", "noise", 1, 1},
+    {"small", "noise", 2, 0.85},
     {"small_fifo", "intruder", 3, 0.9},
-    {"small", "intruder", 4, 0.9},
+    {"small", "neighbour", 3, 0.75},
 };
 /* Those of check-all. */
 static const struct tried tried_slowly[] = {
-    {"small", "intruder", 1, 0.95},   {"small", "intruder", 2, 0.95},
-    {"small", "intruder", 3, 0.9},    {"small_fifo", "intruder", 4, 2.0 / 3},
+    {"small", "noise", 1, 1},           {"small", "noise", 4, 0},
+    {"small", "rare", 3, 2.0 / 3},      {"small", "intruder", 2, 0.95},
+    {"small", "intruder", 4, 2.0 / 3},  {"small", "neighbour", 5, 0},
+    {"small_fifo", "noise", 1, 1},      {"small_fifo", "noise", 2, 0.8},
+    {"small_fifo", "rare", 2, 2.0 / 3}, {"small_fifo", "intruder", 4, 2.0 / 3},
+    {"small_fifo", "intruder", 5, 0},   {"small_fifo", "neighbour", 2, 0.9},
+    {"small_fifo", "neighbour", 4, 0},
 };
 
 struct wanted {
