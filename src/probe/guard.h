@@ -6,7 +6,8 @@
  * leaps is not to be believed, wherever in the kernel it leaps.  Probes whose
  * kernels read the clock all the time tell the longest span (prober_gap); of
  * the others a repetition is disturbed that took clearly longer than the
- * quickest of its experiment.  A throttled one is disturbed, too.
+ * quickest of its experiment and measured something else.  A throttled one is
+ * disturbed, too.
  *
  * What is disturbed is thrown away and taken anew from its start, as often as
  * patience lasts.  What then is left is kept, and the samples say by what it is
