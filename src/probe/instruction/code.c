@@ -24,6 +24,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/statistics/stats.h"
 #include "base/mem.h"
 #include "probe/run/pin.h"
 #include "ptx/kernel.h"
@@ -478,6 +479,22 @@ static void add_rows(const struct code *c, const uint64_t *out,
     }
 }
 
+/* How much longer the longest lap took than three of the quickest, as much as
+ * misses make of a lap: what another process took from us.  The first brings
+ * the code in and is left out, as is the time before it. */
+static uint64_t leap_of(const struct code *c, const uint64_t *out)
+{
+    enum { SKIPPED = 2, LEAST = 4 };
+    const size_t count = c->warm + c->laps + 1 - SKIPPED;
+    const uint64_t *at = out + OUT_HEAD + LAP_WORDS * SKIPPED;
+    double *const laps = xcalloc(count, sizeof *laps);
+    for (size_t i = 0; i < count; i++, at += LAP_WORDS)
+        laps[i] = (double)(at[LAP_CYCLES] + at[LAP_CONSTANTS]);
+    const double leap = stats_max(laps, count) - 3 * stats_min(laps, count);
+    free(laps);
+    return count >= LEAST && leap > 0 ? (uint64_t)leap : 0;
+}
+
 static int code_once(struct prober *prober, const struct experiment *e,
                      struct samples *samples, struct error *err)
 {
@@ -486,6 +503,8 @@ static int code_once(struct prober *prober, const struct experiment *e,
     uint64_t *const out = code_launch(prober, e, w, err);
     /* The first SM with a rival. */
     const size_t first = w->count > 1 && !is_rival(c, c->sm);
+    if (out != NULL)
+        prober_gap(prober, leap_of(c, out));
     if (out != NULL)
         add_rows(c, out, out + first * w->pin.words_each + out_words(c),
                  place_of(prober, e), samples);
