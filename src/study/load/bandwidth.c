@@ -155,6 +155,8 @@ static const char *flaw_of(const struct bandwidth_rate *rate)
 {
     if (!rate->even)
         return why_blocks_uneven;
+    if (rate->held)
+        return why_warps_held;
     if (!(rate->value > 0) || !isfinite(rate->value))
         return why_timer_coarse;
     return NULL;
@@ -260,7 +262,7 @@ static struct bandwidth_setup setup_of_width(struct lab *lab,
     if (q->way == STREAM_SM)
         s = bandwidth_search(lab, &exact, &s).setup;
     s.length = q->way == STREAM_SM ? SM_CYCLES : BANDWIDTH_CYCLES_LIST;
-    s.repeats = BANDWIDTH_REPEATS;
+    s.repeats = BANDWIDTH_REPEATS_LIST;
     return s;
 }
 
@@ -318,6 +320,7 @@ static void ask_uses(struct lab *lab, struct bandwidth_setup *s)
         q.width = 4;
         *s = bandwidth_search(lab, &q, s).setup;
         s->length = SM_CYCLES;
+        s->repeats = BANDWIDTH_REPEATS_LIST;
         list_add(&list, &q, s, value_text(uses[i]));
     }
     list_end(&list, &l1_read, s);
@@ -331,7 +334,7 @@ static void ask_strides(struct lab *lab, const struct bandwidth_setup *of)
     struct sweep list =
         sweep_begin(lab, "l1", "read_bandwidth_by_stride", "strides");
     struct bandwidth_setup s = *of;
-    s.repeats = BANDWIDTH_REPEATS;
+    s.repeats = BANDWIDTH_REPEATS_LIST;
     for (s.stride = 1; lab_ok(lab) && s.stride <= STRIDE_MOST; s.stride *= 2)
         list_add(&list, &l1_read, &s, value_number(s.stride));
     s.stride = 1;
@@ -347,7 +350,7 @@ static void ask_shapes(struct lab *lab, const struct bandwidth_setup *of)
     struct bandwidth_setup s = *of;
     struct bandwidth_question q = l1_read;
     q.bytes = bandwidth_set_bytes(&q, &s); /* of a row */
-    s.repeats = BANDWIDTH_REPEATS;
+    s.repeats = BANDWIDTH_REPEATS_LIST;
     for (s.row = BANDWIDTH_LANES; lab_ok(lab) && s.row >= 1; s.row /= 2) {
         char name[16];
         snprintf(name, sizeof name, "%ux%u", s.row, BANDWIDTH_LANES / s.row);
@@ -484,6 +487,7 @@ static void ask_scaling(struct lab *lab, const struct bandwidth_question *read)
     struct bandwidth_question one = *read;
     one.sms = 1;
     struct bandwidth_setup s = bandwidth_search(lab, &one, NULL).setup;
+    s.repeats = BANDWIDTH_REPEATS_LIST;
     for (unsigned n = 1; lab_ok(lab); n *= 2) {
         s.sms = n < all ? n : all;
         list_add(&list, read, &s, value_number(s.sms));

@@ -48,6 +48,7 @@ static double passed(const struct samples *s, size_t row, const char *begun,
 struct repetition {
     double bytes;        /* of all SMs */
     double rate;         /* B/clk of all SMs, where cycles are timed */
+    double apart;        /* share of a warp's time by which an SM's differ */
     double ns, ns_event; /* of an SM; of the launch */
     double hz, told_hz;
 };
@@ -59,9 +60,13 @@ static struct repetition repetition_of(const struct samples *s, size_t from,
                            .told_hz = 1e6 * cell(s, from, "mhz")};
     double cycles = 0, ns = 0;
     for (size_t i = from; i < to; i++) {
-        r.bytes += cell(s, i, "bytes");
-        r.rate += cell(s, i, "rate") / (1 << 20);
-        cycles += passed(s, i, "begun", "ended");
+        const double bytes = cell(s, i, "bytes");
+        const double rate = cell(s, i, "rate") / (1 << 20);
+        const double span = passed(s, i, "begun", "ended");
+        r.bytes += bytes;
+        r.rate += rate;
+        r.apart = fmax(r.apart, span * rate / bytes - 1);
+        cycles += span;
         ns += passed(s, i, "ns_begun", "ns_ended");
     }
     r.ns = ns / (double)(to - from);
@@ -195,6 +200,10 @@ static double rounding_of(const struct bandwidth_question *q,
     return 2 / sqrt(6) / (rate->tiles * (double)looks) / sqrt(warps);
 }
 
+/* Others work on for half as long as a warp is timed: one that was held up for
+ * longer was timed when it was alone. */
+static const double apart_most = 0.5;
+
 /* Of times of a byte: cycles in an SM, s on the GPU. */
 static void summarise_cycles(struct lab *lab,
                              const struct bandwidth_question *q,
@@ -204,22 +213,28 @@ static void summarise_cycles(struct lab *lab,
 {
     double *const times = lab_alloc(lab, r->count, sizeof *times);
     double *const rates = lab_alloc(lab, r->count, sizeof *rates);
+    size_t count = 0;
     for (size_t i = 0; i < r->count; i++) {
         const double hz = q->way == STREAM_SM ? 1
                           : rate->fine        ? r->at[i].hz
                                               : fmax(0, rate->told_hz);
-        rates[i] = r->at[i].rate;
-        times[i] = 1 / (rates[i] * hz);
+        if (r->at[i].apart > apart_most)
+            continue;
+        rates[count] = r->at[i].rate;
+        times[count] = 1 / (rates[count] * hz);
+        count++;
     }
+    rate->held = count == 0;
     const double warps = s->warps * s->blocks * rows;
     rate->tiles = r->at[r->count / 2].bytes / ((double)warp_tile(q, s) * warps);
     const double off = rounding_of(q, s, rate, warps) +
                        (q->way == STREAM_SM ? 0 : rate->clock_off);
-    const struct undisturbed time = undisturbed_of(times, r->count, 0);
-    rate->score = stats_median(rates, r->count);
-    if (isfinite(time.cycles))
+    const struct undisturbed time = undisturbed_of(times, count, 0);
+    rate->score = rate->held ? 0 : stats_median(rates, count);
+    if (!rate->held && isfinite(time.cycles))
         rate_by_time(rate, 1, &time, off);
-    rate->spread = 1 - stats_min(rates, r->count) / stats_max(rates, r->count);
+    rate->spread =
+        rate->held ? 1 : 1 - stats_min(rates, count) / stats_max(rates, count);
 }
 
 /* Launches with all that they take beside. */
@@ -486,7 +501,8 @@ static double ascent_gives(void *context, const struct grow_setup *knobs)
     const struct bandwidth_rate rate = bandwidth_measure(a->lab, a->q, &s);
     const bool first = !a->begun;
     a->begun = true;
-    return lab_ok(a->lab) && (first || rate.even) ? rate.score : -1;
+    return lab_ok(a->lab) && (first || (rate.even && !rate.held)) ? rate.score
+                                                                  : -1;
 }
 
 static struct bandwidth_setup start_of(const struct lab *lab,
@@ -648,7 +664,7 @@ static void settle_flight(struct lab *lab, const struct bandwidth_question *q,
                                      ? measure_pair(lab, q, &more, 0)
                                      : bandwidth_measure(lab, q, &more);
     const double gain = rate.value - found->rate.value;
-    if (!lab_ok(lab) || !rate.even || !(gain > 0))
+    if (!lab_ok(lab) || !rate.even || rate.held || !(gain > 0))
         return;
     rate.high += gain;
     found->setup = more;

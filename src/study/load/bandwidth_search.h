@@ -22,6 +22,8 @@
 enum { BANDWIDTH_LANES = 32 };
 /* Repetitions of a search, and for a number that is reported. */
 enum { BANDWIDTH_REPEATS = 2, BANDWIDTH_REPEATS_FINAL = 9 };
+/* Of a list: with three, one may be disturbed. */
+enum { BANDWIDTH_REPEATS_LIST = 3 };
 /* Cycles of a search: many times what a load takes. */
 enum { BANDWIDTH_CYCLES = 16384 };
 /* Cycles of runs that are compared with each other. */
@@ -67,16 +69,18 @@ struct bandwidth_setup {
 
 /* Undisturbed: late repetitions do not count. */
 struct bandwidth_rate {
-    double score;            /* what a search compares */
-    double value, low, high; /* B/clk of an SM, or B/s; at UNDISTURBED_PERCENT */
-    double spread;           /* share by which repetitions differ */
-    double disturbed;        /* share by which they are late on average */
+    double score; /* what a search compares */
+    double value, low,
+        high;         /* B/clk of an SM, or B/s; at UNDISTURBED_PERCENT */
+    double spread;    /* share by which repetitions differ */
+    double disturbed; /* share by which they are late on average */
     double clock_hz, told_hz;
     double clock_off; /* share by which the clock may be off */
     double tiles;     /* that a warp passed */
-    bool fine;    /* the timer's steps are small */
-    bool moved;   /* the SM's clock was not the same in all repetitions */
-    bool even;    /* every SM had the blocks that it should have */
+    bool fine;        /* the timer's steps are small */
+    bool moved;       /* the SM's clock was not the same in all repetitions */
+    bool held;        /* in all repetitions some warp was held up for long */
+    bool even;        /* every SM had the blocks that it should have */
     const char *experiment; /* canonical; NULL after an error */
 };
 
