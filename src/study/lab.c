@@ -306,18 +306,43 @@ struct cost lab_average(struct lab *lab, const char *fmt, ...)
     return lab_cost_of(lab, &u, r.longer.experiment);
 }
 
+/* Loads of a trace, of which all cost the same: it is repeated until they tell
+ * to a tenth of a cycle what that is, or often enough. */
+static struct undisturbed traced_alike(struct lab *lab, const char *text,
+                                       const char **experiment)
+{
+    enum { MOST = 8 };
+    double *all = NULL;
+    size_t n = 0;
+    struct undisturbed u = {0};
+    for (int i = 0; lab_ok(lab) && i < MOST; i++) {
+        const struct column c = lab_column(lab, "cycles", "%s", text);
+        if (all == NULL)
+            all = lab_alloc(lab, MOST * (c.count + 1), sizeof *all);
+        memcpy(all + n, c.at, c.count * sizeof *all);
+        n += c.count;
+        *experiment = c.experiment;
+        u = undisturbed_of(all, n, 1);
+        if (u.high - u.low < 0.2)
+            break;
+    }
+    return u;
+}
+
 /* What two loads in a row cost more than one. */
 static struct cost pairs_less_singles(struct lab *lab, unsigned visits,
                                       const char *walk)
 {
-    const struct column one =
-        lab_column(lab, "cycles", "trace %s visits=%u", walk, visits);
-    const struct column two =
-        lab_column(lab, "cycles", "trace %s visits=%u each=2", walk, visits);
-    const struct undisturbed single = column_undisturbed(&one, 1),
-                             pair = column_undisturbed(&two, 1),
-                             u = undisturbed_less(&pair, &single);
-    return lab_cost_of(lab, &u, two.experiment);
+    const char *experiment = NULL;
+    const struct undisturbed
+        single =
+            traced_alike(lab, lab_text(lab, "trace %s visits=%u", walk, visits),
+                         &experiment),
+        pair = traced_alike(
+            lab, lab_text(lab, "trace %s visits=%u each=2", walk, visits),
+            &experiment),
+        u = undisturbed_less(&pair, &single);
+    return lab_cost_of(lab, &u, experiment);
 }
 
 struct cost lab_load_cost_of(struct lab *lab, unsigned run, unsigned singles,

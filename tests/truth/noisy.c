@@ -42,7 +42,8 @@ static void is_right(const json_t *findings, const char *id, double cycles,
     const char *const status = truth_text(findings, id, "status");
     const double found = json_number_value(json_object_get(f, "value"));
     const bool measured = strcmp(status, "measured") == 0;
-    ck_assert_msg(measured || !sure, "%s is %s", id, status);
+    ck_assert_msg(measured || !sure, "%s is %s: %s", id, status,
+                  truth_text(findings, id, "because"));
     if (strcmp(status, "not_measured") == 0)
         return;
     ck_assert_msg(holds(f, cycles) || (measured && fabs(found - cycles) <=

@@ -85,6 +85,7 @@ struct size_question {
     double low, high; /* cycles, in a trace, of a load that misses; 0: it
                          is not told from a hit */
     double rate;      /* spikes as slow as that, of one load */
+    double crowd;     /* … and slower ones, too; 0: not known yet */
     struct lap_trace
         control;       /* the ring, surely in the cache, that told the rate */
     int records;       /* loads that a trace keeps */
@@ -102,9 +103,8 @@ struct size_question {
 static uint64_t laps_for(const struct size_question *q, uint64_t lines)
 {
     const uint64_t loads = q->careful ? CAREFUL_LOADS : LOADS;
-    const double room = q->control.loads > 0
-                            ? q->records / 2 / (q->rate * (double)lines)
-                            : LAPS_MOST;
+    const double room =
+        q->crowd > 0 ? q->records / 2 / (q->crowd * (double)lines) : LAPS_MOST;
     const uint64_t laps = u64_within(LAPS_LEAST, loads / lines, LAPS_MOST);
     return room < (double)laps ? u64_within(LAPS_LEAST, (uint64_t)room, laps)
                                : laps;
@@ -374,8 +374,9 @@ static void learn_rate(struct size_question *q)
         look(q, &half, SETTLED, &q->control);
     /* One more than seen: none seen is not none there. */
     q->rate = (double)(q->control.misses + 1) / (double)q->control.loads;
+    q->crowd = (double)(q->control.slow + 1) / (double)q->control.loads;
     const double lines = (double)(q->facts->overflows / q->stride);
-    if (!q->row->of_sm && LAPS_LEAST * q->rate * lines > RECORDS_SHARED / 2)
+    if (!q->row->of_sm && LAPS_LEAST * q->crowd * lines > RECORDS_SHARED / 2)
         q->records = RECORDS_NOISY;
 }
 

@@ -107,8 +107,12 @@ static void doubt_by_change(struct finding *size, const struct finding *change)
         return;
     const double at = change->value.number;
     const double resolution = at - change->interval[0];
-    if (fabs(at - size->value.number) > resolution)
-        finding_because(size, why_by_change, at, resolution);
+    const double bytes = size->value.number;
+    if (fabs(at - bytes) <= resolution)
+        return;
+    finding_because(size, why_by_change, at, resolution);
+    finding_interval(size, fmin(bytes, change->interval[0]),
+                     fmax(bytes, change->interval[1]), -1);
 }
 
 /* Where the lines of all sets are known, so is the size: better than from rings
@@ -119,10 +123,13 @@ static void correct_by_sets(struct finding *size, const struct finding *sets)
     if (sets->status == STATUS_IN_DOUBT ||
         (size->status == STATUS_MEASURED && size->value.number == bytes))
         return;
+    double rings = bytes;
     if (size->value.kind == VALUE_NUMBER)
-        finding_protocol(size, "by_rings", value_number(size->value.number));
+        rings = size->value.number;
+    if (rings != bytes)
+        finding_protocol(size, "by_rings", value_number(rings));
     finding_value(size, STATUS_MEASURED, value_number(bytes));
-    finding_interval(size, bytes, bytes, sets->confidence);
+    finding_interval(size, fmin(bytes, rings), fmax(bytes, rings), -1);
     finding_because(size, why_by_sets);
 }
 
