@@ -168,7 +168,8 @@ static uint64_t turns_of(const struct bandwidth_question *q,
                          const struct bandwidth_setup *s)
 {
     const unsigned row = q->lanes < s->row ? q->lanes : s->row;
-    return bandwidth_set_bytes(q, s) / (s->unroll * row * s->width);
+    return u64_max(
+        bandwidth_set_bytes(q, s) / ((uint64_t)s->unroll * row * s->width), 1);
 }
 
 static uint64_t laps_of(const struct bandwidth_question *q,
@@ -204,15 +205,13 @@ static double rounding_of(const struct bandwidth_question *q,
  * longer was timed when it was alone. */
 static const double apart_most = 0.5;
 
-/* Of times of a byte: cycles in an SM, s on the GPU. */
-static void summarise_cycles(struct lab *lab,
-                             const struct bandwidth_question *q,
-                             const struct bandwidth_setup *s,
-                             const struct repetitions *r, double rows,
-                             struct bandwidth_rate *rate)
+/* B/clk of the repetitions that count, and times of a byte: cycles in an SM, s
+ * on the GPU.  Returns how many. */
+static size_t rates_of(const struct bandwidth_question *q,
+                       const struct repetitions *r,
+                       const struct bandwidth_rate *rate, double *rates,
+                       double *times)
 {
-    double *const times = lab_alloc(lab, r->count, sizeof *times);
-    double *const rates = lab_alloc(lab, r->count, sizeof *rates);
     size_t count = 0;
     for (size_t i = 0; i < r->count; i++) {
         const double hz = q->way == STREAM_SM ? 1
@@ -224,6 +223,18 @@ static void summarise_cycles(struct lab *lab,
         times[count] = 1 / (rates[count] * hz);
         count++;
     }
+    return count;
+}
+
+static void summarise_cycles(struct lab *lab,
+                             const struct bandwidth_question *q,
+                             const struct bandwidth_setup *s,
+                             const struct repetitions *r, double rows,
+                             struct bandwidth_rate *rate)
+{
+    double *const times = lab_alloc(lab, r->count, sizeof *times);
+    double *const rates = lab_alloc(lab, r->count, sizeof *rates);
+    const size_t count = rates_of(q, r, rate, rates, times);
     rate->held = count == 0;
     const double warps = s->warps * s->blocks * rows;
     rate->tiles = r->at[r->count / 2].bytes / ((double)warp_tile(q, s) * warps);
