@@ -444,11 +444,14 @@ static struct cost ring_misses(struct lab *lab, const struct level_row *row,
 }
 
 /* Of a level behind another: loads that find both empty.  A first trace of the
- * same lines brings them into L2, since the host has just written them. */
+ * same lines brings them into L2, since the host has just written them; unless
+ * somebody else has L2 between our launches. */
 static struct cost cold_misses(struct lab *lab, const struct level_row *row,
                                const struct fact_bracket *facts)
 {
     static const char cold[] = "bytes=49152 stride=256 warm=0";
+    if (lab->references.latest.lost)
+        lab_fail(lab, ERR_UNSUPPORTED, why_l2_lost);
     lab_probe(lab, "trace %s %s visits=191", row->load, cold);
     return traced_misses(
         lab, facts, lab_text(lab, "trace %s %s visits=192", row->load, cold));
