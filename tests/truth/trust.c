@@ -12,6 +12,7 @@
 #include "testing.h"
 #include "truth/truth.h"
 
+/* clang-format off */
 static const struct tried {
     const char *gpu, *kind;
     unsigned strength;
@@ -19,18 +20,30 @@ static const struct tried {
 } tried[] = {
     {"small", "noise", 2, 0.85},
     {"small_fifo", "intruder", 3, 0.9},
-    {"small", "neighbour", 3, 0.75},
+    {"small", "neighbour", 3, 2.0 / 3},
+    {"small", "clock", 4, 0.95},
 };
 /* Those of check-all. */
 static const struct tried tried_slowly[] = {
-    {"small", "noise", 1, 1},           {"small", "noise", 4, 0},
-    {"small", "rare", 3, 2.0 / 3},      {"small", "intruder", 2, 0.95},
-    {"small", "intruder", 4, 2.0 / 3},  {"small", "neighbour", 5, 0},
-    {"small_fifo", "noise", 1, 1},      {"small_fifo", "noise", 2, 0.8},
-    {"small_fifo", "rare", 2, 2.0 / 3}, {"small_fifo", "intruder", 4, 2.0 / 3},
-    {"small_fifo", "intruder", 5, 0},   {"small_fifo", "neighbour", 2, 0.9},
+    {"small", "noise", 1, 1},
+    {"small", "noise", 4, 0},
+    {"small", "rare", 1, 0.95},
+    {"small", "rare", 3, 0.5},
+    {"small", "intruder", 2, 0.95},
+    {"small", "intruder", 4, 2.0 / 3},
+    {"small", "neighbour", 5, 0},
+    {"small", "clock", 5, 0.95},
+    {"small", "throttle", 2, 0},
+    {"small", "processes", 2, 0.85},
+    {"small_fifo", "noise", 1, 1},
+    {"small_fifo", "noise", 2, 0.8},
+    {"small_fifo", "rare", 2, 2.0 / 3},
+    {"small_fifo", "intruder", 4, 2.0 / 3},
+    {"small_fifo", "intruder", 5, 0},
+    {"small_fifo", "neighbour", 2, 0.9},
     {"small_fifo", "neighbour", 4, 0},
 };
+/* clang-format on */
 
 struct wanted {
     const char *gpu, *kind;
