@@ -12,6 +12,7 @@
  *                     however many ways.
  *   plru              a byte for each node of the tree, 1: victim to the right
  *   nru               a byte a slot, and how many of a set are 1
+ *   rrip              the age of each slot
  *   random, weighted  nothing
  *
  * Sets of many ways (TLBs, texture caches) are searched through a hash of
@@ -42,7 +43,13 @@ enum {
 #define SELDOM __attribute__((noinline))
 static const uint32_t NO_SLOT = UINT32_MAX;
 
-enum index_kind { INDEX_MASK, INDEX_MODULO, INDEX_BITS, INDEX_DEALT };
+enum index_kind {
+    INDEX_MASK,
+    INDEX_MODULO,
+    INDEX_BITS,
+    INDEX_DEALT,
+    INDEX_SLICES
+};
 
 /* Neighbours in the ring of a set's filled slots. */
 struct link {
@@ -67,10 +74,12 @@ struct cache {
     uint64_t sector_mask;         /* sectors of a line - 1 */
     enum index_kind index;
     /* INDEX_BITS: the set is linear in the address's bits, so it is the XOR
-     * of what each of its bytes contributes. */
+     * of what each of its bytes contributes.  INDEX_SLICES: so are the set in a
+     * slice, if it has index bits, and above them the bits of the slices. */
     uint32_t (*contribution)[256];
-    uint32_t *dealt; /* INDEX_DEALT: set of each entry */
-    size_t slots;    /* ways of all sets */
+    uint32_t *dealt;     /* INDEX_DEALT: set of each entry */
+    uint32_t slice_sets; /* of a slice */
+    size_t slots;        /* ways of all sets */
     struct set *sets;
 
     uint64_t *tags; /* of each slot: its line + 1, or 0: it is empty */
@@ -86,7 +95,7 @@ struct cache {
 
     bool ordered;      /* lru, fifo */
     struct link *ring; /* NULL: the order is in the sets */
-    uint8_t *marks;    /* plru: nodes; nru: slots */
+    uint8_t *marks;    /* plru: nodes; nru, rrip: slots */
     uint8_t *keeps;    /* of each slot, enum cache_keep; NULL: all alike */
     double weight_sum;
 
@@ -122,6 +131,13 @@ static uint64_t shape_slots(const struct cache_shape *shape)
     for (size_t set = 0; set < shape->sets; set++)
         slots += shape->set_ways[set];
     return slots;
+}
+
+size_t cache_slice_sets(const struct cache_shape *shape)
+{
+    const struct cache_slices *const s = &shape->slices;
+    return s->modulo == 0 ? shape->sets
+                          : shape->sets / (size_t)(s->modulo << s->bit_count);
 }
 
 uint64_t cache_shape_bytes(const struct cache_shape *shape)
@@ -180,29 +196,58 @@ static int check_ways(const struct cache_shape *shape, struct error *err)
     return 0;
 }
 
+/* What chooses sets, or slices, by address bits. */
+static int check_masks(const struct cache_shape *shape, const char *what,
+                       const uint64_t *masks, size_t count, struct error *err)
+{
+    for (size_t bit = 0; bit < count; bit++) {
+        if (masks[bit] == 0)
+            return error_set(err, ERR_FILE, "%s bit %zu has no address bit",
+                             what, bit);
+        if (!is_power_of_two(shape->line) ||
+            (masks[bit] & (shape->line - 1)) != 0)
+            return error_set(err, ERR_FILE,
+                             "%s bit %zu lies within the line of %" PRIu64
+                             " bytes",
+                             what, bit, shape->line);
+    }
+    return 0;
+}
+
 static int check_index(const struct cache_shape *shape, struct error *err)
 {
-    const size_t bits = shape->index_bit_count;
+    const size_t bits = shape->index_bit_count, sets = cache_slice_sets(shape);
     if (shape->index_bits == NULL)
         return 0;
-    if (bits >= 32 || shape->sets != (size_t)1 << bits)
-        return error_set(err, ERR_FILE, "%zu index bits do not make %zu sets",
-                         bits, shape->sets);
+    if (bits >= 32 || sets != (size_t)1 << bits)
+        return error_set(err, ERR_FILE, "%zu index bits do not make %zu sets%s",
+                         bits, sets,
+                         shape->slices.modulo > 0 ? " of a slice" : "");
     if (!is_even(shape))
         return error_set(err, ERR_FILE,
                          "sets that index bits choose must be equally large");
-    for (size_t bit = 0; bit < bits; bit++) {
-        if (shape->index_bits[bit] == 0)
-            return error_set(err, ERR_FILE, "index bit %zu has no address bit",
-                             bit);
-        if (!is_power_of_two(shape->line) ||
-            (shape->index_bits[bit] & (shape->line - 1)) != 0)
-            return error_set(err, ERR_FILE,
-                             "index bit %zu lies within the line of %" PRIu64
-                             " bytes",
-                             bit, shape->line);
-    }
-    return 0;
+    return check_masks(shape, "index", shape->index_bits, bits, err);
+}
+
+static int check_slices(const struct cache_shape *shape, struct error *err)
+{
+    const struct cache_slices *const s = &shape->slices;
+    if (s->modulo == 0)
+        return 0;
+    if (s->modulo > SLOTS_MAX || s->bit_count >= 32 ||
+        shape->sets % (size_t)(s->modulo << s->bit_count) != 0)
+        return error_set(err, ERR_FILE,
+                         "%" PRIu64 " × 2^%zu slices cannot share %zu sets",
+                         s->modulo, s->bit_count, shape->sets);
+    if (!is_even(shape))
+        return error_set(err, ERR_FILE, "sets in slices must be equally large");
+    if (s->from_bit > 63 || (uint64_t)1 << s->from_bit < shape->line ||
+        !is_power_of_two(shape->line))
+        return error_set(err, ERR_FILE,
+                         "slices by bit %u cut through lines of %" PRIu64
+                         " bytes",
+                         s->from_bit, shape->line);
+    return check_masks(shape, "slice", s->bits, s->bit_count, err);
 }
 
 static int check_weights(const struct cache_shape *shape, struct error *err)
@@ -223,12 +268,29 @@ static int check_weights(const struct cache_shape *shape, struct error *err)
     return 0;
 }
 
+static int check_ages(const struct cache_rrip *ages, struct error *err)
+{
+    if (ages->most == 0 || ages->most > UINT8_MAX)
+        return error_set(err, ERR_FILE,
+                         "the policy rrip needs a greatest age of 1 to %d, "
+                         "not %u",
+                         UINT8_MAX, ages->most);
+    if (ages->insert > ages->most || ages->hit > ages->most)
+        return error_set(err, ERR_FILE,
+                         "lines of the policy rrip come in and are used again "
+                         "with ages of at most %u",
+                         ages->most);
+    return 0;
+}
+
 static int check_policy(const struct cache_shape *shape, struct error *err)
 {
     if ((unsigned)shape->policy >= POLICY_COUNT)
         return error_set(err, ERR_FILE, "there is no such policy");
     if (shape->policy == POLICY_WEIGHTED)
         return check_weights(shape, err);
+    if (shape->policy == POLICY_RRIP)
+        return check_ages(&shape->rrip, err);
     if (shape->policy != POLICY_PLRU)
         return 0;
     for (size_t set = 0; set < shape->sets; set++)
@@ -245,6 +307,8 @@ int cache_shape_check(const struct cache_shape *shape, struct error *err)
     int status = check_line(shape, err);
     if (status == 0)
         status = check_ways(shape, err);
+    if (status == 0)
+        status = check_slices(shape, err);
     if (status == 0)
         status = check_index(shape, err);
     if (status == 0)
@@ -268,6 +332,8 @@ struct cache_shape cache_shape_copy(const struct cache_shape *shape)
         copy_array(shape->set_ways, shape->sets, sizeof *shape->set_ways);
     copy.index_bits = copy_array(shape->index_bits, shape->index_bit_count,
                                  sizeof *shape->index_bits);
+    copy.slices.bits = copy_array(shape->slices.bits, shape->slices.bit_count,
+                                  sizeof *shape->slices.bits);
     copy.weights = NULL;
     if (shape->policy == POLICY_WEIGHTED)
         copy.weights = copy_array(shape->weights, shape->set_ways[0],
@@ -279,6 +345,7 @@ void cache_shape_free(struct cache_shape *shape)
 {
     free(shape->set_ways);
     free(shape->index_bits);
+    free(shape->slices.bits);
     free(shape->weights);
     *shape = (struct cache_shape){0};
 }
@@ -303,29 +370,40 @@ static uint32_t *deal(const struct cache_shape *shape, size_t slots)
     return dealt;
 }
 
-/* The set that an address with only the bits `part` would have. */
-static uint32_t set_of_bits(const struct cache_shape *shape, uint64_t part)
+/* Of these masks the ones that have the address bit. */
+static uint32_t having_bit(const uint64_t *masks, size_t count, unsigned bit)
 {
-    uint32_t set = 0;
-    for (size_t bit = 0; bit < shape->index_bit_count; bit++)
-        if (__builtin_parityll(part & shape->index_bits[bit]))
-            set |= (uint32_t)1 << bit;
-    return set;
+    uint32_t having = 0;
+    for (size_t i = 0; i < count; i++)
+        having |= (uint32_t)(masks[i] >> bit & 1) << i;
+    return having;
+}
+
+/* What an address bit contributes to the linear part of the index. */
+static uint32_t contribution_of(const struct cache_shape *shape, unsigned bit)
+{
+    const struct cache_slices *const slices = &shape->slices;
+    const uint32_t above = having_bit(slices->bits, slices->bit_count, bit);
+    return above << shape->index_bit_count |
+           having_bit(shape->index_bits, shape->index_bit_count, bit);
 }
 
 static void tabulate_index(struct cache *c)
 {
     c->contribution = xcalloc(INDEX_BYTES, sizeof *c->contribution);
-    for (unsigned byte = 0; byte < INDEX_BYTES; byte++)
-        for (uint64_t value = 0; value < 256; value++)
-            c->contribution[byte][value] =
-                set_of_bits(&c->shape, value << (8 * byte));
+    for (unsigned bit = 0; bit < 8 * INDEX_BYTES; bit++) {
+        uint32_t *const of_byte = c->contribution[bit / 8];
+        const uint32_t own = contribution_of(&c->shape, bit);
+        for (unsigned below = 0; below < 1u << bit % 8; below++)
+            of_byte[1u << bit % 8 | below] = own ^ of_byte[below];
+    }
 }
 
 static void choose_index(struct cache *c)
 {
-    if (c->shape.index_bits != NULL) {
-        c->index = INDEX_BITS;
+    c->slice_sets = (uint32_t)cache_slice_sets(&c->shape);
+    if (c->shape.index_bits != NULL || c->shape.slices.modulo > 0) {
+        c->index = c->shape.slices.modulo > 0 ? INDEX_SLICES : INDEX_BITS;
         tabulate_index(c);
     } else if (!is_even(&c->shape)) {
         c->index = INDEX_DEALT;
@@ -372,6 +450,7 @@ static void allocate_policy(struct cache *c, uint32_t most_ways)
         break;
     case POLICY_NRU:
     case POLICY_PLRU:
+    case POLICY_RRIP:
         c->marks = xcalloc(c->slots, 1);
         break;
     case POLICY_WEIGHTED:
@@ -467,7 +546,22 @@ static inline uint32_t set_by_bits(const struct cache *c, uint64_t address)
     return set;
 }
 
-static inline uint32_t set_of(const struct cache *c, uint64_t line)
+static uint32_t set_in_slice(const struct cache *c, uint64_t line)
+{
+    const struct cache_slices *const s = &c->shape.slices;
+    const size_t own = c->shape.index_bit_count;
+    const uint64_t address = line << c->line_shift;
+    const uint32_t bits = set_by_bits(c, address);
+    const uint64_t slice =
+        modulo(address >> s->from_bit, s->modulo) + s->modulo * (bits >> own);
+    const uint64_t set = c->shape.index_bits != NULL
+                             ? bits & (c->slice_sets - 1)
+                             : modulo(line, c->slice_sets);
+    return (uint32_t)(slice * c->slice_sets + set);
+}
+
+/* … where there are no slices. */
+static inline uint32_t set_at_once(const struct cache *c, uint64_t line)
 {
     if (c->index == INDEX_MASK) /* the commonest */
         return (uint32_t)(line & (c->shape.sets - 1));
@@ -476,6 +570,12 @@ static inline uint32_t set_of(const struct cache *c, uint64_t line)
     if (c->index == INDEX_MODULO)
         return (uint32_t)modulo(line, c->shape.sets);
     return c->dealt[modulo(line, c->slots)];
+}
+
+static inline uint32_t set_of(const struct cache *c, uint64_t line)
+{
+    return c->index == INDEX_SLICES ? set_in_slice(c, line)
+                                    : set_at_once(c, line);
 }
 
 size_t cache_set_of(const struct cache *cache, uint64_t address)
@@ -729,6 +829,20 @@ static void nru_forget(struct cache *c, struct set *set, uint32_t slot)
     c->marks[slot] = 0;
 }
 
+/* ---- rrip: the ages ---- */
+
+static uint32_t rrip_victim(struct cache *c, const struct set *set)
+{
+    uint8_t *const ages = c->marks + set->first;
+    uint32_t oldest = 0;
+    for (uint32_t way = 1; way < set->ways; way++)
+        oldest = ages[way] > ages[oldest] ? way : oldest;
+    const unsigned grow = c->shape.rrip.most - ages[oldest];
+    for (uint32_t way = 0; grow > 0 && way < set->ways; way++)
+        ages[way] = (uint8_t)(ages[way] + grow);
+    return set->first + oldest;
+}
+
 /* ---- the policies at work ---- */
 
 static uint32_t weighted_victim(struct cache *c, struct set *set)
@@ -752,6 +866,8 @@ SELDOM static uint32_t victim_without_order(struct cache *c, struct set *set)
         return tree_victim(c, set);
     if (c->shape.policy == POLICY_NRU)
         return nru_victim(c, set);
+    if (c->shape.policy == POLICY_RRIP)
+        return rrip_victim(c, set);
     if (c->shape.policy == POLICY_WEIGHTED)
         return weighted_victim(c, set);
     return set->first + (uint32_t)rng_below(&c->rng, set->ways);
@@ -789,6 +905,9 @@ static inline void note_use(struct cache *c, struct set *set, uint32_t slot)
     case POLICY_NRU:
         nru_mark(c, set, slot);
         break;
+    case POLICY_RRIP:
+        c->marks[slot] = (uint8_t)c->shape.rrip.hit;
+        break;
     case POLICY_FIFO:
     case POLICY_RANDOM:
     case POLICY_WEIGHTED:
@@ -797,13 +916,22 @@ static inline void note_use(struct cache *c, struct set *set, uint32_t slot)
     }
 }
 
+/* A line is new in a slot of a cache without order. */
+static inline void note_new(struct cache *c, struct set *set, uint32_t slot)
+{
+    if (c->shape.policy == POLICY_RRIP)
+        c->marks[slot] = (uint8_t)c->shape.rrip.insert;
+    else
+        note_use(c, set, slot);
+}
+
 /* A line moves into a slot that was empty. */
 static void note_fill(struct cache *c, struct set *set, uint32_t slot)
 {
     if (c->ordered)
         age_add(c, set, slot);
     else
-        note_use(c, set, slot);
+        note_new(c, set, slot);
 }
 
 /* A slot becomes empty. */
@@ -824,7 +952,7 @@ static inline void note_replace(struct cache *c, struct set *set, uint32_t slot)
     }
     if (c->shape.policy == POLICY_NRU)
         nru_forget(c, set, slot);
-    note_use(c, set, slot);
+    note_new(c, set, slot);
 }
 
 /* ---- filling and emptying ---- */
@@ -905,8 +1033,8 @@ static inline enum cache_result take_sector(struct cache *c, uint32_t slot,
 SELDOM static enum cache_result access_set(struct cache *c, struct set *set,
                                            uint64_t line, uint64_t sector)
 {
-    /* No policy changes anything when the newest line is used again. */
-    if (slot_has(c, c->last, line))
+    /* Most policies change nothing when the newest line is used again. */
+    if (slot_has(c, c->last, line) && c->shape.policy != POLICY_RRIP)
         return take_sector(c, c->last, sector);
     uint32_t slot = find(c, set, line);
     if (slot == NO_SLOT)
@@ -962,11 +1090,22 @@ static inline void look_ahead(struct cache *c, uint32_t set)
         __builtin_prefetch(&c->few[slot]);
 }
 
+/* Wherever the set is, of which nothing is known before. */
+SELDOM static enum cache_result access_in_slice(struct cache *c,
+                                                uint64_t address)
+{
+    const uint64_t line = line_of(c, address);
+    return access_set(c, &c->sets[set_in_slice(c, line)], line,
+                      sector_of(c, address));
+}
+
 enum cache_result cache_access(struct cache *cache, uint64_t address)
 {
+    if (cache->index == INDEX_SLICES)
+        return access_in_slice(cache, address);
     const uint64_t line = line_of(cache, address);
     const uint64_t sector = sector_of(cache, address);
-    const uint32_t number = set_of(cache, line);
+    const uint32_t number = set_at_once(cache, line);
     if (cache->large)
         look_ahead(cache, number);
     const uint32_t likely = likely_slot(cache, number);

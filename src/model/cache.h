@@ -8,7 +8,8 @@
  * first, each the XOR of some address bits; or, with unequal sets, the line
  * number modulo the total number of entries, dealt to the sets in rounds
  * (0 1 2 … 0 1 2 …) that skip sets which are full: 65 consecutive pages so
- * fill a TLB of 17 + 6 × 8 (Mei 2014, figure 10).
+ * fill a TLB of 17 + 6 × 8 (Mei 2014, figure 10).  Sets may lie in slices, of
+ * which the address chooses one; the index is that within the slice then.
  *
  * A line is looked up whole and filled by sector: a miss brings in one sector,
  * and a present line without the sector is a miss that evicts nothing.  Empty
@@ -31,6 +32,8 @@
  *   plru      tree of bits that point away from what was used; ways 2^k
  *   nru       one bit a way, set on use; the victim is the lowest way whose
  *             bit is clear; when all are set, all but the newest are cleared
+ *   rrip      an age a way (struct cache_rrip); the victim is the lowest way of
+ *             the greatest age, up to which all grow alike if none is there
  *   random    any way alike
  *   weighted  way w with chance weights[w] / sum
  */
@@ -39,6 +42,7 @@
     X(POLICY_FIFO, "fifo")                                                     \
     X(POLICY_PLRU, "plru")                                                     \
     X(POLICY_NRU, "nru")                                                       \
+    X(POLICY_RRIP, "rrip")                                                     \
     X(POLICY_RANDOM, "random")                                                 \
     X(POLICY_WEIGHTED, "weighted")
 
@@ -53,6 +57,22 @@ const char *cache_policy_name(enum cache_policy policy);
 /* POLICY_COUNT when there is none of that name. */
 enum cache_policy cache_policy_find(const char *name);
 
+/* Ages of POLICY_RRIP: the greatest, that of a line which comes in, and that of
+ * one which is used again. */
+struct cache_rrip {
+    unsigned most, insert, hit; /* the others are at most `most`, that 255 */
+};
+
+/* Equal slices, modulo × 2^bit_count of them, of equal sets each: an address
+ * belongs to slice (address >> from_bit) mod modulo, plus modulo times the
+ * number whose bits, lowest first, are XORs. */
+struct cache_slices {
+    uint64_t modulo; /* 0: no slices */
+    unsigned from_bit;
+    uint64_t *bits; /* masks of address bits; may be NULL */
+    size_t bit_count;
+};
+
 /* What a cache is; everything that the profile says of it. */
 struct cache_shape {
     uint64_t line, sector; /* bytes; sector divides line */
@@ -61,11 +81,15 @@ struct cache_shape {
     uint64_t *index_bits; /* masks of address bits, low index bit first; NULL
                              for the default index */
     size_t index_bit_count;
+    struct cache_slices slices;
     enum cache_policy policy;
     double *weights;              /* of each way, POLICY_WEIGHTED only */
+    struct cache_rrip rrip;       /* POLICY_RRIP only */
     bool evict_first, evict_last; /* it obeys CACHE_KEEP_SHORT, _LONG */
 };
 
+/* Of one slice; of all if there are none. */
+size_t cache_slice_sets(const struct cache_shape *shape);
 /* Bytes that fit: line × the ways of all sets. */
 uint64_t cache_shape_bytes(const struct cache_shape *shape);
 /* ERR_FILE with a sentence if no such cache can be. */

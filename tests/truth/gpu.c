@@ -152,10 +152,13 @@ static uint64_t draw_way_count(struct rng *r, uint64_t lines)
  * find: such caches are rare. */
 static enum cache_policy draw_policy(struct rng *r, uint64_t lines)
 {
+    static const enum cache_policy policies[] = {
+        POLICY_LRU, POLICY_FIFO,   POLICY_PLRU,
+        POLICY_NRU, POLICY_RANDOM, POLICY_WEIGHTED};
     enum cache_policy policy;
     const bool any = lines < CHANCE_LINES || once_in(r, 8);
     do
-        policy = (enum cache_policy)rng_below(r, POLICY_COUNT);
+        policy = policies[rng_below(r, COUNT_OF(policies))];
     while (!any && (policy == POLICY_RANDOM || policy == POLICY_WEIGHTED));
     return policy;
 }

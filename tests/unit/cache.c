@@ -21,6 +21,7 @@ static struct cache *new_set(enum cache_policy policy, uint32_t ways,
         .set_ways = &ways,
         .policy = policy,
         .weights = weights,
+        .rrip = {.most = 2, .insert = 1, .hit = 0},
     };
     return cache_new(&shape, 1);
 }
@@ -88,6 +89,17 @@ START_TEST(nru_evicts_the_lowest_unmarked_way)
     /* C fills the set: only it stays marked.  D takes A's way, A takes B's,
      * which again leaves one mark. */
     ck_assert_str_eq(trace(POLICY_NRU, 3, "ABCDADCBA"), "MMMMMHHMH");
+}
+END_TEST
+
+START_TEST(rrip_evicts_the_lowest_of_the_greatest_age)
+{
+    /* A and B come in with age 1, and C takes A's way when both have 2. */
+    ck_assert_str_eq(trace(POLICY_RRIP, 2, "ABCB"), "MMMH");
+    /* A was used again at once, has age 0, and outlives B and C. */
+    ck_assert_str_eq(trace(POLICY_RRIP, 2, "AABCADA"), "MHMMHMH");
+    /* It outlives what comes in until it has grown as old: D has 1 then. */
+    ck_assert_str_eq(trace(POLICY_RRIP, 2, "AABCDA"), "MHMMMM");
 }
 END_TEST
 
@@ -370,6 +382,7 @@ enum { SLOW_SETS = 8, SLOW_WAYS = 64 };
 
 struct slow_way {
     bool present, marked;
+    unsigned age;
     uint64_t line, sectors, used, came;
 };
 
@@ -395,16 +408,32 @@ static size_t slow_dealt(const struct cache_shape *shape, uint64_t line)
     }
 }
 
+static size_t slow_number(const uint64_t *masks, size_t count, uint64_t address)
+{
+    size_t number = 0;
+    for (size_t i = 0; i < count; i++)
+        for (int bit = 0; bit < 64; bit++)
+            if ((masks[i] >> bit & 1) != 0)
+                number ^= (size_t)(address >> bit & 1) << i;
+    return number;
+}
+
 static size_t slow_set(const struct cache_shape *shape, uint64_t address)
 {
-    if (shape->index_bits == NULL)
-        return slow_dealt(shape, address / shape->line);
-    size_t set = 0;
-    for (size_t i = 0; i < shape->index_bit_count; i++)
-        for (int bit = 0; bit < 64; bit++)
-            if ((shape->index_bits[i] >> bit & 1) != 0)
-                set ^= (size_t)(address >> bit & 1) << i;
-    return set;
+    const struct cache_slices *const s = &shape->slices;
+    const size_t in_slice =
+        slow_number(shape->index_bits, shape->index_bit_count, address);
+    if (s->modulo == 0)
+        return shape->index_bits != NULL
+                   ? in_slice
+                   : slow_dealt(shape, address / shape->line);
+    const size_t sets = cache_slice_sets(shape);
+    const size_t slice =
+        (address >> s->from_bit) % s->modulo +
+        s->modulo * slow_number(s->bits, s->bit_count, address);
+    return slice * sets + (shape->index_bits != NULL
+                               ? in_slice
+                               : (size_t)(address / shape->line % sets));
 }
 
 /* Turns the tree of the ways [from, from + n) away from `way`. */
@@ -425,13 +454,26 @@ static uint32_t slow_leaf(const bool *to_right, uint32_t n)
     return from;
 }
 
-static uint32_t slow_victim(const struct slow *s, size_t set)
+static uint32_t slow_oldest(struct slow_way *ways, uint32_t n, unsigned most)
 {
-    const struct slow_way *const ways = s->ways[set];
+    for (;;) {
+        for (uint32_t way = 0; way < n; way++)
+            if (ways[way].age == most)
+                return way;
+        for (uint32_t way = 0; way < n; way++)
+            ways[way].age++;
+    }
+}
+
+static uint32_t slow_victim(struct slow *s, size_t set)
+{
+    struct slow_way *const ways = s->ways[set];
     const uint32_t n = s->shape->set_ways[set];
     uint32_t victim = 0;
     if (s->shape->policy == POLICY_PLRU)
         return slow_leaf(s->to_right[set], n);
+    if (s->shape->policy == POLICY_RRIP)
+        return slow_oldest(ways, n, s->shape->rrip.most);
     for (uint32_t way = 0; way < n; way++) {
         if (s->shape->policy == POLICY_NRU && !ways[way].marked)
             return way;
@@ -482,6 +524,7 @@ static enum cache_result slow_access(struct slow *s, uint64_t address)
     } else if ((ways[way].sectors & sector) != 0) {
         result = CACHE_HIT;
     }
+    ways[way].age = result == CACHE_MISS ? shape->rrip.insert : shape->rrip.hit;
     ways[way].sectors |= sector;
     slow_note_use(s, set, way);
     return result;
@@ -499,14 +542,34 @@ static void slow_drop(struct slow *s, uint64_t from, uint64_t bytes)
         }
 }
 
-/* A random shape that the slow cache can hold; arrays are the caller's. */
+/* As many slices as there is room for; `bits` has room for one. */
+static void random_slices(struct rng *r, struct cache_shape *shape,
+                          uint64_t *bits)
+{
+    struct cache_slices *const s = &shape->slices;
+    const size_t most = SLOW_SETS / shape->sets;
+    s->modulo = 1 + rng_below(r, most);
+    s->bit_count = 2 * s->modulo <= most && rng_below(r, 2) ? 1 : 0;
+    s->bits = s->bit_count > 0 ? bits : NULL;
+    bits[0] = shape->line << rng_below(r, 20) ^ (uint64_t)1 << 45;
+    s->from_bit = (unsigned)__builtin_ctzll(shape->line << rng_below(r, 8));
+    shape->sets *= (size_t)(s->modulo << s->bit_count);
+    for (size_t set = 0; set < shape->sets; set++)
+        shape->set_ways[set] = shape->set_ways[0];
+}
+
+/* A random shape that the slow cache can hold; arrays are the caller's, of
+ * which `bits` has room for four. */
 static struct cache_shape random_shape(struct rng *r, uint32_t *ways,
                                        uint64_t *bits)
 {
-    static const enum cache_policy policies[] = {POLICY_LRU, POLICY_FIFO,
-                                                 POLICY_PLRU, POLICY_NRU};
+    static const enum cache_policy policies[] = {
+        POLICY_LRU, POLICY_FIFO, POLICY_PLRU, POLICY_NRU, POLICY_RRIP};
     struct cache_shape shape = {.set_ways = ways};
     shape.policy = policies[rng_below(r, COUNT_OF(policies))];
+    shape.rrip.most = 1 + (unsigned)rng_below(r, 7);
+    shape.rrip.insert = (unsigned)rng_below(r, shape.rrip.most + 1);
+    shape.rrip.hit = (unsigned)rng_below(r, shape.rrip.most + 1);
     shape.sector = (uint64_t)8 << rng_below(r, 4);
     shape.line = shape.sector << rng_below(r, 4);
     if (rng_below(r, 8) == 0)
@@ -529,6 +592,8 @@ static struct cache_shape random_shape(struct rng *r, uint32_t *ways,
         for (size_t i = 0; i < shape.index_bit_count; i++)
             bits[i] = shape.line << rng_below(r, 9) ^ shape.line << (9 + i);
     }
+    if (even && (shape.line & (shape.line - 1)) == 0 && rng_below(r, 2))
+        random_slices(r, &shape, bits + 3);
     return shape;
 }
 
@@ -563,7 +628,7 @@ START_TEST(any_shape_does_what_the_obvious_implementation_does)
     struct error err;
     rng_seed(&r, (uint64_t)_i);
     uint32_t ways[SLOW_SETS];
-    uint64_t bits[3], address = 0;
+    uint64_t bits[4], address = 0;
     const struct cache_shape shape = random_shape(&r, ways, bits);
     ASSERT_DONE(cache_shape_check(&shape, &err), err);
     struct cache *const cache = cache_new(&shape, 1);
@@ -573,6 +638,44 @@ START_TEST(any_shape_does_what_the_obvious_implementation_does)
         steps++;
     ck_assert_int_eq(steps, 3000);
     cache_free(cache);
+}
+END_TEST
+
+/* ---- slices ---- */
+
+/* Lines of 128 bytes. */
+static size_t set_in(const struct cache_shape *shape, uint64_t address)
+{
+    struct cache *const cache = cache_new(shape, 1);
+    const size_t set = cache_set_of(cache, address);
+    cache_free(cache);
+    return set;
+}
+
+START_TEST(an_address_has_a_slice_and_a_set_in_it)
+{
+    uint32_t ways[24];
+    uint64_t bits[] = {1 << 7 | (uint64_t)1 << 46},
+             slice_bits[] = {1 << 9 | 1 << 20, 1 << 10};
+    struct cache_shape shape = {
+        .line = 128, .sector = 32, .sets = 24, .set_ways = ways};
+    shape.slices = (struct cache_slices){3, 12, slice_bits, 2};
+    for (size_t i = 0; i < COUNT_OF(ways); i++)
+        ways[i] = 4;
+    /* Twelve slices of two sets, by the line's number. */
+    ck_assert_uint_eq(set_in(&shape, 128), 1);
+    ck_assert_uint_eq(set_in(&shape, 4096), 2 * 1);
+    ck_assert_uint_eq(set_in(&shape, 3 * 4096 + 128), 1);
+    ck_assert_uint_eq(set_in(&shape, 5 * 4096), 2 * 2);
+    ck_assert_uint_eq(set_in(&shape, 512), 2 * 3);
+    ck_assert_uint_eq(set_in(&shape, 1024), 2 * 6);
+    ck_assert_uint_eq(set_in(&shape, 4096 + 1024 + 512), 2 * 10);
+    ck_assert_uint_eq(set_in(&shape, ((uint64_t)1 << 20) + 512), 2 * 1);
+    /* … and by a bit that is XORed with one far above. */
+    shape.index_bits = bits;
+    shape.index_bit_count = 1;
+    ck_assert_uint_eq(set_in(&shape, 128), 1);
+    ck_assert_uint_eq(set_in(&shape, ((uint64_t)3 << 46) + 128), 2 * 0);
 }
 END_TEST
 
@@ -590,7 +693,7 @@ END_TEST
 START_TEST(a_copied_shape_is_its_own)
 {
     uint32_t ways[] = {2, 2};
-    uint64_t bits[] = {128};
+    uint64_t bits[] = {128}, slice_bits[] = {256};
     double weights[] = {1, 2};
     const struct cache_shape shape = {.line = 128,
                                       .sector = 32,
@@ -598,12 +701,14 @@ START_TEST(a_copied_shape_is_its_own)
                                       .set_ways = ways,
                                       .index_bits = bits,
                                       .index_bit_count = 1,
+                                      .slices = {1, 7, slice_bits, 1},
                                       .policy = POLICY_WEIGHTED,
                                       .weights = weights};
     struct cache_shape copy = cache_shape_copy(&shape);
-    ways[1] = 9, bits[0] = 9, weights[1] = 9;
+    ways[1] = 9, bits[0] = 9, weights[1] = 9, slice_bits[0] = 9;
     ck_assert_uint_eq(copy.set_ways[1], 2);
     ck_assert_uint_eq(copy.index_bits[0], 128);
+    ck_assert_uint_eq(copy.slices.bits[0], 256);
     ck_assert_double_eq(copy.weights[1], 2);
     cache_shape_free(&copy);
 }
@@ -621,103 +726,148 @@ static const struct {
     struct cache_shape shape;
     const char *says;
 } impossible[] = {
-    {{.line = 0, .sector = 32, .sets = 2, .set_ways = four_ways},       "one byte"},
-    {{.line = 128, .sector = 48, .sets = 2, .set_ways = four_ways},     "divide"  },
-    {{.line = 128, .sector = 0, .sets = 2, .set_ways = four_ways},      "divide"  },
-    {{.line = 128, .sector = 1, .sets = 2, .set_ways = four_ways},      "sectors" },
-    {{.line = 128, .sector = 32, .sets = 0, .set_ways = one_way},       "one set" },
+    {{.line = 0, .sector = 32, .sets = 2, .set_ways = four_ways}, "one byte"},
+    {{.line = 128, .sector = 48, .sets = 2, .set_ways = four_ways}, "divide"},
+    {{.line = 128, .sector = 0, .sets = 2, .set_ways = four_ways}, "divide"},
+    {{.line = 128, .sector = 1, .sets = 2, .set_ways = four_ways}, "sectors"},
+    {{.line = 128, .sector = 32, .sets = 0, .set_ways = one_way}, "one set"},
     {{.line = 128, .sector = 32, .sets = 1 << 25, .set_ways = one_way},
-     "33554432 sets"                                                              },
+     "33554432 sets"},
     {{.line = 128, .sector = 32, .sets = 2, .set_ways = no_ways},
-     "set 1 has no ways"                                                          },
+     "set 1 has no ways"},
     {{.line = 128, .sector = 32, .sets = 2, .set_ways = many_ways},
-     "more than can"                                                              },
+     "more than can"},
     {{.line = (uint64_t)1 << 63,
       .sector = (uint64_t)1 << 63,
       .sets = 2,
       .set_ways = four_ways},
-     "more than can"                                                              },
+     "more than can"},
     {{.line = 128,
       .sector = 32,
       .sets = 2,
       .set_ways = four_ways,
       .index_bits = two_bits,
       .index_bit_count = 2},
-     "2 index bits do not make 2 sets"                                            },
+     "2 index bits do not make 2 sets"},
     {{.line = 128,
       .sector = 32,
       .sets = 2,
       .set_ways = unequal,
       .index_bits = good_bit,
       .index_bit_count = 1},
-     "equally large"                                                              },
+     "equally large"},
     {{.line = 128,
       .sector = 32,
       .sets = 2,
       .set_ways = four_ways,
       .index_bits = low_bit,
       .index_bit_count = 1},
-     "within the line"                                                            },
+     "within the line"},
     {{.line = 96,
       .sector = 32,
       .sets = 2,
       .set_ways = four_ways,
       .index_bits = good_bit,
       .index_bit_count = 1},
-     "within the line"                                                            },
+     "within the line"},
+    {{.line = 128,
+      .sector = 32,
+      .sets = 2,
+      .set_ways = four_ways,
+      .slices = {.modulo = 3, .from_bit = 7}},
+     "3 × 2^0 slices cannot share 2 sets"},
+    {{.line = 128,
+      .sector = 32,
+      .sets = 2,
+      .set_ways = unequal,
+      .slices = {.modulo = 2, .from_bit = 7}},
+     "equally large"},
+    {{.line = 128,
+      .sector = 32,
+      .sets = 2,
+      .set_ways = four_ways,
+      .slices = {.modulo = 2, .from_bit = 6}},
+     "slices by bit 6 cut through lines of 128"},
+    {{.line = 128,
+      .sector = 32,
+      .sets = 2,
+      .set_ways = four_ways,
+      .slices = {1, 7, low_bit, 1}},
+     "slice bit 0 lies within the line"},
+    {{.line = 128,
+      .sector = 32,
+      .sets = 2,
+      .set_ways = four_ways,
+      .index_bits = good_bit,
+      .index_bit_count = 1,
+      .slices = {.modulo = 2, .from_bit = 7}},
+     "1 index bits do not make 1 sets of a slice"},
     {{.line = 128,
       .sector = 32,
       .sets = 2,
       .set_ways = four_ways,
       .index_bits = empty_bit,
       .index_bit_count = 1},
-     "no address bit"                                                             },
+     "no address bit"},
     {{.line = 128,
       .sector = 32,
       .sets = 2,
       .set_ways = three_ways,
       .policy = POLICY_PLRU},
-     "power of two of ways, not 3"                                                },
+     "power of two of ways, not 3"},
     {{.line = 128,
       .sector = 32,
       .sets = 2,
       .set_ways = four_ways,
       .policy = POLICY_WEIGHTED},
-     "one weight for each way"                                                    },
+     "one weight for each way"},
     {{.line = 128,
       .sector = 32,
       .sets = 2,
       .set_ways = unequal,
       .policy = POLICY_WEIGHTED,
       .weights = fine},
-     "equally many ways"                                                          },
+     "equally many ways"},
     {{.line = 128,
       .sector = 32,
       .sets = 2,
       .set_ways = four_ways,
       .policy = POLICY_WEIGHTED,
       .weights = negative},
-     "way 1 is negative"                                                          },
+     "way 1 is negative"},
     {{.line = 128,
       .sector = 32,
       .sets = 2,
       .set_ways = four_ways,
       .policy = POLICY_WEIGHTED,
       .weights = not_a_number},
-     "way 1"                                                                      },
+     "way 1"},
     {{.line = 128,
       .sector = 32,
       .sets = 2,
       .set_ways = four_ways,
       .policy = POLICY_WEIGHTED,
       .weights = zero},
-     "above zero"                                                                 },
+     "above zero"},
+    {{.line = 128,
+      .sector = 32,
+      .sets = 2,
+      .set_ways = four_ways,
+      .policy = POLICY_RRIP},
+     "greatest age of 1 to 255"},
+    {{.line = 128,
+      .sector = 32,
+      .sets = 2,
+      .set_ways = four_ways,
+      .policy = POLICY_RRIP,
+      .rrip = {.most = 2, .insert = 3}},
+     "at most 2"},
     {{.line = 128,
       .sector = 32,
       .sets = 2,
       .set_ways = four_ways,
       .policy = POLICY_COUNT},
-     "no such policy"                                                             },
+     "no such policy"},
 };
 
 START_TEST(an_impossible_shape_is_refused_with_a_reason)
@@ -806,6 +956,7 @@ static void add_policy_tests(TCase *t)
     tcase_add_test(t, fifo_evicts_what_came_first_even_if_used);
     tcase_add_test(t, plru_follows_the_tree);
     tcase_add_test(t, nru_evicts_the_lowest_unmarked_way);
+    tcase_add_test(t, rrip_evicts_the_lowest_of_the_greatest_age);
     tcase_add_loop_test(t, a_single_way_holds_the_latest_line_under_any_policy,
                         0, POLICY_WEIGHTED);
     tcase_add_test(t, random_takes_all_ways_alike);
@@ -836,6 +987,7 @@ Suite *suite_cache(void)
     tcase_add_test(t, pages_are_dealt_in_rounds);
     tcase_add_loop_test(t, any_shape_does_what_the_obvious_implementation_does,
                         0, 200);
+    tcase_add_test(t, an_address_has_a_slice_and_a_set_in_it);
     tcase_add_test(t, a_shape_has_the_bytes_of_all_its_lines);
     tcase_add_test(t, a_copied_shape_is_its_own);
     tcase_add_loop_test(t, an_impossible_shape_is_refused_with_a_reason, 0,
