@@ -201,6 +201,55 @@ START_TEST(a_cache_may_have_unequal_sets_and_whole_lines)
 }
 END_TEST
 
+START_TEST(slices_and_ages_are_read)
+{
+    struct profile *const p =
+        toy("caches/l1/size= caches/l1/sets=24 "
+            "caches/l1/set_bits=[[7, 11, 56], 8] "
+            "caches/l1/slices={'modulo': 3, 'from_bit': 9, 'bits': [[7, 12]]} "
+            "caches/l2/policy={'kind': 'rrip', 'most': 3, 'insert': 2, "
+            "                  'hit': 0}");
+    const struct cache_shape *const l1 = &p->caches[0].shape;
+    ck_assert_uint_eq(cache_slice_sets(l1), 4);
+    ck_assert_uint_eq(l1->index_bits[0], (uint64_t)1 << 56 | 1 << 11 | 1 << 7);
+    ck_assert_uint_eq(l1->slices.modulo, 3);
+    ck_assert_uint_eq(l1->slices.from_bit, 9);
+    ck_assert_uint_eq(l1->slices.bit_count, 1);
+    ck_assert_uint_eq(l1->slices.bits[0], 1 << 7 | 1 << 12);
+    ck_assert_int_eq(p->caches[1].shape.policy, POLICY_RRIP);
+    ck_assert_uint_eq(p->caches[1].shape.rrip.most, 3);
+    ck_assert_uint_eq(p->caches[1].shape.rrip.insert, 2);
+    ck_assert_uint_eq(p->caches[1].shape.rrip.hit, 0);
+    profile_free(p);
+}
+END_TEST
+
+/* Three of them, by the line's number over 32 or more: all remainders of the
+ * number itself meet all of what it was divided by. */
+START_TEST(slices_need_no_index_bits)
+{
+    struct profile *const p =
+        toy("caches/l1/set_bits= caches/l1/size= caches/l1/sets=18 "
+            "caches/l1/slices={'modulo': 3, 'from_bit': 12}");
+    ck_assert_uint_eq(cache_slice_sets(&p->caches[0].shape), 6);
+    profile_free(p);
+}
+END_TEST
+
+START_TEST(an_entry_covers_pages)
+{
+    struct profile *const p = toy("tlbs/l1/region=33554432 tlbs/l2/fill=region "
+                                  "tlbs/l2/region=1073741824");
+    ck_assert_uint_eq(p->tlbs[0].page, 2 << 20);
+    ck_assert_uint_eq(p->tlbs[0].shape.line, 32 << 20);
+    ck_assert_uint_eq(p->tlbs[0].shape.sector, 2 << 20);
+    ck_assert_uint_eq(p->tlbs[1].page, 4 << 20);
+    ck_assert_uint_eq(p->tlbs[1].shape.line, 1 << 30);
+    ck_assert_uint_eq(p->tlbs[1].shape.sector, 1 << 30);
+    profile_free(p);
+}
+END_TEST
+
 START_TEST(tlbs_come_by_level)
 {
     struct profile *const p = toy("");
@@ -335,7 +384,40 @@ static const struct {
     {"caches/l2/set_ways=[4, 'x']",
      "caches.l2.set_ways must be a whole number"},
     {"caches/l1/set_bits=[7]", "caches.l1: 1 index bits do not make 4 sets"},
-    {"caches/l1/set_bits=[7, 64]", "caches.l1.set_bits must be from 0 to 63"},
+    {"caches/l1/set_bits=[7, 57]", "caches.l1.set_bits must be from 0 to 56"},
+    {"caches/l1/set_bits=[7, [8, 57]]",
+     "caches.l1.set_bits must be from 0 to 56"},
+    {"caches/l1/set_bits=[[7, 12], [12, 7]]",
+     "caches.l1 has sets to which no line goes"},
+    {"caches/l1/slices=[]", "caches.l1.slices must be an object"},
+    {"caches/l1/slices={'from_bit': 7}", "caches.l1.slices.modulo is missing"},
+    {"caches/l1/slices={'modulo': 2}", "caches.l1.slices.from_bit is missing"},
+    {"caches/l1/slices={'modulo': 0, 'from_bit': 7}",
+     "caches.l1.slices.modulo must be from 1 to 65536"},
+    {"caches/l1/slices={'modulo': 2, 'from_bit': 57}",
+     "caches.l1.slices.from_bit must be from 0 to 56"},
+    {"caches/l1/slices={'modulo': 2, 'from_bit': 12, 'bits': []}",
+     "caches.l1.slices.bits must be an array of 1 to 31 index bits"},
+    {"caches/l1/slices={'modulo': 3, 'from_bit': 12}",
+     "caches.l1: 3 × 2^0 slices cannot share 4 sets"},
+    {"caches/l1/slices={'modulo': 2, 'from_bit': 12}",
+     "caches.l1: 2 index bits do not make 2 sets of a slice"},
+    {"caches/l1/set_bits=[7] caches/l1/slices={'modulo': 2, 'from_bit': 6}",
+     "caches.l1: slices by bit 6 cut through lines of 128 bytes"},
+    {"caches/l1/set_bits=[7] caches/l1/slices={'modulo': 2, 'from_bit': 7}",
+     "caches.l1 has sets to which no line goes"},
+    {"caches/l1/set_bits=[7] "
+     "caches/l1/slices={'modulo': 1, 'from_bit': 7, 'bits': [[12, 3]]}",
+     "caches.l1: slice bit 0 lies within the line"},
+    {"caches/l1/set_bits= caches/l1/slices={'modulo': 2, 'from_bit': 7}",
+     "caches.l1 has sets to which no line goes"},
+    {"caches/l1/set_bits= caches/l1/size= caches/l1/sets=18 "
+     "caches/l1/slices={'modulo': 6, 'from_bit': 8}",
+     "caches.l1 has sets to which no line goes"},
+    {"caches/l2/slices={'modulo': 2, 'from_bit': 7}",
+     "caches.l2: sets in slices must be equally large"},
+    {"tlbs/l2/slices={'modulo': 2, 'from_bit': 22}",
+     "tlbs.l2.slices is not a key"},
     {"caches/l1/set_bits=7", "caches.l1.set_bits must be an array"},
     {"caches/l1/set_bits=[6, 7]",
      "caches.l1: index bit 0 lies within the line"},
@@ -352,6 +434,19 @@ static const struct {
      "caches.l2.policy has no policy 'nrv'; did you mean 'nru'?"},
     {"caches/l2/policy=weighted", "caches.l2.policy needs the weights"},
     {"caches/l2/policy=1", "caches.l2.policy must be a string or an object"},
+    {"caches/l2/policy=rrip", "caches.l2.policy needs the ages: {"},
+    {"caches/l2/policy={'kind': 'rrip', 'insert': 1, 'hit': 0}",
+     "caches.l2.policy.most is missing"},
+    {"caches/l2/policy={'kind': 'rrip', 'most': 3, 'hit': 0}",
+     "caches.l2.policy.insert is missing"},
+    {"caches/l2/policy={'kind': 'rrip', 'most': 256, 'insert': 1, 'hit': 0}",
+     "caches.l2.policy.most must be from 1 to 255, not 256"},
+    {"caches/l2/policy={'kind': 'rrip', 'most': 3, 'insert': 4, 'hit': 0}",
+     "caches.l2.policy.insert must be at most `most`, 3"},
+    {"caches/l2/policy={'kind': 'rrip', 'most': 3, 'insert': 2, 'hit': 4}",
+     "caches.l2.policy.hit must be at most `most`, 3"},
+    {"caches/l2/policy={'kind': 'lru', 'hit': 0}",
+     "caches.l2.policy.hit belongs to the kind 'rrip' alone"},
     {"caches/l2/policy=plru caches/l2/set_ways=[4, 3]",
      "caches.l2: the policy plru needs a power of two of ways, not 3"},
     {"caches/l2/policy=", "caches.l2.policy is missing"},
@@ -369,8 +464,21 @@ static const struct {
     {"tlbs/l1/ways=2", "tlbs.l1 must tell its sets in one manner"},
     {"tlbs/l1/entries=0", "tlbs.l1.entries must be from 1"},
     {"tlbs/l1=", "tlbs.l1 is missing"},
+    {"tlbs/l1/region=6291456", "tlbs.l1.region must be a power of two"},
+    {"tlbs/l1/region=1048576",
+     "tlbs.l1.region must be at least `page`, 2097152"},
+    {"tlbs/l1/region=268435456",
+     "tlbs.l1.region of more than 64 pages needs \"fill\": \"region\""},
+    {"tlbs/l1/fill=all", "tlbs.l1.fill must be page or region, not 'all'"},
+    {"tlbs/l2/region=16777216 tlbs/l2/set_bits=[23, 25]",
+     "tlbs.l2: index bit 0 lies within the line of 16777216"},
     {"tlbs/l4={'page': 4096, 'entries': 2}", "tlbs.l4 is not a key"},
 
+    {"paths/instruction={'memory': 9} paths/instruction/prefetch=2",
+     "paths.instruction.prefetch needs a cache"},
+    {"paths/instruction={'l2': 5, 'memory': 9} paths/instruction/prefetch=257",
+     "paths.instruction.prefetch must be from 0 to 256"},
+    {"paths/global.ca/prefetch=2", "paths.global.ca.prefetch is not a key"},
     {"paths/global.ca/caches=['l1', 'L2']",
      "paths.global.ca.caches names 'L2', which is not among caches; did you "
      "mean 'l2'?"},
@@ -509,7 +617,10 @@ static const struct {
     {EVEN_SETS, "gpc", "'bits': [12], 'far_cycles': 9",
      "caches.l2.partitions belong to a cache of scope gpu"},
     {EVEN_SETS ", 'set_bits': [7]", "gpu", "'bits': [12], 'far_cycles': 9",
-     "caches.l2.partitions do not go with set_bits"},
+     "caches.l2, each half: 1 index bits do not make 1 sets"},
+    {"'sets': 4, 'ways': 2, 'set_bits': [[12, 14]]", "gpu",
+     "'bits': [14, 12], 'far_cycles': 9",
+     "caches.l2 has sets to which no line goes"},
     {EVEN_SETS ", 'evict_last': true", "gpu", "'bits': [12], 'far_cycles': 9",
      "caches.l2.partitions do not go with evict_first"},
     {EVEN_SETS, "gpu", "'bits': [21], 'far_cycles': 9",
@@ -720,6 +831,9 @@ static void add_value_tests(TCase *t)
     tcase_add_test(t, who_else_there_is_has_defaults);
     tcase_add_test(t, a_cache_is_read_whole);
     tcase_add_test(t, a_cache_may_have_unequal_sets_and_whole_lines);
+    tcase_add_test(t, slices_and_ages_are_read);
+    tcase_add_test(t, slices_need_no_index_bits);
+    tcase_add_test(t, an_entry_covers_pages);
     tcase_add_test(t, tlbs_come_by_level);
     tcase_add_test(t, a_path_names_caches_and_latencies);
     tcase_add_test(t, levels_of_optimisation_are_filled_from_O3);

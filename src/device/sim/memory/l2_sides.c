@@ -14,6 +14,10 @@ void side_drop(const struct profile_partitions *p, struct cache *cache,
                uint64_t address, uint64_t bytes)
 {
     const uint64_t block = p->bits & -p->bits;
+    if (!p->packed) {
+        cache_drop(cache, address, bytes);
+        return;
+    }
     while (bytes > 0) {
         const uint64_t piece = piece_of(address, bytes, block);
         const bool both = piece > block;

@@ -3,10 +3,11 @@
  * line's home, on which side an SM is, and under which address a side's cache
  * files a line.
  *
- * The home is the XOR of some address bits.  A side files lines under their
- * address with the lowest of these bits taken out and put on top: the lines of
- * one home that follow each other then fill its sets evenly, and so do those of
- * both homes, for copies.
+ * The home is the XOR of some address bits.  A side whose sets the line's
+ * number chooses files lines under their address with the lowest of these bits
+ * taken out and put on top: the lines of one home that follow each other then
+ * fill its sets evenly, and so do those of both homes, for copies.  Where
+ * address bits choose sets or slices, lines are filed under their address.
  */
 #ifndef SONDE_DEVICE_SIM_MEMORY_L2_SIDES_H
 #define SONDE_DEVICE_SIM_MEMORY_L2_SIDES_H
@@ -36,6 +37,8 @@ static inline unsigned side_of_sm(const struct profile_partitions *p,
 static inline uint64_t side_key(const struct profile_partitions *p,
                                 uint64_t address)
 {
+    if (!p->packed)
+        return address;
     const unsigned low = (unsigned)__builtin_ctzll(p->bits);
     const uint64_t below = address & (((uint64_t)1 << low) - 1);
     return (address >> low & 1) << SIDE_BIT_ON_TOP |

@@ -5,7 +5,8 @@
  *
  * An instance remembers the address that it saw last.  The same line (of a
  * sectored cache: the same sector) again is a hit that changes no policy's
- * state, so it is answered without asking the cache.  It also remembers until
+ * state, so it is answered without asking the cache; but for rrip, which tells
+ * a hit from the miss before it.  It also remembers until
  * when it is busy passing bytes on, if its profile says at what rate.
  *
  * A cache in partitions has two instances, one for each side, of half of the
@@ -38,6 +39,7 @@ struct cache_group {
     bool lasting; /* over launches */
     bool parted;  /* instances are sides */
     bool hinted;  /* obeys hints */
+    bool aged;    /* rrip */
     unsigned sector_shift;
     struct cache_shape shape; /* of an instance; its lists are the profile's */
 };
@@ -126,6 +128,7 @@ static void group_init(struct cache_group *group, const struct profile *p,
     group->lasting = cache->scope == SCOPE_GPU;
     group->parted = cache->partitions.bits != 0;
     group->hinted = obeys_hints(cache);
+    group->aged = cache->shape.policy == POLICY_RRIP;
     group->sector_shift = shift_of(cache->shape.sector);
     group->shape = cache->shape;
     if (group->parted)
@@ -316,7 +319,7 @@ static bool look_up(const struct paths *paths, const struct cache_group *group,
 {
     if (instance->epoch != paths->epoch)
         refresh(paths, group, instance);
-    instance->latest = address >> group->sector_shift;
+    instance->latest = group->aged ? NOTHING : address >> group->sector_shift;
     instance->stored = NOTHING;
     return cache_access(instance->cache, address) == CACHE_HIT;
 }
@@ -383,7 +386,7 @@ SELDOM static bool look_up_hinted(const struct paths *paths,
     const uint64_t bytes = fetched_by(group, hint);
     if (instance->epoch != paths->epoch)
         refresh(paths, group, instance);
-    instance->latest = address >> group->sector_shift;
+    instance->latest = group->aged ? NOTHING : address >> group->sector_shift;
     instance->stored = NOTHING;
     if (cache_access_as(instance->cache, address, keep) == CACHE_HIT)
         return true;
@@ -703,10 +706,36 @@ static double fetch_from(struct paths *paths, const struct accessor *who,
     return slowest;
 }
 
+static bool group_holds(const struct paths *paths,
+                        const struct cache_group *group,
+                        const struct accessor *who, uint64_t address)
+{
+    struct instance *const instance = instance_of(group, who);
+    if (instance->epoch != paths->epoch)
+        refresh(paths, group, instance);
+    return cache_holds(instance->cache, address);
+}
+
+/* As paths_fetch, and on a miss what follows comes too. */
+static double fetch_ahead(struct paths *paths, const struct accessor *who,
+                          uint64_t address, uint64_t lines)
+{
+    const struct cache_group *const near =
+        paths->routes[PATH_INSTRUCTION].level[0];
+    const uint64_t line = near->profile->shape.line;
+    const bool missed = !group_holds(paths, near, who, address);
+    const double cycles = fetch_from(paths, who, 0, address, 1);
+    if (missed)
+        fetch_from(paths, who, 0, (address / line + 1) * line, lines * line);
+    return cycles;
+}
+
 double paths_fetch(struct paths *paths, const struct accessor *who,
                    uint64_t address)
 {
-    return fetch_from(paths, who, 0, address, 1);
+    const uint64_t ahead = paths->profile->paths[PATH_INSTRUCTION].prefetch;
+    return ahead > 0 ? fetch_ahead(paths, who, address, ahead)
+                     : fetch_from(paths, who, 0, address, 1);
 }
 
 /* In partitions, what is stored goes to its home. */

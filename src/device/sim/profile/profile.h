@@ -25,12 +25,14 @@ struct profile_partitions {
     bool replicates;   /* the near half keeps what came from the far one */
     bool alternate;    /* SM s is beside half s mod 2; else the first SMs are
                           beside one, the others beside the other */
+    bool packed;       /* a half files lines as if there were no others */
 };
 
 struct profile_cache {
     char name[32];
     struct cache_shape shape; /* of both halves together */
-    unsigned copies_per_sm;   /* 1, or the copies of a split cache */
+    uint64_t page; /* of a TLB, whose lines are what entries cover; else 0 */
+    unsigned copies_per_sm; /* 1, or the copies of a split cache */
     enum profile_scope scope;
     double port_cycles; /* for which a line of an access keeps a copy busy */
     /* Bytes that each passes on, or takes, in a cycle; 0: any number. */
@@ -77,6 +79,7 @@ struct profile_path {
     struct profile_latency latency[PROFILE_LEVELS_MAX]; /* of a hit there */
     struct profile_latency memory;
     double unoptimized_cycles; /* more for each load assembled at -O0 */
+    uint64_t prefetch; /* lines that come with one; PATH_INSTRUCTION only */
 };
 
 /* Cycles of an instruction at -O0 … -O4. */

@@ -3,6 +3,7 @@
  * what it tells must make a cache that can be: the checks follow the rows.
  */
 #include <inttypes.h>
+#include <limits.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -15,6 +16,9 @@ enum {
     SIDE_BIT_LEAST = 11,
     SIDE_BIT_MOST = 20,
     INDEX_BITS_MAX = 31,
+    ADDRESS_BIT_MOST = 56,
+    MODULO_MOST = 1 << 16,
+    PAGES_MOST = 64, /* of an entry: sectors of a line */
 };
 #define LINE_MAX_BYTES (1LL << 40)
 
@@ -22,8 +26,9 @@ enum {
 struct told {
     struct profile_cache cache;
     uint64_t size, sets, ways, entries; /* 0: not told */
+    uint64_t region;                    /* 0: not told */
     json_t *weights;                    /* of the ways; NULL: none */
-    bool parted;
+    bool parted, fills_region;
 };
 
 const char *const profile_scopes[] = {
@@ -58,7 +63,7 @@ static int add_address_bit(struct schema_reader *r, const json_t *value,
                            uint64_t *mask)
 {
     uint64_t bit;
-    const int status = schema_whole(r, value, 0, 63, &bit);
+    const int status = schema_whole(r, value, 0, ADDRESS_BIT_MOST, &bit);
     if (status == 0)
         *mask ^= (uint64_t)1 << bit;
     return status;
@@ -77,20 +82,32 @@ static int read_index_bit(struct schema_reader *r, const json_t *value,
     return status;
 }
 
+static int read_index_bits(struct schema_reader *r, const json_t *list,
+                           uint64_t **masks, size_t *count)
+{
+    const size_t bits = json_array_size(list);
+    if (!json_is_array(list) || bits == 0 || bits > INDEX_BITS_MAX)
+        return schema_fail(r, "must be an array of 1 to %d index bits",
+                           INDEX_BITS_MAX);
+    *masks = xcalloc(bits, sizeof **masks);
+    *count = bits;
+    int status = 0;
+    for (size_t i = 0; i < bits && status == 0; i++)
+        status = read_index_bit(r, json_array_get(list, i), &(*masks)[i]);
+    return status;
+}
+
 static int read_set_bits(struct schema_reader *r, json_t *list, void *into)
 {
     struct cache_shape *const shape = into;
-    const size_t count = json_array_size(list);
-    if (!json_is_array(list) || count == 0 || count > INDEX_BITS_MAX)
-        return schema_fail(r, "must be an array of 1 to %d index bits",
-                           INDEX_BITS_MAX);
-    shape->index_bits = xcalloc(count, sizeof *shape->index_bits);
-    shape->index_bit_count = count;
-    int status = 0;
-    for (size_t i = 0; i < count && status == 0; i++)
-        status =
-            read_index_bit(r, json_array_get(list, i), &shape->index_bits[i]);
-    return status;
+    return read_index_bits(r, list, &shape->index_bits,
+                           &shape->index_bit_count);
+}
+
+static int read_slice_bits(struct schema_reader *r, json_t *list, void *into)
+{
+    struct cache_slices *const slices = into;
+    return read_index_bits(r, list, &slices->bits, &slices->bit_count);
 }
 
 /* The bits of an address whose XOR tells a line's home. */
@@ -124,17 +141,40 @@ static int read_policy_name(struct schema_reader *r, json_t *value, void *into)
     if (nearest == NULL)
         return schema_fail(r,
                            "has no policy '%s'; there are lru, fifo, plru, "
-                           "nru, random and weighted",
+                           "nru, rrip, random and weighted",
                            name);
     return schema_fail(r, "has no policy '%s'; did you mean '%s'?", name,
                        nearest);
 }
+
+/* What is absent falls back to -1. */
+static const unsigned AGE_ABSENT = UINT_MAX;
+static const char *const age_names[] = {"most", "insert", "hit"};
 
 /* How many there must be is known when the sets are. */
 static int keep_weights(struct schema_reader *r, json_t *list, void *into)
 {
     (void)r;
     *(json_t **)into = list;
+    return 0;
+}
+
+/* All ages with the kind rrip, none with another. */
+static int check_ages(struct schema_reader *r, const struct told *told)
+{
+    const struct cache_rrip *const rrip = &told->cache.shape.rrip;
+    const unsigned ages[] = {rrip->most, rrip->insert, rrip->hit};
+    const bool aged = told->cache.shape.policy == POLICY_RRIP;
+    for (size_t i = 0; i < COUNT_OF(ages); i++) {
+        if (!aged && ages[i] != AGE_ABSENT)
+            return schema_fail_at(r, age_names[i],
+                                  "belongs to the kind 'rrip' alone");
+        if (aged && ages[i] == AGE_ABSENT)
+            return schema_fail_at(r, age_names[i], "is missing");
+        if (aged && ages[i] > rrip->most)
+            return schema_fail_at(r, age_names[i], "must be at most `most`, %u",
+                                  rrip->most);
+    }
     return 0;
 }
 
@@ -147,13 +187,19 @@ static int check_policy(struct schema_reader *r, void *into)
     if (!weighted && told->weights != NULL)
         return schema_fail_at(r, "weights",
                               "belongs to the kind 'weighted' alone");
-    return 0;
+    return check_ages(r, told);
 }
+
+#define AGE(member, low)                                                       \
+    WHOLE(told, cache.shape.rrip.member, low, UINT8_MAX), .fallback = -1
 
 static const struct schema_row policy_rows[] = {
     {"kind", CALL(read_policy_name), SCHEMA_AT(told, cache.shape.policy),
      REQUIRED},
     {"weights", CALL(keep_weights), SCHEMA_AT(told, weights)},
+    {"most", AGE(most, 1)},
+    {"insert", AGE(insert, 0)},
+    {"hit", AGE(hit, 0)},
     {0},
 };
 
@@ -171,6 +217,9 @@ static int read_policy(struct schema_reader *r, json_t *value, void *into)
     if (status == 0 && told->cache.shape.policy == POLICY_WEIGHTED)
         return schema_fail(r, "needs the weights: "
                               "{\"kind\": \"weighted\", \"weights\": [...]}");
+    if (status == 0 && told->cache.shape.policy == POLICY_RRIP)
+        return schema_fail(r, "needs the ages: {\"kind\": \"rrip\", "
+                              "\"most\": 2, \"insert\": 1, \"hit\": 0}");
     return status;
 }
 
@@ -204,7 +253,7 @@ static const struct schema_row sets_rows[] = {
      .help = "address bits that form the index of the set, low bit first; a "
              "list in it is XORed: `[7, [8, 12]]`",
      .otherwise = "line modulo sets",
-     .range = "0 … 63, none within the line; 2^bits sets"},
+     .range = "0 … 56, none within the line; 2^bits sets"},
     {"policy", CALL(read_policy), REQUIRED, .help = "see below"},
     {"scope", WORD(told, cache.scope, profile_scopes),
      .help = "who shares one"},
@@ -216,6 +265,22 @@ static const struct schema_row sets_rows[] = {
 };
 
 static const struct schema sets_schema = {"sets", sets_rows, NULL};
+
+static const struct schema_row slices_rows[] = {
+    {"modulo", WHOLE(told, cache.shape.slices.modulo, 1, MODULO_MOST), REQUIRED,
+     .help = "so many slices, for each number that `bits` form"},
+    {"from_bit", WHOLE(told, cache.shape.slices.from_bit, 0, ADDRESS_BIT_MOST),
+     REQUIRED,
+     .help = "the address from this bit on, modulo `modulo`, is the slice",
+     .range = "not within the line; at most 56"},
+    {"bits", CALL(read_slice_bits), SCHEMA_AT(told, cache.shape.slices),
+     .help = "as `set_bits`: the number that they form, times `modulo`, is "
+             "added to it",
+     .otherwise = "none", .range = "0 … 56, none within the line"},
+    {0},
+};
+
+static const struct schema slices_schema = {"slices", slices_rows, NULL};
 
 static int note_parts(struct schema_reader *r, void *into)
 {
@@ -351,8 +416,6 @@ static int check_halves(struct schema_reader *r,
                               "fetch_64B, fetch_128B, fetch_256B");
     if (cache->scope != SCOPE_GPU)
         return schema_fail(r, "belong to a cache of scope gpu");
-    if (shape->index_bits != NULL)
-        return schema_fail(r, "do not go with set_bits");
     if (shape->sets % 2 != 0)
         return schema_fail(r, "need an even number of sets, not %zu",
                            shape->sets);
@@ -379,6 +442,94 @@ static int check_partitions(struct schema_reader *r, const struct told *told)
     return status;
 }
 
+/* Of each half, or of the whole. */
+static struct cache_shape part_of(const struct told *told)
+{
+    struct cache_shape part = told->cache.shape;
+    part.sets /= told->parted ? 2 : 1;
+    return part;
+}
+
+static int check_shape(struct schema_reader *r, const struct told *told)
+{
+    const struct cache_shape part = part_of(told);
+    if (cache_shape_check(&part, r->err) == 0)
+        return 0;
+    return error_prefix(r->err, "%s: %s%s", r->where, r->path,
+                        told->parted ? ", each half" : "");
+}
+
+/* What an address tells of its place in a cache, each as an XOR of its bits. */
+struct choices {
+    uint64_t mask[4 * INDEX_BITS_MAX];
+    size_t count;
+};
+
+static void add_choices(struct choices *c, const uint64_t *masks, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        c->mask[c->count++] = masks[i];
+}
+
+/* A number modulo m tells as many of its lowest bits as m can be halved. */
+static void add_modulo(struct choices *c, unsigned from_bit, uint64_t m)
+{
+    for (; m > 0 && m % 2 == 0; m /= 2)
+        c->mask[c->count++] = (uint64_t)1 << from_bit++;
+}
+
+/* False if one is the XOR of others. */
+static bool are_independent(struct choices *c)
+{
+    for (size_t i = 0; i < c->count; i++) {
+        const uint64_t lowest = c->mask[i] & -c->mask[i];
+        if (lowest == 0)
+            return false;
+        for (size_t k = i + 1; k < c->count; k++)
+            if ((c->mask[k] & lowest) != 0)
+                c->mask[k] ^= c->mask[i];
+    }
+    return true;
+}
+
+static uint64_t odd_factor(uint64_t a, uint64_t b)
+{
+    while (b != 0) {
+        const uint64_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a >> lowest_bit(a);
+}
+
+/* Some line must go to each set of each slice and half.  Two remainders of one
+ * number are independent if the moduli have no factor in common, and come in
+ * all pairs if what one leaves out of the number is no less than that. */
+static int check_reach(struct schema_reader *r, const struct told *told)
+{
+    const struct cache_shape part = part_of(told);
+    const struct cache_slices *const slices = &part.slices;
+    const unsigned line_bit = lowest_bit(part.line);
+    const size_t sets = cache_slice_sets(&part);
+    struct choices c = {.count = 0};
+    if (part.index_bits == NULL && slices->modulo == 0)
+        return 0;
+    add_choices(&c, part.index_bits, part.index_bit_count);
+    add_choices(&c, slices->bits, slices->bit_count);
+    add_choices(&c, &told->cache.partitions.bits, told->parted);
+    add_modulo(&c, slices->from_bit, slices->modulo);
+    if (part.index_bits == NULL)
+        add_modulo(&c, line_bit, sets);
+    if (are_independent(&c) &&
+        (part.index_bits != NULL || odd_factor(slices->modulo, sets) <=
+                                        (uint64_t)1
+                                            << (slices->from_bit - line_bit)))
+        return 0;
+    return schema_fail(r, "has sets to which no line goes: the address bits "
+                          "that choose its sets, slices and halves follow "
+                          "from each other");
+}
+
 /* Fills in what follows from other keys. */
 static int check_cache(struct schema_reader *r, void *into)
 {
@@ -388,14 +539,39 @@ static int check_cache(struct schema_reader *r, void *into)
         shape->sector = shape->line;
     if (told->cache.copies_per_sm == 0)
         told->cache.copies_per_sm = 1;
+    told->cache.partitions.packed =
+        shape->index_bits == NULL && shape->slices.modulo == 0;
     int status = form_sets(r, told);
     if (status == 0)
         status = weigh_ways(r, told);
-    if (status == 0 && cache_shape_check(shape, r->err) != 0)
-        return error_prefix(r->err, "%s: %s", r->where, r->path);
     if (status == 0)
-        status = check_size(r, told);
-    return status == 0 ? check_partitions(r, told) : status;
+        status = check_partitions(r, told);
+    if (status == 0)
+        status = check_shape(r, told);
+    if (status == 0)
+        status = check_reach(r, told);
+    return status == 0 ? check_size(r, told) : status;
+}
+
+/* An entry is a line of pages, which come alone or all at once. */
+static int check_tlb(struct schema_reader *r, void *into)
+{
+    struct told *const told = into;
+    struct cache_shape *const shape = &told->cache.shape;
+    const uint64_t page = shape->line;
+    const uint64_t region = told->region > 0 ? told->region : page;
+    told->cache.page = page;
+    shape->line = region;
+    shape->sector = told->fills_region ? region : page;
+    if (region < page)
+        return schema_fail_at(r, "region", "must be at least `page`, %" PRIu64,
+                              page);
+    if (region / shape->sector > PAGES_MOST)
+        return schema_fail_at(r, "region",
+                              "of more than %d pages needs \"fill\": "
+                              "\"region\"",
+                              PAGES_MOST);
+    return check_cache(r, told);
 }
 
 /* ---- the tables ---- */
@@ -426,28 +602,42 @@ static const struct schema_row cache_rows[] = {
      .otherwise = "a sector"},
     {"fetch_128B", POWER(told, cache.fetch[1], FETCH_MOST)},
     {"fetch_256B", POWER(told, cache.fetch[2], FETCH_MOST)},
+    {"slices", OBJECT(slices_schema),
+     .help = "equal slices, of which the address chooses one; `sets` are those "
+             "of all: see below",
+     .otherwise = "one"},
     {"partitions", OBJECT(partitions_schema),
      .help = "two halves of a cache of scope `gpu` with an even number of "
-             "equal sets and no `set_bits`: see below",
+             "equal sets: see below",
      .otherwise = "one part"},
     {0},
 };
 
 const struct schema profile_cache_schema = {"caches", cache_rows, check_cache};
 
+/* By the bool that says whether the whole region comes. */
+static const char *const fills[] = {"page", "region", NULL};
+
 static const struct schema_row tlb_rows[] = {
     {"page", POWER(told, cache.shape.line, LINE_MAX_BYTES), REQUIRED,
      .unit = "B", .help = "a power of two"},
+    {"region", POWER(told, region, LINE_MAX_BYTES), .unit = "B",
+     .help = "what one entry covers; a power of two", .otherwise = "`page`",
+     .range = "`page` … 1 TiB; 64 pages if `fill` is `page`"},
+    {"fill", WORD(told, fills_region, fills),
+     .help = "what a miss makes valid: its page, even in a region that is "
+             "there, or all pages of the region"},
     {"entries", WHOLE(told, entries, 1, WAYS_MAX),
      .help = "instead of sets and ways: fully associative",
      .otherwise = "if not `sets`"},
     {.key = NULL,
      ALSO(sets_schema),
-     .help = "as those of a cache; ways count entries"},
+     .help = "as those of a cache; ways count entries, and the index is that "
+             "of the region"},
     {0},
 };
 
-static const struct schema tlb_schema = {"tlb", tlb_rows, check_cache};
+static const struct schema tlb_schema = {"tlb", tlb_rows, check_tlb};
 
 static int add_cache(struct schema_reader *r, const char *name, json_t *object)
 {

@@ -117,8 +117,30 @@ static const struct schema_row path_rows[] = {
 
 static const struct schema path_schema = {"path", path_rows, note_path};
 
-#define PATH(id)                                                               \
-    OBJECT(path_schema), SCHEMA_AT(profile, paths[id]), .otherwise = "none"
+static int check_prefetch(struct schema_reader *r, void *into)
+{
+    const struct profile_path *const path = into;
+    if (path->prefetch == 0 || path->levels > 0)
+        return 0;
+    return schema_fail_at(r, "prefetch", "needs a cache that lines come to");
+}
+
+enum { PREFETCH_MOST = 256 };
+
+static const struct schema_row code_path_rows[] = {
+    {.key = NULL, ALSO(path_schema), .help = "as of other paths"},
+    {"prefetch", WHOLE(profile_path, prefetch, 0, PREFETCH_MOST),
+     .help = "a miss in the nearest cache also brings so many of its lines "
+             "that follow, at no cost"},
+    {0},
+};
+
+static const struct schema code_path_schema = {"instruction path",
+                                               code_path_rows, check_prefetch};
+
+#define PATH(id) PATH_OF(path_schema, id)
+#define PATH_OF(schema, id)                                                    \
+    OBJECT(schema), SCHEMA_AT(profile, paths[id]), .otherwise = "none"
 
 static const struct schema_row paths_rows[] = {
     {"global.ca", PATH(PATH_GLOBAL_CA), REQUIRED, .help = "`ld.global`, `.ca`"},
@@ -127,7 +149,8 @@ static const struct schema_row paths_rows[] = {
     {"texture", PATH(PATH_TEXTURE), .help = "`tex`"},
     {"constant", PATH(PATH_CONSTANT), .help = "`ld.const`"},
     {"local", PATH(PATH_LOCAL), .help = "`ld.local`"},
-    {"instruction", PATH(PATH_INSTRUCTION), .help = "fetching: see below"},
+    {"instruction", PATH_OF(code_path_schema, PATH_INSTRUCTION),
+     .help = "fetching: see below"},
     {0},
 };
 
