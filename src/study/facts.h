@@ -94,6 +94,7 @@ enum { FIRST_LEVEL_COUNT = LEVEL_CONST_L15 };
 
 struct fact_first_level {
     bool present; /* such loads are cached before L2; else `why` says why not */
+    bool unclear; /* … not that they are not, but that it cannot be told */
     char why[200];
     double hit;    /* cycles of a visit that hits … */
     double limit;  /* … and the most that is taken for one */

@@ -158,10 +158,15 @@ static void judge_costs(const struct level_row *row, const struct costs *c,
                                                (fmin(past, n->cold) - n->hit));
     const size_t fresh = hits_above(c->fresh, COUNT_OF(c->fresh), n->limit);
     n->lines = (size_t)lround((double)fresh / (TAKES * FIRST_LEVEL_ROUNDS));
-    n->present = hits_cheaper(n->hit, n->cold) && n->limit < n->cold &&
-                 n->lines > 0 && (row->same_data || hits_cheaper(n->hit, past));
-    snprintf(n->why, sizeof n->why, why_first_level_none, row->reader, n->hit,
-             n->cold);
+    const bool cheaper = hits_cheaper(n->hit, n->cold) &&
+                         (row->same_data || hits_cheaper(n->hit, past));
+    n->present = cheaper && n->limit < n->cold && n->lines > 0;
+    n->unclear = cheaper && !n->present;
+    if (n->unclear)
+        snprintf(n->why, sizeof n->why, "%s", why_misses_alike);
+    else
+        snprintf(n->why, sizeof n->why, why_first_level_none, row->reader,
+                 n->hit, n->cold);
 }
 
 static void measure_costs(struct lab *lab, const struct level_row *row,
@@ -246,6 +251,9 @@ static void measure_kind(struct lab *lab, const struct level_row *row,
     measure_costs(lab, row, n);
     if (n->present)
         measure_overfill(lab, row, n);
+    /* What the GPU has not is not unclear. */
+    n->unclear =
+        n->unclear || (!lab_ok(lab) && lab->err.code != ERR_UNSUPPORTED);
     const char *const why = lab_excuse(lab);
     if (why == NULL)
         return;

@@ -388,8 +388,8 @@ static void instances_ask(const struct instances_question *q)
 /* Where global loads are not cached near, local ones show L1. */
 static enum level_id kind_of(const struct lab *lab, enum level_id id)
 {
-    return id == LEVEL_L1 && !fact_first_level(lab, id)->present ? LEVEL_LOCAL
-                                                                 : id;
+    const struct fact_first_level *const n = fact_first_level(lab, id);
+    return id == LEVEL_L1 && !n->present && !n->unclear ? LEVEL_LOCAL : id;
 }
 
 static struct instances_question question_of(struct lab *lab, enum level_id id)

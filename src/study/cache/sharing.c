@@ -49,7 +49,8 @@ struct sharing {
 /* Where global loads are not cached near, L1 is what local loads show. */
 static bool is_alias(const struct sharing *q)
 {
-    return !q->kind[LEVEL_L1].present && q->kind[LEVEL_LOCAL].present;
+    return !q->kind[LEVEL_L1].present && !q->kind[LEVEL_L1].unclear &&
+           q->kind[LEVEL_LOCAL].present;
 }
 
 static bool is_there(const struct sharing *q, size_t id)
@@ -276,7 +277,7 @@ static void conclude(const struct sharing *q, size_t id)
     struct finding *const f = q->finding[id];
     struct value list = value_list();
     for (size_t i = 0; i < FIRST_LEVEL_COUNT; i++) {
-        if (i == id || !is_there(q, i))
+        if (i == id || (!is_there(q, i) && !q->kind[i].unclear))
             continue;
         if (q->verdict[id][i] == OPEN) {
             finding_none(f, why_sharing_untold, level_table[i].component);

@@ -41,6 +41,7 @@ enum { P1, P2, P3, P4, P5, P6, PATTERNS };
 enum {
     SUBJECTS = 8,
     TAKES = 12,
+    TAKES_MOST = 96, /* where there is noise */
     AGAIN = 33,
     NEW_PAGES = 12,
     NEW_LINES = 7,
@@ -192,35 +193,45 @@ static void set_pattern(struct patterns_question *q, int pattern,
     finding_cite(q->finding, q->sweep.experiment);
 }
 
-/* Why the patterns are in doubt: that of one, or that it is not known to a
- * cycle or two hundredths, which is no more than a list should hide. */
-static const char *doubt_of(const struct patterns_question *q)
+/* Patterns that noise leaves open are not known: to a cycle or two hundredths,
+ * which is no more than a list, which has no intervals, should hide. */
+static void drop_noisy(struct patterns_question *q)
 {
     for (int i = 0; i < PATTERNS; i++) {
         const struct cost *const c = &q->cycles[i];
         if (q->why[i] != NULL)
             continue;
         if (c->doubt != NULL)
-            return c->doubt;
-        if ((c->high - c->low) / 2 > fmax(1, 0.02 * c->cycles))
-            return lab_text(q->lab, why_pattern_noise);
+            q->why[i] = c->doubt;
+        else if ((c->high - c->low) / 2 > fmax(1, 0.02 * c->cycles))
+            q->why[i] = lab_text(q->lab, why_pattern_noise);
     }
-    return NULL;
+}
+
+/* As many as leave two deviations of a mean of the subjects a third of a cycle.
+ */
+static unsigned takes_of(const struct patterns_question *q)
+{
+    const double wanted = pow(2 * q->memory->sigma * 3, 2) / SUBJECTS;
+    return (unsigned)fmin(fmax(wanted, TAKES), TAKES_MOST);
 }
 
 /* Each subject again and again; the first load of each is left out. */
 static void ask_warm(struct patterns_question *q)
 {
-    struct buf steps = {0};
+    double all[TAKES_MOST / TAKES * SUBJECTS * AGAIN];
     size_t kept = 0;
-    for (uint64_t i = 0; i < q->subjects.count; i++)
-        buf_printf(&steps, "%s0@!%" PRIu64 ":%d:0", i > 0 ? "," : "",
-                   page_tour_place(&q->sweep, &q->subjects, i), AGAIN);
-    const struct column cycles = page_sweep_visit(&q->sweep, &steps);
-    for (size_t i = 0; i < cycles.count; i++)
-        if (i % AGAIN != 0)
-            cycles.at[kept++] = cycles.at[i];
-    set_pattern(q, P1, cycles.at, kept);
+    for (unsigned take = 0; take < takes_of(q); take += TAKES) {
+        struct buf steps = {0};
+        for (uint64_t i = 0; i < q->subjects.count; i++)
+            buf_printf(&steps, "%s0@!%" PRIu64 ":%d:0", i > 0 ? "," : "",
+                       page_tour_place(&q->sweep, &q->subjects, i), AGAIN);
+        const struct column cycles = page_sweep_visit(&q->sweep, &steps);
+        for (size_t i = 0; i < cycles.count; i++)
+            if (i % AGAIN != 0)
+                all[kept++] = cycles.at[i];
+    }
+    set_pattern(q, P1, all, kept);
 }
 
 /* A pattern from several takes, each of which writes its own script. */
@@ -230,9 +241,11 @@ typedef void write_take(const struct patterns_question *q, int pattern,
 static void ask_takes(struct patterns_question *q, int pattern,
                       write_take *write)
 {
-    double all[SUBJECTS * TAKES];
+    /* Each take of these has new lines, of which there are no more. */
+    const unsigned takes = pattern == P5 ? TAKES : takes_of(q);
+    double all[SUBJECTS * TAKES_MOST];
     size_t kept = 0;
-    for (unsigned take = 0; lab_ok(q->lab) && take < TAKES; take++) {
+    for (unsigned take = 0; lab_ok(q->lab) && take < takes; take++) {
         struct buf steps = {0};
         write(q, pattern, take, &steps);
         const struct column cycles = page_sweep_visit(&q->sweep, &steps);
@@ -347,8 +360,9 @@ static void report(struct patterns_question *q, const char *load)
     struct buf because = {0};
     for (int i = 0; i < PATTERNS; i++) {
         /* That there is no window is known; of TLBs only that none shows. */
+        const bool none = i == P6 && q->memory->window == 0;
         value_push(&list, q->why[i] == NULL ? value_number(q->cycles[i].cycles)
-                          : i == P6         ? value_text("none")
+                          : none            ? value_text("none")
                                             : value_text("unknown"));
         value_push(&a, value_text(data[i]));
         value_push(&b, value_text(tlb_l1[i]));
@@ -357,11 +371,7 @@ static void report(struct patterns_question *q, const char *load)
             buf_printf(&because, "%sP%d: %s", because.length > 0 ? "; " : "",
                        i + 1, q->why[i]);
     }
-    const char *const doubt = doubt_of(q);
-    finding_value(q->finding, doubt != NULL ? STATUS_IN_DOUBT : STATUS_MEASURED,
-                  list);
-    if (doubt != NULL)
-        finding_because(q->finding, "%s", doubt);
+    finding_value(q->finding, STATUS_MEASURED, list);
     finding_protocol(q->finding, "load", value_text(load));
     finding_protocol(q->finding, "data", a);
     finding_protocol(q->finding, "tlb_l1", b);
@@ -369,6 +379,17 @@ static void report(struct patterns_question *q, const char *load)
     if (because.length > 0)
         finding_protocol(q->finding, "none", value_text(buf_string(&because)));
     buf_free(&because);
+}
+
+static void conclude(struct patterns_question *q, const char *load)
+{
+    drop_noisy(q);
+    for (int i = 0; i < PATTERNS; i++)
+        if (q->why[i] == NULL) {
+            report(q, load);
+            return;
+        }
+    finding_none(q->finding, "%s", q->why[P1]);
 }
 
 static void patterns_ask(struct lab *lab, const char *attribute,
@@ -394,7 +415,7 @@ static void patterns_ask(struct lab *lab, const char *attribute,
     if (why != NULL)
         finding_none(q.finding, "%s", why);
     else if (lab_ok(lab))
-        report(&q, load);
+        conclude(&q, load);
 }
 
 static void patterns_run(struct lab *lab)
