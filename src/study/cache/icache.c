@@ -426,7 +426,8 @@ static double lines_in(const struct lap *lap, double line, double phase)
 /* The experiments around an edge. */
 struct edge {
     struct lab *lab;
-    const char *words;  /* of the experiments */
+    const char *words;  /* of the experiments … */
+    const char *laps;   /* … and how many laps */
     uint64_t from;      /* B: the first lap */
     double each;        /* cycles of each line of the nearest cache … */
     double line, phase; /* … and where these lie */
@@ -454,6 +455,8 @@ static struct lap edge_lap(const struct edge *e, uint64_t bytes,
 }
 
 static const char usual_laps[] = "warm=4 laps=64";
+/* Where so many leave laps that fit too far apart to tell a miss. */
+static const char more_laps[] = "warm=4 laps=256";
 /* Until code that a program ran before has left a cache that evicts at random.
  */
 static const char many_laps[] = "warm=256 laps=128";
@@ -481,7 +484,7 @@ static void fit_edge(struct edge *e)
     struct lap laps[FIT_POINTS];
     double least = INFINITY, best = 0;
     for (uint64_t i = 0; i < FIT_POINTS; i++)
-        laps[i] = edge_lap(e, e->from + i * 3 * EDGE_STEP, usual_laps);
+        laps[i] = edge_lap(e, e->from + i * 3 * EDGE_STEP, e->laps);
     for (double phase = 0; phase < fmax(e->line, 1); phase += CODE_ALIGN) {
         const double now = fit_phase(e, laps, phase);
         best = now < least ? phase : best;
@@ -499,7 +502,7 @@ enum verdict { FITS, DOUBTFUL, MISSES };
 static enum verdict judge_lap(const struct edge *e, uint64_t bytes,
                               struct lap *lap)
 {
-    *lap = edge_lap(e, bytes, usual_laps);
+    *lap = edge_lap(e, bytes, e->laps);
     if (beyond(e, lap) > e->least && beyond(e, lap) < 8 * e->least)
         *lap = edge_lap(e, bytes, many_laps);
     const double more = beyond(e, lap);
@@ -536,9 +539,11 @@ static struct sides look_at_sides(const struct edge *e, uint64_t fits)
     return s;
 }
 
-/* Looks for the edge in the KiB or so above what fits. */
-static struct sides find_edge(struct edge *e, uint64_t about)
+/* Looks for the edge in the KiB or so above what fits; a miss is told by `least`
+ * cycles, or more if laps that fit are far apart. */
+static struct sides find_edge(struct edge *e, uint64_t about, double least)
 {
+    e->least = least;
     e->from =
         about > 4 * KIB ? (about - 3 * KIB) / EDGE_STEP * EDGE_STEP : EDGE_STEP;
     e->words = lab_text(
@@ -630,7 +635,7 @@ static void find_size(struct lab *lab, const struct curve *c, size_t i,
     struct code_level *const level = &fact_code_write(lab)->level[i];
     const double nearest = (double)fact_code(lab)->level[0].line;
     const struct lap *const last = surely_fits(c, i);
-    struct edge e = {.lab = lab, .least = level->penalty / 2};
+    struct edge e = {.lab = lab};
     level->size = (uint64_t)footprint(last);
     if (level->line == 0) {
         report_at_least(f, last,
@@ -643,7 +648,11 @@ static void find_size(struct lab *lab, const struct curve *c, size_t i,
         e.slope = *slope;
     }
     const uint64_t about = end_of_plateau(lab, c, i, 3 * level->penalty);
-    const struct sides sides = find_edge(&e, about);
+    struct sides sides = {.sharp = false};
+    for (int turn = 0; lab_ok(lab) && !sides.sharp && turn < 2; turn++) {
+        e.laps = turn == 0 ? usual_laps : more_laps;
+        sides = find_edge(&e, about, level->penalty / 2);
+    }
     if (!lab_ok(lab))
         return;
     if (i == 0)
