@@ -287,7 +287,7 @@ struct cost lab_chase_mean(struct lab *lab, const char *fmt, ...)
     va_end(args);
     const struct runs r = run_chase(lab, text);
     for (size_t i = 0; i < r.longer.count; i++)
-        r.longer.at[i] -= r.shorter.at[i];
+        r.longer.at[i] = (r.longer.at[i] + r.shorter.at[i]) / 3;
     const struct undisturbed all =
         undisturbed_within(r.longer.at, r.longer.count, INFINITY);
     return lab_cost_of(lab, &all, r.longer.experiment);

@@ -136,7 +136,9 @@ struct cost {
 };
 struct cost lab_chase(struct lab *lab, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
-/* The mean of all repetitions, with what disturbs them. */
+/* The mean of all loads of both runs and of all repetitions, with what disturbs
+ * them and the clock reads: of lines that do not all cost the same a difference
+ * of runs would be off by more. */
 struct cost lab_chase_mean(struct lab *lab, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 /* As lab_chase, of all loads of both runs, the clock reads among them: for

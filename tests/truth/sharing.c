@@ -303,6 +303,33 @@ START_TEST(drawn_gpus_are_found_to_share_as_they_do)
 }
 END_TEST
 
+/* Where many warps run a load is timed as slower than in a warp by itself: a
+ * hit in any of their caches, by more than hits vary. */
+START_TEST(hits_may_cost_more_where_many_warps_run)
+{
+    static const char *const studies[] = {"copies"};
+    char *const json = gpu_made(
+        "sms=4 warp_schedulers=2 caches/l1={'sets': 16, 'ways': 4} "
+        "caches/const_l1={'line': 64, 'sets': 8, 'ways': 4} "
+        "caches/const_l15={'line': 256, 'sets': 64, 'ways': 4} "
+        "paths/global.ca={'l1': 30, 'l2': 250, 'memory': 500} "
+        "paths/local={'l1': 30, 'l2': 250, 'memory': 500} "
+        "paths/constant={'const_l1': 30, 'const_l15': 100, 'l2': 250, "
+        "'memory': 500} noise={'jitter_cycles': 1, 'crowd_cycles': %d}",
+        _i);
+    char *const path = testing_file("gpu.json", json);
+    char *const spec = xasprintf("sim:%s", path);
+    struct profile *const p = profile_of(path);
+    json_t *const findings = truth_findings(spec, 1, studies, 1);
+    expect_truth(findings, p);
+    json_decref(findings);
+    profile_free(p);
+    free(spec);
+    free(path);
+    free(json);
+}
+END_TEST
+
 static int drawn(void)
 {
     const char *const text = getenv("SHARING_GPUS");
@@ -317,6 +344,7 @@ Suite *suite_truth_sharing(void)
     truth_add_gpus(suite, t, shipped_gpus_are_found_to_share_as_they_do, 0, 1);
     tcase_add_loop_test(t, drawn_gpus_are_found_to_share_as_they_do, 1,
                         1 + drawn());
+    tcase_add_loop_test(t, hits_may_cost_more_where_many_warps_run, 8, 13);
     tcase_add_loop_test(slow, drawn_gpus_are_found_to_share_as_they_do,
                         1 + drawn(), 1 + drawn() + DRAWN_SLOW);
     return suite;

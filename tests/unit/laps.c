@@ -91,7 +91,9 @@ START_TEST(the_bounds_hold_as_often_as_they_claim)
         excess_held += fabs(laps.cost.excess - l->share * l->late) <
                        1.96 * laps.excess_error;
     }
-    ck_assert_double_eq_tol(100.0 * held / DRAWS, UNDISTURBED_PERCENT, 2);
+    /* Of several groupings of addresses the widest bounds count. */
+    ck_assert_double_ge(100.0 * held / DRAWS, UNDISTURBED_PERCENT - 2);
+    ck_assert_double_le(100.0 * held / DRAWS, 99);
     /* Four spikes are few: their number is not normal. */
     ck_assert_double_eq_tol(100.0 * excess_held / DRAWS, 93, 5);
 }

@@ -50,6 +50,35 @@ START_TEST(extremes_and_mean)
 }
 END_TEST
 
+/* Of neighbours that are alike a mean is as sure as one of the groups. */
+START_TEST(error_of_a_mean_counts_neighbours_that_are_alike_once)
+{
+    enum { GROUPS = 64, EACH = 16, DRAWS = 300 };
+    unsigned held = 0;
+    for (uint64_t seed = 1; seed <= DRAWS; seed++) {
+        double values[GROUPS * EACH];
+        struct rng rng;
+        rng_seed(&rng, seed);
+        for (size_t i = 0; i < GROUPS; i++) {
+            const double shared = rng_normal(&rng);
+            for (size_t k = 0; k < EACH; k++)
+                values[i * EACH + k] = 280 + shared + rng_normal(&rng);
+        }
+        const double off = stats_mean(values, COUNT_OF(values)) - 280;
+        held += fabs(off) < 1.96 * stats_mean_error(values, COUNT_OF(values));
+    }
+    ck_assert_double_eq_tol(100.0 * held / DRAWS, 96, 3);
+}
+END_TEST
+
+START_TEST(error_of_a_mean_of_equal_or_single_values)
+{
+    const double values[] = {7, 7, 7};
+    ck_assert_double_eq(stats_mean_error(values, 3), 0);
+    ck_assert_double_eq(stats_mean_error(values, 1), INFINITY);
+}
+END_TEST
+
 START_TEST(median_is_the_middle_or_between_the_two)
 {
     ck_assert_double_eq(stats_median(five, 5), 3);
@@ -255,6 +284,8 @@ Suite *suite_stats(void)
     tcase_add_test(t, of_no_samples_there_is_no_number);
     tcase_add_test(t, of_one_sample_all_is_it);
     tcase_add_test(t, extremes_and_mean);
+    tcase_add_test(t, error_of_a_mean_counts_neighbours_that_are_alike_once);
+    tcase_add_test(t, error_of_a_mean_of_equal_or_single_values);
     tcase_add_test(t, median_is_the_middle_or_between_the_two);
     tcase_add_test(t, quantile_is_type_7);
     tcase_add_test(t, mad_is_unscaled_and_sigma_scaled);

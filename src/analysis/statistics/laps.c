@@ -99,22 +99,13 @@ static void add_group(struct sums *s, const struct group *g, double far,
     s->near += u.kept;
 }
 
-/* Standard error of the mean of some numbers. */
-static double error_of(const double *values, size_t n)
-{
-    const double mean = stats_mean(values, n);
-    double squares = 0;
-    for (size_t i = 0; i < n; i++)
-        squares += (values[i] - mean) * (values[i] - mean);
-    return n > 1 ? sqrt(squares / (double)(n - 1) / (double)n) : INFINITY;
-}
-
+/* Addresses in a row may be alike, as those in the same slices of a cache. */
 static struct laps summary(const struct sums *s, size_t n, double spread,
                            double all)
 {
     const double cycles = stats_mean(s->typical, s->kept);
     const double error = undisturbed_t(s->kept > 0 ? s->kept - 1 : 0) *
-                         error_of(s->typical, s->kept);
+                         stats_mean_error(s->typical, s->kept);
     return (struct laps){
         .cost = {.cycles = cycles,
                  .low = cycles - error,
@@ -125,7 +116,7 @@ static struct laps summary(const struct sums *s, size_t n, double spread,
                  .kept = s->kept},
         .excess_error = sqrt(s->squares) / (double)n,
         .mean = all,
-        .mean_error = error_of(s->mean, s->groups),
+        .mean_error = stats_mean_error(s->mean, s->groups),
     };
 }
 

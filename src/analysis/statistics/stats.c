@@ -68,6 +68,30 @@ double stats_mean(const double *values, size_t n)
     return n > 0 ? sum / (double)n : NAN;
 }
 
+/* The same by groups of so many neighbours; what is left over has none. */
+static double error_by_groups(const double *values, size_t n, size_t each)
+{
+    const size_t groups = n / each;
+    const double mean = stats_mean(values, groups * each);
+    double squares = 0;
+    for (size_t i = 0; i < groups; i++) {
+        const double off = stats_mean(values + i * each, each) - mean;
+        squares += off * off;
+    }
+    return sqrt(squares / (double)(groups - 1) / (double)groups);
+}
+
+double stats_mean_error(const double *values, size_t n)
+{
+    enum { GROUPS_LEAST = 16 };
+    if (n < 2)
+        return INFINITY;
+    double error = error_by_groups(values, n, 1);
+    for (size_t each = 2; n / each >= GROUPS_LEAST; each *= 2)
+        error = fmax(error, error_by_groups(values, n, each));
+    return error;
+}
+
 double stats_median(const double *values, size_t n)
 {
     return stats_quantile(values, n, 0.5);

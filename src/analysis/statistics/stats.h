@@ -18,6 +18,11 @@ double stats_max(const double *values, size_t n);
 double stats_mean(const double *values, size_t n);
 double stats_median(const double *values, size_t n);
 
+/* Standard error of the mean of values in their order, of which neighbours may
+ * be alike: the largest that means of 1, 2, 4, … neighbours show, as long as
+ * there are 16 groups.  Infinite of a single value. */
+double stats_mean_error(const double *values, size_t n);
+
 /* The q-quantile, 0 <= q <= 1, by linear interpolation between the samples of
  * rank floor and ceil of (n - 1) q: type 7 of Hyndman and Fan (1996), the one
  * that R and NumPy take. */

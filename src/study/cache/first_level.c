@@ -134,7 +134,7 @@ static double least_median(const struct costs *c)
     return least;
 }
 
-static double limit_of_hits(const double *cycles, size_t count, double hit)
+double first_level_limit(const double *cycles, size_t count, double hit)
 {
     const struct hits_rule rule = {
         .slack_cycles = assume(ASSUME_KERNEL_SLACK_CYCLES),
@@ -151,7 +151,7 @@ static void judge_costs(const struct level_row *row, const struct costs *c,
     const double past = stats_median(c->past, COUNT_OF(c->past));
     n->hit = stats_median(c->hits, COUNT_OF(c->hits));
     n->cold = least_median(c);
-    n->limit = limit_of_hits(c->hits, COUNT_OF(c->hits), n->hit);
+    n->limit = first_level_limit(c->hits, COUNT_OF(c->hits), n->hit);
     /* Where L2 comes next, a hit is what costs far less than L2. */
     if (row->same_data || row->memory_is_own)
         n->limit = fmax(n->limit, n->hit + assume(ASSUME_HIT_NEARER) *

@@ -31,6 +31,10 @@ enum {
 
 struct finding;
 
+/* Up to what a load hits, by loads of which those do that cost about as much as
+ * a hit; NAN of none. */
+double first_level_limit(const double *cycles, size_t count, double hit);
+
 /* Writes the fact; each kind's experiments are evidence of its finding.
  */
 void first_level_measure(struct lab *lab, struct finding *const *findings);

@@ -13,6 +13,7 @@
  * Constants that an SM's first cache never held tell of the next one, too: they
  * cost what it takes to find them there if an SM that shares it loaded them.
  */
+#include <math.h>
 #include <string.h>
 
 #include "analysis/hits.h"
@@ -110,15 +111,35 @@ static void add_flood(const struct instances_question *q, struct script *s,
 }
 
 /* The kept loads of a pair: lines that are new, lines that are looked for,
- * and these again.  Counts only what the controls bear out; returns where the
- * next pair's are. */
-static const double *judge_pair(const struct instances_question *q,
-                                const double *fresh, struct seen *seen)
+ * and these again. */
+enum { FRESH, SOUGHT = LINES, AGAIN = 2 * LINES, KEPT = 3 * LINES };
+
+/*
+ * Up to what a load of a script of pairs hits.  A hit costs more where many
+ * warps wait for their turn (H200: 10 cycles), so the script's own hits tell,
+ * too: what the controls load again was loaded just before.  Of these only what
+ * may be a hit counts: no load of the next cache makes the limit.
+ */
+static double limit_of_pairs(const struct instances_question *q,
+                             const double *cycles, size_t pairs)
 {
-    const double limit = q->first->limit;
-    const double *const sought = fresh + LINES, *const again = sought + LINES;
+    double again[READERS * LINES];
+    for (size_t i = 0; i < pairs; i++)
+        memcpy(again + i * LINES, cycles + i * KEPT + AGAIN,
+               sizeof(double[LINES]));
+    return fmax(q->first->limit,
+                first_level_limit(again, pairs * LINES, q->first->hit));
+}
+
+/* Counts only what the controls bear out; returns where the next pair's loads
+ * are. */
+static const double *judge_pair(const struct instances_question *q,
+                                double limit, const double *pair,
+                                struct seen *seen)
+{
+    const double *const fresh = pair + FRESH, *const sought = pair + SOUGHT;
     const size_t missed = hits_above(sought, LINES, limit);
-    const bool hits = hits_above(again, LINES, limit) == 0;
+    const bool hits = hits_above(pair + AGAIN, LINES, limit) == 0;
     if (hits && hits_above(fresh, LINES, limit) == LINES) {
         seen->asked += LINES;
         seen->missed += missed;
@@ -128,7 +149,7 @@ static const double *judge_pair(const struct instances_question *q,
         seen->next_asked += LINES;
         seen->next_missed += hits_above(sought, LINES, q->next);
     }
-    return again + LINES;
+    return pair + KEPT;
 }
 
 /* Of a flood: lines that the first reader lost are in the copy of both. */
@@ -146,13 +167,23 @@ static const double *judge_flood(const struct instances_question *q,
     return after + FIRST_LEVEL_LINES;
 }
 
+static size_t unknown(const struct readers *r)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < r->count; i++)
+        n += r->copy[i] < 0;
+    return n;
+}
+
 static void judge_readers(const struct instances_question *q,
                           const double *cycles, struct readers *r)
 {
+    const bool floods = q->row->memory_is_own;
+    const double limit = floods ? 0 : limit_of_pairs(q, cycles, unknown(r));
     for (size_t i = 0; i < r->count; i++)
         if (r->copy[i] < 0)
-            cycles = q->row->memory_is_own ? judge_flood(q, cycles, &r->seen[i])
-                                           : judge_pair(q, cycles, &r->seen[i]);
+            cycles = floods ? judge_flood(q, cycles, &r->seen[i])
+                            : judge_pair(q, limit, cycles, &r->seen[i]);
 }
 
 /* Without a pair whose controls were good nothing is known. */

@@ -537,18 +537,29 @@ static void report_parts(struct l2_sides *s)
 
 /* ---- how much is near ------------------------------------------------- */
 
-/* Where growing rings stop to be all near. */
-static void report_step(struct finding *f, const struct fact_bracket *facts)
+/*
+ * Where growing rings stop to be all near.  Where a ring lies moves that by more
+ * than its bracket (H200: 27.8 to 30 MiB), and the near end is looked for at one
+ * place; the far one was at several, and the parts are alike, so that half of
+ * the whole is the other bound.
+ */
+static void report_step(struct l2_sides *s, struct finding *f)
 {
+    const struct fact_bracket *const facts = s->facts;
     const double fits = (double)facts->near_fits;
     const double overflows = (double)facts->near_overflows;
+    const struct finding *const whole =
+        lab_proposal(s->lab, "size", s->row->component, "size");
     if (facts->soft) {
         finding_value(f, STATUS_AT_MOST, value_number(overflows));
         finding_because(f, why_near_soft);
         return;
     }
-    finding_measured(f, fits);
-    finding_interval(f, fits, overflows, -1);
+    finding_value(f, STATUS_IN_DOUBT, value_number(fits));
+    finding_because(f, why_near_step);
+    if (whole != NULL && whole->has_interval)
+        finding_interval(f, fmin(fits, whole->interval[0] / 2),
+                         fmax(overflows, whole->interval[1] / 2), -1);
 }
 
 /* A far part that the cost of growing rings did not show: what was taken for
@@ -587,7 +598,7 @@ static void report_near_size(struct l2_sides *s)
     struct finding *const f = finding_of(s, "near_size", &s->home);
     double size;
     if (!fact_sides(s->lab)->far_stays && s->facts->near_fits > 0)
-        report_step(f, s->facts);
+        report_step(s, f);
     else if (fact_sides(s->lab)->far_stays)
         report_half(s, f);
     else if (!finding_number(

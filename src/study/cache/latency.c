@@ -391,15 +391,28 @@ static struct cost less_disturbance(const struct cost *mean,
  * single loads are timed. */
 static const double mean_enough = 0.01;
 
+/* Other lines would cost otherwise: as those differ that hits of L2 were asked
+ * of, and the mean is the surer the more lines there are. */
+static struct cost widened_by_lines(const struct cost *mean,
+                                    const struct cost *l2_hit, uint64_t lines)
+{
+    struct cost c = *mean;
+    const double error =
+        (l2_hit->high - l2_hit->cycles) * sqrt(LINES / (double)lines);
+    c.low -= error;
+    c.high += error;
+    return c;
+}
+
 /*
  * Loads that miss L1 and hit L2: an L1 is empty when a kernel begins; a sweep
  * past it brings the lines into L2, near to the SM where that has parts; then
  * each is loaded once.  So nothing depends on the policy of L1.
  */
-static struct cost l1_misses(struct lab *lab, const struct cost *disturbance)
+static struct cost l1_misses(struct lab *lab, const struct level_costs *c)
 {
     const struct fact_bracket *const l2 = fact_bracket(lab, LEVEL_L2);
-    if (!l2->present || disturbance->experiment == NULL)
+    if (!l2->present || c->disturbance.experiment == NULL)
         return (struct cost){0};
     const uint64_t l2_fits = l2->near_fits > 0 ? l2->near_fits : l2->fits;
     const uint64_t stride = u64_max(fact_sure_line(lab, LEVEL_L1), 128);
@@ -411,11 +424,12 @@ static struct cost l1_misses(struct lab *lab, const struct cost *disturbance)
                  "%s bytes=%" PRIu64 " stride=%" PRIu64
                  " order=random window=65536 sweep=1 sweep_op=cg warm=0",
                  level_table[LEVEL_L1].load, lines * stride, stride);
-    const struct cost mean = lab_chase_mean(lab, "chase %s visits=%" PRIu64,
-                                            walk, (lines / 3 - 64) / 64 * 64);
-    const struct cost cost = less_disturbance(&mean, disturbance);
+    const uint64_t visits = (lines / 3 - 64) / 64 * 64;
+    const struct cost mean =
+        lab_chase_mean(lab, "chase %s visits=%" PRIu64, walk, visits);
+    const struct cost cost = less_disturbance(&mean, &c->disturbance);
     if (cost.high - cost.low <= mean_enough * cost.cycles)
-        return cost;
+        return widened_by_lines(&cost, &c->hit[LEVEL_L2], 3 * visits);
     const struct lapped l =
         lap_of(lab, lab_text(lab, "trace %s visits=%" PRIu64, walk,
                              u64_min(lines, 2048)));
@@ -578,16 +592,16 @@ static bool excuse(struct lab *lab, const char *component,
 }
 
 static struct cost misses_of(struct lab *lab, enum level_id id,
-                             const struct cost *disturbance)
+                             const struct level_costs *c)
 {
     const struct level_row *const row = &level_table[id];
     const struct fact_bracket *const facts = fact_bracket(lab, id);
     if (id == LEVEL_L2)
-        return report_memory(lab, disturbance);
+        return report_memory(lab, &c->disturbance);
     if (!facts->present)
         return (struct cost){0};
     if (id == LEVEL_L1)
-        return l1_misses(lab, disturbance);
+        return l1_misses(lab, c);
     return row->behind != LEVEL_COUNT ? cold_misses(lab, row, facts)
                                       : ring_misses(lab, row, facts);
 }
@@ -604,7 +618,7 @@ static void ask_levels(struct lab *lab, struct level_costs *c)
     for (int i = 0; lab_ok(lab) && i < LEVEL_COUNT; i++) {
         const bool l2 = i == LEVEL_L2;
         lab_about(lab, (size_t)i);
-        c->miss[i] = misses_of(lab, (enum level_id)i, &c->disturbance);
+        c->miss[i] = misses_of(lab, (enum level_id)i, c);
         c->refused[i] = excuse(lab, l2 ? "memory" : level_table[i].component,
                                l2 ? "latency" : "miss_penalty") &&
                         !l2;

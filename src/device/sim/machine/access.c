@@ -225,7 +225,8 @@ static double access_cycles(struct machine *m, struct warp *w,
     struct warp_load load = {
         .addresses = a->address, .count = a->count, .bytes = op->bytes};
     const double cycles =
-        more + paths_load(m->paths, (enum profile_path_id)op->path,
+        m->crowd + more +
+        paths_load(m->paths, (enum profile_path_id)op->path,
                           loader_of(m, w, op, lane, &own), &load, t);
     m->lines = load.lines;
     if (load.lines > 1)
@@ -287,7 +288,8 @@ static inline void load_lane(struct machine *m, struct warp *w,
         .t = t,
     };
     const double cycles =
-        unoptimized_cycles(m, op, op->space) + paths_load_one(m->paths, &load);
+        m->crowd + unoptimized_cycles(m, op, op->space) +
+        paths_load_one(m->paths, &load);
     set_ready(w, op->dst[0], 1u << lane, t + noise_add(&m->noise, cycles));
 }
 

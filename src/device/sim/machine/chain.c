@@ -62,7 +62,7 @@ static double issue_links(struct machine *m, struct warp *w,
     double last = t, ready = t;
     for (size_t i = 0; i < chain->count; i++) {
         last = t;
-        ready = t + noise_add(&m->noise, chain->cycles[i]);
+        ready = t + noise_add(&m->noise, m->crowd + chain->cycles[i]);
         t = t + apart > ready ? t + apart : ready;
     }
     set_ready(w, op->dst[0], w->active, ready);

@@ -126,6 +126,7 @@ static void set_launch(struct machine *m, const struct kernel *k,
     m->kernel = k;
     m->threads = m->block[0] * m->block[1] * m->block[2];
     m->warps_per_block = (m->threads + WARP_LANES - 1) / WARP_LANES;
+    m->crowd = m->warps_per_block > 1 ? m->profile->crowd_cycles : 0;
     m->shift = lane_shift(m->threads);
     m->dynamic_bytes = launch->shared_bytes;
     m->shared_bytes = (uint32_t)k->shared_bytes + launch->shared_bytes;

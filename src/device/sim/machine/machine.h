@@ -183,6 +183,7 @@ struct machine {
     unsigned lines;  /* of the access that was made last */
     unsigned threads, warps_per_block, slots; /* slots: blocks of an SM */
     unsigned used_sms, shift; /* lanes of a register: 1 << shift */
+    double crowd;             /* what its accesses cost more */
     uint32_t shared_bytes, dynamic_bytes;
     unsigned char *params;
     double end;

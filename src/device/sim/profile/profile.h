@@ -173,7 +173,7 @@ struct profile {
 
     /* Cycles between two %clock reads in a row, and at -O0. */
     double clock_overhead, clock_overhead_unoptimized;
-    double jitter_cycles, spike_rate, spike_cycles;
+    double jitter_cycles, spike_rate, spike_cycles, crowd_cycles;
 };
 
 /*

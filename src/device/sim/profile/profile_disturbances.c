@@ -25,6 +25,8 @@ static const struct schema_row noise_rows[] = {
      .help = "share of accesses that are disturbed besides"},
     {"spike_cycles", CYCLES(profile, spike_cycles),
      .help = "what a disturbance costs"},
+    {"crowd_cycles", CYCLES(profile, crowd_cycles),
+     .help = "what each access costs more in a block of several warps"},
     {0},
 };
 
