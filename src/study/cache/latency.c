@@ -504,8 +504,9 @@ static const double waits_most = 0.1;
 
 /*
  * What a load from memory costs on average: it waits for refreshes of its own,
- * which is no disturbance.  What disturbs any load is what it adds to hits of
- * L2, which have nothing to wait for.
+ * which is no disturbance (H200, alone: a quarter of the loads).  What disturbs
+ * any load is what it adds to hits of L2, which have nothing to wait for, and as
+ * many of those are late.
  */
 static struct cost memory_cost(struct lab *lab, const struct lapped *l,
                                const struct cost *disturbance)
@@ -514,7 +515,7 @@ static struct cost memory_cost(struct lab *lab, const struct lapped *l,
     const struct undisturbed all = {.cycles = l->laps.mean,
                                     .low = l->laps.mean - error,
                                     .high = l->laps.mean + error,
-                                    .disturbed = l->laps.cost.disturbed,
+                                    .disturbed = disturbance->disturbed,
                                     .spread = l->laps.cost.spread};
     const struct cost mean = less_timing(lab, &all, l->experiment);
     struct cost c = less_disturbance(&mean, disturbance);
