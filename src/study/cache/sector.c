@@ -112,6 +112,12 @@ static void conclude(const struct lab *lab, struct finding *f,
         finding_none(f, why_sector_odd, gap * row->apart);
         return;
     }
+    /* Elements are of no more than a word or two, and no sector is so small:
+     * where each is slow no hit was seen. */
+    if (gap == 1 && row->apart == ELEMENT) {
+        finding_none(f, why_misses_alike);
+        return;
+    }
     facts->bytes = gap * row->apart;
     facts->bound = is_bound(lab, row, facts->bytes);
     finding_value(f, facts->bound ? STATUS_AT_MOST : STATUS_MEASURED,
