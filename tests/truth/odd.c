@@ -47,10 +47,48 @@ START_TEST(a_report_always_comes)
 }
 END_TEST
 
+/* Strengths of noise, from the shipped one on. */
+static const char *const noises[] = {
+    "{'jitter_cycles': 1.5, 'spike_rate': 0.002, 'spike_cycles': 300}",
+    "{'jitter_cycles': 5, 'spike_rate': 0.01, 'spike_cycles': 300}",
+    "{'jitter_cycles': 10, 'spike_rate': 0.03, 'spike_cycles': 500}",
+    "{'jitter_cycles': 30, 'spike_rate': 0.1, 'spike_cycles': 1000}",
+    "{'jitter_cycles': 100, 'spike_rate': 0.3, 'spike_cycles': 2000}",
+};
+
+/* A first TLB of 6 cycles, a second of 59, no window: what noise leaves of them
+ * is right. */
+START_TEST(noise_makes_no_tlb_and_no_window)
+{
+    static const char *const study = "tlb";
+    char *const spec = testing_spec_of(gpu_made(
+        "sms=1 caches/l2/sets=64 tlbs/l1={'page': 2097152, 'entries': 16} "
+        "tlbs/l2={'page': 2097152, 'entries': 65} "
+        "paths/global={'l2': [216, 222, 275], 'memory': [500, 506, 559]} "
+        "noise=%s",
+        noises[_i]));
+    json_t *const f = truth_findings(spec, 3, &study, 1);
+    const json_t *const window = json_object_get(f, "tlb.page_window");
+    const bool found =
+        strcmp(truth_text(f, "tlb_l1.entries", "status"), "measured") == 0;
+    ck_assert(window == NULL ||
+              strcmp(truth_text(f, "tlb.page_window", "status"),
+                     "not_measured") == 0);
+    ck_assert_msg(found || _i > 1, "%s loses the first TLB", noises[_i]);
+    double entries = 16;
+    truth_number(f, "tlb_l1.entries", &entries);
+    ck_assert_double_eq(entries, 16);
+    json_decref(f);
+    free(spec);
+}
+END_TEST
+
 Suite *suite_truth_odd(void)
 {
     TCase *t;
     Suite *const suite = suite_of("truth_odd", 60, &t);
     tcase_add_loop_test(t, a_report_always_comes, 0, COUNT_OF(rows));
+    tcase_add_loop_test(t, noise_makes_no_tlb_and_no_window, 0,
+                        COUNT_OF(noises));
     return suite;
 }

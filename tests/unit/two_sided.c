@@ -36,7 +36,7 @@ static bool far[SAMPLES];
 
 /* Lines of two pages; in the second one the other half is far if `turned`. */
 static struct two_sided_samples samples_of(const struct load *l, bool turned,
-                                        uint64_t seed)
+                                           uint64_t seed)
 {
     struct rng rng;
     rng_seed(&rng, seed);
@@ -163,6 +163,30 @@ START_TEST(ranks_of_one_group_say_nothing)
 }
 END_TEST
 
+/* Eight and eight of jitter with late ones among them, as often as they say. */
+START_TEST(ranks_of_noise_say_nothing_but_once_in_1000)
+{
+    enum { DRAWS = 4000, EACH = 8 };
+    static const double late[] = {0, 0.01, 0.03, 0.1, 0.3};
+    struct rng rng;
+    size_t more = 0;
+    rng_seed(&rng, 7);
+    for (int i = 0; i < DRAWS; i++) {
+        double costs[2 * EACH];
+        bool odd[2 * EACH];
+        struct two_sided_vote vote;
+        for (size_t k = 0; k < 2 * EACH; k++) {
+            costs[k] = 200 + round(10 * rng_normal(&rng));
+            costs[k] += rng_unit(&rng) < late[_i] ? 500 * rng_unit(&rng) : 0;
+            odd[k] = k % 2 == 1;
+        }
+        two_sided_vote(costs, odd, 2 * EACH, &vote);
+        more += two_sided_more(&vote);
+    }
+    ck_assert_msg(more <= DRAWS / 1000, "%zu of %d", more, DRAWS);
+}
+END_TEST
+
 Suite *suite_two_sided(void)
 {
     TCase *t;
@@ -177,5 +201,6 @@ Suite *suite_two_sided(void)
     tcase_add_test(t, ranks_say_which_half_costs_more);
     tcase_add_test(t, ranks_of_one_heap_say_nothing);
     tcase_add_test(t, ranks_of_one_group_say_nothing);
+    tcase_add_loop_test(t, ranks_of_noise_say_nothing_but_once_in_1000, 0, 5);
     return suite;
 }

@@ -175,3 +175,9 @@ void two_sided_vote(const double *cycles, const bool *odd, size_t n,
     v->chance = wins / pairs;
     v->errors = (v->chance - 0.5) / sqrt((double)(n + 1) / (12 * pairs));
 }
+
+bool two_sided_more(const struct two_sided_vote *v)
+{
+    /* Of a normal distribution one in 1000 is beyond. */
+    return v->errors > 3.1;
+}

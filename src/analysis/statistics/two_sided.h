@@ -58,5 +58,7 @@ struct two_sided_vote {
 };
 void two_sided_vote(const double *cycles, const bool *odd, size_t n,
                     struct two_sided_vote *vote);
+/* True if `odd` costs more than groups that cost alike do but once in 1000. */
+bool two_sided_more(const struct two_sided_vote *vote);
 
 #endif

@@ -190,8 +190,8 @@ static void narrow_edge(struct lab *lab, struct window_edge *e)
 
 /* True if noise does not make such an edge: the pairs on its two sides are
  * asked again, in turn, and by ranks all that leave but for one or two cost
- * more.  Of what costs alike one in 1000 does (3.1 standard errors).  What they
- * cost is what all of them do. */
+ * more, as one in 1000 of what costs alike does.  What they cost is what all of
+ * them do. */
 static bool is_edge(struct lab *lab, struct window_edge *e)
 {
     enum { SIDES = 2, TIMES = 8 };
@@ -215,7 +215,7 @@ static bool is_edge(struct lab *lab, struct window_edge *e)
     two_sided_vote(excess, odd, COUNT_OF(pairs), &vote);
     u = undisturbed_of(cycles, TIMES, timer_step);
     e->cost = lab_cost_of(lab, &u, NULL);
-    return vote.chance > 0.5 && vote.errors > 3.1;
+    return two_sided_more(&vote);
 }
 
 /* True if noise cannot hide one: medians of seven loads stray by half a load's
