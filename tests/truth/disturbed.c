@@ -103,6 +103,42 @@ START_TEST(other_processes_put_all_in_doubt)
 }
 END_TEST
 
+/* ---- studies that do not load the GPU ---- */
+
+/* … lie between references.  The caller decrefs. */
+static json_t *latencies_with(const char *changes)
+{
+    return truth_findings_of(gpu_made("compute_capability='6.0' sms=1 "
+                                      "caches/l1={'sets': 16, 'ways': 4} "
+                                      "caches/l2/sets=64 "
+                                      "paths/global={'l1': 40, 'l2': 200, "
+                                      "'memory': 400} changes=%s",
+                                      changes),
+                             "latency");
+}
+
+START_TEST(a_clock_that_falls_later_is_not_that_of_the_run)
+{
+    json_t *const f =
+        latencies_with("{'after_launches': 300, 'clock_khz': 500000}");
+    is_doubted(f, "clock.measured", "moved from 1000 to 500 MHz");
+    const json_t *const interval =
+        json_object_get(json_object_get(f, "clock.measured"), "interval");
+    ck_assert_double_lt(json_number_value(json_array_get(interval, 0)), 5.01e8);
+    ck_assert_str_eq(truth_text(f, "l2.latency", "status"), "measured");
+    json_decref(f);
+}
+END_TEST
+
+START_TEST(what_is_found_while_it_is_throttled_is_in_doubt)
+{
+    json_t *const f = latencies_with("{'after_launches': 300, 'throttle': 64}");
+    is_doubted(f, "l2.latency", "throttled");
+    ck_assert_str_eq(truth_text(f, "clock.measured", "status"), "measured");
+    json_decref(f);
+}
+END_TEST
+
 /* ---- spans in which the SM ran somebody else ---- */
 
 /* 500 000 cycles in as many ns, one read of the clock 100 000 late. */
@@ -156,6 +192,8 @@ Suite *suite_truth_disturbed(void)
     tcase_add_test(t, a_clock_that_falls_is_said);
     tcase_add_test(t, throttling_puts_all_in_doubt);
     tcase_add_test(t, other_processes_put_all_in_doubt);
+    tcase_add_test(t, a_clock_that_falls_later_is_not_that_of_the_run);
+    tcase_add_test(t, what_is_found_while_it_is_throttled_is_in_doubt);
     tcase_add_test(t, a_gap_in_the_clock_puts_all_in_doubt);
     return suite;
 }
