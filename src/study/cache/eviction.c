@@ -311,31 +311,29 @@ uint64_t eviction_capacity(struct eviction *e, uint64_t start, uint64_t step,
 /* ---- does it evict? --------------------------------------------------- */
 
 /*
- * A disturbed load may say either.  What a vote says is the logarithm of how
- * many times as likely it is where a line was put out as where none was, and
- * votes go on until that leads far enough (Wald's sequential test, 1945).
+ * A disturbed load may say either.  What so many misses of a full set's lines
+ * say is the logarithm of how many times as likely they are where a line was
+ * put out, and one at least is not by chance, as where all are: of Poisson's
+ * distribution that is misses by mean.  Votes go on until that leads far enough
+ * (Wald's sequential test, 1945).
  */
-struct odds {
-    double missed, stayed;
-};
-
-/* … by one of 5000. */
-static const double lead_least = 8.5;
-
-static struct odds odds_of(const struct eviction *e, uint64_t lines)
+static double vote_of(const struct eviction *e, uint64_t lines, size_t misses)
 {
     /* That a line which was put out is not missed: the group was not all of the
      * set, or had moved. */
     static const double unseen = 0.05;
-    const double by_chance = fmax(chance_of_any(e, lines), unseen);
-    return (struct odds){.missed = log((1 - unseen) / by_chance),
-                         .stayed = log(unseen / (1 - by_chance))};
+    const double mean = fmax(e->disturbed * (double)lines, unseen);
+    return log((1 - unseen) * (double)misses / mean + unseen);
 }
 
-/* The group fills its set, once more before and once after the others came: 1
- * if they put a line out, -1 if they did not, 0 if the group did not stay. */
-static int try_eviction(struct eviction *e, const struct segment *group,
-                        const struct segment *others, size_t count, int attempt)
+/* … by one of 5000. */
+static const double lead_least = 8.5;
+
+/* The group fills its set, once more before and once after the others came: the
+ * vote; false if the group did not stay. */
+static bool try_eviction(struct eviction *e, const struct segment *group,
+                         const struct segment *others, size_t count,
+                         int attempt, double *vote)
 {
     const uint64_t ways = group->count;
     struct script s = script_of(e);
@@ -346,25 +344,24 @@ static int try_eviction(struct eviction *e, const struct segment *group,
     script_time(&s, 0, *group);
     const struct column c = visit_cycles(e, group, &s, 0);
     if (!lab_ok(e->lab))
-        return 0;
+        return false;
     const double cut = cut_above(e, base_of(e, c.at, ways));
-    if (hits_above(c.at, ways, cut) > 0)
-        return 0;
-    return hits_above(c.at + ways, ways, cut) > 0 ? 1 : -1;
+    *vote = vote_of(e, ways, hits_above(c.at + ways, ways, cut));
+    return hits_above(c.at, ways, cut) == 0;
 }
 
 bool eviction_evicts(struct eviction *e, const struct segment *group,
                      const struct segment *others, size_t count)
 {
     enum { TRIES = 60 };
-    const struct odds odds = odds_of(e, group->count);
-    double lead = 0;
+    double lead = 0, vote = 0;
     int valid = 0;
     for (int i = 0; lab_ok(e->lab) && i < TRIES && fabs(lead) < lead_least;
          i++) {
-        const int vote = try_eviction(e, group, others, count, i % 3);
-        valid += vote != 0;
-        lead += vote > 0 ? odds.missed : vote < 0 ? odds.stayed : 0;
+        if (!try_eviction(e, group, others, count, i % 3, &vote))
+            continue;
+        valid++;
+        lead += vote;
     }
     if (fabs(lead) < lead_least)
         lab_fail(e->lab, ERR_UNSUPPORTED, why_group_moves, group->count, valid,
@@ -401,9 +398,8 @@ static void try_which(struct eviction *e, const struct segment *groups,
         return;
     const double *after = c.at + each;
     for (size_t i = 0; i < count; after += groups[i++].count) {
-        const struct odds odds = odds_of(e, groups[i].count);
-        leads[i] += hits_above(after, groups[i].count, cut) > 0 ? odds.missed
-                                                                : odds.stayed;
+        const uint64_t lines = groups[i].count;
+        leads[i] += vote_of(e, lines, hits_above(after, lines, cut));
     }
 }
 
