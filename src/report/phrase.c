@@ -11,15 +11,37 @@
 /* Less than this is said beside the value. */
 #define CONFIDENT 0.95
 
+/* What has an interval that reaches at least three times as far to one side,
+ * as what is late does where how much less others cost is not known. */
+static bool is_lopsided(const struct finding *f)
+{
+    if (!f->has_interval || f->value.kind != VALUE_NUMBER)
+        return false;
+    const double below = f->value.number - f->interval[0];
+    const double above = f->interval[1] - f->value.number;
+    return fmax(below, above) > fabs(f->value.number) / 500 &&
+           fmax(below, above) >= 3 * fmin(below, above);
+}
+
 /* Half the interval, if it is wide enough to matter: a five-hundredth of the
  * value is less than anybody reads off a latency. */
 static double doubt_of(const struct finding *f)
 {
-    if (!f->has_interval || f->value.kind != VALUE_NUMBER)
+    if (!f->has_interval || f->value.kind != VALUE_NUMBER ||
+        (f->status == STATUS_IN_DOUBT && is_lopsided(f)))
         return 0;
     const double doubt = fmax(f->value.number - f->interval[0],
                               f->interval[1] - f->value.number);
     return doubt > fabs(f->value.number) / 500 ? doubt : 0;
+}
+
+/* ", 53.7 MiB to 62.6 MiB" */
+static void put_range(struct buf *out, const struct finding *f)
+{
+    buf_text(out, ", ");
+    quantity_number(out, f->interval[0], 0, f->unit);
+    buf_text(out, " to ");
+    quantity_number(out, f->interval[1], 0, f->unit);
 }
 
 static const char *bound_of(const struct finding *f)
@@ -48,9 +70,9 @@ static const struct curve {
     size_t first;      /* what the first item is of */
     const char *after; /* stands between that number and the cost */
 } curves[] = {
-    {"shared.conflict_latency",  1, "-way "},
-    {"shared.stride_latency",    0, ": "   },
-    {"shared.stride_latency_64", 0, ": "   },
+    {"shared.conflict_latency", 1, "-way "},
+    {"shared.stride_latency", 0, ": "},
+    {"shared.stride_latency_64", 0, ": "},
 };
 
 /* NULL if the finding is none. */
@@ -96,6 +118,8 @@ static void put_remark(const struct finding *f, struct buf *out)
     if (f->status == STATUS_IN_DOUBT ||
         (f->status == STATUS_MEASURED && f->because != NULL))
         buf_text(out, "; in doubt");
+    if (f->status == STATUS_IN_DOUBT && is_lopsided(f))
+        put_range(out, f);
     if (f->because != NULL)
         buf_printf(out, ": %s", f->because);
 }

@@ -629,6 +629,21 @@ START_TEST(text_shows_costs_by_degree_at_powers_of_two)
 }
 END_TEST
 
+/* As much below as above would be wrong where the doubt lies below. */
+START_TEST(a_doubt_that_lies_below_is_a_range)
+{
+    struct results r = {0};
+    struct finding *const f = measured(&r, "l1.latency", 23, "cycles");
+    f->status = STATUS_IN_DOUBT;
+    finding_interval(f, 0, 24, 0.95);
+    finding_because(f, "some are late");
+    char *const text = written(&report_text, &r, (struct report_style){0});
+    assert_says(text, "23 cycles; in doubt, 0 cycles to 24 cycles: some are");
+    free(text);
+    results_free(&r);
+}
+END_TEST
+
 START_TEST(what_is_in_doubt_is_said_to_be_and_survives_reading)
 {
     struct results r = {0}, back = {0};
@@ -690,6 +705,7 @@ Suite *suite_report(void)
                         COUNT_OF(refused));
     tcase_add_test(tests, text_shows_the_hierarchy_as_a_tree);
     tcase_add_test(tests, text_has_one_unit_for_a_list_of_rates);
+    tcase_add_test(tests, a_doubt_that_lies_below_is_a_range);
     tcase_add_test(tests, what_is_in_doubt_is_said_to_be_and_survives_reading);
     tcase_add_test(tests, text_without_a_tree_is_one_finding_a_line);
     tcase_add_test(tests, text_in_ascii_is_ascii);

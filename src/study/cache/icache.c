@@ -692,11 +692,13 @@ static void icache_ask_level(struct lab *lab, const struct curve *c, size_t i,
     find_size(lab, c, i, slope, size);
 }
 
-/* That there are no more is no gap; that there is none may be. */
+/* That there are no more is no gap; that there is none may be, and one more
+ * where that is not known. */
 static void leave_rest(struct lab *lab, const char *why)
 {
+    const bool open = fact_code(lab)->count == 0 || why == why_code_edge_unclear;
     fact_code_write(lab)->why = why;
-    for (size_t i = u64_max(fact_code(lab)->count, 1); i < CODE_LEVELS_MAX; i++)
+    for (size_t i = fact_code(lab)->count + open; i < CODE_LEVELS_MAX; i++)
         for (const struct answer *a = answers; a->attribute != NULL; a++)
             lab_absent(lab, code_components[i], a->attribute);
     lab_leave_open(lab, why);

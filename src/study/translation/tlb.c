@@ -172,13 +172,22 @@ static void drop_absent(struct tlb_question *q)
     }
 }
 
+/* Where none was asked for, the first says why: of others there is no sign. */
+static void refuse_all(struct lab *lab, const char *why)
+{
+    for (size_t level = 1; level < TLBS_MOST; level++)
+        for (int i = 0; i < TLB_ANSWERS; i++)
+            lab_absent(lab, tlb_components[level], tlb_answers[i].attribute);
+    lab_refuse(lab, "*", "%s", why);
+}
+
 /* Of so many disturbed loads medians are none of the others. */
 static const double disturbed_most = 0.2;
 
 static void tlb_ask(struct tlb_question *q)
 {
     if (q->memory->disturbed > disturbed_most) {
-        lab_refuse(q->lab, "*", "%s", noise_text(q));
+        refuse_all(q->lab, noise_text(q));
         return;
     }
     const uint64_t looked = find_levels_and_pages(q);
@@ -212,7 +221,7 @@ static void tlb_run(struct lab *lab)
                                        .sigma = memory->sigma,
                                        .disturbed = memory->disturbed}};
     if (!memory->asked) {
-        lab_refuse(lab, "*", why_memory_unknown, memory->why);
+        refuse_all(lab, lab_text(lab, why_memory_unknown, memory->why));
         return;
     }
     for (size_t level = 0; level < TLBS_MOST; level++)
