@@ -155,6 +155,47 @@ int device_memory_free(struct device *device, uint64_t *bytes,
     return device->ops->memory_free(device, bytes, err);
 }
 
+static int check_aliases(uint64_t piece, const struct aliases *a,
+                         struct error *err)
+{
+    if (a->count == 0 || a->bytes == 0 || a->stride < a->bytes ||
+        a->bytes % piece != 0 || a->stride % piece != 0)
+        return error_set(err, ERR_USAGE,
+                         "%llu mappings of %llu bytes every %llu bytes: the "
+                         "GPU maps pieces of %llu",
+                         (unsigned long long)a->count,
+                         (unsigned long long)a->bytes,
+                         (unsigned long long)a->stride,
+                         (unsigned long long)piece);
+    if (a->count > ALIASES_MOST / (a->bytes / piece) ||
+        a->stride > ALIASES_SPAN / a->count)
+        return error_set(err, ERR_USAGE,
+                         "%llu mappings of %llu bytes every %llu bytes are "
+                         "more than %d pieces or %llu bytes of addresses",
+                         (unsigned long long)a->count,
+                         (unsigned long long)a->bytes,
+                         (unsigned long long)a->stride, ALIASES_MOST,
+                         (unsigned long long)ALIASES_SPAN);
+    return 0;
+}
+
+int device_map(struct device *device, struct aliases *aliases,
+               struct error *err)
+{
+    aliases->address = 0;
+    if (device->ops->map == NULL || device->info.mapping_bytes == 0)
+        return lacks(device, "map memory at several addresses", err);
+    const int status = check_aliases(device->info.mapping_bytes, aliases, err);
+    return status == 0 ? device->ops->map(device, aliases, err) : status;
+}
+
+void device_unmap(struct device *device, struct aliases *aliases)
+{
+    if (aliases->address != 0)
+        device->ops->unmap(device, aliases);
+    aliases->address = 0;
+}
+
 int device_texture_open(struct device *device, uint64_t address,
                         uint64_t bytes, struct texture *texture,
                         struct error *err)

@@ -38,6 +38,9 @@ struct device_info {
     bool simulated; /* for reports: nothing that measures may ask */
     /* How long it must work until its clock has risen from idle. */
     double warm_up_s;
+    /* What is mapped at several addresses comes in pieces of so many bytes; 0:
+     * it cannot be. */
+    uint64_t mapping_bytes;
     /* -1: not reported.  The indices are enum device_property. */
     int64_t value[PROPERTY_COUNT];
 };
@@ -103,6 +106,19 @@ struct texture {
     void *own; /* the backend's */
 };
 
+/* One piece of device memory at many addresses: `bytes` of it from `address` +
+ * i × `stride` on, for each i below `count`. */
+struct aliases {
+    uint64_t bytes, stride, count;
+    uint64_t address; /* 0: not mapped */
+};
+
+/* Of mapping_bytes, in all: each costs a driver time and room, and too many
+ * have upset hosts. */
+enum { ALIASES_MOST = 1 << 18 };
+/* … from the first to the last, of 57 bits of addresses. */
+#define ALIASES_SPAN ((uint64_t)1 << 46)
+
 /* Choices of the user that a backend may need when it opens. */
 struct device_options {
     uint64_t seed;        /* of the simulator's noise */
@@ -154,6 +170,13 @@ struct device_ops {
     /* Bytes that could be allocated now. */
     int (*memory_free)(struct device *device, uint64_t *bytes,
                        struct error *err);
+
+    /* Memory, of any content, at as many addresses as `aliases` asks for, which
+     * it brings the first of; until it is unmapped or the device is closed.
+     * Optional. */
+    int (*map)(struct device *device, struct aliases *aliases,
+               struct error *err);
+    void (*unmap)(struct device *device, struct aliases *aliases);
 
     /* A texture object over `bytes` of linear memory of 32-bit words; lives
      * until texture_close.  Optional. */
@@ -218,6 +241,11 @@ int device_copy_out(struct device *device, void *to, uint64_t from,
                     size_t bytes, struct error *err);
 int device_memory_free(struct device *device, uint64_t *bytes,
                        struct error *err);
+/* ERR_USAGE unless bytes and stride are multiples of mapping_bytes, and no more
+ * of them are mapped than ALIASES_MOST. */
+int device_map(struct device *device, struct aliases *aliases,
+               struct error *err);
+void device_unmap(struct device *device, struct aliases *aliases);
 int device_texture_open(struct device *device, uint64_t address,
                         uint64_t bytes, struct texture *texture,
                         struct error *err);

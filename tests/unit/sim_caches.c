@@ -217,6 +217,106 @@ START_TEST(sms_share_a_tlb_by_its_scope)
 }
 END_TEST
 
+/* ---- aliases ---- */
+
+/* The last of these words of eight mappings of one piece, a GiB apart. */
+static uint64_t alias_cost(const char *gpu, const char *op, const uint64_t *at,
+                           size_t count)
+{
+    struct aliases a = {.bytes = 2 * MIB, .stride = 1024 * MIB, .count = 8};
+    struct rig rig = rig_open_with(gpu, 0);
+    ASSERT_DONE(device_map(rig.device, &a, &rig.err), rig.err);
+    rig.in = a.address;
+    const uint64_t cycles = cost_on(&rig, 0, op, at, count);
+    rig_close(&rig);
+    return cycles;
+}
+
+#define ALIAS_COST(gpu, op, ...)                                               \
+    alias_cost(gpu, op, (uint64_t[]){__VA_ARGS__},                             \
+               COUNT_OF(((uint64_t[]){__VA_ARGS__})))
+#define ALIAS(i) (1024 * MIB * (i))
+#define VIRTUAL  "caches/l1/address=virtual"
+
+START_TEST(aliases_are_one_line_but_where_it_has_a_virtual_address)
+{
+    ck_assert_uint_eq(ALIAS_COST("", "ca", ALIAS(0), ALIAS(7)), 40);
+    ck_assert_uint_eq(ALIAS_COST(VIRTUAL, "ca", ALIAS(0), ALIAS(7)), 200);
+    ck_assert_uint_eq(ALIAS_COST(VIRTUAL, "ca", ALIAS(7), ALIAS(0), ALIAS(7)),
+                      40);
+    ck_assert_uint_eq(ALIAS_COST(VIRTUAL, "ca", ALIAS(1), ALIAS(2) + 128), 500);
+    ck_assert_uint_eq(ALIAS_COST(VIRTUAL, "cg", ALIAS(1), ALIAS(2)), 190);
+    ck_assert_uint_eq(ALIAS_COST(SLICED_HALVES, "cg", ALIAS(1),
+                                 ALIAS(2) + 12 * KIB, ALIAS(3)),
+                      190);
+}
+END_TEST
+
+START_TEST(each_alias_is_a_page_of_its_own)
+{
+    static const char gpu[] = TLB("'entries': 2");
+    ck_assert_uint_eq(ALIAS_COST(gpu, "ca", ALIAS(0), ALIAS(1)), WALK);
+    ck_assert_uint_eq(ALIAS_COST(gpu, "ca", ALIAS(0), ALIAS(1), ALIAS(0)), HIT);
+    ck_assert_uint_eq(
+        ALIAS_COST(gpu, "ca", ALIAS(0), ALIAS(1), ALIAS(2), ALIAS(0)), WALK);
+}
+END_TEST
+
+START_TEST(what_is_written_at_one_address_is_read_at_all)
+{
+    struct aliases a = {.bytes = 4 * MIB, .stride = 4 * MIB, .count = 1000};
+    struct rig rig = rig_open();
+    uint64_t word = 7, before, after;
+    ASSERT_DONE(device_memory_free(rig.device, &before, &rig.err), rig.err);
+    ASSERT_DONE(device_map(rig.device, &a, &rig.err), rig.err);
+    ASSERT_DONE(device_memory_free(rig.device, &after, &rig.err), rig.err);
+    ck_assert_uint_eq(before - after, 4 * MIB);
+    const uint64_t last = a.address + 999 * 4 * MIB;
+    ASSERT_DONE(device_copy_in(rig.device, last + MIB, &word, 8, &rig.err),
+                rig.err);
+    rig.in = a.address + MIB;
+    rig_run(&rig, "ld.global.u64 %rd0, [%in]; st.global.u64 [%out], %rd0;");
+    ck_assert_uint_eq(rig_out(&rig, 0), 7);
+    /* A word lies in one piece, and ends with it. */
+    ASSERT_FAILS(
+        device_copy_in(rig.device, last + 4 * MIB - 4, &word, 8, &rig.err),
+        ERR_DEVICE, rig.err, "not in one allocation");
+    device_unmap(rig.device, &a);
+    ASSERT_FAILS(device_copy_in(rig.device, last, &word, 8, &rig.err),
+                 ERR_DEVICE, rig.err, "not in one allocation");
+    ASSERT_DONE(device_memory_free(rig.device, &after, &rig.err), rig.err);
+    ck_assert_uint_eq(before, after);
+    rig_close(&rig);
+}
+END_TEST
+
+START_TEST(mappings_that_cannot_be_are_refused)
+{
+    static const struct {
+        struct aliases aliases;
+        const char *says;
+    } cases[] = {
+        {{.bytes = 2 * MIB, .stride = 2 * MIB, .count = 0}, "0 mappings"},
+        {{.bytes = MIB, .stride = 2 * MIB, .count = 2}, "maps pieces of 2"},
+        {{.bytes = 2 * MIB, .stride = 3 * MIB, .count = 2}, "maps pieces of 2"},
+        {{.bytes = 4 * MIB, .stride = 2 * MIB, .count = 2}, "maps pieces of 2"},
+        {{.bytes = 4 * MIB, .stride = 4 * MIB, .count = ALIASES_MOST},
+         "more than 262144 pieces"},
+        {{.bytes = 2 * MIB, .stride = ALIASES_SPAN / 8, .count = 9},
+         "bytes of addresses"},
+        {{.bytes = 32768 * MIB, .stride = 32768 * MIB, .count = 2},
+         "do not fit"},
+    };
+    struct aliases a = cases[_i].aliases;
+    struct rig rig = rig_open();
+    ASSERT_FAILS(device_map(rig.device, &a, &rig.err),
+                 _i < 6 ? ERR_USAGE : ERR_DEVICE_MEMORY, rig.err,
+                 cases[_i].says);
+    ck_assert_uint_eq(a.address, 0);
+    rig_close(&rig);
+}
+END_TEST
+
 /* ---- prefetch of instructions ---- */
 
 /* Lines of eight instructions, of which each that is fetched costs 100. */
@@ -265,6 +365,10 @@ Suite *suite_sim_caches(void)
     tcase_add_test(t, an_entry_may_come_with_all_its_pages);
     tcase_add_test(t, bits_far_above_choose_the_set_of_a_page);
     tcase_add_loop_test(t, sms_share_a_tlb_by_its_scope, 0, 7);
+    tcase_add_test(t, aliases_are_one_line_but_where_it_has_a_virtual_address);
+    tcase_add_test(t, each_alias_is_a_page_of_its_own);
+    tcase_add_test(t, what_is_written_at_one_address_is_read_at_all);
+    tcase_add_loop_test(t, mappings_that_cannot_be_are_refused, 0, 7);
     tcase_add_test(t, a_fetch_that_misses_brings_the_lines_that_follow);
     return suite;
 }

@@ -77,6 +77,7 @@ static void fill_info(struct device_info *info, const struct profile *p,
     info->cc_major = p->cc_major;
     info->cc_minor = p->cc_minor;
     info->simulated = true;
+    info->mapping_bytes = p->mapping_bytes;
     for (int i = 0; i < PROPERTY_COUNT; i++)
         info->value[i] = -1;
     fill_limits(p, info->value);
@@ -266,6 +267,25 @@ static void sim_release(struct device *device, uint64_t address)
     memory_release(&sim_of(device)->machine->memory, address);
 }
 
+/* The caches must tell aliases apart, or not, while there are any. */
+static int sim_map(struct device *device, struct aliases *a, struct error *err)
+{
+    struct machine *const m = sim_of(device)->machine;
+    const int status = memory_map(&m->memory, a->bytes, a->stride, a->count,
+                                  &a->address, err);
+    if (status == 0 && m->aliases++ == 0)
+        paths_alias(m->paths, &m->memory);
+    return status;
+}
+
+static void sim_unmap(struct device *device, struct aliases *aliases)
+{
+    struct machine *const m = sim_of(device)->machine;
+    memory_release(&m->memory, aliases->address);
+    if (--m->aliases == 0)
+        paths_alias(m->paths, NULL);
+}
+
 static int not_allocated(uint64_t address, size_t bytes, struct error *err)
 {
     return error_set(err, ERR_DEVICE,
@@ -370,6 +390,8 @@ const struct device_ops sim_device_ops = {
     .copy_in = sim_copy_in,
     .copy_out = sim_copy_out,
     .memory_free = sim_memory_free,
+    .map = sim_map,
+    .unmap = sim_unmap,
     .texture_open = sim_texture_open,
     .texture_close = sim_texture_close,
     .symbol = sim_symbol,

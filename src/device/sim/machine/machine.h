@@ -174,6 +174,7 @@ struct machine {
     uint64_t next_check; /* of the host's clock, at so many issued */
     double khz;        /* of the SM clock */
     uint64_t code_end; /* of all programs that were loaded */
+    size_t aliases;    /* allocations that have any */
 
     /* The launch that runs. */
     const struct kernel *kernel;

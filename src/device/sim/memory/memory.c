@@ -31,6 +31,12 @@ void memory_free_all(struct memory *memory)
     memory->regions = NULL;
 }
 
+/* Bytes of addresses from the first to the end of the last piece. */
+static uint64_t span_of(const struct region *r)
+{
+    return (r->pieces - 1) * r->stride + r->bytes;
+}
+
 static uint64_t alignment_for(uint64_t bytes)
 {
     unsigned shift = PAGE_SHIFT;
@@ -55,7 +61,7 @@ static uint64_t find_gap(const struct memory *memory, uint64_t bytes,
         const struct region *const next = &memory->regions[i];
         if (next->address >= at && next->address - at >= bytes)
             break;
-        at = align_up(next->address + next->bytes, align);
+        at = align_up(next->address + span_of(next), align);
     }
     *place = i;
     return at;
@@ -81,6 +87,12 @@ static void insert_region(struct memory *memory, size_t place,
 int memory_allocate(struct memory *memory, uint64_t bytes, uint64_t *address,
                     struct error *err)
 {
+    return memory_map(memory, bytes, bytes, 1, address, err);
+}
+
+int memory_map(struct memory *memory, uint64_t bytes, uint64_t stride,
+               uint64_t count, uint64_t *address, struct error *err)
+{
     if (bytes == 0)
         return error_set(err, ERR_USAGE, "an allocation of 0 bytes");
     const uint64_t left = memory->capacity - memory->used;
@@ -96,9 +108,11 @@ int memory_allocate(struct memory *memory, uint64_t bytes, uint64_t *address,
                          "the host has no address space for %llu simulated "
                          "bytes; ask for less",
                          (unsigned long long)bytes);
+    struct region region = {0, bytes, host, stride, count, 0};
     size_t place;
-    *address = find_gap(memory, bytes, &place);
-    insert_region(memory, place, (struct region){*address, bytes, host});
+    *address = find_gap(memory, span_of(&region), &place);
+    region.address = region.physical = *address;
+    insert_region(memory, place, region);
     memory->used += footprint(bytes);
     return 0;
 }
@@ -131,10 +145,21 @@ unsigned char *memory_find(struct memory *memory, uint64_t address,
     }
     if (low == 0)
         return NULL;
-    const struct region *const region = &memory->regions[low - 1];
-    const uint64_t offset = address - region->address;
-    if (offset >= region->bytes || bytes > region->bytes - offset)
+    struct region piece = memory->regions[low - 1];
+    const uint64_t nth =
+        piece.pieces > 1 ? (address - piece.address) / piece.stride : 0;
+    piece.address += nth * piece.stride;
+    const uint64_t offset = address - piece.address;
+    if (nth >= piece.pieces || offset >= piece.bytes ||
+        bytes > piece.bytes - offset)
         return NULL;
-    memory->last = *region;
-    return region->host + offset;
+    memory->last = piece;
+    return piece.host + offset;
+}
+
+uint64_t memory_physical(struct memory *memory, uint64_t address)
+{
+    if (memory_at(memory, address, 1) == NULL)
+        return address;
+    return memory->last.physical + (address - memory->last.address);
 }

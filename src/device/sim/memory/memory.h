@@ -11,16 +11,19 @@
 
 #include "base/error.h"
 
+/* Pieces of `bytes`, `stride` apart, that are one memory; mostly one piece. */
 struct region {
     uint64_t address, bytes;
     unsigned char *host;
+    uint64_t stride, pieces;
+    uint64_t physical; /* the address of the first piece */
 };
 
 struct memory {
     uint64_t capacity, used;
     struct region *regions; /* by address */
     size_t count;
-    struct region last; /* the one found last; bytes 0: none */
+    struct region last; /* the piece found last; bytes 0: none */
 };
 
 void memory_init(struct memory *memory, uint64_t capacity);
@@ -34,10 +37,18 @@ void memory_free_all(struct memory *memory);
 int memory_allocate(struct memory *memory, uint64_t bytes, uint64_t *address,
                     struct error *err);
 void memory_release(struct memory *memory, uint64_t address);
+/* … that is there at `count` addresses, `stride` apart; it is released by the
+ * first. */
+int memory_map(struct memory *memory, uint64_t bytes, uint64_t stride,
+               uint64_t count, uint64_t *address, struct error *err);
 
 /* The slow way of memory_at, which also remembers the region. */
 unsigned char *memory_find(struct memory *memory, uint64_t address,
                            uint64_t bytes);
+
+/* Where a byte is, of all its addresses the first; what is not of an allocation
+ * has one. */
+uint64_t memory_physical(struct memory *memory, uint64_t address);
 
 /* Host bytes behind [address, address + bytes); NULL if that does not lie in
  * one allocation. */

@@ -70,7 +70,8 @@ struct paths {
     size_t count, tlb_count;
     bool parted;  /* some cache is */
     bool limited; /* some cache, or memory, has a rate */
-    bool plain;   /* neither, no windows of pages and no neighbour */
+    bool plain;   /* neither, no windows of pages, neighbour and aliases */
+    struct memory *aliased; /* where aliases lead; NULL: there are none */
     struct neighbour neighbour;
     struct route routes[PATH_COUNT];
     double memory_busy;
@@ -193,6 +194,24 @@ static void routes_init(struct paths *paths)
     }
 }
 
+void paths_alias(struct paths *paths, struct memory *memory)
+{
+    const struct profile *const p = paths->profile;
+    paths->aliased = memory;
+    paths->plain = memory == NULL && !paths->limited && !paths->parted &&
+                   p->page_window_bytes == 0 && p->neighbour.share <= 0;
+}
+
+/* What a cache knows an address by. */
+static inline uint64_t place_in(const struct paths *paths,
+                                const struct cache_group *group,
+                                uint64_t address)
+{
+    return paths->aliased == NULL || group->profile->virtual
+               ? address
+               : memory_physical(paths->aliased, address);
+}
+
 struct paths *paths_new(const struct profile *profile, uint64_t seed)
 {
     struct paths *const paths = xcalloc(1, sizeof *paths);
@@ -206,9 +225,7 @@ struct paths *paths_new(const struct profile *profile, uint64_t seed)
     for (size_t i = 0; i < paths->count; i++)
         paths->parted |= paths->caches[i].parted;
     paths->limited = is_limited(profile);
-    paths->plain = !paths->limited && !paths->parted &&
-                   profile->page_window_bytes == 0 &&
-                   profile->neighbour.share <= 0;
+    paths_alias(paths, NULL);
     neighbour_init(&paths->neighbour, &profile->neighbour, seed);
     routes_init(paths);
     crossings_init(paths);
@@ -266,11 +283,12 @@ void paths_drop(struct paths *paths, uint64_t address, uint64_t bytes)
             /* A stale instance will be emptied anyway. */
             if (instance->cache == NULL || !group->lasting)
                 continue;
+            const uint64_t at = place_in(paths, group, address);
             if (group->parted)
-                side_drop(&group->profile->partitions, instance->cache, address,
+                side_drop(&group->profile->partitions, instance->cache, at,
                           bytes);
             else
-                cache_drop(instance->cache, address, bytes);
+                cache_drop(instance->cache, at, bytes);
             instance->latest = instance->stored = NOTHING;
         }
     }
@@ -483,9 +501,9 @@ static double walk(struct paths *paths, const struct route *route,
         if (paths->limited)
             way.t += take_turn(&instance_of(group, way.who)->busy, way.t,
                                way.bytes, group->profile->read_bandwidth);
-        if (group->parted
-                ? parted_hit(paths, group, way.who, way.address, &more)
-                : group_hit(paths, group, way.who, way.address))
+        const uint64_t at = place_in(paths, group, way.address);
+        if (group->parted ? parted_hit(paths, group, way.who, at, &more)
+                          : group_hit(paths, group, way.who, at))
             return path->latency[*level].cycles[found] + more + (way.t - began);
         way.bytes = (double)group->profile->shape.sector;
     }
@@ -782,7 +800,7 @@ static double store_waits(struct paths *paths, const struct accessor *who,
         const struct cache_group *const group = &paths->caches[path->cache[i]];
         waits += take_turn(&instance_of(group, who)->busy, t + waits, bytes,
                            group->profile->write_bandwidth);
-        if (take_store(group, who, address))
+        if (take_store(group, who, place_in(paths, group, address)))
             return waits;
         if (bytes < group->profile->shape.sector)
             bytes =
@@ -799,6 +817,7 @@ double paths_store(struct paths *paths, const struct accessor *who,
         paths->limited ? store_waits(paths, who, address, bytes, t) : 0;
     for (size_t i = 0; paths->parted && i < paths->count; i++)
         if (paths->caches[i].parted)
-            bring_home(paths, &paths->caches[i], address);
+            bring_home(paths, &paths->caches[i],
+                       place_in(paths, &paths->caches[i], address));
     return waits;
 }

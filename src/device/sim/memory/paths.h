@@ -25,6 +25,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "device/sim/memory/memory.h"
 #include "device/sim/profile/profile.h"
 
 struct paths;
@@ -32,6 +33,8 @@ struct paths;
 /* The profile must outlive the paths. */
 struct paths *paths_new(const struct profile *profile, uint64_t seed);
 void paths_free(struct paths *paths);
+/* From now on, addresses may be aliases in this memory; NULL: none is. */
+void paths_alias(struct paths *paths, struct memory *memory);
 /* A launch begins. */
 void paths_begin(struct paths *paths);
 /* Caches and TLBs, bit i those of index i, lose what they hold, on all SMs. */

@@ -40,6 +40,7 @@ struct profile_cache {
     /* What a miss of a load with L2::64B, 128B, 256B brings in; 0: a sector. */
     uint64_t fetch[3];
     struct profile_partitions partitions;
+    bool virtual; /* it knows lines by virtual addresses, else by physical */
 };
 
 /* Of warps that wait for the same, who goes first. */
@@ -120,6 +121,7 @@ struct profile {
                       */
     uint64_t max_threads_per_block, max_warps_per_sm, max_blocks_per_sm;
     uint64_t clock_khz, memory_clock_khz, memory_bytes;
+    uint64_t mapping_bytes; /* a piece that can have several addresses */
     int64_t memory_bus_bits, registers_per_sm, cores_per_sm; /* -1: not told */
     int64_t l2_reported_bytes;                               /* -1: not told */
     /* What else a driver would report. */

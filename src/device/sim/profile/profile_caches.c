@@ -576,6 +576,9 @@ static int check_tlb(struct schema_reader *r, void *into)
 
 /* ---- the tables ---- */
 
+/* By the bool that says whether they are virtual. */
+static const char *const addresses[] = {"physical", "virtual", NULL};
+
 static const struct schema_row cache_rows[] = {
     {"size", WHOLE(told, size, 1, PROFILE_WHOLE_MAX), .unit = "B",
      .help = "must be `line` × the ways of all sets", .otherwise = "that",
@@ -586,6 +589,9 @@ static const struct schema_row cache_rows[] = {
      .help = "what one miss brings in; a power of two, at most 64 to a line",
      .otherwise = "`line`", .range = "1 … `line`"},
     {.key = NULL, ALSO(sets_schema)},
+    {"address", WORD(told, cache.virtual, addresses),
+     .help = "by which it knows its lines, in sets and slices too; they differ "
+             "where memory has several virtual ones"},
     {"port_cycles", CYCLES(told, cache.port_cycles),
      .help = "for which each line of a warp's load keeps a copy's port busy, "
              "if it is the first cache of the path; other warps wait"},
