@@ -13,13 +13,19 @@ disturbed=${1:-$B/disturb}
 calibrated=${2:-$B/calibrate}
 doc=docs/trust.md
 
+profiles_of() { # FOLDER
+    echo "of $(sed 's/-.*//' "$1/plan" | sort -u | tr '\n' ' ')"
+}
+
 # Tables as the tool prints them, without what was wrong in which run.
 judged() {
     "$DISTURB" table "$disturbed" | sed -n '/^worst by strength/,$p' || true
+    profiles_of "$disturbed"
 }
 
 covered() {
     "$DISTURB" coverage "$calibrated" || true
+    profiles_of "$calibrated"
 }
 
 # Puts standard input, as a block of code, between "<!-- NAME -->" and
@@ -59,7 +65,7 @@ function box(x, y, width, height, color) {
 draw_judged() {
     awk "$svg_functions"'
     $1 == "kind" { begun = 1; next }
-    begun && NF == 10 { line[++count] = $0 }
+    begun && NF == 10 && $1 != "of" { line[++count] = $0 }
     END {
         split("right bound doubted not_measured wrong", name, " ")
         split("#4c9f70 #4f81bd #e6c229 #bbbbbb #c0392b", color, " ")
