@@ -72,6 +72,26 @@ static void exercise_kernel(struct device *d, struct module *m,
     step(o, device_launch(d, k, &launch, &err), &err);
 }
 
+/* Side by side, then apart. */
+static void exercise_aliases(struct device *d, struct outcome *o)
+{
+    const uint64_t piece = d->info.mapping_bytes;
+    struct aliases dense = {.bytes = piece, .stride = piece, .count = 3};
+    struct aliases sparse = {.bytes = piece, .stride = 4 * piece, .count = 2};
+    struct error err;
+    uint32_t word = 42;
+    if (piece == 0)
+        return;
+    if (step(o, device_map(d, &dense, &err), &err))
+        step(o,
+             device_copy_in(d, dense.address + 2 * piece, &word, sizeof word,
+                            &err),
+             &err);
+    step(o, device_map(d, &sparse, &err), &err);
+    device_unmap(d, &sparse);
+    device_unmap(d, &dense);
+}
+
 static void exercise_memory(struct device *d, struct outcome *o)
 {
     struct error err;
@@ -124,6 +144,7 @@ static struct outcome exercise(void)
         return o;
     step(&o, device_sense(d, &sense, &err), &err);
     exercise_memory(d, &o);
+    exercise_aliases(d, &o);
     exercise_module(d, &o);
     device_close(d);
     return o;
@@ -149,7 +170,9 @@ static bool is_silent(const char *entry)
         "cuCtxDestroy_v2",    "cuModuleUnload",
         "cuMemFree_v2",       "cuTexObjectDestroy",
         "cuEventDestroy_v2",  "cuCtxGetLimit",
-        "cuCtxSetLimit",
+        "cuCtxSetLimit",      "cuMemGetAllocationGranularity",
+        "cuMemAddressFree",   "cuMemRelease",
+        "cuMemUnmap",
     };
     for (size_t i = 0; i < COUNT_OF(silent); i++)
         if (strcmp(silent[i], entry) == 0)
@@ -234,6 +257,72 @@ START_TEST(a_driver_without_an_entry_point_is_refused_or_lived_with)
     device_close(device);
     exercise();
     ck_assert_int_eq(fake_count("fake_live"), 0);
+}
+END_TEST
+
+START_TEST(aliases_are_one_memory)
+{
+    NEED_FAKE();
+    struct error err;
+    struct device *const device = fake_open(NULL);
+    const uint64_t piece = device->info.mapping_bytes;
+    struct aliases a = {.bytes = 2 * piece, .stride = 8 * piece, .count = 4};
+    uint32_t in = 7, out = 0;
+    ASSERT_DONE(device_map(device, &a, &err), err);
+    for (uint64_t i = 0; i < a.count; i++) {
+        const uint64_t next = (i + 1) % a.count;
+        in++;
+        ASSERT_DONE(device_copy_in(device, a.address + i * a.stride + piece,
+                                   &in, sizeof in, &err),
+                    err);
+        ASSERT_DONE(device_copy_out(device, &out,
+                                    a.address + next * a.stride + piece,
+                                    sizeof out, &err),
+                    err);
+        ck_assert_uint_eq(in, out);
+    }
+    device_close(device);
+    ck_assert_int_eq(fake_count("fake_live"), 0);
+    ck_assert_int_eq(fake_count("fake_swept"), 0);
+}
+END_TEST
+
+/* … whichever it lacks; what it could map must not be half known. */
+START_TEST(a_driver_that_cannot_map_says_so)
+{
+    static const char *const lacking[] = {
+        "cuMemGetAllocationGranularity", "cuMemUnmap", "cuMemSetAccess"};
+    NEED_FAKE();
+    struct error err;
+    struct aliases a = {.bytes = 2 << 20, .stride = 2 << 20, .count = 2};
+    fake_without(lacking[_i]);
+    struct device *const device = fake_open(NULL);
+    ck_assert_uint_eq(device->info.mapping_bytes, 0);
+    ASSERT_FAILS(device_map(device, &a, &err), ERR_UNSUPPORTED, err,
+                 "several addresses");
+    device_close(device);
+}
+END_TEST
+
+START_TEST(mapping_is_undone_where_it_fails_or_is_stopped)
+{
+    NEED_FAKE();
+    struct error err;
+    struct device *const device = fake_open(NULL);
+    const uint64_t piece = device->info.mapping_bytes;
+    struct aliases a = {.bytes = piece, .stride = 2 * piece, .count = 9};
+    const int before = fake_count("fake_live");
+    fake_fail("cuMemMap", 2, 5);
+    ASSERT_FAILS(device_map(device, &a, &err), ERR_DEVICE_MEMORY, err,
+                 "time 5 of 9");
+    ck_assert_int_eq(fake_count("fake_live"), before);
+    device->ticket = stop_ticket();
+    stop_request();
+    ASSERT_FAILS(device_map(device, &a, &err), ERR_INTERRUPTED, err,
+                 "was stopped");
+    ck_assert_int_eq(fake_count("fake_live"), before);
+    ck_assert_uint_eq(a.address, 0);
+    device_close(device);
 }
 END_TEST
 
@@ -643,6 +732,9 @@ static void add_reports(TCase *tests)
 
 static void add_launches(TCase *tests)
 {
+    tcase_add_test(tests, aliases_are_one_memory);
+    tcase_add_loop_test(tests, a_driver_that_cannot_map_says_so, 0, 3);
+    tcase_add_test(tests, mapping_is_undone_where_it_fails_or_is_stopped);
     tcase_add_test(tests, clusters_are_unsupported_where_the_driver_lacks_them);
     tcase_add_test(tests, memory_that_is_too_much_says_how_much_there_is);
     tcase_add_test(tests, bytes_come_back_as_they_went);

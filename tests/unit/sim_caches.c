@@ -317,6 +317,16 @@ START_TEST(mappings_that_cannot_be_are_refused)
 }
 END_TEST
 
+START_TEST(a_gpu_may_have_no_aliases)
+{
+    struct aliases a = {.bytes = 2 * MIB, .stride = 2 * MIB, .count = 2};
+    struct rig rig = rig_open_with("mapping_bytes=0", 0);
+    ASSERT_FAILS(device_map(rig.device, &a, &rig.err), ERR_UNSUPPORTED, rig.err,
+                 "cannot map memory at several addresses");
+    rig_close(&rig);
+}
+END_TEST
+
 /* ---- prefetch of instructions ---- */
 
 /* Lines of eight instructions, of which each that is fetched costs 100. */
@@ -368,6 +378,7 @@ Suite *suite_sim_caches(void)
     tcase_add_test(t, aliases_are_one_line_but_where_it_has_a_virtual_address);
     tcase_add_test(t, each_alias_is_a_page_of_its_own);
     tcase_add_test(t, what_is_written_at_one_address_is_read_at_all);
+    tcase_add_test(t, a_gpu_may_have_no_aliases);
     tcase_add_loop_test(t, mappings_that_cannot_be_are_refused, 0, 7);
     tcase_add_test(t, a_fetch_that_misses_brings_the_lines_that_follow);
     return suite;

@@ -30,6 +30,8 @@ const struct device_ops cuda_device_ops = {
     .copy_in = gpu_copy_in,
     .copy_out = gpu_copy_out,
     .memory_free = gpu_memory_free,
+    .map = gpu_map,
+    .unmap = gpu_unmap,
     .texture_open = gpu_texture_open,
     .texture_close = gpu_texture_close,
     .symbol = gpu_symbol,
@@ -86,8 +88,10 @@ static int open_context(struct gpu *gpu, struct error *err)
     if (status == 0)
         status = GPU_CALL(gpu, err, cuEventCreate, (&gpu->stopped, 0),
                           "making an event");
-    if (status == 0)
+    if (status == 0) {
         fetch_single_sectors(gpu);
+        gpu_ask_mapping(gpu);
+    }
     return status;
 }
 
@@ -167,6 +171,7 @@ static void cuda_close(struct device *device)
     struct gpu *const gpu = gpu_of(device);
     while (gpu->modules != NULL)
         gpu_unload(device, gpu->modules);
+    gpu_unmap_all(gpu);
     close_context(gpu);
     compiler_close(&gpu->compiler);
     nvml_close(&gpu->nvml);

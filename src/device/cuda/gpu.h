@@ -46,6 +46,7 @@ struct gpu {
     void *started, *stopped; /* events around the last launch */
     bool timed;              /* there was a launch to tell the time of */
     struct module *modules;
+    struct mapping *mappings;
     bool dead;
     bool hung; /* a kernel may still run: the context cannot be destroyed */
     struct error cause;
@@ -110,5 +111,12 @@ int gpu_memory_free(struct device *device, uint64_t *bytes, struct error *err);
 int gpu_texture_open(struct device *device, uint64_t address, uint64_t bytes,
                      struct texture *texture, struct error *err);
 void gpu_texture_close(struct device *device, struct texture *texture);
+
+/* aliases.c */
+int gpu_map(struct device *device, struct aliases *aliases, struct error *err);
+void gpu_unmap(struct device *device, struct aliases *aliases);
+void gpu_unmap_all(struct gpu *gpu);
+/* Fills in mapping_bytes, if the driver can map. */
+void gpu_ask_mapping(struct gpu *gpu);
 
 #endif

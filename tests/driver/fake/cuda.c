@@ -17,6 +17,7 @@
 
 #include <pthread.h>
 #include <stdio.h>
+#include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -40,14 +41,28 @@ enum {
 };
 
 static const size_t memory_bytes = (size_t)1 << 30;
+enum { GRANULE = 2 << 20 };
 
-enum kind { CONTEXT, LINK, MODULE, FUNCTION, MEMORY, TEXTURE, EVENT };
+enum kind {
+    CONTEXT,
+    LINK,
+    MODULE,
+    FUNCTION,
+    MEMORY,
+    TEXTURE,
+    EVENT,
+    RESERVED, /* addresses */
+    MAPPABLE,
+    MAPPED
+};
 
 struct object {
     struct object *next;
     enum kind kind;
     char *data; /* memory; PTX of links; machine code of modules */
     char *log;
+    uint64_t at, bytes; /* RESERVED, MAPPED */
+    int file;           /* MAPPABLE */
 };
 
 static struct object *objects;
@@ -463,6 +478,124 @@ int cuMemcpyDtoH_v2(void *to, uint64_t from, size_t bytes)
     hang();
     memcpy(to, (void *)(uintptr_t)from, bytes);
     return OK;
+}
+
+/* ---- memory at several addresses: that of a file ---- */
+
+int cuMemGetAllocationGranularity(size_t *bytes,
+                                  const struct cuda_memory *memory, int option)
+{
+    IN(cuMemGetAllocationGranularity);
+    *bytes = GRANULE;
+    return memory->type == CUDA_MEMORY_PINNED && option == 0 ? OK
+                                                             : INVALID_VALUE;
+}
+
+/* Which one of the kind has this address. */
+static struct object *object_at(enum kind kind, uint64_t at)
+{
+    pthread_mutex_lock(&lock);
+    struct object *found = objects;
+    while (found != NULL && (found->kind != kind || found->at != at))
+        found = found->next;
+    pthread_mutex_unlock(&lock);
+    return found;
+}
+
+static void *put_nothing(void *at, size_t bytes, int fixed)
+{
+    return mmap(at, bytes, PROT_NONE,
+                MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | fixed, -1, 0);
+}
+
+int cuMemAddressReserve(uint64_t *address, size_t bytes, size_t alignment,
+                        uint64_t wish, unsigned long long flags)
+{
+    IN(cuMemAddressReserve);
+    (void)alignment, (void)wish;
+    if (bytes % GRANULE != 0 || flags != 0)
+        return INVALID_VALUE;
+    struct object *const object = object_new(RESERVED, 0);
+    object->at = *address = (uintptr_t)put_nothing(NULL, bytes, 0);
+    object->bytes = bytes;
+    return OK;
+}
+
+int cuMemAddressFree(uint64_t address, size_t bytes)
+{
+    struct object *const object = object_at(RESERVED, address);
+    if (object == NULL || object->bytes != bytes)
+        return INVALID_VALUE;
+    munmap((void *)(uintptr_t)address, bytes);
+    const int status = object_end(object, RESERVED);
+    OUT(cuMemAddressFree);
+    return status;
+}
+
+int cuMemCreate(uint64_t *handle, size_t bytes,
+                const struct cuda_memory *memory, unsigned long long flags)
+{
+    IN(cuMemCreate);
+    if (bytes % GRANULE != 0 || flags != 0 ||
+        memory->location.type != CUDA_LOCATION_DEVICE)
+        return INVALID_VALUE;
+    if (bytes > memory_bytes / 2)
+        return CUDA_OUT_OF_MEMORY;
+    struct object *const object = object_new(MAPPABLE, 0);
+    object->file = memfd_create("fake", 0);
+    *handle = (uintptr_t)object;
+    return ftruncate(object->file, (off_t)bytes) == 0 ? OK : INVALID_VALUE;
+}
+
+int cuMemRelease(uint64_t handle)
+{
+    struct object *const object = (void *)(uintptr_t)handle;
+    if (is_object(object, MAPPABLE))
+        close(object->file);
+    const int status = object_end(object, MAPPABLE);
+    OUT(cuMemRelease);
+    return status;
+}
+
+int cuMemMap(uint64_t address, size_t bytes, size_t offset, uint64_t handle,
+             unsigned long long flags)
+{
+    IN(cuMemMap);
+    const struct object *const memory = (void *)(uintptr_t)handle;
+    if (!is_object(memory, MAPPABLE) || offset != 0 || flags != 0 ||
+        object_at(MAPPED, address) != NULL)
+        return INVALID_VALUE;
+    if (mmap((void *)(uintptr_t)address, bytes, PROT_NONE,
+             MAP_SHARED | MAP_FIXED, memory->file, 0) == MAP_FAILED)
+        return CUDA_OUT_OF_MEMORY;
+    struct object *const object = object_new(MAPPED, 0);
+    object->at = address;
+    object->bytes = bytes;
+    return OK;
+}
+
+int cuMemUnmap(uint64_t address, size_t bytes)
+{
+    struct object *const object = object_at(MAPPED, address);
+    if (object == NULL || object->bytes != bytes)
+        return INVALID_VALUE;
+    put_nothing((void *)(uintptr_t)address, bytes, MAP_FIXED);
+    const int status = object_end(object, MAPPED);
+    OUT(cuMemUnmap);
+    return status;
+}
+
+int cuMemSetAccess(uint64_t address, size_t bytes,
+                   const struct cuda_access *access, size_t count)
+{
+    IN(cuMemSetAccess);
+    if (count != 1 || access->flags != CUDA_READ_AND_WRITE ||
+        object_at(MAPPED, address) == NULL)
+        return INVALID_VALUE;
+    return mprotect((void *)(uintptr_t)address, bytes,
+                    PROT_READ | PROT_WRITE) == 0
+               ? OK
+               : INVALID_VALUE;
 }
 
 int cuTexObjectCreate(uint64_t *object, const struct cuda_resource *resource,

@@ -117,6 +117,34 @@ struct cuda_texture {
     int reserved[12];
 };
 
+enum {
+    CUDA_MEMORY_PINNED = 1,
+    CUDA_LOCATION_DEVICE = 1,
+    CUDA_READ_AND_WRITE = 3
+};
+
+/* CUmemLocation. */
+struct cuda_location {
+    int type, device;
+};
+
+/* CUmemAllocationProp. */
+struct cuda_memory {
+    int type;
+    int exported_as;
+    struct cuda_location location;
+    void *windows;
+    unsigned char compression, remote_access;
+    unsigned short usage;
+    unsigned char reserved[4];
+};
+
+/* CUmemAccessDesc. */
+struct cuda_access {
+    struct cuda_location location;
+    int flags;
+};
+
 enum { CUDA_LAUNCH_CLUSTER = 4 };
 
 /* CUlaunchAttribute: a value of at most 64 bytes after 8 bytes of id. */

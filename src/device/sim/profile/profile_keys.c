@@ -424,9 +424,10 @@ static const struct schema_row gpu_rows[] = {
      .otherwise = "`clock_overhead`"},
     {"memory_bytes", WHOLE(profile, memory_bytes, 1 << 20, 1LL << 46), REQUIRED,
      .unit = "B", .help = "device memory"},
-    {"mapping_bytes", POWER(profile, mapping_bytes, 1 << 30),
-     .fallback = 2 << 20, .unit = "B",
-     .help = "memory is mapped at several addresses in pieces of so many"},
+    {"mapping_bytes", SCHEMA_POWER, SCHEMA_AT(profile, mapping_bytes),
+     .most = 1 << 30, .fallback = 2 << 20, .unit = "B",
+     .help = "memory can be mapped at several addresses, in pieces of so many; "
+             "0: it cannot"},
     {"constant_bytes", WHOLE(profile, constant_bytes, 0, 1 << 20),
      .fallback = 65536, .unit = "B", .help = "constant memory of a module"},
     {"clusters", WHOLE(profile, clusters, 0, 1),

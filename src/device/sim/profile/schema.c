@@ -131,10 +131,10 @@ int schema_whole(struct schema_reader *r, const json_t *value, double least,
     return status;
 }
 
-static int read_power(struct schema_reader *r, const json_t *value, double most,
-                      uint64_t *power)
+static int read_power(struct schema_reader *r, const json_t *value,
+                      double least, double most, uint64_t *power)
 {
-    const int status = schema_whole(r, value, 1, POWER_MAX, power);
+    const int status = schema_whole(r, value, least, POWER_MAX, power);
     if (status != 0)
         return status;
     if ((*power & (*power - 1)) != 0)
@@ -218,7 +218,7 @@ static int read_whole_of(struct schema_reader *r, const json_t *value,
 {
     switch (row->kind) {
     case SCHEMA_POWER:
-        return read_power(r, value, row->most, whole);
+        return read_power(r, value, row->least, row->most, whole);
     case SCHEMA_BOOL:
         return read_bool(r, value, whole);
     case SCHEMA_WORD:

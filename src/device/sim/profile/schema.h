@@ -23,7 +23,7 @@ enum schema_kind {
     SCHEMA_END,    /* after the last row */
     SCHEMA_TEXT,   /* char[size] */
     SCHEMA_WHOLE,  /* a whole number: unsigned, uint64_t or int64_t */
-    SCHEMA_POWER,  /* … that is a power of two */
+    SCHEMA_POWER,  /* … that is a power of two, or 0 if it may be */
     SCHEMA_REAL,   /* double */
     SCHEMA_BOOL,   /* bool */
     SCHEMA_WORD,   /* one of few words, as its index: bool or enum */
