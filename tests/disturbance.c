@@ -146,6 +146,25 @@ static void intruder(json_t *gpu, unsigned strength)
                         all_stores(gpu));
 }
 
+/* A launch begins a turn of ours; the fourth is as on a GPU that is shared with
+ * a process that computes. */
+static void turns(json_t *gpu, unsigned strength)
+{
+    static const struct {
+        int ours, cycles;
+    } turns[] = {
+        {9000000, 800000},  {5000000, 800000},  {5000000, 4800000},
+        {4100000, 4800000}, {1000000, 4800000},
+    };
+    gpu_wish(gpu,
+             "intruder={'share': 1, 'cycles': %d, 'every_cycles': %d, "
+             "'first_cycles': %d}",
+             turns[strength - 1].cycles, turns[strength - 1].ours,
+             turns[strength - 1].ours);
+    json_object_set_new(json_object_get(gpu, "intruder"), "empties",
+                        all_stores(gpu));
+}
+
 /* The last cache on the way of global loads is what users share. */
 static void neighbour(json_t *gpu, unsigned strength)
 {
@@ -208,6 +227,7 @@ const struct disturbance disturbances[] = {
     {"noise", "jitter and spikes; the first as shipped", noise},
     {"rare", "one access in 2000 much later, no jitter", rare},
     {"intruder", "a process that takes turns and empties caches", intruder},
+    {"turns", "one whose turns begin where a launch of ours ends", turns},
     {"neighbour", "another user of the last cache and of memory", neighbour},
     {"clock", "the clock falls after some launches", clock_falls},
     {"throttle", "the same, and the GPU says that it is hot", throttled},

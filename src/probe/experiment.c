@@ -373,3 +373,14 @@ uint64_t experiment_seed(const struct experiment *e)
     free(text);
     return seed;
 }
+
+uint64_t experiment_piece_begin(const struct experiment *e, uint64_t work)
+{
+    return e->piece.count > 1 ? work * e->piece.index / e->piece.count : 0;
+}
+
+uint64_t experiment_piece_end(const struct experiment *e, uint64_t work)
+{
+    return e->piece.count > 1 ? work * (e->piece.index + 1) / e->piece.count
+                              : work;
+}

@@ -80,11 +80,18 @@ struct segments {
 
 struct probe;
 
+/* What a launch does of one repetition: all of it, or the piece of that index.
+ */
+struct piece {
+    unsigned index, count; /* count 0: all, as 1 */
+};
+
 struct experiment {
     const struct probe *probe;
     char *value[PARAMS_MAX]; /* canonical text of each parameter */
     void *own;               /* the probe's struct, with their values */
     bool prepared;           /* for a device; see probe_prepare() */
+    struct piece piece;      /* that runs next; the prober's */
 };
 
 /* ERR_USAGE for an unknown probe or parameter (with the nearest name), a value
@@ -97,6 +104,10 @@ int experiment_parse_for(const struct probe *probe, const char *text,
 void experiment_free(struct experiment *experiment);
 /* Canonical text; the caller frees. */
 char *experiment_text(const struct experiment *experiment);
+
+/* Where the piece that runs next begins, and ends, of so much work. */
+uint64_t experiment_piece_begin(const struct experiment *e, uint64_t work);
+uint64_t experiment_piece_end(const struct experiment *e, uint64_t work);
 
 bool experiment_has(const struct experiment *e, const char *param);
 /* A value; the parameter must be in the probe's table. */

@@ -18,9 +18,10 @@ static const double slice_ns = 30000;
 static const double alone_part = 0.25, company_part = 0.02;
 
 /* Tries in a row, where no other hope is left; tries that took longer than
- * others, since a clock that fell stays down; and device time for one
- * experiment's. */
+ * others, since a clock that fell stays down; pieces that are made of one; and
+ * device time for one experiment's. */
 enum {
+    PIECES = 16,
     TRIES_MOST = 16,
     TRIES_LEAST = 3,
     DELAYED_MOST = 16,
@@ -28,10 +29,15 @@ enum {
 };
 static const double spent_most_ns = 3e8;
 
+bool guard_leapt(uint64_t gap)
+{
+    return gap > GAP_MOST;
+}
+
 void guard_judge(struct guard *guard, struct repetition *r, bool throttled,
                  int other_processes)
 {
-    const bool leapt = r->gap > GAP_MOST;
+    const bool leapt = guard_leapt(r->gap);
     guard->leapt = guard->leapt || leapt;
     guard->company = guard->company || leapt || other_processes > 0;
     guard->in_a_row = throttled ? guard->in_a_row + 1 : 0;
@@ -64,8 +70,11 @@ size_t guard_outlier(const struct guard *guard, const struct repetition *r,
     return i;
 }
 
-static unsigned patience(const struct guard *guard, const struct repetition *r)
+static unsigned patience(const struct guard *guard, const struct vigil *v,
+                         const struct repetition *r)
 {
+    if (v->pieces > 1 && r->ns >= 0.75 * v->whole_ns)
+        return TRIES_LEAST;
     return guard->hopeless_ns > 0 && r->ns >= guard->hopeless_ns ? TRIES_LEAST
                                                                  : TRIES_MOST;
 }
@@ -79,8 +88,23 @@ static bool gives_up(const struct guard *guard, const struct vigil *v,
         return guard->in_a_row > THROTTLED_MOST;
     if (r->by == BY_DELAY)
         return v->disturbed[BY_DELAY] > DELAYED_MOST;
-    return v->failed >= patience(guard, r) ||
+    return v->failed >= patience(guard, v, r) ||
            (v->failed >= TRIES_LEAST && v->spent_ns > spent_most_ns);
+}
+
+/* A process that came a few times in a row will come again.  Pieces that take
+ * nearly as long, since all prepare what the whole does, are no help. */
+static bool cut(struct vigil *v, const struct repetition *r)
+{
+    const bool helps = v->pieces == 1 || r->ns < 0.75 * v->whole_ns;
+    if (r->by != BY_ANOTHER || v->gave_up || v->failed < TRIES_LEAST ||
+        v->pieces >= v->pieces_most || v->spent_ns > spent_most_ns || !helps)
+        return false;
+    v->whole_ns = v->pieces == 1 ? r->ns : v->whole_ns;
+    v->pieces = PIECES * v->pieces < v->pieces_most ? PIECES * v->pieces
+                                                    : v->pieces_most;
+    v->failed = 0;
+    return true;
 }
 
 bool guard_again(struct guard *guard, struct vigil *v,
@@ -89,7 +113,7 @@ bool guard_again(struct guard *guard, struct vigil *v,
     v->disturbed[r->by]++;
     v->failed++;
     v->spent_ns += r->ns;
-    const bool ends = gives_up(guard, v, r);
+    const bool ends = !cut(v, r) && gives_up(guard, v, r);
     if (ends && !v->once && !v->gave_up && r->by == BY_ANOTHER &&
         v->failed >= TRIES_MOST &&
         (guard->hopeless_ns == 0 || r->ns < guard->hopeless_ns))

@@ -10,8 +10,9 @@
  * disturbed, too.
  *
  * What is disturbed is thrown away and taken anew from its start, as often as
- * patience lasts.  What then is left is kept, and the samples say by what it is
- * disturbed.
+ * patience lasts; after some tries in pieces, where it can be cut, since
+ * another process lets a short launch end before it comes.  What then is left
+ * is kept, and the samples say by what it is disturbed.
  */
 #ifndef SONDE_PROBE_GUARD_H
 #define SONDE_PROBE_GUARD_H
@@ -49,13 +50,17 @@ struct repetition {
 
 /* What the guard remembers of one experiment. */
 struct vigil {
-    bool once; /* it may not be taken again */
+    bool once;                    /* it may not be taken again */
+    unsigned pieces, pieces_most; /* of a repetition */
+    double whole_ns;              /* what it took in one */
     unsigned tries, disturbed[DISTURBANCES];
     unsigned failed; /* tries in a row */
     double spent_ns; /* on tries that were thrown away */
     bool gave_up;
 };
 
+/* Whether such a gap shows that another process had the GPU. */
+bool guard_leapt(uint64_t gap);
 /* Says what disturbed the repetition, as far as it shows by itself. */
 void guard_judge(struct guard *guard, struct repetition *r, bool throttled,
                  int other_processes);

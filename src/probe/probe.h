@@ -71,6 +71,12 @@ struct probe {
     /* One repetition: appends its rows (without the column `repeat`). */
     int (*once)(struct prober *prober, const struct experiment *experiment,
                 struct samples *samples, struct error *err);
+    /* Both NULL, or: in how many pieces a repetition may be taken at most, each
+     * with all its preparation; and joins the rows of a further one with those
+     * of the repetition, which are [from, rows). */
+    unsigned (*pieces)(const struct experiment *experiment);
+    void (*join)(struct samples *samples, size_t from,
+                 const struct samples *piece);
 };
 
 /* Makes an experiment ready for a device, once: its kernel can be written and

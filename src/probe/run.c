@@ -342,16 +342,57 @@ static void series_begin(struct series *s, const struct experiment *e,
         .least = e->probe->repeats_least,
         .most = e->probe->repeats_most,
         .samples = samples,
-        .vigil.once = once,
+        .vigil = {.once = once,
+                  .pieces = 1,
+                  .pieces_most = !once && e->probe->pieces != NULL
+                                     ? e->probe->pieces(e)
+                                     : 1},
     };
     if (experiment_has(e, "repeats") && experiment_number(e, "repeats") > 0)
         s->least = s->most = (unsigned)experiment_number(e, "repeats");
     s->r = xcalloc(s->most, sizeof *s->r);
 }
 
+/* So often a piece is taken again by itself. */
+enum { PIECE_TRIES = 3 };
+
+static int run_piece(struct prober *p, const struct experiment *e,
+                     struct samples *piece, struct error *err)
+{
+    int status = 0;
+    for (unsigned i = 0; i < PIECE_TRIES && status == 0; i++) {
+        piece->rows = 0;
+        p->gap = 0;
+        status = e->probe->once(p, e, piece, err);
+        if (!guard_leapt(p->gap))
+            break;
+    }
+    return status;
+}
+
+/* All of them, or up to the first that is disturbed. */
+static int run_pieces(struct prober *p, struct experiment *e,
+                      struct samples *samples, struct error *err)
+{
+    const size_t from = samples->rows;
+    struct piece *const at = &e->piece;
+    struct samples piece;
+    samples_init(&piece, e->probe);
+    int status = 0;
+    for (at->index = 0; status == 0 && at->index < at->count; at->index++) {
+        status = run_piece(p, e, &piece, err);
+        if (status == 0)
+            e->probe->join(samples, from, &piece);
+        if (guard_leapt(p->gap))
+            break;
+    }
+    samples_free(&piece);
+    return status;
+}
+
 /* Runs the experiment once; its rows have the repetition's number. */
-static int repeat_once(struct prober *p, const struct experiment *e,
-                       struct series *s, struct error *err)
+static int repeat_once(struct prober *p, struct experiment *e, struct series *s,
+                       struct error *err)
 {
     struct repetition *const r = &s->r[s->count];
     struct samples *const samples = s->samples;
@@ -360,7 +401,9 @@ static int repeat_once(struct prober *p, const struct experiment *e,
     *r = (struct repetition){0};
     p->gap = 0;
     s->vigil.tries++;
-    if (e->probe->once(p, e, samples, err) != 0)
+    e->piece = (struct piece){.count = s->vigil.pieces};
+    if ((e->piece.count > 1 ? run_pieces(p, e, samples, err)
+                            : e->probe->once(p, e, samples, err)) != 0)
         return err->code;
     for (size_t row = from; row < samples->rows; row++)
         samples->data[row * samples->columns] = (int64_t)s->count;
@@ -427,7 +470,7 @@ static void series_end(struct prober *p, struct series *s)
     s->samples->disturbed = guard_verdict(&p->guard, &s->vigil, s->r, s->count);
 }
 
-static int measure(struct prober *p, const struct experiment *e,
+static int measure(struct prober *p, struct experiment *e,
                    struct samples *samples, struct error *err)
 {
     struct series s;

@@ -245,6 +245,26 @@ START_TEST(a_leap_of_the_clock_is_taken_again)
 }
 END_TEST
 
+/* Pieces of 256 visits; their sums are those of the whole. */
+START_TEST(what_leaps_in_a_row_is_taken_in_pieces)
+{
+    enum { PIECES = 16, FAILED = 3 };
+    struct fake_device fake;
+    begin(&fake);
+    fake.read = leaps_at_first;
+    struct samples s = run_on(&fake, "chase visits=4096 repeats=1");
+    ck_assert_uint_eq(s.rows, 1);
+    ck_assert_int_eq(samples_at(&s, 0, samples_column(&s, "visits")), 4096);
+    ck_assert_int_eq(samples_at(&s, 0, samples_column(&s, "long")),
+                     PIECES * (1 + 64 * 100));
+    ck_assert_ptr_null(s.disturbed);
+    ck_assert_uint_ge(fake.launches,
+                      WARM_UPS + (FAILED + PIECES) * LAUNCHES_EACH);
+    samples_free(&s);
+    fake_device_close(&fake);
+}
+END_TEST
+
 static void always_leaps(struct fake_device *fake, uint64_t *words,
                          size_t count)
 {
@@ -558,6 +578,7 @@ Suite *suite_run(void)
     tcase_add_test(t, the_power_cap_is_no_throttling);
     tcase_add_test(t, a_gpu_that_is_always_throttled_is_measured_all_the_same);
     tcase_add_test(t, a_leap_of_the_clock_is_taken_again);
+    tcase_add_test(t, what_leaps_in_a_row_is_taken_in_pieces);
     tcase_add_test(t, what_stays_disturbed_says_so);
     tcase_add_test(t, what_must_be_fresh_is_not_taken_again);
     tcase_add_test(t, after_a_stop_nothing_is_measured);

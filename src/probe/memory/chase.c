@@ -99,12 +99,30 @@ static uint64_t short_turns(const struct pointer_chase *walk, size_t elements)
     return turns(walk->visits > 0 ? walk->visits : elements);
 }
 
-static void chase_own(const struct pointer_chase *walk, size_t elements,
+/* Of the piece that is launched. */
+static uint64_t piece_turns(const struct experiment *e, size_t elements)
+{
+    const uint64_t all = short_turns(e->own, elements);
+    return experiment_piece_end(e, all) - experiment_piece_begin(e, all);
+}
+
+static void chase_own(const struct experiment *e, size_t elements,
                       uint64_t *words)
 {
+    const struct pointer_chase *const walk = e->own;
     words[0] = turns(walk->warm * elements);
-    words[1] = short_turns(walk, elements);
+    words[1] = piece_turns(e, elements);
     words[2] = 2 * words[1];
+}
+
+/* Those of the pieces before this one. */
+static uint64_t visits_before(const struct experiment *e)
+{
+    const struct pointer_chase *const walk = e->own;
+    return pointer_chase_is_only_swept(walk)
+               ? 0
+               : REACH * UNROLL *
+                     experiment_piece_begin(e, turns(walk->visits));
 }
 
 static int chase_once(struct prober *prober, const struct experiment *e,
@@ -116,6 +134,7 @@ static int chase_once(struct prober *prober, const struct experiment *e,
         .own = chase_own,
         .words_each = OUT_WORDS,
         .pool = shared ? pointer_chase_region(walk) : 0,
+        .before = visits_before(e),
     };
     struct pointer_chase_out out;
     if (pointer_chase_run(prober, e, &work, &out, err) != 0)
@@ -125,13 +144,32 @@ static int chase_once(struct prober *prober, const struct experiment *e,
         int64_t *const row = samples_row(samples);
         row[COLUMN_SM] = (int64_t)words[OUT_SM];
         row[COLUMN_VISITS] =
-            (int64_t)(UNROLL * short_turns(walk, out.elements[i]));
+            (int64_t)(UNROLL * piece_turns(e, out.elements[i]));
         row[COLUMN_SHORT] = (int64_t)words[OUT_SHORT];
         row[COLUMN_LONG] = (int64_t)words[OUT_LONG];
         prober_gap(prober, words[OUT_GAP]);
     }
     pointer_chase_done(&out);
     return 0;
+}
+
+/* Where they may be as many on all SMs. */
+static unsigned chase_pieces(const struct experiment *e)
+{
+    const struct pointer_chase *const walk = e->own;
+    return pointer_chase_pieces(walk->visits);
+}
+
+/* Sums, by SM. */
+static void chase_join(struct samples *samples, size_t from,
+                       const struct samples *piece)
+{
+    for (size_t i = 0; i < piece->rows; i++) {
+        int64_t *const row = samples_row_of(samples, from, COLUMN_SM,
+                                            samples_at(piece, i, COLUMN_SM));
+        for (size_t c = COLUMN_VISITS; c <= COLUMN_LONG; c++)
+            row[c] += samples_at(piece, i, c);
+    }
 }
 
 /* Cycles a load, of the first SM. */
@@ -156,4 +194,6 @@ const struct probe probe_chase = {
     .prepare = chase_prepare,
     .kernel = chase_kernel,
     .once = chase_once,
+    .pieces = chase_pieces,
+    .join = chase_join,
 };

@@ -192,19 +192,23 @@ static void trace_kernel(const struct experiment *e,
     pointer_chase_closing(&k);
 }
 
-static void trace_own(const struct pointer_chase *walk, size_t elements,
+static void trace_own(const struct experiment *e, size_t elements,
                       uint64_t *words)
 {
+    const struct pointer_chase *const walk = e->own;
+    const uint64_t all = walk->visits > 0 ? walk->visits : elements;
     words[OWN_WARM] = walk->warm * elements / UNROLL;
     words[OWN_WARM_REST] = walk->warm * elements % UNROLL;
-    words[OWN_VISITS] = walk->visits > 0 ? walk->visits : elements;
+    words[OWN_VISITS] =
+        experiment_piece_end(e, all) - experiment_piece_begin(e, all);
     words[OWN_ABOVE] = walk->above;
     words[OWN_MOST] = walk->records;
 }
 
-/* Rows of one SM: a row for each record; one with visit −1 if there is none. */
+/* Rows of one SM: a row for each record; one with visit −1 if there is none;
+ * `before` visits were those of other pieces. */
 static void add_rows(struct samples *samples, const uint64_t *words,
-                     uint64_t most)
+                     uint64_t most, uint64_t before)
 {
     const uint64_t events = words[OUT_EVENTS];
     const uint64_t kept = events < most ? events : most;
@@ -215,7 +219,8 @@ static void add_rows(struct samples *samples, const uint64_t *words,
         int64_t *const row = samples_row(samples);
         row[COLUMN_SM] = (int64_t)words[OUT_SM];
         row[COLUMN_EVENTS] = (int64_t)events;
-        row[COLUMN_VISIT] = (int32_t)record[0];
+        row[COLUMN_VISIT] =
+            kept > 0 ? (int64_t)(before + record[0]) : (int32_t)record[0];
         row[COLUMN_OFFSET] = record[1];
         row[COLUMN_CYCLES] = record[2];
     }
@@ -230,6 +235,7 @@ static int trace_once(struct prober *prober, const struct experiment *e,
         .words_each = out_words(walk->records),
         .pool = records_at(walk) - POINTER_CHASE_POOL_OWN +
                 RECORD_BYTES * walk->records,
+        .before = walk->each * experiment_piece_begin(e, walk->visits),
     };
     struct pointer_chase_out out;
     if (pointer_chase_run(prober, e, &work, &out, err) != 0)
@@ -237,10 +243,51 @@ static int trace_once(struct prober *prober, const struct experiment *e,
     for (uint64_t i = 0; i < walk->sms; i++) {
         const uint64_t *const words = out.words + i * work.words_each;
         prober_gap(prober, words[OUT_GAP]);
-        add_rows(samples, words, walk->records);
+        add_rows(samples, words, walk->records,
+                 experiment_piece_begin(e, walk->visits));
     }
     pointer_chase_done(&out);
     return 0;
+}
+
+static unsigned trace_pieces(const struct experiment *e)
+{
+    const struct pointer_chase *const walk = e->own;
+    return pointer_chase_is_only_swept(walk)
+               ? 1
+               : pointer_chase_pieces(walk->visits);
+}
+
+/* All rows of an SM say how many slow loads it had in all. */
+static void count_events(struct samples *samples, size_t from, int64_t sm,
+                         int64_t more)
+{
+    int64_t before = -1;
+    for (size_t i = from; i < samples->rows; i++) {
+        int64_t *const row = samples->data + i * samples->columns;
+        if (row[COLUMN_SM] != sm)
+            continue;
+        before = before < 0 ? row[COLUMN_EVENTS] : before;
+        row[COLUMN_EVENTS] = before + more;
+    }
+}
+
+/* A further piece of the walk. */
+static void trace_join(struct samples *samples, size_t from,
+                       const struct samples *piece)
+{
+    const bool first = samples->rows == from;
+    for (size_t i = 0; i < piece->rows; i++) {
+        const int64_t *const more = piece->data + i * piece->columns;
+        if (first || more[COLUMN_VISIT] >= 0)
+            memcpy(samples_row(samples), more, piece->columns * sizeof *more);
+    }
+    for (size_t i = 0; !first && i < piece->rows; i++) {
+        const int64_t sm = samples_at(piece, i, COLUMN_SM);
+        if (i == 0 || samples_at(piece, i - 1, COLUMN_SM) != sm)
+            count_events(samples, from, sm,
+                         samples_at(piece, i, COLUMN_EVENTS));
+    }
 }
 
 /* One walk gives thousands of samples: it is not repeated. */
@@ -256,4 +303,6 @@ const struct probe probe_trace = {
     .prepare = trace_prepare,
     .kernel = trace_kernel,
     .once = trace_once,
+    .pieces = trace_pieces,
+    .join = trace_join,
 };

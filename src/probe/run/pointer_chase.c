@@ -466,6 +466,7 @@ static uint64_t ring_end(const struct pointer_chase *w)
 
 /* Everything that one launch needs, on the host and on the device. */
 struct stage {
+    const struct experiment *experiment;
     const struct pointer_chase *walk;
     const struct pointer_chase_work *work;
     struct pin pin;
@@ -580,7 +581,7 @@ static void fill_job(struct stage *s, uint64_t slot, const uint64_t *order,
 {
     const struct pointer_chase *const w = s->walk;
     uint64_t *const job = s->jobs + slot * JOB_WORDS;
-    job[JOB_START] = pointer_to(s, slot, order[0]);
+    job[JOB_START] = pointer_to(s, slot, order[s->work->before % elements]);
     job[JOB_BASE] = pointer_to(s, slot, 0);
     job[JOB_FLUSH] = s->flush;
     job[JOB_FLUSH_BYTES] = w->flush;
@@ -591,7 +592,7 @@ static void fill_job(struct stage *s, uint64_t slot, const uint64_t *order,
     job[JOB_LINK_COUNT] = elements;
     job[JOB_TEXTURE] = s->texture.object;
     job[JOB_OUT] = pin_out(&s->pin, slot);
-    s->work->own(w, elements, job + JOB_OWN);
+    s->work->own(s->experiment, elements, job + JOB_OWN);
 }
 
 /* Builds all rings. */
@@ -732,7 +733,7 @@ int pointer_chase_run(struct prober *prober, const struct experiment *e,
                       struct pointer_chase_out *out, struct error *err)
 {
     const struct pointer_chase *const walk = e->own;
-    struct stage s = {.walk = walk, .work = work};
+    struct stage s = {.experiment = e, .walk = walk, .work = work};
     if (check_bounds(walk, prober_info(prober), err) != 0)
         return err->code;
     muster(&s);
@@ -748,6 +749,19 @@ int pointer_chase_run(struct prober *prober, const struct experiment *e,
     if (err->code != 0)
         pointer_chase_done(out);
     return err->code;
+}
+
+/* Pieces of fewer visits than this take little less time. */
+enum { PIECE_LEAST = 64 };
+
+unsigned pointer_chase_pieces(uint64_t visits)
+{
+    return visits > PIECE_LEAST ? (unsigned)(visits / PIECE_LEAST) : 1;
+}
+
+bool pointer_chase_is_only_swept(const struct pointer_chase *w)
+{
+    return w->sweep > 0 && w->warm == 0;
 }
 
 void pointer_chase_done(struct pointer_chase_out *out)

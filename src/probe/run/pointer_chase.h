@@ -156,13 +156,20 @@ void pointer_chase_done(struct pointer_chase_out *out);
 /* What a probe wants of its launch. */
 struct pointer_chase_work {
     /* Fills the words from JOB_OWN on for a ring of so many elements. */
-    void (*own)(const struct pointer_chase *walk, size_t elements,
+    void (*own)(const struct experiment *experiment, size_t elements,
                 uint64_t *words);
+    uint64_t before; /* visits of the pieces before this one */
     size_t words_each; /* result words of each SM; zeros before; the last is
                           set to 1 by the kernel when it is done */
     uint64_t pool;     /* bytes of dynamic shared memory that the probe needs
                           beyond the opening's, a shared ring included */
 };
+
+/* In how many pieces a walk of so many visits may be taken. */
+unsigned pointer_chase_pieces(uint64_t visits);
+/* True if only a sweep loads the ring: then a walk begins where that did, or
+ * finds what the sweep had not yet pushed out. */
+bool pointer_chase_is_only_swept(const struct pointer_chase *walk);
 
 /* Lays the rings out, launches and fetches. */
 int pointer_chase_run(struct prober *prober,

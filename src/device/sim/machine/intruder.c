@@ -5,7 +5,8 @@
  * on, by `away`.  It empties caches and TLBs.
  *
  * How long a launch will take is not known when it begins: the moment lies
- * within what the kernel took last time.  If the launch ends before, the
+ * within what the kernel took last time, or is that of a turn that begins with
+ * the launch.  If the launch ends before, the
  * intruder comes at its end, so that it is as often there as the profile says.
  */
 #include <math.h>
@@ -28,7 +29,10 @@ void intruder_begin(struct machine *m)
         m->kernel->last_cycles > 0 ? m->kernel->last_cycles : in->last;
     in->away_before = in->away;
     in->due = rng_unit(&in->rng) < m->profile->intruder.share;
-    const double moment = m->now + rng_unit(&in->rng) * last;
+    const double first = m->profile->intruder.first_cycles;
+    const double within = rng_unit(&in->rng);
+    const double moment =
+        m->now + (first > 0 ? (0.75 + 0.5 * within) * first : within * last);
     in->next = in->due ? moment : INFINITY;
 }
 

@@ -102,6 +102,7 @@ struct profile_intruder {
     double share;          /* of launches that it interrupts; 0: none */
     double cycles;         /* for which nothing of ours runs */
     double every_cycles;   /* of the launch until it comes again; 0: once */
+    double first_cycles;   /* of a launch before it comes; 0: any moment */
     uint32_t caches, tlbs; /* that it empties: bit i is that of index i */
 };
 

@@ -144,6 +144,11 @@ static const struct schema_row intruder_rows[] = {
      .help = "it comes again each time the launch has run for so many more; "
              "0: once",
      .range = "0, 1000 … 10^9"},
+    {"first_cycles", REAL(profile, intruder.first_cycles, SLICE_CYCLES_MAX),
+     .unit = "cycles",
+     .help = "a launch begins a turn of ours: it first comes after so many, "
+             "give or take a quarter, and after what ends before; 0: at a "
+             "random moment of the launch"},
     {0},
 };
 
