@@ -680,15 +680,19 @@ static bool is_of(const struct finding *f, const char *component)
     return strncmp(id, component, length) == 0 && id[length] == '.';
 }
 
-/* What lies behind a level is found by it: the next one, and memory by L2. */
+/* What lies behind a level is found by it: the next one, and memory by L2; and
+ * the next one is told from L2. */
 static bool rests_on(const struct finding *f, enum level_id id)
 {
     const struct level_row *const row = &level_table[id];
     bool rests =
         is_of(f, row->component) || (!row->of_sm && is_of(f, row->below));
-    for (int i = 0; i < LEVEL_COUNT; i++)
-        rests = rests || (level_table[i].behind == id &&
-                          is_of(f, level_table[i].component));
+    for (int i = 0; i < LEVEL_COUNT; i++) {
+        const enum level_id front = level_table[i].behind;
+        rests =
+            rests || (front != LEVEL_COUNT && (front == id || !row->of_sm) &&
+                      is_of(f, level_table[i].component));
+    }
     return rests;
 }
 
