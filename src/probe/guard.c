@@ -4,11 +4,11 @@
 
 #include "base/buf.h"
 
-/* Between two reads of the clock are 32 loads at most (pointer_chase.c).  The
- * slowest load known, one from memory by way of a page walk, takes 1300 cycles,
- * so they take no 42 000, with what noise there is; another process has the GPU
- * for hundreds of microseconds (an H200's for 0.8 to 4.8 million cycles). */
-enum { GAP_MOST = 80000 };
+/* Between two reads of the clock are 71 loads at most (chase.c).  The slowest
+ * load known, one from memory by way of a page walk, takes 1300 cycles, so they
+ * take no 93 000, with what noise there is; another process has the GPU for
+ * hundreds of microseconds (an H200's for 0.8 to 4.8 million cycles). */
+enum { GAP_MOST = 160000 };
 
 /* An event's timestamp is good for some microseconds; a slice of another's is
  * far longer. */

@@ -12,8 +12,8 @@
 #include "probe/run/pointer_chase.h"
 #include "ptx/repeat.h"
 
-/* 64 loads hide the loop's own instructions behind the last load, and 1 KiB of
- * code fits every instruction cache. */
+/* Loads hide the loop's own instructions, and the little code fits every
+ * instruction cache. */
 enum { UNROLL = 64, PHASES = 3 };
 /* The short run and the one twice as long. */
 enum { REACH = 3 };
@@ -49,14 +49,41 @@ static int chase_prepare(struct experiment *e, const struct device_info *info,
     return pointer_chase_prepare(e, info, REACH, err);
 }
 
+/*
+ * A load, and behind some of them one instruction of the watch.  A read of the
+ * clock holds the thread up for longer than quick loads take, so only turns do
+ * with an even number of turns to come, the last one among them: one of the
+ * short run's one turn at the least, and one of the long one's two, so that
+ * their difference is free of it.  Two reads are no further apart than a turn
+ * that does not and the loads up to the first read.
+ */
+static void watched_load(struct kernel_text *k, unsigned copy, const void *walk)
+{
+    static const char read[] = "@%watch mov.u64 %now, %clock64;";
+    static const char *const behind[UNROLL] = {
+        [2] = "and.b64 %odd, %left, 1;",
+        [4] = "setp.eq.u64 %watch, %odd, 0;",
+        [6] = read,
+        [20] = "cvt.u32.u64 %low, %now;",
+        [24] = "sub.u32 %gap, %low, %last;",
+        [28] = "max.u32 %longest, %longest, %gap;",
+        [36] = "mov.u32 %last, %low;",
+        [UNROLL - 1] = read,
+    };
+    pointer_chase_load(k, copy, walk);
+    if (behind[copy] != NULL)
+        ptx(k, behind[copy]);
+}
+
 static void chase_kernel(const struct experiment *e,
                          const struct device_info *info, struct buf *out)
 {
     const struct pointer_chase *const walk = e->own;
     struct kernel_text k;
     pointer_chase_begin(&k, out, e, info);
-    ptx(&k, ".reg .b64 %left, %t0, %t1, %out;\n"
-            ".reg .b32 %phase;\n");
+    ptx(&k, ".reg .b64 %left, %t0, %t1, %out, %odd;\n"
+            ".reg .b32 %phase;\n"
+            ".reg .pred %watch;\n");
     pointer_chase_job_word(&k, "%out", JOB_OUT);
     ptx(&k, "cvt.u64.u32 %t0, %sm;\n"
             "st.global.u64 [%out], %t0;\n"
@@ -67,7 +94,7 @@ static void chase_kernel(const struct experiment *e,
     ptx(&k, "setp.eq.u64 %again, %left, 0;\n"
             "@%again bra NEXT;\n"
             "mov.u64 %t0, %clock64;\n");
-    repeat_loop(&k, "CHASE", "%left", UNROLL, pointer_chase_watched, walk);
+    repeat_loop(&k, "CHASE", "%left", UNROLL, watched_load, walk);
     pointer_chase_wait(&k, walk);
     ptx_with(&k,
              "mov.u64 %t1, %clock64;\n"
