@@ -309,19 +309,20 @@ static void report_weights(struct structure_question *q,
     if (policy_random(loads->at, loads->count, weights, w->ways, true, &score) >
         6)
         return;
-    struct value list = value_list();
-    for (uint32_t i = 0; i < w->ways; i++)
-        value_push(&list, value_number(weights[i]));
     report_policy(q, POLICY_WEIGHTED);
-    struct finding *const f =
-        lab_finding(q->lab, q->row->component, "policy_weights");
-    tell(q, f, list);
     /* Two deviations of a share of a half; and as many loads as the clock could
      * not tell were disturbed to look like misses, of which one load in five or
      * fewer is one. */
     const double doubt = 1 / sqrt((double)w->found) + 5 * unknown_share(w);
-    if (doubt > 0.02)
-        finding_because(f, why_weights_noise, w->found);
+    if (doubt > 0.02) {
+        refuse(q, "policy_weights",
+               lab_text(q->lab, why_weights_noise, w->found));
+        return;
+    }
+    struct value list = value_list();
+    for (uint32_t i = 0; i < w->ways; i++)
+        value_push(&list, value_number(weights[i]));
+    tell(q, lab_finding(q->lab, q->row->component, "policy_weights"), list);
 }
 
 /* Random victims, or some ways more often than others?  Shares are even within
