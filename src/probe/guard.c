@@ -19,7 +19,8 @@ static const double alone_part = 0.25, company_part = 0.02;
 
 /* Tries in a row, where no other hope is left; tries that took longer than
  * others, since a clock that fell stays down; pieces that are made of one; and
- * device time for one experiment's. */
+ * device time that may be thrown away, for one experiment and for all: beside
+ * another process a whole run takes some seconds longer, not minutes. */
 enum {
     PIECES = 16,
     TRIES_MOST = 16,
@@ -27,7 +28,12 @@ enum {
     DELAYED_MOST = 16,
     THROTTLED_MOST = 20
 };
-static const double spent_most_ns = 3e8;
+static const double spent_most_ns = 3e8, spent_on_all_ns = 8e9;
+
+static bool has_spent(const struct guard *guard, const struct vigil *v)
+{
+    return v->spent_ns > spent_most_ns || guard->spent_ns > spent_on_all_ns;
+}
 
 bool guard_leapt(uint64_t gap)
 {
@@ -89,16 +95,17 @@ static bool gives_up(const struct guard *guard, const struct vigil *v,
     if (r->by == BY_DELAY)
         return v->disturbed[BY_DELAY] > DELAYED_MOST;
     return v->failed >= patience(guard, v, r) ||
-           (v->failed >= TRIES_LEAST && v->spent_ns > spent_most_ns);
+           (v->failed >= TRIES_LEAST && has_spent(guard, v));
 }
 
 /* A process that came a few times in a row will come again.  Pieces that take
  * nearly as long, since all prepare what the whole does, are no help. */
-static bool cut(struct vigil *v, const struct repetition *r)
+static bool cut(const struct guard *guard, struct vigil *v,
+                const struct repetition *r)
 {
     const bool helps = v->pieces == 1 || r->ns < 0.75 * v->whole_ns;
     if (r->by != BY_ANOTHER || v->gave_up || v->failed < TRIES_LEAST ||
-        v->pieces >= v->pieces_most || v->spent_ns > spent_most_ns || !helps)
+        v->pieces >= v->pieces_most || has_spent(guard, v) || !helps)
         return false;
     v->whole_ns = v->pieces == 1 ? r->ns : v->whole_ns;
     v->pieces = PIECES * v->pieces < v->pieces_most ? PIECES * v->pieces
@@ -112,8 +119,9 @@ bool guard_again(struct guard *guard, struct vigil *v,
 {
     v->disturbed[r->by]++;
     v->failed++;
-    v->spent_ns += r->ns;
-    const bool ends = !cut(v, r) && gives_up(guard, v, r);
+    v->spent_ns += r->spent_ns;
+    guard->spent_ns += r->spent_ns;
+    const bool ends = !cut(guard, v, r) && gives_up(guard, v, r);
     if (ends && !v->once && !v->gave_up && r->by == BY_ANOTHER &&
         v->failed >= TRIES_MOST &&
         (guard->hopeless_ns == 0 || r->ns < guard->hopeless_ns))

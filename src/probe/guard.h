@@ -38,13 +38,15 @@ struct guard {
     size_t thrown_away; /* repetitions, by now … */
     size_t throttled;   /* … those of them for that reason */
     size_t in_doubt;    /* experiments that stayed disturbed */
+    double spent_ns;    /* device time of what was thrown away */
 };
 
 /* One repetition as it ended. */
 struct repetition {
     double figure;
-    double ns;    /* of its last launch; 0: not told */
-    uint64_t gap; /* cycles; 0: not told */
+    double ns;       /* of its last launch; 0: not told */
+    double spent_ns; /* of all of its launches */
+    uint64_t gap;    /* cycles; 0: not told */
     enum disturbance by;
 };
 

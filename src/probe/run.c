@@ -353,17 +353,26 @@ static void series_begin(struct series *s, const struct experiment *e,
     s->r = xcalloc(s->most, sizeof *s->r);
 }
 
+/* Of the last launch; 0 if that is not told. */
+static double elapsed_ns(struct prober *p)
+{
+    struct error ignored;
+    double ns;
+    return device_elapsed(p->device, &ns, &ignored) == 0 ? ns : 0;
+}
+
 /* So often a piece is taken again by itself. */
 enum { PIECE_TRIES = 3 };
 
 static int run_piece(struct prober *p, const struct experiment *e,
-                     struct samples *piece, struct error *err)
+                     struct samples *piece, double *spent_ns, struct error *err)
 {
     int status = 0;
     for (unsigned i = 0; i < PIECE_TRIES && status == 0; i++) {
         piece->rows = 0;
         p->gap = 0;
         status = e->probe->once(p, e, piece, err);
+        *spent_ns += elapsed_ns(p);
         if (!guard_leapt(p->gap))
             break;
     }
@@ -372,7 +381,8 @@ static int run_piece(struct prober *p, const struct experiment *e,
 
 /* All of them, or up to the first that is disturbed. */
 static int run_pieces(struct prober *p, struct experiment *e,
-                      struct samples *samples, struct error *err)
+                      struct samples *samples, double *spent_ns,
+                      struct error *err)
 {
     const size_t from = samples->rows;
     struct piece *const at = &e->piece;
@@ -380,7 +390,7 @@ static int run_pieces(struct prober *p, struct experiment *e,
     samples_init(&piece, e->probe);
     int status = 0;
     for (at->index = 0; status == 0 && at->index < at->count; at->index++) {
-        status = run_piece(p, e, &piece, err);
+        status = run_piece(p, e, &piece, spent_ns, err);
         if (status == 0)
             e->probe->join(samples, from, &piece);
         if (guard_leapt(p->gap))
@@ -397,18 +407,18 @@ static int repeat_once(struct prober *p, struct experiment *e, struct series *s,
     struct repetition *const r = &s->r[s->count];
     struct samples *const samples = s->samples;
     const size_t from = samples->rows;
-    struct error ignored;
     *r = (struct repetition){0};
     p->gap = 0;
     s->vigil.tries++;
     e->piece = (struct piece){.count = s->vigil.pieces};
-    if ((e->piece.count > 1 ? run_pieces(p, e, samples, err)
+    if ((e->piece.count > 1 ? run_pieces(p, e, samples, &r->spent_ns, err)
                             : e->probe->once(p, e, samples, err)) != 0)
         return err->code;
     for (size_t row = from; row < samples->rows; row++)
         samples->data[row * samples->columns] = (int64_t)s->count;
-    if (device_elapsed(p->device, &r->ns, &ignored) != 0)
-        r->ns = 0;
+    r->ns = elapsed_ns(p);
+    if (e->piece.count <= 1)
+        r->spent_ns = r->ns;
     r->gap = p->gap;
     r->figure = probe_figure(e, samples, from);
     judge(p, r);
