@@ -6,6 +6,7 @@
 
 #include <math.h>
 
+#include "analysis/statistics/stats.h"
 #include "base/mem.h"
 #include "base/rng.h"
 #include "testing.h"
@@ -44,7 +45,7 @@ static struct laps of(const struct loads *l, uint64_t seed)
         if (rng_unit(&rng) < l->share)
             cycles[n] += round(l->late * (0.5 + rng_unit(&rng)));
     }
-    return laps_of(address, cycles, LOADS, 1);
+    return laps_of(address, cycles, LOADS, 1, INFINITY);
 }
 
 static const struct loads strengths[] = {
@@ -86,7 +87,7 @@ START_TEST(the_bounds_hold_as_often_as_they_claim)
             if (rng_unit(&rng) < l->share)
                 cycles[n] += round(l->late * (0.5 + rng_unit(&rng)));
         }
-        const struct laps laps = laps_of(address, cycles, LOADS, 1);
+        const struct laps laps = laps_of(address, cycles, LOADS, 1, INFINITY);
         held += laps.cost.low <= 200 && 200 <= laps.cost.high;
         excess_held += fabs(laps.cost.excess - l->share * l->late) <
                        1.96 * laps.excess_error;
@@ -105,7 +106,8 @@ START_TEST(an_address_that_is_never_the_same_is_left_out)
     static const uint64_t address[] = {0, 0, 0, 64, 64, 64, 128, 128, 128};
     static const double cycles[] = {200, 200, 201, 900, 300,
                                     600, 210, 211, 210};
-    const struct laps laps = laps_of(address, cycles, COUNT_OF(cycles), 1);
+    const struct laps laps =
+        laps_of(address, cycles, COUNT_OF(cycles), 1, INFINITY);
     ck_assert_uint_eq(laps.cost.kept, 2);
     ck_assert_double_eq_tol(laps.cost.disturbed, 1.0 / 3, 1e-9);
     ck_assert_double_eq_tol(
@@ -114,9 +116,29 @@ START_TEST(an_address_that_is_never_the_same_is_left_out)
 }
 END_TEST
 
+/* What is early was not where the others were; what is late was. */
+START_TEST(early_loads_do_not_count)
+{
+    enum { EACH = 20, N = 3 * EACH };
+    uint64_t address[N];
+    double cycles[N];
+    for (size_t i = 0; i < N; i++) {
+        address[i] = 64 * (i % 3);
+        cycles[i] = 800 + (double)(100 * (i % 3) + i / 3 % 2);
+    }
+    cycles[7] = 400;
+    cycles[N - 1] = 2000;
+    const struct laps all = laps_of(address, cycles, N, 1, INFINITY),
+                      few = laps_of(address, cycles, N, 1, 250);
+    ck_assert_double_eq_tol(all.mean, stats_mean(cycles, N), 1e-9);
+    ck_assert_double_eq_tol(few.mean, (N * all.mean - 400) / (N - 1), 1e-9);
+    ck_assert_double_eq_tol(few.early, few.mean - all.mean, 1e-9);
+}
+END_TEST
+
 START_TEST(of_nothing_nothing_is_known)
 {
-    ck_assert(isnan(laps_of(NULL, NULL, 0, 1).cost.cycles));
+    ck_assert(isnan(laps_of(NULL, NULL, 0, 1, INFINITY).cost.cycles));
 }
 END_TEST
 
@@ -129,6 +151,7 @@ Suite *suite_laps(void)
     tcase_add_loop_test(t, the_bounds_hold_as_often_as_they_claim, 2,
                         COUNT_OF(strengths));
     tcase_add_test(t, an_address_that_is_never_the_same_is_left_out);
+    tcase_add_test(t, early_loads_do_not_count);
     tcase_add_test(t, of_nothing_nothing_is_known);
     return suite;
 }

@@ -82,17 +82,33 @@ static struct undisturbed typical_of(const struct group *g, double far,
 struct sums {
     double *typical, *mean; /* of each address */
     size_t kept, groups, near;
-    double squares; /* of what loads are off their address's typical cost */
+    size_t loads;   /* that count */
+    double cycles;  /* of these */
+    double squares; /* of what they are off their address's typical cost */
 };
 
+/* Moves those to the front that cost as much at least; returns how many. */
+static size_t from(double *cycles, size_t n, double least)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < n; i++)
+        if (cycles[i] >= least)
+            cycles[count++] = cycles[i];
+    return count;
+}
+
 static void add_group(struct sums *s, const struct group *g, double far,
-                      double *work)
+                      double early, double *work)
 {
     const struct undisturbed u = typical_of(g, far, work);
     const double typical = u.kept > 0 ? u.cycles : stats_min(work, g->count);
-    for (size_t i = 0; i < g->count; i++)
+    const size_t count = from(work, g->count, typical - fmax(early, far));
+    for (size_t i = 0; i < count; i++)
         s->squares += (work[i] - typical) * (work[i] - typical);
-    s->mean[s->groups++] = stats_mean(work, g->count);
+    const double mean = stats_mean(work, count);
+    s->mean[s->groups++] = mean;
+    s->loads += count;
+    s->cycles += mean * (double)count;
     if (u.kept == 0)
         return;
     s->typical[s->kept++] = typical;
@@ -100,9 +116,9 @@ static void add_group(struct sums *s, const struct group *g, double far,
 }
 
 /* Addresses in a row may be alike, as those in the same slices of a cache. */
-static struct laps summary(const struct sums *s, size_t n, double spread,
-                           double all)
+static struct laps summary(const struct sums *s, double spread, double mean)
 {
+    const double all = s->cycles / (double)s->loads;
     const double cycles = stats_mean(s->typical, s->kept);
     const double error = undisturbed_t(s->kept > 0 ? s->kept - 1 : 0) *
                          stats_mean_error(s->typical, s->kept);
@@ -110,18 +126,19 @@ static struct laps summary(const struct sums *s, size_t n, double spread,
         .cost = {.cycles = cycles,
                  .low = cycles - error,
                  .high = cycles + error,
-                 .disturbed = 1 - (double)s->near / (double)n,
+                 .disturbed = 1 - (double)s->near / (double)s->loads,
                  .excess = all - cycles,
                  .spread = spread,
                  .kept = s->kept},
-        .excess_error = sqrt(s->squares) / (double)n,
+        .excess_error = sqrt(s->squares) / (double)s->loads,
         .mean = all,
+        .early = all - mean,
         .mean_error = stats_mean_error(s->mean, s->groups),
     };
 }
 
 struct laps laps_of(const uint64_t *address, const double *cycles, size_t n,
-                    double step)
+                    double step, double early)
 {
     struct sorted_loads loads = sort(address, cycles, n);
     const double spread = spread_of(&loads, step);
@@ -131,8 +148,8 @@ struct laps laps_of(const uint64_t *address, const double *cycles, size_t n,
                      .mean = xreallocarray(NULL, n, sizeof *s.mean)};
     struct group g = {0};
     while (next_group(&loads, &g))
-        add_group(&s, &g, far, work);
-    const struct laps laps = summary(&s, n, spread, stats_mean(cycles, n));
+        add_group(&s, &g, far, early, work);
+    const struct laps laps = summary(&s, spread, stats_mean(cycles, n));
     free(loads.at);
     free(work);
     free(s.typical);

@@ -20,12 +20,15 @@ struct laps {
      * one address, and `kept` counts addresses of which most laps agree. */
     struct undisturbed cost;
     double excess_error;     /* standard error of cost.excess */
-    double mean, mean_error; /* of all loads; its standard error */
+    double mean, mean_error; /* of all that count; its standard error */
+    double early;            /* what those take off that do not count */
 };
 
 /* Loads of one address in the order of their laps; `step` as of
- * undisturbed_of.  Of single laps only what all cost together is known. */
+ * undisturbed_of.  What costs `early` cycles less than most laps of its address,
+ * and less than noise makes of it, was somewhere else and does not count.  Of
+ * single laps only what all cost together is known. */
 struct laps laps_of(const uint64_t *address, const double *cycles, size_t n,
-                    double step);
+                    double step, double early);
 
 #endif

@@ -75,6 +75,7 @@ enum { LAPS = 5, LAPS_MOST = 25 };
 struct lapped {
     const char *text;
     double above, below; /* cycles of those that count, timing included */
+    double early;        /* as of laps_of */
     uint64_t *address;
     double *cycles;
     size_t count;
@@ -122,15 +123,15 @@ static void add_laps(struct lab *lab, struct lapped *l, int have)
         add_lap(lab, l);
         if (i + 1 < LAPS)
             continue;
-        l->laps = laps_of(l->address, l->cycles, l->count, 1);
+        l->laps = laps_of(l->address, l->cycles, l->count, 1, l->early);
         if (2 * l->laps.excess_error <= excess_least * l->laps.mean)
             break;
     }
 }
 
-static struct lapped lap_of(struct lab *lab, const char *text)
+static struct lapped lap_of(struct lab *lab, double early, const char *text)
 {
-    struct lapped l = {.text = text, .below = INFINITY};
+    struct lapped l = {.text = text, .below = INFINITY, .early = early};
     add_laps(lab, &l, 0);
     return l;
 }
@@ -144,8 +145,10 @@ static struct cost traced(struct lab *lab, double above, double below,
                           const char *text)
 {
     const double timing = fact_trace(lab)->cycles;
-    struct lapped l = {
-        .text = text, .above = above + timing, .below = below + timing};
+    struct lapped l = {.text = text,
+                       .above = above + timing,
+                       .below = below + timing,
+                       .early = INFINITY};
     add_lap(lab, &l);
     if (l.count == 0) {
         lab_fail(lab, ERR_UNSUPPORTED, why_trace_no_load);
@@ -250,7 +253,7 @@ static struct cost l2_hits(struct lab *lab, const struct fact_bracket *facts,
 {
     const uint64_t half =
         (facts->near_fits > 0 ? facts->near_fits : facts->fits) / 2;
-    const struct lapped l = lap_of(lab, warm_lines(lab, half));
+    const struct lapped l = lap_of(lab, INFINITY, warm_lines(lab, half));
     const struct cost runs = lab_chase_mean(
         lab,
         "chase %s bytes=%" PRIu64
@@ -430,9 +433,9 @@ static struct cost l1_misses(struct lab *lab, const struct level_costs *c)
     const struct cost cost = less_disturbance(&mean, &c->disturbance);
     if (cost.high - cost.low <= mean_enough * cost.cycles)
         return widened_by_lines(&cost, &c->hit[LEVEL_L2], 3 * visits);
-    const struct lapped l =
-        lap_of(lab, lab_text(lab, "trace %s visits=%" PRIu64, walk,
-                             u64_min(lines, 2048)));
+    const struct lapped l = lap_of(
+        lab, INFINITY,
+        lab_text(lab, "trace %s visits=%" PRIu64, walk, u64_min(lines, 2048)));
     return less_timing(lab, &l.laps.cost, l.experiment);
 }
 
@@ -506,7 +509,8 @@ static const double waits_most = 0.1;
  * What a load from memory costs on average: it waits for refreshes of its own,
  * which is no disturbance (H200, alone: a quarter of the loads).  What disturbs
  * any load is what it adds to hits of L2, which have nothing to wait for, and as
- * many of those are late.
+ * many of those are late.  Lines that L2 kept in most laps are not told from
+ * others; they take no more off than those that it kept in few, which are.
  */
 static struct cost memory_cost(struct lab *lab, const struct lapped *l,
                                const struct cost *disturbance)
@@ -514,7 +518,8 @@ static struct cost memory_cost(struct lab *lab, const struct lapped *l,
     const double error = undisturbed_t(l->laps.cost.kept) * l->laps.mean_error;
     const struct undisturbed all = {.cycles = l->laps.mean,
                                     .low = l->laps.mean - error,
-                                    .high = l->laps.mean + error,
+                                    .high =
+                                        l->laps.mean + error + l->laps.early,
                                     .disturbed = disturbance->disturbed,
                                     .spread = l->laps.cost.spread};
     const struct cost mean = less_timing(lab, &all, l->experiment);
@@ -528,6 +533,8 @@ static struct cost memory_cost(struct lab *lab, const struct lapped *l,
     return c;
 }
 
+/* Lines that L2 keeps from lap to lap, whatever was loaded in between, cost what
+ * a miss adds less: half of that tells them. */
 static struct cost memory_misses(struct lab *lab, const struct fact_bracket *l2,
                                  const struct cost *disturbance)
 {
@@ -535,8 +542,9 @@ static struct cost memory_misses(struct lab *lab, const struct fact_bracket *l2,
     const char *const state =
         lab_text(lab, "warm=0 flush=%" PRIu64 " shift=%" PRIu64,
                  4 * l2->overflows, 2 * l2->deep);
-    const struct lapped l = lap_of(
-        lab, known[0] != '\0' ? known : lines_of_l2(lab, 4 << 20, state));
+    const struct lapped l =
+        lap_of(lab, (l2->miss - l2->hit) / 2,
+               known[0] != '\0' ? known : lines_of_l2(lab, 4 << 20, state));
     const struct cost runs = memory_runs(lab, l2);
     struct cost c = memory_cost(lab, &l, disturbance);
     check_by_runs(lab, &c, c.cycles + c.excess,

@@ -64,7 +64,8 @@ static double late_share(struct lab *lab, const struct samples *s)
     uint64_t *const address = lab_alloc(lab, offset.count, sizeof *address);
     for (size_t i = 0; i < offset.count; i++)
         address[i] = (uint64_t)offset.at[i];
-    return laps_of(address, cycles.at, cycles.count, timer_step).cost.disturbed;
+    return laps_of(address, cycles.at, cycles.count, timer_step, INFINITY)
+        .cost.disturbed;
 }
 
 /* The same small ring, visited and chased, in the nearest cache; few loads at a
