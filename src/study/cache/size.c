@@ -69,7 +69,8 @@ enum { LEAD = 65536, LEAD_BIT = 8 };
 /* What a trace of one size showed. */
 struct lap_trace {
     uint64_t lines, loads, laps;
-    size_t misses;   /* loads as slow as a miss, of those kept */
+    uint64_t entry;  /* loads before those that are judged; laps are whole */
+    size_t misses;   /* loads as slow as a miss, of those kept and judged */
     size_t slow;     /* loads slower than a hit, all of them */
     size_t returned; /* addresses that were so more often than by chance */
     bool full;       /* more than were kept */
@@ -116,6 +117,11 @@ static uint64_t laps_for(const struct size_question *q, uint64_t lines)
 static const double chance_of_returns = 1e-6, chance_of_more = 1e-5,
                     chance_at_a_glance = 1e-8;
 
+static uint64_t judged_laps(const struct lap_trace *s)
+{
+    return s->laps - (s->entry > 0);
+}
+
 /* How often an address must be slow in so many laps to count as one that came
  * back, and how many such addresses are more than chance. */
 struct returns {
@@ -127,12 +133,13 @@ static struct returns returns_of(const struct size_question *q,
                                  const struct lap_trace *s)
 {
     double expected = (double)s->lines; /* addresses, by chance */
+    const uint64_t laps = judged_laps(s);
     uint64_t times = 0;
     do {
         times++;
-        expected *= (double)(s->laps - times + 1) / (double)times * q->rate;
+        expected *= (double)(laps - times + 1) / (double)times * q->rate;
         /* Chance makes a hundredth of an address so, and no more. */
-    } while (expected > 0.01 && times < s->laps);
+    } while (expected > 0.01 && times < laps);
     /* Some twenty traces of a study must all be right. */
     size_t addresses = 0;
     for (double chance = 1; chance > chance_of_returns;
@@ -155,15 +162,16 @@ static struct slow_trace columns_of(struct lab *lab, const struct samples *s)
                                .events = lab_column_of(lab, s, "events")};
 }
 
-/* Offsets of the loads of one SM that were as slow as a miss, in order. */
+/* Offsets of the loads of one SM that were as slow as a miss, from a visit on,
+ * in order. */
 static const double *slow_offsets(const struct size_question *q,
                                   const struct slow_trace *t, size_t sm,
-                                  size_t *count)
+                                  uint64_t from, size_t *count)
 {
     double *const at = lab_alloc(q->lab, t->sm.count, sizeof *at);
     *count = 0;
     for (size_t i = 0; i < t->sm.count; i++)
-        if ((size_t)t->sm.at[i] == sm && t->visit.at[i] >= 0 &&
+        if ((size_t)t->sm.at[i] == sm && t->visit.at[i] >= (double)from &&
             t->cycles.at[i] >= q->low && t->cycles.at[i] <= q->high &&
             ((int64_t)t->offset.at[i] & LEAD_BIT) == 0)
             at[(*count)++] = t->offset.at[i];
@@ -195,26 +203,32 @@ static size_t slow_loads(const struct slow_trace *t, size_t sm)
  * a miss that once cost less than the limit. */
 static bool is_steady(const struct lap_trace *s, size_t always, double rate)
 {
-    const double spikes = rate * (double)s->loads;
+    const double spikes = rate * (double)(s->loads - s->entry);
     const double misses = (double)s->misses - spikes - 2 * sqrt(spikes);
     /* All but that fifth. */
-    return always > 1 && (double)(always * s->laps) > 0.8 * misses;
+    return always > 1 && (double)(always * judged_laps(s)) > 0.8 * misses;
 }
 
 static void judge_trace(const struct size_question *q,
                         const struct slow_trace *t, size_t sm,
                         struct lap_trace *s)
 {
-    const double *const at = slow_offsets(q, t, sm, &s->misses);
+    const double *const at = slow_offsets(q, t, sm, s->entry, &s->misses);
     const struct returns wanted = returns_of(q, s);
     const size_t returned = count_returned(at, s->misses, wanted.times);
     s->returned = returned >= wanted.addresses ? returned : 0;
-    s->steady = is_steady(s, count_returned(at, s->misses, s->laps), q->rate);
+    s->steady =
+        is_steady(s, count_returned(at, s->misses, judged_laps(s)), q->rate);
     s->slow = slow_loads(t, sm);
     s->full = s->slow > (size_t)q->records;
 }
 
-/* What a trace of a ring of `bytes` is to show, before it is made. */
+/*
+ * What a trace of a ring of `bytes` is to show, before it is made.  The code
+ * that times is not that of the warm-up.  Its lines come in with the first lap,
+ * and where instructions share the cache they put some of a ring out that fits:
+ * under LRU for all of that lap.  So it is not judged, if two more are.
+ */
 static struct lap_trace expect(const struct size_question *q, uint64_t bytes)
 {
     struct lap_trace s = {.lines = bytes / q->stride};
@@ -223,6 +237,8 @@ static struct lap_trace expect(const struct size_question *q, uint64_t bytes)
     /* A whole lap has the leading elements in it. */
     const uint64_t leads = q->lead > 0 ? (bytes + q->lead - 1) / q->lead : 0;
     s.loads = glance ? GLANCE : s.laps * (s.lines + leads);
+    if (s.laps > LAPS_LEAST)
+        s.entry = s.lines + leads;
     return s;
 }
 
@@ -263,8 +279,8 @@ static bool is_clean(const struct size_question *q, const struct lap_trace *s)
 {
     if (s->full || (s->laps > 1 && s->returned > 0))
         return false;
-    return !rate_test_more(s->misses, s->loads, q->control.misses,
-                           q->control.loads,
+    return !rate_test_more(s->misses, s->loads - s->entry, q->control.misses,
+                           q->control.loads - q->control.entry,
                            s->laps > 1 ? chance_of_more : chance_at_a_glance);
 }
 
@@ -373,7 +389,8 @@ static void learn_rate(struct size_question *q)
         assume(ASSUME_SPIKES_OF_TRACE) * (double)q->control.loads)
         look(q, &half, SETTLED, &q->control);
     /* One more than seen: none seen is not none there. */
-    q->rate = (double)(q->control.misses + 1) / (double)q->control.loads;
+    q->rate = (double)(q->control.misses + 1) /
+              (double)(q->control.loads - q->control.entry);
     q->crowd = (double)(q->control.slow + 1) / (double)q->control.loads;
     const double lines = (double)(q->facts->overflows / q->stride);
     if (!q->row->of_sm && LAPS_LEAST * q->crowd * lines > RECORDS_SHARED / 2)
