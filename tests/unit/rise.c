@@ -105,6 +105,31 @@ START_TEST(what_is_not_hidden_is_found)
 }
 END_TEST
 
+/* Rises anywhere are no higher than what may be; and that is less than what one
+ * of single points would have to be, where there is none. */
+START_TEST(means_bound_a_rise)
+{
+    size_t over = 0;
+    double flat = 0, single = 0;
+    struct rng rng;
+    rng_seed(&rng, 6);
+    for (int i = 0; i < DRAWS; i++) {
+        const struct noise *const noise = &strengths[_i];
+        const size_t step = 1 + rng_below(&rng, POINTS - 2);
+        const double rise = 8 * noise->jitter * rng_unit(&rng);
+        double y[POINTS], error[POINTS];
+        const struct rise_curve c = curve_of(noise, TAKES_MOST, y, error);
+        draw(noise, TAKES_MOST, step, rise, &rng, y);
+        over += rise > rise_between(&c, 0, POINTS);
+        draw(noise, TAKES_MOST, POINTS, 0, &rng, y);
+        flat += rise_between(&c, 0, POINTS) / DRAWS;
+        single = rise_hidden(&c, 0, POINTS);
+    }
+    ck_assert_double_lt(flat, single);
+    ck_assert_msg(over <= 4, "%zu of %d are higher", over, DRAWS);
+}
+END_TEST
+
 /* Points that are each as they are for good, told by how they scatter. */
 START_TEST(scatter_makes_no_rise)
 {
@@ -165,6 +190,7 @@ Suite *suite_rise(void)
     Suite *const suite = suite_of("rise", 20, &t);
     tcase_add_loop_test(t, noise_makes_no_rise, 0, 5);
     tcase_add_loop_test(t, what_is_not_hidden_is_found, 0, 3);
+    tcase_add_loop_test(t, means_bound_a_rise, 0, 3);
     tcase_add_test(t, scatter_makes_no_rise);
     tcase_add_test(t, a_rise_is_no_scatter);
     tcase_add_test(t, three_clear_points_do_at_the_end);

@@ -17,6 +17,8 @@ static const double deviations = 2;
 /* Of five points the lowest is hardly ever (once in 1000) so much lower than it
  * is on average. */
 static const double unlucky = 3.6;
+/* What a normal distribution is beyond, on one side, once in 1000. */
+static const double unlikely = 3.1;
 
 /* Half of a normal distribution is within 0.6745 deviations. */
 static double scatter_beyond(const struct rise_curve *c, double cycles)
@@ -35,6 +37,24 @@ double rise_scatter(const struct rise_curve *c)
     if (c->count < 3 || scatter_beyond(c, 1) < 1.2)
         return 1;
     return scatter_beyond(c, 0);
+}
+
+/* A mean and its standard deviation. */
+struct height {
+    double at, error;
+};
+
+/* That of some points, the surer of which weigh more. */
+static struct height mean_of(const struct rise_curve *c, size_t from,
+                             size_t end)
+{
+    double sum = 0, weights = 0;
+    for (size_t i = from; i < end; i++) {
+        const double weight = pow(c->error[i], -2);
+        sum += weight * c->y[i];
+        weights += weight;
+    }
+    return (struct height){sum / weights, sqrt(1 / weights)};
 }
 
 static double threshold(const struct rise_curve *c, size_t i)
@@ -62,4 +82,16 @@ double rise_hidden(const struct rise_curve *c, size_t from, size_t end)
     for (size_t i = from; i < end && i < c->count; i++)
         hidden = fmax(hidden, threshold(c, i) + unlucky * c->error[i]);
     return hidden;
+}
+
+double rise_between(const struct rise_curve *c, size_t from, size_t end)
+{
+    double most = c->least;
+    for (size_t i = from + 1; i + 2 <= end && i + 2 <= c->count; i++) {
+        const struct height before = mean_of(c, from, i),
+                            after = mean_of(c, i, end);
+        most = fmax(most, after.at - before.at +
+                              unlikely * hypot(before.error, after.error));
+    }
+    return most;
 }

@@ -29,4 +29,9 @@ bool rise_at(const struct rise_curve *curve, size_t i, double level);
  * `end` 999 times of 1000. */
 double rise_hidden(const struct rise_curve *curve, size_t from, size_t end);
 
+/* The most that the points from any on to before `end`, two at least, may lie
+ * higher than those before it, by their means: wrong once in 1000.  That tells
+ * lower rises than single points do. */
+double rise_between(const struct rise_curve *curve, size_t from, size_t end);
+
 #endif

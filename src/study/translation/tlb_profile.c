@@ -220,6 +220,14 @@ static double level_at(const struct tlb_profile *p, size_t i, double *error)
     return stats_median(alike, count);
 }
 
+/* What a TLB between two steps may cost: it would have been found, or no part
+ * of the ages is so much dearer than those before.  One of which a single age
+ * is seen is none that ages a fifth apart could tell. */
+static double most_hidden(const struct rise_curve *c, size_t from, size_t end)
+{
+    return fmin(rise_hidden(c, from, end), rise_between(c, from, end));
+}
+
 /* Chance decides about ages near the end of a TLB with random victims, so the
  * next level does not begin before the age has grown by half. */
 static void find_steps(struct tlb_question *q, const struct tlb_profile *p)
@@ -237,7 +245,7 @@ static void find_steps(struct tlb_question *q, const struct tlb_profile *p)
         t->tlb[t->levels++] =
             (struct tlb_facts){.excess = level,
                                .error = error + error_before,
-                               .hidden = rise_hidden(&curve, before, i),
+                               .hidden = most_hidden(&curve, before, i),
                                .fits = p->age[i - 1],
                                .overflows = p->age[i]};
         before = i;
