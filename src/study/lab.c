@@ -317,9 +317,13 @@ static struct undisturbed traced_alike(struct lab *lab, const char *text,
     struct undisturbed u = {0};
     for (int i = 0; lab_ok(lab) && i < MOST; i++) {
         const struct column c = lab_column(lab, "cycles", "%s", text);
-        if (all == NULL)
-            all = lab_alloc(lab, MOST * (c.count + 1), sizeof *all);
-        memcpy(all + n, c.at, c.count * sizeof *all);
+        double *const more = lab_alloc(lab, n + c.count + 1, sizeof *more);
+        /* Launches that others disturbed may have left fewer loads. */
+        if (n > 0)
+            memcpy(more, all, n * sizeof *all);
+        if (c.count > 0)
+            memcpy(more + n, c.at, c.count * sizeof *more);
+        all = more;
         n += c.count;
         *experiment = c.experiment;
         u = undisturbed_of(all, n, 1);
