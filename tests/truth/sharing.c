@@ -330,6 +330,48 @@ START_TEST(hits_may_cost_more_where_many_warps_run)
 }
 END_TEST
 
+/* Constants that another SM brought into L2 cost less there than in memory, or
+ * than a load that a neighbour delays: no sign of a cache that SMs share. */
+START_TEST(what_l2_holds_is_not_shared_before_it)
+{
+    static const char *const studies[] = {"copies"};
+    static const char *const scopes[] = {"sm", "tpc"};
+    char *const json = gpu_made(
+        "sms=6 sms_per_tpc=2 warp_schedulers=2 max_threads_per_block=256 "
+        "caches/l1={'sets': 8, 'ways': 4} "
+        "caches/l2={'sets': 128, 'ways': 8, 'scope': 'gpu'} "
+        "caches/const_l1={'line': 64, 'sets': 8, 'ways': 4} "
+        "caches/const_l15={'line': 256, 'sets': 16, 'ways': 8, "
+        "'scope': '%s'} "
+        "paths/global.ca={'l1': 30, 'l2': 216, 'memory': 430} "
+        "paths/global.cg={'l2': 216, 'memory': 430} "
+        "paths/constant={'const_l1': 24, 'const_l15': 80, 'l2': 230, "
+        "'memory': 430} noise={'jitter_cycles': 1.5, 'spike_rate': 0.002, "
+        "'spike_cycles': 300} "
+        "neighbour={'from': 'l2', 'share': 0.6, 'cycles': 800, 'burst': 64}",
+        scopes[_i % 2]);
+    char *const path = testing_file("gpu.json", json);
+    char *const spec = xasprintf("sim:%s", path);
+    struct profile *const p = profile_of(path);
+    json_t *const findings =
+        truth_findings(spec, 1 + (uint64_t)_i / 2, studies, 1);
+    struct comparison c = {
+        .profile = p, .findings = findings, .may_miss = true};
+    compare(&c, "const_l15", "sms_sharing",
+            sms_of(p, &p->caches[p->paths[PATH_CONSTANT].cache[1]]));
+    c.may_miss = false;
+    compare(&c, "const_l1", "sms_sharing", json_integer(1));
+    compare(&c, "const_l1", "per_sm", json_integer(1));
+    ck_assert_msg(c.rows.length == 0, "%s", buf_string(&c.rows));
+    buf_free(&c.rows);
+    json_decref(findings);
+    profile_free(p);
+    free(spec);
+    free(path);
+    free(json);
+}
+END_TEST
+
 static int drawn(void)
 {
     const char *const text = getenv("SHARING_GPUS");
@@ -345,6 +387,7 @@ Suite *suite_truth_sharing(void)
     tcase_add_loop_test(t, drawn_gpus_are_found_to_share_as_they_do, 1,
                         1 + drawn());
     tcase_add_loop_test(t, hits_may_cost_more_where_many_warps_run, 8, 13);
+    tcase_add_loop_test(t, what_l2_holds_is_not_shared_before_it, 0, 12);
     tcase_add_loop_test(slow, drawn_gpus_are_found_to_share_as_they_do,
                         1 + drawn(), 1 + drawn() + DRAWN_SLOW);
     return suite;

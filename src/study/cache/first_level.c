@@ -149,6 +149,7 @@ static void judge_costs(const struct level_row *row, const struct costs *c,
                         struct fact_first_level *n)
 {
     const double past = stats_median(c->past, COUNT_OF(c->past));
+    n->past = stats_quantile(c->past, COUNT_OF(c->past), 0);
     n->hit = stats_median(c->hits, COUNT_OF(c->hits));
     n->cold = least_median(c);
     n->limit = first_level_limit(c->hits, COUNT_OF(c->hits), n->hit);

@@ -423,6 +423,20 @@ static enum level_id kind_of(const struct lab *lab, enum level_id id)
     return id == LEVEL_L1 && !n->present && !n->unclear ? LEVEL_LOCAL : id;
 }
 
+/*
+ * Up to what a load hits the next cache: what L2 holds must cost more, which
+ * may be cheap beside what a new line costs, since others that use the GPU push
+ * lines out of L2.  The cheapest load past L1 is as cheap as L2 ever is:
+ * others delay loads, they speed none up.  0 if that cannot be told.
+ */
+static double next_limit(const struct fact_first_level *n)
+{
+    const double l2 = fmin(n->past, n->cold);
+    if (n->beyond <= 0 || !hits_cheaper(n->beyond, l2))
+        return 0;
+    return hits_limit(n->beyond, l2);
+}
+
 static struct instances_question question_of(struct lab *lab, enum level_id id)
 {
     const enum level_id kind = kind_of(lab, id);
@@ -439,9 +453,8 @@ static struct instances_question question_of(struct lab *lab, enum level_id id)
         q.sms_sharing = lab_finding(lab, component, "sms_sharing");
     if (id == LEVEL_CONST_L1)
         q.next_sharing = lab_finding(lab, "const_l15", "sms_sharing");
-    if (id == LEVEL_CONST_L1 && n->beyond > 0 &&
-        hits_cheaper(n->beyond, n->cold))
-        q.next = hits_limit(n->beyond, n->cold);
+    if (id == LEVEL_CONST_L1)
+        q.next = next_limit(n);
     return q;
 }
 
