@@ -61,15 +61,21 @@ static bool may_fall(const struct finding *f)
     return f->value.kind != VALUE_NONE && f->status != STATUS_REPORTED;
 }
 
-void finding_doubt(struct finding *f, const char *why)
+static bool is_bound(const struct finding *f)
 {
-    if (!may_fall(f))
+    return f->status == STATUS_AT_LEAST || f->status == STATUS_AT_MOST;
+}
+
+/* What disturbs makes loads late, by anything: a time is between nothing and
+ * what was seen. */
+static void reach_down(struct finding *f)
+{
+    if (!is_time(f) || f->value.kind != VALUE_NUMBER || f->value.number < 0)
         return;
-    f->fallen = true;
-    f->status = STATUS_IN_DOUBT;
-    f->confidence = -1;
-    if (f->because == NULL)
-        finding_because(f, "%s", why);
+    if (!f->has_interval)
+        f->interval[1] = f->value.number;
+    f->interval[0] = 0;
+    f->has_interval = true;
 }
 
 void finding_void(struct finding *f, const char *why)
@@ -80,6 +86,22 @@ void finding_void(struct finding *f, const char *why)
     f->fallen = true;
     f->has_interval = false;
     f->confidence = -1;
+}
+
+void finding_doubt(struct finding *f, const char *why)
+{
+    if (!may_fall(f))
+        return;
+    if (is_bound(f)) {
+        finding_void(f, why);
+        return;
+    }
+    f->fallen = true;
+    reach_down(f);
+    f->status = STATUS_IN_DOUBT;
+    f->confidence = -1;
+    if (f->because == NULL)
+        finding_because(f, "%s", why);
 }
 
 /* Numbers that are no answer to anything. */

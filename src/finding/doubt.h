@@ -22,8 +22,9 @@ const char *doubts_of(const struct doubts *doubts,
                       const struct finding *finding);
 void doubts_free(struct doubts *doubts);
 
-/* A finding with a value is in doubt from now on.  The reason that it has
- * already stays. */
+/* A finding with a value is in doubt from now on; of a time all is possible
+ * down to 0.  The reason that it has already stays.  A bound in doubt is none,
+ * so it has no value any more. */
 void finding_doubt(struct finding *finding, const char *why);
 /* … and this one has none any more: nobody can say how far off it is. */
 void finding_void(struct finding *finding, const char *why);

@@ -227,8 +227,11 @@ struct cost lab_cost_less(const struct cost *a, const struct cost *b)
         .doubt = a->doubt != NULL ? a->doubt : b->doubt,
         .experiment = a->experiment,
     };
-    if (less.doubt != NULL)
-        less.low = fmax(less.low, 0);
+    /* What is late is so by anything: either may be as little as nothing. */
+    if (less.doubt != NULL) {
+        less.low = 0;
+        less.high = fmax(less.high, a->high);
+    }
     return less;
 }
 

@@ -44,6 +44,30 @@ START_TEST(what_is_in_doubt_keeps_its_value)
 }
 END_TEST
 
+START_TEST(a_time_in_doubt_may_be_any_less)
+{
+    struct results r = {0};
+    struct finding *const f = with(&r, 1054, "cycles");
+    finding_doubt(f, "somebody ran");
+    ck_assert_double_eq(f->interval[0], 0);
+    ck_assert_double_eq(f->interval[1], 1055);
+    results_free(&r);
+}
+END_TEST
+
+START_TEST(a_bound_in_doubt_is_none)
+{
+    struct results r = {0};
+    struct finding *const f = results_add(&r, "icache_l1.size", "icache");
+    finding_set(f, STATUS_AT_LEAST, value_number(25760), "B");
+    finding_because(f, "laps get dearer in more than one step");
+    finding_doubt(f, "somebody ran");
+    ck_assert_int_eq(f->status, STATUS_NOT_MEASURED);
+    ck_assert_str_eq(f->because, "somebody ran");
+    results_free(&r);
+}
+END_TEST
+
 START_TEST(what_is_void_has_none)
 {
     struct results r = {0};
@@ -132,6 +156,8 @@ Suite *suite_doubt(void)
     Suite *const suite = suite_of("doubt", 5, &t);
     tcase_add_test(t, evidence_that_is_in_doubt_is_found);
     tcase_add_test(t, what_is_in_doubt_keeps_its_value);
+    tcase_add_test(t, a_time_in_doubt_may_be_any_less);
+    tcase_add_test(t, a_bound_in_doubt_is_none);
     tcase_add_test(t, what_is_void_has_none);
     tcase_add_test(t, only_what_was_measured_falls);
     tcase_add_test(t, numbers_that_cannot_be_are_not_measured);
