@@ -10,6 +10,7 @@
  * instructions are added one by one, until the lap costs a miss more.
  *
  * Lines come from laps of cold code, which jump whenever they reach a new one.
+ * Where noise may hide these jumps, all is asked again with many laps.
  * What is assumed: that lines of farther caches are no shorter.
  */
 #include <inttypes.h>
@@ -62,21 +63,29 @@ static const double undisturbed = 0.1;
  * are many, the third of 64. */
 static const double undisturbed_of_many = 0.04;
 
-/* A lap through so many bytes, by the experiment's other words. */
-static struct lap lap_of(struct lab *lab, const char *words, uint64_t bytes)
+/* A lap through so many bytes, by the experiment's other words; and what all
+ * of its laps cost. */
+static struct lap lap_and_all(struct lab *lab, const char *words,
+                              uint64_t bytes, struct column *cycles)
 {
     const struct samples *const s =
         lab_probe(lab, "%s bytes=%" PRIu64, words, bytes);
     struct lap lap = {.bytes = bytes};
     if (!lab_ok(lab))
         return lap;
-    const struct column cycles = lab_column_of(lab, s, "cycles");
-    lap.cycles = stats_quantile(
-        cycles.at, cycles.count,
-        cycles.count < 64 ? undisturbed : undisturbed_of_many);
+    *cycles = lab_column_of(lab, s, "cycles");
+    lap.cycles =
+        stats_quantile(cycles->at, cycles->count,
+                       cycles->count < 64 ? undisturbed : undisturbed_of_many);
     lap.start = (double)samples_at(s, 0, samples_column(s, "start"));
     lap.end = (double)samples_at(s, 0, samples_column(s, "end"));
     return lap;
+}
+
+static struct lap lap_of(struct lab *lab, const char *words, uint64_t bytes)
+{
+    struct column cycles = {0};
+    return lap_and_all(lab, words, bytes, &cycles);
 }
 
 /* A straight line through points. */
@@ -103,6 +112,7 @@ static double predicted(const struct model *m, double x)
 /* ---- the curve -------------------------------------------------------- */
 
 struct curve {
+    const char *words; /* of the experiments */
     size_t count;
     struct lap lap[POINTS_MOST];
     double stall[POINTS_MOST]; /* cycles a byte */
@@ -198,19 +208,32 @@ static void find_plateaus(struct curve *c)
     }
 }
 
+/* Laps that a quiet GPU needs, and a noisy one. */
+static const char few_coarse[] = COARSE " warm=3 laps=11";
+static const char many_coarse[] = COARSE " warm=3 laps=128";
+
 /* NULL if it is not known where the code lies. */
-static const struct curve *draw_curve(struct lab *lab)
+static const struct curve *draw_curve(struct lab *lab, const char *words)
 {
     struct curve *const c = lab_alloc(lab, 1, sizeof *c);
+    c->words = words;
     for (uint64_t bytes = KIB; lab_ok(lab) && bytes <= LARGEST;
          bytes = next_size(bytes)) {
-        c->lap[c->count++] = lap_of(lab, COARSE " warm=3 laps=11", bytes);
+        c->lap[c->count++] = lap_of(lab, words, bytes);
         if (lab_ok(lab) && c->lap[c->count - 1].start < 0)
             return NULL;
     }
     if (lab_ok(lab))
         find_plateaus(c);
     return c;
+}
+
+/* How many caches there are, or more than can be told. */
+static size_t steps_of(const struct curve *c)
+{
+    return c->plateau_count > 1 && c->plateau[0].first == 0
+               ? u64_min(c->plateau_count - 1, CODE_LEVELS_MAX)
+               : 0;
 }
 
 /* Stall of one more byte, between a lap and the next one. */
@@ -264,19 +287,48 @@ static bool is_one_step(const struct curve *c, size_t i)
 
 enum { COLD_STEP = 48, COLD_POINTS = 30 };
 
+/* What a quiet GPU needs, and a noisy one. */
+enum { MANY_COLD = 256 };
+static const char few_cold[] = COLD " warm=1 laps=9";
+static const char many_cold[] = COLD " warm=1 laps=256";
+
 struct cold {
+    const char *words; /* of the experiments */
     struct lap lap[COLD_POINTS];
     double jump[COLD_POINTS]; /* over the step before */
     double usual;             /* of a step that enters no line, cycles */
+    double spread;            /* standard deviation of laps of a step … */
+    double slack;             /* … and so far off a jump may be, cycles */
+    /* Of many laps: what disturbs them adds to a byte, and their variance for
+     * each byte. */
+    double excess, variance;
 };
 
-static void lay_cold(struct lab *lab, struct cold *c)
+/* A step, and what disturbs its laps: where they are many, it costs what they
+ * do undisturbed. */
+static double lay_step(struct lab *lab, struct cold *c, size_t i)
 {
-    double steps[COLD_POINTS] = {0};
+    struct lap *const lap = &c->lap[i];
+    struct column cycles = {0};
+    *lap = lap_and_all(lab, c->words, (i + 1) * COLD_STEP, &cycles);
+    const struct undisturbed u = undisturbed_of(cycles.at, cycles.count, 0);
+    if (!lab_ok(lab) || c->words != many_cold)
+        return u.spread;
+    lap->cycles = u.cycles;
+    c->excess += u.excess / footprint(lap) / COLD_POINTS;
+    c->variance += u.spread * u.spread / footprint(lap) / COLD_POINTS;
+    return u.spread;
+}
+
+static void lay_cold(struct lab *lab, const char *words, struct cold *c)
+{
+    double steps[COLD_POINTS] = {0}, spread[COLD_POINTS] = {0};
+    *c = (struct cold){.words = words};
     for (size_t i = 0; i < COLD_POINTS; i++) {
-        c->lap[i] = lap_of(lab, COLD " warm=1 laps=9", (i + 1) * COLD_STEP);
+        spread[i] = lay_step(lab, c, i);
         steps[i] = i > 0 ? c->lap[i].cycles - c->lap[i - 1].cycles : 0;
     }
+    c->spread = stats_median(spread, COLD_POINTS);
     /* One of four steps of 48 B at least enters no line of 64 B or longer: 7 of
      * the 29, wherever the code begins. */
     c->usual = stats_quantile(steps + 1, COLD_POINTS - 1, 0.2);
@@ -302,8 +354,8 @@ static bool step_fits(const struct cold *c, size_t i, const struct lines *l)
     const double from = c->lap[i - 1].end, jump = c->jump[i] - l->cheaper;
     const double begin = ceil((from - l->phase) / l->line) * l->line + l->phase;
     if (begin >= c->lap[i].end)
-        return jump < l->more / 3;
-    return jump >= (l->more - (begin > from ? c->usual : 0)) / 2;
+        return jump - c->slack < l->more / 3;
+    return jump + c->slack >= (l->more - (begin > from ? c->usual : 0)) / 2;
 }
 
 /* Whether jumps are exactly where lines begin. */
@@ -330,39 +382,84 @@ static bool line_explains(const struct cold *c, uint64_t line, double cheaper,
 }
 
 /*
- * The lines of all levels.  A line of level i that is found in level i + 1
- * costs p; the stall of plateau i + 1 is the average over the lines of the
- * nearest cache, of which the first of a longer line pays for all.  So each
- * length of line that is thought of says what a miss costs, and jumps that cost
- * so much must then be that far apart.
+ * The line of a level.  A line of level i that is found in level i + 1 costs p;
+ * the stall of plateau i + 1, so much more than that of plateau i, is the
+ * average over the lines of the nearest cache, of which the first of a longer
+ * line pays for all.  So each length of line that is thought of says what a
+ * miss costs, and jumps that cost so much must then be that far apart.  0:
+ * none is like that.
  */
-static void find_lines(struct lab *lab, const struct curve *c)
+static uint64_t line_of(const struct cold *c, uint64_t from, double cheaper,
+                        double stall)
 {
-    struct code_level *const level = fact_code_write(lab)->level;
-    struct cold cold;
-    double cheaper = 0; /* what a line costs that the level has */
-    if (fact_code(lab)->count > 0)
-        lay_cold(lab, &cold);
-    for (size_t i = 0; lab_ok(lab) && i < fact_code(lab)->count; i++) {
-        const double stall = c->plateau[i + 1].value - c->plateau[i].value;
-        const uint64_t from = i == 0 ? LINE_LEAST : level[i - 1].line;
-        for (uint64_t line = from; line <= LINE_MOST && line > 0; line *= 2) {
-            const double more = stall * (double)line;
-            if (!line_explains(&cold, line, cheaper, more))
-                continue;
-            level[i].line = line;
-            cheaper += more;
-            break;
-        }
-        level[i].penalty = stall * (double)level[i].line;
-    }
+    for (uint64_t line = from; line <= LINE_MOST && line > 0; line *= 2)
+        if (line_explains(c, line, cheaper, stall * (double)line))
+            return line;
+    return 0;
 }
 
-static void report_line(struct lab *lab, size_t i)
+/* The lines of all levels; how many are found one after the other. */
+static size_t find_lines(struct lab *lab, const struct curve *c,
+                         const struct cold *cold)
+{
+    struct code_level *const level = fact_code_write(lab)->level;
+    const size_t count = fact_code(lab)->count;
+    double cheaper = 0; /* what a line costs that the level has */
+    size_t found = 0;
+    for (size_t i = 0; i < count; i++) {
+        const double stall = c->plateau[i + 1].value - c->plateau[i].value;
+        level[i].line = line_of(cold, i == 0 ? LINE_LEAST : level[i - 1].line,
+                                cheaper, stall);
+        level[i].penalty = stall * (double)level[i].line;
+        cheaper += level[i].penalty;
+        found += level[i].line > 0;
+    }
+    return found;
+}
+
+/*
+ * Whether lines that were not found may be hidden in noise that more laps rid
+ * us of: a line explains the jumps if each may be four deviations off, and of
+ * many laps four deviations of a jump, which is a difference of two means, are
+ * less than half of what tells a miss, a third of it.
+ */
+static bool may_be_hidden(const struct curve *c, size_t i, uint64_t from,
+                          double cheaper, const struct cold *few)
+{
+    struct cold slack = *few;
+    const double stall = c->plateau[i + 1].value - c->plateau[i].value;
+    const double off = UNDISTURBED_DEVIATIONS * few->spread;
+    slack.slack = off;
+    const uint64_t line = line_of(&slack, from, cheaper, stall);
+    return line > 0 &&
+           off * sqrt(2.0 / MANY_COLD) < stall * (double)LINE_MOST / 6;
+}
+
+/* Lays cold code; whether noise may hide lines that were not found. */
+static bool ask_lines(struct lab *lab, const struct curve *c, const char *words,
+                      struct cold *cold)
+{
+    const struct code_level *const level = fact_code(lab)->level;
+    double cheaper = 0;
+    fact_code_write(lab)->count = steps_of(c);
+    if (steps_of(c) > 0)
+        lay_cold(lab, words, cold);
+    if (!lab_ok(lab))
+        return false;
+    const size_t found = find_lines(lab, c, cold);
+    for (size_t i = 0; i < found; i++)
+        cheaper += level[i].penalty;
+    return found < steps_of(c) &&
+           may_be_hidden(c, found,
+                         found > 0 ? level[found - 1].line : LINE_LEAST,
+                         cheaper, cold);
+}
+
+static void report_line(struct lab *lab, const struct cold *cold, size_t i)
 {
     const struct code_level *const l = &fact_code(lab)->level[i];
     struct finding *const f = lab_finding(lab, code_components[i], "line");
-    finding_cite(f, COLD " warm=1 laps=9");
+    finding_cite(f, cold->words);
     if (l->line == 0) {
         finding_none(f, why_code_prefetched);
         return;
@@ -384,13 +481,27 @@ static double slope_of(const struct curve *c, const struct plateau *p)
     return stall_model(c, p->first, p->last).slope;
 }
 
-static bool is_flat(const struct curve *c, const struct plateau *p)
+/* How far noise may move what laps of a plateau stall for each byte: they hold
+ * at most all that disturbs a fetch, and the third of 64 laps is 1.75
+ * deviations quicker than their mean, which are less for each byte the more
+ * code they run through. */
+static double blur_of(const struct curve *c, const struct cold *cold,
+                      const struct plateau *p)
 {
-    return fabs(slope_of(c, p) - p->value) <=
-           fmax(stall_least, assume(ASSUME_CODE_DOUBT) * p->value);
+    return fabs(cold->excess) +
+           1.75 * sqrt(cold->variance / footprint(&c->lap[p->first]));
 }
 
-static void report_penalty(struct lab *lab, const struct curve *c, size_t i)
+static bool is_flat(const struct curve *c, const struct cold *cold,
+                    const struct plateau *p)
+{
+    const double doubt =
+        fmax(stall_least, assume(ASSUME_CODE_DOUBT) * p->value);
+    return fabs(slope_of(c, p) - p->value) <= doubt + blur_of(c, cold, p);
+}
+
+static void report_penalty(struct lab *lab, const struct curve *c,
+                           const struct cold *cold, size_t i)
 {
     const struct code_level *const l = &fact_code(lab)->level[i];
     const struct plateau *const p = &c->plateau[i];
@@ -400,12 +511,13 @@ static void report_penalty(struct lab *lab, const struct curve *c, size_t i)
         finding_none(f, "%s", lab_why_unknown(lab, code_components[i], "line"));
         return;
     }
-    if (!is_flat(c, &p[0]) || !is_flat(c, &p[1])) {
+    if (!is_flat(c, cold, &p[0]) || !is_flat(c, cold, &p[1])) {
         finding_none(f, why_code_part_hit);
         return;
     }
     const double cycles = (p[1].value - p[0].value) * (double)l->line;
-    const double doubt = assume(ASSUME_CODE_DOUBT) * cycles;
+    const double doubt = assume(ASSUME_CODE_DOUBT) * cycles +
+                         blur_of(c, cold, &p[1]) * (double)l->line;
     finding_measured(f, cycles);
     finding_interval(f, cycles - doubt, cycles + doubt, -1);
     finding_protocol(f, "of", value_text("a missed line"));
@@ -539,8 +651,8 @@ static struct sides look_at_sides(const struct edge *e, uint64_t fits)
     return s;
 }
 
-/* Looks for the edge in the KiB or so above what fits; a miss is told by `least`
- * cycles, or more if laps that fit are far apart. */
+/* Looks for the edge in the KiB or so above what fits; a miss is told by
+ * `least` cycles, or more if laps that fit are far apart. */
 static struct sides find_edge(struct edge *e, uint64_t about, double least)
 {
     e->least = least;
@@ -678,17 +790,17 @@ static void leave_blurred(struct lab *lab, const struct curve *c, size_t i,
                why_code_blurred);
 }
 
-static void icache_ask_level(struct lab *lab, const struct curve *c, size_t i,
-                             double *slope)
+static void icache_ask_level(struct lab *lab, const struct curve *c,
+                             const struct cold *cold, size_t i, double *slope)
 {
     struct finding *const size = lab_finding(lab, code_components[i], "size");
-    finding_cite(size, COARSE " warm=3 laps=11");
+    finding_cite(size, c->words);
     if (!is_one_step(c, i)) {
         leave_blurred(lab, c, i, size);
         return;
     }
-    report_line(lab, i);
-    report_penalty(lab, c, i);
+    report_line(lab, cold, i);
+    report_penalty(lab, c, cold, i);
     find_size(lab, c, i, slope, size);
 }
 
@@ -696,7 +808,8 @@ static void icache_ask_level(struct lab *lab, const struct curve *c, size_t i,
  * where that is not known. */
 static void leave_rest(struct lab *lab, const char *why)
 {
-    const bool open = fact_code(lab)->count == 0 || why == why_code_edge_unclear;
+    const bool open =
+        fact_code(lab)->count == 0 || why == why_code_edge_unclear;
     fact_code_write(lab)->why = why;
     for (size_t i = fact_code(lab)->count + open; i < CODE_LEVELS_MAX; i++)
         for (const struct answer *a = answers; a->attribute != NULL; a++)
@@ -704,25 +817,29 @@ static void leave_rest(struct lab *lab, const char *why)
     lab_leave_open(lab, why);
 }
 
-static void ask_levels(struct lab *lab, const struct curve *c)
+/* Where noise may hide lines all is asked again with many laps. */
+static const struct curve *ask_again(struct lab *lab, const struct curve *c,
+                                     struct cold *cold)
 {
-    double slope = 0;
-    const size_t steps = c->plateau_count > 1 && c->plateau[0].first == 0
-                             ? c->plateau_count - 1
-                             : 0;
-    fact_code_write(lab)->count = u64_min(steps, CODE_LEVELS_MAX);
-    find_lines(lab, c);
-    for (size_t i = 0; lab_ok(lab) && i < fact_code(lab)->count; i++)
-        icache_ask_level(lab, c, i, &slope);
+    if (!ask_lines(lab, c, few_cold, cold))
+        return c;
+    c = draw_curve(lab, many_coarse);
+    if (c != NULL)
+        ask_lines(lab, c, many_cold, cold);
+    return c;
 }
 
 static void icache_run(struct lab *lab)
 {
-    const struct curve *const c = draw_curve(lab);
+    struct cold cold = {0};
+    double slope = 0;
     const struct fact_code *const code = fact_code(lab);
+    const struct curve *c = draw_curve(lab, few_coarse);
     const char *why = why_code_no_plateau;
     if (lab_ok(lab) && c != NULL)
-        ask_levels(lab, c);
+        c = ask_again(lab, c, &cold);
+    for (size_t i = 0; lab_ok(lab) && c != NULL && i < code->count; i++)
+        icache_ask_level(lab, c, &cold, i, &slope);
     if (c == NULL)
         why = why_code_unexpected;
     else if (code->count > 0 && code->level[code->count - 1].line == 0)
