@@ -43,11 +43,16 @@ struct code_load {
 
 enum { WARM = 40, LAPS = 6, LAPS_MOST = 4096 };
 
+/* What laps cost, and the slowest more than that. */
+struct quick {
+    double cycles, spread;
+};
+
 /* A lap, and a rival's where there is one: of two that push out each other's
  * code the quicker keeps its own.  Of six laps the second quickest is free of
  * what disturbs some. */
-static double quick_lap(const struct code_load *l, uint64_t laps,
-                        const char *beside)
+static struct quick quick_lap(const struct code_load *l, uint64_t laps,
+                              const char *beside)
 {
     const struct samples *const s =
         lab_probe(l->lab,
@@ -59,37 +64,47 @@ static double quick_lap(const struct code_load *l, uint64_t laps,
     const size_t count = u64_min(cycles.count, LAPS);
     for (size_t i = 0; i < count; i++)
         cycles.at[i] += rival.at[i];
-    return stats_quantile(cycles.at, count, 0.25);
+    const double quick = stats_quantile(cycles.at, count, 0.25);
+    return (struct quick){quick, stats_quantile(cycles.at, count, 1) - quick};
+}
+
+/* What a lap stalls for if all of its lines miss. */
+static double all_misses(const struct code_load *l)
+{
+    return (double)l->bytes / (double)l->level->line * l->level->penalty;
 }
 
 /* Whether laps are dearer than calm ones: by more than some misses, and by more
- * than laps differ by themselves. */
-static bool is_dearer(const struct code_load *l, double calm, double full)
+ * than laps differ by themselves: thrice as far as the slowest of the six is
+ * off.  A quarter of what a lap can miss is no noise. */
+static bool is_dearer(const struct code_load *l, struct quick calm,
+                      struct quick full)
 {
-    return full - calm >
-           fmax(assume(ASSUME_CODE_PUSHED_OUT) * l->level->penalty,
-                assume(ASSUME_CODE_DISTURBED) * calm);
+    const double noise = fmin(3 * calm.spread, all_misses(l) / 4);
+    const double least =
+        fmax(assume(ASSUME_CODE_PUSHED_OUT) * l->level->penalty,
+             assume(ASSUME_CODE_DISTURBED) * calm.cycles);
+    return full.cycles - calm.cycles > fmax(least, noise);
 }
 
 /* So many laps that whoever keeps its code is there until the other, all of
  * whose lines miss, has made those that are kept. */
 static uint64_t laps_of_duel(const struct code_load *l, double calm)
 {
-    const double misses = (double)l->bytes / (double)l->level->line;
-    const double ratio = 1 + misses * l->level->penalty / (calm / 2);
+    const double ratio = 1 + all_misses(l) / (calm / 2);
     return (uint64_t)fmin(ceil((WARM + LAPS) * ratio), LAPS_MOST);
 }
 
 /* The same code by a rival, and then another. */
 static bool rival_disturbs(const struct code_load *l, const char *where)
 {
-    const double calm = quick_lap(
+    const struct quick calm = quick_lap(
         l, LAPS, lab_text(l->lab, "warm=%d rival=same %s", WARM, where));
     if (!lab_ok(l->lab))
         return false;
     return is_dearer(
         l, calm,
-        quick_lap(l, laps_of_duel(l, calm),
+        quick_lap(l, laps_of_duel(l, calm.cycles),
                   lab_text(l->lab, "warm=%d rival=other %s", WARM, where)));
 }
 
@@ -109,7 +124,7 @@ static void propose_size(const struct code_load *l, const struct finding *by)
 
 static void ask_constants(const struct code_load *l, struct finding *f)
 {
-    const double calm = quick_lap(l, LAPS, "warm=3 constants=64");
+    const struct quick calm = quick_lap(l, LAPS, "warm=3 constants=64");
     const bool shared = is_dearer(
         l, calm,
         quick_lap(l, LAPS, lab_text(l->lab, "warm=3 constants=%d", CONSTANTS)));
