@@ -34,7 +34,7 @@ TEST_SRC := $(sort $(wildcard tests/unit/*.c tests/truth/*.c tests/replay/*.c \
               tests/ptx/*.c tests/driver/*.c tests/fuzz/*.c))
 TEST_OBJ := $(TEST_SRC:%.c=$(B)/%.o)
 
-.PHONY: all run check check-quick check-all check-gpu bench install clean help deps goldens same disturb calibrate figures
+.PHONY: all run check check-quick check-all check-gpu bench install clean help deps goldens same disturb calibrate truth figures
 all: $(B)/sonde $(B)/libsonde.a
 
 # The Debian packages that the build needs; installed once, if they are missing.
@@ -77,6 +77,7 @@ help:
 	@echo 'make goldens    write golden reports and what documents print anew'
 	@echo 'make same       no answer differs from those of an earlier commit'
 	@echo 'make disturb    what is found on disturbed GPUs is right'
+	@echo 'make truth      what is found on random GPUs is right (N=20 SEED=7000)'
 	@echo 'make calibrate  how often intervals hold the truth'
 	@echo 'make figures    figures of the code: lines, lengths, circles'
 	@echo 'make install    to PREFIX=$(PREFIX), with the man page'

@@ -33,9 +33,10 @@ check: $(TESTED)
 	@$(TEST_ENV) sh tests/run.sh $(B)
 check-quick: $(TESTED)
 	@$(TEST_ENV) sh tests/run.sh $(B) -q '$(QUICK_CASES)'
-# What check leaves out.
+# What check leaves out, and some random GPUs that no commit before met.
 check-all: $(TESTED)
-	@$(TEST_ENV) sh tests/run.sh $(B) -s -
+	@$(TEST_ENV) RANDOM_COMMIT=$${RANDOM_COMMIT-$$(git rev-parse --short=7 HEAD)} \
+	    sh tests/run.sh $(B) -s -
 
 $(B)/check: $(B)/tests/main.o $(TEST_BASE) $(TEST_OBJ) $(B)/libsonde.a
 	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(CHECK_LIBS) $(LDLIBS)
@@ -90,6 +91,14 @@ disturb: $(B)/sonde $(B)/tools/disturb
 	@B=$(B) sh tools/disturb.sh disturb
 calibrate: $(B)/sonde $(B)/tools/disturb
 	@B=$(B) sh tools/disturb.sh calibrate
+
+# Whether what is found on random GPUs is right; see the head of the script.
+TRUTH_OBJ := $(patsubst %,$(B)/tests/truth/%.o,claim component gpu index seeds structure truth)
+$(B)/tools/truth.o: CPPFLAGS += $(TEST_CPP)
+$(B)/tools/truth: LDLIBS := $(CHECK_LIBS) $(LDLIBS)
+$(B)/tools/truth: $(TRUTH_OBJ) $(TEST_BASE)
+truth: $(B)/sonde $(B)/tools/truth
+	@B=$(B) sh tools/truth.sh run
 
 # Where the code is large, long or tangled.
 figures: $(B)/libsonde.a

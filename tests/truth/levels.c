@@ -20,7 +20,7 @@ START_TEST(studies_find_what_the_profile_says)
     json_t *const findings = truth_topology(name, seed);
     struct buf rows = {0};
     const struct verdict v =
-        truth_compare(findings, name, seed, &truths, &rows);
+        truth_compare(findings, name, seed, &truths, &rows, NULL);
     ck_assert_msg(v.wrong == 0 && v.missing == 0, "%zu wrong, %zu missing:\n%s",
                   v.wrong, v.missing, buf_string(&rows));
     buf_free(&rows);

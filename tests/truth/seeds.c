@@ -300,7 +300,7 @@ static bool agree(const json_t *truth, const json_t *value, double tolerance)
 {
     if (json_is_number(truth) && json_is_number(value))
         return fabs(json_number_value(truth) - json_number_value(value)) <=
-               tolerance * structure_doubt(json_number_value(truth));
+               tolerance * claim_doubt(json_number_value(truth));
     if (!json_is_array(truth) || !json_is_array(value))
         return json_equal(truth, value) != 0;
     if (json_array_size(truth) != json_array_size(value))
@@ -392,7 +392,7 @@ static void compare_cell(const struct run_seen *seen, const char *component,
 {
     char id[64];
     snprintf(id, sizeof id, "%s.%s", component, attribute);
-    const json_t *const found = structure_found(seen, id);
+    const json_t *const found = claim_found(seen, id);
     json_t *const truth = true_value(seen->profile, component, attribute);
     const bool right = found == NULL || strcmp(attribute, "shares_with") == 0 ||
                        agree(truth, found, is_cycles(attribute) ? 1 : 0);

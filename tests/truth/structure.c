@@ -1,54 +1,21 @@
 /*
- * A claim is an id with what must be found, as JSON, and how the two are
- * compared.  Where two answers cannot be told apart by any experiment (LRU and
+ * Where two answers cannot be told apart by any experiment (LRU and
  * a tree of two ways), or where an experiment has no room (a TLB that reaches
  * beyond memory), the claim allows for it.
  */
 #include "truth/structure.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "truth/component.h"
+#include "truth/index.h"
 #include "truth/truth.h"
 
-/* MAY: need not be found, but what is found must be right. */
-enum need { MUST, MAY, NEVER };
-
-typedef bool same_fn(const json_t *expected, const json_t *found);
-
-struct check {
-    const struct run_seen *seen;
-    struct verdict *verdict;
-};
-
 /* ---- comparisons ---- */
-
-static bool is_close(const json_t *a, const json_t *b, double tolerance)
-{
-    return json_is_number(a) && json_is_number(b) &&
-           fabs(json_number_value(a) - json_number_value(b)) <= tolerance;
-}
-
-static bool equals(const json_t *expected, const json_t *found)
-{
-    return is_close(expected, found, 0);
-}
-
-double structure_doubt(double cycles)
-{
-    return fmax(1, 0.01 * cycles);
-}
-
-static bool close_cycles(const json_t *expected, const json_t *found)
-{
-    return is_close(expected, found,
-                    structure_doubt(json_number_value(expected)));
-}
 
 static bool lists_agree(const json_t *expected, const json_t *found,
                         same_fn *same)
@@ -94,7 +61,7 @@ static bool same_sets(const json_t *expected, const json_t *found)
 
 static bool close_weight(const json_t *expected, const json_t *found)
 {
-    return is_close(expected, found, 0.02);
+    return claim_is_close(expected, found, 0.02);
 }
 
 static bool close_weights(const json_t *expected, const json_t *found)
@@ -124,73 +91,6 @@ static bool same_texts(const json_t *expected, const json_t *found)
         if (!is_one_of(expected, json_array_get(found, i)))
             return false;
     return true;
-}
-
-size_t structure_canonical(uint64_t *masks, size_t count)
-{
-    size_t rank = 0;
-    for (unsigned bit = 0; bit < 64; bit++) {
-        const uint64_t mask = (uint64_t)1 << bit;
-        size_t pivot = rank;
-        while (pivot < count && (masks[pivot] & mask) == 0)
-            pivot++;
-        if (pivot == count)
-            continue;
-        const uint64_t row = masks[pivot];
-        masks[pivot] = masks[rank];
-        masks[rank] = row;
-        for (size_t i = 0; i < count; i++)
-            if (i != rank && (masks[i] & mask) != 0)
-                masks[i] ^= row;
-        rank++;
-    }
-    return rank;
-}
-
-enum { BITS_MOST = 64 };
-
-static bool add_bit(const json_t *bit, uint64_t *mask)
-{
-    if (!json_is_integer(bit) || json_integer_value(bit) < 0 ||
-        json_integer_value(bit) > 63)
-        return false;
-    *mask ^= (uint64_t)1 << json_integer_value(bit);
-    return true;
-}
-
-/* A number, or a list of numbers that are XORed. */
-static bool read_mask(const json_t *entry, uint64_t *mask)
-{
-    *mask = 0;
-    if (!json_is_array(entry))
-        return add_bit(entry, mask);
-    for (size_t i = 0; i < json_array_size(entry); i++)
-        if (!add_bit(json_array_get(entry, i), mask))
-            return false;
-    return true;
-}
-
-/* In canonical form; false if it is no list of index bits. */
-static bool read_masks(const json_t *list, uint64_t masks[BITS_MOST],
-                       size_t *count)
-{
-    *count = json_array_size(list);
-    if (!json_is_array(list) || *count > BITS_MOST)
-        return false;
-    for (size_t i = 0; i < *count; i++)
-        if (!read_mask(json_array_get(list, i), &masks[i]))
-            return false;
-    return structure_canonical(masks, *count) == *count;
-}
-
-static bool same_bits(const json_t *expected, const json_t *found)
-{
-    uint64_t a[BITS_MOST], b[BITS_MOST];
-    size_t expected_count, found_count;
-    return read_masks(expected, a, &expected_count) &&
-           read_masks(found, b, &found_count) &&
-           expected_count == found_count &&
-           memcmp(a, b, expected_count * sizeof *a) == 0;
 }
 
 /* The same partition of the warps: which copy is called 0 is a matter of taste.
@@ -224,114 +124,12 @@ static bool same_pattern(const json_t *expected, const json_t *found)
         return none;
     if (none)
         return json_object_get(expected, "or") != NULL;
-    return close_cycles(json_object_get(expected, "cycles"), found);
+    return claim_close_cycles(json_object_get(expected, "cycles"), found);
 }
 
 static bool same_patterns(const json_t *expected, const json_t *found)
 {
     return lists_agree(expected, found, same_pattern);
-}
-
-/* ---- claims ---- */
-
-static bool is_text(const json_t *value, const char *text)
-{
-    return json_is_string(value) && strcmp(json_string_value(value), text) == 0;
-}
-
-static const char *text_in(const struct run_seen *seen, const char *id,
-                           const char *key)
-{
-    return json_string_value(
-        json_object_get(json_object_get(seen->findings, id), key));
-}
-
-const json_t *structure_found(const struct run_seen *seen, const char *id)
-{
-    const char *const status = text_in(seen, id, "status");
-    if (status == NULL ||
-        (strcmp(status, "measured") != 0 && strcmp(status, "derived") != 0))
-        return NULL;
-    const json_t *const value =
-        json_object_get(json_object_get(seen->findings, id), "value");
-    return is_text(value, "unknown") ? NULL : value;
-}
-
-/* True of a bound that excludes what is true. */
-static bool is_false_bound(const struct check *c, const char *id,
-                           const json_t *expected)
-{
-    const char *const status = text_in(c->seen, id, "status");
-    const json_t *const value =
-        json_object_get(json_object_get(c->seen->findings, id), "value");
-    if (status == NULL || !json_is_number(value) || !json_is_number(expected))
-        return false;
-    const double more = json_number_value(value) - json_number_value(expected);
-    return (strcmp(status, "at_least") == 0 && more > 0) ||
-           (strcmp(status, "at_most") == 0 && more < 0);
-}
-
-/* A row of the rows; the JSON of what is short enough to be read. */
-static void say(struct check *c, const char *id, const json_t *expected,
-                const json_t *found)
-{
-    const size_t flags =
-        JSON_ENCODE_ANY | JSON_COMPACT | JSON_REAL_PRECISION(6);
-    char *const wanted =
-        expected != NULL ? json_dumps(expected, flags) : xstrdup("nothing");
-    char *const got = found != NULL ? json_dumps(found, flags) : NULL;
-    const char *const status = text_in(c->seen, id, "status");
-    const char *const because = text_in(c->seen, id, "because");
-    buf_printf(c->seen->rows, "%s seed %llu %s expected %.300s, found %.300s",
-               c->seen->name, (unsigned long long)c->seen->seed, id, wanted,
-               got != NULL      ? got
-               : status != NULL ? status
-                                : "no such finding");
-    if (because != NULL)
-        buf_printf(c->seen->rows, " because %s", because);
-    buf_text(c->seen->rows, "\n");
-    free(wanted);
-    free(got);
-}
-
-static void settle(struct check *c, const char *id, enum need need,
-                   const json_t *expected, same_fn *same)
-{
-    const json_t *const found = structure_found(c->seen, id);
-    const bool false_bound = need != NEVER && is_false_bound(c, id, expected);
-    const bool wrong =
-        false_bound ||
-        (found != NULL && (need == NEVER || !same(expected, found)));
-    const bool missing = found == NULL && need == MUST && !wrong;
-    c->verdict->asked += need == MUST;
-    c->verdict->wrong += wrong;
-    c->verdict->missing += missing;
-    if (wrong || missing)
-        say(c, id, need == NEVER ? NULL : expected, found);
-}
-
-/* Takes `expected`, which may be NULL if it is NEVER to be found. */
-static void claim(struct check *c, const char *component, const char *attribute,
-                  enum need need, json_t *expected, same_fn *same)
-{
-    char id[64];
-    snprintf(id, sizeof id, "%s.%s", component, attribute);
-    settle(c, id, need, expected, same);
-    json_decref(expected);
-}
-
-static void claim_whole(struct check *c, const char *component,
-                        const char *attribute, enum need need, uint64_t whole)
-{
-    claim(c, component, attribute, need, json_integer((json_int_t)whole),
-          equals);
-}
-
-static void claim_nothing(struct check *c, const char *component,
-                          const char *const *attributes)
-{
-    for (; *attributes != NULL; attributes++)
-        claim(c, component, *attributes, NEVER, NULL, equals);
 }
 
 /* ---- caches and TLBs ---- */
@@ -368,38 +166,6 @@ static void claim_sets(struct check *c, const char *component,
     claim_whole(c, component, "ways", even ? need : NEVER, shape->set_ways[0]);
     claim(c, component, "set_ways", even ? NEVER : need, list_of_ways(shape),
           same_sets);
-}
-
-static json_t *list_of_bits(uint64_t mask)
-{
-    json_t *const list = json_array();
-    for (int bit = 0; bit < 64; bit++)
-        if ((mask >> bit & 1) != 0)
-            json_array_append_new(list, json_integer(bit));
-    return list;
-}
-
-/* The masks of the index, the usual bits above the line if none are told. */
-static json_t *list_of_masks(const struct cache_shape *shape)
-{
-    json_t *const list = json_array();
-    size_t count = 0;
-    while ((size_t)1 << count < shape->sets)
-        count++;
-    for (size_t i = 0; i < count; i++)
-        json_array_append_new(list, list_of_bits(shape->index_bits != NULL
-                                                     ? shape->index_bits[i]
-                                                     : shape->line << i));
-    return list;
-}
-
-static void claim_set_bits(struct check *c, const char *component,
-                           const struct cache_shape *shape, enum need need)
-{
-    const bool has_bits = shape->sets > 1 && is_even(shape) &&
-                          (shape->sets & (shape->sets - 1)) == 0;
-    claim(c, component, "set_bits", has_bits ? need : NEVER,
-          list_of_masks(shape), same_bits);
 }
 
 static bool has_equal_weights(const struct cache_shape *shape)
@@ -537,23 +303,26 @@ static enum need need_of_inside(const struct profile *profile,
     return MUST;
 }
 
+/* Of a cache in two parts an SM sees two: what is inside is told of both. */
 static void compare_cache(struct check *c, const struct component *component)
 {
-    static const char *const all[] = {
-        "sets",           "ways",        "set_ways", "set_bits",     "policy",
-        "policy_weights", "shares_with", "per_sm",   "copy_of_warp", NULL};
+    static const char *const all[] = {"sets",           "ways",
+                                      "set_ways",       "policy",
+                                      "policy_weights", "shares_with",
+                                      "per_sm",         "copy_of_warp",
+                                      NULL};
     const struct profile_cache *const cache =
         component_cache(c->seen->profile, component);
     if (cache == NULL) {
         claim_nothing(c, component->name, all);
+        index_claim_nothing(c, component->name);
         return;
     }
-    const enum need need = need_of_inside(c->seen->profile, component);
-    /* Of a cache in two parts an SM sees two. */
-    if (cache->partitions.bits != 0)
-        return;
+    const enum need need = cache->partitions.bits != 0
+                               ? HOPED
+                               : need_of_inside(c->seen->profile, component);
     claim_sets(c, component->name, &cache->shape, need);
-    claim_set_bits(c, component->name, &cache->shape, need);
+    index_claim(c, component->name, cache, need);
     claim_policy(c, component->name, &cache->shape, need);
     if (component->near)
         claim_copies(c, component, cache);
@@ -570,7 +339,7 @@ static void compare_sharing_of_sms(struct check *c,
         claim_whole(c, component->name, "sms_sharing", asked ? MUST : MAY,
                     sms_sharing(p, cache->scope));
     else
-        claim(c, component->name, "sms_sharing", NEVER, NULL, equals);
+        claim(c, component->name, "sms_sharing", NEVER, NULL, claim_equals);
 }
 
 /* ---- TLBs ---- */
@@ -603,32 +372,56 @@ static enum need need_of_tlb(const struct profile *p, size_t level)
     return seen && has_room(p, reach) ? MUST : MAY;
 }
 
+/* Pages and regions are one where an entry covers a page. */
+static void claim_reach(struct check *c, const char *name,
+                        const struct profile_cache *tlb, enum need need)
+{
+    const uint64_t reach = cache_shape_bytes(&tlb->shape);
+    claim_whole(c, name, "entries", need, reach / tlb->shape.line);
+    claim_whole(c, name, "page", need, tlb->page);
+    claim_whole(c, name, "region", need == MUST ? HOPED : need,
+                tlb->shape.line);
+    claim_whole(c, name, "reach", need, reach);
+}
+
 static void compare_tlb(struct check *c, size_t level)
 {
     static const char *const names[] = {"tlb_l1", "tlb_l2", "tlb_l3"};
-    static const char *const all[] = {"entries", "page",         "reach",
-                                      "sets",    "ways",         "set_ways",
-                                      "policy",  "miss_penalty", NULL};
+    static const char *const all[] = {
+        "entries", "page",   "region",       "reach",       "sets", "ways",
+        "set_ways", "policy", "miss_penalty", "sms_sharing", NULL};
     const struct profile *const p = c->seen->profile;
     const char *const name = names[level];
     if (level >= p->tlb_count) {
         claim_nothing(c, name, all);
+        index_claim_nothing(c, name);
         return;
     }
-    const struct cache_shape *const shape = &p->tlbs[level].shape;
-    const uint64_t reach = cache_shape_bytes(shape);
+    const struct profile_cache *const tlb = &p->tlbs[level];
+    const uint64_t reach = cache_shape_bytes(&tlb->shape);
     const enum need need = need_of_tlb(p, level);
-    claim_whole(c, name, "entries", need, reach / shape->line);
-    claim_whole(c, name, "page", need, shape->line);
-    claim_whole(c, name, "reach", need, reach);
-    claim_sets(c, name, shape, need);
-    claim_policy(c, name, shape,
-                 reach / shape->line > REPLAYED_MOST ? MAY : need);
+    claim_reach(c, name, tlb, need);
+    claim_sets(c, name, &tlb->shape, need);
+    index_claim(c, name, tlb, need);
+    claim_policy(c, name, &tlb->shape,
+                 reach / tlb->shape.line > REPLAYED_MOST ? MAY : need);
+    claim_whole(c, name, "sms_sharing", need == MUST ? HOPED : need,
+                sms_sharing(p, tlb->scope));
     /* Near and far lines mix in it, where there are any. */
     if (p->caches[p->paths[PATH_GLOBAL_CG].cache[0]].partitions.bits == 0)
         claim(c, name, "miss_penalty", need,
               json_real(cost_behind(p, level + 1) - cost_behind(p, level)),
-              close_cycles);
+              claim_close_cycles);
+}
+
+/* A level that may not show makes their number uncertain. */
+static void compare_tlb_levels(struct check *c)
+{
+    const struct profile *const p = c->seen->profile;
+    bool sure = true;
+    for (size_t i = 0; i < p->tlb_count; i++)
+        sure = sure && need_of_tlb(p, i) == MUST;
+    claim_whole(c, "tlb", "levels", sure ? HOPED : MAY, p->tlb_count);
 }
 
 static void compare_page_window(struct check *c)
@@ -643,7 +436,62 @@ static void compare_page_window(struct check *c)
     const enum need need = has_room(p, 2 * p->page_window_bytes) ? MUST : MAY;
     claim_whole(c, "tlb", "page_window", need, p->page_window_bytes);
     claim(c, "tlb", "page_window_latency", need,
-          json_real(p->page_window_latency), close_cycles);
+          json_real(p->page_window_latency), claim_close_cycles);
+}
+
+/* ---- code ---- */
+
+/* Code that runs straight on hides some of what a line costs. */
+static bool close_penalty(const json_t *expected, const json_t *found)
+{
+    return claim_is_close(expected, found,
+                          fmax(1.5, 0.025 * json_number_value(expected)));
+}
+
+static double code_cost(const struct profile_path *path, size_t level)
+{
+    return (level < path->levels ? path->latency[level] : path->memory)
+        .cycles[0];
+}
+
+static void compare_code_cache(struct check *c, const char *name, size_t level)
+{
+    const struct profile *const p = c->seen->profile;
+    const struct profile_path *const path = &p->paths[PATH_INSTRUCTION];
+    const struct profile_cache *const cache = &p->caches[path->cache[level]];
+    const struct cache_shape *const shape = &cache->shape;
+    claim_whole(c, name, "size", HOPED, cache_shape_bytes(shape));
+    claim_whole(c, name, "line", HOPED, shape->line);
+    claim(c, name, "miss_penalty", HOPED,
+          json_real(code_cost(path, level + 1) - code_cost(path, level)),
+          close_penalty);
+    claim_sets(c, name, shape, HOPED);
+    index_claim(c, name, cache, MAY);
+    claim_policy(c, name, shape, HOPED);
+    claim_whole(c, name, "per_sm", HOPED, cache->copies_per_sm);
+    claim_whole(c, name, "sms_sharing", HOPED, sms_sharing(p, cache->scope));
+    if (level == 0)
+        claim_whole(c, name, "prefetch", HOPED, path->prefetch);
+}
+
+/* Those before L2; where nothing is told of fetching, it costs nothing. */
+static void compare_code(struct check *c)
+{
+    static const char *const names[] = {"icache_l0", "icache_l1", "icache_l15"};
+    static const char *const all[] = {
+        "size",   "line",   "miss_penalty", "sets",     "ways", "set_ways",
+        "policy", "per_sm", "sms_sharing",  "prefetch", NULL};
+    const struct profile *const p = c->seen->profile;
+    const struct profile_path *const path = &p->paths[PATH_INSTRUCTION];
+    bool nearer = path->present;
+    for (size_t i = 0; i < COUNT_OF(names); i++) {
+        nearer = nearer && i < path->levels &&
+                 p->caches[path->cache[i]].scope != SCOPE_GPU;
+        if (nearer)
+            compare_code_cache(c, names[i], i);
+        else
+            claim_nothing(c, names[i], all);
+    }
 }
 
 /* ---- patterns ---- */
@@ -706,7 +554,7 @@ json_t *structure_patterns(const struct profile *p,
 /* A pattern that must be found, but is not known, is missing. */
 static void count_unknown(struct check *c, const char *id, json_t *expected)
 {
-    const json_t *const found = structure_found(c->seen, id);
+    const json_t *const found = claim_found(c->seen, id);
     for (size_t i = 0; i < json_array_size(expected); i++) {
         const json_t *const e = json_array_get(expected, i);
         const char *const text = json_string_value(json_array_get(found, i));
@@ -743,6 +591,8 @@ void structure_compare(const struct run_seen *seen, struct verdict *verdict)
     }
     for (size_t level = 0; level < PROFILE_TLBS_MAX; level++)
         compare_tlb(&check, level);
+    compare_tlb_levels(&check);
     compare_page_window(&check);
+    compare_code(&check);
     compare_patterns(&check);
 }

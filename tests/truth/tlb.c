@@ -65,11 +65,14 @@ static void put_ways(json_t *truth, size_t level, const struct cache_shape *s)
 
 static void put_tlb(json_t *truth, const struct profile *p, size_t level)
 {
-    const struct cache_shape *const s = &p->tlbs[level].shape;
+    const struct profile_cache *const tlb = &p->tlbs[level];
+    const struct cache_shape *const s = &tlb->shape;
     const double *const cycles = p->paths[PATH_GLOBAL_CG].latency[0].cycles;
     const double bytes = (double)cache_shape_bytes(s);
     const bool last = level + 1 == p->tlb_count;
-    put(truth, level, "page", json_real((double)s->line));
+    put(truth, level, "page", json_real((double)tlb->page));
+    if (tlb->page != s->line)
+        put(truth, level, "region", json_real((double)s->line));
     put(truth, level, "entries", json_real(bytes / (double)s->line));
     put(truth, level, "reach", json_real(bytes));
     put(truth, level, "policy", json_string(cache_policy_name(s->policy)));

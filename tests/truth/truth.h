@@ -50,10 +50,11 @@ struct verdict {
 };
 
 /* Compares what `topology` shows: a row of text for each finding that is wrong
- * or missing, headed by `name` and the seed. */
+ * or missing, headed by `name` and the seed; and a line for each that can be
+ * found (claim.h), if `outcomes` is not NULL. */
 struct verdict truth_compare(const json_t *findings, const char *name,
                              uint64_t seed, const struct truths *truths,
-                             struct buf *rows);
+                             struct buf *rows, struct buf *outcomes);
 
 /* The findings of all that `topology` shows of a shipped GPU, which is measured
  * once for all tests that ask, and so may take each of them long; the test fails
