@@ -104,6 +104,15 @@ void finding_doubt(struct finding *f, const char *why)
         finding_because(f, "%s", why);
 }
 
+void finding_blur(struct finding *f, const char *why)
+{
+    const bool is_rate = finding_has_seconds(f) || strstr(f->unit, "/") != NULL;
+    if (f->value.kind == VALUE_NUMBER && (is_time(f) || is_rate))
+        finding_doubt(f, why);
+    else
+        finding_void(f, why);
+}
+
 /* Numbers that are no answer to anything. */
 static bool cannot_be(const struct finding *f, const struct value *v)
 {

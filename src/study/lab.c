@@ -738,7 +738,7 @@ static void settle(const struct lab *lab, const struct shade *shade,
         if (lost != NULL)
             finding_void(f, lost);
         else if (why != NULL)
-            finding_doubt(f, why);
+            finding_blur(f, why);
         finding_settle(f);
     }
 }

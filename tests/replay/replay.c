@@ -33,7 +33,8 @@ static struct sonde *opened(const char *device, const char *record)
     return s;
 }
 
-/* The report of the studies (count 0: of all) on the device. */
+/* The report of the studies (count 0: of all) on the device.  A recording that
+ * is older than a study lacks experiments of it, as the report says. */
 static char *report_of(const char *device, const char *record,
                        const char *const *studies, size_t count)
 {
@@ -41,7 +42,9 @@ static char *report_of(const char *device, const char *record,
     struct sonde_error err;
     char *text;
     struct sonde *const s = opened(device, record);
-    ck_assert_msg(sonde_run(s, studies, count, &err) >= 0, "%s", err.text);
+    ck_assert_msg(sonde_run(s, studies, count, &err) >= 0 ||
+                      err.code == ERR_NOT_RECORDED,
+                  "%s", err.text);
     ASSERT_DONE(sonde_report(s, "json", &plain, &text, &err), err);
     ASSERT_DONE(sonde_close(s, &err), err);
     return text;

@@ -81,6 +81,27 @@ START_TEST(what_is_void_has_none)
 }
 END_TEST
 
+/* Of a time it is known that it is less; of sets nothing is. */
+START_TEST(only_numbers_of_time_survive_an_unclear_eye)
+{
+    struct results r = {0};
+    struct finding *const time = with(&r, 1054, "cycles");
+    finding_blur(time, "somebody ran");
+    ck_assert_int_eq(time->status, STATUS_IN_DOUBT);
+    struct finding *const sets = results_add(&r, "l2.sets", "structure");
+    finding_set(sets, STATUS_MEASURED, value_number(704), "");
+    finding_blur(sets, "somebody ran");
+    ck_assert_int_eq(sets->status, STATUS_NOT_MEASURED);
+    struct finding *const costs = results_add(&r, "memory.patterns", "tlb");
+    struct value list = value_list();
+    value_push(&list, value_number(92));
+    finding_set(costs, STATUS_MEASURED, list, "cycles");
+    finding_blur(costs, "somebody ran");
+    ck_assert_int_eq(costs->status, STATUS_NOT_MEASURED);
+    results_free(&r);
+}
+END_TEST
+
 /* What the driver says, and what was never measured, nobody disturbed. */
 START_TEST(only_what_was_measured_falls)
 {
@@ -159,6 +180,7 @@ Suite *suite_doubt(void)
     tcase_add_test(t, a_time_in_doubt_may_be_any_less);
     tcase_add_test(t, a_bound_in_doubt_is_none);
     tcase_add_test(t, what_is_void_has_none);
+    tcase_add_test(t, only_numbers_of_time_survive_an_unclear_eye);
     tcase_add_test(t, only_what_was_measured_falls);
     tcase_add_test(t, numbers_that_cannot_be_are_not_measured);
     tcase_add_test(t, items_that_cannot_be_are_none);

@@ -20,8 +20,8 @@ static uint64_t common_divisor(uint64_t a, uint64_t b)
     return b == 0 ? a : common_divisor(b, a % b);
 }
 
-/* By all repetitions together.  The timer goes in steps, of which each
- * repetition may miss one; those of no GPU are known to be longer. */
+/* The timer goes in steps, which divide all that it ever tells; those of no GPU
+ * are known to be longer. */
 enum { STEP_MOST = 1024 };
 
 static void read_clock(struct lab *lab, const struct samples *s,
@@ -29,16 +29,15 @@ static void read_clock(struct lab *lab, const struct samples *s,
 {
     const struct column cycles = lab_column_of(lab, s, "cycles");
     const struct column ns = lab_column_of(lab, s, "ns");
-    uint64_t step = 0;
+    uint64_t *const step = &lab->references.step_ns;
     double all = 0, ticks = 0;
     for (size_t i = 0; i < ns.count; i++) {
-        step = common_divisor(step, (uint64_t)ns.at[i]);
+        *step = common_divisor(*step, (uint64_t)ns.at[i]);
         all += ns.at[i];
         ticks += cycles.at[i];
     }
     r->hz = all > 0 ? 1e9 * ticks / all : -1;
-    step = step < STEP_MOST ? step : STEP_MOST;
-    r->error = all > 0 ? (double)(step * ns.count) / all : 0;
+    r->ns = all / (double)ns.count;
 }
 
 /* In the first repetition nobody knows since when. */
@@ -93,9 +92,18 @@ static struct reference take(struct lab *lab, const char *when)
 
 /* ---- what it means ----------------------------------------------------- */
 
-static bool has_moved(const struct reference *a, const struct reference *b)
+/* Of a rate, since a spin may miss a step. */
+static double error_of(const struct references *all, const struct reference *r)
 {
-    const double most = assume(ASSUME_CLOCK_MOVED) + a->error + b->error;
+    const double step = (double)all->step_ns;
+    return r->ns > 0 ? fmin(step, STEP_MOST) / r->ns : 0;
+}
+
+static bool has_moved(const struct references *all, const struct reference *a,
+                      const struct reference *b)
+{
+    const double most =
+        assume(ASSUME_CLOCK_MOVED) + error_of(all, a) + error_of(all, b);
     return a->hz > 0 && b->hz > 0 &&
            fabs(a->hz - b->hz) > most * fmax(a->hz, b->hz);
 }
@@ -161,7 +169,7 @@ static void doubt_rate(struct lab *lab, double hz, const char *why)
 static void judge_clock(struct lab *lab, const struct reference *first,
                         const struct reference *now)
 {
-    if (!has_moved(first, now))
+    if (!has_moved(&lab->references, first, now))
         return;
     lab->references.moved = true;
     const char *const why =

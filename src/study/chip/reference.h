@@ -19,10 +19,11 @@ struct lab;
 
 /* At one moment; what is not told is negative. */
 struct reference {
-    bool known;       /* false: it could not be asked (an old recording) */
-    double hz, error; /* of the SM clock, and how much of it may be wrong */
-    double l1, l2;    /* cycles of a hit */
-    bool lost;        /* L2 had lost what the launch before brought in */
+    bool known;    /* false: it could not be asked (an old recording) */
+    double hz;     /* of the SM clock */
+    double ns;     /* that one spin of it took */
+    double l1, l2; /* cycles of a hit */
+    bool lost;     /* L2 had lost what the launch before brought in */
     double processes, dropped;
     uint64_t throttle;
 };
@@ -32,6 +33,7 @@ struct references {
     struct reference first, latest;
     double processes; /* others, at most */
     bool lost, throttled, moved;
+    uint64_t step_ns; /* the timer's, or a multiple of it; 0: not known */
 };
 
 /* The running study is over.  The first time is what later ones are held
