@@ -78,7 +78,8 @@ struct lapped {
     double early;        /* as of laps_of */
     uint64_t *address;
     double *cycles;
-    size_t count;
+    size_t count, late; /* those that cost more */
+    double late_cycles, late_squares;
     struct laps laps;
     const char *experiment;
 };
@@ -90,6 +91,25 @@ static bool is_led(uint64_t offset, uint64_t *lead)
     if ((offset & RING_LEAD_OFFSET) != 0)
         *lead = offset;
     return (offset | RING_LEAD_OFFSET) == *lead;
+}
+
+static void add_late(struct lapped *l, double cycles)
+{
+    l->late++;
+    l->late_cycles += cycles;
+    l->late_squares += cycles * cycles;
+}
+
+/* What those add to the mean that cost too much to count; its error. */
+static double late_adds(const struct lapped *l)
+{
+    return (l->late_cycles - (double)l->late * l->laps.mean) /
+           (double)(l->count + l->late);
+}
+
+static double late_error(const struct lapped *l)
+{
+    return sqrt(l->late_squares) / (double)(l->count + l->late);
 }
 
 /* One more lap. */
@@ -106,6 +126,8 @@ static void add_lap(struct lab *lab, struct lapped *l)
     uint64_t lead = 0;
     for (size_t i = 0; i < cost.count; i++) {
         const bool led = is_led((uint64_t)offset.at[i], &lead);
+        if (!led && cost.at[i] >= l->below)
+            add_late(l, cost.at[i]);
         if (led || cost.at[i] <= l->above || cost.at[i] >= l->below)
             continue;
         l->address[l->count] = (uint64_t)offset.at[i];
@@ -129,9 +151,17 @@ static void add_laps(struct lab *lab, struct lapped *l, int have)
     }
 }
 
-static struct lapped lap_of(struct lab *lab, double early, const char *text)
+/* By so many cycles no load waits for a refresh, which takes half a microsecond
+ * (DDR4; of stacked memory less): somebody else ran.  A few such ones are most
+ * of what disturbs, and how often they come is known the least. */
+static const double waits_no_longer = 2000;
+
+/* Loads that cost up to that more than `most`. */
+static struct lapped lap_of(struct lab *lab, double early, double most,
+                            const char *text)
 {
-    struct lapped l = {.text = text, .below = INFINITY, .early = early};
+    struct lapped l = {
+        .text = text, .below = most + waits_no_longer, .early = early};
     add_laps(lab, &l, 0);
     return l;
 }
@@ -233,27 +263,49 @@ static const char *warm_lines(struct lab *lab, uint64_t half)
                : lines_of_l2(lab, u64_min(half / 128 * 128, 4 << 20), "warm=2");
 }
 
+/* Of a mean of all loads, late ones included: of 95 %, but for what those are
+ * that are never seen. */
+static double error_of(struct lab *lab, const struct lapped *l)
+{
+    return hypot(hypot(2 * l->laps.mean_error, fact_trace(lab)->error),
+                 2 * late_error(l));
+}
+
+/* What disturbance adds to a load: late ones that a lap counts, and others. */
+struct added {
+    struct cost few, late;
+};
+
+static struct cost give_or_take(double cycles, double error)
+{
+    return (struct cost){
+        .cycles = cycles, .low = cycles - error, .high = cycles + error};
+}
+
 /* What is late, of loads that hit L2 and have nothing to wait for, disturbs any
  * load; in doubt if they are. */
-static struct cost disturbance_of(const struct lapped *l, const char *doubt)
+static struct added disturbance_of(const struct lapped *l, const char *doubt)
 {
     const struct undisturbed *const u = &l->laps.cost;
-    const double error = undisturbed_t(u->kept) * l->laps.excess_error;
-    return (struct cost){.cycles = u->excess,
-                         .low = u->excess - error,
-                         .high = u->excess + error,
-                         .disturbed = u->disturbed,
-                         .doubt = doubt,
-                         .experiment = l->experiment};
+    const double t = undisturbed_t(u->kept);
+    struct added d = {
+        .few = give_or_take(u->excess, t * l->laps.excess_error),
+        .late = give_or_take(late_adds(l), t * late_error(l)),
+    };
+    d.few.disturbed = u->disturbed;
+    d.few.doubt = doubt;
+    d.few.experiment = l->experiment;
+    return d;
 }
 
 /* What laps of warm lines show. */
 static struct cost l2_hits(struct lab *lab, const struct fact_bracket *facts,
-                           struct cost *disturbance)
+                           struct added *disturbance)
 {
     const uint64_t half =
         (facts->near_fits > 0 ? facts->near_fits : facts->fits) / 2;
-    const struct lapped l = lap_of(lab, INFINITY, warm_lines(lab, half));
+    const struct lapped l =
+        lap_of(lab, INFINITY, facts->hit, warm_lines(lab, half));
     const struct cost runs = lab_chase_mean(
         lab,
         "chase %s bytes=%" PRIu64
@@ -261,8 +313,8 @@ static struct cost l2_hits(struct lab *lab, const struct fact_bracket *facts,
         "sweep=1 warm=2 visits=2048",
         level_table[LEVEL_L2].load, u64_min(half / 128 * 128, 8u << 20));
     struct cost c = less_timing(lab, &l.laps.cost, l.experiment);
-    check_by_runs(lab, &c, c.cycles + l.laps.cost.excess,
-                  hypot(2 * l.laps.mean_error, fact_trace(lab)->error), &runs);
+    c.excess += late_adds(&l);
+    check_by_runs(lab, &c, c.cycles + c.excess, error_of(lab, &l), &runs);
     *disturbance = disturbance_of(&l, c.doubt);
     return c;
 }
@@ -271,7 +323,7 @@ static struct cost l2_hits(struct lab *lab, const struct fact_bracket *facts,
  * costs the same. */
 static struct cost hits_of(struct lab *lab, const struct level_row *row,
                            const struct fact_bracket *facts,
-                           struct cost *disturbance)
+                           struct added *disturbance)
 {
     const unsigned stride = row->apart > 32 ? row->apart : 32;
     if (row->behind != LEVEL_COUNT)
@@ -299,7 +351,7 @@ static void say_partition(const struct lab *lab, struct finding *f,
 
 static struct cost report_hits(struct lab *lab, const struct level_row *row,
                                const struct fact_bracket *facts,
-                               struct cost *disturbance)
+                               struct added *disturbance)
 {
     struct finding *const f = lab_finding(lab, row->component, "latency");
     if (!facts->present) {
@@ -324,7 +376,7 @@ static struct cost report_hits(struct lab *lab, const struct level_row *row,
 struct level_costs {
     struct cost hit[LEVEL_COUNT], miss[LEVEL_COUNT];
     bool refused[LEVEL_COUNT]; /* why there is no difference was said */
-    struct cost disturbance;   /* of a load, as loads of L2 show it */
+    struct added disturbance;  /* of a load, as loads of L2 show it */
 };
 
 /* Where what misses the level is: in the next one, if there is such a one. */
@@ -415,7 +467,7 @@ static struct cost widened_by_lines(const struct cost *mean,
 static struct cost l1_misses(struct lab *lab, const struct level_costs *c)
 {
     const struct fact_bracket *const l2 = fact_bracket(lab, LEVEL_L2);
-    if (!l2->present || c->disturbance.experiment == NULL)
+    if (!l2->present || c->disturbance.few.experiment == NULL)
         return (struct cost){0};
     const uint64_t l2_fits = l2->near_fits > 0 ? l2->near_fits : l2->fits;
     const uint64_t stride = u64_max(fact_sure_line(lab, LEVEL_L1), 128);
@@ -430,11 +482,12 @@ static struct cost l1_misses(struct lab *lab, const struct level_costs *c)
     const uint64_t visits = (lines / 3 - 64) / 64 * 64;
     const struct cost mean =
         lab_chase_mean(lab, "chase %s visits=%" PRIu64, walk, visits);
-    const struct cost cost = less_disturbance(&mean, &c->disturbance);
+    const struct cost less = less_disturbance(&mean, &c->disturbance.few);
+    const struct cost cost = less_disturbance(&less, &c->disturbance.late);
     if (cost.high - cost.low <= mean_enough * cost.cycles)
         return widened_by_lines(&cost, &c->hit[LEVEL_L2], 3 * visits);
     const struct lapped l = lap_of(
-        lab, INFINITY,
+        lab, INFINITY, fact_bracket(lab, LEVEL_L1)->miss,
         lab_text(lab, "trace %s visits=%" PRIu64, walk, u64_min(lines, 2048)));
     return less_timing(lab, &l.laps.cost, l.experiment);
 }
@@ -524,18 +577,18 @@ static const double waits_most = 0.1;
  * others; they take no more off than those that it kept in few, which are.
  */
 static struct cost memory_cost(struct lab *lab, const struct lapped *l,
-                               const struct cost *disturbance)
+                               const struct added *disturbance)
 {
     const double error = undisturbed_t(l->laps.cost.kept) * l->laps.mean_error;
     const struct undisturbed all = {.cycles = l->laps.mean,
                                     .low = l->laps.mean - error,
                                     .high =
                                         l->laps.mean + error + l->laps.early,
-                                    .disturbed = disturbance->disturbed,
+                                    .disturbed = disturbance->few.disturbed,
                                     .spread = l->laps.cost.spread};
     const struct cost mean = less_timing(lab, &all, l->experiment);
-    struct cost c = less_disturbance(&mean, disturbance);
-    const double waits = l->laps.cost.excess - disturbance->cycles;
+    struct cost c = less_disturbance(&mean, &disturbance->few);
+    const double waits = l->laps.cost.excess - disturbance->few.cycles;
     if (c.doubt == NULL &&
         waits - (c.high - c.cycles) > waits_most * c.cycles) {
         c.doubt = lab_text(lab, why_waits, 100 * waits / c.cycles);
@@ -544,27 +597,35 @@ static struct cost memory_cost(struct lab *lab, const struct lapped *l,
     return c;
 }
 
+/* So much pushes out what L2 holds, though rings or the driver say too little.
+ */
+static uint64_t l2_flush(const struct lab *lab, const struct fact_bracket *l2)
+{
+    const int64_t told = lab->info->value[PROPERTY_L2_BYTES];
+    return u64_max(4 * l2->overflows, told > 0 ? 3 * (uint64_t)told / 2 : 0);
+}
+
 /* Lines that L2 keeps from lap to lap, whatever was loaded in between, cost
  * what a miss adds less: half of that tells them. */
 static struct cost memory_misses(struct lab *lab, const struct fact_bracket *l2,
-                                 const struct cost *disturbance)
+                                 const struct added *disturbance)
 {
     const char *const known = fact_sides(lab)->missing;
     const char *const state =
         lab_text(lab, "warm=0 flush=%" PRIu64 " shift=%" PRIu64,
-                 4 * l2->overflows, 2 * l2->deep);
+                 l2_flush(lab, l2), 2 * l2->deep);
     const struct lapped l =
-        lap_of(lab, (l2->miss - l2->hit) / 2,
+        lap_of(lab, (l2->miss - l2->hit) / 2, l2->miss,
                known[0] != '\0' ? known : lines_of_l2(lab, 4 << 20, state));
     const struct cost runs = memory_runs(lab, l2);
     struct cost c = memory_cost(lab, &l, disturbance);
-    check_by_runs(lab, &c, c.cycles + c.excess,
-                  hypot(2 * l.laps.mean_error, fact_trace(lab)->error), &runs);
+    c.excess += late_adds(&l);
+    check_by_runs(lab, &c, c.cycles + c.excess, error_of(lab, &l), &runs);
     return c;
 }
 
 static struct cost report_memory(struct lab *lab,
-                                 const struct cost *disturbance)
+                                 const struct added *disturbance)
 {
     const struct fact_bracket *const l2 = fact_bracket(lab, LEVEL_L2);
     struct finding *const f = lab_finding(lab, "memory", "latency");
@@ -572,7 +633,7 @@ static struct cost report_memory(struct lab *lab,
         finding_none(f, "%s", l2->why);
         return (struct cost){0};
     }
-    if (disturbance->experiment == NULL) {
+    if (disturbance->few.experiment == NULL) {
         finding_none(f, "%s", lab_why_unknown(lab, "l2", "latency"));
         return (struct cost){0};
     }
