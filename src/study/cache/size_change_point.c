@@ -68,17 +68,26 @@ static void trace_size(struct lab *lab, const struct level_row *row,
         latencies[i] = fmin(c.at[i], most);
 }
 
-/* The first change that is no mere shower of spikes: a fifth at least of what
- * all of them amount to, which none is of eight that are alike. */
-static const struct change *first_step(const struct change *changes,
-                                       size_t count)
+/* A change is no mere shower of spikes that is a fifth at least of what all
+ * amount to, since none is of eight that are alike. */
+static const double step_least = 0.2;
+
+/* The first change that is none.  Its segment may rise little by little, and
+ * begin with sizes that have hardly changed, where something else took some
+ * lines (the kernel's own code): it shows where they have by as much. */
+static struct change first_step(const struct change *changes, size_t count,
+                                const double *series)
 {
     const double all = changes[count - 1].after - changes[0].before;
     size_t i = 0;
-    /* A fifth: of eight that are alike each is an eighth. */
-    while (i + 1 < count && changes[i].after - changes[i].before < 0.2 * all)
+    while (i + 1 < count &&
+           changes[i].after - changes[i].before < step_least * all)
         i++;
-    return &changes[i];
+    struct change step = changes[i];
+    while (step.index + 1 < SIZES &&
+           series[step.index] - step.before < step_least * all)
+        step.index++;
+    return step;
 }
 
 static void report_change(struct finding *f, const double *matrix,
@@ -94,14 +103,14 @@ static void report_change(struct finding *f, const double *matrix,
                      sizes->first + (SIZES - 1) * sizes->step);
         return;
     }
-    const struct change *const step = first_step(changes, count);
-    const double after = (double)(sizes->first + step->index * sizes->step);
+    const struct change step = first_step(changes, count, series);
+    const double after = (double)(sizes->first + step.index * sizes->step);
     const double before = after - (double)sizes->step;
     finding_measured(f, before);
     finding_interval(f, before - RESOLUTION * (double)sizes->step,
                      after + (RESOLUTION - 1) * (double)sizes->step, 1 - alpha);
-    finding_protocol(f, "ks_statistic", value_number(step->statistic));
-    finding_protocol(f, "ks_critical", value_number(step->critical));
+    finding_protocol(f, "ks_statistic", value_number(step.statistic));
+    finding_protocol(f, "ks_critical", value_number(step.critical));
 }
 
 static void change_point_ask_level(struct lab *lab, const struct level_row *row)
