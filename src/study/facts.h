@@ -35,6 +35,7 @@ struct fact_cached {
     bool as_local;      /* of L1: only local loads show it */
     char why[FACT_WHY]; /* the next studies report it as their reason */
     double hit;         /* cycles of a chase that hits */
+    double excess;      /* that disturbance adds to their mean */
     double next_hit;    /* … that goes past this level; of what an SM has */
     double cold;        /* … that finds all that an SM has empty */
 };
@@ -44,6 +45,7 @@ struct fact_bracket {
     bool present; /* there is one; else `why` says why not */
     char why[FACT_WHY];
     double hit;     /* cycles of a chase that hits */
+    double excess;  /* that disturbance adds to each such load, on average */
     double plateau; /* cycles just before the level below begins: `hit`, or
                        more where farther parts of the cache cost more */
     double miss;    /* cycles of a chase that misses always */

@@ -120,6 +120,7 @@ static void judge_level(struct lab *lab, const struct level_row *row,
     const bool absent = !hits_cheaper(hit->low, l2->high) && known &&
                         !hits_cheaper(hit->low, cold->high);
     facts->hit = hit->cycles;
+    facts->excess = hit->excess;
     facts->cold = cold->cycles;
     facts->present = cold_misses || hits_cheaper(hit->high, l2->low);
     facts->next_hit = cold_misses ? cold->cycles : l2->cycles;
@@ -210,11 +211,13 @@ static void learn_l1_and_l2(struct lab *lab, const struct global_costs *c)
     l1->present =
         hits_cheaper(c->ca.cycles, c->cg.cycles) && is_certain(c, true);
     l1->hit = c->ca.cycles;
+    l1->excess = c->ca.excess;
     l1->next_hit = c->cg.cycles;
     snprintf(l1->why, sizeof l1->why,
              is_certain(c, l1->present) ? why_l1_bypassed : why_l1_hidden);
     l2->present = true;
     l2->hit = c->cg.cycles;
+    l2->excess = c->cg.excess;
 }
 
 static void l1_policy_run(struct lab *lab)

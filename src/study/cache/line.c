@@ -112,13 +112,14 @@ static struct shares shares_of(const struct line_question *q,
 static double overfull_share(const struct layout *l, const struct shares *s)
 {
     const double more = (double)l->more / (double)(l->count + l->more);
-    /* Of those 40 % five eighths, as 0.58 · 3/7 is 25 %; and from a twentieth on,
-     * since less would bring the limit below 3 %, near to what spikes make. */
+    /* Of those 40 % five eighths, as 0.58 · 3/7 is 25 %; and from a twentieth
+     * on, since less would bring the limit below 3 %, near to what spikes make.
+     */
     return more - s->before > 0.05 ? 0.58 * (more - s->before) : -1;
 }
 
-/* After one lap more than half of what fits may miss still, under random victims
- * (size.c), but not so nearly all: further laps change nothing then. */
+/* After one lap more than half of what fits may miss still, under random
+ * victims (size.c), but not so nearly all: further laps change nothing then. */
 static const double certain_share = 0.95;
 /* Laps after which a cache with random victims has settled well enough. */
 enum { SETTLING = 16 };
@@ -251,6 +252,19 @@ static uint64_t shortest(const struct line_question *q)
                : q->sector->bytes;
 }
 
+/* What disturbs adds to averages, and no two of them the same: where that is a
+ * tenth of what a miss adds they do not tell too many lines from such as fit,
+ * nor did they when the rough size was looked for. */
+static bool is_blurred(const struct line_question *q, struct finding *f)
+{
+    const double excess = q->facts->excess;
+    const double more = q->facts->miss - q->facts->plateau;
+    if (q->row->behind != LEVEL_COUNT || excess < 0.1 * more)
+        return false;
+    finding_none(f, why_averages_blurred, excess, more);
+    return true;
+}
+
 static void line_ask_level(struct lab *lab, const struct level_row *row)
 {
     const enum level_id id = level_of(row);
@@ -262,6 +276,8 @@ static void line_ask_level(struct lab *lab, const struct level_row *row)
         finding_none(f, "%s", lab_why_unknown(lab, row->component, "sector"));
         return;
     }
+    if (is_blurred(&q, f))
+        return;
     if (row->bound != NULL && places_for(row, q.facts, longest(q.facts)) == 0) {
         report_at_least(&q, f);
         return;

@@ -556,7 +556,8 @@ static void begin(struct lab *lab)
         const struct fact_cached *const c = fact_cached(lab, (enum level_id)i);
         struct fact_bracket *const b =
             fact_bracket_write(lab, (enum level_id)i);
-        *b = (struct fact_bracket){.present = c->present, .hit = c->hit};
+        *b = (struct fact_bracket){
+            .present = c->present, .hit = c->hit, .excess = c->excess};
         memcpy(b->why, c->why, sizeof b->why);
     }
 }
