@@ -286,15 +286,16 @@ START_TEST(each_study_of_load_alone_finds_what_it_finds_among_all)
                  "max_warps_per_sm=16 max_blocks_per_sm=8 "
                  "registers_per_sm=65536 l2_reported_bytes=16384 "
                  "noise/jitter_cycles=1 memory_clock_khz=1000000 "
-                 "memory_bus_bits=512 memory_read_bandwidth=27 "
-                 "memory_write_bandwidth=21 "
-                 "caches/l1={'sets': 64, 'ways': 4, 'read_bandwidth': 100} "
+                 "memory_bus_bits=512 memory_read_bandwidth=10.8 "
+                 "memory_write_bandwidth=8.4 "
+                 "caches/l1={'sets': 64, 'ways': 4, 'read_bandwidth': 40} "
                  "caches/l2={'line': 32, 'sets': 16, 'ways': 32, "
-                 "           'scope': 'gpu', 'read_bandwidth': 60} "
+                 "           'scope': 'gpu', 'read_bandwidth': 24} "
                  "paths/global.ca={'l1': 32, 'l2': 100, 'memory': 300} "
                  "paths/global.cg={'l2': 100, 'memory': 300} "
                  "shared_memory={'bytes': 65536, 'latency': 25, "
-                 "               'conflict_cycles': 1}");
+                 "               'conflict_cycles': 1, 'read_bandwidth': 44, "
+                 "               'write_bandwidth': 32}");
     try_studies(testing_sim_of(gpu, 1), 1, names, COUNT_OF(names));
     free(gpu);
 }

@@ -8,7 +8,8 @@
 #include "study/lab.h"
 
 struct found {
-    struct device *device;
+    struct device *device; /* NULL: it was replayed */
+    struct recording *recording;
     struct prober *prober;
     struct results results;
 };
@@ -16,6 +17,9 @@ struct found {
 /* The study on that profile, whose text is freed; the test fails if the device
  * does.  To be given back to made_done. */
 struct found *made_measured(char *profile, const char *study);
-void made_done(struct found *found);
+/* The study again, on the samples that were measured; NULL if it asks for what
+ * was not. */
+struct found *made_replayed(const struct found *measured, const char *study);
+void made_done(struct found *found); /* may be NULL */
 
 #endif

@@ -47,6 +47,57 @@ START_TEST(a_report_always_comes)
 }
 END_TEST
 
+/* What a GPU may lack, and the word that the reasons of what is lost have. */
+static const struct {
+    const char *without, *word;
+} lacking[] = {
+    {"mapping_bytes=0", "addresses"},
+    {"clusters=0", "cluster"},
+};
+
+/* The caller ends it with json_decref. */
+static json_t *findings_with(const char *wish)
+{
+    char *const spec = testing_spec_of(
+        gpu_made("sms=1 clusters=1 caches/l2/sets=32 "
+                 "caches/l1={'sets': 8, 'ways': 4} "
+                 "paths/global.ca={'l1': 30, 'l2': [200, 220, 300], "
+                 "                 'memory': [500, 520, 600]} "
+                 "paths/global.cg={'l2': [200, 220, 300], "
+                 "                 'memory': [500, 520, 600]} "
+                 "tlbs/l1={'page': 2097152, 'entries': 16} %s",
+                 wish));
+    json_t *const findings = truth_findings(spec, 1, NULL, 0);
+    free(spec);
+    return findings;
+}
+
+static void is_as_before(const json_t *all, const json_t *left, const char *id,
+                         size_t row)
+{
+    const char *const status = truth_text(left, id, "status");
+    const char *const because = truth_text(left, id, "because");
+    ck_assert_msg(strcmp(status, truth_text(all, id, "status")) == 0 ||
+                      (strcmp(status, "not_measured") == 0 &&
+                       strstr(because, lacking[row].word) != NULL),
+                  "%s: %s is %s because \"%s\"", lacking[row].without, id,
+                  status, because);
+}
+
+START_TEST(what_a_gpu_lacks_costs_what_needs_it_alone)
+{
+    json_t *const all = findings_with("");
+    for (size_t i = 0; i < COUNT_OF(lacking); i++) {
+        json_t *const left = findings_with(lacking[i].without);
+        const char *id;
+        json_t *finding;
+        json_object_foreach(all, id, finding) is_as_before(all, left, id, i);
+        json_decref(left);
+    }
+    json_decref(all);
+}
+END_TEST
+
 /* Strengths of noise, from the shipped one on. */
 static const char *const noises[] = {
     "{'jitter_cycles': 1.5, 'spike_rate': 0.002, 'spike_cycles': 300}",
@@ -88,6 +139,7 @@ Suite *suite_truth_odd(void)
     TCase *t;
     Suite *const suite = suite_of("truth_odd", 60, &t);
     tcase_add_loop_test(t, a_report_always_comes, 0, COUNT_OF(rows));
+    tcase_add_test(t, what_a_gpu_lacks_costs_what_needs_it_alone);
     tcase_add_loop_test(t, noise_makes_no_tlb_and_no_window, 0,
                         COUNT_OF(noises));
     return suite;

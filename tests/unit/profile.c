@@ -475,6 +475,11 @@ static const struct {
     {"tlbs/l1/fill=all", "tlbs.l1.fill must be page or region, not 'all'"},
     {"tlbs/l2/region=16777216 tlbs/l2/set_bits=[23, 25]",
      "tlbs.l2: index bit 0 lies within the line of 16777216"},
+    {"tlbs/l2/set_bits=[22]", "tlbs.l2: 1 index bits do not make 4 sets"},
+    {"tlbs/l2/set_bits=[22, [22, 22]]",
+     "tlbs.l2: index bit 1 has no address bit"},
+    {"tlbs/l2/set_bits=[[22, 30], [30, 22]]",
+     "tlbs.l2 has sets to which no line goes"},
     {"tlbs/l4={'page': 4096, 'entries': 2}", "tlbs.l4 is not a key"},
 
     {"paths/instruction={'memory': 9} paths/instruction/prefetch=2",
@@ -624,6 +629,13 @@ static const struct {
     {"'sets': 4, 'ways': 2, 'set_bits': [[12, 14]]", "gpu",
      "'bits': [14, 12], 'far_cycles': 9",
      "caches.l2 has sets to which no line goes"},
+    {"'sets': 4, 'ways': 2, 'slices': {'modulo': 1, 'from_bit': 7, "
+     "'bits': [[12, 14]]}",
+     "gpu", "'bits': [14, 12], 'far_cycles': 9",
+     "caches.l2 has sets to which no line goes"},
+    {"'sets': 6, 'ways': 2, 'slices': {'modulo': 2, 'from_bit': 14}", "gpu",
+     "'bits': [12], 'far_cycles': 9",
+     "caches.l2, each half: 2 × 2^0 slices cannot share 3 sets"},
     {EVEN_SETS ", 'evict_last': true", "gpu", "'bits': [12], 'far_cycles': 9",
      "caches.l2.partitions do not go with evict_first"},
     {EVEN_SETS, "gpu", "'bits': [21], 'far_cycles': 9",
@@ -747,7 +759,7 @@ START_TEST(every_shipped_profile_is_whole)
         profile_free(p);
         count++;
     }
-    ck_assert_uint_eq(count, 15);
+    ck_assert_uint_eq(count, 16);
 }
 END_TEST
 
@@ -796,14 +808,14 @@ static const struct {
     uint64_t l2_bytes;
     double l1, l2, memory, shared;
 } published[] = {
-    {"gtx560ti", 8, 512 << 10, 116, 404, 655, 50},
-    {"gtx780", 12, 1536 << 10, 0, 230, 371, 47},
-    {"k20c", 13, 1280 << 10, 64, 223, 339, 47},
-    {"gtx840m", 3, 1 << 20, 0, 173, 448, 31},
-    {"p6000", 30, 3 << 20, 92, 243, 412, 31},
-    {"v100", 80, 6 << 20, 36, 215, 430, 27},
-    {"rtx2080ti", 68, 5632 << 10, 40, 230, 425, 30},
-    {"a100", 108, 40 << 20, 39, 223, 567, 28},
+    {"gtx560ti",  8,   512 << 10,  116, 404, 655, 50},
+    {"gtx780",    12,  1536 << 10, 0,   230, 371, 47},
+    {"k20c",      13,  1280 << 10, 64,  223, 339, 47},
+    {"gtx840m",   3,   1 << 20,    0,   173, 448, 31},
+    {"p6000",     30,  3 << 20,    92,  243, 412, 31},
+    {"v100",      80,  6 << 20,    36,  215, 430, 27},
+    {"rtx2080ti", 68,  5632 << 10, 40,  230, 425, 30},
+    {"a100",      108, 40 << 20,   39,  223, 567, 28},
 };
 
 START_TEST(shipped_profiles_say_what_was_published)
