@@ -161,7 +161,12 @@ static void judge_costs(const struct level_row *row, const struct costs *c,
     n->lines = (size_t)lround((double)fresh / (TAKES * FIRST_LEVEL_ROUNDS));
     const bool cheaper = hits_cheaper(n->hit, n->cold) &&
                          (row->same_data || hits_cheaper(n->hit, past));
-    n->present = cheaper && n->limit < n->cold && n->lines > 0;
+    /* Where hits spread that far a hit of the next cache passes for one. */
+    const double no_hit =
+        assume(ASSUME_NO_HIT_TIMES) * n->hit + assume(ASSUME_NO_HIT_CYCLES);
+    const bool spread =
+        !row->same_data && !row->memory_is_own && n->limit > no_hit;
+    n->present = cheaper && n->limit < n->cold && n->lines > 0 && !spread;
     n->unclear = cheaper && !n->present;
     if (n->unclear)
         snprintf(n->why, sizeof n->why, "%s", why_misses_alike);
