@@ -33,17 +33,23 @@ void buf_text(struct buf *b, const char *text)
     buf_append(b, text, strlen(text));
 }
 
+/* Most texts fit into what is there. */
 void buf_printf(struct buf *b, const char *fmt, ...)
 {
     va_list args, again;
     va_start(args, fmt);
     va_copy(again, args);
-    const int length = vsnprintf(NULL, 0, fmt, args);
+    reserve(b, 0);
+    const size_t room = b->capacity - b->length;
+    const size_t length =
+        (size_t)vsnprintf(b->data + b->length, room, fmt, args);
     va_end(args);
-    reserve(b, (size_t)length);
-    vsnprintf(b->data + b->length, (size_t)length + 1, fmt, again);
+    if (length >= room) {
+        reserve(b, length);
+        vsnprintf(b->data + b->length, length + 1, fmt, again);
+    }
     va_end(again);
-    b->length += (size_t)length;
+    b->length += length;
 }
 
 void buf_clear(struct buf *b)

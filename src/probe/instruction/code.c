@@ -225,11 +225,16 @@ static void load_constants(struct kernel_text *k, const struct code *c,
 /* So many multiply-adds, on the chains in turn. */
 static void multiply_adds(struct buf *out, const struct code *c, uint64_t count)
 {
-    for (uint64_t i = 0; i < count; i++) {
-        const unsigned chain = (unsigned)(i % c->chains);
-        buf_printf(out, "    fma.rn.f32 %%a%u, %%a%u, %%b, %%c;\n", chain,
-                   chain);
+    struct buf turn = {0};
+    size_t end[CHAINS_MOST + 1] = {0};
+    for (unsigned i = 0; i < c->chains; i++) {
+        buf_printf(&turn, "    fma.rn.f32 %%a%u, %%a%u, %%b, %%c;\n", i, i);
+        end[i + 1] = turn.length;
     }
+    for (uint64_t i = 0; i < count / c->chains; i++)
+        buf_append(out, turn.data, turn.length);
+    buf_append(out, turn.data, end[count % c->chains]);
+    buf_free(&turn);
 }
 
 /* What a lap begins with: the last one's time is kept. */

@@ -15,10 +15,11 @@
 #include "device/sim/ptx/convert.h"
 #include "device/sim/ptx/opcodes.h"
 
-/* Fetches the line of the warp's next instruction.  A line that is in the
- * nearest cache was fetched ahead and costs nothing; any other stops the warp
- * for as much longer as it takes to come. */
-static void fetch_line(struct machine *m, struct warp *w)
+/* Fetches the line of the warp's next instruction, which could be issued at
+ * `next`; returns when it can be.  A line that is in the nearest cache was
+ * fetched ahead and costs nothing; any other stops the warp for as much longer
+ * as it takes to come. */
+static double fetch_line(struct machine *m, struct warp *w, double next)
 {
     const uint32_t pc = pc_of(m, w->op);
     const uint64_t address = m->kernel->code_address + (uint64_t)pc * OP_BYTES;
@@ -27,14 +28,15 @@ static void fetch_line(struct machine *m, struct warp *w)
     const double cycles = paths_fetch(m->paths, &w->accessor, address);
     const double hit = m->profile->paths[PATH_INSTRUCTION].latency[0].cycles[0];
     if (cycles > hit)
-        w->next += noise_add(&m->noise, cycles - hit);
+        w->next = next += noise_add(&m->noise, cycles - hit);
+    return next;
 }
 
 /* Called with every instruction: most are in the line of the last one. */
-static inline void fetch(struct machine *m, struct warp *w)
+static inline double fetch(struct machine *m, struct warp *w, double next)
 {
-    if ((uintptr_t)w->op - w->fetched >= m->fetch_span)
-        fetch_line(m, w);
+    const bool is_fetched = (uintptr_t)w->op - w->fetched < m->fetch_span;
+    return is_fetched ? next : fetch_line(m, w, next);
 }
 
 static void branch(const struct machine *m, struct warp *w, const struct op *op,
@@ -52,13 +54,18 @@ static void branch(const struct machine *m, struct warp *w, const struct op *op,
     }
 }
 
+/* Nanoseconds at t. */
+static uint64_t timer_value(const struct machine *m, double t)
+{
+    const uint64_t step = m->profile->globaltimer_ns;
+    return (uint64_t)(t * 1e6 / m->khz) / step * step;
+}
+
 static uint64_t clock_value(const struct machine *m, const struct warp *w,
                             enum ptx_special special, double t)
 {
     t += m->intruder.away;
     const uint64_t cycles = (uint64_t)t + w->block->sm->clock_offset;
-    const uint64_t step = m->profile->globaltimer_ns;
-    const uint64_t ns = (uint64_t)(t * 1e6 / m->khz) / step * step;
     switch (special) {
     case SPECIAL_CLOCK:
         return (uint32_t)cycles;
@@ -67,11 +74,11 @@ static uint64_t clock_value(const struct machine *m, const struct warp *w,
     case SPECIAL_CLOCK64:
         return cycles;
     case SPECIAL_GLOBALTIMER_LO:
-        return (uint32_t)ns;
+        return (uint32_t)timer_value(m, t);
     case SPECIAL_GLOBALTIMER_HI:
-        return ns >> 32;
+        return timer_value(m, t) >> 32;
     default:
-        return ns;
+        return timer_value(m, t);
     }
 }
 
@@ -190,15 +197,6 @@ static unit_fn *const units[] = {
 static_assert(sizeof units / sizeof *units == OP_FIRST_STEERING,
               "a unit for each kind that does not steer");
 
-static inline void act(struct machine *m, struct warp *w, const struct op *op,
-                       uint32_t mask, double t)
-{
-    if (op->kind == OP_ALU)
-        compute(m, w, op, mask, t);
-    else
-        units[op->kind](m, w, op, mask, t);
-}
-
 /* Instructions that decide for themselves where the lanes go. */
 static void steer(struct machine *m, struct warp *w, const struct op *op,
                   uint32_t mask, double t)
@@ -211,44 +209,64 @@ static void steer(struct machine *m, struct warp *w, const struct op *op,
         barrier_wait(m, w, op, mask, t);
 }
 
-/* Issues the warp's next instruction at time t, and moves the warp on. */
-static inline void issue(struct machine *m, struct warp *w, double t)
+/* When the scheduler, which issued at t, can issue for the warp again, whose
+ * next instruction comes at `next` at the earliest.  Both are at hand here: the
+ * host waits for what it has just written. */
+static inline double time_after(struct scheduler *s, struct warp *w, double t,
+                                double next)
+{
+    const double at = warp_schedule(w, next);
+    const double pipe = s->pipe_free[w->op->pipe];
+    const double free = t + 1 > pipe ? t + 1 : pipe;
+    return at > free ? at : free;
+}
+
+/* Issues the warp's next instruction at time t, and moves the warp on.  Returns
+ * when the scheduler can issue for it again. */
+static inline double issue(struct machine *m, struct scheduler *s,
+                           struct warp *w, double t)
 {
     const struct op *const op = w->op;
     if (op->kind == OP_LOAD && m->ported && !port_take(m, w, op, t))
-        return;
+        return scheduler_time(s, w->turn);
     const uint32_t mask =
         op->guard == NO_REGISTER ? w->active : guarded(m, w, op);
-    scheduler_take(w->scheduler, w, op, t);
-    if (op->kind >= OP_FIRST_STEERING) {
-        steer(m, w, op, mask, t);
-        if (w->active == 0)
-            return;
-    } else {
+    scheduler_take(s, w, op, t);
+    double next = t + 1;
+    if (op->kind == OP_ALU) {
         if (mask != 0)
-            act(m, w, op, mask, t);
+            compute(m, w, op, mask, t);
+        warp_go(m, w, op + 1);
+    } else if (op->kind < OP_FIRST_STEERING) {
+        if (mask != 0)
+            units[op->kind](m, w, op, mask, t);
         if (w->waits.port != NULL)
             port_leave(m, w, t);
         warp_go(m, w, op + 1);
+        next = w->next;
+    } else {
+        steer(m, w, op, mask, t);
+        if (w->active == 0)
+            return scheduler_time(s, w->turn);
+        next = w->next;
     }
-    fetch(m, w);
-    warp_schedule(w);
+    return time_after(s, w, t, fetch(m, w, next));
 }
 
-/* As issue, of as many links of a chain as can be taken at once, the last one
- * at *t; false if there is none. */
-static bool issue_chain(struct machine *m, struct warp *w, double *t)
+/* As issue, of as many links of a chain as can be taken at once; a time before t
+ * if there is none. */
+static double issue_chain(struct machine *m, struct scheduler *s,
+                          struct warp *w, double t)
 {
     const struct op *const op = w->op;
-    const size_t links = chain_is_alone(m, w) ? chain_execute(m, w, t) : 0;
+    double last = t;
+    const size_t links = chain_is_alone(m, w) ? chain_execute(m, w, &last) : 0;
     if (links == 0)
-        return false;
-    scheduler_take(w->scheduler, w, op, *t);
+        return t - 1;
+    scheduler_take(s, w, op, last);
     m->issued += links - 1;
     warp_go(m, w, op + links);
-    fetch(m, w);
-    warp_schedule(w);
-    return true;
+    return time_after(s, w, last, fetch(m, w, last + 1));
 }
 
 /* Between two looks at the host's clock. */
@@ -289,12 +307,15 @@ static double execute_warp(struct machine *m, struct scheduler *s,
                            struct warp *w, double t, double limit)
 {
     do {
-        if (limit < DBL_MAX || w->op->again == 0 || !issue_chain(m, w, &t))
-            issue(m, w, t);
+        double after = t - 1;
+        if (w->op->again > 0 && limit == DBL_MAX)
+            after = issue_chain(m, s, w, t);
+        if (after < t)
+            after = issue(m, s, w, t);
         count(m);
         if (m->changed)
             break;
-        t = scheduler_time(s, w->turn);
+        t = after;
     } while (t <= limit);
     return t;
 }

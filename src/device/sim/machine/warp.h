@@ -37,17 +37,19 @@ static inline void set_ready(struct warp *w, uint32_t reg, uint32_t mask,
     w->ready[reg] = when;
 }
 
-/* Sets the warp's turn from what its next instruction waits for. */
-static inline void warp_schedule(struct warp *w)
+/* Sets the warp's turn from what its next instruction waits for, which is not
+ * before `next`; returns when that is. */
+static inline double warp_schedule(struct warp *w, double next)
 {
     const struct op *const op = w->op;
-    double at = w->next;
+    double at = next;
     for (unsigned i = 0; i < op->waits; i++) {
         const double ready = w->ready[op->wait[i]];
         at = ready > at ? ready : at;
     }
     w->turn->at = at;
     w->turn->pipe = op->pipe;
+    return at;
 }
 
 /* Keeps for the lanes in `mask` that they are at `op`. */

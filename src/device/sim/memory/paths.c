@@ -711,9 +711,9 @@ static double fetch_from(struct paths *paths, const struct accessor *who,
     if (level == path->levels)
         return fetched_from(paths, level);
     const struct cache_group *const group = &paths->caches[path->cache[level]];
-    const uint64_t sector = group->profile->shape.sector;
+    const uint64_t sector = (uint64_t)1 << group->sector_shift;
     double slowest = 0;
-    for (uint64_t at = address / sector * sector; at < address + bytes;
+    for (uint64_t at = address & ~(sector - 1); at < address + bytes;
          at += sector) {
         const double cycles =
             group_hit(paths, group, who, at)
