@@ -146,15 +146,16 @@ static void intruder(json_t *gpu, unsigned strength)
                         all_stores(gpu));
 }
 
-/* A launch begins a turn of ours; the fourth is as on a GPU that is shared with
- * a process that computes. */
+/* A launch begins a turn of ours: the first is that of an H200, in which one
+ * thread loads from memory, sector by sector, two thirds of what L1 holds; of
+ * smaller caches as much is loaded in shorter ones. */
 static void turns(json_t *gpu, unsigned strength)
 {
     static const struct {
         int ours, cycles;
     } turns[] = {
-        {9000000, 800000},  {5000000, 800000},  {5000000, 4800000},
-        {4100000, 4800000}, {1000000, 4800000},
+        {4100000, 800000}, {1000000, 4800000}, {500000, 4800000},
+        {250000, 4800000}, {100000, 4800000},
     };
     gpu_wish(gpu,
              "intruder={'share': 1, 'cycles': %d, 'every_cycles': %d, "

@@ -91,6 +91,9 @@ struct launch {
     const void *args[LAUNCH_ARGS_MAX];
     size_t arg_count;
     double deadline_s; /* 0: the default of 10 s */
+    /* It need not have ended on return: the next launch begins right behind it,
+     * so that no other process comes between.  Nothing else may be between. */
+    bool ahead;
 };
 
 /* The state of the GPU as its management library tells it; a field that it
@@ -147,13 +150,14 @@ struct device_ops {
     int (*load)(struct device *device, const struct source *source,
                 struct module **module, struct error *err);
     void (*unload)(struct device *device, struct module *module);
-    /* The machine code as a cubin that lives as long as the module.  Optional. */
-    int (*code)(struct device *device, struct module *module,
-                const void **data, size_t *length, struct error *err);
+    /* The machine code as a cubin that lives as long as the module.  Optional.
+     */
+    int (*code)(struct device *device, struct module *module, const void **data,
+                size_t *length, struct error *err);
     int (*kernel)(struct device *device, struct module *module,
-                  const char *name, struct kernel **kernel,
-                  struct error *err);
-    /* Runs to the end.  ERR_DEADLINE leaves the device usable for close only. */
+                  const char *name, struct kernel **kernel, struct error *err);
+    /* Runs to the end, but one that goes ahead.  ERR_DEADLINE leaves the device
+     * usable for close only. */
     int (*launch)(struct device *device, struct kernel *kernel,
                   const struct launch *launch, struct error *err);
     /* Device time of the last launch. */
@@ -180,9 +184,8 @@ struct device_ops {
 
     /* A texture object over `bytes` of linear memory of 32-bit words; lives
      * until texture_close.  Optional. */
-    int (*texture_open)(struct device *device, uint64_t address,
-                        uint64_t bytes, struct texture *texture,
-                        struct error *err);
+    int (*texture_open)(struct device *device, uint64_t address, uint64_t bytes,
+                        struct texture *texture, struct error *err);
     void (*texture_close)(struct device *device, struct texture *texture);
     /* Address and size of a module's .global or .const variable. */
     int (*symbol)(struct device *device, struct module *module,
@@ -224,8 +227,8 @@ int device_prepare(struct device *device, const struct source *sources,
 int device_load(struct device *device, const struct source *source,
                 struct module **module, struct error *err);
 void device_unload(struct device *device, struct module *module);
-int device_code(struct device *device, struct module *module,
-                const void **data, size_t *length, struct error *err);
+int device_code(struct device *device, struct module *module, const void **data,
+                size_t *length, struct error *err);
 int device_kernel(struct device *device, struct module *module,
                   const char *name, struct kernel **kernel, struct error *err);
 int device_launch(struct device *device, struct kernel *kernel,
@@ -246,9 +249,8 @@ int device_memory_free(struct device *device, uint64_t *bytes,
 int device_map(struct device *device, struct aliases *aliases,
                struct error *err);
 void device_unmap(struct device *device, struct aliases *aliases);
-int device_texture_open(struct device *device, uint64_t address,
-                        uint64_t bytes, struct texture *texture,
-                        struct error *err);
+int device_texture_open(struct device *device, uint64_t address, uint64_t bytes,
+                        struct texture *texture, struct error *err);
 void device_texture_close(struct device *device, struct texture *texture);
 int device_symbol(struct device *device, struct module *module,
                   const char *name, uint64_t *address, size_t *bytes,

@@ -10,43 +10,88 @@
  * hundreds of microseconds (an H200's for 0.8 to 4.8 million cycles). */
 enum { GAP_MOST = 160000 };
 
-/* An event's timestamp is good for some microseconds; a slice of another's is
+/* An event's timestamp is good for some microseconds; a turn of another's is
  * far longer. */
 static const double slice_ns = 30000;
 /* … and by how much launches differ, as far as it is their own doing: where
  * nobody was seen a large part, as with cold caches; in company little. */
 static const double alone_part = 0.25, company_part = 0.02;
 
-/* Tries in a row, where no other hope is left; tries that took longer than
- * others, since a clock that fell stays down; pieces that are made of one; and
- * device time that may be thrown away, for one experiment and for all: beside
- * another process a whole run takes some seconds longer, not minutes. */
+/* What takes so much of a turn should end within one: not all are as long, and
+ * a launch may begin late in its own. */
+static const double fits_part = 0.8;
+
+/* Tries in a row, of what fits, of what may, and where no more time is left; of
+ * what may, so many that a process which comes to every third launch, at any
+ * time, disturbs all of them once in a thousand; tries that took longer than
+ * others, since a clock that fell stays down; and device time that may be
+ * thrown away, for one experiment and for all: as much as was kept, and some
+ * seconds. */
 enum {
-    PIECES = 16,
     TRIES_MOST = 16,
+    TRIES_SOME = 6,
     TRIES_LEAST = 3,
     DELAYED_MOST = 16,
     THROTTLED_MOST = 20
 };
-static const double spent_most_ns = 3e8, spent_on_all_ns = 8e9;
+static const double spent_most_ns = 3e8, spent_on_all_ns = 3e9;
 
 static bool has_spent(const struct guard *guard, const struct vigil *v)
 {
-    return v->spent_ns > spent_most_ns || guard->spent_ns > spent_on_all_ns;
+    return v->spent_ns > spent_most_ns ||
+           guard->spent_ns > spent_on_all_ns + guard->kept_ns;
 }
 
-bool guard_leapt(uint64_t gap)
+bool guard_leapt(const struct watch *watch)
 {
-    return gap > GAP_MOST;
+    return watch->gap > GAP_MOST;
+}
+
+/* How often it was interrupted, at least. */
+static double leaps_of(const struct guard *guard, const struct watch *w)
+{
+    if (!guard_leapt(w))
+        return 0;
+    return guard->turn > 0 ? fmax(1, floor(w->span / (guard->turn + w->gap)))
+                           : 1;
+}
+
+/* Cycles that it ran: all but the leaps, of which only the longest is told, and
+ * as many turns as these ended. */
+static double cycles_of(const struct guard *guard, const struct watch *w)
+{
+    const double leaps = leaps_of(guard, w);
+    const double cycles = w->span - leaps * w->gap;
+    return leaps > 1 ? fmax(cycles, leaps * guard->turn) : cycles;
+}
+
+/* What was interrupted has seen no more than a turn for each leap.  It may have
+ * begun late in its first, or have leapt more often than is known: one launch
+ * alone does not change much. */
+void guard_learn(struct guard *guard, const struct watch *watch)
+{
+    const double leaps = leaps_of(guard, watch);
+    const double turn = cycles_of(guard, watch) / fmax(leaps, 1);
+    if (!watch->told || turn <= 0)
+        return;
+    if (leaps == 0 && turn >= guard->fails)
+        guard->fails = 0;
+    if (leaps > 0 && guard->turn == 0)
+        guard->turn = turn;
+    else if (leaps > 0)
+        guard->turn = fmin(guard->turn, fmax(turn, guard->turn / 4));
+    else if (guard->turn > 0)
+        guard->turn = fmax(guard->turn, turn);
 }
 
 void guard_judge(struct guard *guard, struct repetition *r, bool throttled,
                  int other_processes)
 {
-    const bool leapt = guard_leapt(r->gap);
+    const bool leapt = guard_leapt(&r->watch);
     guard->leapt = guard->leapt || leapt;
     guard->company = guard->company || leapt || other_processes > 0;
     guard->in_a_row = throttled ? guard->in_a_row + 1 : 0;
+    guard->kept_ns += r->spent_ns;
     r->by = throttled ? BY_THROTTLING : leapt ? BY_ANOTHER : UNDISTURBED;
 }
 
@@ -60,7 +105,7 @@ static bool is_alike(const struct repetition *a, const struct repetition *b)
            fabs(a->figure - b->figure) <= company_part * fabs(b->figure);
 }
 
-/* Of kernels that tell their gap no longer time is needed to know. */
+/* Of kernels that tell of leaps no longer time is needed to know. */
 size_t guard_outlier(const struct guard *guard, const struct repetition *r,
                      size_t count)
 {
@@ -70,46 +115,84 @@ size_t guard_outlier(const struct guard *guard, const struct repetition *r,
         if (r[k].ns < r[quickest].ns)
             quickest = k;
     const double most = count > 0 ? (1 + part) * r[quickest].ns + slice_ns : 0;
-    while (i < count && (r[i].by != UNDISTURBED || r[i].gap > 0 ||
+    while (i < count && (r[i].by != UNDISTURBED || r[i].watch.told ||
                          r[i].ns <= most || is_alike(&r[i], &r[quickest])))
         i++;
     return i;
 }
 
-static unsigned patience(const struct guard *guard, const struct vigil *v,
-                         const struct repetition *r)
+/* ---- what is taken again ---------------------------------------------- */
+
+static bool fits(const struct guard *guard, const struct repetition *r)
 {
-    if (v->pieces > 1 && r->ns >= 0.75 * v->whole_ns)
-        return TRIES_LEAST;
-    return guard->hopeless_ns > 0 && r->ns >= guard->hopeless_ns ? TRIES_LEAST
-                                                                 : TRIES_MOST;
+    return cycles_of(guard, &r->watch) <= fits_part * guard->turn;
 }
 
 static bool gives_up(const struct guard *guard, const struct vigil *v,
                      const struct repetition *r)
 {
-    if (v->once || v->gave_up)
+    if (v->once || v->gave_up || v->hopeless)
         return true;
     if (r->by == BY_THROTTLING)
         return guard->in_a_row > THROTTLED_MOST;
     if (r->by == BY_DELAY)
         return v->disturbed[BY_DELAY] > DELAYED_MOST;
-    return v->failed >= patience(guard, v, r) ||
+    return v->failed >= (fits(guard, r) ? TRIES_MOST : TRIES_SOME) ||
            (v->failed >= TRIES_LEAST && has_spent(guard, v));
 }
 
-/* A process that came a few times in a row will come again.  Pieces that take
- * nearly as long, since all prepare what the whole does, are no help. */
-static bool cut(const struct guard *guard, struct vigil *v,
+/*
+ * How many pieces of what takes `whole` cycles fit a turn, each with all that
+ * prepares it: which is what `pieces` pieces take more than the whole, of which
+ * one took `piece`.  0: none does.
+ */
+static double pieces_that_fit(const struct guard *guard, const struct vigil *v,
+                              double piece)
+{
+    const double prepares =
+        fmax(0, (v->pieces * piece - v->whole) / (v->pieces - 1));
+    const double room = fits_part * guard->turn - prepares;
+    return room > 0 ? ceil((v->whole - prepares) / room) : 0;
+}
+
+/* Half a turn may be for what prepares a piece.  Where no piece seems to fit,
+ * the smallest ones are tried once, since they need not be alike. */
+static double pieces_wanted(const struct guard *guard, struct vigil *v,
+                            double cycles)
+{
+    if (v->pieces == 1) {
+        v->whole = cycles;
+        return 2 * ceil(cycles / (fits_part * guard->turn));
+    }
+    const double pieces = pieces_that_fit(guard, v, cycles);
+    return pieces > 0 ? fmax(pieces, 2.0 * v->pieces) : v->pieces_most;
+}
+
+/* True of what took as long as what was always disturbed, or now is known to
+ * be. */
+static bool always_fails(struct guard *guard, const struct vigil *v,
+                         double cycles)
+{
+    if (guard->fails > 0 && cycles >= guard->fails)
+        return true;
+    if (v->failed < TRIES_SOME)
+        return false;
+    guard->fails = cycles;
+    return true;
+}
+
+/* Cuts what does not fit a turn; or has no hope. */
+static bool cut(struct guard *guard, struct vigil *v,
                 const struct repetition *r)
 {
-    const bool helps = v->pieces == 1 || r->ns < 0.75 * v->whole_ns;
-    if (r->by != BY_ANOTHER || v->gave_up || v->failed < TRIES_LEAST ||
-        v->pieces >= v->pieces_most || has_spent(guard, v) || !helps)
+    const double cycles = cycles_of(guard, &r->watch);
+    if (r->by != BY_ANOTHER || v->once || v->gave_up || fits(guard, r) ||
+        !always_fails(guard, v, cycles))
         return false;
-    v->whole_ns = v->pieces == 1 ? r->ns : v->whole_ns;
-    v->pieces = PIECES * v->pieces < v->pieces_most ? PIECES * v->pieces
-                                                    : v->pieces_most;
+    v->hopeless = v->pieces == v->pieces_most;
+    if (v->hopeless)
+        return false;
+    v->pieces = (unsigned)fmin(pieces_wanted(guard, v, cycles), v->pieces_most);
     v->failed = 0;
     return true;
 }
@@ -121,11 +204,8 @@ bool guard_again(struct guard *guard, struct vigil *v,
     v->failed++;
     v->spent_ns += r->spent_ns;
     guard->spent_ns += r->spent_ns;
+    guard->kept_ns -= r->spent_ns;
     const bool ends = !cut(guard, v, r) && gives_up(guard, v, r);
-    if (ends && !v->once && !v->gave_up && r->by == BY_ANOTHER &&
-        v->failed >= TRIES_MOST &&
-        (guard->hopeless_ns == 0 || r->ns < guard->hopeless_ns))
-        guard->hopeless_ns = r->ns;
     v->gave_up = ends;
     guard->thrown_away += !ends;
     guard->throttled += !ends && r->by == BY_THROTTLING;
@@ -152,5 +232,6 @@ char *guard_verdict(struct guard *guard, const struct vigil *v,
     if (text.length == 0)
         return NULL;
     guard->in_doubt++;
+    guard->left += !v->once && !v->hopeless && has_spent(guard, v);
     return buf_take(&text);
 }

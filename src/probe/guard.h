@@ -1,18 +1,19 @@
 /*
  * The guard: was the GPU ours while an experiment ran?
  *
- * Another process has the GPU in slices of time.  The clocks go on while it
- * runs, and it takes what the caches held; so a repetition in which the clock
- * leaps is not to be believed, wherever in the kernel it leaps.  Probes whose
- * kernels read the clock all the time tell the longest span (prober_gap); of
- * the others a repetition is disturbed that took clearly longer than the
- * quickest of its experiment and measured something else.  A throttled one is
- * disturbed, too.
+ * Another process has the GPU in turns.  The clocks go on while it runs, and it
+ * takes what the caches held; so a repetition in which the clock leaps is not
+ * to be believed, wherever in the kernel it leaps.  Probes whose kernels read
+ * the clock all the time tell the leaps (prober_watched); of the others a
+ * repetition is disturbed that took clearly longer than the quickest of its
+ * experiment and measured something else.  A throttled one is disturbed, too.
  *
- * What is disturbed is thrown away and taken anew from its start, as often as
- * patience lasts; after some tries in pieces, where it can be cut, since
- * another process lets a short launch end before it comes.  What then is left
- * is kept, and the samples say by what it is disturbed.
+ * A launch begins a turn of ours, and what ends within it is undisturbed; how
+ * long a turn lasts is learned from what was disturbed and what was not.  So
+ * what is disturbed is thrown away and taken anew from its start: as it was, as
+ * long as there is hope; then in pieces that fit a turn, where it can be cut;
+ * or not at all, where no piece does.  What then is left is kept, and the
+ * samples say by what it is disturbed.
  */
 #ifndef SONDE_PROBE_GUARD_H
 #define SONDE_PROBE_GUARD_H
@@ -31,22 +32,32 @@ enum disturbance {
 
 /* What a whole run has seen. */
 struct guard {
-    bool company;       /* somebody else was seen on the GPU … */
-    bool leapt;         /* … and took turns with us */
-    double hopeless_ns; /* kernels as long were always disturbed; 0: none */
+    bool company; /* somebody else was seen on the GPU … */
+    bool leapt;   /* … and took turns with us */
+    double turn;  /* cycles that one of ours lasts; 0: not known */
+    double fails; /* cycles: what took as long was always disturbed; 0: none */
     unsigned in_a_row;  /* latest repetitions that were throttled */
     size_t thrown_away; /* repetitions, by now … */
     size_t throttled;   /* … those of them for that reason */
-    size_t in_doubt;    /* experiments that stayed disturbed */
-    double spent_ns;    /* device time of what was thrown away */
+    size_t in_doubt;    /* experiments that stayed disturbed … */
+    size_t left;        /* … those of them that were given no more time */
+    double kept_ns;     /* device time of what was kept … */
+    double spent_ns;    /* … and of what was thrown away */
+};
+
+/* What a launch told of the clock, in cycles: the longest from one read to the
+ * next, and from the first to the last. */
+struct watch {
+    bool told;
+    double gap, span;
 };
 
 /* One repetition as it ended. */
 struct repetition {
     double figure;
-    double ns;       /* of its last launch; 0: not told */
-    double spent_ns; /* of all of its launches */
-    uint64_t gap;    /* cycles; 0: not told */
+    double ns;          /* of its last launch; 0: not told */
+    double spent_ns;    /* of all of its launches */
+    struct watch watch; /* of the last launch, which is the disturbed one */
     enum disturbance by;
 };
 
@@ -54,15 +65,20 @@ struct repetition {
 struct vigil {
     bool once;                    /* it may not be taken again */
     unsigned pieces, pieces_most; /* of a repetition */
-    double whole_ns;              /* what it took in one */
+    double whole;                 /* cycles that it takes in one */
     unsigned tries, disturbed[DISTURBANCES];
     unsigned failed; /* tries in a row */
     double spent_ns; /* on tries that were thrown away */
+    bool hopeless;   /* no piece fits a turn */
     bool gave_up;
 };
 
-/* Whether such a gap shows that another process had the GPU. */
-bool guard_leapt(uint64_t gap);
+/* Whether such a gap shows that another process had the GPU.  The clock goes on
+ * while an SM works for another, who also takes what the caches hold; so one
+ * leap anywhere, timed or not, says that the run is not to be believed. */
+bool guard_leapt(const struct watch *watch);
+/* Learns from a launch how long turns last. */
+void guard_learn(struct guard *guard, const struct watch *watch);
 /* Says what disturbed the repetition, as far as it shows by itself. */
 void guard_judge(struct guard *guard, struct repetition *r, bool throttled,
                  int other_processes);

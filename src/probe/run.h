@@ -29,6 +29,7 @@ enum prober_buffer {
     BUFFER_SLOTS,
     BUFFER_OUT,
     BUFFER_REFERENCE,
+    BUFFER_TOUCH,
     BUFFER_COUNT
 };
 
@@ -80,9 +81,9 @@ size_t prober_throttled(const struct prober *prober);
 void prober_prepare(struct prober *prober, const char *const *texts,
                     size_t count);
 
-/* For probes: the longest from one read of the clock to the next, in cycles,
- * seen in a kernel that reads it all the time. */
-void prober_gap(struct prober *prober, uint64_t cycles);
+/* For probes whose kernels read the clock all the time: the longest from one
+ * read to the next (the lower 32 bits), and from the first to the last. */
+void prober_watched(struct prober *prober, uint64_t word);
 /* For probes: the experiment's kernel, compiled once; a buffer of at least so
  * many bytes, its contents lost when it grows. */
 int prober_kernel(struct prober *prober, const struct experiment *experiment,
@@ -92,6 +93,10 @@ int prober_symbol(struct prober *prober, const struct experiment *experiment,
                   const char *name, uint64_t *address, struct error *err);
 int prober_buffer(struct prober *prober, enum prober_buffer which,
                   uint64_t bytes, uint64_t *address, struct error *err);
+/* Copies to the start of a buffer that is all written by such copies:
+ * BUFFER_JOBS and those after it but BUFFER_REFERENCE, and BUFFER_LINKS. */
+int prober_send(struct prober *prober, uint64_t to, const void *from,
+                size_t bytes, struct error *err);
 /* Bytes that the buffer has now. */
 uint64_t prober_buffer_bytes(const struct prober *prober,
                              enum prober_buffer which);

@@ -703,17 +703,6 @@ static bool rests_on(const struct finding *f, enum level_id id)
     return rests;
 }
 
-/* What lies behind another level is told by loads that find an SM empty and L2
- * not: another process empties both between launches. */
-static const char *why_not_kept(const struct lab *lab, const struct finding *f)
-{
-    bool behind = false;
-    for (int i = 0; i < LEVEL_COUNT; i++)
-        behind = behind || (level_table[i].behind != LEVEL_COUNT &&
-                            is_of(f, level_table[i].component));
-    return behind && lab->references.latest.lost ? why_l2_lost : NULL;
-}
-
 /* Why the study has no clean eye for what was found; NULL if it has. */
 static const char *shade_of(const struct shade *shade, const struct finding *f)
 {
@@ -732,11 +721,9 @@ static void settle(const struct lab *lab, const struct shade *shade,
         if (strcmp(f->study, lab->study->name) != 0)
             continue;
         const char *const evidence = doubts_of(&lab->doubts, f);
-        const char *const lost =
-            evidence != NULL ? evidence : why_not_kept(lab, f);
         const char *const why = shade_of(shade, f);
-        if (lost != NULL)
-            finding_void(f, lost);
+        if (evidence != NULL)
+            finding_void(f, evidence);
         else if (why != NULL)
             finding_blur(f, why);
         finding_settle(f);

@@ -6,12 +6,6 @@
 
 #include "study/lab.h"
 
-static void separate(struct buf *text)
-{
-    if (text->length > 0)
-        buf_text(text, ",");
-}
-
 size_t script_reader(struct script *s, const char *fmt, ...)
 {
     char name[64];
@@ -19,7 +13,8 @@ size_t script_reader(struct script *s, const char *fmt, ...)
     va_start(args, fmt);
     vsnprintf(name, sizeof name, fmt, args);
     va_end(args);
-    separate(&s->readers);
+    if (s->readers.length > 0)
+        buf_text(&s->readers, ",");
     buf_text(&s->readers, name);
     return s->reader_count++;
 }
@@ -27,7 +22,9 @@ size_t script_reader(struct script *s, const char *fmt, ...)
 void script_add(struct script *s, const struct script_step *step)
 {
     struct buf *const text = &s->steps;
-    separate(text);
+    if (text->length > 0)
+        buf_text(text, s->apart ? ";" : ",");
+    s->apart = false;
     if (step->laps > 0)
         buf_printf(text, "%" PRIu64 "x", step->laps);
     if (s->reader_count > 1)
@@ -38,6 +35,11 @@ void script_add(struct script *s, const struct script_step *step)
         buf_printf(text, "~%" PRIu64 "/", step->draws);
     buf_printf(text, "%" PRIu64 ":%" PRIu64 ":%" PRIu64, step->places.start,
                step->places.count, step->places.step);
+}
+
+void script_part(struct script *s)
+{
+    s->apart = true;
 }
 
 void script_load(struct script *s, size_t reader, struct segment places)

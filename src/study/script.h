@@ -27,6 +27,7 @@ struct lab;
 struct script {
     struct buf readers, steps;
     size_t reader_count;
+    bool apart; /* the next step begins a part */
 };
 
 /* Adds a reader; its number for the steps. */
@@ -41,6 +42,9 @@ struct script_step {
     struct segment places;
 };
 void script_add(struct script *script, const struct script_step *step);
+
+/* What follows builds on nothing before. */
+void script_part(struct script *script);
 
 /* Once over the places; the same, with the cycles kept. */
 void script_load(struct script *script, size_t reader, struct segment places);

@@ -215,6 +215,8 @@ int gpu_launch(struct device *device, struct kernel *kernel,
     int status = gpu_enter(gpu, err);
     if (status == 0)
         status = set_attributes(gpu, kernel, launch, err);
+    if (status == 0 && launch->ahead)
+        return start(gpu, kernel, launch, err);
     if (status == 0)
         status = record(gpu, gpu->started, "before", kernel, err);
     if (status == 0)

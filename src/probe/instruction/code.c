@@ -490,7 +490,7 @@ static void add_rows(const struct code *c, const uint64_t *out,
  * constants and code between two laps than from memory, which is 800 cycles
  * off at most on all GPUs that are known.  The first lap brings the code in and
  * is left out, as is the time before it. */
-static uint64_t leap_of(const struct code *c, const uint64_t *out)
+static uint64_t watched(const struct code *c, const uint64_t *out)
 {
     enum { SKIPPED = 2, LEAST = 4, FROM_MEMORY = 1000, LINE = 32 };
     const size_t count = c->warm + c->laps + 1 - SKIPPED;
@@ -498,15 +498,16 @@ static uint64_t leap_of(const struct code *c, const uint64_t *out)
     const uint64_t slowest =
         FROM_MEMORY * (c->constants / c->constants_stride + c->flush / LINE);
     double *const laps = xcalloc(count, sizeof *laps);
-    double leap = 0;
+    double leap = 0, all = 0;
     for (size_t i = 0; i < count; i++, at += LAP_WORDS) {
         laps[i] = (double)at[LAP_CYCLES];
+        all += (double)(at[LAP_CYCLES] + at[LAP_CONSTANTS]);
         leap = fmax(leap, (double)at[LAP_CONSTANTS] - (double)slowest);
     }
     if (count >= LEAST)
         leap = fmax(leap, stats_max(laps, count) - 3 * stats_min(laps, count));
     free(laps);
-    return (uint64_t)leap;
+    return (uint64_t)all << 32 | (uint64_t)leap;
 }
 
 static int code_once(struct prober *prober, const struct experiment *e,
@@ -518,7 +519,7 @@ static int code_once(struct prober *prober, const struct experiment *e,
     /* The first SM with a rival. */
     const size_t first = w->count > 1 && !is_rival(c, c->sm);
     if (out != NULL)
-        prober_gap(prober, leap_of(c, out));
+        prober_watched(prober, watched(c, out));
     if (out != NULL)
         add_rows(c, out, out + first * w->pin.words_each + out_words(c),
                  place_of(prober, e), samples);

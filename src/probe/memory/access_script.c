@@ -20,10 +20,12 @@
  * lies in front of the one that is asked.  The whole script is gone through
  * `rounds` times.
  *
+ * A `;` in place of a comma says that what follows builds on nothing before:
+ * such parts may be run in launches of their own.
+ *
  * Every load is waited for as in a trace (trace.c), timed or not, so what is
- * kept costs the same as a trace's.  From its first read of the clock to its
- * last each thread that loads knows the longest span between two of them; while
- * others load it does not look.
+ * kept costs the same as a trace's.  Each thread that loads watches for leaps
+ * of the clock from one of its loads to the next.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -34,6 +36,7 @@
 #include "base/rng.h"
 #include "base/text.h"
 #include "probe/run/pin.h"
+#include "probe/run/touch.h"
 #include "ptx/space.h"
 
 enum {
@@ -77,7 +80,7 @@ struct reader {
 
 struct step {
     uint64_t laps, start, count, step, draws;
-    size_t reader;
+    size_t reader, part;
     bool kept;
 };
 
@@ -102,13 +105,15 @@ struct script {
     size_t step_count, between_count;
     struct order *orders;
     size_t order_count;
+    size_t *ends; /* of each part's orders */
+    size_t parts;
     uint64_t kept, warps, lanes, span;
 };
 
 /* clang-format off */
 static const struct param visit_params[] = {
     PARAM_ROW("readers", struct script, reader_list, PARAM_TEXT, "global.ca", 0, 0, NULL, "SPACE[.OP][/LANE][@WARP[.SM]],…: who loads"),
-    PARAM_ROW("steps", struct script, step_list, PARAM_TEXT, "!0:1:0", 0, 0, NULL, "[LAPSx][READER@][!][~VISITS/]START:COUNT:STEP,…"),
+    PARAM_ROW("steps", struct script, step_list, PARAM_TEXT, "!0:1:0", 0, 0, NULL, "[LAPSx][READER@][!][~VISITS/]START:COUNT:STEP,…; a ';' begins a part that builds on none before"),
     TEXT(struct script, between, "", "steps before each load that is kept"),
     NUMBER(struct script, rounds, "1", 1, 1024, "times that the script is gone through"),
     NUMBER(struct script, sm, "0", 0, 1023, "SM of readers that name none"),
@@ -178,9 +183,11 @@ static int each_part(struct script *s, const char *list,
     char *const copy = xstrdup(list);
     char *rest = NULL;
     int status = 0;
-    for (char *part = strtok_r(copy, ",", &rest); status == 0 && part != NULL;
-         part = strtok_r(NULL, ",", &rest))
+    for (char *part = strtok_r(copy, ",;", &rest); status == 0 && part != NULL;
+         part = strtok_r(NULL, ",;", &rest)) {
+        s->parts += part > copy && list[part - copy - 1] == ';';
         status = take(s, part, err);
+    }
     free(copy);
     return status;
 }
@@ -247,7 +254,7 @@ static bool take_mark(const char **text, char mark)
 static int take_step(struct script *s, const char *part, struct error *err)
 {
     const char *text = part;
-    struct step step = {.laps = take_number(&text, 'x', 1)};
+    struct step step = {.laps = take_number(&text, 'x', 1), .part = s->parts};
     step.reader = (size_t)take_number(&text, '@', 0);
     step.kept = take_mark(&text, '!');
     if (take_mark(&text, '~'))
@@ -357,7 +364,8 @@ static int unfold(struct script *s, uint64_t seed, struct error *err)
 {
     struct rng rng;
     rng_seed(&rng, seed);
-    for (size_t i = 0; i < s->step_count * s->rounds; i++)
+    s->ends = xcalloc(s->parts, sizeof *s->ends);
+    for (size_t i = 0; i < s->step_count * s->rounds; i++) {
         for (uint64_t lap = 0; lap < s->steps[i % s->step_count].laps; lap++)
             if (unfold_step(s, &s->steps[i % s->step_count], &rng, err) != 0)
                 return err->code;
@@ -366,6 +374,9 @@ static int unfold(struct script *s, uint64_t seed, struct error *err)
                                  "steps: too many steps and kept loads for "
                                  "%d B of shared memory",
                                  SHARED_MOST);
+        s->ends[s->parts > 1 ? s->steps[i % s->step_count].part : 0] =
+            s->order_count;
+    }
     if (s->kept == 0)
         return error_set(err, ERR_USAGE, "steps: no step keeps its cycles (!)");
     return 0;
@@ -376,6 +387,7 @@ static void visit_release(void *own)
     struct script *const s = own;
     free(s->steps);
     free(s->orders);
+    free(s->ends);
 }
 
 static int visit_prepare(struct experiment *e, const struct device_info *info,
@@ -383,10 +395,13 @@ static int visit_prepare(struct experiment *e, const struct device_info *info,
 {
     struct script *const s = e->own;
     (void)info;
-    if (each_part(s, s->reader_list, take_reader, err) != 0 ||
-        each_part(s, s->step_list, take_step, err) != 0)
+    if (each_part(s, s->reader_list, take_reader, err) != 0)
+        return err->code;
+    s->parts = 0;
+    if (each_part(s, s->step_list, take_step, err) != 0)
         return err->code;
     const size_t own = s->step_count;
+    s->parts = s->rounds == 1 ? s->parts + 1 : 1;
     if (each_part(s, s->between, take_step, err) != 0)
         return err->code;
     s->between_count = s->step_count - own;
@@ -423,7 +438,7 @@ static void declare(struct kernel_text *k, const struct script *s)
 {
     ptx(k, ".reg .b32 %step, %steps, %kept, %count, %flags, %start, %stride, "
            "%who, %record, %order, %t0, %t1, %at32, %value, %self, %seen, "
-           "%mover, %polls, %last, %gap, %longest;\n"
+           "%mover, %polls, %began, %last, %gap, %longest;\n"
            ".reg .b64 %base, %table, %offset, %next, %out, %turn, %word, "
            "%address, %value64;\n"
            ".reg .pred %mine, %keep, %more, %wait, %idle;\n");
@@ -600,6 +615,7 @@ static void write_loop(struct kernel_text *k, const struct script *s)
     ptx_with(k,
              "mov.u32 %longest, 0;\n"
              "mov.u32 %last, %clock;\n"
+             "mov.u32 %began, %last;\n"
              "mov.u32 %step, 0;\n"
              "mov.u32 %kept, 0;\n"
              "mov.u32 %order, pool;\n"
@@ -643,7 +659,9 @@ static void write_out(struct kernel_text *k)
            "atom.shared.max.u32 %gap, [pool+8], %longest;\n"
            "bar.sync 0;\n"
            "@%other ret;\n"
-           "ld.shared.u32 %longest, [pool+8];\n");
+           "ld.shared.u32 %longest, [pool+8];\n"
+           "mov.u32 %gap, %clock;\n"
+           "sub.u32 %gap, %gap, %began;\n");
     job_word(k, "%out", JOB_OUT);
     ptx_with(k,
              "mov.u32 %record, pool;\n"
@@ -658,7 +676,7 @@ static void write_out(struct kernel_text *k)
              "sub.u32 %kept, %kept, 1;\n"
              "setp.ne.u32 %more, %kept, 0;\n"
              "@%more bra WRITE;\n"
-             "cvt.u64.u32 %value64, %longest;\n"
+             "mov.b64 %value64, {%longest, %gap};\n"
              "st.global.u64 [%out], %value64;\n"
              "mov.u64 %value64, 1;\n"
              "st.global.u64 [%out+8], %value64;\n",
@@ -689,8 +707,31 @@ static void visit_kernel(const struct experiment *e,
 
 /* ---- the launch ------------------------------------------------------- */
 
+/* The orders of some parts. */
+struct excerpt {
+    const struct order *orders;
+    size_t count;
+    uint64_t kept;
+};
+
+static struct excerpt excerpt_of(const struct experiment *e)
+{
+    const struct script *const s = e->own;
+    const size_t first = experiment_piece_begin(e, s->parts);
+    const size_t from = first > 0 ? s->ends[first - 1] : 0;
+    struct excerpt x = {
+        .orders = s->orders + from,
+        .count = s->ends[experiment_piece_end(e, s->parts) - 1] - from,
+    };
+    for (size_t i = 0; i < x.count; i++)
+        x.kept += (x.orders[i].flags & KEEP_FLAG) != 0 ? x.orders[i].count : 0;
+    return x;
+}
+
 struct visit {
     const struct script *script;
+    struct excerpt excerpt;
+    struct touch touch;
     struct pin pin;
     struct texture texture;
     uint64_t jobs[READERS_MOST * JOB_WORDS];
@@ -710,22 +751,22 @@ static int place_memory(struct prober *prober, struct visit *v,
     if (textured && device_texture_open(prober_device(prober), v->base, s->span,
                                         &v->texture, err) != 0)
         return err->code;
-    return prober_buffer(prober, BUFFER_LINKS, s->order_count * STEP_BYTES,
+    return prober_buffer(prober, BUFFER_LINKS, v->excerpt.count * STEP_BYTES,
                          &v->orders_at, err);
 }
 
 static int upload(struct prober *prober, struct visit *v, struct error *err)
 {
     const struct script *const s = v->script;
-    if (device_copy_in(prober_device(prober), v->orders_at, s->orders,
-                       s->order_count * STEP_BYTES, err) != 0)
+    if (prober_send(prober, v->orders_at, v->excerpt.orders,
+                    v->excerpt.count * STEP_BYTES, err) != 0)
         return err->code;
     for (size_t i = 0; i < s->sm_count; i++) {
         uint64_t *const job = v->jobs + i * JOB_WORDS;
         job[JOB_BASE] = v->base;
         job[JOB_TEXTURE] = v->texture.object;
         job[JOB_STEPS] = v->orders_at;
-        job[JOB_STEP_COUNT] = s->order_count;
+        job[JOB_STEP_COUNT] = v->excerpt.count;
         job[JOB_OUT] = pin_out(&v->pin, i);
         job[JOB_TURN] = pin_counter(&v->pin);
         job[JOB_SELF] = i;
@@ -733,21 +774,22 @@ static int upload(struct prober *prober, struct visit *v, struct error *err)
     return 0;
 }
 
-/* Words of an SM's result: what it kept, its longest span, that it is done. */
-static size_t out_words(const struct script *s)
+/* Words of an SM's result: what it kept, its watch, that it is done. */
+static size_t out_words(const struct visit *v)
 {
-    return s->kept + 2;
+    return v->excerpt.kept + 2;
 }
 
 /* The cycles of a visit are those that its reader's SM wrote. */
-static void add_rows(const struct script *s, const uint64_t *words,
+static void add_rows(const struct visit *v, const uint64_t *words,
                      struct samples *samples)
 {
+    const struct script *const s = v->script;
     size_t record = 0;
-    for (size_t i = 0; i < s->order_count; i++) {
-        const struct order *const o = &s->orders[i];
+    for (size_t i = 0; i < v->excerpt.count; i++) {
+        const struct order *const o = &v->excerpt.orders[i];
         const size_t reader = (o->flags & ~KEEP_FLAG) >> READER_SHIFT;
-        const size_t from = s->reader[reader].crew * out_words(s);
+        const size_t from = s->reader[reader].crew * out_words(v);
         for (uint64_t n = 0; (o->flags & KEEP_FLAG) != 0 && n < o->count; n++) {
             int64_t *const row = samples_row(samples);
             row[COLUMN_READER] = (int64_t)reader;
@@ -756,6 +798,20 @@ static void add_rows(const struct script *s, const uint64_t *words,
             row[COLUMN_CYCLES] = (int64_t)words[from + record++];
         }
     }
+}
+
+/* Parts are taken by themselves where another process takes L2 from us, which
+ * would still have what it is asked for. */
+static int bring(struct prober *prober, struct visit *v, struct error *err)
+{
+    for (size_t i = 0; i < v->excerpt.count; i++) {
+        const struct order *const o = &v->excerpt.orders[i];
+        const size_t reader = (o->flags & ~KEEP_FLAG) >> READER_SHIFT;
+        if (v->script->reader[reader].load.space->memory == MEMORY_GLOBAL)
+            touch_add(&v->touch, v->base + UNIT * (uint64_t)o->start,
+                      UNIT * (uint64_t)o->step, o->count);
+    }
+    return touch_ahead(prober, &v->touch, &v->pin, err);
 }
 
 static int visit_run(struct prober *prober, const struct experiment *e,
@@ -768,19 +824,20 @@ static int visit_run(struct prober *prober, const struct experiment *e,
         .sms = s->sms,
         .jobs = v->jobs,
         .job_bytes = JOB_WORDS * 8,
-        .words_each = out_words(s),
+        .words_each = out_words(v),
         .threads = (unsigned)(32 * s->warps),
         .shared_bytes = shared_bytes(s),
         .carve_out = (int)s->carve,
     };
     if (place_memory(prober, v, err) != 0 ||
-        pin_place(prober, &v->pin, err) != 0 || upload(prober, v, err) != 0)
+        pin_place(prober, &v->pin, err) != 0 || upload(prober, v, err) != 0 ||
+        (e->piece.count > 1 && bring(prober, v, err) != 0))
         return err->code;
     uint64_t *const words = pin_run(prober, e, &v->pin, err);
     for (size_t i = 0; words != NULL && i < s->sm_count; i++)
-        prober_gap(prober, words[i * out_words(s) + s->kept]);
+        prober_watched(prober, words[i * out_words(v) + v->excerpt.kept]);
     if (words != NULL)
-        add_rows(s, words, samples);
+        add_rows(v, words, samples);
     free(words);
     return err->code;
 }
@@ -788,11 +845,26 @@ static int visit_run(struct prober *prober, const struct experiment *e,
 static int visit_once(struct prober *prober, const struct experiment *e,
                       struct samples *samples, struct error *err)
 {
-    struct visit v = {.script = e->own};
+    struct visit v = {.script = e->own, .excerpt = excerpt_of(e)};
     const int status = visit_run(prober, e, &v, samples, err);
+    touch_free(&v.touch);
     if (v.texture.object != 0)
         device_texture_close(prober_device(prober), &v.texture);
     return status;
+}
+
+static unsigned visit_pieces(const struct experiment *e)
+{
+    return (unsigned)((const struct script *)e->own)->parts;
+}
+
+static void visit_join(struct samples *samples, size_t from,
+                       const struct samples *piece)
+{
+    (void)from;
+    for (size_t i = 0; i < piece->rows; i++)
+        memcpy(samples_row(samples), piece->data + i * piece->columns,
+               piece->columns * sizeof *piece->data);
 }
 
 /* A script is run once. */
@@ -809,4 +881,6 @@ const struct probe probe_access_script = {
     .release = visit_release,
     .kernel = visit_kernel,
     .once = visit_once,
+    .pieces = visit_pieces,
+    .join = visit_join,
 };

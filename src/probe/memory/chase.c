@@ -23,7 +23,7 @@ enum out_word {
     OUT_WARM,
     OUT_SHORT,
     OUT_LONG,
-    OUT_GAP,
+    OUT_WATCH,
     OUT_DONE,
     OUT_WORDS
 };
@@ -108,8 +108,8 @@ static void chase_kernel(const struct experiment *e,
              "@%again bra PHASE;\n",
              WORD(phases, PHASES));
     pointer_chase_mark_now(&k);
-    ptx(&k, "cvt.u64.u32 %t0, %longest;\n"
-            "st.global.u64 [%out+8], %t0;\n"
+    pointer_chase_watch_word(&k, "%t0");
+    ptx(&k, "st.global.u64 [%out+8], %t0;\n"
             "mov.u64 %t0, 1;\n"
             "st.global.u64 [%out+16], %t0;\n");
     pointer_chase_closing(&k);
@@ -174,7 +174,7 @@ static int chase_once(struct prober *prober, const struct experiment *e,
             (int64_t)(UNROLL * piece_turns(e, out.elements[i]));
         row[COLUMN_SHORT] = (int64_t)words[OUT_SHORT];
         row[COLUMN_LONG] = (int64_t)words[OUT_LONG];
-        prober_gap(prober, words[OUT_GAP]);
+        prober_watched(prober, words[OUT_WATCH]);
     }
     pointer_chase_done(&out);
     return 0;

@@ -30,7 +30,7 @@ enum column {
 enum { OWN_WARM, OWN_WARM_REST, OWN_VISITS, OWN_ABOVE, OWN_MOST };
 /* Words of the result before the records, an even number of them; `done` is the
  * very last word. */
-enum { OUT_SM, OUT_EVENTS, OUT_GAP, OUT_HEAD = 4 };
+enum { OUT_SM, OUT_EVENTS, OUT_WATCH, OUT_HEAD = 4 };
 
 /* clang-format off */
 static const struct param trace_params[] = {
@@ -103,9 +103,9 @@ static size_t out_words(uint64_t records)
 static void write_out(struct kernel_text *k, uint64_t records)
 {
     pointer_chase_job_word(k, "%out", JOB_OUT);
+    pointer_chase_watch_word(k, "%left");
     ptx_with(k,
-             "cvt.u64.u32 %left, %longest;\n"
-             "st.global.u64 [%out+$gap], %left;\n"
+             "st.global.u64 [%out+$watch], %left;\n"
              "cvt.u64.u32 %left, %sm;\n"
              "st.global.u64 [%out+$sm], %left;\n"
              "cvt.u64.u32 %left, %events;\n"
@@ -123,7 +123,7 @@ static void write_out(struct kernel_text *k, uint64_t records)
              "add.u64 %out, %out, $bytes;\n"
              "sub.u32 %events, %events, 1;\n"
              "bra WRITE;\n",
-             WORD(gap, 8 * OUT_GAP), WORD(sm, 8 * OUT_SM),
+             WORD(watch, 8 * OUT_WATCH), WORD(sm, 8 * OUT_SM),
              WORD(events, 8 * OUT_EVENTS),
              WORD(records, 8 * (out_words(records) - 1)),
              WORD(head, 8 * OUT_HEAD), WORD(bytes, RECORD_BYTES));
@@ -242,7 +242,7 @@ static int trace_once(struct prober *prober, const struct experiment *e,
         return err->code;
     for (uint64_t i = 0; i < walk->sms; i++) {
         const uint64_t *const words = out.words + i * work.words_each;
-        prober_gap(prober, words[OUT_GAP]);
+        prober_watched(prober, words[OUT_WATCH]);
         add_rows(samples, words, walk->records,
                  experiment_piece_begin(e, walk->visits));
     }

@@ -122,7 +122,7 @@ uint64_t pin_counter(const struct pin *pin)
 
 /* Which job each SM has: -1 for none; nobody has counted yet, and no job is
  * done. */
-static int reset(struct device *device, const struct pin *pin, uint64_t *words,
+static int reset(struct prober *prober, const struct pin *pin, uint64_t *words,
                  struct error *err)
 {
     const size_t bytes = pin->count * pin->words_each * 8;
@@ -133,9 +133,9 @@ static int reset(struct device *device, const struct pin *pin, uint64_t *words,
     for (size_t i = 0; i < pin->count; i++)
         slots[pin->sms[i]] = (int32_t)i;
     memset(words, 0, bytes);
-    if (device_copy_in(device, pin->out_at, words, bytes, err) != 0)
+    if (prober_send(prober, pin->out_at, words, bytes, err) != 0)
         return err->code;
-    return device_copy_in(device, pin->slots_at, slots, sizeof slots, err);
+    return prober_send(prober, pin->slots_at, slots, sizeof slots, err);
 }
 
 /* True if every SM asked for has done its job. */
@@ -150,6 +150,14 @@ static bool complete(const struct pin *pin, const uint64_t *words)
 /* A launch may leave an SM out: how often it is tried, with ever more blocks.
  */
 enum { LAUNCHES_MOST = 5 };
+
+static int go_ahead(struct prober *prober, const struct pin *pin,
+                    struct error *err)
+{
+    if (pin->ahead == NULL)
+        return 0;
+    return prober_shoot_helper(prober, pin->ahead->ptx, &pin->ahead->shot, err);
+}
 
 /* A block for every SM, then two, …; those that find nothing to do leave at
  * once. */
@@ -176,7 +184,8 @@ static int launch_until_complete(struct prober *prober,
         shot.blocks +=
             (pin->each > 0 ? pin->each : 1) *
             (unsigned)device_told(prober_info(prober), PROPERTY_SMS, SLOTS);
-        if (reset(d, pin, words, err) != 0 ||
+        if (reset(prober, pin, words, err) != 0 ||
+            go_ahead(prober, pin, err) != 0 ||
             prober_shoot(prober, e, &shot, err) != 0 ||
             device_copy_out(d, words, pin->out_at, bytes, err) != 0)
             return err->code;
@@ -193,8 +202,8 @@ uint64_t *pin_run(struct prober *prober, const struct experiment *e,
                   const struct pin *pin, struct error *err)
 {
     uint64_t *const words = xcalloc(pin->count * pin->words_each, 8);
-    if (device_copy_in(prober_device(prober), pin->jobs_at, pin->jobs,
-                       pin->count * pin->job_bytes, err) == 0 &&
+    if (prober_send(prober, pin->jobs_at, pin->jobs,
+                    pin->count * pin->job_bytes, err) == 0 &&
         launch_until_complete(prober, e, pin, words, err) == 0)
         return words;
     free(words);

@@ -12,6 +12,13 @@
 #include "probe/run/shot.h"
 #include "ptx/kernel.h"
 
+/* A helper that is launched right before, in the same turn of ours on a GPU
+ * that is shared: what it brings into L2 is there. */
+struct pin_ahead {
+    const struct buf *ptx;
+    struct shot shot;
+};
+
 struct pin {
     size_t count;        /* SMs */
     const uint64_t *sms; /* their numbers */
@@ -26,6 +33,7 @@ struct pin {
     unsigned each;        /* blocks of a launch for each SM; 0: one */
     const uint64_t *args; /* of the kernel, after those of the pin */
     size_t arg_count;
+    const struct pin_ahead *ahead;      /* NULL: nothing */
     uint64_t jobs_at, slots_at, out_at; /* set by pin_place */
 };
 

@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "probe/run/pin.h"
 #include "probe/run/shot.h"
+#include "probe/run/touch.h"
 
 const char *const pointer_chase_ops[] = {"default", "ca", "cg", "cs",
                                          "lu",      "cv", NULL};
@@ -200,10 +201,11 @@ void pointer_chase_watched(struct kernel_text *k, unsigned copy,
 static void begin_watch(struct kernel_text *k)
 {
     ptx(k, ".reg .b64 %now;\n"
-           ".reg .b32 %low, %last, %gap, %longest;\n"
+           ".reg .b32 %low, %began, %last, %gap, %longest;\n"
            "mov.u32 %longest, 0;\n");
     read_clock(k);
-    ptx(k, "cvt.u32.u64 %last, %now;");
+    ptx(k, "cvt.u32.u64 %last, %now;\n"
+           "mov.u32 %began, %last;\n");
 }
 
 void pointer_chase_mark_now(struct kernel_text *k)
@@ -211,6 +213,14 @@ void pointer_chase_mark_now(struct kernel_text *k)
     mark_read(k);
     read_clock(k);
     mark_read(k);
+}
+
+void pointer_chase_watch_word(struct kernel_text *k, const char *into)
+{
+    ptx_with(k,
+             "sub.u32 %gap, %last, %began;\n"
+             "mov.b64 $into, {%longest, %gap};\n",
+             WORD(into, into));
 }
 
 /* ---- sweeps ------------------------------------------------------------ */
@@ -310,35 +320,59 @@ static void flush_and_sweep(struct kernel_text *k,
            "@%again st.shared.u32 [pool+8], %sink;\n");
 }
 
-/* Shared and local memory have no address on the host: the block, or the
- * thread that chases, links the ring itself. */
+/* Links that a thread is fetching at once. */
+enum { LINK_UNROLL = 8 };
+
+/* One of a turn of the loop. */
+static void fetch_link(struct kernel_text *k, const struct pointer_chase *w,
+                       unsigned i)
+{
+    ptx_with(k,
+             "setp.lt.u64 %linked$i, %turn, %count;\n"
+             "shl.b64 %ptr64, %turn, 4;\n"
+             "add.u64 %ptr64, %ptr64, %at;\n"
+             "@%linked$i ld.global.cg.u32 %element$i, [%ptr64];\n"
+             "@%linked$i ld.global.cg.u32 %to$i, [%ptr64+8];\n"
+             "add.u64 %turn, %turn, $w;\n",
+             WORD(i, i),
+             WORD(w, w->space->memory == MEMORY_LOCAL ? 1 : threads_of(w)));
+}
+
+static void write_link(struct kernel_text *k, const struct pointer_chase *w,
+                       unsigned i)
+{
+    if (!w->space->indexed)
+        ptx_with(k, "add.u32 %to$i, %to$i, %memory;", WORD(i, i));
+    ptx_with(
+        k, "@%linked$i st.$space.u32 [%element$i], %to$i;", WORD(i, i),
+        WORD(space, w->space->memory == MEMORY_LOCAL ? "local" : "shared"));
+}
+
+/* Shared and local memory have no address on the host: the block links the ring
+ * itself.  In local memory each thread links its own, so that lines are written
+ * as a whole: the rest of a sector that was written in part is fetched from
+ * memory when it is read. */
 static void link_inside(struct kernel_text *k, const struct pointer_chase *w)
 {
-    const bool alone = w->space->memory == MEMORY_LOCAL;
-    ptx(k, ".reg .b64 %count, %turn;\n"
-           ".reg .b32 %element, %to;\n");
-    if (alone)
-        ptx(k, "@%other bra LINKED;");
+    ptx(k, ".reg .b64 %count, %turn;");
+    for (unsigned i = 0; i < LINK_UNROLL; i++)
+        ptx_with(k,
+                 ".reg .b32 %element$i, %to$i;\n"
+                 ".reg .pred %linked$i;\n",
+                 WORD(i, i));
     pointer_chase_job_word(k, "%at", JOB_LINKS);
     pointer_chase_job_word(k, "%count", JOB_LINK_COUNT);
-    ptx(k, "cvt.u64.u32 %turn, %me;\n"
-           "LINK:\n"
-           "setp.ge.u64 %again, %turn, %count;\n"
-           "@%again bra LINKED;\n"
-           "shl.b64 %ptr64, %turn, 4;\n"
-           "add.u64 %ptr64, %ptr64, %at;\n"
-           "ld.global.cg.u32 %element, [%ptr64];\n"
-           "ld.global.cg.u32 %to, [%ptr64+8];\n"
-           "add.u32 %element, %element, %memory;\n");
-    if (!w->space->indexed)
-        ptx(k, "add.u32 %to, %to, %memory;");
-    ptx_with(k,
-             "st.$shared.u32 [%element], %to;\n"
-             "add.u64 %turn, %turn, $w;\n"
-             "bra LINK;\n"
-             "LINKED:\n",
-             WORD(shared, alone ? "local" : "shared"),
-             WORD(w, alone ? 1 : threads_of(w)));
+    ptx(k, w->space->memory == MEMORY_LOCAL ? "mov.u64 %turn, 0;"
+                                            : "cvt.u64.u32 %turn, %me;");
+    ptx(k, "LINK:");
+    for (unsigned i = 0; i < LINK_UNROLL; i++)
+        fetch_link(k, w, i);
+    for (unsigned i = 0; i < LINK_UNROLL; i++)
+        ptx_with(k, "add.u32 %element$i, %element$i, %memory;", WORD(i, i));
+    for (unsigned i = 0; i < LINK_UNROLL; i++)
+        write_link(k, w, i);
+    ptx(k, "setp.lt.u64 %again, %turn, %count;\n"
+           "@%again bra LINK;\n");
 }
 
 static void first_pointer(struct kernel_text *k, const struct pointer_chase *w)
@@ -472,6 +506,9 @@ struct stage {
     struct pin pin;
     uint64_t region, ring, flush, links_at;
     struct buf links;
+    struct buf helper; /* the program of what goes ahead */
+    struct pin_ahead ahead;
+    struct touch touch;
     struct texture texture;
     uint64_t *jobs, *sms;
 };
@@ -511,15 +548,16 @@ static void append_links(struct stage *s, uint64_t slot, const uint64_t *order,
 }
 
 /* Writes the pairs where they belong, on the device: a thread a pair, and pairs
- * for whole blocks, so that no thread need ask whether there is one for it. */
+ * for whole blocks, so that no thread need ask whether there is one for it.  It
+ * goes ahead of the chase, which finds in L2 what was written; read before,
+ * since L2 fetches the rest of a sector that was written in part when it is
+ * read (H200, 2026-11: 660 cycles a load, not 280). */
 enum { LINK_BYTES = 16 };
 
-static int scatter(struct prober *prober, const struct stage *s,
-                   struct error *err)
+static void scatter_kernel(struct prober *prober, struct stage *s)
 {
-    struct buf text = {0};
     struct kernel_text k;
-    kernel_begin(&k, &text, device_cc(prober_info(prober)),
+    kernel_begin(&k, &s->helper, device_cc(prober_info(prober)),
                  &(struct kernel_head){
                      .name = "scatter",
                      .parameters = "links",
@@ -527,29 +565,43 @@ static int scatter(struct prober *prober, const struct stage *s,
     ptx_with(&k,
              ".reg .b32 %block, %me, %word;\n"
              ".reg .b64 %links, %element, %to;\n"
+             ".reg .pred %never;\n"
              "ld.param.u64 %links, [links];\n"
              "mov.u32 %block, %ctaid.x;\n"
              "mov.u32 %me, %tid.x;\n"
              "mad.lo.u32 %me, %block, $threads, %me;\n"
              "mad.wide.u32 %links, %me, $link, %links;\n"
-             "ld.global.v2.u64 {%element, %to}, [%links];\n",
+             "ld.global.v2.u64 {%element, %to}, [%links];\n"
+             "ld.global.cg.u32 %word, [%element];\n"
+             "// a use of what was read, so that it is waited for\n"
+             "setp.eq.u32 %never, %word, 0x5eed5eed;\n"
+             "@%never membar.gl;\n",
              WORD(threads, s->walk->threads), WORD(link, LINK_BYTES));
     ptx(&k, s->walk->space->pointer_bytes == 8
                 ? "st.global.u64 [%element], %to;"
                 : "cvt.u32.u64 %word, %to;\n"
                   "st.global.u32 [%element], %word;\n");
     kernel_end(&k);
-    const struct shot shot = {
-        .kernel = "scatter",
-        .blocks = (unsigned)(s->links.length / LINK_BYTES / s->walk->threads),
-        .threads = s->walk->threads,
-        .carve_out = CARVE_OUT_DEFAULT,
-        .args = &s->links_at,
-        .arg_count = 1,
+}
+
+static void scatter_ahead(struct prober *prober, struct stage *s)
+{
+    scatter_kernel(prober, s);
+    s->ahead = (struct pin_ahead){
+        .ptx = &s->helper,
+        .shot =
+            {
+                .kernel = "scatter",
+                .blocks =
+                    (unsigned)(s->links.length / LINK_BYTES / s->walk->threads),
+                .threads = s->walk->threads,
+                .carve_out = CARVE_OUT_DEFAULT,
+                .args = &s->links_at,
+                .arg_count = 1,
+                .ahead = true,
+            },
     };
-    const int status = prober_shoot_helper(prober, &text, &shot, err);
-    buf_free(&text);
-    return status;
+    s->pin.ahead = &s->ahead;
 }
 
 /* Repeats the last pair until they fill whole blocks. */
@@ -631,9 +683,9 @@ static unsigned char *bank_of(const struct stage *s, size_t bytes)
 }
 
 /* Constants are written by the host alone; and only if they are others than
- * before, since that takes them out of L2. */
+ * before.  That takes them out of L2, and so does another process. */
 static int write_bank(struct prober *prober, const struct experiment *e,
-                      const struct stage *s, struct error *err)
+                      struct stage *s, struct error *err)
 {
     struct device *const d = prober_device(prober);
     const size_t bytes = (size_t)ring_end(s->walk);
@@ -645,6 +697,11 @@ static int write_bank(struct prober *prober, const struct experiment *e,
         status = device_copy_out(d, before, at, bytes, err);
     if (status == 0 && memcmp(bank, before, bytes) != 0)
         status = device_copy_in(d, at, bank, bytes, err);
+    if (status == 0) {
+        touch_add(&s->touch, at, TOUCH_APART,
+                  (bytes + TOUCH_APART - 1) / TOUCH_APART);
+        status = touch_ahead(prober, &s->touch, &s->pin, err);
+    }
     free(before);
     free(bank);
     return status;
@@ -660,10 +717,10 @@ static int upload_rings(struct prober *prober, const struct experiment *e,
     /* The jobs were filled before the size of the links was known. */
     for (uint64_t slot = 0; slot < s->walk->sms; slot++)
         s->jobs[slot * JOB_WORDS + JOB_LINKS] += s->links_at - old;
-    int status = device_copy_in(prober_device(prober), s->links_at,
-                                s->links.data, s->links.length, err);
-    if (status == 0 && s->walk->space->memory == MEMORY_GLOBAL)
-        status = scatter(prober, s, err);
+    int status =
+        prober_send(prober, s->links_at, s->links.data, s->links.length, err);
+    if (s->walk->space->memory == MEMORY_GLOBAL)
+        scatter_ahead(prober, s);
     if (status == 0 && s->walk->space->memory == MEMORY_CONSTANT)
         status = write_bank(prober, e, s, err);
     return status;
@@ -746,6 +803,8 @@ int pointer_chase_run(struct prober *prober, const struct experiment *e,
     free(s.jobs);
     free(s.sms);
     buf_free(&s.links);
+    buf_free(&s.helper);
+    touch_free(&s.touch);
     if (err->code != 0)
         pointer_chase_done(out);
     return err->code;

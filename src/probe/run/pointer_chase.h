@@ -117,13 +117,11 @@ enum { POINTER_CHASE_POOL_OWN = PIN_POOL };
  * flush and sweep.  What follows is run by thread 0 of a working block alone.
  * Declares %job (.b64, the job's address), %ptr (the first pointer), %again
  * (.pred), %sm and %memory (.b32: what pointers into the space's own memory
- * count from; 0 for those into global memory); %now (.b64), %low, %last, %gap
- * and %longest (.b32) are the watch's.
+ * count from; 0 for those into global memory); %now (.b64), %low, %began,
+ * %last, %gap and %longest (.b32) are the watch's.
  *
  * The watch: from the flush on the clock is read every few loads, and %longest
- * is the longest from one read to the next.  The clock goes on while an SM works
- * for another process, which also takes what the caches hold; so one long span
- * anywhere, timed or not, says that the run is not to be believed.
+ * is the longest from one read to the next.
  */
 void pointer_chase_begin(struct kernel_text *k, struct buf *out,
                          const struct experiment *experiment,
@@ -140,6 +138,8 @@ void pointer_chase_watched(struct kernel_text *k, unsigned copy,
  */
 void pointer_chase_mark(struct kernel_text *k, const char *clock);
 void pointer_chase_mark_now(struct kernel_text *k);
+/* What was seen, as prober_watched() takes it, into a register of 64 bits. */
+void pointer_chase_watch_word(struct kernel_text *k, const char *into);
 /* Waits until %ptr is there: a branch that depends on it and is never taken. */
 void pointer_chase_wait(struct kernel_text *k,
                         const struct pointer_chase *walk);
@@ -158,7 +158,7 @@ struct pointer_chase_work {
     /* Fills the words from JOB_OWN on for a ring of so many elements. */
     void (*own)(const struct experiment *experiment, size_t elements,
                 uint64_t *words);
-    uint64_t before; /* visits of the pieces before this one */
+    uint64_t before;   /* visits of the pieces before this one */
     size_t words_each; /* result words of each SM; zeros before; the last is
                           set to 1 by the kernel when it is done */
     uint64_t pool;     /* bytes of dynamic shared memory that the probe needs

@@ -14,6 +14,7 @@ static int launch(struct prober *prober, struct kernel *kernel,
         .carve_out = shot->carve_out,
         .arg_count = shot->arg_count,
         .deadline_s = shot->deadline_s,
+        .ahead = shot->ahead,
     };
     for (size_t i = 0; i < shot->arg_count; i++)
         launch.args[i] = &shot->args[i];

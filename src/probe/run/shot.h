@@ -15,6 +15,7 @@ struct shot {
     double deadline_s;        /* 0: the usual one */
     const uint64_t *args;
     size_t arg_count;
+    bool ahead; /* as in struct launch */
 };
 
 /* Launches the experiment's kernel. */

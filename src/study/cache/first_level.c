@@ -202,6 +202,7 @@ static const char *overfill_script(struct lab *lab, const struct level_row *row,
     struct script s = begin(row);
     for (size_t i = 0; i < count; i++)
         for (size_t r = 0; r < FIRST_LEVEL_ROUNDS; r++) {
+            script_part(&s);
             first_level_load(&s, KIND, r);
             first_level_overfill(&s, KIND, loads[i]);
             first_level_time(&s, KIND, r);

@@ -94,6 +94,7 @@ static void add_pair(struct script *s, size_t base, size_t other)
 {
     const struct segment sought = {other * PAIR, LINES, APART};
     const struct segment fresh = {other * PAIR + LINES * APART, LINES, APART};
+    script_part(s);
     script_load(s, base, sought);
     script_time(s, other, fresh);
     script_add(
@@ -104,6 +105,7 @@ static void add_pair(struct script *s, size_t base, size_t other)
 static void add_flood(const struct instances_question *q, struct script *s,
                       size_t base, size_t other)
 {
+    script_part(s);
     first_level_load(s, base, 0);
     first_level_time(s, base, 0);
     first_level_overfill(s, other, first_level_flood(q->first, q->row));

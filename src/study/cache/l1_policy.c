@@ -101,11 +101,14 @@ static void ask_trace_overhead(struct lab *lab, const struct level_row *row,
     finding_cite(f, chased->experiment);
 }
 
-/* Loads that find the SM empty find the lines in L2, unless another process has
- * that between launches: then they say what memory costs. */
-static bool knows_cold(const struct lab *lab, const struct cost *cold)
+/* Loads that find the SM empty find in L2 what was laid out right before; but
+ * local memory, which the thread itself writes, only if no other process has L2
+ * between launches. */
+static bool knows_cold(const struct lab *lab, const struct level_row *row,
+                       const struct cost *cold)
 {
-    return !lab->references.latest.lost && cold->doubt == NULL;
+    return !(row->memory_is_own && lab->references.latest.lost) &&
+           cold->doubt == NULL;
 }
 
 /* What a level costs past which loads go to L2.  Cold loads tell it, unless
@@ -115,7 +118,7 @@ static void judge_level(struct lab *lab, const struct level_row *row,
                         struct fact_cached *facts, const struct cost *hit,
                         const struct cost *cold, const struct cost *l2)
 {
-    const bool known = knows_cold(lab, cold);
+    const bool known = knows_cold(lab, row, cold);
     const bool cold_misses = known && hits_cheaper(hit->high, cold->low);
     const bool absent = !hits_cheaper(hit->low, l2->high) && known &&
                         !hits_cheaper(hit->low, cold->high);
@@ -124,21 +127,18 @@ static void judge_level(struct lab *lab, const struct level_row *row,
     facts->cold = cold->cycles;
     facts->present = cold_misses || hits_cheaper(hit->high, l2->low);
     facts->next_hit = cold_misses ? cold->cycles : l2->cycles;
-    if (lab->references.latest.lost)
+    if (row->memory_is_own && lab->references.latest.lost)
         snprintf(facts->why, sizeof facts->why, "%s", why_l2_lost);
     else
         snprintf(facts->why, sizeof facts->why,
                  absent ? why_space_uncached : why_space_hidden, row->words);
 }
 
-/* The least of some traces: another process makes them dearer that has L2 from
- * one launch to the next. */
+/* The least of some traces: others make them dearer. */
 static struct cost least_cold(struct lab *lab, const struct level_row *row)
 {
     enum { TAKES = 5 };
     struct cost least = {0};
-    /* It brings the lines into L2, since the host has just written them. */
-    lab_probe(lab, "trace %s %s visits=191", row->load, cold_ring);
     for (int take = 0; lab_ok(lab) && take < TAKES; take++) {
         const struct column c = lab_column(
             lab, "cycles", "trace %s %s visits=192", row->load, cold_ring);

@@ -513,29 +513,13 @@ static struct cost ring_misses(struct lab *lab, const struct level_row *row,
                  row->load, facts->deep, row->coarse));
 }
 
-/* Of a level behind another: loads that find both empty.  A first trace of the
- * same lines brings them into L2, since the host has just written them; where
- * somebody else comes between our launches now and then, the cheapest of some
- * found them there. */
+/* Of a level behind another: loads that find both empty, and L2 not. */
 static struct cost cold_misses(struct lab *lab, const struct level_row *row,
                                const struct fact_bracket *facts)
 {
-    enum { TAKES = 5 };
     static const char cold[] = "bytes=49152 stride=256 warm=0";
-    if (lab->references.latest.lost)
-        lab_fail(lab, ERR_UNSUPPORTED, why_l2_lost);
-    lab_probe(lab, "trace %s %s visits=191", row->load, cold);
-    const char *const text =
-        lab_text(lab, "trace %s %s visits=192", row->load, cold);
-    struct cost least = traced_misses(lab, facts, text);
-    for (int take = 1;
-         lab_ok(lab) && prober_shared(lab->prober) && take < TAKES; take++) {
-        const struct cost c = traced_misses(lab, facts, text);
-        if (lab_ok(lab) && c.cycles < least.cycles)
-            least = c;
-        lab_excuse(lab);
-    }
-    return least;
+    return traced_misses(
+        lab, facts, lab_text(lab, "trace %s %s visits=192", row->load, cold));
 }
 
 /* Where runs of loads are timed: so many places, so far apart. */

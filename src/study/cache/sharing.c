@@ -82,6 +82,7 @@ static const char *find_script(const struct sharing *q, size_t bringer,
     struct script s = begin(q, number);
     first_level_time(&s, number[finder], FIRST_LEVEL_ROUNDS);
     for (size_t r = 0; r < FIRST_LEVEL_ROUNDS; r++) {
+        script_part(&s);
         first_level_load(&s, number[bringer], r);
         first_level_time(&s, number[finder], r);
         first_level_time(&s, number[finder], r);
@@ -115,10 +116,12 @@ static const char *evict_script(const struct sharing *q, size_t victim,
     size_t number[FIRST_LEVEL_COUNT];
     struct script s = begin(q, number);
     for (size_t r = 0; r < FIRST_LEVEL_ROUNDS; r++) {
+        script_part(&s);
         first_level_load(&s, number[victim], r);
         first_level_overfill(&s, number[evictor], flood);
         first_level_time(&s, number[victim], r);
     }
+    script_part(&s);
     first_level_load(&s, number[victim], FIRST_LEVEL_ROUNDS);
     first_level_time(&s, number[victim], FIRST_LEVEL_ROUNDS);
     return script_text(&s, q->lab);

@@ -183,7 +183,6 @@ static void judge(struct lab *lab, const struct reference *first,
 {
     struct references *const all = &lab->references;
     all->processes = fmax(all->processes, now->processes);
-    all->lost = all->lost || now->lost;
     if (gpu_state_throttled(before->throttle | now->throttle) ||
         now->dropped > before->dropped) {
         all->throttled = true;

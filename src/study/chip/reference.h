@@ -32,7 +32,7 @@ struct reference {
 struct references {
     struct reference first, latest;
     double processes; /* others, at most */
-    bool lost, throttled, moved;
+    bool throttled, moved;
     uint64_t step_ns; /* the timer's, or a multiple of it; 0: not known */
 };
 

@@ -22,17 +22,23 @@ void intruder_init(struct machine *m, uint64_t seed)
     m->intruder.next = INFINITY;
 }
 
-void intruder_begin(struct machine *m)
+void intruder_begin(struct machine *m, bool ahead)
 {
     struct intruder *const in = &m->intruder;
+    if (!in->ahead)
+        in->turn_at = m->now;
+    in->ahead = ahead;
+    in->away_before = in->away;
+    if (ahead)
+        return;
     const double last =
         m->kernel->last_cycles > 0 ? m->kernel->last_cycles : in->last;
-    in->away_before = in->away;
     in->due = rng_unit(&in->rng) < m->profile->intruder.share;
     const double first = m->profile->intruder.first_cycles;
     const double within = rng_unit(&in->rng);
-    const double moment =
-        m->now + (first > 0 ? (0.75 + 0.5 * within) * first : within * last);
+    const double moment = first > 0
+                              ? in->turn_at + (0.75 + 0.5 * within) * first
+                              : m->now + within * last;
     in->next = in->due ? moment : INFINITY;
 }
 
@@ -56,6 +62,7 @@ double intruder_end(struct machine *m)
     if (in->due)
         intruder_come(m, in->next);
     in->next = INFINITY;
-    in->last = m->end - m->now;
+    if (!in->ahead)
+        in->last = m->end - m->now;
     return in->away - in->away_before;
 }

@@ -224,7 +224,7 @@ int machine_launch(struct machine *m, struct kernel *kernel,
     m->err = err;
     set_launch(m, kernel, launch);
     paths_begin(m->paths);
-    intruder_begin(m);
+    intruder_begin(m, launch->ahead);
     place_blocks(m);
     machine_run(m);
     const double away = intruder_end(m);

@@ -157,6 +157,8 @@ struct intruder {
     double away; /* cycles that it ran so far, which clocks alone count */
     double away_before; /* … when this launch began */
     bool due;           /* in this launch, and has not come yet */
+    double turn_at;     /* when the turn of ours began that it ends … */
+    bool ahead;         /* … in which a launch is still to come */
 };
 
 struct machine {
@@ -172,9 +174,9 @@ struct machine {
     double last_cycles;            /* of the last launch */
     uint64_t launches, issued;
     uint64_t next_check; /* of the host's clock, at so many issued */
-    double khz;        /* of the SM clock */
-    uint64_t code_end; /* of all programs that were loaded */
-    size_t aliases;    /* allocations that have any */
+    double khz;          /* of the SM clock */
+    uint64_t code_end;   /* of all programs that were loaded */
+    size_t aliases;      /* allocations that have any */
 
     /* The launch that runs. */
     const struct kernel *kernel;
@@ -230,8 +232,9 @@ void block_follow(struct machine *m, struct block *b, double t);
 /* ---- another process (intruder.c) --------------------------------------- */
 
 void intruder_init(struct machine *m, uint64_t seed);
-/* A launch begins, and ends; for how many cycles of it the intruder ran. */
-void intruder_begin(struct machine *m);
+/* A launch begins, and ends; for how many cycles of it the intruder ran.  It
+ * does not come to one that goes ahead, nor behind it. */
+void intruder_begin(struct machine *m, bool ahead);
 double intruder_end(struct machine *m);
 /* It is t, and the intruder was to come before. */
 void intruder_come(struct machine *m, double t);
