@@ -480,6 +480,25 @@ static void ask_first(struct bracket_question *q)
         refine_miss(q);
 }
 
+/* So many loads of a trace may look like misses though all hit: three times the
+ * spikes that are common; where a load is disturbed by more than a cycle, as
+ * many as do of a ring that fits the level before, by chance. */
+static double spikes_share(struct bracket_question *q)
+{
+    const struct fact_bracket *const f = q->facts;
+    const double common = 0.01;
+    if (f->excess < 1)
+        return common;
+    const struct column c = lab_column(
+        q->lab, "cycles", "trace %s bytes=%u stride=%u warm=4 visits=2048",
+        q->row->load, 4 * q->stride, q->stride);
+    const size_t slow =
+        hits_above(c.at, c.count,
+                   hits_limit(f->hit, f->miss) + fact_trace(q->lab)->cycles);
+    const double share = (double)slow / fmax(1, (double)c.count);
+    return fmax(common, share + 4 * sqrt(share / fmax(1, (double)c.count)));
+}
+
 /* A level that only what misses another reaches: rings of four times what that
  * one holds miss it under nearly every policy, and what they cost is a hit
  * here; unless it is what a load costs that finds the SM empty. */
@@ -502,8 +521,7 @@ static void ask_behind(struct bracket_question *q)
         return;
     }
     set_limit(q);
-    /* Three times the spikes that are common. */
-    q->limit = f->hit + 0.01 * (f->miss - f->hit);
+    q->limit = f->hit + spikes_share(q) * (f->miss - f->hit);
     const struct search search = find_knee(q, least, q->row->most);
     if (!lab_ok(q->lab))
         return;
