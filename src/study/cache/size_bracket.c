@@ -460,12 +460,29 @@ static uint64_t first_deep(const struct bracket_question *q)
                : 2 * least_of(q->row);
 }
 
+/* Averages hold what disturbs: where that is a quarter of what a miss adds they
+ * tell no size, and maybe not this cache from the next. */
+static bool is_blurred(const struct bracket_question *q)
+{
+    struct fact_bracket *const f = q->facts;
+    const double excess = f->hit - q->cached->hit, more = f->miss - f->hit;
+    if (excess < 0.25 * more)
+        return false;
+    snprintf(f->why, sizeof f->why, why_averages_blurred, excess, more);
+    if (q->parts != NULL)
+        finding_none(q->parts, "%s", f->why);
+    return true;
+}
+
 /* A level that loads reach first. */
 static void ask_first(struct bracket_question *q)
 {
     const uint64_t least = least_of(q->row);
     struct search search = {.state = SEARCH_ALL_FIT};
-    if (find_costs(q, least, first_deep(q)))
+    const bool found = find_costs(q, least, first_deep(q));
+    if (lab_ok(q->lab) && is_blurred(q))
+        return;
+    if (found)
         search = find_knee_of(q, least);
     if (!lab_ok(q->lab))
         return;
