@@ -4,8 +4,8 @@
  *
  * Of a set whose contents are not known only what follows `ways` misses in a
  * row of different lines is judged; by then lru, fifo and plru are in the same
- * state, up to the names of the ways, whatever was there before.  An nru's
- * marks have a phase, so each is tried and the best counts.
+ * state, up to the names of the ways, whatever was there before.  The marks of
+ * an nru or rrip have a phase, so each is tried and the best counts.
  */
 #include "analysis/policy.h"
 
@@ -25,18 +25,31 @@ static const double AGREES_LEAST = 0.97;
  * normal one is farther off once in 500 million. */
 static const double DEVIATIONS_MOST = 6;
 
-static const enum cache_policy certain[] = {POLICY_LRU, POLICY_FIFO,
-                                            POLICY_PLRU, POLICY_NRU};
+/* Ages that are tried of rrip: those of its authors (Jaleel and others 2010),
+ * of two bits and of fewer, and lines that come in as the next to go. */
+static const struct {
+    enum cache_policy policy;
+    struct cache_rrip ages;
+} certain[] = {
+    {POLICY_LRU, {0, 0, 0}},  {POLICY_FIFO, {0, 0, 0}},
+    {POLICY_PLRU, {0, 0, 0}}, {POLICY_NRU, {0, 0, 0}},
+    {POLICY_RRIP, {3, 2, 0}}, {POLICY_RRIP, {2, 1, 0}},
+    {POLICY_RRIP, {3, 3, 0}}, {POLICY_RRIP, {2, 2, 0}},
+};
 
 static bool is_power_of_two(uint32_t x)
 {
     return (x & (x - 1)) == 0;
 }
 
-static struct cache *one_set(enum cache_policy policy, uint32_t ways)
+static struct cache *one_set(size_t which, uint32_t ways)
 {
-    const struct cache_shape shape = {
-        .line = 1, .sector = 1, .sets = 1, .set_ways = &ways, .policy = policy};
+    const struct cache_shape shape = {.line = 1,
+                                      .sector = 1,
+                                      .sets = 1,
+                                      .set_ways = &ways,
+                                      .policy = certain[which].policy,
+                                      .rrip = certain[which].ages};
     return cache_new(&shape, 1);
 }
 
@@ -74,16 +87,18 @@ static size_t count_agreeing(const struct policy_load *loads, size_t count,
 }
 
 static struct policy_score score_certain(const struct policy_load *loads,
-                                         size_t count, enum cache_policy policy,
+                                         size_t count, size_t which,
                                          uint32_t ways, bool fresh)
 {
-    const size_t phases = !fresh && policy == POLICY_NRU ? 2 * ways : 1;
+    const enum cache_policy policy = certain[which].policy;
+    const bool phased = policy == POLICY_NRU || policy == POLICY_RRIP;
+    const size_t phases = !fresh && phased ? 2 * ways : 1;
     size_t agree = 0, judged = 0;
     for (size_t from = 0; from < count;) {
         const size_t end = sequence_end(loads, count, from);
         size_t best = 0, n = 0;
         for (size_t phase = 0; phase < phases; phase++) {
-            struct cache *const cache = one_set(policy, ways);
+            struct cache *const cache = one_set(which, ways);
             push_out(cache, fresh ? 0 : ways + phase);
             const size_t a =
                 count_agreeing(loads + from, end - from, cache, &n);
@@ -167,12 +182,10 @@ static void follow(struct chance_set *set, const struct policy_load *load,
     struct stay *const line = &set->stay[load->line];
     const bool miss = load->outcome == LOAD_MISS || !line->there;
     if (line->there && load->outcome != LOAD_UNKNOWN) {
-        const double before =
-            survival(set->weights, set->ways, line->way,
-                     line->seen - line->came);
-        const double now =
-            survival(set->weights, set->ways, line->way,
-                     set->victims - line->came);
+        const double before = survival(set->weights, set->ways, line->way,
+                                       line->seen - line->came);
+        const double now = survival(set->weights, set->ways, line->way,
+                                    set->victims - line->came);
         add_load(s, before > 0 ? now / before : 0, load->outcome == LOAD_HIT);
     }
     if (miss) {
@@ -270,10 +283,17 @@ struct policy_verdict policy_find(const struct policy_load *loads, size_t count,
     bool random_explains = false;
     for (size_t p = 0; p < POLICY_COUNT; p++)
         v.score[p].likelihood = -INFINITY;
-    for (size_t i = 0; i < COUNT_OF(certain); i++)
-        if (certain[i] != POLICY_PLRU || is_power_of_two(ways))
-            v.score[certain[i]] =
-                score_certain(loads, count, certain[i], ways, fresh);
+    for (size_t i = 0; i < COUNT_OF(certain); i++) {
+        const enum cache_policy policy = certain[i].policy;
+        if (policy == POLICY_PLRU && !is_power_of_two(ways))
+            continue;
+        const struct policy_score score =
+            score_certain(loads, count, i, ways, fresh);
+        if (score.likelihood > v.score[policy].likelihood) {
+            v.score[policy] = score;
+            v.ages = policy == POLICY_RRIP ? certain[i].ages : v.ages;
+        }
+    }
     v.score[POLICY_RANDOM] =
         score_random(loads, count, ways, fresh, &random_explains);
     choose(&v, random_explains, count);

@@ -33,8 +33,11 @@ void script_add(struct script *s, const struct script_step *step)
         buf_text(text, "!");
     if (step->draws > 0)
         buf_printf(text, "~%" PRIu64 "/", step->draws);
-    buf_printf(text, "%" PRIu64 ":%" PRIu64 ":%" PRIu64, step->places.start,
-               step->places.count, step->places.step);
+    if (step->lines == NULL)
+        buf_printf(text, "%" PRIu64 ":%" PRIu64 ":%" PRIu64, step->places.start,
+                   step->places.count, step->places.step);
+    for (size_t i = 0; step->lines != NULL && i < step->lines->count; i++)
+        buf_printf(text, "%s%" PRIu64, i > 0 ? "|" : "", step->lines->at[i]);
 }
 
 void script_part(struct script *s)

@@ -34,12 +34,19 @@ struct script {
 size_t script_reader(struct script *script, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 
+/* Lines by their offsets. */
+struct script_lines {
+    uint64_t *at;
+    size_t count;
+};
+
 struct script_step {
     size_t reader;
     uint64_t laps;  /* times over; 0 is 1, and not written */
     bool timed;     /* the cycles of each load are kept */
     uint64_t draws; /* so many of the places, at random; 0: all, in order */
     struct segment places;
+    const struct script_lines *lines; /* not NULL: these are the places */
 };
 void script_add(struct script *script, const struct script_step *step);
 

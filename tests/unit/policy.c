@@ -23,6 +23,7 @@ static struct policy_load *record(enum cache_policy policy, uint32_t ways,
                                       .sets = 1,
                                       .set_ways = &ways,
                                       .policy = policy,
+                                      .rrip = {3, 2, 0},
                                       .weights = weights};
     struct cache *const set = cache_new(&shape, seed);
     struct policy_load *const loads = xcalloc(LOADS, sizeof *loads);
@@ -53,7 +54,8 @@ static struct policy_verdict judge(enum cache_policy policy, uint32_t ways,
 }
 
 static const enum cache_policy kinds[] = {POLICY_LRU, POLICY_FIFO, POLICY_PLRU,
-                                          POLICY_NRU, POLICY_RANDOM};
+                                          POLICY_NRU, POLICY_RRIP,
+                                          POLICY_RANDOM};
 
 START_TEST(each_policy_is_found_again)
 {

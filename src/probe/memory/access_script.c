@@ -15,10 +15,11 @@
  * COUNT loads from START on, STEP bytes apart, LAPS times over; by reader
  * number READER (0); `!` keeps the cycles of each; `~` visits so many of the
  * COUNT places instead, drawn at random with repetition from a seed that is in
- * the experiment's text.  A step begins when the one before has ended.  Before
- * each load that is kept the steps `between` are made, to empty a cache that
- * lies in front of the one that is asked.  The whole script is gone through
- * `rounds` times.
+ * the experiment's text.  Places at no regular distance are a list of offsets,
+ * START|START|…, in place of START:COUNT:STEP.  A step begins when the one
+ * before has ended.  Before each load that is kept the steps `between` are
+ * made, to empty a cache that lies in front of the one that is asked.  The
+ * whole script is gone through `rounds` times.
  *
  * A `;` in place of a comma says that what follows builds on nothing before:
  * such parts may be run in launches of their own.
@@ -80,6 +81,7 @@ struct reader {
 
 struct step {
     uint64_t laps, start, count, step, draws;
+    uint64_t *list; /* of `count` places; NULL: they are `step` apart */
     size_t reader, part;
     bool kept;
 };
@@ -251,6 +253,73 @@ static bool take_mark(const char **text, char mark)
     return there;
 }
 
+/* START:COUNT:STEP */
+static bool read_segment(const char *text, struct step *step)
+{
+    char field[3][24];
+    int end = 0;
+    return sscanf(text, "%23[^:]:%23[^:]:%23[^:]%n", field[0], field[1],
+                  field[2], &end) == 3 &&
+           text[end] == '\0' && text_to_u64(field[0], &step->start) &&
+           text_to_u64(field[1], &step->count) &&
+           text_to_u64(field[2], &step->step);
+}
+
+/* START|START|…; the list is the step's to free. */
+static bool read_list(const char *text, struct step *step)
+{
+    char *const copy = xstrdup(text);
+    char *rest = NULL;
+    bool good = true;
+    for (char *part = strtok_r(copy, "|", &rest); good && part != NULL;
+         part = strtok_r(NULL, "|", &rest)) {
+        step->list =
+            xreallocarray(step->list, step->count + 1, sizeof *step->list);
+        good = text_to_u64(part, &step->list[step->count++]);
+    }
+    free(copy);
+    return good && step->count > 0;
+}
+
+static uint64_t place_of(const struct step *step, uint64_t i)
+{
+    return step->list != NULL ? step->list[i] : step->start + i * step->step;
+}
+
+/* The last byte's place: of a list the farthest. */
+static uint64_t end_of(const struct step *step)
+{
+    uint64_t end = place_of(step, step->count - 1);
+    for (uint64_t i = 0; step->list != NULL && i < step->count; i++)
+        end = step->list[i] > end ? step->list[i] : end;
+    return end;
+}
+
+static bool is_aligned(const struct step *step)
+{
+    bool aligned = step->start % UNIT == 0 && step->step % UNIT == 0;
+    for (uint64_t i = 0; step->list != NULL && i < step->count; i++)
+        aligned = aligned && step->list[i] % UNIT == 0;
+    return aligned;
+}
+
+static int check_step(const struct script *s, const struct step *step,
+                      const char *part, struct error *err)
+{
+    if (!is_aligned(step))
+        return error_set(err, ERR_USAGE,
+                         "steps: '%s' has offsets that are not multiples of "
+                         "%d B",
+                         part, UNIT);
+    if (step->reader >= s->readers || step->count == 0 || step->laps == 0 ||
+        step->count > PLACES_MOST)
+        return error_set(err, ERR_USAGE,
+                         "steps: '%s' has no such reader, or "
+                         "nothing to visit",
+                         part);
+    return 0;
+}
+
 static int take_step(struct script *s, const char *part, struct error *err)
 {
     const char *text = part;
@@ -259,31 +328,16 @@ static int take_step(struct script *s, const char *part, struct error *err)
     step.kept = take_mark(&text, '!');
     if (take_mark(&text, '~'))
         step.draws = take_number(&text, '/', 0);
-    char field[3][24];
-    int end = 0;
-    if (sscanf(text, "%23[^:]:%23[^:]:%23[^:]%n", field[0], field[1], field[2],
-               &end) != 3 ||
-        text[end] != '\0' || !text_to_u64(field[0], &step.start) ||
-        !text_to_u64(field[1], &step.count) ||
-        !text_to_u64(field[2], &step.step))
+    const bool read = strchr(text, ':') != NULL ? read_segment(text, &step)
+                                                : read_list(text, &step);
+    s->steps = xreallocarray(s->steps, s->step_count + 1, sizeof *s->steps);
+    s->steps[s->step_count++] = step;
+    if (!read)
         return error_set(err, ERR_USAGE,
                          "steps: '%s' is not [LAPSx][READER@][!][~VISITS/]"
                          "START:COUNT:STEP",
                          part);
-    if (step.start % UNIT != 0 || step.step % UNIT != 0)
-        return error_set(err, ERR_USAGE,
-                         "steps: '%s' has offsets that are not multiples of "
-                         "%d B",
-                         part, UNIT);
-    if (step.reader >= s->readers || step.count == 0 || step.laps == 0 ||
-        step.count > PLACES_MOST)
-        return error_set(err, ERR_USAGE,
-                         "steps: '%s' has no such reader, or "
-                         "nothing to visit",
-                         part);
-    s->steps = xreallocarray(s->steps, s->step_count + 1, sizeof *s->steps);
-    s->steps[s->step_count++] = step;
-    return 0;
+    return check_step(s, &step, part, err);
 }
 
 /* ---- unfolding it ----------------------------------------------------- */
@@ -318,39 +372,39 @@ static int add_order(struct script *s, const struct step *step, uint64_t start,
     return 0;
 }
 
-/* One visit after another, each with the steps between before it. */
-static int add_apart(struct script *s, const struct step *step, uint64_t start,
-                     uint64_t count, struct error *err)
+/* All places of a step, once. */
+static int add_all(struct script *s, const struct step *step, struct error *err)
 {
-    const struct step *const between = s->steps + s->step_count;
     int status = 0;
-    for (uint64_t n = 0; status == 0 && n < count; n++) {
-        for (size_t i = 0; status == 0 && i < s->between_count; i++)
-            status = add_order(s, &between[i], between[i].start,
-                               between[i].count, err);
-        if (status == 0)
-            status = add_order(s, step, start + n * step->step, 1, err);
-    }
+    if (step->list == NULL)
+        return add_order(s, step, step->start, step->count, err);
+    for (uint64_t i = 0; status == 0 && i < step->count; i++)
+        status = add_order(s, step, step->list[i], 1, err);
     return status;
 }
 
-static int add_visits(struct script *s, const struct step *step, uint64_t start,
-                      uint64_t count, struct error *err)
+/* One place, after the steps between. */
+static int add_apart(struct script *s, const struct step *step, uint64_t place,
+                     struct error *err)
 {
-    if (step->kept && s->between_count > 0)
-        return add_apart(s, step, start, count, err);
-    return add_order(s, step, start, count, err);
+    const struct step *const between = s->steps + s->step_count;
+    int status = 0;
+    for (size_t i = 0; status == 0 && step->kept && i < s->between_count; i++)
+        status = add_all(s, &between[i], err);
+    return status == 0 ? add_order(s, step, place, 1, err) : status;
 }
 
 static int unfold_step(struct script *s, const struct step *step,
                        struct rng *rng, struct error *err)
 {
+    const bool drawn = step->draws > 0;
     int status = 0;
-    if (step->draws == 0)
-        return add_visits(s, step, step->start, step->count, err);
-    for (uint64_t i = 0; status == 0 && i < step->draws; i++)
-        status = add_visits(
-            s, step, step->start + step->step * rng_below(rng, step->count), 1,
+    if (!drawn && !(step->kept && s->between_count > 0))
+        return add_all(s, step, err);
+    for (uint64_t i = 0; status == 0 && i < (drawn ? step->draws : step->count);
+         i++)
+        status = add_apart(
+            s, step, place_of(step, drawn ? rng_below(rng, step->count) : i),
             err);
     return status;
 }
@@ -385,6 +439,8 @@ static int unfold(struct script *s, uint64_t seed, struct error *err)
 static void visit_release(void *own)
 {
     struct script *const s = own;
+    for (size_t i = 0; i < s->step_count + s->between_count; i++)
+        free(s->steps[i].list);
     free(s->steps);
     free(s->orders);
     free(s->ends);
@@ -418,8 +474,7 @@ static uint64_t variable_bytes(const struct script *s, enum space_memory memory)
     for (size_t i = 0; i < s->step_count + s->between_count; i++) {
         const struct space *const space =
             s->reader[s->steps[i].reader].load.space;
-        const uint64_t end =
-            s->steps[i].start + s->steps[i].step * (s->steps[i].count - 1);
+        const uint64_t end = end_of(&s->steps[i]);
         while (space->memory == memory && bytes < end / space->spread + UNIT)
             bytes *= 2;
     }
@@ -738,6 +793,23 @@ struct visit {
     uint64_t base, orders_at;
 };
 
+/* Offsets up to ALIGNED_MOST are XORed into the address as into 0, so that what
+ * its bits do shows; the driver aligns what is small. */
+static int place_global(struct prober *prober, struct visit *v,
+                        struct error *err)
+{
+    enum { ALIGNED_LEAST = 1 << 20, ALIGNED_MOST = 64 << 20 };
+    const uint64_t span = v->script->span;
+    uint64_t align = 1;
+    while (span > ALIGNED_LEAST && span <= ALIGNED_MOST && align < span)
+        align *= 2;
+    if (prober_buffer(prober, BUFFER_RING, span + align - 1, &v->base, err) !=
+        0)
+        return err->code;
+    v->base = (v->base + align - 1) & ~(align - 1);
+    return 0;
+}
+
 static int place_memory(struct prober *prober, struct visit *v,
                         struct error *err)
 {
@@ -745,8 +817,7 @@ static int place_memory(struct prober *prober, struct visit *v,
     bool textured = false;
     for (size_t i = 0; i < s->kinds; i++)
         textured = textured || s->kind[i].space->texture;
-    if (uses(s, MEMORY_GLOBAL) &&
-        prober_buffer(prober, BUFFER_RING, s->span, &v->base, err) != 0)
+    if (uses(s, MEMORY_GLOBAL) && place_global(prober, v, err) != 0)
         return err->code;
     if (textured && device_texture_open(prober_device(prober), v->base, s->span,
                                         &v->texture, err) != 0)

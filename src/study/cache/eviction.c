@@ -23,8 +23,8 @@
 #include "analysis/search.h"
 #include "analysis/statistics/stats.h"
 #include "base/mem.h"
+#include "base/num.h"
 #include "study/assume.h"
-#include "study/script.h"
 
 enum {
     LAPS = 6,         /* timed at first, fewer of long lists … */
@@ -33,7 +33,13 @@ enum {
     TAKES_MOST = 24,  /* launches to be sure */
     KEPT_MOST = 7000, /* loads that one launch keeps */
     DRAWS_MOST = 500,
-    SETTLE_MOST = 60000 /* loads to settle with */
+    SETTLE_MOST = 60000, /* loads to settle with */
+    RETURN_LAPS = 4,     /* a group comes back after a foreign line */
+    TIMED_MOST = 17,     /* lines that are timed of those that crowd a set */
+    NEAR = 512 * 1024,   /* bytes whose translation is at hand */
+    /* Shared memory of a launch, B, that leaves an L1 of which it is a part as
+     * large as that of a trace. */
+    SHARED_LEAN = 5000
 };
 
 bool eviction_gave_up(struct eviction *e)
@@ -71,9 +77,15 @@ static void add_laps(struct script *s, uint64_t laps, bool timed,
                       .laps = laps, .timed = timed, .places = *list});
 }
 
-/* The loads of a script over the list, with what empties the cache in front. */
-static const struct samples *visit(struct eviction *e,
-                                   const struct segment *list, struct script *s,
+static void add_lines(struct script *s, uint64_t laps, bool timed,
+                      const struct script_lines *lines)
+{
+    script_add(
+        s, &(struct script_step){.laps = laps, .timed = timed, .lines = lines});
+}
+
+/* The loads of a script, with what empties the cache in front. */
+static const struct samples *visit(struct eviction *e, struct script *s,
                                    unsigned take)
 {
     const struct segment *const f = &e->filler;
@@ -81,16 +93,15 @@ static const struct samples *visit(struct eviction *e,
         f->count == 0
             ? ""
             : lab_text(e->lab, " between=%" PRIu64 ":%" PRIu64 ":%" PRIu64,
-                       list->start + f->start, f->count, f->step);
+                       f->start, f->count, f->step);
     return lab_probe(e->lab, "visit %s%s take=%u", script_text(s, e->lab),
                      between, take);
 }
 
-static struct column visit_cycles(struct eviction *e,
-                                  const struct segment *list, struct script *s,
+static struct column visit_cycles(struct eviction *e, struct script *s,
                                   unsigned take)
 {
-    return lab_column_of(e->lab, visit(e, list, s, take), "cycles");
+    return lab_column_of(e->lab, visit(e, s, take), "cycles");
 }
 
 /* What a hit costs, by loads that nearly all hit. */
@@ -104,15 +115,15 @@ static double base_of(const struct eviction *e, const double *cycles,
  * same pages but in different sets, cost the same translation. */
 static double find_base(struct eviction *e, const struct segment *list)
 {
-    enum { NEAR = 512 * 1024 };
     const struct segment beside = {list->start, list->count,
                                    list->step + e->unit};
-    if (list->step * list->count < NEAR || end_of(&beside) > e->span)
+    if (list->step * list->count < NEAR || end_of(&beside) > e->span ||
+        list->count > e->held / 2)
         return e->hit;
     struct script s = script_of(e);
     add_laps(&s, 3, false, &beside);
     script_time(&s, 0, beside);
-    const struct column c = visit_cycles(e, list, &s, 0);
+    const struct column c = visit_cycles(e, &s, 0);
     return base_of(e, c.at, c.count);
 }
 
@@ -178,7 +189,7 @@ static void time_laps(struct eviction *e, const struct segment *list,
 {
     struct script s = script_of(e);
     const uint64_t timed = write_laps(e, list, attempt, take, &s);
-    const struct column c = visit_cycles(e, list, &s, take);
+    const struct column c = visit_cycles(e, &s, take);
     if (lab_ok(e->lab))
         count_laps(e, c.at, list->count, timed, base, laps);
     laps->experiment = c.experiment;
@@ -249,40 +260,54 @@ bool eviction_overflows(struct eviction *e, const struct segment *list)
     return over;
 }
 
-static bool time_list(struct eviction *e, struct eviction_list *list,
-                      size_t settle)
+static bool time_lines(struct eviction *e, const struct script_lines *lines,
+                       size_t settle, double *base)
 {
     struct laps laps = {0};
-    struct script s = script_of(e);
-    const size_t settled = settle * list->count;
-    for (size_t i = 0; i < list->count; i++)
-        script_time(&s, 0, (struct segment){list->place[i], 1, 0});
-    const char *const script = script_text(&s, e->lab);
     for (int take = 0; take < (int)TAKES_MOST; take++) {
-        const struct column c = lab_column(
-            e->lab, "cycles", "visit %s rounds=%zu", script, settle + LAPS);
+        struct script s = script_of(e);
+        add_lines(&s, settle, false, lines);
+        add_lines(&s, LAPS, true, lines);
+        const struct column c = visit_cycles(e, &s, (unsigned)take);
         if (!lab_ok(e->lab))
             return true;
-        if (list->base == 0)
-            list->base = base_of(e, c.at + settled, LAPS * list->count);
-        count_laps(e, c.at + settled, list->count, LAPS, list->base, &laps);
-        if (laps.lapses > 0 || chance_of(e, &laps, list->count) < 1e-4)
+        if (*base == 0)
+            *base = base_of(e, c.at, c.count);
+        count_laps(e, c.at, lines->count, LAPS, *base, &laps);
+        if (laps.lapses > 0 || chance_of(e, &laps, lines->count) < 1e-4)
             return laps.lapses == 0;
     }
     lab_fail(e->lab, ERR_UNSUPPORTED, why_places_disturbed,
-             (uint64_t)list->count);
+             (uint64_t)lines->count);
     return true;
 }
 
-bool eviction_list_overflows(struct eviction *e, struct eviction_list *list)
+bool eviction_lines_overflow(struct eviction *e,
+                             const struct script_lines *lines, double *base)
 {
-    /* 16 B for each step and 4 for each load that is kept. */
-    const size_t most = 40000 / 20 / list->count - LAPS;
+    /* 16 B for each load and 4 for each that is kept. */
+    const size_t most = (40000 / lines->count - 20 * LAPS) / 16;
     const size_t settle[] = {4, 16, most};
     bool over = true;
     for (size_t i = 0; over && i < (e->lasting ? COUNT_OF(settle) : 1); i++)
-        over = time_list(e, list, settle[i] < most ? settle[i] : most);
+        over = time_lines(e, lines, settle[i] < most ? settle[i] : most, base);
     return over;
+}
+
+double eviction_base(struct eviction *e, const struct script_lines *lines)
+{
+    struct script_lines beside = {
+        lab_alloc(e->lab, lines->count, sizeof *beside.at), lines->count};
+    double base = 0;
+    uint64_t end = 0;
+    for (size_t i = 0; i < lines->count; i++)
+        end = lines->at[i] > end ? lines->at[i] : end;
+    if (end < NEAR)
+        return e->hit;
+    for (size_t i = 0; i < lines->count; i++)
+        beside.at[i] = (lines->at[i] / e->unit ^ (1 + i % 15)) * e->unit;
+    eviction_lines_overflow(e, &beside, &base);
+    return base;
 }
 
 /* Lines at one step, of which the largest count is looked for that fits. */
@@ -331,18 +356,18 @@ static const double lead_least = 8.5;
 
 /* The group fills its set, once more before and once after the others came: the
  * vote; false if the group did not stay. */
-static bool try_eviction(struct eviction *e, const struct segment *group,
+static bool try_eviction(struct eviction *e, const struct script_lines *group,
                          const struct segment *others, size_t count,
                          int attempt, double *vote)
 {
-    const uint64_t ways = group->count;
+    const size_t ways = group->count;
     struct script s = script_of(e);
-    add_laps(&s, settling(e, ways, attempt), false, group);
-    script_time(&s, 0, *group);
+    add_lines(&s, settling(e, ways, attempt), false, group);
+    add_lines(&s, 0, true, group);
     for (size_t i = 0; i < count; i++)
         script_load(&s, 0, others[i]);
-    script_time(&s, 0, *group);
-    const struct column c = visit_cycles(e, group, &s, 0);
+    add_lines(&s, 0, true, group);
+    const struct column c = visit_cycles(e, &s, 0);
     if (!lab_ok(e->lab))
         return false;
     const double cut = cut_above(e, base_of(e, c.at, ways));
@@ -350,7 +375,7 @@ static bool try_eviction(struct eviction *e, const struct segment *group,
     return hits_above(c.at, ways, cut) == 0;
 }
 
-bool eviction_evicts(struct eviction *e, const struct segment *group,
+bool eviction_evicts(struct eviction *e, const struct script_lines *group,
                      const struct segment *others, size_t count)
 {
     enum { TRIES = 60 };
@@ -364,31 +389,31 @@ bool eviction_evicts(struct eviction *e, const struct segment *group,
         lead += vote;
     }
     if (fabs(lead) < lead_least)
-        lab_fail(e->lab, ERR_UNSUPPORTED, why_group_moves, group->count, valid,
-                 TRIES);
+        lab_fail(e->lab, ERR_UNSUPPORTED, why_group_moves,
+                 (uint64_t)group->count, valid, TRIES);
     return lead > 0;
 }
 
 /* Settles all groups, and times them before and after the other came. */
 static struct column time_groups(struct eviction *e,
-                                 const struct segment *groups, size_t count,
-                                 uint64_t other)
+                                 const struct script_lines *groups,
+                                 size_t count, uint64_t other)
 {
-    const uint64_t laps = settling(e, EVICTION_PLACES, 0);
+    const uint64_t laps = settling(e, EVICTION_LINES, 0);
     struct script s = script_of(e);
     for (uint64_t lap = 0; lap < laps; lap++)
         for (size_t i = 0; i < count; i++)
-            script_load(&s, 0, groups[i]);
+            add_lines(&s, 0, false, &groups[i]);
     for (size_t i = 0; i < count; i++)
-        script_time(&s, 0, groups[i]);
+        add_lines(&s, 0, true, &groups[i]);
     script_load(&s, 0, (struct segment){other, 1, 0});
     for (size_t i = 0; i < count; i++)
-        script_time(&s, 0, groups[i]);
-    return visit_cycles(e, groups, &s, 0);
+        add_lines(&s, 0, true, &groups[i]);
+    return visit_cycles(e, &s, 0);
 }
 
 /* Adds what one try says of each group, if all had stayed. */
-static void try_which(struct eviction *e, const struct segment *groups,
+static void try_which(struct eviction *e, const struct script_lines *groups,
                       size_t count, uint64_t other, double *leads)
 {
     const struct column c = time_groups(e, groups, count, other);
@@ -417,7 +442,7 @@ static size_t elected(const double *leads, size_t count)
     return best;
 }
 
-size_t eviction_which(struct eviction *e, const struct segment *groups,
+size_t eviction_which(struct eviction *e, const struct script_lines *groups,
                       size_t count, uint64_t other)
 {
     enum { TRIES = 60 };
@@ -432,16 +457,183 @@ size_t eviction_which(struct eviction *e, const struct segment *groups,
     return which;
 }
 
+/* One launch: for each of the others the group, timed before and after it. */
+static struct column come_in_turn(struct eviction *e,
+                                  const struct script_lines *group,
+                                  const uint64_t *others, size_t count)
+{
+    struct script s = script_of(e);
+    for (size_t i = 0; i < count; i++) {
+        add_lines(&s, RETURN_LAPS, false, group);
+        add_lines(&s, 0, true, group);
+        script_load(&s, 0, (struct segment){others[i], 1, 0});
+        add_lines(&s, 0, true, group);
+    }
+    return visit_cycles(e, &s, 0);
+}
+
+static void try_foretold(struct eviction *e, const struct script_lines *group,
+                         const struct script_lines *others,
+                         enum eviction_came *came)
+{
+    const size_t ways = group->count;
+    const size_t each = (16 * RETURN_LAPS + 40) * ways + 16;
+    const size_t most = 1 + SHARED_LEAN / each;
+    const double cut = cut_above(e, eviction_base(e, group));
+    for (size_t i = 0; lab_ok(e->lab) && i < others->count; i += most) {
+        const size_t count =
+            others->count - i < most ? others->count - i : most;
+        const struct column c = come_in_turn(e, group, others->at + i, count);
+        const double *at = c.at;
+        for (size_t n = 0; lab_ok(e->lab) && n < count; n++, at += 2 * ways)
+            came[i + n] = hits_above(at, ways, cut) > 0          ? CAME_UNKNOWN
+                          : hits_above(at + ways, ways, cut) > 0 ? CAME_IN
+                                                                 : CAME_NOT;
+    }
+}
+
+/* One that comes in does so each time, also when the others come from the last
+ * to the first; a disturbed load is late but once. */
+void eviction_foretold(struct eviction *e, const struct script_lines *group,
+                       const struct script_lines *others,
+                       enum eviction_came *came)
+{
+    struct script_lines again = {
+        lab_alloc(e->lab, others->count, sizeof *again.at), 0};
+    enum eviction_came *const second =
+        lab_alloc(e->lab, others->count, sizeof *second);
+    try_foretold(e, group, others, came);
+    for (size_t i = others->count; i-- > 0;)
+        if (came[i] == CAME_IN)
+            again.at[again.count++] = others->at[i];
+    try_foretold(e, group, &again, second);
+    for (size_t i = others->count, n = 0; i-- > 0;)
+        if (came[i] == CAME_IN)
+            came[i] = second[n++];
+}
+
+/* ---- does it crowd? --------------------------------------------------- */
+
+/* What a hit costs beside lines of the pool, which lie near if they are many.
+ */
+static double base_beside(struct eviction *e, const struct segments *pool)
+{
+    return pool->count == 1 ? find_base(e, &pool->at[0]) : e->hit;
+}
+
+static void add_pool(struct script *s, const struct segments *pool)
+{
+    for (size_t i = 0; i < pool->count; i++)
+        script_load(s, 0, pool->at[i]);
+}
+
+/* Of rounds over the lines and the pool, after those that settle the set, in
+ * how many one of the lines missed; only the first are timed of many, so that
+ * most rounds of those that fit see no disturbance. */
+static size_t count_crowded(struct eviction *e,
+                            const struct script_lines *lines,
+                            const struct segments *pool, size_t rounds)
+{
+    const size_t settle = 3, n = u64_min(lines->count, TIMED_MOST);
+    const struct script_lines timed = {lines->at, n},
+                              rest = {lines->at + n, lines->count - n};
+    const double cut = cut_above(e, base_beside(e, pool));
+    struct script s = script_of(e);
+    add_lines(&s, 0, true, &timed);
+    if (rest.count > 0)
+        add_lines(&s, 0, false, &rest);
+    add_pool(&s, pool);
+    const struct column c =
+        lab_column(e->lab, "cycles", "visit %s rounds=%zu",
+                   script_text(&s, e->lab), settle + rounds);
+    size_t crowded = 0;
+    for (size_t i = settle; lab_ok(e->lab) && i < settle + rounds; i++)
+        crowded += hits_above(c.at + i * n, n, cut) > 0;
+    return crowded;
+}
+
+/* In an empty cache a line that came first is the first to go, whatever the
+ * policy, if nothing is left to chance: so one load tells. */
+static bool first_has_gone(struct eviction *e, const struct script_lines *lines,
+                           const struct segments *pool, unsigned take)
+{
+    const double cut = cut_above(e, base_beside(e, pool));
+    struct script s = script_of(e);
+    add_lines(&s, 0, false, lines);
+    add_pool(&s, pool);
+    script_time(&s, 0, (struct segment){lines->at[0], 1, 0});
+    const struct column c = visit_cycles(e, &s, take);
+    return lab_ok(e->lab) && c.at[0] > cut;
+}
+
+/* Two of three; a load that did not miss was not disturbed. */
+static bool surely_gone(struct eviction *e, const struct script_lines *lines,
+                        const struct segments *pool)
+{
+    return first_has_gone(e, lines, pool, 0) &&
+           (first_has_gone(e, lines, pool, 1) ||
+            first_has_gone(e, lines, pool, 2));
+}
+
+/* Most rounds are crowded, or few: else more rounds tell. */
+static bool mostly_crowded(struct eviction *e, const struct script_lines *lines,
+                           const struct segments *pool, size_t most)
+{
+    enum { FEW = 6, MANY = 30 };
+    const size_t few = u64_min(FEW, most), many = u64_min(MANY, most);
+    const size_t crowded = count_crowded(e, lines, pool, few);
+    if (crowded <= few / 6 || crowded + 1 >= few)
+        return crowded > few / 6;
+    return 2 * count_crowded(e, lines, pool, many) > many;
+}
+
+bool eviction_crowds(struct eviction *e, const struct script_lines *lines,
+                     const struct segments *pool)
+{
+    enum { CHANCY = 128 };
+    for (size_t i = 0; i < pool->count; i++)
+        if (end_of(&pool->at[i]) > e->span)
+            return false;
+    if (!lab_ok(e->lab))
+        return false;
+    if (!e->chancy && e->fresh)
+        return surely_gone(e, lines, pool);
+    /* What a launch has room for. */
+    const size_t steps = 16 * (lines->count + pool->count);
+    const size_t room = 40000 / (steps + 4 * u64_min(lines->count, TIMED_MOST));
+    const size_t most = room > 4 ? room - 3 : 1;
+    if (!e->chancy)
+        return mostly_crowded(e, lines, pool, most);
+    const size_t rounds = u64_min(CHANCY, most);
+    const double strays =
+        chance_of_any(e, u64_min(lines->count, TIMED_MOST)) * (double)rounds;
+    return (double)count_crowded(e, lines, pool, rounds) >
+           strays + 3 * sqrt(strays) + 1;
+}
+
+void eviction_watch(struct eviction *e, uint64_t line,
+                    const struct segments *pool)
+{
+    enum { WATCHED = 40 };
+    const struct script_lines lines = {&line, 1};
+    size_t gone = 0;
+    if (!e->fresh)
+        gone = count_crowded(e, &lines, pool, WATCHED);
+    for (unsigned i = 0; e->fresh && i < WATCHED; i++)
+        gone += first_has_gone(e, &lines, pool, i);
+    e->chancy = gone < WATCHED;
+}
+
 /* ---- random loads ----------------------------------------------------- */
 
 /* Has the next cache hold the list, so that all misses cost alike; a launch of
  * its own, which leaves the caches of an SM as empty as before. */
-static void bring_near(struct eviction *e, const struct segment *list)
+static void bring_near(struct eviction *e, const struct script_lines *list)
 {
     struct script s = script_of(e);
-    add_laps(&s, 2, false, list);
-    script_time(&s, 0, (struct segment){list->start, 1, 0});
-    visit(e, list, &s, 0);
+    add_lines(&s, 2, false, list);
+    script_time(&s, 0, (struct segment){list->at[0], 1, 0});
+    visit(e, &s, 0);
 }
 
 /* What comes before the draws; returns how many of its loads are kept, but of
@@ -450,20 +642,17 @@ static size_t write_start(const struct eviction *e,
                           const struct eviction_draws *d, struct script *s)
 {
     const bool kept = e->filler.count > 0;
-    const struct segment all_but_last = {d->list.start, d->list.count - 1,
-                                         d->list.step};
-    const struct segment others = {end_of(&d->list), 2 * d->list.count,
-                                   d->list.step};
+    const struct script_lines all_but_last = {d->list.at, d->list.count - 1};
     if (d->stays) {
         const uint64_t laps = e->lasting ? 24 : 1;
-        add_laps(s, laps, kept, &all_but_last);
-        script_time(s, 0, d->list);
+        add_lines(s, laps, kept, &all_but_last);
+        add_lines(s, 0, true, &d->list);
         return kept ? laps * all_but_last.count : 0;
     }
     if (!e->lasting)
         return 0;
-    add_laps(s, 2, kept, &others);
-    return kept ? 2 * others.count : 0;
+    add_lines(s, 2, kept, d->others);
+    return kept ? 2 * d->others->count : 0;
 }
 
 /*
@@ -480,28 +669,35 @@ static void doubt_outliers(struct policy_load *loads, const double *cycles,
             loads[i].outcome = LOAD_UNKNOWN;
 }
 
+static uint32_t number_of(const struct script_lines *list, double offset)
+{
+    uint32_t n = 0;
+    while (n + 1 < list->count && (double)list->at[n] != offset)
+        n++;
+    return n;
+}
+
 size_t eviction_draw(struct eviction *e, const struct eviction_draws *d,
                      struct policy_load *loads)
 {
-    const struct segment *const list = &d->list;
-    const double cut = cut_above(e, find_base(e, list));
+    const struct script_lines *const list = &d->list;
     if (d->take <= 1 && !e->lasting)
         bring_near(e, list);
     struct script s = script_of(e);
     const size_t skip = write_start(e, d, &s);
     script_add(&s, &(struct script_step){
-                       .timed = true, .draws = d->visits, .places = *list});
-    const struct samples *const v = visit(e, list, &s, d->take);
+                       .timed = true, .draws = d->visits, .lines = list});
+    const struct samples *const v = visit(e, &s, d->take);
     const struct column cycles = lab_column_of(e->lab, v, "cycles");
     const struct column offset = lab_column_of(e->lab, v, "offset");
     if (!lab_ok(e->lab))
         return 0;
+    const double cut = cut_above(e, d->base);
     const size_t count = cycles.count - skip;
     assert(count <= d->visits + list->count);
     for (size_t i = 0; i < count; i++)
         loads[i] = (struct policy_load){
-            .line = (uint32_t)(((uint64_t)offset.at[skip + i] - list->start) /
-                               list->step),
+            .line = number_of(list, offset.at[skip + i]),
             .outcome = cycles.at[skip + i] > cut ? LOAD_MISS : LOAD_HIT,
             .first = i == 0};
     doubt_outliers(loads, cycles.at + skip, count);
@@ -513,14 +709,13 @@ size_t eviction_draw(struct eviction *e, const struct eviction_draws *d,
 static void scan_some(struct eviction *e, uint64_t first, size_t count,
                       uint64_t places, bool *over)
 {
-    const struct segment all = {0, places, first};
     struct script s = script_of(e);
     for (size_t i = 0; i < count; i++) {
         const struct segment list = {0, places, first + i * e->unit};
         add_laps(&s, 2, false, &list);
         script_time(&s, 0, list);
     }
-    const struct column c = visit_cycles(e, &all, &s, 0);
+    const struct column c = visit_cycles(e, &s, 0);
     /* Steps differ little, so they have the same pages. */
     const double cut = cut_above(e, base_of(e, c.at, c.count));
     /* Of places in one set as many miss in each lap as it has ways too few,

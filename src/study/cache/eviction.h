@@ -18,6 +18,7 @@
 #include "analysis/policy.h"
 #include "probe/experiment.h"
 #include "study/lab.h"
+#include "study/script.h"
 
 struct eviction {
     struct lab *lab;
@@ -25,11 +26,14 @@ struct eviction {
     uint64_t unit;      /* bytes of a line */
     uint64_t span;      /* offsets that may be used, B */
     bool lasting;       /* holds what was there before the launch */
+    bool chancy;        /* victims are picked by chance */
+    bool fresh;         /* holds nothing else when a launch begins */
+    uint64_t held;      /* lines that fit, at least */
     double hit, miss;   /* cycles of loads in a visit */
     double disturbed;   /* share of hits that look like misses, at most */
     /* Loads before each that is drawn (eviction_draw) that empty what lies in
-     * front, as const_l1 before const_l15: `count` of them, `step` apart,
-     * `start` after the list's first; count 0: none. */
+     * front, as const_l1 before const_l15: `count` of them, `step` apart; count
+     * 0: none. */
     struct segment filler;
     const char *fits, *overflows; /* the last experiments that did */
 };
@@ -37,7 +41,7 @@ struct eviction {
 /* True if what was asked could not be answered; it is forgotten then. */
 bool eviction_gave_up(struct eviction *eviction);
 
-/* Whether the lines of a list do not fit. */
+/* Whether the lines of a segment do not fit. */
 bool eviction_overflows(struct eviction *eviction, const struct segment *list);
 
 /* The largest count that fits, exactly; `most` + 1 if even `most` do.  `guess`
@@ -45,30 +49,50 @@ bool eviction_overflows(struct eviction *eviction, const struct segment *list);
 uint64_t eviction_capacity(struct eviction *eviction, uint64_t start,
                            uint64_t step, uint64_t guess, uint64_t most);
 
-/* Any lines, by their offsets. */
-enum { EVICTION_PLACES = 96 };
-struct eviction_list {
-    uint64_t place[EVICTION_PLACES];
-    size_t count;
-    /* What a hit costs among such places; 0: the list's middle, which is left
-     * here. */
-    double base;
-};
-bool eviction_list_overflows(struct eviction *eviction,
-                             struct eviction_list *list);
+/* Whether any lines, as many as EVICTION_LINES, do not fit.  `base` is what a
+ * hit costs among such places; 0: the list's middle, which is left there. */
+enum { EVICTION_LINES = 256 };
+bool eviction_lines_overflow(struct eviction *eviction,
+                             const struct script_lines *lines, double *base);
+
+/* Whether more lines than the first one's set has ways are in that set: of
+ * `lines`, which may be none but it, and of those of the pool. */
+bool eviction_crowds(struct eviction *eviction,
+                     const struct script_lines *lines,
+                     const struct segments *pool);
+/* Asks many times whether the pool crowds the line's set, and notes in `chancy`
+ * if it does not always: victims are picked by chance. */
+void eviction_watch(struct eviction *eviction, uint64_t line,
+                    const struct segments *pool);
 
 /* Whether any of `others` comes into the set that the `group` fills. */
-bool eviction_evicts(struct eviction *eviction, const struct segment *group,
+bool eviction_evicts(struct eviction *eviction,
+                     const struct script_lines *group,
                      const struct segment *others, size_t count);
+
+/* Of lines that are loaded one after the other, each after the group has filled
+ * its set again: which come into that set. */
+enum eviction_came { CAME_UNKNOWN, CAME_IN, CAME_NOT };
+void eviction_foretold(struct eviction *eviction,
+                       const struct script_lines *group,
+                       const struct script_lines *others,
+                       enum eviction_came *came);
+
+/* What a hit costs among the lines: that of lines beside them. */
+double eviction_base(struct eviction *eviction,
+                     const struct script_lines *lines);
 
 /* Which of the sets that the groups fill the other comes into; `count` if none.
  */
-size_t eviction_which(struct eviction *eviction, const struct segment *groups,
-                      size_t count, uint64_t other);
+size_t eviction_which(struct eviction *eviction,
+                      const struct script_lines *groups, size_t count,
+                      uint64_t other);
 
 /* Loads of lines drawn at random from a list. */
 struct eviction_draws {
-    struct segment list;
+    struct script_lines list;
+    const struct script_lines *others; /* of the set, for one that lasts */
+    double base;                       /* what a hit costs among them */
     /* All but the list's last line are there at first, and before the draws
      * each is loaded once; else nothing of the list is there. */
     bool stays;

@@ -1,20 +1,18 @@
 /*
- * The shape of a cache from the places that fit at growing steps (eviction.h).
+ * The sets of a cache by the lines that push each other out.
  *
- * At a step of 2^k lines the places of an index by address bits, or by line
- * number modulo the sets, fall into ever fewer sets as k grows, until they fall
- * into as few as any power of two can make of them; from then on as many fit at
- * every step.  Odd factors of the number of sets show at odd steps.  What is
- * left is one set and its ways, and a step that stays in it.
+ * One line is the target; of others, which are any, group testing leaves as
+ * many as its set has ways (analysis/conflict_set.h), whatever the index is.
+ * With these at hand any other line can be asked whether it belongs to them.
+ * For an index by line number modulo the sets the first that does gives the
+ * sets.  For one of address bits, XORed or not, each bit is new, or the set
+ * that it chooses is that of some combination of bits below it: equations over
+ * GF(2).  What is found must foretell what other lines do; else only the ways
+ * are known.
  *
- * With lines of one set at hand, any other line can be asked whether it belongs
- * to them.  For an index of address bits, XORed or not, that gives the
- * equations of the index over GF(2): an address bit is new, or the set that it
- * chooses is that of some combination of bits below it.
- *
- * With unequal sets places fit irregularly; there lines are dealt to the sets
- * in rounds (Mei 2014, figure 10), so lines as far apart as there are entries
- * are in one set, and each set is asked for its ways.
+ * With unequal sets lines are dealt to the sets in rounds (Mei 2014, figure
+ * 10), so lines as far apart as there are entries are in one set, and each set
+ * is asked for its ways.
  */
 #include "study/cache/geometry.h"
 
@@ -22,104 +20,226 @@
 #include <math.h>
 #include <string.h>
 
+#include "analysis/conflict_set.h"
 #include "base/buf.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/num.h"
 #include "base/rng.h"
 #include "model/cache.h"
 
 enum {
-    STEPS_MOST = 40,      /* powers of two */
-    COUNT_MOST = 1024,    /* places that are tried at a step */
+    COUNT_MOST = 1024, /* lines that are tried at a step, of one that lasts */
     PICKS_MOST = 8 << 20, /* lines that are looked at for a list */
     WINDOWS = 6,          /* random places, where they are many … */
     WINDOW = 64 * 1024,   /* … of so many bytes */
     UNEQUAL_MOST = 800    /* entries of a cache of unequal sets */
 };
 
-/* ---- places that fit at growing steps --------------------------------- */
+/* ---- a set ------------------------------------------------------------ */
 
-/* How many places fit at 2^k lines; COUNT_MOST + 1: more; 0: not tried. */
-struct curve {
-    uint64_t fits[STEPS_MOST];
-    int first, last;
+/* Lines of which some push the target out: `step` apart, or in short runs that
+ * are strewn, each in a slot of its own but for the first, which is the
+ * target's. */
+struct pool {
+    struct eviction *eviction;
+    uint64_t target, step;
+    uint64_t run; /* lines of a run; 0: they are not strewn */
+    uint32_t *slot;
+    size_t slots;
 };
 
-/* Where to look first at the step after k: it most often has half as many
- * places, or as many. */
-static uint64_t next_guess(const struct curve *c, int k)
+static uint64_t line_of(const struct pool *p, size_t number)
 {
-    if (c->fits[k] > COUNT_MOST)
-        return 0;
-    return k > c->first && c->fits[k] == c->fits[k - 1] ? c->fits[k]
-                                                        : (c->fits[k] + 1) / 2;
+    if (p->run == 0)
+        return p->target + (number + 1) * p->step;
+    return (p->slot[number / p->run] * p->run + number % p->run) * p->step;
 }
 
-/* True if two more places than may fit can be tried at the step after k. */
-static bool reaches_next(const struct eviction *e, const struct curve *c, int k)
+/* The first lines of the pool. */
+static struct segments prefix_of(const struct pool *p, size_t count)
 {
-    const uint64_t next = c->fits[k] > COUNT_MOST ? 1 : (c->fits[k] + 1) / 2;
-    return (e->unit << (k + 1)) * (next + 1) <= e->span;
+    const size_t run = p->run > 0 ? p->run : count;
+    struct segments s = {lab_alloc(p->eviction->lab,
+                                   count > 0 ? count / run + 1 : 1,
+                                   sizeof *s.at),
+                         0};
+    for (size_t at = 0; at < count; at += run)
+        s.at[s.count++] =
+            (struct segment){line_of(p, at), u64_min(run, count - at), p->step};
+    return s;
 }
 
-/* Address bits far above the sets' own may be XORed into the index: all steps
- * are tried that can be. */
-static struct curve find_curve(struct eviction *e, uint64_t lines)
+static bool pool_crowds(void *context, const size_t *kept, size_t count,
+                        size_t prefix)
 {
-    struct curve c = {0};
-    int k = 0;
-    uint64_t guess = 0;
-    while (lines >> (k + 1) >= COUNT_MOST / 2)
-        k++;
-    c.first = k;
-    for (; lab_ok(e->lab) && k < STEPS_MOST; k++) {
-        c.fits[k] = eviction_capacity(e, 0, e->unit << k, guess, COUNT_MOST);
-        log_say(LOG_DEBUG, "curve: 2^%d lines apart %" PRIu64 " fit", k,
-                c.fits[k]);
-        /* More places than before cannot be, but for want of room. */
-        if (k > c.first && c.fits[k] > COUNT_MOST &&
-            c.fits[k - 1] <= COUNT_MOST)
-            break;
-        c.last = k;
-        guess = next_guess(&c, k);
-        if (!reaches_next(e, &c, k))
-            break;
+    const struct pool *const p = context;
+    uint64_t *const at = lab_alloc(p->eviction->lab, count + 1, sizeof *at);
+    const struct segments first = prefix_of(p, prefix);
+    at[0] = p->target;
+    for (size_t i = 0; i < count; i++)
+        at[i + 1] = line_of(p, kept[i]);
+    return eviction_crowds(p->eviction, &(struct script_lines){at, count + 1},
+                           &first);
+}
+
+/* How many lines of the pool may be loaded: enough that each set surely has too
+ * many, but no more than can be tried often; 0: not even two. */
+static size_t pool_room(const struct pool *p, uint64_t held)
+{
+    const uint64_t room = p->run > 0
+                              ? p->slots * p->run
+                              : (p->eviction->span - p->target) / p->step;
+    const uint64_t most = p->eviction->lasting ? COUNT_MOST : 3 * held + 64;
+    return room < 3 ? 0 : (size_t)u64_min(room - 1, most);
+}
+
+/* If fewer lines of this pool push the target out, it is the best; `fewest` is
+ * of the best before, 0 if there is none. */
+static void try_pool(struct pool *p, uint64_t held, struct pool *best,
+                     size_t *fewest)
+{
+    const struct conflict_test test = {p, pool_crowds};
+    size_t room = pool_room(p, held);
+    if (*fewest > 0 && room >= *fewest)
+        room = *fewest - 1;
+    if (room == 0 || !pool_crowds(p, NULL, 0, room))
+        return;
+    if (*fewest == 0) {
+        const struct segments all = prefix_of(p, room);
+        eviction_watch(p->eviction, p->target, &all);
     }
-    return c;
+    *fewest = conflict_prefix(&test, NULL, 0, room);
+    *best = *p;
+    log_say(LOG_DEBUG,
+            "conflicts: %zu lines, %" PRIu64 " B apart, in runs of %" PRIu64,
+            *fewest, p->step, p->run);
 }
 
-/* Where the curve became flat, and stayed so to its end; the end may come at
- * once, where no more can be tried. */
-static bool is_flat(const struct curve *c, int *from)
+/* Slots in another order for each `take`. */
+static void strew(struct pool *p, unsigned take)
 {
-    int k = c->last;
-    while (k > c->first && c->fits[k - 1] == c->fits[c->last])
-        k--;
-    *from = k;
-    return c->fits[c->last] <= COUNT_MOST;
+    struct rng rng;
+    rng_seed(&rng, take);
+    p->slot = lab_alloc(p->eviction->lab, p->slots, sizeof *p->slot);
+    for (size_t i = 0; i < p->slots; i++) {
+        const size_t other = rng_below(&rng, i + 1);
+        p->slot[i] = p->slot[other];
+        p->slot[other] = (uint32_t)i + 1;
+    }
 }
 
-static bool fits_exactly(struct eviction *e, uint64_t step, uint64_t count)
+enum { RUNS = 32, RUN_MOST = 64 };
+
+/* The best of some strewn pools, if it is better than `fewest` lines. */
+static size_t find_strewn(struct pool *best, uint64_t held, size_t fewest)
 {
-    return !eviction_overflows(e, &(struct segment){0, count, step}) &&
-           eviction_overflows(e, &(struct segment){0, count + 1, step});
+    enum { STREWN = 16, REGION = 2 << 20 };
+    struct pool p = *best;
+    p.step = p.eviction->unit;
+    p.run = u64_min(held / RUNS, RUN_MOST);
+    p.slots = u64_min(p.eviction->span, REGION) / (p.step * p.run) - 1;
+    for (unsigned take = 0; lab_ok(p.eviction->lab) && take < STREWN; take++) {
+        strew(&p, take);
+        try_pool(&p, held, best, &fewest);
+    }
+    return fewest;
 }
 
-/* Takes the odd factors of the number of sets out of what fits at a step that
- * is a multiple of all its factors of two. */
-static uint64_t find_odd_factors(struct eviction *e, uint64_t step,
-                                 uint64_t *ways)
+/*
+ * The pool of which the fewest lines push the target out.  Where lines a power
+ * of two apart fall into few sets, they are of few sets.  Where they do not, an
+ * index may yet deal whatever is in order to all sets alike, so that all are
+ * full before one is crowded; of lines that are strewn some set has too many
+ * long before.  Returns how many; 0: none does.
+ */
+static size_t find_pool(struct pool *best, uint64_t held)
 {
-    uint64_t odd = 1;
-    for (uint64_t p = 3; p <= *ways; p += 2)
-        while (*ways % p == 0) {
-            const bool exact = fits_exactly(e, step * odd * p, *ways / p);
-            if (eviction_gave_up(e) || !lab_ok(e->lab) || !exact)
-                break;
-            odd *= p;
-            *ways /= p;
-        }
-    return odd;
+    struct pool p = *best;
+    size_t fewest = 0;
+    for (; lab_ok(p.eviction->lab) && pool_room(&p, held) > 0; p.step *= 2)
+        try_pool(&p, held, best, &fewest);
+    if (!p.eviction->fresh || 2 * fewest < held || fewest < RUNS)
+        return fewest;
+    const size_t strewn = find_strewn(best, held, fewest / 4 * 3);
+    return best->run > 0 ? strewn : fewest;
+}
+
+/*
+ * Of a cache of too many lines to try: the number of lines is a multiple of the
+ * number of sets, if line numbers choose these by a modulus; so one of the
+ * steps around it stays in one set.  0: none does.
+ */
+static size_t scan_steps(struct pool *p, const struct geometry_lines *lines)
+{
+    enum { PLACES = 40, SCANNED_MOST = 24000 };
+    struct eviction *const e = p->eviction;
+    const size_t count = lines->most - lines->least + 1;
+    if (count > SCANNED_MOST || PLACES * lines->most * e->unit > e->span)
+        return 0;
+    bool *const over = lab_alloc(e->lab, count, sizeof *over);
+    eviction_scan(e, lines->least * e->unit, count, PLACES, over);
+    for (size_t i = 0; lab_ok(e->lab) && i < count; i++) {
+        p->step = (lines->least + i) * e->unit;
+        if (over[i] && pool_crowds(p, NULL, 0, PLACES))
+            return PLACES;
+    }
+    return 0;
+}
+
+/* The target and a minimal set of lines that push it out; `count` 0: none. */
+static struct script_lines find_set(struct pool *p, size_t lines)
+{
+    const struct conflict_test test = {p, pool_crowds};
+    struct lab *const lab = p->eviction->lab;
+    size_t *const members = lab_alloc(lab, COUNT_MOST, sizeof *members);
+    const size_t ways = conflict_set(&test, lines, COUNT_MOST - 1, members);
+    struct script_lines set = {lab_alloc(lab, ways + 1, sizeof *set.at), 0};
+    if (!lab_ok(lab) || ways == 0)
+        return set;
+    set.at[set.count++] = p->target;
+    for (size_t i = 0; i < ways; i++)
+        set.at[set.count++] = line_of(p, members[i]);
+    return set;
+}
+
+/* Whether they are such a set indeed: all of them do not fit, without one of
+ * them they do. */
+static bool is_minimal(struct eviction *e, const struct script_lines *set)
+{
+    enum { LEFT_OUT = 3 };
+    if (set->count > EVICTION_LINES)
+        return true;
+    double base = eviction_base(e, set);
+    bool minimal = eviction_lines_overflow(e, set, &base);
+    struct script_lines but = {lab_alloc(e->lab, set->count, sizeof *but.at),
+                               set->count - 1};
+    for (size_t i = 0; minimal && i < LEFT_OUT; i++) {
+        const size_t out = i * (set->count - 1) / LEFT_OUT;
+        for (size_t n = 0; n < but.count; n++)
+            but.at[n] = set->at[n < out ? n : n + 1];
+        minimal = !eviction_lines_overflow(e, &but, &base);
+    }
+    return minimal;
+}
+
+/* True if lines elsewhere are in sets of as many ways; strewn ones are all of
+ * the first run. */
+static bool sets_are_equal(const struct pool *found, uint64_t held,
+                           size_t lines, size_t ways)
+{
+    enum { OTHERS = 4 };
+    bool equal = true;
+    for (uint64_t i = 1; equal && i <= OTHERS; i++) {
+        struct pool p = *found;
+        const uint64_t line = i * (2 * i + 1);
+        p.target = (p.run > 0 ? line % p.run : line) * p.eviction->unit;
+        const size_t room = p.run > 0
+                                ? find_strewn(&p, held, 0)
+                                : u64_min(2 * lines + 8, pool_room(&p, lines));
+        equal = find_set(&p, room).count == ways + 1;
+    }
+    return equal;
 }
 
 /* ---- index bits ------------------------------------------------------- */
@@ -162,17 +282,31 @@ list_combinations(struct lab *lab, const struct combination *c, size_t *count)
     return list;
 }
 
-static bool any_evicts(struct eviction *e, const struct segment *group,
+/* Whether a line of a combination is one of the group: then its load puts
+ * nothing out, and yet it is of the set. */
+static bool has_own(const struct script_lines *group,
+                    const struct combination *c)
+{
+    for (size_t i = 0; i < group->count; i++)
+        if (((group->at[i] ^ c->set) & ~c->open) == 0)
+            return true;
+    return false;
+}
+
+static bool any_evicts(struct eviction *e, const struct script_lines *group,
                        const struct combination *c)
 {
     size_t count;
+    if (has_own(group, c))
+        return true;
     const struct segment *const list = list_combinations(e->lab, c, &count);
     return eviction_evicts(e, group, list, count);
 }
 
 /* Which combination of the open bits falls into the group's set: halves them,
  * bit by bit. */
-static void find_combination(struct eviction *e, const struct segment *group,
+static void find_combination(struct eviction *e,
+                             const struct script_lines *group,
                              struct combination *c)
 {
     while (lab_ok(e->lab) && c->open != 0) {
@@ -183,17 +317,20 @@ static void find_combination(struct eviction *e, const struct segment *group,
     }
 }
 
-/* The group avoids line 0, whose combinations are the others. */
-static void find_bits(struct eviction *e, struct geometry *g)
+/* The group is of line 0's set, whose combinations are the others.  Sets stay 0
+ * if there would be more than can be. */
+static void by_bits(struct eviction *e, const struct geometry_lines *lines,
+                    struct geometry *g)
 {
-    const struct segment group = {g->same, g->ways, g->same};
+    const struct script_lines group = {g->set.at + 1, g->ways};
     uint64_t pivots = 0;
     size_t rank = 0;
-    for (uint64_t bit = e->unit; lab_ok(e->lab) && bit < g->same; bit *= 2) {
+    for (uint64_t bit = e->unit; lab_ok(e->lab) && 2 * bit <= e->span;
+         bit *= 2) {
         struct combination c = {pivots, bit};
         if (!any_evicts(e, &group, &c)) {
-            if (rank == COUNT_OF(g->bits) || (uint64_t)1 << rank >= g->sets)
-                break;
+            if (rank == COUNT_OF(g->bits) || g->ways << rank >= 2 * lines->most)
+                return;
             pivots |= bit;
             g->bits[rank++] = bit;
             continue;
@@ -203,8 +340,8 @@ static void find_bits(struct eviction *e, struct geometry *g)
             if ((c.set & ~bit & g->bits[i] & pivots) != 0)
                 g->bits[i] |= bit;
     }
-    if ((uint64_t)1 << rank != g->sets)
-        g->sets = 0;
+    g->sets = g->ways << rank >= lines->least ? (uint64_t)1 << rank : 0;
+    g->index = GEOMETRY_BITS;
 }
 
 /* Bits right above the line, if the sets are a power of two. */
@@ -219,105 +356,74 @@ static void default_bits(const struct eviction *e, struct geometry *g)
 
 /* ---- equal sets ------------------------------------------------------- */
 
-/* The number of sets that `ways` and a number of lines between least and most
- * make, if it is `odd` times a power of two; 0 if none is. */
-static uint64_t sets_for(uint64_t ways, uint64_t odd,
-                         const struct geometry_lines *lines)
+/* The first line after line 0 that is of its set, if one up to `most` is; 0:
+ * none is. */
+static uint64_t first_again(struct eviction *e, const struct geometry *g,
+                            uint64_t most)
 {
-    uint64_t sets = odd;
-    while (sets * ways < lines->least)
-        sets *= 2;
-    return sets * ways <= lines->most ? sets : 0;
+    const struct script_lines group = {g->set.at + 1, g->ways};
+    uint64_t low = 0, high = 1;
+    for (size_t i = 0; i < group.count; i++)
+        most = u64_min(most, group.at[i] / e->unit);
+    while (lab_ok(e->lab) && high < most &&
+           !eviction_evicts(e, &group,
+                            &(struct segment){e->unit, high, e->unit}, 1))
+        low = high, high = u64_min(2 * high, most);
+    while (lab_ok(e->lab) && high - low > 1) {
+        const uint64_t middle = low + (high - low) / 2;
+        const struct segment places = {e->unit, middle, e->unit};
+        if (eviction_evicts(e, &group, &places, 1))
+            high = middle;
+        else
+            low = middle;
+    }
+    return high;
 }
 
-static void find_equal(struct eviction *e, const struct curve *c, int flat,
-                       const struct geometry_lines *lines, struct geometry *g)
+/* Line numbers modulo the sets, if as many lines as the cache may hold come of
+ * it. */
+static void by_distance(struct eviction *e, const struct geometry_lines *lines,
+                        struct geometry *g)
 {
-    g->ways = c->fits[flat];
-    const uint64_t odd = find_odd_factors(e, e->unit << flat, &g->ways);
-    if (!lab_ok(e->lab) || g->ways == 0)
+    const uint64_t sets = first_again(e, g, 2 * lines->most / g->ways);
+    if (sets * g->ways < lines->least || sets * g->ways > lines->most)
         return;
-    g->sets = sets_for(g->ways, odd, lines);
-    g->lines = g->sets * g->ways;
-    g->same = (e->unit << flat) * odd;
+    g->sets = sets;
     g->index = GEOMETRY_MODULO;
-    if (g->sets == 0)
-        return;
-    if (g->same == g->sets * e->unit) {
-        default_bits(e, g);
-    } else if (odd > 1) {
-        g->sets = 0;
-    } else {
-        g->index = GEOMETRY_BITS;
-        find_bits(e, g);
-    }
-}
-
-/* The last steps reach farthest, over the most pages, and may be misjudged. */
-static void by_curve(struct eviction *e, const struct geometry_lines *lines,
-                     struct geometry *g)
-{
-    enum { DROPPED_MOST = 2 };
-    struct curve c = find_curve(e, lines->least);
-    int flat;
-    for (int i = 0; i <= DROPPED_MOST && c.last >= c.first; i++, c.last--)
-        if (lab_ok(e->lab) && g->sets == 0 && is_flat(&c, &flat))
-            find_equal(e, &c, flat, lines, g);
-}
-
-/* ---- any number of sets ----------------------------------------------- */
-
-/* Takes factors out of a number of lines that are a multiple of the sets, as
- * long as no more of them fit: then it is the number of sets. */
-static uint64_t reduce_to_sets(struct eviction *e, uint64_t lines,
-                               uint64_t ways)
-{
-    for (uint64_t p = 2; lab_ok(e->lab) && p <= lines; p++) {
-        while (lines % p == 0 && fits_exactly(e, e->unit * (lines / p), ways) &&
-               lab_ok(e->lab))
-            lines /= p;
-        /* A prime that is left whole needs no trying of all below it. */
-        if (p * p > lines && lines > p)
-            p = lines - 1;
-    }
-    return lines;
-}
-
-/* Whether a number of lines is a multiple of the sets; then what they are. */
-static void try_modulo(struct eviction *e, uint64_t multiple, uint64_t places,
-                       const struct geometry_lines *lines, struct geometry *g)
-{
-    const uint64_t ways =
-        eviction_capacity(e, 0, multiple * e->unit, 0, places);
-    const uint64_t sets = ways > 0 && ways <= places
-                              ? reduce_to_sets(e, multiple, ways)
-                              : multiple;
-    if (lab_ok(e->lab) && ways > 0 && sets * ways >= lines->least &&
-        sets * ways <= lines->most)
-        *g = (struct geometry){.index = GEOMETRY_MODULO,
-                               .sets = sets,
-                               .ways = ways,
-                               .lines = sets * ways,
-                               .same = sets * e->unit};
-}
-
-/*
- * The number of lines is a multiple of the number of sets, whatever that is:
- * so one of the steps around it stays in one set.
- */
-static void by_modulo(struct eviction *e, const struct geometry_lines *lines,
-                      struct geometry *g)
-{
-    enum { PLACES = 40, SCANNED_MOST = 24000 };
-    const size_t count = lines->most - lines->least + 1;
-    if (count > SCANNED_MOST || PLACES * lines->most * e->unit > e->span)
-        return;
-    bool *const over = lab_alloc(e->lab, count, sizeof *over);
-    eviction_scan(e, lines->least * e->unit, count, PLACES, over);
-    for (size_t i = 0; lab_ok(e->lab) && i < count && g->sets == 0; i++)
-        if (over[i])
-            try_modulo(e, lines->least + i, PLACES, lines, g);
     default_bits(e, g);
+}
+
+/* Line 0's set by a pool of which so many lines are enough, and that others
+ * have as many ways; ways 0: they do not, or none was found. */
+static bool ask_ways(struct pool *p, size_t fewest,
+                     const struct geometry_lines *lines, struct geometry *g)
+{
+    struct eviction *const e = p->eviction;
+    if (!lab_ok(e->lab) || fewest == 0)
+        return false;
+    g->set = find_set(p, fewest);
+    g->ways = g->set.count > 0 ? g->set.count - 1 : 0;
+    log_say(LOG_DEBUG, "conflicts: a set of %" PRIu64 " ways", g->ways);
+    if (g->ways > 0 && (!is_minimal(e, &g->set) ||
+                        !sets_are_equal(p, lines->most, fewest, g->ways)))
+        g->ways = 0;
+    return g->ways > 0;
+}
+
+static struct geometry find_ways(struct eviction *e,
+                                 const struct geometry_lines *lines)
+{
+    struct pool p = {.eviction = e, .step = e->unit};
+    struct geometry g = {0};
+    while (e->lasting && lines->least * e->unit / p.step >= COUNT_MOST / 2)
+        p.step *= 2;
+    const size_t fewest = find_pool(&p, lines->most);
+    if (ask_ways(&p, fewest, lines, &g) || !e->lasting)
+        return g;
+    eviction_gave_up(e);
+    p = (struct pool){.eviction = e, .step = e->unit};
+    ask_ways(&p, scan_steps(&p, lines), lines, &g);
+    return g;
 }
 
 /* ---- unequal sets ----------------------------------------------------- */
@@ -331,9 +437,19 @@ struct dealing {
     uint64_t lines;
     uint64_t ways; /* of all sets together */
     size_t sets;
-    struct segment group[UNEQUAL_MOST + 1]; /* of each set: what fills it */
-    uint32_t set[UNEQUAL_MOST];             /* of each line */
+    struct script_lines group[UNEQUAL_MOST + 1]; /* what fills each set */
+    uint32_t set[UNEQUAL_MOST];                  /* of each line */
 };
+
+static struct script_lines every(struct lab *lab, uint64_t start, size_t count,
+                                 uint64_t step)
+{
+    struct script_lines lines = {lab_alloc(lab, count, sizeof *lines.at),
+                                 count};
+    for (size_t i = 0; i < count; i++)
+        lines.at[i] = start + i * step;
+    return lines;
+}
 
 /* The group of a new set, from the same line of the rounds that follow. */
 static void add_set(struct eviction *e, struct dealing *d, uint64_t line)
@@ -341,9 +457,11 @@ static void add_set(struct eviction *e, struct dealing *d, uint64_t line)
     const uint64_t step = d->lines * e->unit, start = line * e->unit;
     const uint64_t guess = d->sets > 0 ? d->group[d->sets - 1].count : 0;
     const uint64_t ways = eviction_capacity(e, start, step, guess, d->lines);
-    if (ways == 0 || ways > d->lines)
+    if (ways == 0 || ways > d->lines) {
         lab_fail(e->lab, ERR_UNSUPPORTED, why_set_unbounded);
-    d->group[d->sets++] = (struct segment){start + step, ways, step};
+        return;
+    }
+    d->group[d->sets++] = every(e->lab, start + step, ways, step);
     d->ways += ways;
 }
 
@@ -423,13 +541,15 @@ static void find_unequal(struct eviction *e, uint64_t lines, struct geometry *g)
     while (first < lines && !deals_from(d, first, set_ways))
         first++;
     say_dealing(d, first);
-    *g = (struct geometry){.index = GEOMETRY_UNEQUAL,
-                           .sets = first < lines ? d->sets : 0,
-                           .ways = d->group[0].count,
-                           .lines = lines,
-                           .first = first,
-                           .same = lines * e->unit,
-                           .set_ways = set_ways};
+    *g = (struct geometry){
+        .index = GEOMETRY_UNEQUAL,
+        .sets = first < lines ? d->sets : 0,
+        .ways = d->group[0].count,
+        .lines = lines,
+        .first = first,
+        .same = lines * e->unit,
+        .set = every(e->lab, 0, d->group[0].count + 1, lines * e->unit),
+        .set_ways = set_ways};
     if (g->sets > 0 && is_even(g))
         forget_set_ways(g, e);
 }
@@ -494,77 +614,136 @@ static size_t set_of(const struct proof *p, uint64_t offset)
                                                      p->eviction->unit);
 }
 
-static bool is_listed(const struct eviction_list *list, uint64_t place)
+static bool is_listed(const struct script_lines *list, uint64_t place)
 {
     for (size_t i = 0; i < list->count; i++)
-        if (list->place[i] == place)
+        if (list->at[i] == place)
             return true;
     return false;
 }
 
-/* Random lines of which no set has more than it can hold; with `one` only of
- * line 0's set, which may have more. */
-static void pick_lines(struct proof *p, bool one, size_t wanted,
-                       struct eviction_list *list)
+static bool is_hashed(const struct geometry *g)
+{
+    bool hashed = false;
+    for (unsigned i = 0; (uint64_t)1 << i < g->sets; i++)
+        hashed = hashed || !is_power_of_two(g->bits[i]);
+    return g->index == GEOMETRY_BITS && hashed;
+}
+
+/* Bytes that are tried: an index that takes bits far above its own in may take
+ * in any. */
+static uint64_t range_of(const struct eviction *e, const struct geometry *g)
+{
+    const uint64_t near = 16 * g->lines * e->unit;
+    return is_hashed(g) ? e->span : u64_min(e->span, near);
+}
+
+/* Which lines are picked: up to `wanted` of one set, or ANY_SET, of which no
+ * set has more than it can hold, or BUT that one. */
+enum pick { ONE_SET, ANY_SET, OTHER_SETS };
+
+static struct script_lines pick_lines(struct proof *p, enum pick pick,
+                                      size_t home, size_t wanted)
 {
     const struct geometry *const g = p->geometry;
-    const uint64_t unit = p->eviction->unit, range = p->eviction->span / unit;
-    const uint64_t among = range < 16 * g->lines ? range : 16 * g->lines;
+    const uint64_t unit = p->eviction->unit;
+    const uint64_t among = range_of(p->eviction, g) / unit;
     /* Many lines lie in few windows, so that all find their translation. */
     const uint64_t window =
-        one || among < 16 * WINDOW / unit ? among : WINDOW / unit;
+        pick != ANY_SET || among < 16 * WINDOW / unit ? among : WINDOW / unit;
     uint32_t *const held = lab_alloc(p->eviction->lab, g->sets, sizeof *held);
-    const size_t home = set_of(p, 0);
+    struct script_lines list = {
+        lab_alloc(p->eviction->lab, wanted, sizeof *list.at), 0};
     uint64_t first[WINDOWS];
     for (size_t i = 0; i < WINDOWS; i++)
         first[i] = rng_below(&p->rng, among - window + 1) / window * window;
-    list->count = 0;
-    for (size_t i = 0; list->count < wanted && i < PICKS_MOST; i++) {
+    for (size_t i = 0; list.count < wanted && i < PICKS_MOST; i++) {
         const uint64_t at =
             (first[i % WINDOWS] + rng_below(&p->rng, window)) * unit;
         const size_t set = set_of(p, at);
-        if ((one ? set != home : held[set] >= ways_of(g, set)) ||
-            is_listed(list, at))
+        const bool fits = pick == ONE_SET      ? set == home
+                          : pick == OTHER_SETS ? set != home
+                                               : held[set] < ways_of(g, set);
+        if (!fits || is_listed(&list, at))
             continue;
         held[set]++;
-        list->place[list->count++] = at;
+        list.at[list.count++] = at;
     }
-}
-
-/* What hits cost where the places are: their neighbours lie on the same pages,
- * and in many sets. */
-static double cost_of_neighbours(const struct proof *p,
-                                 const struct eviction_list *list)
-{
-    const uint64_t unit = p->eviction->unit;
-    struct eviction_list beside = {.count = list->count};
-    for (size_t i = 0; i < list->count; i++)
-        beside.place[i] = (list->place[i] / unit ^ (1 + i % 15)) * unit;
-    eviction_list_overflows(p->eviction, &beside);
-    return beside.base;
+    return list;
 }
 
 /* Picks lines, of one set or of many, and asks whether they fit as they should.
  */
 static void prove_lines(struct proof *p, bool one, size_t wanted, bool fits)
 {
-    struct eviction_list list = {.base = one ? p->many : 0};
-    if (!p->holds || wanted > EVICTION_PLACES || !lab_ok(p->eviction->lab))
+    double base = one ? p->many : 0;
+    if (!p->holds || wanted > EVICTION_LINES || !lab_ok(p->eviction->lab))
         return;
-    pick_lines(p, one, wanted, &list);
+    const struct script_lines list =
+        pick_lines(p, one ? ONE_SET : ANY_SET, set_of(p, 0), wanted);
     if (one && list.count < wanted) {
         p->holds = false;
         return;
     }
     /* One set may be all of the cache: then it has no neighbours. */
     if (one && p->geometry->sets > 1)
-        list.base = cost_of_neighbours(p, &list);
-    const bool over = eviction_list_overflows(p->eviction, &list);
+        base = eviction_base(p->eviction, &list);
+    const bool over = eviction_lines_overflow(p->eviction, &list, &base);
     p->holds = over != fits;
     if (!one)
-        p->many = list.base;
+        p->many = base;
     log_say(LOG_DEBUG, "proof: %zu lines%s %s, hits cost %.0f", list.count,
-            one ? " of a set" : "", over ? "do not fit" : "fit", list.base);
+            one ? " of a set" : "", over ? "do not fit" : "fit", base);
+}
+
+/* How it was foretold whether lines come into a set. */
+struct foretold {
+    size_t right, wrong;
+};
+
+static void foretell(struct proof *p, const struct script_lines *group,
+                     const struct script_lines *others, enum eviction_came as,
+                     struct foretold *f)
+{
+    enum eviction_came *const came =
+        lab_alloc(p->eviction->lab, others->count, sizeof *came);
+    eviction_foretold(p->eviction, group, others, came);
+    for (size_t i = 0; i < others->count; i++) {
+        f->right += came[i] == as;
+        f->wrong += came[i] != as && came[i] != CAME_UNKNOWN;
+    }
+}
+
+/*
+ * XORs are claimed only if they foretell of a thousand lines that were not used
+ * to find them, half of them of a full set and half of others, whether they
+ * come into it: 99 of 100 times.
+ */
+static void prove_pairs(struct proof *p)
+{
+    enum { PAIRS = 1000, EACH = 55, SETS_MOST = 20 };
+    const struct geometry *const g = p->geometry;
+    struct foretold f = {0};
+    for (int i = 0; p->holds && lab_ok(p->eviction->lab) && i < SETS_MOST &&
+                    f.right + f.wrong < PAIRS;
+         i++) {
+        const size_t home =
+            set_of(p, rng_below(&p->rng, g->sets) * p->eviction->unit);
+        struct script_lines group =
+            pick_lines(p, ONE_SET, home, g->ways + EACH);
+        const struct script_lines in = {group.at + g->ways, EACH};
+        const struct script_lines out = pick_lines(p, OTHER_SETS, home, EACH);
+        p->holds = group.count == g->ways + EACH;
+        group.count = g->ways;
+        if (p->holds) {
+            foretell(p, &group, &in, CAME_IN, &f);
+            foretell(p, &group, &out, CAME_NOT, &f);
+        }
+    }
+    log_say(LOG_DEBUG, "proof: %zu foretold, %zu wrongly", f.right + f.wrong,
+            f.wrong);
+    p->holds =
+        p->holds && f.right + f.wrong >= PAIRS && 99 * f.wrong <= f.right;
 }
 
 /*
@@ -576,9 +755,12 @@ static bool prove_by_size(struct eviction *e, const struct geometry *g)
 {
     if (g->index == GEOMETRY_UNEQUAL || g->same != g->sets * e->unit)
         return true;
-    const bool exact = fits_exactly(e, g->lines * e->unit, g->ways);
+    const uint64_t step = g->lines * e->unit;
+    const bool exact =
+        !eviction_overflows(e, &(struct segment){0, g->ways, step}) &&
+        eviction_overflows(e, &(struct segment){0, g->ways + 1, step});
     /* Lists of random lines prove it, if they can be as long as a set. */
-    return eviction_gave_up(e) ? g->ways + 1 <= EVICTION_PLACES : exact;
+    return eviction_gave_up(e) ? g->ways + 1 <= EVICTION_LINES : exact;
 }
 
 /*
@@ -588,8 +770,8 @@ static bool prove_by_size(struct eviction *e, const struct geometry *g)
  */
 static bool holds(struct eviction *e, const struct geometry *g)
 {
-    enum { TIMES = 4 };
-    const size_t many = g->lines < EVICTION_PLACES ? g->lines : EVICTION_PLACES;
+    enum { TIMES = 4, MANY = 96 };
+    const size_t many = u64_min(g->lines, MANY);
     struct cache *const model = model_of(e, g);
     struct proof p = {.eviction = e, .geometry = g, .model = model};
     rng_seed(&p.rng, g->lines);
@@ -600,41 +782,105 @@ static bool holds(struct eviction *e, const struct geometry *g)
         prove_lines(&p, true, g->ways, true);
         prove_lines(&p, true, g->ways + 1, false);
     }
+    if (is_hashed(g))
+        prove_pairs(&p);
     cache_free(model);
     return p.holds;
 }
 
 /* ---- */
 
-/* A way to a shape, and the proof of what it found. */
+/* A way to the sets, and the proof of what it found. */
 typedef void geometry_way(struct eviction *e, const struct geometry_lines *,
                           struct geometry *g);
 
-static struct geometry attempt(struct eviction *e, geometry_way *find,
-                               const struct geometry_lines *lines)
+static bool attempt(struct eviction *e, geometry_way *find,
+                    const struct geometry_lines *lines, struct geometry *g)
 {
-    struct geometry g = {0};
-    find(e, lines, &g);
-    if (lab_ok(e->lab) && g.sets > 0 && !holds(e, &g))
-        g.sets = 0;
+    struct geometry found = *g;
+    find(e, lines, &found);
+    if (found.index != GEOMETRY_UNEQUAL)
+        found.lines = found.sets * found.ways;
+    if (lab_ok(e->lab) && found.sets > 0 && !holds(e, &found))
+        found.sets = 0;
     log_say(LOG_DEBUG,
             "shape: index %d, %" PRIu64 " sets, %" PRIu64 " ways, %" PRIu64
             " lines (of %" PRIu64 " to %" PRIu64 ")%s%s",
-            g.index, g.sets, g.ways, g.lines, lines->least, lines->most,
-            lab_ok(e->lab) ? "" : ": ", e->lab->err.text);
-    if (eviction_gave_up(e))
-        g.sets = 0;
-    return g;
+            found.index, found.sets, found.ways, found.lines, lines->least,
+            lines->most, lab_ok(e->lab) ? "" : ": ", e->lab->err.text);
+    if (eviction_gave_up(e) || !lab_ok(e->lab) || found.sets == 0)
+        return false;
+    *g = found;
+    return true;
+}
+
+/* The smallest distance of which all multiples are in one set; 0: none. */
+static uint64_t same_set(const struct eviction *e, const struct geometry *g)
+{
+    uint64_t mask = e->unit - 1;
+    if (g->sets == 0 || g->index == GEOMETRY_UNEQUAL)
+        return g->sets == 0 ? 0 : g->same;
+    if (g->index == GEOMETRY_MODULO)
+        return g->sets * e->unit;
+    for (unsigned i = 0; (uint64_t)1 << i < g->sets; i++)
+        mask |= g->bits[i];
+    return 2 * mask < e->span ? (uint64_t)1 << (64 - __builtin_clzll(mask)) : 0;
 }
 
 struct geometry geometry_find(struct eviction *e,
                               const struct geometry_lines *lines)
 {
-    static geometry_way *const ways[] = {by_curve, by_dealing, by_modulo};
-    struct geometry g = {0};
-    for (size_t i = 0; lab_ok(e->lab) && g.sets == 0 && i < COUNT_OF(ways); i++)
-        g = attempt(e, ways[i], lines);
-    if (g.sets == 0)
-        g.why = why_index_hashed;
+    struct geometry g = find_ways(e, lines);
+    eviction_gave_up(e);
+    if (g.ways == 0 || (!attempt(e, by_distance, lines, &g) &&
+                        !attempt(e, by_bits, lines, &g)))
+        attempt(e, by_dealing, lines, &g);
+    g.same = same_set(e, &g);
+    if (g.sets > 0)
+        g.range = range_of(e, &g);
     return g;
+}
+
+/* The first line from `from` on that is of line 0's set; 0: none is. */
+static uint64_t next_member(struct eviction *e, const struct script_lines *set,
+                            uint64_t from, uint64_t step)
+{
+    const struct script_lines group = {set->at + 1, set->count - 1};
+    uint64_t low = 0, high = 1;
+    struct segment places = {from, high, step};
+    while (!eviction_evicts(e, &group, &places, 1)) {
+        low = high;
+        high = places.count *= 2;
+        if (!lab_ok(e->lab) || from + high * step > e->span)
+            return 0;
+    }
+    while (lab_ok(e->lab) && high - low > 1) {
+        places.count = low + (high - low) / 2;
+        if (eviction_evicts(e, &group, &places, 1))
+            high = places.count;
+        else
+            low = places.count;
+    }
+    return from + (high - 1) * step;
+}
+
+struct script_lines geometry_members(struct eviction *e,
+                                     const struct geometry *g, size_t count)
+{
+    const struct script_lines set = g->set;
+    struct script_lines more = {lab_alloc(e->lab, count, sizeof *more.at), 0};
+    uint64_t from = 0;
+    for (size_t i = 0; i < set.count; i++)
+        from = set.at[i] > from ? set.at[i] : from;
+    while (lab_ok(e->lab) && more.count < count) {
+        const uint64_t step = g->same > 0 ? g->same : e->unit;
+        if (g->same > 0)
+            from = from + g->same + e->unit <= e->span ? from + g->same : 0;
+        else
+            from = next_member(e, &set, from + step, step);
+        if (from == 0)
+            break;
+        more.at[more.count++] = from;
+    }
+    return more;
 }

@@ -11,14 +11,23 @@ enum geometry_index { GEOMETRY_MODULO, GEOMETRY_BITS, GEOMETRY_UNEQUAL };
 
 struct geometry {
     enum geometry_index index;
-    uint64_t sets, ways; /* ways: of line 0's set if they are unequal */
-    uint64_t lines;      /* of all sets */
-    uint64_t same;       /* bytes: lines so far apart are in one set */
-    uint32_t *set_ways;  /* GEOMETRY_UNEQUAL, `sets` of them */
-    uint64_t first;      /* GEOMETRY_UNEQUAL: the line where dealing begins */
+    uint64_t sets, ways;     /* ways: of line 0's set if they are unequal */
+    uint64_t lines;          /* of all sets */
+    uint64_t same;           /* bytes: lines so far apart are in one set; 0: it
+                                is not known of any */
+    struct script_lines set; /* line 0 and as many others of its set as it has
+                                ways */
+    uint32_t *set_ways;      /* GEOMETRY_UNEQUAL, `sets` of them */
+    uint64_t first;    /* GEOMETRY_UNEQUAL: the line where dealing begins */
     uint64_t bits[32]; /* GEOMETRY_BITS: masks of address bits, low bit first */
-    const char *why;   /* not NULL: it could not be told, and why */
+    uint64_t range;    /* bytes within which all this was tried */
+    /* Sets 0: only the ways of line 0's set are known, which others have, too;
+     * ways 0, too: nothing is. */
 };
+
+/* More lines of line 0's set, after those of g->set, as far as there are. */
+struct script_lines geometry_members(struct eviction *eviction,
+                                     const struct geometry *g, size_t count);
 
 /* What the cache may hold. */
 struct geometry_lines {

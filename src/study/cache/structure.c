@@ -1,7 +1,7 @@
 /*
  * How each cache is built: sets, ways, which address bits choose the set, and
- * which line makes room (Mei 2014, 3.2 (3) and (4); the shape is found without
- * knowing the policy, see eviction.h, and the policy then by replaying measured
+ * which line makes room (Mei 2014, 3.2 (3) and (4); the sets are found without
+ * knowing the policy, see geometry.c, and the policy then by replaying measured
  * loads on models of each, see analysis/policy.h).
  */
 #include <inttypes.h>
@@ -45,6 +45,7 @@ struct structure_question {
     uint64_t line;
     struct eviction eviction;
     struct geometry shape;
+    double base; /* what a hit costs among lines of a set */
     struct finding *policy;
 };
 
@@ -80,7 +81,7 @@ static void report(struct structure_question *q, const char *attribute,
 static void report_ways(struct structure_question *q)
 {
     const struct geometry *const g = &q->shape;
-    if (g->index != GEOMETRY_UNEQUAL) {
+    if (g->sets == 0 || g->index != GEOMETRY_UNEQUAL) {
         report(q, "ways", value_number((double)g->ways));
         drop(q, "set_ways");
         return;
@@ -113,7 +114,11 @@ static void report_bits(struct structure_question *q)
     struct value list = value_list();
     for (unsigned i = 0; (uint64_t)1 << i < g->sets; i++)
         value_push(&list, bits_value(g->bits[i]));
-    report(q, "set_bits", list);
+    struct finding *const f =
+        lab_finding(q->lab, q->row->component, "set_bits");
+    tell(q, f, list);
+    finding_protocol(f, "bits_below",
+                     value_number(63 - __builtin_clzll(g->range)));
 }
 
 static void propose_size(struct structure_question *q)
@@ -124,14 +129,20 @@ static void propose_size(struct structure_question *q)
     finding_interval(f, size, size, -1);
 }
 
-static void report_shape(struct structure_question *q)
+/* Sets and ways may name more lines than there is room for data. */
+static void report_shape(struct structure_question *q,
+                         const struct geometry_lines *lines)
 {
-    report(q, "sets", value_number((double)q->shape.sets));
+    const struct geometry *const g = &q->shape;
     report_ways(q);
+    if (g->sets == 0)
+        return;
+    report(q, "sets", value_number((double)g->sets));
     report_bits(q);
     *fact_sets_write(q->lab, level_of(q->row)) =
-        (struct fact_sets){.period = q->shape.same, .ways = q->shape.ways};
-    propose_size(q);
+        (struct fact_sets){.period = g->same, .ways = g->ways};
+    if (g->lines >= lines->least && g->lines <= lines->most)
+        propose_size(q);
 }
 
 /* ---- who is the victim ------------------------------------------------ */
@@ -190,7 +201,8 @@ static struct weighing weigh(struct structure_question *q)
     const bool lasting = q->eviction.lasting;
     struct weighing w = {.ways = (uint32_t)q->shape.ways};
     struct eviction_draws draws = {
-        .list = {0, w.ways + 1, q->shape.same},
+        .list = q->shape.set,
+        .base = q->base,
         .stays = true,
         .visits = lasting ? FOLLOWED_LASTING : FOLLOWED,
     };
@@ -248,24 +260,39 @@ static double deviations(const struct weighing *w)
 /* ---- the policy ------------------------------------------------------- */
 
 /* Fewer loads than a script holds; and enough over all takes that the chance
- * of a line to be hit again is met often. */
-enum { DRAWS_LEAST = 400, DRAWS_MOST = 1200, TAKES = 3 };
+ * of a line to be hit again is met often.  A set of few ways is asked by
+ * shorter scripts, which leave an L1 as it is (SHARED_LEAN). */
+enum {
+    DRAWS_LEAST = 400,
+    DRAWS_MOST = 1200,
+    TAKES = 3,
+    FEW_LINES = 30,
+    DRAWS_LEAN = 240,
+    TAKES_LEAN = 5
+};
 
 struct policy_loads {
     struct policy_load *at;
     size_t count;
 };
 
-static struct policy_loads draw(struct structure_question *q, uint64_t lines)
+static struct policy_loads draw(struct structure_question *q,
+                                const struct script_lines *list,
+                                const struct script_lines *others)
 {
+    const bool lean = list->count <= FEW_LINES && !q->eviction.lasting;
     struct eviction_draws draws = {
-        .list = {0, lines, q->shape.same},
-        .visits = u64_within(DRAWS_LEAST, 8 * lines, DRAWS_MOST),
+        .list = *list,
+        .others = others,
+        .base = q->base,
+        .visits = lean ? DRAWS_LEAN
+                       : u64_within(DRAWS_LEAST, 8 * list->count, DRAWS_MOST),
     };
-    struct policy_loads loads = {.at = lab_alloc(q->lab,
-                                                 TAKES * (draws.visits + lines),
-                                                 sizeof *loads.at)};
-    for (draws.take = 1; draws.take <= TAKES; draws.take++)
+    const unsigned takes = lean ? TAKES_LEAN : TAKES;
+    struct policy_loads loads = {
+        .at = lab_alloc(q->lab, takes * (draws.visits + list->count),
+                        sizeof *loads.at)};
+    for (draws.take = 1; draws.take <= takes; draws.take++)
         loads.count +=
             eviction_draw(&q->eviction, &draws, loads.at + loads.count);
     return loads;
@@ -280,6 +307,13 @@ static void say_scores(struct finding *f, const struct policy_verdict *v)
                      cache_policy_name((enum cache_policy)p));
             finding_protocol(f, name, value_number(v->score[p].agrees));
         }
+    if (v->policy == POLICY_RRIP) {
+        struct value ages = value_list();
+        value_push(&ages, value_number(v->ages.most));
+        value_push(&ages, value_number(v->ages.insert));
+        value_push(&ages, value_number(v->ages.hit));
+        finding_protocol(f, "ages", ages);
+    }
     finding_protocol(f, "likelihood_lead", value_number(fmin(v->lead, 1e6)));
 }
 
@@ -387,21 +421,37 @@ static void put_filler(struct structure_question *q)
         q->eviction.filler = filler;
 }
 
+/* The set's lines and half as many more; after these, others of the set. */
+static struct script_lines lines_of_set(struct structure_question *q)
+{
+    const struct script_lines set = q->shape.set;
+    const size_t half = q->shape.ways > 3 ? (size_t)q->shape.ways / 2 : 1;
+    const size_t others = q->eviction.lasting ? 3 * (set.count + half) : 0;
+    const struct script_lines more =
+        geometry_members(&q->eviction, &q->shape, half - 1 + others);
+    struct script_lines all = {
+        lab_alloc(q->lab, set.count + more.count, sizeof *all.at), 0};
+    for (size_t i = 0; i < set.count; i++)
+        all.at[all.count++] = set.at[i];
+    for (size_t i = 0; i < more.count; i++)
+        all.at[all.count++] = more.at[i];
+    return all;
+}
+
 static void find_policy(struct structure_question *q)
 {
-    const uint64_t ways = q->shape.ways;
-    const uint64_t room = q->eviction.span / q->shape.same;
-    const uint64_t lines = u64_min(ways + (ways > 3 ? ways / 2 : 1), room);
+    const size_t ways = (size_t)q->shape.ways;
     if (ways < 2) {
         refuse(q, "policy*", why_one_way);
         return;
     }
-    if (lines <= ways) {
-        refuse(q, "policy", why_ways_and_no_more);
-        return;
-    }
+    const struct script_lines all = lines_of_set(q);
+    const size_t lines = u64_min(ways + (ways > 3 ? ways / 2 : 1), all.count);
+    const struct script_lines list = {all.at, lines},
+                              others = {all.at + lines, all.count - lines};
     put_filler(q);
-    const struct policy_loads loads = draw(q, lines);
+    q->base = eviction_base(&q->eviction, &list);
+    const struct policy_loads loads = draw(q, &list, &others);
     q->policy = lab_finding(q->lab, q->row->component, "policy");
     if (lab_ok(q->lab))
         judge_policy(q, &loads);
@@ -450,14 +500,17 @@ static void find_structure(struct structure_question *q)
 {
     find_costs(q);
     const struct geometry_lines lines = lines_of(q);
+    q->eviction.held = lines.least;
     q->shape = geometry_find(&q->eviction, &lines);
     if (!lab_ok(q->lab))
         return;
-    if (q->shape.why != NULL) {
-        refuse(q, "*", q->shape.why);
+    if (q->shape.ways == 0) {
+        refuse(q, "*", why_index_hashed);
         return;
     }
-    report_shape(q);
+    report_shape(q, &lines);
+    if (q->shape.sets == 0)
+        refuse(q, "set*", why_index_hashed);
     find_policy(q);
     const char *const why = lab_excuse(q->lab);
     refuse(q, "policy*",
@@ -534,15 +587,17 @@ static void structure_ask_level(struct lab *lab, enum level_id id)
     const struct level_row *const row = &level_table[id];
     const struct fact_bracket *const facts = fact_bracket(lab, id);
     const uint64_t line = fact_sure_line(lab, id);
-    struct structure_question q = {.lab = lab,
-                                   .row = row,
-                                   .facts = facts,
-                                   .line = line,
-                                   .eviction = {.lab = lab,
-                                                .reader = row->reader,
-                                                .unit = line,
-                                                .span = span_of(lab, row),
-                                                .lasting = !row->of_sm}};
+    struct structure_question q = {
+        .lab = lab,
+        .row = row,
+        .facts = facts,
+        .line = line,
+        .eviction = {.lab = lab,
+                     .reader = row->reader,
+                     .unit = line,
+                     .span = span_of(lab, row),
+                     .lasting = !row->of_sm,
+                     .fresh = row->of_sm && row->behind == LEVEL_COUNT}};
     const char *const other = facts->present ? shares_with(lab, id) : NULL;
     const char *const why = why_not(&q);
     if (other != NULL)
@@ -580,10 +635,10 @@ static void structure_run(struct lab *lab)
 const struct study study_structure = {
     .name = "structure",
     .question = "How is each cache built, and which line makes room?",
-    .method = "Lines that push each other out, at growing distances, give "
-              "ways and sets; lines that come into a full set, the address "
-              "bits that choose it.  Loads of random lines of one set are "
-              "replayed on models of each policy.",
+    .method = "Group testing leaves of many lines as few as push one out: as "
+              "many as its set has ways.  Other lines that come into that full "
+              "set, or do not, give the address bits that choose it.  Loads of "
+              "random lines of one set are replayed on models of each policy.",
     .reads = reads,
     .needs = needs,
     .answers = answers,

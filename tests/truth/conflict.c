@@ -1,0 +1,80 @@
+/*
+ * Caches whose lines meet at no regular distance: sets chosen by XORs of
+ * address bits far above their own, by moduli, by slices of both; with each
+ * policy.  What their sets are must be found, or not be told.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "gpu_made.h"
+#include "testing.h"
+#include "truth/structure.h"
+#include "truth/truth.h"
+
+/* Six index bits that every bit up to 22 has a part in. */
+#define HASHED                                                                 \
+    "'set_bits': [[7,13,17,20],[8,14,17,21],[9,15,18,20],[10,13,16,18,22],"    \
+    "[11,14,19,21],[12,15,16,19,22]]"
+#define L1(words) "sms=1 caches/l2/sets=256 caches/l1={" words "} " PATH
+#define PATH      "paths/global.ca={'l1': 30, 'l2': 200, 'memory': 500}"
+
+/* An answer in JSON, with " for '; NULL: not measured. */
+static const struct {
+    const char *gpu, *level;
+    const char *sets, *ways, *policy;
+} rows[] = {
+    {L1("'sets': 64, 'ways': 4, " HASHED),                              "l1", "64", "4",  "lru" },
+    {L1("'sets': 64, 'ways': 6, 'policy': 'fifo', " HASHED),            "l1", "64", "6",  "fifo"},
+    {L1("'sets': 64, 'ways': 8, 'policy': 'plru', " HASHED),            "l1", "64", "8",  "plru"},
+    {L1("'sets': 31, 'ways': 8"),                                       "l1", "31", "8",  "lru" },
+    {L1("'sets': 96, 'ways': 4, 'policy': 'nru'"),                      "l1", "96", "4",  "nru" },
+    {L1("'sets': 64, 'ways': 8, 'policy': {'kind': 'rrip', 'most': 3, 'insert': 2, 'hit': 0}, " HASHED),
+                                                                        "l1", "64", "8",  "rrip"},
+    {L1("'sets': 64, 'ways': 4, 'policy': 'random', " HASHED),          "l1", "64", "4",  "random"},
+    {L1("'sets': 48, 'ways': 4, 'slices': {'modulo': 3, 'from_bit': 11, "
+        "'bits': [[8,13,17]]}, 'set_bits': [7,[9,15],[10,16]]"),        "l1", NULL, "4",  "lru" },
+    {"sms=1 caches/l2/sets=64 caches/l2/set_bits=[[7,13,17,20],[8,14,17,21],[9,15,18,20],"
+     "[10,13,16,18,22],[11,14,19,21],[12,15,16,19,22]]",                "l2", "64", "16", "lru" },
+};
+
+static void check_claim(const json_t *findings, const char *level,
+                  const char *attribute, const char *expected)
+{
+    char id[64];
+    snprintf(id, sizeof id, "%s.%s", level, attribute);
+    if (expected == NULL) {
+        ck_assert_str_eq(truth_text(findings, id, "status"), "not_measured");
+        return;
+    }
+    json_t *const value = json_loads(expected, JSON_DECODE_ANY, NULL);
+    const json_t *const found = truth_measured(findings, id);
+    char *const got = json_dumps(found, JSON_ENCODE_ANY | JSON_COMPACT);
+    if (value != NULL)
+        ck_assert_msg(json_equal(value, found), "%s is %s", id, got);
+    else
+        ck_assert_msg(strcmp(json_string_value(found), expected) == 0,
+                      "%s is %s", id, got);
+    json_decref(value);
+    free(got);
+}
+
+START_TEST(sets_are_found_by_what_conflicts)
+{
+    json_t *const f =
+        truth_findings_of(gpu_made("%s", rows[_i].gpu), "structure");
+    check_claim(f, rows[_i].level, "ways", rows[_i].ways);
+    check_claim(f, rows[_i].level, "policy", rows[_i].policy);
+    check_claim(f, rows[_i].level, "sets", rows[_i].sets);
+    json_decref(f);
+}
+END_TEST
+
+Suite *suite_truth_conflict(void)
+{
+    TCase *t;
+    Suite *const suite = suite_of("truth_conflict", 60, &t);
+    tcase_add_loop_test(t, sets_are_found_by_what_conflicts, 0,
+                        COUNT_OF(rows));
+    return suite;
+}
