@@ -38,7 +38,7 @@ static void wake(struct machine *m, struct warp *w,
     w->waiting = 0;
     w->reduces = NULL;
     warp_regroup(m, w);
-    warp_schedule(w, w->next);
+    warp_schedule(w, w->next, operands_ready(w));
 }
 
 static void release(struct machine *m, struct block *b, unsigned id)

@@ -122,7 +122,7 @@ static void warp_start(struct machine *m, struct warp *w, unsigned in_block,
     w->turn->warp = w;
     scheduler_start(m, w->scheduler, w->turn);
     set_constants(m, w, in_block, lanes);
-    warp_schedule(w, w->next);
+    warp_schedule(w, w->next, operands_ready(w));
 }
 
 /* Memory of a block's warps, in one piece: the structs, then for each warp

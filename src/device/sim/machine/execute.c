@@ -209,16 +209,16 @@ static void steer(struct machine *m, struct warp *w, const struct op *op,
         barrier_wait(m, w, op, mask, t);
 }
 
-/* When the scheduler, which issued at t, can issue for the warp again, whose
- * next instruction comes at `next` at the earliest.  Both are at hand here: the
- * host waits for what it has just written. */
-static inline double time_after(struct scheduler *s, struct warp *w, double t,
+/* When the scheduler, which is free at `next`, can issue for the warp again,
+ * which can go on then.  The host waits for `next`, so it comes in last. */
+static inline double time_after(const struct scheduler *s, struct warp *w,
                                 double next)
 {
-    const double at = warp_schedule(w, next);
+    const double ready = operands_ready(w);
     const double pipe = s->pipe_free[w->op->pipe];
-    const double free = t + 1 > pipe ? t + 1 : pipe;
-    return at > free ? at : free;
+    const double least = ready > pipe ? ready : pipe;
+    warp_schedule(w, next, ready);
+    return next > least ? next : least;
 }
 
 /* Issues the warp's next instruction at time t, and moves the warp on.  Returns
@@ -243,14 +243,14 @@ static inline double issue(struct machine *m, struct scheduler *s,
         if (w->waits.port != NULL)
             port_leave(m, w, t);
         warp_go(m, w, op + 1);
-        next = w->next;
+        next = w->next > next ? w->next : next;
     } else {
         steer(m, w, op, mask, t);
         if (w->active == 0)
             return scheduler_time(s, w->turn);
-        next = w->next;
+        next = w->next > next ? w->next : next;
     }
-    return time_after(s, w, t, fetch(m, w, next));
+    return time_after(s, w, fetch(m, w, next));
 }
 
 /* As issue, of as many links of a chain as can be taken at once; a time before t
@@ -266,7 +266,7 @@ static double issue_chain(struct machine *m, struct scheduler *s,
     scheduler_take(s, w, op, last);
     m->issued += links - 1;
     warp_go(m, w, op + links);
-    return time_after(s, w, last, fetch(m, w, last + 1));
+    return time_after(s, w, fetch(m, w, last + 1));
 }
 
 /* Between two looks at the host's clock. */

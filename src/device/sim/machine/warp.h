@@ -37,19 +37,23 @@ static inline void set_ready(struct warp *w, uint32_t reg, uint32_t mask,
     w->ready[reg] = when;
 }
 
-/* Sets the warp's turn from what its next instruction waits for, which is not
- * before `next`; returns when that is. */
-static inline double warp_schedule(struct warp *w, double next)
+/* When all is there that the warp's next instruction reads. */
+static inline double operands_ready(const struct warp *w)
 {
     const struct op *const op = w->op;
-    double at = next;
+    double at = 0;
     for (unsigned i = 0; i < op->waits; i++) {
         const double ready = w->ready[op->wait[i]];
         at = ready > at ? ready : at;
     }
-    w->turn->at = at;
-    w->turn->pipe = op->pipe;
     return at;
+}
+
+/* Sets the warp's turn: it can go on at `next`. */
+static inline void warp_schedule(struct warp *w, double next, double ready)
+{
+    w->turn->at = ready > next ? ready : next;
+    w->turn->pipe = w->op->pipe;
 }
 
 /* Keeps for the lanes in `mask` that they are at `op`. */
