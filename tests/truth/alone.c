@@ -261,6 +261,7 @@ static struct device *telling_gpu(uint64_t seed)
     json_object_set_new(l1, "set_bits", json_pack("[ii]", 7, 8));
     json_object_set_new(l15, "size", json_integer(128 << 10));
     json_object_set_new(l15, "sets", json_integer(64));
+    json_object_set_new(gpu, "sms", json_integer(3));
     char *const text = json_dumps(gpu, 0);
     struct device *const device = testing_sim_of(text, seed);
     free(text);

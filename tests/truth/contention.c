@@ -300,7 +300,8 @@ START_TEST(blocks_of_half_a_warp_are_scheduled)
     const struct prober_options options = {.seed = 1};
     struct error err;
     struct results results = {0};
-    struct device *const device = testing_sim("gtx1080ti", 1);
+    char *const gpu = gpu_changed("gtx1080ti", "sms=2");
+    struct device *const device = testing_sim_of(gpu, 1);
     struct device_info info = device->info;
     struct prober *const prober = prober_new(device, NULL, &options);
     struct lab lab = {.prober = prober, .info = &info, .results = &results};
@@ -313,6 +314,7 @@ START_TEST(blocks_of_half_a_warp_are_scheduled)
     results_free(&results);
     prober_free(prober);
     device_close(device);
+    free(gpu);
 }
 END_TEST
 

@@ -190,12 +190,15 @@ Suite *suite_truth_icache(void)
 {
     TCase *t;
     Suite *const suite = suite_of("truth_icache", 240, &t);
+    TCase *const slow = suite_slow(suite, 60);
     truth_add_gpus(suite, t, shipped_profiles_are_recovered, 0, 1);
-    tcase_add_test(t, constants_beyond_a_module_are_measured_by_code);
-    tcase_add_loop_test(t, a_line_that_a_comparison_half_hides_is_found, 0, 8);
+    tcase_add_test(slow, constants_beyond_a_module_are_measured_by_code);
+    tcase_add_loop_test(t, a_line_that_a_comparison_half_hides_is_found, 0, 4);
     tcase_add_loop_test(t, nothing_measured_of_random_hierarchies_is_wrong, 1,
-                        5);
-    tcase_add_loop_test(suite_slow(suite, 60),
-                        nothing_measured_of_random_hierarchies_is_wrong, 5, 10);
+                        3);
+    tcase_add_loop_test(slow, a_line_that_a_comparison_half_hides_is_found, 4,
+                        8);
+    tcase_add_loop_test(slow, nothing_measured_of_random_hierarchies_is_wrong,
+                        3, 10);
     return suite;
 }

@@ -236,9 +236,8 @@ Suite *suite_truth_loaded(void)
     Suite *const suite = suite_of("truth_loaded", 60, &t);
     TCase *const slow = suite_slow(suite, 60);
     tcase_add_loop_test(t, rates_and_latencies_are_found, FEW, FEW + 1);
-    tcase_add_loop_test(t, rates_and_latencies_are_found, PARTED, PARTED + 1);
     tcase_add_loop_test(slow, rates_and_latencies_are_found, OTHERS,
-                        OTHERS + 1);
+                        PARTED + 1);
     tcase_add_loop_test(slow, rates_and_latencies_are_found, ONE_SM,
                         ONE_SM + 1);
     tcase_add_test(t, without_a_rate_there_is_no_knee);

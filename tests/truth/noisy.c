@@ -55,7 +55,7 @@ START_TEST(late_loads_change_no_cost)
 {
     const struct noise *const n = &noises[_i];
     json_t *const findings = truth_findings_of(
-        gpu_made("sms=2 caches/l1={'sets': 32, 'ways': 4} "
+        gpu_made("sms=2 caches/l2/sets=64 caches/l1={'sets': 32, 'ways': 4} "
                  "paths/global.ca={'l1': 40, 'l2': 200, 'memory': 400} "
                  "paths/global.cg={'l2': 200, 'memory': 400} "
                  "noise={'jitter_cycles': %g, 'spike_rate': %g, "

@@ -39,14 +39,6 @@ static const struct gpu {
      .replicates = true,
      .bits = "[12, 13, 16, 17, 19]",
      .sides = "[\"0-5\", \"6-11\"]"},
-    {.name = "hash, not replicating",
-     .partitions = PARTED("[12, 13, 15, 17, 19]", "149"),
-     .policy = "lru",
-     .sms = 12,
-     .size = MIB / 2,
-     .far = NEAR + 149,
-     .bits = "[12, 13, 15, 17, 19]",
-     .sides = "[\"0-5\", \"6-11\"]"},
     {.name = "one bit, SMs alternate",
      .partitions = PARTED("[12]", "90" REPLICATES ALTERNATE),
      .policy = "plru",
@@ -56,23 +48,6 @@ static const struct gpu {
      .replicates = true,
      .bits = "[12]",
      .sides = "[\"0,2,4\", \"1,3\"]"},
-    {.name = "small, and far is hardly farther",
-     .partitions = PARTED("[14, 18]", "20"),
-     .policy = "lru",
-     .sms = 4,
-     .size = MIB / 2,
-     .far = NEAR + 20,
-     .bits = "[14, 18]",
-     .sides = "[\"0-1\", \"2-3\"]"},
-    /* Bits of the memory above a page cannot be seen. */
-    {.name = "bits above a page",
-     .partitions = PARTED("[11, 20, 21, 23]", "150"),
-     .policy = "lru",
-     .sms = 70,
-     .size = MIB / 2,
-     .far = NEAR + 150,
-     .bits = "[11, 20]",
-     .sides = "[\"0-34\", \"35-69\"]"},
     /* A sweep leaves some of what was there. */
     {.name = "random victims, more SMs than one script has",
      .partitions = PARTED("[12, 13, 15, 17, 19]", "170" REPLICATES),
@@ -100,7 +75,35 @@ static const struct gpu {
      .policy = "lru",
      .sms = 1,
      .size = MIB / 2},
+    {.name = "hash, not replicating",
+     .partitions = PARTED("[12, 13, 15, 17, 19]", "149"),
+     .policy = "lru",
+     .sms = 12,
+     .size = MIB / 2,
+     .far = NEAR + 149,
+     .bits = "[12, 13, 15, 17, 19]",
+     .sides = "[\"0-5\", \"6-11\"]"},
+    /* The slow ones. */
+    {.name = "small, and far is hardly farther",
+     .partitions = PARTED("[14, 18]", "20"),
+     .policy = "lru",
+     .sms = 4,
+     .size = MIB / 2,
+     .far = NEAR + 20,
+     .bits = "[14, 18]",
+     .sides = "[\"0-1\", \"2-3\"]"},
+    /* Bits of the memory above a page cannot be seen. */
+    {.name = "bits above a page",
+     .partitions = PARTED("[11, 20, 21, 23]", "150"),
+     .policy = "lru",
+     .sms = 70,
+     .size = MIB / 2,
+     .far = NEAR + 150,
+     .bits = "[11, 20]",
+     .sides = "[\"0-34\", \"35-69\"]"},
 };
+
+enum { QUICK_GPUS = 7 };
 
 static char *profile_of(const struct gpu *g)
 {
@@ -231,7 +234,9 @@ Suite *suite_truth_partitions(void)
 {
     TCase *t;
     Suite *const suite = suite_of("truth_partitions", 60, &t);
-    tcase_add_loop_test(t, sides_are_found_as_they_are, 0,
-                        (int)COUNT_OF(gpus) * (int)testing_seeds());
+    TCase *const slow = suite_slow(suite, 60);
+    for (int i = 0; i < (int)COUNT_OF(gpus) * (int)testing_seeds(); i++)
+        tcase_add_loop_test(i % (int)COUNT_OF(gpus) < QUICK_GPUS ? t : slow,
+                            sides_are_found_as_they_are, i, i + 1);
     return suite;
 }

@@ -16,13 +16,15 @@ try_report() { # pattern arguments...
 }
 
 # This GPU has no read-only cache.
-try_report 'readonly.line' run line $gpu
-try_report 'readonly.line' run line $gpu --require 'l*.line,l3.*'
-try_report 'readonly.line' run line $gpu --require 'l*.line,clock.overhead'
-try_report 'readonly.line' run line $gpu --require readonly.line
-try_report 'readonly.line' run line $gpu --require '*.line,*.sector'
-try_report 'readonly.line' run line $gpu --require l1.lime
-try_report 'readonly.line' run line $gpu --strict
+"$SONDE" run line $gpu --record line.rec >/dev/null
+line='-q -d replay:line.rec'
+try_report 'readonly.line' run line $line
+try_report 'readonly.line' run line $line --require 'l*.line,l3.*'
+try_report 'readonly.line' run line $line --require 'l*.line,clock.overhead'
+try_report 'readonly.line' run line $line --require readonly.line
+try_report 'readonly.line' run line $line --require '*.line,*.sector'
+try_report 'readonly.line' run line $line --require l1.lime
+try_report 'readonly.line' run line $line --strict
 try_report clock.overhead run clock $gpu --strict
 try_report clock.overhead run clock $gpu --require clock.overhead --strict
 try_report 'clock.overhead' run clock properties $gpu --strict
