@@ -5,6 +5,7 @@
 #include "analysis/statistics/laps.h"
 
 #include <math.h>
+#include <stdbool.h>
 
 #include "analysis/statistics/stats.h"
 #include "base/mem.h"
@@ -66,6 +67,29 @@ START_TEST(addresses_that_differ_are_averaged)
     ck_assert_double_le(laps.cost.low, truth(l));
     ck_assert_double_ge(laps.cost.high, truth(l));
     ck_assert_double_eq_tol(laps.mean, truth(l) + added, 0.2 * added + 0.1);
+}
+END_TEST
+
+/* One load in 20 is late, but sixteen in a row: a quarter of the evidence. */
+START_TEST(what_lasts_for_some_loads_is_known_less)
+{
+    enum { DRAWS = 300, BURST = 16 };
+    unsigned held = 0;
+    for (uint64_t seed = 1; seed <= DRAWS; seed++) {
+        static uint64_t address[LOADS];
+        static double cycles[LOADS];
+        struct rng rng;
+        rng_seed(&rng, seed);
+        bool late = false;
+        for (size_t n = 0; n < LOADS; n++) {
+            late = n % BURST == 0 ? rng_unit(&rng) < 0.05 : late;
+            address[n] = n % ADDRESSES;
+            cycles[n] = 200 + (late ? 100 : 0);
+        }
+        const struct laps laps = laps_of(address, cycles, LOADS, 1, INFINITY);
+        held += fabs(laps.cost.excess - 5) < 1.96 * laps.excess_error;
+    }
+    ck_assert_double_ge(100.0 * held / DRAWS, 88);
 }
 END_TEST
 
@@ -148,6 +172,7 @@ Suite *suite_laps(void)
     Suite *const suite = suite_of("laps", 20, &t);
     tcase_add_loop_test(t, addresses_that_differ_are_averaged, 0,
                         COUNT_OF(strengths));
+    tcase_add_test(t, what_lasts_for_some_loads_is_known_less);
     tcase_add_loop_test(t, the_bounds_hold_as_often_as_they_claim, 2,
                         COUNT_OF(strengths));
     tcase_add_test(t, an_address_that_is_never_the_same_is_left_out);

@@ -82,9 +82,10 @@ static struct undisturbed typical_of(const struct group *g, double far,
 struct sums {
     double *typical, *mean; /* of each address */
     size_t kept, groups, near;
-    size_t loads;   /* that count */
-    double cycles;  /* of these */
-    double squares; /* of what they are off their address's typical cost */
+    size_t loads;  /* that count */
+    double cycles; /* of these */
+    double *off;   /* by when it was: what they are off their address's typical
+                      cost; NAN of others */
 };
 
 /* Moves those to the front that cost as much at least; returns how many. */
@@ -102,9 +103,11 @@ static void add_group(struct sums *s, const struct group *g, double far,
 {
     const struct undisturbed u = typical_of(g, far, work);
     const double typical = u.kept > 0 ? u.cycles : stats_min(work, g->count);
-    const size_t count = from(work, g->count, typical - fmax(early, far));
-    for (size_t i = 0; i < count; i++)
-        s->squares += (work[i] - typical) * (work[i] - typical);
+    const double least = typical - fmax(early, far);
+    for (size_t i = 0; i < g->count; i++)
+        if (g->at[i].cycles >= least)
+            s->off[g->at[i].when] = g->at[i].cycles - typical;
+    const size_t count = from(work, g->count, least);
     const double mean = stats_mean(work, count);
     s->mean[s->groups++] = mean;
     s->loads += count;
@@ -115,8 +118,20 @@ static void add_group(struct sums *s, const struct group *g, double far,
     s->near += u.kept;
 }
 
+/* The standard error of the mean of those that count: what disturbs may last
+ * for some loads in a row. */
+static double error_of_excess(const struct sums *s, size_t n)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < n; i++)
+        if (!isnan(s->off[i]))
+            s->off[count++] = s->off[i];
+    return stats_mean_error(s->off, count);
+}
+
 /* Addresses in a row may be alike, as those in the same slices of a cache. */
-static struct laps summary(const struct sums *s, double spread, double mean)
+static struct laps summary(const struct sums *s, size_t n, double spread,
+                           double mean)
 {
     const double all = s->cycles / (double)s->loads;
     const double cycles = stats_mean(s->typical, s->kept);
@@ -130,7 +145,7 @@ static struct laps summary(const struct sums *s, double spread, double mean)
                  .excess = all - cycles,
                  .spread = spread,
                  .kept = s->kept},
-        .excess_error = sqrt(s->squares) / (double)s->loads,
+        .excess_error = error_of_excess(s, n),
         .mean = all,
         .early = all - mean,
         .mean_error = stats_mean_error(s->mean, s->groups),
@@ -145,14 +160,18 @@ struct laps laps_of(const uint64_t *address, const double *cycles, size_t n,
     const double far = UNDISTURBED_DEVIATIONS * spread + step;
     double *const work = xreallocarray(NULL, n, sizeof *work);
     struct sums s = {.typical = xreallocarray(NULL, n, sizeof *s.typical),
-                     .mean = xreallocarray(NULL, n, sizeof *s.mean)};
+                     .mean = xreallocarray(NULL, n, sizeof *s.mean),
+                     .off = xreallocarray(NULL, n, sizeof *s.off)};
     struct group g = {0};
+    for (size_t i = 0; i < n; i++)
+        s.off[i] = NAN;
     while (next_group(&loads, &g))
         add_group(&s, &g, far, early, work);
-    const struct laps laps = summary(&s, spread, stats_mean(cycles, n));
+    const struct laps laps = summary(&s, n, spread, stats_mean(cycles, n));
     free(loads.at);
     free(work);
     free(s.typical);
     free(s.mean);
+    free(s.off);
     return laps;
 }
