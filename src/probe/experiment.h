@@ -84,6 +84,8 @@ struct probe;
  */
 struct piece {
     unsigned index, count; /* count 0: all, as 1 */
+    bool brisk; /* what prepares it is to take little time, for it must fit a
+                   turn of ours */
 };
 
 struct experiment {

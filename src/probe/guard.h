@@ -65,6 +65,7 @@ struct repetition {
 struct vigil {
     bool once;                    /* it may not be taken again */
     unsigned pieces, pieces_most; /* of a repetition */
+    bool brisk;                   /* they are prepared in little time */
     double whole;                 /* cycles that it takes in one */
     unsigned tries, disturbed[DISTURBANCES];
     unsigned failed; /* tries in a row */
@@ -77,6 +78,10 @@ struct vigil {
  * while an SM works for another, who also takes what the caches hold; so one
  * leap anywhere, timed or not, says that the run is not to be believed. */
 bool guard_leapt(const struct watch *watch);
+/* An experiment begins, of at least so many loads one after the other: what is
+ * known to take longer than a turn is not tried in one. */
+void guard_begin(const struct guard *guard, struct vigil *vigil,
+                 uint64_t loads);
 /* Learns from a launch how long turns last. */
 void guard_learn(struct guard *guard, const struct watch *watch);
 /* Says what disturbed the repetition, as far as it shows by itself. */

@@ -24,8 +24,8 @@ struct samples {
     size_t columns;
     const char *names[COLUMNS_MAX]; /* point into the probe's table */
     size_t rows;
-    size_t capacity; /* rows that fit in data */
-    int64_t *data;   /* row by row */
+    size_t capacity;        /* rows that fit in data */
+    int64_t *data;          /* row by row */
     const char *experiment; /* canonical, where it is said */
     char *disturbed; /* by what, as far as it could not be repeated; or NULL */
 };
@@ -77,6 +77,8 @@ struct probe {
     unsigned (*pieces)(const struct experiment *experiment);
     void (*join)(struct samples *samples, size_t from,
                  const struct samples *piece);
+    /* Optional: loads that are made one after the other, at least. */
+    uint64_t (*loads)(const struct experiment *experiment);
 };
 
 /* Makes an experiment ready for a device, once: its kernel can be written and

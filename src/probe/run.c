@@ -43,6 +43,7 @@ struct prober {
     size_t loaded_count;
     /* The experiment that ran last: repetitions need its kernel again. */
     char *latest;
+    bool latest_brisk;
     struct module *latest_module;
     struct {
         uint64_t address, bytes;
@@ -115,6 +116,11 @@ bool prober_shared(const struct prober *p)
 size_t prober_repeated(const struct prober *p)
 {
     return p->guard.thrown_away;
+}
+
+size_t prober_left(const struct prober *p)
+{
+    return p->guard.left;
 }
 
 void prober_fresh(struct prober *p, bool fresh)
@@ -192,10 +198,12 @@ static int module_of(struct prober *p, const struct experiment *experiment,
 {
     char *const name = experiment_text(experiment);
     int status = 0;
-    if (p->latest == NULL || strcmp(p->latest, name) != 0)
+    if (p->latest == NULL || strcmp(p->latest, name) != 0 ||
+        p->latest_brisk != experiment->piece.brisk)
         status = load_experiment(p, experiment, &p->latest_module, err);
     free(p->latest);
     p->latest = status == 0 ? name : NULL;
+    p->latest_brisk = experiment->piece.brisk;
     if (status != 0)
         free(name);
     *module = p->latest_module;
@@ -367,7 +375,8 @@ struct series {
 
 /* The probe's own bounds, or what the experiment asks for. */
 static void series_begin(struct series *s, const struct experiment *e,
-                         bool once, struct samples *samples)
+                         const struct guard *guard, bool once,
+                         struct samples *samples)
 {
     *s = (struct series){
         .least = e->probe->repeats_least,
@@ -379,6 +388,8 @@ static void series_begin(struct series *s, const struct experiment *e,
                                      ? e->probe->pieces(e)
                                      : 1},
     };
+    if (e->probe->loads != NULL)
+        guard_begin(guard, &s->vigil, e->probe->loads(e));
     if (experiment_has(e, "repeats") && experiment_number(e, "repeats") > 0)
         s->least = s->most = (unsigned)experiment_number(e, "repeats");
     s->r = xcalloc(s->most, sizeof *s->r);
@@ -449,7 +460,8 @@ static int repeat_once(struct prober *p, struct experiment *e, struct series *s,
     const size_t from = samples->rows;
     *r = (struct repetition){0};
     s->vigil.tries++;
-    e->piece = (struct piece){.count = s->vigil.pieces};
+    e->piece =
+        (struct piece){.count = s->vigil.pieces, .brisk = s->vigil.brisk};
     if ((e->piece.count > 1
              ? run_pieces(p, e, samples, &r->spent_ns, err)
              : run_launch(p, e, samples, &r->spent_ns, err)) != 0)
@@ -522,7 +534,7 @@ static int measure(struct prober *p, struct experiment *e,
                    struct samples *samples, struct error *err)
 {
     struct series s;
-    series_begin(&s, e, p->fresh, samples);
+    series_begin(&s, e, &p->guard, p->fresh, samples);
     int status = warm_up(p, err);
     while (status == 0 && !is_enough(p, &s)) {
         status = repeat_once(p, e, &s, err);

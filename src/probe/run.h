@@ -73,6 +73,8 @@ bool prober_shared(const struct prober *prober);
 /* Repetitions that were thrown away so far; and those of them during which the
  * GPU was throttled. */
 size_t prober_repeated(const struct prober *prober);
+/* Experiments that stayed disturbed since no more time was left for them. */
+size_t prober_left(const struct prober *prober);
 size_t prober_throttled(const struct prober *prober);
 
 /* Compiles the kernels of experiments that are to come, all at once, so that

@@ -125,6 +125,8 @@ START_TEST(what_is_longer_than_a_turn_is_tried_until_none_as_long_had_luck)
         ;
     ck_assert_uint_ge(vigil.tries, 6);
     vigil = (struct vigil){.pieces = 1, .pieces_most = 1};
+    ck_assert(again(&guard, &vigil, 6.5e6));
+    ck_assert(vigil.brisk);
     ck_assert(!again(&guard, &vigil, 6.5e6));
     ck_assert(vigil.hopeless);
     learn(&guard, 7e6, 0);

@@ -871,8 +871,8 @@ static void add_rows(const struct visit *v, const uint64_t *words,
     }
 }
 
-/* Parts are taken by themselves where another process takes L2 from us, which
- * would still have what it is asked for. */
+/* Where another process takes L2 from us, which would still have what it is
+ * asked for. */
 static int bring(struct prober *prober, struct visit *v, struct error *err)
 {
     for (size_t i = 0; i < v->excerpt.count; i++) {
@@ -902,7 +902,7 @@ static int visit_run(struct prober *prober, const struct experiment *e,
     };
     if (place_memory(prober, v, err) != 0 ||
         pin_place(prober, &v->pin, err) != 0 || upload(prober, v, err) != 0 ||
-        (e->piece.count > 1 && bring(prober, v, err) != 0))
+        (e->piece.brisk && bring(prober, v, err) != 0))
         return err->code;
     uint64_t *const words = pin_run(prober, e, &v->pin, err);
     for (size_t i = 0; words != NULL && i < s->sm_count; i++)

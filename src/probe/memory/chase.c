@@ -136,8 +136,7 @@ static uint64_t piece_turns(const struct experiment *e, size_t elements)
 static void chase_own(const struct experiment *e, size_t elements,
                       uint64_t *words)
 {
-    const struct pointer_chase *const walk = e->own;
-    words[0] = turns(walk->warm * elements);
+    words[0] = turns(pointer_chase_warm(e, elements));
     words[1] = piece_turns(e, elements);
     words[2] = 2 * words[1];
 }
@@ -223,4 +222,5 @@ const struct probe probe_chase = {
     .once = chase_once,
     .pieces = chase_pieces,
     .join = chase_join,
+    .loads = pointer_chase_loads,
 };

@@ -197,8 +197,9 @@ static void trace_own(const struct experiment *e, size_t elements,
 {
     const struct pointer_chase *const walk = e->own;
     const uint64_t all = walk->visits > 0 ? walk->visits : elements;
-    words[OWN_WARM] = walk->warm * elements / UNROLL;
-    words[OWN_WARM_REST] = walk->warm * elements % UNROLL;
+    const uint64_t warm = pointer_chase_warm(e, elements);
+    words[OWN_WARM] = warm / UNROLL;
+    words[OWN_WARM_REST] = warm % UNROLL;
     words[OWN_VISITS] =
         experiment_piece_end(e, all) - experiment_piece_begin(e, all);
     words[OWN_ABOVE] = walk->above;
@@ -305,4 +306,5 @@ const struct probe probe_trace = {
     .once = trace_once,
     .pieces = trace_pieces,
     .join = trace_join,
+    .loads = pointer_chase_loads,
 };

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/num.h"
 #include "probe/run/pin.h"
 #include "probe/run/shot.h"
 #include "probe/run/touch.h"
@@ -111,10 +112,9 @@ static int check(const struct pointer_chase *w, struct error *err)
 
 /* A sweep wants many loads in flight: as many as a block may have, a power of
  * two. */
-static unsigned sweep_threads(const struct device_info *info)
+static unsigned sweep_threads(const struct device_info *info, unsigned threads)
 {
     const int64_t most = info->value[PROPERTY_BLOCK_THREADS];
-    unsigned threads = 256;
     while (threads > 32 && most > 0 && threads > most)
         threads /= 2;
     return threads;
@@ -124,7 +124,8 @@ int pointer_chase_prepare(struct experiment *e, const struct device_info *info,
                           uint64_t reach, struct error *err)
 {
     struct pointer_chase *const w = e->own;
-    w->threads = sweep_threads(info);
+    w->threads = sweep_threads(info, 256);
+    w->threads_most = sweep_threads(info, 1024);
     w->space = space_find(w->space_name);
     w->plan.seed = experiment_seed(e);
     /* Loads come in 64s: some more than asked for. */
@@ -228,9 +229,12 @@ void pointer_chase_watch_word(struct kernel_text *k, const char *into)
 enum { SWEEP_UNROLL = 4 };
 
 /* A chase wants company least of all. */
-static unsigned threads_of(const struct pointer_chase *w)
+static unsigned threads_of(const struct experiment *e)
 {
-    return w->flush > 0 || w->sweep > 0 ? w->threads : 32;
+    const struct pointer_chase *const w = e->own;
+    return w->flush == 0 && w->sweep == 0 ? 32
+           : e->piece.brisk               ? w->threads_most
+                                          : w->threads;
 }
 
 /* A flush strides like the ring, as far as no line is left out (32 B is the
@@ -242,9 +246,10 @@ static uint64_t flush_stride(const struct pointer_chase *w)
 }
 
 /* All threads of the block load one word of each stride of [%at, %end). */
-static void sweep_range(struct kernel_text *k, const struct pointer_chase *w,
+static void sweep_range(struct kernel_text *k, const struct experiment *e,
                         const char *op, uint64_t stride, const char *label)
 {
+    const struct pointer_chase *const w = e->own;
     ptx_with(k,
              "mul.wide.u32 %next, %me, $stride;\n"
              "add.u64 %at, %at, %next;\n"
@@ -257,7 +262,7 @@ static void sweep_range(struct kernel_text *k, const struct pointer_chase *w,
         snprintf(word, sizeof word, "%%word%d", i);
         snprintf(guarded, sizeof guarded, "@%%in%d %s", i, w->space->load_word);
         space_load(k, guarded, op, word, "%at");
-        ptx_with(k, "add.u64 %at, %at, $w;", WORD(w, stride * threads_of(w)));
+        ptx_with(k, "add.u64 %at, %at, $w;", WORD(w, stride * threads_of(e)));
     }
     for (int i = 0; i < SWEEP_UNROLL; i++)
         ptx_with(k, "xor.b32 %sink, %sink, %word$i;", WORD(i, i));
@@ -292,16 +297,16 @@ void pointer_chase_job_word(struct kernel_text *k, const char *into, int word)
              WORD(word, 8 * word));
 }
 
-static void flush_and_sweep(struct kernel_text *k,
-                            const struct pointer_chase *w)
+static void flush_and_sweep(struct kernel_text *k, const struct experiment *e)
 {
+    const struct pointer_chase *const w = e->own;
     sweep_declarations(k);
     if (w->flush > 0) {
         ptx_note(k, "other memory, to empty the caches of the ring");
         pointer_chase_job_word(k, "%at", JOB_FLUSH);
         pointer_chase_job_word(k, "%end", JOB_FLUSH_BYTES);
         ptx(k, "add.u64 %end, %end, %at;");
-        sweep_range(k, w, w->op, flush_stride(w), "FLUSH");
+        sweep_range(k, e, w->op, flush_stride(w), "FLUSH");
     }
     if (w->sweep > 0) {
         ptx_note(k, "the ring's range, to fill them");
@@ -310,7 +315,7 @@ static void flush_and_sweep(struct kernel_text *k,
         pointer_chase_job_word(k, "%at", JOB_SWEEP);
         pointer_chase_job_word(k, "%end", JOB_SWEEP_BYTES);
         ptx(k, "add.u64 %end, %end, %at;");
-        sweep_range(k, w, sweep_op(w), w->plan.stride, "SWEEP");
+        sweep_range(k, e, sweep_op(w), w->plan.stride, "SWEEP");
         ptx(k, "sub.u64 %times, %times, 1;\n"
                "setp.ne.u64 %again, %times, 0;\n"
                "@%again bra SWEEPS;\n");
@@ -319,6 +324,123 @@ static void flush_and_sweep(struct kernel_text *k,
            "setp.eq.u32 %again, %sink, 0x5eed5eed;\n"
            "@%again st.shared.u32 [pool+8], %sink;\n");
 }
+
+/* ---- brisk laps -------------------------------------------------------- */
+
+/* Loads that the thread still makes alone, in their order: some hundred
+ * microseconds from L2. */
+enum { BRISK_LAST = 2048, BRISK_UNROLL = 8, BRISK_LANES = 32 };
+
+/* True if the ring lies where the warp can follow its links. */
+static bool is_brisk(const struct experiment *e, size_t elements)
+{
+    const struct pointer_chase *const w = e->own;
+    return e->piece.brisk && !is_linked_inside(w) &&
+           w->warm * elements > BRISK_LAST;
+}
+
+uint64_t pointer_chase_warm(const struct experiment *e, size_t elements)
+{
+    const struct pointer_chase *const w = e->own;
+    return is_brisk(e, elements) ? BRISK_LAST : w->warm * elements;
+}
+
+/* Where the walk begins, in elements. */
+static uint64_t first_element(const struct experiment *e, uint64_t before,
+                              size_t elements)
+{
+    const uint64_t back = is_brisk(e, elements) ? BRISK_LAST % elements : 0;
+    return (before + elements - back) % elements;
+}
+
+/* One of a turn of the loop: where its link is, and what that points to. */
+static void brisk_link(struct kernel_text *k, unsigned i)
+{
+    ptx_with(k,
+             "setp.lt.u64 %brisk$i, %turn, %count;\n"
+             "add.u64 %place, %turn, %from;\n"
+             "setp.ge.u64 %wraps, %place, %count;\n"
+             "@%wraps sub.u64 %place, %place, %count;\n"
+             "shl.b64 %place, %place, 4;\n"
+             "add.u64 %place, %place, %links;\n"
+             "@%brisk$i ld.global.cg.u64 %link$i, [%place+8];\n"
+             "add.u64 %turn, %turn, $lanes;\n",
+             WORD(i, i), WORD(lanes, BRISK_LANES));
+}
+
+static void brisk_load(struct kernel_text *k, const struct pointer_chase *w,
+                       unsigned i)
+{
+    char load[192], to[32];
+    snprintf(to, sizeof to, "%%to%u", i);
+    snprintf(load, sizeof load, "@%%brisk%u %s", i, w->space->load);
+    if (w->space->pointer_bytes == 8)
+        ptx_with(k, "mov.u64 %to$i, %link$i;", WORD(i, i));
+    else
+        ptx_with(k,
+                 "cvt.u32.u64 %to$i, %link$i;\n"
+                 "add.u32 %to$i, %to$i, %memory;\n",
+                 WORD(i, i));
+    space_load(k, load, w->op, to, to);
+}
+
+static void brisk_declarations(struct kernel_text *k,
+                               const struct pointer_chase *w)
+{
+    ptx_with(k,
+             ".reg .b64 %laps, %links, %count, %from, %turn, %place;\n"
+             ".reg .b$bits %seen;\n"
+             ".reg .pred %wraps;\n"
+             "mov.b$bits %seen, 0;\n",
+             WORD(bits, 8 * w->space->pointer_bytes));
+    for (unsigned i = 0; i < BRISK_UNROLL; i++)
+        ptx_with(k,
+                 ".reg .b64 %link$i;\n"
+                 ".reg .b$bits %to$i;\n"
+                 ".reg .pred %brisk$i;\n"
+                 "mov.u64 %link$i, 0;\n",
+                 WORD(i, i), WORD(bits, 8 * w->space->pointer_bytes));
+}
+
+/* The first warp loads what the links point to. */
+static void brisk_laps(struct kernel_text *k, const struct pointer_chase *w)
+{
+    brisk_declarations(k, w);
+    pointer_chase_job_word(k, "%laps", JOB_BRISK);
+    pointer_chase_job_word(k, "%links", JOB_LINKS);
+    pointer_chase_job_word(k, "%count", JOB_LINK_COUNT);
+    pointer_chase_job_word(k, "%from", JOB_BRISK_FROM);
+    ptx_with(k,
+             "setp.ge.u32 %again, %me, $lanes;\n"
+             "@%again mov.u64 %laps, 0;\n"
+             "BRISK:\n"
+             "setp.eq.u64 %again, %laps, 0;\n"
+             "@%again bra BRISKED;\n"
+             "cvt.u64.u32 %turn, %me;\n"
+             "LAP:\n",
+             WORD(lanes, BRISK_LANES));
+    read_clock(k);
+    for (unsigned i = 0; i < BRISK_UNROLL; i++)
+        brisk_link(k, i);
+    for (unsigned i = 0; i < BRISK_UNROLL; i++)
+        brisk_load(k, w, i);
+    for (unsigned i = 0; i < BRISK_UNROLL; i++)
+        ptx_with(k, "xor.b$bits %seen, %seen, %to$i;", WORD(i, i),
+                 WORD(bits, 8 * w->space->pointer_bytes));
+    mark_read(k);
+    ptx_with(k,
+             "setp.lt.u64 %again, %turn, %count;\n"
+             "@%again bra LAP;\n"
+             "sub.u64 %laps, %laps, 1;\n"
+             "bra BRISK;\n"
+             "BRISKED:\n"
+             "// a use of what was loaded, so that it is loaded\n"
+             "setp.eq.s$bits %again, %seen, -1;\n"
+             "@%again st.shared.u32 [pool+8], %me;\n",
+             WORD(bits, 8 * w->space->pointer_bytes));
+}
+
+/* ---- links ------------------------------------------------------------- */
 
 /* Links that a thread is fetching at once. */
 enum { LINK_UNROLL = 8 };
@@ -334,8 +456,7 @@ static void fetch_link(struct kernel_text *k, const struct pointer_chase *w,
              "@%linked$i ld.global.cg.u32 %element$i, [%ptr64];\n"
              "@%linked$i ld.global.cg.u32 %to$i, [%ptr64+8];\n"
              "add.u64 %turn, %turn, $w;\n",
-             WORD(i, i),
-             WORD(w, w->space->memory == MEMORY_LOCAL ? 1 : threads_of(w)));
+             WORD(i, i), WORD(w, w->space->memory == MEMORY_LOCAL ? 1 : 32));
 }
 
 static void write_link(struct kernel_text *k, const struct pointer_chase *w,
@@ -446,7 +567,9 @@ void pointer_chase_begin(struct kernel_text *k, struct buf *out,
         link_inside(k, w);
     begin_watch(k);
     if (!is_linked_inside(w) && (w->flush > 0 || w->sweep > 0))
-        flush_and_sweep(k, w);
+        flush_and_sweep(k, e);
+    if (!is_linked_inside(w) && e->piece.brisk && w->warm > 0)
+        brisk_laps(k, w);
     ptx(k, "bar.sync 0;\n"
            "@%other ret;\n");
     first_pointer(k, w);
@@ -633,7 +756,11 @@ static void fill_job(struct stage *s, uint64_t slot, const uint64_t *order,
 {
     const struct pointer_chase *const w = s->walk;
     uint64_t *const job = s->jobs + slot * JOB_WORDS;
-    job[JOB_START] = pointer_to(s, slot, order[s->work->before % elements]);
+    const uint64_t first =
+        first_element(s->experiment, s->work->before, elements);
+    job[JOB_START] = pointer_to(s, slot, order[first]);
+    job[JOB_BRISK] = is_brisk(s->experiment, elements) ? w->warm : 0;
+    job[JOB_BRISK_FROM] = (first + elements - 1) % elements;
     job[JOB_BASE] = pointer_to(s, slot, 0);
     job[JOB_FLUSH] = s->flush;
     job[JOB_FLUSH_BYTES] = w->flush;
@@ -762,7 +889,7 @@ static void muster(struct stage *s)
         .jobs = s->jobs,
         .job_bytes = JOB_WORDS * 8,
         .words_each = s->work->words_each,
-        .threads = threads_of(w),
+        .threads = threads_of(s->experiment),
         .shared_bytes = POINTER_CHASE_POOL_OWN + s->work->pool,
         .carve_out = w->carve == POINTER_CHASE_CARVE_DRIVER ? CARVE_OUT_DEFAULT
                                                             : (int)w->carve,
@@ -810,12 +937,33 @@ int pointer_chase_run(struct prober *prober, const struct experiment *e,
     return err->code;
 }
 
-/* Pieces of fewer visits than this take little less time. */
-enum { PIECE_LEAST = 64 };
+/* Pieces of fewer visits than this take little less time; and each of them
+ * waits for its turn. */
+enum { PIECE_LEAST = 64, PIECES_MOST = 64 };
 
 unsigned pointer_chase_pieces(uint64_t visits)
 {
-    return visits > PIECE_LEAST ? (unsigned)(visits / PIECE_LEAST) : 1;
+    const uint64_t pieces = u64_min(visits / PIECE_LEAST, PIECES_MOST);
+    return pieces > 1 ? (unsigned)pieces : 1;
+}
+
+/* As many as the plan says, but for those that lead. */
+static uint64_t elements_of(const struct pointer_chase *w)
+{
+    const struct ring_plan *const p = &w->plan;
+    uint64_t count = 0;
+    for (size_t i = 0; i < p->list.count; i++)
+        count += p->list.at[i].count;
+    if (count > 0)
+        return count;
+    return p->sample > 0 ? p->sample : p->bytes / p->stride;
+}
+
+uint64_t pointer_chase_loads(const struct experiment *e)
+{
+    const struct pointer_chase *const w = e->own;
+    const uint64_t lap = elements_of(w);
+    return w->warm * lap + (w->visits > 0 ? w->visits : lap);
 }
 
 bool pointer_chase_is_only_swept(const struct pointer_chase *w)

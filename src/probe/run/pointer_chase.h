@@ -30,7 +30,8 @@ struct pointer_chase {
     uint64_t carve, sm, sms;
     uint64_t above, records; /* of a trace: what it keeps */
     uint64_t each;           /* ... and loads that it times together */
-    unsigned threads;        /* of a block that sweeps, or links the ring */
+    unsigned threads;        /* of a block that sweeps, or links the ring … */
+    unsigned threads_most;   /* … and is to be brisk */
 };
 
 /* Rows for the table of a probe. */
@@ -105,8 +106,10 @@ enum pointer_chase_word {
                        the thread can write */
     JOB_TEXTURE,    /* texture object */
     JOB_OUT,        /* where the results go */
-    JOB_OWN,        /* the probe's own words follow */
-    JOB_WORDS = 16
+    JOB_BRISK,      /* laps by the whole warp, from that link on */
+    JOB_BRISK_FROM,
+    JOB_OWN, /* the probe's own words follow */
+    JOB_WORDS = 20
 };
 
 /* Bytes at the start of `pool` that the opening keeps for itself. */
@@ -165,6 +168,14 @@ struct pointer_chase_work {
                           beyond the opening's, a shared ring included */
 };
 
+/* Loads of the warm-up that the thread makes alone.  Of a brisk piece these are
+ * the last ones; before them the whole warp loads the ring as often as there
+ * are laps, up to where they begin. */
+uint64_t pointer_chase_warm(const struct experiment *experiment,
+                            size_t elements);
+
+/* Loads that are made one after the other, at least. */
+uint64_t pointer_chase_loads(const struct experiment *experiment);
 /* In how many pieces a walk of so many visits may be taken. */
 unsigned pointer_chase_pieces(uint64_t visits);
 /* True if only a sweep loads the ring: then a walk begins where that did, or

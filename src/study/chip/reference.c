@@ -229,6 +229,9 @@ void reference_report(struct lab *lab)
                    "; repetitions taken again: %zu, findings that lost their "
                    "status: %zu",
                    again, fallen);
+        if (prober_left(lab->prober) > 0)
+            buf_printf(&text, "; experiments left for lack of time: %zu",
+                       prober_left(lab->prober));
         results_device(lab->results, "disturbed",
                        value_text(buf_string(&text)));
     }
