@@ -24,6 +24,7 @@
 #include "analysis/statistics/stats.h"
 #include "base/mem.h"
 #include "base/num.h"
+#include "base/rng.h"
 #include "study/assume.h"
 
 enum {
@@ -702,6 +703,39 @@ size_t eviction_draw(struct eviction *e, const struct eviction_draws *d,
             .first = i == 0};
     doubt_outliers(loads, cycles.at + skip, count);
     return count;
+}
+
+/* Which of the loads miss in a launch; the first that differ by nothing but
+ * `take` find the cache as the one before has left it. */
+static bool *note_misses(struct eviction *e, const struct eviction_draws *d,
+                         const struct script_lines *loads, unsigned take)
+{
+    struct script s = script_of(e);
+    bool *const missed = lab_alloc(e->lab, loads->count, sizeof *missed);
+    add_lines(&s, 0, true, loads);
+    const struct column c = visit_cycles(e, &s, take);
+    for (size_t i = 0; lab_ok(e->lab) && i < loads->count; i++)
+        missed[i] = c.at[c.count - loads->count + i] > cut_above(e, d->base);
+    return missed;
+}
+
+bool eviction_repeats(struct eviction *e, const struct eviction_draws *d)
+{
+    const struct script_lines loads = {
+        lab_alloc(e->lab, d->visits, sizeof *loads.at), d->visits};
+    struct rng rng;
+    size_t differ = 0;
+    rng_seed(&rng, d->visits);
+    for (size_t i = 0; i < loads.count; i++)
+        loads.at[i] = d->list.at[rng_below(&rng, d->list.count)];
+    note_misses(e, d, &loads, 0);
+    const bool *const once = note_misses(e, d, &loads, 1);
+    const bool *const again = note_misses(e, d, &loads, 2);
+    for (size_t i = 0; i < loads.count; i++)
+        differ += once[i] != again[i];
+    /* Victims of chance differ in a quarter of the loads or more, disturbances
+     * in one of a hundred. */
+    return 20 * differ < loads.count;
 }
 
 /* ---- many steps ------------------------------------------------------- */

@@ -105,6 +105,11 @@ size_t eviction_draw(struct eviction *eviction,
                      const struct eviction_draws *draws,
                      struct policy_load *loads);
 
+/* Whether the same loads, so many of the list, hit and miss as they did before,
+ * and so nothing is left to chance. */
+bool eviction_repeats(struct eviction *eviction,
+                      const struct eviction_draws *draws);
+
 /* Which of the steps from `first` on (`count` of them, a line apart) stay in
  * one set, so that `places` do not fit: a quick look at each. */
 void eviction_scan(struct eviction *eviction, uint64_t first, size_t count,

@@ -276,25 +276,30 @@ struct policy_loads {
     size_t count;
 };
 
-static struct policy_loads draw(struct structure_question *q,
-                                const struct script_lines *list,
-                                const struct script_lines *others)
+static struct eviction_draws draws_of(const struct structure_question *q,
+                                      const struct script_lines *list,
+                                      const struct script_lines *others)
 {
     const bool lean = list->count <= FEW_LINES && !q->eviction.lasting;
-    struct eviction_draws draws = {
+    return (struct eviction_draws){
         .list = *list,
         .others = others,
         .base = q->base,
         .visits = lean ? DRAWS_LEAN
                        : u64_within(DRAWS_LEAST, 8 * list->count, DRAWS_MOST),
     };
-    const unsigned takes = lean ? TAKES_LEAN : TAKES;
+}
+
+static struct policy_loads draw(struct structure_question *q,
+                                struct eviction_draws *draws)
+{
+    const unsigned takes = draws->visits == DRAWS_LEAN ? TAKES_LEAN : TAKES;
     struct policy_loads loads = {
-        .at = lab_alloc(q->lab, takes * (draws.visits + list->count),
+        .at = lab_alloc(q->lab, takes * (draws->visits + draws->list.count),
                         sizeof *loads.at)};
-    for (draws.take = 1; draws.take <= takes; draws.take++)
+    for (draws->take = 1; draws->take <= takes; draws->take++)
         loads.count +=
-            eviction_draw(&q->eviction, &draws, loads.at + loads.count);
+            eviction_draw(&q->eviction, draws, loads.at + loads.count);
     return loads;
 }
 
@@ -384,6 +389,7 @@ static void find_weights(struct structure_question *q,
 }
 
 static void judge_policy(struct structure_question *q,
+                         const struct eviction_draws *draws,
                          const struct policy_loads *loads)
 {
     const struct policy_verdict v = policy_find(
@@ -393,11 +399,13 @@ static void judge_policy(struct structure_question *q,
                      cache_policy_name(v.runner_up));
     else if (v.known && v.policy != POLICY_RANDOM)
         report_policy(q, v.policy);
+    else if (eviction_repeats(&q->eviction, draws))
+        finding_none(q->policy, why_policy_repeats);
     else
         find_weights(q, loads, v.known);
     if (!lab_ok(q->lab))
         return;
-    if (q->policy->value.kind == VALUE_NONE && !v.ambiguous)
+    if (q->policy->value.kind == VALUE_NONE && q->policy->because == NULL)
         finding_none(q->policy, why_policy_unlike);
     say_scores(q->policy, &v);
 }
@@ -451,10 +459,11 @@ static void find_policy(struct structure_question *q)
                               others = {all.at + lines, all.count - lines};
     put_filler(q);
     q->base = eviction_base(&q->eviction, &list);
-    const struct policy_loads loads = draw(q, &list, &others);
+    struct eviction_draws draws = draws_of(q, &list, &others);
+    const struct policy_loads loads = draw(q, &draws);
     q->policy = lab_finding(q->lab, q->row->component, "policy");
     if (lab_ok(q->lab))
-        judge_policy(q, &loads);
+        judge_policy(q, &draws, &loads);
 }
 
 /* ---- a level ---------------------------------------------------------- */
