@@ -1051,7 +1051,8 @@ START_TEST(what_is_no_module_is_refused)
         {".version 7.0\n.entry k() { ret; }", ".target"},
         {".version 7.0\n.target sm_99", "line 2: the program is for sm_99"},
         {".version 7.0\n.target sm_80\n.address_size 32", "64 bits"},
-        {".version 7.0\n.target sm_80\n.func f() { ret; }", "line 3: '.func'"},
+        {".version 7.0\n.target sm_80\n.func f() { trap; ret; }",
+         "line 3: functions only compute"},
         {".version 7.0\n.target sm_80\n.entry k() { ret;", "text ends"},
         {".version 7.0\n.target sm_80\n.entry k(.param .u64 a { ret; }", "')'"},
         {".version 7.0\n.target sm_80\n.const .u32 c[16385];", "65536"},
@@ -1078,6 +1079,44 @@ START_TEST(blocks_hide_names_and_labels)
                   "{ bra over; add.u32 %r0, %r0, 1; over: bra end; }\n"
                   "add.u32 %r0, %r0, 2;\nend: st.global.u32 [%out], %r0;");
     ck_assert_uint_eq(rig_out(&rig, 0), 0);
+    rig_close(&rig);
+}
+END_TEST
+
+#define FUNCTION(name, by)                                                     \
+    ".func (.param .b32 out) " name "(.param .b32 in)\n{ .reg .b32 %a;\n"      \
+    "ld.param.b32 %a, [in]; add.u32 %a, %a, " by "; st.param.b32 [out], %a;\n" \
+    "ret; }\n"
+#define TABLE                                                                  \
+    FUNCTION("f", "1") FUNCTION("g", "10")                                     \
+    ".global .u64 table[2] = {g, f};\n"
+/* What register 1 says more than the table's word; register 2 is passed. */
+#define CALL                                                                   \
+    "mov.u64 %rd1, table; ld.global.u64 %rd2, [%rd1];\n"                       \
+    "cvt.u64.u32 %rd3, %r1; add.u64 %rd2, %rd2, %rd3;\n"                       \
+    "{ .param .b32 a; .param .b32 b; st.param.b32 [a], %r2;\n"                 \
+    "p: .callprototype (.param .b32 _) _ (.param .b32 _);\n"                   \
+    "call (b), %rd2, (a), p; ld.param.b32 %r3, [b]; }\n"                       \
+    "st.global.u32 [%out], %r3;"
+
+/* Functions are two instructions of 16 B each; past the first nothing is left
+ * to compute. */
+START_TEST(functions_are_called_by_their_addresses)
+{
+    static const struct {
+        const char *more;
+        uint64_t result;
+    } cases[] = {{"mov.u32 %r1, 0;", 15},
+                 {"mov.u32 %r1, 16;", 5},
+                 {"mov.u32 %r1, 64;", 0}};
+    struct rig rig = rig_open();
+    char *const body = xasprintf("%s mov.u32 %%r2, 5;\n%s", cases[_i].more, CALL);
+    const int code = rig_try(&rig, body, .variables = TABLE);
+    if (cases[_i].result > 0)
+        ck_assert_uint_eq(rig_out(&rig, 0), cases[_i].result);
+    else
+        ASSERT_FAILS(code, ERR_DEVICE, rig.err, "there is no such function");
+    free(body);
     rig_close(&rig);
 }
 END_TEST
@@ -1330,6 +1369,7 @@ Suite *suite_sim(void)
     tcase_add_loop_test(t, a_barrier_may_reduce_predicates, 0, 5);
     tcase_add_loop_test(t, special_registers_tell_where_a_thread_is, 0, 11);
     tcase_add_test(t, blocks_hide_names_and_labels);
+    tcase_add_loop_test(t, functions_are_called_by_their_addresses, 0, 3);
     add_memory(t);
     add_refusals(t);
     tcase_add_test(t, a_product_is_where_the_manual_says);

@@ -157,6 +157,7 @@ static void sim_close(struct device *device)
 static void sim_unload(struct device *device, struct module *module)
 {
     struct memory *const memory = &sim_of(device)->machine->memory;
+    call_remove(sim_of(device)->machine, module);
     memory_release(memory, module->globals.address);
     memory_release(memory, module->constants.address);
     module_free(module);
@@ -176,16 +177,39 @@ static int place_segment(struct machine *m, struct segment *segment,
     return code;
 }
 
+static void align_code(struct machine *m, uint64_t to)
+{
+    m->code_end = (m->code_end + to - 1) / to * to;
+}
+
+/* Functions follow the last kernel without gaps; a real assembler sorts them by
+ * their names. */
+static void place_functions(struct machine *m, struct module *module)
+{
+    for (size_t i = 0; i < module->function_count; i++) {
+        struct kernel *const k = &module->functions[i];
+        k->code_address = m->code_end;
+        m->code_end += k->code_instructions * OP_BYTES;
+    }
+    for (size_t i = 0; i < module->pointer_count; i++)
+        memcpy(module->globals.image + module->pointers[i].offset,
+               &module->functions[module->pointers[i].function].code_address,
+               sizeof(uint64_t));
+    call_add(m, module);
+}
+
 /* Gives the code addresses, so that caches can tell instructions apart. */
 static void place_code(struct machine *m, struct module *module)
 {
     for (size_t i = 0; i < module->kernel_count; i++) {
         struct kernel *const k = &module->kernels[i];
+        align_code(m, module->function_count > 0 ? CODE_PAGE : CODE_ALIGN);
         k->code_address = m->code_end;
         k->module = module;
-        m->code_end += ((uint64_t)k->op_count * OP_BYTES + CODE_ALIGN - 1) /
-                       CODE_ALIGN * CODE_ALIGN;
+        m->code_end += (uint64_t)k->op_count * OP_BYTES;
     }
+    place_functions(m, module);
+    align_code(m, CODE_ALIGN);
 }
 
 static int sim_load(struct device *device, const struct source *source,
@@ -199,13 +223,12 @@ static int sim_load(struct device *device, const struct source *source,
         module_parse(source->ptx, source->level, sim->profile, module, err);
     if (code != 0)
         return code;
+    place_code(sim->machine, *module);
     code = place_segment(sim->machine, &(*module)->globals, err);
     if (code == 0)
         code = place_segment(sim->machine, &(*module)->constants, err);
     if (code != 0)
         sim_unload(device, *module);
-    else
-        place_code(sim->machine, *module);
     return code;
 }
 

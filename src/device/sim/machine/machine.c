@@ -83,6 +83,7 @@ void machine_free(struct machine *m)
     free(m->sms);
     free(m->heap);
     free(m->textures);
+    free(m->callables);
     paths_free(m->paths);
     memory_free_all(&m->memory);
     free(m);

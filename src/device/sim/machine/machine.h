@@ -33,7 +33,7 @@ enum { WARP_LANES = 32, BARRIERS = 16 };
 enum { BLOCK_Z_MAX = 64, GRID_X_MAX = INT32_MAX, GRID_YZ_MAX = 65535 };
 
 /* Instructions take 16 bytes of the device's memory, as since Volta. */
-enum { OP_BYTES = 16, CODE_ALIGN = 128 };
+enum { OP_BYTES = 16, CODE_ALIGN = 128, CODE_PAGE = 4096 };
 /* Where the caches see instructions: beyond all that can be allocated. */
 #define CODE_ADDRESSES ((uint64_t)1 << 48)
 
@@ -161,6 +161,12 @@ struct intruder {
     bool ahead;         /* … in which a launch is still to come */
 };
 
+/* The functions of a module, which lie side by side. */
+struct callable {
+    uint64_t start, end;
+    const struct module *module;
+};
+
 struct machine {
     const struct profile *profile;
     struct memory memory;
@@ -176,7 +182,9 @@ struct machine {
     uint64_t next_check; /* of the host's clock, at so many issued */
     double khz;          /* of the SM clock */
     uint64_t code_end;   /* of all programs that were loaded */
-    size_t aliases;      /* allocations that have any */
+    size_t callable_count;
+    struct callable *callables; /* by address */
+    size_t aliases;             /* allocations that have any */
 
     /* The launch that runs. */
     const struct kernel *kernel;
@@ -228,6 +236,12 @@ void machine_run(struct machine *machine);
 void block_start(struct machine *m, struct block *b, struct sm *sm, double t);
 /* A place for another block became free at time t. */
 void block_follow(struct machine *m, struct block *b, double t);
+
+/* ---- functions (call.c) ------------------------------------------------- */
+
+/* What a module's functions are called by, and that it goes. */
+void call_add(struct machine *m, const struct module *module);
+void call_remove(struct machine *m, const struct module *module);
 
 /* ---- another process (intruder.c) --------------------------------------- */
 

@@ -17,6 +17,10 @@ typedef void unit_fn(struct machine *m, struct warp *w, const struct op *op,
 bool chain_is_alone(const struct machine *m, const struct warp *w);
 size_t chain_execute(struct machine *m, struct warp *w, double *t);
 
+/* A function (call.c). */
+unit_fn call_function;
+/* Cycles for which the warp waits for an instruction at an address. */
+double fetch_cycles(struct machine *m, const struct warp *w, uint64_t address);
 /* Memory (access.c). */
 unit_fn access_load, access_store, access_atomic, access_texture;
 /* What an atomic makes of `old`, its operand b and, of cas, c. */

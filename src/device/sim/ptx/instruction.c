@@ -513,10 +513,28 @@ static int check_policy(struct parser *p, const struct instruction *in)
                           told ? "lacks a" : "takes no");
 }
 
+/* .params of functions are registers here. */
+static void pass(struct op *op)
+{
+    if (op->kind == OP_STORE) {
+        op->dst[0] = op->src[0];
+        op->src[0] = op->src[1];
+        op->src[1] = REG_ZERO;
+    }
+    op->kind = OP_ALU;
+    op->alu = alu_find(ALU_MOV, TYPE_B32);
+    op->passes = true;
+}
+
 static int finish_memory(struct parser *p, const struct instruction *in)
 {
     struct op *const op = in->op;
     const enum ptx_type type = in->types[0];
+    if (op->space == SPACE_PARAM && op->src[0] != REG_ZERO &&
+        ptx_types[type].bytes == 4 && op->elements == 1) {
+        pass(op);
+        return 0;
+    }
     if (ptx_types[type].class == 'p' ||
         (ptx_types[type].class == 'f' && type != TYPE_F32 && type != TYPE_F64))
         return type_error(p, in);

@@ -1,7 +1,8 @@
 /*
- * A module: directives, variables, kernels.  The subset is that of programs
- * that measure: kernels without calls, memory of every space, one-dimensional
- * textures.  What is not known is an error that names its line.
+ * A module: directives, variables, kernels, functions.  The subset is that of
+ * programs that measure: kernels, functions that only compute and are called
+ * by their addresses, memory of every space, one-dimensional textures.  What is
+ * not known is an error that names its line.
  */
 #include <ctype.h>
 #include <stdlib.h>
@@ -153,6 +154,26 @@ static int read_dimensions(struct parser *p, uint64_t *count, bool *open)
     return 0;
 }
 
+/* The name of a function, whose address value `index` will be; false if it is
+ * none. */
+static bool read_pointer(struct parser *p, enum ptx_type type, uint64_t index)
+{
+    struct module *const m = p->module;
+    uint32_t none;
+    const struct symbol *const s =
+        p->lexer.token.kind == TOKEN_WORD && ptx_types[type].bytes == 8
+            ? symbol_find(p, &p->lexer.token, &none)
+            : NULL;
+    if (s == NULL || s->kind != SYMBOL_FUNCTION)
+        return false;
+    m->pointers = xreallocarray(m->pointers, m->pointer_count + 1,
+                                sizeof *m->pointers);
+    m->pointers[m->pointer_count++] =
+        (struct function_pointer){8 * index, s->number};
+    lexer_next(&p->lexer);
+    return true;
+}
+
 /* The values, { } anywhere among them, into a list of bits. */
 static int read_values(struct parser *p, enum ptx_type type, uint64_t **values,
                        uint64_t *count)
@@ -163,7 +184,10 @@ static int read_values(struct parser *p, enum ptx_type type, uint64_t **values,
         while (parse_if(p, '{'))
             depth++;
         *values = xreallocarray(*values, *count + 1, sizeof **values);
-        const int code = parse_literal(p, type, &(*values)[*count]);
+        (*values)[*count] = 0;
+        const int code = read_pointer(p, type, *count)
+                             ? 0
+                             : parse_literal(p, type, &(*values)[*count]);
         if (code != 0)
             return code;
         ++*count;
@@ -204,6 +228,7 @@ static int read_variable(struct parser *p, const struct declaration *d,
     uint64_t count, given = 0, *values = NULL;
     bool open;
     const uint64_t size = ptx_types[d->type].bytes * d->elements;
+    size_t pointer = p->module->pointer_count;
     int code = read_name(p, &v->name);
     if (code == 0)
         code = read_dimensions(p, &count, &open);
@@ -231,6 +256,8 @@ static int read_variable(struct parser *p, const struct declaration *d,
         code = place_variable(p, v, initialized);
     if (code == 0 && initialized)
         store_values(p, v, d->type, values, given);
+    for (; pointer < p->module->pointer_count; pointer++)
+        p->module->pointers[pointer].offset += v->offset;
 out:
     free(values);
     return code;
@@ -378,6 +405,13 @@ static int read_body_directive(struct parser *p)
         return read_variables(p, SPACE_SHARED, external);
     if (take(p, ".local"))
         return read_variables(p, SPACE_LOCAL, false);
+    if (take(p, ".param"))
+        return read_registers(p);
+    if (take(p, ".callprototype")) {
+        while (!parse_at(p, ';') && p->lexer.token.kind != TOKEN_END)
+            lexer_next(&p->lexer);
+        return parse_character(p, ';');
+    }
     if (token_is(&p->lexer.token, ".loc")) {
         lexer_skip_line(&p->lexer);
         return 0;
@@ -520,17 +554,104 @@ static int read_body(struct parser *p)
     return code;
 }
 
+/* Another one of *list. */
+static struct kernel *begin(struct parser *p, struct kernel **list,
+                            size_t *count)
+{
+    *list = xreallocarray(*list, *count + 1, sizeof **list);
+    struct kernel *const k = &(*list)[(*count)++];
+    memset(k, 0, sizeof *k);
+    k->registers = REG_FIRST;
+    k->shared_bytes = p->module->shared_bytes;
+    p->kernel = k;
+    memset(p->constant_heads, 0, BUCKETS * sizeof *p->constant_heads);
+    return k;
+}
+
+/* What it is given or gives back: (.param .b32 a, …). */
+static int read_passed(struct parser *p, struct passed *passed)
+{
+    enum ptx_type type;
+    struct symbol s = {.kind = SYMBOL_REGISTER};
+    uint32_t none;
+    if (!parse_at(p, '('))
+        return 0;
+    struct lexer ahead;
+    int code = 0;
+    lexer_next(&p->lexer);
+    for (passed->count = 0; code == 0 && !parse_if(p, ')');) {
+        if (passed->count == PASSED_MOST || !take(p, ".param") ||
+            read_type(p, &type) != 0 || ptx_types[type].bytes != 4)
+            return parse_error(p, "a function is given up to %d .param of 32 "
+                                  "bits",
+                               PASSED_MOST);
+        ahead = p->lexer;
+        s.type = type;
+        code = read_name(p, &s.name);
+        if (code == 0)
+            code = symbol_add(p, &s);
+        if (code == 0)
+            passed->number[passed->count++] = symbol_register(
+                p, symbol_find(p, &ahead.token, &none), 0);
+        parse_if(p, ',');
+    }
+    return code;
+}
+
+/* A function computes and returns; constants of it are literals. */
+static int check_function(struct parser *p, struct kernel *k)
+{
+    for (size_t i = 0; i < k->op_count; i++) {
+        const struct op *const op = &k->ops[i];
+        const bool returns = op->kind == OP_EXIT && i + 2 == k->op_count;
+        const bool ends = i + 1 == k->op_count;
+        if (op->guard != NO_REGISTER ||
+            (op->kind != OP_ALU && !returns && !ends))
+            return parse_error_at(p, op->line,
+                                  "functions only compute and return here");
+        k->code_instructions += !op->passes && !ends;
+    }
+    for (size_t i = 0; i < k->constant_count; i++)
+        if (k->constants[i].kind != CONSTANT_VALUE)
+            return parse_error(p, "functions know no addresses here");
+    return 0;
+}
+
+/* .func (results) name (arguments) { … } */
+static int read_function(struct parser *p)
+{
+    struct module *const m = p->module;
+    struct kernel *const k = begin(p, &m->functions, &m->function_count);
+    struct symbol s = {.kind = SYMBOL_FUNCTION,
+                       .number = (uint32_t)m->function_count - 1};
+    struct passed results = {0}, arguments = {0};
+    int code = scope_open(p);
+    if (code == 0)
+        code = read_passed(p, &results);
+    if (code == 0)
+        code = read_name(p, &k->name);
+    if (code == 0)
+        code = read_passed(p, &arguments);
+    if (code == 0)
+        code = read_body(p);
+    if (code == 0)
+        code = scope_close(p);
+    if (code != 0)
+        return code;
+    k->results = results;
+    k->arguments = arguments;
+    append_exit(k, p->profile);
+    finish_ops(k);
+    p->kernel = NULL;
+    s.name = xstrdup(k->name);
+    code = check_function(p, k);
+    return code == 0 ? symbol_add(p, &s) : code;
+}
+
 static int read_kernel(struct parser *p)
 {
     struct module *const m = p->module;
-    m->kernels =
-        xreallocarray(m->kernels, m->kernel_count + 1, sizeof *m->kernels);
-    struct kernel *const k = &m->kernels[m->kernel_count++];
-    memset(k, 0, sizeof *k);
-    k->registers = REG_FIRST;
-    k->shared_bytes = m->shared_bytes;
-    p->kernel = k;
-    memset(p->constant_heads, 0, BUCKETS * sizeof *p->constant_heads);
+    struct kernel *const k = begin(p, &m->kernels, &m->kernel_count);
     int code = read_name(p, &k->name);
     if (code == 0)
         code = scope_open(p);
@@ -591,6 +712,8 @@ static int read_top(struct parser *p)
         return read_address_size(p);
     if (take(p, ".entry"))
         return read_kernel(p);
+    if (take(p, ".func"))
+        return read_function(p);
     if (take(p, ".global"))
         return read_variables(p, SPACE_GLOBAL, external);
     if (take(p, ".const"))
@@ -656,6 +779,10 @@ void module_free(struct module *module)
         kernel_free(&module->kernels[i]);
     for (size_t i = 0; i < module->variable_count; i++)
         free(module->variables[i].name);
+    for (size_t i = 0; i < module->function_count; i++)
+        kernel_free(&module->functions[i]);
+    free(module->functions);
+    free(module->pointers);
     free(module->kernels);
     free(module->variables);
     free(module->globals.image);

@@ -52,6 +52,7 @@ const char *const ptx_spaces[SPACE_COUNT] = {
     ROW(bmsk, "daa", ALU, BMSK, 1, G(WRAP), G(WRAP), 0, 0)                     \
     ROW(bra, "l", BRANCH, NONE, 0, G(UNI), 0, 0, 0)                            \
     ROW(brev, "da", ALU, BREV, 1, 0, 0, 0, 0)                                  \
+    ROW(call, "C", CALL, NONE, 0, G(UNI), 0, 0, 0)                             \
     ROW(clz, "ra", ALU, CLZ, 1, 0, 0, 0, 0)                                    \
     ROW(cnot, "da", ALU, CNOT, 1, 0, 0, 0, 0)                                  \
     ROW(copysign, "daa", ALU, COPYSIGN, 1, 0, 0, 0, 0)                         \

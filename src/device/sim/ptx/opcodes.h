@@ -245,6 +245,7 @@ struct modifier {
  *   p  destination predicate            g  source of 64 bits
  *   c  no operand: the carry is read    n  number of threads, may be missing
  *   e  no operand: the hint's own bits
+ *   C  (results), address, (arguments), prototype
  * Sources go to op->src in their order; the first address always to
  * src[0].
  */

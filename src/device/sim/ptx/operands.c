@@ -55,7 +55,7 @@ static int read_register(struct parser *p, enum ptx_type wanted, bool wider,
     const struct token *const t = &p->lexer.token;
     uint32_t index;
     struct symbol *const s = symbol_find(p, t, &index);
-    if (s == NULL || s->kind == SYMBOL_VARIABLE)
+    if (s == NULL || s->kind > SYMBOL_RANGE)
         return parse_error(p, "register '%.*s' is not declared", (int)t->length,
                            t->text);
     if (!fits(wanted, s->type, wider))
@@ -396,6 +396,49 @@ static int read_label(struct parser *p, struct instruction *in)
     return 0;
 }
 
+/* (register, …): .params, which are registers here. */
+int parse_passed(struct parser *p, struct passed *passed)
+{
+    enum ptx_type have;
+    int code = parse_character(p, '(');
+    passed->count = 0;
+    while (code == 0 && !parse_if(p, ')')) {
+        if (passed->count == PASSED_MOST)
+            return parse_error(p, "more than %d values are passed",
+                               PASSED_MOST);
+        if (passed->count > 0)
+            code = parse_character(p, ',');
+        if (code == 0)
+            code = read_register(p, TYPE_B32, false,
+                                 &passed->number[passed->count++], &have);
+    }
+    return code;
+}
+
+/* (results), address, (arguments), prototype */
+static int read_call(struct parser *p, struct instruction *in)
+{
+    struct op *const op = in->op;
+    struct passed results = {0}, arguments = {0};
+    int code = parse_passed(p, &results);
+    if (code == 0)
+        code = parse_character(p, ',');
+    if (code == 0)
+        code = read_source(p, in, TYPE_B64, &op->src[0]);
+    if (code == 0)
+        code = parse_character(p, ',');
+    if (code == 0)
+        code = parse_passed(p, &arguments);
+    if (code == 0)
+        code = parse_character(p, ',');
+    memcpy(op->dst, results.number, results.count * sizeof *op->dst);
+    memcpy(op->src + 1, arguments.number, arguments.count * sizeof *op->src);
+    op->elements = (uint8_t)results.count;
+    op->bytes = (uint8_t)arguments.count;
+    lexer_next(&p->lexer); /* whatever its prototype is called */
+    return code;
+}
+
 static enum ptx_type wide_type(const struct instruction *in)
 {
     static const enum ptx_type wide[TYPE_COUNT] = {
@@ -546,6 +589,8 @@ static int read_operand(struct parser *p, struct instruction *in, char letter,
         return read_matrix(p, in);
     case 'l':
         return read_label(p, in);
+    case 'C':
+        return read_call(p, in);
     case 'i':
         if (parse_number(p, &literal) != 0)
             return p->err->code;

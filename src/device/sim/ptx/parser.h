@@ -13,13 +13,18 @@
 #include "device/sim/ptx/opcodes.h"
 #include "device/sim/ptx/program.h"
 
-enum symbol_kind { SYMBOL_REGISTER, SYMBOL_RANGE, SYMBOL_VARIABLE };
+enum symbol_kind {
+    SYMBOL_REGISTER,
+    SYMBOL_RANGE,
+    SYMBOL_VARIABLE,
+    SYMBOL_FUNCTION
+};
 
 struct symbol {
     char *name;
     enum symbol_kind kind;
     enum ptx_type type; /* of registers */
-    uint32_t number;    /* of a register */
+    uint32_t number;    /* of a register, a function */
     uint32_t count;     /* of a range: name0 … */
     uint32_t *numbers;  /* of a range; 0: not used yet */
     struct variable variable;
@@ -110,6 +115,8 @@ void jump_add(struct parser *p, const struct token *name, uint32_t op);
 uint32_t constant_add(struct parser *p, struct constant constant);
 void symbols_free(struct parser *p);
 
+/* (a, b, …) of what a function is given or gives back. */
+int parse_passed(struct parser *p, struct passed *passed);
 /* The operands of `in`, as its opcode's letters say. */
 int parse_operands(struct parser *p, struct instruction *in);
 /* One instruction, from its guard to its semicolon. */

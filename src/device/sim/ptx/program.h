@@ -155,6 +155,7 @@ enum op_kind {
     OP_MBARRIER_ARRIVE,
     OP_MBARRIER_WAIT,
     OP_MATRIX, /* op->offset is an index of kernel->matrices */
+    OP_CALL, /* op->src[0], with op->bytes arguments; op->elements results */
     OP_SLEEP,
     OP_TRAP,
     OP_NOTHING, /* fences, prefetches */
@@ -193,6 +194,7 @@ struct op {
     bool varies;         /* takes `easy_latency` for powers of two in src[1] */
     bool unoptimized;    /* a load that was assembled at -O0 */
     bool direct;         /* loads one element by way of the caches */
+    bool passes;         /* hands on a .param of a function: no instruction */
     uint8_t again; /* so many of the next ops go on with its chain: each, as
                       this one, loads a pointer by way of what it loads */
     int32_t guard;       /* NO_REGISTER: none */
@@ -236,8 +238,15 @@ struct matrix {
     uint32_t a[MATRIX_A], b[MATRIX_B], c[MATRIX_C], d[MATRIX_C];
 };
 
-enum { PARAMS_LIMIT = 64 };
+enum { PARAMS_LIMIT = 64, PASSED_MOST = 4 };
 
+/* The registers of a function for what it is given, or gives back. */
+struct passed {
+    unsigned count;
+    uint32_t number[PASSED_MOST];
+};
+
+/* … or a function, which computes and does nothing else. */
 struct kernel {
     char *name;
     size_t op_count, op_capacity;
@@ -252,7 +261,8 @@ struct kernel {
     uint64_t param_bytes, shared_bytes, local_bytes;
     uint64_t max_threads;         /* .maxntid; 0: none */
     uint64_t required_threads[3]; /* .reqntid; 0: none */
-    uint64_t code_address;
+    struct passed arguments, results; /* of a function */
+    uint64_t code_address, code_instructions;
     double last_cycles; /* of its last launch; 0: none yet */
     struct module *module;
 };
@@ -265,9 +275,16 @@ struct segment {
     uint64_t address; /* on the device, once loaded; 0: nowhere */
 };
 
+/* A word of the .global variables that holds a function's address. */
+struct function_pointer {
+    uint64_t offset;
+    size_t function;
+};
+
 struct module {
-    size_t kernel_count, variable_count;
-    struct kernel *kernels;
+    size_t kernel_count, variable_count, function_count, pointer_count;
+    struct kernel *kernels, *functions;
+    struct function_pointer *pointers;
     struct variable *variables; /* of module scope, all spaces */
     struct segment globals, constants;
     uint64_t shared_bytes; /* module-scope .shared, in every block */
