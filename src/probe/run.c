@@ -11,6 +11,7 @@
 #include "base/stop.h"
 #include "probe/guard.h"
 #include "probe/record.h"
+#include "probe/run/functions.h"
 
 /* The assembler's optimisation level where an experiment names none. */
 enum { LEVEL = 3 };
@@ -48,6 +49,7 @@ struct prober {
     struct {
         uint64_t address, bytes;
     } buffers[BUFFER_COUNT];
+    struct functions functions[2];
 };
 
 struct prober *prober_new(struct device *device, struct recording *recording,
@@ -68,6 +70,8 @@ void prober_free(struct prober *p)
     for (size_t i = 0; i < BUFFER_COUNT; i++)
         if (p->buffers[i].address != 0)
             device_release(p->device, p->buffers[i].address);
+    for (size_t i = 0; i < COUNT_OF(p->functions); i++)
+        functions_close(&p->functions[i]);
     for (size_t i = 0; i < p->loaded_count; i++) {
         device_unload(p->device, p->loaded[i].module);
         free(p->loaded[i].ptx);
@@ -301,6 +305,11 @@ int prober_buffer(struct prober *p, enum prober_buffer which, uint64_t bytes,
     }
     *address = p->buffers[which].address;
     return 0;
+}
+
+struct functions *prober_functions(struct prober *p, bool constants)
+{
+    return &p->functions[constants];
 }
 
 uint64_t prober_buffer_bytes(const struct prober *p, enum prober_buffer which)

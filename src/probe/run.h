@@ -19,6 +19,7 @@
 #include "probe/probe.h"
 
 struct recording;
+struct functions;
 
 /* Device memory that probes share and that grows on demand. */
 enum prober_buffer {
@@ -99,6 +100,9 @@ int prober_buffer(struct prober *prober, enum prober_buffer which,
  * BUFFER_JOBS and those after it but BUFFER_REFERENCE, and BUFFER_LINKS. */
 int prober_send(struct prober *prober, uint64_t to, const void *from,
                 size_t bytes, struct error *err);
+/* What is known of code that can be called, for the probe that calls it, by the
+ * one of its kernels or by the one that loads constants, too. */
+struct functions *prober_functions(struct prober *prober, bool constants);
 /* Bytes that the buffer has now. */
 uint64_t prober_buffer_bytes(const struct prober *prober,
                              enum prober_buffer which);

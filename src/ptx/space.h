@@ -12,12 +12,14 @@
 #include "ptx/kernel.h"
 
 /* Where the elements of a ring lie, and who can write them: the host or any
- * kernel; the block; the host, through a symbol; the thread alone. */
+ * kernel; the block; the host, through a symbol; the thread alone; nobody: they
+ * are called. */
 enum space_memory {
     MEMORY_GLOBAL,
     MEMORY_SHARED,
     MEMORY_CONSTANT,
-    MEMORY_LOCAL
+    MEMORY_LOCAL,
+    MEMORY_CODE
 };
 
 struct space {

@@ -7,8 +7,10 @@
  * push each other out, and who shares a cache with whom.
  *
  * A reader is a kind of load in a warp of an SM: `texture`, `global.cg@3` (warp
- * 3), `constant@0.17` (warp 0 of the 18th SM), `local/31` (the last lane).  The
- * script is a list of steps
+ * 3), `constant@0.17` (warp 0 of the 18th SM), `local/31` (the last lane); or
+ * `code`, whose loads are calls of functions, by their offset in a pool of them
+ * (functions.h): none, in no cycles, where that has no code.  The script is a
+ * list of steps
  *
  *     [LAPSx][READER@][!][~VISITS/]START:COUNT:STEP
  *
@@ -36,6 +38,7 @@
 #include "base/mem.h"
 #include "base/rng.h"
 #include "base/text.h"
+#include "probe/run/functions.h"
 #include "probe/run/pin.h"
 #include "probe/run/touch.h"
 #include "ptx/space.h"
@@ -61,7 +64,8 @@ enum job_word {
     JOB_OUT,
     JOB_TURN,
     JOB_SELF,
-    JOB_WORDS = 8
+    JOB_CALLS,
+    JOB_WORDS
 };
 
 static const char *const visit_columns[] = {"reader", "offset", "cycles", NULL};
@@ -91,6 +95,10 @@ struct step {
 struct order {
     uint32_t start, step, count, flags;
 };
+/* Calls have a list of addresses, of which `start` is the first; and as many
+ * laps over it as stand above the count, less one.  So all that a step calls is
+ * called in one loop, with no other code in between. */
+enum { LAPS_SHIFT = 24, LAPS_MOST = 255 };
 enum { THREAD_SHIFT = 6, CREW_SHIFT = 16, READER_SHIFT = 24 };
 #define KEEP_FLAG (1u << 31)
 
@@ -110,6 +118,9 @@ struct script {
     size_t *ends; /* of each part's orders */
     size_t parts;
     uint64_t kept, warps, lanes, span;
+    uint64_t *calls; /* offsets of what is called, in all steps */
+    size_t call_count;
+    unsigned code_lines, padding; /* of the functions */
 };
 
 /* clang-format off */
@@ -162,7 +173,11 @@ static int read_reader(const char *text, uint64_t sm, struct reader *r,
             return bad_reader(text, err);
     }
     *r = (struct reader){
-        .load.space = space_find(space), .warp = warp, .lane = lane, .sm = sm};
+        .load.space = strcmp(space, code_space.name) == 0 ? &code_space
+                                                          : space_find(space),
+        .warp = warp,
+        .lane = lane,
+        .sm = sm};
     memcpy(r->load.op, op, sizeof op);
     if (r->load.space == NULL || r->load.space->memory == MEMORY_SHARED ||
         (strcmp(op, "default") != 0 && !space_has_op(r->load.space, op)))
@@ -350,6 +365,11 @@ static uint32_t flags_of(const struct script *s, const struct step *step)
            (step->kept ? KEEP_FLAG : 0);
 }
 
+static bool calls(const struct script *s, size_t reader)
+{
+    return s->reader[reader].load.space->memory == MEMORY_CODE;
+}
+
 static int add_order(struct script *s, const struct step *step, uint64_t start,
                      uint64_t count, struct error *err)
 {
@@ -414,20 +434,79 @@ static uint64_t shared_bytes(const struct script *s)
     return PIN_POOL + STEP_BYTES * s->order_count + 4 * s->kept;
 }
 
+/* All laps of calls, or all draws, as one order. */
+static int add_calls(struct script *s, const struct step *step, struct rng *rng,
+                     struct error *err)
+{
+    const uint64_t count = step->draws > 0 ? step->draws : step->count;
+    const struct order order = {
+        .start = (uint32_t)s->call_count,
+        .count = (uint32_t)(count | (step->laps - 1) << LAPS_SHIFT),
+        .flags = flags_of(s, step)};
+    if (step->laps > LAPS_MOST || count >> LAPS_SHIFT != 0)
+        return error_set(err, ERR_USAGE, "steps: more than %d laps of calls",
+                         LAPS_MOST);
+    s->calls =
+        xreallocarray(s->calls, s->call_count + count, sizeof *s->calls);
+    for (uint64_t i = 0; i < count; i++)
+        s->calls[s->call_count++] =
+            place_of(step, step->draws > 0 ? rng_below(rng, step->count) : i);
+    s->orders = xreallocarray(s->orders, s->order_count + 1, sizeof *s->orders);
+    s->orders[s->order_count++] = order;
+    s->kept += step->kept ? count * step->laps : 0;
+    return 0;
+}
+
+/* Each call after the steps between. */
+static int add_calls_apart(struct script *s, const struct step *step,
+                           struct rng *rng, struct error *err)
+{
+    const struct step *const between = s->steps + s->step_count;
+    const uint64_t count = step->draws > 0 ? step->draws : step->count;
+    int status = 0;
+    for (uint64_t n = 0; status == 0 && n < count * step->laps; n++) {
+        const uint64_t i =
+            step->draws > 0 ? rng_below(rng, step->count) : n % step->count;
+        const struct step one = {.laps = 1,
+                                 .start = place_of(step, i),
+                                 .count = 1,
+                                 .reader = step->reader,
+                                 .kept = true};
+        for (size_t k = 0; status == 0 && k < s->between_count; k++)
+            status = add_calls(s, &between[k], rng, err);
+        if (status == 0)
+            status = add_calls(s, &one, rng, err);
+    }
+    return status;
+}
+
+/* All laps of a step. */
+static int unfold_laps(struct script *s, const struct step *step,
+                       struct rng *rng, struct error *err)
+{
+    int status = 0;
+    if (calls(s, step->reader))
+        return step->kept && s->between_count > 0
+                   ? add_calls_apart(s, step, rng, err)
+                   : add_calls(s, step, rng, err);
+    for (uint64_t lap = 0; status == 0 && lap < step->laps; lap++)
+        status = unfold_step(s, step, rng, err);
+    return status;
+}
+
 static int unfold(struct script *s, uint64_t seed, struct error *err)
 {
     struct rng rng;
     rng_seed(&rng, seed);
     s->ends = xcalloc(s->parts, sizeof *s->ends);
     for (size_t i = 0; i < s->step_count * s->rounds; i++) {
-        for (uint64_t lap = 0; lap < s->steps[i % s->step_count].laps; lap++)
-            if (unfold_step(s, &s->steps[i % s->step_count], &rng, err) != 0)
-                return err->code;
-            else if (shared_bytes(s) > SHARED_MOST)
-                return error_set(err, ERR_USAGE,
-                                 "steps: too many steps and kept loads for "
-                                 "%d B of shared memory",
-                                 SHARED_MOST);
+        if (unfold_laps(s, &s->steps[i % s->step_count], &rng, err) != 0)
+            return err->code;
+        if (shared_bytes(s) > SHARED_MOST)
+            return error_set(err, ERR_USAGE,
+                             "steps: too many steps and kept loads for %d B of "
+                             "shared memory",
+                             SHARED_MOST);
         s->ends[s->parts > 1 ? s->steps[i % s->step_count].part : 0] =
             s->order_count;
     }
@@ -444,6 +523,7 @@ static void visit_release(void *own)
     free(s->steps);
     free(s->orders);
     free(s->ends);
+    free(s->calls);
 }
 
 static int visit_prepare(struct experiment *e, const struct device_info *info,
@@ -451,6 +531,8 @@ static int visit_prepare(struct experiment *e, const struct device_info *info,
 {
     struct script *const s = e->own;
     (void)info;
+    s->code_lines = FUNCTION_LINES;
+    s->padding = 1;
     if (each_part(s, s->reader_list, take_reader, err) != 0)
         return err->code;
     s->parts = 0;
@@ -493,10 +575,15 @@ static void declare(struct kernel_text *k, const struct script *s)
 {
     ptx(k, ".reg .b32 %step, %steps, %kept, %count, %flags, %start, %stride, "
            "%who, %record, %order, %t0, %t1, %at32, %value, %self, %seen, "
-           "%mover, %polls, %began, %last, %gap, %longest;\n"
+           "%mover, %polls, %began, %last, %gap, %longest, %laps, %all;\n"
            ".reg .b64 %base, %table, %offset, %next, %out, %turn, %word, "
-           "%address, %value64;\n"
-           ".reg .pred %mine, %keep, %more, %wait, %idle;\n");
+           "%address, %value64, %calls, %first;\n"
+           ".reg .pred %mine, %keep, %more, %wait, %idle, %none;\n");
+    if (uses(s, MEMORY_CODE))
+        ptx_with(k,
+                 "ld.global.cg.u64 %calls, [%job+$calls];\n"
+                 "mov.u32 %value, 0;\n",
+                 WORD(calls, 8 * JOB_CALLS));
     bool textured = false;
     for (size_t i = 0; i < s->kinds; i++) {
         if (s->kind[i].space->texture && !textured)
@@ -573,12 +660,50 @@ static void write_address(struct kernel_text *k, const struct space *space)
            "add.u32 %at32, %at32, %value;\n");
 }
 
+/* Begins an order of calls at its list, with the laps apart from the count. */
+static void begin_calls(struct kernel_text *k, size_t number)
+{
+    ptx_with(k,
+             "CALL$number:\n"
+             "mul.wide.u32 %first, %start, 8;\n"
+             "add.u64 %first, %calls, %first;\n"
+             "mov.u64 %next, %first;\n",
+             WORD(number, number));
+}
+
+/* Waits for the address, of which there is none where there is no code. */
+static void next_call(struct kernel_text *k, size_t number)
+{
+    ptx_with(k,
+             "ld.global.cg.u64 %address, [%next];\n"
+             "setp.eq.u64 %none, %address, 0;\n"
+             "@%none bra TIMED$number;\n",
+             WORD(number, number));
+}
+
+static void next_lap(struct kernel_text *k, size_t number)
+{
+    ptx_with(k,
+             "mov.u64 %next, %first;\n"
+             "mov.u32 %count, %all;\n"
+             "setp.ne.u32 %more, %laps, 0;\n"
+             "sub.u32 %laps, %laps, 1;\n"
+             "@%more bra READ$number;\n",
+             WORD(number, number));
+}
+
 /* The loop of a step by one kind of load. */
 static void write_visits(struct kernel_text *k, const struct kind *r,
                          size_t number)
 {
+    const bool calls = r->space->memory == MEMORY_CODE;
+    if (calls)
+        begin_calls(k, number);
     ptx_with(k, "READ$number:", WORD(number, number));
-    write_address(k, r->space);
+    if (calls)
+        next_call(k, number);
+    else
+        write_address(k, r->space);
     ptx(k, "mov.u32 %t0, %clock;");
     space_load(
         k, r->space->load_word != NULL ? r->space->load_word : r->space->load,
@@ -589,17 +714,22 @@ static void write_visits(struct kernel_text *k, const struct kind *r,
              "sub.u32 %gap, %t1, %last;\n"
              "max.u32 %longest, %longest, %gap;\n"
              "mov.u32 %last, %t1;\n"
+             "TIMED$number:\n"
              "@!%keep bra KEPT$number;\n"
              "sub.u32 %t1, %t1, %t0;\n"
              "st.shared.u32 [%record], %t1;\n"
              "add.u32 %record, %record, 4;\n"
              "KEPT$number:\n"
-             "add.u64 %offset, %offset, %word;\n"
+             "$next\n"
              "sub.u32 %count, %count, 1;\n"
              "setp.ne.u32 %more, %count, 0;\n"
-             "@%more bra READ$number;\n"
-             "bra STEPPED;\n",
-             WORD(number, number));
+             "@%more bra READ$number;\n",
+             WORD(number, number),
+             WORD(next, calls ? "add.u64 %next, %next, 8;"
+                              : "add.u64 %offset, %offset, %word;"));
+    if (calls)
+        next_lap(k, number);
+    ptx(k, "bra STEPPED;");
 }
 
 static void write_field(struct kernel_text *k, const char *into, int shift,
@@ -624,10 +754,20 @@ static void write_choice(struct kernel_text *k, const struct script *s)
     for (size_t i = 0; i < s->kinds; i++) {
         ptx_with(k,
                  "setp.eq.u32 %mine, %who, $i;\n"
-                 "@%mine bra READ$i;\n",
+                 "@%mine bra $to$i;\n",
+                 WORD(to, s->kind[i].space->memory == MEMORY_CODE ? "CALL"
+                                                                  : "READ"),
                  WORD(i, i));
     }
     ptx(k, "bra STEPPED;");
+}
+
+/* True if those who make a step are not always the same; the kernel that calls
+ * is the same for all scripts, since its functions take long to assemble. */
+static bool meets(const struct script *s)
+{
+    return s->warps > 1 || s->lanes > 1 || s->sm_count > 1 ||
+           uses(s, MEMORY_CODE);
 }
 
 /* Over several SMs a counter in memory says which step it is: the block whose
@@ -636,7 +776,7 @@ enum { POLLS_MOST = 1 << 22 };
 
 static void write_turn(struct kernel_text *k, const struct script *s)
 {
-    if (s->sm_count < 2)
+    if (s->sm_count < 2 && !uses(s, MEMORY_CODE))
         return;
     ptx_with(k,
              "@%other bra TURNED;\n"
@@ -665,6 +805,13 @@ static void hand_over(struct kernel_text *k)
            "mov.u32 %last, %t1;\n");
 }
 
+/* Of an order of calls: the count of all laps, and that of one. */
+static const char split_count[] =
+    "shr.u32 %laps, %count, 24;\n"
+    "and.b32 %all, %count, 0xffffff;\n"
+    "@%keep mad.lo.u32 %kept, %laps, %all, %kept;\n"
+    "mov.u32 %count, %all;\n";
+
 static void write_loop(struct kernel_text *k, const struct script *s)
 {
     ptx_with(k,
@@ -683,18 +830,20 @@ static void write_loop(struct kernel_text *k, const struct script *s)
              "mad.lo.u32 %record, %steps, $bytes, %record;\n"
              "mad.lo.u32 %record, %kept, 4, %record;\n"
              "add.u32 %record, %record, $pool;\n"
+             "$split_count"
              "@%keep add.u32 %kept, %kept, %count;\n"
              "mul.wide.u32 %offset, %start, $unit;\n"
              "mul.wide.u32 %word, %stride, $unit;\n",
-             WORD(pool, PIN_POOL), WORD(bytes, STEP_BYTES), WORD(unit, UNIT));
+             WORD(pool, PIN_POOL), WORD(bytes, STEP_BYTES), WORD(unit, UNIT),
+             WORD(split_count, uses(s, MEMORY_CODE) ? split_count : ""));
     write_choice(k, s);
     for (size_t i = 0; i < s->kinds; i++)
         write_visits(k, &s->kind[i], i);
     ptx(k, "STEPPED:");
-    if (s->warps > 1 || s->lanes > 1 || s->sm_count > 1)
+    if (meets(s))
         ptx(k, "bar.sync 0;");
     write_turn(k, s);
-    if (s->warps > 1 || s->lanes > 1 || s->sm_count > 1)
+    if (meets(s))
         hand_over(k);
     ptx_with(k,
              "add.u32 %order, %order, $bytes;\n"
@@ -743,15 +892,18 @@ static void visit_kernel(const struct experiment *e,
 {
     const struct script *const s = e->own;
     struct kernel_text k;
-    kernel_begin(
-        &k, out, device_cc(info),
-        &(struct kernel_head){
-            .name = "visit",
-            .parameters = PIN_PARAMETERS,
-            .variables = uses(s, MEMORY_CONSTANT) ? PIN_VARIABLES
-                             ".visible .const .align 256 .b8 bank[65536];\n\n"
-                                                  : PIN_VARIABLES,
-        });
+    struct buf variables = {0};
+    buf_text(&variables, PIN_VARIABLES);
+    if (uses(s, MEMORY_CONSTANT))
+        buf_text(&variables,
+                 ".visible .const .align 256 .b8 bank[65536];\n\n");
+    if (uses(s, MEMORY_CODE))
+        functions_text(&variables, s->code_lines, s->padding);
+    kernel_begin(&k, out, device_cc(info),
+                 &(struct kernel_head){.name = "visit",
+                                       .parameters = PIN_PARAMETERS,
+                                       .variables = buf_string(&variables)});
+    buf_free(&variables);
     pin_opening(&k, JOB_WORDS * 8);
     declare(&k, s);
     fetch_orders(&k);
@@ -769,6 +921,14 @@ struct excerpt {
     uint64_t kept;
 };
 
+/* Loads of an order, or calls, over all its laps. */
+static uint64_t visits_of(const struct script *s, const struct order *o)
+{
+    const size_t reader = (o->flags & ~KEEP_FLAG) >> READER_SHIFT;
+    const uint64_t each = o->count & ((1u << LAPS_SHIFT) - 1);
+    return calls(s, reader) ? each * ((o->count >> LAPS_SHIFT) + 1) : o->count;
+}
+
 static struct excerpt excerpt_of(const struct experiment *e)
 {
     const struct script *const s = e->own;
@@ -779,7 +939,9 @@ static struct excerpt excerpt_of(const struct experiment *e)
         .count = s->ends[experiment_piece_end(e, s->parts) - 1] - from,
     };
     for (size_t i = 0; i < x.count; i++)
-        x.kept += (x.orders[i].flags & KEEP_FLAG) != 0 ? x.orders[i].count : 0;
+        x.kept += (x.orders[i].flags & KEEP_FLAG) != 0
+                      ? visits_of(s, &x.orders[i])
+                      : 0;
     return x;
 }
 
@@ -789,6 +951,8 @@ struct visit {
     struct touch touch;
     struct pin pin;
     struct texture texture;
+    const struct functions *functions; /* NULL: nobody calls any */
+    uint64_t calls_at;                 /* addresses of what is called */
     uint64_t jobs[READERS_MOST * JOB_WORDS];
     uint64_t base, orders_at;
 };
@@ -810,14 +974,66 @@ static int place_global(struct prober *prober, struct visit *v,
     return 0;
 }
 
-static int place_memory(struct prober *prober, struct visit *v,
-                        struct error *err)
+/* Learns the padding that the kernel needs by one with hardly a function, and
+ * then where its functions are. */
+static int find_functions(struct prober *prober, const struct experiment *e,
+                          struct functions *f, struct error *err)
+{
+    struct script *const s = e->own;
+    struct device *const device = prober_device(prober);
+    struct buf text = {0};
+    uint64_t at;
+    s->code_lines = 1;
+    visit_kernel(e, prober_info(prober), &text);
+    s->code_lines = FUNCTION_LINES;
+    int status = functions_align(f, device, buf_string(&text), err);
+    buf_free(&text);
+    s->padding = f->padding;
+    if (status == 0)
+        status = prober_symbol(prober, e, "functions", &at, err);
+    return status == 0 ? functions_find(f, device, at, err) : status;
+}
+
+static int place_calls(struct prober *prober, const struct experiment *e,
+                       struct visit *v, struct error *err)
+{
+    struct script *const s = e->own;
+    struct functions *const f = prober_functions(prober, s->kinds > 1);
+    if (f->place == NULL && find_functions(prober, e, f, err) != 0)
+        return err->code;
+    s->padding = f->padding;
+    v->functions = f;
+    const size_t bytes = s->call_count * sizeof *s->calls;
+    uint64_t *const list = xmalloc(bytes);
+    int status = 0;
+    for (size_t i = 0; status == 0 && i < s->call_count; i++) {
+        if (s->calls[i] >= f->bytes)
+            status = error_set(err, ERR_UNSUPPORTED,
+                               "steps: there are %" PRIu64 " B of functions",
+                               f->bytes);
+        else
+            list[i] = f->place[s->calls[i] / FUNCTION_UNIT];
+    }
+    if (status == 0)
+        status =
+            prober_buffer(prober, BUFFER_FLUSH, bytes, &v->calls_at, err);
+    if (status == 0)
+        status = device_copy_in(prober_device(prober), v->calls_at, list, bytes,
+                                err);
+    free(list);
+    return status;
+}
+
+static int place_memory(struct prober *prober, const struct experiment *e,
+                        struct visit *v, struct error *err)
 {
     const struct script *const s = v->script;
     bool textured = false;
     for (size_t i = 0; i < s->kinds; i++)
         textured = textured || s->kind[i].space->texture;
     if (uses(s, MEMORY_GLOBAL) && place_global(prober, v, err) != 0)
+        return err->code;
+    if (uses(s, MEMORY_CODE) && place_calls(prober, e, v, err) != 0)
         return err->code;
     if (textured && device_texture_open(prober_device(prober), v->base, s->span,
                                         &v->texture, err) != 0)
@@ -841,6 +1057,7 @@ static int upload(struct prober *prober, struct visit *v, struct error *err)
         job[JOB_OUT] = pin_out(&v->pin, i);
         job[JOB_TURN] = pin_counter(&v->pin);
         job[JOB_SELF] = i;
+        job[JOB_CALLS] = v->calls_at;
     }
     return 0;
 }
@@ -849,6 +1066,15 @@ static int upload(struct prober *prober, struct visit *v, struct error *err)
 static size_t out_words(const struct visit *v)
 {
     return v->excerpt.kept + 2;
+}
+
+static uint64_t offset_of(const struct script *s, const struct order *o,
+                          uint64_t n)
+{
+    const size_t reader = (o->flags & ~KEEP_FLAG) >> READER_SHIFT;
+    if (!calls(s, reader))
+        return UNIT * (o->start + n * (uint64_t)o->step);
+    return s->calls[o->start + n % (o->count & ((1u << LAPS_SHIFT) - 1))];
 }
 
 /* The cycles of a visit are those that its reader's SM wrote. */
@@ -861,12 +1087,17 @@ static void add_rows(const struct visit *v, const uint64_t *words,
         const struct order *const o = &v->excerpt.orders[i];
         const size_t reader = (o->flags & ~KEEP_FLAG) >> READER_SHIFT;
         const size_t from = s->reader[reader].crew * out_words(v);
-        for (uint64_t n = 0; (o->flags & KEEP_FLAG) != 0 && n < o->count; n++) {
+        const uint64_t visits =
+            (o->flags & KEEP_FLAG) != 0 ? visits_of(s, o) : 0;
+        for (uint64_t n = 0; n < visits; n++) {
+            const uint64_t offset = offset_of(s, o, n);
+            const uint64_t cycles = words[from + record++];
+            const bool made =
+                !calls(s, reader) || functions_has(v->functions, offset);
             int64_t *const row = samples_row(samples);
             row[COLUMN_READER] = (int64_t)reader;
-            row[COLUMN_OFFSET] =
-                (int64_t)(UNIT * (o->start + n * (uint64_t)o->step));
-            row[COLUMN_CYCLES] = (int64_t)words[from + record++];
+            row[COLUMN_OFFSET] = (int64_t)offset;
+            row[COLUMN_CYCLES] = made ? (int64_t)cycles : 0;
         }
     }
 }
@@ -900,7 +1131,7 @@ static int visit_run(struct prober *prober, const struct experiment *e,
         .shared_bytes = shared_bytes(s),
         .carve_out = (int)s->carve,
     };
-    if (place_memory(prober, v, err) != 0 ||
+    if (place_memory(prober, e, v, err) != 0 ||
         pin_place(prober, &v->pin, err) != 0 || upload(prober, v, err) != 0 ||
         (e->piece.brisk && bring(prober, v, err) != 0))
         return err->code;

@@ -1,0 +1,147 @@
+#include "probe/run/functions.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "ptx/kernel.h"
+
+/* Each eighth line, the first and the last among them, has two short functions,
+ * so that its halves can be called alone. */
+enum { SHORT = 8, PADDINGS = 2 };
+enum { FUNCTIONS = PADDINGS + FUNCTION_LINES + FUNCTION_LINES / SHORT + 1 };
+static_assert(FUNCTION_LINES % SHORT == 1, "the last line is short, too");
+enum { INSTRUCTION = 16, WHOLE = FUNCTION_LINE / INSTRUCTION }; /* since sm_70 */
+
+const struct space code_space = {
+    .name = "code",
+    .ops = (const char *const[]){"none", NULL},
+    .memory = MEMORY_CODE,
+    .load = "{\n"
+            ".param .b32 in;\n"
+            ".param .b32 out;\n"
+            "st.param.b32 [in], $d;\n"
+            "called: .callprototype (.param .b32 _) _ (.param .b32 _);\n"
+            "call (out), $a, (in), called;\n"
+            "ld.param.b32 $d, [out];\n"
+            "}",
+    .pointer_bytes = 8,
+    .spread = 1,
+    .help = "functions, which are called",
+};
+
+/* A sum and an exclusive or in turn cannot be folded; with its return it has so
+ * many instructions. */
+static void write_function(struct buf *out, const char *name, int number,
+                           unsigned instructions)
+{
+    buf_printf(out,
+               ".func (.param .b32 out) %s%05d(.param .b32 in)\n{\n"
+               "    .reg .b32 %%a;\n"
+               "    ld.param.b32 %%a, [in];\n",
+               name, number);
+    for (unsigned i = 1; i < instructions; i++)
+        buf_text(out, i % 2 == 0 ? "    add.u32 %a, %a, 19088743;\n"
+                                 : "    xor.b32 %a, %a, 124076833;\n");
+    buf_text(out, "    st.param.b32 [out], %a;\n    ret;\n}\n");
+}
+
+void functions_text(struct buf *out, unsigned lines, unsigned padding)
+{
+    struct buf names = {0};
+    int number = 0;
+    write_function(out, "a", 0, padding);
+    for (unsigned line = 0; line < lines; line++)
+        for (unsigned i = 0; i < (line % SHORT == 0 ? 2 : 1); i++) {
+            buf_printf(&names, ", f%05d", number);
+            write_function(out, "f", number++,
+                           line % SHORT == 0 ? WHOLE / 2 : WHOLE);
+        }
+    write_function(out, "z", 0, padding);
+    buf_printf(out,
+               ".visible .global .u64 functions[%d] = {a00000, z00000%s};\n\n",
+               number + PADDINGS, buf_string(&names));
+    buf_free(&names);
+}
+
+static int compare(const void *a, const void *b)
+{
+    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* The addresses in their order; the first is that of padding. */
+static int read_addresses(struct device *device, uint64_t variable,
+                          uint64_t *where, size_t count, struct error *err)
+{
+    const int status =
+        device_copy_out(device, where, variable, count * sizeof *where, err);
+    qsort(where, count, sizeof *where, compare);
+    return status;
+}
+
+int functions_align(struct functions *f, struct device *device,
+                    const char *program, struct error *err)
+{
+    enum { OF_A_LINE = PADDINGS + 2 };
+    const struct source source = {.ptx = program, .level = 3};
+    struct module *module = NULL;
+    uint64_t at, where[OF_A_LINE];
+    size_t bytes;
+    int status = device_load(device, &source, &module, err);
+    if (status == 0)
+        status = device_symbol(device, module, "functions", &at, &bytes, err);
+    if (status == 0)
+        status = read_addresses(device, at, where, OF_A_LINE, err);
+    if (module != NULL)
+        device_unload(device, module);
+    if (status == 0)
+        f->padding =
+            1 + (unsigned)((0 - where[1]) % FUNCTION_ALIGN / INSTRUCTION);
+    return status;
+}
+
+/* Places of a function: those from which its end lies in the same line. */
+static void add_places(struct functions *f, uint64_t base, uint64_t from,
+                       uint64_t end)
+{
+    uint64_t at = (from + FUNCTION_UNIT - 1) / FUNCTION_UNIT * FUNCTION_UNIT;
+    for (; at < end; at += FUNCTION_UNIT)
+        if (at / FUNCTION_LINE == (end - 1) / FUNCTION_LINE && at >= base &&
+            at - base < f->bytes)
+            f->place[(at - base) / FUNCTION_UNIT] = at;
+}
+
+int functions_find(struct functions *f, struct device *device, uint64_t variable,
+                   struct error *err)
+{
+    uint64_t where[FUNCTIONS];
+    if (read_addresses(device, variable, where, FUNCTIONS, err) != 0)
+        return err->code;
+    const uint64_t base =
+        (where[1] + FUNCTION_ALIGN - 1) / FUNCTION_ALIGN * FUNCTION_ALIGN;
+    const uint64_t end = where[FUNCTIONS - 1];
+    if (end < base || end - base > 2 * FUNCTION_LINES * FUNCTION_LINE)
+        return error_set(err, ERR_UNSUPPORTED,
+                         "functions do not lie one after the other: from %#"
+                         PRIx64 " to %#" PRIx64,
+                         where[0], end);
+    f->bytes = end - base;
+    f->place = xcalloc(f->bytes / FUNCTION_UNIT + 1, sizeof *f->place);
+    for (size_t k = 1; k + 1 < FUNCTIONS; k++)
+        add_places(f, base, where[k], where[k + 1]);
+    return 0;
+}
+
+void functions_close(struct functions *f)
+{
+    free(f->place);
+    *f = (struct functions){0};
+}
+
+bool functions_has(const struct functions *f, uint64_t offset)
+{
+    return offset < f->bytes && f->place[offset / FUNCTION_UNIT] != 0;
+}
