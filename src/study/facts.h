@@ -117,7 +117,9 @@ struct code_level {
     uint64_t size;  /* B; what certainly fits, where that is a bound */
     uint64_t line;  /* B; 0: not known */
     double penalty; /* cycles that a missed line of it costs, about */
-    bool exact;     /* the size is no bound */
+    double limit;   /* … and a call that misses it, at least */
+    bool exact;     /* the size is no bound; then also: */
+    uint64_t step, ways; /* lines `step` apart are of one set */
 };
 
 struct fact_code {

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "ptx/sass/machine.h"
 #include "testing.h"
 #include "unit/cubins.h"
 #include "unit/disassembler.h"
@@ -186,33 +185,6 @@ START_TEST(a_tally_counts_each_form)
 }
 END_TEST
 
-/* A clock read, blocks of four instructions that end with branches, the last of
- * which is so much longer, and the branch to itself behind the code, so far
- * from the last: which is no block of its own. */
-START_TEST(a_loop_of_blocks_is_found)
-{
-    static const struct {
-        size_t longer, after;
-        bool found;
-    } loops[] = {{0, 3, true}, {0, 20, true}, {1, 20, true}, {9, 20, false}};
-    enum { BLOCKS = 4, STEP = 4, COUNT = 64 };
-    struct sass code[COUNT] = {{.name = "CS2R"}};
-    size_t clock = 0, at = 2;
-    const struct listing listing = {
-        .code = code, .count = COUNT, .clocks = &clock, .clock_count = 1};
-    struct machine_loop loop;
-    for (int block = 0; block < BLOCKS; block++)
-        strcpy(code[at += block < BLOCKS - 1 ? STEP : STEP + loops[_i].longer]
-                   .name,
-               "BRA");
-    strcpy(code[at + loops[_i].after].name, "BRA");
-    ck_assert(machine_find_loop(&listing, 1, STEP * SASS_BYTES, BLOCKS,
-                                &loop) == loops[_i].found);
-    if (loops[_i].found)
-        ck_assert_uint_eq(loop.first, (2 + STEP + 1) * SASS_BYTES);
-}
-END_TEST
-
 START_TEST(nothing_is_unknown_in_what_the_assembler_made)
 {
     struct listing l = cubin_listing(cubin_names[_i]);
@@ -245,7 +217,6 @@ Suite *suite_sass(void)
     tcase_add_test(t, every_opcode_can_be_read);
     tcase_add_test(t, a_region_lies_between_reads_of_the_clock);
     tcase_add_test(t, a_tally_counts_each_form);
-    tcase_add_loop_test(t, a_loop_of_blocks_is_found, 0, 4);
     tcase_add_loop_test(t, nothing_is_unknown_in_what_the_assembler_made, 0,
                         files);
     tcase_add_loop_test(t, the_disassembler_says_the_same, 0, files);

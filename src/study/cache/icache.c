@@ -1,27 +1,33 @@
 /*
- * Instruction caches: how many there are, how much each holds, what its line
- * is, and what a missed line costs.
+ * Instruction caches: how many there are, how much each holds in which sets and
+ * lines, what a missed line costs, and what is fetched ahead.
  *
- * Laps through straight-line code cost more per byte once the code no longer
- * fits a cache.  The stall, what a lap costs beyond code that hits everywhere,
- * is flat for each byte while all of it comes from one level: so its curve
- * over the size of the code has a plateau for each level, and there are as
- * many caches as steps.  Where a level's plateau ends, blocks of three
- * instructions are added one by one, until the lap costs a miss more.
+ * Functions of a pool are called one by one, in orders and at distances that
+ * are chosen at run time (probe/run/functions.h): so lines are asked as lines of
+ * data are, and what prefetches straight code has nothing to go by.
  *
- * Lines come from laps of cold code, which jump whenever they reach a new one.
- * Where noise may hide these jumps, all is asked again with many laps.
- * What is assumed: that lines of farther caches are no shorter.
+ * Laps over ever more lines cost, at the median, what a line costs that comes
+ * from one level; there are as many caches as steps.  Laps go through the lines
+ * backwards, eight apart, so that what was fetched ahead was called before.
+ * Lines and what is fetched ahead show in code that is cold.  At steps of powers
+ * of two the lines that fit become half as many, until they are of as few sets
+ * as can be: at the step at which they stay as many, they are of one, or of an
+ * odd number.  The size is that of all sets; what laps in a row show must agree.
  */
 #include <inttypes.h>
 #include <math.h>
+#include <string.h>
 
 #include "analysis/curve/plateaus.h"
+#include "analysis/hits.h"
 #include "analysis/search.h"
 #include "analysis/statistics/stats.h"
+#include "base/mem.h"
 #include "base/num.h"
 #include "study/assume.h"
+#include "study/cache/eviction.h"
 #include "study/lab.h"
+#include "study/script.h"
 
 const char *const code_components[CODE_LEVELS_MAX + 1] = {
     "icache_l0", "icache_l1", "icache_l15", NULL};
@@ -31,831 +37,764 @@ static const char *const needs[] = {"clock", NULL};
 static const struct answer answers[] = {
     {code_components, "size", "B"},
     {code_components, "line", "B"},
+    {code_components, "ways", ""},
+    {code_components, "sets", ""},
+    {code_components, "policy", ""},
+    {code_components, "prefetch", "lines"},
     {code_components, "miss_penalty", "cycles"},
     {0},
 };
+static const char *const kernels[] = {"visit readers=code", NULL};
 
-#define COARSE "code total=262144 block=1024 chains=32"
-#define COLD   "code total=2048 block=48 flush=262144 chains=32"
-static const char *const kernels[] = {
-    COARSE,
-    COLD " bytes=48",
-    NULL,
-};
+/* Of the pool all but a last line is used. */
+enum { KIB = 1024, POOL = 254 * KIB, POINTS_MOST = 96 };
+/* Calls return at the end of 128 B; and from so far on run through no more than
+ * a line, or a part of it, of 32 B. */
+enum { PLACE = 128, TAIL = PLACE - 32 };
 
-enum { KIB = 1024, LARGEST = 256 * KIB, POINTS_MOST = 96 };
+/* ---- laps over ever more lines ----------------------------------------- */
 
-/* A lap: what the quicker of several cost, and where its code lies. */
-struct lap {
-    double cycles, start, end;
-    uint64_t bytes;
-};
-
-static double footprint(const struct lap *lap)
+/* Lines `PLACE` apart from `from` on, backwards as the head says. */
+static void add_backwards(struct script *s, uint64_t from, uint64_t lines,
+                          bool timed)
 {
-    return lap->end - lap->start;
+    enum { APART = 8 };
+    for (uint64_t i = APART; i-- > 0;)
+        if (i < lines)
+            script_add(s, &(struct script_step){
+                              .timed = timed,
+                              .places = {from + i * PLACE + TAIL,
+                                         (lines - i + APART - 1) / APART,
+                                         APART * PLACE}});
 }
-
-/* What disturbs a lap makes it slower, and of a thousand fetches some are: so
- * neither the mean of the laps nor the median is free of that. */
-static const double undisturbed = 0.1;
-/* Of laps through 128 KiB seven in eight are (simulated GPUs): so where there
- * are many, the third of 64. */
-static const double undisturbed_of_many = 0.04;
-
-/* A lap through so many bytes, by the experiment's other words; and what all
- * of its laps cost. */
-static struct lap lap_and_all(struct lab *lab, const char *words,
-                              uint64_t bytes, struct column *cycles)
-{
-    const struct samples *const s =
-        lab_probe(lab, "%s bytes=%" PRIu64, words, bytes);
-    struct lap lap = {.bytes = bytes};
-    if (!lab_ok(lab))
-        return lap;
-    *cycles = lab_column_of(lab, s, "cycles");
-    lap.cycles =
-        stats_quantile(cycles->at, cycles->count,
-                       cycles->count < 64 ? undisturbed : undisturbed_of_many);
-    lap.start = (double)samples_at(s, 0, samples_column(s, "start"));
-    lap.end = (double)samples_at(s, 0, samples_column(s, "end"));
-    return lap;
-}
-
-static struct lap lap_of(struct lab *lab, const char *words, uint64_t bytes)
-{
-    struct column cycles = {0};
-    return lap_and_all(lab, words, bytes, &cycles);
-}
-
-/* A straight line through points. */
-struct model {
-    double at, value, slope;
-};
-
-static struct model fitted(const double *x, const double *y, size_t n)
-{
-    const double at = stats_mean(x, n), value = stats_mean(y, n);
-    double sxx = 0, sxy = 0;
-    for (size_t i = 0; i < n; i++) {
-        sxx += (x[i] - at) * (x[i] - at);
-        sxy += (x[i] - at) * (y[i] - value);
-    }
-    return (struct model){at, value, sxx > 0 ? sxy / sxx : 0};
-}
-
-static double predicted(const struct model *m, double x)
-{
-    return m->value + m->slope * (x - m->at);
-}
-
-/* ---- the curve -------------------------------------------------------- */
 
 struct curve {
-    const char *words; /* of the experiments */
     size_t count;
-    struct lap lap[POINTS_MOST];
-    double stall[POINTS_MOST]; /* cycles a byte */
-    double base, slope;        /* of code that hits: cycles, cycles a byte */
+    uint64_t lines[POINTS_MOST];
+    double cycles[POINTS_MOST]; /* of a call, at the median of a lap … */
+    double most[POINTS_MOST];   /* … and of nine in ten */
     size_t plateau_count;
     struct plateau plateau[CODE_LEVELS_MAX + 2];
-    size_t begin[CODE_LEVELS_MAX + 2]; /* of each, before it was trimmed */
+    const char *experiment; /* the longest lap */
 };
 
-/* Every KiB up to 32, then sixteen sizes an octave. */
-static uint64_t next_size(uint64_t bytes)
+/* Four laps, of which the first two bring the lines in. */
+static struct column row_cycles(struct lab *lab, uint64_t lines)
 {
-    uint64_t step = KIB;
-    while (32 * step <= bytes)
-        step *= 2;
-    return bytes + step;
+    struct script s = {0};
+    script_reader(&s, "code");
+    add_backwards(&s, 0, lines, true);
+    return lab_column(lab, "cycles", "visit %s rounds=4", script_text(&s, lab));
 }
 
-/* Cycles of a lap beyond those of code that hits. */
-static double stall_of(const struct curve *c, const struct lap *lap)
+/* Eight sizes an octave: three of them lie between caches of which one is half
+ * as large again as the other. */
+static void draw_curve(struct lab *lab, struct curve *c)
 {
-    return lap->cycles - c->base - c->slope * footprint(lap);
-}
-
-/* Code that hits, from the two smallest laps; and from them what others stall.
- */
-static void find_stalls(struct curve *c)
-{
-    const struct lap *const a = &c->lap[0], *const b = &c->lap[1];
-    c->slope = (b->cycles - a->cycles) / (b->end - a->end);
-    c->base = a->cycles - c->slope * footprint(a);
-    for (size_t i = 0; i < c->count; i++)
-        c->stall[i] = stall_of(c, &c->lap[i]) / footprint(&c->lap[i]);
-}
-
-/* A hit that waits is a cycle in some hundred bytes at most, so less is no
- * stall: cycles a byte. */
-static const double stall_least = 0.004;
-/* Three laps that are alike are no chance; and the least step that is told, an
- * eighth, is several times what laps of one plateau differ by. */
-static struct plateaus_rule plateaus_of_code(void)
-{
-    return (struct plateaus_rule){.least = 3,
-                                  .change = assume(ASSUME_CODE_ALIKE),
-                                  .floor = stall_least,
-                                  .distance = 0.12};
-}
-
-/* The stall of laps i … k, over their footprints. */
-static struct model stall_model(const struct curve *c, size_t i, size_t k)
-{
-    double x[POINTS_MOST] = {0}, y[POINTS_MOST] = {0};
-    const size_t n = k - i + 1;
-    for (size_t j = 0; j < n; j++) {
-        x[j] = footprint(&c->lap[i + j]);
-        y[j] = stall_of(c, &c->lap[i + j]);
+    const struct plateaus_rule rule = {.least = 3,
+                                       .change = assume(ASSUME_CODE_ALIKE),
+                                       .floor = 2,
+                                       .distance = 0.06};
+    for (uint64_t n = 16; lab_ok(lab) && n <= POOL / PLACE; n += n / 8) {
+        c->lines[c->count] = n;
+        const struct column row = row_cycles(lab, n);
+        if (!lab_ok(lab))
+            return;
+        c->cycles[c->count] = stats_median(row.at + 2 * n, 2 * n);
+        c->most[c->count++] = stats_quantile(row.at + 2 * n, 2 * n, 0.9);
+        c->experiment = row.experiment;
     }
-    return fitted(x, y, n);
-}
-
-/* The ends of a plateau may belong to the rises beside it, which begin and end
- * softly: a quarter is cut off in front, and behind all that is not as the
- * middle foretells. */
-static void trim(const struct curve *c, struct plateau *p)
-{
-    const size_t quarter = (p->last - p->first) / 4;
-    const size_t sure = p->last - quarter;
-    if (p->value > stall_least)
-        p->first += quarter;
-    const struct model m = stall_model(c, p->first, sure);
-    size_t last = sure;
-    for (size_t i = sure + 1; i <= p->last; i++) {
-        const double more =
-            stall_of(c, &c->lap[i]) - predicted(&m, footprint(&c->lap[i]));
-        /* Two cycles: a read of the clock at either end. */
-        if (fabs(more) <=
-            fmax(2, assume(ASSUME_CODE_EDGE) * stall_of(c, &c->lap[i])))
-            last = i;
-    }
-    p->last = last;
-    p->value = stats_median(c->stall + p->first, last - p->first + 1);
-}
-
-static void find_plateaus(struct curve *c)
-{
-    const struct plateaus_rule rule = plateaus_of_code();
-    find_stalls(c);
-    c->plateau_count = plateaus_find(c->stall, c->count, &rule, c->plateau,
+    c->plateau_count = plateaus_find(c->cycles, c->count, &rule, c->plateau,
                                      CODE_LEVELS_MAX + 2);
-    for (size_t i = 0; i < c->plateau_count; i++) {
-        c->begin[i] = c->plateau[i].first;
-        trim(c, &c->plateau[i]);
+}
+
+/* ---- cold code --------------------------------------------------------- */
+
+/* Blocks of code that the laps before have pushed out, from the last one down;
+ * of each one call, then one at another place, and that place again, which is
+ * what a call there costs that hits. */
+enum { BLOCK = 2 * KIB, BLOCKS = 16, COLD = BLOCKS * BLOCK };
+
+/* Cycles beyond a hit for a place that lies so far from the start of a block,
+ * once another of it was called: the median over the blocks. */
+static double cold_cycles(struct lab *lab, uint64_t called, uint64_t then)
+{
+    double extra[BLOCKS] = {0};
+    struct script s = {0};
+    script_reader(&s, "code");
+    add_backwards(&s, COLD, (POOL - COLD) / PLACE, false);
+    for (uint64_t i = BLOCKS; i-- > 0;) {
+        script_load(&s, 0, (struct segment){i * BLOCK + called, 1, 0});
+        script_time(&s, 0, (struct segment){i * BLOCK + then, 1, 0});
+        script_time(&s, 0, (struct segment){i * BLOCK + then, 1, 0});
+    }
+    const struct column c =
+        lab_column(lab, "cycles", "visit %s", script_text(&s, lab));
+    for (size_t i = 0; lab_ok(lab) && i < BLOCKS; i++)
+        extra[i] = c.at[2 * i] - c.at[2 * i + 1];
+    return stats_median(extra, BLOCKS);
+}
+
+/* ---- the caches -------------------------------------------------------- */
+
+struct cache_question {
+    struct lab *lab;
+    const struct curve *curve;
+    size_t i; /* which */
+    struct eviction eviction;
+    struct code_level *level;
+    uint64_t ahead; /* bytes that are fetched ahead */
+    uint64_t fits, over; /* lines in a row of which most hit, and miss */
+};
+
+/* Beyond what a hit in the nearest cache costs: half-way from this one to the
+ * next. */
+static double extra_limit(const struct curve *c, size_t i)
+{
+    return hits_limit(c->plateau[i].value, c->plateau[i + 1].value) -
+           c->plateau[0].value;
+}
+
+/* The longest of 64 … 512 B of which the end brings the beginning; so cold code
+ * is called backwards, and what is fetched ahead is not met. */
+static void find_lines(struct lab *lab, const struct curve *c, size_t levels)
+{
+    struct fact_code *const code = fact_code_write(lab);
+    const uint64_t last = BLOCK - 32;
+    size_t known = 0;
+    for (uint64_t line = 64; lab_ok(lab) && line <= 512 && known < levels;
+         line *= 2) {
+        const double extra = cold_cycles(lab, last, BLOCK - line);
+        for (size_t i = known; lab_ok(lab) && i < levels; i++)
+            if (code->level[i].line == 0 && extra > extra_limit(c, i))
+                code->level[i].line = line / 2;
+        while (known < levels && code->level[known].line > 0)
+            known++;
     }
 }
 
-/* Laps that a quiet GPU needs, and a noisy one. */
-static const char few_coarse[] = COARSE " warm=3 laps=11";
-static const char many_coarse[] = COARSE " warm=3 laps=128";
-
-/* NULL if it is not known where the code lies. */
-static const struct curve *draw_curve(struct lab *lab, const char *words)
+/* Lines of the nearest cache that a call brings beside its own: so many before a
+ * line it is called, and that line then misses no more. */
+static uint64_t report_prefetch(struct lab *lab, const struct curve *c)
 {
-    struct curve *const c = lab_alloc(lab, 1, sizeof *c);
-    c->words = words;
-    for (uint64_t bytes = KIB; lab_ok(lab) && bytes <= LARGEST;
-         bytes = next_size(bytes)) {
-        c->lap[c->count++] = lap_of(lab, words, bytes);
-        if (lab_ok(lab) && c->lap[c->count - 1].start < 0)
-            return NULL;
+    const uint64_t line = fact_code(lab)->level[0].line;
+    /* Half a line of 128 B can be called alone in each KiB. */
+    const uint64_t to = line < PLACE ? KIB : BLOCK - line + TAIL;
+    struct finding *const f = lab_finding(lab, code_components[0], "prefetch");
+    uint64_t ahead = 0;
+    bool brought = true;
+    lab_cite(lab, f);
+    while (lab_ok(lab) && brought && (ahead + 2) * line <= to) {
+        uint64_t from = to - (ahead + 1) * line, half = 0;
+        /* A call of a line's first half runs on through the other, and is as far
+         * before the second half here as the other before the first. */
+        if (line < PLACE && from % PLACE == 0)
+            half = line;
+        if (line < PLACE)
+            from += half + line / 2;
+        brought = cold_cycles(lab, from, to + half) < extra_limit(c, 0);
+        ahead += brought;
     }
-    if (lab_ok(lab))
-        find_plateaus(c);
-    return c;
+    lab_uncite(lab);
+    if (lab_ok(lab)) {
+        finding_measured(f, (double)ahead);
+        finding_protocol(f, "after", value_text("one call"));
+    }
+    return ahead * line;
 }
 
-/* How many caches there are, or more than can be told. */
-static size_t steps_of(const struct curve *c)
+static uint64_t common_divisor(uint64_t a, uint64_t b)
 {
-    return c->plateau_count > 1 && c->plateau[0].first == 0
-               ? u64_min(c->plateau_count - 1, CODE_LEVELS_MAX)
-               : 0;
+    while (b > 0) {
+        const uint64_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
 }
 
-/* Stall of one more byte, between a lap and the next one. */
-static double slope_after(const struct curve *c, size_t i)
+/* Lines at a step that the nearer cache holds, of which nothing can be told. */
+static uint64_t nearer_holds(const struct cache_question *q, uint64_t step)
 {
-    const struct lap *const a = &c->lap[i], *const b = &c->lap[i + 1];
-    return (stall_of(c, b) - stall_of(c, a)) / (b->end - a->end);
+    const struct code_level *const near = q->level - 1;
+    return q->i == 0      ? 0
+           : !near->exact ? near->size / PLACE
+                          : near->ways * near->step /
+                                common_divisor(near->step, step);
 }
 
-static size_t steepest(const struct curve *c, size_t from, size_t end)
+/* Before each call that is kept others empty the nearer cache's sets of the
+ * lines at a step: at odd multiples of what both steps have in common, or
+ * beside the lines, so that they are of other sets of this one.  False if there
+ * are none. */
+static bool fill_nearer(struct cache_question *q, uint64_t step)
 {
-    size_t best = from;
-    for (size_t k = from; k < end; k++)
-        if (slope_after(c, k) > slope_after(c, best))
-            best = k;
+    const uint64_t count = 2 * nearer_holds(q, step) + 2;
+    q->eviction.filler = (struct segment){0};
+    if (q->i == 0)
+        return true;
+    const uint64_t common = common_divisor(q->level[-1].step, step);
+    const bool even = step / common % 2 == 0;
+    const uint64_t apart = even ? 2 * common : step;
+    if (!q->level[-1].exact || common == step ||
+        step + count * apart > POOL)
+        return false;
+    q->eviction.filler = (struct segment){common, count, apart};
+    return true;
+}
+
+/* So many lines at a step, or nearly, can be told to fit. */
+static bool can_tell(struct cache_question *q, uint64_t step, uint64_t count)
+{
+    q->eviction.filler = (struct segment){0};
+    return nearer_holds(q, step) < count || fill_nearer(q, step);
+}
+
+/* ---- which lines fit ---------------------------------------------------- */
+
+enum { LAPS = 6, KEPT_MOST = 8000, TAKES = 8 };
+
+/* What the laps of a list showed: misses, those at places that miss in each
+ * lap, and laps without any. */
+struct laps {
+    size_t misses, steady, clean;
+    const char *experiment;
+};
+
+static struct laps laps_over(struct cache_question *q,
+                             const struct script_lines *list, unsigned settle, unsigned take)
+{
+    const double cut =
+        hits_limit(q->eviction.hit, q->eviction.miss);
+    const size_t each = list->count;
+    const struct segment *const f = &q->eviction.filler;
+    const char *const between =
+        f->count == 0
+            ? ""
+            : lab_text(q->lab, " between=%" PRIu64 ":%" PRIu64 ":%" PRIu64,
+                       list->at[0] + f->start, f->count, f->step);
+    struct script text = {0};
+    script_reader(&text, "code");
+    script_add(&text,
+               &(struct script_step){.laps = settle, .lines = list});
+    script_add(&text, &(struct script_step){
+                          .laps = LAPS, .timed = true, .lines = list});
+    const struct column c =
+        lab_column(q->lab, "cycles", "visit %s%s take=%u",
+                   script_text(&text, q->lab), between, take);
+    struct laps l = {.experiment = c.experiment};
+    for (size_t lap = 0; lab_ok(q->lab) && lap < LAPS; lap++) {
+        const size_t misses = hits_above(c.at + lap * each, each, cut);
+        l.misses += misses;
+        l.clean += misses == 0;
+    }
+    for (size_t i = 0; lab_ok(q->lab) && i < each; i++) {
+        size_t missed = 0;
+        for (size_t lap = 0; lap < LAPS; lap++)
+            missed += c.at[lap * each + i] > cut;
+        l.steady += missed == LAPS;
+    }
+    return l;
+}
+
+/*
+ * Whether the lines of a list, and others, do not fit: in each lap
+ * some miss, also after many laps that settle them.  Those that miss in all laps
+ * are not disturbed; where only others do, so many laps tell that it cannot be
+ * chance.
+ */
+static bool lines_overflow(struct cache_question *q,
+                           const struct script_lines *list)
+{
+    static const unsigned settle[] = {3, 30, 120};
+    if (list->count * LAPS > KEPT_MOST) {
+        lab_fail(q->lab, ERR_UNSUPPORTED, why_too_many_places, (uint64_t)list->count,
+                 (uint64_t)PLACE);
+        return true;
+    }
+    for (size_t i = 0; i < COUNT_OF(settle); i++)
+        for (unsigned take = 0; take < TAKES; take++) {
+            const struct laps l = laps_over(q, list, settle[i], take);
+            *(l.clean > 0 ? &q->eviction.fits : &q->eviction.overflows) =
+                l.experiment;
+            if (l.clean > 0 || !lab_ok(q->lab))
+                return false;
+            if (l.steady > 1 && 10 * l.steady * LAPS > 9 * l.misses)
+                return true;
+            if (l.steady > 1)
+                break;
+        }
+    return true;
+}
+
+static struct script_lines lines_of(struct lab *lab, const struct segment *a)
+{
+    const struct script_lines lines = {
+        lab_alloc(lab, a->count, sizeof *lines.at), a->count};
+    for (uint64_t i = 0; i < a->count; i++)
+        lines.at[i] = a->start + i * a->step;
+    return lines;
+}
+
+static bool both_overflow(struct cache_question *q, const struct segment *a,
+                          const struct segment *b)
+{
+    const struct script_lines x = lines_of(q->lab, a), y = lines_of(q->lab, b);
+    const struct script_lines both = {
+        lab_alloc(q->lab, a->count + b->count, sizeof *both.at),
+        a->count + b->count};
+    memcpy(both.at, x.at, x.count * sizeof *x.at);
+    memcpy(both.at + x.count, y.at, y.count * sizeof *y.at);
+    return lines_overflow(q, &both);
+}
+
+static bool overflows(struct cache_question *q, const struct segment *list)
+{
+    return both_overflow(q, list, &(struct segment){0});
+}
+
+/* Most lines that fit of those at a step. */
+struct steps {
+    struct cache_question *q;
+    uint64_t start, step;
+};
+
+static enum search_answer ask_count(void *context, uint64_t count)
+{
+    const struct steps *const s = context;
+    const bool over =
+        overflows(s->q, &(struct segment){s->start, count, s->step});
+    return eviction_gave_up(&s->q->eviction) ? SEARCH_UNTRIED
+           : over                            ? SEARCH_OVERFLOWS
+                                             : SEARCH_FITS;
+}
+
+/* From several starts: where the code that calls has lines of its own, fewer
+ * fit. */
+enum { STARTS = 3, STARTS_MOST = 8 };
+
+static uint64_t start_of(const struct cache_question *q, size_t i,
+                         uint64_t step)
+{
+    return 13 * i * u64_max(q->eviction.unit, PLACE) % step + TAIL;
+}
+
+static uint64_t count_at(struct cache_question *q, uint64_t step, uint64_t guess)
+{
+    uint64_t best = 0;
+    for (size_t i = 0; lab_ok(q->lab) && i < STARTS; i++) {
+        const uint64_t start = start_of(q, i, step);
+        const uint64_t most = u64_min((POOL - start) / step, 1000);
+        struct steps s = {q, start, step};
+        const uint64_t fits = search_count(guess, most, ask_count, &s);
+        best = fits > best ? fits : best;
+    }
     return best;
 }
 
-/*
- * Whether the rise from plateau i to the next is that of one cache: steepest
- * where code no longer fits, then ever less steep, whatever the policy.  Where
- * it rises less before that, or gets steeper again, a second cache is full
- * before the first has come to its plateau.  The first stretch that rises is
- * left out: the edge lies in it.
- *
- * A slope is of two laps a KiB or more apart, and jitter makes less of it than
- * what is asked for here.
- */
-static bool is_one_step(const struct curve *c, size_t i)
+static bool fit_at(struct cache_question *q, uint64_t step, uint64_t count)
 {
-    const size_t from = c->plateau[i].last, end = c->begin[i + 1];
-    const size_t edge = steepest(c, from, end);
-    const double noise =
-        assume(ASSUME_CODE_SLOPE_NOISE) * c->plateau[i + 1].value;
-    size_t rising = from;
-    while (rising < edge &&
-           slope_after(c, rising) <= c->plateau[i].value + noise)
-        rising++;
-    for (size_t k = rising + 1; k < edge; k++)
-        if (slope_after(c, k) <
-            assume(ASSUME_CODE_LESS_STEEP) * slope_after(c, edge))
-            return false;
-    for (size_t k = edge; k < end; k++)
-        if (slope_after(c, k + 1) >
-            assume(ASSUME_CODE_STEEPER) * slope_after(c, k) + noise)
-            return false;
-    return true;
-}
-
-/* ---- lines ------------------------------------------------------------ */
-
-enum { COLD_STEP = 48, COLD_POINTS = 30 };
-
-/* What a quiet GPU needs, and a noisy one. */
-enum { MANY_COLD = 256 };
-static const char few_cold[] = COLD " warm=1 laps=9";
-static const char many_cold[] = COLD " warm=1 laps=256";
-
-struct cold {
-    const char *words; /* of the experiments */
-    struct lap lap[COLD_POINTS];
-    double jump[COLD_POINTS]; /* over the step before */
-    double usual;             /* of a step that enters no line, cycles */
-    double spread;            /* standard deviation of laps of a step … */
-    double slack;             /* … and so far off a jump may be, cycles */
-    /* Of many laps: what disturbs them adds to a byte, and their variance for
-     * each byte. */
-    double excess, variance;
-};
-
-/* A step, and what disturbs its laps: where they are many, it costs what they
- * do undisturbed. */
-static double lay_step(struct lab *lab, struct cold *c, size_t i)
-{
-    struct lap *const lap = &c->lap[i];
-    struct column cycles = {0};
-    *lap = lap_and_all(lab, c->words, (i + 1) * COLD_STEP, &cycles);
-    const struct undisturbed u = undisturbed_of(cycles.at, cycles.count, 0);
-    if (!lab_ok(lab) || c->words != many_cold)
-        return u.spread;
-    lap->cycles = u.cycles;
-    c->excess += u.excess / footprint(lap) / COLD_POINTS;
-    c->variance += u.spread * u.spread / footprint(lap) / COLD_POINTS;
-    return u.spread;
-}
-
-static void lay_cold(struct lab *lab, const char *words, struct cold *c)
-{
-    double steps[COLD_POINTS] = {0}, spread[COLD_POINTS] = {0};
-    *c = (struct cold){.words = words};
-    for (size_t i = 0; i < COLD_POINTS; i++) {
-        spread[i] = lay_step(lab, c, i);
-        steps[i] = i > 0 ? c->lap[i].cycles - c->lap[i - 1].cycles : 0;
+    bool fit = false;
+    for (size_t i = 0; lab_ok(q->lab) && !fit && i < STARTS; i++) {
+        const struct segment list = {start_of(q, i, step), count, step};
+        fit = list.start + count * step > POOL ||
+              !overflows(q, &list);
     }
-    c->spread = stats_median(spread, COLD_POINTS);
-    /* One of four steps of 48 B at least enters no line of 64 B or longer: 7 of
-     * the 29, wherever the code begins. */
-    c->usual = stats_quantile(steps + 1, COLD_POINTS - 1, 0.2);
-    for (size_t i = 0; i < COLD_POINTS; i++)
-        c->jump[i] = steps[i] - c->usual;
+    return fit;
 }
 
-/* How lines may lie, and what a jump into one costs: `more` than the `cheaper`
- * of a line that only nearer caches lack. */
-struct lines {
-    double line, phase, cheaper, more;
+/* The first step at which nearly as many lines fit as at half of it, and how
+ * many; 0: none was seen. */
+static uint64_t find_step(struct cache_question *q, uint64_t *fits)
+{
+    uint64_t step = q->eviction.unit;
+    while (step < 8 * PLACE || q->over * PLACE / step > 256)
+        step *= 2;
+    *fits = count_at(q, step, 0);
+    for (; lab_ok(q->lab) && *fits > 1; step *= 2) {
+        const uint64_t many = *fits * 3 / 4 + 1;
+        if (many > POOL / (2 * step) || !can_tell(q, 2 * step, *fits / 2))
+            return 0;
+        const uint64_t now = count_at(q, 2 * step, (*fits + 1) / 2);
+        if (now >= many) {
+            const bool more = now > *fits;
+            *fits = more ? now : *fits;
+            return more ? 2 * step : step;
+        }
+        *fits = now;
+    }
+    return *fits == 1 ? step : 0;
+}
+
+struct shape {
+    uint64_t step, ways, sets; /* lines `step` apart are of one set */
+    uint64_t line;
+    uint64_t start; /* of a set without lines of the code that calls */
 };
 
-/*
- * Whether step i is as lines want it.  Where a line begins within a block, and
- * not with it, a lap waits at once for the line and for the comparison that
- * ends the block: so a jump is less by what a block costs at most.  Of what is
- * left half is enough.  A step into no line must be less than a third of a
- * miss: of lines thought twice too long a miss would be half.
- */
-static bool step_fits(const struct cold *c, size_t i, const struct lines *l)
+static bool find_start(struct cache_question *q, struct shape *s)
 {
-    const double from = c->lap[i - 1].end, jump = c->jump[i] - l->cheaper;
-    const double begin = ceil((from - l->phase) / l->line) * l->line + l->phase;
-    if (begin >= c->lap[i].end)
-        return jump - c->slack < l->more / 3;
-    return jump + c->slack >= (l->more - (begin > from ? c->usual : 0)) / 2;
-}
-
-/* Whether jumps are exactly where lines begin. */
-static bool explains(const struct cold *c, const struct lines *l)
-{
-    for (size_t i = 1; i < COLD_POINTS; i++)
-        if (!step_fits(c, i, l))
-            return false;
-    return true;
-}
-
-/* Code begins at a multiple of 128 bytes; longer lines may lie anyhow. */
-enum { CODE_ALIGN = 128, LINE_LEAST = 32, LINE_MOST = 512 };
-
-/* Whether lines of that length, which lie in some way, explain the jumps. */
-static bool line_explains(const struct cold *c, uint64_t line, double cheaper,
-                          double more)
-{
-    for (uint64_t phase = 0; phase < line; phase += CODE_ALIGN)
-        if (explains(
-                c, &(struct lines){(double)line, (double)phase, cheaper, more}))
+    for (size_t i = 0; lab_ok(q->lab) && i < STARTS_MOST; i++) {
+        s->start = start_of(q, i, s->step);
+        const struct segment list = {s->start, s->ways, s->step};
+        if ((s->ways + 2) * s->step <= POOL &&
+            !overflows(q, &list))
             return true;
+    }
     return false;
 }
 
-/*
- * The line of a level.  A line of level i that is found in level i + 1 costs p;
- * the stall of plateau i + 1, so much more than that of plateau i, is the
- * average over the lines of the nearest cache, of which the first of a longer
- * line pays for all.  So each length of line that is thought of says what a
- * miss costs, and jumps that cost so much must then be that far apart.  0:
- * none is like that.
- */
-static uint64_t line_of(const struct cold *c, uint64_t from, double cheaper,
-                        double stall)
+/* The next odd factor of the number of sets: at steps of it fewer lines fit. */
+static bool find_odd_factor(struct cache_question *q, struct shape *s)
 {
-    for (uint64_t line = from; line <= LINE_MOST && line > 0; line *= 2)
-        if (line_explains(c, line, cheaper, stall * (double)line))
-            return line;
+    for (uint64_t p = 3; lab_ok(q->lab) && p <= s->ways + 2; p += 2) {
+        const uint64_t each = (s->ways + p - 1) / p;
+        const uint64_t step = s->step * p;
+        if (can_tell(q, step, each) && q->eviction.filler.start % s->step == 0 &&
+            q->eviction.filler.count > 0)
+            continue;
+        if (!can_tell(q, step, each) || fit_at(q, step, each + each / 4 + 1))
+            continue;
+        s->step = step;
+        s->ways = count_at(q, step, each);
+        return true;
+    }
+    return false;
+}
+
+/* Whether the line of a place comes into the set that is full: with others at
+ * the set's step, as many as the nearer cache does not hold. */
+static bool comes_in(struct cache_question *q, const struct shape *s,
+                     uint64_t place)
+{
+    const struct segment group = {s->start, s->ways, s->step};
+    const uint64_t many = nearer_holds(q, s->step) + 1;
+    const struct segment others = {place, many, s->step};
+    if (place + many * s->step <= POOL)
+        return both_overflow(q, &group, &others);
+    const struct script_lines lines = lines_of(q->lab, &group);
+    return eviction_evicts(&q->eviction, &lines,
+                           &(struct segment){place, 1, 0}, 1);
+}
+
+/* A place whose halves can be called alone, in the set of lines that fit; 0: there
+ * is none. */
+static uint64_t halved_place(struct cache_question *q, struct shape *s)
+{
+    for (uint64_t start = TAIL; lab_ok(q->lab) && start < s->step;
+         start += PLACE) {
+        uint64_t place = start + s->ways * s->step;
+        while (place + s->step < POOL && place % KIB != TAIL)
+            place += s->step;
+        const struct segment list = {start, s->ways, s->step};
+        if (place % KIB != TAIL || overflows(q, &list))
+            continue;
+        s->start = start;
+        return place;
+    }
     return 0;
 }
 
-/* The lines of all levels; how many are found one after the other. */
-static size_t find_lines(struct lab *lab, const struct curve *c,
-                         const struct cold *cold)
+/* A line may be brought part by part: the other half of a line twice as long
+ * comes into the set, too, if there is such a line.  0: it cannot be told. */
+static uint64_t find_line(struct cache_question *q, struct shape *s)
 {
-    struct code_level *const level = fact_code_write(lab)->level;
-    const size_t count = fact_code(lab)->count;
-    double cheaper = 0; /* what a line costs that the level has */
-    size_t found = 0;
-    for (size_t i = 0; i < count; i++) {
-        const double stall = c->plateau[i + 1].value - c->plateau[i].value;
-        level[i].line = line_of(cold, i == 0 ? LINE_LEAST : level[i - 1].line,
-                                cheaper, stall);
-        level[i].penalty = stall * (double)level[i].line;
-        cheaper += level[i].penalty;
-        found += level[i].line > 0;
+    uint64_t line = q->eviction.unit;
+    if (q->ahead > 0) /* what is fetched ahead comes into sets beside, too */
+        return line;
+    const uint64_t own = line < PLACE ? halved_place(q, s)
+                                      : s->start + s->ways * s->step;
+    for (; lab_ok(q->lab) && own > 0 && 2 * line <= u64_min(s->step, KIB);
+         line *= 2) {
+        const uint64_t other = (own / line * line) ^ line;
+        if (!comes_in(q, s, other + (line < PLACE ? 0 : TAIL)))
+            break;
     }
-    return found;
+    return own > 0 ? line : 0;
+}
+
+/* Whether the lines at the step are all of one set: then all of them but the
+ * first leave room for one more.  Of several sets they leave it in the first's,
+ * and one that comes into the second's is too many. */
+static bool is_one_set(struct cache_question *q, const struct shape *s)
+{
+    const struct segment others = {s->start + s->step, s->ways - 1, s->step};
+    const struct segment one = {s->start + (s->ways + 1) * s->step, 1, 0};
+    return !both_overflow(q, &others, &one);
 }
 
 /*
- * Whether lines that were not found may be hidden in noise that more laps rid
- * us of: a line explains the jumps if each may be four deviations off, and of
- * many laps four deviations of a jump, which is a difference of two means, are
- * less than half of what tells a miss, a third of it.
+ * The loop that calls has lines of its own in the nearest cache, one after the
+ * other: so in some sets fewer lines fit, by one, or of few sets in all, by the
+ * same number.  Which, its length tells, if that leaves one answer: 24
+ * instructions at least, and no more than 64.
  */
-static bool may_be_hidden(const struct curve *c, size_t i, uint64_t from,
-                          double cheaper, const struct cold *few)
+enum { LOOP_LEAST = 24 * 16, LOOP_MOST = 64 * 16 };
+
+/* Adds to the ways what the loop takes in each set; false if that is not known.
+ */
+static bool add_own_lines(struct cache_question *q, struct shape *s)
 {
-    struct cold slack = *few;
-    const double stall = c->plateau[i + 1].value - c->plateau[i].value;
-    const double off = UNDISTURBED_DEVIATIONS * few->spread;
-    slack.slack = off;
-    const uint64_t line = line_of(&slack, from, cheaper, stall);
-    return line > 0 &&
-           off * sqrt(2.0 / MANY_COLD) < stall * (double)LINE_MOST / 6;
+    const uint64_t part = u64_max(s->line, PLACE);
+    const uint64_t sets = u64_max(s->step / part, 1);
+    const uint64_t most = LOOP_MOST / part + 1;
+    uint64_t fewer = 0, explained = 0, each = 0;
+    if (q->i > 0 || sets > 2 * most)
+        return true;
+    for (uint64_t i = 0; lab_ok(q->lab) && i < sets; i++) {
+        struct segment list = {i * part + TAIL, s->ways + 1, s->step};
+        if (!overflows(q, &list)) {
+            *s = (struct shape){s->step, s->ways + 1, s->sets, s->line,
+                                list.start};
+            i = UINT64_MAX;
+            fewer = 0;
+            continue;
+        }
+        list.count--;
+        fewer += overflows(q, &list);
+    }
+    for (uint64_t own = LOOP_LEAST / part; own <= most; own++)
+        if (own % sets == fewer % sets && own >= fewer) {
+            each = (own - fewer) / sets;
+            explained++;
+        }
+    s->ways += each;
+    return explained == 1;
 }
 
-/* Lays cold code; whether noise may hide lines that were not found. */
-static bool ask_lines(struct lab *lab, const struct curve *c, const char *words,
-                      struct cold *cold)
+/* Whether lines half as far apart are of one set, too. */
+static bool is_half(struct cache_question *q, const struct shape *s)
 {
-    const struct code_level *const level = fact_code(lab)->level;
-    double cheaper = 0;
-    fact_code_write(lab)->count = steps_of(c);
-    if (steps_of(c) > 0)
-        lay_cold(lab, words, cold);
-    if (!lab_ok(lab))
+    const uint64_t half = s->step / 2;
+    const struct segment more = {s->start, s->ways + 1, half};
+    return half % u64_max(q->eviction.unit, PLACE) == 0 && half > q->ahead &&
+           can_tell(q, half, s->ways + 1) && overflows(q, &more);
+}
+
+/* All factors of two may be none of the sets'; and a line may be brought in
+ * part by part, so that its parts come into one set, too. */
+static bool find_shape(struct cache_question *q, struct shape *s)
+{
+    s->step = find_step(q, &s->ways);
+    if (!lab_ok(q->lab) || s->step == 0)
         return false;
-    const size_t found = find_lines(lab, c, cold);
-    for (size_t i = 0; i < found; i++)
-        cheaper += level[i].penalty;
-    return found < steps_of(c) &&
-           may_be_hidden(c, found,
-                         found > 0 ? level[found - 1].line : LINE_LEAST,
-                         cheaper, cold);
-}
-
-static void report_line(struct lab *lab, const struct cold *cold, size_t i)
-{
-    const struct code_level *const l = &fact_code(lab)->level[i];
-    struct finding *const f = lab_finding(lab, code_components[i], "line");
-    finding_cite(f, cold->words);
-    if (l->line == 0) {
-        finding_none(f, why_code_prefetched);
-        return;
+    for (;;) {
+        if (!can_tell(q, s->step, s->ways) || !find_start(q, s))
+            return false;
+        const bool one = s->ways < 3 || is_one_set(q, s);
+        if (find_odd_factor(q, s))
+            continue;
+        if (!lab_ok(q->lab) || !one)
+            return false;
+        break;
     }
-    finding_measured(f, (double)l->line);
-    finding_interval(f, (double)l->line, (double)l->line, -1);
-    if (i > 0)
-        finding_protocol(
-            f, "assumed",
-            value_text("no shorter than that of the nearer cache"));
+    while (lab_ok(q->lab) && is_half(q, s))
+        s->step /= 2;
+    /* Smaller steps cannot be asked where lines beside are fetched, too, nor any
+     * but those of whole functions. */
+    const uint64_t half = s->step / 2;
+    if (s->step % 2 == 0 && half % q->eviction.unit == 0 &&
+        (half <= q->ahead || half % PLACE != 0))
+        return false;
+    s->line = find_line(q, s);
+    if (s->line == 0)
+        return false;
+    s->sets = u64_max(s->step / s->line, 1);
+    return lab_ok(q->lab) && add_own_lines(q, s);
 }
 
-/* ---- what a miss costs ------------------------------------------------ */
-
-/* Stall a byte over a plateau as a slope: the same as its height, unless some
- * of the code is hit even so. */
-static double slope_of(const struct curve *c, const struct plateau *p)
+static void report_number(struct cache_question *q, const char *attribute,
+                          double number)
 {
-    return stall_model(c, p->first, p->last).slope;
-}
-
-/* How far noise may move what laps of a plateau stall for each byte: they hold
- * at most all that disturbs a fetch, and the third of 64 laps is 1.75
- * deviations quicker than their mean, which are less for each byte the more
- * code they run through. */
-static double blur_of(const struct curve *c, const struct cold *cold,
-                      const struct plateau *p)
-{
-    return fabs(cold->excess) +
-           1.75 * sqrt(cold->variance / footprint(&c->lap[p->first]));
-}
-
-static bool is_flat(const struct curve *c, const struct cold *cold,
-                    const struct plateau *p)
-{
-    const double doubt =
-        fmax(stall_least, assume(ASSUME_CODE_DOUBT) * p->value);
-    return fabs(slope_of(c, p) - p->value) <= doubt + blur_of(c, cold, p);
-}
-
-static void report_penalty(struct lab *lab, const struct curve *c,
-                           const struct cold *cold, size_t i)
-{
-    const struct code_level *const l = &fact_code(lab)->level[i];
-    const struct plateau *const p = &c->plateau[i];
     struct finding *const f =
-        lab_finding(lab, code_components[i], "miss_penalty");
-    if (l->line == 0) {
-        finding_none(f, "%s", lab_why_unknown(lab, code_components[i], "line"));
+        lab_finding(q->lab, code_components[q->i], attribute);
+    finding_measured(f, number);
+    finding_interval(f, number, number, -1);
+    if (q->eviction.fits != NULL)
+        finding_cite(f, q->eviction.fits);
+    if (q->eviction.overflows != NULL)
+        finding_cite(f, q->eviction.overflows);
+}
+
+static void refuse(struct cache_question *q, const char *attribute,
+                   const char *why)
+{
+    lab_refuse(q->lab,
+               lab_text(q->lab, "%s.%s", code_components[q->i], attribute),
+               "%s", why);
+}
+
+/* By loads of one line more than a set holds, at random. */
+static void report_policy(struct cache_question *q, const struct shape *s)
+{
+    enum { VISITS = 600, DRAWS = 3 };
+    const struct segment set = {s->start, s->ways + 1, s->step};
+    struct eviction_draws d = {.list = lines_of(q->lab, &set),
+                               .visits = VISITS};
+    struct policy_load *const loads =
+        lab_alloc(q->lab, DRAWS * (VISITS + s->ways + 1), sizeof *loads);
+    size_t count = 0;
+    if (s->ways < 2 || !fill_nearer(q, s->step)) {
+        refuse(q, "policy", s->ways < 2 ? why_one_way : why_code_no_room);
         return;
     }
-    if (!is_flat(c, cold, &p[0]) || !is_flat(c, cold, &p[1])) {
-        finding_none(f, why_code_part_hit);
+    /* A launch finds the caches empty, or what the last one left. */
+    q->eviction.lasting = false;
+    d.base = q->eviction.hit;
+    for (d.take = 1; d.take <= DRAWS; d.take++)
+        count += eviction_draw(&q->eviction, &d, loads + count);
+    const struct policy_verdict v =
+        lab_ok(q->lab)
+            ? policy_find(loads, count, (uint32_t)s->ways, false)
+            : (struct policy_verdict){0};
+    struct finding *const f =
+        lab_finding(q->lab, code_components[q->i], "policy");
+    if (v.known && v.ambiguous)
+        finding_none(f, why_policies_alike, cache_policy_name(v.policy),
+                     cache_policy_name(v.runner_up));
+    else if (!v.known)
+        finding_none(f, why_code_policy);
+    else
+        finding_value(f, STATUS_MEASURED, value_text(cache_policy_name(v.policy)));
+}
+
+/* The median of a lap changes where half of its lines miss: that is no earlier
+ * than where one does, and, of sets of one way at least, when it is a third more
+ * at the latest. */
+static bool agrees(const struct cache_question *q, const struct shape *s)
+{
+    const double lines = (double)(s->step * s->ways) / PLACE;
+    const double part = (double)u64_min(s->line, PLACE) / PLACE;
+    return lines > 0.7 * part * (double)q->fits && lines < 1.15 * (double)q->over;
+}
+
+/* Where the sets are not known: of the longest lap of which nearly all lines
+ * hit, nine in ten certainly fit. */
+static void leave_irregular(struct cache_question *q)
+{
+    struct finding *const f =
+        lab_finding(q->lab, code_components[q->i], "size");
+    const struct curve *const c = q->curve;
+    size_t i = c->plateau[q->i].last;
+    while (i > 0 && c->most[i] > hits_limit(c->plateau[q->i].value,
+                                            c->plateau[q->i + 1].value))
+        i--;
+    q->level->size =
+        c->lines[i] * 9 / 10 * u64_min(PLACE, q->eviction.unit);
+    finding_value(f, STATUS_AT_LEAST, value_number((double)q->level->size));
+    finding_because(f, why_code_irregular);
+    finding_cite(f, c->experiment);
+    refuse(q, "*", why_code_irregular);
+}
+
+static void report_shape(struct cache_question *q)
+{
+    struct shape s = {0};
+    const bool found = find_shape(q, &s);
+    if (eviction_gave_up(&q->eviction) || !found || !agrees(q, &s)) {
+        if (lab_ok(q->lab))
+            leave_irregular(q);
         return;
     }
-    const double cycles = (p[1].value - p[0].value) * (double)l->line;
-    const double doubt = assume(ASSUME_CODE_DOUBT) * cycles +
-                         blur_of(c, cold, &p[1]) * (double)l->line;
+    *q->level = (struct code_level){.size = s.step * s.ways,
+                                    .line = s.line,
+                                    .penalty = q->level->penalty,
+                                    .limit = q->level->limit,
+                                    .exact = true,
+                                    .step = s.step,
+                                    .ways = s.ways};
+    report_number(q, "line", (double)s.line);
+    report_number(q, "ways", (double)s.ways);
+    report_number(q, "sets", (double)s.sets);
+    report_number(q, "size", (double)q->level->size);
+    report_policy(q, &s);
+}
+
+static void report_penalty(struct cache_question *q)
+{
+    const struct plateau *const p = &q->curve->plateau[q->i];
+    struct finding *const f =
+        lab_finding(q->lab, code_components[q->i], "miss_penalty");
+    const double cycles = p[1].value - p[0].value;
+    const double doubt = assume(ASSUME_CODE_DOUBT) * cycles + 1;
     finding_measured(f, cycles);
     finding_interval(f, cycles - doubt, cycles + doubt, -1);
     finding_protocol(f, "of", value_text("a missed line"));
-    finding_protocol(f, "code", value_text("straight on"));
+    finding_protocol(f, "code", value_text("called, 128 B"));
+    finding_cite(f, q->curve->experiment);
 }
 
-/* ---- sizes ------------------------------------------------------------ */
-
-enum { EDGE_STEP = 48, FIT_POINTS = 12, BEFORE = 6, AFTER = 4 };
-
-/* What the nearest cache's lines add: they come one at a time, not by bytes. */
-static double lines_in(const struct lap *lap, double line, double phase)
-{
-    return floor((lap->end - 1 - phase) / line) -
-           floor((lap->start - phase) / line) + 1;
-}
-
-/* The experiments around an edge. */
-struct edge {
-    struct lab *lab;
-    const char *words;  /* of the experiments … */
-    const char *laps;   /* … and how many laps */
-    uint64_t from;      /* B: the first lap */
-    double each;        /* cycles of each line of the nearest cache … */
-    double line, phase; /* … and where these lie */
-    double slope;       /* cycles a byte, where it is known; else 0 */
-    double least;       /* cycles that tell a miss */
-    struct model model; /* of laps that fit, over their ends */
-};
-
-static double without_lines(const struct edge *e, const struct lap *lap)
-{
-    return e->each > 0
-               ? lap->cycles - e->each * lines_in(lap, e->line, e->phase)
-               : lap->cycles;
-}
-
-static double beyond(const struct edge *e, const struct lap *lap)
-{
-    return without_lines(e, lap) - predicted(&e->model, lap->end);
-}
-
-static struct lap edge_lap(const struct edge *e, uint64_t bytes,
-                           const char *laps)
-{
-    return lap_of(e->lab, lab_text(e->lab, "%s %s", e->words, laps), bytes);
-}
-
-static const char usual_laps[] = "warm=4 laps=64";
-/* Where so many leave laps that fit too far apart to tell a miss. */
-static const char more_laps[] = "warm=4 laps=256";
-/* Until code that a program ran before has left a cache that evicts at random.
- */
-static const char many_laps[] = "warm=256 laps=128";
-
-/* Fits the model at a phase; the sum of the squares that it leaves. */
-static double fit_phase(struct edge *e, const struct lap *laps, double phase)
-{
-    double x[FIT_POINTS] = {0}, y[FIT_POINTS] = {0}, left = 0;
-    e->phase = phase;
-    for (int i = 0; i < FIT_POINTS; i++) {
-        x[i] = laps[i].end;
-        y[i] = without_lines(e, &laps[i]);
-    }
-    e->model = fitted(x, y, FIT_POINTS);
-    if (e->slope > 0)
-        e->model.slope = e->slope;
-    for (int i = 0; i < FIT_POINTS; i++)
-        left += pow(beyond(e, &laps[i]), 2);
-    return left;
-}
-
-/* Lines longer than code is aligned may lie in several ways. */
-static void fit_edge(struct edge *e)
-{
-    struct lap laps[FIT_POINTS];
-    double least = INFINITY, best = 0;
-    for (uint64_t i = 0; i < FIT_POINTS; i++)
-        laps[i] = edge_lap(e, e->from + i * 3 * EDGE_STEP, e->laps);
-    for (double phase = 0; phase < fmax(e->line, 1); phase += CODE_ALIGN) {
-        const double now = fit_phase(e, laps, phase);
-        best = now < least ? phase : best;
-        least = fmin(now, least);
-    }
-    /* Six standard deviations: hardly a lap that fits is half as slow. */
-    const double left = fit_phase(e, laps, best);
-    e->least = fmax(e->least, 6 * sqrt(left / FIT_POINTS));
-}
-
-enum verdict { FITS, DOUBTFUL, MISSES };
-
-/* Whether a lap costs a miss more than one that fits; what is doubtful, less
- * than some misses more, is measured once more, after many laps. */
-static enum verdict judge_lap(const struct edge *e, uint64_t bytes,
-                              struct lap *lap)
-{
-    *lap = edge_lap(e, bytes, e->laps);
-    if (beyond(e, lap) > e->least && beyond(e, lap) < 8 * e->least)
-        *lap = edge_lap(e, bytes, many_laps);
-    const double more = beyond(e, lap);
-    return more > e->least ? MISSES : more > e->least / 2 ? DOUBTFUL : FITS;
-}
-
-static enum search_answer edge_ask(void *context, uint64_t bytes)
-{
-    struct lap lap;
-    return judge_lap(context, bytes, &lap) == FITS ? SEARCH_FITS
-                                                   : SEARCH_OVERFLOWS;
-}
-
-/* The laps on both sides of an edge; whether those before it fit and those
- * behind it do not. */
-struct sides {
-    struct lap below, above;
-    bool sharp;
-};
-
-static struct sides look_at_sides(const struct edge *e, uint64_t fits)
-{
-    struct sides s = {.sharp = true};
-    for (int i = -BEFORE; lab_ok(e->lab) && s.sharp && i <= AFTER; i++) {
-        struct lap lap;
-        const uint64_t bytes =
-            (uint64_t)((int64_t)fits + i * (int64_t)EDGE_STEP);
-        s.sharp = judge_lap(e, bytes, &lap) == (i > 0 ? MISSES : FITS);
-        if (i == 0)
-            s.below = lap;
-        if (i == 1)
-            s.above = lap;
-    }
-    return s;
-}
-
-/* Looks for the edge in the KiB or so above what fits; a miss is told by
- * `least` cycles, or more if laps that fit are far apart. */
-static struct sides find_edge(struct edge *e, uint64_t about, double least)
-{
-    e->least = least;
-    e->from =
-        about > 4 * KIB ? (about - 3 * KIB) / EDGE_STEP * EDGE_STEP : EDGE_STEP;
-    e->words = lab_text(
-        e->lab, "code total=%" PRIu64 " from=%" PRIu64 " block=%d chains=32",
-        about + 3 * KIB, e->from, EDGE_STEP);
-    uint64_t fits = e->from + (about - e->from - 768) / EDGE_STEP * EDGE_STEP;
-    uint64_t over = fits + (768 + KIB + 512) / EDGE_STEP * EDGE_STEP;
-    fit_edge(e);
-    search_between(&fits, &over, EDGE_STEP, edge_ask, e);
-    return look_at_sides(e, fits);
-}
-
-/* Bytes of the lines from the start of a lap to the boundary between two ends,
- * behind which the first line lies that does not fit. */
-static uint64_t size_between(const struct lap *fits, const struct lap *over,
-                             uint64_t line)
-{
-    const double unit = line < CODE_ALIGN ? (double)line : (double)CODE_ALIGN;
-    const double boundary = floor((over->end - 1) / unit) * unit;
-    if (boundary < fits->end)
-        return 0;
-    return (uint64_t)(ceil((boundary - fits->start) / (double)line)) * line;
-}
-
-static void report_size(struct finding *f, const struct sides *s,
-                        struct code_level *level)
-{
-    const uint64_t size = size_between(&s->below, &s->above, level->line);
-    finding_protocol(f, "bytes_of_an_instruction", value_number(16));
-    if (size == 0) {
-        finding_value(f, STATUS_AT_LEAST, value_number(footprint(&s->below)));
-        finding_because(f, why_code_no_new_line, footprint(&s->above));
-        return;
-    }
-    level->size = size;
-    level->exact = true;
-    finding_measured(f, (double)size);
-    finding_interval(f, (double)size, (double)size, -1);
-}
-
-/* Where a plateau ends, to a KiB: a lap beyond it stalls more than `least`
- * cycles beyond what the plateau foretells. */
-struct plateau_end {
-    struct lab *lab;
-    const struct curve *curve;
-    struct model model;
-    double least;
-};
-
-static enum search_answer plateau_ask(void *context, uint64_t bytes)
-{
-    const struct plateau_end *const q = context;
-    const struct lap lap = lap_of(q->lab, COARSE " warm=4 laps=32", bytes);
-    const double more =
-        stall_of(q->curve, &lap) - predicted(&q->model, footprint(&lap));
-    return more > q->least ? SEARCH_OVERFLOWS : SEARCH_FITS;
-}
-
-static uint64_t end_of_plateau(struct lab *lab, const struct curve *c, size_t i,
-                               double least)
-{
-    const struct plateau *const p = &c->plateau[i];
-    struct plateau_end q = {lab, c, stall_model(c, p->first, p->last), least};
-    uint64_t fits = c->lap[p->last].bytes, over = c->lap[p->last + 1].bytes;
-    search_between(&fits, &over, KIB, plateau_ask, &q);
-    return fits;
-}
-
-static void report_at_least(struct finding *f, const struct lap *fits,
-                            const char *why)
-{
-    finding_value(f, STATUS_AT_LEAST, value_number(footprint(fits)));
-    finding_because(f, "%s", why);
-}
-
-/* What certainly fits: with a size less than the plateau has, since a few
- * misses more may be hidden in its last. */
-static const struct lap *surely_fits(const struct curve *c, size_t i)
-{
-    const struct plateau *const p = &c->plateau[i];
-    return &c->lap[p->last > p->first ? p->last - 1 : p->last];
-}
-
-/* `slope` is what the nearest cache's laps cost a byte: that of blocks of
- * EDGE_STEP, for all levels. */
-static void find_size(struct lab *lab, const struct curve *c, size_t i,
-                      double *slope, struct finding *f)
+static void icache_ask_level(struct lab *lab, const struct curve *c, size_t i,
+                             uint64_t ahead)
 {
     struct code_level *const level = &fact_code_write(lab)->level[i];
-    const double nearest = (double)fact_code(lab)->level[0].line;
-    const struct lap *const last = surely_fits(c, i);
-    struct edge e = {.lab = lab};
-    level->size = (uint64_t)footprint(last);
+    const struct plateau *const p = &c->plateau[i];
+    struct cache_question q = {
+        .lab = lab,
+        .curve = c,
+        .i = i,
+        .level = level,
+        .ahead = ahead,
+        .fits = c->lines[p[0].last],
+        .over = c->lines[p[1].first],
+        .eviction = {.lab = lab,
+                     .reader = "code",
+                     .unit = u64_max(level->line, PLACE / 2),
+                     .span = POOL,
+                     .lasting = true,
+                     .hit = p[0].value,
+                     .miss = p[1].value,
+                     .disturbed = assume(ASSUME_DISTURBED)},
+    };
+    level->penalty = p[1].value - p[0].value;
+    level->limit = hits_limit(p[0].value, p[1].value);
+    report_penalty(&q);
     if (level->line == 0) {
-        report_at_least(f, last,
-                        lab_why_unknown(lab, code_components[i], "line"));
+        refuse(&q, "*", why_code_line);
         return;
     }
-    if (i > 0) {
-        e.each = c->plateau[i].value * nearest;
-        e.line = nearest;
-        e.slope = *slope;
-    }
-    const uint64_t about = end_of_plateau(lab, c, i, 3 * level->penalty);
-    struct sides sides = {.sharp = false};
-    for (int turn = 0; lab_ok(lab) && !sides.sharp && turn < 2; turn++) {
-        e.laps = turn == 0 ? usual_laps : more_laps;
-        sides = find_edge(&e, about, level->penalty / 2);
-    }
-    if (!lab_ok(lab))
-        return;
-    if (i == 0)
-        *slope = e.model.slope;
-    if (sides.sharp)
-        report_size(f, &sides, level);
-    else
-        report_at_least(f, last, why_code_soft);
+    if (i > 0)
+        lab_absent(lab, code_components[i], "prefetch");
+    report_shape(&q);
 }
 
-/* ---- the study -------------------------------------------------------- */
-
-/* All but that what comes before the rise fits is left open. */
-static void leave_blurred(struct lab *lab, const struct curve *c, size_t i,
-                          struct finding *size)
+/* That there are no more is no gap; that there is none may be. */
+static void leave_rest(struct lab *lab, size_t levels)
 {
-    const struct lap *const last = surely_fits(c, i);
-    fact_code_write(lab)->level[i] =
-        (struct code_level){.size = (uint64_t)footprint(last)};
-    fact_code_write(lab)->count = i + 1;
-    report_at_least(size, last, why_code_blurred);
-    lab_refuse(lab, lab_text(lab, "%s.*", code_components[i]),
-               why_code_blurred);
-}
-
-static void icache_ask_level(struct lab *lab, const struct curve *c,
-                             const struct cold *cold, size_t i, double *slope)
-{
-    struct finding *const size = lab_finding(lab, code_components[i], "size");
-    finding_cite(size, c->words);
-    if (!is_one_step(c, i)) {
-        leave_blurred(lab, c, i, size);
-        return;
-    }
-    report_line(lab, cold, i);
-    report_penalty(lab, c, cold, i);
-    find_size(lab, c, i, slope, size);
-}
-
-/* That there are no more is no gap; that there is none may be, and one more
- * where that is not known. */
-static void leave_rest(struct lab *lab, const char *why)
-{
-    const bool open =
-        fact_code(lab)->count == 0 || why == why_code_edge_unclear;
-    fact_code_write(lab)->why = why;
-    for (size_t i = fact_code(lab)->count + open; i < CODE_LEVELS_MAX; i++)
+    for (size_t i = u64_max(levels, 1); i < CODE_LEVELS_MAX; i++)
         for (const struct answer *a = answers; a->attribute != NULL; a++)
             lab_absent(lab, code_components[i], a->attribute);
-    lab_leave_open(lab, why);
-}
-
-/* Where noise may hide lines all is asked again with many laps. */
-static const struct curve *ask_again(struct lab *lab, const struct curve *c,
-                                     struct cold *cold)
-{
-    if (!ask_lines(lab, c, few_cold, cold))
-        return c;
-    c = draw_curve(lab, many_coarse);
-    if (c != NULL)
-        ask_lines(lab, c, many_cold, cold);
-    return c;
+    fact_code_write(lab)->count = levels;
+    fact_code_write(lab)->why = why_code_no_plateau;
+    lab_leave_open(lab, why_code_no_plateau);
 }
 
 static void icache_run(struct lab *lab)
 {
-    struct cold cold = {0};
-    double slope = 0;
-    const struct fact_code *const code = fact_code(lab);
-    const struct curve *c = draw_curve(lab, few_coarse);
-    const char *why = why_code_no_plateau;
-    if (lab_ok(lab) && c != NULL)
-        c = ask_again(lab, c, &cold);
-    for (size_t i = 0; lab_ok(lab) && c != NULL && i < code->count; i++)
-        icache_ask_level(lab, c, &cold, i, &slope);
-    if (c == NULL)
-        why = why_code_unexpected;
-    else if (code->count > 0 && code->level[code->count - 1].line == 0)
-        why = why_code_edge_unclear;
+    struct curve c = {0};
+    draw_curve(lab, &c);
+    const size_t levels =
+        c.plateau_count > 0 && c.plateau[0].first == 0
+            ? u64_min(c.plateau_count - 1, CODE_LEVELS_MAX)
+            : 0;
+    uint64_t ahead = 0;
+    if (lab_ok(lab) && levels > 0) {
+        find_lines(lab, &c, levels);
+        ahead = report_prefetch(lab, &c);
+    }
+    for (size_t i = 0; lab_ok(lab) && i < levels; i++)
+        icache_ask_level(lab, &c, i, ahead);
     if (lab_ok(lab))
-        leave_rest(lab, why);
+        leave_rest(lab, levels);
 }
 
 const struct study study_icache = {
     .name = "icache",
     .question = "How much code do the instruction caches hold, in which lines?",
-    .method = "Laps through straight-line code of growing length, all of one "
-              "kernel: what they stall for each byte has a plateau for each "
-              "level. The size is where one line more makes a lap dearer, the "
-              "line how far jumps of cold code are apart, a miss the step from "
-              "plateau to plateau.",
+    .method = "Calls of small functions in chosen orders, a cost for each: laps "
+              "over ever more of them have a plateau for each level, and "
+              "functions at ever larger steps fit as many as their sets have "
+              "ways. Cold code shows lines, and what is fetched ahead.",
     .reads = reads,
     .needs = needs,
     .answers = answers,

@@ -1,10 +1,9 @@
 /*
  * Who shares the instruction caches: constants, the warps of an SM, other SMs.
  *
- * Laps through code that takes three quarters of a cache hit it.  Something
- * else that takes room in the same cache pushes some of it out, and the laps
- * get dearer: constants that are loaded between laps, or a rival that runs
- * another copy of the code, compared with a rival that runs the same.
+ * Calls of code that takes three quarters of a cache hit it.  Something else
+ * that takes room in the same cache pushes much of it out: constants, or other
+ * code that another warp calls, on this SM or on another.  All take turns.
  *
  * A cache that constants share is the constant cache behind the first one; its
  * size is then known beyond the 64 KiB of constants that a module may hold.
@@ -12,11 +11,11 @@
 #include <inttypes.h>
 #include <math.h>
 
-#include "analysis/statistics/stats.h"
+#include "analysis/hits.h"
 #include "base/mem.h"
 #include "base/num.h"
-#include "study/assume.h"
 #include "study/lab.h"
+#include "study/script.h"
 
 static const enum fact_id reads[] = {FACT_CODE, FACT_NONE};
 /* Constants are too few to fill such a cache; instructions that share its
@@ -32,80 +31,75 @@ static const struct answer answers[] = {
     {0},
 };
 
-enum { KIB = 1024, CONSTANTS = 64 * KIB, WARPS = 8, NEIGHBOURS = 15 };
+enum { CONSTANTS = 64 * 1024, WARPS = 8, NEIGHBOURS = 31 };
+/* Calls as in the study icache: backwards, the last 32 B of each 128 B. */
+enum { PLACE = 128, TAIL = PLACE - 32, APART = 8, POOL = 254 * 1024 };
 
-/* Code that fits one cache and not the nearer one. */
+/* Code that takes three quarters of one cache and more than the nearer one
+ * holds. */
 struct code_load {
     struct lab *lab;
     const struct code_level *level;
-    uint64_t bytes, total;
+    uint64_t lines;
 };
 
-enum { WARM = 40, LAPS = 6, LAPS_MOST = 4096 };
-
-/* What laps cost, and the slowest more than that. */
-struct quick {
-    double cycles, spread;
-};
-
-/* A lap, and a rival's where there is one: of two that push out each other's
- * code the quicker keeps its own.  Of six laps the second quickest is free of
- * what disturbs some. */
-static struct quick quick_lap(const struct code_load *l, uint64_t laps,
-                              const char *beside)
+static void add_laps(const struct code_load *l, struct script *s, size_t reader,
+                     uint64_t from, bool timed)
 {
-    const struct samples *const s =
-        lab_probe(l->lab,
-                  "code bytes=%" PRIu64 " total=%" PRIu64
-                  " block=1024 laps=%" PRIu64 " %s",
-                  l->bytes, l->total, laps, beside);
-    const struct column cycles = lab_column_of(l->lab, s, "cycles");
-    const struct column rival = lab_column_of(l->lab, s, "rival");
-    const size_t count = u64_min(cycles.count, LAPS);
+    for (uint64_t i = APART; i-- > 0;)
+        script_add(s, &(struct script_step){
+                          .reader = reader,
+                          .timed = timed,
+                          .places = {from + i * PLACE + TAIL,
+                                     (l->lines - i + APART - 1) / APART,
+                                     APART * PLACE}});
+}
+
+enum { WARM = 3, SHORT_WARM = 2 };
+
+/* The readers and all but the last lap: ours brings its code in, then others
+ * what is theirs. */
+static struct script begin_laps(void)
+{
+    struct script s = {0};
+    script_reader(&s, "code");
+    return s;
+}
+
+static void warm_up(const struct code_load *l, struct script *s)
+{
+    for (int lap = 0; lap < WARM; lap++)
+        add_laps(l, s, 0, 0, false);
+}
+
+/* Whether more of our code is missed than by chance, a tenth, once the others
+ * have been there. */
+static bool is_pushed_out(const struct code_load *l, struct script *s)
+{
+    add_laps(l, s, 0, 0, true);
+    const struct column c =
+        lab_column(l->lab, "cycles", "visit %s", script_text(s, l->lab));
+    return lab_ok(l->lab) &&
+           10 * hits_above(c.at, c.count, l->level->limit) > c.count;
+}
+
+/* Others call other code of the same size. */
+static bool others_push_out(const struct code_load *l, const char *const *others,
+                            size_t count)
+{
+    struct script s = begin_laps();
     for (size_t i = 0; i < count; i++)
-        cycles.at[i] += rival.at[i];
-    const double quick = stats_quantile(cycles.at, count, 0.25);
-    return (struct quick){quick, stats_quantile(cycles.at, count, 1) - quick};
+        script_reader(&s, "%s", others[i]);
+    warm_up(l, &s);
+    for (size_t i = 0; i < count; i++)
+        for (int lap = 0; lap < (count > 1 ? 1 : SHORT_WARM); lap++)
+            add_laps(l, &s, 1 + i, POOL / 2 / 1024 * 1024, false);
+    return is_pushed_out(l, &s);
 }
 
-/* What a lap stalls for if all of its lines miss. */
-static double all_misses(const struct code_load *l)
+static bool other_pushes_out(const struct code_load *l, const char *other)
 {
-    return (double)l->bytes / (double)l->level->line * l->level->penalty;
-}
-
-/* Whether laps are dearer than calm ones: by more than some misses, and by more
- * than laps differ by themselves: thrice as far as the slowest of the six is
- * off.  A quarter of what a lap can miss is no noise. */
-static bool is_dearer(const struct code_load *l, struct quick calm,
-                      struct quick full)
-{
-    const double noise = fmin(3 * calm.spread, all_misses(l) / 4);
-    const double least =
-        fmax(assume(ASSUME_CODE_PUSHED_OUT) * l->level->penalty,
-             assume(ASSUME_CODE_DISTURBED) * calm.cycles);
-    return full.cycles - calm.cycles > fmax(least, noise);
-}
-
-/* So many laps that whoever keeps its code is there until the other, all of
- * whose lines miss, has made those that are kept. */
-static uint64_t laps_of_duel(const struct code_load *l, double calm)
-{
-    const double ratio = 1 + all_misses(l) / (calm / 2);
-    return (uint64_t)fmin(ceil((WARM + LAPS) * ratio), LAPS_MOST);
-}
-
-/* The same code by a rival, and then another. */
-static bool rival_disturbs(const struct code_load *l, const char *where)
-{
-    const struct quick calm = quick_lap(
-        l, LAPS, lab_text(l->lab, "warm=%d rival=same %s", WARM, where));
-    if (!lab_ok(l->lab))
-        return false;
-    return is_dearer(
-        l, calm,
-        quick_lap(l, laps_of_duel(l, calm.cycles),
-                  lab_text(l->lab, "warm=%d rival=other %s", WARM, where)));
+    return others_push_out(l, &other, 1);
 }
 
 /* ---- constants -------------------------------------------------------- */
@@ -124,10 +118,12 @@ static void propose_size(const struct code_load *l, const struct finding *by)
 
 static void ask_constants(const struct code_load *l, struct finding *f)
 {
-    const struct quick calm = quick_lap(l, LAPS, "warm=3 constants=64");
-    const bool shared = is_dearer(
-        l, calm,
-        quick_lap(l, LAPS, lab_text(l->lab, "warm=3 constants=%d", CONSTANTS)));
+    struct script s = begin_laps();
+    const size_t reader = script_reader(&s, "constant");
+    warm_up(l, &s);
+    for (int lap = 0; lap < WARM; lap++)
+        script_load(&s, reader, (struct segment){0, CONSTANTS / 64, 64});
+    const bool shared = is_pushed_out(l, &s);
     if (!lab_ok(l->lab))
         return;
     struct value list = value_list();
@@ -143,9 +139,10 @@ static void ask_constants(const struct code_load *l, struct finding *f)
 /* Warps that use one copy are so far apart; the first that disturbs warp 0. */
 static void ask_warps(const struct code_load *l, struct finding *f)
 {
-    for (int warp = 1; lab_ok(l->lab) && warp <= WARPS; warp++)
-        if (rival_disturbs(
-                l, lab_text(l->lab, "rival_sm=0 rival_warp=%d", warp))) {
+    const unsigned most = lab_block_warps(l->lab);
+    for (unsigned warp = 1; lab_ok(l->lab) && warp <= WARPS && warp < most;
+         warp++)
+        if (other_pushes_out(l, lab_text(l->lab, "code@%u", warp))) {
             finding_measured(f, warp);
             return;
         }
@@ -155,24 +152,25 @@ static void ask_warps(const struct code_load *l, struct finding *f)
 
 /* ---- SMs -------------------------------------------------------------- */
 
-static bool sms_disturb(const struct code_load *l, uint64_t sm, uint64_t sms)
+static const char *caller_of(const struct code_load *l, uint64_t sm)
 {
-    return rival_disturbs(
-        l,
-        lab_text(l->lab, "rival_sm=%" PRIu64 " rival_sms=%" PRIu64, sm, sms));
+    return lab_text(l->lab, "code@0.%" PRIu64, sm);
 }
 
 static void ask_sms(const struct code_load *l, struct finding *f)
 {
     const uint64_t sms = lab_sms(l->lab), beside = u64_min(sms - 1, NEIGHBOURS);
+    const char *others[NEIGHBOURS];
     uint64_t sharing = 1;
     if (sms < 2) {
         finding_none(f, why_one_sm);
         return;
     }
-    const bool any = sms_disturb(l, 1, beside);
+    for (uint64_t i = 0; i < beside; i++)
+        others[i] = caller_of(l, 1 + i);
+    const bool any = others_push_out(l, others, beside);
     for (uint64_t sm = 1; any && lab_ok(l->lab) && sm < sms; sm++)
-        sharing += sms_disturb(l, sm, 1);
+        sharing += other_pushes_out(l, caller_of(l, sm));
     if (!lab_ok(l->lab))
         return;
     finding_measured(f, (double)sharing);
@@ -183,16 +181,17 @@ static void ask_sms(const struct code_load *l, struct finding *f)
 /* ---- the study -------------------------------------------------------- */
 
 /* False if no size lies well between those of the two caches: beyond the nearer
- * one by an eighth, so that what it holds is a small part of the code. */
+ * one by an eighth, so that what it holds is a small part of the code; or if the
+ * pool has no room for it twice. */
 static bool load_for(struct lab *lab, size_t i, struct code_load *l)
 {
     const struct code_level *const level = &fact_code(lab)->level[i];
     const uint64_t nearer = i > 0 ? level[-1].size : 0;
     const uint64_t code = level->size / 4 * 3;
     *l = (struct code_load){
-        .lab = lab, .level = level, .bytes = (code - KIB) / KIB * KIB};
-    l->total = l->bytes + 2 * KIB;
-    return level->exact && code > nearer + nearer / 8 && l->bytes >= KIB;
+        .lab = lab, .level = level, .lines = code / PLACE};
+    return level->exact && code > nearer + nearer / 8 && l->lines >= APART &&
+           code < POOL / 2;
 }
 
 /* What is asked of each cache, in the order of the answers. */
@@ -238,9 +237,9 @@ static void icache_sharing_run(struct lab *lab)
 const struct study study_icache_sharing = {
     .name = "icache_sharing",
     .question = "Who shares the instruction caches?",
-    .method = "Laps through code that takes three quarters of a cache, with "
-              "and without something beside them that would take the rest: "
-              "constants, another warp's code, another SM's.",
+    .method = "Calls of code that takes three quarters of a cache, before and "
+              "after something else had room for as much: constants, another "
+              "warp's code, another SM's.",
     .reads = reads,
     .answers = answers,
     .proposes = proposes,
