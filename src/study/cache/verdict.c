@@ -120,6 +120,10 @@ static void doubt_by_change(struct finding *size, const struct finding *change)
 static void correct_by_sets(struct finding *size, const struct finding *sets)
 {
     const double bytes = sets->value.number;
+    /* Rings that end where no more may be loaded, or where more was kept, are
+     * a bound; of lines beyond sets tell no more than they. */
+    if (size->status == STATUS_AT_LEAST && bytes <= size->value.number)
+        return;
     if (sets->status == STATUS_IN_DOUBT ||
         (size->status == STATUS_MEASURED && size->value.number == bytes))
         return;
