@@ -35,8 +35,8 @@ static const struct {
         "'insert': 2, 'hit': 0}, " HASHED),
      "l1", "64", "8", "rrip"},
     /* Ages that nobody tries: neither of the models nor chance. */
-    {L1("'sets': 64, 'ways': 4, 'policy': {'kind': 'rrip', 'most': 7, "
-        "'insert': 4, 'hit': 1}"),
+    {L1("'sets': 64, 'ways': 4, 'policy': {'kind': 'rrip', 'most': 5, "
+        "'insert': 2, 'hit': 3}"),
      "l1", "64", "4", NULL},
     {L1("'sets': 64, 'ways': 4, 'policy': 'random', " HASHED), "l1", "64", "4",
      "random"},

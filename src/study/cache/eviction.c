@@ -36,7 +36,7 @@ enum {
     DRAWS_MOST = 500,
     SETTLE_MOST = 60000, /* loads to settle with */
     RETURN_LAPS = 4,     /* a group comes back after a foreign line */
-    TIMED_MOST = 17,     /* lines that are timed of those that crowd a set */
+    ALONE_LAPS = 3,      /* of the others, before a line is looked for */
     NEAR = 512 * 1024,   /* bytes whose translation is at hand */
     /* Shared memory of a launch, B, that leaves an L1 of which it is a part as
      * large as that of a trace. */
@@ -528,29 +528,28 @@ static void add_pool(struct script *s, const struct segments *pool)
         script_load(s, 0, pool->at[i]);
 }
 
-/* Of rounds over the lines and the pool, after those that settle the set, in
- * how many one of the lines missed; only the first are timed of many, so that
- * most rounds of those that fit see no disturbance. */
+/*
+ * Of rounds, after one that settles the set, in how many the first line missed.
+ * A policy may keep a line that is used again and again, and put out the
+ * others; so the others have some laps for themselves, in which it is the one
+ * that none of them is.
+ */
 static size_t count_crowded(struct eviction *e,
                             const struct script_lines *lines,
                             const struct segments *pool, size_t rounds)
 {
-    const size_t settle = 3, n = u64_min(lines->count, TIMED_MOST);
-    const struct script_lines timed = {lines->at, n},
-                              rest = {lines->at + n, lines->count - n};
+    const struct script_lines others = {lines->at + 1, lines->count - 1};
     const double cut = cut_above(e, base_beside(e, pool));
     struct script s = script_of(e);
-    add_lines(&s, 0, true, &timed);
-    if (rest.count > 0)
-        add_lines(&s, 0, false, &rest);
-    add_pool(&s, pool);
-    const struct column c =
-        lab_column(e->lab, "cycles", "visit %s rounds=%zu",
-                   script_text(&s, e->lab), settle + rounds);
-    size_t crowded = 0;
-    for (size_t i = settle; lab_ok(e->lab) && i < settle + rounds; i++)
-        crowded += hits_above(c.at + i * n, n, cut) > 0;
-    return crowded;
+    for (int lap = 0; lap < ALONE_LAPS; lap++) {
+        if (others.count > 0)
+            add_lines(&s, 0, false, &others);
+        add_pool(&s, pool);
+    }
+    script_time(&s, 0, (struct segment){lines->at[0], 1, 0});
+    const struct column c = lab_column(e->lab, "cycles", "visit %s rounds=%zu",
+                                       script_text(&s, e->lab), rounds + 1);
+    return lab_ok(e->lab) ? hits_above(c.at + 1, rounds, cut) : 0;
 }
 
 /* In an empty cache a line that came first is the first to go, whatever the
@@ -580,11 +579,11 @@ static bool surely_gone(struct eviction *e, const struct script_lines *lines,
 static bool mostly_crowded(struct eviction *e, const struct script_lines *lines,
                            const struct segments *pool, size_t most)
 {
-    enum { FEW = 6, MANY = 30 };
+    enum { FEW = 5, MANY = 25 };
     const size_t few = u64_min(FEW, most), many = u64_min(MANY, most);
     const size_t crowded = count_crowded(e, lines, pool, few);
-    if (crowded <= few / 6 || crowded + 1 >= few)
-        return crowded > few / 6;
+    if (crowded == 0 || crowded == few)
+        return crowded > 0;
     return 2 * count_crowded(e, lines, pool, many) > many;
 }
 
@@ -600,15 +599,12 @@ bool eviction_crowds(struct eviction *e, const struct script_lines *lines,
     if (!e->chancy && e->fresh)
         return surely_gone(e, lines, pool);
     /* What a launch has room for. */
-    const size_t steps = 16 * (lines->count + pool->count);
-    const size_t room = 40000 / (steps + 4 * u64_min(lines->count, TIMED_MOST));
-    const size_t most = room > 4 ? room - 3 : 1;
+    const size_t steps = ALONE_LAPS * (lines->count + pool->count) + 1;
+    const size_t most = u64_within(2, 40000 / (16 * steps), CHANCY + 1) - 1;
     if (!e->chancy)
         return mostly_crowded(e, lines, pool, most);
-    const size_t rounds = u64_min(CHANCY, most);
-    const double strays =
-        chance_of_any(e, u64_min(lines->count, TIMED_MOST)) * (double)rounds;
-    return (double)count_crowded(e, lines, pool, rounds) >
+    const double strays = e->disturbed * (double)most;
+    return (double)count_crowded(e, lines, pool, most) >
            strays + 3 * sqrt(strays) + 1;
 }
 

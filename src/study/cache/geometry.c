@@ -105,10 +105,6 @@ static void try_pool(struct pool *p, uint64_t held, struct pool *best,
         room = *fewest - 1;
     if (room == 0 || !pool_crowds(p, NULL, 0, room))
         return;
-    if (*fewest == 0) {
-        const struct segments all = prefix_of(p, room);
-        eviction_watch(p->eviction, p->target, &all);
-    }
     *fewest = conflict_prefix(&test, NULL, 0, room);
     *best = *p;
     log_say(LOG_DEBUG,
@@ -153,7 +149,7 @@ static size_t find_strewn(struct pool *best, uint64_t held, size_t fewest)
  * full before one is crowded; of lines that are strewn some set has too many
  * long before.  Returns how many; 0: none does.
  */
-static size_t find_pool(struct pool *best, uint64_t held)
+static size_t search_pools(struct pool *best, uint64_t held)
 {
     struct pool p = *best;
     size_t fewest = 0;
@@ -163,6 +159,21 @@ static size_t find_pool(struct pool *best, uint64_t held)
         return fewest;
     const size_t strewn = find_strewn(best, held, fewest / 4 * 3);
     return best->run > 0 ? strewn : fewest;
+}
+
+/* The same, and where these lines push the target out only now and then, as
+ * chance does, with as many laps as that takes. */
+static size_t find_pool(struct pool *best, uint64_t held)
+{
+    const struct pool from = *best;
+    const size_t fewest = search_pools(best, held);
+    const struct segments first = prefix_of(best, fewest);
+    if (lab_ok(best->eviction->lab) && fewest > 0)
+        eviction_watch(best->eviction, best->target, &first);
+    if (!best->eviction->chancy)
+        return fewest;
+    *best = from;
+    return search_pools(best, held);
 }
 
 /*
