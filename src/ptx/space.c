@@ -51,6 +51,37 @@ void space_declare(struct kernel_text *k, const struct space *space)
     }
 }
 
+/* Constants have 64-bit addresses here, since only so wide a register holds the
+ * address of any variable. */
+static bool is_wide(const struct space *space)
+{
+    return !space->texture && space->memory != MEMORY_LOCAL;
+}
+
+const char *space_address(struct kernel_text *k, const struct space *space)
+{
+    if (is_wide(space)) {
+        ptx_with(k,
+                 "mov.u64 %next, $bank;\n"
+                 "add.u64 %address, %next, %offset;\n",
+                 WORD(bank, space->memory == MEMORY_GLOBAL ? "%base" : "bank"));
+        return "%address";
+    }
+    ptx_with(k,
+             "shr.u64 %next, %offset, $spread;\n"
+             "cvt.u32.u64 %at32, %next;\n",
+             WORD(spread, space->texture ? 2 : __builtin_ctz(space->spread)));
+    if (!space->texture)
+        ptx(k, "mov.u32 %value, own;\n"
+               "add.u32 %at32, %at32, %value;\n");
+    return "%at32";
+}
+
+const char *space_word_load(const struct space *space)
+{
+    return space->load_word != NULL ? space->load_word : space->load;
+}
+
 void space_load(struct kernel_text *k, const char *format, const char *op,
                 const char *into, const char *address)
 {

@@ -51,6 +51,16 @@ unsigned space_unit(const struct space *space);
 
 /* Declares what the loads of a space need besides their operands. */
 void space_declare(struct kernel_text *k, const struct space *space);
+/*
+ * Writes the address of what lies %offset bytes into the space's memory, and
+ * returns the register that holds it.  That memory is global from %base on, the
+ * module's constants `bank`, the thread's `own`, or %texture.  Uses %next,
+ * %address (.b64), %at32, %value (.b32).
+ */
+const char *space_address(struct kernel_text *k, const struct space *space);
+/* The format of a load of a word, which is a pointer where there is no other.
+ */
+const char *space_word_load(const struct space *space);
 /* Writes a line with `format`, which is the space's load or load_word; op
  * "default" is the one that programs get who name none. */
 void space_load(struct kernel_text *k, const char *format, const char *op,

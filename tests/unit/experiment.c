@@ -242,7 +242,7 @@ static const struct {
     {"chase bytes=4096 stride=128 bytes=8192", "bytes is given twice"},
     {"chase bytes=4096 bytes=4096", "bytes is given twice"},
     {"chase space=glob",
-     "is not one of global, readonly, texture, constant, local, shared"},
+     "is not one of global, readonly, atomic, texture, constant, local, shared"},
     {"chase space=", "is not one of"},
     {"chase list=5", "not START:COUNT:STEP"},
     {"chase list=0:4", "not START:COUNT:STEP"},

@@ -633,33 +633,6 @@ static void fetch_orders(struct kernel_text *k)
         WORD(bytes, STEP_BYTES), WORD(pool, PIN_POOL));
 }
 
-/* True if the space's addresses are 64 bits wide here: constants are, since
- * only so wide a register holds the address of any variable. */
-static bool is_wide(const struct space *space)
-{
-    return !space->texture && space->memory != MEMORY_LOCAL;
-}
-
-/* The address of the visit, from %offset. */
-static void write_address(struct kernel_text *k, const struct space *space)
-{
-    if (is_wide(space)) {
-        ptx_with(k,
-                 "mov.u64 %next, $bank;\n"
-                 "add.u64 %address, %next, %offset;\n",
-                 WORD(bank, space->memory == MEMORY_GLOBAL ? "%base" : "bank"));
-        return;
-    }
-    ptx_with(k,
-             "shr.u64 %next, %offset, $spread;\n"
-             "cvt.u32.u64 %at32, %next;\n",
-             WORD(spread, space->texture ? 2 : __builtin_ctz(space->spread)));
-    if (space->texture)
-        return;
-    ptx(k, "mov.u32 %value, own;\n"
-           "add.u32 %at32, %at32, %value;\n");
-}
-
 /* Begins an order of calls at its list, with the laps apart from the count. */
 static void begin_calls(struct kernel_text *k, size_t number)
 {
@@ -702,12 +675,10 @@ static void write_visits(struct kernel_text *k, const struct kind *r,
     ptx_with(k, "READ$number:", WORD(number, number));
     if (calls)
         next_call(k, number);
-    else
-        write_address(k, r->space);
+    const char *const address =
+        calls ? "%address" : space_address(k, r->space);
     ptx(k, "mov.u32 %t0, %clock;");
-    space_load(
-        k, r->space->load_word != NULL ? r->space->load_word : r->space->load,
-        r->op, "%value", is_wide(r->space) ? "%address" : "%at32");
+    space_load(k, space_word_load(r->space), r->op, "%value", address);
     ptx_with(k,
              "st.shared.u32 [pool+8], %value;\n"
              "mov.u32 %t1, %clock;\n"

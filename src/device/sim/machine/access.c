@@ -196,15 +196,18 @@ static inline double unoptimized_cycles(const struct machine *m,
                : m->profile->paths[op->path].unoptimized_cycles;
 }
 
-/* Who loads: the warp; or, in `own`, the warp and what the load tells L2, its
- * own words and the policy that it takes. */
+/* Who loads: the warp; or, in `own`, the warp and that it is an atomic, or what
+ * the load tells L2, its own words and the policy that it takes. */
 static inline const struct accessor *
 loader_of(const struct machine *m, const struct warp *w, const struct op *op,
           unsigned lane, struct accessor *own)
 {
-    if (op->sub == 0 || op->kind != OP_LOAD)
+    if (op->kind != OP_ATOMIC && (op->sub == 0 || op->kind != OP_LOAD))
         return &w->accessor;
     *own = w->accessor;
+    own->at_home = op->kind == OP_ATOMIC;
+    if (own->at_home)
+        return own;
     own->hint = op->sub;
     if ((own->hint & HINT_POLICY) != 0)
         own->hint |= (uint8_t)lanes_of(m, w, op->src[1])[lane];

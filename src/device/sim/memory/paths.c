@@ -455,9 +455,11 @@ static bool parted_hit(const struct paths *paths,
     const unsigned home = side_home(p, address);
     const unsigned near = side_of_sm(p, who->sm, (unsigned)paths->profile->sms);
     const uint64_t key = side_key(p, address);
-    if (p->replicates && near != home &&
-        cache_access(side_instance(paths, group, near)->cache, key) ==
-            CACHE_HIT)
+    if (near != home && who->at_home)
+        cache_drop(side_instance(paths, group, near)->cache, key, 1);
+    else if (p->replicates && near != home &&
+             cache_access(side_instance(paths, group, near)->cache, key) ==
+                 CACHE_HIT)
         return true;
     if (near != home)
         *more += p->far_cycles;

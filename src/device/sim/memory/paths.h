@@ -7,7 +7,8 @@
  * to launch; all other caches start a launch empty, as on a real GPU, whose
  * L1, constant, texture and instruction caches are invalidated then.  Stores
  * write through and leave the caches alone; but for those in partitions, where
- * what is stored goes to its home, and no copy of it is left.
+ * what is stored goes to its home, and no copy of it is left.  There an atomic
+ * is done, too.
  *
  * A load may tell L2 which lines to keep and how much to fetch; a cache whose
  * profile obeys such hints does.
@@ -46,6 +47,7 @@ void paths_drop(struct paths *paths, uint64_t address, uint64_t bytes);
 struct accessor {
     uint32_t sm, scheduler;
     uint8_t hint; /* enum ptx_hint: what it tells L2 */
+    bool at_home; /* no copy will do: an atomic */
 };
 
 /* One lane's load. */
