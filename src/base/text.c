@@ -2,6 +2,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -96,6 +97,40 @@ bool text_glob(const char *pattern, const char *text)
     while (*pattern == '*')
         pattern++;
     return *pattern == '\0';
+}
+
+/* "4-7" or "4". */
+static bool to_range(const char *text, size_t length, bool *in, size_t count)
+{
+    unsigned from, to;
+    int end = 0;
+    char word[32];
+    if (length >= sizeof word)
+        return false;
+    memcpy(word, text, length);
+    word[length] = '\0';
+    if (sscanf(word, "%4u-%4u%n", &from, &to, &end) != 2 ||
+        (size_t)end != length) {
+        if (sscanf(word, "%4u%n", &from, &end) != 1 || (size_t)end != length)
+            return false;
+        to = from;
+    }
+    if (from > to || to >= count)
+        return false;
+    for (unsigned i = from; i <= to; i++)
+        in[i] = true;
+    return true;
+}
+
+bool text_to_set(const char *text, bool *in, size_t count)
+{
+    bool good = *text != '\0';
+    while (good && *text != '\0') {
+        const size_t length = strcspn(text, ",");
+        good = to_range(text, length, in, count);
+        text += length + (text[length] == ',');
+    }
+    return good;
 }
 
 char *text_ranges(const bool *in, size_t count)

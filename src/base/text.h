@@ -22,5 +22,8 @@ bool text_glob(const char *pattern, const char *text);
 
 /* The numbers that are `in`, as ranges: "0-3,8".  The caller frees. */
 char *text_ranges(const bool *in, size_t count);
+/* The other way: sets what the text names; false where it is something else, or
+ * names a number that is not below `count`. */
+bool text_to_set(const char *text, bool *in, size_t count);
 
 #endif

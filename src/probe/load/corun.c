@@ -18,6 +18,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/text.h"
 #include "probe/run/grid_barrier.h"
 #include "probe/run/pin.h"
 #include "ptx/kernel.h"
@@ -69,40 +70,6 @@ static const char *const rivals_columns[] = {"sm", "bytes", "cycles", NULL};
 
 /* ---- reading ----------------------------------------------------------- */
 
-/* "4-7" or "4"; false for anything else. */
-static bool read_range(const char *text, size_t length, struct rivals *r)
-{
-    unsigned from, to;
-    int end = 0;
-    char word[32];
-    if (length >= sizeof word)
-        return false;
-    memcpy(word, text, length);
-    word[length] = '\0';
-    if (sscanf(word, "%4u-%4u%n", &from, &to, &end) != 2 ||
-        (size_t)end != length) {
-        if (sscanf(word, "%4u%n", &from, &end) != 1 || (size_t)end != length)
-            return false;
-        to = from;
-    }
-    if (from > to || to >= SMS_MOST)
-        return false;
-    for (unsigned sm = from; sm <= to; sm++)
-        r->wanted[sm] = true;
-    return true;
-}
-
-static bool read_set(const char *text, struct rivals *r)
-{
-    bool good = *text != '\0';
-    while (good && *text != '\0') {
-        const size_t length = strcspn(text, ",");
-        good = read_range(text, length, r);
-        text += length + (text[length] == ',');
-    }
-    return good;
-}
-
 static int rivals_check(const struct rivals *r, const struct device_info *info,
                         struct error *err)
 {
@@ -125,7 +92,7 @@ static int rivals_prepare(struct experiment *e, const struct device_info *info,
                          "rivals: bytes=%" PRIu64 " is not so many tiles of %d "
                          "for each of %u warps",
                          r->bytes, TILE, r->warps);
-    if (!read_set(r->sms, r))
+    if (!text_to_set(r->sms, r->wanted, SMS_MOST))
         return error_set(err, ERR_USAGE,
                          "rivals: sms=%s is not a list of SMs and ranges of "
                          "them: 0,4-7, below %d",
