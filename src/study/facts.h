@@ -21,7 +21,8 @@
  * miss: they cost too much alike to ask for less. */
 enum { FAR_MISSES_PERCENT = 10 };
 
-enum { FACT_WHY = 256, FACT_EXPERIMENT = 256 };
+/* The last holds each second of 1024 SMs. */
+enum { FACT_WHY = 256, FACT_EXPERIMENT = 256, FACT_SMS = 4096 };
 
 struct fact_trace {
     double cycles;        /* that a trace adds to each load, … */
@@ -83,6 +84,10 @@ struct fact_sides {
     /* Experiments: single loads of lines of all slices and sides that are in
      * L2, and that are not; empty: none. */
     char warm[FACT_EXPERIMENT], missing[FACT_EXPERIMENT];
+    /* SMs on the side of SM 0, and on the other, as experiments name them; and
+     * of lines that are there, far ones cost more than this. */
+    char sms[2][FACT_SMS];
+    double far_from;
 };
 
 struct fact_sets {

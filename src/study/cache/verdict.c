@@ -1,9 +1,9 @@
 /*
  * What becomes of the estimates that several studies make of one number.
  *
- *     size    by rings (size), by sets and ways (structure), by sides
- *             (l2_sides), by instructions that share the storage
- *             (icache_sharing); doubted by where latencies change
+ *     size    by rings (size), by sets and ways (structure), by what is left
+ *             of lines in random order (overfill), by instructions that share
+ *             the storage (icache_sharing); doubted by where latencies change
  *             (size_change_point)
  *     line    by more lines than fit (line); doubted by rings without an edge
  *     sector  by the distance of slow loads (sector); doubted alike
@@ -137,13 +137,59 @@ static void correct_by_sets(struct finding *size, const struct finding *sets)
     finding_because(size, why_by_sets);
 }
 
+/* The bound, if it is one, allows so many bytes. */
+static bool allows(const struct finding *bound, double low, double high)
+{
+    return bound->value.kind != VALUE_NUMBER ||
+           (bound->status == STATUS_AT_LEAST && bound->value.number <= high) ||
+           (bound->status == STATUS_AT_MOST && bound->value.number >= low);
+}
+
+/* What is left of lines in random order depends on nothing that rings depend
+ * on: where both have a number and differ by more than chance makes them differ
+ * once in a thousand, neither is known; where rings have none, or a bound, it is
+ * the size. */
+static void compare_with_overfill(struct finding *size,
+                                  const struct finding *overfill)
+{
+    const double bytes = overfill->value.number;
+    const double wider = 3.3 / 1.96; /* than with 95 % */
+    const double low = bytes - wider * (bytes - overfill->interval[0]);
+    const double high = bytes + wider * (overfill->interval[1] - bytes);
+    if (size->status == STATUS_MEASURED && size->value.number >= low &&
+        size->value.number <= high)
+        finding_protocol(size, "by_overfill", value_number(bytes));
+    else if (size->status == STATUS_MEASURED)
+        finding_none(size, why_by_overfill, size->value.number, low, high);
+    else if (allows(size, low, high))
+        finding_copy(size, overfill);
+}
+
+/* Lines that push each other out where an SM finds them near are those of its
+ * near part alone, and so may be rings. */
+static bool is_in_parts(struct lab *lab, const char *component)
+{
+    const struct finding *const parts =
+        estimate(lab, "partitions", component, "parts");
+    return parts != NULL && parts->value.number == 2;
+}
+
+/* Where rings show one edge, that is the end of the near part at least. */
+static void judge_parted(struct finding *size, bool by_homes)
+{
+    if (by_homes || size->status != STATUS_MEASURED)
+        return;
+    finding_value(size, STATUS_AT_LEAST, value_number(size->value.number));
+    finding_because(size, why_near_end);
+}
+
 static void judge_size(struct lab *lab, const char *component,
                        const char *attribute)
 {
     const struct finding *const rings =
         lab_proposal(lab, "size", component, attribute);
-    const struct finding *const sides =
-        estimate(lab, "partitions", component, attribute);
+    const struct finding *const overfill =
+        estimate(lab, "overfill", component, attribute);
     const struct finding *const sets =
         estimate(lab, "structure", component, attribute);
     const struct finding *const code =
@@ -152,13 +198,18 @@ static void judge_size(struct lab *lab, const char *component,
         accept(lab, component, attribute, code);
         return;
     }
-    struct finding *const f =
-        accept(lab, component, attribute, sides != NULL ? sides : rings);
+    if (is_in_parts(lab, component)) {
+        judge_parted(accept(lab, component, attribute,
+                            overfill != NULL ? overfill : rings),
+                     overfill != NULL);
+        return;
+    }
+    struct finding *const f = accept(lab, component, attribute, rings);
     doubt_by_change(f, estimate(lab, "change", component, attribute));
-    /* Lines that push each other out where an SM finds them near are those of
-     * its near part alone. */
-    if (sets != NULL && sides == NULL)
+    if (sets != NULL)
         correct_by_sets(f, sets);
+    if (overfill != NULL && overfill->status == STATUS_MEASURED)
+        compare_with_overfill(f, overfill);
 }
 
 /* ---- parts ------------------------------------------------------------- */
@@ -201,9 +252,10 @@ static void verdict_run(struct lab *lab)
 const struct study study_verdict = {
     .name = "verdict",
     .question = "What are size, line and parts, of all estimates?",
-    .method = "Estimates by rings, by sets and ways, by sides and by "
-              "instructions are compared; where they differ, the one that "
-              "leans on least is taken, and says what spoke against it.",
+    .method = "Estimates by rings, by sets and ways, by lines in random "
+              "order and by instructions are compared; where they differ, the "
+              "one that leans on least is taken, and says what spoke against "
+              "it, or none.",
     .reads = reads,
     .answers = answers,
     .judges = true,

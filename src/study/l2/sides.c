@@ -39,7 +39,6 @@ static const enum fact_id reads[] = {FACT_TRACE, FACT_BRACKET, FACT_LINE,
 /* What growing rings show of the parts, single lines show better. */
 static const struct answer proposes[] = {
     {ONE("l2"), "parts", ""},
-    {ONE("l2"), "size", "B"},
     {0},
 };
 static const struct answer answers[] = {
@@ -47,7 +46,6 @@ static const struct answer answers[] = {
     {ONE("l2"), "far_latency", "cycles"},
     {ONE("l2"), "near_miss_latency", "cycles"},
     {ONE("l2"), "far_miss_latency", "cycles"},
-    {ONE("l2"), "near_size", "B"},
     {ONE("l2"), "replicates", ""},
     {ONE("l2"), "side_bits", ""},
     {ONE("l2"), "sm_sides", ""},
@@ -492,12 +490,12 @@ static void report_bits(struct l2_sides *s)
 }
 
 /* "0-3,8" */
-static struct value numbers_of(const struct l2_sides *s, int side)
+static const char *numbers_of(const struct l2_sides *s, int side)
 {
     bool *const in = lab_alloc(s->lab, s->sms, sizeof *in);
     for (size_t sm = 0; sm < s->sms; sm++)
         in[sm] = s->side[sm] == side;
-    return value_text(arena_adopt(&s->lab->memory, text_ranges(in, s->sms)));
+    return arena_adopt(&s->lab->memory, text_ranges(in, s->sms));
 }
 
 static void report_sms(struct l2_sides *s)
@@ -509,8 +507,8 @@ static void report_sms(struct l2_sides *s)
         return;
     }
     struct value sides = value_list();
-    value_push(&sides, numbers_of(s, 0));
-    value_push(&sides, numbers_of(s, 1));
+    value_push(&sides, value_text(numbers_of(s, 0)));
+    value_push(&sides, value_text(numbers_of(s, 1)));
     finding_value(f, STATUS_MEASURED, sides);
     finding_protocol(f, "lines", value_text("that L2 does not hold"));
 }
@@ -535,89 +533,19 @@ static void report_parts(struct l2_sides *s)
                          value_number((double)s->facts->near_fits));
 }
 
-/* ---- how much is near ------------------------------------------------- */
-
-/*
- * Where growing rings stop to be all near.  Where a ring lies moves that by more
- * than its bracket (H200: 27.8 to 30 MiB), and the near end is looked for at one
- * place; the far one was at several, and the parts are alike, so that half of
- * the whole is the other bound.
- */
-static void report_step(struct l2_sides *s, struct finding *f)
-{
-    const struct fact_bracket *const facts = s->facts;
-    const double fits = (double)facts->near_fits;
-    const double overflows = (double)facts->near_overflows;
-    const struct finding *const whole =
-        lab_proposal(s->lab, "size", s->row->component, "size");
-    if (facts->soft) {
-        finding_value(f, STATUS_AT_MOST, value_number(overflows));
-        finding_because(f, why_near_soft);
-        return;
-    }
-    finding_value(f, STATUS_IN_DOUBT, value_number(fits));
-    finding_because(f, why_near_step);
-    if (whole != NULL && whole->has_interval)
-        finding_interval(f, fmin(fits, whole->interval[0] / 2),
-                         fmax(overflows, whole->interval[1] / 2), -1);
-}
-
-/* A far part that the cost of growing rings did not show: what was taken for
- * the end of the cache was that of its near part. */
-static void report_end_as_near(struct l2_sides *s, struct finding *f,
-                               double size)
-{
-    finding_measured(f, size);
-    struct finding *const whole = lab_finding(s->lab, "l2", "size");
-    finding_value(whole, STATUS_AT_LEAST, value_number(size));
-    finding_because(whole, why_near_end);
-}
-
-/* Without copies, the lines near to an SM are those that have their home
- * there: half of the cache, and as sure as that. */
-static void report_half(struct l2_sides *s, struct finding *f)
-{
-    const struct finding *const whole =
-        lab_proposal(s->lab, "size", s->row->component, "size");
-    double size;
-    if (finding_number(whole, &size)) {
-        finding_value(f, STATUS_DERIVED, value_number(size / 2));
-    } else if (whole != NULL && whole->status == STATUS_IN_DOUBT) {
-        finding_value(f, STATUS_IN_DOUBT,
-                      value_number(whole->value.number / 2));
-        finding_interval(f, whole->interval[0] / 2, whole->interval[1] / 2,
-                         whole->confidence);
-        finding_because(f, why_half_doubted);
-    } else {
-        finding_none(f, "%s", lab_why_unknown(s->lab, "l2", "size"));
-    }
-}
-
-static void report_near_size(struct l2_sides *s)
-{
-    struct finding *const f = finding_of(s, "near_size", &s->home);
-    double size;
-    if (!fact_sides(s->lab)->far_stays && s->facts->near_fits > 0)
-        report_step(s, f);
-    else if (fact_sides(s->lab)->far_stays)
-        report_half(s, f);
-    else if (!finding_number(
-                 lab_proposal(s->lab, "size", s->row->component, "size"),
-                 &size))
-        finding_none(f, "%s", lab_why_unknown(s->lab, "l2", "size"));
-    else
-        report_end_as_near(s, f, size);
-}
-
 static void report_two(struct l2_sides *s)
 {
-    fact_sides_write(s->lab)->parts = 2;
+    struct fact_sides *const facts = fact_sides_write(s->lab);
+    facts->parts = 2;
+    facts->far_from = (s->home.halves.near + s->home.halves.far) / 2;
+    for (int side = 0; side < 2; side++)
+        snprintf(facts->sms[side], sizeof facts->sms[side], "%s",
+                 numbers_of(s, side));
     report_parts(s);
     report_latencies(s);
     report_replicates(s);
     report_bits(s);
     report_sms(s);
-    report_near_size(s);
 }
 
 /* All of L2 is equally far: there are no sides to tell of. */

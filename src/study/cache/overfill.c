@@ -1,0 +1,495 @@
+/*
+ * How many lines each cache holds, from what is left of lines that were loaded
+ * in random order: by neither order, index nor policy (analysis/occupancy.h).
+ * It is the second estimate of each size, which shares with rings nothing but
+ * the line and what a miss costs.
+ *
+ * An L2 in two parts is asked by atomics: these are done at a line's home, so
+ * that no copies take room, and cost less where that is near.
+ *
+ * A few looks tell whether both estimates agree.  Where they do not, or rings
+ * have none, many looks after several numbers of members tell the size, and
+ * whether any number of equal sets explains what was seen.
+ */
+#include <inttypes.h>
+#include <math.h>
+
+#include "analysis/hits.h"
+#include "analysis/occupancy.h"
+#include "analysis/statistics/otsu.h"
+#include "base/num.h"
+#include "base/text.h"
+#include "study/lab.h"
+
+static const enum fact_id reads[] = {FACT_TRACE, FACT_BRACKET, FACT_LINE,
+                                     FACT_RINGS, FACT_SIDES,   FACT_NONE};
+static const struct answer answers[] = {
+    {ONE("l2"), "near_size", "B"},
+    {0},
+};
+static const struct answer proposes[] = {
+    {level_components, "size", "B"},
+    {0},
+};
+
+/* Looks of an experiment: n of them tell the size to 1.4 / sqrt(n) or better.
+ * The few tell of two sizes that one is wrong; the others are for what nothing
+ * else tells.  Of a part of L2 they are an eighth of all lines, if that is more:
+ * a large one is told to 0.6 %, in as few trials as a small one. */
+enum { LOOKS_FEW = 4096, LOOKS_EACH = 8192, LOOKS_MANY = 65536, LOOKS_PARTS = 16384 };
+/* Looks of a trial are an eighth of the lines that the cache holds: what they
+ * brought in is then pushed out again by so few of them that it changes the
+ * size by 0.15 %.  No more of an SM than take little of its shared memory,
+ * which may be of the same storage. */
+enum { LOOKS_PART = 8, LOOKS_OF_SM = 64, LOOKS_OF_GPU = 512 };
+/* A buffer that overfills the cache has one and a half times its lines at least,
+ * so that each set is full even where they do not come to it evenly.  What
+ * lasts over launches holds other lines at first, of which random victims leave
+ * some: a few in a hundred of four times its lines, in the first trial of many;
+ * and a quarter of its lines, four times loaded, stay but for 0.04 %. */
+static const double buffer_least = 1.5;
+enum { LINES_SETTLE = 4, SETTLE_MOST = 4 };
+/* Lines that do not overfill it are drawn from so many sizes that they come to
+ * the sets by chance. */
+enum { POOL_SIZES = 64, POOL_LEAST = 4 };
+/* Each such trial is a launch; on a GPU one takes some 50 us. */
+enum { LAUNCHES_FEW = 128, LAUNCHES_MANY = 1024 };
+/* SMs that ask at once of caches that each has. */
+enum { SMS = 16 };
+/* Warps of an SM that load what all share; of its own caches, which warps may
+ * have copies of, the one that looks. */
+enum { WARPS = 8 };
+
+struct flood {
+    struct lab *lab;
+    const struct level_row *row;
+    const struct fact_bracket *facts;
+    uint64_t line, lines; /* that the cache holds, roughly */
+    uint64_t most;        /* lines that may be asked for */
+    uint64_t sms;
+    int side; /* of L2 that is asked, by the SMs beside it; WHOLE: all */
+    double limit; /* cycles of the dearest hit */
+    double late;  /* share of hits that take longer */
+    struct finding *finding;
+};
+enum { WHOLE = -1 };
+
+/* ---- one experiment ---------------------------------------------------- */
+
+/* Loads of an experiment: members of a pool, both in lines. */
+struct dose {
+    uint64_t pool, members, looks;
+    bool fresh; /* the cache is empty before */
+};
+
+static uint64_t sharers(const struct flood *q)
+{
+    return q->row->of_sm ? 1 : q->sms;
+}
+
+static uint64_t looks_each(const struct flood *q)
+{
+    const uint64_t part = (q->side == WHOLE ? 1 : 2) * LOOKS_PART;
+    return u64_within(1, q->lines / part / sharers(q),
+                      q->row->of_sm ? LOOKS_OF_SM : LOOKS_OF_GPU);
+}
+
+/* Trials that push out what other loads brought, but for the first that is
+ * kept. */
+static uint64_t settling(const struct flood *q, const struct dose *d)
+{
+    const uint64_t fills =
+        (LINES_SETTLE * q->lines + d->members - 1) / d->members;
+    return q->row->of_sm ? 0 : u64_min(fills - 1, SETTLE_MOST);
+}
+
+/* The words of the experiment, but for who loads. */
+static const char *words_of(const struct flood *q, const struct dose *d,
+                            uint64_t sms)
+{
+    const uint64_t each = looks_each(q) * sms;
+    return lab_text(q->lab,
+                    "bytes=%" PRIu64 " stride=%" PRIu64 " members=%" PRIu64
+                    " looks=%" PRIu64 " settle=%" PRIu64 " trials=%" PRIu64
+                    " fresh=%d",
+                    d->pool * q->line, q->line, d->members, looks_each(q),
+                    settling(q, d), (d->looks + each - 1) / each, d->fresh);
+}
+
+/* Caches that SMs may share are asked by one SM where their members differ.  Of
+ * a part of L2 an SM looks only at lines whose home is near to it. */
+static const struct samples *probe_dose(struct flood *q, const struct dose *d)
+{
+    const struct fact_sides *const sides = fact_sides(q->lab);
+    const uint64_t sms = d->fresh ? 1 : q->sms;
+    if (q->side == WHOLE)
+        return lab_probe(
+            q->lab, "overfill %s %s sms=0-%" PRIu64 " together=%d warps=%d",
+            q->row->load, words_of(q, d, sms), sms - 1, !q->row->of_sm,
+            q->row->of_sm ? 1 : WARPS);
+    return lab_probe(q->lab,
+                     "overfill space=atomic %s sms=%s together=1 near=%.0f",
+                     words_of(q, d, sms), sides->sms[q->side],
+                     sides->far_from + fact_trace(q->lab)->cycles);
+}
+
+/* Half of the members are at home near, since the sides are told by the parity
+ * of address bits. */
+static struct occupancy_looks looks_of(const struct flood *q,
+                                       const struct dose *d,
+                                       const struct samples *s)
+{
+    const size_t quarter = samples_column(s, "quarter");
+    const size_t cycles = samples_column(s, "cycles");
+    const size_t count = samples_column(s, "count");
+    struct occupancy_looks l = {
+        .members = (double)d->members / (q->side == WHOLE ? 1 : 2),
+        .looks = (double)(looks_each(q) * sharers(q))};
+    for (size_t row = 0; row < s->rows; row++) {
+        const int64_t in = samples_at(s, row, quarter);
+        const double looks = (double)samples_at(s, row, count);
+        l.seen[in] += looks;
+        if ((double)samples_at(s, row, cycles) < q->limit)
+            l.there[in] += looks / (1 - q->late);
+    }
+    return l;
+}
+
+static struct occupancy count_lines(const struct flood *q, const struct dose *d,
+                                    const struct samples *s)
+{
+    struct occupancy o = {0};
+    if (!lab_ok(q->lab))
+        return o;
+    const struct occupancy_looks l = looks_of(q, d, s);
+    occupancy_of_looks(&l, &o);
+    return o;
+}
+
+static struct occupancy ask_dose(struct flood *q, const struct dose *d)
+{
+    return count_lines(q, d, probe_dose(q, d));
+}
+
+/* A quarter of what the cache holds is there: what costs more is late. */
+static void learn_late(struct flood *q)
+{
+    const uint64_t few =
+        u64_max(q->lines / 4, looks_each(q) * sharers(q));
+    struct dose d = {.pool = 2, .members = few, .looks = LOOKS_FEW};
+    while (d.pool < d.members)
+        d.pool *= 2;
+    const struct samples *const s = probe_dose(q, &d);
+    if (!lab_ok(q->lab))
+        return;
+    const struct occupancy_looks l = looks_of(q, &d, s);
+    double seen = 0, there = 0;
+    for (size_t i = 0; i < OCCUPANCY_QUARTERS; i++) {
+        seen += l.seen[i];
+        there += l.there[i];
+    }
+    q->late = 1 - there / seen;
+}
+
+/* ---- what it holds, and its ways --------------------------------------- */
+
+/* All lines of a buffer of a power of two of them, so many `times` that; 0
+ * lines: so many may not be asked for. */
+static struct dose overfill_of(const struct flood *q, unsigned times,
+                               uint64_t looks)
+{
+    uint64_t lines = times;
+    while ((double)lines < buffer_least * (double)(times * q->lines))
+        lines *= 2;
+    lines = lines <= q->most ? lines : 0;
+    return (struct dose){.pool = lines, .members = lines, .looks = looks};
+}
+
+struct held {
+    struct occupancy all;
+    bool agrees; /* twice as many lines showed the same */
+    struct occupancy_ways ways;
+};
+
+/* As many lines as it holds, and half as many, come to a cache that is empty. */
+static void ask_ways(struct flood *q, uint64_t launches, struct held *h)
+{
+    struct occupancy seen[2];
+    struct dose d = {.pool = 1, .fresh = true};
+    d.looks = launches * looks_each(q);
+    while (2 * d.pool <= u64_min(POOL_SIZES * q->lines, q->most))
+        d.pool *= 2;
+    if (!q->row->of_sm || d.pool < POOL_LEAST * q->lines)
+        return;
+    for (size_t i = 0; lab_ok(q->lab) && i < COUNT_OF(seen); i++) {
+        d.members = u64_max((uint64_t)h->all.lines >> i, looks_each(q));
+        seen[i] = ask_dose(q, &d);
+        if (seen[i].drifts)
+            return;
+    }
+    if (lab_ok(q->lab))
+        occupancy_ways_of(&h->all, seen, COUNT_OF(seen), (double)d.pool,
+                          &h->ways);
+}
+
+static struct held ask_few(struct flood *q)
+{
+    learn_late(q);
+    const struct dose once = overfill_of(q, 1, LOOKS_FEW);
+    struct held h = {.agrees = true};
+    h.all = ask_dose(q, &once);
+    if (lab_ok(q->lab))
+        ask_ways(q, LAUNCHES_FEW, &h);
+    return h;
+}
+
+/* Twice as many lines must show the same. */
+static void ask_again(struct flood *q, const struct dose *once, struct held *h)
+{
+    const struct dose twice = {.pool = 2 * once->pool,
+                               .members = 2 * once->members,
+                               .looks = once->looks / 2};
+    if (twice.pool > q->most)
+        return;
+    const struct occupancy again = ask_dose(q, &twice);
+    h->agrees = lab_ok(q->lab) && occupancy_join(&h->all, &again, &h->all);
+}
+
+static struct held ask_many(struct flood *q)
+{
+    const struct dose once = overfill_of(q, 1, LOOKS_MANY);
+    struct held h = {.agrees = true};
+    h.all = ask_dose(q, &once);
+    if (lab_ok(q->lab))
+        ask_again(q, &once, &h);
+    if (lab_ok(q->lab))
+        ask_ways(q, LAUNCHES_MANY, &h);
+    return h;
+}
+
+/* Rings say the same, or chance makes the difference once in a thousand. */
+static bool do_rings_agree(const struct flood *q, const struct held *h)
+{
+    const struct fact_rings *const rings =
+        fact_rings(q->lab, level_of(q->row));
+    const double off = (double)rings->bytes / (double)q->line - h->all.lines;
+    return rings->measured && !h->all.drifts &&
+           fabs(off) <= 3.3 * h->all.error;
+}
+
+static void report_held(const struct flood *q, struct finding *f,
+                        const struct held *h)
+{
+    const double line = (double)q->line;
+    /* 1.96 standard errors hold LAB_CONFIDENCE_PERCENT. */
+    const double off = 1.96 * h->all.error * line;
+    if (h->all.drifts || !h->agrees) {
+        finding_none(f, h->agrees ? why_occupancy_drifts : why_occupancy_unlike);
+        return;
+    }
+    finding_measured(f, round(h->all.lines) * line);
+    finding_interval(f, h->all.lines * line - off, h->all.lines * line + off,
+                     LAB_CONFIDENCE_PERCENT / 100.0);
+    if (h->ways.best > 0) {
+        finding_protocol(f, "ways_least", value_number(h->ways.least));
+        finding_protocol(f, "ways_most", value_number(h->ways.most));
+    }
+}
+
+/* ---- two parts --------------------------------------------------------- */
+
+/* The cycles of all looks, one by one. */
+static struct column cycles_of(struct lab *lab, const struct samples *s)
+{
+    const size_t cycles = samples_column(s, "cycles");
+    const size_t count = samples_column(s, "count");
+    size_t all = 0;
+    for (size_t row = 0; row < s->rows; row++)
+        all += (size_t)samples_at(s, row, count);
+    struct column c = {.at = lab_alloc(lab, all, sizeof *c.at)};
+    for (size_t row = 0; row < s->rows; row++)
+        for (int64_t i = samples_at(s, row, count); i > 0; i--)
+            c.at[c.count++] = (double)samples_at(s, row, cycles);
+    return c;
+}
+
+/* Hits and misses are two heaps; false if they are not. */
+static bool learn_limit(struct flood *q, const struct samples *s)
+{
+    if (!lab_ok(q->lab))
+        return false;
+    const struct column c = cycles_of(q->lab, s);
+    struct otsu heaps;
+    otsu_find(c.at, c.count, &heaps);
+    q->limit = heaps.threshold;
+    return heaps.clear;
+}
+
+static uint64_t count_sms(const char *list)
+{
+    bool in[1024] = {false};
+    uint64_t count = 0;
+    text_to_set(list, in, COUNT_OF(in));
+    for (size_t i = 0; i < COUNT_OF(in); i++)
+        count += in[i];
+    return count;
+}
+
+/* As many as the least shared memory takes. */
+static uint64_t looks_of_part(const struct flood *q)
+{
+    return u64_min(u64_max(LOOKS_PARTS, q->lines / 8), LOOKS_EACH * q->sms);
+}
+
+/* Rings may have shown a quarter of L2: buffers grow until a fair share of their
+ * lines is not there. */
+static const struct samples *overfill_part(struct flood *q, struct dose *d)
+{
+    for (unsigned times = 1; times <= 4; times *= 2) {
+        *d = overfill_of(q, times, looks_of_part(q));
+        const struct samples *const s =
+            d->pool > 0 ? probe_dose(q, d) : NULL;
+        if (s == NULL || learn_limit(q, s))
+            return s;
+    }
+    return NULL;
+}
+
+/* What is at home on one side; false if it is not told.  That twice as many
+ * lines show the same is asked of one. */
+static bool ask_part(struct flood *q, int side, struct held *h)
+{
+    struct dose d;
+    q->side = side;
+    q->sms = count_sms(fact_sides(q->lab)->sms[side]);
+    const struct samples *const s = overfill_part(q, &d);
+    if (s == NULL || !lab_ok(q->lab))
+        return false;
+    learn_late(q);
+    h->all = count_lines(q, &d, s);
+    h->agrees = true;
+    if (side == 0 && lab_ok(q->lab))
+        ask_again(q, &d, h);
+    return true;
+}
+
+static struct held sum_of(const struct held *a, const struct held *b)
+{
+    struct held h = {.agrees = a->agrees && b->agrees};
+    h.all.lines = a->all.lines + b->all.lines;
+    h.all.error = hypot(a->all.error, b->all.error);
+    h.all.drifts = a->all.drifts || b->all.drifts;
+    return h;
+}
+
+static void ask_parts(struct flood *q)
+{
+    struct finding *const near = lab_finding(q->lab, "l2", "near_size");
+    struct held part[2] = {0};
+    lab_cite(q->lab, near);
+    const bool told = ask_part(q, 0, &part[0]) && ask_part(q, 1, &part[1]);
+    if (!lab_ok(q->lab))
+        return;
+    if (told) {
+        const struct held both = sum_of(&part[0], &part[1]);
+        report_held(q, q->finding, &both);
+        report_held(q, near, &part[0]);
+    } else {
+        finding_none(q->finding, why_homes_untold);
+        finding_none(near, why_homes_untold);
+    }
+}
+
+/* ---- the study --------------------------------------------------------- */
+
+/* Of an L2 in two parts rings may show the near one alone. */
+static uint64_t rough_bytes(const struct fact_bracket *facts)
+{
+    return facts->far_end > 0 ? facts->far_end : facts->fits;
+}
+
+/* Why it is not asked at all; NULL: it is. */
+static const char *why_not(struct flood *q)
+{
+    const struct fact_line *const line = fact_line(q->lab, level_of(q->row));
+    if (q->row->memory_is_own)
+        return why_own_local;
+    if (line->bytes == 0 || line->bound)
+        return lab_why_unknown(q->lab, q->row->component, "line");
+    q->line = line->bytes;
+    q->lines = rough_bytes(q->facts) / q->line;
+    q->most = q->row->most / q->line;
+    if (q->facts->overflows == 0 || overfill_of(q, 1, 0).pool == 0)
+        return lab_text(q->lab, why_few_beyond,
+                        q->row->bound != NULL ? q->row->bound
+                                              : why_memory_little);
+    return NULL;
+}
+
+static void ask_whole(struct flood *q)
+{
+    q->limit = hits_limit(q->facts->plateau, q->facts->miss) +
+               fact_trace(q->lab)->cycles;
+    struct held h = ask_few(q);
+    if (lab_ok(q->lab) && !do_rings_agree(q, &h))
+        h = ask_many(q);
+    if (lab_ok(q->lab))
+        report_held(q, q->finding, &h);
+}
+
+static void ask_level(struct lab *lab, const struct level_row *row)
+{
+    const unsigned parts =
+        level_of(row) == LEVEL_L2 ? fact_sides(lab)->parts : 1;
+    struct flood q = {.lab = lab,
+                      .row = row,
+                      .facts = fact_bracket(lab, level_of(row)),
+                      .sms = row->of_sm ? u64_min(SMS, lab_sms(lab))
+                                        : lab_sms(lab),
+                      .side = WHOLE,
+                      .finding = lab_finding(lab, row->component, "size")};
+    const char *const why = why_not(&q);
+    lab_cite(lab, q.finding);
+    if (why != NULL)
+        finding_none(q.finding, "%s", why);
+    else if (parts == 0)
+        finding_none(q.finding, "%s", lab_why_unknown(lab, "l2", "parts"));
+    else if (parts == 2)
+        ask_parts(&q);
+    else
+        ask_whole(&q);
+}
+
+/* Where L2 is one there is no near part; where its size is not known, that of
+ * the part is not. */
+static void report_near_open(struct lab *lab)
+{
+    const struct finding *const f =
+        results_find(lab->results, "l2.near_size");
+    if (f != NULL && (f->value.kind != VALUE_NONE || f->because != NULL))
+        return;
+    if (fact_sides(lab)->parts == 1)
+        lab_absent(lab, "l2", "near_size");
+    else
+        finding_none(lab_finding(lab, "l2", "near_size"), "%s",
+                     lab_why_unknown(lab, "l2", "size"));
+}
+
+static void overfill_run(struct lab *lab)
+{
+    lab_each_level(lab, "size", ask_level);
+    if (lab_ok(lab))
+        report_near_open(lab);
+}
+
+const struct study study_overfill = {
+    .name = "overfill",
+    .question = "How many lines does each cache hold, whatever its sets?",
+    .method = "More lines than fit are loaded in random order, and some of "
+              "them again: the share that is still there tells how many it has "
+              "room for, by neither order, index nor policy.",
+    .reads = reads,
+    .answers = answers,
+    .proposes = proposes,
+    .run = overfill_run,
+};
