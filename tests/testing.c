@@ -163,10 +163,15 @@ static char *read_or_make(const char *path, char *(*make)(const void *context),
     return made;
 }
 
+char *testing_shared(const char *name)
+{
+    return xasprintf("%s/%s", root, name);
+}
+
 char *testing_once(const char *key, char *(*make)(const void *context),
                    const void *context)
 {
-    char *const path = xasprintf("%s/%s", root, key);
+    char *const path = testing_shared(key);
     char *const lock = xasprintf("%s.lock", path);
     const int file = open(lock, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     ck_assert(file >= 0 && flock(file, LOCK_EX) == 0);

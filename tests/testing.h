@@ -75,6 +75,10 @@ char *testing_fake_driver(void);
 char *testing_once(const char *key, char *(*make)(const void *context),
                    const void *context);
 
+/* The path of a file of that name that all tests of a run see; the caller
+ * frees. */
+char *testing_shared(const char *name);
+
 /* The path of ptxas, in PATH or where the toolkit is installed; NULL: there is
  * none.  The caller frees. */
 char *testing_assembler(void);

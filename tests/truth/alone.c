@@ -302,16 +302,9 @@ START_TEST(each_study_of_load_alone_finds_what_it_finds_among_all)
 }
 END_TEST
 
-START_TEST(each_study_alone_finds_the_same_of_a_shipped_gpu)
+/* All studies on the recording at the path, and then each alone. */
+static void try_recording(const char *path)
 {
-    try_device(testing_sim(truth_gpus[_i], 1), 1);
-}
-END_TEST
-
-/* What a GPU answered when it was recorded. */
-START_TEST(each_study_alone_finds_the_same_of_a_recorded_gpu)
-{
-    static const char path[] = "tests/replay/h200.rec";
     const char *names[STUDIES_MOST];
     const size_t count = names_of_all(names);
     struct run among = {0};
@@ -320,6 +313,20 @@ START_TEST(each_study_alone_finds_the_same_of_a_recorded_gpu)
     ASSERT_DONE(run_studies(&among, NULL, names, count, &err), err);
     run_each_alone(&among, path, names, count);
     run_free(&among);
+}
+
+START_TEST(each_study_alone_finds_the_same_of_a_shipped_gpu)
+{
+    char *const path = truth_recording(truth_gpus[_i], 1);
+    try_recording(path);
+    free(path);
+}
+END_TEST
+
+/* What a GPU answered when it was recorded. */
+START_TEST(each_study_alone_finds_the_same_of_a_recorded_gpu)
+{
+    try_recording("tests/replay/h200.rec");
 }
 END_TEST
 

@@ -420,10 +420,11 @@ static void collect(void *context, const struct sonde_progress *progress)
 /* With the experiments that are asked for, where they are wanted. */
 static json_t *run_studies(const char *spec, uint64_t seed,
                            const char *const *studies, size_t count,
-                           json_t *experiments)
+                           json_t *experiments, const char *record)
 {
     const struct sonde_options options = {.device = spec,
                                           .seed = seed,
+                                          .record = record,
                                           .no_cache = true,
                                           .progress = collect,
                                           .context = experiments};
@@ -445,7 +446,7 @@ static json_t *run_studies(const char *spec, uint64_t seed,
 json_t *truth_report(const char *spec, uint64_t seed,
                      const char *const *studies, size_t count)
 {
-    return run_studies(spec, seed, studies, count, NULL);
+    return run_studies(spec, seed, studies, count, NULL, NULL);
 }
 
 /* A member of a report, which ends with it. */
@@ -464,7 +465,7 @@ json_t *truth_findings(const char *spec, uint64_t seed,
 }
 
 struct asked {
-    const char *spec;
+    const char *spec, *record;
     uint64_t seed;
 };
 
@@ -473,11 +474,21 @@ static char *topology_text(const void *context)
     const struct asked *const asked = context;
     json_t *const experiments = json_array();
     json_t *const report =
-        run_studies(asked->spec, asked->seed, NULL, 0, experiments);
+        run_studies(asked->spec, asked->seed, NULL, 0, experiments,
+                    asked->record);
     json_object_set_new(report, "experiments", experiments);
     char *const text = json_dumps(report, JSON_COMPACT);
     json_decref(report);
     return text;
+}
+
+/* The recording of that report, which the caller frees. */
+static char *recording_path(const char *gpu, uint64_t seed)
+{
+    char *const name = xasprintf("topology-%s-%" PRIu64 ".rec", gpu, seed);
+    char *const path = testing_shared(name);
+    free(name);
+    return path;
 }
 
 /* A report with one member more, measured once for all tests. */
@@ -485,11 +496,13 @@ static json_t *topology_of(const char *gpu, uint64_t seed)
 {
     char *const spec = xasprintf("sim:%s", gpu);
     char *const key = xasprintf("topology-%s-%" PRIu64 ".json", gpu, seed);
-    const struct asked asked = {spec, seed};
+    char *const record = recording_path(gpu, seed);
+    const struct asked asked = {spec, record, seed};
     char *const text = testing_once(key, topology_text, &asked);
     json_t *const report = json_loads(text, 0, NULL);
     ck_assert_ptr_nonnull(report);
     free(text);
+    free(record);
     free(key);
     free(spec);
     return report;
@@ -503,6 +516,12 @@ json_t *truth_topology(const char *gpu, uint64_t seed)
 json_t *truth_experiments(const char *gpu, uint64_t seed)
 {
     return member_of(topology_of(gpu, seed), "experiments");
+}
+
+char *truth_recording(const char *gpu, uint64_t seed)
+{
+    json_decref(topology_of(gpu, seed));
+    return recording_path(gpu, seed);
 }
 
 json_t *truth_findings_of(char *profile, const char *study)
