@@ -50,6 +50,18 @@ START_TEST(a_step_has_laps_or_draws)
 }
 END_TEST
 
+START_TEST(places_may_be_listed)
+{
+    uint64_t at[] = {256, 0, 4096};
+    const struct script_lines lines = {at, 3};
+    struct script s = {0};
+    script_reader(&s, "constant");
+    script_add(&s, &(struct script_step){.draws = 9, .lines = &lines});
+    ck_assert_str_eq(script_text(&s, &lab),
+                     "readers=constant steps=~9/256|0|4096");
+}
+END_TEST
+
 START_TEST(a_script_that_was_taken_is_empty)
 {
     struct script s = {0};
@@ -71,6 +83,7 @@ Suite *suite_script(void)
     tcase_add_test(t, the_only_reader_is_not_said);
     tcase_add_test(t, one_of_several_readers_is_said);
     tcase_add_test(t, a_step_has_laps_or_draws);
+    tcase_add_test(t, places_may_be_listed);
     tcase_add_test(t, a_script_that_was_taken_is_empty);
     suite_add_tcase(s, t);
     return s;
