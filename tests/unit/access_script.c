@@ -1,0 +1,83 @@
+/*
+ * The probe `visit`: what is loaded, in which order; places may be a list.
+ */
+#include "base/mem.h"
+#include "probe/run.h"
+#include "testing.h"
+
+static int visited(const char *text, struct samples *s, struct error *err)
+{
+    const struct prober_options options = {.seed = 1};
+    struct device *const device = testing_sim("k20c", 1);
+    struct prober *const prober = prober_new(device, NULL, &options);
+    const int status = prober_run(prober, text, s, NULL, err);
+    prober_free(prober);
+    device_close(device);
+    return status;
+}
+
+static const struct {
+    const char *text;
+    int64_t offset[7];
+    size_t rows;
+} orders[] = {
+    {"visit steps=!256:3:128", {256, 384, 512}, 3},
+    {"visit steps=!256|0|4096", {256, 0, 4096}, 3},
+    {"visit steps=2x!256|0,64|96,!32", {256, 0, 256, 0, 32}, 5},
+    {"visit steps=!0|64 rounds=2", {0, 64, 0, 64}, 4},
+    {"visit steps=!0|64 between=512|256", {0, 64}, 2},
+};
+
+START_TEST(places_are_loaded_in_order)
+{
+    struct error err;
+    struct samples s;
+    ASSERT_DONE(visited(orders[_i].text, &s, &err), err);
+    ck_assert_uint_eq(s.rows, orders[_i].rows);
+    for (size_t i = 0; i < s.rows; i++)
+        ck_assert_int_eq(samples_at(&s, i, samples_column(&s, "offset")),
+                         orders[_i].offset[i]);
+    samples_free(&s);
+}
+END_TEST
+
+START_TEST(draws_are_of_the_list)
+{
+    struct error err;
+    struct samples s;
+    size_t first = 0;
+    ASSERT_DONE(visited("visit steps=!~200/256|4096", &s, &err), err);
+    ck_assert_uint_eq(s.rows, 200);
+    for (size_t i = 0; i < s.rows; i++) {
+        const int64_t at = samples_at(&s, i, samples_column(&s, "offset"));
+        ck_assert(at == 256 || at == 4096);
+        first += at == 256;
+    }
+    ck_assert_uint_gt(first, 50);
+    ck_assert_uint_lt(first, 150);
+    samples_free(&s);
+}
+END_TEST
+
+static const char *const refused[] = {
+    "visit steps=!0|x", "visit steps=!|",   "visit steps=!0|33",
+    "visit steps=0|64", "visit steps=!0:1",
+};
+
+START_TEST(what_is_no_list_is_refused)
+{
+    struct error err;
+    struct samples s;
+    ASSERT_FAILS(visited(refused[_i], &s, &err), ERR_USAGE, err, "steps");
+}
+END_TEST
+
+Suite *suite_access_script(void)
+{
+    TCase *t;
+    Suite *const suite = suite_of("access_script", 20, &t);
+    tcase_add_loop_test(t, places_are_loaded_in_order, 0, COUNT_OF(orders));
+    tcase_add_test(t, draws_are_of_the_list);
+    tcase_add_loop_test(t, what_is_no_list_is_refused, 0, COUNT_OF(refused));
+    return suite;
+}
