@@ -182,31 +182,34 @@ static double pieces_wanted(const struct guard *guard, struct vigil *v,
 }
 
 /* True of what took as long as what was always disturbed, or now is known to
- * be. */
+ * be; and of what should have had luck, in vain: what went ahead of it may have
+ * taken a part of the turn. */
 static bool always_fails(struct guard *guard, const struct vigil *v,
-                         double cycles)
+                         const struct repetition *r)
 {
-    if (guard->fails > 0 && cycles >= guard->fails)
+    const double cycles = cycles_of(guard, &r->watch);
+    if (!fits(guard, r) && guard->fails > 0 && cycles >= guard->fails)
         return true;
     if (v->failed < TRIES_SOME)
         return false;
-    guard->fails = cycles;
-    return true;
+    if (!fits(guard, r))
+        guard->fails = cycles;
+    return !fits(guard, r) || v->pieces < v->pieces_most;
 }
 
 /* Cuts what does not fit a turn; or has no hope. */
 static bool cut(struct guard *guard, struct vigil *v,
                 const struct repetition *r)
 {
-    const double cycles = cycles_of(guard, &r->watch);
-    if (r->by != BY_ANOTHER || v->once || v->gave_up || fits(guard, r) ||
-        !always_fails(guard, v, cycles))
+    if (r->by != BY_ANOTHER || v->once || v->gave_up ||
+        !always_fails(guard, v, r))
         return false;
     v->hopeless = v->brisk && v->pieces == v->pieces_most;
     if (v->hopeless)
         return false;
     v->brisk = true;
-    v->pieces = (unsigned)fmin(pieces_wanted(guard, v, cycles), v->pieces_most);
+    v->pieces = (unsigned)fmin(
+        pieces_wanted(guard, v, cycles_of(guard, &r->watch)), v->pieces_most);
     v->failed = 0;
     return true;
 }

@@ -598,7 +598,10 @@ int prober_run(struct prober *p, const char *text, struct samples *samples,
     const int status = run_parsed(p, &e, name, samples, err);
     log_say(LOG_DEBUG, "%.1f ms: %s", 1e3 * (now_seconds() - began), name);
     if (status == 0 && samples->disturbed != NULL)
-        log_say(LOG_DEBUG, "%s: %s", samples->disturbed, name);
+        log_say(LOG_DEBUG,
+                "%s, turns of %.0f cycles, of us %.0f, leap %.0f: %s",
+                samples->disturbed, p->guard.turn, p->watch.span, p->watch.gap,
+                name);
     if (status != 0)
         samples_free(samples);
     if (status == 0 && canonical != NULL)

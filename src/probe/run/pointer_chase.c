@@ -329,13 +329,20 @@ static void flush_and_sweep(struct kernel_text *k, const struct experiment *e)
 
 /* Loads that the thread still makes alone, in their order: some hundred
  * microseconds from L2. */
-enum { BRISK_LAST = 2048, BRISK_UNROLL = 8, BRISK_LANES = 32 };
+enum { BRISK_LAST = 1024, BRISK_UNROLL = 8, BRISK_LANES = 32 };
 
-/* True if the ring lies where the warp can follow its links. */
+/* In local memory words of the warp's lanes lie side by side, and the first
+ * eight bring in what the first of them needs; no sector is smaller. */
+static unsigned brisk_lanes(const struct pointer_chase *w)
+{
+    return w->space->memory == MEMORY_LOCAL ? 8 : BRISK_LANES;
+}
+
+/* True if the caches of the ring are filled by loads. */
 static bool is_brisk(const struct experiment *e, size_t elements)
 {
     const struct pointer_chase *const w = e->own;
-    return e->piece.brisk && !is_linked_inside(w) &&
+    return e->piece.brisk && w->space->memory != MEMORY_SHARED &&
            w->warm * elements > BRISK_LAST;
 }
 
@@ -354,33 +361,43 @@ static uint64_t first_element(const struct experiment *e, uint64_t before,
 }
 
 /* One of a turn of the loop: where its link is, and what that points to. */
-static void brisk_link(struct kernel_text *k, unsigned i)
+static void brisk_link(struct kernel_text *k, const struct pointer_chase *w,
+                       unsigned i)
 {
     ptx_with(k,
-             "setp.lt.u64 %brisk$i, %turn, %count;\n"
-             "add.u64 %place, %turn, %from;\n"
-             "setp.ge.u64 %wraps, %place, %count;\n"
-             "@%wraps sub.u64 %place, %place, %count;\n"
+             "setp.lt.u64 %brisk$i, %upcoming, %elements;\n"
+             "add.u64 %place, %upcoming, %from;\n"
+             "setp.ge.u64 %wraps, %place, %elements;\n"
+             "@%wraps sub.u64 %place, %place, %elements;\n"
              "shl.b64 %place, %place, 4;\n"
              "add.u64 %place, %place, %links;\n"
+             "mov.u32 %has$i, 0;\n"
+             "@%brisk$i mov.u32 %has$i, 1;\n"
              "@%brisk$i ld.global.cg.u64 %link$i, [%place+8];\n"
-             "add.u64 %turn, %turn, $lanes;\n",
-             WORD(i, i), WORD(lanes, BRISK_LANES));
+             "add.u64 %upcoming, %upcoming, $lanes;\n",
+             WORD(i, i), WORD(lanes, brisk_lanes(w)));
+}
+
+/* What the link that came in points to. */
+static void brisk_follow(struct kernel_text *k, const struct pointer_chase *w,
+                         unsigned i)
+{
+    if (w->space->pointer_bytes == 8)
+        ptx_with(k, "mov.u64 %goal$i, %link$i;", WORD(i, i));
+    else
+        ptx_with(k,
+                 "cvt.u32.u64 %goal$i, %link$i;\n"
+                 "add.u32 %goal$i, %goal$i, %memory;\n",
+                 WORD(i, i));
+    ptx_with(k, "setp.ne.u32 %due$i, %has$i, 0;", WORD(i, i));
 }
 
 static void brisk_load(struct kernel_text *k, const struct pointer_chase *w,
                        unsigned i)
 {
     char load[192], to[32];
-    snprintf(to, sizeof to, "%%to%u", i);
-    snprintf(load, sizeof load, "@%%brisk%u %s", i, w->space->load);
-    if (w->space->pointer_bytes == 8)
-        ptx_with(k, "mov.u64 %to$i, %link$i;", WORD(i, i));
-    else
-        ptx_with(k,
-                 "cvt.u32.u64 %to$i, %link$i;\n"
-                 "add.u32 %to$i, %to$i, %memory;\n",
-                 WORD(i, i));
+    snprintf(to, sizeof to, "%%goal%u", i);
+    snprintf(load, sizeof load, "@%%due%u %s", i, w->space->load);
     space_load(k, load, w->op, to, to);
 }
 
@@ -388,7 +405,7 @@ static void brisk_declarations(struct kernel_text *k,
                                const struct pointer_chase *w)
 {
     ptx_with(k,
-             ".reg .b64 %laps, %links, %count, %from, %turn, %place;\n"
+             ".reg .b64 %laps, %links, %elements, %from, %upcoming, %place;\n"
              ".reg .b$bits %seen;\n"
              ".reg .pred %wraps;\n"
              "mov.b$bits %seen, 0;\n",
@@ -396,19 +413,37 @@ static void brisk_declarations(struct kernel_text *k,
     for (unsigned i = 0; i < BRISK_UNROLL; i++)
         ptx_with(k,
                  ".reg .b64 %link$i;\n"
-                 ".reg .b$bits %to$i;\n"
-                 ".reg .pred %brisk$i;\n"
+                 ".reg .b$bits %goal$i;\n"
+                 ".reg .pred %brisk$i, %due$i;\n"
+                 ".reg .b32 %has$i;\n"
                  "mov.u64 %link$i, 0;\n",
                  WORD(i, i), WORD(bits, 8 * w->space->pointer_bytes));
 }
 
-/* The first warp loads what the links point to. */
+static void each_brisk(struct kernel_text *k, const struct pointer_chase *w,
+                       void (*write)(struct kernel_text *k,
+                                     const struct pointer_chase *w, unsigned i))
+{
+    for (unsigned i = 0; i < BRISK_UNROLL; i++)
+        write(k, w, i);
+}
+
+/* A use of what was loaded, so that it is loaded. */
+static void brisk_use(struct kernel_text *k, const struct pointer_chase *w,
+                      unsigned i)
+{
+    ptx_with(k, "xor.b$bits %seen, %seen, %goal$i;", WORD(i, i),
+             WORD(bits, 8 * w->space->pointer_bytes));
+}
+
+/* The first warp loads what the links point to; the next ones come in while it
+ * does. */
 static void brisk_laps(struct kernel_text *k, const struct pointer_chase *w)
 {
     brisk_declarations(k, w);
     pointer_chase_job_word(k, "%laps", JOB_BRISK);
     pointer_chase_job_word(k, "%links", JOB_LINKS);
-    pointer_chase_job_word(k, "%count", JOB_LINK_COUNT);
+    pointer_chase_job_word(k, "%elements", JOB_LINK_COUNT);
     pointer_chase_job_word(k, "%from", JOB_BRISK_FROM);
     ptx_with(k,
              "setp.ge.u32 %again, %me, $lanes;\n"
@@ -416,25 +451,21 @@ static void brisk_laps(struct kernel_text *k, const struct pointer_chase *w)
              "BRISK:\n"
              "setp.eq.u64 %again, %laps, 0;\n"
              "@%again bra BRISKED;\n"
-             "cvt.u64.u32 %turn, %me;\n"
-             "LAP:\n",
-             WORD(lanes, BRISK_LANES));
+             "cvt.u64.u32 %upcoming, %me;\n",
+             WORD(lanes, brisk_lanes(w)));
+    each_brisk(k, w, brisk_link);
+    ptx(k, "LAP:");
     read_clock(k);
-    for (unsigned i = 0; i < BRISK_UNROLL; i++)
-        brisk_link(k, i);
-    for (unsigned i = 0; i < BRISK_UNROLL; i++)
-        brisk_load(k, w, i);
-    for (unsigned i = 0; i < BRISK_UNROLL; i++)
-        ptx_with(k, "xor.b$bits %seen, %seen, %to$i;", WORD(i, i),
-                 WORD(bits, 8 * w->space->pointer_bytes));
+    each_brisk(k, w, brisk_follow);
+    each_brisk(k, w, brisk_link);
+    each_brisk(k, w, brisk_load);
+    each_brisk(k, w, brisk_use);
     mark_read(k);
     ptx_with(k,
-             "setp.lt.u64 %again, %turn, %count;\n"
-             "@%again bra LAP;\n"
+             "@%brisk0 bra LAP;\n"
              "sub.u64 %laps, %laps, 1;\n"
              "bra BRISK;\n"
              "BRISKED:\n"
-             "// a use of what was loaded, so that it is loaded\n"
              "setp.eq.s$bits %again, %seen, -1;\n"
              "@%again st.shared.u32 [pool+8], %me;\n",
              WORD(bits, 8 * w->space->pointer_bytes));
@@ -568,7 +599,7 @@ void pointer_chase_begin(struct kernel_text *k, struct buf *out,
     begin_watch(k);
     if (!is_linked_inside(w) && (w->flush > 0 || w->sweep > 0))
         flush_and_sweep(k, e);
-    if (!is_linked_inside(w) && e->piece.brisk && w->warm > 0)
+    if (w->space->memory != MEMORY_SHARED && e->piece.brisk && w->warm > 0)
         brisk_laps(k, w);
     ptx(k, "bar.sync 0;\n"
            "@%other ret;\n");
