@@ -2,6 +2,7 @@
 #include "device/cuda/gpu.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/mem.h"
 
@@ -38,15 +39,27 @@ static int load_program(struct gpu *gpu, const struct source *source,
     return status != 0 ? status : load_data(gpu, *program, handle, err);
 }
 
+/* A linker puts each function anywhere; of a program that is not linked they lie
+ * in the code of the kernel that calls them, side by side.  The driver keeps
+ * what it assembles so, and shows it nobody. */
+static int load_whole(struct gpu *gpu, const struct source *source,
+                      void **handle, struct error *err)
+{
+    return GPU_CALL(gpu, err, cuModuleLoadData, (handle, source->ptx),
+                    "assembling a program with functions");
+}
+
 int gpu_load(struct device *device, const struct source *source,
              struct module **module, struct error *err)
 {
     struct gpu *const gpu = gpu_of(device);
-    struct program *program;
+    struct program *program = NULL;
     void *handle;
     int status = gpu_enter(gpu, err);
     if (status == 0)
-        status = load_program(gpu, source, &program, &handle, err);
+        status = strstr(source->ptx, "\n.func ") != NULL
+                     ? load_whole(gpu, source, &handle, err)
+                     : load_program(gpu, source, &program, &handle, err);
     if (status != 0)
         return status;
     *module = xcalloc(1, sizeof **module);
@@ -90,7 +103,9 @@ int gpu_code(struct device *device, struct module *module, const void **data,
              size_t *length, struct error *err)
 {
     (void)device;
-    (void)err;
+    if (module->program == NULL)
+        return error_set(err, ERR_UNSUPPORTED,
+                         "programs with functions show no machine code");
     *data = module->program->cubin.data;
     *length = module->program->cubin.length;
     return 0;
