@@ -5,6 +5,7 @@
  */
 #include "report/tree.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -172,6 +173,44 @@ static bool is_present(const struct writer *w, const char *component)
     return false;
 }
 
+/* Paths of loads of an SM that may end in one storage, which is that of the
+ * first of them. */
+static const char *const paths[] = {"l1", "texture", "readonly", "local"};
+
+static const struct finding *finding_of(const struct writer *w,
+                                        const char *component,
+                                        const char *attribute)
+{
+    char id[64];
+    snprintf(id, sizeof id, "%s.%s", component, attribute);
+    return results_find(w->results, id);
+}
+
+static bool names(const struct finding *f, const char *component)
+{
+    for (size_t i = 0; f != NULL && f->status == STATUS_MEASURED &&
+                       f->value.kind == VALUE_LIST && i < f->value.count;
+         i++)
+        if (f->value.items[i].kind == VALUE_TEXT &&
+            strcmp(f->value.items[i].text, component) == 0)
+            return true;
+    return false;
+}
+
+/* The component whose storage the path's loads use, as was found; NULL: its
+ * own.  All is said where the report is verbose. */
+static const char *storage_of(const struct writer *w, const char *path)
+{
+    const struct finding *const f = finding_of(w, path, "shares_with");
+    for (size_t i = 0; !w->style->verbose && i < COUNT_OF(paths); i++) {
+        if (strcmp(paths[i], path) == 0)
+            return NULL;
+        if (names(f, paths[i]) && is_present(w, paths[i]))
+            return paths[i];
+    }
+    return NULL;
+}
+
 /* What the driver says beside the attributes that have a line each. */
 static bool is_limit(const struct writer *w, const struct item *item)
 {
@@ -276,6 +315,37 @@ static void put_reasons(const struct writer *w, const char *rail,
             put_reason(w, rail, items, i);
 }
 
+/* True if both may be one number, or are one value. */
+static bool agree(const struct finding *a, const struct finding *b)
+{
+    if (b == NULL || b->status != STATUS_MEASURED)
+        return false;
+    if (a->has_interval && b->has_interval)
+        return a->interval[0] <= b->interval[1] &&
+               b->interval[0] <= a->interval[1];
+    return value_equal(&a->value, &b->value);
+}
+
+/* What a path has otherwise than the storage that it uses: "texture latency". */
+static void put_path(const struct writer *w, const char *rail,
+                     const char *storage, const char *path)
+{
+    const struct items items = items_of(w, path);
+    for (size_t i = 0; i < items.count; i++) {
+        const struct item *const item = &items.item[i];
+        if (item->finding->status != STATUS_MEASURED ||
+            strcmp(item->attribute, "shares_with") == 0 ||
+            agree(item->finding, finding_of(w, storage, item->attribute)))
+            continue;
+        char *const words = words_of(item->attribute);
+        char *const label = xasprintf("%s %s", path, words);
+        writer_finding(w, rail, label, item->finding);
+        free(label);
+        free(words);
+    }
+    free(items.item);
+}
+
 static void put_component(const struct writer *w, const char *rail,
                           const char *component)
 {
@@ -290,6 +360,11 @@ static void put_component(const struct writer *w, const char *rail,
     put_reasons(w, rail, &items);
     put_limits(w, rail, &items);
     free(items.item);
+    for (size_t i = 0; i < COUNT_OF(paths); i++) {
+        const char *const storage = storage_of(w, paths[i]);
+        if (storage != NULL && strcmp(storage, component) == 0)
+            put_path(w, rail, component, paths[i]);
+    }
 }
 
 static const struct component *component_find(const char *id)
@@ -314,7 +389,7 @@ static bool is_child(const struct writer *w, const struct component *c,
                      const struct component *parent)
 {
     return c->parent != NULL && is_present(w, c->id) &&
-           parent_of(w, c) == parent;
+           storage_of(w, c->id) == NULL && parent_of(w, c) == parent;
 }
 
 /* The child that comes after `from` (NULL: the first); NULL: no more. */

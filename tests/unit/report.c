@@ -381,6 +381,34 @@ START_TEST(text_shows_the_hierarchy_as_a_tree)
 }
 END_TEST
 
+/* Texture loads end in L1: what they have in common with it is said once. */
+START_TEST(paths_of_one_storage_are_told_with_it)
+{
+    struct results r = {0};
+    struct value storage = value_list();
+    value_push(&storage, value_text("l1"));
+    const struct report_style style = {.tree = true};
+    const char *const same[] = {"l1.line", "texture.line"};
+    for (size_t i = 0; i < 2; i++)
+        finding_set(results_add(&r, same[i], "line"), STATUS_MEASURED,
+                    value_number(128), "B");
+    finding_set(results_add(&r, "texture.latency", "latency"), STATUS_MEASURED,
+                value_number(85), "cycles");
+    finding_none(results_add(&r, "texture.sets", "structure"), "why");
+    finding_set(results_add(&r, "texture.shares_with", "sharing"),
+                STATUS_MEASURED, storage, "");
+    char *const text = written(&report_text, &r, style);
+    const char *const l1 = strstr(text, "L1 cache");
+    ck_assert_ptr_nonnull(l1);
+    ck_assert_ptr_nonnull(strstr(l1, "texture latency"));
+    ck_assert_ptr_null(strstr(text, "texture cache"));
+    ck_assert_ptr_null(strstr(text, "texture line"));
+    ck_assert_ptr_null(strstr(text, "sets"));
+    free(text);
+    results_free(&r);
+}
+END_TEST
+
 START_TEST(text_without_a_tree_is_one_finding_a_line)
 {
     struct results r = example();
@@ -707,6 +735,7 @@ Suite *suite_report(void)
     tcase_add_test(tests, text_has_one_unit_for_a_list_of_rates);
     tcase_add_test(tests, a_doubt_that_lies_below_is_a_range);
     tcase_add_test(tests, what_is_in_doubt_is_said_to_be_and_survives_reading);
+    tcase_add_test(tests, paths_of_one_storage_are_told_with_it);
     tcase_add_test(tests, text_without_a_tree_is_one_finding_a_line);
     tcase_add_test(tests, text_in_ascii_is_ascii);
     tcase_add_test(tests, text_has_colours_only_when_asked);
