@@ -267,6 +267,15 @@ static struct held ask_many(struct flood *q)
     return h;
 }
 
+/* What is held to that confidence: 3.3 standard errors, and what looks and lines
+ * that were there before change at most. */
+static const double held_with = 0.999;
+
+static double reach_of(const struct held *h)
+{
+    return 3.3 * h->all.error + 0.002 * h->all.lines;
+}
+
 /* Rings say the same, or chance makes the difference once in a thousand. */
 static bool do_rings_agree(const struct flood *q, const struct held *h)
 {
@@ -274,22 +283,21 @@ static bool do_rings_agree(const struct flood *q, const struct held *h)
         fact_rings(q->lab, level_of(q->row));
     const double off = (double)rings->bytes / (double)q->line - h->all.lines;
     return rings->measured && !h->all.drifts &&
-           fabs(off) <= 3.3 * h->all.error;
+           fabs(off) <= reach_of(h);
 }
 
 static void report_held(const struct flood *q, struct finding *f,
                         const struct held *h)
 {
     const double line = (double)q->line;
-    /* 1.96 standard errors hold LAB_CONFIDENCE_PERCENT. */
-    const double off = 1.96 * h->all.error * line;
+    const double off = reach_of(h) * line;
     if (h->all.drifts || !h->agrees) {
         finding_none(f, h->agrees ? why_occupancy_drifts : why_occupancy_unlike);
         return;
     }
     finding_measured(f, round(h->all.lines) * line);
     finding_interval(f, h->all.lines * line - off, h->all.lines * line + off,
-                     LAB_CONFIDENCE_PERCENT / 100.0);
+                     held_with);
     if (h->ways.best > 0) {
         finding_protocol(f, "ways_least", value_number(h->ways.least));
         finding_protocol(f, "ways_most", value_number(h->ways.most));

@@ -153,9 +153,7 @@ static void compare_with_overfill(struct finding *size,
                                   const struct finding *overfill)
 {
     const double bytes = overfill->value.number;
-    const double wider = 3.3 / 1.96; /* than with 95 % */
-    const double low = bytes - wider * (bytes - overfill->interval[0]);
-    const double high = bytes + wider * (overfill->interval[1] - bytes);
+    const double low = overfill->interval[0], high = overfill->interval[1];
     if (size->status == STATUS_MEASURED && size->value.number >= low &&
         size->value.number <= high)
         finding_protocol(size, "by_overfill", value_number(bytes));
