@@ -513,7 +513,10 @@ static void find_structure(struct structure_question *q)
     q->shape = geometry_find(&q->eviction, &lines);
     if (!lab_ok(q->lab))
         return;
-    if (q->shape.ways == 0) {
+    /* What lies in front may hold some of a set's lines, so that more seem to
+     * fit: ways alone say nothing there. */
+    const bool alone = q->row->behind == LEVEL_COUNT;
+    if (q->shape.ways == 0 || (q->shape.sets == 0 && !alone)) {
         refuse(q, "*", why_index_hashed);
         return;
     }
