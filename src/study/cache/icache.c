@@ -3,16 +3,17 @@
  * lines, what a missed line costs, and what is fetched ahead.
  *
  * Functions of a pool are called one by one, in orders and at distances that
- * are chosen at run time (probe/run/functions.h): so lines are asked as lines of
- * data are, and what prefetches straight code has nothing to go by.
+ * are chosen at run time (probe/run/functions.h): so lines are asked as lines
+ * of data are, and what prefetches straight code has nothing to go by.
  *
  * Laps over ever more lines cost, at the median, what a line costs that comes
  * from one level; there are as many caches as steps.  Laps go through the lines
  * backwards, eight apart, so that what was fetched ahead was called before.
- * Lines and what is fetched ahead show in code that is cold.  At steps of powers
- * of two the lines that fit become half as many, until they are of as few sets
- * as can be: at the step at which they stay as many, they are of one, or of an
- * odd number.  The size is that of all sets; what laps in a row show must agree.
+ * Lines and what is fetched ahead show in code that is cold.  At steps of
+ * powers of two the lines that fit become half as many, until they are of as
+ * few sets as can be: at the step at which they stay as many, they are of one,
+ * or of an odd number.  The size is that of all sets; what laps in a row show
+ * must agree.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -143,7 +144,7 @@ struct cache_question {
     size_t i; /* which */
     struct eviction eviction;
     struct code_level *level;
-    uint64_t ahead; /* bytes that are fetched ahead */
+    uint64_t ahead;      /* bytes that are fetched ahead */
     uint64_t fits, over; /* lines in a row of which most hit, and miss */
 };
 
@@ -173,8 +174,8 @@ static void find_lines(struct lab *lab, const struct curve *c, size_t levels)
     }
 }
 
-/* Lines of the nearest cache that a call brings beside its own: so many before a
- * line it is called, and that line then misses no more. */
+/* Lines of the nearest cache that a call brings beside its own: so many before
+ * a line it is called, and that line then misses no more. */
 static uint64_t report_prefetch(struct lab *lab, const struct curve *c)
 {
     const uint64_t line = fact_code(lab)->level[0].line;
@@ -186,8 +187,8 @@ static uint64_t report_prefetch(struct lab *lab, const struct curve *c)
     lab_cite(lab, f);
     while (lab_ok(lab) && brought && (ahead + 2) * line <= to) {
         uint64_t from = to - (ahead + 1) * line, half = 0;
-        /* A call of a line's first half runs on through the other, and is as far
-         * before the second half here as the other before the first. */
+        /* A call of a line's first half runs on through the other, and is as
+         * far before the second half here as the other before the first. */
         if (line < PLACE && from % PLACE == 0)
             half = line;
         if (line < PLACE)
@@ -217,10 +218,10 @@ static uint64_t common_divisor(uint64_t a, uint64_t b)
 static uint64_t nearer_holds(const struct cache_question *q, uint64_t step)
 {
     const struct code_level *const near = q->level - 1;
-    return q->i == 0      ? 0
-           : !near->exact ? near->size / PLACE
-                          : near->ways * near->step /
-                                common_divisor(near->step, step);
+    return q->i == 0 ? 0
+           : !near->exact
+               ? near->size / PLACE
+               : near->ways * near->step / common_divisor(near->step, step);
 }
 
 /* Before each call that is kept others empty the nearer cache's sets of the
@@ -236,8 +237,7 @@ static bool fill_nearer(struct cache_question *q, uint64_t step)
     const uint64_t common = common_divisor(q->level[-1].step, step);
     const bool even = step / common % 2 == 0;
     const uint64_t apart = even ? 2 * common : step;
-    if (!q->level[-1].exact || common == step ||
-        step + count * apart > POOL)
+    if (!q->level[-1].exact || common == step || step + count * apart > POOL)
         return false;
     q->eviction.filler = (struct segment){common, count, apart};
     return true;
@@ -262,10 +262,10 @@ struct laps {
 };
 
 static struct laps laps_over(struct cache_question *q,
-                             const struct script_lines *list, unsigned settle, unsigned take)
+                             const struct script_lines *list, unsigned settle,
+                             unsigned take)
 {
-    const double cut =
-        hits_limit(q->eviction.hit, q->eviction.miss);
+    const double cut = hits_limit(q->eviction.hit, q->eviction.miss);
     const size_t each = list->count;
     const struct segment *const f = &q->eviction.filler;
     const char *const between =
@@ -275,8 +275,7 @@ static struct laps laps_over(struct cache_question *q,
                        list->at[0] + f->start, f->count, f->step);
     struct script text = {0};
     script_reader(&text, "code");
-    script_add(&text,
-               &(struct script_step){.laps = settle, .lines = list});
+    script_add(&text, &(struct script_step){.laps = settle, .lines = list});
     script_add(&text, &(struct script_step){
                           .laps = LAPS, .timed = true, .lines = list});
     const struct column c =
@@ -299,17 +298,17 @@ static struct laps laps_over(struct cache_question *q,
 
 /*
  * Whether the lines of a list, and others, do not fit: in each lap
- * some miss, also after many laps that settle them.  Those that miss in all laps
- * are not disturbed; where only others do, so many laps tell that it cannot be
- * chance.
+ * some miss, also after many laps that settle them.  Those that miss in all
+ * laps are not disturbed; where only others do, so many laps tell that it
+ * cannot be chance.
  */
 static bool lines_overflow(struct cache_question *q,
                            const struct script_lines *list)
 {
     static const unsigned settle[] = {3, 30, 120};
     if (list->count * LAPS > KEPT_MOST) {
-        lab_fail(q->lab, ERR_UNSUPPORTED, why_too_many_places, (uint64_t)list->count,
-                 (uint64_t)PLACE);
+        lab_fail(q->lab, ERR_UNSUPPORTED, why_too_many_places,
+                 (uint64_t)list->count, (uint64_t)PLACE);
         return true;
     }
     for (size_t i = 0; i < COUNT_OF(settle); i++)
@@ -379,7 +378,8 @@ static uint64_t start_of(const struct cache_question *q, size_t i,
     return 13 * i * u64_max(q->eviction.unit, PLACE) % step + TAIL;
 }
 
-static uint64_t count_at(struct cache_question *q, uint64_t step, uint64_t guess)
+static uint64_t count_at(struct cache_question *q, uint64_t step,
+                         uint64_t guess)
 {
     uint64_t best = 0;
     for (size_t i = 0; lab_ok(q->lab) && i < STARTS; i++) {
@@ -397,8 +397,7 @@ static bool fit_at(struct cache_question *q, uint64_t step, uint64_t count)
     bool fit = false;
     for (size_t i = 0; lab_ok(q->lab) && !fit && i < STARTS; i++) {
         const struct segment list = {start_of(q, i, step), count, step};
-        fit = list.start + count * step > POOL ||
-              !overflows(q, &list);
+        fit = list.start + count * step > POOL || !overflows(q, &list);
     }
     return fit;
 }
@@ -437,8 +436,7 @@ static bool find_start(struct cache_question *q, struct shape *s)
     for (size_t i = 0; lab_ok(q->lab) && i < STARTS_MOST; i++) {
         s->start = start_of(q, i, s->step);
         const struct segment list = {s->start, s->ways, s->step};
-        if ((s->ways + 2) * s->step <= POOL &&
-            !overflows(q, &list))
+        if ((s->ways + 2) * s->step <= POOL && !overflows(q, &list))
             return true;
     }
     return false;
@@ -450,7 +448,8 @@ static bool find_odd_factor(struct cache_question *q, struct shape *s)
     for (uint64_t p = 3; lab_ok(q->lab) && p <= s->ways + 2; p += 2) {
         const uint64_t each = (s->ways + p - 1) / p;
         const uint64_t step = s->step * p;
-        if (can_tell(q, step, each) && q->eviction.filler.start % s->step == 0 &&
+        if (can_tell(q, step, each) &&
+            q->eviction.filler.start % s->step == 0 &&
             q->eviction.filler.count > 0)
             continue;
         if (!can_tell(q, step, each) || fit_at(q, step, each + each / 4 + 1))
@@ -473,12 +472,12 @@ static bool comes_in(struct cache_question *q, const struct shape *s,
     if (place + many * s->step <= POOL)
         return both_overflow(q, &group, &others);
     const struct script_lines lines = lines_of(q->lab, &group);
-    return eviction_evicts(&q->eviction, &lines,
-                           &(struct segment){place, 1, 0}, 1);
+    return eviction_evicts(&q->eviction, &lines, &(struct segment){place, 1, 0},
+                           1);
 }
 
-/* A place whose halves can be called alone, in the set of lines that fit; 0: there
- * is none. */
+/* A place whose halves can be called alone, in the set of lines that fit; 0:
+ * there is none. */
 static uint64_t halved_place(struct cache_question *q, struct shape *s)
 {
     for (uint64_t start = TAIL; lab_ok(q->lab) && start < s->step;
@@ -502,8 +501,8 @@ static uint64_t find_line(struct cache_question *q, struct shape *s)
     uint64_t line = q->eviction.unit;
     if (q->ahead > 0) /* what is fetched ahead comes into sets beside, too */
         return line;
-    const uint64_t own = line < PLACE ? halved_place(q, s)
-                                      : s->start + s->ways * s->step;
+    const uint64_t own =
+        line < PLACE ? halved_place(q, s) : s->start + s->ways * s->step;
     for (; lab_ok(q->lab) && own > 0 && 2 * line <= u64_min(s->step, KIB);
          line *= 2) {
         const uint64_t other = (own / line * line) ^ line;
@@ -590,8 +589,8 @@ static bool find_shape(struct cache_question *q, struct shape *s)
     }
     while (lab_ok(q->lab) && is_half(q, s))
         s->step /= 2;
-    /* Smaller steps cannot be asked where lines beside are fetched, too, nor any
-     * but those of whole functions. */
+    /* Smaller steps cannot be asked where lines beside are fetched, too, nor
+     * any but those of whole functions. */
     const uint64_t half = s->step / 2;
     if (s->step % 2 == 0 && half % q->eviction.unit == 0 &&
         (half <= q->ahead || half % PLACE != 0))
@@ -644,9 +643,8 @@ static void report_policy(struct cache_question *q, const struct shape *s)
     for (d.take = 1; d.take <= DRAWS; d.take++)
         count += eviction_draw(&q->eviction, &d, loads + count);
     const struct policy_verdict v =
-        lab_ok(q->lab)
-            ? policy_find(loads, count, (uint32_t)s->ways, false)
-            : (struct policy_verdict){0};
+        lab_ok(q->lab) ? policy_find(loads, count, (uint32_t)s->ways, false)
+                       : (struct policy_verdict){0};
     struct finding *const f =
         lab_finding(q->lab, code_components[q->i], "policy");
     if (v.known && v.ambiguous)
@@ -655,17 +653,19 @@ static void report_policy(struct cache_question *q, const struct shape *s)
     else if (!v.known)
         finding_none(f, why_code_policy);
     else
-        finding_value(f, STATUS_MEASURED, value_text(cache_policy_name(v.policy)));
+        finding_value(f, STATUS_MEASURED,
+                      value_text(cache_policy_name(v.policy)));
 }
 
 /* The median of a lap changes where half of its lines miss: that is no earlier
- * than where one does, and, of sets of one way at least, when it is a third more
- * at the latest. */
+ * than where one does, and, of sets of one way at least, when it is a third
+ * more at the latest. */
 static bool agrees(const struct cache_question *q, const struct shape *s)
 {
     const double lines = (double)(s->step * s->ways) / PLACE;
     const double part = (double)u64_min(s->line, PLACE) / PLACE;
-    return lines > 0.7 * part * (double)q->fits && lines < 1.15 * (double)q->over;
+    return lines > 0.7 * part * (double)q->fits &&
+           lines < 1.15 * (double)q->over;
 }
 
 /* Where the sets are not known: of the longest lap of which nearly all lines
@@ -679,8 +679,7 @@ static void leave_irregular(struct cache_question *q)
     while (i > 0 && c->most[i] > hits_limit(c->plateau[q->i].value,
                                             c->plateau[q->i + 1].value))
         i--;
-    q->level->size =
-        c->lines[i] * 9 / 10 * u64_min(PLACE, q->eviction.unit);
+    q->level->size = c->lines[i] * 9 / 10 * u64_min(PLACE, q->eviction.unit);
     finding_value(f, STATUS_AT_LEAST, value_number((double)q->level->size));
     finding_because(f, why_code_irregular);
     finding_cite(f, c->experiment);
@@ -708,6 +707,24 @@ static void report_shape(struct cache_question *q)
     report_number(q, "sets", (double)s.sets);
     report_number(q, "size", (double)q->level->size);
     report_policy(q, &s);
+}
+
+/* By how much one call in ten of a plateau's laps is dearer than most. */
+static double blur_of(const struct cache_question *q, const struct plateau *p)
+{
+    const struct curve *const c = q->curve;
+    double *const more = lab_alloc(q->lab, c->count, sizeof *more);
+    for (size_t i = p->first; i <= p->last; i++)
+        more[i - p->first] = c->most[i] - c->cycles[i];
+    return stats_median(more, p->last - p->first + 1);
+}
+
+/* Where that is a quarter of what a miss adds, medians move with it. */
+static bool is_blurred(const struct cache_question *q)
+{
+    const struct plateau *const p = &q->curve->plateau[q->i];
+    return fmax(blur_of(q, &p[0]), blur_of(q, &p[1])) >
+           0.25 * (p[1].value - p[0].value);
 }
 
 static void report_penalty(struct cache_question *q)
@@ -748,6 +765,11 @@ static void icache_ask_level(struct lab *lab, const struct curve *c, size_t i,
     };
     level->penalty = p[1].value - p[0].value;
     level->limit = hits_limit(p[0].value, p[1].value);
+    if (is_blurred(&q)) {
+        level->line = 0;
+        refuse(&q, "*", why_misses_alike);
+        return;
+    }
     report_penalty(&q);
     if (level->line == 0) {
         refuse(&q, "*", why_code_line);
@@ -773,10 +795,9 @@ static void icache_run(struct lab *lab)
 {
     struct curve c = {0};
     draw_curve(lab, &c);
-    const size_t levels =
-        c.plateau_count > 0 && c.plateau[0].first == 0
-            ? u64_min(c.plateau_count - 1, CODE_LEVELS_MAX)
-            : 0;
+    const size_t levels = c.plateau_count > 0 && c.plateau[0].first == 0
+                              ? u64_min(c.plateau_count - 1, CODE_LEVELS_MAX)
+                              : 0;
     uint64_t ahead = 0;
     if (lab_ok(lab) && levels > 0) {
         find_lines(lab, &c, levels);
@@ -791,10 +812,11 @@ static void icache_run(struct lab *lab)
 const struct study study_icache = {
     .name = "icache",
     .question = "How much code do the instruction caches hold, in which lines?",
-    .method = "Calls of small functions in chosen orders, a cost for each: laps "
-              "over ever more of them have a plateau for each level, and "
-              "functions at ever larger steps fit as many as their sets have "
-              "ways. Cold code shows lines, and what is fetched ahead.",
+    .method =
+        "Calls of small functions in chosen orders, a cost for each: laps "
+        "over ever more of them have a plateau for each level, and "
+        "functions at ever larger steps fit as many as their sets have "
+        "ways. Cold code shows lines, and what is fetched ahead.",
     .reads = reads,
     .needs = needs,
     .answers = answers,
