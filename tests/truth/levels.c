@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "gpu_made.h"
 #include "testing.h"
 #include "truth/truth.h"
 
@@ -29,12 +30,54 @@ START_TEST(studies_find_what_the_profile_says)
 }
 END_TEST
 
+/* Caches of which rings tell another line than they have: lines of a ring come
+ * to their sets unevenly, or fill the cache by half at most. */
+static const struct {
+    const char *cache, *id;
+    double line;
+} uneven[] = {
+    {"caches/l1={'line': 128, 'sector': 32, 'sets': 2, 'ways': 92, "
+     "'set_bits': [[7, 9]]}",
+     "l1.line", 128},
+    {"caches/l2={'line': 64, 'sector': 64, 'sets': 2048, 'ways': 2, "
+     "'scope': 'gpu', 'policy': 'plru', 'set_bits': [[6], [7, 17], [8], "
+     "[9, 17], [10, 17, 18], [11, 17, 18], [12], [13, 18], [14], "
+     "[15, 17, 18], [16, 17, 18]]}",
+     "l2.line", 64},
+    {"caches/l2={'line': 128, 'sector': 32, 'sets': 128, 'ways': 15, "
+     "'scope': 'gpu', 'slices': {'modulo': 1, 'from_bit': 7, "
+     "'bits': [[7, 9, 11, 12, 16, 17, 19], [7, 10, 18], "
+     "[8, 11, 14, 16, 18]]}}",
+     "l2.line", 128},
+};
+
+START_TEST(lines_are_found_whatever_the_index)
+{
+    json_t *const findings = truth_findings_of(
+        gpu_made("sms=2 caches/l1={'sets': 16, 'ways': 4} "
+                 "paths/global.ca={'l1': 40, 'l2': 200, 'memory': 500} "
+                 "noise={'jitter_cycles': 1.5, 'spike_rate': 0.002, "
+                 "'spike_cycles': 300} %s",
+                 uneven[_i].cache),
+        "line");
+    double line = 0;
+    ck_assert_msg(truth_number(findings, uneven[_i].id, &line), "%s is %s",
+                  uneven[_i].id,
+                  truth_text(findings, uneven[_i].id, "because"));
+    ck_assert_double_eq(line, uneven[_i].line);
+    json_decref(findings);
+}
+END_TEST
+
 /* Two suites, since suites run beside each other and tests of one do not. */
 static Suite *half(const char *name, int which)
 {
     TCase *t;
     Suite *const suite = suite_of(name, 240, &t);
     truth_add_gpus(suite, t, studies_find_what_the_profile_says, which, 2);
+    if (which == 0)
+        tcase_add_loop_test(t, lines_are_found_whatever_the_index, 0,
+                            COUNT_OF(uneven));
     return suite;
 }
 

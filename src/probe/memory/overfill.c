@@ -52,6 +52,7 @@ struct overfill {
     const char *space_name, *op, *sms;
     const struct space *space;
     uint64_t bytes, stride, members, looks, settle, trials, near, take, carve;
+    uint64_t beside; /* B from each member */
     bool together, fresh;
     unsigned warps;
     bool wanted[SMS_MOST];
@@ -75,6 +76,7 @@ static const struct param overfill_params[] = {
     NUMBER(struct overfill, fresh, "0", 0, 1, "1: each trial is a launch, so that the caches of SMs are empty"),
     TEXT(struct overfill, sms, "0", "the SMs that load: 0,4-7"),
     NUMBER(struct overfill, together, "0", 0, 1, "1: they share the members of each trial; 0: each has its own"),
+    NUMBER(struct overfill, beside, "0", 0, 1 << 30, "with each member what lies at its offset XOR so many bytes is loaded, too"),
     NUMBER(struct overfill, near, "0", 0, 1 << 20, "looks only at lines that an atomic finds in so many cycles; 0: at all"),
     NUMBER(struct overfill, warps, "8", 1, WARPS_MOST, "warps of each SM that load"),
     NUMBER(struct overfill, carve, "0", 0, 100, "percent of the array for shared memory"),
@@ -130,6 +132,10 @@ static int check_pool(const struct overfill *o, struct error *err)
                          "lines %" PRIu64 " B apart",
                          o->bytes, o->stride);
     const uint64_t all = o->looks * (o->together ? o->count : 1);
+    if (o->beside >= o->bytes || o->beside % o->space->pointer_bytes != 0)
+        return error_set(err, ERR_USAGE,
+                         "overfill: nothing lies %" PRIu64 " B beside a member",
+                         o->beside);
     if (o->members > lines || all > o->members)
         return error_set(err, ERR_USAGE,
                          "overfill: %" PRIu64 " looks, %" PRIu64
@@ -188,6 +194,7 @@ enum job {
     JOB_TRIALS,
     JOB_SETTLE,
     JOB_NEAR,
+    JOB_BESIDE,
     JOB_WORDS
 };
 
@@ -225,6 +232,8 @@ static void declare(struct kernel_text *k, const struct overfill *o)
            "%settle, %all, %all_looks, %near, %found, %tries, %wanted, %notes, "
            "%done, %began, %chance;\n"
            ".reg .b64 %base, %out, %offset, %next, %address, %slots, %words;\n"
+           ".reg .b32 %m;\n"
+           ".reg .b64 %beside;\n"
            ".reg .pred %in, %more;\n");
     for (int i = 0; i < UNROLL; i++)
         ptx_with(k, ".reg .b32 %v$i;", WORD(i, i));
@@ -233,6 +242,7 @@ static void declare(struct kernel_text *k, const struct overfill *o)
     take_word(k, "%base", JOB_BASE);
     take_word(k, "%out", JOB_OUT);
     take_word(k, "%slots", JOB_COUNTER);
+    take_word(k, "%beside", JOB_BESIDE);
     space_declare(k, o->space);
     if (o->space->texture)
         take_word(k, "%texture", JOB_TEXTURE);
@@ -262,13 +272,14 @@ static void write_draw(struct kernel_text *k)
            "add.u32 %seed, %seed, %seed_step;\n");
 }
 
-/* %offset becomes that of member %i.  Each step has an inverse modulo the
+/* %offset becomes that of a member.  Each step has an inverse modulo the
  * number of lines: odd factors, and shifts that are added to what they came
  * from. */
-static void write_member(struct kernel_text *k)
+static void write_member(struct kernel_text *k, const char *member)
 {
-    ptx(k, "mad.lo.u32 %x, %i, %a, %c;\n"
-           "and.b32 %x, %x, %mask;\n"
+    ptx_with(k, "mad.lo.u32 %x, $member, %a, %c;",
+             WORD(member, member));
+    ptx(k, "and.b32 %x, %x, %mask;\n"
            "shr.u32 %y, %x, %high;\n"
            "xor.b32 %x, %x, %y;\n"
            "mul.lo.u32 %x, %x, 0x9e3779b1;\n"
@@ -282,11 +293,26 @@ static void write_member(struct kernel_text *k)
            "mul.wide.u32 %offset, %x, %stride;\n");
 }
 
+/* A pair is loaded by two lanes at once, so that nothing comes between. */
+static void write_pair(struct kernel_text *k)
+{
+    ptx(k, "shr.u32 %m, %i, 1;\n"
+           "setp.lt.u32 %in, %m, %members;");
+    write_member(k, "%m");
+    ptx(k, "and.b32 %y, %i, 1;\n"
+           "setp.ne.u32 %more, %y, 0;\n"
+           "@%more xor.b64 %offset, %offset, %beside;");
+}
+
 static void load_member(struct kernel_text *k, const struct overfill *o, int i)
 {
     struct buf format = {0}, into = {0};
-    ptx(k, "setp.lt.u32 %in, %i, %members;");
-    write_member(k);
+    if (o->beside > 0) {
+        write_pair(k);
+    } else {
+        ptx(k, "setp.lt.u32 %in, %i, %members;");
+        write_member(k, "%i");
+    }
     const char *const address = space_address(k, o->space);
     buf_printf(&format, "@%%in %s", space_word_load(o->space));
     buf_printf(&into, "%%v%d", i);
@@ -311,7 +337,8 @@ static void write_fill(struct kernel_text *k, const struct overfill *o)
     ptx(k, "st.shared.u32 [pool+8], %seen;\n"
            "mov.u32 %t1, %clock;\n");
     note_gap(k);
-    ptx(k, "setp.lt.u32 %more, %i, %members;\n"
+    ptx(k, o->beside > 0 ? "shr.u32 %m, %i, 1;" : "mov.u32 %m, %i;");
+    ptx(k, "setp.lt.u32 %more, %m, %members;\n"
            "@%more bra FILL;\n"
            "bar.sync 0;\n");
 }
@@ -346,7 +373,7 @@ static void time_load(struct kernel_text *k, const struct space *space,
 static void pass_if_far(struct kernel_text *k)
 {
     const struct space *const atomic = space_find("atomic");
-    write_member(k);
+    write_member(k, "%i");
     const char *const address = space_address(k, atomic);
     time_load(k, atomic, "default", address);
     time_load(k, atomic, "default", address);
@@ -408,7 +435,7 @@ static void write_looks(struct kernel_text *k, const struct overfill *o)
            "setp.ge.u32 %more, %done, %found;\n"
            "@%more bra NOTED;\n"
            "ld.shared.u32 %i, [%record];\n");
-    write_member(k);
+    write_member(k, "%i");
     const char *const address = space_address(k, o->space);
     time_load(k, o->space, o->op, address);
     ptx(k, "NOTED:\n"
@@ -588,6 +615,7 @@ static void write_job(struct flood *f, size_t i)
     job[JOB_HIGH] = bits / 2 + 1;
     job[JOB_LOW] = (bits + 1) / 2;
     job[JOB_STRIDE] = o->stride;
+    job[JOB_BESIDE] = o->beside;
     job[JOB_MEMBERS] = o->members;
     job[JOB_FIRST] = own * threads;
     job[JOB_STEP] = sharers * threads;

@@ -8,11 +8,20 @@
  * shorter, the first part occupies at most half of the cache and all fits;
  * unless an index happens to put both parts in the same sets, which is why
  * several places beyond are tried, and one that fits decides.
+ *
+ * That rests on the cache's size, and on lines that come to its sets evenly,
+ * which those of a hashed or sliced one do not.  So where not nearly all loads
+ * of what is too much miss, pairs of elements check it, by neither size nor
+ * index: of far more elements than there are lines, loaded in random order, one
+ * is there for each line that fits.  If with each the one that lies d farther
+ * on (or back) is loaded, there are as many of them where both share a line,
+ * and half where they do not.
  */
 #include <inttypes.h>
 
 #include "analysis/hits.h"
 #include "base/mem.h"
+#include "base/num.h"
 #include "study/lab.h"
 
 static const enum fact_id reads[] = {FACT_TRACE, FACT_BRACKET, FACT_SECTOR,
@@ -23,6 +32,8 @@ static const struct answer proposes[] = {
 };
 
 enum { LINE_MOST = 1024 };
+/* Elements of most spaces are so far apart, or farther. */
+enum { ELEMENT = 8 };
 
 /* Where the second part begins, in multiples of the first one's length: odd and
  * even, and such that no address bit is the same in all. */
@@ -126,24 +137,27 @@ enum { SETTLING = 16 };
 
 /* Asks once the ring has settled, as far as that may change the verdict. */
 static bool is_overfull_at(const struct line_question *q,
-                           const struct layout *l)
+                           const struct layout *l, bool *surely)
 {
     struct shares s = shares_of(q, l, 1);
     const bool over = s.miss > overfull_share(l, &s);
     if (!over || s.miss >= certain_share)
         return over;
+    *surely = false;
     s = shares_of(q, l, SETTLING);
     return s.miss > overfull_share(l, &s);
 }
 
 /* True if a cache with lines of `line` bytes or more is overfull at every
- * place; false if at one all fits. */
-static bool is_overfull(const struct line_question *q, uint64_t line)
+ * place, surely if nearly all loads miss; false if at one all fits. */
+static bool is_overfull(const struct line_question *q, uint64_t line,
+                        bool *surely)
 {
+    *surely = true;
     for (size_t place = 0; lab_ok(q->lab) && place < COUNT_OF(places);
          place++) {
         const struct layout l = lay_out(q->row, q->facts, line, place);
-        if (l.more > 0 && !is_overfull_at(q, &l))
+        if (l.more > 0 && !is_overfull_at(q, &l, surely))
             return false;
     }
     return true;
@@ -232,13 +246,13 @@ static void conclude(const struct line_question *q, struct finding *f,
 
 /* The longest line of which too many, all over the place, do not fit. */
 static bool find_longest(const struct line_question *q, uint64_t least,
-                         uint64_t *line)
+                         uint64_t *line, bool *surely)
 {
     bool over = false;
     *line = 2 * longest(q->facts);
     while (lab_ok(q->lab) && !over && *line > least) {
         *line /= 2;
-        over = *line > least && is_overfull(q, *line);
+        over = *line > least && is_overfull(q, *line, surely);
     }
     return over;
 }
@@ -265,6 +279,142 @@ static bool is_blurred(const struct line_question *q, struct finding *f)
     return true;
 }
 
+/* ---- pairs ------------------------------------------------------------- */
+
+/* Elements that are loaded, of as many as would be the lines if they were as
+ * long as the pair is apart: more than fit, be the lines half as long.  They
+ * are drawn from SPARSE times as many, so that few share a line by chance. */
+enum { OVERFILL = 3, SPARSE = 4 };
+/* Looks; in a trial one of so many elements is looked at, few, since a look
+ * brings a line in. */
+enum { WARPS = 8, LOOKS = 4096, LOOKED_AT = 32, LOOKS_MOST = 512 };
+/* So many that are there tell shares to 6 %, so that the quotient of two is
+ * known to 8 %: of what is 1 or a half, or near it, two to four deviations are
+ * outside of these. */
+static const double left_least = 280, all_least = 0.8, half_most = 0.65;
+/* Trials before, since victims by chance leave old lines of what lasts over
+ * launches: of sets that were filled so often anew 2 % of them. */
+enum { SETTLED = 4 };
+/* No more memory than that is taken for it. */
+static const uint64_t pool_most = (uint64_t)2 << 30;
+
+struct pairs {
+    uint64_t apart, members, pool; /* B, and elements */
+};
+
+/* Pool 0: so many may not be loaded. */
+static struct pairs pairs_of(const struct line_question *q, uint64_t apart,
+                             uint64_t times)
+{
+    struct pairs p = {.apart = apart, .pool = 1};
+    p.members = times * q->facts->overflows / apart;
+    while (p.pool < SPARSE * p.members)
+        p.pool *= 2;
+    const bool free = q->row->bound == NULL && q->row->apart == ELEMENT;
+    if (!free || p.members < LOOKED_AT || p.pool * apart > pool_most)
+        p.pool = 0;
+    return p;
+}
+
+/* The share of elements that are still there. */
+static double share_left(const struct line_question *q, const struct pairs *p,
+                         uint64_t beside)
+{
+    const uint64_t looks = u64_within(1, p->members / LOOKED_AT, LOOKS_MOST);
+    const struct samples *const s =
+        lab_probe(q->lab,
+                  "overfill %s bytes=%" PRIu64 " stride=%" PRIu64
+                  " members=%" PRIu64 " looks=%" PRIu64 " trials=%" PRIu64
+                  " settle=%d beside=%" PRIu64 " warps=%d",
+                  q->row->load, p->pool * p->apart, p->apart, p->members, looks,
+                  LOOKS / looks, q->row->of_sm ? 0 : SETTLED, beside,
+                  q->row->of_sm ? 1 : WARPS);
+    if (!lab_ok(q->lab))
+        return 0;
+    const double limit = hits_limit(q->facts->plateau, q->facts->miss) +
+                         fact_trace(q->lab)->cycles;
+    const size_t cycles = samples_column(s, "cycles");
+    const size_t count = samples_column(s, "count");
+    double seen = 0, left = 0;
+    for (size_t row = 0; row < s->rows; row++) {
+        const double alike = (double)samples_at(s, row, count);
+        seen += alike;
+        if ((double)samples_at(s, row, cycles) < limit)
+            left += alike;
+    }
+    return seen > 0 ? left / seen : 0;
+}
+
+enum paired { PAIRS_UNKNOWN, PAIRS_SHARE, PAIRS_DO_NOT };
+
+/* Whether elements so far apart share a line.  Where nearly all single ones are
+ * there, they are fewer than the lines, which so are shorter. */
+static enum paired pairs_ask_once(const struct line_question *q, uint64_t apart,
+                                  uint64_t times)
+{
+    const struct pairs p = pairs_of(q, apart, times);
+    if (p.pool == 0)
+        return PAIRS_UNKNOWN;
+    const double alone = share_left(q, &p, 0);
+    if (lab_ok(q->lab) && alone > 0.9)
+        return PAIRS_DO_NOT;
+    const double quotient = share_left(q, &p, apart) / alone;
+    if (!lab_ok(q->lab) || alone * LOOKS < left_least)
+        return PAIRS_UNKNOWN;
+    return quotient > all_least   ? PAIRS_SHARE
+           : quotient < half_most ? PAIRS_DO_NOT
+                                  : PAIRS_UNKNOWN;
+}
+
+/* Where the cache is larger than rings told, it is not overfilled by so many:
+ * then twice as many tell. */
+static enum paired pairs_ask(const struct line_question *q, uint64_t apart)
+{
+    const enum paired p = pairs_ask_once(q, apart, OVERFILL);
+    return p == PAIRS_UNKNOWN && lab_ok(q->lab)
+               ? pairs_ask_once(q, apart, 2 * OVERFILL)
+               : p;
+}
+
+/* The line by pairs, looked for from that of rings on, and whether it is known
+ * on both sides. */
+struct paired_line {
+    uint64_t bytes;
+    bool told;
+};
+
+static struct paired_line line_of_pairs(const struct line_question *q,
+                                        uint64_t line)
+{
+    struct paired_line l = {.bytes = line};
+    enum paired p = PAIRS_DO_NOT;
+    while (l.bytes < LINE_MOST && (p = pairs_ask(q, l.bytes)) == PAIRS_SHARE)
+        l.bytes *= 2;
+    while (p == PAIRS_DO_NOT && l.bytes <= line && l.bytes > q->sector->bytes &&
+           (p = pairs_ask(q, l.bytes / 2)) == PAIRS_DO_NOT)
+        l.bytes /= 2;
+    l.told = p != PAIRS_UNKNOWN;
+    return l;
+}
+
+/* What they say counts, where it can be asked. */
+static void check_by_pairs(const struct line_question *q, struct finding *f)
+{
+    const uint64_t line =
+        q->line->bytes > 0 ? q->line->bytes : q->sector->bytes;
+    if (q->line->bound || q->sector->bound)
+        return;
+    const struct paired_line l = line_of_pairs(q, line);
+    if (lab_excuse(q->lab) != NULL || !lab_ok(q->lab))
+        return;
+    if (l.told) {
+        report(f, q->line, l.bytes);
+    } else if (l.bytes != line) {
+        *q->line = (struct fact_line){0};
+        finding_none(f, why_line_pairs, line);
+    }
+}
+
 static void line_ask_level(struct lab *lab, const struct level_row *row)
 {
     const enum level_id id = level_of(row);
@@ -284,10 +434,14 @@ static void line_ask_level(struct lab *lab, const struct level_row *row)
     }
     /* From above, since long lines make short rings. */
     uint64_t line;
+    bool surely;
     lab_cite(lab, f);
-    const bool over = find_longest(&q, shortest(&q), &line);
-    if (lab_ok(lab))
-        conclude(&q, f, line, over);
+    const bool over = find_longest(&q, shortest(&q), &line, &surely);
+    if (!lab_ok(lab))
+        return;
+    conclude(&q, f, line, over);
+    if (!over || !surely)
+        check_by_pairs(&q, f);
 }
 
 static void line_run(struct lab *lab)
