@@ -227,8 +227,10 @@ static int sim_load(struct device *device, const struct source *source,
     code = place_segment(sim->machine, &(*module)->globals, err);
     if (code == 0)
         code = place_segment(sim->machine, &(*module)->constants, err);
-    if (code != 0)
+    if (code != 0) {
         sim_unload(device, *module);
+        *module = NULL;
+    }
     return code;
 }
 
