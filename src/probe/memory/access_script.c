@@ -120,7 +120,7 @@ struct script {
     uint64_t kept, warps, lanes, span;
     uint64_t *calls; /* offsets of what is called, in all steps */
     size_t call_count;
-    unsigned code_lines, padding; /* of the functions */
+    unsigned padding; /* of the functions */
 };
 
 /* clang-format off */
@@ -531,7 +531,6 @@ static int visit_prepare(struct experiment *e, const struct device_info *info,
 {
     struct script *const s = e->own;
     (void)info;
-    s->code_lines = FUNCTION_LINES;
     s->padding = 1;
     if (each_part(s, s->reader_list, take_reader, err) != 0)
         return err->code;
@@ -869,7 +868,7 @@ static void visit_kernel(const struct experiment *e,
         buf_text(&variables,
                  ".visible .const .align 256 .b8 bank[65536];\n\n");
     if (uses(s, MEMORY_CODE))
-        functions_text(&variables, s->code_lines, s->padding);
+        functions_text(&variables, s->padding);
     kernel_begin(&k, out, device_cc(info),
                  &(struct kernel_head){.name = "visit",
                                        .parameters = PIN_PARAMETERS,
@@ -945,8 +944,7 @@ static int place_global(struct prober *prober, struct visit *v,
     return 0;
 }
 
-/* Learns the padding that the kernel needs by one with hardly a function, and
- * then where its functions are. */
+/* Learns the padding that the kernel needs, and then where its functions are. */
 static int find_functions(struct prober *prober, const struct experiment *e,
                           struct functions *f, struct error *err)
 {
@@ -954,9 +952,7 @@ static int find_functions(struct prober *prober, const struct experiment *e,
     struct device *const device = prober_device(prober);
     struct buf text = {0};
     uint64_t at;
-    s->code_lines = 1;
     visit_kernel(e, prober_info(prober), &text);
-    s->code_lines = FUNCTION_LINES;
     int status = functions_align(f, device, buf_string(&text), err);
     buf_free(&text);
     s->padding = f->padding;

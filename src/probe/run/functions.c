@@ -48,12 +48,12 @@ static void write_function(struct buf *out, const char *name, int number,
     buf_text(out, "    st.param.b32 [out], %a;\n    ret;\n}\n");
 }
 
-void functions_text(struct buf *out, unsigned lines, unsigned padding)
+void functions_text(struct buf *out, unsigned padding)
 {
     struct buf names = {0};
     int number = 0;
     write_function(out, "a", 0, padding);
-    for (unsigned line = 0; line < lines; line++)
+    for (unsigned line = 0; line < FUNCTION_LINES; line++)
         for (unsigned i = 0; i < (line % SHORT == 0 ? 2 : 1); i++) {
             buf_printf(&names, ", f%05d", number);
             write_function(out, "f", number++,
@@ -85,16 +85,15 @@ static int read_addresses(struct device *device, uint64_t variable,
 int functions_align(struct functions *f, struct device *device,
                     const char *program, struct error *err)
 {
-    enum { OF_A_LINE = PADDINGS + 2 };
     const struct source source = {.ptx = program, .level = 3};
     struct module *module = NULL;
-    uint64_t at, where[OF_A_LINE];
+    uint64_t at, where[FUNCTIONS];
     size_t bytes;
     int status = device_load(device, &source, &module, err);
     if (status == 0)
         status = device_symbol(device, module, "functions", &at, &bytes, err);
     if (status == 0)
-        status = read_addresses(device, at, where, OF_A_LINE, err);
+        status = read_addresses(device, at, where, FUNCTIONS, err);
     if (module != NULL)
         device_unload(device, module);
     if (status == 0)
@@ -120,10 +119,8 @@ int functions_find(struct functions *f, struct device *device, uint64_t variable
     uint64_t where[FUNCTIONS];
     if (read_addresses(device, variable, where, FUNCTIONS, err) != 0)
         return err->code;
-    const uint64_t base =
-        (where[1] + FUNCTION_ALIGN - 1) / FUNCTION_ALIGN * FUNCTION_ALIGN;
-    const uint64_t end = where[FUNCTIONS - 1];
-    if (end < base || end - base > 2 * FUNCTION_LINES * FUNCTION_LINE)
+    const uint64_t base = where[1], end = where[FUNCTIONS - 1];
+    if (base % FUNCTION_ALIGN != 0 || end - base > 2 * FUNCTION_LINES * FUNCTION_LINE)
         return error_set(err, ERR_UNSUPPORTED,
                          "functions do not lie one after the other: from %#"
                          PRIx64 " to %#" PRIx64,

@@ -28,9 +28,9 @@ enum {
  * call before. */
 extern const struct space code_space;
 
-/* Functions for so many lines, behind so many instructions of padding; and the
- * variable `functions`, which has their addresses. */
-void functions_text(struct buf *out, unsigned lines, unsigned padding);
+/* The functions, behind so many instructions of padding; and the variable
+ * `functions`, which has their addresses. */
+void functions_text(struct buf *out, unsigned padding);
 
 struct functions {
     unsigned padding; /* 0: not known yet */
@@ -39,8 +39,8 @@ struct functions {
                          NULL: not known yet */
 };
 
-/* The padding that aligns the pool, by a program with one line that begins
- * after one instruction of padding. */
+/* The padding that aligns the pool, by the same program with one instruction of
+ * padding: its kernel may be another with other functions. */
 int functions_align(struct functions *f, struct device *device,
                     const char *program, struct error *err);
 /* The places, by the variable `functions` of the program with that padding. */

@@ -101,6 +101,10 @@ static void draw_curve(struct lab *lab, struct curve *c)
         const struct column row = row_cycles(lab, n);
         if (!lab_ok(lab))
             return;
+        if (stats_min(row.at, row.count) <= 0) {
+            lab_fail(lab, ERR_UNSUPPORTED, why_code_no_lines);
+            return;
+        }
         c->cycles[c->count] = stats_median(row.at + 2 * n, 2 * n);
         c->most[c->count++] = stats_quantile(row.at + 2 * n, 2 * n, 0.9);
         c->experiment = row.experiment;
