@@ -189,7 +189,7 @@ Suite *suite_truth_load(void)
     TCase *const slow = suite_slow(suite, 60);
     tcase_add_loop_test(t, arithmetic_is_what_pipes_allow, 0, 1);
     tcase_add_loop_test(slow, arithmetic_is_what_pipes_allow, 1, 2);
-    tcase_add_test(t, what_the_gpu_lacks_is_skipped_with_the_reason);
+    tcase_add_test(slow, what_the_gpu_lacks_is_skipped_with_the_reason);
     tcase_add_loop_test(t, products_are_what_tensor_cores_allow, 1, 2);
     tcase_add_loop_test(slow, products_are_what_tensor_cores_allow, 0, 1);
     return suite;
