@@ -133,7 +133,7 @@ static size_t find_strewn(struct pool *best, uint64_t held, size_t fewest)
     enum { STREWN = 16, REGION = 2 << 20 };
     struct pool p = *best;
     p.step = p.eviction->unit;
-    p.run = u64_min(held / RUNS, RUN_MOST);
+    p.run = u64_within(1, held / RUNS, RUN_MOST);
     p.slots = u64_min(p.eviction->span, REGION) / (p.step * p.run) - 1;
     for (unsigned take = 0; lab_ok(p.eviction->lab) && take < STREWN; take++) {
         strew(&p, take);
