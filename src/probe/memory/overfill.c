@@ -12,7 +12,8 @@
  *   2. `members` lines, drawn from those of a pool, are loaded once each by all
  *      warps of an SM (of all SMs, `together`);
  *   3. the chosen ones are loaded again, one at a time, with the clock around
- *      each.
+ *      each; near ones past L1, which makes no copies of them, and does not
+ *      wait for others as atomics do.
  *
  * The draw is a permutation of the pool, another one for each trial: its first
  * so many are members.
@@ -369,13 +370,14 @@ static void time_load(struct kernel_text *k, const struct space *space,
     ptx(k, "sub.u32 %t1, %t1, %t0;");
 }
 
-/* The line is there when it is timed. */
+/* The line is there when the atomic is timed: brought by a load, since one that
+ * an atomic brought is busy for long where many SMs do so. */
 static void pass_if_far(struct kernel_text *k)
 {
     const struct space *const atomic = space_find("atomic");
     write_member(k, "%i");
     const char *const address = space_address(k, atomic);
-    time_load(k, atomic, "default", address);
+    time_load(k, space_find("global"), "cg", address);
     time_load(k, atomic, "default", address);
     ptx(k, "setp.gt.u32 %more, %t1, %near;\n"
            "@%more bra PASSED;\n");
@@ -437,7 +439,10 @@ static void write_looks(struct kernel_text *k, const struct overfill *o)
            "ld.shared.u32 %i, [%record];\n");
     write_member(k, "%i");
     const char *const address = space_address(k, o->space);
-    time_load(k, o->space, o->op, address);
+    if (o->near > 0)
+        time_load(k, space_find("global"), "cg", address);
+    else
+        time_load(k, o->space, o->op, address);
     ptx(k, "NOTED:\n"
            "st.shared.u32 [%record], %t1;\n"
            "add.u32 %record, %record, 4;\n"
