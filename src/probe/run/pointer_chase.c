@@ -331,11 +331,15 @@ static void flush_and_sweep(struct kernel_text *k, const struct experiment *e)
  * microseconds from L2. */
 enum { BRISK_LAST = 1024, BRISK_UNROLL = 8, BRISK_LANES = 32 };
 
-/* In local memory words of the warp's lanes lie side by side, and the first
- * eight bring in what the first of them needs; no sector is smaller. */
+/* A warp, since others may have a cache of their own; but all that sweep where
+ * that fills the cache.  In local memory words of the warp's lanes lie side by
+ * side, and the first eight bring in what the first of them needs; no sector is
+ * smaller. */
 static unsigned brisk_lanes(const struct pointer_chase *w)
 {
-    return w->space->memory == MEMORY_LOCAL ? 8 : BRISK_LANES;
+    return w->sweep > 0                       ? w->threads_most
+           : w->space->memory == MEMORY_LOCAL ? 8
+                                              : BRISK_LANES;
 }
 
 /* True if the caches of the ring are filled by loads. */
