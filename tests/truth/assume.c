@@ -3,8 +3,9 @@
  * GPUs finds the same with each one it reads at either end of its range in
  * src/study/assume.def.
  *
- * Two assumptions are tried, which SEED in the environment chooses; all are slow
- * tests.  And docs/assumptions.md shows the table (`make goldens` writes it).
+ * Two assumptions are tried, which SEED in the environment chooses; all are
+ * slow tests.  And docs/assumptions.md shows the table (`make goldens` writes
+ * it).
  */
 #include <math.h>
 #include <stdlib.h>

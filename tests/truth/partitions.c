@@ -94,8 +94,9 @@ static const struct gpu {
      .replicates = true,
      .bits = "[12, 13, 16, 17, 19]",
      .sides = "[\"0-2\", \"3-5\"]",
-     .index = "caches/l2/slices={'modulo':1,'from_bit':7,'bits':[[7,14,20],[8,15]]} "
-              "caches/l2/set_bits=[[9,18],10,11,[12,21],[13,20]]"},
+     .index =
+         "caches/l2/slices={'modulo':1,'from_bit':7,'bits':[[7,14,20],[8,15]]} "
+         "caches/l2/set_bits=[[9,18],10,11,[12,21],[13,20]]"},
     {.name = "slices by a modulus, random victims",
      .partitions = PARTED("[12, 13, 15, 17, 19]", "160" REPLICATES),
      .policy = "random",

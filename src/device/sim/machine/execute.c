@@ -260,8 +260,8 @@ static inline double issue(struct machine *m, struct scheduler *s,
     return time_after(s, w, fetch(m, w, next));
 }
 
-/* As issue, of as many links of a chain as can be taken at once; a time before t
- * if there is none. */
+/* As issue, of as many links of a chain as can be taken at once; a time before
+ * t if there is none. */
 static double issue_chain(struct machine *m, struct scheduler *s,
                           struct warp *w, double t)
 {
