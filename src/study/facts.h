@@ -125,6 +125,7 @@ struct code_level {
     double limit;   /* … and a call that misses it, at least */
     bool exact;     /* the size is no bound; then also: */
     uint64_t step, ways; /* lines `step` apart are of one set */
+    bool swept; /* laps over more lines than it has leave none of them there */
 };
 
 struct fact_code {

@@ -13,7 +13,10 @@
 enum { SHORT = 8, PADDINGS = 2 };
 enum { FUNCTIONS = PADDINGS + FUNCTION_LINES + FUNCTION_LINES / SHORT + 1 };
 static_assert(FUNCTION_LINES % SHORT == 1, "the last line is short, too");
-enum { INSTRUCTION = 16, WHOLE = FUNCTION_LINE / INSTRUCTION }; /* since sm_70 */
+enum {
+    INSTRUCTION = 16,
+    WHOLE = FUNCTION_LINE / INSTRUCTION
+}; /* since sm_70 */
 
 const struct space code_space = {
     .name = "code",
@@ -113,18 +116,20 @@ static void add_places(struct functions *f, uint64_t base, uint64_t from,
             f->place[(at - base) / FUNCTION_UNIT] = at;
 }
 
-int functions_find(struct functions *f, struct device *device, uint64_t variable,
-                   struct error *err)
+int functions_find(struct functions *f, struct device *device,
+                   uint64_t variable, struct error *err)
 {
     uint64_t where[FUNCTIONS];
     if (read_addresses(device, variable, where, FUNCTIONS, err) != 0)
         return err->code;
     const uint64_t base = where[1], end = where[FUNCTIONS - 1];
-    if (base % FUNCTION_ALIGN != 0 || end - base > 2 * FUNCTION_LINES * FUNCTION_LINE)
-        return error_set(err, ERR_UNSUPPORTED,
-                         "functions do not lie one after the other: from %#"
-                         PRIx64 " to %#" PRIx64,
-                         where[0], end);
+    if (base % FUNCTION_ALIGN != 0 ||
+        end - base > 2 * FUNCTION_LINES * FUNCTION_LINE)
+        return error_set(
+            err, ERR_UNSUPPORTED,
+            "functions do not lie one after the other: from %#" PRIx64
+            " to %#" PRIx64,
+            where[0], end);
     f->bytes = end - base;
     f->place = xcalloc(f->bytes / FUNCTION_UNIT + 1, sizeof *f->place);
     for (size_t k = 1; k + 1 < FUNCTIONS; k++)

@@ -656,9 +656,11 @@ static void report_policy(struct cache_question *q, const struct shape *s)
                      cache_policy_name(v.runner_up));
     else if (!v.known)
         finding_none(f, why_code_policy);
-    else
+    else {
+        q->level->swept = v.policy == POLICY_LRU || v.policy == POLICY_FIFO;
         finding_value(f, STATUS_MEASURED,
                       value_text(cache_policy_name(v.policy)));
+    }
 }
 
 /* The median of a lap changes where half of its lines miss: that is no earlier
@@ -693,7 +695,9 @@ static void leave_irregular(struct cache_question *q)
 static void report_shape(struct cache_question *q)
 {
     struct shape s = {0};
-    const bool found = find_shape(q, &s);
+    /* Where the nearer cache keeps some lines of a lap, this one is not asked
+     * for them. */
+    const bool found = (q->i == 0 || q->level[-1].swept) && find_shape(q, &s);
     if (eviction_gave_up(&q->eviction) || !found || !agrees(q, &s)) {
         if (lab_ok(q->lab))
             leave_irregular(q);
