@@ -295,8 +295,9 @@ static const double left_least = 280, all_least = 0.8, half_most = 0.65;
 /* Trials before, since victims by chance leave old lines of what lasts over
  * launches: of sets that were filled so often anew 2 % of them. */
 enum { SETTLED = 4 };
-/* No more memory than that is taken for it. */
-static const uint64_t pool_most = (uint64_t)2 << 30;
+/* No more memory than that is taken for it, nor more elements: a simulated
+ * launch of ten times as many would run into its deadline. */
+static const uint64_t pool_most = (uint64_t)2 << 30, members_most = 1 << 18;
 
 struct pairs {
     uint64_t apart, members, pool; /* B, and elements */
@@ -311,7 +312,8 @@ static struct pairs pairs_of(const struct line_question *q, uint64_t apart,
     while (p.pool < SPARSE * p.members)
         p.pool *= 2;
     const bool free = q->row->bound == NULL && q->row->apart == ELEMENT;
-    if (!free || p.members < LOOKED_AT || p.pool * apart > pool_most)
+    if (!free || p.members < LOOKED_AT || p.members > members_most ||
+        p.pool * apart > pool_most)
         p.pool = 0;
     return p;
 }
