@@ -177,6 +177,8 @@ static void write_info(const struct device_info *info, struct buf *out)
     json_object_set_new(device, "cc_major", json_integer(info->cc_major));
     json_object_set_new(device, "cc_minor", json_integer(info->cc_minor));
     json_object_set_new(device, "simulated", json_boolean(info->simulated));
+    json_object_set_new(device, "mapping_bytes",
+                        json_integer((json_int_t)info->mapping_bytes));
     json_object_set_new(device, "properties", properties);
     char *const text = json_dumps(device, JSON_COMPACT);
     buf_printf(out, "device %s\n", text);
@@ -317,6 +319,8 @@ static int read_info(struct reader *in, struct device_info *info)
     info->cc_minor =
         (int)json_integer_value(json_object_get(device, "cc_minor"));
     info->simulated = json_is_true(json_object_get(device, "simulated"));
+    info->mapping_bytes = (uint64_t)json_integer_value(
+        json_object_get(device, "mapping_bytes"));
     json_t *const properties = json_object_get(device, "properties");
     for (int i = 0; i < PROPERTY_COUNT; i++) {
         json_t *const value = json_object_get(

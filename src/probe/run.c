@@ -50,6 +50,7 @@ struct prober {
         uint64_t address, bytes;
     } buffers[BUFFER_COUNT];
     struct functions functions[2];
+    struct aliases aliases;
 };
 
 struct prober *prober_new(struct device *device, struct recording *recording,
@@ -72,6 +73,7 @@ void prober_free(struct prober *p)
             device_release(p->device, p->buffers[i].address);
     for (size_t i = 0; i < COUNT_OF(p->functions); i++)
         functions_close(&p->functions[i]);
+    device_unmap(p->device, &p->aliases);
     for (size_t i = 0; i < p->loaded_count; i++) {
         device_unload(p->device, p->loaded[i].module);
         free(p->loaded[i].ptx);
@@ -310,6 +312,20 @@ int prober_buffer(struct prober *p, enum prober_buffer which, uint64_t bytes,
 struct functions *prober_functions(struct prober *p, bool constants)
 {
     return &p->functions[constants];
+}
+
+int prober_aliases(struct prober *p, struct aliases *aliases, struct error *err)
+{
+    struct aliases *const made = &p->aliases;
+    if (made->address == 0 || made->bytes != aliases->bytes ||
+        made->stride != aliases->stride || made->count < aliases->count) {
+        device_unmap(p->device, made);
+        *made = *aliases;
+        if (device_map(p->device, made, err) != 0)
+            return err->code;
+    }
+    aliases->address = made->address;
+    return 0;
 }
 
 uint64_t prober_buffer_bytes(const struct prober *p, enum prober_buffer which)

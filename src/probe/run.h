@@ -103,6 +103,10 @@ int prober_send(struct prober *prober, uint64_t to, const void *from,
 /* What is known of code that can be called, for the probe that calls it, by the
  * one of its kernels or by the one that loads constants, too. */
 struct functions *prober_functions(struct prober *prober, bool constants);
+/* Mappings of one piece, at least as many as asked for; those that were made
+ * before, if they do. */
+int prober_aliases(struct prober *prober, struct aliases *aliases,
+                   struct error *err);
 /* Bytes that the buffer has now. */
 uint64_t prober_buffer_bytes(const struct prober *prober,
                              enum prober_buffer which);

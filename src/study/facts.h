@@ -152,32 +152,35 @@ struct fact_memory {
     double sigma, disturbed;
 };
 
-struct tlb_facts {
-    double excess;            /* cycles that a load costs more that misses it */
-    double error;             /* of the step, at most */
-    double hidden;            /* a step before it, so high, would have shown */
-    uint64_t fits, overflows; /* ages: one that is there, one that is not */
-    uint64_t page, entries;   /* 0: not known */
-    uint64_t sets, ways;      /* ways 0: not known, or unequal */
-    bool in_order;            /* lru or fifo: as many others push a page out */
-    uint64_t start;           /* an offset near the start of a page */
+/* Places of a mapping, in the order in which they are loaded. */
+enum { TLBS_MOST = 3, TLB_NUMBERS_MOST = 320 };
+struct tlb_numbers {
+    uint32_t at[TLB_NUMBERS_MOST];
+    size_t count;
 };
 
-/*
- * The TLBs that show.  Ages are counted in places that are a pitch and a line
- * apart.  That is at first a prime multiple of the smallest page, so that they
- * come to all sets of a TLB whatever its page; and one page, where a TLB of
- * small pages would hold more places than one of large pages, and hide behind
- * it.
- */
-enum { TLBS_MOST = 3, TRANSLATION_PITCH = 37 * 64 * 1024 };
+struct tlb_facts {
+    double hit, middle;    /* cycles; loads that cost more than this miss it */
+    double error;          /* of what a miss costs more, at most */
+    uint64_t about;        /* entries, roughly */
+    uint64_t page, region; /* 0: not known */
+    uint64_t entries, sets, ways; /* 0: not known */
+    uint64_t of_sets;             /* entries of sets that were counted one by one */
+    bool reset; /* what was used again is not kept for longer */
+    struct tlb_numbers pushers; /* of the target, out of this level */
+};
+
+/* Addresses at which one piece of memory is mapped, by number: one in each
+ * mapping; or, where order and jitter are 0, so many units from the first. */
+struct tlb_places {
+    uint64_t piece, apart, pieces; /* B, B, and how often it is mapped */
+    uint64_t unit;                 /* B: of 2^jitter places in a mapping */
+    unsigned order, jitter;        /* 2^order mappings, at random */
+};
 
 struct fact_tlbs {
-    const char *reader; /* that shows translation; NULL: none does */
-    uint64_t skew;      /* … in steps of pages and so many bytes, … */
-    uint64_t pitch;     /* … */
-    bool mixed;         /* steps are not of one TLB each */
-    uint64_t lap;       /* … over so many places, whose data stays */
+    struct tlb_places places; /* each in a region of its own */
+    uint32_t target; /* the place that was asked about */
     size_t levels;
     struct tlb_facts tlb[TLBS_MOST];
 };

@@ -378,7 +378,7 @@ static void claim_reach(struct check *c, const char *name,
 {
     const uint64_t reach = cache_shape_bytes(&tlb->shape);
     claim_whole(c, name, "entries", need, reach / tlb->shape.line);
-    claim_whole(c, name, "page", need, tlb->page);
+    claim_whole(c, name, "page", need, tlb->shape.sector);
     claim_whole(c, name, "region", need == MUST ? HOPED : need,
                 tlb->shape.line);
     claim_whole(c, name, "reach", need, reach);

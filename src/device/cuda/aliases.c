@@ -16,7 +16,8 @@
 struct mapping {
     struct mapping *next;
     struct aliases of;
-    uint64_t span;   /* bytes of addresses that are reserved; 0: none */
+    uint64_t reserved; /* addresses from here on … */
+    uint64_t span;     /* … so many bytes; 0: none */
     uint64_t memory; /* the driver's handle */
     bool made;       /* there is memory */
     uint64_t mapped; /* pieces that are */
@@ -60,17 +61,28 @@ static void end_mapping(struct gpu *gpu, struct mapping *m)
             d->cuMemUnmap(m->of.address + m->mapped * m->of.stride,
                           m->of.bytes);
         if (m->span > 0)
-            d->cuMemAddressFree(m->of.address, m->span);
+            d->cuMemAddressFree(m->reserved, m->span);
         if (m->made)
             d->cuMemRelease(m->memory);
     }
     free(m);
 }
 
+/* Bytes from the first piece to the end of the last. */
+static uint64_t extent(const struct aliases *of)
+{
+    return (of->count - 1) * of->stride + of->bytes;
+}
+
+/* Aligned by its extent: the addresses differ in their lower bits alone, and
+ * in all of them.  As not every driver aligns so far, more is reserved. */
 static int reserve(struct gpu *gpu, struct mapping *m, struct error *err)
 {
-    const uint64_t span = (m->of.count - 1) * m->of.stride + m->of.bytes;
     const struct cuda_memory memory = memory_of(gpu);
+    uint64_t align = m->of.stride;
+    while (align < extent(&m->of))
+        align *= 2;
+    const uint64_t span = extent(&m->of) + align;
     int status =
         GPU_CALL(gpu, err, cuMemCreate, (&m->memory, m->of.bytes, &memory, 0),
                  "allocating %llu bytes of GPU memory to be mapped",
@@ -78,9 +90,10 @@ static int reserve(struct gpu *gpu, struct mapping *m, struct error *err)
     m->made = status == 0;
     if (status == 0)
         status = GPU_CALL(
-            gpu, err, cuMemAddressReserve, (&m->of.address, span, 0, 0, 0),
+            gpu, err, cuMemAddressReserve, (&m->reserved, span, 0, 0, 0),
             "reserving %llu bytes of addresses", (unsigned long long)span);
     m->span = status == 0 ? span : 0;
+    m->of.address = (m->reserved + align - 1) / align * align;
     return status;
 }
 
@@ -117,7 +130,7 @@ static int map_all(struct gpu *gpu, struct mapping *m, struct error *err)
     while (status == 0 && m->mapped < m->of.count)
         status = map_piece(gpu, m, apart, err);
     if (status == 0 && !apart)
-        status = give_access(gpu, m->of.address, m->span, err);
+        status = give_access(gpu, m->of.address, extent(&m->of), err);
     return status;
 }
 

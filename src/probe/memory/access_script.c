@@ -26,6 +26,10 @@
  * A `;` in place of a comma says that what follows builds on nothing before:
  * such parts may be run in launches of their own.
  *
+ * With `piece` the places are not bytes of memory but mappings of one piece of
+ * it, `apart` bytes from one to the next, in each of which the same line is
+ * loaded: so nothing but the translation differs.
+ *
  * Every load is waited for as in a trace (trace.c), timed or not, so what is
  * kept costs the same as a trace's.  Each thread that loads watches for leaps
  * of the clock from one of its loads to the next.
@@ -38,6 +42,7 @@
 #include "base/mem.h"
 #include "base/rng.h"
 #include "base/text.h"
+#include "probe/memory/access_script.h"
 #include "probe/run/functions.h"
 #include "probe/run/pin.h"
 #include "probe/run/touch.h"
@@ -49,8 +54,8 @@ enum {
     STEP_BYTES = 16,
     /* Offsets travel in units of the smallest sector there is: 128 GiB. */
     UNIT = 32,
-    /* What every device gives a block without asking, less the crew's. */
-    SHARED_MOST = 48 * 1024 - 2 * PIN_POOL,
+    /* What every device gives a block without asking. */
+    SHARED_BYTES = 48 * 1024,
     PLACES_MOST = 1 << 24,
     CONSTANT_BYTES = 64 * 1024,
 };
@@ -105,6 +110,11 @@ enum { THREAD_SHIFT = 6, CREW_SHIFT = 16, READER_SHIFT = 24 };
 struct script {
     const char *reader_list, *step_list, *between;
     uint64_t rounds, sm, carve, take;
+    uint64_t piece, pieces, apart, line;
+    uint64_t unit; /* of places, in bytes */
+    uint64_t scramble, jitter;
+    bool wait;
+    uint64_t shared_most;
     struct reader reader[READERS_MOST];
     size_t readers;
     struct kind kind[READERS_MOST];
@@ -131,6 +141,14 @@ static const struct param visit_params[] = {
     NUMBER(struct script, rounds, "1", 1, 1024, "times that the script is gone through"),
     NUMBER(struct script, sm, "0", 0, 1023, "SM of readers that name none"),
     NUMBER(struct script, carve, "0", 0, 100, "percent of the array for shared memory"),
+    NUMBER(struct script, piece, "0", 0, 1u << 30, "visit mappings of one piece of so many bytes; 0: memory, by the byte"),
+    NUMBER(struct script, pieces, "0", 0, ALIASES_MOST, "map it so often; 0: as often as is visited"),
+    NUMBER(struct script, apart, "0", 0, 1u << 31, "bytes from one mapping to the next; 0: side by side"),
+    NUMBER(struct script, unit, "0", 0, 1u << 31, "bytes that places are counted in, or those in a mapping; 0: apart"),
+    NUMBER(struct script, scramble, "0", 0, 24, "places are numbers of mappings in a random order of so many bits"),
+    NUMBER(struct script, jitter, "0", 0, 16, "of each mapping, in units, one of so many bits, at random"),
+    NUMBER(struct script, wait, "0", 0, 1, "1: up to seven turns of a loop, at random, before each load that is kept"),
+    NUMBER(struct script, line, "0", 0, (1u << 30) - UNIT, "where in the piece is loaded, B"),
     NUMBER(struct script, take, "0", 0, 1 << 30, "a number that only makes the random visits others"),
     {0},
 };
@@ -321,7 +339,7 @@ static bool is_aligned(const struct step *step)
 static int check_step(const struct script *s, const struct step *step,
                       const char *part, struct error *err)
 {
-    if (!is_aligned(step))
+    if (s->piece == 0 && !is_aligned(step))
         return error_set(err, ERR_USAGE,
                          "steps: '%s' has offsets that are not multiples of "
                          "%d B",
@@ -374,21 +392,26 @@ static int add_order(struct script *s, const struct step *step, uint64_t start,
                      uint64_t count, struct error *err)
 {
     const uint64_t end = start + step->step * (count - 1);
+    const uint64_t unit = s->piece > 0 ? 1 : UNIT;
     if (s->reader[step->reader].load.space->memory == MEMORY_CONSTANT &&
         end >= CONSTANT_BYTES)
         return error_set(err, ERR_UNSUPPORTED,
                          "steps: a module has %d B of constants",
                          CONSTANT_BYTES);
-    if (end / UNIT > UINT32_MAX || step->step / UNIT > UINT32_MAX)
+    if (s->scramble > 0 && end >> s->scramble != 0)
+        return error_set(err, ERR_USAGE,
+                         "steps: numbers of more than %u bits",
+                         (unsigned)s->scramble);
+    if (end / unit > UINT32_MAX || step->step / unit > UINT32_MAX)
         return error_set(err, ERR_USAGE, "steps: beyond 128 GiB");
     s->orders = xreallocarray(s->orders, s->order_count + 1, sizeof *s->orders);
     s->orders[s->order_count++] =
-        (struct order){.start = (uint32_t)(start / UNIT),
-                       .step = (uint32_t)(step->step / UNIT),
+        (struct order){.start = (uint32_t)(start / unit),
+                       .step = (uint32_t)(step->step / unit),
                        .count = (uint32_t)count,
                        .flags = flags_of(s, step)};
     s->kept += step->kept ? count : 0;
-    s->span = end + UNIT > s->span ? end + UNIT : s->span;
+    s->span = end + unit > s->span ? end + unit : s->span;
     return 0;
 }
 
@@ -502,11 +525,11 @@ static int unfold(struct script *s, uint64_t seed, struct error *err)
     for (size_t i = 0; i < s->step_count * s->rounds; i++) {
         if (unfold_laps(s, &s->steps[i % s->step_count], &rng, err) != 0)
             return err->code;
-        if (shared_bytes(s) > SHARED_MOST)
+        if (shared_bytes(s) > s->shared_most)
             return error_set(err, ERR_USAGE,
-                             "steps: too many steps and kept loads for %d B of "
-                             "shared memory",
-                             SHARED_MOST);
+                             "steps: too many steps and kept loads for %" PRIu64
+                             " B of shared memory",
+                             s->shared_most);
         s->ends[s->parts > 1 ? s->steps[i % s->step_count].part : 0] =
             s->order_count;
     }
@@ -526,13 +549,40 @@ static void visit_release(void *own)
     free(s->calls);
 }
 
+/* Mappings are of global memory alone. */
+static int check_piece(struct script *s, struct error *err)
+{
+    s->apart = s->apart == 0 ? s->piece : s->apart;
+    if (s->piece == 0)
+        s->unit = UNIT;
+    else if (s->unit == 0)
+        s->unit = s->apart;
+    if ((s->jitter > 0 && s->unit << s->jitter > s->piece) ||
+        (s->piece == 0 && s->scramble > 0))
+        return error_set(err, ERR_USAGE,
+                         "scramble and jitter are of mappings, and within one");
+    for (size_t i = 0; s->piece > 0 && i < s->kinds; i++)
+        if (s->kind[i].space->memory != MEMORY_GLOBAL ||
+            s->kind[i].space->texture)
+            return error_set(err, ERR_USAGE,
+                             "piece: mappings are loaded as global memory");
+    if (s->line % UNIT != 0 || (s->piece > 0 && s->line >= s->piece))
+        return error_set(err, ERR_USAGE,
+                         "line: no multiple of %d B within the piece", UNIT);
+    return 0;
+}
+
 static int visit_prepare(struct experiment *e, const struct device_info *info,
                          struct error *err)
 {
     struct script *const s = e->own;
-    (void)info;
+    /* Less the crew's. */
+    s->shared_most =
+        device_told(info, PROPERTY_BLOCK_SHARED_OPTIN, SHARED_BYTES) -
+        2 * PIN_POOL;
     s->padding = 1;
-    if (each_part(s, s->reader_list, take_reader, err) != 0)
+    if (each_part(s, s->reader_list, take_reader, err) != 0 ||
+        check_piece(s, err) != 0)
         return err->code;
     s->parts = 0;
     if (each_part(s, s->step_list, take_step, err) != 0)
@@ -574,7 +624,8 @@ static void declare(struct kernel_text *k, const struct script *s)
 {
     ptx(k, ".reg .b32 %step, %steps, %kept, %count, %flags, %start, %stride, "
            "%who, %record, %order, %t0, %t1, %at32, %value, %self, %seen, "
-           "%mover, %polls, %began, %last, %gap, %longest, %laps, %all;\n"
+           "%mover, %polls, %seed, %began, %last, %gap, %longest, %laps, "
+           "%all;\n"
            ".reg .b64 %base, %table, %offset, %next, %out, %turn, %word, "
            "%address, %value64, %calls, %first;\n"
            ".reg .pred %mine, %keep, %more, %wait, %idle, %none;\n");
@@ -664,9 +715,81 @@ static void next_lap(struct kernel_text *k, size_t number)
              WORD(number, number));
 }
 
+/* Factors of the rounds of a bijection of words of so many bits, each of which
+ * first brings the upper half down: as good as any order. */
+static const uint32_t factors[] = {0x9e3779b1, 0x85ebca6b, 0xc2b2ae35,
+                                   0x27d4eb2f};
+
+uint64_t access_script_address(uint64_t number,
+                               const struct access_script_places *p)
+{
+    const uint32_t most = (uint32_t)(((uint64_t)1 << p->scramble) - 1);
+    uint32_t x = (uint32_t)number;
+    if (p->scramble + p->jitter == 0)
+        return number * p->unit;
+    const unsigned half = p->scramble / 2;
+    for (size_t i = 0; p->scramble > 0 && i < COUNT_OF(factors); i++)
+        x = ((x ^ x >> half) * factors[i]) & most;
+    x = p->scramble > 0 ? x ^ x >> half : x;
+    const uint32_t low = (x * 0x9e3779b1u >> 16) & ((1u << p->jitter) - 1);
+    return x * p->apart + low * p->unit;
+}
+
+/* The same of number %start. */
+static void write_scramble(struct kernel_text *k, const struct script *s)
+{
+    ptx(k, "mov.u32 %at32, %start;");
+    for (size_t i = 0; s->scramble > 0 && i < COUNT_OF(factors); i++)
+        ptx_with(k,
+                 "shr.u32 %t0, %at32, $half;\n"
+                 "xor.b32 %at32, %at32, %t0;\n"
+                 "mul.lo.u32 %at32, %at32, $factor;\n"
+                 "and.b32 %at32, %at32, $most;\n",
+                 WORD(half, s->scramble / 2), WORD(factor, factors[i]),
+                 WORD(most, ((uint64_t)1 << s->scramble) - 1));
+    if (s->scramble > 0)
+        ptx_with(k,
+                 "shr.u32 %t0, %at32, $half;\n"
+                 "xor.b32 %at32, %at32, %t0;\n",
+                 WORD(half, s->scramble / 2));
+    ptx_with(k,
+             "mul.lo.u32 %t0, %at32, 2654435761;\n"
+             "shr.u32 %t0, %t0, 16;\n"
+             "and.b32 %t0, %t0, $low;\n"
+             "mul.wide.u32 %offset, %at32, $apart;\n"
+             "mul.wide.u32 %next, %t0, $unit;\n"
+             "add.u64 %offset, %offset, %next;\n",
+             WORD(low, ((uint64_t)1 << s->jitter) - 1), WORD(apart, s->apart),
+             WORD(unit, s->unit));
+}
+
+/* Some turns of a loop before a load that is kept: what comes at a steady rate
+ * would always meet the caches' clock at the same phase. */
+static void write_wait(struct kernel_text *k, size_t number)
+{
+    ptx_with(k,
+             "@!%keep bra WAITED$number;\n"
+             "mad.lo.u32 %seed, %seed, 1664525, 1013904223;\n"
+             "shr.u32 %t0, %seed, 29;\n"
+             "WAIT$number:\n"
+             "sub.u32 %t0, %t0, 1;\n"
+             "setp.gt.s32 %more, %t0, 0;\n"
+             "@%more bra WAIT$number;\n"
+             "WAITED$number:\n",
+             WORD(number, number));
+}
+
+static const char *next_visit(const struct script *s, bool calls)
+{
+    if (calls)
+        return "add.u64 %next, %next, 8;";
+    return s->scramble + s->jitter > 0 ? "add.u32 %start, %start, %stride;"
+                                       : "add.u64 %offset, %offset, %word;";
+}
+
 /* The loop of a step by one kind of load. */
-static void write_visits(struct kernel_text *k, const struct kind *r,
-                         size_t number)
+static void write_visits(struct kernel_text *k, const struct script *s,
+                         const struct kind *r, size_t number)
 {
     const bool calls = r->space->memory == MEMORY_CODE;
     if (calls)
@@ -674,8 +797,12 @@ static void write_visits(struct kernel_text *k, const struct kind *r,
     ptx_with(k, "READ$number:", WORD(number, number));
     if (calls)
         next_call(k, number);
+    if (s->scramble + s->jitter > 0)
+        write_scramble(k, s);
     const char *const address =
         calls ? "%address" : space_address(k, r->space);
+    if (s->wait > 0)
+        write_wait(k, number);
     ptx(k, "mov.u32 %t0, %clock;");
     space_load(k, space_word_load(r->space), r->op, "%value", address);
     ptx_with(k,
@@ -694,9 +821,7 @@ static void write_visits(struct kernel_text *k, const struct kind *r,
              "sub.u32 %count, %count, 1;\n"
              "setp.ne.u32 %more, %count, 0;\n"
              "@%more bra READ$number;\n",
-             WORD(number, number),
-             WORD(next, calls ? "add.u64 %next, %next, 8;"
-                              : "add.u64 %offset, %offset, %word;"));
+             WORD(number, number), WORD(next, next_visit(s, calls)));
     if (calls)
         next_lap(k, number);
     ptx(k, "bra STEPPED;");
@@ -789,6 +914,7 @@ static void write_loop(struct kernel_text *k, const struct script *s)
              "mov.u32 %last, %clock;\n"
              "mov.u32 %began, %last;\n"
              "mov.u32 %step, 0;\n"
+             "mov.u32 %seed, %clock;\n"
              "mov.u32 %kept, 0;\n"
              "mov.u32 %order, pool;\n"
              "add.u32 %order, %order, $pool;\n"
@@ -804,11 +930,11 @@ static void write_loop(struct kernel_text *k, const struct script *s)
              "@%keep add.u32 %kept, %kept, %count;\n"
              "mul.wide.u32 %offset, %start, $unit;\n"
              "mul.wide.u32 %word, %stride, $unit;\n",
-             WORD(pool, PIN_POOL), WORD(bytes, STEP_BYTES), WORD(unit, UNIT),
+             WORD(pool, PIN_POOL), WORD(bytes, STEP_BYTES), WORD(unit, s->unit),
              WORD(split_count, uses(s, MEMORY_CODE) ? split_count : ""));
     write_choice(k, s);
     for (size_t i = 0; i < s->kinds; i++)
-        write_visits(k, &s->kind[i], i);
+        write_visits(k, s, &s->kind[i], i);
     ptx(k, "STEPPED:");
     if (meets(s))
         ptx(k, "bar.sync 0;");
@@ -991,6 +1117,28 @@ static int place_calls(struct prober *prober, const struct experiment *e,
     return status;
 }
 
+static int map_pieces(struct prober *prober, struct visit *v,
+                      struct error *err)
+{
+    const struct script *const s = v->script;
+    const uint64_t places =
+        s->scramble > 0 ? (uint64_t)1 << s->scramble : s->span;
+    const uint64_t bytes =
+        places * (s->scramble + s->jitter > 0 ? s->apart : s->unit);
+    struct aliases aliases = {.bytes = s->piece,
+                              .stride = s->apart,
+                              .count = (bytes + s->apart - 1) / s->apart};
+    if (s->pieces > 0 && aliases.count > s->pieces)
+        return error_set(err, ERR_USAGE,
+                         "steps: places beyond %" PRIu64 " mappings",
+                         s->pieces);
+    if (s->pieces > 0)
+        aliases.count = s->pieces;
+    const int status = prober_aliases(prober, &aliases, err);
+    v->base = aliases.address + s->line;
+    return status;
+}
+
 static int place_memory(struct prober *prober, const struct experiment *e,
                         struct visit *v, struct error *err)
 {
@@ -998,7 +1146,10 @@ static int place_memory(struct prober *prober, const struct experiment *e,
     bool textured = false;
     for (size_t i = 0; i < s->kinds; i++)
         textured = textured || s->kind[i].space->texture;
-    if (uses(s, MEMORY_GLOBAL) && place_global(prober, v, err) != 0)
+    if (s->piece > 0 && map_pieces(prober, v, err) != 0)
+        return err->code;
+    if (s->piece == 0 && uses(s, MEMORY_GLOBAL) &&
+        place_global(prober, v, err) != 0)
         return err->code;
     if (uses(s, MEMORY_CODE) && place_calls(prober, e, v, err) != 0)
         return err->code;
@@ -1040,7 +1191,7 @@ static uint64_t offset_of(const struct script *s, const struct order *o,
 {
     const size_t reader = (o->flags & ~KEEP_FLAG) >> READER_SHIFT;
     if (!calls(s, reader))
-        return UNIT * (o->start + n * (uint64_t)o->step);
+        return (s->piece > 0 ? 1 : UNIT) * (o->start + n * (uint64_t)o->step);
     return s->calls[o->start + n % (o->count & ((1u << LAPS_SHIFT) - 1))];
 }
 
@@ -1076,7 +1227,8 @@ static int bring(struct prober *prober, struct visit *v, struct error *err)
     for (size_t i = 0; i < v->excerpt.count; i++) {
         const struct order *const o = &v->excerpt.orders[i];
         const size_t reader = (o->flags & ~KEEP_FLAG) >> READER_SHIFT;
-        if (v->script->reader[reader].load.space->memory == MEMORY_GLOBAL)
+        if (v->script->piece == 0 &&
+            v->script->reader[reader].load.space->memory == MEMORY_GLOBAL)
             touch_add(&v->touch, v->base + UNIT * (uint64_t)o->start,
                       UNIT * (uint64_t)o->step, o->count);
     }

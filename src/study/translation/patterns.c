@@ -9,151 +9,131 @@
  *     P5  data miss, both TLBs miss
  *     P6  the page window is left
  *
- * Each is made on purpose.  Pages are pushed out of a TLB by visits to others,
- * made past L1, which therefore keeps the data that is asked for; data that is
- * not there is lines that were never loaded.  So no pattern rests on the policy
- * of a TLB or a cache.
+ * Each is made on purpose.  Places of one line that is mapped at many addresses
+ * (study tlb) push translations out of TLBs by loads past L1, which therefore
+ * keeps the data that is asked for; data that is not there is lines of the same
+ * memory that were never loaded since other memory was swept.
  */
 #include <inttypes.h>
 #include <math.h>
+#include <string.h>
 
 #include "analysis/statistics/stats.h"
 #include "analysis/statistics/undisturbed.h"
-#include "study/translation/page_sweep.h"
+#include "base/num.h"
+#include "probe/memory/access_script.h"
 #include "study/translation/tlb.h"
 
-static const enum fact_id reads[] = {FACT_MEMORY, FACT_TLBS, FACT_NONE};
+static const enum fact_id reads[] = {FACT_BRACKET, FACT_MEMORY, FACT_TLBS,
+                                     FACT_NONE};
 static const struct answer answers[] = {
     {ONE("memory"), "patterns_ca", "cycles"},
     {ONE("memory"), "patterns_cg", "cycles"},
     {0},
 };
-static const char *const kernels[] = {
-    "visit readers=global.ca,global.cg",
-    "visit readers=global.cg,global.cg",
-    NULL,
-};
 
 enum { P1, P2, P3, P4, P5, P6, PATTERNS };
 
-/* Pages that are asked about at once; how often; loads of each that is warm;
- * lines of a page that were never loaded. */
+/* Places that are asked about at once; how often; loads of each that is warm;
+ * lines that were never loaded lie so far apart, in a part of the piece that
+ * each of the two findings has for itself. */
 enum {
-    SUBJECTS = 8,
-    TAKES = 12,
+    SUBJECTS = 4,
+    TAKES = 24,
     TAKES_MOST = 96, /* where there is noise */
     AGAIN = 33,
-    NEW_PAGES = 12,
-    NEW_LINES = 7,
-    NEW_TIMES = 3
+    UNIT = 4096,
+    NEW_LINES = 96
 };
 
 struct patterns_question {
     struct lab *lab;
     const struct fact_tlbs *t;
     const struct fact_memory *memory;
-    struct page_sweep sweep;
-    struct page_tour subjects, /* pages of the first TLB */
-        apart;                 /* pages of every TLB */
-    struct page_tour some,
-        all;         /* that push out of the first TLB; of every one */
-    uint64_t unseen; /* offset from which on no load has been made */
-    uint64_t page;   /* distance of pages there */
-    bool known;      /* the page of every TLB */
+    const char *readers;
+    const char *experiment; /* the last */
+    uint64_t line;          /* within a unit: of all loads */
+    uint64_t fresh;         /* units in the piece, used so far */
     struct cost cycles[PATTERNS];
     const char *why[PATTERNS]; /* NULL: it has cycles */
     struct finding *finding;
 };
 
-/* ---- which pages ------------------------------------------------------ */
+/* ---- places ----------------------------------------------------------- */
 
-/* Entries of a TLB at least or at most, in pages of the first. */
-static uint64_t pages_of(const struct fact_tlbs *t, size_t level, bool most)
+/* By units from the first mapping on. */
+static uint64_t mapping(const struct patterns_question *q, uint64_t i)
 {
-    const struct tlb_facts *const tlb = &t->tlb[level];
-    const uint64_t unit = t->tlb[0].page;
-    if (tlb->entries > 0)
-        return tlb->entries * tlb->page / unit;
-    const uint64_t age = most ? 2 * tlb->overflows : tlb->fits / 2;
-    const uint64_t distance = tlb->page > t->pitch ? tlb->page : t->pitch;
-    return age * t->pitch / distance * tlb->page / unit;
+    return i * (q->t->places.apart / UNIT);
 }
 
-/* Pages that come right after the subjects, so that together they are as even
- * as pages can be in the sets of the second TLB, and stay in it. */
-static void plan_some(struct patterns_question *q)
+/* The place that the study of TLBs asked about. */
+static uint64_t subject(const struct patterns_question *q)
+{
+    const struct tlb_places *const p = &q->t->places;
+    const struct access_script_places places = {p->apart, p->unit, p->order,
+                                                p->jitter};
+    return access_script_address(q->t->target, &places) / UNIT;
+}
+
+/* Adds loads of so many mappings, that many units into each: from the one after
+ * the subject's, and so many more, round to the one before it. */
+static void write_others(const struct patterns_question *q, uint64_t skip,
+                         uint64_t count, uint64_t offset, struct buf *steps)
+{
+    const uint64_t pieces = q->t->places.pieces;
+    const uint64_t from = (subject(q) / mapping(q, 1) + 1 + skip) % pieces;
+    const uint64_t all = skip + 1 < pieces ? pieces - 1 - skip : 0;
+    const uint64_t here = u64_min(u64_min(count, all), pieces - from);
+    const uint64_t there = u64_min(count, all) - here;
+    if (here > 0)
+        buf_printf(steps, "%s1@%" PRIu64 ":%" PRIu64 ":%" PRIu64,
+                   steps->length > 0 ? "," : "", mapping(q, from) + offset,
+                   here, mapping(q, 1));
+    if (there > 0)
+        buf_printf(steps, ",1@%" PRIu64 ":%" PRIu64 ":%" PRIu64, offset, there,
+                   mapping(q, 1));
+}
+
+static struct column ask(struct patterns_question *q, struct buf *steps)
+{
+    const struct tlb_places *const p = &q->t->places;
+    const struct column c = lab_column(
+        q->lab, "cycles",
+        "visit readers=%s steps=%s piece=%" PRIu64 " pieces=%" PRIu64
+        " apart=%" PRIu64 " unit=%d line=%" PRIu64,
+        q->readers, buf_string(steps), p->piece, p->pieces, p->apart, UNIT,
+        q->line);
+    buf_free(steps);
+    if (c.experiment != NULL)
+        q->experiment = c.experiment;
+    return c;
+}
+
+static void write_push_first(const struct patterns_question *q,
+                             struct buf *steps)
+{
+    const struct tlb_facts *const first = &q->t->tlb[0];
+    const struct tlb_places *const p = &q->t->places;
+    const struct access_script_places places = {p->apart, p->unit, p->order,
+                                                p->jitter};
+    if (first->sets == 1)
+        write_others(q, 0, first->entries + 1, 0, steps);
+    for (size_t i = 0; first->sets != 1 && i < first->pushers.count; i++)
+        buf_printf(steps, ",1@%" PRIu64 ":1:0",
+                   access_script_address(first->pushers.at[i], &places) / UNIT);
+}
+
+/* As many as push out of every TLB, whatever its policy, from all parts of the
+ * piece that may be pages. */
+static void write_push_all(const struct patterns_question *q, struct buf *steps)
 {
     const struct fact_tlbs *const t = q->t;
-    const uint64_t first = pages_of(t, 0, true);
-    /* Where no second TLB shows, no further than the first step was seen. */
-    const uint64_t seen = 2 * t->tlb[0].overflows;
-    uint64_t count = 4 * first + 8;
-    if (t->levels == 1 && count > seen)
-        count = seen;
-    if (t->levels > 1) {
-        const uint64_t second = pages_of(t, 1, false);
-        while (q->subjects.count > 1 && second < first + 2 * q->subjects.count)
-            q->subjects.count--;
-        /* Half-way between the two, since programs use pages of their own. */
-        const uint64_t middle = (first + second) / 2;
-        if (count > middle - q->subjects.count)
-            count = middle - q->subjects.count;
-        /* Under chance a page may survive as many others as there are entries,
-         * but hardly three times as many. */
-        const uint64_t least = t->tlb[0].in_order ? first : 3 * first;
-        if (second <= first || count < least)
-            count = 0;
-    }
-    q->some = (struct page_tour){
-        .start = q->subjects.start +
-                 q->subjects.count * (q->subjects.pitch + q->sweep.skew),
-        .pitch = q->subjects.pitch,
-        .count = count};
-}
-
-static void plan_all(struct patterns_question *q)
-{
-    const struct tlb_facts *const last = &q->t->tlb[q->t->levels - 1];
-    const uint64_t start =
-        q->subjects.start + (SUBJECTS + 1) * (q->page + q->sweep.skew);
-    const uint64_t room = q->unseen - q->sweep.origin - start;
-    uint64_t count = 2 * last->overflows + 16;
-    if (count > q->t->lap)
-        count = q->t->lap;
-    if (count > room / (q->t->pitch + q->sweep.skew))
-        count = room / (q->t->pitch + q->sweep.skew);
-    q->all = (struct page_tour){.start = start,
-                                .pitch = q->t->pitch,
-                                .count = count > last->overflows ? count : 0};
-}
-
-/* Half a MiB is at least a page apart where no page is known. */
-static void plan(struct patterns_question *q)
-{
-    const struct fact_tlbs *const t = q->t;
-    bool known = t->levels > 0 && !t->mixed;
-    for (size_t i = 0; i < t->levels; i++)
-        known = known && t->tlb[i].page > 0;
-    const uint64_t first = known ? t->tlb[0].page : 512 * 1024;
-    q->known = known;
-    q->page = first;
-    for (size_t i = 0; i < t->levels; i++)
-        if (t->tlb[i].page > q->page)
-            q->page = t->tlb[i].page;
-    q->subjects = (struct page_tour){.start = known ? t->tlb[0].start : 0,
-                                     .pitch = first,
-                                     .count = SUBJECTS};
-    q->apart = (struct page_tour){
-        .start = q->subjects.start, .pitch = q->page, .count = SUBJECTS};
-    const uint64_t used = 2 + SUBJECTS + NEW_PAGES;
-    const uint64_t room = q->memory->room / q->page;
-    q->unseen = q->memory->origin + (room > used ? room - used : 0) * q->page;
-    if (room <= used + SUBJECTS + 1)
-        lab_fail(q->lab, ERR_UNSUPPORTED, why_memory_little);
-    if (!known || !lab_ok(q->lab))
-        return;
-    plan_some(q);
-    plan_all(q);
+    const uint64_t wanted = 3 * t->tlb[t->levels - 1].about + 16;
+    const uint64_t parts = (uint64_t)1 << t->places.jitter;
+    const uint64_t each = u64_min(wanted, t->places.pieces - 1) / parts + 1;
+    for (uint64_t i = 0; i < parts; i++)
+        write_others(q, i * each, each, i * (t->places.unit / UNIT), steps);
 }
 
 /* ---- the patterns ----------------------------------------------------- */
@@ -190,7 +170,7 @@ static void set_pattern(struct patterns_question *q, int pattern,
                                       : cost_of_hits(q->lab, cycles, count);
         q->cycles[pattern] = lab_cost_less(&timed, &more);
     }
-    finding_cite(q->finding, q->sweep.experiment);
+    finding_cite(q->finding, q->experiment);
 }
 
 /* Patterns that noise leaves open are not known: to a cycle or two hundredths,
@@ -216,117 +196,107 @@ static unsigned takes_of(const struct patterns_question *q)
     return (unsigned)fmin(fmax(wanted, TAKES), TAKES_MOST);
 }
 
-/* Each subject again and again; the first load of each is left out. */
+/* The place again and again; the first load is left out. */
 static void ask_warm(struct patterns_question *q)
 {
-    double all[TAKES_MOST / TAKES * SUBJECTS * AGAIN];
+    double all[TAKES_MOST * AGAIN];
     size_t kept = 0;
     for (unsigned take = 0; take < takes_of(q); take += TAKES) {
         struct buf steps = {0};
-        for (uint64_t i = 0; i < q->subjects.count; i++)
-            buf_printf(&steps, "%s0@!%" PRIu64 ":%d:0", i > 0 ? "," : "",
-                       page_tour_place(&q->sweep, &q->subjects, i), AGAIN);
-        const struct column cycles = page_sweep_visit(&q->sweep, &steps);
-        for (size_t i = 0; i < cycles.count; i++)
-            if (i % AGAIN != 0)
-                all[kept++] = cycles.at[i];
+        buf_printf(&steps, "0@!%" PRIu64 ":%d:0", subject(q), AGAIN);
+        const struct column cycles = ask(q, &steps);
+        for (size_t i = 1; i < cycles.count; i++)
+            all[kept++] = cycles.at[i];
     }
     set_pattern(q, P1, all, kept);
 }
 
-/* A pattern from several takes, each of which writes its own script. */
-typedef void write_take(const struct patterns_question *q, int pattern,
-                        unsigned take, struct buf *steps);
-
-static void ask_takes(struct patterns_question *q, int pattern,
-                      write_take *write)
+/* Data that is there, after others have pushed its translation out. */
+static void ask_pushed_out(struct patterns_question *q, int pattern)
 {
-    /* Each take of these has new lines, of which there are no more. */
-    const unsigned takes = pattern == P5 ? TAKES : takes_of(q);
-    double all[SUBJECTS * TAKES_MOST];
+    double all[TAKES_MOST];
     size_t kept = 0;
-    for (unsigned take = 0; lab_ok(q->lab) && take < takes; take++) {
+    for (unsigned take = 0; lab_ok(q->lab) && take < takes_of(q);
+         take += SUBJECTS) {
         struct buf steps = {0};
-        write(q, pattern, take, &steps);
-        const struct column cycles = page_sweep_visit(&q->sweep, &steps);
-        for (size_t i = 0; i < cycles.count; i++)
+        for (uint64_t i = 0; i < SUBJECTS; i++) {
+            buf_printf(&steps, "%s0@%" PRIu64 ":2:0", i > 0 ? "," : "",
+                       subject(q));
+            if (pattern == P2)
+                write_push_first(q, &steps);
+            else
+                write_push_all(q, &steps);
+            buf_printf(&steps, ",0@!%" PRIu64 ":1:0", subject(q));
+        }
+        const struct column cycles = ask(q, &steps);
+        for (size_t i = 0; i < cycles.count && kept < TAKES_MOST; i++)
             all[kept++] = cycles.at[i];
     }
     set_pattern(q, pattern, all, kept);
 }
 
-/* The subjects after others have pushed their pages out. */
-static void write_pushed_out(const struct patterns_question *q, int pattern,
-                             unsigned take, struct buf *steps)
+/* The first unit of a mapping that no sweep comes to last. */
+static uint64_t own(const struct patterns_question *q, uint64_t i)
 {
-    const struct page_tour *const subjects =
-        pattern == P2 ? &q->subjects : &q->apart;
-    (void)take;
-    page_tour_write(&q->sweep, subjects, "2x0@", steps);
-    page_tour_write(&q->sweep, pattern == P2 ? &q->some : &q->all, "1@", steps);
-    page_tour_write(&q->sweep, subjects, "0@!", steps);
+    const uint64_t self = subject(q) / mapping(q, 1);
+    return mapping(q, (self + 5 * i) % q->t->places.pieces);
 }
 
-/* Distance of the lines of a page that were never loaded. */
-static uint64_t apart(const struct patterns_question *q)
+/* What was loaded goes from the caches: memory of that many bytes is swept. */
+static void sweep_caches(struct patterns_question *q)
 {
-    return q->subjects.pitch / 32 / 128 * 128 + 128;
+    const struct fact_bracket *const l2 = fact_bracket(q->lab, LEVEL_L2);
+    lab_probe(q->lab, "chase op=cg bytes=4096 flush=%" PRIu64,
+              u64_max(4 * l2->overflows, 1 << 20));
 }
 
-/* The first line of a page, then others; elsewhere in the page each time. */
-static struct column ask_lines_of(struct patterns_question *q, unsigned time)
-{
-    struct buf steps = {0};
-    for (uint64_t i = 0; i < NEW_PAGES; i++) {
-        const uint64_t first = q->unseen + (SUBJECTS + i) * q->page +
-                               time * (NEW_LINES + 1) * apart(q);
-        buf_printf(&steps, "%s1@%" PRIu64 ":1:0,0@!%" PRIu64 ":%d:%" PRIu64,
-                   i > 0 ? "," : "", first, first + apart(q), NEW_LINES,
-                   apart(q));
-    }
-    return page_sweep_visit(&q->sweep, &steps);
-}
-
+/* Lines that were never loaded, of a place whose translation is there. */
 static void ask_new_lines(struct patterns_question *q)
 {
-    struct column cycles = {0};
-    for (unsigned time = 0; cycles.count == 0 && time < NEW_TIMES; time++)
-        cycles = ask_lines_of(q, time);
+    /* Of one page, which is no smaller than a unit of places. */
+    const uint64_t page = q->t->places.unit / UNIT;
+    struct buf steps = {0};
+    for (uint64_t i = 0; i < NEW_LINES; i++) {
+        const uint64_t line = ++q->fresh;
+        if (i == 0 || line % page == 0)
+            buf_printf(&steps, "%s1@%" PRIu64 ":2:0", i > 0 ? "," : "",
+                       own(q, 0) + line / page * page);
+        if (line % page != 0)
+            buf_printf(&steps, ",0@!%" PRIu64 ":1:0", own(q, 0) + line);
+    }
+    const struct column cycles = ask(q, &steps);
     set_pattern(q, P4, cycles.at, cycles.count);
 }
 
-/* A new line each time, of pages that all visits have pushed out. */
-static void write_new_pages(const struct patterns_question *q, int pattern,
-                            unsigned take, struct buf *steps)
+/* A new line each time, of places that were pushed out. */
+static void ask_new_pages(struct patterns_question *q)
 {
-    (void)pattern;
-    page_tour_write(&q->sweep, &q->all, "1@", steps);
-    buf_printf(steps, ",0@!%" PRIu64 ":%d:%" PRIu64,
-               q->unseen + take * apart(q), SUBJECTS, q->page);
+    double all[NEW_LINES];
+    size_t kept = 0;
+    for (size_t i = 0; lab_ok(q->lab) && i < NEW_LINES; i += SUBJECTS * 2) {
+        struct buf steps = {0};
+        write_push_all(q, &steps);
+        for (size_t j = 0; j < SUBJECTS * 2; j++)
+            buf_printf(&steps, ",0@!%" PRIu64 ":1:0", own(q, j) + ++q->fresh);
+        const struct column cycles = ask(q, &steps);
+        for (size_t j = 0; j < cycles.count && kept < NEW_LINES; j++)
+            all[kept++] = cycles.at[j];
+    }
+    set_pattern(q, P5, all, kept);
 }
 
 /* ---- the study -------------------------------------------------------- */
 
-/* Of the first TLB whose page it is; where none shows, that of the first. */
-static const char *unknown_page(const struct patterns_question *q)
-{
-    size_t level = 0;
-    while (level < q->t->levels && q->t->tlb[level].page > 0)
-        level++;
-    return lab_why_unknown(q->lab, tlb_components[level], "page");
-}
-
 static void find_reasons(struct patterns_question *q)
 {
     const struct fact_tlbs *const t = q->t;
-    if (!q->known)
-        q->why[P2] = q->why[P3] = q->why[P5] = unknown_page(q);
+    if (t->levels == 0)
+        q->why[P2] = q->why[P3] = q->why[P5] =
+            lab_why_unknown(q->lab, "tlb_l1", "entries");
     else if (t->levels == 1)
         q->why[P2] = q->why[P3] = q->why[P5] = why_tlb_only_one;
-    else if (q->all.count == 0)
-        q->why[P3] = q->why[P5] = why_memory_little;
-    if (q->why[P2] == NULL && q->some.count == 0)
-        q->why[P2] = why_tlb_little_more;
+    else if (t->tlb[0].sets != 1 && t->tlb[0].pushers.count == 0)
+        q->why[P2] = lab_why_unknown(q->lab, "tlb_l1", "sets");
     if (q->memory->window == 0)
         q->why[P6] = why_no_window;
 }
@@ -335,13 +305,14 @@ static void ask_patterns(struct patterns_question *q)
 {
     ask_warm(q);
     if (q->why[P2] == NULL)
-        ask_takes(q, P2, write_pushed_out);
+        ask_pushed_out(q, P2);
     if (q->why[P3] == NULL)
-        ask_takes(q, P3, write_pushed_out);
+        ask_pushed_out(q, P3);
+    sweep_caches(q);
     q->lab->fresh = true;
     ask_new_lines(q);
     if (q->why[P5] == NULL)
-        ask_takes(q, P5, write_new_pages);
+        ask_new_pages(q);
     q->lab->fresh = false;
     const struct fact_cycles *const window = &q->memory->window_cycles;
     q->cycles[P6] = (struct cost){
@@ -381,6 +352,20 @@ static void report(struct patterns_question *q, const char *load)
     buf_free(&because);
 }
 
+/* What L2 has must cost what the study of TLBs found for what they have. */
+static void drop_unlike(struct patterns_question *q)
+{
+    const struct tlb_facts *const tlb = q->t->tlb;
+    const double over = q->memory->overhead.cycles;
+    const double second = q->cycles[P2].cycles + over;
+    if (q->why[P2] == NULL &&
+        (second < tlb[0].middle || second > tlb[1].middle))
+        q->why[P2] = why_pattern_unlike;
+    if (q->why[P3] == NULL &&
+        q->cycles[P3].cycles + over < tlb[q->t->levels - 1].middle)
+        q->why[P3] = q->why[P5] = why_pattern_unlike;
+}
+
 static void conclude(struct patterns_question *q, const char *load)
 {
     drop_noisy(q);
@@ -393,29 +378,30 @@ static void conclude(struct patterns_question *q, const char *load)
 }
 
 static void patterns_ask(struct lab *lab, const char *attribute,
-                         const char *readers, const char *load, uint64_t unseen)
+                         const char *readers, const char *load, uint64_t fresh,
+                         const char *unlike[PATTERNS])
 {
-    const struct fact_tlbs *const t = fact_tlbs(lab);
-    const struct fact_memory *const memory = fact_memory(lab);
     struct patterns_question q = {.lab = lab,
-                                  .t = t,
-                                  .memory = memory,
-                                  .sweep = {.lab = lab,
-                                            .reader = readers,
-                                            .origin = memory->origin,
-                                            .room = memory->room,
-                                            .skew = t->skew},
+                                  .t = fact_tlbs(lab),
+                                  .memory = fact_memory(lab),
+                                  .readers = readers,
+                                  .line = 128,
+                                  .fresh = fresh,
                                   .finding =
                                       lab_finding(lab, "memory", attribute)};
-    plan(&q);
-    q.unseen += unseen;
+    memcpy(q.why, unlike, sizeof q.why);
     find_reasons(&q);
     ask_patterns(&q);
     const char *const why = lab_excuse(lab);
     if (why != NULL)
         finding_none(q.finding, "%s", why);
-    else if (lab_ok(lab))
+    else if (lab_ok(lab)) {
+        /* In L1 nothing tells where translation was found. */
+        if (strcmp(attribute, "patterns_cg") == 0)
+            drop_unlike(&q);
+        memcpy(unlike, q.why, sizeof q.why);
         conclude(&q, load);
+    }
 }
 
 static void patterns_run(struct lab *lab)
@@ -424,22 +410,25 @@ static void patterns_run(struct lab *lab)
         lab_refuse(lab, "*", why_memory_unknown, fact_memory(lab)->why);
         return;
     }
-    /* The second asks for lines that the first has not loaded: half a line's
-     * distance further. */
-    patterns_ask(lab, "patterns_ca", "global.ca,global.cg", "ld.global.ca.u32",
-                 0);
+    if (fact_tlbs(lab)->places.pieces == 0) {
+        lab_refuse(lab, "*", "%s", lab_why_unknown(lab, "tlb_l1", "entries"));
+        return;
+    }
+    const char *unlike[PATTERNS] = {0};
+    patterns_ask(lab, "patterns_cg", "global.cg,global.cg", "ld.global.cg.u32",
+                 0, unlike);
     if (lab_ok(lab))
-        patterns_ask(lab, "patterns_cg", "global.cg,global.cg",
-                     "ld.global.cg.u32", 1024);
+        patterns_ask(lab, "patterns_ca", "global.ca,global.cg",
+                     "ld.global.ca.u32", 2 * NEW_LINES + 16, unlike);
 }
 
 const struct study study_patterns = {
     .name = "patterns",
     .question = "What does a load cost, by where data and translation are?",
-    .method = "Pages are pushed out of the TLBs by visits to others, data that "
-              "misses was never loaded; each load is timed.",
+    .method = "Translations are pushed out of the TLBs by loads at other "
+              "addresses of one line, data that misses was never loaded; each "
+              "load is timed.",
     .reads = reads,
     .answers = answers,
-    .kernels = kernels,
     .run = patterns_run,
 };

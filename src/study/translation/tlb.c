@@ -1,241 +1,228 @@
 /*
- * The TLBs: how many levels show, what a miss of each costs, the page of an
- * entry, how many pages each holds, and how.  The steps are in the files that
- * tlb.h lists.
+ * The TLBs: how many levels show, what a miss of each costs, what an entry
+ * covers, how many there are, and how they are kept.  The steps are in the
+ * files that tlb.h lists.
  */
 #include "study/translation/tlb.h"
 
-#include <inttypes.h>
-#include <math.h>
-
-#include "base/mem.h"
 #include "study/assume.h"
 
-static const enum fact_id reads[] = {FACT_BRACKET, FACT_LINE, FACT_RINGS,
-                                     FACT_MEMORY, FACT_NONE};
+static const enum fact_id reads[] = {FACT_MEMORY, FACT_NONE};
 static const char *const kernels[] = {
-    "visit readers=global.ca",
-    "visit readers=global.cg",
+    "visit readers=global.cg piece=2097152",
+    "visit readers=global.cg piece=2097152 unit=2097152 scramble=14 jitter=4",
     NULL,
 };
 
-static void none_of_level(struct tlb_question *q, size_t level, const char *why)
-{
-    tlb_none(q, level, 0, TLB_ANSWERS - 1, why);
-}
-
 /* ---- a level ----------------------------------------------------------- */
 
-static void report_penalty(struct tlb_question *q, size_t level)
+/* One set whose policy was not asked: what is used again stays as long as what
+ * came then, or not, and as many as fit push it out. */
+static void tell_policy(struct tlb_question *q, size_t level)
 {
     const struct tlb_facts *const tlb = &q->t->tlb[level];
-    struct finding *const f = q->finding[level][TLB_PENALTY];
-    const double step = tlb_step(q->t, level);
-    tlb_found(q, level, TLB_PENALTY, step);
-    finding_interval(f, step - tlb->error, step + tlb->error,
-                     LAB_CONFIDENCE_PERCENT / 100.0);
-    finding_protocol(f, "load", value_text(q->t->reader));
-    finding_protocol(f, "pages_fit", value_number((double)tlb->fits));
-    finding_protocol(f, "pages_overflow", value_number((double)tlb->overflows));
+    struct finding *const f = q->finding[level][TLB_POLICY];
+    if (tlb->sets == 1 && tlb->entries > 0 && f->because == NULL &&
+        !tlb_is_found(q, level, TLB_POLICY))
+        tlb_found_value(q, level, TLB_POLICY,
+                        value_text(tlb->reset ? "fifo" : "lru"));
 }
 
-/* Entries, sets and policy. */
-static void find_inside(struct tlb_question *q, size_t level)
+/* Ways by conflicts, sets by the index or one by one, and entries by what fits
+ * must agree, but for a few of what fits, which spikes move; else neither is
+ * known. */
+static void settle(struct tlb_facts *tlb)
 {
-    struct tlb_facts *const tlb = &q->t->tlb[level];
-    bool one_set;
-    tlb_find_entries(q, level, &one_set);
-    if (!lab_ok(q->lab) || tlb->entries == 0)
-        return;
-    if (one_set)
-        tlb_report_sets(q, level, 1, tlb->entries);
+    const uint64_t one = tlb->sets == 1 ? tlb->ways : 0;
+    /* Where spikes hide what fits, half of about as many miss. */
+    const uint64_t told = tlb->entries > 0 ? tlb->entries : tlb->about;
+    const uint64_t off = told > one ? told - one : one - told;
+    if (one > 0 && off > 1 + one / (tlb->entries > 0 ? 16 : 8))
+        tlb->sets = tlb->ways = 0;
+    else if (one > 0)
+        tlb->entries = one;
+    if (tlb->entries > 0 && tlb->sets == 0 && tlb->ways > 0 &&
+        tlb->entries % tlb->ways == 0)
+        tlb->sets = tlb->entries / tlb->ways;
+    else if (tlb->sets == 0 && tlb->of_sets == 0)
+        tlb->ways = 0;
+    const uint64_t all = tlb->of_sets > 0 ? tlb->of_sets
+                                          : tlb->sets * tlb->ways;
+    const uint64_t some = 1 + all / 64;
+    const bool near = 4 * all >= 3 * tlb->about && 2 * all <= 3 * tlb->about;
+    const bool differ = tlb->entries > 0 && (tlb->entries > all + some ||
+                                             tlb->entries + some < all);
+    if (all > 0 && (!near || differ))
+        tlb->entries = tlb->sets = tlb->ways = 0;
+    else if (all > 0)
+        tlb->entries = all;
+}
+
+static void drop(struct tlb_question *q, size_t level, enum tlb_answer which)
+{
+    results_drop(q->lab->results, q->finding[level][which]);
+    q->finding[level][which] = NULL;
+}
+
+/* To a 32nd, as about as many were found in random order. */
+static void doubt(struct tlb_question *q, size_t level, enum tlb_answer which,
+                  double number)
+{
+    struct finding *const f = q->finding[level][which];
+    finding_value(f, STATUS_IN_DOUBT, value_number(number));
+    finding_because(f, "%s", why_tlb_unconfirmed);
+    finding_interval(f, number * 31 / 32, number * 33 / 32, -1);
+}
+
+static void report_entries(struct tlb_question *q, size_t level)
+{
+    const struct tlb_facts *const tlb = &q->t->tlb[level];
+    if (tlb->entries > 0) {
+        tlb_found(q, level, TLB_ENTRIES, (double)tlb->entries);
+        tlb_found(q, level, TLB_REACH, (double)(tlb->entries * tlb->region));
+        if (tlb->sets == 0) {
+            doubt(q, level, TLB_ENTRIES, (double)tlb->entries);
+            doubt(q, level, TLB_REACH, (double)(tlb->entries * tlb->region));
+            if (tlb_is_found(q, level, TLB_POLICY))
+                finding_none(q->finding[level][TLB_POLICY], "%s",
+                             why_tlb_no_conflict);
+        }
+    } else if (tlb_is_found(q, level, TLB_POLICY)) {
+        finding_none(q->finding[level][TLB_POLICY], "%s", why_tlb_no_conflict);
+    }
+    if (tlb->sets > 0)
+        tlb_found(q, level, TLB_SETS, (double)tlb->sets);
+    if (tlb->ways > 0)
+        tlb_found(q, level, TLB_WAYS, (double)tlb->ways);
+    /* Ways are alike or not; one set has no index. */
+    if (tlb_is_found(q, level, TLB_SET_WAYS))
+        drop(q, level, TLB_WAYS);
     else
-        tlb_find_sets(q, level);
-    if (lab_ok(q->lab) && tlb->sets > 0)
-        tlb_find_policy(q, level);
+        drop(q, level, TLB_SET_WAYS);
+    if (tlb->sets == 1)
+        drop(q, level, TLB_SET_BITS);
 }
 
-static const char *noise_text(const struct tlb_question *q)
-{
-    return lab_text(q->lab, why_tlb_noise, q->sweep.sigma,
-                    1 / fmax(q->sweep.disturbed, 1e-6));
-}
-
-static void tlb_ask_level(struct tlb_question *q, size_t level)
+static void ask_level(struct tlb_question *q, size_t level)
 {
     struct tlb_facts *const tlb = &q->t->tlb[level];
-    report_penalty(q, level);
-    if (!tlb_tells(q, level, 3 * tlb->overflows)) {
-        tlb->page = 0;
-        none_of_level(q, level, noise_text(q));
-        return;
-    }
-    if (tlb->page == 0) {
-        none_of_level(q, level, why_pages_irregular);
-        return;
-    }
-    tlb_found(q, level, TLB_PAGE, (double)tlb->page);
-    find_inside(q, level);
+    const struct tlb_conflict *const c = tlb_conflict_of(q, level, 0);
+    tlb_find_ways(q, level);
+    if (lab_ok(q->lab) && tlb->sets != 1)
+        tlb_find_sets(q, level);
+    if (lab_ok(q->lab) && (tlb->sets == 1 || c->set.count > 0))
+        tlb_find_policy(q, level);
+    q->why[level] = lab_excuse(q->lab);
+    if (lab_ok(q->lab) && c->target > 0)
+        tlb_find_sharing(q, level);
+    tlb->pushers = c->set;
+    q->t->target = c->target;
     const char *const why = lab_excuse(q->lab);
-    if (why != NULL)
-        none_of_level(q, level, why);
+    if (q->why[level] == NULL)
+        q->why[level] = why;
+}
+
+static void conclude_level(struct tlb_question *q, size_t level)
+{
+    const char *const why = q->why[level];
+    if (q->t->tlb[level].sets != 1)
+        tlb_conclude_sets(q, level);
+    settle(&q->t->tlb[level]);
+    if (why == NULL)
+        tell_policy(q, level);
+    report_entries(q, level);
+    tlb_none(q, level, 0, TLB_ANSWERS - 1,
+             why != NULL ? why : why_tlb_no_conflict);
 }
 
 /* ---- all levels -------------------------------------------------------- */
 
-static void none_beyond(struct tlb_question *q, uint64_t pitches)
+static void none_beyond(struct tlb_question *q)
 {
-    const uint64_t mib = pitches * (q->t->pitch >> 10) >> 10;
-    const char *const why = lab_text(
-        q->lab, q->t->levels == 0 ? why_tlb_no_cost : why_tlb_no_step, mib);
+    const char *const why =
+        lab_text(q->lab, q->t->levels == 0 ? why_tlb_no_cost : why_tlb_no_step,
+                 q->t->places.pieces * q->t->places.apart >> 20);
     for (size_t i = q->t->levels; i < TLBS_MOST; i++)
-        none_of_level(q, i, why);
+        for (int j = 0; j < TLB_ANSWERS; j++)
+            if (i == 0)
+                finding_none(q->finding[i][j], "%s", why);
+            else
+                drop(q, i, (enum tlb_answer)j);
 }
 
-static void none_from(struct tlb_question *q, size_t level, const char *why)
+static void tlb_ask_all(struct tlb_question *q)
 {
-    for (size_t i = level; i < q->t->levels; i++)
-        none_of_level(q, i, why);
-    q->t->levels = level;
-}
-
-/* A level has its number if no other could hide before it: of the first
- * whatever a TLB may cost, of the next what the first costs. */
-static void drop_hidden(struct tlb_question *q)
-{
-    const struct tlb_facts *const tlb = q->t->tlb;
-    for (size_t i = 0; i < q->t->levels; i++) {
-        const double least =
-            i == 0 ? assume(ASSUME_TLB_LEAST) : tlb_step(q->t, 0);
-        if (tlb[i].hidden > least) {
-            none_from(
-                q, i,
-                lab_text(q->lab, why_tlb_hidden, tlb[i].hidden, tlb[i].excess));
-            return;
-        }
-    }
-}
-
-/* Levels and their pages; again at a smaller pitch, if steps are mixed. */
-static uint64_t find_levels_and_pages(struct tlb_question *q)
-{
-    static const uint64_t pitches[] = {TRANSLATION_PITCH, 512 * 1024,
-                                       64 * 1024};
-    uint64_t looked = 0;
-    q->t->mixed = true;
-    for (size_t i = 0; lab_ok(q->lab) && q->t->mixed && i < COUNT_OF(pitches);
-         i++) {
-        q->t->pitch = pitches[i];
-        q->t->mixed = false;
-        looked = tlb_find_levels(q);
-        for (size_t level = 0; level < q->t->levels; level++)
-            tlb_find_page(q, level);
-    }
-    return looked;
-}
-
-/* Where chance decides which pages make room, hits and misses of a TLB, or of
- * the next, mix at every age; then the middle is of neither. */
-static void doubt_penalties(struct tlb_question *q)
-{
-    const struct tlb_facts *const tlb = q->t->tlb;
-    for (size_t i = 0; i < q->t->levels; i++)
-        if (tlb[i].entries == 0 ||
-            (i + 1 < q->t->levels && tlb[i + 1].entries == 0))
-            finding_none(q->finding[i][TLB_PENALTY], why_tlb_mixed_costs,
-                         tlb_step(q->t, i));
-}
-
-/* Slow pages that make no whole of any TLB may be slow for other reasons. */
-static void doubt_pages(struct tlb_question *q)
-{
-    for (size_t level = 0; level < q->t->levels; level++)
-        if (tlb_is_found(q, level, TLB_ENTRIES))
-            return;
-    for (size_t level = 0; level < q->t->levels; level++)
-        if (tlb_is_found(q, level, TLB_PAGE))
-            finding_none(q->finding[level][TLB_PAGE], why_pages_doubted);
-}
-
-/* Takes away what there is nothing of: levels beyond those that show, and ways
- * of one number where sets have unequal ways, or the other way round. */
-static void drop_absent(struct tlb_question *q)
-{
-    for (size_t level = 0; level < TLBS_MOST; level++) {
-        const bool beyond = level > 0 && level >= q->shown;
-        const bool ways = tlb_is_found(q, level, TLB_WAYS);
-        const bool set_ways = tlb_is_found(q, level, TLB_SET_WAYS);
-        for (int i = 0; i < TLB_ANSWERS; i++)
-            if (beyond || (i == TLB_WAYS && set_ways) ||
-                (i == TLB_SET_WAYS && ways))
-                results_drop(q->lab->results, q->finding[level][i]);
-    }
-}
-
-/* Where none was asked for, the first says why: of others there is no sign. */
-static void refuse_all(struct lab *lab, const char *why)
-{
-    for (size_t level = 1; level < TLBS_MOST; level++)
-        for (int i = 0; i < TLB_ANSWERS; i++)
-            lab_absent(lab, tlb_components[level], tlb_answers[i].attribute);
-    lab_refuse(lab, "*", "%s", why);
-}
-
-/* Of so many disturbed loads medians are none of the others. */
-static const double disturbed_most = 0.2;
-
-static void tlb_ask(struct tlb_question *q)
-{
-    if (q->memory->disturbed > disturbed_most) {
-        refuse_all(q->lab, noise_text(q));
-        return;
-    }
-    const uint64_t looked = find_levels_and_pages(q);
+    tlb_ask_neighbours(q);
+    if (lab_ok(q->lab))
+        tlb_find_levels(q);
     if (!lab_ok(q->lab))
         return;
-    q->shown = q->t->levels;
-    if (q->t->mixed)
-        none_from(q, 0, why_tlbs_mix);
-    drop_hidden(q);
-    none_beyond(q, looked);
+    finding_measured(q->levels, (double)q->t->levels);
+    finding_cite(q->levels, q->experiment);
+    none_beyond(q);
     for (size_t i = 0; lab_ok(q->lab) && i < q->t->levels; i++)
-        tlb_ask_level(q, i);
-    if (!lab_ok(q->lab))
-        return;
-    doubt_penalties(q);
-    doubt_pages(q);
-    drop_absent(q);
+        ask_level(q, i);
+    if (lab_ok(q->lab))
+        tlb_find_regions(q);
+    for (size_t i = 0; lab_ok(q->lab) && i < q->t->levels; i++)
+        conclude_level(q, i);
+}
+
+/* Mappings farther apart than any region that is looked for, by an odd number
+ * of pieces, so that they come to all sets; in one window of pages. */
+enum { ORDER = 14, ORDER_LEAST = 9, APART = 33 };
+
+static void place(struct tlb_question *q)
+{
+    const uint64_t window = fact_memory(q->lab)->window;
+    struct tlb_places *const p = &q->t->places;
+    p->piece = p->unit = q->lab->info->mapping_bytes;
+    p->apart = APART * p->piece;
+    p->order = ORDER;
+    while (window > 0 && p->apart << p->order > window)
+        if (p->apart > p->piece)
+            p->apart = (p->apart / p->piece / 2 | 1) * p->piece;
+        else
+            p->order--;
+    p->pieces = (uint64_t)1 << p->order;
 }
 
 static void tlb_run(struct lab *lab)
 {
     const struct fact_memory *const memory = fact_memory(lab);
-    struct tlb_question q = {.lab = lab,
-                             .t = fact_tlbs_write(lab),
-                             .memory = memory,
-                             .deals =
-                                 lab_alloc(lab, TLBS_MOST, sizeof *q.deals),
-                             .sweep = {.lab = lab,
-                                       .origin = memory->origin,
-                                       .room = memory->room,
-                                       .sigma = memory->sigma,
-                                       .disturbed = memory->disturbed}};
-    if (!memory->asked) {
-        refuse_all(lab, lab_text(lab, why_memory_unknown, memory->why));
+    struct tlb_question *const q = lab_alloc(lab, 1, sizeof *q);
+    *q = (struct tlb_question){.lab = lab,
+                               .t = fact_tlbs_write(lab),
+                               .sigma = memory->sigma,
+                               .disturbed = memory->disturbed};
+    if (lab->info->mapping_bytes == 0) {
+        for (size_t level = 1; level < TLBS_MOST; level++)
+            for (int i = 0; i < TLB_ANSWERS; i++)
+                lab_absent(lab, tlb_components[level],
+                           tlb_answers[i].attribute);
+        lab_refuse(lab, "*", why_no_aliases);
         return;
     }
+    /* Mappings that are aligned lie in one window if windows are, too. */
+    if ((memory->window & (memory->window - 1)) != 0) {
+        lab_refuse(lab, "*", why_tlb_window);
+        return;
+    }
+    q->levels = lab_finding(lab, "tlb", "levels");
     for (size_t level = 0; level < TLBS_MOST; level++)
         for (int i = 0; i < TLB_ANSWERS; i++)
-            q.finding[level][i] = lab_finding(lab, tlb_components[level],
-                                              tlb_answers[i].attribute);
-    tlb_ask(&q);
+            q->finding[level][i] = lab_finding(lab, tlb_components[level],
+                                               tlb_answers[i].attribute);
+    place(q);
+    tlb_ask_all(q);
 }
 
 const struct study study_tlb = {
     .name = "tlb",
     .question = "How many TLBs are there, and how much do they translate?",
-    .method = "Laps over many pages, whose data stays in a cache: the cost of "
-              "a page by how many others came after it.",
+    .method = "One line of memory is loaded at very many addresses: only its "
+              "translation differs, and which addresses push another's out "
+              "tells how TLBs are built.",
     .reads = reads,
     .answers = tlb_answers,
     .kernels = kernels,

@@ -1,61 +1,119 @@
 /*
- * What the files of the study `tlb` share: the question, and the steps by which
- * it is answered, each in a file of its own.
+ * What the files of the study `tlb` share.  One piece of memory is mapped at
+ * very many addresses, so that every load finds the same line in the same cache
+ * and only its translation differs.
  *
- *     tlb_profile  what a page costs by its age: the levels
- *     tlb_page     the page of an entry
- *     tlb_entries  how many pages a level holds
- *     tlb_sets     how they are dealt to sets
- *     tlb_policy   which page of a set makes room
+ *     tlb_places    which addresses, and what loads of them cost
+ *     tlb_levels    how many costs there are: the levels, pages and regions
+ *     tlb_conflict  which places push one out: the ways of its set
+ *     tlb_sets      which others are of its set: the index
+ *     tlb_policy    which entry of a set makes room
+ *     tlb_sharing   on which SMs others push it out, too
  */
 #ifndef SONDE_STUDY_TRANSLATION_TLB_H
 #define SONDE_STUDY_TRANSLATION_TLB_H
 
+#include "base/buf.h"
 #include "model/cache.h"
-#include "study/translation/page_sweep.h"
+#include "study/lab.h"
 
 enum tlb_answer {
     TLB_ENTRIES,
     TLB_PAGE,
+    TLB_REGION,
     TLB_REACH,
     TLB_PENALTY,
     TLB_SETS,
     TLB_WAYS,
     TLB_SET_WAYS,
+    TLB_SET_BITS,
     TLB_POLICY,
+    TLB_SMS_SHARING,
     TLB_ANSWERS
 };
 
-/* Places that are looked at in one launch, and of one lap. */
-enum { LOOKS_MOST = 1200, LOOKED_MOST = 4 * LOOKS_MOST };
-enum { SETS_LISTED = 64 };
-
-/* How the pages of a lap are dealt to sets, as far as it showed. */
-struct tlb_deal {
-    uint64_t ways[SETS_LISTED];
-    size_t sets, steps;
-    uint64_t dealt;         /* entries of those sets */
-    bool slow[LOOKED_MOST]; /* places, at the last step */
-    uint8_t set_of[LOOKED_MOST];
+/* A place, and those that push it out of a level when they are loaded after it
+ * in this order: none of them can be spared. */
+struct tlb_conflict {
+    uint32_t target;
+    struct tlb_numbers set;
+    struct tlb_numbers nearer; /* push it out of the levels before */
 };
+/* Targets that are asked about in each level; ways that a set may have. */
+enum { TLB_TARGETS = 3, WAYS_MOST = 64 };
+/* Distances of neighbours: a 32nd of a piece, twice as far, … 32 pieces. */
+enum { TLB_DISTANCES = 11 };
 
 struct tlb_question {
     struct lab *lab;
     struct fact_tlbs *t;
-    const struct fact_memory *memory;
-    struct page_sweep sweep;
-    uint64_t line; /* of the cache that holds the data */
-    size_t shown;  /* levels: more than may be named */
-    struct finding *finding[TLBS_MOST][TLB_ANSWERS];
-    struct tlb_deal *deals; /* of each level */
-    enum cache_policy policy[TLBS_MOST];
-    bool known[TLBS_MOST]; /* the policy */
+    /* What a place costs more that far from one that has just come, the first
+     * time, and when the first TLB has lost it. */
+    double anew[TLB_DISTANCES], again[TLB_DISTANCES];
+    double sigma, disturbed;
+    bool unclear; /* of some SM, whether it shares */
+    const char *experiment; /* the last */
+    struct tlb_conflict conflict[TLBS_MOST][TLB_TARGETS];
+    const char *why[TLBS_MOST]; /* what ended the questions of a level */
+    struct tlb_members *members[TLBS_MOST];
+    struct finding *levels, *finding[TLBS_MOST][TLB_ANSWERS];
 };
+
+/* ---- places ------------------------------------------------------------ */
+
+/* Cycles of what the script keeps; `more` are further parameters. */
+struct column tlb_ask(struct tlb_question *q, const struct tlb_places *places,
+                      const char *steps, const char *more, ...)
+    __attribute__((format(printf, 4, 5)));
+/* Adds steps that load the places; numbers in a row are one step. */
+void tlb_write(struct buf *steps, const uint32_t *numbers, size_t count);
+
+/* ---- the steps --------------------------------------------------------- */
+
+/* What comes with the translation of another; the unit of places by that. */
+void tlb_ask_neighbours(struct tlb_question *q);
+void tlb_find_levels(struct tlb_question *q);
+void tlb_find_regions(struct tlb_question *q);
+/* The target's set in the level, from what is known of those before. */
+void tlb_find_ways(struct tlb_question *q, size_t level);
+void tlb_find_sets(struct tlb_question *q, size_t level);
+void tlb_conclude_sets(struct tlb_question *q, size_t level);
+void tlb_find_policy(struct tlb_question *q, size_t level);
+void tlb_find_sharing(struct tlb_question *q, size_t level);
+
+/* ---- conflicts --------------------------------------------------------- */
+
+/* Laps of a question, so that spikes are outvoted. */
+unsigned tlb_laps(const struct tlb_question *q, size_t level);
+/* What is loaded between two loads of a target: the list, then the first
+ * places of the pool. */
+struct tlb_trial {
+    const struct tlb_conflict *conflict;
+    const struct tlb_numbers *list;
+    uint64_t pool;
+};
+
+/* Finds the conflict of a target; false if no such set shows. */
+bool tlb_find_conflict(struct tlb_question *q, size_t level,
+                       struct tlb_conflict *conflict);
+const struct tlb_conflict *tlb_conflict_of(const struct tlb_question *q,
+                                           size_t level, size_t i);
+/* Numbers below it may be loaded; as many certainly push out what was there. */
+uint64_t tlb_pool(const struct tlb_question *q, size_t level);
+uint32_t tlb_apart(const struct tlb_question *q);
+uint64_t tlb_places_free(const struct tlb_question *q, size_t level);
+/* True if all levels before it are one set each, which any places empty. */
+bool tlb_nearer_are_single(const struct tlb_question *q, size_t level);
+/* So many places are loaded before a target, so that it comes anew; a step that
+ * does so. */
+uint64_t tlb_reset(const struct tlb_question *q, size_t level);
+void tlb_write_reset(const struct tlb_question *q, uint64_t count,
+                     const char *reader, struct buf *steps);
 
 /* ---- answers ----------------------------------------------------------- */
 
 extern const char *const tlb_components[TLBS_MOST + 1];
-extern const struct answer tlb_answers[TLB_ANSWERS + 1];
+extern const struct answer tlb_answers[];
 
 bool tlb_is_found(const struct tlb_question *q, size_t level,
                   enum tlb_answer which);
@@ -67,44 +125,5 @@ void tlb_found_value(struct tlb_question *q, size_t level,
 /* Why the answers from `first` to `last` that are open are not measured. */
 void tlb_none(struct tlb_question *q, size_t level, enum tlb_answer first,
               enum tlb_answer last, const char *why);
-
-/* ---- what levels cost -------------------------------------------------- */
-
-/* Cycles that a miss of the level costs more than a hit of it. */
-double tlb_step(const struct fact_tlbs *t, size_t level);
-/* Cycles that are between the two. */
-double tlb_middle(const struct fact_tlbs *t, size_t level);
-/* As many laps over so many places as a question may take. */
-unsigned tlb_takes_most(uint64_t lap);
-/* … and as it wants to tell hits and misses of the level apart. */
-unsigned tlb_takes(const struct tlb_question *q, size_t level, uint64_t lap);
-/* Whether these tell them apart. */
-bool tlb_tells(const struct tlb_question *q, size_t level, uint64_t lap);
-
-/* ---- the steps --------------------------------------------------------- */
-
-/* Finds the levels; returns how far was looked, in pitches. */
-uint64_t tlb_find_levels(struct tlb_question *q);
-void tlb_find_page(struct tlb_question *q, size_t level);
-/* `*one_set`: so many pages more than fit are slow as one set would make. */
-void tlb_find_entries(struct tlb_question *q, size_t level, bool *one_set);
-void tlb_find_sets(struct tlb_question *q, size_t level);
-void tlb_report_sets(struct tlb_question *q, size_t level, uint64_t sets,
-                     uint64_t ways);
-void tlb_find_policy(struct tlb_question *q, size_t level);
-
-/* ---- laps over pages of a level ---------------------------------------- */
-
-uint64_t tlb_pages_most(const struct tlb_question *q, size_t level);
-/*
- * A lap over so many pages of the level.  If the TLB before it could hold them
- * all, it is made over further parts of the same pages until it cannot.
- */
-struct page_tour tlb_lap(const struct tlb_question *q, size_t level,
-                         uint64_t count);
-/* Which places of a lap over `count` pages are slow, of the first `looked`;
- * returns how many. */
-size_t tlb_find_misses(struct tlb_question *q, size_t level, uint64_t count,
-                       uint64_t looked, bool *slow);
 
 #endif

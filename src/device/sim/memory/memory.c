@@ -15,7 +15,9 @@
  * a multiple of the largest alignment. */
 #define FIRST_ADDRESS ((uint64_t)1 << 40)
 
-enum { PAGE_SHIFT = 21, ALIGN_SHIFT_MAX = 30 };
+/* Memory is aligned by its bytes, to so many bits; aliases to all, so that
+ * their addresses differ in lower bits alone. */
+enum { PAGE_SHIFT = 21, ALIGN_SHIFT_MAX = 30, ALIAS_SHIFT_MAX = 46 };
 
 void memory_init(struct memory *memory, uint64_t capacity)
 {
@@ -37,10 +39,10 @@ static uint64_t span_of(const struct region *r)
     return (r->pieces - 1) * r->stride + r->bytes;
 }
 
-static uint64_t alignment_for(uint64_t bytes)
+static uint64_t alignment_for(uint64_t bytes, unsigned most)
 {
     unsigned shift = PAGE_SHIFT;
-    while (shift < ALIGN_SHIFT_MAX && ((uint64_t)1 << shift) < bytes)
+    while (shift < most && ((uint64_t)1 << shift) < bytes)
         shift++;
     return (uint64_t)1 << shift;
 }
@@ -51,10 +53,12 @@ static uint64_t align_up(uint64_t value, uint64_t to)
 }
 
 /* Where an allocation goes: its address and its place among the regions. */
-static uint64_t find_gap(const struct memory *memory, uint64_t bytes,
+static uint64_t find_gap(const struct memory *memory, const struct region *r,
                          size_t *place)
 {
-    const uint64_t align = alignment_for(bytes);
+    const uint64_t bytes = span_of(r);
+    const uint64_t align = alignment_for(
+        bytes, r->pieces > 1 ? ALIAS_SHIFT_MAX : ALIGN_SHIFT_MAX);
     uint64_t at = FIRST_ADDRESS;
     size_t i;
     for (i = 0; i < memory->count; i++) {
@@ -110,7 +114,7 @@ int memory_map(struct memory *memory, uint64_t bytes, uint64_t stride,
                          (unsigned long long)bytes);
     struct region region = {0, bytes, host, stride, count, 0};
     size_t place;
-    *address = find_gap(memory, span_of(&region), &place);
+    *address = find_gap(memory, &region, &place);
     region.address = region.physical = *address;
     insert_region(memory, place, region);
     memory->used += footprint(bytes);

@@ -1,0 +1,156 @@
+#include "analysis/index_function.h"
+
+#include <stdlib.h>
+
+#include "base/mem.h"
+
+void index_function_begin(struct index_function *f, uint64_t first)
+{
+    *f = (struct index_function){.first = first};
+}
+
+void index_function_end(struct index_function *f)
+{
+    free(f->lines);
+    f->lines = NULL;
+}
+
+/* What is left of a vector once the basis is taken off. */
+static uint64_t rest(const struct index_function *f, uint64_t v)
+{
+    for (size_t b = INDEX_BITS_MOST; b-- > 0;)
+        if ((v >> b & 1) != 0 && f->basis[b] != 0)
+            v ^= f->basis[b];
+    return v;
+}
+
+static uint64_t divisor(uint64_t a, uint64_t b)
+{
+    while (b != 0) {
+        const uint64_t r = a % b;
+        a = b;
+        b = r;
+    }
+    return a;
+}
+
+static uint64_t distance(const struct index_function *f, uint64_t line)
+{
+    return line > f->first ? line - f->first : f->first - line;
+}
+
+static void take_member(struct index_function *f, uint64_t line)
+{
+    const uint64_t v = rest(f, line ^ f->first);
+    const uint64_t modulus = divisor(f->modulus, distance(f, line));
+    f->since = v == 0 && modulus == f->modulus ? f->since + 1 : 0;
+    f->modulus = modulus;
+    if (v != 0)
+        f->basis[63 - __builtin_clzll(v)] = v;
+}
+
+void index_function_add(struct index_function *f, uint64_t line, bool member)
+{
+    f->lines = xreallocarray(f->lines, f->count + 1, sizeof *f->lines);
+    f->lines[f->count++] = (struct index_line){line, member};
+    if (member)
+        take_member(f, line);
+}
+
+/* Bits that differ in a tenth of the lines at least. */
+static uint64_t varied(const struct index_function *f)
+{
+    uint64_t bits = 0;
+    for (unsigned b = 0; b < INDEX_BITS_MOST; b++) {
+        size_t differ = 0;
+        for (size_t i = 0; i < f->count; i++)
+            differ += (f->lines[i].line ^ f->first) >> b & 1;
+        if (10 * differ >= f->count)
+            bits |= (uint64_t)1 << b;
+    }
+    return bits;
+}
+
+/* Leaves out lines that differ in other bits, of which too little is known. */
+static uint64_t keep_varied(struct index_function *f)
+{
+    const uint64_t bits = varied(f);
+    size_t kept = 0;
+    for (size_t i = 0; i < f->count; i++)
+        if (((f->lines[i].line ^ f->first) & ~bits) == 0)
+            f->lines[kept++] = f->lines[i];
+    f->count = kept;
+    f->modulus = 0;
+    for (size_t b = 0; b < INDEX_BITS_MOST; b++)
+        f->basis[b] = 0;
+    for (size_t i = 0; i < kept; i++)
+        if (f->lines[i].member)
+            take_member(f, f->lines[i].line);
+    return bits;
+}
+
+/* ---- masks ------------------------------------------------------------ */
+
+/* Each leading bit in one vector of the basis alone. */
+static void reduce_basis(struct index_function *f)
+{
+    for (size_t b = 0; b < INDEX_BITS_MOST; b++)
+        for (size_t a = b + 1; f->basis[b] != 0 && a < INDEX_BITS_MOST; a++)
+            if ((f->basis[a] >> b & 1) != 0)
+                f->basis[a] ^= f->basis[b];
+}
+
+/* One mask for each bit that leads no vector: that bit, and the leading bits of
+ * the vectors that have it. */
+static void find_masks(struct index_function *f, uint64_t seen)
+{
+    f->masks = 0;
+    for (size_t b = 0; b < INDEX_BITS_MOST; b++) {
+        uint64_t mask = (uint64_t)1 << b;
+        if (f->basis[b] != 0 || (seen >> b & 1) == 0)
+            continue;
+        for (size_t a = b + 1; a < INDEX_BITS_MOST; a++)
+            if (f->basis[a] != 0 && (f->basis[a] >> b & 1) != 0)
+                mask |= (uint64_t)1 << a;
+        f->mask[f->masks++] = mask;
+    }
+}
+
+static bool is_linear_member(const struct index_function *f, uint64_t line)
+{
+    return rest(f, line ^ f->first) == 0;
+}
+
+static bool is_modular_member(const struct index_function *f, uint64_t line)
+{
+    return distance(f, line) % f->modulus == 0;
+}
+
+/* Of those that are foretold to be members one of 20 may be none. */
+static bool foretells(const struct index_function *f,
+                      bool is_member(const struct index_function *f,
+                                     uint64_t line))
+{
+    size_t wrong = 0, members = 0;
+    for (size_t i = 0; i < f->count; i++) {
+        members += f->lines[i].member;
+        wrong += !f->lines[i].member && is_member(f, f->lines[i].line);
+    }
+    return 20 * wrong <= members;
+}
+
+bool index_function_holds(struct index_function *f)
+{
+    const uint64_t seen = keep_varied(f);
+    reduce_basis(f);
+    find_masks(f, seen);
+    if (f->masks > 0 && foretells(f, is_linear_member))
+        return true;
+    f->masks = 0;
+    return f->modulus > 1 && foretells(f, is_modular_member);
+}
+
+uint64_t index_function_sets(const struct index_function *f)
+{
+    return f->masks > 0 ? (uint64_t)1 << f->masks : f->modulus;
+}

@@ -1,0 +1,43 @@
+/*
+ * Which sets addresses belong to, from those that are of one set and those that
+ * are not: an index of XORs of address bits, or a remainder.
+ *
+ * Differences (XORs) of the addresses of one set span a subspace; the index is
+ * what is constant on it: the masks whose parities all of it has even.  Of a
+ * remainder the modulus divides all distances.  Both are what members allow;
+ * those that are no members decide whether it is so.
+ */
+#ifndef SONDE_ANALYSIS_INDEX_FUNCTION_H
+#define SONDE_ANALYSIS_INDEX_FUNCTION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { INDEX_BITS_MOST = 48 };
+
+struct index_function {
+    uint64_t first; /* of the set, in lines */
+    uint64_t basis[INDEX_BITS_MOST];
+    uint64_t modulus; /* greatest divisor of distances */
+    size_t since;     /* members since the last that told anything new */
+    struct index_line {
+        uint64_t line;
+        bool member;
+    } *lines;
+    size_t count;
+    /* Set by index_function_holds(); none of a remainder. */
+    uint64_t mask[INDEX_BITS_MOST];
+    size_t masks;
+};
+
+void index_function_begin(struct index_function *f, uint64_t first);
+void index_function_end(struct index_function *f);
+void index_function_add(struct index_function *f, uint64_t line, bool member);
+/* True if one of both foretells which lines are no members; sets the masks, in
+ * reduced row echelon form, pivots ascending, over the bits that vary. */
+bool index_function_holds(struct index_function *f);
+/* As many as it tells apart. */
+uint64_t index_function_sets(const struct index_function *f);
+
+#endif

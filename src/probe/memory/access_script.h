@@ -1,0 +1,17 @@
+/*
+ * What studies must know of the probe `visit`: where its scrambled places are.
+ */
+#ifndef SONDE_PROBE_MEMORY_ACCESS_SCRIPT_H
+#define SONDE_PROBE_MEMORY_ACCESS_SCRIPT_H
+
+#include <stdint.h>
+
+struct access_script_places {
+    uint64_t apart, unit; /* B */
+    unsigned scramble, jitter;
+};
+/* How far from the first mapping the place of that number is. */
+uint64_t access_script_address(uint64_t number,
+                               const struct access_script_places *places);
+
+#endif
