@@ -689,6 +689,10 @@ static void leave_irregular(struct cache_question *q)
     finding_value(f, STATUS_AT_LEAST, value_number((double)q->level->size));
     finding_because(f, why_code_irregular);
     finding_cite(f, c->experiment);
+    /* In lines, of which the size is not known now. */
+    if (q->i == 0)
+        finding_none(lab_finding(q->lab, code_components[0], "prefetch"), "%s",
+                     why_code_irregular);
     refuse(q, "*", why_code_irregular);
 }
 

@@ -461,12 +461,13 @@ static uint64_t first_deep(const struct bracket_question *q)
 }
 
 /* Averages hold what disturbs: where that is a quarter of what a miss adds they
- * tell no size, and maybe not this cache from the next. */
+ * tell no size, and maybe not this cache from the next.  What all SMs share may
+ * have a far part, whose hits cost more, too. */
 static bool is_blurred(const struct bracket_question *q)
 {
     struct fact_bracket *const f = q->facts;
     const double excess = f->hit - q->cached->hit, more = f->miss - f->hit;
-    if (excess < 0.25 * more)
+    if (!q->row->of_sm || excess < 0.25 * more)
         return false;
     snprintf(f->why, sizeof f->why, why_averages_blurred, excess, more);
     if (q->parts != NULL)

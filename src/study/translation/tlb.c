@@ -77,12 +77,15 @@ static void doubt(struct tlb_question *q, size_t level, enum tlb_answer which,
 static void report_entries(struct tlb_question *q, size_t level)
 {
     const struct tlb_facts *const tlb = &q->t->tlb[level];
+    const double reach = (double)(tlb->entries * tlb->region);
     if (tlb->entries > 0) {
         tlb_found(q, level, TLB_ENTRIES, (double)tlb->entries);
-        tlb_found(q, level, TLB_REACH, (double)(tlb->entries * tlb->region));
+        if (tlb->region > 0)
+            tlb_found(q, level, TLB_REACH, reach);
         if (tlb->sets == 0) {
             doubt(q, level, TLB_ENTRIES, (double)tlb->entries);
-            doubt(q, level, TLB_REACH, (double)(tlb->entries * tlb->region));
+            if (tlb->region > 0)
+                doubt(q, level, TLB_REACH, reach);
             if (tlb_is_found(q, level, TLB_POLICY))
                 finding_none(q->finding[level][TLB_POLICY], "%s",
                              why_tlb_no_conflict);

@@ -83,15 +83,21 @@ void tlb_ask_neighbours(struct tlb_question *q)
 }
 
 /* The nearest place whose translation has not come with that of another; 0 if
- * that of all has. */
-static uint64_t page_of(const struct tlb_question *q, size_t level)
+ * that of all has, or if some that lies farther has: a page ends once, so what
+ * was seen is something else that costs as much. */
+static uint64_t page_of(struct tlb_question *q, size_t level)
 {
     const struct tlb_facts *const tlb = &q->t->tlb[level];
     const double *const beside = level == 0 ? q->again : q->anew;
+    const double late = tlb->middle - q->t->tlb[0].hit;
     size_t near = 0;
-    while (near < TLB_DISTANCES &&
-           beside[near] < tlb->middle - q->t->tlb[0].hit)
+    while (near < TLB_DISTANCES && beside[near] < late)
         near++;
+    for (size_t i = near; i < TLB_DISTANCES; i++)
+        if (beside[i] < late) {
+            tlb_none(q, level, TLB_PAGE, TLB_REACH, why_tlb_page_unclear);
+            return 0;
+        }
     return near < TLB_DISTANCES ? q->t->places.piece >> HALVINGS << near : 0;
 }
 

@@ -73,6 +73,12 @@ void tlb_find_sharing(struct tlb_question *q, size_t level)
         tlb_none(q, level, TLB_SMS_SHARING, TLB_SMS_SHARING, why_tlb_window);
         return;
     }
+    /* A target that a nearer TLB still has does not come here, whoever may have
+     * pushed it out. */
+    if (level > 0 && tlb_conflict_of(q, level, 0)->nearer.count == 0) {
+        tlb_none(q, level, TLB_SMS_SHARING, TLB_SMS_SHARING, why_tlb_nearer);
+        return;
+    }
     const unsigned sms = lab_sms(q->lab);
     const bool all = sms * places_of(q, level) < LOADS_MOST;
     const unsigned asked = all || sms < SOME ? sms - 1 : SOME;
