@@ -110,7 +110,6 @@ static const struct subject {
      "sms=1 caches/l2/sets=64 caches/l2/sector= "
      "isa/fma.rn.f32={'O3': 80, 'issue': 2}"},
     {"icache", "k20c", ""},
-    {"icache_sharing", "k20c", ""},
     {"sharing", "k20c", ""},
 };
 

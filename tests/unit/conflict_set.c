@@ -1,8 +1,8 @@
 /*
- * analysis/conflict_set: the members of a set are found among lines that any
+ * analysis/structure/conflict_set: the members of a set are found among lines that any
  * index deals, also where some answers are wrong.
  */
-#include "analysis/conflict_set.h"
+#include "analysis/structure/conflict_set.h"
 
 #include <stdint.h>
 

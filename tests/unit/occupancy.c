@@ -1,5 +1,5 @@
 /* A cache's size and ways from what is left of lines loaded in random order. */
-#include "analysis/occupancy.h"
+#include "analysis/structure/occupancy.h"
 
 #include <stdlib.h>
 

@@ -1,8 +1,8 @@
 /*
- * analysis/policy: the policy that made the hits and misses is found again,
- * also where some loads were told wrongly or not at all.
+ * analysis/structure/policy: the policy that made the hits and misses is found
+ * again, also where some loads were told wrongly or not at all.
  */
-#include "analysis/policy.h"
+#include "analysis/structure/policy.h"
 
 #include <stdlib.h>
 

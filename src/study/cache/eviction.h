@@ -15,7 +15,7 @@
 #ifndef SONDE_STUDY_CACHE_EVICTION_H
 #define SONDE_STUDY_CACHE_EVICTION_H
 
-#include "analysis/policy.h"
+#include "analysis/structure/policy.h"
 #include "probe/experiment.h"
 #include "study/lab.h"
 #include "study/script.h"

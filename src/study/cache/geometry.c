@@ -2,7 +2,7 @@
  * The sets of a cache by the lines that push each other out.
  *
  * One line is the target; of others, which are any, group testing leaves as
- * many as its set has ways (analysis/conflict_set.h), whatever the index is.
+ * many as its set has ways (analysis/structure/conflict_set.h), whatever the index is.
  * With these at hand any other line can be asked whether it belongs to them.
  * For an index by line number modulo the sets the first that does gives the
  * sets.  For one of address bits, XORed or not, each bit is new, or the set
@@ -20,7 +20,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "analysis/conflict_set.h"
+#include "analysis/structure/conflict_set.h"
 #include "base/buf.h"
 #include "base/log.h"
 #include "base/mem.h"

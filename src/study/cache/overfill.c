@@ -1,6 +1,6 @@
 /*
  * How many lines each cache holds, from what is left of lines that were loaded
- * in random order: by neither order, index nor policy (analysis/occupancy.h).
+ * in random order: by neither order, index nor policy (analysis/structure/occupancy.h).
  * It is the second estimate of each size, which shares with rings nothing but
  * the line and what a miss costs.
  *
@@ -15,7 +15,7 @@
 #include <math.h>
 
 #include "analysis/hits.h"
-#include "analysis/occupancy.h"
+#include "analysis/structure/occupancy.h"
 #include "analysis/statistics/otsu.h"
 #include "base/num.h"
 #include "base/text.h"

@@ -2,7 +2,7 @@
  * How each cache is built: sets, ways, which address bits choose the set, and
  * which line makes room (Mei 2014, 3.2 (3) and (4); the sets are found without
  * knowing the policy, see geometry.c, and the policy then by replaying measured
- * loads on models of each, see analysis/policy.h).
+ * loads on models of each, see analysis/structure/policy.h).
  */
 #include <inttypes.h>
 #include <math.h>

@@ -3,9 +3,10 @@
  * covers, how many there are, and how they are kept.  The steps are in the
  * files that tlb.h lists.
  */
-#include "study/translation/tlb.h"
+#include <math.h>
 
 #include "study/assume.h"
+#include "study/translation/tlb.h"
 
 static const enum fact_id reads[] = {FACT_MEMORY, FACT_NONE};
 static const char *const kernels[] = {
@@ -31,7 +32,7 @@ static void tell_policy(struct tlb_question *q, size_t level)
 /* Ways by conflicts, sets by the index or one by one, and entries by what fits
  * must agree, but for a few of what fits, which spikes move; else neither is
  * known. */
-static void settle(struct tlb_facts *tlb)
+static void settle(struct tlb_facts *tlb, uint64_t nearer)
 {
     const uint64_t one = tlb->sets == 1 ? tlb->ways : 0;
     /* Where spikes hide what fits, half of about as many miss. */
@@ -39,6 +40,9 @@ static void settle(struct tlb_facts *tlb)
     const uint64_t off = told > one ? told - one : one - told;
     if (one > 0 && off > 1 + one / (tlb->entries > 0 ? 16 : 8))
         tlb->sets = tlb->ways = 0;
+    /* What is loaded to push targets out of nearer TLBs takes entries, too. */
+    else if (one > 0 && tlb->entries > one && off <= nearer)
+        tlb->ways = tlb->entries;
     else if (one > 0)
         tlb->entries = one;
     if (tlb->entries > 0 && tlb->sets == 0 && tlb->ways > 0 &&
@@ -46,8 +50,8 @@ static void settle(struct tlb_facts *tlb)
         tlb->sets = tlb->entries / tlb->ways;
     else if (tlb->sets == 0 && tlb->of_sets == 0)
         tlb->ways = 0;
-    const uint64_t all = tlb->of_sets > 0 ? tlb->of_sets
-                                          : tlb->sets * tlb->ways;
+    const uint64_t all =
+        tlb->of_sets > 0 ? tlb->of_sets : tlb->sets * tlb->ways;
     const uint64_t some = 1 + all / 64;
     const bool near = 4 * all >= 3 * tlb->about && 2 * all <= 3 * tlb->about;
     const bool differ = tlb->entries > 0 && (tlb->entries > all + some ||
@@ -64,14 +68,16 @@ static void drop(struct tlb_question *q, size_t level, enum tlb_answer which)
     q->finding[level][which] = NULL;
 }
 
-/* To a 32nd, as about as many were found in random order. */
+/* As far off as those in a row may be from those in random order. */
 static void doubt(struct tlb_question *q, size_t level, enum tlb_answer which,
                   double number)
 {
+    const double about = (double)q->t->tlb[level].about;
+    const double share = (about / 12 + 1) / fmax(about, 1);
     struct finding *const f = q->finding[level][which];
     finding_value(f, STATUS_IN_DOUBT, value_number(number));
     finding_because(f, "%s", why_tlb_unconfirmed);
-    finding_interval(f, number * 31 / 32, number * 33 / 32, -1);
+    finding_interval(f, number * (1 - share), number * (1 + share), -1);
 }
 
 static void report_entries(struct tlb_question *q, size_t level)
@@ -130,7 +136,7 @@ static void conclude_level(struct tlb_question *q, size_t level)
     const char *const why = q->why[level];
     if (q->t->tlb[level].sets != 1)
         tlb_conclude_sets(q, level);
-    settle(&q->t->tlb[level]);
+    settle(&q->t->tlb[level], tlb_conflict_of(q, level, 0)->nearer.count);
     if (why == NULL)
         tell_policy(q, level);
     report_entries(q, level);
@@ -140,11 +146,18 @@ static void conclude_level(struct tlb_question *q, size_t level)
 
 /* ---- all levels -------------------------------------------------------- */
 
+static const char *no_cost(struct tlb_question *q)
+{
+    if (q->unclear)
+        return why_tlb_unclear;
+    return lab_text(q->lab,
+                    q->t->levels == 0 ? why_tlb_no_cost : why_tlb_no_step,
+                    q->t->places.pieces * q->t->places.apart >> 20);
+}
+
 static void none_beyond(struct tlb_question *q)
 {
-    const char *const why =
-        lab_text(q->lab, q->t->levels == 0 ? why_tlb_no_cost : why_tlb_no_step,
-                 q->t->places.pieces * q->t->places.apart >> 20);
+    const char *const why = no_cost(q);
     for (size_t i = q->t->levels; i < TLBS_MOST; i++)
         for (int j = 0; j < TLB_ANSWERS; j++)
             if (i == 0)
@@ -160,7 +173,11 @@ static void tlb_ask_all(struct tlb_question *q)
         tlb_find_levels(q);
     if (!lab_ok(q->lab))
         return;
-    finding_measured(q->levels, (double)q->t->levels);
+    /* That there is none is not shown: it may reach farther. */
+    if (q->t->levels > 0)
+        finding_measured(q->levels, (double)q->t->levels);
+    else
+        finding_none(q->levels, "%s", no_cost(q));
     finding_cite(q->levels, q->experiment);
     none_beyond(q);
     for (size_t i = 0; lab_ok(q->lab) && i < q->t->levels; i++)

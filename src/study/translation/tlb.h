@@ -51,7 +51,7 @@ struct tlb_question {
      * time, and when the first TLB has lost it. */
     double anew[TLB_DISTANCES], again[TLB_DISTANCES];
     double sigma, disturbed;
-    bool unclear; /* of some SM, whether it shares */
+    bool unclear; /* how many levels there are, or whether some SM shares one */
     const char *experiment; /* the last */
     struct tlb_conflict conflict[TLBS_MOST][TLB_TARGETS];
     const char *why[TLBS_MOST]; /* what ended the questions of a level */

@@ -152,8 +152,8 @@ static void write_lap(struct buf *steps, uint64_t places)
             const uint64_t from = places * i / PARTS,
                            end = places * (i + 1) / PARTS;
             const uint64_t timed = TIMED_MOST / PARTS;
-            buf_printf(steps, "%s!%" PRIu64 ":%" PRIu64 ":1",
-                       i > 0 ? "," : "", from, timed);
+            buf_printf(steps, "%s!%" PRIu64 ":%" PRIu64 ":1", i > 0 ? "," : "",
+                       from, timed);
             if (end - from > timed)
                 buf_printf(steps, ",%" PRIu64 ":%" PRIu64 ":1", from + timed,
                            end - from - timed);
@@ -203,14 +203,25 @@ static size_t find_flats(const struct laps *l, struct flat *flat, size_t most)
         end = i + 1;
         while (end < l->count && alike(l->mean[end], l->mean[i], l->mean[0]))
             end++;
-        const bool more = count == 0 || l->mean[i] > flat[count - 1].cycles +
-                                                         assume(ASSUME_TLB_LEAST);
+        const bool more =
+            count == 0 ||
+            l->mean[i] > flat[count - 1].cycles + assume(ASSUME_TLB_LEAST);
         if (!more && end - i > flat[count - 1].end - flat[count - 1].from)
             set_flat(&flat[count - 1], l, i, end);
         else if (more && end - i >= 2 && count < most)
             set_flat(&flat[count++], l, i, end);
     }
     return count;
+}
+
+/* Laps that noise moves are alike by chance only: where most laps are of no
+ * flat, a TLB could hide. */
+static bool are_told(const struct flat *flat, size_t flats, size_t laps)
+{
+    size_t alike = 0;
+    for (size_t i = 0; i < flats; i++)
+        alike += flat[i].end - flat[i].from;
+    return 2 * alike > laps;
 }
 
 static bool half_miss(const struct column *c, double middle)
@@ -250,6 +261,10 @@ static void set_levels(struct tlb_question *q, const struct laps *l)
 {
     struct flat flat[TLBS_MOST + 1];
     const size_t flats = find_flats(l, flat, TLBS_MOST + 1);
+    if (!are_told(flat, flats, l->count)) {
+        q->unclear = true;
+        return;
+    }
     for (size_t i = flat[0].from; flats > 0 && i < flat[0].end; i++) {
         double spread;
         mean_of(l->cycles[i].at, l->cycles[i].count, &spread);
@@ -295,9 +310,8 @@ static struct tlb_places close_places(const struct tlb_question *q,
                                       uint64_t distance)
 {
     const uint64_t piece = q->t->places.piece;
-    return (struct tlb_places){.piece = piece,
-                               .apart = u64_max(distance, piece),
-                               .unit = distance};
+    return (struct tlb_places){
+        .piece = piece, .apart = u64_max(distance, piece), .unit = distance};
 }
 
 /* Loads of a lap over so many that miss. */
@@ -377,8 +391,8 @@ static void find_entries(struct tlb_question *q, size_t level)
     if (fit + error < tlb->about)
         return;
     fit -= error / 2;
-    const double spikes = (double)all_misses(q, level, fit / 2) /
-                          (double)u64_max(fit / 2, 1);
+    const double spikes =
+        (double)all_misses(q, level, fit / 2) / (double)u64_max(fit / 2, 1);
     while (lab_ok(q->lab) && more - fit > 1)
         if (any_misses(q, level, (fit + more) / 2, spikes))
             more = (fit + more) / 2;

@@ -3,7 +3,7 @@
  * order, each past the nearer levels, and hits and misses are replayed on
  * models of each policy.
  */
-#include "analysis/policy.h"
+#include "analysis/structure/policy.h"
 #include "base/rng.h"
 #include "study/translation/tlb.h"
 

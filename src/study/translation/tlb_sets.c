@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/index_function.h"
+#include "analysis/structure/index_function.h"
 #include "base/num.h"
 #include "probe/memory/access_script.h"
 #include "study/translation/tlb.h"

@@ -7,7 +7,7 @@
  * state, up to the names of the ways, whatever was there before.  The marks of
  * an nru or rrip have a phase, so each is tried and the best counts.
  */
-#include "analysis/policy.h"
+#include "analysis/structure/policy.h"
 
 #include <math.h>
 #include <stdlib.h>

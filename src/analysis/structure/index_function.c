@@ -1,4 +1,4 @@
-#include "analysis/index_function.h"
+#include "analysis/structure/index_function.h"
 
 #include <stdlib.h>
 

@@ -1,4 +1,4 @@
-#include "analysis/occupancy.h"
+#include "analysis/structure/occupancy.h"
 
 #include <math.h>
 

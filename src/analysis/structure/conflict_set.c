@@ -1,4 +1,4 @@
-#include "analysis/conflict_set.h"
+#include "analysis/structure/conflict_set.h"
 
 #include <stdint.h>
 #include <stdlib.h>
