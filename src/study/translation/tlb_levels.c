@@ -283,6 +283,18 @@ static void set_levels(struct tlb_question *q, const struct laps *l)
     }
 }
 
+/* What a neighbour costs that is neither a hit of the first TLB nor a miss: one
+ * between holds too few regions for laps to show it. */
+static bool hides_one(const struct tlb_question *q)
+{
+    const struct tlb_facts *const first = &q->t->tlb[0];
+    for (size_t i = 0; q->t->levels > 0 && i < TLB_DISTANCES; i++)
+        if (q->again[i] > assume(ASSUME_TLB_LEAST) &&
+            q->again[i] < first->middle - first->hit)
+            return true;
+    return false;
+}
+
 void tlb_find_levels(struct tlb_question *q)
 {
     struct tlb_places p = q->t->places;
@@ -297,6 +309,10 @@ void tlb_find_levels(struct tlb_question *q)
     if (!lab_ok(q->lab))
         return;
     set_levels(q, l);
+    if (!hides_one(q))
+        return;
+    q->unclear = true;
+    q->t->levels = 0;
 }
 
 /* ---- regions ---------------------------------------------------------- */
