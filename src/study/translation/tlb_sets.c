@@ -253,13 +253,13 @@ void tlb_find_sets(struct tlb_question *q, size_t level)
         ask_each_set(q, level);
 }
 
-/* By regions, which are known by then. */
+/* By regions, which are known by then, or never. */
 void tlb_conclude_sets(struct tlb_question *q, size_t level)
 {
     struct tlb_facts *const tlb = &q->t->tlb[level];
     const struct tlb_members *const m = q->members[level];
     struct index_function f;
-    if (m == NULL || tlb->sets > 0)
+    if (m == NULL || tlb->sets > 0 || tlb->region == 0)
         return;
     index_function_begin(
         &f, address_of(q, tlb_conflict_of(q, level, 0)->target) / tlb->region);
