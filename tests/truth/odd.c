@@ -47,6 +47,25 @@ START_TEST(a_report_always_comes)
 }
 END_TEST
 
+/* L1 is larger than all constants that a module may have. */
+START_TEST(a_cache_of_constants_need_not_be_as_large_as_l1)
+{
+    json_t *const findings = truth_findings_of(
+        gpu_made("sms=1 caches/l1={'sets': 136, 'ways': 4} "
+                 "caches/const_l1={'line': 64, 'sets': 4, 'ways': 4} "
+                 "caches/const_l15={'line': 256, 'sets': 24, 'ways': 8} "
+                 "paths/global.ca={'l1': 30, 'l2': 200, 'memory': 500} "
+                 "paths/constant={'const_l1': 20, 'const_l15': 80, "
+                 "                'l2': 200, 'memory': 500}"),
+        "size");
+    double size = 0;
+    ck_assert_msg(truth_number(findings, "const_l15.size", &size), "%s",
+                  truth_text(findings, "const_l15.size", "because"));
+    ck_assert_double_eq(size, 24 * 8 * 256);
+    json_decref(findings);
+}
+END_TEST
+
 /* What a GPU may lack, and the word that the reasons of what is lost have. */
 static const struct {
     const char *without, *word;
@@ -142,5 +161,6 @@ Suite *suite_truth_odd(void)
     tcase_add_test(t, what_a_gpu_lacks_costs_what_needs_it_alone);
     tcase_add_loop_test(t, noise_makes_no_tlb_and_no_window, 0,
                         COUNT_OF(noises));
+    tcase_add_test(t, a_cache_of_constants_need_not_be_as_large_as_l1);
     return suite;
 }

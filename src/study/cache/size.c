@@ -447,7 +447,7 @@ static struct search try_size_of_l1(struct size_question *q)
     const uint64_t line = q->line->bytes;
     if (level_of(q->row) == LEVEL_L1 || !q->row->of_sm ||
         l1 < f->fits - f->fits / 8 || l1 % line != 0 ||
-        l1 + line > 2 * f->overflows)
+        l1 + line > u64_min(2 * f->overflows, q->row->most))
         return (struct search){.state = SEARCH_ALL_FIT};
     return find_edge(q, l1, l1 + line, 1);
 }
