@@ -225,8 +225,21 @@ static int take_evidence(const struct place *p, const json_t *json, void *into)
     return read_texts(p, json, &f->evidence, &f->evidence_count);
 }
 
-static int take_protocol(const struct place *place, const json_t *json,
-                         void *into)
+static void add_to_protocol(void *f, const char *key, struct value value)
+{
+    finding_protocol(f, key, value);
+}
+
+static void add_to_device(void *results, const char *key, struct value value)
+{
+    results_device(results, key, value);
+}
+
+/* Adds each member of an object. */
+static int take_members(const struct place *place, const json_t *json,
+                        void (*add)(void *into, const char *key,
+                                    struct value value),
+                        void *into)
 {
     struct place p = *place;
     if (!json_is_object(json))
@@ -238,9 +251,14 @@ static int take_protocol(const struct place *place, const json_t *json,
         const int status = read_value(&p, item, &value);
         if (status != 0)
             return status;
-        finding_protocol(into, p.key, value);
+        add(into, p.key, value);
     }
     return 0;
+}
+
+static int take_protocol(const struct place *p, const json_t *json, void *into)
+{
+    return take_members(p, json, add_to_protocol, into);
 }
 
 static const struct key finding_keys[] = {
@@ -309,22 +327,9 @@ static int take_findings(const struct place *place, const json_t *json,
     return 0;
 }
 
-static int take_device(const struct place *place, const json_t *json,
-                       void *into)
+static int take_device(const struct place *p, const json_t *json, void *into)
 {
-    struct place p = *place;
-    if (!json_is_object(json))
-        return refuse(&p, "should be an object");
-    json_t *item;
-    json_object_foreach((json_t *)json, p.key, item)
-    {
-        struct value value;
-        const int status = read_value(&p, item, &value);
-        if (status != 0)
-            return status;
-        results_device(into, p.key, value);
-    }
-    return 0;
+    return take_members(p, json, add_to_device, into);
 }
 
 static int take_version(const struct place *p, const json_t *json, void *into)

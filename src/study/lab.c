@@ -282,15 +282,21 @@ struct cost lab_chase(struct lab *lab, const char *fmt, ...)
     return difference_of(lab, text);
 }
 
+/* Both runs as one: cycles of each of their loads. */
+static struct runs run_both(struct lab *lab, const char *text)
+{
+    struct runs r = run_chase(lab, text);
+    for (size_t i = 0; i < r.longer.count; i++)
+        r.longer.at[i] = (r.longer.at[i] + r.shorter.at[i]) / 3;
+    return r;
+}
+
 struct cost lab_chase_mean(struct lab *lab, const char *fmt, ...)
 {
     va_list args;
     va_start(args, fmt);
-    const char *const text = formatted(lab, fmt, args);
+    const struct runs r = run_both(lab, formatted(lab, fmt, args));
     va_end(args);
-    const struct runs r = run_chase(lab, text);
-    for (size_t i = 0; i < r.longer.count; i++)
-        r.longer.at[i] = (r.longer.at[i] + r.shorter.at[i]) / 3;
     const struct undisturbed all =
         undisturbed_within(r.longer.at, r.longer.count, INFINITY);
     return lab_cost_of(lab, &all, r.longer.experiment);
@@ -300,11 +306,8 @@ struct cost lab_average(struct lab *lab, const char *fmt, ...)
 {
     va_list args;
     va_start(args, fmt);
-    const char *const text = formatted(lab, fmt, args);
+    const struct runs r = run_both(lab, formatted(lab, fmt, args));
     va_end(args);
-    const struct runs r = run_chase(lab, text);
-    for (size_t i = 0; i < r.longer.count; i++)
-        r.longer.at[i] = (r.longer.at[i] + r.shorter.at[i]) / 3;
     const struct undisturbed u = column_undisturbed(&r.longer, r.step / 3);
     return lab_cost_of(lab, &u, r.longer.experiment);
 }
@@ -330,6 +333,7 @@ static struct undisturbed traced_alike(struct lab *lab, const char *text,
         n += c.count;
         *experiment = c.experiment;
         u = undisturbed_of(all, n, 1);
+        /* a fifth of a cycle: what is asked costs whole cycles */
         if (u.high - u.low < 0.2)
             break;
     }

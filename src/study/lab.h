@@ -30,7 +30,7 @@
 #include "finding/finding.h"
 #include "probe/run.h"
 #include "ptx/capability.h"
-#include "study/chip/reference.h"
+#include "study/reference.h"
 #include "study/facts.h"
 #include "study/space.h"
 #include "study/study.h"

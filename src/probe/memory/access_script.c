@@ -165,6 +165,8 @@ static int bad_reader(const char *text, struct error *err)
         text);
 }
 
+/* One piece, since it reads one word from left to right: each part ends where
+ * the next begins. */
 static int read_reader(const char *text, uint64_t sm, struct reader *r,
                        struct error *err)
 {
@@ -907,6 +909,7 @@ static const char split_count[] =
     "@%keep mad.lo.u32 %kept, %laps, %all, %kept;\n"
     "mov.u32 %count, %all;\n";
 
+/* One piece, since it is one: the text of a loop, from its head to its end. */
 static void write_loop(struct kernel_text *k, const struct script *s)
 {
     ptx_with(k,

@@ -468,3 +468,12 @@ void access_texture(struct machine *m, struct warp *w, const struct op *op,
     for (unsigned e = 0; e < op->elements; e++)
         set_ready(w, op->dst[e], mask, when);
 }
+
+/* A line that is in the nearest cache was fetched ahead and costs nothing; any
+ * other stops the warp for as much longer as it takes to come. */
+double access_fetch(struct machine *m, const struct warp *w, uint64_t address)
+{
+    const double cycles = paths_fetch(m->paths, &w->accessor, address);
+    const double hit = m->profile->paths[PATH_INSTRUCTION].latency[0].cycles[0];
+    return cycles > hit ? noise_add(&m->noise, cycles - hit) : 0;
+}

@@ -53,23 +53,29 @@ static const struct kernel *function_at(const struct machine *m,
     return &module->functions[low];
 }
 
-/* Runs the instructions from `entry` on; the time when it has returned. */
-static double run(struct machine *m, const struct warp *w,
-                  const struct kernel *f, uint64_t *regs, uint64_t entry,
-                  uint32_t mask, double t)
+/* A call: the function, its registers, where it is entered and by whom. */
+struct call {
+    const struct kernel *function;
+    uint64_t *regs, entry;
+    uint32_t mask;
+};
+
+/* Runs it from time t on; the time when it has returned. */
+static double run(struct machine *m, const struct warp *w, const struct call *c,
+                  double t)
 {
-    uint64_t at = f->code_address, line = UINT64_MAX;
-    for (const struct op *op = f->ops;; op++) {
-        const bool runs = !op->passes && at >= entry;
+    uint64_t at = c->function->code_address, line = UINT64_MAX;
+    for (const struct op *op = c->function->ops;; op++) {
+        const bool runs = !op->passes && at >= c->entry;
         if (runs && m->fetch_span != UINTPTR_MAX &&
             at / m->fetch_bytes != line) {
             line = at / m->fetch_bytes;
-            t += fetch_cycles(m, w, at);
+            t += access_fetch(m, w, at);
         }
         if (op->kind == OP_EXIT)
             return t;
         if (runs || op->passes)
-            op->alu(op, regs, m->shift, mask);
+            op->alu(op, c->regs, m->shift, c->mask);
         t += runs ? op->latency : 0;
         at += op->passes ? 0 : OP_BYTES;
     }
@@ -118,7 +124,7 @@ void call_function(struct machine *m, struct warp *w, const struct op *op,
         return;
     }
     uint64_t *const regs = own_registers(m, w, op, f);
-    w->next = run(m, w, f, regs, entry, mask, t) + op->latency;
+    w->next = run(m, w, &(struct call){f, regs, entry, mask}, t) + op->latency;
     w->fetched = 0; /* the line that it came from is asked again */
     for (unsigned i = 0; i < f->results.count; i++) {
         uint64_t *const to = lanes_of(m, w, op->dst[i]);

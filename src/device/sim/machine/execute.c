@@ -15,15 +15,6 @@
 #include "device/sim/ptx/convert.h"
 #include "device/sim/ptx/opcodes.h"
 
-/* A line that is in the nearest cache was fetched ahead and costs nothing; any
- * other stops the warp for as much longer as it takes to come. */
-double fetch_cycles(struct machine *m, const struct warp *w, uint64_t address)
-{
-    const double cycles = paths_fetch(m->paths, &w->accessor, address);
-    const double hit = m->profile->paths[PATH_INSTRUCTION].latency[0].cycles[0];
-    return cycles > hit ? noise_add(&m->noise, cycles - hit) : 0;
-}
-
 /* Fetches the line of the warp's next instruction, which could be issued at
  * `next`; returns when it can be. */
 static double fetch_line(struct machine *m, struct warp *w, double next)
@@ -32,7 +23,7 @@ static double fetch_line(struct machine *m, struct warp *w, double next)
     const uint64_t address = m->kernel->code_address + (uint64_t)pc * OP_BYTES;
     const uint64_t before = (address & (m->fetch_bytes - 1)) / OP_BYTES;
     w->fetched = (uintptr_t)w->op - before * sizeof *w->op;
-    const double cycles = fetch_cycles(m, w, address);
+    const double cycles = access_fetch(m, w, address);
     if (cycles > 0)
         w->next = next += cycles;
     return next;

@@ -19,10 +19,10 @@ size_t chain_execute(struct machine *m, struct warp *w, double *t);
 
 /* A function (call.c). */
 unit_fn call_function;
-/* Cycles for which the warp waits for an instruction at an address. */
-double fetch_cycles(struct machine *m, const struct warp *w, uint64_t address);
 /* Memory (access.c). */
 unit_fn access_load, access_store, access_atomic, access_texture;
+/* Cycles for which the warp waits for an instruction at an address. */
+double access_fetch(struct machine *m, const struct warp *w, uint64_t address);
 /* What an atomic makes of `old`, its operand b and, of cas, c. */
 uint64_t atomic_result(const struct op *op, uint64_t old, uint64_t b,
                        uint64_t c);

@@ -9,8 +9,8 @@
  * that harms it: nanoseconds and rates by a clock that moved; cycles of what
  * lies beyond the SM where hits in L2 cost others; all where it was throttled.
  */
-#ifndef SONDE_STUDY_CHIP_REFERENCE_H
-#define SONDE_STUDY_CHIP_REFERENCE_H
+#ifndef SONDE_STUDY_REFERENCE_H
+#define SONDE_STUDY_REFERENCE_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,4 +1,4 @@
-#include "study/chip/reference.h"
+#include "study/reference.h"
 
 #include <math.h>
 #include <string.h>
