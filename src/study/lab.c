@@ -500,22 +500,41 @@ void lab_uncite(struct lab *lab)
     lab->cited_count = 0;
 }
 
+static void leave_out_one(struct lab *lab, const struct study *study,
+                          const char *id, const char *why, bool skipped)
+{
+    const struct finding *const f = results_find(lab->results, id);
+    /* Of what a pattern stands for nobody knows how much there is. */
+    if (strchr(id, '*') != NULL || results_dropped(lab->results, id) ||
+        (f != NULL && (f->value.kind != VALUE_NONE || f->because != NULL)))
+        return;
+    struct finding *const none = results_add(lab->results, id, study->name);
+    finding_method(none, study->method);
+    finding_none(none, "%s", why);
+    none->skipped = skipped;
+}
+
+static bool is_dependent(const struct study *study, const char *attribute)
+{
+    const char *const *d = study->dependent;
+    while (d != NULL && *d != NULL && strcmp(*d, attribute) != 0)
+        d++;
+    return d != NULL && *d != NULL;
+}
+
 static void leave_out(struct lab *lab, const struct study *study,
                       const char *pattern, const char *why, bool skipped)
 {
     char id[STUDY_ID];
-    for (size_t i = 0; study_gives(study, i, id); i++) {
-        const struct finding *const f = results_find(lab->results, id);
-        /* Of what a pattern stands for nobody knows how much there is. */
-        if (strchr(id, '*') != NULL || results_dropped(lab->results, id) ||
-            !text_glob(pattern, id) ||
-            (f != NULL && (f->value.kind != VALUE_NONE || f->because != NULL)))
-            continue;
-        struct finding *const none = results_add(lab->results, id, study->name);
-        finding_method(none, study->method);
-        finding_none(none, "%s", why);
-        none->skipped = skipped;
-    }
+    const bool many = strchr(pattern, '*') != NULL;
+    const struct answer *a = study->answers;
+    for (; a != NULL && a->attribute != NULL; a++)
+        for (const char *const *c = a->components;
+             *c != NULL && !(many && is_dependent(study, a->attribute)); c++) {
+            snprintf(id, sizeof id, "%s.%s", *c, a->attribute);
+            if (text_glob(pattern, id))
+                leave_out_one(lab, study, id, why, skipped);
+        }
 }
 
 void lab_leave_out(struct lab *lab, const struct study *study,

@@ -48,6 +48,10 @@ struct study {
     const char *const *needs;
     /* All that it may find; nothing else can be told (lab_finding). */
     const struct answer *answers;
+    /* Attributes of these that belong to some values of others only: where many
+     * answers are left out together, nothing is said of them.  NULL ends, and
+     * NULL is none. */
+    const char *const *dependent;
     /* What it has an estimate of, and `verdict` finds; NULL is nothing. */
     const struct answer *proposes;
     /* Experiments whose kernels it needs, compiled beforehand; NULL ends, and
