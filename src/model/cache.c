@@ -10,6 +10,7 @@
  *                     victim is the last.  Up to 16 ways are nibbles of one
  *                     word in the set; more are a ring of slots.  No search,
  *                     however many ways.
+ *   lru_midpoint      a stamp of each slot, least of what goes next
  *   plru              a byte for each node of the tree, 1: victim to the right
  *   nru               a byte a slot, and how many of a set are 1
  *   rrip              the age of each slot
@@ -63,7 +64,7 @@ struct set {
     uint32_t used;        /* filled slots */
     uint32_t filled;      /* leading ways known to be filled */
     uint32_t newest;      /* of the ring, if it has filled slots */
-    uint32_t marked;      /* nru: marks */
+    uint32_t marked;      /* nru: marks; lru_midpoint: hits so far */
     uint64_t order;       /* ways as nibbles, the newest lowest */
 };
 
@@ -96,7 +97,11 @@ struct cache {
     bool ordered;      /* lru, fifo */
     struct link *ring; /* NULL: the order is in the sets */
     uint8_t *marks;    /* plru: nodes; nru, rrip: slots */
-    uint8_t *keeps;    /* of each slot, enum cache_keep; NULL: all alike */
+    /* lru_midpoint: in the upper half the set's hits, of a line that comes in
+     * `behind` fewer; in the lower how many uses of the cache there were. */
+    uint64_t *stamps;
+    uint32_t uses;
+    uint8_t *keeps; /* of each slot, enum cache_keep; NULL: all alike */
     double weight_sum;
 
     uint32_t *bucket; /* of each hash: slot + 1, or 0; NULL: no hashing */
@@ -121,6 +126,11 @@ enum cache_policy cache_policy_find(const char *name)
     while (policy < POLICY_COUNT && strcmp(policy_names[policy], name) != 0)
         policy++;
     return (enum cache_policy)policy;
+}
+
+bool cache_counts_uses(enum cache_policy policy)
+{
+    return policy == POLICY_RRIP || policy == POLICY_LRU_MIDPOINT;
 }
 
 /* ---- shapes ---- */
@@ -448,6 +458,9 @@ static void allocate_policy(struct cache *c, uint32_t most_ways)
         if (most_ways > ORDER_MAX)
             c->ring = xcalloc(c->slots, sizeof *c->ring);
         break;
+    case POLICY_LRU_MIDPOINT:
+        c->stamps = xcalloc(c->slots, sizeof *c->stamps);
+        break;
     case POLICY_NRU:
     case POLICY_PLRU:
     case POLICY_RRIP:
@@ -507,6 +520,7 @@ void cache_free(struct cache *cache)
     free(cache->many);
     free(cache->ring);
     free(cache->marks);
+    free(cache->stamps);
     free(cache->keeps);
     free(cache->bucket);
     free(cache->chain);
@@ -829,6 +843,21 @@ static void nru_forget(struct cache *c, struct set *set, uint32_t slot)
     c->marks[slot] = 0;
 }
 
+/* ---- lru_midpoint: the stamps ---- */
+
+static void stamp(struct cache *c, uint32_t slot, uint32_t hits)
+{
+    c->stamps[slot] = (uint64_t)hits << 32 | ++c->uses;
+}
+
+static uint32_t stamp_victim(const struct cache *c, const struct set *set)
+{
+    uint32_t oldest = set->first;
+    for (uint32_t slot = oldest + 1; slot < set->first + set->ways; slot++)
+        oldest = c->stamps[slot] < c->stamps[oldest] ? slot : oldest;
+    return oldest;
+}
+
 /* ---- rrip: the ages ---- */
 
 static uint32_t rrip_victim(struct cache *c, const struct set *set)
@@ -870,6 +899,8 @@ SELDOM static uint32_t victim_without_order(struct cache *c, struct set *set)
         return rrip_victim(c, set);
     if (c->shape.policy == POLICY_WEIGHTED)
         return weighted_victim(c, set);
+    if (c->shape.policy == POLICY_LRU_MIDPOINT)
+        return stamp_victim(c, set);
     return set->first + (uint32_t)rng_below(&c->rng, set->ways);
 }
 
@@ -908,6 +939,9 @@ static inline void note_use(struct cache *c, struct set *set, uint32_t slot)
     case POLICY_RRIP:
         c->marks[slot] = (uint8_t)c->shape.rrip.hit;
         break;
+    case POLICY_LRU_MIDPOINT:
+        stamp(c, slot, ++set->marked + c->shape.behind);
+        break;
     case POLICY_FIFO:
     case POLICY_RANDOM:
     case POLICY_WEIGHTED:
@@ -921,6 +955,8 @@ static inline void note_new(struct cache *c, struct set *set, uint32_t slot)
 {
     if (c->shape.policy == POLICY_RRIP)
         c->marks[slot] = (uint8_t)c->shape.rrip.insert;
+    else if (c->shape.policy == POLICY_LRU_MIDPOINT)
+        stamp(c, slot, set->marked);
     else
         note_use(c, set, slot);
 }
@@ -1034,7 +1070,7 @@ SELDOM static enum cache_result access_set(struct cache *c, struct set *set,
                                            uint64_t line, uint64_t sector)
 {
     /* Most policies change nothing when the newest line is used again. */
-    if (slot_has(c, c->last, line) && c->shape.policy != POLICY_RRIP)
+    if (slot_has(c, c->last, line) && !cache_counts_uses(c->shape.policy))
         return take_sector(c, c->last, sector);
     uint32_t slot = find(c, set, line);
     if (slot == NO_SLOT)
@@ -1112,7 +1148,7 @@ enum cache_result cache_access(struct cache *cache, uint64_t address)
     struct set *const set = &cache->sets[number];
     if (!slot_has(cache, likely, line))
         return access_set(cache, set, line, sector);
-    if (cache->marks != NULL)
+    if (cache->marks != NULL || cache->stamps != NULL)
         return access_marked(cache, set, likely, sector);
     if (cache->shape.policy == POLICY_LRU)
         age_renew_likely(cache, set, likely);

@@ -28,6 +28,8 @@
 /*
  * X(id, name): which way of a full set a new line takes.
  *   lru       the least recently used
+ *   lru_midpoint  as lru, but a line comes in behind those of the set's last
+ *             `behind` hits, and before all others
  *   fifo      the longest there
  *   plru      tree of bits that point away from what was used; ways 2^k
  *   nru       one bit a way, set on use; the victim is the lowest way whose
@@ -39,6 +41,7 @@
  */
 #define CACHE_POLICIES(X)                                                      \
     X(POLICY_LRU, "lru")                                                       \
+    X(POLICY_LRU_MIDPOINT, "lru_midpoint")                                     \
     X(POLICY_FIFO, "fifo")                                                     \
     X(POLICY_PLRU, "plru")                                                     \
     X(POLICY_NRU, "nru")                                                       \
@@ -56,6 +59,8 @@ enum cache_policy {
 const char *cache_policy_name(enum cache_policy policy);
 /* POLICY_COUNT when there is none of that name. */
 enum cache_policy cache_policy_find(const char *name);
+/* Using the newest line once more makes a difference. */
+bool cache_counts_uses(enum cache_policy policy);
 
 /* Ages of POLICY_RRIP: the greatest, that of a line which comes in, and that of
  * one which is used again. */
@@ -85,6 +90,7 @@ struct cache_shape {
     enum cache_policy policy;
     double *weights;              /* of each way, POLICY_WEIGHTED only */
     struct cache_rrip rrip;       /* POLICY_RRIP only */
+    unsigned behind;              /* POLICY_LRU_MIDPOINT only: hits */
     bool evict_first, evict_last; /* it obeys CACHE_KEEP_SHORT, _LONG */
 };
 

@@ -35,6 +35,9 @@ static const struct {
      "fifo"},
     {L1("'sets': 64, 'ways': 8, 'policy': 'plru', " HASHED), "l1", "64", "8",
      "plru"},
+    {L1("'sets': 64, 'ways': 4, 'policy': {'kind': 'lru_midpoint', "
+        "'behind': 2}, " HASHED),
+     "l1", "64", "4", "lru_midpoint"},
     {L1("'sets': 31, 'ways': 8"), "l1", "31", "8", "lru"},
     {L1("'sets': 96, 'ways': 4, 'policy': 'nru'"), "l1", "96", "4", "nru"},
     /* Ages that nobody tries: neither of the models nor chance. */

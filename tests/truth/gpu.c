@@ -50,7 +50,7 @@ enum { MASKS_MOST = 32 };
     X(INDEX_SHIFTED, 13, 8)                                                    \
     X(INDEX_XOR, 15, 10)                                                       \
     X(INDEX_HASHED, 29, 18)                                                    \
-    X(INDEX_WILD, 6, 3)                                                       \
+    X(INDEX_WILD, 6, 3)                                                        \
     X(INDEX_SLICED, 0, 28)                                                     \
     X(INDEX_PARTS, 0, 10)
 
@@ -192,8 +192,8 @@ static uint64_t draw_way_count(struct rng *r, uint64_t lines)
 }
 
 /* Where chance chooses the victim, the size of a large cache takes many laps to
- * find: such caches are rare.  Ages are of L2 (RTX 4090), and rare elsewhere.
- */
+ * find: such caches are rare.  Ages are of L2 (RTX 4090), and rare elsewhere;
+ * lines that come in behind hits are of L1 (H200), and of few ways. */
 static enum cache_policy draw_policy(struct rng *r, uint64_t lines, bool far)
 {
     static const enum cache_policy policies[] = {
@@ -201,12 +201,14 @@ static enum cache_policy draw_policy(struct rng *r, uint64_t lines, bool far)
         POLICY_NRU, POLICY_RANDOM, POLICY_WEIGHTED};
     enum cache_policy policy;
     const bool any = lines < CHANCE_LINES || once_in(r, 8);
-    if (once_in(r, far ? 3 : 12))
+    const uint64_t rare = rng_below(r, far ? 3 : 12);
+    if (rare == 0)
         return POLICY_RRIP;
     do
         policy = policies[rng_below(r, COUNT_OF(policies))];
     while (!any && (policy == POLICY_RANDOM || policy == POLICY_WEIGHTED));
-    return policy;
+    return !far && rare == 1 && policy != POLICY_WEIGHTED ? POLICY_LRU_MIDPOINT
+                                                          : policy;
 }
 
 static enum index draw_index(struct rng *r, bool far)
@@ -234,6 +236,8 @@ static void draw_ways(struct draft *g, bool far, struct draw *d)
     while ((equal && d->index == INDEX_UNEVEN) ||
            (g->sms < PARTED_SMS && d->index == INDEX_PARTS));
     d->ways = draw_way_count(r, d->size / d->line);
+    if (d->policy == POLICY_LRU_MIDPOINT && d->ways > WAYS_MOST)
+        d->policy = POLICY_LRU;
     if (d->policy == POLICY_PLRU)
         d->ways = power_below(d->ways);
     if (d->policy == POLICY_WEIGHTED && d->ways > WEIGHTED_MOST)
@@ -424,6 +428,13 @@ static void wish_policy(struct draft *g, const char *name, const struct draw *d)
                  "caches/%s/policy={'kind': 'rrip', 'most': %" PRIu64
                  ", 'insert': %" PRIu64 ", 'hit': 0}",
                  name, most, most - 1);
+        return;
+    }
+    if (d->policy == POLICY_LRU_MIDPOINT) {
+        gpu_wish(g->gpu,
+                 "caches/%s/policy={'kind': 'lru_midpoint', 'behind': %" PRIu64
+                 "}",
+                 name, 1 + d->ways % 3);
         return;
     }
     if (d->policy != POLICY_WEIGHTED) {

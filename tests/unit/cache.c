@@ -22,6 +22,7 @@ static struct cache *new_set(enum cache_policy policy, uint32_t ways,
         .policy = policy,
         .weights = weights,
         .rrip = {.most = 2, .insert = 1, .hit = 0},
+        .behind = 2,
     };
     return cache_new(&shape, 1);
 }
@@ -100,6 +101,18 @@ START_TEST(rrip_evicts_the_lowest_of_the_greatest_age)
     ck_assert_str_eq(trace(POLICY_RRIP, 2, "AABCADA"), "MHMMHMH");
     /* It outlives what comes in until it has grown as old: D has 1 then. */
     ck_assert_str_eq(trace(POLICY_RRIP, 2, "AABCDA"), "MHMMMM");
+}
+END_TEST
+
+START_TEST(lru_midpoint_keeps_the_lines_of_the_last_hits)
+{
+    /* Without hits it is lru; B was hit, and outlives C and D. */
+    ck_assert_str_eq(trace(POLICY_LRU_MIDPOINT, 2, "ABCBA"), "MMMHM");
+    ck_assert_str_eq(trace(POLICY_LRU_MIDPOINT, 2, "ABBCDB"), "MMHMMH");
+    /* Of three hits the first is no better than what comes in after it. */
+    ck_assert_str_eq(trace(POLICY_LRU_MIDPOINT, 3, "ABCABCDA"), "MMMHHHMM");
+    /* Two hits of one line are the last two. */
+    ck_assert_str_eq(trace(POLICY_LRU_MIDPOINT, 3, "ABCABBDECB"), "MMMHHHMMMH");
 }
 END_TEST
 
@@ -383,6 +396,7 @@ enum { SLOW_SETS = 8, SLOW_WAYS = 64 };
 struct slow_way {
     bool present, marked;
     unsigned age;
+    int64_t stamp;
     uint64_t line, sectors, used, came;
 };
 
@@ -391,6 +405,7 @@ struct slow {
     struct slow_way ways[SLOW_SETS][SLOW_WAYS];
     bool to_right[SLOW_SETS][SLOW_WAYS]; /* plru, by the half's first way */
     uint64_t now;
+    int64_t hits[SLOW_SETS];
 };
 
 static size_t slow_dealt(const struct cache_shape *shape, uint64_t line)
@@ -483,6 +498,11 @@ static uint32_t slow_victim(struct slow *s, size_t set)
         if (s->shape->policy == POLICY_FIFO &&
             ways[way].came < ways[victim].came)
             victim = way;
+        if (s->shape->policy == POLICY_LRU_MIDPOINT &&
+            (ways[way].stamp < ways[victim].stamp ||
+             (ways[way].stamp == ways[victim].stamp &&
+              ways[way].used < ways[victim].used)))
+            victim = way;
     }
     return victim;
 }
@@ -525,6 +545,9 @@ static enum cache_result slow_access(struct slow *s, uint64_t address)
         result = CACHE_HIT;
     }
     ways[way].age = result == CACHE_MISS ? shape->rrip.insert : shape->rrip.hit;
+    ways[way].stamp = result == CACHE_MISS
+                          ? s->hits[set] - (int64_t)shape->behind
+                          : ++s->hits[set];
     ways[way].sectors |= sector;
     slow_note_use(s, set, way);
     return result;
@@ -564,9 +587,11 @@ static struct cache_shape random_shape(struct rng *r, uint32_t *ways,
                                        uint64_t *bits)
 {
     static const enum cache_policy policies[] = {
-        POLICY_LRU, POLICY_FIFO, POLICY_PLRU, POLICY_NRU, POLICY_RRIP};
+        POLICY_LRU, POLICY_FIFO, POLICY_PLRU,
+        POLICY_NRU, POLICY_RRIP, POLICY_LRU_MIDPOINT};
     struct cache_shape shape = {.set_ways = ways};
     shape.policy = policies[rng_below(r, COUNT_OF(policies))];
+    shape.behind = 1 + (unsigned)rng_below(r, 4);
     shape.rrip.most = 1 + (unsigned)rng_below(r, 7);
     shape.rrip.insert = (unsigned)rng_below(r, shape.rrip.most + 1);
     shape.rrip.hit = (unsigned)rng_below(r, shape.rrip.most + 1);
@@ -957,6 +982,7 @@ static void add_policy_tests(TCase *t)
     tcase_add_test(t, plru_follows_the_tree);
     tcase_add_test(t, nru_evicts_the_lowest_unmarked_way);
     tcase_add_test(t, rrip_evicts_the_lowest_of_the_greatest_age);
+    tcase_add_test(t, lru_midpoint_keeps_the_lines_of_the_last_hits);
     tcase_add_loop_test(t, a_single_way_holds_the_latest_line_under_any_policy,
                         0, POLICY_WEIGHTED);
     tcase_add_test(t, random_takes_all_ways_alike);

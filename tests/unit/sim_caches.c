@@ -68,7 +68,8 @@ static uint64_t cost_on(struct rig *rig, unsigned sm, const char *op,
 #define L1_OF_TWO(policy)                                                      \
     "caches/l1={'sets': 1, 'ways': 2, 'policy': " policy "} "                  \
     "caches/l2/sets=1024"
-#define RRIP "{'kind': 'rrip', 'most': 2, 'insert': 1, 'hit': 0}"
+#define RRIP     "{'kind': 'rrip', 'most': 2, 'insert': 1, 'hit': 0}"
+#define MIDPOINT "{'kind': 'lru_midpoint', 'behind': 1}"
 
 /* The newest sector again is a use, of which rrip takes note. */
 START_TEST(a_line_that_was_used_at_once_outlives_the_next)
@@ -76,6 +77,8 @@ START_TEST(a_line_that_was_used_at_once_outlives_the_next)
     ASSERT_COST(40, L1_OF_TWO(RRIP), "ca", 0, 0, 128, 256, 0);
     ASSERT_COST(200, L1_OF_TWO(RRIP), "ca", 0, 0, 128, 256, 384, 0);
     ASSERT_COST(200, L1_OF_TWO(RRIP), "ca", 0, 128, 256, 0);
+    ASSERT_COST(40, L1_OF_TWO(MIDPOINT), "ca", 0, 0, 128, 256, 0);
+    ASSERT_COST(200, L1_OF_TWO(MIDPOINT), "ca", 0, 128, 256, 0);
     ASSERT_COST(200, L1_OF_TWO("'lru'"), "ca", 0, 0, 128, 256, 0);
 }
 END_TEST

@@ -5,7 +5,8 @@
  * Of a set whose contents are not known only what follows `ways` misses in a
  * row of different lines is judged; by then lru, fifo and plru are in the same
  * state, up to the names of the ways, whatever was there before.  The marks of
- * an nru or rrip have a phase, so each is tried and the best counts.
+ * an nru or rrip have a phase, and an lru_midpoint keeps some of the lines that
+ * were hit last; so each is tried and the best counts.
  */
 #include "analysis/structure/policy.h"
 
@@ -26,15 +27,27 @@ static const double AGREES_LEAST = 0.97;
 static const double DEVIATIONS_MOST = 6;
 
 /* Ages that are tried of rrip: those of its authors (Jaleel and others 2010),
- * of two bits and of fewer, and lines that come in as the next to go. */
+ * of two bits and of fewer, and lines that come in as the next to go.  Of
+ * lru_midpoint a few hits, and more than any set has ways; a few are told from
+ * lru where the set is small, as random loads then show. */
+enum { FEW_WAYS = 32 };
 static const struct {
     enum cache_policy policy;
     struct cache_rrip ages;
+    unsigned behind;
 } certain[] = {
-    {POLICY_LRU, {0, 0, 0}},  {POLICY_FIFO, {0, 0, 0}},
-    {POLICY_PLRU, {0, 0, 0}}, {POLICY_NRU, {0, 0, 0}},
-    {POLICY_RRIP, {3, 2, 0}}, {POLICY_RRIP, {2, 1, 0}},
-    {POLICY_RRIP, {3, 3, 0}}, {POLICY_RRIP, {2, 2, 0}},
+    {.policy = POLICY_LRU},
+    {.policy = POLICY_FIFO},
+    {.policy = POLICY_PLRU},
+    {.policy = POLICY_NRU},
+    {POLICY_RRIP, {3, 2, 0}, 0},
+    {POLICY_RRIP, {2, 1, 0}, 0},
+    {POLICY_RRIP, {3, 3, 0}, 0},
+    {POLICY_RRIP, {2, 2, 0}, 0},
+    {.policy = POLICY_LRU_MIDPOINT, .behind = 1},
+    {.policy = POLICY_LRU_MIDPOINT, .behind = 2},
+    {.policy = POLICY_LRU_MIDPOINT, .behind = 3},
+    {.policy = POLICY_LRU_MIDPOINT, .behind = UINT16_MAX},
 };
 
 static bool is_power_of_two(uint32_t x)
@@ -49,15 +62,31 @@ static struct cache *one_set(size_t which, uint32_t ways)
                                       .sets = 1,
                                       .set_ways = &ways,
                                       .policy = certain[which].policy,
-                                      .rrip = certain[which].ages};
+                                      .rrip = certain[which].ages,
+                                      .behind = certain[which].behind};
     return cache_new(&shape, 1);
 }
 
-/* Lines that no load names. */
-static void push_out(struct cache *cache, size_t misses)
+/* In how many ways lines that no load names may have left the state. */
+static size_t phases_of(size_t which, uint32_t ways)
 {
-    for (size_t i = 0; i < misses; i++)
-        cache_access(cache, ((uint64_t)1 << 40) + i);
+    const enum cache_policy policy = certain[which].policy;
+    const uint32_t behind = certain[which].behind;
+    if (policy == POLICY_LRU_MIDPOINT)
+        return behind < ways ? behind + 1 : ways;
+    return policy == POLICY_NRU || policy == POLICY_RRIP ? 2 * ways : 1;
+}
+
+/* Lines that no load names. */
+static void push_out(struct cache *cache, size_t which, uint32_t ways,
+                     size_t phase)
+{
+    const uint64_t first = (uint64_t)1 << 40;
+    const bool stays = certain[which].policy == POLICY_LRU_MIDPOINT;
+    for (size_t i = 0; i < (stays ? ways : ways + phase); i++)
+        cache_access(cache, first + i);
+    for (size_t i = 0; stays && i < phase; i++)
+        cache_access(cache, first + i);
 }
 
 /* Where a sequence ends. */
@@ -90,16 +119,15 @@ static struct policy_score score_certain(const struct policy_load *loads,
                                          size_t count, size_t which,
                                          uint32_t ways, bool fresh)
 {
-    const enum cache_policy policy = certain[which].policy;
-    const bool phased = policy == POLICY_NRU || policy == POLICY_RRIP;
-    const size_t phases = !fresh && phased ? 2 * ways : 1;
+    const size_t phases = fresh ? 1 : phases_of(which, ways);
     size_t agree = 0, judged = 0;
     for (size_t from = 0; from < count;) {
         const size_t end = sequence_end(loads, count, from);
         size_t best = 0, n = 0;
         for (size_t phase = 0; phase < phases; phase++) {
             struct cache *const cache = one_set(which, ways);
-            push_out(cache, fresh ? 0 : ways + phase);
+            if (!fresh)
+                push_out(cache, which, ways, phase);
             const size_t a =
                 count_agreeing(loads + from, end - from, cache, &n);
             best = a > best ? a : best;
@@ -250,20 +278,26 @@ static struct policy_score score_random(const struct policy_load *loads,
 
 /* ---- the verdict ------------------------------------------------------ */
 
+/* The likeliest but for these; POLICY_COUNT: none is left. */
+static enum cache_policy likeliest(const struct policy_verdict *v, size_t but,
+                                   size_t and_but)
+{
+    enum cache_policy best = POLICY_COUNT;
+    for (size_t p = 0; p < POLICY_COUNT; p++)
+        if (p != but && p != and_but && !isinf(v->score[p].likelihood) &&
+            (best == POLICY_COUNT ||
+             v->score[p].likelihood > v->score[best].likelihood))
+            best = (enum cache_policy)p;
+    return best;
+}
+
+/* An lru_midpoint is more than an lru, of which many ways show little: where
+ * the loads do not speak for it, it is none. */
 static void choose(struct policy_verdict *v, bool random_explains, size_t count)
 {
-    enum cache_policy best = POLICY_COUNT, next = POLICY_COUNT;
-    for (size_t p = 0; p < POLICY_COUNT; p++) {
-        if (isinf(v->score[p].likelihood))
-            continue;
-        const double l = v->score[p].likelihood;
-        if (best == POLICY_COUNT || l > v->score[best].likelihood) {
-            next = best;
-            best = (enum cache_policy)p;
-        } else if (next == POLICY_COUNT || l > v->score[next].likelihood) {
-            next = (enum cache_policy)p;
-        }
-    }
+    const enum cache_policy best = likeliest(v, POLICY_COUNT, POLICY_COUNT);
+    const enum cache_policy next = likeliest(
+        v, best, best == POLICY_LRU ? POLICY_LRU_MIDPOINT : POLICY_COUNT);
     v->policy = best;
     v->runner_up = next;
     v->lead = next == POLICY_COUNT
@@ -287,11 +321,16 @@ struct policy_verdict policy_find(const struct policy_load *loads, size_t count,
         const enum cache_policy policy = certain[i].policy;
         if (policy == POLICY_PLRU && !is_power_of_two(ways))
             continue;
+        if (certain[i].behind > 0 && certain[i].behind < ways &&
+            ways > FEW_WAYS)
+            continue;
         const struct policy_score score =
             score_certain(loads, count, i, ways, fresh);
         if (score.likelihood > v.score[policy].likelihood) {
             v.score[policy] = score;
             v.ages = policy == POLICY_RRIP ? certain[i].ages : v.ages;
+            if (policy == POLICY_LRU_MIDPOINT)
+                v.behind = certain[i].behind;
         }
     }
     v.score[POLICY_RANDOM] =

@@ -39,14 +39,17 @@ struct policy_verdict {
     enum cache_policy runner_up;
     double lead; /* of the likelihood over the runner-up's, all loads */
     struct policy_score score[POLICY_COUNT];
-    struct cache_rrip
-        ages; /* under which the loads are likeliest for an rrip */
+    /* Under which the loads are likeliest for an rrip, and for an lru_midpoint.
+     */
+    struct cache_rrip ages;
+    unsigned behind;
 };
 
 /*
  * `fresh`: the set was empty at the first load of each sequence; else what was
  * in it is unknown, and the loads begin with enough misses to push it out.
- * Chooses among lru, fifo, plru (ways a power of two), nru, rrip and random;
+ * Chooses among lru, lru_midpoint, fifo, plru (ways a power of two), nru, rrip
+ * and random;
  * weights are a matter of policy_weights.
  */
 struct policy_verdict policy_find(const struct policy_load *loads, size_t count,

@@ -32,6 +32,8 @@ static const struct answer answers[] = {
     {level_components, "policy_weights", ""},
     {0},
 };
+static const char *const dependent[] = {"set_ways", "set_bits",
+                                        "policy_weights", NULL};
 static const char *const kernels[] = {
     "visit readers=global.ca", "visit readers=global.cg",
     "visit readers=texture",   "visit readers=readonly",
@@ -319,6 +321,8 @@ static void say_scores(struct finding *f, const struct policy_verdict *v)
         value_push(&ages, value_number(v->ages.hit));
         finding_protocol(f, "ages", ages);
     }
+    if (v->policy == POLICY_LRU_MIDPOINT)
+        finding_protocol(f, "behind", value_number(v->behind));
     finding_protocol(f, "likelihood_lead", value_number(fmin(v->lead, 1e6)));
 }
 
@@ -654,6 +658,7 @@ const struct study study_structure = {
     .reads = reads,
     .needs = needs,
     .answers = answers,
+    .dependent = dependent,
     .proposes = proposes,
     .kernels = kernels,
     .run = structure_run,

@@ -5,8 +5,8 @@
  *
  * An instance remembers the address that it saw last.  The same line (of a
  * sectored cache: the same sector) again is a hit that changes no policy's
- * state, so it is answered without asking the cache; but for rrip, which tells
- * a hit from the miss before it.  It also remembers until
+ * state, so it is answered without asking the cache; but for those that tell a
+ * hit from the miss before it.  It also remembers until
  * when it is busy passing bytes on, if its profile says at what rate.
  *
  * A cache in partitions has two instances, one for each side, of half of the
@@ -39,7 +39,7 @@ struct cache_group {
     bool lasting; /* over launches */
     bool parted;  /* instances are sides */
     bool hinted;  /* obeys hints */
-    bool aged;    /* rrip */
+    bool aged;    /* cache_counts_uses */
     unsigned sector_shift;
     struct cache_shape shape; /* of an instance; its lists are the profile's */
 };
@@ -129,7 +129,7 @@ static void group_init(struct cache_group *group, const struct profile *p,
     group->lasting = cache->scope == SCOPE_GPU;
     group->parted = cache->partitions.bits != 0;
     group->hinted = obeys_hints(cache);
-    group->aged = cache->shape.policy == POLICY_RRIP;
+    group->aged = cache_counts_uses(cache->shape.policy);
     group->sector_shift = shift_of(cache->shape.sector);
     group->shape = cache->shape;
     if (group->parted)

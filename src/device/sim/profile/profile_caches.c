@@ -140,15 +140,15 @@ static int read_policy_name(struct schema_reader *r, json_t *value, void *into)
     const char *const nearest = text_nearest(name, names);
     if (nearest == NULL)
         return schema_fail(r,
-                           "has no policy '%s'; there are lru, fifo, plru, "
-                           "nru, rrip, random and weighted",
+                           "has no policy '%s'; there are lru, lru_midpoint, "
+                           "fifo, plru, nru, rrip, random and weighted",
                            name);
     return schema_fail(r, "has no policy '%s'; did you mean '%s'?", name,
                        nearest);
 }
 
 /* What is absent falls back to -1. */
-static const unsigned AGE_ABSENT = UINT_MAX;
+static const unsigned ABSENT = UINT_MAX;
 static const char *const age_names[] = {"most", "insert", "hit"};
 
 /* How many there must be is known when the sets are. */
@@ -166,16 +166,26 @@ static int check_ages(struct schema_reader *r, const struct told *told)
     const unsigned ages[] = {rrip->most, rrip->insert, rrip->hit};
     const bool aged = told->cache.shape.policy == POLICY_RRIP;
     for (size_t i = 0; i < COUNT_OF(ages); i++) {
-        if (!aged && ages[i] != AGE_ABSENT)
+        if (!aged && ages[i] != ABSENT)
             return schema_fail_at(r, age_names[i],
                                   "belongs to the kind 'rrip' alone");
-        if (aged && ages[i] == AGE_ABSENT)
+        if (aged && ages[i] == ABSENT)
             return schema_fail_at(r, age_names[i], "is missing");
         if (aged && ages[i] > rrip->most)
             return schema_fail_at(r, age_names[i], "must be at most `most`, %u",
                                   rrip->most);
     }
     return 0;
+}
+
+static int check_behind(struct schema_reader *r, const struct told *told)
+{
+    const bool here = told->cache.shape.behind != ABSENT;
+    if (here == (told->cache.shape.policy == POLICY_LRU_MIDPOINT))
+        return 0;
+    return schema_fail_at(r, "behind",
+                          here ? "belongs to the kind 'lru_midpoint' alone"
+                               : "is missing");
 }
 
 static int check_policy(struct schema_reader *r, void *into)
@@ -187,7 +197,8 @@ static int check_policy(struct schema_reader *r, void *into)
     if (!weighted && told->weights != NULL)
         return schema_fail_at(r, "weights",
                               "belongs to the kind 'weighted' alone");
-    return check_ages(r, told);
+    const int status = check_behind(r, told);
+    return status == 0 ? check_ages(r, told) : status;
 }
 
 #define AGE(member, low)                                                       \
@@ -200,6 +211,7 @@ static const struct schema_row policy_rows[] = {
     {"most", AGE(most, 1)},
     {"insert", AGE(insert, 0)},
     {"hit", AGE(hit, 0)},
+    {"behind", WHOLE(told, cache.shape.behind, 1, UINT8_MAX), .fallback = -1},
     {0},
 };
 
@@ -217,6 +229,9 @@ static int read_policy(struct schema_reader *r, json_t *value, void *into)
     if (status == 0 && told->cache.shape.policy == POLICY_WEIGHTED)
         return schema_fail(r, "needs the weights: "
                               "{\"kind\": \"weighted\", \"weights\": [...]}");
+    if (status == 0 && told->cache.shape.policy == POLICY_LRU_MIDPOINT)
+        return schema_fail(r, "needs the hits: "
+                              "{\"kind\": \"lru_midpoint\", \"behind\": 2}");
     if (status == 0 && told->cache.shape.policy == POLICY_RRIP)
         return schema_fail(r, "needs the ages: {\"kind\": \"rrip\", "
                               "\"most\": 2, \"insert\": 1, \"hit\": 0}");
