@@ -30,6 +30,13 @@ static const struct {
     {L1("'sets': 48, 'ways': 4, 'slices': {'modulo': 3, 'from_bit': 11, "
         "'bits': [[8,13,17]]}, 'set_bits': [7,[9,15],[10,16]]"),
      "l1", NULL, "4", "lru"},
+    /* What lies in front would answer for half of a set's lines. */
+    {"sms=1 caches/const_l1={'line': 32, 'sector': 32, 'sets': 1, 'ways': 12} "
+     "caches/const_l15={'line': 64, 'sets': 16, 'ways': 6, 'policy': 'nru', "
+     "'set_bits': [[6,10,12],[7,11,13],[8,12,14],[9,10,15]]} "
+     "paths/constant={'const_l1': 20, 'const_l15': 100, 'l2': 200, "
+     "'memory': 500}",
+     "const_l15", "16", "6", NULL},
     {L1("'sets': 64, 'ways': 4, " HASHED), "l1", "64", "4", "lru"},
     {L1("'sets': 64, 'ways': 6, 'policy': 'fifo', " HASHED), "l1", "64", "6",
      "fifo"},
@@ -86,7 +93,7 @@ END_TEST
 
 Suite *suite_truth_conflict(void)
 {
-    enum { QUICK = 2 };
+    enum { QUICK = 3 };
     TCase *t;
     Suite *const suite = suite_of("truth_conflict", 60, &t);
     tcase_add_loop_test(t, sets_are_found_by_what_conflicts, 0, QUICK);

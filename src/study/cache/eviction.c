@@ -85,6 +85,32 @@ static void add_lines(struct script *s, uint64_t laps, bool timed,
         s, &(struct script_step){.laps = laps, .timed = timed, .lines = lines});
 }
 
+/* The same lines, so many bytes farther on. */
+static struct script_lines shifted(const struct eviction *e,
+                                   const struct script_lines *lines,
+                                   uint64_t bytes)
+{
+    struct script_lines there = {
+        lab_alloc(e->lab, lines->count + 1, sizeof *there.at), lines->count};
+    for (size_t i = 0; i < lines->count; i++)
+        there.at[i] = lines->at[i] + bytes;
+    return there;
+}
+
+static void look_again(const struct eviction *e, struct script *s,
+                       uint64_t laps, const struct script_lines *lines)
+{
+    const struct script_lines there = shifted(e, lines, e->beside);
+    add_lines(s, laps, true, &there);
+}
+
+/* Laps that can be timed: where what lies in front holds what was looked for
+ * but once, one. */
+static uint64_t laps_of(const struct eviction *e, uint64_t wanted)
+{
+    return e->beside > 0 ? 1 : wanted;
+}
+
 /* The loads of a script, with what empties the cache in front. */
 static const struct samples *visit(struct eviction *e, struct script *s,
                                    unsigned take)
@@ -173,14 +199,16 @@ static uint64_t write_laps(const struct eviction *e, const struct segment *list,
 {
     const uint64_t most = KEPT_MOST / list->count;
     const uint64_t wanted = take == 0 ? LAPS : LAPS_MORE;
-    const uint64_t timed = most < wanted ? most : wanted;
+    const uint64_t timed = laps_of(e, most < wanted ? most : wanted);
+    const struct segment there = {list->start + e->beside, list->count,
+                                  list->step};
     const uint64_t draws =
         4 * list->count < DRAWS_MOST ? 4 * list->count : DRAWS_MOST;
     add_laps(s, settling(e, list->count, attempt), false, list);
     if (e->lasting)
         script_add(s, &(struct script_step){.draws = draws, .places = *list});
     add_laps(s, 1, false, list);
-    add_laps(s, timed, true, list);
+    add_laps(s, timed, true, &there);
     return timed;
 }
 
@@ -264,19 +292,20 @@ bool eviction_overflows(struct eviction *e, const struct segment *list)
 static bool time_lines(struct eviction *e, const struct script_lines *lines,
                        size_t settle, double *base)
 {
-    struct laps laps = {0};
+    const uint64_t laps = laps_of(e, LAPS);
+    struct laps seen = {0};
     for (int take = 0; take < (int)TAKES_MOST; take++) {
         struct script s = script_of(e);
         add_lines(&s, settle, false, lines);
-        add_lines(&s, LAPS, true, lines);
+        look_again(e, &s, laps, lines);
         const struct column c = visit_cycles(e, &s, (unsigned)take);
         if (!lab_ok(e->lab))
             return true;
         if (*base == 0)
             *base = base_of(e, c.at, c.count);
-        count_laps(e, c.at, lines->count, LAPS, *base, &laps);
-        if (laps.lapses > 0 || chance_of(e, &laps, lines->count) < 1e-4)
-            return laps.lapses == 0;
+        count_laps(e, c.at, lines->count, laps, *base, &seen);
+        if (seen.lapses > 0 || chance_of(e, &seen, lines->count) < 1e-4)
+            return seen.lapses == 0;
     }
     lab_fail(e->lab, ERR_UNSUPPORTED, why_places_disturbed,
              (uint64_t)lines->count);
@@ -367,7 +396,7 @@ static bool try_eviction(struct eviction *e, const struct script_lines *group,
     add_lines(&s, 0, true, group);
     for (size_t i = 0; i < count; i++)
         script_load(&s, 0, others[i]);
-    add_lines(&s, 0, true, group);
+    look_again(e, &s, 0, group);
     const struct column c = visit_cycles(e, &s, 0);
     if (!lab_ok(e->lab))
         return false;
@@ -409,7 +438,7 @@ static struct column time_groups(struct eviction *e,
         add_lines(&s, 0, true, &groups[i]);
     script_load(&s, 0, (struct segment){other, 1, 0});
     for (size_t i = 0; i < count; i++)
-        add_lines(&s, 0, true, &groups[i]);
+        look_again(e, &s, 0, &groups[i]);
     return visit_cycles(e, &s, 0);
 }
 
@@ -468,7 +497,7 @@ static struct column come_in_turn(struct eviction *e,
         add_lines(&s, RETURN_LAPS, false, group);
         add_lines(&s, 0, true, group);
         script_load(&s, 0, (struct segment){others[i], 1, 0});
-        add_lines(&s, 0, true, group);
+        look_again(e, &s, 0, group);
     }
     return visit_cycles(e, &s, 0);
 }
@@ -479,7 +508,7 @@ static void try_foretold(struct eviction *e, const struct script_lines *group,
 {
     const size_t ways = group->count;
     const size_t each = (16 * RETURN_LAPS + 40) * ways + 16;
-    const size_t most = 1 + SHARED_LEAN / each;
+    const size_t most = e->beside > 0 ? 1 : 1 + SHARED_LEAN / each;
     const double cut = cut_above(e, eviction_base(e, group));
     for (size_t i = 0; lab_ok(e->lab) && i < others->count; i += most) {
         const size_t count =
@@ -522,10 +551,14 @@ static double base_beside(struct eviction *e, const struct segments *pool)
     return pool->count == 1 ? find_base(e, &pool->at[0]) : e->hit;
 }
 
-static void add_pool(struct script *s, const struct segments *pool)
+static void add_pool(struct script *s, const struct segments *pool,
+                     uint64_t bytes)
 {
-    for (size_t i = 0; i < pool->count; i++)
-        script_load(s, 0, pool->at[i]);
+    for (size_t i = 0; i < pool->count; i++) {
+        struct segment run = pool->at[i];
+        run.start += bytes;
+        script_load(s, 0, run);
+    }
 }
 
 /*
@@ -544,7 +577,7 @@ static size_t count_crowded(struct eviction *e,
     for (int lap = 0; lap < ALONE_LAPS; lap++) {
         if (others.count > 0)
             add_lines(&s, 0, false, &others);
-        add_pool(&s, pool);
+        add_pool(&s, pool, 0);
     }
     script_time(&s, 0, (struct segment){lines->at[0], 1, 0});
     const struct column c = lab_column(e->lab, "cycles", "visit %s rounds=%zu",
@@ -553,15 +586,24 @@ static size_t count_crowded(struct eviction *e,
 }
 
 /* In an empty cache a line that came first is the first to go, whatever the
- * policy, if nothing is left to chance: so one load tells. */
+ * policy, if nothing is left to chance: so one load tells.  Else the others
+ * come as often as what lies in front lets them. */
 static bool first_has_gone(struct eviction *e, const struct script_lines *lines,
                            const struct segments *pool, unsigned take)
 {
+    const struct script_lines others = {lines->at + 1, lines->count - 1};
     const double cut = cut_above(e, base_beside(e, pool));
+    const uint64_t laps = e->chancy ? e->asks : 1;
     struct script s = script_of(e);
     add_lines(&s, 0, false, lines);
-    add_pool(&s, pool);
-    script_time(&s, 0, (struct segment){lines->at[0], 1, 0});
+    add_pool(&s, pool, 0);
+    for (uint64_t lap = 1; lap < laps; lap++) {
+        const struct script_lines there = shifted(e, &others, lap * e->beside);
+        if (there.count > 0)
+            add_lines(&s, 0, false, &there);
+        add_pool(&s, pool, lap * e->beside);
+    }
+    script_time(&s, 0, (struct segment){lines->at[0] + e->beside, 1, 0});
     const struct column c = visit_cycles(e, &s, take);
     return lab_ok(e->lab) && c.at[0] > cut;
 }
@@ -573,6 +615,38 @@ static bool surely_gone(struct eviction *e, const struct script_lines *lines,
     return first_has_gone(e, lines, pool, 0) &&
            (first_has_gone(e, lines, pool, 1) ||
             first_has_gone(e, lines, pool, 2));
+}
+
+enum { CHANCY = 128 };
+
+/* Of n lines that are one too many each is put out once in n laps; of four times
+ * as many launches, of two laps, four or more show it but once in a hundred. */
+static size_t launches_for(const struct script_lines *lines,
+                           const struct segments *pool)
+{
+    uint64_t all = lines->count;
+    for (size_t i = 0; i < pool->count; i++)
+        all += pool->at[i].count;
+    return (size_t)u64_within(16, 4 * all, CHANCY);
+}
+
+/* More of so many than are disturbed by chance. */
+static double strays_most(const struct eviction *e, size_t count)
+{
+    const double strays = e->disturbed * (double)count;
+    return strays + 3 * sqrt(strays) + 1;
+}
+
+/* Of launches that each begin with an empty cache, more than chance. */
+static bool goes_at_times(struct eviction *e, const struct script_lines *lines,
+                          const struct segments *pool, size_t launches)
+{
+    const double most = strays_most(e, launches);
+    size_t gone = 0;
+    for (unsigned i = 0; lab_ok(e->lab) && i < launches && (double)gone <= most;
+         i++)
+        gone += first_has_gone(e, lines, pool, i);
+    return (double)gone > most;
 }
 
 /* Most rounds are crowded, or few: else more rounds tell. */
@@ -590,7 +664,6 @@ static bool mostly_crowded(struct eviction *e, const struct script_lines *lines,
 bool eviction_crowds(struct eviction *e, const struct script_lines *lines,
                      const struct segments *pool)
 {
-    enum { CHANCY = 128 };
     for (size_t i = 0; i < pool->count; i++)
         if (end_of(&pool->at[i]) > e->span)
             return false;
@@ -598,14 +671,14 @@ bool eviction_crowds(struct eviction *e, const struct script_lines *lines,
         return false;
     if (!e->chancy && e->fresh)
         return surely_gone(e, lines, pool);
+    if (e->beside > 0)
+        return goes_at_times(e, lines, pool, launches_for(lines, pool));
     /* What a launch has room for. */
     const size_t steps = ALONE_LAPS * (lines->count + pool->count) + 1;
     const size_t most = u64_within(2, 40000 / (16 * steps), CHANCY + 1) - 1;
     if (!e->chancy)
         return mostly_crowded(e, lines, pool, most);
-    const double strays = e->disturbed * (double)most;
-    return (double)count_crowded(e, lines, pool, most) >
-           strays + 3 * sqrt(strays) + 1;
+    return (double)count_crowded(e, lines, pool, most) > strays_most(e, most);
 }
 
 void eviction_watch(struct eviction *e, uint64_t line,

@@ -28,6 +28,10 @@ struct eviction {
     bool lasting;       /* holds what was there before the launch */
     bool chancy;        /* victims are picked by chance */
     bool fresh;         /* holds nothing else when a launch begins */
+    /* Bytes from where a line is loaded to where it is looked for again, so
+     * that what lies in front does not answer for it; 0: it need not.  And how
+     * often a line can be asked so in a launch. */
+    uint64_t beside, asks;
     uint64_t held;      /* lines that fit, at least */
     double hit, miss;   /* cycles of loads in a visit */
     double disturbed;   /* share of hits that look like misses, at most */

@@ -167,8 +167,9 @@ static size_t find_pool(struct pool *best, uint64_t held)
 {
     const struct pool from = *best;
     const size_t fewest = search_pools(best, held);
-    const struct segments first = prefix_of(best, fewest);
-    if (lab_ok(best->eviction->lab) && fewest > 0)
+    const struct segments first =
+        prefix_of(best, fewest > 0 ? fewest : pool_room(best, held));
+    if (lab_ok(best->eviction->lab) && (fewest > 0 || best->eviction->fresh))
         eviction_watch(best->eviction, best->target, &first);
     if (!best->eviction->chancy)
         return fewest;
@@ -239,9 +240,11 @@ static bool is_minimal(struct eviction *e, const struct script_lines *set)
 static bool sets_are_equal(const struct pool *found, uint64_t held,
                            size_t lines, size_t ways)
 {
-    enum { OTHERS = 4 };
+    /* A set takes hundreds of launches where each tells little. */
+    const struct eviction *const e = found->eviction;
+    const uint64_t others = e->chancy && e->beside > 0 ? 2 : 4;
     bool equal = true;
-    for (uint64_t i = 1; equal && i <= OTHERS; i++) {
+    for (uint64_t i = 1; equal && i <= others; i++) {
         struct pool p = *found;
         const uint64_t line = i * (2 * i + 1);
         p.target = (p.run > 0 ? line % p.run : line) * p.eviction->unit;
@@ -725,6 +728,18 @@ static void foretell(struct proof *p, const struct script_lines *group,
     }
 }
 
+/* Lines of a set that are asked at a time, if there are so many beside those
+ * that fill it: of a few constants there are not. */
+static size_t asked_at_once(const struct proof *p)
+{
+    enum { EACH = 55 };
+    const struct geometry *const g = p->geometry;
+    const uint64_t there =
+        range_of(p->eviction, g) / p->eviction->unit / g->sets;
+    return there > g->ways ? (size_t)u64_min(EACH, (there - g->ways + 1) / 2)
+                           : 0;
+}
+
 /*
  * XORs are claimed only if they foretell of a thousand lines that were not used
  * to find them, half of them of a full set and half of others, whether they
@@ -732,19 +747,22 @@ static void foretell(struct proof *p, const struct script_lines *group,
  */
 static void prove_pairs(struct proof *p)
 {
-    enum { PAIRS = 1000, EACH = 55, SETS_MOST = 20 };
+    enum { PAIRS = 1000 };
     const struct geometry *const g = p->geometry;
+    const size_t each = asked_at_once(p);
+    /* Twice as many, since some cannot be told. */
+    const size_t sets_most = each > 0 ? PAIRS / each + 1 : 0;
     struct foretold f = {0};
-    for (int i = 0; p->holds && lab_ok(p->eviction->lab) && i < SETS_MOST &&
-                    f.right + f.wrong < PAIRS;
+    for (size_t i = 0; p->holds && lab_ok(p->eviction->lab) && i < sets_most &&
+                       f.right + f.wrong < PAIRS;
          i++) {
         const size_t home =
             set_of(p, rng_below(&p->rng, g->sets) * p->eviction->unit);
         struct script_lines group =
-            pick_lines(p, ONE_SET, home, g->ways + EACH);
-        const struct script_lines in = {group.at + g->ways, EACH};
-        const struct script_lines out = pick_lines(p, OTHER_SETS, home, EACH);
-        p->holds = group.count == g->ways + EACH;
+            pick_lines(p, ONE_SET, home, g->ways + each);
+        const struct script_lines in = {group.at + g->ways, each};
+        const struct script_lines out = pick_lines(p, OTHER_SETS, home, each);
+        p->holds = group.count == g->ways + each;
         group.count = g->ways;
         if (p->holds) {
             foretell(p, &group, &in, CAME_IN, &f);
@@ -857,14 +875,17 @@ static uint64_t next_member(struct eviction *e, const struct script_lines *set,
                             uint64_t from, uint64_t step)
 {
     const struct script_lines group = {set->at + 1, set->count - 1};
-    uint64_t low = 0, high = 1;
+    const uint64_t room = from < e->span ? (e->span - from) / step : 0;
+    uint64_t low = 0, high = u64_min(1, room);
     struct segment places = {from, high, step};
-    while (!eviction_evicts(e, &group, &places, 1)) {
-        low = high;
-        high = places.count *= 2;
-        if (!lab_ok(e->lab) || from + high * step > e->span)
+    while (high > 0 && !eviction_evicts(e, &group, &places, 1)) {
+        if (!lab_ok(e->lab) || high == room)
             return 0;
+        low = high;
+        high = places.count = u64_min(2 * high, room);
     }
+    if (high == 0)
+        return 0;
     while (lab_ok(e->lab) && high - low > 1) {
         places.count = low + (high - low) / 2;
         if (eviction_evicts(e, &group, &places, 1))

@@ -15,8 +15,9 @@
 #include "study/assume.h"
 #include "study/cache/geometry.h"
 
-static const enum fact_id reads[] = {FACT_CACHED, FACT_BRACKET, FACT_LINE,
-                                     FACT_RINGS,  FACT_MEMORY,  FACT_NONE};
+static const enum fact_id reads[] = {FACT_CACHED, FACT_BRACKET, FACT_SECTOR,
+                                     FACT_LINE,   FACT_RINGS,   FACT_MEMORY,
+                                     FACT_NONE};
 static const char *const needs[] = {"sharing", NULL};
 /* Where the lines of all sets are known, so is the size. */
 static const struct answer proposes[] = {
@@ -429,7 +430,8 @@ static void put_filler(struct structure_question *q)
     while (shift > 0 && shift < same && (shift < q->line || shift % same == 0))
         shift += front->period;
     const struct segment filler = {shift, 2 * front->ways, same};
-    if (shift > 0 && shift < same && same % front->period == 0)
+    if (shift > 0 && shift < same && same % front->period == 0 &&
+        filler.start + filler.count * filler.step <= q->eviction.span)
         q->eviction.filler = filler;
 }
 
@@ -462,6 +464,10 @@ static void find_policy(struct structure_question *q)
     const struct script_lines list = {all.at, lines},
                               others = {all.at + lines, all.count - lines};
     put_filler(q);
+    if (q->row->behind != LEVEL_COUNT && q->eviction.filler.count == 0) {
+        refuse(q, "policy*", why_front_answers);
+        return;
+    }
     q->base = eviction_base(&q->eviction, &list);
     struct eviction_draws draws = draws_of(q, &list, &others);
     const struct policy_loads loads = draw(q, &draws);
@@ -598,11 +604,21 @@ static const char *why_not(const struct structure_question *q)
     return NULL;
 }
 
+/* Bytes from one sector of what lies in front to the next, if one of this level
+ * holds both. */
+static uint64_t beside_of(const struct lab *lab, const struct level_row *row)
+{
+    if (row->behind == LEVEL_COUNT)
+        return 0;
+    const uint64_t front = fact_sure_sector(lab, row->behind);
+    return 2 * front <= fact_sure_sector(lab, level_of(row)) ? front : 0;
+}
+
 static void structure_ask_level(struct lab *lab, enum level_id id)
 {
     const struct level_row *const row = &level_table[id];
     const struct fact_bracket *const facts = fact_bracket(lab, id);
-    const uint64_t line = fact_sure_line(lab, id);
+    const uint64_t line = fact_sure_line(lab, id), beside = beside_of(lab, row);
     struct structure_question q = {
         .lab = lab,
         .row = row,
@@ -613,7 +629,10 @@ static void structure_ask_level(struct lab *lab, enum level_id id)
                      .unit = line,
                      .span = span_of(lab, row),
                      .lasting = !row->of_sm,
-                     .fresh = row->of_sm && row->behind == LEVEL_COUNT}};
+                     .beside = beside,
+                     .asks = beside > 0 ? fact_sure_sector(lab, id) / beside : 1,
+                     .fresh = row->of_sm &&
+                              (row->behind == LEVEL_COUNT || beside > 0)}};
     const char *const other = facts->present ? shares_with(lab, id) : NULL;
     const char *const why = why_not(&q);
     if (other != NULL)
