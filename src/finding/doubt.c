@@ -104,10 +104,18 @@ void finding_doubt(struct finding *f, const char *why)
         finding_because(f, "%s", why);
 }
 
+/* What one thing costs more than another: if the other was late it is more than
+ * was seen, and if the one was it is less. */
+static bool is_difference(const struct finding *f)
+{
+    return strstr(f->id, "penalty") != NULL;
+}
+
 void finding_blur(struct finding *f, const char *why)
 {
     const bool is_rate = finding_has_seconds(f) || strstr(f->unit, "/") != NULL;
-    if (f->value.kind == VALUE_NUMBER && (is_time(f) || is_rate))
+    if (f->value.kind == VALUE_NUMBER && !is_difference(f) &&
+        (is_time(f) || is_rate))
         finding_doubt(f, why);
     else
         finding_void(f, why);

@@ -29,7 +29,8 @@ void finding_doubt(struct finding *finding, const char *why);
 /* … and this one has none any more: nobody can say how far off it is. */
 void finding_void(struct finding *finding, const char *why);
 /* What it rests on was not seen clearly: a time may be less, and is in doubt;
- * words, lists and whole numbers may be any other, and are void. */
+ * words, lists, whole numbers and differences may be any other, and are void.
+ */
 void finding_blur(struct finding *finding, const char *why);
 
 /* True if it counts in seconds, which pass whatever the clock does. */

@@ -28,6 +28,7 @@ struct samples {
     int64_t *data;          /* row by row */
     const char *experiment; /* canonical, where it is said */
     char *disturbed; /* by what, as far as it could not be repeated; or NULL */
+    bool in_pieces;  /* some of it was, each a launch of its own */
 };
 
 void samples_init(struct samples *samples, const struct probe *probe);

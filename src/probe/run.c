@@ -552,6 +552,7 @@ static void series_end(struct prober *p, struct series *s)
     for (size_t i = s->count; 2 * clean >= s->least && i-- > 0;)
         if (s->r[i].by != UNDISTURBED)
             series_drop(s, i);
+    s->samples->in_pieces = s->vigil.pieces > 1;
     s->samples->disturbed = guard_verdict(&p->guard, &s->vigil, s->r, s->count);
 }
 

@@ -832,6 +832,19 @@ void lab_fill(const struct level_row *row, unsigned times, char text[LAB_FILL])
     snprintf(text, LAB_FILL, row->swept ? "sweep=%u warm=0" : "warm=%u", times);
 }
 
+/* What an SM has is empty when a kernel begins; what is shared is emptied by
+ * sweeping twice its size. */
+const char *lab_sector_trace(struct lab *lab, const struct level_row *row,
+                             uint64_t shift)
+{
+    const uint64_t flush =
+        row->of_sm ? 0 : 2 * fact_bracket(lab, level_of(row))->overflows;
+    return lab_text(lab,
+                    "trace %s bytes=%d stride=%u flush=%" PRIu64
+                    " warm=0 shift=%" PRIu64,
+                    row->load, LAB_SECTOR_BYTES, row->apart, flush, shift);
+}
+
 /* ---- the GPU ----------------------------------------------------------- */
 
 unsigned lab_sms(const struct lab *lab)

@@ -279,6 +279,13 @@ void lab_because_short(struct finding *finding, const struct level_row *row);
 enum { LAB_FILL = 32 };
 void lab_fill(const struct level_row *row, unsigned times, char text[LAB_FILL]);
 
+/* The experiment that tells what a miss brings in: loads of neighbours where
+ * nothing is cached, `shift` bytes on.  Of 8-byte elements 2048, as many as a
+ * trace keeps. */
+enum { LAB_SECTOR_BYTES = 16384 };
+const char *lab_sector_trace(struct lab *lab, const struct level_row *row,
+                             uint64_t shift);
+
 /* ---- the GPU ----------------------------------------------------------- */
 
 /* SMs of the GPU; 1 where it does not say. */

@@ -81,13 +81,19 @@ START_TEST(what_is_void_has_none)
 }
 END_TEST
 
-/* Of a time it is known that it is less; of sets nothing is. */
+/* Of a time it is known that it is less; of what is more than another, and of
+ * sets, nothing is. */
 START_TEST(only_numbers_of_time_survive_an_unclear_eye)
 {
     struct results r = {0};
     struct finding *const time = with(&r, 1054, "cycles");
     finding_blur(time, "somebody ran");
     ck_assert_int_eq(time->status, STATUS_IN_DOUBT);
+    struct finding *const penalty =
+        results_add(&r, "tlb_l2.miss_penalty", "tlb");
+    finding_set(penalty, STATUS_MEASURED, value_number(32), "cycles");
+    finding_blur(penalty, "somebody ran");
+    ck_assert_int_eq(penalty->status, STATUS_NOT_MEASURED);
     struct finding *const sets = results_add(&r, "l2.sets", "structure");
     finding_set(sets, STATUS_MEASURED, value_number(704), "");
     finding_blur(sets, "somebody ran");

@@ -200,16 +200,15 @@ static bool runs_agree(double runs, double singles, double error)
 }
 
 /* Runs that were timed from outside cost what single loads do, late ones
- * included; or else what is late was not seen, and it may be either. */
-static void check_by_runs(struct lab *lab, struct cost *c, double singles,
+ * included; or else what is late was not seen, or what is loaded is not where
+ * it should be, and it may be neither. */
+static void check_by_runs(struct lab *lab, const struct cost *c, double singles,
                           double error, const struct cost *runs)
 {
     error = hypot(error, runs->high - runs->cycles);
-    if (c->doubt != NULL || runs_agree(runs->cycles, singles, error))
-        return;
-    c->doubt = lab_text(lab, why_runs_contradict, runs->cycles, singles);
-    c->low = fmin(c->low, runs->cycles);
-    c->high = fmax(c->high, runs->cycles);
+    if (c->doubt == NULL && !runs_agree(runs->cycles, singles, error))
+        lab_fail(lab, ERR_UNSUPPORTED, why_runs_contradict, runs->cycles,
+                 singles);
 }
 
 /* What rests on another cost is doubted as that is. */
@@ -315,7 +314,8 @@ static struct cost l2_hits(struct lab *lab, const struct fact_bracket *facts,
     struct cost c = less_timing(lab, &l.laps.cost, l.experiment);
     c.excess += late_adds(&l);
     check_by_runs(lab, &c, c.cycles + c.excess, error_of(lab, &l), &runs);
-    *disturbance = disturbance_of(&l, c.doubt);
+    if (lab_ok(lab))
+        *disturbance = disturbance_of(&l, c.doubt);
     return c;
 }
 
@@ -398,6 +398,10 @@ static const char *reason_of_no_miss(struct lab *lab, enum level_id id)
     return l2->present ? why_l2_few_lines : l2->why;
 }
 
+/* Of loads some of which find L2 near and some far the mean is known to no
+ * better than that, and depends on which they are. */
+static const double mean_of_parts = 0.1;
+
 static void report_penalty(struct lab *lab, enum level_id id,
                            const struct level_costs *c)
 {
@@ -422,6 +426,11 @@ static void report_penalty(struct lab *lab, enum level_id id,
         return;
     }
     struct cost penalty = lab_cost_less(miss, hit);
+    if (fact_bracket(lab, LEVEL_L2)->near_fits > 0 &&
+        penalty.high - penalty.low > mean_of_parts * penalty.cycles) {
+        finding_none(f, why_two_parts);
+        return;
+    }
     if (strcmp(found_in(lab, id), level_table[LEVEL_L2].component) == 0)
         doubt_as(&penalty, l2);
     if (penalty.cycles <= 0 || (penalty.doubt == NULL && penalty.low <= 0)) {
@@ -462,7 +471,8 @@ static struct cost widened_by_lines(const struct cost *mean,
 /*
  * Loads that miss L1 and hit L2: an L1 is empty when a kernel begins; a sweep
  * past it brings the lines into L2, near to the SM where that has parts; then
- * each is loaded once.  So nothing depends on the policy of L1.
+ * each is loaded once.  So nothing depends on the policy of L1.  Of more than a
+ * quarter of an L2 some may not stay there: then single loads tell.
  */
 static struct cost l1_misses(struct lab *lab, const struct level_costs *c)
 {
@@ -474,6 +484,7 @@ static struct cost l1_misses(struct lab *lab, const struct level_costs *c)
     const uint64_t lines = u64_min(l2_fits / 2 / stride, 6144);
     if (lines < 3 * 128)
         return (struct cost){0};
+    const bool few = lines * stride > l2_fits / 4;
     const char *const walk =
         lab_text(lab,
                  "%s bytes=%" PRIu64 " stride=%" PRIu64
@@ -484,7 +495,7 @@ static struct cost l1_misses(struct lab *lab, const struct level_costs *c)
         lab_chase_mean(lab, "chase %s visits=%" PRIu64, walk, visits);
     const struct cost less = less_disturbance(&mean, &c->disturbance.few);
     const struct cost cost = less_disturbance(&less, &c->disturbance.late);
-    if (cost.high - cost.low <= mean_enough * cost.cycles)
+    if (cost.high - cost.low <= mean_enough * cost.cycles && !few)
         return widened_by_lines(&cost, &c->hit[LEVEL_L2], 3 * visits);
     const struct lapped l = lap_of(
         lab, INFINITY, fact_bracket(lab, LEVEL_L1)->miss,

@@ -303,12 +303,15 @@ struct pairs {
     uint64_t apart, members, pool; /* B, and elements */
 };
 
-/* Pool 0: so many may not be loaded. */
+/* Pool 0: so many may not be loaded.  Twice as many as would fit are enough. */
 static struct pairs pairs_of(const struct line_question *q, uint64_t apart,
                              uint64_t times)
 {
+    const uint64_t lines = q->facts->overflows / apart;
     struct pairs p = {.apart = apart, .pool = 1};
-    p.members = times * q->facts->overflows / apart;
+    p.members = times * lines;
+    if (2 * lines <= members_most)
+        p.members = u64_min(p.members, members_most);
     while (p.pool < SPARSE * p.members)
         p.pool *= 2;
     const bool free = q->row->bound == NULL && q->row->apart == ELEMENT;
@@ -316,6 +319,39 @@ static struct pairs pairs_of(const struct line_question *q, uint64_t apart,
         p.pool * apart > pool_most)
         p.pool = 0;
     return p;
+}
+
+/* What a load costs that is in the middle of a hit and a miss. */
+static double pairs_limit(const struct line_question *q)
+{
+    return hits_limit(q->facts->plateau, q->facts->miss) +
+           fact_trace(q->lab)->cycles;
+}
+
+/*
+ * Whether that limit tells them, by loads of which each is known: what the
+ * study of the sector loaded, where the first of a sector misses and the others
+ * hit.  A quarter may be mistaken: of a half that is there that makes less than
+ * two thirds, and of none less than what two halves differ by.  A far hit may
+ * cost what a near miss does.
+ */
+static bool limit_tells(const struct line_question *q)
+{
+    const struct fact_bracket *const f = q->facts;
+    const struct samples *const s =
+        lab_probe(q->lab, "%s", lab_sector_trace(q->lab, q->row, 0));
+    const struct column offset = lab_column_of(q->lab, s, "offset");
+    const struct column cycles = lab_column_of(q->lab, s, "cycles");
+    size_t count[2] = {0}, above[2] = {0};
+    for (size_t i = 0; i < cycles.count; i++) {
+        const bool first = (uint64_t)offset.at[i] % q->sector->bytes == 0;
+        count[first]++;
+        above[first] += cycles.at[i] > pairs_limit(q);
+    }
+    const bool apart =
+        f->near_fits == 0 || f->plateau - f->hit < (f->miss - f->plateau) / 2;
+    return apart && hits_tally_of(above[true], count[true]) == TALLY_ALL &&
+           hits_tally_of(above[false], count[false]) == TALLY_NONE;
 }
 
 /* The share of elements that are still there. */
@@ -333,8 +369,7 @@ static double share_left(const struct line_question *q, const struct pairs *p,
                   q->row->of_sm ? 1 : WARPS);
     if (!lab_ok(q->lab))
         return 0;
-    const double limit = hits_limit(q->facts->plateau, q->facts->miss) +
-                         fact_trace(q->lab)->cycles;
+    const double limit = pairs_limit(q);
     const size_t cycles = samples_column(s, "cycles");
     const size_t count = samples_column(s, "count");
     double seen = 0, left = 0;
@@ -379,7 +414,7 @@ static enum paired pairs_ask(const struct line_question *q, uint64_t apart)
 }
 
 /* The line by pairs, looked for from that of rings on, and whether it is known
- * on both sides. */
+ * on both sides; that all share one is no answer. */
 struct paired_line {
     uint64_t bytes;
     bool told;
@@ -395,18 +430,21 @@ static struct paired_line line_of_pairs(const struct line_question *q,
     while (p == PAIRS_DO_NOT && l.bytes <= line && l.bytes > q->sector->bytes &&
            (p = pairs_ask(q, l.bytes / 2)) == PAIRS_DO_NOT)
         l.bytes /= 2;
-    l.told = p != PAIRS_UNKNOWN;
+    l.told = p != PAIRS_UNKNOWN && l.bytes < LINE_MOST;
     return l;
 }
 
-/* What they say counts, where it can be asked. */
+/* What they say counts, where it can be asked; else it may be shorter, but not
+ * than the sector. */
 static void check_by_pairs(const struct line_question *q, struct finding *f)
 {
     const uint64_t line =
         q->line->bytes > 0 ? q->line->bytes : q->sector->bytes;
+    struct paired_line l = {.bytes = line};
     if (q->line->bound || q->sector->bound)
         return;
-    const struct paired_line l = line_of_pairs(q, line);
+    if (limit_tells(q))
+        l = line_of_pairs(q, line);
     if (lab_excuse(q->lab) != NULL || !lab_ok(q->lab))
         return;
     if (l.told) {
@@ -414,7 +452,21 @@ static void check_by_pairs(const struct line_question *q, struct finding *f)
     } else if (l.bytes != line) {
         *q->line = (struct fact_line){0};
         finding_none(f, why_line_pairs, line);
+    } else if (line > q->sector->bytes) {
+        *q->line = (struct fact_line){.bytes = line, .bound = true};
+        finding_value(f, STATUS_AT_MOST, value_number((double)line));
+        f->has_interval = false;
+        finding_because(f, why_line_unsure);
     }
+}
+
+/* Most of the lines that should not have fit missed, at all places.  In company
+ * the pointers of a quick warm-up go through L2, too, and push lines out that
+ * would just fit. */
+static bool is_sure(const struct line_question *q, bool over, bool nearly_all)
+{
+    return over && nearly_all &&
+           (q->row->of_sm || !prober_shared(q->lab->prober));
 }
 
 static void line_ask_level(struct lab *lab, const struct level_row *row)
@@ -442,7 +494,7 @@ static void line_ask_level(struct lab *lab, const struct level_row *row)
     if (!lab_ok(lab))
         return;
     conclude(&q, f, line, over);
-    if (!over || !surely)
+    if (!is_sure(&q, over, surely))
         check_by_pairs(&q, f);
 }
 

@@ -27,8 +27,7 @@ static const char *const kernels[] = {
     NULL,
 };
 
-/* 16 KiB: of 8-byte elements 2048 loads, as many as a trace keeps. */
-enum { BYTES = 16384, LARGEST = 4096 };
+enum { BYTES = LAB_SECTOR_BYTES, LARGEST = 4096 };
 /* The nearest elements of all spaces are so far apart. */
 enum { ELEMENT = 8 };
 
@@ -155,26 +154,47 @@ static void sector_ask_lanes(struct lab *lab, struct fact_sector *facts,
     }
 }
 
-static void sector_ask_level(struct lab *lab, const struct level_row *row)
+/* Laps over the elements, until one tells. */
+static const char *look_often(struct lab *lab, const struct level_row *row,
+                              uint64_t shift, struct laps_seen *seen)
 {
     const struct fact_bracket *const bracket = fact_bracket(lab, level_of(row));
-    struct fact_sector *const facts = fact_sector_write(lab, level_of(row));
-    /* What an SM has is empty when a kernel begins; what is shared is emptied
-     * by sweeping twice its size. */
-    const uint64_t flush = row->of_sm ? 0 : 2 * bracket->overflows;
-    const char *const text =
-        lab_text(lab, "trace %s bytes=%d stride=%u flush=%" PRIu64 " warm=0",
-                 row->load, BYTES, row->apart, flush);
+    const char *const text = lab_sector_trace(lab, row, shift);
     const double above =
         hits_limit(bracket->hit, bracket->miss) + fact_trace(lab)->cycles;
-    struct laps_seen *const seen = lab_alloc(lab, 1, sizeof *seen);
     const char *experiment = NULL;
     double share = 0;
+    *seen = (struct laps_seen){0};
     for (int i = 0; lab_ok(lab) && i < LAPS && share < share_least; i++) {
         experiment = look_again(lab, text, above, seen);
         if (i == 0)
             commonest(seen, &share);
     }
+    return experiment;
+}
+
+/* No L2 is known to fetch less than that. */
+enum { FETCH_LEAST = 32 };
+
+/* Rings of lines farther apart were loaded before, and a cache that prefers to
+ * keep what it was asked for again may have kept those through the sweep: then
+ * only others are slow.  So more than the least is looked at again where no
+ * ring has been. */
+static bool may_have_kept(const struct level_row *row,
+                          const struct laps_seen *seen)
+{
+    double share;
+    return !row->of_sm && commonest(seen, &share) * row->apart > FETCH_LEAST;
+}
+
+static void sector_ask_level(struct lab *lab, const struct level_row *row)
+{
+    struct fact_sector *const facts = fact_sector_write(lab, level_of(row));
+    struct laps_seen *const seen = lab_alloc(lab, 1, sizeof *seen);
+    const char *experiment = look_often(lab, row, 0, seen);
+    if (lab_ok(lab) && may_have_kept(row, seen))
+        experiment = look_often(
+            lab, row, 2 * fact_bracket(lab, level_of(row))->deep, seen);
     if (!lab_ok(lab))
         return;
     struct finding *const f = lab_finding(lab, row->component, "sector");

@@ -96,6 +96,7 @@ struct size_question {
     bool careful;      /* by very many laps */
     uint64_t overfull; /* the smallest ring seen to miss, by whole laps … */
     bool steady;       /* … where most came back in every lap */
+    bool in_pieces;    /* some ring was timed in several launches */
     size_t tried;
 };
 
@@ -261,6 +262,7 @@ static void look(struct size_question *q, const struct search_sizes *sizes,
                   sizes->count > 1 ? sizes->step : 0, sizes->count,
                   q->row->swept, warm, loads, floor(q->low), q->records);
     const struct slow_trace t = columns_of(q->lab, samples);
+    q->in_pieces = q->in_pieces || samples->in_pieces;
     for (size_t i = 0; i < sizes->count; i++) {
         seen[i] = expect(q, sizes->first + i * sizes->step);
         seen[i].loads = loads;
@@ -579,6 +581,14 @@ static void report_size(struct size_question *q, uint64_t size)
     finding_interval(f, (double)size, (double)size, -1);
 }
 
+/* What lies behind the first cache of constants may hold code, too.  Each piece
+ * of a trace brings that of its launch, of which only the first lap is not
+ * judged. */
+static bool is_shared_with_code(const struct size_question *q)
+{
+    return q->row->behind != LEVEL_COUNT;
+}
+
 static void report_edge(struct size_question *q, struct search *edge)
 {
     struct fact_rings *const rings = fact_rings_write(q->lab, level_of(q->row));
@@ -593,6 +603,10 @@ static void report_edge(struct size_question *q, struct search *edge)
     }
     if (!sure) {
         report_bound(q, hit, why_random_victims);
+        return;
+    }
+    if (is_shared_with_code(q) && q->in_pieces) {
+        report_bound(q, edge->fits, why_size_in_pieces);
         return;
     }
     const double kept = kept_before(q, edge->fits);
