@@ -143,7 +143,7 @@ static const struct param visit_params[] = {
     NUMBER(struct script, carve, "0", 0, 100, "percent of the array for shared memory"),
     NUMBER(struct script, piece, "0", 0, 1u << 30, "visit mappings of one piece of so many bytes; 0: memory, by the byte"),
     NUMBER(struct script, pieces, "0", 0, ALIASES_MOST, "map it so often; 0: as often as is visited"),
-    NUMBER(struct script, apart, "0", 0, 1u << 31, "bytes from one mapping to the next; 0: side by side"),
+    NUMBER(struct script, apart, "0", 0, ALIASES_SPAN / 2, "bytes from one mapping to the next; 0: side by side"),
     NUMBER(struct script, unit, "0", 0, 1u << 31, "bytes that places are counted in, or those in a mapping; 0: apart"),
     NUMBER(struct script, scramble, "0", 0, 24, "places are numbers of mappings in a random order of so many bits"),
     NUMBER(struct script, jitter, "0", 0, 16, "of each mapping, in units, one of so many bits, at random"),
@@ -568,6 +568,9 @@ static int check_piece(struct script *s, struct error *err)
             s->kind[i].space->texture)
             return error_set(err, ERR_USAGE,
                              "piece: mappings are loaded as global memory");
+    if (s->apart > UINT32_MAX && s->scramble + s->jitter > 0)
+        return error_set(err, ERR_USAGE,
+                         "apart: numbers in a random order lie within 4 GiB");
     if (s->line % UNIT != 0 || (s->piece > 0 && s->line >= s->piece))
         return error_set(err, ERR_USAGE,
                          "line: no multiple of %d B within the piece", UNIT);
@@ -868,7 +871,9 @@ static bool meets(const struct script *s)
 }
 
 /* Over several SMs a counter in memory says which step it is: the block whose
- * step it was sets it on, the others wait for it, so many polls at most. */
+ * step it was sets it on, the others wait for it, so many polls at most.  Its
+ * loads have come, and there is nothing else to be ordered by a fence, which
+ * would have L1 forget what it holds (compute capability 7.0 on). */
 enum { POLLS_MOST = 1 << 22 };
 
 static void write_turn(struct kernel_text *k, const struct script *s)
@@ -877,7 +882,6 @@ static void write_turn(struct kernel_text *k, const struct script *s)
         return;
     ptx_with(k,
              "@%other bra TURNED;\n"
-             "membar.gl;\n"
              "add.u32 %t1, %step, 1;\n"
              "setp.eq.u32 %mine, %mover, %self;\n"
              "@%mine atom.global.exch.b32 %seen, [%turn], %t1;\n"
