@@ -59,9 +59,9 @@ static uint64_t most_loads(const struct level_row *row)
 }
 
 uint64_t first_level_flood(const struct fact_first_level *first,
-                           const struct level_row *row)
+                           const struct level_row *row, unsigned times)
 {
-    return u64_min(2 * first->overfill, most_loads(row));
+    return u64_min(times * first->overfill, most_loads(row));
 }
 
 /* Reader 0 loads past L1, reader 1 is of the kind. */

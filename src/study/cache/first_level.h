@@ -45,9 +45,9 @@ void first_level_load(struct script *script, size_t reader, size_t group);
 void first_level_time(struct script *script, size_t reader, size_t group);
 void first_level_overfill(struct script *script, size_t reader, uint64_t loads);
 
-/* The loads by which a kind pushes out what any cache that it fills held:
- * twice what it was measured to need, or all that it has room for. */
+/* The loads by which a kind pushes out what any cache that it fills held: so
+ * many times what it was measured to need, or all that it has room for. */
 uint64_t first_level_flood(const struct fact_first_level *first,
-                           const struct level_row *row);
+                           const struct level_row *row, unsigned times);
 
 #endif

@@ -2,13 +2,14 @@
  * How many of a cache there are: copies in an SM and which warps use which
  * (Groessler 2022, 4.6), and SMs that have one together.
  *
- * One reader loads lines, another one, in another warp or on another SM, looks
- * for them: where they cost more than its hits, it has another copy.  Lines
- * that nobody loaded are a control and must miss; the same lines once more
- * are another and must hit.  Each pair of readers has lines of its own, so
+ * One reader loads lines until they are surely there, whatever makes room, and
+ * finds them itself; another one, in another warp or on another SM, looks for
+ * them right after: where they cost more than its hits, it has another copy.
+ * The same lines once more are a control and must hit; lines that nobody loaded
+ * are another and must miss.  Each pair of readers has lines of its own, so
  * that what one looks for does not help the next.  Local memory is a thread's
  * own: there the other reader floods its copy, and the first one sees whether
- * it lost its lines.
+ * it lost its lines, as it must by such a flood of its own before and after.
  *
  * Constants that an SM's first cache never held tell of the next one, too: they
  * cost what it takes to find them there if an SM that shares it loaded them.
@@ -71,10 +72,11 @@ struct seen {
     size_t next_asked, next_missed;
 };
 
-/* The readers of a script: those whose copy is not known (-1) are asked what
- * they see of the lines of `base`. */
+/* The readers of a script, warps of an SM or, from `sm` on if that is not 0,
+ * SM 0 and so many more: those whose copy is not known (-1) are asked what they
+ * see of the lines of `base`. */
 struct readers {
-    size_t count, base;
+    size_t count, base, sm;
     int copy[READERS];
     struct seen seen[READERS];
 };
@@ -95,26 +97,35 @@ static void add_pair(struct script *s, size_t base, size_t other)
     const struct segment sought = {other * PAIR, LINES, APART};
     const struct segment fresh = {other * PAIR + LINES * APART, LINES, APART};
     script_part(s);
-    script_load(s, base, sought);
     script_time(s, other, fresh);
+    script_add(
+        s, &(struct script_step){.laps = 4, .reader = base, .places = sought});
+    script_time(s, base, sought);
     script_add(
         s, &(struct script_step){
                .laps = 2, .reader = other, .timed = true, .places = sought});
 }
 
-static void add_flood(const struct instances_question *q, struct script *s,
-                      size_t base, size_t other)
+static void add_flood(struct script *s, size_t base, size_t other,
+                      uint64_t flood)
 {
     script_part(s);
     first_level_load(s, base, 0);
     first_level_time(s, base, 0);
-    first_level_overfill(s, other, first_level_flood(q->first, q->row));
+    first_level_overfill(s, other, flood);
     first_level_time(s, base, 0);
 }
 
-/* The kept loads of a pair: lines that are new, lines that are looked for,
- * and these again. */
-enum { FRESH, SOUGHT = LINES, AGAIN = 2 * LINES, KEPT = 3 * LINES };
+/* The kept loads of a pair: lines that are new, which bring the other's code
+ * near, too; lines by the one that loaded them, by the other that looks for
+ * them, and these again. */
+enum {
+    FRESH,
+    OWN = LINES,
+    SOUGHT = 2 * LINES,
+    AGAIN = 3 * LINES,
+    KEPT = 4 * LINES
+};
 
 /*
  * Up to what a load of a script of pairs hits.  A hit costs more where many
@@ -141,7 +152,8 @@ static const double *judge_pair(const struct instances_question *q,
 {
     const double *const fresh = pair + FRESH, *const sought = pair + SOUGHT;
     const size_t missed = hits_above(sought, LINES, limit);
-    const bool hits = hits_above(pair + AGAIN, LINES, limit) == 0;
+    const bool hits = hits_above(pair + AGAIN, LINES, limit) == 0 &&
+                      hits_above(pair + OWN, LINES, limit) == 0;
     if (hits && hits_above(fresh, LINES, limit) == LINES) {
         seen->asked += LINES;
         seen->missed += missed;
@@ -155,8 +167,8 @@ static const double *judge_pair(const struct instances_question *q,
 }
 
 /* Of a flood: lines that the first reader lost are in the copy of both. */
-static const double *judge_flood(const struct instances_question *q,
-                                 const double *before, struct seen *seen)
+static void judge_flood(const struct instances_question *q,
+                        const double *before, struct seen *seen)
 {
     const struct fact_first_level *const n = q->first;
     const double *const after = before + FIRST_LEVEL_LINES;
@@ -166,7 +178,6 @@ static const double *judge_flood(const struct instances_question *q,
         seen->asked += n->lines;
         seen->missed += lost < n->lines ? n->lines - lost : 0;
     }
-    return after + FIRST_LEVEL_LINES;
 }
 
 static size_t unknown(const struct readers *r)
@@ -177,15 +188,29 @@ static size_t unknown(const struct readers *r)
     return n;
 }
 
+/* By its own flood, the first one and the last, the reader lost its lines. */
+static bool floods_do(const struct instances_question *q, const double *cycles,
+                      size_t parts)
+{
+    struct seen own = {0};
+    judge_flood(q, cycles, &own);
+    judge_flood(q, cycles + (parts - 1) * 2 * FIRST_LEVEL_LINES, &own);
+    return own.asked == 2 * q->first->lines && own.missed == 0;
+}
+
 static void judge_readers(const struct instances_question *q,
                           const double *cycles, struct readers *r)
 {
     const bool floods = q->row->memory_is_own;
-    const double limit = floods ? 0 : limit_of_pairs(q, cycles, unknown(r));
+    const size_t others = unknown(r);
+    if (floods && !floods_do(q, cycles, others + 2))
+        return;
+    const double limit = floods ? 0 : limit_of_pairs(q, cycles, others);
     for (size_t i = 0; i < r->count; i++)
-        if (r->copy[i] < 0)
-            cycles = floods ? judge_flood(q, cycles, &r->seen[i])
-                            : judge_pair(q, limit, cycles, &r->seen[i]);
+        if (r->copy[i] < 0 && floods)
+            judge_flood(q, cycles += 2 * FIRST_LEVEL_LINES, &r->seen[i]);
+        else if (r->copy[i] < 0)
+            cycles = judge_pair(q, limit, cycles, &r->seen[i]);
 }
 
 /* Without a pair whose controls were good nothing is known. */
@@ -208,20 +233,48 @@ static bool is_settled(const struct instances_question *q,
     return true;
 }
 
-/* What of `base` the readers of the script see, by steps that are added to it:
- * it is run again as long as it leaves one of them open. */
-static void ask_others(const struct instances_question *q, struct script *s,
-                       struct readers *r)
+static struct script script_of(const struct instances_question *q,
+                               const struct readers *r)
+{
+    struct script s = {0};
+    for (size_t i = 0; i < r->count; i++)
+        if (r->sm > 0)
+            script_reader(&s, "%s@0.%zu", q->row->reader,
+                          i > 0 ? r->sm + i - 1 : 0);
+        else
+            script_reader(&s, "%s@%zu", q->row->reader, i);
+    return s;
+}
+
+static void add_pairs(struct script *s, const struct readers *r)
 {
     for (size_t i = 0; i < r->count; i++)
-        if (r->copy[i] < 0 && q->row->memory_is_own)
-            add_flood(q, s, r->base, i);
-        else if (r->copy[i] < 0)
+        if (r->copy[i] < 0)
             add_pair(s, r->base, i);
-    const char *const script = script_text(s, q->lab);
-    for (int take = 0; take < TAKES; take++) {
-        const struct column v =
-            lab_column(q->lab, "cycles", "visit %s take=%d", script, take);
+}
+
+static void add_floods(struct script *s, const struct readers *r,
+                       uint64_t flood)
+{
+    add_flood(s, r->base, r->base, flood);
+    for (size_t i = 0; i < r->count; i++)
+        if (r->copy[i] < 0)
+            add_flood(s, r->base, i, flood);
+    add_flood(s, r->base, r->base, flood);
+}
+
+/* What of `base` the readers see: asked again as long as it leaves one of them
+ * open, by ever larger floods. */
+static void ask_others(const struct instances_question *q, struct readers *r)
+{
+    for (unsigned take = 0; take < TAKES; take++) {
+        struct script s = script_of(q, r);
+        if (q->row->memory_is_own)
+            add_floods(&s, r, first_level_flood(q->first, q->row, 2u << take));
+        else
+            add_pairs(&s, r);
+        const struct column v = lab_column(q->lab, "cycles", "visit %s take=%u",
+                                           script_text(&s, q->lab), take);
         if (!lab_ok(q->lab))
             return;
         judge_readers(q, v.at, r);
@@ -235,12 +288,9 @@ static void ask_others(const struct instances_question *q, struct script *s,
 static void ask_about_warp(const struct instances_question *q, size_t base,
                            struct readers *r)
 {
-    struct script s = {0};
-    for (size_t i = 0; i < r->count; i++)
-        script_reader(&s, "%s@%zu", q->row->reader, i);
     r->base = base;
     memset(r->seen, 0, sizeof r->seen);
-    ask_others(q, &s, r);
+    ask_others(q, r);
 }
 
 /* Gives `copy` to all warps that use the one of `base`; false if one of them
@@ -313,14 +363,11 @@ static void count_sharer(struct sharers *s, size_t missed, size_t asked)
 static void ask_some_sms(const struct instances_question *q, size_t first,
                          size_t sms, struct sharers *own, struct sharers *next)
 {
-    struct readers r = {.count = u64_min(sms - first + 1, READERS)};
-    struct script s = {0};
-    script_reader(&s, "%s@0.0", q->row->reader);
-    for (size_t i = 1; i < r.count; i++) {
-        script_reader(&s, "%s@0.%zu", q->row->reader, first + i - 1);
+    struct readers r = {.count = u64_min(sms - first + 1, READERS),
+                        .sm = first};
+    for (size_t i = 1; i < r.count; i++)
         r.copy[i] = -1;
-    }
-    ask_others(q, &s, &r);
+    ask_others(q, &r);
     for (size_t i = 1; i < r.count; i++) {
         count_sharer(own, r.seen[i].missed, r.seen[i].asked);
         count_sharer(next, r.seen[i].next_missed, r.seen[i].next_asked);
@@ -369,8 +416,8 @@ static void ask_sms(const struct instances_question *q)
 
 /* ---- all of them ------------------------------------------------------ */
 
-/* True if a cache surely has room for two groups, so that what one warp brought
- * in is still there when the others look for it. */
+/* True if a cache surely has room for two groups, so that what a flood leaves
+ * there is not by chance. */
 static bool has_room(const struct instances_question *q)
 {
     for (int i = 0; i < LEVEL_COUNT; i++)
@@ -388,7 +435,7 @@ static const char *why_not(const struct instances_question *q)
 {
     if (!q->first->present)
         return q->first->why;
-    if (!has_room(q))
+    if (q->row->memory_is_own && !has_room(q))
         return why_few_lines;
     if (q->row->memory_is_own && q->first->overfill == 0)
         return why_own_local;

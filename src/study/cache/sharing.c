@@ -172,7 +172,7 @@ static bool finds(struct sharing *q, size_t bringer, size_t finder)
 static enum hits_tally loses(struct sharing *q, size_t victim, size_t evictor)
 {
     const uint64_t flood =
-        first_level_flood(&q->kind[evictor], &level_table[evictor]);
+        first_level_flood(&q->kind[evictor], &level_table[evictor], 2);
     return flood == 0
                ? TALLY_OPEN
                : settle(q, victim, evict_script(q, victim, evictor, flood),
