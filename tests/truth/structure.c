@@ -414,14 +414,19 @@ static void compare_tlb(struct check *c, size_t level)
               claim_close_cycles);
 }
 
-/* A level that may not show makes their number uncertain. */
+/* A level that may not show makes their number uncertain; one whose hits cost
+ * what a walk does is none to whoever times loads. */
 static void compare_tlb_levels(struct check *c)
 {
     const struct profile *const p = c->seen->profile;
     bool sure = true;
-    for (size_t i = 0; i < p->tlb_count; i++)
-        sure = sure && need_of_tlb(p, i) == MUST;
-    claim_whole(c, "tlb", "levels", sure ? HOPED : MAY, p->tlb_count);
+    size_t levels = 0;
+    for (size_t i = 0; i < p->tlb_count; i++) {
+        const bool costs = cost_behind(p, i + 1) > cost_behind(p, i);
+        sure = sure && (!costs || need_of_tlb(p, i) == MUST);
+        levels += costs;
+    }
+    claim_whole(c, "tlb", "levels", sure ? HOPED : MAY, levels);
 }
 
 static void compare_page_window(struct check *c)

@@ -112,7 +112,7 @@ struct script {
     uint64_t rounds, sm, carve, take;
     uint64_t piece, pieces, apart, line;
     uint64_t unit; /* of places, in bytes */
-    uint64_t scramble, jitter;
+    uint64_t scramble, jitter, skew;
     bool wait;
     uint64_t shared_most;
     struct reader reader[READERS_MOST];
@@ -147,6 +147,7 @@ static const struct param visit_params[] = {
     NUMBER(struct script, unit, "0", 0, 1u << 31, "bytes that places are counted in, or those in a mapping; 0: apart"),
     NUMBER(struct script, scramble, "0", 0, 24, "places are numbers of mappings in a random order of so many bits"),
     NUMBER(struct script, jitter, "0", 0, 16, "of each mapping, in units, one of so many bits, at random"),
+    NUMBER(struct script, skew, "0", 0, 1 << 16, "bytes that each unit of a mapping begins later than it is counted, times its number"),
     NUMBER(struct script, wait, "0", 0, 1, "1: up to seven turns of a loop, at random, before each load that is kept"),
     NUMBER(struct script, line, "0", 0, (1u << 30) - UNIT, "where in the piece is loaded, B"),
     NUMBER(struct script, take, "0", 0, 1 << 30, "a number that only makes the random visits others"),
@@ -563,6 +564,13 @@ static int check_piece(struct script *s, struct error *err)
         (s->piece == 0 && s->scramble > 0))
         return error_set(err, ERR_USAGE,
                          "scramble and jitter are of mappings, and within one");
+    if (s->skew % UNIT != 0 ||
+        (s->skew > 0 && (s->piece == 0 || s->piece % s->unit != 0 ||
+                         s->piece / s->unit * s->skew > s->unit)))
+        return error_set(err, ERR_USAGE,
+                         "skew: no multiple of %d B, or units are too short or "
+                         "do not divide the piece",
+                         UNIT);
     for (size_t i = 0; s->piece > 0 && i < s->kinds; i++)
         if (s->kind[i].space->memory != MEMORY_GLOBAL ||
             s->kind[i].space->texture)
@@ -740,9 +748,30 @@ uint64_t access_script_address(uint64_t number,
     return x * p->apart + low * p->unit;
 }
 
-/* The same of number %start. */
+/* Places that are no fixed distance from one to the next. */
+static bool are_numbered(const struct script *s)
+{
+    return s->scramble + s->jitter + s->skew > 0;
+}
+
+/* The same of number %start; what lies farther in a mapping begins later. */
+static void write_row(struct kernel_text *k, const struct script *s)
+{
+    ptx_with(k,
+             "and.b32 %t0, %start, $low;\n"
+             "mul.wide.u32 %offset, %start, $unit;\n"
+             "mul.wide.u32 %next, %t0, $skew;\n"
+             "add.u64 %offset, %offset, %next;\n",
+             WORD(low, s->piece / s->unit - 1), WORD(unit, s->unit),
+             WORD(skew, s->skew));
+}
+
 static void write_scramble(struct kernel_text *k, const struct script *s)
 {
+    if (s->scramble + s->jitter == 0) {
+        write_row(k, s);
+        return;
+    }
     ptx(k, "mov.u32 %at32, %start;");
     for (size_t i = 0; s->scramble > 0 && i < COUNT_OF(factors); i++)
         ptx_with(k,
@@ -765,7 +794,7 @@ static void write_scramble(struct kernel_text *k, const struct script *s)
              "mul.wide.u32 %next, %t0, $unit;\n"
              "add.u64 %offset, %offset, %next;\n",
              WORD(low, ((uint64_t)1 << s->jitter) - 1), WORD(apart, s->apart),
-             WORD(unit, s->unit));
+             WORD(unit, s->unit + s->skew));
 }
 
 /* Some turns of a loop before a load that is kept: what comes at a steady rate
@@ -788,7 +817,7 @@ static const char *next_visit(const struct script *s, bool calls)
 {
     if (calls)
         return "add.u64 %next, %next, 8;";
-    return s->scramble + s->jitter > 0 ? "add.u32 %start, %start, %stride;"
+    return are_numbered(s) ? "add.u32 %start, %start, %stride;"
                                        : "add.u64 %offset, %offset, %word;";
 }
 
@@ -802,7 +831,7 @@ static void write_visits(struct kernel_text *k, const struct script *s,
     ptx_with(k, "READ$number:", WORD(number, number));
     if (calls)
         next_call(k, number);
-    if (s->scramble + s->jitter > 0)
+    if (are_numbered(s))
         write_scramble(k, s);
     const char *const address =
         calls ? "%address" : space_address(k, r->space);

@@ -10,7 +10,7 @@ struct access_script_places {
     uint64_t apart, unit; /* B */
     unsigned scramble, jitter;
 };
-/* How far from the first mapping the place of that number is. */
+/* How far from the first mapping the place of that number is, without skew. */
 uint64_t access_script_address(uint64_t number,
                                const struct access_script_places *places);
 

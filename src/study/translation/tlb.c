@@ -30,11 +30,18 @@ static void tell_policy(struct tlb_question *q, size_t level)
 }
 
 /* Ways by conflicts, sets by the index or one by one, and entries by what fits
- * must agree, but for a few of what fits, which spikes move; else neither is
- * known. */
+ * must agree; else neither is known. */
 static void settle(struct tlb_facts *tlb, uint64_t nearer)
 {
     const uint64_t one = tlb->sets == 1 ? tlb->ways : 0;
+    tlb->entries = tlb->fit;
+    /* Where no conflicts tell, what a place too many makes miss does; they must
+     * not say another. */
+    if (tlb->ways == 0 && tlb->sets == 0 && tlb->row_ways > 0 &&
+        tlb->fit % tlb->row_ways == 0)
+        tlb->ways = tlb->row_ways;
+    else if (tlb->row_ways > 0 && tlb->ways > 0 && tlb->ways != tlb->row_ways)
+        tlb->sets = tlb->ways = tlb->of_sets = 0;
     /* Where spikes hide what fits, half of about as many miss. */
     const uint64_t told = tlb->entries > 0 ? tlb->entries : tlb->about;
     const uint64_t off = told > one ? told - one : one - told;
@@ -43,6 +50,8 @@ static void settle(struct tlb_facts *tlb, uint64_t nearer)
     /* What is loaded to push targets out of nearer TLBs takes entries, too. */
     else if (one > 0 && tlb->entries > one && off <= nearer)
         tlb->ways = tlb->entries;
+    else if (one > 0 && tlb->entries > 0 && off > 0)
+        tlb->sets = tlb->ways = 0;
     else if (one > 0)
         tlb->entries = one;
     if (tlb->entries > 0 && tlb->sets == 0 && tlb->ways > 0 &&
@@ -180,30 +189,38 @@ static void tlb_ask_all(struct tlb_question *q)
         finding_none(q->levels, "%s", no_cost(q));
     finding_cite(q->levels, q->experiment);
     none_beyond(q);
+    tlb_find_regions(q);
     for (size_t i = 0; lab_ok(q->lab) && i < q->t->levels; i++)
-        ask_level(q, i);
-    if (lab_ok(q->lab))
-        tlb_find_regions(q);
+        if (!q->t->tlb[i].hidden)
+            ask_level(q, i);
     for (size_t i = 0; lab_ok(q->lab) && i < q->t->levels; i++)
         conclude_level(q, i);
 }
 
-/* Mappings farther apart than any region that is looked for, by an odd number
- * of pieces, so that they come to all sets; in one window of pages. */
-enum { ORDER = 14, ORDER_LEAST = 9, APART = 33 };
+/* Mappings farther apart than most regions, by an odd number of pieces, so that
+ * they come to all sets.  Its bits are those of a primitive polynomial: an index
+ * that folds an address upon itself (by 5 bits, say) would bring all multiples
+ * of 33, which is 2^5 + 1, to few sets. */
+enum { ORDER = 14 };
+static const uint64_t aparts[] = {131, 37, 19, 11, 7, 1};
 
+/* In one window of pages. */
 static void place(struct tlb_question *q)
 {
-    const uint64_t window = fact_memory(q->lab)->window;
     struct tlb_places *const p = &q->t->places;
+    size_t i = 0;
     p->piece = p->unit = q->lab->info->mapping_bytes;
-    p->apart = APART * p->piece;
     p->order = ORDER;
-    while (window > 0 && p->apart << p->order > window)
-        if (p->apart > p->piece)
-            p->apart = (p->apart / p->piece / 2 | 1) * p->piece;
+    q->window = fact_memory(q->lab)->window;
+    /* One that is as large as memory shows here alone. */
+    if (q->window == 0)
+        q->window = tlb_window(q);
+    while (q->window > 0 && aparts[i] * p->piece << p->order > q->window)
+        if (i + 1 < COUNT_OF(aparts))
+            i++;
         else
             p->order--;
+    p->apart = aparts[i] * p->piece;
     p->pieces = (uint64_t)1 << p->order;
 }
 
@@ -228,13 +245,14 @@ static void tlb_run(struct lab *lab)
         lab_refuse(lab, "*", why_tlb_window);
         return;
     }
+    place(q);
     q->levels = lab_finding(lab, "tlb", "levels");
     for (size_t level = 0; level < TLBS_MOST; level++)
         for (int i = 0; i < TLB_ANSWERS; i++)
             q->finding[level][i] = lab_finding(lab, tlb_components[level],
                                                tlb_answers[i].attribute);
-    place(q);
-    tlb_ask_all(q);
+    if (lab_ok(lab))
+        tlb_ask_all(q);
 }
 
 const struct study study_tlb = {

@@ -4,7 +4,8 @@
  * and only its translation differs.
  *
  *     tlb_places    which addresses, and what loads of them cost
- *     tlb_levels    how many costs there are: the levels, pages and regions
+ *     tlb_levels    how many costs there are: the levels
+ *     tlb_regions   what comes with another: pages, regions, how many entries
  *     tlb_conflict  which places push one out: the ways of its set
  *     tlb_sets      which others are of its set: the index
  *     tlb_policy    which entry of a set makes room
@@ -51,6 +52,7 @@ struct tlb_question {
      * time, and when the first TLB has lost it. */
     double anew[TLB_DISTANCES], again[TLB_DISTANCES];
     double sigma, disturbed;
+    uint64_t window; /* B: all places lie in one of so many; 0: anywhere */
     bool unclear; /* how many levels there are, or whether some SM shares one */
     const char *experiment; /* the last */
     struct tlb_conflict conflict[TLBS_MOST][TLB_TARGETS];
@@ -67,6 +69,16 @@ struct column tlb_ask(struct tlb_question *q, const struct tlb_places *places,
     __attribute__((format(printf, 4, 5)));
 /* Adds steps that load the places; numbers in a row are one step. */
 void tlb_write(struct buf *steps, const uint32_t *numbers, size_t count);
+
+/* So many places in a row, at that distance. */
+struct tlb_places tlb_in_a_row(const struct tlb_question *q, uint64_t distance,
+                               uint64_t places);
+/* Adds a lap over so many places, some of which are timed, and some before it.
+ */
+void tlb_write_lap(struct buf *steps, uint64_t places);
+/* The window of pages that places leave that lie some GiB apart, or less; 0 if
+ * none. */
+uint64_t tlb_window(struct tlb_question *q);
 
 /* ---- the steps --------------------------------------------------------- */
 

@@ -1,7 +1,10 @@
 /*
  * How many TLBs show, by what loads cost that go over ever more places in turn:
- * as long as a TLB holds them, all loads cost what it costs.  What of an
- * address comes with that of another; and regions, which an entry covers.
+ * as long as a TLB holds them, all loads cost what it costs.  A TLB that holds
+ * fewer regions than the one before it never shows where each place has a
+ * region of its own, nor one of small regions where places lie far apart; so
+ * places lie at several distances, and the costs of all these laps together are
+ * the levels.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -12,138 +15,18 @@
 #include "study/assume.h"
 #include "study/translation/tlb.h"
 
-/* ---- neighbours ------------------------------------------------------- */
+/* ---- laps ------------------------------------------------------------- */
 
-/*
- * Mappings side by side, of which each place in the first half is asked about
- * once: nothing has ever translated it.  From a 32nd of a piece on up to 32
- * pieces.  Further rounds ask the first TLB, once more places in the other half
- * have pushed them out.
- */
-enum { HALVINGS = 5, LOOKS = 3, ROUNDS = 24, HALF = 512, PUSHED = 480 };
-
-static void write_looks(uint64_t off, struct buf *steps)
-{
-    const uint64_t whole = 1u << HALVINGS;
-    const uint64_t block = u64_max(2 * off, whole);
-    /* Those of smaller distances lie before, and the first has a block. */
-    const uint64_t first = off <= whole / 2
-                               ? (uint64_t)log2((double)off) * LOOKS + 1
-                               : LOOKS * 2 * off / whole + 3 * LOOKS;
-    buf_printf(steps, "%" PRIu64 ":1:0", off % whole);
-    for (uint64_t i = 0; i < LOOKS; i++) {
-        const uint64_t at =
-            (first * whole + block - 1) / block * block + i * block;
-        buf_printf(steps, ",%" PRIu64 ":1:0,!%" PRIu64 ":2:0", at, at + off);
-    }
-    /* An odd number of units apart, so that they come to all sets. */
-    buf_printf(steps, ",%" PRIu64 ":%d:%" PRIu64, HALF * whole, PUSHED,
-               whole + 1);
-}
-
-/* What a load costs that far from one whose page has just come, more than the
- * same load made again, which finds line and translation. */
-static void ask_beside(struct tlb_question *q, size_t which)
-{
-    const uint64_t piece = q->t->places.piece;
-    const struct tlb_places fine = {.piece = piece,
-                                    .apart = piece,
-                                    .pieces = 2 * HALF,
-                                    .unit = piece >> HALVINGS};
-    struct buf steps = {0};
-    double excess[LOOKS * ROUNDS];
-    write_looks((uint64_t)1 << which, &steps);
-    const struct column c =
-        tlb_ask(q, &fine, buf_string(&steps), "rounds=%d", ROUNDS);
-    buf_free(&steps);
-    if (c.count < 2 * LOOKS * ROUNDS)
-        return;
-    for (size_t i = 0; i < LOOKS * ROUNDS; i++)
-        excess[i] = c.at[2 * i] - c.at[2 * i + 1];
-    q->anew[which] = stats_median(excess, LOOKS);
-    q->again[which] = stats_median(excess + LOOKS, LOOKS * (ROUNDS - 1));
-}
-
-void tlb_ask_neighbours(struct tlb_question *q)
-{
-    const uint64_t least = q->t->places.piece >> HALVINGS;
-    double most = 0;
-    size_t near = 0;
-    q->lab->fresh = true;
-    for (size_t i = 0; lab_ok(q->lab) && i < TLB_DISTANCES; i++) {
-        ask_beside(q, i);
-        most = fmax(most, q->anew[i]);
-    }
-    q->lab->fresh = false;
-    /* The largest is that of a translation from nowhere. */
-    while (near < HALVINGS && q->anew[near] < most / 4)
-        near++;
-    q->t->places.unit = least << near;
-    q->t->places.jitter = HALVINGS - (unsigned)near;
-}
-
-/* The nearest place whose translation has not come with that of another; 0 if
- * that of all has, or if some that lies farther has: a page ends once, so what
- * was seen is something else that costs as much. */
-static uint64_t page_of(struct tlb_question *q, size_t level)
-{
-    const struct tlb_facts *const tlb = &q->t->tlb[level];
-    const double *const beside = level == 0 ? q->again : q->anew;
-    const double late = tlb->middle - q->t->tlb[0].hit;
-    size_t near = 0;
-    while (near < TLB_DISTANCES && beside[near] < late)
-        near++;
-    for (size_t i = near; i < TLB_DISTANCES; i++)
-        if (beside[i] < late) {
-            tlb_none(q, level, TLB_PAGE, TLB_REACH, why_tlb_page_unclear);
-            return 0;
-        }
-    return near < TLB_DISTANCES ? q->t->places.piece >> HALVINGS << near : 0;
-}
-
-/* ---- levels ----------------------------------------------------------- */
-
-/* Loads of a lap that are timed. */
-enum { LAPS_MOST = 40, TIMED_MOST = 256, TIMED_LEAST = 192, PARTS = 8 };
-
-/* Laps over more and more places. */
-struct laps {
-    uint64_t places[LAPS_MOST];
-    struct column cycles[LAPS_MOST];
-    double mean[LAPS_MOST];
-    size_t count;
-};
-
-static int compare_doubles(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-/* Of all but a few on either side: what is disturbed is no part of it, and all
- * phases are in which a load meets a cache with a clock of its own. */
-static double mean_of(const double *cycles, size_t count, double *spread)
-{
-    double *const sorted = xreallocarray(NULL, count, sizeof *sorted);
-    memcpy(sorted, cycles, count * sizeof *sorted);
-    qsort(sorted, count, sizeof *sorted, compare_doubles);
-    const size_t few = count / 20;
-    double sum = 0, squares = 0;
-    for (size_t i = few; i < count - few; i++) {
-        sum += sorted[i];
-        squares += sorted[i] * sorted[i];
-    }
-    const double kept = (double)(count - 2 * few), mean = sum / kept;
-    if (spread != NULL)
-        *spread = sqrt(fmax(squares / kept - mean * mean, 0));
-    free(sorted);
-    return mean;
-}
+/* Loads of a lap that are timed; what is loaded before, and laps of few places:
+ * where victims are random what fits comes to stay only in some laps. */
+enum { TIMED_MOST = 256, TIMED_LEAST = 192, PARTS = 8 };
+enum { WARM_LOADS = 1024, WARM_MOST = 24 };
 
 /* Of few places all are timed, often; of many some, evenly spread. */
-static void write_lap(struct buf *steps, uint64_t places)
+void tlb_write_lap(struct buf *steps, uint64_t places)
 {
-    buf_printf(steps, "2x0:%" PRIu64 ":1,", places);
+    const uint64_t warm = u64_within(2, WARM_LOADS / places, WARM_MOST);
+    buf_printf(steps, "%" PRIu64 "x0:%" PRIu64 ":1,", warm, places);
     if (places <= TIMED_MOST)
         buf_printf(steps, "%" PRIu64 "x!0:%" PRIu64 ":1",
                    1 + TIMED_LEAST / places, places);
@@ -160,69 +43,205 @@ static void write_lap(struct buf *steps, uint64_t places)
         }
 }
 
-static void lap(struct tlb_question *q, const struct tlb_places *p,
-                uint64_t places, struct laps *l)
+/* Laps over more and more places at one distance; what one costs is the mean of
+ * all but a twentieth on either side: what is disturbed is no part of it, and
+ * all phases are in which a load meets a cache with a clock of its own. */
+enum { LAPS_MOST = 64 };
+static const double cut = 0.05;
+
+struct sweep {
+    uint64_t places[LAPS_MOST];
+    struct column cycles[LAPS_MOST];
+    double mean[LAPS_MOST];
+    size_t count;
+};
+
+static bool lap(struct tlb_question *q, const struct tlb_places *p,
+                uint64_t places, struct sweep *s)
 {
     struct buf steps = {0};
-    write_lap(&steps, places);
+    tlb_write_lap(&steps, places);
     const struct column c = tlb_ask(q, p, buf_string(&steps), " ");
     buf_free(&steps);
-    if (c.count == 0)
-        return;
-    l->places[l->count] = places;
-    l->mean[l->count] = mean_of(c.at, c.count, NULL);
-    l->cycles[l->count++] = c;
+    if (c.count == 0 || s->count == LAPS_MOST)
+        return false;
+    s->places[s->count] = places;
+    s->mean[s->count] = stats_trimmed_mean(c.at, c.count, cut);
+    s->cycles[s->count++] = c;
+    return true;
 }
 
-/* Laps whose costs are alike: [from, end). */
+/* By a fifth, so that a TLB hardly larger than the one before it shows; many by
+ * two fifths. */
+static void sweep(struct tlb_question *q, const struct tlb_places *p,
+                  uint64_t most, struct sweep *s)
+{
+    enum { MANY = 512 };
+    for (double n = 2; n <= (double)most && lap(q, p, (uint64_t)(n + 0.01), s);
+         n = fmax(n * (n < MANY ? sqrt(sqrt(2)) : sqrt(2)), n + 1))
+        continue;
+}
+
+/* ---- what laps cost --------------------------------------------------- */
+
+/* Laps of a sweep in a row whose costs are alike: [from, end). */
 struct flat {
+    const struct sweep *sweep;
     size_t from, end;
     double cycles, error;
 };
+enum { FLATS_MOST = 48 };
+
+/* All sweeps, what was flat in them, and the levels, which are some of those. */
+enum { SWEEPS_MOST = 8, COSTS_MOST = TLBS_MOST + 1 };
+struct sweeps {
+    struct sweep at[SWEEPS_MOST];
+    size_t count;
+    struct flat flat[FLATS_MOST];
+    size_t flats;
+    double first; /* a hit of the first TLB costs about that */
+};
 
 /* The same, or nearly, of what walks cost, which depends on their way. */
-static bool alike(double a, double b, double first)
+static double slack(const struct sweeps *s, double cycles, double least)
 {
-    const double few = assume(ASSUME_TLB_LEAST) / 2;
-    return fabs(a - b) < fmax(few, assume(ASSUME_TLB_WALKS) * (a - first));
+    return fmax(least, assume(ASSUME_TLB_WALKS) * (cycles - s->first));
 }
 
-static void set_flat(struct flat *f, const struct laps *l, size_t from,
+static void set_flat(struct flat *f, const struct sweep *s, size_t from,
                      size_t end)
 {
-    *f = (struct flat){from, end, stats_median(l->mean + from, end - from), 0};
+    *f = (struct flat){s, from, end, stats_median(s->mean + from, end - from),
+                       0};
     for (size_t i = from; i < end; i++)
-        f->error = fmax(f->error, fabs(l->mean[i] - f->cycles));
+        f->error = fmax(f->error, fabs(s->mean[i] - f->cycles));
 }
 
 /* Two laps or more in a row that cost the same are what one TLB costs. */
-static size_t find_flats(const struct laps *l, struct flat *flat, size_t most)
+static void find_flats(struct sweeps *all, const struct sweep *s)
 {
-    size_t count = 0;
-    for (size_t i = 0, end; i < l->count; i = end) {
+    const double few = assume(ASSUME_TLB_LEAST) / 2;
+    for (size_t i = 0, end; i < s->count; i = end) {
         end = i + 1;
-        while (end < l->count && alike(l->mean[end], l->mean[i], l->mean[0]))
+        while (end < s->count && fabs(s->mean[end] - s->mean[i]) <
+                                     slack(all, s->mean[end], few))
             end++;
-        const bool more =
-            count == 0 ||
-            l->mean[i] > flat[count - 1].cycles + assume(ASSUME_TLB_LEAST);
-        if (!more && end - i > flat[count - 1].end - flat[count - 1].from)
-            set_flat(&flat[count - 1], l, i, end);
-        else if (more && end - i >= 2 && count < most)
-            set_flat(&flat[count++], l, i, end);
+        if (end - i >= 2 && all->flats < FLATS_MOST)
+            set_flat(&all->flat[all->flats++], s, i, end);
     }
+}
+
+static int cheaper_first(const void *a, const void *b)
+{
+    const double x = ((const struct flat *)a)->cycles,
+                 y = ((const struct flat *)b)->cycles;
+    return (x > y) - (x < y);
+}
+
+/* Of those that cost the same the one of most laps stays. */
+static void merge_flats(struct sweeps *s)
+{
+    size_t kept = 0;
+    qsort(s->flat, s->flats, sizeof *s->flat, cheaper_first);
+    for (size_t i = 0; i < s->flats; i++) {
+        struct flat *const f = &s->flat[i];
+        struct flat *const last = kept > 0 ? &s->flat[kept - 1] : NULL;
+        if (last == NULL ||
+            f->cycles > last->cycles +
+                            slack(s, f->cycles, assume(ASSUME_TLB_LEAST)))
+            s->flat[kept++] = *f;
+        else if (f->end - f->from > last->end - last->from)
+            *last = *f;
+    }
+    s->flats = kept;
+}
+
+/* True if most loads of its laps cost what it does, and not some less and some
+ * more: as where some sets of a TLB hold their places and others do not. */
+static bool is_of_one_cost(const struct sweeps *s, size_t which)
+{
+    const struct flat *const f = &s->flat[which];
+    double off = INFINITY;
+    size_t near = 0, all = 0;
+    if (which > 0)
+        off = f->cycles - s->flat[which - 1].cycles;
+    if (which + 1 < s->flats)
+        off = fmin(off, s->flat[which + 1].cycles - f->cycles);
+    for (size_t i = f->from; i < f->end; i++)
+        for (size_t j = 0; j < f->sweep->cycles[i].count; j++, all++)
+            near += fabs(f->sweep->cycles[i].at[j] - f->cycles) < off / 2;
+    return 4 * near > 3 * all;
+}
+
+static void drop_mixed(struct sweeps *s)
+{
+    bool one[FLATS_MOST];
+    size_t kept = 0;
+    for (size_t i = 0; i < s->flats; i++)
+        one[i] = i == 0 || is_of_one_cost(s, i);
+    for (size_t i = 0; i < s->flats; i++)
+        if (one[i])
+            s->flat[kept++] = s->flat[i];
+    s->flats = kept;
+}
+
+/* ---- what is of no level ---------------------------------------------- */
+
+/* How far single loads of a lap stray. */
+static double spread_of(const struct column *c)
+{
+    double *const sorted = stats_sorted(c->at, c->count);
+    const size_t few = (size_t)(cut * (double)c->count);
+    const double mean = stats_trimmed_mean(c->at, c->count, cut);
+    double squares = 0;
+    for (size_t i = few; i < c->count - few; i++)
+        squares += pow(sorted[i] - mean, 2);
+    free(sorted);
+    return sqrt(squares / (double)(c->count - 2 * few));
+}
+
+static bool is_of_a_level(const struct sweeps *s, const double *wide,
+                          double cycles)
+{
+    for (size_t i = 0; i < s->flats; i++)
+        if (fabs(cycles - s->flat[i].cycles) < wide[i])
+            return true;
+    return false;
+}
+
+/* Loads that cost what no level does, of laps that have many of them. */
+static size_t find_strays(const struct sweeps *s, double *stray, size_t most)
+{
+    enum { MANY = 8 };
+    double wide[FLATS_MOST];
+    size_t count = 0;
+    for (size_t i = 0; i < s->flats; i++)
+        wide[i] = fmax(
+            4 * spread_of(&s->flat[i].sweep->cycles[s->flat[i].from]),
+            slack(s, s->flat[i].cycles, assume(ASSUME_TLB_LEAST)));
+    for (size_t i = 0; i < s->count; i++)
+        for (size_t j = 0; j < s->at[i].count; j++) {
+            const struct column *const c = &s->at[i].cycles[j];
+            const size_t before = count;
+            for (size_t k = 0; k < c->count && count < most; k++)
+                if (!is_of_a_level(s, wide, c->at[k]))
+                    stray[count++] = c->at[k];
+            if (MANY * (count - before) < c->count)
+                count = before;
+        }
     return count;
 }
 
-/* Laps that noise moves are alike by chance only: where most laps are of no
- * flat, a TLB could hide. */
-static bool are_told(const struct flat *flat, size_t flats, size_t laps)
+/* True if all laps are of levels and of mixtures of these: else one may hide
+ * that never holds all places of a lap. */
+static bool all_are_told(struct tlb_question *q, const struct sweeps *s)
 {
-    size_t alike = 0;
-    for (size_t i = 0; i < flats; i++)
-        alike += flat[i].end - flat[i].from;
-    return 2 * alike > laps;
+    enum { STRAYS_MOST = 1 << 14 };
+    double *const stray = lab_alloc(q->lab, STRAYS_MOST, sizeof *stray);
+    return find_strays(s, stray, STRAYS_MOST) == 0;
 }
+
+/* ---- the levels ------------------------------------------------------- */
 
 static bool half_miss(const struct column *c, double middle)
 {
@@ -234,21 +253,22 @@ static bool half_miss(const struct column *c, double middle)
 
 /* Places of which half miss, to a 32nd: at random ones, since such as lie in a
  * row may come to some sets more than to others. */
-static uint64_t about(struct tlb_question *q, const struct laps *l,
+static uint64_t about(struct tlb_question *q, const struct sweep *s,
                       double middle)
 {
     const struct tlb_places *const p = &q->t->places;
     size_t i = 0;
-    while (i < l->count && !half_miss(&l->cycles[i], middle))
+    while (i < s->count && !half_miss(&s->cycles[i], middle))
         i++;
-    if (i == 0 || i == l->count)
-        return i == 0 ? 1 : l->places[i - 1];
-    uint64_t fit = l->places[i - 1] / 2,
-             more = u64_min(2 * l->places[i], p->pieces);
-    struct laps *const once = lab_alloc(q->lab, 1, sizeof *once);
+    if (i == 0 || i == s->count)
+        return i == 0 ? 1 : s->places[i - 1];
+    uint64_t fit = s->places[i - 1] / 2,
+             more = u64_min(2 * s->places[i], p->pieces);
+    struct sweep *const once = lab_alloc(q->lab, 1, sizeof *once);
     while (lab_ok(q->lab) && more - fit > 1 + fit / 32) {
         once->count = 0;
-        lap(q, p, (fit + more) / 2, once);
+        if (!lap(q, p, (fit + more) / 2, once))
+            break;
         if (half_miss(&once->cycles[0], middle))
             more = (fit + more) / 2;
         else
@@ -257,188 +277,72 @@ static uint64_t about(struct tlb_question *q, const struct laps *l,
     return fit;
 }
 
-static void set_levels(struct tlb_question *q, const struct laps *l)
+/* What a TLB holds of places each in a region of its own, unless one before it
+ * holds as many: then it hides. */
+static void set_about(struct tlb_question *q, const struct sweep *s,
+                      size_t level)
 {
-    struct flat flat[TLBS_MOST + 1];
-    const size_t flats = find_flats(l, flat, TLBS_MOST + 1);
-    if (!are_told(flat, flats, l->count)) {
-        q->unclear = true;
-        return;
-    }
-    for (size_t i = flat[0].from; flats > 0 && i < flat[0].end; i++) {
-        double spread;
-        mean_of(l->cycles[i].at, l->cycles[i].count, &spread);
-        q->sigma = fmax(q->sigma, spread);
-    }
-    for (size_t i = 0; i + 1 < flats; i++) {
+    struct tlb_facts *const tlb = &q->t->tlb[level];
+    uint64_t before = 0;
+    for (size_t i = 0; i < level; i++)
+        before = u64_max(before, q->t->tlb[i].about);
+    tlb->about = about(q, s, tlb->middle);
+    tlb->hidden = level > 0 && tlb->about < before + before / 4 + 2;
+}
+
+static void set_levels(struct tlb_question *q, const struct sweeps *s)
+{
+    const struct flat *const flat = s->flat;
+    q->sigma = fmax(q->sigma, spread_of(&flat->sweep->cycles[flat->from]));
+    for (size_t i = 0; lab_ok(q->lab) && i + 1 < s->flats; i++) {
         struct tlb_facts *const tlb = &q->t->tlb[q->t->levels++];
         const double more = flat[i + 1].cycles - flat[i].cycles;
         const double error = flat[i].error + flat[i + 1].error + 0.5;
         tlb->hit = flat[i].cycles;
         tlb->middle = (flat[i].cycles + flat[i + 1].cycles) / 2;
-        tlb->about = about(q, l, tlb->middle);
+        set_about(q, &s->at[0], i);
         tlb_found(q, i, TLB_PENALTY, more);
         finding_interval(q->finding[i][TLB_PENALTY], more - error, more + error,
                          -1);
     }
 }
 
-/* What a neighbour costs that is neither a hit of the first TLB nor a miss: one
- * between holds too few regions for laps to show it. */
-static bool hides_one(const struct tlb_question *q)
+/* Places each in a region of its own; then ever farther apart, from such on as
+ * do not come with the translation of another.  So many of the latter as show
+ * the end of a TLB of some hundred regions. */
+static void sweep_all(struct tlb_question *q, struct sweeps *s)
 {
-    const struct tlb_facts *const first = &q->t->tlb[0];
-    for (size_t i = 0; q->t->levels > 0 && i < TLB_DISTANCES; i++)
-        if (q->again[i] > assume(ASSUME_TLB_LEAST) &&
-            q->again[i] < first->middle - first->hit)
-            return true;
-    return false;
+    enum { DENSE_MOST = 2048, FARTHER = 4 };
+    const uint64_t window = q->window;
+    struct tlb_places p = q->t->places;
+    p.order = 0;
+    if (p.jitter == 0)
+        p.unit = p.apart;
+    sweep(q, &p, p.pieces, &s->at[s->count++]);
+    for (uint64_t far = q->t->places.unit;
+         lab_ok(q->lab) && far < q->t->places.apart && s->count < SWEEPS_MOST;
+         far *= FARTHER) {
+        uint64_t places = DENSE_MOST;
+        while (window > 0 && places * far > window)
+            places /= 2;
+        p = tlb_in_a_row(q, far, places);
+        sweep(q, &p, places, &s->at[s->count++]);
+    }
 }
 
 void tlb_find_levels(struct tlb_question *q)
 {
-    struct tlb_places p = q->t->places;
-    struct laps *const l = lab_alloc(q->lab, 1, sizeof *l);
-    p.order = 0;
-    if (p.jitter == 0)
-        p.unit = p.apart;
-    for (double n = 2; n <= (double)p.pieces && l->count + 1 < LAPS_MOST;
-         n = fmax(n * sqrt(2), n + 1))
-        lap(q, &p, (uint64_t)(n + 0.01), l);
-    lap(q, &p, p.pieces, l);
+    struct sweeps *const s = lab_alloc(q->lab, 1, sizeof *s);
+    sweep_all(q, s);
     if (!lab_ok(q->lab))
         return;
-    set_levels(q, l);
-    if (!hides_one(q))
-        return;
-    q->unclear = true;
-    q->t->levels = 0;
-}
-
-/* ---- regions ---------------------------------------------------------- */
-
-/* A quarter more places than there are entries still fit, if two lie in a
- * region. */
-enum { MORE = 4, MISSES = 10, SPIKES = 50, TAKES = 3 };
-
-/* In a row, at that distance. */
-static struct tlb_places close_places(const struct tlb_question *q,
-                                      uint64_t distance)
-{
-    const uint64_t piece = q->t->places.piece;
-    return (struct tlb_places){
-        .piece = piece, .apart = u64_max(distance, piece), .unit = distance};
-}
-
-/* Loads of a lap over so many that miss. */
-static size_t misses(struct tlb_question *q, size_t level, uint64_t distance,
-                     uint64_t places, size_t *loads)
-{
-    const struct tlb_facts *const tlb = &q->t->tlb[level];
-    const struct tlb_places p = close_places(q, distance);
-    struct buf steps = {0};
-    size_t slow = 0;
-    write_lap(&steps, places);
-    const struct column c = tlb_ask(q, &p, buf_string(&steps), " ");
-    buf_free(&steps);
-    for (size_t i = 0; i < c.count; i++)
-        slow += c.at[i] > tlb->middle;
-    *loads = c.count;
-    return slow;
-}
-
-static bool share_entries(struct tlb_question *q, size_t level,
-                          uint64_t distance)
-{
-    size_t loads;
-    const uint64_t about = q->t->tlb[level].about;
-    const size_t slow =
-        misses(q, level, distance, about + about / MORE + 2, &loads);
-    return lab_ok(q->lab) && MISSES * slow < loads;
-}
-
-/* Loads that miss in laps over so many regions. */
-static size_t all_misses(struct tlb_question *q, size_t level, uint64_t places)
-{
-    const struct tlb_facts *const tlb = &q->t->tlb[level];
-    const struct tlb_places p = close_places(q, tlb->region);
-    size_t missed = 0;
-    for (unsigned take = 0; lab_ok(q->lab) && take < TAKES; take++) {
-        struct buf steps = {0};
-        buf_printf(&steps, "2x0:%" PRIu64 ":1,!0:%" PRIu64 ":1", places,
-                   places);
-        const struct column c =
-            tlb_ask(q, &p, buf_string(&steps), "take=%u", take);
-        buf_free(&steps);
-        for (size_t i = 0; i < c.count; i++)
-            missed += c.at[i] > tlb->middle;
-    }
-    return missed;
-}
-
-/* One set with one too many misses once a lap at least; more than spikes, of
- * which there are so many for each place. */
-static bool any_misses(struct tlb_question *q, size_t level, uint64_t places,
-                       double spikes)
-{
-    const double expected = spikes * (double)places;
-    return (double)all_misses(q, level, places) >
-           expected + 4 * sqrt(expected) + TAKES - 1;
-}
-
-/*
- * As many regions in a row as fit: all entries, unless the index deals those in
- * a row to the sets unevenly.  Then fewer fit than of any at random, of which
- * half miss when there are about as many as entries.
- */
-static void find_entries(struct tlb_question *q, size_t level)
-{
-    struct tlb_facts *const tlb = &q->t->tlb[level];
-    const uint64_t error = tlb->about / 12 + 1;
-    uint64_t fit = tlb->about / 2, more = tlb->about + tlb->about / MORE + 2;
-    size_t loads;
-    while (lab_ok(q->lab) && more - fit > 1 + error / 2) {
-        const uint64_t middle = (fit + more) / 2;
-        if (SPIKES * misses(q, level, tlb->region, middle, &loads) <= loads)
-            fit = middle;
-        else
-            more = middle;
-    }
-    if (fit + error < tlb->about)
-        return;
-    fit -= error / 2;
-    const double spikes =
-        (double)all_misses(q, level, fit / 2) / (double)u64_max(fit / 2, 1);
-    while (lab_ok(q->lab) && more - fit > 1)
-        if (any_misses(q, level, (fit + more) / 2, spikes))
-            more = (fit + more) / 2;
-        else
-            fit = (fit + more) / 2;
-    if (lab_ok(q->lab) && fit + error >= tlb->about)
-        tlb->entries = fit;
-}
-
-/* The page; then twice as far as long as both are of one entry. */
-static void find_region(struct tlb_question *q, size_t level)
-{
-    struct tlb_facts *const tlb = &q->t->tlb[level];
-    tlb->page = tlb->region = page_of(q, level);
-    if (tlb->page == 0)
-        return;
-    tlb_found(q, level, TLB_PAGE, (double)tlb->page);
-    while (lab_ok(q->lab) && tlb->region < q->t->places.apart &&
-           share_entries(q, level, tlb->region))
-        tlb->region *= 2;
-    if (lab_ok(q->lab))
-        tlb_found(q, level, TLB_REGION, (double)tlb->region);
-    tlb->entries = 0;
-    if (lab_ok(q->lab))
-        find_entries(q, level);
-}
-
-/* The last first, which wants the most mappings. */
-void tlb_find_regions(struct tlb_question *q)
-{
-    for (size_t i = q->t->levels; lab_ok(q->lab) && i-- > 0;)
-        find_region(q, i);
+    s->first = stats_min(s->at[0].mean, s->at[0].count);
+    for (size_t i = 0; i < s->count; i++)
+        find_flats(s, &s->at[i]);
+    merge_flats(s);
+    drop_mixed(s);
+    q->unclear = s->flats == 0 || s->flats > COSTS_MOST ||
+                 !all_are_told(q, s);
+    if (!q->unclear)
+        set_levels(q, s);
 }

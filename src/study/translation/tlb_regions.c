@@ -1,0 +1,350 @@
+/*
+ * What of an address comes with the translation of another: pages; regions,
+ * which an entry covers; and how many of them there are.
+ */
+#include <math.h>
+
+#include "analysis/statistics/stats.h"
+#include "base/num.h"
+#include "study/assume.h"
+#include "study/translation/tlb.h"
+
+/* ---- neighbours ------------------------------------------------------- */
+
+/*
+ * Mappings side by side, of which each place in the first half is asked about
+ * once: nothing has ever translated it.  From a 32nd of a piece on up to 32
+ * pieces.  Further rounds ask the first TLB, once more places in the other half
+ * have pushed them out.
+ */
+enum { HALVINGS = 5, LOOKS = 6, ROUNDS = 12, HALF = 1024, PUSHED = 480 };
+
+static void write_looks(uint64_t off, struct buf *steps)
+{
+    const uint64_t whole = 1u << HALVINGS;
+    const uint64_t block = u64_max(2 * off, whole);
+    /* Those of smaller distances lie before, and the first has a block. */
+    const uint64_t first = off <= whole / 2
+                               ? (uint64_t)log2((double)off) * LOOKS + 1
+                               : LOOKS * 2 * off / whole + 3 * LOOKS;
+    buf_printf(steps, "%" PRIu64 ":1:0", off % whole);
+    for (uint64_t i = 0; i < LOOKS; i++) {
+        const uint64_t at =
+            (first * whole + block - 1) / block * block + i * block;
+        buf_printf(steps, ",%" PRIu64 ":1:0,!%" PRIu64 ":2:0", at, at + off);
+    }
+    /* An odd number of units apart, so that they come to all sets. */
+    buf_printf(steps, ",%" PRIu64 ":%d:%" PRIu64, HALF * whole, PUSHED,
+               whole + 1);
+}
+
+/* What a load costs that far from one whose page has just come, more than the
+ * same load made again, which finds line and translation.  A mean, since loads
+ * meet the caches' clock at a few phases, and one between two of them is none.
+ */
+static void ask_beside(struct tlb_question *q, size_t which)
+{
+    const uint64_t piece = q->t->places.piece;
+    const struct tlb_places fine = {.piece = piece,
+                                    .apart = piece,
+                                    .pieces = 2 * HALF,
+                                    .unit = piece >> HALVINGS};
+    struct buf steps = {0};
+    double excess[LOOKS * ROUNDS];
+    write_looks((uint64_t)1 << which, &steps);
+    const struct column c =
+        tlb_ask(q, &fine, buf_string(&steps), "rounds=%d", ROUNDS);
+    buf_free(&steps);
+    if (c.count < 2 * LOOKS * ROUNDS)
+        return;
+    for (size_t i = 0; i < LOOKS * ROUNDS; i++)
+        excess[i] = c.at[2 * i] - c.at[2 * i + 1];
+    q->anew[which] = stats_median(excess, LOOKS);
+    q->again[which] =
+        stats_trimmed_mean(excess + LOOKS, LOOKS * (ROUNDS - 1), 0.1);
+}
+
+void tlb_ask_neighbours(struct tlb_question *q)
+{
+    const uint64_t least = q->t->places.piece >> HALVINGS;
+    double most = 0;
+    size_t near = 0;
+    q->lab->fresh = true;
+    for (size_t i = 0; lab_ok(q->lab) && i < TLB_DISTANCES; i++) {
+        ask_beside(q, i);
+        most = fmax(most, q->anew[i]);
+    }
+    q->lab->fresh = false;
+    /* The largest is that of a translation from nowhere. */
+    while (near < HALVINGS && q->anew[near] < most / 4)
+        near++;
+    q->t->places.unit = least << near;
+    q->t->places.jitter = HALVINGS - (unsigned)near;
+}
+
+/* What is more than a neighbour costs that comes with another: a load elsewhere
+ * than the one before it may cost some cycles more (H200: 2). */
+static double late_from(const struct tlb_question *q, size_t level,
+                        const double *beside)
+{
+    const double late = q->t->tlb[level].middle - q->t->tlb[0].hit;
+    const double least = stats_min(beside, TLB_DISTANCES);
+    return least > 0 && least < late / 2 ? least + late : late;
+}
+
+/* The nearest place whose translation has not come with that of another, in 32nds
+ * of a piece; 0 if that of all has, or if some that lies farther has: a page
+ * ends once, so what was seen is something else that costs as much. */
+static uint64_t near_of(struct tlb_question *q, size_t level)
+{
+    const double *const beside = level == 0 ? q->again : q->anew;
+    const double late = late_from(q, level, beside);
+    size_t near = 0;
+    while (near < TLB_DISTANCES && beside[near] < late)
+        near++;
+    for (size_t i = near; i < TLB_DISTANCES; i++)
+        if (beside[i] < late) {
+            tlb_none(q, level, TLB_PAGE, TLB_REACH, why_tlb_page_unclear);
+            return 0;
+        }
+    return near < TLB_DISTANCES ? (uint64_t)1 << near : 0;
+}
+
+/*
+ * What the TLBs before have is not asked for in this one; so others push it out
+ * of those before the neighbour is loaded.  1: its translation has come along;
+ * 0: it has not; -1: so many others may push it out of this one, too.
+ */
+static int came_along(struct tlb_question *q, size_t level, uint64_t off)
+{
+    enum { PIECES_MOST = 8192, TIMES = 9 };
+    const uint64_t piece = q->t->places.piece, whole = 1u << HALVINGS;
+    uint64_t others = 0, region = piece;
+    for (size_t i = 0; i < level; i++) {
+        others = u64_max(others, 2 * q->t->tlb[i].about + 8);
+        region = u64_max(region, q->t->tlb[i].region);
+    }
+    const uint64_t step = region / piece * whole + 1;
+    const uint64_t from = 2 * off * TIMES + step;
+    const uint64_t pieces = (from + step * others) / whole + 1;
+    if (2 * others > q->t->tlb[level].about || pieces > PIECES_MOST)
+        return -1;
+    const struct tlb_places fine = {.piece = piece,
+                                    .apart = piece,
+                                    .pieces = pieces,
+                                    .unit = piece >> HALVINGS};
+    struct buf steps = {0};
+    for (uint64_t i = 0; i < TIMES; i++)
+        buf_printf(&steps,
+                   "%s%" PRIu64 ":1:0,%" PRIu64 ":%" PRIu64 ":%" PRIu64
+                   ",!%" PRIu64 ":2:0",
+                   i > 0 ? "," : "", 2 * off * i, from, others, step,
+                   2 * off * i + off);
+    q->lab->fresh = true;
+    const struct column c = tlb_ask(q, &fine, buf_string(&steps), " ");
+    q->lab->fresh = false;
+    buf_free(&steps);
+    if (c.count != 2 * TIMES)
+        return -1;
+    double excess[TIMES];
+    for (size_t i = 0; i < TIMES; i++)
+        excess[i] = c.at[2 * i] - c.at[2 * i + 1];
+    return stats_median(excess, TIMES) <
+           q->t->tlb[level].middle - q->t->tlb[0].hit;
+}
+
+/* As near as that, if the TLBs before do not have it; else what they do not
+ * tell is asked behind them. */
+static void find_page(struct tlb_question *q, size_t level)
+{
+    struct tlb_facts *const tlb = &q->t->tlb[level];
+    const uint64_t least = q->t->places.piece >> HALVINGS;
+    uint64_t near = near_of(q, level);
+    tlb->page = near * least;
+    if (near == 0)
+        return;
+    bool sure = level == 0 || near == 1 ||
+                (q->t->tlb[level - 1].region > 0 &&
+                 tlb->page > q->t->tlb[level - 1].region);
+    while (lab_ok(q->lab) && !sure && near > 1) {
+        const int along = came_along(q, level, near / 2);
+        sure = along == 1;
+        if (along != 0)
+            break;
+        near /= 2;
+    }
+    if (!lab_ok(q->lab))
+        return;
+    tlb_found(q, level, TLB_PAGE, (double)(near * least));
+    if (sure || near == 1)
+        return;
+    finding_value(q->finding[level][TLB_PAGE], STATUS_AT_MOST,
+                  value_number((double)(near * least)));
+    finding_because(q->finding[level][TLB_PAGE], "%s", why_tlb_page_behind);
+}
+
+/* ---- regions ---------------------------------------------------------- */
+
+/* A quarter more places than there are entries still fit, if two lie in a
+ * region. */
+enum { MORE = 4, MISSES = 10, SPIKES = 50, TAKES = 3, BEYOND = 5 };
+
+struct tlb_places tlb_in_a_row(const struct tlb_question *q, uint64_t distance,
+                               uint64_t places)
+{
+    const uint64_t piece = q->t->places.piece,
+                   apart = u64_max(distance, piece);
+    return (struct tlb_places){.piece = piece,
+                               .apart = apart,
+                               .unit = distance,
+                               .pieces = places * distance / apart + 1};
+}
+
+/* Loads of a lap over so many that miss. */
+static size_t misses(struct tlb_question *q, size_t level, uint64_t distance,
+                     uint64_t places, size_t *loads)
+{
+    const struct tlb_facts *const tlb = &q->t->tlb[level];
+    const struct tlb_places p =
+        tlb_in_a_row(q, distance, tlb->about + tlb->about / MORE + 2);
+    struct buf steps = {0};
+    size_t slow = 0;
+    tlb_write_lap(&steps, places);
+    const struct column c = tlb_ask(q, &p, buf_string(&steps), " ");
+    buf_free(&steps);
+    for (size_t i = 0; i < c.count; i++)
+        slow += c.at[i] > tlb->middle;
+    *loads = c.count;
+    return slow;
+}
+
+static bool share_entries(struct tlb_question *q, size_t level,
+                          uint64_t distance)
+{
+    size_t loads;
+    const uint64_t about = q->t->tlb[level].about;
+    const size_t slow =
+        misses(q, level, distance, about + about / MORE + 2, &loads);
+    return lab_ok(q->lab) && MISSES * slow < loads;
+}
+
+/* ---- entries ---------------------------------------------------------- */
+
+/* Loads that miss in laps over so many regions. */
+static size_t all_misses(struct tlb_question *q, size_t level, uint64_t places)
+{
+    const struct tlb_facts *const tlb = &q->t->tlb[level];
+    const struct tlb_places p = tlb_in_a_row(
+        q, tlb->region, tlb->about + tlb->about / MORE + 2 + BEYOND);
+    size_t missed = 0;
+    for (unsigned take = 0; lab_ok(q->lab) && take < TAKES; take++) {
+        struct buf steps = {0};
+        buf_printf(&steps, "3x0:%" PRIu64 ":1,!0:%" PRIu64 ":1", places,
+                   places);
+        const struct column c =
+            tlb_ask(q, &p, buf_string(&steps), "take=%u", take);
+        buf_free(&steps);
+        for (size_t i = 0; i < c.count; i++)
+            missed += c.at[i] > tlb->middle;
+    }
+    return missed;
+}
+
+/* One set with one too many misses once a lap at least; more than spikes, of
+ * which there are so many for each place. */
+static bool any_misses(struct tlb_question *q, size_t level, uint64_t places,
+                       double spikes)
+{
+    const double expected = spikes * (double)places;
+    return (double)all_misses(q, level, places) >
+           expected + 4 * sqrt(expected) + TAKES - 1;
+}
+
+/*
+ * Just beyond what fits each place more overfills another set, all of which then
+ * miss, one more than its ways.  The places that are too many are then so many
+ * misses by that: one more than fit were too many where a single spare entry
+ * kept what one set, but not two, had too many of (H200).  Returns how many
+ * that are; sets *ways if all sets have as many.
+ */
+static uint64_t spare_entries(struct tlb_question *q, size_t level,
+                              uint64_t fit, uint64_t *ways)
+{
+    const size_t one = all_misses(q, level, fit + 1) / TAKES;
+    const size_t two = all_misses(q, level, fit + 2) / TAKES;
+    const size_t five = all_misses(q, level, fit + BEYOND) / TAKES;
+    const size_t set = two - one;
+    *ways = 0;
+    if (!lab_ok(q->lab) || two <= one + 1 || one % set != 0 || one / set > 2 ||
+        one == 0 || five != one + (BEYOND - 1) * set)
+        return 0;
+    *ways = set - 1;
+    return one / set - 1;
+}
+
+/*
+ * As many regions in a row as fit: all entries, unless the index deals those in
+ * a row to the sets unevenly.  Then fewer fit than of any at random, of which
+ * half miss when there are about as many as entries.
+ */
+static void find_entries(struct tlb_question *q, size_t level)
+{
+    struct tlb_facts *const tlb = &q->t->tlb[level];
+    const uint64_t error = tlb->about / 12 + 1;
+    uint64_t fit = tlb->about / 2, more = tlb->about + tlb->about / MORE + 2;
+    size_t loads;
+    while (lab_ok(q->lab) && more - fit > 1 + error / 2) {
+        const uint64_t middle = (fit + more) / 2;
+        if (SPIKES * misses(q, level, tlb->region, middle, &loads) <= loads)
+            fit = middle;
+        else
+            more = middle;
+    }
+    if (fit + error < tlb->about)
+        return;
+    fit -= error / 2;
+    const double spikes =
+        (double)all_misses(q, level, fit / 2) / (double)u64_max(fit / 2, 1);
+    while (lab_ok(q->lab) && more - fit > 1)
+        if (any_misses(q, level, (fit + more) / 2, spikes))
+            more = (fit + more) / 2;
+        else
+            fit = (fit + more) / 2;
+    if (!lab_ok(q->lab) || fit + error < tlb->about)
+        return;
+    tlb->fit = fit - spare_entries(q, level, fit, &tlb->row_ways);
+}
+
+/* The page; then twice as far as long as both are of one entry. */
+static void find_region(struct tlb_question *q, size_t level)
+{
+    struct tlb_facts *const tlb = &q->t->tlb[level];
+    if (tlb->hidden) {
+        tlb_none(q, level, 0, TLB_REACH, why_tlb_hidden);
+        return;
+    }
+    find_page(q, level);
+    tlb->region = tlb->page;
+    while (lab_ok(q->lab) && tlb->region > 0 &&
+           2 * tlb->region <= q->t->places.apart &&
+           share_entries(q, level, tlb->region))
+        tlb->region *= 2;
+    if (!lab_ok(q->lab) || tlb->region == 0)
+        return;
+    /* Then places that were taken to be of one region each are not. */
+    if (2 * tlb->region > q->t->places.apart) {
+        tlb->region = 0;
+        tlb->hidden = true;
+        q->why[level] = lab_text(q->lab, why_tlb_region_wide,
+                                 q->t->places.apart >> 20);
+        return;
+    }
+    tlb_found(q, level, TLB_REGION, (double)tlb->region);
+    find_entries(q, level);
+}
+
+void tlb_find_regions(struct tlb_question *q)
+{
+    for (size_t i = 0; lab_ok(q->lab) && i < q->t->levels; i++)
+        find_region(q, i);
+}
