@@ -89,6 +89,7 @@ struct flat {
     const struct sweep *sweep;
     size_t from, end;
     double cycles, error;
+    double spread; /* of single loads */
 };
 enum { FLATS_MOST = 48 };
 
@@ -108,11 +109,27 @@ static double slack(const struct sweeps *s, double cycles, double least)
     return fmax(least, assume(ASSUME_TLB_WALKS) * (cycles - s->first));
 }
 
+/* How far single loads of a lap stray. */
+static double spread_of(const struct column *c)
+{
+    double *const sorted = stats_sorted(c->at, c->count);
+    const size_t few = (size_t)(cut * (double)c->count);
+    const double mean = stats_trimmed_mean(c->at, c->count, cut);
+    double squares = 0;
+    for (size_t i = few; i < c->count - few; i++)
+        squares += pow(sorted[i] - mean, 2);
+    free(sorted);
+    return sqrt(squares / (double)(c->count - 2 * few));
+}
+
 static void set_flat(struct flat *f, const struct sweep *s, size_t from,
                      size_t end)
 {
-    *f = (struct flat){s, from, end, stats_median(s->mean + from, end - from),
-                       0};
+    *f = (struct flat){.sweep = s,
+                       .from = from,
+                       .end = end,
+                       .cycles = stats_median(s->mean + from, end - from),
+                       .spread = spread_of(&s->cycles[from])};
     for (size_t i = from; i < end; i++)
         f->error = fmax(f->error, fabs(s->mean[i] - f->cycles));
 }
@@ -187,24 +204,17 @@ static void drop_mixed(struct sweeps *s)
 
 /* ---- what is of no level ---------------------------------------------- */
 
-/* How far single loads of a lap stray. */
-static double spread_of(const struct column *c)
+/* How far loads may be off what a level costs. */
+static double width(const struct sweeps *s, const struct flat *f)
 {
-    double *const sorted = stats_sorted(c->at, c->count);
-    const size_t few = (size_t)(cut * (double)c->count);
-    const double mean = stats_trimmed_mean(c->at, c->count, cut);
-    double squares = 0;
-    for (size_t i = few; i < c->count - few; i++)
-        squares += pow(sorted[i] - mean, 2);
-    free(sorted);
-    return sqrt(squares / (double)(c->count - 2 * few));
+    return fmax(4 * f->spread,
+                slack(s, f->cycles, assume(ASSUME_TLB_LEAST)));
 }
 
-static bool is_of_a_level(const struct sweeps *s, const double *wide,
-                          double cycles)
+static bool is_of_a_level(const struct sweeps *s, double cycles)
 {
     for (size_t i = 0; i < s->flats; i++)
-        if (fabs(cycles - s->flat[i].cycles) < wide[i])
+        if (fabs(cycles - s->flat[i].cycles) < width(s, &s->flat[i]))
             return true;
     return false;
 }
@@ -213,18 +223,13 @@ static bool is_of_a_level(const struct sweeps *s, const double *wide,
 static size_t find_strays(const struct sweeps *s, double *stray, size_t most)
 {
     enum { MANY = 8 };
-    double wide[FLATS_MOST];
     size_t count = 0;
-    for (size_t i = 0; i < s->flats; i++)
-        wide[i] = fmax(
-            4 * spread_of(&s->flat[i].sweep->cycles[s->flat[i].from]),
-            slack(s, s->flat[i].cycles, assume(ASSUME_TLB_LEAST)));
     for (size_t i = 0; i < s->count; i++)
         for (size_t j = 0; j < s->at[i].count; j++) {
             const struct column *const c = &s->at[i].cycles[j];
             const size_t before = count;
             for (size_t k = 0; k < c->count && count < most; k++)
-                if (!is_of_a_level(s, wide, c->at[k]))
+                if (!is_of_a_level(s, c->at[k]))
                     stray[count++] = c->at[k];
             if (MANY * (count - before) < c->count)
                 count = before;
@@ -232,13 +237,33 @@ static size_t find_strays(const struct sweeps *s, double *stray, size_t most)
     return count;
 }
 
-/* True if all laps are of levels and of mixtures of these: else one may hide
- * that never holds all places of a lap. */
-static bool all_are_told(struct tlb_question *q, const struct sweeps *s)
+/* A level of which no lap is whole: three of four such loads cost the same. */
+static bool add_strays(struct sweeps *s, const double *stray, size_t count)
+{
+    struct flat f = {.cycles = stats_median(stray, count),
+                     .spread = s->flat[0].spread};
+    size_t near = 0;
+    for (size_t i = 0; i < count; i++)
+        near += fabs(stray[i] - f.cycles) < width(s, &f);
+    f.error = 2 * f.spread;
+    s->flat[s->flats++] = f;
+    qsort(s->flat, s->flats, sizeof *s->flat, cheaper_first);
+    return 4 * near > 3 * count;
+}
+
+/* False if there are laps that are no levels and no mixtures of these: then one
+ * may hide that never holds all places of a lap. */
+static bool tell_all(struct tlb_question *q, struct sweeps *s)
 {
     enum { STRAYS_MOST = 1 << 14 };
     double *const stray = lab_alloc(q->lab, STRAYS_MOST, sizeof *stray);
-    return find_strays(s, stray, STRAYS_MOST) == 0;
+    size_t count = find_strays(s, stray, STRAYS_MOST);
+    while (count > 0 && s->flats < COSTS_MOST) {
+        if (!add_strays(s, stray, count))
+            return false;
+        count = find_strays(s, stray, STRAYS_MOST);
+    }
+    return count == 0;
 }
 
 /* ---- the levels ------------------------------------------------------- */
@@ -288,12 +313,19 @@ static void set_about(struct tlb_question *q, const struct sweep *s,
         before = u64_max(before, q->t->tlb[i].about);
     tlb->about = about(q, s, tlb->middle);
     tlb->hidden = level > 0 && tlb->about < before + before / 4 + 2;
+    if (tlb->hidden)
+        q->why[level] = why_tlb_hidden;
+    if (!half_miss(&s->cycles[s->count - 1], tlb->middle)) {
+        tlb->hidden = true;
+        q->why[level] =
+            lab_text(q->lab, why_tlb_addresses, q->t->places.pieces);
+    }
 }
 
 static void set_levels(struct tlb_question *q, const struct sweeps *s)
 {
     const struct flat *const flat = s->flat;
-    q->sigma = fmax(q->sigma, spread_of(&flat->sweep->cycles[flat->from]));
+    q->sigma = fmax(q->sigma, flat->spread);
     for (size_t i = 0; lab_ok(q->lab) && i + 1 < s->flats; i++) {
         struct tlb_facts *const tlb = &q->t->tlb[q->t->levels++];
         const double more = flat[i + 1].cycles - flat[i].cycles;
@@ -341,8 +373,8 @@ void tlb_find_levels(struct tlb_question *q)
         find_flats(s, &s->at[i]);
     merge_flats(s);
     drop_mixed(s);
-    q->unclear = s->flats == 0 || s->flats > COSTS_MOST ||
-                 !all_are_told(q, s);
+    q->unclear =
+        s->flats == 0 || s->flats > COSTS_MOST || !tell_all(q, s);
     if (!q->unclear)
         set_levels(q, s);
 }

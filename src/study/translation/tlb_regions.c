@@ -185,9 +185,20 @@ static void find_page(struct tlb_question *q, size_t level)
 
 /* ---- regions ---------------------------------------------------------- */
 
-/* A quarter more places than there are entries still fit, if two lie in a
+enum { SPIKES = 50, TAKES = 3, BEYOND = 5 };
+
+/* Places in a row of which half miss: as many as at random, or up to a third
+ * more, since those in a row come to all sets alike; twice that if two lie in a
  * region. */
-enum { MORE = 4, MISSES = 10, SPIKES = 50, TAKES = 3, BEYOND = 5 };
+static uint64_t row_of_one(const struct tlb_facts *tlb)
+{
+    return tlb->about + tlb->about * 9 / 20 + 2;
+}
+
+static uint64_t row_of_two(const struct tlb_facts *tlb)
+{
+    return tlb->about + tlb->about * 3 / 4;
+}
 
 struct tlb_places tlb_in_a_row(const struct tlb_question *q, uint64_t distance,
                                uint64_t places)
@@ -206,7 +217,7 @@ static size_t misses(struct tlb_question *q, size_t level, uint64_t distance,
 {
     const struct tlb_facts *const tlb = &q->t->tlb[level];
     const struct tlb_places p =
-        tlb_in_a_row(q, distance, tlb->about + tlb->about / MORE + 2);
+        tlb_in_a_row(q, distance, row_of_two(tlb) + 2);
     struct buf steps = {0};
     size_t slow = 0;
     tlb_write_lap(&steps, places);
@@ -218,14 +229,22 @@ static size_t misses(struct tlb_question *q, size_t level, uint64_t distance,
     return slow;
 }
 
-static bool share_entries(struct tlb_question *q, size_t level,
-                          uint64_t distance)
+static bool half_miss(struct tlb_question *q, size_t level, uint64_t distance,
+                      uint64_t places)
 {
     size_t loads;
-    const uint64_t about = q->t->tlb[level].about;
-    const size_t slow =
-        misses(q, level, distance, about + about / MORE + 2, &loads);
-    return lab_ok(q->lab) && MISSES * slow < loads;
+    return 2 * misses(q, level, distance, places, &loads) > loads;
+}
+
+/* 1: places at that distance share entries; 0: they do not; -1: it is not
+ * clear. */
+static int share_entries(struct tlb_question *q, size_t level,
+                         uint64_t distance)
+{
+    const struct tlb_facts *const tlb = &q->t->tlb[level];
+    if (half_miss(q, level, distance, row_of_one(tlb)))
+        return 0;
+    return half_miss(q, level, distance, row_of_two(tlb)) ? -1 : 1;
 }
 
 /* ---- entries ---------------------------------------------------------- */
@@ -235,7 +254,7 @@ static size_t all_misses(struct tlb_question *q, size_t level, uint64_t places)
 {
     const struct tlb_facts *const tlb = &q->t->tlb[level];
     const struct tlb_places p = tlb_in_a_row(
-        q, tlb->region, tlb->about + tlb->about / MORE + 2 + BEYOND);
+        q, tlb->region, row_of_one(tlb) + BEYOND);
     size_t missed = 0;
     for (unsigned take = 0; lab_ok(q->lab) && take < TAKES; take++) {
         struct buf steps = {0};
@@ -291,7 +310,7 @@ static void find_entries(struct tlb_question *q, size_t level)
 {
     struct tlb_facts *const tlb = &q->t->tlb[level];
     const uint64_t error = tlb->about / 12 + 1;
-    uint64_t fit = tlb->about / 2, more = tlb->about + tlb->about / MORE + 2;
+    uint64_t fit = tlb->about / 2, more = row_of_one(tlb);
     size_t loads;
     while (lab_ok(q->lab) && more - fit > 1 + error / 2) {
         const uint64_t middle = (fit + more) / 2;
@@ -319,16 +338,21 @@ static void find_entries(struct tlb_question *q, size_t level)
 static void find_region(struct tlb_question *q, size_t level)
 {
     struct tlb_facts *const tlb = &q->t->tlb[level];
-    if (tlb->hidden) {
-        tlb_none(q, level, 0, TLB_REACH, why_tlb_hidden);
+    if (tlb->hidden)
         return;
-    }
     find_page(q, level);
     tlb->region = tlb->page;
-    while (lab_ok(q->lab) && tlb->region > 0 &&
-           2 * tlb->region <= q->t->places.apart &&
-           share_entries(q, level, tlb->region))
-        tlb->region *= 2;
+    int share = tlb->region > 0;
+    while (lab_ok(q->lab) && share == 1 &&
+           2 * tlb->region <= q->t->places.apart) {
+        share = share_entries(q, level, tlb->region);
+        if (share == 1)
+            tlb->region *= 2;
+    }
+    if (share == -1)
+        tlb_none(q, level, TLB_REGION, TLB_REACH, why_tlb_region_unclear);
+    if (share == -1)
+        tlb->region = 0;
     if (!lab_ok(q->lab) || tlb->region == 0)
         return;
     /* Then places that were taken to be of one region each are not. */

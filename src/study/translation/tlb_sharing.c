@@ -69,7 +69,7 @@ static uint64_t ask_some(struct tlb_question *q, size_t level,
 
 void tlb_find_sharing(struct tlb_question *q, size_t level)
 {
-    if (fact_memory(q->lab)->window > 0) {
+    if (q->window > 0) {
         tlb_none(q, level, TLB_SMS_SHARING, TLB_SMS_SHARING, why_tlb_window);
         return;
     }
