@@ -173,21 +173,28 @@ static void merge_flats(struct sweeps *s)
     s->flats = kept;
 }
 
-/* True if most loads of its laps cost what it does, and not some less and some
- * more: as where some sets of a TLB hold their places and others do not. */
+/* True if loads of its laps cost what it does, and not some less and some more:
+ * as where some sets of a TLB hold their places and others do not.  Then most
+ * are nowhere near; or, where they differ too much to say so, the middle one is
+ * not. */
 static bool is_of_one_cost(const struct sweeps *s, size_t which)
 {
     const struct flat *const f = &s->flat[which];
     double off = INFINITY;
-    size_t near = 0, all = 0;
+    size_t near = 0, all = 0, middle = 0;
     if (which > 0)
         off = f->cycles - s->flat[which - 1].cycles;
     if (which + 1 < s->flats)
         off = fmin(off, s->flat[which + 1].cycles - f->cycles);
-    for (size_t i = f->from; i < f->end; i++)
-        for (size_t j = 0; j < f->sweep->cycles[i].count; j++, all++)
-            near += fabs(f->sweep->cycles[i].at[j] - f->cycles) < off / 2;
-    return 4 * near > 3 * all;
+    const double wide = fmax(off / 2, 2 * s->flat[0].spread);
+    for (size_t i = f->from; i < f->end; i++) {
+        const struct column *const c = &f->sweep->cycles[i];
+        middle +=
+            fabs(stats_median(c->at, c->count) - f->cycles) < off / 2;
+        for (size_t j = 0; j < c->count; j++, all++)
+            near += fabs(c->at[j] - f->cycles) < wide;
+    }
+    return 4 * near > 3 * all && 2 * middle > f->end - f->from;
 }
 
 static void drop_mixed(struct sweeps *s)
@@ -249,6 +256,14 @@ static bool add_strays(struct sweeps *s, const double *stray, size_t count)
     s->flat[s->flats++] = f;
     qsort(s->flat, s->flats, sizeof *s->flat, cheaper_first);
     return 4 * near > 3 * count;
+}
+
+/* Means of two laps differ less, by chance, than by what a miss costs more at
+ * least. */
+static bool is_steady(const struct sweeps *s)
+{
+    return 3 * s->flat[0].spread * sqrt(2.0 / TIMED_LEAST) <
+           assume(ASSUME_TLB_LEAST);
 }
 
 /* False if there are laps that are no levels and no mixtures of these: then one
@@ -373,8 +388,8 @@ void tlb_find_levels(struct tlb_question *q)
         find_flats(s, &s->at[i]);
     merge_flats(s);
     drop_mixed(s);
-    q->unclear =
-        s->flats == 0 || s->flats > COSTS_MOST || !tell_all(q, s);
+    q->unclear = s->flats == 0 || s->flats > COSTS_MOST || !is_steady(s) ||
+                 !tell_all(q, s);
     if (!q->unclear)
         set_levels(q, s);
 }
