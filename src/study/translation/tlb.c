@@ -146,6 +146,9 @@ static void conclude_level(struct tlb_question *q, size_t level)
     if (q->t->tlb[level].sets != 1)
         tlb_conclude_sets(q, level);
     settle(&q->t->tlb[level], tlb_conflict_of(q, level, 0)->nearer.count);
+    if (q->t->tlb[level].sets == 0 && tlb_is_found(q, level, TLB_SET_WAYS))
+        finding_none(q->finding[level][TLB_SET_WAYS], "%s",
+                     why_tlb_ways_unlike);
     if (why == NULL)
         tell_policy(q, level);
     report_entries(q, level);

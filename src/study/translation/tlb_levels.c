@@ -43,6 +43,47 @@ void tlb_write_lap(struct buf *steps, uint64_t places)
         }
 }
 
+/*
+ * A lap over places in a row, of which those that may share an entry lie as far
+ * apart in the order as can be: else one would bring it in and the others find
+ * it, and the lap cost something between two levels.  So it is made in passes
+ * over each 32nd place, of bit-reversed numbers.
+ */
+enum { PASS_BITS = 5, PASSES = 1 << PASS_BITS, WARM = 3 };
+
+static uint64_t reversed(uint64_t number)
+{
+    uint64_t r = 0;
+    for (unsigned i = 0; i < PASS_BITS; i++)
+        r |= (number >> i & 1) << (PASS_BITS - 1 - i);
+    return r;
+}
+
+static void write_passes(struct buf *steps, uint64_t places, bool timed)
+{
+    uint64_t kept = 0;
+    for (uint64_t i = 0; i < PASSES; i++) {
+        const uint64_t first = reversed(i);
+        const uint64_t count =
+            first < places ? (places - first + PASSES - 1) / PASSES : 0;
+        const bool keep =
+            timed && kept * PASSES <= i * u64_min(TIMED_MOST, places);
+        if (count > 0)
+            buf_printf(steps, "%s%s%" PRIu64 ":%" PRIu64 ":%d",
+                       steps->length > 0 ? "," : "", keep ? "!" : "", first,
+                       count, PASSES);
+        kept += keep ? count : 0;
+    }
+}
+
+static void write_row(struct buf *steps, uint64_t places)
+{
+    const uint64_t laps =
+        places <= TIMED_MOST ? 1 + TIMED_LEAST / places : 1;
+    for (uint64_t i = 0; i < WARM + laps; i++)
+        write_passes(steps, places, i >= WARM);
+}
+
 /* Laps over more and more places at one distance; what one costs is the mean of
  * all but a twentieth on either side: what is disturbed is no part of it, and
  * all phases are in which a load meets a cache with a clock of its own. */
@@ -60,7 +101,10 @@ static bool lap(struct tlb_question *q, const struct tlb_places *p,
                 uint64_t places, struct sweep *s)
 {
     struct buf steps = {0};
-    tlb_write_lap(&steps, places);
+    if (p->order > 0)
+        tlb_write_lap(&steps, places);
+    else
+        write_row(&steps, places);
     const struct column c = tlb_ask(q, p, buf_string(&steps), " ");
     buf_free(&steps);
     if (c.count == 0 || s->count == LAPS_MOST)
@@ -77,9 +121,11 @@ static void sweep(struct tlb_question *q, const struct tlb_places *p,
                   uint64_t most, struct sweep *s)
 {
     enum { MANY = 512 };
-    for (double n = 2; n <= (double)most && lap(q, p, (uint64_t)(n + 0.01), s);
+    for (double n = 2; n < (double)most && lap(q, p, (uint64_t)(n + 0.01), s);
          n = fmax(n * (n < MANY ? sqrt(sqrt(2)) : sqrt(2)), n + 1))
         continue;
+    if (lab_ok(q->lab))
+        lap(q, p, most, s);
 }
 
 /* ---- what laps cost --------------------------------------------------- */

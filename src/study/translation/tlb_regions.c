@@ -64,6 +64,15 @@ static void ask_beside(struct tlb_question *q, size_t which)
         stats_trimmed_mean(excess + LOOKS, LOOKS * (ROUNDS - 1), 0.1);
 }
 
+/* True if the place has not come with the other in some TLB: of all the largest
+ * cost is that of a translation from nowhere; and what the first TLB misses is
+ * more than the cycle or two that a load elsewhere may cost. */
+static bool is_its_own(const struct tlb_question *q, size_t which, double most)
+{
+    return q->anew[which] >= most / 4 ||
+           q->again[which] > 1.25 * assume(ASSUME_TLB_LEAST);
+}
+
 void tlb_ask_neighbours(struct tlb_question *q)
 {
     const uint64_t least = q->t->places.piece >> HALVINGS;
@@ -75,8 +84,7 @@ void tlb_ask_neighbours(struct tlb_question *q)
         most = fmax(most, q->anew[i]);
     }
     q->lab->fresh = false;
-    /* The largest is that of a translation from nowhere. */
-    while (near < HALVINGS && q->anew[near] < most / 4)
+    while (near < HALVINGS && !is_its_own(q, near, most))
         near++;
     q->t->places.unit = least << near;
     q->t->places.jitter = HALVINGS - (unsigned)near;
