@@ -364,8 +364,11 @@ static bool has_room(const struct profile *p, uint64_t bytes)
 /* Entries beyond which no script of random visits tells policies apart. */
 enum { REPLAYED_MOST = 4096 };
 
+/* Only places of one line of memory tell. */
 static enum need need_of_tlb(const struct profile *p, size_t level)
 {
+    if (p->mapping_bytes == 0)
+        return MAY;
     const uint64_t reach = cache_shape_bytes(&p->tlbs[level].shape);
     const double penalty = cost_behind(p, level + 1) - cost_behind(p, level);
     const bool seen = penalty >= VISIBLE_CYCLES;

@@ -156,6 +156,9 @@ static void conclude_level(struct tlb_question *q, size_t level)
              why != NULL ? why : why_tlb_no_conflict);
 }
 
+/* So many places, 2^ORDER, unless a window holds fewer. */
+enum { ORDER = 14 };
+
 /* ---- all levels -------------------------------------------------------- */
 
 static const char *no_cost(struct tlb_question *q)
@@ -185,8 +188,8 @@ static void tlb_ask_all(struct tlb_question *q)
         tlb_find_levels(q);
     if (!lab_ok(q->lab))
         return;
-    /* That there is none is not shown: it may reach farther. */
-    if (q->t->levels > 0)
+    /* That there is none is shown only where places are many. */
+    if (q->t->levels > 0 || (!q->unclear && q->t->places.order == ORDER))
         finding_measured(q->levels, (double)q->t->levels);
     else
         finding_none(q->levels, "%s", no_cost(q));
@@ -204,7 +207,6 @@ static void tlb_ask_all(struct tlb_question *q)
  * they come to all sets.  Its bits are those of a primitive polynomial: an index
  * that folds an address upon itself (by 5 bits, say) would bring all multiples
  * of 33, which is 2^5 + 1, to few sets. */
-enum { ORDER = 14 };
 static const uint64_t aparts[] = {131, 37, 19, 11, 7, 1};
 
 /* In one window of pages. */
