@@ -215,7 +215,7 @@ static bool holds(const json_t *truth, const json_t *found, double slowed)
     return json_equal(is, true_);
 }
 
-static bool is_bound(const json_t *finding)
+bool judge_is_bound(const json_t *finding)
 {
     return has_status(finding, "at_least") || has_status(finding, "at_most");
 }
@@ -226,12 +226,13 @@ enum judgement judge(const json_t *truth, const json_t *found, double slowed)
         return JUDGED_NOT_MEASURED;
     /* Of what is not there a bound says nothing. */
     if (!has_value(truth))
-        return is_bound(found) ? JUDGED_BOUND : JUDGED_WRONG;
+        return judge_is_bound(found) ? JUDGED_BOUND : JUDGED_WRONG;
     if (!holds(truth, found, slowed))
         return JUDGED_WRONG;
     if (judge_is_doubted(found) && !judge_is_doubted(truth))
         return JUDGED_DOUBTED;
-    return is_bound(found) && !is_bound(truth) ? JUDGED_BOUND : JUDGED_RIGHT;
+    return judge_is_bound(found) && !judge_is_bound(truth) ? JUDGED_BOUND
+                                                           : JUDGED_RIGHT;
 }
 
 /* ---- words ---- */

@@ -40,6 +40,7 @@ enum judgement judge(const json_t *truth, const json_t *found, double slowed);
  */
 bool judge_has(const json_t *truth, const json_t *found);
 /* Measured with a reason against it is in doubt, too. */
+bool judge_is_bound(const json_t *finding);
 bool judge_is_doubted(const json_t *finding);
 /* "value [interval] status, truth value". */
 void judge_show(struct buf *text, const json_t *truth, const json_t *found);

@@ -387,10 +387,10 @@ static const char *const classes[] = {"latency", "penalty", "size", "bandwidth",
                                       "throughput"};
 
 struct coverage {
-    size_t count, held;
-    size_t claims;  /* of them, with a confidence */
-    double claimed; /* sum of these */
-    double width;   /* sum of widths over values */
+    size_t count, held;       /* intervals that claim a confidence */
+    double claimed;           /* sum of these */
+    double width;             /* sum of widths over values */
+    size_t steps, steps_held; /* that claim none, but hold */
 };
 
 static struct coverage covered[COUNT_OF(classes)][KINDS_MOST][STRENGTHS + 1];
@@ -407,9 +407,14 @@ static void cover(struct coverage *c, const json_t *truth, const json_t *found)
 {
     const double value = json_number_value(json_object_get(truth, "value"));
     const struct judge_range is = judge_range(found);
+    const bool holds = range_holds(is, judge_range(truth));
+    if (json_object_get(found, "confidence") == NULL) {
+        c->steps++;
+        c->steps_held += holds;
+        return;
+    }
     c->count++;
-    c->held += range_holds(is, judge_range(truth));
-    c->claims += json_object_get(found, "confidence") != NULL;
+    c->held += holds;
     c->claimed += json_number_value(json_object_get(found, "confidence"));
     c->width += value != 0 ? (is.high - is.low) / value : 0;
 }
@@ -418,7 +423,13 @@ static bool has_interval(const json_t *truth, const json_t *found)
 {
     return json_is_number(json_object_get(truth, "value")) &&
            json_is_number(json_object_get(found, "value")) &&
-           json_array_size(json_object_get(found, "interval")) == 2;
+           json_array_size(json_object_get(found, "interval")) == 2 &&
+           !judge_is_bound(found);
+}
+
+static double percent(double part, size_t of)
+{
+    return 100 * part / fmax(1, (double)of);
 }
 
 static void cover_run(const char *folder, const struct run *run, json_t *truth,
@@ -441,18 +452,21 @@ static void cover_run(const char *folder, const struct run *run, json_t *truth,
 static int coverage(const char *folder)
 {
     const size_t runs = each_run(folder, cover_run);
-    printf("%-10s %-10s %8s %9s %7s %7s %9s\n", "of", "kind", "strength",
-           "intervals", "held", "claimed", "width");
+    printf("%-10s %-10s %8s %9s %7s %7s %9s %7s %7s\n", "of", "kind",
+           "strength", "intervals", "held", "claimed", "width", "steps",
+           "held");
     for (size_t i = 0; i < COUNT_OF(classes); i++)
         for (size_t kind = 1; disturbances[kind].kind != NULL; kind++)
             for (size_t strength = 1; strength <= STRENGTHS; strength++) {
                 const struct coverage *const c = &covered[i][kind][strength];
-                if (c->count > 0)
-                    printf("%-10s %-10s %8zu %9zu %6.1f%% %6.1f%% %8.2f%%\n",
+                if (c->count + c->steps > 0)
+                    printf("%-10s %-10s %8zu %9zu %6.1f%% %6.1f%% %8.2f%% %7zu "
+                           "%6.1f%%\n",
                            classes[i], disturbances[kind].kind, strength,
-                           c->count, 100.0 * (double)c->held / (double)c->count,
-                           100 * c->claimed / fmax(1, (double)c->claims),
-                           100 * c->width / (double)c->count);
+                           c->count, percent((double)c->held, c->count),
+                           percent(c->claimed, c->count),
+                           percent(c->width, c->count), c->steps,
+                           percent((double)c->steps_held, c->steps));
             }
     printf("%zu runs\n", runs);
     return runs == 0 ? 2 : 0;

@@ -303,6 +303,12 @@ struct pairs {
     uint64_t apart, members, pool; /* B, and elements */
 };
 
+/* Elements lie where they are wanted, and as many as are. */
+static bool is_free(const struct line_question *q)
+{
+    return q->row->bound == NULL && q->row->apart == ELEMENT;
+}
+
 /* Pool 0: so many may not be loaded.  Twice as many as would fit are enough. */
 static struct pairs pairs_of(const struct line_question *q, uint64_t apart,
                              uint64_t times)
@@ -314,8 +320,7 @@ static struct pairs pairs_of(const struct line_question *q, uint64_t apart,
         p.members = u64_min(p.members, members_most);
     while (p.pool < SPARSE * p.members)
         p.pool *= 2;
-    const bool free = q->row->bound == NULL && q->row->apart == ELEMENT;
-    if (!free || p.members < LOOKED_AT || p.members > members_most ||
+    if (!is_free(q) || p.members < LOOKED_AT || p.members > members_most ||
         p.pool * apart > pool_most)
         p.pool = 0;
     return p;
@@ -434,6 +439,14 @@ static struct paired_line line_of_pairs(const struct line_question *q,
     return l;
 }
 
+/* Where pairs cannot be asked all places are enough: an index that puts both
+ * parts in the same sets at each of them is not looked for. */
+static bool is_everywhere(const struct line_question *q, uint64_t line)
+{
+    return !is_free(q) &&
+           places_for(q->row, q->facts, line) == COUNT_OF(places);
+}
+
 /* What they say counts, where it can be asked; else it may be shorter, but not
  * than the sector. */
 static void check_by_pairs(const struct line_question *q, struct finding *f)
@@ -441,7 +454,7 @@ static void check_by_pairs(const struct line_question *q, struct finding *f)
     const uint64_t line =
         q->line->bytes > 0 ? q->line->bytes : q->sector->bytes;
     struct paired_line l = {.bytes = line};
-    if (q->line->bound || q->sector->bound)
+    if (q->line->bound || q->sector->bound || is_everywhere(q, line))
         return;
     if (limit_tells(q))
         l = line_of_pairs(q, line);

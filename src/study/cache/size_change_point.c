@@ -108,7 +108,7 @@ static void report_change(struct finding *f, const double *matrix,
     const double before = after - (double)sizes->step;
     finding_measured(f, before);
     finding_interval(f, before - RESOLUTION * (double)sizes->step,
-                     after + (RESOLUTION - 1) * (double)sizes->step, 1 - alpha);
+                     after + (RESOLUTION - 1) * (double)sizes->step, -1);
     finding_protocol(f, "ks_statistic", value_number(step.statistic));
     finding_protocol(f, "ks_critical", value_number(step.critical));
 }

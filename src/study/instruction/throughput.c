@@ -194,12 +194,12 @@ struct throughput_rates throughput_ask_blocks(struct throughput *t,
     return b;
 }
 
+/* Most of the interval is what the loop may take. */
 void throughput_say_best(struct finding *f, const struct throughput_rates *w)
 {
     finding_measured(f, w->best.rate);
     if (isfinite(w->best.high))
-        finding_interval(f, w->best.low, w->best.high,
-                         LAB_CONFIDENCE_PERCENT / 100.0);
+        finding_interval(f, w->best.low, w->best.high, -1);
     else
         finding_none(f, why_runs_wild);
 }

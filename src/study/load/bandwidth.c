@@ -136,6 +136,8 @@ static void be_bound(struct finding *f, enum finding_status status,
     finding_value(f, status,
                   value_number(f->interval[status == STATUS_AT_MOST]));
     finding_because(f, "%s", why);
+    f->has_interval = false;
+    f->confidence = -1;
 }
 
 static void say_memory(const struct lab *lab, struct finding *f,
@@ -178,7 +180,8 @@ static bool bandwidth_report(struct lab *lab,
         return false;
     }
     finding_measured(f, rate->value);
-    finding_interval(f, rate->low, rate->high, LAB_CONFIDENCE_PERCENT / 100.0);
+    finding_interval(f, rate->low, rate->high,
+                     rate->stepped ? -1 : LAB_CONFIDENCE_PERCENT / 100.0);
     if (!found->saturated)
         be_bound(f, STATUS_AT_LEAST, why_no_more_room);
     else if (rate->disturbed > assume(ASSUME_ALIKE)) {

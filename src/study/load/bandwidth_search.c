@@ -143,6 +143,10 @@ static void summarise_clock(struct lab *lab, const struct samples *s,
                                            : 0;
 }
 
+/* Steps of so much of what a rate is off by are no chance, and no confidence
+ * comes of them. */
+static const double steps_most = 0.2;
+
 /* What passes in a time, given the times that so much of it took, undisturbed;
  * `off` is the share by which all of them may be off. */
 static void rate_by_time(struct bandwidth_rate *rate, double bytes,
@@ -152,6 +156,8 @@ static void rate_by_time(struct bandwidth_rate *rate, double bytes,
     rate->low = bytes / time->high * (1 - off);
     rate->high = time->low > 0 ? bytes / time->low * (1 + off) : INFINITY;
     rate->disturbed = time->excess / time->cycles;
+    rate->stepped =
+        2 * off * rate->value > steps_most * (rate->high - rate->low);
 }
 
 /* Bytes that a set needs at least: one tile of a block. */

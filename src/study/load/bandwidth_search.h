@@ -74,6 +74,7 @@ struct bandwidth_rate {
         high;         /* B/clk of an SM, or B/s; at UNDISTURBED_PERCENT */
     double spread;    /* share by which repetitions differ */
     double disturbed; /* share by which they are late on average */
+    bool stepped;     /* low and high are but the steps of what is timed */
     double clock_hz, told_hz;
     double clock_off; /* share by which the clock may be off */
     double tiles;     /* that a warp passed */
