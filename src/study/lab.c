@@ -121,7 +121,7 @@ static struct samples measure_text(struct lab *lab, const char *text)
 static struct samples run_text(struct lab *lab, const char *text)
 {
     struct samples samples = measure_text(lab, text);
-    if (lab->fresh && samples.disturbed != NULL)
+    if ((lab->fresh || lab->spare) && samples.disturbed != NULL)
         samples.rows = 0;
     else if (lab_ok(lab))
         rely_on(lab, &samples);
@@ -647,7 +647,7 @@ void lab_begin(struct lab *lab, const struct study *study)
     lab->err = (struct error){0};
     lab->shade = (struct shade){0};
     lab_about(lab, LEVEL_COUNT);
-    lab->fresh = false;
+    lab->fresh = lab->spare = false;
     lab->doubts_before = lab->doubts.count;
     const enum fact_id *r = study->reads;
     for (; r != NULL && *r != FACT_NONE; r++)

@@ -64,6 +64,9 @@ struct lab {
     /* A study may say so: no load has brought yet what is asked for now.  So it
      * is not taken again, and samples that were disturbed are no samples. */
     bool fresh;
+    /* Or: it can do without.  Then, too, what was disturbed is no sample, and
+     * casts no doubt. */
+    bool spare;
     struct results proposals;       /* of the studies; see lab_proposal */
     const struct isa_wish *isa;     /* NULL: all of the table */
     const struct bench_wish *bench; /* NULL: none */

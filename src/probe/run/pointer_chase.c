@@ -228,13 +228,20 @@ void pointer_chase_watch_word(struct kernel_text *k, const char *into)
 
 enum { SWEEP_UNROLL = 4 };
 
+/* True if several warps make brisk laps. */
+static bool is_brisk_by_many(const struct pointer_chase *w)
+{
+    return w->space->memory == MEMORY_GLOBAL;
+}
+
 /* A chase wants company least of all. */
 static unsigned threads_of(const struct experiment *e)
 {
     const struct pointer_chase *const w = e->own;
-    return w->flush == 0 && w->sweep == 0 ? 32
-           : e->piece.brisk               ? w->threads_most
-                                          : w->threads;
+    if (e->piece.brisk &&
+        (w->sweep > 0 || w->flush > 0 || (w->warm > 0 && is_brisk_by_many(w))))
+        return w->threads_most;
+    return w->flush == 0 && w->sweep == 0 ? 32 : w->threads;
 }
 
 /* A flush strides like the ring, as far as no line is left out (32 B is the
@@ -331,15 +338,23 @@ static void flush_and_sweep(struct kernel_text *k, const struct experiment *e)
  * microseconds from L2. */
 enum { BRISK_LAST = 1024, BRISK_UNROLL = 8, BRISK_LANES = 32 };
 
-/* A warp, since others may have a cache of their own; but all that sweep where
- * that fills the cache.  In local memory words of the warp's lanes lie side by
- * side, and the first eight bring in what the first of them needs; no sector is
- * smaller. */
+/* Other warps may have a texture cache of their own: copies go by the warp's
+ * scheduler, of which an SM has one, two or four.  All that sweep make laps
+ * where that fills the cache. */
+static unsigned brisk_warps_apart(const struct pointer_chase *w)
+{
+    return w->sweep > 0 || strcmp(w->space->name, "global") == 0 ? 1 : 4;
+}
+
+/* In local memory words of the warp's lanes lie side by side, and the first
+ * eight bring in what the first of them needs; no sector is smaller. */
 static unsigned brisk_lanes(const struct pointer_chase *w)
 {
-    return w->sweep > 0                       ? w->threads_most
-           : w->space->memory == MEMORY_LOCAL ? 8
-                                              : BRISK_LANES;
+    return w->space->memory == MEMORY_LOCAL ? 8
+           : is_brisk_by_many(w)
+               ? (unsigned)u64_max(w->threads_most / brisk_warps_apart(w),
+                                   BRISK_LANES)
+               : BRISK_LANES;
 }
 
 /* True if the caches of the ring are filled by loads. */
@@ -411,6 +426,7 @@ static void brisk_declarations(struct kernel_text *k,
     ptx_with(k,
              ".reg .b64 %laps, %links, %elements, %from, %upcoming, %place;\n"
              ".reg .b$bits %seen;\n"
+             ".reg .b32 %place32, %warps, %brisk_me;\n"
              ".reg .pred %wraps;\n"
              "mov.b$bits %seen, 0;\n",
              WORD(bits, 8 * w->space->pointer_bytes));
@@ -440,8 +456,8 @@ static void brisk_use(struct kernel_text *k, const struct pointer_chase *w,
              WORD(bits, 8 * w->space->pointer_bytes));
 }
 
-/* The first warp loads what the links point to; the next ones come in while it
- * does. */
+/* A warp, or several, load what the links point to; the next ones come in while
+ * they do. */
 static void brisk_laps(struct kernel_text *k, const struct pointer_chase *w)
 {
     brisk_declarations(k, w);
@@ -450,13 +466,21 @@ static void brisk_laps(struct kernel_text *k, const struct pointer_chase *w)
     pointer_chase_job_word(k, "%elements", JOB_LINK_COUNT);
     pointer_chase_job_word(k, "%from", JOB_BRISK_FROM);
     ptx_with(k,
-             "setp.ge.u32 %again, %me, $lanes;\n"
+             "// warps so far apart, and their lanes in a row\n"
+             "shr.u32 %place32, %me, 5;\n"
+             "rem.u32 %warps, %place32, $apart;\n"
+             "div.u32 %place32, %place32, $apart;\n"
+             "and.b32 %brisk_me, %me, 31;\n"
+             "mad.lo.u32 %brisk_me, %place32, 32, %brisk_me;\n"
+             "setp.ge.u32 %again, %brisk_me, $lanes;\n"
+             "@%again mov.u64 %laps, 0;\n"
+             "setp.ne.u32 %again, %warps, 0;\n"
              "@%again mov.u64 %laps, 0;\n"
              "BRISK:\n"
              "setp.eq.u64 %again, %laps, 0;\n"
              "@%again bra BRISKED;\n"
-             "cvt.u64.u32 %upcoming, %me;\n",
-             WORD(lanes, brisk_lanes(w)));
+             "cvt.u64.u32 %upcoming, %brisk_me;\n",
+             WORD(apart, brisk_warps_apart(w)), WORD(lanes, brisk_lanes(w)));
     each_brisk(k, w, brisk_link);
     ptx(k, "LAP:");
     read_clock(k);

@@ -54,6 +54,7 @@ struct bracket_question {
     double settles;        /* … and up to which more sweeps may make it fit */
     unsigned stride;       /* with which sizes are tried … */
     uint64_t shift;        /* … and where the rings begin */
+    uint64_t overflows;    /* the smallest tried that settled, and misses */
 };
 
 /* What a load costs of a ring that is swept, or chased, `times` before. */
@@ -88,29 +89,43 @@ static double ring_cost_behind(struct bracket_question *q, uint64_t bytes,
     return f->hit + (double)slow / (double)c.count * (f->miss - f->hit);
 }
 
+/* Beside others so many sweeps may take longer than a turn of ours: then it is
+ * not known, 0. */
+static double swept_cost(struct bracket_question *q, uint64_t bytes,
+                         unsigned times)
+{
+    q->lab->spare = times > 1;
+    const double cycles = q->row->behind != LEVEL_COUNT
+                              ? ring_cost_behind(q, bytes, times)
+                              : ring_cost(q, bytes, q->stride, times);
+    q->lab->spare = false;
+    return cycles;
+}
+
 /*
  * A size fits if its loads cost what hits cost.  Where some miss, but far from
  * all, the ring may only not have settled: a cache that picks its victims at
  * random keeps what was in it before, and throws out what has just come.  Then
- * it is swept more often.
+ * it is swept more often.  What could not be swept often enough does not fit,
+ * and does not overflow either.
  */
 static int bracket_fits(void *context, const struct search_sizes *sizes,
                         bool *yes, struct error *err)
 {
     struct bracket_question *const q = context;
-    double settles = q->settles;
+    double settles = q->settles, cycles = 1;
+    *yes = false;
     for (unsigned times = 1; lab_ok(q->lab) && times <= SWEEPS_MOST;
          times *= 8) {
-        const double cycles =
-            q->row->behind != LEVEL_COUNT
-                ? ring_cost_behind(q, sizes->first, times)
-                : ring_cost(q, sizes->first, q->stride, times);
-        *yes = cycles <= q->limit;
-        if (*yes || cycles >= settles)
+        cycles = swept_cost(q, sizes->first, times);
+        *yes = cycles > 0 && cycles <= q->limit;
+        if (*yes || cycles == 0 || cycles >= settles)
             break;
         /* What fits has settled by three quarters and more each time. */
         settles = q->limit + (cycles - q->limit) * 0.5;
     }
+    if (!*yes && cycles > 0)
+        q->overflows = u64_min(q->overflows, sizes->first);
     return err->code;
 }
 
@@ -118,12 +133,32 @@ static struct search search_bracket(struct bracket_question *q,
                                     const struct search_range *range)
 {
     struct search search = {.state = SEARCH_ALL_FIT};
+    q->overflows = UINT64_MAX;
     if (lab_ok(q->lab))
         search_size(range, bracket_fits, q, &search, &q->lab->err);
+    if (search.state == SEARCH_BRACKETED)
+        search.overflows = q->overflows;
+    if (search.overflows == UINT64_MAX)
+        search.state = SEARCH_ALL_FIT;
     return search;
 }
 
 /* ---- what a miss costs ------------------------------------------------- */
+
+/* Where a ring that is far too large takes longer than a turn of ours, every
+ * second or fourth of its elements tells what a miss costs, too. */
+enum { THIN = 4 };
+
+static double large_ring_cost(struct bracket_question *q, uint64_t bytes)
+{
+    double cycles = 0;
+    for (unsigned n = 1; lab_ok(q->lab) && cycles == 0 && n <= THIN; n *= 2) {
+        q->lab->spare = n < THIN;
+        cycles = ring_cost(q, bytes, n * q->row->coarse, 1);
+    }
+    q->lab->spare = false;
+    return cycles;
+}
 
 /* The loads of a trace over `bytes` that are slower than `above`, and what they
  * cost as a chase would find it; none if they are less than a fifth, or than a
@@ -135,9 +170,15 @@ static struct column slow_loads(struct bracket_question *q, uint64_t bytes,
     const size_t share_least = q->row->swept ? 5 : 12;
     char fill[LAB_FILL];
     lab_fill(q->row, 1, fill);
-    struct column c = lab_column(
-        q->lab, "cycles", "trace %s bytes=%" PRIu64 " stride=%u %s visits=2048",
-        q->row->load, bytes, q->row->swept ? COARSE : q->row->fine, fill);
+    struct column c = {0};
+    for (unsigned n = 1; lab_ok(q->lab) && c.count == 0 && n <= THIN; n *= 2) {
+        q->lab->spare = n < THIN;
+        c = lab_column(q->lab, "cycles",
+                       "trace %s bytes=%" PRIu64 " stride=%u %s visits=2048",
+                       q->row->load, bytes,
+                       n * (q->row->swept ? COARSE : q->row->fine), fill);
+    }
+    q->lab->spare = false;
     for (size_t i = 0; i < c.count; i++)
         c.at[i] -= fact_trace(q->lab)->cycles;
     const size_t slow = hits_between(c.at, c.count, above, INFINITY);
@@ -162,7 +203,7 @@ static double miss_cost_at(struct bracket_question *q, uint64_t bytes)
 {
     const struct fact_bracket *const f = q->facts;
     if (!q->row->of_sm || q->cached->next_hit > 0)
-        return ring_cost(q, bytes, q->row->coarse, 1);
+        return large_ring_cost(q, bytes);
     const struct column c =
         slow_loads(q, bytes, f->hit + fmax(8, 0.1 * f->hit));
     return c.count > 0 ? undisturbed_of(c.at, c.count, 1).cycles : 0;
