@@ -85,7 +85,8 @@ struct probe;
 struct piece {
     unsigned index, count; /* count 0: all, as 1 */
     bool brisk; /* what prepares it is to take little time, for it must fit a
-                   turn of ours */
+                   turn of ours … */
+    bool fresh; /* … and nothing is to be loaded before it is asked for */
 };
 
 struct experiment {

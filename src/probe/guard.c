@@ -127,6 +127,7 @@ enum { LOAD_LEAST = 20, FIRST_PIECES = 4 };
 void guard_begin(const struct guard *guard, struct vigil *v, uint64_t loads)
 {
     const double cycles = LOAD_LEAST * (double)loads;
+    v->brisk = v->once && guard->leapt;
     if (guard->fails == 0 || cycles < guard->fails || v->once)
         return;
     v->brisk = true;

@@ -79,7 +79,8 @@ struct vigil {
  * leap anywhere, timed or not, says that the run is not to be believed. */
 bool guard_leapt(const struct watch *watch);
 /* An experiment begins, of at least so many loads one after the other: what is
- * known to take longer than a turn is not tried in one. */
+ * known to take longer than a turn is not tried in one; what may be tried but
+ * once takes as little time as it can. */
 void guard_begin(const struct guard *guard, struct vigil *vigil,
                  uint64_t loads);
 /* Learns from a launch how long turns last. */

@@ -413,8 +413,8 @@ static void series_begin(struct series *s, const struct experiment *e,
                                      ? e->probe->pieces(e)
                                      : 1},
     };
-    if (e->probe->loads != NULL)
-        guard_begin(guard, &s->vigil, e->probe->loads(e));
+    guard_begin(guard, &s->vigil,
+                e->probe->loads != NULL ? e->probe->loads(e) : 0);
     if (experiment_has(e, "repeats") && experiment_number(e, "repeats") > 0)
         s->least = s->most = (unsigned)experiment_number(e, "repeats");
     s->r = xcalloc(s->most, sizeof *s->r);
@@ -485,8 +485,9 @@ static int repeat_once(struct prober *p, struct experiment *e, struct series *s,
     const size_t from = samples->rows;
     *r = (struct repetition){0};
     s->vigil.tries++;
-    e->piece =
-        (struct piece){.count = s->vigil.pieces, .brisk = s->vigil.brisk};
+    e->piece = (struct piece){.count = s->vigil.pieces,
+                              .brisk = s->vigil.brisk,
+                              .fresh = s->vigil.once};
     if ((e->piece.count > 1
              ? run_pieces(p, e, samples, &r->spent_ns, err)
              : run_launch(p, e, samples, &r->spent_ns, err)) != 0)

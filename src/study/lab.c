@@ -121,10 +121,13 @@ static struct samples measure_text(struct lab *lab, const char *text)
 static struct samples run_text(struct lab *lab, const char *text)
 {
     struct samples samples = measure_text(lab, text);
-    if ((lab->fresh || lab->spare) && samples.disturbed != NULL)
+    const bool spares = (lab->fresh || lab->spare) && samples.disturbed != NULL;
+    if (spares) {
+        lab->spared = lab_text(lab, "%s", samples.disturbed);
         samples.rows = 0;
-    else if (lab_ok(lab))
+    } else if (lab_ok(lab)) {
         rely_on(lab, &samples);
+    }
     return samples;
 }
 
@@ -648,6 +651,7 @@ void lab_begin(struct lab *lab, const struct study *study)
     lab->shade = (struct shade){0};
     lab_about(lab, LEVEL_COUNT);
     lab->fresh = lab->spare = false;
+    lab->spared = NULL;
     lab->doubts_before = lab->doubts.count;
     const enum fact_id *r = study->reads;
     for (; r != NULL && *r != FACT_NONE; r++)

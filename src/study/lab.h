@@ -65,8 +65,9 @@ struct lab {
      * is not taken again, and samples that were disturbed are no samples. */
     bool fresh;
     /* Or: it can do without.  Then, too, what was disturbed is no sample, and
-     * casts no doubt. */
+     * casts no doubt; by what stands here. */
     bool spare;
+    const char *spared;
     struct results proposals;       /* of the studies; see lab_proposal */
     const struct isa_wish *isa;     /* NULL: all of the table */
     const struct bench_wish *bench; /* NULL: none */

@@ -821,6 +821,99 @@ static const char *next_visit(const struct script *s, bool calls)
                                        : "add.u64 %offset, %offset, %word;";
 }
 
+/* ---- by a whole warp -------------------------------------------------- */
+
+/* Where little time is left, all lanes of the reader's warp make those steps at
+ * once of which no cycles are kept and that visit so many places: the others
+ * are what is measured, or its order matters.  So does all that is called. */
+enum { MANY_LEAST = 32, MANY_UNROLL = 4, LANES = 32 };
+
+static bool makes_many(const struct experiment *e)
+{
+    const struct script *const s = e->own;
+    for (size_t i = 0; i < s->kinds; i++)
+        if (s->kind[i].space->memory != MEMORY_GLOBAL)
+            return false;
+    return e->piece.brisk;
+}
+
+static void declare_many(struct kernel_text *k)
+{
+    ptx(k, ".reg .b32 %index, %sink;\n"
+           ".reg .b64 %leap;\n"
+           ".reg .pred %many;\n");
+    for (int i = 0; i < MANY_UNROLL; i++)
+        ptx_with(k,
+                 ".reg .b32 %value$i;\n"
+                 ".reg .pred %in$i;\n"
+                 "mov.u32 %value$i, 0;\n",
+                 WORD(i, i));
+}
+
+/* Who is of the warp whose step it is counts as the reader. */
+static void choose_many(struct kernel_text *k)
+{
+    ptx_with(k,
+             "setp.ge.and.u32 %many, %count, $least, !%keep;\n"
+             "xor.b32 %t0, %who, %me;\n"
+             "shr.u32 %t0, %t0, 5;\n"
+             "@%many setp.ne.u32 %mine, %t0, 0;\n",
+             WORD(least, MANY_LEAST));
+}
+
+static void load_one_of_many(struct kernel_text *k, const struct script *s,
+                             const struct kind *r, int i)
+{
+    char value[16], load[160];
+    ptx_with(k, "setp.lt.u32 %in$i, %index, %count;", WORD(i, i));
+    if (s->scramble + s->jitter > 0)
+        write_scramble(k, s);
+    const char *const address = space_address(k, r->space);
+    snprintf(value, sizeof value, "%%value%d", i);
+    snprintf(load, sizeof load, "@%%in%d %s", i, space_word_load(r->space));
+    space_load(k, load, r->op, value, address);
+    ptx_with(k,
+             "add.u32 %index, %index, $lanes;\n"
+             "$next\n",
+             WORD(lanes, LANES),
+             WORD(next, s->scramble + s->jitter > 0
+                            ? "add.u32 %start, %start, %stride;"
+                            : "add.u64 %offset, %offset, %leap;"));
+}
+
+/* The loop of such a step. */
+static void write_many(struct kernel_text *k, const struct script *s,
+                       const struct kind *r, size_t number)
+{
+    ptx_with(k,
+             "MANY$number:\n"
+             "and.b32 %index, %me, $last;\n"
+             "mad.lo.u32 %start, %index, %stride, %start;\n"
+             "mul.lo.u32 %stride, %stride, $lanes;\n"
+             "cvt.u64.u32 %next, %index;\n"
+             "mad.lo.u64 %offset, %next, %word, %offset;\n"
+             "mul.lo.u64 %leap, %word, $lanes;\n"
+             "MORE$number:\n",
+             WORD(number, number), WORD(last, LANES - 1), WORD(lanes, LANES));
+    for (int i = 0; i < MANY_UNROLL; i++)
+        load_one_of_many(k, s, r, i);
+    ptx(k, "mov.u32 %sink, 0;");
+    for (int i = 0; i < MANY_UNROLL; i++)
+        ptx_with(k, "xor.b32 %sink, %sink, %value$i;", WORD(i, i));
+    ptx_with(k,
+             "st.shared.u32 [pool+8], %sink;\n"
+             "mov.u32 %t1, %clock;\n"
+             "sub.u32 %gap, %t1, %last;\n"
+             "max.u32 %longest, %longest, %gap;\n"
+             "mov.u32 %last, %t1;\n"
+             "setp.lt.u32 %more, %index, %count;\n"
+             "@%more bra MORE$number;\n"
+             "bra STEPPED;\n",
+             WORD(number, number));
+}
+
+/* ---- one load after the other ------------------------------------------ */
+
 /* The loop of a step by one kind of load. */
 static void write_visits(struct kernel_text *k, const struct script *s,
                          const struct kind *r, size_t number)
@@ -872,15 +965,23 @@ static void write_field(struct kernel_text *k, const char *into, int shift,
 
 /* Goes to the loop of the step's kind of load in its thread on its SM, and past
  * all loops elsewhere. */
-static void write_choice(struct kernel_text *k, const struct script *s)
+static void write_choice(struct kernel_text *k, const struct script *s,
+                         bool many)
 {
     write_field(k, "%who", THREAD_SHIFT, 10);
     write_field(k, "%mover", CREW_SHIFT, 8);
-    ptx(k, "setp.ne.u32 %mine, %who, %me;\n"
-           "setp.ne.or.u32 %idle, %mover, %self, %mine;\n"
+    ptx(k, "setp.ne.u32 %mine, %who, %me;");
+    if (many)
+        choose_many(k);
+    ptx(k, "setp.ne.or.u32 %idle, %mover, %self, %mine;\n"
            "@%idle bra STEPPED;\n");
     write_field(k, "%who", 0, 6);
     for (size_t i = 0; i < s->kinds; i++) {
+        if (many)
+            ptx_with(k,
+                     "setp.eq.and.u32 %mine, %who, $i, %many;\n"
+                     "@%mine bra MANY$i;\n",
+                     WORD(i, i));
         ptx_with(k,
                  "setp.eq.u32 %mine, %who, $i;\n"
                  "@%mine bra $to$i;\n",
@@ -943,7 +1044,8 @@ static const char split_count[] =
     "mov.u32 %count, %all;\n";
 
 /* One piece, since it is one: the text of a loop, from its head to its end. */
-static void write_loop(struct kernel_text *k, const struct script *s)
+static void write_loop(struct kernel_text *k, const struct script *s,
+                       bool many)
 {
     ptx_with(k,
              "mov.u32 %longest, 0;\n"
@@ -968,14 +1070,16 @@ static void write_loop(struct kernel_text *k, const struct script *s)
              "mul.wide.u32 %word, %stride, $unit;\n",
              WORD(pool, PIN_POOL), WORD(bytes, STEP_BYTES), WORD(unit, s->unit),
              WORD(split_count, uses(s, MEMORY_CODE) ? split_count : ""));
-    write_choice(k, s);
+    write_choice(k, s, many);
     for (size_t i = 0; i < s->kinds; i++)
         write_visits(k, s, &s->kind[i], i);
+    for (size_t i = 0; many && i < s->kinds; i++)
+        write_many(k, s, &s->kind[i], i);
     ptx(k, "STEPPED:");
-    if (meets(s))
+    if (many || meets(s))
         ptx(k, "bar.sync 0;");
     write_turn(k, s);
-    if (meets(s))
+    if (many || meets(s))
         hand_over(k);
     ptx_with(k,
              "add.u32 %order, %order, $bytes;\n"
@@ -1038,8 +1142,10 @@ static void visit_kernel(const struct experiment *e,
     buf_free(&variables);
     pin_opening(&k, JOB_WORDS * 8);
     declare(&k, s);
+    if (makes_many(e))
+        declare_many(&k);
     fetch_orders(&k);
-    write_loop(&k, s);
+    write_loop(&k, s, makes_many(e));
     write_out(&k);
     kernel_end(&k);
 }
@@ -1288,7 +1394,7 @@ static int visit_run(struct prober *prober, const struct experiment *e,
     };
     if (place_memory(prober, e, v, err) != 0 ||
         pin_place(prober, &v->pin, err) != 0 || upload(prober, v, err) != 0 ||
-        (e->piece.brisk && bring(prober, v, err) != 0))
+        (e->piece.brisk && !e->piece.fresh && bring(prober, v, err) != 0))
         return err->code;
     uint64_t *const words = pin_run(prober, e, &v->pin, err);
     for (size_t i = 0; words != NULL && i < s->sm_count; i++)

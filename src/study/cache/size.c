@@ -97,6 +97,8 @@ struct size_question {
     uint64_t overfull; /* the smallest ring seen to miss, by whole laps … */
     bool steady;       /* … where most came back in every lap */
     bool in_pieces;    /* some ring was timed in several launches */
+    const char *unsettled; /* why some could not be warmed up as long as they
+                              may need; NULL: none */
     size_t tried;
 };
 
@@ -246,9 +248,9 @@ static struct lap_trace expect(const struct size_question *q, uint64_t bytes)
 /*
  * Traces rings after `warm` laps of warm-up, each on an SM of its own in one
  * launch.  All make as many loads as the largest needs for its laps; those of
- * the smaller make a little more than theirs.
+ * the smaller make a little more than theirs.  False where the lab spares it.
  */
-static void look(struct size_question *q, const struct search_sizes *sizes,
+static bool look(struct size_question *q, const struct search_sizes *sizes,
                  uint64_t warm, struct lap_trace *seen)
 {
     const uint64_t last = sizes->first + (sizes->count - 1) * sizes->step;
@@ -270,6 +272,7 @@ static void look(struct size_question *q, const struct search_sizes *sizes,
             judge_trace(q, &t, i, &seen[i]);
     }
     finding_cite(q->finding, samples->experiment);
+    return samples->rows > 0;
 }
 
 /*
@@ -332,8 +335,11 @@ static int size_fits(void *context, const struct search_sizes *sizes, bool *yes,
             (sizes->first + sizes->count * sizes->step) / q->stride;
         if (i > 0 && (!q->whole || warm_ups[i].laps * lines > WARM_LOADS_MOST))
             break;
-        look(q, sizes, warm_ups[i].laps, seen);
-        if (!lab_ok(q->lab))
+        q->lab->spare = i > 0;
+        if (!look(q, sizes, warm_ups[i].laps, seen))
+            q->unsettled = q->lab->spared;
+        q->lab->spare = false;
+        if (!lab_ok(q->lab) || q->unsettled != NULL)
             break;
         again = false;
         for (size_t j = 0; j < sizes->count; j++) {
@@ -707,6 +713,10 @@ static void ask_rings(struct size_question *q)
     struct search edge = find_size(q);
     if (!lab_ok(q->lab))
         return;
+    if (q->unsettled != NULL) {
+        finding_none(q->finding, "%s", q->unsettled);
+        return;
+    }
     if (edge.state == SEARCH_BRACKETED) {
         report_edge(q, &edge);
         return;
