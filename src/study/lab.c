@@ -84,6 +84,19 @@ char *lab_text(struct lab *lab, const char *fmt, ...)
 
 /* ---- experiments ------------------------------------------------------- */
 
+void lab_spare(struct lab *lab, bool spare)
+{
+    lab->spare = spare;
+    lab->spared = NULL;
+}
+
+const char *lab_spared(struct lab *lab)
+{
+    const char *const why = lab->spared;
+    lab_spare(lab, false);
+    return why;
+}
+
 /* What was measured counts: as evidence, and with what is wrong with it. */
 static void rely_on(struct lab *lab, const struct samples *samples)
 {
@@ -650,8 +663,8 @@ void lab_begin(struct lab *lab, const struct study *study)
     lab->err = (struct error){0};
     lab->shade = (struct shade){0};
     lab_about(lab, LEVEL_COUNT);
-    lab->fresh = lab->spare = false;
-    lab->spared = NULL;
+    lab->fresh = false;
+    lab_spare(lab, false);
     lab->doubts_before = lab->doubts.count;
     const enum fact_id *r = study->reads;
     for (; r != NULL && *r != FACT_NONE; r++)

@@ -64,10 +64,8 @@ struct lab {
     /* A study may say so: no load has brought yet what is asked for now.  So it
      * is not taken again, and samples that were disturbed are no samples. */
     bool fresh;
-    /* Or: it can do without.  Then, too, what was disturbed is no sample, and
-     * casts no doubt; by what stands here. */
-    bool spare;
-    const char *spared;
+    bool spare;         /* see lab_spare */
+    const char *spared; /* by what the one was disturbed that was spared */
     struct results proposals;       /* of the studies; see lab_proposal */
     const struct isa_wish *isa;     /* NULL: all of the table */
     const struct bench_wish *bench; /* NULL: none */
@@ -108,6 +106,12 @@ char *lab_text(struct lab *lab, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 
 /* ---- experiments ------------------------------------------------------- */
+
+/* Whether a study can do without what it asks now: then samples that are
+ * disturbed are no samples, and cast no doubt. */
+void lab_spare(struct lab *lab, bool spare);
+/* Ends that; by what a sample since was disturbed, NULL if none was. */
+const char *lab_spared(struct lab *lab);
 
 /* Runs the experiment that the format gives.  After an error there are no rows,
  * and `experiment` of the samples is NULL. */

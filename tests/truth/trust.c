@@ -22,7 +22,7 @@ static const struct tried {
     {"small_fifo", "intruder", 3, 0.9},
     {"small", "neighbour", 3, 2.0 / 3},
     {"small", "clock", 4, 0.95},
-    {"small", "turns", 2, 0.5}, /* two thirds are wanted */
+    {"small", "turns", 2, 0.8},
 };
 /* Those of check-all. */
 static const struct tried tried_slowly[] = {
@@ -46,8 +46,8 @@ static const struct tried tried_slowly[] = {
     {"small_fifo", "intruder", 5, 0},
     {"small_fifo", "neighbour", 2, 0.9},
     {"small_fifo", "neighbour", 4, 0},
-    {"small_fifo", "turns", 1, 2.0 / 3},
-    {"small", "turns", 3, 0.5},
+    {"small_fifo", "turns", 1, 0.95},
+    {"small", "turns", 3, 2.0 / 3},
 };
 /* clang-format on */
 

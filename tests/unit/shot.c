@@ -168,7 +168,7 @@ START_TEST(a_launch_that_is_tried_again_begins_anew)
     ASSERT_DONE(pin_place(prober, &pin, &err), err);
     ASSERT_DONE(prober_zeros(prober, BUFFER_RING, 8, &job[2], &err), err);
     job[0] = pin_out(&pin, 0);
-    job[1] = pin_counter(&pin);
+    job[1] = pin_counter(&pin, 0);
     static const struct param none[1];
     const struct probe probe = {
         .name = "clock", .params = none, .kernel = counting_kernel};

@@ -1315,7 +1315,7 @@ static int upload(struct prober *prober, struct visit *v, struct error *err)
         job[JOB_STEPS] = v->orders_at;
         job[JOB_STEP_COUNT] = v->excerpt.count;
         job[JOB_OUT] = pin_out(&v->pin, i);
-        job[JOB_TURN] = pin_counter(&v->pin);
+        job[JOB_TURN] = pin_counter(&v->pin, 0);
         job[JOB_SELF] = i;
         job[JOB_CALLS] = v->calls_at;
     }

@@ -27,6 +27,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/num.h"
 #include "base/text.h"
 #include "probe/run/grid_barrier.h"
 #include "probe/run/pin.h"
@@ -603,18 +604,19 @@ static uint64_t look_step(const struct overfill *o)
     return step % o->members;
 }
 
-static void write_job(struct flood *f, size_t i)
+/* Of an SM in that launch of those in a row. */
+static void write_job(struct flood *f, size_t run, size_t i)
 {
     const struct overfill *const o = f->o;
     const uint64_t threads = LANES * o->warps, step = look_step(o);
     const unsigned bits = (unsigned)__builtin_ctzll(lines_of(o));
     const uint64_t sharers = o->together ? o->count : 1;
     const uint64_t own = o->together ? i : 0;
-    uint64_t *const job = f->jobs[i];
+    uint64_t *const job = f->jobs[run * o->count + i];
     job[JOB_BASE] = f->base;
     job[JOB_TEXTURE] = f->texture.object;
-    job[JOB_OUT] = pin_out(&f->pin, i);
-    job[JOB_COUNTER] = pin_counter(&f->pin);
+    job[JOB_OUT] = pin_out(&f->pin, run * o->count + i);
+    job[JOB_COUNTER] = pin_counter(&f->pin, run);
     job[JOB_BLOCKS] = sharers;
     job[JOB_MASK] = lines_of(o) - 1;
     job[JOB_HIGH] = bits / 2 + 1;
@@ -628,7 +630,7 @@ static void write_job(struct flood *f, size_t i)
     job[JOB_LOOK_FIRST] = own * step % o->members;
     job[JOB_LOOK_STEP] = sharers * step % o->members;
     job[JOB_SEED] = (uint32_t)(f->seed + (o->together ? 0 : i) +
-                               f->begin * (o->count + 1));
+                               (f->begin + run) * (o->count + 1));
     job[JOB_SEED_STEP] = o->count + 1;
     job[JOB_TRIALS] = f->trials + o->settle;
     job[JOB_SETTLE] = o->settle;
@@ -667,13 +669,13 @@ static void add_rows(struct samples *samples, const uint64_t *keys,
     }
 }
 
-/* The looks of a launch, behind those of the launches before. */
+/* The looks of launches in a row, behind those of the ones before. */
 static void take_looks(struct prober *prober, struct flood *f,
                        const uint64_t *words)
 {
     const struct overfill *const o = f->o;
     const size_t each = f->trials * o->looks;
-    for (size_t i = 0; i < o->count; i++) {
+    for (size_t i = 0; i < f->pin.runs * o->count; i++) {
         const uint64_t *const own = words + i * f->pin.words_each;
         prober_watched(prober, own[(each + 1) / 2]);
         for (size_t k = 0; k < each; k++) {
@@ -685,20 +687,35 @@ static void take_looks(struct prober *prober, struct flood *f,
     }
 }
 
-/* Trials from `begin` on in one launch. */
+/* Trials from `begin` on, in so many launches. */
 static int flood_launch(struct prober *prober, const struct experiment *e,
-                        struct flood *f, struct error *err)
+                        struct flood *f, size_t runs, struct error *err)
 {
     f->pin.words_each = (f->trials * f->o->looks + 1) / 2 + 2;
+    f->pin.runs = runs;
     if (pin_place(prober, &f->pin, err) != 0)
         return err->code;
-    for (size_t i = 0; i < f->o->count; i++)
-        write_job(f, i);
+    for (size_t run = 0; run < runs; run++)
+        for (size_t i = 0; i < f->o->count; i++)
+            write_job(f, run, i);
     uint64_t *const words = pin_run(prober, e, &f->pin, err);
     if (words != NULL)
         take_looks(prober, f, words);
     free(words);
     return err->code;
+}
+
+/* A cache that is to be empty is so when a launch begins: so many are made in a
+ * row, or each would wait for its turn beside another process. */
+enum { RUNS_MOST = 16 };
+
+static size_t runs_from(const struct flood *f, uint64_t end)
+{
+    const size_t room = SMS_MOST / f->o->count;
+    return f->o->fresh
+               ? u64_within(1, end - f->begin, room < RUNS_MOST ? room
+                                                                : RUNS_MOST)
+               : 1;
 }
 
 static int flood_run(struct prober *prober, const struct experiment *e,
@@ -711,8 +728,11 @@ static int flood_run(struct prober *prober, const struct experiment *e,
     f->keys = xcalloc(f->o->count * (end - f->begin) * f->o->looks,
                       sizeof *f->keys);
     int status = place(prober, f, err);
-    for (; status == 0 && f->begin < end; f->begin += f->trials)
-        status = flood_launch(prober, e, f, err);
+    while (status == 0 && f->begin < end) {
+        const size_t runs = runs_from(f, end);
+        status = flood_launch(prober, e, f, runs, err);
+        f->begin += runs * f->trials;
+    }
     return status;
 }
 

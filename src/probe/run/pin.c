@@ -10,6 +10,7 @@
 /* Behind the slots: one that counts, what it comes to when all have, and one
  * that counts the blocks that share an SM. */
 enum { SLOTS = PIN_SLOTS, COUNTER = SLOTS, WANTED, SHARED, WORDS };
+enum { SLOT_BYTES = WORDS * 4 };
 
 void pin_claim(struct kernel_text *k)
 {
@@ -103,21 +104,36 @@ static int check_sms(const struct pin *pin, const struct device_info *info,
     return 0;
 }
 
+static size_t runs_of(const struct pin *pin)
+{
+    return pin->runs > 0 ? pin->runs : 1;
+}
+
+/* Jobs of all runs. */
+static size_t jobs_of(const struct pin *pin)
+{
+    return runs_of(pin) * pin->count;
+}
+
+static size_t out_bytes(const struct pin *pin)
+{
+    return jobs_of(pin) * pin->words_each * 8;
+}
+
 int pin_place(struct prober *prober, struct pin *pin, struct error *err)
 {
     if (check_sms(pin, prober_info(prober), err) != 0 ||
-        prober_buffer(prober, BUFFER_JOBS, pin->count * pin->job_bytes,
+        prober_buffer(prober, BUFFER_JOBS, jobs_of(pin) * pin->job_bytes,
                       &pin->jobs_at, err) != 0 ||
-        prober_buffer(prober, BUFFER_SLOTS, WORDS * sizeof(int32_t),
+        prober_buffer(prober, BUFFER_SLOTS, runs_of(pin) * SLOT_BYTES,
                       &pin->slots_at, err) != 0)
         return err->code;
-    return prober_buffer(prober, BUFFER_OUT, pin->count * pin->words_each * 8,
-                         &pin->out_at, err);
+    return prober_buffer(prober, BUFFER_OUT, out_bytes(pin), &pin->out_at, err);
 }
 
-uint64_t pin_counter(const struct pin *pin)
+uint64_t pin_counter(const struct pin *pin, size_t run)
 {
-    return pin->slots_at + COUNTER * sizeof(int32_t);
+    return pin->slots_at + run * SLOT_BYTES + COUNTER * sizeof(int32_t);
 }
 
 /* Which job each SM has: -1 for none; nobody has counted yet, and no job is
@@ -125,23 +141,29 @@ uint64_t pin_counter(const struct pin *pin)
 static int reset(struct prober *prober, const struct pin *pin, uint64_t *words,
                  struct error *err)
 {
-    const size_t bytes = pin->count * pin->words_each * 8;
-    int32_t slots[WORDS];
-    memset(slots, 0xff, sizeof slots);
-    slots[COUNTER] = slots[SHARED] = 0;
-    slots[WANTED] = (int32_t)pin->count;
-    for (size_t i = 0; i < pin->count; i++)
-        slots[pin->sms[i]] = (int32_t)i;
-    memset(words, 0, bytes);
-    if (prober_send(prober, pin->out_at, words, bytes, err) != 0)
-        return err->code;
-    return prober_send(prober, pin->slots_at, slots, sizeof slots, err);
+    int32_t *const slots = xmalloc(runs_of(pin) * SLOT_BYTES);
+    memset(slots, 0xff, runs_of(pin) * SLOT_BYTES);
+    for (size_t run = 0; run < runs_of(pin); run++) {
+        int32_t *const own = slots + run * WORDS;
+        own[COUNTER] = own[SHARED] = 0;
+        own[WANTED] = (int32_t)pin->count;
+        for (size_t i = 0; i < pin->count; i++)
+            own[pin->sms[i]] = (int32_t)i;
+    }
+    memset(words, 0, out_bytes(pin));
+    int status =
+        prober_send(prober, pin->out_at, words, out_bytes(pin), err);
+    if (status == 0)
+        status = prober_send(prober, pin->slots_at, slots,
+                             runs_of(pin) * SLOT_BYTES, err);
+    free(slots);
+    return status;
 }
 
 /* True if every SM asked for has done its job. */
 static bool complete(const struct pin *pin, const uint64_t *words)
 {
-    for (size_t i = 0; pin->words_each > 0 && i < pin->count; i++)
+    for (size_t i = 0; pin->words_each > 0 && i < jobs_of(pin); i++)
         if (words[(i + 1) * pin->words_each - 1] != 1)
             return false;
     return true;
@@ -159,6 +181,26 @@ static int go_ahead(struct prober *prober, const struct pin *pin,
     return prober_shoot_helper(prober, pin->ahead->ptx, &pin->ahead->shot, err);
 }
 
+/* All runs, of which the last is waited for. */
+static int launch_runs(struct prober *prober, const struct experiment *e,
+                       const struct pin *pin, struct shot *shot,
+                       struct error *err)
+{
+    uint64_t args[PIN_ARGUMENTS_MOST];
+    for (size_t i = 0; i < pin->arg_count; i++)
+        args[2 + i] = pin->args[i];
+    shot->args = args;
+    for (size_t run = 0; run < runs_of(pin); run++) {
+        args[0] = pin->jobs_at + run * pin->count * pin->job_bytes;
+        args[1] = pin->slots_at + run * SLOT_BYTES;
+        shot->ahead = run + 1 < runs_of(pin);
+        if (go_ahead(prober, pin, err) != 0 ||
+            prober_shoot(prober, e, shot, err) != 0)
+            return err->code;
+    }
+    return 0;
+}
+
 /* A block for every SM, then two, …; those that find nothing to do leave at
  * once. */
 static int launch_until_complete(struct prober *prober,
@@ -167,27 +209,21 @@ static int launch_until_complete(struct prober *prober,
                                  struct error *err)
 {
     struct device *const d = prober_device(prober);
-    const size_t bytes = pin->count * pin->words_each * 8;
-    uint64_t args[PIN_ARGUMENTS_MOST] = {pin->jobs_at, pin->slots_at};
     struct shot shot = {
         .kernel = e->probe->name,
         .threads = pin->threads,
         .shared_bytes = pin->shared_bytes,
         .carve_out = pin->carve_out,
         .deadline_s = pin->deadline_s,
-        .args = args,
         .arg_count = 2 + pin->arg_count,
     };
-    for (size_t i = 0; i < pin->arg_count; i++)
-        args[2 + i] = pin->args[i];
     for (unsigned i = 1; i <= LAUNCHES_MOST; i++) {
         shot.blocks +=
             (pin->each > 0 ? pin->each : 1) *
             (unsigned)device_told(prober_info(prober), PROPERTY_SMS, SLOTS);
         if (reset(prober, pin, words, err) != 0 ||
-            go_ahead(prober, pin, err) != 0 ||
-            prober_shoot(prober, e, &shot, err) != 0 ||
-            device_copy_out(d, words, pin->out_at, bytes, err) != 0)
+            launch_runs(prober, e, pin, &shot, err) != 0 ||
+            device_copy_out(d, words, pin->out_at, out_bytes(pin), err) != 0)
             return err->code;
         if (complete(pin, words))
             return 0;
@@ -201,9 +237,9 @@ static int launch_until_complete(struct prober *prober,
 uint64_t *pin_run(struct prober *prober, const struct experiment *e,
                   const struct pin *pin, struct error *err)
 {
-    uint64_t *const words = xcalloc(pin->count * pin->words_each, 8);
+    uint64_t *const words = xcalloc(jobs_of(pin) * pin->words_each, 8);
     if (prober_send(prober, pin->jobs_at, pin->jobs,
-                    pin->count * pin->job_bytes, err) == 0 &&
+                    jobs_of(pin) * pin->job_bytes, err) == 0 &&
         launch_until_complete(prober, e, pin, words, err) == 0)
         return words;
     free(words);

@@ -31,6 +31,9 @@ struct pin {
     int carve_out;
     double deadline_s;    /* as in struct shot */
     unsigned each;        /* blocks of a launch for each SM; 0: one */
+    size_t runs;          /* launches in a row, none of which is waited for but
+                             the last, each with jobs and results of its own,
+                             behind those of the one before; 0: one */
     const uint64_t *args; /* of the kernel, after those of the pin */
     size_t arg_count;
     const struct pin_ahead *ahead;      /* NULL: nothing */
@@ -74,18 +77,19 @@ void pin_meet(struct kernel_text *k);
 /* Checks the SMs' numbers and finds room for jobs and results. */
 int pin_place(struct prober *prober, struct pin *pin, struct error *err);
 
-/* Where the results of an SM are, by its place among those that are wanted. */
+/* Where the results of an SM are, by its place among those that are wanted, and
+ * those that are in the runs before. */
 static inline uint64_t pin_out(const struct pin *pin, size_t i)
 {
     return pin->out_at + i * pin->words_each * 8;
 }
 
-/* A 32-bit word in device memory that is 0 when a launch begins, for blocks
+/* A 32-bit word in device memory that is 0 when that run begins, for blocks
  * that count themselves. */
-uint64_t pin_counter(const struct pin *pin);
+uint64_t pin_counter(const struct pin *pin, size_t run);
 
 /* Launches the experiment's kernel until every SM has done its job; the results
- * (count × words_each, zeros before), all of the same launch, are the caller's
+ * (runs × count × words_each, zeros before), all of the same launches, are the caller's
  * to free; NULL if it failed. */
 uint64_t *pin_run(struct prober *prober, const struct experiment *experiment,
                   const struct pin *pin, struct error *err);

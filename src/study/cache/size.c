@@ -248,9 +248,9 @@ static struct lap_trace expect(const struct size_question *q, uint64_t bytes)
 /*
  * Traces rings after `warm` laps of warm-up, each on an SM of its own in one
  * launch.  All make as many loads as the largest needs for its laps; those of
- * the smaller make a little more than theirs.  False where the lab spares it.
+ * the smaller make a little more than theirs.
  */
-static bool look(struct size_question *q, const struct search_sizes *sizes,
+static void look(struct size_question *q, const struct search_sizes *sizes,
                  uint64_t warm, struct lap_trace *seen)
 {
     const uint64_t last = sizes->first + (sizes->count - 1) * sizes->step;
@@ -272,7 +272,6 @@ static bool look(struct size_question *q, const struct search_sizes *sizes,
             judge_trace(q, &t, i, &seen[i]);
     }
     finding_cite(q->finding, samples->experiment);
-    return samples->rows > 0;
 }
 
 /*
@@ -323,32 +322,68 @@ static void note_overfull(struct size_question *q, uint64_t bytes,
     q->steady = seen->steady;
 }
 
+/*
+ * Beside others the longest warm-up may take longer than a turn of ours.  Half
+ * of it shows whether what misses after the one before gets less: it stays for
+ * a ring that does not fit; what fits and settles by less than half since then
+ * would not have settled in the longest either.  Few misses tell nothing.
+ */
+enum { FEW = 16 };
+
+static void settle_by_half(struct size_question *q,
+                           const struct search_sizes *sizes, uint64_t laps,
+                           const struct lap_trace *before, bool *yes)
+{
+    struct lap_trace seen[SEARCH_AT_ONCE];
+    lab_spare(q->lab, true);
+    look(q, sizes, laps, seen);
+    q->unsettled = lab_spared(q->lab);
+    for (size_t j = 0; lab_ok(q->lab) && j < sizes->count; j++) {
+        yes[j] = q->unsettled == NULL && is_clean(q, &seen[j]);
+        if (q->unsettled == NULL && !yes[j] &&
+            seen[j].slow < before[j].slow / 2 + FEW)
+            q->unsettled = why_size_unsettled;
+    }
+}
+
+static bool warm_enough(const struct size_question *q,
+                        const struct search_sizes *sizes, size_t warm_up)
+{
+    const uint64_t lines =
+        (sizes->first + sizes->count * sizes->step) / q->stride;
+    return warm_up == COUNT_OF(warm_ups) ||
+           (warm_up > 0 &&
+            (!q->whole || warm_ups[warm_up].laps * lines > WARM_LOADS_MOST));
+}
+
 static int size_fits(void *context, const struct search_sizes *sizes, bool *yes,
                      struct error *err)
 {
     struct size_question *const q = context;
-    struct lap_trace seen[SEARCH_AT_ONCE];
-    bool again = true;
+    struct lap_trace seen[SEARCH_AT_ONCE], next[SEARCH_AT_ONCE];
+    bool again = q->unsettled == NULL;
+    for (size_t j = 0; j < sizes->count; j++)
+        yes[j] = false;
     q->tried += sizes->count;
-    for (size_t i = 0; again && i < COUNT_OF(warm_ups); i++) {
-        const uint64_t lines =
-            (sizes->first + sizes->count * sizes->step) / q->stride;
-        if (i > 0 && (!q->whole || warm_ups[i].laps * lines > WARM_LOADS_MOST))
+    for (size_t i = 0; again && !warm_enough(q, sizes, i); i++) {
+        const uint64_t laps = warm_ups[i].laps;
+        lab_spare(q->lab, i > 1);
+        look(q, sizes, laps, next);
+        if (lab_spared(q->lab)) {
+            settle_by_half(q, sizes, laps / 2, seen, yes);
             break;
-        q->lab->spare = i > 0;
-        if (!look(q, sizes, warm_ups[i].laps, seen))
-            q->unsettled = q->lab->spared;
-        q->lab->spare = false;
-        if (!lab_ok(q->lab) || q->unsettled != NULL)
+        }
+        if (!lab_ok(q->lab))
             break;
         again = false;
         for (size_t j = 0; j < sizes->count; j++) {
+            seen[j] = next[j];
             yes[j] = is_clean(q, &seen[j]);
             again = again || (!yes[j] && may_settle(&seen[j], i));
         }
     }
-    for (size_t j = 0; lab_ok(q->lab) && j < sizes->count; j++)
-        if (!yes[j])
+    for (size_t j = 0; q->unsettled == NULL && j < sizes->count; j++)
+        if (lab_ok(q->lab) && !yes[j])
             note_overfull(q, sizes->first + j * sizes->step, &seen[j]);
     return err->code;
 }

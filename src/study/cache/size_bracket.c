@@ -94,12 +94,11 @@ static double ring_cost_behind(struct bracket_question *q, uint64_t bytes,
 static double swept_cost(struct bracket_question *q, uint64_t bytes,
                          unsigned times)
 {
-    q->lab->spare = times > 1;
+    lab_spare(q->lab, times > 1);
     const double cycles = q->row->behind != LEVEL_COUNT
                               ? ring_cost_behind(q, bytes, times)
                               : ring_cost(q, bytes, q->stride, times);
-    q->lab->spare = false;
-    return cycles;
+    return lab_spared(q->lab) ? 0 : cycles;
 }
 
 /*
@@ -151,12 +150,13 @@ enum { THIN = 4 };
 
 static double large_ring_cost(struct bracket_question *q, uint64_t bytes)
 {
-    double cycles = 0;
-    for (unsigned n = 1; lab_ok(q->lab) && cycles == 0 && n <= THIN; n *= 2) {
-        q->lab->spare = n < THIN;
+    double cycles;
+    unsigned n = 1;
+    do {
+        lab_spare(q->lab, n < THIN);
         cycles = ring_cost(q, bytes, n * q->row->coarse, 1);
-    }
-    q->lab->spare = false;
+        n *= 2;
+    } while (lab_spared(q->lab));
     return cycles;
 }
 
@@ -170,15 +170,16 @@ static struct column slow_loads(struct bracket_question *q, uint64_t bytes,
     const size_t share_least = q->row->swept ? 5 : 12;
     char fill[LAB_FILL];
     lab_fill(q->row, 1, fill);
-    struct column c = {0};
-    for (unsigned n = 1; lab_ok(q->lab) && c.count == 0 && n <= THIN; n *= 2) {
-        q->lab->spare = n < THIN;
+    struct column c;
+    unsigned n = 1;
+    do {
+        lab_spare(q->lab, n < THIN);
         c = lab_column(q->lab, "cycles",
                        "trace %s bytes=%" PRIu64 " stride=%u %s visits=2048",
                        q->row->load, bytes,
                        n * (q->row->swept ? COARSE : q->row->fine), fill);
-    }
-    q->lab->spare = false;
+        n *= 2;
+    } while (lab_spared(q->lab));
     for (size_t i = 0; i < c.count; i++)
         c.at[i] -= fact_trace(q->lab)->cycles;
     const size_t slow = hits_between(c.at, c.count, above, INFINITY);

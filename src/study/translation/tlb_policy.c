@@ -72,10 +72,16 @@ void tlb_find_policy(struct tlb_question *q, size_t level)
     const size_t lines = lines_of(q, level, line);
     if (lines > LOADS_EACH / 2)
         return;
+    lab_spare(q->lab, true);
     for (size_t i = 0; lab_ok(q->lab) && i < SEQUENCES; i++)
         add_sequence(q, level, line, lines, &rng, loads + i * LOADS_EACH);
+    const char *const why = lab_spared(q->lab);
     if (!lab_ok(q->lab))
         return;
+    if (why != NULL) {
+        tlb_none(q, level, TLB_POLICY, TLB_POLICY, why);
+        return;
+    }
     const struct policy_verdict v = policy_find(
         loads, SEQUENCES * LOADS_EACH, (uint32_t)lines - 1, false);
     if (!v.known)
