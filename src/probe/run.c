@@ -50,7 +50,7 @@ struct prober {
         uint64_t address, bytes;
     } buffers[BUFFER_COUNT];
     struct functions functions[2];
-    struct aliases aliases;
+    struct aliases aliases[2]; /* of few, and of many addresses */
 };
 
 struct prober *prober_new(struct device *device, struct recording *recording,
@@ -73,7 +73,8 @@ void prober_free(struct prober *p)
             device_release(p->device, p->buffers[i].address);
     for (size_t i = 0; i < COUNT_OF(p->functions); i++)
         functions_close(&p->functions[i]);
-    device_unmap(p->device, &p->aliases);
+    for (size_t i = 0; i < COUNT_OF(p->aliases); i++)
+        device_unmap(p->device, &p->aliases[i]);
     for (size_t i = 0; i < p->loaded_count; i++) {
         device_unload(p->device, p->loaded[i].module);
         free(p->loaded[i].ptx);
@@ -314,9 +315,11 @@ struct functions *prober_functions(struct prober *p, bool constants)
     return &p->functions[constants];
 }
 
+/* Those at many addresses take long to make and to undo. */
 int prober_aliases(struct prober *p, struct aliases *aliases, struct error *err)
 {
-    struct aliases *const made = &p->aliases;
+    enum { MANY = 1 << 13 };
+    struct aliases *const made = &p->aliases[aliases->count >= MANY];
     if (made->address == 0 || made->bytes != aliases->bytes ||
         made->stride != aliases->stride || made->count < aliases->count) {
         device_unmap(p->device, made);

@@ -42,7 +42,7 @@ enum {
     TAKES = 24,
     TAKES_MOST = 96, /* where there is noise */
     AGAIN = 33,
-    UNIT = 4096,
+    UNIT = 2048,
     NEW_LINES = 96
 };
 
@@ -98,12 +98,12 @@ static void write_others(const struct patterns_question *q, uint64_t skip,
 static struct column ask(struct patterns_question *q, struct buf *steps)
 {
     const struct tlb_places *const p = &q->t->places;
-    const struct column c = lab_column(
-        q->lab, "cycles",
-        "visit readers=%s steps=%s piece=%" PRIu64 " pieces=%" PRIu64
-        " apart=%" PRIu64 " unit=%d line=%" PRIu64,
-        q->readers, buf_string(steps), p->piece, p->pieces, p->apart, UNIT,
-        q->line);
+    const struct column c =
+        lab_column(q->lab, "cycles",
+                   "visit readers=%s steps=%s piece=%" PRIu64 " pieces=%" PRIu64
+                   " apart=%" PRIu64 " unit=%d line=%" PRIu64,
+                   q->readers, buf_string(steps), p->piece, p->pieces, p->apart,
+                   UNIT, q->line);
     buf_free(steps);
     if (c.experiment != NULL)
         q->experiment = c.experiment;
@@ -129,11 +129,16 @@ static void write_push_first(const struct patterns_question *q,
 static void write_push_all(const struct patterns_question *q, struct buf *steps)
 {
     const struct fact_tlbs *const t = q->t;
-    const uint64_t wanted = 3 * t->tlb[t->levels - 1].about + 16;
+    uint64_t most = 0;
+    for (size_t i = 0; i < t->levels; i++)
+        most = u64_max(most, t->tlb[i].about);
+    const uint64_t wanted = 3 * most + 16;
     const uint64_t parts = (uint64_t)1 << t->places.jitter;
     const uint64_t each = u64_min(wanted, t->places.pieces - 1) / parts + 1;
+    /* Each part's line is farther by a unit, so that they come to many sets of
+     * a cache. */
     for (uint64_t i = 0; i < parts; i++)
-        write_others(q, i * each, each, i * (t->places.unit / UNIT), steps);
+        write_others(q, i * each, each, i * (t->places.unit / UNIT + 1), steps);
 }
 
 /* ---- the patterns ----------------------------------------------------- */
@@ -149,11 +154,15 @@ static struct cost cost_of_misses(const struct patterns_question *q,
         .cycles = middle, .low = middle - error, .high = middle + error};
 }
 
-static struct cost cost_of_hits(struct lab *lab, const double *cycles,
-                                size_t count)
+/* What noise alone moves; walks may take several ways, of which none is the
+ * one.
+ */
+static struct cost cost_of_hits(const struct patterns_question *q,
+                                const double *cycles, size_t count)
 {
     const struct undisturbed u = undisturbed_of(cycles, count, 1);
-    return lab_cost_of(lab, &u, NULL);
+    return 4 * u.kept < 3 * count ? cost_of_misses(q, cycles, count)
+                                  : lab_cost_of(q->lab, &u, NULL);
 }
 
 static void set_pattern(struct patterns_question *q, int pattern,
@@ -167,14 +176,15 @@ static void set_pattern(struct patterns_question *q, int pattern,
     if (lab_ok(q->lab)) {
         const struct cost timed = pattern >= P4
                                       ? cost_of_misses(q, cycles, count)
-                                      : cost_of_hits(q->lab, cycles, count);
+                                      : cost_of_hits(q, cycles, count);
         q->cycles[pattern] = lab_cost_less(&timed, &more);
     }
     finding_cite(q->finding, q->experiment);
 }
 
 /* Patterns that noise leaves open are not known: to a cycle or two hundredths,
- * which is no more than a list, which has no intervals, should hide. */
+ * which is no more than a list, which has no intervals, should hide; by three
+ * deviations, since a list claims several at once. */
 static void drop_noisy(struct patterns_question *q)
 {
     for (int i = 0; i < PATTERNS; i++) {
@@ -183,16 +193,15 @@ static void drop_noisy(struct patterns_question *q)
             continue;
         if (c->doubt != NULL)
             q->why[i] = c->doubt;
-        else if ((c->high - c->low) / 2 > fmax(1, 0.02 * c->cycles))
+        else if ((c->high - c->low) / 2 * 1.5 > fmax(1, 0.02 * c->cycles))
             q->why[i] = lab_text(q->lab, why_pattern_noise);
     }
 }
 
-/* As many as leave two deviations of a mean of the subjects a third of a cycle.
- */
+/* As many as leave three deviations of a mean half a cycle. */
 static unsigned takes_of(const struct patterns_question *q)
 {
-    const double wanted = pow(2 * q->memory->sigma * 3, 2) / SUBJECTS;
+    const double wanted = pow(3 * q->memory->sigma * 2, 2);
     return (unsigned)fmin(fmax(wanted, TAKES), TAKES_MOST);
 }
 
@@ -356,14 +365,28 @@ static void report(struct patterns_question *q, const char *load)
 static void drop_unlike(struct patterns_question *q)
 {
     const struct tlb_facts *const tlb = q->t->tlb;
+    const struct tlb_facts *const last = &tlb[q->t->levels - 1];
     const double over = q->memory->overhead.cycles;
-    const double second = q->cycles[P2].cycles + over;
+    const double second = q->cycles[P2].cycles + over,
+                 third = q->cycles[P3].cycles + over;
+    const double most = 3 * last->middle - 2 * last->hit;
     if (q->why[P2] == NULL &&
         (second < tlb[0].middle || second > tlb[1].middle))
         q->why[P2] = why_pattern_unlike;
-    if (q->why[P3] == NULL &&
-        q->cycles[P3].cycles + over < tlb[q->t->levels - 1].middle)
-        q->why[P3] = q->why[P5] = why_pattern_unlike;
+    if (q->why[P3] == NULL && (third < last->middle || third > most))
+        q->why[P3] = why_pattern_unlike;
+}
+
+/* What is nowhere must cost more by what a translation that is nowhere does; it
+ * may be more, where what is walked through is not there, either. */
+static void drop_unlike_new(struct patterns_question *q)
+{
+    const struct tlb_facts *const tlb = q->t->tlb;
+    const struct tlb_facts *const last = &tlb[q->t->levels - 1];
+    const double walk = 2 * last->middle - last->hit - tlb[0].hit;
+    const double more = q->cycles[P5].cycles - q->cycles[P4].cycles;
+    if (q->why[P5] == NULL && q->why[P4] == NULL && more < walk / 2)
+        q->why[P5] = why_pattern_unlike;
 }
 
 static void conclude(struct patterns_question *q, const char *load)
@@ -399,6 +422,7 @@ static void patterns_ask(struct lab *lab, const char *attribute,
         /* In L1 nothing tells where translation was found. */
         if (strcmp(attribute, "patterns_cg") == 0)
             drop_unlike(&q);
+        drop_unlike_new(&q);
         memcpy(unlike, q.why, sizeof q.why);
         conclude(&q, load);
     }

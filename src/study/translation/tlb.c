@@ -195,18 +195,20 @@ static void tlb_ask_all(struct tlb_question *q)
         finding_none(q->levels, "%s", no_cost(q));
     finding_cite(q->levels, q->experiment);
     none_beyond(q);
-    tlb_find_regions(q);
+    tlb_find_regions(q, false);
     for (size_t i = 0; lab_ok(q->lab) && i < q->t->levels; i++)
         if (!q->t->tlb[i].hidden)
             ask_level(q, i);
+    if (lab_ok(q->lab))
+        tlb_find_regions(q, true);
     for (size_t i = 0; lab_ok(q->lab) && i < q->t->levels; i++)
         conclude_level(q, i);
 }
 
 /* Mappings farther apart than most regions, by an odd number of pieces, so that
- * they come to all sets.  Its bits are those of a primitive polynomial: an index
- * that folds an address upon itself (by 5 bits, say) would bring all multiples
- * of 33, which is 2^5 + 1, to few sets. */
+ * they come to all sets.  Its bits are those of a primitive polynomial: an
+ * index that folds an address upon itself (by 5 bits, say) would bring all
+ * multiples of 33, which is 2^5 + 1, to few sets. */
 static const uint64_t aparts[] = {131, 37, 19, 11, 7, 1};
 
 /* In one window of pages. */

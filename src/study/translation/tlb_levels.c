@@ -78,8 +78,7 @@ static void write_passes(struct buf *steps, uint64_t places, bool timed)
 
 static void write_row(struct buf *steps, uint64_t places)
 {
-    const uint64_t laps =
-        places <= TIMED_MOST ? 1 + TIMED_LEAST / places : 1;
+    const uint64_t laps = places <= TIMED_MOST ? 1 + TIMED_LEAST / places : 1;
     for (uint64_t i = 0; i < WARM + laps; i++)
         write_passes(steps, places, i >= WARM);
 }
@@ -139,7 +138,8 @@ struct flat {
 };
 enum { FLATS_MOST = 48 };
 
-/* All sweeps, what was flat in them, and the levels, which are some of those. */
+/* All sweeps, what was flat in them, and the levels, which are some of those.
+ */
 enum { SWEEPS_MOST = 8, COSTS_MOST = TLBS_MOST + 1 };
 struct sweeps {
     struct sweep at[SWEEPS_MOST];
@@ -186,8 +186,8 @@ static void find_flats(struct sweeps *all, const struct sweep *s)
     const double few = assume(ASSUME_TLB_LEAST) / 2;
     for (size_t i = 0, end; i < s->count; i = end) {
         end = i + 1;
-        while (end < s->count && fabs(s->mean[end] - s->mean[i]) <
-                                     slack(all, s->mean[end], few))
+        while (end < s->count &&
+               fabs(s->mean[end] - s->mean[i]) < slack(all, s->mean[end], few))
             end++;
         if (end - i >= 2 && all->flats < FLATS_MOST)
             set_flat(&all->flat[all->flats++], s, i, end);
@@ -210,8 +210,8 @@ static void merge_flats(struct sweeps *s)
         struct flat *const f = &s->flat[i];
         struct flat *const last = kept > 0 ? &s->flat[kept - 1] : NULL;
         if (last == NULL ||
-            f->cycles > last->cycles +
-                            slack(s, f->cycles, assume(ASSUME_TLB_LEAST)))
+            f->cycles >
+                last->cycles + slack(s, f->cycles, assume(ASSUME_TLB_LEAST)))
             s->flat[kept++] = *f;
         else if (f->end - f->from > last->end - last->from)
             *last = *f;
@@ -235,8 +235,7 @@ static bool is_of_one_cost(const struct sweeps *s, size_t which)
     const double wide = fmax(off / 2, 2 * s->flat[0].spread);
     for (size_t i = f->from; i < f->end; i++) {
         const struct column *const c = &f->sweep->cycles[i];
-        middle +=
-            fabs(stats_median(c->at, c->count) - f->cycles) < off / 2;
+        middle += fabs(stats_median(c->at, c->count) - f->cycles) < off / 2;
         for (size_t j = 0; j < c->count; j++, all++)
             near += fabs(c->at[j] - f->cycles) < wide;
     }
@@ -260,8 +259,7 @@ static void drop_mixed(struct sweeps *s)
 /* How far loads may be off what a level costs. */
 static double width(const struct sweeps *s, const struct flat *f)
 {
-    return fmax(4 * f->spread,
-                slack(s, f->cycles, assume(ASSUME_TLB_LEAST)));
+    return fmax(4 * f->spread, slack(s, f->cycles, assume(ASSUME_TLB_LEAST)));
 }
 
 static bool is_of_a_level(const struct sweeps *s, double cycles)
@@ -400,18 +398,15 @@ static void set_levels(struct tlb_question *q, const struct sweeps *s)
     }
 }
 
-/* Places each in a region of its own; then ever farther apart, from such on as
- * do not come with the translation of another.  So many of the latter as show
- * the end of a TLB of some hundred regions. */
+/* From such on as do not come with the translation of another ever farther
+ * apart, so many as show the end of a TLB of some hundred regions; and places
+ * each in a region of its own. */
 static void sweep_all(struct tlb_question *q, struct sweeps *s)
 {
     enum { DENSE_MOST = 2048, FARTHER = 4 };
     const uint64_t window = q->window;
-    struct tlb_places p = q->t->places;
-    p.order = 0;
-    if (p.jitter == 0)
-        p.unit = p.apart;
-    sweep(q, &p, p.pieces, &s->at[s->count++]);
+    struct tlb_places p;
+    s->count = 1;
     for (uint64_t far = q->t->places.unit;
          lab_ok(q->lab) && far < q->t->places.apart && s->count < SWEEPS_MOST;
          far *= FARTHER) {
@@ -421,6 +416,12 @@ static void sweep_all(struct tlb_question *q, struct sweeps *s)
         p = tlb_in_a_row(q, far, places);
         sweep(q, &p, places, &s->at[s->count++]);
     }
+    p = q->t->places;
+    p.order = 0;
+    if (p.jitter == 0)
+        p.unit = p.apart;
+    if (lab_ok(q->lab))
+        sweep(q, &p, p.pieces, &s->at[0]);
 }
 
 void tlb_find_levels(struct tlb_question *q)

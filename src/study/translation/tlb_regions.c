@@ -100,9 +100,9 @@ static double late_from(const struct tlb_question *q, size_t level,
     return least > 0 && least < late / 2 ? least + late : late;
 }
 
-/* The nearest place whose translation has not come with that of another, in 32nds
- * of a piece; 0 if that of all has, or if some that lies farther has: a page
- * ends once, so what was seen is something else that costs as much. */
+/* The nearest place whose translation has not come with that of another, in
+ * 32nds of a piece; 0 if that of all has, or if some that lies farther has: a
+ * page ends once, so what was seen is something else that costs as much. */
 static uint64_t near_of(struct tlb_question *q, size_t level)
 {
     const double *const beside = level == 0 ? q->again : q->anew;
@@ -125,7 +125,8 @@ static uint64_t near_of(struct tlb_question *q, size_t level)
  */
 static int came_along(struct tlb_question *q, size_t level, uint64_t off)
 {
-    enum { PIECES_MOST = 8192, TIMES = 9 };
+    /* Rows end before NEW: what comes after was never translated. */
+    enum { PIECES_MOST = 8191, NEW = 2100, TIMES = 9 };
     const uint64_t piece = q->t->places.piece, whole = 1u << HALVINGS;
     uint64_t others = 0, region = piece;
     for (size_t i = 0; i < level; i++) {
@@ -133,7 +134,7 @@ static int came_along(struct tlb_question *q, size_t level, uint64_t off)
         region = u64_max(region, q->t->tlb[i].region);
     }
     const uint64_t step = region / piece * whole + 1;
-    const uint64_t from = 2 * off * TIMES + step;
+    const uint64_t first = NEW * whole, from = first + 2 * off * TIMES + step;
     const uint64_t pieces = (from + step * others) / whole + 1;
     if (2 * others > q->t->tlb[level].about || pieces > PIECES_MOST)
         return -1;
@@ -146,8 +147,8 @@ static int came_along(struct tlb_question *q, size_t level, uint64_t off)
         buf_printf(&steps,
                    "%s%" PRIu64 ":1:0,%" PRIu64 ":%" PRIu64 ":%" PRIu64
                    ",!%" PRIu64 ":2:0",
-                   i > 0 ? "," : "", 2 * off * i, from, others, step,
-                   2 * off * i + off);
+                   i > 0 ? "," : "", first + 2 * off * i, from, others, step,
+                   first + 2 * off * i + off);
     q->lab->fresh = true;
     const struct column c = tlb_ask(q, &fine, buf_string(&steps), " ");
     q->lab->fresh = false;
@@ -211,8 +212,7 @@ static uint64_t row_of_two(const struct tlb_facts *tlb)
 struct tlb_places tlb_in_a_row(const struct tlb_question *q, uint64_t distance,
                                uint64_t places)
 {
-    const uint64_t piece = q->t->places.piece,
-                   apart = u64_max(distance, piece);
+    const uint64_t piece = q->t->places.piece, apart = u64_max(distance, piece);
     return (struct tlb_places){.piece = piece,
                                .apart = apart,
                                .unit = distance,
@@ -224,8 +224,7 @@ static size_t misses(struct tlb_question *q, size_t level, uint64_t distance,
                      uint64_t places, size_t *loads)
 {
     const struct tlb_facts *const tlb = &q->t->tlb[level];
-    const struct tlb_places p =
-        tlb_in_a_row(q, distance, row_of_two(tlb) + 2);
+    const struct tlb_places p = tlb_in_a_row(q, distance, row_of_two(tlb) + 2);
     struct buf steps = {0};
     size_t slow = 0;
     tlb_write_lap(&steps, places);
@@ -261,8 +260,8 @@ static int share_entries(struct tlb_question *q, size_t level,
 static size_t all_misses(struct tlb_question *q, size_t level, uint64_t places)
 {
     const struct tlb_facts *const tlb = &q->t->tlb[level];
-    const struct tlb_places p = tlb_in_a_row(
-        q, tlb->region, row_of_one(tlb) + BEYOND);
+    const struct tlb_places p =
+        tlb_in_a_row(q, tlb->region, row_of_one(tlb) + BEYOND);
     size_t missed = 0;
     for (unsigned take = 0; lab_ok(q->lab) && take < TAKES; take++) {
         struct buf steps = {0};
@@ -288,11 +287,11 @@ static bool any_misses(struct tlb_question *q, size_t level, uint64_t places,
 }
 
 /*
- * Just beyond what fits each place more overfills another set, all of which then
- * miss, one more than its ways.  The places that are too many are then so many
- * misses by that: one more than fit were too many where a single spare entry
- * kept what one set, but not two, had too many of (H200).  Returns how many
- * that are; sets *ways if all sets have as many.
+ * Just beyond what fits each place more overfills another set, all of which
+ * then miss, one more than its ways.  The places that are too many are then so
+ * many misses by that: one more than fit were too many where a single spare
+ * entry kept what one set, but not two, had too many of (H200).  Returns how
+ * many that are; sets *ways if all sets have as many.
  */
 static uint64_t spare_entries(struct tlb_question *q, size_t level,
                               uint64_t fit, uint64_t *ways)
@@ -367,16 +366,19 @@ static void find_region(struct tlb_question *q, size_t level)
     if (2 * tlb->region > q->t->places.apart) {
         tlb->region = 0;
         tlb->hidden = true;
-        q->why[level] = lab_text(q->lab, why_tlb_region_wide,
-                                 q->t->places.apart >> 20);
+        q->why[level] =
+            lab_text(q->lab, why_tlb_region_wide, q->t->places.apart >> 20);
         return;
     }
     tlb_found(q, level, TLB_REGION, (double)tlb->region);
     find_entries(q, level);
 }
 
-void tlb_find_regions(struct tlb_question *q)
+/* Mapping so many anew takes longer than all else: large ones come last. */
+void tlb_find_regions(struct tlb_question *q, bool large)
 {
+    enum { LARGE = 4096 };
     for (size_t i = 0; lab_ok(q->lab) && i < q->t->levels; i++)
-        find_region(q, i);
+        if ((q->t->tlb[i].about >= LARGE) == large)
+            find_region(q, i);
 }
