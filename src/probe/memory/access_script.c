@@ -581,7 +581,7 @@ static int check_piece(struct script *s, struct error *err)
             s->kind[i].space->texture)
             return error_set(err, ERR_USAGE,
                              "piece: mappings are loaded as global memory");
-    const bool drawn = s->scramble + s->jitter > 0;
+    const bool drawn = s->scramble + s->jitter + s->skew > 0;
     s->within = s->dense && s->unit > 0 ? s->piece / s->unit : 0;
     if (s->dense && (drawn || s->within == 0 ||
                      (s->within & (s->within - 1)) != 0))
