@@ -839,11 +839,9 @@ void lab_show_l1(struct lab *lab, const char *attribute)
 
 void lab_because_short(struct finding *f, const struct level_row *row)
 {
-    if (row->behind == LEVEL_COUNT)
-        finding_because(f, why_words_apart, row->apart, row->component);
-    else
-        finding_because(f, why_least_asked, row->component);
+    finding_because(f, why_least_asked, row->component);
 }
+
 void lab_fill(const struct level_row *row, unsigned times, char text[LAB_FILL])
 {
     snprintf(text, LAB_FILL, row->swept ? "sweep=%u warm=0" : "warm=%u", times);

@@ -30,3 +30,8 @@ const char *const sm_level_components[] = {
 #undef LEVEL_OF_GPU
     NULL,
 };
+
+const char *level_ring(const struct level_row *row)
+{
+    return row->ring != NULL ? row->ring : row->load;
+}

@@ -21,6 +21,8 @@ enum level_id {
 struct level_row {
     const char *component; /* of its findings */
     const char *load;      /* "space=global op=ca", as experiments take it */
+    const char *ring;      /* … where a ring's every byte is to be loaded; NULL:
+                              as these */
     const char *reader;    /* as the probe `visit` names such loads */
     const char *words;     /* "ld.global.ca.u64" for protocols */
     const char *below;     /* what a miss goes to */
@@ -47,6 +49,7 @@ struct level_row {
 };
 
 extern const struct level_row level_table[LEVEL_COUNT];
+const char *level_ring(const struct level_row *row);
 /* Their components, in the same order, for tables of answers; NULL ends. */
 extern const char *const level_components[LEVEL_COUNT + 1];
 /* Of those that each SM has. */

@@ -629,8 +629,11 @@ void pointer_chase_begin(struct kernel_text *k, struct buf *out,
         flush_and_sweep(k, e);
     if (w->space->memory != MEMORY_SHARED && e->piece.brisk && w->warm > 0)
         brisk_laps(k, w);
-    ptx(k, "bar.sync 0;\n"
-           "@%other ret;\n");
+    ptx(k, "bar.sync 0;");
+    if (w->lanes > 1)
+        ptx_with(k, "setp.ge.u32 %other, %me, $lanes;",
+                 WORD(lanes, w->lanes));
+    ptx(k, "@%other ret;");
     first_pointer(k, w);
 }
 
@@ -922,6 +925,8 @@ static int check_bounds(const struct pointer_chase *w,
                          "a ring that ends at %" PRIu64 " B does not fit into "
                          "the %" PRIu64 " B of constants of a module",
                          end, constant_bytes(info));
+    if (w->space->memory != MEMORY_LOCAL && w->lanes > 1)
+        return error_set(err, ERR_USAGE, "lanes walk over local memory only");
     if (w->space->memory == MEMORY_LOCAL && local_bytes(w) > LOCAL_BYTES_MOST)
         return error_set(err, ERR_UNSUPPORTED,
                          "a ring of %" PRIu64 " B takes more than the %d KiB "

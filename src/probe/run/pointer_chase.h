@@ -27,7 +27,7 @@ struct pointer_chase {
     uint64_t step;         /* bytes more on each further SM */
     uint64_t shift;        /* bytes between the buffer's start and the rings */
     uint64_t warm, visits, sweep, flush;
-    uint64_t carve, sm, sms;
+    uint64_t carve, sm, sms, lanes;
     uint64_t above, records; /* of a trace: what it keeps */
     uint64_t each;           /* ... and loads that it times together */
     unsigned threads;        /* of a block that sweeps, or links the ring … */
@@ -73,6 +73,8 @@ struct pointer_chase {
         "first sweep so many bytes of other memory, B"),                       \
     CHASE_NUMBER("sweep", sweep, "0", 0, 64,                                   \
         "then sweep the ring's range so many times with all threads"),         \
+    CHASE_NUMBER("lanes", lanes, "1", 1, 32,                                   \
+        "lanes that walk together, each over its own local memory"),           \
     CHASE_WORD("sweep_op", sweep_op, "same", pointer_chase_sweep_ops,          \
         "cache operator of that sweep"),                                       \
     CHASE_NUMBER("warm", warm, "1", 0, 1024,                                   \

@@ -18,11 +18,13 @@
  * and half where they do not.
  */
 #include <inttypes.h>
+#include <math.h>
 
 #include "analysis/hits.h"
 #include "base/mem.h"
 #include "base/num.h"
 #include "study/lab.h"
+#include "study/script.h"
 
 static const enum fact_id reads[] = {FACT_TRACE, FACT_BRACKET, FACT_SECTOR,
                                      FACT_NONE};
@@ -105,9 +107,68 @@ static struct shares traced_share(const struct line_question *q,
                            .before = (all - (double)not_fast) / all};
 }
 
+/* Rows of local memory hold a word of each lane; places that are timed, once all
+ * have settled. */
+enum { ROW = 128, LANES = 32, TIMED = 512 };
+
+/* The readers of a script whose lanes reach places so far apart. */
+struct lanes {
+    struct script script;
+    uint64_t line;
+};
+
+static struct lanes lanes_for(uint64_t line)
+{
+    struct lanes l = {.line = line};
+    for (uint64_t at = 0; at < ROW; at += u64_min(line / 2, ROW))
+        script_reader(&l.script, "local/%" PRIu64, at / 4);
+    return l;
+}
+
+/* So many places a line apart, of which each `skip`th is timed; all, if 0. */
+static void add_places(struct lanes *l, uint64_t start, uint64_t count,
+                       uint64_t skip)
+{
+    const uint64_t line = l->line, apart = u64_max(line, ROW);
+    const uint64_t half = u64_min(line / 2, ROW);
+    for (uint64_t at = start; at < start + apart; at += line) {
+        const struct segment all = {at / ROW * ROW, count * line / apart,
+                                    apart};
+        const struct segment some = {all.start, (all.count + skip) / (skip + 1),
+                                     (skip + 1) * apart};
+        script_add(&l->script,
+                   &(struct script_step){.reader = at % ROW / half,
+                                         .timed = skip > 0,
+                                         .places = skip > 0 ? some : all});
+    }
+}
+
+/* Over lanes, since a thread's words lie a row apart. */
+static struct shares lanes_share(const struct line_question *q,
+                                 const struct layout *l, int warm)
+{
+    struct lanes lanes = lanes_for(l->line);
+    const uint64_t skip = (l->count + l->more) / TIMED + 1;
+    for (int lap = 0; lap < warm + 1; lap++) {
+        add_places(&lanes, 0, l->count, 0);
+        add_places(&lanes, l->beyond, l->more, 0);
+    }
+    add_places(&lanes, 0, l->count, skip);
+    add_places(&lanes, l->beyond, l->more, skip);
+    const struct column c = lab_column(q->lab, "cycles", "visit %s",
+                                       script_text(&lanes.script, q->lab));
+    const size_t slow =
+        hits_above(c.at, c.count,
+                   hits_limit(q->facts->hit, q->facts->miss) +
+                       fact_trace(q->lab)->cycles);
+    return (struct shares){.miss = (double)slow / fmax(1, (double)c.count)};
+}
+
 static struct shares shares_of(const struct line_question *q,
                                const struct layout *l, int warm)
 {
+    if (q->row->memory_is_own)
+        return lanes_share(q, l, warm);
     const char *const list = lab_text(
         q->lab,
         "list=0:%" PRIu64 ":%" PRIu64 ",%" PRIu64 ":%" PRIu64 ":%" PRIu64,

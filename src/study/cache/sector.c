@@ -10,6 +10,7 @@
 #include "analysis/statistics/stats.h"
 #include "study/assume.h"
 #include "study/lab.h"
+#include "study/script.h"
 
 static const struct answer proposes[] = {
     {level_components, "sector", "B"},
@@ -22,8 +23,7 @@ static const char *const kernels[] = {
     "trace space=texture",
     "trace space=readonly",
     "trace space=constant",
-    "trace space=local",
-    "visit readers=local,local/31",
+    "visit readers=local,local/2,local/4,local/8,local/16 steps=!57344:1:0",
     NULL,
 };
 
@@ -88,9 +88,8 @@ static size_t commonest(const struct laps_seen *seen, double *share)
 static bool is_bound(const struct lab *lab, const struct level_row *row,
                      uint64_t sector)
 {
-    if (row->behind != LEVEL_COUNT)
-        return sector <= fact_sector(lab, row->behind)->bytes;
-    return row->apart > ELEMENT && sector == row->apart;
+    return row->behind != LEVEL_COUNT &&
+           sector <= fact_sector(lab, row->behind)->bytes;
 }
 
 /* Spikes split a distance in two, and a survivor of the flush joins two; both
@@ -125,33 +124,65 @@ static void conclude(const struct lab *lab, struct finding *f,
         finding_interval(f, (double)facts->bytes, (double)facts->bytes, -1);
 }
 
-/* Words of local memory that are looked for, so many bytes of cache apart. */
-enum { ROWS = 32, ROWS_APART = 128, LANE_LAST = 31 };
+/* Blocks of local memory, of rows that hold a word of each lane; so many blocks
+ * for each distance that is tried. */
+enum { ROW = 128, BLOCK = 1024, BLOCKS = 16, FARTHEST = 512 };
+enum { LANES_OF_ROW = 4 }; /* distances within a row: 8 to 64 B */
+
+/* Loads the first word of each block, and then the one so many bytes farther
+ * on: of another lane, or in another row. */
+static void add_distance(struct script *s, uint64_t bytes, size_t reader,
+                         uint64_t start)
+{
+    for (uint64_t at = start; at < start + BLOCKS * BLOCK; at += BLOCK) {
+        script_load(s, 0, (struct segment){at, 1, 0});
+        script_time(s, reader, (struct segment){at + bytes / ROW * ROW, 1, 0});
+    }
+}
 
 /*
- * Between two words of a thread lie those of the other lanes of its warp.  What
- * the first lane brought in, the last one looks for, 124 B farther on: where it
- * finds it, one miss brings in all that lies between the thread's words.
+ * Local memory that nobody has written is in no cache; what a thread writes
+ * stays in its first one.  Between two words of a thread lie those of the other
+ * lanes of its warp: so lanes look for what the first one brought in.
  */
-static void sector_ask_lanes(struct lab *lab, struct fact_sector *facts,
-                             struct finding *f)
+static struct column ask_lanes(struct lab *lab)
 {
-    const struct column cycles = lab_column(
-        lab, "cycles",
-        "visit readers=local,local/%d steps=!0:%d:%d,!0:%d:%d,1@!0:%d:%d",
-        LANE_LAST, ROWS, ROWS_APART, ROWS, ROWS_APART, ROWS, ROWS_APART);
+    struct script s = {0};
+    uint64_t bytes = ELEMENT, start = 0;
+    script_reader(&s, "local");
+    for (unsigned i = 0; i < LANES_OF_ROW; i++)
+        script_reader(&s, "local/%u", 2u << i);
+    for (size_t i = 1; bytes <= FARTHEST; i++, bytes *= 2) {
+        add_distance(&s, bytes, i <= LANES_OF_ROW ? i : 0, start);
+        start += BLOCKS * BLOCK;
+    }
+    return lab_column(lab, "cycles", "visit %s", script_text(&s, lab));
+}
+
+/* The nearest distance at which most words were not there is the sector. */
+static void sector_of_lanes(struct lab *lab, const struct level_row *row)
+{
+    const struct fact_bracket *const bracket = fact_bracket(lab, level_of(row));
+    const double above =
+        hits_limit(bracket->hit, bracket->miss) + fact_trace(lab)->cycles;
+    struct fact_sector *const facts = fact_sector_write(lab, level_of(row));
+    const struct column c = ask_lanes(lab);
     if (!lab_ok(lab))
         return;
-    const double cold = stats_median(cycles.at, ROWS);
-    const double hit = stats_median(cycles.at + ROWS, ROWS);
-    const double last = stats_median(cycles.at + 2 * ROWS, ROWS);
-    if (cold > assume(ASSUME_NO_HIT_TIMES) * hit &&
-        last < hit + assume(ASSUME_HIT_NEARER) * (cold - hit)) {
-        facts->bound = false;
-        finding_measured(f, (double)facts->bytes);
-        finding_interval(f, (double)facts->bytes, (double)facts->bytes, -1);
-        finding_cite(f, cycles.experiment);
+    struct finding *const f = lab_finding(lab, row->component, "sector");
+    finding_cite(f, c.experiment);
+    uint64_t bytes = ELEMENT;
+    const double *at = c.at;
+    while (bytes <= FARTHEST && 2 * hits_above(at, BLOCKS, above) < BLOCKS)
+        bytes *= 2, at += BLOCKS;
+    if (bytes == ELEMENT || bytes > FARTHEST) {
+        finding_none(f, why_misses_alike);
+        return;
     }
+    facts->bytes = bytes;
+    facts->bound = false;
+    finding_measured(f, (double)bytes);
+    finding_interval(f, (double)bytes, (double)bytes, -1);
 }
 
 /* Laps over the elements, until one tells. */
@@ -191,6 +222,10 @@ static void sector_ask_level(struct lab *lab, const struct level_row *row)
 {
     struct fact_sector *const facts = fact_sector_write(lab, level_of(row));
     struct laps_seen *const seen = lab_alloc(lab, 1, sizeof *seen);
+    if (row->memory_is_own) {
+        sector_of_lanes(lab, row);
+        return;
+    }
     const char *experiment = look_often(lab, row, 0, seen);
     if (lab_ok(lab) && may_have_kept(row, seen))
         experiment = look_often(
@@ -200,8 +235,6 @@ static void sector_ask_level(struct lab *lab, const struct level_row *row)
     struct finding *const f = lab_finding(lab, row->component, "sector");
     conclude(lab, f, row, facts, seen);
     finding_cite(f, experiment);
-    if (row->apart > ELEMENT && facts->bound)
-        sector_ask_lanes(lab, facts, f);
     if (lab_ok(lab) && facts->bound)
         lab_because_short(f, row);
 }

@@ -43,7 +43,7 @@ static const char *const kernels[] = {
     "trace space=texture records=256",
     "trace space=readonly records=256",
     "trace space=constant records=256",
-    "trace space=local records=256",
+    "trace space=local lanes=32 records=256",
     NULL,
 };
 
@@ -260,7 +260,7 @@ static void look(struct size_question *q, const struct search_sizes *sizes,
                   "trace %s bytes=%" PRIu64 " stride=%" PRIu64 " lead=%" PRIu64
                   " step=%" PRIu64 " sms=%zu sweep=%d warm=%" PRIu64
                   " visits=%" PRIu64 " above=%.0f records=%d",
-                  q->row->load, sizes->first, q->stride, q->lead,
+                  level_ring(q->row), sizes->first, q->stride, q->lead,
                   sizes->count > 1 ? sizes->step : 0, sizes->count,
                   q->row->swept, warm, loads, floor(q->low), q->records);
     const struct slow_trace t = columns_of(q->lab, samples);
@@ -408,7 +408,7 @@ static bool learn_misses(struct size_question *q)
     const struct column c = lab_column(q->lab, "cycles",
                                        "trace %s bytes=%" PRIu64
                                        " stride=%" PRIu64 " %s visits=2048",
-                                       q->row->load, f->deep, q->stride, fill);
+                                       level_ring(q->row), f->deep, q->stride, fill);
     const size_t slow = hits_between(c.at, c.count, half, INFINITY);
     if (slow == 0)
         return false;
@@ -487,7 +487,7 @@ static struct search try_size_of_l1(struct size_question *q)
 {
     const struct fact_bracket *const f = q->facts;
     const uint64_t l1 = fact_rings(q->lab, LEVEL_L1)->bytes;
-    const uint64_t line = q->line->bytes;
+    const uint64_t line = q->stride;
     if (level_of(q->row) == LEVEL_L1 || !q->row->of_sm ||
         l1 < f->fits - f->fits / 8 || l1 % line != 0 ||
         l1 + line > u64_min(2 * f->overflows, q->row->most))
@@ -595,7 +595,7 @@ static double kept_before(struct size_question *q, uint64_t bytes)
     const struct column c = lab_column(
         q->lab, "cycles",
         "trace %s bytes=%" PRIu64 " stride=%" PRIu64 " warm=16 visits=2048",
-        q->row->load, bytes, q->stride);
+        level_ring(q->row), bytes, q->stride);
     size_t fast = 0;
     for (size_t i = 0; i < c.count; i++)
         fast += c.at[i] < limit;
@@ -630,6 +630,14 @@ static bool is_shared_with_code(const struct size_question *q)
     return q->row->behind != LEVEL_COUNT;
 }
 
+/* Of what is loaded in larger pieces than lines, one piece more may fit in
+ * part. */
+static bool is_only_least(const struct size_question *q, uint64_t size)
+{
+    return q->row->apart > q->line->bytes &&
+           size != fact_rings(q->lab, LEVEL_L1)->bytes;
+}
+
 static void report_edge(struct size_question *q, struct search *edge)
 {
     struct fact_rings *const rings = fact_rings_write(q->lab, level_of(q->row));
@@ -638,7 +646,7 @@ static void report_edge(struct size_question *q, struct search *edge)
     if (!lab_ok(q->lab))
         return;
     finding_protocol(q->finding, "sizes_tried", value_number((double)q->tried));
-    if (hit > edge->fits + q->line->bytes) {
+    if (hit > edge->fits + u64_max(q->line->bytes, q->stride)) {
         report_bound(q, hit, why_no_clean_edge);
         return;
     }
@@ -654,6 +662,13 @@ static void report_edge(struct size_question *q, struct search *edge)
     if (!lab_ok(q->lab))
         return;
     rings->bytes = edge->fits;
+    if (is_only_least(q, edge->fits)) {
+        rings->measured = true;
+        report_bound(q, edge->fits,
+                     lab_text(q->lab, why_words_apart, q->row->apart,
+                              q->row->component));
+        return;
+    }
     rings->measured = kept == 0 && !is_only_most(q, edge->fits);
     if (rings->measured)
         report_size(q, edge->fits);
@@ -693,14 +708,15 @@ static void report_step(struct finding *f, const struct fact_bracket *facts)
     finding_because(f, why_far_step);
 }
 
-/* A line; behind another level no more than one of that, so that it keeps as
+/* A line, or what is nearest to it; behind another level no more than one of that, so that it keeps as
  * little of a ring as it can. */
 static uint64_t stride_of(const struct lab *lab, const struct level_row *row)
 {
     const uint64_t line = fact_line(lab, level_of(row))->bytes;
     const uint64_t before =
         row->behind != LEVEL_COUNT ? fact_sure_line(lab, row->behind) : 0;
-    return before > 0 ? u64_min(before, line) : line;
+    const uint64_t stride = before > 0 ? u64_min(before, line) : line;
+    return u64_max(stride, row->apart);
 }
 
 /* Where rings of such lines have no edge, the lines are in doubt, too, and what

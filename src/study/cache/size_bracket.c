@@ -66,7 +66,7 @@ static double ring_cost(struct bracket_question *q, uint64_t bytes,
     return lab_average(q->lab,
                        "chase %s bytes=%" PRIu64 " stride=%u shift=%" PRIu64
                        " %s visits=4096 repeats=1",
-                       q->row->load, bytes, stride, q->shift, fill)
+                       level_ring(q->row), bytes, stride, q->shift, fill)
         .cycles;
 }
 
@@ -82,7 +82,7 @@ static double ring_cost_behind(struct bracket_question *q, uint64_t bytes,
     const struct column c =
         lab_column(q->lab, "cycles",
                    "trace %s bytes=%" PRIu64 " stride=%u warm=%u visits=2048",
-                   q->row->load, bytes, q->stride, times);
+                   level_ring(q->row), bytes, q->stride, times);
     const size_t slow =
         hits_above(c.at, c.count,
                    hits_limit(f->hit, f->miss) + fact_trace(q->lab)->cycles);
@@ -176,7 +176,7 @@ static struct column slow_loads(struct bracket_question *q, uint64_t bytes,
         lab_spare(q->lab, n < THIN);
         c = lab_column(q->lab, "cycles",
                        "trace %s bytes=%" PRIu64 " stride=%u %s visits=2048",
-                       q->row->load, bytes,
+                       level_ring(q->row), bytes,
                        n * (q->row->swept ? COARSE : q->row->fine), fill);
         n *= 2;
     } while (lab_spared(q->lab));
@@ -551,7 +551,7 @@ static double spikes_share(struct bracket_question *q)
         return common;
     const struct column c = lab_column(
         q->lab, "cycles", "trace %s bytes=%u stride=%u warm=4 visits=2048",
-        q->row->load, 4 * q->stride, q->stride);
+        level_ring(q->row), 4 * q->stride, q->stride);
     const size_t slow =
         hits_above(c.at, c.count,
                    hits_limit(f->hit, f->miss) + fact_trace(q->lab)->cycles);

@@ -14,6 +14,7 @@
 #include <inttypes.h>
 #include <math.h>
 
+#include "base/num.h"
 #include "study/lab.h"
 
 static const enum fact_id reads[] = {FACT_TRACE, FACT_CACHED, FACT_BRACKET,
@@ -41,7 +42,8 @@ struct sizes {
 static struct sizes sizes_around(const struct lab *lab,
                                  const struct level_row *row)
 {
-    const uint64_t line = fact_line(lab, level_of(row))->bytes;
+    const uint64_t line =
+        u64_max(fact_line(lab, level_of(row))->bytes, row->apart);
     const uint64_t edge = fact_rings(lab, level_of(row))->bytes;
     const uint64_t step = (edge / 2 / SIZES + line - 1) / line * line;
     struct sizes s = {.step = step > line ? step : line};
@@ -63,7 +65,9 @@ static void trace_size(struct lab *lab, const struct level_row *row,
         lab_column(lab, "cycles",
                    "trace %s bytes=%" PRIu64 " stride=%" PRIu64
                    " warm=2 visits=%d records=%d",
-                   row->load, bytes, fact_line(lab, id)->bytes, LOADS, LOADS);
+                   level_ring(row), bytes,
+                   u64_max(fact_line(lab, id)->bytes, row->apart), LOADS,
+                   LOADS);
     for (size_t i = 0; i < LOADS && i < c.count; i++)
         latencies[i] = fmin(c.at[i], most);
 }

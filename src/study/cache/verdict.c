@@ -145,6 +145,17 @@ static bool allows(const struct finding *bound, double low, double high)
            (bound->status == STATUS_AT_MOST && bound->value.number >= low);
 }
 
+/* What of one path is but a bound may be known of another that uses the same
+ * storage. */
+static bool is_of_same_storage(const struct finding *size,
+                               const struct finding *same)
+{
+    return same != NULL && same->status == STATUS_DERIVED &&
+           size->value.kind == VALUE_NUMBER &&
+           size->status != STATUS_MEASURED &&
+           allows(size, same->value.number, same->value.number);
+}
+
 /* What is left of lines in random order depends on nothing that rings depend
  * on: where both have a number and differ by more than chance makes them differ
  * once in a thousand, neither is known; where rings have none, or a bound, it is
@@ -202,9 +213,13 @@ static void judge_size(struct lab *lab, const char *component,
                      overfill != NULL);
         return;
     }
+    if (is_of_same_storage(rings, sets)) {
+        accept(lab, component, attribute, sets);
+        return;
+    }
     struct finding *const f = accept(lab, component, attribute, rings);
     doubt_by_change(f, estimate(lab, "change", component, attribute));
-    if (sets != NULL)
+    if (sets != NULL && sets->status != STATUS_DERIVED)
         correct_by_sets(f, sets);
     if (overfill != NULL && overfill->status == STATUS_MEASURED)
         compare_with_overfill(f, overfill);

@@ -364,6 +364,11 @@ void access_store(struct machine *m, struct warp *w, const struct op *op,
         store_shared(m, w, op, &a, t);
     else if (a.space == SPACE_GLOBAL)
         store_global(m, w, op, &a, t);
+    else if (a.space == SPACE_LOCAL)
+        paths_store_local(m->paths, &w->accessor,
+                          &(struct warp_load){.addresses = a.address,
+                                              .count = a.count,
+                                              .bytes = op->bytes});
 }
 
 static uint64_t add_typed(enum ptx_type type, uint64_t old, uint64_t value)

@@ -823,3 +823,21 @@ double paths_store(struct paths *paths, const struct accessor *who,
                        place_in(paths, &paths->caches[i], address));
     return waits;
 }
+
+void paths_store_local(struct paths *paths, const struct accessor *who,
+                       const struct warp_load *store)
+{
+    const struct profile_path *const path = &paths->profile->paths[PATH_LOCAL];
+    if (path->levels == 0 || paths->caches[path->cache[0]].parted)
+        return;
+    const struct cache_group *const group = &paths->caches[path->cache[0]];
+    uint64_t sector = NOTHING, written = 0;
+    for (size_t i = 0; i < store->count; i++) {
+        const uint64_t here = store->addresses[i] >> group->sector_shift;
+        written = here == sector ? written + store->bytes : store->bytes;
+        sector = here;
+        if (written == (uint64_t)1 << group->sector_shift)
+            group_hit(paths, group, who,
+                      place_in(paths, group, store->addresses[i]));
+    }
+}

@@ -86,6 +86,11 @@ double paths_copy(struct paths *paths, enum profile_path_id path,
 /* One lane stores so many bytes at time t; cycles until they are taken. */
 double paths_store(struct paths *paths, const struct accessor *who,
                    uint64_t address, unsigned bytes, double t);
+/* A warp stores to local memory, which only its own lanes read: what it writes
+ * whole sectors of stays in its first cache; the rest of others would have to
+ * be fetched when they are read. */
+void paths_store_local(struct paths *paths, const struct accessor *who,
+                       const struct warp_load *store);
 /* Cycles to fetch the instruction at `address`, without TLBs: a level that
  * misses fetches its whole sector from the next one. */
 double paths_fetch(struct paths *paths, const struct accessor *who,
