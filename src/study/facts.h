@@ -90,11 +90,6 @@ struct fact_sides {
     double far_from;
 };
 
-struct fact_sets {
-    uint64_t period; /* B: lines so far apart are in one set; 0: not known … */
-    uint64_t ways;   /* … of so many */
-};
-
 /* The levels that loads of an SM ask first stand first in levels.def; what
  * first_level_measure found of each. */
 enum { FIRST_LEVEL_COUNT = LEVEL_CONST_L15 };

@@ -104,6 +104,19 @@ static void look_again(const struct eviction *e, struct script *s,
     add_lines(s, laps, true, &there);
 }
 
+/* Where code may lie in the same cache, all that a script runs comes in before
+ * the lines do, by loads of the last one that may be loaded, kept and not: then
+ * it goes before they do.  How many loads are kept of it. */
+static size_t bring_code(const struct eviction *e, struct script *s)
+{
+    const struct segment last = {e->span - e->unit, 1, 0};
+    if (e->beside == 0)
+        return 0;
+    script_time(s, 0, last);
+    script_load(s, 0, last);
+    return 1;
+}
+
 /* Laps that can be timed: where what lies in front holds what was looked for
  * but once, one. */
 static uint64_t laps_of(const struct eviction *e, uint64_t wanted)
@@ -116,19 +129,13 @@ static const struct samples *visit(struct eviction *e, struct script *s,
                                    unsigned take)
 {
     const struct segment *const f = &e->filler;
-    const char *const between =
-        f->count == 0
-            ? ""
-            : lab_text(e->lab, " between=%" PRIu64 ":%" PRIu64 ":%" PRIu64,
-                       f->start, f->count, f->step);
-    const char *const where =
-        e->mapped == 0
-            ? ""
-            : lab_text(e->lab,
-                       " piece=%" PRIu64 " apart=%" PRIu64 " unit=1 dense=1",
-                       e->span, (uint64_t)1 << e->mapped);
-    return lab_probe(e->lab, "visit %s%s%s take=%u", script_text(s, e->lab),
-                     between, where, take);
+    const char *between = f->count > 0 ? " between=" : "";
+    for (uint64_t i = 0; f->count > 0 && i < u64_max(e->fillers, 1); i++)
+        between = lab_text(e->lab, "%s%s%" PRIu64 ":%" PRIu64 ":%" PRIu64,
+                           between, i > 0 ? "," : "", f->start + i * e->unit,
+                           f->count, f->step);
+    return lab_probe(e->lab, "visit %s%s take=%u", script_text(s, e->lab),
+                     between, take);
 }
 
 static struct column visit_cycles(struct eviction *e, struct script *s,
@@ -223,10 +230,11 @@ static void time_laps(struct eviction *e, const struct segment *list,
                       struct laps *laps)
 {
     struct script s = script_of(e);
+    const size_t first = bring_code(e, &s);
     const uint64_t timed = write_laps(e, list, attempt, take, &s);
     const struct column c = visit_cycles(e, &s, take);
     if (lab_ok(e->lab))
-        count_laps(e, c.at, list->count, timed, base, laps);
+        count_laps(e, c.at + first, list->count, timed, base, laps);
     laps->experiment = c.experiment;
 }
 
@@ -302,14 +310,15 @@ static bool time_lines(struct eviction *e, const struct script_lines *lines,
     struct laps seen = {0};
     for (int take = 0; take < (int)TAKES_MOST; take++) {
         struct script s = script_of(e);
+        const size_t first = bring_code(e, &s);
         add_lines(&s, settle, false, lines);
         look_again(e, &s, laps, lines);
         const struct column c = visit_cycles(e, &s, (unsigned)take);
         if (!lab_ok(e->lab))
             return true;
         if (*base == 0)
-            *base = base_of(e, c.at, c.count);
-        count_laps(e, c.at, lines->count, laps, *base, &seen);
+            *base = base_of(e, c.at + first, c.count - first);
+        count_laps(e, c.at + first, lines->count, laps, *base, &seen);
         if (seen.lapses > 0 || chance_of(e, &seen, lines->count) < 1e-4)
             return seen.lapses == 0;
     }
@@ -428,26 +437,6 @@ bool eviction_evicts(struct eviction *e, const struct script_lines *group,
         lab_fail(e->lab, ERR_UNSUPPORTED, why_group_moves,
                  (uint64_t)group->count, valid, TRIES);
     return lead > 0;
-}
-
-/* Rounds over lines that nobody loaded before: each at one address, there
- * again, and at the other. */
-bool eviction_is_virtual(struct eviction *e)
-{
-    enum { TIMES = 5 };
-    const double cut = cut_above(e, e->hit);
-    size_t others = 0;
-    struct script s = script_of(e);
-    for (uint64_t i = 0; i < TIMES; i++) {
-        const struct segment here = {i * e->unit, 1, 0};
-        script_load(&s, 0, here);
-        script_time(&s, 0, here);
-        script_time(&s, 0, (struct segment){here.start + e->span, 1, 0});
-    }
-    const struct column c = visit_cycles(e, &s, 0);
-    for (size_t i = 0; lab_ok(e->lab) && i < TIMES; i++)
-        others += c.at[2 * i] <= cut && c.at[2 * i + 1] > cut;
-    return others > TIMES / 2;
 }
 
 /* Settles all groups, and times them before and after the other came. */
@@ -621,6 +610,7 @@ static bool first_has_gone(struct eviction *e, const struct script_lines *lines,
     const double cut = cut_above(e, base_beside(e, pool));
     const uint64_t laps = e->chancy ? e->asks : 1;
     struct script s = script_of(e);
+    const size_t first = bring_code(e, &s);
     add_lines(&s, 0, false, lines);
     add_pool(&s, pool, 0);
     for (uint64_t lap = 1; lap < laps; lap++) {
@@ -631,7 +621,7 @@ static bool first_has_gone(struct eviction *e, const struct script_lines *lines,
     }
     script_time(&s, 0, (struct segment){lines->at[0] + e->beside, 1, 0});
     const struct column c = visit_cycles(e, &s, take);
-    return lab_ok(e->lab) && c.at[0] > cut;
+    return lab_ok(e->lab) && c.at[first] > cut;
 }
 
 /* Two of three; a load that did not miss was not disturbed. */
@@ -645,9 +635,8 @@ static bool surely_gone(struct eviction *e, const struct script_lines *lines,
 
 enum { CHANCY = 128 };
 
-/* Of n lines that are one too many each is put out once in n laps; of four
- * times as many launches, of two laps, four or more show it but once in a
- * hundred. */
+/* Of n lines that are one too many each is put out once in n laps; of four times
+ * as many launches, of two laps, four or more show it but once in a hundred. */
 static size_t launches_for(const struct script_lines *lines,
                            const struct segments *pool)
 {
@@ -799,6 +788,26 @@ size_t eviction_draw(struct eviction *e, const struct eviction_draws *d,
             .first = i == 0};
     doubt_outliers(loads, cycles.at + skip, count);
     return count;
+}
+
+bool eviction_filler_empties(struct eviction *e, const struct script_lines *l,
+                             double front)
+{
+    struct eviction plain = *e;
+    plain.filler.count = 0;
+    struct script s = script_of(e);
+    bring_code(e, &s);
+    add_lines(&s, 0, false, l);
+    for (uint64_t i = 0; i < u64_max(e->fillers, 1); i++)
+        script_load(&s, 0,
+                    (struct segment){e->filler.start + i * e->unit,
+                                     e->filler.count, e->filler.step});
+    add_lines(&s, 0, true, l);
+    const struct column c = visit_cycles(&plain, &s, 0);
+    const size_t first = c.count - l->count;
+    return lab_ok(e->lab) &&
+           hits_between(c.at + first, l->count, front, cut_above(e, e->hit)) ==
+               l->count;
 }
 
 /* Which of the loads miss in a launch; the first that differ by nothing but

@@ -32,17 +32,14 @@ struct eviction {
      * that what lies in front does not answer for it; 0: it need not.  And how
      * often a line can be asked so in a launch. */
     uint64_t beside, asks;
-    bool maps; /* its lines can be mapped at several addresses */
-    /* Offsets from `span` on are of the same memory, mapped 2^mapped bytes from
-     * the first; 0: there are none. */
-    unsigned mapped;
-    uint64_t held;    /* lines that fit, at least */
-    double hit, miss; /* cycles of loads in a visit */
-    double disturbed; /* share of hits that look like misses, at most */
+    uint64_t held;      /* lines that fit, at least */
+    double hit, miss;   /* cycles of loads in a visit */
+    double disturbed;   /* share of hits that look like misses, at most */
     /* Loads before each that is drawn (eviction_draw) that empty what lies in
      * front, as const_l1 before const_l15: `count` of them, `step` apart; count
-     * 0: none. */
+     * 0: none.  And how often, each time a line farther on; 0: once. */
     struct segment filler;
+    uint64_t fillers;
     const char *fits, *overflows; /* the last experiments that did */
 };
 
@@ -86,9 +83,6 @@ void eviction_foretold(struct eviction *eviction,
                        const struct script_lines *others,
                        enum eviction_came *came);
 
-/* Whether a line that was loaded is another one at its other address. */
-bool eviction_is_virtual(struct eviction *eviction);
-
 /* What a hit costs among the lines: that of lines beside them. */
 double eviction_base(struct eviction *eviction,
                      const struct script_lines *lines);
@@ -115,6 +109,11 @@ struct eviction_draws {
 size_t eviction_draw(struct eviction *eviction,
                      const struct eviction_draws *draws,
                      struct policy_load *loads);
+
+/* Whether the filler leaves what lies in front with none of the lines, and this
+ * level with all, which fit: each costs more than `front`, and no miss. */
+bool eviction_filler_empties(struct eviction *eviction,
+                             const struct script_lines *lines, double front);
 
 /* Whether the same loads, so many of the list, hit and miss as they did before,
  * and so nothing is left to chance. */

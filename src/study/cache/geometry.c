@@ -2,13 +2,13 @@
  * The sets of a cache by the lines that push each other out.
  *
  * One line is the target; of others, which are any, group testing leaves as
- * many as its set has ways (analysis/structure/conflict_set.h), whatever the
- * index is. With these at hand any other line can be asked whether it belongs
- * to them. For an index by line number modulo the sets the first that does
- * gives the sets.  For one of address bits, XORed or not, each bit is new, or
- * the set that it chooses is that of some combination of bits below it:
- * equations over GF(2).  What is found must foretell what other lines do; else
- * only the ways are known.
+ * many as its set has ways (analysis/structure/conflict_set.h), whatever the index is.
+ * With these at hand any other line can be asked whether it belongs to them.
+ * For an index by line number modulo the sets the first that does gives the
+ * sets.  For one of address bits, XORed or not, each bit is new, or the set
+ * that it chooses is that of some combination of bits below it: equations over
+ * GF(2).  What is found must foretell what other lines do; else only the ways
+ * are known.
  *
  * With unequal sets lines are dealt to the sets in rounds (Mei 2014, figure
  * 10), so lines as far apart as there are entries are in one set, and each set
@@ -33,9 +33,7 @@ enum {
     PICKS_MOST = 8 << 20, /* lines that are looked at for a list */
     WINDOWS = 6,          /* random places, where they are many … */
     WINDOW = 64 * 1024,   /* … of so many bytes */
-    UNEQUAL_MOST = 800,   /* entries of a cache of unequal sets */
-    TARGETS_MOST = 40,    /* lines of which one set is asked for */
-    MAPPED_BITS = 46      /* of addresses that memory is mapped at */
+    UNEQUAL_MOST = 800    /* entries of a cache of unequal sets */
 };
 
 /* ---- a set ------------------------------------------------------------ */
@@ -47,7 +45,6 @@ struct pool {
     struct eviction *eviction;
     uint64_t target, step;
     uint64_t run; /* lines of a run; 0: they are not strewn */
-    bool aside;   /* a line farther each, but for the target */
     uint32_t *slot;
     size_t slots;
 };
@@ -55,8 +52,7 @@ struct pool {
 static uint64_t line_of(const struct pool *p, size_t number)
 {
     if (p->run == 0)
-        return p->target + (number + 1) * p->step +
-               (p->aside ? p->eviction->unit : 0);
+        return p->target + (number + 1) * p->step;
     return (p->slot[number / p->run] * p->run + number % p->run) * p->step;
 }
 
@@ -87,28 +83,15 @@ static bool pool_crowds(void *context, const size_t *kept, size_t count,
                            &first);
 }
 
-/* How many lines of the pool may be loaded, beside any target: enough that each
- * set surely has too many, but no more than can be tried often; 0: not even
- * two. */
+/* How many lines of the pool may be loaded: enough that each set surely has too
+ * many, but no more than can be tried often; 0: not even two. */
 static size_t pool_room(const struct pool *p, uint64_t held)
 {
-    const struct eviction *const e = p->eviction;
-    const uint64_t targets = u64_min(TARGETS_MOST * e->unit, e->span / 16);
-    const uint64_t room =
-        p->run > 0 ? p->slots * p->run : (e->span - targets) / p->step;
+    const uint64_t room = p->run > 0
+                              ? p->slots * p->run
+                              : (p->eviction->span - p->target) / p->step;
     const uint64_t most = p->eviction->lasting ? COUNT_MOST : 3 * held + 64;
     return room < 3 ? 0 : (size_t)u64_min(room - 1, most);
-}
-
-/* Whether lines on the same pages, but of other sets, make the target late as
- * well: then it is its translation that has gone. */
-static bool loses_pages(const struct pool *p, size_t lines)
-{
-    enum { NEAR = 64 * 1024, SPARSE = 16 };
-    struct pool aside = *p;
-    aside.aside = true;
-    return p->run == 0 && p->step >= SPARSE * p->eviction->unit &&
-           lines * p->step > NEAR && pool_crowds(&aside, NULL, 0, lines);
 }
 
 /* If fewer lines of this pool push the target out, it is the best; `fewest` is
@@ -122,10 +105,7 @@ static void try_pool(struct pool *p, uint64_t held, struct pool *best,
         room = *fewest - 1;
     if (room == 0 || !pool_crowds(p, NULL, 0, room))
         return;
-    const size_t lines = conflict_prefix(&test, NULL, 0, room);
-    if (loses_pages(p, lines))
-        return;
-    *fewest = lines;
+    *fewest = conflict_prefix(&test, NULL, 0, room);
     *best = *p;
     log_say(LOG_DEBUG,
             "conflicts: %zu lines, %" PRIu64 " B apart, in runs of %" PRIu64,
@@ -266,7 +246,7 @@ static bool sets_are_equal(const struct pool *found, uint64_t held,
     bool equal = true;
     for (uint64_t i = 1; equal && i <= others; i++) {
         struct pool p = *found;
-        const uint64_t line = i * (2 * i + 1); /* below TARGETS_MOST */
+        const uint64_t line = i * (2 * i + 1);
         p.target = (p.run > 0 ? line % p.run : line) * p.eviction->unit;
         const size_t room = p.run > 0
                                 ? find_strewn(&p, held, 0)
@@ -351,15 +331,6 @@ static void find_combination(struct eviction *e,
     }
 }
 
-/* In the masks that name bits which the combination has, the bit as well. */
-static void add_bit(struct geometry *g, const struct combination *c,
-                    uint64_t bit)
-{
-    for (size_t i = 0; i < COUNT_OF(g->bits); i++)
-        if ((c->set & g->bits[i] & -g->bits[i]) != 0)
-            g->bits[i] |= bit;
-}
-
 /* The group is of line 0's set, whose combinations are the others.  Sets stay 0
  * if there would be more than can be. */
 static void by_bits(struct eviction *e, const struct geometry_lines *lines,
@@ -379,57 +350,12 @@ static void by_bits(struct eviction *e, const struct geometry_lines *lines,
             continue;
         }
         find_combination(e, &group, &c);
-        add_bit(g, &c, bit);
+        for (size_t i = 0; i < rank; i++)
+            if ((c.set & ~bit & g->bits[i] & pivots) != 0)
+                g->bits[i] |= bit;
     }
     g->sets = g->ways << rank >= lines->least ? (uint64_t)1 << rank : 0;
     g->index = GEOMETRY_BITS;
-}
-
-/*
- * One more address bit: whether the line at offset `far`, which differs from
- * line 0 in that bit alone, is of its set, or which combination with it is.
- * What was found must come in, and its neighbour must not.
- */
-static bool reach_bit(struct eviction *e, struct geometry *g, uint64_t far,
-                      uint64_t bit)
-{
-    const struct script_lines group = {g->set.at + 1, g->ways};
-    struct combination c = {0, far};
-    uint64_t pivots = 0;
-    for (size_t i = 0; i < log2_of(g->sets); i++)
-        pivots |= g->bits[i] & -g->bits[i];
-    if (!any_evicts(e, &group, &c)) {
-        c.open = pivots;
-        find_combination(e, &group, &c);
-    }
-    const struct combination beside = {0, c.set ^ (pivots & -pivots)};
-    if (!lab_ok(e->lab) || !any_evicts(e, &group, &c) ||
-        any_evicts(e, &group, &beside) || !lab_ok(e->lab))
-        return false;
-    add_bit(g, &c, bit);
-    return true;
-}
-
-/* Index bits beyond those that were tried: within the memory there is, and
- * then, if a line is another one at another address, by mapping it ever farther
- * away. */
-static void find_reach(struct eviction *e, struct geometry *g)
-{
-    bool reached = true;
-    for (uint64_t bit = g->range; reached && bit < e->span; bit *= 2)
-        if ((reached = reach_bit(e, g, bit, bit)))
-            g->range = 2 * bit;
-    for (unsigned b = log2_of(g->range); reached && e->maps && b < MAPPED_BITS;
-         b++) {
-        e->mapped = b;
-        g->is_virtual = g->is_virtual || eviction_is_virtual(e);
-        g->mapped = lab_ok(e->lab);
-        reached = g->is_virtual && reach_bit(e, g, e->span, (uint64_t)1 << b);
-        if (reached)
-            g->range = (uint64_t)2 << b;
-    }
-    e->mapped = 0;
-    lab_excuse(e->lab);
 }
 
 /* Bits right above the line, if the sets are a power of two. */
@@ -941,8 +867,6 @@ struct geometry geometry_find(struct eviction *e,
     g.same = same_set(e, &g);
     if (g.sets > 0)
         g.range = range_of(e, &g);
-    if (lab_ok(e->lab) && g.sets > 1 && g.index == GEOMETRY_BITS)
-        find_reach(e, &g);
     return g;
 }
 

@@ -122,9 +122,6 @@ static void report_bits(struct structure_question *q)
     tell(q, f, list);
     finding_protocol(f, "bits_below",
                      value_number(63 - __builtin_clzll(g->range)));
-    if (g->mapped)
-        finding_protocol(f, "address",
-                         value_text(g->is_virtual ? "virtual" : "physical"));
 }
 
 static void propose_size(struct structure_question *q)
@@ -145,8 +142,6 @@ static void report_shape(struct structure_question *q,
         return;
     report(q, "sets", value_number((double)g->sets));
     report_bits(q);
-    *fact_sets_write(q->lab, level_of(q->row)) =
-        (struct fact_sets){.period = g->same, .ways = g->ways};
     if (g->lines >= lines->least && g->lines <= lines->most)
         propose_size(q);
 }
@@ -420,22 +415,30 @@ static void judge_policy(struct structure_question *q,
 
 /*
  * What lies in front answers for lines that it holds: before each draw it is
- * emptied of the list's by loads that fall into its same set, but not into the
- * set that is asked.
+ * emptied of the list's by loads of other sets, that come to its own as the
+ * list's do; of as few sets as are enough.  False if none are.
  */
-static void put_filler(struct structure_question *q)
+static bool put_filler(struct structure_question *q)
 {
-    if (q->row->behind == LEVEL_COUNT)
-        return;
-    const struct fact_sets *const front = fact_sets(q->lab, q->row->behind);
+    enum { SETS_MOST = 8, TRIES = 3 };
+    struct eviction *const e = &q->eviction;
     const uint64_t same = q->shape.same;
-    uint64_t shift = front->period;
-    while (shift > 0 && shift < same && (shift < q->line || shift % same == 0))
-        shift += front->period;
-    const struct segment filler = {shift, 2 * front->ways, same};
-    if (shift > 0 && shift < same && same % front->period == 0 &&
-        filler.start + filler.count * filler.step <= q->eviction.span)
-        q->eviction.filler = filler;
+    const struct script_lines held = {q->shape.set.at, q->shape.set.count - 1};
+    /* Half-way from a hit in front to one here. */
+    const double front =
+        e->hit -
+        (q->facts->hit - fact_bracket(q->lab, q->row->behind)->hit) / 2;
+    for (e->fillers = 1; lab_ok(q->lab) && e->fillers <= SETS_MOST &&
+                         e->fillers < same / e->unit;
+         e->fillers++) {
+        e->filler = (struct segment){
+            e->unit, (e->span - e->fillers * e->unit) / same, same};
+        for (int i = 0; i < TRIES; i++)
+            if (eviction_filler_empties(e, &held, front))
+                return true;
+    }
+    e->filler.count = 0;
+    return false;
 }
 
 /* The set's lines and half as many more; after these, others of the set. */
@@ -466,8 +469,7 @@ static void find_policy(struct structure_question *q)
     const size_t lines = u64_min(ways + (ways > 3 ? ways / 2 : 1), all.count);
     const struct script_lines list = {all.at, lines},
                               others = {all.at + lines, all.count - lines};
-    put_filler(q);
-    if (q->row->behind != LEVEL_COUNT && q->eviction.filler.count == 0) {
+    if (q->row->behind != LEVEL_COUNT && !put_filler(q)) {
         refuse(q, "policy*", why_front_answers);
         return;
     }
@@ -573,9 +575,24 @@ static const char *shares_with(struct lab *lab, enum level_id id)
     return NULL;
 }
 
+static void follow(struct structure_question *q, const char *attribute,
+                   const struct finding *from, const char *other)
+{
+    struct finding *const f =
+        lab_finding(q->lab, q->row->component, attribute);
+    finding_copy(f, from);
+    if (from->status == STATUS_MEASURED)
+        f->status = STATUS_DERIVED;
+    finding_protocol(f, "same_storage_as", value_text(other));
+}
+
 /* What was found of the other holds for this one: it is the same storage. */
 static void take_over(struct structure_question *q, const char *other)
 {
+    const struct finding *const size =
+        lab_proposal(q->lab, "size", other, "size");
+    if (size != NULL && size->status == STATUS_MEASURED)
+        follow(q, "size", size, other);
     for (const struct answer *a = answers; a->attribute != NULL; a++) {
         const struct finding *const from = results_find(
             q->lab->results, lab_text(q->lab, "%s.%s", other, a->attribute));
@@ -583,12 +600,7 @@ static void take_over(struct structure_question *q, const char *other)
             drop(q, a->attribute);
             continue;
         }
-        struct finding *const f =
-            lab_finding(q->lab, q->row->component, a->attribute);
-        finding_copy(f, from);
-        if (from->status == STATUS_MEASURED)
-            f->status = STATUS_DERIVED;
-        finding_protocol(f, "same_storage_as", value_text(other));
+        follow(q, a->attribute, from, other);
     }
 }
 
@@ -600,6 +612,9 @@ static const char *why_not(const struct structure_question *q)
         return b->why;
     if (q->line == 0 || fact_line(q->lab, level_of(q->row))->bound)
         return lab_why_unknown(q->lab, q->row->component, "line");
+    if (q->line < q->row->apart)
+        return lab_text(q->lab, why_words_apart, q->row->apart,
+                        q->row->component);
     if (b->fits == 0 || b->overflows == 0)
         return why_never_overflows;
     if (b->near_fits > 0)
@@ -627,17 +642,15 @@ static void structure_ask_level(struct lab *lab, enum level_id id)
         .row = row,
         .facts = facts,
         .line = line,
-        .eviction = {
-            .lab = lab,
-            .reader = row->reader,
-            .unit = line,
-            .span = span_of(lab, row),
-            .maps = (id == LEVEL_L1 || id == LEVEL_READONLY) &&
-                    lab->info->mapping_bytes > 0,
-            .lasting = !row->of_sm,
-            .beside = beside,
-            .asks = beside > 0 ? fact_sure_sector(lab, id) / beside : 1,
-            .fresh = row->of_sm && (row->behind == LEVEL_COUNT || beside > 0)}};
+        .eviction = {.lab = lab,
+                     .reader = row->reader,
+                     .unit = line,
+                     .span = span_of(lab, row),
+                     .lasting = !row->of_sm,
+                     .beside = beside,
+                     .asks = beside > 0 ? fact_sure_sector(lab, id) / beside : 1,
+                     .fresh = row->of_sm &&
+                              (row->behind == LEVEL_COUNT || beside > 0)}};
     const char *const other = facts->present ? shares_with(lab, id) : NULL;
     const char *const why = why_not(&q);
     if (other != NULL)
