@@ -148,7 +148,7 @@ struct fact_memory {
 };
 
 /* Places of a mapping, in the order in which they are loaded. */
-enum { TLBS_MOST = 3, TLB_NUMBERS_MOST = 320 };
+enum { TLBS_MOST = 3, TLB_NUMBERS_MOST = 1024 };
 struct tlb_numbers {
     uint32_t at[TLB_NUMBERS_MOST];
     size_t count;
@@ -163,7 +163,7 @@ struct tlb_facts {
     uint64_t page, region; /* 0: not known */
     uint64_t entries, sets, ways; /* 0: not known */
     uint64_t of_sets;             /* entries of sets that were counted one by one */
-    bool reset; /* what was used again is not kept for longer */
+    bool chance; /* laps over hardly more than fit miss other places each time */
     struct tlb_numbers pushers; /* of the target, out of this level */
 };
 

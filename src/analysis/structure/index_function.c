@@ -53,6 +53,7 @@ void index_function_add(struct index_function *f, uint64_t line, bool member)
 {
     f->lines = xreallocarray(f->lines, f->count + 1, sizeof *f->lines);
     f->lines[f->count++] = (struct index_line){line, member};
+    f->every = divisor(f->every, distance(f, line));
     if (member)
         take_member(f, line);
 }
@@ -72,21 +73,22 @@ static uint64_t varied(const struct index_function *f)
 }
 
 /* Leaves out lines that differ in other bits, of which too little is known. */
-static uint64_t keep_varied(struct index_function *f)
+static void keep_varied(struct index_function *f)
 {
-    const uint64_t bits = varied(f);
     size_t kept = 0;
+    f->seen = varied(f);
     for (size_t i = 0; i < f->count; i++)
-        if (((f->lines[i].line ^ f->first) & ~bits) == 0)
+        if (((f->lines[i].line ^ f->first) & ~f->seen) == 0)
             f->lines[kept++] = f->lines[i];
     f->count = kept;
-    f->modulus = 0;
+    f->modulus = f->every = 0;
     for (size_t b = 0; b < INDEX_BITS_MOST; b++)
         f->basis[b] = 0;
-    for (size_t i = 0; i < kept; i++)
+    for (size_t i = 0; i < kept; i++) {
+        f->every = divisor(f->every, distance(f, f->lines[i].line));
         if (f->lines[i].member)
             take_member(f, f->lines[i].line);
-    return bits;
+    }
 }
 
 /* ---- masks ------------------------------------------------------------ */
@@ -102,12 +104,12 @@ static void reduce_basis(struct index_function *f)
 
 /* One mask for each bit that leads no vector: that bit, and the leading bits of
  * the vectors that have it. */
-static void find_masks(struct index_function *f, uint64_t seen)
+static void find_masks(struct index_function *f)
 {
     f->masks = 0;
     for (size_t b = 0; b < INDEX_BITS_MOST; b++) {
         uint64_t mask = (uint64_t)1 << b;
-        if (f->basis[b] != 0 || (seen >> b & 1) == 0)
+        if (f->basis[b] != 0 || (f->seen >> b & 1) == 0)
             continue;
         for (size_t a = b + 1; a < INDEX_BITS_MOST; a++)
             if (f->basis[a] != 0 && (f->basis[a] >> b & 1) != 0)
@@ -141,16 +143,16 @@ static bool foretells(const struct index_function *f,
 
 bool index_function_holds(struct index_function *f)
 {
-    const uint64_t seen = keep_varied(f);
+    keep_varied(f);
     reduce_basis(f);
-    find_masks(f, seen);
+    find_masks(f);
     if (f->masks > 0 && foretells(f, is_linear_member))
         return true;
     f->masks = 0;
-    return f->modulus > 1 && foretells(f, is_modular_member);
+    return f->modulus > f->every && foretells(f, is_modular_member);
 }
 
 uint64_t index_function_sets(const struct index_function *f)
 {
-    return f->masks > 0 ? (uint64_t)1 << f->masks : f->modulus;
+    return f->masks > 0 ? (uint64_t)1 << f->masks : f->modulus / f->every;
 }

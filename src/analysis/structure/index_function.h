@@ -19,14 +19,17 @@ enum { INDEX_BITS_MOST = 48 };
 struct index_function {
     uint64_t first; /* of the set, in lines */
     uint64_t basis[INDEX_BITS_MOST];
-    uint64_t modulus; /* greatest divisor of distances */
+    uint64_t modulus; /* greatest divisor of distances … */
+    uint64_t every;   /* … and that of all lines, members or not */
     size_t since;     /* members since the last that told anything new */
     struct index_line {
         uint64_t line;
         bool member;
-    } *lines;
+    } * lines;
     size_t count;
-    /* Set by index_function_holds(); none of a remainder. */
+    /* Set by index_function_holds(): bits in which enough lines differ, and the
+     * masks, none of a remainder. */
+    uint64_t seen;
     uint64_t mask[INDEX_BITS_MOST];
     size_t masks;
 };

@@ -74,12 +74,13 @@ static uint64_t extent(const struct aliases *of)
     return (of->count - 1) * of->stride + of->bytes;
 }
 
-/* Aligned by its extent: the addresses differ in their lower bits alone, and
- * in all of them.  As not every driver aligns so far, more is reserved. */
+/* Aligned by a power of two no less than its extent: addresses differ from the
+ * first one as the distances from it do, bit by bit, and in none above.  As not
+ * every driver aligns so far, more is reserved. */
 static int reserve(struct gpu *gpu, struct mapping *m, struct error *err)
 {
     const struct cuda_memory memory = memory_of(gpu);
-    uint64_t align = m->of.stride;
+    uint64_t align = m->of.bytes;
     while (align < extent(&m->of))
         align *= 2;
     const uint64_t span = extent(&m->of) + align;

@@ -17,58 +17,35 @@ static const char *const kernels[] = {
 
 /* ---- a level ----------------------------------------------------------- */
 
-/* One set whose policy was not asked: what is used again stays as long as what
- * came then, or not, and as many as fit push it out. */
-static void tell_policy(struct tlb_question *q, size_t level)
+/* So many entries are not what fits in a row, of which an index may deal some
+ * unevenly to sets, or what about half fit of: a quarter more where victims are
+ * random, and more. */
+static bool contradicts(const struct tlb_facts *tlb, uint64_t all)
 {
-    const struct tlb_facts *const tlb = &q->t->tlb[level];
-    struct finding *const f = q->finding[level][TLB_POLICY];
-    if (tlb->sets == 1 && tlb->entries > 0 && f->because == NULL &&
-        !tlb_is_found(q, level, TLB_POLICY))
-        tlb_found_value(q, level, TLB_POLICY,
-                        value_text(tlb->reset ? "fifo" : "lru"));
+    const bool row =
+        tlb->fit == 0 || (tlb->fit <= all && 5 * tlb->fit >= 3 * all);
+    return !row || 5 * tlb->about < 3 * all || 10 * tlb->about > 17 * all;
 }
 
 /* Ways by conflicts, sets by the index or one by one, and entries by what fits
  * must agree; else neither is known. */
-static void settle(struct tlb_facts *tlb, uint64_t nearer)
+static void settle(struct tlb_facts *tlb)
 {
-    const uint64_t one = tlb->sets == 1 ? tlb->ways : 0;
-    tlb->entries = tlb->fit;
+    const bool rows = tlb->row_ways > 0 && !tlb->chance;
     /* Where no conflicts tell, what a place too many makes miss does; they must
      * not say another. */
-    if (tlb->ways == 0 && tlb->sets == 0 && tlb->row_ways > 0 &&
-        tlb->fit % tlb->row_ways == 0)
+    if (tlb->ways == 0 && tlb->sets == 0 && tlb->of_sets == 0 && rows)
         tlb->ways = tlb->row_ways;
-    else if (tlb->row_ways > 0 && tlb->ways > 0 && tlb->ways != tlb->row_ways)
-        tlb->sets = tlb->ways = tlb->of_sets = 0;
-    /* Where spikes hide what fits, half of about as many miss. */
-    const uint64_t told = tlb->entries > 0 ? tlb->entries : tlb->about;
-    const uint64_t off = told > one ? told - one : one - told;
-    if (one > 0 && off > 1 + one / (tlb->entries > 0 ? 16 : 8))
-        tlb->sets = tlb->ways = 0;
-    /* What is loaded to push targets out of nearer TLBs takes entries, too. */
-    else if (one > 0 && tlb->entries > one && off <= nearer)
-        tlb->ways = tlb->entries;
-    else if (one > 0 && tlb->entries > 0 && off > 0)
-        tlb->sets = tlb->ways = 0;
-    else if (one > 0)
-        tlb->entries = one;
-    if (tlb->entries > 0 && tlb->sets == 0 && tlb->ways > 0 &&
-        tlb->entries % tlb->ways == 0)
-        tlb->sets = tlb->entries / tlb->ways;
-    else if (tlb->sets == 0 && tlb->of_sets == 0)
-        tlb->ways = 0;
+    const bool differ = rows && tlb->ways > 0 && tlb->ways != tlb->row_ways;
+    if (tlb->sets == 0 && tlb->ways > 0 && tlb->fit % tlb->ways == 0)
+        tlb->sets = tlb->fit / tlb->ways;
     const uint64_t all =
         tlb->of_sets > 0 ? tlb->of_sets : tlb->sets * tlb->ways;
-    const uint64_t some = 1 + all / 64;
-    const bool near = 4 * all >= 3 * tlb->about && 2 * all <= 3 * tlb->about;
-    const bool differ = tlb->entries > 0 && (tlb->entries > all + some ||
-                                             tlb->entries + some < all);
-    if (all > 0 && (!near || differ))
+    tlb->entries = all > 0 ? all : tlb->fit;
+    if (all == 0)
+        tlb->sets = tlb->ways = 0;
+    else if (differ || contradicts(tlb, all))
         tlb->entries = tlb->sets = tlb->ways = 0;
-    else if (all > 0)
-        tlb->entries = all;
 }
 
 static void drop(struct tlb_question *q, size_t level, enum tlb_answer which)
@@ -145,12 +122,11 @@ static void conclude_level(struct tlb_question *q, size_t level)
     const char *const why = q->why[level];
     if (q->t->tlb[level].sets != 1)
         tlb_conclude_sets(q, level);
-    settle(&q->t->tlb[level], tlb_conflict_of(q, level, 0)->nearer.count);
-    if (q->t->tlb[level].sets == 0 && tlb_is_found(q, level, TLB_SET_WAYS))
-        finding_none(q->finding[level][TLB_SET_WAYS], "%s",
-                     why_tlb_ways_unlike);
-    if (why == NULL)
-        tell_policy(q, level);
+    settle(&q->t->tlb[level]);
+    if (q->t->tlb[level].sets == 0)
+        for (int i = TLB_SET_WAYS; i <= TLB_SET_BITS; i++)
+            if (tlb_is_found(q, level, (enum tlb_answer)i))
+                finding_none(q->finding[level][i], "%s", why_tlb_ways_unlike);
     report_entries(q, level);
     tlb_none(q, level, 0, TLB_ANSWERS - 1,
              why != NULL ? why : why_tlb_no_conflict);

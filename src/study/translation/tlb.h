@@ -33,12 +33,12 @@ enum tlb_answer {
     TLB_ANSWERS
 };
 
-/* A place, and those that push it out of a level when they are loaded after it
- * in this order: none of them can be spared. */
+/* A place, and those that do not fit into its set of a level together with it;
+ * without any one of them they do. */
 struct tlb_conflict {
     uint32_t target;
     struct tlb_numbers set;
-    struct tlb_numbers nearer; /* push it out of the levels before */
+    struct tlb_numbers nearer; /* push all of these out of the levels before */
 };
 /* Targets that are asked about in each level; ways that a set may have. */
 enum { TLB_TARGETS = 3, WAYS_MOST = 64 };
@@ -53,6 +53,7 @@ struct tlb_question {
     double anew[TLB_DISTANCES], again[TLB_DISTANCES];
     double sigma, disturbed;
     uint64_t window; /* B: all places lie in one of so many; 0: anywhere */
+    double late;     /* share of hits that look like misses, at least */
     bool unclear; /* how many levels there are, or whether some SM shares one */
     const char *experiment; /* the last */
     struct tlb_conflict conflict[TLBS_MOST][TLB_TARGETS];
@@ -67,8 +68,10 @@ struct tlb_question {
 struct column tlb_ask(struct tlb_question *q, const struct tlb_places *places,
                       const char *steps, const char *more, ...)
     __attribute__((format(printf, 4, 5)));
-/* Adds steps that load the places; numbers in a row are one step. */
-void tlb_write(struct buf *steps, const uint32_t *numbers, size_t count);
+/* Adds steps by which a reader ("1@", or "") loads the places; numbers in a row
+ * are one step. */
+void tlb_write(struct buf *steps, const char *reader,
+               const struct tlb_numbers *numbers);
 
 /* So many places in a row, at that distance. */
 struct tlb_places tlb_in_a_row(const struct tlb_question *q, uint64_t distance,
@@ -95,32 +98,34 @@ void tlb_find_sharing(struct tlb_question *q, size_t level);
 
 /* ---- conflicts --------------------------------------------------------- */
 
-/* Laps of a question, so that spikes are outvoted. */
+/* Laps of a question that are timed, so that spikes are outvoted; by as many
+ * whose victims are random, too, and those before them. */
 unsigned tlb_laps(const struct tlb_question *q, size_t level);
-/* What is loaded between two loads of a target: the list, then the first
+unsigned tlb_timed(const struct tlb_question *q, size_t level);
+unsigned tlb_warm(const struct tlb_question *q, size_t level);
+/* True if places do not fit of which so many timed laps have misses. */
+bool tlb_misfits(const struct tlb_question *q, size_t level, size_t slow_laps);
+/* True if the target and those that are listed stay together, with the first
  * places of the pool. */
-struct tlb_trial {
-    const struct tlb_conflict *conflict;
-    const struct tlb_numbers *list;
-    uint64_t pool;
-};
-
+bool tlb_fit(struct tlb_question *q, size_t level,
+             const struct tlb_conflict *conflict,
+             const struct tlb_numbers *list, uint64_t pool);
+/* Of large ones only the first of all stays or not. */
+bool tlb_is_large(const struct tlb_question *q, size_t level);
 /* Finds the conflict of a target; false if no such set shows. */
 bool tlb_find_conflict(struct tlb_question *q, size_t level,
                        struct tlb_conflict *conflict);
+/* Which of the numbers are of the target's set: those that do not fit with all
+ * but one of its conflict set. */
+enum { TLB_AT_ONCE = 64 };
+void tlb_ask_members(struct tlb_question *q, size_t level,
+                     const struct tlb_conflict *c, const uint32_t *number,
+                     size_t count, bool *member);
 const struct tlb_conflict *tlb_conflict_of(const struct tlb_question *q,
                                            size_t level, size_t i);
 /* Numbers below it may be loaded; as many certainly push out what was there. */
 uint64_t tlb_pool(const struct tlb_question *q, size_t level);
-uint32_t tlb_apart(const struct tlb_question *q);
-uint64_t tlb_places_free(const struct tlb_question *q, size_t level);
-/* True if all levels before it are one set each, which any places empty. */
-bool tlb_nearer_are_single(const struct tlb_question *q, size_t level);
-/* So many places are loaded before a target, so that it comes anew; a step that
- * does so. */
-uint64_t tlb_reset(const struct tlb_question *q, size_t level);
-void tlb_write_reset(const struct tlb_question *q, uint64_t count,
-                     const char *reader, struct buf *steps);
+uint64_t tlb_places_free(const struct tlb_question *q);
 
 /* ---- answers ----------------------------------------------------------- */
 

@@ -33,14 +33,15 @@ struct column tlb_ask(struct tlb_question *q, const struct tlb_places *p,
     return cycles;
 }
 
-void tlb_write(struct buf *steps, const uint32_t *at, size_t count)
+void tlb_write(struct buf *steps, const char *reader,
+               const struct tlb_numbers *n)
 {
-    for (size_t i = 0, end; i < count; i = end) {
+    for (size_t i = 0, end; i < n->count; i = end) {
         end = i + 1;
-        while (end < count && at[end] == at[end - 1] + 1)
+        while (end < n->count && n->at[end] == n->at[end - 1] + 1)
             end++;
-        buf_printf(steps, "%s%" PRIu32 ":%zu:1", steps->length > 0 ? "," : "",
-                   at[i], end - i);
+        buf_printf(steps, "%s%s%" PRIu32 ":%zu:1", steps->length > 0 ? "," : "",
+                   reader, n->at[i], end - i);
     }
 }
 

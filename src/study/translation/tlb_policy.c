@@ -4,19 +4,23 @@
  * models of each policy.
  */
 #include "analysis/structure/policy.h"
+#include "base/num.h"
 #include "base/rng.h"
 #include "study/translation/tlb.h"
 
-enum { SEQUENCES = 8, LOADS_EACH = 120, LINES_MOST = TLB_NUMBERS_MOST };
+enum { SEQUENCES = 8, LOADS_LEAST = 120, LINES_MOST = 320 };
 
-/* Places of one set, one more than it has ways. */
+/* Places of one set, more than it has ways where they are known, so that many
+ * loads miss; what pushes out of nearer levels is of it, too, if it is the only
+ * one. */
 static size_t lines_of(struct tlb_question *q, size_t level, uint32_t *line)
 {
     const struct tlb_facts *const tlb = &q->t->tlb[level];
     const struct tlb_conflict *const c = tlb_conflict_of(q, level, 0);
     size_t count = 0;
     if (tlb->sets == 1) {
-        while (count <= tlb->entries && count < LINES_MOST) {
+        const uint64_t wanted = tlb->ways + 1 + tlb->ways / 2;
+        while (count + c->nearer.count < wanted && count < LINES_MOST) {
             line[count] = (uint32_t)count;
             count++;
         }
@@ -28,62 +32,136 @@ static size_t lines_of(struct tlb_question *q, size_t level, uint32_t *line)
     return count;
 }
 
-static void add_sequence(struct tlb_question *q, size_t level,
-                         const uint32_t *line, size_t lines, struct rng *rng,
-                         struct policy_load *loads)
+/* A sequence's loads, as many as are asked and those between them. */
+struct sequence {
+    struct policy_load *load;
+    size_t *asked, lines;
+    size_t count, asked_count;
+};
+
+static void add_load(struct sequence *s, uint32_t line, bool asked)
 {
-    const struct tlb_facts *const tlb = &q->t->tlb[level];
-    struct buf steps = {0}, between = {0};
-    tlb_write_reset(q, tlb_pool(q, level), "", &steps);
-    for (size_t i = 0; i < LOADS_EACH; i++) {
-        const size_t n = i < lines ? i : rng_below(rng, lines);
-        loads[i] = (struct policy_load){.line = (uint32_t)n, .first = i == 0};
-        buf_printf(&steps, ",!%" PRIu32 ":1:0", line[n]);
-    }
-    const unsigned laps = tlb_laps(q, level);
+    if (asked)
+        s->asked[s->asked_count++] = s->count;
+    s->load[s->count] = (struct policy_load){
+        .line = line, .first = s->count == 0, .outcome = LOAD_UNKNOWN};
+    s->count++;
+}
+
+static void draw(struct tlb_question *q, size_t level, const uint32_t *line,
+                 size_t loads, struct rng *rng, struct sequence *s,
+                 struct buf *steps)
+{
     const struct tlb_conflict *const c = tlb_conflict_of(q, level, 0);
-    tlb_write(&between, c->nearer.at, c->nearer.count);
-    const struct column cycles = tlb_ask(
-        q, &q->t->places, buf_string(&steps),
-        between.length > 0 ? "rounds=%u between=%s" : "rounds=%u", laps,
-        buf_string(&between));
-    for (size_t i = 0; i < LOADS_EACH && cycles.count > 0; i++) {
+    const bool of_set = q->t->tlb[level].sets == 1;
+    for (size_t i = 0; i < loads; i++) {
+        const size_t n = i < s->lines ? i : rng_below(rng, s->lines);
+        for (uint32_t j = 0; of_set && j < c->nearer.count; j++)
+            add_load(s, (uint32_t)s->lines + j, false);
+        add_load(s, (uint32_t)n, true);
+        buf_printf(steps, "%s%" PRIu32, i == 0 ? "!" : "|", line[n]);
+    }
+}
+
+/* Places in a row that are none of the lines, which push these out. */
+struct others {
+    uint32_t first;
+    uint64_t count;
+};
+
+/* Single loads, unless too many hits look like misses: where laps differ by
+ * chance none outvotes another. */
+static unsigned laps_of(const struct tlb_question *q, size_t level)
+{
+    enum { FEW = 200 };
+    return FEW * q->late < 1 ? 1 : tlb_laps(q, level);
+}
+
+static void ask_sequence(struct tlb_question *q, size_t level,
+                         const struct others *others, const char *loads,
+                         struct sequence *s)
+{
+    const unsigned laps = laps_of(q, level);
+    struct buf between = {0}, steps = {0};
+    buf_printf(&steps, "%" PRIu32 ":%" PRIu64 ":1,%s", others->first,
+               others->count, loads);
+    tlb_write(&between, "", &tlb_conflict_of(q, level, 0)->nearer);
+    const struct column cycles =
+        tlb_ask(q, &q->t->places, buf_string(&steps),
+                between.length > 0 ? "rounds=%u between=%s" : "rounds=%u", laps,
+                buf_string(&between));
+    for (size_t i = 0; i < s->asked_count && cycles.count > 0; i++) {
         size_t slow = 0;
-        for (size_t j = i; j < cycles.count; j += LOADS_EACH)
-            slow += cycles.at[j] > tlb->middle;
-        loads[i].outcome = 2 * slow > laps ? LOAD_MISS : LOAD_HIT;
+        for (size_t j = i; j < cycles.count; j += s->asked_count)
+            slow += cycles.at[j] > q->t->tlb[level].middle;
+        s->load[s->asked[i]].outcome = 2 * slow > laps ? LOAD_MISS : LOAD_HIT;
     }
     buf_free(&steps);
     buf_free(&between);
 }
 
+/* False if there are too few. */
+static bool find_others(const struct tlb_question *q, size_t level,
+                        size_t lines, struct others *others)
+{
+    const struct tlb_facts *const tlb = &q->t->tlb[level];
+    const struct tlb_conflict *const c = tlb_conflict_of(q, level, 0);
+    uint32_t first = tlb->sets == 1 ? (uint32_t)lines : 0;
+    for (size_t i = 0; tlb->sets != 1 && i < c->set.count; i++)
+        if (c->set.at[i] >= first)
+            first = c->set.at[i] + 1;
+    const uint64_t left = tlb_places_free(q) - first;
+    others->first = first;
+    others->count = u64_min(left, 3 * tlb->about + 64);
+    return left > tlb->about + tlb->about / 2;
+}
+
+/* All sequences; how many loads these are. */
+static size_t ask_all(struct tlb_question *q, size_t level,
+                      const uint32_t *line, size_t lines,
+                      struct policy_load *all)
+{
+    const size_t loads = u64_max(LOADS_LEAST, 3 * lines);
+    struct others others;
+    struct rng rng;
+    size_t count = 0;
+    rng_seed(&rng, 1);
+    if (!find_others(q, level, lines, &others))
+        return 0;
+    for (size_t i = 0; lab_ok(q->lab) && i < SEQUENCES; i++) {
+        struct buf steps = {0};
+        struct sequence s = {.load = all + count,
+                             .asked = lab_alloc(q->lab, loads, sizeof *s.asked),
+                             .lines = lines};
+        draw(q, level, line, loads, &rng, &s, &steps);
+        ask_sequence(q, level, &others, buf_string(&steps), &s);
+        count += s.count;
+        buf_free(&steps);
+    }
+    return lab_ok(q->lab) ? count : 0;
+}
+
 void tlb_find_policy(struct tlb_question *q, size_t level)
 {
-    struct policy_load *const loads =
-        lab_alloc(q->lab, SEQUENCES * LOADS_EACH, sizeof *loads);
-    uint32_t line[LINES_MOST + 1];
-    struct rng rng;
-    for (size_t i = 0; i < level; i++)
-        if (q->t->tlb[i].sets != 1) {
-            tlb_none(q, level, TLB_POLICY, TLB_POLICY, why_tlb_nearer_sets);
-            return;
-        }
-    rng_seed(&rng, 1);
+    const struct tlb_conflict *const c = tlb_conflict_of(q, level, 0);
+    uint32_t line[LINES_MOST];
     const size_t lines = lines_of(q, level, line);
-    if (lines > LOADS_EACH / 2)
+    const size_t loads = u64_max(LOADS_LEAST, 3 * lines);
+    if (lines < 2)
         return;
+    struct policy_load *const all = lab_alloc(
+        q->lab, SEQUENCES * loads * (1 + c->nearer.count), sizeof *all);
     lab_spare(q->lab, true);
-    for (size_t i = 0; lab_ok(q->lab) && i < SEQUENCES; i++)
-        add_sequence(q, level, line, lines, &rng, loads + i * LOADS_EACH);
+    const size_t count = ask_all(q, level, line, lines, all);
     const char *const why = lab_spared(q->lab);
-    if (!lab_ok(q->lab))
-        return;
-    if (why != NULL) {
+    if (lab_ok(q->lab) && why != NULL)
         tlb_none(q, level, TLB_POLICY, TLB_POLICY, why);
+    if (count == 0 || why != NULL)
         return;
-    }
-    const struct policy_verdict v = policy_find(
-        loads, SEQUENCES * LOADS_EACH, (uint32_t)lines - 1, false);
+    const struct tlb_facts *const tlb = &q->t->tlb[level];
+    const uint64_t ways = tlb->sets == 1 ? tlb->ways : c->set.count;
+    const struct policy_verdict v =
+        policy_find(all, count, (uint32_t)ways, false);
     if (!v.known)
         tlb_none(q, level, TLB_POLICY, TLB_POLICY, why_policy_unlike);
     else if (v.ambiguous)

@@ -11,9 +11,9 @@
 #include "probe/memory/access_script.h"
 #include "study/translation/tlb.h"
 
-/* Places that one script asks about at most; loads that a question may take; members
+/* Loads that a question may take; members
  * that tell no more of the index than those before, to be sure of it. */
-enum { AT_ONCE = 64, LOADS_MOST = 1 << 20, SURE = 8 };
+enum { LOADS_MOST = 1 << 20, SURE = 8 };
 
 /* What was told of numbers: of the set of the first target, or not. */
 struct tlb_members {
@@ -30,14 +30,22 @@ static uint64_t address_of(const struct tlb_question *q, uint64_t number)
     return access_script_address(number, &places);
 }
 
+/* Laps for one place: all but one of the conflict set, the place, and what
+ * pushes out of nearer levels. */
 static uint64_t loads_of_one(const struct tlb_question *q, size_t level,
                              const struct tlb_conflict *c)
 {
-    const unsigned laps = tlb_laps(q, level);
-    const uint64_t list = c->set.count + c->nearer.count + 1;
-    return laps * (tlb_nearer_are_single(q, level)
-                       ? 2 * list
-                       : tlb_reset(q, level) + 1 + list);
+    return (tlb_warm(q, level) + tlb_timed(q, level)) *
+           (c->set.count + 1 + c->nearer.count);
+}
+
+/* Steps that load what pushes out of nearer levels: one for each run. */
+static size_t steps_of(const struct tlb_numbers *n)
+{
+    size_t steps = 0;
+    for (size_t i = 0; i < n->count; i++)
+        steps += i == 0 || n->at[i] != n->at[i - 1] + 1;
+    return steps;
 }
 
 /* As many as a script has room for: what a step takes of shared memory, and a
@@ -45,74 +53,70 @@ static uint64_t loads_of_one(const struct tlb_question *q, size_t level,
 static size_t at_once(const struct tlb_question *q, size_t level,
                       const struct tlb_conflict *c)
 {
-    const uint64_t room = device_told(q->lab->info, PROPERTY_BLOCK_SHARED_OPTIN,
-                                      48 * 1024) - 64;
-    const uint64_t each = tlb_laps(q, level) *
-                          (32 * (4 + c->set.count + c->nearer.count) + 8);
-    const uint64_t fit = room / each;
-    return fit < 1 ? 1 : fit < AT_ONCE ? (size_t)fit : AT_ONCE;
+    const uint64_t room =
+        device_told(q->lab->info, PROPERTY_BLOCK_SHARED_OPTIN, 48 * 1024) - 64;
+    const uint64_t timed = tlb_timed(q, level), of = c->set.count + 1;
+    const uint64_t fit = room / (16 * (tlb_warm(q, level) + timed) *
+                                     (of + steps_of(&c->nearer)) +
+                                 4 * timed * of);
+    return fit < 1 ? 1 : fit < TLB_AT_ONCE ? (size_t)fit : TLB_AT_ONCE;
 }
 
-static bool is_listed(const struct tlb_numbers *n, uint32_t number)
+static bool is_listed(const struct tlb_conflict *c, uint32_t number)
 {
-    for (size_t i = 0; i < n->count; i++)
-        if (n->at[i] == number)
+    for (size_t i = 0; i < c->set.count; i++)
+        if (c->set.at[i] == number)
             return true;
-    return false;
+    return number == c->target;
 }
 
-/* A place of the set is pushed out by the set itself: steps that ask so, where
- * what pushes it out of nearer levels does so for any place. */
-static void write_each(const struct tlb_conflict *c, const uint32_t *number,
-                       size_t count, struct buf *steps, struct buf *between)
+static void write_laps(const struct tlb_conflict *c, uint32_t number,
+                       unsigned laps, const char *kept, struct buf *steps)
 {
-    for (size_t i = 0; i < count; i++)
-        buf_printf(steps, "%s!%" PRIu32 ":2:0", i > 0 ? "," : "", number[i]);
-    tlb_write(between, c->set.at, c->set.count);
+    for (unsigned lap = 0; lap < laps; lap++) {
+        buf_printf(steps, "%s%s%" PRIu32, steps->length > 0 ? "," : "", kept,
+                   c->target);
+        for (size_t i = 0; i + 1 < c->set.count; i++)
+            buf_printf(steps, "|%" PRIu32, c->set.at[i]);
+        buf_printf(steps, "|%" PRIu32, number);
+        tlb_write(steps, "", &c->nearer);
+    }
 }
 
-/* Else: it pushes out the target, together with all but one of the set. */
-static void write_with(const struct tlb_question *q, size_t level,
-                       const struct tlb_conflict *c, const uint32_t *number,
-                       size_t count, struct buf *steps, struct buf *between)
+static void ask_some(struct tlb_question *q, size_t level,
+                     const struct tlb_conflict *c, const uint32_t *number,
+                     size_t count, bool *member)
 {
+    const size_t timed = tlb_timed(q, level), of = c->set.count + 1;
+    struct buf steps = {0};
     for (size_t i = 0; i < count; i++) {
-        tlb_write_reset(q, tlb_reset(q, level), "", steps);
-        tlb_write(steps, &c->target, 1);
-        tlb_write(steps, &number[i], 1);
-        buf_printf(steps, ",!%" PRIu32 ":1:0", c->target);
+        write_laps(c, number[i], tlb_warm(q, level), "", &steps);
+        write_laps(c, number[i], (unsigned)timed, "!", &steps);
     }
-    tlb_write(between, c->set.at, c->set.count - 1);
+    const struct column cycles =
+        tlb_ask(q, &q->t->places, buf_string(&steps), " ");
+    buf_free(&steps);
+    for (size_t i = 0; i < count && cycles.count == count * timed * of; i++) {
+        size_t slow = 0;
+        for (size_t lap = 0; lap < timed; lap++) {
+            const double *const at = cycles.at + (i * timed + lap) * of;
+            size_t missed = 0;
+            for (size_t j = 0; j < of; j++)
+                missed += at[j] > q->t->tlb[level].middle;
+            slow += missed > 0;
+        }
+        member[i] = is_listed(c, number[i]) || tlb_misfits(q, level, slow);
+    }
 }
 
-/* Which of the numbers are of the target's set. */
-static void ask_members(struct tlb_question *q, size_t level,
-                        const struct tlb_conflict *c, const uint32_t *number,
-                        size_t count, bool *member)
+void tlb_ask_members(struct tlb_question *q, size_t level,
+                     const struct tlb_conflict *c, const uint32_t *number,
+                     size_t count, bool *member)
 {
-    const bool each = tlb_nearer_are_single(q, level);
-    const unsigned laps = tlb_laps(q, level);
-    const size_t row = each ? 2 * count : count;
-    struct buf steps = {0}, between = {0};
-    if (each)
-        write_each(c, number, count, &steps, &between);
-    else
-        write_with(q, level, c, number, count, &steps, &between);
-    tlb_write(&between, c->nearer.at, c->nearer.count);
-    const struct column cycles =
-        tlb_ask(q, &q->t->places, buf_string(&steps),
-                between.length > 0 ? "rounds=%u between=%s" : "rounds=%u",
-                laps, buf_string(&between));
-    for (size_t i = 0; i < count && cycles.count > 0; i++) {
-        size_t gone = 0;
-        for (size_t j = each ? 2 * i + 1 : i; j < cycles.count; j += row)
-            gone += cycles.at[j] > q->t->tlb[level].middle;
-        member[i] = 2 * gone > laps;
-        if (is_listed(&c->set, number[i]))
-            member[i] = true;
-    }
-    buf_free(&steps);
-    buf_free(&between);
+    const size_t step = at_once(q, level, c);
+    for (size_t at = 0; at < count; at += step)
+        ask_some(q, level, c, number + at, u64_min(count - at, step),
+                 member + at);
 }
 
 /* ---- the index -------------------------------------------------------- */
@@ -121,20 +125,20 @@ static void ask_members(struct tlb_question *q, size_t level,
 static void gather(struct tlb_question *q, size_t level,
                    const struct tlb_conflict *c)
 {
-    const uint64_t pool = tlb_places_free(q, level), unit = q->t->places.unit;
+    const uint64_t pool = tlb_places_free(q), unit = q->t->places.unit;
     const uint64_t afford = LOADS_MOST / loads_of_one(q, level, c);
     const uint64_t most = pool < afford ? pool : afford;
-    const size_t step = at_once(q, level, c);
+    const size_t step = TLB_AT_ONCE;
     struct tlb_members *const m = lab_alloc(q->lab, 1, sizeof *m);
     struct index_function f;
     index_function_begin(&f, address_of(q, c->target) / unit);
     q->members[level] = m;
-    for (uint64_t at = 0;
-         lab_ok(q->lab) && at + step <= most && f.since < SURE; at += step) {
-        uint32_t number[AT_ONCE];
+    for (uint64_t at = 0; lab_ok(q->lab) && at + step <= most && f.since < SURE;
+         at += step) {
+        uint32_t number[TLB_AT_ONCE];
         for (size_t i = 0; i < step; i++)
             number[i] = (uint32_t)(at + i);
-        ask_members(q, level, c, number, step, m->of_set + at);
+        tlb_ask_members(q, level, c, number, step, m->of_set + at);
         m->asked = at + step;
         for (size_t i = 0; i < step; i++)
             index_function_add(&f, address_of(q, at + i) / unit,
@@ -176,37 +180,173 @@ static void report_index(struct tlb_question *q, size_t level,
                  lab_text(q->lab, why_tlb_modulo, tlb->sets));
 }
 
+/* ---- of a large TLB --------------------------------------------------- */
+
+/* Sets that are foretold, and asked whether they are: of 8 ways each has 28
+ * pairs, and 1000 pairs are wanted. */
+enum { FORETOLD = 36 };
+
+/* Region numbers of two places, XORed. */
+static uint64_t differ(const struct tlb_question *q, size_t level, uint64_t a,
+                       uint64_t b)
+{
+    const uint64_t region = q->t->tlb[level].region;
+    return address_of(q, a) / region ^ address_of(q, b) / region;
+}
+
+static bool is_foretold(const struct index_function *f, uint64_t differ)
+{
+    for (size_t i = 0; i < f->masks; i++)
+        if (__builtin_parityll(f->mask[i] & differ) != 0)
+            return false;
+    return (differ & ~f->seen) == 0;
+}
+
+/* How many of those that push out of nearer levels are of the target's set. */
+static size_t nearer_of_set(const struct tlb_question *q, size_t level,
+                            const struct index_function *f,
+                            const struct tlb_conflict *c)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < c->nearer.count; i++)
+        count += is_foretold(f, differ(q, level, c->target, c->nearer.at[i]));
+    return count;
+}
+
+/* Places that no other question loads: as many of the target's set as it has
+ * ways; and one of another set.  What pushes out of nearer levels is of other
+ * sets, too.  False if there are too few. */
+static bool find_foretold(const struct tlb_question *q, size_t level,
+                          const struct index_function *f, uint64_t ways,
+                          struct tlb_conflict *c, uint32_t *other)
+{
+    const struct tlb_numbers *const all = &tlb_conflict_of(q, level, 0)->nearer;
+    const uint64_t from = tlb_pool(q, level), end = 2 * from - FORETOLD;
+    c->set.count = c->nearer.count = 0;
+    for (size_t i = 0; i < all->count; i++) {
+        const uint64_t d = differ(q, level, c->target, all->at[i]);
+        if ((d & ~f->seen) == 0 && !is_foretold(f, d))
+            c->nearer.at[c->nearer.count++] = all->at[i];
+    }
+    for (uint64_t at = from; at < end && c->set.count < ways; at++) {
+        const uint64_t d = differ(q, level, c->target, at);
+        if (is_foretold(f, d))
+            c->set.at[c->set.count++] = (uint32_t)at;
+        else if ((d & ~f->seen) == 0)
+            *other = (uint32_t)at;
+    }
+    return c->set.count == ways;
+}
+
+/* As many places as it has ways push the target out; with one of another set in
+ * the stead of one of them, they do not. */
+static bool is_as_foretold(struct tlb_question *q, size_t level,
+                           struct tlb_conflict *c, uint32_t other)
+{
+    if (tlb_fit(q, level, c, &c->set, 0))
+        return false;
+    c->set.at[c->set.count - 1] = other;
+    return tlb_fit(q, level, c, &c->set, 0);
+}
+
+/* True if all sets that are asked are as foretold, and few cannot be. */
+static bool all_as_foretold(struct tlb_question *q, size_t level,
+                            const struct index_function *f, uint64_t ways)
+{
+    struct tlb_conflict c;
+    size_t right = 0;
+    for (size_t i = 0; lab_ok(q->lab) && i < FORETOLD; i++) {
+        uint32_t other = 0;
+        c.target = (uint32_t)(2 * tlb_pool(q, level) - 1 - i);
+        if (!find_foretold(q, level, f, ways, &c, &other))
+            continue;
+        if (!is_as_foretold(q, level, &c, other))
+            return false;
+        right++;
+    }
+    return lab_ok(q->lab) && 4 * right >= 3 * FORETOLD;
+}
+
+/* The ways that conflicts and what is foretold of their sets agree in; 0 if
+ * they do not. */
+static uint64_t true_ways(struct tlb_question *q, size_t level,
+                          const struct index_function *f)
+{
+    uint64_t ways = 0;
+    for (size_t i = 0; i < TLB_TARGETS; i++) {
+        const struct tlb_conflict *const c = tlb_conflict_of(q, level, i);
+        const uint64_t of = c->set.count + nearer_of_set(q, level, f, c);
+        if (i > 0 && of != ways)
+            return 0;
+        ways = of;
+    }
+    return ways;
+}
+
+/* The index from the conflicts of all targets: XORs within each set. */
+static void find_large(struct tlb_question *q, size_t level)
+{
+    struct tlb_facts *const tlb = &q->t->tlb[level];
+    struct index_function f;
+    index_function_begin(&f, 0);
+    for (size_t i = 0; i < TLB_TARGETS; i++) {
+        const struct tlb_conflict *const c = tlb_conflict_of(q, level, i);
+        for (size_t j = 0; j < c->set.count; j++)
+            index_function_add(&f, differ(q, level, c->target, c->set.at[j]),
+                               true);
+    }
+    const bool holds =
+        f.since >= SURE && index_function_holds(&f) && f.masks > 0;
+    const uint64_t ways = holds ? true_ways(q, level, &f) : 0;
+    if (ways > 0 && all_as_foretold(q, level, &f, ways)) {
+        tlb->ways = ways;
+        report_index(q, level, &f);
+    }
+    index_function_end(&f);
+}
+
 /* ---- set after set ---------------------------------------------------- */
 
 enum { EACH_MOST = 1 << 19, SETS_MOST = 64 };
 
-/* Labels all of a pool by their sets; the ways of each. */
+/* Notes which places of a pool are of a conflict's set; false if some are of
+ * another's. */
+static bool label_set(struct tlb_question *q, size_t level,
+                      const struct tlb_conflict *c, uint64_t pool,
+                      bool *labelled)
+{
+    uint32_t number[TLB_AT_ONCE];
+    bool member[TLB_AT_ONCE], again = false;
+    for (uint64_t at = 0; at < pool; at += TLB_AT_ONCE) {
+        const size_t count = u64_min(pool - at, TLB_AT_ONCE);
+        for (size_t i = 0; i < count; i++)
+            number[i] = (uint32_t)(at + i);
+        tlb_ask_members(q, level, c, number, count, member);
+        for (size_t i = 0; lab_ok(q->lab) && i < count; i++) {
+            again |= member[i] && labelled[at + i];
+            labelled[at + i] |= member[i];
+        }
+    }
+    return lab_ok(q->lab) && !again;
+}
+
+/* The ways of each set that a pool of places comes to; 0 if they contradict
+ * each other. */
 static size_t label(struct tlb_question *q, size_t level, uint64_t pool,
                     double *ways)
 {
     bool *const labelled = lab_alloc(q->lab, pool, sizeof *labelled);
-    bool *const member = lab_alloc(q->lab, pool, sizeof *member);
-    uint32_t *const number = lab_alloc(q->lab, pool, sizeof *number);
     size_t sets = 0;
-    for (uint64_t i = 0; i < pool; i++)
-        number[i] = tlb_apart(q) + (uint32_t)i;
-    for (uint64_t i = 0; lab_ok(q->lab) && i < pool; i++) {
-        struct tlb_conflict c = {.target = number[i]};
+    for (uint64_t i = 0; i < pool; i++) {
+        struct tlb_conflict c = {.target = (uint32_t)i};
         if (labelled[i])
             continue;
-        if (sets == SETS_MOST || !tlb_find_conflict(q, level, &c))
+        if (sets == SETS_MOST || !tlb_find_conflict(q, level, &c) ||
+            !label_set(q, level, &c, pool, labelled))
             return 0;
         ways[sets++] = (double)c.set.count;
-        const size_t step = at_once(q, level, &c);
-        for (uint64_t at = i; at < pool; at += step) {
-            const size_t count = pool - at < step ? pool - at : step;
-            ask_members(q, level, &c, number + at, count, member + at);
-        }
-        labelled[i] = true;
-        for (uint64_t j = i; j < pool; j++)
-            labelled[j] = labelled[j] || member[j];
     }
-    return lab_ok(q->lab) ? sets : 0;
+    return sets;
 }
 
 static int more_first(const void *a, const void *b)
@@ -223,9 +363,8 @@ static void ask_each_set(struct tlb_question *q, size_t level)
     const struct tlb_conflict *const c = tlb_conflict_of(q, level, 0);
     const uint64_t loads = pool * loads_of_one(q, level, c) *
                            (tlb->about / u64_max(c->set.count, 1));
-    const size_t sets = c->set.count > 0 && loads < EACH_MOST
-                            ? label(q, level, pool, ways)
-                            : 0;
+    const size_t sets =
+        c->set.count > 0 && loads < EACH_MOST ? label(q, level, pool, ways) : 0;
     if (sets == 0)
         return;
     struct value list = value_list();
@@ -246,6 +385,8 @@ void tlb_find_sets(struct tlb_question *q, size_t level)
 {
     const struct tlb_facts *const tlb = &q->t->tlb[level];
     const struct tlb_conflict *const c = tlb_conflict_of(q, level, 0);
+    if (tlb_is_large(q, level))
+        return;
     if (tlb->ways > 0)
         gather(q, level, c);
     if (lab_ok(q->lab) &&
@@ -259,6 +400,9 @@ void tlb_conclude_sets(struct tlb_question *q, size_t level)
     struct tlb_facts *const tlb = &q->t->tlb[level];
     const struct tlb_members *const m = q->members[level];
     struct index_function f;
+    if (tlb->region > 0 && tlb_is_large(q, level) &&
+        tlb_conflict_of(q, level, TLB_TARGETS - 1)->set.count > 0)
+        find_large(q, level);
     if (m == NULL || tlb->sets > 0 || tlb->region == 0)
         return;
     index_function_begin(

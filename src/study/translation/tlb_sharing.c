@@ -9,24 +9,12 @@
 
 /* SMs that one script asks, besides the first; loads beyond which only some
  * SMs are asked, and how many. */
-enum { AT_ONCE = 8, LOADS_MOST = 1 << 20, SOME = 12 };
-
-static void write_by(struct buf *steps, size_t reader,
-                     const struct tlb_numbers *n)
-{
-    for (size_t i = 0, end; i < n->count; i = end) {
-        end = i + 1;
-        while (end < n->count && n->at[end] == n->at[end - 1] + 1)
-            end++;
-        buf_printf(steps, ",%zu@%" PRIu32 ":%zu:1", reader, n->at[i], end - i);
-    }
-}
+enum { AT_ONCE = 8, LOADS_MOST = 1 << 20, SOME = 12, LAPS_LEAST = 5 };
 
 /* As many places as push out of the level. */
 static uint64_t places_of(const struct tlb_question *q, size_t level)
 {
-    return u64_min(3 * q->t->tlb[level].about + 64,
-                   tlb_places_free(q, level));
+    return u64_min(3 * q->t->tlb[level].about + 64, tlb_places_free(q));
 }
 
 static void write_turn(const struct tlb_question *q, size_t level,
@@ -36,7 +24,7 @@ static void write_turn(const struct tlb_question *q, size_t level,
     buf_printf(steps, "%s0@%" PRIu32 ":1:0,%zu@0:%" PRIu64 ":1",
                steps->length > 0 ? "," : "", c->target, reader,
                places_of(q, level));
-    write_by(steps, 0, &c->nearer);
+    tlb_write(steps, "0@", &c->nearer);
     buf_printf(steps, ",0@!%" PRIu32 ":1:0", c->target);
 }
 
@@ -44,7 +32,8 @@ static void write_turn(const struct tlb_question *q, size_t level,
 static uint64_t ask_some(struct tlb_question *q, size_t level,
                          const unsigned *sms, unsigned count)
 {
-    const unsigned laps = tlb_laps(q, level);
+    const unsigned laps =
+        tlb_laps(q, level) < LAPS_LEAST ? LAPS_LEAST : tlb_laps(q, level);
     struct buf steps = {0}, readers = {0};
     uint64_t shared = 0;
     buf_text(&readers, "global.cg@0.0");
@@ -88,8 +77,8 @@ void tlb_find_sharing(struct tlb_question *q, size_t level)
     for (unsigned i = 0; i < asked; i++)
         list[i] = 1 + (unsigned)((uint64_t)i * (sms - 1) / asked);
     for (unsigned i = 0; lab_ok(q->lab) && i < asked; i += AT_ONCE)
-        sharing += ask_some(q, level, list + i,
-                            (unsigned)u64_min(asked - i, AT_ONCE));
+        sharing +=
+            ask_some(q, level, list + i, (unsigned)u64_min(asked - i, AT_ONCE));
     if (lab_ok(q->lab) && q->unclear)
         tlb_none(q, level, TLB_SMS_SHARING, TLB_SMS_SHARING, why_tlb_unclear);
     else if (lab_ok(q->lab) && (asked == sms - 1 || sharing == 0))
