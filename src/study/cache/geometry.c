@@ -792,6 +792,20 @@ static bool prove_by_size(struct eviction *e, const struct geometry *g)
     return eviction_gave_up(e) ? g->ways + 1 <= EVICTION_LINES : exact;
 }
 
+/* All lines of one set fit at any step: of more than can be listed a few steps
+ * tell, which others that are dealt in rounds do not share. */
+static bool prove_by_steps(struct eviction *e, const struct geometry *g)
+{
+    static const uint64_t steps[] = {2, 3, 5, 7};
+    bool fits = true;
+    for (size_t i = 0; fits && g->sets == 1 && g->ways >= EVICTION_LINES &&
+                       i < COUNT_OF(steps);
+         i++)
+        fits = !eviction_overflows(
+            e, &(struct segment){0, g->ways, steps[i] * e->unit});
+    return fits;
+}
+
 /*
  * Lines at random places, not at even steps, must fit where the shape says so,
  * and not where it says no: of many sets; as many of one set as it has ways;
@@ -804,7 +818,7 @@ static bool holds(struct eviction *e, const struct geometry *g)
     struct cache *const model = model_of(e, g);
     struct proof p = {.eviction = e, .geometry = g, .model = model};
     rng_seed(&p.rng, g->lines);
-    p.holds = prove_by_size(e, g);
+    p.holds = prove_by_size(e, g) && prove_by_steps(e, g);
     for (int i = 0; i < TIMES; i++) {
         p.many = 0;
         prove_lines(&p, false, many, true);
