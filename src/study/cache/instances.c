@@ -18,6 +18,7 @@
 #include <string.h>
 
 #include "analysis/hits.h"
+#include "analysis/statistics/stats.h"
 #include "base/mem.h"
 #include "base/num.h"
 #include "study/cache/first_level.h"
@@ -127,41 +128,54 @@ enum {
     KEPT = 4 * LINES
 };
 
+/* Up to what a load of a script hits the first cache, and the next one. */
+struct limits {
+    double first, next; /* next 0: nothing tells */
+};
+
 /*
- * Up to what a load of a script of pairs hits.  A hit costs more where many
- * warps wait for their turn (H200: 10 cycles), so the script's own hits tell,
- * too: what the controls load again was loaded just before.  Of these only what
- * may be a hit counts: no load of the next cache makes the limit.
+ * A hit costs more where many warps wait for their turn (H200: 10 cycles), so
+ * the script's own hits tell, too: what a reader looks for again was loaded
+ * just before.  Of these only what may be a hit counts: no load of the next
+ * cache makes the limit.  Where hits are cheaper than what the lines of a whole
+ * group cost, the cache is too small for a group, and they alone count.
  */
-static double limit_of_pairs(const struct instances_question *q,
-                             const double *cycles, size_t pairs)
+static struct limits limits_of_pairs(const struct instances_question *q,
+                                     const double *cycles, size_t pairs)
 {
-    double again[READERS * LINES];
-    for (size_t i = 0; i < pairs; i++)
+    double own[READERS * LINES], again[READERS * LINES];
+    const size_t count = pairs * LINES;
+    for (size_t i = 0; i < pairs; i++) {
+        memcpy(own + i * LINES, cycles + i * KEPT + OWN, sizeof(double[LINES]));
         memcpy(again + i * LINES, cycles + i * KEPT + AGAIN,
                sizeof(double[LINES]));
-    return fmax(q->first->limit,
-                first_level_limit(again, pairs * LINES, q->first->hit));
+    }
+    const double hit = stats_median(own, count);
+    const double limit = fmax(first_level_limit(own, count, hit),
+                              first_level_limit(again, count, hit));
+    return q->first->hit <= limit
+               ? (struct limits){fmax(q->first->limit, limit), q->next}
+               : (struct limits){limit, 0};
 }
 
 /* Counts only what the controls bear out; returns where the next pair's loads
  * are. */
-static const double *judge_pair(const struct instances_question *q,
-                                double limit, const double *pair,
+static const double *judge_pair(const struct limits *limit, const double *pair,
                                 struct seen *seen)
 {
     const double *const fresh = pair + FRESH, *const sought = pair + SOUGHT;
-    const size_t missed = hits_above(sought, LINES, limit);
-    const bool hits = hits_above(pair + AGAIN, LINES, limit) == 0 &&
-                      hits_above(pair + OWN, LINES, limit) == 0;
-    if (hits && hits_above(fresh, LINES, limit) == LINES) {
+    const size_t missed = hits_above(sought, LINES, limit->first);
+    const bool hits = hits_above(pair + AGAIN, LINES, limit->first) == 0 &&
+                      hits_above(pair + OWN, LINES, limit->first) == 0;
+    if (hits && hits_above(fresh, LINES, limit->first) == LINES) {
         seen->asked += LINES;
         seen->missed += missed;
     }
     /* What is found in the first cache does not tell of the next. */
-    if (hits && hits_above(fresh, LINES, q->next) == LINES && missed == LINES) {
+    if (hits && limit->next > 0 && missed == LINES &&
+        hits_above(fresh, LINES, limit->next) == LINES) {
         seen->next_asked += LINES;
-        seen->next_missed += hits_above(sought, LINES, q->next);
+        seen->next_missed += hits_above(sought, LINES, limit->next);
     }
     return pair + KEPT;
 }
@@ -205,12 +219,13 @@ static void judge_readers(const struct instances_question *q,
     const size_t others = unknown(r);
     if (floods && !floods_do(q, cycles, others + 2))
         return;
-    const double limit = floods ? 0 : limit_of_pairs(q, cycles, others);
+    const struct limits limits =
+        floods ? (struct limits){0} : limits_of_pairs(q, cycles, others);
     for (size_t i = 0; i < r->count; i++)
         if (r->copy[i] < 0 && floods)
             judge_flood(q, cycles += 2 * FIRST_LEVEL_LINES, &r->seen[i]);
         else if (r->copy[i] < 0)
-            cycles = judge_pair(q, limit, cycles, &r->seen[i]);
+            cycles = judge_pair(&limits, cycles, &r->seen[i]);
 }
 
 /* Without a pair whose controls were good nothing is known. */
