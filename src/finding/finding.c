@@ -318,6 +318,8 @@ void finding_copy(struct finding *f, const struct finding *from)
     if (from->has_interval)
         finding_interval(f, from->interval[0], from->interval[1],
                          from->confidence);
+    free(f->because);
+    f->because = NULL;
     if (from->because != NULL)
         finding_because(f, "%s", from->because);
     f->fallen = from->fallen;

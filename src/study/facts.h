@@ -58,6 +58,8 @@ struct fact_bracket {
     uint64_t near_fits, near_overflows;
     uint64_t far_end; /* of such a one: where all of it ends; 0: not known */
     bool soft;        /* larger rings cost more little by little */
+    bool sampled;     /* `fits` and `overflows` are from what samples of rings
+                         say, since their beginnings stay for longer */
 };
 
 struct fact_sector {
@@ -68,6 +70,7 @@ struct fact_sector {
 struct fact_line {
     uint64_t bytes; /* 0: not known */
     bool bound;     /* it may be shorter */
+    bool paired;    /* pairs of elements confirmed it, whatever rings say */
 };
 
 /* The largest ring without a miss. */

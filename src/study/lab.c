@@ -848,12 +848,13 @@ void lab_fill(const struct level_row *row, unsigned times, char text[LAB_FILL])
 }
 
 /* What an SM has is empty when a kernel begins; what is shared is emptied by
- * sweeping twice its size. */
+ * sweeping twice its size, or more where lines stay that were hit before. */
 const char *lab_sector_trace(struct lab *lab, const struct level_row *row,
                              uint64_t shift)
 {
+    const struct fact_bracket *const b = fact_bracket(lab, level_of(row));
     const uint64_t flush =
-        row->of_sm ? 0 : 2 * fact_bracket(lab, level_of(row))->overflows;
+        row->of_sm ? 0 : (b->sampled ? 8 : 2) * b->overflows;
     return lab_text(lab,
                     "trace %s bytes=%d stride=%u flush=%" PRIu64
                     " warm=0 shift=%" PRIu64,

@@ -348,6 +348,16 @@ static bool is_held(const struct comparison *c, const struct truth *t)
                json_number_value(json_array_get(interval, 1));
 }
 
+/* A number that was sampled has a confidence, and is no farther off than a
+ * hundredth. */
+static bool is_sampled(const struct comparison *c, const struct truth *t)
+{
+    const json_t *const finding = json_object_get(c->seen.findings, t->id);
+    return json_object_get(finding, "confidence") != NULL &&
+           fabs(json_number_value(value_of(c, t->id)) - t->value) <=
+               t->value / 100;
+}
+
 static bool compare_doubtful(struct comparison *c, const struct truth *t)
 {
     if (strcmp(word(said(c->seen.findings, t->id, "status")), "in_doubt") != 0)
@@ -370,9 +380,10 @@ static void compare_number(struct comparison *c, const struct truth *t)
         compare_unmeasured(c, t);
         return;
     }
-    /* What is counted is exact; what takes time is as sure as it says. */
-    const bool right =
-        found == t->value || (t->tolerance > 0 && is_held(c, t));
+    /* What is counted is exact; what takes time, or is sampled, is as sure as it
+     * says. */
+    const bool right = found == t->value ||
+                       ((t->tolerance > 0 || is_sampled(c, t)) && is_held(c, t));
     note(c, right ? CLAIM_RIGHT : CLAIM_WRONG, t->id);
     if (!right)
         row(c, t->id, "expected %.10g, found %.10g (may differ by %.3g)",

@@ -110,14 +110,18 @@ static void bits_above(const struct two_sided_samples *s, double threshold,
     free(address);
 }
 
-/* Above the median of all lies about half of the samples, whatever their tails
- * are.  Once bits are known, the middle between their halves is a better
- * place to cut. */
+/* Between the quartiles of all lies about half of the samples on each side,
+ * whatever their tails are, and also where a half all costs the same, so that
+ * the median may be its very cost.  Once bits are known, the middle between
+ * their halves is a better place to cut. */
 void two_sided_find(const struct two_sided_samples *s, unsigned low,
                     unsigned high, struct two_sided *h)
 {
     struct xor_bits parity;
-    bits_above(s, stats_median(s->cycles, s->count), NULL, low, high, &parity);
+    const double middle = (stats_quantile(s->cycles, s->count, 0.25) +
+                           stats_quantile(s->cycles, s->count, 0.75)) /
+                          2;
+    bits_above(s, middle, NULL, low, high, &parity);
     two_sided_of_bits(s, high, parity.bits, h, NULL);
     if (h->bits == 0) {
         h->agrees = h->next = parity.next;

@@ -54,14 +54,17 @@ struct overfill {
     const char *space_name, *op, *sms;
     const struct space *space;
     uint64_t bytes, stride, members, looks, settle, trials, near, take, carve;
-    uint64_t beside; /* B from each member */
-    bool together, fresh;
+    uint64_t beside, lead; /* B from each member, and from what is looked at */
+    const char *order, *look;
+    bool together, fresh, in_order, look_past;
     unsigned warps;
     bool wanted[SMS_MOST];
     uint64_t set[SMS_MOST]; /* those that are wanted */
     size_t count;
 };
 
+static const char *const looks[] = {"same", "cg", NULL};
+static const char *const orders[] = {"random", "sequential", NULL};
 static const char *const ops[] = {"default", "ca", "cg", "cs",
                                   "lu",      "cv", NULL};
 
@@ -79,6 +82,9 @@ static const struct param overfill_params[] = {
     TEXT(struct overfill, sms, "0", "the SMs that load: 0,4-7"),
     NUMBER(struct overfill, together, "0", 0, 1, "1: they share the members of each trial; 0: each has its own"),
     NUMBER(struct overfill, beside, "0", 0, 1 << 30, "with each member what lies at its offset XOR so many bytes is loaded, too"),
+    CHOICE(struct overfill, look, "same", looks, "how lines are looked at: as they were loaded, or by loads past L1"),
+    NUMBER(struct overfill, lead, "0", 0, 1 << 30, "before each look what lies at its offset XOR so many bytes is loaded, which brings in the translation; 0: nothing"),
+    CHOICE(struct overfill, order, "random", orders, "of the members; sequential: of all lines of the pool"),
     NUMBER(struct overfill, near, "0", 0, 1 << 20, "looks only at lines that an atomic finds in so many cycles; 0: at all"),
     NUMBER(struct overfill, warps, "8", 1, WARPS_MOST, "warps of each SM that load"),
     NUMBER(struct overfill, carve, "0", 0, 100, "percent of the array for shared memory"),
@@ -108,10 +114,10 @@ static int check_space(const struct overfill *o, struct error *err)
     if (strcmp(o->op, "default") != 0 && !space_has_op(o->space, o->op))
         return error_set(err, ERR_USAGE, "overfill: space=%s has no op=%s",
                          o->space_name, o->op);
-    if (o->near > 0 &&
+    if (o->look_past &&
         (o->space->memory != MEMORY_GLOBAL || o->space->texture))
         return error_set(err, ERR_USAGE,
-                         "overfill: near is for global memory");
+                         "overfill: near and look=cg are for global memory");
     if (o->space->memory == MEMORY_CONSTANT && o->bytes > CONSTANT_BYTES)
         return error_set(err, ERR_UNSUPPORTED,
                          "overfill: a module has %d B of constants",
@@ -138,6 +144,16 @@ static int check_pool(const struct overfill *o, struct error *err)
         return error_set(err, ERR_USAGE,
                          "overfill: nothing lies %" PRIu64 " B beside a member",
                          o->beside);
+    if (o->lead >= o->bytes || o->lead % o->space->pointer_bytes != 0)
+        return error_set(err, ERR_USAGE,
+                         "overfill: nothing lies %" PRIu64
+                         " B from what is looked at",
+                         o->lead);
+    if (o->in_order && o->members != lines)
+        return error_set(err, ERR_USAGE,
+                         "overfill: order=sequential is of all %" PRIu64
+                         " lines",
+                         lines);
     if (o->members > lines || all > o->members)
         return error_set(err, ERR_USAGE,
                          "overfill: %" PRIu64 " looks, %" PRIu64
@@ -158,6 +174,8 @@ static int overfill_prepare(struct experiment *e,
     const uint64_t most =
         device_told(info, PROPERTY_BLOCK_THREADS, WARPS_MOST * LANES) / LANES;
     o->space = space_find(o->space_name);
+    o->in_order = strcmp(o->order, "sequential") == 0;
+    o->look_past = o->near > 0 || strcmp(o->look, "cg") == 0;
     if (!text_to_set(o->sms, o->wanted, SMS_MOST))
         return error_set(err, ERR_USAGE,
                          "overfill: sms=%s is not a list of SMs and ranges of "
@@ -197,6 +215,7 @@ enum job {
     JOB_SETTLE,
     JOB_NEAR,
     JOB_BESIDE,
+    JOB_LEAD,
     JOB_WORDS
 };
 
@@ -235,7 +254,7 @@ static void declare(struct kernel_text *k, const struct overfill *o)
            "%done, %began, %chance;\n"
            ".reg .b64 %base, %out, %offset, %next, %address, %slots, %words;\n"
            ".reg .b32 %m;\n"
-           ".reg .b64 %beside;\n"
+           ".reg .b64 %beside, %lead;\n"
            ".reg .pred %in, %more;\n");
     for (int i = 0; i < UNROLL; i++)
         ptx_with(k, ".reg .b32 %v$i;", WORD(i, i));
@@ -245,6 +264,7 @@ static void declare(struct kernel_text *k, const struct overfill *o)
     take_word(k, "%out", JOB_OUT);
     take_word(k, "%slots", JOB_COUNTER);
     take_word(k, "%beside", JOB_BESIDE);
+    take_word(k, "%lead", JOB_LEAD);
     space_declare(k, o->space);
     if (o->space->texture)
         take_word(k, "%texture", JOB_TEXTURE);
@@ -277,8 +297,14 @@ static void write_draw(struct kernel_text *k)
 /* %offset becomes that of a member.  Each step has an inverse modulo the
  * number of lines: odd factors, and shifts that are added to what they came
  * from. */
-static void write_member(struct kernel_text *k, const char *member)
+static void write_member(struct kernel_text *k, const struct overfill *o,
+                         const char *member)
 {
+    if (o->in_order) {
+        ptx_with(k, "mul.wide.u32 %offset, $member, %stride;",
+                 WORD(member, member));
+        return;
+    }
     ptx_with(k, "mad.lo.u32 %x, $member, %a, %c;",
              WORD(member, member));
     ptx(k, "and.b32 %x, %x, %mask;\n"
@@ -296,11 +322,11 @@ static void write_member(struct kernel_text *k, const char *member)
 }
 
 /* A pair is loaded by two lanes at once, so that nothing comes between. */
-static void write_pair(struct kernel_text *k)
+static void write_pair(struct kernel_text *k, const struct overfill *o)
 {
     ptx(k, "shr.u32 %m, %i, 1;\n"
            "setp.lt.u32 %in, %m, %members;");
-    write_member(k, "%m");
+    write_member(k, o, "%m");
     ptx(k, "and.b32 %y, %i, 1;\n"
            "setp.ne.u32 %more, %y, 0;\n"
            "@%more xor.b64 %offset, %offset, %beside;");
@@ -310,10 +336,10 @@ static void load_member(struct kernel_text *k, const struct overfill *o, int i)
 {
     struct buf format = {0}, into = {0};
     if (o->beside > 0) {
-        write_pair(k);
+        write_pair(k, o);
     } else {
         ptx(k, "setp.lt.u32 %in, %i, %members;");
-        write_member(k, "%i");
+        write_member(k, o, "%i");
     }
     const char *const address = space_address(k, o->space);
     buf_printf(&format, "@%%in %s", space_word_load(o->space));
@@ -373,10 +399,10 @@ static void time_load(struct kernel_text *k, const struct space *space,
 
 /* The line is there when the atomic is timed: brought by a load, since one that
  * an atomic brought is busy for long where many SMs do so. */
-static void pass_if_far(struct kernel_text *k)
+static void pass_if_far(struct kernel_text *k, const struct overfill *o)
 {
     const struct space *const atomic = space_find("atomic");
-    write_member(k, "%i");
+    write_member(k, o, "%i");
     const char *const address = space_address(k, atomic);
     time_load(k, space_find("global"), "cg", address);
     time_load(k, atomic, "default", address);
@@ -411,7 +437,7 @@ static void write_choice(struct kernel_text *k, const struct overfill *o)
              "@%in sub.u32 %i, %i, %members;\n",
              WORD(tries, TRIES));
     if (o->near > 0)
-        pass_if_far(k);
+        pass_if_far(k, o);
     ptx(k, "st.shared.u32 [%record], %i;\n"
            "add.u32 %record, %record, 4;\n"
            "add.u32 %found, %found, 1;\n"
@@ -427,6 +453,14 @@ static void write_choice(struct kernel_text *k, const struct overfill *o)
            "bar.sync 0;\n");
 }
 
+/* What lies in the same page is loaded, and waited for. */
+static void write_lead(struct kernel_text *k, const struct overfill *o)
+{
+    ptx(k, "xor.b64 %offset, %offset, %lead;");
+    time_load(k, o->space, o->op, space_address(k, o->space));
+    ptx(k, "xor.b64 %offset, %offset, %lead;");
+}
+
 /* The cycles of each take its place; 0 where too few were chosen. */
 static void write_looks(struct kernel_text *k, const struct overfill *o)
 {
@@ -438,9 +472,11 @@ static void write_looks(struct kernel_text *k, const struct overfill *o)
            "setp.ge.u32 %more, %done, %found;\n"
            "@%more bra NOTED;\n"
            "ld.shared.u32 %i, [%record];\n");
-    write_member(k, "%i");
+    write_member(k, o, "%i");
+    if (o->lead > 0)
+        write_lead(k, o);
     const char *const address = space_address(k, o->space);
-    if (o->near > 0)
+    if (o->look_past)
         time_load(k, space_find("global"), "cg", address);
     else
         time_load(k, o->space, o->op, address);
@@ -623,6 +659,7 @@ static void write_job(struct flood *f, size_t run, size_t i)
     job[JOB_LOW] = (bits + 1) / 2;
     job[JOB_STRIDE] = o->stride;
     job[JOB_BESIDE] = o->beside;
+    job[JOB_LEAD] = o->lead;
     job[JOB_MEMBERS] = o->members;
     job[JOB_FIRST] = own * threads;
     job[JOB_STEP] = sharers * threads;

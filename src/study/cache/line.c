@@ -353,6 +353,9 @@ enum { WARPS = 8, LOOKS = 4096, LOOKED_AT = 32, LOOKS_MOST = 512 };
  * known to 8 %: of what is 1 or a half, or near it, two to four deviations are
  * outside of these. */
 static const double left_least = 280, all_least = 0.8, half_most = 0.65;
+/* Before a look another line of its page brings in the translation, where pages
+ * may be more than a TLB holds; of another set, as so low a bit makes it. */
+enum { LEAD = 2 * LINE_MOST };
 /* Trials before, since victims by chance leave old lines of what lasts over
  * launches: of sets that were filled so often anew 2 % of them. */
 enum { SETTLED = 4 };
@@ -429,10 +432,11 @@ static double share_left(const struct line_question *q, const struct pairs *p,
         lab_probe(q->lab,
                   "overfill %s bytes=%" PRIu64 " stride=%" PRIu64
                   " members=%" PRIu64 " looks=%" PRIu64 " trials=%" PRIu64
-                  " settle=%d beside=%" PRIu64 " warps=%d",
+                  " settle=%d beside=%" PRIu64 " warps=%d lead=%d",
                   q->row->load, p->pool * p->apart, p->apart, p->members, looks,
                   LOOKS / looks, q->row->of_sm ? 0 : SETTLED, beside,
-                  q->row->of_sm ? 1 : WARPS);
+                  q->row->of_sm ? 1 : WARPS,
+                  q->row->of_sm || p->pool * p->apart <= LEAD ? 0 : LEAD);
     if (!lab_ok(q->lab))
         return 0;
     const double limit = pairs_limit(q);
@@ -523,6 +527,7 @@ static void check_by_pairs(const struct line_question *q, struct finding *f)
         return;
     if (l.told) {
         report(f, q->line, l.bytes);
+        q->line->paired = true;
     } else if (l.bytes != line) {
         *q->line = (struct fact_line){0};
         finding_none(f, why_line_pairs, line);
@@ -541,6 +546,13 @@ static bool is_sure(const struct line_question *q, bool over, bool nearly_all)
 {
     return over && nearly_all &&
            (q->row->of_sm || !prober_shared(q->lab->prober));
+}
+
+/* What all SMs share may be hashed or sliced, and of unlike parts its loads tell
+ * nothing. */
+static bool is_hashable(const struct line_question *q)
+{
+    return !q->row->of_sm && q->facts->near_fits == 0;
 }
 
 static void line_ask_level(struct lab *lab, const struct level_row *row)
@@ -562,13 +574,13 @@ static void line_ask_level(struct lab *lab, const struct level_row *row)
     }
     /* From above, since long lines make short rings. */
     uint64_t line;
-    bool surely;
+    bool surely = false;
     lab_cite(lab, f);
     const bool over = find_longest(&q, shortest(&q), &line, &surely);
     if (!lab_ok(lab))
         return;
     conclude(&q, f, line, over);
-    if (!is_sure(&q, over, surely))
+    if (is_hashable(&q) || !is_sure(&q, over, surely))
         check_by_pairs(&q, f);
 }
 

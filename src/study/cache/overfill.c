@@ -16,7 +16,6 @@
 
 #include "analysis/hits.h"
 #include "analysis/structure/occupancy.h"
-#include "analysis/statistics/otsu.h"
 #include "base/num.h"
 #include "base/text.h"
 #include "study/lab.h"
@@ -34,14 +33,21 @@ static const struct answer proposes[] = {
 
 /* Looks of an experiment: n of them tell the size to 1.4 / sqrt(n) or better.
  * The few tell of two sizes that one is wrong; the others are for what nothing
- * else tells.  Of a part of L2 they are an eighth of all lines, if that is more:
- * a large one is told to 0.6 %, in as few trials as a small one. */
-enum { LOOKS_FEW = 4096, LOOKS_EACH = 8192, LOOKS_MANY = 65536, LOOKS_PARTS = 16384 };
+ * else tells, as of what all SMs share, where rings may be wrong by little, and
+ * of its parts. */
+enum { LOOKS_FEW = 4096, LOOKS_SHARED = 32768, LOOKS_MANY = 65536 };
+enum { LOOKS_OF_PART = 1 << 19 };
 /* Looks of a trial are an eighth of the lines that the cache holds: what they
  * brought in is then pushed out again by so few of them that it changes the
  * size by 0.15 %.  No more of an SM than take little of its shared memory,
  * which may be of the same storage. */
 enum { LOOKS_PART = 8, LOOKS_OF_SM = 64, LOOKS_OF_GPU = 512 };
+/* Trials of it, so that a small one, of which little may be looked at, takes no
+ * longer than a large one; and all looks of an SM, which it keeps to the end. */
+enum { TRIALS_SHARED = 128, LOOKS_KEPT = 10240 };
+/* Of what all SMs share a load leads each look: another line of the same page,
+ * of another set, since nearly all indices have a bit so low. */
+enum { LEAD = 2048 };
 /* A buffer that overfills the cache has one and a half times its lines at least,
  * so that each set is full even where they do not come to it evenly.  What
  * lasts over launches holds other lines at first, of which random victims leave
@@ -87,10 +93,16 @@ static uint64_t sharers(const struct flood *q)
     return q->row->of_sm ? 1 : q->sms;
 }
 
+/* Before each look: what leads takes a line's place, and may be looked at itself
+ * later, so that as many are there as before. */
+static int lead_of(const struct flood *q, const struct dose *d)
+{
+    return !q->row->of_sm && d->pool * q->line > LEAD ? LEAD : 0;
+}
+
 static uint64_t looks_each(const struct flood *q)
 {
-    const uint64_t part = (q->side == WHOLE ? 1 : 2) * LOOKS_PART;
-    return u64_within(1, q->lines / part / sharers(q),
+    return u64_within(1, q->lines / LOOKS_PART / sharers(q),
                       q->row->of_sm ? LOOKS_OF_SM : LOOKS_OF_GPU);
 }
 
@@ -108,16 +120,21 @@ static const char *words_of(const struct flood *q, const struct dose *d,
                             uint64_t sms)
 {
     const uint64_t each = looks_each(q) * sms;
+    const uint64_t most =
+        q->row->of_sm ? UINT64_MAX
+                      : u64_min(TRIALS_SHARED, LOOKS_KEPT / looks_each(q));
     return lab_text(q->lab,
                     "bytes=%" PRIu64 " stride=%" PRIu64 " members=%" PRIu64
                     " looks=%" PRIu64 " settle=%" PRIu64 " trials=%" PRIu64
-                    " fresh=%d",
+                    " fresh=%d lead=%d",
                     d->pool * q->line, q->line, d->members, looks_each(q),
-                    settling(q, d), (d->looks + each - 1) / each, d->fresh);
+                    settling(q, d),
+                    u64_min((d->looks + each - 1) / each, most), d->fresh,
+                    lead_of(q, d));
 }
 
 /* Caches that SMs may share are asked by one SM where their members differ.  Of
- * a part of L2 an SM looks only at lines whose home is near to it. */
+ * a part of L2 only what is found near is counted, which is at home there. */
 static const struct samples *probe_dose(struct flood *q, const struct dose *d)
 {
     const struct fact_sides *const sides = fact_sides(q->lab);
@@ -128,23 +145,23 @@ static const struct samples *probe_dose(struct flood *q, const struct dose *d)
             q->row->load, words_of(q, d, sms), sms - 1, !q->row->of_sm,
             q->row->of_sm ? 1 : WARPS);
     return lab_probe(q->lab,
-                     "overfill space=atomic %s sms=%s together=1 near=%.0f",
-                     words_of(q, d, sms), sides->sms[q->side],
-                     sides->far_from + fact_trace(q->lab)->cycles);
+                     "overfill space=atomic %s sms=%s together=1 look=cg",
+                     words_of(q, d, sms), sides->sms[q->side]);
 }
 
-/* Half of the members are at home near, since the sides are told by the parity
- * of address bits. */
+/* Of what stays far no look takes a place near, and half of all is far. */
 static struct occupancy_looks looks_of(const struct flood *q,
                                        const struct dose *d,
                                        const struct samples *s)
 {
+    const bool far_stays = q->side != WHOLE && fact_sides(q->lab)->far_stays;
     const size_t quarter = samples_column(s, "quarter");
     const size_t cycles = samples_column(s, "cycles");
     const size_t count = samples_column(s, "count");
     struct occupancy_looks l = {
-        .members = (double)d->members / (q->side == WHOLE ? 1 : 2),
-        .looks = (double)(looks_each(q) * sharers(q))};
+        .members = (double)d->members,
+        .looks = (double)(looks_each(q) * sharers(q)),
+        .kept = far_stays ? 0.5 : 0};
     for (size_t row = 0; row < s->rows; row++) {
         const int64_t in = samples_at(s, row, quarter);
         const double looks = (double)samples_at(s, row, count);
@@ -171,9 +188,11 @@ static struct occupancy ask_dose(struct flood *q, const struct dose *d)
     return count_lines(q, d, probe_dose(q, d));
 }
 
-/* A quarter of what the cache holds is there: what costs more is late. */
+/* A quarter of what the cache holds is there, and of a part half of that: what
+ * costs more is late. */
 static void learn_late(struct flood *q)
 {
+    q->late = 0;
     const uint64_t few =
         u64_max(q->lines / 4, looks_each(q) * sharers(q));
     struct dose d = {.pool = 2, .members = few, .looks = LOOKS_FEW};
@@ -188,7 +207,7 @@ static void learn_late(struct flood *q)
         seen += l.seen[i];
         there += l.there[i];
     }
-    q->late = 1 - there / seen;
+    q->late = fmax(0, 1 - there / seen * (q->side == WHOLE ? 1 : 2));
 }
 
 /* ---- what it holds, and its ways --------------------------------------- */
@@ -211,6 +230,12 @@ struct held {
     struct occupancy_ways ways;
 };
 
+/* How many times as much all of the cache holds as is asked for. */
+static double share_of(const struct flood *q)
+{
+    return q->side == WHOLE ? 1 : 2;
+}
+
 /* As many lines as it holds, and half as many, come to a cache that is empty. */
 static void ask_ways(struct flood *q, uint64_t launches, struct held *h)
 {
@@ -232,12 +257,28 @@ static void ask_ways(struct flood *q, uint64_t launches, struct held *h)
                           &h->ways);
 }
 
+/* What is left may show that the cache is larger than it seemed: then more lines
+ * are loaded, until it surely is overfilled. */
+static const double share_most = 0.7;
+
+static struct dose overfill(struct flood *q, uint64_t looks, struct held *h)
+{
+    struct dose d = overfill_of(q, 1, looks);
+    learn_late(q);
+    *h = (struct held){.agrees = true, .all = ask_dose(q, &d)};
+    while (lab_ok(q->lab) &&
+           share_of(q) * h->all.lines > share_most * (double)d.members &&
+           2 * d.pool <= q->most) {
+        d.pool = d.members *= 2;
+        h->all = ask_dose(q, &d);
+    }
+    return d;
+}
+
 static struct held ask_few(struct flood *q)
 {
-    learn_late(q);
-    const struct dose once = overfill_of(q, 1, LOOKS_FEW);
-    struct held h = {.agrees = true};
-    h.all = ask_dose(q, &once);
+    struct held h;
+    overfill(q, LOOKS_FEW, &h);
     if (lab_ok(q->lab))
         ask_ways(q, LAUNCHES_FEW, &h);
     return h;
@@ -257,9 +298,9 @@ static void ask_again(struct flood *q, const struct dose *once, struct held *h)
 
 static struct held ask_many(struct flood *q)
 {
-    const struct dose once = overfill_of(q, 1, LOOKS_MANY);
-    struct held h = {.agrees = true};
-    h.all = ask_dose(q, &once);
+    struct held h;
+    const struct dose once =
+        overfill(q, q->row->of_sm ? LOOKS_MANY : LOOKS_SHARED, &h);
     if (lab_ok(q->lab))
         ask_again(q, &once, &h);
     if (lab_ok(q->lab))
@@ -306,47 +347,6 @@ static void report_held(const struct flood *q, struct finding *f,
 
 /* ---- two parts --------------------------------------------------------- */
 
-/* The cycles of all looks, one by one. */
-static struct column cycles_of(struct lab *lab, const struct samples *s)
-{
-    const size_t cycles = samples_column(s, "cycles");
-    const size_t count = samples_column(s, "count");
-    size_t all = 0;
-    for (size_t row = 0; row < s->rows; row++)
-        all += (size_t)samples_at(s, row, count);
-    struct column c = {.at = lab_alloc(lab, all, sizeof *c.at)};
-    for (size_t row = 0; row < s->rows; row++)
-        for (int64_t i = samples_at(s, row, count); i > 0; i--)
-            c.at[c.count++] = (double)samples_at(s, row, cycles);
-    return c;
-}
-
-/*
- * Hits and misses are two heaps, with nothing between: hits that wait for others
- * lie there, and as many again are hidden among the misses.  On a real GPU one
- * of 60000 lay between where loads looked, and 5 % where atomics did.
- */
-static const double between_most = 0.002;
-/* Where fewer near lines are found than half of those that are tried would
- * give, what tells them does not. */
-static const double found_least = 0.95;
-
-static bool learn_limit(struct flood *q, const struct dose *d,
-                        const struct samples *s)
-{
-    if (!lab_ok(q->lab))
-        return false;
-    const struct column c = cycles_of(q->lab, s);
-    struct otsu heaps;
-    otsu_find(c.at, c.count, &heaps);
-    const double quarter = (heaps.high - heaps.low) / 4;
-    const size_t between = hits_between(c.at, c.count, heaps.low + quarter,
-                                        heaps.high - quarter);
-    q->limit = heaps.threshold;
-    return heaps.clear && (double)c.count >= found_least * (double)d->looks &&
-           (double)between <= between_most * (double)c.count;
-}
-
 static uint64_t count_sms(const char *list)
 {
     bool in[1024] = {false};
@@ -357,42 +357,22 @@ static uint64_t count_sms(const char *list)
     return count;
 }
 
-/* As many as the least shared memory takes. */
-static uint64_t looks_of_part(const struct flood *q)
-{
-    return u64_min(u64_max(LOOKS_PARTS, q->lines / 8), LOOKS_EACH * q->sms);
-}
-
-/* Rings may have shown a quarter of L2: buffers grow until a fair share of their
- * lines is not there. */
-static const struct samples *overfill_part(struct flood *q, struct dose *d)
-{
-    for (unsigned times = 1; times <= 4; times *= 2) {
-        *d = overfill_of(q, times, looks_of_part(q));
-        const struct samples *const s =
-            d->pool > 0 ? probe_dose(q, d) : NULL;
-        if (s == NULL || learn_limit(q, d, s))
-            return s;
-    }
-    return NULL;
-}
+/* More hits than that would be late where a near hit is not told from what
+ * costs more. */
+static const double late_most = 0.05;
 
 /* What is at home on one side; false if it is not told.  That twice as many
  * lines show the same is asked of one. */
 static bool ask_part(struct flood *q, int side, struct held *h)
 {
-    struct dose d;
+    const struct fact_sides *const sides = fact_sides(q->lab);
     q->side = side;
-    q->sms = count_sms(fact_sides(q->lab)->sms[side]);
-    const struct samples *const s = overfill_part(q, &d);
-    if (s == NULL || !lab_ok(q->lab))
-        return false;
-    learn_late(q);
-    h->all = count_lines(q, &d, s);
-    h->agrees = true;
+    q->sms = count_sms(sides->sms[side]);
+    q->limit = sides->far_from + fact_trace(q->lab)->cycles;
+    const struct dose once = overfill(q, LOOKS_OF_PART, h);
     if (side == 0 && lab_ok(q->lab))
-        ask_again(q, &d, h);
-    return true;
+        ask_again(q, &once, h);
+    return lab_ok(q->lab) && q->late < late_most;
 }
 
 static struct held sum_of(const struct held *a, const struct held *b)
@@ -424,7 +404,8 @@ static void ask_parts(struct flood *q)
     struct finding *const near = lab_finding(q->lab, "l2", "near_size");
     struct held part[2] = {0};
     lab_cite(q->lab, near);
-    const bool told = ask_part(q, 0, &part[0]) && ask_part(q, 1, &part[1]);
+    const bool told = fact_sides(q->lab)->far_from > 0 &&
+                      ask_part(q, 0, &part[0]) && ask_part(q, 1, &part[1]);
     if (!lab_ok(q->lab))
         return;
     if (told) {
@@ -469,8 +450,8 @@ static void ask_whole(struct flood *q)
 {
     q->limit = hits_limit(q->facts->plateau, q->facts->miss) +
                fact_trace(q->lab)->cycles;
-    struct held h = ask_few(q);
-    if (lab_ok(q->lab) && !do_rings_agree(q, &h))
+    struct held h = q->row->of_sm ? ask_few(q) : ask_many(q);
+    if (q->row->of_sm && lab_ok(q->lab) && !do_rings_agree(q, &h))
         h = ask_many(q);
     if (lab_ok(q->lab))
         report_held(q, q->finding, &h);

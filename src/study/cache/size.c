@@ -92,6 +92,7 @@ struct size_question {
     int records;       /* loads that a trace keeps */
     uint64_t stride;   /* between elements: a line, or less */
     uint64_t lead;     /* how often a further element leads, B; 0: never */
+    uint64_t shift;    /* where rings begin, B */
     bool whole;        /* judge by whole laps; else by a glance */
     bool careful;      /* by very many laps */
     uint64_t overfull; /* the smallest ring seen to miss, by whole laps … */
@@ -258,9 +259,9 @@ static void look(struct size_question *q, const struct search_sizes *sizes,
     const struct samples *const samples =
         lab_probe(q->lab,
                   "trace %s bytes=%" PRIu64 " stride=%" PRIu64 " lead=%" PRIu64
-                  " step=%" PRIu64 " sms=%zu sweep=%d warm=%" PRIu64
-                  " visits=%" PRIu64 " above=%.0f records=%d",
-                  level_ring(q->row), sizes->first, q->stride, q->lead,
+                  " shift=%" PRIu64 " step=%" PRIu64 " sms=%zu sweep=%d "
+                  "warm=%" PRIu64 " visits=%" PRIu64 " above=%.0f records=%d",
+                  level_ring(q->row), sizes->first, q->stride, q->lead, q->shift,
                   sizes->count > 1 ? sizes->step : 0, sizes->count,
                   q->row->swept, warm, loads, floor(q->low), q->records);
     const struct slow_trace t = columns_of(q->lab, samples);
@@ -530,6 +531,36 @@ static bool is_sure(struct size_question *q, struct search *edge)
     return edge->state == SEARCH_BRACKETED;
 }
 
+/* Where rings may begin elsewhere, so many lines on: not by a power of two, nor
+ * by a part of what fits. */
+static const unsigned elsewhere[] = {3, 7};
+
+/*
+ * A ring is as large as the cache only if its lines come to the sets evenly.
+ * Those of a hashed or sliced one do so in some places and not in others: then
+ * the ends differ.
+ */
+static bool is_same_elsewhere(struct size_question *q,
+                              const struct search *edge)
+{
+    bool same = true;
+    q->careful = false;
+    for (size_t i = 0; same && !q->row->of_sm && lab_ok(q->lab) &&
+                       i < COUNT_OF(elsewhere);
+         i++) {
+        bool fits = false, larger = true;
+        const struct search_sizes ends[] = {
+            {.first = edge->fits, .count = 1},
+            {.first = edge->overflows, .count = 1}};
+        q->shift = (edge->fits / q->stride / 16 * elsewhere[i] + 1) * q->stride;
+        size_fits(q, &ends[0], &fits, &q->lab->err);
+        size_fits(q, &ends[1], &larger, &q->lab->err);
+        same = fits && !larger;
+    }
+    q->shift = 0;
+    return same;
+}
+
 /* Rings larger than the edge by one in so many bytes: none may show more hits
  * in a lap than the edge has lines. */
 static const unsigned beyond[] = {128, 8};
@@ -659,8 +690,13 @@ static void report_edge(struct size_question *q, struct search *edge)
         return;
     }
     const double kept = kept_before(q, edge->fits);
+    const bool even = is_same_elsewhere(q, edge);
     if (!lab_ok(q->lab))
         return;
+    if (!even) {
+        report_bound(q, edge->fits, why_no_clean_edge);
+        return;
+    }
     rings->bytes = edge->fits;
     if (is_only_least(q, edge->fits)) {
         rings->measured = true;
@@ -720,10 +756,12 @@ static uint64_t stride_of(const struct lab *lab, const struct level_row *row)
 }
 
 /* Where rings of such lines have no edge, the lines are in doubt, too, and what
- * was taken for a miss. */
+ * was taken for a miss; unless something else told them. */
 static void doubt_lines(struct size_question *q)
 {
     static const char *const attributes[] = {"line", "sector"};
+    if (q->line->paired)
+        return;
     fact_rings_write(q->lab, level_of(q->row))->doubtful = true;
     for (size_t i = 0; i < COUNT_OF(attributes); i++)
         finding_none(lab_finding(q->lab, q->row->component, attributes[i]),

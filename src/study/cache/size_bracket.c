@@ -279,6 +279,87 @@ static bool find_costs(struct bracket_question *q, uint64_t least,
     return found;
 }
 
+/* ---- by samples -------------------------------------------------------- */
+
+/*
+ * The beginning of a ring is there after a sweep, however long, where what was
+ * hit once is kept for longer; and an index that deals unevenly has some of a
+ * ring miss long before the cache is full.  So what is left of a whole ring is
+ * sampled: of as many bytes as are swept in their order, sector by sector, a
+ * cache holds as many as it has room for, whatever its index, line and policy.
+ */
+enum { SAMPLED = 32, LOOKS = 1024, LOOKS_OF_TRIAL = 512 };
+/* A look brings in two lines, with one that leads to the page, so that they are
+ * a sixtieth of the ring at most. */
+enum { BYTES_OF_LOOK = 32768, LEAD = 2048 };
+
+static double share_left(struct bracket_question *q, uint64_t bytes)
+{
+    const uint64_t each =
+        u64_within(1, bytes / BYTES_OF_LOOK, LOOKS_OF_TRIAL);
+    const struct samples *const s = lab_probe(
+        q->lab,
+        "overfill %s bytes=%" PRIu64 " stride=%d members=%" PRIu64
+        " looks=%" PRIu64 " trials=%" PRIu64 " settle=%d lead=%d "
+        "order=sequential",
+        q->row->load, bytes, SAMPLED, bytes / SAMPLED, each,
+        (LOOKS + each - 1) / each, 2, LEAD);
+    const struct column cycles = lab_column_of(q->lab, s, "cycles");
+    const struct column count = lab_column_of(q->lab, s, "count");
+    const double limit =
+        hits_limit(q->facts->hit, q->facts->miss) + fact_trace(q->lab)->cycles;
+    double seen = 0, left = 0;
+    for (size_t i = 0; i < cycles.count; i++) {
+        seen += count.at[i];
+        left += cycles.at[i] < limit ? count.at[i] : 0;
+    }
+    return seen > 0 ? left / seen : 0;
+}
+
+/* A ring that is one and a half to three times as large. */
+static uint64_t overfull_ring(uint64_t bytes)
+{
+    uint64_t ring = 2 * BYTES_OF_LOOK;
+    while (2 * ring < 3 * bytes)
+        ring *= 2;
+    return ring;
+}
+
+/* The share that is left of a ring of which neither too much nor too little is:
+ * from an eighth of it to two thirds. */
+static double share_of_ring(struct bracket_question *q, uint64_t *ring)
+{
+    double share = share_left(q, *ring);
+    const bool grow = share > 2 / 3.0;
+    while (lab_ok(q->lab) && (grow ? share > 2 / 3.0 : share < 1 / 8.0) &&
+           *ring > 2 * BYTES_OF_LOOK && *ring <= q->row->most / 2) {
+        *ring = grow ? *ring * 2 : *ring / 2;
+        share = share_left(q, *ring);
+    }
+    return share;
+}
+
+/* Where samples say another size, by more than an eighth, which the others can
+ * do with, and by more than chance (3.3 standard errors), the bracket is what
+ * they say. */
+static void correct_by_samples(struct bracket_question *q)
+{
+    struct fact_bracket *const f = q->facts;
+    uint64_t ring = overfull_ring(f->overflows);
+    if (q->row->of_sm || f->near_fits > 0)
+        return;
+    const double share = share_of_ring(q, &ring);
+    const double bytes = share * (double)ring;
+    const double off = 3.3 * sqrt((1 - share) * share / LOOKS) * (double)ring;
+    const double rings = (double)(f->fits + f->overflows) / 2;
+    if (!lab_ok(q->lab) || share > 0.9 || share < 0.1 ||
+        fabs(bytes - rings) <= rings / 8 + off)
+        return;
+    f->fits = (uint64_t)(bytes - off) / SAMPLED * SAMPLED;
+    f->overflows = (uint64_t)(bytes + off) / SAMPLED * SAMPLED;
+    f->sampled = true;
+}
+
 /* ---- the far part ------------------------------------------------------ */
 
 /*
@@ -534,10 +615,13 @@ static void ask_first(struct bracket_question *q)
         return;
     }
     keep_bracket(q->facts, &search);
-    if (q->parts != NULL)
-        report_parts(q);
-    else
+    if (q->parts == NULL) {
         refine_miss(q);
+        return;
+    }
+    report_parts(q);
+    if (lab_ok(q->lab))
+        correct_by_samples(q);
 }
 
 /* So many loads of a trace may look like misses though all hit: three times the

@@ -122,7 +122,7 @@ static void correct_by_sets(struct finding *size, const struct finding *sets)
     const double bytes = sets->value.number;
     /* Rings that end where no more may be loaded, or where more was kept, are
      * a bound; of lines beyond sets tell no more than they. */
-    if (size->status == STATUS_AT_LEAST && bytes <= size->value.number)
+    if (size->status == STATUS_AT_LEAST && bytes < size->value.number)
         return;
     if (sets->status == STATUS_IN_DOUBT ||
         (size->status == STATUS_MEASURED && size->value.number == bytes))
@@ -192,6 +192,52 @@ static void judge_parted(struct finding *size, bool by_homes)
     finding_because(size, why_near_end);
 }
 
+static bool is_shared(const char *component)
+{
+    const struct level_row *const l2 = &level_table[LEVEL_L2];
+    return strcmp(component, l2->component) == 0;
+}
+
+/* Two of those that are exact say the same. */
+static bool do_agree(const struct finding *rings, const struct finding *sets)
+{
+    return sets != NULL && sets->status == STATUS_MEASURED &&
+           rings->status == STATUS_MEASURED &&
+           rings->value.number == sets->value.number;
+}
+
+static bool is_within(const struct finding *f, const struct finding *overfill)
+{
+    return f != NULL && f->status == STATUS_MEASURED &&
+           overfill->interval[0] <= f->value.number &&
+           f->value.number <= overfill->interval[1];
+}
+
+/*
+ * Of what all SMs share rings alone are no proof, since its index may be hashed
+ * and its slices filled unevenly.  Sets or rings are, if what is left of lines
+ * in random order allows them, or both say the same.
+ */
+static void judge_shared(struct lab *lab, const char *component,
+                         const struct finding *rings,
+                         const struct finding *sets,
+                         const struct finding *overfill)
+{
+    struct finding *const f = accept(lab, component, "size", rings);
+    const bool sampled =
+        overfill != NULL && overfill->status == STATUS_MEASURED;
+    if (do_agree(rings, sets))
+        return;
+    if (sampled && is_within(sets, overfill))
+        finding_copy(f, sets);
+    else if (sampled)
+        compare_with_overfill(f, overfill);
+    else if (sets != NULL)
+        correct_by_sets(f, sets);
+    else if (f->status == STATUS_MEASURED)
+        finding_none(f, why_rings_alone, f->value.number);
+}
+
 static void judge_size(struct lab *lab, const char *component,
                        const char *attribute)
 {
@@ -211,6 +257,10 @@ static void judge_size(struct lab *lab, const char *component,
         judge_parted(accept(lab, component, attribute,
                             overfill != NULL ? overfill : rings),
                      overfill != NULL);
+        return;
+    }
+    if (is_shared(component)) {
+        judge_shared(lab, component, rings, sets, overfill);
         return;
     }
     if (is_of_same_storage(rings, sets)) {

@@ -68,8 +68,9 @@ enum { SMS_AT_ONCE = 31, TRIES = 3 };
  * brings in the translation. */
 enum { LEAD_BYTES = 65536 };
 /* Sizes of the cache that are swept, so that nothing is left of what was in
- * it: of the far half, too, which only what has its home there goes to. */
-enum { FLUSH_SIZES = 4 };
+ * it: of the far half, too, which only what has its home there goes to; and
+ * where lines stay that were hit before, as samples of rings have shown. */
+enum { FLUSH_SIZES = 4, FLUSH_SIZES_SAMPLED = 12 };
 /* The chance that a far line costs more than a near one, midway from even to
  * sure; and how many standard errors it must be from even for an SM to be told:
  * chance goes so far for one SM of a thousand. */
@@ -367,12 +368,34 @@ static size_t first_on_other_side(const struct l2_sides *s)
     return sm;
 }
 
+/* What a script adds to a load more than a trace: by a few lines that are
+ * warm. */
+static double script_overhead(struct l2_sides *s)
+{
+    enum { COUNT = 8, LAPS_WARM = 4, LAPS_TIMED = 32 };
+    const struct column visit =
+        lab_column(s->lab, "cycles",
+                   "visit readers=global.cg steps=%dx0:%d:%" PRIu64
+                   ",%dx!0:%d:%" PRIu64,
+                   LAPS_WARM, COUNT, s->line, LAPS_TIMED, COUNT, s->line);
+    const struct column trace =
+        lab_column(s->lab, "cycles",
+                   "trace %s bytes=%" PRIu64 " stride=%" PRIu64
+                   " warm=%d visits=%d",
+                   s->row->load, COUNT * s->line, s->line, LAPS_WARM,
+                   LAPS_TIMED * COUNT);
+    return lab_ok(s->lab) ? stats_median(visit.at, visit.count) -
+                                stats_median(trace.at, trace.count)
+                          : 0;
+}
+
 /* SM 0 finds what an SM of the other side brought: beside that one or beside
  * itself, but no copies of what is far. */
 static void look_at_homes(struct l2_sides *s)
 {
     struct script script = {0};
     const uint64_t page = page_of_home(s);
+    const double more = script_overhead(s);
     const struct segment lines = {page + s->line, LINES,
                                   step_of(s, PAGES * PAGE, LINES)};
     const size_t far =
@@ -384,6 +407,8 @@ static void look_at_homes(struct l2_sides *s)
     s->home = lines_of(
         s->lab, lab_probe(s->lab, "visit %s", script_text(&script, s->lab)),
         NULL);
+    for (size_t i = 0; i < s->home.count; i++)
+        s->home.cycles[i] -= more;
     if (lab_ok(s->lab))
         split_by_bits(s, &s->home);
 }
@@ -537,7 +562,8 @@ static void report_two(struct l2_sides *s)
 {
     struct fact_sides *const facts = fact_sides_write(s->lab);
     facts->parts = 2;
-    facts->far_from = (s->home.halves.near + s->home.halves.far) / 2;
+    if (is_apart(&s->home.halves))
+        facts->far_from = (s->home.halves.near + s->home.halves.far) / 2;
     for (int side = 0; side < 2; side++)
         snprintf(facts->sms[side], sizeof facts->sms[side], "%s",
                  numbers_of(s, side));
@@ -605,8 +631,11 @@ static void ask_sides(struct l2_sides *s)
 {
     struct fact_sides *const facts = fact_sides_write(s->lab);
     s->warm = trace_lines(s, LAPS, 0, facts->warm);
-    s->missing =
-        trace_lines(s, 0, FLUSH_SIZES * s->facts->overflows, facts->missing);
+    s->missing = trace_lines(
+        s, 0,
+        (s->facts->sampled ? FLUSH_SIZES_SAMPLED : FLUSH_SIZES) *
+            s->facts->overflows,
+        facts->missing);
     if (!lab_ok(s->lab))
         return;
     take_bits(s);
