@@ -20,8 +20,8 @@
 /* Laps before those that are timed: whatever was there is gone by then; and
  * where victims are random, what does not settle. */
 enum { WARM = 3, WARM_CHANCE = 96, TIMED_CHANCE = 32, SLOW_CHANCE = 4 };
-/* Loads that a question may take. */
-enum { LOADS_MOST = 1 << 20 };
+/* Loads that a question may take, and how often it is asked. */
+enum { LOADS_MOST = 1 << 20, TAKES = 3 };
 
 static uint64_t places_in_all(const struct tlb_question *q)
 {
@@ -69,13 +69,15 @@ unsigned tlb_warm(const struct tlb_question *q, size_t level)
 
 unsigned tlb_timed(const struct tlb_question *q, size_t level)
 {
-    return q->t->tlb[level].chance ? TIMED_CHANCE : tlb_laps(q, level);
+    enum { LEAST = 3 };
+    const unsigned laps = tlb_laps(q, level);
+    return q->t->tlb[level].chance ? TIMED_CHANCE : laps < LEAST ? LEAST : laps;
 }
 
 bool tlb_misfits(const struct tlb_question *q, size_t level, size_t slow_laps)
 {
     return q->t->tlb[level].chance ? slow_laps >= SLOW_CHANCE
-                                   : 2 * slow_laps > tlb_laps(q, level);
+                                   : 2 * slow_laps > tlb_timed(q, level);
 }
 
 /* ---- do they fit ------------------------------------------------------- */
@@ -256,11 +258,14 @@ static bool cleanse(struct tlb_question *q, size_t level,
 bool tlb_find_conflict(struct tlb_question *q, size_t level,
                        struct tlb_conflict *c)
 {
-    c->set.count = 0;
-    if (set_nearer(q, level, c) && complete(q, level, c) &&
-        reduce(q, level, c) &&
-        (level == 0 || tlb_is_large(q, level) || cleanse(q, level, c)))
-        return true;
+    /* Again, as a lap may have been disturbed. */
+    for (unsigned take = 0; lab_ok(q->lab) && take < TAKES; take++) {
+        c->set.count = 0;
+        if (set_nearer(q, level, c) && complete(q, level, c) &&
+            reduce(q, level, c) &&
+            (level == 0 || tlb_is_large(q, level) || cleanse(q, level, c)))
+            return true;
+    }
     c->set.count = 0;
     return false;
 }
@@ -389,25 +394,27 @@ static void find_middle(struct tlb_question *q, size_t level)
                    (double)above(&few, tlb->middle) / (double)few.count);
 }
 
-/* True if the same laps over hardly more than fit miss at other places each
- * time. */
+/* True if laps over hardly more than fit miss at other places each time: many
+ * places miss in some laps and in others do not. */
 static bool is_by_chance(struct tlb_question *q, size_t level)
 {
-    enum { LAPS = 4, MOST = 2048, FEW = 8 };
+    enum { LEAST = 4, MOST = 16, LOADS = 8192, FEW = 8, SHARE = 5 };
     const uint64_t about = q->t->tlb[level].about,
-                   places = u64_min(about + about / 4 + 1, places_in_all(q));
+                   places = u64_min(about + about / 4 + 1, places_in_all(q)),
+                   laps = u64_within(LEAST, LOADS / places, MOST);
     char steps[64];
     size_t other = 0;
-    if (places > MOST)
+    if (laps * places > LOADS)
         return false;
-    snprintf(steps, sizeof steps, "4x0:%" PRIu64 ":1,%dx!0:%" PRIu64 ":1",
-             places, LAPS, places);
+    snprintf(steps, sizeof steps,
+             "4x0:%" PRIu64 ":1,%" PRIu64 "x!0:%" PRIu64 ":1", places, laps,
+             places);
     const struct column c = tlb_ask(q, &q->t->places, steps, " ");
-    for (size_t i = 0; c.count == LAPS * places && i < places; i++) {
+    for (size_t i = 0; c.count == laps * places && i < places; i++) {
         size_t slow = 0;
-        for (size_t lap = 0; lap < LAPS; lap++)
+        for (size_t lap = 0; lap < laps; lap++)
             slow += c.at[lap * places + i] > q->t->tlb[level].middle;
-        other += slow > 0 && slow < LAPS;
+        other += SHARE * slow > laps && SHARE * slow < (SHARE - 1) * laps;
     }
     return FEW * other > places;
 }

@@ -109,6 +109,7 @@ static void ask_some(struct tlb_question *q, size_t level,
     }
 }
 
+/* Members are few, so each is asked again: spikes make others look like it. */
 void tlb_ask_members(struct tlb_question *q, size_t level,
                      const struct tlb_conflict *c, const uint32_t *number,
                      size_t count, bool *member)
@@ -117,6 +118,9 @@ void tlb_ask_members(struct tlb_question *q, size_t level,
     for (size_t at = 0; at < count; at += step)
         ask_some(q, level, c, number + at, u64_min(count - at, step),
                  member + at);
+    for (size_t i = 0; i < count; i++)
+        if (member[i] && !is_listed(c, number[i]))
+            ask_some(q, level, c, number + i, 1, member + i);
 }
 
 /* ---- the index -------------------------------------------------------- */
