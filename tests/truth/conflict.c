@@ -91,12 +91,42 @@ START_TEST(sets_are_found_by_what_conflicts)
 }
 END_TEST
 
+/* Bits above all that a buffer varies, seen only where one piece of memory is
+ * mapped far apart; a cache that knows memory by where it is tells nothing. */
+static const struct {
+    const char *gpu, *bits;
+    int below;
+} reaches[] = {
+    {L1("'sets': 4, 'ways': 4, 'address': 'virtual', "
+        "'set_bits': [[7,12,45],[8,27,38]]"),
+     "[[7,12,45],[8,27,38]]", 46},
+    {L1("'sets': 4, 'ways': 4, 'set_bits': [[7,12],8]"), "[[7,12],8]", 26},
+};
+
+START_TEST(index_bits_are_found_by_mappings)
+{
+    json_t *const f =
+        truth_findings_of(gpu_made("%s", reaches[_i].gpu), "structure");
+    const json_t *const protocol =
+        json_object_get(json_object_get(f, "l1.set_bits"), "protocol");
+    check_claim(f, "l1", "set_bits", reaches[_i].bits);
+    ck_assert_int_eq(
+        json_integer_value(json_object_get(protocol, "bits_below")),
+        reaches[_i].below);
+    ck_assert_str_eq(json_string_value(json_object_get(protocol, "address")),
+                     _i == 0 ? "virtual" : "physical");
+    json_decref(f);
+}
+END_TEST
+
 Suite *suite_truth_conflict(void)
 {
     enum { QUICK = 3 };
     TCase *t;
     Suite *const suite = suite_of("truth_conflict", 60, &t);
     tcase_add_loop_test(t, sets_are_found_by_what_conflicts, 0, QUICK);
+    tcase_add_loop_test(t, index_bits_are_found_by_mappings, 0,
+                        COUNT_OF(reaches));
     tcase_add_loop_test(suite_slow(suite, 60), sets_are_found_by_what_conflicts,
                         QUICK, COUNT_OF(rows));
     return suite;

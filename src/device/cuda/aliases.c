@@ -18,9 +18,9 @@ struct mapping {
     struct aliases of;
     uint64_t reserved; /* addresses from here on … */
     uint64_t span;     /* … so many bytes; 0: none */
-    uint64_t memory; /* the driver's handle */
-    bool made;       /* there is memory */
-    uint64_t mapped; /* pieces that are */
+    uint64_t memory;   /* the driver's handle */
+    bool made;         /* there is memory */
+    uint64_t mapped;   /* pieces that are */
 };
 
 static bool has_entries(const struct driver *d)
@@ -93,6 +93,9 @@ static int reserve(struct gpu *gpu, struct mapping *m, struct error *err)
         status = GPU_CALL(
             gpu, err, cuMemAddressReserve, (&m->reserved, span, 0, 0, 0),
             "reserving %llu bytes of addresses", (unsigned long long)span);
+    /* Whatever a driver says of addresses that there are not. */
+    if (m->made && status != 0 && !gpu->dead)
+        status = err->code = ERR_DEVICE_MEMORY;
     m->span = status == 0 ? span : 0;
     m->of.address = (m->reserved + align - 1) / align * align;
     return status;

@@ -111,7 +111,9 @@ struct script {
     const char *reader_list, *step_list, *between;
     uint64_t rounds, sm, carve, take;
     uint64_t piece, pieces, apart, line;
-    uint64_t unit; /* of places, in bytes */
+    uint64_t unit;   /* of places, in bytes */
+    uint64_t within; /* places of a mapping, if only these count; else 0 */
+    bool dense;
     uint64_t scramble, jitter, skew;
     bool wait;
     uint64_t shared_most;
@@ -145,6 +147,7 @@ static const struct param visit_params[] = {
     NUMBER(struct script, pieces, "0", 0, ALIASES_MOST, "map it so often; 0: as often as is visited"),
     NUMBER(struct script, apart, "0", 0, ALIASES_SPAN / 2, "bytes from one mapping to the next; 0: side by side"),
     NUMBER(struct script, unit, "0", 0, 1u << 31, "bytes that places are counted in, or those in a mapping; 0: apart"),
+    NUMBER(struct script, dense, "0", 0, 1, "1: the places of the mappings are numbered, and none between"),
     NUMBER(struct script, scramble, "0", 0, 24, "places are numbers of mappings in a random order of so many bits"),
     NUMBER(struct script, jitter, "0", 0, 16, "of each mapping, in units, one of so many bits, at random"),
     NUMBER(struct script, skew, "0", 0, 1 << 16, "bytes that each unit of a mapping begins later than it is counted, times its number"),
@@ -405,6 +408,8 @@ static int add_order(struct script *s, const struct step *step, uint64_t start,
         return error_set(err, ERR_USAGE,
                          "steps: numbers of more than %u bits",
                          (unsigned)s->scramble);
+    if (s->within > 0 && start / s->within != end / s->within)
+        return error_set(err, ERR_USAGE, "steps: beyond a mapping");
     if (end / unit > UINT32_MAX || step->step / unit > UINT32_MAX)
         return error_set(err, ERR_USAGE, "steps: beyond 128 GiB");
     s->orders = xreallocarray(s->orders, s->order_count + 1, sizeof *s->orders);
@@ -576,7 +581,13 @@ static int check_piece(struct script *s, struct error *err)
             s->kind[i].space->texture)
             return error_set(err, ERR_USAGE,
                              "piece: mappings are loaded as global memory");
-    if (s->apart > UINT32_MAX && s->scramble + s->jitter > 0)
+    const bool drawn = s->scramble + s->jitter > 0;
+    s->within = s->dense && s->unit > 0 ? s->piece / s->unit : 0;
+    if (s->dense && (drawn || s->within == 0 ||
+                     (s->within & (s->within - 1)) != 0))
+        return error_set(err, ERR_USAGE,
+                         "dense: mappings have a power of two of places");
+    if (s->apart > UINT32_MAX && drawn)
         return error_set(err, ERR_USAGE,
                          "apart: numbers in a random order lie within 4 GiB");
     if (s->line % UNIT != 0 || (s->piece > 0 && s->line >= s->piece))
@@ -1070,6 +1081,17 @@ static void write_loop(struct kernel_text *k, const struct script *s,
              "mul.wide.u32 %word, %stride, $unit;\n",
              WORD(pool, PIN_POOL), WORD(bytes, STEP_BYTES), WORD(unit, s->unit),
              WORD(split_count, uses(s, MEMORY_CODE) ? split_count : ""));
+    if (s->within > 0)
+        ptx_with(k,
+                 "shr.u32 %at32, %start, $shift;\n"
+                 "cvt.u64.u32 %next, %at32;\n"
+                 "mul.lo.u64 %next, %next, $apart;\n"
+                 "and.b32 %at32, %start, $low;\n"
+                 "mul.wide.u32 %offset, %at32, $unit;\n"
+                 "add.u64 %offset, %offset, %next;\n",
+                 WORD(shift, __builtin_ctzll(s->within)),
+                 WORD(low, s->within - 1), WORD(apart, s->apart),
+                 WORD(unit, s->unit));
     write_choice(k, s, many);
     for (size_t i = 0; i < s->kinds; i++)
         write_visits(k, s, &s->kind[i], i);
@@ -1267,9 +1289,10 @@ static int map_pieces(struct prober *prober, struct visit *v,
         s->scramble > 0 ? (uint64_t)1 << s->scramble : s->span;
     const uint64_t bytes =
         places * (s->scramble + s->jitter > 0 ? s->apart : s->unit);
+    const uint64_t each = s->within > 0 ? s->piece : s->apart;
     struct aliases aliases = {.bytes = s->piece,
                               .stride = s->apart,
-                              .count = (bytes + s->apart - 1) / s->apart};
+                              .count = (bytes + each - 1) / each};
     if (s->pieces > 0 && aliases.count > s->pieces)
         return error_set(err, ERR_USAGE,
                          "steps: places beyond %" PRIu64 " mappings",

@@ -134,8 +134,14 @@ static const struct samples *visit(struct eviction *e, struct script *s,
         between = lab_text(e->lab, "%s%s%" PRIu64 ":%" PRIu64 ":%" PRIu64,
                            between, i > 0 ? "," : "", f->start + i * e->unit,
                            f->count, f->step);
-    return lab_probe(e->lab, "visit %s%s take=%u", script_text(s, e->lab),
-                     between, take);
+    const char *const where =
+        e->mapped == 0
+            ? ""
+            : lab_text(e->lab,
+                       " piece=%" PRIu64 " apart=%" PRIu64 " unit=1 dense=1",
+                       e->span, (uint64_t)1 << e->mapped);
+    return lab_probe(e->lab, "visit %s%s%s take=%u", script_text(s, e->lab),
+                     between, where, take);
 }
 
 static struct column visit_cycles(struct eviction *e, struct script *s,
@@ -439,6 +445,26 @@ bool eviction_evicts(struct eviction *e, const struct script_lines *group,
     return lead > 0;
 }
 
+/* Rounds over lines that nobody loaded before: each at one address, there
+ * again, and at the other. */
+bool eviction_is_virtual(struct eviction *e)
+{
+    enum { TIMES = 5 };
+    const double cut = cut_above(e, e->hit);
+    size_t others = 0;
+    struct script s = script_of(e);
+    for (uint64_t i = 0; i < TIMES; i++) {
+        const struct segment here = {i * e->unit, 1, 0};
+        script_load(&s, 0, here);
+        script_time(&s, 0, here);
+        script_time(&s, 0, (struct segment){here.start + e->span, 1, 0});
+    }
+    const struct column c = visit_cycles(e, &s, 0);
+    for (size_t i = 0; lab_ok(e->lab) && i < TIMES; i++)
+        others += c.at[2 * i] <= cut && c.at[2 * i + 1] > cut;
+    return others > TIMES / 2;
+}
+
 /* Settles all groups, and times them before and after the other came. */
 static struct column time_groups(struct eviction *e,
                                  const struct script_lines *groups,
@@ -635,8 +661,9 @@ static bool surely_gone(struct eviction *e, const struct script_lines *lines,
 
 enum { CHANCY = 128 };
 
-/* Of n lines that are one too many each is put out once in n laps; of four times
- * as many launches, of two laps, four or more show it but once in a hundred. */
+/* Of n lines that are one too many each is put out once in n laps; of four
+ * times as many launches, of two laps, four or more show it but once in a
+ * hundred. */
 static size_t launches_for(const struct script_lines *lines,
                            const struct segments *pool)
 {

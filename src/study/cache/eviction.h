@@ -32,9 +32,13 @@ struct eviction {
      * that what lies in front does not answer for it; 0: it need not.  And how
      * often a line can be asked so in a launch. */
     uint64_t beside, asks;
-    uint64_t held;      /* lines that fit, at least */
-    double hit, miss;   /* cycles of loads in a visit */
-    double disturbed;   /* share of hits that look like misses, at most */
+    bool maps; /* its lines can be mapped at several addresses */
+    /* Offsets from `span` on are of the same memory, mapped 2^mapped bytes from
+     * the first; 0: there are none. */
+    unsigned mapped;
+    uint64_t held;    /* lines that fit, at least */
+    double hit, miss; /* cycles of loads in a visit */
+    double disturbed; /* share of hits that look like misses, at most */
     /* Loads before each that is drawn (eviction_draw) that empty what lies in
      * front, as const_l1 before const_l15: `count` of them, `step` apart; count
      * 0: none.  And how often, each time a line farther on; 0: once. */
@@ -82,6 +86,9 @@ void eviction_foretold(struct eviction *eviction,
                        const struct script_lines *group,
                        const struct script_lines *others,
                        enum eviction_came *came);
+
+/* Whether a line that was loaded is another one at its other address. */
+bool eviction_is_virtual(struct eviction *eviction);
 
 /* What a hit costs among the lines: that of lines beside them. */
 double eviction_base(struct eviction *eviction,

@@ -2,13 +2,13 @@
  * The sets of a cache by the lines that push each other out.
  *
  * One line is the target; of others, which are any, group testing leaves as
- * many as its set has ways (analysis/structure/conflict_set.h), whatever the index is.
- * With these at hand any other line can be asked whether it belongs to them.
- * For an index by line number modulo the sets the first that does gives the
- * sets.  For one of address bits, XORed or not, each bit is new, or the set
- * that it chooses is that of some combination of bits below it: equations over
- * GF(2).  What is found must foretell what other lines do; else only the ways
- * are known.
+ * many as its set has ways (analysis/structure/conflict_set.h), whatever the
+ * index is. With these at hand any other line can be asked whether it belongs
+ * to them. For an index by line number modulo the sets the first that does
+ * gives the sets.  For one of address bits, XORed or not, each bit is new, or
+ * the set that it chooses is that of some combination of bits below it:
+ * equations over GF(2).  What is found must foretell what other lines do; else
+ * only the ways are known.
  *
  * With unequal sets lines are dealt to the sets in rounds (Mei 2014, figure
  * 10), so lines as far apart as there are entries are in one set, and each set
@@ -33,7 +33,8 @@ enum {
     PICKS_MOST = 8 << 20, /* lines that are looked at for a list */
     WINDOWS = 6,          /* random places, where they are many … */
     WINDOW = 64 * 1024,   /* … of so many bytes */
-    UNEQUAL_MOST = 800    /* entries of a cache of unequal sets */
+    UNEQUAL_MOST = 800,   /* entries of a cache of unequal sets */
+    MAPPED_BITS = 46      /* of addresses that memory is mapped at */
 };
 
 /* ---- a set ------------------------------------------------------------ */
@@ -331,6 +332,15 @@ static void find_combination(struct eviction *e,
     }
 }
 
+/* In the masks that name bits which the combination has, the bit as well. */
+static void add_bit(struct geometry *g, const struct combination *c,
+                    uint64_t bit)
+{
+    for (size_t i = 0; i < COUNT_OF(g->bits); i++)
+        if ((c->set & g->bits[i] & -g->bits[i]) != 0)
+            g->bits[i] |= bit;
+}
+
 /* The group is of line 0's set, whose combinations are the others.  Sets stay 0
  * if there would be more than can be. */
 static void by_bits(struct eviction *e, const struct geometry_lines *lines,
@@ -350,12 +360,57 @@ static void by_bits(struct eviction *e, const struct geometry_lines *lines,
             continue;
         }
         find_combination(e, &group, &c);
-        for (size_t i = 0; i < rank; i++)
-            if ((c.set & ~bit & g->bits[i] & pivots) != 0)
-                g->bits[i] |= bit;
+        add_bit(g, &c, bit);
     }
     g->sets = g->ways << rank >= lines->least ? (uint64_t)1 << rank : 0;
     g->index = GEOMETRY_BITS;
+}
+
+/*
+ * One more address bit: whether the line at offset `far`, which differs from
+ * line 0 in that bit alone, is of its set, or which combination with it is.
+ * What was found must come in, and its neighbour must not.
+ */
+static bool reach_bit(struct eviction *e, struct geometry *g, uint64_t far,
+                      uint64_t bit)
+{
+    const struct script_lines group = {g->set.at + 1, g->ways};
+    struct combination c = {0, far};
+    uint64_t pivots = 0;
+    for (size_t i = 0; i < log2_of(g->sets); i++)
+        pivots |= g->bits[i] & -g->bits[i];
+    if (!any_evicts(e, &group, &c)) {
+        c.open = pivots;
+        find_combination(e, &group, &c);
+    }
+    const struct combination beside = {0, c.set ^ (pivots & -pivots)};
+    if (!lab_ok(e->lab) || !any_evicts(e, &group, &c) ||
+        any_evicts(e, &group, &beside) || !lab_ok(e->lab))
+        return false;
+    add_bit(g, &c, bit);
+    return true;
+}
+
+/* Index bits beyond those that were tried: within the memory there is, and
+ * then, if a line is another one at another address, by mapping it ever farther
+ * away. */
+static void find_reach(struct eviction *e, struct geometry *g)
+{
+    bool reached = true;
+    for (uint64_t bit = g->range; reached && bit < e->span; bit *= 2)
+        if ((reached = reach_bit(e, g, bit, bit)))
+            g->range = 2 * bit;
+    for (unsigned b = log2_of(g->range); reached && e->maps && b < MAPPED_BITS;
+         b++) {
+        e->mapped = b;
+        g->is_virtual = g->is_virtual || eviction_is_virtual(e);
+        g->mapped = lab_ok(e->lab);
+        reached = g->is_virtual && reach_bit(e, g, e->span, (uint64_t)1 << b);
+        if (reached)
+            g->range = (uint64_t)2 << b;
+    }
+    e->mapped = 0;
+    lab_excuse(e->lab);
 }
 
 /* Bits right above the line, if the sets are a power of two. */
@@ -881,6 +936,8 @@ struct geometry geometry_find(struct eviction *e,
     g.same = same_set(e, &g);
     if (g.sets > 0)
         g.range = range_of(e, &g);
+    if (lab_ok(e->lab) && g.sets > 1 && g.index == GEOMETRY_BITS)
+        find_reach(e, &g);
     return g;
 }
 

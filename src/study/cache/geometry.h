@@ -21,6 +21,7 @@ struct geometry {
     uint64_t first;    /* GEOMETRY_UNEQUAL: the line where dealing begins */
     uint64_t bits[32]; /* GEOMETRY_BITS: masks of address bits, low bit first */
     uint64_t range;    /* bytes within which all this was tried */
+    bool mapped, is_virtual; /* it was asked for addresses; they are virtual */
     /* Sets 0: only the ways of line 0's set are known, which others have, too;
      * ways 0, too: nothing is. */
 };

@@ -122,6 +122,9 @@ static void report_bits(struct structure_question *q)
     tell(q, f, list);
     finding_protocol(f, "bits_below",
                      value_number(63 - __builtin_clzll(g->range)));
+    if (g->mapped)
+        finding_protocol(f, "address",
+                         value_text(g->is_virtual ? "virtual" : "physical"));
 }
 
 static void propose_size(struct structure_question *q)
@@ -642,15 +645,17 @@ static void structure_ask_level(struct lab *lab, enum level_id id)
         .row = row,
         .facts = facts,
         .line = line,
-        .eviction = {.lab = lab,
-                     .reader = row->reader,
-                     .unit = line,
-                     .span = span_of(lab, row),
-                     .lasting = !row->of_sm,
-                     .beside = beside,
-                     .asks = beside > 0 ? fact_sure_sector(lab, id) / beside : 1,
-                     .fresh = row->of_sm &&
-                              (row->behind == LEVEL_COUNT || beside > 0)}};
+        .eviction = {
+            .lab = lab,
+            .reader = row->reader,
+            .unit = line,
+            .span = span_of(lab, row),
+            .maps = (id == LEVEL_L1 || id == LEVEL_READONLY) &&
+                    lab->info->mapping_bytes > 0,
+            .lasting = !row->of_sm,
+            .beside = beside,
+            .asks = beside > 0 ? fact_sure_sector(lab, id) / beside : 1,
+            .fresh = row->of_sm && (row->behind == LEVEL_COUNT || beside > 0)}};
     const char *const other = facts->present ? shares_with(lab, id) : NULL;
     const char *const why = why_not(&q);
     if (other != NULL)
