@@ -34,6 +34,7 @@ enum {
     WINDOWS = 6,          /* random places, where they are many … */
     WINDOW = 64 * 1024,   /* … of so many bytes */
     UNEQUAL_MOST = 800,   /* entries of a cache of unequal sets */
+    TARGETS_MOST = 40,    /* lines of which one set is asked for */
     MAPPED_BITS = 46      /* of addresses that memory is mapped at */
 };
 
@@ -46,6 +47,7 @@ struct pool {
     struct eviction *eviction;
     uint64_t target, step;
     uint64_t run; /* lines of a run; 0: they are not strewn */
+    bool aside;   /* a line farther each, but for the target */
     uint32_t *slot;
     size_t slots;
 };
@@ -53,7 +55,8 @@ struct pool {
 static uint64_t line_of(const struct pool *p, size_t number)
 {
     if (p->run == 0)
-        return p->target + (number + 1) * p->step;
+        return p->target + (number + 1) * p->step +
+               (p->aside ? p->eviction->unit : 0);
     return (p->slot[number / p->run] * p->run + number % p->run) * p->step;
 }
 
@@ -84,15 +87,28 @@ static bool pool_crowds(void *context, const size_t *kept, size_t count,
                            &first);
 }
 
-/* How many lines of the pool may be loaded: enough that each set surely has too
- * many, but no more than can be tried often; 0: not even two. */
+/* How many lines of the pool may be loaded, beside any target: enough that each
+ * set surely has too many, but no more than can be tried often; 0: not even
+ * two. */
 static size_t pool_room(const struct pool *p, uint64_t held)
 {
-    const uint64_t room = p->run > 0
-                              ? p->slots * p->run
-                              : (p->eviction->span - p->target) / p->step;
+    const struct eviction *const e = p->eviction;
+    const uint64_t targets = u64_min(TARGETS_MOST * e->unit, e->span / 16);
+    const uint64_t room =
+        p->run > 0 ? p->slots * p->run : (e->span - targets) / p->step;
     const uint64_t most = p->eviction->lasting ? COUNT_MOST : 3 * held + 64;
     return room < 3 ? 0 : (size_t)u64_min(room - 1, most);
+}
+
+/* Whether lines on the same pages, but of other sets, make the target late as
+ * well: then it is its translation that has gone. */
+static bool loses_pages(const struct pool *p, size_t lines)
+{
+    enum { NEAR = 64 * 1024, SPARSE = 16 };
+    struct pool aside = *p;
+    aside.aside = true;
+    return p->run == 0 && p->step >= SPARSE * p->eviction->unit &&
+           lines * p->step > NEAR && pool_crowds(&aside, NULL, 0, lines);
 }
 
 /* If fewer lines of this pool push the target out, it is the best; `fewest` is
@@ -106,7 +122,10 @@ static void try_pool(struct pool *p, uint64_t held, struct pool *best,
         room = *fewest - 1;
     if (room == 0 || !pool_crowds(p, NULL, 0, room))
         return;
-    *fewest = conflict_prefix(&test, NULL, 0, room);
+    const size_t lines = conflict_prefix(&test, NULL, 0, room);
+    if (loses_pages(p, lines))
+        return;
+    *fewest = lines;
     *best = *p;
     log_say(LOG_DEBUG,
             "conflicts: %zu lines, %" PRIu64 " B apart, in runs of %" PRIu64,
@@ -247,7 +266,7 @@ static bool sets_are_equal(const struct pool *found, uint64_t held,
     bool equal = true;
     for (uint64_t i = 1; equal && i <= others; i++) {
         struct pool p = *found;
-        const uint64_t line = i * (2 * i + 1);
+        const uint64_t line = i * (2 * i + 1); /* below TARGETS_MOST */
         p.target = (p.run > 0 ? line % p.run : line) * p.eviction->unit;
         const size_t room = p.run > 0
                                 ? find_strewn(&p, held, 0)
