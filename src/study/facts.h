@@ -121,9 +121,7 @@ struct code_level {
     uint64_t line;  /* B; 0: not known */
     double penalty; /* cycles that a missed line of it costs, about */
     double limit;   /* … and a call that misses it, at least */
-    bool exact;     /* the size is no bound; then also: */
-    uint64_t step, ways; /* lines `step` apart are of one set */
-    bool swept; /* laps over more lines than it has leave none of them there */
+    bool exact;     /* the size is no bound */
 };
 
 struct fact_code {

@@ -84,8 +84,8 @@ static bool is_pushed_out(const struct code_load *l, struct script *s)
 }
 
 /* Others call other code of the same size. */
-static bool others_push_out(const struct code_load *l, const char *const *others,
-                            size_t count)
+static bool others_push_out(const struct code_load *l,
+                            const char *const *others, size_t count)
 {
     struct script s = begin_laps();
     for (size_t i = 0; i < count; i++)
@@ -181,15 +181,14 @@ static void ask_sms(const struct code_load *l, struct finding *f)
 /* ---- the study -------------------------------------------------------- */
 
 /* False if no size lies well between those of the two caches: beyond the nearer
- * one by an eighth, so that what it holds is a small part of the code; or if the
- * pool has no room for it twice. */
+ * one by an eighth, so that what it holds is a small part of the code; or if
+ * the pool has no room for it twice. */
 static bool load_for(struct lab *lab, size_t i, struct code_load *l)
 {
     const struct code_level *const level = &fact_code(lab)->level[i];
     const uint64_t nearer = i > 0 ? level[-1].size : 0;
     const uint64_t code = level->size / 4 * 3;
-    *l = (struct code_load){
-        .lab = lab, .level = level, .lines = code / PLACE};
+    *l = (struct code_load){.lab = lab, .level = level, .lines = code / PLACE};
     return level->exact && code > nearer + nearer / 8 && l->lines >= APART &&
            code < POOL / 2;
 }

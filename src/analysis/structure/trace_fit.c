@@ -1,0 +1,652 @@
+#include "analysis/structure/trace_fit.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+/* What is taken for the share of visits that the clock tells wrongly, or what
+ * else is not in the model: it weighs all caches alike. */
+static const double WRONG = 0.03;
+/* A cache explains the visits if so few are not as it foretells, of hits or of
+ * misses, whichever are fewer … */
+static const double WRONG_MOST = 0.2;
+/* … or, if its victims are random, as many are as it expects, but for this, and
+ * it is likelier than that all hit with one chance. */
+static const double EXPECTED_OFF = 0.04;
+static const double GAIN_LEAST = 50;
+/* Likelihood (its logarithm) that another cache must have less: by chance it
+ * has once in e^10 = 20000. */
+static const double LEAD_LEAST = 10;
+
+enum {
+    FIRST_JUDGED = 300,
+    SECOND_JUDGED = 1500,
+    FIRST_KEPT = 64,
+    FEW_KEPT = 8
+};
+/* Of more sets the neighbour has no line in most. */
+enum { FEW_SETS = 16 };
+enum { SECTORS_MOST = 4, WAYS_MOST = 512, LESS_MOST = 12, MORE_MOST = 3 };
+
+/* All policies that are thought of; the first two are asked of every shape. */
+static const struct {
+    enum cache_policy policy;
+    struct cache_rrip ages;
+} policies[] = {
+    {POLICY_LRU, {0, 0, 0}},    {POLICY_FIFO, {0, 0, 0}},
+    {POLICY_NRU, {0, 0, 0}},    {POLICY_PLRU, {0, 0, 0}},
+    {POLICY_RRIP, {3, 2, 0}},   {POLICY_RRIP, {2, 1, 0}},
+    {POLICY_RANDOM, {0, 0, 0}},
+};
+enum { POLICIES = sizeof policies / sizeof *policies, FIRST_POLICIES = 2 };
+enum { RANDOM = POLICIES - 1 };
+
+struct candidate {
+    uint64_t line, sets, ways;
+    size_t policy; /* index into policies[] */
+    /* So many lines from that set on are the neighbour's. */
+    uint64_t own_at, own;
+    bool touched; /* they are looked for before each call, not left out */
+    double score; /* mean likelihood of a visit, or of all */
+};
+
+static uint64_t ways_of(const struct candidate *c, uint64_t set)
+{
+    const uint64_t past = (set + c->sets - c->own_at) % c->sets;
+    const uint64_t own = c->own / c->sets + (past < c->own % c->sets);
+    return c->ways > own ? c->ways - own : 1;
+}
+
+static bool is_power_of_two(uint64_t x)
+{
+    return (x & (x - 1)) == 0;
+}
+
+static struct cache *make_cache(const struct candidate *c, uint64_t sector)
+{
+    uint32_t *const ways = xcalloc(c->sets, sizeof *ways);
+    for (size_t i = 0; i < c->sets; i++)
+        ways[i] = (uint32_t)c->ways;
+    const struct cache_shape shape = {.line = c->line,
+                                      .sector = sector,
+                                      .sets = c->sets,
+                                      .set_ways = ways,
+                                      .policy = policies[c->policy].policy,
+                                      .rrip = policies[c->policy].ages};
+    struct cache *const cache = cache_new(&shape, 1);
+    free(ways);
+    return cache;
+}
+
+/* ---- visits of some sets ------------------------------------------------ */
+
+/* Visits of each `every`th set, until so many of them were seen. */
+static void pick(const struct trace *t, const struct candidate *c,
+                 uint64_t every, size_t most, struct trace *picked)
+{
+    size_t seen = 0;
+    picked->count = 0;
+    for (size_t i = 0; i < t->count && seen < most; i++) {
+        const struct trace_visit *const v = &t->visits[i];
+        if (v->at / c->line % c->sets % every != 0)
+            continue;
+        picked->visits[picked->count++] = *v;
+        seen += v->seen != TRACE_UNSEEN;
+    }
+}
+
+static size_t seen_in(const struct trace *t)
+{
+    size_t seen = 0;
+    for (size_t i = 0; i < t->count; i++)
+        seen += t->visits[i].seen != TRACE_UNSEEN;
+    return seen;
+}
+
+/* ---- likelihood --------------------------------------------------------- */
+
+/* Likelihood and agreement of visits by set; NULL: not wanted. */
+struct tally {
+    double likelihood, agree, expected;
+    size_t seen, hits;
+    double *by_set;
+    const struct candidate *of; /* only of sets that have as many ways in it */
+};
+
+static void add(struct tally *t, const struct candidate *c, size_t set,
+                double hits, bool hit)
+{
+    if (t->of != NULL && ways_of(t->of, set) != c->ways)
+        return;
+    const double chance = WRONG + (1 - 2 * WRONG) * hits;
+    const double l = log(hit ? chance : 1 - chance);
+    t->likelihood += l;
+    if (t->by_set != NULL)
+        t->by_set[set] += l;
+    t->agree += hit == (chance > 0.5);
+    t->expected += chance > 0.5 ? chance : 1 - chance;
+    t->seen++;
+    t->hits += hit;
+}
+
+static void run_certain(const struct trace *t, const struct candidate *c,
+                        uint64_t sector, struct tally *tally)
+{
+    struct cache *const cache = make_cache(c, sector);
+    for (size_t i = 0; i < t->count; i++) {
+        const struct trace_visit *const v = &t->visits[i];
+        const bool hit = cache_access(cache, v->at) == CACHE_HIT;
+        if (v->seen != TRACE_UNSEEN)
+            add(tally, c, v->at / c->line % c->sets, hit, v->seen == TRACE_HIT);
+    }
+    cache_free(cache);
+}
+
+static uint64_t end_of(const struct trace *t)
+{
+    uint64_t end = 0;
+    for (size_t i = 0; i < t->count; i++)
+        end = t->visits[i].at > end ? t->visits[i].at : end;
+    return end + 1;
+}
+
+/* Of lines that come into a set each puts out one of its ways at random: what
+ * was there at its last visit is so with a chance that each of them lowers.
+ * A visit that nobody saw brings its line in as likely as it was not there. */
+static void run_random(const struct trace *t, const struct candidate *c,
+                       uint64_t sector, struct tally *tally)
+{
+    const size_t lines = (size_t)(end_of(t) / c->line + 1);
+    const size_t sectors = (size_t)(end_of(t) / sector + 1);
+    double *const since = xcalloc(lines, sizeof *since);
+    double *const came = xcalloc(c->sets, sizeof *came);
+    bool *const there = xcalloc(sectors, sizeof *there);
+    double *const stay = xcalloc(c->sets, sizeof *stay);
+    for (uint64_t set = 0; set < c->sets; set++)
+        stay[set] = log1p(-1 / fmax(1.001, (double)c->ways));
+    for (size_t i = 0; i < t->count; i++) {
+        const struct trace_visit *const v = &t->visits[i];
+        const size_t line = (size_t)(v->at / c->line), set = line % c->sets;
+        const double n = came[set] - since[line];
+        const bool known = there[v->at / sector];
+        const double chance = !known ? 0 : n > 0 ? exp(n * stay[set]) : 1;
+        if (v->seen != TRACE_UNSEEN)
+            add(tally, c, set, chance, v->seen == TRACE_HIT);
+        const double hit =
+            v->seen == TRACE_UNSEEN ? chance : v->seen == TRACE_HIT;
+        if (hit < 0.5 && !known && c->line > sector)
+            came[set] += n > 0 ? 1 - exp(n * stay[set]) : 0;
+        else
+            came[set] += 1 - hit;
+        since[line] = came[set];
+        there[v->at / sector] = true;
+    }
+    free(since);
+    free(came);
+    free(there);
+    free(stay);
+}
+
+/* With what is fetched ahead where a line of the neighbour was pushed out. */
+static void touch_own(struct cache *cache, const struct candidate *c,
+                      uint64_t ahead)
+{
+    const uint64_t far = ((uint64_t)1 << 32) * c->sets + c->own_at;
+    for (uint64_t i = 0; i < c->own; i++)
+        if (cache_access(cache, (far + i) * c->line) != CACHE_HIT)
+            for (uint64_t k = 1; k <= ahead; k++)
+                cache_access(cache, (far + i + k) * c->line);
+}
+
+static void run_touched(const struct trace *t, const struct candidate *c,
+                        const struct trace_range *r, struct tally *tally)
+{
+    struct cache *const cache = make_cache(c, r->sector);
+    for (size_t i = 0; i < t->count; i++) {
+        const struct trace_visit *const v = &t->visits[i];
+        if (v->call)
+            touch_own(cache, c, r->ahead);
+        const bool hit = cache_access(cache, v->at) == CACHE_HIT;
+        if (v->seen != TRACE_UNSEEN)
+            add(tally, c, 0, hit, v->seen == TRACE_HIT);
+    }
+    cache_free(cache);
+}
+
+static void run(const struct trace *t, const struct candidate *c,
+                const struct trace_range *r, struct tally *tally)
+{
+    if (c->touched)
+        run_touched(t, c, r, tally);
+    else if (c->policy == RANDOM)
+        run_random(t, c, r->sector, tally);
+    else
+        run_certain(t, c, r->sector, tally);
+}
+
+/* ---- which shape -------------------------------------------------------- */
+
+struct search {
+    const struct trace *trace;
+    const struct trace_range *range;
+    uint64_t line;
+    struct trace picked;
+    size_t seen;
+    struct candidate *kept;
+    size_t count, room;
+};
+
+static bool can_be(const struct candidate *c)
+{
+    return c->ways > 1 ? policies[c->policy].policy != POLICY_PLRU ||
+                             is_power_of_two(c->ways)
+                       : c->policy == 0;
+}
+
+static int by_score(const void *a, const void *b)
+{
+    const double x = ((const struct candidate *)a)->score;
+    const double y = ((const struct candidate *)b)->score;
+    return (x < y) - (x > y);
+}
+
+static void keep_best(struct search *s, size_t most)
+{
+    qsort(s->kept, s->count, sizeof *s->kept, by_score);
+    s->count = s->count < most ? s->count : most;
+}
+
+static void keep(struct search *s, struct candidate c)
+{
+    if (s->count == s->room) {
+        s->room = 2 * s->room + FIRST_KEPT;
+        s->kept = xreallocarray(s->kept, s->room, sizeof *s->kept);
+    }
+    s->kept[s->count++] = c;
+}
+
+static void try_candidate(struct search *s, const struct trace *t,
+                          struct candidate c)
+{
+    struct tally tally = {0};
+    if (!can_be(&c))
+        return;
+    run(t, &c, s->range, &tally);
+    c.score =
+        tally.seen > 0 ? tally.likelihood / (double)tally.seen : -INFINITY;
+    keep(s, c);
+}
+
+/* All numbers of ways that so many sets may have. */
+static void try_sets(struct search *s, const struct trace *t, uint64_t sets,
+                     size_t from, size_t to)
+{
+    struct candidate c = {.line = s->line, .sets = sets};
+    const double each = (double)(s->line * sets);
+    const uint64_t least = (uint64_t)fmax(1, floor(s->range->least / each));
+    const uint64_t most = (uint64_t)ceil(s->range->most / each);
+    for (c.ways = least; c.ways <= most && c.ways <= WAYS_MOST; c.ways++)
+        for (c.policy = from; c.policy < to; c.policy++)
+            try_candidate(s, t, c);
+}
+
+static uint64_t sets_most(const struct search *s)
+{
+    return (uint64_t)(s->range->most / (double)s->line);
+}
+
+static void try_shapes(struct search *s)
+{
+    const uint64_t every = s->seen / FIRST_JUDGED;
+    for (uint64_t sets = 1; sets <= sets_most(s); sets++) {
+        const struct candidate c = {.line = s->line, .sets = sets};
+        pick(s->trace, &c,
+             every < 1      ? 1
+             : every < sets ? every
+                            : sets,
+             FIRST_JUDGED, &s->picked);
+        try_sets(s, &s->picked, sets, 0, FIRST_POLICIES);
+    }
+    keep_best(s, FIRST_KEPT);
+}
+
+static bool is_shape(const struct candidate *a, const struct candidate *b)
+{
+    return a->sets == b->sets && a->ways == b->ways;
+}
+
+/* The best shapes with all policies, by more visits. */
+static void try_policies(struct search *s, size_t most, size_t best)
+{
+    struct candidate *const old = s->kept;
+    const size_t count = s->count;
+    s->kept = NULL;
+    s->count = s->room = 0;
+    for (size_t i = 0; i < count; i++) {
+        size_t before = 0;
+        while (before < i && !is_shape(&old[before], &old[i]))
+            before++;
+        if (before < i)
+            continue;
+        pick(s->trace, &old[i], 1, most, &s->picked);
+        struct candidate c = old[i];
+        for (c.policy = 0; c.policy < RANDOM; c.policy++)
+            try_candidate(s, &s->picked, c);
+    }
+    free(old);
+    keep_best(s, best);
+}
+
+/* ---- lines of the neighbour --------------------------------------------- */
+
+/* Likelihood of each set's visits, by its number of ways from `least` on. */
+struct table {
+    double *at;
+    uint64_t least, count, sets;
+};
+
+static double of_set(const struct table *t, uint64_t set, uint64_t ways)
+{
+    if (ways < t->least || ways >= t->least + t->count)
+        return -INFINITY;
+    return t->at[(ways - t->least) * t->sets + set];
+}
+
+static void fill_table(const struct search *s, const struct candidate *c,
+                       struct table *t)
+{
+    const uint64_t less =
+        s->range->own_most < LESS_MOST ? s->range->own_most : LESS_MOST;
+    t->least = c->ways > less ? c->ways - less : 1;
+    t->count = c->ways + less + MORE_MOST - t->least;
+    t->sets = c->sets;
+    t->at = xcalloc(t->count * t->sets, sizeof *t->at);
+    for (uint64_t i = 0; i < t->count; i++) {
+        struct candidate other = *c;
+        struct tally tally = {.by_set = t->at + i * t->sets};
+        other.ways = t->least + i;
+        run(s->trace, &other, s->range, &tally);
+    }
+}
+
+static double likelihood_of(const struct table *t, const struct candidate *c)
+{
+    double sum = 0;
+    for (uint64_t set = 0; set < t->sets; set++)
+        sum += of_set(t, set, ways_of(c, set));
+    return sum;
+}
+
+/* The best place of the neighbour's lines for a number of ways. */
+static struct candidate place_own(const struct search *s, const struct table *t,
+                                  struct candidate c)
+{
+    struct candidate best = c;
+    best.score = -INFINITY;
+    for (c.own = s->range->own_least; c.own <= s->range->own_most; c.own++)
+        for (c.own_at = 0; c.own_at < (c.own % c.sets > 0 ? c.sets : 1);
+             c.own_at++) {
+            c.score = likelihood_of(t, &c);
+            if (c.score > best.score)
+                best = c;
+        }
+    return best;
+}
+
+/* Each of the best with the ways and the neighbour that suit it best, and the
+ * next numbers of ways. */
+static void try_neighbour(struct search *s)
+{
+    struct candidate *const old = s->kept;
+    const size_t count = s->count;
+    s->kept = NULL;
+    s->count = s->room = 0;
+    for (size_t i = 0; i < count; i++) {
+        struct table t;
+        fill_table(s, &old[i], &t);
+        for (uint64_t w = t.least; w < t.least + t.count; w++) {
+            struct candidate c = old[i];
+            c.ways = w;
+            c = place_own(s, &t, c);
+            if (!isinf(c.score))
+                keep(s, c);
+        }
+        free(t.at);
+    }
+    free(old);
+    keep_best(s, s->count);
+}
+
+/* All ways that so few sets may have with so many lines of the neighbour. */
+static void try_few(struct search *s, struct candidate c)
+{
+    const double each = (double)(s->line * c.sets);
+    const double own = (double)(c.own * s->line);
+    const double most = ceil((s->range->most + own) / each);
+    c.ways = (uint64_t)fmax(2, floor((s->range->least + own) / each));
+    pick(s->trace, &c, 1, FIRST_JUDGED, &s->picked);
+    for (; (double)c.ways <= most && c.ways <= WAYS_MOST; c.ways++)
+        for (c.policy = 1; c.policy < RANDOM; c.policy++)
+            try_candidate(s, &s->picked, c);
+}
+
+/* A candidate with all places and numbers of the neighbour's lines. */
+static void try_places(struct search *s, struct candidate c)
+{
+    const uint64_t ways = c.ways, own = c.own;
+    for (; c.own <= s->range->own_most; c.own++)
+        for (c.own_at = 0; c.own_at < c.sets; c.own_at++)
+            for (c.ways = ways; c.ways <= ways + (c.own - own) / c.sets + 1;
+                 c.ways++)
+                try_candidate(s, &s->picked, c);
+}
+
+/* Of few sets, and where lines that are used stay no longer for it, the
+ * neighbour's come and go, and make room for others that go. */
+static void try_touched(struct search *s)
+{
+    struct candidate *const plain = s->kept;
+    const size_t count = s->count;
+    struct candidate c = {.touched = true, .line = s->line};
+    c.own = s->range->own_least;
+    s->kept = NULL;
+    s->count = s->room = 0;
+    for (c.sets = 1; c.sets <= FEW_SETS; c.sets++)
+        try_few(s, c);
+    keep_best(s, FEW_KEPT);
+    struct candidate first[FEW_KEPT];
+    const size_t firsts = s->count;
+    memcpy(first, s->kept, firsts * sizeof *first);
+    for (size_t i = 0; i < firsts; i++)
+        try_places(s, first[i]);
+    keep_best(s, FIRST_KEPT);
+    for (size_t i = 0; i < s->count; i++) {
+        struct tally tally = {0};
+        run(s->trace, &s->kept[i], s->range, &tally);
+        s->kept[i].score = tally.likelihood;
+    }
+    for (size_t i = 0; i < count; i++)
+        keep(s, plain[i]);
+    free(plain);
+    keep_best(s, s->count);
+}
+
+/* ---- the verdict -------------------------------------------------------- */
+
+static uint64_t bytes_of(const struct candidate *c)
+{
+    return c->line * c->sets * c->ways;
+}
+
+/* Says what those that explain as much agree about. */
+static void compare(const struct search *s, struct trace_fit *fit)
+{
+    const struct candidate *const best = &s->kept[0];
+    for (size_t i = 1; i < s->count; i++) {
+        const struct candidate *const c = &s->kept[i];
+        if (c->score < best->score - LEAD_LEAST)
+            break;
+        if (c->sets != best->sets)
+            fit->sets = 0;
+        if (c->ways != best->ways)
+            fit->ways = 0;
+        if (bytes_of(c) != bytes_of(best))
+            fit->size = 0;
+        if (bytes_of(c) < fit->least)
+            fit->least = bytes_of(c);
+        if (policies[c->policy].policy != fit->policy)
+            fit->runner_up = policies[c->policy].policy;
+    }
+}
+
+static bool is_foretold(const struct tally *t)
+{
+    const size_t misses = t->seen - t->hits;
+    const size_t fewer = t->hits < misses ? t->hits : misses;
+    return (double)t->seen - t->agree <= WRONG_MOST * (double)fewer;
+}
+
+static bool is_expected(const struct tally *t)
+{
+    const double hits = ((double)t->hits + 0.5) / ((double)t->seen + 1);
+    const double alike =
+        (double)t->seen * (hits * log(hits) + (1 - hits) * log(1 - hits));
+    return fabs(t->agree - t->expected) < EXPECTED_OFF * (double)t->seen &&
+           t->likelihood > alike + GAIN_LEAST;
+}
+
+/* Sets in which the neighbour has a line more are run apart. */
+static bool explains(const struct search *s, const struct trace *check,
+                     const struct candidate *c, double *agrees)
+{
+    struct tally t = {.of = c};
+    struct candidate part = *c;
+    for (uint64_t less = 0; less < 2; less++) {
+        part.ways =
+            c->touched ? c->ways : ways_of(c, c->own_at + c->own) - less;
+        t.of = c->touched ? NULL : c;
+        if (part.ways > 0 &&
+            (less == 0 || (!c->touched && c->own % c->sets > 0)))
+            run(check, &part, s->range, &t);
+    }
+    *agrees = t.agree / (double)t.seen;
+    return c->policy == RANDOM ? is_expected(&t) : is_foretold(&t);
+}
+
+static bool judge(const struct search *s, const struct trace *check,
+                  struct trace_fit *fit)
+{
+    const struct candidate *const best = &s->kept[0];
+    *fit = (struct trace_fit){.line = best->line,
+                              .sets = best->sets,
+                              .ways = best->ways,
+                              .size = bytes_of(best),
+                              .least = bytes_of(best),
+                              .own = best->own,
+                              .own_at = best->own_at,
+                              .model_sets = best->sets,
+                              .model_ways = best->ways,
+                              .policy = policies[best->policy].policy,
+                              .ages = policies[best->policy].ages};
+    fit->runner_up = fit->policy;
+    compare(s, fit);
+    return explains(s, check, best, &fit->agrees);
+}
+
+static bool find_certain(struct search *s, const struct trace *check,
+                         struct trace_fit *fit)
+{
+    s->count = 0;
+    try_shapes(s);
+    try_policies(s, SECOND_JUDGED, 12);
+    try_policies(s, SIZE_MAX, 6);
+    try_neighbour(s);
+    if (s->range->own_least > 0 &&
+        (s->count == 0 || s->kept[0].sets <= FEW_SETS))
+        try_touched(s);
+    if (getenv("DBG")) {
+        printf("line %lu range %g %g own %zu %zu seen %zu of %zu\n", s->line,
+               s->range->least, s->range->most, s->range->own_least,
+               s->range->own_most, s->seen, s->trace->count);
+        for (size_t i = 0; i < s->count && i < 12; i++) {
+            double a;
+            int y = explains(s, check, &s->kept[i], &a);
+            printf("  line %lu sets %lu ways %lu %s own %lu at %lu %d: %g "
+                   "agrees %g %d\n",
+                   s->kept[i].line, s->kept[i].sets, s->kept[i].ways,
+                   cache_policy_name(policies[s->kept[i].policy].policy),
+                   s->kept[i].own, s->kept[i].own_at, s->kept[i].touched,
+                   s->kept[i].score, a, y);
+        }
+    }
+    return s->count > 0 && judge(s, check, fit);
+}
+
+static bool find_random(struct search *s, const struct trace *check,
+                        struct trace_fit *fit)
+{
+    s->count = 0;
+    for (uint64_t sets = 1; sets <= sets_most(s); sets++)
+        try_sets(s, s->trace, sets, RANDOM, POLICIES);
+    keep_best(s, 12);
+    try_neighbour(s);
+    if (getenv("DBG")) {
+        printf("line %lu range %g %g own %zu %zu seen %zu of %zu\n", s->line,
+               s->range->least, s->range->most, s->range->own_least,
+               s->range->own_most, s->seen, s->trace->count);
+        for (size_t i = 0; i < s->count && i < 12; i++) {
+            double a;
+            int y = explains(s, check, &s->kept[i], &a);
+            printf("  line %lu sets %lu ways %lu %s own %lu at %lu %d: %g "
+                   "agrees %g %d\n",
+                   s->kept[i].line, s->kept[i].sets, s->kept[i].ways,
+                   cache_policy_name(policies[s->kept[i].policy].policy),
+                   s->kept[i].own, s->kept[i].own_at, s->kept[i].touched,
+                   s->kept[i].score, a, y);
+        }
+    }
+    return s->count > 0 && judge(s, check, fit);
+}
+
+/* The shortest lines that explain it: of longer ones that are filled part by
+ * part as much would be so. */
+bool trace_fit_find(const struct trace *trace, const struct trace *check,
+                    const struct trace_range *range, struct trace_fit *fit)
+{
+    struct search s = {.trace = trace, .range = range, .seen = seen_in(trace)};
+    bool (*const finds[])(struct search * s, const struct trace *check,
+                          struct trace_fit *fit) = {find_certain, find_random};
+    bool found = false;
+    *fit = (struct trace_fit){0};
+    s.picked.visits = xcalloc(trace->count, sizeof *s.picked.visits);
+    for (size_t i = 0; i < 2 && !found; i++)
+        for (s.line = range->sector;
+             !found && s.line <= SECTORS_MOST * range->sector; s.line *= 2)
+            found = finds[i](&s, check, fit);
+    free(s.picked.visits);
+    free(s.kept);
+    return found;
+}
+
+struct cache *trace_fit_cache(const struct trace_fit *fit, uint64_t sector)
+{
+    struct candidate c = {
+        .line = fit->line, .sets = fit->model_sets, .ways = fit->model_ways};
+    while (
+        c.policy + 1 < POLICIES &&
+        (policies[c.policy].policy != fit->policy ||
+         memcmp(&policies[c.policy].ages, &fit->ages, sizeof fit->ages) != 0))
+        c.policy++;
+    return make_cache(&c, sector);
+}
+
+void trace_fit_neighbour(const struct trace_fit *fit, struct cache *cache)
+{
+    const uint64_t far = (uint64_t)1 << 32;
+    for (uint64_t i = 0; i < fit->own; i++)
+        cache_access(cache,
+                     (far * fit->model_sets + fit->own_at + i) * fit->line);
+}

@@ -1,0 +1,61 @@
+/*
+ * Which cache explains the hits and misses of visits to random lines: each that
+ * there might be is run on the same visits, and the one that foretells them
+ * best is it, if it also foretells visits that were not used to find it.
+ *
+ * Nothing is asked of the order, of distances or of the policy; what is fetched
+ * ahead are visits that nobody saw.  Where an unknown neighbour holds lines of
+ * its own, side by side, sets have so many ways less.
+ */
+#ifndef SONDE_ANALYSIS_TRACE_FIT_H
+#define SONDE_ANALYSIS_TRACE_FIT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "model/cache.h"
+
+enum trace_seen { TRACE_UNSEEN, TRACE_HIT, TRACE_MISS };
+struct trace_visit {
+    uint64_t at; /* B */
+    enum trace_seen seen;
+    bool call; /* before it the neighbour looks for its lines */
+};
+
+struct trace {
+    struct trace_visit *visits;
+    size_t count;
+};
+
+/* What is known before. */
+struct trace_range {
+    uint64_t sector;    /* that a miss brings; lines have as much or more */
+    double least, most; /* bytes that it holds for these visits */
+    size_t own_least, own_most; /* lines that the neighbour holds */
+    uint64_t ahead; /* lines that come with one of its that was missed */
+};
+
+/* 0: several are possible. */
+struct trace_fit {
+    uint64_t line, sets, ways, size;
+    uint64_t least; /* B; the smallest size that is possible */
+    enum cache_policy policy;
+    struct cache_rrip ages;
+    enum cache_policy runner_up; /* explains as much; policy: none does */
+    double agrees; /* share of the visits of `check` that are as foretold, or as
+                      is likelier */
+    /* The likeliest, with lines of the neighbour from that set on. */
+    uint64_t model_sets, model_ways, own, own_at;
+};
+
+/* False if none explains them. */
+bool trace_fit_find(const struct trace *trace, const struct trace *check,
+                    const struct trace_range *range, struct trace_fit *fit);
+
+/* The cache that was found, and what the neighbour does in it again and again:
+ * what is held there goes on to no other. */
+struct cache *trace_fit_cache(const struct trace_fit *fit, uint64_t sector);
+void trace_fit_neighbour(const struct trace_fit *fit, struct cache *cache);
+
+#endif

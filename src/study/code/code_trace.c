@@ -1,0 +1,129 @@
+#include "study/code/code_trace.h"
+
+#include <inttypes.h>
+
+#include "base/num.h"
+#include "study/script.h"
+
+/* So many calls are judged, where a block has room for their cycles. */
+enum { JUDGED = 4000, KEPT_MOST = 10000 };
+
+/* Half of all calls also run through what stands before the end of a function,
+ * where that is of another line and does not come by itself. */
+static bool calls_halves(const struct code_path *path)
+{
+    return path->ahead == 0 && path->line < CODE_PLACE;
+}
+
+static bool is_whole(uint64_t at)
+{
+    return at % CODE_PLACE != CODE_TAIL;
+}
+
+struct code_draws code_draw(struct lab *lab, const struct code_path *path,
+                            uint64_t functions, unsigned take)
+{
+    const uint64_t each = calls_halves(path) ? 2 : 1;
+    struct code_draws d = {.functions = functions,
+                           .settle = 2 * (size_t)(each * functions)};
+    struct script s = {0};
+    script_reader(&s, "code");
+    script_add(&s, &(struct script_step){
+                       .timed = true,
+                       .draws = u64_min(d.settle + each * JUDGED, KEPT_MOST),
+                       .places = {CODE_TAIL - (each - 1) * CODE_PLACE / 2,
+                                  each * functions, CODE_PLACE / each}});
+    const struct samples *const samples =
+        lab_probe(lab, "visit %s take=%u", script_text(&s, lab), take);
+    const struct column cycles = lab_column_of(lab, samples, "cycles");
+    d.cycles = cycles.at;
+    d.offset = lab_column_of(lab, samples, "offset").at;
+    d.count = cycles.count;
+    d.experiment = cycles.experiment;
+    return d;
+}
+
+bool code_judged(const struct code_draws *draws, size_t i)
+{
+    return i >= draws->settle && !is_whole((uint64_t)draws->offset[i]);
+}
+
+size_t code_served(const struct code_path *path, double cycles)
+{
+    size_t level = 0;
+    while (level < path->levels && cycles > path->limit[level])
+        level++;
+    return level;
+}
+
+struct walk {
+    const struct code_path *path;
+    size_t level;
+    struct cache *nearer[CODE_LEVELS_MAX]; /* NULL: not known */
+    struct trace trace;
+};
+
+/* The loop that calls has its lines there before each call. */
+static void touch_own(struct walk *w)
+{
+    for (size_t i = 0; i < w->level; i++)
+        if (w->nearer[i] != NULL)
+            trace_fit_neighbour(&w->path->fit[i], w->nearer[i]);
+}
+
+/* A line goes on to the level unless a nearer cache is known to have it. */
+static void ask_ahead(struct walk *w, uint64_t at)
+{
+    bool found = false;
+    for (size_t i = 0; !found && i < w->level; i++)
+        found =
+            w->nearer[i] != NULL && cache_access(w->nearer[i], at) == CACHE_HIT;
+    if (!found)
+        w->trace.visits[w->trace.count++] = (struct trace_visit){.at = at};
+}
+
+static void ask(struct walk *w, uint64_t at, size_t served, bool judged)
+{
+    for (size_t i = 0; i < w->level && i <= served; i++)
+        if (w->nearer[i] != NULL)
+            cache_access(w->nearer[i], at);
+    if (served < w->level)
+        return;
+    w->trace.visits[w->trace.count++] =
+        (struct trace_visit){.at = at,
+                             .call = true,
+                             .seen = !judged              ? TRACE_UNSEEN
+                                     : served == w->level ? TRACE_HIT
+                                                          : TRACE_MISS};
+}
+
+struct trace code_trace(struct lab *lab, const struct code_path *path,
+                        const struct code_draws *draws, size_t level)
+{
+    struct walk w = {.path = path, .level = level};
+    w.trace.visits = lab_alloc(lab, draws->count * (2 + path->ahead),
+                               sizeof *w.trace.visits);
+    for (size_t i = 0; i < level; i++)
+        if (path->sector[i] > 0)
+            w.nearer[i] = trace_fit_cache(&path->fit[i], path->sector[i]);
+    for (size_t i = 0; i < draws->count; i++) {
+        const uint64_t at = (uint64_t)draws->offset[i];
+        const size_t served = code_served(path, draws->cycles[i]);
+        touch_own(&w);
+        if (is_whole(at)) {
+            ask_ahead(&w, at);
+            if (level == 0)
+                w.trace.visits[w.trace.count - 1].call = true;
+            if (at % 1024 > CODE_PLACE) /* those return half-way */
+                ask_ahead(&w, at + CODE_PLACE / 2);
+            continue;
+        }
+        ask(&w, at, served, code_judged(draws, i));
+        for (uint64_t k = 1; served > 0 && k <= path->ahead; k++)
+            ask_ahead(&w, (at / path->line + k) * path->line);
+    }
+    for (size_t i = 0; i < level; i++)
+        if (w.nearer[i] != NULL)
+            cache_free(w.nearer[i]);
+    return w.trace;
+}

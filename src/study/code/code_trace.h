@@ -1,0 +1,50 @@
+/*
+ * Calls of random functions, and what each cache of code on their way was asked
+ * for and answered.
+ *
+ * A call costs what the nearest cache that has its line costs.  That one and
+ * those before it were asked, those behind it were not; and where a call missed
+ * the nearest cache, the lines that are fetched ahead go through the same
+ * caches, unseen.  What the caches hold of those, models say of caches that are
+ * known already.
+ */
+#ifndef SONDE_STUDY_CODE_TRACE_H
+#define SONDE_STUDY_CODE_TRACE_H
+
+#include "analysis/structure/trace_fit.h"
+#include "study/lab.h"
+
+/* Functions lie so far apart, and calls at the end of one run through no more
+ * than a line, or a part of it, of 32 B. */
+enum { CODE_PLACE = 128, CODE_TAIL = CODE_PLACE - 32 };
+
+/* What is known of the caches. */
+struct code_path {
+    size_t levels;
+    double limit[CODE_LEVELS_MAX]; /* cycles of a call that misses the level */
+    uint64_t ahead, line; /* lines of the nearest that are fetched ahead; B */
+    struct trace_fit fit[CODE_LEVELS_MAX]; /* of those that are known … */
+    uint64_t sector[CODE_LEVELS_MAX];      /* … that is not 0 */
+};
+
+/* Calls of functions that are drawn at random from the first `functions`. */
+struct code_draws {
+    const double *cycles, *offset;
+    size_t count, settle; /* the first `settle` fill the caches */
+    uint64_t functions;
+    const char *experiment;
+};
+
+struct code_draws code_draw(struct lab *lab, const struct code_path *path,
+                            uint64_t functions, unsigned take);
+/* Whether what the call cost says where its line was. */
+bool code_judged(const struct code_draws *draws, size_t i);
+
+/* Which level had a call's line; the number of levels: none. */
+size_t code_served(const struct code_path *path, double cycles);
+
+/* What a level was asked for; the ones before it are known. */
+struct trace code_trace(struct lab *lab, const struct code_path *path,
+                        const struct code_draws *draws, size_t level);
+
+#endif

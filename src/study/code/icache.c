@@ -1,0 +1,501 @@
+/*
+ * Instruction caches: how many there are, how much each holds in which sets and
+ * lines, what a missed line costs, and what is fetched ahead.
+ *
+ * Functions of a pool are called one by one, in orders and at distances that
+ * are chosen at run time (probe/run/functions.h): so lines are asked as lines
+ * of data are, and what prefetches straight code has nothing to go by.
+ *
+ * Laps over ever more lines cost, at the median, what a line costs that comes
+ * from one level; there are as many caches as steps.  Laps go through the lines
+ * backwards, eight apart, so that what was fetched ahead was called before.
+ * Lines and what is fetched ahead show in code that is cold.  Then functions
+ * are called in random order, and the cache is the one of which a model
+ * foretells which calls hit (analysis/structure/trace_fit.h): nothing need be
+ * regular for it but the cache.
+ */
+#include <inttypes.h>
+#include <math.h>
+
+#include "analysis/curve/plateaus.h"
+#include "analysis/hits.h"
+#include "analysis/statistics/stats.h"
+#include "base/mem.h"
+#include "base/num.h"
+#include "study/assume.h"
+#include "study/code/code_trace.h"
+#include "study/lab.h"
+#include "study/script.h"
+
+const char *const code_components[CODE_LEVELS_MAX + 1] = {
+    "icache_l0", "icache_l1", "icache_l15", NULL};
+
+static const enum fact_id reads[] = {FACT_NONE};
+static const char *const needs[] = {"clock", NULL};
+static const struct answer answers[] = {
+    {code_components, "size", "B"},
+    {code_components, "line", "B"},
+    {code_components, "ways", ""},
+    {code_components, "sets", ""},
+    {code_components, "policy", ""},
+    {code_components, "prefetch", "lines"},
+    {code_components, "miss_penalty", "cycles"},
+    {0},
+};
+static const char *const kernels[] = {"visit readers=code", NULL};
+
+/* Of the pool all but a last line is used. */
+enum { KIB = 1024, POOL = 254 * KIB, POINTS_MOST = 96 };
+/* Calls return at the end of 128 B; and from so far on run through no more than
+ * a line, or a part of it, of 32 B. */
+enum { PLACE = 128, TAIL = PLACE - 32 };
+
+/* ---- laps over ever more lines ----------------------------------------- */
+
+/* Lines `PLACE` apart from `from` on, backwards as the head says. */
+static void add_backwards(struct script *s, uint64_t from, uint64_t lines,
+                          bool timed)
+{
+    enum { APART = 8 };
+    for (uint64_t i = APART; i-- > 0;)
+        if (i < lines)
+            script_add(s, &(struct script_step){
+                              .timed = timed,
+                              .places = {from + i * PLACE + TAIL,
+                                         (lines - i + APART - 1) / APART,
+                                         APART * PLACE}});
+}
+
+struct curve {
+    size_t count;
+    uint64_t lines[POINTS_MOST];
+    double cycles[POINTS_MOST]; /* of a call, at the median of a lap … */
+    double most[POINTS_MOST];   /* … and of nine in ten */
+    size_t plateau_count;
+    struct plateau plateau[CODE_LEVELS_MAX + 2];
+    const char *experiment; /* the longest lap */
+};
+
+/* Four laps, of which the first two bring the lines in. */
+static struct column row_cycles(struct lab *lab, uint64_t lines)
+{
+    struct script s = {0};
+    script_reader(&s, "code");
+    add_backwards(&s, 0, lines, true);
+    return lab_column(lab, "cycles", "visit %s rounds=4", script_text(&s, lab));
+}
+
+/* Eight sizes an octave, or each: three of them lie between caches of which one
+ * is half as large again as the other. */
+static void draw_curve(struct lab *lab, struct curve *c)
+{
+    const struct plateaus_rule rule = {.least = 3,
+                                       .change = assume(ASSUME_CODE_ALIKE),
+                                       .floor = 2,
+                                       .distance = 0.06};
+    for (uint64_t n = 4; lab_ok(lab) && n <= POOL / PLACE;
+         n += u64_max(n / 8, 1)) {
+        c->lines[c->count] = n;
+        const struct column row = row_cycles(lab, n);
+        if (!lab_ok(lab))
+            return;
+        if (stats_min(row.at, row.count) <= 0) {
+            lab_fail(lab, ERR_UNSUPPORTED, why_code_no_lines);
+            return;
+        }
+        c->cycles[c->count] = stats_median(row.at + 2 * n, 2 * n);
+        c->most[c->count++] = stats_quantile(row.at + 2 * n, 2 * n, 0.9);
+        c->experiment = row.experiment;
+    }
+    c->plateau_count = plateaus_find(c->cycles, c->count, &rule, c->plateau,
+                                     CODE_LEVELS_MAX + 2);
+}
+
+/* ---- cold code --------------------------------------------------------- */
+
+/* Blocks of code that the laps before have pushed out, from the last one down;
+ * of each one call, then one at another place, and that place again, which is
+ * what a call there costs that hits. */
+enum { BLOCK = 2 * KIB, BLOCKS = 16, COLD = BLOCKS * BLOCK };
+
+/* Cycles beyond a hit for a place that lies so far from the start of a block,
+ * once another of it was called: the median over the blocks. */
+static double cold_cycles(struct lab *lab, uint64_t called, uint64_t then)
+{
+    double extra[BLOCKS] = {0};
+    struct script s = {0};
+    script_reader(&s, "code");
+    add_backwards(&s, COLD, (POOL - COLD) / PLACE, false);
+    for (uint64_t i = BLOCKS; i-- > 0;) {
+        script_load(&s, 0, (struct segment){i * BLOCK + called, 1, 0});
+        script_time(&s, 0, (struct segment){i * BLOCK + then, 1, 0});
+        script_time(&s, 0, (struct segment){i * BLOCK + then, 1, 0});
+    }
+    const struct column c =
+        lab_column(lab, "cycles", "visit %s", script_text(&s, lab));
+    for (size_t i = 0; lab_ok(lab) && i < BLOCKS; i++)
+        extra[i] = c.at[2 * i] - c.at[2 * i + 1];
+    return stats_median(extra, BLOCKS);
+}
+
+/* ---- the caches -------------------------------------------------------- */
+
+struct cache_question {
+    struct lab *lab;
+    const struct curve *curve;
+    size_t i; /* which */
+    struct code_level *level;
+    struct code_path *path;
+    uint64_t over; /* functions in a row of which most miss */
+    struct code_draws draws;
+};
+
+/* Beyond what a hit in the nearest cache costs: half-way from this one to the
+ * next. */
+static double extra_limit(const struct curve *c, size_t i)
+{
+    return hits_limit(c->plateau[i].value, c->plateau[i + 1].value) -
+           c->plateau[0].value;
+}
+
+/* The longest of 64 … 512 B of which the end brings the beginning; so cold code
+ * is called backwards, and what is fetched ahead is not met. */
+static void find_lines(struct lab *lab, const struct curve *c, size_t levels)
+{
+    struct fact_code *const code = fact_code_write(lab);
+    const uint64_t last = BLOCK - 32;
+    size_t known = 0;
+    for (uint64_t line = 64; lab_ok(lab) && line <= 512 && known < levels;
+         line *= 2) {
+        const double extra = cold_cycles(lab, last, BLOCK - line);
+        for (size_t i = known; lab_ok(lab) && i < levels; i++)
+            if (code->level[i].line == 0 && extra > extra_limit(c, i))
+                code->level[i].line = line / 2;
+        while (known < levels && code->level[known].line > 0)
+            known++;
+    }
+}
+
+/* Lines of the nearest cache that a call brings beside its own: so many before
+ * a line it is called, and that line then misses no more. */
+static uint64_t report_prefetch(struct lab *lab, const struct curve *c)
+{
+    const uint64_t line = fact_code(lab)->level[0].line;
+    /* Half a line of 128 B can be called alone in each KiB. */
+    const uint64_t to = line < PLACE ? KIB : BLOCK - line + TAIL;
+    struct finding *const f = lab_finding(lab, code_components[0], "prefetch");
+    uint64_t ahead = 0;
+    bool brought = true;
+    lab_cite(lab, f);
+    while (lab_ok(lab) && brought && (ahead + 2) * line <= to) {
+        uint64_t from = to - (ahead + 1) * line, half = 0;
+        /* A call of a line's first half runs on through the other, and is as
+         * far before the second half here as the other before the first. */
+        if (line < PLACE && from % PLACE == 0)
+            half = line;
+        if (line < PLACE)
+            from += half + line / 2;
+        brought = cold_cycles(lab, from, to + half) < extra_limit(c, 0);
+        ahead += brought;
+    }
+    lab_uncite(lab);
+    if (lab_ok(lab)) {
+        finding_measured(f, (double)ahead);
+        finding_protocol(f, "after", value_text("one call"));
+    }
+    return ahead;
+}
+
+/* ---- what explains random calls ----------------------------------------- */
+
+/* The loop that calls has lines of its own in the nearest cache, one after the
+ * other: it is of 24 instructions, of which assemblers for sm_75 to sm_120 make
+ * 36 to 46.  What lies behind sees them seldom. */
+enum { LOOP_LEAST = 24 * 16, LOOP_MOST = 48 * 16 };
+
+/* Of calls that were judged, so many found their line in the levels up to this
+ * one. */
+static double share_within(const struct cache_question *q, size_t level)
+{
+    const struct code_draws *const d = &q->draws;
+    size_t within = 0, judged = 0;
+    for (size_t i = d->settle; i < d->count; i++)
+        if (code_judged(d, i)) {
+            within += code_served(q->path, d->cycles[i]) <= level;
+            judged++;
+        }
+    return (double)within / (double)judged;
+}
+
+/*
+ * Of functions that are called alike often a cache holds some at any time, and
+ * a call finds its own as often as it is one of those.  What only nearer caches
+ * hold comes on top; and of short lines, of which each function has several,
+ * those that are not called may take room, too.
+ */
+static struct trace_range range_of(const struct cache_question *q)
+{
+    const double bytes = (double)(q->draws.functions * CODE_PLACE);
+    const double within = share_within(q, q->i);
+    const double nearer = q->i > 0 ? share_within(q, q->i - 1) : 0;
+    const double part = fmin(1, (double)q->level->line / CODE_PLACE);
+    const uint64_t own = LOOP_MOST / q->level->line + 1;
+    return (struct trace_range){
+        .sector = q->level->line,
+        .least = 0.95 * part * bytes * (within - nearer) / (1 - nearer),
+        .most = 1.05 * bytes * within + 2 * CODE_PLACE,
+        .own_least = q->i == 0 ? LOOP_LEAST / q->level->line : 0,
+        .own_most = own,
+        .ahead = q->path->ahead};
+}
+
+/* Calls of so many functions that this level has a good part of those that get
+ * so far, and lacks one. */
+static void draw_calls(struct cache_question *q)
+{
+    enum { TRIES = 6 };
+    const double part = 0.2;
+    uint64_t functions = u64_max(q->over * 5 / 4, 16);
+    for (int i = 0; i < TRIES && lab_ok(q->lab); i++) {
+        functions = u64_min(functions, POOL / CODE_PLACE);
+        q->draws = code_draw(q->lab, q->path, functions, 1);
+        if (!lab_ok(q->lab))
+            return;
+        const double within = share_within(q, q->i);
+        const double nearer = q->i > 0 ? share_within(q, q->i - 1) : 0;
+        if (1 - within < part * (1 - nearer))
+            functions = functions * 5 / 4;
+        else if (within - nearer < part * (1 - nearer))
+            functions = functions * 2 / 3;
+        else
+            return;
+    }
+}
+
+static bool find_fit(struct cache_question *q, struct trace_fit *fit)
+{
+    draw_calls(q);
+    const struct code_draws check =
+        code_draw(q->lab, q->path, q->draws.functions, 2);
+    if (!lab_ok(q->lab))
+        return false;
+    const struct trace_range range = range_of(q);
+    const struct trace found = code_trace(q->lab, q->path, &q->draws, q->i);
+    const struct trace other = code_trace(q->lab, q->path, &check, q->i);
+    if (!lab_ok(q->lab) || !trace_fit_find(&found, &other, &range, fit))
+        return false;
+    q->path->fit[q->i] = *fit;
+    q->path->sector[q->i] = q->level->line;
+    return true;
+}
+
+static void report_number(struct cache_question *q, const char *attribute,
+                          double number)
+{
+    struct finding *const f =
+        lab_finding(q->lab, code_components[q->i], attribute);
+    finding_measured(f, number);
+    finding_interval(f, number, number, -1);
+    finding_cite(f, q->draws.experiment);
+}
+
+static void refuse(struct cache_question *q, const char *attribute,
+                   const char *why)
+{
+    lab_refuse(q->lab,
+               lab_text(q->lab, "%s.%s", code_components[q->i], attribute),
+               "%s", why);
+}
+
+static void report_policy(struct cache_question *q, const struct trace_fit *fit)
+{
+    struct finding *const f =
+        lab_finding(q->lab, code_components[q->i], "policy");
+    if (fit->ways == 1)
+        finding_none(f, why_one_way);
+    else if (fit->runner_up != fit->policy)
+        finding_none(f, why_policies_alike, cache_policy_name(fit->policy),
+                     cache_policy_name(fit->runner_up));
+    else
+        finding_value(f, STATUS_MEASURED,
+                      value_text(cache_policy_name(fit->policy)));
+    finding_protocol(f, "agrees", value_number(fit->agrees));
+    finding_cite(f, q->draws.experiment);
+}
+
+/* Where the sets are not known: of the longest lap of which nearly all lines
+ * hit, nine in ten certainly fit. */
+static void leave_irregular(struct cache_question *q)
+{
+    struct finding *const f =
+        lab_finding(q->lab, code_components[q->i], "size");
+    const struct curve *const c = q->curve;
+    size_t i = c->plateau[q->i].last;
+    while (i > 0 && c->most[i] > hits_limit(c->plateau[q->i].value,
+                                            c->plateau[q->i + 1].value))
+        i--;
+    q->level->size = c->lines[i] * 9 / 10 * u64_min(PLACE, q->level->line);
+    finding_value(f, STATUS_AT_LEAST, value_number((double)q->level->size));
+    finding_because(f, why_code_irregular);
+    finding_cite(f, c->experiment);
+    /* In lines, of which the size is not known now. */
+    if (q->i == 0)
+        finding_none(lab_finding(q->lab, code_components[0], "prefetch"), "%s",
+                     why_code_irregular);
+    refuse(q, "*", why_code_irregular);
+}
+
+/* A number that all agree about which explain the calls as well. */
+static void report_agreed(struct cache_question *q, const char *attribute,
+                          uint64_t number)
+{
+    if (number > 0)
+        report_number(q, attribute, (double)number);
+    else
+        refuse(q, attribute, why_code_shapes);
+}
+
+static void report_size(struct cache_question *q, const struct trace_fit *fit)
+{
+    struct finding *const f =
+        lab_finding(q->lab, code_components[q->i], "size");
+    q->level->size = fit->least;
+    q->level->exact = fit->size > 0;
+    finding_measured(f, (double)fit->least);
+    if (fit->size == 0)
+        finding_value(f, STATUS_AT_LEAST, value_number((double)fit->least));
+    if (fit->size == 0)
+        finding_because(f, why_code_shapes);
+    finding_cite(f, q->draws.experiment);
+}
+
+static void report_shape(struct cache_question *q)
+{
+    struct trace_fit fit;
+    if (!find_fit(q, &fit)) {
+        if (lab_ok(q->lab))
+            leave_irregular(q);
+        return;
+    }
+    report_number(q, "line", (double)fit.line);
+    report_agreed(q, "sets", fit.sets);
+    report_agreed(q, "ways", fit.ways);
+    report_size(q, &fit);
+    report_policy(q, &fit);
+}
+
+/* By how much one call in ten of a plateau's laps is dearer than most. */
+static double blur_of(const struct cache_question *q, const struct plateau *p)
+{
+    const struct curve *const c = q->curve;
+    double *const more = lab_alloc(q->lab, c->count, sizeof *more);
+    for (size_t i = p->first; i <= p->last; i++)
+        more[i - p->first] = c->most[i] - c->cycles[i];
+    return stats_median(more, p->last - p->first + 1);
+}
+
+static double blur_of_step(const struct cache_question *q)
+{
+    const struct plateau *const p = &q->curve->plateau[q->i];
+    return fmax(blur_of(q, &p[0]), blur_of(q, &p[1]));
+}
+
+/* Where that is a quarter of what a miss adds, medians move with it. */
+static bool is_blurred(const struct cache_question *q)
+{
+    const struct plateau *const p = &q->curve->plateau[q->i];
+    return blur_of_step(q) > 0.25 * (p[1].value - p[0].value);
+}
+
+static void report_penalty(struct cache_question *q)
+{
+    const struct plateau *const p = &q->curve->plateau[q->i];
+    struct finding *const f =
+        lab_finding(q->lab, code_components[q->i], "miss_penalty");
+    const double cycles = p[1].value - p[0].value;
+    /* Of laps of which little more than half miss the median is among the
+     * cheapest misses: two deviations off, of which `blur` is more than one. */
+    const double doubt =
+        assume(ASSUME_CODE_DOUBT) * cycles + 1 + 2 * blur_of_step(q);
+    finding_measured(f, cycles);
+    finding_interval(f, cycles - doubt, cycles + doubt, -1);
+    finding_protocol(f, "of", value_text("a missed line"));
+    finding_protocol(f, "code", value_text("called, 128 B"));
+    finding_cite(f, q->curve->experiment);
+}
+
+static void icache_ask_level(struct lab *lab, const struct curve *c, size_t i,
+                             struct code_path *path)
+{
+    struct code_level *const level = &fact_code_write(lab)->level[i];
+    const struct plateau *const p = &c->plateau[i];
+    struct cache_question q = {.lab = lab,
+                               .curve = c,
+                               .i = i,
+                               .level = level,
+                               .path = path,
+                               .over = c->lines[p[1].first]};
+    level->penalty = p[1].value - p[0].value;
+    level->limit = path->limit[i];
+    if (is_blurred(&q)) {
+        level->line = 0;
+        refuse(&q, "*", why_misses_alike);
+        return;
+    }
+    report_penalty(&q);
+    if (level->line == 0) {
+        refuse(&q, "*", why_code_line);
+        return;
+    }
+    if (i > 0)
+        lab_absent(lab, code_components[i], "prefetch");
+    report_shape(&q);
+}
+
+/* That there are no more is no gap; that there is none may be. */
+static void leave_rest(struct lab *lab, size_t levels)
+{
+    for (size_t i = u64_max(levels, 1); i < CODE_LEVELS_MAX; i++)
+        for (const struct answer *a = answers; a->attribute != NULL; a++)
+            lab_absent(lab, code_components[i], a->attribute);
+    fact_code_write(lab)->count = levels;
+    fact_code_write(lab)->why = why_code_no_plateau;
+    lab_leave_open(lab, why_code_no_plateau);
+}
+
+static void icache_run(struct lab *lab)
+{
+    struct curve c = {0};
+    draw_curve(lab, &c);
+    const size_t levels = c.plateau_count > 0 && c.plateau[0].first == 0
+                              ? u64_min(c.plateau_count - 1, CODE_LEVELS_MAX)
+                              : 0;
+    struct code_path path = {.levels = levels};
+    for (size_t i = 0; i < levels; i++)
+        path.limit[i] = hits_limit(c.plateau[i].value, c.plateau[i + 1].value);
+    if (lab_ok(lab) && levels > 0) {
+        find_lines(lab, &c, levels);
+        path.ahead = report_prefetch(lab, &c);
+        path.line = fact_code(lab)->level[0].line;
+    }
+    for (size_t i = 0; lab_ok(lab) && i < levels; i++)
+        icache_ask_level(lab, &c, i, &path);
+    if (lab_ok(lab))
+        leave_rest(lab, levels);
+}
+
+const struct study study_icache = {
+    .name = "icache",
+    .question = "How much code do the instruction caches hold, in which lines?",
+    .method =
+        "Calls of small functions in chosen orders, a cost for each: laps "
+        "over ever more of them have a plateau for each level. Cold code "
+        "shows lines, and what is fetched ahead. Caches of all shapes and "
+        "policies are run on calls in random order, and the one that foretells "
+        "which of others hit is there.",
+    .reads = reads,
+    .needs = needs,
+    .answers = answers,
+    .kernels = kernels,
+    .run = icache_run,
+};
