@@ -1,7 +1,6 @@
 #include "analysis/structure/trace_fit.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,10 +11,10 @@
 static const double WRONG = 0.03;
 /* A cache explains the visits if so few are not as it foretells, of hits or of
  * misses, whichever are fewer … */
-static const double WRONG_MOST = 0.2;
+static const double WRONG_MOST = 0.3;
 /* … or, if its victims are random, as many are as it expects, but for this, and
  * it is likelier than that all hit with one chance. */
-static const double EXPECTED_OFF = 0.04;
+static const double EXPECTED_OFF = 0.06;
 static const double GAIN_LEAST = 50;
 /* Likelihood (its logarithm) that another cache must have less: by chance it
  * has once in e^10 = 20000. */
@@ -29,7 +28,7 @@ enum {
 };
 /* Of more sets the neighbour has no line in most. */
 enum { FEW_SETS = 16 };
-enum { SECTORS_MOST = 4, WAYS_MOST = 512, LESS_MOST = 12, MORE_MOST = 3 };
+enum { SECTORS_MOST = 2, WAYS_MOST = 512, LESS_MOST = 12, MORE_MOST = 3 };
 
 /* All policies that are thought of; the first two are asked of every shape. */
 static const struct {
@@ -83,7 +82,8 @@ static struct cache *make_cache(const struct candidate *c, uint64_t sector)
 
 /* ---- visits of some sets ------------------------------------------------ */
 
-/* Visits of each `every`th set, until so many of them were seen. */
+/* Visits of each `every`th set, until so many of them were seen; of odd ones
+ * among them, since ends of functions are of odd lines. */
 static void pick(const struct trace *t, const struct candidate *c,
                  uint64_t every, size_t most, struct trace *picked)
 {
@@ -91,7 +91,7 @@ static void pick(const struct trace *t, const struct candidate *c,
     picked->count = 0;
     for (size_t i = 0; i < t->count && seen < most; i++) {
         const struct trace_visit *const v = &t->visits[i];
-        if (v->at / c->line % c->sets % every != 0)
+        if (v->at / c->line % c->sets % every != (every / 2 | 1) % every)
             continue;
         picked->visits[picked->count++] = *v;
         seen += v->seen != TRACE_UNSEEN;
@@ -108,11 +108,15 @@ static size_t seen_in(const struct trace *t)
 
 /* ---- likelihood --------------------------------------------------------- */
 
+enum { BINS = 10 };
+
 /* Likelihood and agreement of visits by set; NULL: not wanted. */
 struct tally {
     double likelihood, agree, expected;
     size_t seen, hits;
     double *by_set;
+    /* By the chance of a hit that was expected. */
+    double chances[BINS], in[BINS];
     const struct candidate *of; /* only of sets that have as many ways in it */
 };
 
@@ -126,6 +130,9 @@ static void add(struct tally *t, const struct candidate *c, size_t set,
     t->likelihood += l;
     if (t->by_set != NULL)
         t->by_set[set] += l;
+    const size_t bin = (size_t)(chance * BINS);
+    t->chances[bin] += chance;
+    t->in[bin] += hit;
     t->agree += hit == (chance > 0.5);
     t->expected += chance > 0.5 ? chance : 1 - chance;
     t->seen++;
@@ -298,17 +305,16 @@ static uint64_t sets_most(const struct search *s)
     return (uint64_t)(s->range->most / (double)s->line);
 }
 
-static void try_shapes(struct search *s)
+/* All shapes with some policies, by about so many visits of some sets. */
+static void try_shapes(struct search *s, size_t from, size_t to, size_t judged)
 {
-    const uint64_t every = s->seen / FIRST_JUDGED;
+    const uint64_t every = s->seen / judged;
     for (uint64_t sets = 1; sets <= sets_most(s); sets++) {
         const struct candidate c = {.line = s->line, .sets = sets};
-        pick(s->trace, &c,
-             every < 1      ? 1
-             : every < sets ? every
-                            : sets,
-             FIRST_JUDGED, &s->picked);
-        try_sets(s, &s->picked, sets, 0, FIRST_POLICIES);
+        const uint64_t part = sets / 4;
+        const uint64_t apart = every < part ? every : part;
+        pick(s->trace, &c, apart > 1 ? apart : 1, judged, &s->picked);
+        try_sets(s, &s->picked, sets, from, to);
     }
     keep_best(s, FIRST_KEPT);
 }
@@ -316,6 +322,17 @@ static void try_shapes(struct search *s)
 static bool is_shape(const struct candidate *a, const struct candidate *b)
 {
     return a->sets == b->sets && a->ways == b->ways;
+}
+
+/* The best by all visits. */
+static void judge_whole(struct search *s, size_t best)
+{
+    for (size_t i = 0; i < s->count; i++) {
+        struct tally tally = {0};
+        run(s->trace, &s->kept[i], s->range, &tally);
+        s->kept[i].score = tally.likelihood;
+    }
+    keep_best(s, best);
 }
 
 /* The best shapes with all policies, by more visits. */
@@ -372,27 +389,42 @@ static void fill_table(const struct search *s, const struct candidate *c,
     }
 }
 
-static double likelihood_of(const struct table *t, const struct candidate *c)
+/* How likely it is that so many sets in a row have a line of the neighbour more
+ * than others, from each set on: the best place. */
+static struct candidate place_own(const struct table *t, struct candidate c)
 {
+    const uint64_t rest = c.own % c.sets, each = c.own / c.sets;
+    const uint64_t most = c.ways > each ? c.ways - each : 1;
+    const uint64_t less = most > 1 ? most - 1 : 1;
+    struct candidate best = c;
     double sum = 0;
-    for (uint64_t set = 0; set < t->sets; set++)
-        sum += of_set(t, set, ways_of(c, set));
-    return sum;
+    for (uint64_t set = 0; set < c.sets; set++)
+        sum += of_set(t, set, set < rest ? less : most);
+    best.score = sum;
+    for (c.own_at = 1; rest > 0 && c.own_at < c.sets && !isinf(sum);
+         c.own_at++) {
+        const uint64_t out = c.own_at - 1, in = (out + rest) % c.sets;
+        sum += of_set(t, out, most) - of_set(t, out, less) +
+               of_set(t, in, less) - of_set(t, in, most);
+        if (sum > best.score) {
+            best = c;
+            best.score = sum;
+        }
+    }
+    return best;
 }
 
-/* The best place of the neighbour's lines for a number of ways. */
-static struct candidate place_own(const struct search *s, const struct table *t,
-                                  struct candidate c)
+/* The best number and place of the neighbour's lines for a number of ways. */
+static struct candidate find_own(const struct search *s, const struct table *t,
+                                 struct candidate c)
 {
-    struct candidate best = c;
-    best.score = -INFINITY;
-    for (c.own = s->range->own_least; c.own <= s->range->own_most; c.own++)
-        for (c.own_at = 0; c.own_at < (c.own % c.sets > 0 ? c.sets : 1);
-             c.own_at++) {
-            c.score = likelihood_of(t, &c);
-            if (c.score > best.score)
-                best = c;
-        }
+    struct candidate best = {.score = -INFINITY};
+    c.own_at = 0;
+    for (c.own = s->range->own_least; c.own <= s->range->own_most; c.own++) {
+        const struct candidate placed = place_own(t, c);
+        if (placed.score > best.score)
+            best = placed;
+    }
     return best;
 }
 
@@ -410,7 +442,7 @@ static void try_neighbour(struct search *s)
         for (uint64_t w = t.least; w < t.least + t.count; w++) {
             struct candidate c = old[i];
             c.ways = w;
-            c = place_own(s, &t, c);
+            c = find_own(s, &t, c);
             if (!isinf(c.score))
                 keep(s, c);
         }
@@ -463,11 +495,7 @@ static void try_touched(struct search *s)
     for (size_t i = 0; i < firsts; i++)
         try_places(s, first[i]);
     keep_best(s, FIRST_KEPT);
-    for (size_t i = 0; i < s->count; i++) {
-        struct tally tally = {0};
-        run(s->trace, &s->kept[i], s->range, &tally);
-        s->kept[i].score = tally.likelihood;
-    }
+    judge_whole(s, FIRST_KEPT);
     for (size_t i = 0; i < count; i++)
         keep(s, plain[i]);
     free(plain);
@@ -514,7 +542,10 @@ static bool is_expected(const struct tally *t)
     const double hits = ((double)t->hits + 0.5) / ((double)t->seen + 1);
     const double alike =
         (double)t->seen * (hits * log(hits) + (1 - hits) * log(1 - hits));
-    return fabs(t->agree - t->expected) < EXPECTED_OFF * (double)t->seen &&
+    double off = 0;
+    for (size_t i = 0; i < BINS; i++)
+        off += fabs(t->in[i] - t->chances[i]);
+    return off < EXPECTED_OFF * (double)t->seen &&
            t->likelihood > alike + GAIN_LEAST;
 }
 
@@ -560,75 +591,58 @@ static bool find_certain(struct search *s, const struct trace *check,
                          struct trace_fit *fit)
 {
     s->count = 0;
-    try_shapes(s);
+    try_shapes(s, 0, FIRST_POLICIES, FIRST_JUDGED);
     try_policies(s, SECOND_JUDGED, 12);
     try_policies(s, SIZE_MAX, 6);
     try_neighbour(s);
     if (s->range->own_least > 0 &&
         (s->count == 0 || s->kept[0].sets <= FEW_SETS))
         try_touched(s);
-    if (getenv("DBG")) {
-        printf("line %lu range %g %g own %zu %zu seen %zu of %zu\n", s->line,
-               s->range->least, s->range->most, s->range->own_least,
-               s->range->own_most, s->seen, s->trace->count);
-        for (size_t i = 0; i < s->count && i < 12; i++) {
-            double a;
-            int y = explains(s, check, &s->kept[i], &a);
-            printf("  line %lu sets %lu ways %lu %s own %lu at %lu %d: %g "
-                   "agrees %g %d\n",
-                   s->kept[i].line, s->kept[i].sets, s->kept[i].ways,
-                   cache_policy_name(policies[s->kept[i].policy].policy),
-                   s->kept[i].own, s->kept[i].own_at, s->kept[i].touched,
-                   s->kept[i].score, a, y);
-        }
-    }
     return s->count > 0 && judge(s, check, fit);
 }
 
+/* Of one set any chance looks like random victims, and so it tells nothing. */
 static bool find_random(struct search *s, const struct trace *check,
                         struct trace_fit *fit)
 {
     s->count = 0;
-    for (uint64_t sets = 1; sets <= sets_most(s); sets++)
-        try_sets(s, s->trace, sets, RANDOM, POLICIES);
-    keep_best(s, 12);
+    try_shapes(s, RANDOM, POLICIES, SECOND_JUDGED);
+    judge_whole(s, 12);
     try_neighbour(s);
-    if (getenv("DBG")) {
-        printf("line %lu range %g %g own %zu %zu seen %zu of %zu\n", s->line,
-               s->range->least, s->range->most, s->range->own_least,
-               s->range->own_most, s->seen, s->trace->count);
-        for (size_t i = 0; i < s->count && i < 12; i++) {
-            double a;
-            int y = explains(s, check, &s->kept[i], &a);
-            printf("  line %lu sets %lu ways %lu %s own %lu at %lu %d: %g "
-                   "agrees %g %d\n",
-                   s->kept[i].line, s->kept[i].sets, s->kept[i].ways,
-                   cache_policy_name(policies[s->kept[i].policy].policy),
-                   s->kept[i].own, s->kept[i].own_at, s->kept[i].touched,
-                   s->kept[i].score, a, y);
-        }
-    }
-    return s->count > 0 && judge(s, check, fit);
+    return s->count > 0 && s->kept[0].sets > 1 && judge(s, check, fit);
 }
+
+typedef bool find_fit(struct search *s, const struct trace *check,
+                      struct trace_fit *fit);
 
 /* The shortest lines that explain it: of longer ones that are filled part by
  * part as much would be so. */
-bool trace_fit_find(const struct trace *trace, const struct trace *check,
-                    const struct trace_range *range, struct trace_fit *fit)
+static bool find_line(const struct trace *trace, const struct trace *check,
+                      const struct trace_range *range, find_fit *find,
+                      struct trace_fit *fit)
 {
     struct search s = {.trace = trace, .range = range, .seen = seen_in(trace)};
-    bool (*const finds[])(struct search * s, const struct trace *check,
-                          struct trace_fit *fit) = {find_certain, find_random};
     bool found = false;
     *fit = (struct trace_fit){0};
     s.picked.visits = xcalloc(trace->count, sizeof *s.picked.visits);
-    for (size_t i = 0; i < 2 && !found; i++)
-        for (s.line = range->sector;
-             !found && s.line <= SECTORS_MOST * range->sector; s.line *= 2)
-            found = finds[i](&s, check, fit);
+    for (s.line = range->sector;
+         !found && s.line <= SECTORS_MOST * range->sector; s.line *= 2)
+        found = find(&s, check, fit);
     free(s.picked.visits);
     free(s.kept);
     return found;
+}
+
+bool trace_fit_certain(const struct trace *trace, const struct trace *check,
+                       const struct trace_range *range, struct trace_fit *fit)
+{
+    return find_line(trace, check, range, find_certain, fit);
+}
+
+bool trace_fit_random(const struct trace *trace, const struct trace *check,
+                      const struct trace_range *range, struct trace_fit *fit)
+{
+    return find_line(trace, check, range, find_random, fit);
 }
 
 struct cache *trace_fit_cache(const struct trace_fit *fit, uint64_t sector)

@@ -49,9 +49,12 @@ struct trace_fit {
     uint64_t model_sets, model_ways, own, own_at;
 };
 
-/* False if none explains them. */
-bool trace_fit_find(const struct trace *trace, const struct trace *check,
-                    const struct trace_range *range, struct trace_fit *fit);
+/* One without chance, or one with random victims.  False if none explains the
+ * visits. */
+bool trace_fit_certain(const struct trace *trace, const struct trace *check,
+                       const struct trace_range *range, struct trace_fit *fit);
+bool trace_fit_random(const struct trace *trace, const struct trace *check,
+                      const struct trace_range *range, struct trace_fit *fit);
 
 /* The cache that was found, and what the neighbour does in it again and again:
  * what is held there goes on to no other. */

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 
 #include "base/num.h"
+#include "base/rng.h"
 #include "study/script.h"
 
 /* So many calls are judged, where a block has room for their cycles. */
@@ -12,7 +13,7 @@ enum { JUDGED = 4000, KEPT_MOST = 10000 };
  * where that is of another line and does not come by itself. */
 static bool calls_halves(const struct code_path *path)
 {
-    return path->ahead == 0 && path->line < CODE_PLACE;
+    return path->ahead[0] == 0 && path->line > 0 && path->line < CODE_PLACE;
 }
 
 static bool is_whole(uint64_t at)
@@ -20,21 +21,43 @@ static bool is_whole(uint64_t at)
     return at % CODE_PLACE != CODE_TAIL;
 }
 
+/* About so many functions of twice as many, picked by chance: so some sets of a
+ * cache have many of them and some few. */
+static struct script_lines pick_some(struct lab *lab, uint64_t functions,
+                                     uint64_t each)
+{
+    const uint64_t window = u64_min(2 * functions, CODE_POOL / CODE_PLACE);
+    struct script_lines list = {lab_alloc(lab, window * each, sizeof *list.at),
+                                0};
+    struct rng rng;
+    rng_seed(&rng, 1);
+    for (uint64_t i = 0; i < window; i++)
+        if (rng_below(&rng, window) < functions)
+            for (uint64_t k = each; k-- > 0;)
+                list.at[list.count++] =
+                    i * CODE_PLACE + CODE_TAIL - k * CODE_PLACE / 2;
+    return list;
+}
+
 struct code_draws code_draw(struct lab *lab, const struct code_path *path,
-                            uint64_t functions, unsigned take)
+                            const struct code_calls *calls)
 {
     const uint64_t each = calls_halves(path) ? 2 : 1;
-    struct code_draws d = {.functions = functions,
-                           .settle = 2 * (size_t)(each * functions)};
+    const struct script_lines list = pick_some(lab, calls->functions, each);
+    const uint64_t places =
+        calls->uneven ? list.count : each * calls->functions;
+    struct code_draws d = {.functions = calls->functions,
+                           .settle = 2 * (size_t)places};
     struct script s = {0};
     script_reader(&s, "code");
     script_add(&s, &(struct script_step){
                        .timed = true,
                        .draws = u64_min(d.settle + each * JUDGED, KEPT_MOST),
                        .places = {CODE_TAIL - (each - 1) * CODE_PLACE / 2,
-                                  each * functions, CODE_PLACE / each}});
+                                  places, CODE_PLACE / each},
+                       .lines = calls->uneven ? &list : NULL});
     const struct samples *const samples =
-        lab_probe(lab, "visit %s take=%u", script_text(&s, lab), take);
+        lab_probe(lab, "visit %s take=%u", script_text(&s, lab), calls->take);
     const struct column cycles = lab_column_of(lab, samples, "cycles");
     d.cycles = cycles.at;
     d.offset = lab_column_of(lab, samples, "offset").at;
@@ -71,13 +94,14 @@ static void touch_own(struct walk *w)
             trace_fit_neighbour(&w->path->fit[i], w->nearer[i]);
 }
 
-/* A line goes on to the level unless a nearer cache is known to have it. */
-static void ask_ahead(struct walk *w, uint64_t at)
+/* A line, so many behind the one that is called, goes on to the level unless a
+ * nearer cache, to which it comes, too, is known to have it. */
+static void ask_ahead(struct walk *w, uint64_t at, uint64_t lines)
 {
     bool found = false;
     for (size_t i = 0; !found && i < w->level; i++)
-        found =
-            w->nearer[i] != NULL && cache_access(w->nearer[i], at) == CACHE_HIT;
+        found = w->nearer[i] != NULL && lines <= w->path->ahead[i] &&
+                cache_access(w->nearer[i], at) == CACHE_HIT;
     if (!found)
         w->trace.visits[w->trace.count++] = (struct trace_visit){.at = at};
 }
@@ -101,7 +125,7 @@ struct trace code_trace(struct lab *lab, const struct code_path *path,
                         const struct code_draws *draws, size_t level)
 {
     struct walk w = {.path = path, .level = level};
-    w.trace.visits = lab_alloc(lab, draws->count * (2 + path->ahead),
+    w.trace.visits = lab_alloc(lab, draws->count * (2 + path->ahead[level]),
                                sizeof *w.trace.visits);
     for (size_t i = 0; i < level; i++)
         if (path->sector[i] > 0)
@@ -111,16 +135,16 @@ struct trace code_trace(struct lab *lab, const struct code_path *path,
         const size_t served = code_served(path, draws->cycles[i]);
         touch_own(&w);
         if (is_whole(at)) {
-            ask_ahead(&w, at);
+            ask_ahead(&w, at, 0);
             if (level == 0)
                 w.trace.visits[w.trace.count - 1].call = true;
             if (at % 1024 > CODE_PLACE) /* those return half-way */
-                ask_ahead(&w, at + CODE_PLACE / 2);
+                ask_ahead(&w, at + CODE_PLACE / 2, 0);
             continue;
         }
         ask(&w, at, served, code_judged(draws, i));
-        for (uint64_t k = 1; served > 0 && k <= path->ahead; k++)
-            ask_ahead(&w, (at / path->line + k) * path->line);
+        for (uint64_t k = 1; served > 0 && k <= path->ahead[level]; k++)
+            ask_ahead(&w, (at / path->line + k) * path->line, k);
     }
     for (size_t i = 0; i < level; i++)
         if (w.nearer[i] != NULL)

@@ -17,17 +17,27 @@
 /* Functions lie so far apart, and calls at the end of one run through no more
  * than a line, or a part of it, of 32 B. */
 enum { CODE_PLACE = 128, CODE_TAIL = CODE_PLACE - 32 };
+/* Of the pool all but a last line is used. */
+enum { CODE_POOL = 254 * 1024 };
 
 /* What is known of the caches. */
 struct code_path {
     size_t levels;
     double limit[CODE_LEVELS_MAX]; /* cycles of a call that misses the level */
-    uint64_t ahead, line; /* lines of the nearest that are fetched ahead; B */
+    uint64_t line;                 /* of the nearest, B … */
+    /* … so many of which are fetched ahead, to each level. */
+    uint64_t ahead[CODE_LEVELS_MAX];
     struct trace_fit fit[CODE_LEVELS_MAX]; /* of those that are known … */
     uint64_t sector[CODE_LEVELS_MAX];      /* … that is not 0 */
 };
 
-/* Calls of functions that are drawn at random from the first `functions`. */
+struct code_calls {
+    uint64_t functions; /* so many in a row … */
+    bool uneven;        /* … or of twice as many */
+    unsigned take;      /* a number that makes the order another */
+};
+
+/* Calls of functions at random. */
 struct code_draws {
     const double *cycles, *offset;
     size_t count, settle; /* the first `settle` fill the caches */
@@ -36,7 +46,7 @@ struct code_draws {
 };
 
 struct code_draws code_draw(struct lab *lab, const struct code_path *path,
-                            uint64_t functions, unsigned take);
+                            const struct code_calls *calls);
 /* Whether what the call cost says where its line was. */
 bool code_judged(const struct code_draws *draws, size_t i);
 

@@ -44,8 +44,7 @@ static const struct answer answers[] = {
 };
 static const char *const kernels[] = {"visit readers=code", NULL};
 
-/* Of the pool all but a last line is used. */
-enum { KIB = 1024, POOL = 254 * KIB, POINTS_MOST = 96 };
+enum { KIB = 1024, POOL = CODE_POOL, POINTS_MOST = 96 };
 /* Calls return at the end of 128 B; and from so far on run through no more than
  * a line, or a part of it, of 32 B. */
 enum { PLACE = 128, TAIL = PLACE - 32 };
@@ -119,10 +118,11 @@ static void draw_curve(struct lab *lab, struct curve *c)
 enum { BLOCK = 2 * KIB, BLOCKS = 16, COLD = BLOCKS * BLOCK };
 
 /* Cycles beyond a hit for a place that lies so far from the start of a block,
- * once another of it was called: the median over the blocks. */
-static double cold_cycles(struct lab *lab, uint64_t called, uint64_t then)
+ * once another of it was called: in each block. */
+static const double *cold_cycles(struct lab *lab, uint64_t called,
+                                 uint64_t then)
 {
-    double extra[BLOCKS] = {0};
+    double *const extra = lab_alloc(lab, BLOCKS, sizeof *extra);
     struct script s = {0};
     script_reader(&s, "code");
     add_backwards(&s, COLD, (POOL - COLD) / PLACE, false);
@@ -135,7 +135,7 @@ static double cold_cycles(struct lab *lab, uint64_t called, uint64_t then)
         lab_column(lab, "cycles", "visit %s", script_text(&s, lab));
     for (size_t i = 0; lab_ok(lab) && i < BLOCKS; i++)
         extra[i] = c.at[2 * i] - c.at[2 * i + 1];
-    return stats_median(extra, BLOCKS);
+    return extra;
 }
 
 /* ---- the caches -------------------------------------------------------- */
@@ -167,7 +167,8 @@ static void find_lines(struct lab *lab, const struct curve *c, size_t levels)
     size_t known = 0;
     for (uint64_t line = 64; lab_ok(lab) && line <= 512 && known < levels;
          line *= 2) {
-        const double extra = cold_cycles(lab, last, BLOCK - line);
+        const double extra =
+            stats_median(cold_cycles(lab, last, BLOCK - line), BLOCKS);
         for (size_t i = known; lab_ok(lab) && i < levels; i++)
             if (code->level[i].line == 0 && extra > extra_limit(c, i))
                 code->level[i].line = line / 2;
@@ -176,34 +177,59 @@ static void find_lines(struct lab *lab, const struct curve *c, size_t levels)
     }
 }
 
-/* Lines of the nearest cache that a call brings beside its own: so many before
- * a line it is called, and that line then misses no more. */
-static uint64_t report_prefetch(struct lab *lab, const struct curve *c)
+/* In how many blocks a call brings the line so many behind its own to a level;
+ * 0 where no two lines of a block are so far apart. */
+static size_t blocks_brought(struct lab *lab, const struct curve *c,
+                             size_t level, uint64_t lines)
 {
     const uint64_t line = fact_code(lab)->level[0].line;
     /* Half a line of 128 B can be called alone in each KiB. */
     const uint64_t to = line < PLACE ? KIB : BLOCK - line + TAIL;
+    size_t brought = 0;
+    if ((lines + 1) * line > to)
+        return 0;
+    uint64_t from = to - lines * line, half = 0;
+    /* A call of a line's first half runs on through the other, and is as far
+     * before the second half here as the other before the first. */
+    if (line < PLACE && from % PLACE == 0)
+        half = line;
+    if (line < PLACE)
+        from += half + line / 2;
+    const double *const extra = cold_cycles(lab, from, to + half);
+    for (size_t i = 0; lab_ok(lab) && i < BLOCKS; i++)
+        brought += extra[i] < extra_limit(c, level);
+    return brought;
+}
+
+/* Lines of the nearest cache that a call brings to each level beside its own:
+ * so many before a line it is called, and that line then misses no more.  Of
+ * the nearest it is said where nearly all blocks agree. */
+static void find_ahead(struct lab *lab, const struct curve *c,
+                       struct code_path *path)
+{
     struct finding *const f = lab_finding(lab, code_components[0], "prefetch");
     uint64_t ahead = 0;
-    bool brought = true;
+    bool agree = true;
     lab_cite(lab, f);
-    while (lab_ok(lab) && brought && (ahead + 2) * line <= to) {
-        uint64_t from = to - (ahead + 1) * line, half = 0;
-        /* A call of a line's first half runs on through the other, and is as
-         * far before the second half here as the other before the first. */
-        if (line < PLACE && from % PLACE == 0)
-            half = line;
-        if (line < PLACE)
-            from += half + line / 2;
-        brought = cold_cycles(lab, from, to + half) < extra_limit(c, 0);
-        ahead += brought;
+    for (size_t level = 0; lab_ok(lab) && level < path->levels; level++) {
+        bool more = true;
+        while (lab_ok(lab) && more) {
+            const size_t n = blocks_brought(lab, c, level, ahead + 1);
+            const size_t few = n < BLOCKS - n ? n : BLOCKS - n;
+            agree = agree && (level > 0 || few <= BLOCKS / 5);
+            more = n > BLOCKS / 2;
+            ahead += more;
+        }
+        path->ahead[level] = ahead;
+        if (level == 0)
+            lab_uncite(lab);
     }
     lab_uncite(lab);
-    if (lab_ok(lab)) {
-        finding_measured(f, (double)ahead);
+    if (lab_ok(lab) && agree) {
+        finding_measured(f, (double)path->ahead[0]);
         finding_protocol(f, "after", value_text("one call"));
-    }
-    return ahead;
+    } else
+        finding_none(f, why_misses_alike);
 }
 
 /* ---- what explains random calls ----------------------------------------- */
@@ -240,13 +266,14 @@ static struct trace_range range_of(const struct cache_question *q)
     const double nearer = q->i > 0 ? share_within(q, q->i - 1) : 0;
     const double part = fmin(1, (double)q->level->line / CODE_PLACE);
     const uint64_t own = LOOP_MOST / q->level->line + 1;
+    const uint64_t after = q->i > 0 ? q->path->ahead[0] : 0;
     return (struct trace_range){
         .sector = q->level->line,
         .least = 0.95 * part * bytes * (within - nearer) / (1 - nearer),
         .most = 1.05 * bytes * within + 2 * CODE_PLACE,
         .own_least = q->i == 0 ? LOOP_LEAST / q->level->line : 0,
-        .own_most = own,
-        .ahead = q->path->ahead};
+        .own_most = own + after,
+        .ahead = q->path->ahead[0]};
 }
 
 /* Calls of so many functions that this level has a good part of those that get
@@ -258,7 +285,8 @@ static void draw_calls(struct cache_question *q)
     uint64_t functions = u64_max(q->over * 5 / 4, 16);
     for (int i = 0; i < TRIES && lab_ok(q->lab); i++) {
         functions = u64_min(functions, POOL / CODE_PLACE);
-        q->draws = code_draw(q->lab, q->path, functions, 1);
+        q->draws = code_draw(q->lab, q->path,
+                             &(struct code_calls){functions, false, 1});
         if (!lab_ok(q->lab))
             return;
         const double within = share_within(q, q->i);
@@ -272,17 +300,39 @@ static void draw_calls(struct cache_question *q)
     }
 }
 
+static struct trace trace_of(struct cache_question *q,
+                             const struct code_draws *draws)
+{
+    return code_trace(q->lab, q->path, draws, q->i);
+}
+
+/* A policy that leaves nothing to chance. */
+static bool find_certain(struct cache_question *q,
+                         const struct trace_range *range, struct trace_fit *fit)
+{
+    const struct code_draws other = code_draw(
+        q->lab, q->path, &(struct code_calls){q->draws.functions, false, 2});
+    const struct trace found = trace_of(q, &q->draws);
+    const struct trace check = trace_of(q, &other);
+    return lab_ok(q->lab) && trace_fit_certain(&found, &check, range, fit);
+}
+
+/* Random victims: nothing of them shows where all sets are alike. */
+static bool find_random(struct cache_question *q,
+                        const struct trace_range *range, struct trace_fit *fit)
+{
+    struct code_calls calls = {q->draws.functions, true, 1};
+    const struct code_draws some = code_draw(q->lab, q->path, &calls);
+    calls.take++;
+    const struct code_draws other = code_draw(q->lab, q->path, &calls);
+    const struct trace found = trace_of(q, &some), check = trace_of(q, &other);
+    return lab_ok(q->lab) && trace_fit_random(&found, &check, range, fit);
+}
+
 static bool find_fit(struct cache_question *q, struct trace_fit *fit)
 {
-    draw_calls(q);
-    const struct code_draws check =
-        code_draw(q->lab, q->path, q->draws.functions, 2);
-    if (!lab_ok(q->lab))
-        return false;
     const struct trace_range range = range_of(q);
-    const struct trace found = code_trace(q->lab, q->path, &q->draws, q->i);
-    const struct trace other = code_trace(q->lab, q->path, &check, q->i);
-    if (!lab_ok(q->lab) || !trace_fit_find(&found, &other, &range, fit))
+    if (!find_certain(q, &range, fit) && !find_random(q, &range, fit))
         return false;
     q->path->fit[q->i] = *fit;
     q->path->sector[q->i] = q->level->line;
@@ -338,10 +388,6 @@ static void leave_irregular(struct cache_question *q)
     finding_value(f, STATUS_AT_LEAST, value_number((double)q->level->size));
     finding_because(f, why_code_irregular);
     finding_cite(f, c->experiment);
-    /* In lines, of which the size is not known now. */
-    if (q->i == 0)
-        finding_none(lab_finding(q->lab, code_components[0], "prefetch"), "%s",
-                     why_code_irregular);
     refuse(q, "*", why_code_irregular);
 }
 
@@ -384,44 +430,49 @@ static void report_shape(struct cache_question *q)
     report_policy(q, &fit);
 }
 
-/* By how much one call in ten of a plateau's laps is dearer than most. */
-static double blur_of(const struct cache_question *q, const struct plateau *p)
+/* Calls that a level served, of those that are judged. */
+static struct stats_interval cost_of(struct cache_question *q, size_t level,
+                                     double *median)
 {
-    const struct curve *const c = q->curve;
-    double *const more = lab_alloc(q->lab, c->count, sizeof *more);
-    for (size_t i = p->first; i <= p->last; i++)
-        more[i - p->first] = c->most[i] - c->cycles[i];
-    return stats_median(more, p->last - p->first + 1);
+    const struct code_draws *const d = &q->draws;
+    double *const cost = lab_alloc(q->lab, d->count, sizeof *cost);
+    size_t count = 0;
+    for (size_t i = d->settle; i < d->count; i++)
+        if (code_judged(d, i) && code_served(q->path, d->cycles[i]) == level)
+            cost[count++] = d->cycles[i];
+    *median = stats_median(cost, count);
+    return lab_interval(q->lab, cost, count);
 }
 
-static double blur_of_step(const struct cache_question *q)
-{
-    const struct plateau *const p = &q->curve->plateau[q->i];
-    return fmax(blur_of(q, &p[0]), blur_of(q, &p[1]));
-}
-
-/* Where that is a quarter of what a miss adds, medians move with it. */
+/* Whether many calls cost neither what a hit does nor what a miss does. */
 static bool is_blurred(const struct cache_question *q)
 {
     const struct plateau *const p = &q->curve->plateau[q->i];
-    return blur_of_step(q) > 0.25 * (p[1].value - p[0].value);
+    const double limit = q->path->limit[q->i];
+    const double near = (p[1].value - p[0].value) / 4;
+    size_t between = 0, judged = 0;
+    for (size_t i = q->draws.settle; i < q->draws.count; i++)
+        if (code_judged(&q->draws, i)) {
+            between += fabs(q->draws.cycles[i] - limit) < near;
+            judged++;
+        }
+    return 20 * between > judged;
 }
 
 static void report_penalty(struct cache_question *q)
 {
-    const struct plateau *const p = &q->curve->plateau[q->i];
     struct finding *const f =
         lab_finding(q->lab, code_components[q->i], "miss_penalty");
-    const double cycles = p[1].value - p[0].value;
-    /* Of laps of which little more than half miss the median is among the
-     * cheapest misses: two deviations off, of which `blur` is more than one. */
-    const double doubt =
-        assume(ASSUME_CODE_DOUBT) * cycles + 1 + 2 * blur_of_step(q);
-    finding_measured(f, cycles);
-    finding_interval(f, cycles - doubt, cycles + doubt, -1);
+    double hit, miss;
+    const struct stats_interval hits = cost_of(q, q->i, &hit);
+    const struct stats_interval misses = cost_of(q, q->i + 1, &miss);
+    const double doubt = assume(ASSUME_CODE_DOUBT) * (miss - hit) + 1;
+    finding_measured(f, miss - hit);
+    finding_interval(f, misses.low - hits.high - doubt,
+                     misses.high - hits.low + doubt, -1);
     finding_protocol(f, "of", value_text("a missed line"));
     finding_protocol(f, "code", value_text("called, 128 B"));
-    finding_cite(f, q->curve->experiment);
+    finding_cite(f, q->draws.experiment);
 }
 
 static void icache_ask_level(struct lab *lab, const struct curve *c, size_t i,
@@ -437,6 +488,9 @@ static void icache_ask_level(struct lab *lab, const struct curve *c, size_t i,
                                .over = c->lines[p[1].first]};
     level->penalty = p[1].value - p[0].value;
     level->limit = path->limit[i];
+    draw_calls(&q);
+    if (!lab_ok(lab))
+        return;
     if (is_blurred(&q)) {
         level->line = 0;
         refuse(&q, "*", why_misses_alike);
@@ -475,8 +529,8 @@ static void icache_run(struct lab *lab)
         path.limit[i] = hits_limit(c.plateau[i].value, c.plateau[i + 1].value);
     if (lab_ok(lab) && levels > 0) {
         find_lines(lab, &c, levels);
-        path.ahead = report_prefetch(lab, &c);
         path.line = fact_code(lab)->level[0].line;
+        find_ahead(lab, &c, &path);
     }
     for (size_t i = 0; lab_ok(lab) && i < levels; i++)
         icache_ask_level(lab, &c, i, &path);
