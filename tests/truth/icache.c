@@ -77,7 +77,7 @@ static size_t compare(const json_t *findings, const struct profile *p,
                          (double)cache->shape.sets, 0);
         is_policy(findings, components[i], cache->shape.policy);
         found += is_true(findings, components[i], "miss_penalty", miss,
-                         fmax(1.5, 0.04 * miss)); /* as its interval */
+                         fmax(1.5, 0.025 * miss));
         found += is_true(findings, components[i], "per_sm",
                          (double)cache->copies_per_sm, 0);
     }

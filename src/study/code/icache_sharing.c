@@ -1,9 +1,12 @@
 /*
  * Who shares the instruction caches: constants, the warps of an SM, other SMs.
  *
- * Calls of code that takes three quarters of a cache hit it.  Something else
- * that takes room in the same cache pushes much of it out: constants, or other
- * code that another warp calls, on this SM or on another.  All take turns.
+ * Calls of code that takes a good part of a cache hit it.  Something else that
+ * takes room in the same cache pushes it out: constants, or other code that
+ * another warp calls, on this SM or on another.  All take turns.  What is
+ * missed then is compared with what is missed where nobody else does anything,
+ * and where the first warp calls the other code itself: if these two differ
+ * little, nothing is said.  Who seems to share is asked twice.
  *
  * A cache that constants share is the constant cache behind the first one; its
  * size is then known beyond the 64 KiB of constants that a module may hold.
@@ -12,8 +15,8 @@
 #include <math.h>
 
 #include "analysis/hits.h"
-#include "base/mem.h"
 #include "base/num.h"
+#include "study/code/code_trace.h"
 #include "study/lab.h"
 #include "study/script.h"
 
@@ -31,75 +34,81 @@ static const struct answer answers[] = {
     {0},
 };
 
-enum { CONSTANTS = 64 * 1024, WARPS = 8, NEIGHBOURS = 31 };
+enum { CONSTANTS = 64 * 1024, WARPS = 8, GROUP = 31 };
 /* Calls as in the study icache: backwards, the last 32 B of each 128 B. */
-enum { PLACE = 128, TAIL = PLACE - 32, APART = 8, POOL = 254 * 1024 };
+enum { APART = 8, WARM = 3 };
 
-/* Code that takes three quarters of one cache and more than the nearer one
- * holds. */
+/* Code of which a cache has room for more than the nearer one, and other code
+ * that alone takes more room, if there are so many functions; the shares of the
+ * first that are missed with nobody beside, and after the other. */
 struct code_load {
     struct lab *lab;
     const struct code_level *level;
-    uint64_t lines;
+    uint64_t lines, others, nearer; /* in lines; the nearer one has room */
+    double calm, pushed;
 };
 
-static void add_laps(const struct code_load *l, struct script *s, size_t reader,
-                     uint64_t from, bool timed)
+static void add_laps(struct script *s, size_t reader, uint64_t first,
+                     uint64_t lines, bool timed)
 {
     for (uint64_t i = APART; i-- > 0;)
         script_add(s, &(struct script_step){
                           .reader = reader,
                           .timed = timed,
-                          .places = {from + i * PLACE + TAIL,
-                                     (l->lines - i + APART - 1) / APART,
-                                     APART * PLACE}});
+                          .places = {(first + i) * CODE_PLACE + CODE_TAIL,
+                                     (lines - i + APART - 1) / APART,
+                                     APART * CODE_PLACE}});
 }
 
-enum { WARM = 3, SHORT_WARM = 2 };
-
-/* The readers and all but the last lap: ours brings its code in, then others
- * what is theirs. */
-static struct script begin_laps(void)
+/* The readers, and our code brought in. */
+static struct script begin_laps(const struct code_load *l,
+                                const char *const *others, size_t count)
 {
     struct script s = {0};
     script_reader(&s, "code");
+    for (size_t i = 0; i < count; i++)
+        script_reader(&s, "%s", others[i]);
+    for (int lap = 0; lap < WARM; lap++)
+        add_laps(&s, 0, 0, l->lines, false);
     return s;
 }
 
-static void warm_up(const struct code_load *l, struct script *s)
+/* The share of our code that is missed then. */
+static double end_laps(const struct code_load *l, struct script *s)
 {
-    for (int lap = 0; lap < WARM; lap++)
-        add_laps(l, s, 0, 0, false);
-}
-
-/* Whether more of our code is missed than by chance, a tenth, once the others
- * have been there. */
-static bool is_pushed_out(const struct code_load *l, struct script *s)
-{
-    add_laps(l, s, 0, 0, true);
+    add_laps(s, 0, 0, l->lines, true);
     const struct column c =
         lab_column(l->lab, "cycles", "visit %s", script_text(s, l->lab));
-    return lab_ok(l->lab) &&
-           10 * hits_above(c.at, c.count, l->level->limit) > c.count;
+    return lab_ok(l->lab) ? (double)hits_above(c.at, c.count, l->level->limit) /
+                                (double)c.count
+                          : 0;
 }
 
-/* Others call other code of the same size. */
+/* The same once others have called the other code; NULL: we ourselves. */
+static double missed_after(const struct code_load *l, const char *const *others,
+                           size_t count)
+{
+    struct script s = begin_laps(l, others, others == NULL ? 0 : count);
+    for (size_t i = 0; i < count; i++)
+        add_laps(&s, others == NULL ? 0 : 1 + i, l->lines, l->others, false);
+    return end_laps(l, &s);
+}
+
+/* Whether the others push our code out as we do: half of it, but for what our
+ * nearer cache may keep. */
 static bool others_push_out(const struct code_load *l,
                             const char *const *others, size_t count)
 {
-    struct script s = begin_laps();
-    for (size_t i = 0; i < count; i++)
-        script_reader(&s, "%s", others[i]);
-    warm_up(l, &s);
-    for (size_t i = 0; i < count; i++)
-        for (int lap = 0; lap < (count > 1 ? 1 : SHORT_WARM); lap++)
-            add_laps(l, &s, 1 + i, POOL / 2 / 1024 * 1024, false);
-    return is_pushed_out(l, &s);
+    const double seen = 1 - (double)l->nearer / (double)l->lines;
+    const double half = l->calm + (l->pushed - l->calm) * seen / 2;
+    return missed_after(l, others, count) > half;
 }
 
+/* One does so, and does it again. */
 static bool other_pushes_out(const struct code_load *l, const char *other)
 {
-    return others_push_out(l, &other, 1);
+    return others_push_out(l, &other, 1) && lab_ok(l->lab) &&
+           others_push_out(l, &other, 1);
 }
 
 /* ---- constants -------------------------------------------------------- */
@@ -116,14 +125,22 @@ static void propose_size(const struct code_load *l, const struct finding *by)
         finding_cite(f, by->evidence[i]);
 }
 
+/* Constants are fewer than the other code, and push out as much more than
+ * chance as they take room that there is not, a tenth at least. */
 static void ask_constants(const struct code_load *l, struct finding *f)
 {
-    struct script s = begin_laps();
-    const size_t reader = script_reader(&s, "constant");
-    warm_up(l, &s);
+    static const char *const readers[] = {"constant"};
+    const uint64_t room = l->level->size;
+    const uint64_t lines =
+        u64_max(l->lines,
+                (room > CONSTANTS / 2 ? room - CONSTANTS / 2 : 0) / CODE_PLACE);
+    struct code_load more = *l;
+    more.lines = lines;
+    const double calm = missed_after(&more, NULL, 0);
+    struct script s = begin_laps(&more, readers, 1);
     for (int lap = 0; lap < WARM; lap++)
-        script_load(&s, reader, (struct segment){0, CONSTANTS / 64, 64});
-    const bool shared = is_pushed_out(l, &s);
+        script_load(&s, 1, (struct segment){0, CONSTANTS / 64, 64});
+    const bool shared = end_laps(&more, &s) > calm + 0.1;
     if (!lab_ok(l->lab))
         return;
     struct value list = value_list();
@@ -152,45 +169,71 @@ static void ask_warps(const struct code_load *l, struct finding *f)
 
 /* ---- SMs -------------------------------------------------------------- */
 
-static const char *caller_of(const struct code_load *l, uint64_t sm)
+/* How many of some SMs push our code out: those of a group in which all
+ * together do. */
+static uint64_t sharing_among(const struct code_load *l, uint64_t from,
+                              uint64_t to)
 {
-    return lab_text(l->lab, "code@0.%" PRIu64, sm);
+    const char *others[GROUP];
+    uint64_t sharing = 0;
+    for (uint64_t sm = from; sm < to; sm++)
+        others[sm - from] = lab_text(l->lab, "code@0.%" PRIu64, sm);
+    if (!others_push_out(l, others, to - from))
+        return 0;
+    for (uint64_t i = 0; lab_ok(l->lab) && i < to - from; i++)
+        sharing += other_pushes_out(l, others[i]);
+    return sharing;
 }
 
 static void ask_sms(const struct code_load *l, struct finding *f)
 {
-    const uint64_t sms = lab_sms(l->lab), beside = u64_min(sms - 1, NEIGHBOURS);
-    const char *others[NEIGHBOURS];
+    const uint64_t sms = lab_sms(l->lab);
     uint64_t sharing = 1;
     if (sms < 2) {
         finding_none(f, why_one_sm);
         return;
     }
-    for (uint64_t i = 0; i < beside; i++)
-        others[i] = caller_of(l, 1 + i);
-    const bool any = others_push_out(l, others, beside);
-    for (uint64_t sm = 1; any && lab_ok(l->lab) && sm < sms; sm++)
-        sharing += other_pushes_out(l, caller_of(l, sm));
-    if (!lab_ok(l->lab))
-        return;
-    finding_measured(f, (double)sharing);
-    if (!any)
-        finding_protocol(f, "sms_tried", value_number((double)beside));
+    for (uint64_t sm = 1; lab_ok(l->lab) && sm < sms; sm += GROUP)
+        sharing += sharing_among(l, sm, u64_min(sm + GROUP, sms));
+    if (lab_ok(l->lab))
+        finding_measured(f, (double)sharing);
 }
 
 /* ---- the study -------------------------------------------------------- */
 
-/* False if no size lies well between those of the two caches: beyond the nearer
- * one by an eighth, so that what it holds is a small part of the code; or if
- * the pool has no room for it twice. */
+/* Functions that the nearer cache may have: of short lines one each. */
+static uint64_t nearer_holds(const struct fact_code *code, size_t i)
+{
+    return i == 0 || code->level[i - 1].line == 0
+               ? 0
+               : code->level[i - 1].size /
+                     u64_min(code->level[i - 1].line, CODE_PLACE);
+}
+
+/* False if no number lies well between those of the two caches: beyond the
+ * nearer one by an eighth, so that what it holds is a small part of the code.
+ */
 static bool load_for(struct lab *lab, size_t i, struct code_load *l)
 {
     const struct code_level *const level = &fact_code(lab)->level[i];
-    const uint64_t nearer = i > 0 ? level[-1].size : 0;
-    const uint64_t code = level->size / 4 * 3;
-    *l = (struct code_load){.lab = lab, .level = level, .lines = code / PLACE};
-    return level->exact && code > nearer + nearer / 8 && l->lines >= APART &&
-           code < POOL / 2;
+    const uint64_t nearer = nearer_holds(fact_code(lab), i);
+    const uint64_t room = level->size / CODE_PLACE,
+                   pool = CODE_POOL / CODE_PLACE;
+    *l = (struct code_load){.lab = lab, .level = level, .nearer = nearer};
+    l->lines =
+        u64_min(u64_max((nearer + room) / 2, nearer / 2 * 3), room / 8 * 7);
+    l->others = u64_min(3 * level->size / 2 / u64_min(level->line, CODE_PLACE),
+                        pool - l->lines);
+    return l->lines > nearer + nearer / 8 && l->lines >= APART &&
+           l->lines < pool / 2;
+}
+
+/* True if other code makes a difference. */
+static bool can_tell(struct code_load *l)
+{
+    l->calm = missed_after(l, NULL, 0);
+    l->pushed = missed_after(l, NULL, 1);
+    return l->calm < 0.2 && l->pushed > l->calm + 0.4;
 }
 
 /* What is asked of each cache, in the order of the answers. */
@@ -200,11 +243,16 @@ static void (*const questions[])(const struct code_load *, struct finding *) = {
 static void icache_sharing_ask_level(struct lab *lab, size_t i)
 {
     struct code_load l;
-    if (!load_for(lab, i, &l)) {
+    const bool fits = fact_code(lab)->level[i].size > 0 && load_for(lab, i, &l);
+    const bool tells = fits && can_tell(&l);
+    if (!lab_ok(lab))
+        return;
+    if (!tells) {
         lab_refuse(lab, lab_text(lab, "%s.*", code_components[i]), "%s",
-                   l.level->exact
-                       ? why_code_little_more
-                       : lab_why_unknown(lab, code_components[i], "size"));
+                   fact_code(lab)->level[i].size == 0
+                       ? lab_why_unknown(lab, code_components[i], "size")
+                   : fits ? why_code_pushed
+                          : why_code_little_more);
         return;
     }
     for (size_t k = 0; lab_ok(lab) && k < COUNT_OF(questions); k++) {
@@ -236,9 +284,10 @@ static void icache_sharing_run(struct lab *lab)
 const struct study study_icache_sharing = {
     .name = "icache_sharing",
     .question = "Who shares the instruction caches?",
-    .method = "Calls of code that takes three quarters of a cache, before and "
-              "after something else had room for as much: constants, another "
-              "warp's code, another SM's.",
+    .method =
+        "Calls of code that takes a good part of a cache, after something "
+        "else took room, which is to miss as if we had called that: "
+        "constants, another warp's code, other SMs'.",
     .reads = reads,
     .answers = answers,
     .proposes = proposes,

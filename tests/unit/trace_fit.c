@@ -1,0 +1,143 @@
+/*
+ * analysis/structure/trace_fit: the cache that answered random visits is found
+ * among all others, with what was fetched ahead and a neighbour's lines; and
+ * none where no cache answered.
+ */
+#include "analysis/structure/trace_fit.h"
+
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "base/rng.h"
+#include "testing.h"
+
+enum { LINE = 128, SEEN = 3000 };
+
+struct answering {
+    size_t sets;
+    uint32_t ways;
+    enum cache_policy policy;
+    uint64_t ahead, own; /* the neighbour's lines come first in the sets */
+    bool by_chance;      /* answers have nothing to do with the visits */
+};
+
+static struct cache *cache_of(const struct answering *a)
+{
+    uint32_t *const ways = xcalloc(a->sets, sizeof *ways);
+    for (size_t i = 0; i < a->sets; i++)
+        ways[i] = a->ways;
+    const struct cache_shape shape = {.line = LINE,
+                                      .sector = LINE,
+                                      .sets = a->sets,
+                                      .set_ways = ways,
+                                      .policy = a->policy};
+    struct cache *const cache = cache_new(&shape, 5);
+    free(ways);
+    return cache;
+}
+
+static void add(struct trace *t, uint64_t line, enum trace_seen seen)
+{
+    t->visits = xreallocarray(t->visits, t->count + 1, sizeof *t->visits);
+    t->visits[t->count++] = (struct trace_visit){
+        .at = line * LINE, .seen = seen, .call = seen != TRACE_UNSEEN};
+}
+
+/* Visits to a third more lines than there is room for, of twice as many if the
+ * policy is random. */
+static struct trace visit(const struct answering *a, uint64_t seed)
+{
+    const uint64_t lines = a->sets * a->ways * 4 / 3;
+    const unsigned part = a->policy == POLICY_RANDOM ? 2 : 1;
+    const uint64_t far = (uint64_t)1 << 20;
+    struct trace t = {0};
+    struct cache *const cache = cache_of(a);
+    struct rng r;
+    rng_seed(&r, seed);
+    for (uint64_t i = 0; i < SEEN + 3 * lines; i++) {
+        uint64_t line = rng_below(&r, part * lines);
+        while (part > 1 && line * 0x9e3779b97f4a7c15 >> 63 != 0)
+            line = rng_below(&r, part * lines);
+        for (uint64_t k = 0; k < a->own; k++)
+            cache_access(cache, (far * a->sets + k) * LINE);
+        const bool hit = a->by_chance
+                             ? rng_below(&r, 4) > 0
+                             : cache_access(cache, line * LINE) == CACHE_HIT;
+        add(&t, line,
+            i < 3 * lines ? TRACE_UNSEEN
+            : hit         ? TRACE_HIT
+                          : TRACE_MISS);
+        for (uint64_t k = 1; !hit && k <= a->ahead; k++) {
+            cache_access(cache, (line + k) * LINE);
+            add(&t, line + k, TRACE_UNSEEN);
+        }
+    }
+    cache_free(cache);
+    return t;
+}
+
+static bool find(const struct answering *a, struct trace_fit *fit)
+{
+    struct trace found = visit(a, 1), check = visit(a, 2);
+    const double bytes = (double)(a->sets * a->ways * LINE);
+    const struct trace_range range = {.sector = LINE,
+                                      .least = 0.8 * bytes,
+                                      .most = 1.1 * bytes,
+                                      .own_least = a->own,
+                                      .own_most = a->own + (a->own > 0)};
+    const bool certain = trace_fit_certain(&found, &check, &range, fit);
+    const bool known = certain || trace_fit_random(&found, &check, &range, fit);
+    ck_assert(!certain || a->policy != POLICY_RANDOM);
+    free(found.visits);
+    free(check.visits);
+    return known;
+}
+
+static const struct answering answering[] = {
+    {16, 4, POLICY_LRU, 0, 0, false},   {23, 5, POLICY_LRU, 2, 0, false},
+    {9, 7, POLICY_FIFO, 0, 0, false},   {12, 8, POLICY_NRU, 1, 0, false},
+    {20, 5, POLICY_LRU, 0, 4, false},   {6, 9, POLICY_FIFO, 0, 4, false},
+    {24, 3, POLICY_RANDOM, 0, 0, false}};
+
+START_TEST(shapes_and_policies_are_told)
+{
+    const struct answering *const a = &answering[_i];
+    struct trace_fit fit;
+    ck_assert(find(a, &fit));
+    ck_assert_uint_eq(fit.line, LINE);
+    ck_assert_uint_eq(fit.sets, a->sets);
+    ck_assert_uint_eq(fit.ways, a->ways);
+    ck_assert_uint_eq(fit.size, LINE * a->sets * a->ways);
+    ck_assert_int_eq(fit.policy, a->policy);
+    ck_assert_int_eq(fit.runner_up, a->policy);
+}
+END_TEST
+
+START_TEST(what_no_cache_answered_is_told_by_none)
+{
+    struct trace_fit fit;
+    ck_assert(!find(
+        &(struct answering){16, 4, POLICY_LRU, 0, 0, .by_chance = true}, &fit));
+}
+END_TEST
+
+/* Of two ways the least recently used one is the one without a mark. */
+START_TEST(policies_that_do_the_same_are_both_named)
+{
+    struct trace_fit fit;
+    ck_assert(find(&(struct answering){32, 2, POLICY_LRU, 0, 0, false}, &fit));
+    ck_assert_uint_eq(fit.ways, 2);
+    ck_assert_int_ne(fit.policy, fit.runner_up);
+}
+END_TEST
+
+Suite *suite_trace_fit(void)
+{
+    TCase *t;
+    Suite *const suite = suite_of("trace_fit", 30, &t);
+    tcase_add_loop_test(t, shapes_and_policies_are_told, 0,
+                        sizeof answering / sizeof *answering);
+    tcase_add_test(t, what_no_cache_answered_is_told_by_none);
+    tcase_add_test(t, policies_that_do_the_same_are_both_named);
+    return suite;
+}
