@@ -488,6 +488,8 @@ static void icache_ask_level(struct lab *lab, const struct curve *c, size_t i,
                                .over = c->lines[p[1].first]};
     level->penalty = p[1].value - p[0].value;
     level->limit = path->limit[i];
+    level->reach =
+        path->ahead[i] * path->line + u64_max(level->line, path->line);
     draw_calls(&q);
     if (!lab_ok(lab))
         return;

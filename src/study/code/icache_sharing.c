@@ -35,29 +35,29 @@ static const struct answer answers[] = {
 };
 
 enum { CONSTANTS = 64 * 1024, WARPS = 8, GROUP = 31 };
-/* Calls as in the study icache: backwards, the last 32 B of each 128 B. */
-enum { APART = 8, WARM = 3 };
+enum { WARM = 3, LEAST = 4 };
 
-/* Code of which a cache has room for more than the nearer one, and other code
- * that alone takes more room, if there are so many functions; the shares of the
- * first that are missed with nobody beside, and after the other. */
+/* Functions so far apart that none comes with another, of which a cache has
+ * room for more than the nearer one, and other code that alone takes more room,
+ * if there are so many functions; the shares of the first that are missed with
+ * nobody beside, and after the other. */
 struct code_load {
     struct lab *lab;
     const struct code_level *level;
-    uint64_t lines, others, nearer; /* in lines; the nearer one has room */
+    uint64_t calls, others, nearer; /* functions; the nearer one has room for */
+    uint64_t apart;                 /* B */
     double calm, pushed;
 };
 
-static void add_laps(struct script *s, size_t reader, uint64_t first,
-                     uint64_t lines, bool timed)
+static void add_lap(const struct code_load *l, struct script *s, size_t reader,
+                    bool other, bool timed)
 {
-    for (uint64_t i = APART; i-- > 0;)
-        script_add(s, &(struct script_step){
-                          .reader = reader,
-                          .timed = timed,
-                          .places = {(first + i) * CODE_PLACE + CODE_TAIL,
-                                     (lines - i + APART - 1) / APART,
-                                     APART * CODE_PLACE}});
+    const uint64_t first = (other ? l->calls : 0) * l->apart;
+    script_add(s, &(struct script_step){.reader = reader,
+                                        .timed = timed,
+                                        .places = {first + CODE_TAIL,
+                                                   other ? l->others : l->calls,
+                                                   l->apart}});
 }
 
 /* The readers, and our code brought in. */
@@ -69,14 +69,14 @@ static struct script begin_laps(const struct code_load *l,
     for (size_t i = 0; i < count; i++)
         script_reader(&s, "%s", others[i]);
     for (int lap = 0; lap < WARM; lap++)
-        add_laps(&s, 0, 0, l->lines, false);
+        add_lap(l, &s, 0, false, false);
     return s;
 }
 
 /* The share of our code that is missed then. */
 static double end_laps(const struct code_load *l, struct script *s)
 {
-    add_laps(s, 0, 0, l->lines, true);
+    add_lap(l, s, 0, false, true);
     const struct column c =
         lab_column(l->lab, "cycles", "visit %s", script_text(s, l->lab));
     return lab_ok(l->lab) ? (double)hits_above(c.at, c.count, l->level->limit) /
@@ -90,7 +90,7 @@ static double missed_after(const struct code_load *l, const char *const *others,
 {
     struct script s = begin_laps(l, others, others == NULL ? 0 : count);
     for (size_t i = 0; i < count; i++)
-        add_laps(&s, others == NULL ? 0 : 1 + i, l->lines, l->others, false);
+        add_lap(l, &s, others == NULL ? 0 : 1 + i, true, false);
     return end_laps(l, &s);
 }
 
@@ -99,7 +99,7 @@ static double missed_after(const struct code_load *l, const char *const *others,
 static bool others_push_out(const struct code_load *l,
                             const char *const *others, size_t count)
 {
-    const double seen = 1 - (double)l->nearer / (double)l->lines;
+    const double seen = 1 - (double)l->nearer / (double)l->calls;
     const double half = l->calm + (l->pushed - l->calm) * seen / 2;
     return missed_after(l, others, count) > half;
 }
@@ -131,11 +131,9 @@ static void ask_constants(const struct code_load *l, struct finding *f)
 {
     static const char *const readers[] = {"constant"};
     const uint64_t room = l->level->size;
-    const uint64_t lines =
-        u64_max(l->lines,
-                (room > CONSTANTS / 2 ? room - CONSTANTS / 2 : 0) / CODE_PLACE);
+    const uint64_t bytes = room > CONSTANTS / 2 ? room - CONSTANTS / 2 : 0;
     struct code_load more = *l;
-    more.lines = lines;
+    more.calls = u64_max(l->calls, bytes / l->apart);
     const double calm = missed_after(&more, NULL, 0);
     struct script s = begin_laps(&more, readers, 1);
     for (int lap = 0; lap < WARM; lap++)
@@ -201,13 +199,11 @@ static void ask_sms(const struct code_load *l, struct finding *f)
 
 /* ---- the study -------------------------------------------------------- */
 
-/* Functions that the nearer cache may have: of short lines one each. */
-static uint64_t nearer_holds(const struct fact_code *code, size_t i)
+/* Of functions so far apart a level has room for as many as bring so many
+ * bytes, if they are of all sets alike. */
+static uint64_t holds(const struct code_level *level)
 {
-    return i == 0 || code->level[i - 1].line == 0
-               ? 0
-               : code->level[i - 1].size /
-                     u64_min(code->level[i - 1].line, CODE_PLACE);
+    return level->line == 0 ? 0 : level->size / level->reach;
 }
 
 /* False if no number lies well between those of the two caches: beyond the
@@ -216,16 +212,19 @@ static uint64_t nearer_holds(const struct fact_code *code, size_t i)
 static bool load_for(struct lab *lab, size_t i, struct code_load *l)
 {
     const struct code_level *const level = &fact_code(lab)->level[i];
-    const uint64_t nearer = nearer_holds(fact_code(lab), i);
-    const uint64_t room = level->size / CODE_PLACE,
-                   pool = CODE_POOL / CODE_PLACE;
+    const uint64_t nearer = i > 0 ? holds(&level[-1]) : 0;
     *l = (struct code_load){.lab = lab, .level = level, .nearer = nearer};
-    l->lines =
-        u64_min(u64_max((nearer + room) / 2, nearer / 2 * 3), room / 8 * 7);
-    l->others = u64_min(3 * level->size / 2 / u64_min(level->line, CODE_PLACE),
-                        pool - l->lines);
-    return l->lines > nearer + nearer / 8 && l->lines >= APART &&
-           l->lines < pool / 2;
+    /* One line more is between what two of them bring. */
+    l->apart =
+        (level->reach + level->line + CODE_PLACE - 1) / CODE_PLACE * CODE_PLACE;
+    if (level->reach <= CODE_PLACE)
+        l->apart = CODE_PLACE;
+    const uint64_t room = level->size / l->apart, pool = CODE_POOL / l->apart;
+    l->calls = u64_min(u64_max((nearer + room) / 2, nearer / 2 * 3),
+                       u64_max(room * 7 / 8, 1));
+    l->others = u64_min(3 * holds(level) / 2, pool - l->calls);
+    return l->calls > nearer + nearer / 8 && l->calls >= LEAST &&
+           l->calls < pool / 2;
 }
 
 /* True if other code makes a difference. */
