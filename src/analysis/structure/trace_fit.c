@@ -19,6 +19,9 @@ static const double GAIN_LEAST = 50;
 /* Likelihood (its logarithm) that another cache must have less: by chance it
  * has once in e^10 = 20000. */
 static const double LEAD_LEAST = 10;
+/* … and where so many visits are not as it foretells, for each of them a fifth
+ * more, since what else is there may favour one of them. */
+static const double LEAD_OF_WRONG = 0.2;
 
 enum {
     FIRST_JUDGED = 300,
@@ -510,12 +513,13 @@ static uint64_t bytes_of(const struct candidate *c)
 }
 
 /* Says what those that explain as much agree about. */
-static void compare(const struct search *s, struct trace_fit *fit)
+static void compare(const struct search *s, double wrong, struct trace_fit *fit)
 {
     const struct candidate *const best = &s->kept[0];
+    const double least = best->score - LEAD_LEAST - LEAD_OF_WRONG * wrong;
     for (size_t i = 1; i < s->count; i++) {
         const struct candidate *const c = &s->kept[i];
-        if (c->score < best->score - LEAD_LEAST)
+        if (c->score < least)
             break;
         if (c->sets != best->sets)
             fit->sets = 0;
@@ -551,7 +555,7 @@ static bool is_expected(const struct tally *t)
 
 /* Sets in which the neighbour has a line more are run apart. */
 static bool explains(const struct search *s, const struct trace *check,
-                     const struct candidate *c, double *agrees)
+                     const struct candidate *c, double *agrees, double *wrong)
 {
     struct tally t = {.of = c};
     struct candidate part = *c;
@@ -564,6 +568,7 @@ static bool explains(const struct search *s, const struct trace *check,
             run(check, &part, s->range, &t);
     }
     *agrees = t.agree / (double)t.seen;
+    *wrong = c->policy == RANDOM ? 0 : (double)t.seen - t.agree;
     return c->policy == RANDOM ? is_expected(&t) : is_foretold(&t);
 }
 
@@ -583,8 +588,10 @@ static bool judge(const struct search *s, const struct trace *check,
                               .policy = policies[best->policy].policy,
                               .ages = policies[best->policy].ages};
     fit->runner_up = fit->policy;
-    compare(s, fit);
-    return explains(s, check, best, &fit->agrees);
+    double wrong;
+    const bool sure = explains(s, check, best, &fit->agrees, &wrong);
+    compare(s, wrong, fit);
+    return sure;
 }
 
 static bool find_certain(struct search *s, const struct trace *check,

@@ -183,8 +183,10 @@ static size_t blocks_brought(struct lab *lab, const struct curve *c,
                              size_t level, uint64_t lines)
 {
     const uint64_t line = fact_code(lab)->level[0].line;
-    /* Half a line of 128 B can be called alone in each KiB. */
-    const uint64_t to = line < PLACE ? KIB : BLOCK - line + TAIL;
+    /* The beginning of one of the level's, which does not come with another.
+     * Half a line of 128 B can be called alone in each KiB. */
+    const uint64_t own = u64_max(line, fact_code(lab)->level[level].line);
+    const uint64_t to = line < PLACE ? KIB : BLOCK - own + TAIL;
     size_t brought = 0;
     if ((lines + 1) * line > to)
         return 0;
@@ -253,6 +255,22 @@ static double share_within(const struct cache_question *q, size_t level)
     return (double)within / (double)judged;
 }
 
+/* True if the nearest cache keeps what is used again and again, so that those
+ * behind it are not asked for it. */
+static bool keeps_loop(const struct code_path *path)
+{
+    const enum cache_policy policy = path->fit[0].policy;
+    return path->sector[0] > 0 && policy != POLICY_FIFO &&
+           policy != POLICY_RANDOM;
+}
+
+/* Lines of the loop that there may be, and what comes after them. */
+static size_t own_most(const struct cache_question *q)
+{
+    const size_t own = LOOP_MOST / q->level->line + 1;
+    return q->i == 0 ? own : keeps_loop(q->path) ? 0 : own + q->path->ahead[0];
+}
+
 /*
  * Of functions that are called alike often a cache holds some at any time, and
  * a call finds its own as often as it is one of those.  What only nearer caches
@@ -265,14 +283,12 @@ static struct trace_range range_of(const struct cache_question *q)
     const double within = share_within(q, q->i);
     const double nearer = q->i > 0 ? share_within(q, q->i - 1) : 0;
     const double part = fmin(1, (double)q->level->line / CODE_PLACE);
-    const uint64_t own = LOOP_MOST / q->level->line + 1;
-    const uint64_t after = q->i > 0 ? q->path->ahead[0] : 0;
     return (struct trace_range){
         .sector = q->level->line,
         .least = 0.95 * part * bytes * (within - nearer) / (1 - nearer),
         .most = 1.05 * bytes * within + 2 * CODE_PLACE,
         .own_least = q->i == 0 ? LOOP_LEAST / q->level->line : 0,
-        .own_most = own + after,
+        .own_most = own_most(q),
         .ahead = q->path->ahead[0]};
 }
 
@@ -306,33 +322,18 @@ static struct trace trace_of(struct cache_question *q,
     return code_trace(q->lab, q->path, draws, q->i);
 }
 
-/* A policy that leaves nothing to chance. */
-static bool find_certain(struct cache_question *q,
-                         const struct trace_range *range, struct trace_fit *fit)
+/* Functions that are picked unevenly: what random victims do does not show
+ * where all sets are alike, and what is fetched ahead comes less to others. */
+static bool find_fit(struct cache_question *q, struct trace_fit *fit)
 {
-    const struct code_draws other = code_draw(
-        q->lab, q->path, &(struct code_calls){q->draws.functions, false, 2});
-    const struct trace found = trace_of(q, &q->draws);
-    const struct trace check = trace_of(q, &other);
-    return lab_ok(q->lab) && trace_fit_certain(&found, &check, range, fit);
-}
-
-/* Random victims: nothing of them shows where all sets are alike. */
-static bool find_random(struct cache_question *q,
-                        const struct trace_range *range, struct trace_fit *fit)
-{
+    const struct trace_range range = range_of(q);
     struct code_calls calls = {q->draws.functions, true, 1};
     const struct code_draws some = code_draw(q->lab, q->path, &calls);
     calls.take++;
     const struct code_draws other = code_draw(q->lab, q->path, &calls);
     const struct trace found = trace_of(q, &some), check = trace_of(q, &other);
-    return lab_ok(q->lab) && trace_fit_random(&found, &check, range, fit);
-}
-
-static bool find_fit(struct cache_question *q, struct trace_fit *fit)
-{
-    const struct trace_range range = range_of(q);
-    if (!find_certain(q, &range, fit) && !find_random(q, &range, fit))
+    if (!lab_ok(q->lab) || (!trace_fit_certain(&found, &check, &range, fit) &&
+                            !trace_fit_random(&found, &check, &range, fit)))
         return false;
     q->path->fit[q->i] = *fit;
     q->path->sector[q->i] = q->level->line;

@@ -214,11 +214,7 @@ static bool load_for(struct lab *lab, size_t i, struct code_load *l)
     const struct code_level *const level = &fact_code(lab)->level[i];
     const uint64_t nearer = i > 0 ? holds(&level[-1]) : 0;
     *l = (struct code_load){.lab = lab, .level = level, .nearer = nearer};
-    /* One line more is between what two of them bring. */
-    l->apart =
-        (level->reach + level->line + CODE_PLACE - 1) / CODE_PLACE * CODE_PLACE;
-    if (level->reach <= CODE_PLACE)
-        l->apart = CODE_PLACE;
+    l->apart = (level->reach + CODE_PLACE - 1) / CODE_PLACE * CODE_PLACE;
     const uint64_t room = level->size / l->apart, pool = CODE_POOL / l->apart;
     l->calls = u64_min(u64_max((nearer + room) / 2, nearer / 2 * 3),
                        u64_max(room * 7 / 8, 1));
