@@ -362,8 +362,11 @@ static void report_policy(struct cache_question *q, const struct trace_fit *fit)
 {
     struct finding *const f =
         lab_finding(q->lab, code_components[q->i], "policy");
+    const bool random = fit->policy == POLICY_RANDOM;
     if (fit->ways == 1)
         finding_none(f, why_one_way);
+    else if (random && (fit->sets == 0 || fit->ways == 0))
+        finding_none(f, why_code_shapes); /* or some ways go more often */
     else if (fit->runner_up != fit->policy)
         finding_none(f, why_policies_alike, cache_policy_name(fit->policy),
                      cache_policy_name(fit->runner_up));
