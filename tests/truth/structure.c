@@ -372,7 +372,10 @@ static enum need need_of_tlb(const struct profile *p, size_t level)
     const uint64_t reach = cache_shape_bytes(&p->tlbs[level].shape);
     const double penalty = cost_behind(p, level + 1) - cost_behind(p, level);
     const bool seen = penalty >= VISIBLE_CYCLES;
-    return seen && has_room(p, reach) ? MUST : MAY;
+    /* All places lie in one window, if there are any. */
+    const bool holds =
+        p->page_window_bytes == 0 || 2 * reach <= p->page_window_bytes;
+    return seen && holds && has_room(p, reach) ? MUST : MAY;
 }
 
 /* Pages and regions are one where an entry covers a page. */
@@ -429,6 +432,8 @@ static void compare_tlb_levels(struct check *c)
         sure = sure && (!costs || need_of_tlb(p, i) == MUST);
         levels += costs;
     }
+    /* One that reaches as far as a window shows no more than none. */
+    sure = sure && (levels > 0 || p->page_window_bytes == 0);
     claim_whole(c, "tlb", "levels", sure ? HOPED : MAY, levels);
 }
 

@@ -119,8 +119,9 @@ static void ask_level(struct tlb_question *q, size_t level)
 
 static void conclude_level(struct tlb_question *q, size_t level)
 {
+    struct tlb_facts *const tlb = &q->t->tlb[level];
     const char *const why = q->why[level];
-    if (q->t->tlb[level].sets != 1)
+    if (tlb->sets != 1)
         tlb_conclude_sets(q, level);
     settle(&q->t->tlb[level]);
     if (q->t->tlb[level].sets == 0)

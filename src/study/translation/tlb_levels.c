@@ -362,7 +362,8 @@ static uint64_t about(struct tlb_question *q, const struct sweep *s,
 }
 
 /* What a TLB holds of places each in a region of its own, unless one before it
- * holds as many: then it hides. */
+ * holds half as many, or more: then that one still has some of a lap, which are
+ * not asked of this one. */
 static void set_about(struct tlb_question *q, const struct sweep *s,
                       size_t level)
 {
@@ -371,7 +372,7 @@ static void set_about(struct tlb_question *q, const struct sweep *s,
     for (size_t i = 0; i < level; i++)
         before = u64_max(before, q->t->tlb[i].about);
     tlb->about = about(q, s, tlb->middle);
-    tlb->hidden = level > 0 && tlb->about < before + before / 4 + 2;
+    tlb->hidden = level > 0 && tlb->about < 2 * before + 2;
     if (tlb->hidden)
         q->why[level] = why_tlb_hidden;
     if (!half_miss(&s->cycles[s->count - 1], tlb->middle)) {

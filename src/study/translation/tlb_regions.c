@@ -130,13 +130,13 @@ static int came_along(struct tlb_question *q, size_t level, uint64_t off)
     const uint64_t piece = q->t->places.piece, whole = 1u << HALVINGS;
     uint64_t others = 0, region = piece;
     for (size_t i = 0; i < level; i++) {
-        others = u64_max(others, 2 * q->t->tlb[i].about + 8);
+        others = u64_max(others, q->t->tlb[i].about * 3 / 2 + 4);
         region = u64_max(region, q->t->tlb[i].region);
     }
     const uint64_t step = region / piece * whole + 1;
     const uint64_t first = NEW * whole, from = first + 2 * off * TIMES + step;
     const uint64_t pieces = (from + step * others) / whole + 1;
-    if (2 * others > q->t->tlb[level].about || pieces > PIECES_MOST)
+    if (3 * others > 2 * q->t->tlb[level].about || pieces > PIECES_MOST)
         return -1;
     const struct tlb_places fine = {.piece = piece,
                                     .apart = piece,
@@ -256,19 +256,25 @@ static int share_entries(struct tlb_question *q, size_t level,
 
 /* ---- entries ---------------------------------------------------------- */
 
-/* Loads that miss in laps over so many regions. */
-static size_t all_misses(struct tlb_question *q, size_t level, uint64_t places)
+/* Loads that miss in laps over so many places: such as lie in a row, one in
+ * each region, or any. */
+static size_t all_misses(struct tlb_question *q, size_t level, bool in_a_row,
+                         uint64_t places)
 {
+    /* Where victims are random what fits comes to stay only after as many laps
+     * as there are places. */
+    enum { LOADS = 8192, LAPS_MOST = 128 };
     const struct tlb_facts *const tlb = &q->t->tlb[level];
-    const struct tlb_places p =
+    const struct tlb_places row =
         tlb_in_a_row(q, tlb->region, row_of_one(tlb) + BEYOND);
+    const uint64_t laps = u64_within(3, LOADS / places, LAPS_MOST);
     size_t missed = 0;
     for (unsigned take = 0; lab_ok(q->lab) && take < TAKES; take++) {
         struct buf steps = {0};
-        buf_printf(&steps, "3x0:%" PRIu64 ":1,!0:%" PRIu64 ":1", places,
-                   places);
-        const struct column c =
-            tlb_ask(q, &p, buf_string(&steps), "take=%u", take);
+        buf_printf(&steps, "%" PRIu64 "x0:%" PRIu64 ":1,!0:%" PRIu64 ":1", laps,
+                   places, places);
+        const struct column c = tlb_ask(q, in_a_row ? &row : &q->t->places,
+                                        buf_string(&steps), "take=%u", take);
         buf_free(&steps);
         for (size_t i = 0; i < c.count; i++)
             missed += c.at[i] > tlb->middle;
@@ -308,6 +314,27 @@ static uint64_t spare_entries(struct tlb_question *q, size_t level,
     return one / set - 1;
 }
 
+/* Roughly; of many places such as lie in a row and of which nearly all hit. */
+static void bracket_entries(struct tlb_question *q, size_t level, uint64_t *fit,
+                            uint64_t *more)
+{
+    enum { FEW = 256 };
+    const struct tlb_facts *const tlb = &q->t->tlb[level];
+    const uint64_t error = tlb->about / 12 + 1;
+    size_t loads;
+    *fit = tlb->about / 2;
+    *more = row_of_one(tlb);
+    while (lab_ok(q->lab) && tlb->about > FEW && *more - *fit > 1 + error / 2) {
+        const uint64_t middle = (*fit + *more) / 2;
+        if (SPIKES * misses(q, level, tlb->region, middle, &loads) <= loads)
+            *fit = middle;
+        else
+            *more = middle;
+    }
+    if (tlb->about > FEW)
+        *fit -= error / 2;
+}
+
 /*
  * As many regions in a row as fit: all entries, unless the index deals those in
  * a row to the sets unevenly.  Then fewer fit than of any at random, of which
@@ -317,28 +344,19 @@ static void find_entries(struct tlb_question *q, size_t level)
 {
     struct tlb_facts *const tlb = &q->t->tlb[level];
     const uint64_t error = tlb->about / 12 + 1;
-    uint64_t fit = tlb->about / 2, more = row_of_one(tlb);
-    size_t loads;
-    while (lab_ok(q->lab) && more - fit > 1 + error / 2) {
-        const uint64_t middle = (fit + more) / 2;
-        if (SPIKES * misses(q, level, tlb->region, middle, &loads) <= loads)
-            fit = middle;
-        else
-            more = middle;
-    }
-    if (fit + error < tlb->about)
-        return;
-    fit -= error / 2;
+    uint64_t fit, more;
+    bracket_entries(q, level, &fit, &more);
     const double spikes =
-        (double)all_misses(q, level, fit / 2) / (double)u64_max(fit / 2, 1);
+        (double)all_misses(q, level, fit / 2 + 1) / (double)(fit / 2 + 1);
     while (lab_ok(q->lab) && more - fit > 1)
         if (any_misses(q, level, (fit + more) / 2, spikes))
             more = (fit + more) / 2;
         else
             fit = (fit + more) / 2;
-    if (!lab_ok(q->lab) || fit + error < tlb->about)
+    if (!lab_ok(q->lab))
         return;
-    tlb->fit = fit - spare_entries(q, level, fit, &tlb->row_ways);
+    if (fit + error >= tlb->about)
+        tlb->fit = fit - spare_entries(q, level, fit, &tlb->row_ways);
 }
 
 /* The page; then twice as far as long as both are of one entry. */
@@ -350,8 +368,7 @@ static void find_region(struct tlb_question *q, size_t level)
     find_page(q, level);
     tlb->region = tlb->page;
     int share = tlb->region > 0;
-    while (lab_ok(q->lab) && share == 1 &&
-           2 * tlb->region <= q->t->places.apart) {
+    while (lab_ok(q->lab) && share == 1 && tlb->region <= q->t->places.apart) {
         share = share_entries(q, level, tlb->region);
         if (share == 1)
             tlb->region *= 2;
@@ -363,7 +380,7 @@ static void find_region(struct tlb_question *q, size_t level)
     if (!lab_ok(q->lab) || tlb->region == 0)
         return;
     /* Then places that were taken to be of one region each are not. */
-    if (2 * tlb->region > q->t->places.apart) {
+    if (tlb->region > q->t->places.apart) {
         tlb->region = 0;
         tlb->hidden = true;
         q->why[level] =
