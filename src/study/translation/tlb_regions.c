@@ -256,10 +256,8 @@ static int share_entries(struct tlb_question *q, size_t level,
 
 /* ---- entries ---------------------------------------------------------- */
 
-/* Loads that miss in laps over so many places: such as lie in a row, one in
- * each region, or any. */
-static size_t all_misses(struct tlb_question *q, size_t level, bool in_a_row,
-                         uint64_t places)
+/* Loads that miss in laps over so many regions. */
+static size_t all_misses(struct tlb_question *q, size_t level, uint64_t places)
 {
     /* Where victims are random what fits comes to stay only after as many laps
      * as there are places. */
@@ -273,8 +271,8 @@ static size_t all_misses(struct tlb_question *q, size_t level, bool in_a_row,
         struct buf steps = {0};
         buf_printf(&steps, "%" PRIu64 "x0:%" PRIu64 ":1,!0:%" PRIu64 ":1", laps,
                    places, places);
-        const struct column c = tlb_ask(q, in_a_row ? &row : &q->t->places,
-                                        buf_string(&steps), "take=%u", take);
+        const struct column c =
+            tlb_ask(q, &row, buf_string(&steps), "take=%u", take);
         buf_free(&steps);
         for (size_t i = 0; i < c.count; i++)
             missed += c.at[i] > tlb->middle;
