@@ -27,11 +27,21 @@ static bool contradicts(const struct tlb_facts *tlb, uint64_t all)
     return !row || 5 * tlb->about < 3 * all || 10 * tlb->about > 17 * all;
 }
 
+/* Where no conflicts tell. */
+static void take_one_set(struct tlb_facts *tlb)
+{
+    if (!tlb->one_set || tlb->sets > 0 || tlb->ways > 0 || tlb->of_sets > 0)
+        return;
+    tlb->sets = 1;
+    tlb->ways = tlb->fit;
+}
+
 /* Ways by conflicts, sets by the index or one by one, and entries by what fits
  * must agree; else neither is known. */
 static void settle(struct tlb_facts *tlb)
 {
     const bool rows = tlb->row_ways > 0 && !tlb->chance;
+    take_one_set(tlb);
     /* Where no conflicts tell, what a place too many makes miss does; they must
      * not say another. */
     if (tlb->ways == 0 && tlb->sets == 0 && tlb->of_sets == 0 && rows)
@@ -103,6 +113,7 @@ static void ask_level(struct tlb_question *q, size_t level)
     struct tlb_facts *const tlb = &q->t->tlb[level];
     const struct tlb_conflict *const c = tlb_conflict_of(q, level, 0);
     tlb_find_ways(q, level);
+    take_one_set(tlb);
     if (lab_ok(q->lab) && tlb->sets != 1)
         tlb_find_sets(q, level);
     if (lab_ok(q->lab) && (tlb->sets == 1 || c->set.count > 0))

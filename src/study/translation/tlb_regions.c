@@ -256,15 +256,14 @@ static int share_entries(struct tlb_question *q, size_t level,
 
 /* ---- entries ---------------------------------------------------------- */
 
-/* Loads that miss in laps over so many regions. */
-static size_t all_misses(struct tlb_question *q, size_t level, uint64_t places)
+/* Loads that miss in laps over so many places that are laid so. */
+static size_t all_misses(struct tlb_question *q, size_t level,
+                         const struct tlb_places *laid, uint64_t places)
 {
     /* Where victims are random what fits comes to stay only after as many laps
      * as there are places. */
     enum { LOADS = 8192, LAPS_MOST = 128 };
     const struct tlb_facts *const tlb = &q->t->tlb[level];
-    const struct tlb_places row =
-        tlb_in_a_row(q, tlb->region, row_of_one(tlb) + BEYOND);
     const uint64_t laps = u64_within(3, LOADS / places, LAPS_MOST);
     size_t missed = 0;
     for (unsigned take = 0; lab_ok(q->lab) && take < TAKES; take++) {
@@ -272,7 +271,7 @@ static size_t all_misses(struct tlb_question *q, size_t level, uint64_t places)
         buf_printf(&steps, "%" PRIu64 "x0:%" PRIu64 ":1,!0:%" PRIu64 ":1", laps,
                    places, places);
         const struct column c =
-            tlb_ask(q, &row, buf_string(&steps), "take=%u", take);
+            tlb_ask(q, laid, buf_string(&steps), "take=%u", take);
         buf_free(&steps);
         for (size_t i = 0; i < c.count; i++)
             missed += c.at[i] > tlb->middle;
@@ -282,11 +281,12 @@ static size_t all_misses(struct tlb_question *q, size_t level, uint64_t places)
 
 /* One set with one too many misses once a lap at least; more than spikes, of
  * which there are so many for each place. */
-static bool any_misses(struct tlb_question *q, size_t level, uint64_t places,
+static bool any_misses(struct tlb_question *q, size_t level,
+                       const struct tlb_places *laid, uint64_t places,
                        double spikes)
 {
     const double expected = spikes * (double)places;
-    return (double)all_misses(q, level, places) >
+    return (double)all_misses(q, level, laid, places) >
            expected + 4 * sqrt(expected) + TAKES - 1;
 }
 
@@ -298,11 +298,12 @@ static bool any_misses(struct tlb_question *q, size_t level, uint64_t places,
  * many that are; sets *ways if all sets have as many.
  */
 static uint64_t spare_entries(struct tlb_question *q, size_t level,
-                              uint64_t fit, uint64_t *ways)
+                              const struct tlb_places *row, uint64_t fit,
+                              uint64_t *ways)
 {
-    const size_t one = all_misses(q, level, fit + 1) / TAKES;
-    const size_t two = all_misses(q, level, fit + 2) / TAKES;
-    const size_t five = all_misses(q, level, fit + BEYOND) / TAKES;
+    const size_t one = all_misses(q, level, row, fit + 1) / TAKES;
+    const size_t two = all_misses(q, level, row, fit + 2) / TAKES;
+    const size_t five = all_misses(q, level, row, fit + BEYOND) / TAKES;
     const size_t set = two - one;
     *ways = 0;
     if (!lab_ok(q->lab) || two <= one + 1 || one % set != 0 || one / set > 2 ||
@@ -336,25 +337,32 @@ static void bracket_entries(struct tlb_question *q, size_t level, uint64_t *fit,
 /*
  * As many regions in a row as fit: all entries, unless the index deals those in
  * a row to the sets unevenly.  Then fewer fit than of any at random, of which
- * half miss when there are about as many as entries.
+ * half miss when there are about as many as entries.  Where as many fit of any
+ * others, and not one more, there is one set, whatever its policy.
  */
 static void find_entries(struct tlb_question *q, size_t level)
 {
     struct tlb_facts *const tlb = &q->t->tlb[level];
     const uint64_t error = tlb->about / 12 + 1;
+    const struct tlb_places row =
+        tlb_in_a_row(q, tlb->region, row_of_one(tlb) + BEYOND);
     uint64_t fit, more;
     bracket_entries(q, level, &fit, &more);
     const double spikes =
-        (double)all_misses(q, level, fit / 2 + 1) / (double)(fit / 2 + 1);
+        (double)all_misses(q, level, &row, fit / 2 + 1) / (double)(fit / 2 + 1);
     while (lab_ok(q->lab) && more - fit > 1)
-        if (any_misses(q, level, (fit + more) / 2, spikes))
+        if (any_misses(q, level, &row, (fit + more) / 2, spikes))
             more = (fit + more) / 2;
         else
             fit = (fit + more) / 2;
     if (!lab_ok(q->lab))
         return;
-    if (fit + error >= tlb->about)
-        tlb->fit = fit - spare_entries(q, level, fit, &tlb->row_ways);
+    tlb->one_set = !any_misses(q, level, &q->t->places, fit, spikes) &&
+                   any_misses(q, level, &q->t->places, fit + 1, spikes);
+    if (tlb->one_set)
+        tlb->fit = fit;
+    else if (fit + error >= tlb->about)
+        tlb->fit = fit - spare_entries(q, level, &row, fit, &tlb->row_ways);
 }
 
 /* The page; then twice as far as long as both are of one entry. */
