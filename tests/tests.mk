@@ -82,18 +82,20 @@ $(B)/tools/%: $(B)/tools/%.o $(B)/libsonde.a
 same: $(B)/sonde $(B)/tools/same
 	@B=$(B) sh tools/same.sh with-base
 
+# What profiles say, as tests compare it.
+TRUTH_OBJ := $(patsubst %,$(B)/tests/truth/%.o,claim component gpu index seeds structure truth)
+
 # Whether what is found on disturbed GPUs is right, and how often intervals hold
 # the truth; see the head of the script.
 $(B)/tools/disturb.o: CPPFLAGS += $(TEST_CPP)
-$(B)/tools/disturb: $(B)/tests/judge.o $(B)/tests/disturbance.o \
-                    $(B)/tests/gpu_made.o
+$(B)/tools/disturb: LDLIBS := $(CHECK_LIBS) $(LDLIBS)
+$(B)/tools/disturb: $(TRUTH_OBJ) $(TEST_BASE)
 disturb: $(B)/sonde $(B)/tools/disturb
 	@B=$(B) sh tools/disturb.sh disturb
 calibrate: $(B)/sonde $(B)/tools/disturb
 	@B=$(B) sh tools/disturb.sh calibrate
 
 # Whether what is found on random GPUs is right; see the head of the script.
-TRUTH_OBJ := $(patsubst %,$(B)/tests/truth/%.o,claim component gpu index seeds structure truth)
 $(B)/tools/truth.o: CPPFLAGS += $(TEST_CPP)
 $(B)/tools/truth: LDLIBS := $(CHECK_LIBS) $(LDLIBS)
 $(B)/tools/truth: $(TRUTH_OBJ) $(TEST_BASE)

@@ -356,9 +356,7 @@ static struct undisturbed traced_alike(struct lab *lab, const char *text,
     return u;
 }
 
-/* What two loads in a row cost more than one. */
-static struct cost pairs_less_singles(struct lab *lab, unsigned visits,
-                                      const char *walk)
+struct cost lab_pair_cost(struct lab *lab, unsigned visits, const char *walk)
 {
     const char *experiment = NULL;
     const struct undisturbed
@@ -380,7 +378,7 @@ struct cost lab_load_cost_of(struct lab *lab, unsigned run, unsigned singles,
     /* Of runs most of which are late the densest half is no longer dense. */
     const bool unclear = runs.high - runs.low > 0.01 * runs.cycles;
     return unclear || runs.disturbed > disturbed_most
-               ? pairs_less_singles(lab, singles, walk)
+               ? lab_pair_cost(lab, singles, walk)
                : runs;
 }
 

@@ -30,8 +30,8 @@
 #include "finding/finding.h"
 #include "probe/run.h"
 #include "ptx/capability.h"
-#include "study/reference.h"
 #include "study/facts.h"
+#include "study/reference.h"
 #include "study/space.h"
 #include "study/study.h"
 
@@ -163,6 +163,8 @@ struct cost lab_load_cost(struct lab *lab, const char *fmt, ...)
 /* The same by runs of so many, and so many single loads. */
 struct cost lab_load_cost_of(struct lab *lab, unsigned run, unsigned singles,
                              const char *walk);
+/* By what two loads in a row cost more than one: of many such. */
+struct cost lab_pair_cost(struct lab *lab, unsigned visits, const char *walk);
 
 /* The cost that an estimate gives, with the doubt that speaks against it. */
 struct cost lab_cost_of(struct lab *lab, const struct undisturbed *u,

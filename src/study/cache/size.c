@@ -357,6 +357,15 @@ static bool warm_enough(const struct size_question *q,
             (!q->whole || warm_ups[warm_up].laps * lines > WARM_LOADS_MOST));
 }
 
+/* What is timed in pieces, each a launch, brings in the code of each, of which
+ * only the first lap is not judged, and the pointers of its quick warm-up.
+ * What all SMs share holds the pointers, and what lies behind the first cache
+ * of constants may hold the code, so that less of a ring fits. */
+static bool is_crowded(const struct size_question *q)
+{
+    return q->in_pieces && (q->row->behind != LEVEL_COUNT || !q->row->of_sm);
+}
+
 static int size_fits(void *context, const struct search_sizes *sizes, bool *yes,
                      struct error *err)
 {
@@ -382,6 +391,8 @@ static int size_fits(void *context, const struct search_sizes *sizes, bool *yes,
             yes[j] = is_clean(q, &seen[j]);
             again = again || (!yes[j] && may_settle(&seen[j], i));
         }
+        /* More laps do not help. */
+        again = again && !is_crowded(q);
     }
     for (size_t j = 0; q->unsettled == NULL && j < sizes->count; j++)
         if (lab_ok(q->lab) && !yes[j])
@@ -406,10 +417,10 @@ static bool learn_misses(struct size_question *q)
         hits_limit(f->plateau, f->miss) + fact_trace(q->lab)->cycles;
     char fill[LAB_FILL];
     lab_fill(q->row, 1, fill);
-    const struct column c = lab_column(q->lab, "cycles",
-                                       "trace %s bytes=%" PRIu64
-                                       " stride=%" PRIu64 " %s visits=2048",
-                                       level_ring(q->row), f->deep, q->stride, fill);
+    const struct column c = lab_column(
+        q->lab, "cycles",
+        "trace %s bytes=%" PRIu64 " stride=%" PRIu64 " %s visits=2048",
+        level_ring(q->row), f->deep, q->stride, fill);
     const size_t slow = hits_between(c.at, c.count, half, INFINITY);
     if (slow == 0)
         return false;
@@ -653,14 +664,6 @@ static void report_size(struct size_question *q, uint64_t size)
     finding_interval(f, (double)size, (double)size, -1);
 }
 
-/* What lies behind the first cache of constants may hold code, too.  Each piece
- * of a trace brings that of its launch, of which only the first lap is not
- * judged. */
-static bool is_shared_with_code(const struct size_question *q)
-{
-    return q->row->behind != LEVEL_COUNT;
-}
-
 /* Of what is loaded in larger pieces than lines, one piece more may fit in
  * part. */
 static bool is_only_least(const struct size_question *q, uint64_t size)
@@ -685,7 +688,7 @@ static void report_edge(struct size_question *q, struct search *edge)
         report_bound(q, hit, why_random_victims);
         return;
     }
-    if (is_shared_with_code(q) && q->in_pieces) {
+    if (is_crowded(q)) {
         report_bound(q, edge->fits, why_size_in_pieces);
         return;
     }
@@ -744,8 +747,8 @@ static void report_step(struct finding *f, const struct fact_bracket *facts)
     finding_because(f, why_far_step);
 }
 
-/* A line, or what is nearest to it; behind another level no more than one of that, so that it keeps as
- * little of a ring as it can. */
+/* A line, or what is nearest to it; behind another level no more than one of
+ * that, so that it keeps as little of a ring as it can. */
 static uint64_t stride_of(const struct lab *lab, const struct level_row *row)
 {
     const uint64_t line = fact_line(lab, level_of(row))->bytes;
