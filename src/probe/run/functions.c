@@ -11,8 +11,18 @@
 /* Each eighth line, the first and the last among them, has two short functions,
  * so that its halves can be called alone. */
 enum { SHORT = 8, PADDINGS = 2 };
-enum { FUNCTIONS = PADDINGS + FUNCTION_LINES + FUNCTION_LINES / SHORT + 1 };
+/* Of those that only show how the pool is aligned. */
+enum { FEW_LINES = 2 * SHORT + 1 };
 static_assert(FUNCTION_LINES % SHORT == 1, "the last line is short, too");
+static_assert((FUNCTION_LINES - FEW_LINES) * FUNCTION_LINE % FUNCTION_ALIGN ==
+                  0,
+              "the pool's beginning lies alike, from whichever end");
+
+static size_t functions_of(unsigned lines)
+{
+    return PADDINGS + lines + lines / SHORT + 1;
+}
+enum { FUNCTIONS = PADDINGS + FUNCTION_LINES + FUNCTION_LINES / SHORT + 1 };
 enum {
     INSTRUCTION = 16,
     WHOLE = FUNCTION_LINE / INSTRUCTION
@@ -54,9 +64,11 @@ static void write_function(struct buf *out, const char *name, int number,
 void functions_text(struct buf *out, unsigned padding)
 {
     struct buf names = {0};
+    const unsigned lines = padding == 0 ? FEW_LINES : FUNCTION_LINES;
     int number = 0;
+    padding = padding == 0 ? 1 : padding;
     write_function(out, "a", 0, padding);
-    for (unsigned line = 0; line < FUNCTION_LINES; line++)
+    for (unsigned line = 0; line < lines; line++)
         for (unsigned i = 0; i < (line % SHORT == 0 ? 2 : 1); i++) {
             buf_printf(&names, ", f%05d", number);
             write_function(out, "f", number++,
@@ -96,7 +108,8 @@ int functions_align(struct functions *f, struct device *device,
     if (status == 0)
         status = device_symbol(device, module, "functions", &at, &bytes, err);
     if (status == 0)
-        status = read_addresses(device, at, where, FUNCTIONS, err);
+        status =
+            read_addresses(device, at, where, functions_of(FEW_LINES), err);
     if (module != NULL)
         device_unload(device, module);
     if (status == 0)

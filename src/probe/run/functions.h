@@ -29,7 +29,8 @@ enum {
 extern const struct space code_space;
 
 /* The functions, behind so many instructions of padding; and the variable
- * `functions`, which has their addresses. */
+ * `functions`, which has their addresses.  Padding 0: behind one, and only few of
+ * them, which assemblers are quick with. */
 void functions_text(struct buf *out, unsigned padding);
 
 struct functions {
@@ -39,8 +40,7 @@ struct functions {
                          NULL: not known yet */
 };
 
-/* The padding that aligns the pool, by the same program with one instruction of
- * padding: its kernel may be another with other functions. */
+/* The padding that aligns the pool, by the same program with few functions. */
 int functions_align(struct functions *f, struct device *device,
                     const char *program, struct error *err);
 /* The places, by the variable `functions` of the program with that padding. */
