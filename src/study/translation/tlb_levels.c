@@ -174,10 +174,11 @@ static void set_flat(struct flat *f, const struct sweep *s, size_t from,
     *f = (struct flat){.sweep = s,
                        .from = from,
                        .end = end,
-                       .cycles = stats_median(s->mean + from, end - from),
-                       .spread = spread_of(&s->cycles[from])};
-    for (size_t i = from; i < end; i++)
+                       .cycles = stats_median(s->mean + from, end - from)};
+    for (size_t i = from; i < end; i++) {
         f->error = fmax(f->error, fabs(s->mean[i] - f->cycles));
+        f->spread = fmax(f->spread, spread_of(&s->cycles[i]));
+    }
 }
 
 /* Two laps or more in a row that cost the same are what one TLB costs. */
