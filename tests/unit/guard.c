@@ -137,6 +137,18 @@ START_TEST(what_is_longer_than_a_turn_is_tried_until_none_as_long_had_luck)
 }
 END_TEST
 
+START_TEST(what_may_be_tried_once_takes_little_time_beside_others)
+{
+    struct guard guard = {0};
+    struct vigil vigil = {.once = true, .pieces = 1, .pieces_most = 1};
+    guard_begin(&guard, &vigil, 0);
+    ck_assert(!vigil.brisk);
+    guard.leapt = true;
+    guard_begin(&guard, &vigil, 0);
+    ck_assert(vigil.brisk);
+}
+END_TEST
+
 START_TEST(what_no_piece_of_fits_a_turn_is_given_up_soon)
 {
     struct guard guard = {.turn = 4e6, .fails = 4.2e6};
@@ -179,6 +191,7 @@ Suite *suite_guard(void)
     tcase_add_test(t, what_does_not_fit_a_turn_is_cut_until_it_does);
     tcase_add_test(
         t, what_is_longer_than_a_turn_is_tried_until_none_as_long_had_luck);
+    tcase_add_test(t, what_may_be_tried_once_takes_little_time_beside_others);
     tcase_add_test(t, what_no_piece_of_fits_a_turn_is_given_up_soon);
     tcase_add_test(t, what_stays_disturbed_is_said);
     return suite;

@@ -120,9 +120,9 @@ END_TEST
 
 /* A job: where the results go, the pin's counter, and one that nobody resets.
  */
-enum { JOB_WORDS = 3 };
+enum { JOB_WORDS = 3, RUNS_MOST = 3 };
 
-/* Counts itself, and is done in the second launch. */
+/* Counts itself, and is done in all launches but the first. */
 static void counting_kernel(const struct experiment *e,
                             const struct device_info *info, struct buf *out)
 {
@@ -145,42 +145,66 @@ static void counting_kernel(const struct experiment *e,
             "cvt.u64.u32 %word, %count;\n"
             "st.global.u64 [%at], %word;\n"
             "setp.ge.u32 %again, %tries, 1;\n"
-            "cvt.u64.u32 %word, %tries;\n"
+            "mov.u64 %word, 1;\n"
             "@%again st.global.u64 [%at+8], %word;\n");
     kernel_end(&k);
 }
 
-START_TEST(a_launch_that_is_tried_again_begins_anew)
+/* Runs the counting kernel on the GPU's fourth SM, so many times in a row; the
+ * caller frees the words. */
+static uint64_t *counted(size_t runs)
 {
     struct device *const device = testing_sim("gtx560ti", 1);
     const struct prober_options options = {.seed = 1};
     struct prober *const prober = prober_new(device, NULL, &options);
     struct error err = {0};
     const uint64_t sm = 3;
-    uint64_t job[JOB_WORDS] = {0};
+    uint64_t tries, job[RUNS_MOST][JOB_WORDS];
     struct pin pin = {.count = 1,
                       .sms = &sm,
-                      .jobs = job,
-                      .job_bytes = sizeof job,
+                      .jobs = job[0],
+                      .job_bytes = sizeof *job,
                       .words_each = 2,
                       .threads = 1,
+                      .runs = runs,
                       .shared_bytes = PIN_POOL};
     ASSERT_DONE(pin_place(prober, &pin, &err), err);
-    ASSERT_DONE(prober_zeros(prober, BUFFER_RING, 8, &job[2], &err), err);
-    job[0] = pin_out(&pin, 0);
-    job[1] = pin_counter(&pin, 0);
+    ASSERT_DONE(prober_zeros(prober, BUFFER_RING, 8, &tries, &err), err);
+    for (size_t run = 0; run < runs; run++) {
+        job[run][0] = pin_out(&pin, run);
+        job[run][1] = pin_counter(&pin, run);
+        job[run][2] = tries;
+    }
     static const struct param none[1];
     const struct probe probe = {
         .name = "clock", .params = none, .kernel = counting_kernel};
     struct experiment e = {.probe = &probe};
     uint64_t *const words = pin_run(prober, &e, &pin, &err);
     ck_assert_ptr_nonnull(words);
+    prober_free(prober);
+    device_close(device);
+    return words;
+}
+
+START_TEST(a_launch_that_is_tried_again_begins_anew)
+{
+    uint64_t *const words = counted(1);
     /* The second launch was counted from 0. */
     ck_assert_uint_eq(words[0], 0);
     ck_assert_uint_eq(words[1], 1);
     free(words);
-    prober_free(prober);
-    device_close(device);
+}
+END_TEST
+
+START_TEST(launches_in_a_row_have_their_own_counters_and_results)
+{
+    uint64_t *const words = counted(RUNS_MOST);
+    /* The first of them was not done, so that all were made again. */
+    for (size_t run = 0; run < RUNS_MOST; run++) {
+        ck_assert_uint_eq(words[2 * run], 0);
+        ck_assert_uint_eq(words[2 * run + 1], 1);
+    }
+    free(words);
 }
 END_TEST
 
@@ -190,6 +214,7 @@ Suite *suite_shot(void)
     Suite *const suite = suite_of("shot", 10, &t);
     tcase_add_test(t, a_kernel_gets_its_arguments_and_its_words_come_back);
     tcase_add_test(t, a_launch_that_is_tried_again_begins_anew);
+    tcase_add_test(t, launches_in_a_row_have_their_own_counters_and_results);
     tcase_add_loop_test(t, pinned_blocks_are_tried_until_they_came, 0,
                         COUNT_OF(pins));
     return suite;
