@@ -87,6 +87,8 @@ struct piece {
     bool brisk; /* what prepares it is to take little time, for it must fit a
                    turn of ours … */
     bool fresh; /* … and nothing is to be loaded before it is asked for */
+    double room; /* loads from L2, one after the other, that take a quarter of
+                    one */
 };
 
 struct experiment {

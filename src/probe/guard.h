@@ -85,6 +85,8 @@ void guard_begin(const struct guard *guard, struct vigil *vigil,
                  uint64_t loads);
 /* Learns from a launch how long turns last. */
 void guard_learn(struct guard *guard, const struct watch *watch);
+/* Loads from L2, one after the other, that take a quarter of a turn. */
+double guard_room(const struct guard *guard);
 /* Says what disturbed the repetition, as far as it shows by itself. */
 void guard_judge(struct guard *guard, struct repetition *r, bool throttled,
                  int other_processes);

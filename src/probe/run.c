@@ -490,7 +490,8 @@ static int repeat_once(struct prober *p, struct experiment *e, struct series *s,
     s->vigil.tries++;
     e->piece = (struct piece){.count = s->vigil.pieces,
                               .brisk = s->vigil.brisk,
-                              .fresh = s->vigil.once};
+                              .fresh = s->vigil.once,
+                              .room = guard_room(&p->guard)};
     if ((e->piece.count > 1
              ? run_pieces(p, e, samples, &r->spent_ns, err)
              : run_launch(p, e, samples, &r->spent_ns, err)) != 0)

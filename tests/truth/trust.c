@@ -47,7 +47,7 @@ static const struct tried tried_slowly[] = {
     {"small_fifo", "neighbour", 2, 0.9},
     {"small_fifo", "neighbour", 4, 0},
     {"small_fifo", "turns", 1, 0.95},
-    {"small", "turns", 3, 2.0 / 3},
+    {"small", "turns", 3, 0.5},
 };
 /* clang-format on */
 

@@ -845,7 +845,7 @@ static const char *next_visit(const struct script *s, bool calls)
 /* Where little time is left, all lanes of the reader's warp make those steps at
  * once of which no cycles are kept and that visit so many places: the others
  * are what is measured, or its order matters.  So does all that is called. */
-enum { MANY_LEAST = 32, MANY_UNROLL = 4, LANES = 32 };
+enum { MANY_LEAST = 16, MANY_UNROLL = 4, LANES = 32 };
 
 static bool makes_many(const struct experiment *e)
 {

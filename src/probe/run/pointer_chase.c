@@ -334,9 +334,14 @@ static void flush_and_sweep(struct kernel_text *k, const struct experiment *e)
 
 /* ---- brisk laps -------------------------------------------------------- */
 
-/* Loads that the thread still makes alone, in their order: some hundred
- * microseconds from L2. */
+/* Loads that the thread still makes alone, in their order, where there is no
+ * room for a lap: some hundred microseconds from L2. */
 enum { BRISK_LAST = 1024, BRISK_UNROLL = 8, BRISK_LANES = 32 };
+
+static uint64_t brisk_last(const struct experiment *e, size_t elements)
+{
+    return elements <= e->piece.room ? elements : BRISK_LAST;
+}
 
 /* Other warps may have a texture cache of their own: copies go by the warp's
  * scheduler, of which an SM has one, two or four.  All that sweep make laps
@@ -346,11 +351,13 @@ static unsigned brisk_warps_apart(const struct pointer_chase *w)
     return w->sweep > 0 || strcmp(w->space->name, "global") == 0 ? 1 : 4;
 }
 
-/* In local memory words of the warp's lanes lie side by side, and the first
- * eight bring in what the first of them needs; no sector is smaller. */
+/* That share the work.  In local memory words of the warp's lanes lie side by
+ * side, and the first eight bring in what the first of them needs; no sector is
+ * smaller.  Lanes that walk together each make laps of their own. */
 static unsigned brisk_lanes(const struct pointer_chase *w)
 {
-    return w->space->memory == MEMORY_LOCAL ? 8
+    return w->lanes > 1                      ? 1
+           : w->space->memory == MEMORY_LOCAL ? 8
            : is_brisk_by_many(w)
                ? (unsigned)u64_max(w->threads_most / brisk_warps_apart(w),
                                    BRISK_LANES)
@@ -362,20 +369,21 @@ static bool is_brisk(const struct experiment *e, size_t elements)
 {
     const struct pointer_chase *const w = e->own;
     return e->piece.brisk && w->space->memory != MEMORY_SHARED &&
-           w->warm * elements > BRISK_LAST;
+           w->warm * elements > brisk_last(e, elements);
 }
 
 uint64_t pointer_chase_warm(const struct experiment *e, size_t elements)
 {
     const struct pointer_chase *const w = e->own;
-    return is_brisk(e, elements) ? BRISK_LAST : w->warm * elements;
+    return is_brisk(e, elements) ? brisk_last(e, elements) : w->warm * elements;
 }
 
 /* Where the walk begins, in elements. */
 static uint64_t first_element(const struct experiment *e, uint64_t before,
                               size_t elements)
 {
-    const uint64_t back = is_brisk(e, elements) ? BRISK_LAST % elements : 0;
+    const uint64_t back =
+        is_brisk(e, elements) ? brisk_last(e, elements) % elements : 0;
     return (before + elements - back) % elements;
 }
 
@@ -426,7 +434,7 @@ static void brisk_declarations(struct kernel_text *k,
     ptx_with(k,
              ".reg .b64 %laps, %links, %elements, %from, %upcoming, %place;\n"
              ".reg .b$bits %seen;\n"
-             ".reg .b32 %place32, %warps, %brisk_me;\n"
+             ".reg .b32 %brisk_warp, %brisk_apart, %brisk_me;\n"
              ".reg .pred %wraps;\n"
              "mov.b$bits %seen, 0;\n",
              WORD(bits, 8 * w->space->pointer_bytes));
@@ -456,6 +464,31 @@ static void brisk_use(struct kernel_text *k, const struct pointer_chase *w,
              WORD(bits, 8 * w->space->pointer_bytes));
 }
 
+/* Numbers those who share the work; the others make no laps. */
+static void brisk_choice(struct kernel_text *k, const struct pointer_chase *w)
+{
+    if (w->lanes > 1) {
+        ptx_with(k,
+                 "mov.u32 %brisk_me, 0;\n"
+                 "setp.ge.u32 %again, %me, $lanes;\n"
+                 "@%again mov.u64 %laps, 0;\n",
+                 WORD(lanes, w->lanes));
+        return;
+    }
+    ptx_with(k,
+             "// warps so far apart, and their lanes in a row\n"
+             "shr.u32 %brisk_warp, %me, 5;\n"
+             "rem.u32 %brisk_apart, %brisk_warp, $apart;\n"
+             "div.u32 %brisk_warp, %brisk_warp, $apart;\n"
+             "and.b32 %brisk_me, %me, 31;\n"
+             "mad.lo.u32 %brisk_me, %brisk_warp, 32, %brisk_me;\n"
+             "setp.ge.u32 %again, %brisk_me, $lanes;\n"
+             "@%again mov.u64 %laps, 0;\n"
+             "setp.ne.u32 %again, %brisk_apart, 0;\n"
+             "@%again mov.u64 %laps, 0;\n",
+             WORD(apart, brisk_warps_apart(w)), WORD(lanes, brisk_lanes(w)));
+}
+
 /* A warp, or several, load what the links point to; the next ones come in while
  * they do. */
 static void brisk_laps(struct kernel_text *k, const struct pointer_chase *w)
@@ -465,22 +498,11 @@ static void brisk_laps(struct kernel_text *k, const struct pointer_chase *w)
     pointer_chase_job_word(k, "%links", JOB_LINKS);
     pointer_chase_job_word(k, "%elements", JOB_LINK_COUNT);
     pointer_chase_job_word(k, "%from", JOB_BRISK_FROM);
-    ptx_with(k,
-             "// warps so far apart, and their lanes in a row\n"
-             "shr.u32 %place32, %me, 5;\n"
-             "rem.u32 %warps, %place32, $apart;\n"
-             "div.u32 %place32, %place32, $apart;\n"
-             "and.b32 %brisk_me, %me, 31;\n"
-             "mad.lo.u32 %brisk_me, %place32, 32, %brisk_me;\n"
-             "setp.ge.u32 %again, %brisk_me, $lanes;\n"
-             "@%again mov.u64 %laps, 0;\n"
-             "setp.ne.u32 %again, %warps, 0;\n"
-             "@%again mov.u64 %laps, 0;\n"
-             "BRISK:\n"
-             "setp.eq.u64 %again, %laps, 0;\n"
-             "@%again bra BRISKED;\n"
-             "cvt.u64.u32 %upcoming, %brisk_me;\n",
-             WORD(apart, brisk_warps_apart(w)), WORD(lanes, brisk_lanes(w)));
+    brisk_choice(k, w);
+    ptx(k, "BRISK:\n"
+           "setp.eq.u64 %again, %laps, 0;\n"
+           "@%again bra BRISKED;\n"
+           "cvt.u64.u32 %upcoming, %brisk_me;\n");
     each_brisk(k, w, brisk_link);
     ptx(k, "LAP:");
     read_clock(k);

@@ -193,8 +193,9 @@ static double overfull_share(const struct layout *l, const struct shares *s)
 /* After one lap more than half of what fits may miss still, under random
  * victims (size.c), but not so nearly all: further laps change nothing then. */
 static const double certain_share = 0.95;
-/* Laps after which a cache with random victims has settled well enough. */
-enum { SETTLING = 16 };
+/* Laps after which a cache with random victims has settled well enough; and
+ * where beside others no turn is long enough for so many. */
+enum { SETTLING = 16, SETTLING_BESIDE = 4 };
 
 /* Asks once the ring has settled, as far as that may change the verdict. */
 static bool is_overfull_at(const struct line_question *q,
@@ -205,7 +206,10 @@ static bool is_overfull_at(const struct line_question *q,
     if (!over || s.miss >= certain_share)
         return over;
     *surely = false;
+    lab_spare(q->lab, true);
     s = shares_of(q, l, SETTLING);
+    if (lab_spared(q->lab) != NULL)
+        s = shares_of(q, l, SETTLING_BESIDE);
     return s.miss > overfull_share(l, &s);
 }
 

@@ -432,12 +432,30 @@ static void ask_whether_soft(struct bracket_question *q)
         f->soft = cycles < hits_limit(f->plateau, f->miss);
 }
 
+static void go_to_place(struct bracket_question *q, uint64_t i)
+{
+    q->shift = i * (q->facts->near_overflows >> 21 << 21) * 2;
+}
+
+/* What loads cost of a ring past the near part, in the middle of all places:
+ * right after the loads of another process a place may be nearer than later. */
+static double far_cost(struct bracket_question *q)
+{
+    double cycles[PLACES];
+    for (uint64_t i = 0; i < PLACES; i++) {
+        go_to_place(q, i);
+        cycles[i] = ring_cost(q, past_near(q->facts), COARSE, 1);
+    }
+    go_to_place(q, 0);
+    return stats_median(cycles, PLACES);
+}
+
 /* The brackets of the far end at all places; false if one has none. */
 static bool far_ends(struct bracket_question *q, double *ends,
                      struct search *all)
 {
     for (uint64_t i = 0; i < PLACES; i++) {
-        q->shift = i * (q->facts->near_overflows >> 21 << 21) * 2;
+        go_to_place(q, i);
         const struct search s = far_end_at(q);
         if (!lab_ok(q->lab) || s.state != SEARCH_BRACKETED)
             return false;
@@ -460,7 +478,7 @@ static void find_far_end(struct bracket_question *q)
     double ends[PLACES];
     struct search all = {0};
     narrow_near(q);
-    const double plateau = ring_cost(q, past_near(f), COARSE, 1);
+    const double plateau = far_cost(q);
     if (!lab_ok(q->lab))
         return;
     f->plateau = plateau;
