@@ -7,13 +7,12 @@
  * room for.  A trial is
  *
  *   1. those that will be looked at are chosen: spread evenly over the order in
- *      which they are loaded; if `near`, such as are at home near to the SM,
- *      where an atomic finds them in so many cycles, as no copies serve it;
+ *      which they are loaded;
  *   2. `members` lines, drawn from those of a pool, are loaded once each by all
  *      warps of an SM (of all SMs, `together`);
  *   3. the chosen ones are loaded again, one at a time, with the clock around
- *      each; near ones past L1, which makes no copies of them, and does not
- *      wait for others as atomics do.
+ *      each; with look=cg by loads past L1, which do not wait for each other
+ *      as atomics do, and tell by their cost where a line is.
  *
  * The draw is a permutation of the pool, another one for each trial: its first
  * so many are members.
@@ -42,7 +41,6 @@ enum {
     LOOKS_MOST = 512, /* of an SM in a trial */
     UNROLL = 4,       /* loads in flight of a thread */
     QUARTERS = 4,
-    TRIES = 16, /* lines for each that is wanted near: half of them are */
     CONSTANT_BYTES = 64 * 1024,
     NOTE_BYTES = 4, /* of a line that is chosen, then of its cycles */
     SHARED_MOST = 44 * 1024,
@@ -53,7 +51,7 @@ enum {
 struct overfill {
     const char *space_name, *op, *sms;
     const struct space *space;
-    uint64_t bytes, stride, members, looks, settle, trials, near, take, carve;
+    uint64_t bytes, stride, members, looks, settle, trials, take, carve;
     uint64_t beside, lead; /* B from each member, and from what is looked at */
     const char *order, *look;
     bool together, fresh, in_order, look_past;
@@ -85,7 +83,6 @@ static const struct param overfill_params[] = {
     CHOICE(struct overfill, look, "same", looks, "how lines are looked at: as they were loaded, or by loads past L1"),
     NUMBER(struct overfill, lead, "0", 0, 1 << 30, "before each look what lies at its offset XOR so many bytes is loaded, which brings in the translation; 0: nothing"),
     CHOICE(struct overfill, order, "random", orders, "of the members; sequential: of all lines of the pool"),
-    NUMBER(struct overfill, near, "0", 0, 1 << 20, "looks only at lines that an atomic finds in so many cycles; 0: at all"),
     NUMBER(struct overfill, warps, "8", 1, WARPS_MOST, "warps of each SM that load"),
     NUMBER(struct overfill, carve, "0", 0, 100, "percent of the array for shared memory"),
     NUMBER(struct overfill, take, "0", 0, 1 << 30, "a number that only makes the draws others"),
@@ -117,7 +114,7 @@ static int check_space(const struct overfill *o, struct error *err)
     if (o->look_past &&
         (o->space->memory != MEMORY_GLOBAL || o->space->texture))
         return error_set(err, ERR_USAGE,
-                         "overfill: near and look=cg are for global memory");
+                         "overfill: look=cg is for global memory");
     if (o->space->memory == MEMORY_CONSTANT && o->bytes > CONSTANT_BYTES)
         return error_set(err, ERR_UNSUPPORTED,
                          "overfill: a module has %d B of constants",
@@ -175,7 +172,7 @@ static int overfill_prepare(struct experiment *e,
         device_told(info, PROPERTY_BLOCK_THREADS, WARPS_MOST * LANES) / LANES;
     o->space = space_find(o->space_name);
     o->in_order = strcmp(o->order, "sequential") == 0;
-    o->look_past = o->near > 0 || strcmp(o->look, "cg") == 0;
+    o->look_past = strcmp(o->look, "cg") == 0;
     if (!text_to_set(o->sms, o->wanted, SMS_MOST))
         return error_set(err, ERR_USAGE,
                          "overfill: sms=%s is not a list of SMs and ranges of "
@@ -213,7 +210,6 @@ enum job {
     JOB_SEED_STEP,
     JOB_TRIALS,
     JOB_SETTLE,
-    JOB_NEAR,
     JOB_BESIDE,
     JOB_LEAD,
     JOB_WORDS
@@ -242,15 +238,15 @@ static void declare(struct kernel_text *k, const struct overfill *o)
         {"%stride", JOB_STRIDE},         {"%members", JOB_MEMBERS},
         {"%first", JOB_FIRST},           {"%step", JOB_STEP},
         {"%looks", JOB_LOOKS},           {"%look_first", JOB_LOOK_FIRST},
-        {"%settle", JOB_SETTLE},         {"%near", JOB_NEAR},
-        {"%look_step", JOB_LOOK_STEP},   {"%seed", JOB_SEED},
+        {"%settle", JOB_SETTLE},         {"%seed", JOB_SEED},
+        {"%look_step", JOB_LOOK_STEP},
         {"%seed_step", JOB_SEED_STEP},   {"%trials", JOB_TRIALS},
     };
     ptx(k, ".reg .b32 %blocks, %mask, %high, %low, %stride, %members, %first, "
            "%step, %seed, %seed_step, %trials, %trial, %i, %x, %y, %a, %c, "
            "%look_first, %look_step, %left, %record, %t0, %t1, %last, %gap, "
            "%longest, %at32, %value, %seen, %count, %want, %looks, %waits, "
-           "%settle, %all, %all_looks, %near, %found, %tries, %wanted, %notes, "
+           "%settle, %all, %all_looks, %found, %wanted, %notes, "
            "%done, %began, %chance;\n"
            ".reg .b64 %base, %out, %offset, %next, %address, %slots, %words;\n"
            ".reg .b32 %m;\n"
@@ -397,55 +393,34 @@ static void time_load(struct kernel_text *k, const struct space *space,
     ptx(k, "sub.u32 %t1, %t1, %t0;");
 }
 
-/* The line is there when the atomic is timed: brought by a load, since one that
- * an atomic brought is busy for long where many SMs do so. */
-static void pass_if_far(struct kernel_text *k, const struct overfill *o)
-{
-    const struct space *const atomic = space_find("atomic");
-    write_member(k, o, "%i");
-    const char *const address = space_address(k, atomic);
-    time_load(k, space_find("global"), "cg", address);
-    time_load(k, atomic, "default", address);
-    ptx(k, "setp.gt.u32 %more, %t1, %near;\n"
-           "@%more bra PASSED;\n");
-}
-
 /*
  * Thread 0 notes so many lines: those of each trial are evenly spread from a
  * random one on, whichever were looked at before.  A cache may keep what was
  * looked at for long, so a sample that spares it would find too little.
  */
-static void write_choice(struct kernel_text *k, const struct overfill *o)
+static void write_choice(struct kernel_text *k)
 {
-    ptx_with(k,
-             "@%other bra CHOSEN;\n"
-             "mov.u32 %found, 0;\n"
-             "mov.u32 %done, 0;\n"
-             "mov.u32 %chance, %c;\n"
-             "mov.u32 %record, %notes;\n"
-             "mov.u32 %last, %clock;\n"
-             "mul.lo.u32 %tries, %wanted, $tries;\n"
-             "CHOOSE:\n"
-             "setp.ne.u32 %more, %found, %done;\n"
-             "@%more bra GO_ON;\n"
-             "add.u32 %done, %done, %looks;\n"
-             "mad.lo.u32 %chance, %chance, 0x915f77f5, 0x6d2b79f5;\n"
-             "mul.hi.u32 %i, %chance, %members;\n"
-             "add.u32 %i, %i, %look_first;\n"
-             "GO_ON:\n"
-             "setp.ge.u32 %in, %i, %members;\n"
-             "@%in sub.u32 %i, %i, %members;\n",
-             WORD(tries, TRIES));
-    if (o->near > 0)
-        pass_if_far(k, o);
-    ptx(k, "st.shared.u32 [%record], %i;\n"
+    ptx(k, "@%other bra CHOSEN;\n"
+           "mov.u32 %found, 0;\n"
+           "mov.u32 %done, 0;\n"
+           "mov.u32 %chance, %c;\n"
+           "mov.u32 %record, %notes;\n"
+           "mov.u32 %last, %clock;\n"
+           "CHOOSE:\n"
+           "setp.ne.u32 %more, %found, %done;\n"
+           "@%more bra GO_ON;\n"
+           "add.u32 %done, %done, %looks;\n"
+           "mad.lo.u32 %chance, %chance, 0x915f77f5, 0x6d2b79f5;\n"
+           "mul.hi.u32 %i, %chance, %members;\n"
+           "add.u32 %i, %i, %look_first;\n"
+           "GO_ON:\n"
+           "setp.ge.u32 %in, %i, %members;\n"
+           "@%in sub.u32 %i, %i, %members;\n"
+           "st.shared.u32 [%record], %i;\n"
            "add.u32 %record, %record, 4;\n"
            "add.u32 %found, %found, 1;\n"
-           "PASSED:\n"
            "add.u32 %i, %i, %look_step;\n"
-           "sub.u32 %tries, %tries, 1;\n"
-           "setp.ne.u32 %more, %tries, 0;\n"
-           "setp.lt.and.u32 %more, %found, %wanted, %more;\n"
+           "setp.lt.u32 %more, %found, %wanted;\n"
            "@%more bra CHOOSE;\n"
            "mov.u32 %record, %notes;\n"
            "mov.u32 %done, 0;\n"
@@ -522,7 +497,7 @@ static void write_own_trials(struct kernel_text *k, const struct overfill *o)
            "TRIAL:\n"
            "mov.u32 %wanted, %looks;\n");
     write_draw(k);
-    write_choice(k, o);
+    write_choice(k);
     write_fill(k, o);
     write_looks(k, o);
     write_out(k);
@@ -545,7 +520,7 @@ static void write_shared_trials(struct kernel_text *k, const struct overfill *o)
            "sub.u32 %wanted, %trials, %settle;\n"
            "mul.lo.u32 %wanted, %wanted, %looks;\n");
     write_draw(k);
-    write_choice(k, o);
+    write_choice(k);
     write_meeting(k, "READY");
     ptx(k, "TRIAL:");
     write_fill(k, o);
@@ -671,7 +646,6 @@ static void write_job(struct flood *f, size_t run, size_t i)
     job[JOB_SEED_STEP] = o->count + 1;
     job[JOB_TRIALS] = f->trials + o->settle;
     job[JOB_SETTLE] = o->settle;
-    job[JOB_NEAR] = o->near;
 }
 
 static int place(struct prober *prober, struct flood *f, struct error *err)

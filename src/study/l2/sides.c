@@ -6,8 +6,7 @@
  * H200 some are and some are not), and what is brought from memory costs more
  * than any difference of sides.  So lines are timed in states that are certain:
  * missing in L2, since much other memory was swept; warm, after laps that bring
- * near what can be brought near; and at their homes, where an SM of the other
- * side has just loaded them.
+ * near what can be brought near; and at their homes, where atomics are done.
  *
  * Where lines cost one of two values, and the XOR of some address bits says
  * which, those may still be slices of one cache at different distances.  So it
@@ -28,6 +27,7 @@
 #include "analysis/statistics/stats.h"
 #include "analysis/statistics/two_sided.h"
 #include "analysis/statistics/xor_bits.h"
+#include "base/num.h"
 #include "base/text.h"
 #include "probe/run/ring.h"
 #include "study/assume.h"
@@ -55,6 +55,8 @@ static const char *const kernels[] = {
     "trace op=cg",
     "trace op=cg flush=4096",
     "visit readers=global.cg@0.0,global.cg@0.1",
+    "visit readers=atomic@0.0,global.cg@0.0",
+    "visit readers=global.cg",
     NULL,
 };
 
@@ -360,12 +362,11 @@ static size_t unclear_sms(const struct l2_sides *s)
 
 /* ---- at home ---------------------------------------------------------- */
 
-static size_t first_on_other_side(const struct l2_sides *s)
+/* So few of a small cache that no set has too many, be they spread unevenly: an
+ * eighth of what it holds. */
+static uint64_t lines_at_home(const struct l2_sides *s)
 {
-    size_t sm = 0;
-    while (s->side[sm] != 1)
-        sm++;
-    return sm;
+    return u64_within(2 * LINES_LEAST, s->facts->fits / s->line / 8, LINES);
 }
 
 /* What a script adds to a load more than a trace: by a few lines that are
@@ -389,20 +390,25 @@ static double script_overhead(struct l2_sides *s)
                           : 0;
 }
 
-/* SM 0 finds what an SM of the other side brought: beside that one or beside
- * itself, but no copies of what is far. */
+/* SM 0 finds what atomics have brought twice, so that it stays: at home, beside
+ * itself or beside the others, and no copies of what is far. */
 static void look_at_homes(struct l2_sides *s)
 {
     struct script script = {0};
     const uint64_t page = page_of_home(s);
     const double more = script_overhead(s);
-    const struct segment lines = {page + s->line, LINES,
-                                  step_of(s, PAGES * PAGE, LINES)};
-    const size_t far =
-        script_reader(&script, "global.cg@0.%zu", first_on_other_side(s));
+    const uint64_t count = lines_at_home(s);
+    /* As close together as those of a large one, for the TLB's sake. */
+    const uint64_t bytes = PAGES * PAGE / LINES * count;
+    const struct segment lines = {page + s->line, count,
+                                  step_of(s, bytes, count)};
+    const size_t home = script_reader(&script, "atomic@0.0");
     const size_t near = script_reader(&script, "global.cg@0.0");
-    script_load(&script, far, lines);
-    script_load(&script, near, leads_of(page, PAGES * PAGE));
+    script_load(&script, home, lines);
+    script_load(&script, home, lines);
+    script_load(&script, near,
+                leads_of(page, (bytes + LEAD_BYTES - 1) / LEAD_BYTES *
+                                   LEAD_BYTES));
     script_time(&script, near, lines);
     s->home = lines_of(
         s->lab, lab_probe(s->lab, "visit %s", script_text(&script, s->lab)),
@@ -466,7 +472,7 @@ static void report_latency(struct l2_sides *s, const char *attribute,
 
 static void report_latencies(struct l2_sides *s)
 {
-    static const char at_home[] = "that an SM of the other side has loaded";
+    static const char at_home[] = "at their homes";
     static const char missing[] = "that L2 does not hold";
     report_latency(s, "near_latency", &s->home, false, at_home);
     report_latency(s, "far_latency", &s->home, true, at_home);
@@ -675,7 +681,7 @@ const struct study study_l2_sides = {
     .name = "partitions",
     .question = "Is L2 in partitions, and what does the far one cost?",
     .method = "Single loads of lines that L2 does not hold, of warm ones, and "
-              "of those that an SM of the other side has loaded.  Two "
+              "of those that atomics have brought to their homes.  Two "
               "latencies are two sides where the XOR of address bits tells "
               "them apart and they change places for other SMs.",
     .reads = reads,
