@@ -467,6 +467,35 @@ static bool parted_hit(const struct paths *paths,
            CACHE_HIT;
 }
 
+/* What a level is asked for: a load's own sector, or, by a nearer one that
+ * missed, all of the sector that this one keeps.  To *more what lies between
+ * parts is added. */
+struct asked {
+    uint64_t address, bytes;
+    double *more;
+};
+
+/* Each piece is loaded, and all must be there. */
+static bool asked_hit(const struct paths *paths,
+                      const struct cache_group *group,
+                      const struct accessor *who, const struct asked *a)
+{
+    const uint64_t sector = (uint64_t)1 << group->sector_shift;
+    const uint64_t first = a->address - a->address % a->bytes;
+    bool hit = group->parted
+                   ? parted_hit(paths, group, who, a->address, a->more)
+                   : group_hit(paths, group, who, a->address);
+    for (uint64_t at = first; at < first + a->bytes; at += sector) {
+        double nothing = 0;
+        if (at >> group->sector_shift == a->address >> group->sector_shift)
+            continue;
+        hit = (group->parted ? parted_hit(paths, group, who, at, &nothing)
+                             : group_hit(paths, group, who, at)) &&
+              hit;
+    }
+    return hit;
+}
+
 /* 0: found in the first TLB, 1: in the second, 2: in the third or walked. */
 SELDOM static unsigned translate(const struct paths *paths,
                                  const struct accessor *who, uint64_t address)
@@ -493,6 +522,7 @@ static double walk(struct paths *paths, const struct route *route,
     const struct profile_path *const path = route->path;
     const double began = way.t;
     double more = 0;
+    uint64_t asked = 1;
     bool across = !paths->limited;
     for (*level = 0; *level < route->levels; ++*level) {
         const struct cache_group *const group = route->level[*level];
@@ -504,10 +534,11 @@ static double walk(struct paths *paths, const struct route *route,
             way.t += take_turn(&instance_of(group, way.who)->busy, way.t,
                                way.bytes, group->profile->read_bandwidth);
         const uint64_t at = place_in(paths, group, way.address);
-        if (group->parted ? parted_hit(paths, group, way.who, at, &more)
-                          : group_hit(paths, group, way.who, at))
+        if (asked_hit(paths, group, way.who,
+                      &(struct asked){at, asked, &more}))
             return path->latency[*level].cycles[found] + more + (way.t - began);
-        way.bytes = (double)group->profile->shape.sector;
+        asked = group->profile->shape.sector;
+        way.bytes = (double)asked;
     }
     if (!across)
         way.t += cross(paths, way.who, way.t, way.bytes, false);
@@ -552,9 +583,14 @@ SELDOM static double load_from_beyond(const struct paths *paths,
 {
     const struct route *const route = &paths->routes[load->path];
     const struct profile_path *const path = route->path;
-    for (size_t i = 1; i < route->levels; i++)
-        if (group_hit(paths, route->level[i], load->who, load->address))
+    uint64_t asked =
+        route->levels > 0 ? route->level[0]->profile->shape.sector : 1;
+    for (size_t i = 1; i < route->levels; i++) {
+        if (asked_hit(paths, route->level[i], load->who,
+                      &(struct asked){load->address, asked, NULL}))
             return path->latency[i].cycles[found];
+        asked = route->level[i]->profile->shape.sector;
+    }
     return path->memory.cycles[found];
 }
 
