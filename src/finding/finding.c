@@ -320,8 +320,8 @@ void finding_copy(struct finding *f, const struct finding *from)
                          from->confidence);
     free(f->because);
     f->because = NULL;
-    if (from->because != NULL)
-        finding_because(f, "%s", from->because);
+    free(f->because);
+    f->because = from->because != NULL ? xstrdup(from->because) : NULL;
     f->fallen = from->fallen;
     for (size_t i = 0; i < from->protocol_count; i++)
         finding_protocol(f, from->protocol[i].name,

@@ -9,6 +9,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/num.h"
 #include "base/stop.h"
 #include "base/text.h"
 
@@ -857,6 +858,20 @@ const char *lab_sector_trace(struct lab *lab, const struct level_row *row,
                     "trace %s bytes=%d stride=%u flush=%" PRIu64
                     " warm=0 shift=%" PRIu64,
                     row->load, LAB_SECTOR_BYTES, row->apart, flush, shift);
+}
+
+/* A line, or what is nearest to it.  Behind another level no more than one of
+ * that, so that it keeps as little of a ring as it can; or what that one asks
+ * for at a time, which is all there where lines may be as short. */
+uint64_t lab_ring_stride(const struct lab *lab, const struct level_row *row)
+{
+    const struct fact_line *const line = fact_line(lab, level_of(row));
+    uint64_t before = 0;
+    if (row->behind != LEVEL_COUNT)
+        before = line->bound ? fact_sure_sector(lab, row->behind)
+                             : fact_sure_line(lab, row->behind);
+    return u64_max(before > 0 ? u64_min(before, line->bytes) : line->bytes,
+                   row->apart);
 }
 
 /* ---- the GPU ----------------------------------------------------------- */

@@ -288,6 +288,8 @@ void lab_because_short(struct finding *finding, const struct level_row *row);
 /* The words of an experiment that fill the level with its ring, so often. */
 enum { LAB_FILL = 32 };
 void lab_fill(const struct level_row *row, unsigned times, char text[LAB_FILL]);
+/* How far the elements of a ring lie apart that leaves no line out. */
+uint64_t lab_ring_stride(const struct lab *lab, const struct level_row *row);
 
 /* The experiment that tells what a miss brings in: loads of neighbours where
  * nothing is cached, `shift` bytes on.  Of 8-byte elements 2048, as many as a

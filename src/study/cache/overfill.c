@@ -20,8 +20,9 @@
 #include "base/text.h"
 #include "study/lab.h"
 
-static const enum fact_id reads[] = {FACT_TRACE, FACT_BRACKET, FACT_LINE,
-                                     FACT_RINGS, FACT_SIDES,   FACT_NONE};
+static const enum fact_id reads[] = {FACT_TRACE, FACT_BRACKET, FACT_SECTOR,
+                                     FACT_LINE,  FACT_RINGS,   FACT_SIDES,
+                                     FACT_NONE};
 static const struct answer answers[] = {
     {ONE("l2"), "near_size", "B"},
     {0},
@@ -428,13 +429,22 @@ static uint64_t rough_bytes(const struct fact_bracket *facts)
     return facts->far_end > 0 ? facts->far_end : facts->fits;
 }
 
+/* Lines that may be shorter, but no longer than what is asked for at a time,
+ * come and go together. */
+static bool is_asked_whole(const struct flood *q)
+{
+    return q->row->behind != LEVEL_COUNT &&
+           fact_line(q->lab, level_of(q->row))->bytes <=
+               fact_sector(q->lab, q->row->behind)->bytes;
+}
+
 /* Why it is not asked at all; NULL: it is. */
 static const char *why_not(struct flood *q)
 {
     const struct fact_line *const line = fact_line(q->lab, level_of(q->row));
     if (q->row->memory_is_own)
         return why_own_local;
-    if (line->bytes == 0 || line->bound)
+    if (line->bytes == 0 || (line->bound && !is_asked_whole(q)))
         return lab_why_unknown(q->lab, q->row->component, "line");
     q->line = line->bytes;
     q->lines = rough_bytes(q->facts) / q->line;
@@ -450,8 +460,11 @@ static void ask_whole(struct flood *q)
 {
     q->limit = hits_limit(q->facts->plateau, q->facts->miss) +
                fact_trace(q->lab)->cycles;
-    struct held h = q->row->of_sm ? ask_few(q) : ask_many(q);
-    if (q->row->of_sm && lab_ok(q->lab) && !do_rings_agree(q, &h))
+    /* Nothing else tells constants' sets that fill before others. */
+    const bool many =
+        !q->row->of_sm || fact_line(q->lab, level_of(q->row))->bound;
+    struct held h = many ? ask_many(q) : ask_few(q);
+    if (!many && lab_ok(q->lab) && !do_rings_agree(q, &h))
         h = ask_many(q);
     if (lab_ok(q->lab))
         report_held(q, q->finding, &h);

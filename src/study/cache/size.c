@@ -518,8 +518,10 @@ static struct search find_size(struct size_question *q)
     q->whole = true;
     if (edge.state != SEARCH_BRACKETED)
         edge = try_size_of_l1(q);
+    /* Elements farther apart than these may have left half of it out. */
+    const uint64_t rough = q->stride < q->row->fine ? f->fits / 2 : f->fits;
     if (edge.state != SEARCH_BRACKETED)
-        edge = find_edge(q, f->fits - f->fits / 8, 2 * f->overflows, 1);
+        edge = find_edge(q, rough - rough / 8, 2 * f->overflows, 1);
     return edge;
 }
 
@@ -613,16 +615,6 @@ static void report_bound(struct size_question *q, uint64_t bytes,
 }
 
 /*
- * Of elements farther apart than lines are, more bytes may fit than the cache
- * has, but not fewer.  That they are as many as L1 has, whose line is known, is
- * no accident.
- */
-static bool is_only_most(const struct size_question *q, uint64_t size)
-{
-    return q->line->bound && size != fact_rings(q->lab, LEVEL_L1)->bytes;
-}
-
-/*
  * What the level before keeps of a ring, this one is not asked for: then more
  * fits into both than this one holds.  The share of the loads of the largest
  * ring that fits which were that fast.
@@ -646,12 +638,8 @@ static double kept_before(struct size_question *q, uint64_t bytes)
 
 static void report_most(struct size_question *q, uint64_t size, double kept)
 {
-    struct finding *const f = q->finding;
-    finding_value(f, STATUS_AT_MOST, value_number((double)size));
-    if (kept > 0)
-        finding_because(f, why_size_at_most_kept, 100 * kept);
-    else
-        finding_because(f, why_size_at_most_line, q->line->bytes);
+    finding_value(q->finding, STATUS_AT_MOST, value_number((double)size));
+    finding_because(q->finding, why_size_at_most_kept, 100 * kept);
 }
 
 /* A clean edge is known to the line, and a size is whole lines.  The chance
@@ -708,7 +696,7 @@ static void report_edge(struct size_question *q, struct search *edge)
                               q->row->component));
         return;
     }
-    rings->measured = kept == 0 && !is_only_most(q, edge->fits);
+    rings->measured = kept == 0;
     if (rings->measured)
         report_size(q, edge->fits);
     else
@@ -747,17 +735,6 @@ static void report_step(struct finding *f, const struct fact_bracket *facts)
     finding_because(f, why_far_step);
 }
 
-/* A line, or what is nearest to it; behind another level no more than one of
- * that, so that it keeps as little of a ring as it can. */
-static uint64_t stride_of(const struct lab *lab, const struct level_row *row)
-{
-    const uint64_t line = fact_line(lab, level_of(row))->bytes;
-    const uint64_t before =
-        row->behind != LEVEL_COUNT ? fact_sure_line(lab, row->behind) : 0;
-    const uint64_t stride = before > 0 ? u64_min(before, line) : line;
-    return u64_max(stride, row->apart);
-}
-
 /* Where rings of such lines have no edge, the lines are in doubt, too, and what
  * was taken for a miss; unless something else told them. */
 static void doubt_lines(struct size_question *q)
@@ -784,7 +761,8 @@ static bool report_without_rings(struct size_question *q)
     else if (q->line->bytes == 0)
         finding_none(f, "%s",
                      lab_why_unknown(q->lab, q->row->component, "line"));
-    else if (facts->overflows == 0 && sector->bound)
+    else if (facts->overflows == 0 && sector->bound &&
+             lab_ring_stride(q->lab, q->row) < q->row->fine)
         finding_none(f, why_line_asked_at_once, sector->bytes, q->row->bound);
     else if (facts->overflows == 0) {
         finding_value(f, STATUS_AT_LEAST, value_number((double)facts->fits));
@@ -827,7 +805,7 @@ static void size_ask_level(struct lab *lab, const struct level_row *row)
         .line = fact_line(lab, level_of(row)),
         .records = row->of_sm ? RECORDS_SM : RECORDS_SHARED,
         .lead = row->apart > LEAD_BIT ? 0 : LEAD,
-        .stride = stride_of(lab, row),
+        .stride = lab_ring_stride(lab, row),
         .finding = lab_finding(lab, row->component, "size")};
     finding_protocol(q.finding, "load", value_text(row->words));
     finding_protocol(q.finding, "carve_out_percent", value_number(0));

@@ -14,11 +14,11 @@
 #include <inttypes.h>
 #include <math.h>
 
-#include "base/num.h"
 #include "study/lab.h"
 
-static const enum fact_id reads[] = {FACT_TRACE, FACT_CACHED, FACT_BRACKET,
-                                     FACT_LINE,  FACT_RINGS,  FACT_NONE};
+static const enum fact_id reads[] = {FACT_TRACE,  FACT_CACHED, FACT_BRACKET,
+                                     FACT_SECTOR, FACT_LINE,   FACT_RINGS,
+                                     FACT_NONE};
 static const struct answer answers[] = {
     {sm_level_components, "size_by_change", "B"},
     {0},
@@ -42,8 +42,7 @@ struct sizes {
 static struct sizes sizes_around(const struct lab *lab,
                                  const struct level_row *row)
 {
-    const uint64_t line =
-        u64_max(fact_line(lab, level_of(row))->bytes, row->apart);
+    const uint64_t line = lab_ring_stride(lab, row);
     const uint64_t edge = fact_rings(lab, level_of(row))->bytes;
     const uint64_t step = (edge / 2 / SIZES + line - 1) / line * line;
     struct sizes s = {.step = step > line ? step : line};
@@ -66,8 +65,7 @@ static void trace_size(struct lab *lab, const struct level_row *row,
                    "trace %s bytes=%" PRIu64 " stride=%" PRIu64
                    " warm=2 visits=%d records=%d",
                    level_ring(row), bytes,
-                   u64_max(fact_line(lab, id)->bytes, row->apart), LOADS,
-                   LOADS);
+                   lab_ring_stride(lab, row), LOADS, LOADS);
     for (size_t i = 0; i < LOADS && i < c.count; i++)
         latencies[i] = fmin(c.at[i], most);
 }

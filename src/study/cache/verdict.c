@@ -156,6 +156,23 @@ static bool is_of_same_storage(const struct finding *size,
            allows(size, same->value.number, same->value.number);
 }
 
+/* Rings in order are all that tells the size where lines may be shorter than
+ * what is asked for at a time: some sets may be full before others. */
+static bool has_short_lines(const struct lab *lab, const char *component)
+{
+    const struct finding *const line =
+        lab_proposal(lab, "line", component, "line");
+    return line != NULL && line->status == STATUS_AT_MOST;
+}
+
+static void bound_by_order(struct finding *size)
+{
+    if (size->status != STATUS_MEASURED)
+        return;
+    finding_value(size, STATUS_AT_LEAST, value_number(size->value.number));
+    finding_because(size, why_size_at_least_line);
+}
+
 /* What is left of lines in random order depends on nothing that rings depend
  * on: where both have a number and differ by more than chance makes them differ
  * once in a thousand, neither is known; where rings have none, or a bound, it is
@@ -268,6 +285,8 @@ static void judge_size(struct lab *lab, const char *component,
         return;
     }
     struct finding *const f = accept(lab, component, attribute, rings);
+    if (overfill == NULL && has_short_lines(lab, component))
+        bound_by_order(f);
     doubt_by_change(f, estimate(lab, "change", component, attribute));
     if (sets != NULL && sets->status != STATUS_DERIVED)
         correct_by_sets(f, sets);
@@ -302,6 +321,43 @@ static const struct {
     {level_components, "size", judge_size},
 };
 
+/* ---- one storage --------------------------------------------------------- */
+
+static void follow_code(struct lab *lab, const char *code, const char *other)
+{
+    static const char *const attributes[] = {"line",     "sets",     "ways",
+                                             "set_ways", "set_bits", "policy"};
+    for (size_t i = 0; i < COUNT_OF(attributes); i++) {
+        const struct finding *const from = results_find(
+            lab->results, lab_text(lab, "%s.%s", code, attributes[i]));
+        struct finding *const f =
+            results_edit(lab->results, other, attributes[i]);
+        if (from == NULL || from->status != STATUS_MEASURED || f == NULL ||
+            f->status == STATUS_MEASURED ||
+            !allows(f, from->value.number, from->value.number))
+            continue;
+        finding_copy(f, from);
+        f->status = STATUS_DERIVED;
+        finding_protocol(f, "same_storage_as", value_text(code));
+    }
+}
+
+/* What no constants can tell of a cache, code may that lies in the same
+ * storage: a module has more of it. */
+static void follow_storage(struct lab *lab)
+{
+    static const char *const caches[] = {"icache_l0", "icache_l1",
+                                         "icache_l15"};
+    for (size_t i = 0; i < COUNT_OF(caches); i++) {
+        const struct finding *const f = results_find(
+            lab->results, lab_text(lab, "%s.shares_with", caches[i]));
+        for (size_t n = 0; f != NULL && f->status == STATUS_MEASURED &&
+                           n < f->value.count;
+             n++)
+            follow_code(lab, caches[i], f->value.items[n].text);
+    }
+}
+
 static void verdict_run(struct lab *lab)
 {
     for (size_t i = 0; i < COUNT_OF(questions); i++)
@@ -310,6 +366,7 @@ static void verdict_run(struct lab *lab)
                 questions[i].judge(lab, *c, questions[i].attribute);
             else
                 drop_open(lab, *c, questions[i].attribute);
+    follow_storage(lab);
 }
 
 const struct study study_verdict = {
