@@ -35,7 +35,9 @@ enum {
     WINDOW = 64 * 1024,   /* … of so many bytes */
     UNEQUAL_MOST = 800,   /* entries of a cache of unequal sets */
     TARGETS_MOST = 40,    /* lines of which one set is asked for */
-    MAPPED_BITS = 46      /* of addresses that memory is mapped at */
+    FEW_OTHERS = 4,       /* sets that are asked for beside line 0's */
+    MANY_OTHERS = 16,
+    MAPPED_BITS = 46 /* of addresses that memory is mapped at */
 };
 
 /* ---- a set ------------------------------------------------------------ */
@@ -255,22 +257,27 @@ static bool is_minimal(struct eviction *e, const struct script_lines *set)
     return minimal;
 }
 
-/* True if lines elsewhere are in sets of as many ways; strewn ones are all of
- * the first run. */
-static bool sets_are_equal(const struct pool *found, uint64_t held,
-                           size_t lines, size_t ways)
+/* A pool, how many of its lines push the target out, and lines of the cache. */
+struct pool_found {
+    struct pool pool;
+    size_t lines;
+    uint64_t held;
+};
+
+/* True if lines elsewhere, so many, are in sets of as many ways; strewn ones
+ * are all of the first run. */
+static bool sets_are_equal(const struct pool_found *found, size_t ways,
+                           uint64_t others)
 {
-    /* A set takes hundreds of launches where each tells little. */
-    const struct eviction *const e = found->eviction;
-    const uint64_t others = e->chancy && e->beside > 0 ? 2 : 4;
     bool equal = true;
     for (uint64_t i = 1; equal && i <= others; i++) {
-        struct pool p = *found;
-        const uint64_t line = i * (2 * i + 1); /* below TARGETS_MOST */
+        struct pool p = found->pool;
+        /* Below TARGETS_MOST, as many as are in a row at last. */
+        const uint64_t line = others > FEW_OTHERS ? i : i * (2 * i + 1);
         p.target = (p.run > 0 ? line % p.run : line) * p.eviction->unit;
-        const size_t room = p.run > 0
-                                ? find_strewn(&p, held, 0)
-                                : u64_min(2 * lines + 8, pool_room(&p, lines));
+        const size_t room = p.run > 0 ? find_strewn(&p, found->held, 0)
+                                      : u64_min(2 * found->lines + 8,
+                                                pool_room(&p, found->lines));
         equal = find_set(&p, room).count == ways + 1;
     }
     return equal;
@@ -483,34 +490,38 @@ static void by_distance(struct eviction *e, const struct geometry_lines *lines,
 
 /* Line 0's set by a pool of which so many lines are enough, and that others
  * have as many ways; ways 0: they do not, or none was found. */
-static bool ask_ways(struct pool *p, size_t fewest,
-                     const struct geometry_lines *lines, struct geometry *g)
+static bool ask_ways(struct pool_found *p, struct geometry *g)
 {
-    struct eviction *const e = p->eviction;
-    if (!lab_ok(e->lab) || fewest == 0)
+    struct eviction *const e = p->pool.eviction;
+    /* A set takes hundreds of launches where each tells little. */
+    const uint64_t others = e->chancy && e->beside > 0 ? 2 : FEW_OTHERS;
+    if (!lab_ok(e->lab) || p->lines == 0)
         return false;
-    g->set = find_set(p, fewest);
+    g->set = find_set(&p->pool, p->lines);
     g->ways = g->set.count > 0 ? g->set.count - 1 : 0;
     log_say(LOG_DEBUG, "conflicts: a set of %" PRIu64 " ways", g->ways);
-    if (g->ways > 0 && (!is_minimal(e, &g->set) ||
-                        !sets_are_equal(p, lines->most, fewest, g->ways)))
+    if (g->ways > 0 &&
+        (!is_minimal(e, &g->set) || !sets_are_equal(p, g->ways, others)))
         g->ways = 0;
     return g->ways > 0;
 }
 
 static struct geometry find_ways(struct eviction *e,
-                                 const struct geometry_lines *lines)
+                                 const struct geometry_lines *lines,
+                                 struct pool_found *p)
 {
-    struct pool p = {.eviction = e, .step = e->unit};
     struct geometry g = {0};
-    while (e->lasting && lines->least * e->unit / p.step >= COUNT_MOST / 2)
-        p.step *= 2;
-    const size_t fewest = find_pool(&p, lines->most);
-    if (ask_ways(&p, fewest, lines, &g) || !e->lasting)
+    *p = (struct pool_found){{.eviction = e, .step = e->unit}, 0, lines->most};
+    while (e->lasting &&
+           lines->least * e->unit / p->pool.step >= COUNT_MOST / 2)
+        p->pool.step *= 2;
+    p->lines = find_pool(&p->pool, lines->most);
+    if (ask_ways(p, &g) || !e->lasting)
         return g;
     eviction_gave_up(e);
-    p = (struct pool){.eviction = e, .step = e->unit};
-    ask_ways(&p, scan_steps(&p, lines), lines, &g);
+    p->pool = (struct pool){.eviction = e, .step = e->unit};
+    p->lines = scan_steps(&p->pool, lines);
+    ask_ways(p, &g);
     return g;
 }
 
@@ -947,11 +958,18 @@ static uint64_t same_set(const struct eviction *e, const struct geometry *g)
 struct geometry geometry_find(struct eviction *e,
                               const struct geometry_lines *lines)
 {
-    struct geometry g = find_ways(e, lines);
+    struct pool_found pool;
+    struct geometry g = find_ways(e, lines, &pool);
     eviction_gave_up(e);
     if (g.ways == 0 || (!attempt(e, by_distance, lines, &g) &&
                         !attempt(e, by_bits, lines, &g)))
         attempt(e, by_dealing, lines, &g);
+    /* Of sets that nothing explains some may yet be larger; where victims are
+     * picked by chance so many would take too long. */
+    if (g.ways > 0 && g.sets == 0 && !e->chancy &&
+        !sets_are_equal(&pool, g.ways, MANY_OTHERS))
+        g.ways = 0;
+    eviction_gave_up(e);
     g.same = same_set(e, &g);
     if (g.sets > 0)
         g.range = range_of(e, &g);
