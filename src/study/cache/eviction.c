@@ -563,17 +563,14 @@ static void try_foretold(struct eviction *e, const struct script_lines *group,
     }
 }
 
-/* One that comes in does so each time, also when the others come from the last
- * to the first; a disturbed load is late but once. */
-void eviction_foretold(struct eviction *e, const struct script_lines *group,
-                       const struct script_lines *others,
-                       enum eviction_came *came)
+/* Asks again those that seem to come in, from the last to the first. */
+static void confirm(struct eviction *e, const struct script_lines *group,
+                    const struct script_lines *others, enum eviction_came *came)
 {
     struct script_lines again = {
         lab_alloc(e->lab, others->count, sizeof *again.at), 0};
     enum eviction_came *const second =
         lab_alloc(e->lab, others->count, sizeof *second);
-    try_foretold(e, group, others, came);
     for (size_t i = others->count; i-- > 0;)
         if (came[i] == CAME_IN)
             again.at[again.count++] = others->at[i];
@@ -581,6 +578,20 @@ void eviction_foretold(struct eviction *e, const struct script_lines *group,
     for (size_t i = others->count, n = 0; i-- > 0;)
         if (came[i] == CAME_IN)
             came[i] = second[n++];
+}
+
+/* One that comes in does so each time; disturbed loads are late together but
+ * once in a thousand. */
+void eviction_foretold(struct eviction *e, const struct script_lines *group,
+                       const struct script_lines *others,
+                       enum eviction_came *came)
+{
+    const double stray = chance_of_any(e, group->count);
+    double chance = stray;
+    try_foretold(e, group, others, came);
+    do
+        confirm(e, group, others, came);
+    while (lab_ok(e->lab) && (chance *= stray) > 1e-3);
 }
 
 /* ---- does it crowd? --------------------------------------------------- */
@@ -832,9 +843,8 @@ bool eviction_filler_empties(struct eviction *e, const struct script_lines *l,
     add_lines(&s, 0, true, l);
     const struct column c = visit_cycles(&plain, &s, 0);
     const size_t first = c.count - l->count;
-    return lab_ok(e->lab) &&
-           hits_between(c.at + first, l->count, front, cut_above(e, e->hit)) ==
-               l->count;
+    return lab_ok(e->lab) && hits_between(c.at + first, l->count, front,
+                                          cut_above(e, e->hit)) == l->count;
 }
 
 /* Which of the loads miss in a launch; the first that differ by nothing but
