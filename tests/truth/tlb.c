@@ -241,21 +241,10 @@ static struct tlb_verdict verdict_of(json_t *findings, json_t *truth)
  * is more than there is memory (A100), or more than tells a policy (H200). */
 #define REACH_TRIED ((uint64_t)32 << 30)
 
-static bool has_unequal_sets(const struct cache_shape *s)
-{
-    for (unsigned i = 1; i < s->sets; i++)
-        if (s->set_ways[i] != s->set_ways[0])
-            return true;
-    return false;
-}
-
-/* Sets of unequal ways are known not to be found yet. */
 static bool may_miss(const struct profile *p)
 {
-    if (p->tlb_count == 0)
-        return false;
-    const struct cache_shape *const s = &p->tlbs[p->tlb_count - 1].shape;
-    return cache_shape_bytes(s) > REACH_TRIED || has_unequal_sets(s);
+    return p->tlb_count > 0 &&
+           cache_shape_bytes(&p->tlbs[p->tlb_count - 1].shape) > REACH_TRIED;
 }
 
 START_TEST(tlbs_are_what_the_profile_says)

@@ -426,12 +426,28 @@ static void sweep_all(struct tlb_question *q, struct sweeps *s)
         sweep(q, &p, p.pieces, &s->at[0]);
 }
 
+/* Places near each other are other lines of the piece, which lie at other
+ * distances; two are found in every TLB, so what these cost is taken off. */
+static void level_sweeps(struct sweeps *s)
+{
+    for (size_t i = 1; i < s->count; i++) {
+        struct sweep *const of = &s->at[i];
+        const double off = of->mean[0] - s->at[0].mean[0];
+        for (size_t j = 0; j < of->count; j++) {
+            of->mean[j] -= off;
+            for (size_t k = 0; k < of->cycles[j].count; k++)
+                of->cycles[j].at[k] -= off;
+        }
+    }
+}
+
 void tlb_find_levels(struct tlb_question *q)
 {
     struct sweeps *const s = lab_alloc(q->lab, 1, sizeof *s);
     sweep_all(q, s);
     if (!lab_ok(q->lab))
         return;
+    level_sweeps(s);
     s->first = stats_min(s->at[0].mean, s->at[0].count);
     for (size_t i = 0; i < s->count; i++)
         find_flats(s, &s->at[i]);
