@@ -398,9 +398,10 @@ static const char *reason_of_no_miss(struct lab *lab, enum level_id id)
     return l2->present ? why_l2_few_lines : l2->why;
 }
 
-/* Of loads some of which find L2 near and some far the mean is known to no
- * better than that, and depends on which they are. */
-static const double mean_of_parts = 0.1;
+/* Misses that find the same cost alike.  Where they do not, some find L2 near
+ * and some far, or are no misses, and the mean depends on which they are: known
+ * to no better than a tenth, or some cycles of a small one, it is nothing. */
+static const double alike = 0.1;
 
 static void report_penalty(struct lab *lab, enum level_id id,
                            const struct level_costs *c)
@@ -426,9 +427,9 @@ static void report_penalty(struct lab *lab, enum level_id id,
         return;
     }
     struct cost penalty = lab_cost_less(miss, hit);
-    if (fact_bracket(lab, LEVEL_L2)->near_fits > 0 &&
-        penalty.high - penalty.low > mean_of_parts * penalty.cycles) {
-        finding_none(f, why_two_parts);
+    const double width = penalty.high - penalty.low;
+    if (penalty.doubt == NULL && width > fmax(alike * penalty.cycles, 4)) {
+        finding_none(f, why_varies, width / 2);
         return;
     }
     if (strcmp(found_in(lab, id), level_table[LEVEL_L2].component) == 0)

@@ -295,15 +295,14 @@ enum { BYTES_OF_LOOK = 32768, LEAD = 2048 };
 
 static double share_left(struct bracket_question *q, uint64_t bytes)
 {
-    const uint64_t each =
-        u64_within(1, bytes / BYTES_OF_LOOK, LOOKS_OF_TRIAL);
-    const struct samples *const s = lab_probe(
-        q->lab,
-        "overfill %s bytes=%" PRIu64 " stride=%d members=%" PRIu64
-        " looks=%" PRIu64 " trials=%" PRIu64 " settle=%d lead=%d "
-        "order=sequential",
-        q->row->load, bytes, SAMPLED, bytes / SAMPLED, each,
-        (LOOKS + each - 1) / each, 2, LEAD);
+    const uint64_t each = u64_within(1, bytes / BYTES_OF_LOOK, LOOKS_OF_TRIAL);
+    const struct samples *const s =
+        lab_probe(q->lab,
+                  "overfill %s bytes=%" PRIu64 " stride=%d members=%" PRIu64
+                  " looks=%" PRIu64 " trials=%" PRIu64 " settle=%d lead=%d "
+                  "order=sequential",
+                  q->row->load, bytes, SAMPLED, bytes / SAMPLED, each,
+                  (LOOKS + each - 1) / each, 2, LEAD);
     const struct column cycles = lab_column_of(q->lab, s, "cycles");
     const struct column count = lab_column_of(q->lab, s, "count");
     const double limit =
@@ -492,9 +491,24 @@ static void find_far_end(struct bracket_question *q)
     ask_whether_soft(q);
 }
 
+/* What disturbs a load by a quarter of what a miss adds may look like a far
+ * part, or hide one; and where most loads were late, others were taken for what
+ * they cost, and it seems to be less than nothing. */
+static bool are_parts_hidden(struct bracket_question *q)
+{
+    const struct fact_bracket *const f = q->facts;
+    const double excess = fabs(f->excess), more = f->miss - f->hit;
+    if (excess < 0.25 * more)
+        return false;
+    finding_none(q->parts, why_averages_blurred, excess, more);
+    return true;
+}
+
 static void report_parts(struct bracket_question *q)
 {
     struct fact_bracket *const f = q->facts;
+    if (are_parts_hidden(q))
+        return;
     /* What an SM has for itself is as near to it as all of it. */
     const bool far = !q->row->of_sm && has_far_part(q);
     if (far)
