@@ -120,8 +120,7 @@ struct code_level {
     uint64_t size;  /* B; what certainly fits, where that is a bound */
     uint64_t line;  /* B; 0: not known */
     uint64_t reach; /* B that a call brings, its own line among them */
-    double penalty; /* cycles that a missed line of it costs, about */
-    double limit;   /* … and a call that misses it, at least */
+    double limit;   /* cycles of a call that misses it, at least */
     bool exact;     /* the size is no bound */
 };
 

@@ -44,14 +44,11 @@ static const struct answer answers[] = {
 };
 static const char *const kernels[] = {"visit readers=code", NULL};
 
-enum { KIB = 1024, POOL = CODE_POOL, POINTS_MOST = 96 };
-/* Calls return at the end of 128 B; and from so far on run through no more than
- * a line, or a part of it, of 32 B. */
-enum { PLACE = 128, TAIL = PLACE - 32 };
+enum { KIB = 1024, POINTS_MOST = 96 };
 
 /* ---- laps over ever more lines ----------------------------------------- */
 
-/* Lines `PLACE` apart from `from` on, backwards as the head says. */
+/* Functions from `from` on, backwards as the head says. */
 static void add_backwards(struct script *s, uint64_t from, uint64_t lines,
                           bool timed)
 {
@@ -60,9 +57,9 @@ static void add_backwards(struct script *s, uint64_t from, uint64_t lines,
         if (i < lines)
             script_add(s, &(struct script_step){
                               .timed = timed,
-                              .places = {from + i * PLACE + TAIL,
+                              .places = {from + i * CODE_PLACE + CODE_TAIL,
                                          (lines - i + APART - 1) / APART,
-                                         APART * PLACE}});
+                                         APART * CODE_PLACE}});
 }
 
 struct curve {
@@ -92,7 +89,7 @@ static void draw_curve(struct lab *lab, struct curve *c)
                                        .change = assume(ASSUME_CODE_ALIKE),
                                        .floor = 2,
                                        .distance = 0.06};
-    for (uint64_t n = 4; lab_ok(lab) && n <= POOL / PLACE;
+    for (uint64_t n = 4; lab_ok(lab) && n <= CODE_POOL / CODE_PLACE;
          n += u64_max(n / 8, 1)) {
         c->lines[c->count] = n;
         const struct column row = row_cycles(lab, n);
@@ -125,7 +122,7 @@ static const double *cold_cycles(struct lab *lab, uint64_t called,
     double *const extra = lab_alloc(lab, BLOCKS, sizeof *extra);
     struct script s = {0};
     script_reader(&s, "code");
-    add_backwards(&s, COLD, (POOL - COLD) / PLACE, false);
+    add_backwards(&s, COLD, (CODE_POOL - COLD) / CODE_PLACE, false);
     for (uint64_t i = BLOCKS; i-- > 0;) {
         script_load(&s, 0, (struct segment){i * BLOCK + called, 1, 0});
         script_time(&s, 0, (struct segment){i * BLOCK + then, 1, 0});
@@ -186,16 +183,16 @@ static size_t blocks_brought(struct lab *lab, const struct curve *c,
     /* The beginning of one of the level's, which does not come with another.
      * Half a line of 128 B can be called alone in each KiB. */
     const uint64_t own = u64_max(line, fact_code(lab)->level[level].line);
-    const uint64_t to = line < PLACE ? KIB : BLOCK - own + TAIL;
+    const uint64_t to = line < CODE_PLACE ? KIB : BLOCK - own + CODE_TAIL;
     size_t brought = 0;
     if ((lines + 1) * line > to)
         return 0;
     uint64_t from = to - lines * line, half = 0;
     /* A call of a line's first half runs on through the other, and is as far
      * before the second half here as the other before the first. */
-    if (line < PLACE && from % PLACE == 0)
+    if (line < CODE_PLACE && from % CODE_PLACE == 0)
         half = line;
-    if (line < PLACE)
+    if (line < CODE_PLACE)
         from += half + line / 2;
     const double *const extra = cold_cycles(lab, from, to + half);
     for (size_t i = 0; lab_ok(lab) && i < BLOCKS; i++)
@@ -300,7 +297,7 @@ static void draw_calls(struct cache_question *q)
     const double part = 0.2;
     uint64_t functions = u64_max(q->over * 5 / 4, 16);
     for (int i = 0; i < TRIES && lab_ok(q->lab); i++) {
-        functions = u64_min(functions, POOL / CODE_PLACE);
+        functions = u64_min(functions, CODE_POOL / CODE_PLACE);
         q->draws = code_draw(q->lab, q->path,
                              &(struct code_calls){functions, false, 1});
         if (!lab_ok(q->lab))
@@ -388,7 +385,7 @@ static void leave_irregular(struct cache_question *q)
     while (i > 0 && c->most[i] > hits_limit(c->plateau[q->i].value,
                                             c->plateau[q->i + 1].value))
         i--;
-    q->level->size = c->lines[i] * 9 / 10 * u64_min(PLACE, q->level->line);
+    q->level->size = c->lines[i] * 9 / 10 * u64_min(CODE_PLACE, q->level->line);
     finding_value(f, STATUS_AT_LEAST, value_number((double)q->level->size));
     finding_because(f, why_code_irregular);
     finding_cite(f, c->experiment);
@@ -490,7 +487,6 @@ static void icache_ask_level(struct lab *lab, const struct curve *c, size_t i,
                                .level = level,
                                .path = path,
                                .over = c->lines[p[1].first]};
-    level->penalty = p[1].value - p[0].value;
     level->limit = path->limit[i];
     level->reach =
         path->ahead[i] * path->line + u64_max(level->line, path->line);
