@@ -22,7 +22,7 @@ static const struct tried {
     {"small_fifo", "intruder", 3, 0.9},
     {"small", "neighbour", 3, 2.0 / 3},
     {"small", "clock", 4, 0.95},
-    {"small", "turns", 2, 0.8},
+    {"small", "turns", 2, 0.7},
 };
 /* Those of check-all. */
 static const struct tried tried_slowly[] = {

@@ -197,20 +197,24 @@ static const double certain_share = 0.95;
  * where beside others no turn is long enough for so many. */
 enum { SETTLING = 16, SETTLING_BESIDE = 4 };
 
-/* Asks once the ring has settled, as far as that may change the verdict. */
+/* Asks once the ring has settled, as far as that may change the verdict, and as
+ * there is time: else it may not be overfull. */
 static bool is_overfull_at(const struct line_question *q,
                            const struct layout *l, bool *surely)
 {
+    static const int settling[] = {SETTLING, SETTLING_BESIDE};
     struct shares s = shares_of(q, l, 1);
     const bool over = s.miss > overfull_share(l, &s);
     if (!over || s.miss >= certain_share)
         return over;
     *surely = false;
-    lab_spare(q->lab, true);
-    s = shares_of(q, l, SETTLING);
-    if (lab_spared(q->lab) != NULL)
-        s = shares_of(q, l, SETTLING_BESIDE);
-    return s.miss > overfull_share(l, &s);
+    for (size_t i = 0; i < COUNT_OF(settling); i++) {
+        lab_spare(q->lab, true);
+        s = shares_of(q, l, settling[i]);
+        if (lab_spared(q->lab) == NULL)
+            return s.miss > overfull_share(l, &s);
+    }
+    return over;
 }
 
 /* True if a cache with lines of `line` bytes or more is overfull at every
@@ -427,11 +431,13 @@ static bool limit_tells(const struct line_question *q)
            hits_tally_of(above[false], count[false]) == TALLY_NONE;
 }
 
-/* The share of elements that are still there. */
+/* The share of elements that are still there; below 0 where others disturbed
+ * it: without pairs a line is a bound. */
 static double share_left(const struct line_question *q, const struct pairs *p,
                          uint64_t beside)
 {
     const uint64_t looks = u64_within(1, p->members / LOOKED_AT, LOOKS_MOST);
+    lab_spare(q->lab, true);
     const struct samples *const s =
         lab_probe(q->lab,
                   "overfill %s bytes=%" PRIu64 " stride=%" PRIu64
@@ -441,8 +447,8 @@ static double share_left(const struct line_question *q, const struct pairs *p,
                   LOOKS / looks, q->row->of_sm ? 0 : SETTLED, beside,
                   q->row->of_sm ? 1 : WARPS,
                   q->row->of_sm || p->pool * p->apart <= LEAD ? 0 : LEAD);
-    if (!lab_ok(q->lab))
-        return 0;
+    if (lab_spared(q->lab) != NULL || !lab_ok(q->lab))
+        return -1;
     const double limit = pairs_limit(q);
     const size_t cycles = samples_column(s, "cycles");
     const size_t count = samples_column(s, "count");
@@ -469,9 +475,10 @@ static enum paired pairs_ask_once(const struct line_question *q, uint64_t apart,
     const double alone = share_left(q, &p, 0);
     if (lab_ok(q->lab) && alone > 0.9)
         return PAIRS_DO_NOT;
-    const double quotient = share_left(q, &p, apart) / alone;
-    if (!lab_ok(q->lab) || alone * LOOKS < left_least)
+    const double left = alone > 0 ? share_left(q, &p, apart) : -1;
+    if (left < 0 || alone * LOOKS < left_least)
         return PAIRS_UNKNOWN;
+    const double quotient = left / alone;
     return quotient > all_least   ? PAIRS_SHARE
            : quotient < half_most ? PAIRS_DO_NOT
                                   : PAIRS_UNKNOWN;
