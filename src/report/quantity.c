@@ -106,16 +106,19 @@ static const char *scale_list(const struct value *list, const char *unit,
     return scale(most, unit, factor);
 }
 
+/* Lists in a list are address bits that are XORed. */
 static void put_list(struct buf *out, const struct value *list,
-                     const char *unit)
+                     const char *between, const char *unit)
 {
     double factor;
     const char *const name = scale_list(list, unit, &factor);
     for (size_t i = 0; i < list->count; i++) {
         if (i > 0)
-            buf_text(out, ", ");
+            buf_text(out, between);
         if (list->items[i].kind == VALUE_NUMBER)
             put_number(out, list->items[i].number / factor);
+        else if (list->items[i].kind == VALUE_LIST)
+            put_list(out, &list->items[i], "^", "");
         else
             quantity_value(out, &list->items[i], 0, "");
     }
@@ -139,7 +142,7 @@ void quantity_value(struct buf *out, const struct value *value, double doubt,
         buf_text(out, value->number > 0 ? "yes" : "no");
         break;
     case VALUE_LIST:
-        put_list(out, value, unit);
+        put_list(out, value, ", ", unit);
         break;
     case VALUE_NONE:
         break;

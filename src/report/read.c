@@ -130,6 +130,23 @@ static bool read_scalar(const json_t *json, struct value *value)
     return true;
 }
 
+/* The same, or a list of these: bits that are XORed. */
+static bool read_item(const json_t *json, struct value *value)
+{
+    if (!json_is_array(json))
+        return read_scalar(json, value);
+    *value = value_list();
+    for (size_t i = 0; i < json_array_size(json); i++) {
+        struct value item;
+        if (!read_scalar(json_array_get(json, i), &item)) {
+            value_free(value);
+            return false;
+        }
+        value_push(value, item);
+    }
+    return true;
+}
+
 static int read_value(const struct place *p, const json_t *json,
                       struct value *value)
 {
@@ -141,10 +158,10 @@ static int read_value(const struct place *p, const json_t *json,
     *value = value_list();
     for (size_t i = 0; i < json_array_size(json); i++) {
         struct value item;
-        if (!read_scalar(json_array_get(json, i), &item)) {
+        if (!read_item(json_array_get(json, i), &item)) {
             value_free(value);
             return refuse(p, "should be a list of numbers, strings, true or "
-                             "false");
+                             "false, or of lists of these");
         }
         value_push(value, item);
     }

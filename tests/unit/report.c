@@ -310,7 +310,7 @@ static const struct {
     {ONE("{\"status\": \"not_measured\", \"value\": 1}"),
      "what was not measured has none"                                                                              },
     {ONE("{\"status\": \"measured\", \"value\": null}"),                    "key \"value\""                        },
-    {ONE("{\"status\": \"measured\", \"value\": [[1]]}"),                   "key \"value\""                        },
+    {ONE("{\"status\": \"measured\", \"value\": [[[1]]]}"),                   "key \"value\""                        },
     {ONE("{\"status\": \"measured\", \"value\": 1, \"value\": 2}"),
      "duplicate"                                                                                                   },
     {ONE("{\"status\": \"measured\", \"value\": 1, \"sure\": 2}"),
@@ -342,6 +342,33 @@ START_TEST(read_refuses_what_is_no_report)
                  err, refused[_i].says);
     ck_assert_int_eq(strncmp(err.text, "a.json: ", 8), 0);
     results_free(&r);
+}
+END_TEST
+
+/* A bit of its own, and one of two that are XORed. */
+START_TEST(an_index_of_xors_is_read_again_and_shown)
+{
+    struct results r = {0}, back = {0};
+    struct error err;
+    struct value bits = value_list(), pair = value_list();
+    value_push(&pair, value_number(8));
+    value_push(&pair, value_number(12));
+    value_push(&bits, value_number(7));
+    value_push(&bits, pair);
+    results_device(&r, "spec", value_text("sim:k20c"));
+    finding_set(results_add(&r, "l1.set_bits", "structure"), STATUS_MEASURED,
+                bits, "");
+    char *const once = written(&report_json, &r, (struct report_style){0});
+    ASSERT_DONE(report_read(once, "a.json", &back, &err), err);
+    char *const twice = written(&report_json, &back, (struct report_style){0});
+    char *const text = written(&report_text, &back, (struct report_style){0});
+    ck_assert_str_eq(once, twice);
+    assert_says(text, "7, 8^12");
+    free(once);
+    free(twice);
+    free(text);
+    results_free(&r);
+    results_free(&back);
 }
 END_TEST
 
@@ -729,6 +756,7 @@ Suite *suite_report(void)
     tcase_add_loop_test(tests, json_numbers_survive_reading, 0,
                         COUNT_OF(numbers));
     tcase_add_test(tests, json_is_utf8_even_if_a_word_is_not);
+    tcase_add_test(tests, an_index_of_xors_is_read_again_and_shown);
     tcase_add_loop_test(tests, read_refuses_what_is_no_report, 0,
                         COUNT_OF(refused));
     tcase_add_test(tests, text_shows_the_hierarchy_as_a_tree);
