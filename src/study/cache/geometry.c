@@ -877,17 +877,26 @@ static bool prove_by_size(struct eviction *e, const struct geometry *g)
     return eviction_gave_up(e) ? g->ways + 1 <= EVICTION_LINES : exact;
 }
 
-/* All lines of one set fit at any step: of more than can be listed a few steps
- * tell, which others that are dealt in rounds do not share. */
-static bool prove_by_steps(struct eviction *e, const struct geometry *g)
+/* Of one set that is larger than what can be listed: as many lines as it has
+ * ways, wherever they are strewn and at a few steps, push none of theirs out.
+ * Of several sets some would have too many. */
+static bool prove_one_set(struct eviction *e, const struct geometry *g)
 {
+    enum { STREWN = 24, RUN = 4, REGION = 2 << 20 };
     static const uint64_t steps[] = {2, 3, 5, 7};
     bool fits = true;
-    for (size_t i = 0; fits && g->sets == 1 && g->ways >= EVICTION_LINES &&
-                       i < COUNT_OF(steps);
-         i++)
+    if (g->sets != 1 || g->ways < EVICTION_LINES)
+        return true;
+    for (size_t i = 0; fits && i < COUNT_OF(steps); i++)
         fits = !eviction_overflows(
             e, &(struct segment){0, g->ways, steps[i] * e->unit});
+    struct pool p = {.eviction = e, .step = e->unit, .run = RUN};
+    p.slots = u64_min(e->span, REGION) / (p.step * p.run) - 1;
+    for (unsigned take = 0; fits && take < STREWN; take++) {
+        strew(&p, take);
+        fits = p.slots * p.run >= g->ways &&
+               !pool_crowds(&p, NULL, 0, g->ways - 1);
+    }
     return fits;
 }
 
@@ -903,7 +912,7 @@ static bool holds(struct eviction *e, const struct geometry *g)
     struct cache *const model = model_of(e, g);
     struct proof p = {.eviction = e, .geometry = g, .model = model};
     rng_seed(&p.rng, g->lines);
-    p.holds = prove_by_size(e, g) && prove_by_steps(e, g);
+    p.holds = prove_by_size(e, g) && prove_one_set(e, g);
     for (int i = 0; i < TIMES; i++) {
         p.many = 0;
         prove_lines(&p, false, many, true);

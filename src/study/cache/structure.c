@@ -581,8 +581,7 @@ static const char *shares_with(struct lab *lab, enum level_id id)
 static void follow(struct structure_question *q, const char *attribute,
                    const struct finding *from, const char *other)
 {
-    struct finding *const f =
-        lab_finding(q->lab, q->row->component, attribute);
+    struct finding *const f = lab_finding(q->lab, q->row->component, attribute);
     finding_copy(f, from);
     if (from->status == STATUS_MEASURED)
         f->status = STATUS_DERIVED;
