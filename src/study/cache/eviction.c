@@ -105,16 +105,16 @@ static void look_again(const struct eviction *e, struct script *s,
 }
 
 /* Where code may lie in the same cache, all that a script runs comes in before
- * the lines do, by loads of the last one that may be loaded, kept and not: then
- * it goes before they do.  How many loads are kept of it. */
+ * the lines do, by loads of the last one that may be loaded, kept and not, and
+ * in a row: then it goes before they do.  How many loads are kept of it. */
 static size_t bring_code(const struct eviction *e, struct script *s)
 {
-    const struct segment last = {e->span - e->unit, 1, 0};
+    const struct segment last = {e->span - e->unit, 2, 0};
     if (e->beside == 0)
         return 0;
     script_time(s, 0, last);
     script_load(s, 0, last);
-    return 1;
+    return last.count;
 }
 
 /* Laps that can be timed: where what lies in front holds what was looked for

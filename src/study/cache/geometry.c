@@ -95,7 +95,8 @@ static bool pool_crowds(void *context, const size_t *kept, size_t count,
 static size_t pool_room(const struct pool *p, uint64_t held)
 {
     const struct eviction *const e = p->eviction;
-    const uint64_t targets = u64_min(TARGETS_MOST * e->unit, e->span / 16);
+    const uint64_t first = u64_min(TARGETS_MOST * e->unit, e->span / 16);
+    const uint64_t targets = u64_max(first, p->target);
     const uint64_t room =
         p->run > 0 ? p->slots * p->run : (e->span - targets) / p->step;
     const uint64_t most = p->eviction->lasting ? COUNT_MOST : 3 * held + 64;
