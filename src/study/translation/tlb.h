@@ -53,6 +53,7 @@ struct tlb_question {
     double anew[TLB_DISTANCES], again[TLB_DISTANCES];
     double sigma, disturbed;
     uint64_t window; /* B: all places lie in one of so many; 0: anywhere */
+    uint64_t loads; /* that conflicts of a level took */
     double late;     /* share of hits that look like misses, at least */
     bool unclear; /* how many levels there are, or whether some SM shares one */
     const char *experiment; /* the last */

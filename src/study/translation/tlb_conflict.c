@@ -20,8 +20,9 @@
 /* Laps before those that are timed: whatever was there is gone by then; and
  * where victims are random, what does not settle. */
 enum { WARM = 3, WARM_CHANCE = 96, TIMED_CHANCE = 32, SLOW_CHANCE = 4 };
-/* Loads that a question may take, and how often it is asked. */
-enum { LOADS_MOST = 1 << 20, TAKES = 3 };
+/* Loads that the conflicts of a level may take, and one ring; how often a
+ * conflict is asked. */
+enum { LOADS_MOST = 1 << 22, RING_MOST = 1 << 19, TAKES = 3 };
 
 static uint64_t places_in_all(const struct tlb_question *q)
 {
@@ -100,6 +101,7 @@ static bool stays(struct tlb_question *q, size_t level,
     if (pool > 0)
         buf_printf(&steps, ",0:%" PRIu64 ":1", pool);
     tlb_write(&steps, "", &c->nearer);
+    q->loads += laps * (tlb_pool(q, level) + list->count + pool);
     buf_printf(&steps, ",!%" PRIu32 ":1:1", c->target);
     const struct column cycles =
         tlb_ask(q, &q->t->places, buf_string(&steps), "rounds=%u", laps);
@@ -126,6 +128,7 @@ bool tlb_fit(struct tlb_question *q, size_t level, const struct tlb_conflict *c,
     if (pool > 0)
         buf_printf(&steps, ",0:%" PRIu64 ":1", pool);
     tlb_write(&steps, "", &c->nearer);
+    q->loads += (warm + timed) * (count + pool + c->nearer.count);
     const struct column cycles = tlb_ask(q, &q->t->places, buf_string(&steps),
                                          "rounds=%u", warm + timed);
     buf_free(&steps);
@@ -161,14 +164,15 @@ static bool complete(struct tlb_question *q, size_t level,
                      struct tlb_conflict *c)
 {
     uint64_t pool = tlb_pool(q, level);
-    while (lab_ok(q->lab) && tlb_fit(q, level, c, &c->set, 0)) {
+    while (lab_ok(q->lab) && q->loads < LOADS_MOST &&
+           tlb_fit(q, level, c, &c->set, 0)) {
         const uint64_t last = fewest(q, level, c, pool);
         if (last > pool || c->set.count == WAYS_MOST)
             return false;
         c->set.at[c->set.count++] = (uint32_t)(last - 1);
         pool = last - 1;
     }
-    return lab_ok(q->lab);
+    return lab_ok(q->lab) && q->loads < LOADS_MOST;
 }
 
 /* Takes out what can be spared; true if what is left does not fit, again, and
@@ -293,7 +297,9 @@ static bool ring_fits(struct tlb_question *q, size_t level, uint64_t from,
 {
     const size_t timed = laps_of_ring(q, count);
     const uint64_t longest =
-        u64_within(WARM, LOADS_MOST / 2 / count, u64_max(8 * count, WARM));
+        q->t->tlb[level].chance
+            ? u64_within(WARM, RING_MOST / count, u64_max(8 * count, WARM))
+            : WARM;
     for (uint64_t warm = WARM; lab_ok(q->lab); warm = longest) {
         char steps[96];
         size_t slow = 0, laps = 0;
@@ -446,6 +452,7 @@ void tlb_find_ways(struct tlb_question *q, size_t level)
                  q->t->places.pieces);
         return;
     }
+    q->loads = 0;
     c->target = target(q, 0);
     set_nearer(q, level, c);
     find_middle(q, level);

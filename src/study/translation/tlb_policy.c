@@ -3,6 +3,8 @@
  * order, each past the nearer levels, and hits and misses are replayed on
  * models of each policy.
  */
+#include <math.h>
+
 #include "analysis/structure/policy.h"
 #include "base/num.h"
 #include "base/rng.h"
@@ -116,19 +118,46 @@ static bool find_others(const struct tlb_question *q, size_t level,
     return left > tlb->about + tlb->about / 2;
 }
 
+static size_t loads_of(size_t lines)
+{
+    return u64_max(LOADS_LEAST, 2 * lines);
+}
+
+static uint64_t ways_of(const struct tlb_question *q, size_t level)
+{
+    const struct tlb_facts *const tlb = &q->t->tlb[level];
+    return tlb->sets == 1 ? tlb->ways : tlb_conflict_of(q, level, 0)->set.count;
+}
+
+/* So many that a second replays them: each load, on a set that is looked
+ * through, for each phase of the marks of some policies. */
+static size_t sequences_of(const struct tlb_question *q, size_t level,
+                           size_t lines)
+{
+    static const double most = 2e8;
+    const double ways = (double)ways_of(q, level);
+    const size_t between = q->t->tlb[level].sets == 1
+                               ? tlb_conflict_of(q, level, 0)->nearer.count
+                               : 0;
+    return (size_t)fmin(
+        SEQUENCES,
+        most / (ways * ways * (double)(loads_of(lines) * (1 + between))));
+}
+
 /* All sequences; how many loads these are. */
 static size_t ask_all(struct tlb_question *q, size_t level,
                       const uint32_t *line, size_t lines,
                       struct policy_load *all)
 {
-    const size_t loads = u64_max(LOADS_LEAST, 3 * lines);
+    const size_t loads = loads_of(lines);
+    const size_t sequences = sequences_of(q, level, lines);
     struct others others;
     struct rng rng;
     size_t count = 0;
     rng_seed(&rng, 1);
     if (!find_others(q, level, lines, &others))
         return 0;
-    for (size_t i = 0; lab_ok(q->lab) && i < SEQUENCES; i++) {
+    for (size_t i = 0; lab_ok(q->lab) && i < sequences; i++) {
         struct buf steps = {0};
         struct sequence s = {.load = all + count,
                              .asked = lab_alloc(q->lab, loads, sizeof *s.asked),
@@ -146,9 +175,13 @@ void tlb_find_policy(struct tlb_question *q, size_t level)
     const struct tlb_conflict *const c = tlb_conflict_of(q, level, 0);
     uint32_t line[LINES_MOST];
     const size_t lines = lines_of(q, level, line);
-    const size_t loads = u64_max(LOADS_LEAST, 3 * lines);
+    const size_t loads = loads_of(lines);
     if (lines < 2)
         return;
+    if (sequences_of(q, level, lines) == 0) {
+        tlb_none(q, level, TLB_POLICY, TLB_POLICY, why_tlb_policy_large);
+        return;
+    }
     struct policy_load *const all = lab_alloc(
         q->lab, SEQUENCES * loads * (1 + c->nearer.count), sizeof *all);
     lab_spare(q->lab, true);
@@ -158,10 +191,8 @@ void tlb_find_policy(struct tlb_question *q, size_t level)
         tlb_none(q, level, TLB_POLICY, TLB_POLICY, why);
     if (count == 0 || why != NULL)
         return;
-    const struct tlb_facts *const tlb = &q->t->tlb[level];
-    const uint64_t ways = tlb->sets == 1 ? tlb->ways : c->set.count;
     const struct policy_verdict v =
-        policy_find(all, count, (uint32_t)ways, false);
+        policy_find(all, count, (uint32_t)ways_of(q, level), false);
     if (!v.known)
         tlb_none(q, level, TLB_POLICY, TLB_POLICY, why_policy_unlike);
     else if (v.ambiguous)
