@@ -433,7 +433,8 @@ static void compare_tlb_levels(struct check *c)
         levels += costs;
     }
     /* One that reaches as far as a window shows no more than none. */
-    sure = sure && (levels > 0 || p->page_window_bytes == 0);
+    sure = sure && p->mapping_bytes > 0 &&
+           (levels > 0 || p->page_window_bytes == 0);
     claim_whole(c, "tlb", "levels", sure ? HOPED : MAY, levels);
 }
 

@@ -12,7 +12,8 @@
  * Each is made on purpose.  Places of one line that is mapped at many addresses
  * (study tlb) push translations out of TLBs by loads past L1, which therefore
  * keeps the data that is asked for; data that is not there is lines of the same
- * memory that were never loaded since other memory was swept.
+ * memory that were never loaded since other memory was swept.  Where memory
+ * cannot be mapped at many addresses, plain memory tells what hits the TLBs.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -67,10 +68,18 @@ static uint64_t mapping(const struct patterns_question *q, uint64_t i)
     return i * (q->t->places.apart / UNIT);
 }
 
+/* As steps count: units of mappings; or, where there are none, bytes. */
+static uint64_t place(const struct patterns_question *q, uint64_t unit)
+{
+    return q->t->places.pieces > 0 ? unit : unit * UNIT + q->line;
+}
+
 /* The place that the study of TLBs asked about. */
 static uint64_t subject(const struct patterns_question *q)
 {
     const struct tlb_places *const p = &q->t->places;
+    if (p->pieces == 0)
+        return 0;
     const struct access_script_places places = {p->apart, p->unit, p->order,
                                                 p->jitter};
     return access_script_address(q->t->target, &places) / UNIT;
@@ -99,11 +108,15 @@ static struct column ask(struct patterns_question *q, struct buf *steps)
 {
     const struct tlb_places *const p = &q->t->places;
     const struct column c =
-        lab_column(q->lab, "cycles",
-                   "visit readers=%s steps=%s piece=%" PRIu64 " pieces=%" PRIu64
-                   " apart=%" PRIu64 " unit=%d line=%" PRIu64,
-                   q->readers, buf_string(steps), p->piece, p->pieces, p->apart,
-                   UNIT, q->line);
+        p->pieces == 0
+            ? lab_column(q->lab, "cycles", "visit readers=%s steps=%s",
+                         q->readers, buf_string(steps))
+            : lab_column(q->lab, "cycles",
+                         "visit readers=%s steps=%s piece=%" PRIu64
+                         " pieces=%" PRIu64 " apart=%" PRIu64
+                         " unit=%d line=%" PRIu64,
+                         q->readers, buf_string(steps), p->piece, p->pieces,
+                         p->apart, UNIT, q->line);
     buf_free(steps);
     if (c.experiment != NULL)
         q->experiment = c.experiment;
@@ -212,7 +225,7 @@ static void ask_warm(struct patterns_question *q)
     size_t kept = 0;
     for (unsigned take = 0; take < takes_of(q); take += TAKES) {
         struct buf steps = {0};
-        buf_printf(&steps, "0@!%" PRIu64 ":%d:0", subject(q), AGAIN);
+        buf_printf(&steps, "0@!%" PRIu64 ":%d:0", place(q, subject(q)), AGAIN);
         const struct column cycles = ask(q, &steps);
         for (size_t i = 1; i < cycles.count; i++)
             all[kept++] = cycles.at[i];
@@ -247,6 +260,8 @@ static void ask_pushed_out(struct patterns_question *q, int pattern)
 /* The first unit of a mapping that no sweep comes to last. */
 static uint64_t own(const struct patterns_question *q, uint64_t i)
 {
+    if (q->t->places.pieces == 0)
+        return 0;
     const uint64_t self = subject(q) / mapping(q, 1);
     return mapping(q, (self + 5 * i) % q->t->places.pieces);
 }
@@ -262,16 +277,18 @@ static void sweep_caches(struct patterns_question *q)
 /* Lines that were never loaded, of a place whose translation is there. */
 static void ask_new_lines(struct patterns_question *q)
 {
-    /* Of one page, which is no smaller than a unit of places. */
-    const uint64_t page = q->t->places.unit / UNIT;
+    /* Of one page, which is no smaller than a unit of places; or than PAGE. */
+    enum { PAGE = 4096 };
+    const uint64_t page = u64_max(q->t->places.unit, PAGE) / UNIT;
     struct buf steps = {0};
     for (uint64_t i = 0; i < NEW_LINES; i++) {
         const uint64_t line = ++q->fresh;
         if (i == 0 || line % page == 0)
             buf_printf(&steps, "%s1@%" PRIu64 ":2:0", i > 0 ? "," : "",
-                       own(q, 0) + line / page * page);
+                       place(q, own(q, 0) + line / page * page));
         if (line % page != 0)
-            buf_printf(&steps, ",0@!%" PRIu64 ":1:0", own(q, 0) + line);
+            buf_printf(&steps, ",0@!%" PRIu64 ":1:0",
+                       place(q, own(q, 0) + line));
     }
     const struct column cycles = ask(q, &steps);
     set_pattern(q, P4, cycles.at, cycles.count);
@@ -365,6 +382,8 @@ static void report(struct patterns_question *q, const char *load)
 static void drop_unlike(struct patterns_question *q)
 {
     const struct tlb_facts *const tlb = q->t->tlb;
+    if (q->t->levels == 0)
+        return;
     const struct tlb_facts *const last = &tlb[q->t->levels - 1];
     const double over = q->memory->overhead.cycles;
     const double second = q->cycles[P2].cycles + over,
@@ -382,6 +401,8 @@ static void drop_unlike(struct patterns_question *q)
 static void drop_unlike_new(struct patterns_question *q)
 {
     const struct tlb_facts *const tlb = q->t->tlb;
+    if (q->t->levels == 0)
+        return;
     const struct tlb_facts *const last = &tlb[q->t->levels - 1];
     const double walk = 2 * last->middle - last->hit - tlb[0].hit;
     const double more = q->cycles[P5].cycles - q->cycles[P4].cycles;
@@ -432,10 +453,6 @@ static void patterns_run(struct lab *lab)
 {
     if (!fact_memory(lab)->asked) {
         lab_refuse(lab, "*", why_memory_unknown, fact_memory(lab)->why);
-        return;
-    }
-    if (fact_tlbs(lab)->places.pieces == 0) {
-        lab_refuse(lab, "*", "%s", lab_why_unknown(lab, "tlb_l1", "entries"));
         return;
     }
     const char *unlike[PATTERNS] = {0};
