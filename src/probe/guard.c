@@ -256,7 +256,6 @@ char *guard_verdict(struct guard *guard, const struct vigil *v,
                        v->disturbed[by], v->tries);
     if (text.length == 0)
         return NULL;
-    guard->in_doubt++;
     guard->left += !v->once && !v->hopeless && has_spent(guard, v);
     return buf_take(&text);
 }

@@ -39,8 +39,8 @@ struct guard {
     unsigned in_a_row;  /* latest repetitions that were throttled */
     size_t thrown_away; /* repetitions, by now … */
     size_t throttled;   /* … those of them for that reason */
-    size_t in_doubt;    /* experiments that stayed disturbed … */
-    size_t left;        /* … those of them that were given no more time */
+    size_t left;        /* experiments that stayed disturbed since no more time
+                           was left for them */
     double kept_ns;     /* device time of what was kept … */
     double spent_ns;    /* … and of what was thrown away */
 };

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/statistics/stats.h"
 #include "base/hash.h"
 #include "base/log.h"
 #include "base/mem.h"
@@ -110,24 +111,9 @@ size_t prober_experiments(const struct prober *p)
     return p->experiments;
 }
 
-size_t prober_throttled(const struct prober *p)
+const struct guard *prober_guard(const struct prober *p)
 {
-    return p->guard.throttled;
-}
-
-bool prober_shared(const struct prober *p)
-{
-    return p->guard.leapt;
-}
-
-size_t prober_repeated(const struct prober *p)
-{
-    return p->guard.thrown_away;
-}
-
-size_t prober_left(const struct prober *p)
-{
-    return p->guard.left;
+    return &p->guard;
 }
 
 void prober_fresh(struct prober *p, bool fresh)
@@ -336,23 +322,18 @@ uint64_t prober_buffer_bytes(const struct prober *p, enum prober_buffer which)
     return p->buffers[which].bytes;
 }
 
-static int compare_doubles(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* True once the middle half of the figures is narrow enough. */
 static bool settled(const struct repetition *r, size_t count)
 {
-    double *const sorted = xreallocarray(NULL, count, sizeof *sorted);
+    double *const figures = xreallocarray(NULL, count, sizeof *figures);
     for (size_t i = 0; i < count; i++)
-        sorted[i] = r[i].figure;
-    qsort(sorted, count, sizeof *sorted, compare_doubles);
-    const double middle = sorted[count / 2];
+        figures[i] = r[i].figure;
+    double *const sorted = stats_sorted(figures, count);
     const double width = sorted[3 * (count - 1) / 4] - sorted[count / 4];
+    const bool narrow = width <= 0.002 * sorted[count / 2];
     free(sorted);
-    return width <= 0.002 * middle;
+    free(figures);
+    return narrow;
 }
 
 /* Reasons that change what is measured: thermal, power brake and hardware

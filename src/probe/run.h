@@ -18,6 +18,7 @@
 
 #include "probe/probe.h"
 
+struct guard;
 struct recording;
 struct functions;
 
@@ -69,14 +70,8 @@ int prober_run(struct prober *prober, const char *text, struct samples *samples,
  * brought before; or it is, as is usual. */
 void prober_fresh(struct prober *prober, bool fresh);
 
-/* True once another process was seen to take turns with us. */
-bool prober_shared(const struct prober *prober);
-/* Repetitions that were thrown away so far; and those of them during which the
- * GPU was throttled. */
-size_t prober_repeated(const struct prober *prober);
-/* Experiments that stayed disturbed since no more time was left for them. */
-size_t prober_left(const struct prober *prober);
-size_t prober_throttled(const struct prober *prober);
+/* What was seen so far of others on the GPU, and what it cost (guard.h). */
+const struct guard *prober_guard(const struct prober *prober);
 
 /* Compiles the kernels of experiments that are to come, all at once, so that
  * the first run of each need not wait for its own.  A hint: whatever cannot be

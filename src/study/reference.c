@@ -5,6 +5,7 @@
 
 #include "analysis/statistics/stats.h"
 #include "base/buf.h"
+#include "probe/guard.h"
 #include "study/assume.h"
 #include "study/gpu_state.h"
 #include "study/lab.h"
@@ -216,10 +217,10 @@ static size_t count_fallen(const struct results *r)
 void reference_report(struct lab *lab)
 {
     const struct references *const all = &lab->references;
-    const size_t again = prober_repeated(lab->prober);
+    const size_t again = prober_guard(lab->prober)->thrown_away;
     const size_t fallen = count_fallen(lab->results);
     struct buf text = {0};
-    add_part(&text, prober_shared(lab->prober) || lab->doubts.count > 0,
+    add_part(&text, prober_guard(lab->prober)->leapt || lab->doubts.count > 0,
              "another process ran");
     add_part(&text, all->processes > 0, "others use it");
     add_part(&text, all->throttled, "it was throttled");
@@ -229,9 +230,9 @@ void reference_report(struct lab *lab)
                    "; repetitions taken again: %zu, findings that lost their "
                    "status: %zu",
                    again, fallen);
-        if (prober_left(lab->prober) > 0)
+        if (prober_guard(lab->prober)->left > 0)
             buf_printf(&text, "; experiments left for lack of time: %zu",
-                       prober_left(lab->prober));
+                       prober_guard(lab->prober)->left);
         results_device(lab->results, "disturbed",
                        value_text(buf_string(&text)));
     }

@@ -6,6 +6,7 @@
 
 #include "base/mem.h"
 #include "base/stop.h"
+#include "probe/guard.h"
 #include "probe/record.h"
 #include "testing.h"
 #include "unit/fake_device.h"
@@ -310,7 +311,7 @@ START_TEST(what_stays_disturbed_says_so)
     is_disturbed(&was);
     ASSERT_DONE(prober_run(replay, "chase", &is, NULL, &err), err);
     ck_assert_str_eq(is.disturbed, was.disturbed);
-    ck_assert(prober_shared(live));
+    ck_assert(prober_guard(live)->leapt);
     samples_free(&was);
     samples_free(&is);
     prober_free(live);

@@ -12,6 +12,7 @@
 #include "probe/chip/state.h"
 
 #include "base/mem.h"
+#include "probe/guard.h"
 #include "probe/run/shot.h"
 #include "ptx/kernel.h"
 
@@ -86,7 +87,7 @@ void state_sense(struct prober *prober, int64_t *columns)
     columns[0] = told ? (int64_t)now.sm_mhz : -1;
     columns[1] = told ? (int64_t)now.throttle : -1;
     columns[2] = told ? now.other_processes : -1;
-    columns[3] = (int64_t)prober_throttled(prober);
+    columns[3] = (int64_t)prober_guard(prober)->throttled;
 }
 
 static int state_once(struct prober *prober, const struct experiment *e,

@@ -23,6 +23,7 @@
 #include "analysis/hits.h"
 #include "base/mem.h"
 #include "base/num.h"
+#include "probe/guard.h"
 #include "study/lab.h"
 #include "study/script.h"
 
@@ -556,7 +557,7 @@ static void check_by_pairs(const struct line_question *q, struct finding *f)
 static bool is_sure(const struct line_question *q, bool over, bool nearly_all)
 {
     return over && nearly_all &&
-           (q->row->of_sm || !prober_shared(q->lab->prober));
+           (q->row->of_sm || !prober_guard(q->lab->prober)->leapt);
 }
 
 /* What all SMs share may be hashed or sliced, and of unlike parts its loads tell
