@@ -35,7 +35,7 @@ static const struct answer answers[] = {
 };
 
 enum { CONSTANTS = 64 * 1024, WARPS = 8, GROUP = 31 };
-enum { WARM = 3, LEAST = 4 };
+enum { WARM = 2, LEAST = 4 };
 
 /* Functions so far apart that none comes with another, of which a cache has
  * room for more than the nearer one, and other code that alone takes more room,
@@ -218,7 +218,7 @@ static bool load_for(struct lab *lab, size_t i, struct code_load *l)
     const uint64_t room = level->size / l->apart, pool = CODE_POOL / l->apart;
     l->calls = u64_min(u64_max((nearer + room) / 2, nearer / 2 * 3),
                        u64_max(room * 7 / 8, 1));
-    l->others = u64_min(3 * holds(level) / 2, pool - l->calls);
+    l->others = u64_min(holds(level), pool - l->calls);
     return l->calls > nearer + nearer / 8 && l->calls >= LEAST &&
            l->calls < pool / 2;
 }
