@@ -24,16 +24,16 @@ static const double LEAD_LEAST = 10;
 static const double LEAD_OF_WRONG = 0.2;
 
 enum {
-    FIRST_JUDGED = 300,
+    FIRST_JUDGED = 200,
     SECOND_JUDGED = 1500,
-    FIRST_KEPT = 64,
+    FIRST_KEPT = 48,
     FEW_KEPT = 8
 };
 /* Of more sets the neighbour has no line in most. */
 enum { FEW_SETS = 16 };
 enum { SECTORS_MOST = 2, WAYS_MOST = 512, LESS_MOST = 12, MORE_MOST = 3 };
 
-/* All policies that are thought of; the first two are asked of every shape. */
+/* All policies that are thought of; the first are asked of every shape. */
 static const struct {
     enum cache_policy policy;
     struct cache_rrip ages;
@@ -44,6 +44,7 @@ static const struct {
     {POLICY_RANDOM, {0, 0, 0}},
 };
 enum { POLICIES = sizeof policies / sizeof *policies, FIRST_POLICIES = 2 };
+enum { SECOND_POLICIES = 3 };
 enum { RANDOM = POLICIES - 1 };
 
 struct candidate {
@@ -338,14 +339,15 @@ static void judge_whole(struct search *s, size_t best)
     keep_best(s, best);
 }
 
-/* The best shapes with all policies, by more visits. */
-static void try_policies(struct search *s, size_t most, size_t best)
+/* The best shapes with so many policies, by more visits. */
+static void try_policies(struct search *s, size_t count, size_t most,
+                         size_t best)
 {
     struct candidate *const old = s->kept;
-    const size_t count = s->count;
+    const size_t olds = s->count;
     s->kept = NULL;
     s->count = s->room = 0;
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < olds; i++) {
         size_t before = 0;
         while (before < i && !is_shape(&old[before], &old[i]))
             before++;
@@ -353,7 +355,7 @@ static void try_policies(struct search *s, size_t most, size_t best)
             continue;
         pick(s->trace, &old[i], 1, most, &s->picked);
         struct candidate c = old[i];
-        for (c.policy = 0; c.policy < RANDOM; c.policy++)
+        for (c.policy = 0; c.policy < count; c.policy++)
             try_candidate(s, &s->picked, c);
     }
     free(old);
@@ -599,8 +601,8 @@ static bool find_certain(struct search *s, const struct trace *check,
 {
     s->count = 0;
     try_shapes(s, 0, FIRST_POLICIES, FIRST_JUDGED);
-    try_policies(s, SECOND_JUDGED, 12);
-    try_policies(s, SIZE_MAX, 6);
+    try_policies(s, SECOND_POLICIES, SECOND_JUDGED, 12);
+    try_policies(s, RANDOM, SIZE_MAX, 6);
     try_neighbour(s);
     if (s->range->own_least > 0 &&
         (s->count == 0 || s->kept[0].sets <= FEW_SETS))

@@ -119,7 +119,7 @@ struct script {
     uint64_t shared_most;
     struct reader reader[READERS_MOST];
     size_t readers;
-    struct kind kind[READERS_MOST + 1]; /* with constants, beside code */
+    struct kind kind[READERS_MOST];
     size_t kinds;
     uint64_t sms[READERS_MOST];
     size_t sm_count;
@@ -254,13 +254,6 @@ static size_t kind_index(struct script *s, const struct kind *load)
     return i;
 }
 
-/* One kernel calls functions and loads constants: assemblers take long for two
- * with as many. */
-static void add_constants(struct script *s)
-{
-    kind_index(s, &(struct kind){space_find("constant"), "default"});
-}
-
 static int take_reader(struct script *s, const char *part, struct error *err)
 {
     if (s->readers == READERS_MOST)
@@ -270,8 +263,6 @@ static int take_reader(struct script *s, const char *part, struct error *err)
         return err->code;
     r->crew = crew_index(s, r->sm);
     r->kind = kind_index(s, &r->load);
-    if (r->load.space == &code_space)
-        add_constants(s);
     s->warps = r->warp + 1 > s->warps ? r->warp + 1 : s->warps;
     s->lanes = r->lane + 1 > s->lanes ? r->lane + 1 : s->lanes;
     s->readers++;
@@ -1263,7 +1254,7 @@ static int place_calls(struct prober *prober, const struct experiment *e,
                        struct visit *v, struct error *err)
 {
     struct script *const s = e->own;
-    struct functions *const f = prober_functions(prober, s->kinds > 2);
+    struct functions *const f = prober_functions(prober, s->kinds > 1);
     if (f->place == NULL && find_functions(prober, e, f, err) != 0)
         return err->code;
     s->padding = f->padding;

@@ -215,7 +215,7 @@ static void find_ahead(struct lab *lab, const struct curve *c,
         while (lab_ok(lab) && more) {
             const size_t n = blocks_brought(lab, c, level, ahead + 1);
             const size_t few = n < BLOCKS - n ? n : BLOCKS - n;
-            agree = agree && (level > 0 || few <= BLOCKS / 5);
+            agree = agree && (level > 0 || few <= BLOCKS / 4);
             more = n > BLOCKS / 2;
             ahead += more;
         }
@@ -468,6 +468,10 @@ static void report_penalty(struct cache_question *q)
     const struct stats_interval hits = cost_of(q, q->i, &hit);
     const struct stats_interval misses = cost_of(q, q->i + 1, &miss);
     const double doubt = assume(ASSUME_CODE_DOUBT) * (miss - hit) + 1;
+    if (isnan(hit) || isnan(miss)) {
+        finding_none(f, why_misses_alike);
+        return;
+    }
     finding_measured(f, miss - hit);
     finding_interval(f, misses.low - hits.high - doubt,
                      misses.high - hits.low + doubt, -1);

@@ -27,6 +27,7 @@ static const struct answer proposes[] = {
     {ONE("const_l15"), "size", "B"},
     {0},
 };
+static const char *const kernels[] = {"visit readers=code,constant", NULL};
 static const struct answer answers[] = {
     {code_components, "shares_with", ""},
     {code_components, "per_sm", ""},
@@ -35,7 +36,7 @@ static const struct answer answers[] = {
 };
 
 enum { CONSTANTS = 64 * 1024, WARPS = 8, GROUP = 31 };
-enum { WARM = 2, LEAST = 4 };
+enum { WARM = 2, LEAST = 3 };
 
 /* Functions so far apart that none comes with another, of which a cache has
  * room for more than the nearer one, and other code that alone takes more room,
@@ -151,17 +152,25 @@ static void ask_constants(const struct code_load *l, struct finding *f)
 
 /* ---- warps ------------------------------------------------------------ */
 
-/* Warps that use one copy are so far apart; the first that disturbs warp 0. */
+/* Warps that use one copy are so far apart: those that disturb warp 0 are the
+ * first that does, and all at a multiple of it. */
 static void ask_warps(const struct code_load *l, struct finding *f)
 {
-    const unsigned most = lab_block_warps(l->lab);
-    for (unsigned warp = 1; lab_ok(l->lab) && warp <= WARPS && warp < most;
-         warp++)
-        if (other_pushes_out(l, lab_text(l->lab, "code@%u", warp))) {
-            finding_measured(f, warp);
-            return;
-        }
-    if (lab_ok(l->lab))
+    const unsigned most = (unsigned)u64_min(lab_block_warps(l->lab), WARPS + 1);
+    unsigned first = 0;
+    bool regular = true;
+    for (unsigned warp = 1; lab_ok(l->lab) && warp < most; warp++) {
+        const bool disturbs =
+            other_pushes_out(l, lab_text(l->lab, "code@%u", warp));
+        if (disturbs && first == 0)
+            first = warp;
+        regular = regular && disturbs == (first > 0 && warp % first == 0);
+    }
+    if (!lab_ok(l->lab))
+        return;
+    if (first > 0 && regular)
+        finding_measured(f, first);
+    else
         finding_none(f, why_code_warps, WARPS);
 }
 
@@ -218,7 +227,8 @@ static bool load_for(struct lab *lab, size_t i, struct code_load *l)
     const uint64_t room = level->size / l->apart, pool = CODE_POOL / l->apart;
     l->calls = u64_min(u64_max((nearer + room) / 2, nearer / 2 * 3),
                        u64_max(room * 7 / 8, 1));
-    l->others = u64_min(holds(level), pool - l->calls);
+    /* Of a bound more, since there may be more room. */
+    l->others = u64_min(holds(level) * (level->exact ? 1 : 3), pool - l->calls);
     return l->calls > nearer + nearer / 8 && l->calls >= LEAST &&
            l->calls < pool / 2;
 }
@@ -285,6 +295,7 @@ const struct study study_icache_sharing = {
         "constants, another warp's code, other SMs'.",
     .reads = reads,
     .answers = answers,
+    .kernels = kernels,
     .proposes = proposes,
     .run = icache_sharing_run,
 };
