@@ -349,13 +349,13 @@ static bool is_held(const struct comparison *c, const struct truth *t)
 }
 
 /* A number that was sampled has a confidence, and is no farther off than a
- * hundredth. */
+ * fiftieth. */
 static bool is_sampled(const struct comparison *c, const struct truth *t)
 {
     const json_t *const finding = json_object_get(c->seen.findings, t->id);
     return json_object_get(finding, "confidence") != NULL &&
            fabs(json_number_value(value_of(c, t->id)) - t->value) <=
-               t->value / 100;
+               t->value / 50;
 }
 
 static bool compare_doubtful(struct comparison *c, const struct truth *t)

@@ -16,6 +16,7 @@
 
 #include "analysis/hits.h"
 #include "analysis/structure/occupancy.h"
+#include "base/log.h"
 #include "base/num.h"
 #include "base/text.h"
 #include "study/lab.h"
@@ -36,11 +37,11 @@ static const struct answer proposes[] = {
  * The few tell of two sizes that one is wrong; the others are for what nothing
  * else tells, as of what all SMs share, where rings may be wrong by little, and
  * of its parts. */
-enum { LOOKS_FEW = 4096, LOOKS_SHARED = 32768, LOOKS_MANY = 65536 };
+enum { LOOKS_FEW = 16384, LOOKS_MANY = 65536 };
 enum { LOOKS_OF_PART = 1 << 19 };
 /* Looks of a trial are an eighth of the lines that the cache holds: what they
  * brought in is then pushed out again by so few of them that it changes the
- * size by 0.15 %.  No more of an SM than take little of its shared memory,
+ * size by 0.15 %; half as many where a load leads each.  No more of an SM than take little of its shared memory,
  * which may be of the same storage. */
 enum { LOOKS_PART = 8, LOOKS_OF_SM = 64, LOOKS_OF_GPU = 512 };
 /* Trials of it, so that a small one, of which little may be looked at, takes no
@@ -55,6 +56,9 @@ enum { LEAD = 2048 };
  * some: a few in a hundred of four times its lines, in the first trial of many;
  * and a quarter of its lines, four times loaded, stay but for 0.04 %. */
 static const double buffer_least = 1.5;
+/* Of lines that are far apart as many, and twice that, since they may come to
+ * the sets as if by chance. */
+static const double strewn_least = 3;
 enum { LINES_SETTLE = 4, SETTLE_MOST = 4 };
 /* Lines that do not overfill it are drawn from so many sizes that they come to
  * the sets by chance. */
@@ -86,6 +90,7 @@ enum { WHOLE = -1 };
 /* Loads of an experiment: members of a pool, both in lines. */
 struct dose {
     uint64_t pool, members, looks;
+    uint64_t apart; /* lines from one of the pool to the next; 0: 1 */
     bool fresh; /* the cache is empty before */
 };
 
@@ -103,7 +108,8 @@ static int lead_of(const struct flood *q, const struct dose *d)
 
 static uint64_t looks_each(const struct flood *q)
 {
-    return u64_within(1, q->lines / LOOKS_PART / sharers(q),
+    const uint64_t part = (q->row->of_sm ? 1 : 2) * LOOKS_PART;
+    return u64_within(1, q->lines / part / sharers(q),
                       q->row->of_sm ? LOOKS_OF_SM : LOOKS_OF_GPU);
 }
 
@@ -121,6 +127,7 @@ static const char *words_of(const struct flood *q, const struct dose *d,
                             uint64_t sms)
 {
     const uint64_t each = looks_each(q) * sms;
+    const uint64_t apart = u64_max(d->apart, 1) * q->line;
     const uint64_t most =
         q->row->of_sm ? UINT64_MAX
                       : u64_min(TRIALS_SHARED, LOOKS_KEPT / looks_each(q));
@@ -128,7 +135,7 @@ static const char *words_of(const struct flood *q, const struct dose *d,
                     "bytes=%" PRIu64 " stride=%" PRIu64 " members=%" PRIu64
                     " looks=%" PRIu64 " settle=%" PRIu64 " trials=%" PRIu64
                     " fresh=%d lead=%d",
-                    d->pool * q->line, q->line, d->members, looks_each(q),
+                    d->pool * apart, apart, d->members, looks_each(q),
                     settling(q, d),
                     u64_min((d->looks + each - 1) / each, most), d->fresh,
                     lead_of(q, d));
@@ -189,8 +196,8 @@ static struct occupancy ask_dose(struct flood *q, const struct dose *d)
     return count_lines(q, d, probe_dose(q, d));
 }
 
-/* A quarter of what the cache holds is there, and of a part half of that: what
- * costs more is late. */
+/* A quarter of what the cache holds is there: what costs more is late.  Of a part
+ * half of that is near, but for chance, and late is what is more than that. */
 static void learn_late(struct flood *q)
 {
     q->late = 0;
@@ -208,21 +215,42 @@ static void learn_late(struct flood *q)
         seen += l.seen[i];
         there += l.there[i];
     }
-    q->late = fmax(0, 1 - there / seen * (q->side == WHOLE ? 1 : 2));
+    q->late = fmax(0, 1 - there / seen);
+    if (q->side != WHOLE)
+        q->late = fmax(0, fabs(1 - 2 * there / seen) - 3.3 / sqrt(seen));
 }
 
 /* ---- what it holds, and its ways --------------------------------------- */
 
-/* All lines of a buffer of a power of two of them, so many `times` that; 0
- * lines: so many may not be asked for. */
+/* All lines of a buffer of so many `times` those that the cache holds, and this
+ * part more; 0 lines: so many may not be asked for. */
+static struct dose buffer_of(const struct flood *q, unsigned times, double more,
+                             uint64_t looks)
+{
+    struct dose d = {.pool = times, .apart = 1, .looks = looks};
+    while ((double)d.pool < more * (double)(times * q->lines))
+        d.pool *= 2;
+    d.members = d.pool = d.pool <= q->most ? d.pool : 0;
+    return d;
+}
+
+/*
+ * An index may deal whatever is near to few of its sets, so those of an SM's
+ * cache are asked by lines that are so many lines apart, a prime number, which
+ * few indices look at.  What all SMs share has more sets, and its lines lie
+ * farther from each other anyway.
+ */
 static struct dose overfill_of(const struct flood *q, unsigned times,
                                uint64_t looks)
 {
-    uint64_t lines = times;
-    while ((double)lines < buffer_least * (double)(times * q->lines))
-        lines *= 2;
-    lines = lines <= q->most ? lines : 0;
-    return (struct dose){.pool = lines, .members = lines, .looks = looks};
+    static const unsigned primes[] = {61, 31, 13, 7, 3};
+    struct dose d = buffer_of(q, times, strewn_least, looks);
+    for (size_t i = 0; q->row->of_sm && d.pool > 0 && i < COUNT_OF(primes); i++)
+        if (d.pool * primes[i] <= q->most) {
+            d.apart = primes[i];
+            return d;
+        }
+    return buffer_of(q, times, buffer_least, looks);
 }
 
 struct held {
@@ -260,17 +288,21 @@ static void ask_ways(struct flood *q, uint64_t launches, struct held *h)
 
 /* What is left may show that the cache is larger than it seemed: then more lines
  * are loaded, until it surely is overfilled. */
-static const double share_most = 0.7;
+static const double share_most = 0.67;
 
 static struct dose overfill(struct flood *q, uint64_t looks, struct held *h)
 {
     struct dose d = overfill_of(q, 1, looks);
     learn_late(q);
     *h = (struct held){.agrees = true, .all = ask_dose(q, &d)};
-    while (lab_ok(q->lab) &&
-           share_of(q) * h->all.lines > share_most * (double)d.members &&
-           2 * d.pool <= q->most) {
-        d.pool = d.members *= 2;
+    for (unsigned times = 2;
+         lab_ok(q->lab) &&
+         share_of(q) * h->all.lines > share_most * (double)d.members;
+         times *= 2) {
+        const struct dose more = overfill_of(q, times, looks);
+        if (more.pool == 0)
+            break;
+        d = more;
         h->all = ask_dose(q, &d);
     }
     return d;
@@ -285,23 +317,29 @@ static struct held ask_few(struct flood *q)
     return h;
 }
 
-/* Twice as many lines must show the same. */
+/* Twice as many lines must show the same; or more, where some sets had still
+ * room. */
 static void ask_again(struct flood *q, const struct dose *once, struct held *h)
 {
     const struct dose twice = {.pool = 2 * once->pool,
                                .members = 2 * once->members,
-                               .looks = once->looks / 2};
-    if (twice.pool > q->most)
+                               .looks = once->looks / 2,
+                               .apart = once->apart};
+    if (twice.pool * once->apart > q->most)
         return;
-    const struct occupancy again = ask_dose(q, &twice);
-    h->agrees = lab_ok(q->lab) && occupancy_join(&h->all, &again, &h->all);
+    const struct occupancy again = ask_dose(q, &twice), first = h->all;
+    h->agrees = lab_ok(q->lab) && occupancy_join(&first, &again, &h->all);
+    if (h->agrees || once->apart == 1 || again.lines < first.lines)
+        return;
+    h->agrees = true;
+    h->all = again;
 }
 
 static struct held ask_many(struct flood *q)
 {
     struct held h;
     const struct dose once =
-        overfill(q, q->row->of_sm ? LOOKS_MANY : LOOKS_SHARED, &h);
+        overfill(q, q->row->of_sm ? LOOKS_MANY : LOOKS_MANY / 2, &h);
     if (lab_ok(q->lab))
         ask_again(q, &once, &h);
     if (lab_ok(q->lab))
@@ -333,6 +371,9 @@ static void report_held(const struct flood *q, struct finding *f,
 {
     const double line = (double)q->line;
     const double off = reach_of(h) * line;
+    log_say(LOG_DEBUG, "overfill: %.0f B, give or take %.0f%s%s",
+            h->all.lines * line, off, h->all.drifts ? ", drifts" : "",
+            h->agrees ? "" : ", not of twice as many");
     if (h->all.drifts || !h->agrees) {
         finding_none(f, h->agrees ? why_occupancy_drifts : why_occupancy_unlike);
         return;
@@ -444,7 +485,8 @@ static const char *why_not(struct flood *q)
     const struct fact_line *const line = fact_line(q->lab, level_of(q->row));
     if (q->row->memory_is_own)
         return why_own_local;
-    if (line->bytes == 0 || (line->bound && !is_asked_whole(q)))
+    if (fact_sure_line(q->lab, level_of(q->row)) == 0 ||
+        (line->bound && !is_asked_whole(q)))
         return lab_why_unknown(q->lab, q->row->component, "line");
     q->line = line->bytes;
     q->lines = rough_bytes(q->facts) / q->line;
