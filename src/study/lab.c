@@ -852,8 +852,7 @@ const char *lab_sector_trace(struct lab *lab, const struct level_row *row,
                              uint64_t shift)
 {
     const struct fact_bracket *const b = fact_bracket(lab, level_of(row));
-    const uint64_t flush =
-        row->of_sm ? 0 : (b->sampled ? 8 : 2) * b->overflows;
+    const uint64_t flush = row->of_sm ? 0 : (b->sampled ? 8 : 2) * b->overflows;
     return lab_text(lab,
                     "trace %s bytes=%d stride=%u flush=%" PRIu64
                     " warm=0 shift=%" PRIu64,

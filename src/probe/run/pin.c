@@ -151,8 +151,7 @@ static int reset(struct prober *prober, const struct pin *pin, uint64_t *words,
             own[pin->sms[i]] = (int32_t)i;
     }
     memset(words, 0, out_bytes(pin));
-    int status =
-        prober_send(prober, pin->out_at, words, out_bytes(pin), err);
+    int status = prober_send(prober, pin->out_at, words, out_bytes(pin), err);
     if (status == 0)
         status = prober_send(prober, pin->slots_at, slots,
                              runs_of(pin) * SLOT_BYTES, err);

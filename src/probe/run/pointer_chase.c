@@ -340,7 +340,7 @@ enum { BRISK_LAST = 1024, BRISK_UNROLL = 8, BRISK_LANES = 32 };
 
 static uint64_t brisk_last(const struct experiment *e, size_t elements)
 {
-    return elements <= e->piece.room ? elements : BRISK_LAST;
+    return (double)elements <= e->piece.room ? elements : BRISK_LAST;
 }
 
 /* Other warps may have a texture cache of their own: copies go by the warp's
@@ -356,7 +356,7 @@ static unsigned brisk_warps_apart(const struct pointer_chase *w)
  * smaller.  Lanes that walk together each make laps of their own. */
 static unsigned brisk_lanes(const struct pointer_chase *w)
 {
-    return w->lanes > 1                      ? 1
+    return w->lanes > 1                       ? 1
            : w->space->memory == MEMORY_LOCAL ? 8
            : is_brisk_by_many(w)
                ? (unsigned)u64_max(w->threads_most / brisk_warps_apart(w),
@@ -653,8 +653,7 @@ void pointer_chase_begin(struct kernel_text *k, struct buf *out,
         brisk_laps(k, w);
     ptx(k, "bar.sync 0;");
     if (w->lanes > 1)
-        ptx_with(k, "setp.ge.u32 %other, %me, $lanes;",
-                 WORD(lanes, w->lanes));
+        ptx_with(k, "setp.ge.u32 %other, %me, $lanes;", WORD(lanes, w->lanes));
     ptx(k, "@%other ret;");
     first_pointer(k, w);
 }

@@ -145,8 +145,8 @@ static struct search search_bracket(struct bracket_question *q,
 /* ---- what a miss costs ------------------------------------------------- */
 
 /* Where a ring that is far too large takes longer than a turn of ours, every
- * second or fourth of its elements tells what a miss costs, too. */
-enum { THIN = 4 };
+ * second, fourth or eighth of its elements tells what a miss costs, too. */
+enum { THIN = 8 };
 
 static double large_ring_cost(struct bracket_question *q, uint64_t bytes)
 {
