@@ -18,6 +18,8 @@
 #include "analysis/search.h"
 #include "analysis/statistics/stats.h"
 #include "base/num.h"
+#include "probe/guard.h"
+#include "probe/run.h"
 #include "study/assume.h"
 #include "study/lab.h"
 
@@ -42,6 +44,9 @@ enum { COARSE = 128 };
 /* Sweeps, or laps, after which a cache with random victims holds nearly what
  * fits. */
 enum { SWEEPS_MOST = 64 };
+/* Right after the loads of another process one sweep leaves parts of a ring
+ * elsewhere: where that matters it is swept so often. */
+enum { SWEEPS_BESIDE = 8 };
 
 /* What is asked of a level, for the search's callback. */
 struct bracket_question {
@@ -165,15 +170,16 @@ static double large_ring_cost(struct bracket_question *q, uint64_t bytes)
  * twelfth where the stride may be an eighth of a line: no more than chance
  * makes of what should be all of them, or one in eight. */
 static struct column slow_loads(struct bracket_question *q, uint64_t bytes,
-                                double above)
+                                unsigned times, double above)
 {
     const size_t share_least = q->row->swept ? 5 : 12;
+    const unsigned thin = bytes >= q->facts->deep ? THIN : 1;
     char fill[LAB_FILL];
-    lab_fill(q->row, 1, fill);
+    lab_fill(q->row, times, fill);
     struct column c;
     unsigned n = 1;
     do {
-        lab_spare(q->lab, n < THIN);
+        lab_spare(q->lab, n < thin);
         c = lab_column(q->lab, "cycles",
                        "trace %s bytes=%" PRIu64 " stride=%u %s visits=2048",
                        level_ring(q->row), bytes,
@@ -189,9 +195,9 @@ static struct column slow_loads(struct bracket_question *q, uint64_t bytes,
 
 /* Their mean, of near and far ones alike; 0 of none. */
 static double mean_of_slow(struct bracket_question *q, uint64_t bytes,
-                           double above)
+                           unsigned times, double above)
 {
-    const struct column c = slow_loads(q, bytes, above);
+    const struct column c = slow_loads(q, bytes, times, above);
     return c.count > 0 ? stats_trimmed_mean(c.at, c.count,
                                             assume(ASSUME_SPIKES_OF_AVERAGE))
                        : 0;
@@ -206,7 +212,7 @@ static double miss_cost_at(struct bracket_question *q, uint64_t bytes)
     if (!q->row->of_sm || q->cached->next_hit > 0)
         return large_ring_cost(q, bytes);
     const struct column c =
-        slow_loads(q, bytes, f->hit + fmax(8, 0.1 * f->hit));
+        slow_loads(q, bytes, 1, f->hit + fmax(8, 0.1 * f->hit));
     return c.count > 0 ? undisturbed_of(c.at, c.count, 1).cycles : 0;
 }
 
@@ -372,10 +378,14 @@ static bool has_far_part(struct bracket_question *q)
 {
     const struct fact_bracket *const f = q->facts;
     const double above = hits_limit(f->hit, f->miss);
-    const double here = mean_of_slow(q, f->overflows / 128 * 180, above);
-    const double deep = mean_of_slow(q, f->deep, above);
+    const uint64_t larger = f->overflows / 128 * 180;
+    double here = mean_of_slow(q, larger, 1, above);
+    const double deep = mean_of_slow(q, f->deep, 1, above);
     /* Past the doubt, and far from a half. */
-    return here > 0 && here - f->hit < 0.85 * (deep - f->hit);
+    const double least = f->hit + 0.85 * (deep - f->hit);
+    if (here >= least && prober_guard(q->lab->prober)->leapt)
+        here = mean_of_slow(q, larger, SWEEPS_BESIDE, above);
+    return here > 0 && here < least;
 }
 
 /* Where a ring begins changes which memory it lies in, and how evenly that is
@@ -593,7 +603,7 @@ static void report_too_alike(struct bracket_question *q, uint64_t least)
 static void refine_miss(struct bracket_question *q)
 {
     struct fact_bracket *const f = q->facts;
-    const double mean = mean_of_slow(q, f->deep, hits_limit(f->hit, f->miss));
+    const double mean = mean_of_slow(q, f->deep, 1, hits_limit(f->hit, f->miss));
     if (lab_ok(q->lab) && mean > 0)
         f->miss = mean;
 }
