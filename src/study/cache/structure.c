@@ -18,7 +18,7 @@
 static const enum fact_id reads[] = {FACT_CACHED, FACT_BRACKET, FACT_SECTOR,
                                      FACT_LINE,   FACT_RINGS,   FACT_MEMORY,
                                      FACT_NONE};
-static const char *const needs[] = {"sharing", NULL};
+static const char *const needs[] = {"sharing", "icache_sharing", NULL};
 /* Where the lines of all sets are known, so is the size. */
 static const struct answer proposes[] = {
     {level_components, "size", "B"},
@@ -578,6 +578,24 @@ static const char *shares_with(struct lab *lab, enum level_id id)
     return NULL;
 }
 
+/* Code that lies in the same storage tells what too few constants cannot; NULL:
+ * none does. */
+static const char *code_of(struct lab *lab, const char *component)
+{
+    static const char *const caches[] = {"icache_l0", "icache_l1",
+                                         "icache_l15"};
+    for (size_t i = 0; i < COUNT_OF(caches); i++) {
+        const struct finding *const f = results_find(
+            lab->results, lab_text(lab, "%s.shares_with", caches[i]));
+        for (size_t n = 0; f != NULL && f->status == STATUS_MEASURED &&
+                           n < f->value.count;
+             n++)
+            if (strcmp(f->value.items[n].text, component) == 0)
+                return caches[i];
+    }
+    return NULL;
+}
+
 static void follow(struct structure_question *q, const char *attribute,
                    const struct finding *from, const char *other)
 {
@@ -655,7 +673,9 @@ static void structure_ask_level(struct lab *lab, enum level_id id)
             .beside = beside,
             .asks = beside > 0 ? fact_sure_sector(lab, id) / beside : 1,
             .fresh = row->of_sm && (row->behind == LEVEL_COUNT || beside > 0)}};
-    const char *const other = facts->present ? shares_with(lab, id) : NULL;
+    const char *other = facts->present ? shares_with(lab, id) : NULL;
+    if (facts->present && facts->overflows == 0 && row->behind != LEVEL_COUNT)
+        other = code_of(lab, row->component);
     const char *const why = why_not(&q);
     if (other != NULL)
         take_over(&q, other);

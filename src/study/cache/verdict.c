@@ -321,43 +321,6 @@ static const struct {
     {level_components, "size", judge_size},
 };
 
-/* ---- one storage --------------------------------------------------------- */
-
-static void follow_code(struct lab *lab, const char *code, const char *other)
-{
-    static const char *const attributes[] = {"line",     "sets",     "ways",
-                                             "set_ways", "set_bits", "policy"};
-    for (size_t i = 0; i < COUNT_OF(attributes); i++) {
-        const struct finding *const from = results_find(
-            lab->results, lab_text(lab, "%s.%s", code, attributes[i]));
-        struct finding *const f =
-            results_edit(lab->results, other, attributes[i]);
-        if (from == NULL || from->status != STATUS_MEASURED || f == NULL ||
-            f->status == STATUS_MEASURED ||
-            !allows(f, from->value.number, from->value.number))
-            continue;
-        finding_copy(f, from);
-        f->status = STATUS_DERIVED;
-        finding_protocol(f, "same_storage_as", value_text(code));
-    }
-}
-
-/* What no constants can tell of a cache, code may that lies in the same
- * storage: a module has more of it. */
-static void follow_storage(struct lab *lab)
-{
-    static const char *const caches[] = {"icache_l0", "icache_l1",
-                                         "icache_l15"};
-    for (size_t i = 0; i < COUNT_OF(caches); i++) {
-        const struct finding *const f = results_find(
-            lab->results, lab_text(lab, "%s.shares_with", caches[i]));
-        for (size_t n = 0; f != NULL && f->status == STATUS_MEASURED &&
-                           n < f->value.count;
-             n++)
-            follow_code(lab, caches[i], f->value.items[n].text);
-    }
-}
-
 static void verdict_run(struct lab *lab)
 {
     for (size_t i = 0; i < COUNT_OF(questions); i++)
@@ -366,7 +329,6 @@ static void verdict_run(struct lab *lab)
                 questions[i].judge(lab, *c, questions[i].attribute);
             else
                 drop_open(lab, *c, questions[i].attribute);
-    follow_storage(lab);
 }
 
 const struct study study_verdict = {
