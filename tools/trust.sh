@@ -98,7 +98,7 @@ draw_judged() {
 draw_covered() {
     awk "$svg_functions"'
     function place(percent) { return percent < 50 ? 150 : 150 + 9 * (percent - 50) }
-    NF == 7 && $1 != "of" { line[++count] = $0 }
+    NF == 9 && $1 != "of" && $4 > 0 { line[++count] = $0 }
     END {
         open_svg(680, 16 * count + 50)
         for (p = 50; p <= 100; p += 10) {

@@ -469,6 +469,17 @@ static struct cost widened_by_lines(const struct cost *mean,
     return c;
 }
 
+/* What misses L1 costs what rings said, or what it should have found in L2 was
+ * not there: nearer to that than a miss of L2 is. */
+static void check_by_rings(struct lab *lab, const struct cost *c)
+{
+    const struct fact_bracket *const l1 = fact_bracket(lab, LEVEL_L1),
+                                     *const l2 = fact_bracket(lab, LEVEL_L2);
+    if (fabs(c->cycles - l1->miss) > (l2->miss - l2->hit) / 2)
+        lab_fail(lab, ERR_UNSUPPORTED, why_runs_contradict, l1->miss,
+                 c->cycles);
+}
+
 /*
  * Loads that miss L1 and hit L2: an L1 is empty when a kernel begins; a sweep
  * past it brings the lines into L2, near to the SM where that has parts; then
@@ -668,6 +679,15 @@ static bool excuse(struct lab *lab, const char *component,
     return why != NULL;
 }
 
+static struct cost checked_l1_misses(struct lab *lab,
+                                     const struct level_costs *c)
+{
+    const struct cost cost = l1_misses(lab, c);
+    if (lab_ok(lab) && cost.experiment != NULL)
+        check_by_rings(lab, &cost);
+    return cost;
+}
+
 static struct cost misses_of(struct lab *lab, enum level_id id,
                              const struct level_costs *c)
 {
@@ -678,7 +698,7 @@ static struct cost misses_of(struct lab *lab, enum level_id id,
     if (!facts->present)
         return (struct cost){0};
     if (id == LEVEL_L1)
-        return l1_misses(lab, c);
+        return checked_l1_misses(lab, c);
     return row->behind != LEVEL_COUNT ? cold_misses(lab, row, facts)
                                       : ring_misses(lab, row, facts);
 }
