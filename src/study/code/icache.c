@@ -431,18 +431,27 @@ static void report_shape(struct cache_question *q)
     report_policy(q, &fit);
 }
 
-/* Calls that a level served, of those that are judged. */
-static struct stats_interval cost_of(struct cache_question *q, size_t level,
-                                     double *median)
+struct served {
+    double median, near; /* the share of calls that cost about as much */
+    struct stats_interval interval;
+};
+
+/* What a call costs that a level served, of those that are judged; about as
+ * much is no farther off than `far`. */
+static struct served cost_of(struct cache_question *q, size_t level, double far)
 {
     const struct code_draws *const d = &q->draws;
     double *const cost = lab_alloc(q->lab, d->count, sizeof *cost);
-    size_t count = 0;
+    size_t count = 0, near = 0;
     for (size_t i = d->settle; i < d->count; i++)
         if (code_judged(d, i) && code_served(q->path, d->cycles[i]) == level)
             cost[count++] = d->cycles[i];
-    *median = stats_median(cost, count);
-    return lab_interval(q->lab, cost, count);
+    struct served s = {.median = stats_median(cost, count),
+                       .interval = lab_interval(q->lab, cost, count)};
+    for (size_t i = 0; i < count; i++)
+        near += fabs(cost[i] - s.median) <= far;
+    s.near = count > 0 ? (double)near / (double)count : 0;
+    return s;
 }
 
 /* Whether many calls cost neither what a hit does nor what a miss does. */
@@ -464,20 +473,24 @@ static void report_penalty(struct cache_question *q)
 {
     struct finding *const f =
         lab_finding(q->lab, code_components[q->i], "miss_penalty");
-    double hit, miss;
-    const struct stats_interval hits = cost_of(q, q->i, &hit);
-    const struct stats_interval misses = cost_of(q, q->i + 1, &miss);
-    const double doubt = assume(ASSUME_CODE_DOUBT) * (miss - hit) + 1;
-    if (isnan(hit) || isnan(miss)) {
+    /* A tenth of what is between the plateaus, and what single calls stray. */
+    const struct plateau *const p = &q->curve->plateau[q->i];
+    const double far = 0.1 * (p[1].value - p[0].value) + 4;
+    const struct served hit = cost_of(q, q->i, far);
+    const struct served miss = cost_of(q, q->i + 1, far);
+    const double cycles = miss.median - hit.median;
+    const double doubt = assume(ASSUME_CODE_DOUBT) * cycles + 1;
+    /* Where a third costs something else medians move with it. */
+    if (hit.near < 0.67 || miss.near < 0.67) {
         finding_none(f, why_misses_alike);
         return;
     }
-    finding_measured(f, miss - hit);
-    finding_interval(f, misses.low - hits.high - doubt,
-                     misses.high - hits.low + doubt, -1);
+    finding_measured(f, cycles);
+    finding_interval(f, miss.interval.low - hit.interval.high - doubt,
+                     miss.interval.high - hit.interval.low + doubt, -1);
+    finding_cite(f, q->draws.experiment);
     finding_protocol(f, "of", value_text("a missed line"));
     finding_protocol(f, "code", value_text("called, 128 B"));
-    finding_cite(f, q->draws.experiment);
 }
 
 static void icache_ask_level(struct lab *lab, const struct curve *c, size_t i,
