@@ -24,9 +24,9 @@ static const double LEAD_LEAST = 10;
 static const double LEAD_OF_WRONG = 0.2;
 
 enum {
-    FIRST_JUDGED = 200,
+    FIRST_JUDGED = 300,
     SECOND_JUDGED = 1500,
-    FIRST_KEPT = 48,
+    FIRST_KEPT = 64,
     FEW_KEPT = 8
 };
 /* Of more sets the neighbour has no line in most. */
