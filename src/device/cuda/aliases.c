@@ -19,7 +19,7 @@ struct mapping {
     uint64_t reserved; /* addresses from here on … */
     uint64_t span;     /* … so many bytes; 0: none */
     uint64_t memory;   /* the driver's handle */
-    bool made;         /* there is memory */
+    bool made;         /* that is this mapping's own */
     uint64_t mapped;   /* pieces that are */
 };
 
@@ -74,27 +74,43 @@ static uint64_t extent(const struct aliases *of)
     return (of->count - 1) * of->stride + of->bytes;
 }
 
+/* The piece that was mapped before, if it is as large. */
+static int take_piece(struct gpu *gpu, struct mapping *m, struct error *err)
+{
+    const struct cuda_memory memory = memory_of(gpu);
+    if (gpu->piece_bytes == m->of.bytes) {
+        m->memory = gpu->piece;
+        return 0;
+    }
+    const int status =
+        GPU_CALL(gpu, err, cuMemCreate, (&m->memory, m->of.bytes, &memory, 0),
+                 "allocating %llu bytes of GPU memory to be mapped",
+                 (unsigned long long)m->of.bytes);
+    m->made = status == 0 && gpu->piece_bytes > 0;
+    if (status == 0 && !m->made) {
+        gpu->piece = m->memory;
+        gpu->piece_bytes = m->of.bytes;
+    }
+    return status;
+}
+
 /* Aligned by a power of two no less than its extent: addresses differ from the
  * first one as the distances from it do, bit by bit, and in none above.  As not
  * every driver aligns so far, more is reserved. */
 static int reserve(struct gpu *gpu, struct mapping *m, struct error *err)
 {
-    const struct cuda_memory memory = memory_of(gpu);
-    uint64_t align = m->of.bytes;
+    uint64_t align = m->of.stride;
     while (align < extent(&m->of))
         align *= 2;
     const uint64_t span = extent(&m->of) + align;
-    int status =
-        GPU_CALL(gpu, err, cuMemCreate, (&m->memory, m->of.bytes, &memory, 0),
-                 "allocating %llu bytes of GPU memory to be mapped",
-                 (unsigned long long)m->of.bytes);
-    m->made = status == 0;
-    if (status == 0)
+    int status = take_piece(gpu, m, err);
+    const bool taken = status == 0;
+    if (taken)
         status = GPU_CALL(
             gpu, err, cuMemAddressReserve, (&m->reserved, span, 0, 0, 0),
             "reserving %llu bytes of addresses", (unsigned long long)span);
     /* Whatever a driver says of addresses that there are not. */
-    if (m->made && status != 0 && !gpu->dead)
+    if (taken && status != 0 && !gpu->dead)
         status = err->code = ERR_DEVICE_MEMORY;
     m->span = status == 0 ? span : 0;
     m->of.address = (m->reserved + align - 1) / align * align;
@@ -174,4 +190,7 @@ void gpu_unmap_all(struct gpu *gpu)
 {
     while (gpu->mappings != NULL)
         gpu_unmap(&gpu->device, &gpu->mappings->of);
+    if (gpu->piece_bytes > 0 && !gpu->hung)
+        gpu->driver.cuMemRelease(gpu->piece);
+    gpu->piece_bytes = 0;
 }

@@ -47,6 +47,9 @@ struct gpu {
     bool timed;              /* there was a launch to tell the time of */
     struct module *modules;
     struct mapping *mappings;
+    /* What is mapped, B of it: always the same, since what a load of it costs
+     * depends on where it lies; 0: there is none. */
+    uint64_t piece, piece_bytes;
     bool dead;
     bool hung; /* a kernel may still run: the context cannot be destroyed */
     struct error cause;

@@ -169,6 +169,28 @@ static void none_beyond(struct tlb_question *q)
                 drop(q, i, (enum tlb_answer)j);
 }
 
+/* What has more entries than there are places, of any region, may hold all of
+ * them: unless it then reaches beyond memory, as does the last that shows. */
+static void report_levels(struct tlb_question *q)
+{
+    const struct fact_tlbs *const t = q->t;
+    const uint64_t memory = fact_memory(q->lab)->bytes;
+    const struct tlb_facts *const last =
+        t->levels > 0 ? &t->tlb[t->levels - 1] : NULL;
+    const bool all = t->places.order == ORDER &&
+                     (t->places.pieces * t->places.unit >= memory ||
+                      (last != NULL && last->about * last->region >= memory));
+    if (t->levels == 0 && (q->unclear || t->places.order < ORDER)) {
+        finding_none(q->levels, "%s", no_cost(q));
+    } else if (t->levels == 0 || all) {
+        finding_measured(q->levels, (double)t->levels);
+    } else {
+        finding_value(q->levels, STATUS_AT_LEAST,
+                      value_number((double)t->levels));
+        finding_because(q->levels, "%s", no_cost(q));
+    }
+}
+
 static void tlb_ask_all(struct tlb_question *q)
 {
     tlb_ask_neighbours(q);
@@ -176,11 +198,7 @@ static void tlb_ask_all(struct tlb_question *q)
         tlb_find_levels(q);
     if (!lab_ok(q->lab))
         return;
-    /* That there is none is shown only where places are many. */
-    if (q->t->levels > 0 || (!q->unclear && q->t->places.order == ORDER))
-        finding_measured(q->levels, (double)q->t->levels);
-    else
-        finding_none(q->levels, "%s", no_cost(q));
+    report_levels(q);
     finding_cite(q->levels, q->experiment);
     none_beyond(q);
     tlb_find_regions(q, false);
@@ -189,6 +207,8 @@ static void tlb_ask_all(struct tlb_question *q)
             ask_level(q, i);
     if (lab_ok(q->lab))
         tlb_find_regions(q, true);
+    if (q->t->levels > 0)
+        report_levels(q);
     for (size_t i = 0; lab_ok(q->lab) && i < q->t->levels; i++)
         conclude_level(q, i);
 }
