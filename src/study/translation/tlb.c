@@ -5,6 +5,7 @@
  */
 #include <math.h>
 
+#include "base/num.h"
 #include "study/assume.h"
 #include "study/translation/tlb.h"
 
@@ -170,16 +171,17 @@ static void none_beyond(struct tlb_question *q)
 }
 
 /* What has more entries than there are places, of any region, may hold all of
- * them: unless it then reaches beyond memory, as does the last that shows. */
+ * them: unless it then reaches beyond all that can be used, as may the last
+ * that shows: memory, or a window of it. */
 static void report_levels(struct tlb_question *q)
 {
     const struct fact_tlbs *const t = q->t;
-    const uint64_t memory = fact_memory(q->lab)->bytes;
+    const uint64_t bytes = fact_memory(q->lab)->bytes,
+                   used = q->window > 0 ? u64_min(q->window, bytes) : bytes;
     const struct tlb_facts *const last =
         t->levels > 0 ? &t->tlb[t->levels - 1] : NULL;
-    const bool all = t->places.order == ORDER &&
-                     (t->places.pieces * t->places.unit >= memory ||
-                      (last != NULL && last->about * last->region >= memory));
+    const bool all = t->places.pieces * t->places.unit >= used ||
+                     (last != NULL && last->about * last->region >= used);
     if (t->levels == 0 && (q->unclear || t->places.order < ORDER)) {
         finding_none(q->levels, "%s", no_cost(q));
     } else if (t->levels == 0 || all) {
