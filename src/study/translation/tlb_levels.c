@@ -383,6 +383,15 @@ static void set_about(struct tlb_question *q, const struct sweep *s,
     }
 }
 
+/* What is more than that misses: half-way; nearer to hits where misses, as
+ * walks do, differ far more than those, by how far apart places are. */
+static double middle_of(const struct flat *hit, const struct flat *miss)
+{
+    const double more = miss->cycles - hit->cycles;
+    const bool wide = miss->spread > 4 * hit->spread && more > 16 * hit->spread;
+    return hit->cycles + more / (wide ? 4 : 2);
+}
+
 static void set_levels(struct tlb_question *q, const struct sweeps *s)
 {
     const struct flat *const flat = s->flat;
@@ -392,7 +401,7 @@ static void set_levels(struct tlb_question *q, const struct sweeps *s)
         const double more = flat[i + 1].cycles - flat[i].cycles;
         const double error = flat[i].error + flat[i + 1].error + 0.5;
         tlb->hit = flat[i].cycles;
-        tlb->middle = (flat[i].cycles + flat[i + 1].cycles) / 2;
+        tlb->middle = middle_of(&flat[i], &flat[i + 1]);
         set_about(q, &s->at[0], i);
         tlb_found(q, i, TLB_PENALTY, more);
         finding_interval(q->finding[i][TLB_PENALTY], more - error, more + error,
