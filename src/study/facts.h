@@ -157,6 +157,7 @@ struct tlb_numbers {
 
 struct tlb_facts {
     double hit, middle;    /* cycles; loads that cost more than this miss it */
+    double miss;           /* what those cost */
     double error;          /* of what a miss costs more, at most */
     uint64_t about;        /* entries, roughly */
     bool hidden; /* those before hold as many of its regions: about is theirs */

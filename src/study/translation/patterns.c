@@ -388,7 +388,7 @@ static void drop_unlike(struct patterns_question *q)
     const double over = q->memory->overhead.cycles;
     const double second = q->cycles[P2].cycles + over,
                  third = q->cycles[P3].cycles + over;
-    const double most = 3 * last->middle - 2 * last->hit;
+    const double most = last->miss + (last->miss - last->hit) / 2;
     if (q->why[P2] == NULL &&
         (second < tlb[0].middle || second > tlb[1].middle))
         q->why[P2] = why_pattern_unlike;
@@ -404,7 +404,7 @@ static void drop_unlike_new(struct patterns_question *q)
     if (q->t->levels == 0)
         return;
     const struct tlb_facts *const last = &tlb[q->t->levels - 1];
-    const double walk = 2 * last->middle - last->hit - tlb[0].hit;
+    const double walk = last->miss - tlb[0].hit;
     const double more = q->cycles[P5].cycles - q->cycles[P4].cycles;
     if (q->why[P5] == NULL && q->why[P4] == NULL && more < walk / 2)
         q->why[P5] = why_pattern_unlike;

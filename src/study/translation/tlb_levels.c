@@ -401,6 +401,7 @@ static void set_levels(struct tlb_question *q, const struct sweeps *s)
         const double more = flat[i + 1].cycles - flat[i].cycles;
         const double error = flat[i].error + flat[i + 1].error + 0.5;
         tlb->hit = flat[i].cycles;
+        tlb->miss = flat[i + 1].cycles;
         tlb->middle = middle_of(&flat[i], &flat[i + 1]);
         set_about(q, &s->at[0], i);
         tlb_found(q, i, TLB_PENALTY, more);
