@@ -388,6 +388,48 @@ START_TEST(nothing_measured_of_random_tlbs_is_wrong)
 }
 END_TEST
 
+/* ---- sets that laps alone tell ---------------------------------------- */
+
+/* Victims that are not the oldest; sets of unequal ways behind another TLB. */
+static const char *const any_policy[] = {
+    "tlbs/l1={'page': 2097152, 'entries': 12, 'policy': 'nru'}",
+    "tlbs/l1={'page': 2097152, 'sets': 3, 'ways': 4, 'policy': 'random'}",
+    "tlbs/l1={'page': 2097152, 'entries': 8, 'policy': 'fifo'} "
+    "tlbs/l2={'page': 2097152, 'set_ways': [11, 5, 5, 5], 'scope': 'gpu'}",
+};
+
+START_TEST(sets_are_found_under_any_policy)
+{
+    char *const path = testing_file(
+        "gpu.json",
+        gpu_made("sms=2 memory_bytes=8589934592 caches/l2/sets=512 "
+                 "caches/l1={'sets': 32, 'ways': 4} "
+                 "paths/global.ca={'l1': 40, 'l2': [200, 230, 500], "
+                 "'memory': [500, 530, 800]} "
+                 "paths/global.cg={'l2': [200, 230, 500], "
+                 "'memory': [500, 530, 800]} %s",
+                 any_policy[_i]));
+    char *const spec = xasprintf("sim:%s", path);
+    struct profile *profile;
+    struct error err;
+    ASSERT_DONE(profile_open(path, NULL, &profile, &err), err);
+    json_t *const truth = truth_of(profile);
+    json_object_del(truth, "memory.patterns_ca");
+    json_object_del(truth, "memory.patterns_cg");
+    json_t *const findings =
+        truth_findings(spec, 1, (const char *[]){"tlb"}, 1);
+    struct tlb_verdict v = verdict_of(findings, truth);
+    ck_assert_msg(v.wrong == 0 && v.missing == 0, "%s\n%s", any_policy[_i],
+                  buf_string(&v.rows));
+    buf_free(&v.rows);
+    json_decref(truth);
+    json_decref(findings);
+    profile_free(profile);
+    free(spec);
+    free(path);
+}
+END_TEST
+
 Suite *suite_truth_tlb(void)
 {
     TCase *t;
@@ -395,6 +437,8 @@ Suite *suite_truth_tlb(void)
     const int first = number("TLB_FIRST", 1);
     const int slow_ones = first + number("TLB_GPUS", RANDOM_GPUS);
     truth_add_gpus(suite, t, tlbs_are_what_the_profile_says, 0, 1);
+    tcase_add_loop_test(t, sets_are_found_under_any_policy, 0,
+                        COUNT_OF(any_policy));
     tcase_add_loop_test(t, nothing_measured_of_random_tlbs_is_wrong, first,
                         slow_ones);
     tcase_add_loop_test(suite_slow(suite, 60),

@@ -38,18 +38,12 @@ static void take_one_set(struct tlb_facts *tlb)
 }
 
 /* Ways by conflicts, sets by the index or one by one, and entries by what fits
- * must agree; else neither is known. */
+ * must agree, and what one place too many in a row makes miss; else neither is
+ * known.  That ways divide what fits tells no sets: these may be unequal. */
 static void settle(struct tlb_facts *tlb)
 {
-    const bool rows = tlb->row_ways > 0 && !tlb->chance;
-    take_one_set(tlb);
-    /* Where no conflicts tell, what a place too many makes miss does; they must
-     * not say another. */
-    if (tlb->ways == 0 && tlb->sets == 0 && tlb->of_sets == 0 && rows)
-        tlb->ways = tlb->row_ways;
-    const bool differ = rows && tlb->ways > 0 && tlb->ways != tlb->row_ways;
-    if (tlb->sets == 0 && tlb->ways > 0 && tlb->fit % tlb->ways == 0)
-        tlb->sets = tlb->fit / tlb->ways;
+    const bool differ = tlb->row_ways > 0 && !tlb->chance &&
+                        tlb->of_sets == 0 && tlb->ways != tlb->row_ways;
     const uint64_t all =
         tlb->of_sets > 0 ? tlb->of_sets : tlb->sets * tlb->ways;
     tlb->entries = all > 0 ? all : tlb->fit;

@@ -193,6 +193,9 @@ void tlb_find_policy(struct tlb_question *q, size_t level)
         return;
     const struct policy_verdict v =
         policy_find(all, count, (uint32_t)ways_of(q, level), false);
+    /* Then as many others as it has ways may leave a place in it. */
+    q->t->tlb[level].chance |=
+        v.policy != POLICY_LRU && v.policy != POLICY_FIFO;
     if (!v.known)
         tlb_none(q, level, TLB_POLICY, TLB_POLICY, why_policy_unlike);
     else if (v.ambiguous)

@@ -14,7 +14,7 @@ enum { AT_ONCE = 8, LOADS_MOST = 1 << 20, SOME = 12, LAPS_LEAST = 5 };
 /* As many places as push out of the level. */
 static uint64_t places_of(const struct tlb_question *q, size_t level)
 {
-    return u64_min(3 * q->t->tlb[level].about + 64, tlb_places_free(q));
+    return tlb_pool(q, level);
 }
 
 static void write_turn(const struct tlb_question *q, size_t level,
@@ -30,10 +30,8 @@ static void write_turn(const struct tlb_question *q, size_t level,
 
 /* How many of the SMs push the target out; the first asks itself. */
 static uint64_t ask_some(struct tlb_question *q, size_t level,
-                         const unsigned *sms, unsigned count)
+                         const unsigned *sms, unsigned count, unsigned laps)
 {
-    const unsigned laps =
-        tlb_laps(q, level) < LAPS_LEAST ? LAPS_LEAST : tlb_laps(q, level);
     struct buf steps = {0}, readers = {0};
     uint64_t shared = 0;
     buf_text(&readers, "global.cg@0.0");
@@ -56,6 +54,17 @@ static uint64_t ask_some(struct tlb_question *q, size_t level,
     return shared;
 }
 
+/* Where some seem to share it more laps decide, as a load may be late. */
+static uint64_t ask_few(struct tlb_question *q, size_t level,
+                        const unsigned *sms, unsigned count)
+{
+    const unsigned laps = tlb_laps(q, level);
+    const unsigned more = laps < LAPS_LEAST ? LAPS_LEAST : laps;
+    if (laps == 1 && ask_some(q, level, sms, count, laps) == 0)
+        return 0;
+    return ask_some(q, level, sms, count, more);
+}
+
 void tlb_find_sharing(struct tlb_question *q, size_t level)
 {
     if (q->window > 0) {
@@ -63,8 +72,11 @@ void tlb_find_sharing(struct tlb_question *q, size_t level)
         return;
     }
     /* A target that a nearer TLB still has does not come here, whoever may have
-     * pushed it out. */
-    if (level > 0 && tlb_conflict_of(q, level, 0)->nearer.count == 0) {
+     * pushed it out; and one whose victims are not the oldest may have it. */
+    bool kept = level > 0 && tlb_conflict_of(q, level, 0)->nearer.count == 0;
+    for (size_t i = 0; i < level; i++)
+        kept |= q->t->tlb[i].chance;
+    if (kept) {
         tlb_none(q, level, TLB_SMS_SHARING, TLB_SMS_SHARING, why_tlb_nearer);
         return;
     }
@@ -74,11 +86,16 @@ void tlb_find_sharing(struct tlb_question *q, size_t level)
     unsigned *const list = lab_alloc(q->lab, asked + 1, sizeof *list);
     uint64_t sharing = 0;
     q->unclear = false;
+    /* The first must push it out itself, or nobody is seen to. */
+    if (ask_few(q, level, (const unsigned[]){0}, 1) == 0) {
+        tlb_none(q, level, TLB_SMS_SHARING, TLB_SMS_SHARING, why_tlb_nearer);
+        return;
+    }
     for (unsigned i = 0; i < asked; i++)
         list[i] = 1 + (unsigned)((uint64_t)i * (sms - 1) / asked);
     for (unsigned i = 0; lab_ok(q->lab) && i < asked; i += AT_ONCE)
         sharing +=
-            ask_some(q, level, list + i, (unsigned)u64_min(asked - i, AT_ONCE));
+            ask_few(q, level, list + i, (unsigned)u64_min(asked - i, AT_ONCE));
     if (lab_ok(q->lab) && q->unclear)
         tlb_none(q, level, TLB_SMS_SHARING, TLB_SMS_SHARING, why_tlb_unclear);
     else if (lab_ok(q->lab) && (asked == sms - 1 || sharing == 0))
