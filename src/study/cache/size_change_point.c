@@ -14,6 +14,7 @@
 #include <inttypes.h>
 #include <math.h>
 
+#include "base/num.h"
 #include "study/lab.h"
 
 static const enum fact_id reads[] = {FACT_TRACE,  FACT_CACHED, FACT_BRACKET,
@@ -38,11 +39,20 @@ struct sizes {
     uint64_t first, step;
 };
 
+/* Lines, which a trace goes over but once; or what leaves none of shorter ones
+ * out. */
+static uint64_t stride_of(const struct lab *lab, const struct level_row *row)
+{
+    const struct fact_line *const line = fact_line(lab, level_of(row));
+    return line->bound ? lab_ring_stride(lab, row)
+                       : u64_max(line->bytes, row->apart);
+}
+
 /* From a quarter under the edge to as much over it, as far as may be asked. */
 static struct sizes sizes_around(const struct lab *lab,
                                  const struct level_row *row)
 {
-    const uint64_t line = lab_ring_stride(lab, row);
+    const uint64_t line = stride_of(lab, row);
     const uint64_t edge = fact_rings(lab, level_of(row))->bytes;
     const uint64_t step = (edge / 2 / SIZES + line - 1) / line * line;
     struct sizes s = {.step = step > line ? step : line};
@@ -65,7 +75,7 @@ static void trace_size(struct lab *lab, const struct level_row *row,
                    "trace %s bytes=%" PRIu64 " stride=%" PRIu64
                    " warm=2 visits=%d records=%d",
                    level_ring(row), bytes,
-                   lab_ring_stride(lab, row), LOADS, LOADS);
+                   stride_of(lab, row), LOADS, LOADS);
     for (size_t i = 0; i < LOADS && i < c.count; i++)
         latencies[i] = fmin(c.at[i], most);
 }
@@ -124,6 +134,12 @@ static void change_point_ask_level(struct lab *lab, const struct level_row *row)
      * certain. */
     if (!rings->measured) {
         finding_none(f, "%s", lab_why_unknown(lab, row->component, "size"));
+        return;
+    }
+    /* What no trace reaches the end of has no change that it would show. */
+    if (fact_line(lab, level_of(row))->bound &&
+        rings->bytes > LOADS * stride_of(lab, row)) {
+        finding_none(f, "%s", lab_why_unknown(lab, row->component, "line"));
         return;
     }
     const struct sizes sizes = sizes_around(lab, row);
