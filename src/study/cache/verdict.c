@@ -304,8 +304,14 @@ static void judge_parts(struct lab *lab, const char *component,
         lab_proposal(lab, "capacity", component, attribute);
     const struct finding *const sides =
         lab_proposal(lab, "partitions", component, attribute);
-    accept(lab, component, attribute,
-           sides != NULL && !sides->skipped ? sides : rings);
+    const bool told = sides != NULL && !sides->skipped;
+    struct finding *const f =
+        accept(lab, component, attribute, told ? sides : rings);
+    /* That they show one is no proof: parts may cost too much alike, and sides
+     * are not asked for where the line is not known. */
+    if (sides != NULL && !told && rings->value.kind == VALUE_NUMBER &&
+        rings->value.number == 1)
+        finding_none(f, "%s", lab_why_unknown(lab, component, "line"));
 }
 
 /* ---- all ---------------------------------------------------------------- */
