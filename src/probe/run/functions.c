@@ -97,6 +97,15 @@ static int read_addresses(struct device *device, uint64_t variable,
     return status;
 }
 
+/* More padding, by which a pool that begins at `base` begins aligned; as much
+ * as is needed, and no more. */
+static unsigned padding_from(unsigned padding, uint64_t base)
+{
+    const unsigned most = FUNCTION_ALIGN / INSTRUCTION;
+    const uint64_t more = (0 - base) % FUNCTION_ALIGN / INSTRUCTION;
+    return 1 + (unsigned)((padding - 1 + more) % most);
+}
+
 int functions_align(struct functions *f, struct device *device,
                     const char *program, struct error *err)
 {
@@ -113,8 +122,7 @@ int functions_align(struct functions *f, struct device *device,
     if (module != NULL)
         device_unload(device, module);
     if (status == 0)
-        f->padding =
-            1 + (unsigned)((0 - where[1]) % FUNCTION_ALIGN / INSTRUCTION);
+        f->padding = padding_from(1, where[1]);
     return status;
 }
 
@@ -136,6 +144,7 @@ int functions_find(struct functions *f, struct device *device,
     if (read_addresses(device, variable, where, FUNCTIONS, err) != 0)
         return err->code;
     const uint64_t base = where[1], end = where[FUNCTIONS - 1];
+    f->padding = padding_from(f->padding, base);
     if (base % FUNCTION_ALIGN != 0 ||
         end - base > 2 * FUNCTION_LINES * FUNCTION_LINE)
         return error_set(

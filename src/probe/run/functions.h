@@ -43,7 +43,9 @@ struct functions {
 /* The padding that aligns the pool, by the same program with few functions. */
 int functions_align(struct functions *f, struct device *device,
                     const char *program, struct error *err);
-/* The places, by the variable `functions` of the program with that padding. */
+/* The places, by the variable `functions` of the program with that padding.
+ * Where it does not align them, since the kernel is another beside many
+ * functions, it fails, and the padding is the one that does. */
 int functions_find(struct functions *f, struct device *device, uint64_t variable,
                    struct error *err);
 void functions_close(struct functions *f);
