@@ -833,23 +833,34 @@ size_t eviction_draw(struct eviction *e, const struct eviction_draws *d,
     return count;
 }
 
+/* Each line twice, one after the other. */
+static struct script_lines doubled(const struct eviction *e,
+                                   const struct script_lines *l)
+{
+    struct script_lines two = {lab_alloc(e->lab, 2 * l->count, sizeof *two.at),
+                               2 * l->count};
+    for (size_t i = 0; i < two.count; i++)
+        two.at[i] = l->at[i / 2];
+    return two;
+}
+
+/* More lines of a set than what lies in front has ways put each other out
+ * there, whatever else is loaded: so each is asked for right after it came. */
 bool eviction_filler_empties(struct eviction *e, const struct script_lines *l,
                              double front)
 {
-    struct eviction plain = *e;
-    plain.filler.count = 0;
+    const struct script_lines two = doubled(e, l);
+    const double cut = cut_above(e, e->hit);
     struct script s = script_of(e);
+    bool empties = true;
     bring_code(e, &s);
     add_lines(&s, 0, false, l);
-    for (uint64_t i = 0; i < u64_max(e->fillers, 1); i++)
-        script_load(&s, 0,
-                    (struct segment){e->filler.start + i * e->unit,
-                                     e->filler.count, e->filler.step});
-    add_lines(&s, 0, true, l);
-    const struct column c = visit_cycles(&plain, &s, 0);
-    const size_t first = c.count - l->count;
-    return lab_ok(e->lab) && hits_between(c.at + first, l->count, front,
-                                          cut_above(e, e->hit)) == l->count;
+    add_lines(&s, 0, true, &two);
+    const struct column c = visit_cycles(e, &s, 0);
+    const double *const at = c.at + c.count - two.count;
+    for (size_t i = 1; lab_ok(e->lab) && i < two.count; i += 2)
+        empties = empties && at[i] >= front && at[i] <= cut;
+    return lab_ok(e->lab) && empties;
 }
 
 /* Which of the loads miss in a launch; the first that differ by nothing but
