@@ -137,7 +137,9 @@ static void add(struct tally *t, const struct candidate *c, size_t set,
     const size_t bin = (size_t)(chance * BINS);
     t->chances[bin] += chance;
     t->in[bin] += hit;
+    /* what is likelier than not */
     t->agree += hit == (chance > 0.5);
+    /* and how often that comes about */
     t->expected += chance > 0.5 ? chance : 1 - chance;
     t->seen++;
     t->hits += hit;
@@ -188,6 +190,7 @@ static void run_random(const struct trace *t, const struct candidate *c,
             add(tally, c, set, chance, v->seen == TRACE_HIT);
         const double hit =
             v->seen == TRACE_UNSEEN ? chance : v->seen == TRACE_HIT;
+        /* a miss that is likelier than not */
         if (hit < 0.5 && !known && c->line > sector)
             came[set] += n > 0 ? 1 - exp(n * stay[set]) : 0;
         else

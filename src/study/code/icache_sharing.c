@@ -139,6 +139,7 @@ static void ask_constants(const struct code_load *l, struct finding *f)
     struct script s = begin_laps(&more, readers, 1);
     for (int lap = 0; lap < WARM; lap++)
         script_load(&s, 1, (struct segment){0, CONSTANTS / 64, 64});
+    /* three deviations of a share of a hundred calls, if a tenth misses */
     const bool shared = end_laps(&more, &s) > calm + 0.1;
     if (!lab_ok(l->lab))
         return;
@@ -238,6 +239,7 @@ static bool can_tell(struct code_load *l)
 {
     l->calm = missed_after(l, NULL, 0);
     l->pushed = missed_after(l, NULL, 1);
+    /* eight deviations of a share of a hundred calls */
     return l->calm < 0.2 && l->pushed > l->calm + 0.4;
 }
 

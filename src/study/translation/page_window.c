@@ -226,6 +226,7 @@ static bool would_show(const struct fact_memory *t, const struct window_edge *e)
 {
     const double least = fmax(assume(ASSUME_WINDOW_CYCLES),
                               assume(ASSUME_WINDOW_SHARE) * e->alone);
+    /* three deviations of a difference; one late load of twenty */
     return 3 * 0.7 * t->sigma < least && t->disturbed < 0.05;
 }
 

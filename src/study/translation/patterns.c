@@ -206,6 +206,7 @@ static void drop_noisy(struct patterns_question *q)
             continue;
         if (c->doubt != NULL)
             q->why[i] = c->doubt;
+        /* 1.5 half widths of 95 % are three deviations */
         else if ((c->high - c->low) / 2 * 1.5 > fmax(1, 0.02 * c->cycles))
             q->why[i] = lab_text(q->lab, why_pattern_noise);
     }

@@ -58,6 +58,7 @@ unsigned tlb_laps(const struct tlb_question *q, size_t level)
 {
     const struct tlb_facts *const tlb = &q->t->tlb[level];
     const double laps = pow(4 * 1.25 * q->sigma / (tlb->middle - tlb->hit), 2);
+    /* so that one in fifty laps of a hundred loads has a late one */
     if (laps < 1 && q->disturbed < 0.0002)
         return 1;
     return 3 + 2 * (unsigned)fmin(ceil(fmax(laps - 3, 0) / 2), 14);

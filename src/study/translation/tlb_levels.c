@@ -120,6 +120,7 @@ static void sweep(struct tlb_question *q, const struct tlb_places *p,
                   uint64_t most, struct sweep *s)
 {
     enum { MANY = 512 };
+    /* 0.01 undoes what roots lose of a whole number */
     for (double n = 2; n < (double)most && lap(q, p, (uint64_t)(n + 0.01), s);
          n = fmax(n * (n < MANY ? sqrt(sqrt(2)) : sqrt(2)), n + 1))
         continue;
