@@ -22,6 +22,7 @@
  * so many cycles.
  */
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -698,12 +699,27 @@ static void take_looks(struct prober *prober, struct flood *f,
     }
 }
 
+/* What a simulated GPU takes for a load on a host that is busy; a real one takes
+ * less by far. */
+static const double s_of_load = 2e-6, deadline_least = 10;
+
+/* Of SMs that do not share the members each loads all. */
+static double deadline_of(const struct flood *f, size_t runs)
+{
+    const struct overfill *const o = f->o;
+    const uint64_t each = o->members * (o->beside > 0 ? 2 : 1);
+    const uint64_t loads = each * (f->trials + o->settle) * runs *
+                           (o->together ? 1 : o->count);
+    return fmax(deadline_least, s_of_load * (double)loads);
+}
+
 /* Trials from `begin` on, in so many launches. */
 static int flood_launch(struct prober *prober, const struct experiment *e,
                         struct flood *f, size_t runs, struct error *err)
 {
     f->pin.words_each = (f->trials * f->o->looks + 1) / 2 + 2;
     f->pin.runs = runs;
+    f->pin.deadline_s = deadline_of(f, runs);
     if (pin_place(prober, &f->pin, err) != 0)
         return err->code;
     for (size_t run = 0; run < runs; run++)

@@ -368,9 +368,14 @@ enum { LEAD = 2 * LINE_MOST };
 /* Trials before, since victims by chance leave old lines of what lasts over
  * launches: of sets that were filled so often anew 2 % of them. */
 enum { SETTLED = 4 };
-/* No more memory than that is taken for it, nor more elements: a simulated
- * launch of ten times as many would run into its deadline. */
-static const uint64_t pool_most = (uint64_t)2 << 30, members_most = 1 << 18;
+/* No more memory than that is taken for it, nor more elements; from so many on
+ * no more than are needed, and fewer trials: so that a launch loads no more than
+ * is simulated in half of its deadline. */
+static const uint64_t pool_most = (uint64_t)2 << 30, members_most = 1 << 21;
+static const uint64_t members_many = 1 << 18, trials_load = 1 << 22;
+/* Trials that are kept at least: a quarter of their looks, which is there where
+ * elements are twice as many as are needed, is more than must be. */
+enum { TRIALS_LEAST = 3 };
 
 struct pairs {
     uint64_t apart, members, pool; /* B, and elements */
@@ -388,9 +393,7 @@ static struct pairs pairs_of(const struct line_question *q, uint64_t apart,
 {
     const uint64_t lines = q->facts->overflows / apart;
     struct pairs p = {.apart = apart, .pool = 1};
-    p.members = times * lines;
-    if (2 * lines <= members_most)
-        p.members = u64_min(p.members, members_most);
+    p.members = u64_min(times * lines, u64_max(2 * lines, members_many));
     while (p.pool < SPARSE * p.members)
         p.pool *= 2;
     if (!is_free(q) || p.members < LOOKED_AT || p.members > members_most ||
@@ -432,20 +435,39 @@ static bool limit_tells(const struct line_question *q)
            hits_tally_of(above[false], count[false]) == TALLY_NONE;
 }
 
+struct trials {
+    uint64_t looks, settle, kept; /* looks of each */
+};
+
+static struct trials trials_of(const struct line_question *q,
+                               const struct pairs *p)
+{
+    const uint64_t looks = u64_within(1, p->members / LOOKED_AT, LOOKS_MOST);
+    struct trials t = {.looks = looks, .settle = SETTLED, .kept = LOOKS / looks};
+    if (p->members > members_many) {
+        const uint64_t all = trials_load / p->members;
+        t.settle = 1;
+        t.kept = u64_within(TRIALS_LEAST, all > 0 ? all - 1 : 0, t.kept);
+    }
+    if (q->row->of_sm)
+        t.settle = 0;
+    return t;
+}
+
 /* The share of elements that are still there; below 0 where others disturbed
  * it: without pairs a line is a bound. */
 static double share_left(const struct line_question *q, const struct pairs *p,
                          uint64_t beside)
 {
-    const uint64_t looks = u64_within(1, p->members / LOOKED_AT, LOOKS_MOST);
+    const struct trials t = trials_of(q, p);
     lab_spare(q->lab, true);
     const struct samples *const s =
         lab_probe(q->lab,
                   "overfill %s bytes=%" PRIu64 " stride=%" PRIu64
                   " members=%" PRIu64 " looks=%" PRIu64 " trials=%" PRIu64
-                  " settle=%d beside=%" PRIu64 " warps=%d lead=%d",
-                  q->row->load, p->pool * p->apart, p->apart, p->members, looks,
-                  LOOKS / looks, q->row->of_sm ? 0 : SETTLED, beside,
+                  " settle=%" PRIu64 " beside=%" PRIu64 " warps=%d lead=%d",
+                  q->row->load, p->pool * p->apart, p->apart, p->members,
+                  t.looks, t.kept, t.settle, beside,
                   q->row->of_sm ? 1 : WARPS,
                   q->row->of_sm || p->pool * p->apart <= LEAD ? 0 : LEAD);
     if (lab_spared(q->lab) != NULL || !lab_ok(q->lab))
@@ -477,7 +499,8 @@ static enum paired pairs_ask_once(const struct line_question *q, uint64_t apart,
     if (lab_ok(q->lab) && alone > 0.9)
         return PAIRS_DO_NOT;
     const double left = alone > 0 ? share_left(q, &p, apart) : -1;
-    if (left < 0 || alone * LOOKS < left_least)
+    const struct trials t = trials_of(q, &p);
+    if (left < 0 || alone * (double)(t.looks * t.kept) < left_least)
         return PAIRS_UNKNOWN;
     const double quotient = left / alone;
     return quotient > all_least   ? PAIRS_SHARE
