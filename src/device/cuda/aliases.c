@@ -74,7 +74,8 @@ static uint64_t extent(const struct aliases *of)
     return (of->count - 1) * of->stride + of->bytes;
 }
 
-/* The piece that was mapped before, if it is as large. */
+/* The piece that was mapped before, if it is as large; so the first one is kept
+ * until the device is closed. */
 static int take_piece(struct gpu *gpu, struct mapping *m, struct error *err)
 {
     const struct cuda_memory memory = memory_of(gpu);

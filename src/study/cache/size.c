@@ -660,47 +660,55 @@ static bool is_only_least(const struct size_question *q, uint64_t size)
            size != fact_rings(q->lab, LEVEL_L1)->bytes;
 }
 
-static void report_edge(struct size_question *q, struct search *edge)
+/* Why the edge, below which `hit` bytes hit, is none that a size ends in; NULL:
+ * it is one. */
+static const char *why_no_edge(const struct size_question *q,
+                               const struct search *edge, bool sure,
+                               uint64_t hit)
+{
+    if (hit > edge->fits + u64_max(q->line->bytes, q->stride))
+        return why_no_clean_edge;
+    if (!sure)
+        return why_random_victims;
+    return is_crowded(q) ? why_size_in_pieces : NULL;
+}
+
+static void report_ring(struct size_question *q, uint64_t fits, double kept)
 {
     struct fact_rings *const rings = fact_rings_write(q->lab, level_of(q->row));
-    const bool sure = is_sure(q, edge);
+    const bool least = is_only_least(q, fits);
+    rings->bytes = fits;
+    rings->measured = least || kept == 0;
+    if (least)
+        report_bound(q, fits,
+                     lab_text(q->lab, why_words_apart, q->row->apart,
+                              q->row->component));
+    else if (rings->measured)
+        report_size(q, fits);
+    else
+        report_most(q, fits, kept);
+}
+
+static void report_edge(struct size_question *q, struct search *edge)
+{
+    const bool sure = is_sure(q, edge); /* it may move the edge */
     const uint64_t hit = most_that_hit(q, edge);
     if (!lab_ok(q->lab))
         return;
     finding_protocol(q->finding, "sizes_tried", value_number((double)q->tried));
-    if (hit > edge->fits + u64_max(q->line->bytes, q->stride)) {
-        report_bound(q, hit, why_no_clean_edge);
-        return;
-    }
-    if (!sure) {
-        report_bound(q, hit, why_random_victims);
-        return;
-    }
-    if (is_crowded(q)) {
-        report_bound(q, edge->fits, why_size_in_pieces);
+    const char *const why = why_no_edge(q, edge, sure, hit);
+    if (why != NULL) {
+        report_bound(q, why == why_size_in_pieces ? edge->fits : hit, why);
         return;
     }
     const double kept = kept_before(q, edge->fits);
     const bool even = is_same_elsewhere(q, edge);
     if (!lab_ok(q->lab))
         return;
-    if (!even) {
-        report_bound(q, edge->fits, why_no_clean_edge);
-        return;
-    }
-    rings->bytes = edge->fits;
-    if (is_only_least(q, edge->fits)) {
-        rings->measured = true;
-        report_bound(q, edge->fits,
-                     lab_text(q->lab, why_words_apart, q->row->apart,
-                              q->row->component));
-        return;
-    }
-    rings->measured = kept == 0;
-    if (rings->measured)
-        report_size(q, edge->fits);
+    if (even)
+        report_ring(q, edge->fits, kept);
     else
-        report_most(q, edge->fits, kept);
+        report_bound(q, edge->fits, why_no_clean_edge);
 }
 
 /*
