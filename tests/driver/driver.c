@@ -269,6 +269,7 @@ START_TEST(aliases_are_one_memory)
     struct aliases a = {.bytes = 2 * piece, .stride = 8 * piece, .count = 4};
     uint32_t in = 7, out = 0;
     ASSERT_DONE(device_map(device, &a, &err), err);
+    ck_assert_uint_eq(a.address % (32 * piece), 0);
     for (uint64_t i = 0; i < a.count; i++) {
         const uint64_t next = (i + 1) % a.count;
         in++;
@@ -284,6 +285,26 @@ START_TEST(aliases_are_one_memory)
     device_close(device);
     ck_assert_int_eq(fake_count("fake_live"), 0);
     ck_assert_int_eq(fake_count("fake_swept"), 0);
+}
+END_TEST
+
+/* Wherever a driver puts them, and however far apart they are: else bits of
+ * their addresses differ that bits of their distances do not. */
+START_TEST(aliases_differ_as_their_distances)
+{
+    NEED_FAKE();
+    struct error err;
+    struct device *const device = fake_open(NULL);
+    const uint64_t piece = device->info.mapping_bytes;
+    for (uint64_t odd = 3; odd < 12; odd += 2) {
+        struct aliases a = {.bytes = piece, .stride = odd * piece, .count = 5};
+        ASSERT_DONE(device_map(device, &a, &err), err);
+        for (uint64_t i = 0; i < a.count; i++)
+            ck_assert_uint_eq(a.address + i * a.stride,
+                              a.address ^ i * a.stride);
+        device_unmap(device, &a);
+    }
+    device_close(device);
 }
 END_TEST
 
@@ -735,6 +756,7 @@ static void add_reports(TCase *tests)
 static void add_launches(TCase *tests)
 {
     tcase_add_test(tests, aliases_are_one_memory);
+    tcase_add_test(tests, aliases_differ_as_their_distances);
     tcase_add_loop_test(tests, a_driver_that_cannot_map_says_so, 0, 3);
     tcase_add_test(tests, mapping_is_undone_where_it_fails_or_is_stopped);
     tcase_add_test(tests, clusters_are_unsupported_where_the_driver_lacks_them);

@@ -100,7 +100,7 @@ static int take_piece(struct gpu *gpu, struct mapping *m, struct error *err)
  * every driver aligns so far, more is reserved. */
 static int reserve(struct gpu *gpu, struct mapping *m, struct error *err)
 {
-    uint64_t align = m->of.stride;
+    uint64_t align = 1;
     while (align < extent(&m->of))
         align *= 2;
     const uint64_t span = extent(&m->of) + align;
