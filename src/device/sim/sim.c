@@ -303,10 +303,12 @@ static int sim_map(struct device *device, struct aliases *a, struct error *err)
     return status;
 }
 
+/* What comes to the same addresses later is translated anew. */
 static void sim_unmap(struct device *device, struct aliases *aliases)
 {
     struct machine *const m = sim_of(device)->machine;
     memory_release(&m->memory, aliases->address);
+    paths_forget(m->paths, 0, UINT32_MAX);
     if (--m->aliases == 0)
         paths_alias(m->paths, NULL);
 }
