@@ -173,6 +173,17 @@ int prober_load(struct prober *p, const char *ptx, const char *name,
     return device_kernel(p->device, module, name, kernel, err);
 }
 
+int prober_variable(struct prober *p, const char *ptx, const char *name,
+                    uint64_t *address, struct error *err)
+{
+    const struct source source = {.ptx = ptx, .level = LEVEL};
+    struct module *module;
+    size_t bytes;
+    if (load_module(p, &source, &module, err) != 0)
+        return err->code;
+    return device_symbol(p->device, module, name, address, &bytes, err);
+}
+
 static int load_experiment(struct prober *p,
                            const struct experiment *experiment,
                            struct module **module, struct error *err)

@@ -108,6 +108,9 @@ uint64_t prober_buffer_bytes(const struct prober *prober,
 /* For probes whose helper kernels are not their own. */
 int prober_load(struct prober *prober, const char *ptx, const char *name,
                 struct kernel **kernel, struct error *err);
+/* Where on the device a variable of such a program is. */
+int prober_variable(struct prober *prober, const char *ptx, const char *name,
+                    uint64_t *address, struct error *err);
 /* The machine code of the experiment's kernel, as a cubin that lives as long as
  * the prober; ERR_UNSUPPORTED where the device has none. */
 int prober_code(struct prober *prober, const struct experiment *experiment,

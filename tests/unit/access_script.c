@@ -26,6 +26,9 @@ static const struct {
     {"visit steps=2x!256|0,64|96,!32", {256, 0, 256, 0, 32}, 5},
     {"visit steps=!0|64 rounds=2", {0, 64, 0, 64}, 4},
     {"visit steps=!0|64 between=512|256", {0, 64}, 2},
+    /* the kernel that calls is another beside few functions than beside all */
+    {"visit readers=code steps=!96|224|96", {96, 224, 96}, 3},
+    {"visit readers=code,constant steps=!96|224", {96, 224}, 2},
 };
 
 START_TEST(places_are_loaded_in_order)

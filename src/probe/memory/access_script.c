@@ -1233,25 +1233,29 @@ static int place_global(struct prober *prober, struct visit *v,
     return 0;
 }
 
-/* Learns the padding that the kernel needs, and then where its functions are. */
+/* Assembles the kernel until its functions lie aligned: beside few of them
+ * first, which is quick, then beside all, and again with what these lacked. */
 static int find_functions(struct prober *prober, const struct experiment *e,
                           struct functions *f, struct error *err)
 {
+    enum { TAKES = 4 };
     struct script *const s = e->own;
-    struct device *const device = prober_device(prober);
-    struct buf text = {0};
-    uint64_t at;
-    visit_kernel(e, prober_info(prober), &text);
-    int status = functions_align(f, device, buf_string(&text), err);
-    buf_free(&text);
-    enum { TAKES = 3 }; /* the second is as it foretold, if code is at all */
-    for (int i = 0; status == 0 && i < TAKES && s->padding != f->padding; i++) {
+    int status = 0;
+    for (int i = 0; status == 0 && f->place == NULL && i < TAKES; i++) {
+        struct buf text = {0};
+        uint64_t at;
         s->padding = f->padding;
-        status = prober_symbol(prober, e, "functions", &at, err);
-        if (status == 0 && functions_find(f, device, at, err) == 0)
-            return 0;
+        visit_kernel(e, prober_info(prober), &text);
+        status =
+            prober_variable(prober, buf_string(&text), "functions", &at, err);
+        buf_free(&text);
+        if (status == 0)
+            status = functions_find(f, prober_device(prober), at, err);
     }
-    return status == 0 ? err->code : status;
+    return status == 0 && f->place == NULL
+               ? error_set(err, ERR_UNSUPPORTED,
+                           "functions lie at another place each time")
+               : status;
 }
 
 static int place_calls(struct prober *prober, const struct experiment *e,

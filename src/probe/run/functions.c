@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/log.h"
 #include "base/mem.h"
 #include "ptx/kernel.h"
 
@@ -87,16 +88,6 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The addresses in their order; the first is that of padding. */
-static int read_addresses(struct device *device, uint64_t variable,
-                          uint64_t *where, size_t count, struct error *err)
-{
-    const int status =
-        device_copy_out(device, where, variable, count * sizeof *where, err);
-    qsort(where, count, sizeof *where, compare);
-    return status;
-}
-
 /* More padding, by which a pool that begins at `base` begins aligned; as much
  * as is needed, and no more. */
 static unsigned padding_from(unsigned padding, uint64_t base)
@@ -104,26 +95,6 @@ static unsigned padding_from(unsigned padding, uint64_t base)
     const unsigned most = FUNCTION_ALIGN / INSTRUCTION;
     const uint64_t more = (0 - base) % FUNCTION_ALIGN / INSTRUCTION;
     return 1 + (unsigned)((padding - 1 + more) % most);
-}
-
-int functions_align(struct functions *f, struct device *device,
-                    const char *program, struct error *err)
-{
-    const struct source source = {.ptx = program, .level = 3};
-    struct module *module = NULL;
-    uint64_t at, where[FUNCTIONS];
-    size_t bytes;
-    int status = device_load(device, &source, &module, err);
-    if (status == 0)
-        status = device_symbol(device, module, "functions", &at, &bytes, err);
-    if (status == 0)
-        status =
-            read_addresses(device, at, where, functions_of(FEW_LINES), err);
-    if (module != NULL)
-        device_unload(device, module);
-    if (status == 0)
-        f->padding = padding_from(1, where[1]);
-    return status;
 }
 
 /* Places of a function: those from which its end lies in the same line. */
@@ -137,16 +108,11 @@ static void add_places(struct functions *f, uint64_t base, uint64_t from,
             f->place[(at - base) / FUNCTION_UNIT] = at;
 }
 
-int functions_find(struct functions *f, struct device *device,
-                   uint64_t variable, struct error *err)
+static int read_places(struct functions *f, const uint64_t *where,
+                       struct error *err)
 {
-    uint64_t where[FUNCTIONS];
-    if (read_addresses(device, variable, where, FUNCTIONS, err) != 0)
-        return err->code;
     const uint64_t base = where[1], end = where[FUNCTIONS - 1];
-    f->padding = padding_from(f->padding, base);
-    if (base % FUNCTION_ALIGN != 0 ||
-        end - base > 2 * FUNCTION_LINES * FUNCTION_LINE)
+    if (end - base > 2 * FUNCTION_LINES * FUNCTION_LINE)
         return error_set(
             err, ERR_UNSUPPORTED,
             "functions do not lie one after the other: from %#" PRIx64
@@ -157,6 +123,23 @@ int functions_find(struct functions *f, struct device *device,
     for (size_t k = 1; k + 1 < FUNCTIONS; k++)
         add_places(f, base, where[k], where[k + 1]);
     return 0;
+}
+
+int functions_find(struct functions *f, struct device *device,
+                   uint64_t variable, struct error *err)
+{
+    const bool all = f->padding > 0;
+    const size_t count = functions_of(all ? FUNCTION_LINES : FEW_LINES);
+    uint64_t where[FUNCTIONS];
+    if (device_copy_out(device, where, variable, count * sizeof *where, err) !=
+        0)
+        return err->code;
+    qsort(where, count, sizeof *where, compare); /* the first is padding */
+    log_say(LOG_DEBUG, "functions: %zu from %#" PRIx64 ", padding %u", count,
+            where[1], f->padding);
+    f->padding = padding_from(all ? f->padding : 1, where[1]);
+    return all && where[1] % FUNCTION_ALIGN == 0 ? read_places(f, where, err)
+                                                 : 0;
 }
 
 void functions_close(struct functions *f)

@@ -17,8 +17,8 @@
 #include "ptx/space.h"
 
 enum {
-    FUNCTION_UNIT = 32,  /* B from one place to the next */
-    FUNCTION_LINE = 128, /* B that a call stays within */
+    FUNCTION_UNIT = 32,    /* B from one place to the next */
+    FUNCTION_LINE = 128,   /* B that a call stays within */
     FUNCTION_ALIGN = 1024, /* of the pool's beginning, B */
     /* 256 KiB: assemblers take 2 s for as many, and 20 s for twice as many. */
     FUNCTION_LINES = 2041
@@ -29,8 +29,8 @@ enum {
 extern const struct space code_space;
 
 /* The functions, behind so many instructions of padding; and the variable
- * `functions`, which has their addresses.  Padding 0: behind one, and only few of
- * them, which assemblers are quick with. */
+ * `functions`, which has their addresses.  Padding 0: behind one, and only few
+ * of them, which assemblers are quick with. */
 void functions_text(struct buf *out, unsigned padding);
 
 struct functions {
@@ -40,14 +40,13 @@ struct functions {
                          NULL: not known yet */
 };
 
-/* The padding that aligns the pool, by the same program with few functions. */
-int functions_align(struct functions *f, struct device *device,
-                    const char *program, struct error *err);
-/* The places, by the variable `functions` of the program with that padding.
- * Where it does not align them, since the kernel is another beside many
- * functions, it fails, and the padding is the one that does. */
-int functions_find(struct functions *f, struct device *device, uint64_t variable,
-                   struct error *err);
+/* Looks where the functions lie, by the variable `functions` of the program
+ * with that padding.  Where all of them do and the pool is aligned, its places
+ * are known then; else the padding is the one that would align it.  The kernel
+ * before them may be another beside other functions, so that is seen once they
+ * are all there. */
+int functions_find(struct functions *f, struct device *device,
+                   uint64_t variable, struct error *err);
 void functions_close(struct functions *f);
 /* True if the pool has code at that offset. */
 bool functions_has(const struct functions *f, uint64_t offset);
