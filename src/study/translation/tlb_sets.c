@@ -171,14 +171,25 @@ static struct value bits_of(const struct index_function *f, unsigned first)
     return list;
 }
 
+/* Of bits that addresses did not differ in nothing is known. */
+static void report_bits(struct tlb_question *q, size_t level,
+                        const struct index_function *f)
+{
+    const unsigned first = (unsigned)__builtin_ctzll(q->t->tlb[level].region);
+    if ((f->seen & (f->seen + 1)) != 0)
+        return;
+    tlb_found_value(q, level, TLB_SET_BITS, bits_of(f, first));
+    finding_protocol(q->finding[level][TLB_SET_BITS], "bits_below",
+                     value_number(64 - __builtin_clzll(f->seen) + (int)first));
+}
+
 static void report_index(struct tlb_question *q, size_t level,
                          const struct index_function *f)
 {
     struct tlb_facts *const tlb = &q->t->tlb[level];
     tlb->sets = index_function_sets(f);
     if (f->masks > 0)
-        tlb_found_value(q, level, TLB_SET_BITS,
-                        bits_of(f, (unsigned)__builtin_ctzll(tlb->region)));
+        report_bits(q, level, f);
     else
         tlb_none(q, level, TLB_SET_BITS, TLB_SET_BITS,
                  lab_text(q->lab, why_tlb_modulo, tlb->sets));
