@@ -12,7 +12,6 @@
 #include "base/stop.h"
 #include "probe/guard.h"
 #include "probe/record.h"
-#include "probe/run/functions.h"
 
 /* The assembler's optimisation level where an experiment names none. */
 enum { LEVEL = 3 };
@@ -50,7 +49,10 @@ struct prober {
     struct {
         uint64_t address, bytes;
     } buffers[BUFFER_COUNT];
-    struct functions functions[2];
+    struct {
+        void *at;
+        void (*close)(void *kept);
+    } kept[KEPT_COUNT];
     struct aliases aliases[2]; /* of few, and of many addresses */
 };
 
@@ -72,8 +74,11 @@ void prober_free(struct prober *p)
     for (size_t i = 0; i < BUFFER_COUNT; i++)
         if (p->buffers[i].address != 0)
             device_release(p->device, p->buffers[i].address);
-    for (size_t i = 0; i < COUNT_OF(p->functions); i++)
-        functions_close(&p->functions[i]);
+    for (size_t i = 0; i < KEPT_COUNT; i++) {
+        if (p->kept[i].close != NULL)
+            p->kept[i].close(p->kept[i].at);
+        free(p->kept[i].at);
+    }
     for (size_t i = 0; i < COUNT_OF(p->aliases); i++)
         device_unmap(p->device, &p->aliases[i]);
     for (size_t i = 0; i < p->loaded_count; i++) {
@@ -307,9 +312,13 @@ int prober_buffer(struct prober *p, enum prober_buffer which, uint64_t bytes,
     return 0;
 }
 
-struct functions *prober_functions(struct prober *p, bool constants)
+void *prober_kept(struct prober *p, enum prober_kept which, size_t bytes,
+                  void (*close)(void *kept))
 {
-    return &p->functions[constants];
+    if (p->kept[which].at == NULL)
+        p->kept[which].at = xcalloc(1, bytes);
+    p->kept[which].close = close;
+    return p->kept[which].at;
 }
 
 /* Those at many addresses take long to make and to undo (37 µs each on an H200):

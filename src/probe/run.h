@@ -20,7 +20,6 @@
 
 struct guard;
 struct recording;
-struct functions;
 
 /* Device memory that probes share and that grows on demand. */
 enum prober_buffer {
@@ -95,9 +94,11 @@ int prober_buffer(struct prober *prober, enum prober_buffer which,
  * BUFFER_JOBS and those after it but BUFFER_REFERENCE, and BUFFER_LINKS. */
 int prober_send(struct prober *prober, uint64_t to, const void *from,
                 size_t bytes, struct error *err);
-/* What is known of code that can be called, for the probe that calls it, by the
- * one of its kernels or by the one that loads constants, too. */
-struct functions *prober_functions(struct prober *prober, bool constants);
+/* So many bytes, zeros at first, that a probe's experiments keep for those to
+ * come; `close`, unless NULL, gives up what stands in them in the end. */
+enum prober_kept { KEPT_FUNCTIONS, KEPT_FUNCTIONS_CONSTANTS, KEPT_COUNT };
+void *prober_kept(struct prober *prober, enum prober_kept which, size_t bytes,
+                  void (*close)(void *kept));
 /* Mappings of one piece, at least as many as asked for; those that were made
  * before, if they do. */
 int prober_aliases(struct prober *prober, struct aliases *aliases,

@@ -1262,7 +1262,9 @@ static int place_calls(struct prober *prober, const struct experiment *e,
                        struct visit *v, struct error *err)
 {
     struct script *const s = e->own;
-    struct functions *const f = prober_functions(prober, s->kinds > 1);
+    struct functions *const f = prober_kept(
+        prober, s->kinds > 1 ? KEPT_FUNCTIONS_CONSTANTS : KEPT_FUNCTIONS,
+        sizeof(struct functions), functions_close);
     if (f->place == NULL && find_functions(prober, e, f, err) != 0)
         return err->code;
     s->padding = f->padding;

@@ -142,10 +142,9 @@ int functions_find(struct functions *f, struct device *device,
                                                  : 0;
 }
 
-void functions_close(struct functions *f)
+void functions_close(void *functions)
 {
-    free(f->place);
-    *f = (struct functions){0};
+    free(((struct functions *)functions)->place);
 }
 
 bool functions_has(const struct functions *f, uint64_t offset)

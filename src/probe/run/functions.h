@@ -47,7 +47,7 @@ struct functions {
  * are all there. */
 int functions_find(struct functions *f, struct device *device,
                    uint64_t variable, struct error *err);
-void functions_close(struct functions *f);
+void functions_close(void *functions);
 /* True if the pool has code at that offset. */
 bool functions_has(const struct functions *f, uint64_t offset);
 

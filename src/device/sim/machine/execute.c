@@ -2,8 +2,6 @@
  * What one instruction of one warp does, and when its results are ready; one
  * after the other, until somebody else is earlier.
  */
-#include "device/sim/machine/execute.h"
-
 #include <assert.h>
 #include <float.h>
 #include <math.h>

@@ -7,8 +7,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "device/sim/machine/execute.h"
 #include "device/sim/machine/scheduler.h"
+#include "device/sim/machine/units.h"
 
 static inline void put(struct machine *m, size_t i, struct ranked it)
 {

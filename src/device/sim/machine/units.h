@@ -11,6 +11,14 @@
 typedef void unit_fn(struct machine *m, struct warp *w, const struct op *op,
                      uint32_t mask, double t);
 
+/*
+ * Issues instructions of the scheduler's warps, that of s->picked at time t
+ * first, until the next one is later than `limit`, the machine changed, or the
+ * launch is over.  Returns when the next one can be issued; INFINITY: never.
+ */
+double execute_until(struct machine *m, struct scheduler *s, double t,
+                     double limit);
+
 /* A chain of loads (chain.c): true if the warp and the machine allow to take
  * many at once, where nothing else goes on; takes those from w->op at *t on,
  * and returns how many, *t being when the last one is issued. */
