@@ -2,6 +2,7 @@
  * One instruction: its words, its operands, and what the profile says that it
  * costs.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,37 +22,42 @@ static size_t word_length(const char *text, size_t most)
     return length;
 }
 
-static int unknown_opcode(struct parser *p, const struct token *t,
-                          size_t length)
+/* "ld.global.v4.u64 WHAT" */
+static void complain(struct parser *p, const struct instruction *in,
+                     const char *what)
+{
+    const struct token *const t = &in->mnemonic;
+    parse_error_at(p, t->line, "%.*s %s", (int)t->length, t->text, what);
+}
+
+static void type_error(struct parser *p, const struct instruction *in)
+{
+    const struct token *const t = &in->mnemonic;
+    parse_error_at(p, t->line, "%s does not take these types (%.*s)",
+                   in->opcode->name, (int)t->length, t->text);
+}
+
+static void unknown_opcode(struct parser *p, const struct token *t,
+                           size_t length)
 {
     char *const name = xstrndup(t->text, length);
     const char *const near = text_nearest(name, opcode_names);
-    const int code = parse_error_at(
+    parse_error_at(
         p, t->line, "instruction '%.*s' is not known to the simulator%s%s%s",
         (int)t->length, t->text, near != NULL ? " (did you mean '" : "",
         near != NULL ? near : "", near != NULL ? "'?)" : "");
     free(name);
-    return code;
-}
-
-static int bad_modifier(struct parser *p, const struct instruction *in,
-                        const char *text, size_t length)
-{
-    return parse_error_at(p, in->mnemonic.line,
-                          "'.%.*s' is nothing that %s takes (%.*s)",
-                          (int)length, text, in->opcode->name,
-                          (int)in->mnemonic.length, in->mnemonic.text);
 }
 
 /* A modifier goes to the first group of that name that the opcode takes and
  * that is still free. */
-static int add_modifier(struct parser *p, struct instruction *in,
+static void add_modifier(struct parser *p, struct instruction *in,
                         const char *text, size_t length)
 {
     const enum ptx_type type = parse_type_name(text, length);
     if (type != TYPE_NONE && in->type_count < in->opcode->types) {
         in->types[in->type_count++] = type;
-        return 0;
+        return;
     }
     const struct modifier *m = NULL;
     while ((m = modifier_find(m, text, length)) != NULL) {
@@ -66,9 +72,12 @@ static int add_modifier(struct parser *p, struct instruction *in,
             in->value[m->group] |= m->value;
         else
             in->value[m->group] = m->value;
-        return 0;
+        return;
     }
-    return bad_modifier(p, in, text, length);
+    parse_error_at(p, in->mnemonic.line,
+                   "'.%.*s' is nothing that %s takes (%.*s)", (int)length, text,
+                   in->opcode->name, (int)in->mnemonic.length,
+                   in->mnemonic.text);
 }
 
 static const char *group_example(uint64_t groups)
@@ -112,35 +121,32 @@ static const char *group_example(uint64_t groups)
 /* Groups that are alternatives of each other. */
 #define EXACTNESS (UINT64_C(1) << GROUP_ROUND | UINT64_C(1) << GROUP_APPROX)
 
-static int require(struct parser *p, const struct instruction *in,
-                   uint64_t needs)
+static void require(struct parser *p, const struct instruction *in,
+                    uint64_t needs)
 {
+    char what[64];
     const bool either = (needs & EXACTNESS) == EXACTNESS;
     uint64_t lacking = needs & ~in->has;
     if (either && (in->has & EXACTNESS) != 0)
         lacking &= ~EXACTNESS;
-    if (lacking == 0)
-        return 0;
-    return parse_error_at(p, in->mnemonic.line, "%.*s needs %s",
-                          (int)in->mnemonic.length, in->mnemonic.text,
-                          group_example(lacking));
+    snprintf(what, sizeof what, "needs %s", group_example(lacking));
+    if (lacking != 0)
+        complain(p, in, what);
 }
 
-static int check_modifiers(struct parser *p, const struct instruction *in)
+static void check_modifiers(struct parser *p, const struct instruction *in)
 {
-    if (in->type_count < in->opcode->types)
-        return parse_error_at(p, in->mnemonic.line, "%.*s lacks its type",
-                              (int)in->mnemonic.length, in->mnemonic.text);
     const char class = ptx_types[in->types[0]].class;
-    int code = require(p, in, in->opcode->needs);
-    if (code == 0 && class == 'f')
-        code = require(p, in, in->opcode->needs_float);
-    if (code == 0 && (class == 'u' || class == 's'))
-        code = require(p, in, in->opcode->needs_integer);
-    return code;
+    if (in->type_count < in->opcode->types)
+        complain(p, in, "lacks its type");
+    require(p, in, in->opcode->needs);
+    if (class == 'f')
+        require(p, in, in->opcode->needs_float);
+    if (class == 'u' || class == 's')
+        require(p, in, in->opcode->needs_integer);
 }
 
-static int read_mnemonic(struct parser *p, struct instruction *in)
+static void read_mnemonic(struct parser *p, struct instruction *in)
 {
     in->mnemonic = p->lexer.token;
     const char *at = in->mnemonic.text;
@@ -155,32 +161,31 @@ static int read_mnemonic(struct parser *p, struct instruction *in)
         length += more;
     else
         in->opcode = opcode_find(at, length);
-    if (in->opcode == NULL)
-        return unknown_opcode(p, &in->mnemonic, length);
+    if (in->opcode == NULL) {
+        unknown_opcode(p, &in->mnemonic, length);
+        return;
+    }
     for (at += length; at < end; at += length) {
         at++;
         length = word_length(at, (size_t)(end - at));
-        const int code = add_modifier(p, in, at, length);
-        if (code != 0)
-            return code;
+        add_modifier(p, in, at, length);
     }
     lexer_next(&p->lexer);
-    return check_modifiers(p, in);
+    check_modifiers(p, in);
 }
 
-static int read_guard(struct parser *p, struct op *op)
+static void read_guard(struct parser *p, struct op *op)
 {
     if (!parse_if(p, '@'))
-        return 0;
+        return;
     op->guard_inverted = parse_if(p, '!');
     uint32_t index;
     struct symbol *const s = symbol_find(p, &p->lexer.token, &index);
     if (s == NULL || s->kind == SYMBOL_VARIABLE || s->type != TYPE_PRED)
-        return parse_error(p, "'%.*s' is no declared predicate",
-                           (int)p->lexer.token.length, p->lexer.token.text);
-    op->guard = (int32_t)symbol_register(p, s, index);
+        parse_error_token(p, "is no declared predicate");
+    else
+        op->guard = (int32_t)symbol_register(p, s, index);
     lexer_next(&p->lexer);
-    return 0;
 }
 
 static struct op *append_op(struct kernel *k)
@@ -312,7 +317,7 @@ static const char *path_name(enum profile_path_id path)
     return names[path];
 }
 
-static int set_path(struct parser *p, const struct instruction *in)
+static void set_path(struct parser *p, const struct instruction *in)
 {
     const enum profile_path_id wanted = path_of(p->profile, in);
     enum profile_path_id path = wanted;
@@ -320,20 +325,14 @@ static int set_path(struct parser *p, const struct instruction *in)
         path = fallback_of(path);
     if (p->profile->paths[path].present) {
         in->op->path = (uint8_t)path;
-        return 0;
+        return;
     }
-    error_set(p->err, ERR_UNSUPPORTED,
-              "line %u: %.*s: the profile of %s describes no path '%s'",
-              in->mnemonic.line, (int)in->mnemonic.length, in->mnemonic.text,
-              p->profile->name, path_name(wanted));
-    return p->err->code;
-}
-
-static int type_error(struct parser *p, const struct instruction *in)
-{
-    return parse_error_at(
-        p, in->mnemonic.line, "%s does not take these types (%.*s)",
-        in->opcode->name, (int)in->mnemonic.length, in->mnemonic.text);
+    if (!p->failed)
+        error_set(p->err, ERR_UNSUPPORTED,
+                  "line %u: %.*s: the profile of %s describes no path '%s'",
+                  in->mnemonic.line, (int)in->mnemonic.length,
+                  in->mnemonic.text, p->profile->name, path_name(wanted));
+    parse_stop(p);
 }
 
 /* The function, before wrappers: the code, its part or comparison, the type. */
@@ -361,7 +360,7 @@ static alu_fn *alu_of(const struct instruction *in)
 }
 
 /* cvt must say how it rounds wherever it does. */
-static int check_cvt(struct parser *p, const struct instruction *in)
+static void check_cvt(struct parser *p, const struct instruction *in)
 {
     const enum ptx_type target = element_of(in->types[0]);
     const struct ptx_type_info *const to = &ptx_types[target];
@@ -379,17 +378,13 @@ static int check_cvt(struct parser *p, const struct instruction *in)
         in->sources != (pair ? 2 : 1) || (pair && in->types[1] != TYPE_F32) ||
         (HAS(in, GROUP_RELU) && (to->bytes != 2 || in->types[1] != TYPE_F32)) ||
         (HAS(in, GROUP_SAT) && target == TYPE_BF16))
-        return type_error(p, in);
+        type_error(p, in);
     if (HAS(in, GROUP_ROUND) && !rounds && !whole)
-        return parse_error_at(p, in->mnemonic.line, "%.*s rounds nothing",
-                              (int)in->mnemonic.length, in->mnemonic.text);
-    if (rounds && !may && !HAS(in, GROUP_ROUND))
-        return require(p, in, UINT64_C(1) << GROUP_ROUND);
+        complain(p, in, "rounds nothing");
+    if (rounds && !may)
+        require(p, in, UINT64_C(1) << GROUP_ROUND);
     if (from->class == 'f' && to->class != 'f' && !whole)
-        return parse_error_at(p, in->mnemonic.line,
-                              "%.*s needs .rni, .rzi, .rmi or .rpi",
-                              (int)in->mnemonic.length, in->mnemonic.text);
-    return 0;
+        complain(p, in, "needs .rni, .rzi, .rmi or .rpi");
 }
 
 #define TYPE_BIT(id) (1u << TYPE_##id)
@@ -421,28 +416,25 @@ static bool fits_set(const struct instruction *in)
                   : ptx_types[in->types[0]].bytes == 4;
 }
 
-static int check_restrictions(struct parser *p, const struct instruction *in)
+static bool takes_types(const struct instruction *in)
 {
     const unsigned last = in->opcode->types > 0 ? in->opcode->types - 1 : 0;
     const uint32_t type = 1u << in->types[last];
     const uint8_t rounding = in->value[GROUP_ROUND];
+    const uint32_t flushed =
+        HAS(in, GROUP_APPROX) ? FLUSHED_IF_APPROX : FLUSHED;
     for (size_t i = 0; i < COUNT_OF(restrictions); i++)
         if (HAS(in, restrictions[i].group) &&
             (type & restrictions[i].types) == 0)
-            return type_error(p, in);
-    if (HAS(in, GROUP_FTZ) &&
-        (type & (HAS(in, GROUP_APPROX) ? FLUSHED_IF_APPROX : FLUSHED)) == 0)
-        return type_error(p, in);
-    if (HAS(in, GROUP_COMPARE) && in->opcode->types == 2 && !fits_set(in))
-        return type_error(p, in);
-    if (rounding >= ROUND_RNI ||
-        (rounding > ROUND_RN && (type & NARROW_TYPES) != 0))
-        return type_error(p, in);
+            return false;
     /* What steers slct is one of two types. */
-    if (in->opcode->code == ALU_SLCT && in->types[1] != TYPE_S32 &&
-        in->types[1] != TYPE_F32)
-        return type_error(p, in);
-    return 0;
+    const bool steers = in->opcode->code != ALU_SLCT ||
+                        in->types[1] == TYPE_S32 || in->types[1] == TYPE_F32;
+    return (!HAS(in, GROUP_FTZ) || (type & flushed) != 0) &&
+           (!HAS(in, GROUP_COMPARE) || in->opcode->types != 2 ||
+            fits_set(in)) &&
+           rounding < ROUND_RNI &&
+           (rounding <= ROUND_RN || (type & NARROW_TYPES) == 0) && steers;
 }
 
 static void wrap(struct op *op, alu_fn *wrapper)
@@ -485,7 +477,7 @@ static void set_function(const struct instruction *in)
         wrap(op, alu_combined);
 }
 
-static int finish_alu(struct parser *p, const struct instruction *in)
+static void finish_alu(struct parser *p, const struct instruction *in)
 {
     struct op *const op = in->op;
     op->sub = variant_of(in);
@@ -494,23 +486,21 @@ static int finish_alu(struct parser *p, const struct instruction *in)
     if (HAS(in, GROUP_CARRY))
         op->dst[1] = REG_CARRY;
     set_function(in);
-    if (op->alu == NULL)
-        return type_error(p, in);
-    return in->opcode->code == ALU_CVT ? check_cvt(p, in)
-                                       : check_restrictions(p, in);
+    if (op->alu != NULL && in->opcode->code == ALU_CVT)
+        check_cvt(p, in);
+    else if (op->alu == NULL || !takes_types(in))
+        type_error(p, in);
 }
 
 /* A policy is there where the instruction says so, and nowhere else. */
-static int check_policy(struct parser *p, const struct instruction *in)
+static void check_policy(struct parser *p, const struct instruction *in)
 {
     const bool stores = in->op->kind == OP_STORE;
     const unsigned without = stores ? 1u + in->op->elements : 1;
     const bool told = (in->value[GROUP_HINT] & HINT_POLICY) != 0;
-    if (told == (in->sources > without))
-        return 0;
-    return parse_error_at(p, in->mnemonic.line, "%.*s %s cache policy",
-                          (int)in->mnemonic.length, in->mnemonic.text,
-                          told ? "lacks a" : "takes no");
+    if (told != (in->sources > without))
+        complain(p, in,
+                 told ? "lacks a cache policy" : "takes no cache policy");
 }
 
 /* .params of functions are registers here. */
@@ -526,39 +516,36 @@ static void pass(struct op *op)
     op->passes = true;
 }
 
-static int finish_memory(struct parser *p, const struct instruction *in)
+static void finish_memory(struct parser *p, const struct instruction *in)
 {
     struct op *const op = in->op;
     const enum ptx_type type = in->types[0];
     if (op->space == SPACE_PARAM && op->src[0] != REG_ZERO &&
         ptx_types[type].bytes == 4 && op->elements == 1) {
         pass(op);
-        return 0;
+        return;
     }
     if (ptx_types[type].class == 'p' ||
         (ptx_types[type].class == 'f' && type != TYPE_F32 && type != TYPE_F64))
-        return type_error(p, in);
+        type_error(p, in);
     if (op->elements * ptx_types[type].bytes > 16)
-        return parse_error_at(p, in->mnemonic.line,
-                              "%.*s is wider than 16 bytes",
-                              (int)in->mnemonic.length, in->mnemonic.text);
+        complain(p, in, "is wider than 16 bytes");
     op->bytes = (uint8_t)(op->elements * ptx_types[type].bytes);
     op->extends = ptx_types[type].class == 's';
     op->sub = in->value[GROUP_HINT];
-    if (check_policy(p, in) != 0)
-        return p->err->code;
+    check_policy(p, in);
     if (op->kind == OP_STORE &&
         (op->space == SPACE_CONST || op->space == SPACE_PARAM))
-        return parse_error_at(p, in->mnemonic.line, ".%s cannot be written",
-                              ptx_spaces[op->space]);
+        parse_error_at(p, in->mnemonic.line, ".%s cannot be written",
+                       ptx_spaces[op->space]);
     if (op->kind == OP_STORE || op->space == SPACE_SHARED ||
         op->space == SPACE_PARAM)
-        return 0;
+        return;
     op->direct = op->elements == 1 && op->space != SPACE_GENERIC;
-    return set_path(p, in);
+    set_path(p, in);
 }
 
-static int finish_atomic(struct parser *p, const struct instruction *in)
+static void finish_atomic(struct parser *p, const struct instruction *in)
 {
     static const char *const classes[] = {
         [ATOMIC_ADD] = "usf", [ATOMIC_EXCH] = "b", [ATOMIC_CAS] = "b",
@@ -577,50 +564,50 @@ static int finish_atomic(struct parser *p, const struct instruction *in)
     if (strchr(classes[op->sub], type->class) == NULL || type->bytes < 4 ||
         (counts && type->bytes != 4) || packed != HAS(in, GROUP_FTZ) ||
         (op->sub == ATOMIC_ADD && in->types[0] == TYPE_S64))
-        return type_error(p, in);
+        type_error(p, in);
     if (in->sources != (cas ? 3 : 2))
-        return parse_error_at(
-            p, in->mnemonic.line, "%.*s takes %d values after the address",
-            (int)in->mnemonic.length, in->mnemonic.text, cas ? 2 : 1);
+        complain(p, in, cas ? "takes 2 values after the address"
+                            : "takes 1 values after the address");
     if (op->space != SPACE_GENERIC && op->space != SPACE_GLOBAL &&
         op->space != SPACE_SHARED)
-        return parse_error_at(p, in->mnemonic.line,
-                              "atomics work on .global and .shared");
-    return op->space == SPACE_SHARED ? 0 : set_path(p, in);
+        parse_error_at(p, in->mnemonic.line,
+                       "atomics work on .global and .shared");
+    if (op->space != SPACE_SHARED)
+        set_path(p, in);
 }
 
-static int finish_texture(struct parser *p, const struct instruction *in)
+static void finish_texture(struct parser *p, const struct instruction *in)
 {
     if (in->value[GROUP_VECTOR] != 4 || ptx_types[in->types[0]].bytes != 4 ||
         ptx_types[in->types[0]].class == 'b' || in->types[1] != TYPE_S32)
-        return type_error(p, in);
-    return set_path(p, in);
+        type_error(p, in);
+    set_path(p, in);
 }
 
-static int finish_vote(struct parser *p, const struct instruction *in)
+static void finish_vote(struct parser *p, const struct instruction *in)
 {
     const bool ballot = in->value[GROUP_VOTE] == VOTE_BALLOT;
     const bool active = !HAS(in, GROUP_VOTE);
     in->op->sub = active ? VOTE_ACTIVE : in->value[GROUP_VOTE];
     const enum ptx_type wanted = active || ballot ? TYPE_B32 : TYPE_PRED;
-    return in->types[0] == wanted ? 0 : type_error(p, in);
+    if (in->types[0] != wanted)
+        type_error(p, in);
 }
 
 /* Lanes with equal values find each other. */
-static int finish_match(struct parser *p, const struct instruction *in)
+static void finish_match(struct parser *p, const struct instruction *in)
 {
     const uint8_t how = in->value[GROUP_VOTE];
     in->op->sub = how;
     if (how != VOTE_ANY && how != VOTE_ALL)
-        return parse_error_at(p, in->mnemonic.line, "match needs .any or .all");
+        parse_error_at(p, in->mnemonic.line, "match needs .any or .all");
     if (how == VOTE_ANY && in->op->dst[1] != REG_SINK)
-        return parse_error_at(p, in->mnemonic.line,
-                              "match.any gives no predicate");
-    const bool fits = in->types[0] == TYPE_B32 || in->types[0] == TYPE_B64;
-    return fits ? 0 : type_error(p, in);
+        parse_error_at(p, in->mnemonic.line, "match.any gives no predicate");
+    if (in->types[0] != TYPE_B32 && in->types[0] != TYPE_B64)
+        type_error(p, in);
 }
 
-static int finish_redux(struct parser *p, const struct instruction *in)
+static void finish_redux(struct parser *p, const struct instruction *in)
 {
     static const char *const classes[] = {
         [ATOMIC_ADD] = "us", [ATOMIC_EXCH] = "",  [ATOMIC_CAS] = "",
@@ -631,11 +618,10 @@ static int finish_redux(struct parser *p, const struct instruction *in)
     const struct ptx_type_info *const type = &ptx_types[in->types[0]];
     in->op->sub = in->value[GROUP_ATOMIC];
     if (strchr(classes[in->op->sub], type->class) == NULL || type->bytes != 4)
-        return type_error(p, in);
-    return 0;
+        type_error(p, in);
 }
 
-static int finish_barrier(struct parser *p, const struct instruction *in)
+static void finish_barrier(struct parser *p, const struct instruction *in)
 {
     struct op *const op = in->op;
     const bool reduces = in->opcode->types == 1;
@@ -644,76 +630,66 @@ static int finish_barrier(struct parser *p, const struct instruction *in)
     op->combine = op->src[0] != REG_ZERO; /* a number of threads is given */
     if (reduces &&
         in->types[0] != (how == REDUCTION_POPC ? TYPE_U32 : TYPE_PRED))
-        return type_error(p, in);
+        type_error(p, in);
     if (op->offset < 0 || op->offset > 15)
-        return parse_error_at(p, in->mnemonic.line,
-                              "there is no barrier %lld, only 0 to 15",
-                              (long long)op->offset);
-    return 0;
+        parse_error_at(p, in->mnemonic.line,
+                       "there is no barrier %lld, only 0 to 15",
+                       (long long)op->offset);
 }
 
 /* Barriers and what is copied to lie in the block's shared memory. */
-static int finish_shared(struct parser *p, const struct instruction *in)
+static void finish_shared(struct parser *p, const struct instruction *in)
 {
     if (in->op->space != SPACE_SHARED ||
         (in->type_count > 0 && in->types[0] != TYPE_B64))
-        return type_error(p, in);
-    return in->op->kind == OP_BULK_COPY ? set_path(p, in) : 0;
+        type_error(p, in);
+    if (in->op->kind == OP_BULK_COPY)
+        set_path(p, in);
 }
 
-static int finish(struct parser *p, struct instruction *in)
+static void finish_shuffle(struct parser *p, const struct instruction *in)
 {
-    switch ((enum op_kind)in->op->kind) {
-    case OP_ALU:
-        return finish_alu(p, in);
-    case OP_LOAD:
-    case OP_STORE:
-        return finish_memory(p, in);
-    case OP_ATOMIC:
-        return finish_atomic(p, in);
-    case OP_TEXTURE:
-        return finish_texture(p, in);
-    case OP_VOTE:
-        return finish_vote(p, in);
-    case OP_MATCH:
-        return finish_match(p, in);
-    case OP_REDUX:
-        return finish_redux(p, in);
-    case OP_BARRIER:
-        return finish_barrier(p, in);
-    case OP_BULK_COPY:
-    case OP_MBARRIER_INIT:
-    case OP_MBARRIER_ARRIVE:
-    case OP_MBARRIER_WAIT:
-        return finish_shared(p, in);
-    case OP_SHUFFLE:
-        in->op->sub = in->value[GROUP_SHUFFLE];
-        return in->types[0] == TYPE_B32 ? 0 : type_error(p, in);
-    default:
-        return 0;
-    }
+    in->op->sub = in->value[GROUP_SHUFFLE];
+    if (in->types[0] != TYPE_B32)
+        type_error(p, in);
 }
 
-int parse_instruction(struct parser *p)
+/* What is left to do when the operands are known, by enum op_kind. */
+typedef void finish_fn(struct parser *p, const struct instruction *in);
+static finish_fn *const finishes[OP_BARRIER + 1] = {
+    [OP_ALU] = finish_alu,
+    [OP_LOAD] = finish_memory,
+    [OP_STORE] = finish_memory,
+    [OP_ATOMIC] = finish_atomic,
+    [OP_TEXTURE] = finish_texture,
+    [OP_SHUFFLE] = finish_shuffle,
+    [OP_VOTE] = finish_vote,
+    [OP_MATCH] = finish_match,
+    [OP_REDUX] = finish_redux,
+    [OP_BULK_COPY] = finish_shared,
+    [OP_MBARRIER_INIT] = finish_shared,
+    [OP_MBARRIER_ARRIVE] = finish_shared,
+    [OP_MBARRIER_WAIT] = finish_shared,
+    [OP_BARRIER] = finish_barrier,
+};
+
+void parse_instruction(struct parser *p)
 {
     struct op *const op = append_op(p->kernel);
     struct instruction in = {.op = op};
-    int code = read_guard(p, op);
-    if (code == 0)
-        code = read_mnemonic(p, &in);
-    if (code != 0)
-        return code;
+    read_guard(p, op);
+    read_mnemonic(p, &in);
+    if (p->failed)
+        return;
     op->kind = (uint8_t)in.opcode->kind;
     op->line = in.mnemonic.line;
     op->type = (uint8_t)in.types[0];
     op->from = (uint8_t)in.types[1];
     op->space = in.value[GROUP_SPACE];
-    code = parse_operands(p, &in);
-    if (code == 0)
-        code = parse_character(p, ';');
-    if (code == 0)
-        code = finish(p, &in);
-    if (code == 0)
+    parse_operands(p, &in);
+    parse_character(p, ';');
+    if (!p->failed && finishes[op->kind] != NULL)
+        finishes[op->kind](p, &in);
+    if (!p->failed)
         set_times(p, &in);
-    return code;
 }

@@ -38,58 +38,47 @@ static bool take(struct parser *p, const char *directive)
     return true;
 }
 
-static int read_type(struct parser *p, enum ptx_type *type)
+static enum ptx_type read_type(struct parser *p)
 {
     const struct token *const t = &p->lexer.token;
-    *type = t->length > 1 && t->text[0] == '.'
-                ? parse_type_name(t->text + 1, t->length - 1)
-                : TYPE_NONE;
-    if (*type == TYPE_NONE)
-        return parse_error(p, "'%.*s' is not a type", (int)t->length, t->text);
+    const enum ptx_type type = t->length > 1 && t->text[0] == '.'
+                                   ? parse_type_name(t->text + 1, t->length - 1)
+                                   : TYPE_NONE;
+    if (type == TYPE_NONE)
+        parse_error_token(p, "is not a type");
     lexer_next(&p->lexer);
-    return 0;
+    return type;
 }
 
-static int read_name(struct parser *p, char **name)
+/* The caller frees. */
+static char *read_name(struct parser *p)
 {
-    const struct token *const t = &p->lexer.token;
-    if (t->kind != TOKEN_WORD || isdigit((unsigned char)t->text[0]) ||
-        t->text[0] == '.')
-        return parse_error(p, "'%.*s' is not a name", (int)t->length, t->text);
-    *name = xstrndup(t->text, t->length);
+    const struct token t = p->lexer.token;
+    if (t.kind != TOKEN_WORD || isdigit((unsigned char)t.text[0]) ||
+        t.text[0] == '.')
+        parse_error_token(p, "is not a name");
     lexer_next(&p->lexer);
-    return 0;
+    return xstrndup(t.text, t.length);
 }
 
 /* .reg .type a, b, %r<10>; */
-static int read_registers(struct parser *p)
+static void read_registers(struct parser *p)
 {
-    enum ptx_type type;
-    int code = read_type(p, &type);
+    const enum ptx_type type = read_type(p);
     do {
-        struct symbol s = {.kind = SYMBOL_REGISTER, .type = type};
-        uint64_t count = 0;
-        if (code == 0)
-            code = read_name(p, &s.name);
-        if (code != 0)
-            return code;
+        struct symbol s = {.type = type, .name = read_name(p)};
         if (parse_if(p, '<')) {
+            const uint64_t count = parse_number(p);
+            parse_character(p, '>');
+            if (count == 0 || count > RANGE_MAX)
+                parse_error(p, "%s<…> must declare 1 to %d registers", s.name,
+                            RANGE_MAX);
             s.kind = SYMBOL_RANGE;
-            code = parse_number(p, &count);
-            if (code == 0)
-                code = parse_character(p, '>');
-            if (code == 0 && (count == 0 || count > RANGE_MAX))
-                code = parse_error(p, "%s<…> must declare 1 to %d registers",
-                                   s.name, RANGE_MAX);
-            s.count = (uint32_t)count;
+            s.count = p->failed ? 1 : (uint32_t)count;
         }
-        if (code != 0) {
-            free(s.name);
-            return code;
-        }
-        code = symbol_add(p, &s);
-    } while (code == 0 && parse_if(p, ','));
-    return code == 0 ? parse_character(p, ';') : code;
+        symbol_add(p, &s);
+    } while (parse_if(p, ','));
+    parse_character(p, ';');
 }
 
 static uint64_t align_up(uint64_t value, uint64_t to)
@@ -116,42 +105,38 @@ static uint64_t *space_bytes(struct parser *p, enum ptx_space space)
 }
 
 /* Gives the variable its place. */
-static int place_variable(struct parser *p, struct variable *v,
+static void place_variable(struct parser *p, struct variable *v,
                           bool initialized)
 {
     uint64_t *const bytes = space_bytes(p, v->space);
     const uint64_t limit = space_limit(v->space, initialized);
     if (v->dynamic)
-        return 0;
+        return;
     v->offset = align_up(*bytes, v->align);
     if (v->offset > limit || v->bytes > limit - v->offset)
-        return parse_error(p, "'%s' makes more than %llu bytes of .%s", v->name,
-                           (unsigned long long)limit, ptx_spaces[v->space]);
+        parse_error(p, "'%s' makes more than %llu bytes of .%s", v->name,
+                    (unsigned long long)limit, ptx_spaces[v->space]);
     *bytes = v->offset + v->bytes;
-    return 0;
 }
 
-/* [4][2]: the product, or 0 of []. */
-static int read_dimensions(struct parser *p, uint64_t *count, bool *open)
+/* [4][2]: the product; of [] as if it was not there, and `open`. */
+static uint64_t read_dimensions(struct parser *p, bool *open)
 {
-    *count = 1;
+    uint64_t count = 1;
     *open = false;
     while (parse_if(p, '[')) {
-        uint64_t n = 0;
         if (parse_if(p, ']')) {
             *open = true;
             continue;
         }
-        int code = parse_number(p, &n);
-        if (code == 0 && (n == 0 || n > ARRAY_MAX / *count))
-            code = parse_error(p, "an array of too many elements, or of none");
-        if (code == 0)
-            code = parse_character(p, ']');
-        if (code != 0)
-            return code;
-        *count *= n;
+        const uint64_t n = parse_number(p);
+        if (n == 0 || n > ARRAY_MAX / count)
+            parse_error(p, "an array of too many elements, or of none");
+        else
+            count *= n;
+        parse_character(p, ']');
     }
-    return 0;
+    return count;
 }
 
 /* The name of a function, whose address value `index` will be; false if it is
@@ -174,27 +159,27 @@ static bool read_pointer(struct parser *p, enum ptx_type type, uint64_t index)
     return true;
 }
 
-/* The values, { } anywhere among them, into a list of bits. */
-static int read_values(struct parser *p, enum ptx_type type, uint64_t **values,
-                       uint64_t *count)
+/* The values, { } anywhere among them, as a list of bits, which the caller
+ * frees. */
+static uint64_t *read_values(struct parser *p, enum ptx_type type,
+                             uint64_t *count)
 {
+    uint64_t *values = NULL;
     unsigned depth = 0;
     *count = 0;
-    do {
+    for (;;) {
         while (parse_if(p, '{'))
             depth++;
-        *values = xreallocarray(*values, *count + 1, sizeof **values);
-        (*values)[*count] = 0;
-        const int code = read_pointer(p, type, *count)
-                             ? 0
-                             : parse_literal(p, type, &(*values)[*count]);
-        if (code != 0)
-            return code;
+        values = xreallocarray(values, *count + 1, sizeof *values);
+        values[*count] =
+            read_pointer(p, type, *count) ? 0 : parse_literal(p, type);
         ++*count;
         while (depth > 0 && parse_if(p, '}'))
             depth--;
-    } while (depth > 0 && parse_character(p, ',') == 0);
-    return depth > 0 ? p->err->code : 0;
+        if (depth == 0 || p->failed)
+            return values;
+        parse_character(p, ',');
+    }
 }
 
 static void store_values(struct parser *p, const struct variable *v,
@@ -221,53 +206,49 @@ struct declaration {
     bool external;
 };
 
-/* name[n] = { … }, for one name of the declaration. */
-static int read_variable(struct parser *p, const struct declaration *d,
-                         struct variable *v)
+/* name[n] = { … }, for one name of the declaration; the name is the caller's to
+ * free. */
+static struct variable read_variable(struct parser *p,
+                                     const struct declaration *d)
 {
-    uint64_t count, given = 0, *values = NULL;
-    bool open;
     const uint64_t size = ptx_types[d->type].bytes * d->elements;
+    struct variable v = {.space = d->space,
+                         .align = d->align > size ? d->align : size,
+                         .name = read_name(p)};
     size_t pointer = p->module->pointer_count;
-    int code = read_name(p, &v->name);
-    if (code == 0)
-        code = read_dimensions(p, &count, &open);
-    const bool initialized = code == 0 && parse_if(p, '=');
+    uint64_t given = 0, *values = NULL;
+    bool open;
+    uint64_t count = read_dimensions(p, &open);
+    const bool initialized = parse_if(p, '=');
     if (initialized && d->space != SPACE_GLOBAL && d->space != SPACE_CONST)
-        code =
-            parse_error(p, ".%s takes no initial value", ptx_spaces[d->space]);
+        parse_error(p, ".%s takes no initial value", ptx_spaces[d->space]);
     else if (initialized)
-        code = read_values(p, d->type, &values, &given);
-    if (code != 0)
-        goto out;
-    v->dynamic = open && d->external && d->space == SPACE_SHARED;
+        values = read_values(p, d->type, &given);
+    v.dynamic = open && d->external && d->space == SPACE_SHARED;
     if (open)
         count *= given / d->elements;
-    v->space = d->space;
-    v->align = d->align > size ? d->align : size;
-    v->bytes = count * size;
+    v.bytes = count * size;
     if (given > count * d->elements)
-        code = parse_error(p, "'%s' has %llu values for %llu places", v->name,
-                           (unsigned long long)given,
-                           (unsigned long long)(count * d->elements));
-    else if (open && !v->dynamic && given == 0)
-        code = parse_error(p, "'%s' has no size", v->name);
-    if (code == 0)
-        code = place_variable(p, v, initialized);
-    if (code == 0 && initialized)
-        store_values(p, v, d->type, values, given);
+        parse_error(p, "'%s' has %llu values for %llu places", v.name,
+                    (unsigned long long)given,
+                    (unsigned long long)(count * d->elements));
+    else if (open && !v.dynamic && given == 0)
+        parse_error(p, "'%s' has no size", v.name);
+    if (!p->failed)
+        place_variable(p, &v, initialized);
+    if (!p->failed && initialized)
+        store_values(p, &v, d->type, values, given);
     for (; pointer < p->module->pointer_count; pointer++)
-        p->module->pointers[pointer].offset += v->offset;
-out:
+        p->module->pointers[pointer].offset += v.offset;
     free(values);
-    return code;
+    return v;
 }
 
-static int declare_variable(struct parser *p, const struct variable *v)
+static void declare_variable(struct parser *p, const struct variable *v)
 {
     const struct symbol s = {
         .name = xstrdup(v->name), .kind = SYMBOL_VARIABLE, .variable = *v};
-    return symbol_add(p, &s);
+    symbol_add(p, &s);
 }
 
 static void keep_module_variable(struct module *m, struct variable v)
@@ -277,182 +258,165 @@ static void keep_module_variable(struct module *m, struct variable v)
     m->variables[m->variable_count++] = v;
 }
 
-static int read_declaration(struct parser *p, struct declaration *d)
+static void read_declaration(struct parser *p, struct declaration *d)
 {
     d->elements = 1;
     d->align = 1;
     for (;;) {
-        int code = 0;
         if (take(p, ".align"))
-            code = parse_number(p, &d->align);
+            d->align = parse_number(p);
         else if (take(p, ".v2"))
             d->elements = 2;
         else if (take(p, ".v4"))
             d->elements = 4;
         else
-            return read_type(p, &d->type);
-        if (code == 0 && (d->align == 0 || d->align > 1 << 20 ||
-                          (d->align & (d->align - 1)) != 0))
-            code = parse_error(p, "an alignment must be a power of two");
-        if (code != 0)
-            return code;
+            break;
+        if (d->align == 0 || d->align > 1 << 20 ||
+            (d->align & (d->align - 1)) != 0)
+            parse_error(p, "an alignment must be a power of two");
     }
+    d->type = read_type(p);
 }
 
 /* Of a pointer parameter, what it points to: .ptr .global .align 8. */
-static int skip_pointer(struct parser *p)
+static void skip_pointer(struct parser *p)
 {
-    uint64_t align;
     if (!take(p, ".ptr"))
-        return 0;
+        return;
     while (take(p, ".global") || take(p, ".const") || take(p, ".shared") ||
            take(p, ".local"))
         continue;
-    return take(p, ".align") ? parse_number(p, &align) : 0;
+    if (take(p, ".align"))
+        parse_number(p);
 }
 
 /* One or more variables up to the semicolon. */
-static int read_variables(struct parser *p, enum ptx_space space, bool external)
+static void read_variables(struct parser *p, enum ptx_space space,
+                           bool external)
 {
     struct declaration d = {.space = space, .external = external};
-    int code = read_declaration(p, &d);
+    read_declaration(p, &d);
     do {
-        struct variable v = {0};
-        if (code == 0)
-            code = read_variable(p, &d, &v);
-        if (code == 0)
-            code = declare_variable(p, &v);
-        if (code == 0 && p->kernel == NULL)
+        const struct variable v = read_variable(p, &d);
+        declare_variable(p, &v);
+        if (p->kernel == NULL)
             keep_module_variable(p->module, v);
         else
             free(v.name);
-    } while (code == 0 && parse_if(p, ','));
-    return code == 0 ? parse_character(p, ';') : code;
+    } while (parse_if(p, ','));
+    parse_character(p, ';');
 }
 
-static int read_param(struct parser *p)
+static void read_param(struct parser *p)
 {
     struct declaration d = {.space = SPACE_PARAM};
     struct kernel *const k = p->kernel;
-    struct variable v = {0};
     if (!take(p, ".param"))
-        return parse_error(p, "'%.*s' where .param is expected",
-                           (int)p->lexer.token.length, p->lexer.token.text);
-    if (k->param_count == PARAMS_LIMIT)
-        return parse_error(p, "more than %d parameters", PARAMS_LIMIT);
-    int code = read_declaration(p, &d);
-    if (code == 0)
-        code = skip_pointer(p);
-    if (code == 0)
-        code = read_variable(p, &d, &v);
-    k->params[k->param_count++] = v;
-    return code == 0 ? declare_variable(p, &v) : code;
+        parse_error_token(p, "where .param is expected");
+    if (k->param_count == PARAMS_LIMIT) {
+        parse_error(p, "more than %d parameters", PARAMS_LIMIT);
+        return;
+    }
+    read_declaration(p, &d);
+    skip_pointer(p);
+    k->params[k->param_count] = read_variable(p, &d);
+    declare_variable(p, &k->params[k->param_count++]);
 }
 
-static int read_params(struct parser *p)
+static void read_params(struct parser *p)
 {
     if (!parse_if(p, '(') || parse_if(p, ')'))
-        return 0;
-    int code;
+        return;
     do
-        code = read_param(p);
-    while (code == 0 && parse_if(p, ','));
-    return code == 0 ? parse_character(p, ')') : code;
+        read_param(p);
+    while (parse_if(p, ','));
+    parse_character(p, ')');
 }
 
 /* n or n, n, n; what is not there is 1. */
-static int read_three(struct parser *p, uint64_t n[3])
+static void read_three(struct parser *p, uint64_t n[3])
 {
     n[0] = n[1] = n[2] = 1;
-    int code = 0;
-    for (int i = 0; code == 0 && i < 3; i++) {
-        code = parse_number(p, &n[i]);
+    for (int i = 0; i < 3; i++) {
+        n[i] = parse_number(p);
         if (!parse_if(p, ','))
             break;
     }
-    return code;
 }
 
 /* .maxntid and its kin, before the body. */
-static int read_limits(struct parser *p)
+static void read_limits(struct parser *p)
 {
     struct kernel *const k = p->kernel;
     uint64_t n[3];
-    int code = 0;
-    while (code == 0 && !parse_at(p, '{')) {
+    while (!p->failed && !parse_at(p, '{')) {
         if (take(p, ".maxntid")) {
-            code = read_three(p, n);
+            read_three(p, n);
             k->max_threads = n[0] * n[1] * n[2];
         } else if (take(p, ".reqntid")) {
-            code = read_three(p, k->required_threads);
+            read_three(p, k->required_threads);
         } else if (take(p, ".minnctapersm") || take(p, ".maxnreg") ||
                    take(p, ".maxnctapersm")) {
-            code = read_three(p, n);
+            read_three(p, n);
         } else {
-            code = parse_error(p, "'%.*s' is not known before a kernel's body",
-                               (int)p->lexer.token.length, p->lexer.token.text);
+            parse_error_token(p, "is not known before a kernel's body");
         }
     }
-    return code;
 }
 
-static int read_body_directive(struct parser *p)
+static void read_body_directive(struct parser *p)
 {
-    if (take(p, ".reg"))
-        return read_registers(p);
     const bool external = take(p, ".extern");
-    if (take(p, ".shared"))
-        return read_variables(p, SPACE_SHARED, external);
-    if (take(p, ".local"))
-        return read_variables(p, SPACE_LOCAL, false);
-    if (take(p, ".param"))
-        return read_registers(p);
-    if (take(p, ".callprototype")) {
+    if (take(p, ".reg") || take(p, ".param")) {
+        read_registers(p);
+    } else if (take(p, ".shared")) {
+        read_variables(p, SPACE_SHARED, external);
+    } else if (take(p, ".local")) {
+        read_variables(p, SPACE_LOCAL, false);
+    } else if (take(p, ".callprototype")) {
         while (!parse_at(p, ';') && p->lexer.token.kind != TOKEN_END)
             lexer_next(&p->lexer);
-        return parse_character(p, ';');
-    }
-    if (token_is(&p->lexer.token, ".loc")) {
+        parse_character(p, ';');
+    } else if (token_is(&p->lexer.token, ".loc")) {
         lexer_skip_line(&p->lexer);
-        return 0;
-    }
-    if (take(p, ".pragma")) {
+    } else if (take(p, ".pragma")) {
         lexer_next(&p->lexer);
-        return parse_character(p, ';');
+        parse_character(p, ';');
+    } else {
+        parse_error(p, "directive '%.*s' is not known here",
+                    (int)p->lexer.token.length, p->lexer.token.text);
     }
-    return parse_error(p, "directive '%.*s' is not known here",
-                       (int)p->lexer.token.length, p->lexer.token.text);
 }
 
 /* A label if a colon follows, else an instruction. */
-static int read_labelled(struct parser *p)
+static void read_labelled(struct parser *p)
 {
     const struct lexer before = p->lexer;
     lexer_next(&p->lexer);
-    if (!parse_at(p, ':')) {
-        p->lexer = before;
-        return parse_instruction(p);
+    if (parse_if(p, ':')) {
+        label_add(p, &before.token);
+        return;
     }
-    lexer_next(&p->lexer);
-    return label_add(p, &before.token);
+    p->lexer = before;
+    parse_instruction(p);
 }
 
-static int read_statement(struct parser *p)
+static void read_statement(struct parser *p)
 {
     if (parse_if(p, '{'))
-        return scope_open(p);
-    if (parse_if(p, '}'))
-        return scope_close(p);
-    if (parse_if(p, ';'))
-        return 0;
-    if (parse_at(p, '@'))
-        return parse_instruction(p);
-    if (p->lexer.token.kind != TOKEN_WORD)
-        return parse_error(p, "'%.*s' is no statement",
-                           (int)p->lexer.token.length, p->lexer.token.text);
-    if (p->lexer.token.text[0] == '.')
-        return read_body_directive(p);
-    return read_labelled(p);
+        scope_open(p);
+    else if (parse_if(p, '}'))
+        scope_close(p);
+    else if (parse_at(p, '@'))
+        parse_instruction(p);
+    else if (parse_if(p, ';'))
+        return;
+    else if (p->lexer.token.kind != TOKEN_WORD)
+        parse_error_token(p, "is no statement");
+    else if (p->lexer.token.text[0] == '.')
+        read_body_directive(p);
+    else
+        read_labelled(p);
 }
 
 static void resolve_register(const struct kernel *k, uint32_t *number)
@@ -540,18 +504,17 @@ static void append_exit(struct kernel *k, const struct profile *profile)
     };
 }
 
-static int read_body(struct parser *p)
+static void read_body(struct parser *p)
 {
     const size_t outside = p->scope_count;
-    int code = scope_open(p);
+    scope_open(p);
     lexer_next(&p->lexer);
-    while (code == 0 && p->scope_count > outside) {
+    while (!p->failed && p->scope_count > outside) {
         if (p->lexer.token.kind == TOKEN_END)
-            return parse_error(p, "the text ends inside kernel '%s'",
-                               p->kernel->name);
-        code = read_statement(p);
+            parse_error(p, "the text ends inside kernel '%s'", p->kernel->name);
+        else
+            read_statement(p);
     }
-    return code;
 }
 
 /* Another one of *list. */
@@ -569,37 +532,32 @@ static struct kernel *begin(struct parser *p, struct kernel **list,
 }
 
 /* What it is given or gives back: (.param .b32 a, …). */
-static int read_passed(struct parser *p, struct passed *passed)
+static struct passed declare_passed(struct parser *p)
 {
-    enum ptx_type type;
-    struct symbol s = {.kind = SYMBOL_REGISTER};
+    struct passed passed = {0};
     uint32_t none;
-    if (!parse_at(p, '('))
-        return 0;
-    struct lexer ahead;
-    int code = 0;
-    lexer_next(&p->lexer);
-    for (passed->count = 0; code == 0 && !parse_if(p, ')');) {
-        if (passed->count == PASSED_MOST || !take(p, ".param") ||
-            read_type(p, &type) != 0 || ptx_types[type].bytes != 4)
-            return parse_error(p, "a function is given up to %d .param of 32 "
-                                  "bits",
-                               PASSED_MOST);
-        ahead = p->lexer;
-        s.type = type;
-        code = read_name(p, &s.name);
-        if (code == 0)
-            code = symbol_add(p, &s);
-        if (code == 0)
-            passed->number[passed->count++] = symbol_register(
-                p, symbol_find(p, &ahead.token, &none), 0);
+    if (!parse_if(p, '('))
+        return passed;
+    while (!p->failed && !parse_if(p, ')')) {
+        struct symbol s = {.kind = SYMBOL_REGISTER};
+        if (passed.count < PASSED_MOST && take(p, ".param"))
+            s.type = read_type(p);
+        if (ptx_types[s.type].bytes != 4)
+            parse_error(p, "a function is given up to %d .param of 32 bits",
+                        PASSED_MOST);
+        const struct token name = p->lexer.token;
+        s.name = read_name(p);
+        symbol_add(p, &s);
+        if (!p->failed)
+            passed.number[passed.count++] =
+                symbol_register(p, symbol_find(p, &name, &none), 0);
         parse_if(p, ',');
     }
-    return code;
+    return passed;
 }
 
 /* A function computes and returns; constants of it are literals. */
-static int check_function(struct parser *p, struct kernel *k)
+static void check_function(struct parser *p, struct kernel *k)
 {
     for (size_t i = 0; i < k->op_count; i++) {
         const struct op *const op = &k->ops[i];
@@ -607,99 +565,71 @@ static int check_function(struct parser *p, struct kernel *k)
         const bool ends = i + 1 == k->op_count;
         if (op->guard != NO_REGISTER ||
             (op->kind != OP_ALU && !returns && !ends))
-            return parse_error_at(p, op->line,
-                                  "functions only compute and return here");
+            parse_error_at(p, op->line,
+                           "functions only compute and return here");
         k->code_instructions += !op->passes && !ends;
     }
     for (size_t i = 0; i < k->constant_count; i++)
         if (k->constants[i].kind != CONSTANT_VALUE)
-            return parse_error(p, "functions know no addresses here");
-    return 0;
+            parse_error(p, "functions know no addresses here");
 }
 
 /* .func (results) name (arguments) { … } */
-static int read_function(struct parser *p)
+static void read_function(struct parser *p)
 {
     struct module *const m = p->module;
     struct kernel *const k = begin(p, &m->functions, &m->function_count);
-    struct symbol s = {.kind = SYMBOL_FUNCTION,
-                       .number = (uint32_t)m->function_count - 1};
-    struct passed results = {0}, arguments = {0};
-    int code = scope_open(p);
-    if (code == 0)
-        code = read_passed(p, &results);
-    if (code == 0)
-        code = read_name(p, &k->name);
-    if (code == 0)
-        code = read_passed(p, &arguments);
-    if (code == 0)
-        code = read_body(p);
-    if (code == 0)
-        code = scope_close(p);
-    if (code != 0)
-        return code;
-    k->results = results;
-    k->arguments = arguments;
+    scope_open(p);
+    k->results = declare_passed(p);
+    k->name = read_name(p);
+    k->arguments = declare_passed(p);
+    read_body(p);
+    scope_close(p);
+    if (p->failed)
+        return;
     append_exit(k, p->profile);
     finish_ops(k);
     p->kernel = NULL;
-    s.name = xstrdup(k->name);
-    code = check_function(p, k);
-    return code == 0 ? symbol_add(p, &s) : code;
+    check_function(p, k);
+    symbol_add(p, &(struct symbol){.kind = SYMBOL_FUNCTION,
+                                   .number = (uint32_t)m->function_count - 1,
+                                   .name = xstrdup(k->name)});
 }
 
-static int read_kernel(struct parser *p)
+static void read_kernel(struct parser *p)
 {
     struct module *const m = p->module;
     struct kernel *const k = begin(p, &m->kernels, &m->kernel_count);
-    int code = read_name(p, &k->name);
-    if (code == 0)
-        code = scope_open(p);
-    if (code == 0)
-        code = read_params(p);
-    if (code == 0)
-        code = read_limits(p);
-    if (code == 0)
-        code = read_body(p);
-    if (code == 0)
-        code = scope_close(p);
-    if (code != 0)
-        return code;
+    k->name = read_name(p);
+    scope_open(p);
+    read_params(p);
+    read_limits(p);
+    read_body(p);
+    scope_close(p);
+    if (p->failed)
+        return;
     append_exit(k, p->profile);
     finish_ops(k);
     find_chains(k);
     finish_constants(p);
     p->kernel = NULL;
-    return 0;
 }
 
-static int read_target(struct parser *p)
+static void read_target(struct parser *p)
 {
-    const struct token t = p->lexer.token;
     char copy[32];
     const int have = p->profile->cc_major * 10 + p->profile->cc_minor;
-    if (!token_starts(&t, "sm_"))
-        return parse_error(p, "'%.*s' is no target", (int)t.length, t.text);
-    const long wanted = strtol(parse_token_copy(p, copy, sizeof copy) + 3, NULL, 10);
-    if (wanted > have)
-        return parse_error(p, "the program is for %s, the GPU is sm_%d", copy,
-                           have);
+    if (!token_starts(&p->lexer.token, "sm_"))
+        parse_error_token(p, "is no target");
+    else if (strtol(parse_token_copy(p, copy, sizeof copy) + 3, NULL, 10) >
+             have)
+        parse_error(p, "the program is for %s, the GPU is sm_%d", copy, have);
     lexer_next(&p->lexer);
     while (parse_if(p, ','))
         lexer_next(&p->lexer);
-    return 0;
 }
 
-static int read_address_size(struct parser *p)
-{
-    uint64_t bits;
-    const int code = parse_number(p, &bits);
-    if (code == 0 && bits != 64)
-        return parse_error(p, "addresses have 64 bits here");
-    return code;
-}
-
-static int read_top(struct parser *p)
+static void read_top(struct parser *p)
 {
     bool external = false;
     while (take(p, ".visible") || take(p, ".weak") ||
@@ -707,38 +637,34 @@ static int read_top(struct parser *p)
             (external = true)))
         continue;
     if (take(p, ".target"))
-        return read_target(p);
-    if (take(p, ".address_size"))
-        return read_address_size(p);
-    if (take(p, ".entry"))
-        return read_kernel(p);
-    if (take(p, ".func"))
-        return read_function(p);
-    if (take(p, ".global"))
-        return read_variables(p, SPACE_GLOBAL, external);
-    if (take(p, ".const"))
-        return read_variables(p, SPACE_CONST, external);
-    if (take(p, ".shared"))
-        return read_variables(p, SPACE_SHARED, external);
-    if (token_is(&p->lexer.token, ".file")) {
+        read_target(p);
+    else if (take(p, ".entry"))
+        read_kernel(p);
+    else if (take(p, ".func"))
+        read_function(p);
+    else if (take(p, ".global"))
+        read_variables(p, SPACE_GLOBAL, external);
+    else if (take(p, ".const"))
+        read_variables(p, SPACE_CONST, external);
+    else if (take(p, ".shared"))
+        read_variables(p, SPACE_SHARED, external);
+    else if (token_is(&p->lexer.token, ".file"))
         lexer_skip_line(&p->lexer);
-        return 0;
-    }
-    return parse_error(p, "'%.*s' is not known to the simulator here",
-                       (int)p->lexer.token.length, p->lexer.token.text);
+    else if (!take(p, ".address_size"))
+        parse_error_token(p, "is not known to the simulator here");
+    else if (parse_number(p) != 64)
+        parse_error(p, "addresses have 64 bits here");
 }
 
-static int read_module(struct parser *p)
+static void read_module(struct parser *p)
 {
     if (!take(p, ".version"))
-        return parse_error(p, "a program begins with .version");
+        parse_error(p, "a program begins with .version");
     lexer_next(&p->lexer);
     if (!token_is(&p->lexer.token, ".target"))
-        return parse_error(p, ".version is followed by .target");
-    int code = 0;
-    while (code == 0 && p->lexer.token.kind != TOKEN_END)
-        code = read_top(p);
-    return code;
+        parse_error(p, ".version is followed by .target");
+    while (p->lexer.token.kind != TOKEN_END)
+        read_top(p);
 }
 
 int module_parse(const char *ptx, int level, const struct profile *profile,
@@ -751,14 +677,15 @@ int module_parse(const char *ptx, int level, const struct profile *profile,
     p->module = xcalloc(1, sizeof *p->module);
     p->constant_heads = xcalloc(BUCKETS, sizeof *p->constant_heads);
     lexer_init(&p->lexer, ptx);
-    const int code = read_module(p);
-    if (code == 0)
-        *module = p->module;
-    else
+    read_module(p);
+    const bool failed = p->failed;
+    if (failed)
         module_free(p->module);
+    else
+        *module = p->module;
     symbols_free(p);
     free(p);
-    return code;
+    return failed ? err->code : 0;
 }
 
 static void kernel_free(struct kernel *k)

@@ -9,27 +9,47 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "device/sim/ptx/bits.h"
 #include "device/sim/ptx/convert.h"
 #include "device/sim/ptx/parser.h"
 
-int parse_error_at(struct parser *p, unsigned line, const char *fmt, ...)
+static void fail(struct parser *p, unsigned line, const char *fmt, va_list args)
 {
     char text[ERROR_TEXT_MAX - 32];
-    va_list args;
-    va_start(args, fmt);
+    if (p->failed)
+        return;
     vsnprintf(text, sizeof text, fmt, args);
-    va_end(args);
-    return error_set(p->err, ERR_PTX, "line %u: %s", line, text);
+    error_set(p->err, ERR_PTX, "line %u: %s", line, text);
+    parse_stop(p);
 }
 
-int parse_error(struct parser *p, const char *fmt, ...)
+void parse_stop(struct parser *p)
 {
-    char text[ERROR_TEXT_MAX - 32];
+    p->failed = true;
+    p->lexer.at = "";
+    lexer_next(&p->lexer);
+}
+
+void parse_error_at(struct parser *p, unsigned line, const char *fmt, ...)
+{
     va_list args;
     va_start(args, fmt);
-    vsnprintf(text, sizeof text, fmt, args);
+    fail(p, line, fmt, args);
     va_end(args);
-    return parse_error_at(p, p->lexer.token.line, "%s", text);
+}
+
+void parse_error(struct parser *p, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    fail(p, p->lexer.token.line, fmt, args);
+    va_end(args);
+}
+
+void parse_error_token(struct parser *p, const char *what)
+{
+    const struct token *const t = &p->lexer.token;
+    parse_error(p, "'%.*s' %s", (int)t->length, t->text, what);
 }
 
 bool parse_at(const struct parser *p, char character)
@@ -46,16 +66,16 @@ bool parse_if(struct parser *p, char character)
     return true;
 }
 
-int parse_character(struct parser *p, char character)
+void parse_character(struct parser *p, char character)
 {
+    const struct token *const t = &p->lexer.token;
     if (parse_if(p, character))
-        return 0;
-    if (p->lexer.token.kind == TOKEN_END)
-        return parse_error(p, "the text ends where '%c' is expected",
-                           character);
-    return parse_error(p, "'%.*s' where '%c' is expected",
-                       (int)p->lexer.token.length, p->lexer.token.text,
-                       character);
+        return;
+    if (t->kind == TOKEN_END)
+        parse_error(p, "the text ends where '%c' is expected", character);
+    else
+        parse_error(p, "'%.*s' where '%c' is expected", (int)t->length, t->text,
+                    character);
 }
 
 const char *parse_token_copy(const struct parser *p, char *copy, size_t size)
@@ -63,12 +83,6 @@ const char *parse_token_copy(const struct parser *p, char *copy, size_t size)
     const struct token *const t = &p->lexer.token;
     snprintf(copy, size, "%.*s", (int)t->length, t->text);
     return copy;
-}
-
-static int not_a_number(struct parser *p)
-{
-    return parse_error(p, "'%.*s' is not a number", (int)p->lexer.token.length,
-                       p->lexer.token.text);
 }
 
 /* Decimal, octal, 0x…, 0b…, each with an optional U. */
@@ -83,17 +97,18 @@ static bool read_unsigned(const char *text, uint64_t *value)
     return isdigit((unsigned char)text[0]) && *end == '\0' && errno == 0;
 }
 
-int parse_number(struct parser *p, uint64_t *value)
+uint64_t parse_number(struct parser *p)
 {
     char copy[80];
+    uint64_t value = 0;
     const bool negative = parse_if(p, '-');
     if (p->lexer.token.kind != TOKEN_WORD ||
-        !read_unsigned(parse_token_copy(p, copy, sizeof copy), value))
-        return not_a_number(p);
-    if (negative)
-        *value = 0 - *value;
+        !read_unsigned(parse_token_copy(p, copy, sizeof copy), &value)) {
+        parse_error_token(p, "is not a number");
+        return 0;
+    }
     lexer_next(&p->lexer);
-    return 0;
+    return negative ? 0 - value : value;
 }
 
 /* 0f…, 0d… or a decimal fraction, as a double. */
@@ -111,51 +126,40 @@ static bool read_real(const char *text, double *value)
            isdigit((unsigned char)text[0]);
 }
 
-static int read_float_literal(struct parser *p, enum ptx_type type,
-                              uint64_t *bits)
+static bool is_real_literal(const struct parser *p, double *value)
 {
     char copy[80];
-    double value;
+    return read_real(parse_token_copy(p, copy, sizeof copy), value);
+}
+
+static uint64_t read_float_literal(struct parser *p, enum ptx_type type)
+{
+    double value = 0;
     const bool negative = parse_if(p, '-');
-    if (!read_real(parse_token_copy(p, copy, sizeof copy), &value))
-        return parse_error(p, "'%s' is not a floating-point number", copy);
-    if (negative)
-        value = -value;
-    *bits = real_to_bits(type, value);
+    if (!is_real_literal(p, &value))
+        parse_error_token(p, "is not a floating-point number");
     lexer_next(&p->lexer);
-    return 0;
+    return real_to_bits(type, negative ? -value : value);
 }
 
-static bool is_real_literal(const struct parser *p)
-{
-    char copy[80];
-    double value;
-    return read_real(parse_token_copy(p, copy, sizeof copy), &value);
-}
-
-int parse_literal(struct parser *p, enum ptx_type type, uint64_t *bits)
+uint64_t parse_literal(struct parser *p, enum ptx_type type)
 {
     const struct ptx_type_info *const info = &ptx_types[type];
+    double value;
     if (token_is(&p->lexer.token, "WARP_SZ")) {
-        *bits = 32;
         lexer_next(&p->lexer);
-        return 0;
+        return 32;
     }
     if (type == TYPE_F32 || type == TYPE_F64)
-        return read_float_literal(p, type, bits);
+        return read_float_literal(p, type);
     if (info->class == 'f')
-        return parse_error(p, "a number where a .%s register is wanted",
-                           info->name);
+        parse_error(p, "a number where a .%s register is wanted", info->name);
     if (info->class == 'p')
-        return parse_error(p, "a number where a predicate is wanted");
+        parse_error(p, "a number where a predicate is wanted");
     /* Untyped bits may be written as a float of their size. */
-    if (info->class == 'b' && is_real_literal(p))
-        return read_float_literal(p, info->bytes == 8 ? TYPE_F64 : TYPE_F32,
-                                  bits);
-    const int code = parse_number(p, bits);
-    if (code == 0 && info->bytes < 8)
-        *bits &= ((uint64_t)1 << (8 * info->bytes)) - 1;
-    return code;
+    if (info->class == 'b' && is_real_literal(p, &value))
+        return read_float_literal(p, info->bytes == 8 ? TYPE_F64 : TYPE_F32);
+    return parse_number(p) & low_bits(8 * info->bytes);
 }
 
 enum ptx_type parse_type_name(const char *text, size_t length)

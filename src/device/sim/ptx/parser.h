@@ -3,8 +3,10 @@
  * it: parser.c (errors, tokens, numbers), symbols.c (names), operands.c,
  * instruction.c, module.c (declarations and kernels).
  *
- * Functions return 0 or the code of an error that is already set and that
- * names the line.
+ * An error, which names its line, sticks: nothing follows it but the text's end,
+ * further ones are not said, and what is read is nothing (0, an empty name).  So
+ * who reads one thing after another asks p->failed where it would do harm to go
+ * on, and nowhere else.
  */
 #ifndef SONDE_DEVICE_SIM_PTX_PARSER_H
 #define SONDE_DEVICE_SIM_PTX_PARSER_H
@@ -58,6 +60,7 @@ struct parser {
     struct module *module;
     struct kernel *kernel; /* NULL outside */
     struct error *err;
+    bool failed;
     struct symbol *buckets[BUCKETS];
     size_t symbol_count, label_count, jump_count, scope_count;
     struct symbol **symbols;
@@ -83,43 +86,46 @@ struct instruction {
 };
 
 /* ERR_PTX: "line N: …" of the current token. */
-int parse_error(struct parser *p, const char *fmt, ...)
+void parse_error(struct parser *p, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
-int parse_error_at(struct parser *p, unsigned line, const char *fmt, ...)
+void parse_error_at(struct parser *p, unsigned line, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
+/* The same with an error that is set already. */
+void parse_stop(struct parser *p);
+/* What is wrong with the current token: "'TOKEN' WHAT". */
+void parse_error_token(struct parser *p, const char *what);
 /* Takes the character, or fails. */
-int parse_character(struct parser *p, char character);
+void parse_character(struct parser *p, char character);
 /* Takes the character if it is there. */
 bool parse_if(struct parser *p, char character);
 bool parse_at(const struct parser *p, char character);
 /* A copy of the current token for the functions of the C library. */
 const char *parse_token_copy(const struct parser *p, char *copy, size_t size);
 /* A whole number, with its sign. */
-int parse_number(struct parser *p, uint64_t *value);
-/* A literal as the bits of a value of `type`; ERR_PTX if it is none. */
-int parse_literal(struct parser *p, enum ptx_type type, uint64_t *bits);
+uint64_t parse_number(struct parser *p);
+/* A literal as the bits of a value of `type`. */
+uint64_t parse_literal(struct parser *p, enum ptx_type type);
 /* TYPE_NONE if the text (without its dot) is no type. */
 enum ptx_type parse_type_name(const char *text, size_t length);
 
-int symbol_add(struct parser *p, const struct symbol *symbol);
+/* Takes symbol->name over. */
+void symbol_add(struct parser *p, const struct symbol *symbol);
 /* A register of that name, a range that has it, or a variable. */
 struct symbol *symbol_find(struct parser *p, const struct token *name,
                            uint32_t *index);
 /* The number of a register; `index` is symbol_find's. */
 uint32_t symbol_register(struct parser *p, struct symbol *symbol,
                          uint32_t index);
-int scope_open(struct parser *p);
-int scope_close(struct parser *p);
-int label_add(struct parser *p, const struct token *name);
+void scope_open(struct parser *p);
+void scope_close(struct parser *p);
+void label_add(struct parser *p, const struct token *name);
 void jump_add(struct parser *p, const struct token *name, uint32_t op);
 uint32_t constant_add(struct parser *p, struct constant constant);
 void symbols_free(struct parser *p);
 
-/* (a, b, …) of what a function is given or gives back. */
-int parse_passed(struct parser *p, struct passed *passed);
 /* The operands of `in`, as its opcode's letters say. */
-int parse_operands(struct parser *p, struct instruction *in);
+void parse_operands(struct parser *p, struct instruction *in);
 /* One instruction, from its guard to its semicolon. */
-int parse_instruction(struct parser *p);
+void parse_instruction(struct parser *p);
 
 #endif

@@ -68,17 +68,15 @@ static void symbol_free(struct symbol *symbol)
     free(symbol);
 }
 
-/* Takes symbol->name over. */
-int symbol_add(struct parser *p, const struct symbol *symbol)
+void symbol_add(struct parser *p, const struct symbol *symbol)
 {
     struct symbol *const s = xmalloc(sizeof *s);
     *s = *symbol;
     s->bucket = bucket_of(s->name, strlen(s->name));
     if (declared_here(p, s)) {
-        const int code =
-            parse_error(p, "'%s' is declared a second time", s->name);
+        parse_error(p, "'%s' is declared a second time", s->name);
         symbol_free(s);
-        return code;
+        return;
     }
     if (s->kind == SYMBOL_RANGE)
         s->numbers = xcalloc(s->count, sizeof *s->numbers);
@@ -86,7 +84,6 @@ int symbol_add(struct parser *p, const struct symbol *symbol)
     p->symbols[p->symbol_count++] = s;
     s->next = p->buckets[s->bucket];
     p->buckets[s->bucket] = s;
-    return 0;
 }
 
 uint32_t symbol_register(struct parser *p, struct symbol *symbol,
@@ -100,13 +97,13 @@ uint32_t symbol_register(struct parser *p, struct symbol *symbol,
     return *number;
 }
 
-int scope_open(struct parser *p)
+void scope_open(struct parser *p)
 {
     if (p->scope_count == SCOPES_MAX)
-        return parse_error(p, "more than %d nested blocks", SCOPES_MAX);
-    p->scopes[p->scope_count++] =
-        (struct scope){p->symbol_count, p->label_count, p->jump_count};
-    return 0;
+        parse_error(p, "more than %d nested blocks", SCOPES_MAX);
+    else
+        p->scopes[p->scope_count++] =
+            (struct scope){p->symbol_count, p->label_count, p->jump_count};
 }
 
 static void drop_symbols(struct parser *p, size_t down_to)
@@ -135,10 +132,9 @@ static const struct label *label_find(const struct parser *p, size_t from,
 
 /* Resolves the jumps of the scope to its labels; the others are left to the
  * scope around it, and of the outermost they are errors. */
-static int resolve_jumps(struct parser *p, const struct scope *scope)
+static void resolve_jumps(struct parser *p, const struct scope *scope)
 {
     size_t kept = scope->jumps;
-    int code = 0;
     for (size_t i = scope->jumps; i < p->jump_count; i++) {
         struct jump *const jump = &p->jumps[i];
         const struct label *const to = label_find(p, scope->labels, jump->name);
@@ -148,36 +144,32 @@ static int resolve_jumps(struct parser *p, const struct scope *scope)
         }
         if (to != NULL)
             p->kernel->ops[jump->op].target = to->op;
-        else if (code == 0)
-            code = parse_error_at(p, jump->line, "there is no label '%s'",
-                                  jump->name);
+        else
+            parse_error_at(p, jump->line, "there is no label '%s'", jump->name);
         free(jump->name);
     }
     p->jump_count = kept;
-    return code;
 }
 
-int scope_close(struct parser *p)
+void scope_close(struct parser *p)
 {
     const struct scope scope = p->scopes[--p->scope_count];
-    const int code = resolve_jumps(p, &scope);
+    resolve_jumps(p, &scope);
     drop_symbols(p, scope.symbols);
     drop_labels(p, scope.labels);
-    return code;
 }
 
-int label_add(struct parser *p, const struct token *name)
+void label_add(struct parser *p, const struct token *name)
 {
     char *const copy = xstrndup(name->text, name->length);
     if (label_find(p, p->scopes[p->scope_count - 1].labels, copy) != NULL) {
-        const int code = parse_error(p, "label '%s' is there twice", copy);
+        parse_error(p, "label '%s' is there twice", copy);
         free(copy);
-        return code;
+        return;
     }
     p->labels = xreallocarray(p->labels, p->label_count + 1, sizeof *p->labels);
     p->labels[p->label_count++] =
         (struct label){copy, (uint32_t)p->kernel->op_count};
-    return 0;
 }
 
 void jump_add(struct parser *p, const struct token *name, uint32_t op)
