@@ -59,11 +59,11 @@ static void write_parameters(struct buf *out, const char *parameters)
 {
     const char *before = "";
     for (const char *word = parameters; *word != '\0';) {
-        const size_t length = strcspn(word, " ");
+        const size_t length = strcspn(word, ", ");
         buf_printf(out, "%s\n    .param .u64 %.*s", before, (int)length, word);
         before = ",";
         word += length;
-        word += strspn(word, " ");
+        word += strspn(word, ", ");
     }
 }
 

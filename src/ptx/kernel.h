@@ -27,10 +27,23 @@ struct kernel_text {
     struct buf *out;
 };
 
+/*
+ * The parameters of a kernel, in one list: a struct that takes what is handed
+ * to them (SHOT_ARGUMENTS of probe/run/shot.h), and their names as a text.
+ *
+ *     KERNEL_PARAMETERS(chase_arguments, jobs, out);
+ *     … .parameters = chase_arguments_names …
+ */
+#define KERNEL_PARAMETERS(tag, ...)                                            \
+    struct tag {                                                               \
+        uint64_t __VA_ARGS__;                                                  \
+    };                                                                         \
+    static const char tag##_names[] __attribute__((unused)) = #__VA_ARGS__
+
 /* How a kernel begins. */
 struct kernel_head {
     const char *name;       /* of the entry */
-    const char *parameters; /* words; each is a .param .u64 */
+    const char *parameters; /* names; each is a .param .u64 */
     const char *variables;  /* of the module, as text; NULL: none */
     const char *least; /* no PTX version before knows the body; NULL: any */
     bool only;         /* only this architecture has it: target sm_90a */

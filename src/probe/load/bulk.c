@@ -50,21 +50,8 @@ static const struct param bulk_params[] = {
 };
 /* clang-format on */
 
-/* Parameters of the kernel, 64 bits each. */
-#define PARAMETERS "first slots out grid sms tiles begin warm lead cycles"
-enum argument {
-    ARGUMENT_FIRST,
-    ARGUMENT_SLOTS,
-    ARGUMENT_OUT,
-    ARGUMENT_GRID,
-    ARGUMENT_SMS,
-    ARGUMENT_TILES,
-    ARGUMENT_BEGIN,
-    ARGUMENT_WARM,
-    ARGUMENT_LEAD,
-    ARGUMENT_CYCLES,
-    ARGUMENTS
-};
+KERNEL_PARAMETERS(bulk_arguments, first, slots, out, grid, sms, tiles, begin,
+                  warm, lead, cycles);
 
 /* ---- room -------------------------------------------------------------- */
 
@@ -353,7 +340,7 @@ static void bulk_kernel(const struct experiment *e,
     kernel_begin(&k, out, device_cc(info),
                  &(struct kernel_head){
                      .name = "bulk",
-                     .parameters = PARAMETERS,
+                     .parameters = bulk_arguments_names,
                      .variables = ".extern .shared .align 128 .b8 pool[];\n\n",
                      .least = "8.0",
                      .resident_blocks = b->blocks,
@@ -365,77 +352,50 @@ static void bulk_kernel(const struct experiment *e,
 
 /* ---- running ----------------------------------------------------------- */
 
-struct copying {
-    const struct bulk *bulk;
-    unsigned workers; /* blocks that should work */
-    uint64_t args[ARGUMENTS];
-};
-
-static void divide(struct copying *c, const struct prober *prober,
-                   const struct samples *samples)
-{
-    const struct device_info *const info = prober_info(prober);
-    const struct bulk *const b = c->bulk;
-    c->workers = resident_grid_workers(info, b->blocks, b->sms);
-    c->args[ARGUMENT_GRID] = resident_grid_blocks(info, b->blocks);
-    c->args[ARGUMENT_SMS] = b->sms > 0 ? b->sms : UINT32_MAX;
-    c->args[ARGUMENT_TILES] = b->bytes / tile_of(b);
-    c->args[ARGUMENT_BEGIN] = resident_grid_start(prober, samples);
-    c->args[ARGUMENT_WARM] = b->warm;
-    c->args[ARGUMENT_LEAD] = b->lead;
-    c->args[ARGUMENT_CYCLES] = b->cycles;
-}
-
-static size_t record_bytes(const struct copying *c)
-{
-    return GRID_RECORD * (size_t)c->workers * (1 + c->bulk->warps);
-}
-
-static int bulk_launch(struct prober *prober, const struct experiment *e,
-                       const struct copying *c, struct error *err)
-{
-    const struct shot shot = {
-        .kernel = "bulk",
-        .blocks = (unsigned)c->args[ARGUMENT_GRID],
-        .threads = LANES * c->bulk->warps,
-        .shared_bytes = shared_of(c->bulk),
-        .carve_out = 100,
-        .deadline_s = DEADLINE_S,
-        .args = c->args,
-        .arg_count = ARGUMENTS,
-    };
-    return prober_shoot(prober, e, &shot, err);
-}
-
-/* True if some warp gave up waiting. */
-static bool is_lost(const struct copying *c, const uint64_t *record)
+/* True if some warp of these gave up waiting. */
+static bool is_lost(const struct bulk *b, unsigned workers,
+                    const uint64_t *record)
 {
     const size_t words = GRID_RECORD / sizeof *record;
-    const unsigned lines = 1 + c->bulk->warps;
-    for (size_t i = 0; i < (size_t)c->workers * lines; i++)
+    const unsigned lines = 1 + b->warps;
+    for (size_t i = 0; i < (size_t)workers * lines; i++)
         if (i % lines != 0 && (uint32_t)record[i * words + 4] == UINT32_MAX)
             return true;
     return false;
 }
 
-static int bulk_collect(struct prober *prober, const struct copying *c,
-                        double elapsed, struct samples *samples,
-                        struct error *err)
+static int bulk_run(struct prober *prober, const struct experiment *e,
+                    struct bulk_arguments *args, struct samples *samples,
+                    struct error *err)
 {
-    const struct resident_grid_tally tally = {.workers = c->workers,
-                                              .warps = c->bulk->warps,
-                                              .tile = c->bulk->bytes_each};
+    const struct bulk *const b = e->own;
     const size_t from = samples->rows;
-    uint64_t *const record =
-        prober_fetch(prober, c->args[ARGUMENT_OUT], record_bytes(c), err);
-    if (record != NULL && is_lost(c, record))
+    const struct resident_grid_tally tally = {
+        .workers =
+            resident_grid_workers(prober_info(prober), b->blocks, b->sms),
+        .warps = b->warps,
+        .tile = b->bytes_each};
+    struct resident_grid grid = {
+        .shot = {.kernel = "bulk",
+                 .blocks = (unsigned)args->grid,
+                 .threads = LANES * b->warps,
+                 .shared_bytes = shared_of(b),
+                 .carve_out = 100,
+                 .deadline_s = DEADLINE_S,
+                 SHOT_ARGUMENTS(args)},
+        .slots = &args->slots,
+        .out = &args->out,
+        .record_bytes = GRID_RECORD * (size_t)tally.workers * (1 + b->warps)};
+    uint64_t *const record = resident_grid_run(prober, e, &grid, err);
+    if (record == NULL)
+        return err->code;
+    if (is_lost(b, tally.workers, record))
         error_set(err, ERR_DEVICE,
                   "bulk: a copy did not come in %d looks at its barrier",
                   LOOKS);
-    if (err->code == 0) {
+    else
         resident_grid_add(&tally, record, samples);
-        resident_grid_note(prober, elapsed, samples, from);
-    }
+    resident_grid_note(prober, &grid, samples, from);
     free(record);
     return err->code;
 }
@@ -443,17 +403,18 @@ static int bulk_collect(struct prober *prober, const struct copying *c,
 static int bulk_once(struct prober *prober, const struct experiment *e,
                      struct samples *samples, struct error *err)
 {
-    struct copying c = {.bulk = e->own};
-    double elapsed;
-    divide(&c, prober, samples);
-    if (prober_buffer(prober, BUFFER_RING, c.bulk->bytes,
-                      &c.args[ARGUMENT_FIRST], err) != 0 ||
-        resident_grid_place(prober, record_bytes(&c), &c.args[ARGUMENT_SLOTS],
-                            &c.args[ARGUMENT_OUT], err) != 0 ||
-        bulk_launch(prober, e, &c, err) != 0 ||
-        device_elapsed(prober_device(prober), &elapsed, err) != 0)
+    const struct bulk *const b = e->own;
+    struct bulk_arguments args = {
+        .grid = resident_grid_blocks(prober_info(prober), b->blocks),
+        .sms = b->sms > 0 ? b->sms : UINT32_MAX,
+        .tiles = b->bytes / tile_of(b),
+        .begin = resident_grid_start(prober, samples),
+        .warm = b->warm,
+        .lead = b->lead,
+        .cycles = b->cycles};
+    if (prober_buffer(prober, BUFFER_RING, b->bytes, &args.first, err) != 0)
         return err->code;
-    return bulk_collect(prober, &c, elapsed, samples, err);
+    return bulk_run(prober, e, &args, samples, err);
 }
 
 /* Cycles of 2^40 B. */

@@ -196,22 +196,8 @@ enum slot {
 enum { FLAG = 128 };
 static const uint32_t never = 0x9e3779b9;
 
-#define PARAMETERS "set slots out start grid sm tiles fill warm lead visits gap"
-enum argument {
-    ARGUMENT_SET,
-    ARGUMENT_SLOTS,
-    ARGUMENT_OUT,
-    ARGUMENT_START,
-    ARGUMENT_GRID,
-    ARGUMENT_SM,
-    ARGUMENT_TILES,
-    ARGUMENT_FILL,
-    ARGUMENT_WARM,
-    ARGUMENT_LEAD,
-    ARGUMENT_VISITS,
-    ARGUMENT_GAP,
-    ARGUMENTS
-};
+KERNEL_PARAMETERS(loaded_arguments, set, slots, out, start, grid, sm, tiles,
+                  fill, warm, lead, visits, gap);
 
 /* What a block is there for. */
 enum role { ROLE_CHASE = 1, ROLE_WARM = 2, ROLE_INJECT = 4 };
@@ -594,7 +580,7 @@ static void loaded_kernel(const struct experiment *e,
     kernel_begin(&k, out, device_cc(info),
                  &(struct kernel_head){
                      .name = "loaded",
-                     .parameters = PARAMETERS,
+                     .parameters = loaded_arguments_names,
                      .variables = ".shared .align 16 .b8 pool[16];\n",
                      .least = naps ? "6.3" : NULL,
                      .resident_blocks = l->blocks,
@@ -645,7 +631,7 @@ static uint64_t *order_of(const struct loaded *l, size_t *count)
 /* Writes the ring; whole pages, so that bits of offsets are those of addresses
  * within them. */
 static int place_ring(struct prober *prober, const struct loaded *l,
-                      uint64_t *args, struct error *err)
+                      struct loaded_arguments *args, struct error *err)
 {
     const uint64_t room = (l->plan.bytes + PAGE - 1) / PAGE * PAGE;
     size_t count;
@@ -657,8 +643,8 @@ static int place_ring(struct prober *prober, const struct loaded *l,
     else if (prober_buffer(prober, BUFFER_RING, room, &ring, err) == 0) {
         for (size_t i = 0; i < count; i++)
             image[order[i] / 8] = ring + order[i + 1 < count ? i + 1 : 0];
-        args[ARGUMENT_START] = ring + order[0];
-        args[ARGUMENT_WARM] = chase_turns_of(l->warm * count);
+        args->start = ring + order[0];
+        args->warm = chase_turns_of(l->warm * count);
         device_copy_in(prober_device(prober), ring, image,
                        (l->plan.bytes + 7) / 8 * 8, err);
     }
@@ -669,36 +655,19 @@ static int place_ring(struct prober *prober, const struct loaded *l,
 
 /* Roles of SMs, words, flags and records; all others are zero. */
 static int place_slots(struct prober *prober, const struct loaded *l,
-                       uint64_t *args, struct error *err)
+                       struct loaded_arguments *args, struct error *err)
 {
     const size_t bytes = 4 * PIN_SLOTS + (size_t)FLAG * (1 + l->grid);
     uint32_t *const slots = xcalloc(1, bytes);
     slots[l->sm] |= ROLE_CHASE;
     slots[l->warmer] |= ROLE_WARM;
     slots[PIN_SLOTS + SLOT_NEVER] = never;
-    if (prober_buffer(prober, BUFFER_SLOTS, bytes, &args[ARGUMENT_SLOTS],
-                      err) == 0 &&
-        prober_zeros(prober, BUFFER_OUT, record_bytes(l) * l->grid,
-                     &args[ARGUMENT_OUT], err) == 0)
-        device_copy_in(prober_device(prober), args[ARGUMENT_SLOTS], slots,
-                       bytes, err);
+    if (prober_buffer(prober, BUFFER_SLOTS, bytes, &args->slots, err) == 0 &&
+        prober_zeros(prober, BUFFER_OUT, record_bytes(l) * l->grid, &args->out,
+                     err) == 0)
+        device_copy_in(prober_device(prober), args->slots, slots, bytes, err);
     free(slots);
     return err->code;
-}
-
-static int loaded_launch(struct prober *prober, const struct experiment *e,
-                         const struct loaded *l, const uint64_t *args,
-                         struct error *err)
-{
-    const struct shot shot = {
-        .kernel = "loaded",
-        .blocks = l->grid,
-        .threads = LANES * l->warps,
-        .deadline_s = DEADLINE_S,
-        .args = args,
-        .arg_count = ARGUMENTS,
-    };
-    return prober_shoot(prober, e, &shot, err);
 }
 
 /* ---- samples ----------------------------------------------------------- */
@@ -782,22 +751,28 @@ static int loaded_once(struct prober *prober, const struct experiment *e,
                        struct samples *samples, struct error *err)
 {
     const struct loaded *const l = e->own;
-    uint64_t args[ARGUMENTS] = {
-        [ARGUMENT_GRID] = l->grid,
-        [ARGUMENT_SM] = l->sm,
-        [ARGUMENT_TILES] = l->bytes / tile_of(l),
-        [ARGUMENT_FILL] = l->fill,
-        [ARGUMENT_VISITS] = chase_turns_of(l->visits),
-        [ARGUMENT_LEAD] = chase_turns_of(l->visits / LEAD_PART),
-        [ARGUMENT_GAP] = l->gap,
+    struct loaded_arguments args = {
+        .grid = l->grid,
+        .sm = l->sm,
+        .tiles = l->bytes / tile_of(l),
+        .fill = l->fill,
+        .visits = chase_turns_of(l->visits),
+        .lead = chase_turns_of(l->visits / LEAD_PART),
+        .gap = l->gap,
     };
-    if (prober_buffer(prober, BUFFER_FLUSH, l->bytes, &args[ARGUMENT_SET],
-                      err) != 0 ||
-        place_ring(prober, l, args, err) != 0 ||
-        place_slots(prober, l, args, err) != 0 ||
-        loaded_launch(prober, e, l, args, err) != 0)
+    const struct shot shot = {
+        .kernel = "loaded",
+        .blocks = l->grid,
+        .threads = LANES * l->warps,
+        .deadline_s = DEADLINE_S,
+        SHOT_ARGUMENTS(&args),
+    };
+    if (prober_buffer(prober, BUFFER_FLUSH, l->bytes, &args.set, err) != 0 ||
+        place_ring(prober, l, &args, err) != 0 ||
+        place_slots(prober, l, &args, err) != 0 ||
+        prober_shoot(prober, e, &shot, err) != 0)
         return err->code;
-    return loaded_collect(prober, l, args[ARGUMENT_OUT], samples, err);
+    return loaded_collect(prober, l, args.out, samples, err);
 }
 
 /* Cycles of a load. */

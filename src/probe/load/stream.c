@@ -8,9 +8,9 @@
  * some warps have ended, the others may be too few: what begins and ends the
  * work is in the time.
  *
- * share=sm, for the same: after the lead each warp counts the laps that it makes
- * in so many cycles, while all others go on.  It looks at the clock every so
- * many laps, as that takes time, too.
+ * share=sm, for the same: after the lead each warp counts the laps that it
+ * makes in so many cycles, while all others go on.  It looks at the clock every
+ * so many laps, as that takes time, too.
  *
  * share=gpu, for L2 and memory: each block has a part of its own and goes
  * round it; after the lead each warp counts the tiles that it passes in so
@@ -23,9 +23,9 @@
  * written (on an H200 4.71 TB/s, and 4.42 with share=gpu).  The launch is
  * timed by the driver's events: take the difference of two sizes.
  *
- * In all but the last as many blocks as all SMs hold at once, `blocks` each, meet
- * at a barrier in global memory; those on SMs that are not wanted leave, so
- * each of the first `sms` SMs has its share and all begin together.
+ * In all but the last as many blocks as all SMs hold at once, `blocks` each,
+ * meet at a barrier in global memory; those on SMs that are not wanted leave,
+ * so each of the first `sms` SMs has its share and all begin together.
  *
  * A row an SM: beginning and end by its own clock and by the GPU's timer, from
  * which follows the clock's true frequency; and, where cycles are timed, the
@@ -38,7 +38,6 @@
 #include "base/mem.h"
 #include "probe/load/stream.h"
 #include "probe/run/grid_barrier.h"
-#include "probe/run/shot.h"
 
 enum { STRIDE_MOST = 128, CONSTANTS = 65536, DEADLINE_S = 60 };
 
@@ -123,7 +122,8 @@ static const char *contradiction(const struct stream *s)
         return "shared and constant memory are of an SM (share=warp, sm)";
     if (!is_power_of_two(s->row) ||
         (s->row < STREAM_LANES &&
-         (!stream_shares_all(s) || s->space == CONSTANT || s->space == TEXTURE)))
+         (!stream_shares_all(s) || s->space == CONSTANT ||
+          s->space == TEXTURE)))
         return "rows of 1, 2, 4, 8, 16 lanes are for share=warp and sm, and "
                "neither for texture nor for constant memory";
     if (s->row < STREAM_LANES && s->bytes % s->width != 0)
@@ -219,30 +219,30 @@ static int stream_prepare(struct experiment *e, const struct device_info *info,
 
 struct streaming {
     const struct stream *stream;
-    unsigned sms, grid; /* of the GPU; blocks of the launch */
-    unsigned workers;   /* blocks that should work */
-    uint64_t turns;     /* share=warp: tiles of a lap */
-    uint64_t args[ARGUMENTS];
+    unsigned sms, workers; /* of the GPU; blocks that should work */
+    struct stream_arguments args;
     struct texture texture;
 };
 
 static void divide(const struct stream *s, const struct device_info *info,
                    struct streaming *r)
 {
+    const uint64_t tiles = tiles_of(s);
     *r = (struct streaming){
-        .stream = s, .sms = (unsigned)device_told(info, PROPERTY_SMS, 1)};
-    r->turns = tiles_of(s);
-    r->grid = s->share == BY_BLOCKS ? (unsigned)r->turns
-                                    : resident_grid_blocks(info, s->blocks);
-    r->workers = resident_grid_workers(info, s->blocks, s->sms);
-    r->args[ARGUMENT_GRID] = r->grid;
-    r->args[ARGUMENT_SMS] = s->sms > 0 ? s->sms : UINT32_MAX;
-    r->args[ARGUMENT_TILES] = r->turns;
-    r->args[ARGUMENT_TURNS] = r->turns;
-    r->args[ARGUMENT_WARM] = s->warm;
-    r->args[ARGUMENT_LAPS] = s->laps;
-    r->args[ARGUMENT_LEAD] = s->lead;
-    r->args[ARGUMENT_CYCLES] = s->cycles;
+        .stream = s,
+        .sms = (unsigned)device_told(info, PROPERTY_SMS, 1),
+        .workers = resident_grid_workers(info, s->blocks, s->sms),
+        .args = {.grid = s->share == BY_BLOCKS
+                             ? tiles
+                             : resident_grid_blocks(info, s->blocks),
+                 .sms = s->sms > 0 ? s->sms : UINT32_MAX,
+                 .tiles = tiles,
+                 .turns = tiles,
+                 .warm = s->warm,
+                 .laps = s->laps,
+                 .lead = s->lead,
+                 .cycles = s->cycles},
+    };
 }
 
 /* Useful bytes of a tile: those of a warp, or of a block. */
@@ -252,16 +252,6 @@ static uint64_t bytes_of_tile(const struct stream *s)
                            : s->share == BY_BLOCKS ? stream_threads(s)
                                                    : STREAM_LANES;
     return s->unroll * lanes * s->width * arrays_of(s);
-}
-
-/* Lines of the record, and all of its bytes. */
-static size_t record_bytes(const struct streaming *r)
-{
-    const struct stream *const s = r->stream;
-    const size_t lines = s->share == BY_BLOCKS
-                             ? 2 * (size_t)r->sms
-                             : (size_t)r->workers * (1 + s->warps);
-    return STREAM_RECORD * lines;
 }
 
 /* Arrays begin at whole pages. */
@@ -275,34 +265,17 @@ static int place_data(struct prober *prober, struct streaming *r,
     const unsigned arrays = arrays_of(s);
     if (s->space == SHARED || s->space == CONSTANT)
         return 0;
-    if (prober_buffer(prober, BUFFER_RING, each * arrays, &r->args[0], err) !=
-        0)
+    if (prober_buffer(prober, BUFFER_RING, each * arrays, &r->args.first,
+                      err) != 0)
         return err->code;
-    for (unsigned i = 1; i < arrays; i++)
-        r->args[i] = r->args[0] + i * each;
+    r->args.second = arrays > 1 ? r->args.first + each : 0;
+    r->args.third = arrays > 2 ? r->args.second + each : 0;
     if (s->space != TEXTURE)
         return 0;
-    const int status = device_texture_open(prober_device(prober), r->args[0],
+    const int status = device_texture_open(prober_device(prober), r->args.first,
                                            array_bytes(s), &r->texture, err);
-    r->args[ARGUMENT_TEXTURE] = r->texture.object;
+    r->args.texture = r->texture.object;
     return status;
-}
-
-static int stream_launch(struct prober *prober, const struct experiment *e,
-                         const struct streaming *r, struct error *err)
-{
-    const struct stream *const s = r->stream;
-    const struct shot shot = {
-        .kernel = "stream",
-        .blocks = r->grid,
-        .threads = stream_threads(s),
-        .shared_bytes = shared_of(s),
-        .carve_out = s->space == SHARED ? 100 : 0,
-        .deadline_s = DEADLINE_S,
-        .args = r->args,
-        .arg_count = ARGUMENTS,
-    };
-    return prober_shoot(prober, e, &shot, err);
 }
 
 enum { WORDS = STREAM_RECORD / 8 };
@@ -311,7 +284,7 @@ static void add_workers(const struct streaming *r, const uint64_t *out,
                         struct samples *samples)
 {
     const struct stream *const s = r->stream;
-    const uint64_t laps = r->turns * s->laps;
+    const uint64_t laps = r->args.turns * s->laps;
     const struct resident_grid_tally tally = {
         .workers = r->workers,
         .warps = s->warps,
@@ -343,33 +316,34 @@ static void add_sms(const struct streaming *r, const uint64_t *out,
     }
 }
 
-static int stream_collect(struct prober *prober, const struct streaming *r,
-                          double elapsed, struct samples *samples,
-                          struct error *err)
-{
-    const size_t bytes = record_bytes(r), from = samples->rows;
-    uint64_t *const out =
-        prober_fetch(prober, r->args[ARGUMENT_OUT], bytes, err);
-    if (out == NULL)
-        return err->code;
-    (r->stream->share == BY_BLOCKS ? add_sms : add_workers)(r, out, samples);
-    resident_grid_note(prober, elapsed, samples, from);
-    free(out);
-    return 0;
-}
-
 static int stream_run(struct prober *prober, const struct experiment *e,
                       struct streaming *r, struct samples *samples,
                       struct error *err)
 {
-    double elapsed;
-    if (place_data(prober, r, err) != 0 ||
-        resident_grid_place(prober, record_bytes(r), &r->args[ARGUMENT_SLOTS],
-                            &r->args[ARGUMENT_OUT], err) != 0 ||
-        stream_launch(prober, e, r, err) != 0 ||
-        device_elapsed(prober_device(prober), &elapsed, err) != 0)
+    const struct stream *const s = r->stream;
+    const bool by_blocks = s->share == BY_BLOCKS;
+    const size_t from = samples->rows;
+    struct resident_grid grid = {
+        .shot = {.kernel = "stream",
+                 .blocks = (unsigned)r->args.grid,
+                 .threads = stream_threads(s),
+                 .shared_bytes = shared_of(s),
+                 .carve_out = s->space == SHARED ? 100 : 0,
+                 .deadline_s = DEADLINE_S,
+                 SHOT_ARGUMENTS(&r->args)},
+        .slots = &r->args.slots,
+        .out = &r->args.out,
+        .record_bytes =
+            STREAM_RECORD * (by_blocks ? 2 * (size_t)r->sms
+                                       : (size_t)r->workers * (1 + s->warps)),
+    };
+    uint64_t *const out = resident_grid_run(prober, e, &grid, err);
+    if (out == NULL)
         return err->code;
-    return stream_collect(prober, r, elapsed, samples, err);
+    (by_blocks ? add_sms : add_workers)(r, out, samples);
+    resident_grid_note(prober, &grid, samples, from);
+    free(out);
+    return 0;
 }
 
 static int stream_once(struct prober *prober, const struct experiment *e,
@@ -377,11 +351,12 @@ static int stream_once(struct prober *prober, const struct experiment *e,
 {
     struct streaming r;
     divide(e->own, prober_info(prober), &r);
-    r.args[ARGUMENT_START] = resident_grid_start(prober, samples);
-    const int status = stream_run(prober, e, &r, samples, err);
+    r.args.start = resident_grid_start(prober, samples);
+    if (place_data(prober, &r, err) == 0)
+        stream_run(prober, e, &r, samples, err);
     if (r.texture.object != 0)
         device_texture_close(prober_device(prober), &r.texture);
-    return status;
+    return err->code;
 }
 
 /* Laps: cycles of the SM that took longest; cycles: of 2^40 B; blocks: ns. */

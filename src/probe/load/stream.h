@@ -63,28 +63,9 @@ static inline uint64_t stream_tile(const struct stream *s)
     return s->unroll * stream_step(s);
 }
 
-/* Parameters of the kernel, 64 bits each. */
-#define STREAM_PARAMETERS                                                      \
-    "first second third texture slots out grid sms tiles turns warm laps "     \
-    "lead cycles start"
-enum stream_argument {
-    ARGUMENT_FIRST,
-    ARGUMENT_SECOND,
-    ARGUMENT_THIRD,
-    ARGUMENT_TEXTURE,
-    ARGUMENT_SLOTS,
-    ARGUMENT_OUT,
-    ARGUMENT_GRID,
-    ARGUMENT_SMS,
-    ARGUMENT_TILES,
-    ARGUMENT_TURNS,
-    ARGUMENT_WARM,
-    ARGUMENT_LAPS,
-    ARGUMENT_LEAD,
-    ARGUMENT_CYCLES,
-    ARGUMENT_START, /* share=gpu: in 2^-32 of the part */
-    ARGUMENTS
-};
+/* `start`: share=gpu, in 2^-32 of the part. */
+KERNEL_PARAMETERS(stream_arguments, first, second, third, texture, slots, out,
+                  grid, sms, tiles, turns, warm, laps, lead, cycles, start);
 
 /*
  * What comes back at `out`, in lines of so many bytes: the resident grid's

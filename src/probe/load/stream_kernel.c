@@ -541,7 +541,7 @@ void stream_kernel(const struct experiment *e, const struct device_info *info,
         &k, out, device_cc(info),
         &(struct kernel_head){
             .name = "stream",
-            .parameters = STREAM_PARAMETERS,
+            .parameters = stream_arguments_names,
             .variables = variables,
             .least = strcmp(s->cache, "no_allocate") == 0 ? "7.4" : NULL,
             .resident_blocks = s->blocks,

@@ -292,8 +292,9 @@ static int timeline_prepare(struct experiment *e,
 
 /* ---- the kernel ---- */
 
-static const char parameters[] =
-    PIN_PARAMETERS " out buffer apart steps warm first";
+/* The first two are the pin's. */
+KERNEL_PARAMETERS(timeline_arguments, jobs, slots, out, buffer, apart, steps,
+                  warm, first);
 
 static void declare(struct kernel_text *k)
 {
@@ -530,7 +531,7 @@ static void timeline_kernel(const struct experiment *e,
     kernel_begin(&k, out, device_cc(info),
                  &(struct kernel_head){
                      .name = "timeline",
-                     .parameters = parameters,
+                     .parameters = timeline_arguments_names,
                      .variables = PIN_VARIABLES,
                      .least = t->product != NULL ? t->product->ptx : NULL,
                  });
@@ -573,17 +574,6 @@ static int fill(struct prober *prober, const struct timeline *t,
     return err->code;
 }
 
-/* Those of the pin come first. */
-enum argument {
-    ARGUMENT_OUT,
-    ARGUMENT_BUFFER,
-    ARGUMENT_APART,
-    ARGUMENT_STEPS,
-    ARGUMENT_WARM,
-    ARGUMENT_FIRST,
-    ARGUMENTS
-};
-
 static uint64_t sms_of(const struct prober *prober)
 {
     return device_told(prober_info(prober), PROPERTY_SMS, 1024);
@@ -608,7 +598,7 @@ static int carve_out(const struct timeline *t, const struct device_info *info)
 struct run {
     const struct experiment *experiment;
     const struct timeline *timeline;
-    uint64_t args[ARGUMENTS];
+    struct timeline_arguments args;
     double ns; /* that its launches took */
 };
 
@@ -623,8 +613,6 @@ static int launch(struct prober *prober, struct run *r, uint64_t blocks,
 {
     const struct device_info *const info = prober_info(prober);
     const struct timeline *const t = r->timeline;
-    uint64_t args[2 + ARGUMENTS] = {0};
-    memcpy(args + 2, r->args, sizeof r->args);
     const struct shot shot = {
         .kernel = "timeline",
         .blocks = (unsigned)blocks,
@@ -632,8 +620,7 @@ static int launch(struct prober *prober, struct run *r, uint64_t blocks,
         .shared_bytes = shared_bytes(t, info),
         .carve_out = carve_out(t, info),
         .deadline_s = deadline_s(t, blocks),
-        .args = args,
-        .arg_count = COUNT_OF(args),
+        SHOT_ARGUMENTS(&r->args),
     };
     if (prober_shoot(prober, r->experiment, &shot, err) != 0)
         return err->code;
@@ -645,9 +632,9 @@ static int fetch_code(struct prober *prober, struct run *r, struct error *err)
 {
     const uint64_t sms = sms_of(prober), blocks = r->timeline->blocks;
     double ignored;
-    r->args[ARGUMENT_STEPS] = 1;
+    r->args.steps = 1;
     launch(prober, r, blocks < sms ? blocks : sms, &ignored, err);
-    r->args[ARGUMENT_STEPS] = r->timeline->steps;
+    r->args.steps = r->timeline->steps;
     return err->code;
 }
 
@@ -662,7 +649,7 @@ static int launch_grid(struct prober *prober, struct run *r, struct error *err)
 {
     const struct timeline *const t = r->timeline;
     const uint64_t most = blocks_at_once(t);
-    uint64_t *const first = &r->args[ARGUMENT_FIRST];
+    uint64_t *const first = &r->args.first;
     double ns;
     if (t->records != RECORD_ACCESSES && fetch_code(prober, r, err) != 0)
         return err->code;
@@ -706,12 +693,12 @@ static uint64_t *run_on_sm(struct prober *prober, struct run *r,
         .carve_out = carve_out(t, info),
         .deadline_s = deadline_s(t, t->blocks * sms_of(prober)),
         .each = (unsigned)t->blocks,
-        .args = r->args,
-        .arg_count = ARGUMENTS,
+        .args = &r->args.out,
+        .arg_count = sizeof r->args / sizeof r->args.out - 2,
     };
     uint64_t *words = NULL;
     if (pin_place(prober, &pin, err) == 0) {
-        r->args[ARGUMENT_OUT] = pin.out_at;
+        r->args.out = pin.out_at;
         words = pin_run(prober, r->experiment, &pin, err);
     }
     free(sms);
@@ -731,7 +718,7 @@ static uint64_t *run_on_grid(struct prober *prober, struct run *r,
 {
     const struct timeline *const t = r->timeline;
     const size_t bytes = 8 * words_each(t) * t->blocks * t->warps;
-    uint64_t *const out = &r->args[ARGUMENT_OUT];
+    uint64_t *const out = &r->args.out;
     if (prober_zeros(prober, BUFFER_OUT, bytes, out, err) != 0 ||
         launch_grid(prober, r, err) != 0)
         return NULL;
@@ -792,11 +779,11 @@ static int timeline_once(struct prober *prober, const struct experiment *e,
     struct run r = {
         .experiment = e,
         .timeline = t,
-        .args = {[ARGUMENT_APART] = t->bytes,
-                 [ARGUMENT_STEPS] = t->steps,
-                 [ARGUMENT_WARM] = t->warm * (t->bytes / STEP_BYTES)},
+        .args = {.apart = t->bytes,
+                 .steps = t->steps,
+                 .warm = t->warm * (t->bytes / STEP_BYTES)},
     };
-    if (fill(prober, t, &r.args[ARGUMENT_BUFFER], err) != 0)
+    if (fill(prober, t, &r.args.buffer, err) != 0)
         return err->code;
     uint64_t *const words = t->place == PLACE_SM ? run_on_sm(prober, &r, err)
                                                  : run_on_grid(prober, &r, err);

@@ -125,21 +125,8 @@ static int transpose_prepare(struct experiment *e,
 
 /* Strides are in elements; `step` is that of a line's elements in the output,
  * `line` how many there are. */
-#define PARAMETERS "in out records minor major in_x in_y out_x out_y step line"
-enum argument {
-    ARGUMENT_IN,
-    ARGUMENT_OUT,
-    ARGUMENT_RECORDS,
-    ARGUMENT_MINOR,
-    ARGUMENT_MAJOR,
-    ARGUMENT_IN_X,
-    ARGUMENT_IN_Y,
-    ARGUMENT_OUT_X,
-    ARGUMENT_OUT_Y,
-    ARGUMENT_STEP,
-    ARGUMENT_LINE,
-    ARGUMENTS
-};
+KERNEL_PARAMETERS(transpose_arguments, in, out, records, minor, major, in_x,
+                  in_y, out_x, out_y, step, line);
 
 /* Neither an index (an element's number is below 2^30) nor what the output is
  * filled with. */
@@ -307,7 +294,7 @@ static void transpose_kernel(const struct experiment *e,
     kernel_begin(&k, out, device_cc(info),
                  &(struct kernel_head){
                      .name = "transpose",
-                     .parameters = PARAMETERS,
+                     .parameters = transpose_arguments_names,
                      .least = version_of(t),
                  });
     declare(&k);
@@ -324,6 +311,8 @@ static void transpose_kernel(const struct experiment *e,
 /* ---- what goes before and comes after ---------------------------------- */
 
 enum { HELPER_THREADS = 256 };
+/* `wrong`: where they count. */
+KERNEL_PARAMETERS(helper_arguments, in, out, wrong, rows, columns);
 
 static void helper_begin(struct kernel_text *k, struct buf *out,
                          const struct device_info *info, const char *version,
@@ -332,7 +321,7 @@ static void helper_begin(struct kernel_text *k, struct buf *out,
     kernel_begin(k, out, device_cc(info),
                  &(struct kernel_head){
                      .name = name,
-                     .parameters = "in out wrong rows columns",
+                     .parameters = helper_arguments_names,
                      .least = version,
                  });
     ptx_with(
@@ -421,7 +410,7 @@ static void write_release(struct buf *out, const struct device_info *info)
 
 struct run {
     const struct transpose *transpose;
-    uint64_t args[ARGUMENTS];
+    struct transpose_arguments args;
     uint64_t wrong; /* where a count is */
 };
 
@@ -430,41 +419,33 @@ static uint64_t matrix_bytes(const struct transpose *t)
     return (uint64_t)t->rows * t->columns * ELEMENT;
 }
 
-static void lay_walk(uint64_t *args, uint64_t minor, uint64_t major)
-{
-    args[ARGUMENT_MINOR] = minor;
-    args[ARGUMENT_MAJOR] = major;
-}
-
-/* Strides of x and y, in the input and in the output. */
-static void lay_strides(uint64_t *args, uint64_t in_x, uint64_t in_y,
-                        uint64_t out_x, uint64_t out_y)
-{
-    args[ARGUMENT_IN_X] = in_x;
-    args[ARGUMENT_IN_Y] = in_y;
-    args[ARGUMENT_OUT_X] = out_x;
-    args[ARGUMENT_OUT_Y] = out_y;
-}
-
-static void lay_out(const struct transpose *t, uint64_t *args)
+/* How far x and y go, and their strides in the input and in the output. */
+static struct transpose_arguments arguments_of(const struct transpose *t)
 {
     const uint64_t rows = t->rows, width = t->columns, line = t->line;
-    args[ARGUMENT_STEP] = ELEMENT * rows;
-    args[ARGUMENT_LINE] = line;
-    switch (t->form) {
-    case READ_COLUMNS:
-        lay_walk(args, rows, width);
-        lay_strides(args, width, 1, 1, rows);
-        break;
-    case WRITE_COLUMNS:
-        lay_walk(args, width, rows);
-        lay_strides(args, 1, width, rows, 1);
-        break;
-    case LINES:
-        lay_walk(args, rows, width / line);
-        lay_strides(args, width, line, 1, line * rows);
-        break;
-    }
+    struct transpose_arguments a[] = {
+        [READ_COLUMNS] = {.minor = rows,
+                          .major = width,
+                          .in_x = width,
+                          .in_y = 1,
+                          .out_x = 1,
+                          .out_y = rows},
+        [WRITE_COLUMNS] = {.minor = width,
+                           .major = rows,
+                           .in_x = 1,
+                           .in_y = width,
+                           .out_x = rows,
+                           .out_y = 1},
+        [LINES] = {.minor = rows,
+                   .major = width / line,
+                   .in_x = width,
+                   .in_y = line,
+                   .out_x = 1,
+                   .out_y = line * rows},
+    };
+    a[t->form].step = ELEMENT * rows;
+    a[t->form].line = line;
+    return a[t->form];
 }
 
 static size_t warps_of(const struct transpose *t)
@@ -479,13 +460,12 @@ static int transpose_place(struct prober *prober, struct run *r,
     static const uint64_t page = 2 << 20;
     const struct transpose *const t = r->transpose;
     const uint64_t each = (matrix_bytes(t) + page - 1) / page * page;
-    if (prober_buffer(prober, BUFFER_RING, 2 * each, &r->args[ARGUMENT_IN],
-                      err) != 0 ||
+    if (prober_buffer(prober, BUFFER_RING, 2 * each, &r->args.in, err) != 0 ||
         prober_buffer(prober, BUFFER_OUT,
                       warps_of(t) * RECORD_WORDS * sizeof(uint64_t),
-                      &r->args[ARGUMENT_RECORDS], err) != 0)
+                      &r->args.records, err) != 0)
         return err->code;
-    r->args[ARGUMENT_OUT] = r->args[ARGUMENT_IN] + each;
+    r->args.out = r->args.in + each;
     return prober_buffer(prober, BUFFER_SLOTS, sizeof(uint32_t), &r->wrong,
                          err);
 }
@@ -497,17 +477,16 @@ launch_helper(struct prober *prober, const struct run *r, const char *name,
 {
     enum { BLOCKS_OF_SM = 4 };
     const struct device_info *const info = prober_info(prober);
-    const uint64_t args[] = {r->args[ARGUMENT_IN], r->args[ARGUMENT_OUT],
-                             r->wrong, r->transpose->rows,
-                             r->transpose->columns};
+    const struct helper_arguments args = {r->args.in, r->args.out, r->wrong,
+                                          r->transpose->rows,
+                                          r->transpose->columns};
     const struct shot shot = {
         .kernel = name,
         .blocks = BLOCKS_OF_SM * (unsigned)device_told(info, PROPERTY_SMS, 1),
         .threads = HELPER_THREADS,
         .carve_out = CARVE_OUT_DEFAULT,
         .deadline_s = DEADLINE_S,
-        .args = args,
-        .arg_count = COUNT_OF(args),
+        SHOT_ARGUMENTS(&args),
     };
     struct buf text = {0};
     write(&text, info);
@@ -591,9 +570,8 @@ static int transpose_collect(struct prober *prober, const struct run *r,
                              struct error *err)
 {
     const size_t warps = warps_of(r->transpose);
-    uint64_t *const records =
-        prober_fetch(prober, r->args[ARGUMENT_RECORDS],
-                     warps * RECORD_WORDS * sizeof(uint64_t), err);
+    uint64_t *const records = prober_fetch(
+        prober, r->args.records, warps * RECORD_WORDS * sizeof(uint64_t), err);
     if (records == NULL)
         return err->code;
     int64_t *const row = samples_row(samples);
@@ -621,18 +599,16 @@ static int transpose_once(struct prober *prober, const struct experiment *e,
                           struct samples *samples, struct error *err)
 {
     const struct transpose *const t = e->own;
-    struct run r = {.transpose = t};
+    struct run r = {.transpose = t, .args = arguments_of(t)};
     const struct shot shot = {
         .kernel = "transpose",
         .blocks = t->blocks,
         .threads = t->threads,
         .carve_out = 0, /* all for L1: the kernel needs no shared memory */
         .deadline_s = DEADLINE_S,
-        .args = r.args,
-        .arg_count = ARGUMENTS,
+        SHOT_ARGUMENTS(&r.args),
     };
     double elapsed;
-    lay_out(t, r.args);
     if (transpose_place(prober, &r, err) != 0 ||
         launch_helper(prober, &r, "fill", write_fill, err) != 0)
         return err->code;

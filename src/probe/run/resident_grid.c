@@ -103,15 +103,19 @@ void resident_grid_write_record(struct kernel_text *k)
 
 static const uint32_t never = 0x9e3779b9;
 
-int resident_grid_place(struct prober *prober, size_t bytes, uint64_t *slots,
-                        uint64_t *out, struct error *err)
+uint64_t *resident_grid_run(struct prober *prober, const struct experiment *e,
+                            struct resident_grid *g, struct error *err)
 {
+    struct device *const device = prober_device(prober);
     const uint32_t values[SLOTS] = {[SLOT_NEVER] = never};
-    if (prober_buffer(prober, BUFFER_SLOTS, sizeof values, slots, err) != 0 ||
-        prober_zeros(prober, BUFFER_OUT, bytes, out, err) != 0)
-        return err->code;
-    return device_copy_in(prober_device(prober), *slots, values, sizeof values,
-                          err);
+    if (prober_buffer(prober, BUFFER_SLOTS, sizeof values, g->slots, err) !=
+            0 ||
+        prober_zeros(prober, BUFFER_OUT, g->record_bytes, g->out, err) != 0 ||
+        device_copy_in(device, *g->slots, values, sizeof values, err) != 0 ||
+        prober_shoot(prober, e, &g->shot, err) != 0 ||
+        device_elapsed(device, &g->elapsed, err) != 0)
+        return NULL;
+    return prober_fetch(prober, *g->out, g->record_bytes, err);
 }
 
 uint64_t resident_grid_start(const struct prober *prober,
@@ -196,13 +200,13 @@ static int64_t clock_mhz(struct prober *prober)
     return (int64_t)sense.sm_mhz;
 }
 
-void resident_grid_note(struct prober *prober, double elapsed,
+void resident_grid_note(struct prober *prober, const struct resident_grid *g,
                         struct samples *samples, size_t from)
 {
     const int64_t mhz = clock_mhz(prober);
     for (size_t i = from; i < samples->rows; i++) {
         int64_t *const row = samples->data + i * samples->columns;
-        row[GRID_NS_EVENT] = (int64_t)elapsed;
+        row[GRID_NS_EVENT] = (int64_t)g->elapsed;
         row[GRID_MHZ] = mhz;
     }
 }

@@ -69,9 +69,17 @@ void resident_grid_write_record(struct kernel_text *k);
 
 /* ---- the host's part --------------------------------------------------- */
 
-/* Slots, and a record of zeros of so many bytes. */
-int resident_grid_place(struct prober *prober, size_t bytes, uint64_t *slots,
-                        uint64_t *out, struct error *err);
+/* A launch of such a kernel. */
+struct resident_grid {
+    struct shot shot;
+    uint64_t *slots, *out; /* among its arguments: set by resident_grid_run */
+    size_t record_bytes;   /* that begin with zeros */
+    double elapsed;        /* ns; set by resident_grid_run */
+};
+/* Runs the experiment's kernel; its record is the caller's to free, NULL if it
+ * failed. */
+uint64_t *resident_grid_run(struct prober *prober, const struct experiment *e,
+                            struct resident_grid *grid, struct error *err);
 
 /* Where in its share a block begins, in 2^-32: by the golden section from one
  * repetition to the next, so that none begins where one shortly before it did
@@ -88,9 +96,9 @@ struct resident_grid_tally {
 /* Appends the rows of the SMs. */
 void resident_grid_add(const struct resident_grid_tally *tally,
                        const uint64_t *record, struct samples *samples);
-/* Notes what the launch took, ns, and the clock that is told, in the rows
+/* Notes what the launch took, and the clock that is told, in the rows
  * [from, rows). */
-void resident_grid_note(struct prober *prober, double elapsed,
+void resident_grid_note(struct prober *prober, const struct resident_grid *grid,
                         struct samples *samples, size_t from);
 /* Cycles of 2^40 B, by all warps; without a rate those of the SM that took
  * longest. */

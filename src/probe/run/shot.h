@@ -18,6 +18,11 @@ struct shot {
     bool ahead; /* as in struct launch */
 };
 
+/* What a struct of KERNEL_PARAMETERS holds. */
+#define SHOT_ARGUMENTS(arguments)                                              \
+    .args = (const uint64_t *)(arguments),                                     \
+    .arg_count = sizeof *(arguments) / sizeof(uint64_t)
+
 /* Launches the experiment's kernel. */
 int prober_shoot(struct prober *prober, const struct experiment *experiment,
                  const struct shot *shot, struct error *err);
