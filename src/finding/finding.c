@@ -279,6 +279,12 @@ void finding_none(struct finding *f, const char *fmt, ...)
     va_end(args);
 }
 
+void finding_skip(struct finding *f, const char *why)
+{
+    finding_none(f, "%s", why);
+    f->skipped = true;
+}
+
 void finding_method(struct finding *f, const char *method)
 {
     free(f->method);

@@ -134,6 +134,8 @@ void finding_because(struct finding *finding, const char *fmt, ...)
 /* not_measured, with the reason. */
 void finding_none(struct finding *finding, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
+/* The same, since there is no such thing here. */
+void finding_skip(struct finding *finding, const char *why);
 void finding_method(struct finding *finding, const char *method);
 void finding_protocol(struct finding *finding, const char *name,
                       struct value value);

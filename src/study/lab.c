@@ -598,9 +598,7 @@ void lab_leave_proposals(struct lab *lab, const char *why)
         for (const char *const *c = a->components; *c != NULL; c++) {
             if (lab_proposal(lab, lab->study->name, *c, a->attribute) != NULL)
                 continue;
-            struct finding *const f = propose(lab, a, *c, a->attribute);
-            finding_none(f, "%s", why);
-            f->skipped = true;
+            finding_skip(propose(lab, a, *c, a->attribute), why);
         }
 }
 

@@ -1,8 +1,10 @@
-/* The table of studies, and what each gives. */
+/* The tables of the room: studies, and what each gives; what they assume. */
 #include "study/study.h"
 
 #include <stdio.h>
 #include <string.h>
+
+#include "study/assume.h"
 
 #define STUDY(name) extern const struct study study_##name;
 #include "study/studies.def"
@@ -86,4 +88,35 @@ const struct study *study_need(const struct study *study, size_t i)
         if (i-- == 0)
             return study_find(*n);
     return NULL;
+}
+
+/* ---- assumptions ------------------------------------------------------- */
+
+const struct assumption assume_table[ASSUME_COUNT] = {
+#define ASSUME(id, value, low, high, study, basis, why)                        \
+    {#id, value, low, high, #study, basis, why},
+#include "study/assume.def"
+#undef ASSUME
+};
+
+/* What is assumed: of the table, but for what a test has moved. */
+static double assumed[ASSUME_COUNT] = {
+#define ASSUME(id, value, low, high, study, basis, why) value,
+#include "study/assume.def"
+#undef ASSUME
+};
+
+double assume(enum assumption_id id)
+{
+    return assumed[id];
+}
+
+void assume_move(enum assumption_id id, double value)
+{
+    assumed[id] = value;
+}
+
+void assume_restore(enum assumption_id id)
+{
+    assumed[id] = assume_table[id].value;
 }

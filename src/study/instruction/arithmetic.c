@@ -166,14 +166,6 @@ static void ask_rates(struct arithmetic_question *q,
         ask_gpu(q, w.best.rate);
 }
 
-static void skip_type(const struct arithmetic_question *q,
-                      const struct error *why)
-{
-    struct finding *const f = finding_of(q, "peak");
-    finding_none(f, "%s", why->text);
-    f->skipped = true;
-}
-
 static void arithmetic_ask_type(struct lab *lab, const struct type *type)
 {
     struct error why;
@@ -197,7 +189,7 @@ static void arithmetic_ask_type(struct lab *lab, const struct type *type)
             .turns = TURNS_OF_WARPS,
             .factor = (double)LANES * type->results}};
     if (device_requires_cc(lab->info, (int)type->cc, &why) != 0)
-        skip_type(&q, &why);
+        finding_skip(finding_of(&q, "peak"), why.text);
     else
         ask_rates(&q, &subject);
 }

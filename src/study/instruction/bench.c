@@ -84,59 +84,24 @@ static void bench_latency(struct lab *lab, const struct subject *s,
 {
     struct finding *const f =
         lab_finding(lab, "bench", lab_text(lab, "latency.O%u", level));
-    const struct code_reading code = code_verify(lab, s, level, 1);
-    const struct timed timed = {s, level, &code};
-    if (!lab_ok(lab)) {
-        cost_excuse(lab, f);
-        return;
-    }
-    if (!s->chained) {
-        finding_none(f, why_unchained);
-    } else if (code.verdict == CODE_REFUSED) {
-        code_refuse(f, &code);
-    } else {
-        const struct cost cost = cost_latency(lab, &timed);
-        if (lab_ok(lab))
-            finding_cost(f, &cost);
-    }
-    code_say(f, &code);
+    cost_ask_latency(lab, s, level, f);
     cost_excuse(lab, f);
 }
 
-/* With just so many chains and warps, of which what is not given is one chain
- * and all warps. */
-static void bench_rate(struct lab *lab, const struct subject *s, unsigned level,
-                       struct finding *f)
-{
-    const struct bench_wish *const wish = lab->bench;
-    struct saturation found = {
-        .chains = wish->chains > 0 ? wish->chains : 1,
-        .warps = wish->warps > 0 ? wish->warps : SNIPPET_WARPS_MOST,
-        .reached = true,
-    };
-    const struct code_reading code = code_verify(lab, s, level, found.chains);
-    const struct timed timed = {s, level, &code};
-    if (!lab_ok(lab))
-        return;
-    if (code.verdict == CODE_REFUSED) {
-        code_refuse(f, &code);
-    } else {
-        found.rate = cost_rate(lab, &timed, found.chains, found.warps);
-        if (lab_ok(lab))
-            cost_say_rate(f, &found);
-    }
-    code_say(f, &code);
-}
-
+/* With just so many chains and warps, if some are given: of which what is not
+ * given is one chain and all warps. */
 static void bench_throughput(struct lab *lab, const struct subject *s,
                              unsigned level)
 {
     const struct bench_wish *const wish = lab->bench;
     struct finding *const f = lab_finding(lab, "bench", "throughput");
-    if (wish->chains == 0 && wish->warps == 0)
-        cost_ask_throughput(lab, s, level, f);
-    else
-        bench_rate(lab, s, level, f);
+    const struct saturation with = {
+        .chains = wish->chains > 0 ? wish->chains : 1,
+        .warps = wish->warps > 0 ? wish->warps : SNIPPET_WARPS_MOST,
+        .reached = true,
+    };
+    const bool given = wish->chains > 0 || wish->warps > 0;
+    cost_ask_throughput(lab, s, level, given ? &with : NULL, f);
     cost_excuse(lab, f);
 }
 

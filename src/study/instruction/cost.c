@@ -147,6 +147,14 @@ static struct saturation find_saturation(struct lab *lab, const struct timed *t)
     return best;
 }
 
+static struct saturation given_rate(struct lab *lab, const struct timed *t,
+                                    const struct saturation *with)
+{
+    struct saturation found = *with;
+    found.rate = cost_rate(lab, t, with->chains, with->warps);
+    return found;
+}
+
 bool cost_excuse(struct lab *lab, struct finding *f)
 {
     const int code = lab->err.code;
@@ -157,6 +165,29 @@ bool cost_excuse(struct lab *lab, struct finding *f)
         return false;
     lab->err = (struct error){0};
     return true;
+}
+
+/* ---- latency ------------------------------------------------------------ */
+
+bool cost_ask_latency(struct lab *lab, const struct subject *s, unsigned level,
+                      struct finding *f)
+{
+    const struct code_reading code = code_verify(lab, s, level, 1);
+    const struct timed timed = {s, level, &code};
+    const bool refused = code.verdict == CODE_REFUSED;
+    if (!lab_ok(lab))
+        return false;
+    if (!s->chained) {
+        finding_none(f, why_unchained);
+    } else if (refused) {
+        code_refuse(f, &code);
+    } else {
+        const struct cost cost = cost_latency(lab, &timed);
+        if (lab_ok(lab))
+            finding_cost(f, &cost);
+    }
+    code_say(f, &code);
+    return lab_ok(lab) && !refused;
 }
 
 /* ---- throughput --------------------------------------------------------- */
@@ -175,7 +206,7 @@ double cost_pipe(double rate)
     return 0;
 }
 
-void cost_say_rate(struct finding *f, const struct saturation *s)
+static void say_rate(struct finding *f, const struct saturation *s)
 {
     const double pipe = cost_pipe(s->rate.cycles);
     finding_value(f, s->reached ? STATUS_MEASURED : STATUS_AT_LEAST,
@@ -202,20 +233,23 @@ static const char *unsettled(const struct subject *s,
 }
 
 void cost_ask_throughput(struct lab *lab, const struct subject *of,
-                         unsigned level, struct finding *f)
+                         unsigned level, const struct saturation *with,
+                         struct finding *f)
 {
-    const struct subject rate = subject_of_rate(of);
-    const struct code_reading code =
-        code_verify(lab, &rate, level, STEPPED_CHAINS);
+    const struct subject rate = with != NULL ? *of : subject_of_rate(of);
+    const struct code_reading code = code_verify(
+        lab, &rate, level, with != NULL ? with->chains : STEPPED_CHAINS);
     const struct timed timed = {&rate, level, &code};
     if (!lab_ok(lab))
         return;
     if (code.verdict == CODE_REFUSED) {
         code_refuse(f, &code);
     } else {
-        const struct saturation found = find_saturation(lab, &timed);
+        const struct saturation found = with != NULL
+                                            ? given_rate(lab, &timed, with)
+                                            : find_saturation(lab, &timed);
         if (lab_ok(lab))
-            cost_say_rate(f, &found);
+            say_rate(f, &found);
     }
     const char *const why = unsettled(&rate, &code);
     if (f->status == STATUS_MEASURED && why != NULL) {

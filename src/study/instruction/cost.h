@@ -37,10 +37,15 @@ struct saturation {
 /* True if nothing failed.  An error becomes the reason of the finding and is
  * forgotten, unless the device failed or does not take the kernel. */
 bool cost_excuse(struct lab *lab, struct finding *finding);
-void cost_say_rate(struct finding *finding, const struct saturation *rate);
-/* A finding of what saturates, or why there is none. */
+/* A finding of what a copy costs in a chain; false if its machine code is not
+ * what it claims, or of an error, which is left in the lab. */
+bool cost_ask_latency(struct lab *lab, const struct subject *subject,
+                      unsigned level, struct finding *finding);
+/* A finding of the rate with so many chains and warps, or (NULL) with what
+ * saturates; or why there is none. */
 void cost_ask_throughput(struct lab *lab, const struct subject *subject,
-                         unsigned level, struct finding *finding);
+                         unsigned level, const struct saturation *with,
+                         struct finding *finding);
 /* Findings throughput_by_warps.CHAINS: a list for 1, 2, … 32 warps. */
 void cost_parallelism(struct lab *lab, const struct subject *subject,
                       unsigned level, const char *component);

@@ -145,11 +145,8 @@ static void skip_row(const struct isa *isa, const struct instruction *row,
                      const char *why)
 {
     for (unsigned level = 0; level < LEVELS; level++)
-        if (isa->wish->levels >> level & 1) {
-            struct finding *const f = latency_finding(isa, row, level);
-            finding_none(f, "%s", why);
-            f->skipped = true;
-        }
+        if (isa->wish->levels >> level & 1)
+            finding_skip(latency_finding(isa, row, level), why);
 }
 
 /* ---- one row ----------------------------------------------------------- */
@@ -196,16 +193,6 @@ latency_of(const struct isa *isa, const struct instruction *row, unsigned level)
     return l;
 }
 
-/* An instruction that the device does not take is no failure of the device. */
-static void excuse(const struct isa *isa, struct finding *f)
-{
-    if (isa->lab->err.code == ERR_PTX) {
-        finding_none(f, "%s", isa->lab->err.text);
-        isa->lab->err = (struct error){0};
-    }
-    cost_excuse(isa->lab, f);
-}
-
 static void report_latency(struct finding *f, const struct subject *subject,
                            const struct isa_latency *l)
 {
@@ -236,7 +223,7 @@ static void ask_latency(const struct isa *isa, const struct instruction *row,
         code_say(f, &l.code);
     if (row->helper != NULL)
         finding_protocol(f, "helper", value_text(row->helper));
-    excuse(isa, f);
+    cost_excuse(isa->lab, f);
 }
 
 /* With a helper beside it, it would be that of both. */
@@ -252,8 +239,8 @@ static void ask_throughput(const struct isa *isa, const struct instruction *row)
         return;
     const struct subject subject = subject_row(isa->lab, row);
     struct finding *const f = finding_of(isa, row, "throughput");
-    cost_ask_throughput(isa->lab, &subject, isa->top, f);
-    excuse(isa, f);
+    cost_ask_throughput(isa->lab, &subject, isa->top, NULL, f);
+    cost_excuse(isa->lab, f);
     if (lab_ok(isa->lab) && isa->wish->parallelism)
         cost_parallelism(isa->lab, &subject, isa->top,
                          component_of(isa, row->name));
@@ -282,7 +269,7 @@ static void ask_chase(const struct isa *isa, const struct instruction *row,
                       : lab_load_cost(isa->lab, "%s", walk);
     if (lab_ok(isa->lab))
         finding_cost(f, &cost);
-    excuse(isa, f);
+    cost_excuse(isa->lab, f);
 }
 
 /* ---- what depends on values --------------------------------------------- */
@@ -353,7 +340,7 @@ static void ask_clock(const struct isa *isa, unsigned level)
         finding_measured(f, stats_median(pair.at, pair.count));
         finding_cite(f, pair.experiment);
     }
-    excuse(isa, f);
+    cost_excuse(isa->lab, f);
 }
 
 enum stage { STAGE_FIRST, STAGE_OTHERS, STAGE_RATE, STAGES };

@@ -169,21 +169,7 @@ static bool ask_latency(const struct form *form, const struct instruction *row)
     struct lab *const lab = form->throughput.lab;
     struct finding *const f = finding_of(form, "latency");
     const struct subject s = subject_row(lab, row);
-    const struct code_reading code = code_verify(lab, &s, LEVEL, 1);
-    const struct timed timed = {&s, LEVEL, &code};
-    if (!lab_ok(lab)) {
-        throughput_excuse(lab, f);
-        return false;
-    }
-    if (code.verdict == CODE_REFUSED) {
-        code_refuse(f, &code);
-    } else {
-        const struct cost cost = cost_latency(lab, &timed);
-        if (lab_ok(lab))
-            finding_cost(f, &cost);
-    }
-    const bool usable = lab_ok(lab) && code.verdict != CODE_REFUSED;
-    code_say(f, &code);
+    const bool usable = cost_ask_latency(lab, &s, LEVEL, f);
     throughput_excuse(lab, f);
     return usable;
 }
@@ -250,19 +236,12 @@ static void ask_blocks(const struct form *form)
 
 /* ---- mma and wmma ------------------------------------------------------ */
 
-static void skip_form(const struct form *form, const char *why)
-{
-    struct finding *const f = finding_of(form, "throughput");
-    finding_none(f, "%s", why);
-    f->skipped = true;
-}
-
 static void ask_row(struct tensor *t, const struct instruction *row)
 {
     struct form *const form = keep(t, form_of_row(t->lab, row));
     char *const why = isa_lacking(row, t->lab->info);
     if (why != NULL)
-        skip_form(form, why);
+        finding_skip(finding_of(form, "throughput"), why);
     else if (ask_latency(form, row))
         ask_throughput(form, lab_block_warps(t->lab));
     free(why);
@@ -321,7 +300,7 @@ static void ask_wide(struct tensor *t, const struct wide *w, unsigned n)
     struct form *const form = keep(t, form_of_wide(t->lab, w, n));
     struct error err;
     if (device_requires_only(t->lab->info, CC, "wgmma", &err) != 0) {
-        skip_form(form, err.text);
+        finding_skip(finding_of(form, "throughput"), err.text);
         return;
     }
     ask_wide_latency(form);

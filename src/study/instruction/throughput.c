@@ -254,12 +254,8 @@ void throughput_say_sawtooth(const struct throughput *t, const char *attribute,
 
 bool throughput_excuse(struct lab *lab, struct finding *f)
 {
-    if (lab->err.code != ERR_PTX)
-        return cost_excuse(lab, f);
-    finding_none(f, "%s", lab->err.text);
-    f->skipped = true;
-    lab->err = (struct error){0};
-    return true;
+    f->skipped |= lab->err.code == ERR_PTX;
+    return cost_excuse(lab, f);
 }
 
 /* ---- the whole GPU for longer ------------------------------------------- */
