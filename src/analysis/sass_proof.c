@@ -484,14 +484,3 @@ void sass_proof_free(struct sass_proof *timed)
     free(timed->because);
     *timed = (struct sass_proof){0};
 }
-
-const char *sass_proof_name(enum sass_proof_verdict verdict)
-{
-    static const char *const names[] = {
-        [PROOF_VERIFIED] = "verified",   [PROOF_FOLDED] = "folded",
-        [PROOF_MERGED] = "merged",       [PROOF_MOVED] = "moved",
-        [PROOF_REPLACED] = "replaced",   [PROOF_UNEVEN] = "uneven",
-        [PROOF_UNCHAINED] = "unchained",
-    };
-    return names[verdict];
-}

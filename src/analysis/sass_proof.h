@@ -57,7 +57,4 @@ struct sass_proof {
 struct sass_proof sass_proof_judge(const struct sass_proof_claim *claim);
 void sass_proof_free(struct sass_proof *timed);
 
-/* "verified", "folded", … */
-const char *sass_proof_name(enum sass_proof_verdict verdict);
-
 #endif

@@ -145,25 +145,6 @@ static void ask_one(struct bounds *b, uint64_t number, search_ask *ask,
     b->overflowed = answer == SEARCH_OVERFLOWS;
 }
 
-static void halve(struct bounds *b, uint64_t granularity, search_ask *ask,
-                  void *context)
-{
-    while (b->overflows - b->fits > granularity)
-        ask_one(b,
-                b->fits + round_down((b->overflows - b->fits) / 2, granularity),
-                ask, context);
-}
-
-void search_between(uint64_t *fits, uint64_t *overflows, uint64_t granularity,
-                    search_ask *ask, void *context)
-{
-    struct bounds b = {.fits = *fits, .overflows = *overflows};
-    assert((b.overflows - b.fits) % granularity == 0);
-    halve(&b, granularity, ask, context);
-    *fits = b.fits;
-    *overflows = b.overflows;
-}
-
 uint64_t search_count(uint64_t guess, uint64_t most, search_ask *ask,
                       void *context)
 {
@@ -173,6 +154,7 @@ uint64_t search_count(uint64_t guess, uint64_t most, search_ask *ask,
     ask_one(&b, guess > 1 ? guess - 1 : 0, ask, context);
     while (!b.overflowed && 2 * b.fits + 1 < b.overflows)
         ask_one(&b, b.fits > 0 ? 2 * b.fits : 1, ask, context);
-    halve(&b, 1, ask, context);
+    while (b.overflows - b.fits > 1)
+        ask_one(&b, b.fits + (b.overflows - b.fits) / 2, ask, context);
     return b.overflowed ? b.fits : most + 1;
 }

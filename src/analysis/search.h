@@ -64,11 +64,6 @@ enum search_answer {
 };
 typedef enum search_answer search_ask(void *context, uint64_t number);
 
-/* Halves between one that fits and one that does not, which are a multiple of
- * the granularity apart, until they are the granularity apart. */
-void search_between(uint64_t *fits, uint64_t *overflows, uint64_t granularity,
-                    search_ask *ask, void *context);
-
 /* The largest of 1 … most that fits, 0 if 1 does not; most + 1 if none was seen
  * to overflow.  `guess` and its neighbours are asked about first; 0: none. */
 uint64_t search_count(uint64_t guess, uint64_t most, search_ask *ask,

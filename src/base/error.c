@@ -7,9 +7,8 @@
 static const struct {
     int code;
     int status;
-    const char *kind;
 } codes[] = {
-#define X(name, value, status, text) {value, status, text},
+#define X(name, value, status) {value, status},
     ERROR_CODES(X)
 #undef X
 };
@@ -57,12 +56,4 @@ int error_exit_status(int code)
         if (codes[i].code == code)
             return codes[i].status;
     return code == 0 ? 0 : 4;
-}
-
-const char *error_kind(int code)
-{
-    for (size_t i = 0; i < sizeof codes / sizeof *codes; i++)
-        if (codes[i].code == code)
-            return codes[i].kind;
-    return "error";
 }

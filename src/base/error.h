@@ -9,21 +9,21 @@
 #ifndef SONDE_BASE_ERROR_H
 #define SONDE_BASE_ERROR_H
 
-/* X(name, value, exit status of the tool, what kind of thing went wrong) */
+/* X(name, value, exit status of the tool) */
 #define ERROR_CODES(X)                                                         \
-    X(ERR_USAGE, -1, 2, "usage")                                               \
-    X(ERR_FILE, -2, 2, "file")                                                 \
-    X(ERR_NO_DEVICE, -3, 3, "no such device")                                  \
-    X(ERR_DEVICE, -4, 4, "device failed")                                      \
-    X(ERR_DEADLINE, -5, 4, "deadline passed")                                  \
-    X(ERR_PTX, -6, 4, "kernel not accepted")                                   \
-    X(ERR_DEVICE_MEMORY, -7, 4, "not enough device memory")                    \
-    X(ERR_UNSUPPORTED, -8, 1, "not supported")                                 \
-    X(ERR_NOT_RECORDED, -9, 2, "not in the recording")                         \
-    X(ERR_INTERRUPTED, -10, 1, "interrupted")
+    X(ERR_USAGE, -1, 2)                                                        \
+    X(ERR_FILE, -2, 2)                                                         \
+    X(ERR_NO_DEVICE, -3, 3)                                                    \
+    X(ERR_DEVICE, -4, 4)                                                       \
+    X(ERR_DEADLINE, -5, 4)                                                     \
+    X(ERR_PTX, -6, 4)                                                          \
+    X(ERR_DEVICE_MEMORY, -7, 4)                                                \
+    X(ERR_UNSUPPORTED, -8, 1)                                                  \
+    X(ERR_NOT_RECORDED, -9, 2)                                                 \
+    X(ERR_INTERRUPTED, -10, 1)
 
 enum error_code {
-#define X(name, value, status, text) name = value,
+#define X(name, value, status) name = value,
     ERROR_CODES(X)
 #undef X
 };
@@ -46,7 +46,5 @@ int error_prefix(struct error *err, const char *fmt, ...)
 
 /* Exit status of the tool for a code (0 for 0). */
 int error_exit_status(int code);
-
-const char *error_kind(int code);
 
 #endif

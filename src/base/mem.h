@@ -30,9 +30,6 @@ struct arena {
 void *arena_alloc(struct arena *arena, size_t count, size_t size);
 /* Takes over what malloc gave, and returns it; NULL is nothing to take. */
 void *arena_adopt(struct arena *arena, void *block);
-/* printf into a string of the arena. */
-char *arena_text(struct arena *arena, const char *fmt, ...)
-    __attribute__((format(printf, 2, 3)));
 /* Frees all; the arena may be used again. */
 void arena_empty(struct arena *arena);
 

@@ -8,11 +8,6 @@ static const int least[] = {
 #undef X
 };
 
-int capability_cc(enum capability capability)
-{
-    return least[capability];
-}
-
 bool device_has(const struct device_info *info, enum capability capability)
 {
     return device_cc(info) >= least[capability];

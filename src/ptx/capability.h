@@ -26,8 +26,6 @@ enum capability {
 #undef X
 };
 
-/* 10 × the least compute capability. */
-int capability_cc(enum capability capability);
 bool device_has(const struct device_info *info, enum capability capability);
 /* ERR_UNSUPPORTED: "needs compute capability 8.0, this is 7.5". */
 int device_requires(const struct device_info *info, enum capability capability,

@@ -232,17 +232,6 @@ START_TEST(what_never_overflows_is_more_than_the_most)
 }
 END_TEST
 
-START_TEST(what_lies_between_is_halved)
-{
-    struct store store = {.holds = 1000};
-    uint64_t fits = 96, overflows = 96 + 48 * 64;
-    search_between(&fits, &overflows, 48, ask, &store);
-    ck_assert_uint_eq(fits, 96 + 48 * 18);
-    ck_assert_uint_eq(overflows, 96 + 48 * 19);
-    ck_assert_uint_eq(store.tries, 6);
-}
-END_TEST
-
 Suite *suite_search(void)
 {
     TCase *t;
@@ -263,6 +252,5 @@ Suite *suite_search(void)
     tcase_add_test(t, every_count_is_found_from_every_guess);
     tcase_add_test(t, a_good_guess_takes_two_questions);
     tcase_add_test(t, what_never_overflows_is_more_than_the_most);
-    tcase_add_test(t, what_lies_between_is_halved);
     return suite;
 }

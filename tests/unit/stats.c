@@ -147,7 +147,6 @@ START_TEST(bootstrap_of_equal_samples_is_a_point)
     const struct stats_interval i = stats_bootstrap_median(same, 4, 0.99, &rng);
     ck_assert_double_eq(i.low, 32);
     ck_assert_double_eq(i.high, 32);
-    ck_assert_double_eq(stats_half_width(i, 32), 0);
 }
 END_TEST
 
@@ -220,15 +219,6 @@ START_TEST(bootstrap_interval_holds_the_median_as_often_as_it_says)
 }
 END_TEST
 
-START_TEST(half_width_is_a_share_of_the_centre)
-{
-    const struct stats_interval i = {98, 102};
-    ck_assert_double_eq_tol(stats_half_width(i, 100), 0.02, NEAR);
-    ck_assert_double_eq_tol(stats_half_width(i, -100), 0.02, NEAR);
-    ck_assert(isinf(stats_half_width(i, 0)));
-}
-END_TEST
-
 /* All three of three events on one of two equal sides: 1/8. */
 START_TEST(counts_chance_is_binomial)
 {
@@ -297,7 +287,6 @@ Suite *suite_stats(void)
     tcase_add_test(t, bootstrap_of_an_odd_count_is_the_exact_distribution);
     tcase_add_test(t, bootstrap_of_an_even_count_is_the_exact_distribution);
     tcase_add_test(t, bootstrap_interval_holds_the_median_as_often_as_it_says);
-    tcase_add_test(t, half_width_is_a_share_of_the_centre);
     tcase_add_test(t, counts_chance_is_binomial);
     tcase_add_test(t, counts_chance_without_trials_or_events_is_1);
     tcase_add_test(t, counts_chance_holds_for_large_counts);

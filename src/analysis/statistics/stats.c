@@ -189,11 +189,3 @@ double stats_range_confidence(size_t n)
 {
     return n > 0 ? 1 - pow(2, 1 - (double)n) : 0;
 }
-
-double stats_half_width(struct stats_interval interval, double centre)
-{
-    const double half = 0.5 * (interval.high - interval.low);
-    if (half == 0)
-        return 0;
-    return centre != 0 ? half / fabs(centre) : INFINITY;
-}

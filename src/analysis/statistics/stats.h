@@ -51,8 +51,4 @@ struct stats_interval stats_bootstrap_median(const double *values, size_t n,
  * were drawn from: but for all of them lying on one side of it. */
 double stats_range_confidence(size_t n);
 
-/* Half the width of the interval as a share of |centre|; INFINITY where the
- * centre is 0 and the interval is not a point. */
-double stats_half_width(struct stats_interval interval, double centre);
-
 #endif
