@@ -1,5 +1,6 @@
 #include "ptx/kernel.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -73,7 +74,7 @@ void kernel_begin(struct kernel_text *k, struct buf *out, int cc,
     const char *version = version_for(cc);
     if (head->least != NULL && number_of(head->least) > number_of(version))
         version = head->least;
-    k->out = out;
+    *k = (struct kernel_text){.out = out};
     buf_printf(out, ".version %s\n.target sm_%d%s\n.address_size 64\n\n",
                version, cc, head->only ? "a" : "");
     if (head->variables != NULL)
@@ -114,48 +115,60 @@ struct ptx_word ptx_word_unsigned(const char *name, uint64_t number)
     return word;
 }
 
-/* The word that `name` begins with; a text with an unknown word is a mistake
- * of the program. */
-static const struct ptx_word *find_word(const struct ptx_word *words,
-                                        const char *name, size_t length)
+static const struct ptx_word *find_among(const struct ptx_word *words,
+                                         const char *name, size_t length)
 {
     for (; words->name != NULL; words++)
         if (strlen(words->name) == length &&
             strncmp(words->name, name, length) == 0)
             return words;
+    return NULL;
+}
+
+/* One of these words or of the kernel's; a text with an unknown one is a
+ * mistake of the program. */
+static const struct ptx_word *find_word(const struct kernel_text *k,
+                                        const struct ptx_word *words,
+                                        const char *name, size_t length)
+{
+    const struct ptx_word *found = find_among(words, name, length);
+    if (found == NULL)
+        found = find_among(k->words, name, length);
+    if (found != NULL)
+        return found;
     fprintf(stderr, "sonde: no word for $%.*s\n", (int)length, name);
     abort();
 }
 
 /* Writes what $word or ${word} stands for; returns what follows it. */
-static const char *write_word(struct buf *out, const char *at,
+static const char *write_word(struct kernel_text *k, const char *at,
                               const struct ptx_word *words)
 {
     static const char letters[] = "abcdefghijklmnopqrstuvwxyz0123456789_";
     const bool braced = at[1] == '{';
     const char *const name = at + 1 + braced;
     const size_t length = strspn(name, letters);
-    const struct ptx_word *const word = find_word(words, name, length);
-    buf_text(out, word->text != NULL ? word->text : word->number);
+    const struct ptx_word *const word = find_word(k, words, name, length);
+    buf_text(k->out, word->text != NULL ? word->text : word->number);
     return name + length + braced;
 }
 
 /* One line, up to \n or the end; returns where it ends. */
-static const char *write_line(struct buf *out, const char *at,
+static const char *write_line(struct kernel_text *k, const char *at,
                               const struct ptx_word *words)
 {
     const size_t length = strcspn(at, "\n");
     const char *const end = at + length;
     if (length == 0 || end[-1] != ':')
-        buf_text(out, "    ");
+        buf_text(k->out, "    ");
     while (at < end) {
         const size_t plain = strcspn(at, "$\n");
-        buf_append(out, at, plain);
+        buf_append(k->out, at, plain);
         at += plain;
         if (*at == '$')
-            at = write_word(out, at, words);
+            at = write_word(k, at, words);
     }
-    buf_text(out, "\n");
+    buf_text(k->out, "\n");
     return end;
 }
 
@@ -163,7 +176,7 @@ void ptx_substitute(struct kernel_text *k, const char *text,
                     const struct ptx_word *words)
 {
     while (*text != '\0') {
-        text = write_line(k->out, text, words);
+        text = write_line(k, text, words);
         text += *text == '\n';
     }
 }
@@ -171,6 +184,20 @@ void ptx_substitute(struct kernel_text *k, const char *text,
 void ptx(struct kernel_text *k, const char *text)
 {
     ptx_substitute(k, text, &(struct ptx_word){0});
+}
+
+void ptx_times(struct kernel_text *k, unsigned count, const char *text)
+{
+    for (unsigned i = 0; i < count; i++)
+        ptx_with(k, text, WORD(i, i));
+}
+
+void ptx_define(struct kernel_text *k, const struct ptx_word *words)
+{
+    for (; words->name != NULL; words++) {
+        assert(k->word_count < KERNEL_WORDS);
+        k->words[k->word_count++] = *words;
+    }
 }
 
 void ptx_note(struct kernel_text *k, const char *text)

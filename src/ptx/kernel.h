@@ -23,8 +23,19 @@
 
 #include "base/buf.h"
 
+/* What a $word of a block stands for. */
+struct ptx_word {
+    const char *name;
+    const char *text; /* NULL: the number */
+    char number[24];
+};
+
+enum { KERNEL_WORDS = 24 };
+
 struct kernel_text {
     struct buf *out;
+    struct ptx_word words[KERNEL_WORDS + 1]; /* those of all blocks */
+    size_t word_count;
 };
 
 /*
@@ -63,15 +74,10 @@ void kernel_end(struct kernel_text *k);
  * label (a line that ends in ':') stands at the left.
  */
 void ptx(struct kernel_text *k, const char *text);
+/* The same so many times over, for $i from 0 on. */
+void ptx_times(struct kernel_text *k, unsigned count, const char *text);
 /* A comment line that says why. */
 void ptx_note(struct kernel_text *k, const char *text);
-
-/* What a $word of a block stands for. */
-struct ptx_word {
-    const char *name;
-    const char *text; /* NULL: the number */
-    char number[24];
-};
 
 struct ptx_word ptx_word_text(const char *name, const char *text);
 struct ptx_word ptx_word_signed(const char *name, int64_t number);
@@ -93,6 +99,10 @@ struct ptx_word ptx_word_unsigned(const char *name, uint64_t number);
     ptx_substitute(k, text, (const struct ptx_word[]){__VA_ARGS__, {0}})
 void ptx_substitute(struct kernel_text *k, const char *text,
                     const struct ptx_word *words);
+/* Words that all blocks which follow may have. */
+#define ptx_words(k, ...)                                                      \
+    ptx_define(k, (const struct ptx_word[]){__VA_ARGS__, {0}})
+void ptx_define(struct kernel_text *k, const struct ptx_word *words);
 
 /* True if a driver of that version of CUDA ("12.4") takes that PTX version. */
 bool kernel_driver_takes(const char *cuda, const char *ptx);

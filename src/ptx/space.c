@@ -2,8 +2,6 @@
 
 #include <string.h>
 
-#include "base/buf.h"
-
 static const char *const global_ops[] = {"ca", "cg", "cs", "lu", "cv", NULL};
 static const char *const no_ops[] = {"none", NULL};
 
@@ -85,19 +83,7 @@ const char *space_word_load(const struct space *space)
 void space_load(struct kernel_text *k, const char *format, const char *op,
                 const char *into, const char *address)
 {
-    struct buf line = {0};
     const bool plain = strcmp(op, "default") == 0 || strcmp(op, "none") == 0;
-    for (const char *c = format; *c != '\0'; c++) {
-        if (*c != '$') {
-            buf_append(&line, c, 1);
-            continue;
-        }
-        c++;
-        if (*c == 'o')
-            buf_printf(&line, "%s%s", plain ? "" : ".", plain ? "" : op);
-        else
-            buf_text(&line, *c == 'd' ? into : address);
-    }
-    ptx_with(k, "$buf_string", WORD(buf_string, buf_string(&line)));
-    buf_free(&line);
+    ptx_with(k, format, WORD(o, plain ? "" : "."), WORD(op, plain ? "" : op),
+             WORD(d, into), WORD(a, address));
 }

@@ -852,12 +852,10 @@ static void declare_many(struct kernel_text *k)
     ptx(k, ".reg .b32 %index, %sink;\n"
            ".reg .b64 %leap;\n"
            ".reg .pred %many;\n");
-    for (int i = 0; i < MANY_UNROLL; i++)
-        ptx_with(k,
-                 ".reg .b32 %value$i;\n"
-                 ".reg .pred %in$i;\n"
-                 "mov.u32 %value$i, 0;\n",
-                 WORD(i, i));
+    ptx_times(k, MANY_UNROLL,
+              ".reg .b32 %value$i;\n"
+              ".reg .pred %in$i;\n"
+              "mov.u32 %value$i, 0;\n");
 }
 
 /* Who is of the warp whose step it is counts as the reader. */
@@ -908,8 +906,7 @@ static void write_many(struct kernel_text *k, const struct script *s,
     for (int i = 0; i < MANY_UNROLL; i++)
         load_one_of_many(k, s, r, i);
     ptx(k, "mov.u32 %sink, 0;");
-    for (int i = 0; i < MANY_UNROLL; i++)
-        ptx_with(k, "xor.b32 %sink, %sink, %value$i;", WORD(i, i));
+    ptx_times(k, MANY_UNROLL, "xor.b32 %sink, %sink, %value$i;");
     ptx_with(k,
              "st.shared.u32 [pool+8], %sink;\n"
              "mov.u32 %t1, %clock;\n"

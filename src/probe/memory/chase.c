@@ -95,7 +95,7 @@ static void chase_kernel(const struct experiment *e,
             "@%again bra NEXT;\n"
             "mov.u64 %t0, %clock64;\n");
     repeat_loop(&k, "CHASE", "%left", UNROLL, watched_load, walk);
-    pointer_chase_wait(&k, walk);
+    pointer_chase_wait(&k);
     ptx_with(&k,
              "mov.u64 %t1, %clock64;\n"
              "sub.u64 %t1, %t1, %t0;\n"

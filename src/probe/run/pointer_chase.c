@@ -271,8 +271,7 @@ static void sweep_range(struct kernel_text *k, const struct experiment *e,
         space_load(k, guarded, op, word, "%at");
         ptx_with(k, "add.u64 %at, %at, $w;", WORD(w, stride * threads_of(e)));
     }
-    for (int i = 0; i < SWEEP_UNROLL; i++)
-        ptx_with(k, "xor.b32 %sink, %sink, %word$i;", WORD(i, i));
+    ptx_times(k, SWEEP_UNROLL, "xor.b32 %sink, %sink, %word$i;");
     mark_read(k);
     ptx_with(k,
              "setp.lt.u64 %again, %at, %end;\n"
@@ -288,13 +287,10 @@ static const char *sweep_op(const struct pointer_chase *w)
 static void sweep_declarations(struct kernel_text *k)
 {
     ptx(k, ".reg .b64 %next, %end, %times;");
-    for (int i = 0; i < SWEEP_UNROLL; i++) {
-        ptx_with(k,
-                 ".reg .pred %in$i;\n"
-                 ".reg .b32 %word$i;\n"
-                 "mov.u32 %word$i, 0;\n",
-                 WORD(i, i));
-    }
+    ptx_times(k, SWEEP_UNROLL,
+              ".reg .pred %in$i;\n"
+              ".reg .b32 %word$i;\n"
+              "mov.u32 %word$i, 0;\n");
     ptx(k, "mov.u32 %sink, 0;");
 }
 
@@ -388,36 +384,26 @@ static uint64_t first_element(const struct experiment *e, uint64_t before,
 }
 
 /* One of a turn of the loop: where its link is, and what that points to. */
-static void brisk_link(struct kernel_text *k, const struct pointer_chase *w,
-                       unsigned i)
-{
-    ptx_with(k,
-             "setp.lt.u64 %brisk$i, %upcoming, %elements;\n"
-             "add.u64 %place, %upcoming, %from;\n"
-             "setp.ge.u64 %wraps, %place, %elements;\n"
-             "@%wraps sub.u64 %place, %place, %elements;\n"
-             "shl.b64 %place, %place, 4;\n"
-             "add.u64 %place, %place, %links;\n"
-             "mov.u32 %has$i, 0;\n"
-             "@%brisk$i mov.u32 %has$i, 1;\n"
-             "@%brisk$i ld.global.cg.u64 %link$i, [%place+8];\n"
-             "add.u64 %upcoming, %upcoming, $lanes;\n",
-             WORD(i, i), WORD(lanes, brisk_lanes(w)));
-}
+static const char brisk_link[] =
+    "setp.lt.u64 %brisk$i, %upcoming, %elements;\n"
+    "add.u64 %place, %upcoming, %from;\n"
+    "setp.ge.u64 %wraps, %place, %elements;\n"
+    "@%wraps sub.u64 %place, %place, %elements;\n"
+    "shl.b64 %place, %place, 4;\n"
+    "add.u64 %place, %place, %links;\n"
+    "mov.u32 %has$i, 0;\n"
+    "@%brisk$i mov.u32 %has$i, 1;\n"
+    "@%brisk$i ld.global.cg.u64 %link$i, [%place+8];\n"
+    "add.u64 %upcoming, %upcoming, $brisk_lanes;\n";
 
 /* What the link that came in points to. */
-static void brisk_follow(struct kernel_text *k, const struct pointer_chase *w,
-                         unsigned i)
-{
-    if (w->space->pointer_bytes == 8)
-        ptx_with(k, "mov.u64 %goal$i, %link$i;", WORD(i, i));
-    else
-        ptx_with(k,
-                 "cvt.u32.u64 %goal$i, %link$i;\n"
-                 "add.u32 %goal$i, %goal$i, %memory;\n",
-                 WORD(i, i));
-    ptx_with(k, "setp.ne.u32 %due$i, %has$i, 0;", WORD(i, i));
-}
+static const char brisk_follow_wide[] =
+    "mov.u64 %goal$i, %link$i;\n"
+    "setp.ne.u32 %due$i, %has$i, 0;\n";
+static const char brisk_follow[] =
+    "cvt.u32.u64 %goal$i, %link$i;\n"
+    "add.u32 %goal$i, %goal$i, %memory;\n"
+    "setp.ne.u32 %due$i, %has$i, 0;\n";
 
 static void brisk_load(struct kernel_text *k, const struct pointer_chase *w,
                        unsigned i)
@@ -431,48 +417,27 @@ static void brisk_load(struct kernel_text *k, const struct pointer_chase *w,
 static void brisk_declarations(struct kernel_text *k,
                                const struct pointer_chase *w)
 {
-    ptx_with(k,
-             ".reg .b64 %laps, %links, %elements, %from, %upcoming, %place;\n"
-             ".reg .b$bits %seen;\n"
-             ".reg .b32 %brisk_warp, %brisk_apart, %brisk_me;\n"
-             ".reg .pred %wraps;\n"
-             "mov.b$bits %seen, 0;\n",
-             WORD(bits, 8 * w->space->pointer_bytes));
-    for (unsigned i = 0; i < BRISK_UNROLL; i++)
-        ptx_with(k,
-                 ".reg .b64 %link$i;\n"
-                 ".reg .b$bits %goal$i;\n"
-                 ".reg .pred %brisk$i, %due$i;\n"
-                 ".reg .b32 %has$i;\n"
-                 "mov.u64 %link$i, 0;\n",
-                 WORD(i, i), WORD(bits, 8 * w->space->pointer_bytes));
-}
-
-static void each_brisk(struct kernel_text *k, const struct pointer_chase *w,
-                       void (*write)(struct kernel_text *k,
-                                     const struct pointer_chase *w, unsigned i))
-{
-    for (unsigned i = 0; i < BRISK_UNROLL; i++)
-        write(k, w, i);
-}
-
-/* A use of what was loaded, so that it is loaded. */
-static void brisk_use(struct kernel_text *k, const struct pointer_chase *w,
-                      unsigned i)
-{
-    ptx_with(k, "xor.b$bits %seen, %seen, %goal$i;", WORD(i, i),
-             WORD(bits, 8 * w->space->pointer_bytes));
+    ptx_words(k, WORD(brisk_lanes, brisk_lanes(w)));
+    ptx(k, ".reg .b64 %laps, %links, %elements, %from, %upcoming, %place;\n"
+           ".reg .b$bits %seen;\n"
+           ".reg .b32 %brisk_warp, %brisk_apart, %brisk_me;\n"
+           ".reg .pred %wraps;\n"
+           "mov.b$bits %seen, 0;\n");
+    ptx_times(k, BRISK_UNROLL,
+              ".reg .b64 %link$i;\n"
+              ".reg .b$bits %goal$i;\n"
+              ".reg .pred %brisk$i, %due$i;\n"
+              ".reg .b32 %has$i;\n"
+              "mov.u64 %link$i, 0;\n");
 }
 
 /* Numbers those who share the work; the others make no laps. */
 static void brisk_choice(struct kernel_text *k, const struct pointer_chase *w)
 {
     if (w->lanes > 1) {
-        ptx_with(k,
-                 "mov.u32 %brisk_me, 0;\n"
-                 "setp.ge.u32 %again, %me, $lanes;\n"
-                 "@%again mov.u64 %laps, 0;\n",
-                 WORD(lanes, w->lanes));
+        ptx(k, "mov.u32 %brisk_me, 0;\n"
+               "setp.ge.u32 %again, %me, $lanes;\n"
+               "@%again mov.u64 %laps, 0;\n");
         return;
     }
     ptx_with(k,
@@ -482,11 +447,11 @@ static void brisk_choice(struct kernel_text *k, const struct pointer_chase *w)
              "div.u32 %brisk_warp, %brisk_warp, $apart;\n"
              "and.b32 %brisk_me, %me, 31;\n"
              "mad.lo.u32 %brisk_me, %brisk_warp, 32, %brisk_me;\n"
-             "setp.ge.u32 %again, %brisk_me, $lanes;\n"
+             "setp.ge.u32 %again, %brisk_me, $brisk_lanes;\n"
              "@%again mov.u64 %laps, 0;\n"
              "setp.ne.u32 %again, %brisk_apart, 0;\n"
              "@%again mov.u64 %laps, 0;\n",
-             WORD(apart, brisk_warps_apart(w)), WORD(lanes, brisk_lanes(w)));
+             WORD(apart, brisk_warps_apart(w)));
 }
 
 /* A warp, or several, load what the links point to; the next ones come in while
@@ -503,22 +468,23 @@ static void brisk_laps(struct kernel_text *k, const struct pointer_chase *w)
            "setp.eq.u64 %again, %laps, 0;\n"
            "@%again bra BRISKED;\n"
            "cvt.u64.u32 %upcoming, %brisk_me;\n");
-    each_brisk(k, w, brisk_link);
+    ptx_times(k, BRISK_UNROLL, brisk_link);
     ptx(k, "LAP:");
     read_clock(k);
-    each_brisk(k, w, brisk_follow);
-    each_brisk(k, w, brisk_link);
-    each_brisk(k, w, brisk_load);
-    each_brisk(k, w, brisk_use);
+    ptx_times(k, BRISK_UNROLL,
+              w->space->pointer_bytes == 8 ? brisk_follow_wide : brisk_follow);
+    ptx_times(k, BRISK_UNROLL, brisk_link);
+    for (unsigned i = 0; i < BRISK_UNROLL; i++)
+        brisk_load(k, w, i);
+    /* A use of what was loaded, so that it is loaded. */
+    ptx_times(k, BRISK_UNROLL, "xor.b$bits %seen, %seen, %goal$i;");
     mark_read(k);
-    ptx_with(k,
-             "@%brisk0 bra LAP;\n"
-             "sub.u64 %laps, %laps, 1;\n"
-             "bra BRISK;\n"
-             "BRISKED:\n"
-             "setp.eq.s$bits %again, %seen, -1;\n"
-             "@%again st.shared.u32 [pool+8], %me;\n",
-             WORD(bits, 8 * w->space->pointer_bytes));
+    ptx(k, "@%brisk0 bra LAP;\n"
+           "sub.u64 %laps, %laps, 1;\n"
+           "bra BRISK;\n"
+           "BRISKED:\n"
+           "setp.eq.s$bits %again, %seen, -1;\n"
+           "@%again st.shared.u32 [pool+8], %me;\n");
 }
 
 /* ---- links ------------------------------------------------------------- */
@@ -527,28 +493,18 @@ static void brisk_laps(struct kernel_text *k, const struct pointer_chase *w)
 enum { LINK_UNROLL = 8 };
 
 /* One of a turn of the loop. */
-static void fetch_link(struct kernel_text *k, const struct pointer_chase *w,
-                       unsigned i)
-{
-    ptx_with(k,
-             "setp.lt.u64 %linked$i, %turn, %count;\n"
-             "shl.b64 %ptr64, %turn, 4;\n"
-             "add.u64 %ptr64, %ptr64, %at;\n"
-             "@%linked$i ld.global.cg.u32 %element$i, [%ptr64];\n"
-             "@%linked$i ld.global.cg.u32 %to$i, [%ptr64+8];\n"
-             "add.u64 %turn, %turn, $w;\n",
-             WORD(i, i), WORD(w, w->space->memory == MEMORY_LOCAL ? 1 : 32));
-}
-
-static void write_link(struct kernel_text *k, const struct pointer_chase *w,
-                       unsigned i)
-{
-    if (!w->space->indexed)
-        ptx_with(k, "add.u32 %to$i, %to$i, %memory;", WORD(i, i));
-    ptx_with(
-        k, "@%linked$i st.$space.u32 [%element$i], %to$i;", WORD(i, i),
-        WORD(space, w->space->memory == MEMORY_LOCAL ? "local" : "shared"));
-}
+static const char fetch_link[] =
+    "setp.lt.u64 %linked$i, %turn, %count;\n"
+    "shl.b64 %ptr64, %turn, 4;\n"
+    "add.u64 %ptr64, %ptr64, %at;\n"
+    "@%linked$i ld.global.cg.u32 %element$i, [%ptr64];\n"
+    "@%linked$i ld.global.cg.u32 %to$i, [%ptr64+8];\n"
+    "add.u64 %turn, %turn, $linkers;\n";
+static const char write_link[] =
+    "add.u32 %to$i, %to$i, %memory;\n"
+    "@%linked$i st.$linked.u32 [%element$i], %to$i;\n";
+static const char write_index[] =
+    "@%linked$i st.$linked.u32 [%element$i], %to$i;\n";
 
 /* Shared and local memory have no address on the host: the block links the ring
  * itself.  In local memory each thread links its own, so that lines are written
@@ -556,23 +512,20 @@ static void write_link(struct kernel_text *k, const struct pointer_chase *w,
  * memory when it is read. */
 static void link_inside(struct kernel_text *k, const struct pointer_chase *w)
 {
+    const bool local = w->space->memory == MEMORY_LOCAL;
+    ptx_words(k, WORD(linkers, local ? 1 : 32),
+              WORD(linked, local ? "local" : "shared"));
     ptx(k, ".reg .b64 %count, %turn;");
-    for (unsigned i = 0; i < LINK_UNROLL; i++)
-        ptx_with(k,
-                 ".reg .b32 %element$i, %to$i;\n"
-                 ".reg .pred %linked$i;\n",
-                 WORD(i, i));
+    ptx_times(k, LINK_UNROLL,
+              ".reg .b32 %element$i, %to$i;\n"
+              ".reg .pred %linked$i;\n");
     pointer_chase_job_word(k, "%at", JOB_LINKS);
     pointer_chase_job_word(k, "%count", JOB_LINK_COUNT);
-    ptx(k, w->space->memory == MEMORY_LOCAL ? "mov.u64 %turn, 0;"
-                                            : "cvt.u64.u32 %turn, %me;");
+    ptx(k, local ? "mov.u64 %turn, 0;" : "cvt.u64.u32 %turn, %me;");
     ptx(k, "LINK:");
-    for (unsigned i = 0; i < LINK_UNROLL; i++)
-        fetch_link(k, w, i);
-    for (unsigned i = 0; i < LINK_UNROLL; i++)
-        ptx_with(k, "add.u32 %element$i, %element$i, %memory;", WORD(i, i));
-    for (unsigned i = 0; i < LINK_UNROLL; i++)
-        write_link(k, w, i);
+    ptx_times(k, LINK_UNROLL, fetch_link);
+    ptx_times(k, LINK_UNROLL, "add.u32 %element$i, %element$i, %memory;");
+    ptx_times(k, LINK_UNROLL, w->space->indexed ? write_index : write_link);
     ptx(k, "setp.lt.u64 %again, %turn, %count;\n"
            "@%again bra LINK;\n");
 }
@@ -638,11 +591,11 @@ void pointer_chase_begin(struct kernel_text *k, struct buf *out,
     const struct pointer_chase *const w = e->own;
     write_head(k, out, e, info);
     pin_opening(k, JOB_WORDS * 8);
-    ptx_with(k,
-             ".reg .b32 %sink;\n"
-             ".reg .b64 %ptr64;\n"
-             ".reg .b$pointer_bytes %ptr;\n",
-             WORD(pointer_bytes, 8 * w->space->pointer_bytes));
+    ptx_words(k, WORD(bits, 8 * w->space->pointer_bytes),
+              WORD(lanes, w->lanes));
+    ptx(k, ".reg .b32 %sink;\n"
+           ".reg .b64 %ptr64;\n"
+           ".reg .b$bits %ptr;\n");
     find_memory(k, w);
     if (is_linked_inside(w))
         link_inside(k, w);
@@ -653,18 +606,16 @@ void pointer_chase_begin(struct kernel_text *k, struct buf *out,
         brisk_laps(k, w);
     ptx(k, "bar.sync 0;");
     if (w->lanes > 1)
-        ptx_with(k, "setp.ge.u32 %other, %me, $lanes;", WORD(lanes, w->lanes));
+        ptx(k, "setp.ge.u32 %other, %me, $lanes;");
     ptx(k, "@%other ret;");
     first_pointer(k, w);
 }
 
-void pointer_chase_wait(struct kernel_text *k, const struct pointer_chase *w)
+void pointer_chase_wait(struct kernel_text *k)
 {
     /* No pointer and no index has all bits set. */
-    ptx_with(k,
-             "setp.eq.s$pointer_bytes %again, %ptr, -1;\n"
-             "@%again bra BROKEN;\n",
-             WORD(pointer_bytes, 8 * w->space->pointer_bytes));
+    ptx(k, "setp.eq.s$bits %again, %ptr, -1;\n"
+           "@%again bra BROKEN;\n");
 }
 
 void pointer_chase_closing(struct kernel_text *k)

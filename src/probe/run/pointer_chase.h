@@ -146,8 +146,7 @@ void pointer_chase_mark_now(struct kernel_text *k);
 /* What was seen, as prober_watched() takes it, into a register of 64 bits. */
 void pointer_chase_watch_word(struct kernel_text *k, const char *into);
 /* Waits until %ptr is there: a branch that depends on it and is never taken. */
-void pointer_chase_wait(struct kernel_text *k,
-                        const struct pointer_chase *walk);
+void pointer_chase_wait(struct kernel_text *k);
 /* Target of that branch, and the end. */
 void pointer_chase_closing(struct kernel_text *k);
 
