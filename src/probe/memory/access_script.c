@@ -686,8 +686,7 @@ static void fetch_orders(struct kernel_text *k)
     ptx(k, "cvt.u32.u64 %steps, %word;");
     job_word(k, "%turn", JOB_TURN);
     job_word(k, "%word", JOB_SELF);
-    ptx_with(
-        k,
+    ptx(k,
         "cvt.u32.u64 %self, %word;\n"
         "mov.u32 %step, %me;\n"
         "FETCH:\n"
@@ -702,8 +701,7 @@ static void fetch_orders(struct kernel_text *k)
         "add.u32 %step, %step, %t0;\n"
         "bra FETCH;\n"
         "FETCHED:\n"
-        "bar.sync 0;\n",
-        WORD(bytes, STEP_BYTES), WORD(pool, PIN_POOL));
+        "bar.sync 0;\n");
 }
 
 /* Begins an order of calls at its list, with the laps apart from the count. */
@@ -772,8 +770,7 @@ static void write_row(struct kernel_text *k, const struct script *s)
              "mul.wide.u32 %offset, %start, $unit;\n"
              "mul.wide.u32 %next, %t0, $skew;\n"
              "add.u64 %offset, %offset, %next;\n",
-             WORD(low, s->piece / s->unit - 1), WORD(unit, s->unit),
-             WORD(skew, s->skew));
+             WORD(low, s->piece / s->unit - 1), WORD(skew, s->skew));
 }
 
 static void write_scramble(struct kernel_text *k, const struct script *s)
@@ -783,19 +780,18 @@ static void write_scramble(struct kernel_text *k, const struct script *s)
         return;
     }
     ptx(k, "mov.u32 %at32, %start;");
-    for (size_t i = 0; s->scramble > 0 && i < COUNT_OF(factors); i++)
-        ptx_with(k,
-                 "shr.u32 %t0, %at32, $half;\n"
-                 "xor.b32 %at32, %at32, %t0;\n"
-                 "mul.lo.u32 %at32, %at32, $factor;\n"
-                 "and.b32 %at32, %at32, $most;\n",
-                 WORD(half, s->scramble / 2), WORD(factor, factors[i]),
-                 WORD(most, ((uint64_t)1 << s->scramble) - 1));
-    if (s->scramble > 0)
+    for (size_t i = 0; s->scramble > 0 && i <= COUNT_OF(factors); i++) {
         ptx_with(k,
                  "shr.u32 %t0, %at32, $half;\n"
                  "xor.b32 %at32, %at32, %t0;\n",
                  WORD(half, s->scramble / 2));
+        if (i < COUNT_OF(factors))
+            ptx_with(k,
+                     "mul.lo.u32 %at32, %at32, $factor;\n"
+                     "and.b32 %at32, %at32, $most;\n",
+                     WORD(factor, factors[i]),
+                     WORD(most, ((uint64_t)1 << s->scramble) - 1));
+    }
     ptx_with(k,
              "mul.lo.u32 %t0, %at32, 2654435761;\n"
              "shr.u32 %t0, %t0, 16;\n"
@@ -803,7 +799,7 @@ static void write_scramble(struct kernel_text *k, const struct script *s)
              "mul.wide.u32 %offset, %at32, $apart;\n"
              "mul.wide.u32 %next, %t0, $unit;\n"
              "add.u64 %offset, %offset, %next;\n",
-             WORD(low, ((uint64_t)1 << s->jitter) - 1), WORD(apart, s->apart),
+             WORD(low, ((uint64_t)1 << s->jitter) - 1),
              WORD(unit, s->unit + s->skew));
 }
 
@@ -1075,7 +1071,6 @@ static void write_loop(struct kernel_text *k, const struct script *s,
              "@%keep add.u32 %kept, %kept, %count;\n"
              "mul.wide.u32 %offset, %start, $unit;\n"
              "mul.wide.u32 %word, %stride, $unit;\n",
-             WORD(pool, PIN_POOL), WORD(bytes, STEP_BYTES), WORD(unit, s->unit),
              WORD(split_count, uses(s, MEMORY_CODE) ? split_count : ""));
     if (s->within > 0)
         ptx_with(k,
@@ -1086,8 +1081,7 @@ static void write_loop(struct kernel_text *k, const struct script *s,
                  "mul.wide.u32 %offset, %at32, $unit;\n"
                  "add.u64 %offset, %offset, %next;\n",
                  WORD(shift, __builtin_ctzll(s->within)),
-                 WORD(low, s->within - 1), WORD(apart, s->apart),
-                 WORD(unit, s->unit));
+                 WORD(low, s->within - 1));
     write_choice(k, s, many);
     for (size_t i = 0; i < s->kinds; i++)
         write_visits(k, s, &s->kind[i], i);
@@ -1099,12 +1093,10 @@ static void write_loop(struct kernel_text *k, const struct script *s,
     write_turn(k, s);
     if (many || meets(s))
         hand_over(k);
-    ptx_with(k,
-             "add.u32 %order, %order, $bytes;\n"
-             "add.u32 %step, %step, 1;\n"
-             "setp.lt.u32 %more, %step, %steps;\n"
-             "@%more bra STEP;\n",
-             WORD(bytes, STEP_BYTES));
+    ptx(k, "add.u32 %order, %order, $bytes;\n"
+           "add.u32 %step, %step, 1;\n"
+           "setp.lt.u32 %more, %step, %steps;\n"
+           "@%more bra STEP;\n");
 }
 
 /* Thread 0 writes all records out, the longest span of all threads, and that it
@@ -1121,24 +1113,22 @@ static void write_out(struct kernel_text *k)
            "mov.u32 %gap, %clock;\n"
            "sub.u32 %gap, %gap, %began;\n");
     job_word(k, "%out", JOB_OUT);
-    ptx_with(k,
-             "mov.u32 %record, pool;\n"
-             "mad.lo.u32 %record, %steps, $bytes, %record;\n"
-             "add.u32 %record, %record, $pool;\n"
-             "WRITE:\n"
-             "ld.shared.u32 %t0, [%record];\n"
-             "cvt.u64.u32 %value64, %t0;\n"
-             "st.global.u64 [%out], %value64;\n"
-             "add.u32 %record, %record, 4;\n"
-             "add.u64 %out, %out, 8;\n"
-             "sub.u32 %kept, %kept, 1;\n"
-             "setp.ne.u32 %more, %kept, 0;\n"
-             "@%more bra WRITE;\n"
-             "mov.b64 %value64, {%longest, %gap};\n"
-             "st.global.u64 [%out], %value64;\n"
-             "mov.u64 %value64, 1;\n"
-             "st.global.u64 [%out+8], %value64;\n",
-             WORD(bytes, STEP_BYTES), WORD(pool, PIN_POOL));
+    ptx(k, "mov.u32 %record, pool;\n"
+           "mad.lo.u32 %record, %steps, $bytes, %record;\n"
+           "add.u32 %record, %record, $pool;\n"
+           "WRITE:\n"
+           "ld.shared.u32 %t0, [%record];\n"
+           "cvt.u64.u32 %value64, %t0;\n"
+           "st.global.u64 [%out], %value64;\n"
+           "add.u32 %record, %record, 4;\n"
+           "add.u64 %out, %out, 8;\n"
+           "sub.u32 %kept, %kept, 1;\n"
+           "setp.ne.u32 %more, %kept, 0;\n"
+           "@%more bra WRITE;\n"
+           "mov.b64 %value64, {%longest, %gap};\n"
+           "st.global.u64 [%out], %value64;\n"
+           "mov.u64 %value64, 1;\n"
+           "st.global.u64 [%out+8], %value64;\n");
 }
 
 static void visit_kernel(const struct experiment *e,
@@ -1158,6 +1148,8 @@ static void visit_kernel(const struct experiment *e,
                                        .parameters = PIN_PARAMETERS,
                                        .variables = buf_string(&variables)});
     buf_free(&variables);
+    ptx_words(&k, WORD(pool, PIN_POOL), WORD(bytes, STEP_BYTES),
+              WORD(unit, s->unit), WORD(apart, s->apart));
     pin_opening(&k, JOB_WORDS * 8);
     declare(&k, s);
     if (makes_many(e))
