@@ -488,7 +488,8 @@ static double share_left(const struct line_question *q, const struct pairs *p,
 enum paired { PAIRS_UNKNOWN, PAIRS_SHARE, PAIRS_DO_NOT };
 
 /* Whether elements so far apart share a line.  Where nearly all single ones are
- * there, they are fewer than the lines, which so are shorter. */
+ * there, even of twice as many, they are fewer than the lines, which so are
+ * shorter. */
 static enum paired pairs_ask_once(const struct line_question *q, uint64_t apart,
                                   uint64_t times)
 {
@@ -497,7 +498,7 @@ static enum paired pairs_ask_once(const struct line_question *q, uint64_t apart,
         return PAIRS_UNKNOWN;
     const double alone = share_left(q, &p, 0);
     if (lab_ok(q->lab) && alone > 0.9)
-        return PAIRS_DO_NOT;
+        return times > OVERFILL ? PAIRS_DO_NOT : PAIRS_UNKNOWN;
     const double left = alone > 0 ? share_left(q, &p, apart) : -1;
     const struct trials t = trials_of(q, &p);
     if (left < 0 || alone * (double)(t.looks * t.kept) < left_least)

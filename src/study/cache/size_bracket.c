@@ -640,6 +640,43 @@ static bool is_blurred(const struct bracket_question *q)
     return true;
 }
 
+/* Whether anything disturbs what an SM has for itself, by more than averages
+ * are known to, in any space. */
+static bool is_disturbed(const struct bracket_question *q)
+{
+    double excess = fabs(q->facts->hit - q->cached->hit);
+    for (enum level_id id = 0; id < LEVEL_COUNT; id++)
+        if (level_table[id].of_sm)
+            excess = fmax(excess, fabs(fact_cached(q->lab, id)->excess));
+    return q->row->of_sm && excess >= 1;
+}
+
+/*
+ * True if a ring half as large again as what overflows fits: then that did,
+ * too, and was disturbed.  Under any policy a third of it misses, half of which
+ * is the limit; as disturbance makes loads late, the least of some averages
+ * tells.
+ */
+static bool is_contradicted(struct bracket_question *q)
+{
+    enum { AVERAGES = 3 };
+    struct fact_bracket *const f = q->facts;
+    const uint64_t larger = 3 * (f->overflows / q->stride) / 2 * q->stride;
+    double least = INFINITY;
+    if (!is_disturbed(q) || larger > q->row->most)
+        return false;
+    for (int i = 0; i < AVERAGES; i++)
+        least = fmin(least, ring_cost(q, larger, q->stride, 1));
+    if (!lab_ok(q->lab) || least > f->hit + (f->miss - f->hit) / 6)
+        return false;
+    snprintf(f->why, sizeof f->why, why_bracket_contradicted, f->overflows,
+             larger);
+    if (q->parts != NULL)
+        finding_none(q->parts, "%s", f->why);
+    f->present = false;
+    return true;
+}
+
 /* A level that loads reach first. */
 static void ask_first(struct bracket_question *q)
 {
@@ -657,6 +694,8 @@ static void ask_first(struct bracket_question *q)
         return;
     }
     keep_bracket(q->facts, &search);
+    if (is_contradicted(q))
+        return;
     if (q->parts == NULL) {
         refine_miss(q);
         return;
