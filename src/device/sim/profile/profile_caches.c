@@ -41,87 +41,71 @@ const char *const profile_scopes[] = {
 
 /* ---- lists ---- */
 
-static int read_set_ways(struct schema_reader *r, json_t *list, void *into)
+static void read_set_ways(struct schema_reader *r, json_t *list, void *into)
 {
     struct cache_shape *const shape = into;
-    if (!json_is_array(list) || json_array_size(list) == 0)
-        return schema_fail(r, "must be an array of the ways of each set");
+    if (!json_is_array(list) || json_array_size(list) == 0) {
+        schema_fail(r, "must be an array of the ways of each set");
+        return;
+    }
     shape->sets = json_array_size(list);
     shape->set_ways = xcalloc(shape->sets, sizeof *shape->set_ways);
-    for (size_t set = 0; set < shape->sets; set++) {
-        uint64_t ways;
-        const int status =
-            schema_whole(r, json_array_get(list, set), 1, WAYS_MAX, &ways);
-        if (status != 0)
-            return status;
-        shape->set_ways[set] = (uint32_t)ways;
-    }
-    return 0;
-}
-
-static int add_address_bit(struct schema_reader *r, const json_t *value,
-                           uint64_t *mask)
-{
-    uint64_t bit;
-    const int status = schema_whole(r, value, 0, ADDRESS_BIT_MOST, &bit);
-    if (status == 0)
-        *mask ^= (uint64_t)1 << bit;
-    return status;
+    for (size_t set = 0; set < shape->sets; set++)
+        shape->set_ways[set] = (uint32_t)schema_whole(
+            r, json_array_get(list, set), 1, WAYS_MAX);
 }
 
 /* One index bit: an address bit, or a list of those that are XORed. */
-static int read_index_bit(struct schema_reader *r, const json_t *value,
-                          uint64_t *mask)
+static uint64_t read_index_bit(struct schema_reader *r, const json_t *value)
 {
-    *mask = 0;
-    if (!json_is_array(value))
-        return add_address_bit(r, value, mask);
-    int status = 0;
-    for (size_t i = 0; i < json_array_size(value) && status == 0; i++)
-        status = add_address_bit(r, json_array_get(value, i), mask);
-    return status;
+    const size_t count = json_is_array(value) ? json_array_size(value) : 1;
+    uint64_t mask = 0;
+    for (size_t i = 0; i < count; i++)
+        mask ^= (uint64_t)1 << schema_whole(
+                    r, json_is_array(value) ? json_array_get(value, i) : value,
+                    0, ADDRESS_BIT_MOST);
+    return mask;
 }
 
-static int read_index_bits(struct schema_reader *r, const json_t *list,
-                           uint64_t **masks, size_t *count)
+static void read_index_bits(struct schema_reader *r, const json_t *list,
+                            uint64_t **masks, size_t *count)
 {
     const size_t bits = json_array_size(list);
-    if (!json_is_array(list) || bits == 0 || bits > INDEX_BITS_MAX)
-        return schema_fail(r, "must be an array of 1 to %d index bits",
-                           INDEX_BITS_MAX);
+    if (!json_is_array(list) || bits == 0 || bits > INDEX_BITS_MAX) {
+        schema_fail(r, "must be an array of 1 to %d index bits",
+                    INDEX_BITS_MAX);
+        return;
+    }
     *masks = xcalloc(bits, sizeof **masks);
     *count = bits;
-    int status = 0;
-    for (size_t i = 0; i < bits && status == 0; i++)
-        status = read_index_bit(r, json_array_get(list, i), &(*masks)[i]);
-    return status;
+    for (size_t i = 0; i < bits; i++)
+        (*masks)[i] = read_index_bit(r, json_array_get(list, i));
 }
 
-static int read_set_bits(struct schema_reader *r, json_t *list, void *into)
+static void read_set_bits(struct schema_reader *r, json_t *list, void *into)
 {
     struct cache_shape *const shape = into;
-    return read_index_bits(r, list, &shape->index_bits,
-                           &shape->index_bit_count);
+    read_index_bits(r, list, &shape->index_bits, &shape->index_bit_count);
 }
 
-static int read_slice_bits(struct schema_reader *r, json_t *list, void *into)
+static void read_slice_bits(struct schema_reader *r, json_t *list, void *into)
 {
     struct cache_slices *const slices = into;
-    return read_index_bits(r, list, &slices->bits, &slices->bit_count);
+    read_index_bits(r, list, &slices->bits, &slices->bit_count);
 }
 
 /* The bits of an address whose XOR tells a line's home. */
-static int read_side_bits(struct schema_reader *r, json_t *list, void *into)
+static void read_side_bits(struct schema_reader *r, json_t *list, void *into)
 {
-    uint64_t *const bits = into;
     if (!json_is_array(list) || json_array_size(list) == 0)
-        return schema_fail(r, "must be an array of address bits");
-    return read_index_bit(r, list, bits);
+        schema_fail(r, "must be an array of address bits");
+    else
+        *(uint64_t *)into = read_index_bit(r, list);
 }
 
 /* ---- policies ---- */
 
-static int read_policy_name(struct schema_reader *r, json_t *value, void *into)
+static void read_policy_name(struct schema_reader *r, json_t *value, void *into)
 {
     static const char *const names[] = {
 #define X(id, name) name,
@@ -130,21 +114,17 @@ static int read_policy_name(struct schema_reader *r, json_t *value, void *into)
             NULL,
     };
     enum cache_policy *const policy = into;
-    char name[32];
-    const int status = schema_text(r, value, name, sizeof name);
-    if (status != 0)
-        return status;
+    char name[32] = "lru";
+    schema_text(r, value, name, sizeof name);
     *policy = cache_policy_find(name);
-    if (*policy != POLICY_COUNT)
-        return 0;
     const char *const nearest = text_nearest(name, names);
-    if (nearest == NULL)
-        return schema_fail(r,
-                           "has no policy '%s'; there are lru, lru_midpoint, "
-                           "fifo, plru, nru, rrip, random and weighted",
-                           name);
-    return schema_fail(r, "has no policy '%s'; did you mean '%s'?", name,
-                       nearest);
+    if (*policy == POLICY_COUNT && nearest == NULL)
+        schema_fail(r,
+                    "has no policy '%s'; there are lru, lru_midpoint, fifo, "
+                    "plru, nru, rrip, random and weighted",
+                    name);
+    else if (*policy == POLICY_COUNT)
+        schema_fail(r, "has no policy '%s'; did you mean '%s'?", name, nearest);
 }
 
 /* What is absent falls back to -1. */
@@ -152,53 +132,44 @@ static const unsigned ABSENT = UINT_MAX;
 static const char *const age_names[] = {"most", "insert", "hit"};
 
 /* How many there must be is known when the sets are. */
-static int keep_weights(struct schema_reader *r, json_t *list, void *into)
+static void keep_weights(struct schema_reader *r, json_t *list, void *into)
 {
     (void)r;
     *(json_t **)into = list;
-    return 0;
 }
 
 /* All ages with the kind rrip, none with another. */
-static int check_ages(struct schema_reader *r, const struct told *told)
+static void check_ages(struct schema_reader *r, const struct told *told)
 {
     const struct cache_rrip *const rrip = &told->cache.shape.rrip;
     const unsigned ages[] = {rrip->most, rrip->insert, rrip->hit};
     const bool aged = told->cache.shape.policy == POLICY_RRIP;
     for (size_t i = 0; i < COUNT_OF(ages); i++) {
         if (!aged && ages[i] != ABSENT)
-            return schema_fail_at(r, age_names[i],
-                                  "belongs to the kind 'rrip' alone");
+            schema_fail_at(r, age_names[i], "belongs to the kind 'rrip' alone");
         if (aged && ages[i] == ABSENT)
-            return schema_fail_at(r, age_names[i], "is missing");
+            schema_fail_at(r, age_names[i], "is missing");
         if (aged && ages[i] > rrip->most)
-            return schema_fail_at(r, age_names[i], "must be at most `most`, %u",
-                                  rrip->most);
+            schema_fail_at(r, age_names[i], "must be at most `most`, %u",
+                           rrip->most);
     }
-    return 0;
 }
 
-static int check_behind(struct schema_reader *r, const struct told *told)
-{
-    const bool here = told->cache.shape.behind != ABSENT;
-    if (here == (told->cache.shape.policy == POLICY_LRU_MIDPOINT))
-        return 0;
-    return schema_fail_at(r, "behind",
-                          here ? "belongs to the kind 'lru_midpoint' alone"
-                               : "is missing");
-}
-
-static int check_policy(struct schema_reader *r, void *into)
+static void check_policy(struct schema_reader *r, void *into)
 {
     const struct told *const told = into;
-    const bool weighted = told->cache.shape.policy == POLICY_WEIGHTED;
+    const struct cache_shape *const shape = &told->cache.shape;
+    const bool weighted = shape->policy == POLICY_WEIGHTED;
+    const bool behind = shape->policy == POLICY_LRU_MIDPOINT;
     if (weighted && told->weights == NULL)
-        return schema_fail_at(r, "weights", "is missing");
+        schema_fail_at(r, "weights", "is missing");
     if (!weighted && told->weights != NULL)
-        return schema_fail_at(r, "weights",
-                              "belongs to the kind 'weighted' alone");
-    const int status = check_behind(r, told);
-    return status == 0 ? check_ages(r, told) : status;
+        schema_fail_at(r, "weights", "belongs to the kind 'weighted' alone");
+    if (behind && shape->behind == ABSENT)
+        schema_fail_at(r, "behind", "is missing");
+    if (!behind && shape->behind != ABSENT)
+        schema_fail_at(r, "behind", "belongs to the kind 'lru_midpoint' alone");
+    check_ages(r, told);
 }
 
 #define AGE(member, low)                                                       \
@@ -218,43 +189,41 @@ static const struct schema_row policy_rows[] = {
 static const struct schema policy_schema = {"policy", policy_rows,
                                             check_policy};
 
-static int read_policy(struct schema_reader *r, json_t *value, void *into)
+static void read_policy(struct schema_reader *r, json_t *value, void *into)
 {
+    static const char *const needs[POLICY_COUNT] = {
+        [POLICY_WEIGHTED] = "needs the weights: {\"kind\": \"weighted\", "
+                            "\"weights\": [...]}",
+        [POLICY_LRU_MIDPOINT] = "needs the hits: {\"kind\": "
+                                "\"lru_midpoint\", \"behind\": 2}",
+        [POLICY_RRIP] = "needs the ages: {\"kind\": \"rrip\", "
+                        "\"most\": 2, \"insert\": 1, \"hit\": 0}",
+    };
     struct told *const told = into;
+    enum cache_policy *const policy = &told->cache.shape.policy;
     if (json_is_object(value))
-        return schema_read(r, value, &policy_schema, told);
-    if (!json_is_string(value))
-        return schema_wrong_type(r, "a string or an object", value);
-    const int status = read_policy_name(r, value, &told->cache.shape.policy);
-    if (status == 0 && told->cache.shape.policy == POLICY_WEIGHTED)
-        return schema_fail(r, "needs the weights: "
-                              "{\"kind\": \"weighted\", \"weights\": [...]}");
-    if (status == 0 && told->cache.shape.policy == POLICY_LRU_MIDPOINT)
-        return schema_fail(r, "needs the hits: "
-                              "{\"kind\": \"lru_midpoint\", \"behind\": 2}");
-    if (status == 0 && told->cache.shape.policy == POLICY_RRIP)
-        return schema_fail(r, "needs the ages: {\"kind\": \"rrip\", "
-                              "\"most\": 2, \"insert\": 1, \"hit\": 0}");
-    return status;
+        schema_read(r, value, &policy_schema, told);
+    else if (!json_is_string(value))
+        schema_wrong_type(r, "a string or an object", value);
+    else
+        read_policy_name(r, value, policy);
+    if (!r->failed && json_is_string(value) && needs[*policy] != NULL)
+        schema_fail(r, "%s", needs[*policy]);
 }
 
 /* ---- keys ---- */
 
 /* A warp uses copy (its scheduler) mod copies: more copies than schedulers
  * would lie idle. */
-static int read_copies(struct schema_reader *r, json_t *value, void *into)
+static void read_copies(struct schema_reader *r, json_t *value, void *into)
 {
     const struct profile *const profile = r->whole;
     struct profile_cache *const cache = &((struct told *)into)->cache;
-    uint64_t copies;
-    const int status =
-        schema_whole(r, value, 1, (double)profile->warp_schedulers, &copies);
-    if (status != 0)
-        return status;
+    const uint64_t copies =
+        schema_whole(r, value, 1, (double)profile->warp_schedulers);
     if (copies > 1 && cache->scope != SCOPE_SM)
-        return schema_fail(r, "must be 1 in a cache that several SMs share");
+        schema_fail(r, "must be 1 in a cache that several SMs share");
     cache->copies_per_sm = (unsigned)copies;
-    return 0;
 }
 
 static const struct schema_row sets_rows[] = {
@@ -297,11 +266,10 @@ static const struct schema_row slices_rows[] = {
 
 static const struct schema slices_schema = {"slices", slices_rows, NULL};
 
-static int note_parts(struct schema_reader *r, void *into)
+static void note_parts(struct schema_reader *r, void *into)
 {
     (void)r;
     ((struct told *)into)->parted = true;
-    return 0;
 }
 
 /* By the bool that says whether they alternate. */
@@ -329,75 +297,67 @@ static const struct schema partitions_schema = {"partitions", partitions_rows,
 
 /* ---- what must fit together ---- */
 
-static int make_sets(struct schema_reader *r, uint64_t sets, uint64_t ways,
-                     struct cache_shape *shape)
+static void make_sets(struct schema_reader *r, uint64_t sets, uint64_t ways,
+                      struct cache_shape *shape)
 {
-    if (sets * ways > WAYS_MAX)
-        return schema_fail(
-            r, "has more lines than the %d that can be simulated", WAYS_MAX);
+    if (sets * ways > WAYS_MAX) {
+        schema_fail(r, "has more lines than the %d that can be simulated",
+                    WAYS_MAX);
+        return;
+    }
     shape->sets = (size_t)sets;
     shape->set_ways = xcalloc(shape->sets, sizeof *shape->set_ways);
     for (size_t set = 0; set < shape->sets; set++)
         shape->set_ways[set] = (uint32_t)ways;
-    return 0;
 }
 
 /* Exactly one of the manners to say which sets there are: sets and ways,
  * set_ways, or entries (of a fully associative TLB). */
-static int form_sets(struct schema_reader *r, struct told *told)
+static void form_sets(struct schema_reader *r, struct told *told)
 {
     const bool listed = told->cache.shape.set_ways != NULL;
     const bool counted = told->entries > 0;
     const bool equal = told->sets > 0 || told->ways > 0;
     if (listed + counted + equal > 1)
-        return schema_fail(r, "must tell its sets in one manner: sets and "
-                              "ways, or set_ways, or (a TLB) entries");
-    if (listed)
-        return 0;
-    if (counted)
-        return make_sets(r, 1, told->entries, &told->cache.shape);
-    if (told->sets == 0)
-        return schema_fail_at(r, "sets", "is missing");
-    if (told->ways == 0)
-        return schema_fail_at(r, "ways", "is missing");
-    return make_sets(r, told->sets, told->ways, &told->cache.shape);
+        schema_fail(r, "must tell its sets in one manner: sets and ways, or "
+                       "set_ways, or (a TLB) entries");
+    if (!listed && !counted && told->sets == 0)
+        schema_fail_at(r, "sets", "is missing");
+    if (!listed && !counted && told->ways == 0)
+        schema_fail_at(r, "ways", "is missing");
+    if (r->failed || listed)
+        return;
+    make_sets(r, counted ? 1 : told->sets, counted ? told->entries : told->ways,
+              &told->cache.shape);
 }
 
-static int read_weights(struct schema_reader *r, const json_t *list,
-                        struct cache_shape *shape)
+static void weigh_ways(struct schema_reader *r, struct told *told)
 {
+    struct cache_shape *const shape = &told->cache.shape;
+    const json_t *const list = told->weights;
+    if (list == NULL)
+        return;
+    const size_t up = schema_enter(r, "policy.weights");
     const uint32_t ways = shape->set_ways[0];
     if (!json_is_array(list) || json_array_size(list) != ways)
-        return schema_fail(
-            r, "must be an array of %" PRIu32 " weights, one a way", ways);
+        schema_fail(r, "must be an array of %" PRIu32 " weights, one a way",
+                    ways);
     shape->weights = xcalloc(ways, sizeof *shape->weights);
-    int status = 0;
-    for (uint32_t way = 0; way < ways && status == 0; way++)
-        status = schema_real(r, json_array_get(list, way), 0, PROFILE_WHOLE_MAX,
-                             &shape->weights[way]);
-    return status;
-}
-
-static int weigh_ways(struct schema_reader *r, struct told *told)
-{
-    if (told->weights == NULL)
-        return 0;
-    const size_t up = schema_enter(r, "policy.weights");
-    const int status = read_weights(r, told->weights, &told->cache.shape);
+    for (uint32_t way = 0; way < ways && !r->failed; way++)
+        shape->weights[way] =
+            schema_real(r, json_array_get(list, way), 0, PROFILE_WHOLE_MAX);
     schema_leave(r, up);
-    return status;
 }
 
 /* `size`, where it is given, repeats what the shape makes. */
-static int check_size(struct schema_reader *r, const struct told *told)
+static void check_size(struct schema_reader *r, const struct told *told)
 {
     const uint64_t bytes = cache_shape_bytes(&told->cache.shape);
-    if (told->size == 0 || told->size == bytes)
-        return 0;
-    return schema_fail_at(r, "size",
-                          "is %" PRIu64 ", but the line times the ways of "
-                          "all sets makes %" PRIu64,
-                          told->size, bytes);
+    if (told->size != 0 && told->size != bytes)
+        schema_fail_at(r, "size",
+                       "is %" PRIu64 ", but the line times the ways of all "
+                       "sets makes %" PRIu64,
+                       told->size, bytes);
 }
 
 /* 64 if there is none. */
@@ -421,40 +381,31 @@ static bool has_unequal_sets(const struct cache_shape *shape)
 }
 
 /* Halves are alike, and a line lies in one of them. */
-static int check_halves(struct schema_reader *r,
-                        const struct profile_cache *cache)
+static void check_partitions(struct schema_reader *r, const struct told *told)
 {
+    const struct profile_cache *const cache = &told->cache;
     const struct cache_shape *const shape = &cache->shape;
     const unsigned lowest = lowest_bit(cache->partitions.bits);
-    if (obeys_hints(cache))
-        return schema_fail(r, "do not go with evict_first, evict_last, "
-                              "fetch_64B, fetch_128B, fetch_256B");
-    if (cache->scope != SCOPE_GPU)
-        return schema_fail(r, "belong to a cache of scope gpu");
-    if (shape->sets % 2 != 0)
-        return schema_fail(r, "need an even number of sets, not %zu",
-                           shape->sets);
-    if (has_unequal_sets(shape))
-        return schema_fail(r, "need sets with equal ways");
-    if (lowest < SIDE_BIT_LEAST || lowest > SIDE_BIT_MOST)
-        return schema_fail(
-            r,
-            "need bits of which the lowest is %d to %d, so that sides take "
-            "turns within a page and not within a line",
-            SIDE_BIT_LEAST, SIDE_BIT_MOST);
-    if (cache->partitions.bits % shape->line != 0)
-        return schema_fail(r, "need address bits above those within a line");
-    return 0;
-}
-
-static int check_partitions(struct schema_reader *r, const struct told *told)
-{
     if (!told->parted)
-        return 0;
+        return;
     const size_t up = schema_enter(r, "partitions");
-    const int status = check_halves(r, &told->cache);
+    if (obeys_hints(cache))
+        schema_fail(r, "do not go with evict_first, evict_last, fetch_64B, "
+                       "fetch_128B, fetch_256B");
+    if (cache->scope != SCOPE_GPU)
+        schema_fail(r, "belong to a cache of scope gpu");
+    if (shape->sets % 2 != 0)
+        schema_fail(r, "need an even number of sets, not %zu", shape->sets);
+    if (has_unequal_sets(shape))
+        schema_fail(r, "need sets with equal ways");
+    if (lowest < SIDE_BIT_LEAST || lowest > SIDE_BIT_MOST)
+        schema_fail(r,
+                    "need bits of which the lowest is %d to %d, so that sides "
+                    "take turns within a page and not within a line",
+                    SIDE_BIT_LEAST, SIDE_BIT_MOST);
+    if (cache->partitions.bits % shape->line != 0)
+        schema_fail(r, "need address bits above those within a line");
     schema_leave(r, up);
-    return status;
 }
 
 /* Of each half, or of the whole. */
@@ -465,13 +416,14 @@ static struct cache_shape part_of(const struct told *told)
     return part;
 }
 
-static int check_shape(struct schema_reader *r, const struct told *told)
+static void check_shape(struct schema_reader *r, const struct told *told)
 {
     const struct cache_shape part = part_of(told);
-    if (cache_shape_check(&part, r->err) == 0)
-        return 0;
-    return error_prefix(r->err, "%s: %s%s", r->where, r->path,
-                        told->parted ? ", each half" : "");
+    if (r->failed || cache_shape_check(&part, r->err) == 0)
+        return;
+    error_prefix(r->err, "%s: %s%s", r->where, r->path,
+                 told->parted ? ", each half" : "");
+    r->failed = true;
 }
 
 /* What an address tells of its place in a cache, each as an XOR of its bits. */
@@ -520,7 +472,7 @@ static uint64_t odd_factor(uint64_t a, uint64_t b)
 /* Some line must go to each set of each slice and half.  Two remainders of one
  * number are independent if the moduli have no factor in common, and come in
  * all pairs if what one leaves out of the number is no less than that. */
-static int check_reach(struct schema_reader *r, const struct told *told)
+static void check_reach(struct schema_reader *r, const struct told *told)
 {
     const struct cache_shape part = part_of(told);
     const struct cache_slices *const slices = &part.slices;
@@ -528,25 +480,24 @@ static int check_reach(struct schema_reader *r, const struct told *told)
     const size_t sets = cache_slice_sets(&part);
     struct choices c = {.count = 0};
     if (part.index_bits == NULL && slices->modulo == 0)
-        return 0;
+        return;
     add_choices(&c, part.index_bits, part.index_bit_count);
     add_choices(&c, slices->bits, slices->bit_count);
     add_choices(&c, &told->cache.partitions.bits, told->parted);
     add_modulo(&c, slices->from_bit, slices->modulo);
     if (part.index_bits == NULL)
         add_modulo(&c, line_bit, sets);
-    if (are_independent(&c) &&
-        (part.index_bits != NULL || odd_factor(slices->modulo, sets) <=
+    if (!are_independent(&c) ||
+        (part.index_bits == NULL && odd_factor(slices->modulo, sets) >
                                         (uint64_t)1
                                             << (slices->from_bit - line_bit)))
-        return 0;
-    return schema_fail(r, "has sets to which no line goes: the address bits "
-                          "that choose its sets, slices and halves follow "
-                          "from each other");
+        schema_fail(r, "has sets to which no line goes: the address bits that "
+                       "choose its sets, slices and halves follow from each "
+                       "other");
 }
 
 /* Fills in what follows from other keys. */
-static int check_cache(struct schema_reader *r, void *into)
+static void check_cache(struct schema_reader *r, void *into)
 {
     struct told *const told = into;
     struct cache_shape *const shape = &told->cache.shape;
@@ -556,20 +507,20 @@ static int check_cache(struct schema_reader *r, void *into)
         told->cache.copies_per_sm = 1;
     told->cache.partitions.packed =
         shape->index_bits == NULL && shape->slices.modulo == 0;
-    int status = form_sets(r, told);
-    if (status == 0)
-        status = weigh_ways(r, told);
-    if (status == 0)
-        status = check_partitions(r, told);
-    if (status == 0)
-        status = check_shape(r, told);
-    if (status == 0)
-        status = check_reach(r, told);
-    return status == 0 ? check_size(r, told) : status;
+    form_sets(r, told);
+    if (r->failed)
+        return;
+    weigh_ways(r, told);
+    check_partitions(r, told);
+    check_shape(r, told);
+    if (r->failed)
+        return;
+    check_reach(r, told);
+    check_size(r, told);
 }
 
 /* An entry is a line of pages, which come alone or all at once. */
-static int check_tlb(struct schema_reader *r, void *into)
+static void check_tlb(struct schema_reader *r, void *into)
 {
     struct told *const told = into;
     struct cache_shape *const shape = &told->cache.shape;
@@ -579,14 +530,13 @@ static int check_tlb(struct schema_reader *r, void *into)
     shape->line = region;
     shape->sector = told->fills_region ? region : page;
     if (region < page)
-        return schema_fail_at(r, "region", "must be at least `page`, %" PRIu64,
-                              page);
+        schema_fail_at(r, "region", "must be at least `page`, %" PRIu64, page);
     if (region / shape->sector > PAGES_MOST)
-        return schema_fail_at(r, "region",
-                              "of more than %d pages needs \"fill\": "
-                              "\"region\"",
-                              PAGES_MOST);
-    return check_cache(r, told);
+        schema_fail_at(r, "region",
+                       "of more than %d pages needs \"fill\": \"region\"",
+                       PAGES_MOST);
+    if (!r->failed)
+        check_cache(r, told);
 }
 
 /* ---- the tables ---- */
@@ -660,52 +610,47 @@ static const struct schema_row tlb_rows[] = {
 
 static const struct schema tlb_schema = {"tlb", tlb_rows, check_tlb};
 
-static int add_cache(struct schema_reader *r, const char *name, json_t *object)
+static void add_cache(struct schema_reader *r, const char *name, json_t *object)
 {
     struct profile *const profile = r->whole;
     struct told told = {0};
     if (strlen(name) == 0 || strlen(name) >= sizeof told.cache.name)
-        return schema_fail(r, "has a name of no or too many letters: '%s'",
-                           name);
+        schema_fail(r, "has a name of no or too many letters: '%s'", name);
     if (strcmp(name, "memory") == 0)
-        return schema_fail(r, "cannot hold a cache named 'memory', which is "
-                              "the last level of each path");
+        schema_fail(r, "cannot hold a cache named 'memory', which is the last "
+                       "level of each path");
+    if (r->failed)
+        return;
     memcpy(told.cache.name, name, strlen(name) + 1);
-    const int status =
-        schema_read_at(r, name, object, &profile_cache_schema, &told);
+    schema_read_at(r, name, object, &profile_cache_schema, &told);
     profile->caches[profile->cache_count++] = told.cache;
-    return status;
 }
 
-int profile_read_caches(struct schema_reader *r, json_t *object, void *into)
+void profile_read_caches(struct schema_reader *r, json_t *object, void *into)
 {
     (void)into;
     if (!json_is_object(object))
-        return schema_wrong_type(r, "an object", object);
-    if (json_object_size(object) > PROFILE_CACHES_MAX)
-        return schema_fail(r, "has more than %d caches", PROFILE_CACHES_MAX);
-    int status = 0;
+        schema_wrong_type(r, "an object", object);
+    else if (json_object_size(object) > PROFILE_CACHES_MAX)
+        schema_fail(r, "has more than %d caches", PROFILE_CACHES_MAX);
     const char *name;
     json_t *value;
     json_object_foreach(object, name, value)
     {
-        if (status == 0)
-            status = add_cache(r, name, value);
+        add_cache(r, name, value);
     }
-    return status;
 }
 
-static int read_tlb(struct schema_reader *r, json_t *object, void *into)
+static void read_tlb(struct schema_reader *r, json_t *object, void *into)
 {
     struct told told = {0};
-    const int status = schema_read(r, object, &tlb_schema, &told);
+    schema_read(r, object, &tlb_schema, &told);
     *(struct profile_cache *)into = told.cache;
-    return status;
 }
 
 /* TLBs are named for their level, since objects of JSON have no order: none
  * is left out before the last. */
-static int count_tlbs(struct schema_reader *r, void *into)
+static void count_tlbs(struct schema_reader *r, void *into)
 {
     struct profile *const profile = into;
     for (size_t i = PROFILE_TLBS_MAX; i-- > 0;) {
@@ -717,9 +662,8 @@ static int count_tlbs(struct schema_reader *r, void *into)
         if (present)
             memcpy(tlb->name, name, sizeof name);
         else if (profile->tlb_count > 0)
-            return schema_fail_at(r, name, "is missing");
+            schema_fail_at(r, name, "is missing");
     }
-    return 0;
 }
 
 #define TLB(i)                                                                 \

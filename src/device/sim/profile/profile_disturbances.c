@@ -58,7 +58,7 @@ static int find_tlb(const struct profile *profile, const char *name)
 }
 
 /* Of all that can be emptied. */
-static int no_such_store(struct schema_reader *r, const char *name)
+static void no_such_store(struct schema_reader *r, const char *name)
 {
     const struct profile *const profile = r->whole;
     const char *names[PROFILE_CACHES_MAX + PROFILE_TLBS_MAX + 1] = {0};
@@ -70,63 +70,53 @@ static int no_such_store(struct schema_reader *r, const char *name)
         snprintf(tlbs[i], sizeof tlbs[i], "tlb_%s", profile->tlbs[i].name);
         names[count++] = tlbs[i];
     }
-    const char *const nearest = text_nearest(name, names);
-    if (nearest == NULL)
-        return schema_fail(r,
-                           "names '%s', which is neither among caches nor a "
-                           "TLB, as \"tlb_l1\"",
-                           name);
-    return schema_fail(r,
-                       "names '%s', which is neither among caches nor a TLB; "
-                       "did you mean '%s'?",
-                       name, nearest);
+    schema_fail_name(r, name, names,
+                     text_nearest(name, names) != NULL
+                         ? "neither among caches nor a TLB"
+                         : "neither among caches nor a TLB, as \"tlb_l1\"");
 }
 
 /* Adds what is named to those that an intruder empties. */
-static int add_emptied(struct schema_reader *r, const char *name,
-                       struct profile_intruder *intruder)
+static void add_emptied(struct schema_reader *r, const char *name,
+                        struct profile_intruder *intruder)
 {
     const struct profile *const profile = r->whole;
+    const int tlb = find_tlb(profile, name);
     for (size_t i = 0; i < profile->cache_count; i++)
         if (strcmp(name, profile->caches[i].name) == 0) {
             intruder->caches |= 1u << i;
-            return 0;
+            return;
         }
-    const int tlb = find_tlb(profile, name);
     if (tlb < 0)
-        return no_such_store(r, name);
-    intruder->tlbs |= 1u << tlb;
-    return 0;
+        no_such_store(r, name);
+    else
+        intruder->tlbs |= 1u << tlb;
 }
 
-static int read_empties(struct schema_reader *r, json_t *list, void *into)
+static void read_empties(struct schema_reader *r, json_t *list, void *into)
 {
+    static const char wanted[] = "an array of names of caches and TLBs";
     (void)into;
-    struct profile_intruder *const intruder =
-        &((struct profile *)r->whole)->intruder;
     if (!json_is_array(list))
-        return schema_wrong_type(r, "an array of names of caches and TLBs",
-                                 list);
-    int status = 0;
-    for (size_t i = 0; i < json_array_size(list) && status == 0; i++) {
+        schema_wrong_type(r, wanted, list);
+    for (size_t i = 0; i < json_array_size(list); i++) {
         const json_t *const name = json_array_get(list, i);
-        status = json_is_string(name)
-                     ? add_emptied(r, json_string_value(name), intruder)
-                     : schema_wrong_type(
-                           r, "an array of names of caches and TLBs", name);
+        if (json_is_string(name))
+            add_emptied(r, json_string_value(name),
+                        &((struct profile *)r->whole)->intruder);
+        else
+            schema_wrong_type(r, wanted, name);
     }
-    return status;
 }
 
-static int check_intruder(struct schema_reader *r, void *into)
+static void check_intruder(struct schema_reader *r, void *into)
 {
     const double every = ((struct profile *)into)->intruder.every_cycles;
-    if (every == 0 || every >= EVERY_CYCLES_MIN)
-        return 0;
-    return schema_fail_at(r, "every_cycles",
-                          "must be 0 (once a launch) or at least %g, not %g: "
-                          "nothing could be timed between two visits",
-                          EVERY_CYCLES_MIN, every);
+    if (every != 0 && every < EVERY_CYCLES_MIN)
+        schema_fail_at(r, "every_cycles",
+                       "must be 0 (once a launch) or at least %g, not %g: "
+                       "nothing could be timed between two visits",
+                       EVERY_CYCLES_MIN, every);
 }
 
 static const struct schema_row intruder_rows[] = {
@@ -154,15 +144,11 @@ static const struct schema_row intruder_rows[] = {
 
 /* ---- one that runs beside ours ---- */
 
-static int read_from(struct schema_reader *r, json_t *value, void *into)
+static void read_from(struct schema_reader *r, json_t *value, void *into)
 {
-    int *const from = into;
-    char name[sizeof((struct profile_cache *)0)->name];
-    const int status = schema_text(r, value, name, sizeof name);
-    if (status != 0)
-        return status;
-    *from = profile_find_cache(r, name);
-    return *from < 0 ? *from : 0;
+    char name[sizeof((struct profile_cache *)0)->name] = "";
+    schema_text(r, value, name, sizeof name);
+    *(int *)into = profile_find_cache(r, name);
 }
 
 static const struct schema_row neighbour_rows[] = {

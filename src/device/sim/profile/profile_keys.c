@@ -9,24 +9,22 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "base/text.h"
 
 /* ---- paths ---- */
 
 /* One number for all states of the TLBs, or one for each of three. */
-static int read_latency(struct schema_reader *r, json_t *value, void *into)
+static void read_latency(struct schema_reader *r, json_t *value, void *into)
 {
     struct profile_latency *const latency = into;
     const size_t count = COUNT_OF(latency->cycles);
-    if (json_is_array(value) && json_array_size(value) != count)
-        return schema_fail(r, "must be one number or three: found in the "
-                              "first TLB, in the second, by page walk");
-    int status = 0;
-    for (size_t i = 0; i < count && status == 0; i++)
-        status = schema_real(
-            r, json_is_array(value) ? json_array_get(value, i) : value, 0,
-            PROFILE_CYCLES_MAX, &latency->cycles[i]);
-    return status;
+    const bool each = json_is_array(value);
+    if (each && json_array_size(value) != count)
+        schema_fail(r, "must be one number or three: found in the first TLB, "
+                       "in the second, by page walk");
+    for (size_t i = 0; i < count && !r->failed; i++)
+        latency->cycles[i] =
+            schema_real(r, each ? json_array_get(value, i) : value, 0,
+                        PROFILE_CYCLES_MAX);
 }
 
 int profile_find_cache(struct schema_reader *r, const char *name)
@@ -38,13 +36,8 @@ int profile_find_cache(struct schema_reader *r, const char *name)
         if (strcmp(names[i], name) == 0)
             return (int)i;
     }
-    const char *const nearest = text_nearest(name, names);
-    if (nearest == NULL)
-        return schema_fail(r, "names '%s', which is not among caches", name);
-    return schema_fail(r,
-                       "names '%s', which is not among caches; did you "
-                       "mean '%s'?",
-                       name, nearest);
+    schema_fail_name(r, name, names, "not among caches");
+    return 0;
 }
 
 static bool path_has(const struct profile_path *path, int cache)
@@ -55,29 +48,28 @@ static bool path_has(const struct profile_path *path, int cache)
     return false;
 }
 
-static int read_levels(struct schema_reader *r, json_t *list, void *into)
+static void read_levels(struct schema_reader *r, json_t *list, void *into)
 {
     struct profile_path *const path = into;
     if (!json_is_array(list) || json_array_size(list) > PROFILE_LEVELS_MAX)
-        return schema_fail(r, "must be an array of at most %d names of caches",
-                           PROFILE_LEVELS_MAX);
-    for (size_t i = 0; i < json_array_size(list); i++) {
+        schema_fail(r, "must be an array of at most %d names of caches",
+                    PROFILE_LEVELS_MAX);
+    for (size_t i = 0; i < json_array_size(list) && !r->failed; i++) {
         const json_t *const name = json_array_get(list, i);
-        if (!json_is_string(name))
-            return schema_wrong_type(r, "an array of names of caches", name);
+        if (!json_is_string(name)) {
+            schema_wrong_type(r, "an array of names of caches", name);
+            return;
+        }
         const int cache = profile_find_cache(r, json_string_value(name));
-        if (cache < 0)
-            return cache;
         if (path_has(path, cache))
-            return schema_fail(r, "names '%s' twice", json_string_value(name));
+            schema_fail(r, "names '%s' twice", json_string_value(name));
         path->cache[path->levels++] = cache;
     }
-    return 0;
 }
 
 /* One latency for each level and for memory, and for nothing else: the path
  * makes the table. */
-static int read_latencies(struct schema_reader *r, json_t *object, void *into)
+static void read_latencies(struct schema_reader *r, json_t *object, void *into)
 {
     struct profile_path *const path = into;
     const struct profile *const profile = r->whole;
@@ -91,15 +83,13 @@ static int read_latencies(struct schema_reader *r, json_t *object, void *into)
     }
     rows[path->levels].key = "memory";
     rows[path->levels].offset = offsetof(struct profile_path, memory);
-    return schema_read(r, object, &(struct schema){"latency", rows, NULL},
-                       path);
+    schema_read(r, object, &(struct schema){"latency", rows, NULL}, path);
 }
 
-static int note_path(struct schema_reader *r, void *into)
+static void note_path(struct schema_reader *r, void *into)
 {
     (void)r;
     ((struct profile_path *)into)->present = true;
-    return 0;
 }
 
 static const struct schema_row path_rows[] = {
@@ -117,12 +107,11 @@ static const struct schema_row path_rows[] = {
 
 static const struct schema path_schema = {"path", path_rows, note_path};
 
-static int check_prefetch(struct schema_reader *r, void *into)
+static void check_prefetch(struct schema_reader *r, void *into)
 {
     const struct profile_path *const path = into;
-    if (path->prefetch == 0 || path->levels > 0)
-        return 0;
-    return schema_fail_at(r, "prefetch", "needs a cache that lines come to");
+    if (path->prefetch > 0 && path->levels == 0)
+        schema_fail_at(r, "prefetch", "needs a cache that lines come to");
 }
 
 enum { PREFETCH_MOST = 256 };
@@ -160,7 +149,7 @@ static const struct schema paths_schema = {"paths", paths_rows, NULL};
 
 /* Where only O3 is told, all levels that optimise are alike, and O0 is no
  * quicker than the default's. */
-static int fill_times(struct schema_reader *r, void *into)
+static void fill_times(struct schema_reader *r, void *into)
 {
     const struct profile *const profile = r->whole;
     struct profile_times *const times = into;
@@ -171,7 +160,6 @@ static int fill_times(struct schema_reader *r, void *into)
             times->level[i] = optimised;
     if (times->level[0] < 0)
         times->level[0] = optimised > base ? optimised : base;
-    return 0;
 }
 
 #define LEVEL(i)       CYCLES(profile_times, level[i])
@@ -190,22 +178,21 @@ static const struct schema_row times_rows[] = {
 
 static const struct schema times_schema = {"times", times_rows, fill_times};
 
-static int note_power_of_two(struct schema_reader *r, json_t *object,
-                             void *into)
+static void note_power_of_two(struct schema_reader *r, json_t *object,
+                              void *into)
 {
     struct profile_isa *const row = into;
     row->has_power_of_two = true;
-    return schema_read(r, object, &times_schema, &row->power_of_two);
+    schema_read(r, object, &times_schema, &row->power_of_two);
 }
 
-static int fill_issue(struct schema_reader *r, void *into)
+static void fill_issue(struct schema_reader *r, void *into)
 {
     const struct profile *const profile = r->whole;
     struct profile_isa *const row = into;
     const double base = profile->isa[0].issue;
     if (row->issue < 0)
         row->issue = base > 0 ? base : 1;
-    return 0;
 }
 
 static const struct schema_row isa_rows[] = {
@@ -222,46 +209,47 @@ static const struct schema_row isa_rows[] = {
 
 static const struct schema isa_schema = {"isa", isa_rows, fill_issue};
 
-static int add_instruction(struct schema_reader *r, const char *name,
-                           json_t *object)
+static void add_instruction(struct schema_reader *r, const char *name,
+                            json_t *object)
 {
     struct profile *const profile = r->whole;
     struct profile_isa row = {.name = ""};
-    if (strlen(name) >= sizeof row.name)
-        return schema_fail(r, "has a name of too many letters: '%s'", name);
+    if (strlen(name) >= sizeof row.name) {
+        schema_fail(r, "has a name of too many letters: '%s'", name);
+        return;
+    }
     memcpy(row.name, name, strlen(name) + 1);
-    const int status = schema_read_at(r, name, object, &isa_schema, &row);
+    schema_read_at(r, name, object, &isa_schema, &row);
     profile->isa[profile->isa_count++] = row;
-    return status;
 }
 
-static int read_isa(struct schema_reader *r, json_t *object, void *into)
+static void read_isa(struct schema_reader *r, json_t *object, void *into)
 {
     struct profile *const profile = into;
-    if (!json_is_object(object))
-        return schema_wrong_type(r, "an object", object);
-    profile->isa = xcalloc(json_object_size(object) + 1, sizeof *profile->isa);
     json_t *value = json_object_get(object, "default");
-    if (value == NULL)
-        return schema_fail_at(r, "default", "is missing");
-    int status = add_instruction(r, "default", value);
+    if (!json_is_object(object))
+        schema_wrong_type(r, "an object", object);
+    else if (value == NULL)
+        schema_fail_at(r, "default", "is missing");
+    if (r->failed)
+        return;
+    profile->isa = xcalloc(json_object_size(object) + 1, sizeof *profile->isa);
+    add_instruction(r, "default", value);
     const char *name;
     json_object_foreach(object, name, value)
     {
-        if (status == 0 && strcmp(name, "default") != 0)
-            status = add_instruction(r, name, value);
+        if (strcmp(name, "default") != 0)
+            add_instruction(r, name, value);
     }
-    return status;
 }
 
 /* ---- parts of the GPU ---- */
 
-static int check_banks(struct schema_reader *r, void *into)
+static void check_banks(struct schema_reader *r, void *into)
 {
     const unsigned bytes = ((struct profile *)into)->banks.bank_bytes;
-    if (bytes == 4 || bytes == 8)
-        return 0;
-    return schema_fail_at(r, "bank_bytes", "must be 4 or 8, not %u", bytes);
+    if (bytes != 4 && bytes != 8)
+        schema_fail_at(r, "bank_bytes", "must be 4 or 8, not %u", bytes);
 }
 
 enum { SHARED_MAX = 1 << 24 }; /* B */
@@ -312,23 +300,20 @@ static const struct schema window_schema = {"page_window", window_rows, NULL};
 /* ---- the whole ---- */
 
 /* "2.1" */
-static int read_capability(struct schema_reader *r, json_t *value, void *into)
+static void read_capability(struct schema_reader *r, json_t *value, void *into)
 {
     struct profile *const profile = into;
-    char text[16];
+    char text[16] = "";
     int end = 0;
-    const int status = schema_text(r, value, text, sizeof text);
-    if (status != 0)
-        return status;
+    schema_text(r, value, text, sizeof text);
     if (sscanf(text, "%2d.%1d%n", &profile->cc_major, &profile->cc_minor,
                &end) != 2 ||
         text[end] != '\0' || profile->cc_major < 1 || profile->cc_minor < 0)
-        return schema_fail(r, "must be like \"9.0\", not \"%s\"", text);
-    return 0;
+        schema_fail(r, "must be like \"9.0\", not \"%s\"", text);
 }
 
 /* What follows from other keys where it is not told. */
-static int complete(struct schema_reader *r, void *into)
+static void complete(struct schema_reader *r, void *into)
 {
     struct profile *const profile = into;
     (void)r;
@@ -338,7 +323,6 @@ static int complete(struct schema_reader *r, void *into)
         profile->shared_per_block = profile->shared_bytes;
     if (profile->clock_overhead_unoptimized < 0)
         profile->clock_overhead_unoptimized = profile->clock_overhead;
-    return 0;
 }
 
 static const char *const favours[] = {

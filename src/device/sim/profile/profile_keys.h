@@ -14,7 +14,7 @@ extern const struct schema profile_schema;
 /* profile_caches.c: the objects `caches` and `tlbs`; into a struct profile. */
 extern const struct schema profile_cache_schema, profile_tlbs_schema;
 extern const char *const profile_scopes[]; /* by enum profile_scope */
-int profile_read_caches(struct schema_reader *r, json_t *object, void *into);
+void profile_read_caches(struct schema_reader *r, json_t *object, void *into);
 /* The index of the cache of that name; a complaint if there is none. */
 int profile_find_cache(struct schema_reader *r, const char *name);
 

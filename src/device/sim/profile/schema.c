@@ -33,35 +33,45 @@ void schema_leave(struct schema_reader *r, size_t up)
     r->path[up] = '\0';
 }
 
-static int fail_va(struct schema_reader *r, const char *fmt, va_list args)
+static void fail_va(struct schema_reader *r, const char *fmt, va_list args)
 {
     char what[512];
+    if (r->failed)
+        return;
+    r->failed = true;
     vsnprintf(what, sizeof what, fmt, args);
     if (r->path[0] == '\0')
-        return error_set(r->err, ERR_FILE, "%s: the %s %s", r->where, r->noun,
-                         what);
-    return error_set(r->err, ERR_FILE, "%s: %s %s", r->where, r->path, what);
+        error_set(r->err, ERR_FILE, "%s: the %s %s", r->where, r->noun, what);
+    else
+        error_set(r->err, ERR_FILE, "%s: %s %s", r->where, r->path, what);
 }
 
-int schema_fail(struct schema_reader *r, const char *fmt, ...)
+void schema_fail(struct schema_reader *r, const char *fmt, ...)
 {
     va_list args;
     va_start(args, fmt);
-    const int status = fail_va(r, fmt, args);
+    fail_va(r, fmt, args);
     va_end(args);
-    return status;
 }
 
-int schema_fail_at(struct schema_reader *r, const char *key, const char *fmt,
-                   ...)
+void schema_fail_at(struct schema_reader *r, const char *key, const char *fmt,
+                    ...)
 {
     const size_t up = schema_enter(r, key);
     va_list args;
     va_start(args, fmt);
-    const int status = fail_va(r, fmt, args);
+    fail_va(r, fmt, args);
     va_end(args);
     schema_leave(r, up);
-    return status;
+}
+
+void schema_fail_name(struct schema_reader *r, const char *name,
+                      const char *const *known, const char *what)
+{
+    const char *const nearest = text_nearest(name, known);
+    schema_fail(r, "names '%s', which is %s%s%s%s", name, what,
+                nearest != NULL ? "; did you mean '" : "",
+                nearest != NULL ? nearest : "", nearest != NULL ? "'?" : "");
 }
 
 static const char *type_name(const json_t *value)
@@ -85,66 +95,61 @@ static const char *type_name(const json_t *value)
     return "true or false";
 }
 
-int schema_wrong_type(struct schema_reader *r, const char *wanted,
-                      const json_t *value)
+void schema_wrong_type(struct schema_reader *r, const char *wanted,
+                       const json_t *value)
 {
-    return schema_fail(r, "must be %s, not %s", wanted, type_name(value));
+    schema_fail(r, "must be %s, not %s", wanted, type_name(value));
 }
 
 /* ---- values ---- */
 
-int schema_text(struct schema_reader *r, const json_t *value, char *text,
-                size_t size)
+void schema_text(struct schema_reader *r, const json_t *value, char *text,
+                 size_t size)
 {
     if (!json_is_string(value))
-        return schema_wrong_type(r, "a string", value);
-    if (json_string_length(value) >= size)
-        return schema_fail(r, "must be shorter than %zu bytes", size);
-    memcpy(text, json_string_value(value), json_string_length(value) + 1);
-    return 0;
+        schema_wrong_type(r, "a string", value);
+    else if (json_string_length(value) >= size)
+        schema_fail(r, "must be shorter than %zu bytes", size);
+    else
+        memcpy(text, json_string_value(value), json_string_length(value) + 1);
 }
 
-int schema_real(struct schema_reader *r, const json_t *value, double least,
-                double most, double *real)
+double schema_real(struct schema_reader *r, const json_t *value, double least,
+                   double most)
 {
+    const double real = json_number_value(value);
     if (!json_is_number(value))
-        return schema_wrong_type(r, "a number", value);
-    *real = json_number_value(value);
-    if (*real < least || *real > most)
-        return schema_fail(r, "must be from %.16g to %.16g, not %.16g", least,
-                           most, *real);
-    return 0;
+        schema_wrong_type(r, "a number", value);
+    else if (real < least || real > most)
+        schema_fail(r, "must be from %.16g to %.16g, not %.16g", least, most,
+                    real);
+    return r->failed ? least : real;
 }
 
-int schema_whole(struct schema_reader *r, const json_t *value, double least,
-                 double most, uint64_t *whole)
+uint64_t schema_whole(struct schema_reader *r, const json_t *value,
+                      double least, double most)
 {
     if (json_is_real(value))
-        return schema_fail(r, "must be a whole number, not %.16g",
-                           json_real_value(value));
-    if (!json_is_integer(value))
-        return schema_wrong_type(r, "a whole number", value);
-    double number;
-    const int status = schema_real(r, value, least, most, &number);
-    if (status == 0)
-        *whole = (uint64_t)json_integer_value(value);
-    return status;
+        schema_fail(r, "must be a whole number, not %.16g",
+                    json_real_value(value));
+    else if (!json_is_integer(value))
+        schema_wrong_type(r, "a whole number", value);
+    schema_real(r, value, least, most);
+    return r->failed ? (uint64_t)least : (uint64_t)json_integer_value(value);
 }
 
-static int read_power(struct schema_reader *r, const json_t *value,
-                      double least, double most, uint64_t *power)
+static uint64_t read_power(struct schema_reader *r, const json_t *value,
+                           double least, double most)
 {
-    const int status = schema_whole(r, value, least, POWER_MAX, power);
-    if (status != 0)
-        return status;
-    if ((*power & (*power - 1)) != 0)
-        return schema_fail(r, "must be a power of two, not %" PRIu64, *power);
-    if ((double)*power > most)
-        return schema_fail(r, "must be at most %.16g", most);
-    return 0;
+    const uint64_t power = schema_whole(r, value, least, POWER_MAX);
+    if ((power & (power - 1)) != 0)
+        schema_fail(r, "must be a power of two, not %" PRIu64, power);
+    if ((double)power > most)
+        schema_fail(r, "must be at most %.16g", most);
+    return power;
 }
 
-static int no_such_word(struct schema_reader *r, const char *word,
+static void no_such_word(struct schema_reader *r, const char *word,
                         const char *const *words)
 {
     struct buf all = {0};
@@ -152,41 +157,38 @@ static int no_such_word(struct schema_reader *r, const char *word,
         const char *const link = words[i + 1] == NULL ? " or " : ", ";
         buf_printf(&all, "%s%s", i == 0 ? "" : link, words[i]);
     }
-    const int status =
-        schema_fail(r, "must be %s, not '%s'", buf_string(&all), word);
+    schema_fail(r, "must be %s, not '%s'", buf_string(&all), word);
     buf_free(&all);
-    return status;
 }
 
-static int no_such_name(struct schema_reader *r, const char *name,
+static void no_such_name(struct schema_reader *r, const char *name,
                         const char *const *names)
 {
     const char *const nearest = text_nearest(name, names);
-    return schema_fail(r, "may not be '%s'; did you mean '%s'?", name,
-                       nearest != NULL ? nearest : names[0]);
+    schema_fail(r, "may not be '%s'; did you mean '%s'?", name,
+                nearest != NULL ? nearest : names[0]);
 }
 
-static int read_choice(struct schema_reader *r, const json_t *value,
-                       const struct schema_row *row, uint64_t *choice)
+static uint64_t read_choice(struct schema_reader *r, const json_t *value,
+                            const struct schema_row *row)
 {
-    char word[WORD_MAX];
-    const int status = schema_text(r, value, word, sizeof word);
-    if (status != 0)
-        return status;
-    for (*choice = 0; row->words[*choice] != NULL; ++*choice)
-        if (strcmp(row->words[*choice], word) == 0)
-            return 0;
-    return row->kind == SCHEMA_WORD ? no_such_word(r, word, row->words)
-                                    : no_such_name(r, word, row->words);
+    char word[WORD_MAX] = "";
+    schema_text(r, value, word, sizeof word);
+    for (uint64_t i = 0; row->words[i] != NULL; i++)
+        if (strcmp(row->words[i], word) == 0)
+            return i;
+    if (row->kind == SCHEMA_WORD)
+        no_such_word(r, word, row->words);
+    else
+        no_such_name(r, word, row->words);
+    return 0;
 }
 
-static int read_bool(struct schema_reader *r, const json_t *value,
-                     uint64_t *is_true)
+static bool read_bool(struct schema_reader *r, const json_t *value)
 {
     if (!json_is_boolean(value))
-        return schema_wrong_type(r, "true or false", value);
-    *is_true = json_is_true(value);
-    return 0;
+        schema_wrong_type(r, "true or false", value);
+    return json_is_true(value);
 }
 
 /* ---- rows ---- */
@@ -213,80 +215,67 @@ static void put_fallback(const struct schema_row *row, void *place)
 }
 
 /* What is kept as a whole number, be it a word. */
-static int read_whole_of(struct schema_reader *r, const json_t *value,
-                         const struct schema_row *row, uint64_t *whole)
+static uint64_t read_whole_of(struct schema_reader *r, const json_t *value,
+                              const struct schema_row *row)
 {
     switch (row->kind) {
     case SCHEMA_POWER:
-        return read_power(r, value, row->least, row->most, whole);
+        return read_power(r, value, row->least, row->most);
     case SCHEMA_BOOL:
-        return read_bool(r, value, whole);
+        return read_bool(r, value);
     case SCHEMA_WORD:
     case SCHEMA_NAME:
-        return read_choice(r, value, row, whole);
+        return read_choice(r, value, row);
     default:
-        return schema_whole(r, value, row->least, row->most, whole);
+        return schema_whole(r, value, row->least, row->most);
     }
 }
 
-static int read_value(struct schema_reader *r, json_t *value,
-                      const struct schema_row *row, void *place)
+static void read_value(struct schema_reader *r, json_t *value,
+                       const struct schema_row *row, void *place)
 {
-    double real;
-    uint64_t whole = 0;
-    int status;
-    switch (row->kind) {
-    case SCHEMA_TEXT:
-        return schema_text(r, value, place, row->size);
-    case SCHEMA_OBJECT:
-        return schema_read(r, value, row->object, place);
-    case SCHEMA_CALL:
-        return row->read(r, value, place);
-    case SCHEMA_REAL:
-        status = schema_real(r, value, row->least, row->most, &real);
-        if (status == 0)
-            memcpy(place, &real, sizeof real);
-        return status;
-    default:
-        status = read_whole_of(r, value, row, &whole);
-        if (status == 0)
-            put_whole(place, row->size, whole);
-        return status;
-    }
+    if (row->kind == SCHEMA_TEXT)
+        schema_text(r, value, place, row->size);
+    else if (row->kind == SCHEMA_OBJECT)
+        schema_read(r, value, row->object, place);
+    else if (row->kind == SCHEMA_CALL)
+        row->read(r, value, place);
+    else if (row->kind == SCHEMA_REAL)
+        *(double *)place = schema_real(r, value, row->least, row->most);
+    else
+        put_whole(place, row->size, read_whole_of(r, value, row));
 }
 
-static int read_rows(struct schema_reader *r, const json_t *object,
-                     const struct schema *schema, void *into);
+static void read_rows(struct schema_reader *r, const json_t *object,
+                      const struct schema *schema, void *into);
 
-static int read_row(struct schema_reader *r, const json_t *object,
-                    const struct schema_row *row, void *into)
+static void read_row(struct schema_reader *r, const json_t *object,
+                     const struct schema_row *row, void *into)
 {
     void *const place = (char *)into + row->offset;
-    if (row->kind == SCHEMA_ALSO)
-        return read_rows(r, object, row->object, place);
-    json_t *const value = json_object_get(object, row->key);
-    if (value == NULL && row->required)
-        return schema_fail_at(r, row->key, "is missing");
-    if (value == NULL) {
-        put_fallback(row, place);
-        return 0;
+    if (row->kind == SCHEMA_ALSO) {
+        read_rows(r, object, row->object, place);
+        return;
     }
+    json_t *const value = json_object_get(object, row->key);
     const size_t up = schema_enter(r, row->key);
-    const int status = read_value(r, value, row, place);
+    if (value != NULL)
+        read_value(r, value, row, place);
+    else if (row->required)
+        schema_fail(r, "is missing");
+    else
+        put_fallback(row, place);
     schema_leave(r, up);
-    return status;
 }
 
-static int read_rows(struct schema_reader *r, const json_t *object,
-                     const struct schema *schema, void *into)
+static void read_rows(struct schema_reader *r, const json_t *object,
+                      const struct schema *schema, void *into)
 {
     const struct schema_row *row = schema->rows;
-    int status = 0;
-    for (; row->kind != SCHEMA_END && status == 0; row++)
-        status = read_row(r, object, row, into);
-    if (status == 0 && schema->check != NULL)
-        status = schema->check(r, into);
-    return status;
+    for (; row->kind != SCHEMA_END && !r->failed; row++)
+        read_row(r, object, row, into);
+    if (!r->failed && schema->check != NULL)
+        schema->check(r, into);
 }
 
 /* ---- objects ---- */
@@ -303,18 +292,19 @@ static size_t add_keys(const struct schema *schema, const char **keys,
     return count;
 }
 
-static int unknown_key(struct schema_reader *r, const char *key,
-                       const char *const *known)
+static void unknown_key(struct schema_reader *r, const char *key,
+                        const char *const *known)
 {
     const char *const nearest = text_nearest(key, known);
     if (nearest == NULL)
-        return schema_fail_at(r, key, "is not a key of a %s", r->noun);
-    return schema_fail_at(r, key, "is not a key of a %s; did you mean '%s'?",
-                          r->noun, nearest);
+        schema_fail_at(r, key, "is not a key of a %s", r->noun);
+    else
+        schema_fail_at(r, key, "is not a key of a %s; did you mean '%s'?",
+                       r->noun, nearest);
 }
 
-static int check_keys(struct schema_reader *r, json_t *object,
-                      const struct schema *schema)
+static void check_keys(struct schema_reader *r, json_t *object,
+                       const struct schema *schema)
 {
     const char *known[KEYS_MAX + 1] = {0};
     add_keys(schema, known, 0);
@@ -326,27 +316,27 @@ static int check_keys(struct schema_reader *r, json_t *object,
         while (known[i] != NULL && strcmp(known[i], key) != 0)
             i++;
         if (known[i] == NULL)
-            return unknown_key(r, key, known);
+            unknown_key(r, key, known);
     }
-    return 0;
 }
 
-int schema_read(struct schema_reader *r, json_t *value,
-                const struct schema *schema, void *into)
+void schema_read(struct schema_reader *r, json_t *value,
+                 const struct schema *schema, void *into)
 {
     if (!json_is_object(value))
-        return schema_wrong_type(r, "an object", value);
-    const int status = check_keys(r, value, schema);
-    return status == 0 ? read_rows(r, value, schema, into) : status;
+        schema_wrong_type(r, "an object", value);
+    else
+        check_keys(r, value, schema);
+    if (!r->failed)
+        read_rows(r, value, schema, into);
 }
 
-int schema_read_at(struct schema_reader *r, const char *key, json_t *value,
-                   const struct schema *schema, void *into)
+void schema_read_at(struct schema_reader *r, const char *key, json_t *value,
+                    const struct schema *schema, void *into)
 {
     const size_t up = schema_enter(r, key);
-    const int status = schema_read(r, value, schema, into);
+    schema_read(r, value, schema, into);
     schema_leave(r, up);
-    return status;
 }
 
 int schema_parse(const char *text, const char *where,
@@ -359,7 +349,7 @@ int schema_parse(const char *text, const char *where,
                          wrong.text);
     struct schema_reader reader = {
         .where = where, .noun = schema->name, .whole = whole, .err = err};
-    const int status = schema_read(&reader, root, schema, whole);
+    schema_read(&reader, root, schema, whole);
     json_decref(root);
-    return status;
+    return reader.failed ? err->code : 0;
 }

@@ -7,7 +7,9 @@
  * Objects nest: a row points to the table of the object that it takes.  What
  * is irregular has a function of its own, which reads with the functions
  * below.  Rows are read in their order, so a function may use what earlier
- * rows brought.  Every failure is an ERR_FILE "FILE: KEY.PATH what is wrong".
+ * rows brought.  The first failure, an ERR_FILE "FILE: KEY.PATH what is wrong",
+ * sticks: no further row is read, no further failure said, and a number that
+ * could not be read is the least that it may be.
  */
 #ifndef SONDE_DEVICE_SIM_PROFILE_SCHEMA_H
 #define SONDE_DEVICE_SIM_PROFILE_SCHEMA_H
@@ -38,11 +40,12 @@ struct schema_reader {
     char path[256];           /* "paths.global.ca.latency" */
     void *whole;              /* the struct of the outermost object */
     struct error *err;
+    bool failed;
 };
 
 /* `into`: the struct of the object, or where a row says that its value goes. */
-typedef int schema_read_fn(struct schema_reader *r, json_t *value, void *into);
-typedef int schema_check_fn(struct schema_reader *r, void *into);
+typedef void schema_read_fn(struct schema_reader *r, json_t *value, void *into);
+typedef void schema_check_fn(struct schema_reader *r, void *into);
 
 struct schema_row {
     const char *key;
@@ -78,27 +81,31 @@ int schema_parse(const char *text, const char *where,
                  const struct schema *schema, void *whole, struct error *err);
 
 /* For functions of rows. */
-int schema_read(struct schema_reader *r, json_t *value,
-                const struct schema *schema, void *into);
+void schema_read(struct schema_reader *r, json_t *value,
+                 const struct schema *schema, void *into);
 /* … that is the value of `key`. */
-int schema_read_at(struct schema_reader *r, const char *key, json_t *value,
-                   const struct schema *schema, void *into);
-int schema_text(struct schema_reader *r, const json_t *value, char *text,
-                size_t size);
-int schema_real(struct schema_reader *r, const json_t *value, double least,
-                double most, double *real);
-int schema_whole(struct schema_reader *r, const json_t *value, double least,
-                 double most, uint64_t *whole);
+void schema_read_at(struct schema_reader *r, const char *key, json_t *value,
+                    const struct schema *schema, void *into);
+/* Nothing is written where that fails. */
+void schema_text(struct schema_reader *r, const json_t *value, char *text,
+                 size_t size);
+double schema_real(struct schema_reader *r, const json_t *value, double least,
+                   double most);
+uint64_t schema_whole(struct schema_reader *r, const json_t *value,
+                      double least, double most);
 
 /* Goes down to `key` in the path; returns what schema_leave needs. */
 size_t schema_enter(struct schema_reader *r, const char *key);
 void schema_leave(struct schema_reader *r, size_t up);
-int schema_fail(struct schema_reader *r, const char *fmt, ...)
+void schema_fail(struct schema_reader *r, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 /* … about a key of the object that it is at. */
-int schema_fail_at(struct schema_reader *r, const char *key, const char *fmt,
-                   ...) __attribute__((format(printf, 3, 4)));
-int schema_wrong_type(struct schema_reader *r, const char *wanted,
-                      const json_t *value);
+void schema_fail_at(struct schema_reader *r, const char *key, const char *fmt,
+                    ...) __attribute__((format(printf, 3, 4)));
+/* … about a name, of which `known` has the nearest, if one is near. */
+void schema_fail_name(struct schema_reader *r, const char *name,
+                      const char *const *known, const char *what);
+void schema_wrong_type(struct schema_reader *r, const char *wanted,
+                       const json_t *value);
 
 #endif
