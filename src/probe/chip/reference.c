@@ -102,6 +102,8 @@ static void reference_kernel(const struct experiment *e,
     store(&k, "%least", COLUMN_L2);
     store(&k, "%sum", COLUMN_L2_ALL);
     load_lines(&k, "ca", "FILL");
+    ptx(&k, "// with no store between them the second loop would load nothing");
+    store(&k, "%least", COLUMN_L1);
     load_lines(&k, "ca", "NEAR");
     store(&k, "%least", COLUMN_L1);
     state_spin(&k);
