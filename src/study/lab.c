@@ -63,22 +63,15 @@ void *lab_alloc(struct lab *lab, size_t count, size_t size)
     return arena_alloc(&lab->memory, count, size);
 }
 
-static char *formatted(struct lab *lab, const char *fmt, va_list args)
+char *lab_text(struct lab *lab, const char *fmt, ...)
 {
-    va_list again;
+    va_list args, again;
+    va_start(args, fmt);
     va_copy(again, args);
     const int length = vsnprintf(NULL, 0, fmt, again);
     va_end(again);
     char *const text = lab_alloc(lab, (size_t)length + 1, 1);
     vsnprintf(text, (size_t)length + 1, fmt, args);
-    return text;
-}
-
-char *lab_text(struct lab *lab, const char *fmt, ...)
-{
-    va_list args;
-    va_start(args, fmt);
-    char *const text = formatted(lab, fmt, args);
     va_end(args);
     return text;
 }
@@ -145,12 +138,8 @@ static struct samples run_text(struct lab *lab, const char *text)
     return samples;
 }
 
-const struct samples *lab_probe(struct lab *lab, const char *fmt, ...)
+const struct samples *lab_run(struct lab *lab, const char *text)
 {
-    va_list args;
-    va_start(args, fmt);
-    const char *const text = formatted(lab, fmt, args);
-    va_end(args);
     struct samples *const samples = lab_alloc(lab, 1, sizeof *samples);
     *samples = run_text(lab, text);
     arena_adopt(&lab->memory, samples->data);
@@ -171,13 +160,9 @@ struct column lab_column_of(struct lab *lab, const struct samples *s,
     return c;
 }
 
-struct column lab_column(struct lab *lab, const char *name, const char *fmt,
-                         ...)
+struct column lab_run_column(struct lab *lab, const char *name,
+                             const char *text)
 {
-    va_list args;
-    va_start(args, fmt);
-    const char *const text = formatted(lab, fmt, args);
-    va_end(args);
     struct samples samples = run_text(lab, text);
     const struct column column = lab_column_of(lab, &samples, name);
     samples_free(&samples);
@@ -281,22 +266,13 @@ static struct undisturbed column_undisturbed(const struct column *c,
 
 /* Those of the long run less those of the short one.  Runs do not vary as
  * their loads do. */
-static struct cost difference_of(struct lab *lab, const char *text)
+struct cost lab_cost_of_runs(struct lab *lab, const char *text)
 {
     const struct runs r = run_chase(lab, text);
     const struct undisturbed longer = column_undisturbed(&r.longer, r.step),
                              shorter = column_undisturbed(&r.shorter, r.step),
                              u = undisturbed_less(&longer, &shorter);
     return lab_cost_of(lab, &u, r.longer.experiment);
-}
-
-struct cost lab_chase(struct lab *lab, const char *fmt, ...)
-{
-    va_list args;
-    va_start(args, fmt);
-    const char *const text = formatted(lab, fmt, args);
-    va_end(args);
-    return difference_of(lab, text);
 }
 
 /* Both runs as one: cycles of each of their loads. */
@@ -308,23 +284,17 @@ static struct runs run_both(struct lab *lab, const char *text)
     return r;
 }
 
-struct cost lab_chase_mean(struct lab *lab, const char *fmt, ...)
+struct cost lab_mean_of_runs(struct lab *lab, const char *text)
 {
-    va_list args;
-    va_start(args, fmt);
-    const struct runs r = run_both(lab, formatted(lab, fmt, args));
-    va_end(args);
+    const struct runs r = run_both(lab, text);
     const struct undisturbed all =
         undisturbed_within(r.longer.at, r.longer.count, INFINITY);
     return lab_cost_of(lab, &all, r.longer.experiment);
 }
 
-struct cost lab_average(struct lab *lab, const char *fmt, ...)
+struct cost lab_average_of_runs(struct lab *lab, const char *text)
 {
-    va_list args;
-    va_start(args, fmt);
-    const struct runs r = run_both(lab, formatted(lab, fmt, args));
-    va_end(args);
+    const struct runs r = run_both(lab, text);
     const struct undisturbed u = column_undisturbed(&r.longer, r.step / 3);
     return lab_cost_of(lab, &u, r.longer.experiment);
 }
@@ -374,22 +344,12 @@ struct cost lab_pair_cost(struct lab *lab, unsigned visits, const char *walk)
 struct cost lab_load_cost_of(struct lab *lab, unsigned run, unsigned singles,
                              const char *walk)
 {
-    const struct cost runs =
-        difference_of(lab, lab_text(lab, "chase %s visits=%u", walk, run));
+    const struct cost runs = lab_chase(lab, "chase %s visits=%u", walk, run);
     /* Of runs most of which are late the densest half is no longer dense. */
     const bool unclear = runs.high - runs.low > 0.01 * runs.cycles;
     return unclear || runs.disturbed > disturbed_most
                ? lab_pair_cost(lab, singles, walk)
                : runs;
-}
-
-struct cost lab_load_cost(struct lab *lab, const char *fmt, ...)
-{
-    va_list args;
-    va_start(args, fmt);
-    const char *const walk = formatted(lab, fmt, args);
-    va_end(args);
-    return lab_load_cost_of(lab, 64, 2048, walk);
 }
 
 /* ---- findings ---------------------------------------------------------- */
@@ -558,21 +518,8 @@ void lab_leave_out(struct lab *lab, const struct study *study,
     leave_out(lab, study, pattern, why, false);
 }
 
-void lab_refuse(struct lab *lab, const char *pattern, const char *fmt, ...)
+void lab_skip(struct lab *lab, const char *pattern, const char *why)
 {
-    va_list args;
-    va_start(args, fmt);
-    const char *const why = formatted(lab, fmt, args);
-    va_end(args);
-    leave_out(lab, lab->study, pattern, why, false);
-}
-
-void lab_skip(struct lab *lab, const char *pattern, const char *fmt, ...)
-{
-    va_list args;
-    va_start(args, fmt);
-    const char *const why = formatted(lab, fmt, args);
-    va_end(args);
     leave_out(lab, lab->study, pattern, why, true);
 }
 
@@ -582,7 +529,7 @@ bool lab_requires(struct lab *lab, enum capability capability,
     struct error err;
     if (device_requires(lab->info, capability, &err) == 0)
         return true;
-    lab_skip(lab, pattern, "%s", err.text);
+    lab_skip(lab, pattern, err.text);
     return false;
 }
 
@@ -624,6 +571,13 @@ bool lab_number(const struct lab *lab, const char *component,
 void finding_measured(struct finding *f, double number)
 {
     finding_value(f, STATUS_MEASURED, value_number(number));
+}
+
+void finding_range(struct finding *f, const double *values, size_t n)
+{
+    finding_measured(f, stats_median(values, n));
+    finding_interval(f, stats_min(values, n), stats_max(values, n),
+                     stats_range_confidence(n));
 }
 
 void finding_cost(struct finding *f, const struct cost *cost)

@@ -113,10 +113,10 @@ void lab_spare(struct lab *lab, bool spare);
 /* Ends that; by what a sample since was disturbed, NULL if none was. */
 const char *lab_spared(struct lab *lab);
 
-/* Runs the experiment that the format gives.  After an error there are no rows,
- * and `experiment` of the samples is NULL. */
-const struct samples *lab_probe(struct lab *lab, const char *fmt, ...)
-    __attribute__((format(printf, 2, 3)));
+/* Runs an experiment, of which the text is given, or a format of it.  After an
+ * error there are no rows, and `experiment` of the samples is NULL. */
+const struct samples *lab_run(struct lab *lab, const char *text);
+#define lab_probe(lab, ...) lab_run(lab, lab_text(lab, __VA_ARGS__))
 
 /* One column of samples, as numbers to compute with. */
 struct column {
@@ -127,8 +127,10 @@ struct column {
 struct column lab_column_of(struct lab *lab, const struct samples *samples,
                             const char *name);
 /* The column of an experiment that is run for it. */
-struct column lab_column(struct lab *lab, const char *name, const char *fmt,
-                         ...) __attribute__((format(printf, 3, 4)));
+struct column lab_run_column(struct lab *lab, const char *name,
+                             const char *text);
+#define lab_column(lab, name, ...)                                             \
+    lab_run_column(lab, name, lab_text(lab, __VA_ARGS__))
 
 /*
  * What a load costs undisturbed, by runs of loads: of the repetitions of a
@@ -142,24 +144,26 @@ struct cost {
     const char *doubt;      /* why that may be wrong; NULL: nothing is known */
     const char *experiment; /* canonical; NULL after an error */
 };
-struct cost lab_chase(struct lab *lab, const char *fmt, ...)
-    __attribute__((format(printf, 2, 3)));
+struct cost lab_cost_of_runs(struct lab *lab, const char *text);
+#define lab_chase(lab, ...) lab_cost_of_runs(lab, lab_text(lab, __VA_ARGS__))
 /* The mean of all loads of both runs and of all repetitions, with what disturbs
  * them and the clock reads: of lines that do not all cost the same a difference
  * of runs would be off by more. */
-struct cost lab_chase_mean(struct lab *lab, const char *fmt, ...)
-    __attribute__((format(printf, 2, 3)));
+struct cost lab_mean_of_runs(struct lab *lab, const char *text);
+#define lab_chase_mean(lab, ...)                                               \
+    lab_mean_of_runs(lab, lab_text(lab, __VA_ARGS__))
 /* As lab_chase, of all loads of both runs, the clock reads among them: for
  * walks whose loads do not all cost the same, where a difference means nothing.
  */
-struct cost lab_average(struct lab *lab, const char *fmt, ...)
-    __attribute__((format(printf, 2, 3)));
+struct cost lab_average_of_runs(struct lab *lab, const char *text);
+#define lab_average(lab, ...)                                                  \
+    lab_average_of_runs(lab, lab_text(lab, __VA_ARGS__))
 /* What each load of such a ring costs, by runs of 64; where many of those are
  * late, or they leave half a percent of doubt, by single loads and pairs.  The
  * text is that of a walk over a ring of which all lines cost the same, without
  * the probe and `visits`. */
-struct cost lab_load_cost(struct lab *lab, const char *fmt, ...)
-    __attribute__((format(printf, 2, 3)));
+#define lab_load_cost(lab, ...)                                                \
+    lab_load_cost_of(lab, 64, 2048, lab_text(lab, __VA_ARGS__))
 /* The same by runs of so many, and so many single loads. */
 struct cost lab_load_cost_of(struct lab *lab, unsigned run, unsigned singles,
                              const char *walk);
@@ -233,11 +237,10 @@ void lab_uncite(struct lab *lab); /* of none any more */
 /* Says of all that the running study gives, whose id is like the pattern (`*`
  * is any run) and that it has not told yet, why.  Of an error that is left in
  * the lab the planner does so. */
-void lab_refuse(struct lab *lab, const char *pattern, const char *fmt, ...)
-    __attribute__((format(printf, 3, 4)));
+#define lab_refuse(lab, pattern, ...)                                          \
+    lab_leave_out(lab, (lab)->study, pattern, lab_text(lab, __VA_ARGS__))
 /* The same of what this GPU has not: its findings are skipped. */
-void lab_skip(struct lab *lab, const char *pattern, const char *fmt, ...)
-    __attribute__((format(printf, 3, 4)));
+void lab_skip(struct lab *lab, const char *pattern, const char *why);
 /* True if the GPU has it; else what is like the pattern is skipped. */
 bool lab_requires(struct lab *lab, enum capability capability,
                   const char *pattern);
@@ -260,6 +263,9 @@ bool lab_number(const struct lab *lab, const char *component,
 
 /* Measured, in the unit that the answers say. */
 void finding_measured(struct finding *finding, double number);
+/* The median of values, which is between all of them but for the chance that
+ * all lie on one side. */
+void finding_range(struct finding *finding, const double *values, size_t count);
 /* Fills a finding with a cost in cycles, in doubt if that is. */
 void finding_cost(struct finding *finding, const struct cost *cost);
 

@@ -156,21 +156,12 @@ static void prepare(struct lab *lab, const bool wanted[STUDIES])
     prober_prepare(lab->prober, texts, count);
 }
 
-static bool does_propose(const struct study *study, const char *finding)
-{
-    char id[STUDY_ID];
-    for (size_t i = 0; study_proposes(study, i, id); i++)
-        if (strcmp(id, finding) == 0)
-            return true;
-    return false;
-}
-
 static bool are_rivals(const struct study *a, const struct study *b)
 {
     char id[STUDY_ID];
     for (size_t i = 0; a != b && a->answers == NULL && study_proposes(a, i, id);
          i++)
-        if (does_propose(b, id))
+        if (study_does_propose(b, id))
             return true;
     return false;
 }

@@ -57,6 +57,15 @@ bool study_proposes(const struct study *study, size_t i, char id[STUDY_ID])
     return id_among(study->proposes, &i, id);
 }
 
+bool study_does_propose(const struct study *study, const char *finding)
+{
+    char id[STUDY_ID];
+    for (size_t i = 0; study_proposes(study, i, id); i++)
+        if (strcmp(id, finding) == 0)
+            return true;
+    return false;
+}
+
 bool study_gives(const struct study *study, size_t i, char id[STUDY_ID])
 {
     return id_among(study->answers, &i, id);

@@ -85,8 +85,9 @@ const struct study *study_need(const struct study *study, size_t i);
 /* The id of the i-th finding that the study gives; false past the last. */
 enum { STUDY_ID = 128 };
 bool study_gives(const struct study *study, size_t i, char id[STUDY_ID]);
-/* The same of what it proposes. */
+/* The same of what it proposes; and whether that finding is of these. */
 bool study_proposes(const struct study *study, size_t i, char id[STUDY_ID]);
+bool study_does_propose(const struct study *study, const char *finding);
 
 /* ---- the planner (plan.c) ----------------------------------------------- */
 

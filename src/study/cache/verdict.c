@@ -29,15 +29,6 @@ static const struct answer answers[] = {
     {0},
 };
 
-static bool does_propose(const struct study *study, const char *finding)
-{
-    char id[STUDY_ID];
-    for (size_t i = 0; study_proposes(study, i, id); i++)
-        if (strcmp(id, finding) == 0)
-            return true;
-    return false;
-}
-
 /* Each study that ran left a proposal, if only why it has none. */
 static bool is_complete(const struct lab *lab, const char *component,
                         const char *attribute)
@@ -45,7 +36,7 @@ static bool is_complete(const struct lab *lab, const char *component,
     char id[STUDY_ID];
     snprintf(id, sizeof id, "%s.%s", component, attribute);
     for (const struct study *const *s = study_table; *s != NULL; s++)
-        if (does_propose(*s, id) &&
+        if (study_does_propose(*s, id) &&
             lab_proposal(lab, (*s)->name, component, attribute) == NULL)
             return false;
     return true;

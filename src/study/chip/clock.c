@@ -18,21 +18,11 @@ static const char *const kernels[] = {
     NULL,
 };
 
-/* The median, which is between all that was seen but for the chance that all
- * of that lies on one side. */
-static void report_range(struct finding *f, const struct column *c,
-                         double median)
-{
-    finding_measured(f, median);
-    finding_interval(f, stats_min(c->at, c->count), stats_max(c->at, c->count),
-                     stats_range_confidence(c->count));
-}
-
 static void report_overhead(struct lab *lab, const struct samples *s)
 {
     struct finding *const f = lab_finding(lab, "clock", "overhead");
     const struct column pair = lab_column_of(lab, s, "pair");
-    report_range(f, &pair, stats_median(pair.at, pair.count));
+    finding_range(f, pair.at, pair.count);
     finding_protocol(f, "timer", value_text("two %clock64 reads in a row"));
     finding_cite(f, pair.experiment);
 }
@@ -50,7 +40,8 @@ static void report_rate(struct lab *lab, const struct samples *s)
         }
         hz.at[i] = 1e9 * hz.at[i] / ns.at[i];
     }
-    report_range(f, &hz, round(stats_median(hz.at, hz.count)));
+    finding_range(f, hz.at, hz.count);
+    f->value.number = round(f->value.number);
     finding_cite(f, hz.experiment);
 }
 

@@ -72,6 +72,83 @@ enum { SM_CYCLES = 32768 };
  * to 4.67). */
 enum { MEMORY_CYCLES = 262144 };
 
+/* ---- what is asked ----------------------------------------------------- */
+
+enum row_id {
+    L1_READ,
+    READONLY_READ,
+    TEXTURE_READ,
+    CONST_READ,
+    SHARED_READ,
+    SHARED_WRITE,
+    MEMORY_ROUND,
+    MEMORY_ORDER,
+    MEMORY_BULK,
+    MEMORY_WRITE,
+    MEMORY_COPY,
+    MEMORY_TRIAD,
+    L2_READ,
+    L2_HALF,
+    L2_BULK,
+    L2_WRITE
+};
+
+/* B of a bulk copy, where the search begins. */
+enum { BULK_START = 4096 };
+
+/* What question_of() says of most is not said here. */
+/* clang-format off */
+#define ROW(of, what, how) .component = of, .attribute = what, .words = how
+static const struct bandwidth_question rows[] = {
+    [L1_READ]       = {ROW("l1", "read_bandwidth", "cache=ca")},
+    [READONLY_READ] = {ROW("readonly", "read_bandwidth", "space=readonly")},
+    [TEXTURE_READ]  = {ROW("texture", "read_bandwidth", "space=texture"), .width = 4},
+    [CONST_READ]    = {ROW("const_l1", "read_bandwidth", "space=constant"), .lanes = 1},
+    [SHARED_READ]   = {ROW("shared", "read_bandwidth", "space=shared"), .shared = true},
+    [SHARED_WRITE]  = {ROW("shared", "write_bandwidth", "space=shared op=write"), .shared = true},
+    [MEMORY_ROUND]  = {ROW("memory", "read_bandwidth", "warm=0"), .way = STREAM_GPU},
+    [MEMORY_ORDER]  = {ROW("memory", "read_bandwidth", ""), .way = STREAM_BLOCKS},
+    [MEMORY_BULK]   = {ROW("memory", "bulk_read_bandwidth", "warm=0"), .way = STREAM_GPU, .bulk = true},
+    [MEMORY_WRITE]  = {ROW("memory", "write_bandwidth", "op=write"), .way = STREAM_BLOCKS},
+    [MEMORY_COPY]   = {ROW("memory", "copy_bandwidth", "op=copy"), .way = STREAM_BLOCKS, .arrays = 2},
+    [MEMORY_TRIAD]  = {ROW("memory", "triad_bandwidth", "op=triad"), .way = STREAM_BLOCKS, .arrays = 3},
+    [L2_READ]       = {ROW("l2", "read_bandwidth", "cache=cg"), .way = STREAM_GPU, .part = 8},
+    [L2_HALF]       = {ROW("l2", "read_bandwidth_half", "cache=cg"), .way = STREAM_GPU, .part = 2},
+    [L2_BULK]       = {ROW("l2", "bulk_read_bandwidth", "warm=2"), .way = STREAM_GPU, .part = 2, .bulk = true},
+    [L2_WRITE]      = {ROW("l2", "write_bandwidth", "op=write"), .way = STREAM_GPU, .part = 8},
+};
+#undef ROW
+/* clang-format on */
+
+/* What the sets of memory and L2 are made of; and what was found of memory. */
+struct memory {
+    uint64_t l2, room; /* B; the latter of all arrays */
+    struct bandwidth_found read, write;
+};
+
+/* A row, with how large its set is and how long it is measured at least. */
+static struct bandwidth_question question_of(const struct memory *m,
+                                             enum row_id id)
+{
+    struct bandwidth_question q = rows[id];
+    q.lanes = q.lanes > 0 ? q.lanes : BANDWIDTH_LANES;
+    q.width = q.bulk ? BULK_START : q.width > 0 ? q.width : 16;
+    q.arrays = q.arrays > 0 ? q.arrays : 1;
+    q.of_memory = q.way != STREAM_SM && q.part == 0;
+    if (q.way == STREAM_SM)
+        q.least = SM_CYCLES;
+    else if (q.part > 0)
+        q.bytes = m->l2 / q.part;
+    else if (q.way == STREAM_BLOCKS)
+        q.bytes = FEW_SETS * m->l2;
+    else
+        q.bytes = u64_min(SETS * m->l2, m->room);
+    if (q.of_memory && q.way == STREAM_GPU)
+        q.least = MEMORY_CYCLES;
+    q.room = q.of_memory ? m->room : 0;
+    return q;
+}
+
 /* ---- findings ---------------------------------------------------------- */
 
 /* What the stated clock and width of memory come to, two transfers a cycle,
@@ -288,70 +365,87 @@ static void ask_widths(struct lab *lab, const struct bandwidth_question *q,
     list_end(&list, q, &s);
 }
 
+/* With what saturates one, so many of them. */
+static void ask_scaling(struct lab *lab, const struct bandwidth_question *read)
+{
+    const unsigned all = lab_sms(lab);
+    struct sweep list =
+        sweep_begin(lab, read->component, "read_bandwidth_by_sms", "sms");
+    struct bandwidth_question one = *read;
+    one.sms = 1;
+    struct bandwidth_setup s = bandwidth_search(lab, &one, NULL).setup;
+    s.repeats = BANDWIDTH_REPEATS_LIST;
+    for (unsigned n = 1; lab_ok(lab); n *= 2) {
+        s.sms = n < all ? n : all;
+        list_add(&list, read, &s, value_number(s.sms));
+        if (s.sms == all)
+            break;
+    }
+    list_end(&list, read, &s);
+}
+
+/* By width, and by SMs what they share; or why not. */
+static void ask_lists(struct lab *lab, const struct bandwidth_question *q,
+                      const struct bandwidth_found *found)
+{
+    if (!lab_ok(lab))
+        return;
+    if (found->value <= 0) {
+        refuse_lists(lab, q->component);
+        return;
+    }
+    ask_widths(lab, q, found);
+    if (q->way != STREAM_SM)
+        ask_scaling(lab, q);
+}
+
 /* ---- in an SM ---------------------------------------------------------- */
-
-static const struct bandwidth_question l1_read = {.component = "l1",
-                                                  .attribute = "read_bandwidth",
-                                                  .words = "cache=ca",
-                                                  .lanes = 32,
-                                                  .width = 16,
-                                                  .arrays = 1,
-                                                  .least = SM_CYCLES};
-
-/* clang-format off */
-static const struct bandwidth_question of_sm[] = {
-    {.component = "readonly", .attribute = "read_bandwidth", .words = "space=readonly", .lanes = 32, .width = 16, .arrays = 1, .least = SM_CYCLES},
-    {.component = "texture", .attribute = "read_bandwidth", .words = "space=texture", .lanes = 32, .width = 4, .arrays = 1, .least = SM_CYCLES},
-    {.component = "const_l1", .attribute = "read_bandwidth", .words = "space=constant", .lanes = 1, .width = 16, .arrays = 1, .least = SM_CYCLES},
-    {.component = "shared", .attribute = "read_bandwidth", .words = "space=shared", .lanes = 32, .width = 16, .arrays = 1, .least = SM_CYCLES, .shared = true},
-    {.component = "shared", .attribute = "write_bandwidth", .words = "space=shared op=write", .lanes = 32, .width = 16, .arrays = 1, .least = SM_CYCLES, .shared = true},
-};
-/* clang-format on */
-/* The one that is also asked by width. */
-static const struct bandwidth_question *const shared_read = &of_sm[3];
 
 /* Which instruction takes what was read (van Stigt 2022, figure 3): words of a
  * lane, with what saturates them. */
-static void ask_uses(struct lab *lab, struct bandwidth_setup *s)
+static void ask_uses(struct lab *lab, const struct bandwidth_question *read,
+                     struct bandwidth_setup *s)
 {
     static const char *const uses[] = {"add", "not", "mov"};
     struct sweep list = sweep_begin(lab, "l1", "read_bandwidth_by_use", "uses");
     s->width = 4;
     for (size_t i = 0; lab_ok(lab) && i < COUNT_OF(uses); i++) {
-        struct bandwidth_question q = l1_read;
-        q.words = lab_text(lab, "%s use=%s", l1_read.words, uses[i]);
+        struct bandwidth_question q = *read;
+        q.words = lab_text(lab, "%s use=%s", read->words, uses[i]);
         q.width = 4;
         *s = bandwidth_search(lab, &q, s).setup;
         s->length = SM_CYCLES;
         s->repeats = BANDWIDTH_REPEATS_LIST;
         list_add(&list, &q, s, value_text(uses[i]));
     }
-    list_end(&list, &l1_read, s);
+    list_end(&list, read, s);
 }
 
 /* From the second on a lane's word has a sector of its own. */
 enum { STRIDE_MOST = 128 };
 
-static void ask_strides(struct lab *lab, const struct bandwidth_setup *of)
+static void ask_strides(struct lab *lab, const struct bandwidth_question *read,
+                        const struct bandwidth_setup *of)
 {
     struct sweep list =
         sweep_begin(lab, "l1", "read_bandwidth_by_stride", "strides");
     struct bandwidth_setup s = *of;
     s.repeats = BANDWIDTH_REPEATS_LIST;
     for (s.stride = 1; lab_ok(lab) && s.stride <= STRIDE_MOST; s.stride *= 2)
-        list_add(&list, &l1_read, &s, value_number(s.stride));
+        list_add(&list, read, &s, value_number(s.stride));
     s.stride = 1;
-    list_end(&list, &l1_read, &s);
+    list_end(&list, read, &s);
 }
 
 /* Two-dimensional blocks: a warp has x lanes in each of 32/x rows of a
  * matrix. */
-static void ask_shapes(struct lab *lab, const struct bandwidth_setup *of)
+static void ask_shapes(struct lab *lab, const struct bandwidth_question *read,
+                       const struct bandwidth_setup *of)
 {
     struct sweep list =
         sweep_begin(lab, "l1", "read_bandwidth_by_shape", "shapes");
     struct bandwidth_setup s = *of;
-    struct bandwidth_question q = l1_read;
+    struct bandwidth_question q = *read;
     q.bytes = bandwidth_set_bytes(&q, &s); /* of a row */
     s.repeats = BANDWIDTH_REPEATS_LIST;
     for (s.row = BANDWIDTH_LANES; lab_ok(lab) && s.row >= 1; s.row /= 2) {
@@ -364,9 +458,10 @@ static void ask_shapes(struct lab *lab, const struct bandwidth_setup *of)
 
 static struct bandwidth_found bandwidth_ask_l1(struct lab *lab, bool cached)
 {
+    const struct bandwidth_question read = question_of(NULL, L1_READ);
     struct bandwidth_found found = {0};
     if (cached)
-        found = bandwidth_ask(lab, &l1_read, NULL);
+        found = bandwidth_ask(lab, &read, NULL);
     else
         lab_refuse(lab, "l1.read_bandwidth", why_l1_bypassed);
     if (!lab_ok(lab))
@@ -377,25 +472,21 @@ static struct bandwidth_found bandwidth_ask_l1(struct lab *lab, bool cached)
     }
     /* Words of 4 B, which the strides then have. */
     struct bandwidth_setup by = found.setup;
-    ask_widths(lab, &l1_read, &found);
-    ask_uses(lab, &by);
-    ask_strides(lab, &by);
-    ask_shapes(lab, &by);
+    ask_widths(lab, &read, &found);
+    ask_uses(lab, &read, &by);
+    ask_strides(lab, &read, &by);
+    ask_shapes(lab, &read, &by);
     return found;
 }
 
 static void bandwidth_ask_sm(struct lab *lab, bool cached)
 {
     const struct bandwidth_found l1 = bandwidth_ask_l1(lab, cached);
-    for (size_t i = 0; lab_ok(lab) && i < COUNT_OF(of_sm); i++) {
-        const struct bandwidth_question *const q = &of_sm[i];
-        const struct bandwidth_found found = bandwidth_ask(lab, q, &l1);
-        if (q != shared_read || !lab_ok(lab))
-            continue;
-        if (found.value > 0)
-            ask_widths(lab, q, &found);
-        else
-            refuse_lists(lab, q->component);
+    for (enum row_id i = READONLY_READ; lab_ok(lab) && i <= SHARED_WRITE; i++) {
+        const struct bandwidth_question q = question_of(NULL, i);
+        const struct bandwidth_found found = bandwidth_ask(lab, &q, &l1);
+        if (i == SHARED_READ)
+            ask_lists(lab, &q, &found);
     }
 }
 
@@ -434,70 +525,17 @@ static bool bandwidth_ask_default(struct lab *lab)
     return cached;
 }
 
-/* ---- bulk copies ------------------------------------------------------- */
-
-/* Where the search begins: B of a copy. */
-enum { BULK_START = 4096 };
-
-static struct bandwidth_found bandwidth_ask_bulk(struct lab *lab,
-                                                 struct bandwidth_question q)
-{
-    const char *const id = lab_text(lab, "%s.bulk_*", q.component);
-    q.attribute = "bulk_read_bandwidth";
-    q.bulk = true;
-    q.width = BULK_START;
-    if (lab_requires(lab, CAP_BULK, id))
-        return bandwidth_ask(lab, &q, NULL);
-    return (struct bandwidth_found){0};
-}
-
 /* ---- memory ------------------------------------------------------------ */
 
-struct memory {
-    uint64_t l2, room; /* B; the latter of all arrays */
-    struct bandwidth_found read, write;
-};
-
-static struct bandwidth_question of_memory(const struct memory *m,
-                                           enum bandwidth_way way,
-                                           const char *attribute,
-                                           const char *words, unsigned arrays)
+/* Of a row; of bulk copies, if the GPU has any. */
+static struct bandwidth_found ask_row(struct lab *lab, const struct memory *m,
+                                      enum row_id id)
 {
-    const uint64_t set = SETS * m->l2;
-    return (struct bandwidth_question){
-        .component = "memory",
-        .attribute = attribute,
-        .words = words,
-        .way = way,
-        .lanes = BANDWIDTH_LANES,
-        .width = 16,
-        .arrays = arrays,
-        .bytes = way == STREAM_BLOCKS ? FEW_SETS * m->l2
-                 : set < m->room      ? set
-                                      : m->room,
-        .room = m->room,
-        .least = way == STREAM_GPU ? MEMORY_CYCLES : 0,
-        .of_memory = true,
-    };
-}
-
-/* With what saturates one, so many of them. */
-static void ask_scaling(struct lab *lab, const struct bandwidth_question *read)
-{
-    const unsigned all = lab_sms(lab);
-    struct sweep list =
-        sweep_begin(lab, read->component, "read_bandwidth_by_sms", "sms");
-    struct bandwidth_question one = *read;
-    one.sms = 1;
-    struct bandwidth_setup s = bandwidth_search(lab, &one, NULL).setup;
-    s.repeats = BANDWIDTH_REPEATS_LIST;
-    for (unsigned n = 1; lab_ok(lab); n *= 2) {
-        s.sms = n < all ? n : all;
-        list_add(&list, read, &s, value_number(s.sms));
-        if (s.sms == all)
-            break;
-    }
-    list_end(&list, read, &s);
+    const struct bandwidth_question q = question_of(m, id);
+    if (q.bulk &&
+        !lab_requires(lab, CAP_BULK, lab_text(lab, "%s.bulk_*", q.component)))
+        return (struct bandwidth_found){0};
+    return bandwidth_ask(lab, &q, NULL);
 }
 
 /* "none" where the intervals meet, or hardly anything lies between. */
@@ -551,10 +589,8 @@ static void ask_operators(struct lab *lab,
  * is by cycles. */
 static void bandwidth_ask_read(struct lab *lab, struct memory *m)
 {
-    const struct bandwidth_question round =
-        of_memory(m, STREAM_GPU, "read_bandwidth", "warm=0", 1);
-    const struct bandwidth_question order =
-        of_memory(m, STREAM_BLOCKS, "read_bandwidth", "", 1);
+    const struct bandwidth_question round = question_of(m, MEMORY_ROUND);
+    const struct bandwidth_question order = question_of(m, MEMORY_ORDER);
     m->read = bandwidth_find(lab, &round, NULL);
     struct bandwidth_found in_order = {0};
     if (lab_ok(lab))
@@ -579,85 +615,43 @@ static void bandwidth_ask_read(struct lab *lab, struct memory *m)
 
 static void bandwidth_ask_memory(struct lab *lab, struct memory *m)
 {
-    const struct bandwidth_question write =
-        of_memory(m, STREAM_BLOCKS, "write_bandwidth", "op=write", 1);
-    const struct bandwidth_question copy =
-        of_memory(m, STREAM_BLOCKS, "copy_bandwidth", "op=copy", 2);
-    const struct bandwidth_question triad =
-        of_memory(m, STREAM_BLOCKS, "triad_bandwidth", "op=triad", 3);
-    const struct bandwidth_question round =
-        of_memory(m, STREAM_GPU, "", "warm=0", 1);
+    const struct bandwidth_question round = question_of(m, MEMORY_ROUND);
     bandwidth_ask_read(lab, m);
     if (lab_ok(lab))
-        bandwidth_ask_bulk(lab, round);
-    m->write = bandwidth_ask(lab, &write, NULL);
-    bandwidth_ask(lab, &copy, NULL);
-    bandwidth_ask(lab, &triad, NULL);
-    if (!lab_ok(lab))
-        return;
-    if (m->read.value <= 0) {
-        refuse_lists(lab, "memory");
-        return;
-    }
-    ask_widths(lab, &round, &m->read);
-    ask_scaling(lab, &round);
-    ask_operators(lab, &round, &m->read);
+        ask_row(lab, m, MEMORY_BULK);
+    m->write = ask_row(lab, m, MEMORY_WRITE);
+    ask_row(lab, m, MEMORY_COPY);
+    ask_row(lab, m, MEMORY_TRIAD);
+    ask_lists(lab, &round, &m->read);
+    if (lab_ok(lab) && m->read.value > 0)
+        ask_operators(lab, &round, &m->read);
 }
 
 /* ---- L2 ---------------------------------------------------------------- */
 
 /* What is no faster than memory may have come from there; but then it came
  * through L2, so it is a bound. */
-static void doubt_l2(struct lab *lab, const struct bandwidth_question *q,
-                     const struct bandwidth_found *l2,
-                     const struct bandwidth_found *memory)
+static struct bandwidth_found ask_l2(struct lab *lab, const struct memory *m,
+                                     enum row_id id)
 {
-    if (l2->value <= 0 ||
-        l2->value > (1 + 5 * assume(ASSUME_ALIKE)) * memory->value)
-        return;
-    be_bound(results_edit(lab->results, q->component, q->attribute),
-             STATUS_AT_LEAST, why_no_faster);
-}
-
-static struct bandwidth_question of_l2(const struct memory *m, unsigned part,
-                                       const char *attribute, const char *words)
-{
-    return (struct bandwidth_question){
-        .component = "l2",
-        .attribute = attribute,
-        .words = words,
-        .way = STREAM_GPU,
-        .lanes = BANDWIDTH_LANES,
-        .width = 16,
-        .arrays = 1,
-        .bytes = m->l2 / part,
-    };
+    const struct bandwidth_found l2 = ask_row(lab, m, id);
+    const struct bandwidth_found *const memory =
+        id == L2_WRITE ? &m->write : &m->read;
+    if (l2.value > 0 &&
+        l2.value <= (1 + 5 * assume(ASSUME_ALIKE)) * memory->value)
+        be_bound(results_edit(lab->results, "l2", rows[id].attribute),
+                 STATUS_AT_LEAST, why_no_faster);
+    return l2;
 }
 
 static void bandwidth_ask_l2(struct lab *lab, const struct memory *m)
 {
-    const struct bandwidth_question read =
-        of_l2(m, 8, "read_bandwidth", "cache=cg");
-    const struct bandwidth_question half =
-        of_l2(m, 2, "read_bandwidth_half", "cache=cg");
-    const struct bandwidth_question bulk =
-        of_l2(m, 2, "bulk_read_bandwidth", "warm=2");
-    const struct bandwidth_question write =
-        of_l2(m, 8, "write_bandwidth", "op=write");
-    struct bandwidth_found found = bandwidth_ask(lab, &read, NULL);
-    doubt_l2(lab, &read, &found, &m->read);
-    found = bandwidth_ask(lab, &half, NULL);
-    doubt_l2(lab, &half, &found, &m->read);
-    if (found.value > 0) {
-        ask_widths(lab, &half, &found);
-        ask_scaling(lab, &half);
-    } else if (lab_ok(lab)) {
-        refuse_lists(lab, "l2");
-    }
-    found = bandwidth_ask_bulk(lab, bulk);
-    doubt_l2(lab, &bulk, &found, &m->read);
-    found = bandwidth_ask(lab, &write, NULL);
-    doubt_l2(lab, &write, &found, &m->write);
+    const struct bandwidth_question half = question_of(m, L2_HALF);
+    ask_l2(lab, m, L2_READ);
+    const struct bandwidth_found found = ask_l2(lab, m, L2_HALF);
+    ask_lists(lab, &half, &found);
+    ask_l2(lab, m, L2_BULK);
+    ask_l2(lab, m, L2_WRITE);
 }
 
 /* ---- the study --------------------------------------------------------- */

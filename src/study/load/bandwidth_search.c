@@ -588,59 +588,45 @@ static bool is_settled(const struct bandwidth_question *q,
            rate->spread < 2 * alike;
 }
 
-/* Longer, until that changes nothing and the timer's steps are small. */
-static void lengthen_cycles(struct lab *lab, const struct bandwidth_question *q,
-                            struct bandwidth_setup *s)
-{
-    double before = 0;
-    s->length = u64_max(s->length, q->least / 2);
-    for (;;) {
-        const struct bandwidth_rate rate = bandwidth_measure(lab, q, s);
-        if (!lab_ok(lab) ||
-            (is_settled(q, &rate, before) && s->length >= q->least) ||
-            s->length >= BANDWIDTH_CYCLES * GROWTH_CYCLES)
-            return;
-        before = rate.value;
-        s->length *= 2;
-    }
-}
-
-/* True if arrays twice as long are not too long. */
+/* True if a run twice as long is not too long. */
 static bool may_lengthen(const struct bandwidth_question *q,
                          const struct bandwidth_setup *s)
 {
+    if (q->way != STREAM_BLOCKS)
+        return s->length < BANDWIDTH_CYCLES * GROWTH_CYCLES;
     return 2 * s->length <= BANDWIDTH_BLOCKS_MOST * q->bytes &&
            2 * s->length * q->arrays <= q->room;
 }
 
-/* In order, by what is more than the least. */
-static struct bandwidth_rate measure_pair(struct lab *lab,
+/* For a number: in order, by what is more than the least, of which runs half as
+ * long gave `before`. */
+static struct bandwidth_rate measure_well(struct lab *lab,
                                           const struct bandwidth_question *q,
                                           const struct bandwidth_setup *s,
                                           double before)
 {
     struct bandwidth_setup least = *s;
     least.length = q->bytes;
+    if (q->way != STREAM_BLOCKS)
+        return bandwidth_measure(lab, q, s);
     const struct samples *const few = probe_stream(lab, q, &least);
     return summarise_pairs(lab, q, s, few, probe_stream(lab, q, s), before);
 }
 
-/* Longer, until still more says the same; from twice the length that is set
- * on. */
-static struct bandwidth_rate lengthen_blocks(struct lab *lab,
-                                             const struct bandwidth_question *q,
-                                             struct bandwidth_setup *s)
+/* Longer, until that changes nothing and the timer's steps are small. */
+static struct bandwidth_rate lengthen(struct lab *lab,
+                                      const struct bandwidth_question *q,
+                                      struct bandwidth_setup *s)
 {
-    struct bandwidth_rate rate = {0};
-    bool settled;
-    s->repeats = REPEATS_PAIRS;
-    do {
-        const double before = rate.value;
+    double before = 0;
+    for (;;) {
+        const struct bandwidth_rate rate = measure_well(lab, q, s, before);
+        if (!lab_ok(lab) || !may_lengthen(q, s) ||
+            (is_settled(q, &rate, before) && s->length >= q->least))
+            return rate;
+        before = rate.value;
         s->length *= 2;
-        rate = measure_pair(lab, q, s, before);
-        settled = is_settled(q, &rate, before);
-    } while (lab_ok(lab) && !settled && may_lengthen(q, s));
-    return rate;
+    }
 }
 
 /* Where it takes long runs to know a rate, what a search made of short ones
@@ -677,9 +663,7 @@ static void settle_flight(struct lab *lab, const struct bandwidth_question *q,
     struct bandwidth_setup more = found->setup;
     if (!lab_ok(lab) || !double_up(lab, q, &more))
         return;
-    struct bandwidth_rate rate = q->way == STREAM_BLOCKS
-                                     ? measure_pair(lab, q, &more, 0)
-                                     : bandwidth_measure(lab, q, &more);
+    struct bandwidth_rate rate = measure_well(lab, q, &more, 0);
     const double gain = rate.value - found->rate.value;
     if (!lab_ok(lab) || !rate.even || rate.held || !(gain > 0))
         return;
@@ -692,26 +676,28 @@ static void settle_cycles(struct lab *lab, const struct bandwidth_question *q,
                           struct bandwidth_found *found)
 {
     struct bandwidth_setup *const s = &found->setup;
-    lengthen_cycles(lab, q, s);
+    s->length = u64_max(s->length, q->least / 2);
+    lengthen(lab, q, s);
     if (lab_ok(lab) && s->length > BRIEF * BANDWIDTH_CYCLES &&
         s->length > q->least)
         search_again(lab, q, found);
     s->repeats = BANDWIDTH_REPEATS_FINAL;
     found->rate = bandwidth_measure(lab, q, s);
-    settle_flight(lab, q, found);
 }
 
 static void settle_blocks(struct lab *lab, const struct bandwidth_question *q,
                           struct bandwidth_found *found)
 {
     struct bandwidth_setup *const s = &found->setup;
-    found->rate = lengthen_blocks(lab, q, s);
-    if (lab_ok(lab) && s->length > BRIEF * q->bytes) {
-        search_again(lab, q, found);
-        s->length /= 4;
-        found->rate = lengthen_blocks(lab, q, s);
-    }
-    settle_flight(lab, q, found);
+    s->length *= 2;
+    s->repeats = REPEATS_PAIRS;
+    found->rate = lengthen(lab, q, s);
+    if (!lab_ok(lab) || s->length <= BRIEF * q->bytes)
+        return;
+    search_again(lab, q, found);
+    s->length /= 2;
+    s->repeats = REPEATS_PAIRS;
+    found->rate = lengthen(lab, q, s);
 }
 
 struct bandwidth_setup bandwidth_with_width(const struct lab *lab,
@@ -744,8 +730,9 @@ struct bandwidth_found bandwidth_find(struct lab *lab,
 {
     struct bandwidth_found found = bandwidth_search(
         lab, q, like != NULL && like->value > 0 ? &like->setup : NULL);
-    if (lab_ok(lab))
-        (q->way == STREAM_BLOCKS ? settle_blocks : settle_cycles)(lab, q,
-                                                                  &found);
+    if (!lab_ok(lab))
+        return found;
+    (q->way == STREAM_BLOCKS ? settle_blocks : settle_cycles)(lab, q, &found);
+    settle_flight(lab, q, &found);
     return found;
 }

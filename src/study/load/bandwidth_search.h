@@ -50,6 +50,7 @@ struct bandwidth_question {
     uint64_t bytes; /* of an array; BLOCKS: the least; SM, 0: a tile */
     uint64_t room;  /* STREAM_BLOCKS: bytes that all arrays may have */
     bool of_memory; /* the stated peak is its */
+    unsigned part;  /* of L2 that the set is; 0: it is not of L2 */
 };
 
 /* How: what the search changes, and what else experiments differ in.  Of bulk

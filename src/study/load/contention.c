@@ -172,15 +172,6 @@ static void add_shares(struct shares *s, size_t r,
         mean_time(warps + n - quarter, quarter) / mean_time(warps, quarter);
 }
 
-static void report_median(struct lab *lab, const char *attribute,
-                          const double *values, const char *experiment)
-{
-    struct finding *const f = contention_finding(lab, attribute, experiment);
-    finding_measured(f, stats_median(values, REPEATS));
-    finding_interval(f, stats_min(values, REPEATS), stats_max(values, REPEATS),
-                     stats_range_confidence(REPEATS));
-}
-
 /* A quarter of the warps is favoured where it is so in all repetitions. */
 static const char *favoured(const double *favour, size_t n)
 {
@@ -199,10 +190,11 @@ static void report_shares(struct lab *lab, const struct timelines *t,
     const char *const e = t->experiment;
     for (size_t r = 0; r < REPEATS; r++)
         add_shares(&s, r, t->warps + r * warps, warps);
-    report_median(lab, "warp_spread", s.spread, e);
-    report_median(lab, "warp_spread_share", s.spread_share, e);
-    report_median(lab, "fairness", s.fairness, e);
-    report_median(lab, "favour", s.favour, e);
+    finding_range(contention_finding(lab, "warp_spread", e), s.spread, REPEATS);
+    finding_range(contention_finding(lab, "warp_spread_share", e),
+                  s.spread_share, REPEATS);
+    finding_range(contention_finding(lab, "fairness", e), s.fairness, REPEATS);
+    finding_range(contention_finding(lab, "favour", e), s.favour, REPEATS);
     struct finding *const f = contention_finding(lab, "favours", e);
     finding_value(f, STATUS_MEASURED, value_text(favoured(s.favour, REPEATS)));
     finding_protocol(f, "warps", value_number(warps));

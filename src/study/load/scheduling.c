@@ -474,7 +474,7 @@ static void scheduling_ask_kinds(struct scheduling_question *q)
         scheduling_ask_kind(q);
         if (lab->err.code != ERR_UNSUPPORTED && lab->err.code != ERR_PTX)
             continue;
-        lab_skip(lab, lab_text(lab, "scheduling.*_%s", q->kind->name), "%s",
+        lab_skip(lab, lab_text(lab, "scheduling.*_%s", q->kind->name),
                  lab->err.text);
         lab->err = (struct error){0};
     }
@@ -487,10 +487,7 @@ static void scheduling_ask_empty(struct lab *lab)
     if (!lab_ok(lab))
         return;
     struct finding *const f = lab_finding(lab, "scheduling", "empty_launch");
-    finding_measured(f, stats_median(t.launch_ns, t.repeats));
-    finding_interval(f, stats_min(t.launch_ns, t.repeats),
-                     stats_max(t.launch_ns, t.repeats),
-                     stats_range_confidence(t.repeats));
+    finding_range(f, t.launch_ns, t.repeats);
     finding_protocol(f, "timer", value_text("the device's, around a launch"));
     finding_cite(f, t.experiment);
 }

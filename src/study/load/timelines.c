@@ -1,8 +1,6 @@
 #include "study/load/timelines.h"
 
 #include <math.h>
-#include <stdarg.h>
-#include <stdio.h>
 
 enum { REPEAT, SM, BLOCK, WARP, ACCESS, START, END, NS };
 
@@ -33,14 +31,8 @@ static void collect(struct timelines *t, const struct samples *s)
             t->warps[t->count++] = warp_of(s, row, origin);
 }
 
-struct timelines timelines_measure(struct lab *lab, const char *fmt, ...)
+struct timelines timelines_of(struct lab *lab, const struct samples *s)
 {
-    char text[256];
-    va_list args;
-    va_start(args, fmt);
-    vsnprintf(text, sizeof text, fmt, args);
-    va_end(args);
-    const struct samples *const s = lab_probe(lab, "timeline %s", text);
     struct timelines t = {.experiment = s->experiment};
     t.warps = lab_alloc(lab, s->rows, sizeof *t.warps);
     t.launch_ns = lab_alloc(lab, s->rows, sizeof *t.launch_ns);

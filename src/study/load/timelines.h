@@ -21,8 +21,9 @@ struct timelines {
     const char *experiment;  /* canonical; NULL after an error */
 };
 
-struct timelines timelines_measure(struct lab *lab, const char *fmt, ...)
-    __attribute__((format(printf, 2, 3)));
+struct timelines timelines_of(struct lab *lab, const struct samples *samples);
+#define timelines_measure(lab, ...)                                            \
+    timelines_of(lab, lab_probe(lab, "timeline " __VA_ARGS__))
 
 /* The blocks of a repetition, each from its first warp's start to its last
  * one's end, as rows of warp 0. */
