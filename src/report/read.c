@@ -8,6 +8,7 @@
 
 #include <ctype.h>
 #include <jansson.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -51,11 +52,12 @@ static int refuse(const struct place *p, const char *what)
     return error_prefix(p->err, "%s", p->where);
 }
 
-/* One key of an object: how its value is read into `into`. */
+/* One key of an object: how its value is read, and to where in the struct. */
 struct key {
     const char *name; /* NULL ends a table */
     bool required;
     int (*read)(const struct place *place, const json_t *json, void *into);
+    size_t offset;
 };
 
 static const struct key *key_find(const struct key *keys, const char *name)
@@ -83,16 +85,18 @@ static int read_object(const struct place *place, const json_t *object,
     {
         const struct key *const key = key_find(keys, name);
         p.key = name;
-        const int status = key == NULL ? refuse(&p, "is not known here")
-                                       : key->read(&p, value, into);
+        const int status =
+            key == NULL ? refuse(&p, "is not known here")
+                        : key->read(&p, value, (char *)into + key->offset);
         if (status != 0)
             return status;
     }
     return 0;
 }
 
-static int read_text(const struct place *p, const json_t *json, char **text)
+static int take_text(const struct place *p, const json_t *json, void *into)
 {
+    char **const text = into;
     if (!json_is_string(json))
         return refuse(p, "should be a string");
     free(*text);
@@ -108,7 +112,7 @@ static int read_texts(const struct place *p, const json_t *json, char ***texts,
     *texts = xcalloc(json_array_size(json) + 1, sizeof **texts);
     for (size_t i = 0; i < json_array_size(json); i++) {
         const int status =
-            read_text(p, json_array_get(json, i), &(*texts)[*count]);
+            take_text(p, json_array_get(json, i), &(*texts)[*count]);
         if (status != 0)
             return status;
         *count += 1;
@@ -173,11 +177,6 @@ static int take_value(const struct place *p, const json_t *json, void *into)
     return read_value(p, json, &((struct finding *)into)->value);
 }
 
-static int take_unit(const struct place *p, const json_t *json, void *into)
-{
-    return read_text(p, json, &((struct finding *)into)->unit);
-}
-
 static int take_status(const struct place *p, const json_t *json, void *into)
 {
     struct finding *const f = into;
@@ -211,21 +210,6 @@ static int take_confidence(const struct place *p, const json_t *json,
         return refuse(p, "should be a number from 0 to 1");
     ((struct finding *)into)->confidence = confidence;
     return 0;
-}
-
-static int take_method(const struct place *p, const json_t *json, void *into)
-{
-    return read_text(p, json, &((struct finding *)into)->method);
-}
-
-static int take_study(const struct place *p, const json_t *json, void *into)
-{
-    return read_text(p, json, &((struct finding *)into)->study);
-}
-
-static int take_because(const struct place *p, const json_t *json, void *into)
-{
-    return read_text(p, json, &((struct finding *)into)->because);
 }
 
 static int take_skipped(const struct place *p, const json_t *json, void *into)
@@ -278,20 +262,22 @@ static int take_protocol(const struct place *p, const json_t *json, void *into)
     return take_members(p, json, add_to_protocol, into);
 }
 
+/* clang-format off */
 static const struct key finding_keys[] = {
-    {"value",      false, take_value     },
-    {"unit",       false, take_unit      },
-    {"status",     true,  take_status    },
-    {"interval",   false, take_interval  },
-    {"confidence", false, take_confidence},
-    {"method",     false, take_method    },
-    {"protocol",   false, take_protocol  },
-    {"study",      false, take_study     },
-    {"evidence",   false, take_evidence  },
-    {"because",    false, take_because   },
-    {"skipped",    false, take_skipped   },
-    {NULL,         false, NULL           },
+    {"value",      false, take_value,      0},
+    {"unit",       false, take_text,       offsetof(struct finding, unit)},
+    {"status",     true,  take_status,     0},
+    {"interval",   false, take_interval,   0},
+    {"confidence", false, take_confidence, 0},
+    {"method",     false, take_text,       offsetof(struct finding, method)},
+    {"protocol",   false, take_protocol,   0},
+    {"study",      false, take_text,       offsetof(struct finding, study)},
+    {"evidence",   false, take_evidence,   0},
+    {"because",    false, take_text,       offsetof(struct finding, because)},
+    {"skipped",    false, take_skipped,    0},
+    {0},
 };
+/* clang-format on */
 
 /* component.attribute, in characters that are plain in any output; PTX has
  * colons in the names of some instructions (mma.sp::ordered_metadata). */
@@ -349,11 +335,6 @@ static int take_device(const struct place *p, const json_t *json, void *into)
     return take_members(p, json, add_to_device, into);
 }
 
-static int take_version(const struct place *p, const json_t *json, void *into)
-{
-    return read_text(p, json, &((struct results *)into)->version);
-}
-
 static int take_command(const struct place *p, const json_t *json, void *into)
 {
     struct results *const results = into;
@@ -361,9 +342,9 @@ static int take_command(const struct place *p, const json_t *json, void *into)
 }
 
 static const struct key sonde_keys[] = {
-    {"version", false, take_version},
-    {"command", false, take_command},
-    {NULL,      false, NULL        },
+    {"version", false, take_text, offsetof(struct results, version)},
+    {"command", false, take_command, 0},
+    {0},
 };
 
 static int take_sonde(const struct place *p, const json_t *json, void *into)
@@ -381,11 +362,11 @@ static int take_schema(const struct place *p, const json_t *json, void *into)
 }
 
 static const struct key report_keys[] = {
-    {"schema",   true,  take_schema  },
-    {"sonde",    true,  take_sonde   },
-    {"device",   true,  take_device  },
-    {"findings", true,  take_findings},
-    {NULL,       false, NULL         },
+    {"schema", true, take_schema, 0},
+    {"sonde", true, take_sonde, 0},
+    {"device", true, take_device, 0},
+    {"findings", true, take_findings, 0},
+    {0},
 };
 
 int report_read(const char *text, const char *where, struct results *results,
