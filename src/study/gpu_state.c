@@ -37,6 +37,16 @@ struct value gpu_state_reasons(uint64_t throttle)
     return list;
 }
 
+uint64_t gpu_state_throttle(const struct samples *s)
+{
+    const size_t throttle = s->rows > 0 ? samples_column(s, "throttle") : 0;
+    uint64_t all = 0;
+    for (size_t row = 0; row < s->rows; row++)
+        if (samples_at(s, row, throttle) > 0)
+            all |= (uint64_t)samples_at(s, row, throttle);
+    return all;
+}
+
 /* ---- a moment ---------------------------------------------------------- */
 
 static double median(struct lab *lab, const struct samples *s, const char *name)
@@ -56,20 +66,16 @@ static struct gpu_state state_of(struct lab *lab, const struct samples *s)
 {
     const double ns = median(lab, s, "ns"), mhz = median(lab, s, "mhz");
     const double hz = ns > 0 ? 1e9 * median(lab, s, "cycles") / ns : -1;
-    const size_t throttle = samples_column(s, "throttle");
-    struct gpu_state state = {
+    return (struct gpu_state){
         .known = true,
         .hz = hz,
         .told_hz = mhz > 0 ? 1e6 * mhz : -1,
         .gap_ns = hz > 0 ? 1e9 * largest(lab, s, "gap") / hz : -1,
         .processes = largest(lab, s, "processes"),
         .dropped = largest(lab, s, "dropped"),
+        .throttle = gpu_state_throttle(s),
         .experiment = s->experiment,
     };
-    for (size_t row = 0; row < s->rows; row++)
-        if (samples_at(s, row, throttle) > 0)
-            state.throttle |= (uint64_t)samples_at(s, row, throttle);
-    return state;
 }
 
 struct gpu_state gpu_state_read(struct lab *lab, const char *when)

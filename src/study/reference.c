@@ -68,11 +68,8 @@ static struct reference reference_of(struct lab *lab, const struct samples *s)
         .lost = was_lost(lab, s),
         .processes = extreme(lab, s, "processes", true),
         .dropped = extreme(lab, s, "dropped", true),
+        .throttle = gpu_state_throttle(s),
     };
-    const size_t throttle = samples_column(s, "throttle");
-    for (size_t row = 0; row < s->rows; row++)
-        if (samples_at(s, row, throttle) > 0)
-            r.throttle |= (uint64_t)samples_at(s, row, throttle);
     read_clock(lab, s, &r);
     return r;
 }

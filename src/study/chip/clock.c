@@ -12,7 +12,6 @@ static const struct answer answers[] = {
     {ONE("clock"), "measured", "Hz"},
     {0},
 };
-static const char *const needs[] = {NULL};
 static const char *const kernels[] = {
     "clock",
     NULL,
@@ -60,7 +59,6 @@ const struct study study_clock = {
     .method =
         "Two reads of %clock64 in a row; and a spin timed by %clock64 and "
         "by %globaltimer.",
-    .needs = needs,
     .answers = answers,
     .kernels = kernels,
     .run = clock_run,

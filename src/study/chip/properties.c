@@ -1,7 +1,6 @@
 /* What the driver itself reports (Groessler 2022, 4.1); nothing is measured. */
 #include "study/lab.h"
 
-static const char *const needs[] = {NULL};
 static const struct answer answers[] = {
 #define PROPERTY(id, component, attribute, unit, text)                         \
     {ONE(component), attribute, unit},
@@ -30,7 +29,6 @@ const struct study study_properties = {
     .question = "What does the driver say of the GPU?",
     .method = "The driver's and the management library's own figures, not "
               "measured.",
-    .needs = needs,
     .answers = answers,
     .run = properties_run,
 };

@@ -13,7 +13,6 @@
 #include "analysis/bank_fit.h"
 #include "study/lab.h"
 
-static const char *const needs[] = {NULL};
 static const struct answer answers[] = {
     {ONE("shared"), "banks", ""},
     {ONE("shared"), "bank_bytes", "B"},
@@ -343,7 +342,6 @@ const struct study study_shared_memory = {
     .question = "How many banks has shared memory, and what do conflicts cost?",
     .method = "A warp's dependent loads with strides 0 to 64: the banks are "
               "those that predict which strides conflict, and how much.",
-    .needs = needs,
     .answers = answers,
     .kernels = kernels,
     .run = shared_memory_run,

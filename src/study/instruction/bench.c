@@ -10,7 +10,6 @@
 #include "ptx/snippet.h"
 #include "study/instruction/cost.h"
 
-static const char *const needs[] = {NULL};
 static const struct answer answers[] = {
     {ONE("bench"), "latency.O*", "cycles"},
     {ONE("bench"), "throughput", "/clk/SM"},
@@ -168,7 +167,6 @@ const struct study study_bench = {
     .name = "bench",
     .question = "What does a snippet of PTX cost?",
     .method = "As isa, of the instructions that the user gives.",
-    .needs = needs,
     .answers = answers,
     .apart = true,
     .run = bench_run,

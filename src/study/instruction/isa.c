@@ -22,7 +22,6 @@
 #include "ptx/snippet.h"
 #include "study/instruction/cost.h"
 
-static const char *const needs[] = {NULL};
 static const struct answer answers[] = {
     {ONE("isa.*"), "latency.O*", "cycles"},
     {ONE("isa.*"), "throughput", "/clk/SM"},
@@ -405,7 +404,6 @@ const struct study study_isa = {
         "many of the expected instruction, and nothing that hides their "
         "latency.  Throughput: independent chains times warps on one SM, more "
         "of both until it stops growing.",
-    .needs = needs,
     .answers = answers,
     .apart = true,
     .run = isa_run,

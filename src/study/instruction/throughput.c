@@ -269,16 +269,6 @@ static bool tells_power(const struct throughput *t)
     return lab_ok(t->lab) && stats_median(watts.at, watts.count) >= 0;
 }
 
-static uint64_t throttle_of(struct lab *lab, const struct samples *s)
-{
-    uint64_t all = 0;
-    const struct column c = lab_column_of(lab, s, "throttle");
-    for (size_t row = 0; row < c.count; row++)
-        if (c.at[row] > 0)
-            all |= (uint64_t)c.at[row];
-    return all;
-}
-
 /* `work` is what all SMs do in the run. */
 static void say_sustained(const struct throughput *t, const struct samples *s,
                           double work, struct finding *f)
@@ -295,7 +285,7 @@ static void say_sustained(const struct throughput *t, const struct samples *s,
     if (hz > 0)
         finding_protocol(f, "clock_hz", value_number(round(hz)));
     finding_protocol(f, "watts", value_number(middle(t->lab, s, "watts")));
-    finding_protocol(f, "throttle", gpu_state_reasons(throttle_of(t->lab, s)));
+    finding_protocol(f, "throttle", gpu_state_reasons(gpu_state_throttle(s)));
     finding_cite(f, s->experiment);
 }
 

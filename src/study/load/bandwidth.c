@@ -28,7 +28,6 @@
 #include "study/load/bandwidth_search.h"
 #include "study/load/sweep.h"
 
-static const char *const needs[] = {NULL};
 static const char *const read_by_sm[] = {"readonly", "texture", "const_l1",
                                          "shared", NULL};
 /* clang-format off */
@@ -697,7 +696,6 @@ const struct study study_bandwidth = {
     .question = "How many bytes pass in a time, from what and to what?",
     .method = "Many warps read, write or copy; what is in flight is doubled "
               "until nothing gives more.",
-    .needs = needs,
     .answers = answers,
     .kernels = kernels,
     .apart = true,

@@ -24,7 +24,6 @@
 #include "study/assume.h"
 #include "study/lab.h"
 
-static const char *const needs[] = {NULL};
 /* clang-format off */
 static const struct answer answers[] = {
     {ONE("l2"), "keeps_normal",           ""},
@@ -288,7 +287,6 @@ const struct study study_l2_residency = {
     .method = "A set is loaded with a policy, other memory passes, and single "
               "elements of the set are timed: how many are still there.  Of "
               "one sector loaded with a fetch size, those around it are timed.",
-    .needs = needs,
     .answers = answers,
     .apart = true,
     .run = l2_residency_run,

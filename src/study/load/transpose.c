@@ -26,7 +26,6 @@
 #include "study/assume.h"
 #include "study/load/sweep.h"
 
-static const char *const needs[] = {NULL};
 /* clang-format off */
 #define OF_FORM(form)                                                          \
     {ONE("transpose." form), "bandwidth",           "B/s"},                    \
@@ -608,7 +607,6 @@ const struct study study_transpose = {
         "number of blocks that are fastest are searched; with these all load "
         "and store operators are measured in turns, and each is compared with "
         "the default of its turn.",
-    .needs = needs,
     .answers = answers,
     .apart = true,
     .under_load = true,
