@@ -50,6 +50,7 @@ static const char *const attributes[] = {
     "ways",
     "set_ways",
     "set_bits",
+    "slice_modulo",
     "policy",
     "policy_weights",
     "latency",

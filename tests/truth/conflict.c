@@ -29,7 +29,7 @@ static const struct {
      "l1", "64", "8", "rrip"},
     {L1("'sets': 48, 'ways': 4, 'slices': {'modulo': 3, 'from_bit': 11, "
         "'bits': [[8,13,17]]}, 'set_bits': [7,[9,15],[10,16]]"),
-     "l1", NULL, "4", "lru"},
+     "l1", "48", "4", "lru"},
     /* What lies in front would answer for half of a set's lines. */
     {"sms=1 caches/const_l1={'line': 32, 'sector': 32, 'sets': 1, 'ways': 12} "
      "caches/const_l15={'line': 64, 'sets': 16, 'ways': 6, 'policy': 'nru', "
@@ -103,6 +103,25 @@ static const struct {
     {L1("'sets': 4, 'ways': 4, 'set_bits': [[7,12],8]"), "[[7,12],8]", 26},
 };
 
+/* Slices by a remainder, beside bits that choose among them and in them. */
+START_TEST(slices_by_a_remainder_are_found)
+{
+    json_t *const f = truth_findings_of(
+        gpu_made("sms=1 caches/l2={'sets': 160, 'ways': 6, 'slices': "
+                 "{'modulo': 5, 'from_bit': 9, 'bits': [[8,12,16]]}, "
+                 "'set_bits': [7,[9,13],[10,14],[11,15]]}"),
+        "structure");
+    const json_t *const protocol =
+        json_object_get(json_object_get(f, "l2.slice_modulo"), "protocol");
+    check_claim(f, "l2", "sets", "160");
+    check_claim(f, "l2", "slice_modulo", "5");
+    check_claim(f, "l2", "set_bits", "[7,[8,12,16],[9,13],[10,14],[11,15]]");
+    ck_assert_int_eq(json_integer_value(json_object_get(protocol, "from_bit")),
+                     9);
+    json_decref(f);
+}
+END_TEST
+
 START_TEST(index_bits_are_found_by_mappings)
 {
     json_t *const f =
@@ -125,6 +144,7 @@ Suite *suite_truth_conflict(void)
     TCase *t;
     Suite *const suite = suite_of("truth_conflict", 60, &t);
     tcase_add_loop_test(t, sets_are_found_by_what_conflicts, 0, QUICK);
+    tcase_add_test(t, slices_by_a_remainder_are_found);
     tcase_add_loop_test(t, index_bits_are_found_by_mappings, 0,
                         COUNT_OF(reaches));
     tcase_add_loop_test(suite_slow(suite, 60), sets_are_found_by_what_conflicts,

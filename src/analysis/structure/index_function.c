@@ -34,15 +34,15 @@ static uint64_t divisor(uint64_t a, uint64_t b)
     return a;
 }
 
-static uint64_t distance(const struct index_function *f, uint64_t line)
+static uint64_t distance(uint64_t a, uint64_t b)
 {
-    return line > f->first ? line - f->first : f->first - line;
+    return a > b ? a - b : b - a;
 }
 
 static void take_member(struct index_function *f, uint64_t line)
 {
     const uint64_t v = rest(f, line ^ f->first);
-    const uint64_t modulus = divisor(f->modulus, distance(f, line));
+    const uint64_t modulus = divisor(f->modulus, distance(f->first, line));
     f->since = v == 0 && modulus == f->modulus ? f->since + 1 : 0;
     f->modulus = modulus;
     if (v != 0)
@@ -53,7 +53,7 @@ void index_function_add(struct index_function *f, uint64_t line, bool member)
 {
     f->lines = xreallocarray(f->lines, f->count + 1, sizeof *f->lines);
     f->lines[f->count++] = (struct index_line){line, member};
-    f->every = divisor(f->every, distance(f, line));
+    f->every = divisor(f->every, distance(f->first, line));
     if (member)
         take_member(f, line);
 }
@@ -85,7 +85,7 @@ static void keep_varied(struct index_function *f)
     for (size_t b = 0; b < INDEX_BITS_MOST; b++)
         f->basis[b] = 0;
     for (size_t i = 0; i < kept; i++) {
-        f->every = divisor(f->every, distance(f, f->lines[i].line));
+        f->every = divisor(f->every, distance(f->first, f->lines[i].line));
         if (f->lines[i].member)
             take_member(f, f->lines[i].line);
     }
@@ -125,7 +125,7 @@ static bool is_linear_member(const struct index_function *f, uint64_t line)
 
 static bool is_modular_member(const struct index_function *f, uint64_t line)
 {
-    return distance(f, line) % f->modulus == 0;
+    return distance(f->first, line) % f->modulus == 0;
 }
 
 /* Of those that are foretold to be members one of 20 may be none. */
@@ -141,11 +141,49 @@ static bool foretells(const struct index_function *f,
     return 20 * wrong <= members;
 }
 
-bool index_function_holds(struct index_function *f)
+static void take_masks(struct index_function *f)
 {
     keep_varied(f);
     reduce_basis(f);
     find_masks(f);
+}
+
+/* The largest odd number that divides all distances, counted in so many lines
+ * as it takes. */
+static void find_odd(struct index_function *f)
+{
+    f->odd = 1;
+    for (unsigned shift = 0; shift < INDEX_BITS_MOST; shift++) {
+        uint64_t common = 0;
+        for (size_t i = 0; i < f->count; i++)
+            if (f->lines[i].member)
+                common = divisor(common, distance(f->first >> shift,
+                                                  f->lines[i].line >> shift));
+        while (common != 0 && common % 2 == 0)
+            common /= 2;
+        if (common > f->odd) {
+            f->odd = common;
+            f->shift = shift;
+        }
+    }
+}
+
+static bool is_sliced_member(const struct index_function *f, uint64_t line)
+{
+    return is_linear_member(f, line) &&
+           distance(f->first >> f->shift, line >> f->shift) % f->odd == 0;
+}
+
+bool index_function_holds_sliced(struct index_function *f)
+{
+    take_masks(f);
+    find_odd(f);
+    return foretells(f, is_sliced_member);
+}
+
+bool index_function_holds(struct index_function *f)
+{
+    take_masks(f);
     if (f->masks > 0 && foretells(f, is_linear_member))
         return true;
     f->masks = 0;

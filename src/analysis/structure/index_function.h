@@ -32,6 +32,10 @@ struct index_function {
     uint64_t seen;
     uint64_t mask[INDEX_BITS_MOST];
     size_t masks;
+    /* Set by index_function_holds_sliced(), beside masks: all members, shifted
+     * so, leave the same remainder by this odd number; 1: it tells nothing. */
+    uint64_t odd;
+    unsigned shift;
 };
 
 void index_function_begin(struct index_function *f, uint64_t first);
@@ -40,6 +44,9 @@ void index_function_add(struct index_function *f, uint64_t line, bool member);
 /* True if one of both foretells which lines are no members; sets the masks, in
  * reduced row echelon form, pivots ascending, over the bits that vary. */
 bool index_function_holds(struct index_function *f);
+/* True if both together do, as of slices by a remainder with sets and others by
+ * XORs. */
+bool index_function_holds_sliced(struct index_function *f);
 /* As many as it tells apart. */
 uint64_t index_function_sets(const struct index_function *f);
 

@@ -21,6 +21,7 @@
 #include <string.h>
 
 #include "analysis/structure/conflict_set.h"
+#include "analysis/structure/index_function.h"
 #include "base/buf.h"
 #include "base/log.h"
 #include "base/mem.h"
@@ -296,6 +297,15 @@ static bool is_power_of_two(uint64_t x)
     return x != 0 && (x & (x - 1)) == 0;
 }
 
+unsigned geometry_bits(const struct geometry *g)
+{
+    const uint64_t sets = g->modulo > 0 ? g->sets / g->modulo : g->sets;
+    return (g->index == GEOMETRY_BITS || g->index == GEOMETRY_SLICED) &&
+                   sets > 1
+               ? log2_of(sets)
+               : 0;
+}
+
 /* The address bits found to be independent so far, and which may still be
  * combined: those of `open`; those of `set` are in every combination. */
 struct combination {
@@ -448,6 +458,86 @@ static void default_bits(const struct eviction *e, struct geometry *g)
     for (unsigned i = 0; i < log2_of(g->sets) && i < COUNT_OF(g->bits); i++)
         g->bits[i] = e->unit << i;
     g->index = GEOMETRY_BITS;
+}
+
+/* The first of as many as `room` places from `from` on that is of line 0's set;
+ * 0: none is. */
+static uint64_t next_member(struct eviction *e, const struct script_lines *set,
+                            uint64_t from, uint64_t step, uint64_t room)
+{
+    const struct script_lines group = {set->at + 1, set->count - 1};
+    uint64_t low = 0, high = u64_min(1, room);
+    struct segment places = {from, high, step};
+    while (high > 0 && !eviction_evicts(e, &group, &places, 1)) {
+        if (!lab_ok(e->lab) || high == room)
+            return 0;
+        low = high;
+        high = places.count = u64_min(2 * high, room);
+    }
+    if (high == 0)
+        return 0;
+    while (lab_ok(e->lab) && high - low > 1) {
+        places.count = low + (high - low) / 2;
+        if (eviction_evicts(e, &group, &places, 1))
+            high = places.count;
+        else
+            low = places.count;
+    }
+    return from + (high - 1) * step;
+}
+
+/*
+ * Slices by a remainder, with sets by XORs: lines of line 0's set that are found
+ * here and there, and as many that are none, until twelve in a row say nothing
+ * new (one in 4096 would, if a bit were still free).  In 16 times as many places
+ * as there are sets one is missed once in 10^7.
+ */
+static void find_members(struct eviction *e, const struct geometry_lines *lines,
+                         struct geometry *g, struct index_function *f)
+{
+    enum { SURE = 12, PLACES = 16, NONE_MOST = 3, MEMBERS_MOST = 200 };
+    const uint64_t room = PLACES * lines->most / g->ways;
+    const uint64_t places = g->range / e->unit;
+    unsigned none = 0;
+    struct rng rng;
+    rng_seed(&rng, lines->most);
+    while (lab_ok(e->lab) && f->since < SURE && none < NONE_MOST &&
+           f->count < MEMBERS_MOST) {
+        const uint64_t from = rng_below(&rng, places - room);
+        const uint64_t line =
+            next_member(e, &g->set, from * e->unit, e->unit, room) / e->unit;
+        none += line == 0;
+        if (line > from)
+            index_function_add(f, from, false);
+        if (line > 0)
+            index_function_add(f, line, true);
+    }
+}
+
+static void by_members(struct eviction *e, const struct geometry_lines *lines,
+                       struct geometry *g)
+{
+    enum { SIZES = 16, SURE = 12 };
+    struct index_function f;
+    g->range = e->unit;
+    while (2 * g->range <= u64_min(e->span, SIZES * 2 * lines->most * e->unit))
+        g->range *= 2;
+    if (g->range / e->unit < 2 * SIZES * lines->most / g->ways)
+        return;
+    index_function_begin(&f, 0);
+    find_members(e, lines, g, &f);
+    if (lab_ok(e->lab) && f.since >= SURE && index_function_holds_sliced(&f) &&
+        f.masks < COUNT_OF(g->bits)) {
+        for (size_t i = 0; i < f.masks; i++)
+            g->bits[i] = f.mask[i] * e->unit;
+        g->index = GEOMETRY_SLICED;
+        g->modulo = f.odd;
+        g->from_bit = f.shift + log2_of(e->unit);
+        g->sets = f.odd << f.masks;
+    }
+    index_function_end(&f);
+    if (g->sets * g->ways < lines->least || g->sets * g->ways > lines->most)
+        g->sets = 0;
 }
 
 /* ---- equal sets ------------------------------------------------------- */
@@ -676,6 +766,7 @@ struct proof {
     const struct geometry *geometry;
     const struct cache *model;
     struct rng rng;
+    uint64_t among; /* bytes in which they are picked */
     double many; /* what hits cost among lines of many sets */
     bool holds;
 };
@@ -698,8 +789,9 @@ static struct cache *model_of(const struct eviction *e,
         .sector = e->unit,
         .sets = g->sets,
         .set_ways = ways,
-        .index_bits = g->index == GEOMETRY_BITS && g->sets > 1 ? bits : NULL,
-        .index_bit_count = g->sets > 1 ? log2_of(g->sets) : 0,
+        .index_bits = geometry_bits(g) > 0 ? bits : NULL,
+        .index_bit_count = geometry_bits(g),
+        .slices = {.modulo = g->modulo, .from_bit = g->from_bit},
     };
     return cache_new(&shape, 1);
 }
@@ -724,10 +816,10 @@ static bool is_listed(const struct script_lines *list, uint64_t place)
 
 static bool is_hashed(const struct geometry *g)
 {
-    bool hashed = false;
-    for (unsigned i = 0; (uint64_t)1 << i < g->sets; i++)
+    bool hashed = g->index == GEOMETRY_SLICED;
+    for (unsigned i = 0; i < geometry_bits(g); i++)
         hashed = hashed || !is_power_of_two(g->bits[i]);
-    return g->index == GEOMETRY_BITS && hashed;
+    return hashed;
 }
 
 /* Bytes that are tried: an index that takes bits far above its own in may take
@@ -735,6 +827,8 @@ static bool is_hashed(const struct geometry *g)
 static uint64_t range_of(const struct eviction *e, const struct geometry *g)
 {
     const uint64_t near = 16 * g->lines * e->unit;
+    if (g->index == GEOMETRY_SLICED)
+        return g->range;
     return is_hashed(g) ? e->span : u64_min(e->span, near);
 }
 
@@ -747,7 +841,7 @@ static struct script_lines pick_lines(struct proof *p, enum pick pick,
 {
     const struct geometry *const g = p->geometry;
     const uint64_t unit = p->eviction->unit;
-    const uint64_t among = range_of(p->eviction, g) / unit;
+    const uint64_t among = p->among / unit;
     /* Many lines lie in few windows, so that all find their translation. */
     const uint64_t window =
         pick != ANY_SET || among < 16 * WINDOW / unit ? among : WINDOW / unit;
@@ -821,9 +915,21 @@ static size_t asked_at_once(const struct proof *p)
     enum { EACH = 55 };
     const struct geometry *const g = p->geometry;
     const uint64_t there =
-        range_of(p->eviction, g) / p->eviction->unit / g->sets;
+        p->among / p->eviction->unit / g->sets;
     return there > g->ways ? (size_t)u64_min(EACH, (there - g->ways + 1) / 2)
                            : 0;
+}
+
+/* Bytes in which all bits of the masks vary, and each set has four times the
+ * lines that fill it; no more, since translations have to fit, too. */
+static uint64_t pairs_range(const struct eviction *e, const struct geometry *g)
+{
+    enum { FULL = 4 };
+    uint64_t range = e->unit;
+    for (unsigned i = 0; i < geometry_bits(g); i++)
+        while (range <= g->bits[i])
+            range *= 2;
+    return u64_max(range, FULL * g->lines * e->unit);
 }
 
 /*
@@ -835,6 +941,7 @@ static void prove_pairs(struct proof *p)
 {
     enum { PAIRS = 1000 };
     const struct geometry *const g = p->geometry;
+    p->among = u64_min(p->among, pairs_range(p->eviction, g));
     const size_t each = asked_at_once(p);
     /* Twice as many, since some cannot be told. */
     const size_t sets_most = each > 0 ? PAIRS / each + 1 : 0;
@@ -913,6 +1020,7 @@ static bool holds(struct eviction *e, const struct geometry *g)
     struct cache *const model = model_of(e, g);
     struct proof p = {.eviction = e, .geometry = g, .model = model};
     rng_seed(&p.rng, g->lines);
+    p.among = range_of(e, g);
     p.holds = prove_by_size(e, g) && prove_one_set(e, g);
     for (int i = 0; i < TIMES; i++) {
         p.many = 0;
@@ -960,6 +1068,8 @@ static uint64_t same_set(const struct eviction *e, const struct geometry *g)
         return g->sets == 0 ? 0 : g->same;
     if (g->index == GEOMETRY_MODULO)
         return g->sets * e->unit;
+    if (g->index == GEOMETRY_SLICED)
+        return 0;
     for (unsigned i = 0; (uint64_t)1 << i < g->sets; i++)
         mask |= g->bits[i];
     return 2 * mask < e->span ? (uint64_t)1 << (64 - __builtin_clzll(mask)) : 0;
@@ -972,7 +1082,8 @@ struct geometry geometry_find(struct eviction *e,
     struct geometry g = find_ways(e, lines, &pool);
     eviction_gave_up(e);
     if (g.ways == 0 || (!attempt(e, by_distance, lines, &g) &&
-                        !attempt(e, by_bits, lines, &g)))
+                        !attempt(e, by_bits, lines, &g) &&
+                        !attempt(e, by_members, lines, &g)))
         attempt(e, by_dealing, lines, &g);
     /* Of sets that nothing explains some may yet be larger; where victims are
      * picked by chance so many would take too long. */
@@ -988,30 +1099,23 @@ struct geometry geometry_find(struct eviction *e,
     return g;
 }
 
-/* The first line from `from` on that is of line 0's set; 0: none is. */
-static uint64_t next_member(struct eviction *e, const struct script_lines *set,
-                            uint64_t from, uint64_t step)
+/* As the index foretells. */
+static struct script_lines foretold_members(struct eviction *e,
+                                            const struct geometry *g,
+                                            size_t count)
 {
-    const struct script_lines group = {set->at + 1, set->count - 1};
-    const uint64_t room = from < e->span ? (e->span - from) / step : 0;
-    uint64_t low = 0, high = u64_min(1, room);
-    struct segment places = {from, high, step};
-    while (high > 0 && !eviction_evicts(e, &group, &places, 1)) {
-        if (!lab_ok(e->lab) || high == room)
-            return 0;
-        low = high;
-        high = places.count = u64_min(2 * high, room);
-    }
-    if (high == 0)
-        return 0;
-    while (lab_ok(e->lab) && high - low > 1) {
-        places.count = low + (high - low) / 2;
-        if (eviction_evicts(e, &group, &places, 1))
-            high = places.count;
-        else
-            low = places.count;
-    }
-    return from + (high - 1) * step;
+    struct cache *const model = model_of(e, g);
+    struct proof p = {.eviction = e, .geometry = g, .model = model};
+    rng_seed(&p.rng, g->lines);
+    p.among = u64_min(range_of(e, g), 16 * g->lines * e->unit);
+    const struct script_lines all =
+        pick_lines(&p, ONE_SET, set_of(&p, 0), count + g->set.count);
+    struct script_lines more = {lab_alloc(e->lab, count, sizeof *more.at), 0};
+    for (size_t i = 0; i < all.count && more.count < count; i++)
+        if (!is_listed(&g->set, all.at[i]))
+            more.at[more.count++] = all.at[i];
+    cache_free(model);
+    return more;
 }
 
 struct script_lines geometry_members(struct eviction *e,
@@ -1020,14 +1124,18 @@ struct script_lines geometry_members(struct eviction *e,
     const struct script_lines set = g->set;
     struct script_lines more = {lab_alloc(e->lab, count, sizeof *more.at), 0};
     uint64_t from = 0;
+    if (g->sets > 0 && g->same == 0)
+        return foretold_members(e, g, count);
     for (size_t i = 0; i < set.count; i++)
         from = set.at[i] > from ? set.at[i] : from;
     while (lab_ok(e->lab) && more.count < count) {
         const uint64_t step = g->same > 0 ? g->same : e->unit;
+        const uint64_t next = from + step;
+        const uint64_t room = next < e->span ? (e->span - next) / step : 0;
         if (g->same > 0)
             from = from + g->same + e->unit <= e->span ? from + g->same : 0;
         else
-            from = next_member(e, &set, from + step, step);
+            from = next_member(e, &set, from + step, step, room);
         if (from == 0)
             break;
         more.at[more.count++] = from;

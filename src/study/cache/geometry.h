@@ -7,7 +7,12 @@
 
 #include "study/cache/eviction.h"
 
-enum geometry_index { GEOMETRY_MODULO, GEOMETRY_BITS, GEOMETRY_UNEQUAL };
+enum geometry_index {
+    GEOMETRY_MODULO,
+    GEOMETRY_BITS,
+    GEOMETRY_SLICED,
+    GEOMETRY_UNEQUAL
+};
 
 struct geometry {
     enum geometry_index index;
@@ -19,12 +24,18 @@ struct geometry {
                                 ways */
     uint32_t *set_ways;      /* GEOMETRY_UNEQUAL, `sets` of them */
     uint64_t first;    /* GEOMETRY_UNEQUAL: the line where dealing begins */
-    uint64_t bits[32]; /* GEOMETRY_BITS: masks of address bits, low bit first */
+    uint64_t bits[32]; /* masks of address bits, low bit first: all of the index
+                          of GEOMETRY_BITS; of GEOMETRY_SLICED beside … */
+    uint64_t modulo;   /* … the remainder by this odd number of addresses … */
+    unsigned from_bit; /* … shifted so; 0 otherwise */
     uint64_t range;    /* bytes within which all this was tried */
     bool mapped, is_virtual; /* it was asked for addresses; they are virtual */
     /* Sets 0: only the ways of line 0's set are known, which others have, too;
      * ways 0, too: nothing is. */
 };
+
+/* How many masks of address bits there are. */
+unsigned geometry_bits(const struct geometry *g);
 
 /* More lines of line 0's set, after those of g->set, as far as there are. */
 struct script_lines geometry_members(struct eviction *eviction,

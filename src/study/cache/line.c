@@ -218,14 +218,19 @@ static bool is_overfull_at(const struct line_question *q,
     return over;
 }
 
+/* Overfull at so many places is no accident; and a lap over more elements than
+ * that takes a tenth of a second on a GPU, so that they are asked at no more. */
+enum { PLACES_LEAST = 3, ELEMENTS_MANY = 1 << 18 };
+
 /* True if a cache with lines of `line` bytes or more is overfull at every
  * place, surely if nearly all loads miss; false if at one all fits. */
 static bool is_overfull(const struct line_question *q, uint64_t line,
                         bool *surely)
 {
+    const bool many = q->facts->fits / line > ELEMENTS_MANY;
+    const size_t count = many ? PLACES_LEAST : COUNT_OF(places);
     *surely = true;
-    for (size_t place = 0; lab_ok(q->lab) && place < COUNT_OF(places);
-         place++) {
+    for (size_t place = 0; lab_ok(q->lab) && place < count; place++) {
         const struct layout l = lay_out(q->row, q->facts, line, place);
         if (l.more > 0 && !is_overfull_at(q, &l, surely))
             return false;
@@ -296,9 +301,6 @@ static size_t places_for(const struct level_row *row,
     return count;
 }
 
-/* Overfull at so many places is no accident. */
-enum { PLACES_LEAST = 3 };
-
 static void conclude(const struct line_question *q, struct finding *f,
                      uint64_t line, bool over)
 {
@@ -336,9 +338,10 @@ static uint64_t shortest(const struct line_question *q)
                : q->sector->bytes;
 }
 
-/* What disturbs adds to averages, and no two of them the same: where that is a
- * tenth of what a miss adds they do not tell too many lines from such as fit,
- * nor did they when the rough size was looked for. */
+/* What disturbs adds to averages, and no two of them the same.  Of what a miss
+ * adds it may make 0.15, since so far the limit, 0.25, is below what too many
+ * lines cost; where it is two thirds of that in one average it is more in some
+ * of a dozen, and they do not tell too many lines from such as fit. */
 static bool is_blurred(const struct line_question *q, struct finding *f)
 {
     const double excess = q->facts->excess;
@@ -487,9 +490,11 @@ static double share_left(const struct line_question *q, const struct pairs *p,
 
 enum paired { PAIRS_UNKNOWN, PAIRS_SHARE, PAIRS_DO_NOT };
 
-/* Whether elements so far apart share a line.  Where nearly all single ones are
- * there, even of twice as many, they are fewer than the lines, which so are
- * shorter. */
+/* Whether elements so far apart share a line.  If that is the line half of the
+ * single ones are there at most, since twice as many as fit were loaded: nine in
+ * ten of a cache 1.8 times as large as rings told alone.  If lines are half as
+ * long, sets of 16 ways that they come to by chance have room for nine in ten
+ * (Poisson's law): so there are more. */
 static enum paired pairs_ask_once(const struct line_question *q, uint64_t apart,
                                   uint64_t times)
 {

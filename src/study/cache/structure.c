@@ -18,7 +18,8 @@
 static const enum fact_id reads[] = {FACT_CACHED, FACT_BRACKET, FACT_SECTOR,
                                      FACT_LINE,   FACT_RINGS,   FACT_MEMORY,
                                      FACT_NONE};
-static const char *const needs[] = {"sharing", "icache_sharing", NULL};
+static const char *const needs[] = {"overfill", "sharing", "icache_sharing",
+                                    NULL};
 /* Where the lines of all sets are known, so is the size. */
 static const struct answer proposes[] = {
     {level_components, "size", "B"},
@@ -29,12 +30,14 @@ static const struct answer answers[] = {
     {level_components, "ways", ""},
     {level_components, "set_ways", ""},
     {level_components, "set_bits", ""},
+    {level_components, "slice_modulo", ""},
     {level_components, "policy", ""},
     {level_components, "policy_weights", ""},
     {0},
 };
 static const char *const dependent[] = {"set_ways", "set_bits",
-                                        "policy_weights", NULL};
+                                        "slice_modulo", "policy_weights",
+                                        NULL};
 static const char *const kernels[] = {
     "visit readers=global.ca", "visit readers=global.cg",
     "visit readers=texture",   "visit readers=readonly",
@@ -110,12 +113,13 @@ static struct value bits_value(uint64_t mask)
 static void report_bits(struct structure_question *q)
 {
     const struct geometry *const g = &q->shape;
-    if (g->index != GEOMETRY_BITS || g->sets < 2) {
+    const unsigned bits = geometry_bits(g);
+    if (bits == 0) {
         drop(q, "set_bits");
         return;
     }
     struct value list = value_list();
-    for (unsigned i = 0; (uint64_t)1 << i < g->sets; i++)
+    for (unsigned i = 0; i < bits; i++)
         value_push(&list, bits_value(g->bits[i]));
     struct finding *const f =
         lab_finding(q->lab, q->row->component, "set_bits");
@@ -125,6 +129,19 @@ static void report_bits(struct structure_question *q)
     if (g->mapped)
         finding_protocol(f, "address",
                          value_text(g->is_virtual ? "virtual" : "physical"));
+}
+
+static void report_modulo(struct structure_question *q)
+{
+    const struct geometry *const g = &q->shape;
+    if (g->modulo < 2) {
+        drop(q, "slice_modulo");
+        return;
+    }
+    struct finding *const f =
+        lab_finding(q->lab, q->row->component, "slice_modulo");
+    tell(q, f, value_number((double)g->modulo));
+    finding_protocol(f, "from_bit", value_number(g->from_bit));
 }
 
 static void propose_size(struct structure_question *q)
@@ -145,6 +162,7 @@ static void report_shape(struct structure_question *q,
         return;
     report(q, "sets", value_number((double)g->sets));
     report_bits(q);
+    report_modulo(q);
     if (g->lines >= lines->least && g->lines <= lines->most)
         propose_size(q);
 }
@@ -508,6 +526,20 @@ static void find_costs(struct structure_question *q)
         lab_fail(q->lab, ERR_UNSUPPORTED, why_misses_alike);
 }
 
+/* Rings may fit where some of their lines are out, or not where all could be
+ * there: what is left of lines in random order is possible, too. */
+static void allow_held(const struct structure_question *q,
+                       struct geometry_lines *lines)
+{
+    const struct finding *const held =
+        lab_proposal(q->lab, "overfill", q->row->component, "size");
+    if (held == NULL || held->status != STATUS_MEASURED)
+        return;
+    const double line = (double)q->line;
+    lines->least = u64_min(lines->least, (uint64_t)(held->interval[0] / line));
+    lines->most = u64_max(lines->most, (uint64_t)(held->interval[1] / line));
+}
+
 /* A size that was measured may be some lines off, where victims are random; a
  * rough one is too small, where some of what fits is put out; and where loads
  * are disturbed a size is no better than a rough one. */
@@ -519,8 +551,10 @@ static struct geometry_lines lines_of(const struct structure_question *q)
     const uint64_t fits = q->facts->fits, over = q->facts->overflows / 4 * 5;
     const uint64_t low = !rough ? size : size > 0 ? u64_min(size, fits) : fits;
     const uint64_t high = rough && over > size ? over : size;
-    return (struct geometry_lines){.least = (low - low / 32) / q->line,
+    struct geometry_lines lines = {.least = (low - low / 32) / q->line,
                                    .most = (high + high / 32) / q->line};
+    allow_held(q, &lines);
+    return lines;
 }
 
 static void find_structure(struct structure_question *q)
@@ -540,7 +574,7 @@ static void find_structure(struct structure_question *q)
     }
     report_shape(q, &lines);
     if (q->shape.sets == 0)
-        refuse(q, "set*", why_index_hashed);
+        refuse(q, "s*", why_index_hashed);
     find_policy(q);
     const char *const why = lab_excuse(q->lab);
     refuse(q, "policy*",
