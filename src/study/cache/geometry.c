@@ -486,16 +486,22 @@ static uint64_t next_member(struct eviction *e, const struct script_lines *set,
     return from + (high - 1) * step;
 }
 
+enum { SURE = 32, PLACES = 16 };
+
 /*
- * Slices by a remainder, with sets by XORs: lines of line 0's set that are found
- * here and there, and as many that are none, until twelve in a row say nothing
- * new (one in 4096 would, if a bit were still free).  In 16 times as many places
- * as there are sets one is missed once in 10^7.
+ * Slices by a remainder, with sets by XORs: lines of line 0's set that are
+ * found here and there, and as many that are none, until so many in a row say
+ * nothing new: some XORs of what leaves one remainder are even nine times of
+ * ten, and one in 30 of these so often.  In 16 times as many places as there
+ * are sets one is missed once in 10^7.  Places are an odd number of lines
+ * apart, another one each time: the first member in a row is seldom one whose
+ * low bits are not even; and a multiple of the remainder's number may come to
+ * none, which with one in four is so eight times in a row once in 65000.
  */
 static void find_members(struct eviction *e, const struct geometry_lines *lines,
                          struct geometry *g, struct index_function *f)
 {
-    enum { SURE = 12, PLACES = 16, NONE_MOST = 3, MEMBERS_MOST = 200 };
+    enum { NONE_MOST = 8, MEMBERS_MOST = 200 };
     const uint64_t room = PLACES * lines->most / g->ways;
     const uint64_t places = g->range / e->unit;
     unsigned none = 0;
@@ -503,10 +509,12 @@ static void find_members(struct eviction *e, const struct geometry_lines *lines,
     rng_seed(&rng, lines->most);
     while (lab_ok(e->lab) && f->since < SURE && none < NONE_MOST &&
            f->count < MEMBERS_MOST) {
-        const uint64_t from = rng_below(&rng, places - room);
+        const uint64_t apart = 2 * rng_below(&rng, places / room / 2) + 1;
+        const uint64_t from = rng_below(&rng, places - room * apart + 1);
         const uint64_t line =
-            next_member(e, &g->set, from * e->unit, e->unit, room) / e->unit;
-        none += line == 0;
+            next_member(e, &g->set, from * e->unit, apart * e->unit, room) /
+            e->unit;
+        none = line == 0 ? none + 1 : 0;
         if (line > from)
             index_function_add(f, from, false);
         if (line > 0)
@@ -517,12 +525,12 @@ static void find_members(struct eviction *e, const struct geometry_lines *lines,
 static void by_members(struct eviction *e, const struct geometry_lines *lines,
                        struct geometry *g)
 {
-    enum { SIZES = 16, SURE = 12 };
+    enum { SIZES = 32 };
     struct index_function f;
     g->range = e->unit;
-    while (2 * g->range <= u64_min(e->span, SIZES * 2 * lines->most * e->unit))
+    while (2 * g->range <= u64_min(e->span, SIZES * lines->most * e->unit))
         g->range *= 2;
-    if (g->range / e->unit < 2 * SIZES * lines->most / g->ways)
+    if (g->range / e->unit < 2 * PLACES * lines->most / g->ways)
         return;
     index_function_begin(&f, 0);
     find_members(e, lines, g, &f);
@@ -535,6 +543,10 @@ static void by_members(struct eviction *e, const struct geometry_lines *lines,
         g->from_bit = f.shift + log2_of(e->unit);
         g->sets = f.odd << f.masks;
     }
+    log_say(LOG_DEBUG,
+            "members: %zu lines, %zu say nothing new, %zu masks, "
+            "remainder by %" PRIu64,
+            f.count, f.since, f.masks, f.odd);
     index_function_end(&f);
     if (g->sets * g->ways < lines->least || g->sets * g->ways > lines->most)
         g->sets = 0;
@@ -767,7 +779,7 @@ struct proof {
     const struct cache *model;
     struct rng rng;
     uint64_t among; /* bytes in which they are picked */
-    double many; /* what hits cost among lines of many sets */
+    double many;    /* what hits cost among lines of many sets */
     bool holds;
 };
 
@@ -914,8 +926,7 @@ static size_t asked_at_once(const struct proof *p)
 {
     enum { EACH = 55 };
     const struct geometry *const g = p->geometry;
-    const uint64_t there =
-        p->among / p->eviction->unit / g->sets;
+    const uint64_t there = p->among / p->eviction->unit / g->sets;
     return there > g->ways ? (size_t)u64_min(EACH, (there - g->ways + 1) / 2)
                            : 0;
 }
@@ -1081,9 +1092,9 @@ struct geometry geometry_find(struct eviction *e,
     struct pool_found pool;
     struct geometry g = find_ways(e, lines, &pool);
     eviction_gave_up(e);
-    if (g.ways == 0 || (!attempt(e, by_distance, lines, &g) &&
-                        !attempt(e, by_bits, lines, &g) &&
-                        !attempt(e, by_members, lines, &g)))
+    if (g.ways == 0 ||
+        (!attempt(e, by_distance, lines, &g) &&
+         !attempt(e, by_bits, lines, &g) && !attempt(e, by_members, lines, &g)))
         attempt(e, by_dealing, lines, &g);
     /* Of sets that nothing explains some may yet be larger; where victims are
      * picked by chance so many would take too long. */
@@ -1100,9 +1111,8 @@ struct geometry geometry_find(struct eviction *e,
 }
 
 /* As the index foretells. */
-static struct script_lines foretold_members(struct eviction *e,
-                                            const struct geometry *g,
-                                            size_t count)
+static struct script_lines
+foretold_members(struct eviction *e, const struct geometry *g, size_t count)
 {
     struct cache *const model = model_of(e, g);
     struct proof p = {.eviction = e, .geometry = g, .model = model};

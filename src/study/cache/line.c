@@ -108,8 +108,8 @@ static struct shares traced_share(const struct line_question *q,
                            .before = (all - (double)not_fast) / all};
 }
 
-/* Rows of local memory hold a word of each lane; places that are timed, once all
- * have settled. */
+/* Rows of local memory hold a word of each lane; places that are timed, once
+ * all have settled. */
 enum { ROW = 128, LANES = 32, TIMED = 512 };
 
 /* The readers of a script whose lanes reach places so far apart. */
@@ -158,10 +158,9 @@ static struct shares lanes_share(const struct line_question *q,
     add_places(&lanes, l->beyond, l->more, skip);
     const struct column c = lab_column(q->lab, "cycles", "visit %s",
                                        script_text(&lanes.script, q->lab));
-    const size_t slow =
-        hits_above(c.at, c.count,
-                   hits_limit(q->facts->hit, q->facts->miss) +
-                       fact_trace(q->lab)->cycles);
+    const size_t slow = hits_above(c.at, c.count,
+                                   hits_limit(q->facts->hit, q->facts->miss) +
+                                       fact_trace(q->lab)->cycles);
     return (struct shares){.miss = (double)slow / fmax(1, (double)c.count)};
 }
 
@@ -219,7 +218,8 @@ static bool is_overfull_at(const struct line_question *q,
 }
 
 /* Overfull at so many places is no accident; and a lap over more elements than
- * that takes a tenth of a second on a GPU, so that they are asked at no more. */
+ * that takes a tenth of a second on a GPU, so that they are asked at no more.
+ */
 enum { PLACES_LEAST = 3, ELEMENTS_MANY = 1 << 18 };
 
 /* True if a cache with lines of `line` bytes or more is overfull at every
@@ -372,8 +372,8 @@ enum { LEAD = 2 * LINE_MOST };
  * launches: of sets that were filled so often anew 2 % of them. */
 enum { SETTLED = 4 };
 /* No more memory than that is taken for it, nor more elements; from so many on
- * no more than are needed, and fewer trials: so that a launch loads no more than
- * is simulated in half of its deadline. */
+ * no more than are needed, and fewer trials: so that a launch loads no more
+ * than is simulated in half of its deadline. */
 static const uint64_t pool_most = (uint64_t)2 << 30, members_most = 1 << 21;
 static const uint64_t members_many = 1 << 18, trials_load = 1 << 22;
 /* Trials that are kept at least: a quarter of their looks, which is there where
@@ -446,7 +446,8 @@ static struct trials trials_of(const struct line_question *q,
                                const struct pairs *p)
 {
     const uint64_t looks = u64_within(1, p->members / LOOKED_AT, LOOKS_MOST);
-    struct trials t = {.looks = looks, .settle = SETTLED, .kept = LOOKS / looks};
+    struct trials t = {
+        .looks = looks, .settle = SETTLED, .kept = LOOKS / looks};
     if (p->members > members_many) {
         const uint64_t all = trials_load / p->members;
         t.settle = 1;
@@ -470,8 +471,7 @@ static double share_left(const struct line_question *q, const struct pairs *p,
                   " members=%" PRIu64 " looks=%" PRIu64 " trials=%" PRIu64
                   " settle=%" PRIu64 " beside=%" PRIu64 " warps=%d lead=%d",
                   q->row->load, p->pool * p->apart, p->apart, p->members,
-                  t.looks, t.kept, t.settle, beside,
-                  q->row->of_sm ? 1 : WARPS,
+                  t.looks, t.kept, t.settle, beside, q->row->of_sm ? 1 : WARPS,
                   q->row->of_sm || p->pool * p->apart <= LEAD ? 0 : LEAD);
     if (lab_spared(q->lab) != NULL || !lab_ok(q->lab))
         return -1;
@@ -491,10 +491,10 @@ static double share_left(const struct line_question *q, const struct pairs *p,
 enum paired { PAIRS_UNKNOWN, PAIRS_SHARE, PAIRS_DO_NOT };
 
 /* Whether elements so far apart share a line.  If that is the line half of the
- * single ones are there at most, since twice as many as fit were loaded: nine in
- * ten of a cache 1.8 times as large as rings told alone.  If lines are half as
- * long, sets of 16 ways that they come to by chance have room for nine in ten
- * (Poisson's law): so there are more. */
+ * single ones are there at most, since twice as many as fit were loaded: nine
+ * in ten of a cache 1.8 times as large as rings told alone.  If lines are half
+ * as long, sets of 16 ways that they come to by chance have room for nine in
+ * ten (Poisson's law): so there are more. */
 static enum paired pairs_ask_once(const struct line_question *q, uint64_t apart,
                                   uint64_t times)
 {
@@ -589,8 +589,8 @@ static bool is_sure(const struct line_question *q, bool over, bool nearly_all)
            (q->row->of_sm || !prober_guard(q->lab->prober)->leapt);
 }
 
-/* What all SMs share may be hashed or sliced, and of unlike parts its loads tell
- * nothing. */
+/* What all SMs share may be hashed or sliced, and of unlike parts its loads
+ * tell nothing. */
 static bool is_hashable(const struct line_question *q)
 {
     return !q->row->of_sm && q->facts->near_fits == 0;

@@ -35,9 +35,8 @@ static const struct answer answers[] = {
     {level_components, "policy_weights", ""},
     {0},
 };
-static const char *const dependent[] = {"set_ways", "set_bits",
-                                        "slice_modulo", "policy_weights",
-                                        NULL};
+static const char *const dependent[] = {"set_ways", "set_bits", "slice_modulo",
+                                        "policy_weights", NULL};
 static const char *const kernels[] = {
     "visit readers=global.ca", "visit readers=global.cg",
     "visit readers=texture",   "visit readers=readonly",
@@ -621,8 +620,8 @@ static const char *code_of(struct lab *lab, const char *component)
     for (size_t i = 0; i < COUNT_OF(caches); i++) {
         const struct finding *const f = results_find(
             lab->results, lab_text(lab, "%s.shares_with", caches[i]));
-        for (size_t n = 0; f != NULL && f->status == STATUS_MEASURED &&
-                           n < f->value.count;
+        for (size_t n = 0;
+             f != NULL && f->status == STATUS_MEASURED && n < f->value.count;
              n++)
             if (strcmp(f->value.items[n].text, component) == 0)
                 return caches[i];
