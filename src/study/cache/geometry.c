@@ -1110,7 +1110,7 @@ struct geometry geometry_find(struct eviction *e,
     return g;
 }
 
-/* As the index foretells. */
+/* As the index foretells: where sets are many, to look for them takes long. */
 static struct script_lines
 foretold_members(struct eviction *e, const struct geometry *g, size_t count)
 {
@@ -1134,7 +1134,7 @@ struct script_lines geometry_members(struct eviction *e,
     const struct script_lines set = g->set;
     struct script_lines more = {lab_alloc(e->lab, count, sizeof *more.at), 0};
     uint64_t from = 0;
-    if (g->sets > 0 && g->same == 0)
+    if (g->sets > 0 && g->same == 0 && e->lasting)
         return foretold_members(e, g, count);
     for (size_t i = 0; i < set.count; i++)
         from = set.at[i] > from ? set.at[i] : from;

@@ -526,7 +526,8 @@ static void find_costs(struct structure_question *q)
 }
 
 /* Rings may fit where some of their lines are out, or not where all could be
- * there: what is left of lines in random order is possible, too. */
+ * there: if what is left of lines in random order is another size, both are
+ * possible. */
 static void allow_held(const struct structure_question *q,
                        struct geometry_lines *lines)
 {
@@ -534,9 +535,12 @@ static void allow_held(const struct structure_question *q,
         lab_proposal(q->lab, "overfill", q->row->component, "size");
     if (held == NULL || held->status != STATUS_MEASURED)
         return;
-    const double line = (double)q->line;
-    lines->least = u64_min(lines->least, (uint64_t)(held->interval[0] / line));
-    lines->most = u64_max(lines->most, (uint64_t)(held->interval[1] / line));
+    const double line = (double)q->line, most = (double)lines->most;
+    const double said = held->value.number / line;
+    if (said < (double)lines->least)
+        lines->least = (uint64_t)(held->interval[0] / line);
+    if (said > most)
+        lines->most = (uint64_t)(held->interval[1] / line);
 }
 
 /* A size that was measured may be some lines off, where victims are random; a
