@@ -491,10 +491,10 @@ static double share_left(const struct line_question *q, const struct pairs *p,
 enum paired { PAIRS_UNKNOWN, PAIRS_SHARE, PAIRS_DO_NOT };
 
 /* Whether elements so far apart share a line.  If that is the line half of the
- * single ones are there at most, since twice as many as fit were loaded: nine
- * in ten of a cache 1.8 times as large as rings told alone.  If lines are half
- * as long, sets of 16 ways that they come to by chance have room for nine in
- * ten (Poisson's law): so there are more. */
+ * single ones are there at most, since twice as many as fit were loaded; nine in
+ * ten if the cache is 1.8 times as large as rings told, so then twice as many
+ * are asked.  If lines are half as long, sets of 16 ways that they come to by
+ * chance have room for nine in ten (Poisson's law). */
 static enum paired pairs_ask_once(const struct line_question *q, uint64_t apart,
                                   uint64_t times)
 {
