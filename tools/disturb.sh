@@ -28,7 +28,8 @@
 #     STUDIES     topology and names of studies, each in a run of its own
 #                 (topology; calibrate: bandwidth and arithmetic, too)
 #     JOBS        runs at a time (one a core)
-#     LIMIT       seconds that a run may take (600)
+#     LIMIT       seconds that a run may take (600); what it has not measured
+#                 after two thirds of them it leaves, and says so
 #     OUT         folder of what is found (build/disturb, build/calibrate),
 #                 emptied before; KEEP=1 keeps the runs that it has
 #     SONDE, DISTURB    programs (build/sonde, build/tools/disturb); with both
@@ -93,7 +94,9 @@ one() { # NAME PROFILE-FILE STUDY SEED
     words=$3
     [ "$3" = topology ] || words="run $3"
     status=0
-    timeout "$LIMIT" "$SONDE" $words -q --no-cache --seed "$4" -d "sim:$2" \
+    budget="--budget $((LIMIT * 2 / 3))"
+    case $1 in *-none-0-*) budget= ;; esac
+    timeout "$LIMIT" "$SONDE" $words $budget -q --no-cache --seed "$4" -d "sim:$2" \
         --json "$at.json" >/dev/null 2>"$at.said" || status=$?
     [ $status != 124 ] || status="limit of $LIMIT s"
     echo "$status" >"$at.end"
