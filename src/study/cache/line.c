@@ -609,6 +609,11 @@ static void line_ask_level(struct lab *lab, const struct level_row *row)
     }
     if (is_blurred(&q, f))
         return;
+    /* The near part alone holds too little of it. */
+    if (q.facts->near_fits > 0 && q.facts->far_end == 0) {
+        finding_none(f, why_far_end_unknown);
+        return;
+    }
     if (row->bound != NULL && places_for(row, q.facts, longest(q.facts)) == 0) {
         report_at_least(&q, f);
         return;
