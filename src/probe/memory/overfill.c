@@ -788,10 +788,12 @@ static int overfill_once(struct prober *prober, const struct experiment *e,
     return status;
 }
 
+/* Each piece settles anew; so many that this doubles the loads at most. */
 static unsigned overfill_pieces(const struct experiment *e)
 {
     const struct overfill *const o = e->own;
-    return (unsigned)o->trials;
+    const uint64_t most = o->settle > 0 ? 2 + o->trials / o->settle : o->trials;
+    return (unsigned)u64_min(most, o->trials);
 }
 
 static void overfill_join(struct samples *samples, size_t from,
