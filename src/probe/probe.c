@@ -1,5 +1,6 @@
 #include "probe/probe.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -80,6 +81,20 @@ int64_t *samples_row(struct samples *s)
     int64_t *const row = s->data + s->rows++ * s->columns;
     memset(row, 0, s->columns * sizeof *row);
     return row;
+}
+
+void samples_add_words(struct samples *s, const uint64_t *words, size_t bytes)
+{
+    assert(bytes <= (s->columns - 1) * sizeof *s->data);
+    memcpy(samples_row(s) + 1, words, bytes);
+}
+
+void samples_append(struct samples *s, size_t from, const struct samples *more)
+{
+    (void)from;
+    for (size_t i = 0; i < more->rows; i++)
+        memcpy(samples_row(s), more->data + i * more->columns,
+               more->columns * sizeof *more->data);
 }
 
 int64_t *samples_row_of(struct samples *s, size_t from, size_t column,

@@ -35,6 +35,15 @@ void samples_init(struct samples *samples, const struct probe *probe);
 void samples_free(struct samples *samples);
 /* Adds a row of zeros and returns it. */
 int64_t *samples_row(struct samples *samples);
+/* Adds a row of the columns after `repeat`, as words that a GPU gave. */
+#define samples_add(samples, ...)                                              \
+    samples_add_words(samples, (const uint64_t[]){__VA_ARGS__},                \
+                      sizeof((const uint64_t[]){__VA_ARGS__}))
+void samples_add_words(struct samples *samples, const uint64_t *words,
+                       size_t bytes);
+/* Adds the rows of others, which have the same columns: a `join`. */
+void samples_append(struct samples *samples, size_t from,
+                    const struct samples *more);
 /* The row with that value in that column, from row `from` on; added, with all
  * else 0, if there is none. */
 int64_t *samples_row_of(struct samples *samples, size_t from, size_t column,

@@ -26,7 +26,7 @@ enum { CASES_MOST = 1024, SPAN_MOST = 1 << 18 };
 #define IDLE UINT32_MAX
 
 enum out_word { OUT_SHORT, OUT_LONG, OUT_WORDS };
-enum column { COLUMN_CASE = 1, COLUMN_VISITS, COLUMN_SHORT, COLUMN_LONG };
+enum { COLUMN_SHORT = 3, COLUMN_LONG };
 
 struct banks {
     enum { STRIDE, ROWS } pattern;
@@ -240,11 +240,9 @@ static int banks_once(struct prober *prober, const struct experiment *e,
         return err->code;
     uint64_t *const words = prober_fetch(prober, args[1], out_bytes, err);
     for (uint64_t i = 1; words != NULL && i < rows; i++) {
-        int64_t *const row = samples_row(samples);
-        row[COLUMN_CASE] = (int64_t)(b->from + i - 1);
-        row[COLUMN_VISITS] = LOADS;
-        row[COLUMN_SHORT] = (int64_t)words[i * OUT_WORDS + OUT_SHORT];
-        row[COLUMN_LONG] = (int64_t)words[i * OUT_WORDS + OUT_LONG];
+        const uint64_t *const own = words + i * OUT_WORDS;
+        samples_add(samples, b->from + i - 1, LOADS, own[OUT_SHORT],
+                    own[OUT_LONG]);
     }
     free(words);
     return err->code;

@@ -9,7 +9,7 @@
 #include "probe/run/shot.h"
 #include "ptx/kernel.h"
 
-enum column { COLUMN_PAIR = 1, COLUMN_CYCLES, COLUMN_NS };
+enum { COLUMN_PAIR = 1 };
 /* Words that the kernel writes: those of the columns, and the first pair. */
 enum { OUT_PAIR, OUT_CYCLES, OUT_NS, OUT_FIRST_PAIR, OUT_WORDS };
 
@@ -78,10 +78,7 @@ static int clock_once(struct prober *prober, const struct experiment *e,
     uint64_t words[OUT_WORDS];
     if (prober_shoot_thread(prober, e, c->spin, words, OUT_WORDS, err) != 0)
         return err->code;
-    int64_t *const row = samples_row(samples);
-    row[COLUMN_PAIR] = (int64_t)words[OUT_PAIR];
-    row[COLUMN_CYCLES] = (int64_t)words[OUT_CYCLES];
-    row[COLUMN_NS] = (int64_t)words[OUT_NS];
+    samples_add(samples, words[OUT_PAIR], words[OUT_CYCLES], words[OUT_NS]);
     return 0;
 }
 

@@ -11,6 +11,8 @@
  * library is asked; what it does not tell is negative.  `dropped` are the
  * repetitions, so far, that were thrown away because the GPU was throttled.
  */
+#include <string.h>
+
 #include "base/mem.h"
 #include "probe/chip/state.h"
 #include "probe/run/shot.h"
@@ -141,9 +143,8 @@ static int reference_once(struct prober *prober, const struct experiment *e,
                         err) != 0)
         return err->code;
     int64_t *const row = samples_row(samples);
+    memcpy(row + 1, words, sizeof words);
     state_sense(prober, row + COLUMN_MHZ);
-    for (int i = 0; i < OUT_WORDS; i++)
-        row[1 + i] = (int64_t)words[i];
     return 0;
 }
 

@@ -11,14 +11,16 @@
  */
 #include "probe/chip/state.h"
 
+#include <string.h>
+
 #include "base/mem.h"
 #include "probe/guard.h"
 #include "probe/run/shot.h"
 #include "ptx/kernel.h"
 
-enum column { COLUMN_CYCLES = 1, COLUMN_NS, COLUMN_GAP, COLUMN_MHZ };
-/* Words that the kernel writes. */
+/* Words that the kernel writes, and the columns that are those. */
 enum { OUT_CYCLES, OUT_NS, OUT_GAP, OUT_WORDS = STATE_WORDS };
+enum { COLUMN_NS = 1 + OUT_NS, COLUMN_MHZ = 1 + OUT_WORDS };
 
 struct state {
     const char *at;
@@ -98,10 +100,8 @@ static int state_once(struct prober *prober, const struct experiment *e,
     if (prober_shoot_thread(prober, e, s->spin, words, OUT_WORDS, err) != 0)
         return err->code;
     int64_t *const row = samples_row(samples);
+    memcpy(row + 1, words, sizeof words);
     state_sense(prober, row + COLUMN_MHZ);
-    row[COLUMN_CYCLES] = (int64_t)words[OUT_CYCLES];
-    row[COLUMN_NS] = (int64_t)words[OUT_NS];
-    row[COLUMN_GAP] = (int64_t)words[OUT_GAP];
     return 0;
 }
 

@@ -13,7 +13,7 @@
 #include "probe/run/shot.h"
 #include "probe/run/snippet_kernel.h"
 
-enum column { COLUMN_LAP = 1, COLUMN_SHORT, COLUMN_LONG };
+enum { COLUMN_SHORT = 2, COLUMN_LONG };
 /* A snippet of the user's may never end. */
 enum { DEADLINE_S = 5 };
 enum { REGIONS = 2, READS = 2, LAPS_MOST = 64 };
@@ -40,7 +40,7 @@ static const uint64_t *reads_of(const uint64_t *out, size_t lap, size_t region)
     return out + (lap * REGIONS + region) * SNIPPET_WARPS_MOST * READS;
 }
 
-static int64_t isa_elapsed(const uint64_t *reads, uint64_t warps)
+static uint64_t isa_elapsed(const uint64_t *reads, uint64_t warps)
 {
     uint64_t begun = reads[0], ended = reads[1];
     for (uint64_t w = 1; w < warps; w++) {
@@ -48,18 +48,15 @@ static int64_t isa_elapsed(const uint64_t *reads, uint64_t warps)
         begun = own[0] < begun ? own[0] : begun;
         ended = own[1] > ended ? own[1] : ended;
     }
-    return (int64_t)(ended - begun);
+    return ended - begun;
 }
 
 static void add_rows(const struct isa *i, const uint64_t *out,
                      struct samples *samples)
 {
-    for (size_t lap = 0; lap < i->laps; lap++) {
-        int64_t *const row = samples_row(samples);
-        row[COLUMN_LAP] = (int64_t)lap;
-        row[COLUMN_SHORT] = isa_elapsed(reads_of(out, lap, 0), i->warps);
-        row[COLUMN_LONG] = isa_elapsed(reads_of(out, lap, 1), i->warps);
-    }
+    for (size_t lap = 0; lap < i->laps; lap++)
+        samples_add(samples, lap, isa_elapsed(reads_of(out, lap, 0), i->warps),
+                    isa_elapsed(reads_of(out, lap, 1), i->warps));
 }
 
 static bool uses_scratch(const struct snippet_kernel *t)

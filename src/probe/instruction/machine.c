@@ -10,7 +10,7 @@
 #include "ptx/sass/cubin.h"
 #include "ptx/sass/sass.h"
 
-enum column { COLUMN_SM = 1, COLUMN_LOW, COLUMN_HIGH };
+enum { COLUMN_SM = 1 };
 
 static const struct param machine_params[] = {
     SNIPPET_PARAMS,
@@ -18,15 +18,6 @@ static const struct param machine_params[] = {
 };
 
 static const char *const machine_columns[] = {"sm", "low", "high", NULL};
-
-static void add_row(struct samples *samples, unsigned sm,
-                    const unsigned char *code)
-{
-    int64_t *const row = samples_row(samples);
-    row[COLUMN_SM] = (int64_t)sm;
-    memcpy(&row[COLUMN_LOW], code, 8);
-    memcpy(&row[COLUMN_HIGH], code + 8, 8);
-}
 
 static int machine_once(struct prober *prober, const struct experiment *e,
                         struct samples *samples, struct error *err)
@@ -37,8 +28,11 @@ static int machine_once(struct prober *prober, const struct experiment *e,
     if (prober_code(prober, e, &file, &length, err) != 0 ||
         cubin_read(file, length, "isa", &cubin, err) != 0)
         return err->code;
-    for (size_t at = 0; at + SASS_BYTES <= cubin.bytes; at += SASS_BYTES)
-        add_row(samples, cubin.sm, cubin.text + at);
+    for (size_t at = 0; at + SASS_BYTES <= cubin.bytes; at += SASS_BYTES) {
+        uint64_t code[2];
+        memcpy(code, cubin.text + at, sizeof code);
+        samples_add(samples, cubin.sm, code[0], code[1]);
+    }
     return 0;
 }
 

@@ -60,7 +60,7 @@ enum {
     CONSTANT_BYTES = 64 * 1024,
 };
 
-enum column { COLUMN_READER = 1, COLUMN_OFFSET, COLUMN_CYCLES };
+enum { COLUMN_CYCLES = 3 };
 enum job_word {
     JOB_BASE,
     JOB_TEXTURE,
@@ -652,11 +652,10 @@ static void declare(struct kernel_text *k, const struct script *s)
            ".reg .b64 %base, %table, %offset, %next, %out, %turn, %word, "
            "%address, %value64, %calls, %first;\n"
            ".reg .pred %mine, %keep, %more, %wait, %idle, %none;\n");
-    if (uses(s, MEMORY_CODE))
-        ptx_with(k,
-                 "ld.global.cg.u64 %calls, [%job+$calls];\n"
-                 "mov.u32 %value, 0;\n",
-                 WORD(calls, 8 * JOB_CALLS));
+    if (uses(s, MEMORY_CODE)) {
+        pin_job_word(k, "%calls", JOB_CALLS);
+        ptx(k, "mov.u32 %value, 0;");
+    }
     bool textured = false;
     for (size_t i = 0; i < s->kinds; i++) {
         if (s->kind[i].space->texture && !textured)
@@ -664,28 +663,21 @@ static void declare(struct kernel_text *k, const struct script *s)
         textured = textured || s->kind[i].space->texture;
     }
     if (textured)
-        ptx_with(k, "ld.global.cg.u64 %texture, [%job+$texture];",
-                 WORD(texture, 8 * JOB_TEXTURE));
+        pin_job_word(k, "%texture", JOB_TEXTURE);
     if (uses(s, MEMORY_LOCAL))
         ptx_with(k, ".local .align 16 .b8 own[$variable_bytes];",
                  WORD(variable_bytes, variable_bytes(s, MEMORY_LOCAL)));
 }
 
-static void job_word(struct kernel_text *k, const char *into, int word)
-{
-    ptx_with(k, "ld.global.cg.u64 $into, [%job+$word];", WORD(into, into),
-             WORD(word, 8 * word));
-}
-
 /* All threads bring the orders to shared memory, past the first cache. */
 static void fetch_orders(struct kernel_text *k)
 {
-    job_word(k, "%base", JOB_BASE);
-    job_word(k, "%table", JOB_STEPS);
-    job_word(k, "%word", JOB_STEP_COUNT);
+    pin_job_word(k, "%base", JOB_BASE);
+    pin_job_word(k, "%table", JOB_STEPS);
+    pin_job_word(k, "%word", JOB_STEP_COUNT);
     ptx(k, "cvt.u32.u64 %steps, %word;");
-    job_word(k, "%turn", JOB_TURN);
-    job_word(k, "%word", JOB_SELF);
+    pin_job_word(k, "%turn", JOB_TURN);
+    pin_job_word(k, "%word", JOB_SELF);
     ptx(k,
         "cvt.u32.u64 %self, %word;\n"
         "mov.u32 %step, %me;\n"
@@ -1112,7 +1104,7 @@ static void write_out(struct kernel_text *k)
            "ld.shared.u32 %longest, [pool+8];\n"
            "mov.u32 %gap, %clock;\n"
            "sub.u32 %gap, %gap, %began;\n");
-    job_word(k, "%out", JOB_OUT);
+    pin_job_word(k, "%out", JOB_OUT);
     ptx(k, "mov.u32 %record, pool;\n"
            "mad.lo.u32 %record, %steps, $bytes, %record;\n"
            "add.u32 %record, %record, $pool;\n"
@@ -1375,10 +1367,7 @@ static void add_rows(const struct visit *v, const uint64_t *words,
             const uint64_t cycles = words[from + record++];
             const bool made =
                 !calls(s, reader) || functions_has(v->functions, offset);
-            int64_t *const row = samples_row(samples);
-            row[COLUMN_READER] = (int64_t)reader;
-            row[COLUMN_OFFSET] = (int64_t)offset;
-            row[COLUMN_CYCLES] = made ? (int64_t)cycles : 0;
+            samples_add(samples, reader, offset, made ? cycles : 0);
         }
     }
 }
@@ -1442,15 +1431,6 @@ static unsigned visit_pieces(const struct experiment *e)
     return (unsigned)((const struct script *)e->own)->parts;
 }
 
-static void visit_join(struct samples *samples, size_t from,
-                       const struct samples *piece)
-{
-    (void)from;
-    for (size_t i = 0; i < piece->rows; i++)
-        memcpy(samples_row(samples), piece->data + i * piece->columns,
-               piece->columns * sizeof *piece->data);
-}
-
 /* A script is run once. */
 const struct probe probe_access_script = {
     .name = "visit",
@@ -1466,5 +1446,5 @@ const struct probe probe_access_script = {
     .kernel = visit_kernel,
     .once = visit_once,
     .pieces = visit_pieces,
-    .join = visit_join,
+    .join = samples_append,
 };

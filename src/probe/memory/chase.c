@@ -84,13 +84,13 @@ static void chase_kernel(const struct experiment *e,
     ptx(&k, ".reg .b64 %left, %t0, %t1, %out, %odd;\n"
             ".reg .b32 %phase;\n"
             ".reg .pred %watch;\n");
-    pointer_chase_job_word(&k, "%out", JOB_OUT);
+    pin_job_word(&k, "%out", JOB_OUT);
     ptx(&k, "cvt.u64.u32 %t0, %sm;\n"
             "st.global.u64 [%out], %t0;\n"
             "mov.u32 %phase, 0;\n"
             "// warm, short and long run through the same loop\n"
             "PHASE:\n");
-    pointer_chase_job_word(&k, "%left", JOB_OWN);
+    pin_job_word(&k, "%left", JOB_OWN);
     ptx(&k, "setp.eq.u64 %again, %left, 0;\n"
             "@%again bra NEXT;\n"
             "mov.u64 %t0, %clock64;\n");
@@ -167,12 +167,9 @@ static int chase_once(struct prober *prober, const struct experiment *e,
         return err->code;
     for (uint64_t i = 0; i < walk->sms; i++) {
         const uint64_t *const words = out.words + i * OUT_WORDS;
-        int64_t *const row = samples_row(samples);
-        row[COLUMN_SM] = (int64_t)words[OUT_SM];
-        row[COLUMN_VISITS] =
-            (int64_t)(UNROLL * piece_turns(e, out.elements[i]));
-        row[COLUMN_SHORT] = (int64_t)words[OUT_SHORT];
-        row[COLUMN_LONG] = (int64_t)words[OUT_LONG];
+        samples_add(samples, words[OUT_SM],
+                    UNROLL * piece_turns(e, out.elements[i]), words[OUT_SHORT],
+                    words[OUT_LONG]);
         prober_watched(prober, words[OUT_WATCH]);
     }
     pointer_chase_done(&out);

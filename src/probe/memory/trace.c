@@ -102,7 +102,7 @@ static size_t out_words(uint64_t records)
 /* The records leave shared memory only when all is over. */
 static void write_out(struct kernel_text *k, uint64_t records)
 {
-    pointer_chase_job_word(k, "%out", JOB_OUT);
+    pin_job_word(k, "%out", JOB_OUT);
     pointer_chase_watch_word(k, "%left");
     ptx_with(k,
              "st.global.u64 [%out+$watch], %left;\n"
@@ -148,13 +148,13 @@ static void read_job(struct kernel_text *k, const struct pointer_chase *walk)
 {
     ptx_note(k, "all is read before the warm-up, which then has the last word "
                 "in every cache");
-    pointer_chase_job_word(k, "%left", JOB_OWN + OWN_VISITS);
+    pin_job_word(k, "%left", JOB_OWN + OWN_VISITS);
     ptx(k, "cvt.u32.u64 %visits, %left;");
-    pointer_chase_job_word(k, "%left", JOB_OWN + OWN_ABOVE);
+    pin_job_word(k, "%left", JOB_OWN + OWN_ABOVE);
     ptx(k, "cvt.u32.u64 %above, %left;");
-    pointer_chase_job_word(k, "%left", JOB_OWN + OWN_MOST);
+    pin_job_word(k, "%left", JOB_OWN + OWN_MOST);
     ptx(k, "cvt.u32.u64 %most, %left;");
-    pointer_chase_job_word(k, "%base", JOB_BASE);
+    pin_job_word(k, "%base", JOB_BASE);
     ptx(k, "cvt.u32.u64 %base32, %base;");
     if (!walk->space->indexed)
         ptx(k, "add.u32 %base32, %base32, %memory;");
@@ -173,8 +173,8 @@ static void trace_kernel(const struct experiment *e,
     pointer_chase_begin(&k, out, e, info);
     declare(&k);
     read_job(&k, walk);
-    pointer_chase_job_word(&k, "%rest", JOB_OWN + OWN_WARM_REST);
-    pointer_chase_job_word(&k, "%left", JOB_OWN + OWN_WARM);
+    pin_job_word(&k, "%rest", JOB_OWN + OWN_WARM_REST);
+    pin_job_word(&k, "%left", JOB_OWN + OWN_WARM);
     repeat_loop(&k, "WARM", "%left", UNROLL, pointer_chase_watched, walk);
     ptx_note(&k, "to the load, so that the trace begins where a lap does");
     repeat_loop(&k, "REST", "%rest", 1, pointer_chase_watched, walk);

@@ -42,6 +42,12 @@ void pin_opening(struct kernel_text *k, size_t job_bytes)
              WORD(job_bytes, job_bytes));
 }
 
+void pin_job_word(struct kernel_text *k, const char *into, int word)
+{
+    ptx_with(k, "ld.global.cg.u64 $into, [%job+$word];", WORD(into, into),
+             WORD(word, 8 * word));
+}
+
 /* Of a pin whose blocks meet: %want is what they come to. */
 static void declare_meeting(struct kernel_text *k)
 {

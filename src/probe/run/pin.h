@@ -60,6 +60,10 @@ void pin_claim(struct kernel_text *k);
  */
 void pin_opening(struct kernel_text *k, size_t job_bytes);
 
+/* Loads a word of the job past L1, so that it takes no line of what is
+ * measured. */
+void pin_job_word(struct kernel_text *k, const char *into, int word);
+
 /*
  * The same where all jobs are of one SM: as many of its blocks as there are
  * jobs stay, and are numbered in %slot as they came.  Declares what

@@ -294,29 +294,23 @@ static void sweep_declarations(struct kernel_text *k)
     ptx(k, "mov.u32 %sink, 0;");
 }
 
-void pointer_chase_job_word(struct kernel_text *k, const char *into, int word)
-{
-    ptx_with(k, "ld.global.cg.u64 $into, [%job+$word];", WORD(into, into),
-             WORD(word, 8 * word));
-}
-
 static void flush_and_sweep(struct kernel_text *k, const struct experiment *e)
 {
     const struct pointer_chase *const w = e->own;
     sweep_declarations(k);
     if (w->flush > 0) {
         ptx_note(k, "other memory, to empty the caches of the ring");
-        pointer_chase_job_word(k, "%at", JOB_FLUSH);
-        pointer_chase_job_word(k, "%end", JOB_FLUSH_BYTES);
+        pin_job_word(k, "%at", JOB_FLUSH);
+        pin_job_word(k, "%end", JOB_FLUSH_BYTES);
         ptx(k, "add.u64 %end, %end, %at;");
         sweep_range(k, e, w->op, flush_stride(w), "FLUSH");
     }
     if (w->sweep > 0) {
         ptx_note(k, "the ring's range, to fill them");
-        pointer_chase_job_word(k, "%times", JOB_SWEEPS);
+        pin_job_word(k, "%times", JOB_SWEEPS);
         ptx(k, "SWEEPS:");
-        pointer_chase_job_word(k, "%at", JOB_SWEEP);
-        pointer_chase_job_word(k, "%end", JOB_SWEEP_BYTES);
+        pin_job_word(k, "%at", JOB_SWEEP);
+        pin_job_word(k, "%end", JOB_SWEEP_BYTES);
         ptx(k, "add.u64 %end, %end, %at;");
         sweep_range(k, e, sweep_op(w), w->plan.stride, "SWEEP");
         ptx(k, "sub.u64 %times, %times, 1;\n"
@@ -459,10 +453,10 @@ static void brisk_choice(struct kernel_text *k, const struct pointer_chase *w)
 static void brisk_laps(struct kernel_text *k, const struct pointer_chase *w)
 {
     brisk_declarations(k, w);
-    pointer_chase_job_word(k, "%laps", JOB_BRISK);
-    pointer_chase_job_word(k, "%links", JOB_LINKS);
-    pointer_chase_job_word(k, "%elements", JOB_LINK_COUNT);
-    pointer_chase_job_word(k, "%from", JOB_BRISK_FROM);
+    pin_job_word(k, "%laps", JOB_BRISK);
+    pin_job_word(k, "%links", JOB_LINKS);
+    pin_job_word(k, "%elements", JOB_LINK_COUNT);
+    pin_job_word(k, "%from", JOB_BRISK_FROM);
     brisk_choice(k, w);
     ptx(k, "BRISK:\n"
            "setp.eq.u64 %again, %laps, 0;\n"
@@ -519,8 +513,8 @@ static void link_inside(struct kernel_text *k, const struct pointer_chase *w)
     ptx_times(k, LINK_UNROLL,
               ".reg .b32 %element$i, %to$i;\n"
               ".reg .pred %linked$i;\n");
-    pointer_chase_job_word(k, "%at", JOB_LINKS);
-    pointer_chase_job_word(k, "%count", JOB_LINK_COUNT);
+    pin_job_word(k, "%at", JOB_LINKS);
+    pin_job_word(k, "%count", JOB_LINK_COUNT);
     ptx(k, local ? "mov.u64 %turn, 0;" : "cvt.u64.u32 %turn, %me;");
     ptx(k, "LINK:");
     ptx_times(k, LINK_UNROLL, fetch_link);
@@ -533,10 +527,10 @@ static void link_inside(struct kernel_text *k, const struct pointer_chase *w)
 static void first_pointer(struct kernel_text *k, const struct pointer_chase *w)
 {
     if (w->space->pointer_bytes == 8) {
-        pointer_chase_job_word(k, "%ptr", JOB_START);
+        pin_job_word(k, "%ptr", JOB_START);
         return;
     }
-    pointer_chase_job_word(k, "%ptr64", JOB_START);
+    pin_job_word(k, "%ptr64", JOB_START);
     ptx(k, "cvt.u32.u64 %ptr, %ptr64;");
     if (!w->space->indexed)
         ptx(k, "add.u32 %ptr, %ptr, %memory;");
@@ -561,7 +555,7 @@ static void find_memory(struct kernel_text *k, const struct pointer_chase *w)
                  WORD(chase_pool_own, POINTER_CHASE_POOL_OWN));
     space_declare(k, w->space);
     if (w->space->texture)
-        pointer_chase_job_word(k, "%texture", JOB_TEXTURE);
+        pin_job_word(k, "%texture", JOB_TEXTURE);
 }
 
 static void write_head(struct kernel_text *k, struct buf *out,

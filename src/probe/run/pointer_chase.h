@@ -131,8 +131,6 @@ enum { POINTER_CHASE_POOL_OWN = PIN_POOL };
 void pointer_chase_begin(struct kernel_text *k, struct buf *out,
                          const struct experiment *experiment,
                          const struct device_info *info);
-/* Loads a word of the job past L1, so that it takes no line of the ring's. */
-void pointer_chase_job_word(struct kernel_text *k, const char *into, int word);
 /* A load of the next pointer, context the walk. */
 void pointer_chase_load(struct kernel_text *k, unsigned copy, const void *walk);
 /* The same and the watch, whose few instructions the loads hide: body for
