@@ -157,22 +157,6 @@ static void grid_kernel(const struct experiment *e,
 
 /* ---- operands ---------------------------------------------------------- */
 
-/* NAME=NUMBER among the row's values; false: there is none. */
-static bool fixed_value(const struct grid *g, const struct snippet_register *r,
-                        uint64_t *bits)
-{
-    const size_t length = strlen(r->name);
-    for (const char *at = g->values; *at != '\0';) {
-        if (strncmp(at, r->name, length) == 0 && at[length] == '=') {
-            *bits = strtoull(at + length + 1, NULL, 0);
-            return true;
-        }
-        at += strcspn(at, " ");
-        at += strspn(at, " ");
-    }
-    return false;
-}
-
 static void grid_fill(const struct grid *g, uint64_t seed, unsigned threads,
                       unsigned char *data)
 {
@@ -181,10 +165,11 @@ static void grid_fill(const struct grid *g, uint64_t seed, unsigned threads,
     struct rng rng;
     rng_seed(&rng, seed);
     for (size_t i = 0; i < g->snippet.register_count; i++) {
-        uint64_t bits = 0;
-        const bool fixed = fixed_value(g, &g->snippet.registers[i], &bits);
+        const char *const told =
+            snippet_kernel_value(g->values, g->snippet.registers[i].name);
+        uint64_t bits = told != NULL ? strtoull(told, NULL, 0) : 0;
         for (size_t n = 0; n < (size_t)g->chains * threads; n++) {
-            if (!fixed && !zeros)
+            if (told == NULL && !zeros)
                 bits = (rng_next(&rng) & kind.random) | kind.fixed;
             memcpy(data, &bits, sizeof bits);
             data += sizeof bits;

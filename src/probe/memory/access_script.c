@@ -169,39 +169,33 @@ static int bad_reader(const char *text, struct error *err)
         text);
 }
 
-/* One piece, since it reads one word from left to right: each part ends where
- * the next begins. */
+/* Takes a number that stands behind the mark, if that is there; false: there is
+ * none, or something else. */
+static bool take_behind(const char **text, char mark, uint64_t *number)
+{
+    char digits[24];
+    if (**text != mark)
+        return true;
+    const size_t length = strspn(*text + 1, "0123456789");
+    snprintf(digits, sizeof digits, "%.*s", (int)length, *text + 1);
+    *text += 1 + length;
+    return length < sizeof digits && text_to_u64(digits, number);
+}
+
 static int read_reader(const char *text, uint64_t sm, struct reader *r,
                        struct error *err)
 {
-    char space[32], op[8] = "default", at[32] = "";
-    uint64_t warp = 0, lane = 0;
-    const size_t length = strcspn(text, "@");
-    char head[48];
-    if (length >= sizeof head)
+    char space[32] = "", op[8] = "default";
+    int length = 0;
+    *r = (struct reader){.sm = sm};
+    sscanf(text, "%31[^./@]%n.%7[^/@]%n", space, &length, op, &length);
+    const char *rest = text + length;
+    if (space[0] == '\0' || !take_behind(&rest, '/', &r->lane) ||
+        r->lane > 31 || !take_behind(&rest, '@', &r->warp) ||
+        !take_behind(&rest, '.', &r->sm) || *rest != '\0')
         return bad_reader(text, err);
-    memcpy(head, text, length);
-    head[length] = '\0';
-    char *const slash = strchr(head, '/');
-    if (slash != NULL && (!text_to_u64(slash + 1, &lane) || lane > 31))
-        return bad_reader(text, err);
-    if (slash != NULL)
-        *slash = '\0';
-    if (sscanf(head, "%31[^.].%7s", space, op) < 1)
-        return bad_reader(text, err);
-    if (text[length] == '@') {
-        char where[32] = "";
-        if (sscanf(text + length + 1, "%31[^.].%31s", at, where) < 1 ||
-            !text_to_u64(at, &warp) ||
-            (where[0] != '\0' && !text_to_u64(where, &sm)))
-            return bad_reader(text, err);
-    }
-    *r = (struct reader){
-        .load.space = strcmp(space, code_space.name) == 0 ? &code_space
-                                                          : space_find(space),
-        .warp = warp,
-        .lane = lane,
-        .sm = sm};
+    const bool code = strcmp(space, code_space.name) == 0;
+    r->load.space = code ? &code_space : space_find(space);
     memcpy(r->load.op, op, sizeof op);
     if (r->load.space == NULL || r->load.space->memory == MEMORY_SHARED ||
         (strcmp(op, "default") != 0 && !space_has_op(r->load.space, op)))
@@ -209,7 +203,7 @@ static int read_reader(const char *text, uint64_t sm, struct reader *r,
                          "readers: '%s' names no space and operator whose "
                          "loads go through caches",
                          text);
-    if (warp >= WARPS_MOST)
+    if (r->warp >= WARPS_MOST)
         return error_set(err, ERR_USAGE, "readers: warps are 0 to %d",
                          WARPS_MOST - 1);
     return 0;

@@ -483,28 +483,24 @@ static int read_value(const struct snippet_register *r, const char *text,
                      r->name, (int)strcspn(text, " "), text);
 }
 
-/* NAME=NUMBER words; those of other registers are not this one's. */
-static int value_of(const struct snippet_kernel *t,
-                    const struct snippet_register *r, uint64_t *value,
-                    struct error *err)
+const char *snippet_kernel_value(const char *values, const char *name)
 {
-    *value = usual_value(r);
-    const size_t length = strlen(r->name);
-    for (const char *at = t->values; *at != '\0';) {
-        if (strncmp(at, r->name, length) == 0 && at[length] == '=')
-            return read_value(r, at + length + 1, value, err);
+    const size_t length = strlen(name);
+    for (const char *at = values; *at != '\0'; at += strspn(at, " ")) {
+        if (strncmp(at, name, length) == 0 && at[length] == '=')
+            return at + length + 1;
         at += strcspn(at, " ");
-        at += strspn(at, " ");
     }
-    return 0;
+    return NULL;
 }
 
 static int put_values(const struct snippet_kernel *t,
                       const struct snippet_register *r, uint64_t *words,
                       struct error *err)
 {
-    uint64_t value;
-    if (value_of(t, r, &value, err) != 0)
+    const char *const told = snippet_kernel_value(t->values, r->name);
+    uint64_t value = usual_value(r);
+    if (told != NULL && read_value(r, told, &value, err) != 0)
         return err->code;
     for (size_t i = 0; i < slot_words(t); i++)
         words[i] = value;

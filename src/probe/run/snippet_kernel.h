@@ -76,6 +76,9 @@ struct snippet_kernel {
         "copies of a chain in the short region")
 /* clang-format on */
 
+/* What stands behind NAME= among words "r0=7 f1=0.5"; NULL: nothing. */
+const char *snippet_kernel_value(const char *values, const char *name);
+
 /* The first register that is only read and of the kind of the chain's, which
  * FORM_SWAP needs; NULL if there is none. */
 const struct snippet_register *

@@ -24,58 +24,63 @@ static const struct library library = {
     .count = COUNT_OF(entries),
 };
 
-/* What a user can do about a result, NULL where there is no other remedy than
- * what its description says.  One piece: a result, a case. */
+/* What a user can do about a result; of others there is no more to say than
+ * what their description does. */
+static const struct {
+    int result;
+    const char *text;
+} advice[] = {
+    {CUDA_STUB_LIBRARY,
+     "the libcuda.so.1 found is the toolkit's stub: take its folder out "
+     "of LD_LIBRARY_PATH"},
+    {CUDA_DEVICE_UNAVAILABLE,
+     "another process holds the GPU: `nvidia-smi "
+     "--query-compute-apps=pid,name --format=csv` names it, `nvidia-smi "
+     "--query-gpu=compute_mode --format=csv` tells whether the GPU may "
+     "be shared"},
+    {CUDA_NO_DEVICE,
+     "`nvidia-smi -L` should list a GPU (and an instance, if it is "
+     "divided by MIG); in a container it must be passed in, and "
+     "CUDA_VISIBLE_DEVICES must not hide it"},
+    {CUDA_DEVICE_NOT_LICENSED,
+     "a virtual GPU needs its licence: `nvidia-smi -q` shows its state"},
+    {CUDA_ECC_UNCORRECTABLE,
+     "the GPU's memory has a fault: `nvidia-smi -q -d ECC` shows the "
+     "counts"},
+    {CUDA_JIT_COMPILER_NOT_FOUND,
+     "the driver's PTX compiler is missing: install "
+     "libnvidia-ptxjitcompiler.so.1 of the same version"},
+    {CUDA_UNSUPPORTED_PTX_VERSION,
+     "a newer driver takes it"},
+    {CUDA_JIT_COMPILATION_DISABLED,
+     "unset CUDA_DISABLE_PTX_JIT"},
+    {CUDA_OPERATING_SYSTEM,
+     "the user must be able to open /dev/nvidia*"},
+    {CUDA_LAUNCH_TIMEOUT,
+     "the GPU also drives a display, whose watchdog ends long kernels: "
+     "use another GPU"},
+    {CUDA_SYSTEM_NOT_READY,
+     "start the service nvidia-fabricmanager"},
+    {CUDA_SYSTEM_DRIVER_MISMATCH,
+     "libcuda.so.1 and the kernel module differ in version, as after an "
+     "update: reboot"},
+    {CUDA_COMPAT_NOT_SUPPORTED,
+     "this GPU does not take the compatibility libcuda.so.1: take its "
+     "folder out of LD_LIBRARY_PATH"},
+    {CUDA_MPS_CONNECTION_FAILED,
+     "the MPS service does not answer: start it or unset "
+     "CUDA_MPS_PIPE_DIRECTORY"},
+    {CUDA_UNKNOWN,
+     "`nvidia-smi` shows whether the driver still works; its kernel "
+     "modules (nvidia, nvidia_uvm) must be loaded"},
+};
+
 static const char *advice_for(int result)
 {
-    switch (result) {
-    case CUDA_STUB_LIBRARY:
-        return "the libcuda.so.1 found is the toolkit's stub: take its folder "
-               "out of LD_LIBRARY_PATH";
-    case CUDA_DEVICE_UNAVAILABLE:
-        return "another process holds the GPU: `nvidia-smi "
-               "--query-compute-apps=pid,name --format=csv` names it, "
-               "`nvidia-smi --query-gpu=compute_mode --format=csv` tells "
-               "whether the GPU may be shared";
-    case CUDA_NO_DEVICE:
-        return "`nvidia-smi -L` should list a GPU (and an instance, if it is "
-               "divided by MIG); in a container it must be passed in, and "
-               "CUDA_VISIBLE_DEVICES must not hide it";
-    case CUDA_DEVICE_NOT_LICENSED:
-        return "a virtual GPU needs its licence: `nvidia-smi -q` shows its "
-               "state";
-    case CUDA_ECC_UNCORRECTABLE:
-        return "the GPU's memory has a fault: `nvidia-smi -q -d ECC` shows "
-               "the counts";
-    case CUDA_JIT_COMPILER_NOT_FOUND:
-        return "the driver's PTX compiler is missing: install "
-               "libnvidia-ptxjitcompiler.so.1 of the same version";
-    case CUDA_UNSUPPORTED_PTX_VERSION:
-        return "a newer driver takes it";
-    case CUDA_JIT_COMPILATION_DISABLED:
-        return "unset CUDA_DISABLE_PTX_JIT";
-    case CUDA_OPERATING_SYSTEM:
-        return "the user must be able to open /dev/nvidia*";
-    case CUDA_LAUNCH_TIMEOUT:
-        return "the GPU also drives a display, whose watchdog ends long "
-               "kernels: use another GPU";
-    case CUDA_SYSTEM_NOT_READY:
-        return "start the service nvidia-fabricmanager";
-    case CUDA_SYSTEM_DRIVER_MISMATCH:
-        return "libcuda.so.1 and the kernel module differ in version, as after "
-               "an update: reboot";
-    case CUDA_COMPAT_NOT_SUPPORTED:
-        return "this GPU does not take the compatibility libcuda.so.1: take "
-               "its folder out of LD_LIBRARY_PATH";
-    case CUDA_MPS_CONNECTION_FAILED:
-        return "the MPS service does not answer: start it or unset "
-               "CUDA_MPS_PIPE_DIRECTORY";
-    case CUDA_UNKNOWN:
-        return "`nvidia-smi` shows whether the driver still works; its kernel "
-               "modules (nvidia, nvidia_uvm) must be loaded";
-    default:
-        return NULL;
-    }
+    for (size_t i = 0; i < COUNT_OF(advice); i++)
+        if (advice[i].result == result)
+            return advice[i].text;
+    return NULL;
 }
 
 static enum error_code code_for(int result)
