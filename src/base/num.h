@@ -1,4 +1,4 @@
-/* The lesser, the greater, and what is between: of whole numbers. */
+/* Of whole numbers: the lesser, the greater, what is between; what divides. */
 #ifndef SONDE_BASE_NUM_H
 #define SONDE_BASE_NUM_H
 
@@ -18,6 +18,17 @@ static inline uint64_t u64_max(uint64_t a, uint64_t b)
 static inline uint64_t u64_within(uint64_t least, uint64_t value, uint64_t most)
 {
     return u64_max(least, u64_min(value, most));
+}
+
+/* The greatest common divisor; of 0 and a number, that number. */
+static inline uint64_t u64_gcd(uint64_t a, uint64_t b)
+{
+    while (b != 0) {
+        const uint64_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
 }
 
 #endif

@@ -128,11 +128,13 @@ int recording_find(struct recording *r, const char *experiment,
                    struct samples *s, struct error *err)
 {
     struct entry *const e = next_entry(r, experiment);
+    /* A report, which tells it, is the same wherever the recording lies. */
+    const char *const folder = strrchr(r->where, '/');
     if (e == NULL)
         return error_set(err, ERR_NOT_RECORDED,
                          "%s does not hold the experiment '%s'; record the "
                          "study again on the GPU",
-                         r->where, experiment);
+                         folder != NULL ? folder + 1 : r->where, experiment);
     e->replayed++;
     if (e->refused != 0)
         return error_set(err, (enum error_code)e->refused, "%s", e->why);

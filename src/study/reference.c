@@ -5,6 +5,7 @@
 
 #include "analysis/statistics/stats.h"
 #include "base/buf.h"
+#include "base/num.h"
 #include "probe/guard.h"
 #include "study/assume.h"
 #include "study/gpu_state.h"
@@ -15,11 +16,6 @@
 /* Lines of the probe, and cycles by which each would be slower from memory: at
  * least so many on any GPU that was seen (k20c: 116). */
 enum { LINES = 32, SLOWER = 50 };
-
-static uint64_t common_divisor(uint64_t a, uint64_t b)
-{
-    return b == 0 ? a : common_divisor(b, a % b);
-}
 
 /* The timer goes in steps, which divide all that it ever tells; those of no GPU
  * are known to be longer. */
@@ -33,7 +29,7 @@ static void read_clock(struct lab *lab, const struct samples *s,
     uint64_t *const step = &lab->references.step_ns;
     double all = 0, ticks = 0;
     for (size_t i = 0; i < ns.count; i++) {
-        *step = common_divisor(*step, (uint64_t)ns.at[i]);
+        *step = u64_gcd(*step, (uint64_t)ns.at[i]);
         all += ns.at[i];
         ticks += cycles.at[i];
     }

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "base/num.h"
 
 void index_function_begin(struct index_function *f, uint64_t first)
 {
@@ -24,16 +25,6 @@ static uint64_t rest(const struct index_function *f, uint64_t v)
     return v;
 }
 
-static uint64_t divisor(uint64_t a, uint64_t b)
-{
-    while (b != 0) {
-        const uint64_t r = a % b;
-        a = b;
-        b = r;
-    }
-    return a;
-}
-
 static uint64_t distance(uint64_t a, uint64_t b)
 {
     return a > b ? a - b : b - a;
@@ -42,7 +33,7 @@ static uint64_t distance(uint64_t a, uint64_t b)
 static void take_member(struct index_function *f, uint64_t line)
 {
     const uint64_t v = rest(f, line ^ f->first);
-    const uint64_t modulus = divisor(f->modulus, distance(f->first, line));
+    const uint64_t modulus = u64_gcd(f->modulus, distance(f->first, line));
     f->since = v == 0 && modulus == f->modulus ? f->since + 1 : 0;
     f->modulus = modulus;
     if (v != 0)
@@ -53,7 +44,7 @@ void index_function_add(struct index_function *f, uint64_t line, bool member)
 {
     f->lines = xreallocarray(f->lines, f->count + 1, sizeof *f->lines);
     f->lines[f->count++] = (struct index_line){line, member};
-    f->every = divisor(f->every, distance(f->first, line));
+    f->every = u64_gcd(f->every, distance(f->first, line));
     if (member)
         take_member(f, line);
 }
@@ -85,7 +76,7 @@ static void keep_varied(struct index_function *f)
     for (size_t b = 0; b < INDEX_BITS_MOST; b++)
         f->basis[b] = 0;
     for (size_t i = 0; i < kept; i++) {
-        f->every = divisor(f->every, distance(f->first, f->lines[i].line));
+        f->every = u64_gcd(f->every, distance(f->first, f->lines[i].line));
         if (f->lines[i].member)
             take_member(f, f->lines[i].line);
     }
@@ -141,11 +132,17 @@ static bool foretells(const struct index_function *f,
     return 20 * wrong <= members;
 }
 
+void index_function_solve(struct index_function *f, uint64_t bits)
+{
+    f->seen = bits;
+    reduce_basis(f);
+    find_masks(f);
+}
+
 static void take_masks(struct index_function *f)
 {
     keep_varied(f);
-    reduce_basis(f);
-    find_masks(f);
+    index_function_solve(f, f->seen);
 }
 
 /* The largest odd number that divides all distances, counted in so many lines
@@ -157,7 +154,7 @@ static void find_odd(struct index_function *f)
         uint64_t common = 0;
         for (size_t i = 0; i < f->count; i++)
             if (f->lines[i].member)
-                common = divisor(common, distance(f->first >> shift,
+                common = u64_gcd(common, distance(f->first >> shift,
                                                   f->lines[i].line >> shift));
         while (common != 0 && common % 2 == 0)
             common /= 2;

@@ -27,8 +27,8 @@ struct index_function {
         bool member;
     } * lines;
     size_t count;
-    /* Set by index_function_holds(): bits in which enough lines differ, and the
-     * masks, none of a remainder. */
+    /* Set by index_function_holds(), or _solve(): bits in which enough lines
+     * differ, and the masks, none of a remainder. */
     uint64_t seen;
     uint64_t mask[INDEX_BITS_MOST];
     size_t masks;
@@ -41,6 +41,9 @@ struct index_function {
 void index_function_begin(struct index_function *f, uint64_t first);
 void index_function_end(struct index_function *f);
 void index_function_add(struct index_function *f, uint64_t line, bool member);
+/* Sets the masks over these bits, of which each leads a member's difference
+ * from the first or belongs to none. */
+void index_function_solve(struct index_function *f, uint64_t bits);
 /* True if one of both foretells which lines are no members; sets the masks, in
  * reduced row echelon form, pivots ascending, over the bits that vary. */
 bool index_function_holds(struct index_function *f);

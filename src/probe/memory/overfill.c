@@ -601,17 +601,12 @@ struct flood {
     uint64_t jobs[SMS_MOST][JOB_WORDS];
 };
 
-static uint64_t divisor(uint64_t a, uint64_t b)
-{
-    return b == 0 ? a : divisor(b, a % b);
-}
-
 /* From one that is looked at to the next: the golden section, so that any few
  * are spread evenly, and no one comes twice. */
 static uint64_t look_step(const struct overfill *o)
 {
     uint64_t step = (uint64_t)(0.6180339887 * (double)o->members) | 1;
-    while (divisor(o->members, step) != 1)
+    while (u64_gcd(o->members, step) != 1)
         step += 2;
     return step % o->members;
 }

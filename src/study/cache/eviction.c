@@ -28,12 +28,6 @@
 #include "study/assume.h"
 
 enum {
-    LAPS = 6,         /* timed at first, fewer of long lists … */
-    LAPS_LEAST = 3,   /* … but not fewer than these … */
-    LAPS_MORE = 64,   /* … and then more, where it is not yet sure */
-    TAKES_MOST = 24,  /* launches to be sure */
-    KEPT_MOST = 7000, /* loads that one launch keeps */
-    DRAWS_MOST = 500,
     SETTLE_MOST = 60000, /* loads to settle with */
     RETURN_LAPS = 4,     /* a group comes back after a foreign line */
     ALONE_LAPS = 3,      /* of the others, before a line is looked for */
@@ -69,13 +63,6 @@ static struct script script_of(const struct eviction *e)
     struct script s = {0};
     script_reader(&s, "%s", e->reader);
     return s;
-}
-
-static void add_laps(struct script *s, uint64_t laps, bool timed,
-                     const struct segment *list)
-{
-    script_add(s, &(struct script_step){
-                      .laps = laps, .timed = timed, .places = *list});
 }
 
 static void add_lines(struct script *s, uint64_t laps, bool timed,
@@ -117,13 +104,6 @@ static size_t bring_code(const struct eviction *e, struct script *s)
     return last.count;
 }
 
-/* Laps that can be timed: where what lies in front holds what was looked for
- * but once, one. */
-static uint64_t laps_of(const struct eviction *e, uint64_t wanted)
-{
-    return e->beside > 0 ? 1 : wanted;
-}
-
 /* The loads of a script, with what empties the cache in front. */
 static const struct samples *visit(struct eviction *e, struct script *s,
                                    unsigned take)
@@ -147,7 +127,9 @@ static const struct samples *visit(struct eviction *e, struct script *s,
 static struct column visit_cycles(struct eviction *e, struct script *s,
                                   unsigned take)
 {
-    return lab_column_of(e->lab, visit(e, s, take), "cycles");
+    const struct column c = lab_column_of(e->lab, visit(e, s, take), "cycles");
+    e->asked = c.experiment;
+    return c;
 }
 
 /* What a hit costs, by loads that nearly all hit. */
@@ -167,39 +149,10 @@ static double find_base(struct eviction *e, const struct segment *list)
         list->count > e->held / 2)
         return e->hit;
     struct script s = script_of(e);
-    add_laps(&s, 3, false, &beside);
+    script_add(&s, &(struct script_step){.laps = 3, .places = beside});
     script_time(&s, 0, beside);
     const struct column c = visit_cycles(e, &s, 0);
     return base_of(e, c.at, c.count);
-}
-
-/* ---- does it fit? ----------------------------------------------------- */
-
-/* What the timed laps over a list showed, over one launch or several. */
-struct laps {
-    size_t laps, misses;
-    size_t lapses; /* laps without a miss */
-    size_t steady; /* places that missed in every lap */
-    const char *experiment;
-};
-
-static void count_laps(struct eviction *e, const double *cycles, uint64_t count,
-                       uint64_t laps, double base, struct laps *l)
-{
-    const double cut = cut_above(e, base);
-    size_t *const missed = lab_alloc(e->lab, count, sizeof *missed);
-    for (uint64_t lap = 0; lap < laps; lap++) {
-        const double *const here = cycles + lap * count;
-        const size_t misses = hits_above(here, count, cut);
-        for (uint64_t i = 0; i < count; i++)
-            missed[i] += here[i] > cut;
-        l->misses += misses;
-        l->lapses += misses == 0;
-    }
-    l->laps += laps;
-    l->steady = 0;
-    for (uint64_t i = 0; i < count; i++)
-        l->steady += missed[i] == laps;
 }
 
 /* Laps to settle with: some, then many. */
@@ -208,180 +161,26 @@ static uint64_t settling(const struct eviction *e, uint64_t count, int attempt)
     static const uint64_t laps[] = {3, 24, 96};
     if (!e->lasting)
         return 2;
-    const uint64_t most = SETTLE_MOST / (count + 1) + 2;
-    return laps[attempt] < most ? laps[attempt] : most;
-}
-
-/* Laps and random visits that settle, laps that are timed. */
-static uint64_t write_laps(const struct eviction *e, const struct segment *list,
-                           int attempt, unsigned take, struct script *s)
-{
-    const uint64_t most = KEPT_MOST / list->count;
-    const uint64_t wanted = take == 0 ? LAPS : LAPS_MORE;
-    const uint64_t timed = laps_of(e, most < wanted ? most : wanted);
-    const struct segment there = {list->start + e->beside, list->count,
-                                  list->step};
-    const uint64_t draws =
-        4 * list->count < DRAWS_MOST ? 4 * list->count : DRAWS_MOST;
-    add_laps(s, settling(e, list->count, attempt), false, list);
-    if (e->lasting)
-        script_add(s, &(struct script_step){.draws = draws, .places = *list});
-    add_laps(s, 1, false, list);
-    add_laps(s, timed, true, &there);
-    return timed;
-}
-
-static void time_laps(struct eviction *e, const struct segment *list,
-                      int attempt, unsigned take, double base,
-                      struct laps *laps)
-{
-    struct script s = script_of(e);
-    const size_t first = bring_code(e, &s);
-    const uint64_t timed = write_laps(e, list, attempt, take, &s);
-    const struct column c = visit_cycles(e, &s, take);
-    if (lab_ok(e->lab))
-        count_laps(e, c.at + first, list->count, timed, base, laps);
-    laps->experiment = c.experiment;
-}
-
-/* The chance that one of so many hits is disturbed. */
-static double chance_of_any(const struct eviction *e, uint64_t count)
-{
-    return 1 - exp(-e->disturbed * (double)count);
-}
-
-/* … that in each of so many laps one is. */
-static double chance_of(const struct eviction *e, const struct laps *l,
-                        uint64_t count)
-{
-    return pow(chance_of_any(e, count), (double)l->laps);
-}
-
-/* True if places that missed in every lap, two at least, are not disturbed
- * ones: as many would be by chance but once in a million. */
-static bool is_steady(const struct eviction *e, const struct laps *l,
-                      uint64_t count)
-{
-    const double each = (double)count * pow(e->disturbed, (double)l->laps);
-    return l->steady > 1 && pow(each, (double)l->steady) < 1e-6;
-}
-
-/* Misses have settled if nine in ten are at places that miss in every lap. */
-static bool has_settled(const struct eviction *e, const struct laps *l)
-{
-    return !e->lasting || 10 * l->steady * l->laps > 9 * l->misses;
-}
-
-/*
- * Times laps until one has no miss, or so many had one that it cannot be
- * disturbances but once in a million, or the same loads missed in all.
- */
-static struct laps have_misses(struct eviction *e, const struct segment *list,
-                               int attempt, double base)
-{
-    struct laps laps = {0};
-    for (unsigned take = 0; lab_ok(e->lab) && take < TAKES_MOST; take++) {
-        time_laps(e, list, attempt, take, base, &laps);
-        if (laps.lapses > 0 || is_steady(e, &laps, list->count) ||
-            chance_of(e, &laps, list->count) < 1e-6)
-            return laps;
-    }
-    lab_fail(e->lab, ERR_UNSUPPORTED, why_places_disturbed, list->count);
-    return laps;
-}
-
-bool eviction_overflows(struct eviction *e, const struct segment *list)
-{
-    bool over = true;
-    if (end_of(list) > e->span || list->count > KEPT_MOST / LAPS_LEAST)
-        lab_fail(e->lab, ERR_UNSUPPORTED, why_too_many_places, list->count,
-                 list->step);
-    const double base = lab_ok(e->lab) ? find_base(e, list) : 0;
-    for (int attempt = 0; over && attempt < 3; attempt++) {
-        const struct laps laps = have_misses(e, list, attempt, base);
-        if (!lab_ok(e->lab))
-            break;
-        over = laps.lapses == 0;
-        *(over ? &e->overflows : &e->fits) = laps.experiment;
-        if (over && has_settled(e, &laps))
-            break;
-    }
-    return over;
-}
-
-static bool time_lines(struct eviction *e, const struct script_lines *lines,
-                       size_t settle, double *base)
-{
-    const uint64_t laps = laps_of(e, LAPS);
-    struct laps seen = {0};
-    for (int take = 0; take < (int)TAKES_MOST; take++) {
-        struct script s = script_of(e);
-        const size_t first = bring_code(e, &s);
-        add_lines(&s, settle, false, lines);
-        look_again(e, &s, laps, lines);
-        const struct column c = visit_cycles(e, &s, (unsigned)take);
-        if (!lab_ok(e->lab))
-            return true;
-        if (*base == 0)
-            *base = base_of(e, c.at + first, c.count - first);
-        count_laps(e, c.at + first, lines->count, laps, *base, &seen);
-        if (seen.lapses > 0 || chance_of(e, &seen, lines->count) < 1e-4)
-            return seen.lapses == 0;
-    }
-    lab_fail(e->lab, ERR_UNSUPPORTED, why_places_disturbed,
-             (uint64_t)lines->count);
-    return true;
-}
-
-bool eviction_lines_overflow(struct eviction *e,
-                             const struct script_lines *lines, double *base)
-{
-    /* 16 B for each load and 4 for each that is kept. */
-    const size_t most = (40000 / lines->count - 20 * LAPS) / 16;
-    const size_t settle[] = {4, 16, most};
-    bool over = true;
-    for (size_t i = 0; over && i < (e->lasting ? COUNT_OF(settle) : 1); i++)
-        over = time_lines(e, lines, settle[i] < most ? settle[i] : most, base);
-    return over;
+    return u64_min(laps[attempt], SETTLE_MOST / (count + 1) + 2);
 }
 
 double eviction_base(struct eviction *e, const struct script_lines *lines)
 {
     struct script_lines beside = {
         lab_alloc(e->lab, lines->count, sizeof *beside.at), lines->count};
-    double base = 0;
     uint64_t end = 0;
     for (size_t i = 0; i < lines->count; i++)
-        end = lines->at[i] > end ? lines->at[i] : end;
+        end = u64_max(lines->at[i], end);
     if (end < NEAR)
         return e->hit;
     for (size_t i = 0; i < lines->count; i++)
         beside.at[i] = (lines->at[i] / e->unit ^ (1 + i % 15)) * e->unit;
-    eviction_lines_overflow(e, &beside, &base);
-    return base;
-}
-
-/* Lines at one step, of which the largest count is looked for that fits. */
-struct steps {
-    struct eviction *eviction;
-    uint64_t start, step;
-};
-
-static enum search_answer ask_count(void *context, uint64_t count)
-{
-    const struct steps *const q = context;
-    const struct segment list = {q->start, count, q->step};
-    const bool over = eviction_overflows(q->eviction, &list);
-    if (eviction_gave_up(q->eviction))
-        return SEARCH_UNTRIED;
-    return over ? SEARCH_OVERFLOWS : SEARCH_FITS;
-}
-
-uint64_t eviction_capacity(struct eviction *e, uint64_t start, uint64_t step,
-                           uint64_t guess, uint64_t most)
-{
-    struct steps q = {e, start, step};
-    return search_count(guess, most, ask_count, &q);
+    struct script s = script_of(e);
+    const size_t first = bring_code(e, &s);
+    add_lines(&s, settling(e, lines->count, 0), false, &beside);
+    look_again(e, &s, 0, &beside);
+    const struct column c = visit_cycles(e, &s, 0);
+    return lab_ok(e->lab) ? base_of(e, c.at + first, c.count - first) : e->hit;
 }
 
 /* ---- does it evict? --------------------------------------------------- */
@@ -465,67 +264,13 @@ bool eviction_is_virtual(struct eviction *e)
     return others > TIMES / 2;
 }
 
-/* Settles all groups, and times them before and after the other came. */
-static struct column time_groups(struct eviction *e,
-                                 const struct script_lines *groups,
-                                 size_t count, uint64_t other)
+/* Laps in which a full set is again as it was: where victims are picked by
+ * chance each miss puts the foreign line out once in as many times as there are
+ * ways; but no more than a script holds. */
+static uint64_t return_laps(const struct eviction *e, size_t ways)
 {
-    const uint64_t laps = settling(e, EVICTION_LINES, 0);
-    struct script s = script_of(e);
-    for (uint64_t lap = 0; lap < laps; lap++)
-        for (size_t i = 0; i < count; i++)
-            add_lines(&s, 0, false, &groups[i]);
-    for (size_t i = 0; i < count; i++)
-        add_lines(&s, 0, true, &groups[i]);
-    script_load(&s, 0, (struct segment){other, 1, 0});
-    for (size_t i = 0; i < count; i++)
-        look_again(e, &s, 0, &groups[i]);
-    return visit_cycles(e, &s, 0);
-}
-
-/* Adds what one try says of each group, if all had stayed. */
-static void try_which(struct eviction *e, const struct script_lines *groups,
-                      size_t count, uint64_t other, double *leads)
-{
-    const struct column c = time_groups(e, groups, count, other);
-    const size_t each = c.count / 2;
-    const double cut = cut_above(e, base_of(e, c.at, each));
-    if (!lab_ok(e->lab) || hits_above(c.at, each, cut) > 0)
-        return;
-    const double *after = c.at + each;
-    for (size_t i = 0; i < count; after += groups[i++].count) {
-        const uint64_t lines = groups[i].count;
-        leads[i] += vote_of(e, lines, hits_above(after, lines, cut));
-    }
-}
-
-/* The group, or none (which leads by 0), that leads any other far enough;
- * `count` + 1 if there is no such. */
-static size_t elected(const double *leads, size_t count)
-{
-    size_t best = count;
-    for (size_t i = 0; i < count; i++)
-        if (leads[i] > leads[best])
-            best = i;
-    for (size_t i = 0; i <= count; i++)
-        if (i != best && leads[i] > leads[best] - lead_least)
-            return count + 1;
-    return best;
-}
-
-size_t eviction_which(struct eviction *e, const struct script_lines *groups,
-                      size_t count, uint64_t other)
-{
-    enum { TRIES = 60 };
-    double *const leads = lab_alloc(e->lab, count + 1, sizeof *leads);
-    size_t which = count + 1;
-    for (int i = 0; lab_ok(e->lab) && i < TRIES && which > count; i++) {
-        try_which(e, groups, count, other, leads);
-        which = elected(leads, count);
-    }
-    if (which > count)
-        lab_fail(e->lab, ERR_UNSUPPORTED, why_groups_move, count);
-    return which;
+    return e->chancy ? u64_within(RETURN_LAPS, 1200 / ways, 2 * ways)
+                     : RETURN_LAPS;
 }
 
 /* One launch: for each of the others the group, timed before and after it. */
@@ -534,8 +279,10 @@ static struct column come_in_turn(struct eviction *e,
                                   const uint64_t *others, size_t count)
 {
     struct script s = script_of(e);
+    if (e->lasting)
+        add_lines(&s, settling(e, group->count, 0), false, group);
     for (size_t i = 0; i < count; i++) {
-        add_lines(&s, RETURN_LAPS, false, group);
+        add_lines(&s, return_laps(e, group->count), false, group);
         add_lines(&s, 0, true, group);
         script_load(&s, 0, (struct segment){others[i], 1, 0});
         look_again(e, &s, 0, group);
@@ -548,12 +295,11 @@ static void try_foretold(struct eviction *e, const struct script_lines *group,
                          enum eviction_came *came)
 {
     const size_t ways = group->count;
-    const size_t each = (16 * RETURN_LAPS + 40) * ways + 16;
+    const size_t each = (16 * return_laps(e, ways) + 40) * ways + 16;
     const size_t most = e->beside > 0 ? 1 : 1 + SHARED_LEAN / each;
     const double cut = cut_above(e, eviction_base(e, group));
     for (size_t i = 0; lab_ok(e->lab) && i < others->count; i += most) {
-        const size_t count =
-            others->count - i < most ? others->count - i : most;
+        const size_t count = u64_min(most, others->count - i);
         const struct column c = come_in_turn(e, group, others->at + i, count);
         const double *at = c.at;
         for (size_t n = 0; lab_ok(e->lab) && n < count; n++, at += 2 * ways)
@@ -586,7 +332,7 @@ void eviction_foretold(struct eviction *e, const struct script_lines *group,
                        const struct script_lines *others,
                        enum eviction_came *came)
 {
-    const double stray = chance_of_any(e, group->count);
+    const double stray = 1 - exp(-e->disturbed * (double)group->count);
     double chance = stray;
     try_foretold(e, group, others, came);
     do
@@ -634,6 +380,7 @@ static size_t count_crowded(struct eviction *e,
     script_time(&s, 0, (struct segment){lines->at[0], 1, 0});
     const struct column c = lab_column(e->lab, "cycles", "visit %s rounds=%zu",
                                        script_text(&s, e->lab), rounds + 1);
+    e->asked = c.experiment;
     return lab_ok(e->lab) ? hits_above(c.at + 1, rounds, cut) : 0;
 }
 
@@ -720,14 +467,9 @@ static bool mostly_crowded(struct eviction *e, const struct script_lines *lines,
     return 2 * count_crowded(e, lines, pool, many) > many;
 }
 
-bool eviction_crowds(struct eviction *e, const struct script_lines *lines,
-                     const struct segments *pool)
+static bool does_crowd(struct eviction *e, const struct script_lines *lines,
+                       const struct segments *pool)
 {
-    for (size_t i = 0; i < pool->count; i++)
-        if (end_of(&pool->at[i]) > e->span)
-            return false;
-    if (!lab_ok(e->lab))
-        return false;
     if (!e->chancy && e->fresh)
         return surely_gone(e, lines, pool);
     if (e->beside > 0)
@@ -738,6 +480,17 @@ bool eviction_crowds(struct eviction *e, const struct script_lines *lines,
     if (!e->chancy)
         return mostly_crowded(e, lines, pool, most);
     return (double)count_crowded(e, lines, pool, most) > strays_most(e, most);
+}
+
+bool eviction_crowds(struct eviction *e, const struct script_lines *lines,
+                     const struct segments *pool)
+{
+    for (size_t i = 0; i < pool->count; i++)
+        if (end_of(&pool->at[i]) > e->span)
+            return false;
+    const bool crowds = lab_ok(e->lab) && does_crowd(e, lines, pool);
+    *(crowds ? &e->overflows : &e->fits) = e->asked;
+    return crowds;
 }
 
 void eviction_watch(struct eviction *e, uint64_t line,
@@ -904,7 +657,7 @@ static void scan_some(struct eviction *e, uint64_t first, size_t count,
     struct script s = script_of(e);
     for (size_t i = 0; i < count; i++) {
         const struct segment list = {0, places, first + i * e->unit};
-        add_laps(&s, 2, false, &list);
+        script_add(&s, &(struct script_step){.laps = 2, .places = list});
         script_time(&s, 0, list);
     }
     const struct column c = visit_cycles(e, &s, 0);
@@ -919,7 +672,7 @@ static void scan_some(struct eviction *e, uint64_t first, size_t count,
 void eviction_scan(struct eviction *e, uint64_t first, size_t count,
                    uint64_t places, bool *over)
 {
-    enum { AT_ONCE = 64 };
+    enum { AT_ONCE = 64, KEPT_MOST = 7000 };
     const size_t kept = KEPT_MOST / places;
     const size_t most = kept < AT_ONCE ? kept : AT_ONCE;
     for (size_t i = 0; lab_ok(e->lab) && i < count; i += most)

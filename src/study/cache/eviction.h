@@ -44,25 +44,12 @@ struct eviction {
      * 0: none.  And how often, each time a line farther on; 0: once. */
     struct segment filler;
     uint64_t fillers;
-    const char *fits, *overflows; /* the last experiments that did */
+    /* The last experiment, and the last that found lines to fit, or not. */
+    const char *asked, *fits, *overflows;
 };
 
 /* True if what was asked could not be answered; it is forgotten then. */
 bool eviction_gave_up(struct eviction *eviction);
-
-/* Whether the lines of a segment do not fit. */
-bool eviction_overflows(struct eviction *eviction, const struct segment *list);
-
-/* The largest count that fits, exactly; `most` + 1 if even `most` do.  `guess`
- * is where to look first (0: nowhere). */
-uint64_t eviction_capacity(struct eviction *eviction, uint64_t start,
-                           uint64_t step, uint64_t guess, uint64_t most);
-
-/* Whether any lines, as many as EVICTION_LINES, do not fit.  `base` is what a
- * hit costs among such places; 0: the list's middle, which is left there. */
-enum { EVICTION_LINES = 256 };
-bool eviction_lines_overflow(struct eviction *eviction,
-                             const struct script_lines *lines, double *base);
 
 /* Whether more lines than the first one's set has ways are in that set: of
  * `lines`, which may be none but it, and of those of the pool. */
@@ -93,12 +80,6 @@ bool eviction_is_virtual(struct eviction *eviction);
 /* What a hit costs among the lines: that of lines beside them. */
 double eviction_base(struct eviction *eviction,
                      const struct script_lines *lines);
-
-/* Which of the sets that the groups fill the other comes into; `count` if none.
- */
-size_t eviction_which(struct eviction *eviction,
-                      const struct script_lines *groups, size_t count,
-                      uint64_t other);
 
 /* Loads of lines drawn at random from a list. */
 struct eviction_draws {

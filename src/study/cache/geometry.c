@@ -3,12 +3,12 @@
  *
  * One line is the target; of others, which are any, group testing leaves as
  * many as its set has ways (analysis/structure/conflict_set.h), whatever the
- * index is. With these at hand any other line can be asked whether it belongs
- * to them. For an index by line number modulo the sets the first that does
- * gives the sets.  For one of address bits, XORed or not, each bit is new, or
- * the set that it chooses is that of some combination of bits below it:
- * equations over GF(2).  What is found must foretell what other lines do; else
- * only the ways are known.
+ * index is.  With these at hand any other line can be asked whether it belongs
+ * to them, and of each address bit one is looked for that the bit leads: the
+ * next multiple of what all so far are apart, or the bit and some of those
+ * below it that lead none.  These members span the index or divide it
+ * (analysis/structure/index_function.h).  What is found must foretell where
+ * other lines go; else only the ways are known.
  *
  * With unequal sets lines are dealt to the sets in rounds (Mei 2014, figure
  * 10), so lines as far apart as there are entries are in one set, and each set
@@ -32,8 +32,6 @@
 enum {
     COUNT_MOST = 1024, /* lines that are tried at a step, of one that lasts */
     PICKS_MOST = 8 << 20, /* lines that are looked at for a list */
-    WINDOWS = 6,          /* random places, where they are many … */
-    WINDOW = 64 * 1024,   /* … of so many bytes */
     UNEQUAL_MOST = 800,   /* entries of a cache of unequal sets */
     TARGETS_MOST = 40,    /* lines of which one set is asked for */
     FEW_OTHERS = 4,       /* sets that are asked for beside line 0's */
@@ -186,19 +184,22 @@ static size_t search_pools(struct pool *best, uint64_t held)
 }
 
 /* The same, and where these lines push the target out only now and then, as
- * chance does, with as many laps as that takes. */
+ * chance does, with as many laps as that takes; unless those that are found so
+ * always do. */
 static size_t find_pool(struct pool *best, uint64_t held)
 {
+    struct eviction *const e = best->eviction;
     const struct pool from = *best;
-    const size_t fewest = search_pools(best, held);
-    const struct segments first =
-        prefix_of(best, fewest > 0 ? fewest : pool_room(best, held));
-    if (lab_ok(best->eviction->lab) && (fewest > 0 || best->eviction->fresh))
-        eviction_watch(best->eviction, best->target, &first);
-    if (!best->eviction->chancy)
-        return fewest;
-    *best = from;
-    return search_pools(best, held);
+    size_t fewest = 0;
+    for (int i = 0; i == 0 || (i == 1 && e->chancy); i++) {
+        *best = from;
+        fewest = search_pools(best, held);
+        const struct segments first =
+            prefix_of(best, fewest > 0 ? fewest : pool_room(best, held));
+        if (lab_ok(e->lab) && (fewest > 0 || e->fresh))
+            eviction_watch(e, best->target, &first);
+    }
+    return fewest;
 }
 
 /*
@@ -239,22 +240,27 @@ static struct script_lines find_set(struct pool *p, size_t lines)
     return set;
 }
 
-/* Whether they are such a set indeed: all of them do not fit, without one of
- * them they do. */
+/* What fills line 0's set without it. */
+static struct script_lines group_of(const struct script_lines *set)
+{
+    return (struct script_lines){set->at + 1, set->count - 1};
+}
+
+/* Whether they are such a set indeed: without any of them the others stay, and
+ * it puts one of them out. */
 static bool is_minimal(struct eviction *e, const struct script_lines *set)
 {
-    enum { LEFT_OUT = 3 };
-    if (set->count > EVICTION_LINES)
-        return true;
-    double base = eviction_base(e, set);
-    bool minimal = eviction_lines_overflow(e, set, &base);
+    enum { LEFT_OUT = 6 };
     struct script_lines but = {lab_alloc(e->lab, set->count, sizeof *but.at),
                                set->count - 1};
+    bool minimal = true;
     for (size_t i = 0; minimal && i < LEFT_OUT; i++) {
         const size_t out = i * (set->count - 1) / LEFT_OUT;
         for (size_t n = 0; n < but.count; n++)
             but.at[n] = set->at[n < out ? n : n + 1];
-        minimal = !eviction_lines_overflow(e, &but, &base);
+        minimal =
+            eviction_evicts(e, &but, &(struct segment){set->at[out], 1, 0}, 1);
+        minimal = !eviction_gave_up(e) && minimal;
     }
     return minimal;
 }
@@ -369,95 +375,138 @@ static void find_combination(struct eviction *e,
     }
 }
 
-/* In the masks that name bits which the combination has, the bit as well. */
-static void add_bit(struct geometry *g, const struct combination *c,
-                    uint64_t bit)
-{
-    for (size_t i = 0; i < COUNT_OF(g->bits); i++)
-        if ((c->set & g->bits[i] & -g->bits[i]) != 0)
-            g->bits[i] |= bit;
-}
+/* What is known of the index: members of line 0's set, by line, and the bits
+ * that lead none of them. */
+struct search_index {
+    struct index_function members;
+    uint64_t pivots, asked; /* B */
+};
 
-/* The group is of line 0's set, whose combinations are the others.  Sets stay 0
- * if there would be more than can be. */
-static void by_bits(struct eviction *e, const struct geometry_lines *lines,
-                    struct geometry *g)
+/* The first line from a bit on that is in the set if all are at multiples. */
+static uint64_t next_multiple(const struct search_index *s, uint64_t unit,
+                              uint64_t bit)
 {
-    const struct script_lines group = {g->set.at + 1, g->ways};
-    uint64_t pivots = 0;
-    size_t rank = 0;
-    for (uint64_t bit = e->unit; lab_ok(e->lab) && 2 * bit <= e->span;
-         bit *= 2) {
-        struct combination c = {pivots, bit};
-        if (!any_evicts(e, &group, &c)) {
-            if (rank == COUNT_OF(g->bits) || g->ways << rank >= 2 * lines->most)
-                return;
-            pivots |= bit;
-            g->bits[rank++] = bit;
-            continue;
-        }
-        find_combination(e, &group, &c);
-        add_bit(g, &c, bit);
-    }
-    g->sets = g->ways << rank >= lines->least ? (uint64_t)1 << rank : 0;
-    g->index = GEOMETRY_BITS;
+    const uint64_t apart = s->members.modulus * unit;
+    return apart == 0 ? bit : (bit + apart - 1) / apart * apart;
 }
 
 /*
- * One more address bit: whether the line at offset `far`, which differs from
- * line 0 in that bit alone, is of its set, or which combination with it is.
- * What was found must come in, and its neighbour must not.
+ * Where a member lies that the address bit leads; 0: there is none.  The line
+ * at offset `far` differs from line 0 in that bit alone; they are the same but
+ * where memory is mapped once more.
  */
-static bool reach_bit(struct eviction *e, struct geometry *g, uint64_t far,
-                      uint64_t bit)
+static uint64_t find_member(struct eviction *e,
+                            const struct script_lines *group,
+                            const struct search_index *s, uint64_t far,
+                            uint64_t bit)
 {
-    const struct script_lines group = {g->set.at + 1, g->ways};
-    struct combination c = {0, far};
-    uint64_t pivots = 0;
-    for (size_t i = 0; i < log2_of(g->sets); i++)
-        pivots |= g->bits[i] & -g->bits[i];
-    if (!any_evicts(e, &group, &c)) {
-        c.open = pivots;
-        find_combination(e, &group, &c);
-    }
-    const struct combination beside = {0, c.set ^ (pivots & -pivots)};
-    if (!lab_ok(e->lab) || !any_evicts(e, &group, &c) ||
-        any_evicts(e, &group, &beside) || !lab_ok(e->lab))
-        return false;
-    add_bit(g, &c, bit);
-    return true;
+    struct combination c = {0,
+                            far == bit ? next_multiple(s, e->unit, bit) : far};
+    if (any_evicts(e, group, &c))
+        return c.set;
+    c = (struct combination){s->pivots, far};
+    if (!any_evicts(e, group, &c))
+        return 0;
+    find_combination(e, group, &c);
+    return c.set;
 }
 
-/* Index bits beyond those that were tried: within the memory there is, and
- * then, if a line is another one at another address, by mapping it ever farther
- * away. */
-static void find_reach(struct eviction *e, struct geometry *g)
+static void add_member(struct search_index *s, uint64_t offset, uint64_t unit)
 {
-    bool reached = true;
-    for (uint64_t bit = g->range; reached && bit < e->span; bit *= 2)
-        if ((reached = reach_bit(e, g, bit, bit)))
-            g->range = 2 * bit;
-    for (unsigned b = log2_of(g->range); reached && e->maps && b < MAPPED_BITS;
-         b++) {
+    index_function_add(&s->members, offset / unit, true);
+}
+
+/* Index bits beyond the memory that there is: if a line is another one at
+ * another address, by mapping it ever farther away.  The neighbour of what was
+ * found must not come in. */
+static void ask_mapped(struct eviction *e, struct search_index *s,
+                       struct geometry *g)
+{
+    const struct script_lines group = group_of(&g->set);
+    bool reached = e->maps && s->pivots != 0;
+    for (unsigned b = log2_of(s->asked + e->unit);
+         reached && lab_ok(e->lab) && b < MAPPED_BITS; b++) {
+        const uint64_t bit = (uint64_t)1 << b;
         e->mapped = b;
         g->is_virtual = g->is_virtual || eviction_is_virtual(e);
         g->mapped = lab_ok(e->lab);
-        reached = g->is_virtual && reach_bit(e, g, e->span, (uint64_t)1 << b);
-        if (reached)
-            g->range = (uint64_t)2 << b;
+        const uint64_t at =
+            g->is_virtual ? find_member(e, &group, s, e->span, bit) : 0;
+        const struct combination there = {0, at},
+                                 beside = {0, at ^ (s->pivots & -s->pivots)};
+        reached = at != 0 && any_evicts(e, &group, &there) &&
+                  !any_evicts(e, &group, &beside) && lab_ok(e->lab);
+        if (!reached)
+            break;
+        add_member(s, at - e->span + bit, e->unit);
+        s->asked |= bit;
     }
     e->mapped = 0;
     lab_excuse(e->lab);
 }
 
-/* Bits right above the line, if the sets are a power of two. */
-static void default_bits(const struct eviction *e, struct geometry *g)
+/* What is constant on the members chooses the set; or line numbers modulo what
+ * divides them all, if that is no power of two. */
+static void solve(struct search_index *s, uint64_t unit, struct geometry *g)
 {
-    if (!is_power_of_two(g->sets))
-        return;
-    for (unsigned i = 0; i < log2_of(g->sets) && i < COUNT_OF(g->bits); i++)
-        g->bits[i] = e->unit << i;
+    struct index_function *const f = &s->members;
+    const size_t rank = (size_t)__builtin_popcountll(s->pivots);
+    index_function_solve(f, s->asked / unit);
+    for (size_t i = 0; i < rank; i++)
+        g->bits[i] = f->mask[i] * unit;
     g->index = GEOMETRY_BITS;
+    g->sets = (uint64_t)1 << rank;
+    g->range = s->asked + unit;
+    if (f->modulus > g->sets && !is_power_of_two(f->modulus)) {
+        g->index = GEOMETRY_MODULO;
+        g->sets = f->modulus;
+    }
+}
+
+/* Sets stay 0 if they are more or fewer than can be. */
+static void by_bits(struct eviction *e, const struct geometry_lines *lines,
+                    struct geometry *g)
+{
+    const struct script_lines group = group_of(&g->set);
+    struct search_index s = {.pivots = 0};
+    bool few = true;
+    index_function_begin(&s.members, 0);
+    for (uint64_t bit = e->unit; few && lab_ok(e->lab) && 2 * bit <= e->span;
+         bit *= 2) {
+        const uint64_t at = find_member(e, &group, &s, bit, bit);
+        if (at == 0)
+            s.pivots |= bit;
+        else
+            add_member(&s, at, e->unit);
+        s.asked |= bit;
+        few = g->ways << __builtin_popcountll(s.pivots) < 2 * lines->most;
+    }
+    if (few && lab_ok(e->lab)) {
+        if (is_power_of_two(s.members.modulus))
+            ask_mapped(e, &s, g);
+        solve(&s, e->unit, g);
+    }
+    if (g->sets * g->ways < lines->least)
+        g->sets = 0;
+    index_function_end(&s.members);
+}
+
+/* ---- slices by a remainder -------------------------------------------- */
+
+/* Places of which the first come into line 0's set. */
+struct places {
+    struct eviction *eviction;
+    struct script_lines group;
+    uint64_t from, step;
+};
+
+static bool places_evict(void *context, const size_t *kept, size_t count,
+                         size_t prefix)
+{
+    const struct places *const p = context;
+    (void)kept, (void)count;
+    return eviction_evicts(p->eviction, &p->group,
+                           &(struct segment){p->from, prefix, p->step}, 1);
 }
 
 /* The first of as many as `room` places from `from` on that is of line 0's set;
@@ -465,25 +514,17 @@ static void default_bits(const struct eviction *e, struct geometry *g)
 static uint64_t next_member(struct eviction *e, const struct script_lines *set,
                             uint64_t from, uint64_t step, uint64_t room)
 {
-    const struct script_lines group = {set->at + 1, set->count - 1};
-    uint64_t low = 0, high = u64_min(1, room);
-    struct segment places = {from, high, step};
-    while (high > 0 && !eviction_evicts(e, &group, &places, 1)) {
-        if (!lab_ok(e->lab) || high == room)
+    struct places p = {e, group_of(set), from, step};
+    const struct conflict_test test = {&p, places_evict};
+    uint64_t count = u64_min(1, room);
+    while (count > 0 && lab_ok(e->lab) && !places_evict(&p, NULL, 0, count)) {
+        if (count == room)
             return 0;
-        low = high;
-        high = places.count = u64_min(2 * high, room);
+        count = u64_min(2 * count, room);
     }
-    if (high == 0)
-        return 0;
-    while (lab_ok(e->lab) && high - low > 1) {
-        places.count = low + (high - low) / 2;
-        if (eviction_evicts(e, &group, &places, 1))
-            high = places.count;
-        else
-            low = places.count;
-    }
-    return from + (high - 1) * step;
+    return count > 0 && lab_ok(e->lab)
+               ? from + (conflict_prefix(&test, NULL, 0, count) - 1) * step
+               : 0;
 }
 
 enum { SURE = 32, PLACES = 16 };
@@ -554,45 +595,8 @@ static void by_members(struct eviction *e, const struct geometry_lines *lines,
 
 /* ---- equal sets ------------------------------------------------------- */
 
-/* The first line after line 0 that is of its set, if one up to `most` is; 0:
- * none is. */
-static uint64_t first_again(struct eviction *e, const struct geometry *g,
-                            uint64_t most)
-{
-    const struct script_lines group = {g->set.at + 1, g->ways};
-    uint64_t low = 0, high = 1;
-    for (size_t i = 0; i < group.count; i++)
-        most = u64_min(most, group.at[i] / e->unit);
-    while (lab_ok(e->lab) && high < most &&
-           !eviction_evicts(e, &group,
-                            &(struct segment){e->unit, high, e->unit}, 1))
-        low = high, high = u64_min(2 * high, most);
-    while (lab_ok(e->lab) && high - low > 1) {
-        const uint64_t middle = low + (high - low) / 2;
-        const struct segment places = {e->unit, middle, e->unit};
-        if (eviction_evicts(e, &group, &places, 1))
-            high = middle;
-        else
-            low = middle;
-    }
-    return high;
-}
-
-/* Line numbers modulo the sets, if as many lines as the cache may hold come of
- * it. */
-static void by_distance(struct eviction *e, const struct geometry_lines *lines,
-                        struct geometry *g)
-{
-    const uint64_t sets = first_again(e, g, 2 * lines->most / g->ways);
-    if (sets * g->ways < lines->least || sets * g->ways > lines->most)
-        return;
-    g->sets = sets;
-    g->index = GEOMETRY_MODULO;
-    default_bits(e, g);
-}
-
-/* Line 0's set by a pool of which so many lines are enough, and that others
- * have as many ways; ways 0: they do not, or none was found. */
+/* Line 0's set by a pool of which so many lines are enough, and its ways if
+ * others have as many; else its lines alone are known. */
 static bool ask_ways(struct pool_found *p, struct geometry *g)
 {
     struct eviction *const e = p->pool.eviction;
@@ -601,11 +605,10 @@ static bool ask_ways(struct pool_found *p, struct geometry *g)
     if (!lab_ok(e->lab) || p->lines == 0)
         return false;
     g->set = find_set(&p->pool, p->lines);
-    g->ways = g->set.count > 0 ? g->set.count - 1 : 0;
-    log_say(LOG_DEBUG, "conflicts: a set of %" PRIu64 " ways", g->ways);
-    if (g->ways > 0 &&
-        (!is_minimal(e, &g->set) || !sets_are_equal(p, g->ways, others)))
-        g->ways = 0;
+    log_say(LOG_DEBUG, "conflicts: a set of %zu lines", g->set.count);
+    if (g->set.count > 1 && is_minimal(e, &g->set) &&
+        sets_are_equal(p, g->set.count - 1, others))
+        g->ways = g->set.count - 1;
     return g->ways > 0;
 }
 
@@ -639,45 +642,86 @@ struct dealing {
     uint64_t lines;
     uint64_t ways; /* of all sets together */
     size_t sets;
-    struct script_lines group[UNEQUAL_MOST + 1]; /* what fills each set */
-    uint32_t set[UNEQUAL_MOST];                  /* of each line */
+    struct script_lines set0;       /* line 0 and what fills its set */
+    uint32_t ways_of[UNEQUAL_MOST]; /* of each set */
+    uint32_t set[UNEQUAL_MOST];     /* of each line; the sets: not known */
 };
 
-static struct script_lines every(struct lab *lab, uint64_t start, size_t count,
-                                 uint64_t step)
+/* Lines of the round, from `line` on, whose set is not known. */
+static struct script_lines open_lines(struct eviction *e,
+                                      const struct dealing *d, uint64_t line)
 {
-    struct script_lines lines = {lab_alloc(lab, count, sizeof *lines.at),
-                                 count};
-    for (size_t i = 0; i < count; i++)
-        lines.at[i] = start + i * step;
-    return lines;
+    struct script_lines open = {lab_alloc(e->lab, d->lines, sizeof *open.at),
+                                0};
+    for (; line < d->lines; line++)
+        if (d->set[line] == UNEQUAL_MOST)
+            open.at[open.count++] = line * e->unit;
+    return open;
 }
 
-/* The group of a new set, from the same line of the rounds that follow. */
-static void add_set(struct eviction *e, struct dealing *d, uint64_t line)
+/* Those of the lines that came in; left are those of which it is not known. */
+static struct script_lines take_out(struct eviction *e,
+                                    struct script_lines *lines,
+                                    const enum eviction_came *came)
 {
-    const uint64_t step = d->lines * e->unit, start = line * e->unit;
-    const uint64_t guess = d->sets > 0 ? d->group[d->sets - 1].count : 0;
-    const uint64_t ways = eviction_capacity(e, start, step, guess, d->lines);
-    if (ways == 0 || ways > d->lines) {
-        lab_fail(e->lab, ERR_UNSUPPORTED, why_set_unbounded);
-        return;
+    struct script_lines in = {lab_alloc(e->lab, lines->count, sizeof *in.at),
+                              0};
+    size_t unknown = 0;
+    for (size_t i = 0; i < lines->count; i++)
+        if (came[i] == CAME_IN)
+            in.at[in.count++] = lines->at[i];
+        else if (came[i] == CAME_UNKNOWN)
+            lines->at[unknown++] = lines->at[i];
+    lines->count = unknown;
+    return in;
+}
+
+/* Which lines come into the set that this line's group fills, twice each, since
+ * very many are asked; those of which it is not clear are asked again. */
+static void take_lines(struct eviction *e, struct dealing *d, uint64_t line,
+                       const struct script_lines *group)
+{
+    enum { TRIES = 4 };
+    enum eviction_came *const came = lab_alloc(e->lab, d->lines, sizeof *came);
+    struct script_lines open = open_lines(e, d, line + 1);
+    d->set[line] = (uint32_t)d->sets;
+    for (int i = 0; open.count > 0 && lab_ok(e->lab) && i < TRIES; i++) {
+        eviction_foretold(e, group, &open, came);
+        struct script_lines once = take_out(e, &open, came);
+        eviction_foretold(e, group, &once, came);
+        const struct script_lines twice = take_out(e, &once, came);
+        for (size_t n = 0; n < twice.count; n++)
+            d->set[twice.at[n] / e->unit] = (uint32_t)d->sets;
+        for (size_t n = 0; n < once.count; n++)
+            open.at[open.count++] = once.at[n];
     }
-    d->group[d->sets++] = every(e->lab, start + step, ways, step);
-    d->ways += ways;
+}
+
+/* The set of a line, by the same line of the rounds that follow. */
+static bool add_set(struct eviction *e, struct dealing *d, uint64_t line)
+{
+    struct pool p = {
+        .eviction = e, .target = line * e->unit, .step = d->lines * e->unit};
+    const struct script_lines set =
+        find_set(&p, u64_min(pool_room(&p, d->lines), d->lines));
+    if (!lab_ok(e->lab) || set.count < 2)
+        return false;
+    const struct script_lines group = group_of(&set);
+    if (line == 0)
+        d->set0 = set;
+    take_lines(e, d, line, &group);
+    d->ways_of[d->sets++] = (uint32_t)group.count;
+    d->ways += group.count;
+    return true;
 }
 
 static void ask_lines(struct eviction *e, struct dealing *d)
 {
-    for (uint64_t line = 0;
-         lab_ok(e->lab) && line < d->lines && d->ways <= d->lines; line++) {
-        const size_t which =
-            d->sets > 0 ? eviction_which(e, d->group, d->sets, line * e->unit)
-                        : 0;
-        if (lab_ok(e->lab) && which == d->sets)
-            add_set(e, d, line);
-        d->set[line] = (uint32_t)which;
-    }
+    for (uint64_t line = 0; line < d->lines; line++)
+        d->set[line] = UNEQUAL_MOST;
+    for (uint64_t line = 0; line < d->lines && d->ways < d->lines; line++)
+        if (d->set[line] == UNEQUAL_MOST && !add_set(e, d, line))
+            return;
 }
 
 /* The ways of the sets in the order in which they come from line `first` on,
@@ -689,36 +733,24 @@ static bool deals_from(const struct dealing *d, uint64_t first,
     size_t named = 0;
     for (uint64_t i = 0; i < d->lines; i++) {
         const uint32_t set = d->set[(first + i) % d->lines];
-        if (name[set] != 0)
+        if (set == UNEQUAL_MOST || name[set] != 0)
             continue;
-        set_ways[named++] = (uint32_t)d->group[set].count;
+        set_ways[named++] = d->ways_of[set];
         name[set] = (uint32_t)named;
     }
-    bool agrees = true;
+    size_t agree = 0, known = 0;
     uint64_t line = first;
-    for (uint32_t round = 0; agrees && line < first + d->lines; round++)
-        for (size_t set = 0; set < d->sets; set++)
-            if (round < set_ways[set] && line < first + d->lines)
-                agrees = name[d->set[line++ % d->lines]] == set + 1 && agrees;
-    return agrees;
-}
-
-static bool is_even(const struct geometry *g)
-{
-    for (uint64_t set = 1; set < g->sets; set++)
-        if (g->set_ways[set] != g->set_ways[0])
-            return false;
-    return true;
-}
-
-/* Sets that turned out alike: their line numbers choose them by a modulus. */
-static void forget_set_ways(struct geometry *g, const struct eviction *e)
-{
-    g->set_ways = NULL;
-    g->index = GEOMETRY_MODULO;
-    g->first = 0;
-    g->same = g->sets * e->unit;
-    default_bits(e, g);
+    if (named != d->sets)
+        return false;
+    for (uint32_t round = 0; line < first + d->lines; round++)
+        for (size_t set = 0; set < d->sets && line < first + d->lines; set++)
+            if (round < set_ways[set]) {
+                const uint32_t of = d->set[line++ % d->lines];
+                known += of != UNEQUAL_MOST;
+                agree += name[of] == set + 1;
+            }
+    /* One line of 50 may be one that could not be told. */
+    return agree == known && 50 * known >= 49 * d->lines;
 }
 
 static void say_dealing(const struct dealing *d, uint64_t first)
@@ -731,7 +763,8 @@ static void say_dealing(const struct dealing *d, uint64_t first)
     buf_free(&text);
 }
 
-static void find_unequal(struct eviction *e, uint64_t lines, struct geometry *g)
+/* A round, if it is dealt from some line on. */
+static void deal(struct eviction *e, uint64_t lines, struct geometry *g)
 {
     struct dealing *const d = lab_alloc(e->lab, 1, sizeof *d);
     uint64_t first = 0;
@@ -743,31 +776,30 @@ static void find_unequal(struct eviction *e, uint64_t lines, struct geometry *g)
     while (first < lines && !deals_from(d, first, set_ways))
         first++;
     say_dealing(d, first);
-    *g = (struct geometry){
-        .index = GEOMETRY_UNEQUAL,
-        .sets = first < lines ? d->sets : 0,
-        .ways = d->group[0].count,
-        .lines = lines,
-        .first = first,
-        .same = lines * e->unit,
-        .set = every(e->lab, 0, d->group[0].count + 1, lines * e->unit),
-        .set_ways = set_ways};
-    if (g->sets > 0 && is_even(g))
-        forget_set_ways(g, e);
+    *g = (struct geometry){.index = GEOMETRY_UNEQUAL,
+                           .sets = first < lines ? d->sets : 0,
+                           .ways = d->set0.count - 1,
+                           .lines = lines,
+                           .first = first,
+                           .same = lines * e->unit,
+                           .set = d->set0,
+                           .set_ways = set_ways};
 }
 
-/* By all lines that fit, at a step of one, if they are few enough to try. */
+/* The lines that are dealt in a round: so far apart they crowd line 0's set, by
+ * one more than it has ways, or half of them where these are not known.  If
+ * they are few enough to ask each. */
 static void by_dealing(struct eviction *e, const struct geometry_lines *lines,
                        struct geometry *g)
 {
-    uint64_t count = lines->least;
     if (lines->most > UNEQUAL_MOST)
         return;
-    if (lines->least != lines->most)
-        count = eviction_capacity(e, 0, e->unit, lines->least, lines->most + 1);
-    if (lab_ok(e->lab) && count >= lines->least && count <= lines->most &&
-        count > 0)
-        find_unequal(e, count, g);
+    for (uint64_t n = lines->least; lab_ok(e->lab) && n <= lines->most; n++) {
+        struct pool p = {.eviction = e, .step = n * e->unit};
+        const size_t enough = g->set.count > 1 ? g->set.count - 1 : n / 2;
+        if (g->sets == 0 && pool_crowds(&p, NULL, 0, enough))
+            deal(e, n, g);
+    }
 }
 
 /* ---- proof ------------------------------------------------------------ */
@@ -779,7 +811,6 @@ struct proof {
     const struct cache *model;
     struct rng rng;
     uint64_t among; /* bytes in which they are picked */
-    double many;    /* what hits cost among lines of many sets */
     bool holds;
 };
 
@@ -844,62 +875,20 @@ static uint64_t range_of(const struct eviction *e, const struct geometry *g)
     return is_hashed(g) ? e->span : u64_min(e->span, near);
 }
 
-/* Which lines are picked: up to `wanted` of one set, or ANY_SET, of which no
- * set has more than it can hold, or BUT that one. */
-enum pick { ONE_SET, ANY_SET, OTHER_SETS };
-
-static struct script_lines pick_lines(struct proof *p, enum pick pick,
-                                      size_t home, size_t wanted)
+/* Lines of one set, or of all others, if there are so many. */
+static struct script_lines pick_lines(struct proof *p, bool inside, size_t home,
+                                      size_t wanted)
 {
-    const struct geometry *const g = p->geometry;
     const uint64_t unit = p->eviction->unit;
     const uint64_t among = p->among / unit;
-    /* Many lines lie in few windows, so that all find their translation. */
-    const uint64_t window =
-        pick != ANY_SET || among < 16 * WINDOW / unit ? among : WINDOW / unit;
-    uint32_t *const held = lab_alloc(p->eviction->lab, g->sets, sizeof *held);
     struct script_lines list = {
         lab_alloc(p->eviction->lab, wanted, sizeof *list.at), 0};
-    uint64_t first[WINDOWS];
-    for (size_t i = 0; i < WINDOWS; i++)
-        first[i] = rng_below(&p->rng, among - window + 1) / window * window;
     for (size_t i = 0; list.count < wanted && i < PICKS_MOST; i++) {
-        const uint64_t at =
-            (first[i % WINDOWS] + rng_below(&p->rng, window)) * unit;
-        const size_t set = set_of(p, at);
-        const bool fits = pick == ONE_SET      ? set == home
-                          : pick == OTHER_SETS ? set != home
-                                               : held[set] < ways_of(g, set);
-        if (!fits || is_listed(&list, at))
-            continue;
-        held[set]++;
-        list.at[list.count++] = at;
+        const uint64_t at = rng_below(&p->rng, among) * unit;
+        if ((set_of(p, at) == home) == inside && !is_listed(&list, at))
+            list.at[list.count++] = at;
     }
     return list;
-}
-
-/* Picks lines, of one set or of many, and asks whether they fit as they should.
- */
-static void prove_lines(struct proof *p, bool one, size_t wanted, bool fits)
-{
-    double base = one ? p->many : 0;
-    if (!p->holds || wanted > EVICTION_LINES || !lab_ok(p->eviction->lab))
-        return;
-    const struct script_lines list =
-        pick_lines(p, one ? ONE_SET : ANY_SET, set_of(p, 0), wanted);
-    if (one && list.count < wanted) {
-        p->holds = false;
-        return;
-    }
-    /* One set may be all of the cache: then it has no neighbours. */
-    if (one && p->geometry->sets > 1)
-        base = eviction_base(p->eviction, &list);
-    const bool over = eviction_lines_overflow(p->eviction, &list, &base);
-    p->holds = over != fits;
-    if (!one)
-        p->many = base;
-    log_say(LOG_DEBUG, "proof: %zu lines%s %s, hits cost %.0f", list.count,
-            one ? " of a set" : "", over ? "do not fit" : "fit", base);
 }
 
 /* How it was foretold whether lines come into a set. */
@@ -922,13 +911,13 @@ static void foretell(struct proof *p, const struct script_lines *group,
 
 /* Lines of a set that are asked at a time, if there are so many beside those
  * that fill it: of a few constants there are not. */
-static size_t asked_at_once(const struct proof *p)
+static size_t asked_at_once(const struct proof *p, uint64_t ways)
 {
-    enum { EACH = 55 };
-    const struct geometry *const g = p->geometry;
-    const uint64_t there = p->among / p->eviction->unit / g->sets;
-    return there > g->ways ? (size_t)u64_min(EACH, (there - g->ways + 1) / 2)
-                           : 0;
+    /* A tenth of the pairs that are wanted, and more: of ten sets, in and out.
+     */
+    const uint64_t most = is_hashed(p->geometry) ? 55 : 5;
+    const uint64_t there = p->among / p->eviction->unit / p->geometry->sets;
+    return there > ways ? (size_t)u64_min(most, (there - ways + 1) / 2) : 0;
 }
 
 /* Bytes in which all bits of the masks vary, and each set has four times the
@@ -943,73 +932,64 @@ static uint64_t pairs_range(const struct eviction *e, const struct geometry *g)
     return u64_max(range, FULL * g->lines * e->unit);
 }
 
-/*
- * XORs are claimed only if they foretell of a thousand lines that were not used
- * to find them, half of them of a full set and half of others, whether they
- * come into it: 99 of 100 times.
- */
-static void prove_pairs(struct proof *p)
+/* Asks of a random set, which its ways fill, half of the lines within it. */
+static void prove_set(struct proof *p, struct foretold *f)
 {
-    enum { PAIRS = 1000 };
     const struct geometry *const g = p->geometry;
-    p->among = u64_min(p->among, pairs_range(p->eviction, g));
-    const size_t each = asked_at_once(p);
-    /* Twice as many, since some cannot be told. */
-    const size_t sets_most = each > 0 ? PAIRS / each + 1 : 0;
+    const size_t home =
+        set_of(p, rng_below(&p->rng, g->lines) * p->eviction->unit);
+    const size_t ways = ways_of(g, home), each = asked_at_once(p, ways);
+    struct script_lines group = pick_lines(p, true, home, ways + each);
+    const struct script_lines in = {group.at + ways, each};
+    const struct script_lines out = pick_lines(p, false, home, each);
+    p->holds = each > 0 && group.count == ways + each && out.count == each;
+    group.count = ways;
+    if (!p->holds)
+        return;
+    foretell(p, &group, &in, CAME_IN, f);
+    foretell(p, &group, &out, CAME_NOT, f);
+}
+
+/*
+ * What is claimed must foretell of many lines that were not used to find it,
+ * half of them of a full set and half of others, whether they come into it: 99
+ * of 100 times, and of a thousand if it is XORs.
+ */
+static bool prove_pairs(struct proof *p)
+{
+    enum { PAIRS = 40, PAIRS_HASHED = 1000 };
+    const size_t pairs = is_hashed(p->geometry) ? PAIRS_HASHED : PAIRS;
+    const size_t each = asked_at_once(p, p->geometry->ways);
+    /* Four times as many, since of wide sets most cannot be told beside noise.
+     */
+    const size_t sets_most = each > 0 ? 2 * pairs / each + 1 : 0;
     struct foretold f = {0};
+    p->holds = true;
     for (size_t i = 0; p->holds && lab_ok(p->eviction->lab) && i < sets_most &&
-                       f.right + f.wrong < PAIRS;
-         i++) {
-        const size_t home =
-            set_of(p, rng_below(&p->rng, g->sets) * p->eviction->unit);
-        struct script_lines group =
-            pick_lines(p, ONE_SET, home, g->ways + each);
-        const struct script_lines in = {group.at + g->ways, each};
-        const struct script_lines out = pick_lines(p, OTHER_SETS, home, each);
-        p->holds = group.count == g->ways + each;
-        group.count = g->ways;
-        if (p->holds) {
-            foretell(p, &group, &in, CAME_IN, &f);
-            foretell(p, &group, &out, CAME_NOT, &f);
-        }
-    }
+                       f.right + f.wrong < pairs;
+         i++)
+        prove_set(p, &f);
     log_say(LOG_DEBUG, "proof: %zu foretold, %zu wrongly", f.right + f.wrong,
             f.wrong);
-    p->holds =
-        p->holds && f.right + f.wrong >= PAIRS && 99 * f.wrong <= f.right;
+    return p->holds && f.right + f.wrong >= pairs && 99 * f.wrong <= f.right;
 }
 
-/*
- * Lines as far apart as the cache is large are of one set, if line numbers
- * choose it by a modulus: exactly its ways fit.  Where sets are unequal this
- * shows it, however many lines there are.
+/* Of one set: as many lines as it has ways, wherever they are strewn and at a
+ * few steps, push none of theirs out.  Of several sets some would have too
+ * many.
  */
-static bool prove_by_size(struct eviction *e, const struct geometry *g)
-{
-    if (g->index == GEOMETRY_UNEQUAL || g->same != g->sets * e->unit)
-        return true;
-    const uint64_t step = g->lines * e->unit;
-    const bool exact =
-        !eviction_overflows(e, &(struct segment){0, g->ways, step}) &&
-        eviction_overflows(e, &(struct segment){0, g->ways + 1, step});
-    /* Lists of random lines prove it, if they can be as long as a set. */
-    return eviction_gave_up(e) ? g->ways + 1 <= EVICTION_LINES : exact;
-}
-
-/* Of one set that is larger than what can be listed: as many lines as it has
- * ways, wherever they are strewn and at a few steps, push none of theirs out.
- * Of several sets some would have too many. */
 static bool prove_one_set(struct eviction *e, const struct geometry *g)
 {
     enum { STREWN = 24, RUN = 4, REGION = 2 << 20 };
     static const uint64_t steps[] = {2, 3, 5, 7};
+    struct pool p = {.eviction = e};
     bool fits = true;
-    if (g->sets != 1 || g->ways < EVICTION_LINES)
-        return true;
-    for (size_t i = 0; fits && i < COUNT_OF(steps); i++)
-        fits = !eviction_overflows(
-            e, &(struct segment){0, g->ways, steps[i] * e->unit});
-    struct pool p = {.eviction = e, .step = e->unit, .run = RUN};
+    for (size_t i = 0; fits && i < COUNT_OF(steps); i++) {
+        p.step = steps[i] * e->unit;
+        fits = !pool_crowds(&p, NULL, 0, g->ways - 1);
+    }
+    p.step = e->unit;
+    p.run = RUN;
     p.slots = u64_min(e->span, REGION) / (p.step * p.run) - 1;
     for (unsigned take = 0; fits && take < STREWN; take++) {
         strew(&p, take);
@@ -1019,30 +999,19 @@ static bool prove_one_set(struct eviction *e, const struct geometry *g)
     return fits;
 }
 
-/*
- * Lines at random places, not at even steps, must fit where the shape says so,
- * and not where it says no: of many sets; as many of one set as it has ways;
- * and one more.  Tried some times; one wrong answer refutes it.
- */
 static bool holds(struct eviction *e, const struct geometry *g)
 {
-    enum { TIMES = 4, MANY = 96 };
-    const size_t many = u64_min(g->lines, MANY);
+    if (g->sets == 1)
+        return prove_one_set(e, g);
     struct cache *const model = model_of(e, g);
     struct proof p = {.eviction = e, .geometry = g, .model = model};
     rng_seed(&p.rng, g->lines);
     p.among = range_of(e, g);
-    p.holds = prove_by_size(e, g) && prove_one_set(e, g);
-    for (int i = 0; i < TIMES; i++) {
-        p.many = 0;
-        prove_lines(&p, false, many, true);
-        prove_lines(&p, true, g->ways, true);
-        prove_lines(&p, true, g->ways + 1, false);
-    }
     if (is_hashed(g))
-        prove_pairs(&p);
+        p.among = u64_min(p.among, pairs_range(e, g));
+    const bool proved = prove_pairs(&p);
     cache_free(model);
-    return p.holds;
+    return proved;
 }
 
 /* ---- */
@@ -1093,8 +1062,7 @@ struct geometry geometry_find(struct eviction *e,
     struct geometry g = find_ways(e, lines, &pool);
     eviction_gave_up(e);
     if (g.ways == 0 ||
-        (!attempt(e, by_distance, lines, &g) &&
-         !attempt(e, by_bits, lines, &g) && !attempt(e, by_members, lines, &g)))
+        (!attempt(e, by_bits, lines, &g) && !attempt(e, by_members, lines, &g)))
         attempt(e, by_dealing, lines, &g);
     /* Of sets that nothing explains some may yet be larger; where victims are
      * picked by chance so many would take too long. */
@@ -1103,10 +1071,6 @@ struct geometry geometry_find(struct eviction *e,
         g.ways = 0;
     eviction_gave_up(e);
     g.same = same_set(e, &g);
-    if (g.sets > 0)
-        g.range = range_of(e, &g);
-    if (lab_ok(e->lab) && g.sets > 1 && g.index == GEOMETRY_BITS)
-        find_reach(e, &g);
     return g;
 }
 
@@ -1119,7 +1083,7 @@ foretold_members(struct eviction *e, const struct geometry *g, size_t count)
     rng_seed(&p.rng, g->lines);
     p.among = u64_min(range_of(e, g), 16 * g->lines * e->unit);
     const struct script_lines all =
-        pick_lines(&p, ONE_SET, set_of(&p, 0), count + g->set.count);
+        pick_lines(&p, true, set_of(&p, 0), count + g->set.count);
     struct script_lines more = {lab_alloc(e->lab, count, sizeof *more.at), 0};
     for (size_t i = 0; i < all.count && more.count < count; i++)
         if (!is_listed(&g->set, all.at[i]))

@@ -489,6 +489,11 @@ static void find_policy(struct structure_question *q)
     const size_t lines = u64_min(ways + (ways > 3 ? ways / 2 : 1), all.count);
     const struct script_lines list = {all.at, lines},
                               others = {all.at + lines, all.count - lines};
+    /* Nothing pushes out what a lasting cache holds of the list. */
+    if (q->eviction.lasting && others.count == 0) {
+        refuse(q, "policy*", why_set_few_lines);
+        return;
+    }
     if (q->row->behind != LEVEL_COUNT && !put_filler(q)) {
         refuse(q, "policy*", why_front_answers);
         return;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/num.h"
 #include "base/text.h"
 #include "device/sim/profile/profile_keys.h"
 
@@ -461,12 +462,8 @@ static bool are_independent(struct choices *c)
 
 static uint64_t odd_factor(uint64_t a, uint64_t b)
 {
-    while (b != 0) {
-        const uint64_t rest = a % b;
-        a = b;
-        b = rest;
-    }
-    return a >> lowest_bit(a);
+    const uint64_t factor = u64_gcd(a, b);
+    return factor >> lowest_bit(factor);
 }
 
 /* Some line must go to each set of each slice and half.  Two remainders of one
