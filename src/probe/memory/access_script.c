@@ -889,12 +889,10 @@ static void write_many(struct kernel_text *k, const struct script *s,
         load_one_of_many(k, s, r, i);
     ptx(k, "mov.u32 %sink, 0;");
     ptx_times(k, MANY_UNROLL, "xor.b32 %sink, %sink, %value$i;");
+    ptx(k, "st.shared.u32 [pool+8], %sink;\n"
+           "mov.u32 %t1, %clock;\n");
+    pin_mark(k, "%t1");
     ptx_with(k,
-             "st.shared.u32 [pool+8], %sink;\n"
-             "mov.u32 %t1, %clock;\n"
-             "sub.u32 %gap, %t1, %last;\n"
-             "max.u32 %longest, %longest, %gap;\n"
-             "mov.u32 %last, %t1;\n"
              "setp.lt.u32 %more, %index, %count;\n"
              "@%more bra MORE$number;\n"
              "bra STEPPED;\n",
@@ -921,12 +919,10 @@ static void write_visits(struct kernel_text *k, const struct script *s,
         write_wait(k, number);
     ptx(k, "mov.u32 %t0, %clock;");
     space_load(k, space_word_load(r->space), r->op, "%value", address);
+    ptx(k, "st.shared.u32 [pool+8], %value;\n"
+           "mov.u32 %t1, %clock;\n");
+    pin_mark(k, "%t1");
     ptx_with(k,
-             "st.shared.u32 [pool+8], %value;\n"
-             "mov.u32 %t1, %clock;\n"
-             "sub.u32 %gap, %t1, %last;\n"
-             "max.u32 %longest, %longest, %gap;\n"
-             "mov.u32 %last, %t1;\n"
              "TIMED$number:\n"
              "@!%keep bra KEPT$number;\n"
              "sub.u32 %t1, %t1, %t0;\n"

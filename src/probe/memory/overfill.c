@@ -267,15 +267,6 @@ static void declare(struct kernel_text *k, const struct overfill *o)
         take_word(k, "%texture", JOB_TEXTURE);
 }
 
-/* The longest span from one read of the clock to the next; %t1 is the latest.
- */
-static void note_gap(struct kernel_text *k)
-{
-    ptx(k, "sub.u32 %gap, %t1, %last;\n"
-           "max.u32 %longest, %longest, %gap;\n"
-           "mov.u32 %last, %t1;\n");
-}
-
 /* What the trial's permutation depends on: %a is odd. */
 static void write_draw(struct kernel_text *k)
 {
@@ -361,7 +352,7 @@ static void write_fill(struct kernel_text *k, const struct overfill *o)
         ptx_with(k, "xor.b32 %seen, %seen, %v$i;", WORD(i, i));
     ptx(k, "st.shared.u32 [pool+8], %seen;\n"
            "mov.u32 %t1, %clock;\n");
-    note_gap(k);
+    pin_mark(k, "%t1");
     ptx(k, o->beside > 0 ? "shr.u32 %m, %i, 1;" : "mov.u32 %m, %i;");
     ptx(k, "setp.lt.u32 %more, %m, %members;\n"
            "@%more bra FILL;\n"
@@ -390,7 +381,7 @@ static void time_load(struct kernel_text *k, const struct space *space,
     space_load(k, space_word_load(space), op, "%value", address);
     ptx(k, "st.shared.u32 [pool+8], %value;\n"
            "mov.u32 %t1, %clock;\n");
-    note_gap(k);
+    pin_mark(k, "%t1");
     ptx(k, "sub.u32 %t1, %t1, %t0;");
 }
 

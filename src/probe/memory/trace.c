@@ -71,7 +71,7 @@ static void timed_load(struct kernel_text *k, const struct pointer_chase *w)
 
 static void trace_keep(struct kernel_text *k)
 {
-    pointer_chase_mark(k, "%t1");
+    pin_mark(k, "%t1");
     ptx_with(k,
              "sub.u32 %t1, %t1, %t0;\n"
              "setp.ge.u32 %slow, %t1, %above;\n"

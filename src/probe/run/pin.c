@@ -48,6 +48,15 @@ void pin_job_word(struct kernel_text *k, const char *into, int word)
              WORD(word, 8 * word));
 }
 
+void pin_mark(struct kernel_text *k, const char *clock)
+{
+    ptx_with(k,
+             "sub.u32 %gap, $clock, %last;\n"
+             "max.u32 %longest, %longest, %gap;\n"
+             "mov.u32 %last, $clock;\n",
+             WORD(clock, clock));
+}
+
 /* Of a pin whose blocks meet: %want is what they come to. */
 static void declare_meeting(struct kernel_text *k)
 {

@@ -64,6 +64,11 @@ void pin_opening(struct kernel_text *k, size_t job_bytes);
  * measured. */
 void pin_job_word(struct kernel_text *k, const char *into, int word);
 
+/* Closes a span of a thread's watch, at what the clock was when it was read into
+ * the register, and begins the next: %last is when it began, %longest the
+ * longest so far; uses %gap (all .b32). */
+void pin_mark(struct kernel_text *k, const char *clock);
+
 /*
  * The same where all jobs are of one SM: as many of its blocks as there are
  * jobs stay, and are numbered in %slot as they came.  Declares what

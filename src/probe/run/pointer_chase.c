@@ -174,19 +174,10 @@ static void read_clock(struct kernel_text *k)
     ptx(k, "mov.u64 %now, %clock64;");
 }
 
-void pointer_chase_mark(struct kernel_text *k, const char *clock)
-{
-    ptx_with(k,
-             "sub.u32 %gap, $clock, %last;\n"
-             "max.u32 %longest, %longest, %gap;\n"
-             "mov.u32 %last, $clock;\n",
-             WORD(clock, clock));
-}
-
 static void mark_read(struct kernel_text *k)
 {
     ptx(k, "cvt.u32.u64 %low, %now;");
-    pointer_chase_mark(k, "%low");
+    pin_mark(k, "%low");
 }
 
 void pointer_chase_watched(struct kernel_text *k, unsigned copy,

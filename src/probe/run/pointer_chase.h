@@ -137,9 +137,7 @@ void pointer_chase_load(struct kernel_text *k, unsigned copy, const void *walk);
  * repeat_loop. */
 void pointer_chase_watched(struct kernel_text *k, unsigned copy,
                            const void *walk);
-/* Closes a span: at what the clock was when it was read into the register; now.
- */
-void pointer_chase_mark(struct kernel_text *k, const char *clock);
+/* Closes a span now. */
 void pointer_chase_mark_now(struct kernel_text *k);
 /* What was seen, as prober_watched() takes it, into a register of 64 bits. */
 void pointer_chase_watch_word(struct kernel_text *k, const char *into);
