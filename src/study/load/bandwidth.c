@@ -126,10 +126,11 @@ struct memory {
 };
 
 /* A row, with how large its set is and how long it is measured at least. */
-static struct bandwidth_question question_of(const struct memory *m,
-                                             enum row_id id)
+static struct bandwidth_question
+question_of(struct lab *lab, const struct memory *m, enum row_id id)
 {
     struct bandwidth_question q = rows[id];
+    q.lab = lab;
     q.lanes = q.lanes > 0 ? q.lanes : BANDWIDTH_LANES;
     q.width = q.bulk ? BULK_START : q.width > 0 ? q.width : 16;
     q.arrays = q.arrays > 0 ? q.arrays : 1;
@@ -241,12 +242,11 @@ static const char *flaw_of(const struct bandwidth_rate *rate)
 }
 
 /* Says what was found; false if that is no number. */
-static bool bandwidth_report(struct lab *lab,
-                             const struct bandwidth_question *q,
+static bool bandwidth_report(const struct bandwidth_question *q,
                              const struct bandwidth_found *found)
 {
     const struct bandwidth_rate *const rate = &found->rate;
-    struct finding *const f = lab_finding(lab, q->component, q->attribute);
+    struct finding *const f = lab_finding(q->lab, q->component, q->attribute);
     finding_cite(f, rate->experiment);
     const char *flaw = flaw_of(rate);
     if (flaw == NULL && (!(rate->low > 0) || !isfinite(rate->high)))
@@ -267,27 +267,27 @@ static bool bandwidth_report(struct lab *lab,
     say_setup(f, q, &found->setup);
     say_clock(f, q, rate);
     if (q->of_memory)
-        say_memory(lab, f, rate);
+        say_memory(q->lab, f, rate);
     return true;
 }
 
 /* A GPU without such loads, or too little memory, is no failure; true if that
  * is why nothing was measured. */
-static bool was_excused(struct lab *lab, const struct bandwidth_question *q)
+static bool was_excused(const struct bandwidth_question *q)
 {
-    const char *const why = lab_excuse(lab);
+    const char *const why = lab_excuse(q->lab);
     if (why != NULL)
-        finding_none(lab_finding(lab, q->component, q->attribute), "%s", why);
+        finding_none(lab_finding(q->lab, q->component, q->attribute), "%s",
+                     why);
     return why != NULL;
 }
 
 /* Searches, measures and reports; the value is 0 if there is none. */
-static struct bandwidth_found bandwidth_ask(struct lab *lab,
-                                            const struct bandwidth_question *q,
+static struct bandwidth_found bandwidth_ask(const struct bandwidth_question *q,
                                             const struct bandwidth_found *like)
 {
-    struct bandwidth_found found = bandwidth_find(lab, q, like);
-    if (!was_excused(lab, q) && lab_ok(lab) && bandwidth_report(lab, q, &found))
+    struct bandwidth_found found = bandwidth_find(q, like);
+    if (!was_excused(q) && lab_ok(q->lab) && bandwidth_report(q, &found))
         found.value = found.rate.value;
     return found;
 }
@@ -300,7 +300,7 @@ static struct bandwidth_rate list_add(struct sweep *list,
                                       const struct bandwidth_setup *s,
                                       struct value name)
 {
-    const struct bandwidth_rate rate = bandwidth_measure(list->lab, q, s);
+    const struct bandwidth_rate rate = bandwidth_measure(q, s);
     const char *const flaw = flaw_of(&rate);
     sweep_add(list, name, rate.value, rate.experiment);
     if (flaw != NULL)
@@ -328,36 +328,34 @@ static const unsigned widths[] = {1, 2, 4, 8, 16};
 
 /* What saturates it with such accesses: in an SM, where that costs little, as
  * a search finds it. */
-static struct bandwidth_setup setup_of_width(struct lab *lab,
-                                             const struct bandwidth_question *q,
+static struct bandwidth_setup setup_of_width(const struct bandwidth_question *q,
                                              const struct bandwidth_found *of,
                                              unsigned width)
 {
     struct bandwidth_question exact = *q;
     exact.width = width;
     exact.exact = true;
-    struct bandwidth_setup s =
-        bandwidth_with_width(lab, &exact, &of->setup, width);
+    struct bandwidth_setup s = bandwidth_with_width(&exact, &of->setup, width);
     if (q->way == STREAM_SM)
-        s = bandwidth_search(lab, &exact, &s).setup;
+        s = bandwidth_search(&exact, &s).setup;
     s.length = q->way == STREAM_SM ? SM_CYCLES : BANDWIDTH_CYCLES_LIST;
     s.repeats = BANDWIDTH_REPEATS_LIST;
     return s;
 }
 
-static void ask_widths(struct lab *lab, const struct bandwidth_question *q,
+static void ask_widths(const struct bandwidth_question *q,
                        const struct bandwidth_found *found)
 {
     struct sweep list =
-        sweep_begin(lab, q->component, "read_bandwidth_by_width", "widths");
+        sweep_begin(q->lab, q->component, "read_bandwidth_by_width", "widths");
     struct value in_flight = value_list();
     struct bandwidth_setup s = found->setup;
-    for (size_t i = 0; lab_ok(lab) && i < COUNT_OF(widths); i++) {
-        s = setup_of_width(lab, q, found, widths[i]);
+    for (size_t i = 0; lab_ok(q->lab) && i < COUNT_OF(widths); i++) {
+        s = setup_of_width(q, found, widths[i]);
         value_push(&in_flight, value_number(s.unroll * s.warps * s.blocks));
         list_add(&list, q, &s, value_number(widths[i]));
     }
-    if (lab_ok(lab))
+    if (lab_ok(q->lab))
         finding_protocol(list.finding, "in_flight_by_width", in_flight);
     else
         value_free(&in_flight);
@@ -365,16 +363,16 @@ static void ask_widths(struct lab *lab, const struct bandwidth_question *q,
 }
 
 /* With what saturates one, so many of them. */
-static void ask_scaling(struct lab *lab, const struct bandwidth_question *read)
+static void ask_scaling(const struct bandwidth_question *read)
 {
-    const unsigned all = lab_sms(lab);
+    const unsigned all = lab_sms(read->lab);
     struct sweep list =
-        sweep_begin(lab, read->component, "read_bandwidth_by_sms", "sms");
+        sweep_begin(read->lab, read->component, "read_bandwidth_by_sms", "sms");
     struct bandwidth_question one = *read;
     one.sms = 1;
-    struct bandwidth_setup s = bandwidth_search(lab, &one, NULL).setup;
+    struct bandwidth_setup s = bandwidth_search(&one, NULL).setup;
     s.repeats = BANDWIDTH_REPEATS_LIST;
-    for (unsigned n = 1; lab_ok(lab); n *= 2) {
+    for (unsigned n = 1; lab_ok(read->lab); n *= 2) {
         s.sms = n < all ? n : all;
         list_add(&list, read, &s, value_number(s.sms));
         if (s.sms == all)
@@ -384,35 +382,36 @@ static void ask_scaling(struct lab *lab, const struct bandwidth_question *read)
 }
 
 /* By width, and by SMs what they share; or why not. */
-static void ask_lists(struct lab *lab, const struct bandwidth_question *q,
+static void ask_lists(const struct bandwidth_question *q,
                       const struct bandwidth_found *found)
 {
-    if (!lab_ok(lab))
+    if (!lab_ok(q->lab))
         return;
     if (found->value <= 0) {
-        refuse_lists(lab, q->component);
+        refuse_lists(q->lab, q->component);
         return;
     }
-    ask_widths(lab, q, found);
+    ask_widths(q, found);
     if (q->way != STREAM_SM)
-        ask_scaling(lab, q);
+        ask_scaling(q);
 }
 
 /* ---- in an SM ---------------------------------------------------------- */
 
 /* Which instruction takes what was read (van Stigt 2022, figure 3): words of a
  * lane, with what saturates them. */
-static void ask_uses(struct lab *lab, const struct bandwidth_question *read,
+static void ask_uses(const struct bandwidth_question *read,
                      struct bandwidth_setup *s)
 {
     static const char *const uses[] = {"add", "not", "mov"};
-    struct sweep list = sweep_begin(lab, "l1", "read_bandwidth_by_use", "uses");
+    struct sweep list =
+        sweep_begin(read->lab, "l1", "read_bandwidth_by_use", "uses");
     s->width = 4;
-    for (size_t i = 0; lab_ok(lab) && i < COUNT_OF(uses); i++) {
+    for (size_t i = 0; lab_ok(read->lab) && i < COUNT_OF(uses); i++) {
         struct bandwidth_question q = *read;
-        q.words = lab_text(lab, "%s use=%s", read->words, uses[i]);
+        q.words = lab_text(read->lab, "%s use=%s", read->words, uses[i]);
         q.width = 4;
-        *s = bandwidth_search(lab, &q, s).setup;
+        *s = bandwidth_search(&q, s).setup;
         s->length = SM_CYCLES;
         s->repeats = BANDWIDTH_REPEATS_LIST;
         list_add(&list, &q, s, value_text(uses[i]));
@@ -423,14 +422,15 @@ static void ask_uses(struct lab *lab, const struct bandwidth_question *read,
 /* From the second on a lane's word has a sector of its own. */
 enum { STRIDE_MOST = 128 };
 
-static void ask_strides(struct lab *lab, const struct bandwidth_question *read,
+static void ask_strides(const struct bandwidth_question *read,
                         const struct bandwidth_setup *of)
 {
     struct sweep list =
-        sweep_begin(lab, "l1", "read_bandwidth_by_stride", "strides");
+        sweep_begin(read->lab, "l1", "read_bandwidth_by_stride", "strides");
     struct bandwidth_setup s = *of;
     s.repeats = BANDWIDTH_REPEATS_LIST;
-    for (s.stride = 1; lab_ok(lab) && s.stride <= STRIDE_MOST; s.stride *= 2)
+    for (s.stride = 1; lab_ok(read->lab) && s.stride <= STRIDE_MOST;
+         s.stride *= 2)
         list_add(&list, read, &s, value_number(s.stride));
     s.stride = 1;
     list_end(&list, read, &s);
@@ -438,16 +438,16 @@ static void ask_strides(struct lab *lab, const struct bandwidth_question *read,
 
 /* Two-dimensional blocks: a warp has x lanes in each of 32/x rows of a
  * matrix. */
-static void ask_shapes(struct lab *lab, const struct bandwidth_question *read,
+static void ask_shapes(const struct bandwidth_question *read,
                        const struct bandwidth_setup *of)
 {
     struct sweep list =
-        sweep_begin(lab, "l1", "read_bandwidth_by_shape", "shapes");
+        sweep_begin(read->lab, "l1", "read_bandwidth_by_shape", "shapes");
     struct bandwidth_setup s = *of;
     struct bandwidth_question q = *read;
     q.bytes = bandwidth_set_bytes(&q, &s); /* of a row */
     s.repeats = BANDWIDTH_REPEATS_LIST;
-    for (s.row = BANDWIDTH_LANES; lab_ok(lab) && s.row >= 1; s.row /= 2) {
+    for (s.row = BANDWIDTH_LANES; lab_ok(read->lab) && s.row >= 1; s.row /= 2) {
         char name[16];
         snprintf(name, sizeof name, "%ux%u", s.row, BANDWIDTH_LANES / s.row);
         list_add(&list, &q, &s, value_text(name));
@@ -457,10 +457,10 @@ static void ask_shapes(struct lab *lab, const struct bandwidth_question *read,
 
 static struct bandwidth_found bandwidth_ask_l1(struct lab *lab, bool cached)
 {
-    const struct bandwidth_question read = question_of(NULL, L1_READ);
+    const struct bandwidth_question read = question_of(lab, NULL, L1_READ);
     struct bandwidth_found found = {0};
     if (cached)
-        found = bandwidth_ask(lab, &read, NULL);
+        found = bandwidth_ask(&read, NULL);
     else
         lab_refuse(lab, "l1.read_bandwidth", why_l1_bypassed);
     if (!lab_ok(lab))
@@ -471,10 +471,10 @@ static struct bandwidth_found bandwidth_ask_l1(struct lab *lab, bool cached)
     }
     /* Words of 4 B, which the strides then have. */
     struct bandwidth_setup by = found.setup;
-    ask_widths(lab, &read, &found);
-    ask_uses(lab, &read, &by);
-    ask_strides(lab, &read, &by);
-    ask_shapes(lab, &read, &by);
+    ask_widths(&read, &found);
+    ask_uses(&read, &by);
+    ask_strides(&read, &by);
+    ask_shapes(&read, &by);
     return found;
 }
 
@@ -482,10 +482,10 @@ static void bandwidth_ask_sm(struct lab *lab, bool cached)
 {
     const struct bandwidth_found l1 = bandwidth_ask_l1(lab, cached);
     for (enum row_id i = READONLY_READ; lab_ok(lab) && i <= SHARED_WRITE; i++) {
-        const struct bandwidth_question q = question_of(NULL, i);
-        const struct bandwidth_found found = bandwidth_ask(lab, &q, &l1);
+        const struct bandwidth_question q = question_of(lab, NULL, i);
+        const struct bandwidth_found found = bandwidth_ask(&q, &l1);
         if (i == SHARED_READ)
-            ask_lists(lab, &q, &found);
+            ask_lists(&q, &found);
     }
 }
 
@@ -530,11 +530,11 @@ static bool bandwidth_ask_default(struct lab *lab)
 static struct bandwidth_found ask_row(struct lab *lab, const struct memory *m,
                                       enum row_id id)
 {
-    const struct bandwidth_question q = question_of(m, id);
+    const struct bandwidth_question q = question_of(lab, m, id);
     if (q.bulk &&
         !lab_requires(lab, CAP_BULK, lab_text(lab, "%s.bulk_*", q.component)))
         return (struct bandwidth_found){0};
-    return bandwidth_ask(lab, &q, NULL);
+    return bandwidth_ask(&q, NULL);
 }
 
 /* "none" where the intervals meet, or hardly anything lies between. */
@@ -552,32 +552,31 @@ static struct value effect_of(const struct bandwidth_rate *rate,
 }
 
 /* What reading gives with each operator, and what that changes. */
-static void ask_operators(struct lab *lab,
-                          const struct bandwidth_question *read,
+static void ask_operators(const struct bandwidth_question *read,
                           const struct bandwidth_found *found)
 {
     static const char *const ops[] = {"default", "ca", "cg",         "cs",
                                       "lu",      "cv", "no_allocate"};
-    struct sweep list = sweep_begin(lab, read->component,
+    struct sweep list = sweep_begin(read->lab, read->component,
                                     "read_bandwidth_by_operator", "operators");
     struct value effects = value_list();
     struct bandwidth_rate plain = {0};
     struct bandwidth_setup s = found->setup;
     s.length = BANDWIDTH_CYCLES_LIST;
     s.repeats = BANDWIDTH_REPEATS_FINAL;
-    for (size_t i = 0; lab_ok(lab) && i < COUNT_OF(ops); i++) {
+    for (size_t i = 0; lab_ok(read->lab) && i < COUNT_OF(ops); i++) {
         struct bandwidth_question q = *read;
         if (strcmp(ops[i], "no_allocate") == 0 &&
-            !device_has(lab->info, CAP_L1_EVICTION))
+            !device_has(read->lab->info, CAP_L1_EVICTION))
             break;
-        q.words = lab_text(lab, "warm=0 cache=%s", ops[i]);
+        q.words = lab_text(read->lab, "warm=0 cache=%s", ops[i]);
         const struct bandwidth_rate rate =
             list_add(&list, &q, &s, value_text(ops[i]));
         if (i == 0)
             plain = rate;
         value_push(&effects, effect_of(&rate, &plain));
     }
-    if (lab_ok(lab))
+    if (lab_ok(read->lab))
         finding_protocol(list.finding, "effects", effects);
     else
         value_free(&effects);
@@ -588,13 +587,13 @@ static void ask_operators(struct lab *lab,
  * is by cycles. */
 static void bandwidth_ask_read(struct lab *lab, struct memory *m)
 {
-    const struct bandwidth_question round = question_of(m, MEMORY_ROUND);
-    const struct bandwidth_question order = question_of(m, MEMORY_ORDER);
-    m->read = bandwidth_find(lab, &round, NULL);
+    const struct bandwidth_question round = question_of(lab, m, MEMORY_ROUND);
+    const struct bandwidth_question order = question_of(lab, m, MEMORY_ORDER);
+    m->read = bandwidth_find(&round, NULL);
     struct bandwidth_found in_order = {0};
     if (lab_ok(lab))
-        in_order = bandwidth_find(lab, &order, NULL);
-    if (was_excused(lab, &round) || !lab_ok(lab))
+        in_order = bandwidth_find(&order, NULL);
+    if (was_excused(&round) || !lab_ok(lab))
         return;
     const double by_round = m->read.rate.value;
     const double by_order = in_order.rate.value;
@@ -603,7 +602,7 @@ static void bandwidth_ask_read(struct lab *lab, struct memory *m)
         3 * assume(ASSUME_ALIKE) * by_round) /* the same place ends both */
         in_order.saturated = m->read.saturated |= in_order.saturated;
     m->read.value = by_round;
-    if (!bandwidth_report(lab, better ? &order : &round,
+    if (!bandwidth_report(better ? &order : &round,
                           better ? &in_order : &m->read))
         return;
     struct finding *const f =
@@ -614,16 +613,16 @@ static void bandwidth_ask_read(struct lab *lab, struct memory *m)
 
 static void bandwidth_ask_memory(struct lab *lab, struct memory *m)
 {
-    const struct bandwidth_question round = question_of(m, MEMORY_ROUND);
+    const struct bandwidth_question round = question_of(lab, m, MEMORY_ROUND);
     bandwidth_ask_read(lab, m);
     if (lab_ok(lab))
         ask_row(lab, m, MEMORY_BULK);
     m->write = ask_row(lab, m, MEMORY_WRITE);
     ask_row(lab, m, MEMORY_COPY);
     ask_row(lab, m, MEMORY_TRIAD);
-    ask_lists(lab, &round, &m->read);
+    ask_lists(&round, &m->read);
     if (lab_ok(lab) && m->read.value > 0)
-        ask_operators(lab, &round, &m->read);
+        ask_operators(&round, &m->read);
 }
 
 /* ---- L2 ---------------------------------------------------------------- */
@@ -645,10 +644,10 @@ static struct bandwidth_found ask_l2(struct lab *lab, const struct memory *m,
 
 static void bandwidth_ask_l2(struct lab *lab, const struct memory *m)
 {
-    const struct bandwidth_question half = question_of(m, L2_HALF);
+    const struct bandwidth_question half = question_of(lab, m, L2_HALF);
     ask_l2(lab, m, L2_READ);
     const struct bandwidth_found found = ask_l2(lab, m, L2_HALF);
-    ask_lists(lab, &half, &found);
+    ask_lists(&half, &found);
     ask_l2(lab, m, L2_BULK);
     ask_l2(lab, m, L2_WRITE);
 }

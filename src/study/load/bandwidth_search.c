@@ -232,14 +232,13 @@ static size_t rates_of(const struct bandwidth_question *q,
     return count;
 }
 
-static void summarise_cycles(struct lab *lab,
-                             const struct bandwidth_question *q,
+static void summarise_cycles(const struct bandwidth_question *q,
                              const struct bandwidth_setup *s,
                              const struct repetitions *r, double rows,
                              struct bandwidth_rate *rate)
 {
-    double *const times = lab_alloc(lab, r->count, sizeof *times);
-    double *const rates = lab_alloc(lab, r->count, sizeof *rates);
+    double *const times = lab_alloc(q->lab, r->count, sizeof *times);
+    double *const rates = lab_alloc(q->lab, r->count, sizeof *rates);
     const size_t count = rates_of(q, r, rate, rates, times);
     rate->held = count == 0;
     const double warps = s->warps * s->blocks * rows;
@@ -264,20 +263,19 @@ static void summarise_blocks(struct lab *lab, const struct repetitions *r,
     rate->score = stats_median(rates, r->count);
 }
 
-static struct bandwidth_rate summarise(struct lab *lab,
-                                       const struct bandwidth_question *q,
+static struct bandwidth_rate summarise(const struct bandwidth_question *q,
                                        const struct bandwidth_setup *setup,
                                        const struct samples *s)
 {
     struct bandwidth_rate rate = {.experiment = s->experiment,
                                   .even = q->way == STREAM_BLOCKS ||
                                           is_even(s, setup->blocks)};
-    const struct repetitions r = repetitions_of(lab, s);
-    summarise_clock(lab, s, &r, &rate);
+    const struct repetitions r = repetitions_of(q->lab, s);
+    summarise_clock(q->lab, s, &r, &rate);
     if (q->way == STREAM_BLOCKS)
-        summarise_blocks(lab, &r, &rate);
+        summarise_blocks(q->lab, &r, &rate);
     else
-        summarise_cycles(lab, q, setup, &r, (double)(s->rows / r.count), &rate);
+        summarise_cycles(q, setup, &r, (double)(s->rows / r.count), &rate);
     return rate;
 }
 
@@ -293,26 +291,27 @@ static struct undisturbed launch_of(struct lab *lab,
 
 /* B/s by what the longer launches have more.  `before` is what runs half as
  * long gave, 0: none did; by how much these differ, longer ones may still. */
-static struct bandwidth_rate
-summarise_pairs(struct lab *lab, const struct bandwidth_question *q,
-                const struct bandwidth_setup *s, const struct samples *few,
-                const struct samples *many, double before)
+static struct bandwidth_rate summarise_pairs(const struct bandwidth_question *q,
+                                             const struct bandwidth_setup *s,
+                                             const struct samples *few,
+                                             const struct samples *many,
+                                             double before)
 {
     struct bandwidth_rate rate = {.experiment = many->experiment, .even = true};
-    if (!lab_ok(lab))
+    if (!lab_ok(q->lab))
         return rate;
-    const struct repetitions shorter = repetitions_of(lab, few);
-    const struct repetitions longer = repetitions_of(lab, many);
-    const struct column readings = lab_column_of(lab, many, "ns_event");
-    int64_t *const ns = lab_alloc(lab, readings.count, sizeof *ns);
+    const struct repetitions shorter = repetitions_of(q->lab, few);
+    const struct repetitions longer = repetitions_of(q->lab, many);
+    const struct column readings = lab_column_of(q->lab, many, "ns_event");
+    int64_t *const ns = lab_alloc(q->lab, readings.count, sizeof *ns);
     for (size_t i = 0; i < readings.count; i++)
         ns[i] = (int64_t)readings.at[i];
     const double step = fmax((double)timer_step(ns, readings.count), 1);
-    const struct undisturbed a = launch_of(lab, &longer, step);
-    const struct undisturbed b = launch_of(lab, &shorter, step);
+    const struct undisturbed a = launch_of(q->lab, &longer, step);
+    const struct undisturbed b = launch_of(q->lab, &shorter, step);
     const struct undisturbed more = undisturbed_less(&a, &b);
     const double bytes = longer.at[0].bytes - shorter.at[0].bytes;
-    summarise_clock(lab, many, &longer, &rate);
+    summarise_clock(q->lab, many, &longer, &rate);
     /* Of a block more or less it does not matter when it comes. */
     const double tile = (double)warp_tile(q, s) * s->warps * q->arrays;
     rate_by_time(&rate, 1e9 * bytes, &more, step / more.cycles + tile / bytes);
@@ -325,11 +324,10 @@ summarise_pairs(struct lab *lab, const struct bandwidth_question *q,
     return rate;
 }
 
-static const char *bulk_text(struct lab *lab,
-                             const struct bandwidth_question *q,
+static const char *bulk_text(const struct bandwidth_question *q,
                              const struct bandwidth_setup *s)
 {
-    return lab_text(lab,
+    return lab_text(q->lab,
                     "bulk %s bytes_each=%u depth=%u warps=%u blocks=%u sms=%u "
                     "repeats=%u bytes=%" PRIu64 " lead=%" PRIu64
                     " cycles=%" PRIu64,
@@ -337,82 +335,73 @@ static const char *bulk_text(struct lab *lab,
                     s->repeats, q->bytes, s->length / 2, s->length);
 }
 
-static const char *text_of(struct lab *lab, const struct bandwidth_question *q,
+static const char *text_of(const struct bandwidth_question *q,
                            const struct bandwidth_setup *s)
 {
     if (q->bulk)
-        return bulk_text(lab, q, s);
+        return bulk_text(q, s);
     const char *const common = lab_text(
-        lab,
+        q->lab,
         "stream %s width=%u unroll=%u warps=%u blocks=%u sms=%u stride=%u "
         "repeats=%u",
         q->words, s->width, s->unroll, s->warps, s->blocks, s->sms, s->stride,
         s->repeats);
     if (q->way == STREAM_BLOCKS)
-        return lab_text(lab, "%s share=blocks warm=0 bytes=%" PRIu64, common,
+        return lab_text(q->lab, "%s share=blocks warm=0 bytes=%" PRIu64, common,
                         s->length);
-    const char *const timed =
-        lab_text(lab, "%s bytes=%" PRIu64 " lead=%" PRIu64 " cycles=%" PRIu64,
-                 common, bandwidth_set_bytes(q, s), s->length / 2, s->length);
+    const char *const timed = lab_text(
+        q->lab, "%s bytes=%" PRIu64 " lead=%" PRIu64 " cycles=%" PRIu64, common,
+        bandwidth_set_bytes(q, s), s->length / 2, s->length);
     return q->way == STREAM_GPU
-               ? lab_text(lab, "%s share=gpu", timed)
-               : lab_text(lab, "%s share=sm row=%u laps=%" PRIu64, timed,
+               ? lab_text(q->lab, "%s share=gpu", timed)
+               : lab_text(q->lab, "%s share=sm row=%u laps=%" PRIu64, timed,
                           s->row, laps_of(q, s));
 }
 
-static const struct samples *probe_stream(struct lab *lab,
-                                          const struct bandwidth_question *q,
+static const struct samples *probe_stream(const struct bandwidth_question *q,
                                           const struct bandwidth_setup *s)
 {
-    return lab_probe(lab, "%s", text_of(lab, q, s));
+    return lab_probe(q->lab, "%s", text_of(q, s));
 }
 
-static struct bandwidth_rate measure_once(struct lab *lab,
-                                          const struct bandwidth_question *q,
-                                          const struct bandwidth_setup *s)
-{
-    const struct samples *const samples = probe_stream(lab, q, s);
-    return lab_ok(lab) ? summarise(lab, q, s, samples)
-                       : (struct bandwidth_rate){0};
-}
-
-struct bandwidth_rate bandwidth_measure(struct lab *lab,
-                                        const struct bandwidth_question *q,
+struct bandwidth_rate bandwidth_measure(const struct bandwidth_question *q,
                                         const struct bandwidth_setup *s)
 {
     struct bandwidth_setup longer = *s;
     const double least = q->way == STREAM_SM ? LOOKS_LEAST : TILES_LEAST;
-    struct bandwidth_rate rate = measure_once(lab, q, &longer);
-    while (lab_ok(lab) && q->way != STREAM_BLOCKS && rate.tiles < least &&
-           longer.length < BANDWIDTH_CYCLES * GROWTH_CYCLES) {
-        longer.length *= 2;
-        rate = measure_once(lab, q, &longer);
+    for (;; longer.length *= 2) {
+        const struct samples *const samples = probe_stream(q, &longer);
+        if (!lab_ok(q->lab))
+            return (struct bandwidth_rate){0};
+        const struct bandwidth_rate rate = summarise(q, &longer, samples);
+        if (q->way == STREAM_BLOCKS || rate.tiles >= least ||
+            longer.length >= BANDWIDTH_CYCLES * GROWTH_CYCLES)
+            return rate;
     }
-    return rate;
 }
 
 /* ---- the search -------------------------------------------------------- */
 
 /* Threads of an SM have room, and the set for each of them. */
-static bool fits_sm(const struct lab *lab, const struct bandwidth_question *q,
+static bool fits_sm(const struct bandwidth_question *q,
                     const struct bandwidth_setup *s)
 {
     const unsigned blocks = q->way == STREAM_BLOCKS ? 1 : s->blocks;
     const uint64_t threads = 32 * (uint64_t)s->warps * blocks;
     const uint64_t each = s->width < 4 ? 1 : s->width / 4;
     const uint64_t words = s->unroll * each * (q->arrays == 3 ? 2 : 1);
-    if (threads > device_told(lab->info, PROPERTY_SM_THREADS, 1024) ||
-        blocks > device_told(lab->info, PROPERTY_SM_BLOCKS, 1) ||
+    if (threads > device_told(q->lab->info, PROPERTY_SM_THREADS, 1024) ||
+        blocks > device_told(q->lab->info, PROPERTY_SM_BLOCKS, 1) ||
         threads * (words + REGISTERS_ELSE) >
-            device_told(lab->info, PROPERTY_SM_REGISTERS, 65536))
+            device_told(q->lab->info, PROPERTY_SM_REGISTERS, 65536))
         return false;
     return !q->shared ||
            s->blocks * (bandwidth_set_bytes(q, s) + SHARED_ELSE) <=
-               device_told(lab->info, PROPERTY_SM_SHARED, 16384);
+               device_told(q->lab->info, PROPERTY_SM_SHARED, 16384);
 }
 
 /* The probe itself knows what an SM has room for. */
-static bool fits_bulk(const struct lab *lab, const struct bandwidth_question *q,
+static bool fits_bulk(const struct bandwidth_question *q,
                       const struct bandwidth_setup *s)
 {
     struct error ignored;
@@ -423,22 +412,23 @@ static bool fits_bulk(const struct lab *lab, const struct bandwidth_question *q,
                               .sms = s->sms,
                               .bytes = q->bytes};
     return s->unroll <= BULK_DEPTH && s->width <= BULK_MOST &&
-           bulk_room(&bulk, lab->info, &ignored) == 0;
+           bulk_room(&bulk, q->lab->info, &ignored) == 0;
 }
 
-static bool fits(const struct lab *lab, const struct bandwidth_question *q,
+static bool fits(const struct bandwidth_question *q,
                  const struct bandwidth_setup *s)
 {
     const uint64_t tile = 32 * (uint64_t)s->warps * s->unroll * s->width;
     if (q->bulk)
-        return fits_bulk(lab, q, s);
+        return fits_bulk(q, s);
     if (s->unroll > UNROLL_MOST || s->blocks > BLOCKS_MOST ||
         s->warps > WARPS_MOST || s->width < (q->exact ? 1 : 4) ||
-        32 * s->warps > device_told(lab->info, PROPERTY_BLOCK_THREADS, 1024) ||
-        !fits_sm(lab, q, s))
+        32 * s->warps >
+            device_told(q->lab->info, PROPERTY_BLOCK_THREADS, 1024) ||
+        !fits_sm(q, s))
         return false;
     return q->way != STREAM_GPU ||
-           tile * s->blocks * device_told(lab->info, PROPERTY_SMS, 1) <=
+           tile * s->blocks * device_told(q->lab->info, PROPERTY_SMS, 1) <=
                q->bytes;
 }
 
@@ -463,7 +453,6 @@ static const struct grow_move bulk_moves[] = {
 };
 
 struct ascent {
-    struct lab *lab;
     const struct bandwidth_question *q;
     struct bandwidth_setup setup; /* all but its knobs */
     bool begun;
@@ -485,14 +474,13 @@ static bool ascent_fit(void *context, const struct grow_setup *from,
     const struct bandwidth_setup s = setup_at(a, from);
     struct bandwidth_setup moved = setup_at(a, to);
     const bool narrower = moved.width < s.width;
-    if (moved.unroll > s.unroll && s.unroll % 2 == 0 &&
-        !fits(a->lab, a->q, &moved))
+    if (moved.unroll > s.unroll && s.unroll % 2 == 0 && !fits(a->q, &moved))
         moved.unroll = s.unroll / 2 * 3;
     *to = moved.knobs;
     if (moved.unroll == 0 || (narrower && a->q->exact) ||
         (a->q->way == STREAM_BLOCKS && (narrower || moved.blocks != s.blocks)))
         return false;
-    return fits(a->lab, a->q, &moved);
+    return fits(a->q, &moved);
 }
 
 /* Has the kernels compiled together. */
@@ -501,13 +489,13 @@ static void ascent_prepare(void *context, const struct grow_setup *list,
 {
     const struct ascent *const a = context;
     const char *texts[GROW_MOVES_MOST];
-    if (!lab_ok(a->lab))
+    if (!lab_ok(a->q->lab))
         return;
     for (size_t i = 0; i < count; i++) {
         const struct bandwidth_setup s = setup_at(a, &list[i]);
-        texts[i] = text_of(a->lab, a->q, &s);
+        texts[i] = text_of(a->q, &s);
     }
-    prober_prepare(a->lab->prober, texts, count);
+    prober_prepare(a->q->lab->prober, texts, count);
 }
 
 /* Of blocks that did not come evenly it tells nothing, but where it begins. */
@@ -515,15 +503,15 @@ static double ascent_gives(void *context, const struct grow_setup *knobs)
 {
     struct ascent *const a = context;
     const struct bandwidth_setup s = setup_at(a, knobs);
-    const struct bandwidth_rate rate = bandwidth_measure(a->lab, a->q, &s);
+    const struct bandwidth_rate rate = bandwidth_measure(a->q, &s);
     const bool first = !a->begun;
     a->begun = true;
-    return lab_ok(a->lab) && (first || (rate.even && !rate.held)) ? rate.score
-                                                                  : -1;
+    return lab_ok(a->q->lab) && (first || (rate.even && !rate.held))
+               ? rate.score
+               : -1;
 }
 
-static struct bandwidth_setup start_of(const struct lab *lab,
-                                       const struct bandwidth_question *q)
+static struct bandwidth_setup start_of(const struct bandwidth_question *q)
 {
     struct bandwidth_setup s = {.width = q->width,
                                 .unroll = q->way == STREAM_BLOCKS ? 1 : 2,
@@ -532,21 +520,21 @@ static struct bandwidth_setup start_of(const struct lab *lab,
                                 .stride = 1,
                                 .row = BANDWIDTH_LANES,
                                 .sms = q->way == STREAM_SM ? 1 : q->sms};
-    while (s.unroll > 1 && !fits(lab, q, &s))
+    while (s.unroll > 1 && !fits(q, &s))
         s.unroll /= 2;
-    while (s.warps > 1 && !fits(lab, q, &s))
+    while (s.warps > 1 && !fits(q, &s))
         s.warps /= 2;
-    while (q->bulk && s.width > BULK_LEAST && !fits(lab, q, &s))
+    while (q->bulk && s.width > BULK_LEAST && !fits(q, &s))
         s.width /= 2;
     return s;
 }
 
 /* From found->setup on, which becomes the best, one step after the other. */
-static void climb(struct lab *lab, const struct bandwidth_question *q,
+static void climb(const struct bandwidth_question *q,
                   struct bandwidth_found *found)
 {
     found->setup.repeats = BANDWIDTH_REPEATS;
-    struct ascent a = {.lab = lab, .q = q, .setup = found->setup};
+    struct ascent a = {.q = q, .setup = found->setup};
     const struct grow_climb c = {.least = assume(ASSUME_ALIKE),
                                  .moves = q->bulk ? bulk_moves : moves,
                                  .count = COUNT_OF(moves),
@@ -560,21 +548,20 @@ static void climb(struct lab *lab, const struct bandwidth_question *q,
 }
 
 /* From what saturated something like it, or a few warps on. */
-struct bandwidth_found bandwidth_search(struct lab *lab,
-                                        const struct bandwidth_question *q,
+struct bandwidth_found bandwidth_search(const struct bandwidth_question *q,
                                         const struct bandwidth_setup *like)
 {
-    struct bandwidth_found found = {.setup = start_of(lab, q)};
+    struct bandwidth_found found = {.setup = start_of(q)};
     struct bandwidth_setup *const s = &found.setup;
     if (like != NULL && like->width <= q->width &&
-        like->unroll * like->warps > 1 && fits(lab, q, like)) {
+        like->unroll * like->warps > 1 && fits(q, like)) {
         *s = *like;
         *(s->unroll > 1 ? &s->unroll : &s->warps) /= 2; /* leave room to grow */
     }
     s->length = q->way == STREAM_BLOCKS ? q->bytes
                 : q->way == STREAM_SM   ? BANDWIDTH_CYCLES / 2
                                         : BANDWIDTH_CYCLES;
-    climb(lab, q, &found);
+    climb(q, &found);
     return found;
 }
 
@@ -600,28 +587,26 @@ static bool may_lengthen(const struct bandwidth_question *q,
 
 /* For a number: in order, by what is more than the least, of which runs half as
  * long gave `before`. */
-static struct bandwidth_rate measure_well(struct lab *lab,
-                                          const struct bandwidth_question *q,
+static struct bandwidth_rate measure_well(const struct bandwidth_question *q,
                                           const struct bandwidth_setup *s,
                                           double before)
 {
     struct bandwidth_setup least = *s;
     least.length = q->bytes;
     if (q->way != STREAM_BLOCKS)
-        return bandwidth_measure(lab, q, s);
-    const struct samples *const few = probe_stream(lab, q, &least);
-    return summarise_pairs(lab, q, s, few, probe_stream(lab, q, s), before);
+        return bandwidth_measure(q, s);
+    const struct samples *const few = probe_stream(q, &least);
+    return summarise_pairs(q, s, few, probe_stream(q, s), before);
 }
 
 /* Longer, until that changes nothing and the timer's steps are small. */
-static struct bandwidth_rate lengthen(struct lab *lab,
-                                      const struct bandwidth_question *q,
+static struct bandwidth_rate lengthen(const struct bandwidth_question *q,
                                       struct bandwidth_setup *s)
 {
     double before = 0;
     for (;;) {
-        const struct bandwidth_rate rate = measure_well(lab, q, s, before);
-        if (!lab_ok(lab) || !may_lengthen(q, s) ||
+        const struct bandwidth_rate rate = measure_well(q, s, before);
+        if (!lab_ok(q->lab) || !may_lengthen(q, s) ||
             (is_settled(q, &rate, before) && s->length >= q->least))
             return rate;
         before = rate.value;
@@ -631,24 +616,24 @@ static struct bandwidth_rate lengthen(struct lab *lab,
 
 /* Where it takes long runs to know a rate, what a search made of short ones
  * was chance; so it is made again. */
-static void search_again(struct lab *lab, const struct bandwidth_question *q,
+static void search_again(const struct bandwidth_question *q,
                          struct bandwidth_found *found)
 {
     const uint64_t length = found->setup.length;
-    found->setup = start_of(lab, q);
+    found->setup = start_of(q);
     found->setup.length = length;
-    climb(lab, q, found);
+    climb(q, found);
 }
 
 /* The first way to have twice as much in flight that there is room for. */
-static bool double_up(const struct lab *lab, const struct bandwidth_question *q,
+static bool double_up(const struct bandwidth_question *q,
                       struct bandwidth_setup *s)
 {
     const struct grow_setup from = s->knobs;
     const size_t ways = q->bulk || q->way == STREAM_BLOCKS ? 2 : 3;
     for (size_t i = 0; i < ways; i++) {
         s->knobs = grow_moved(&from, q->bulk ? &bulk_moves[i] : &moves[i]);
-        if (fits(lab, q, s))
+        if (fits(q, s))
             return true;
     }
     return false;
@@ -657,51 +642,50 @@ static bool double_up(const struct lab *lab, const struct bandwidth_question *q,
 /* A search ends where twice as much in flight gives hardly more, which is
  * little and not nothing: late loads may leave gaps.  So twice as much is asked
  * for here; and what that gives more, still more may give, too. */
-static void settle_flight(struct lab *lab, const struct bandwidth_question *q,
+static void settle_flight(const struct bandwidth_question *q,
                           struct bandwidth_found *found)
 {
     struct bandwidth_setup more = found->setup;
-    if (!lab_ok(lab) || !double_up(lab, q, &more))
+    if (!lab_ok(q->lab) || !double_up(q, &more))
         return;
-    struct bandwidth_rate rate = measure_well(lab, q, &more, 0);
+    struct bandwidth_rate rate = measure_well(q, &more, 0);
     const double gain = rate.value - found->rate.value;
-    if (!lab_ok(lab) || !rate.even || rate.held || !(gain > 0))
+    if (!lab_ok(q->lab) || !rate.even || rate.held || !(gain > 0))
         return;
     rate.high += gain;
     found->setup = more;
     found->rate = rate;
 }
 
-static void settle_cycles(struct lab *lab, const struct bandwidth_question *q,
+static void settle_cycles(const struct bandwidth_question *q,
                           struct bandwidth_found *found)
 {
     struct bandwidth_setup *const s = &found->setup;
     s->length = u64_max(s->length, q->least / 2);
-    lengthen(lab, q, s);
-    if (lab_ok(lab) && s->length > BRIEF * BANDWIDTH_CYCLES &&
+    lengthen(q, s);
+    if (lab_ok(q->lab) && s->length > BRIEF * BANDWIDTH_CYCLES &&
         s->length > q->least)
-        search_again(lab, q, found);
+        search_again(q, found);
     s->repeats = BANDWIDTH_REPEATS_FINAL;
-    found->rate = bandwidth_measure(lab, q, s);
+    found->rate = bandwidth_measure(q, s);
 }
 
-static void settle_blocks(struct lab *lab, const struct bandwidth_question *q,
+static void settle_blocks(const struct bandwidth_question *q,
                           struct bandwidth_found *found)
 {
     struct bandwidth_setup *const s = &found->setup;
     s->length *= 2;
     s->repeats = REPEATS_PAIRS;
-    found->rate = lengthen(lab, q, s);
-    if (!lab_ok(lab) || s->length <= BRIEF * q->bytes)
+    found->rate = lengthen(q, s);
+    if (!lab_ok(q->lab) || s->length <= BRIEF * q->bytes)
         return;
-    search_again(lab, q, found);
+    search_again(q, found);
     s->length /= 2;
     s->repeats = REPEATS_PAIRS;
-    found->rate = lengthen(lab, q, s);
+    found->rate = lengthen(q, s);
 }
 
-struct bandwidth_setup bandwidth_with_width(const struct lab *lab,
-                                            const struct bandwidth_question *q,
+struct bandwidth_setup bandwidth_with_width(const struct bandwidth_question *q,
                                             const struct bandwidth_setup *s,
                                             unsigned width)
 {
@@ -715,24 +699,23 @@ struct bandwidth_setup bandwidth_with_width(const struct lab *lab,
         const unsigned unroll = s->unroll * s->width / width;
         to.unroll = unroll < 1 ? 1 : unroll;
     }
-    while (to.blocks > 1 && !fits(lab, q, &to))
+    while (to.blocks > 1 && !fits(q, &to))
         to.blocks /= 2;
-    while (to.unroll > 1 && !fits(lab, q, &to))
+    while (to.unroll > 1 && !fits(q, &to))
         to.unroll /= 2;
-    while (to.warps > 1 && !fits(lab, q, &to))
+    while (to.warps > 1 && !fits(q, &to))
         to.warps /= 2;
     return to;
 }
 
-struct bandwidth_found bandwidth_find(struct lab *lab,
-                                      const struct bandwidth_question *q,
+struct bandwidth_found bandwidth_find(const struct bandwidth_question *q,
                                       const struct bandwidth_found *like)
 {
     struct bandwidth_found found = bandwidth_search(
-        lab, q, like != NULL && like->value > 0 ? &like->setup : NULL);
-    if (!lab_ok(lab))
+        q, like != NULL && like->value > 0 ? &like->setup : NULL);
+    if (!lab_ok(q->lab))
         return found;
-    (q->way == STREAM_BLOCKS ? settle_blocks : settle_cycles)(lab, q, &found);
-    settle_flight(lab, q, &found);
+    (q->way == STREAM_BLOCKS ? settle_blocks : settle_cycles)(q, &found);
+    settle_flight(q, &found);
     return found;
 }

@@ -36,6 +36,7 @@ enum bandwidth_way { STREAM_SM, STREAM_GPU, STREAM_BLOCKS };
 
 /* What is asked: a place, and how it is accessed. */
 struct bandwidth_question {
+    struct lab *lab;
     const char *component, *attribute;
     const char *words; /* of the experiment */
     enum bandwidth_way way;
@@ -95,23 +96,21 @@ struct bandwidth_found {
 
 /* One experiment. */
 struct bandwidth_rate
-bandwidth_measure(struct lab *lab, const struct bandwidth_question *question,
+bandwidth_measure(const struct bandwidth_question *question,
                   const struct bandwidth_setup *setup);
 
 /* What saturates it, from something like it on, if that is not NULL. */
 struct bandwidth_found
-bandwidth_search(struct lab *lab, const struct bandwidth_question *question,
+bandwidth_search(const struct bandwidth_question *question,
                  const struct bandwidth_setup *like);
 /* The same, and what it then gives: `rate`. */
-struct bandwidth_found bandwidth_find(struct lab *lab,
-                                      const struct bandwidth_question *question,
+struct bandwidth_found bandwidth_find(const struct bandwidth_question *question,
                                       const struct bandwidth_found *like);
 
 /* With accesses of that width: as many bytes in flight, if there is room; of
  * narrower ones, which need more, all that there is room for. */
 struct bandwidth_setup
-bandwidth_with_width(const struct lab *lab,
-                     const struct bandwidth_question *question,
+bandwidth_with_width(const struct bandwidth_question *question,
                      const struct bandwidth_setup *setup, unsigned width);
 /* Bytes of the set; of share=warp what a block accesses at a time, if the
  * question names none. */
