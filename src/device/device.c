@@ -222,6 +222,6 @@ int device_sense(struct device *device, struct device_sense *sense,
                  struct error *err)
 {
     if (device->ops->sense == NULL)
-        return lacks(device, "tell clocks and temperature", err);
+        return lacks(device, "tell clocks and throttling", err);
     return device->ops->sense(device, sense, err);
 }

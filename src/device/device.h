@@ -99,7 +99,7 @@ struct launch {
 /* The state of the GPU as its management library tells it; a field that it
  * does not tell is negative (throttle: 0). */
 struct device_sense {
-    double sm_mhz, memory_mhz, temperature_c, power_w;
+    double sm_mhz, power_w;
     uint64_t throttle; /* NVML's clock event reasons, idle left out */
     int other_processes;
 };

@@ -1296,7 +1296,7 @@ START_TEST(the_device_tells_what_its_profile_says)
     ck_assert_int_eq(rig.device->info.value[PROPERTY_BLOCK_THREADS], 256);
     ASSERT_DONE(device_sense(rig.device, &sense, &rig.err), rig.err);
     ck_assert_double_eq(sense.sm_mhz, 1000);
-    ck_assert_double_lt(sense.temperature_c, 0);
+    ck_assert_double_lt(sense.power_w, 0);
     ck_assert_uint_eq(sense.throttle, 0);
     rig_close(&rig);
 }

@@ -188,7 +188,7 @@ static int cuda_sense(struct device *device, struct device_sense *sense,
         return status;
     if (gpu->nvml.library == NULL)
         return error_set(err, ERR_UNSUPPORTED,
-                         "%s cannot tell clocks and temperature: the driver's "
+                         "%s cannot tell clocks and throttling: the driver's "
                          "libnvidia-ml.so.1 is missing or does not know the "
                          "GPU",
                          gpu->driver.who);

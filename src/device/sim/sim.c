@@ -400,9 +400,6 @@ static int sim_sense(struct device *device, struct device_sense *sense,
     const bool changed = machine_has_changed(m);
     *sense = (struct device_sense){
         .sm_mhz = m->khz / 1000,
-        .memory_mhz =
-            p->memory_clock_khz > 0 ? (double)p->memory_clock_khz / 1000 : -1,
-        .temperature_c = -1,
         .power_w = -1,
         .throttle = changed ? p->changed_throttle : 0,
         .other_processes = changed ? (int)p->changed_processes : 0,

@@ -73,14 +73,6 @@ int nvmlDeviceGetMaxClockInfo(void *device, int clock, unsigned *mhz)
     return nvmlDeviceGetClockInfo(device, clock, mhz);
 }
 
-int nvmlDeviceGetTemperature(void *device, int sensor, unsigned *celsius)
-{
-    FAIL(nvmlDeviceGetTemperature);
-    (void)device, (void)sensor;
-    *celsius = 41;
-    return 0;
-}
-
 int nvmlDeviceGetPowerUsage(void *device, unsigned *milliwatts)
 {
     FAIL(nvmlDeviceGetPowerUsage);

@@ -6,8 +6,8 @@
 #include "base/mem.h"
 #include "device/cuda/library/library.h"
 
-/* Of nvmlTemperatureSensors_t, the clock event reasons, and nvmlReturn_t. */
-enum { SENSOR_OF_GPU = 0, REASON_IDLE = 1, INSUFFICIENT_SIZE = 7 };
+/* Of the clock event reasons, and nvmlReturn_t. */
+enum { REASON_IDLE = 1, INSUFFICIENT_SIZE = 7 };
 
 static const struct library_entry entries[] = {
 #define ENTRY(need, name, arguments) {#name, offsetof(struct nvml, name), need},
@@ -41,7 +41,7 @@ static bool find_device(struct nvml *nvml, const char *uuid)
     return false;
 }
 
-/* Clocks and temperature belong to the whole GPU, of which an instance is a
+/* Clocks and power belong to the whole GPU, of which an instance is a
  * part; asked of a whole GPU, the library has nothing to translate. */
 static void find_gpu(struct nvml *nvml)
 {
@@ -110,21 +110,12 @@ int64_t nvml_max_clock_hz(const struct nvml *nvml, enum nvml_clock clock)
     return (int64_t)mhz * 1000000;
 }
 
-static double clock_mhz(const struct nvml *nvml, enum nvml_clock clock)
+static double sm_clock_mhz(const struct nvml *nvml)
 {
     unsigned mhz;
-    if (!ASK(nvml, nvmlDeviceGetClockInfo, (nvml->gpu, (int)clock, &mhz)))
+    if (!ASK(nvml, nvmlDeviceGetClockInfo, (nvml->gpu, NVML_SM_CLOCK, &mhz)))
         return -1;
     return mhz;
-}
-
-static double temperature(const struct nvml *nvml)
-{
-    unsigned celsius;
-    if (!ASK(nvml, nvmlDeviceGetTemperature,
-             (nvml->gpu, SENSOR_OF_GPU, &celsius)))
-        return -1;
-    return celsius;
 }
 
 static double power(const struct nvml *nvml)
@@ -166,9 +157,7 @@ static int other_processes(const struct nvml *nvml)
 void nvml_sense(const struct nvml *nvml, struct device_sense *sense)
 {
     *sense = (struct device_sense){
-        .sm_mhz = clock_mhz(nvml, NVML_SM_CLOCK),
-        .memory_mhz = clock_mhz(nvml, NVML_MEMORY_CLOCK),
-        .temperature_c = temperature(nvml),
+        .sm_mhz = sm_clock_mhz(nvml),
         .power_w = power(nvml),
         .throttle = throttle(nvml),
         .other_processes = other_processes(nvml),

@@ -1,6 +1,6 @@
 /*
  * NVIDIA's management library, libnvidia-ml.so.1, opened at run time: what
- * the driver itself does not tell (clocks now, throttling, temperature, MIG,
+ * the driver itself does not tell (clocks now, throttling, power, MIG,
  * cores, other processes).  All of it is optional: where the library or an
  * entry point is missing, the answers are "not told" and nothing fails.
  */
