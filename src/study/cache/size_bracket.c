@@ -241,17 +241,23 @@ static bool is_miss_cost(const struct bracket_question *q, double cycles,
  * loads cost that go past it, and larger rings would miss the next cache, too.
  * Where that is not known, sizes in a row must cost the same, but for what
  * averages differ by, and clearly more than a hit: two of a cache behind
- * which an SM has another, three of one that is shared.
+ * which an SM has another, three of one that is shared.  Of 256 times what
+ * misses already all does, but for what disturbs: no larger ring tells more.
  */
+enum { DEARER_MOST = 9 };
+
 static bool find_miss_cost(struct bracket_question *q, uint64_t bytes)
 {
     struct fact_bracket *const f = q->facts;
     double before = 0, cycles = f->hit;
-    int alike = 0;
+    int alike = 0, dearer = 0;
     bool found = false;
-    for (; lab_ok(q->lab) && !found && bytes <= q->row->most; bytes *= 2) {
+    for (; lab_ok(q->lab) && !found && bytes <= q->row->most &&
+           dearer < DEARER_MOST;
+         bytes *= 2) {
         f->deep = bytes;
         cycles = miss_cost_at(q, bytes);
+        dearer = cycles > 1.1 * f->hit ? dearer + 1 : 0;
         /* A tenth more than a hit is beyond noise (hits.h). */
         alike =
             cycles > 1.1 * f->hit && fabs(cycles - before) <
