@@ -44,11 +44,9 @@ static int unknown_finding(const struct results *results, const char *pattern,
     const char **const ids = xcalloc(results->finding_count + 1, sizeof *ids);
     for (size_t i = 0; i < results->finding_count; i++)
         ids[i] = results->findings[i]->id;
-    const char *const near = text_nearest(pattern, ids);
     error_set(&why, ERR_USAGE,
-              "'%s' is required, and no finding of what ran is named so%s%s%s",
-              pattern, near != NULL ? "; did you mean '" : "",
-              near != NULL ? near : "", near != NULL ? "'?" : "");
+              "'%s' is required, and no finding of what ran is named so%s",
+              pattern, text_guess(pattern, ids).text);
     free(ids);
     return missing(&why, err);
 }

@@ -637,12 +637,10 @@ static int unknown_name(const char *name, struct error *err)
         names[count++] = study_table[i]->name;
     for (size_t i = 0; probe_table[i] != NULL; i++)
         names[count++] = probe_table[i]->name;
-    const char *const near = text_nearest(name, names);
     return error_set(err, ERR_USAGE,
-                     "there is no study or probe '%s'%s%s%s (`sonde list` "
-                     "shows them)",
-                     name, near != NULL ? "; did you mean '" : "",
-                     near != NULL ? near : "", near != NULL ? "'?" : "");
+                     "there is no study or probe '%s'%s (`sonde list` shows "
+                     "them)",
+                     name, text_guess(name, names).text);
 }
 
 /* A name may be a study and a probe at once (clock): then both are told. */

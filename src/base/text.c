@@ -77,6 +77,15 @@ const char *text_nearest(const char *word, const char *const *names)
     return best;
 }
 
+struct text_guess text_guess(const char *word, const char *const *names)
+{
+    struct text_guess guess = {""};
+    const char *const near = text_nearest(word, names);
+    if (near != NULL)
+        snprintf(guess.text, sizeof guess.text, "; did you mean '%s'?", near);
+    return guess;
+}
+
 bool text_glob(const char *pattern, const char *text)
 {
     const char *star = NULL, *from = NULL;

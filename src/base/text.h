@@ -16,6 +16,11 @@ bool text_to_u64(const char *text, uint64_t *value);
 /* The name of `names` (NULL-terminated) nearest to `word` by edit distance;
  * NULL when none is near enough to be what was meant. */
 const char *text_nearest(const char *word, const char *const *names);
+/* What a complaint ends with: "; did you mean 'NAME'?", or "". */
+struct text_guess {
+    char text[128];
+};
+struct text_guess text_guess(const char *word, const char *const *names);
 
 /* True if `text` matches `pattern`, where * stands for any run. */
 bool text_glob(const char *pattern, const char *text);

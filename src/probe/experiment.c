@@ -36,12 +36,10 @@ static int unknown_param(const struct probe *probe, const char *name,
     const char *names[PARAMS_MAX + 1] = {0};
     for (size_t i = 0; i < param_count(probe); i++)
         names[i] = probe->params[i].name;
-    const char *const near = text_nearest(name, names);
     return error_set(err, ERR_USAGE,
-                     "probe %s has no parameter '%s'%s%s%s "
-                     "(`sonde explain %s` lists them)",
-                     probe->name, name, near != NULL ? "; did you mean '" : "",
-                     near != NULL ? near : "", near != NULL ? "'?" : "",
+                     "probe %s has no parameter '%s'%s (`sonde explain %s` "
+                     "lists them)",
+                     probe->name, name, text_guess(name, names).text,
                      probe->name);
 }
 
@@ -250,11 +248,9 @@ static int find_probe(const char *name, const struct probe **probe,
     const char *names[32] = {0};
     for (size_t i = 0; probe_table[i] != NULL && i < COUNT_OF(names) - 1; i++)
         names[i] = probe_table[i]->name;
-    const char *const near = text_nearest(name, names);
     return error_set(err, ERR_USAGE,
-                     "there is no probe '%s'%s%s%s (`sonde list` shows them)",
-                     name, near != NULL ? "; did you mean '" : "",
-                     near != NULL ? near : "", near != NULL ? "'?" : "");
+                     "there is no probe '%s'%s (`sonde list` shows them)", name,
+                     text_guess(name, names).text);
 }
 
 static int fill_defaults(struct experiment *e, struct error *err)

@@ -70,11 +70,9 @@ static int unknown_study(const char *name, struct error *err)
     const char *names[STUDIES + 1] = {0};
     for (size_t i = 0; i < STUDIES; i++)
         names[i] = study_table[i]->name;
-    const char *const near = text_nearest(name, names);
     return error_set(err, ERR_USAGE,
-                     "there is no study '%s'%s%s%s (`sonde list` shows them)",
-                     name, near != NULL ? "; did you mean '" : "",
-                     near != NULL ? near : "", near != NULL ? "'?" : "");
+                     "there is no study '%s'%s (`sonde list` shows them)", name,
+                     text_guess(name, names).text);
 }
 
 /* ---- a study ---------------------------------------------------------- */

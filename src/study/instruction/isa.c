@@ -77,13 +77,12 @@ int isa_unknown(const char *pattern, struct error *err)
         names[i] = instruction_table[i].name;
     for (size_t i = 0; i < CATEGORY_COUNT; i++)
         names[count + i] = category_names[i];
-    const char *const near = text_nearest(pattern, names);
+    error_set(err, ERR_USAGE,
+              "no instruction matches '%s'%s (`sonde list instructions` shows "
+              "all)",
+              pattern, text_guess(pattern, names).text);
     free(names);
-    return error_set(err, ERR_USAGE,
-                     "no instruction matches '%s'%s%s%s (`sonde list "
-                     "instructions` shows all)",
-                     pattern, near != NULL ? "; did you mean '" : "",
-                     near != NULL ? near : "", near != NULL ? "'?" : "");
+    return err->code;
 }
 
 int isa_check(const struct isa_wish *wish, struct error *err)

@@ -68,10 +68,8 @@ void schema_fail_at(struct schema_reader *r, const char *key, const char *fmt,
 void schema_fail_name(struct schema_reader *r, const char *name,
                       const char *const *known, const char *what)
 {
-    const char *const nearest = text_nearest(name, known);
-    schema_fail(r, "names '%s', which is %s%s%s%s", name, what,
-                nearest != NULL ? "; did you mean '" : "",
-                nearest != NULL ? nearest : "", nearest != NULL ? "'?" : "");
+    schema_fail(r, "names '%s', which is %s%s", name, what,
+                text_guess(name, known).text);
 }
 
 static const char *type_name(const json_t *value)
@@ -292,17 +290,6 @@ static size_t add_keys(const struct schema *schema, const char **keys,
     return count;
 }
 
-static void unknown_key(struct schema_reader *r, const char *key,
-                        const char *const *known)
-{
-    const char *const nearest = text_nearest(key, known);
-    if (nearest == NULL)
-        schema_fail_at(r, key, "is not a key of a %s", r->noun);
-    else
-        schema_fail_at(r, key, "is not a key of a %s; did you mean '%s'?",
-                       r->noun, nearest);
-}
-
 static void check_keys(struct schema_reader *r, json_t *object,
                        const struct schema *schema)
 {
@@ -316,7 +303,8 @@ static void check_keys(struct schema_reader *r, json_t *object,
         while (known[i] != NULL && strcmp(known[i], key) != 0)
             i++;
         if (known[i] == NULL)
-            unknown_key(r, key, known);
+            schema_fail_at(r, key, "is not a key of a %s%s", r->noun,
+                           text_guess(key, known).text);
     }
 }
 
