@@ -166,8 +166,8 @@ static void bound_by_order(struct finding *size)
 
 /* What is left of lines in random order depends on nothing that rings depend
  * on: where both have a number and differ by more than chance makes them differ
- * once in a thousand, neither is known; where rings have none, or a bound, it is
- * the size. */
+ * once in a thousand, neither is known; where rings have none, or a bound, it
+ * is the size. */
 static void compare_with_overfill(struct finding *size,
                                   const struct finding *overfill)
 {
@@ -221,10 +221,26 @@ static bool is_within(const struct finding *f, const struct finding *overfill)
            f->value.number <= overfill->interval[1];
 }
 
+/* Sets hold whole ways, so within half of one no other size of so many sets is
+ * as near to what lines in random order say. */
+static bool is_nearest(struct lab *lab, const char *component,
+                       const struct finding *sets,
+                       const struct finding *overfill)
+{
+    const struct finding *const ways =
+        results_find(lab->results, lab_text(lab, "%s.ways", component));
+    if (sets == NULL || sets->status != STATUS_MEASURED || ways == NULL ||
+        ways->status != STATUS_MEASURED)
+        return false;
+    const double way = sets->value.number / ways->value.number;
+    return fabs(overfill->value.number - sets->value.number) < way / 2;
+}
+
 /*
  * Of what all SMs share rings alone are no proof, since its index may be hashed
  * and its slices filled unevenly.  Sets or rings are, if what is left of lines
- * in random order allows them, or both say the same.
+ * in random order allows them, or both say the same; and what sets say is
+ * exact.
  */
 static void judge_shared(struct lab *lab, const char *component,
                          const struct finding *rings,
@@ -236,7 +252,8 @@ static void judge_shared(struct lab *lab, const char *component,
         overfill != NULL && overfill->status == STATUS_MEASURED;
     if (do_agree(rings, sets))
         return;
-    if (sampled && is_within(sets, overfill))
+    if (sampled && (is_within(sets, overfill) ||
+                    is_nearest(lab, component, sets, overfill)))
         finding_copy(f, sets);
     else if (sampled)
         compare_with_overfill(f, overfill);
