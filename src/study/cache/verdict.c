@@ -191,10 +191,15 @@ static bool is_in_parts(struct lab *lab, const char *component)
     return parts != NULL && parts->value.number == 2;
 }
 
-/* Where rings show one edge, that is the end of the near part at least. */
+/* Where rings show one edge, that is the end of the near part at least; where
+ * they show none, copies may make more of them fit than there is room for. */
 static void judge_parted(struct finding *size, bool by_homes)
 {
-    if (by_homes || size->status != STATUS_MEASURED)
+    if (by_homes)
+        return;
+    if (size->status == STATUS_AT_LEAST)
+        finding_none(size, why_rings_alone, size->value.number);
+    if (size->status != STATUS_MEASURED)
         return;
     finding_value(size, STATUS_AT_LEAST, value_number(size->value.number));
     finding_because(size, why_near_end);
@@ -259,7 +264,7 @@ static void judge_shared(struct lab *lab, const char *component,
         compare_with_overfill(f, overfill);
     else if (sets != NULL)
         correct_by_sets(f, sets);
-    else if (f->status == STATUS_MEASURED)
+    else if (f->value.kind == VALUE_NUMBER)
         finding_none(f, why_rings_alone, f->value.number);
 }
 
