@@ -85,9 +85,9 @@ static bool find(const struct answering *a, struct trace_fit *fit)
                                       .most = 1.1 * bytes,
                                       .own_least = a->own,
                                       .own_most = a->own + (a->own > 0)};
-    const bool certain = trace_fit_certain(&found, &check, &range, fit);
-    const bool known = certain || trace_fit_random(&found, &check, &range, fit);
-    ck_assert(!certain || a->policy != POLICY_RANDOM);
+    struct trace_search *const search = trace_search_new(&found, &range);
+    const bool known = trace_search_judge(search, &check, 1, fit);
+    trace_search_free(search);
     free(found.visits);
     free(check.visits);
     return known;

@@ -10,8 +10,10 @@
  * else is not in the model: it weighs all caches alike. */
 static const double WRONG = 0.03;
 /* A cache explains the visits if so few are not as it foretells, of hits or of
- * misses, whichever are fewer … */
-static const double WRONG_MOST = 0.3;
+ * misses, whichever are fewer: of as many as those or more would one be wrong
+ * that has nothing to do with them, and none of them itself.  It must be nearer
+ * to the latter by far, since one that victims are random in is at 0.55 … */
+static const double WRONG_MOST = 0.4;
 /* … or, if its victims are random, as many are as it expects, but for this, and
  * it is likelier than that all hit with one chance. */
 static const double EXPECTED_OFF = 0.06;
@@ -19,16 +21,18 @@ static const double GAIN_LEAST = 50;
 /* Likelihood (its logarithm) that another cache must have less: by chance it
  * has once in e^10 = 20000. */
 static const double LEAD_LEAST = 10;
-/* … and where so many visits are not as it foretells, for each of them a fifth
- * more, since what else is there may favour one of them. */
-static const double LEAD_OF_WRONG = 0.2;
+/* Of two that foretell something else about a visit one is right; at random each
+ * is about half of them, and the cache itself about all: this is between. */
+static const double RIGHT_LEAST = 0.75;
 
-enum {
-    FIRST_JUDGED = 300,
-    SECOND_JUDGED = 1500,
-    FIRST_KEPT = 64,
-    FEW_KEPT = 8
-};
+/* A shape is tried with few policies: where the cache has another, some tenth of
+ * the visits is not as it foretells, 30 of 300 and 5 more or less; of a shape that
+ * is not the cache's a fourth, 75 and 8.  These are five deviations apart, so the
+ * true shape is among the best of a few thousand; next to it come as many as
+ * share its sets, with a few ways more or less, and with twice and half the sets,
+ * which the longer runs tell apart. */
+enum { FIRST_JUDGED = 300, SECOND_JUDGED = 1500, FIRST_KEPT = 64 };
+enum { FEW_KEPT = 8, FINALISTS = 12 };
 /* Of more sets the neighbour has no line in most. */
 enum { FEW_SETS = 16 };
 enum { SECTORS_MOST = 2, WAYS_MOST = 512, LESS_MOST = 12, MORE_MOST = 3 };
@@ -114,19 +118,23 @@ static size_t seen_in(const struct trace *t)
 
 enum { BINS = 10 };
 
-/* Likelihood and agreement of visits by set; NULL: not wanted. */
+/* Likelihood and agreement of visits, by set and one by one; NULL: not wanted. */
 struct tally {
-    double likelihood, agree, expected;
+    double likelihood, agree;
     size_t seen, hits;
     double *by_set;
-    /* By the chance of a hit that was expected. */
-    double chances[BINS], in[BINS];
+    float *chance; /* of a hit */
+    bool *hit;
+    size_t next;
     const struct candidate *of; /* only of sets that have as many ways in it */
+    /* By the chance of a hit that was expected. */
+    double chances[BINS], in[BINS], count[BINS];
 };
 
 static void add(struct tally *t, const struct candidate *c, size_t set,
                 double hits, bool hit)
 {
+    const size_t at = t->next++;
     if (t->of != NULL && ways_of(t->of, set) != c->ways)
         return;
     const double chance = WRONG + (1 - 2 * WRONG) * hits;
@@ -137,10 +145,13 @@ static void add(struct tally *t, const struct candidate *c, size_t set,
     const size_t bin = (size_t)(chance * BINS);
     t->chances[bin] += chance;
     t->in[bin] += hit;
+    t->count[bin]++;
     /* what is likelier than not */
     t->agree += hit == (chance > 0.5);
-    /* and how often that comes about */
-    t->expected += chance > 0.5 ? chance : 1 - chance;
+    if (t->chance != NULL) {
+        t->chance[at] = (float)chance;
+        t->hit[at] = hit;
+    }
     t->seen++;
     t->hits += hit;
 }
@@ -510,34 +521,19 @@ static void try_touched(struct search *s)
     keep_best(s, s->count);
 }
 
-/* ---- the verdict -------------------------------------------------------- */
-
 static uint64_t bytes_of(const struct candidate *c)
 {
     return c->line * c->sets * c->ways;
 }
 
-/* Says what those that explain as much agree about. */
-static void compare(const struct search *s, double wrong, struct trace_fit *fit)
-{
-    const struct candidate *const best = &s->kept[0];
-    const double least = best->score - LEAD_LEAST - LEAD_OF_WRONG * wrong;
-    for (size_t i = 1; i < s->count; i++) {
-        const struct candidate *const c = &s->kept[i];
-        if (c->score < least)
-            break;
-        if (c->sets != best->sets)
-            fit->sets = 0;
-        if (c->ways != best->ways)
-            fit->ways = 0;
-        if (bytes_of(c) != bytes_of(best))
-            fit->size = 0;
-        if (bytes_of(c) < fit->least)
-            fit->least = bytes_of(c);
-        if (policies[c->policy].policy != fit->policy)
-            fit->runner_up = policies[c->policy].policy;
-    }
-}
+/* ---- what candidates foretell ----------------------------------------- */
+
+/* A candidate beside what it foretells of visits that it was not found by. */
+struct rival {
+    struct candidate c;
+    struct tally tally;
+    double likelihood;
+};
 
 static bool is_foretold(const struct tally *t)
 {
@@ -558,49 +554,137 @@ static bool is_expected(const struct tally *t)
            t->likelihood > alike + GAIN_LEAST;
 }
 
-/* Sets in which the neighbour has a line more are run apart. */
-static bool explains(const struct search *s, const struct trace *check,
-                     const struct candidate *c, double *agrees, double *wrong)
+/* Of one set any chance looks like random victims, and so it tells nothing. */
+static bool explains(const struct rival *r)
 {
-    struct tally t = {.of = c};
-    struct candidate part = *c;
-    for (uint64_t less = 0; less < 2; less++) {
-        part.ways =
-            c->touched ? c->ways : ways_of(c, c->own_at + c->own) - less;
-        t.of = c->touched ? NULL : c;
-        if (part.ways > 0 &&
-            (less == 0 || (!c->touched && c->own % c->sets > 0)))
-            run(check, &part, s->range, &t);
+    return r->c.policy == RANDOM ? r->c.sets > 1 && is_expected(&r->tally)
+                                 : is_foretold(&r->tally);
+}
+
+/* Likelihood of what came about if chances are what they turned out to be. */
+static double by_chances(const struct tally *t)
+{
+    double sum = 0;
+    for (size_t i = 0; i < BINS; i++) {
+        const double n = t->count[i], hits = t->in[i];
+        if (hits > 0 && hits < n)
+            sum += hits * log(hits / n) + (n - hits) * log(1 - hits / n);
     }
-    *agrees = t.agree / (double)t.seen;
-    *wrong = c->policy == RANDOM ? 0 : (double)t.seen - t.agree;
-    return c->policy == RANDOM ? is_expected(&t) : is_foretold(&t);
+    return sum;
 }
 
-static bool judge(const struct search *s, const struct trace *check,
-                  struct trace_fit *fit)
+static int by_likelihood(const void *a, const void *b)
 {
-    const struct candidate *const best = &s->kept[0];
-    *fit = (struct trace_fit){.line = best->line,
-                              .sets = best->sets,
-                              .ways = best->ways,
-                              .size = bytes_of(best),
-                              .least = bytes_of(best),
-                              .own = best->own,
-                              .own_at = best->own_at,
-                              .model_sets = best->sets,
-                              .model_ways = best->ways,
-                              .policy = policies[best->policy].policy,
-                              .ages = policies[best->policy].ages};
-    fit->runner_up = fit->policy;
-    double wrong;
-    const bool sure = explains(s, check, best, &fit->agrees, &wrong);
-    compare(s, wrong, fit);
-    return sure;
+    const double x = ((const struct rival *)a)->likelihood;
+    const double y = ((const struct rival *)b)->likelihood;
+    return (x < y) - (x > y);
 }
 
-static bool find_certain(struct search *s, const struct trace *check,
-                         struct trace_fit *fit)
+/* Sets in which the neighbour has a line more are run apart. */
+static void run_parts(const struct trace *t, const struct candidate *c,
+                      const struct trace_range *r, struct tally *tally)
+{
+    const size_t first = tally->next;
+    struct candidate part = *c;
+    tally->of = c->touched ? NULL : c;
+    for (uint64_t less = 0; less <= (tally->of != NULL && c->own % c->sets > 0);
+         less++) {
+        tally->next = first;
+        if (tally->of != NULL)
+            part.ways = ways_of(c, c->own_at + c->own) - less;
+        if (part.ways > 0)
+            run(t, &part, r, tally);
+    }
+}
+
+static void foretell(struct rival *r, const struct trace *checks, size_t count,
+                     const struct trace_range *range)
+{
+    size_t seen = 0;
+    for (size_t i = 0; i < count; i++)
+        seen += seen_in(&checks[i]);
+    r->tally.chance = xcalloc(seen, sizeof *r->tally.chance);
+    r->tally.hit = xcalloc(seen, sizeof *r->tally.hit);
+    for (size_t i = 0; i < count; i++)
+        run_parts(&checks[i], &r->c, range, &r->tally);
+    r->likelihood = r->c.policy == RANDOM ? r->tally.likelihood
+                                          : by_chances(&r->tally);
+}
+
+static void free_rival(struct rival *r)
+{
+    free(r->tally.chance);
+    free(r->tally.hit);
+}
+
+/* ---- the search --------------------------------------------------------- */
+
+struct trace_search {
+    struct trace_range range;
+    struct candidate *found;
+    size_t count;
+};
+
+static bool is_same(const struct candidate *a, const struct candidate *b)
+{
+    return a->line == b->line && is_shape(a, b) && a->policy == b->policy &&
+           a->own == b->own && a->own_at == b->own_at &&
+           a->touched == b->touched;
+}
+
+static void remember(struct trace_search *t, const struct candidate *c)
+{
+    for (size_t i = 0; i < t->count; i++)
+        if (is_same(c, &t->found[i]))
+            return;
+    t->found = xreallocarray(t->found, t->count + 1, sizeof *t->found);
+    t->found[t->count++] = *c;
+}
+
+/* With the neighbour's lines a little otherwise: of sets that were not seen to be
+ * visited it was not known where they are. */
+static void remember_neighbours(struct trace_search *t, struct candidate c)
+{
+    const uint64_t at = c.own_at + c.sets - 1, own = c.own;
+    for (uint64_t i = 0; i < 3; i++)
+        for (uint64_t more = 0; more < 3; more++) {
+            c.own_at = (at + i) % c.sets;
+            c.own = own + more - 1;
+            if (own + more > t->range.own_least &&
+                c.own <= t->range.own_most)
+                remember(t, &c);
+        }
+}
+
+/* The likeliest, and the likeliest with every other policy and with lines of two
+ * parts. */
+static void remember_best(struct trace_search *t, const struct search *s)
+{
+    for (size_t i = 0; i < s->count && i < FINALISTS; i++) {
+        remember(t, &s->kept[i]);
+        if (i < FEW_KEPT && s->kept[i].policy != RANDOM && t->range.own_most > 0)
+            remember_neighbours(t, s->kept[i]);
+    }
+    if (s->count == 0)
+        return;
+    struct candidate c = s->kept[0];
+    for (c.policy = 0; c.policy < POLICIES; c.policy++)
+        if (can_be(&c))
+            remember(t, &c);
+    c = s->kept[0];
+    c.line *= 2;
+    c.own = (c.own + 1) / 2;
+    c.own_at /= 2;
+    if (c.sets % 2 == 0) {
+        c.sets /= 2;
+        remember(t, &c);
+    } else if (c.ways % 2 == 0 && !c.touched) {
+        c.ways /= 2;
+        remember(t, &c);
+    }
+}
+
+static void search_certain(struct search *s)
 {
     s->count = 0;
     try_shapes(s, 0, FIRST_POLICIES, FIRST_JUDGED);
@@ -610,57 +694,152 @@ static bool find_certain(struct search *s, const struct trace *check,
     if (s->range->own_least > 0 &&
         (s->count == 0 || s->kept[0].sets <= FEW_SETS))
         try_touched(s);
-    return s->count > 0 && judge(s, check, fit);
 }
 
-/* Of one set any chance looks like random victims, and so it tells nothing. */
-static bool find_random(struct search *s, const struct trace *check,
-                        struct trace_fit *fit)
+static void search_random(struct search *s)
 {
     s->count = 0;
     try_shapes(s, RANDOM, POLICIES, SECOND_JUDGED);
     judge_whole(s, 12);
     try_neighbour(s);
-    return s->count > 0 && s->kept[0].sets > 1 && judge(s, check, fit);
 }
 
-typedef bool find_fit(struct search *s, const struct trace *check,
-                      struct trace_fit *fit);
-
-/* The shortest lines that explain it: of longer ones that are filled part by
- * part as much would be so. */
-static bool find_line(const struct trace *trace, const struct trace *check,
-                      const struct trace_range *range, find_fit *find,
-                      struct trace_fit *fit)
+/* The share of visits of which the best foretells something else, and whether it
+ * explains them. */
+static double wrong_of(const struct search *s, bool *explained)
 {
-    struct search s = {.trace = trace, .range = range, .seen = seen_in(trace)};
-    bool found = false;
-    *fit = (struct trace_fit){0};
+    struct rival best = {0};
+    *explained = false;
+    if (s->count == 0)
+        return 1;
+    best.c = s->kept[0];
+    foretell(&best, s->trace, 1, s->range);
+    *explained = explains(&best);
+    free_rival(&best);
+    return 1 - best.tally.agree / (double)best.tally.seen;
+}
+
+struct trace_search *trace_search_new(const struct trace *trace,
+                                      const struct trace_range *range)
+{
+    struct trace_search *const t = xcalloc(1, sizeof *t);
+    struct search s = {.trace = trace, .range = &t->range,
+                       .seen = seen_in(trace)};
+    t->range = *range;
     s.picked.visits = xcalloc(trace->count, sizeof *s.picked.visits);
+    bool explained = false;
     for (s.line = range->sector;
-         !found && s.line <= SECTORS_MOST * range->sector; s.line *= 2)
-        found = find(&s, check, fit);
+         !explained && s.line <= SECTORS_MOST * range->sector; s.line *= 2) {
+        search_certain(&s);
+        remember_best(t, &s);
+        const double wrong = wrong_of(&s, &explained);
+        if (wrong <= WRONG)
+            break;
+        search_random(&s);
+        remember_best(t, &s);
+        bool expected;
+        wrong_of(&s, &expected);
+        explained = explained || expected;
+    }
     free(s.picked.visits);
     free(s.kept);
-    return found;
+    return t;
 }
 
-bool trace_fit_certain(const struct trace *trace, const struct trace *check,
-                       const struct trace_range *range, struct trace_fit *fit)
+void trace_search_free(struct trace_search *t)
 {
-    return find_line(trace, check, range, find_certain, fit);
+    free(t->found);
+    free(t);
 }
 
-bool trace_fit_random(const struct trace *trace, const struct trace *check,
-                      const struct trace_range *range, struct trace_fit *fit)
+/* ---- the verdict -------------------------------------------------------- */
+
+/* Of the visits of which both foretell something else the better one is right
+ * about so many, if it is the cache and not just nearer to it. */
+static bool is_right(const struct rival *best, const struct rival *r)
 {
-    return find_line(trace, check, range, find_random, fit);
+    const struct tally *const a = &best->tally, *const b = &r->tally;
+    size_t differ = 0, right = 0;
+    for (size_t i = 0; i < a->next; i++)
+        if ((a->chance[i] > 0.5) != (b->chance[i] > 0.5)) {
+            differ++;
+            right += (a->chance[i] > 0.5) == a->hit[i];
+        }
+    return (double)right >= RIGHT_LEAST * (double)differ;
+}
+
+/* Drops of the fit what a rival that foretells as much has otherwise. */
+static void allow(struct trace_fit *fit, const struct candidate *c)
+{
+    if (c->line != fit->line)
+        fit->line = 0;
+    if (c->sets != fit->sets)
+        fit->sets = 0;
+    if (c->ways != fit->ways)
+        fit->ways = 0;
+    if (bytes_of(c) != fit->size)
+        fit->size = 0;
+    if (bytes_of(c) < fit->least)
+        fit->least = bytes_of(c);
+    if (policies[c->policy].policy != fit->policy)
+        fit->runner_up = policies[c->policy].policy;
+}
+
+/* Whether the best one is seen to be it, and the rival not: it foretells more,
+ * and what else is there, which no model has, is not what tells them apart. */
+static bool is_behind(const struct rival *best, const struct rival *r)
+{
+    const bool certain = best->c.policy != RANDOM && r->c.policy != RANDOM;
+    return r->likelihood <= best->likelihood - LEAD_LEAST &&
+           (!certain || is_right(best, r));
+}
+
+static struct trace_fit fit_of(const struct candidate *c)
+{
+    return (struct trace_fit){.line = c->line,
+                              .sets = c->sets,
+                              .ways = c->ways,
+                              .size = bytes_of(c),
+                              .least = bytes_of(c),
+                              .own = c->own,
+                              .own_at = c->own_at,
+                              .model_line = c->line,
+                              .model_sets = c->sets,
+                              .model_ways = c->ways,
+                              .policy = policies[c->policy].policy,
+                              .runner_up = policies[c->policy].policy,
+                              .ages = policies[c->policy].ages};
+}
+
+bool trace_search_judge(const struct trace_search *t,
+                        const struct trace *checks, size_t count,
+                        struct trace_fit *fit)
+{
+    struct rival *const rivals = xcalloc(t->count + 1, sizeof *rivals);
+    for (size_t i = 0; i < t->count; i++) {
+        rivals[i].c = t->found[i];
+        foretell(&rivals[i], checks, count, &t->range);
+    }
+    qsort(rivals, t->count, sizeof *rivals, by_likelihood);
+    const struct rival *const best = &rivals[0];
+    const bool sure = t->count > 0 && explains(best);
+    if (t->count > 0) {
+        *fit = fit_of(&best->c);
+        fit->agrees = best->tally.agree / (double)best->tally.seen;
+        for (size_t i = 1; i < t->count; i++)
+            if (!is_behind(best, &rivals[i]))
+                allow(fit, &rivals[i].c);
+    }
+    for (size_t i = 0; i < t->count; i++)
+        free_rival(&rivals[i]);
+    free(rivals);
+    return sure;
 }
 
 struct cache *trace_fit_cache(const struct trace_fit *fit, uint64_t sector)
 {
     struct candidate c = {
-        .line = fit->line, .sets = fit->model_sets, .ways = fit->model_ways};
+        .line = fit->model_line, .sets = fit->model_sets, .ways = fit->model_ways};
     while (
         c.policy + 1 < POLICIES &&
         (policies[c.policy].policy != fit->policy ||
@@ -674,5 +853,6 @@ void trace_fit_neighbour(const struct trace_fit *fit, struct cache *cache)
     const uint64_t far = (uint64_t)1 << 32;
     for (uint64_t i = 0; i < fit->own; i++)
         cache_access(cache,
-                     (far * fit->model_sets + fit->own_at + i) * fit->line);
+                     (far * fit->model_sets + fit->own_at + i) *
+                         fit->model_line);
 }

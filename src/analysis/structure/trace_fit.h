@@ -46,15 +46,18 @@ struct trace_fit {
     double agrees; /* share of the visits of `check` that are as foretold, or as
                       is likelier */
     /* The likeliest, with lines of the neighbour from that set on. */
-    uint64_t model_sets, model_ways, own, own_at;
+    uint64_t model_line, model_sets, model_ways, own, own_at;
 };
 
-/* One without chance, or one with random victims.  False if none explains the
- * visits. */
-bool trace_fit_certain(const struct trace *trace, const struct trace *check,
-                       const struct trace_range *range, struct trace_fit *fit);
-bool trace_fit_random(const struct trace *trace, const struct trace *check,
-                      const struct trace_range *range, struct trace_fit *fit);
+/* The caches that explain the visits best, … */
+struct trace_search;
+struct trace_search *trace_search_new(const struct trace *trace,
+                                      const struct trace_range *range);
+/* … and that which foretells others best.  False if none explains them. */
+bool trace_search_judge(const struct trace_search *search,
+                        const struct trace *checks, size_t count,
+                        struct trace_fit *fit);
+void trace_search_free(struct trace_search *search);
 
 /* The cache that was found, and what the neighbour does in it again and again:
  * what is held there goes on to no other. */

@@ -18,7 +18,7 @@ static bool calls_halves(const struct code_path *path)
 
 static bool is_whole(uint64_t at)
 {
-    return at % CODE_PLACE != CODE_TAIL;
+    return at % CODE_PLACE != CODE_TAIL && at % CODE_HALVED != CODE_HALF_TAIL;
 }
 
 /* About so many functions of twice as many, picked by chance: so some sets of a
@@ -39,13 +39,30 @@ static struct script_lines pick_some(struct lab *lab, uint64_t functions,
     return list;
 }
 
+/* What such a call fetches ahead is not called unless it is far away. */
+static struct script_lines pick_sparse(struct lab *lab, uint64_t functions,
+                                       bool halves)
+{
+    struct script_lines list = {
+        lab_alloc(lab, functions * 2, sizeof *list.at), 0};
+    for (uint64_t i = 0; i < functions; i++) {
+        if (halves)
+            list.at[list.count++] = i * CODE_HALVED + CODE_HALF_TAIL;
+        list.at[list.count++] = i * CODE_HALVED + CODE_TAIL;
+    }
+    return list;
+}
+
 struct code_draws code_draw(struct lab *lab, const struct code_path *path,
                             const struct code_calls *calls)
 {
     const uint64_t each = calls_halves(path) ? 2 : 1;
-    const struct script_lines list = pick_some(lab, calls->functions, each);
-    const uint64_t places =
-        calls->uneven ? list.count : each * calls->functions;
+    const struct script_lines list =
+        calls->sparse
+            ? pick_sparse(lab, calls->functions, path->line < CODE_PLACE)
+            : pick_some(lab, calls->functions, each);
+    const bool listed = calls->uneven || calls->sparse;
+    const uint64_t places = listed ? list.count : each * calls->functions;
     struct code_draws d = {.functions = calls->functions,
                            .settle = 2 * (size_t)places};
     struct script s = {0};
@@ -55,7 +72,7 @@ struct code_draws code_draw(struct lab *lab, const struct code_path *path,
                        .draws = u64_min(d.settle + each * JUDGED, KEPT_MOST),
                        .places = {CODE_TAIL - (each - 1) * CODE_PLACE / 2,
                                   places, CODE_PLACE / each},
-                       .lines = calls->uneven ? &list : NULL});
+                       .lines = listed ? &list : NULL});
     const struct samples *const samples =
         lab_probe(lab, "visit %s take=%u", script_text(&s, lab), calls->take);
     const struct column cycles = lab_column_of(lab, samples, "cycles");

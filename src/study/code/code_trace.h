@@ -17,6 +17,8 @@
 /* Functions lie so far apart, and calls at the end of one run through no more
  * than a line, or a part of it, of 32 B. */
 enum { CODE_PLACE = 128, CODE_TAIL = CODE_PLACE - 32 };
+/* At multiples of it functions have two halves that can be called alone. */
+enum { CODE_HALVED = 1024, CODE_HALF_TAIL = 32 };
 /* Of the pool all but a last line is used. */
 enum { CODE_POOL = 254 * 1024 };
 
@@ -33,7 +35,8 @@ struct code_path {
 
 struct code_calls {
     uint64_t functions; /* so many in a row … */
-    bool uneven;        /* … or of twice as many */
+    bool uneven;        /* … or of twice as many … */
+    bool sparse;        /* … or so many KiB apart, each half of which alone */
     unsigned take;      /* a number that makes the order another */
 };
 

@@ -16,6 +16,7 @@
  */
 #include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
 
 #include "analysis/curve/plateaus.h"
 #include "analysis/hits.h"
@@ -44,7 +45,7 @@ static const struct answer answers[] = {
 };
 static const char *const kernels[] = {"visit readers=code", NULL};
 
-enum { KIB = 1024, POINTS_MOST = 96 };
+enum { KIB = 1024, POINTS_MOST = 512 };
 
 /* ---- laps over ever more lines ----------------------------------------- */
 
@@ -62,11 +63,15 @@ static void add_backwards(struct script *s, uint64_t from, uint64_t lines,
                                          APART * CODE_PLACE}});
 }
 
+struct point {
+    uint64_t lines;
+    double cycles; /* of a call, at the median of a lap … */
+    double most;   /* … and of nine in ten */
+};
+
 struct curve {
     size_t count;
-    uint64_t lines[POINTS_MOST];
-    double cycles[POINTS_MOST]; /* of a call, at the median of a lap … */
-    double most[POINTS_MOST];   /* … and of nine in ten */
+    struct point point[POINTS_MOST];
     size_t plateau_count;
     struct plateau plateau[CODE_LEVELS_MAX + 2];
     const char *experiment; /* the longest lap */
@@ -81,30 +86,69 @@ static struct column row_cycles(struct lab *lab, uint64_t lines)
     return lab_column(lab, "cycles", "visit %s rounds=4", script_text(&s, lab));
 }
 
-/* Eight sizes an octave, or each: three of them lie between caches of which one
- * is half as large again as the other. */
-static void draw_curve(struct lab *lab, struct curve *c)
+static int by_lines(const void *a, const void *b)
+{
+    const uint64_t x = ((const struct point *)a)->lines;
+    const uint64_t y = ((const struct point *)b)->lines;
+    return (x > y) - (x < y);
+}
+
+static void add_point(struct lab *lab, struct curve *c, uint64_t n)
+{
+    const struct column row = row_cycles(lab, n);
+    if (!lab_ok(lab) || c->count == POINTS_MOST)
+        return;
+    if (stats_min(row.at, row.count) <= 0) {
+        lab_fail(lab, ERR_UNSUPPORTED, why_code_no_lines);
+        return;
+    }
+    c->point[c->count++] = (struct point){
+        .lines = n,
+        .cycles = stats_median(row.at + 2 * n, 2 * n),
+        .most = stats_quantile(row.at + 2 * n, 2 * n, 0.9)};
+    c->experiment = row.experiment;
+}
+
+/* The sizes from one to another, both left out, so many an octave. */
+static void add_points(struct lab *lab, struct curve *c, uint64_t from,
+                       uint64_t to, uint64_t octave)
+{
+    for (uint64_t n = from + u64_max(from / octave, 1); lab_ok(lab) && n < to;
+         n += u64_max(n / octave, 1))
+        add_point(lab, c, n);
+}
+
+static void find_plateaus(struct lab *lab, struct curve *c)
 {
     const struct plateaus_rule rule = {.least = 3,
                                        .change = assume(ASSUME_CODE_ALIKE),
                                        .floor = 2,
                                        .distance = 0.06};
-    for (uint64_t n = 4; lab_ok(lab) && n <= CODE_POOL / CODE_PLACE;
-         n += u64_max(n / 8, 1)) {
-        c->lines[c->count] = n;
-        const struct column row = row_cycles(lab, n);
-        if (!lab_ok(lab))
-            return;
-        if (stats_min(row.at, row.count) <= 0) {
-            lab_fail(lab, ERR_UNSUPPORTED, why_code_no_lines);
-            return;
-        }
-        c->cycles[c->count] = stats_median(row.at + 2 * n, 2 * n);
-        c->most[c->count++] = stats_quantile(row.at + 2 * n, 2 * n, 0.9);
-        c->experiment = row.experiment;
-    }
-    c->plateau_count = plateaus_find(c->cycles, c->count, &rule, c->plateau,
+    double *const cycles = lab_alloc(lab, c->count, sizeof *cycles);
+    qsort(c->point, c->count, sizeof *c->point, by_lines);
+    for (size_t i = 0; i < c->count; i++)
+        cycles[i] = c->point[i].cycles;
+    c->plateau_count = plateaus_find(cycles, c->count, &rule, c->plateau,
                                      CODE_LEVELS_MAX + 2);
+}
+
+/* Eight sizes an octave, or each, and four times as many between plateaus: there
+ * may be a cache that is hardly larger than the nearer one. */
+static void draw_curve(struct lab *lab, struct curve *c)
+{
+    uint64_t last = 0;
+    add_points(lab, c, 3, CODE_POOL / CODE_PLACE + 1, 8);
+    if (!lab_ok(lab))
+        return;
+    find_plateaus(lab, c);
+    const struct curve few = *c;
+    for (size_t i = 0; i < few.plateau_count; i++) {
+        const struct plateau *const p = &few.plateau[i];
+        if (last > 0)
+            add_points(lab, c, last, few.point[p->first].lines, 32);
+        last = few.point[p->last].lines;
+    }
+    find_plateaus(lab, c);
 }
 
 /* ---- cold code --------------------------------------------------------- */
@@ -299,7 +343,7 @@ static void draw_calls(struct cache_question *q)
     for (int i = 0; i < TRIES && lab_ok(q->lab); i++) {
         functions = u64_min(functions, CODE_POOL / CODE_PLACE);
         q->draws = code_draw(q->lab, q->path,
-                             &(struct code_calls){functions, false, 1});
+                             &(struct code_calls){.functions = functions, .take = 1});
         if (!lab_ok(q->lab))
             return;
         const double within = share_within(q, q->i);
@@ -319,18 +363,63 @@ static struct trace trace_of(struct cache_question *q,
     return code_trace(q->lab, q->path, draws, q->i);
 }
 
+static struct trace trace_taken(struct cache_question *q,
+                                const struct code_calls *calls)
+{
+    const struct code_draws draws = code_draw(q->lab, q->path, calls);
+    return trace_of(q, &draws);
+}
+
+static uint64_t common_divisor(uint64_t a, uint64_t b)
+{
+    return b == 0 ? a : common_divisor(b, a % b);
+}
+
+/* Functions far apart, a third more than the cache holds. */
+static uint64_t sparse_functions(const struct trace_fit *fit)
+{
+    const uint64_t apart = u64_max(CODE_HALVED / fit->model_line, 1);
+    const uint64_t sets =
+        fit->model_sets / common_divisor(fit->model_sets, apart);
+    return u64_min(sets * fit->model_ways * 4 / 3 + 1, CODE_POOL / CODE_HALVED);
+}
+
+static bool is_one(const struct trace_fit *fit)
+{
+    return fit->line > 0 && fit->sets > 0 && fit->ways > 0 &&
+           fit->runner_up == fit->policy;
+}
+
 /* Functions that are picked unevenly: what random victims do does not show
- * where all sets are alike, and what is fetched ahead comes less to others. */
+ * where all sets are alike, and what is fetched ahead comes less to others.
+ * Where several caches foretell them as well, or none does well, there are more
+ * calls, and such as nothing that was fetched ahead comes to. */
 static bool find_fit(struct cache_question *q, struct trace_fit *fit)
 {
+    enum { CHECKS = 5 };
+    const uint64_t functions = q->draws.functions;
     const struct trace_range range = range_of(q);
-    struct code_calls calls = {q->draws.functions, true, 1};
-    const struct code_draws some = code_draw(q->lab, q->path, &calls);
+    struct code_calls calls = {.functions = functions, .uneven = true};
+    struct trace check[CHECKS];
+    calls.take = 1;
+    const struct trace found = trace_taken(q, &calls);
     calls.take++;
-    const struct code_draws other = code_draw(q->lab, q->path, &calls);
-    const struct trace found = trace_of(q, &some), check = trace_of(q, &other);
-    if (!lab_ok(q->lab) || (!trace_fit_certain(&found, &check, &range, fit) &&
-                            !trace_fit_random(&found, &check, &range, fit)))
+    check[0] = trace_taken(q, &calls);
+    if (!lab_ok(q->lab))
+        return false;
+    struct trace_search *const search = trace_search_new(&found, &range);
+    bool sure = trace_search_judge(search, check, 1, fit);
+    if (!sure || !is_one(fit)) {
+        for (size_t i = 1; i < CHECKS; i++) {
+            calls.take++;
+            calls.sparse = i > 2;
+            calls.functions = calls.sparse ? sparse_functions(fit) : functions;
+            check[i] = trace_taken(q, &calls);
+        }
+        sure = lab_ok(q->lab) && trace_search_judge(search, check, CHECKS, fit);
+    }
+    trace_search_free(search);
+    if (!sure)
         return false;
     q->path->fit[q->i] = *fit;
     q->path->sector[q->i] = q->level->line;
@@ -382,10 +471,10 @@ static void leave_irregular(struct cache_question *q)
         lab_finding(q->lab, code_components[q->i], "size");
     const struct curve *const c = q->curve;
     size_t i = c->plateau[q->i].last;
-    while (i > 0 && c->most[i] > hits_limit(c->plateau[q->i].value,
+    while (i > 0 && c->point[i].most > hits_limit(c->plateau[q->i].value,
                                             c->plateau[q->i + 1].value))
         i--;
-    q->level->size = c->lines[i] * 9 / 10 * u64_min(CODE_PLACE, q->level->line);
+    q->level->size = c->point[i].lines * 9 / 10 * u64_min(CODE_PLACE, q->level->line);
     finding_value(f, STATUS_AT_LEAST, value_number((double)q->level->size));
     finding_because(f, why_code_irregular);
     finding_cite(f, c->experiment);
@@ -424,7 +513,7 @@ static void report_shape(struct cache_question *q)
             leave_irregular(q);
         return;
     }
-    report_number(q, "line", (double)fit.line);
+    report_agreed(q, "line", fit.line);
     report_agreed(q, "sets", fit.sets);
     report_agreed(q, "ways", fit.ways);
     report_size(q, &fit);
@@ -436,10 +525,16 @@ struct served {
     struct stats_interval interval;
 };
 
+/* Where a third costs something else medians move with it. */
+static const double NEAR_LEAST = 0.67;
+
 /* What a call costs that a level served, of those that are judged; about as
- * much is no farther off than `far`. */
-static struct served cost_of(struct cache_question *q, size_t level, double far)
+ * much is no farther off than a tenth of what is between the plateaus, and what
+ * single calls stray. */
+static struct served cost_of(struct cache_question *q, size_t level)
 {
+    const struct plateau *const p = &q->curve->plateau[q->i];
+    const double far = 0.1 * (p[1].value - p[0].value) + 4;
     const struct code_draws *const d = &q->draws;
     double *const cost = lab_alloc(q->lab, d->count, sizeof *cost);
     size_t count = 0, near = 0;
@@ -473,15 +568,11 @@ static void report_penalty(struct cache_question *q)
 {
     struct finding *const f =
         lab_finding(q->lab, code_components[q->i], "miss_penalty");
-    /* A tenth of what is between the plateaus, and what single calls stray. */
-    const struct plateau *const p = &q->curve->plateau[q->i];
-    const double far = 0.1 * (p[1].value - p[0].value) + 4;
-    const struct served hit = cost_of(q, q->i, far);
-    const struct served miss = cost_of(q, q->i + 1, far);
+    const struct served hit = cost_of(q, q->i);
+    const struct served miss = cost_of(q, q->i + 1);
     const double cycles = miss.median - hit.median;
     const double doubt = assume(ASSUME_CODE_DOUBT) * cycles + 1;
-    /* Where a third costs something else medians move with it. */
-    if (hit.near < 0.67 || miss.near < 0.67) {
+    if (hit.near < NEAR_LEAST || miss.near < NEAR_LEAST) {
         finding_none(f, why_misses_alike);
         return;
     }
@@ -493,36 +584,46 @@ static void report_penalty(struct cache_question *q)
     finding_protocol(f, "code", value_text("called, 128 B"));
 }
 
-static void icache_ask_level(struct lab *lab, const struct curve *c, size_t i,
+/* False if hits and misses cannot be told apart, or if hits cost this and that
+ * and may be those of two caches: then nobody knows which caches follow. */
+static bool icache_ask_level(struct lab *lab, const struct curve *c, size_t i,
                              struct code_path *path)
 {
     struct code_level *const level = &fact_code_write(lab)->level[i];
-    const struct plateau *const p = &c->plateau[i];
     struct cache_question q = {.lab = lab,
                                .curve = c,
                                .i = i,
                                .level = level,
                                .path = path,
-                               .over = c->lines[p[1].first]};
+                               .over = c->point[c->plateau[i + 1].first].lines};
     level->limit = path->limit[i];
     level->reach =
         path->ahead[i] * path->line + u64_max(level->line, path->line);
     draw_calls(&q);
     if (!lab_ok(lab))
-        return;
-    if (is_blurred(&q)) {
-        level->line = 0;
-        refuse(&q, "*", why_misses_alike);
-        return;
-    }
+        return false;
+    if (is_blurred(&q) || cost_of(&q, i).near < NEAR_LEAST)
+        return false;
     report_penalty(&q);
-    if (level->line == 0) {
-        refuse(&q, "*", why_code_line);
-        return;
-    }
     if (i > 0)
         lab_absent(lab, code_components[i], "prefetch");
-    report_shape(&q);
+    if (level->line > 0)
+        report_shape(&q);
+    else
+        refuse(&q, "*", why_code_line);
+    return true;
+}
+
+static void refuse_from(struct lab *lab, size_t from, size_t levels)
+{
+    if (from == 0 && levels > 0)
+        finding_none(lab_finding(lab, code_components[0], "prefetch"),
+                     why_misses_alike);
+    for (size_t i = from; i < levels; i++) {
+        fact_code_write(lab)->level[i].line = 0;
+        lab_refuse(lab, lab_text(lab, "%s.*", code_components[i]), "%s",
+                   why_misses_alike);
+    }
 }
 
 /* That there are no more is no gap; that there is none may be. */
@@ -551,8 +652,12 @@ static void icache_run(struct lab *lab)
         path.line = fact_code(lab)->level[0].line;
         find_ahead(lab, &c, &path);
     }
-    for (size_t i = 0; lab_ok(lab) && i < levels; i++)
-        icache_ask_level(lab, &c, i, &path);
+    size_t told = 0;
+    while (lab_ok(lab) && told < levels &&
+           icache_ask_level(lab, &c, told, &path))
+        told++;
+    if (lab_ok(lab))
+        refuse_from(lab, told, levels);
     if (lab_ok(lab))
         leave_rest(lab, levels);
 }

@@ -197,10 +197,6 @@ static void ask_sms(const struct code_load *l, struct finding *f)
 {
     const uint64_t sms = lab_sms(l->lab);
     uint64_t sharing = 1;
-    if (sms < 2) {
-        finding_none(f, why_one_sm);
-        return;
-    }
     for (uint64_t sm = 1; lab_ok(l->lab) && sm < sms; sm += GROUP)
         sharing += sharing_among(l, sm, u64_min(sm + GROUP, sms));
     if (lab_ok(l->lab))
