@@ -128,13 +128,14 @@ struct tally {
     size_t next;
     const struct candidate *of; /* only of sets that have as many ways in it */
     /* By the chance of a hit that was expected. */
-    double chances[BINS], in[BINS], count[BINS];
+    double chances[BINS], in[BINS];
 };
 
-static void add(struct tally *t, const struct candidate *c, size_t set,
-                double hits, bool hit)
+static void add(struct tally *t, const struct candidate *c,
+                const struct trace_visit *v, double hits)
 {
-    const size_t at = t->next++;
+    const size_t at = t->next++, set = v->at / c->line % c->sets;
+    const bool hit = v->seen == TRACE_HIT;
     if (t->of != NULL && ways_of(t->of, set) != c->ways)
         return;
     const double chance = WRONG + (1 - 2 * WRONG) * hits;
@@ -145,7 +146,6 @@ static void add(struct tally *t, const struct candidate *c, size_t set,
     const size_t bin = (size_t)(chance * BINS);
     t->chances[bin] += chance;
     t->in[bin] += hit;
-    t->count[bin]++;
     /* what is likelier than not */
     t->agree += hit == (chance > 0.5);
     if (t->chance != NULL) {
@@ -164,7 +164,7 @@ static void run_certain(const struct trace *t, const struct candidate *c,
         const struct trace_visit *const v = &t->visits[i];
         const bool hit = cache_access(cache, v->at) == CACHE_HIT;
         if (v->seen != TRACE_UNSEEN)
-            add(tally, c, v->at / c->line % c->sets, hit, v->seen == TRACE_HIT);
+            add(tally, c, v, hit);
     }
     cache_free(cache);
 }
@@ -198,7 +198,7 @@ static void run_random(const struct trace *t, const struct candidate *c,
         const bool known = there[v->at / sector];
         const double chance = !known ? 0 : n > 0 ? exp(n * stay[set]) : 1;
         if (v->seen != TRACE_UNSEEN)
-            add(tally, c, set, chance, v->seen == TRACE_HIT);
+            add(tally, c, v, chance);
         const double hit =
             v->seen == TRACE_UNSEEN ? chance : v->seen == TRACE_HIT;
         /* a miss that is likelier than not */
@@ -236,7 +236,7 @@ static void run_touched(const struct trace *t, const struct candidate *c,
             touch_own(cache, c, r->ahead);
         const bool hit = cache_access(cache, v->at) == CACHE_HIT;
         if (v->seen != TRACE_UNSEEN)
-            add(tally, c, 0, hit, v->seen == TRACE_HIT);
+            add(tally, c, v, hit);
     }
     cache_free(cache);
 }
@@ -532,7 +532,8 @@ static uint64_t bytes_of(const struct candidate *c)
 struct rival {
     struct candidate c;
     struct tally tally;
-    double likelihood;
+    size_t apart;         /* from that visit on they are apart */
+    double likelihood[2]; /* of those before, and of those */
 };
 
 static bool is_foretold(const struct tally *t)
@@ -561,23 +562,37 @@ static bool explains(const struct rival *r)
                                  : is_foretold(&r->tally);
 }
 
-/* Likelihood of what came about if chances are what they turned out to be. */
-static double by_chances(const struct tally *t)
+/* Likelihood of what came about from one visit to another: for random victims
+ * by the chances, otherwise by what these turned out to be, so that what is in no
+ * model weighs as much as it does. */
+static double likelihood_of(const struct rival *r, size_t from, size_t to)
 {
-    double sum = 0;
-    for (size_t i = 0; i < BINS; i++) {
-        const double n = t->count[i], hits = t->in[i];
-        if (hits > 0 && hits < n)
-            sum += hits * log(hits / n) + (n - hits) * log(1 - hits / n);
+    const struct tally *const t = &r->tally;
+    double in[BINS] = {0}, count[BINS] = {0}, sum = 0;
+    for (size_t i = from; i < to; i++) {
+        const size_t bin = (size_t)(t->chance[i] * BINS);
+        in[bin] += t->hit[i];
+        count[bin]++;
+        if (r->c.policy == RANDOM)
+            sum += log(t->hit[i] ? t->chance[i] : 1 - t->chance[i]);
     }
+    for (size_t i = 0; r->c.policy != RANDOM && i < BINS; i++)
+        if (in[i] > 0 && in[i] < count[i])
+            sum += in[i] * log(in[i] / count[i]) +
+                   (count[i] - in[i]) * log(1 - in[i] / count[i]);
     return sum;
+}
+
+static double lead_of(const struct rival *a, const struct rival *b)
+{
+    return a->likelihood[0] - b->likelihood[0] + a->likelihood[1] -
+           b->likelihood[1];
 }
 
 static int by_likelihood(const void *a, const void *b)
 {
-    const double x = ((const struct rival *)a)->likelihood;
-    const double y = ((const struct rival *)b)->likelihood;
-    return (x < y) - (x > y);
+    const double lead = lead_of(a, b);
+    return (lead < 0) - (lead > 0);
 }
 
 /* Sets in which the neighbour has a line more are run apart. */
@@ -605,10 +620,13 @@ static void foretell(struct rival *r, const struct trace *checks, size_t count,
         seen += seen_in(&checks[i]);
     r->tally.chance = xcalloc(seen, sizeof *r->tally.chance);
     r->tally.hit = xcalloc(seen, sizeof *r->tally.hit);
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
         run_parts(&checks[i], &r->c, range, &r->tally);
-    r->likelihood = r->c.policy == RANDOM ? r->tally.likelihood
-                                          : by_chances(&r->tally);
+        if (!checks[i].apart)
+            r->apart = r->tally.next;
+    }
+    r->likelihood[0] = likelihood_of(r, 0, r->apart);
+    r->likelihood[1] = likelihood_of(r, r->apart, r->tally.next);
 }
 
 static void free_rival(struct rival *r)
@@ -756,16 +774,33 @@ void trace_search_free(struct trace_search *t)
 
 /* Of the visits of which both foretell something else the better one is right
  * about so many, if it is the cache and not just nearer to it. */
-static bool is_right(const struct rival *best, const struct rival *r)
+static bool is_right(const struct rival *best, const struct rival *r,
+                     size_t from, size_t to)
 {
     const struct tally *const a = &best->tally, *const b = &r->tally;
     size_t differ = 0, right = 0;
-    for (size_t i = 0; i < a->next; i++)
+    for (size_t i = from; i < to; i++)
         if ((a->chance[i] > 0.5) != (b->chance[i] > 0.5)) {
             differ++;
             right += (a->chance[i] > 0.5) == a->hit[i];
         }
     return (double)right >= RIGHT_LEAST * (double)differ;
+}
+
+/* Whether the best one is seen to be it, and the rival not, by visits that are
+ * apart or by the others: it foretells more, and what else is there, which no
+ * model has, is not what tells them apart. */
+static bool is_behind(const struct rival *best, const struct rival *r)
+{
+    const size_t ends[] = {0, best->apart, best->tally.next};
+    if (best->c.policy == RANDOM || r->c.policy == RANDOM)
+        return lead_of(best, r) >= LEAD_LEAST;
+    for (size_t i = 0; i < 2; i++)
+        if (best->likelihood[i] - r->likelihood[i] >= LEAD_LEAST &&
+            (best->c.line != r->c.line ||
+             is_right(best, r, ends[i], ends[i + 1])))
+            return true;
+    return false;
 }
 
 /* Drops of the fit what a rival that foretells as much has otherwise. */
@@ -783,15 +818,6 @@ static void allow(struct trace_fit *fit, const struct candidate *c)
         fit->least = bytes_of(c);
     if (policies[c->policy].policy != fit->policy)
         fit->runner_up = policies[c->policy].policy;
-}
-
-/* Whether the best one is seen to be it, and the rival not: it foretells more,
- * and what else is there, which no model has, is not what tells them apart. */
-static bool is_behind(const struct rival *best, const struct rival *r)
-{
-    const bool certain = best->c.policy != RANDOM && r->c.policy != RANDOM;
-    return r->likelihood <= best->likelihood - LEAD_LEAST &&
-           (!certain || is_right(best, r));
 }
 
 static struct trace_fit fit_of(const struct candidate *c)
@@ -829,6 +855,10 @@ bool trace_search_judge(const struct trace_search *t,
         for (size_t i = 1; i < t->count; i++)
             if (!is_behind(best, &rivals[i]))
                 allow(fit, &rivals[i].c);
+        /* Sets that are others than any that were tried look like chance. */
+        if (best->c.policy == RANDOM && fit->size == 0 &&
+            t->range.least < (double)fit->least)
+            fit->least = (uint64_t)t->range.least;
     }
     for (size_t i = 0; i < t->count; i++)
         free_rival(&rivals[i]);

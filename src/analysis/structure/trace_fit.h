@@ -26,6 +26,7 @@ struct trace_visit {
 struct trace {
     struct trace_visit *visits;
     size_t count;
+    bool apart; /* what is fetched ahead comes to no other visit */
 };
 
 /* What is known before. */
@@ -53,7 +54,8 @@ struct trace_fit {
 struct trace_search;
 struct trace_search *trace_search_new(const struct trace *trace,
                                       const struct trace_range *range);
-/* … and that which foretells others best.  False if none explains them. */
+/* … and that which foretells others best, those that are `apart` last.  False if
+ * none explains them. */
 bool trace_search_judge(const struct trace_search *search,
                         const struct trace *checks, size_t count,
                         struct trace_fit *fit);

@@ -13,7 +13,7 @@
  * so that its halves can be called alone. */
 enum { SHORT = 8, PADDINGS = 2 };
 /* Of those that only show how the pool is aligned. */
-enum { FEW_LINES = 2 * SHORT + 1 };
+enum { FEW_LINES = 32 * SHORT + 1 };
 static_assert(FUNCTION_LINES % SHORT == 1, "the last line is short, too");
 static_assert((FUNCTION_LINES - FEW_LINES) * FUNCTION_LINE % FUNCTION_ALIGN ==
                   0,

@@ -357,17 +357,13 @@ static void draw_calls(struct cache_question *q)
     }
 }
 
-static struct trace trace_of(struct cache_question *q,
-                             const struct code_draws *draws)
-{
-    return code_trace(q->lab, q->path, draws, q->i);
-}
-
 static struct trace trace_taken(struct cache_question *q,
                                 const struct code_calls *calls)
 {
     const struct code_draws draws = code_draw(q->lab, q->path, calls);
-    return trace_of(q, &draws);
+    struct trace t = code_trace(q->lab, q->path, &draws, q->i);
+    t.apart = calls->sparse;
+    return t;
 }
 
 static uint64_t common_divisor(uint64_t a, uint64_t b)
@@ -375,14 +371,18 @@ static uint64_t common_divisor(uint64_t a, uint64_t b)
     return b == 0 ? a : common_divisor(b, a % b);
 }
 
-/* Functions far apart, a third more than the cache holds. */
-static uint64_t sparse_functions(const struct trace_fit *fit)
+/* Functions far apart, a part more than the cache holds. */
+static uint64_t sparse_functions(const struct trace_fit *fit, uint64_t part)
 {
     const uint64_t apart = u64_max(CODE_HALVED / fit->model_line, 1);
     const uint64_t sets =
         fit->model_sets / common_divisor(fit->model_sets, apart);
-    return u64_min(sets * fit->model_ways * 4 / 3 + 1, CODE_POOL / CODE_HALVED);
+    const uint64_t held = sets * fit->model_ways;
+    return u64_min(held + held / part + 1, CODE_POOL / CODE_HALVED);
 }
+
+/* Below, something is there that is in no model: more is asked. */
+static const double AGREES_LEAST = 0.97;
 
 static bool is_one(const struct trace_fit *fit)
 {
@@ -393,7 +393,8 @@ static bool is_one(const struct trace_fit *fit)
 /* Functions that are picked unevenly: what random victims do does not show
  * where all sets are alike, and what is fetched ahead comes less to others.
  * Where several caches foretell them as well, or none does well, there are more
- * calls, and such as nothing that was fetched ahead comes to. */
+ * calls, and such as nothing that was fetched ahead comes to: of many functions,
+ * and of so few that most sets have all of theirs, whatever the policy is. */
 static bool find_fit(struct cache_question *q, struct trace_fit *fit)
 {
     enum { CHECKS = 5 };
@@ -409,11 +410,12 @@ static bool find_fit(struct cache_question *q, struct trace_fit *fit)
         return false;
     struct trace_search *const search = trace_search_new(&found, &range);
     bool sure = trace_search_judge(search, check, 1, fit);
-    if (!sure || !is_one(fit)) {
+    if (!sure || !is_one(fit) || fit->agrees < AGREES_LEAST) {
         for (size_t i = 1; i < CHECKS; i++) {
             calls.take++;
             calls.sparse = i > 2;
-            calls.functions = calls.sparse ? sparse_functions(fit) : functions;
+            if (calls.sparse)
+                calls.functions = sparse_functions(fit, i == 3 ? 3 : 16);
             check[i] = trace_taken(q, &calls);
         }
         sure = lab_ok(q->lab) && trace_search_judge(search, check, CHECKS, fit);
