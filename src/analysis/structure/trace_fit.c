@@ -127,8 +127,6 @@ struct tally {
     bool *hit;
     size_t next;
     const struct candidate *of; /* only of sets that have as many ways in it */
-    /* By the chance of a hit that was expected. */
-    double chances[BINS], in[BINS];
 };
 
 static void add(struct tally *t, const struct candidate *c,
@@ -143,9 +141,6 @@ static void add(struct tally *t, const struct candidate *c,
     t->likelihood += l;
     if (t->by_set != NULL)
         t->by_set[set] += l;
-    const size_t bin = (size_t)(chance * BINS);
-    t->chances[bin] += chance;
-    t->in[bin] += hit;
     /* what is likelier than not */
     t->agree += hit == (chance > 0.5);
     if (t->chance != NULL) {
@@ -543,23 +538,34 @@ static bool is_foretold(const struct tally *t)
     return (double)t->seen - t->agree <= WRONG_MOST * (double)fewer;
 }
 
-static bool is_expected(const struct tally *t)
+/* Of visits from one to another. */
+static bool is_expected(const struct rival *r, size_t part)
 {
-    const double hits = ((double)t->hits + 0.5) / ((double)t->seen + 1);
-    const double alike =
-        (double)t->seen * (hits * log(hits) + (1 - hits) * log(1 - hits));
-    double off = 0;
+    const struct tally *const t = &r->tally;
+    const size_t from = part > 0 ? r->apart : 0;
+    const size_t to = part > 0 ? t->next : r->apart;
+    const double seen = (double)(to - from);
+    double bins[BINS] = {0}, hits = 0, off = 0;
+    for (size_t i = from; i < to; i++) {
+        bins[(size_t)(t->chance[i] * BINS)] += t->hit[i] - t->chance[i];
+        hits += t->hit[i];
+    }
     for (size_t i = 0; i < BINS; i++)
-        off += fabs(t->in[i] - t->chances[i]);
-    return off < EXPECTED_OFF * (double)t->seen &&
-           t->likelihood > alike + GAIN_LEAST;
+        off += fabs(bins[i]);
+    const double share = (hits + 0.5) / (seen + 1);
+    const double alike =
+        seen * (share * log(share) + (1 - share) * log(1 - share));
+    return seen == 0 ||
+           (off < EXPECTED_OFF * seen &&
+            (part > 0 || r->likelihood[part] > alike + GAIN_LEAST));
 }
 
 /* Of one set any chance looks like random victims, and so it tells nothing. */
 static bool explains(const struct rival *r)
 {
-    return r->c.policy == RANDOM ? r->c.sets > 1 && is_expected(&r->tally)
-                                 : is_foretold(&r->tally);
+    return r->c.policy == RANDOM
+               ? r->c.sets > 1 && is_expected(r, 0) && is_expected(r, 1)
+               : is_foretold(&r->tally);
 }
 
 /* Likelihood of what came about from one visit to another: for random victims
