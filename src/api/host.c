@@ -4,9 +4,9 @@
  */
 #include <string.h>
 
+#include "api/session.h"
 #include "base/file.h"
 #include "base/text.h"
-#include "session.h"
 
 const char *sonde_nearest(const char *word, const char *const *names)
 {

@@ -2,10 +2,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/mem.h"
 #include "api/session.h"
-#include "study/instruction/explain.h"
+#include "base/mem.h"
 #include "study/instruction/bench.h"
+#include "study/instruction/explain.h"
 #include "study/instruction/isa.h"
 
 enum { LEVELS_USUAL = 1 << 0 | 1 << 3 };

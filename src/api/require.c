@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/session.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "session.h"
 
 enum { MISSING = 1 };
 

@@ -1,0 +1,208 @@
+/*
+ * The part of sonde.h that tells what there is: devices, profiles, studies,
+ * probes and instructions, and of a study or a probe what it does.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/session.h"
+#include "base/buf.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "device/device.h"
+#include "device/sim/profile/profile.h"
+#include "device/sim/profile/shipped.h"
+#include "ptx/instruction.h"
+#include "report/page.h"
+
+/* ---- lists ------------------------------------------------------------ */
+
+typedef void list_row(void *context, const struct sonde_entry *entry);
+
+static int list_devices(list_row *row, void *context, struct error *err)
+{
+    struct device_entry *entries = NULL;
+    size_t count = 0;
+    int code = 0;
+    for (size_t i = 0; code == 0 && device_backends[i] != NULL; i++)
+        code = device_backends[i]->list(&entries, &count, err);
+    for (size_t i = 0; i < count; i++) {
+        /* Simulated GPUs have a heading of their own. */
+        if (strncmp(entries[i].spec, "sim:", 4) == 0)
+            continue;
+        char *const text =
+            xasprintf("%s, %s", entries[i].name, entries[i].note);
+        row(context, &(struct sonde_entry){entries[i].spec, text});
+        free(text);
+    }
+    free(entries);
+    return code;
+}
+
+static int list_profiles(list_row *row, void *context, struct error *err)
+{
+    int code = 0;
+    for (size_t i = 0; code == 0 && shipped_profiles[i].name != NULL; i++) {
+        struct profile *profile;
+        code = profile_open(shipped_profiles[i].name, NULL, &profile, err);
+        if (code != 0)
+            break;
+        char *const text =
+            xasprintf("%s (%s, %d.%d)", profile->name, profile->architecture,
+                      profile->cc_major, profile->cc_minor);
+        row(context, &(struct sonde_entry){shipped_profiles[i].name, text});
+        free(text);
+        profile_free(profile);
+    }
+    return code;
+}
+
+int sonde_list(enum sonde_list what, list_row *row, void *context,
+               struct sonde_error *err)
+{
+    struct error why = {0};
+    int code = 0;
+    if (row == NULL)
+        return session_lacks(__func__, "what takes a row", err);
+    switch (what) {
+    case SONDE_DEVICES:
+        code = list_devices(row, context, &why);
+        break;
+    case SONDE_PROFILES:
+        code = list_profiles(row, context, &why);
+        break;
+    case SONDE_STUDIES:
+        for (size_t i = 0; study_table[i] != NULL; i++)
+            row(context, &(struct sonde_entry){study_table[i]->name,
+                                               study_table[i]->question});
+        break;
+    case SONDE_PROBES:
+        for (size_t i = 0; probe_table[i] != NULL; i++)
+            row(context, &(struct sonde_entry){probe_table[i]->name,
+                                               probe_table[i]->what});
+        break;
+    case SONDE_INSTRUCTIONS:
+        for (size_t i = 0; instruction_table[i].name != NULL; i++)
+            row(context, &(struct sonde_entry){
+                             instruction_table[i].name,
+                             category_names[instruction_table[i].category]});
+        break;
+    }
+    return session_hand_out(code, &why, err);
+}
+
+/* A paragraph, indented and wrapped. */
+static void explain_text(struct buf *out, const char *label, const char *text)
+{
+    const struct page page = {.out = out};
+    page_line(&page, &(struct line){.rail = "  ",
+                                    .label = label,
+                                    .column = label[0] != '\0' ? 12 : 0,
+                                    .text = text});
+}
+
+static bool came_before(const struct study *study, size_t i)
+{
+    size_t first = 0;
+    while (study_need(study, first) != study_need(study, i))
+        first++;
+    return first < i;
+}
+
+static void explain_needs(const struct study *study, struct buf *out)
+{
+    const struct study *need;
+    buf_text(out, "\n  needs: ");
+    for (size_t i = 0; (need = study_need(study, i)) != NULL; i++)
+        if (!came_before(study, i))
+            buf_printf(out, "%s%s", i == 0 ? "" : ", ", need->name);
+    if (study->judges)
+        buf_text(out, "all that estimate what it finds\n");
+    else
+        buf_text(out, study_need(study, 0) == NULL ? "nothing\n" : "\n");
+}
+
+static void explain_study(const struct study *study, struct buf *out)
+{
+    char id[STUDY_ID];
+    buf_printf(out, "study %s\n\n", study->name);
+    explain_text(out, "", study->question);
+    explain_text(out, "", study->method);
+    explain_needs(study, out);
+    if (study_gives(study, 0, id))
+        buf_text(out, "  finds:\n");
+    else if (study->proposes == NULL)
+        buf_text(out, "  finds: what is asked for (docs/findings.md)\n");
+    for (size_t i = 0; study_gives(study, i, id); i++)
+        buf_printf(out, "    %s\n", id);
+    if (study_proposes(study, 0, id))
+        buf_printf(out, "  estimates, of which %s finds what holds:\n",
+                   study_judge()->name);
+    for (size_t i = 0; study_proposes(study, i, id); i++)
+        buf_printf(out, "    %s\n", id);
+}
+
+static void explain_param(const struct param *p, struct buf *out)
+{
+    struct buf text = {0};
+    buf_printf(&text, "%s (default %s%s", p->help,
+               p->fallback[0] != '\0' ? p->fallback : "none",
+               p->kind == PARAM_TEXT ? ")" : "; ");
+    if (p->kind == PARAM_NUMBER)
+        buf_printf(&text, "%" PRIu64 " to %" PRIu64 ")", p->least, p->most);
+    else if (p->kind == PARAM_LIST)
+        buf_text(&text, "bytes:elements:bytes)");
+    for (const char *const *w = p->words; p->kind == PARAM_WORD && *w; w++)
+        buf_printf(&text, "%s%s", *w, w[1] != NULL ? ", " : ")");
+    explain_text(out, p->name, buf_string(&text));
+    buf_free(&text);
+}
+
+static void explain_probe(const struct probe *probe, struct buf *out)
+{
+    buf_printf(out, "probe %s\n\n", probe->name);
+    explain_text(out, "", probe->what);
+    buf_text(out, "\n");
+    for (const struct param *p = probe->params; p->name != NULL; p++)
+        explain_param(p, out);
+    buf_text(out, "\n  samples: repeat");
+    for (const char *const *c = probe->columns; *c != NULL; c++)
+        buf_printf(out, ", %s", *c);
+    buf_text(out, "\n");
+}
+
+static int unknown_name(const char *name, struct error *err)
+{
+    const char *names[64] = {0};
+    size_t count = 0;
+    for (size_t i = 0; study_table[i] != NULL; i++)
+        names[count++] = study_table[i]->name;
+    for (size_t i = 0; probe_table[i] != NULL; i++)
+        names[count++] = probe_table[i]->name;
+    return error_set(err, ERR_USAGE,
+                     "there is no study or probe '%s'%s (`sonde list` shows "
+                     "them)",
+                     name, text_guess(name, names).text);
+}
+
+/* A name may be a study and a probe at once (clock): then both are told. */
+int sonde_explain(const char *name, char **text, struct sonde_error *err)
+{
+    struct error why = {0};
+    if (name == NULL || text == NULL)
+        return session_lacks(__func__, "the name or the text", err);
+    const struct study *const study = study_find(name);
+    const struct probe *const probe = probe_find(name);
+    if (study == NULL && probe == NULL)
+        return session_hand_out(unknown_name(name, &why), &why, err);
+    struct buf out = {0};
+    if (study != NULL)
+        explain_study(study, &out);
+    if (study != NULL && probe != NULL)
+        buf_text(&out, "\n");
+    if (probe != NULL)
+        explain_probe(probe, &out);
+    *text = buf_take(&out);
+    return 0;
+}
