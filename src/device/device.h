@@ -103,6 +103,13 @@ struct device_sense {
     uint64_t throttle; /* NVML's clock event reasons, idle left out */
     int other_processes;
 };
+/* True for reasons that come as they will, and change what is measured: heat,
+ * power brake and hardware slowdowns; not idleness, clocks that somebody set or
+ * the ordinary power cap. */
+static inline bool device_throttled(uint64_t throttle)
+{
+    return (throttle & (0x8 | 0x20 | 0x40 | 0x80)) != 0;
+}
 
 struct texture {
     uint64_t object;

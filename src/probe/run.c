@@ -321,8 +321,8 @@ void *prober_kept(struct prober *p, enum prober_kept which, size_t bytes,
     return p->kept[which].at;
 }
 
-/* Those at many addresses take long to make and to undo (37 µs each on an H200):
- * rows of thousands, too, come beside them and not in their stead. */
+/* Those at many addresses take long to make and to undo (37 µs each on an
+ * H200): rows of thousands, too, come beside them and not in their stead. */
 int prober_aliases(struct prober *p, struct aliases *aliases, struct error *err)
 {
     enum { MANY = 1 << 14 };
@@ -357,17 +357,13 @@ static bool settled(const struct repetition *r, size_t count)
     return narrow;
 }
 
-/* Reasons that change what is measured: thermal, power brake and hardware
- * slowdowns; not idle, application clocks or the ordinary power cap. */
-static const uint64_t throttle_mask = 0x8 | 0x20 | 0x40 | 0x80;
-
 /* Asks the management library what it knows of the GPU now. */
 static void judge(struct prober *p, struct repetition *r)
 {
     struct device_sense now;
     struct error ignored;
     const bool told = device_sense(p->device, &now, &ignored) == 0;
-    guard_judge(&p->guard, r, told && (now.throttle & throttle_mask) != 0,
+    guard_judge(&p->guard, r, told && device_throttled(now.throttle),
                 told ? now.other_processes : 0);
 }
 

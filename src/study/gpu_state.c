@@ -20,13 +20,6 @@ static const char *const reasons[] = {
     "hardware power",
     "display clocks",
 };
-/* Those that come as they will, and not from a limit that somebody set. */
-static const uint64_t throttled = 0x8 | 0x20 | 0x40 | 0x80;
-
-bool gpu_state_throttled(uint64_t throttle)
-{
-    return (throttle & throttled) != 0;
-}
 
 struct value gpu_state_reasons(uint64_t throttle)
 {
@@ -111,7 +104,7 @@ static const char *disturbances(struct lab *lab, const struct gpu_state *before,
     const double gap = fmax(before->gap_ns, after->gap_ns);
     const double others = fmax(before->processes, after->processes);
     struct buf why = {0};
-    if (gpu_state_throttled(before->throttle | after->throttle) ||
+    if (device_throttled(before->throttle | after->throttle) ||
         after->dropped > before->dropped)
         add_reason(&why, why_throttled);
     if (others > 0)

@@ -32,9 +32,6 @@ struct gpu_state gpu_state_read(struct lab *lab, const char *when);
 void gpu_state_report(struct lab *lab, const struct gpu_state *before,
                       const struct gpu_state *after);
 
-/* True for reasons that come as they will, not from a limit that was set. */
-bool gpu_state_throttled(uint64_t throttle);
-
 /* All reasons that samples tell. */
 uint64_t gpu_state_throttle(const struct samples *samples);
 /* NVML's names of the reasons, as a list. */

@@ -179,7 +179,7 @@ static void judge(struct lab *lab, const struct reference *first,
 {
     struct references *const all = &lab->references;
     all->processes = fmax(all->processes, now->processes);
-    if (gpu_state_throttled(before->throttle | now->throttle) ||
+    if (device_throttled(before->throttle | now->throttle) ||
         now->dropped > before->dropped) {
         all->throttled = true;
         doubt(lab, is_any, why_throttled);
