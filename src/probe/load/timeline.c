@@ -20,6 +20,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/num.h"
 #include "probe/run/grid_barrier.h"
 #include "probe/run/pin.h"
 #include "ptx/capability.h"
@@ -126,29 +127,10 @@ static int contradiction(const struct timeline *t, struct error *err)
 
 /* ---- what the GPU has room for ---- */
 
-static int too_many(struct error *err, uint64_t have, const char *what,
-                    int64_t most)
+static uint64_t block_shared(const struct device_info *info, uint64_t otherwise)
 {
-    return error_set(err, ERR_USAGE,
-                     "%" PRIu64 " %s; the GPU takes %" PRId64 " at most", have,
-                     what, most);
-}
-
-static bool exceeds(uint64_t have, int64_t most)
-{
-    return most >= 0 && have > (uint64_t)most;
-}
-
-static int64_t told(int64_t value, int64_t otherwise)
-{
-    return value >= 0 ? value : otherwise;
-}
-
-/* Shared memory of a block. */
-static int64_t block_shared(const struct device_info *info)
-{
-    return told(info->value[PROPERTY_BLOCK_SHARED_OPTIN],
-                info->value[PROPERTY_BLOCK_SHARED]);
+    return device_told(info, PROPERTY_BLOCK_SHARED_OPTIN,
+                       device_told(info, PROPERTY_BLOCK_SHARED, otherwise));
 }
 
 static uint64_t record_bytes(const struct timeline *t)
@@ -157,20 +139,46 @@ static uint64_t record_bytes(const struct timeline *t)
            (t->records == RECORD_ACCESSES ? 4 * t->steps * t->warps : 0);
 }
 
+/* What the driver does not tell is no limit. */
+static int check_room(const struct timeline *t, const struct device_info *info,
+                      struct error *err)
+{
+    const uint64_t on_sm = t->place == PLACE_SM ? t->blocks : 0;
+    const struct {
+        const char *what;
+        uint64_t have, most;
+        unsigned unit;
+    } limits[] = {
+        {"warps in a block", t->warps * LANES,
+         device_told(info, PROPERTY_BLOCK_THREADS, UINT64_MAX), LANES},
+        {"bytes of shared memory, for the records of a block", record_bytes(t),
+         block_shared(info, UINT64_MAX), 1},
+        {"blocks on an SM", on_sm,
+         device_told(info, PROPERTY_SM_BLOCKS, UINT64_MAX), 1},
+        {"warps on an SM", on_sm * t->warps * LANES,
+         device_told(info, PROPERTY_SM_THREADS, UINT64_MAX), LANES},
+    };
+    for (size_t i = 0; i < COUNT_OF(limits); i++)
+        if (limits[i].have > limits[i].most)
+            return error_set(err, ERR_USAGE,
+                             "%" PRIu64 " %s; the GPU takes %" PRIu64
+                             " at most",
+                             limits[i].have / limits[i].unit, limits[i].what,
+                             limits[i].most / limits[i].unit);
+    return 0;
+}
+
 /* Dynamic shared memory with which just `per_sm` blocks fit into an SM. */
 static uint64_t shared_bytes(const struct timeline *t,
                              const struct device_info *info)
 {
-    const uint64_t all = (uint64_t)told(info->value[PROPERTY_SM_SHARED], 0);
-    const uint64_t kept =
-        (uint64_t)told(info->value[PROPERTY_BLOCK_SHARED_RESERVED], 0);
+    const uint64_t all = device_told(info, PROPERTY_SM_SHARED, 0);
+    const uint64_t kept = device_told(info, PROPERTY_BLOCK_SHARED_RESERVED, 0);
     const uint64_t own = record_bytes(t);
     if (t->per_sm == 0 || all / t->per_sm <= kept)
         return own;
     const uint64_t share = (all / t->per_sm - kept) / 256 * 256;
-    const uint64_t most = (uint64_t)told(block_shared(info), 0);
-    const uint64_t bytes = share < most ? share : most;
-    return bytes > own ? bytes : own;
+    return u64_max(u64_min(share, block_shared(info, 0)), own);
 }
 
 /* Whether no more than `per_sm` blocks fit, and so many do. */
@@ -178,8 +186,7 @@ static int check_per_sm(const struct timeline *t,
                         const struct device_info *info, struct error *err)
 {
     const int64_t all = info->value[PROPERTY_SM_SHARED];
-    const uint64_t kept =
-        (uint64_t)told(info->value[PROPERTY_BLOCK_SHARED_RESERVED], 0);
+    const uint64_t kept = device_told(info, PROPERTY_BLOCK_SHARED_RESERVED, 0);
     if (t->per_sm == 0)
         return 0;
     if (all < 0)
@@ -199,20 +206,12 @@ static int check_per_sm(const struct timeline *t,
 static int check_sm(const struct timeline *t, const struct device_info *info,
                     struct error *err)
 {
-    const int64_t *const value = info->value;
-    if (t->place != PLACE_SM)
+    const uint64_t sms = device_told(info, PROPERTY_SMS, UINT64_MAX);
+    if (t->place != PLACE_SM || t->sm < sms)
         return 0;
-    if (value[PROPERTY_SMS] >= 0 && t->sm >= (uint64_t)value[PROPERTY_SMS])
-        return error_set(err, ERR_USAGE,
-                         "there is no SM %" PRIu64 ": %s has %" PRId64, t->sm,
-                         info->name, value[PROPERTY_SMS]);
-    if (exceeds(t->blocks, value[PROPERTY_SM_BLOCKS]))
-        return too_many(err, t->blocks, "blocks on an SM",
-                        value[PROPERTY_SM_BLOCKS]);
-    if (exceeds(t->blocks * t->warps * LANES, value[PROPERTY_SM_THREADS]))
-        return too_many(err, t->blocks * t->warps, "warps on an SM",
-                        value[PROPERTY_SM_THREADS] / LANES);
-    return 0;
+    return error_set(err, ERR_USAGE,
+                     "there is no SM %" PRIu64 ": %s has %" PRIu64, t->sm,
+                     info->name, sms);
 }
 
 static uint64_t buffer_bytes(const struct timeline *t)
@@ -250,27 +249,21 @@ static const struct product *find_product(const struct device_info *info,
 static int check(struct timeline *t, const struct device_info *info,
                  struct error *err)
 {
-    const int64_t *const value = info->value;
+    const uint64_t memory =
+        device_told(info, PROPERTY_MEMORY_BYTES, UINT64_MAX);
     const uint64_t rows =
         t->blocks * t->warps * (t->records == RECORD_ACCESSES ? t->steps : 1);
-    if (exceeds(t->warps * LANES, value[PROPERTY_BLOCK_THREADS]))
-        return too_many(err, t->warps, "warps in a block",
-                        value[PROPERTY_BLOCK_THREADS] / LANES);
-    if (exceeds(record_bytes(t), block_shared(info)))
-        return too_many(err, record_bytes(t),
-                        "bytes of shared memory, for the records of a block",
-                        block_shared(info));
+    if (check_room(t, info, err) != 0)
+        return err->code;
     if (rows > ROWS_MOST)
         return error_set(err, ERR_USAGE,
                          "%" PRIu64 " records; %d at most are kept", rows,
                          ROWS_MOST);
-    if (buffer_bytes(t) > BUFFERS_MOST ||
-        exceeds(buffer_bytes(t), value[PROPERTY_MEMORY_BYTES]))
+    if (buffer_bytes(t) > u64_min(BUFFERS_MOST, memory))
         return error_set(err, ERR_USAGE,
                          "%" PRIu64 " B of buffers; %d at most are taken, and "
-                         "the GPU has %" PRId64,
-                         buffer_bytes(t), BUFFERS_MOST,
-                         value[PROPERTY_MEMORY_BYTES]);
+                         "the GPU has %" PRIu64,
+                         buffer_bytes(t), BUFFERS_MOST, memory);
     if (t->work == WORK_TENSOR) {
         t->product = find_product(info, err);
         if (t->product == NULL)
@@ -584,8 +577,8 @@ static uint64_t sms_of(const struct prober *prober)
 static int carve_out(const struct timeline *t, const struct device_info *info)
 {
     const int64_t all = info->value[PROPERTY_SM_SHARED];
-    const int64_t kept = told(info->value[PROPERTY_BLOCK_SHARED_RESERVED], 0);
-    const int64_t each = (int64_t)record_bytes(t) + kept;
+    const uint64_t kept = device_told(info, PROPERTY_BLOCK_SHARED_RESERVED, 0);
+    const int64_t each = (int64_t)(record_bytes(t) + kept);
     if (t->per_sm > 0)
         return 100;
     if (t->place != PLACE_SM || all <= 0)
