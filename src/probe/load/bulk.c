@@ -417,21 +417,13 @@ static int bulk_once(struct prober *prober, const struct experiment *e,
     return bulk_run(prober, e, &args, samples, err);
 }
 
-/* Cycles of 2^40 B. */
-static double bulk_figure(const struct experiment *e,
-                          const struct samples *samples, size_t from)
-{
-    (void)e;
-    return resident_grid_figure(samples, from);
-}
-
 const struct probe probe_bulk = {
     .name = "bulk",
     .what = "bandwidth of bulk copies from global to shared memory",
     .params = bulk_params,
     .bytes = sizeof(struct bulk),
     .columns = resident_grid_columns,
-    .figure = bulk_figure,
+    .figure = resident_grid_figure,
     .repeats_least = 2,
     .repeats_most = 7,
     .prepare = bulk_prepare,

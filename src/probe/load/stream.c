@@ -366,7 +366,7 @@ static double stream_figure(const struct experiment *e,
     const struct stream *const s = e->own;
     if (s->share == BY_BLOCKS)
         return (double)samples_at(samples, from, GRID_NS_EVENT);
-    return resident_grid_figure(samples, from);
+    return resident_grid_figure(e, samples, from);
 }
 
 const struct probe probe_stream = {

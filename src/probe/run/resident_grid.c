@@ -211,9 +211,11 @@ void resident_grid_note(struct prober *prober, const struct resident_grid *g,
     }
 }
 
-double resident_grid_figure(const struct samples *samples, size_t from)
+double resident_grid_figure(const struct experiment *e,
+                            const struct samples *samples, size_t from)
 {
     double longest = 0, rate = 0;
+    (void)e;
     for (size_t i = from; i < samples->rows; i++) {
         const double cycles = (double)(samples_at(samples, i, GRID_ENDED) -
                                        samples_at(samples, i, GRID_BEGUN));

@@ -102,6 +102,7 @@ void resident_grid_note(struct prober *prober, const struct resident_grid *grid,
                         struct samples *samples, size_t from);
 /* Cycles of 2^40 B, by all warps; without a rate those of the SM that took
  * longest. */
-double resident_grid_figure(const struct samples *samples, size_t from);
+double resident_grid_figure(const struct experiment *experiment,
+                            const struct samples *samples, size_t from);
 
 #endif
