@@ -1055,6 +1055,20 @@ static uint64_t same_set(const struct eviction *e, const struct geometry *g)
     return 2 * mask < e->span ? (uint64_t)1 << (64 - __builtin_clzll(mask)) : 0;
 }
 
+/* A remainder by an even number is one by its odd part, and the bits below: of
+ * what all SMs share, that chooses the slice, as far as anything tells. */
+static void split_modulo(const struct eviction *e, struct geometry *g)
+{
+    if (!e->lasting || g->sets == 0 || g->index != GEOMETRY_MODULO)
+        return;
+    const unsigned even = log2_of(g->sets);
+    for (unsigned i = 0; i < even && i < COUNT_OF(g->bits); i++)
+        g->bits[i] = e->unit << i;
+    g->index = GEOMETRY_SLICED;
+    g->modulo = g->sets >> even;
+    g->from_bit = log2_of(e->unit);
+}
+
 struct geometry geometry_find(struct eviction *e,
                               const struct geometry_lines *lines)
 {
@@ -1071,6 +1085,7 @@ struct geometry geometry_find(struct eviction *e,
         g.ways = 0;
     eviction_gave_up(e);
     g.same = same_set(e, &g);
+    split_modulo(e, &g);
     return g;
 }
 
