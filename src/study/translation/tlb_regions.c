@@ -246,7 +246,8 @@ static size_t misses(struct tlb_question *q, size_t level, uint64_t distance,
                      uint64_t places, size_t *loads)
 {
     const struct tlb_facts *const tlb = &q->t->tlb[level];
-    const struct tlb_places p = tlb_in_a_row(q, distance, row_of_two(tlb) + 2);
+    const struct tlb_places p = tlb_in_a_row(
+        q, distance, u64_max(row_of_one(tlb) + BEYOND, places));
     struct buf steps = {0};
     size_t slow = 0;
     tlb_write_lap(&steps, places);
