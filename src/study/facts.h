@@ -159,6 +159,7 @@ struct tlb_facts {
     double hit, middle;    /* cycles; loads that cost more than this miss it */
     double miss;           /* what those cost */
     double error;          /* of what a miss costs more, at most */
+    double late;           /* share of loads that hit and cost more, at most */
     uint64_t about;        /* entries, roughly */
     bool hidden; /* those before hold as many of its regions: about is theirs */
     uint64_t fit, row_ways; /* regions in a row; ways by those that do not */

@@ -18,14 +18,19 @@ static const char *const kernels[] = {
 
 /* ---- a level ----------------------------------------------------------- */
 
+/* Of so many at random half miss: of fewer than there are entries where sets
+ * fill unevenly, of more where victims are random. */
+static const double least_of_about = 1 / 1.7, most_of_about = 5.0 / 3;
+
 /* So many entries are not what fits in a row, of which an index may deal some
- * unevenly to sets, or what about half fit of: a quarter more where victims are
- * random, and more. */
+ * unevenly to sets, or what about half fit of. */
 static bool contradicts(const struct tlb_facts *tlb, uint64_t all)
 {
     const bool row =
         tlb->fit == 0 || (tlb->fit <= all && 5 * tlb->fit >= 3 * all);
-    return !row || 5 * tlb->about < 3 * all || 10 * tlb->about > 17 * all;
+    const double about = (double)tlb->about;
+    return !row || (double)all > most_of_about * about ||
+           (double)all < least_of_about * about;
 }
 
 /* Where no conflicts tell. */
@@ -46,7 +51,10 @@ static void settle(struct tlb_facts *tlb)
                         tlb->of_sets == 0 && tlb->ways != tlb->row_ways;
     const uint64_t all =
         tlb->of_sets > 0 ? tlb->of_sets : tlb->sets * tlb->ways;
-    tlb->entries = all > 0 ? all : tlb->fit;
+    tlb->entries = all > 0        ? all
+                   : tlb->fit > 0 ? tlb->fit
+                   : tlb->hidden  ? 0
+                                  : tlb->about;
     if (all == 0)
         tlb->sets = tlb->ways = 0;
     else if (differ || contradicts(tlb, all))
@@ -59,16 +67,21 @@ static void drop(struct tlb_question *q, size_t level, enum tlb_answer which)
     q->finding[level][which] = NULL;
 }
 
-/* As far off as those in a row may be from those in random order. */
+/* All that fit in a row are entries, unless one or two were late; how many more
+ * there are those at random tell. */
 static void doubt(struct tlb_question *q, size_t level, enum tlb_answer which,
-                  double number)
+                  double of_one)
 {
-    const double about = (double)q->t->tlb[level].about;
-    const double share = (about / 12 + 1) / fmax(about, 1);
+    const struct tlb_facts *const tlb = &q->t->tlb[level];
+    const double about = (double)tlb->about, fit = (double)tlb->fit,
+                 error = about / 12 + 1;
     struct finding *const f = q->finding[level][which];
-    finding_value(f, STATUS_IN_DOUBT, value_number(number));
-    finding_because(f, "%s", why_tlb_unconfirmed);
-    finding_interval(f, number * (1 - share), number * (1 + share), -1);
+    finding_value(f, STATUS_IN_DOUBT,
+                  value_number(of_one * (double)tlb->entries));
+    finding_because(f, "%s", fit > 0 ? why_tlb_unconfirmed : why_tlb_roughly);
+    finding_interval(
+        f, of_one * (fit > 0 ? fit - error : floor(least_of_about * about)),
+        of_one * fmax(fit + error, ceil(most_of_about * about)), -1);
 }
 
 static void report_entries(struct tlb_question *q, size_t level)
@@ -80,9 +93,9 @@ static void report_entries(struct tlb_question *q, size_t level)
         if (tlb->region > 0)
             tlb_found(q, level, TLB_REACH, reach);
         if (tlb->sets == 0) {
-            doubt(q, level, TLB_ENTRIES, (double)tlb->entries);
+            doubt(q, level, TLB_ENTRIES, 1);
             if (tlb->region > 0)
-                doubt(q, level, TLB_REACH, reach);
+                doubt(q, level, TLB_REACH, (double)tlb->region);
             if (tlb_is_found(q, level, TLB_POLICY))
                 finding_none(q->finding[level][TLB_POLICY], "%s",
                              why_tlb_no_conflict);

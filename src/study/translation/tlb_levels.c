@@ -83,11 +83,18 @@ static void write_row(struct buf *steps, uint64_t places)
         write_passes(steps, places, i >= WARM);
 }
 
+enum { LAPS_MOST = 64 };
+
 /* Laps over more and more places at one distance; what one costs is the mean of
  * all but a twentieth on either side: what is disturbed is no part of it, and
- * all phases are in which a load meets a cache with a clock of its own. */
-enum { LAPS_MOST = 64 };
-static const double cut = 0.05;
+ * all phases are in which a load meets a cache with a clock of its own.  Where
+ * more is disturbed, so much that by chance (four deviations) no lap has more.
+ */
+static double cut_of(const struct tlb_question *q)
+{
+    const double late = q->disturbed;
+    return fmin(fmax(0.05, late + 4 * sqrt(late / TIMED_LEAST)), 0.25);
+}
 
 struct sweep {
     uint64_t places[LAPS_MOST];
@@ -109,7 +116,7 @@ static bool lap(struct tlb_question *q, const struct tlb_places *p,
     if (c.count == 0 || s->count == LAPS_MOST)
         return false;
     s->places[s->count] = places;
-    s->mean[s->count] = stats_trimmed_mean(c.at, c.count, cut);
+    s->mean[s->count] = stats_trimmed_mean(c.at, c.count, cut_of(q));
     s->cycles[s->count++] = c;
     return true;
 }
@@ -148,6 +155,7 @@ struct sweeps {
     struct flat flat[FLATS_MOST];
     size_t flats;
     double first; /* a hit of the first TLB costs about that */
+    double cut;   /* of each lap, on either side */
 };
 
 /* The same, or nearly, of what walks cost, which depends on their way. */
@@ -157,7 +165,7 @@ static double slack(const struct sweeps *s, double cycles, double least)
 }
 
 /* How far single loads of a lap stray. */
-static double spread_of(const struct column *c)
+static double spread_of(const struct column *c, double cut)
 {
     double *const sorted = stats_sorted(c->at, c->count);
     const size_t few = (size_t)(cut * (double)c->count);
@@ -170,7 +178,7 @@ static double spread_of(const struct column *c)
 }
 
 static void set_flat(struct flat *f, const struct sweep *s, size_t from,
-                     size_t end)
+                     size_t end, double cut)
 {
     *f = (struct flat){.sweep = s,
                        .from = from,
@@ -178,7 +186,7 @@ static void set_flat(struct flat *f, const struct sweep *s, size_t from,
                        .cycles = stats_median(s->mean + from, end - from)};
     for (size_t i = from; i < end; i++) {
         f->error = fmax(f->error, fabs(s->mean[i] - f->cycles));
-        f->spread = fmax(f->spread, spread_of(&s->cycles[i]));
+        f->spread = fmax(f->spread, spread_of(&s->cycles[i], cut));
     }
 }
 
@@ -192,7 +200,7 @@ static void find_flats(struct sweeps *all, const struct sweep *s)
                fabs(s->mean[end] - s->mean[i]) < slack(all, s->mean[end], few))
             end++;
         if (end - i >= 2 && all->flats < FLATS_MOST)
-            set_flat(&all->flat[all->flats++], s, i, end);
+            set_flat(&all->flat[all->flats++], s, i, end, all->cut);
     }
 }
 
@@ -363,6 +371,17 @@ static uint64_t about(struct tlb_question *q, const struct sweep *s,
     return fit;
 }
 
+/* Loads of laps that fit by far which are taken for misses; and one more, since
+ * there were so few. */
+static double late_share(const struct sweep *s, const struct tlb_facts *tlb)
+{
+    size_t slow = 1, loads = 1;
+    for (size_t i = 0; i < s->count && 2 * s->places[i] <= tlb->about; i++)
+        for (size_t j = 0; j < s->cycles[i].count; j++, loads++)
+            slow += s->cycles[i].at[j] > tlb->middle;
+    return (double)slow / (double)loads;
+}
+
 /* What a TLB holds of places each in a region of its own, unless one before it
  * holds half as many, or more: then that one still has some of a lap, which are
  * not asked of this one. */
@@ -374,6 +393,7 @@ static void set_about(struct tlb_question *q, const struct sweep *s,
     for (size_t i = 0; i < level; i++)
         before = u64_max(before, q->t->tlb[i].about);
     tlb->about = about(q, s, tlb->middle);
+    tlb->late = late_share(s, tlb);
     tlb->hidden = level > 0 && tlb->about < 2 * before + 2;
     if (tlb->hidden)
         q->why[level] = why_tlb_hidden;
@@ -455,6 +475,7 @@ static void level_sweeps(struct sweeps *s)
 void tlb_find_levels(struct tlb_question *q)
 {
     struct sweeps *const s = lab_alloc(q->lab, 1, sizeof *s);
+    s->cut = cut_of(q);
     sweep_all(q, s);
     if (!lab_ok(q->lab))
         return;

@@ -246,8 +246,8 @@ static size_t misses(struct tlb_question *q, size_t level, uint64_t distance,
                      uint64_t places, size_t *loads)
 {
     const struct tlb_facts *const tlb = &q->t->tlb[level];
-    const struct tlb_places p = tlb_in_a_row(
-        q, distance, u64_max(row_of_one(tlb) + BEYOND, places));
+    const struct tlb_places p =
+        tlb_in_a_row(q, distance, u64_max(row_of_one(tlb) + BEYOND, places));
     struct buf steps = {0};
     size_t slow = 0;
     tlb_write_lap(&steps, places);
@@ -279,9 +279,11 @@ static int share_entries(struct tlb_question *q, size_t level,
 
 /* ---- entries ---------------------------------------------------------- */
 
-/* Loads that miss in laps over so many places that are laid so. */
-static size_t all_misses(struct tlb_question *q, size_t level,
-                         const struct tlb_places *laid, uint64_t places)
+/* Loads that miss in a lap over so many places that are laid so, after others.
+ */
+static size_t lap_misses(struct tlb_question *q, size_t level,
+                         const struct tlb_places *laid, uint64_t places,
+                         unsigned take)
 {
     /* Where victims are random what fits comes to stay only after as many laps
      * as there are places. */
@@ -289,28 +291,57 @@ static size_t all_misses(struct tlb_question *q, size_t level,
     const struct tlb_facts *const tlb = &q->t->tlb[level];
     const uint64_t laps = u64_within(3, LOADS / places, LAPS_MOST);
     size_t missed = 0;
-    for (unsigned take = 0; lab_ok(q->lab) && take < TAKES; take++) {
-        struct buf steps = {0};
-        buf_printf(&steps, "%" PRIu64 "x0:%" PRIu64 ":1,!0:%" PRIu64 ":1", laps,
-                   places, places);
-        const struct column c =
-            tlb_ask(q, laid, buf_string(&steps), "take=%u", take);
-        buf_free(&steps);
-        for (size_t i = 0; i < c.count; i++)
-            missed += c.at[i] > tlb->middle;
-    }
+    struct buf steps = {0};
+    buf_printf(&steps, "%" PRIu64 "x0:%" PRIu64 ":1,!0:%" PRIu64 ":1", laps,
+               places, places);
+    const struct column c =
+        tlb_ask(q, laid, buf_string(&steps), "take=%u", take);
+    buf_free(&steps);
+    for (size_t i = 0; i < c.count; i++)
+        missed += c.at[i] > tlb->middle;
     return missed;
 }
 
-/* One set with one too many misses once a lap at least; more than spikes, of
- * which there are so many for each place. */
+static size_t all_misses(struct tlb_question *q, size_t level,
+                         const struct tlb_places *laid, uint64_t places)
+{
+    size_t missed = 0;
+    for (unsigned take = 0; lab_ok(q->lab) && take < TAKES; take++)
+        missed += lap_misses(q, level, laid, places, take);
+    return missed;
+}
+
+/* One set with one too many misses once a lap at least, most three times and
+ * more.  So many laps that one is four deviations of the hits among them that
+ * are late, unless none misses or very many; of as many as are made at most two
+ * misses a lap are. */
+enum { TAKES_MOST = 16, LATE_MOST = TAKES_MOST / 4, CLEAR = 3 };
+
 static bool any_misses(struct tlb_question *q, size_t level,
                        const struct tlb_places *laid, uint64_t places,
-                       double spikes)
+                       double late)
 {
-    const double expected = spikes * (double)places;
-    return (double)all_misses(q, level, laid, places) >
-           expected + 4 * sqrt(expected) + TAKES - 1;
+    const double wanted =
+        fmin(4 * 4 * q->t->tlb[level].late * (double)places, TAKES_MOST);
+    size_t missed = 0;
+    double expected = 0, doubtful = 0;
+    unsigned take = 0;
+    while (lab_ok(q->lab) && (take < TAKES || (take < wanted && missed > 0 &&
+                                               (double)missed <= doubtful))) {
+        missed += lap_misses(q, level, laid, places, take++);
+        expected = take * late * (double)places;
+        doubtful = expected + 4 * sqrt(expected) + CLEAR * take;
+    }
+    return (double)missed > expected + fmax(4 * sqrt(expected), take - 1.0);
+}
+
+/* How many hits are late in such laps, where each load may meet the caches'
+ * clock as it did in the lap before. */
+static double late_in_a_row(struct tlb_question *q, size_t level,
+                            const struct tlb_places *row, uint64_t places)
+{
+    const size_t late = all_misses(q, level, row, places);
+    return fmax(q->t->tlb[level].late, (double)late / (double)(TAKES * places));
 }
 
 /*
@@ -361,7 +392,8 @@ static void bracket_entries(struct tlb_question *q, size_t level, uint64_t *fit,
  * As many regions in a row as fit: all entries, unless the index deals those in
  * a row to the sets unevenly.  Then fewer fit than of any at random, of which
  * half miss when there are about as many as entries.  Where as many fit of any
- * others, and not one more, there is one set, whatever its policy.
+ * others, and not one more, there is one set, whatever its policy.  Nothing is
+ * told where too many hits are late.
  */
 static void find_entries(struct tlb_question *q, size_t level)
 {
@@ -370,18 +402,19 @@ static void find_entries(struct tlb_question *q, size_t level)
     const struct tlb_places row =
         tlb_in_a_row(q, tlb->region, row_of_one(tlb) + BEYOND);
     uint64_t fit, more;
+    if (tlb->late * (double)row_of_one(tlb) > LATE_MOST)
+        return;
     bracket_entries(q, level, &fit, &more);
-    const double spikes =
-        (double)all_misses(q, level, &row, fit / 2 + 1) / (double)(fit / 2 + 1);
+    const double late = late_in_a_row(q, level, &row, fit / 2 + 1);
     while (lab_ok(q->lab) && more - fit > 1)
-        if (any_misses(q, level, &row, (fit + more) / 2, spikes))
+        if (any_misses(q, level, &row, (fit + more) / 2, late))
             more = (fit + more) / 2;
         else
             fit = (fit + more) / 2;
     if (!lab_ok(q->lab))
         return;
-    tlb->one_set = !any_misses(q, level, &q->t->places, fit, spikes) &&
-                   any_misses(q, level, &q->t->places, fit + 1, spikes);
+    tlb->one_set = !any_misses(q, level, &q->t->places, fit, late) &&
+                   any_misses(q, level, &q->t->places, fit + 1, late);
     if (tlb->one_set)
         tlb->fit = fit;
     else if (fit + error >= tlb->about)
