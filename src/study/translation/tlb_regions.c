@@ -165,11 +165,13 @@ static int came_along(struct tlb_question *q, size_t level, uint64_t off)
                                     .pieces = pieces,
                                     .unit = piece >> HALVINGS};
     struct buf steps = {0};
+    /* All lines of the piece are in the cache, so that translations tell. */
+    buf_printf(&steps, "0:%" PRIu64 ":1", whole);
     for (uint64_t i = 0; i < TIMES; i++)
         buf_printf(&steps,
-                   "%s%" PRIu64 ":1:0,%" PRIu64 ":%" PRIu64 ":%" PRIu64
+                   ",%" PRIu64 ":1:0,%" PRIu64 ":%" PRIu64 ":%" PRIu64
                    ",!%" PRIu64 ":2:0",
-                   i > 0 ? "," : "", first + 2 * off * i, from, others, step,
+                   first + 2 * off * i, from, others, step,
                    first + 2 * off * i + off);
     q->lab->fresh = true;
     const struct column c = tlb_ask(q, &fine, buf_string(&steps), " ");
