@@ -88,13 +88,15 @@ static void report_entries(struct tlb_question *q, size_t level)
 {
     const struct tlb_facts *const tlb = &q->t->tlb[level];
     const double reach = (double)(tlb->entries * tlb->region);
+    const bool reaches =
+        tlb->region > 0 && q->finding[level][TLB_REACH]->because == NULL;
     if (tlb->entries > 0) {
         tlb_found(q, level, TLB_ENTRIES, (double)tlb->entries);
-        if (tlb->region > 0)
+        if (reaches)
             tlb_found(q, level, TLB_REACH, reach);
         if (tlb->sets == 0) {
             doubt(q, level, TLB_ENTRIES, 1);
-            if (tlb->region > 0)
+            if (reaches)
                 doubt(q, level, TLB_REACH, (double)tlb->region);
             if (tlb_is_found(q, level, TLB_POLICY))
                 finding_none(q->finding[level][TLB_POLICY], "%s",

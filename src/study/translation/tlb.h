@@ -81,6 +81,8 @@ struct tlb_places tlb_in_a_row(const struct tlb_question *q, uint64_t distance,
 /* Adds a lap over so many places, some of which are timed, and some before it.
  */
 void tlb_write_lap(struct buf *steps, uint64_t places);
+/* The same, of which those side by side lie far apart in the order. */
+void tlb_write_row(struct buf *steps, uint64_t places);
 /* The window of pages that places leave that lie some GiB apart, or less; 0 if
  * none. */
 uint64_t tlb_window(struct tlb_question *q);

@@ -76,7 +76,7 @@ static void write_passes(struct buf *steps, uint64_t places, bool timed)
     }
 }
 
-static void write_row(struct buf *steps, uint64_t places)
+void tlb_write_row(struct buf *steps, uint64_t places)
 {
     const uint64_t laps = places <= TIMED_MOST ? 1 + TIMED_LEAST / places : 1;
     for (uint64_t i = 0; i < WARM + laps; i++)
@@ -110,7 +110,7 @@ static bool lap(struct tlb_question *q, const struct tlb_places *p,
     if (p->order > 0)
         tlb_write_lap(&steps, places);
     else
-        write_row(&steps, places);
+        tlb_write_row(&steps, places);
     const struct column c = tlb_ask(q, p, buf_string(&steps), " ");
     buf_free(&steps);
     if (c.count == 0 || s->count == LAPS_MOST)
@@ -184,10 +184,13 @@ static void set_flat(struct flat *f, const struct sweep *s, size_t from,
                        .from = from,
                        .end = end,
                        .cycles = stats_median(s->mean + from, end - from)};
+    double spread[LAPS_MOST];
     for (size_t i = from; i < end; i++) {
         f->error = fmax(f->error, fabs(s->mean[i] - f->cycles));
-        f->spread = fmax(f->spread, spread_of(&s->cycles[i], cut));
+        spread[i - from] = spread_of(&s->cycles[i], cut);
     }
+    /* the first and last laps may have some of the next level */
+    f->spread = stats_median(spread, end - from);
 }
 
 /* Two laps or more in a row that cost the same are what one TLB costs. */

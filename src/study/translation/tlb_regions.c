@@ -140,25 +140,37 @@ static uint64_t near_of(struct tlb_question *q, size_t level)
     return near < TLB_DISTANCES ? (uint64_t)1 << near : 0;
 }
 
+static uint64_t region_before(const struct tlb_question *q, size_t level)
+{
+    uint64_t region = 0;
+    for (size_t i = 0; i < level; i++)
+        region = u64_max(region, q->t->tlb[i].region);
+    return region;
+}
+
 /*
  * What the TLBs before have is not asked for in this one; so others push it out
- * of those before the neighbour is loaded.  1: its translation has come along;
- * 0: it has not; -1: so many others may push it out of this one, too.
+ * of those before the neighbour is loaded, and each pair has regions of its own
+ * in those.  1: its translation has come along; 0: it has not; -1: so many
+ * others may push it out of this one, too, or leave a window.
  */
 static int came_along(struct tlb_question *q, size_t level, uint64_t off)
 {
     /* Rows end before NEW: what comes after was never translated. */
-    enum { PIECES_MOST = 8191, NEW = 2100, TIMES = 9 };
+    enum { PIECES_MOST = 8191, NEW = 2112, TIMES = 9 };
     const uint64_t piece = q->t->places.piece, whole = 1u << HALVINGS;
-    uint64_t others = 0, region = piece;
-    for (size_t i = 0; i < level; i++) {
+    const uint64_t region = u64_max(piece, region_before(q, level));
+    uint64_t others = 0;
+    for (size_t i = 0; i < level; i++)
         others = u64_max(others, q->t->tlb[i].about * 3 / 2 + 4);
-        region = u64_max(region, q->t->tlb[i].region);
-    }
+    const uint64_t window = u64_max(q->window, piece) / piece * whole;
+    const uint64_t first = (NEW * whole + window - 1) / window * window;
     const uint64_t step = region / piece * whole + 1;
-    const uint64_t first = NEW * whole, from = first + 2 * off * TIMES + step;
-    const uint64_t pieces = (from + step * others) / whole + 1;
-    if (3 * others > 2 * q->t->tlb[level].about || pieces > PIECES_MOST)
+    const uint64_t pair = u64_max(2 * off, region / piece * whole);
+    const uint64_t from = first + pair * TIMES + step;
+    const uint64_t end = from + step * others, pieces = end / whole + 1;
+    if (3 * others > 2 * q->t->tlb[level].about || pieces > PIECES_MOST ||
+        (q->window > 0 && end > first + window))
         return -1;
     const struct tlb_places fine = {.piece = piece,
                                     .apart = piece,
@@ -171,8 +183,8 @@ static int came_along(struct tlb_question *q, size_t level, uint64_t off)
         buf_printf(&steps,
                    ",%" PRIu64 ":1:0,%" PRIu64 ":%" PRIu64 ":%" PRIu64
                    ",!%" PRIu64 ":2:0",
-                   first + 2 * off * i, from, others, step,
-                   first + 2 * off * i + off);
+                   first + pair * i, from, others, step,
+                   first + pair * i + off);
     q->lab->fresh = true;
     const struct column c = tlb_ask(q, &fine, buf_string(&steps), " ");
     q->lab->fresh = false;
@@ -186,19 +198,25 @@ static int came_along(struct tlb_question *q, size_t level, uint64_t off)
            q->t->tlb[level].middle - q->t->tlb[0].hit;
 }
 
+static void found_at_most(struct tlb_question *q, size_t level,
+                          enum tlb_answer which, double number)
+{
+    struct finding *const f = q->finding[level][which];
+    tlb_found(q, level, which, number);
+    finding_value(f, STATUS_AT_MOST, value_number(number));
+    finding_because(f, "%s", why_tlb_page_behind);
+}
+
 /* As near as that, if the TLBs before do not have it; else what they do not
- * tell is asked behind them. */
-static void find_page(struct tlb_question *q, size_t level)
+ * tell is asked behind them.  False if it may be nearer. */
+static bool find_page(struct tlb_question *q, size_t level)
 {
     struct tlb_facts *const tlb = &q->t->tlb[level];
     const uint64_t least = q->t->places.piece >> HALVINGS;
+    const uint64_t before = region_before(q, level);
     uint64_t near = near_of(q, level);
-    tlb->page = near * least;
-    if (near == 0)
-        return;
-    bool sure = level == 0 || near == 1 ||
-                (q->t->tlb[level - 1].region > 0 &&
-                 tlb->page > q->t->tlb[level - 1].region);
+    bool sure =
+        level == 0 || near <= 1 || (before > 0 && near * least > before);
     while (lab_ok(q->lab) && !sure && near > 1) {
         const int along = came_along(q, level, near / 2);
         sure = along == 1;
@@ -206,19 +224,19 @@ static void find_page(struct tlb_question *q, size_t level)
             break;
         near /= 2;
     }
-    if (!lab_ok(q->lab))
-        return;
-    tlb_found(q, level, TLB_PAGE, (double)(near * least));
+    tlb->page = near * least;
+    if (!lab_ok(q->lab) || near == 0)
+        return false;
     if (sure || near == 1)
-        return;
-    finding_value(q->finding[level][TLB_PAGE], STATUS_AT_MOST,
-                  value_number((double)(near * least)));
-    finding_because(q->finding[level][TLB_PAGE], "%s", why_tlb_page_behind);
+        tlb_found(q, level, TLB_PAGE, (double)tlb->page);
+    else
+        found_at_most(q, level, TLB_PAGE, (double)tlb->page);
+    return sure || near == 1;
 }
 
 /* ---- regions ---------------------------------------------------------- */
 
-enum { SPIKES = 50, TAKES = 3, BEYOND = 5 };
+enum { SPIKES = 50, TAKES = 3, BEYOND = 5, LARGE = 4096 };
 
 /* Places in a row of which half miss: as many as at random, or up to a third
  * more, since those in a row come to all sets alike; twice that if two lie in a
@@ -243,6 +261,14 @@ struct tlb_places tlb_in_a_row(const struct tlb_question *q, uint64_t distance,
                                .pieces = places * distance / apart + 1};
 }
 
+/* Of two places in one region of a TLB before this is not asked for the second,
+ * if it comes soon. */
+static bool comes_before(const struct tlb_question *q, size_t level,
+                         uint64_t distance)
+{
+    return distance < region_before(q, level);
+}
+
 /* Loads of a lap over so many that miss. */
 static size_t misses(struct tlb_question *q, size_t level, uint64_t distance,
                      uint64_t places, size_t *loads)
@@ -252,7 +278,10 @@ static size_t misses(struct tlb_question *q, size_t level, uint64_t distance,
         tlb_in_a_row(q, distance, u64_max(row_of_one(tlb) + BEYOND, places));
     struct buf steps = {0};
     size_t slow = 0;
-    tlb_write_lap(&steps, places);
+    if (comes_before(q, level, distance))
+        tlb_write_row(&steps, places);
+    else
+        tlb_write_lap(&steps, places);
     const struct column c = tlb_ask(q, &p, buf_string(&steps), " ");
     buf_free(&steps);
     for (size_t i = 0; i < c.count; i++)
@@ -268,15 +297,26 @@ static bool half_miss(struct tlb_question *q, size_t level, uint64_t distance,
     return 2 * misses(q, level, distance, places, &loads) > loads;
 }
 
+static bool leaves_window(const struct tlb_question *q, uint64_t distance,
+                          uint64_t places)
+{
+    return q->window > 0 && places * distance > q->window;
+}
+
 /* 1: places at that distance share entries; 0: they do not; -1: it is not
  * clear. */
 static int share_entries(struct tlb_question *q, size_t level,
                          uint64_t distance)
 {
     const struct tlb_facts *const tlb = &q->t->tlb[level];
+    if (leaves_window(q, distance, row_of_one(tlb)))
+        return -1;
     if (half_miss(q, level, distance, row_of_one(tlb)))
         return 0;
-    return half_miss(q, level, distance, row_of_two(tlb)) ? -1 : 1;
+    return leaves_window(q, distance, row_of_two(tlb)) ||
+                   half_miss(q, level, distance, row_of_two(tlb))
+               ? -1
+               : 1;
 }
 
 /* ---- entries ---------------------------------------------------------- */
@@ -404,7 +444,9 @@ static void find_entries(struct tlb_question *q, size_t level)
     const struct tlb_places row =
         tlb_in_a_row(q, tlb->region, row_of_one(tlb) + BEYOND);
     uint64_t fit, more;
-    if (tlb->late * (double)row_of_one(tlb) > LATE_MOST)
+    if (tlb->late * (double)row_of_one(tlb) > LATE_MOST ||
+        leaves_window(q, tlb->region, row_of_one(tlb) + BEYOND) ||
+        comes_before(q, level, tlb->region))
         return;
     bracket_entries(q, level, &fit, &more);
     const double late = late_in_a_row(q, level, &row, fit / 2 + 1);
@@ -423,42 +465,67 @@ static void find_entries(struct tlb_question *q, size_t level)
         tlb->fit = fit - spare_entries(q, level, &row, fit, &tlb->row_ways);
 }
 
-/* The page; then twice as far as long as both are of one entry. */
-static void find_region(struct tlb_question *q, size_t level)
+/* The page; then twice as far as long as both are of one entry.  1: found; 0:
+ * it may be less, if what is not sure of the page holds for it; -1: unclear. */
+static int widen_region(struct tlb_question *q, size_t level, bool sure)
 {
     struct tlb_facts *const tlb = &q->t->tlb[level];
-    if (tlb->hidden)
-        return;
-    find_page(q, level);
+    int share = 1;
+    if (!sure && tlb->about < LARGE &&
+        share_entries(q, level, tlb->page / 2) != 1)
+        return -1;
     tlb->region = tlb->page;
-    int share = tlb->region > 0;
     while (lab_ok(q->lab) && share == 1 && tlb->region <= q->t->places.apart) {
         share = share_entries(q, level, tlb->region);
         if (share == 1)
             tlb->region *= 2;
     }
     if (share == -1)
-        tlb_none(q, level, TLB_REGION, TLB_REACH, why_tlb_region_unclear);
-    if (share == -1)
-        tlb->region = 0;
-    if (!lab_ok(q->lab) || tlb->region == 0)
-        return;
-    /* Then places that were taken to be of one region each are not. */
-    if (tlb->region > q->t->places.apart) {
-        tlb->region = 0;
-        tlb->hidden = true;
-        q->why[level] =
+        return -1;
+    return sure || tlb->about < LARGE || tlb->region > tlb->page;
+}
+
+/* Then places that were taken to be of one region each are not, nor do they
+ * push each other out of this one for those behind it. */
+static void hide(struct tlb_question *q, size_t level)
+{
+    q->t->tlb[level].region = 0;
+    for (size_t i = level; i < q->t->levels; i++) {
+        q->t->tlb[i].hidden = true;
+        q->why[i] =
             lab_text(q->lab, why_tlb_region_wide, q->t->places.apart >> 20);
-        return;
     }
-    tlb_found(q, level, TLB_REGION, (double)tlb->region);
-    find_entries(q, level);
+}
+
+static void find_region(struct tlb_question *q, size_t level)
+{
+    struct tlb_facts *const tlb = &q->t->tlb[level];
+    if (tlb->hidden)
+        return;
+    const bool sure = find_page(q, level);
+    if (!lab_ok(q->lab) || tlb->page == 0)
+        return;
+    const int found = widen_region(q, level, sure);
+    if (!lab_ok(q->lab))
+        return;
+    if (found == -1) {
+        tlb->region = 0;
+        tlb_none(q, level, TLB_REGION, TLB_REACH, why_tlb_region_unclear);
+    } else if (tlb->region > q->t->places.apart) {
+        hide(q, level);
+    } else if (found == 1) {
+        tlb_found(q, level, TLB_REGION, (double)tlb->region);
+    } else {
+        found_at_most(q, level, TLB_REGION, (double)tlb->region);
+        tlb_none(q, level, TLB_REACH, TLB_REACH, why_tlb_page_behind);
+    }
+    if (tlb->region > 0)
+        find_entries(q, level);
 }
 
 /* Mapping so many anew takes longer than all else: large ones come last. */
 void tlb_find_regions(struct tlb_question *q, bool large)
 {
-    enum { LARGE = 4096 };
     for (size_t i = 0; lab_ok(q->lab) && i < q->t->levels; i++)
         if ((q->t->tlb[i].about >= LARGE) == large)
             find_region(q, i);
