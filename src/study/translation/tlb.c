@@ -212,12 +212,10 @@ static void tlb_ask_all(struct tlb_question *q)
     report_levels(q);
     finding_cite(q->levels, q->experiment);
     none_beyond(q);
-    tlb_find_regions(q, false);
+    tlb_find_regions(q);
     for (size_t i = 0; lab_ok(q->lab) && i < q->t->levels; i++)
         if (!q->t->tlb[i].hidden)
             ask_level(q, i);
-    if (lab_ok(q->lab))
-        tlb_find_regions(q, true);
     if (q->t->levels > 0)
         report_levels(q);
     for (size_t i = 0; lab_ok(q->lab) && i < q->t->levels; i++)

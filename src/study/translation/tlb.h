@@ -92,7 +92,7 @@ uint64_t tlb_window(struct tlb_question *q);
 /* What comes with the translation of another; the unit of places by that. */
 void tlb_ask_neighbours(struct tlb_question *q);
 void tlb_find_levels(struct tlb_question *q);
-void tlb_find_regions(struct tlb_question *q, bool large);
+void tlb_find_regions(struct tlb_question *q);
 /* The target's set in the level, from what is known of those before. */
 void tlb_find_ways(struct tlb_question *q, size_t level);
 void tlb_find_sets(struct tlb_question *q, size_t level);

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "analysis/statistics/stats.h"
+#include "base/mem.h"
 #include "base/num.h"
 #include "study/assume.h"
 #include "study/translation/tlb.h"
@@ -267,6 +268,46 @@ static void drop_mixed(struct sweeps *s)
     s->flats = kept;
 }
 
+/* What loads of its laps cost that are nearer to it than to other levels: where
+ * victims are random, some of a lap are always of another. */
+static double cost_of(const struct sweeps *s, size_t which)
+{
+    const struct flat *const f = &s->flat[which];
+    const double *const mean = f->sweep->mean;
+    const double from = which > 0 ? (f->cycles + f[-1].cycles) / 2 : -INFINITY;
+    const double to =
+        which + 1 < s->flats ? (f->cycles + f[1].cycles) / 2 : INFINITY;
+    double cost[LAPS_MOST];
+    for (size_t i = f->from; i < f->end; i++) {
+        const struct column *const c = &f->sweep->cycles[i];
+        double *const near = xcalloc(c->count, sizeof *near);
+        size_t count = 0;
+        for (size_t j = 0; j < c->count; j++)
+            if (c->at[j] > from && c->at[j] < to)
+                near[count++] = c->at[j];
+        cost[i - f->from] =
+            count > 0 ? stats_trimmed_mean(near, count, s->cut) : mean[i];
+        free(near);
+    }
+    return stats_median(cost, f->end - f->from);
+}
+
+/* Unless levels are so near that loads of one look like those of another. */
+static void refine_costs(struct sweeps *s)
+{
+    double cost[FLATS_MOST];
+    for (size_t i = 0; i < s->flats; i++) {
+        const double off =
+            fmin(i > 0 ? s->flat[i].cycles - s->flat[i - 1].cycles : INFINITY,
+                 i + 1 < s->flats ? s->flat[i + 1].cycles - s->flat[i].cycles
+                                  : INFINITY);
+        cost[i] =
+            off > 8 * s->flat[0].spread ? cost_of(s, i) : s->flat[i].cycles;
+    }
+    for (size_t i = 0; i < s->flats; i++)
+        s->flat[i].cycles = cost[i];
+}
+
 /* ---- what is of no level ---------------------------------------------- */
 
 /* How far loads may be off what a level costs. */
@@ -488,6 +529,7 @@ void tlb_find_levels(struct tlb_question *q)
         find_flats(s, &s->at[i]);
     merge_flats(s);
     drop_mixed(s);
+    refine_costs(s);
     q->unclear = s->flats == 0 || s->flats > COSTS_MOST || !is_steady(s) ||
                  !tell_all(q, s);
     if (!q->unclear)

@@ -91,8 +91,9 @@ static void ask_beside(struct tlb_question *q, size_t which)
  * more than the cycle or two that a load elsewhere may cost. */
 static bool is_its_own(const struct tlb_question *q, size_t which, double most)
 {
-    return q->anew[which] >= most / 4 ||
-           q->again[which] > 1.25 * assume(ASSUME_TLB_LEAST);
+    const double least = assume(ASSUME_TLB_LEAST);
+    return q->anew[which] >= fmax(most / 4, least) ||
+           q->again[which] > 1.25 * least;
 }
 
 void tlb_ask_neighbours(struct tlb_question *q)
@@ -430,6 +431,20 @@ static void bracket_entries(struct tlb_question *q, size_t level, uint64_t *fit,
         *fit -= error / 2;
 }
 
+/* So many places at random fit, whichever they are: of few sets some may by
+ * chance have as many as their ways.  Other orders are others. */
+static bool any_fit(struct tlb_question *q, size_t level, uint64_t fit,
+                    double late)
+{
+    enum { ORDERS = 4 };
+    struct tlb_places p = q->t->places;
+    for (size_t i = 0; i < ORDERS && fit < (uint64_t)1 << p.order;
+         i++, p.order--)
+        if (any_misses(q, level, &p, fit, late))
+            return false;
+    return true;
+}
+
 /*
  * As many regions in a row as fit: all entries, unless the index deals those in
  * a row to the sets unevenly.  Then fewer fit than of any at random, of which
@@ -457,7 +472,7 @@ static void find_entries(struct tlb_question *q, size_t level)
             fit = (fit + more) / 2;
     if (!lab_ok(q->lab))
         return;
-    tlb->one_set = !any_misses(q, level, &q->t->places, fit, late) &&
+    tlb->one_set = any_fit(q, level, fit, late) &&
                    any_misses(q, level, &q->t->places, fit + 1, late);
     if (tlb->one_set)
         tlb->fit = fit;
@@ -505,6 +520,11 @@ static void find_region(struct tlb_question *q, size_t level)
     const bool sure = find_page(q, level);
     if (!lab_ok(q->lab) || tlb->page == 0)
         return;
+    if (tlb->page < q->t->places.unit) {
+        tlb->hidden = true;
+        q->why[level] = why_tlb_dense;
+        return;
+    }
     const int found = widen_region(q, level, sure);
     if (!lab_ok(q->lab))
         return;
@@ -519,14 +539,12 @@ static void find_region(struct tlb_question *q, size_t level)
         found_at_most(q, level, TLB_REGION, (double)tlb->region);
         tlb_none(q, level, TLB_REACH, TLB_REACH, why_tlb_page_behind);
     }
-    if (tlb->region > 0)
+    if (tlb->region > 0 && !tlb->hidden)
         find_entries(q, level);
 }
 
-/* Mapping so many anew takes longer than all else: large ones come last. */
-void tlb_find_regions(struct tlb_question *q, bool large)
+void tlb_find_regions(struct tlb_question *q)
 {
     for (size_t i = 0; lab_ok(q->lab) && i < q->t->levels; i++)
-        if ((q->t->tlb[i].about >= LARGE) == large)
-            find_region(q, i);
+        find_region(q, i);
 }
