@@ -54,7 +54,7 @@ struct tlb_question {
     size_t mapped; /* so often neighbours were mapped again */
     double sigma, disturbed;
     uint64_t window; /* B: all places lie in one of so many; 0: anywhere */
-    uint64_t loads; /* that conflicts of a level took */
+    uint64_t loads;  /* that conflicts of a level took */
     double late;     /* share of hits that look like misses, at least */
     bool unclear; /* how many levels there are, or whether some SM shares one */
     const char *experiment; /* the last */
@@ -78,8 +78,9 @@ void tlb_write(struct buf *steps, const char *reader,
 /* So many places in a row, at that distance. */
 struct tlb_places tlb_in_a_row(const struct tlb_question *q, uint64_t distance,
                                uint64_t places);
-/* Adds a lap over so many places, some of which are timed, and some before it.
- */
+/* Adds a lap over so many places, some of which are timed, so many loads at
+ * least, and some before it. */
+enum { TLB_TIMED_LEAST = 192 };
 void tlb_write_lap(struct buf *steps, uint64_t places);
 /* The same, of which those side by side lie far apart in the order. */
 void tlb_write_row(struct buf *steps, uint64_t places);

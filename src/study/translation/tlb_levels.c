@@ -18,72 +18,6 @@
 
 /* ---- laps ------------------------------------------------------------- */
 
-/* Loads of a lap that are timed; what is loaded before, and laps of few places:
- * where victims are random what fits comes to stay only in some laps. */
-enum { TIMED_MOST = 256, TIMED_LEAST = 192, PARTS = 8 };
-enum { WARM_LOADS = 1024, WARM_MOST = 24 };
-
-/* Of few places all are timed, often; of many some, evenly spread. */
-void tlb_write_lap(struct buf *steps, uint64_t places)
-{
-    const uint64_t warm = u64_within(2, WARM_LOADS / places, WARM_MOST);
-    buf_printf(steps, "%" PRIu64 "x0:%" PRIu64 ":1,", warm, places);
-    if (places <= TIMED_MOST)
-        buf_printf(steps, "%" PRIu64 "x!0:%" PRIu64 ":1",
-                   1 + TIMED_LEAST / places, places);
-    else
-        for (uint64_t i = 0; i < PARTS; i++) {
-            const uint64_t from = places * i / PARTS,
-                           end = places * (i + 1) / PARTS;
-            const uint64_t timed = TIMED_MOST / PARTS;
-            buf_printf(steps, "%s!%" PRIu64 ":%" PRIu64 ":1", i > 0 ? "," : "",
-                       from, timed);
-            if (end - from > timed)
-                buf_printf(steps, ",%" PRIu64 ":%" PRIu64 ":1", from + timed,
-                           end - from - timed);
-        }
-}
-
-/*
- * A lap over places in a row, of which those that may share an entry lie as far
- * apart in the order as can be: else one would bring it in and the others find
- * it, and the lap cost something between two levels.  So it is made in passes
- * over each 32nd place, of bit-reversed numbers.
- */
-enum { PASS_BITS = 5, PASSES = 1 << PASS_BITS, WARM = 3 };
-
-static uint64_t reversed(uint64_t number)
-{
-    uint64_t r = 0;
-    for (unsigned i = 0; i < PASS_BITS; i++)
-        r |= (number >> i & 1) << (PASS_BITS - 1 - i);
-    return r;
-}
-
-static void write_passes(struct buf *steps, uint64_t places, bool timed)
-{
-    uint64_t kept = 0;
-    for (uint64_t i = 0; i < PASSES; i++) {
-        const uint64_t first = reversed(i);
-        const uint64_t count =
-            first < places ? (places - first + PASSES - 1) / PASSES : 0;
-        const bool keep =
-            timed && kept * PASSES <= i * u64_min(TIMED_MOST, places);
-        if (count > 0)
-            buf_printf(steps, "%s%s%" PRIu64 ":%" PRIu64 ":%d",
-                       steps->length > 0 ? "," : "", keep ? "!" : "", first,
-                       count, PASSES);
-        kept += keep ? count : 0;
-    }
-}
-
-void tlb_write_row(struct buf *steps, uint64_t places)
-{
-    const uint64_t laps = places <= TIMED_MOST ? 1 + TIMED_LEAST / places : 1;
-    for (uint64_t i = 0; i < WARM + laps; i++)
-        write_passes(steps, places, i >= WARM);
-}
-
 enum { LAPS_MOST = 64 };
 
 /* Laps over more and more places at one distance; what one costs is the mean of
@@ -94,7 +28,7 @@ enum { LAPS_MOST = 64 };
 static double cut_of(const struct tlb_question *q)
 {
     const double late = q->disturbed;
-    return fmin(fmax(0.05, late + 4 * sqrt(late / TIMED_LEAST)), 0.25);
+    return fmin(fmax(0.05, late + 4 * sqrt(late / TLB_TIMED_LEAST)), 0.25);
 }
 
 struct sweep {
@@ -360,7 +294,7 @@ static bool add_strays(struct sweeps *s, const double *stray, size_t count)
  * least. */
 static bool is_steady(const struct sweeps *s)
 {
-    return 3 * s->flat[0].spread * sqrt(2.0 / TIMED_LEAST) <
+    return 3 * s->flat[0].spread * sqrt(2.0 / TLB_TIMED_LEAST) <
            assume(ASSUME_TLB_LEAST);
 }
 

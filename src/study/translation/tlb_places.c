@@ -1,11 +1,12 @@
 /*
- * Scripts over the mappings of one piece of memory.
+ * Scripts over the mappings of one piece of memory, and laps over them.
  */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "analysis/statistics/stats.h"
+#include "base/num.h"
 #include "study/assume.h"
 #include "study/translation/tlb.h"
 
@@ -45,6 +46,16 @@ void tlb_write(struct buf *steps, const char *reader,
     }
 }
 
+struct tlb_places tlb_in_a_row(const struct tlb_question *q, uint64_t distance,
+                               uint64_t places)
+{
+    const uint64_t piece = q->t->places.piece, apart = u64_max(distance, piece);
+    return (struct tlb_places){.piece = piece,
+                               .apart = apart,
+                               .unit = distance,
+                               .pieces = places * distance / apart + 1};
+}
+
 /* Two places in turn: every TLB holds two, so what they cost more than again
  * and again is the price of leaving a window. */
 uint64_t tlb_window(struct tlb_question *q)
@@ -63,4 +74,72 @@ uint64_t tlb_window(struct tlb_question *q)
             return far;
     }
     return 0;
+}
+
+/* ---- laps ------------------------------------------------------------- */
+
+/* Loads of a lap that are timed; what is loaded before, and laps of few places:
+ * where victims are random what fits comes to stay only in some laps. */
+enum { TIMED_MOST = 256, TIMED_LEAST = TLB_TIMED_LEAST, PARTS = 8 };
+enum { WARM_LOADS = 1024, WARM_MOST = 24 };
+
+/* Of few places all are timed, often; of many some, evenly spread. */
+void tlb_write_lap(struct buf *steps, uint64_t places)
+{
+    const uint64_t warm = u64_within(2, WARM_LOADS / places, WARM_MOST);
+    buf_printf(steps, "%" PRIu64 "x0:%" PRIu64 ":1,", warm, places);
+    if (places <= TIMED_MOST)
+        buf_printf(steps, "%" PRIu64 "x!0:%" PRIu64 ":1",
+                   1 + TIMED_LEAST / places, places);
+    else
+        for (uint64_t i = 0; i < PARTS; i++) {
+            const uint64_t from = places * i / PARTS,
+                           end = places * (i + 1) / PARTS;
+            const uint64_t timed = TIMED_MOST / PARTS;
+            buf_printf(steps, "%s!%" PRIu64 ":%" PRIu64 ":1", i > 0 ? "," : "",
+                       from, timed);
+            if (end - from > timed)
+                buf_printf(steps, ",%" PRIu64 ":%" PRIu64 ":1", from + timed,
+                           end - from - timed);
+        }
+}
+
+/*
+ * A lap over places in a row, of which those that may share an entry lie as far
+ * apart in the order as can be: else one would bring it in and the others find
+ * it, and the lap cost something between two levels.  So it is made in passes
+ * over each 32nd place, of bit-reversed numbers.
+ */
+enum { PASS_BITS = 5, PASSES = 1 << PASS_BITS, WARM = 3 };
+
+static uint64_t reversed(uint64_t number)
+{
+    uint64_t r = 0;
+    for (unsigned i = 0; i < PASS_BITS; i++)
+        r |= (number >> i & 1) << (PASS_BITS - 1 - i);
+    return r;
+}
+
+static void write_passes(struct buf *steps, uint64_t places, bool timed)
+{
+    uint64_t kept = 0;
+    for (uint64_t i = 0; i < PASSES; i++) {
+        const uint64_t first = reversed(i);
+        const uint64_t count =
+            first < places ? (places - first + PASSES - 1) / PASSES : 0;
+        const bool keep =
+            timed && kept * PASSES <= i * u64_min(TIMED_MOST, places);
+        if (count > 0)
+            buf_printf(steps, "%s%s%" PRIu64 ":%" PRIu64 ":%d",
+                       steps->length > 0 ? "," : "", keep ? "!" : "", first,
+                       count, PASSES);
+        kept += keep ? count : 0;
+    }
+}
+
+void tlb_write_row(struct buf *steps, uint64_t places)
+{
+    const uint64_t laps = places <= TIMED_MOST ? 1 + TIMED_LEAST / places : 1;
+    for (uint64_t i = 0; i < WARM + laps; i++)
+        write_passes(steps, places, i >= WARM);
 }

@@ -149,6 +149,60 @@ static uint64_t region_before(const struct tlb_question *q, size_t level)
     return region;
 }
 
+static bool leaves_window(const struct tlb_question *q, uint64_t distance,
+                          uint64_t places)
+{
+    return q->window > 0 && places * distance > q->window;
+}
+
+/* Pairs of neighbours and others that are loaded between these, by number. */
+enum { PAIRS = 9 };
+struct pairs {
+    uint64_t first, apart, off, from, others, step, end;
+};
+
+/* Rows end before the first: what comes after was never translated. */
+static struct pairs lay_pairs(const struct tlb_question *q, size_t level,
+                              uint64_t off)
+{
+    enum { NEW = 2112 };
+    const uint64_t piece = q->t->places.piece, whole = 1u << HALVINGS;
+    const uint64_t region =
+        u64_max(piece, region_before(q, level)) / piece * whole;
+    const uint64_t window = u64_max(q->window, piece) / piece * whole;
+    struct pairs p = {.off = off, .step = region + 1};
+    for (size_t i = 0; i < level; i++)
+        p.others = u64_max(p.others, q->t->tlb[i].about * 3 / 2 + 4);
+    p.first = (NEW * whole + window - 1) / window * window;
+    p.apart = u64_max(2 * off, region);
+    p.from = p.first + p.apart * PAIRS + p.step;
+    p.end = p.from + p.step * p.others;
+    return p;
+}
+
+static struct column ask_pairs(struct tlb_question *q, const struct pairs *p)
+{
+    const uint64_t piece = q->t->places.piece, whole = 1u << HALVINGS;
+    const struct tlb_places fine = {.piece = piece,
+                                    .apart = piece,
+                                    .pieces = p->end / whole + 1,
+                                    .unit = piece >> HALVINGS};
+    struct buf steps = {0};
+    /* All lines of the piece are in the cache, so that translations tell. */
+    buf_printf(&steps, "0:%" PRIu64 ":1", whole);
+    for (uint64_t at = p->first; at < p->first + PAIRS * p->apart;
+         at += p->apart)
+        buf_printf(&steps,
+                   ",%" PRIu64 ":1:0,%" PRIu64 ":%" PRIu64 ":%" PRIu64
+                   ",!%" PRIu64 ":2:0",
+                   at, p->from, p->others, p->step, at + p->off);
+    q->lab->fresh = true;
+    const struct column c = tlb_ask(q, &fine, buf_string(&steps), " ");
+    q->lab->fresh = false;
+    buf_free(&steps);
+    return c;
+}
+
 /*
  * What the TLBs before have is not asked for in this one; so others push it out
  * of those before the neighbour is loaded, and each pair has regions of its own
@@ -157,46 +211,20 @@ static uint64_t region_before(const struct tlb_question *q, size_t level)
  */
 static int came_along(struct tlb_question *q, size_t level, uint64_t off)
 {
-    /* Rows end before NEW: what comes after was never translated. */
-    enum { PIECES_MOST = 8191, NEW = 2112, TIMES = 9 };
-    const uint64_t piece = q->t->places.piece, whole = 1u << HALVINGS;
-    const uint64_t region = u64_max(piece, region_before(q, level));
-    uint64_t others = 0;
-    for (size_t i = 0; i < level; i++)
-        others = u64_max(others, q->t->tlb[i].about * 3 / 2 + 4);
-    const uint64_t window = u64_max(q->window, piece) / piece * whole;
-    const uint64_t first = (NEW * whole + window - 1) / window * window;
-    const uint64_t step = region / piece * whole + 1;
-    const uint64_t pair = u64_max(2 * off, region / piece * whole);
-    const uint64_t from = first + pair * TIMES + step;
-    const uint64_t end = from + step * others, pieces = end / whole + 1;
-    if (3 * others > 2 * q->t->tlb[level].about || pieces > PIECES_MOST ||
-        (q->window > 0 && end > first + window))
+    enum { UNITS_MOST = 8191 << HALVINGS };
+    const struct tlb_facts *const tlb = &q->t->tlb[level];
+    const struct pairs p = lay_pairs(q, level, off);
+    const uint64_t unit = q->t->places.piece >> HALVINGS;
+    double excess[PAIRS];
+    if (3 * p.others > 2 * tlb->about || p.end >= UNITS_MOST ||
+        leaves_window(q, unit, p.end - p.first))
         return -1;
-    const struct tlb_places fine = {.piece = piece,
-                                    .apart = piece,
-                                    .pieces = pieces,
-                                    .unit = piece >> HALVINGS};
-    struct buf steps = {0};
-    /* All lines of the piece are in the cache, so that translations tell. */
-    buf_printf(&steps, "0:%" PRIu64 ":1", whole);
-    for (uint64_t i = 0; i < TIMES; i++)
-        buf_printf(&steps,
-                   ",%" PRIu64 ":1:0,%" PRIu64 ":%" PRIu64 ":%" PRIu64
-                   ",!%" PRIu64 ":2:0",
-                   first + pair * i, from, others, step,
-                   first + pair * i + off);
-    q->lab->fresh = true;
-    const struct column c = tlb_ask(q, &fine, buf_string(&steps), " ");
-    q->lab->fresh = false;
-    buf_free(&steps);
-    if (c.count != 2 * TIMES)
+    const struct column c = ask_pairs(q, &p);
+    if (c.count != 2 * PAIRS)
         return -1;
-    double excess[TIMES];
-    for (size_t i = 0; i < TIMES; i++)
+    for (size_t i = 0; i < PAIRS; i++)
         excess[i] = c.at[2 * i] - c.at[2 * i + 1];
-    return stats_median(excess, TIMES) <
-           q->t->tlb[level].middle - q->t->tlb[0].hit;
+    return stats_median(excess, PAIRS) < tlb->middle - q->t->tlb[0].hit;
 }
 
 static void found_at_most(struct tlb_question *q, size_t level,
@@ -252,16 +280,6 @@ static uint64_t row_of_two(const struct tlb_facts *tlb)
     return tlb->about + tlb->about * 3 / 4;
 }
 
-struct tlb_places tlb_in_a_row(const struct tlb_question *q, uint64_t distance,
-                               uint64_t places)
-{
-    const uint64_t piece = q->t->places.piece, apart = u64_max(distance, piece);
-    return (struct tlb_places){.piece = piece,
-                               .apart = apart,
-                               .unit = distance,
-                               .pieces = places * distance / apart + 1};
-}
-
 /* Of two places in one region of a TLB before this is not asked for the second,
  * if it comes soon. */
 static bool comes_before(const struct tlb_question *q, size_t level,
@@ -296,12 +314,6 @@ static bool half_miss(struct tlb_question *q, size_t level, uint64_t distance,
 {
     size_t loads;
     return 2 * misses(q, level, distance, places, &loads) > loads;
-}
-
-static bool leaves_window(const struct tlb_question *q, uint64_t distance,
-                          uint64_t places)
-{
-    return q->window > 0 && places * distance > q->window;
 }
 
 /* 1: places at that distance share entries; 0: they do not; -1: it is not
