@@ -134,6 +134,8 @@ static void add(struct tally *t, const struct candidate *c,
 {
     const size_t at = t->next++, set = v->at / c->line % c->sets;
     const bool hit = v->seen == TRACE_HIT;
+    if (t->hit != NULL)
+        t->hit[at] = hit;
     if (t->of != NULL && ways_of(t->of, set) != c->ways)
         return;
     const double chance = WRONG + (1 - 2 * WRONG) * hits;
@@ -143,10 +145,8 @@ static void add(struct tally *t, const struct candidate *c,
         t->by_set[set] += l;
     /* what is likelier than not */
     t->agree += hit == (chance > 0.5);
-    if (t->chance != NULL) {
+    if (t->chance != NULL)
         t->chance[at] = (float)chance;
-        t->hit[at] = hit;
-    }
     t->seen++;
     t->hits += hit;
 }
@@ -538,7 +538,8 @@ static bool is_foretold(const struct tally *t)
     return (double)t->seen - t->agree <= WRONG_MOST * (double)fewer;
 }
 
-/* Of visits from one to another. */
+/* Of those before, and of those that are apart; there some cache nearly always
+ * hits, which is no proof. */
 static bool is_expected(const struct rival *r, size_t part)
 {
     const struct tally *const t = &r->tally;
@@ -555,9 +556,10 @@ static bool is_expected(const struct rival *r, size_t part)
     const double share = (hits + 0.5) / (seen + 1);
     const double alike =
         seen * (share * log(share) + (1 - share) * log(1 - share));
-    return seen == 0 ||
-           (off < EXPECTED_OFF * seen &&
-            (part > 0 || r->likelihood[part] > alike + GAIN_LEAST));
+    if (part > 0)
+        return off <= WRONG_MOST * fmin(hits, seen - hits);
+    return off < EXPECTED_OFF * seen &&
+           r->likelihood[part] > alike + GAIN_LEAST;
 }
 
 /* Of one set any chance looks like random victims, and so it tells nothing. */
@@ -656,8 +658,11 @@ static bool is_same(const struct candidate *a, const struct candidate *b)
            a->touched == b->touched;
 }
 
+/* One in which the neighbour leaves room in all sets. */
 static void remember(struct trace_search *t, const struct candidate *c)
 {
+    if (c->own + c->sets > c->sets * c->ways)
+        return;
     for (size_t i = 0; i < t->count; i++)
         if (is_same(c, &t->found[i]))
             return;
