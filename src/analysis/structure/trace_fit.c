@@ -798,20 +798,26 @@ static bool is_right(const struct rival *best, const struct rival *r,
     return (double)right >= RIGHT_LEAST * (double)differ;
 }
 
-/* Whether the best one is seen to be it, and the rival not, by visits that are
- * apart or by the others: it foretells more, and what else is there, which no
- * model has, is not what tells them apart. */
-static bool is_behind(const struct rival *best, const struct rival *r)
+/* True if visits that are apart, or those before, show that it is one and not the
+ * other: it foretells more, and what else is there, which no model has, is not what
+ * tells them apart. */
+static bool is_shown(const struct rival *one, const struct rival *other)
 {
-    const size_t ends[] = {0, best->apart, best->tally.next};
-    if (best->c.policy == RANDOM || r->c.policy == RANDOM)
-        return lead_of(best, r) >= LEAD_LEAST;
+    const size_t ends[] = {0, one->apart, one->tally.next};
     for (size_t i = 0; i < 2; i++)
-        if (best->likelihood[i] - r->likelihood[i] >= LEAD_LEAST &&
-            (best->c.line != r->c.line ||
-             is_right(best, r, ends[i], ends[i + 1])))
+        if (one->likelihood[i] - other->likelihood[i] >= LEAD_LEAST &&
+            (one->c.line != other->c.line ||
+             is_right(one, other, ends[i], ends[i + 1])))
             return true;
     return false;
+}
+
+/* … and the others do not show the contrary. */
+static bool is_behind(const struct rival *best, const struct rival *r)
+{
+    if (best->c.policy == RANDOM || r->c.policy == RANDOM)
+        return lead_of(best, r) >= LEAD_LEAST;
+    return is_shown(best, r) && !is_shown(r, best);
 }
 
 /* Drops of the fit what a rival that foretells as much has otherwise. */
