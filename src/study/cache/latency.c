@@ -544,9 +544,9 @@ static struct cost ring_misses(struct lab *lab, const struct level_row *row,
                  row->load, bytes, row->coarse));
 }
 
-/* Of a level behind another: loads that find both empty, and L2 not.  Constants
- * are 64 KiB at most, and other such pieces of memory cost otherwise (H200: by
- * two cycles, standard deviation). */
+/* Loads that find a level empty, and the one before it, and L2 not.  They lie in
+ * 64 KiB, and other such pieces of memory cost otherwise (H200: by two cycles,
+ * standard deviation). */
 static struct cost cold_misses(struct lab *lab, const struct level_row *row,
                                const struct fact_bracket *facts,
                                const struct cost *l2_hit)
@@ -702,6 +702,17 @@ static struct cost checked_l1_misses(struct lab *lab,
     return cost;
 }
 
+/* A ring far too large may be too large for L2, as well: then loads tell that
+ * find the SM empty, but of memory that the thread has not written itself. */
+static bool is_told_cold(struct lab *lab, const struct level_row *row,
+                         const struct fact_bracket *facts)
+{
+    const struct fact_bracket *const l2 = fact_bracket(lab, LEVEL_L2);
+    return row->behind != LEVEL_COUNT ||
+           (l2->present && facts->deep > l2->fits && row->bound == NULL &&
+            !row->memory_is_own);
+}
+
 static struct cost misses_of(struct lab *lab, enum level_id id,
                              const struct level_costs *c)
 {
@@ -713,7 +724,7 @@ static struct cost misses_of(struct lab *lab, enum level_id id,
         return (struct cost){0};
     if (id == LEVEL_L1)
         return checked_l1_misses(lab, c);
-    return row->behind != LEVEL_COUNT
+    return is_told_cold(lab, row, facts)
                ? cold_misses(lab, row, facts, &c->hit[LEVEL_L2])
                : ring_misses(lab, row, facts);
 }

@@ -272,6 +272,15 @@ static bool find_miss_cost(struct bracket_question *q, uint64_t bytes)
     return found;
 }
 
+/* What a miss may cost; rings may be so large that they miss the next cache,
+ * too. */
+static double miss_most(const struct bracket_question *q)
+{
+    return q->row->of_sm && q->cached->next_hit > 0
+               ? (1 + assume(ASSUME_AVERAGES_NEAR)) * q->cached->next_hit
+               : INFINITY;
+}
+
 /* What hits and misses cost: a ring of enough lines to spread over all slices
  * of a level that has them, and rings far too large, from `deep` on. */
 static bool find_costs(struct bracket_question *q, uint64_t least,
@@ -283,11 +292,7 @@ static bool find_costs(struct bracket_question *q, uint64_t least,
         return false;
     f->hit = f->plateau = hit;
     const bool found = find_miss_cost(q, deep);
-    /* Doubling may have gone beyond the next cache. */
-    const double most =
-        (1 + assume(ASSUME_AVERAGES_NEAR)) * q->cached->next_hit;
-    if (q->row->of_sm && q->cached->next_hit > 0 && f->miss > most)
-        f->miss = most;
+    f->miss = fmin(f->miss, miss_most(q));
     return found;
 }
 
@@ -610,7 +615,7 @@ static void refine_miss(struct bracket_question *q)
 {
     struct fact_bracket *const f = q->facts;
     const double mean = mean_of_slow(q, f->deep, 1, hits_limit(f->hit, f->miss));
-    if (lab_ok(q->lab) && mean > 0)
+    if (lab_ok(q->lab) && mean > 0 && mean <= miss_most(q))
         f->miss = mean;
 }
 
