@@ -16,6 +16,7 @@
 #include "analysis/statistics/laps.h"
 #include "base/num.h"
 #include "probe/run/ring.h"
+#include "study/assume.h"
 #include "study/lab.h"
 
 static const enum fact_id reads[] = {FACT_TRACE, FACT_BRACKET, FACT_LINE,
@@ -156,12 +157,14 @@ static void add_laps(struct lab *lab, struct lapped *l, int have)
  * of what disturbs, and how often they come is known the least. */
 static const double waits_no_longer = 2000;
 
-/* Loads that cost up to that more than `most`. */
-static struct lapped lap_of(struct lab *lab, double early, double most,
-                            const char *text)
+/* Loads that cost more than `above`, and up to that more than `most`. */
+static struct lapped lap_of(struct lab *lab, double early, double above,
+                            double most, const char *text)
 {
-    struct lapped l = {
-        .text = text, .below = most + waits_no_longer, .early = early};
+    struct lapped l = {.text = text,
+                       .above = above,
+                       .below = most + waits_no_longer,
+                       .early = early};
     add_laps(lab, &l, 0);
     return l;
 }
@@ -297,6 +300,18 @@ static struct added disturbance_of(const struct lapped *l, const char *doubt)
     return d;
 }
 
+/* As much of it may be lines that were not there: loads that cost what a miss
+ * does, to what averages differ by. */
+static double misses_add(const struct lapped *l, double hit, double miss)
+{
+    const double near = assume(ASSUME_AVERAGES_ALIKE) * miss;
+    double more = 0;
+    for (size_t i = 0; i < l->count; i++)
+        if (fabs(l->cycles[i] - miss) < near)
+            more += l->cycles[i] - hit;
+    return more / fmax(1, (double)l->count);
+}
+
 /* What laps of warm lines show. */
 static struct cost l2_hits(struct lab *lab, const struct fact_bracket *facts,
                            struct added *disturbance)
@@ -304,7 +319,7 @@ static struct cost l2_hits(struct lab *lab, const struct fact_bracket *facts,
     const uint64_t half =
         (facts->near_fits > 0 ? facts->near_fits : facts->fits) / 2;
     const struct lapped l =
-        lap_of(lab, INFINITY, facts->hit, warm_lines(lab, half));
+        lap_of(lab, INFINITY, 0, facts->hit, warm_lines(lab, half));
     const struct cost runs = lab_chase_mean(
         lab,
         "chase %s bytes=%" PRIu64
@@ -316,6 +331,8 @@ static struct cost l2_hits(struct lab *lab, const struct fact_bracket *facts,
     check_by_runs(lab, &c, c.cycles + c.excess, error_of(lab, &l), &runs);
     if (lab_ok(lab))
         *disturbance = disturbance_of(&l, c.doubt);
+    disturbance->few.low -=
+        misses_add(&l, facts->hit, facts->miss + fact_trace(lab)->cycles);
     return c;
 }
 
@@ -510,7 +527,7 @@ static struct cost l1_misses(struct lab *lab, const struct level_costs *c)
     if (cost.high - cost.low <= mean_enough * cost.cycles && !few)
         return widened_by_lines(&cost, &c->hit[LEVEL_L2], 3 * visits);
     const struct lapped l = lap_of(
-        lab, INFINITY, fact_bracket(lab, LEVEL_L1)->miss,
+        lab, INFINITY, 0, fact_bracket(lab, LEVEL_L1)->miss,
         lab_text(lab, "trace %s visits=%" PRIu64, walk, u64_min(lines, 2048)));
     return less_timing(lab, &l.laps.cost, l.experiment);
 }
@@ -627,7 +644,8 @@ static uint64_t l2_flush(const struct lab *lab, const struct fact_bracket *l2)
 }
 
 /* Lines that L2 keeps from lap to lap, whatever was loaded in between, cost
- * what a miss adds less: half of that tells them. */
+ * what a miss adds less: half of that tells them; and what costs as hits do is
+ * kept in all laps, where what was loaded again stays. */
 static struct cost memory_misses(struct lab *lab, const struct fact_bracket *l2,
                                  const struct added *disturbance)
 {
@@ -636,7 +654,9 @@ static struct cost memory_misses(struct lab *lab, const struct fact_bracket *l2,
         lab_text(lab, "warm=0 flush=%" PRIu64 " shift=%" PRIu64,
                  l2_flush(lab, l2), 2 * l2->deep);
     const struct lapped l =
-        lap_of(lab, (l2->miss - l2->hit) / 2, l2->miss,
+        lap_of(lab, (l2->miss - l2->hit) / 2,
+               hits_limit(l2->hit, l2->miss) + fact_trace(lab)->cycles,
+               l2->miss,
                known[0] != '\0' ? known : lines_of_l2(lab, 4 << 20, state));
     const struct cost runs = memory_runs(lab, l2);
     struct cost c = memory_cost(lab, &l, disturbance);
