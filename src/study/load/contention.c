@@ -19,7 +19,7 @@
 #include "study/load/sweep.h"
 #include "study/load/timelines.h"
 
-static const enum fact_id reads[] = {FACT_CACHED, FACT_BRACKET, FACT_NONE};
+static const enum fact_id reads[] = {FACT_CACHED, FACT_NONE};
 /* clang-format off */
 static const struct answer answers[] = {
     {ONE("contention"), "latency_by_warps",    "cycles"},
@@ -353,8 +353,8 @@ static void contention_ask_blocks(struct lab *lab)
 
 static void contention_run(struct lab *lab)
 {
-    const struct fact_bracket *const l1 = fact_bracket(lab, LEVEL_L1);
-    if (!l1->present || fact_cached(lab, LEVEL_L1)->as_local) {
+    const struct fact_cached *const l1 = fact_cached(lab, LEVEL_L1);
+    if (!l1->present || l1->as_local) {
         lab_leave_open(lab, l1->present ? why_l1_bypassed : l1->why);
         return;
     }
