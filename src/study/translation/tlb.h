@@ -6,6 +6,7 @@
  *     tlb_places    which addresses, and what loads of them cost
  *     tlb_levels    how many costs there are: the levels
  *     tlb_regions   what comes with another: pages, regions, how many entries
+ *     tlb_fit       whether places stay together
  *     tlb_conflict  which places push one out: the ways of its set
  *     tlb_sets      which others are of its set: the index
  *     tlb_policy    which entry of a set makes room
@@ -14,6 +15,7 @@
 #ifndef SONDE_STUDY_TRANSLATION_TLB_H
 #define SONDE_STUDY_TRANSLATION_TLB_H
 
+#include "analysis/structure/index_function.h"
 #include "base/buf.h"
 #include "model/cache.h"
 #include "study/lab.h"
@@ -38,7 +40,9 @@ enum tlb_answer {
 struct tlb_conflict {
     uint32_t target;
     struct tlb_numbers set;
-    struct tlb_numbers nearer; /* push all of these out of the levels before */
+    struct tlb_numbers
+        nearer;    /* push all of these out of the levels before … */
+    unsigned laps; /* … in so many laps */
 };
 /* Targets that are asked about in each level; ways that a set may have. */
 enum { TLB_TARGETS = 3, WAYS_MOST = 64 };
@@ -56,11 +60,13 @@ struct tlb_question {
     uint64_t window; /* B: all places lie in one of so many; 0: anywhere */
     uint64_t loads;  /* that conflicts of a level took */
     double late;     /* share of hits that look like misses, at least */
+    double hit[TLBS_MOST], miss[TLBS_MOST]; /* cycles, of places at random */
     bool unclear; /* how many levels there are, or whether some SM shares one */
     const char *experiment; /* the last */
     struct tlb_conflict conflict[TLBS_MOST][TLB_TARGETS];
     const char *why[TLBS_MOST]; /* what ended the questions of a level */
     struct tlb_members *members[TLBS_MOST];
+    struct index_function *index[TLBS_MOST]; /* XORs of its bits; NULL: none */
     struct finding *levels, *finding[TLBS_MOST][TLB_ANSWERS];
 };
 
@@ -74,6 +80,16 @@ struct column tlb_ask(struct tlb_question *q, const struct tlb_places *places,
  * are one step. */
 void tlb_write(struct buf *steps, const char *reader,
                const struct tlb_numbers *numbers);
+
+/* The same of what pushes out of nearer levels. */
+void tlb_write_nearer(struct buf *steps, const char *reader,
+                      const struct tlb_conflict *conflict);
+/* How far from the first place one is. */
+uint64_t tlb_address(const struct tlb_question *q, uint64_t number);
+/* 1: an index brings two places to one set; 0: it does not; -1: they differ in
+ * bits that it does not know. */
+int tlb_same_set(const struct tlb_question *q, size_t level,
+                 const struct index_function *f, uint64_t a, uint64_t b);
 
 /* So many places in a row, at that distance. */
 struct tlb_places tlb_in_a_row(const struct tlb_question *q, uint64_t distance,
@@ -101,36 +117,61 @@ void tlb_conclude_sets(struct tlb_question *q, size_t level);
 void tlb_find_policy(struct tlb_question *q, size_t level);
 void tlb_find_sharing(struct tlb_question *q, size_t level);
 
-/* ---- conflicts --------------------------------------------------------- */
+/* ---- do places fit ----------------------------------------------------- */
 
-/* Laps of a question that are timed, so that spikes are outvoted; by as many
- * whose victims are random, too, and those before them. */
+/* Cycles that tell what misses, and how many hits cost more even so; whether
+ * its victims are random. */
+void tlb_find_middle(struct tlb_question *q, size_t level);
+bool tlb_is_by_chance(struct tlb_question *q, size_t level);
+/* Laps of single loads, of which most are not late. */
 unsigned tlb_laps(const struct tlb_question *q, size_t level);
-unsigned tlb_timed(const struct tlb_question *q, size_t level);
-unsigned tlb_warm(const struct tlb_question *q, size_t level);
-/* True if places do not fit of which so many timed laps have misses. */
-bool tlb_misfits(const struct tlb_question *q, size_t level, size_t slow_laps);
+/* Laps that a script has room for, of so many steps and kept loads; and steps
+ * that push out of nearer levels: one for each run, in each lap. */
+unsigned tlb_room(const struct tlb_question *q, size_t steps, size_t kept);
+size_t tlb_steps_of(const struct tlb_conflict *c);
+/* What a load costs by its laps, from a hit (0) to a miss (1); whether that is
+ * a miss. */
+double tlb_share(const struct tlb_question *q, size_t level,
+                 const double *cycles, size_t laps, size_t stride);
+bool tlb_is_slow(const struct tlb_question *q, size_t level,
+                 const double *cycles, size_t laps, size_t stride);
+/* Of large ones only the first of all stays or not. */
+bool tlb_is_large(const struct tlb_question *q, size_t level);
 /* True if the target and those that are listed stay together, with the first
- * places of the pool. */
+ * places of the pool, while what pushes out of nearer levels is loaded. */
 bool tlb_fit(struct tlb_question *q, size_t level,
              const struct tlb_conflict *conflict,
              const struct tlb_numbers *list, uint64_t pool);
-/* Of large ones only the first of all stays or not. */
-bool tlb_is_large(const struct tlb_question *q, size_t level);
-/* Finds the conflict of a target; false if no such set shows. */
-bool tlb_find_conflict(struct tlb_question *q, size_t level,
-                       struct tlb_conflict *conflict);
+/* … and so many in a row. */
+bool tlb_ring_fits(struct tlb_question *q, size_t level, uint64_t from,
+                   uint64_t count);
 /* Which of the numbers are of the target's set: those that do not fit with all
  * but one of its conflict set. */
 enum { TLB_AT_ONCE = 64 };
 void tlb_ask_members(struct tlb_question *q, size_t level,
                      const struct tlb_conflict *c, const uint32_t *number,
                      size_t count, bool *member);
+/* Loads that this takes for one of them. */
+uint64_t tlb_loads_of_member(const struct tlb_question *q,
+                             const struct tlb_conflict *c);
+
+/* ---- conflicts --------------------------------------------------------- */
+
+/* Finds the conflict of a target; false if no such set shows. */
+bool tlb_find_conflict(struct tlb_question *q, size_t level,
+                       struct tlb_conflict *conflict);
+/* What pushes a target out of nearer levels; false if that would be too much.
+ */
+bool tlb_set_nearer(const struct tlb_question *q, size_t level,
+                    struct tlb_conflict *conflict);
 const struct tlb_conflict *tlb_conflict_of(const struct tlb_question *q,
                                            size_t level, size_t i);
-/* Numbers below it may be loaded; as many certainly push out what was there. */
+/* Numbers below it may be loaded; as many push out what was there.  Of a large
+ * TLB so many after them push all out. */
 uint64_t tlb_pool(const struct tlb_question *q, size_t level);
+uint64_t tlb_flush(const struct tlb_question *q, size_t level);
 uint64_t tlb_places_free(const struct tlb_question *q);
+uint64_t tlb_places_in_all(const struct tlb_question *q);
 
 /* ---- answers ----------------------------------------------------------- */
 

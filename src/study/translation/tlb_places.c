@@ -7,6 +7,7 @@
 
 #include "analysis/statistics/stats.h"
 #include "base/num.h"
+#include "probe/memory/access_script.h"
 #include "study/assume.h"
 #include "study/translation/tlb.h"
 
@@ -54,6 +55,35 @@ struct tlb_places tlb_in_a_row(const struct tlb_question *q, uint64_t distance,
                                .apart = apart,
                                .unit = distance,
                                .pieces = places * distance / apart + 1};
+}
+
+void tlb_write_nearer(struct buf *steps, const char *reader,
+                      const struct tlb_conflict *c)
+{
+    for (unsigned lap = 0; lap < c->laps; lap++)
+        tlb_write(steps, reader, &c->nearer);
+}
+
+uint64_t tlb_address(const struct tlb_question *q, uint64_t number)
+{
+    const struct tlb_places *const p = &q->t->places;
+    const struct access_script_places places = {p->apart, p->unit, p->order,
+                                                p->jitter};
+    return access_script_address(number, &places);
+}
+
+int tlb_same_set(const struct tlb_question *q, size_t level,
+                 const struct index_function *f, uint64_t a, uint64_t b)
+{
+    const uint64_t region = q->t->tlb[level].region;
+    const uint64_t differ =
+        tlb_address(q, a) / region ^ tlb_address(q, b) / region;
+    if ((differ & ~f->seen) != 0)
+        return -1;
+    for (size_t i = 0; i < f->masks; i++)
+        if (__builtin_parityll(f->mask[i] & differ) != 0)
+            return 0;
+    return 1;
 }
 
 /* Two places in turn: every TLB holds two, so what they cost more than again

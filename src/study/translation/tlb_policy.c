@@ -37,7 +37,7 @@ static size_t lines_of(struct tlb_question *q, size_t level, uint32_t *line)
 /* A sequence's loads, as many as are asked and those between them. */
 struct sequence {
     struct policy_load *load;
-    size_t *asked, lines;
+    size_t *asked, lines, loads;
     size_t count, asked_count;
 };
 
@@ -50,16 +50,29 @@ static void add_load(struct sequence *s, uint32_t line, bool asked)
     s->count++;
 }
 
-static void draw(struct tlb_question *q, size_t level, const uint32_t *line,
-                 size_t loads, struct rng *rng, struct sequence *s,
-                 struct buf *steps)
+/* What pushes out of nearer levels, if it is of the set that is asked. */
+static size_t nearer_of_set(const struct tlb_question *q, size_t level)
 {
     const struct tlb_conflict *const c = tlb_conflict_of(q, level, 0);
-    const bool of_set = q->t->tlb[level].sets == 1;
+    return q->t->tlb[level].sets == 1 ? c->nearer.count : 0;
+}
+
+/* Loads of the set for each that is asked. */
+static size_t loads_each(const struct tlb_question *q, size_t level)
+{
+    return 1 + nearer_of_set(q, level) * tlb_conflict_of(q, level, 0)->laps;
+}
+
+/* Places of one set in random order; so many others, laps of them, lie between
+ * two. */
+static void draw(const uint32_t *line, size_t others, unsigned laps,
+                 struct rng *rng, struct sequence *s, struct buf *steps)
+{
+    const size_t loads = s->loads;
     for (size_t i = 0; i < loads; i++) {
         const size_t n = i < s->lines ? i : rng_below(rng, s->lines);
-        for (uint32_t j = 0; of_set && j < c->nearer.count; j++)
-            add_load(s, (uint32_t)s->lines + j, false);
+        for (size_t j = 0; j < laps * others; j++)
+            add_load(s, (uint32_t)(s->lines + j % others), false);
         add_load(s, (uint32_t)n, true);
         buf_printf(steps, "%s%" PRIu32, i == 0 ? "!" : "|", line[n]);
     }
@@ -73,31 +86,35 @@ struct others {
 
 /* Single loads, unless too many hits look like misses: where laps differ by
  * chance none outvotes another. */
-static unsigned laps_of(const struct tlb_question *q, size_t level)
+static unsigned laps_of(const struct tlb_question *q, size_t level,
+                        size_t loads)
 {
     enum { FEW = 200 };
-    return FEW * q->late < 1 ? 1 : tlb_laps(q, level);
+    const size_t each = 1 + tlb_steps_of(tlb_conflict_of(q, level, 0));
+    return FEW * fmax(q->late, q->disturbed) < 1
+               ? 1
+               : (unsigned)u64_within(1, tlb_laps(q, level),
+                                      tlb_room(q, loads * each + 1, loads));
 }
 
 static void ask_sequence(struct tlb_question *q, size_t level,
                          const struct others *others, const char *loads,
                          struct sequence *s)
 {
-    const unsigned laps = laps_of(q, level);
+    const unsigned laps = laps_of(q, level, s->asked_count);
     struct buf between = {0}, steps = {0};
     buf_printf(&steps, "%" PRIu32 ":%" PRIu64 ":1,%s", others->first,
                others->count, loads);
-    tlb_write(&between, "", &tlb_conflict_of(q, level, 0)->nearer);
+    tlb_write_nearer(&between, "", tlb_conflict_of(q, level, 0));
     const struct column cycles =
         tlb_ask(q, &q->t->places, buf_string(&steps),
                 between.length > 0 ? "rounds=%u between=%s" : "rounds=%u", laps,
                 buf_string(&between));
-    for (size_t i = 0; i < s->asked_count && cycles.count > 0; i++) {
-        size_t slow = 0;
-        for (size_t j = i; j < cycles.count; j += s->asked_count)
-            slow += cycles.at[j] > q->t->tlb[level].middle;
-        s->load[s->asked[i]].outcome = 2 * slow > laps ? LOAD_MISS : LOAD_HIT;
-    }
+    for (size_t i = 0; i < s->asked_count && cycles.count > 0; i++)
+        s->load[s->asked[i]].outcome =
+            tlb_is_slow(q, level, cycles.at + i, laps, s->asked_count)
+                ? LOAD_MISS
+                : LOAD_HIT;
     buf_free(&steps);
     buf_free(&between);
 }
@@ -136,12 +153,9 @@ static size_t sequences_of(const struct tlb_question *q, size_t level,
 {
     static const double most = 2e8;
     const double ways = (double)ways_of(q, level);
-    const size_t between = q->t->tlb[level].sets == 1
-                               ? tlb_conflict_of(q, level, 0)->nearer.count
-                               : 0;
     return (size_t)fmin(
-        SEQUENCES,
-        most / (ways * ways * (double)(loads_of(lines) * (1 + between))));
+        SEQUENCES, most / (ways * ways *
+                           (double)(loads_of(lines) * loads_each(q, level))));
 }
 
 /* All sequences; how many loads these are. */
@@ -155,14 +169,19 @@ static size_t ask_all(struct tlb_question *q, size_t level,
     struct rng rng;
     size_t count = 0;
     rng_seed(&rng, 1);
-    if (!find_others(q, level, lines, &others))
+    if (!find_others(q, level, lines, &others)) {
+        tlb_none(q, level, TLB_POLICY, TLB_POLICY,
+                 lab_text(q->lab, why_tlb_addresses, q->t->places.pieces));
         return 0;
+    }
     for (size_t i = 0; lab_ok(q->lab) && i < sequences; i++) {
         struct buf steps = {0};
         struct sequence s = {.load = all + count,
                              .asked = lab_alloc(q->lab, loads, sizeof *s.asked),
-                             .lines = lines};
-        draw(q, level, line, loads, &rng, &s, &steps);
+                             .lines = lines,
+                             .loads = loads};
+        draw(line, nearer_of_set(q, level), tlb_conflict_of(q, level, 0)->laps,
+             &rng, &s, &steps);
         ask_sequence(q, level, &others, buf_string(&steps), &s);
         count += s.count;
         buf_free(&steps);
@@ -172,18 +191,17 @@ static size_t ask_all(struct tlb_question *q, size_t level,
 
 void tlb_find_policy(struct tlb_question *q, size_t level)
 {
-    const struct tlb_conflict *const c = tlb_conflict_of(q, level, 0);
     uint32_t line[LINES_MOST];
     const size_t lines = lines_of(q, level, line);
-    const size_t loads = loads_of(lines);
     if (lines < 2)
         return;
     if (sequences_of(q, level, lines) == 0) {
         tlb_none(q, level, TLB_POLICY, TLB_POLICY, why_tlb_policy_large);
         return;
     }
-    struct policy_load *const all = lab_alloc(
-        q->lab, SEQUENCES * loads * (1 + c->nearer.count), sizeof *all);
+    struct policy_load *const all =
+        lab_alloc(q->lab, SEQUENCES * loads_of(lines) * loads_each(q, level),
+                  sizeof *all);
     lab_spare(q->lab, true);
     const size_t count = ask_all(q, level, line, lines, all);
     const char *const why = lab_spared(q->lab);

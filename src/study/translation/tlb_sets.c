@@ -8,7 +8,6 @@
 
 #include "analysis/structure/index_function.h"
 #include "base/num.h"
-#include "probe/memory/access_script.h"
 #include "study/translation/tlb.h"
 
 /* Loads that a question may take; members
@@ -22,107 +21,6 @@ struct tlb_members {
     bool of_set[1 << 16];
 };
 
-static uint64_t address_of(const struct tlb_question *q, uint64_t number)
-{
-    const struct tlb_places *const p = &q->t->places;
-    const struct access_script_places places = {p->apart, p->unit, p->order,
-                                                p->jitter};
-    return access_script_address(number, &places);
-}
-
-/* Laps for one place: all but one of the conflict set, the place, and what
- * pushes out of nearer levels. */
-static uint64_t loads_of_one(const struct tlb_question *q, size_t level,
-                             const struct tlb_conflict *c)
-{
-    return (tlb_warm(q, level) + tlb_timed(q, level)) *
-           (c->set.count + 1 + c->nearer.count);
-}
-
-/* Steps that load what pushes out of nearer levels: one for each run. */
-static size_t steps_of(const struct tlb_numbers *n)
-{
-    size_t steps = 0;
-    for (size_t i = 0; i < n->count; i++)
-        steps += i == 0 || n->at[i] != n->at[i - 1] + 1;
-    return steps;
-}
-
-/* As many as a script has room for: what a step takes of shared memory, and a
- * load that is kept. */
-static size_t at_once(const struct tlb_question *q, size_t level,
-                      const struct tlb_conflict *c)
-{
-    const uint64_t room =
-        device_told(q->lab->info, PROPERTY_BLOCK_SHARED_OPTIN, 48 * 1024) - 64;
-    const uint64_t timed = tlb_timed(q, level), of = c->set.count + 1;
-    const uint64_t fit = room / (16 * (tlb_warm(q, level) + timed) *
-                                     (of + steps_of(&c->nearer)) +
-                                 4 * timed * of);
-    return fit < 1 ? 1 : fit < TLB_AT_ONCE ? (size_t)fit : TLB_AT_ONCE;
-}
-
-static bool is_listed(const struct tlb_conflict *c, uint32_t number)
-{
-    for (size_t i = 0; i < c->set.count; i++)
-        if (c->set.at[i] == number)
-            return true;
-    return number == c->target;
-}
-
-static void write_laps(const struct tlb_conflict *c, uint32_t number,
-                       unsigned laps, const char *kept, struct buf *steps)
-{
-    for (unsigned lap = 0; lap < laps; lap++) {
-        buf_printf(steps, "%s%s%" PRIu32, steps->length > 0 ? "," : "", kept,
-                   c->target);
-        for (size_t i = 0; i + 1 < c->set.count; i++)
-            buf_printf(steps, "|%" PRIu32, c->set.at[i]);
-        buf_printf(steps, "|%" PRIu32, number);
-        tlb_write(steps, "", &c->nearer);
-    }
-}
-
-static void ask_some(struct tlb_question *q, size_t level,
-                     const struct tlb_conflict *c, const uint32_t *number,
-                     size_t count, bool *member)
-{
-    const size_t timed = tlb_timed(q, level), of = c->set.count + 1;
-    struct buf steps = {0};
-    for (size_t i = 0; i < count; i++) {
-        write_laps(c, number[i], tlb_warm(q, level), "", &steps);
-        write_laps(c, number[i], (unsigned)timed, "!", &steps);
-    }
-    const struct column cycles =
-        tlb_ask(q, &q->t->places, buf_string(&steps), " ");
-    buf_free(&steps);
-    for (size_t i = 0; i < count && cycles.count == count * timed * of; i++) {
-        size_t slow = 0;
-        for (size_t lap = 0; lap < timed; lap++) {
-            const double *const at = cycles.at + (i * timed + lap) * of;
-            size_t missed = 0;
-            for (size_t j = 0; j < of; j++)
-                missed += at[j] > q->t->tlb[level].middle;
-            slow += missed > 0;
-        }
-        member[i] = is_listed(c, number[i]) || tlb_misfits(q, level, slow);
-    }
-}
-
-/* Members are few, so each is asked again: spikes make others look like it. */
-void tlb_ask_members(struct tlb_question *q, size_t level,
-                     const struct tlb_conflict *c, const uint32_t *number,
-                     size_t count, bool *member)
-{
-    const size_t step = at_once(q, level, c);
-    for (size_t at = 0; at < count; at += step)
-        ask_some(q, level, c, number + at, u64_min(count - at, step),
-                 member + at);
-    for (size_t i = 0; i < count; i++)
-        if (member[i] && !is_listed(c, number[i]))
-            ask_some(q, level, c, number + i, 1, member + i);
-}
-
 /* ---- the index -------------------------------------------------------- */
 
 /* Asks about places until there are enough of the set, or no more. */
@@ -130,12 +28,12 @@ static void gather(struct tlb_question *q, size_t level,
                    const struct tlb_conflict *c)
 {
     const uint64_t pool = tlb_places_free(q), unit = q->t->places.unit;
-    const uint64_t afford = LOADS_MOST / loads_of_one(q, level, c);
+    const uint64_t afford = LOADS_MOST / tlb_loads_of_member(q, c);
     const uint64_t most = pool < afford ? pool : afford;
     const size_t step = TLB_AT_ONCE;
     struct tlb_members *const m = lab_alloc(q->lab, 1, sizeof *m);
     struct index_function f;
-    index_function_begin(&f, address_of(q, c->target) / unit);
+    index_function_begin(&f, tlb_address(q, c->target) / unit);
     q->members[level] = m;
     for (uint64_t at = 0; lab_ok(q->lab) && at + step <= most && f.since < SURE;
          at += step) {
@@ -145,7 +43,7 @@ static void gather(struct tlb_question *q, size_t level,
         tlb_ask_members(q, level, c, number, step, m->of_set + at);
         m->asked = at + step;
         for (size_t i = 0; i < step; i++)
-            index_function_add(&f, address_of(q, at + i) / unit,
+            index_function_add(&f, tlb_address(q, at + i) / unit,
                                m->of_set[at + i]);
     }
     m->holds = f.since >= SURE && index_function_holds(&f);
@@ -188,11 +86,15 @@ static void report_index(struct tlb_question *q, size_t level,
 {
     struct tlb_facts *const tlb = &q->t->tlb[level];
     tlb->sets = index_function_sets(f);
-    if (f->masks > 0)
+    if (f->masks > 0) {
+        q->index[level] = lab_alloc(q->lab, 1, sizeof *f);
+        *q->index[level] = *f;
+        q->index[level]->lines = NULL;
         report_bits(q, level, f);
-    else
+    } else {
         tlb_none(q, level, TLB_SET_BITS, TLB_SET_BITS,
                  lab_text(q->lab, why_tlb_modulo, tlb->sets));
+    }
 }
 
 /* ---- of a large TLB --------------------------------------------------- */
@@ -201,22 +103,6 @@ static void report_index(struct tlb_question *q, size_t level,
  * pairs, and 1000 pairs are wanted. */
 enum { FORETOLD = 36 };
 
-/* Region numbers of two places, XORed. */
-static uint64_t differ(const struct tlb_question *q, size_t level, uint64_t a,
-                       uint64_t b)
-{
-    const uint64_t region = q->t->tlb[level].region;
-    return address_of(q, a) / region ^ address_of(q, b) / region;
-}
-
-static bool is_foretold(const struct index_function *f, uint64_t differ)
-{
-    for (size_t i = 0; i < f->masks; i++)
-        if (__builtin_parityll(f->mask[i] & differ) != 0)
-            return false;
-    return (differ & ~f->seen) == 0;
-}
-
 /* How many of those that push out of nearer levels are of the target's set. */
 static size_t nearer_of_set(const struct tlb_question *q, size_t level,
                             const struct index_function *f,
@@ -224,31 +110,32 @@ static size_t nearer_of_set(const struct tlb_question *q, size_t level,
 {
     size_t count = 0;
     for (size_t i = 0; i < c->nearer.count; i++)
-        count += is_foretold(f, differ(q, level, c->target, c->nearer.at[i]));
+        count += tlb_same_set(q, level, f, c->target, c->nearer.at[i]) == 1;
     return count;
 }
 
-/* Places that no other question loads: as many of the target's set as it has
- * ways; and one of another set.  What pushes out of nearer levels is of other
- * sets, too.  False if there are too few. */
+/* As many places of the target's set as it has ways, and one of another set;
+ * what pushes out of nearer levels is of other sets, too.  False if there are
+ * too few. */
 static bool find_foretold(const struct tlb_question *q, size_t level,
                           const struct index_function *f, uint64_t ways,
                           struct tlb_conflict *c, uint32_t *other)
 {
-    const struct tlb_numbers *const all = &tlb_conflict_of(q, level, 0)->nearer;
-    const uint64_t from = tlb_pool(q, level), end = 2 * from - FORETOLD;
-    c->set.count = c->nearer.count = 0;
-    for (size_t i = 0; i < all->count; i++) {
-        const uint64_t d = differ(q, level, c->target, all->at[i]);
-        if ((d & ~f->seen) == 0 && !is_foretold(f, d))
-            c->nearer.at[c->nearer.count++] = all->at[i];
-    }
-    for (uint64_t at = from; at < end && c->set.count < ways; at++) {
-        const uint64_t d = differ(q, level, c->target, at);
-        if (is_foretold(f, d))
-            c->set.at[c->set.count++] = (uint32_t)at;
-        else if ((d & ~f->seen) == 0)
-            *other = (uint32_t)at;
+    const uint64_t pool = tlb_pool(q, level);
+    size_t kept = 0;
+    if (!tlb_set_nearer(q, level, c))
+        return false;
+    for (size_t i = 0; i < c->nearer.count; i++)
+        if (tlb_same_set(q, level, f, c->target, c->nearer.at[i]) == 0)
+            c->nearer.at[kept++] = c->nearer.at[i];
+    c->nearer.count = kept;
+    c->set.count = 0;
+    for (uint32_t at = 0; at < pool && c->set.count < ways; at++) {
+        const int same = tlb_same_set(q, level, f, c->target, at);
+        if (same == 1)
+            c->set.at[c->set.count++] = at;
+        else if (same == 0)
+            *other = at;
     }
     return c->set.count == ways;
 }
@@ -272,7 +159,8 @@ static bool all_as_foretold(struct tlb_question *q, size_t level,
     size_t right = 0;
     for (size_t i = 0; lab_ok(q->lab) && i < FORETOLD; i++) {
         uint32_t other = 0;
-        c.target = (uint32_t)(2 * tlb_pool(q, level) - 1 - i);
+        c.target =
+            (uint32_t)(tlb_pool(q, level) + i * tlb_flush(q, level) / FORETOLD);
         if (!find_foretold(q, level, f, ways, &c, &other))
             continue;
         if (!is_as_foretold(q, level, &c, other))
@@ -298,18 +186,37 @@ static uint64_t true_ways(struct tlb_question *q, size_t level,
     return ways;
 }
 
+static bool is_listed(const struct tlb_numbers *n, uint32_t number)
+{
+    for (size_t i = 0; i < n->count; i++)
+        if (n->at[i] == number)
+            return true;
+    return false;
+}
+
+/* All of the target's set that come before one that was found were found, too:
+ * but for one or two of the first, where a TLB keeps more than fit. */
+static void add_conflict(const struct tlb_question *q, size_t level,
+                         const struct tlb_conflict *c, struct index_function *f)
+{
+    const uint64_t region = q->t->tlb[level].region,
+                   target = tlb_address(q, c->target) / region;
+    for (size_t i = 0; i < c->set.count; i++)
+        index_function_add(f, target ^ tlb_address(q, c->set.at[i]) / region,
+                           true);
+    for (uint32_t i = 0; i < c->set.at[c->set.count / 2]; i++)
+        if (!is_listed(&c->set, i))
+            index_function_add(f, target ^ tlb_address(q, i) / region, false);
+}
+
 /* The index from the conflicts of all targets: XORs within each set. */
 static void find_large(struct tlb_question *q, size_t level)
 {
     struct tlb_facts *const tlb = &q->t->tlb[level];
     struct index_function f;
     index_function_begin(&f, 0);
-    for (size_t i = 0; i < TLB_TARGETS; i++) {
-        const struct tlb_conflict *const c = tlb_conflict_of(q, level, i);
-        for (size_t j = 0; j < c->set.count; j++)
-            index_function_add(&f, differ(q, level, c->target, c->set.at[j]),
-                               true);
-    }
+    for (size_t i = 0; i < TLB_TARGETS; i++)
+        add_conflict(q, level, tlb_conflict_of(q, level, i), &f);
     const bool holds =
         f.since >= SURE && index_function_holds(&f) && f.masks > 0;
     const uint64_t ways = holds ? true_ways(q, level, &f) : 0;
@@ -376,7 +283,7 @@ static void ask_each_set(struct tlb_question *q, size_t level)
     double ways[SETS_MOST];
     const uint64_t pool = 2 * tlb->about + 16;
     const struct tlb_conflict *const c = tlb_conflict_of(q, level, 0);
-    const uint64_t loads = pool * loads_of_one(q, level, c) *
+    const uint64_t loads = pool * tlb_loads_of_member(q, c) *
                            (tlb->about / u64_max(c->set.count, 1));
     const size_t sets =
         c->set.count > 0 && loads < EACH_MOST ? label(q, level, pool, ways) : 0;
@@ -396,36 +303,36 @@ static void ask_each_set(struct tlb_question *q, size_t level)
         value_free(&list);
 }
 
+/* By regions, where they are known. */
+void tlb_conclude_sets(struct tlb_question *q, size_t level)
+{
+    const struct tlb_facts *const tlb = &q->t->tlb[level];
+    const struct tlb_members *const m = q->members[level];
+    struct index_function f;
+    if (tlb->region == 0 || tlb->sets > 0)
+        return;
+    if (tlb_is_large(q, level) &&
+        tlb_conflict_of(q, level, TLB_TARGETS - 1)->set.count > 0)
+        find_large(q, level);
+    if (m == NULL)
+        return;
+    index_function_begin(
+        &f, tlb_address(q, tlb_conflict_of(q, level, 0)->target) / tlb->region);
+    for (uint64_t i = 0; i < m->asked; i++)
+        index_function_add(&f, tlb_address(q, i) / tlb->region, m->of_set[i]);
+    if (f.since >= SURE && index_function_holds(&f))
+        report_index(q, level, &f);
+    index_function_end(&f);
+}
+
 void tlb_find_sets(struct tlb_question *q, size_t level)
 {
     const struct tlb_facts *const tlb = &q->t->tlb[level];
     const struct tlb_conflict *const c = tlb_conflict_of(q, level, 0);
-    if (tlb_is_large(q, level))
-        return;
-    if (tlb->ways > 0)
+    if (!tlb_is_large(q, level) && tlb->ways > 0)
         gather(q, level, c);
-    if (lab_ok(q->lab) &&
+    tlb_conclude_sets(q, level);
+    if (lab_ok(q->lab) && !tlb_is_large(q, level) &&
         (q->members[level] == NULL || !q->members[level]->holds))
         ask_each_set(q, level);
-}
-
-/* By regions, which are known by then, or never. */
-void tlb_conclude_sets(struct tlb_question *q, size_t level)
-{
-    struct tlb_facts *const tlb = &q->t->tlb[level];
-    const struct tlb_members *const m = q->members[level];
-    struct index_function f;
-    if (tlb->region > 0 && tlb_is_large(q, level) &&
-        tlb_conflict_of(q, level, TLB_TARGETS - 1)->set.count > 0)
-        find_large(q, level);
-    if (m == NULL || tlb->sets > 0 || tlb->region == 0)
-        return;
-    index_function_begin(
-        &f, address_of(q, tlb_conflict_of(q, level, 0)->target) / tlb->region);
-    for (uint64_t i = 0; i < m->asked; i++)
-        index_function_add(&f, address_of(q, i) / tlb->region, m->of_set[i]);
-    if (f.since >= SURE && index_function_holds(&f)) {
-        report_index(q, level, &f);
-    }
-    index_function_end(&f);
 }

@@ -1,0 +1,478 @@
+/*
+ * Whether places stay in a TLB together.  As many of a set as it has ways do,
+ * whatever its policy is, once they were loaded over and over: from then on no
+ * load misses.  Of one more some load misses in every lap.
+ *
+ * Numbers of places: a pool to draw from; then, of large TLBs, those that push
+ * all out; and the targets last.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "analysis/statistics/stats.h"
+#include "base/mem.h"
+#include "base/num.h"
+#include "study/translation/tlb.h"
+
+/* Laps before those that are timed: whatever was there is gone by then; and
+ * where victims are random, a set of 16 ways has settled but for once in a
+ * thousand (simulated: 51 laps of 1000).  Laps that are timed of those, since
+ * one place too many misses in a sixth of them. */
+enum { WARM = 3, WARM_CHANCE = 64, TIMED_CHANCE = 24, LAPS_MOST = 192 };
+/* … and where one before keeps some by chance, which then miss later. */
+enum { WARM_HIDDEN = 12 };
+/* Laps of a mean that leaves out the first and the last of them. */
+enum { FEW_LAPS = 5 };
+/* Loads that one ring may take. */
+enum { RING_MOST = 1 << 19 };
+
+bool tlb_is_large(const struct tlb_question *q, size_t level)
+{
+    enum { LARGE = 1024 };
+    return level > 0 && q->t->tlb[level].about >= LARGE;
+}
+
+/* ---- laps ------------------------------------------------------------- */
+
+/* What a TLB before keeps by chance hides some misses of a lap. */
+static bool may_hide(const struct tlb_question *q, size_t level)
+{
+    for (size_t i = 0; i < level; i++)
+        if (q->t->tlb[i].chance)
+            return true;
+    return false;
+}
+
+/* Half of what a miss costs more is four deviations of the mean of so many
+ * laps; of one, where of 5000 loads less than one is late. */
+unsigned tlb_laps(const struct tlb_question *q, size_t level)
+{
+    enum { MOST = 31 };
+    const double laps = pow(8 * q->sigma / (q->miss[level] - q->hit[level]), 2);
+    if (laps < 1 && q->disturbed < 0.0002)
+        return 1;
+    return (unsigned)fmin(fmax(FEW_LAPS, ceil(laps)), MOST);
+}
+
+/* What one load costs by several laps, of which the loads lie `stride` apart: a
+ * mean, since a load meets the caches' clock at any of its phases (H200: 13
+ * cycles, where a miss costs 10), without a fifth on either side, as spikes. */
+static double typical(const double *at, size_t laps, size_t stride)
+{
+    double *const load = xcalloc(laps, sizeof *load);
+    for (size_t i = 0; i < laps; i++)
+        load[i] = at[i * stride];
+    const double mean = stats_trimmed_mean(load, laps, 0.2);
+    free(load);
+    return mean;
+}
+
+double tlb_share(const struct tlb_question *q, size_t level, const double *at,
+                 size_t laps, size_t stride)
+{
+    return (typical(at, laps, stride) - q->hit[level]) /
+           (q->miss[level] - q->hit[level]);
+}
+
+bool tlb_is_slow(const struct tlb_question *q, size_t level, const double *at,
+                 size_t laps, size_t stride)
+{
+    return laps == 1 ? at[0] > q->t->tlb[level].middle
+                     : tlb_share(q, level, at, laps, stride) > 0.5;
+}
+
+/* A lap of so many places that fit has no late load. */
+static double clean_share(const struct tlb_question *q, uint64_t count)
+{
+    return pow(1 - fmax(q->late, q->disturbed), (double)count);
+}
+
+/* Laps of so many timed places by which one miss in each lap differs from what
+ * is late of those that fit by eight deviations, half of which are left. */
+static unsigned laps_of(const struct tlb_question *q, uint64_t count)
+{
+    return (unsigned)fmin(
+        fmax(3, 64 * fmax(q->late, q->disturbed) * (double)count), LAPS_MOST);
+}
+
+/* Timed laps over so many places, and what was seen of them. */
+struct laps {
+    size_t count, laps;
+    size_t slow, dirty; /* loads; laps in which there are any */
+};
+
+/* One too many misses in every lap, if these are all that matter. */
+static bool all_miss(const struct tlb_question *q, size_t level,
+                     const struct laps *l)
+{
+    const double clean = (double)l->laps * clean_share(q, l->count);
+    const double late = q->late * (double)(l->count * l->laps);
+    return (double)(l->laps - l->dirty) <=
+               (may_hide(q, level) ? clean / 2 : 0) &&
+           (double)l->slow > late + (double)l->laps / 2;
+}
+
+/* The same where others miss that are not timed, and victims are random: more
+ * than four deviations above what is late of those that fit. */
+static bool some_miss(const struct tlb_question *q, const struct laps *l)
+{
+    const double late = (double)l->laps * (1 - clean_share(q, l->count));
+    return (double)l->dirty > late + 4 * sqrt(late) + 2;
+}
+
+unsigned tlb_room(const struct tlb_question *q, size_t steps, size_t kept)
+{
+    const uint64_t bytes =
+        device_told(q->lab->info, PROPERTY_BLOCK_SHARED_OPTIN, 48 * 1024) - 64;
+    return (unsigned)(bytes / (16 * steps + 4 * kept));
+}
+
+static unsigned warm_wanted(const struct tlb_question *q, size_t level)
+{
+    return q->t->tlb[level].chance ? WARM_CHANCE
+           : may_hide(q, level)    ? WARM_HIDDEN
+                                   : WARM;
+}
+
+/* Warm laps, each of so many passes: as many as there is room for. */
+static unsigned warm_laps(const struct tlb_question *q, size_t level,
+                          unsigned passes, unsigned timed, unsigned most)
+{
+    const unsigned warm = warm_wanted(q, level) / passes;
+    return most > timed + WARM ? (unsigned)u64_within(WARM, warm, most - timed)
+                               : WARM;
+}
+
+static size_t count_slow(const struct tlb_question *q, size_t level,
+                         const double *cycles, size_t count)
+{
+    size_t slow = 0;
+    for (size_t i = 0; i < count; i++)
+        slow += cycles[i] > q->t->tlb[level].middle;
+    return slow;
+}
+
+/* The last laps of a column. */
+static struct laps laps_in(const struct tlb_question *q, size_t level,
+                           const struct column *c, size_t laps, size_t count)
+{
+    struct laps l = {.count = count, .laps = laps};
+    for (size_t lap = 1; lap <= laps && lap * count <= c->count; lap++) {
+        const size_t slow =
+            count_slow(q, level, c->at + c->count - lap * count, count);
+        l.slow += slow;
+        l.dirty += slow > 0;
+    }
+    return l;
+}
+
+size_t tlb_steps_of(const struct tlb_conflict *c)
+{
+    const struct tlb_numbers *const n = &c->nearer;
+    size_t steps = 0;
+    for (size_t i = 0; i < n->count; i++)
+        steps += i == 0 || n->at[i] != n->at[i - 1] + 1;
+    return c->laps * steps;
+}
+
+/* ---- do they fit ------------------------------------------------------- */
+
+/* True if the target stays while the listed places are loaded, and the first
+ * ones of the pool, after all of them were pushed out: where a TLB is large,
+ * since what lies before it may keep what it has missed again and again (as on
+ * the H200, where a set of 8 ways holds 9 from the third lap on).  What comes
+ * fast has stayed; what is late may be so by chance, but not again. */
+static bool stays(struct tlb_question *q, size_t level,
+                  const struct tlb_conflict *c, const struct tlb_numbers *list,
+                  uint64_t pool)
+{
+    const unsigned laps = tlb_laps(q, level), takes = laps == FEW_LAPS ? 2 : 1,
+                   rounds = laps == FEW_LAPS ? 1 : laps;
+    const uint64_t from = tlb_pool(q, level), flush = tlb_flush(q, level);
+    struct buf steps = {0};
+    bool slow = true;
+    buf_printf(&steps, "%" PRIu64 ":%" PRIu64 ":1,%" PRIu32 ":1:1", from, flush,
+               c->target);
+    tlb_write(&steps, "", list);
+    if (pool > 0)
+        buf_printf(&steps, ",0:%" PRIu64 ":1", pool);
+    tlb_write_nearer(&steps, "", c);
+    buf_printf(&steps, ",!%" PRIu32 ":1:1", c->target);
+    for (unsigned take = 0; lab_ok(q->lab) && slow && take < takes; take++) {
+        const struct column cycles =
+            tlb_ask(q, &q->t->places, buf_string(&steps), "rounds=%u take=%u",
+                    rounds, take);
+        slow = cycles.count != rounds ||
+               tlb_is_slow(q, level, cycles.at, rounds, 1);
+        q->loads += rounds * (flush + list->count + pool);
+    }
+    buf_free(&steps);
+    return !slow;
+}
+
+/* The pool is loaded more often than those that are timed: what it has in the
+ * set settles, and one of these makes room, whichever the policy prefers. */
+bool tlb_fit(struct tlb_question *q, size_t level, const struct tlb_conflict *c,
+             const struct tlb_numbers *list, uint64_t pool)
+{
+    enum { PASSES = 3 };
+    const size_t count = list->count + 1;
+    const bool some = pool > 0 && q->t->tlb[level].chance;
+    const unsigned timed = some ? TIMED_CHANCE : laps_of(q, count);
+    const unsigned warm =
+        warm_laps(q, level, pool > 0 ? PASSES : 1, timed,
+                  tlb_room(q, count + PASSES + tlb_steps_of(c), count));
+    struct buf steps = {0};
+    if (tlb_is_large(q, level))
+        return stays(q, level, c, list, pool);
+    buf_printf(&steps, "!%" PRIu32 ":1:1", c->target);
+    for (size_t i = 0; i < list->count; i++)
+        buf_printf(&steps, ",!%" PRIu32 ":1:1", list->at[i]);
+    if (pool > 0)
+        buf_printf(&steps, ",%dx0:%" PRIu64 ":1", PASSES, pool);
+    tlb_write_nearer(&steps, "", c);
+    q->loads +=
+        (warm + timed) * (count + PASSES * pool + c->laps * c->nearer.count);
+    const struct column cycles = tlb_ask(q, &q->t->places, buf_string(&steps),
+                                         "rounds=%u", warm + timed);
+    buf_free(&steps);
+    const struct laps l = laps_in(q, level, &cycles, timed, count);
+    return !(some ? some_miss(q, &l) : all_miss(q, level, &l));
+}
+
+/* Laps over places in a row, of which as many are timed as there is room for
+ * in three laps. */
+static struct laps ask_ring(struct tlb_question *q, size_t level, uint64_t from,
+                            uint64_t count, uint64_t warm)
+{
+    const uint64_t kept = u64_min(count, tlb_room(q, 0, 1) / 4);
+    const unsigned laps =
+        (unsigned)u64_within(3, tlb_room(q, 2, kept), laps_of(q, kept));
+    struct buf steps = {0};
+    buf_printf(&steps, "%" PRIu64 "x%" PRIu64 ":%" PRIu64 ":1", warm, from,
+               count);
+    for (unsigned lap = 0; lap < laps; lap++) {
+        buf_printf(&steps, ",!%" PRIu64 ":%" PRIu64 ":1", from, kept);
+        if (kept < count)
+            buf_printf(&steps, ",%" PRIu64 ":%" PRIu64 ":1", from + kept,
+                       count - kept);
+    }
+    const struct column c = tlb_ask(q, &q->t->places, buf_string(&steps), " ");
+    buf_free(&steps);
+    return laps_in(q, level, &c, laps, kept);
+}
+
+/* Where a quarter misses nothing settles; fewer may be by chance, for long. */
+bool tlb_ring_fits(struct tlb_question *q, size_t level, uint64_t from,
+                   uint64_t count)
+{
+    const uint64_t longest =
+        q->t->tlb[level].chance
+            ? u64_within(WARM, RING_MOST / count, u64_max(8 * count, WARM))
+            : warm_wanted(q, level);
+    for (uint64_t warm = WARM; lab_ok(q->lab); warm = longest) {
+        const struct laps l = ask_ring(q, level, from, count, warm);
+        const double loads = (double)(l.count * l.laps);
+        if (!all_miss(q, level, &l))
+            return true;
+        if (warm == longest || (double)l.slow > (0.25 + q->late) * loads)
+            return false;
+    }
+    return false;
+}
+
+/* ---- members ----------------------------------------------------------- */
+
+static bool is_listed(const struct tlb_conflict *c, uint32_t number)
+{
+    for (size_t i = 0; i < c->set.count; i++)
+        if (c->set.at[i] == number)
+            return true;
+    return number == c->target;
+}
+
+/* All but one of the conflict set, the place, and what pushes out of nearer
+ * levels. */
+static void write_laps(const struct tlb_conflict *c, uint32_t number,
+                       unsigned laps, const char *kept, struct buf *steps)
+{
+    for (unsigned lap = 0; lap < laps; lap++) {
+        buf_printf(steps, "%s%s%" PRIu32, steps->length > 0 ? "," : "", kept,
+                   c->target);
+        for (size_t i = 0; i + 1 < c->set.count; i++)
+            buf_printf(steps, "|%" PRIu32, c->set.at[i]);
+        buf_printf(steps, "|%" PRIu32, number);
+        tlb_write_nearer(steps, "", c);
+    }
+}
+
+/* Some numbers, each of them after so many laps. */
+struct asked {
+    const uint32_t *number;
+    size_t count;
+    unsigned warm, timed;
+};
+
+static void ask_some(struct tlb_question *q, size_t level,
+                     const struct tlb_conflict *c, const struct asked *a,
+                     bool *member)
+{
+    const size_t of = c->set.count + 1;
+    struct buf steps = {0};
+    for (size_t i = 0; i < a->count; i++) {
+        write_laps(c, a->number[i], a->warm, "", &steps);
+        write_laps(c, a->number[i], a->timed, "!", &steps);
+    }
+    struct column cycles = tlb_ask(q, &q->t->places, buf_string(&steps), " ");
+    buf_free(&steps);
+    for (size_t i = a->count; i-- > 0;) {
+        const struct laps l = laps_in(q, level, &cycles, a->timed, of);
+        member[i] = is_listed(c, a->number[i]) || all_miss(q, level, &l);
+        cycles.count -= u64_min(cycles.count, a->timed * of);
+    }
+}
+
+/* Members are few, so each is asked again: spikes make others look like it, and
+ * what one before has brought. */
+void tlb_ask_members(struct tlb_question *q, size_t level,
+                     const struct tlb_conflict *c, const uint32_t *number,
+                     size_t count, bool *member)
+{
+    const size_t of = c->set.count + 1;
+    const unsigned timed = laps_of(q, of),
+                   most = tlb_room(q, of + tlb_steps_of(c), of),
+                   step = (unsigned)u64_within(1, most / (WARM + timed),
+                                               TLB_AT_ONCE);
+    for (size_t at = 0; at < count; at += step)
+        ask_some(q, level, c,
+                 &(struct asked){number + at, u64_min(count - at, step), WARM,
+                                 timed},
+                 member + at);
+    for (size_t i = 0; i < count; i++)
+        if (member[i] && !is_listed(c, number[i]))
+            ask_some(q, level, c,
+                     &(struct asked){number + i, 1,
+                                     warm_laps(q, level, 1, timed, most),
+                                     timed},
+                     member + i);
+}
+
+/* Loads that a place takes, nearly all of which are asked once. */
+uint64_t tlb_loads_of_member(const struct tlb_question *q,
+                             const struct tlb_conflict *c)
+{
+    const size_t of = c->set.count + 1;
+    return (WARM + laps_of(q, of)) * (of + c->laps * c->nearer.count);
+}
+
+/* ---- what a miss is ---------------------------------------------------- */
+
+static void lap_of(struct tlb_question *q, uint64_t places, struct column *c)
+{
+    enum { TIMED = 1024 };
+    char steps[96];
+    const uint64_t timed = u64_min(places, TIMED);
+    snprintf(steps, sizeof steps,
+             "3x0:%" PRIu64 ":1,%" PRIu64 "x!0:%" PRIu64 ":1", places,
+             TIMED / timed, timed);
+    *c = tlb_ask(q, &q->t->places, steps, " ");
+}
+
+static size_t above(const struct column *c, double cycles)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < c->count; i++)
+        count += c->at[i] > cycles;
+    return count;
+}
+
+/* The cycles, near those that were taken first, that tell loads of few places
+ * from those of many best: the middle of all that are as good. */
+static double best_middle(const struct tlb_facts *tlb, const struct column *few,
+                          const struct column *many)
+{
+    const double half = tlb->middle - tlb->hit;
+    double best = INFINITY, from = tlb->middle, to = tlb->middle;
+    for (double at = tlb->middle - half / 2; at <= tlb->middle + half / 2;
+         at += half / 32) {
+        const double wrong = (double)above(few, at) / (double)few->count + 1 -
+                             (double)above(many, at) / (double)many->count;
+        if (wrong < best)
+            from = at;
+        if (wrong <= best)
+            to = at;
+        best = fmin(best, wrong);
+    }
+    return (from + to) / 2;
+}
+
+/* Loads that are late of so many places in turn, one more than were seen; but
+ * for those of places that miss in most laps: an index may bring too many of
+ * even a few to one set. */
+static double late_share(const struct column *c, uint64_t places, double middle)
+{
+    size_t late = 1, all = 2;
+    for (size_t i = 0; i < places && i < c->count; i++) {
+        size_t slow = 0, laps = 0;
+        for (size_t j = i; j < c->count; j += places, laps++)
+            slow += c->at[j] > middle;
+        if (2 * slow <= laps) {
+            late += slow;
+            all += laps;
+        }
+    }
+    return (double)late / (double)all;
+}
+
+/* Loads of as few places as fit, and of twice as many as do; and how many of
+ * the former are late even so, one more than were seen. */
+void tlb_find_middle(struct tlb_question *q, size_t level)
+{
+    struct tlb_facts *const tlb = &q->t->tlb[level];
+    enum { SURELY = 8 };
+    const uint64_t fit =
+        u64_max(tlb->about / SURELY + 1,
+                level > 0 ? 2 * q->t->tlb[level - 1].about : 0);
+    struct column few, many;
+    q->late = q->disturbed;
+    q->hit[level] = tlb->hit;
+    q->miss[level] = 2 * tlb->middle - tlb->hit;
+    if (2 * fit > tlb->about + 2)
+        return;
+    lap_of(q, fit, &few);
+    lap_of(q, u64_min(2 * tlb->about, tlb_places_in_all(q)), &many);
+    if (!lab_ok(q->lab) || few.count == 0 || many.count == 0)
+        return;
+    tlb->middle = best_middle(tlb, &few, &many);
+    q->hit[level] = typical(few.at, few.count, 1);
+    q->miss[level] = typical(many.at, many.count, 1);
+    q->sigma = fmax(q->sigma, stats_mad_sigma(few.at, few.count));
+    q->late = late_share(&few, fit, tlb->middle);
+}
+
+/* True if laps over hardly more than fit miss at other places each time: many
+ * places miss in some laps and in others do not. */
+bool tlb_is_by_chance(struct tlb_question *q, size_t level)
+{
+    enum { LEAST = 4, MOST = 16, LOADS = 8192, FEW = 8, SHARE = 5 };
+    const uint64_t about = q->t->tlb[level].about,
+                   places =
+                       u64_min(about + about / 4 + 1, tlb_places_in_all(q)),
+                   laps = u64_within(LEAST, LOADS / places, MOST);
+    char steps[64];
+    size_t other = 0;
+    if (laps * places > LOADS)
+        return false;
+    snprintf(steps, sizeof steps,
+             "4x0:%" PRIu64 ":1,%" PRIu64 "x!0:%" PRIu64 ":1", places, laps,
+             places);
+    const struct column c = tlb_ask(q, &q->t->places, steps, " ");
+    for (size_t i = 0; c.count == laps * places && i < places; i++) {
+        size_t slow = 0;
+        for (size_t lap = 0; lap < laps; lap++)
+            slow += c.at[lap * places + i] > q->t->tlb[level].middle;
+        other += SHARE * slow > laps && SHARE * slow < (SHARE - 1) * laps;
+    }
+    return FEW * other > places;
+}
