@@ -16,9 +16,9 @@
 #include "study/translation/tlb.h"
 
 /* Laps before those that are timed: whatever was there is gone by then; and
- * where victims are random, a set of 16 ways has settled but for once in a
- * thousand (simulated: 51 laps of 1000).  Laps that are timed of those, since
- * one place too many misses in a sixth of them. */
+ * where victims are random, a set of 16 ways has settled (simulated 600 times:
+ * within 51 laps).  Laps that are timed of those, since of one place too many
+ * each misses in a sixth of them: x = 1 - (1 - 1/16)^(17 x). */
 enum { WARM = 3, WARM_CHANCE = 64, TIMED_CHANCE = 24, LAPS_MOST = 192 };
 /* … and where one before keeps some by chance, which then miss later. */
 enum { WARM_HIDDEN = 12 };
