@@ -96,15 +96,21 @@ void pin_opening_shared(struct kernel_text *k, uint64_t sm)
 
 void pin_meet_shared(struct kernel_text *k)
 {
-    ptx(k, "@%other bra MET;");
-    grid_barrier_meet(k, "GATE", 4 * COUNTER, GRID_BARRIER_LOOKS);
+    ptx_with(k,
+             "@%other bra MET;\n"
+             "// no fence, which would empty L1 of what has just been loaded\n"
+             "atom.global.add.u32 %count, [%slots+$counter], 1;\n",
+             WORD(counter, 4 * COUNTER));
+    grid_barrier_await(k, "GATE", 4 * COUNTER, GRID_BARRIER_LOOKS);
     ptx(k, "MET:");
 }
 
 void pin_meet(struct kernel_text *k)
 {
     declare_meeting(k);
-    pin_meet_shared(k);
+    ptx(k, "@%other bra MET;");
+    grid_barrier_meet(k, "GATE", 4 * COUNTER, GRID_BARRIER_LOOKS);
+    ptx(k, "MET:");
 }
 
 static int check_sms(const struct pin *pin, const struct device_info *info,
