@@ -226,19 +226,16 @@ static bool is_within(const struct finding *f, const struct finding *overfill)
            f->value.number <= overfill->interval[1];
 }
 
-/* Sets hold whole ways, so within half of one no other size of so many sets is
- * as near to what lines in random order say. */
-static bool is_nearest(struct lab *lab, const char *component,
-                       const struct finding *sets,
+/* Looks at what is left are a sixteenth of the lines at most, and bring some
+ * in. Under a policy that puts out first what came last these take no place, so
+ * that by so much too many may be found; another number of sets is another by
+ * half at least. */
+static bool is_nearest(const struct finding *sets,
                        const struct finding *overfill)
 {
-    const struct finding *const ways =
-        results_find(lab->results, lab_text(lab, "%s.ways", component));
-    if (sets == NULL || sets->status != STATUS_MEASURED || ways == NULL ||
-        ways->status != STATUS_MEASURED)
-        return false;
-    const double way = sets->value.number / ways->value.number;
-    return fabs(overfill->value.number - sets->value.number) < way / 2;
+    return sets != NULL && sets->status == STATUS_MEASURED &&
+           fabs(overfill->value.number - sets->value.number) <
+               sets->value.number / 16;
 }
 
 /*
@@ -257,8 +254,7 @@ static void judge_shared(struct lab *lab, const char *component,
         overfill != NULL && overfill->status == STATUS_MEASURED;
     if (do_agree(rings, sets))
         return;
-    if (sampled && (is_within(sets, overfill) ||
-                    is_nearest(lab, component, sets, overfill)))
+    if (sampled && (is_within(sets, overfill) || is_nearest(sets, overfill)))
         finding_copy(f, sets);
     else if (sampled)
         compare_with_overfill(f, overfill);
