@@ -763,7 +763,16 @@ static void say_dealing(const struct dealing *d, uint64_t first)
     buf_free(&text);
 }
 
-/* A round, if it is dealt from some line on. */
+static bool are_alike(const uint32_t *ways, size_t sets)
+{
+    size_t same = 1;
+    while (same < sets && ways[same] == ways[0])
+        same++;
+    return same >= sets;
+}
+
+/* A round, if it is dealt from some line on.  Sets that are alike are dealt
+ * line by line: by the remainder. */
 static void deal(struct eviction *e, uint64_t lines, struct geometry *g)
 {
     struct dealing *const d = lab_alloc(e->lab, 1, sizeof *d);
@@ -784,6 +793,10 @@ static void deal(struct eviction *e, uint64_t lines, struct geometry *g)
                            .same = lines * e->unit,
                            .set = d->set0,
                            .set_ways = set_ways};
+    if (g->sets > 0 && are_alike(set_ways, g->sets)) {
+        g->index = GEOMETRY_MODULO;
+        g->set_ways = NULL;
+    }
 }
 
 /* The lines that are dealt in a round: so far apart they crowd line 0's set, by
