@@ -246,6 +246,29 @@ static struct script_lines group_of(const struct script_lines *set)
     return (struct script_lines){set->at + 1, set->count - 1};
 }
 
+/* Whether lines lie so far apart that their translations may go. */
+static bool is_sparse(const struct script_lines *set, uint64_t unit)
+{
+    enum { NEAR = 64 * 1024, SPARSE = 16 };
+    uint64_t end = 0, apart = UINT64_MAX;
+    for (size_t i = 1; i < set->count; i++) {
+        end = u64_max(end, set->at[i]);
+        apart =
+            u64_min(apart, set->at[i] > set->at[0] ? set->at[i] - set->at[0]
+                                                   : set->at[0] - set->at[i]);
+    }
+    return end > NEAR && apart >= SPARSE * unit;
+}
+
+/* A line beside one that puts others out, on the same page but of another set,
+ * puts none out, unless it is their translations that go. */
+static bool neighbour_evicts(struct eviction *e,
+                             const struct script_lines *group, uint64_t line)
+{
+    return eviction_evicts(e, group, &(struct segment){line ^ e->unit, 1, 0},
+                           1);
+}
+
 /* Whether they are such a set indeed: without any of them the others stay, and
  * it puts one of them out. */
 static bool is_minimal(struct eviction *e, const struct script_lines *set)
@@ -253,13 +276,16 @@ static bool is_minimal(struct eviction *e, const struct script_lines *set)
     enum { LEFT_OUT = 6 };
     struct script_lines but = {lab_alloc(e->lab, set->count, sizeof *but.at),
                                set->count - 1};
+    const bool sparse = is_sparse(set, e->unit);
     bool minimal = true;
     for (size_t i = 0; minimal && i < LEFT_OUT; i++) {
         const size_t out = i * (set->count - 1) / LEFT_OUT;
+        const uint64_t out_at = set->at[out];
         for (size_t n = 0; n < but.count; n++)
             but.at[n] = set->at[n < out ? n : n + 1];
         minimal =
             eviction_evicts(e, &but, &(struct segment){set->at[out], 1, 0}, 1);
+        minimal = minimal && (!sparse || !neighbour_evicts(e, &but, out_at));
         minimal = !eviction_gave_up(e) && minimal;
     }
     return minimal;
@@ -277,6 +303,7 @@ struct pool_found {
 static bool sets_are_equal(const struct pool_found *found, size_t ways,
                            uint64_t others)
 {
+    unsigned smaller = 0;
     bool equal = true;
     for (uint64_t i = 1; equal && i <= others; i++) {
         struct pool p = found->pool;
@@ -286,9 +313,12 @@ static bool sets_are_equal(const struct pool_found *found, size_t ways,
         const size_t room = p.run > 0 ? find_strewn(&p, found->held, 0)
                                       : u64_min(2 * found->lines + 8,
                                                 pool_room(&p, found->lines));
-        equal = find_set(&p, room).count == ways + 1;
+        const size_t count = find_set(&p, room).count;
+        smaller += count == ways;
+        equal = count == ways + 1 || (count == ways && others <= FEW_OTHERS);
     }
-    return equal;
+    /* What the kernel itself reads may have a way of one. */
+    return equal && smaller <= 1;
 }
 
 /* ---- index bits ------------------------------------------------------- */

@@ -203,16 +203,21 @@ static double mean_of_slow(struct bracket_question *q, uint64_t bytes,
                        : 0;
 }
 
+/* Slower than hits: by more than jitter, which is some cycles, and a few
+ * percent where it grows with the cost. */
+static double above_hits(const struct fact_bracket *facts)
+{
+    return facts->hit + fmax(8, 0.1 * facts->hit);
+}
+
 /* What a load costs of a ring that may be too large; where the cost of a miss
- * is not known, of those loads that are slower than hits: by more than jitter,
- * which is some cycles, and a few percent where it grows with the cost. */
+ * is not known, of those loads that are slower than hits. */
 static double miss_cost_at(struct bracket_question *q, uint64_t bytes)
 {
     const struct fact_bracket *const f = q->facts;
     if (!q->row->of_sm || q->cached->next_hit > 0)
         return large_ring_cost(q, bytes);
-    const struct column c =
-        slow_loads(q, bytes, 1, f->hit + fmax(8, 0.1 * f->hit));
+    const struct column c = slow_loads(q, bytes, 1, above_hits(f));
     return c.count > 0 ? undisturbed_of(c.at, c.count, 1).cycles : 0;
 }
 
@@ -341,13 +346,24 @@ static uint64_t overfull_ring(uint64_t bytes)
     return ring;
 }
 
-/* The share that is left of a ring of which neither too much nor too little is:
- * from an eighth of it to two thirds. */
+/*
+ * The share that is left of a ring of which neither too much nor too little is.
+ * Of two thirds there are 1.5 times as many lines as there is room for: sets of
+ * 16 ways to which they come by chance (Poisson) lack 0.7 % of theirs.  Of an
+ * eighth the size has an error of sqrt(7 / 1024) = 8 %.  Where rings cannot be
+ * larger or smaller, 6 % are lacking of nine tenths, and the error of a tenth
+ * is sqrt(9 / 1024) = 9 %: still less than the eighth by which sizes must
+ * differ.
+ */
+static const double share_most = 2 / 3.0, share_least = 1 / 8.0;
+static const double share_at_all = 0.9, share_at_last = 0.1;
+
 static double share_of_ring(struct bracket_question *q, uint64_t *ring)
 {
     double share = share_left(q, *ring);
-    const bool grow = share > 2 / 3.0;
-    while (lab_ok(q->lab) && (grow ? share > 2 / 3.0 : share < 1 / 8.0) &&
+    const bool grow = share > share_most;
+    while (lab_ok(q->lab) &&
+           (grow ? share > share_most : share < share_least) &&
            *ring > 2 * BYTES_OF_LOOK && *ring <= q->row->most / 2) {
         *ring = grow ? *ring * 2 : *ring / 2;
         share = share_left(q, *ring);
@@ -368,7 +384,7 @@ static void correct_by_samples(struct bracket_question *q)
     const double bytes = share * (double)ring;
     const double off = 3.3 * sqrt((1 - share) * share / LOOKS) * (double)ring;
     const double rings = (double)(f->fits + f->overflows) / 2;
-    if (!lab_ok(q->lab) || share > 0.9 || share < 0.1 ||
+    if (!lab_ok(q->lab) || share > share_at_all || share < share_at_last ||
         fabs(bytes - rings) <= rings / 8 + off)
         return;
     f->fits = (uint64_t)(bytes - off) / SAMPLED * SAMPLED;
@@ -512,6 +528,13 @@ static void find_far_end(struct bracket_question *q)
     ask_whether_soft(q);
 }
 
+/* What a far part adds, and the least that a miss is told by, is half of what a
+ * miss does (is_miss_cost): half of that is as near to nothing as to it. */
+static bool is_much(double excess, double more)
+{
+    return 4 * excess >= more;
+}
+
 /* What disturbs a load by a quarter of what a miss adds may look like a far
  * part, or hide one; and where most loads were late, others were taken for what
  * they cost, and it seems to be less than nothing. */
@@ -519,7 +542,7 @@ static bool are_parts_hidden(struct bracket_question *q)
 {
     const struct fact_bracket *const f = q->facts;
     const double excess = fabs(f->excess), more = f->miss - f->hit;
-    if (excess < 0.25 * more)
+    if (!is_much(excess, more))
         return false;
     finding_none(q->parts, why_averages_blurred, excess, more);
     return true;
@@ -610,10 +633,28 @@ static void report_too_alike(struct bracket_question *q, uint64_t least)
         finding_none(q->parts, "%s", f->why);
 }
 
+/* Doubling may have gone beyond a cache that lies behind and is hardly larger:
+ * then what misses of a ring that is but an eighth too large costs far less. */
+static void ask_beside_edge(struct bracket_question *q)
+{
+    struct fact_bracket *const f = q->facts;
+    const uint64_t bytes = f->overflows / 8 * 9 / q->stride * q->stride;
+    const struct column c = slow_loads(q, bytes, 1, above_hits(f));
+    if (c.count == 0)
+        return;
+    const double cycles = undisturbed_of(c.at, c.count, 1).cycles;
+    if (cycles < hits_limit(f->hit, f->miss)) {
+        f->miss = cycles;
+        f->deep = bytes;
+    }
+}
+
 /* Single loads tell a miss's cost though lines be longer than the stride. */
 static void refine_miss(struct bracket_question *q)
 {
     struct fact_bracket *const f = q->facts;
+    if (q->cached->next_hit == 0)
+        ask_beside_edge(q);
     const double mean = mean_of_slow(q, f->deep, 1, hits_limit(f->hit, f->miss));
     if (lab_ok(q->lab) && mean > 0 && mean <= miss_most(q))
         f->miss = mean;
@@ -643,7 +684,7 @@ static bool is_blurred(const struct bracket_question *q)
 {
     struct fact_bracket *const f = q->facts;
     const double excess = f->hit - q->cached->hit, more = f->miss - f->hit;
-    if (!q->row->of_sm || excess < 0.25 * more)
+    if (!q->row->of_sm || !is_much(excess, more))
         return false;
     snprintf(f->why, sizeof f->why, why_averages_blurred, excess, more);
     if (q->parts != NULL)
@@ -749,7 +790,9 @@ static void ask_behind(struct bracket_question *q)
     f->deep = q->row->most;
     snprintf(f->why, sizeof f->why, "%s",
              above->present ? why_behind_is_l2 : above->why);
-    if (!above->present || !hits_cheaper(f->hit, f->miss))
+    /* Of an L2 in two parts the far one may begin where a cache would end. */
+    if (!above->present || !hits_cheaper(f->hit, f->miss) ||
+        !hits_cheaper(f->hit, fact_cached(q->lab, LEVEL_L2)->hit))
         return;
     if (least > q->row->most) {
         snprintf(f->why, sizeof f->why, why_behind_reached,

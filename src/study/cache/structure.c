@@ -188,7 +188,10 @@ struct weighing {
     double unevenness;
 };
 
-/* Victims until the largest share is within 0.02: 5.5 deviations. */
+/* As well as a share is to be known. */
+static const double share_doubt = 0.02;
+
+/* Victims until the largest share is so, by 5.5 deviations. */
 static size_t victims_wanted(const struct weighing *w, bool lasting)
 {
     if (lasting)
@@ -196,7 +199,7 @@ static size_t victims_wanted(const struct weighing *w, bool lasting)
     double most = 0;
     for (uint32_t i = 0; i < w->ways; i++)
         most = fmax(most, (double)w->victims[i] / (double)(w->found + 1));
-    const double wanted = most * (1 - most) * (5.5 / 0.02) * (5.5 / 0.02);
+    const double wanted = most * (1 - most) * pow(5.5 / share_doubt, 2);
     return wanted > VICTIMS_LEAST ? (size_t)wanted : VICTIMS_LEAST;
 }
 
@@ -376,7 +379,7 @@ static void report_weights(struct structure_question *q,
      * not tell were disturbed to look like misses, of which one load in five or
      * fewer is one. */
     const double doubt = 1 / sqrt((double)w->found) + 5 * unknown_share(w);
-    if (doubt > 0.02) {
+    if (doubt > share_doubt) {
         refuse(q, "policy_weights",
                lab_text(q->lab, why_weights_noise, w->found));
         return;
@@ -651,8 +654,10 @@ static void follow(struct structure_question *q, const char *attribute,
 /* What was found of the other holds for this one: it is the same storage. */
 static void take_over(struct structure_question *q, const char *other)
 {
-    const struct finding *const size =
-        lab_proposal(q->lab, "size", other, "size");
+    const struct finding *size =
+        lab_proposal(q->lab, "structure", other, "size");
+    if (size == NULL || size->status != STATUS_MEASURED)
+        size = lab_proposal(q->lab, "size", other, "size");
     if (size != NULL && size->status == STATUS_MEASURED)
         follow(q, "size", size, other);
     for (const struct answer *a = answers; a->attribute != NULL; a++) {

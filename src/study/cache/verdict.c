@@ -136,13 +136,12 @@ static bool allows(const struct finding *bound, double low, double high)
            (bound->status == STATUS_AT_MOST && bound->value.number >= low);
 }
 
-/* What of one path is but a bound may be known of another that uses the same
- * storage. */
+/* What of one path is but a bound, or not found, may be known of another that
+ * uses the same storage. */
 static bool is_of_same_storage(const struct finding *size,
                                const struct finding *same)
 {
     return same != NULL && same->status == STATUS_DERIVED &&
-           size->value.kind == VALUE_NUMBER &&
            size->status != STATUS_MEASURED &&
            allows(size, same->value.number, same->value.number);
 }
@@ -221,7 +220,8 @@ static bool do_agree(const struct finding *rings, const struct finding *sets)
 
 static bool is_within(const struct finding *f, const struct finding *overfill)
 {
-    return f != NULL && f->status == STATUS_MEASURED &&
+    return f != NULL && overfill != NULL && f->status != STATUS_IN_DOUBT &&
+           overfill->status == STATUS_MEASURED &&
            overfill->interval[0] <= f->value.number &&
            f->value.number <= overfill->interval[1];
 }
@@ -264,6 +264,16 @@ static void judge_shared(struct lab *lab, const char *component,
         finding_none(f, why_rings_alone, f->value.number);
 }
 
+/* If only of another path that shares the storage: then its size counts if
+ * lines in random order allow it. */
+static bool are_sets_known(const struct lab *lab, const char *component)
+{
+    char id[STUDY_ID];
+    snprintf(id, sizeof id, "%s.sets", component);
+    const struct finding *const f = results_find(lab->results, id);
+    return f != NULL && f->value.kind == VALUE_NUMBER;
+}
+
 static void judge_size(struct lab *lab, const char *component,
                        const char *attribute)
 {
@@ -297,7 +307,9 @@ static void judge_size(struct lab *lab, const char *component,
     if (overfill == NULL && has_short_lines(lab, component))
         bound_by_order(f);
     doubt_by_change(f, estimate(lab, "change", component, attribute));
-    if (sets != NULL && sets->status != STATUS_DERIVED)
+    if (sets != NULL &&
+        (sets->status != STATUS_DERIVED ||
+         (are_sets_known(lab, component) && is_within(sets, overfill))))
         correct_by_sets(f, sets);
     if (overfill != NULL && overfill->status == STATUS_MEASURED)
         compare_with_overfill(f, overfill);
