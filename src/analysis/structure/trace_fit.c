@@ -24,6 +24,7 @@ static const double LEAD_LEAST = 10;
 /* Of two that foretell something else about a visit one is right; at random each
  * is about half of them, and the cache itself about all: this is between. */
 static const double RIGHT_LEAST = 0.75;
+static const double DEVIATIONS = 5;
 
 /* A shape is tried with few policies: where the cache has another, some tenth of
  * the visits is not as it foretells, 30 of 300 and 5 more or less; of a shape that
@@ -700,6 +701,13 @@ static void remember_best(struct trace_search *t, const struct search *s)
     for (c.policy = 0; c.policy < POLICIES; c.policy++)
         if (can_be(&c))
             remember(t, &c);
+    /* Where each call brings a line to every set, one set would do the same. */
+    c = s->kept[0];
+    c.ways *= c.sets;
+    c.sets = 1;
+    for (c.policy = 0; c.policy < POLICIES; c.policy++)
+        if (can_be(&c) && c.ways <= WAYS_MOST)
+            remember_neighbours(t, c);
     c = s->kept[0];
     c.line *= 2;
     c.own = (c.own + 1) / 2;
@@ -784,18 +792,22 @@ void trace_search_free(struct trace_search *t)
 /* ---- the verdict -------------------------------------------------------- */
 
 /* Of the visits of which both foretell something else the better one is right
- * about so many, if it is the cache and not just nearer to it. */
+ * about so many, if it is the cache and not just nearer to it.  Where the policy is
+ * none of those, either shape is wrong about many, and it does for the shape that
+ * it is right about more than half by five deviations of a coin. */
 static bool is_right(const struct rival *best, const struct rival *r,
                      size_t from, size_t to)
 {
     const struct tally *const a = &best->tally, *const b = &r->tally;
-    size_t differ = 0, right = 0;
+    double differ = 0, right = 0;
     for (size_t i = from; i < to; i++)
         if ((a->chance[i] > 0.5) != (b->chance[i] > 0.5)) {
             differ++;
             right += (a->chance[i] > 0.5) == a->hit[i];
         }
-    return (double)right >= RIGHT_LEAST * (double)differ;
+    return right >= RIGHT_LEAST * differ ||
+           (!is_shape(&best->c, &r->c) &&
+            2 * right - differ >= DEVIATIONS * sqrt(differ));
 }
 
 /* True if visits that are apart, or those before, show that it is one and not the
@@ -854,6 +866,17 @@ static struct trace_fit fit_of(const struct candidate *c)
                               .ages = policies[c->policy].ages};
 }
 
+/* Of random victims: the neighbour's lines are some of them, and come again, so
+ * that sets which all have some hold more than it leaves; and sets that are
+ * others than any that were tried look like chance, too. */
+static void leave_open(const struct trace_range *range, struct trace_fit *fit)
+{
+    if (range->own_most >= fit->model_sets)
+        fit->ways = fit->size = 0;
+    if (fit->size == 0 && range->least < (double)fit->least)
+        fit->least = (uint64_t)range->least;
+}
+
 bool trace_search_judge(const struct trace_search *t,
                         const struct trace *checks, size_t count,
                         struct trace_fit *fit)
@@ -872,10 +895,8 @@ bool trace_search_judge(const struct trace_search *t,
         for (size_t i = 1; i < t->count; i++)
             if (!is_behind(best, &rivals[i]))
                 allow(fit, &rivals[i].c);
-        /* Sets that are others than any that were tried look like chance. */
-        if (best->c.policy == RANDOM && fit->size == 0 &&
-            t->range.least < (double)fit->least)
-            fit->least = (uint64_t)t->range.least;
+        if (best->c.policy == RANDOM)
+            leave_open(&t->range, fit);
     }
     for (size_t i = 0; i < t->count; i++)
         free_rival(&rivals[i]);

@@ -218,7 +218,9 @@ static uint64_t holds(const struct code_level *level)
 static bool load_for(struct lab *lab, size_t i, struct code_load *l)
 {
     const struct code_level *const level = &fact_code(lab)->level[i];
-    const uint64_t nearer = i > 0 ? holds(&level[-1]) : 0;
+    /* Of a bound more here, too: what the nearer one keeps does not show. */
+    const uint64_t nearer =
+        i > 0 ? holds(&level[-1]) * (level[-1].exact ? 1 : 2) : 0;
     *l = (struct code_load){.lab = lab, .level = level, .nearer = nearer};
     l->apart = (level->reach + CODE_PLACE - 1) / CODE_PLACE * CODE_PLACE;
     const uint64_t room = level->size / l->apart, pool = CODE_POOL / l->apart;
