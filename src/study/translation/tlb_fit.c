@@ -44,12 +44,13 @@ static bool may_hide(const struct tlb_question *q, size_t level)
     return false;
 }
 
-/* Half of what a miss costs more is four deviations of the mean of so many
- * laps; of one, where of 5000 loads less than one is late. */
+/* Half of what a miss costs more is six deviations of the mean of so many laps;
+ * of one, where of 5000 loads less than one is late. */
 unsigned tlb_laps(const struct tlb_question *q, size_t level)
 {
     enum { MOST = 31 };
-    const double laps = pow(8 * q->sigma / (q->miss[level] - q->hit[level]), 2);
+    const double laps =
+        pow(12 * q->sigma / (q->miss[level] - q->hit[level]), 2);
     if (laps < 1 && q->disturbed < 0.0002)
         return 1;
     return (unsigned)fmin(fmax(FEW_LAPS, ceil(laps)), MOST);
@@ -57,13 +58,14 @@ unsigned tlb_laps(const struct tlb_question *q, size_t level)
 
 /* What one load costs by several laps, of which the loads lie `stride` apart: a
  * mean, since a load meets the caches' clock at any of its phases (H200: 13
- * cycles, where a miss costs 10), without a fifth on either side, as spikes. */
+ * cycles, where a miss costs 10), without a fifth on either side, as spikes; of
+ * few laps without two fifths. */
 static double typical(const double *at, size_t laps, size_t stride)
 {
     double *const load = xcalloc(laps, sizeof *load);
     for (size_t i = 0; i < laps; i++)
         load[i] = at[i * stride];
-    const double mean = stats_trimmed_mean(load, laps, 0.2);
+    const double mean = stats_trimmed_mean(load, laps, laps < 10 ? 0.4 : 0.2);
     free(load);
     return mean;
 }
@@ -446,7 +448,8 @@ void tlb_find_middle(struct tlb_question *q, size_t level)
         return;
     tlb->middle = best_middle(tlb, &few, &many);
     q->hit[level] = typical(few.at, few.count, 1);
-    q->miss[level] = typical(many.at, many.count, 1);
+    /* Misses may cost more than one thing. */
+    q->miss[level] = 2 * tlb->middle - q->hit[level];
     q->sigma = fmax(q->sigma, stats_mad_sigma(few.at, few.count));
     q->late = late_share(&few, fit, tlb->middle);
 }
