@@ -179,6 +179,19 @@ static void none_beyond(struct tlb_question *q)
                 drop(q, i, (enum tlb_answer)j);
 }
 
+/* A translation from nowhere costs far more than any that laps have shown,
+ * whose walks do not differ as much: another TLB has those. */
+static bool hides_more(const struct tlb_question *q)
+{
+    const struct fact_tlbs *const t = q->t;
+    const double shown =
+        t->levels > 0 ? t->tlb[t->levels - 1].miss - t->tlb[0].hit : 0;
+    double most = 0;
+    for (size_t i = 0; i < TLB_DISTANCES; i++)
+        most = fmax(most, q->anew[i]);
+    return t->levels > 0 && most > 2 * shown;
+}
+
 /* What has more entries than there are places, of any region, may hold all of
  * them: unless it then reaches beyond all that can be used, as may the last
  * that shows: memory, or a window of it. */
@@ -193,7 +206,7 @@ static void report_levels(struct tlb_question *q)
                      (last != NULL && last->about * last->region >= used);
     if (t->levels == 0 && (q->unclear || t->places.order < ORDER)) {
         finding_none(q->levels, "%s", no_cost(q));
-    } else if (t->levels == 0 || all) {
+    } else if (t->levels == 0 || (all && !hides_more(q))) {
         finding_measured(q->levels, (double)t->levels);
     } else {
         finding_value(q->levels, STATUS_AT_LEAST,

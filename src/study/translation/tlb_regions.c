@@ -130,11 +130,14 @@ static uint64_t near_of(struct tlb_question *q, size_t level)
 {
     const double *const beside = level == 0 ? q->again : q->anew;
     const double late = late_from(q, level, beside);
+    /* half of it comes of some that the TLB had not lost */
+    const double little =
+        late - (q->t->tlb[level].middle - q->t->tlb[0].hit) / 2;
     size_t near = 0;
     while (near < TLB_DISTANCES && beside[near] < late)
         near++;
-    for (size_t i = near; i < TLB_DISTANCES; i++)
-        if (beside[i] < late) {
+    for (size_t i = 0; near < TLB_DISTANCES && i < TLB_DISTANCES; i++)
+        if (i < near ? beside[i] > little : beside[i] < late) {
             tlb_none(q, level, TLB_PAGE, TLB_REACH, why_tlb_page_unclear);
             return 0;
         }
@@ -203,6 +206,20 @@ static struct column ask_pairs(struct tlb_question *q, const struct pairs *p)
     return c;
 }
 
+/* 1: the level has most of them; 0: it has not; -1: that is not known. */
+static int are_there(struct tlb_question *q, size_t level,
+                     const struct pairs *p)
+{
+    double excess[PAIRS];
+    const struct column c = ask_pairs(q, p);
+    if (c.count != 2 * PAIRS)
+        return -1;
+    for (size_t i = 0; i < PAIRS; i++)
+        excess[i] = c.at[2 * i] - c.at[2 * i + 1];
+    return stats_median(excess, PAIRS) <
+           q->t->tlb[level].middle - q->t->tlb[0].hit;
+}
+
 /*
  * What the TLBs before have is not asked for in this one; so others push it out
  * of those before the neighbour is loaded, and each pair has regions of its own
@@ -213,18 +230,15 @@ static int came_along(struct tlb_question *q, size_t level, uint64_t off)
 {
     enum { UNITS_MOST = 8191 << HALVINGS };
     const struct tlb_facts *const tlb = &q->t->tlb[level];
-    const struct pairs p = lay_pairs(q, level, off);
+    struct pairs p = lay_pairs(q, level, off);
     const uint64_t unit = q->t->places.piece >> HALVINGS;
-    double excess[PAIRS];
     if (3 * p.others > 2 * tlb->about || p.end >= UNITS_MOST ||
         leaves_window(q, unit, p.end - p.first))
         return -1;
-    const struct column c = ask_pairs(q, &p);
-    if (c.count != 2 * PAIRS)
-        return -1;
-    for (size_t i = 0; i < PAIRS; i++)
-        excess[i] = c.at[2 * i] - c.at[2 * i + 1];
-    return stats_median(excess, PAIRS) < tlb->middle - q->t->tlb[0].hit;
+    const int along = are_there(q, level, &p);
+    /* not if the place itself is pushed out */
+    p.off = 0;
+    return along == 0 && are_there(q, level, &p) != 1 ? -1 : along;
 }
 
 static void found_at_most(struct tlb_question *q, size_t level,
