@@ -540,7 +540,7 @@ static bool is_foretold(const struct tally *t)
 }
 
 /* Of those before, and of those that are apart; there some cache nearly always
- * hits, which is no proof. */
+ * hits, which is no proof: a fourth of what is rarer may be otherwise. */
 static bool is_expected(const struct rival *r, size_t part)
 {
     const struct tally *const t = &r->tally;
@@ -557,8 +557,9 @@ static bool is_expected(const struct rival *r, size_t part)
     const double share = (hits + 0.5) / (seen + 1);
     const double alike =
         seen * (share * log(share) + (1 - share) * log(1 - share));
-    if (part > 0)
-        return off <= WRONG_MOST * fmin(hits, seen - hits);
+    const double fewer = fmin(hits, seen - hits);
+    if (part > 0) /* and what as many stray by themselves */
+        return off <= fewer / 4 + sqrt(BINS * (fewer + 1));
     return off < EXPECTED_OFF * seen &&
            r->likelihood[part] > alike + GAIN_LEAST;
 }
@@ -686,8 +687,8 @@ static void remember_neighbours(struct trace_search *t, struct candidate c)
         }
 }
 
-/* The likeliest, and the likeliest with every other policy and with lines of two
- * parts. */
+/* The likeliest, and the likeliest with every other policy, with a few ways more
+ * or less and with lines of two parts. */
 static void remember_best(struct trace_search *t, const struct search *s)
 {
     for (size_t i = 0; i < s->count && i < FINALISTS; i++) {
@@ -701,6 +702,13 @@ static void remember_best(struct trace_search *t, const struct search *s)
     for (c.policy = 0; c.policy < POLICIES; c.policy++)
         if (can_be(&c))
             remember(t, &c);
+    for (uint64_t more = 0; more <= 2 * MORE_MOST; more++) {
+        c = s->kept[0];
+        if (c.ways + more > MORE_MOST) {
+            c.ways += more - MORE_MOST;
+            remember(t, &c);
+        }
+    }
     /* Where each call brings a line to every set, one set would do the same. */
     c = s->kept[0];
     c.ways *= c.sets;
