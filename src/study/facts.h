@@ -70,6 +70,7 @@ struct fact_sector {
 struct fact_line {
     uint64_t bytes; /* 0: not known */
     bool bound;     /* it may be shorter */
+    bool longer;    /* it may be longer: all that is known is the sector */
     bool paired;    /* pairs of elements confirmed it, whatever rings say */
 };
 

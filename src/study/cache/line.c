@@ -258,7 +258,8 @@ static void report_at_most(const struct line_question *q, struct finding *f,
 static void keep_sector(const struct line_question *q)
 {
     *q->line = (struct fact_line){.bytes = q->sector->bytes,
-                                  .bound = q->sector->bound};
+                                  .bound = q->sector->bound,
+                                  .longer = true};
 }
 
 /* A line that is not seen to make room is no shorter than what it brings in. */

@@ -485,7 +485,7 @@ static const char *why_not(struct flood *q)
     const struct fact_line *const line = fact_line(q->lab, level_of(q->row));
     if (q->row->memory_is_own)
         return why_own_local;
-    if (fact_sure_line(q->lab, level_of(q->row)) == 0 ||
+    if (fact_sure_line(q->lab, level_of(q->row)) == 0 || line->longer ||
         (line->bound && !is_asked_whole(q)))
         return lab_why_unknown(q->lab, q->row->component, "line");
     q->line = line->bytes;
