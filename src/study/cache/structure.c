@@ -86,7 +86,7 @@ static void report(struct structure_question *q, const char *attribute,
 static void report_ways(struct structure_question *q)
 {
     const struct geometry *const g = &q->shape;
-    if (g->sets == 0 || g->index != GEOMETRY_UNEQUAL) {
+    if (g->index != GEOMETRY_UNEQUAL) {
         report(q, "ways", value_number((double)g->ways));
         drop(q, "set_ways");
         return;
@@ -157,8 +157,6 @@ static void report_shape(struct structure_question *q,
 {
     const struct geometry *const g = &q->shape;
     report_ways(q);
-    if (g->sets == 0)
-        return;
     report(q, "sets", value_number((double)g->sets));
     report_bits(q);
     report_modulo(q);
@@ -583,9 +581,13 @@ static void find_structure(struct structure_question *q)
         refuse(q, "*", why_index_hashed);
         return;
     }
-    report_shape(q, &lines);
-    if (q->shape.sets == 0)
+    /* A few sets that are alike are no proof that all are. */
+    if (q->shape.sets > 0) {
+        report_shape(q, &lines);
+    } else {
         refuse(q, "s*", why_index_hashed);
+        refuse(q, "ways", why_index_hashed);
+    }
     find_policy(q);
     const char *const why = lab_excuse(q->lab);
     refuse(q, "policy*",
