@@ -75,6 +75,40 @@ static struct finding *accept(struct lab *lab, const char *component,
 
 /* ---- lines ------------------------------------------------------------- */
 
+static bool has_text(const struct value *list, const char *text)
+{
+    size_t i = 0;
+    while (i < list->count && strcmp(list->items[i].text, text) != 0)
+        i++;
+    return i < list->count;
+}
+
+/* What was measured of a path before this one to the same storage; NULL if
+ * there is none. */
+static const struct finding *
+of_same_storage(struct lab *lab, const char *component, const char *attribute)
+{
+    for (const char *const *c = level_components; strcmp(*c, component) != 0;
+         c++) {
+        const struct finding *const with =
+            results_find(lab->results, lab_text(lab, "%s.shares_with", *c));
+        const struct finding *const f =
+            results_find(lab->results, lab_text(lab, "%s.%s", *c, attribute));
+        if (with != NULL && with->status == STATUS_MEASURED && f != NULL &&
+            f->status == STATUS_MEASURED && has_text(&with->value, component))
+            return f;
+    }
+    return NULL;
+}
+
+/* One storage has lines of one length, whichever path asks for them. */
+static void doubt_by_storage(struct finding *f, const struct finding *other)
+{
+    if (other != NULL && f->status == STATUS_MEASURED &&
+        other->value.number != f->value.number)
+        finding_none(f, why_by_storage, other->value.number);
+}
+
 static void judge_line(struct lab *lab, const char *component,
                        const char *attribute)
 {
@@ -85,6 +119,7 @@ static void judge_line(struct lab *lab, const char *component,
     struct finding *const f = accept(lab, component, attribute, proposal);
     if (doubt != NULL && !doubt->skipped)
         finding_none(f, "%s", doubt->because);
+    doubt_by_storage(f, of_same_storage(lab, component, attribute));
 }
 
 /* ---- sizes ------------------------------------------------------------- */
