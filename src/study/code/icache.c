@@ -515,15 +515,16 @@ static void report_shape(struct cache_question *q)
             leave_irregular(q);
         return;
     }
-    report_policy(q, &fit);
     /* Lines of the loop that chance pushes out and that come back at once hold
      * most of a way, and a way less foretells as well. */
+    struct trace_fit shape = fit;
     if (fit.policy == POLICY_RANDOM)
-        fit.ways = fit.size = 0;
-    report_agreed(q, "line", fit.line);
-    report_agreed(q, "sets", fit.sets);
-    report_agreed(q, "ways", fit.ways);
-    report_size(q, &fit);
+        shape.ways = shape.size = 0;
+    report_agreed(q, "line", shape.line);
+    report_agreed(q, "sets", shape.sets);
+    report_agreed(q, "ways", shape.ways);
+    report_size(q, &shape);
+    report_policy(q, &fit);
 }
 
 struct served {
