@@ -30,6 +30,7 @@
 enum {
     SETTLE_MOST = 60000, /* loads to settle with */
     RETURN_LAPS = 4,     /* a group comes back after a foreign line */
+    TRIES = 60,          /* of a vote */
     ALONE_LAPS = 3,      /* of the others, before a line is looked for */
     NEAR = 512 * 1024,   /* bytes whose translation is at hand */
     /* Shared memory of a launch, B, that leaves an L1 of which it is a part as
@@ -228,7 +229,6 @@ static bool try_eviction(struct eviction *e, const struct script_lines *group,
 bool eviction_evicts(struct eviction *e, const struct script_lines *group,
                      const struct segment *others, size_t count)
 {
-    enum { TRIES = 60 };
     double lead = 0, vote = 0;
     int valid = 0;
     for (int i = 0; lab_ok(e->lab) && i < TRIES && fabs(lead) < lead_least;
@@ -309,8 +309,9 @@ static void try_foretold(struct eviction *e, const struct script_lines *group,
     }
 }
 
-/* Asks again those that seem to come in, from the last to the first. */
-static void confirm(struct eviction *e, const struct script_lines *group,
+/* Asks again those that seem to come in, from the last to the first; false if
+ * there are none. */
+static bool confirm(struct eviction *e, const struct script_lines *group,
                     const struct script_lines *others, enum eviction_came *came)
 {
     struct script_lines again = {
@@ -320,24 +321,31 @@ static void confirm(struct eviction *e, const struct script_lines *group,
     for (size_t i = others->count; i-- > 0;)
         if (came[i] == CAME_IN)
             again.at[again.count++] = others->at[i];
-    try_foretold(e, group, &again, second);
+    if (again.count > 0)
+        try_foretold(e, group, &again, second);
     for (size_t i = others->count, n = 0; i-- > 0;)
         if (came[i] == CAME_IN)
             came[i] = second[n++];
+    return again.count > 0;
 }
 
 /* One that comes in does so each time; disturbed loads are late together but
- * once in a thousand. */
+ * once in a thousand.  Where that would take more rounds than there are tries
+ * nothing tells those that come in from those that do not. */
 void eviction_foretold(struct eviction *e, const struct script_lines *group,
                        const struct script_lines *others,
                        enum eviction_came *came)
 {
     const double stray = 1 - exp(-e->disturbed * (double)group->count);
     double chance = stray;
+    int round = 0;
     try_foretold(e, group, others, came);
-    do
-        confirm(e, group, others, came);
-    while (lab_ok(e->lab) && (chance *= stray) > 1e-3);
+    while (confirm(e, group, others, came) && lab_ok(e->lab) &&
+           (chance *= stray) > 1e-3 && ++round < TRIES)
+        continue;
+    for (size_t i = 0; round == TRIES && i < others->count; i++)
+        if (came[i] == CAME_IN)
+            came[i] = CAME_UNKNOWN;
 }
 
 /* ---- does it crowd? --------------------------------------------------- */

@@ -358,13 +358,18 @@ static uint64_t overfull_ring(uint64_t bytes)
 static const double share_most = 2 / 3.0, share_least = 1 / 8.0;
 static const double share_at_all = 0.9, share_at_last = 0.1;
 
+/* Sizes that rings tell are no eighth of what a cache has: where most is left
+ * of a ring so much larger, its misses are not told from hits. */
+enum { GROWS_MOST = 8 };
+
 static double share_of_ring(struct bracket_question *q, uint64_t *ring)
 {
+    const uint64_t most = u64_min(q->row->most / 2, *ring * GROWS_MOST / 2);
     double share = share_left(q, *ring);
     const bool grow = share > share_most;
     while (lab_ok(q->lab) &&
            (grow ? share > share_most : share < share_least) &&
-           *ring > 2 * BYTES_OF_LOOK && *ring <= q->row->most / 2) {
+           *ring > 2 * BYTES_OF_LOOK && *ring <= most) {
         *ring = grow ? *ring * 2 : *ring / 2;
         share = share_left(q, *ring);
     }
