@@ -34,7 +34,7 @@ struct prober {
     const struct device_info *info;
     struct recording *recording;
     struct prober_options options;
-    size_t experiments;
+    size_t experiments, launches;
     struct guard guard;
     bool fresh;         /* nothing is taken again */
     struct watch watch; /* of the launch that runs */
@@ -114,6 +114,11 @@ bool prober_stopped(const struct prober *p)
 size_t prober_experiments(const struct prober *p)
 {
     return p->experiments;
+}
+
+size_t prober_launches(const struct prober *p)
+{
+    return p->launches;
 }
 
 const struct guard *prober_guard(const struct prober *p)
@@ -437,6 +442,7 @@ static int run_launch(struct prober *p, const struct experiment *e,
                       struct error *err)
 {
     p->watch = (struct watch){0};
+    p->launches++;
     const int status = e->probe->once(p, e, samples, err);
     *spent_ns += elapsed_ns(p);
     guard_learn(&p->guard, &p->watch);

@@ -56,6 +56,9 @@ struct device *prober_device(struct prober *prober);
 bool prober_stopped(const struct prober *prober);
 /* Experiments run or replayed so far. */
 size_t prober_experiments(const struct prober *prober);
+/* How often one was launched, or a piece of it, with what was thrown away; none
+ * is on a replay. */
+size_t prober_launches(const struct prober *prober);
 
 /*
  * Runs one experiment given as text.  `*samples` is filled (samples_free), and

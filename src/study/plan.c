@@ -112,7 +112,8 @@ static void run_study(struct lab *lab, const struct study *study,
     const char *const stop = reason_to_stop(lab);
     const char *why = err->code != 0 ? err->text : stop;
     const double began = now_seconds();
-    const size_t before = prober_experiments(lab->prober);
+    const size_t before = prober_experiments(lab->prober),
+                 launches = prober_launches(lab->prober);
     lab_begin(lab, study);
     lab->cut_short = lab->cut_short || (stop != NULL && !study->judges);
     if (why == NULL || study->judges)
@@ -136,8 +137,9 @@ static void run_study(struct lab *lab, const struct study *study,
     lab_settle(lab);
     lab_uncite(lab);
     arena_empty(&lab->memory);
-    log_say(LOG_INFO, "study %s: %.2f s, %zu experiments", study->name,
-            now_seconds() - began, ran);
+    log_say(LOG_INFO, "study %s: %.2f s, %zu experiments, %zu launches",
+            study->name, now_seconds() - began, ran,
+            prober_launches(lab->prober) - launches);
 }
 
 /* Has the kernels of all studies to come compiled together. */
