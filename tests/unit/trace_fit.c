@@ -86,7 +86,8 @@ static bool find(const struct answering *a, struct trace_fit *fit)
                                       .own_least = a->own,
                                       .own_most = a->own + (a->own > 0)};
     struct trace_search *const search = trace_search_new(&found, &range);
-    const bool known = trace_search_judge(search, &check, 1, fit);
+    trace_search_check(search, &check);
+    const bool known = trace_search_judge(search, fit);
     trace_search_free(search);
     free(found.visits);
     free(check.visits);

@@ -21,24 +21,26 @@ static const double GAIN_LEAST = 50;
 /* Likelihood (its logarithm) that another cache must have less: by chance it
  * has once in e^10 = 20000. */
 static const double LEAD_LEAST = 10;
-/* Of two that foretell something else about a visit one is right; at random each
- * is about half of them, and the cache itself about all: this is between. */
+/* Of two that foretell something else about a visit one is right; at random
+ * each is about half of them, and the cache itself about all: this is between.
+ */
 static const double RIGHT_LEAST = 0.75;
 static const double DEVIATIONS = 5;
 
-/* A shape is tried with few policies: where the cache has another, some tenth of
- * the visits is not as it foretells, 30 of 300 and 5 more or less; of a shape that
- * is not the cache's a fourth, 75 and 8.  These are five deviations apart, so the
- * true shape is among the best of a few thousand; next to it come as many as
- * share its sets, with a few ways more or less, and with twice and half the sets,
- * which the longer runs tell apart. */
-enum { FIRST_JUDGED = 300, SECOND_JUDGED = 1500, FIRST_KEPT = 64 };
+/* A shape is tried with one policy, the best ones with few: where the cache has
+ * another, some tenth of the visits is not as it foretells, 30 of 300 and 5
+ * more or less; of a shape that is not the cache's a fourth, 75 and 8.  These
+ * are five deviations apart, so the true shape is among the best of a few
+ * thousand; next to it come as many as share its sets, with a few ways more or
+ * less, and with twice and half the sets, which the longer runs tell apart. */
+enum { FIRST_JUDGED = 300, SECOND_JUDGED = 1500 };
+enum { FIFO_PART = 3, FIRST_KEPT = 64 };
 enum { FEW_KEPT = 8, FINALISTS = 12 };
 /* Of more sets the neighbour has no line in most. */
 enum { FEW_SETS = 16 };
 enum { SECTORS_MOST = 2, WAYS_MOST = 512, LESS_MOST = 12, MORE_MOST = 3 };
 
-/* All policies that are thought of; the first are asked of every shape. */
+/* All policies that are thought of; the first is asked of every shape. */
 static const struct {
     enum cache_policy policy;
     struct cache_rrip ages;
@@ -48,9 +50,8 @@ static const struct {
     {POLICY_RRIP, {3, 2, 0}},   {POLICY_RRIP, {2, 1, 0}},
     {POLICY_RANDOM, {0, 0, 0}},
 };
-enum { POLICIES = sizeof policies / sizeof *policies, FIRST_POLICIES = 2 };
-enum { SECOND_POLICIES = 3 };
-enum { RANDOM = POLICIES - 1 };
+enum { POLICIES = sizeof policies / sizeof *policies, RANDOM = POLICIES - 1 };
+enum { LRU, FIFO, SECOND_POLICIES = 3 };
 
 struct candidate {
     uint64_t line, sets, ways;
@@ -89,78 +90,101 @@ static struct cache *make_cache(const struct candidate *c, uint64_t sector)
     return cache;
 }
 
-/* ---- visits of some sets ------------------------------------------------ */
-
-/* Visits of each `every`th set, until so many of them were seen; of odd ones
- * among them, since ends of functions are of odd lines. */
-static void pick(const struct trace *t, const struct candidate *c,
-                 uint64_t every, size_t most, struct trace *picked)
-{
-    size_t seen = 0;
-    picked->count = 0;
-    for (size_t i = 0; i < t->count && seen < most; i++) {
-        const struct trace_visit *const v = &t->visits[i];
-        if (v->at / c->line % c->sets % every != (every / 2 | 1) % every)
-            continue;
-        picked->visits[picked->count++] = *v;
-        seen += v->seen != TRACE_UNSEEN;
-    }
-}
-
-static size_t seen_in(const struct trace *t)
-{
-    size_t seen = 0;
-    for (size_t i = 0; i < t->count; i++)
-        seen += t->visits[i].seen != TRACE_UNSEEN;
-    return seen;
-}
-
-/* ---- likelihood --------------------------------------------------------- */
-
 enum { BINS = 10 };
 
-/* Likelihood and agreement of visits, by set and one by one; NULL: not wanted. */
-struct tally {
-    double likelihood, agree;
-    size_t seen, hits;
-    double *by_set;
-    float *chance; /* of a hit */
-    bool *hit;
-    size_t next;
-    const struct candidate *of; /* only of sets that have as many ways in it */
+/* ---- visits that were seen ---------------------------------------------- */
+
+/* What a cache foretells of them is kept, since many candidates are put
+ * together of the same few. */
+struct foretold {
+    struct candidate by;
+    float *chance; /* that a visit hits */
 };
 
-static void add(struct tally *t, const struct candidate *c,
-                const struct trace_visit *v, double hits)
+/* Visits, and of those that were seen where and what. */
+struct seen {
+    const struct trace_range *range;
+    struct trace trace;
+    size_t count;
+    uint64_t *at;
+    bool *hit;
+    struct foretold *foretold;
+    size_t foretolds;
+};
+
+static struct seen new_seen(size_t most, const struct trace_range *range)
 {
-    const size_t at = t->next++, set = v->at / c->line % c->sets;
-    const bool hit = v->seen == TRACE_HIT;
-    if (t->hit != NULL)
-        t->hit[at] = hit;
-    if (t->of != NULL && ways_of(t->of, set) != c->ways)
-        return;
-    const double chance = WRONG + (1 - 2 * WRONG) * hits;
-    const double l = log(hit ? chance : 1 - chance);
-    t->likelihood += l;
-    if (t->by_set != NULL)
-        t->by_set[set] += l;
-    /* what is likelier than not */
-    t->agree += hit == (chance > 0.5);
-    if (t->chance != NULL)
-        t->chance[at] = (float)chance;
-    t->seen++;
-    t->hits += hit;
+    return (struct seen){.range = range,
+                         .trace.visits =
+                             xcalloc(most, sizeof(struct trace_visit)),
+                         .at = xcalloc(most, sizeof(uint64_t)),
+                         .hit = xcalloc(most, sizeof(bool))};
 }
 
-static void run_certain(const struct trace *t, const struct candidate *c,
-                        uint64_t sector, struct tally *tally)
+static void forget(struct seen *s)
 {
-    struct cache *const cache = make_cache(c, sector);
-    for (size_t i = 0; i < t->count; i++) {
-        const struct trace_visit *const v = &t->visits[i];
+    for (size_t i = 0; i < s->foretolds; i++)
+        free(s->foretold[i].chance);
+    s->foretolds = s->trace.count = s->count = 0;
+}
+
+static void free_seen(struct seen *s)
+{
+    forget(s);
+    free(s->foretold);
+    free(s->trace.visits);
+    free(s->at);
+    free(s->hit);
+}
+
+static void add_visit(struct seen *s, const struct trace_visit *v)
+{
+    s->trace.visits[s->trace.count++] = *v;
+    if (v->seen == TRACE_UNSEEN)
+        return;
+    s->at[s->count] = v->at;
+    s->hit[s->count++] = v->seen == TRACE_HIT;
+}
+
+static struct seen seen_of(const struct trace *t,
+                           const struct trace_range *range)
+{
+    struct seen s = new_seen(t->count, range);
+    for (size_t i = 0; i < t->count; i++)
+        add_visit(&s, &t->visits[i]);
+    return s;
+}
+
+/* ---- what a cache foretells --------------------------------------------- */
+
+static double chance_of(double hits)
+{
+    return WRONG + (1 - 2 * WRONG) * hits;
+}
+
+/* With what is fetched ahead where a line of the neighbour was pushed out. */
+static void touch_own(struct cache *cache, const struct candidate *c,
+                      uint64_t ahead)
+{
+    const uint64_t far = ((uint64_t)1 << 32) * c->sets + c->own_at;
+    for (uint64_t i = 0; i < c->own; i++)
+        if (cache_access(cache, (far + i) * c->line) != CACHE_HIT)
+            for (uint64_t k = 1; k <= ahead; k++)
+                cache_access(cache, (far + i + k) * c->line);
+}
+
+static void run_certain(const struct seen *s, const struct candidate *c,
+                        float *chance)
+{
+    const float of[] = {(float)chance_of(0), (float)chance_of(1)};
+    struct cache *const cache = make_cache(c, s->range->sector);
+    for (size_t i = 0; i < s->trace.count; i++) {
+        const struct trace_visit *const v = &s->trace.visits[i];
+        if (c->touched && v->call)
+            touch_own(cache, c, s->range->ahead);
         const bool hit = cache_access(cache, v->at) == CACHE_HIT;
         if (v->seen != TRACE_UNSEEN)
-            add(tally, c, v, hit);
+            *chance++ = of[hit];
     }
     cache_free(cache);
 }
@@ -176,89 +200,138 @@ static uint64_t end_of(const struct trace *t)
 /* Of lines that come into a set each puts out one of its ways at random: what
  * was there at its last visit is so with a chance that each of them lowers.
  * A visit that nobody saw brings its line in as likely as it was not there. */
-static void run_random(const struct trace *t, const struct candidate *c,
-                       uint64_t sector, struct tally *tally)
+static void run_random(const struct seen *s, const struct candidate *c,
+                       float *foretold)
 {
-    const size_t lines = (size_t)(end_of(t) / c->line + 1);
-    const size_t sectors = (size_t)(end_of(t) / sector + 1);
-    double *const since = xcalloc(lines, sizeof *since);
+    const uint64_t sector = s->range->sector, end = end_of(&s->trace);
+    double *const since = xcalloc((size_t)(end / c->line + 1), sizeof *since);
     double *const came = xcalloc(c->sets, sizeof *came);
-    bool *const there = xcalloc(sectors, sizeof *there);
-    double *const stay = xcalloc(c->sets, sizeof *stay);
-    for (uint64_t set = 0; set < c->sets; set++)
-        stay[set] = log1p(-1 / fmax(1.001, (double)c->ways));
-    for (size_t i = 0; i < t->count; i++) {
-        const struct trace_visit *const v = &t->visits[i];
+    bool *const there = xcalloc((size_t)(end / sector + 1), sizeof *there);
+    const double stay = log1p(-1 / fmax(1.001, (double)c->ways));
+    for (size_t i = 0; i < s->trace.count; i++) {
+        const struct trace_visit *const v = &s->trace.visits[i];
         const size_t line = (size_t)(v->at / c->line), set = line % c->sets;
         const double n = came[set] - since[line];
         const bool known = there[v->at / sector];
-        const double chance = !known ? 0 : n > 0 ? exp(n * stay[set]) : 1;
+        const double stays = n > 0 ? exp(n * stay) : 1;
+        const double chance = known ? stays : 0;
         if (v->seen != TRACE_UNSEEN)
-            add(tally, c, v, chance);
+            *foretold++ = (float)chance_of(chance);
         const double hit =
             v->seen == TRACE_UNSEEN ? chance : v->seen == TRACE_HIT;
         /* a miss that is likelier than not */
-        if (hit < 0.5 && !known && c->line > sector)
-            came[set] += n > 0 ? 1 - exp(n * stay[set]) : 0;
-        else
-            came[set] += 1 - hit;
+        const bool other_sector = hit < 0.5 && !known && c->line > sector;
+        came[set] += other_sector ? 1 - stays : 1 - hit;
         since[line] = came[set];
         there[v->at / sector] = true;
     }
     free(since);
     free(came);
     free(there);
-    free(stay);
 }
 
-/* With what is fetched ahead where a line of the neighbour was pushed out. */
-static void touch_own(struct cache *cache, const struct candidate *c,
-                      uint64_t ahead)
+static bool is_same(const struct candidate *a, const struct candidate *b)
 {
-    const uint64_t far = ((uint64_t)1 << 32) * c->sets + c->own_at;
-    for (uint64_t i = 0; i < c->own; i++)
-        if (cache_access(cache, (far + i) * c->line) != CACHE_HIT)
-            for (uint64_t k = 1; k <= ahead; k++)
-                cache_access(cache, (far + i + k) * c->line);
+    return a->line == b->line && a->sets == b->sets && a->ways == b->ways &&
+           a->policy == b->policy && a->own == b->own &&
+           a->own_at == b->own_at && a->touched == b->touched;
 }
 
-static void run_touched(const struct trace *t, const struct candidate *c,
-                        const struct trace_range *r, struct tally *tally)
+/* Of each visit that was seen the chance that it hits, if all sets have the
+ * candidate's ways. */
+static const float *foretell_even(struct seen *s, const struct candidate *c)
 {
-    struct cache *const cache = make_cache(c, r->sector);
-    for (size_t i = 0; i < t->count; i++) {
-        const struct trace_visit *const v = &t->visits[i];
-        if (v->call)
-            touch_own(cache, c, r->ahead);
-        const bool hit = cache_access(cache, v->at) == CACHE_HIT;
-        if (v->seen != TRACE_UNSEEN)
-            add(tally, c, v, hit);
-    }
-    cache_free(cache);
-}
-
-static void run(const struct trace *t, const struct candidate *c,
-                const struct trace_range *r, struct tally *tally)
-{
-    if (c->touched)
-        run_touched(t, c, r, tally);
-    else if (c->policy == RANDOM)
-        run_random(t, c, r->sector, tally);
+    struct candidate by = *c;
+    if (!by.touched)
+        by.own = by.own_at = 0;
+    for (size_t i = 0; i < s->foretolds; i++)
+        if (is_same(&s->foretold[i].by, &by))
+            return s->foretold[i].chance;
+    float *const chance = xcalloc(s->count, sizeof *chance);
+    if (by.policy == RANDOM)
+        run_random(s, &by, chance);
     else
-        run_certain(t, c, r->sector, tally);
+        run_certain(s, &by, chance);
+    s->foretold =
+        xreallocarray(s->foretold, s->foretolds + 1, sizeof *s->foretold);
+    s->foretold[s->foretolds++] = (struct foretold){by, chance};
+    return chance;
+}
+
+/* The same with the neighbour's lines, where the candidate leaves them out:
+ * some sets have a way less. */
+static void foretell(struct seen *s, const struct candidate *c, float *chance)
+{
+    struct candidate even = *c, less;
+    if (!c->touched)
+        even.ways = ways_of(c, c->own_at + c->own);
+    less = even;
+    if (!c->touched && c->own % c->sets > 0 && even.ways > 1)
+        less.ways--;
+    const float *const more_ways = foretell_even(s, &even);
+    const float *const less_ways = foretell_even(s, &less);
+    for (size_t i = 0; i < s->count; i++) {
+        const uint64_t set = s->at[i] / c->line % c->sets;
+        chance[i] = c->touched || ways_of(c, set) == even.ways ? more_ways[i]
+                                                               : less_ways[i];
+    }
+}
+
+static double likelihood_of_hit(float chance, bool hit)
+{
+    return log(hit ? chance : 1 - chance);
+}
+
+static double likelihood_of_seen(const struct seen *s, const float *chance)
+{
+    double sum = 0;
+    for (size_t i = 0; i < s->count; i++)
+        sum += likelihood_of_hit(chance[i], s->hit[i]);
+    return sum;
+}
+
+static double mean_likelihood(const struct seen *s, const float *chance)
+{
+    return s->count > 0 ? likelihood_of_seen(s, chance) / (double)s->count
+                        : -INFINITY;
 }
 
 /* ---- which shape -------------------------------------------------------- */
 
 struct search {
-    const struct trace *trace;
     const struct trace_range *range;
-    uint64_t line;
-    struct trace picked;
-    size_t seen;
+    struct seen whole, picked;
+    uint64_t line, lines; /* so many have a number in … */
+    uint32_t *line_of;    /* … of each visit */
+    bool *chosen;         /* of each line */
+    float *chance;
     struct candidate *kept;
     size_t count, room;
 };
+
+/* Visits of each `every`th set, until so many of them were seen; of odd ones
+ * among them, since ends of functions are of odd lines. */
+static void pick(struct search *s, uint64_t sets, uint64_t every, size_t most)
+{
+    const struct trace *const t = &s->whole.trace;
+    forget(&s->picked);
+    for (uint64_t line = 0; line < s->lines; line++)
+        s->chosen[line] = line % sets % every == (every / 2 | 1) % every;
+    for (size_t i = 0; i < t->count && s->picked.count < most; i++)
+        if (s->chosen[s->line_of[i]])
+            add_visit(&s->picked, &t->visits[i]);
+}
+
+/* From now on lines are so long. */
+static void search_lines(struct search *s, uint64_t line)
+{
+    const struct trace *const t = &s->whole.trace;
+    s->line = line;
+    s->lines = end_of(t) / line + 1;
+    s->count = 0;
+    for (size_t i = 0; i < t->count; i++)
+        s->line_of[i] = (uint32_t)(t->visits[i].at / line);
+}
 
 static bool can_be(const struct candidate *c)
 {
@@ -289,46 +362,119 @@ static void keep(struct search *s, struct candidate c)
     s->kept[s->count++] = c;
 }
 
-static void try_candidate(struct search *s, const struct trace *t,
+static void try_candidate(struct search *s, struct seen *seen,
                           struct candidate c)
 {
-    struct tally tally = {0};
     if (!can_be(&c))
         return;
-    run(t, &c, s->range, &tally);
-    c.score =
-        tally.seen > 0 ? tally.likelihood / (double)tally.seen : -INFINITY;
+    c.score = mean_likelihood(seen, foretell_even(seen, &c));
     keep(s, c);
 }
 
-/* All numbers of ways that so many sets may have. */
-static void try_sets(struct search *s, const struct trace *t, uint64_t sets,
-                     size_t from, size_t to)
+static uint64_t ways_least(const struct search *s, uint64_t sets)
 {
-    struct candidate c = {.line = s->line, .sets = sets};
-    const double each = (double)(s->line * sets);
-    const uint64_t least = (uint64_t)fmax(1, floor(s->range->least / each));
-    const uint64_t most = (uint64_t)ceil(s->range->most / each);
-    for (c.ways = least; c.ways <= most && c.ways <= WAYS_MOST; c.ways++)
-        for (c.policy = from; c.policy < to; c.policy++)
-            try_candidate(s, t, c);
+    return (uint64_t)fmax(1, floor(s->range->least / (double)(s->line * sets)));
 }
 
-static uint64_t sets_most(const struct search *s)
+static uint64_t ways_most(const struct search *s, uint64_t sets)
 {
-    return (uint64_t)(s->range->most / (double)s->line);
+    const double most = ceil(s->range->most / (double)(s->line * sets));
+    return (uint64_t)fmin(most, WAYS_MOST);
 }
 
-/* All shapes with some policies, by about so many visits of some sets. */
-static void try_shapes(struct search *s, size_t from, size_t to, size_t judged)
+/*
+ * With how many ways an lru cache begins to have what is visited, for visits
+ * that were seen; `most`: with none below.  A set's lines are a list in the
+ * order of their last use, and beyond the first `most` it holds anything.  A
+ * sector lies as deep as its line did since it was used.
+ */
+static void find_depths(const struct search *s, uint64_t sets, uint32_t most,
+                        uint32_t *depth)
 {
-    const uint64_t every = s->seen / judged;
-    for (uint64_t sets = 1; sets <= sets_most(s); sets++) {
-        const struct candidate c = {.line = s->line, .sets = sets};
-        const uint64_t part = sets / 4;
-        const uint64_t apart = every < part ? every : part;
-        pick(s->trace, &c, apart > 1 ? apart : 1, judged, &s->picked);
-        try_sets(s, &s->picked, sets, from, to);
+    const struct trace *const t = &s->picked.trace;
+    const uint64_t sector = s->range->sector, of_line = s->line / sector;
+    uint32_t *const head = xcalloc(sets, sizeof *head); /* line + 1 */
+    uint32_t *const next = xcalloc(s->lines + 1, sizeof *next);
+    uint32_t *const deepest = xcalloc(s->lines * of_line, sizeof *deepest);
+    for (uint64_t i = 0; i < s->lines * of_line; i++)
+        deepest[i] = most;
+    for (size_t i = 0; i < t->count; i++) {
+        const uint64_t at = t->visits[i].at / sector, line = at / of_line;
+        uint32_t *link = &head[line % sets], ways = 0;
+        while (ways < most && *link != 0 && *link != line + 1) {
+            link = &next[*link];
+            ways++;
+        }
+        if (ways < most && *link == line + 1)
+            *link = next[line + 1];
+        else
+            ways = most;
+        next[line + 1] = head[line % sets];
+        head[line % sets] = (uint32_t)line + 1;
+        for (uint64_t k = line * of_line; k < (line + 1) * of_line; k++)
+            deepest[k] = deepest[k] > ways ? deepest[k] : ways;
+        if (t->visits[i].seen != TRACE_UNSEEN)
+            *depth++ = deepest[at];
+        deepest[at] = 0;
+    }
+    free(head);
+    free(next);
+    free(deepest);
+}
+
+/* An lru cache of so many sets with each number of ways. */
+static void try_lru(struct search *s, uint64_t sets)
+{
+    struct candidate c = {.line = s->line, .sets = sets, .policy = LRU};
+    const uint64_t most = ways_most(s, sets);
+    const float of[] = {(float)chance_of(0), (float)chance_of(1)};
+    uint32_t *const depth = xcalloc(s->picked.count, sizeof *depth);
+    find_depths(s, sets, (uint32_t)most, depth);
+    for (c.ways = ways_least(s, sets); c.ways <= most; c.ways++) {
+        for (size_t i = 0; i < s->picked.count; i++)
+            s->chance[i] = of[depth[i] < c.ways];
+        c.score = mean_likelihood(&s->picked, s->chance);
+        keep(s, c);
+    }
+    free(depth);
+}
+
+static void try_random(struct search *s, uint64_t sets)
+{
+    struct candidate c = {.line = s->line, .sets = sets, .policy = RANDOM};
+    for (c.ways = ways_least(s, sets); c.ways <= ways_most(s, sets); c.ways++)
+        try_candidate(s, &s->picked, c);
+}
+
+/* Visits of some sets, so that about as many were seen. */
+static void pick_sets(struct search *s, uint64_t sets, size_t judged)
+{
+    const uint64_t every = s->whole.count / judged, part = sets / 4;
+    const uint64_t apart = every < part ? every : part;
+    pick(s, sets, apart > 1 ? apart : 1, judged);
+}
+
+/* All shapes with a policy. */
+static void try_shapes(struct search *s, size_t judged,
+                       void (*try_sets)(struct search *, uint64_t))
+{
+    const uint64_t most = (uint64_t)(s->range->most / (double)s->line);
+    for (uint64_t sets = 1; sets <= most; sets++) {
+        pick_sets(s, sets, judged);
+        try_sets(s, sets);
+    }
+}
+
+/* The best shapes also as they would be if a line that is used stayed no longer
+ * for it, which moves most. */
+static void try_fifo(struct search *s)
+{
+    keep_best(s, s->count / FIFO_PART + FIRST_KEPT);
+    for (size_t i = s->count; i-- > 0;) {
+        struct candidate c = s->kept[i];
+        c.policy = FIFO;
+        pick_sets(s, c.sets, FIRST_JUDGED);
+        try_candidate(s, &s->picked, c);
     }
     keep_best(s, FIRST_KEPT);
 }
@@ -341,15 +487,13 @@ static bool is_shape(const struct candidate *a, const struct candidate *b)
 /* The best by all visits. */
 static void judge_whole(struct search *s, size_t best)
 {
-    for (size_t i = 0; i < s->count; i++) {
-        struct tally tally = {0};
-        run(s->trace, &s->kept[i], s->range, &tally);
-        s->kept[i].score = tally.likelihood;
-    }
+    for (size_t i = 0; i < s->count; i++)
+        s->kept[i].score = likelihood_of_seen(
+            &s->whole, foretell_even(&s->whole, &s->kept[i]));
     keep_best(s, best);
 }
 
-/* The best shapes with so many policies, by more visits. */
+/* The best shapes with so many policies, by more visits; 0: all. */
 static void try_policies(struct search *s, size_t count, size_t most,
                          size_t best)
 {
@@ -363,10 +507,11 @@ static void try_policies(struct search *s, size_t count, size_t most,
             before++;
         if (before < i)
             continue;
-        pick(s->trace, &old[i], 1, most, &s->picked);
+        if (most > 0)
+            pick(s, old[i].sets, 1, most);
         struct candidate c = old[i];
         for (c.policy = 0; c.policy < count; c.policy++)
-            try_candidate(s, &s->picked, c);
+            try_candidate(s, most > 0 ? &s->picked : &s->whole, c);
     }
     free(old);
     keep_best(s, best);
@@ -387,7 +532,7 @@ static double of_set(const struct table *t, uint64_t set, uint64_t ways)
     return t->at[(ways - t->least) * t->sets + set];
 }
 
-static void fill_table(const struct search *s, const struct candidate *c,
+static void fill_table(struct search *s, const struct candidate *c,
                        struct table *t)
 {
     const uint64_t less =
@@ -398,9 +543,11 @@ static void fill_table(const struct search *s, const struct candidate *c,
     t->at = xcalloc(t->count * t->sets, sizeof *t->at);
     for (uint64_t i = 0; i < t->count; i++) {
         struct candidate other = *c;
-        struct tally tally = {.by_set = t->at + i * t->sets};
         other.ways = t->least + i;
-        run(s->trace, &other, s->range, &tally);
+        const float *const chance = foretell_even(&s->whole, &other);
+        for (size_t k = 0; k < s->whole.count; k++)
+            t->at[i * t->sets + s->whole.at[k] / c->line % c->sets] +=
+                likelihood_of_hit(chance[k], s->whole.hit[k]);
     }
 }
 
@@ -474,7 +621,7 @@ static void try_few(struct search *s, struct candidate c)
     const double own = (double)(c.own * s->line);
     const double most = ceil((s->range->most + own) / each);
     c.ways = (uint64_t)fmax(2, floor((s->range->least + own) / each));
-    pick(s->trace, &c, 1, FIRST_JUDGED, &s->picked);
+    pick(s, c.sets, 1, FIRST_JUDGED);
     for (; (double)c.ways <= most && c.ways <= WAYS_MOST; c.ways++)
         for (c.policy = 1; c.policy < RANDOM; c.policy++)
             try_candidate(s, &s->picked, c);
@@ -524,34 +671,45 @@ static uint64_t bytes_of(const struct candidate *c)
 
 /* ---- what candidates foretell ----------------------------------------- */
 
-/* A candidate beside what it foretells of visits that it was not found by. */
+/* A candidate beside what it foretells of visits. */
 struct rival {
     struct candidate c;
-    struct tally tally;
-    size_t apart;         /* from that visit on they are apart */
-    double likelihood[2]; /* of those before, and of those */
+    float *chance;
+    double agree;         /* visits that are as is likelier */
+    double likelihood[2]; /* of visits before those that are apart, of those */
 };
 
-static bool is_foretold(const struct tally *t)
+/* What became of them; from one on they are apart. */
+struct outcome {
+    bool *hit;
+    size_t count, apart;
+};
+
+static double hits_of(const struct outcome *o, size_t from, size_t to)
 {
-    const size_t misses = t->seen - t->hits;
-    const size_t fewer = t->hits < misses ? t->hits : misses;
-    return (double)t->seen - t->agree <= WRONG_MOST * (double)fewer;
+    double hits = 0;
+    for (size_t i = from; i < to; i++)
+        hits += o->hit[i];
+    return hits;
+}
+
+static bool is_foretold(const struct rival *r, const struct outcome *o)
+{
+    const double seen = (double)o->count, hits = hits_of(o, 0, o->count);
+    return seen - r->agree <= WRONG_MOST * fmin(hits, seen - hits);
 }
 
 /* Of those before, and of those that are apart; there some cache nearly always
  * hits, which is no proof: a fourth of what is rarer may be otherwise. */
-static bool is_expected(const struct rival *r, size_t part)
+static bool is_expected(const struct rival *r, const struct outcome *o,
+                        size_t part)
 {
-    const struct tally *const t = &r->tally;
-    const size_t from = part > 0 ? r->apart : 0;
-    const size_t to = part > 0 ? t->next : r->apart;
-    const double seen = (double)(to - from);
-    double bins[BINS] = {0}, hits = 0, off = 0;
-    for (size_t i = from; i < to; i++) {
-        bins[(size_t)(t->chance[i] * BINS)] += t->hit[i] - t->chance[i];
-        hits += t->hit[i];
-    }
+    const size_t from = part > 0 ? o->apart : 0;
+    const size_t to = part > 0 ? o->count : o->apart;
+    const double seen = (double)(to - from), hits = hits_of(o, from, to);
+    double bins[BINS] = {0}, off = 0;
+    for (size_t i = from; i < to; i++)
+        bins[(size_t)(r->chance[i] * BINS)] += o->hit[i] - r->chance[i];
     for (size_t i = 0; i < BINS; i++)
         off += fabs(bins[i]);
     const double share = (hits + 0.5) / (seen + 1);
@@ -565,26 +723,26 @@ static bool is_expected(const struct rival *r, size_t part)
 }
 
 /* Of one set any chance looks like random victims, and so it tells nothing. */
-static bool explains(const struct rival *r)
+static bool explains(const struct rival *r, const struct outcome *o)
 {
     return r->c.policy == RANDOM
-               ? r->c.sets > 1 && is_expected(r, 0) && is_expected(r, 1)
-               : is_foretold(&r->tally);
+               ? r->c.sets > 1 && is_expected(r, o, 0) && is_expected(r, o, 1)
+               : is_foretold(r, o);
 }
 
 /* Likelihood of what came about from one visit to another: for random victims
- * by the chances, otherwise by what these turned out to be, so that what is in no
- * model weighs as much as it does. */
-static double likelihood_of(const struct rival *r, size_t from, size_t to)
+ * by the chances, otherwise by what these turned out to be, so that what is in
+ * no model weighs as much as it does. */
+static double likelihood_of(const struct rival *r, const struct outcome *o,
+                            size_t from, size_t to)
 {
-    const struct tally *const t = &r->tally;
     double in[BINS] = {0}, count[BINS] = {0}, sum = 0;
     for (size_t i = from; i < to; i++) {
-        const size_t bin = (size_t)(t->chance[i] * BINS);
-        in[bin] += t->hit[i];
+        const size_t bin = (size_t)(r->chance[i] * BINS);
+        in[bin] += o->hit[i];
         count[bin]++;
         if (r->c.policy == RANDOM)
-            sum += log(t->hit[i] ? t->chance[i] : 1 - t->chance[i]);
+            sum += likelihood_of_hit(r->chance[i], o->hit[i]);
     }
     for (size_t i = 0; r->c.policy != RANDOM && i < BINS; i++)
         if (in[i] > 0 && in[i] < count[i])
@@ -593,72 +751,29 @@ static double likelihood_of(const struct rival *r, size_t from, size_t to)
     return sum;
 }
 
+static void weigh(struct rival *r, const struct outcome *o)
+{
+    r->agree = 0;
+    for (size_t i = 0; i < o->count; i++)
+        r->agree += o->hit[i] == (r->chance[i] > 0.5);
+    r->likelihood[0] = likelihood_of(r, o, 0, o->apart);
+    r->likelihood[1] = likelihood_of(r, o, o->apart, o->count);
+}
+
 static double lead_of(const struct rival *a, const struct rival *b)
 {
     return a->likelihood[0] - b->likelihood[0] + a->likelihood[1] -
            b->likelihood[1];
 }
 
-static int by_likelihood(const void *a, const void *b)
-{
-    const double lead = lead_of(a, b);
-    return (lead < 0) - (lead > 0);
-}
-
-/* Sets in which the neighbour has a line more are run apart. */
-static void run_parts(const struct trace *t, const struct candidate *c,
-                      const struct trace_range *r, struct tally *tally)
-{
-    const size_t first = tally->next;
-    struct candidate part = *c;
-    tally->of = c->touched ? NULL : c;
-    for (uint64_t less = 0; less <= (tally->of != NULL && c->own % c->sets > 0);
-         less++) {
-        tally->next = first;
-        if (tally->of != NULL)
-            part.ways = ways_of(c, c->own_at + c->own) - less;
-        if (part.ways > 0)
-            run(t, &part, r, tally);
-    }
-}
-
-static void foretell(struct rival *r, const struct trace *checks, size_t count,
-                     const struct trace_range *range)
-{
-    size_t seen = 0;
-    for (size_t i = 0; i < count; i++)
-        seen += seen_in(&checks[i]);
-    r->tally.chance = xcalloc(seen, sizeof *r->tally.chance);
-    r->tally.hit = xcalloc(seen, sizeof *r->tally.hit);
-    for (size_t i = 0; i < count; i++) {
-        run_parts(&checks[i], &r->c, range, &r->tally);
-        if (!checks[i].apart)
-            r->apart = r->tally.next;
-    }
-    r->likelihood[0] = likelihood_of(r, 0, r->apart);
-    r->likelihood[1] = likelihood_of(r, r->apart, r->tally.next);
-}
-
-static void free_rival(struct rival *r)
-{
-    free(r->tally.chance);
-    free(r->tally.hit);
-}
-
 /* ---- the search --------------------------------------------------------- */
 
 struct trace_search {
     struct trace_range range;
-    struct candidate *found;
+    struct rival *rival;
     size_t count;
+    struct outcome outcome;
 };
-
-static bool is_same(const struct candidate *a, const struct candidate *b)
-{
-    return a->line == b->line && is_shape(a, b) && a->policy == b->policy &&
-           a->own == b->own && a->own_at == b->own_at &&
-           a->touched == b->touched;
-}
 
 /* One in which the neighbour leaves room in all sets. */
 static void remember(struct trace_search *t, const struct candidate *c)
@@ -666,14 +781,14 @@ static void remember(struct trace_search *t, const struct candidate *c)
     if (c->own + c->sets > c->sets * c->ways)
         return;
     for (size_t i = 0; i < t->count; i++)
-        if (is_same(c, &t->found[i]))
+        if (is_same(c, &t->rival[i].c))
             return;
-    t->found = xreallocarray(t->found, t->count + 1, sizeof *t->found);
-    t->found[t->count++] = *c;
+    t->rival = xreallocarray(t->rival, t->count + 1, sizeof *t->rival);
+    t->rival[t->count++] = (struct rival){.c = *c};
 }
 
-/* With the neighbour's lines a little otherwise: of sets that were not seen to be
- * visited it was not known where they are. */
+/* With the neighbour's lines a little otherwise: of sets that were not seen to
+ * be visited it was not known where they are. */
 static void remember_neighbours(struct trace_search *t, struct candidate c)
 {
     const uint64_t at = c.own_at + c.sets - 1, own = c.own;
@@ -681,23 +796,40 @@ static void remember_neighbours(struct trace_search *t, struct candidate c)
         for (uint64_t more = 0; more < 3; more++) {
             c.own_at = (at + i) % c.sets;
             c.own = own + more - 1;
-            if (own + more > t->range.own_least &&
-                c.own <= t->range.own_most)
+            if (own + more > t->range.own_least && c.own <= t->range.own_most)
                 remember(t, &c);
         }
 }
 
-/* The likeliest, and the likeliest with every other policy, with a few ways more
- * or less and with lines of two parts. */
+/* With a line of the neighbour more in each set, and a way: there is as much
+ * room for others then, be its lines looked for or left out. */
+static void remember_room(struct trace_search *t, struct candidate c)
+{
+    c.ways -= c.own / c.sets < c.ways ? c.own / c.sets : c.ways - 1;
+    for (c.own %= c.sets; c.own <= t->range.own_most; c.own += c.sets) {
+        for (int touched = 0; touched <= (c.own > 0 && c.sets <= FEW_SETS);
+             touched++) {
+            c.touched = touched;
+            if (c.own >= t->range.own_least)
+                remember(t, &c);
+        }
+        c.ways++;
+    }
+}
+
+/* The likeliest, and the likeliest with every other policy, with a few ways
+ * more or less and with lines of two parts. */
 static void remember_best(struct trace_search *t, const struct search *s)
 {
     for (size_t i = 0; i < s->count && i < FINALISTS; i++) {
         remember(t, &s->kept[i]);
-        if (i < FEW_KEPT && s->kept[i].policy != RANDOM && t->range.own_most > 0)
+        if (i < FEW_KEPT && s->kept[i].policy != RANDOM &&
+            t->range.own_most > 0)
             remember_neighbours(t, s->kept[i]);
     }
     if (s->count == 0)
         return;
+    remember_room(t, s->kept[0]);
     struct candidate c = s->kept[0];
     for (c.policy = 0; c.policy < POLICIES; c.policy++)
         if (can_be(&c))
@@ -731,10 +863,10 @@ static void remember_best(struct trace_search *t, const struct search *s)
 
 static void search_certain(struct search *s)
 {
-    s->count = 0;
-    try_shapes(s, 0, FIRST_POLICIES, FIRST_JUDGED);
+    try_shapes(s, FIRST_JUDGED, try_lru);
+    try_fifo(s);
     try_policies(s, SECOND_POLICIES, SECOND_JUDGED, 12);
-    try_policies(s, RANDOM, SIZE_MAX, 6);
+    try_policies(s, RANDOM, 0, 6);
     try_neighbour(s);
     if (s->range->own_least > 0 &&
         (s->count == 0 || s->kept[0].sets <= FEW_SETS))
@@ -744,100 +876,143 @@ static void search_certain(struct search *s)
 static void search_random(struct search *s)
 {
     s->count = 0;
-    try_shapes(s, RANDOM, POLICIES, SECOND_JUDGED);
+    try_shapes(s, SECOND_JUDGED, try_random);
+    keep_best(s, FIRST_KEPT);
     judge_whole(s, 12);
     try_neighbour(s);
 }
 
-/* The share of visits of which the best foretells something else, and whether it
- * explains them. */
-static double wrong_of(const struct search *s, bool *explained)
+/* Whether the best explains the visits. */
+static bool is_explained(struct search *s)
 {
-    struct rival best = {0};
-    *explained = false;
+    const struct outcome o = {s->whole.hit, s->whole.count, s->whole.count};
+    struct rival best = {.chance = s->chance};
     if (s->count == 0)
-        return 1;
+        return false;
     best.c = s->kept[0];
-    foretell(&best, s->trace, 1, s->range);
-    *explained = explains(&best);
-    free_rival(&best);
-    return 1 - best.tally.agree / (double)best.tally.seen;
+    foretell(&s->whole, &best.c, best.chance);
+    weigh(&best, &o);
+    return explains(&best, &o);
+}
+
+static struct search new_search(const struct trace *trace,
+                                const struct trace_range *range)
+{
+    return (struct search){
+        .range = range,
+        .whole = seen_of(trace, range),
+        .picked = new_seen(trace->count, range),
+        .line_of = xcalloc(trace->count, sizeof(uint32_t)),
+        .chosen =
+            xcalloc((size_t)(end_of(trace) / range->sector + 1), sizeof(bool)),
+        .chance = xcalloc(trace->count, sizeof(float))};
+}
+
+static void free_search(struct search *s)
+{
+    free_seen(&s->whole);
+    free_seen(&s->picked);
+    free(s->line_of);
+    free(s->chosen);
+    free(s->chance);
+    free(s->kept);
 }
 
 struct trace_search *trace_search_new(const struct trace *trace,
                                       const struct trace_range *range)
 {
     struct trace_search *const t = xcalloc(1, sizeof *t);
-    struct search s = {.trace = trace, .range = &t->range,
-                       .seen = seen_in(trace)};
     t->range = *range;
-    s.picked.visits = xcalloc(trace->count, sizeof *s.picked.visits);
+    struct search s = new_search(trace, &t->range);
     bool explained = false;
-    for (s.line = range->sector;
-         !explained && s.line <= SECTORS_MOST * range->sector; s.line *= 2) {
+    for (uint64_t sectors = 1; !explained && sectors <= SECTORS_MOST;
+         sectors *= 2) {
+        search_lines(&s, sectors * range->sector);
         search_certain(&s);
         remember_best(t, &s);
-        const double wrong = wrong_of(&s, &explained);
-        if (wrong <= WRONG)
+        explained = is_explained(&s);
+        if (explained)
             break;
         search_random(&s);
         remember_best(t, &s);
-        bool expected;
-        wrong_of(&s, &expected);
-        explained = explained || expected;
+        explained = is_explained(&s);
     }
-    free(s.picked.visits);
-    free(s.kept);
+    free_search(&s);
     return t;
 }
 
 void trace_search_free(struct trace_search *t)
 {
-    free(t->found);
+    for (size_t i = 0; i < t->count; i++)
+        free(t->rival[i].chance);
+    free(t->rival);
+    free(t->outcome.hit);
     free(t);
+}
+
+void trace_search_check(struct trace_search *t, const struct trace *check)
+{
+    struct seen seen = seen_of(check, &t->range);
+    struct outcome *const o = &t->outcome;
+    o->hit = xreallocarray(o->hit, o->count + seen.count, sizeof *o->hit);
+    memcpy(o->hit + o->count, seen.hit, seen.count * sizeof *o->hit);
+    for (size_t i = 0; i < t->count; i++) {
+        struct rival *const r = &t->rival[i];
+        r->chance =
+            xreallocarray(r->chance, o->count + seen.count, sizeof *r->chance);
+        foretell(&seen, &r->c, r->chance + o->count);
+    }
+    o->count += seen.count;
+    if (!check->apart)
+        o->apart = o->count;
+    free_seen(&seen);
+    for (size_t i = 0; i < t->count; i++)
+        weigh(&t->rival[i], o);
 }
 
 /* ---- the verdict -------------------------------------------------------- */
 
 /* Of the visits of which both foretell something else the better one is right
- * about so many, if it is the cache and not just nearer to it.  Where the policy is
- * none of those, either shape is wrong about many, and it does for the shape that
- * it is right about more than half by five deviations of a coin. */
-static bool is_right(const struct rival *best, const struct rival *r,
-                     size_t from, size_t to)
+ * about so many, if it is the cache and not just nearer to it.  Where the
+ * policy is none of those, either shape is wrong about many, and it does for
+ * the shape that it is right about more than half by five deviations of a coin.
+ */
+static bool is_right(const struct rival *a, const struct rival *b,
+                     const struct outcome *o, size_t from, size_t to)
 {
-    const struct tally *const a = &best->tally, *const b = &r->tally;
     double differ = 0, right = 0;
     for (size_t i = from; i < to; i++)
         if ((a->chance[i] > 0.5) != (b->chance[i] > 0.5)) {
             differ++;
-            right += (a->chance[i] > 0.5) == a->hit[i];
+            right += (a->chance[i] > 0.5) == o->hit[i];
         }
     return right >= RIGHT_LEAST * differ ||
-           (!is_shape(&best->c, &r->c) &&
+           (!is_shape(&a->c, &b->c) &&
             2 * right - differ >= DEVIATIONS * sqrt(differ));
 }
 
-/* True if visits that are apart, or those before, show that it is one and not the
- * other: it foretells more, and what else is there, which no model has, is not what
- * tells them apart. */
-static bool is_shown(const struct rival *one, const struct rival *other)
+/* True if visits that are apart, or those before, show that it is one and not
+ * the other: it foretells more, and what else is there, which no model has, is
+ * not what tells them apart. */
+static bool is_shown(const struct rival *one, const struct rival *other,
+                     const struct outcome *o)
 {
-    const size_t ends[] = {0, one->apart, one->tally.next};
+    const size_t ends[] = {0, o->apart, o->count};
     for (size_t i = 0; i < 2; i++)
         if (one->likelihood[i] - other->likelihood[i] >= LEAD_LEAST &&
             (one->c.line != other->c.line ||
-             is_right(one, other, ends[i], ends[i + 1])))
+             is_right(one, other, o, ends[i], ends[i + 1])))
             return true;
     return false;
 }
 
 /* … and the others do not show the contrary. */
-static bool is_behind(const struct rival *best, const struct rival *r)
+static bool is_behind(const struct rival *best, const struct rival *r,
+                      const struct outcome *o)
 {
     if (best->c.policy == RANDOM || r->c.policy == RANDOM)
         return lead_of(best, r) >= LEAD_LEAST;
-    return is_shown(best, r) && !is_shown(r, best);
+    return is_shown(best, r, o) && !is_shown(r, best, o);
 }
 
 /* Drops of the fit what a rival that foretells as much has otherwise. */
@@ -885,37 +1060,35 @@ static void leave_open(const struct trace_range *range, struct trace_fit *fit)
         fit->least = (uint64_t)range->least;
 }
 
-bool trace_search_judge(const struct trace_search *t,
-                        const struct trace *checks, size_t count,
-                        struct trace_fit *fit)
+static const struct rival *likeliest(const struct trace_search *t)
 {
-    struct rival *const rivals = xcalloc(t->count + 1, sizeof *rivals);
-    for (size_t i = 0; i < t->count; i++) {
-        rivals[i].c = t->found[i];
-        foretell(&rivals[i], checks, count, &t->range);
-    }
-    qsort(rivals, t->count, sizeof *rivals, by_likelihood);
-    const struct rival *const best = &rivals[0];
-    const bool sure = t->count > 0 && explains(best);
-    if (t->count > 0) {
-        *fit = fit_of(&best->c);
-        fit->agrees = best->tally.agree / (double)best->tally.seen;
-        for (size_t i = 1; i < t->count; i++)
-            if (!is_behind(best, &rivals[i]))
-                allow(fit, &rivals[i].c);
-        if (best->c.policy == RANDOM)
-            leave_open(&t->range, fit);
-    }
+    const struct rival *best = NULL;
     for (size_t i = 0; i < t->count; i++)
-        free_rival(&rivals[i]);
-    free(rivals);
-    return sure;
+        if (best == NULL || lead_of(&t->rival[i], best) > 0)
+            best = &t->rival[i];
+    return best;
+}
+
+bool trace_search_judge(const struct trace_search *t, struct trace_fit *fit)
+{
+    const struct rival *const best = likeliest(t);
+    if (best == NULL || t->outcome.count == 0)
+        return false;
+    *fit = fit_of(&best->c);
+    fit->agrees = best->agree / (double)t->outcome.count;
+    for (size_t i = 0; i < t->count; i++)
+        if (&t->rival[i] != best && !is_behind(best, &t->rival[i], &t->outcome))
+            allow(fit, &t->rival[i].c);
+    if (best->c.policy == RANDOM)
+        leave_open(&t->range, fit);
+    return explains(best, &t->outcome);
 }
 
 struct cache *trace_fit_cache(const struct trace_fit *fit, uint64_t sector)
 {
-    struct candidate c = {
-        .line = fit->model_line, .sets = fit->model_sets, .ways = fit->model_ways};
+    struct candidate c = {.line = fit->model_line,
+                          .sets = fit->model_sets,
+                          .ways = fit->model_ways};
     while (
         c.policy + 1 < POLICIES &&
         (policies[c.policy].policy != fit->policy ||
@@ -928,7 +1101,6 @@ void trace_fit_neighbour(const struct trace_fit *fit, struct cache *cache)
 {
     const uint64_t far = (uint64_t)1 << 32;
     for (uint64_t i = 0; i < fit->own; i++)
-        cache_access(cache,
-                     (far * fit->model_sets + fit->own_at + i) *
-                         fit->model_line);
+        cache_access(cache, (far * fit->model_sets + fit->own_at + i) *
+                                fit->model_line);
 }

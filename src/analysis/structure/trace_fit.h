@@ -54,10 +54,11 @@ struct trace_fit {
 struct trace_search;
 struct trace_search *trace_search_new(const struct trace *trace,
                                       const struct trace_range *range);
-/* … and that which foretells others best, those that are `apart` last.  False if
- * none explains them. */
+/* … what they foretell of others, those that are `apart` last; … */
+void trace_search_check(struct trace_search *search,
+                        const struct trace *check);
+/* … and the one that foretells these best.  False if none explains them. */
 bool trace_search_judge(const struct trace_search *search,
-                        const struct trace *checks, size_t count,
                         struct trace_fit *fit);
 void trace_search_free(struct trace_search *search);
 

@@ -401,24 +401,26 @@ static bool find_fit(struct cache_question *q, struct trace_fit *fit)
     const uint64_t functions = q->draws.functions;
     const struct trace_range range = range_of(q);
     struct code_calls calls = {.functions = functions, .uneven = true};
-    struct trace check[CHECKS];
     calls.take = 1;
     const struct trace found = trace_taken(q, &calls);
     calls.take++;
-    check[0] = trace_taken(q, &calls);
+    struct trace check = trace_taken(q, &calls);
     if (!lab_ok(q->lab))
         return false;
     struct trace_search *const search = trace_search_new(&found, &range);
-    bool sure = trace_search_judge(search, check, 1, fit);
+    trace_search_check(search, &check);
+    bool sure = trace_search_judge(search, fit);
     if (!sure || !is_one(fit) || fit->agrees < AGREES_LEAST) {
-        for (size_t i = 1; i < CHECKS; i++) {
+        const struct trace_fit first = *fit;
+        for (size_t i = 1; lab_ok(q->lab) && i < CHECKS; i++) {
             calls.take++;
             calls.sparse = i > 2;
             if (calls.sparse)
-                calls.functions = sparse_functions(fit, i == 3 ? 3 : 16);
-            check[i] = trace_taken(q, &calls);
+                calls.functions = sparse_functions(&first, i == 3 ? 3 : 16);
+            check = trace_taken(q, &calls);
+            trace_search_check(search, &check);
         }
-        sure = lab_ok(q->lab) && trace_search_judge(search, check, CHECKS, fit);
+        sure = lab_ok(q->lab) && trace_search_judge(search, fit);
     }
     trace_search_free(search);
     if (!sure)
