@@ -44,7 +44,7 @@ static const struct tried tried_slowly[] = {
     {"small_fifo", "rare", 2, 2.0 / 3},
     {"small_fifo", "intruder", 4, 2.0 / 3},
     {"small_fifo", "intruder", 5, 0},
-    {"small_fifo", "neighbour", 2, 0.8},
+    {"small_fifo", "neighbour", 2, 0.9},
     {"small_fifo", "neighbour", 4, 0},
     {"small_fifo", "turns", 1, 0.95},
     {"small", "turns", 3, 0.5},

@@ -161,7 +161,7 @@ enum { ORDER = 14 };
 
 static const char *no_cost(struct tlb_question *q)
 {
-    if (q->unclear)
+    if (q->unclear || q->more)
         return why_tlb_unclear;
     return lab_text(q->lab,
                     q->t->levels == 0 ? why_tlb_no_cost : why_tlb_no_step,
@@ -206,7 +206,7 @@ static void report_levels(struct tlb_question *q)
                      (last != NULL && last->about * last->region >= used);
     if (t->levels == 0 && (q->unclear || t->places.order < ORDER)) {
         finding_none(q->levels, "%s", no_cost(q));
-    } else if (t->levels == 0 || (all && !hides_more(q))) {
+    } else if (t->levels == 0 || (all && !q->more && !hides_more(q))) {
         finding_measured(q->levels, (double)t->levels);
     } else {
         finding_value(q->levels, STATUS_AT_LEAST,

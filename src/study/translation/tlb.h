@@ -61,6 +61,7 @@ struct tlb_question {
     uint64_t loads;  /* that conflicts of a level took */
     double late;     /* share of hits that look like misses, at least */
     double hit[TLBS_MOST], miss[TLBS_MOST]; /* cycles, of places at random */
+    bool more;    /* some loads cost more than all levels, and not one cost */
     bool unclear; /* how many levels there are, or whether some SM shares one */
     const char *experiment; /* the last */
     struct tlb_conflict conflict[TLBS_MOST][TLB_TARGETS];

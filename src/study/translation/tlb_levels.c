@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "analysis/statistics/stats.h"
+#include "analysis/statistics/undisturbed.h"
 #include "base/mem.h"
 #include "base/num.h"
 #include "study/assume.h"
@@ -32,6 +33,8 @@ static double cut_of(const struct tlb_question *q)
 }
 
 struct sweep {
+    struct tlb_places in;
+    double off; /* cycles that were taken off all its loads */
     uint64_t places[LAPS_MOST];
     struct column cycles[LAPS_MOST];
     double mean[LAPS_MOST];
@@ -62,6 +65,7 @@ static void sweep(struct tlb_question *q, const struct tlb_places *p,
                   uint64_t most, struct sweep *s)
 {
     enum { MANY = 512 };
+    s->in = *p;
     /* 0.01 undoes what roots lose of a whole number */
     for (double n = 2; n < (double)most && lap(q, p, (uint64_t)(n + 0.01), s);
          n = fmax(n * (n < MANY ? sqrt(sqrt(2)) : sqrt(2)), n + 1))
@@ -258,21 +262,39 @@ static bool is_of_a_level(const struct sweeps *s, double cycles)
     return false;
 }
 
-/* Loads that cost what no level does, of laps that have many of them. */
-static size_t find_strays(const struct sweeps *s, double *stray, size_t most)
+/* Loads of a lap that cost what no level does; none if it has few of them. */
+static size_t strays_of(const struct sweeps *s, const struct column *c,
+                        double off, double *stray, size_t most)
 {
     enum { MANY = 8 };
     size_t count = 0;
+    for (size_t k = 0; k < c->count && count < most; k++)
+        if (!is_of_a_level(s, c->at[k] - off))
+            stray[count++] = c->at[k] - off;
+    return MANY * count < c->count ? 0 : count;
+}
+
+/* Those of a lap, and of that lap when it is asked again: one that has some
+ * because it was disturbed has none then. */
+static size_t lasting_strays(struct tlb_question *q, const struct sweeps *s,
+                             const struct sweep *of, size_t which,
+                             double *stray, size_t most)
+{
+    struct sweep *const again = lab_alloc(q->lab, 1, sizeof *again);
+    const size_t count = strays_of(s, &of->cycles[which], 0, stray, most);
+    if (count == 0 || !lap(q, &of->in, of->places[which], again))
+        return count;
+    return strays_of(s, &again->cycles[0], of->off, stray, most);
+}
+
+static size_t find_strays(struct tlb_question *q, const struct sweeps *s,
+                          double *stray, size_t most)
+{
+    size_t count = 0;
     for (size_t i = 0; i < s->count; i++)
-        for (size_t j = 0; j < s->at[i].count; j++) {
-            const struct column *const c = &s->at[i].cycles[j];
-            const size_t before = count;
-            for (size_t k = 0; k < c->count && count < most; k++)
-                if (!is_of_a_level(s, c->at[k]))
-                    stray[count++] = c->at[k];
-            if (MANY * (count - before) < c->count)
-                count = before;
-        }
+        for (size_t j = 0; j < s->at[i].count; j++)
+            count +=
+                lasting_strays(q, s, &s->at[i], j, stray + count, most - count);
     return count;
 }
 
@@ -284,10 +306,21 @@ static bool add_strays(struct sweeps *s, const double *stray, size_t count)
     size_t near = 0;
     for (size_t i = 0; i < count; i++)
         near += fabs(stray[i] - f.cycles) < width(s, &f);
+    if (4 * near <= 3 * count)
+        return false;
     f.error = 2 * f.spread;
     s->flat[s->flats++] = f;
     qsort(s->flat, s->flats, sizeof *s->flat, cheaper_first);
-    return 4 * near > 3 * count;
+    return true;
+}
+
+/* True if they cost more than what all levels cost: walks whose ways others
+ * push out of L2. */
+static bool are_beyond(const struct sweeps *s, const double *stray,
+                       size_t count)
+{
+    const struct flat *const last = &s->flat[s->flats - 1];
+    return stats_min(stray, count) > last->cycles + width(s, last);
 }
 
 /* Means of two laps differ less, by chance, than by what a miss costs more at
@@ -299,18 +332,17 @@ static bool is_steady(const struct sweeps *s)
 }
 
 /* False if there are laps that are no levels and no mixtures of these: then one
- * may hide that never holds all places of a lap. */
+ * may hide that never holds all places of a lap; or it may behind all others,
+ * which hides nothing of those. */
 static bool tell_all(struct tlb_question *q, struct sweeps *s)
 {
     enum { STRAYS_MOST = 1 << 14 };
     double *const stray = lab_alloc(q->lab, STRAYS_MOST, sizeof *stray);
-    size_t count = find_strays(s, stray, STRAYS_MOST);
-    while (count > 0 && s->flats < COSTS_MOST) {
-        if (!add_strays(s, stray, count))
-            return false;
-        count = find_strays(s, stray, STRAYS_MOST);
-    }
-    return count == 0;
+    size_t count = find_strays(q, s, stray, STRAYS_MOST);
+    while (count > 0 && s->flats < COSTS_MOST && add_strays(s, stray, count))
+        count = find_strays(q, s, stray, STRAYS_MOST);
+    q->more = count > 0 && are_beyond(s, stray, count);
+    return count == 0 || q->more;
 }
 
 /* ---- the levels ------------------------------------------------------- */
@@ -435,17 +467,23 @@ static void sweep_all(struct tlb_question *q, struct sweeps *s)
         sweep(q, &p, p.pieces, &s->at[0]);
 }
 
+/* What both places of the shortest lap cost, which are found in every TLB. */
+static double least_of(const struct sweep *s)
+{
+    return undisturbed_of(s->cycles[0].at, s->cycles[0].count, 1).cycles;
+}
+
 /* Places near each other are other lines of the piece, which lie at other
- * distances; two are found in every TLB, so what these cost is taken off. */
+ * distances: what that makes a hit cost more is taken off. */
 static void level_sweeps(struct sweeps *s)
 {
     for (size_t i = 1; i < s->count; i++) {
         struct sweep *const of = &s->at[i];
-        const double off = of->mean[0] - s->at[0].mean[0];
+        of->off = least_of(of) - least_of(&s->at[0]);
         for (size_t j = 0; j < of->count; j++) {
-            of->mean[j] -= off;
+            of->mean[j] -= of->off;
             for (size_t k = 0; k < of->cycles[j].count; k++)
-                of->cycles[j].at[k] -= off;
+                of->cycles[j].at[k] -= of->off;
         }
     }
 }
@@ -454,8 +492,11 @@ void tlb_find_levels(struct tlb_question *q)
 {
     struct sweeps *const s = lab_alloc(q->lab, 1, sizeof *s);
     s->cut = cut_of(q);
+    lab_spare(q->lab, true);
     sweep_all(q, s);
-    if (!lab_ok(q->lab))
+    const bool spared = lab_spared(q->lab) != NULL;
+    q->unclear = s->at[0].count == 0;
+    if (!lab_ok(q->lab) || q->unclear)
         return;
     level_sweeps(s);
     s->first = stats_min(s->at[0].mean, s->at[0].count);
@@ -466,6 +507,8 @@ void tlb_find_levels(struct tlb_question *q)
     refine_costs(s);
     q->unclear = s->flats == 0 || s->flats > COSTS_MOST || !is_steady(s) ||
                  !tell_all(q, s);
+    /* Laps of many places take longer than another process leaves us. */
+    q->more = q->more || spared;
     if (!q->unclear)
         set_levels(q, s);
 }
