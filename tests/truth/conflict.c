@@ -47,6 +47,10 @@ static const struct {
      "l1", "64", "4", "lru_midpoint"},
     {L1("'sets': 31, 'ways': 8"), "l1", "31", "8", "lru"},
     {L1("'sets': 96, 'ways': 4, 'policy': 'nru'"), "l1", "96", "4", "nru"},
+    /* Of so many lines of a set some are late each time. */
+    {L1("'sets': 4, 'ways': 344") " noise={'jitter_cycles': 1.5, "
+     "'spike_rate': 0.002, 'spike_cycles': 300}",
+     "l1", "4", "344", "lru"},
     /* Ages that nobody tries: neither of the models nor chance. */
     {L1("'sets': 64, 'ways': 4, 'policy': {'kind': 'rrip', 'most': 5, "
         "'insert': 2, 'hit': 3}"),

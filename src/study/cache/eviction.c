@@ -30,7 +30,6 @@
 enum {
     SETTLE_MOST = 60000, /* loads to settle with */
     RETURN_LAPS = 4,     /* a group comes back after a foreign line */
-    TRIES = 60,          /* of a vote */
     ALONE_LAPS = 3,      /* of the others, before a line is looked for */
     NEAR = 512 * 1024,   /* bytes whose translation is at hand */
     /* Shared memory of a launch, B, that leaves an L1 of which it is a part as
@@ -186,6 +185,14 @@ double eviction_base(struct eviction *e, const struct script_lines *lines)
 
 /* ---- does it evict? --------------------------------------------------- */
 
+/* So many of a group's loads are late by chance, but once in a thousand or
+ * less. */
+static size_t strays_of(const struct eviction *e, size_t count)
+{
+    const double strays = e->disturbed * (double)count;
+    return (size_t)(strays + 3 * sqrt(strays));
+}
+
 /*
  * A disturbed load may say either.  What so many misses of a full set's lines
  * say is the logarithm of how many times as likely they are where a line was
@@ -193,11 +200,12 @@ double eviction_base(struct eviction *e, const struct script_lines *lines)
  * distribution that is misses by mean.  Votes go on until that leads far enough
  * (Wald's sequential test, 1945).
  */
+/* That a line which was put out is not missed: the group was not all of the
+ * set, or had moved. */
+static const double unseen = 0.05;
+
 static double vote_of(const struct eviction *e, uint64_t lines, size_t misses)
 {
-    /* That a line which was put out is not missed: the group was not all of the
-     * set, or had moved. */
-    static const double unseen = 0.05;
     const double mean = fmax(e->disturbed * (double)lines, unseen);
     return log((1 - unseen) * (double)misses / mean + unseen);
 }
@@ -205,11 +213,22 @@ static double vote_of(const struct eviction *e, uint64_t lines, size_t misses)
 /* … by one of 5000. */
 static const double lead_least = 8.5;
 
-/* The group fills its set, once more before and once after the others came: the
- * vote; false if the group did not stay. */
+/* Adds what the laps over a group before and after the others came say; false
+ * if the group did not stay. */
+static bool add_vote(const struct eviction *e, const double *laps, size_t ways,
+                     double cut, double *lead)
+{
+    if (hits_above(laps, ways, cut) > strays_of(e, ways))
+        return false;
+    *lead += vote_of(e, ways, hits_above(laps + ways, ways, cut));
+    return true;
+}
+
+/* The group fills its set, once more before and once after the others came;
+ * false if it did not stay. */
 static bool try_eviction(struct eviction *e, const struct script_lines *group,
                          const struct segment *others, size_t count,
-                         int attempt, double *vote)
+                         int attempt, double *lead)
 {
     const size_t ways = group->count;
     struct script s = script_of(e);
@@ -219,25 +238,18 @@ static bool try_eviction(struct eviction *e, const struct script_lines *group,
         script_load(&s, 0, others[i]);
     look_again(e, &s, 0, group);
     const struct column c = visit_cycles(e, &s, 0);
-    if (!lab_ok(e->lab))
-        return false;
-    const double cut = cut_above(e, base_of(e, c.at, ways));
-    *vote = vote_of(e, ways, hits_above(c.at + ways, ways, cut));
-    return hits_above(c.at, ways, cut) == 0;
+    return lab_ok(e->lab) &&
+           add_vote(e, c.at, ways, cut_above(e, base_of(e, c.at, ways)), lead);
 }
 
 bool eviction_evicts(struct eviction *e, const struct script_lines *group,
                      const struct segment *others, size_t count)
 {
-    double lead = 0, vote = 0;
+    enum { TRIES = 60 };
+    double lead = 0;
     int valid = 0;
-    for (int i = 0; lab_ok(e->lab) && i < TRIES && fabs(lead) < lead_least;
-         i++) {
-        if (!try_eviction(e, group, others, count, i % 3, &vote))
-            continue;
-        valid++;
-        lead += vote;
-    }
+    for (int i = 0; lab_ok(e->lab) && i < TRIES && fabs(lead) < lead_least; i++)
+        valid += try_eviction(e, group, others, count, i % 3, &lead);
     if (fabs(lead) < lead_least)
         lab_fail(e->lab, ERR_UNSUPPORTED, why_group_moves,
                  (uint64_t)group->count, valid, TRIES);
@@ -290,62 +302,67 @@ static struct column come_in_turn(struct eviction *e,
     return visit_cycles(e, &s, 0);
 }
 
+/* Lines that are asked for in turn, and what was found of each. */
+struct in_turn {
+    struct script_lines lines;
+    size_t *number;
+    double *leads; /* by number */
+};
+
+/* Adds to the lead of each line what its coming in turn says. */
 static void try_foretold(struct eviction *e, const struct script_lines *group,
-                         const struct script_lines *others,
-                         enum eviction_came *came)
+                         const struct in_turn *others)
 {
     const size_t ways = group->count;
     const size_t each = (16 * return_laps(e, ways) + 40) * ways + 16;
     const size_t most = e->beside > 0 ? 1 : 1 + SHARED_LEAN / each;
     const double cut = cut_above(e, eviction_base(e, group));
-    for (size_t i = 0; lab_ok(e->lab) && i < others->count; i += most) {
-        const size_t count = u64_min(most, others->count - i);
-        const struct column c = come_in_turn(e, group, others->at + i, count);
-        const double *at = c.at;
-        for (size_t n = 0; lab_ok(e->lab) && n < count; n++, at += 2 * ways)
-            came[i + n] = hits_above(at, ways, cut) > 0          ? CAME_UNKNOWN
-                          : hits_above(at + ways, ways, cut) > 0 ? CAME_IN
-                                                                 : CAME_NOT;
+    for (size_t i = 0; lab_ok(e->lab) && i < others->lines.count; i += most) {
+        const size_t count = u64_min(most, others->lines.count - i);
+        const struct column c =
+            come_in_turn(e, group, others->lines.at + i, count);
+        for (size_t n = 0; lab_ok(e->lab) && n < count; n++)
+            add_vote(e, c.at + 2 * n * ways, ways, cut,
+                     &others->leads[others->number[i + n]]);
     }
 }
 
-/* Asks again those that seem to come in, from the last to the first; false if
- * there are none. */
-static bool confirm(struct eviction *e, const struct script_lines *group,
-                    const struct script_lines *others, enum eviction_came *came)
+/* Wald's bounds: of the lines that do not come in one of a thousand may seem
+ * to, and of the others as many may seem not to as go unseen. */
+static enum eviction_came came_by(double lead)
 {
-    struct script_lines again = {
-        lab_alloc(e->lab, others->count, sizeof *again.at), 0};
-    enum eviction_came *const second =
-        lab_alloc(e->lab, others->count, sizeof *second);
-    for (size_t i = others->count; i-- > 0;)
-        if (came[i] == CAME_IN)
-            again.at[again.count++] = others->at[i];
-    if (again.count > 0)
-        try_foretold(e, group, &again, second);
-    for (size_t i = others->count, n = 0; i-- > 0;)
-        if (came[i] == CAME_IN)
-            came[i] = second[n++];
-    return again.count > 0;
+    static const double stray = 0.001;
+    if (lead >= log((1 - unseen) / stray))
+        return CAME_IN;
+    return lead <= log(unseen / (1 - stray)) ? CAME_NOT : CAME_UNKNOWN;
 }
 
-/* One that comes in does so each time; disturbed loads are late together but
- * once in a thousand.  Where that would take more rounds than there are tries
- * nothing tells those that come in from those that do not. */
+/* Those of which it is not sure are asked again, from the last to the first, so
+ * that others come before them. */
 void eviction_foretold(struct eviction *e, const struct script_lines *group,
                        const struct script_lines *others,
                        enum eviction_came *came)
 {
-    const double stray = 1 - exp(-e->disturbed * (double)group->count);
-    double chance = stray;
-    int round = 0;
-    try_foretold(e, group, others, came);
-    while (confirm(e, group, others, came) && lab_ok(e->lab) &&
-           (chance *= stray) > 1e-3 && ++round < TRIES)
-        continue;
-    for (size_t i = 0; round == TRIES && i < others->count; i++)
-        if (came[i] == CAME_IN)
-            came[i] = CAME_UNKNOWN;
+    enum { TAKES = 12 };
+    const size_t all = others->count;
+    struct in_turn open = {{lab_alloc(e->lab, all, sizeof(uint64_t)), all},
+                           lab_alloc(e->lab, all, sizeof *open.number),
+                           lab_alloc(e->lab, all, sizeof *open.leads)};
+    for (size_t i = 0; i < all; i++)
+        came[i] = CAME_UNKNOWN;
+    for (unsigned take = 0; open.lines.count > 0 && take < TAKES; take++) {
+        open.lines.count = 0;
+        for (size_t n = 0; n < all; n++) {
+            const size_t i = take % 2 == 0 ? n : all - 1 - n;
+            if (came[i] != CAME_UNKNOWN)
+                continue;
+            open.number[open.lines.count] = i;
+            open.lines.at[open.lines.count++] = others->at[i];
+        }
+        try_foretold(e, group, &open);
+        for (size_t i = 0; lab_ok(e->lab) && i < all; i++)
+            came[i] = came_by(open.leads[i]);
+    }
 }
 
 /* ---- does it crowd? --------------------------------------------------- */
