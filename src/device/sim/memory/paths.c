@@ -468,32 +468,41 @@ static bool parted_hit(const struct paths *paths,
 }
 
 /* What a level is asked for: a load's own sector, or, by a nearer one that
- * missed, all of the sector that this one keeps.  To *more what lies between
- * parts is added. */
+ * missed, all of the sector that this one keeps; either is a power of two.  To
+ * *more what lies between parts is added. */
 struct asked {
     uint64_t address, bytes;
     double *more;
 };
 
 /* Each piece is loaded, and all must be there. */
-static bool asked_hit(const struct paths *paths,
-                      const struct cache_group *group,
-                      const struct accessor *who, const struct asked *a)
+SELDOM static bool pieces_hit(const struct paths *paths,
+                              const struct cache_group *group,
+                              const struct accessor *who, struct asked a)
 {
     const uint64_t sector = (uint64_t)1 << group->sector_shift;
-    const uint64_t first = a->address - a->address % a->bytes;
-    bool hit = group->parted
-                   ? parted_hit(paths, group, who, a->address, a->more)
-                   : group_hit(paths, group, who, a->address);
-    for (uint64_t at = first; at < first + a->bytes; at += sector) {
+    const uint64_t first = a.address & ~(a.bytes - 1);
+    bool hit = group->parted ? parted_hit(paths, group, who, a.address, a.more)
+                             : group_hit(paths, group, who, a.address);
+    for (uint64_t at = first; at < first + a.bytes; at += sector) {
         double nothing = 0;
-        if (at >> group->sector_shift == a->address >> group->sector_shift)
+        if (at >> group->sector_shift == a.address >> group->sector_shift)
             continue;
         hit = (group->parted ? parted_hit(paths, group, who, at, &nothing)
                              : group_hit(paths, group, who, at)) &&
               hit;
     }
     return hit;
+}
+
+/* Mostly there is one. */
+static inline bool asked_hit(const struct paths *paths,
+                             const struct cache_group *group,
+                             const struct accessor *who, struct asked a)
+{
+    return group->parted || a.bytes >> group->sector_shift > 1
+               ? pieces_hit(paths, group, who, a)
+               : group_hit(paths, group, who, a.address);
 }
 
 /* 0: found in the first TLB, 1: in the second, 2: in the third or walked. */
@@ -534,8 +543,7 @@ static double walk(struct paths *paths, const struct route *route,
             way.t += take_turn(&instance_of(group, way.who)->busy, way.t,
                                way.bytes, group->profile->read_bandwidth);
         const uint64_t at = place_in(paths, group, way.address);
-        if (asked_hit(paths, group, way.who,
-                      &(struct asked){at, asked, &more}))
+        if (asked_hit(paths, group, way.who, (struct asked){at, asked, &more}))
             return path->latency[*level].cycles[found] + more + (way.t - began);
         asked = group->profile->shape.sector;
         way.bytes = (double)asked;
@@ -587,7 +595,7 @@ SELDOM static double load_from_beyond(const struct paths *paths,
         route->levels > 0 ? route->level[0]->profile->shape.sector : 1;
     for (size_t i = 1; i < route->levels; i++) {
         if (asked_hit(paths, route->level[i], load->who,
-                      &(struct asked){load->address, asked, NULL}))
+                      (struct asked){load->address, asked, NULL}))
             return path->latency[i].cycles[found];
         asked = route->level[i]->profile->shape.sector;
     }
