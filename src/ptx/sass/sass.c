@@ -17,25 +17,34 @@ enum { SM_MANY_UNIFORM = 100 };
 enum { SPECIAL_AT = 72, SPECIAL_CLOCK = 0x50, SPECIAL_CLOCK_HIGH };
 
 struct row {
-    unsigned code, ways, since, until;
+    unsigned first, last, ways, since, until; /* first and last code */
     const char *text, *registers;
 };
 
 static const struct row rows[] = {
-#define SASS(...) {__VA_ARGS__},
+#define SASS(code, ...)              {code, code, __VA_ARGS__},
+#define SASS_NAME(first, last, text) {first, last, 0xff, 0, 999, text, "?"},
 #include "ptx/sass/sass.def"
+#undef SASS_NAME
 #undef SASS
 };
 
-struct word {
-    unsigned code, at, width, value;
-    const char *text, *counts;
+/* Some bits of instructions, by their value. */
+enum { FIELD_CODES = 5, FIELD_VALUES = 1 << 5 };
+struct field {
+    unsigned codes[FIELD_CODES], at, width; /* code 0: no more */
+    const char *words[FIELD_VALUES];
 };
 
-static const struct word words[] = {
-#define SASS_WORD(...) {__VA_ARGS__},
+static const struct field fields[] = {
+#define OF(...)                                                                \
+    {                                                                          \
+        __VA_ARGS__                                                            \
+    }
+#define SASS_WORDS(codes, at, width, ...) {codes, at, width, {__VA_ARGS__}},
 #include "ptx/sass/sass.def"
-#undef SASS_WORD
+#undef SASS_WORDS
+#undef OF
 };
 
 /* An instruction that is being read. */
@@ -57,28 +66,22 @@ static unsigned bits(const struct reading *r, unsigned at, unsigned width)
 static const struct row *row_of(const struct reading *r)
 {
     for (const struct row *row = rows; row < rows + COUNT_OF(rows); row++)
-        if (row->code == r->code && row->ways >> r->way & 1 &&
-            row->since <= r->sm && r->sm <= row->until)
+        if (row->first <= r->code && r->code <= row->last &&
+            row->ways >> r->way & 1 && row->since <= r->sm &&
+            r->sm <= row->until)
             return row;
     return NULL;
 }
 
-/* The table is in the order of the codes. */
-static const struct word *first_word(unsigned code)
+/* What the field says of the instruction; empty: nothing. */
+static const char *word_of(const struct reading *r, const struct field *f)
 {
-    const struct word *word = words;
-    while (word < words + COUNT_OF(words) && word->code < code)
-        word++;
-    return word;
-}
-
-static const struct word *next_word(const struct reading *r,
-                                    const struct word *word)
-{
-    for (; word < words + COUNT_OF(words) && word->code == r->code; word++)
-        if (bits(r, word->at, word->width) == word->value)
-            return word;
-    return NULL;
+    for (size_t i = 0; i < FIELD_CODES && f->codes[i] != 0; i++)
+        if (f->codes[i] == r->code) {
+            const char *const word = f->words[bits(r, f->at, f->width)];
+            return word != NULL ? word : "";
+        }
+    return "";
 }
 
 static bool is_power_of_two(unsigned x)
@@ -114,22 +117,23 @@ static void begin(struct sass *s, const char *text)
     snprintf(s->form, sizeof s->form, "%s", text);
 }
 
+/* Up to the colon. */
 static void append_word(struct sass *s, const char *word)
 {
-    const size_t length = strlen(s->form);
+    const size_t length = strlen(s->form), letters = strcspn(word, ":");
     if (word[0] == '=')
         begin(s, word + 1);
-    else if (word[0] != '\0')
-        snprintf(s->form + length, sizeof s->form - length, ".%s", word);
+    else if (letters > 0)
+        snprintf(s->form + length, sizeof s->form - length, ".%.*s",
+                 (int)letters, word);
 }
 
 static void name(const struct reading *r, const struct row *row)
 {
     struct sass *const s = r->s;
     begin(s, row->text);
-    for (const struct word *word = next_word(r, first_word(r->code));
-         word != NULL; word = next_word(r, word + 1))
-        append_word(s, word->text);
+    for (size_t i = 0; i < COUNT_OF(fields); i++)
+        append_word(s, word_of(r, &fields[i]));
     if (strcmp(s->form, "IMAD") == 0 && alias(r) != NULL)
         append_word(s, alias(r));
 }
@@ -141,9 +145,9 @@ static unsigned count_of(const struct reading *r, char letter)
 {
     const char small[] = {(char)tolower(letter), '\0'};
     unsigned count = isupper(letter) ? 2 : 1;
-    for (const struct word *word = next_word(r, first_word(r->code));
-         word != NULL; word = next_word(r, word + 1)) {
-        const char *const at = strstr(word->counts, small);
+    for (size_t i = 0; i < COUNT_OF(fields); i++) {
+        const char *const word = word_of(r, &fields[i]);
+        const char *const at = strstr(word + strcspn(word, ":"), small);
         if (at != NULL)
             count = (unsigned)(at[1] - '0');
     }
