@@ -9,59 +9,17 @@
 #include "device/sim/machine/scheduler.h"
 #include "device/sim/machine/warp.h"
 
-/* One piece: a special register, a case. */
 static uint64_t special_value(const struct machine *m, const struct warp *w,
                               enum ptx_special special, uint32_t thread)
 {
     const uint32_t lane = thread % WARP_LANES;
     const uint32_t *const index = w->block->index;
     switch (special) {
-    case SPECIAL_TID_X:
-        return thread % m->block[0];
-    case SPECIAL_TID_Y:
-        return thread / m->block[0] % m->block[1];
-    case SPECIAL_TID_Z:
-        return thread / m->block[0] / m->block[1];
-    case SPECIAL_NTID_X:
-    case SPECIAL_NTID_Y:
-    case SPECIAL_NTID_Z:
-        return m->block[special - SPECIAL_NTID_X];
-    case SPECIAL_CTAID_X:
-    case SPECIAL_CTAID_Y:
-    case SPECIAL_CTAID_Z:
-        return index[special - SPECIAL_CTAID_X];
-    case SPECIAL_NCTAID_X:
-    case SPECIAL_NCTAID_Y:
-    case SPECIAL_NCTAID_Z:
-        return m->grid[special - SPECIAL_NCTAID_X];
-    case SPECIAL_LANEID:
-        return lane;
-    case SPECIAL_WARPID:
-        return w->number;
-    case SPECIAL_NWARPID:
-        return m->profile->max_warps_per_sm;
-    case SPECIAL_SMID:
-        return w->block->sm->number;
-    case SPECIAL_NSMID:
-        return m->profile->sms;
-    case SPECIAL_GRIDID:
-        return m->launches;
-    case SPECIAL_WARP_SIZE:
-        return WARP_LANES;
-    case SPECIAL_LANEMASK_EQ:
-        return 1u << lane;
-    case SPECIAL_LANEMASK_LT:
-        return (1u << lane) - 1;
-    case SPECIAL_LANEMASK_LE:
-        return (2u << lane) - 1;
-    case SPECIAL_LANEMASK_GT:
-        return ~((2u << lane) - 1);
-    case SPECIAL_LANEMASK_GE:
-        return ~((1u << lane) - 1);
-    case SPECIAL_DYNAMIC_SMEM_SIZE:
-        return m->dynamic_bytes;
-    case SPECIAL_TOTAL_SMEM_SIZE:
-        return m->shared_bytes;
+#define SPECIAL(id, name, value)                                               \
+    case SPECIAL_##id:                                                         \
+        return value;
+#include "device/sim/ptx/specials.def"
+#undef SPECIAL
     default:
         return 0;
     }

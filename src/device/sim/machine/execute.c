@@ -62,18 +62,13 @@ static uint64_t clock_value(const struct machine *m, const struct warp *w,
     t += m->intruder.away;
     const uint64_t cycles = (uint64_t)t + w->block->sm->clock_offset;
     switch (special) {
-    case SPECIAL_CLOCK:
-        return (uint32_t)cycles;
-    case SPECIAL_CLOCK_HI:
-        return cycles >> 32;
-    case SPECIAL_CLOCK64:
-        return cycles;
-    case SPECIAL_GLOBALTIMER_LO:
-        return (uint32_t)timer_value(m, t);
-    case SPECIAL_GLOBALTIMER_HI:
-        return timer_value(m, t) >> 32;
+#define CLOCK(id, name, value)                                                 \
+    case SPECIAL_##id:                                                         \
+        return value;
+#include "device/sim/ptx/specials.def"
+#undef CLOCK
     default:
-        return timer_value(m, t);
+        return 0;
     }
 }
 

@@ -630,126 +630,34 @@ void alu_adjusted(const struct op *op, uint64_t *regs, unsigned shift,
 #define WIDE_INTEGERS(name)                                                    \
     [TYPE_U16] = name##_u16, [TYPE_U32] = name##_u32, [TYPE_S16] = name##_s16, \
     [TYPE_S32] = name##_s32
-#define ONLY24(name)  [TYPE_U32] = name##_u32, [TYPE_S32] = name##_s32
+#define ONLY24(name) [TYPE_U32] = name##_u32, [TYPE_S32] = name##_s32
+#define REGISTERS(name)                                                        \
+    ONLY24(name), [TYPE_U64] = name##_u64, [TYPE_S64] = name##_s64
+#define BOTH32(fn) [TYPE_U32] = fn, [TYPE_S32] = fn
+#define BITS(fn)   [TYPE_B16] = fn, [TYPE_B32] = fn, [TYPE_B64] = fn
+#define UNTYPED_UNSIGNED(name)                                                 \
+    [TYPE_B16] = name##_u16, [TYPE_B32] = name##_u32, [TYPE_B64] = name##_u64
+#define NONE [TYPE_NONE] = NULL
 #define UNTYPED(name) [TYPE_B32] = name##_32, [TYPE_B64] = name##_64
 #define TYPED(fn)                                                              \
     [TYPE_U16] = fn, [TYPE_U32] = fn, [TYPE_U64] = fn, [TYPE_S16] = fn,        \
     [TYPE_S32] = fn, [TYPE_S64] = fn, [TYPE_F32] = fn, [TYPE_F64] = fn
-#define EVERY(fn)    TYPED(fn), [TYPE_B16] = fn, [TYPE_B32] = fn, [TYPE_B64] = fn
+#define EVERY(fn)    TYPED(fn), BITS(fn)
 #define ORDERED(cmp) INTEGERS(setp_##cmp), REALS(setp_##cmp)
 
-/* clang-format off */
 static alu_fn *const functions[ALU_COUNT][TYPE_COUNT] = {
-    [ALU_ADD] = {WIDTHS_INTEGER(add), REALS(fadd), PAIRS(fadd)},
-    [ALU_SUB] = {WIDTHS_INTEGER(sub), REALS(fsub), PAIRS(fsub)},
-    [ALU_MUL] = {REALS(fmul), PAIRS(fmul)},
-    [ALU_MUL_LO] = {WIDTHS_INTEGER(mul_lo)},
-    [ALU_MUL_HI] = {INTEGERS(mul_hi)},
-    [ALU_MUL_WIDE] = {WIDE_INTEGERS(mul_wide)},
-    [ALU_MAD] = {REALS(fma), PAIRS(fma)},
-    [ALU_MAD_LO] = {WIDTHS_INTEGER(mad_lo)},
-    [ALU_MAD_HI] = {INTEGERS(mad_hi)},
-    [ALU_MAD_WIDE] = {WIDE_INTEGERS(mad_wide)},
-    [ALU_MUL24_LO] = {ONLY24(mul24_lo)},
-    [ALU_MUL24_HI] = {ONLY24(mul24_hi)},
-    [ALU_MAD24_LO] = {ONLY24(mad24_lo)},
-    [ALU_MAD24_HI] = {ONLY24(mad24_hi)},
-    [ALU_DIV] = {INTEGERS(div), WIDE_REALS(fdiv)},
-    [ALU_REM] = {INTEGERS(rem)},
-    [ALU_MIN_NAN] = {NARROW_REALS(fmin_nan)},
-    [ALU_MAX_NAN] = {NARROW_REALS(fmax_nan)},
-    [ALU_MIN] = {INTEGERS(min), REALS(fmin), PAIRS(fmin)},
-    [ALU_MAX] = {INTEGERS(max), REALS(fmax), PAIRS(fmax)},
-    [ALU_NEG] = {WIDTHS_SIGNED(neg), REALS(fneg), PAIRS(fneg)},
-    [ALU_ABS] = {SIGNED(abs), REALS(fabs), PAIRS(fabs)},
-    [ALU_AND] = {WIDTHS_UNTYPED(and), [TYPE_PRED] = and_16},
-    [ALU_OR] = {WIDTHS_UNTYPED(or), [TYPE_PRED] = or_16},
-    [ALU_XOR] = {WIDTHS_UNTYPED(xor), [TYPE_PRED] = xor_16},
-    [ALU_NOT] = {WIDTHS_UNTYPED(not ),[TYPE_PRED] = cnot_16},
-    [ALU_CNOT] = {WIDTHS_UNTYPED(cnot)},
-    [ALU_SHL] = {WIDTHS_UNTYPED(shl)},
-    [ALU_SHR] = {INTEGERS(shr), [TYPE_B16] = shr_u16, [TYPE_B32] = shr_u32,
-                 [TYPE_B64] = shr_u64},
-    [ALU_SHF_L] = {[TYPE_B32] = shf_l},
-    [ALU_SHF_R] = {[TYPE_B32] = shf_r},
-    [ALU_POPC] = {UNTYPED(popc)},
-    [ALU_CLZ] = {UNTYPED(clz)},
-    [ALU_BFIND] = {[TYPE_U32] = bfind_u32, [TYPE_U64] = bfind_u64,
-                   [TYPE_S32] = bfind_s32, [TYPE_S64] = bfind_s64},
-    [ALU_BREV] = {UNTYPED(brev)},
-    [ALU_BFE] = {[TYPE_U32] = bfe_u32, [TYPE_U64] = bfe_u64,
-                 [TYPE_S32] = bfe_s32, [TYPE_S64] = bfe_s64},
-    [ALU_BFI] = {[TYPE_B32] = bfi, [TYPE_B64] = bfi},
-    [ALU_PRMT] = {[TYPE_B32] = prmt},
-    [ALU_LOP3] = {[TYPE_B32] = lop3},
-    [ALU_SAD] = {INTEGERS(sad)},
-    [ALU_BFIND_SHIFTAMT] = {[TYPE_U32] = bfind_shiftamt_u32,
-                            [TYPE_S32] = bfind_shiftamt_s32,
-                            [TYPE_U64] = bfind_shiftamt_u64,
-                            [TYPE_S64] = bfind_shiftamt_s64},
-    [ALU_BMSK] = {[TYPE_B32] = bmsk},
-    [ALU_SZEXT] = {[TYPE_U32] = szext, [TYPE_S32] = szext},
-    [ALU_FNS] = {[TYPE_B32] = fns},
-    [ALU_DP2A_LO] = {[TYPE_U32] = dp2a_lo, [TYPE_S32] = dp2a_lo},
-    [ALU_DP2A_HI] = {[TYPE_U32] = dp2a_hi, [TYPE_S32] = dp2a_hi},
-    [ALU_DP4A] = {[TYPE_U32] = dp4a, [TYPE_S32] = dp4a},
-    [ALU_SQRT] = {WIDE_REALS(sqrt)},
-    [ALU_RCP] = {WIDE_REALS(rcp)},
-    [ALU_RSQRT] = {WIDE_REALS(rsqrt)},
-    [ALU_SIN] = {[TYPE_F32] = sin_f32},
-    [ALU_COS] = {[TYPE_F32] = cos_f32},
-    [ALU_LG2] = {[TYPE_F32] = lg2_f32},
-    [ALU_EX2] = {NARROW_REALS(ex2)},
-    [ALU_TANH] = {NARROW_REALS(tanh)},
-    [ALU_COPYSIGN] = {WIDE_REALS(copysign)},
-    [ALU_TESTP] = {WIDE_REALS(testp)},
-    [ALU_MOV] = {WIDTHS_UNTYPED(mov), WIDTHS_INTEGER(mov),
-                 [TYPE_F32] = mov_32, [TYPE_F64] = mov_64,
-                 [TYPE_PRED] = mov_16},
-    [ALU_PACK] = {[TYPE_B16] = pack, [TYPE_B32] = pack, [TYPE_B64] = pack},
-    [ALU_UNPACK] = {[TYPE_B16] = unpack, [TYPE_B32] = unpack,
-                    [TYPE_B64] = unpack},
-    [ALU_SELP] = {EVERY(selp)},
-    [ALU_SLCT] = {EVERY(slct)},
-    [ALU_CVT] = {TYPED(cvt), [TYPE_U8] = cvt, [TYPE_S8] = cvt,
-                 [TYPE_F16] = cvt, [TYPE_BF16] = cvt,
-                 [TYPE_F16X2] = cvt_pair, [TYPE_BF16X2] = cvt_pair},
-    [ALU_CVTA] = {[TYPE_U64] = cvta},
-    [ALU_ISSPACEP] = {[TYPE_NONE] = isspacep},
-    [ALU_SET] = {[TYPE_U16] = set, [TYPE_S16] = set, [TYPE_U32] = set,
-                 [TYPE_S32] = set, [TYPE_F16] = set, [TYPE_BF16] = set,
-                 [TYPE_F32] = set},
-    [ALU_SETP + COMPARE_EQ] = {ORDERED(eq), [TYPE_B16] = setp_eq_u16,
-        [TYPE_B32] = setp_eq_u32, [TYPE_B64] = setp_eq_u64},
-    [ALU_SETP + COMPARE_NE] = {ORDERED(ne), [TYPE_B16] = setp_ne_u16,
-        [TYPE_B32] = setp_ne_u32, [TYPE_B64] = setp_ne_u64},
-    [ALU_SETP + COMPARE_LT] = {ORDERED(lt)},
-    [ALU_SETP + COMPARE_LE] = {ORDERED(le)},
-    [ALU_SETP + COMPARE_GT] = {ORDERED(gt)},
-    [ALU_SETP + COMPARE_GE] = {ORDERED(ge)},
-    [ALU_SETP + COMPARE_LO] = {UNSIGNED(setp_lt)},
-    [ALU_SETP + COMPARE_LS] = {UNSIGNED(setp_le)},
-    [ALU_SETP + COMPARE_HI] = {UNSIGNED(setp_gt)},
-    [ALU_SETP + COMPARE_HS] = {UNSIGNED(setp_ge)},
-    [ALU_SETP + COMPARE_EQU] = {REALS(setp_equ)},
-    [ALU_SETP + COMPARE_NEU] = {REALS(setp_neu)},
-    [ALU_SETP + COMPARE_LTU] = {REALS(setp_ltu)},
-    [ALU_SETP + COMPARE_LEU] = {REALS(setp_leu)},
-    [ALU_SETP + COMPARE_GTU] = {REALS(setp_gtu)},
-    [ALU_SETP + COMPARE_GEU] = {REALS(setp_geu)},
-    [ALU_SETP + COMPARE_NUM] = {REALS(setp_num)},
-    [ALU_SETP + COMPARE_NAN] = {REALS(setp_nan)},
+#define ALU(id, ...) [ALU_##id] = {__VA_ARGS__},
+#include "device/sim/ptx/alu.def"
+#undef ALU
 };
 
+/* clang-format off */
 /* The same with .cc or after it. */
 static alu_fn *const carrying[ALU_COUNT][TYPE_COUNT] = {
     [ALU_ADD] = {CARRYING(add_carry)},
     [ALU_SUB] = {CARRYING(sub_carry)},
     [ALU_MAD_LO] = {CARRYING(mad_lo_carry)},
-    [ALU_MAD_HI] = {[TYPE_U32] = mad_hi_carry_u32,
-                    [TYPE_S32] = mad_hi_carry_s32,
-                    [TYPE_U64] = mad_hi_carry_u64,
-                    [TYPE_S64] = mad_hi_carry_s64},
+    [ALU_MAD_HI] = {REGISTERS(mad_hi_carry)},
 };
 
 /* … with .sat, of integers. */

@@ -82,39 +82,14 @@ static void add_modifier(struct parser *p, struct instruction *in,
 
 static const char *group_example(uint64_t groups)
 {
-    static const struct {
-        enum modifier_group group;
-        const char *words;
-    } examples[] = {
-        {GROUP_PART,       ".lo, .hi or .wide"            },
-        {GROUP_ROUND,      "a rounding, as .rn"           },
-        {GROUP_APPROX,     ".approx"                      },
-        {GROUP_SPACE,      "a state space"                },
-        {GROUP_COMPARE,    "a comparison"                 },
-        {GROUP_ATOMIC,     "an operation"                 },
-        {GROUP_SYNC,       ".sync"                        },
-        {GROUP_SHUFFLE,    ".up, .down, .bfly or .idx"    },
-        {GROUP_VOTE,       ".all, .any, .uni or .ballot"  },
-        {GROUP_DIRECTION,  ".l or .r"                     },
-        {GROUP_WRAP,       ".wrap or .clamp"              },
-        {GROUP_GEOMETRY,   ".1d"                          },
-        {GROUP_SHAPE,      "a shape, as .m16n8k16"        },
-        {GROUP_LAYOUT,     ".row.col"                     },
-        {GROUP_VECTOR,     ".v4"                          },
-        {GROUP_SCOPE,      "a scope"                      },
-        {GROUP_HINT,       "a cache level"                },
-        {GROUP_TEST,       "a property, as .finite"       },
-        {GROUP_REDUCTION,  ".popc, .and or .or"           },
-        {GROUP_BULK,       ".bulk"                        },
-        {GROUP_FROM,       "a state space to copy from"   },
-        {GROUP_COMPLETION, ".mbarrier::complete_tx::bytes"},
-        {GROUP_EXPECT,     ".expect_tx"                   },
-        {GROUP_PARITY,     ".parity"                      },
-        {GROUP_PROXY,      ".async"                       },
+    static const char *const examples[] = {
+#define X(id, example) example,
+        MODIFIER_GROUPS(X)
+#undef X
     };
-    for (size_t i = 0; i < COUNT_OF(examples); i++)
-        if (groups >> examples[i].group & 1)
-            return examples[i].words;
+    for (size_t i = 0; i < GROUP_COUNT; i++)
+        if ((groups >> i & 1) != 0 && examples[i] != NULL)
+            return examples[i];
     return "a modifier";
 }
 

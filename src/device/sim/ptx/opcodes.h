@@ -1,7 +1,7 @@
 /*
  * The PTX that the simulator knows, as tables: one row an opcode, one row a
- * modifier.  Adding an instruction is a row here and its act in alu.c or
- * execute.c.
+ * modifier.  Adding an instruction is a row here and its act in alu.c, with a
+ * row of alu.def, or in execute.c.
  */
 #ifndef SONDE_DEVICE_SIM_PTX_OPCODES_H
 #define SONDE_DEVICE_SIM_PTX_OPCODES_H
@@ -11,78 +11,11 @@
 /* What an instruction computes; alu_find gives the function by type. */
 enum alu_code {
     ALU_NONE,
-    ALU_ADD,
-    ALU_SUB,
-    ALU_MUL, /* of floats; integers name a part: */
-    ALU_MUL_LO,
-    ALU_MUL_HI,
-    ALU_MUL_WIDE,
-    ALU_MAD, /* of floats */
-    ALU_MAD_LO,
-    ALU_MAD_HI,
-    ALU_MAD_WIDE,
-    ALU_MUL24, /* with the part: */
-    ALU_MUL24_LO,
-    ALU_MUL24_HI,
-    ALU_MAD24,
-    ALU_MAD24_LO,
-    ALU_MAD24_HI,
-    ALU_DIV,
-    ALU_REM,
-    ALU_MIN,
-    ALU_MIN_NAN, /* with .NaN added */
-    ALU_MAX,
-    ALU_MAX_NAN,
-    ALU_NEG,
-    ALU_ABS,
-    ALU_AND,
-    ALU_OR,
-    ALU_XOR,
-    ALU_NOT,
-    ALU_CNOT,
-    ALU_SHL,
-    ALU_SHR,
-    ALU_SHF_L,
-    ALU_SHF_R,
-    ALU_POPC,
-    ALU_CLZ,
-    ALU_BFIND,
-    ALU_BFIND_SHIFTAMT, /* with .shiftamt added */
-    ALU_BREV,
-    ALU_BFE,
-    ALU_BFI,
-    ALU_PRMT,
-    ALU_BMSK,
-    ALU_SZEXT,
-    ALU_FNS,
-    ALU_LOP3,
-    ALU_SAD,
-    ALU_DP4A,
-    ALU_DP2A, /* with the part: */
-    ALU_DP2A_LO,
-    ALU_DP2A_HI,
-    ALU_SQRT,
-    ALU_RCP,
-    ALU_RSQRT,
-    ALU_SIN,
-    ALU_COS,
-    ALU_LG2,
-    ALU_EX2,
-    ALU_TANH,
-    ALU_COPYSIGN,
-    ALU_TESTP,
-    ALU_MOV,
-    ALU_PACK,
-    ALU_UNPACK,
-    ALU_SELP,
-    ALU_SLCT,
-    ALU_CVT,
-    ALU_CVTA,
-    ALU_ISSPACEP,
-    ALU_SET,  /* by the type of its result */
-    ALU_SETP, /* with the comparison added: */
-    ALU_SETP_LAST = ALU_SETP + 17,
-    ALU_COUNT
+#define ALU(id, ...) ALU_##id,
+#include "device/sim/ptx/alu.def"
+#undef ALU
+    ALU_COUNT,
+    ALU_SETP = ALU_SETP_EQ
 };
 
 /* X(id, name): how setp and set compare; ALU_SETP + id is the code. */
@@ -179,47 +112,53 @@ enum ptx_cache_op {
     CACHE_OP_WT,
 };
 
-/* Kinds of modifier; an opcode's row says which it takes. */
+/* X(id, what one is, or NULL): kinds of modifier; an opcode's row says which it
+ * takes.  Of several that lack, the first is said.  LAYOUT is of A, then of B. */
+#define MODIFIER_GROUPS(X)                                                     \
+    X(PART, ".lo, .hi or .wide")                                               \
+    X(ROUND, "a rounding, as .rn")                                             \
+    X(APPROX, ".approx")                                                       \
+    X(SPACE, "a state space")                                                  \
+    X(COMPARE, "a comparison")                                                 \
+    X(ATOMIC, "an operation")                                                  \
+    X(SYNC, ".sync")                                                           \
+    X(SHUFFLE, ".up, .down, .bfly or .idx")                                    \
+    X(VOTE, ".all, .any, .uni or .ballot")                                     \
+    X(DIRECTION, ".l or .r")                                                   \
+    X(WRAP, ".wrap or .clamp")                                                 \
+    X(GEOMETRY, ".1d")                                                         \
+    X(SHAPE, "a shape, as .m16n8k16")                                          \
+    X(LAYOUT, ".row.col")                                                      \
+    X(VECTOR, ".v4")                                                           \
+    X(SCOPE, "a scope")                                                        \
+    X(HINT, "a cache level")                                                   \
+    X(TEST, "a property, as .finite")                                          \
+    X(REDUCTION, ".popc, .and or .or")                                         \
+    X(BULK, ".bulk")                                                           \
+    X(FROM, "a state space to copy from")                                      \
+    X(COMPLETION, ".mbarrier::complete_tx::bytes")                             \
+    X(EXPECT, ".expect_tx")                                                    \
+    X(PARITY, ".parity")                                                       \
+    X(PROXY, ".async")                                                         \
+    X(FTZ, NULL)                                                               \
+    X(SAT, NULL)                                                               \
+    X(RELU, NULL)                                                              \
+    X(NAN, NULL)                                                               \
+    X(CARRY, NULL)                                                             \
+    X(BOOLEAN, NULL)                                                           \
+    X(CACHE, NULL)                                                             \
+    X(ORDER, NULL)                                                             \
+    X(UNI, NULL)                                                               \
+    X(ALIGNED, NULL)                                                           \
+    X(TO, NULL)                                                                \
+    X(PERMUTE, NULL)                                                           \
+    X(SHIFTAMT, NULL)
+
 enum modifier_group {
-    GROUP_ROUND,
-    GROUP_FTZ,
-    GROUP_SAT,
-    GROUP_RELU,
-    GROUP_NAN,
-    GROUP_CARRY,
-    GROUP_APPROX,
-    GROUP_PART,
-    GROUP_COMPARE,
-    GROUP_BOOLEAN,
-    GROUP_TEST,
-    GROUP_REDUCTION,
-    GROUP_SPACE,
-    GROUP_CACHE,
-    GROUP_VECTOR,
-    GROUP_ORDER,
-    GROUP_SCOPE,
-    GROUP_ATOMIC,
-    GROUP_UNI,
-    GROUP_SYNC,
-    GROUP_ALIGNED,
-    GROUP_SHUFFLE,
-    GROUP_VOTE,
-    GROUP_TO,
-    GROUP_DIRECTION,
-    GROUP_WRAP,
-    GROUP_PERMUTE,
-    GROUP_SHIFTAMT,
-    GROUP_HINT,
-    GROUP_GEOMETRY,
-    GROUP_SHAPE,
-    GROUP_LAYOUT, /* of A, then of B */
-    GROUP_BULK,
-    GROUP_FROM, /* the space that is copied from */
-    GROUP_COMPLETION,
-    GROUP_EXPECT,
-    GROUP_PARITY,
-    GROUP_PROXY,
-    GROUP_COUNT
+#define X(id, example) GROUP_##id,
+    MODIFIER_GROUPS(X)
+#undef X
+        GROUP_COUNT
 };
 
 struct modifier {

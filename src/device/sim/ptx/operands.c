@@ -12,9 +12,11 @@
 #include "device/sim/ptx/parser.h"
 
 static const char *const special_names[SPECIAL_COUNT] = {
-#define X(id, name) name,
-    PTX_SPECIALS(X)
-#undef X
+#define SPECIAL(id, name, value) name,
+#define CLOCK                    SPECIAL
+#include "device/sim/ptx/specials.def"
+#undef CLOCK
+#undef SPECIAL
 };
 
 /* SPECIAL_COUNT if it is none. */

@@ -97,45 +97,13 @@ static inline enum ptx_space generic_space(uint64_t address)
 }
 
 /* Special registers: those before SPECIAL_CLOCK are constants of a warp. */
-#define PTX_SPECIALS(X)                                                        \
-    X(TID_X, "tid.x")                                                          \
-    X(TID_Y, "tid.y")                                                          \
-    X(TID_Z, "tid.z")                                                          \
-    X(NTID_X, "ntid.x")                                                        \
-    X(NTID_Y, "ntid.y")                                                        \
-    X(NTID_Z, "ntid.z")                                                        \
-    X(CTAID_X, "ctaid.x")                                                      \
-    X(CTAID_Y, "ctaid.y")                                                      \
-    X(CTAID_Z, "ctaid.z")                                                      \
-    X(NCTAID_X, "nctaid.x")                                                    \
-    X(NCTAID_Y, "nctaid.y")                                                    \
-    X(NCTAID_Z, "nctaid.z")                                                    \
-    X(LANEID, "laneid")                                                        \
-    X(WARPID, "warpid")                                                        \
-    X(NWARPID, "nwarpid")                                                      \
-    X(SMID, "smid")                                                            \
-    X(NSMID, "nsmid")                                                          \
-    X(GRIDID, "gridid")                                                        \
-    X(WARP_SIZE, "warp_size")                                                  \
-    X(LANEMASK_EQ, "lanemask_eq")                                              \
-    X(LANEMASK_LT, "lanemask_lt")                                              \
-    X(LANEMASK_LE, "lanemask_le")                                              \
-    X(LANEMASK_GT, "lanemask_gt")                                              \
-    X(LANEMASK_GE, "lanemask_ge")                                              \
-    X(DYNAMIC_SMEM_SIZE, "dynamic_smem_size")                                  \
-    X(TOTAL_SMEM_SIZE, "total_smem_size")                                      \
-    X(CLOCK, "clock")                                                          \
-    X(CLOCK_HI, "clock_hi")                                                    \
-    X(CLOCK64, "clock64")                                                      \
-    X(GLOBALTIMER, "globaltimer")                                              \
-    X(GLOBALTIMER_LO, "globaltimer_lo")                                        \
-    X(GLOBALTIMER_HI, "globaltimer_hi")
-
 enum ptx_special {
-#define X(id, name) SPECIAL_##id,
-    PTX_SPECIALS(X)
-#undef X
-        SPECIAL_COUNT
+#define SPECIAL(id, name, value) SPECIAL_##id,
+#define CLOCK                    SPECIAL
+#include "device/sim/ptx/specials.def"
+#undef CLOCK
+#undef SPECIAL
+    SPECIAL_COUNT
 };
 
 enum op_kind {
