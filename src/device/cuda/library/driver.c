@@ -24,104 +24,32 @@ static const struct library library = {
     .count = COUNT_OF(entries),
 };
 
-/* What a user can do about a result; of others there is no more to say than
- * what their description does. */
-static const struct {
-    int result;
-    const char *text;
-} advice[] = {
-    {CUDA_STUB_LIBRARY,
-     "the libcuda.so.1 found is the toolkit's stub: take its folder out "
-     "of LD_LIBRARY_PATH"},
-    {CUDA_DEVICE_UNAVAILABLE,
-     "another process holds the GPU: `nvidia-smi "
-     "--query-compute-apps=pid,name --format=csv` names it, `nvidia-smi "
-     "--query-gpu=compute_mode --format=csv` tells whether the GPU may "
-     "be shared"},
-    {CUDA_NO_DEVICE,
-     "`nvidia-smi -L` should list a GPU (and an instance, if it is "
-     "divided by MIG); in a container it must be passed in, and "
-     "CUDA_VISIBLE_DEVICES must not hide it"},
-    {CUDA_DEVICE_NOT_LICENSED,
-     "a virtual GPU needs its licence: `nvidia-smi -q` shows its state"},
-    {CUDA_ECC_UNCORRECTABLE,
-     "the GPU's memory has a fault: `nvidia-smi -q -d ECC` shows the "
-     "counts"},
-    {CUDA_JIT_COMPILER_NOT_FOUND,
-     "the driver's PTX compiler is missing: install "
-     "libnvidia-ptxjitcompiler.so.1 of the same version"},
-    {CUDA_UNSUPPORTED_PTX_VERSION,
-     "a newer driver takes it"},
-    {CUDA_JIT_COMPILATION_DISABLED,
-     "unset CUDA_DISABLE_PTX_JIT"},
-    {CUDA_OPERATING_SYSTEM,
-     "the user must be able to open /dev/nvidia*"},
-    {CUDA_LAUNCH_TIMEOUT,
-     "the GPU also drives a display, whose watchdog ends long kernels: "
-     "use another GPU"},
-    {CUDA_SYSTEM_NOT_READY,
-     "start the service nvidia-fabricmanager"},
-    {CUDA_SYSTEM_DRIVER_MISMATCH,
-     "libcuda.so.1 and the kernel module differ in version, as after an "
-     "update: reboot"},
-    {CUDA_COMPAT_NOT_SUPPORTED,
-     "this GPU does not take the compatibility libcuda.so.1: take its "
-     "folder out of LD_LIBRARY_PATH"},
-    {CUDA_MPS_CONNECTION_FAILED,
-     "the MPS service does not answer: start it or unset "
-     "CUDA_MPS_PIPE_DIRECTORY"},
-    {CUDA_UNKNOWN,
-     "`nvidia-smi` shows whether the driver still works; its kernel "
-     "modules (nvidia, nvidia_uvm) must be loaded"},
+enum { KEPT, LOST };
+
+/* Ends with what all others are. */
+static const struct result {
+    int number;
+    enum error_code code;
+    bool lost;
+    const char *advice; /* NULL: none */
+} results[] = {
+#define RESULT(name, number, ...) {number, __VA_ARGS__},
+#include "device/cuda/library/results.def"
+#undef RESULT
+    {0, ERR_DEVICE, KEPT, NULL},
 };
 
-static const char *advice_for(int result)
+static const struct result *result_of(int number)
 {
-    for (size_t i = 0; i < COUNT_OF(advice); i++)
-        if (advice[i].result == result)
-            return advice[i].text;
-    return NULL;
-}
-
-static enum error_code code_for(int result)
-{
-    switch (result) {
-    case CUDA_OUT_OF_MEMORY:
-        return ERR_DEVICE_MEMORY;
-    case CUDA_NO_DEVICE:
-    case CUDA_STUB_LIBRARY:
-        return ERR_NO_DEVICE;
-    case CUDA_NOT_SUPPORTED:
-    case CUDA_INVALID_CLUSTER_SIZE:
-    case CUDA_OUT_OF_RESOURCES:
-        return ERR_UNSUPPORTED;
-    default:
-        return ERR_DEVICE;
-    }
+    const struct result *r = results;
+    while (r->number != 0 && r->number != number)
+        r++;
+    return r;
 }
 
 bool driver_lost(int result)
 {
-    switch (result) {
-    case CUDA_DEINITIALIZED:
-    case CUDA_ECC_UNCORRECTABLE:
-    case CUDA_NVLINK_UNCORRECTABLE:
-    case CUDA_CONTAINED:
-    case CUDA_ILLEGAL_ADDRESS:
-    case CUDA_LAUNCH_TIMEOUT:
-    case CUDA_CONTEXT_IS_DESTROYED:
-    case CUDA_ASSERT:
-    case CUDA_HARDWARE_STACK_ERROR:
-    case CUDA_ILLEGAL_INSTRUCTION:
-    case CUDA_MISALIGNED_ADDRESS:
-    case CUDA_INVALID_ADDRESS_SPACE:
-    case CUDA_INVALID_PC:
-    case CUDA_LAUNCH_FAILED:
-    case CUDA_TENSOR_MEMORY_LEAK:
-        return true;
-    default:
-        return false;
-    }
+    return result_of(result)->lost;
 }
 
 /* The driver's word for a result, by one of its two tellers. */
@@ -141,12 +69,12 @@ int driver_check(const struct driver *driver, int result, struct error *err,
     va_start(args, act);
     vsnprintf(what, sizeof what, act, args);
     va_end(args);
-    const char *const help = advice_for(result);
-    return error_set(err, code_for(result),
-                     "%s: %s failed: %s (%s: %s, %d)%s%s", driver->who, what,
-                     told(driver->cuGetErrorString, result), entry,
-                     told(driver->cuGetErrorName, result), result,
-                     help != NULL ? "; " : "", help != NULL ? help : "");
+    const struct result *const r = result_of(result);
+    return error_set(err, r->code, "%s: %s failed: %s (%s: %s, %d)%s%s",
+                     driver->who, what, told(driver->cuGetErrorString, result),
+                     entry, told(driver->cuGetErrorName, result), result,
+                     r->advice != NULL ? "; " : "",
+                     r->advice != NULL ? r->advice : "");
 }
 
 static int open_library(struct driver *driver, struct error *err)
