@@ -4,6 +4,7 @@
 
 #include "api/session.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "study/instruction/bench.h"
 #include "study/instruction/explain.h"
 #include "study/instruction/isa.h"
@@ -40,11 +41,9 @@ static int form_of(const char *name, enum instruction_form *form,
     *form = FORM_PLAIN;
     if (name == NULL)
         return 0;
-    for (int i = 0; copies_forms[i] != NULL; i++)
-        if (strcmp(copies_forms[i], name) == 0) {
-            *form = (enum instruction_form)i;
-            return 0;
-        }
+    *form = (enum instruction_form)text_find(name, copies_forms);
+    if (copies_forms[*form] != NULL)
+        return 0;
     return error_set(err, ERR_USAGE,
                      "copies can be guard, swap or plain, not '%s'", name);
 }

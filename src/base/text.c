@@ -38,6 +38,19 @@ bool text_to_u64(const char *text, uint64_t *value)
     return true;
 }
 
+size_t text_find(const char *word, const char *const *words)
+{
+    size_t i = 0;
+    while (words[i] != NULL && strcmp(words[i], word) != 0)
+        i++;
+    return i;
+}
+
+bool text_is_among(const char *word, const char *const *words)
+{
+    return words[text_find(word, words)] != NULL;
+}
+
 enum { WORD_MAX = 63 };
 
 /* Edits (insert, delete, change) that make `b` of `a`. */

@@ -13,6 +13,10 @@
  */
 bool text_to_u64(const char *text, uint64_t *value);
 
+/* Where the word is in `words` (NULL ends); of one that is not, their number. */
+size_t text_find(const char *word, const char *const *words);
+bool text_is_among(const char *word, const char *const *words);
+
 /* The name of `names` (NULL-terminated) nearest to `word` by edit distance;
  * NULL when none is near enough to be what was meant. */
 const char *text_nearest(const char *word, const char *const *names);

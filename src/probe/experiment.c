@@ -63,14 +63,12 @@ static int read_word(const struct param *p, const char *text, char **value,
                      struct error *err)
 {
     struct buf known = {0};
-    for (const char *const *w = p->words; *w != NULL; w++) {
-        if (strcmp(*w, text) == 0) {
-            buf_free(&known);
-            *value = xstrdup(text);
-            return 0;
-        }
-        buf_printf(&known, "%s%s", known.length > 0 ? ", " : "", *w);
+    if (text_is_among(text, p->words)) {
+        *value = xstrdup(text);
+        return 0;
     }
+    for (const char *const *w = p->words; *w != NULL; w++)
+        buf_printf(&known, "%s%s", known.length > 0 ? ", " : "", *w);
     error_set(err, ERR_USAGE, "%s=%s is not one of %s", p->name, text,
               buf_string(&known));
     buf_free(&known);
@@ -183,14 +181,6 @@ static void store_number(void *field, size_t bytes, uint64_t number)
     }
 }
 
-static uint64_t word_index(const char *const *words, const char *word)
-{
-    uint64_t i = 0;
-    while (strcmp(words[i], word) != 0)
-        i++;
-    return i;
-}
-
 static void store_value(const struct param *p, const char *value, void *own)
 {
     void *const field = (char *)own + p->offset;
@@ -202,7 +192,7 @@ static void store_value(const struct param *p, const char *value, void *own)
     else if (p->kind == PARAM_NUMBER)
         store_number(field, p->bytes, strtoull(value, NULL, 10));
     else if (p->kind == PARAM_WORD && p->bytes != sizeof value)
-        store_number(field, p->bytes, word_index(p->words, value));
+        store_number(field, p->bytes, text_find(value, p->words));
     else
         *(const char **)field = value;
 }

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "base/text.h"
+
 static const char *const global_ops[] = {"ca", "cg", "cs", "lu", "cv", NULL};
 static const char *const no_ops[] = {"none", NULL};
 
@@ -29,10 +31,7 @@ const struct space *space_find(const char *name)
 
 bool space_has_op(const struct space *space, const char *op)
 {
-    for (const char *const *o = space->ops; *o != NULL; o++)
-        if (strcmp(*o, op) == 0)
-            return true;
-    return false;
+    return text_is_among(op, space->ops);
 }
 
 unsigned space_unit(const struct space *space)

@@ -491,10 +491,8 @@ static void leave_out_one(struct lab *lab, const struct study *study,
 
 static bool is_dependent(const struct study *study, const char *attribute)
 {
-    const char *const *d = study->dependent;
-    while (d != NULL && *d != NULL && strcmp(*d, attribute) != 0)
-        d++;
-    return d != NULL && *d != NULL;
+    return study->dependent != NULL &&
+           text_is_among(attribute, study->dependent);
 }
 
 static void leave_out(struct lab *lab, const struct study *study,

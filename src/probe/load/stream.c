@@ -36,6 +36,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/text.h"
 #include "probe/load/stream.h"
 #include "probe/run/grid_barrier.h"
 
@@ -78,13 +79,6 @@ static const struct param stream_params[] = {
 
 /* ---- reading ----------------------------------------------------------- */
 
-static bool is_one_of(const char *word, const char *const *words)
-{
-    while (*words != NULL && strcmp(*words, word) != 0)
-        words++;
-    return *words != NULL;
-}
-
 static bool cache_fits(const struct stream *s)
 {
     static const char *const loads[] = {"ca", "cg",          "cs", "lu",
@@ -95,9 +89,9 @@ static bool cache_fits(const struct stream *s)
         return true;
     if (s->space != GLOBAL)
         return false;
-    return is_one_of(s->cache, s->op == OP_READ    ? loads
-                               : s->op == OP_WRITE ? stores
-                                                   : both);
+    return text_is_among(s->cache, s->op == OP_READ    ? loads
+                                   : s->op == OP_WRITE ? stores
+                                                       : both);
 }
 
 static bool is_power_of_two(uint64_t n)

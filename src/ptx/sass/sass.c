@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/text.h"
 
 enum { OPCODE_BITS = 12, CODE_BITS = 9 };
 /* Ways to name operands (see sass.def). */
@@ -247,28 +248,20 @@ static void registers(const struct reading *r, const struct row *row)
 
 /* ---- what it does ----------------------------------------------------- */
 
-static bool is_one_of(const char *word, const char *const *list)
-{
-    for (; *list != NULL; list++)
-        if (strcmp(word, *list) == 0)
-            return true;
-    return false;
-}
-
 static bool reads_clock(const struct reading *r)
 {
     static const char *const specials[] = {"CS2R", "S2R", "S2UR", "CS2UR",
                                            NULL};
     const unsigned which = bits(r, SPECIAL_AT, 8);
     return (which == SPECIAL_CLOCK || which == SPECIAL_CLOCK_HIGH) &&
-           is_one_of(r->s->name, specials);
+           text_is_among(r->s->name, specials);
 }
 
 static bool leaves(const struct sass *s)
 {
     static const char *const jumps[] = {"BRA", "BRX",  "JMP",  "JMX", "CALL",
                                         "RET", "EXIT", "KILL", NULL};
-    return is_one_of(s->name, jumps);
+    return text_is_among(s->name, jumps);
 }
 
 static void read_guard(const struct reading *r)

@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/text.h"
 #include "study/instruction/cost.h"
 #include "study/instruction/isa.h"
 #include "study/instruction/throughput.h"
@@ -79,12 +80,9 @@ struct name {
 
 static bool is_common(const char *word)
 {
-    static const char *const common[] = {"sync", "aligned", "row", "col",
-                                         "ordered_metadata"};
-    size_t i = 0;
-    while (i < COUNT_OF(common) && strcmp(common[i], word) != 0)
-        i++;
-    return i < COUNT_OF(common);
+    static const char *const common[] = {"sync", "aligned",          "row",
+                                         "col",  "ordered_metadata", NULL};
+    return text_is_among(word, common);
 }
 
 static struct name name_of(const char *row)

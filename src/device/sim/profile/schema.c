@@ -172,9 +172,9 @@ static uint64_t read_choice(struct schema_reader *r, const json_t *value,
 {
     char word[WORD_MAX] = "";
     schema_text(r, value, word, sizeof word);
-    for (uint64_t i = 0; row->words[i] != NULL; i++)
-        if (strcmp(row->words[i], word) == 0)
-            return i;
+    const size_t i = text_find(word, row->words);
+    if (row->words[i] != NULL)
+        return i;
     if (row->kind == SCHEMA_WORD)
         no_such_word(r, word, row->words);
     else
@@ -299,10 +299,7 @@ static void check_keys(struct schema_reader *r, json_t *object,
     json_t *value;
     json_object_foreach(object, key, value)
     {
-        size_t i = 0;
-        while (known[i] != NULL && strcmp(known[i], key) != 0)
-            i++;
-        if (known[i] == NULL)
+        if (!text_is_among(key, known))
             schema_fail_at(r, key, "is not a key of a %s%s", r->noun,
                            text_guess(key, known).text);
     }
