@@ -59,19 +59,19 @@ static void add_modifier(struct parser *p, struct instruction *in,
         in->types[in->type_count++] = type;
         return;
     }
-    const struct modifier *m = NULL;
-    while ((m = modifier_find(m, text, length)) != NULL) {
-        const uint64_t bit = UINT64_C(1) << m->group;
+    struct modifier m = {.row = 0};
+    while (modifier_find(&m, text, length)) {
+        const uint64_t bit = UINT64_C(1) << m.group;
         if ((in->opcode->takes & bit) == 0)
             continue;
-        if ((in->has & bit) != 0 && m->group != GROUP_HINT &&
-            m->group != GROUP_SCOPE && m->group != GROUP_LAYOUT)
+        if ((in->has & bit) != 0 && m.group != GROUP_HINT &&
+            m.group != GROUP_SCOPE && m.group != GROUP_LAYOUT)
             continue;
         in->has |= bit;
-        if (m->group == GROUP_HINT) /* one of each level */
-            in->value[m->group] |= m->value;
+        if (m.group == GROUP_HINT) /* one of each level */
+            in->value[m.group] |= m.value;
         else
-            in->value[m->group] = m->value;
+            in->value[m.group] = m.value;
         return;
     }
     parse_error_at(p, in->mnemonic.line,

@@ -162,9 +162,9 @@ enum modifier_group {
 };
 
 struct modifier {
-    const char *name;
     enum modifier_group group;
     uint8_t value;
+    size_t row; /* where the search goes on */
 };
 
 /*
@@ -202,9 +202,8 @@ struct opcode {
 
 /* NULL if there is none; `name` is not terminated. */
 const struct opcode *opcode_find(const char *name, size_t length);
-/* The next row after `from` (NULL: the first) of that name. */
-const struct modifier *modifier_find(const struct modifier *from,
-                                     const char *name, size_t length);
+/* The next group that knows the word, from m->row on; false: there is none. */
+bool modifier_find(struct modifier *m, const char *name, size_t length);
 /* NULL-terminated, for the nearest name. */
 extern const char *const opcode_names[];
 
