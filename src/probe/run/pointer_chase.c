@@ -75,9 +75,8 @@ static int check_list(const struct pointer_chase *w, struct error *err)
             return error_set(err, ERR_USAGE,
                              "list visits one element several times: a step "
                              "is 0");
-    if (p->list.count > 0 && (w->sms > 1 || w->sweep > 0))
-        return error_set(err, ERR_USAGE,
-                         "list goes with one SM and without sweep");
+    if (p->list.count > 0 && w->sms > 1)
+        return error_set(err, ERR_USAGE, "list goes with one SM");
     return 0;
 }
 
@@ -243,16 +242,17 @@ static uint64_t flush_stride(const struct pointer_chase *w)
     return stride < 32 ? 32 : stride > 128 ? 128 : stride;
 }
 
-/* All threads of the block load one word of each stride of [%at, %end). */
+/* All threads of the block load one word of each %stride of [%at, %end). */
 static void sweep_range(struct kernel_text *k, const struct experiment *e,
-                        const char *op, uint64_t stride, const char *label)
+                        const char *op, const char *label)
 {
     const struct pointer_chase *const w = e->own;
     ptx_with(k,
-             "mul.wide.u32 %next, %me, $stride;\n"
-             "add.u64 %at, %at, %next;\n"
+             "cvt.u64.u32 %next, %me;\n"
+             "mad.lo.u64 %at, %next, %stride, %at;\n"
+             "mul.lo.u64 %stride, %stride, $threads;\n"
              "$label:\n",
-             WORD(stride, stride), WORD(label, label));
+             WORD(threads, threads_of(e)), WORD(label, label));
     read_clock(k);
     for (int i = 0; i < SWEEP_UNROLL; i++) {
         ptx_with(k, "setp.lt.u64 %in$i, %at, %end;", WORD(i, i));
@@ -260,7 +260,7 @@ static void sweep_range(struct kernel_text *k, const struct experiment *e,
         snprintf(word, sizeof word, "%%word%d", i);
         snprintf(guarded, sizeof guarded, "@%%in%d %s", i, w->space->load_word);
         space_load(k, guarded, op, word, "%at");
-        ptx_with(k, "add.u64 %at, %at, $w;", WORD(w, stride * threads_of(e)));
+        ptx(k, "add.u64 %at, %at, %stride;");
     }
     ptx_times(k, SWEEP_UNROLL, "xor.b32 %sink, %sink, %word$i;");
     mark_read(k);
@@ -277,7 +277,7 @@ static const char *sweep_op(const struct pointer_chase *w)
 
 static void sweep_declarations(struct kernel_text *k)
 {
-    ptx(k, ".reg .b64 %next, %end, %times;");
+    ptx(k, ".reg .b64 %next, %end, %stride, %times, %range, %ranges;");
     ptx_times(k, SWEEP_UNROLL,
               ".reg .pred %in$i;\n"
               ".reg .b32 %word$i;\n"
@@ -293,18 +293,28 @@ static void flush_and_sweep(struct kernel_text *k, const struct experiment *e)
         ptx_note(k, "other memory, to empty the caches of the ring");
         pin_job_word(k, "%at", JOB_FLUSH);
         pin_job_word(k, "%end", JOB_FLUSH_BYTES);
-        ptx(k, "add.u64 %end, %end, %at;");
-        sweep_range(k, e, w->op, flush_stride(w), "FLUSH");
+        ptx_with(k,
+                 "add.u64 %end, %end, %at;\n"
+                 "mov.u64 %stride, $stride;\n",
+                 WORD(stride, flush_stride(w)));
+        sweep_range(k, e, w->op, "FLUSH");
     }
     if (w->sweep > 0) {
-        ptx_note(k, "the ring's range, to fill them");
+        ptx_note(k, "the ring's ranges, to fill them");
         pin_job_word(k, "%times", JOB_SWEEPS);
         ptx(k, "SWEEPS:");
-        pin_job_word(k, "%at", JOB_SWEEP);
-        pin_job_word(k, "%end", JOB_SWEEP_BYTES);
-        ptx(k, "add.u64 %end, %end, %at;");
-        sweep_range(k, e, sweep_op(w), w->plan.stride, "SWEEP");
-        ptx(k, "sub.u64 %times, %times, 1;\n"
+        pin_job_word(k, "%range", JOB_SWEEP);
+        pin_job_word(k, "%ranges", JOB_SWEEP_RANGES);
+        ptx(k, "RANGE:\n"
+               "ld.global.cg.u64 %at, [%range];\n"
+               "ld.global.cg.u64 %end, [%range+8];\n"
+               "ld.global.cg.u64 %stride, [%range+16];\n");
+        sweep_range(k, e, sweep_op(w), "SWEEP");
+        ptx(k, "add.u64 %range, %range, 24;\n"
+               "sub.u64 %ranges, %ranges, 1;\n"
+               "setp.ne.u64 %again, %ranges, 0;\n"
+               "@%again bra RANGE;\n"
+               "sub.u64 %times, %times, 1;\n"
                "setp.ne.u64 %again, %times, 0;\n"
                "@%again bra SWEEPS;\n");
     }
@@ -647,7 +657,8 @@ struct stage {
     const struct pointer_chase_work *work;
     struct pin pin;
     uint64_t region, ring, flush, links_at;
-    struct buf links;
+    struct buf links; /* pairs, then ranges that are swept */
+    size_t pairs;
     struct buf helper; /* the program of what goes ahead */
     struct pin_ahead ahead;
     struct touch touch;
@@ -734,8 +745,7 @@ static void scatter_ahead(struct prober *prober, struct stage *s)
         .shot =
             {
                 .kernel = "scatter",
-                .blocks =
-                    (unsigned)(s->links.length / LINK_BYTES / s->walk->threads),
+                .blocks = (unsigned)(s->pairs / s->walk->threads),
                 .threads = s->walk->threads,
                 .carve_out = CARVE_OUT_DEFAULT,
                 .args = &s->links_at,
@@ -783,14 +793,38 @@ static void fill_job(struct stage *s, uint64_t slot, const uint64_t *order,
     job[JOB_BASE] = pointer_to(s, slot, 0);
     job[JOB_FLUSH] = s->flush;
     job[JOB_FLUSH_BYTES] = w->flush;
-    job[JOB_SWEEP] = job[JOB_BASE];
-    job[JOB_SWEEP_BYTES] = w->plan.bytes + slot * w->step;
     job[JOB_SWEEPS] = w->sweep;
     job[JOB_LINKS] = s->links_at + links_before;
     job[JOB_LINK_COUNT] = elements;
     job[JOB_TEXTURE] = s->texture.object;
     job[JOB_OUT] = pin_out(&s->pin, slot);
     s->work->own(s->experiment, elements, job + JOB_OWN);
+}
+
+static void append_range(struct stage *s, uint64_t slot,
+                         const struct segment *range)
+{
+    const uint64_t start = pointer_to(s, slot, 0) + range->start;
+    const uint64_t words[] = {start, start + range->count * range->step,
+                              range->step};
+    buf_append(&s->links, words, sizeof words);
+}
+
+/* What a ring's sweep loads: its range, or those of the list. */
+static void append_ranges(struct stage *s, uint64_t slot)
+{
+    const struct pointer_chase *const w = s->walk;
+    const uint64_t bytes = w->plan.bytes + slot * w->step;
+    const uint64_t stride = w->plan.stride;
+    struct segment all = {0, (bytes + stride - 1) / stride, stride};
+    const struct segments *const list = &w->plan.list;
+    const struct segments ranges =
+        list->count > 0 ? *list : (struct segments){&all, 1};
+    uint64_t *const job = s->jobs + slot * JOB_WORDS;
+    job[JOB_SWEEP] = s->links_at + s->links.length;
+    job[JOB_SWEEP_RANGES] = ranges.count;
+    for (size_t i = 0; i < ranges.count; i++)
+        append_range(s, slot, &ranges.at[i]);
 }
 
 /* Builds all rings. */
@@ -813,6 +847,9 @@ static int build_rings(struct stage *s, struct pointer_chase_out *out,
         free(order);
     }
     pad_links(&s->links, s->walk->threads);
+    s->pairs = s->links.length / LINK_BYTES;
+    for (uint64_t slot = 0; w->sweep > 0 && slot < w->sms; slot++)
+        append_ranges(s, slot);
     return 0;
 }
 
@@ -821,7 +858,7 @@ static unsigned char *bank_of(const struct stage *s, size_t bytes)
 {
     unsigned char *const bank = xcalloc(1, bytes);
     const uint64_t *const pairs = (const void *)s->links.data;
-    for (size_t i = 0; i < s->links.length / LINK_BYTES; i++) {
+    for (size_t i = 0; i < s->pairs; i++) {
         const uint32_t pointer = (uint32_t)pairs[2 * i + 1];
         memcpy(bank + pairs[2 * i], &pointer, sizeof pointer);
     }
@@ -861,8 +898,11 @@ static int upload_rings(struct prober *prober, const struct experiment *e,
                       err) != 0)
         return err->code;
     /* The jobs were filled before the size of the links was known. */
-    for (uint64_t slot = 0; slot < s->walk->sms; slot++)
-        s->jobs[slot * JOB_WORDS + JOB_LINKS] += s->links_at - old;
+    for (uint64_t slot = 0; slot < s->walk->sms; slot++) {
+        uint64_t *const job = s->jobs + slot * JOB_WORDS;
+        job[JOB_LINKS] += s->links_at - old;
+        job[JOB_SWEEP] += s->links_at - old;
+    }
     int status =
         prober_send(prober, s->links_at, s->links.data, s->links.length, err);
     if (s->walk->space->memory == MEMORY_GLOBAL)

@@ -100,8 +100,8 @@ enum pointer_chase_word {
     JOB_BASE,  /* that to the ring's start */
     JOB_FLUSH,
     JOB_FLUSH_BYTES,
-    JOB_SWEEP,
-    JOB_SWEEP_BYTES,
+    JOB_SWEEP, /* ranges: where they begin, end, and their stride */
+    JOB_SWEEP_RANGES,
     JOB_SWEEPS,
     JOB_LINKS,
     JOB_LINK_COUNT, /* (element, pointer) pairs, for what only the block or

@@ -23,7 +23,6 @@
 #include "analysis/hits.h"
 #include "base/mem.h"
 #include "base/num.h"
-#include "probe/guard.h"
 #include "study/lab.h"
 #include "study/script.h"
 
@@ -78,14 +77,15 @@ struct shares {
     double miss, before;
 };
 
-/* By their average cost. */
+/* By their average cost.  What all share is filled by a block, since a thread
+ * would take a third of a second for a large one. */
 static struct shares average_share(const struct line_question *q,
                                    const char *list, int warm)
 {
     const struct fact_bracket *const f = q->facts;
-    const struct cost cost =
-        lab_average(q->lab, "chase %s %s warm=%d visits=4096 repeats=1",
-                    q->row->load, list, warm);
+    const struct cost cost = lab_average(
+        q->lab, "chase %s %s %s=%d%s visits=4096 repeats=1", q->row->load, list,
+        q->row->of_sm ? "warm" : "sweep", warm, q->row->of_sm ? "" : " warm=0");
     return (struct shares){.miss = (cost.cycles - f->plateau) /
                                    (f->miss - f->plateau)};
 }
@@ -217,9 +217,8 @@ static bool is_overfull_at(const struct line_question *q,
     return over;
 }
 
-/* Overfull at so many places is no accident; and a lap over more elements than
- * that takes a tenth of a second on a GPU, so that they are asked at no more.
- */
+/* Overfull at so many places is no accident; and more elements than that take
+ * some milliseconds a lap, so that they are asked at no more. */
 enum { PLACES_LEAST = 3, ELEMENTS_MANY = 1 << 18 };
 
 /* True if a cache with lines of `line` bytes or more is overfull at every
@@ -581,15 +580,6 @@ static void check_by_pairs(const struct line_question *q, struct finding *f)
     }
 }
 
-/* Most of the lines that should not have fit missed, at all places.  In company
- * the pointers of a quick warm-up go through L2, too, and push lines out that
- * would just fit. */
-static bool is_sure(const struct line_question *q, bool over, bool nearly_all)
-{
-    return over && nearly_all &&
-           (q->row->of_sm || !prober_guard(q->lab->prober)->leapt);
-}
-
 /* What all SMs share may be hashed or sliced, and of unlike parts its loads
  * tell nothing. */
 static bool is_hashable(const struct line_question *q)
@@ -627,7 +617,9 @@ static void line_ask_level(struct lab *lab, const struct level_row *row)
     if (!lab_ok(lab))
         return;
     conclude(&q, f, line, over);
-    if (is_hashable(&q) || !is_sure(&q, over, surely))
+    /* Surely: most of the lines that should not have fit missed, at all places.
+     */
+    if (is_hashable(&q) || !over || !surely)
         check_by_pairs(&q, f);
 }
 
