@@ -92,6 +92,8 @@ struct fact_sides {
      * of lines that are there, far ones cost more than this. */
     char sms[2][FACT_SMS];
     double far_from;
+    uint64_t bits; /* of an address, whose XOR tells its home within a page */
+    double miss;   /* what a near line costs more that L2 does not hold */
 };
 
 /* The levels that loads of an SM ask first stand first in levels.def; what

@@ -225,6 +225,44 @@ static void expect_none(const json_t *findings, bool one_part)
     }
 }
 
+/* Sets of both parts, by lines that are at home in one. */
+static const struct inside {
+    struct gpu gpu;
+    double sets;
+    const char *policy;
+} insides[] = {
+    {{.partitions = PARTED("[12, 13, 15, 17, 19]", "150" REPLICATES),
+      .policy = "lru",
+      .sms = 4,
+      .size = MIB / 2},
+     256,
+     "lru"},
+    /* The slow one. */
+    {{.partitions = PARTED("[12, 13, 16, 17, 19]", "150" REPLICATES),
+      .policy = "{'kind':'rrip','most':2,'insert':1,'hit':0}",
+      .sms = 6,
+      .size = MIB / 2,
+      .index = "caches/l2/slices={'modulo':1,'from_bit':7,'bits':[[7,14,20],"
+               "[8,15]]} caches/l2/set_bits=[[9,18],10,11,[12,21],[13,20]]"},
+     256,
+     "rrip"},
+};
+
+START_TEST(sets_are_found_in_a_part)
+{
+    const struct inside *const in = &insides[_i];
+    char *const spec = testing_spec_of(profile_of(&in->gpu));
+    json_t *const findings =
+        truth_findings(spec, 1, (const char *const[]){"structure"}, 1);
+    expect_number(findings, "l2.sets", in->sets);
+    expect_number(findings, "l2.ways", 16);
+    ck_assert_str_eq(truth_text(findings, "l2.policy", "value"), in->policy);
+    ck_assert_ptr_nonnull(member(findings, "l2.set_bits", "value"));
+    json_decref(findings);
+    free(spec);
+}
+END_TEST
+
 START_TEST(sides_are_found_as_they_are)
 {
     const struct gpu *const g = &gpus[_i % (int)COUNT_OF(gpus)];
@@ -250,5 +288,7 @@ Suite *suite_truth_partitions(void)
     for (int i = 0; i < (int)COUNT_OF(gpus) * (int)testing_seeds(); i++)
         tcase_add_loop_test(i % (int)COUNT_OF(gpus) < QUICK_GPUS ? t : slow,
                             sides_are_found_as_they_are, i, i + 1);
+    tcase_add_loop_test(t, sets_are_found_in_a_part, 0, 1);
+    tcase_add_loop_test(slow, sets_are_found_in_a_part, 1, 2);
     return suite;
 }

@@ -104,6 +104,12 @@ static size_t bring_code(const struct eviction *e, struct script *s)
     return last.count;
 }
 
+static const char *text_of(const struct eviction *e, struct script *s)
+{
+    const char *const text = script_text(s, e->lab);
+    return e->homes == NULL ? text : lab_text(e->lab, "%s %s", text, e->homes);
+}
+
 /* The loads of a script, with what empties the cache in front. */
 static const struct samples *visit(struct eviction *e, struct script *s,
                                    unsigned take)
@@ -120,8 +126,8 @@ static const struct samples *visit(struct eviction *e, struct script *s,
             : lab_text(e->lab,
                        " piece=%" PRIu64 " apart=%" PRIu64 " unit=1 dense=1",
                        e->span, (uint64_t)1 << e->mapped);
-    return lab_probe(e->lab, "visit %s%s%s take=%u", script_text(s, e->lab),
-                     between, where, take);
+    return lab_probe(e->lab, "visit %s%s%s take=%u", text_of(e, s), between,
+                     where, take);
 }
 
 static struct column visit_cycles(struct eviction *e, struct script *s,
@@ -404,7 +410,7 @@ static size_t count_crowded(struct eviction *e,
     }
     script_time(&s, 0, (struct segment){lines->at[0], 1, 0});
     const struct column c = lab_column(e->lab, "cycles", "visit %s rounds=%zu",
-                                       script_text(&s, e->lab), rounds + 1);
+                                       text_of(e, &s), rounds + 1);
     e->asked = c.experiment;
     return lab_ok(e->lab) ? hits_above(c.at + 1, rounds, cut) : 0;
 }

@@ -32,6 +32,7 @@ struct eviction {
      * that what lies in front does not answer for it; 0: it need not.  And how
      * often a line can be asked so in a launch. */
     uint64_t beside, asks;
+    const char *homes; /* of which its lines are (l2/homes.h); NULL: all are */
     bool maps; /* its lines can be mapped at several addresses */
     /* Offsets from `span` on are of the same memory, mapped 2^mapped bytes from
      * the first; 0: there are none. */

@@ -14,10 +14,11 @@
 #include "base/num.h"
 #include "study/assume.h"
 #include "study/cache/geometry.h"
+#include "study/l2/homes.h"
 
 static const enum fact_id reads[] = {FACT_CACHED, FACT_BRACKET, FACT_SECTOR,
                                      FACT_LINE,   FACT_RINGS,   FACT_MEMORY,
-                                     FACT_NONE};
+                                     FACT_SIDES,  FACT_NONE};
 static const char *const needs[] = {"overfill", "sharing", "icache_sharing",
                                     NULL};
 /* Where the lines of all sets are known, so is the size. */
@@ -48,6 +49,7 @@ struct structure_question {
     const struct level_row *row;
     const struct fact_bracket *facts;
     uint64_t line;
+    unsigned parts; /* of the cache */
     struct eviction eviction;
     struct geometry shape;
     double base; /* what a hit costs among lines of a set */
@@ -98,6 +100,15 @@ static void report_ways(struct structure_question *q)
     report(q, "set_ways", list);
 }
 
+/* Of numbers of lines at home the address bits: the lowest bit that tells homes
+ * is none of theirs. */
+static uint64_t address_bits(const struct structure_question *q, uint64_t mask)
+{
+    const uint64_t home = q->parts == 2 ? fact_sides(q->lab)->bits : 0;
+    const uint64_t below = (home & -home) - 1;
+    return home == 0 ? mask : (mask & below) | (mask & ~below) << 1;
+}
+
 /* One address bit as its number, several that are XORed as a list. */
 static struct value bits_value(uint64_t mask)
 {
@@ -119,12 +130,13 @@ static void report_bits(struct structure_question *q)
     }
     struct value list = value_list();
     for (unsigned i = 0; i < bits; i++)
-        value_push(&list, bits_value(g->bits[i]));
+        value_push(&list, bits_value(address_bits(q, g->bits[i])));
     struct finding *const f =
         lab_finding(q->lab, q->row->component, "set_bits");
     tell(q, f, list);
-    finding_protocol(f, "bits_below",
-                     value_number(63 - __builtin_clzll(g->range)));
+    finding_protocol(
+        f, "bits_below",
+        value_number(63 - __builtin_clzll(address_bits(q, g->range))));
     if (g->mapped)
         finding_protocol(f, "address",
                          value_text(g->is_virtual ? "virtual" : "physical"));
@@ -140,12 +152,14 @@ static void report_modulo(struct structure_question *q)
     struct finding *const f =
         lab_finding(q->lab, q->row->component, "slice_modulo");
     tell(q, f, value_number((double)g->modulo));
-    finding_protocol(f, "from_bit", value_number(g->from_bit));
+    finding_protocol(f, "from_bit",
+                     value_number(__builtin_ctzll(
+                         address_bits(q, (uint64_t)1 << g->from_bit))));
 }
 
 static void propose_size(struct structure_question *q)
 {
-    const double size = (double)(q->shape.lines * q->line);
+    const double size = (double)(q->parts * q->shape.lines * q->line);
     struct finding *const f = lab_finding(q->lab, q->row->component, "size");
     finding_measured(f, size);
     finding_interval(f, size, size, -1);
@@ -157,7 +171,7 @@ static void report_shape(struct structure_question *q,
 {
     const struct geometry *const g = &q->shape;
     report_ways(q);
-    report(q, "sets", value_number((double)g->sets));
+    report(q, "sets", value_number((double)(q->parts * g->sets)));
     report_bits(q);
     report_modulo(q);
     if (g->lines >= lines->least && g->lines <= lines->most)
@@ -513,16 +527,18 @@ static void find_policy(struct structure_question *q)
 static void find_costs(struct structure_question *q)
 {
     struct eviction *const e = &q->eviction;
-    const struct column c =
-        lab_column(q->lab, "cycles",
-                   "visit readers=%s steps=4x0:8:%" PRIu64 ",32x!0:8:%" PRIu64,
-                   e->reader, e->unit, e->unit);
+    const struct column c = lab_column(
+        q->lab, "cycles",
+        "visit readers=%s steps=4x0:8:%" PRIu64 ",32x!0:8:%" PRIu64 "%s%s",
+        e->reader, e->unit, e->unit, e->homes != NULL ? " " : "",
+        e->homes != NULL ? e->homes : "");
     const struct undisturbed hits = undisturbed_of(c.at, c.count, 1);
     e->hit = hits.cycles;
     /* Eight lines are held by what lies in front, if anything does. */
     if (q->row->behind != LEVEL_COUNT)
         e->hit += q->facts->hit - fact_bracket(q->lab, q->row->behind)->hit;
-    e->miss = e->hit + q->facts->miss - q->facts->hit;
+    e->miss = e->hit + (q->parts == 2 ? fact_sides(q->lab)->miss
+                                      : q->facts->miss - q->facts->hit);
     /* Half as many again as were seen of 1000: one deviation of ten. */
     e->disturbed =
         fmax(1.5 * fact_memory(q->lab)->disturbed, assume(ASSUME_DISTURBED));
@@ -554,6 +570,12 @@ static void allow_held(const struct structure_question *q,
  * are disturbed a size is no better than a rough one. */
 static struct geometry_lines lines_of(const struct structure_question *q)
 {
+    const struct finding *const near =
+        q->parts == 2 ? results_find(q->lab->results, "l2.near_size") : NULL;
+    if (near != NULL && near->has_interval)
+        return (struct geometry_lines){
+            .least = (uint64_t)near->interval[0] / q->line,
+            .most = (uint64_t)near->interval[1] / q->line + 1};
     const uint64_t size = fact_size(q->lab, level_of(q->row));
     const bool rough =
         size == 0 || q->eviction.disturbed > 3 * assume(ASSUME_DISTURBED);
@@ -686,9 +708,21 @@ static const char *why_not(const struct structure_question *q)
                         q->row->component);
     if (b->fits == 0 || b->overflows == 0)
         return why_never_overflows;
-    if (b->near_fits > 0)
+    if (b->near_fits > 0 && q->parts < 2)
         return why_two_parts;
     return NULL;
+}
+
+/* Of a cache in two parts the lines at home beside SM 0 are asked, and in the
+ * other part there are as many sets; its pages. */
+enum { HOMES = 256 };
+
+static bool take_homes(struct structure_question *q)
+{
+    const size_t pages = u64_within(1, q->eviction.span / HOMES_PAGE, HOMES);
+    q->eviction.homes = homes_learn(q->lab, q->line, pages);
+    q->eviction.span = pages * HOMES_PAGE / 2;
+    return q->eviction.homes != NULL;
 }
 
 /* Bytes from one sector of what lies in front to the next, if one of this level
@@ -711,6 +745,7 @@ static void structure_ask_level(struct lab *lab, enum level_id id)
         .row = row,
         .facts = facts,
         .line = line,
+        .parts = id == LEVEL_L2 && fact_sides(lab)->parts == 2 ? 2 : 1,
         .eviction = {
             .lab = lab,
             .reader = row->reader,
@@ -730,6 +765,8 @@ static void structure_ask_level(struct lab *lab, enum level_id id)
         take_over(&q, other);
     else if (why != NULL)
         refuse(&q, "*", why);
+    else if (q.parts == 2 && !take_homes(&q))
+        refuse(&q, "*", why_two_parts);
     else
         find_structure(&q);
     const char *const failed = lab_excuse(lab);

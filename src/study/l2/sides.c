@@ -31,7 +31,7 @@
 #include "base/text.h"
 #include "probe/run/ring.h"
 #include "study/assume.h"
-#include "study/lab.h"
+#include "study/l2/homes.h"
 #include "study/script.h"
 
 static const enum fact_id reads[] = {FACT_TRACE, FACT_BRACKET, FACT_LINE,
@@ -60,8 +60,8 @@ static const char *const kernels[] = {
     NULL,
 };
 
-enum { PAGE_BITS = 21, PAGES = 2, LINES = 768, LAPS = 2 };
-#define PAGE ((uint64_t)1 << PAGE_BITS)
+enum { PAGE_BITS = HOMES_PAGE_BITS, PAGES = 2, LINES = 768, LAPS = 2 };
+#define PAGE HOMES_PAGE
 /* Lines that each SM loads, and least of them of each home. */
 enum { LINES_OF_SM = 64, LINES_LEAST = 16 };
 /* SMs of a script beside SM 0; scripts that an unclear SM is asked in. */
@@ -167,23 +167,6 @@ static uint64_t traced_page(const struct l2_sides *s)
     return page_of_home(s) + PAGES * PAGE;
 }
 
-/* The distance of `count` lines within `bytes`, an odd number of lines, such
- * that about half of them have each home. */
-static uint64_t step_of(const struct l2_sides *s, uint64_t bytes,
-                        uint64_t count)
-{
-    const uint64_t line = s->line;
-    const uint64_t most = (bytes / count / line - 2) | 1;
-    for (uint64_t lines = most; lines > most / 2; lines -= 2) {
-        uint64_t odd = 0;
-        for (uint64_t i = 0; i < count; i++)
-            odd += xor_bits_of(i * lines * line, s->bits);
-        if (8 * odd >= 3 * count && 8 * odd <= 5 * count)
-            return lines * line;
-    }
-    return most * line;
-}
-
 /* ---- from one SM ------------------------------------------------------ */
 
 /* A load of a trace that does not pay for the translation. */
@@ -263,7 +246,7 @@ static const char *script_of(const struct l2_sides *s, const struct batch *b,
                              uint64_t page)
 {
     struct script script = {0};
-    const uint64_t step = step_of(s, PAGE, LINES_OF_SM);
+    const uint64_t step = homes_step(s->line, s->bits, PAGE, LINES_OF_SM);
     for (size_t i = 0; i < b->count; i++)
         script_reader(&script, "global.cg@0.%zu", b->sm[i]);
     for (size_t i = 0; i < b->count; i++) {
@@ -401,7 +384,7 @@ static void look_at_homes(struct l2_sides *s)
     /* As close together as those of a large one, for the TLB's sake. */
     const uint64_t bytes = PAGES * PAGE / LINES * count;
     const struct segment lines = {page + s->line, count,
-                                  step_of(s, bytes, count)};
+                                  homes_step(s->line, s->bits, bytes, count)};
     const size_t home = script_reader(&script, "atomic@0.0");
     const size_t near = script_reader(&script, "global.cg@0.0");
     script_load(&script, home, lines);
@@ -568,6 +551,8 @@ static void report_two(struct l2_sides *s)
 {
     struct fact_sides *const facts = fact_sides_write(s->lab);
     facts->parts = 2;
+    facts->bits = s->bits;
+    facts->miss = s->missing.halves.near - s->home.halves.near;
     if (is_apart(&s->home.halves))
         facts->far_from = (s->home.halves.near + s->home.halves.far) / 2;
     for (int side = 0; side < 2; side++)

@@ -1,0 +1,88 @@
+#include "study/l2/homes.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "analysis/statistics/two_sided.h"
+#include "analysis/statistics/xor_bits.h"
+#include "study/script.h"
+
+/* Lines of a page, whose two halves lie 4.1 standard errors apart if no line is
+ * late; pages of a script; and how often a page is asked. */
+enum { LINES = 24, PAGES_AT_ONCE = 64, TRIES = 3 };
+/* As in sides.c: chance does so once in a thousand. */
+static const double errors_least = 3.3;
+
+uint64_t homes_step(uint64_t line, uint64_t bits, uint64_t bytes,
+                    uint64_t count)
+{
+    const uint64_t most = (bytes / count / line - 2) | 1;
+    for (uint64_t lines = most; lines > most / 2; lines -= 2) {
+        uint64_t odd = 0;
+        for (uint64_t i = 0; i < count; i++)
+            odd += xor_bits_of(i * lines * line, bits);
+        if (8 * odd >= 3 * count && 8 * odd <= 5 * count)
+            return lines * line;
+    }
+    return most * line;
+}
+
+/* Atomics bring lines of each page to their homes, twice, so that they stay;
+ * then SM 0 finds them near or far. */
+static const char *script_of(struct lab *lab, uint64_t first, size_t pages,
+                             uint64_t step)
+{
+    struct script script = {0};
+    const size_t home = script_reader(&script, "atomic@0.0");
+    const size_t near = script_reader(&script, "global.cg@0.0");
+    for (size_t i = 0; i < pages; i++) {
+        const struct segment lines = {(first + i) * HOMES_PAGE, LINES, step};
+        script_add(&script, &(struct script_step){
+                                .reader = home, .laps = 2, .places = lines});
+        script_time(&script, near, lines);
+    }
+    return script_text(&script, lab);
+}
+
+/* '1': lines of odd parity are near, '0': those of even, ' ': it is not clear.
+ */
+static char side_of(const struct column *cycles, size_t page, uint64_t bits,
+                    uint64_t step)
+{
+    struct two_sided_vote vote;
+    bool odd[LINES];
+    for (size_t i = 0; i < LINES; i++)
+        odd[i] = xor_bits_of(i * step, bits);
+    two_sided_vote(cycles->at + page * LINES, odd, LINES, &vote);
+    return fabs(vote.errors) < errors_least ? ' ' : vote.errors < 0 ? '1' : '0';
+}
+
+static void ask_pages(struct lab *lab, uint64_t line, uint64_t bits,
+                      size_t first, size_t pages, char *sides)
+{
+    const uint64_t step = homes_step(line, bits, HOMES_PAGE, LINES);
+    const struct column cycles = lab_column(lab, "cycles", "visit %s",
+                                            script_of(lab, first, pages, step));
+    for (size_t i = 0; lab_ok(lab) && i < pages; i++)
+        if (sides[first + i] == ' ')
+            sides[first + i] = side_of(&cycles, i, bits, step);
+}
+
+const char *homes_learn(struct lab *lab, uint64_t line, size_t pages)
+{
+    const uint64_t bits = fact_sides(lab)->bits;
+    char *const sides = lab_alloc(lab, pages + 1, 1);
+    memset(sides, ' ', pages);
+    for (size_t at = 0; at < pages; at += PAGES_AT_ONCE) {
+        const size_t count =
+            pages - at < PAGES_AT_ONCE ? pages - at : PAGES_AT_ONCE;
+        for (int i = 0;
+             lab_ok(lab) && i < TRIES && memchr(sides + at, ' ', count) != NULL;
+             i++)
+            ask_pages(lab, line, bits, at, count, sides);
+    }
+    return lab_ok(lab) && strchr(sides, ' ') == NULL
+               ? lab_text(lab, "home=%" PRIu64 " homes=%s", bits, sides)
+               : NULL;
+}
