@@ -26,7 +26,7 @@ struct space {
     const char *name;       /* as in `space=global` */
     const char *const *ops; /* cache operators; the first is the default */
     enum space_memory memory;
-    /* A load of one pointer, and of a 32-bit word for sweeps (or NULL): $o
+    /* A load of one pointer, and of a 32-bit word for sweeps (or NULL): $o$op
      * takes ".OP", $d the register that is loaded, $a the address. */
     const char *load, *load_word;
     unsigned pointer_bytes; /* of an element, and of $a */

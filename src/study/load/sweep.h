@@ -2,9 +2,10 @@
  * A finding that is a list: what was measured while one thing changed, and in
  * its protocol what that thing was each time.
  *
- *     struct sweep s = sweep_begin(lab, "l1", "read_bandwidth_by_width",
- * "widths"); for (each width) sweep_add(&s, value_number(width), rate,
- * experiment); sweep_end(&s);
+ *     struct sweep s = sweep_begin(lab, "l1", "bandwidth_by_width", "widths");
+ *     for (each width)
+ *         sweep_add(&s, value_number(width), rate, experiment);
+ *     sweep_end(&s);
  */
 #ifndef SONDE_STUDY_LOAD_SWEEP_H
 #define SONDE_STUDY_LOAD_SWEEP_H
