@@ -120,8 +120,9 @@ static int read_texts(const struct place *p, const json_t *json, char ***texts,
     return 0;
 }
 
-/* A number, a text or a truth value; false for anything else. */
-static bool read_scalar(const json_t *json, struct value *value)
+/* A number, a text or a truth value, or a list of such and of lists, so `deep`;
+ * false for anything else. */
+static bool read_any(const json_t *json, unsigned deep, struct value *value)
 {
     if (json_is_number(json))
         *value = value_number(json_number_value(json));
@@ -129,20 +130,13 @@ static bool read_scalar(const json_t *json, struct value *value)
         *value = value_text(json_string_value(json));
     else if (json_is_boolean(json))
         *value = value_bool(json_is_true(json));
+    else if (json_is_array(json) && deep > 0)
+        *value = value_list();
     else
         return false;
-    return true;
-}
-
-/* The same, or a list of these: bits that are XORed. */
-static bool read_item(const json_t *json, struct value *value)
-{
-    if (!json_is_array(json))
-        return read_scalar(json, value);
-    *value = value_list();
     for (size_t i = 0; i < json_array_size(json); i++) {
         struct value item;
-        if (!read_scalar(json_array_get(json, i), &item)) {
+        if (!read_any(json_array_get(json, i), deep - 1, &item)) {
             value_free(value);
             return false;
         }
@@ -151,25 +145,17 @@ static bool read_item(const json_t *json, struct value *value)
     return true;
 }
 
+/* A list in a list is of bits that are XORed. */
 static int read_value(const struct place *p, const json_t *json,
                       struct value *value)
 {
-    if (!json_is_array(json))
-        return read_scalar(json, value)
-                   ? 0
-                   : refuse(p, "should be a number, a string, true, false or "
-                               "a list of these");
-    *value = value_list();
-    for (size_t i = 0; i < json_array_size(json); i++) {
-        struct value item;
-        if (!read_item(json_array_get(json, i), &item)) {
-            value_free(value);
-            return refuse(p, "should be a list of numbers, strings, true or "
-                             "false, or of lists of these");
-        }
-        value_push(value, item);
-    }
-    return 0;
+    if (read_any(json, 2, value))
+        return 0;
+    return refuse(p, json_is_array(json)
+                         ? "should be a list of numbers, strings, true or "
+                           "false, or of lists of these"
+                         : "should be a number, a string, true, false or a "
+                           "list of these");
 }
 
 static int take_value(const struct place *p, const json_t *json, void *into)
