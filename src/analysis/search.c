@@ -122,39 +122,3 @@ int search_size(const struct search_range *range, search_fits *fits,
     search->state = state_of(search);
     return status;
 }
-
-/* ---- one number after the other --------------------------------------- */
-
-/* `fits` does; `overflows` does not, or could not be tried. */
-struct bounds {
-    uint64_t fits, overflows;
-    bool overflowed; /* the last that did not fit was tried */
-};
-
-static void ask_one(struct bounds *b, uint64_t number, search_ask *ask,
-                    void *context)
-{
-    if (number <= b->fits || number >= b->overflows)
-        return;
-    const enum search_answer answer = ask(context, number);
-    if (answer == SEARCH_FITS) {
-        b->fits = number;
-        return;
-    }
-    b->overflows = number;
-    b->overflowed = answer == SEARCH_OVERFLOWS;
-}
-
-uint64_t search_count(uint64_t guess, uint64_t most, search_ask *ask,
-                      void *context)
-{
-    struct bounds b = {.overflows = most + 1};
-    ask_one(&b, guess, ask, context);
-    ask_one(&b, guess + 1, ask, context);
-    ask_one(&b, guess > 1 ? guess - 1 : 0, ask, context);
-    while (!b.overflowed && 2 * b.fits + 1 < b.overflows)
-        ask_one(&b, b.fits > 0 ? 2 * b.fits : 1, ask, context);
-    while (b.overflows - b.fits > 1)
-        ask_one(&b, b.fits + (b.overflows - b.fits) / 2, ask, context);
-    return b.overflowed ? b.fits : most + 1;
-}

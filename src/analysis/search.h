@@ -52,21 +52,4 @@ struct search {
 int search_size(const struct search_range *range, search_fits *fits,
                 void *context, struct search *search, struct error *err);
 
-/* ---- one number after the other --------------------------------------- */
-
-/* What is told of one number.  Where no error can end the search, what cannot
- * be asked any more is answered in any way: each answer narrows what is open.
- */
-enum search_answer {
-    SEARCH_FITS,
-    SEARCH_OVERFLOWS,
-    SEARCH_UNTRIED /* so many cannot be asked about */
-};
-typedef enum search_answer search_ask(void *context, uint64_t number);
-
-/* The largest of 1 … most that fits, 0 if 1 does not; most + 1 if none was seen
- * to overflow.  `guess` and its neighbours are asked about first; 0: none. */
-uint64_t search_count(uint64_t guess, uint64_t most, search_ask *ask,
-                      void *context);
-
 #endif

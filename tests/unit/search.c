@@ -194,44 +194,6 @@ START_TEST(a_failure_ends_it_and_keeps_the_bracket)
 }
 END_TEST
 
-/* ---- one number after the other --------------------------------------- */
-
-static enum search_answer ask(void *context, uint64_t number)
-{
-    struct store *const store = context;
-    store->tries++;
-    if (store->largest_asked > 0 && number > store->largest_asked)
-        return SEARCH_UNTRIED;
-    return number <= store->holds ? SEARCH_FITS : SEARCH_OVERFLOWS;
-}
-
-START_TEST(every_count_is_found_from_every_guess)
-{
-    for (uint64_t holds = 0; holds <= 70; holds++)
-        for (uint64_t guess = 0; guess <= 80; guess++) {
-            struct store store = {.holds = holds};
-            ck_assert_uint_eq(search_count(guess, 80, ask, &store), holds);
-        }
-}
-END_TEST
-
-START_TEST(a_good_guess_takes_two_questions)
-{
-    struct store store = {.holds = 640};
-    search_count(640, 1024, ask, &store);
-    ck_assert_uint_eq(store.tries, 2);
-}
-END_TEST
-
-START_TEST(what_never_overflows_is_more_than_the_most)
-{
-    struct store all = {.holds = 99};
-    struct store untried = {.holds = 99, .largest_asked = 60};
-    ck_assert_uint_eq(search_count(0, 80, ask, &all), 81);
-    ck_assert_uint_eq(search_count(0, 80, ask, &untried), 81);
-}
-END_TEST
-
 Suite *suite_search(void)
 {
     TCase *t;
@@ -249,8 +211,5 @@ Suite *suite_search(void)
     tcase_add_test(t, a_part_of_the_size_may_be_close_enough);
     tcase_add_test(t, reaches_the_ends_of_64_bits);
     tcase_add_test(t, a_failure_ends_it_and_keeps_the_bracket);
-    tcase_add_test(t, every_count_is_found_from_every_guess);
-    tcase_add_test(t, a_good_guess_takes_two_questions);
-    tcase_add_test(t, what_never_overflows_is_more_than_the_most);
     return suite;
 }

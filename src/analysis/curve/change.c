@@ -100,16 +100,6 @@ static struct change tested(const double *series, size_t n, size_t index,
     return c;
 }
 
-bool change_find(const double *series, size_t n, double alpha,
-                 struct change *change)
-{
-    const size_t index = change_estimate(series, n, 1);
-    *change = (struct change){0};
-    if (index > 0)
-        *change = tested(series, n, index, alpha);
-    return index > 0;
-}
-
 struct segmentation {
     const double *series;
     size_t least;

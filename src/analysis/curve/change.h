@@ -50,11 +50,6 @@ double change_ks_statistic(const double *a, size_t n, const double *b,
  */
 double change_ks_critical(size_t n, size_t m, double alpha);
 
-/* Estimates and tests one change point.  False (and index 0, nothing
- * significant) if the series has fewer than two values. */
-bool change_find(const double *series, size_t n, double alpha,
-                 struct change *change);
-
 /*
  * All change points by binary segmentation: a significant change splits the
  * series, and each part is looked at again; no part is shorter than `least`
