@@ -1102,9 +1102,9 @@ static const char split_count[] =
     "@%keep mad.lo.u32 %kept, %laps, %all, %kept;\n"
     "mov.u32 %count, %all;\n";
 
-/* One piece, since it is one: the text of a loop, from its head to its end. */
-static void write_loop(struct kernel_text *k, const struct script *s,
-                       bool many)
+/* The head of the loop: the next order, and where its records go and its places
+ * begin. */
+static void begin_step(struct kernel_text *k, const struct script *s)
 {
     ptx_with(k,
              "mov.u32 %longest, 0;\n"
@@ -1138,6 +1138,12 @@ static void write_loop(struct kernel_text *k, const struct script *s,
                  "add.u64 %offset, %offset, %next;\n",
                  WORD(shift, __builtin_ctzll(s->within)),
                  WORD(low, s->within - 1));
+}
+
+static void write_loop(struct kernel_text *k, const struct script *s,
+                       bool many)
+{
+    begin_step(k, s);
     write_choice(k, s, many);
     for (size_t i = 0; i < s->kinds; i++)
         write_visits(k, s, &s->kind[i], i);
