@@ -127,7 +127,7 @@ struct script {
     const char *homes; /* whose parity is so in each page */
     uint32_t home_of[HOMES_MOST / 32];
     uint64_t pages;
-    bool wait;
+    bool wait, many;
     uint64_t shared_most;
     struct reader reader[READERS_MOST];
     size_t readers;
@@ -164,6 +164,7 @@ static const struct param visit_params[] = {
     NUMBER(struct script, jitter, "0", 0, 16, "of each mapping, in units, one of so many bits, at random"),
     NUMBER(struct script, skew, "0", 0, 1 << 16, "bytes that each unit of a mapping begins later than it is counted, times its number"),
     NUMBER(struct script, wait, "0", 0, 1, "1: up to seven turns of a loop, at random, before each load that is kept"),
+    NUMBER(struct script, many, "0", 0, 1, "1: a reader's whole warp makes long steps at once of which no cycles are kept"),
     NUMBER(struct script, line, "0", 0, (1u << 30) - UNIT, "where in the piece is loaded, B"),
     NUMBER(struct script, home, "0", 0, (1u << PAGE_BITS) - 1, "places are counted among those of a page of 2 MiB of which so many address bits have one parity; 0: all"),
     TEXT(struct script, homes, "", "the parity in each page: 0 or 1, from the first page on"),
@@ -881,9 +882,10 @@ static const char *next_visit(const struct script *s, bool calls)
 
 /* ---- by a whole warp -------------------------------------------------- */
 
-/* Where little time is left, all lanes of the reader's warp make those steps at
- * once of which no cycles are kept and that visit so many places: the others
- * are what is measured, or its order matters.  So does all that is called. */
+/* Where that is asked for, or little time is left, all lanes of the reader's
+ * warp make those steps at once of which no cycles are kept and that visit so
+ * many places: the others are what is measured, or its order matters.  So does
+ * all that is called. */
 enum { MANY_LEAST = 16, MANY_UNROLL = 4, LANES = 32 };
 
 static bool makes_many(const struct experiment *e)
@@ -892,7 +894,7 @@ static bool makes_many(const struct experiment *e)
     for (size_t i = 0; i < s->kinds; i++)
         if (s->kind[i].space->memory != MEMORY_GLOBAL)
             return false;
-    return e->piece.brisk;
+    return s->many || e->piece.brisk;
 }
 
 static void declare_many(struct kernel_text *k)
