@@ -4,6 +4,7 @@
  */
 #include <stdio.h>
 
+#include "analysis/statistics/stats.h"
 #include "base/num.h"
 #include "study/translation/tlb.h"
 
@@ -41,69 +42,115 @@ static void write_pushers(const struct tlb_question *q, size_t level,
     }
 }
 
+/* Who loads between, and how often that is gone through; or a single place,
+ * which pushes out none. */
+struct turns {
+    const unsigned *sms;
+    unsigned count, laps;
+    bool quiet;
+};
+
 static void write_turn(const struct tlb_question *q, size_t level,
-                       size_t reader, struct buf *steps)
+                       size_t reader, bool quiet, struct buf *steps)
 {
     const struct tlb_conflict *const c = tlb_conflict_of(q, level, 0);
     buf_printf(steps, "%s0@%" PRIu32 ":1:0", steps->length > 0 ? "," : "",
                c->target);
-    write_pushers(q, level, reader, steps);
+    if (quiet)
+        buf_printf(steps, ",%zu@0:1:0", reader);
+    else
+        write_pushers(q, level, reader, steps);
     tlb_write_nearer(steps, "0@", c);
     buf_printf(steps, ",0@!%" PRIu32 ":1:0", c->target);
 }
 
 static struct column ask_some(struct tlb_question *q, size_t level,
-                              const unsigned *sms, unsigned count,
-                              unsigned laps)
+                              const struct turns *t)
 {
     struct buf steps = {0}, readers = {0};
     buf_text(&readers, "global.cg@0.0");
-    for (unsigned i = 0; i < count; i++) {
-        buf_printf(&readers, ",global.cg@0.%u", sms[i]);
-        write_turn(q, level, i + 1, &steps);
+    for (unsigned i = 0; i < t->count; i++) {
+        buf_printf(&readers, ",global.cg@0.%u", t->sms[i]);
+        write_turn(q, level, i + 1, t->quiet, &steps);
     }
     const struct column cycles =
-        tlb_ask(q, &q->t->places, buf_string(&steps), "readers=%s rounds=%u",
-                buf_string(&readers), laps);
+        tlb_ask(q, &q->t->places, buf_string(&steps),
+                "readers=%s rounds=%u many=1", buf_string(&readers), t->laps);
     buf_free(&steps);
     buf_free(&readers);
     return cycles;
 }
 
-/* Neither as a hit nor as a miss. */
-static bool is_between(double share)
+/* What the target costs between others' turns if it stays, and if it does not:
+ * as the first SM itself has it.  Each turn meets the caches' clock at a phase
+ * of its own (H200: 291 to 297 cycles, where a miss costs 10), so several. */
+struct ends {
+    double stays, goes;
+};
+
+static double typical_share(struct tlb_question *q, size_t level, bool quiet)
 {
-    return share > 0.25 && share < 0.75;
+    static const unsigned self[AT_ONCE];
+    const unsigned laps = tlb_laps(q, level);
+    const struct turns t = {self, AT_ONCE, laps, quiet};
+    const struct column cycles = ask_some(q, level, &t);
+    double share[AT_ONCE] = {0};
+    for (unsigned i = 0; cycles.count == t.count * laps && i < t.count; i++)
+        share[i] = tlb_share(q, level, cycles.at + i, laps, t.count);
+    return stats_trimmed_mean(share, t.count, 0.25);
 }
 
-/* Where it seems to share it, or may, three times as many laps decide. */
-static bool is_shared_by(struct tlb_question *q, size_t level, unsigned sm,
-                         unsigned laps)
+/* Neither as a hit nor as a miss: a phase is up to a third of what that costs.
+ */
+static bool is_between(double share)
 {
-    enum { LEAST = 5 };
-    const struct tlb_conflict *const c = tlb_conflict_of(q, level, 0);
-    const size_t steps = 3 + 2 * tlb_steps_of(c) + c->set.count;
-    const unsigned more = (unsigned)u64_within(1, u64_max(3 * laps, LEAST),
-                                               tlb_room(q, steps, 1));
-    const struct column cycles = ask_some(q, level, &sm, 1, more);
-    const double share =
-        cycles.count == more ? tlb_share(q, level, cycles.at, more, 1) : 0.5;
-    q->unclear |= is_between(share);
+    return share > 0.375 && share < 0.625;
+}
+
+/* Nearer to a miss. */
+static bool is_miss(double share)
+{
     return share > 0.5;
 }
 
-/* How many of the SMs push the target out; the first asks itself. */
+/* Where it seems to share it, or may, three times as many laps decide; or one
+ * more load, where of single loads hardly any is late. */
+static bool is_shared_by(struct tlb_question *q, size_t level, unsigned sm,
+                         const struct ends *e)
+{
+    const struct tlb_conflict *const c = tlb_conflict_of(q, level, 0);
+    const size_t steps = 3 + 2 * tlb_steps_of(c) + c->set.count;
+    const unsigned laps = tlb_laps(q, level);
+    const unsigned more =
+        laps == 1 ? 1
+                  : (unsigned)u64_within(1, 3 * laps, tlb_room(q, steps, 1));
+    const struct turns t = {&sm, 1, more, false};
+    const struct column cycles = ask_some(q, level, &t);
+    const double share =
+        cycles.count == more
+            ? (tlb_share(q, level, cycles.at, more, 1) - e->stays) /
+                  (e->goes - e->stays)
+            : 0.5;
+    q->unclear |= is_between(share);
+    return is_miss(share);
+}
+
+/* How many of the SMs push the target out. */
 static uint64_t ask_few(struct tlb_question *q, size_t level,
-                        const unsigned *sms, unsigned count)
+                        const unsigned *sms, unsigned count,
+                        const struct ends *e)
 {
     const unsigned laps = tlb_laps(q, level);
-    const struct column cycles = ask_some(q, level, sms, count, laps);
+    const struct turns t = {sms, count, laps, false};
+    const struct column cycles = ask_some(q, level, &t);
     uint64_t shared = 0;
     for (unsigned i = 0; i < count && cycles.count == count * laps; i++) {
-        const double share = tlb_share(q, level, cycles.at + i, laps, count);
-        shared += is_between(share) || (laps == 1 && share > 0.5)
-                      ? is_shared_by(q, level, sms[i], laps)
-                      : share > 0.5;
+        const double share =
+            (tlb_share(q, level, cycles.at + i, laps, count) - e->stays) /
+            (e->goes - e->stays);
+        shared += is_between(share) || (laps == 1 && is_miss(share))
+                      ? is_shared_by(q, level, sms[i], e)
+                      : is_miss(share);
     }
     return shared;
 }
@@ -111,14 +158,15 @@ static uint64_t ask_few(struct tlb_question *q, size_t level,
 /* Why it cannot be asked, or NULL.  A target that a nearer TLB still has does
  * not come here, whoever may have pushed it out.  The first SM must push it out
  * itself, or nobody is seen to. */
-static const char *why_not(struct tlb_question *q, size_t level)
+static const char *why_not(struct tlb_question *q, size_t level, struct ends *e)
 {
     if (q->window > 0)
         return why_tlb_window;
-    return (level > 0 && tlb_conflict_of(q, level, 0)->nearer.count == 0) ||
-                   ask_few(q, level, (const unsigned[]){0}, 1) == 0
-               ? why_tlb_nearer
-               : NULL;
+    if (level > 0 && tlb_conflict_of(q, level, 0)->nearer.count == 0)
+        return why_tlb_nearer;
+    e->goes = typical_share(q, level, false);
+    e->stays = typical_share(q, level, true);
+    return is_miss(e->goes - e->stays) ? NULL : why_tlb_nearer;
 }
 
 static void report(struct tlb_question *q, size_t level, uint64_t sharing,
@@ -144,7 +192,8 @@ void tlb_find_sharing(struct tlb_question *q, size_t level)
     unsigned *const list = lab_alloc(q->lab, asked + 1, sizeof *list);
     uint64_t sharing = 0;
     q->unclear = false;
-    const char *const why = why_not(q, level);
+    struct ends e;
+    const char *const why = why_not(q, level, &e);
     if (why != NULL) {
         tlb_none(q, level, TLB_SMS_SHARING, TLB_SMS_SHARING, why);
         return;
@@ -152,8 +201,8 @@ void tlb_find_sharing(struct tlb_question *q, size_t level)
     for (unsigned i = 0; i < asked; i++)
         list[i] = 1 + (unsigned)((uint64_t)i * (sms - 1) / asked);
     for (unsigned i = 0; lab_ok(q->lab) && i < asked; i += AT_ONCE)
-        sharing +=
-            ask_few(q, level, list + i, (unsigned)u64_min(asked - i, AT_ONCE));
+        sharing += ask_few(q, level, list + i,
+                           (unsigned)u64_min(asked - i, AT_ONCE), &e);
     if (lab_ok(q->lab))
         report(q, level, sharing, asked);
 }
