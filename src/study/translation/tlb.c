@@ -125,7 +125,9 @@ static void ask_level(struct tlb_question *q, size_t level)
     tlb_find_ways(q, level);
     take_one_set(tlb);
     if (lab_ok(q->lab) && tlb->sets != 1)
-        tlb_find_sets(q, level);
+        (tlb_is_large(q, level) ? tlb_find_large : tlb_find_sets)(q, level);
+    if (lab_ok(q->lab))
+        tlb_conclude_region(q, level);
     if (lab_ok(q->lab) && (tlb->sets == 1 || c->set.count > 0))
         tlb_find_policy(q, level);
     q->why[level] = lab_excuse(q->lab);
@@ -140,10 +142,7 @@ static void ask_level(struct tlb_question *q, size_t level)
 
 static void conclude_level(struct tlb_question *q, size_t level)
 {
-    struct tlb_facts *const tlb = &q->t->tlb[level];
     const char *const why = q->why[level];
-    if (tlb->sets != 1)
-        tlb_conclude_sets(q, level);
     settle(&q->t->tlb[level]);
     if (q->t->tlb[level].sets == 0)
         for (int i = TLB_SET_WAYS; i <= TLB_SET_BITS; i++)

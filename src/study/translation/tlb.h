@@ -4,11 +4,13 @@
  * and only its translation differs.
  *
  *     tlb_places    which addresses, and what loads of them cost
+ *     tlb_pool      which of them are for what
  *     tlb_levels    how many costs there are: the levels
  *     tlb_regions   what comes with another: pages, regions, how many entries
  *     tlb_fit       whether places stay together
  *     tlb_conflict  which places push one out: the ways of its set
  *     tlb_sets      which others are of its set: the index
+ *     tlb_large     both, where there are a thousand entries and more
  *     tlb_policy    which entry of a set makes room
  *     tlb_sharing   on which SMs others push it out, too
  */
@@ -44,8 +46,9 @@ struct tlb_conflict {
         nearer;    /* push all of these out of the levels before … */
     unsigned laps; /* … in so many laps */
 };
-/* Targets that are asked about in each level; ways that a set may have. */
-enum { TLB_TARGETS = 3, WAYS_MOST = 64 };
+/* Targets whose conflicts are wanted in each level, and that there are; ways
+ * that a set may have. */
+enum { TLB_TARGETS = 3, TLB_TARGETS_MOST = 8, WAYS_MOST = 64 };
 /* Distances of neighbours: a 32nd of a piece, twice as far, … 32 pieces. */
 enum { TLB_DISTANCES = 11 };
 
@@ -111,12 +114,34 @@ uint64_t tlb_window(struct tlb_question *q);
 void tlb_ask_neighbours(struct tlb_question *q);
 void tlb_find_levels(struct tlb_question *q);
 void tlb_find_regions(struct tlb_question *q);
+/* What an index tells of a region, or no index; where that was not asked. */
+void tlb_conclude_region(struct tlb_question *q, size_t level);
 /* The target's set in the level, from what is known of those before. */
 void tlb_find_ways(struct tlb_question *q, size_t level);
 void tlb_find_sets(struct tlb_question *q, size_t level);
-void tlb_conclude_sets(struct tlb_question *q, size_t level);
+void tlb_report_index(struct tlb_question *q, size_t level,
+                      const struct index_function *f);
+/* Both of a large TLB. */
+void tlb_find_large(struct tlb_question *q, size_t level);
 void tlb_find_policy(struct tlb_question *q, size_t level);
 void tlb_find_sharing(struct tlb_question *q, size_t level);
+
+/* ---- which places are for what ------------------------------------------ */
+
+/* Of so many each question begins with all pushed out. */
+bool tlb_is_large(const struct tlb_question *q, size_t level);
+/* Numbers below it may be loaded; as many push out what was there.  Of a large
+ * TLB so many after them push all out. */
+uint64_t tlb_pool(const struct tlb_question *q, size_t level);
+uint64_t tlb_flush(const struct tlb_question *q, size_t level);
+uint64_t tlb_places_free(const struct tlb_question *q);
+uint64_t tlb_places_in_all(const struct tlb_question *q);
+uint32_t tlb_target(const struct tlb_question *q, size_t i);
+void tlb_add(struct tlb_numbers *n, uint64_t number);
+/* What pushes a target out of nearer levels; false if that would be too much.
+ */
+bool tlb_set_nearer(const struct tlb_question *q, size_t level,
+                    struct tlb_conflict *conflict);
 
 /* ---- do places fit ----------------------------------------------------- */
 
@@ -124,7 +149,8 @@ void tlb_find_sharing(struct tlb_question *q, size_t level);
  * its victims are random. */
 void tlb_find_middle(struct tlb_question *q, size_t level);
 bool tlb_is_by_chance(struct tlb_question *q, size_t level);
-/* Laps of single loads, of which most are not late. */
+/* Laps of single loads, of which most are not late: one, or no fewer. */
+enum { TLB_FEW_LAPS = 5 };
 unsigned tlb_laps(const struct tlb_question *q, size_t level);
 /* Laps that a script has room for, of so many steps and kept loads; and steps
  * that push out of nearer levels: one for each run, in each lap. */
@@ -136,8 +162,6 @@ double tlb_share(const struct tlb_question *q, size_t level,
                  const double *cycles, size_t laps, size_t stride);
 bool tlb_is_slow(const struct tlb_question *q, size_t level,
                  const double *cycles, size_t laps, size_t stride);
-/* Of large ones only the first of all stays or not. */
-bool tlb_is_large(const struct tlb_question *q, size_t level);
 /* True if the target and those that are listed stay together, with the first
  * places of the pool, while what pushes out of nearer levels is loaded. */
 bool tlb_fit(struct tlb_question *q, size_t level,
@@ -161,19 +185,8 @@ uint64_t tlb_loads_of_member(const struct tlb_question *q,
 /* Finds the conflict of a target; false if no such set shows. */
 bool tlb_find_conflict(struct tlb_question *q, size_t level,
                        struct tlb_conflict *conflict);
-/* What pushes a target out of nearer levels; false if that would be too much.
- */
-bool tlb_set_nearer(const struct tlb_question *q, size_t level,
-                    struct tlb_conflict *conflict);
 const struct tlb_conflict *tlb_conflict_of(const struct tlb_question *q,
                                            size_t level, size_t i);
-/* Numbers below it may be loaded; as many push out what was there.  Of a large
- * TLB so many after them push all out. */
-uint64_t tlb_pool(const struct tlb_question *q, size_t level);
-uint64_t tlb_flush(const struct tlb_question *q, size_t level);
-uint64_t tlb_places_free(const struct tlb_question *q);
-uint64_t tlb_places_in_all(const struct tlb_question *q);
-
 /* ---- answers ----------------------------------------------------------- */
 
 extern const char *const tlb_components[TLBS_MOST + 1];

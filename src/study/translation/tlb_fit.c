@@ -2,9 +2,6 @@
  * Whether places stay in a TLB together.  As many of a set as it has ways do,
  * whatever its policy is, once they were loaded over and over: from then on no
  * load misses.  Of one more some load misses in every lap.
- *
- * Numbers of places: a pool to draw from; then, of large TLBs, those that push
- * all out; and the targets last.
  */
 #include <math.h>
 #include <stdio.h>
@@ -22,16 +19,8 @@
 enum { WARM = 3, WARM_CHANCE = 64, TIMED_CHANCE = 24, LAPS_MOST = 192 };
 /* … and where one before keeps some by chance, which then miss later. */
 enum { WARM_HIDDEN = 12 };
-/* Laps of a mean that leaves out the first and the last of them. */
-enum { FEW_LAPS = 5 };
 /* Loads that one ring may take. */
 enum { RING_MOST = 1 << 19 };
-
-bool tlb_is_large(const struct tlb_question *q, size_t level)
-{
-    enum { LARGE = 1024 };
-    return level > 0 && q->t->tlb[level].about >= LARGE;
-}
 
 /* ---- laps ------------------------------------------------------------- */
 
@@ -44,27 +33,28 @@ static bool may_hide(const struct tlb_question *q, size_t level)
     return false;
 }
 
-/* Half of what a miss costs more is six deviations of the mean of so many laps;
- * of one, where of 5000 loads less than one is late. */
+/* Half of what a miss costs more is six deviations of the mean of so many laps.
+ */
 unsigned tlb_laps(const struct tlb_question *q, size_t level)
 {
     enum { MOST = 31 };
     const double laps =
         pow(12 * q->sigma / (q->miss[level] - q->hit[level]), 2);
+    /* of 5000 loads, as a level takes, less than one is late */
     if (laps < 1 && q->disturbed < 0.0002)
         return 1;
-    return (unsigned)fmin(fmax(FEW_LAPS, ceil(laps)), MOST);
+    return (unsigned)fmin(fmax(TLB_FEW_LAPS, ceil(laps)), MOST);
 }
 
 /* What one load costs by several laps, of which the loads lie `stride` apart: a
  * mean, since a load meets the caches' clock at any of its phases (H200: 13
- * cycles, where a miss costs 10), without a fifth on either side, as spikes; of
- * few laps without two fifths. */
+ * cycles, where a miss costs 10). */
 static double typical(const double *at, size_t laps, size_t stride)
 {
     double *const load = xcalloc(laps, sizeof *load);
     for (size_t i = 0; i < laps; i++)
         load[i] = at[i * stride];
+    /* spikes are left out: a fifth on either side, two fifths of few laps */
     const double mean = stats_trimmed_mean(load, laps, laps < 10 ? 0.4 : 0.2);
     free(load);
     return mean;
@@ -80,8 +70,10 @@ double tlb_share(const struct tlb_question *q, size_t level, const double *at,
 bool tlb_is_slow(const struct tlb_question *q, size_t level, const double *at,
                  size_t laps, size_t stride)
 {
-    return laps == 1 ? at[0] > q->t->tlb[level].middle
-                     : tlb_share(q, level, at, laps, stride) > 0.5;
+    if (laps == 1)
+        return at[0] > q->t->tlb[level].middle;
+    /* nearer to a miss */
+    return tlb_share(q, level, at, laps, stride) > 0.5;
 }
 
 /* A lap of so many places that fit has no late load. */
@@ -180,39 +172,6 @@ size_t tlb_steps_of(const struct tlb_conflict *c)
 
 /* ---- do they fit ------------------------------------------------------- */
 
-/* True if the target stays while the listed places are loaded, and the first
- * ones of the pool, after all of them were pushed out: where a TLB is large,
- * since what lies before it may keep what it has missed again and again (as on
- * the H200, where a set of 8 ways holds 9 from the third lap on).  What comes
- * fast has stayed; what is late may be so by chance, but not again. */
-static bool stays(struct tlb_question *q, size_t level,
-                  const struct tlb_conflict *c, const struct tlb_numbers *list,
-                  uint64_t pool)
-{
-    const unsigned laps = tlb_laps(q, level), takes = laps == FEW_LAPS ? 2 : 1,
-                   rounds = laps == FEW_LAPS ? 1 : laps;
-    const uint64_t from = tlb_pool(q, level), flush = tlb_flush(q, level);
-    struct buf steps = {0};
-    bool slow = true;
-    buf_printf(&steps, "%" PRIu64 ":%" PRIu64 ":1,%" PRIu32 ":1:1", from, flush,
-               c->target);
-    tlb_write(&steps, "", list);
-    if (pool > 0)
-        buf_printf(&steps, ",0:%" PRIu64 ":1", pool);
-    tlb_write_nearer(&steps, "", c);
-    buf_printf(&steps, ",!%" PRIu32 ":1:1", c->target);
-    for (unsigned take = 0; lab_ok(q->lab) && slow && take < takes; take++) {
-        const struct column cycles =
-            tlb_ask(q, &q->t->places, buf_string(&steps), "rounds=%u take=%u",
-                    rounds, take);
-        slow = cycles.count != rounds ||
-               tlb_is_slow(q, level, cycles.at, rounds, 1);
-        q->loads += rounds * (flush + list->count + pool);
-    }
-    buf_free(&steps);
-    return !slow;
-}
-
 /* The pool is loaded more often than those that are timed: what it has in the
  * set settles, and one of these makes room, whichever the policy prefers. */
 bool tlb_fit(struct tlb_question *q, size_t level, const struct tlb_conflict *c,
@@ -226,8 +185,6 @@ bool tlb_fit(struct tlb_question *q, size_t level, const struct tlb_conflict *c,
         warm_laps(q, level, pool > 0 ? PASSES : 1, timed,
                   tlb_room(q, count + PASSES + tlb_steps_of(c), count));
     struct buf steps = {0};
-    if (tlb_is_large(q, level))
-        return stays(q, level, c, list, pool);
     buf_printf(&steps, "!%" PRIu32 ":1:1", c->target);
     for (size_t i = 0; i < list->count; i++)
         buf_printf(&steps, ",!%" PRIu32 ":1:1", list->at[i]);
@@ -278,6 +235,7 @@ bool tlb_ring_fits(struct tlb_question *q, size_t level, uint64_t from,
         const double loads = (double)(l.count * l.laps);
         if (!all_miss(q, level, &l))
             return true;
+        /* a quarter, but for those that are late */
         if (warm == longest || (double)l.slow > (0.25 + q->late) * loads)
             return false;
     }

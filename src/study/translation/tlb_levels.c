@@ -443,15 +443,17 @@ static void set_levels(struct tlb_question *q, const struct sweeps *s)
 
 /* From such on as do not come with the translation of another ever farther
  * apart, so many as show the end of a TLB of some hundred regions; and places
- * each in a region of its own. */
+ * each in a region of its own, which tell as much as such that lie hardly
+ * nearer to each other. */
 static void sweep_all(struct tlb_question *q, struct sweeps *s)
 {
-    enum { DENSE_MOST = 2048, FARTHER = 4 };
+    enum { DENSE_MOST = 1024, FARTHER = 4 };
     const uint64_t window = q->window;
     struct tlb_places p;
     s->count = 1;
     for (uint64_t far = q->t->places.unit;
-         lab_ok(q->lab) && far < q->t->places.apart && s->count < SWEEPS_MOST;
+         lab_ok(q->lab) && 2 * far <= q->t->places.apart &&
+         s->count < SWEEPS_MOST;
          far *= FARTHER) {
         uint64_t places = DENSE_MOST;
         while (window > 0 && places * far > window)

@@ -106,10 +106,10 @@ static void ask_sequence(struct tlb_question *q, size_t level,
     buf_printf(&steps, "%" PRIu32 ":%" PRIu64 ":1,%s", others->first,
                others->count, loads);
     tlb_write_nearer(&between, "", tlb_conflict_of(q, level, 0));
-    const struct column cycles =
-        tlb_ask(q, &q->t->places, buf_string(&steps),
-                between.length > 0 ? "rounds=%u between=%s" : "rounds=%u", laps,
-                buf_string(&between));
+    const struct column cycles = tlb_ask(
+        q, &q->t->places, buf_string(&steps),
+        between.length > 0 ? "rounds=%u many=1 between=%s" : "rounds=%u many=1",
+        laps, buf_string(&between));
     for (size_t i = 0; i < s->asked_count && cycles.count > 0; i++)
         s->load[s->asked[i]].outcome =
             tlb_is_slow(q, level, cycles.at + i, laps, s->asked_count)

@@ -86,12 +86,31 @@ static void ask_beside(struct tlb_question *q, size_t which)
         stats_trimmed_mean(excess + LOOKS, LOOKS * (rounds - 1), 0.1);
 }
 
+/* A page ends once: so many of the nearest distances come along, and none of
+ * the others, but for the fewest, *odd; one more, if that may be said of
+ * another end.  A load may meet the caches' clock at a phase that costs as much
+ * as a miss (H200). */
+static size_t end_of_page(const bool *own, size_t *odd)
+{
+    size_t end = 0, least = TLB_DISTANCES + 1;
+    for (size_t at = 0; at <= TLB_DISTANCES; at++) {
+        size_t wrong = 0;
+        for (size_t i = 0; i < TLB_DISTANCES; i++)
+            wrong += own[i] != (i >= at);
+        *odd = wrong < least ? wrong : *odd + (wrong == least);
+        end = wrong < least ? at : end;
+        least = u64_min(wrong, least);
+    }
+    return end;
+}
+
 /* True if the place has not come with the other in some TLB: of all the largest
  * cost is that of a translation from nowhere; and what the first TLB misses is
  * more than the cycle or two that a load elsewhere may cost. */
 static bool is_its_own(const struct tlb_question *q, size_t which, double most)
 {
     const double least = assume(ASSUME_TLB_LEAST);
+    /* a mean of 60 strays by that much from the least that counts */
     return q->anew[which] >= fmax(most / 4, least) ||
            q->again[which] > 1.25 * least;
 }
@@ -99,16 +118,18 @@ static bool is_its_own(const struct tlb_question *q, size_t which, double most)
 void tlb_ask_neighbours(struct tlb_question *q)
 {
     const uint64_t least = q->t->places.piece >> HALVINGS;
+    bool own[TLB_DISTANCES];
     double most = 0;
-    size_t near = 0;
+    size_t odd;
     q->lab->fresh = true;
     for (size_t i = 0; lab_ok(q->lab) && i < TLB_DISTANCES; i++) {
         ask_beside(q, i);
         most = fmax(most, q->anew[i]);
     }
     q->lab->fresh = false;
-    while (near < HALVINGS && !is_its_own(q, near, most))
-        near++;
+    for (size_t i = 0; i < TLB_DISTANCES; i++)
+        own[i] = is_its_own(q, i, most);
+    const size_t near = u64_min(end_of_page(own, &odd), HALVINGS);
     q->t->places.unit = least << near;
     q->t->places.jitter = HALVINGS - (unsigned)near;
 }
@@ -124,8 +145,8 @@ static double late_from(const struct tlb_question *q, size_t level,
 }
 
 /* The nearest place whose translation has not come with that of another, in
- * 32nds of a piece; 0 if that of all has, or if some that lies farther has: a
- * page ends once, so what was seen is something else that costs as much. */
+ * 32nds of a piece; 0 if that of all has, or if more than one distance tells
+ * otherwise. */
 static uint64_t near_of(struct tlb_question *q, size_t level)
 {
     const double *const beside = level == 0 ? q->again : q->anew;
@@ -133,14 +154,17 @@ static uint64_t near_of(struct tlb_question *q, size_t level)
     /* half of it comes of some that the TLB had not lost */
     const double little =
         late - (q->t->tlb[level].middle - q->t->tlb[0].hit) / 2;
-    size_t near = 0;
-    while (near < TLB_DISTANCES && beside[near] < late)
-        near++;
-    for (size_t i = 0; near < TLB_DISTANCES && i < TLB_DISTANCES; i++)
-        if (i < near ? beside[i] > little : beside[i] < late) {
-            tlb_none(q, level, TLB_PAGE, TLB_REACH, why_tlb_page_unclear);
-            return 0;
-        }
+    bool own[TLB_DISTANCES];
+    size_t odd, between = 0;
+    for (size_t i = 0; i < TLB_DISTANCES; i++)
+        own[i] = beside[i] >= late;
+    const size_t near = end_of_page(own, &odd);
+    for (size_t i = 0; i < near; i++)
+        between += beside[i] > little;
+    if (u64_max(odd, between) > 1) {
+        tlb_none(q, level, TLB_PAGE, TLB_REACH, why_tlb_page_unclear);
+        return 0;
+    }
     return near < TLB_DISTANCES ? (uint64_t)1 << near : 0;
 }
 
@@ -401,6 +425,7 @@ static bool any_misses(struct tlb_question *q, size_t level,
         expected = take * late * (double)places;
         doubtful = expected + 4 * sqrt(expected) + CLEAR * take;
     }
+    /* four deviations of what is late, or one a lap but for one */
     return (double)missed > expected + fmax(4 * sqrt(expected), take - 1.0);
 }
 
@@ -417,8 +442,9 @@ static double late_in_a_row(struct tlb_question *q, size_t level,
  * Just beyond what fits each place more overfills another set, all of which
  * then miss, one more than its ways.  The places that are too many are then so
  * many misses by that: one more than fit were too many where a single spare
- * entry kept what one set, but not two, had too many of (H200).  Returns how
- * many that are; sets *ways if all sets have as many.
+ * entry kept what one set, but not two, had too many of (H200; and of three
+ * sets that of one, now and then).  Returns how many that are; sets *ways if
+ * all sets have as many.
  */
 static uint64_t spare_entries(struct tlb_question *q, size_t level,
                               const struct tlb_places *row, uint64_t fit,
@@ -427,13 +453,16 @@ static uint64_t spare_entries(struct tlb_question *q, size_t level,
     const size_t one = all_misses(q, level, row, fit + 1) / TAKES;
     const size_t two = all_misses(q, level, row, fit + 2) / TAKES;
     const size_t five = all_misses(q, level, row, fit + BEYOND) / TAKES;
-    const size_t set = two - one;
     *ways = 0;
-    if (!lab_ok(q->lab) || two <= one + 1 || one % set != 0 || one / set > 2 ||
-        one == 0 || five != one + (BEYOND - 1) * set)
-        return 0;
-    *ways = set - 1;
-    return one / set - 1;
+    for (uint64_t spare = 0; lab_ok(q->lab) && spare <= 1; spare++) {
+        const size_t set = one / (1 + spare);
+        if (set < 2 || one % set != 0 || five != (BEYOND + spare) * set ||
+            (two != (2 + spare) * set && (spare == 0 || two != one)))
+            continue;
+        *ways = set - 1;
+        return spare;
+    }
+    return 0;
 }
 
 /* Roughly; of many places such as lie in a row and of which nearly all hit. */
@@ -538,19 +567,9 @@ static void hide(struct tlb_question *q, size_t level)
     }
 }
 
-static void find_region(struct tlb_question *q, size_t level)
+static void find_row(struct tlb_question *q, size_t level, bool sure)
 {
     struct tlb_facts *const tlb = &q->t->tlb[level];
-    if (tlb->hidden)
-        return;
-    const bool sure = find_page(q, level);
-    if (!lab_ok(q->lab) || tlb->page == 0)
-        return;
-    if (tlb->page < q->t->places.unit) {
-        tlb->hidden = true;
-        q->why[level] = why_tlb_dense;
-        return;
-    }
     const int found = widen_region(q, level, sure);
     if (!lab_ok(q->lab))
         return;
@@ -567,6 +586,49 @@ static void find_region(struct tlb_question *q, size_t level)
     }
     if (tlb->region > 0 && !tlb->hidden)
         find_entries(q, level);
+}
+
+/* True if an index may tell as much as a row of as many mappings as there are
+ * entries, which take long: no more than a bound is known of the page. */
+static bool may_wait(const struct tlb_facts *tlb, bool sure)
+{
+    return !sure && tlb->about >= LARGE;
+}
+
+static void find_region(struct tlb_question *q, size_t level)
+{
+    struct tlb_facts *const tlb = &q->t->tlb[level];
+    if (tlb->hidden)
+        return;
+    const bool sure = find_page(q, level);
+    if (!lab_ok(q->lab) || tlb->page == 0)
+        return;
+    if (tlb->page < q->t->places.unit) {
+        tlb->hidden = true;
+        q->why[level] = why_tlb_dense;
+    } else if (may_wait(tlb, sure)) {
+        tlb->region = tlb->page;
+    } else {
+        find_row(q, level, sure);
+    }
+}
+
+/* Addresses that differ in a bit of the index only are of two regions. */
+void tlb_conclude_region(struct tlb_question *q, size_t level)
+{
+    const struct tlb_facts *const tlb = &q->t->tlb[level];
+    const struct index_function *const f = q->index[level];
+    uint64_t bits = 0;
+    if (tlb->region == 0 || tlb_is_found(q, level, TLB_REGION))
+        return;
+    for (size_t i = 0; f != NULL && i < f->masks; i++)
+        bits |= f->mask[i];
+    if (bits == 0) {
+        find_row(q, level, false);
+        return;
+    }
+    found_at_most(q, level, TLB_REGION, (double)(tlb->region * (bits & -bits)));
+    tlb_none(q, level, TLB_REACH, TLB_REACH, why_tlb_page_behind);
 }
 
 void tlb_find_regions(struct tlb_question *q)

@@ -81,8 +81,8 @@ static void report_bits(struct tlb_question *q, size_t level,
                      value_number(64 - __builtin_clzll(f->seen) + (int)first));
 }
 
-static void report_index(struct tlb_question *q, size_t level,
-                         const struct index_function *f)
+void tlb_report_index(struct tlb_question *q, size_t level,
+                      const struct index_function *f)
 {
     struct tlb_facts *const tlb = &q->t->tlb[level];
     tlb->sets = index_function_sets(f);
@@ -95,136 +95,6 @@ static void report_index(struct tlb_question *q, size_t level,
         tlb_none(q, level, TLB_SET_BITS, TLB_SET_BITS,
                  lab_text(q->lab, why_tlb_modulo, tlb->sets));
     }
-}
-
-/* ---- of a large TLB --------------------------------------------------- */
-
-/* Sets that are foretold, and asked whether they are: of 8 ways each has 28
- * pairs, and 1000 pairs are wanted. */
-enum { FORETOLD = 36 };
-
-/* How many of those that push out of nearer levels are of the target's set. */
-static size_t nearer_of_set(const struct tlb_question *q, size_t level,
-                            const struct index_function *f,
-                            const struct tlb_conflict *c)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < c->nearer.count; i++)
-        count += tlb_same_set(q, level, f, c->target, c->nearer.at[i]) == 1;
-    return count;
-}
-
-/* As many places of the target's set as it has ways, and one of another set;
- * what pushes out of nearer levels is of other sets, too.  False if there are
- * too few. */
-static bool find_foretold(const struct tlb_question *q, size_t level,
-                          const struct index_function *f, uint64_t ways,
-                          struct tlb_conflict *c, uint32_t *other)
-{
-    const uint64_t pool = tlb_pool(q, level);
-    size_t kept = 0;
-    if (!tlb_set_nearer(q, level, c))
-        return false;
-    for (size_t i = 0; i < c->nearer.count; i++)
-        if (tlb_same_set(q, level, f, c->target, c->nearer.at[i]) == 0)
-            c->nearer.at[kept++] = c->nearer.at[i];
-    c->nearer.count = kept;
-    c->set.count = 0;
-    for (uint32_t at = 0; at < pool && c->set.count < ways; at++) {
-        const int same = tlb_same_set(q, level, f, c->target, at);
-        if (same == 1)
-            c->set.at[c->set.count++] = at;
-        else if (same == 0)
-            *other = at;
-    }
-    return c->set.count == ways;
-}
-
-/* As many places as it has ways push the target out; with one of another set in
- * the stead of one of them, they do not. */
-static bool is_as_foretold(struct tlb_question *q, size_t level,
-                           struct tlb_conflict *c, uint32_t other)
-{
-    if (tlb_fit(q, level, c, &c->set, 0))
-        return false;
-    c->set.at[c->set.count - 1] = other;
-    return tlb_fit(q, level, c, &c->set, 0);
-}
-
-/* True if all sets that are asked are as foretold, and few cannot be. */
-static bool all_as_foretold(struct tlb_question *q, size_t level,
-                            const struct index_function *f, uint64_t ways)
-{
-    struct tlb_conflict c;
-    size_t right = 0;
-    for (size_t i = 0; lab_ok(q->lab) && i < FORETOLD; i++) {
-        uint32_t other = 0;
-        c.target =
-            (uint32_t)(tlb_pool(q, level) + i * tlb_flush(q, level) / FORETOLD);
-        if (!find_foretold(q, level, f, ways, &c, &other))
-            continue;
-        if (!is_as_foretold(q, level, &c, other))
-            return false;
-        right++;
-    }
-    return lab_ok(q->lab) && 4 * right >= 3 * FORETOLD;
-}
-
-/* The ways that conflicts and what is foretold of their sets agree in; 0 if
- * they do not. */
-static uint64_t true_ways(struct tlb_question *q, size_t level,
-                          const struct index_function *f)
-{
-    uint64_t ways = 0;
-    for (size_t i = 0; i < TLB_TARGETS; i++) {
-        const struct tlb_conflict *const c = tlb_conflict_of(q, level, i);
-        const uint64_t of = c->set.count + nearer_of_set(q, level, f, c);
-        if (i > 0 && of != ways)
-            return 0;
-        ways = of;
-    }
-    return ways;
-}
-
-static bool is_listed(const struct tlb_numbers *n, uint32_t number)
-{
-    for (size_t i = 0; i < n->count; i++)
-        if (n->at[i] == number)
-            return true;
-    return false;
-}
-
-/* All of the target's set that come before one that was found were found, too:
- * but for one or two of the first, where a TLB keeps more than fit. */
-static void add_conflict(const struct tlb_question *q, size_t level,
-                         const struct tlb_conflict *c, struct index_function *f)
-{
-    const uint64_t region = q->t->tlb[level].region,
-                   target = tlb_address(q, c->target) / region;
-    for (size_t i = 0; i < c->set.count; i++)
-        index_function_add(f, target ^ tlb_address(q, c->set.at[i]) / region,
-                           true);
-    for (uint32_t i = 0; i < c->set.at[c->set.count / 2]; i++)
-        if (!is_listed(&c->set, i))
-            index_function_add(f, target ^ tlb_address(q, i) / region, false);
-}
-
-/* The index from the conflicts of all targets: XORs within each set. */
-static void find_large(struct tlb_question *q, size_t level)
-{
-    struct tlb_facts *const tlb = &q->t->tlb[level];
-    struct index_function f;
-    index_function_begin(&f, 0);
-    for (size_t i = 0; i < TLB_TARGETS; i++)
-        add_conflict(q, level, tlb_conflict_of(q, level, i), &f);
-    const bool holds =
-        f.since >= SURE && index_function_holds(&f) && f.masks > 0;
-    const uint64_t ways = holds ? true_ways(q, level, &f) : 0;
-    if (ways > 0 && all_as_foretold(q, level, &f, ways)) {
-        tlb->ways = ways;
-        report_index(q, level, &f);
-    }
-    index_function_end(&f);
 }
 
 /* ---- set after set ---------------------------------------------------- */
@@ -304,24 +174,19 @@ static void ask_each_set(struct tlb_question *q, size_t level)
 }
 
 /* By regions, where they are known. */
-void tlb_conclude_sets(struct tlb_question *q, size_t level)
+static void conclude(struct tlb_question *q, size_t level)
 {
     const struct tlb_facts *const tlb = &q->t->tlb[level];
     const struct tlb_members *const m = q->members[level];
     struct index_function f;
-    if (tlb->region == 0 || tlb->sets > 0)
-        return;
-    if (tlb_is_large(q, level) &&
-        tlb_conflict_of(q, level, TLB_TARGETS - 1)->set.count > 0)
-        find_large(q, level);
-    if (m == NULL)
+    if (tlb->region == 0 || m == NULL)
         return;
     index_function_begin(
         &f, tlb_address(q, tlb_conflict_of(q, level, 0)->target) / tlb->region);
     for (uint64_t i = 0; i < m->asked; i++)
         index_function_add(&f, tlb_address(q, i) / tlb->region, m->of_set[i]);
     if (f.since >= SURE && index_function_holds(&f))
-        report_index(q, level, &f);
+        tlb_report_index(q, level, &f);
     index_function_end(&f);
 }
 
@@ -329,10 +194,10 @@ void tlb_find_sets(struct tlb_question *q, size_t level)
 {
     const struct tlb_facts *const tlb = &q->t->tlb[level];
     const struct tlb_conflict *const c = tlb_conflict_of(q, level, 0);
-    if (!tlb_is_large(q, level) && tlb->ways > 0)
+    if (tlb->ways > 0)
         gather(q, level, c);
-    tlb_conclude_sets(q, level);
-    if (lab_ok(q->lab) && !tlb_is_large(q, level) &&
+    conclude(q, level);
+    if (lab_ok(q->lab) &&
         (q->members[level] == NULL || !q->members[level]->holds))
         ask_each_set(q, level);
 }

@@ -1,0 +1,125 @@
+/*
+ * Which numbers of places are for what: a pool to draw from; then, of a large
+ * TLB, those that push all out; those that push out of nearer levels; and the
+ * targets last.
+ */
+#include "base/num.h"
+#include "study/translation/tlb.h"
+
+bool tlb_is_large(const struct tlb_question *q, size_t level)
+{
+    enum { LARGE = 1024 };
+    return level > 0 && q->t->tlb[level].about >= LARGE;
+}
+
+uint64_t tlb_places_in_all(const struct tlb_question *q)
+{
+    return (uint64_t)1 << q->t->places.order;
+}
+
+uint32_t tlb_target(const struct tlb_question *q, size_t i)
+{
+    return (uint32_t)(tlb_places_in_all(q) - 1 - i);
+}
+
+uint64_t tlb_places_free(const struct tlb_question *q)
+{
+    return tlb_places_in_all(q) / 4 * 3;
+}
+
+/* ---- nearer levels ----------------------------------------------------- */
+
+/* So many in a row push all others out of a nearer level: of one set as many as
+ * it has ways; where that depends on chance twice as many, of which most
+ * miss in each of some laps; and several times as many where it depends on
+ * sets. */
+static uint64_t pushers_of(const struct tlb_facts *near)
+{
+    enum { BY_CHANCE = 2, OF_SETS = 3 };
+    return near->sets != 1 ? OF_SETS * near->about
+           : near->chance  ? BY_CHANCE * near->ways
+                           : near->ways;
+}
+
+/* Of all nearer levels, or of those whose index is not known. */
+static uint64_t pushers(const struct tlb_question *q, size_t level, bool all)
+{
+    uint64_t most = 0;
+    for (size_t i = 0; i < level; i++)
+        if (all || q->index[i] == NULL)
+            most = u64_max(most, pushers_of(&q->t->tlb[i]));
+    return most;
+}
+
+void tlb_add(struct tlb_numbers *n, uint64_t number)
+{
+    if (n->count < TLB_NUMBERS_MOST)
+        n->at[n->count++] = (uint32_t)number;
+}
+
+/* Twice as many of the target's set of a nearer level as that has ways. */
+static void add_of_set(const struct tlb_question *q, size_t near, uint64_t from,
+                       struct tlb_conflict *c)
+{
+    const size_t wanted = c->nearer.count + 2 * q->t->tlb[near].ways;
+    for (uint64_t i = from; i < tlb_target(q, TLB_TARGETS_MOST); i++)
+        if (c->nearer.count < wanted &&
+            tlb_same_set(q, near, q->index[near], c->target, i) == 1)
+            tlb_add(&c->nearer, i);
+}
+
+/* As many in a row as push out of all nearer levels of which no index is known;
+ * or more, where they are but few of the level that is asked: something between
+ * may have some of them (on the H200 about twice as many as the first level, at
+ * the second one's cost).  False if there is no room for them beside what is
+ * asked. */
+bool tlb_set_nearer(const struct tlb_question *q, size_t level,
+                    struct tlb_conflict *c)
+{
+    enum { MORE = 16, FEW = 16, LAPS = 3 };
+    const uint64_t about = q->t->tlb[level].about;
+    const uint64_t least = pushers(q, level, false);
+    const uint64_t count = u64_within(least, about / FEW, MORE * least);
+    const uint64_t first = tlb_places_free(q);
+    c->nearer.count = 0;
+    c->laps = 1;
+    if (first + count > tlb_target(q, TLB_TARGETS_MOST) ||
+        count > TLB_NUMBERS_MOST || 4 * count > 3 * about)
+        return false;
+    for (uint64_t i = 0; i < count; i++)
+        tlb_add(&c->nearer, first + i);
+    for (size_t i = 0; i < level; i++) {
+        c->laps = q->t->tlb[i].chance ? LAPS : c->laps;
+        if (q->index[i] != NULL)
+            add_of_set(q, i, tlb_pool(q, level), c);
+    }
+    return true;
+}
+
+/* ---- the pool ---------------------------------------------------------- */
+
+/* What is pushed out by as many again, where a TLB is large; or by what pushes
+ * out of those before, and makes room for no more. */
+static uint64_t pool_wanted(const struct tlb_question *q, size_t level)
+{
+    const uint64_t about = q->t->tlb[level].about,
+                   quarter = tlb_places_in_all(q) / 4;
+    return tlb_is_large(q, level)
+               ? u64_min(3 * about + 64, u64_max(quarter, about * 3 / 2))
+               : u64_min(3 * about + 64, 3 * quarter);
+}
+
+uint64_t tlb_pool(const struct tlb_question *q, size_t level)
+{
+    const uint64_t room = tlb_target(q, TLB_TARGETS_MOST),
+                   pushed = pushers(q, level, true);
+    return tlb_is_large(q, level)
+               ? u64_min(pool_wanted(q, level), room - u64_min(room, pushed))
+               : pool_wanted(q, level);
+}
+
+uint64_t tlb_flush(const struct tlb_question *q, size_t level)
+{
+    return u64_min(pool_wanted(q, level),
+                   tlb_target(q, TLB_TARGETS_MOST) - tlb_pool(q, level));
+}
