@@ -15,11 +15,6 @@ static int by_end(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-void spans_sort(struct span *spans, size_t n)
-{
-    qsort(spans, n, sizeof *spans, by_end);
-}
-
 size_t spans_at_once(const struct span *spans, size_t n)
 {
     size_t most = 0;
@@ -33,11 +28,12 @@ size_t spans_at_once(const struct span *spans, size_t n)
     return most;
 }
 
+/* In rising order of their ends. */
 static struct span *sorted(const struct span *spans, size_t n)
 {
     struct span *const copy = xreallocarray(NULL, n, sizeof *copy);
     memcpy(copy, spans, n * sizeof *copy);
-    spans_sort(copy, n);
+    qsort(copy, n, sizeof *copy, by_end);
     return copy;
 }
 

@@ -26,9 +26,6 @@ static inline void span_hold(struct span *span, double start, double end)
     span->end = fmax(span->end, end);
 }
 
-/* In rising order of their ends. */
-void spans_sort(struct span *spans, size_t n);
-
 /* The most that overlap; one that starts when another ends does not. */
 size_t spans_at_once(const struct span *spans, size_t n);
 

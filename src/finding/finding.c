@@ -54,7 +54,7 @@ void value_push(struct value *list, struct value item)
     list->items[list->count++] = item;
 }
 
-struct value value_copy(const struct value *value)
+static struct value value_copy(const struct value *value)
 {
     struct value copy = *value;
     if (value->text != NULL)

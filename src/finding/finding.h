@@ -54,7 +54,6 @@ struct value value_text(const char *text);
 struct value value_bool(bool yes);
 struct value value_list(void);
 void value_push(struct value *list, struct value item);
-struct value value_copy(const struct value *value);
 void value_free(struct value *value);
 bool value_equal(const struct value *a, const struct value *b);
 

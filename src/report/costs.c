@@ -50,6 +50,16 @@ static struct cost_row *row_of(struct costs *costs, const struct cost_id *id)
     return row;
 }
 
+/* A text of the finding's protocol; NULL if it has none of that name. */
+static const char *said_of(const struct finding *f, const char *name)
+{
+    for (size_t i = 0; f != NULL && i < f->protocol_count; i++)
+        if (strcmp(f->protocol[i].name, name) == 0 &&
+            f->protocol[i].value.kind == VALUE_TEXT)
+            return f->protocol[i].value.text;
+    return NULL;
+}
+
 void costs_collect(const struct results *results, struct costs *costs)
 {
     *costs = (struct costs){0};
@@ -59,7 +69,7 @@ void costs_collect(const struct results *results, struct costs *costs)
         if (!read_id(f->id, &id))
             continue;
         struct cost_row *const row = row_of(costs, &id);
-        const char *const category = cost_said(f, "category");
+        const char *const category = said_of(f, "category");
         row->category = category != NULL ? category : row->category;
         if (id.level < 0) {
             row->throughput = f;
@@ -90,23 +100,14 @@ void costs_free(struct costs *costs)
     *costs = (struct costs){0};
 }
 
-const char *cost_said(const struct finding *f, const char *name)
-{
-    for (size_t i = 0; f != NULL && i < f->protocol_count; i++)
-        if (strcmp(f->protocol[i].name, name) == 0 &&
-            f->protocol[i].value.kind == VALUE_TEXT)
-            return f->protocol[i].value.text;
-    return NULL;
-}
-
 const char *cost_row_said(const struct cost_row *row, const char *name)
 {
     for (int level = COST_LEVELS - 1; level >= 0; level--) {
-        const char *const text = cost_said(row->latency[level], name);
+        const char *const text = said_of(row->latency[level], name);
         if (text != NULL)
             return text;
     }
-    return cost_said(row->throughput, name);
+    return said_of(row->throughput, name);
 }
 
 const char *cost_row_because(const struct cost_row *row)

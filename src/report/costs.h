@@ -33,8 +33,6 @@ void costs_free(struct costs *costs);
  * what is said of clocks. */
 bool costs_only(const struct results *results);
 
-/* A text of the finding's protocol; NULL if it has none of that name. */
-const char *cost_said(const struct finding *finding, const char *name);
 /* The finding of the row that says it, highest level first. */
 const char *cost_row_said(const struct cost_row *row, const char *name);
 /* Why nothing of the row is measured; NULL if something is. */

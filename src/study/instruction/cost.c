@@ -71,8 +71,9 @@ struct cost cost_latency(struct lab *lab, const struct timed *t)
     return cost;
 }
 
-struct cost cost_rate(struct lab *lab, const struct timed *t, unsigned chains,
-                      unsigned warps)
+/* Copies of all lanes in a cycle on one SM, with so many chains and warps. */
+static struct cost rate_with(struct lab *lab, const struct timed *t,
+                             unsigned chains, unsigned warps)
 {
     const struct subject *const s = t->subject;
     const double work = 32.0 * warps * chains * copies_of(s, chains) *
@@ -113,7 +114,7 @@ static bool take_step(struct lab *lab, const struct timed *t, struct step step,
     const unsigned most = lab_block_warps(lab);
     if (step.warps > most)
         step.warps = most;
-    const struct cost rate = cost_rate(lab, t, step.chains, step.warps);
+    const struct cost rate = rate_with(lab, t, step.chains, step.warps);
     if (!lab_ok(lab))
         return false;
     best->reached = best->rate.experiment != NULL && is_larger(&step, best) &&
@@ -151,7 +152,7 @@ static struct saturation given_rate(struct lab *lab, const struct timed *t,
                                     const struct saturation *with)
 {
     struct saturation found = *with;
-    found.rate = cost_rate(lab, t, with->chains, with->warps);
+    found.rate = rate_with(lab, t, with->chains, with->warps);
     return found;
 }
 
@@ -267,7 +268,7 @@ static void rates_of_chains(struct lab *lab, const struct timed *t,
     struct value list = value_list();
     struct cost rate = {0};
     for (unsigned warps = 1; lab_ok(lab) && warps <= most; warps++) {
-        rate = cost_rate(lab, t, chains, warps);
+        rate = rate_with(lab, t, chains, warps);
         value_push(&list, value_number(rate.cycles));
     }
     if (lab_ok(lab)) {

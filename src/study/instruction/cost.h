@@ -20,10 +20,6 @@ struct timed {
 /* Cycles of one copy in a chain, of those that were read. */
 struct cost cost_latency(struct lab *lab, const struct timed *timed);
 
-/* Copies of all lanes in a cycle on one SM, with so many chains and warps. */
-struct cost cost_rate(struct lab *lab, const struct timed *timed,
-                      unsigned chains, unsigned warps);
-
 /* The number of lanes that an SM may have for it: the nearest of 2^k and
  * 3 · 2^k, if it is near; 0 if none is. */
 double cost_pipe(double rate);

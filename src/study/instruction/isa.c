@@ -85,7 +85,8 @@ int isa_unknown(const char *pattern, struct error *err)
     return err->code;
 }
 
-int isa_check(const struct isa_wish *wish, struct error *err)
+/* ERR_USAGE for a pattern that nothing matches, with the nearest name. */
+static int isa_check(const struct isa_wish *wish, struct error *err)
 {
     for (size_t i = 0; i < wish->pattern_count; i++)
         if (!any_matches(wish->patterns[i]))

@@ -20,8 +20,6 @@ struct isa_wish {
 
 /* ERR_USAGE: there is no such instruction; the nearest name. */
 int isa_unknown(const char *pattern, struct error *err);
-/* ERR_USAGE for a pattern that nothing matches, with the nearest name. */
-int isa_check(const struct isa_wish *wish, struct error *err);
 
 /* What the row needs and the device has not; NULL if it has all.  The caller
  * frees. */

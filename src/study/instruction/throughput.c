@@ -105,7 +105,8 @@ static struct timing difference(const struct throughput *t, unsigned blocks)
         .experiment = many.experiment};
 }
 
-void throughput_length(struct throughput *t, unsigned blocks)
+/* Finds turns with which so many blocks are measured well. */
+static void set_length(struct throughput *t, unsigned blocks)
 {
     double before = 0;
     bool known = false;
@@ -181,7 +182,7 @@ struct throughput_rates throughput_ask_blocks(struct throughput *t,
 {
     const unsigned sms = lab_sms(t->lab);
     struct throughput_rates b = {.of = "blocks"};
-    throughput_length(t, 2 * sms);
+    set_length(t, 2 * sms);
     for (size_t i = 0; lab_ok(t->lab) && i < count; i++) {
         const struct throughput_rate r =
             throughput_measure(t, (unsigned)blocks[i]);

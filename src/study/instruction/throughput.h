@@ -24,14 +24,11 @@ struct throughput {
     unsigned warps;    /* so many of them */
     unsigned chains;   /* of one of them: what it does in a copy */
     unsigned copies;   /* of each in a turn */
-    unsigned turns;    /* set by throughput_length */
+    unsigned turns;    /* set by throughput_ask_blocks */
     double factor;     /* what a copy of a warp counts: results, operations */
     /* What is multiplied, where findings say so; else NULL. */
     const char *operands;
 };
-
-/* Finds turns with which so many blocks are measured well. */
-void throughput_length(struct throughput *t, unsigned blocks);
 
 struct throughput_rate {
     double rate;            /* factor × copies of a warp in a cycle */

@@ -137,7 +137,7 @@ enum ptx_type element_of(enum ptx_type type)
                                  : type;
 }
 
-double clamp_real(const struct op *op, double value)
+static double clamp_real(const struct op *op, double value)
 {
     if (op->saturate)
         return fmin(fmax(value, 0), 1);

@@ -47,8 +47,7 @@ double real_value(enum ptx_type type, uint64_t bits);
 
 /* F16 of F16X2, BF16 of BF16X2; another type is its own. */
 enum ptx_type element_of(enum ptx_type type);
-/* .sat and .relu, as the op says: of a value, of all elements in a register. */
-double clamp_real(const struct op *op, double value);
+/* .sat and .relu, as the op says, of all elements in a register. */
 uint64_t clamp_bits(const struct op *op, uint64_t bits);
 
 /* cvt: op->from to op->type (or one element of it), rounded as op->sub says,
