@@ -24,22 +24,27 @@ static const double fits_part = 0.8;
 /* Tries in a row, of what fits, of what may, and where no more time is left; of
  * what may, so many that a process which comes to every third launch, at any
  * time, disturbs all of them once in a thousand; tries that took longer than
- * others, since a clock that fell stays down; and device time that may be
- * thrown away, for one experiment and for all: as much as was kept, and some
- * seconds. */
+ * others, since a clock that fell stays down.  Of what is not kept there may be
+ * so much, for one experiment and for all: as much device time as is kept, and
+ * some seconds; and as many launches, pieces among them, as there are
+ * repetitions, and what these seconds hold beside a process that has the GPU
+ * for 2 ms between two. */
 enum {
     TRIES_MOST = 16,
     TRIES_SOME = 6,
     TRIES_LEAST = 3,
     DELAYED_MOST = 16,
-    THROTTLED_MOST = 20
+    THROTTLED_MOST = 20,
+    SPENT_MOST = 150,
+    SPENT_ON_ALL = 3000
 };
 static const double spent_most_ns = 3e8, spent_on_all_ns = 3e9;
 
 static bool has_spent(const struct guard *guard, const struct vigil *v)
 {
-    return v->spent_ns > spent_most_ns ||
-           guard->spent_ns > spent_on_all_ns + guard->kept_ns;
+    return v->spent_ns > spent_most_ns || v->spent > SPENT_MOST ||
+           guard->spent_ns > spent_on_all_ns + guard->kept_ns ||
+           guard->spent > SPENT_ON_ALL + guard->kept;
 }
 
 bool guard_leapt(const struct watch *watch)
@@ -92,6 +97,8 @@ void guard_judge(struct guard *guard, struct repetition *r, bool throttled,
     guard->company = guard->company || leapt || other_processes > 0;
     guard->in_a_row = throttled ? guard->in_a_row + 1 : 0;
     guard->kept_ns += r->spent_ns;
+    guard->kept++;
+    guard->spent += r->more;
     r->by = throttled ? BY_THROTTLING : leapt ? BY_ANOTHER : UNDISTURBED;
 }
 
@@ -209,7 +216,7 @@ static bool always_fails(struct guard *guard, const struct vigil *v,
 static bool cut(struct guard *guard, struct vigil *v,
                 const struct repetition *r)
 {
-    if (r->by != BY_ANOTHER || v->once || v->gave_up ||
+    if (r->by != BY_ANOTHER || v->once || v->gave_up || has_spent(guard, v) ||
         !always_fails(guard, v, r))
         return false;
     v->hopeless = v->brisk && v->pieces == v->pieces_most;
@@ -228,8 +235,11 @@ bool guard_again(struct guard *guard, struct vigil *v,
     v->disturbed[r->by]++;
     v->failed++;
     v->spent_ns += r->spent_ns;
+    v->spent += r->more + 1;
     guard->spent_ns += r->spent_ns;
+    guard->spent++;
     guard->kept_ns -= r->spent_ns;
+    guard->kept--;
     const bool ends = !cut(guard, v, r) && gives_up(guard, v, r);
     v->gave_up = ends;
     guard->thrown_away += !ends;

@@ -43,6 +43,7 @@ struct guard {
                            was left for them */
     double kept_ns;     /* device time of what was kept … */
     double spent_ns;    /* … and of what was thrown away */
+    size_t kept, spent; /* repetitions; and launches but one for each */
 };
 
 /* What a launch told of the clock, in cycles: the longest from one read to the
@@ -56,7 +57,8 @@ struct watch {
 struct repetition {
     double figure;
     double ns;          /* of its last launch; 0: not told */
-    double spent_ns;    /* of all of its launches */
+    double spent_ns;    /* of all of its launches … */
+    size_t more;        /* … which are one and so many more, of pieces */
     struct watch watch; /* of the last launch, which is the disturbed one */
     enum disturbance by;
 };
@@ -69,7 +71,8 @@ struct vigil {
     double whole;                 /* cycles that it takes in one */
     unsigned tries, disturbed[DISTURBANCES];
     unsigned failed; /* tries in a row */
-    double spent_ns; /* on tries that were thrown away */
+    double spent_ns; /* on tries that were thrown away … */
+    size_t spent;    /* … which are so many launches */
     bool hopeless;   /* no piece fits a turn */
     bool gave_up;
 };

@@ -489,7 +489,7 @@ static int repeat_once(struct prober *p, struct experiment *e, struct series *s,
 {
     struct repetition *const r = &s->r[s->count];
     struct samples *const samples = s->samples;
-    const size_t from = samples->rows;
+    const size_t from = samples->rows, launches = p->launches;
     *r = (struct repetition){0};
     s->vigil.tries++;
     e->piece = (struct piece){.count = s->vigil.pieces,
@@ -503,6 +503,7 @@ static int repeat_once(struct prober *p, struct experiment *e, struct series *s,
     for (size_t row = from; row < samples->rows; row++)
         samples->data[row * samples->columns] = (int64_t)s->count;
     r->ns = elapsed_ns(p);
+    r->more = p->launches - launches - 1;
     r->watch = p->watch;
     r->figure = probe_figure(e, samples, from);
     judge(p, r);

@@ -47,6 +47,18 @@ const char *lab_excuse(struct lab *lab)
     return why;
 }
 
+const char *lab_reason_to_stop(const struct lab *lab)
+{
+    if (prober_stopped(lab->prober))
+        return why_stopped;
+    if (lab->deadline > 0 && now_seconds() > lab->deadline)
+        return why_budget;
+    if (lab->experiments_most > 0 &&
+        prober_experiments(lab->prober) >= lab->experiments_most)
+        return why_endless;
+    return NULL;
+}
+
 int lab_end(struct lab *lab, struct error *err)
 {
     *err = lab->err;
@@ -108,8 +120,9 @@ static struct samples measure_text(struct lab *lab, const char *text)
     char *canonical = NULL;
     if (!lab_ok(lab))
         return samples;
-    if (lab->deadline > 0 && now_seconds() > lab->deadline)
-        lab_fail(lab, ERR_INTERRUPTED, why_budget);
+    const char *const stop = lab_reason_to_stop(lab);
+    if (stop != NULL)
+        lab_fail(lab, ERR_INTERRUPTED, "%s", stop);
     prober_fresh(lab->prober, lab->fresh);
     if (lab_ok(lab))
         prober_run(lab->prober, text, &samples, &canonical, &lab->err);

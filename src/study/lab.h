@@ -70,7 +70,9 @@ struct lab {
     const struct isa_wish *isa;     /* NULL: all of the table */
     const struct bench_wish *bench; /* NULL: none */
     double deadline;                /* now_seconds() to stop at; 0: none */
-    bool cut_short;                 /* by a stop or that deadline */
+    /* Of the prober, to stop a study at, or all of a run; 0: any. */
+    size_t experiments_most, all_experiments_most;
+    bool cut_short;    /* by a stop or one of these */
     struct error lost; /* the first that was excused and should not have been
                           met: a kernel or a recording is not as it should be */
     /* Called before each study; may be NULL. */
@@ -93,6 +95,10 @@ void lab_fail(struct lab *lab, enum error_code code, const char *fmt, ...)
 bool lab_excuses(const struct lab *lab);
 /* If that is what failed, forgets it and returns the sentence; else NULL. */
 const char *lab_excuse(struct lab *lab);
+
+/* Why nothing is asked any more: a stop, or what may be used is used up; NULL:
+ * it is not so. */
+const char *lab_reason_to_stop(const struct lab *lab);
 
 /* Ends work in the lab that no planner runs: frees its memory, and hands out
  * what failed. */

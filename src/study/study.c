@@ -6,12 +6,12 @@
 
 #include "study/assume.h"
 
-#define STUDY(name) extern const struct study study_##name;
+#define STUDY(name, asks) extern const struct study study_##name;
 #include "study/studies.def"
 #undef STUDY
 
 const struct study *const study_table[] = {
-#define STUDY(name) &study_##name,
+#define STUDY(name, asks) &study_##name,
 #include "study/studies.def"
 #undef STUDY
     NULL,

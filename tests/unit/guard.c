@@ -160,6 +160,29 @@ START_TEST(what_no_piece_of_fits_a_turn_is_given_up_soon)
 }
 END_TEST
 
+/* Ever smaller pieces of one experiment, and tries of all of a run. */
+START_TEST(what_is_thrown_away_is_bounded)
+{
+    enum { PIECES = 64, EXPERIMENTS = 1000 };
+    struct guard guard = {.turn = 4e6, .fails = 4.2e6};
+    size_t launches = 0;
+    for (int i = 0; i < EXPERIMENTS; i++) {
+        struct vigil vigil = {.pieces = 1, .pieces_most = PIECES};
+        struct repetition r = watched(2e6, 1);
+        do {
+            r.more = vigil.pieces - 1;
+            launches += vigil.pieces;
+            guard_judge(&guard, &r, false, 0);
+        } while (guard_again(&guard, &vigil, &r));
+        if (i == 0)
+            ck_assert_uint_gt(launches, PIECES);
+        ck_assert_uint_le(vigil.failed, 16);
+    }
+    /* Three tries of each, and what was allowed until none was any more. */
+    ck_assert_uint_lt(launches, 3 * EXPERIMENTS + 3000 + 2 * 150);
+}
+END_TEST
+
 START_TEST(what_stays_disturbed_is_said)
 {
     struct guard guard = {0};
@@ -193,6 +216,7 @@ Suite *suite_guard(void)
         t, what_is_longer_than_a_turn_is_tried_until_none_as_long_had_luck);
     tcase_add_test(t, what_may_be_tried_once_takes_little_time_beside_others);
     tcase_add_test(t, what_no_piece_of_fits_a_turn_is_given_up_soon);
+    tcase_add_test(t, what_is_thrown_away_is_bounded);
     tcase_add_test(t, what_stays_disturbed_is_said);
     return suite;
 }

@@ -383,6 +383,24 @@ START_TEST(a_budget_ends_a_study_between_its_experiments)
 }
 END_TEST
 
+/* … of experiments, which a study gets from the planner. */
+START_TEST(a_study_that_finds_no_end_is_ended)
+{
+    struct rig rig;
+    open_rig(&rig, 0);
+    rig.lab.experiments_most = 2;
+    for (int i = 0; i < 2; i++)
+        ck_assert_uint_gt(lab_probe(&rig.lab, "clock")->rows, 0);
+    ck_assert_uint_eq(lab_probe(&rig.lab, "clock")->rows, 0);
+    ASSERT_FAILS(lab_end(&rig.lab, &rig.err), ERR_INTERRUPTED, rig.err,
+                 "several times as much was asked as a quiet GPU has to be");
+    ck_assert_int_eq(plan_one(&rig, "cached"), 0);
+    ck_assert_uint_gt(rig.lab.experiments_most, 2);
+    ck_assert_uint_lt(rig.lab.experiments_most, 1000);
+    close_rig(&rig);
+}
+END_TEST
+
 START_TEST(a_stop_is_the_reason)
 {
     struct rig rig;
@@ -436,6 +454,7 @@ Suite *suite_plan(void)
     tcase_add_loop_test(t, what_is_lost_is_said_at_the_end, 0, 2);
     tcase_add_test(t, a_spent_budget_is_the_reason);
     tcase_add_test(t, a_budget_ends_a_study_between_its_experiments);
+    tcase_add_test(t, a_study_that_finds_no_end_is_ended);
     tcase_add_test(t, a_stop_is_the_reason);
     tcase_add_test(t, a_block_has_a_warp_at_least);
     return suite;
