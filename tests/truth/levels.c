@@ -2,6 +2,7 @@
  * The studies of the memory hierarchy on the shipped profiles, with their noise
  * on: each must find what the profile says.  SEEDS says with how many seeds.
  */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -88,6 +89,51 @@ START_TEST(lines_are_found_whatever_the_index)
 }
 END_TEST
 
+/* Caches of which rings in order tell another size than they have; how far
+ * off the finding may be; 0: it is no number. */
+static const struct {
+    const char *caches, *id;
+    double size, apart;
+} misleading[] = {
+    /* Lines in a row come to half of the sets. */
+    {"caches/own={'sets': 8, 'ways': 8, 'sector': 128, 'policy': 'plru', "
+     "'set_bits': [[8, 9, 10, 12, 13], [8, 9, 10, 12], [8, 11, 12]]} "
+     "paths/local={'own': 64, 'l2': 200, 'memory': 500}",
+     "local.size", 0, 0},
+    /* What lies in front holds as many lines as most rings have. */
+    {"caches/const_l1={'line': 32, 'sector': 32, 'sets': 1, 'ways': 52, "
+     "'policy': 'nru'} "
+     "caches/const_l15={'line': 256, 'sector': 256, 'sets': 6, 'ways': 12, "
+     "'policy': 'fifo'} paths/constant={'const_l1': 51, 'const_l15': 120, "
+     "'l2': 305, 'memory': 445}",
+     "const_l15.size_by_change", 18432, 1316},
+    /* Rings that miss for certain miss the next one, too. */
+    {"caches/l1={'sets': 73, 'ways': 10, 'policy': 'nru'} "
+     "caches/l2={'sets': 128, 'ways': 8, 'scope': 'gpu'} "
+     "paths/global.ca={'l1': 124, 'l2': 270, 'memory': 375}",
+     "l1.size", 93440, 0},
+};
+
+START_TEST(sizes_are_right_or_not_told)
+{
+    static const char *const studies[] = {"verdict", "change"};
+    char *const spec = testing_spec_of(
+        gpu_made("sms=2 noise={'jitter_cycles': 1.5, 'spike_rate': 0.001, "
+                 "'spike_cycles': 300} %s",
+                 misleading[_i].caches));
+    json_t *const findings = truth_findings(spec, 1, studies, 2);
+    const char *const id = misleading[_i].id;
+    double size = 0;
+    const bool told = truth_number(findings, id, &size);
+    ck_assert_msg(told == (misleading[_i].size > 0), "%s: %.0f, %s", id, size,
+                  truth_text(findings, id, "because"));
+    ck_assert_double_le(fabs(size - misleading[_i].size),
+                        misleading[_i].apart);
+    json_decref(findings);
+    free(spec);
+}
+END_TEST
+
 /* Two suites, since suites run beside each other and tests of one do not. */
 static Suite *half(const char *name, int which)
 {
@@ -97,6 +143,9 @@ static Suite *half(const char *name, int which)
     if (which == 0)
         tcase_add_loop_test(t, lines_are_found_whatever_the_index, 0,
                             COUNT_OF(uneven));
+    if (which == 0)
+        tcase_add_loop_test(t, sizes_are_right_or_not_told, 0,
+                            COUNT_OF(misleading));
     return suite;
 }
 

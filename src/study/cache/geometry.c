@@ -567,7 +567,8 @@ enum { SURE = 32, PLACES = 16 };
  * are sets one is missed once in 10^7.  Places are an odd number of lines
  * apart, another one each time: the first member in a row is seldom one whose
  * low bits are not even; and a multiple of the remainder's number may come to
- * none, which with one in four is so eight times in a row once in 65000.
+ * none, which with one in four is so eight times in a row once in 65000.  A row
+ * spans half of all at most, so that a third of them begin in the upper half.
  */
 static void find_members(struct eviction *e, const struct geometry_lines *lines,
                          struct geometry *g, struct index_function *f)
@@ -580,7 +581,8 @@ static void find_members(struct eviction *e, const struct geometry_lines *lines,
     rng_seed(&rng, lines->most);
     while (lab_ok(e->lab) && f->since < SURE && none < NONE_MOST &&
            f->count < MEMBERS_MOST) {
-        const uint64_t apart = 2 * rng_below(&rng, places / room / 2) + 1;
+        const uint64_t apart =
+            2 * rng_below(&rng, u64_max(places / room / 4, 1)) + 1;
         const uint64_t from = rng_below(&rng, places - room * apart + 1);
         const uint64_t line =
             next_member(e, &g->set, from * e->unit, apart * e->unit, room) /
@@ -613,6 +615,8 @@ static void by_members(struct eviction *e, const struct geometry_lines *lines,
         g->modulo = f.odd;
         g->from_bit = f.shift + log2_of(e->unit);
         g->sets = f.odd << f.masks;
+        /* Up to the lowest bit that hardly varied. */
+        g->range = (~f.seen & (f.seen + 1)) * e->unit;
     }
     log_say(LOG_DEBUG,
             "members: %zu lines, %zu say nothing new, %zu masks, "

@@ -93,6 +93,7 @@ struct size_question {
     uint64_t stride;   /* between elements: a line, or less */
     uint64_t lead;     /* how often a further element leads, B; 0: never */
     uint64_t shift;    /* where rings begin, B */
+    uint64_t apart;    /* strides from one element to the next; most often 1 */
     bool whole;        /* judge by whole laps; else by a glance */
     bool careful;      /* by very many laps */
     uint64_t overfull; /* the smallest ring seen to miss, by whole laps … */
@@ -261,8 +262,9 @@ static void look(struct size_question *q, const struct search_sizes *sizes,
                   "trace %s bytes=%" PRIu64 " stride=%" PRIu64 " lead=%" PRIu64
                   " shift=%" PRIu64 " step=%" PRIu64 " sms=%zu sweep=%d "
                   "warm=%" PRIu64 " visits=%" PRIu64 " above=%.0f records=%d",
-                  level_ring(q->row), sizes->first, q->stride, q->lead, q->shift,
-                  sizes->count > 1 ? sizes->step : 0, sizes->count,
+                  level_ring(q->row), sizes->first * q->apart,
+                  q->stride * q->apart, q->lead, q->shift,
+                  sizes->count > 1 ? sizes->step * q->apart : 0, sizes->count,
                   q->row->swept, warm, loads, floor(q->low), q->records);
     const struct slow_trace t = columns_of(q->lab, samples);
     q->in_pieces = q->in_pieces || samples->in_pieces;
@@ -408,9 +410,10 @@ static double margin_of(double low, double high)
     return fmax(4, 0.25 * (high - low));
 }
 
-/* What a miss costs in a trace, from a ring that is far too large; false if
- * none is seen. */
-static bool learn_misses(struct size_question *q)
+/* What misses of a ring cost in a trace; false if less than one load in
+ * `share_least` is one. */
+static bool learn_misses_of(struct size_question *q, uint64_t bytes,
+                            size_t share_least)
 {
     const struct fact_bracket *const f = q->facts;
     const double half =
@@ -420,9 +423,9 @@ static bool learn_misses(struct size_question *q)
     const struct column c = lab_column(
         q->lab, "cycles",
         "trace %s bytes=%" PRIu64 " stride=%" PRIu64 " %s visits=2048",
-        level_ring(q->row), f->deep, q->stride, fill);
+        level_ring(q->row), bytes / q->stride * q->stride, q->stride, fill);
     const size_t slow = hits_between(c.at, c.count, half, INFINITY);
-    if (slow == 0)
+    if (slow * share_least < c.count || slow == 0)
         return false;
     const double low = stats_quantile(c.at, slow, 0.02);
     const double high = stats_quantile(c.at, slow, 0.98);
@@ -430,6 +433,18 @@ static bool learn_misses(struct size_question *q)
     q->low = fmax(low - margin, half);
     q->high = high + margin;
     return true;
+}
+
+/* A ring that is far too large may miss the next cache, too.  Of one that is
+ * larger by an eighth a fifth misses under random victims, which are those that
+ * put out the fewest; spikes are one load in fifty at most. */
+static bool learn_misses(struct size_question *q)
+{
+    enum { CLEARLY = 12, ANY = 2048 };
+    const struct fact_bracket *const f = q->facts;
+    return learn_misses_of(q, f->overflows / 8 * 9, CLEARLY) ||
+           learn_misses_of(q, 2 * f->overflows, CLEARLY) ||
+           learn_misses_of(q, f->deep, ANY);
 }
 
 /* How often a load that hits is as slow, from a ring that surely fits. */
@@ -574,31 +589,46 @@ static bool is_same_elsewhere(struct size_question *q,
     return same;
 }
 
+/* So many bytes of a ring hit in a lap. */
+static uint64_t bytes_that_hit(struct size_question *q, uint64_t bytes)
+{
+    const struct search_sizes ring = {
+        .first = bytes / q->stride * q->stride, .count = 1};
+    /* What one miss brings in, if elements are nearer than that. */
+    const uint64_t missed_bytes = u64_max(
+        q->stride, fact_sure_sector(q->lab, level_of(q->row)) / q->apart);
+    struct lap_trace s;
+    if (ring.first * q->apart > q->row->most)
+        return 0;
+    look(q, &ring, 1, &s);
+    const uint64_t missed = s.slow / s.laps * missed_bytes;
+    return missed < ring.first ? ring.first - missed : 0;
+}
+
 /* Rings larger than the edge by one in so many bytes: none may show more hits
  * in a lap than the edge has lines. */
 static const unsigned beyond[] = {128, 8};
+/* Nor may strewn lines of what an SM has, half as many again: those of a ring in
+ * order may all come to few of the sets.  Behind another level some would be
+ * found in that one. */
+static const unsigned primes[] = {61, 31, 13, 7, 3};
 
 static uint64_t most_that_hit(struct size_question *q,
                               const struct search *edge)
 {
-    const uint64_t line = q->stride;
-    /* What one miss brings in, if elements are nearer than that. */
-    const uint64_t missed_bytes =
-        u64_max(fact_sure_sector(q->lab, level_of(q->row)), line);
+    const uint64_t strewn = edge->fits / 2 * 3;
+    const bool is_own = q->row->of_sm && q->row->behind == LEVEL_COUNT;
     uint64_t most = 0;
     q->careful = false;
-    for (size_t i = 0; lab_ok(q->lab) && i < COUNT_OF(beyond); i++) {
-        const struct search_sizes ring = {
-            .first = (edge->overflows + edge->fits / beyond[i]) / line * line,
-            .count = 1};
-        struct lap_trace s;
-        if (ring.first > q->row->most)
-            break;
-        look(q, &ring, 1, &s);
-        const uint64_t missed = s.slow / s.laps * missed_bytes;
-        const uint64_t hit = missed < ring.first ? ring.first - missed : 0;
-        most = u64_max(hit, most);
-    }
+    for (size_t i = 0; lab_ok(q->lab) && i < COUNT_OF(beyond); i++)
+        most = u64_max(most, bytes_that_hit(q, edge->overflows +
+                                                   edge->fits / beyond[i]));
+    for (size_t i = 0; is_own && i < COUNT_OF(primes) && q->apart == 1; i++)
+        if (primes[i] * strewn <= q->row->most)
+            q->apart = primes[i];
+    if (q->apart > 1)
+        most = u64_max(most, bytes_that_hit(q, strewn));
+    q->apart = 1;
     return most;
 }
 
@@ -823,6 +853,7 @@ static void size_ask_level(struct lab *lab, const struct level_row *row)
         .records = row->of_sm ? RECORDS_SM : RECORDS_SHARED,
         .lead = row->apart > LEAD_BIT ? 0 : LEAD,
         .stride = lab_ring_stride(lab, row),
+        .apart = 1,
         .finding = lab_finding(lab, row->component, "size")};
     finding_protocol(q.finding, "load", value_text(row->words));
     finding_protocol(q.finding, "carve_out_percent", value_number(0));

@@ -14,6 +14,7 @@
 #include <inttypes.h>
 #include <math.h>
 
+#include "analysis/hits.h"
 #include "base/num.h"
 #include "study/lab.h"
 
@@ -64,20 +65,30 @@ static struct sizes sizes_around(const struct lab *lab,
     return s;
 }
 
-/* The latencies of one size's trace, as a row of the matrix. */
-static void trace_size(struct lab *lab, const struct level_row *row,
-                       uint64_t bytes, double *latencies)
+/* The latencies of one size's trace, as a row of the matrix; which part of them
+ * came from the level before.  Those cost what a hit does, as all that this
+ * level is asked for. */
+static double trace_size(struct lab *lab, const struct level_row *row,
+                         uint64_t bytes, double *latencies)
 {
-    const enum level_id id = level_of(row);
-    const double most = fact_bracket(lab, id)->miss + fact_trace(lab)->cycles;
+    const struct fact_bracket *const f = fact_bracket(lab, level_of(row));
+    const double timing = fact_trace(lab)->cycles, most = f->miss + timing;
+    double front = 0, least = 0, limit = 0;
+    if (row->behind != LEVEL_COUNT) {
+        limit = hits_limit(fact_bracket(lab, row->behind)->hit, f->hit) + timing;
+        least = f->hit + timing;
+    }
     const struct column c =
         lab_column(lab, "cycles",
                    "trace %s bytes=%" PRIu64 " stride=%" PRIu64
                    " warm=2 visits=%d records=%d",
                    level_ring(row), bytes,
                    stride_of(lab, row), LOADS, LOADS);
-    for (size_t i = 0; i < LOADS && i < c.count; i++)
-        latencies[i] = fmin(c.at[i], most);
+    for (size_t i = 0; i < LOADS && i < c.count; i++) {
+        front += c.at[i] < limit;
+        latencies[i] = fmax(least, fmin(c.at[i], most));
+    }
+    return front / LOADS;
 }
 
 /* A change is no mere shower of spikes that is a fifth at least of what all
@@ -144,10 +155,20 @@ static void change_point_ask_level(struct lab *lab, const struct level_row *row)
     }
     const struct sizes sizes = sizes_around(lab, row);
     double *const matrix = lab_alloc(lab, SIZES * LOADS, sizeof *matrix);
+    double kept = 0;
     lab_cite(lab, f);
-    for (size_t i = 0; i < SIZES; i++)
-        trace_size(lab, row, sizes.first + i * sizes.step, matrix + i * LOADS);
-    if (lab_ok(lab))
+    for (size_t i = 0; i < SIZES; i++) {
+        const uint64_t bytes = sizes.first + i * sizes.step;
+        const double front = trace_size(lab, row, bytes, matrix + i * LOADS);
+        if (bytes <= rings->bytes)
+            kept = front;
+    }
+    if (!lab_ok(lab))
+        return;
+    /* So much more than fits here may be loaded before anything changes. */
+    if (kept * (double)rings->bytes > RESOLUTION * (double)sizes.step)
+        finding_none(f, why_size_at_most_kept, 100 * kept);
+    else
         report_change(f, matrix, &sizes);
 }
 
