@@ -12,9 +12,11 @@
 #include "base/num.h"
 #include "study/translation/tlb.h"
 
-/* Laps before those that are timed: whatever was there is gone by then; and
- * where victims are random, a set of 16 ways has settled (simulated 600 times:
- * within 51 laps).  Laps that are timed of those, since of one place too many
+/* Laps before those that are timed: whatever was there is gone by then, unless
+ * what came first goes first: then one place a lap makes room for another, and
+ * comes last, so that as many laps as places settle; and where victims are
+ * random, a set of 16 ways has settled (simulated 600 times: within 51 laps).
+  Laps that are timed of those, since of one place too many
  * each misses in a sixth of them: x = 1 - (1 - 1/16)^(17 x). */
 enum { WARM = 3, WARM_CHANCE = 64, TIMED_CHANCE = 24, LAPS_MOST = 192 };
 /* … and where one before keeps some by chance, which then miss later. */
@@ -129,11 +131,13 @@ static unsigned warm_wanted(const struct tlb_question *q, size_t level)
                                    : WARM;
 }
 
-/* Warm laps, each of so many passes: as many as there is room for. */
+/* Warm laps, each of so many passes, no fewer than that: as many as there is
+ * room for. */
 static unsigned warm_laps(const struct tlb_question *q, size_t level,
-                          unsigned passes, unsigned timed, unsigned most)
+                          unsigned passes, uint64_t least, unsigned timed,
+                          unsigned most)
 {
-    const unsigned warm = warm_wanted(q, level) / passes;
+    const uint64_t warm = u64_max(warm_wanted(q, level) / passes, least);
     return most > timed + WARM ? (unsigned)u64_within(WARM, warm, most - timed)
                                : WARM;
 }
@@ -172,17 +176,28 @@ size_t tlb_steps_of(const struct tlb_conflict *c)
 
 /* ---- do they fit ------------------------------------------------------- */
 
+/* True if no more than a quarter misses, but for those that are late: what does
+ * so may settle after more laps. */
+static bool may_settle(const struct tlb_question *q, const struct laps *l)
+{
+    return (double)l->slow <=
+           (0.25 + q->late) * (double)l->count * (double)l->laps;
+}
+
 /* The pool is loaded more often than those that are timed: what it has in the
  * set settles, and one of these makes room, whichever the policy prefers. */
-bool tlb_fit(struct tlb_question *q, size_t level, const struct tlb_conflict *c,
-             const struct tlb_numbers *list, uint64_t pool)
+enum { PASSES = 3 };
+
+static struct laps ask_list(struct tlb_question *q, size_t level,
+                            const struct tlb_conflict *c,
+                            const struct tlb_numbers *list, uint64_t pool,
+                            uint64_t least)
 {
-    enum { PASSES = 3 };
     const size_t count = list->count + 1;
-    const bool some = pool > 0 && q->t->tlb[level].chance;
-    const unsigned timed = some ? TIMED_CHANCE : laps_of(q, count);
+    const unsigned timed =
+        pool > 0 && q->t->tlb[level].chance ? TIMED_CHANCE : laps_of(q, count);
     const unsigned warm =
-        warm_laps(q, level, pool > 0 ? PASSES : 1, timed,
+        warm_laps(q, level, pool > 0 ? PASSES : 1, least, timed,
                   tlb_room(q, count + PASSES + tlb_steps_of(c), count));
     struct buf steps = {0};
     buf_printf(&steps, "!%" PRIu32 ":1:1", c->target);
@@ -196,8 +211,18 @@ bool tlb_fit(struct tlb_question *q, size_t level, const struct tlb_conflict *c,
     const struct column cycles = tlb_ask(q, &q->t->places, buf_string(&steps),
                                          "rounds=%u", warm + timed);
     buf_free(&steps);
-    const struct laps l = laps_in(q, level, &cycles, timed, count);
-    return !(some ? some_miss(q, &l) : all_miss(q, level, &l));
+    return laps_in(q, level, &cycles, timed, count);
+}
+
+bool tlb_fit(struct tlb_question *q, size_t level, const struct tlb_conflict *c,
+             const struct tlb_numbers *list, uint64_t pool)
+{
+    struct laps l = ask_list(q, level, c, list, pool, WARM);
+    if (pool > 0 && q->t->tlb[level].chance)
+        return !some_miss(q, &l);
+    if (pool == 0 && all_miss(q, level, &l) && may_settle(q, &l))
+        l = ask_list(q, level, c, list, 0, list->count + 2);
+    return !all_miss(q, level, &l);
 }
 
 /* Laps over places in a row, of which as many are timed as there is room for
@@ -222,21 +247,20 @@ static struct laps ask_ring(struct tlb_question *q, size_t level, uint64_t from,
     return laps_in(q, level, &c, laps, kept);
 }
 
-/* Where a quarter misses nothing settles; fewer may be by chance, for long. */
 bool tlb_ring_fits(struct tlb_question *q, size_t level, uint64_t from,
                    uint64_t count)
 {
+    /* laps; of many places it is not one a lap */
+    const uint64_t settled = q->t->tlb[level].chance  ? 8 * count
+                             : tlb_is_large(q, level) ? WARM
+                                                      : count + 1;
     const uint64_t longest =
-        q->t->tlb[level].chance
-            ? u64_within(WARM, RING_MOST / count, u64_max(8 * count, WARM))
-            : warm_wanted(q, level);
+        u64_within(warm_wanted(q, level), RING_MOST / count, settled);
     for (uint64_t warm = WARM; lab_ok(q->lab); warm = longest) {
         const struct laps l = ask_ring(q, level, from, count, warm);
-        const double loads = (double)(l.count * l.laps);
         if (!all_miss(q, level, &l))
             return true;
-        /* a quarter, but for those that are late */
-        if (warm == longest || (double)l.slow > (0.25 + q->late) * loads)
+        if (warm == longest || !may_settle(q, &l))
             return false;
     }
     return false;
@@ -312,9 +336,9 @@ void tlb_ask_members(struct tlb_question *q, size_t level,
     for (size_t i = 0; i < count; i++)
         if (member[i] && !is_listed(c, number[i]))
             ask_some(q, level, c,
-                     &(struct asked){number + i, 1,
-                                     warm_laps(q, level, 1, timed, most),
-                                     timed},
+                     &(struct asked){
+                         number + i, 1,
+                         warm_laps(q, level, 1, of + 1, timed, most), timed},
                      member + i);
 }
 
