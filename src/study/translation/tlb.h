@@ -67,7 +67,7 @@ struct tlb_question {
     bool more;    /* some loads cost more than all levels, and not one cost */
     bool unclear; /* how many levels there are, or whether some SM shares one */
     const char *experiment; /* the last */
-    struct tlb_conflict conflict[TLBS_MOST][TLB_TARGETS];
+    struct tlb_conflict conflict[TLBS_MOST][TLB_TARGETS_MOST];
     const char *why[TLBS_MOST]; /* what ended the questions of a level */
     struct tlb_members *members[TLBS_MOST];
     struct index_function *index[TLBS_MOST]; /* XORs of its bits; NULL: none */

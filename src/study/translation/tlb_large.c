@@ -19,10 +19,11 @@
 /* Targets at once: of many the sets of some would push out others; and so many
  * loads of them all. */
 enum { AT_ONCE = TLB_TARGETS + 1, TRIALS_MOST = 12, LOADS_MOST = 1 << 22 };
-/* Members that tell no more of the index than those before, to be sure of it;
- * sets that are foretold, and asked whether they are: of 8 ways each has 28
- * pairs, and 1000 pairs are wanted. */
-enum { SURE = 8, FORETOLD = 36 };
+/* Members that tell no more of the index than those before: of one that tells
+ * apart what is of one set so many do once in 16 times, and what it foretells
+ * is wrong.  Sets that are foretold, and asked whether they are: of 8 ways each
+ * has 28 pairs, and 1000 pairs are wanted. */
+enum { SURE = 4, FORETOLD = 36 };
 
 /* A target, what was found of its set, and what of the pool comes after it. */
 struct trial {
@@ -248,8 +249,7 @@ static size_t find_conflicts(struct tlb_question *q, size_t level,
     one->count = 1;
     choose(q, level, all);
     complete(q, level, all);
-    for (size_t i = 0; lab_ok(q->lab) && i < all->count && found < TLB_TARGETS;
-         i++) {
+    for (size_t i = 0; lab_ok(q->lab) && i < all->count; i++) {
         one->at[0] = all->at[i];
         if (finish(q, level, one))
             q->conflict[level][found++] = one->at[0].c;
