@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/mem.h"
 
 bool text_to_u64(const char *text, uint64_t *value)
 {
@@ -153,6 +154,20 @@ bool text_to_set(const char *text, bool *in, size_t count)
         text += length + (text[length] == ',');
     }
     return good;
+}
+
+char *text_line_meant(const char *text, const char *complaint)
+{
+    const char *const at = strstr(complaint, "line ");
+    const long number = at != NULL ? strtol(at + 5, NULL, 10) : 0;
+    for (long i = 1; i < number && text != NULL; i++) {
+        text = strchr(text, '\n');
+        text = text != NULL ? text + 1 : NULL;
+    }
+    if (number < 1 || text == NULL)
+        return NULL;
+    text += strspn(text, " \t");
+    return xstrndup(text, strcspn(text, "\n"));
 }
 
 char *text_ranges(const bool *in, size_t count)

@@ -29,6 +29,10 @@ struct text_guess text_guess(const char *word, const char *const *names);
 /* True if `text` matches `pattern`, where * stands for any run. */
 bool text_glob(const char *pattern, const char *text);
 
+/* The line of the text that a complaint means by "line N", from 1, without the
+ * blanks before it; NULL: it means none.  The caller frees. */
+char *text_line_meant(const char *text, const char *complaint);
+
 /* The numbers that are `in`, as ranges: "0-3,8".  The caller frees. */
 char *text_ranges(const bool *in, size_t count);
 /* The other way: sets what the text names; false where it is something else, or

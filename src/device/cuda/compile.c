@@ -9,6 +9,7 @@
 
 #include "base/hash.h"
 #include "base/mem.h"
+#include "base/text.h"
 
 /* More threads than this only wait for each other inside the driver. */
 enum { THREADS_MOST = 32 };
@@ -108,27 +109,14 @@ static char *complaint(char *log)
     return first;
 }
 
-/* The line of the text by number, from 1; NULL if there is none. */
-static const char *line_at(const char *text, long number)
-{
-    for (long at = 1; text != NULL && at < number; at++) {
-        text = strchr(text, '\n');
-        text = text != NULL ? text + 1 : NULL;
-    }
-    return number > 0 ? text : NULL;
-}
-
-/* Quotes the PTX that "line N" in the complaint is about. */
+/* Quotes the PTX that the complaint is about. */
 static int quote_line(const char *ptx, const char *line, struct error *err)
 {
-    const char *const where = strstr(line, "line ");
-    const char *const quoted =
-        where != NULL ? line_at(ptx, strtol(where + 5, NULL, 10)) : NULL;
-    if (quoted == NULL)
-        return err->code;
-    const char *const text = quoted + strspn(quoted, " \t");
-    return error_set(err, ERR_PTX, "%s; the line is: %.*s", err->text,
-                     (int)strcspn(text, "\n"), text);
+    char *const quoted = text_line_meant(ptx, line);
+    if (quoted != NULL)
+        error_set(err, ERR_PTX, "%s; the line is: %s", err->text, quoted);
+    free(quoted);
+    return err->code;
 }
 
 static bool is_about_ptx(int result)

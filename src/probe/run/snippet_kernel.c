@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/text.h"
 #include "ptx/kernel.h"
 
 const char *const copies_forms[] = {
@@ -344,20 +345,6 @@ void snippet_kernel_write(const struct experiment *e,
 
 /* ---- complaints -------------------------------------------------------- */
 
-/* The text of a line, from 1, without what surrounds it; NULL: there is none
- * such.  The caller frees. */
-static char *line_of(const char *text, long number)
-{
-    for (; number > 1 && text != NULL; number--) {
-        text = strchr(text, '\n');
-        text = text != NULL ? text + 1 : NULL;
-    }
-    if (text == NULL || number < 1)
-        return NULL;
-    text += strspn(text, " ");
-    return xstrndup(text, strcspn(text, "\n"));
-}
-
 /* The part of a statement that a complaint has in quotes, or all of it. */
 static struct statement word_of(const struct snippet *s,
                                 const struct statement *st,
@@ -417,14 +404,12 @@ int snippet_kernel_complain(struct experiment *e,
                             const struct snippet *snippet,
                             const struct snippet *setup, struct error *err)
 {
-    const char *const at = strstr(err->text, "line ");
-    const long number = at != NULL ? strtol(at + 5, NULL, 10) : 0;
     const struct snippet_kernel *const t = e->own;
     struct error ignored;
     struct buf text = {0};
-    if (number < 1 || probe_kernel(e, info, &text, &ignored) != 0)
+    if (probe_kernel(e, info, &text, &ignored) != 0)
         return err->code;
-    char *const line = line_of(buf_string(&text), number);
+    char *const line = text_line_meant(buf_string(&text), err->text);
     if (line != NULL && !blame(t, &t->snippet, snippet, "snippet", line, err))
         blame(t, &t->setup, setup, "setup", line, err);
     free(line);
