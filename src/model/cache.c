@@ -160,7 +160,7 @@ static bool is_power_of_two(uint64_t x)
     return x != 0 && (x & (x - 1)) == 0;
 }
 
-static bool is_even(const struct cache_shape *shape)
+bool cache_shape_even(const struct cache_shape *shape)
 {
     for (size_t set = 1; set < shape->sets; set++)
         if (shape->set_ways[set] != shape->set_ways[0])
@@ -233,7 +233,7 @@ static int check_index(const struct cache_shape *shape, struct error *err)
         return error_set(err, ERR_FILE, "%zu index bits do not make %zu sets%s",
                          bits, sets,
                          shape->slices.modulo > 0 ? " of a slice" : "");
-    if (!is_even(shape))
+    if (!cache_shape_even(shape))
         return error_set(err, ERR_FILE,
                          "sets that index bits choose must be equally large");
     return check_masks(shape, "index", shape->index_bits, bits, err);
@@ -249,7 +249,7 @@ static int check_slices(const struct cache_shape *shape, struct error *err)
         return error_set(err, ERR_FILE,
                          "%" PRIu64 " × 2^%zu slices cannot share %zu sets",
                          s->modulo, s->bit_count, shape->sets);
-    if (!is_even(shape))
+    if (!cache_shape_even(shape))
         return error_set(err, ERR_FILE, "sets in slices must be equally large");
     if (s->from_bit > 63 || (uint64_t)1 << s->from_bit < shape->line ||
         !is_power_of_two(shape->line))
@@ -262,7 +262,7 @@ static int check_slices(const struct cache_shape *shape, struct error *err)
 
 static int check_weights(const struct cache_shape *shape, struct error *err)
 {
-    if (shape->weights == NULL || !is_even(shape))
+    if (shape->weights == NULL || !cache_shape_even(shape))
         return error_set(err, ERR_FILE,
                          "the policy weighted needs one weight for each way, "
                          "and sets of equally many ways");
@@ -415,7 +415,7 @@ static void choose_index(struct cache *c)
     if (c->shape.index_bits != NULL || c->shape.slices.modulo > 0) {
         c->index = c->shape.slices.modulo > 0 ? INDEX_SLICES : INDEX_BITS;
         tabulate_index(c);
-    } else if (!is_even(&c->shape)) {
+    } else if (!cache_shape_even(&c->shape)) {
         c->index = INDEX_DEALT;
         c->dealt = deal(&c->shape, c->slots);
     } else {
@@ -496,7 +496,7 @@ struct cache *cache_new(const struct cache_shape *shape, uint64_t seed)
     c->slots = (size_t)shape_slots(shape);
     choose_index(c);
     const uint32_t most_ways = lay_out_sets(c);
-    c->even_ways = is_even(shape) ? most_ways : 0;
+    c->even_ways = cache_shape_even(shape) ? most_ways : 0;
     c->large = c->slots >= SLOTS_LARGE;
     allocate_slots(c);
     allocate_policy(c, most_ways);

@@ -98,6 +98,8 @@ struct cache_shape {
 size_t cache_slice_sets(const struct cache_shape *shape);
 /* Bytes that fit: line × the ways of all sets. */
 uint64_t cache_shape_bytes(const struct cache_shape *shape);
+/* True if all sets have as many ways. */
+bool cache_shape_even(const struct cache_shape *shape);
 /* ERR_FILE with a sentence if no such cache can be. */
 int cache_shape_check(const struct cache_shape *shape, struct error *err);
 /* Deep copy, and its end. */

@@ -86,12 +86,6 @@ static unsigned shift_of(uint64_t bytes)
     return (unsigned)__builtin_ctzll(bytes);
 }
 
-static bool obeys_hints(const struct profile_cache *c)
-{
-    return c->shape.evict_first || c->shape.evict_last || c->fetch[0] > 0 ||
-           c->fetch[1] > 0 || c->fetch[2] > 0;
-}
-
 /* Both sides of a parted cache have one rate together: that of the first. */
 static void share_instances(struct cache_group *group, const struct profile *p,
                             enum profile_scope scope)
@@ -128,7 +122,7 @@ static void group_init(struct cache_group *group, const struct profile *p,
     group->copies = cache->copies_per_sm > 0 ? cache->copies_per_sm : 1;
     group->lasting = cache->scope == SCOPE_GPU;
     group->parted = cache->partitions.bits != 0;
-    group->hinted = obeys_hints(cache);
+    group->hinted = profile_obeys_hints(cache);
     group->aged = cache_counts_uses(cache->shape.policy);
     group->sector_shift = shift_of(cache->shape.sector);
     group->shape = cache->shape;

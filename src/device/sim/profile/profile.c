@@ -58,6 +58,12 @@ unsigned profile_place(const struct profile *p, enum profile_scope scope,
     return 0;
 }
 
+bool profile_obeys_hints(const struct profile_cache *cache)
+{
+    return cache->shape.evict_first || cache->shape.evict_last ||
+           cache->fetch[0] > 0 || cache->fetch[1] > 0 || cache->fetch[2] > 0;
+}
+
 void profile_free(struct profile *profile)
 {
     if (profile == NULL)

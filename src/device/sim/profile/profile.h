@@ -193,5 +193,7 @@ void profile_free(struct profile *profile);
 /* Which one of those of the scope the SM has, from 0. */
 unsigned profile_place(const struct profile *p, enum profile_scope scope,
                        unsigned sm);
+/* Whether a load can say how long a line stays, or how much comes with it. */
+bool profile_obeys_hints(const struct profile_cache *cache);
 
 #endif

@@ -367,20 +367,6 @@ static unsigned lowest_bit(uint64_t bits)
     return bits != 0 ? (unsigned)__builtin_ctzll(bits) : 64;
 }
 
-static bool obeys_hints(const struct profile_cache *cache)
-{
-    return cache->shape.evict_first || cache->shape.evict_last ||
-           cache->fetch[0] > 0 || cache->fetch[1] > 0 || cache->fetch[2] > 0;
-}
-
-static bool has_unequal_sets(const struct cache_shape *shape)
-{
-    for (size_t set = 1; set < shape->sets; set++)
-        if (shape->set_ways[set] != shape->set_ways[0])
-            return true;
-    return false;
-}
-
 /* Halves are alike, and a line lies in one of them. */
 static void check_partitions(struct schema_reader *r, const struct told *told)
 {
@@ -390,14 +376,14 @@ static void check_partitions(struct schema_reader *r, const struct told *told)
     if (!told->parted)
         return;
     const size_t up = schema_enter(r, "partitions");
-    if (obeys_hints(cache))
+    if (profile_obeys_hints(cache))
         schema_fail(r, "do not go with evict_first, evict_last, fetch_64B, "
                        "fetch_128B, fetch_256B");
     if (cache->scope != SCOPE_GPU)
         schema_fail(r, "belong to a cache of scope gpu");
     if (shape->sets % 2 != 0)
         schema_fail(r, "need an even number of sets, not %zu", shape->sets);
-    if (has_unequal_sets(shape))
+    if (!cache_shape_even(shape))
         schema_fail(r, "need sets with equal ways");
     if (lowest < SIDE_BIT_LEAST || lowest > SIDE_BIT_MOST)
         schema_fail(r,
