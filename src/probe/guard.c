@@ -66,7 +66,7 @@ static double leaps_of(const struct guard *guard, const struct watch *w)
 static double cycles_of(const struct guard *guard, const struct watch *w)
 {
     const double leaps = leaps_of(guard, w);
-    const double cycles = w->span - leaps * w->gap;
+    const double cycles = fmax(0, w->span - leaps * w->gap);
     return leaps > 1 ? fmax(cycles, leaps * guard->turn) : cycles;
 }
 

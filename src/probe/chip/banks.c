@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/num.h"
 #include "probe/run/shot.h"
 #include "ptx/kernel.h"
 
@@ -197,13 +198,18 @@ static void banks_kernel(const struct experiment *e,
 
 /* ---- the launch ------------------------------------------------------- */
 
-/* Offsets by case and lane.  The first case comes twice: what it costs while
- * its code is not yet cached is thrown away. */
-static uint32_t *offsets_of(const struct banks *b, size_t rows)
+static uint64_t cases_of(const struct banks *b)
+{
+    return b->to - b->from + 1;
+}
+
+/* Offsets by case, from that one on, and lane.  The first case comes twice:
+ * what it costs while its code is not yet cached is thrown away. */
+static uint32_t *offsets_of(const struct banks *b, uint64_t from, size_t rows)
 {
     uint32_t *const table = xreallocarray(NULL, rows * LANES, sizeof *table);
     for (size_t row = 0; row < rows; row++) {
-        const uint64_t number = b->from + (row > 0 ? row - 1 : 0);
+        const uint64_t number = from + (row > 0 ? row - 1 : 0);
         for (uint64_t lane = 0; lane < LANES; lane++)
             table[row * LANES + lane] =
                 lane < active_lanes(b, number)
@@ -213,11 +219,30 @@ static uint32_t *offsets_of(const struct banks *b, size_t rows)
     return table;
 }
 
+/* By how much a chain and one of twice its loads do not agree, and what all
+ * take (prober_watched): what another process takes comes into one of them. */
+static uint64_t watch_of(const uint64_t *words, uint64_t rows)
+{
+    uint64_t gap = 0, span = 0;
+    for (uint64_t i = 1; i < rows; i++) {
+        const uint64_t *const own = words + i * OUT_WORDS;
+        const uint64_t twice = 2 * own[OUT_SHORT], longer = own[OUT_LONG];
+        gap = u64_max(gap,
+                      longer > twice ? longer - twice : (twice - longer) / 2);
+        span += own[OUT_SHORT] + longer;
+    }
+    return u64_min(span, UINT32_MAX) << 32 | u64_min(gap, UINT32_MAX);
+}
+
 static int banks_once(struct prober *prober, const struct experiment *e,
                       struct samples *samples, struct error *err)
 {
     const struct banks *const b = e->own;
-    const uint64_t rows = b->to - b->from + 2;
+    const uint64_t pieces = u64_max(e->piece.count, 1);
+    const uint64_t before = cases_of(b) * e->piece.index / pieces;
+    const uint64_t from = b->from + before;
+    const uint64_t rows =
+        cases_of(b) * (e->piece.index + 1) / pieces - before + 1;
     const size_t table_bytes = rows * LANES * sizeof(uint32_t);
     const size_t out_bytes = rows * OUT_WORDS * sizeof(uint64_t);
     uint64_t args[] = {0, 0, rows};
@@ -233,15 +258,17 @@ static int banks_once(struct prober *prober, const struct experiment *e,
     if (prober_buffer(prober, BUFFER_JOBS, table_bytes, &args[0], err) != 0 ||
         prober_buffer(prober, BUFFER_OUT, out_bytes, &args[1], err) != 0)
         return err->code;
-    uint32_t *const offsets = offsets_of(b, rows);
+    uint32_t *const offsets = offsets_of(b, from, rows);
     device_copy_in(prober_device(prober), args[0], offsets, table_bytes, err);
     free(offsets);
     if (err->code != 0 || prober_shoot(prober, e, &shot, err) != 0)
         return err->code;
     uint64_t *const words = prober_fetch(prober, args[1], out_bytes, err);
+    if (words != NULL)
+        prober_watched(prober, watch_of(words, rows));
     for (uint64_t i = 1; words != NULL && i < rows; i++) {
         const uint64_t *const own = words + i * OUT_WORDS;
-        samples_add(samples, b->from + i - 1, LOADS, own[OUT_SHORT],
+        samples_add(samples, from + i - 1, LOADS, own[OUT_SHORT],
                     own[OUT_LONG]);
     }
     free(words);
@@ -260,6 +287,11 @@ static double banks_figure(const struct experiment *e,
     return cycles / (double)((samples->rows - from) * LOADS);
 }
 
+static unsigned banks_pieces(const struct experiment *e)
+{
+    return (unsigned)cases_of(e->own);
+}
+
 /* All cases at once settle before each does; a repetition is cheap. */
 const struct probe probe_banks = {
     .name = "banks",
@@ -273,4 +305,6 @@ const struct probe probe_banks = {
     .prepare = banks_prepare,
     .kernel = banks_kernel,
     .once = banks_once,
+    .pieces = banks_pieces,
+    .join = samples_append,
 };
