@@ -44,6 +44,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/num.h"
 #include "base/rng.h"
 #include "base/text.h"
 #include "probe/memory/access_script.h"
@@ -127,7 +128,8 @@ struct script {
     const char *homes; /* whose parity is so in each page */
     uint32_t home_of[HOMES_MOST / 32];
     uint64_t pages;
-    bool wait, many;
+    bool wait;
+    unsigned many;
     uint64_t shared_most;
     struct reader reader[READERS_MOST];
     size_t readers;
@@ -160,11 +162,11 @@ static const struct param visit_params[] = {
     NUMBER(struct script, apart, "0", 0, ALIASES_SPAN / 2, "bytes from one mapping to the next; 0: side by side"),
     NUMBER(struct script, unit, "0", 0, 1u << 31, "bytes that places are counted in, or those in a mapping; 0: apart"),
     NUMBER(struct script, dense, "0", 0, 1, "1: the places of the mappings are numbered, and none between"),
-    NUMBER(struct script, scramble, "0", 0, 24, "places are numbers of mappings in a random order of so many bits"),
+    NUMBER(struct script, scramble, "0", 0, 24, "places are numbers of mappings, or of units of memory, in a random order of so many bits"),
     NUMBER(struct script, jitter, "0", 0, 16, "of each mapping, in units, one of so many bits, at random"),
     NUMBER(struct script, skew, "0", 0, 1 << 16, "bytes that each unit of a mapping begins later than it is counted, times its number"),
     NUMBER(struct script, wait, "0", 0, 1, "1: up to seven turns of a loop, at random, before each load that is kept"),
-    NUMBER(struct script, many, "0", 0, 1, "1: a reader's whole warp makes long steps at once of which no cycles are kept"),
+    NUMBER(struct script, many, "0", 0, WARPS_MOST, "so many warps make long steps at once of which no cycles are kept; 1: the reader's"),
     NUMBER(struct script, line, "0", 0, (1u << 30) - UNIT, "where in the piece is loaded, B"),
     NUMBER(struct script, home, "0", 0, (1u << PAGE_BITS) - 1, "places are counted among those of a page of 2 MiB of which so many address bits have one parity; 0: all"),
     TEXT(struct script, homes, "", "the parity in each page: 0 or 1, from the first page on"),
@@ -403,6 +405,12 @@ static bool calls(const struct script *s, size_t reader)
     return s->reader[reader].load.space->memory == MEMORY_CODE;
 }
 
+/* Units of memory in a random order. */
+static bool is_strewn(const struct script *s)
+{
+    return s->piece == 0 && s->scramble > 0;
+}
+
 static int add_order(struct script *s, const struct step *step, uint64_t start,
                      uint64_t count, struct error *err)
 {
@@ -413,7 +421,8 @@ static int add_order(struct script *s, const struct step *step, uint64_t start,
         return error_set(err, ERR_UNSUPPORTED,
                          "steps: a module has %d B of constants",
                          CONSTANT_BYTES);
-    if (s->scramble > 0 && end >> s->scramble != 0)
+    const uint64_t number = is_strewn(s) ? end / s->apart : end;
+    if (s->scramble > 0 && number >> s->scramble != 0)
         return error_set(err, ERR_USAGE,
                          "steps: numbers of more than %u bits",
                          (unsigned)s->scramble);
@@ -429,6 +438,8 @@ static int add_order(struct script *s, const struct step *step, uint64_t start,
                        .flags = flags_of(s, step)};
     s->kept += step->kept ? count : 0;
     s->span = end + unit > s->span ? end + unit : s->span;
+    if (is_strewn(s))
+        s->span = s->apart << s->scramble;
     return 0;
 }
 
@@ -569,15 +580,19 @@ static void visit_release(void *own)
 /* Mappings are of global memory alone. */
 static int check_piece(struct script *s, struct error *err)
 {
-    s->apart = s->apart == 0 ? s->piece : s->apart;
+    const bool strewn = is_strewn(s);
+    s->apart = strewn ? s->unit : s->apart == 0 ? s->piece : s->apart;
+    if (strewn && (s->unit < UNIT || (s->unit & (s->unit - 1)) != 0))
+        return error_set(err, ERR_USAGE,
+                         "scramble: units of memory are a power of two of "
+                         "sectors");
     if (s->piece == 0)
         s->unit = UNIT;
     else if (s->unit == 0)
         s->unit = s->apart;
-    if ((s->jitter > 0 && s->unit << s->jitter > s->piece) ||
-        (s->piece == 0 && s->scramble > 0))
+    if (s->jitter > 0 && s->unit << s->jitter > s->piece)
         return error_set(err, ERR_USAGE,
-                         "scramble and jitter are of mappings, and within one");
+                         "jitter is of mappings, and within one");
     if (s->skew % UNIT != 0 ||
         (s->skew > 0 && (s->piece == 0 || s->piece % s->unit != 0 ||
                          s->piece / s->unit * s->skew > s->unit)))
@@ -803,7 +818,9 @@ static void write_scramble(struct kernel_text *k, const struct script *s)
         write_row(k, s);
         return;
     }
-    ptx(k, "mov.u32 %at32, %start;");
+    ptx_with(
+        k, "shr.u32 %at32, %start, $shift;",
+        WORD(shift, is_strewn(s) ? __builtin_ctzll(s->apart / UNIT) : 0));
     for (size_t i = 0; s->scramble > 0 && i <= COUNT_OF(factors); i++) {
         ptx_with(k,
                  "shr.u32 %t0, %at32, $half;\n"
@@ -883,9 +900,9 @@ static const char *next_visit(const struct script *s, bool calls)
 /* ---- by a whole warp -------------------------------------------------- */
 
 /* Where that is asked for, or little time is left, all lanes of the reader's
- * warp make those steps at once of which no cycles are kept and that visit so
- * many places: the others are what is measured, or its order matters.  So does
- * all that is called. */
+ * warp, or of several, make those steps at once of which no cycles are kept and
+ * that visit so many places: the others are what is measured, or its order
+ * matters.  So does all that is called. */
 enum { MANY_LEAST = 16, MANY_UNROLL = 4, LANES = 32 };
 
 static bool makes_many(const struct experiment *e)
@@ -894,7 +911,13 @@ static bool makes_many(const struct experiment *e)
     for (size_t i = 0; i < s->kinds; i++)
         if (s->kind[i].space->memory != MEMORY_GLOBAL)
             return false;
-    return s->many || e->piece.brisk;
+    return s->many > 0 || e->piece.brisk;
+}
+
+/* Those of several warps, whoever the reader is. */
+static unsigned lanes_of_many(const struct script *s)
+{
+    return LANES * (unsigned)u64_max(s->many, 1);
 }
 
 static void declare_many(struct kernel_text *k)
@@ -908,15 +931,18 @@ static void declare_many(struct kernel_text *k)
               "mov.u32 %value$i, 0;\n");
 }
 
-/* Who is of the warp whose step it is counts as the reader. */
-static void choose_many(struct kernel_text *k)
+/* Who is of the warp whose step it is, or of several, counts as the reader. */
+static void choose_many(struct kernel_text *k, const struct script *s)
 {
-    ptx_with(k,
-             "setp.ge.and.u32 %many, %count, $least, !%keep;\n"
-             "xor.b32 %t0, %who, %me;\n"
-             "shr.u32 %t0, %t0, 5;\n"
-             "@%many setp.ne.u32 %mine, %t0, 0;\n",
+    ptx_with(k, "setp.ge.and.u32 %many, %count, $least, !%keep;",
              WORD(least, MANY_LEAST));
+    if (s->many > 1)
+        ptx_with(k, "@%many setp.ge.u32 %mine, %me, $lanes;",
+                 WORD(lanes, lanes_of_many(s)));
+    else
+        ptx(k, "xor.b32 %t0, %who, %me;\n"
+               "shr.u32 %t0, %t0, 5;\n"
+               "@%many setp.ne.u32 %mine, %t0, 0;\n");
 }
 
 static void load_one_of_many(struct kernel_text *k, const struct script *s,
@@ -937,7 +963,7 @@ static void load_one_of_many(struct kernel_text *k, const struct script *s,
     ptx_with(k,
              "add.u32 %index, %index, $lanes;\n"
              "$next\n",
-             WORD(lanes, LANES),
+             WORD(lanes, lanes_of_many(s)),
              WORD(next, s->scramble + s->jitter > 0
                             ? "add.u32 %start, %start, %stride;"
                             : "add.u64 %offset, %offset, %leap;"));
@@ -949,14 +975,14 @@ static void write_many(struct kernel_text *k, const struct script *s,
 {
     ptx_with(k,
              "MANY$number:\n"
-             "and.b32 %index, %me, $last;\n"
+             "rem.u32 %index, %me, $lanes;\n"
              "mad.lo.u32 %start, %index, %stride, %start;\n"
              "mul.lo.u32 %stride, %stride, $lanes;\n"
              "cvt.u64.u32 %next, %index;\n"
              "mad.lo.u64 %offset, %next, %word, %offset;\n"
              "mul.lo.u64 %leap, %word, $lanes;\n"
              "MORE$number:\n",
-             WORD(number, number), WORD(last, LANES - 1), WORD(lanes, LANES));
+             WORD(number, number), WORD(lanes, lanes_of_many(s)));
     for (int i = 0; i < MANY_UNROLL; i++)
         load_one_of_many(k, s, r, i);
     ptx(k, "mov.u32 %sink, 0;");
@@ -1033,7 +1059,7 @@ static void write_choice(struct kernel_text *k, const struct script *s,
     write_field(k, "%mover", CREW_SHIFT, 8);
     ptx(k, "setp.ne.u32 %mine, %who, %me;");
     if (many)
-        choose_many(k);
+        choose_many(k, s);
     ptx(k, "setp.ne.or.u32 %idle, %mover, %self, %mine;\n"
            "@%idle bra STEPPED;\n");
     write_field(k, "%who", 0, 6);
@@ -1478,7 +1504,7 @@ static int visit_run(struct prober *prober, const struct experiment *e,
         .jobs = v->jobs,
         .job_bytes = JOB_WORDS * 8,
         .words_each = out_words(v),
-        .threads = (unsigned)(32 * s->warps),
+        .threads = LANES * (unsigned)u64_max(s->warps, s->many),
         .shared_bytes = shared_bytes(s),
         .carve_out = (int)s->carve,
     };

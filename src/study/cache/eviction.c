@@ -104,10 +104,33 @@ static size_t bring_code(const struct eviction *e, struct script *s)
     return last.count;
 }
 
+/* Warps that load many lines in a random order. */
+enum { WARPS = 8 };
+
 static const char *text_of(const struct eviction *e, struct script *s)
 {
-    const char *const text = script_text(s, e->lab);
-    return e->homes == NULL ? text : lab_text(e->lab, "%s %s", text, e->homes);
+    const char *text = script_text(s, e->lab);
+    if (e->homes != NULL)
+        text = lab_text(e->lab, "%s %s", text, e->homes);
+    if (e->strewn > 0)
+        text = lab_text(e->lab, "%s scramble=%u unit=%" PRIu64 " many=%d", text,
+                        e->strewn, e->unit, WARPS);
+    return text;
+}
+
+/* In half of the places each set has twice as many lines as ways, and so as
+ * many as these but once in 4000 (of 16; Poisson's law). */
+bool eviction_strew(struct eviction *e, uint64_t lines)
+{
+    enum { SIZES = 4 };
+    unsigned bits = 1;
+    while ((uint64_t)1 << bits < SIZES * lines)
+        bits++;
+    if (e->unit << bits > e->span)
+        return false;
+    e->strewn = bits;
+    e->span = e->unit << bits;
+    return true;
 }
 
 /* The loads of a script, with what empties the cache in front. */
@@ -151,7 +174,8 @@ static double find_base(struct eviction *e, const struct segment *list)
 {
     const struct segment beside = {list->start, list->count,
                                    list->step + e->unit};
-    if (list->step * list->count < NEAR || end_of(&beside) > e->span ||
+    if (e->strewn > 0 || list->step * list->count < NEAR ||
+        end_of(&beside) > e->span ||
         list->count > e->held / 2)
         return e->hit;
     struct script s = script_of(e);
@@ -390,6 +414,12 @@ static void add_pool(struct script *s, const struct segments *pool,
     }
 }
 
+/* Where all of a large cache is loaded in each there is time for one. */
+static uint64_t alone_laps(const struct eviction *e)
+{
+    return e->strewn > 0 ? 1 : ALONE_LAPS;
+}
+
 /*
  * Of rounds, after one that settles the set, in how many the first line missed.
  * A policy may keep a line that is used again and again, and put out the
@@ -403,7 +433,7 @@ static size_t count_crowded(struct eviction *e,
     const struct script_lines others = {lines->at + 1, lines->count - 1};
     const double cut = cut_above(e, base_beside(e, pool));
     struct script s = script_of(e);
-    for (int lap = 0; lap < ALONE_LAPS; lap++) {
+    for (uint64_t lap = 0; lap < alone_laps(e); lap++) {
         if (others.count > 0)
             add_lines(&s, 0, false, &others);
         add_pool(&s, pool, 0);
@@ -490,8 +520,10 @@ static bool goes_at_times(struct eviction *e, const struct script_lines *lines,
 static bool mostly_crowded(struct eviction *e, const struct script_lines *lines,
                            const struct segments *pool, size_t most)
 {
-    enum { FEW = 5, MANY = 25 };
-    const size_t few = u64_min(FEW, most), many = u64_min(MANY, most);
+    enum { FEW = 5, MANY = 25, FEW_STREWN = 2, MANY_STREWN = 7 };
+    const bool strewn = e->strewn > 0;
+    const size_t few = u64_min(strewn ? FEW_STREWN : FEW, most);
+    const size_t many = u64_min(strewn ? MANY_STREWN : MANY, most);
     const size_t crowded = count_crowded(e, lines, pool, few);
     if (crowded == 0 || crowded == few)
         return crowded > 0;
@@ -564,6 +596,11 @@ static size_t write_start(const struct eviction *e,
     }
     if (!e->lasting)
         return 0;
+    if (e->strewn > 0) {
+        const uint64_t half = e->span / 2;
+        script_load(s, 0, (struct segment){half, half / e->unit, e->unit});
+        return 0;
+    }
     add_lines(s, 2, kept, d->others);
     return kept ? 2 * d->others->count : 0;
 }

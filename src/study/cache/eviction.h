@@ -33,6 +33,9 @@ struct eviction {
      * often a line can be asked so in a launch. */
     uint64_t beside, asks;
     const char *homes; /* of which its lines are (l2/homes.h); NULL: all are */
+    /* Places are numbers of lines in a random order of so many bits, as of a
+     * cache whose index deals whatever is near to all sets alike; 0: offsets. */
+    unsigned strewn;
     bool maps; /* its lines can be mapped at several addresses */
     /* Offsets from `span` on are of the same memory, mapped 2^mapped bytes from
      * the first; 0: there are none. */
@@ -57,6 +60,10 @@ bool eviction_gave_up(struct eviction *eviction);
 bool eviction_crowds(struct eviction *eviction,
                      const struct script_lines *lines,
                      const struct segments *pool);
+/* From now on places are numbers in a random order: so many that one half of
+ * them crowds each set of a cache of so many lines, and what is asked; false: it
+ * has not so much memory.  The other half pushes everything out. */
+bool eviction_strew(struct eviction *eviction, uint64_t lines);
 /* Asks many times whether the pool crowds the line's set, and notes in `chancy`
  * if it does not always: victims are picked by chance. */
 void eviction_watch(struct eviction *eviction, uint64_t line,

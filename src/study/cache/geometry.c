@@ -96,9 +96,11 @@ static size_t pool_room(const struct pool *p, uint64_t held)
     const struct eviction *const e = p->eviction;
     const uint64_t first = u64_min(TARGETS_MOST * e->unit, e->span / 16);
     const uint64_t targets = u64_max(first, p->target);
+    const uint64_t span = e->strewn > 0 ? e->span / 2 : e->span;
     const uint64_t room =
-        p->run > 0 ? p->slots * p->run : (e->span - targets) / p->step;
-    const uint64_t most = p->eviction->lasting ? COUNT_MOST : 3 * held + 64;
+        p->run > 0 ? p->slots * p->run : (span - targets) / p->step;
+    const uint64_t most =
+        e->lasting && e->strewn == 0 ? COUNT_MOST : 3 * held + 64;
     return room < 3 ? 0 : (size_t)u64_min(room - 1, most);
 }
 
@@ -650,6 +652,25 @@ static bool ask_ways(struct pool_found *p, struct geometry *g)
     return g->ways > 0;
 }
 
+/* The same by lines in a random order, whatever deals them to the sets: then
+ * nothing tells which of the others are in one. */
+static void ask_strewn(struct pool_found *p, struct geometry *g)
+{
+    struct pool *const pool = &p->pool;
+    const struct conflict_test test = {pool, pool_crowds};
+    /* Number 0 is where the buffer begins, as those do that the kernel reads. */
+    *pool = (struct pool){.eviction = pool->eviction,
+                          .target = pool->eviction->unit,
+                          .step = pool->eviction->unit};
+    const size_t room = pool_room(pool, p->held);
+    *g = (struct geometry){0};
+    if (room > 0 && pool_crowds(pool, NULL, 0, room))
+        p->lines = conflict_prefix(&test, NULL, 0, room);
+    log_say(LOG_DEBUG, "conflicts: %zu of %zu lines in a random order",
+            p->lines, room);
+    ask_ways(p, g);
+}
+
 static struct geometry find_ways(struct eviction *e,
                                  const struct geometry_lines *lines,
                                  struct pool_found *p)
@@ -665,7 +686,11 @@ static struct geometry find_ways(struct eviction *e,
     eviction_gave_up(e);
     p->pool = (struct pool){.eviction = e, .step = e->unit};
     p->lines = scan_steps(&p->pool, lines);
-    ask_ways(p, &g);
+    if (ask_ways(p, &g))
+        return g;
+    eviction_gave_up(e);
+    if (e->homes != NULL && !e->chancy && eviction_strew(e, lines->most))
+        ask_strewn(p, &g);
     return g;
 }
 
@@ -1126,6 +1151,8 @@ struct geometry geometry_find(struct eviction *e,
     struct pool_found pool;
     struct geometry g = find_ways(e, lines, &pool);
     eviction_gave_up(e);
+    if (e->strewn > 0)
+        return g;
     if (g.ways == 0 ||
         (!attempt(e, by_bits, lines, &g) && !attempt(e, by_members, lines, &g)))
         attempt(e, by_dealing, lines, &g);

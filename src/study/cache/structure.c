@@ -178,6 +178,23 @@ static void report_shape(struct structure_question *q,
         propose_size(q);
 }
 
+/* Sets of which nothing tells the lines, but how many find room in all. */
+static void report_room(struct structure_question *q,
+                        const struct geometry_lines *lines)
+{
+    const double each = (double)q->shape.ways / q->parts;
+    const double least = (double)lines->least / each;
+    const double most = (double)lines->most / each;
+    report_ways(q);
+    struct finding *const f = lab_finding(q->lab, q->row->component, "sets");
+    tell(q, f, value_number(round((least + most) / 2)));
+    finding_value(f, STATUS_IN_DOUBT, value_number(f->value.number));
+    finding_interval(f, least, most, -1);
+    finding_because(f, why_sets_by_room);
+    refuse(q, "set_bits", why_index_hashed);
+    refuse(q, "slice_modulo", why_index_hashed);
+}
+
 /* ---- who is the victim ------------------------------------------------ */
 
 /* Loads of one launch: few, since a load that is disturbed ends what can be
@@ -481,7 +498,9 @@ static struct script_lines lines_of_set(struct structure_question *q)
 {
     const struct script_lines set = q->shape.set;
     const size_t half = q->shape.ways > 3 ? (size_t)q->shape.ways / 2 : 1;
-    const size_t others = q->eviction.lasting ? 3 * (set.count + half) : 0;
+    const size_t others = q->eviction.lasting && q->eviction.strewn == 0
+                              ? 3 * (set.count + half)
+                              : 0;
     const struct script_lines more =
         geometry_members(&q->eviction, &q->shape, half - 1 + others);
     struct script_lines all = {
@@ -505,7 +524,7 @@ static void find_policy(struct structure_question *q)
     const struct script_lines list = {all.at, lines},
                               others = {all.at + lines, all.count - lines};
     /* Nothing pushes out what a lasting cache holds of the list. */
-    if (q->eviction.lasting && others.count == 0) {
+    if (q->eviction.lasting && q->eviction.strewn == 0 && others.count == 0) {
         refuse(q, "policy*", why_set_few_lines);
         return;
     }
@@ -603,9 +622,11 @@ static void find_structure(struct structure_question *q)
         refuse(q, "*", why_index_hashed);
         return;
     }
-    /* A few sets that are alike are no proof that all are. */
+    /* A few sets that are alike are no proof that all are, but at random. */
     if (q->shape.sets > 0) {
         report_shape(q, &lines);
+    } else if (q->eviction.strewn > 0) {
+        report_room(q, &lines);
     } else {
         refuse(q, "s*", why_index_hashed);
         refuse(q, "ways", why_index_hashed);
