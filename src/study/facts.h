@@ -88,12 +88,11 @@ struct fact_sides {
     /* Experiments: single loads of lines of all slices and sides that are in
      * L2, and that are not; empty: none. */
     char warm[FACT_EXPERIMENT], missing[FACT_EXPERIMENT];
-    /* SMs on the side of SM 0, and on the other, as experiments name them; and
-     * of lines that are there, far ones cost more than this. */
+    /* SMs on the side of SM 0, and on the other, as experiments name them. */
     char sms[2][FACT_SMS];
-    double far_from;
     uint64_t bits; /* of an address, whose XOR tells its home within a page */
-    double miss;   /* what a near line costs more that L2 does not hold */
+    double hit;    /* cycles of a near line at its home, … 0: it is not told */
+    double miss;   /* … and what one costs more that L2 does not hold */
 };
 
 /* The levels that loads of an SM ask first stand first in levels.def; what

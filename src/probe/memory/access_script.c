@@ -49,6 +49,7 @@
 #include "base/text.h"
 #include "probe/memory/access_script.h"
 #include "probe/run/functions.h"
+#include "probe/run/homes.h"
 #include "probe/run/pin.h"
 #include "probe/run/touch.h"
 #include "ptx/space.h"
@@ -63,9 +64,6 @@ enum {
     SHARED_BYTES = 48 * 1024,
     PLACES_MOST = 1 << 24,
     CONSTANT_BYTES = 64 * 1024,
-    /* Pages within which address bits are those of the memory. */
-    PAGE_BITS = 21,
-    HOMES_MOST = 1024,
 };
 
 enum { COLUMN_CYCLES = 3 };
@@ -124,10 +122,7 @@ struct script {
     uint64_t within; /* places of a mapping, if only these count; else 0 */
     bool dense;
     uint64_t scramble, jitter, skew;
-    uint64_t home;     /* address bits that tell a home; 0: all places count */
-    const char *homes; /* whose parity is so in each page */
-    uint32_t home_of[HOMES_MOST / 32];
-    uint64_t pages;
+    struct homes homes;
     bool wait;
     unsigned many;
     uint64_t shared_most;
@@ -168,8 +163,7 @@ static const struct param visit_params[] = {
     NUMBER(struct script, wait, "0", 0, 1, "1: up to seven turns of a loop, at random, before each load that is kept"),
     NUMBER(struct script, many, "0", 0, WARPS_MOST, "so many warps make long steps at once of which no cycles are kept; 1: the reader's"),
     NUMBER(struct script, line, "0", 0, (1u << 30) - UNIT, "where in the piece is loaded, B"),
-    NUMBER(struct script, home, "0", 0, (1u << PAGE_BITS) - 1, "places are counted among those of a page of 2 MiB of which so many address bits have one parity; 0: all"),
-    TEXT(struct script, homes, "", "the parity in each page: 0 or 1, from the first page on"),
+    HOMES_PARAMS(struct script),
     NUMBER(struct script, take, "0", 0, 1 << 30, "a number that only makes the random visits others"),
     {0},
 };
@@ -620,21 +614,6 @@ static int check_piece(struct script *s, struct error *err)
     return 0;
 }
 
-/* The pages whose parity is given are all that may be visited. */
-static int check_homes(struct script *s, struct error *err)
-{
-    s->pages = strlen(s->homes);
-    if ((s->home == 0) != (s->pages == 0) || s->pages > HOMES_MOST ||
-        strspn(s->homes, "01") != s->pages || s->home % UNIT != 0 ||
-        (s->home > 0 && s->piece > 0))
-        return error_set(err, ERR_USAGE,
-                         "home goes with homes, up to %d pages of memory",
-                         HOMES_MOST);
-    for (size_t i = 0; i < s->pages; i++)
-        s->home_of[i / 32] |= (uint32_t)(s->homes[i] == '1') << i % 32;
-    return 0;
-}
-
 static int visit_prepare(struct experiment *e, const struct device_info *info,
                          struct error *err)
 {
@@ -644,7 +623,8 @@ static int visit_prepare(struct experiment *e, const struct device_info *info,
         device_told(info, PROPERTY_BLOCK_SHARED_OPTIN, SHARED_BYTES) -
         2 * PIN_POOL;
     if (each_part(s, s->reader_list, take_reader, err) != 0 ||
-        check_piece(s, err) != 0 || check_homes(s, err) != 0)
+        check_piece(s, err) != 0 ||
+        homes_prepare(&s->homes, UNIT, err) != 0)
         return err->code;
     s->parts = 0;
     if (each_part(s, s->step_list, take_step, err) != 0)
@@ -655,11 +635,11 @@ static int visit_prepare(struct experiment *e, const struct device_info *info,
         return err->code;
     s->between_count = s->step_count - own;
     s->step_count = own;
+    if (s->homes.bits > 0 && s->piece > 0)
+        return error_set(err, ERR_USAGE, "home goes with memory, not pieces");
     if (unfold(s, experiment_seed(e), err) != 0)
         return err->code;
-    if (s->home > 0 && 2 * s->span > s->pages << PAGE_BITS)
-        return error_set(err, ERR_USAGE, "steps: beyond the pages of homes");
-    return 0;
+    return homes_check(&s->homes, s->span, err);
 }
 
 /* ---- the kernel ------------------------------------------------------- */
@@ -707,10 +687,7 @@ static void declare(struct kernel_text *k, const struct script *s)
     }
     if (textured)
         pin_job_word(k, "%texture", JOB_TEXTURE);
-    if (s->home > 0) {
-        ptx(k, ".reg .b64 %homes, %number, %low64;");
-        pin_job_word(k, "%homes", JOB_HOMES);
-    }
+    homes_declare(k, &s->homes, JOB_HOMES);
     if (uses(s, MEMORY_LOCAL))
         ptx_with(k, ".local .align 16 .b8 own[$variable_bytes];",
                  WORD(variable_bytes, variable_bytes(s, MEMORY_LOCAL)));
@@ -844,35 +821,6 @@ static void write_scramble(struct kernel_text *k, const struct script *s)
              WORD(unit, s->unit + s->skew));
 }
 
-/* The address of number %offset among those of one home: the lowest of the bits
- * that tell it is put in, as the others and the page want it. */
-static void write_home(struct kernel_text *k, const struct script *s)
-{
-    const unsigned lowest = (unsigned)__builtin_ctzll(s->home);
-    ptx_with(k,
-             "mov.u64 %number, %offset;\n"
-             "and.b64 %low64, %offset, $below;\n"
-             "sub.u64 %offset, %offset, %low64;\n"
-             "shl.b64 %offset, %offset, 1;\n"
-             "or.b64 %offset, %offset, %low64;\n"
-             "shr.u64 %low64, %offset, $page;\n"
-             "cvt.u32.u64 %t0, %low64;\n"
-             "shr.u32 %at32, %t0, 5;\n"
-             "mul.wide.u32 %next, %at32, 4;\n"
-             "add.u64 %next, %homes, %next;\n"
-             "ld.global.ca.u32 %at32, [%next];\n"
-             "and.b32 %t0, %t0, 31;\n"
-             "shr.u32 %at32, %at32, %t0;\n"
-             "and.b64 %low64, %offset, $home;\n"
-             "popc.b64 %t0, %low64;\n"
-             "xor.b32 %t0, %t0, %at32;\n"
-             "and.b32 %t0, %t0, 1;\n"
-             "mul.wide.u32 %low64, %t0, $bit;\n"
-             "or.b64 %offset, %offset, %low64;\n",
-             WORD(below, ((uint64_t)1 << lowest) - 1), WORD(page, PAGE_BITS),
-             WORD(home, s->home), WORD(bit, (uint64_t)1 << lowest));
-}
-
 /* Some turns of a loop before a load that is kept: what comes at a steady rate
  * would always meet the caches' clock at the same phase. */
 static void write_wait(struct kernel_text *k, size_t number)
@@ -952,11 +900,7 @@ static void load_one_of_many(struct kernel_text *k, const struct script *s,
     ptx_with(k, "setp.lt.u32 %in$i, %index, %count;", WORD(i, i));
     if (s->scramble + s->jitter > 0)
         write_scramble(k, s);
-    if (s->home > 0)
-        write_home(k, s);
-    const char *const address = space_address(k, r->space);
-    if (s->home > 0)
-        ptx(k, "mov.u64 %offset, %number;");
+    const char *const address = homes_address(k, &s->homes, r->space);
     snprintf(value, sizeof value, "%%value%d", i);
     snprintf(load, sizeof load, "@%%in%d %s", i, space_word_load(r->space));
     space_load(k, load, r->op, value, address);
@@ -1011,12 +955,8 @@ static void write_visits(struct kernel_text *k, const struct script *s,
         next_call(k, number);
     if (are_numbered(s))
         write_scramble(k, s);
-    if (s->home > 0)
-        write_home(k, s);
     const char *const address =
-        calls ? "%address" : space_address(k, r->space);
-    if (s->home > 0)
-        ptx(k, "mov.u64 %offset, %number;");
+        calls ? "%address" : homes_address(k, &s->homes, r->space);
     if (s->wait > 0)
         write_wait(k, number);
     ptx(k, "mov.u32 %t0, %clock;");
@@ -1301,9 +1241,9 @@ static int place_global(struct prober *prober, struct visit *v,
                         struct error *err)
 {
     enum { ALIGNED_LEAST = 1 << 20, ALIGNED_MOST = 64 << 20 };
-    const bool paged = v->script->home > 0;
-    const uint64_t span =
-        paged ? v->script->pages << PAGE_BITS : v->script->span;
+    const bool paged = v->script->homes.bits > 0;
+    const uint64_t span = paged ? v->script->homes.pages * HOMES_PAGE
+                                : v->script->span;
     uint64_t align = 1;
     while (!paged && span > ALIGNED_LEAST && span <= ALIGNED_MOST &&
            align < span)
@@ -1413,7 +1353,7 @@ static int place_memory(struct prober *prober, const struct experiment *e,
                                         &v->texture, err) != 0)
         return err->code;
     return prober_buffer(prober, BUFFER_LINKS,
-                         v->excerpt.count * STEP_BYTES + sizeof s->home_of,
+                         v->excerpt.count * STEP_BYTES + HOMES_BYTES,
                          &v->orders_at, err);
 }
 
@@ -1422,9 +1362,9 @@ static int upload(struct prober *prober, struct visit *v, struct error *err)
     const struct script *const s = v->script;
     if (prober_send(prober, v->orders_at, v->excerpt.orders,
                     v->excerpt.count * STEP_BYTES, err) != 0 ||
-        (s->home > 0 &&
+        (s->homes.bits > 0 &&
          prober_send(prober, v->orders_at + v->excerpt.count * STEP_BYTES,
-                     s->home_of, sizeof s->home_of, err) != 0))
+                     s->homes.table, HOMES_BYTES, err) != 0))
         return err->code;
     for (size_t i = 0; i < s->sm_count; i++) {
         uint64_t *const job = v->jobs + i * JOB_WORDS;
@@ -1485,7 +1425,7 @@ static int bring(struct prober *prober, struct visit *v, struct error *err)
     for (size_t i = 0; i < v->excerpt.count; i++) {
         const struct order *const o = &v->excerpt.orders[i];
         const size_t reader = (o->flags & ~KEEP_FLAG) >> READER_SHIFT;
-        if (v->script->piece == 0 && v->script->home == 0 &&
+        if (v->script->piece == 0 && v->script->homes.bits == 0 &&
             v->script->reader[reader].load.space->memory == MEMORY_GLOBAL)
             touch_add(&v->touch, v->base + UNIT * (uint64_t)o->start,
                       UNIT * (uint64_t)o->step, o->count);

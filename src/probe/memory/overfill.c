@@ -30,6 +30,7 @@
 #include "base/num.h"
 #include "base/text.h"
 #include "probe/run/grid_barrier.h"
+#include "probe/run/homes.h"
 #include "probe/run/pin.h"
 #include "ptx/space.h"
 
@@ -38,6 +39,7 @@ enum column { COLUMN_QUARTER = 1, COLUMN_CYCLES, COLUMN_COUNT };
 enum {
     SMS_MOST = 1024,
     LANES = 32,
+    HOMES_SECTOR = 32, /* no smaller one is known */
     WARPS_MOST = 32,
     LOOKS_MOST = 512, /* of an SM in a trial */
     UNROLL = 4,       /* loads in flight of a thread */
@@ -55,6 +57,7 @@ struct overfill {
     uint64_t bytes, stride, members, looks, settle, trials, take, carve;
     uint64_t beside, lead; /* B from each member, and from what is looked at */
     const char *order, *look;
+    struct homes homes;
     bool together, fresh, in_order, look_past;
     unsigned warps;
     bool wanted[SMS_MOST];
@@ -86,6 +89,7 @@ static const struct param overfill_params[] = {
     CHOICE(struct overfill, order, "random", orders, "of the members; sequential: of all lines of the pool"),
     NUMBER(struct overfill, warps, "8", 1, WARPS_MOST, "warps of each SM that load"),
     NUMBER(struct overfill, carve, "0", 0, 100, "percent of the array for shared memory"),
+    HOMES_PARAMS(struct overfill),
     NUMBER(struct overfill, take, "0", 0, 1 << 30, "a number that only makes the draws others"),
     {0},
 };
@@ -186,7 +190,10 @@ static int overfill_prepare(struct experiment *e,
         return error_set(err, ERR_USAGE,
                          "overfill: %u warps in a block; the GPU takes %" PRIu64,
                          o->warps, most);
-    return check_space(o, err) != 0 ? err->code : check_pool(o, err);
+    if (check_space(o, err) != 0 || check_pool(o, err) != 0 ||
+        homes_prepare(&o->homes, HOMES_SECTOR, err) != 0)
+        return err->code;
+    return homes_check(&o->homes, o->bytes, err);
 }
 
 /* ---- the kernel -------------------------------------------------------- */
@@ -213,6 +220,7 @@ enum job {
     JOB_SETTLE,
     JOB_BESIDE,
     JOB_LEAD,
+    JOB_HOMES,
     JOB_WORDS
 };
 
@@ -263,6 +271,7 @@ static void declare(struct kernel_text *k, const struct overfill *o)
     take_word(k, "%beside", JOB_BESIDE);
     take_word(k, "%lead", JOB_LEAD);
     space_declare(k, o->space);
+    homes_declare(k, &o->homes, JOB_HOMES);
     if (o->space->texture)
         take_word(k, "%texture", JOB_TEXTURE);
 }
@@ -329,7 +338,7 @@ static void load_member(struct kernel_text *k, const struct overfill *o, int i)
         ptx(k, "setp.lt.u32 %in, %i, %members;");
         write_member(k, o, "%i");
     }
-    const char *const address = space_address(k, o->space);
+    const char *const address = homes_address(k, &o->homes, o->space);
     buf_printf(&format, "@%%in %s", space_word_load(o->space));
     buf_printf(&into, "%%v%d", i);
     ptx_with(k, "mov.u32 %v$i, 0;", WORD(i, i));
@@ -424,7 +433,7 @@ static void write_choice(struct kernel_text *k)
 static void write_lead(struct kernel_text *k, const struct overfill *o)
 {
     ptx(k, "xor.b64 %offset, %offset, %lead;");
-    time_load(k, o->space, o->op, space_address(k, o->space));
+    time_load(k, o->space, o->op, homes_address(k, &o->homes, o->space));
     ptx(k, "xor.b64 %offset, %offset, %lead;");
 }
 
@@ -442,7 +451,7 @@ static void write_looks(struct kernel_text *k, const struct overfill *o)
     write_member(k, o, "%i");
     if (o->lead > 0)
         write_lead(k, o);
-    const char *const address = space_address(k, o->space);
+    const char *const address = homes_address(k, &o->homes, o->space);
     if (o->look_past)
         time_load(k, space_find("global"), "cg", address);
     else
@@ -585,7 +594,7 @@ struct flood {
     const struct overfill *o;
     struct pin pin;
     struct texture texture;
-    uint64_t base, seed;
+    uint64_t base, homes, seed;
     uint64_t begin, trials; /* of a launch */
     uint64_t *keys;         /* the looks so far */
     size_t key_count;
@@ -622,6 +631,7 @@ static void write_job(struct flood *f, size_t run, size_t i)
     job[JOB_STRIDE] = o->stride;
     job[JOB_BESIDE] = o->beside;
     job[JOB_LEAD] = o->lead;
+    job[JOB_HOMES] = f->homes;
     job[JOB_MEMBERS] = o->members;
     job[JOB_FIRST] = own * threads;
     job[JOB_STEP] = sharers * threads;
@@ -638,8 +648,16 @@ static void write_job(struct flood *f, size_t run, size_t i)
 static int place(struct prober *prober, struct flood *f, struct error *err)
 {
     const struct overfill *const o = f->o;
+    const struct homes *const h = &o->homes;
     if (o->space->memory == MEMORY_GLOBAL &&
-        prober_buffer(prober, BUFFER_RING, o->bytes, &f->base, err) != 0)
+        prober_buffer(prober, BUFFER_RING,
+                      h->bits > 0 ? h->pages * HOMES_PAGE : o->bytes, &f->base,
+                      err) != 0)
+        return err->code;
+    if (h->bits > 0 &&
+        (prober_buffer(prober, BUFFER_LINKS, HOMES_BYTES, &f->homes, err) !=
+             0 ||
+         prober_send(prober, f->homes, h->table, HOMES_BYTES, err) != 0))
         return err->code;
     return o->space->texture
                ? device_texture_open(prober_device(prober), f->base, o->bytes,

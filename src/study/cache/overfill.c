@@ -4,8 +4,8 @@
  * It is the second estimate of each size, which shares with rings nothing but
  * the line and what a miss costs.
  *
- * An L2 in two parts is asked by atomics: these are done at a line's home, so
- * that no copies take room, and cost less where that is near.
+ * Of an L2 in two parts each is asked by the SMs beside it, with lines that have
+ * their home there, of which there are no copies.
  *
  * A few looks tell whether both estimates agree.  Where they do not, or rings
  * have none, many looks after several numbers of members tell the size, and
@@ -19,7 +19,7 @@
 #include "base/log.h"
 #include "base/num.h"
 #include "base/text.h"
-#include "study/lab.h"
+#include "study/l2/homes.h"
 
 static const enum fact_id reads[] = {FACT_TRACE, FACT_BRACKET, FACT_SECTOR,
                                      FACT_LINE,  FACT_RINGS,   FACT_SIDES,
@@ -56,8 +56,8 @@ enum { LEAD = 2048 };
  * some: a few in a hundred of four times its lines, in the first trial of many;
  * and a quarter of its lines, four times loaded, stay but for 0.04 %. */
 static const double buffer_least = 1.5;
-/* Of lines that are far apart as many, and twice that, since they may come to
- * the sets as if by chance. */
+/* Of lines that are far apart, or of one home, as many, and twice that, since
+ * they may come to the sets as if by chance. */
 static const double strewn_least = 3;
 enum { LINES_SETTLE = 4, SETTLE_MOST = 4 };
 /* Lines that do not overfill it are drawn from so many sizes that they come to
@@ -79,6 +79,7 @@ struct flood {
     uint64_t most;        /* lines that may be asked for */
     uint64_t sms;
     int side; /* of L2 that is asked, by the SMs beside it; WHOLE: all */
+    const char *homes; /* of its lines (l2/homes.h) */
     double limit; /* cycles of the dearest hit */
     double late;  /* share of hits that take longer */
     struct finding *finding;
@@ -141,35 +142,30 @@ static const char *words_of(const struct flood *q, const struct dose *d,
                     lead_of(q, d));
 }
 
-/* Caches that SMs may share are asked by one SM where their members differ.  Of
- * a part of L2 only what is found near is counted, which is at home there. */
+/* Caches that SMs may share are asked by one SM where their members differ. */
 static const struct samples *probe_dose(struct flood *q, const struct dose *d)
 {
-    const struct fact_sides *const sides = fact_sides(q->lab);
     const uint64_t sms = d->fresh ? 1 : q->sms;
-    if (q->side == WHOLE)
-        return lab_probe(
-            q->lab, "overfill %s %s sms=0-%" PRIu64 " together=%d warps=%d",
-            q->row->load, words_of(q, d, sms), sms - 1, !q->row->of_sm,
-            q->row->of_sm ? 1 : WARPS);
-    return lab_probe(q->lab,
-                     "overfill space=atomic %s sms=%s together=1 look=cg",
-                     words_of(q, d, sms), sides->sms[q->side]);
+    const char *const who =
+        q->side != WHOLE
+            ? lab_text(q->lab, "%s %s", fact_sides(q->lab)->sms[q->side],
+                       homes_words(q->lab, q->homes, q->side))
+            : lab_text(q->lab, "0-%" PRIu64, sms - 1);
+    return lab_probe(q->lab, "overfill %s %s together=%d warps=%d sms=%s",
+                     q->row->load, words_of(q, d, sms), !q->row->of_sm,
+                     q->row->of_sm ? 1 : WARPS, who);
 }
 
-/* Of what stays far no look takes a place near, and half of all is far. */
 static struct occupancy_looks looks_of(const struct flood *q,
                                        const struct dose *d,
                                        const struct samples *s)
 {
-    const bool far_stays = q->side != WHOLE && fact_sides(q->lab)->far_stays;
     const size_t quarter = samples_column(s, "quarter");
     const size_t cycles = samples_column(s, "cycles");
     const size_t count = samples_column(s, "count");
     struct occupancy_looks l = {
         .members = (double)d->members,
-        .looks = (double)(looks_each(q) * sharers(q)),
-        .kept = far_stays ? 0.5 : 0};
+        .looks = (double)(looks_each(q) * sharers(q))};
     for (size_t row = 0; row < s->rows; row++) {
         const int64_t in = samples_at(s, row, quarter);
         const double looks = (double)samples_at(s, row, count);
@@ -196,8 +192,7 @@ static struct occupancy ask_dose(struct flood *q, const struct dose *d)
     return count_lines(q, d, probe_dose(q, d));
 }
 
-/* A quarter of what the cache holds is there: what costs more is late.  Of a part
- * half of that is near, but for chance, and late is what is more than that. */
+/* A quarter of what the cache holds is there: what costs more is late. */
 static void learn_late(struct flood *q)
 {
     q->late = 0;
@@ -216,8 +211,6 @@ static void learn_late(struct flood *q)
         there += l.there[i];
     }
     q->late = fmax(0, 1 - there / seen);
-    if (q->side != WHOLE)
-        q->late = fmax(0, fabs(1 - 2 * there / seen) - 3.3 / sqrt(seen));
 }
 
 /* ---- what it holds, and its ways --------------------------------------- */
@@ -250,7 +243,8 @@ static struct dose overfill_of(const struct flood *q, unsigned times,
             d.apart = primes[i];
             return d;
         }
-    return buffer_of(q, times, buffer_least, looks);
+    return buffer_of(q, times, q->side == WHOLE ? buffer_least : strewn_least,
+                     looks);
 }
 
 struct held {
@@ -258,12 +252,6 @@ struct held {
     bool agrees; /* twice as many lines showed the same */
     struct occupancy_ways ways;
 };
-
-/* How many times as much all of the cache holds as is asked for. */
-static double share_of(const struct flood *q)
-{
-    return q->side == WHOLE ? 1 : 2;
-}
 
 /* As many lines as it holds, and half as many, come to a cache that is empty. */
 static void ask_ways(struct flood *q, uint64_t launches, struct held *h)
@@ -296,8 +284,7 @@ static struct dose overfill(struct flood *q, uint64_t looks, struct held *h)
     learn_late(q);
     *h = (struct held){.agrees = true, .all = ask_dose(q, &d)};
     for (unsigned times = 2;
-         lab_ok(q->lab) &&
-         share_of(q) * h->all.lines > share_most * (double)d.members;
+         lab_ok(q->lab) && h->all.lines > share_most * (double)d.members;
          times *= 2) {
         const struct dose more = overfill_of(q, times, looks);
         if (more.pool == 0)
@@ -403,6 +390,17 @@ static uint64_t count_sms(const char *list)
  * costs more. */
 static const double late_most = 0.05;
 
+/* Pages of the largest pool that may be asked: twice what overfills a part that
+ * is twice as large as rings told. */
+static bool take_homes(struct flood *q)
+{
+    const uint64_t bytes = 8 * overfill_of(q, 1, 0).pool * q->line;
+    const size_t pages = u64_within(1, bytes / HOMES_PAGE, HOMES_MOST);
+    q->homes = homes_learn(q->lab, q->line, pages);
+    q->most = pages * HOMES_PAGE / 2 / q->line;
+    return q->homes != NULL;
+}
+
 /* What is at home on one side; false if it is not told.  That twice as many
  * lines show the same is asked of one. */
 static bool ask_part(struct flood *q, int side, struct held *h)
@@ -410,7 +408,8 @@ static bool ask_part(struct flood *q, int side, struct held *h)
     const struct fact_sides *const sides = fact_sides(q->lab);
     q->side = side;
     q->sms = count_sms(sides->sms[side]);
-    q->limit = sides->far_from + fact_trace(q->lab)->cycles;
+    q->limit = hits_limit(sides->hit, sides->hit + sides->miss) +
+               fact_trace(q->lab)->cycles;
     const struct dose once = overfill(q, LOOKS_OF_PART, h);
     if (side == 0 && lab_ok(q->lab))
         ask_again(q, &once, h);
@@ -446,7 +445,9 @@ static void ask_parts(struct flood *q)
     struct finding *const near = lab_finding(q->lab, "l2", "near_size");
     struct held part[2] = {0};
     lab_cite(q->lab, near);
-    const bool told = fact_sides(q->lab)->far_from > 0 &&
+    q->lines /= 2;
+    q->side = 0;
+    const bool told = fact_sides(q->lab)->hit > 0 && take_homes(q) &&
                       ask_part(q, 0, &part[0]) && ask_part(q, 1, &part[1]);
     if (!lab_ok(q->lab))
         return;

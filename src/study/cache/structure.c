@@ -741,9 +741,11 @@ enum { HOMES = 256 };
 static bool take_homes(struct structure_question *q)
 {
     const size_t pages = u64_within(1, q->eviction.span / HOMES_PAGE, HOMES);
-    q->eviction.homes = homes_learn(q->lab, q->line, pages);
+    const char *const sides = homes_learn(q->lab, q->line, pages);
+    if (sides != NULL)
+        q->eviction.homes = homes_words(q->lab, sides, 0);
     q->eviction.span = pages * HOMES_PAGE / 2;
-    return q->eviction.homes != NULL;
+    return sides != NULL;
 }
 
 /* Bytes from one sector of what lies in front to the next, if one of this level

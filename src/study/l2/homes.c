@@ -82,7 +82,14 @@ const char *homes_learn(struct lab *lab, uint64_t line, size_t pages)
              i++)
             ask_pages(lab, line, bits, at, count, sides);
     }
-    return lab_ok(lab) && strchr(sides, ' ') == NULL
-               ? lab_text(lab, "home=%" PRIu64 " homes=%s", bits, sides)
-               : NULL;
+    return lab_ok(lab) && strchr(sides, ' ') == NULL ? sides : NULL;
+}
+
+const char *homes_words(struct lab *lab, const char *sides, int side)
+{
+    char *const text = lab_text(lab, "home=%" PRIu64 " homes=%s",
+                                fact_sides(lab)->bits, sides);
+    for (char *at = strrchr(text, '=') + 1; side > 0 && *at != '\0'; at++)
+        *at = *at == '0' ? '1' : '0';
+    return text;
 }

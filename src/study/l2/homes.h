@@ -9,18 +9,18 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "probe/run/homes.h"
 #include "study/lab.h"
-
-enum { HOMES_PAGE_BITS = 21 };
-#define HOMES_PAGE ((uint64_t)1 << HOMES_PAGE_BITS)
 
 /* The distance of `count` lines within `bytes`, an odd number of lines, such
  * that about half of them have each home by these bits. */
 uint64_t homes_step(uint64_t line, uint64_t bits, uint64_t bytes,
                     uint64_t count);
 
-/* What a `visit` of lines near to SM 0 says: "home=… homes=…", of so many pages
- * from the start of the ring's buffer; NULL: some page does not tell. */
+/* Of so many pages from the start of the ring's buffer the parity of lines that
+ * are near to SM 0, as text; NULL: some page does not tell. */
 const char *homes_learn(struct lab *lab, uint64_t line, size_t pages);
+/* "home=… homes=…" of what is at home beside SM 0, or on the other side. */
+const char *homes_words(struct lab *lab, const char *sides, int side);
 
 #endif

@@ -552,9 +552,9 @@ static void report_two(struct l2_sides *s)
     struct fact_sides *const facts = fact_sides_write(s->lab);
     facts->parts = 2;
     facts->bits = s->bits;
-    facts->miss = s->missing.halves.near - s->home.halves.near;
     if (is_apart(&s->home.halves))
-        facts->far_from = (s->home.halves.near + s->home.halves.far) / 2;
+        facts->hit = s->home.halves.near;
+    facts->miss = s->missing.halves.near - s->home.halves.near;
     for (int side = 0; side < 2; side++)
         snprintf(facts->sms[side], sizeof facts->sms[side], "%s",
                  numbers_of(s, side));

@@ -1,0 +1,71 @@
+#include "probe/run/homes.h"
+
+#include <string.h>
+
+#include "probe/run/pin.h"
+
+int homes_prepare(struct homes *h, uint64_t sector, struct error *err)
+{
+    h->pages = strlen(h->sides);
+    if ((h->bits == 0) != (h->pages == 0) || h->pages > HOMES_MOST ||
+        strspn(h->sides, "01") != h->pages || h->bits % sector != 0)
+        return error_set(err, ERR_USAGE, "home goes with homes of %d pages",
+                         HOMES_MOST);
+    for (size_t i = 0; i < h->pages; i++)
+        h->table[i / 32] |= (uint32_t)(h->sides[i] == '1') << i % 32;
+    return 0;
+}
+
+int homes_check(const struct homes *h, uint64_t span, struct error *err)
+{
+    return h->bits > 0 && 2 * span > h->pages << HOMES_PAGE_BITS
+               ? error_set(err, ERR_USAGE, "places beyond the pages of homes")
+               : 0;
+}
+
+void homes_declare(struct kernel_text *k, const struct homes *h, int word)
+{
+    if (h->bits == 0)
+        return;
+    ptx(k, ".reg .b64 %homes, %number, %low64;");
+    pin_job_word(k, "%homes", word);
+}
+
+/* The lowest of the bits is put in, as the others and the page want it. */
+static void write_place(struct kernel_text *k, const struct homes *h)
+{
+    ptx_with(k,
+             "mov.u64 %number, %offset;\n"
+             "and.b64 %low64, %offset, $below;\n"
+             "sub.u64 %offset, %offset, %low64;\n"
+             "shl.b64 %offset, %offset, 1;\n"
+             "or.b64 %offset, %offset, %low64;\n"
+             "shr.u64 %low64, %offset, $page;\n"
+             "cvt.u32.u64 %t0, %low64;\n"
+             "shr.u32 %at32, %t0, 5;\n"
+             "mul.wide.u32 %next, %at32, 4;\n"
+             "add.u64 %next, %homes, %next;\n"
+             "ld.global.ca.u32 %at32, [%next];\n"
+             "and.b32 %t0, %t0, 31;\n"
+             "shr.u32 %at32, %at32, %t0;\n"
+             "and.b64 %low64, %offset, $bits;\n"
+             "popc.b64 %t0, %low64;\n"
+             "xor.b32 %t0, %t0, %at32;\n"
+             "and.b32 %t0, %t0, 1;\n"
+             "mul.wide.u32 %low64, %t0, $lowest;\n"
+             "or.b64 %offset, %offset, %low64;\n",
+             WORD(below, (h->bits & -h->bits) - 1),
+             WORD(page, HOMES_PAGE_BITS), WORD(bits, h->bits),
+             WORD(lowest, h->bits & -h->bits));
+}
+
+const char *homes_address(struct kernel_text *k, const struct homes *h,
+                          const struct space *space)
+{
+    if (h->bits == 0)
+        return space_address(k, space);
+    write_place(k, h);
+    const char *const address = space_address(k, space);
+    ptx(k, "mov.u64 %offset, %number;");
+    return address;
+}
