@@ -25,7 +25,7 @@ static double lines_by(const struct occupancy_looks *l, size_t from, size_t to,
     for (size_t q = from; q < to; q++) {
         const double before = looks_before(l, q);
         const double each = l->seen[q] / (l->members - before);
-        hits += l->there[q] + each * before * (1 - l->kept);
+        hits += l->there[q] + each * before;
         weight += each;
     }
     *per_hit = 1 / weight;

@@ -19,8 +19,7 @@ enum { OCCUPANCY_QUARTERS = 4, OCCUPANCY_WAYS_MOST = 512 };
 /* Some lines of a trial were looked at one after the other, each by a load. */
 struct occupancy_looks {
     double members; /* lines that were loaded in a trial */
-    double looks;   /* lines that were looked at in one … */
-    double kept;    /* … and the share of them that took no line's place */
+    double looks;   /* lines that were looked at in one */
     /* Of the looks of each quarter of a trial, over all trials. */
     double seen[OCCUPANCY_QUARTERS], there[OCCUPANCY_QUARTERS];
 };
@@ -32,7 +31,7 @@ struct occupancy {
 };
 
 /* A look leaves one line less that was not looked at: the one that it found, or
- * the one that made room for it; unless it is `kept` elsewhere. */
+ * the one that made room for it. */
 void occupancy_of_looks(const struct occupancy_looks *looks,
                         struct occupancy *occupancy);
 

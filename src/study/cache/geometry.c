@@ -300,6 +300,17 @@ struct pool_found {
     uint64_t held;
 };
 
+/* As many lines as are enough for another target: of a step twice as many, of
+ * lines in random order all, since chance says how many are of its set. */
+static size_t room_elsewhere(const struct pool_found *found, struct pool *p)
+{
+    if (p->run > 0)
+        return find_strewn(p, found->held, 0);
+    if (p->eviction->strewn > 0)
+        return pool_room(p, found->held);
+    return u64_min(2 * found->lines + 8, pool_room(p, found->lines));
+}
+
 /* True if lines elsewhere, so many, are in sets of as many ways; strewn ones
  * are all of the first run. */
 static bool sets_are_equal(const struct pool_found *found, size_t ways,
@@ -312,10 +323,7 @@ static bool sets_are_equal(const struct pool_found *found, size_t ways,
         /* Below TARGETS_MOST, as many as are in a row at last. */
         const uint64_t line = others > FEW_OTHERS ? i : i * (2 * i + 1);
         p.target = (p.run > 0 ? line % p.run : line) * p.eviction->unit;
-        const size_t room = p.run > 0 ? find_strewn(&p, found->held, 0)
-                                      : u64_min(2 * found->lines + 8,
-                                                pool_room(&p, found->lines));
-        const size_t count = find_set(&p, room).count;
+        const size_t count = find_set(&p, room_elsewhere(found, &p)).count;
         const bool alike = count == ways + 1;
         unlike += !alike;
         /* What the kernel itself reads, its parameters, is in one set: it may

@@ -56,9 +56,10 @@ enum { LEAD = 2048 };
  * some: a few in a hundred of four times its lines, in the first trial of many;
  * and a quarter of its lines, four times loaded, stay but for 0.04 %. */
 static const double buffer_least = 1.5;
-/* Of lines that are far apart, or of one home, as many, and twice that, since
- * they may come to the sets as if by chance. */
-static const double strewn_least = 3;
+/* Of lines that are far apart as many, and twice that, since they may come to
+ * the sets as if by chance; of those of one home twice as many as it holds, of
+ * which a set of 16 ways gets fewer once in 1000. */
+static const double strewn_least = 3, home_least = 2;
 enum { LINES_SETTLE = 4, SETTLE_MOST = 4 };
 /* Lines that do not overfill it are drawn from so many sizes that they come to
  * the sets by chance. */
@@ -243,7 +244,7 @@ static struct dose overfill_of(const struct flood *q, unsigned times,
             d.apart = primes[i];
             return d;
         }
-    return buffer_of(q, times, q->side == WHOLE ? buffer_least : strewn_least,
+    return buffer_of(q, times, q->side == WHOLE ? buffer_least : home_least,
                      looks);
 }
 
