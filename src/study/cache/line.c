@@ -342,11 +342,13 @@ static uint64_t shortest(const struct line_question *q)
  * adds it may make 0.15, since so far the limit, 0.25, is below what too many
  * lines cost; where it is two thirds of that in one average it is more in some
  * of a dozen, and they do not tell too many lines from such as fit. */
+static const double blurred_from = 0.15 * 2 / 3;
+
 static bool is_blurred(const struct line_question *q, struct finding *f)
 {
     const double excess = q->facts->excess;
     const double more = q->facts->miss - q->facts->plateau;
-    if (q->row->behind != LEVEL_COUNT || excess < 0.1 * more)
+    if (q->row->behind != LEVEL_COUNT || excess < blurred_from * more)
         return false;
     finding_none(f, why_averages_blurred, excess, more);
     return true;
@@ -490,11 +492,15 @@ static double share_left(const struct line_question *q, const struct pairs *p,
 
 enum paired { PAIRS_UNKNOWN, PAIRS_SHARE, PAIRS_DO_NOT };
 
+/* So many of the single ones are there if the cache is 1.8 times as large as
+ * rings told, since twice as many as these were loaded. */
+static const double nearly_all = 1.8 / 2;
+
 /* Whether elements so far apart share a line.  If that is the line half of the
- * single ones are there at most, since twice as many as fit were loaded; nine in
- * ten if the cache is 1.8 times as large as rings told, so then twice as many
- * are asked.  If lines are half as long, sets of 16 ways that they come to by
- * chance have room for nine in ten (Poisson's law). */
+ * single ones are there at most, since twice as many as fit were loaded; where
+ * nearly all are, twice as many are asked.  If lines are half as long, sets of
+ * 16 ways that they come to by chance have room for nine in ten (Poisson's
+ * law). */
 static enum paired pairs_ask_once(const struct line_question *q, uint64_t apart,
                                   uint64_t times)
 {
@@ -502,7 +508,7 @@ static enum paired pairs_ask_once(const struct line_question *q, uint64_t apart,
     if (p.pool == 0)
         return PAIRS_UNKNOWN;
     const double alone = share_left(q, &p, 0);
-    if (lab_ok(q->lab) && alone > 0.9)
+    if (lab_ok(q->lab) && alone > nearly_all)
         return times > OVERFILL ? PAIRS_DO_NOT : PAIRS_UNKNOWN;
     const double left = alone > 0 ? share_left(q, &p, apart) : -1;
     const struct trials t = trials_of(q, &p);
