@@ -774,26 +774,29 @@ static bool group_holds(const struct paths *paths,
     return cache_holds(instance->cache, address);
 }
 
-/* As paths_fetch, and on a miss what follows comes too. */
+/* As paths_fetch, and on a miss, or always, what follows comes too. */
 static double fetch_ahead(struct paths *paths, const struct accessor *who,
-                          uint64_t address, uint64_t lines)
+                          uint64_t address)
 {
+    const struct profile_path *const path =
+        &paths->profile->paths[PATH_INSTRUCTION];
     const struct cache_group *const near =
         paths->routes[PATH_INSTRUCTION].level[0];
     const uint64_t line = near->profile->shape.line;
     const bool missed = !group_holds(paths, near, who, address);
     const double cycles = fetch_from(paths, who, 0, address, 1);
-    if (missed)
-        fetch_from(paths, who, 0, (address / line + 1) * line, lines * line);
+    if (missed || path->prefetch_on_hits)
+        fetch_from(paths, who, 0, (address / line + 1) * line,
+                   path->prefetch * line);
     return cycles;
 }
 
 double paths_fetch(struct paths *paths, const struct accessor *who,
                    uint64_t address)
 {
-    const uint64_t ahead = paths->profile->paths[PATH_INSTRUCTION].prefetch;
-    return ahead > 0 ? fetch_ahead(paths, who, address, ahead)
-                     : fetch_from(paths, who, 0, address, 1);
+    return paths->profile->paths[PATH_INSTRUCTION].prefetch > 0
+               ? fetch_ahead(paths, who, address)
+               : fetch_from(paths, who, 0, address, 1);
 }
 
 /* In partitions, what is stored goes to its home. */

@@ -81,6 +81,7 @@ struct profile_path {
     struct profile_latency memory;
     double unoptimized_cycles; /* more for each load assembled at -O0 */
     uint64_t prefetch; /* lines that come with one; PATH_INSTRUCTION only */
+    bool prefetch_on_hits;
 };
 
 /* Cycles of an instruction at -O0 … -O4. */

@@ -121,6 +121,8 @@ static const struct schema_row code_path_rows[] = {
     {"prefetch", WHOLE(profile_path, prefetch, 0, PREFETCH_MOST),
      .help = "a miss in the nearest cache also brings so many of its lines "
              "that follow, at no cost"},
+    {"prefetch_on_hits", BOOL(profile_path, prefetch_on_hits),
+     .help = "a hit does so, too"},
     {0},
 };
 
