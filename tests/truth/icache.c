@@ -110,23 +110,51 @@ START_TEST(constants_beyond_a_module_are_measured_by_code)
 }
 END_TEST
 
-/* Lines that come after one that is called, and have no part in what fits. */
+/* Lines that come after one that is called, where it misses or always, and have
+ * no part in what fits. */
 START_TEST(what_is_fetched_ahead_is_counted)
 {
     json_t *const gpu = gpu_plain();
+    const int lines = _i % 10;
     gpu_wish(gpu,
              "sms=2 caches={} caches/i0={'line': 128, 'sets': 32, 'ways': 5} "
              "caches/i1={'line': 128, 'sets': 64, 'ways': 10} "
              "caches/l2={'sets': 2048, 'ways': 16, 'scope': 'gpu'} "
              "paths/instruction={'i0': 4, 'i1': 44, 'l2': 420, 'memory': 700} "
-             "paths/instruction/prefetch=%d",
-             _i);
+             "paths/instruction/prefetch=%d "
+             "paths/instruction/prefetch_on_hits=%s",
+             lines, _i < 10 ? "false" : "true");
     json_t *const findings = truth_findings_of(gpu_text(gpu), "icache");
-    ck_assert(is_true(findings, "icache_l0", "prefetch", _i, 0));
+    ck_assert(is_true(findings, "icache_l0", "prefetch", lines, 0));
     ck_assert(is_true(findings, "icache_l0", "line", 128, 0));
     ck_assert(is_true(findings, "icache_l0", "ways", 5, 0));
     ck_assert(is_true(findings, "icache_l0", "size", 20480, 0));
     ck_assert(is_true(findings, "icache_l1", "size", 81920, 0));
+    json_decref(findings);
+}
+END_TEST
+
+/* As an H200's nearest cache: one set, which the loop that calls lies in, too, so
+ * that its ways are not known; and what pushes out is no row of lines that come
+ * by themselves. */
+START_TEST(what_is_fetched_ahead_hides_no_sharing)
+{
+    json_t *const gpu = gpu_plain();
+    gpu_wish(gpu,
+             "sms=2 max_warps_per_sm=16 caches={} "
+             "caches/i0={'line': 128, 'sets': 1, 'ways': 40, "
+             "           'policy': 'fifo', 'copies_per_sm': 4} "
+             "caches/i1={'line': 128, 'sets': 64, 'ways': 4} "
+             "caches/l2={'sets': 2048, 'ways': 16, 'scope': 'gpu'} "
+             "paths/instruction={'i0': 4, 'i1': 16, 'l2': 220, 'memory': 500} "
+             "paths/instruction/prefetch=3 "
+             "paths/instruction/prefetch_on_hits=true");
+    json_t *const findings = truth_findings_of(gpu_text(gpu), "icache_sharing");
+    ck_assert(is_true(findings, "icache_l0", "prefetch", 3, 0));
+    ck_assert(is_true(findings, "icache_l0", "sets", 1, 0));
+    ck_assert(is_true(findings, "icache_l0", "per_sm", 4, 0));
+    ck_assert(is_true(findings, "icache_l1", "size", 32768, 0));
+    ck_assert(is_true(findings, "icache_l1", "ways", 4, 0));
     json_decref(findings);
 }
 END_TEST
@@ -210,6 +238,8 @@ Suite *suite_truth_icache(void)
     truth_add_gpus(suite, t, shipped_profiles_are_recovered, 0, 1);
     tcase_add_test(slow, constants_beyond_a_module_are_measured_by_code);
     tcase_add_loop_test(t, what_is_fetched_ahead_is_counted, 3, 5);
+    tcase_add_loop_test(t, what_is_fetched_ahead_is_counted, 12, 13);
+    tcase_add_test(t, what_is_fetched_ahead_hides_no_sharing);
     tcase_add_loop_test(t, nothing_measured_of_random_hierarchies_is_wrong, 1,
                         3);
     tcase_add_loop_test(slow, nothing_measured_of_random_hierarchies_is_wrong,

@@ -675,15 +675,20 @@ static uint64_t bytes_of(const struct candidate *c)
 struct rival {
     struct candidate c;
     float *chance;
-    double agree;         /* visits that are as is likelier */
-    double likelihood[2]; /* of visits before those that are apart, of those */
+    double agree; /* visits that are as is likelier */
+    double likelihood[TRACE_KINDS];
 };
 
-/* What became of them; from one on they are apart. */
+/* What became of them, and where those of each kind end. */
 struct outcome {
     bool *hit;
-    size_t count, apart;
+    size_t count, end[TRACE_KINDS];
 };
+
+static size_t begin_of(const struct outcome *o, size_t kind)
+{
+    return kind > 0 ? o->end[kind - 1] : 0;
+}
 
 static double hits_of(const struct outcome *o, size_t from, size_t to)
 {
@@ -693,10 +698,30 @@ static double hits_of(const struct outcome *o, size_t from, size_t to)
     return hits;
 }
 
+static double wrong_of(const struct rival *r, const struct outcome *o,
+                       size_t kind)
+{
+    double wrong = 0;
+    for (size_t i = begin_of(o, kind); i < o->end[kind]; i++)
+        wrong += o->hit[i] != (r->chance[i] > 0.5);
+    return wrong;
+}
+
 static bool is_foretold(const struct rival *r, const struct outcome *o)
 {
     const double seen = (double)o->count, hits = hits_of(o, 0, o->count);
     return seen - r->agree <= WRONG_MOST * fmin(hits, seen - hits);
+}
+
+/* Of lines that fit no more are wrong than the clock tells wrongly: they hit
+ * whatever the policy is, and however much of what there is room for is fetched
+ * ahead, but not if sets are others.  As many again may be pushed out by lines of
+ * the neighbour, if it has any, that lie elsewhere. */
+static bool is_fitting(const struct rival *r, const struct outcome *o)
+{
+    const double seen = (double)(o->count - begin_of(o, TRACE_FITTING));
+    const double few = seen * (r->c.own > 0 ? 2 * WRONG : WRONG);
+    return wrong_of(r, o, TRACE_FITTING) <= few + DEVIATIONS * sqrt(few);
 }
 
 /* Of those before, and of those that are apart; there some cache nearly always
@@ -704,8 +729,7 @@ static bool is_foretold(const struct rival *r, const struct outcome *o)
 static bool is_expected(const struct rival *r, const struct outcome *o,
                         size_t part)
 {
-    const size_t from = part > 0 ? o->apart : 0;
-    const size_t to = part > 0 ? o->count : o->apart;
+    const size_t from = begin_of(o, part), to = o->end[part];
     const double seen = (double)(to - from), hits = hits_of(o, from, to);
     double bins[BINS] = {0}, off = 0;
     for (size_t i = from; i < to; i++)
@@ -725,8 +749,11 @@ static bool is_expected(const struct rival *r, const struct outcome *o,
 /* Of one set any chance looks like random victims, and so it tells nothing. */
 static bool explains(const struct rival *r, const struct outcome *o)
 {
+    if (!is_fitting(r, o))
+        return false;
     return r->c.policy == RANDOM
-               ? r->c.sets > 1 && is_expected(r, o, 0) && is_expected(r, o, 1)
+               ? r->c.sets > 1 && is_expected(r, o, TRACE_MIXED) &&
+                     is_expected(r, o, TRACE_APART)
                : is_foretold(r, o);
 }
 
@@ -756,14 +783,17 @@ static void weigh(struct rival *r, const struct outcome *o)
     r->agree = 0;
     for (size_t i = 0; i < o->count; i++)
         r->agree += o->hit[i] == (r->chance[i] > 0.5);
-    r->likelihood[0] = likelihood_of(r, o, 0, o->apart);
-    r->likelihood[1] = likelihood_of(r, o, o->apart, o->count);
+    for (size_t kind = 0; kind < TRACE_KINDS; kind++)
+        r->likelihood[kind] =
+            likelihood_of(r, o, begin_of(o, kind), o->end[kind]);
 }
 
 static double lead_of(const struct rival *a, const struct rival *b)
 {
-    return a->likelihood[0] - b->likelihood[0] + a->likelihood[1] -
-           b->likelihood[1];
+    double lead = 0;
+    for (size_t kind = 0; kind < TRACE_KINDS; kind++)
+        lead += a->likelihood[kind] - b->likelihood[kind];
+    return lead;
 }
 
 /* ---- the search --------------------------------------------------------- */
@@ -885,7 +915,8 @@ static void search_random(struct search *s)
 /* Whether the best explains the visits. */
 static bool is_explained(struct search *s)
 {
-    const struct outcome o = {s->whole.hit, s->whole.count, s->whole.count};
+    const size_t all = s->whole.count;
+    const struct outcome o = {s->whole.hit, all, {all, all, all}};
     struct rival best = {.chance = s->chance};
     if (s->count == 0)
         return false;
@@ -963,8 +994,8 @@ void trace_search_check(struct trace_search *t, const struct trace *check)
         foretell(&seen, &r->c, r->chance + o->count);
     }
     o->count += seen.count;
-    if (!check->apart)
-        o->apart = o->count;
+    for (size_t kind = check->kind; kind < TRACE_KINDS; kind++)
+        o->end[kind] = o->count;
     free_seen(&seen);
     for (size_t i = 0; i < t->count; i++)
         weigh(&t->rival[i], o);
@@ -997,11 +1028,10 @@ static bool is_right(const struct rival *a, const struct rival *b,
 static bool is_shown(const struct rival *one, const struct rival *other,
                      const struct outcome *o)
 {
-    const size_t ends[] = {0, o->apart, o->count};
-    for (size_t i = 0; i < 2; i++)
+    for (size_t i = 0; i < TRACE_KINDS; i++)
         if (one->likelihood[i] - other->likelihood[i] >= LEAD_LEAST &&
             (one->c.line != other->c.line ||
-             is_right(one, other, o, ends[i], ends[i + 1])))
+             is_right(one, other, o, begin_of(o, i), o->end[i])))
             return true;
     return false;
 }
@@ -1095,6 +1125,15 @@ struct cache *trace_fit_cache(const struct trace_fit *fit, uint64_t sector)
          memcmp(&policies[c.policy].ages, &fit->ages, sizeof fit->ages) != 0))
         c.policy++;
     return make_cache(&c, sector);
+}
+
+uint64_t trace_fit_ways(const struct trace_fit *fit, uint64_t set)
+{
+    const struct candidate c = {.sets = fit->model_sets,
+                                .ways = fit->model_ways,
+                                .own = fit->own,
+                                .own_at = fit->own_at};
+    return ways_of(&c, set);
 }
 
 void trace_fit_neighbour(const struct trace_fit *fit, struct cache *cache)

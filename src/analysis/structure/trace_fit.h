@@ -23,10 +23,19 @@ struct trace_visit {
     bool call; /* before it the neighbour looks for its lines */
 };
 
+/* Of what kind visits are that caches are held against. */
+enum trace_kind {
+    TRACE_MIXED,   /* what is fetched ahead comes to other visits */
+    TRACE_APART,   /* it comes to none */
+    TRACE_FITTING, /* … and all lines are there at once, if the cache is the one
+                      that was found */
+    TRACE_KINDS
+};
+
 struct trace {
     struct trace_visit *visits;
     size_t count;
-    bool apart; /* what is fetched ahead comes to no other visit */
+    enum trace_kind kind;
 };
 
 /* What is known before. */
@@ -54,9 +63,8 @@ struct trace_fit {
 struct trace_search;
 struct trace_search *trace_search_new(const struct trace *trace,
                                       const struct trace_range *range);
-/* … what they foretell of others, those that are `apart` last; … */
-void trace_search_check(struct trace_search *search,
-                        const struct trace *check);
+/* … what they foretell of others, by their kinds in order; … */
+void trace_search_check(struct trace_search *search, const struct trace *check);
 /* … and the one that foretells these best.  False if none explains them. */
 bool trace_search_judge(const struct trace_search *search,
                         struct trace_fit *fit);
@@ -66,5 +74,7 @@ void trace_search_free(struct trace_search *search);
  * what is held there goes on to no other. */
 struct cache *trace_fit_cache(const struct trace_fit *fit, uint64_t sector);
 void trace_fit_neighbour(const struct trace_fit *fit, struct cache *cache);
+/* In that cache the ways of a set that the neighbour leaves to others. */
+uint64_t trace_fit_ways(const struct trace_fit *fit, uint64_t set);
 
 #endif

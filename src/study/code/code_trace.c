@@ -43,12 +43,62 @@ static struct script_lines pick_some(struct lab *lab, uint64_t functions,
 static struct script_lines pick_sparse(struct lab *lab, uint64_t functions,
                                        bool halves)
 {
-    struct script_lines list = {
-        lab_alloc(lab, functions * 2, sizeof *list.at), 0};
+    struct script_lines list = {lab_alloc(lab, functions * 2, sizeof *list.at),
+                                0};
     for (uint64_t i = 0; i < functions; i++) {
         if (halves)
             list.at[list.count++] = i * CODE_HALVED + CODE_HALF_TAIL;
         list.at[list.count++] = i * CODE_HALVED + CODE_TAIL;
+    }
+    return list;
+}
+
+/* Takes room for lines of a cache if there is; `room` and `taken` say what is.
+ */
+static bool take_room(const struct trace_fit *fit, uint64_t from, uint64_t to,
+                      uint64_t *room, bool *taken)
+{
+    uint64_t line = from;
+    while (line <= to && (taken[line] || room[line % fit->model_sets] > 0)) {
+        room[line % fit->model_sets] -= !taken[line];
+        line++;
+    }
+    const bool fits = line > to;
+    while (!fits && line-- > from)
+        room[line % fit->model_sets] += !taken[line];
+    for (line = from; fits && line <= to; line++)
+        taken[line] = true;
+    return fits;
+}
+
+/* Functions that fit with those lines of the nearest cache that come with them,
+ * picked by chance until hardly any other does. */
+static struct script_lines pick_fitting(struct lab *lab,
+                                        const struct code_path *path,
+                                        const struct code_calls *calls)
+{
+    const struct trace_fit *const fit = calls->fitting;
+    const uint64_t window = CODE_POOL / CODE_PLACE;
+    const uint64_t bytes = calls->ahead * path->line;
+    const uint64_t lines = (CODE_POOL + bytes) / fit->model_line + 1;
+    struct script_lines list = {lab_alloc(lab, window, sizeof *list.at), 0};
+    uint64_t *const room = lab_alloc(lab, fit->model_sets, sizeof *room);
+    bool *const taken = lab_alloc(lab, lines, sizeof *taken);
+    bool *const called = lab_alloc(lab, window, sizeof *called);
+    struct rng rng;
+    for (uint64_t set = 0; set < fit->model_sets; set++) {
+        const uint64_t ways = trace_fit_ways(fit, set);
+        room[set] = ways > 2 && calls->spare ? ways - 1 : ways;
+    }
+    rng_seed(&rng, calls->take);
+    for (uint64_t tries = 0; tries < window; tries++) {
+        const uint64_t function = rng_below(&rng, window);
+        const uint64_t at = function * CODE_PLACE + CODE_TAIL;
+        if (!called[function] &&
+            take_room(fit, at / fit->model_line, (at + bytes) / fit->model_line,
+                      room, taken))
+            list.at[list.count++] = at;
+        called[function] = true;
     }
     return list;
 }
@@ -58,10 +108,12 @@ struct code_draws code_draw(struct lab *lab, const struct code_path *path,
 {
     const uint64_t each = calls_halves(path) ? 2 : 1;
     const struct script_lines list =
-        calls->sparse
+        calls->fitting != NULL ? pick_fitting(lab, path, calls)
+        : calls->sparse
             ? pick_sparse(lab, calls->functions, path->line < CODE_PLACE)
             : pick_some(lab, calls->functions, each);
-    const bool listed = calls->uneven || calls->sparse;
+    const bool listed =
+        calls->uneven || calls->sparse || calls->fitting != NULL;
     const uint64_t places = listed ? list.count : each * calls->functions;
     struct code_draws d = {.functions = calls->functions,
                            .settle = 2 * (size_t)places};
@@ -117,7 +169,8 @@ static void ask_ahead(struct walk *w, uint64_t at, uint64_t lines)
 {
     bool found = false;
     for (size_t i = 0; !found && i < w->level; i++)
-        found = w->nearer[i] != NULL && lines <= w->path->ahead[i] &&
+        found = w->nearer[i] != NULL &&
+                lines <= (i == 0 ? w->path->near : w->path->ahead[i]) &&
                 cache_access(w->nearer[i], at) == CACHE_HIT;
     if (!found)
         w->trace.visits[w->trace.count++] = (struct trace_visit){.at = at};
@@ -138,12 +191,22 @@ static void ask(struct walk *w, uint64_t at, size_t served, bool judged)
                                                           : TRACE_MISS};
 }
 
+/* Lines that come to a level behind one that another served. */
+static uint64_t lines_ahead(const struct code_path *path, size_t level,
+                            size_t served)
+{
+    if (served == 0)
+        return path->on_hits ? path->near : 0;
+    return level == 0 && served == 1 ? path->near : path->ahead[level];
+}
+
 struct trace code_trace(struct lab *lab, const struct code_path *path,
                         const struct code_draws *draws, size_t level)
 {
     struct walk w = {.path = path, .level = level};
-    w.trace.visits = lab_alloc(lab, draws->count * (2 + path->ahead[level]),
-                               sizeof *w.trace.visits);
+    const uint64_t most = u64_max(path->near, path->ahead[level]);
+    w.trace.visits =
+        lab_alloc(lab, draws->count * (2 + most), sizeof *w.trace.visits);
     for (size_t i = 0; i < level; i++)
         if (path->sector[i] > 0)
             w.nearer[i] = trace_fit_cache(&path->fit[i], path->sector[i]);
@@ -160,7 +223,7 @@ struct trace code_trace(struct lab *lab, const struct code_path *path,
             continue;
         }
         ask(&w, at, served, code_judged(draws, i));
-        for (uint64_t k = 1; served > 0 && k <= path->ahead[level]; k++)
+        for (uint64_t k = 1; k <= lines_ahead(path, level, served); k++)
             ask_ahead(&w, (at / path->line + k) * path->line, k);
     }
     for (size_t i = 0; i < level; i++)

@@ -27,8 +27,10 @@ struct code_path {
     size_t levels;
     double limit[CODE_LEVELS_MAX]; /* cycles of a call that misses the level */
     uint64_t line;                 /* of the nearest, B … */
-    /* … so many of which are fetched ahead, to each level. */
-    uint64_t ahead[CODE_LEVELS_MAX];
+    /* … so many of which are fetched ahead, to each level; to the nearest from
+     * the next one; and whether calls that hit do so, too. */
+    uint64_t ahead[CODE_LEVELS_MAX], near;
+    bool on_hits;
     struct trace_fit fit[CODE_LEVELS_MAX]; /* of those that are known … */
     uint64_t sector[CODE_LEVELS_MAX];      /* … that is not 0 */
 };
@@ -37,7 +39,10 @@ struct code_calls {
     uint64_t functions; /* so many in a row … */
     bool uneven;        /* … or of twice as many … */
     bool sparse;        /* … or so many KiB apart, each half of which alone */
-    unsigned take;      /* a number that makes the order another */
+    const struct trace_fit *fitting; /* … or as many as fit in that cache … */
+    uint64_t ahead; /* … with so many lines that are fetched ahead … */
+    bool spare;     /* … and a way for lines of the loop */
+    unsigned take;  /* a number that makes the order another */
 };
 
 /* Calls of functions at random. */

@@ -21,6 +21,7 @@
 #include "analysis/curve/plateaus.h"
 #include "analysis/hits.h"
 #include "analysis/statistics/stats.h"
+#include "analysis/statistics/undisturbed.h"
 #include "base/mem.h"
 #include "base/num.h"
 #include "study/assume.h"
@@ -65,8 +66,9 @@ static void add_backwards(struct script *s, uint64_t from, uint64_t lines,
 
 struct point {
     uint64_t lines;
-    double cycles; /* of a call, at the median of a lap … */
-    double most;   /* … and of nine in ten */
+    const double *calls; /* twice as many, of two laps */
+    double cycles;       /* of a call, at the median … */
+    double most;         /* … and of nine in ten */
 };
 
 struct curve {
@@ -102,10 +104,12 @@ static void add_point(struct lab *lab, struct curve *c, uint64_t n)
         lab_fail(lab, ERR_UNSUPPORTED, why_code_no_lines);
         return;
     }
-    c->point[c->count++] = (struct point){
-        .lines = n,
-        .cycles = stats_median(row.at + 2 * n, 2 * n),
-        .most = stats_quantile(row.at + 2 * n, 2 * n, 0.9)};
+    const double *const calls = row.at + 2 * n;
+    c->point[c->count++] =
+        (struct point){.lines = n,
+                       .calls = calls,
+                       .cycles = stats_median(calls, 2 * n),
+                       .most = stats_quantile(calls, 2 * n, 0.9)};
     c->experiment = row.experiment;
 }
 
@@ -118,6 +122,51 @@ static void add_points(struct lab *lab, struct curve *c, uint64_t from,
         add_point(lab, c, n);
 }
 
+/* Of a plateau's calls the share that costs more than `above` up to `most`. */
+static double plateau_share(const struct curve *c, size_t i, double above,
+                            double most)
+{
+    size_t calls = 0, within = 0;
+    for (size_t k = c->plateau[i].first; k <= c->plateau[i].last; k++) {
+        const struct point *const p = &c->point[k];
+        calls += 2 * p->lines;
+        within += hits_above(p->calls, 2 * p->lines, above) -
+                  hits_above(p->calls, 2 * p->lines, most);
+    }
+    return (double)within / (double)calls;
+}
+
+/* Whether calls of the next plateau cost something else: of its own more lie
+ * between the middles to those beside it, by two thirds rightly told and one
+ * wrongly.  Else it is none, be it that laps of hits and misses have a median
+ * in between, or that what disturbs calls is more than what they differ by. */
+static bool is_apart(const struct curve *c, size_t i)
+{
+    const struct plateau *const p = &c->plateau[i];
+    const double above = i > 0 ? hits_limit(p[-1].value, p->value) : -INFINITY;
+    const double most = hits_limit(p->value, p[1].value);
+    return plateau_share(c, i, above, most) -
+               plateau_share(c, i + 1, above, most) >=
+           1.0 / 3;
+}
+
+/* Of two that are not apart the shorter one is none. */
+static void drop_plateaus(struct curve *c)
+{
+    for (size_t i = 0; i + 1 < c->plateau_count;) {
+        const struct plateau *const p = &c->plateau[i];
+        if (is_apart(c, i)) {
+            i++;
+            continue;
+        }
+        size_t drop =
+            p[0].last - p[0].first < p[1].last - p[1].first ? i : i + 1;
+        for (c->plateau_count--; drop < c->plateau_count; drop++)
+            c->plateau[drop] = c->plateau[drop + 1];
+        i = 0;
+    }
+}
+
 static void find_plateaus(struct lab *lab, struct curve *c)
 {
     const struct plateaus_rule rule = {.least = 3,
@@ -128,12 +177,13 @@ static void find_plateaus(struct lab *lab, struct curve *c)
     qsort(c->point, c->count, sizeof *c->point, by_lines);
     for (size_t i = 0; i < c->count; i++)
         cycles[i] = c->point[i].cycles;
-    c->plateau_count = plateaus_find(cycles, c->count, &rule, c->plateau,
-                                     CODE_LEVELS_MAX + 2);
+    c->plateau_count =
+        plateaus_find(cycles, c->count, &rule, c->plateau, CODE_LEVELS_MAX + 2);
+    drop_plateaus(c);
 }
 
-/* Eight sizes an octave, or each, and four times as many between plateaus: there
- * may be a cache that is hardly larger than the nearer one. */
+/* Eight sizes an octave, or each, and four times as many between plateaus:
+ * there may be a cache that is hardly larger than the nearer one. */
 static void draw_curve(struct lab *lab, struct curve *c)
 {
     uint64_t last = 0;
@@ -153,24 +203,49 @@ static void draw_curve(struct lab *lab, struct curve *c)
 
 /* ---- cold code --------------------------------------------------------- */
 
-/* Blocks of code that the laps before have pushed out, from the last one down;
- * of each one call, then one at another place, and that place again, which is
- * what a call there costs that hits. */
+/* Blocks of code that was pushed out, from the last one down; of each one call,
+ * or several, then one at another place, and that place again, which is what a
+ * call there costs that hits. */
 enum { BLOCK = 2 * KIB, BLOCKS = 16, COLD = BLOCKS * BLOCK };
 
-/* Cycles beyond a hit for a place that lies so far from the start of a block,
- * once another of it was called: in each block. */
-static const double *cold_cycles(struct lab *lab, uint64_t called,
-                                 uint64_t then)
+struct cold_call {
+    uint64_t called, then; /* B from the start of a block */
+    uint64_t
+        over; /* so much other code pushed it out before; 0: all there is */
+    uint64_t again; /* behind `called` that is called, too; 0: nothing */
+};
+
+static void push_out(struct script *s, uint64_t lines)
 {
+    add_backwards(s, COLD, lines, false);
+}
+
+/* Cycles beyond a hit for the place, in each block.  Where code comes from the
+ * next level what comes with it has some calls' time for it. */
+static const double *cold_cycles(struct lab *lab, const struct cold_call *call)
+{
+    enum { TIME = 8 };
     double *const extra = lab_alloc(lab, BLOCKS, sizeof *extra);
     struct script s = {0};
     script_reader(&s, "code");
-    add_backwards(&s, COLD, (CODE_POOL - COLD) / CODE_PLACE, false);
+    if (call->over > 0)
+        script_load(&s, 0,
+                    (struct segment){CODE_TAIL, COLD / CODE_PLACE, CODE_PLACE});
+    else
+        push_out(&s, (CODE_POOL - COLD) / CODE_PLACE);
     for (uint64_t i = BLOCKS; i-- > 0;) {
-        script_load(&s, 0, (struct segment){i * BLOCK + called, 1, 0});
-        script_time(&s, 0, (struct segment){i * BLOCK + then, 1, 0});
-        script_time(&s, 0, (struct segment){i * BLOCK + then, 1, 0});
+        const uint64_t called = i * BLOCK + call->called;
+        if (call->over > 0)
+            push_out(&s, call->over);
+        script_load(&s, 0, (struct segment){called, 1, 0});
+        if (call->again > 0)
+            script_load(&s, 0, (struct segment){called + call->again, 1, 0});
+        if (call->over > 0)
+            script_add(
+                &s, &(struct script_step){
+                        .laps = TIME, .places = {called + call->again, 1, 0}});
+        script_time(&s, 0, (struct segment){i * BLOCK + call->then, 1, 0});
+        script_time(&s, 0, (struct segment){i * BLOCK + call->then, 1, 0});
     }
     const struct column c =
         lab_column(lab, "cycles", "visit %s", script_text(&s, lab));
@@ -208,8 +283,10 @@ static void find_lines(struct lab *lab, const struct curve *c, size_t levels)
     size_t known = 0;
     for (uint64_t line = 64; lab_ok(lab) && line <= 512 && known < levels;
          line *= 2) {
-        const double extra =
-            stats_median(cold_cycles(lab, last, BLOCK - line), BLOCKS);
+        const double extra = stats_median(
+            cold_cycles(
+                lab, &(struct cold_call){.called = last, .then = BLOCK - line}),
+            BLOCKS);
         for (size_t i = known; lab_ok(lab) && i < levels; i++)
             if (code->level[i].line == 0 && extra > extra_limit(c, i))
                 code->level[i].line = line / 2;
@@ -221,7 +298,8 @@ static void find_lines(struct lab *lab, const struct curve *c, size_t levels)
 /* In how many blocks a call brings the line so many behind its own to a level;
  * 0 where no two lines of a block are so far apart. */
 static size_t blocks_brought(struct lab *lab, const struct curve *c,
-                             size_t level, uint64_t lines)
+                             size_t level, uint64_t lines,
+                             struct cold_call call)
 {
     const uint64_t line = fact_code(lab)->level[0].line;
     /* The beginning of one of the level's, which does not come with another.
@@ -238,41 +316,58 @@ static size_t blocks_brought(struct lab *lab, const struct curve *c,
         half = line;
     if (line < CODE_PLACE)
         from += half + line / 2;
-    const double *const extra = cold_cycles(lab, from, to + half);
+    call.called = from;
+    call.then = to + half;
+    const double *const extra = cold_cycles(lab, &call);
     for (size_t i = 0; lab_ok(lab) && i < BLOCKS; i++)
         brought += extra[i] < extra_limit(c, level);
     return brought;
 }
 
-/* Lines of the nearest cache that a call brings to each level beside its own:
- * so many before a line it is called, and that line then misses no more.  Of
- * the nearest it is said where nearly all blocks agree. */
+/* Lines from the next level that a call brings to the nearest beside its own,
+ * and whether it does so where it hits: where nearly all blocks agree. */
+static void find_near(struct lab *lab, const struct curve *c,
+                      struct code_path *path)
+{
+    struct finding *const f = lab_finding(lab, code_components[0], "prefetch");
+    const uint64_t most = (CODE_POOL - COLD) / CODE_PLACE;
+    struct cold_call call = {
+        .over = u64_min(c->point[c->plateau[1].first].lines * 5 / 4, most)};
+    bool agree = true, more = true;
+    lab_cite(lab, f);
+    while (lab_ok(lab) && more) {
+        const size_t n = blocks_brought(lab, c, 0, path->near + 1, call);
+        agree = agree && u64_min(n, BLOCKS - n) <= BLOCKS / 4;
+        more = n > BLOCKS / 2;
+        path->near += more;
+    }
+    lab_uncite(lab);
+    call.again = path->line;
+    if (path->near > 0)
+        path->on_hits =
+            blocks_brought(lab, c, 0, path->near + 1, call) > BLOCKS / 2;
+    if (lab_ok(lab) && agree) {
+        finding_measured(f, (double)path->near);
+        finding_protocol(f, "after",
+                         value_text(path->on_hits ? "each call" : "a miss"));
+    } else
+        finding_none(f, why_misses_alike);
+}
+
+/* Lines of the nearest cache that a call brings to each level from beyond all,
+ * beside its own: so many before a line it is called, and that line then misses
+ * no more. */
 static void find_ahead(struct lab *lab, const struct curve *c,
                        struct code_path *path)
 {
-    struct finding *const f = lab_finding(lab, code_components[0], "prefetch");
     uint64_t ahead = 0;
-    bool agree = true;
-    lab_cite(lab, f);
     for (size_t level = 0; lab_ok(lab) && level < path->levels; level++) {
-        bool more = true;
-        while (lab_ok(lab) && more) {
-            const size_t n = blocks_brought(lab, c, level, ahead + 1);
-            const size_t few = n < BLOCKS - n ? n : BLOCKS - n;
-            agree = agree && (level > 0 || few <= BLOCKS / 4);
-            more = n > BLOCKS / 2;
-            ahead += more;
-        }
+        while (lab_ok(lab) &&
+               blocks_brought(lab, c, level, ahead + 1, (struct cold_call){0}) >
+                   BLOCKS / 2)
+            ahead++;
         path->ahead[level] = ahead;
-        if (level == 0)
-            lab_uncite(lab);
     }
-    lab_uncite(lab);
-    if (lab_ok(lab) && agree) {
-        finding_measured(f, (double)path->ahead[0]);
-        finding_protocol(f, "after", value_text("one call"));
-    } else
-        finding_none(f, why_misses_alike);
 }
 
 /* ---- what explains random calls ----------------------------------------- */
@@ -309,7 +404,15 @@ static bool keeps_loop(const struct code_path *path)
 static size_t own_most(const struct cache_question *q)
 {
     const size_t own = LOOP_MOST / q->level->line + 1;
-    return q->i == 0 ? own : keeps_loop(q->path) ? 0 : own + q->path->ahead[0];
+    return q->i == 0             ? own + (q->path->on_hits ? q->path->near : 0)
+           : keeps_loop(q->path) ? 0
+                                 : own + q->path->near;
+}
+
+static size_t own_least(const struct cache_question *q)
+{
+    const size_t own = LOOP_LEAST / q->level->line;
+    return q->i > 0 ? 0 : own + (q->path->on_hits ? q->path->near : 0);
 }
 
 /*
@@ -324,13 +427,13 @@ static struct trace_range range_of(const struct cache_question *q)
     const double within = share_within(q, q->i);
     const double nearer = q->i > 0 ? share_within(q, q->i - 1) : 0;
     const double part = fmin(1, (double)q->level->line / CODE_PLACE);
-    return (struct trace_range){
-        .sector = q->level->line,
-        .least = 0.95 * part * bytes * (within - nearer) / (1 - nearer),
-        .most = 1.05 * bytes * within + 2 * CODE_PLACE,
-        .own_least = q->i == 0 ? LOOP_LEAST / q->level->line : 0,
-        .own_most = own_most(q),
-        .ahead = q->path->ahead[0]};
+    return (struct trace_range){.sector = q->level->line,
+                                .least = 0.95 * part * bytes *
+                                         (within - nearer) / (1 - nearer),
+                                .most = 1.05 * bytes * within + 2 * CODE_PLACE,
+                                .own_least = own_least(q),
+                                .own_most = own_most(q),
+                                .ahead = q->path->on_hits ? 0 : q->path->near};
 }
 
 /* Calls of so many functions that this level has a good part of those that get
@@ -342,8 +445,9 @@ static void draw_calls(struct cache_question *q)
     uint64_t functions = u64_max(q->over * 5 / 4, 16);
     for (int i = 0; i < TRIES && lab_ok(q->lab); i++) {
         functions = u64_min(functions, CODE_POOL / CODE_PLACE);
-        q->draws = code_draw(q->lab, q->path,
-                             &(struct code_calls){.functions = functions, .take = 1});
+        q->draws =
+            code_draw(q->lab, q->path,
+                      &(struct code_calls){.functions = functions, .take = 1});
         if (!lab_ok(q->lab))
             return;
         const double within = share_within(q, q->i);
@@ -362,7 +466,9 @@ static struct trace trace_taken(struct cache_question *q,
 {
     const struct code_draws draws = code_draw(q->lab, q->path, calls);
     struct trace t = code_trace(q->lab, q->path, &draws, q->i);
-    t.apart = calls->sparse;
+    t.kind = calls->fitting != NULL ? TRACE_FITTING
+             : calls->sparse        ? TRACE_APART
+                                    : TRACE_MIXED;
     return t;
 }
 
@@ -393,14 +499,19 @@ static bool is_one(const struct trace_fit *fit)
 /* Functions that are picked unevenly: what random victims do does not show
  * where all sets are alike, and what is fetched ahead comes less to others.
  * Where several caches foretell them as well, or none does well, there are more
- * calls, and such as nothing that was fetched ahead comes to: of many functions,
- * and of so few that most sets have all of theirs, whatever the policy is. */
+ * calls, and such as nothing that was fetched ahead comes to: of many
+ * functions, and of so few that most sets have all of theirs, whatever the
+ * policy is. */
 static bool find_fit(struct cache_question *q, struct trace_fit *fit)
 {
     enum { CHECKS = 5 };
     const uint64_t functions = q->draws.functions;
     const struct trace_range range = range_of(q);
-    struct code_calls calls = {.functions = functions, .uneven = true};
+    struct code_calls calls = {.functions = functions,
+                               .uneven = true,
+                               .ahead =
+                                   u64_max(q->path->near, q->path->ahead[q->i]),
+                               .spare = range.own_most > 0};
     calls.take = 1;
     const struct trace found = trace_taken(q, &calls);
     calls.take++;
@@ -414,9 +525,11 @@ static bool find_fit(struct cache_question *q, struct trace_fit *fit)
         const struct trace_fit first = *fit;
         for (size_t i = 1; lab_ok(q->lab) && i < CHECKS; i++) {
             calls.take++;
-            calls.sparse = i > 2;
+            calls.sparse = i == 3;
             if (calls.sparse)
-                calls.functions = sparse_functions(&first, i == 3 ? 3 : 16);
+                calls.functions = sparse_functions(&first, 3);
+            if (i == 4)
+                calls.fitting = &first;
             check = trace_taken(q, &calls);
             trace_search_check(search, &check);
         }
@@ -476,9 +589,10 @@ static void leave_irregular(struct cache_question *q)
     const struct curve *const c = q->curve;
     size_t i = c->plateau[q->i].last;
     while (i > 0 && c->point[i].most > hits_limit(c->plateau[q->i].value,
-                                            c->plateau[q->i + 1].value))
+                                                  c->plateau[q->i + 1].value))
         i--;
-    q->level->size = c->point[i].lines * 9 / 10 * u64_min(CODE_PLACE, q->level->line);
+    q->level->size =
+        c->point[i].lines * 9 / 10 * u64_min(CODE_PLACE, q->level->line);
     finding_value(f, STATUS_AT_LEAST, value_number((double)q->level->size));
     finding_because(f, why_code_irregular);
     finding_cite(f, c->experiment);
@@ -529,33 +643,20 @@ static void report_shape(struct cache_question *q)
     report_policy(q, &fit);
 }
 
-struct served {
-    double median, near; /* the share of calls that cost about as much */
-    struct stats_interval interval;
-};
+/* Of calls that a level served, what most of them cost says nothing if a third
+ * costs something else: half of them is where that breaks down. */
+static const double DISTURBED_MOST = 0.33;
 
-/* Where a third costs something else medians move with it. */
-static const double NEAR_LEAST = 0.67;
-
-/* What a call costs that a level served, of those that are judged; about as
- * much is no farther off than a tenth of what is between the plateaus, and what
- * single calls stray. */
-static struct served cost_of(struct cache_question *q, size_t level)
+/* What a call costs that a level served, of those that are judged. */
+static struct undisturbed cost_of(struct cache_question *q, size_t level)
 {
-    const struct plateau *const p = &q->curve->plateau[q->i];
-    const double far = 0.1 * (p[1].value - p[0].value) + 4;
     const struct code_draws *const d = &q->draws;
     double *const cost = lab_alloc(q->lab, d->count, sizeof *cost);
-    size_t count = 0, near = 0;
+    size_t count = 0;
     for (size_t i = d->settle; i < d->count; i++)
         if (code_judged(d, i) && code_served(q->path, d->cycles[i]) == level)
             cost[count++] = d->cycles[i];
-    struct served s = {.median = stats_median(cost, count),
-                       .interval = lab_interval(q->lab, cost, count)};
-    for (size_t i = 0; i < count; i++)
-        near += fabs(cost[i] - s.median) <= far;
-    s.near = count > 0 ? (double)near / (double)count : 0;
-    return s;
+    return undisturbed_of(cost, count, assume(ASSUME_CODE_STRAY));
 }
 
 /* Whether many calls cost neither what a hit does nor what a miss does. */
@@ -577,17 +678,16 @@ static void report_penalty(struct cache_question *q)
 {
     struct finding *const f =
         lab_finding(q->lab, code_components[q->i], "miss_penalty");
-    const struct served hit = cost_of(q, q->i);
-    const struct served miss = cost_of(q, q->i + 1);
-    const double cycles = miss.median - hit.median;
-    const double doubt = assume(ASSUME_CODE_DOUBT) * cycles + 1;
-    if (hit.near < NEAR_LEAST || miss.near < NEAR_LEAST) {
+    const struct undisturbed hit = cost_of(q, q->i);
+    const struct undisturbed miss = cost_of(q, q->i + 1);
+    const struct undisturbed u = undisturbed_less(&miss, &hit);
+    const double doubt = assume(ASSUME_CODE_DOUBT) * u.cycles + 1;
+    if (hit.disturbed > DISTURBED_MOST || miss.disturbed > DISTURBED_MOST) {
         finding_none(f, why_misses_alike);
         return;
     }
-    finding_measured(f, cycles);
-    finding_interval(f, miss.interval.low - hit.interval.high - doubt,
-                     miss.interval.high - hit.interval.low + doubt, -1);
+    finding_measured(f, u.cycles);
+    finding_interval(f, u.low - doubt, u.high + doubt, -1);
     finding_cite(f, q->draws.experiment);
     finding_protocol(f, "of", value_text("a missed line"));
     finding_protocol(f, "code", value_text("called, 128 B"));
@@ -606,12 +706,12 @@ static bool icache_ask_level(struct lab *lab, const struct curve *c, size_t i,
                                .path = path,
                                .over = c->point[c->plateau[i + 1].first].lines};
     level->limit = path->limit[i];
-    level->reach =
-        path->ahead[i] * path->line + u64_max(level->line, path->line);
+    level->reach = u64_max(path->ahead[i], path->near) * path->line +
+                   u64_max(level->line, path->line);
     draw_calls(&q);
     if (!lab_ok(lab))
         return false;
-    if (is_blurred(&q) || cost_of(&q, i).near < NEAR_LEAST)
+    if (is_blurred(&q) || cost_of(&q, i).disturbed > DISTURBED_MOST)
         return false;
     report_penalty(&q);
     if (i > 0)
@@ -659,6 +759,7 @@ static void icache_run(struct lab *lab)
     if (lab_ok(lab) && levels > 0) {
         find_lines(lab, &c, levels);
         path.line = fact_code(lab)->level[0].line;
+        find_near(lab, &c, &path);
         find_ahead(lab, &c, &path);
     }
     size_t told = 0;
