@@ -163,7 +163,11 @@ static void judge_costs(const struct level_row *row, const struct costs *c,
                                                (fmin(past, n->cold) - n->hit));
     const size_t fresh = hits_above(c->fresh, COUNT_OF(c->fresh), n->limit);
     n->lines = (size_t)lround((double)fresh / (TAKES * FIRST_LEVEL_ROUNDS));
-    const bool cheaper = hits_cheaper(n->hit, n->cold) &&
+    /* Beside others most cold loads may go to memory, but not all: hits of L2
+     * do not pass for those of a nearer cache. */
+    const double next = stats_quantile(
+        c->cold[0], COUNT_OF(c->cold) * COUNT_OF(c->cold[0]), 0.1);
+    const bool cheaper = hits_cheaper(n->hit, fmin(n->cold, next)) &&
                          (row->same_data || hits_cheaper(n->hit, past));
     const bool spread = !row->same_data && !row->memory_is_own &&
                         n->limit > n->hit + NEXT_LEAST;

@@ -204,7 +204,7 @@ static void set_pattern(struct patterns_question *q, int pattern,
     finding_cite(q->finding, q->experiment);
 }
 
-/* Patterns that noise leaves open are not known: to a cycle or two hundredths,
+/* Patterns that noise leaves open are not known: to a cycle or a hundredth,
  * which is no more than a list, which has no intervals, should hide; by three
  * deviations, since a list claims several at once. */
 static void drop_noisy(struct patterns_question *q)
@@ -216,7 +216,7 @@ static void drop_noisy(struct patterns_question *q)
         if (c->doubt != NULL)
             q->why[i] = c->doubt;
         /* 1.5 half widths of 95 % are three deviations */
-        else if ((c->high - c->low) / 2 * 1.5 > fmax(1, 0.02 * c->cycles))
+        else if ((c->high - c->low) / 2 * 1.5 > fmax(1, 0.01 * c->cycles))
             q->why[i] = lab_text(q->lab, why_pattern_noise);
     }
 }
