@@ -130,11 +130,14 @@ int recording_find(struct recording *r, const char *experiment,
     struct entry *const e = next_entry(r, experiment);
     /* A report, which tells it, is the same wherever the recording lies. */
     const char *const folder = strrchr(r->where, '/');
+    /* Of a long one so much tells which it is, in a line or two. */
+    enum { NAMED = 100 };
     if (e == NULL)
         return error_set(err, ERR_NOT_RECORDED,
-                         "%s does not hold the experiment '%s'; record the "
-                         "study again on the GPU",
-                         folder != NULL ? folder + 1 : r->where, experiment);
+                         "%s does not hold the experiment '%.*s%s'; record "
+                         "the study again on the GPU",
+                         folder != NULL ? folder + 1 : r->where, NAMED,
+                         experiment, strlen(experiment) > NAMED ? " ..." : "");
     e->replayed++;
     if (e->refused != 0)
         return error_set(err, (enum error_code)e->refused, "%s", e->why);

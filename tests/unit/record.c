@@ -247,6 +247,11 @@ START_TEST(an_experiment_that_is_not_there_is_named)
     ASSERT_FAILS(recording_find(r, "clock spin=7", &s, &err), ERR_NOT_RECORDED,
                  err, "a.rec does not hold the experiment 'clock spin=7'");
     ck_assert_uint_eq(s.rows, 0);
+    char longer[300] = "clock spin=";
+    memset(longer + strlen(longer), '7', 200);
+    ASSERT_FAILS(recording_find(r, longer, &s, &err), ERR_NOT_RECORDED, err,
+                 "7777777 ...'; record the study again");
+    ck_assert_uint_lt(strlen(err.text), 250);
     samples_free(&s);
     recording_free(r);
 }
