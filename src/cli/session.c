@@ -91,13 +91,13 @@ static int fail(int code, const struct sonde_error *err)
 }
 
 /* The first signal ends measuring, and what is there is reported; a second
- * one ends the process. */
+ * interrupt ends the process.  What ends others, as timeout(1) does, may tell
+ * the process and its group, which is the same twice. */
 static void stop_softly(int number)
 {
     (void)number;
     sonde_stop();
     signal(SIGINT, SIG_DFL);
-    signal(SIGTERM, SIG_DFL);
 }
 
 /* Unless whoever started us wants the signal ignored (nohup, a shell's &). */
@@ -189,8 +189,8 @@ int session_show(const struct options *o, const char *format, bool tree,
     const struct {
         const char *format, *path;
     } outputs[] = {
-        {"json", o->json           },
-        {"csv",  o->csv            },
+        {"json", o->json},
+        {"csv", o->csv},
         {format, other ? NULL : "-"},
     };
     int status = 0;

@@ -37,6 +37,7 @@ struct prober {
     size_t experiments, launches;
     struct guard guard;
     bool fresh;         /* nothing is taken again */
+    double deadline;    /* … nor from then on; 0: never */
     struct watch watch; /* of the launch that runs */
     char *letter;       /* room for what is sent */
     bool warm;
@@ -129,6 +130,16 @@ const struct guard *prober_guard(const struct prober *p)
 void prober_fresh(struct prober *p, bool fresh)
 {
     p->fresh = fresh;
+}
+
+void prober_deadline(struct prober *p, double deadline)
+{
+    p->deadline = deadline;
+}
+
+static bool is_late(const struct prober *p)
+{
+    return p->deadline > 0 && now_seconds() > p->deadline;
 }
 
 void prober_watched(struct prober *p, uint64_t word)
@@ -532,7 +543,8 @@ static void series_drop(struct series *s, size_t which)
 /* Throws a disturbed one away; false if it has to stay. */
 static bool series_again(struct prober *p, struct series *s, size_t which)
 {
-    if (!guard_again(&p->guard, &s->vigil, &s->r[which]))
+    if (is_late(p) || prober_stopped(p) ||
+        !guard_again(&p->guard, &s->vigil, &s->r[which]))
         return false;
     series_drop(s, which);
     return true;

@@ -72,6 +72,9 @@ int prober_run(struct prober *prober, const char *text, struct samples *samples,
  * brought before; or it is, as is usual. */
 void prober_fresh(struct prober *prober, bool fresh);
 
+/* From then on (now_seconds(); 0: never) nothing is taken again either. */
+void prober_deadline(struct prober *prober, double deadline);
+
 /* What was seen so far of others on the GPU, and what it cost (guard.h). */
 const struct guard *prober_guard(const struct prober *prober);
 

@@ -124,6 +124,7 @@ static struct samples measure_text(struct lab *lab, const char *text)
     if (stop != NULL)
         lab_fail(lab, ERR_INTERRUPTED, "%s", stop);
     prober_fresh(lab->prober, lab->fresh);
+    prober_deadline(lab->prober, lab->deadline);
     if (lab_ok(lab))
         prober_run(lab->prober, text, &samples, &canonical, &lab->err);
     /* Words of a study that this GPU cannot follow are no mistake of the user,
