@@ -48,7 +48,7 @@ struct pool {
     struct eviction *eviction;
     uint64_t target, step;
     uint64_t run; /* lines of a run; 0: they are not strewn */
-    bool aside;   /* a line farther each, but for the target */
+    uint64_t aside; /* lines farther each, but for the target */
     uint32_t *slot;
     size_t slots;
 };
@@ -57,7 +57,7 @@ static uint64_t line_of(const struct pool *p, size_t number)
 {
     if (p->run == 0)
         return p->target + (number + 1) * p->step +
-               (p->aside ? p->eviction->unit : 0);
+               p->aside * p->eviction->unit;
     return (p->slot[number / p->run] * p->run + number % p->run) * p->step;
 }
 
@@ -104,15 +104,22 @@ static size_t pool_room(const struct pool *p, uint64_t held)
     return room < 3 ? 0 : (size_t)u64_min(room - 1, most);
 }
 
-/* Whether lines on the same pages, but of other sets, make the target late as
- * well: then it is its translation that has gone. */
+/* Lines that lie farther apart than that, and their neighbours, so many lines
+ * on, on the same page: of some of which the set is another. */
+enum { NEAR = 64 * 1024, SPARSE = 16 };
+
+/* Whether whatever lies on the same pages makes the target late as well: then
+ * it is its translation that has gone. */
 static bool loses_pages(const struct pool *p, size_t lines)
 {
-    enum { NEAR = 64 * 1024, SPARSE = 16 };
     struct pool aside = *p;
-    aside.aside = true;
-    return p->run == 0 && p->step >= SPARSE * p->eviction->unit &&
-           lines * p->step > NEAR && pool_crowds(&aside, NULL, 0, lines);
+    if (p->run > 0 || p->step < SPARSE * p->eviction->unit ||
+        lines * p->step <= NEAR)
+        return false;
+    for (aside.aside = 1; aside.aside < SPARSE; aside.aside *= 2)
+        if (!pool_crowds(&aside, NULL, 0, lines))
+            return false;
+    return true;
 }
 
 /* If fewer lines of this pool push the target out, it is the best; `fewest` is
@@ -251,7 +258,6 @@ static struct script_lines group_of(const struct script_lines *set)
 /* Whether lines lie so far apart that their translations may go. */
 static bool is_sparse(const struct script_lines *set, uint64_t unit)
 {
-    enum { NEAR = 64 * 1024, SPARSE = 16 };
     uint64_t end = 0, apart = UINT64_MAX;
     for (size_t i = 1; i < set->count; i++) {
         end = u64_max(end, set->at[i]);
@@ -262,13 +268,16 @@ static bool is_sparse(const struct script_lines *set, uint64_t unit)
     return end > NEAR && apart >= SPARSE * unit;
 }
 
-/* A line beside one that puts others out, on the same page but of another set,
- * puts none out, unless it is their translations that go. */
-static bool neighbour_evicts(struct eviction *e,
+/* If all lines beside one that puts others out, on its page, put others out as
+ * well, it is by their translations. */
+static bool neighbours_evict(struct eviction *e,
                              const struct script_lines *group, uint64_t line)
 {
-    return eviction_evicts(e, group, &(struct segment){line ^ e->unit, 1, 0},
-                           1);
+    for (uint64_t n = 1; n < SPARSE; n *= 2)
+        if (!eviction_evicts(e, group,
+                             &(struct segment){line ^ n * e->unit, 1, 0}, 1))
+            return false;
+    return true;
 }
 
 /* Whether they are such a set indeed: without any of them the others stay, and
@@ -287,7 +296,7 @@ static bool is_minimal(struct eviction *e, const struct script_lines *set)
             but.at[n] = set->at[n < out ? n : n + 1];
         minimal =
             eviction_evicts(e, &but, &(struct segment){set->at[out], 1, 0}, 1);
-        minimal = minimal && (!sparse || !neighbour_evicts(e, &but, out_at));
+        minimal = minimal && (!sparse || !neighbours_evict(e, &but, out_at));
         minimal = !eviction_gave_up(e) && minimal;
     }
     return minimal;
