@@ -434,9 +434,9 @@ static size_t count_crowded(struct eviction *e,
     const double cut = cut_above(e, base_beside(e, pool));
     struct script s = script_of(e);
     for (uint64_t lap = 0; lap < alone_laps(e); lap++) {
+        add_pool(&s, pool, 0);
         if (others.count > 0)
             add_lines(&s, 0, false, &others);
-        add_pool(&s, pool, 0);
     }
     script_time(&s, 0, (struct segment){lines->at[0], 1, 0});
     const struct column c = lab_column(e->lab, "cycles", "visit %s rounds=%zu",

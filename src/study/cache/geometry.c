@@ -75,6 +75,16 @@ static struct segments prefix_of(const struct pool *p, size_t count)
     return s;
 }
 
+/* Lines are loaded in one order, whichever were found first: where those go
+ * that have been there for longest, others that come out of turn put but one
+ * line out in a lap. */
+static void insert(uint64_t *sorted, size_t count, uint64_t line)
+{
+    for (; count > 0 && sorted[count - 1] > line; count--)
+        sorted[count] = sorted[count - 1];
+    sorted[count] = line;
+}
+
 static bool pool_crowds(void *context, const size_t *kept, size_t count,
                         size_t prefix)
 {
@@ -83,7 +93,7 @@ static bool pool_crowds(void *context, const size_t *kept, size_t count,
     const struct segments first = prefix_of(p, prefix);
     at[0] = p->target;
     for (size_t i = 0; i < count; i++)
-        at[i + 1] = line_of(p, kept[i]);
+        insert(at + 1, i, line_of(p, kept[i]));
     return eviction_crowds(p->eviction, &(struct script_lines){at, count + 1},
                            &first);
 }
