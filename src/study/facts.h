@@ -67,6 +67,9 @@ struct fact_sector {
     bool bound;     /* it may be shorter */
 };
 
+/* B: no cache that is known has longer lines. */
+enum { LINE_MOST = 1024 };
+
 struct fact_line {
     uint64_t bytes; /* 0: not known */
     bool bound;     /* it may be shorter */

@@ -33,7 +33,6 @@ static const struct answer proposes[] = {
     {0},
 };
 
-enum { LINE_MOST = 1024 };
 /* Elements of most spaces are so far apart, or farther. */
 enum { ELEMENT = 8 };
 

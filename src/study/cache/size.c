@@ -666,12 +666,12 @@ static double kept_before(struct size_question *q, uint64_t bytes)
     return (double)fast / (double)c.count;
 }
 
-/* Where lines may be longer than what is known, a ring may begin and end within
- * one, and what the kernel itself reads may hold another. */
+/* Where lines may be longer than what is known, a ring may begin within one, of
+ * which it misses the rest; and another may hold what the kernel itself reads.
+ */
 static uint64_t lines_beside(const struct size_question *q)
 {
-    enum { LONGEST = 1024, BESIDE = 2 };
-    return fact_line(q->lab, level_of(q->row))->longer ? BESIDE * LONGEST : 0;
+    return fact_line(q->lab, level_of(q->row))->longer ? 2 * LINE_MOST : 0;
 }
 
 static void report_most(struct size_question *q, uint64_t size, double kept)

@@ -262,13 +262,11 @@ static bool find_miss_cost(struct bracket_question *q, uint64_t bytes)
          bytes *= 2) {
         f->deep = bytes;
         cycles = miss_cost_at(q, bytes);
-        dearer = cycles > 1.1 * f->hit ? dearer + 1 : 0;
-        /* A tenth more than a hit is beyond noise (hits.h). */
-        alike =
-            cycles > 1.1 * f->hit && fabs(cycles - before) <
-                                         assume(ASSUME_AVERAGES_ALIKE) * before
-                ? alike + 1
-                : 0;
+        const bool dear = hits_cheaper(f->hit, cycles);
+        const bool same = fabs(cycles - before) <
+                          assume(ASSUME_AVERAGES_ALIKE) * before;
+        dearer = dear ? dearer + 1 : 0;
+        alike = dear && same ? alike + 1 : 0;
         found = is_miss_cost(q, cycles, alike);
         before = cycles;
     }
