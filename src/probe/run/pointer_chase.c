@@ -756,6 +756,34 @@ static void scatter_ahead(struct prober *prober, struct stage *s)
     s->pin.ahead = &s->ahead;
 }
 
+/*
+ * What kernels before left of their local memory stays in L1, and where hits
+ * keep lines for long it takes half of the room (H200, 2026-11: of 256 KiB 128
+ * are left, but for every fourth launch, whose warp has the same memory again).
+ * An SM that gives its array to shared memory throws it out.
+ */
+static void empty_ahead(struct prober *prober, struct stage *s)
+{
+    const int64_t *const has = prober_info(prober)->value;
+    const int64_t shared[] = {has[PROPERTY_BLOCK_SHARED],
+                              has[PROPERTY_BLOCK_SHARED_OPTIN]};
+    struct kernel_text k;
+    kernel_begin(&k, &s->helper, device_cc(prober_info(prober)),
+                 &(struct kernel_head){.name = "empty", .parameters = ""});
+    kernel_end(&k);
+    s->ahead = (struct pin_ahead){
+        .ptx = &s->helper,
+        .shot = {.kernel = "empty",
+                 .blocks = (unsigned)has[PROPERTY_SMS],
+                 .threads = 1,
+                 .shared_bytes = (uint64_t)(shared[1] > 0 ? shared[1]
+                                                          : shared[0]),
+                 .carve_out = 100,
+                 .ahead = true},
+    };
+    s->pin.ahead = &s->ahead;
+}
+
 /* Repeats the last pair until they fill whole blocks. */
 static void pad_links(struct buf *links, unsigned threads)
 {
@@ -907,6 +935,8 @@ static int upload_rings(struct prober *prober, const struct experiment *e,
         prober_send(prober, s->links_at, s->links.data, s->links.length, err);
     if (s->walk->space->memory == MEMORY_GLOBAL)
         scatter_ahead(prober, s);
+    if (s->walk->space->memory == MEMORY_LOCAL)
+        empty_ahead(prober, s);
     if (status == 0 && s->walk->space->memory == MEMORY_CONSTANT)
         status = write_bank(prober, e, s, err);
     return status;

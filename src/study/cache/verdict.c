@@ -75,40 +75,6 @@ static struct finding *accept(struct lab *lab, const char *component,
 
 /* ---- lines ------------------------------------------------------------- */
 
-static bool has_text(const struct value *list, const char *text)
-{
-    size_t i = 0;
-    while (i < list->count && strcmp(list->items[i].text, text) != 0)
-        i++;
-    return i < list->count;
-}
-
-/* What was measured of a path before this one to the same storage; NULL if
- * there is none. */
-static const struct finding *
-of_same_storage(struct lab *lab, const char *component, const char *attribute)
-{
-    for (const char *const *c = level_components; strcmp(*c, component) != 0;
-         c++) {
-        const struct finding *const with =
-            results_find(lab->results, lab_text(lab, "%s.shares_with", *c));
-        const struct finding *const f =
-            results_find(lab->results, lab_text(lab, "%s.%s", *c, attribute));
-        if (with != NULL && with->status == STATUS_MEASURED && f != NULL &&
-            f->status == STATUS_MEASURED && has_text(&with->value, component))
-            return f;
-    }
-    return NULL;
-}
-
-/* One storage has lines of one length, whichever path asks for them. */
-static void doubt_by_storage(struct finding *f, const struct finding *other)
-{
-    if (other != NULL && f->status == STATUS_MEASURED &&
-        other->value.number != f->value.number)
-        finding_none(f, why_by_storage, other->value.number);
-}
-
 static void judge_line(struct lab *lab, const char *component,
                        const char *attribute)
 {
@@ -119,7 +85,6 @@ static void judge_line(struct lab *lab, const char *component,
     struct finding *const f = accept(lab, component, attribute, proposal);
     if (doubt != NULL && !doubt->skipped)
         finding_none(f, "%s", doubt->because);
-    doubt_by_storage(f, of_same_storage(lab, component, attribute));
 }
 
 /* ---- sizes ------------------------------------------------------------- */
@@ -172,13 +137,17 @@ static bool allows(const struct finding *bound, double low, double high)
 }
 
 /* What of one path is but a bound, or not found, may be known of another that
- * uses the same storage. */
+ * uses the same storage; and its rings may lie less evenly in the sets, so that
+ * somewhat less of them fits. */
 static bool is_of_same_storage(const struct finding *size,
                                const struct finding *same)
 {
-    return same != NULL && same->status == STATUS_DERIVED &&
-           size->status != STATUS_MEASURED &&
-           allows(size, same->value.number, same->value.number);
+    if (same == NULL || same->status != STATUS_DERIVED)
+        return false;
+    const double more = same->value.number - size->value.number;
+    return size->status == STATUS_MEASURED
+               ? more > 0 && more < same->value.number / 16
+               : allows(size, same->value.number, same->value.number);
 }
 
 /* Rings in order are all that tells the size where lines may be shorter than
