@@ -47,6 +47,25 @@ START_TEST(a_report_always_comes)
 }
 END_TEST
 
+/* The ring that misses is half of an L2 or more, and memory costs little more.
+ */
+START_TEST(misses_are_told_of_a_small_l2)
+{
+    static const char *const policies[] = {"lru", "random"};
+    json_t *const findings = truth_findings_of(
+        gpu_made("sms=1 caches/l2/sets=48 caches/l2/policy=%s "
+                 "caches/tex={'sets': 64, 'ways': 4} "
+                 "paths/global={'l2': 200, 'memory': 280} "
+                 "paths/texture={'tex': 40, 'l2': 230, 'memory': 310}",
+                 policies[_i]),
+        "latency");
+    const double found = json_number_value(json_object_get(
+        json_object_get(findings, "texture.miss_penalty"), "value"));
+    ck_assert_double_eq_tol(found, 190, 2);
+    json_decref(findings);
+}
+END_TEST
+
 /* L1 is larger than all constants that a module may have. */
 START_TEST(a_cache_of_constants_need_not_be_as_large_as_l1)
 {
@@ -158,6 +177,7 @@ Suite *suite_truth_odd(void)
     TCase *t;
     Suite *const suite = suite_of("truth_odd", 60, &t);
     tcase_add_loop_test(t, a_report_always_comes, 0, COUNT_OF(rows));
+    tcase_add_loop_test(t, misses_are_told_of_a_small_l2, 0, 2);
     tcase_add_test(t, what_a_gpu_lacks_costs_what_needs_it_alone);
     tcase_add_loop_test(t, noise_makes_no_tlb_and_no_window, 0,
                         COUNT_OF(noises));

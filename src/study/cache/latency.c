@@ -543,22 +543,14 @@ static struct cost traced_misses(struct lab *lab,
 }
 
 /* Loads that miss in a ring that is far too large for the level, whatever its
- * policy: single ones, slower than half-way.  L2 holds half of what fits into
- * it, whatever its policy and index; a larger ring may tell what memory costs.
- */
+ * policy, and that L2 holds: single ones, slower than half-way. */
 static struct cost ring_misses(struct lab *lab, const struct level_row *row,
                                const struct fact_bracket *facts)
 {
-    const struct fact_bracket *const l2 = fact_bracket(lab, LEVEL_L2);
-    const uint64_t most = l2->present ? l2->fits / 2 : UINT64_MAX,
-                   bytes =
-                       u64_min(facts->deep, most / row->coarse * row->coarse);
-    if (bytes < u64_min(facts->deep, 2 * facts->overflows))
-        return (struct cost){0};
     return traced_misses(
         lab, facts,
         lab_text(lab, "trace %s bytes=%" PRIu64 " stride=%u warm=1 visits=1024",
-                 row->load, bytes, row->coarse));
+                 row->load, facts->deep, row->coarse));
 }
 
 /* Loads that find a level empty, and the one before it, and L2 not.  They lie in
