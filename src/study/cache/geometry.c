@@ -667,8 +667,10 @@ static void by_members(struct eviction *e, const struct geometry_lines *lines,
 static bool ask_ways(struct pool_found *p, struct geometry *g)
 {
     struct eviction *const e = p->pool.eviction;
-    /* A set takes hundreds of launches where each tells little. */
-    const uint64_t others = e->chancy && e->beside > 0 ? 2 : FEW_OTHERS;
+    /* A set takes hundreds of launches where each tells little, or loads much.
+     */
+    const uint64_t others =
+        e->strewn > 0 || (e->chancy && e->beside > 0) ? 2 : FEW_OTHERS;
     if (!lab_ok(e->lab) || p->lines == 0)
         return false;
     g->set = find_set(&p->pool, p->lines);

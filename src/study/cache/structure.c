@@ -178,18 +178,26 @@ static void report_shape(struct structure_question *q,
         propose_size(q);
 }
 
-/* Sets of which nothing tells the lines, but how many find room in all. */
-static void report_room(struct structure_question *q,
-                        const struct geometry_lines *lines)
+/* Of a cache in two parts what the near one holds; NULL: it is not known. */
+static const struct finding *near_size(const struct structure_question *q)
 {
-    const double each = (double)q->shape.ways / q->parts;
-    const double least = (double)lines->least / each;
-    const double most = (double)lines->most / each;
-    report_ways(q);
+    const struct finding *const f =
+        q->parts == 2 ? results_find(q->lab->results, "l2.near_size") : NULL;
+    return f != NULL && f->has_interval ? f : NULL;
+}
+
+/* Sets of which nothing tells the lines, but how many find room in a part. */
+static void report_room(struct structure_question *q)
+{
+    const struct finding *const near = near_size(q);
+    const double bytes =
+        (double)(q->shape.ways * q->line) / q->parts; /* of a part's set */
     struct finding *const f = lab_finding(q->lab, q->row->component, "sets");
-    tell(q, f, value_number(round((least + most) / 2)));
+    report_ways(q);
+    tell(q, f, value_number(round(near->value.number / bytes)));
+    finding_interval(f, near->interval[0] / bytes, near->interval[1] / bytes,
+                     -1);
     finding_value(f, STATUS_IN_DOUBT, value_number(f->value.number));
-    finding_interval(f, least, most, -1);
     finding_because(f, why_sets_by_room);
     refuse(q, "set_bits", why_index_hashed);
     refuse(q, "slice_modulo", why_index_hashed);
@@ -589,9 +597,8 @@ static void allow_held(const struct structure_question *q,
  * are disturbed a size is no better than a rough one. */
 static struct geometry_lines lines_of(const struct structure_question *q)
 {
-    const struct finding *const near =
-        q->parts == 2 ? results_find(q->lab->results, "l2.near_size") : NULL;
-    if (near != NULL && near->has_interval)
+    const struct finding *const near = near_size(q);
+    if (near != NULL)
         return (struct geometry_lines){
             .least = (uint64_t)near->interval[0] / q->line,
             .most = (uint64_t)near->interval[1] / q->line + 1};
@@ -626,7 +633,7 @@ static void find_structure(struct structure_question *q)
     if (q->shape.sets > 0) {
         report_shape(q, &lines);
     } else if (q->eviction.strewn > 0) {
-        report_room(q, &lines);
+        report_room(q);
     } else {
         refuse(q, "s*", why_index_hashed);
         refuse(q, "ways", why_index_hashed);
@@ -788,7 +795,7 @@ static void structure_ask_level(struct lab *lab, enum level_id id)
         take_over(&q, other);
     else if (why != NULL)
         refuse(&q, "*", why);
-    else if (q.parts == 2 && !take_homes(&q))
+    else if (q.parts == 2 && (near_size(&q) == NULL || !take_homes(&q)))
         refuse(&q, "*", why_two_parts);
     else
         find_structure(&q);
