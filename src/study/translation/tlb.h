@@ -138,6 +138,8 @@ uint64_t tlb_places_free(const struct tlb_question *q);
 uint64_t tlb_places_in_all(const struct tlb_question *q);
 uint32_t tlb_target(const struct tlb_question *q, size_t i);
 void tlb_add(struct tlb_numbers *n, uint64_t number);
+void tlb_take_out(struct tlb_numbers *n, size_t i);
+bool tlb_lists(const struct tlb_numbers *n, uint32_t number);
 /* What pushes a target out of nearer levels; false if that would be too much.
  */
 bool tlb_set_nearer(const struct tlb_question *q, size_t level,

@@ -6,7 +6,6 @@
  * others 2019).
  */
 #include <inttypes.h>
-#include <string.h>
 
 #include "base/log.h"
 #include "base/num.h"
@@ -51,18 +50,13 @@ static bool complete(struct tlb_question *q, size_t level,
     return lab_ok(q->lab) && q->loads < LOADS_MOST;
 }
 
-static void take_out(struct tlb_numbers *n, size_t i)
-{
-    memmove(n->at + i, n->at + i + 1, (--n->count - i) * sizeof *n->at);
-}
-
 /* The others are of another set if they do not fit without the target. */
 static bool needs_target(struct tlb_question *q, size_t level,
                          const struct tlb_conflict *c)
 {
     struct tlb_conflict rest = *c;
     rest.target = c->set.at[0];
-    take_out(&rest.set, 0);
+    tlb_take_out(&rest.set, 0);
     return tlb_fit(q, level, &rest, &rest.set, 0);
 }
 
@@ -72,7 +66,7 @@ static bool reduce(struct tlb_question *q, size_t level, struct tlb_conflict *c)
 {
     for (size_t i = c->set.count; lab_ok(q->lab) && i-- > 0;) {
         struct tlb_numbers less = c->set;
-        take_out(&less, i);
+        tlb_take_out(&less, i);
         if (!tlb_fit(q, level, c, &less, 0))
             c->set = less;
     }

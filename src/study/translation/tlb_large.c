@@ -9,7 +9,6 @@
  * their conflicts tell must then foretell which places push others out.
  */
 #include <stdlib.h>
-#include <string.h>
 
 #include "analysis/structure/index_function.h"
 #include "base/log.h"
@@ -113,14 +112,6 @@ static void ask(struct tlb_question *q, size_t level, struct trials *all)
     buf_free(&steps);
 }
 
-static bool is_listed(const struct tlb_numbers *n, uint32_t number)
-{
-    for (size_t i = 0; i < n->count; i++)
-        if (n->at[i] == number)
-            return true;
-    return false;
-}
-
 /* False if that would be too much. */
 static bool set_nearer(const struct tlb_question *q, size_t level,
                        struct trials *all)
@@ -133,7 +124,7 @@ static bool set_nearer(const struct tlb_question *q, size_t level,
             return false;
         all->nearer.laps = c->laps;
         for (size_t j = 0; j < c->nearer.count; j++)
-            if (!is_listed(n, c->nearer.at[j]))
+            if (!tlb_lists(n, c->nearer.at[j]))
                 tlb_add(n, c->nearer.at[j]);
     }
     return n->count < TLB_NUMBERS_MOST;
@@ -181,11 +172,6 @@ static void complete(struct tlb_question *q, size_t level, struct trials *all)
     }
 }
 
-static void take_out(struct tlb_numbers *n, size_t i)
-{
-    memmove(n->at + i, n->at + i + 1, (--n->count - i) * sizeof *n->at);
-}
-
 /* Takes out what can be spared. */
 static void reduce(struct tlb_question *q, size_t level, struct trials *one)
 {
@@ -195,7 +181,7 @@ static void reduce(struct tlb_question *q, size_t level, struct trials *one)
         t->asked = true;
         ask(q, level, one);
         if (!t->stays)
-            take_out(&t->c.set, t->spared);
+            tlb_take_out(&t->c.set, t->spared);
     }
     t->spared = NONE_SPARED;
 }
@@ -298,7 +284,7 @@ static void add_conflict(const struct tlb_question *q, size_t level,
         index_function_add(f, target ^ tlb_address(q, c->set.at[i]) / region,
                            true);
     for (uint32_t i = 0; i < c->set.at[c->set.count / 2]; i++)
-        if (!is_listed(&c->set, i))
+        if (!tlb_lists(&c->set, i))
             index_function_add(f, target ^ tlb_address(q, i) / region, false);
 }
 

@@ -3,6 +3,8 @@
  * TLB, those that push all out; those that push out of nearer levels; and the
  * targets last.
  */
+#include <string.h>
+
 #include "base/num.h"
 #include "study/translation/tlb.h"
 
@@ -55,6 +57,19 @@ void tlb_add(struct tlb_numbers *n, uint64_t number)
 {
     if (n->count < TLB_NUMBERS_MOST)
         n->at[n->count++] = (uint32_t)number;
+}
+
+void tlb_take_out(struct tlb_numbers *n, size_t i)
+{
+    memmove(n->at + i, n->at + i + 1, (--n->count - i) * sizeof *n->at);
+}
+
+bool tlb_lists(const struct tlb_numbers *n, uint32_t number)
+{
+    for (size_t i = 0; i < n->count; i++)
+        if (n->at[i] == number)
+            return true;
+    return false;
 }
 
 /* Twice as many of the target's set of a nearer level as that has ways. */

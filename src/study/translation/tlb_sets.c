@@ -4,7 +4,6 @@
  * XORs of address bits, or a remainder; or, of few entries, set after set.
  */
 #include <stdlib.h>
-#include <string.h>
 
 #include "analysis/structure/index_function.h"
 #include "base/num.h"
