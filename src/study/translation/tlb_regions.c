@@ -182,10 +182,12 @@ static bool leaves_window(const struct tlb_question *q, uint64_t distance,
     return q->window > 0 && places * distance > q->window;
 }
 
-/* Pairs of neighbours and others that are loaded between these, by number. */
+/* Pairs of neighbours and others that are loaded between these, by number; and
+ * from where on all lines of the piece are loaded before. */
 enum { PAIRS = 9 };
 struct pairs {
-    uint64_t first, apart, off, from, others, step, end;
+    struct tlb_places places;
+    uint64_t lines, first, apart, off, from, others, step, end;
 };
 
 /* Rows end before the first: what comes after was never translated. */
@@ -204,19 +206,65 @@ static struct pairs lay_pairs(const struct tlb_question *q, size_t level,
     p.apart = u64_max(2 * off, region);
     p.from = p.first + p.apart * PAIRS + p.step;
     p.end = p.from + p.step * p.others;
+    p.places = (struct tlb_places){.piece = piece,
+                                   .apart = piece,
+                                   .pieces = p.end / whole + 1,
+                                   .unit = piece >> HALVINGS};
+    return p;
+}
+
+/* So many regions apart that as many multiples of it as that are of one set; 0:
+ * none is. */
+static uint64_t one_set_apart(const struct index_function *f, uint64_t count)
+{
+    enum { MOST = 1 << 12 };
+    for (uint64_t apart = 1; apart < MOST; apart++) {
+        bool same = true;
+        for (uint64_t k = 1; same && k < count; k++)
+            for (size_t i = 0; same && i < f->masks; i++)
+                same = __builtin_parityll(f->mask[i] & k * apart) == 0;
+        if (same)
+            return apart;
+    }
+    return 0;
+}
+
+/* The same of which all come to one set of the TLB before, so that few others
+ * push them out of it: pieces as large as two neighbours.  None if that has no
+ * index that is known. */
+static struct pairs lay_in_a_set(const struct tlb_question *q, size_t level,
+                                 uint64_t off)
+{
+    enum { TIMES = 4 };
+    const struct tlb_facts *const near = &q->t->tlb[level - 1];
+    const uint64_t unit = off * (q->t->places.piece >> HALVINGS);
+    struct pairs p = {.off = 1, .others = TIMES * near->ways};
+    for (size_t i = 0; i + 1 < level; i++)
+        p.others = u64_max(p.others, TIMES * q->t->tlb[i].about);
+    const uint64_t all = PAIRS + p.others + 1;
+    const uint64_t apart =
+        q->index[level - 1] != NULL && q->window == 0
+            ? one_set_apart(q->index[level - 1], all) * near->region
+            : 0;
+    if (apart == 0 || apart % unit != 0)
+        return (struct pairs){0};
+    p.apart = p.step = apart / unit;
+    p.from = PAIRS * p.step;
+    p.lines = p.end = p.from + p.step * p.others;
+    p.places =
+        (struct tlb_places){.piece = u64_max(2 * unit, q->t->places.piece),
+                            .apart = apart,
+                            .pieces = all,
+                            .unit = unit};
     return p;
 }
 
 static struct column ask_pairs(struct tlb_question *q, const struct pairs *p)
 {
-    const uint64_t piece = q->t->places.piece, whole = 1u << HALVINGS;
-    const struct tlb_places fine = {.piece = piece,
-                                    .apart = piece,
-                                    .pieces = p->end / whole + 1,
-                                    .unit = piece >> HALVINGS};
     struct buf steps = {0};
     /* All lines of the piece are in the cache, so that translations tell. */
-    buf_printf(&steps, "0:%" PRIu64 ":1", whole);
+    buf_printf(&steps, "%" PRIu64 ":%" PRIu64 ":1", p->lines,
+               p->places.piece / p->places.unit);
     for (uint64_t at = p->first; at < p->first + PAIRS * p->apart;
          at += p->apart)
         buf_printf(&steps,
@@ -224,7 +272,7 @@ static struct column ask_pairs(struct tlb_question *q, const struct pairs *p)
                    ",!%" PRIu64 ":2:0",
                    at, p->from, p->others, p->step, at + p->off);
     q->lab->fresh = true;
-    const struct column c = tlb_ask(q, &fine, buf_string(&steps), " ");
+    const struct column c = tlb_ask(q, &p->places, buf_string(&steps), " ");
     q->lab->fresh = false;
     buf_free(&steps);
     return c;
@@ -258,6 +306,8 @@ static int came_along(struct tlb_question *q, size_t level, uint64_t off)
     const uint64_t unit = q->t->places.piece >> HALVINGS;
     if (3 * p.others > 2 * tlb->about || p.end >= UNITS_MOST ||
         leaves_window(q, unit, p.end - p.first))
+        p = lay_in_a_set(q, level, off);
+    if (p.others == 0)
         return -1;
     const int along = are_there(q, level, &p);
     /* not if the place itself is pushed out */
@@ -294,11 +344,16 @@ static bool find_page(struct tlb_question *q, size_t level)
     tlb->page = near * least;
     if (!lab_ok(q->lab) || near == 0)
         return false;
-    if (sure || near == 1)
-        tlb_found(q, level, TLB_PAGE, (double)tlb->page);
-    else
-        found_at_most(q, level, TLB_PAGE, (double)tlb->page);
     return sure || near == 1;
+}
+
+static void report_page(struct tlb_question *q, size_t level, bool sure)
+{
+    const double page = (double)q->t->tlb[level].page;
+    if (sure)
+        tlb_found(q, level, TLB_PAGE, page);
+    else
+        found_at_most(q, level, TLB_PAGE, page);
 }
 
 /* ---- regions ---------------------------------------------------------- */
@@ -603,17 +658,22 @@ static void find_region(struct tlb_question *q, size_t level)
     const bool sure = find_page(q, level);
     if (!lab_ok(q->lab) || tlb->page == 0)
         return;
-    if (tlb->page < q->t->places.unit) {
+    const bool dense = tlb->page < q->t->places.unit,
+               wait = !dense && may_wait(tlb, sure);
+    if (!wait)
+        report_page(q, level, sure);
+    if (dense) {
         tlb->hidden = true;
         q->why[level] = why_tlb_dense;
-    } else if (may_wait(tlb, sure)) {
+    } else if (wait) {
         tlb->region = tlb->page;
     } else {
         find_row(q, level, sure);
     }
 }
 
-/* Addresses that differ in a bit of the index only are of two regions. */
+/* Addresses that differ in a bit of the index only are of two regions; of the
+ * page more may be known since the TLB before has an index. */
 void tlb_conclude_region(struct tlb_question *q, size_t level)
 {
     const struct tlb_facts *const tlb = &q->t->tlb[level];
@@ -623,12 +683,19 @@ void tlb_conclude_region(struct tlb_question *q, size_t level)
         return;
     for (size_t i = 0; f != NULL && i < f->masks; i++)
         bits |= f->mask[i];
-    if (bits == 0) {
-        find_row(q, level, false);
+    const uint64_t most = tlb->region * (bits & -bits);
+    const bool sure = find_page(q, level);
+    if (!lab_ok(q->lab))
         return;
+    report_page(q, level, sure);
+    if (bits == 0) {
+        find_row(q, level, sure);
+    } else if (sure && tlb->page == most) {
+        tlb_found(q, level, TLB_REGION, (double)most);
+    } else {
+        found_at_most(q, level, TLB_REGION, (double)most);
+        tlb_none(q, level, TLB_REACH, TLB_REACH, why_tlb_page_behind);
     }
-    found_at_most(q, level, TLB_REGION, (double)(tlb->region * (bits & -bits)));
-    tlb_none(q, level, TLB_REACH, TLB_REACH, why_tlb_page_behind);
 }
 
 void tlb_find_regions(struct tlb_question *q)
