@@ -12,27 +12,84 @@
 
 enum { SEQUENCES = 8, LOADS_LEAST = 120, LINES_MOST = 320 };
 
-/* Places of one set, more than it has ways where they are known, so that many
- * loads miss; what pushes out of nearer levels is of it, too, if it is the only
- * one. */
-static size_t lines_of(struct tlb_question *q, size_t level, uint32_t *line)
+/* Places of one set; what pushes all of these out of it, some in a row and
+ * others; and, of a large TLB, what pushes each of them out of nearer ones. */
+struct subject {
+    uint32_t line[LINES_MOST];
+    size_t lines;
+    uint64_t first, row;
+    struct tlb_numbers others;
+    struct tlb_conflict *near; /* NULL: what does so of the first target */
+};
+
+/* More places than it has ways where they are known, so that many loads miss;
+ * what pushes out of nearer levels is of the set, too, if it is the only one.
+ */
+static void take_conflict(const struct tlb_question *q, size_t level,
+                          struct subject *s)
 {
     const struct tlb_facts *const tlb = &q->t->tlb[level];
     const struct tlb_conflict *const c = tlb_conflict_of(q, level, 0);
-    size_t count = 0;
-    if (tlb->sets == 1) {
-        const uint64_t wanted = tlb->ways + 1 + tlb->ways / 2;
-        while (count + c->nearer.count < wanted && count < LINES_MOST) {
-            line[count] = (uint32_t)count;
-            count++;
-        }
-        return count;
+    const uint64_t wanted = tlb->ways + 1 + tlb->ways / 2;
+    if (tlb->sets != 1)
+        s->line[s->lines++] = c->target;
+    for (size_t i = 0; tlb->sets != 1 && i < c->set.count; i++) {
+        s->line[s->lines++] = c->set.at[i];
+        s->first = u64_max(s->first, c->set.at[i] + 1);
     }
-    line[count++] = c->target;
-    for (size_t i = 0; i < c->set.count; i++)
-        line[count++] = c->set.at[i];
-    return count;
+    while (tlb->sets == 1 && s->first + c->nearer.count < wanted &&
+           s->lines < LINES_MOST)
+        s->line[s->lines++] = (uint32_t)s->first++;
+    s->row = u64_min(tlb_places_free(q) - s->first, 3 * tlb->about + 64);
 }
+
+/* One more of the place's set than it has ways, and up to three times as many
+ * others, as the index foretells. */
+static void take_members(const struct tlb_question *q, size_t level,
+                         uint32_t place, struct subject *s)
+{
+    const struct tlb_facts *const tlb = &q->t->tlb[level];
+    s->lines = s->others.count = 0;
+    for (uint32_t i = 0; i < tlb_target(q, TLB_TARGETS_MOST); i++)
+        if (tlb_same_set(q, level, q->index[level], place, i) == 1) {
+            if (s->lines <= tlb->ways)
+                s->line[s->lines++] = i;
+            else if (s->others.count < 3 * tlb->ways)
+                tlb_add(&s->others, i);
+        }
+}
+
+/* What pushes a place out of nearer levels, and is of other sets. */
+static void set_near(const struct tlb_question *q, size_t level, uint32_t place,
+                     struct tlb_conflict *c)
+{
+    struct tlb_numbers *const n = &c->nearer;
+    size_t kept = 0;
+    c->target = place;
+    tlb_set_nearer(q, level, c);
+    for (size_t i = 0; i < n->count; i++)
+        if (tlb_same_set(q, level, q->index[level], place, n->at[i]) != 1)
+            n->at[kept++] = n->at[i];
+    n->count = kept;
+}
+
+/* Of a large TLB whose index is known: of some places the first of whose set
+ * there are enough. */
+static void take_foretold(const struct tlb_question *q, size_t level,
+                          struct subject *s)
+{
+    enum { PLACES = 64 };
+    const uint64_t ways = q->t->tlb[level].ways;
+    for (uint32_t i = 0; i < PLACES && 2 * s->others.count < 3 * ways; i++)
+        take_members(q, level, i, s);
+    s->near = lab_alloc(q->lab, s->lines, sizeof *s->near);
+    for (size_t i = 0; i < s->lines; i++)
+        set_near(q, level, s->line[i], &s->near[i]);
+    s->first = tlb_pool(q, level);
+    s->row = tlb_flush(q, level);
+}
+
+/* ---- sequences -------------------------------------------------------- */
 
 /* A sequence's loads, as many as are asked and those between them. */
 struct sequence {
@@ -65,7 +122,7 @@ static size_t loads_each(const struct tlb_question *q, size_t level)
 
 /* Places of one set in random order; so many others, laps of them, lie between
  * two. */
-static void draw(const uint32_t *line, size_t others, unsigned laps,
+static void draw(const struct subject *of, size_t others, unsigned laps,
                  struct rng *rng, struct sequence *s, struct buf *steps)
 {
     const size_t loads = s->loads;
@@ -74,23 +131,22 @@ static void draw(const uint32_t *line, size_t others, unsigned laps,
         for (size_t j = 0; j < laps * others; j++)
             add_load(s, (uint32_t)(s->lines + j % others), false);
         add_load(s, (uint32_t)n, true);
-        buf_printf(steps, "%s%" PRIu32, i == 0 ? "!" : "|", line[n]);
+        if (of->near != NULL) {
+            tlb_write_nearer(steps, "", &of->near[n]);
+            buf_printf(steps, ",!%" PRIu32 ":1:1", of->line[n]);
+        } else {
+            buf_printf(steps, "%s%" PRIu32, i == 0 ? ",!" : "|", of->line[n]);
+        }
     }
 }
-
-/* Places in a row that are none of the lines, which push these out. */
-struct others {
-    uint32_t first;
-    uint64_t count;
-};
 
 /* Single loads, unless too many hits look like misses: where laps differ by
  * chance none outvotes another. */
 static unsigned laps_of(const struct tlb_question *q, size_t level,
-                        size_t loads)
+                        const struct tlb_conflict *near, size_t loads)
 {
     enum { FEW = 200 };
-    const size_t each = 1 + tlb_steps_of(tlb_conflict_of(q, level, 0));
+    const size_t each = 1 + tlb_steps_of(near);
     return FEW * fmax(q->late, q->disturbed) < 1
                ? 1
                : (unsigned)u64_within(1, tlb_laps(q, level),
@@ -98,14 +154,18 @@ static unsigned laps_of(const struct tlb_question *q, size_t level,
 }
 
 static void ask_sequence(struct tlb_question *q, size_t level,
-                         const struct others *others, const char *loads,
+                         const struct subject *of, struct rng *rng,
                          struct sequence *s)
 {
-    const unsigned laps = laps_of(q, level, s->asked_count);
+    const struct tlb_conflict *const c = tlb_conflict_of(q, level, 0);
+    const unsigned laps =
+        laps_of(q, level, of->near != NULL ? of->near : c, s->loads);
     struct buf between = {0}, steps = {0};
-    buf_printf(&steps, "%" PRIu32 ":%" PRIu64 ":1,%s", others->first,
-               others->count, loads);
-    tlb_write_nearer(&between, "", tlb_conflict_of(q, level, 0));
+    buf_printf(&steps, "%" PRIu64 ":%" PRIu64 ":1", of->first, of->row);
+    tlb_write(&steps, "", &of->others);
+    draw(of, nearer_of_set(q, level), c->laps, rng, s, &steps);
+    if (of->near == NULL)
+        tlb_write_nearer(&between, "", c);
     const struct column cycles = tlb_ask(
         q, &q->t->places, buf_string(&steps),
         between.length > 0 ? "rounds=%u many=1 between=%s" : "rounds=%u many=1",
@@ -119,22 +179,6 @@ static void ask_sequence(struct tlb_question *q, size_t level,
     buf_free(&between);
 }
 
-/* False if there are too few. */
-static bool find_others(const struct tlb_question *q, size_t level,
-                        size_t lines, struct others *others)
-{
-    const struct tlb_facts *const tlb = &q->t->tlb[level];
-    const struct tlb_conflict *const c = tlb_conflict_of(q, level, 0);
-    uint32_t first = tlb->sets == 1 ? (uint32_t)lines : 0;
-    for (size_t i = 0; tlb->sets != 1 && i < c->set.count; i++)
-        if (c->set.at[i] >= first)
-            first = c->set.at[i] + 1;
-    const uint64_t left = tlb_places_free(q) - first;
-    others->first = first;
-    others->count = u64_min(left, 3 * tlb->about + 64);
-    return left > tlb->about + tlb->about / 2;
-}
-
 static size_t loads_of(size_t lines)
 {
     return u64_max(LOADS_LEAST, 2 * lines);
@@ -143,7 +187,9 @@ static size_t loads_of(size_t lines)
 static uint64_t ways_of(const struct tlb_question *q, size_t level)
 {
     const struct tlb_facts *const tlb = &q->t->tlb[level];
-    return tlb->sets == 1 ? tlb->ways : tlb_conflict_of(q, level, 0)->set.count;
+    return tlb->sets == 1 || tlb_is_large(q, level)
+               ? tlb->ways
+               : tlb_conflict_of(q, level, 0)->set.count;
 }
 
 /* So many that a second replays them: each load, on a set that is looked
@@ -160,65 +206,81 @@ static size_t sequences_of(const struct tlb_question *q, size_t level,
 
 /* All sequences; how many loads these are. */
 static size_t ask_all(struct tlb_question *q, size_t level,
-                      const uint32_t *line, size_t lines,
-                      struct policy_load *all)
+                      const struct subject *of, struct policy_load *all)
 {
-    const size_t loads = loads_of(lines);
-    const size_t sequences = sequences_of(q, level, lines);
-    struct others others;
+    const size_t loads = loads_of(of->lines);
+    const size_t sequences = sequences_of(q, level, of->lines);
     struct rng rng;
     size_t count = 0;
     rng_seed(&rng, 1);
-    if (!find_others(q, level, lines, &others)) {
-        tlb_none(q, level, TLB_POLICY, TLB_POLICY,
-                 lab_text(q->lab, why_tlb_addresses, q->t->places.pieces));
-        return 0;
-    }
     for (size_t i = 0; lab_ok(q->lab) && i < sequences; i++) {
-        struct buf steps = {0};
         struct sequence s = {.load = all + count,
                              .asked = lab_alloc(q->lab, loads, sizeof *s.asked),
-                             .lines = lines,
+                             .lines = of->lines,
                              .loads = loads};
-        draw(line, nearer_of_set(q, level), tlb_conflict_of(q, level, 0)->laps,
-             &rng, &s, &steps);
-        ask_sequence(q, level, &others, buf_string(&steps), &s);
+        ask_sequence(q, level, of, &rng, &s);
         count += s.count;
-        buf_free(&steps);
     }
     return lab_ok(q->lab) ? count : 0;
 }
 
+static void report(struct tlb_question *q, size_t level,
+                   const struct policy_verdict *v)
+{
+    /* Then as many others as it has ways may leave a place in it. */
+    q->t->tlb[level].chance |=
+        v->policy != POLICY_LRU && v->policy != POLICY_FIFO;
+    /* As many as it has ways pushed each place out that the index foretold. */
+    const bool unlike = v->policy == POLICY_RANDOM && q->index[level] != NULL &&
+                        tlb_is_large(q, level);
+    if (!v->known || unlike)
+        tlb_none(q, level, TLB_POLICY, TLB_POLICY, why_policy_unlike);
+    else if (v->ambiguous)
+        tlb_none(q, level, TLB_POLICY, TLB_POLICY, why_tlb_policies_alike);
+    else
+        tlb_found_value(q, level, TLB_POLICY,
+                        value_text(cache_policy_name(v->policy)));
+}
+
+/* Why it cannot be asked, or NULL. */
+static const char *why_not(const struct tlb_question *q, size_t level,
+                           const struct subject *of)
+{
+    const uint64_t about = q->t->tlb[level].about;
+    if (sequences_of(q, level, of->lines) == 0)
+        return why_tlb_policy_large;
+    const bool few = of->near != NULL
+                         ? 2 * of->others.count < 3 * q->t->tlb[level].ways
+                         : of->row <= about + about / 2;
+    return few ? lab_text(q->lab, why_tlb_addresses, q->t->places.pieces)
+               : NULL;
+}
+
 void tlb_find_policy(struct tlb_question *q, size_t level)
 {
-    uint32_t line[LINES_MOST];
-    const size_t lines = lines_of(q, level, line);
-    if (lines < 2)
+    struct subject *const of = lab_alloc(q->lab, 1, sizeof *of);
+    const bool large = tlb_is_large(q, level) && q->t->tlb[level].sets != 1;
+    if (large && q->index[level] == NULL)
         return;
-    if (sequences_of(q, level, lines) == 0) {
-        tlb_none(q, level, TLB_POLICY, TLB_POLICY, why_tlb_policy_large);
+    (large ? take_foretold : take_conflict)(q, level, of);
+    if (of->lines < 2)
+        return;
+    const char *why = why_not(q, level, of);
+    if (why != NULL) {
+        tlb_none(q, level, TLB_POLICY, TLB_POLICY, why);
         return;
     }
-    struct policy_load *const all =
-        lab_alloc(q->lab, SEQUENCES * loads_of(lines) * loads_each(q, level),
-                  sizeof *all);
+    struct policy_load *const all = lab_alloc(
+        q->lab, SEQUENCES * loads_of(of->lines) * loads_each(q, level),
+        sizeof *all);
     lab_spare(q->lab, true);
-    const size_t count = ask_all(q, level, line, lines, all);
-    const char *const why = lab_spared(q->lab);
+    const size_t count = ask_all(q, level, of, all);
+    why = lab_spared(q->lab);
     if (lab_ok(q->lab) && why != NULL)
         tlb_none(q, level, TLB_POLICY, TLB_POLICY, why);
     if (count == 0 || why != NULL)
         return;
     const struct policy_verdict v =
         policy_find(all, count, (uint32_t)ways_of(q, level), false);
-    /* Then as many others as it has ways may leave a place in it. */
-    q->t->tlb[level].chance |=
-        v.policy != POLICY_LRU && v.policy != POLICY_FIFO;
-    if (!v.known)
-        tlb_none(q, level, TLB_POLICY, TLB_POLICY, why_policy_unlike);
-    else if (v.ambiguous)
-        tlb_none(q, level, TLB_POLICY, TLB_POLICY, why_tlb_policies_alike);
-    else
-        tlb_found_value(q, level, TLB_POLICY,
-                        value_text(cache_policy_name(v.policy)));
+    report(q, level, &v);
 }
