@@ -64,26 +64,40 @@ static void write_turn(const struct tlb_question *q, size_t level,
     buf_printf(steps, ",0@!%" PRIu32 ":1:0", c->target);
 }
 
-static struct column ask_some(struct tlb_question *q, size_t level,
-                              const struct turns *t)
+/* Each in turn twice: a load between turns meets the caches' clock at a phase
+ * that goes by whether its turn is odd (H200: 291 or 296 cycles, where a miss
+ * costs 10). */
+enum { TWICE = 2 };
+
+/* What the target cost after each one's turns, from a hit (0) to a miss (1). */
+static void ask_some(struct tlb_question *q, size_t level,
+                     const struct turns *t, double *share)
 {
+    const size_t all = TWICE * t->count;
     struct buf steps = {0}, readers = {0};
     buf_text(&readers, "global.cg@0.0");
     for (unsigned i = 0; i < t->count; i++) {
         buf_printf(&readers, ",global.cg@0.%u", t->sms[i]);
-        write_turn(q, level, i + 1, t->quiet, &steps);
+        for (unsigned turn = 0; turn < TWICE; turn++)
+            write_turn(q, level, i + 1, t->quiet, &steps);
     }
-    const struct column cycles =
+    const struct column c =
         tlb_ask(q, &q->t->places, buf_string(&steps),
                 "readers=%s rounds=%u many=1", buf_string(&readers), t->laps);
+    for (size_t i = 0; i < t->count; i++) {
+        share[i] = 0;
+        for (size_t at = TWICE * i; at < TWICE * (i + 1); at++)
+            share[i] += c.count == all * t->laps
+                            ? tlb_share(q, level, c.at + at, t->laps, all)
+                            : 0.5;
+        share[i] /= TWICE;
+    }
     buf_free(&steps);
     buf_free(&readers);
-    return cycles;
 }
 
-/* What the target costs between others' turns if it stays, and if it does not:
- * as the first SM itself has it.  Each turn meets the caches' clock at a phase
- * of its own (H200: 291 to 297 cycles, where a miss costs 10), so several. */
+/* What that is if the target stays, and if it does not: as the first SM itself
+ * has it. */
 struct ends {
     double stays, goes;
 };
@@ -91,17 +105,14 @@ struct ends {
 static double typical_share(struct tlb_question *q, size_t level, bool quiet)
 {
     static const unsigned self[AT_ONCE];
-    const unsigned laps = tlb_laps(q, level);
-    const struct turns t = {self, AT_ONCE, laps, quiet};
-    const struct column cycles = ask_some(q, level, &t);
-    double share[AT_ONCE] = {0};
-    for (unsigned i = 0; cycles.count == t.count * laps && i < t.count; i++)
-        share[i] = tlb_share(q, level, cycles.at + i, laps, t.count);
+    const struct turns t = {self, AT_ONCE, tlb_laps(q, level), quiet};
+    double share[AT_ONCE];
+    ask_some(q, level, &t, share);
     return stats_trimmed_mean(share, t.count, 0.25);
 }
 
-/* Neither as a hit nor as a miss: a phase is up to a third of what that costs.
- */
+/* Neither as a hit nor as a miss: what phases leave is up to a third of what
+ * that costs. */
 static bool is_between(double share)
 {
     return share > 0.375 && share < 0.625;
@@ -113,24 +124,30 @@ static bool is_miss(double share)
     return share > 0.5;
 }
 
+static void ask_between(struct tlb_question *q, size_t level,
+                        const struct turns *t, const struct ends *e,
+                        double *share)
+{
+    ask_some(q, level, t, share);
+    for (unsigned i = 0; i < t->count; i++)
+        share[i] = (share[i] - e->stays) / (e->goes - e->stays);
+}
+
 /* Where it seems to share it, or may, three times as many laps decide; or one
  * more load, where of single loads hardly any is late. */
 static bool is_shared_by(struct tlb_question *q, size_t level, unsigned sm,
                          const struct ends *e)
 {
     const struct tlb_conflict *const c = tlb_conflict_of(q, level, 0);
-    const size_t steps = 3 + 2 * tlb_steps_of(c) + c->set.count;
+    const size_t steps = TWICE * (3 + 2 * tlb_steps_of(c) + c->set.count);
     const unsigned laps = tlb_laps(q, level);
     const unsigned more =
-        laps == 1 ? 1
-                  : (unsigned)u64_within(1, 3 * laps, tlb_room(q, steps, 1));
+        laps == 1
+            ? 1
+            : (unsigned)u64_within(1, 3 * laps, tlb_room(q, steps, TWICE));
     const struct turns t = {&sm, 1, more, false};
-    const struct column cycles = ask_some(q, level, &t);
-    const double share =
-        cycles.count == more
-            ? (tlb_share(q, level, cycles.at, more, 1) - e->stays) /
-                  (e->goes - e->stays)
-            : 0.5;
+    double share;
+    ask_between(q, level, &t, e, &share);
     q->unclear |= is_between(share);
     return is_miss(share);
 }
@@ -142,16 +159,13 @@ static uint64_t ask_few(struct tlb_question *q, size_t level,
 {
     const unsigned laps = tlb_laps(q, level);
     const struct turns t = {sms, count, laps, false};
-    const struct column cycles = ask_some(q, level, &t);
+    double share[AT_ONCE];
     uint64_t shared = 0;
-    for (unsigned i = 0; i < count && cycles.count == count * laps; i++) {
-        const double share =
-            (tlb_share(q, level, cycles.at + i, laps, count) - e->stays) /
-            (e->goes - e->stays);
-        shared += is_between(share) || (laps == 1 && is_miss(share))
+    ask_between(q, level, &t, e, share);
+    for (unsigned i = 0; lab_ok(q->lab) && i < count; i++)
+        shared += is_between(share[i]) || (laps == 1 && is_miss(share[i]))
                       ? is_shared_by(q, level, sms[i], e)
-                      : is_miss(share);
-    }
+                      : is_miss(share[i]);
     return shared;
 }
 
