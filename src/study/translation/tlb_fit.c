@@ -217,11 +217,13 @@ static struct laps ask_list(struct tlb_question *q, size_t level,
 bool tlb_fit(struct tlb_question *q, size_t level, const struct tlb_conflict *c,
              const struct tlb_numbers *list, uint64_t pool)
 {
+    const uint64_t settled = list->count + 2; /* laps */
     struct laps l = ask_list(q, level, c, list, pool, WARM);
     if (pool > 0 && q->t->tlb[level].chance)
         return !some_miss(q, &l);
-    if (pool == 0 && all_miss(q, level, &l) && may_settle(q, &l))
-        l = ask_list(q, level, c, list, 0, list->count + 2);
+    if (pool == 0 && settled > warm_wanted(q, level) &&
+        all_miss(q, level, &l) && may_settle(q, &l))
+        l = ask_list(q, level, c, list, 0, settled);
     return !all_miss(q, level, &l);
 }
 
@@ -270,10 +272,7 @@ bool tlb_ring_fits(struct tlb_question *q, size_t level, uint64_t from,
 
 static bool is_listed(const struct tlb_conflict *c, uint32_t number)
 {
-    for (size_t i = 0; i < c->set.count; i++)
-        if (c->set.at[i] == number)
-            return true;
-    return number == c->target;
+    return number == c->target || tlb_lists(&c->set, number);
 }
 
 /* All but one of the conflict set, the place, and what pushes out of nearer
@@ -371,15 +370,18 @@ static size_t above(const struct column *c, double cycles)
     return count;
 }
 
-/* The cycles, near those that were taken first, that tell loads of few places
- * from those of many best: the middle of all that are as good. */
+/* The cycles that tell loads of few places from those of many best, between
+ * what both typically cost: the middle of all that are as good.  What was taken
+ * first may be off, by phases of the caches' clock. */
 static double best_middle(const struct tlb_facts *tlb, const struct column *few,
                           const struct column *many)
 {
-    const double half = tlb->middle - tlb->hit;
+    enum { STEPS = 64 };
+    const double low = typical(few->at, few->count, 1),
+                 high = typical(many->at, many->count, 1);
     double best = INFINITY, from = tlb->middle, to = tlb->middle;
-    for (double at = tlb->middle - half / 2; at <= tlb->middle + half / 2;
-         at += half / 32) {
+    for (int i = 0; high > low && i <= STEPS; i++) {
+        const double at = low + (high - low) * i / STEPS;
         const double wrong = (double)above(few, at) / (double)few->count + 1 -
                              (double)above(many, at) / (double)many->count;
         if (wrong < best)
