@@ -357,11 +357,12 @@ static void try_foretold(struct eviction *e, const struct script_lines *group,
     }
 }
 
-/* Wald's bounds: of the lines that do not come in one of a thousand may seem
- * to, and of the others as many may seem not to as go unseen. */
+/* Wald's bounds: of the lines that do not come in one of 100,000 may seem to,
+ * since very many are asked, and of the others as many may seem not to as go
+ * unseen. */
 static enum eviction_came came_by(double lead)
 {
-    static const double stray = 0.001;
+    static const double stray = 1e-5;
     if (lead >= log((1 - unseen) / stray))
         return CAME_IN;
     return lead <= log(unseen / (1 - stray)) ? CAME_NOT : CAME_UNKNOWN;

@@ -751,42 +751,17 @@ static struct script_lines open_lines(struct eviction *e,
     return open;
 }
 
-/* Those of the lines that came in; left are those of which it is not known. */
-static struct script_lines take_out(struct eviction *e,
-                                    struct script_lines *lines,
-                                    const enum eviction_came *came)
-{
-    struct script_lines in = {lab_alloc(e->lab, lines->count, sizeof *in.at),
-                              0};
-    size_t unknown = 0;
-    for (size_t i = 0; i < lines->count; i++)
-        if (came[i] == CAME_IN)
-            in.at[in.count++] = lines->at[i];
-        else if (came[i] == CAME_UNKNOWN)
-            lines->at[unknown++] = lines->at[i];
-    lines->count = unknown;
-    return in;
-}
-
-/* Which lines come into the set that this line's group fills, twice each, since
- * very many are asked; those of which it is not clear are asked again. */
+/* Which lines come into the set that this line's group fills. */
 static void take_lines(struct eviction *e, struct dealing *d, uint64_t line,
                        const struct script_lines *group)
 {
-    enum { TRIES = 4 };
     enum eviction_came *const came = lab_alloc(e->lab, d->lines, sizeof *came);
-    struct script_lines open = open_lines(e, d, line + 1);
+    const struct script_lines open = open_lines(e, d, line + 1);
     d->set[line] = (uint32_t)d->sets;
-    for (int i = 0; open.count > 0 && lab_ok(e->lab) && i < TRIES; i++) {
-        eviction_foretold(e, group, &open, came);
-        struct script_lines once = take_out(e, &open, came);
-        eviction_foretold(e, group, &once, came);
-        const struct script_lines twice = take_out(e, &once, came);
-        for (size_t n = 0; n < twice.count; n++)
-            d->set[twice.at[n] / e->unit] = (uint32_t)d->sets;
-        for (size_t n = 0; n < once.count; n++)
-            open.at[open.count++] = once.at[n];
-    }
+    eviction_foretold(e, group, &open, came);
+    for (size_t i = 0; i < open.count; i++)
+        if (came[i] == CAME_IN)
+            d->set[open.at[i] / e->unit] = (uint32_t)d->sets;
 }
 
 /* The set of a line, by the same line of the rounds that follow. */
