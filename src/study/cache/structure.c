@@ -221,7 +221,9 @@ enum {
 struct weighing {
     uint32_t ways;
     size_t victims[WAYS_WEIGHED], found, launches;
+    /* Of each line; of all. */
     size_t loads[WAYS_WEIGHED + 1], unknown[WAYS_WEIGHED + 1];
+    size_t all_loads, all_unknown;
     double unevenness;
 };
 
@@ -247,8 +249,11 @@ static void add_launch(struct weighing *w, const struct policy_load *loads,
     const size_t found = policy_victims(loads, count, w->ways, here);
     /* The first loads of a launch cost what they cost. */
     for (size_t i = w->ways + 1; i < count; i++) {
+        const bool unknown = loads[i].outcome == LOAD_UNKNOWN;
         w->loads[loads[i].line]++;
-        w->unknown[loads[i].line] += loads[i].outcome == LOAD_UNKNOWN;
+        w->unknown[loads[i].line] += unknown;
+        w->all_loads++;
+        w->all_unknown += unknown;
     }
     w->found += found;
     w->launches += found > 0;
@@ -288,26 +293,12 @@ static struct weighing weigh(struct structure_question *q)
  * by chance, and shares are skewed. */
 static bool is_skewed(const struct weighing *w)
 {
-    size_t loads = 0, unknown = 0;
-    for (uint32_t i = 0; i <= w->ways; i++) {
-        loads += w->loads[i];
-        unknown += w->unknown[i];
-    }
     for (uint32_t i = 0; i <= w->ways; i++)
-        if (rate_test_more(w->unknown[i], w->loads[i], unknown - w->unknown[i],
-                           loads - w->loads[i], 1e-6))
+        if (rate_test_more(w->unknown[i], w->loads[i],
+                           w->all_unknown - w->unknown[i],
+                           w->all_loads - w->loads[i], 1e-6))
             return true;
     return false;
-}
-
-static double unknown_share(const struct weighing *w)
-{
-    size_t loads = 0, unknown = 0;
-    for (uint32_t i = 0; i <= w->ways; i++) {
-        loads += w->loads[i];
-        unknown += w->unknown[i];
-    }
-    return (double)unknown / (double)loads;
 }
 
 /* Deviations from even shares. */
@@ -415,7 +406,8 @@ static void report_weights(struct structure_question *q,
     /* Two deviations of a share of a half; and as many loads as the clock could
      * not tell were disturbed to look like misses, of which one load in five or
      * fewer is one. */
-    const double doubt = 1 / sqrt((double)w->found) + 5 * unknown_share(w);
+    const double unknown = (double)w->all_unknown / (double)w->all_loads;
+    const double doubt = 1 / sqrt((double)w->found) + 5 * unknown;
     if (doubt > share_doubt) {
         refuse(q, "policy_weights",
                lab_text(q->lab, why_weights_noise, w->found));
