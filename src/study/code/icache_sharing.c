@@ -50,6 +50,7 @@ struct code_load {
     uint64_t calls, others, nearer; /* functions; the nearer one has room for */
     uint64_t apart;                 /* B */
     double calm, pushed;
+    bool *constants; /* they share a cache behind it, or this one */
 };
 
 static void add_lap(const struct code_load *l, struct script *s, size_t reader,
@@ -141,7 +142,9 @@ static double missed_after_constants(const struct code_load *l, uint64_t count)
 }
 
 /* Constants are fewer than the other code, and push out as much more than one
- * does as they take room that there is not, a tenth at least. */
+ * does as they take room that there is not, a tenth at least.  Of several
+ * caches that they push code out of the farthest is the one behind the first of
+ * constants; what they do to the nearer ones is not known. */
 static void ask_constants(const struct code_load *l, struct finding *f)
 {
     const uint64_t room = l->level->size;
@@ -154,10 +157,12 @@ static void ask_constants(const struct code_load *l, struct finding *f)
         missed_after_constants(&more, CONSTANTS / 64) > calm + 0.1;
     if (!lab_ok(l->lab))
         return;
-    if (calm > CALM_MOST) {
-        finding_none(f, why_code_constants);
+    if (calm > CALM_MOST || (shared && *l->constants)) {
+        finding_none(f, calm > CALM_MOST ? why_code_constants
+                                         : why_code_constants_twice);
         return;
     }
+    *l->constants = *l->constants || shared;
     struct value list = value_list();
     if (shared)
         value_push(&list, value_text("const_l15"));
@@ -260,7 +265,7 @@ static bool can_tell(struct code_load *l)
 static void (*const questions[])(const struct code_load *, struct finding *) = {
     ask_constants, ask_warps, ask_sms};
 
-static void icache_sharing_ask_level(struct lab *lab, size_t i)
+static void icache_sharing_ask_level(struct lab *lab, size_t i, bool *constants)
 {
     struct code_load l;
     const bool fits = fact_code(lab)->level[i].size > 0 && load_for(lab, i, &l);
@@ -275,6 +280,7 @@ static void icache_sharing_ask_level(struct lab *lab, size_t i)
                           : why_code_little_more);
         return;
     }
+    l.constants = constants;
     for (size_t k = 0; lab_ok(lab) && k < COUNT_OF(questions); k++) {
         struct finding *const f =
             lab_finding(lab, code_components[i], answers[k].attribute);
@@ -289,8 +295,9 @@ static void icache_sharing_ask_level(struct lab *lab, size_t i)
 
 static void icache_sharing_run(struct lab *lab)
 {
-    for (size_t i = 0; i < fact_code(lab)->count; i++)
-        icache_sharing_ask_level(lab, i);
+    bool constants = false;
+    for (size_t i = fact_code(lab)->count; i-- > 0;)
+        icache_sharing_ask_level(lab, i, &constants);
     for (size_t i = u64_max(fact_code(lab)->count, 1); i < CODE_LEVELS_MAX; i++)
         for (const struct answer *a = answers; a->attribute != NULL; a++)
             lab_absent(lab, code_components[i], a->attribute);
