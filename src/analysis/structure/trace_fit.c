@@ -715,12 +715,11 @@ static bool is_foretold(const struct rival *r, const struct outcome *o)
 
 /* Of lines that fit no more are wrong than the clock tells wrongly: they hit
  * whatever the policy is, and however much of what there is room for is fetched
- * ahead, but not if sets are others.  As many again may be pushed out by lines of
- * the neighbour, if it has any, that lie elsewhere. */
+ * ahead, but not if sets are others. */
 static bool is_fitting(const struct rival *r, const struct outcome *o)
 {
     const double seen = (double)(o->count - begin_of(o, TRACE_FITTING));
-    const double few = seen * (r->c.own > 0 ? 2 * WRONG : WRONG);
+    const double few = seen * WRONG;
     return wrong_of(r, o, TRACE_FITTING) <= few + DEVIATIONS * sqrt(few);
 }
 
@@ -1102,6 +1101,7 @@ static const struct rival *likeliest(const struct trace_search *t)
 bool trace_search_judge(const struct trace_search *t, struct trace_fit *fit)
 {
     const struct rival *const best = likeliest(t);
+    *fit = (struct trace_fit){0};
     if (best == NULL || t->outcome.count == 0)
         return false;
     *fit = fit_of(&best->c);

@@ -77,6 +77,7 @@ static struct script_lines pick_fitting(struct lab *lab,
                                         const struct code_path *path,
                                         const struct code_calls *calls)
 {
+    enum { SPARE = 1, OWN_SPARE = 3 };
     const struct trace_fit *const fit = calls->fitting;
     const uint64_t window = CODE_POOL / CODE_PLACE;
     const uint64_t bytes = calls->ahead * path->line;
@@ -88,7 +89,8 @@ static struct script_lines pick_fitting(struct lab *lab,
     struct rng rng;
     for (uint64_t set = 0; set < fit->model_sets; set++) {
         const uint64_t ways = trace_fit_ways(fit, set);
-        room[set] = ways > 2 && calls->spare ? ways - 1 : ways;
+        const uint64_t spare = ways < fit->model_ways ? OWN_SPARE : SPARE;
+        room[set] = !calls->spare ? ways : ways > spare ? ways - spare : 1;
     }
     rng_seed(&rng, calls->take);
     for (uint64_t tries = 0; tries < window; tries++) {

@@ -41,8 +41,8 @@ struct code_calls {
     bool sparse;        /* … or so many KiB apart, each half of which alone */
     const struct trace_fit *fitting; /* … or as many as fit in that cache … */
     uint64_t ahead; /* … with so many lines that are fetched ahead … */
-    bool spare;     /* … and a way for lines of the loop */
-    unsigned take;  /* a number that makes the order another */
+    bool spare; /* … and a way for lines of the loop, or three where some are */
+    unsigned take; /* a number that makes the order another */
 };
 
 /* Calls of functions at random. */

@@ -147,7 +147,7 @@ static bool is_apart(const struct curve *c, size_t i)
     const double most = hits_limit(p->value, p[1].value);
     return plateau_share(c, i, above, most) -
                plateau_share(c, i + 1, above, most) >=
-           1.0 / 3;
+           assume(ASSUME_CODE_TOLD);
 }
 
 /* Of two that are not apart the shorter one is none. */
@@ -487,8 +487,23 @@ static uint64_t sparse_functions(const struct trace_fit *fit, uint64_t part)
     return u64_min(held + held / part + 1, CODE_POOL / CODE_HALVED);
 }
 
-/* Below, something is there that is in no model: more is asked. */
-static const double AGREES_LEAST = 0.97;
+/* Something is there that is in no model, if victims are not of chance. */
+static bool is_disturbed(const struct trace_fit *fit)
+{
+    return fit->policy != POLICY_RANDOM &&
+           fit->agrees < assume(ASSUME_CODE_AGREES);
+}
+
+static bool is_uncertain(const struct trace_fit *fit)
+{
+    return fit->policy == POLICY_RANDOM || is_disturbed(fit);
+}
+
+/* Of what is uncertain only functions that fit show sets.  If they are spread
+ * over others by chance, 0.4 / √ways of them (the mean beyond a normal
+ * distribution's mean) fit no more: twice of what the clock may tell wrongly,
+ * and chance, up to so many. */
+enum { WAYS_SHOWN = 25 };
 
 static bool is_one(const struct trace_fit *fit)
 {
@@ -504,14 +519,15 @@ static bool is_one(const struct trace_fit *fit)
  * policy is. */
 static bool find_fit(struct cache_question *q, struct trace_fit *fit)
 {
-    enum { CHECKS = 5 };
+    /* Where a call has time a line more comes than was seen of cold code. */
+    enum { CHECKS = 6, LATE = 1 };
     const uint64_t functions = q->draws.functions;
     const struct trace_range range = range_of(q);
-    struct code_calls calls = {.functions = functions,
-                               .uneven = true,
-                               .ahead =
-                                   u64_max(q->path->near, q->path->ahead[q->i]),
-                               .spare = range.own_most > 0};
+    struct code_calls calls = {
+        .functions = functions,
+        .uneven = true,
+        .ahead = LATE + u64_max(q->path->near, q->path->ahead[q->i]),
+        .spare = range.own_most > 0};
     calls.take = 1;
     const struct trace found = trace_taken(q, &calls);
     calls.take++;
@@ -521,14 +537,15 @@ static bool find_fit(struct cache_question *q, struct trace_fit *fit)
     struct trace_search *const search = trace_search_new(&found, &range);
     trace_search_check(search, &check);
     bool sure = trace_search_judge(search, fit);
-    if (!sure || !is_one(fit) || fit->agrees < AGREES_LEAST) {
+    if (fit->model_ways > 0 &&
+        (!sure || !is_one(fit) || fit->agrees < assume(ASSUME_CODE_AGREES))) {
         const struct trace_fit first = *fit;
         for (size_t i = 1; lab_ok(q->lab) && i < CHECKS; i++) {
             calls.take++;
-            calls.sparse = i == 3;
+            calls.sparse = i == 3 || i == 4;
             if (calls.sparse)
-                calls.functions = sparse_functions(&first, 3);
-            if (i == 4)
+                calls.functions = sparse_functions(&first, i == 3 ? 3 : 16);
+            if (i == CHECKS - 1)
                 calls.fitting = &first;
             check = trace_taken(q, &calls);
             trace_search_check(search, &check);
@@ -536,7 +553,8 @@ static bool find_fit(struct cache_question *q, struct trace_fit *fit)
         sure = lab_ok(q->lab) && trace_search_judge(search, fit);
     }
     trace_search_free(search);
-    if (!sure)
+    const bool shown = fit->model_ways <= WAYS_SHOWN;
+    if (!sure || (!shown && is_uncertain(fit)))
         return false;
     q->path->fit[q->i] = *fit;
     q->path->sector[q->i] = q->level->line;
@@ -570,6 +588,8 @@ static void report_policy(struct cache_question *q, const struct trace_fit *fit)
         finding_none(f, why_one_way);
     else if (random && (fit->sets == 0 || fit->ways == 0))
         finding_none(f, why_code_shapes); /* or some ways go more often */
+    else if (is_disturbed(fit))
+        finding_none(f, why_code_policy);
     else if (fit->runner_up != fit->policy)
         finding_none(f, why_policies_alike, cache_policy_name(fit->policy),
                      cache_policy_name(fit->runner_up));
@@ -643,11 +663,8 @@ static void report_shape(struct cache_question *q)
     report_policy(q, &fit);
 }
 
-/* Of calls that a level served, what most of them cost says nothing if a third
- * costs something else: half of them is where that breaks down. */
-static const double DISTURBED_MOST = 0.33;
-
-/* What a call costs that a level served, of those that are judged. */
+/* What a call costs that a level served, of those that are judged; if too many
+ * cost something else, that says nothing. */
 static struct undisturbed cost_of(struct cache_question *q, size_t level)
 {
     const struct code_draws *const d = &q->draws;
@@ -671,7 +688,7 @@ static bool is_blurred(const struct cache_question *q)
             between += fabs(q->draws.cycles[i] - limit) < near;
             judged++;
         }
-    return 20 * between > judged;
+    return (double)between > assume(ASSUME_CODE_BLURRED) * (double)judged;
 }
 
 static void report_penalty(struct cache_question *q)
@@ -682,7 +699,8 @@ static void report_penalty(struct cache_question *q)
     const struct undisturbed miss = cost_of(q, q->i + 1);
     const struct undisturbed u = undisturbed_less(&miss, &hit);
     const double doubt = assume(ASSUME_CODE_DOUBT) * u.cycles + 1;
-    if (hit.disturbed > DISTURBED_MOST || miss.disturbed > DISTURBED_MOST) {
+    const double disturbed = assume(ASSUME_CODE_DISTURBED);
+    if (hit.disturbed > disturbed || miss.disturbed > disturbed) {
         finding_none(f, why_misses_alike);
         return;
     }
@@ -711,7 +729,8 @@ static bool icache_ask_level(struct lab *lab, const struct curve *c, size_t i,
     draw_calls(&q);
     if (!lab_ok(lab))
         return false;
-    if (is_blurred(&q) || cost_of(&q, i).disturbed > DISTURBED_MOST)
+    if (is_blurred(&q) ||
+        cost_of(&q, i).disturbed > assume(ASSUME_CODE_DISTURBED))
         return false;
     report_penalty(&q);
     if (i > 0)
