@@ -82,8 +82,8 @@ static void ask_some(struct tlb_question *q, size_t level,
             write_turn(q, level, i + 1, t->quiet, &steps);
     }
     const struct column c =
-        tlb_ask(q, &q->t->places, buf_string(&steps),
-                "readers=%s rounds=%u many=1", buf_string(&readers), t->laps);
+        tlb_ask(q, &q->t->places, buf_string(&steps), "readers=%s rounds=%u",
+                buf_string(&readers), t->laps);
     for (size_t i = 0; i < t->count; i++) {
         share[i] = 0;
         for (size_t at = TWICE * i; at < TWICE * (i + 1); at++)
