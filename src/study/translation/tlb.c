@@ -128,6 +128,7 @@ static void ask_level(struct tlb_question *q, size_t level)
         (tlb_is_large(q, level) ? tlb_find_large : tlb_find_sets)(q, level);
     if (lab_ok(q->lab))
         tlb_conclude_region(q, level);
+    take_one_set(tlb);
     if (lab_ok(q->lab) && (tlb->sets == 1 || c->set.count > 0))
         tlb_find_policy(q, level);
     q->why[level] = lab_excuse(q->lab);

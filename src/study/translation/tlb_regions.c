@@ -644,10 +644,11 @@ static void find_row(struct tlb_question *q, size_t level, bool sure)
 }
 
 /* True if an index may tell as much as a row of as many mappings as there are
- * entries, which take long: no more than a bound is known of the page. */
-static bool may_wait(const struct tlb_facts *tlb, bool sure)
+ * entries, which take long: where a page is known, or no more than a bound of
+ * one of which not even a row tells more. */
+static bool may_wait(const struct tlb_question *q, size_t level, bool sure)
 {
-    return !sure && tlb->about >= LARGE;
+    return (sure && tlb_is_large(q, level)) || q->t->tlb[level].about >= LARGE;
 }
 
 static void find_region(struct tlb_question *q, size_t level)
@@ -659,7 +660,7 @@ static void find_region(struct tlb_question *q, size_t level)
     if (!lab_ok(q->lab) || tlb->page == 0)
         return;
     const bool dense = tlb->page < q->t->places.unit,
-               wait = !dense && may_wait(tlb, sure);
+               wait = !dense && may_wait(q, level, sure);
     if (!wait)
         report_page(q, level, sure);
     if (dense) {
@@ -670,6 +671,19 @@ static void find_region(struct tlb_question *q, size_t level)
     } else {
         find_row(q, level, sure);
     }
+}
+
+/* A row, where an index counts regions by the page. */
+static void find_row_of_index(struct tlb_question *q, size_t level, bool sure)
+{
+    struct index_function *const f = q->index[level];
+    const uint64_t page = q->t->tlb[level].page;
+    find_row(q, level, sure);
+    const uint64_t pages = u64_max(q->t->tlb[level].region / page, 1);
+    for (size_t i = 0; f != NULL && i < f->masks; i++)
+        f->mask[i] /= pages;
+    if (f != NULL)
+        f->seen /= pages;
 }
 
 /* Addresses that differ in a bit of the index only are of two regions; of the
@@ -688,9 +702,9 @@ void tlb_conclude_region(struct tlb_question *q, size_t level)
     if (!lab_ok(q->lab))
         return;
     report_page(q, level, sure);
-    if (bits == 0) {
-        find_row(q, level, sure);
-    } else if (sure && tlb->page == most) {
+    if (bits == 0 || (sure && tlb->page < most)) {
+        find_row_of_index(q, level, sure);
+    } else if (sure) {
         tlb_found(q, level, TLB_REGION, (double)most);
     } else {
         found_at_most(q, level, TLB_REGION, (double)most);
