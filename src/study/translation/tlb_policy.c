@@ -140,14 +140,20 @@ static void draw(const struct subject *of, size_t others, unsigned laps,
     }
 }
 
-/* Single loads, unless too many hits look like misses: where laps differ by
- * chance none outvotes another. */
+/* Too many hits look like misses for single loads to tell. */
+static bool is_noisy(const struct tlb_question *q)
+{
+    enum { FEW = 200 };
+    return FEW * fmax(q->late, q->disturbed) >= 1;
+}
+
+/* Single loads, unless that is so: where laps differ by chance none outvotes
+ * another. */
 static unsigned laps_of(const struct tlb_question *q, size_t level,
                         const struct tlb_conflict *near, size_t loads)
 {
-    enum { FEW = 200 };
     const size_t each = 1 + tlb_steps_of(near);
-    return FEW * fmax(q->late, q->disturbed) < 1
+    return !is_noisy(q)
                ? 1
                : (unsigned)u64_within(1, tlb_laps(q, level),
                                       tlb_room(q, loads * each + 1, loads));
@@ -230,9 +236,11 @@ static void report(struct tlb_question *q, size_t level,
     /* Then as many others as it has ways may leave a place in it. */
     q->t->tlb[level].chance |=
         v->policy != POLICY_LRU && v->policy != POLICY_FIFO;
-    /* As many as it has ways pushed each place out that the index foretold. */
-    const bool unlike = v->policy == POLICY_RANDOM && q->index[level] != NULL &&
-                        tlb_is_large(q, level);
+    /* As many as it has ways pushed each place out that the index foretold; or
+     * what is late by chance looks like victims of chance. */
+    const bool unlike =
+        v->policy == POLICY_RANDOM &&
+        ((q->index[level] != NULL && tlb_is_large(q, level)) || is_noisy(q));
     if (!v->known || unlike)
         tlb_none(q, level, TLB_POLICY, TLB_POLICY, why_policy_unlike);
     else if (v->ambiguous)
