@@ -107,6 +107,14 @@ static const struct {
      "'policy': 'fifo'} paths/constant={'const_l1': 51, 'const_l15': 120, "
      "'l2': 305, 'memory': 445}",
      "const_l15.size_by_change", 18432, 1316},
+    /* Lines of a ring fill some sets before others, for each path alike. */
+    {"caches/l1={'line': 64, 'sector': 64, 'sets': 16, 'ways': 22, "
+     "'set_bits': [[8, 9], [6, 7, 10, 11, 13, 14, 16], "
+     "[6, 7, 9, 12, 13, 14, 15, 17, 18], "
+     "[6, 7, 8, 9, 10, 11, 12, 13, 14, 16]]} "
+     "paths/global.ca={'l1': 145, 'l2': 358, 'memory': 469} "
+     "paths/local={'l1': 145, 'l2': 358, 'memory': 469}",
+     "local.size", 22528, 0},
     /* Rings that miss for certain miss the next one, too. */
     {"caches/l1={'sets': 73, 'ways': 10, 'policy': 'nru'} "
      "caches/l2={'sets': 128, 'ways': 8, 'scope': 'gpu'} "

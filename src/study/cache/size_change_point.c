@@ -21,6 +21,7 @@
 static const enum fact_id reads[] = {FACT_TRACE,  FACT_CACHED, FACT_BRACKET,
                                      FACT_SECTOR, FACT_LINE,   FACT_RINGS,
                                      FACT_NONE};
+static const char *const needs[] = {"overfill", NULL};
 static const struct answer answers[] = {
     {sm_level_components, "size_by_change", "B"},
     {0},
@@ -136,6 +137,23 @@ static void report_change(struct finding *f, const double *matrix,
     finding_protocol(f, "ks_critical", value_number(step.critical));
 }
 
+/* Rings that end where lines in random order say that more fits end where the
+ * first sets are full, and so do latencies change little by little from there
+ * on.  What denies the edge, of this path or of one with the same; NULL: nothing
+ * does. */
+static const struct finding *denial_of(const struct lab *lab, uint64_t edge)
+{
+    for (int i = 0; i < LEVEL_COUNT; i++) {
+        const struct finding *const held =
+            lab_proposal(lab, "overfill", level_table[i].component, "size");
+        if (fact_rings(lab, (enum level_id)i)->bytes == edge && held != NULL &&
+            held->status == STATUS_MEASURED &&
+            held->interval[0] > (double)edge)
+            return held;
+    }
+    return NULL;
+}
+
 static void change_point_ask_level(struct lab *lab, const struct level_row *row)
 {
     const struct fact_rings *const rings = fact_rings(lab, level_of(row));
@@ -145,6 +163,12 @@ static void change_point_ask_level(struct lab *lab, const struct level_row *row)
      * certain. */
     if (!rings->measured) {
         finding_none(f, "%s", lab_why_unknown(lab, row->component, "size"));
+        return;
+    }
+    const struct finding *const held = denial_of(lab, rings->bytes);
+    if (held != NULL) {
+        finding_none(f, why_by_overfill, (double)rings->bytes,
+                     held->interval[0], held->interval[1]);
         return;
     }
     /* What no trace reaches the end of has no change that it would show. */
@@ -194,6 +218,7 @@ const struct study study_size_change_point = {
               "number each, their change point is estimated and tested "
               "(Kolmogorov and Smirnov).",
     .reads = reads,
+    .needs = needs,
     .answers = answers,
     .proposes = proposes,
     .run = change_point_run,

@@ -137,16 +137,15 @@ static bool allows(const struct finding *bound, double low, double high)
 }
 
 /* What of one path is but a bound, or not found, may be known of another that
- * uses the same storage; and its rings may lie less evenly in the sets, so that
- * somewhat less of them fits. */
+ * uses the same storage; and rings may lie less evenly in the sets, so that less
+ * of them fits than lines in random order told of the other. */
 static bool is_of_same_storage(const struct finding *size,
                                const struct finding *same)
 {
     if (same == NULL || same->status != STATUS_DERIVED)
         return false;
-    const double more = same->value.number - size->value.number;
     return size->status == STATUS_MEASURED
-               ? more > 0 && more < same->value.number / 16
+               ? size->value.number < same->value.number
                : allows(size, same->value.number, same->value.number);
 }
 
@@ -303,7 +302,8 @@ static void judge_size(struct lab *lab, const char *component,
         judge_shared(lab, component, rings, sets, overfill);
         return;
     }
-    if (is_of_same_storage(rings, sets)) {
+    if ((overfill == NULL || rings->status != STATUS_MEASURED) &&
+        is_of_same_storage(rings, sets)) {
         accept(lab, component, attribute, sets);
         return;
     }
@@ -311,9 +311,12 @@ static void judge_size(struct lab *lab, const char *component,
     if (overfill == NULL && has_short_lines(lab, component))
         bound_by_order(f);
     doubt_by_change(f, estimate(lab, "change", component, attribute));
-    if (sets != NULL &&
-        (sets->status != STATUS_DERIVED ||
-         (are_sets_known(lab, component) && is_within(sets, overfill))))
+    const bool confirmed = is_within(sets, overfill);
+    if (sets != NULL && sets->status == STATUS_MEASURED && confirmed &&
+        !do_agree(rings, sets))
+        finding_copy(f, sets);
+    else if (sets != NULL && (sets->status != STATUS_DERIVED ||
+                              (are_sets_known(lab, component) && confirmed)))
         correct_by_sets(f, sets);
     if (overfill != NULL && overfill->status == STATUS_MEASURED)
         compare_with_overfill(f, overfill);
