@@ -151,7 +151,7 @@ static Suite *half(const char *name, int which)
     if (which == 0)
         tcase_add_loop_test(t, lines_are_found_whatever_the_index, 0,
                             COUNT_OF(uneven));
-    if (which == 0)
+    if (which == 1)
         tcase_add_loop_test(t, sizes_are_right_or_not_told, 0,
                             COUNT_OF(misleading));
     return suite;
