@@ -415,12 +415,6 @@ static void add_pool(struct script *s, const struct segments *pool,
     }
 }
 
-/* Where all of a large cache is loaded in each there is time for one. */
-static uint64_t alone_laps(const struct eviction *e)
-{
-    return e->strewn > 0 ? 1 : ALONE_LAPS;
-}
-
 /*
  * Of rounds, after one that settles the set, in how many the first line missed.
  * A policy may keep a line that is used again and again, and put out the
@@ -434,7 +428,8 @@ static size_t count_crowded(struct eviction *e,
     const struct script_lines others = {lines->at + 1, lines->count - 1};
     const double cut = cut_above(e, base_beside(e, pool));
     struct script s = script_of(e);
-    for (uint64_t lap = 0; lap < alone_laps(e); lap++) {
+    for (uint64_t lap = 0; lap < (e->alone > 0 ? e->alone : ALONE_LAPS);
+         lap++) {
         add_pool(&s, pool, 0);
         if (others.count > 0)
             add_lines(&s, 0, false, &others);

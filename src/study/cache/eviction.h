@@ -36,6 +36,7 @@ struct eviction {
     /* Places are numbers of lines in a random order of so many bits, as of a
      * cache whose index deals whatever is near to all sets alike; 0: offsets. */
     unsigned strewn;
+    uint64_t alone; /* laps of others before a line is looked for; 0: usual */
     bool maps; /* its lines can be mapped at several addresses */
     /* Offsets from `span` on are of the same memory, mapped 2^mapped bytes from
      * the first; 0: there are none. */

@@ -718,8 +718,15 @@ static struct geometry find_ways(struct eviction *e,
     if (ask_ways(p, &g))
         return g;
     eviction_gave_up(e);
-    if (e->homes != NULL && !e->chancy && eviction_strew(e, lines->most))
+    if (e->homes == NULL || e->chancy || !eviction_strew(e, lines->most))
+        return g;
+    /* A lap of many lines takes long, and is enough where the first line to
+     * come is the first to go; other policies want more. */
+    for (e->alone = 1; g.ways == 0 && lab_ok(e->lab) && e->alone <= 3;
+         e->alone += 2)
         ask_strewn(p, &g);
+    eviction_gave_up(e);
+    e->alone = 0;
     return g;
 }
 
