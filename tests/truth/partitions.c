@@ -251,16 +251,17 @@ static const struct inside {
                "[8,15]]} caches/l2/set_bits=[[9,18],10,11,[12,21],[13,20]]"},
      256,
      "rrip"},
-    /* No step of a power of two stays in few sets: lines in random order. */
+    /* No step of a power of two stays in few sets: lines in random
+     * order, by more laps than one. */
     {{.partitions = PARTED("[12, 13, 15, 17, 19]", "160" REPLICATES),
-      .policy = "lru",
+      .policy = "{'kind':'rrip','most':2,'insert':1,'hit':0}",
       .sms = 6,
       .size = 5 * MIB / 8,
       .index = "caches/l2/slices={'modulo':5,'from_bit':8} caches/l2/set_bits="
                "[[7,14,16,18,20],[8,15,17,19,21],[9,13,18,20],[10,16,19],"
                "[11,17,21]]"},
      320,
-     "lru"},
+     "rrip"},
 };
 
 /* By its index; or, where none is found, in doubt and within its interval. */

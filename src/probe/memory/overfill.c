@@ -21,6 +21,7 @@
  * in which quarter of the looks of a trial they were.  A row says how many took
  * so many cycles.
  */
+#include <assert.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -665,10 +666,24 @@ static int place(struct prober *prober, struct flood *f, struct error *err)
                : 0;
 }
 
-static int by_number(const void *a, const void *b)
+/* By quarter and cycles, so many bits at a time: of half a million looks
+ * quicker than by comparing. */
+static void sort_keys(uint64_t *keys, size_t count)
 {
-    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return x < y ? -1 : x > y;
+    enum { DIGIT = 12, DIGITS = 3 };
+    static_assert(DIGIT * DIGITS >= 34, "quarters, and 32 bits of cycles");
+    uint64_t *const sorted = xcalloc(count + 1, sizeof *sorted);
+    for (unsigned shift = 0; shift < DIGIT * DIGITS; shift += DIGIT) {
+        size_t at[(1 << DIGIT) + 1] = {0};
+        for (size_t i = 0; i < count; i++)
+            at[(keys[i] >> shift) % (1 << DIGIT) + 1]++;
+        for (size_t i = 1; i <= 1 << DIGIT; i++)
+            at[i] += at[i - 1];
+        for (size_t i = 0; i < count; i++)
+            sorted[at[(keys[i] >> shift) % (1 << DIGIT)]++] = keys[i];
+        memcpy(keys, sorted, count * sizeof *keys);
+    }
+    free(sorted);
 }
 
 static void add_rows(struct samples *samples, const uint64_t *keys,
@@ -782,7 +797,7 @@ static int overfill_once(struct prober *prober, const struct experiment *e,
                           .shared_bytes = shared_bytes(o),
                           .carve_out = (int)o->carve};
     const int status = flood_run(prober, e, f, err);
-    qsort(f->keys, f->key_count, sizeof *f->keys, by_number);
+    sort_keys(f->keys, f->key_count);
     if (status == 0)
         add_rows(samples, f->keys, f->key_count);
     if (f->texture.object != 0)
