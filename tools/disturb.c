@@ -77,22 +77,6 @@ static json_t *findings_of(const char *folder, const char *name)
     return findings;
 }
 
-/* The truth for a run, kept from one to the next. */
-static json_t *truth_for(const char *folder, const struct run *run)
-{
-    static char *kept_name;
-    static json_t *kept;
-    char *const name = xasprintf("%s-none-0-%s-1", run->profile, run->study);
-    if (kept_name == NULL || strcmp(kept_name, name) != 0) {
-        json_decref(kept);
-        free(kept_name);
-        kept = findings_of(folder, name);
-        kept_name = xstrdup(name);
-    }
-    free(name);
-    return kept;
-}
-
 /* How a run ended: an exit status, or "limit". */
 static char *end_of(const char *folder, const char *name)
 {
@@ -106,6 +90,25 @@ static char *end_of(const char *folder, const char *name)
     end[strcspn(end, "\n")] = '\0';
     free(path);
     return xstrdup(end);
+}
+
+/* The truth for a run, kept from one to the next; one that ran past its limit
+ * is none. */
+static json_t *truth_for(const char *folder, const struct run *run)
+{
+    static char *kept_name;
+    static json_t *kept;
+    char *const name = xasprintf("%s-none-0-%s-1", run->profile, run->study);
+    if (kept_name == NULL || strcmp(kept_name, name) != 0) {
+        json_decref(kept);
+        free(kept_name);
+        char *const end = end_of(folder, name);
+        kept = end[0] != 'l' ? findings_of(folder, name) : NULL;
+        free(end);
+        kept_name = xstrdup(name);
+    }
+    free(name);
+    return kept;
 }
 
 static int is_end(const struct dirent *entry)
