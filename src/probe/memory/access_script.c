@@ -571,8 +571,8 @@ static void visit_release(void *own)
     free(s->calls);
 }
 
-/* Mappings are of global memory alone. */
-static int check_piece(struct script *s, struct error *err)
+/* Bytes that places are counted in, and from one to the next. */
+static int set_units(struct script *s, struct error *err)
 {
     const bool strewn = is_strewn(s);
     s->apart = strewn ? s->unit : s->apart == 0 ? s->piece : s->apart;
@@ -584,6 +584,14 @@ static int check_piece(struct script *s, struct error *err)
         s->unit = UNIT;
     else if (s->unit == 0)
         s->unit = s->apart;
+    return 0;
+}
+
+/* Mappings are of global memory alone. */
+static int check_piece(struct script *s, struct error *err)
+{
+    if (set_units(s, err) != 0)
+        return err->code;
     if (s->jitter > 0 && s->unit << s->jitter > s->piece)
         return error_set(err, ERR_USAGE,
                          "jitter is of mappings, and within one");
