@@ -217,6 +217,22 @@ static void report_levels(struct tlb_question *q)
     }
 }
 
+/* What is nearer to SMs is shared by no more of them: else one of both is
+ * wrong, and which is not known. */
+static void compare_sharing(struct tlb_question *q)
+{
+    for (size_t i = 0; i + 1 < q->t->levels; i++) {
+        struct finding *const near = q->finding[i][TLB_SMS_SHARING],
+                              *const far = q->finding[i + 1][TLB_SMS_SHARING];
+        if (!tlb_is_found(q, i, TLB_SMS_SHARING) ||
+            !tlb_is_found(q, i + 1, TLB_SMS_SHARING) ||
+            near->value.number <= far->value.number)
+            continue;
+        finding_none(near, "%s", why_tlb_shared_nearer);
+        finding_none(far, "%s", why_tlb_shared_nearer);
+    }
+}
+
 static void tlb_ask_all(struct tlb_question *q)
 {
     tlb_ask_neighbours(q);
@@ -235,6 +251,7 @@ static void tlb_ask_all(struct tlb_question *q)
         report_levels(q);
     for (size_t i = 0; lab_ok(q->lab) && i < q->t->levels; i++)
         conclude_level(q, i);
+    compare_sharing(q);
 }
 
 /* Mappings farther apart than most regions, by an odd number of pieces, so that
