@@ -125,13 +125,12 @@ static void is_as_before(const json_t *all, const json_t *left, const char *id,
 START_TEST(what_a_gpu_lacks_costs_what_needs_it_alone)
 {
     json_t *const all = findings_with("");
-    for (size_t i = 0; i < COUNT_OF(lacking); i++) {
-        json_t *const left = findings_with(lacking[i].without);
-        const char *id;
-        json_t *finding;
-        json_object_foreach(all, id, finding) is_as_before(all, left, id, i);
-        json_decref(left);
-    }
+    json_t *const left = findings_with(lacking[_i].without);
+    const char *id;
+    json_t *finding;
+    json_object_foreach(all, id, finding)
+        is_as_before(all, left, id, (size_t)_i);
+    json_decref(left);
     json_decref(all);
 }
 END_TEST
@@ -176,10 +175,16 @@ Suite *suite_truth_odd(void)
 {
     TCase *t;
     Suite *const suite = suite_of("truth_odd", 60, &t);
-    tcase_add_loop_test(t, a_report_always_comes, 0, COUNT_OF(rows));
+    TCase *const slow = suite_slow(suite, 60);
+    tcase_add_loop_test(slow, a_report_always_comes, 0, 1);
+    tcase_add_loop_test(t, a_report_always_comes, 1, COUNT_OF(rows));
     tcase_add_loop_test(t, misses_are_told_of_a_small_l2, 0, 2);
-    tcase_add_test(t, what_a_gpu_lacks_costs_what_needs_it_alone);
-    tcase_add_loop_test(t, noise_makes_no_tlb_and_no_window, 0,
+    tcase_add_loop_test(t, what_a_gpu_lacks_costs_what_needs_it_alone, 0, 1);
+    tcase_add_loop_test(slow, what_a_gpu_lacks_costs_what_needs_it_alone, 1,
+                        COUNT_OF(lacking));
+    tcase_add_loop_test(t, noise_makes_no_tlb_and_no_window, 0, 1);
+    tcase_add_loop_test(slow, noise_makes_no_tlb_and_no_window, 1, 2);
+    tcase_add_loop_test(t, noise_makes_no_tlb_and_no_window, 2,
                         COUNT_OF(noises));
     tcase_add_test(t, a_cache_of_constants_need_not_be_as_large_as_l1);
     return suite;

@@ -3,7 +3,7 @@
  * the profile says, on every shipped profile and on small ones that are drawn
  * here, whose caches are one or several, split or not, of an SM or of more.
  * SEEDS says with how many seeds of noise the shipped ones are tried (1),
- * SHARING_GPUS how many are drawn (2, and 10 more as slow tests).
+ * SHARING_GPUS how many are drawn (1, and 11 more as slow tests).
  */
 #include <inttypes.h>
 #include <jansson.h>
@@ -19,7 +19,7 @@
 #include "testing.h"
 #include "truth/truth.h"
 
-enum { DRAWN = 2, DRAWN_SLOW = 10, WARPS = 16, KINDS = 5 };
+enum { DRAWN = 1, DRAWN_SLOW = 11, WARPS = 16, KINDS = 5 };
 
 static const struct kind {
     const char *component;
@@ -386,9 +386,10 @@ Suite *suite_truth_sharing(void)
     truth_add_gpus(suite, t, shipped_gpus_are_found_to_share_as_they_do, 0, 1);
     tcase_add_loop_test(t, drawn_gpus_are_found_to_share_as_they_do, 1,
                         1 + drawn());
-    tcase_add_loop_test(t, hits_may_cost_more_where_many_warps_run, 8, 10);
-    tcase_add_loop_test(slow, hits_may_cost_more_where_many_warps_run, 10, 13);
-    tcase_add_loop_test(t, what_l2_holds_is_not_shared_before_it, 0, 12);
+    tcase_add_loop_test(t, hits_may_cost_more_where_many_warps_run, 8, 9);
+    tcase_add_loop_test(slow, hits_may_cost_more_where_many_warps_run, 9, 13);
+    tcase_add_loop_test(t, what_l2_holds_is_not_shared_before_it, 0, 6);
+    tcase_add_loop_test(slow, what_l2_holds_is_not_shared_before_it, 6, 12);
     tcase_add_loop_test(slow, drawn_gpus_are_found_to_share_as_they_do,
                         1 + drawn(), 1 + drawn() + DRAWN_SLOW);
     return suite;
