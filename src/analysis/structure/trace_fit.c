@@ -698,12 +698,18 @@ static double hits_of(const struct outcome *o, size_t from, size_t to)
     return hits;
 }
 
+/* Whether a load is likelier a hit than a miss. */
+static bool foretells_hit(const struct rival *r, size_t load)
+{
+    return r->chance[load] > 0.5;
+}
+
 static double wrong_of(const struct rival *r, const struct outcome *o,
                        size_t kind)
 {
     double wrong = 0;
     for (size_t i = begin_of(o, kind); i < o->end[kind]; i++)
-        wrong += o->hit[i] != (r->chance[i] > 0.5);
+        wrong += o->hit[i] != foretells_hit(r, i);
     return wrong;
 }
 
@@ -781,7 +787,7 @@ static void weigh(struct rival *r, const struct outcome *o)
 {
     r->agree = 0;
     for (size_t i = 0; i < o->count; i++)
-        r->agree += o->hit[i] == (r->chance[i] > 0.5);
+        r->agree += o->hit[i] == foretells_hit(r, i);
     for (size_t kind = 0; kind < TRACE_KINDS; kind++)
         r->likelihood[kind] =
             likelihood_of(r, o, begin_of(o, kind), o->end[kind]);
@@ -846,6 +852,28 @@ static void remember_room(struct trace_search *t, struct candidate c)
     }
 }
 
+static void remember_policies(struct trace_search *t, struct candidate c)
+{
+    for (c.policy = 0; c.policy < POLICIES; c.policy++)
+        if (can_be(&c))
+            remember(t, &c);
+}
+
+/* Lines twice as long in half as many sets, or ways. */
+static void remember_longer(struct trace_search *t, struct candidate c)
+{
+    c.line *= 2;
+    c.own = (c.own + 1) / 2;
+    c.own_at /= 2;
+    if (c.sets % 2 == 0) {
+        c.sets /= 2;
+        remember(t, &c);
+    } else if (c.ways % 2 == 0 && !c.touched) {
+        c.ways /= 2;
+        remember(t, &c);
+    }
+}
+
 /* The likeliest, and the likeliest with every other policy, with a few ways
  * more or less and with lines of two parts. */
 static void remember_best(struct trace_search *t, const struct search *s)
@@ -859,10 +887,8 @@ static void remember_best(struct trace_search *t, const struct search *s)
     if (s->count == 0)
         return;
     remember_room(t, s->kept[0]);
-    struct candidate c = s->kept[0];
-    for (c.policy = 0; c.policy < POLICIES; c.policy++)
-        if (can_be(&c))
-            remember(t, &c);
+    remember_policies(t, s->kept[0]);
+    struct candidate c;
     for (uint64_t more = 0; more <= 2 * MORE_MOST; more++) {
         c = s->kept[0];
         if (c.ways + more > MORE_MOST) {
@@ -877,17 +903,7 @@ static void remember_best(struct trace_search *t, const struct search *s)
     for (c.policy = 0; c.policy < POLICIES; c.policy++)
         if (can_be(&c) && c.ways <= WAYS_MOST)
             remember_neighbours(t, c);
-    c = s->kept[0];
-    c.line *= 2;
-    c.own = (c.own + 1) / 2;
-    c.own_at /= 2;
-    if (c.sets % 2 == 0) {
-        c.sets /= 2;
-        remember(t, &c);
-    } else if (c.ways % 2 == 0 && !c.touched) {
-        c.ways /= 2;
-        remember(t, &c);
-    }
+    remember_longer(t, s->kept[0]);
 }
 
 static void search_certain(struct search *s)
@@ -1012,9 +1028,9 @@ static bool is_right(const struct rival *a, const struct rival *b,
 {
     double differ = 0, right = 0;
     for (size_t i = from; i < to; i++)
-        if ((a->chance[i] > 0.5) != (b->chance[i] > 0.5)) {
+        if (foretells_hit(a, i) != foretells_hit(b, i)) {
             differ++;
-            right += (a->chance[i] > 0.5) == o->hit[i];
+            right += foretells_hit(a, i) == o->hit[i];
         }
     return right >= RIGHT_LEAST * differ ||
            (!is_shape(&a->c, &b->c) &&

@@ -76,15 +76,15 @@ static double trace_size(struct lab *lab, const struct level_row *row,
     const double timing = fact_trace(lab)->cycles, most = f->miss + timing;
     double front = 0, least = 0, limit = 0;
     if (row->behind != LEVEL_COUNT) {
-        limit = hits_limit(fact_bracket(lab, row->behind)->hit, f->hit) + timing;
+        limit =
+            hits_limit(fact_bracket(lab, row->behind)->hit, f->hit) + timing;
         least = f->hit + timing;
     }
     const struct column c =
         lab_column(lab, "cycles",
                    "trace %s bytes=%" PRIu64 " stride=%" PRIu64
                    " warm=2 visits=%d records=%d",
-                   level_ring(row), bytes,
-                   stride_of(lab, row), LOADS, LOADS);
+                   level_ring(row), bytes, stride_of(lab, row), LOADS, LOADS);
     for (size_t i = 0; i < LOADS && i < c.count; i++) {
         front += c.at[i] < limit;
         latencies[i] = fmax(least, fmin(c.at[i], most));
@@ -139,19 +139,39 @@ static void report_change(struct finding *f, const double *matrix,
 
 /* Rings that end where lines in random order say that more fits end where the
  * first sets are full, and so do latencies change little by little from there
- * on.  What denies the edge, of this path or of one with the same; NULL: nothing
- * does. */
+ * on.  What denies the edge, of this path or of one with the same; NULL:
+ * nothing does. */
 static const struct finding *denial_of(const struct lab *lab, uint64_t edge)
 {
     for (int i = 0; i < LEVEL_COUNT; i++) {
         const struct finding *const held =
             lab_proposal(lab, "overfill", level_table[i].component, "size");
         if (fact_rings(lab, (enum level_id)i)->bytes == edge && held != NULL &&
-            held->status == STATUS_MEASURED &&
-            held->interval[0] > (double)edge)
+            held->status == STATUS_MEASURED && held->interval[0] > (double)edge)
             return held;
     }
     return NULL;
+}
+
+/* Sizes are tried at the distance of lines: these must be known for certain.
+ * And what no trace reaches the end of has no change that it would show. */
+static bool is_unasked(struct lab *lab, const struct level_row *row,
+                       struct finding *f)
+{
+    const struct fact_rings *const rings = fact_rings(lab, level_of(row));
+    const struct finding *const held =
+        rings->measured ? denial_of(lab, rings->bytes) : NULL;
+    if (!rings->measured)
+        finding_none(f, "%s", lab_why_unknown(lab, row->component, "size"));
+    else if (held != NULL)
+        finding_none(f, why_by_overfill, (double)rings->bytes,
+                     held->interval[0], held->interval[1]);
+    else if (fact_line(lab, level_of(row))->bound &&
+             rings->bytes > LOADS * stride_of(lab, row))
+        finding_none(f, "%s", lab_why_unknown(lab, row->component, "line"));
+    else
+        return false;
+    return true;
 }
 
 static void change_point_ask_level(struct lab *lab, const struct level_row *row)
@@ -159,24 +179,8 @@ static void change_point_ask_level(struct lab *lab, const struct level_row *row)
     const struct fact_rings *const rings = fact_rings(lab, level_of(row));
     struct finding *const f =
         lab_finding(lab, row->component, "size_by_change");
-    /* Sizes are tried at the distance of lines: these must be known for
-     * certain. */
-    if (!rings->measured) {
-        finding_none(f, "%s", lab_why_unknown(lab, row->component, "size"));
+    if (is_unasked(lab, row, f))
         return;
-    }
-    const struct finding *const held = denial_of(lab, rings->bytes);
-    if (held != NULL) {
-        finding_none(f, why_by_overfill, (double)rings->bytes,
-                     held->interval[0], held->interval[1]);
-        return;
-    }
-    /* What no trace reaches the end of has no change that it would show. */
-    if (fact_line(lab, level_of(row))->bound &&
-        rings->bytes > LOADS * stride_of(lab, row)) {
-        finding_none(f, "%s", lab_why_unknown(lab, row->component, "line"));
-        return;
-    }
     const struct sizes sizes = sizes_around(lab, row);
     double *const matrix = lab_alloc(lab, SIZES * LOADS, sizeof *matrix);
     double kept = 0;

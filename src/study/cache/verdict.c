@@ -137,8 +137,8 @@ static bool allows(const struct finding *bound, double low, double high)
 }
 
 /* What of one path is but a bound, or not found, may be known of another that
- * uses the same storage; and rings may lie less evenly in the sets, so that less
- * of them fits than lines in random order told of the other. */
+ * uses the same storage; and rings may lie less evenly in the sets, so that
+ * less of them fits than lines in random order told of the other. */
 static bool is_of_same_storage(const struct finding *size,
                                const struct finding *same)
 {
@@ -267,14 +267,39 @@ static void judge_shared(struct lab *lab, const char *component,
         finding_none(f, why_rings_alone, f->value.number);
 }
 
-/* If only of another path that shares the storage: then its size counts if
- * lines in random order allow it. */
 static bool are_sets_known(const struct lab *lab, const char *component)
 {
     char id[STUDY_ID];
     snprintf(id, sizeof id, "%s.sets", component);
     const struct finding *const f = results_find(lab->results, id);
     return f != NULL && f->value.kind == VALUE_NUMBER;
+}
+
+/* Of what an SM has: rings are corrected by what sets or lines in random order
+ * say.  Sets of another path that shares the storage count if the latter allow
+ * them. */
+static void judge_of_sm(struct lab *lab, const char *component,
+                        const struct finding *rings, const struct finding *sets,
+                        const struct finding *overfill)
+{
+    if ((overfill == NULL || rings->status != STATUS_MEASURED) &&
+        is_of_same_storage(rings, sets)) {
+        accept(lab, component, "size", sets);
+        return;
+    }
+    struct finding *const f = accept(lab, component, "size", rings);
+    if (overfill == NULL && has_short_lines(lab, component))
+        bound_by_order(f);
+    doubt_by_change(f, estimate(lab, "change", component, "size"));
+    const bool confirmed = is_within(sets, overfill);
+    if (sets != NULL && sets->status == STATUS_MEASURED && confirmed &&
+        !do_agree(rings, sets))
+        finding_copy(f, sets);
+    else if (sets != NULL && (sets->status != STATUS_DERIVED ||
+                              (are_sets_known(lab, component) && confirmed)))
+        correct_by_sets(f, sets);
+    if (overfill != NULL && overfill->status == STATUS_MEASURED)
+        compare_with_overfill(f, overfill);
 }
 
 static void judge_size(struct lab *lab, const char *component,
@@ -288,38 +313,16 @@ static void judge_size(struct lab *lab, const char *component,
         estimate(lab, "structure", component, attribute);
     const struct finding *const code =
         estimate(lab, "icache_sharing", component, attribute);
-    if (code != NULL) {
+    if (code != NULL)
         accept(lab, component, attribute, code);
-        return;
-    }
-    if (is_in_parts(lab, component)) {
+    else if (is_in_parts(lab, component))
         judge_parted(accept(lab, component, attribute,
                             overfill != NULL ? overfill : rings),
                      overfill != NULL);
-        return;
-    }
-    if (is_shared(component)) {
+    else if (is_shared(component))
         judge_shared(lab, component, rings, sets, overfill);
-        return;
-    }
-    if ((overfill == NULL || rings->status != STATUS_MEASURED) &&
-        is_of_same_storage(rings, sets)) {
-        accept(lab, component, attribute, sets);
-        return;
-    }
-    struct finding *const f = accept(lab, component, attribute, rings);
-    if (overfill == NULL && has_short_lines(lab, component))
-        bound_by_order(f);
-    doubt_by_change(f, estimate(lab, "change", component, attribute));
-    const bool confirmed = is_within(sets, overfill);
-    if (sets != NULL && sets->status == STATUS_MEASURED && confirmed &&
-        !do_agree(rings, sets))
-        finding_copy(f, sets);
-    else if (sets != NULL && (sets->status != STATUS_DERIVED ||
-                              (are_sets_known(lab, component) && confirmed)))
-        correct_by_sets(f, sets);
-    if (overfill != NULL && overfill->status == STATUS_MEASURED)
-        compare_with_overfill(f, overfill);
+    else
+        judge_of_sm(lab, component, rings, sets, overfill);
 }
 
 /* ---- parts ------------------------------------------------------------- */

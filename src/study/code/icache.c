@@ -511,16 +511,33 @@ static bool is_one(const struct trace_fit *fit)
            fit->runner_up == fit->policy;
 }
 
-/* Functions that are picked unevenly: what random victims do does not show
- * where all sets are alike, and what is fetched ahead comes less to others.
- * Where several caches foretell them as well, or none does well, there are more
- * calls, and such as nothing that was fetched ahead comes to: of many
+/* More calls, and such as nothing that was fetched ahead comes to: of many
  * functions, and of so few that most sets have all of theirs, whatever the
  * policy is. */
+static void check_more(struct cache_question *q, struct trace_search *search,
+                       struct code_calls *calls, const struct trace_fit *first)
+{
+    enum { MORE = 5, MANY = 3, FEW = 4, FITTING = 5 };
+    for (size_t i = 1; lab_ok(q->lab) && i <= MORE; i++) {
+        calls->take++;
+        calls->sparse = i == MANY || i == FEW;
+        if (calls->sparse)
+            calls->functions = sparse_functions(first, i == MANY ? 3 : 16);
+        if (i == FITTING)
+            calls->fitting = first;
+        const struct trace check = trace_taken(q, calls);
+        trace_search_check(search, &check);
+    }
+}
+
+/* Functions that are picked unevenly: what random victims do does not show
+ * where all sets are alike, and what is fetched ahead comes less to others.
+ * Where several caches foretell them as well, or none does well, more calls
+ * decide. */
 static bool find_fit(struct cache_question *q, struct trace_fit *fit)
 {
     /* Where a call has time a line more comes than was seen of cold code. */
-    enum { CHECKS = 6, LATE = 1 };
+    enum { LATE = 1 };
     const uint64_t functions = q->draws.functions;
     const struct trace_range range = range_of(q);
     struct code_calls calls = {
@@ -531,7 +548,7 @@ static bool find_fit(struct cache_question *q, struct trace_fit *fit)
     calls.take = 1;
     const struct trace found = trace_taken(q, &calls);
     calls.take++;
-    struct trace check = trace_taken(q, &calls);
+    const struct trace check = trace_taken(q, &calls);
     if (!lab_ok(q->lab))
         return false;
     struct trace_search *const search = trace_search_new(&found, &range);
@@ -540,16 +557,7 @@ static bool find_fit(struct cache_question *q, struct trace_fit *fit)
     if (fit->model_ways > 0 &&
         (!sure || !is_one(fit) || fit->agrees < assume(ASSUME_CODE_AGREES))) {
         const struct trace_fit first = *fit;
-        for (size_t i = 1; lab_ok(q->lab) && i < CHECKS; i++) {
-            calls.take++;
-            calls.sparse = i == 3 || i == 4;
-            if (calls.sparse)
-                calls.functions = sparse_functions(&first, i == 3 ? 3 : 16);
-            if (i == CHECKS - 1)
-                calls.fitting = &first;
-            check = trace_taken(q, &calls);
-            trace_search_check(search, &check);
-        }
+        check_more(q, search, &calls, &first);
         sure = lab_ok(q->lab) && trace_search_judge(search, fit);
     }
     trace_search_free(search);
