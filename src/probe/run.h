@@ -102,7 +102,7 @@ int prober_send(struct prober *prober, uint64_t to, const void *from,
                 size_t bytes, struct error *err);
 /* So many bytes, zeros at first, that a probe's experiments keep for those to
  * come; `close`, unless NULL, gives up what stands in them in the end. */
-enum prober_kept { KEPT_FUNCTIONS, KEPT_FUNCTIONS_CONSTANTS, KEPT_COUNT };
+enum prober_kept { KEPT_FUNCTIONS, KEPT_COUNT };
 void *prober_kept(struct prober *prober, enum prober_kept which, size_t bytes,
                   void (*close)(void *kept));
 /* Mappings of one piece, at least as many as asked for; those that were made

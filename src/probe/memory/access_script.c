@@ -274,6 +274,33 @@ static int take_reader(struct script *s, const char *part, struct error *err)
     return 0;
 }
 
+static bool uses(const struct script *s, enum space_memory memory)
+{
+    for (size_t i = 0; i < s->kinds; i++)
+        if (s->kind[i].space->memory == memory)
+            return true;
+    return false;
+}
+
+/* All that calls has one kernel, which also loads constants, whoever is asked
+ * for: its functions take seconds to assemble. */
+static int set_kinds(struct script *s, struct error *err)
+{
+    if (!uses(s, MEMORY_CODE))
+        return 0;
+    s->kind[0] = (struct kind){&code_space, "default"};
+    s->kind[1] = (struct kind){space_find("constant"), "default"};
+    s->kinds = 2;
+    for (size_t i = 0; i < s->readers; i++) {
+        struct reader *const r = &s->reader[i];
+        r->kind = r->load.space != &code_space;
+        if (r->load.space != s->kind[r->kind].space)
+            return error_set(err, ERR_UNSUPPORTED,
+                             "readers: beside code only constants are read");
+    }
+    return 0;
+}
+
 /* Takes a number and the character after it, if they stand there. */
 static uint64_t take_number(const char **text, char after, uint64_t otherwise)
 {
@@ -631,7 +658,7 @@ static int visit_prepare(struct experiment *e, const struct device_info *info,
         device_told(info, PROPERTY_BLOCK_SHARED_OPTIN, SHARED_BYTES) -
         2 * PIN_POOL;
     if (each_part(s, s->reader_list, take_reader, err) != 0 ||
-        check_piece(s, err) != 0 ||
+        set_kinds(s, err) != 0 || check_piece(s, err) != 0 ||
         homes_prepare(&s->homes, UNIT, err) != 0)
         return err->code;
     s->parts = 0;
@@ -664,14 +691,6 @@ static uint64_t variable_bytes(const struct script *s, enum space_memory memory)
             bytes *= 2;
     }
     return bytes;
-}
-
-static bool uses(const struct script *s, enum space_memory memory)
-{
-    for (size_t i = 0; i < s->kinds; i++)
-        if (s->kind[i].space->memory == memory)
-            return true;
-    return false;
 }
 
 static void declare(struct kernel_text *k, const struct script *s)
@@ -1263,8 +1282,17 @@ static int place_global(struct prober *prober, struct visit *v,
     return 0;
 }
 
+static bool reads_constants(const struct script *s)
+{
+    for (size_t i = 0; i < s->readers; i++)
+        if (s->reader[i].kind > 0)
+            return true;
+    return false;
+}
+
 /* Assembles the kernel until its functions lie aligned: beside few of them
- * first, which is quick, then beside all, and again with what these lacked. */
+ * first, which is quick, then beside all, and again with what these lacked.
+ * Where nothing loads constants it is one that does not. */
 static int find_functions(struct prober *prober, const struct experiment *e,
                           struct functions *f, struct error *err)
 {
@@ -1273,13 +1301,18 @@ static int find_functions(struct prober *prober, const struct experiment *e,
     int status = 0;
     for (int i = 0; status == 0 && f->place == NULL && i < TAKES; i++) {
         struct buf text = {0};
-        uint64_t at;
+        uint64_t at = 0;
         s->padding = f->padding;
         visit_kernel(e, prober_info(prober), &text);
         status =
             prober_variable(prober, buf_string(&text), "functions", &at, err);
         buf_free(&text);
-        if (status == 0)
+        if (status == ERR_UNSUPPORTED && s->kinds > 1 && !reads_constants(s)) {
+            *err = (struct error){0};
+            f->alone = true;
+            s->kinds = 1;
+            status = 0;
+        } else if (status == 0)
             status = functions_find(f, prober_device(prober), at, err);
     }
     return status == 0 && f->place == NULL
@@ -1293,8 +1326,9 @@ static int place_calls(struct prober *prober, const struct experiment *e,
 {
     struct script *const s = e->own;
     struct functions *const f = prober_kept(
-        prober, s->kinds > 1 ? KEPT_FUNCTIONS_CONSTANTS : KEPT_FUNCTIONS,
-        sizeof(struct functions), functions_close);
+        prober, KEPT_FUNCTIONS, sizeof(struct functions), functions_close);
+    if (f->alone && !reads_constants(s))
+        s->kinds = 1;
     if (f->place == NULL && find_functions(prober, e, f, err) != 0)
         return err->code;
     s->padding = f->padding;

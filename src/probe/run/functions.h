@@ -35,6 +35,7 @@ void functions_text(struct buf *out, unsigned padding);
 
 struct functions {
     unsigned padding; /* 0: not known yet */
+    bool alone;       /* the kernel loads no constants */
     uint64_t bytes;   /* that the pool spans */
     uint64_t *place;  /* addresses by offset / FUNCTION_UNIT; 0: no place;
                          NULL: not known yet */

@@ -27,7 +27,6 @@ static const struct answer proposes[] = {
     {ONE("const_l15"), "size", "B"},
     {0},
 };
-static const char *const kernels[] = {"visit readers=code,constant", NULL};
 static const struct answer answers[] = {
     {code_components, "shares_with", ""},
     {code_components, "per_sm", ""},
@@ -317,7 +316,6 @@ const struct study study_icache_sharing = {
         "constants, another warp's code, other SMs'.",
     .reads = reads,
     .answers = answers,
-    .kernels = kernels,
     .proposes = proposes,
     .run = icache_sharing_run,
 };
