@@ -7,7 +7,8 @@
 # A room is a folder of src/ (or of a room: study/cache) with source files in
 # it; its files are those that end in .c, .h and .def.  Functions are found by
 # universal-ctags (Debian's package universal-ctags), and not told without it;
-# the length of one is from the line of its name to its closing brace.
+# the length of one is from the line of its name to its closing brace.  The use
+# of a macro, which ctags takes for a function, is none.
 #
 # Constants without a derivation are a heuristic: lines of src/study and
 # src/analysis that compare (< > <= >= == !=) and hold a literal with a point,
@@ -111,6 +112,24 @@ print_functions() {
         "$work/functions"
     awk '$4 > 6 { printf "    %3d %s:%d %s\n", $4, $1, $2, $5 }' \
         "$work/functions" | sort -rn
+}
+
+# ---- macros ----------------------------------------------------------------
+
+# A definition goes on for as long as its lines end in a backslash.
+macros() {
+    xargs awk '
+    FNR == 1 { first = 0 }
+    !first && /^#[ \t]*define/ { first = FNR; name = $0
+                                sub(/^#[ \t]*define[ \t]*/, "", name)
+                                sub(/[^A-Za-z0-9_].*/, "", name) }
+    first && !/\\$/ {
+        if (FNR - first >= 40)
+            printf "    %3d %s:%d %s\n", FNR - first + 1, FILENAME, first, name
+        first = 0
+    }' <"$work/files" >"$work/macros"
+    echo "$(grep -c . "$work/macros") macros of more than 40 lines"
+    sort -rn "$work/macros"
 }
 
 # ---- constants -------------------------------------------------------------
@@ -238,6 +257,7 @@ if ctags --version 2>/dev/null | grep -q Universal; then
 else
     echo 'functions: not told, since universal-ctags is not installed'
 fi
+macros
 echo
 constants
 echo

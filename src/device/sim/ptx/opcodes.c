@@ -29,129 +29,22 @@ const char *const ptx_spaces[SPACE_COUNT] = {
 #define EXACT (G(ROUND) | G(APPROX))
 #define BULK (G(BULK) | G(SPACE) | G(FROM) | G(COMPLETION))
 
-/* clang-format off */
-/* ROW(name, operands, kind, code, types, takes, needs, …integer, …float) */
-#define OPCODES(ROW)                                                           \
-    ROW(abs, "da", ALU, ABS, 1, G(FTZ), 0, 0, 0)                               \
-    ROW(activemask, "d", VOTE, NONE, 1, 0, 0, 0, 0)                            \
-    ROW(add, "daa", ALU, ADD, 1, FLOAT | G(CARRY), 0, 0, 0)                    \
-    ROW(addc, "daac", ALU, ADD, 1, G(CARRY), 0, 0, 0)                          \
-    ROW(and, "daa", ALU, AND, 1, 0, 0, 0, 0)                                   \
-    ROW(atom, "dmaa?", ATOMIC, NONE, 1, ATOM, G(ATOMIC), 0, 0)                 \
-    ROW(bar, "i?u?", BARRIER, NONE, 0, G(SYNC), G(SYNC), 0, 0)                 \
-    ROW(bar.red, "dinq", BARRIER, NONE, 1, G(REDUCTION), G(REDUCTION), 0,      \
-        0)                                                                     \
-    ROW(bar.warp, "u", NOTHING, NONE, 0, G(SYNC), G(SYNC), 0, 0)               \
-    ROW(barrier, "i?u?", BARRIER, NONE, 0, G(SYNC) | G(ALIGNED), G(SYNC), 0,   \
-        0)                                                                     \
-    ROW(barrier.red, "dinq", BARRIER, NONE, 1, G(REDUCTION) | G(ALIGNED),      \
-        G(REDUCTION), 0, 0)                                                    \
-    ROW(bfe, "dauu", ALU, BFE, 1, 0, 0, 0, 0)                                  \
-    ROW(bfi, "daauu", ALU, BFI, 1, 0, 0, 0, 0)                                 \
-    ROW(bfind, "ra", ALU, BFIND, 1, G(SHIFTAMT), 0, 0, 0)                      \
-    ROW(bmsk, "daa", ALU, BMSK, 1, G(WRAP), G(WRAP), 0, 0)                     \
-    ROW(bra, "l", BRANCH, NONE, 0, G(UNI), 0, 0, 0)                            \
-    ROW(brev, "da", ALU, BREV, 1, 0, 0, 0, 0)                                  \
-    ROW(call, "C", CALL, NONE, 0, G(UNI), 0, 0, 0)                             \
-    ROW(clz, "ra", ALU, CLZ, 1, 0, 0, 0, 0)                                    \
-    ROW(cnot, "da", ALU, CNOT, 1, 0, 0, 0, 0)                                  \
-    ROW(copysign, "daa", ALU, COPYSIGN, 1, 0, 0, 0, 0)                         \
-    ROW(cos, "da", ALU, COS, 1, G(FTZ) | G(APPROX), G(APPROX), 0, 0)           \
-    ROW(cp.async, "mkuk", BULK_COPY, NONE, 0, BULK, BULK, 0, 0)                 \
-    ROW(createpolicy, "de", ALU, MOV, 1, G(HINT), G(HINT), 0, 0)               \
-    ROW(cvt, "dff?", ALU, CVT, 2, FLOAT | G(RELU), 0, 0, 0)                    \
-    ROW(cvta, "da", ALU, CVTA, 1, G(SPACE) | G(TO), G(SPACE), 0, 0)            \
-    ROW(div, "daa", ALU, DIV, 1, REAL | G(APPROX), 0, 0, EXACT)                \
-    ROW(dp2a, "rffu", ALU, DP2A, 2, G(PART), G(PART), 0, 0)                    \
-    ROW(dp4a, "rffu", ALU, DP4A, 2, 0, 0, 0, 0)                                \
-    ROW(elect, "Ru", ELECT, NONE, 0, G(SYNC), G(SYNC), 0, 0)                   \
-    ROW(ex2, "da", ALU, EX2, 1, G(FTZ) | G(APPROX), G(APPROX), 0, 0)           \
-    ROW(exit, "", EXIT, NONE, 0, 0, 0, 0, 0)                                   \
-    ROW(fence, "", NOTHING, NONE, 0, G(ORDER) | G(SCOPE), 0, 0, 0)             \
-    ROW(fence.proxy, "", NOTHING, NONE, 0, G(PROXY), G(PROXY), 0, 0)            \
-    ROW(fma, "daaa", ALU, MAD, 1, FLOAT | G(RELU), G(ROUND), 0, 0)             \
-    ROW(fns, "dauu", ALU, FNS, 1, 0, 0, 0, 0)                                  \
-    ROW(isspacep, "pg", ALU, ISSPACEP, 0, G(SPACE), G(SPACE), 0, 0)            \
-    ROW(ld, "vmg?", LOAD, NONE, 1, MEMORY, 0, 0, 0)                            \
-    ROW(lg2, "da", ALU, LG2, 1, G(FTZ) | G(APPROX), G(APPROX), 0, 0)           \
-    ROW(lop3, "daaai", ALU, LOP3, 1, 0, 0, 0, 0)                               \
-    ROW(mad, "DaaA", ALU, MAD, 1, FLOAT | G(PART) | G(CARRY), 0, G(PART),      \
-        G(ROUND))                                                              \
-    ROW(mad24, "daaa", ALU, MAD24, 1, G(PART) | G(SAT), G(PART), 0, 0)         \
-    ROW(madc, "daaac", ALU, MAD, 1, G(PART) | G(CARRY), G(PART), 0, 0)         \
-    ROW(match, "Rau", MATCH, NONE, 1, G(SYNC) | G(VOTE), G(SYNC) |             \
-        G(VOTE), 0, 0)                                                         \
-    ROW(max, "daa", ALU, MAX, 1, G(FTZ) | G(NAN), 0, 0, 0)                     \
-    ROW(mbarrier.arrive, "dmu", MBARRIER_ARRIVE, NONE, 1, G(SPACE) |           \
-        G(EXPECT), G(SPACE) | G(EXPECT), 0, 0)                                 \
-    ROW(mbarrier.init, "mu", MBARRIER_INIT, NONE, 1, G(SPACE), G(SPACE), 0,    \
-        0)                                                                     \
-    ROW(mbarrier.try_wait, "pmu", MBARRIER_WAIT, NONE, 1, G(SPACE) |           \
-        G(PARITY), G(SPACE) | G(PARITY), 0, 0)                                 \
-    ROW(membar, "", NOTHING, NONE, 0, G(SCOPE), G(SCOPE), 0, 0)                \
-    ROW(min, "daa", ALU, MIN, 1, G(FTZ) | G(NAN), 0, 0, 0)                     \
-    ROW(mma, "F", MATRIX, NONE, 4, MATRIX, MATRIX, 0, 0)                       \
-    ROW(mov, "M", ALU, MOV, 1, 0, 0, 0, 0)                                     \
-    ROW(mul, "Daa", ALU, MUL, 1, FLOAT | G(PART), 0, G(PART), 0)               \
-    ROW(mul24, "daa", ALU, MUL24, 1, G(PART), G(PART), 0, 0)                   \
-    ROW(nanosleep, "u", SLEEP, NONE, 1, 0, 0, 0, 0)                            \
-    ROW(neg, "da", ALU, NEG, 1, G(FTZ), 0, 0, 0)                               \
-    ROW(not, "da", ALU, NOT, 1, 0, 0, 0, 0)                                    \
-    ROW(or, "daa", ALU, OR, 1, 0, 0, 0, 0)                                     \
-    ROW(popc, "ra", ALU, POPC, 1, 0, 0, 0, 0)                                  \
-    ROW(prefetch, "m", NOTHING, NONE, 0, G(SPACE) | G(HINT), G(HINT), 0,       \
-        0)                                                                     \
-    ROW(prmt, "daau", ALU, PRMT, 1, G(PERMUTE), 0, 0, 0)                       \
-    ROW(rcp, "da", ALU, RCP, 1, REAL | G(APPROX), EXACT, 0, 0)                 \
-    ROW(red, "ma", ATOMIC, NONE, 1, ATOM, G(ATOMIC), 0, 0)                     \
-    ROW(redux, "dau", REDUX, NONE, 1, G(SYNC) | G(ATOMIC), G(SYNC) |           \
-        G(ATOMIC), 0, 0)                                                       \
-    ROW(rem, "daa", ALU, REM, 1, 0, 0, 0, 0)                                   \
-    ROW(ret, "", EXIT, NONE, 0, G(UNI), 0, 0, 0)                               \
-    ROW(rsqrt, "da", ALU, RSQRT, 1, G(FTZ) | G(APPROX), G(APPROX), 0, 0)       \
-    ROW(sad, "daaa", ALU, SAD, 1, 0, 0, 0, 0)                                  \
-    ROW(selp, "daaq", ALU, SELP, 1, 0, 0, 0, 0)                                \
-    ROW(set, "dffq?", ALU, SETP, 2, G(COMPARE) | G(BOOLEAN) | G(FTZ),          \
-        G(COMPARE), 0, 0)                                                      \
-    ROW(setp, "Paaq?", ALU, SETP, 1, G(COMPARE) | G(BOOLEAN) | G(FTZ),         \
-        G(COMPARE), 0, 0)                                                      \
-    ROW(shf, "daau", ALU, SHF_L, 1, G(DIRECTION) | G(WRAP), G(DIRECTION) |     \
-        G(WRAP), 0, 0)                                                         \
-    ROW(shfl, "sauuu", SHUFFLE, NONE, 1, G(SYNC) | G(SHUFFLE), G(SYNC) |       \
-        G(SHUFFLE), 0, 0)                                                      \
-    ROW(shl, "dau", ALU, SHL, 1, 0, 0, 0, 0)                                   \
-    ROW(shr, "dau", ALU, SHR, 1, 0, 0, 0, 0)                                   \
-    ROW(sin, "da", ALU, SIN, 1, G(FTZ) | G(APPROX), G(APPROX), 0, 0)           \
-    ROW(slct, "daaf", ALU, SLCT, 2, G(FTZ), 0, 0, 0)                           \
-    ROW(sqrt, "da", ALU, SQRT, 1, REAL | G(APPROX), EXACT, 0, 0)               \
-    ROW(st, "mwg?", STORE, NONE, 1, MEMORY, 0, 0, 0)                           \
-    ROW(sub, "daa", ALU, SUB, 1, FLOAT | G(CARRY), 0, 0, 0)                    \
-    ROW(subc, "daac", ALU, SUB, 1, G(CARRY), 0, 0, 0)                          \
-    ROW(szext, "dau", ALU, SZEXT, 1, G(WRAP), G(WRAP), 0, 0)                   \
-    ROW(tanh, "da", ALU, TANH, 1, G(APPROX), G(APPROX), 0, 0)                  \
-    ROW(testp, "pa", ALU, TESTP, 1, G(TEST), G(TEST), 0, 0)                    \
-    ROW(tex, "vx", TEXTURE, NONE, 2, G(GEOMETRY) | G(VECTOR), G(GEOMETRY)      \
-        | G(VECTOR), 0, 0)                                                     \
-    ROW(trap, "", TRAP, NONE, 0, 0, 0, 0, 0)                                   \
-    ROW(vote, "dqu", VOTE, NONE, 1, G(SYNC) | G(VOTE), G(SYNC) | G(VOTE),      \
-        0, 0)                                                                  \
-    ROW(xor, "daa", ALU, XOR, 1, 0, 0, 0, 0)
-
 static const struct opcode opcodes[] = {
 #define ROW(name, operands, kind, code, types, takes, needs, integer, real)    \
     {#name, operands, OP_##kind, ALU_##code, types,                            \
      takes, needs,    integer,   real},
-    OPCODES(ROW)
+#include "device/sim/ptx/opcodes.def"
 #undef ROW
 };
 
 const char *const opcode_names[] = {
 #define ROW(name, ...) #name,
-    OPCODES(ROW)
+#include "device/sim/ptx/opcodes.def"
 #undef ROW
     NULL,
 };
 
+/* clang-format off */
 /* Words of a group: the first has the value, each next one `step` more. */
 enum { WORDS_MOST = COMPARE_COUNT };
 static const struct words {
