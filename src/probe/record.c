@@ -428,22 +428,44 @@ static int read_text(struct reader *in, struct recording *r)
     return 0;
 }
 
-static int decompress(const void *data, size_t length, const char *where,
-                      char **text, struct error *err)
+/* Appends what the frame holds to the text, up to its end; NULL, or what is
+ * wrong.  A frame that came through a pipe does not tell how long that is. */
+static const char *unpack(ZSTD_inBuffer *in, struct buf *text)
 {
-    const unsigned long long size = ZSTD_getFrameContentSize(data, length);
-    if (size == ZSTD_CONTENTSIZE_ERROR || size == ZSTD_CONTENTSIZE_UNKNOWN ||
-        size > TEXT_MOST)
+    ZSTD_DCtx *const context = ZSTD_createDCtx();
+    const size_t size = ZSTD_DStreamOutSize();
+    char *const piece = xmalloc(size);
+    const char *why = NULL;
+    size_t left;
+    do {
+        ZSTD_outBuffer out = {piece, size, 0};
+        left = ZSTD_decompressStream(context, &out, in);
+        if (ZSTD_isError(left))
+            why = ZSTD_getErrorName(left);
+        else if (left > 0 && in->pos == in->size && out.pos < out.size)
+            why = "its end is missing";
+        else if (memchr(piece, '\0', out.pos) != NULL)
+            why = "it is not text";
+        else if (text->length + out.pos > TEXT_MOST)
+            why = "it is too long";
+        else
+            buf_append(text, piece, out.pos);
+    } while (why == NULL && left > 0);
+    free(piece);
+    ZSTD_freeDCtx(context);
+    return why;
+}
+
+static int decompress(const void *data, size_t length, const char *where,
+                      struct buf *text, struct error *err)
+{
+    if (ZSTD_getFrameContentSize(data, length) == ZSTD_CONTENTSIZE_ERROR)
         return error_set(err, ERR_FILE, "%s is not a recording of sonde's",
                          where);
-    *text = xmalloc((size_t)size + 1);
-    const size_t got = ZSTD_decompress(*text, (size_t)size, data, length);
-    const char *why = NULL;
-    if (ZSTD_isError(got))
-        why = ZSTD_getErrorName(got);
-    else if (got != size || memchr(*text, '\0', (size_t)size) != NULL)
-        why = "it is not text";
-    (*text)[why == NULL ? size : 0] = '\0';
+    ZSTD_inBuffer in = {data, length, 0};
+    const char *why = unpack(&in, text);
+    if (why == NULL && in.pos < length)
+        why = "something stands behind its end";
     return why == NULL
                ? 0
                : error_set(err, ERR_FILE, "%s is damaged: %s", where, why);
@@ -452,17 +474,19 @@ static int decompress(const void *data, size_t length, const char *where,
 int recording_parse(const void *data, size_t length, const char *where,
                     struct recording **recording, struct error *err)
 {
-    char *text = NULL;
+    struct buf text = {0};
     if (decompress(data, length, where, &text, err) != 0) {
-        free(text);
+        buf_free(&text);
         return err->code;
     }
     struct recording *const r = xcalloc(1, sizeof *r);
     r->where = xstrdup(where);
-    struct reader in = {
-        .where = where, .next = text, .end = text + strlen(text), .err = err};
+    struct reader in = {.where = where,
+                        .next = text.data,
+                        .end = text.data + text.length,
+                        .err = err};
     const int status = read_text(&in, r);
-    free(text);
+    buf_free(&text);
     if (status == 0)
         *recording = r;
     else

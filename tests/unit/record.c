@@ -404,6 +404,63 @@ START_TEST(good_text_is_taken)
 }
 END_TEST
 
+/* As `zstd` writes what it reads from a pipe: a frame that does not tell its
+ * size. */
+static struct buf piped(const char *text)
+{
+    struct buf bytes = {0};
+    ZSTD_CCtx *const context = ZSTD_createCCtx();
+    ZSTD_inBuffer in = {text, strlen(text), 0};
+    size_t left;
+    bool whole;
+    do {
+        char piece[64];
+        ZSTD_outBuffer out = {piece, sizeof piece, 0};
+        whole = in.pos == in.size;
+        left = ZSTD_compressStream2(context, &out, &in,
+                                    whole ? ZSTD_e_end : ZSTD_e_continue);
+        ck_assert(!ZSTD_isError(left));
+        buf_append(&bytes, piece, out.pos);
+    } while (!whole || left > 0);
+    ZSTD_freeCCtx(context);
+    ck_assert_uint_eq(ZSTD_getFrameContentSize(bytes.data, bytes.length),
+                      ZSTD_CONTENTSIZE_UNKNOWN);
+    return bytes;
+}
+
+/* More text than is unpacked at once. */
+START_TEST(a_frame_from_a_pipe_is_read)
+{
+    enum { ROWS = 40000 };
+    struct buf text = {0};
+    struct recording *r;
+    struct error err;
+    buf_printf(&text, HEAD CLOCK "rows %d\n", ROWS);
+    for (int64_t i = 0; i < 4 * (int64_t)ROWS; i++)
+        buf_printf(&text, "%lld%c", (long long)(7 + i), i % 4 < 3 ? ' ' : '\n');
+    buf_text(&text, "end 1\n");
+    ck_assert_uint_gt(text.length, 2 * ZSTD_DStreamOutSize());
+    struct buf bytes = piped(text.data);
+    ASSERT_DONE(recording_parse(bytes.data, bytes.length, "a.rec", &r, &err),
+                err);
+    assert_replays(r, "clock", ROWS, 7);
+    recording_free(r);
+    buf_free(&bytes);
+    buf_free(&text);
+}
+END_TEST
+
+START_TEST(a_cut_frame_from_a_pipe_is_noticed)
+{
+    struct buf bytes = piped(HEAD CLOCK "rows 1\n0 1 -2 3\nend 1\n");
+    struct error err;
+    ASSERT_DONE(parse(&bytes, &err), err);
+    for (bytes.length--; bytes.length > 0; bytes.length--)
+        ASSERT_FAILS(parse(&bytes, &err), ERR_FILE, err, "a.rec");
+    buf_free(&bytes);
+}
+END_TEST
+
 Suite *suite_record(void)
 {
     TCase *t;
@@ -426,5 +483,7 @@ Suite *suite_record(void)
     tcase_add_test(t, another_file_is_no_recording);
     tcase_add_loop_test(t, bad_text_is_refused_with_its_line, 0, COUNT_OF(bad));
     tcase_add_test(t, good_text_is_taken);
+    tcase_add_test(t, a_frame_from_a_pipe_is_read);
+    tcase_add_test(t, a_cut_frame_from_a_pipe_is_noticed);
     return suite;
 }
