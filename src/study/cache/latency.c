@@ -273,31 +273,18 @@ static double error_of(struct lab *lab, const struct lapped *l)
                  2 * late_error(l));
 }
 
-/* What disturbance adds to a load: late ones that a lap counts, and others. */
-struct added {
-    struct cost few, late;
-};
-
-static struct cost give_or_take(double cycles, double error)
-{
-    return (struct cost){
-        .cycles = cycles, .low = cycles - error, .high = cycles + error};
-}
-
 /* What is late, of loads that hit L2 and have nothing to wait for, disturbs any
  * load; in doubt if they are. */
-static struct added disturbance_of(const struct lapped *l, const char *doubt)
+static struct cost disturbance_of(const struct lapped *l, const char *doubt)
 {
     const struct undisturbed *const u = &l->laps.cost;
-    const double t = undisturbed_t(u->kept);
-    struct added d = {
-        .few = give_or_take(u->excess, t * l->laps.excess_error),
-        .late = give_or_take(late_adds(l), t * late_error(l)),
-    };
-    d.few.disturbed = u->disturbed;
-    d.few.doubt = doubt;
-    d.few.experiment = l->experiment;
-    return d;
+    const double error = undisturbed_t(u->kept) * l->laps.excess_error;
+    return (struct cost){.cycles = u->excess,
+                         .low = u->excess - error,
+                         .high = u->excess + error,
+                         .disturbed = u->disturbed,
+                         .doubt = doubt,
+                         .experiment = l->experiment};
 }
 
 /* As much of it may be lines that were not there: loads that cost what a miss
@@ -314,7 +301,7 @@ static double misses_add(const struct lapped *l, double hit, double miss)
 
 /* What laps of warm lines show. */
 static struct cost l2_hits(struct lab *lab, const struct fact_bracket *facts,
-                           struct added *disturbance)
+                           struct cost *disturbance)
 {
     const uint64_t half =
         (facts->near_fits > 0 ? facts->near_fits : facts->fits) / 2;
@@ -331,7 +318,7 @@ static struct cost l2_hits(struct lab *lab, const struct fact_bracket *facts,
     check_by_runs(lab, &c, c.cycles + c.excess, error_of(lab, &l), &runs);
     if (lab_ok(lab))
         *disturbance = disturbance_of(&l, c.doubt);
-    disturbance->few.low -=
+    disturbance->low -=
         misses_add(&l, facts->hit, facts->miss + fact_trace(lab)->cycles);
     return c;
 }
@@ -340,7 +327,7 @@ static struct cost l2_hits(struct lab *lab, const struct fact_bracket *facts,
  * costs the same. */
 static struct cost hits_of(struct lab *lab, const struct level_row *row,
                            const struct fact_bracket *facts,
-                           struct added *disturbance)
+                           struct cost *disturbance)
 {
     const unsigned stride = row->apart > 32 ? row->apart : 32;
     if (row->behind != LEVEL_COUNT)
@@ -368,7 +355,7 @@ static void say_partition(const struct lab *lab, struct finding *f,
 
 static struct cost report_hits(struct lab *lab, const struct level_row *row,
                                const struct fact_bracket *facts,
-                               struct added *disturbance)
+                               struct cost *disturbance)
 {
     struct finding *const f = lab_finding(lab, row->component, "latency");
     if (!facts->present) {
@@ -393,7 +380,7 @@ static struct cost report_hits(struct lab *lab, const struct level_row *row,
 struct level_costs {
     struct cost hit[LEVEL_COUNT], miss[LEVEL_COUNT];
     bool refused[LEVEL_COUNT]; /* why there is no difference was said */
-    struct added disturbance;  /* of a load, as loads of L2 show it */
+    struct cost disturbance;   /* of a load, as loads of L2 show it */
 };
 
 /* Where what misses the level is: in the next one, if there is such a one. */
@@ -469,10 +456,6 @@ static struct cost less_disturbance(const struct cost *mean,
     return c;
 }
 
-/* A mean is enough whose interval is no wider than this share of it; else
- * single loads are timed. */
-static const double mean_enough = 0.01;
-
 /* Other lines would cost otherwise: as those differ that hits of L2 were asked
  * of, and the mean is the surer the more lines there are. */
 static struct cost widened_by_lines(const struct cost *mean,
@@ -500,35 +483,26 @@ static void check_by_rings(struct lab *lab, const struct cost *c)
 /*
  * Loads that miss L1 and hit L2: an L1 is empty when a kernel begins; a sweep
  * past it brings the lines into L2, near to the SM where that has parts; then
- * each is loaded once.  So nothing depends on the policy of L1.  Of more than a
- * quarter of an L2 some may not stay there: then single loads tell.
+ * some are loaded, each once.  So nothing depends on the policy of L1.
  */
 static struct cost l1_misses(struct lab *lab, const struct level_costs *c)
 {
     const struct fact_bracket *const l2 = fact_bracket(lab, LEVEL_L2);
-    if (!l2->present || c->disturbance.few.experiment == NULL)
+    if (!l2->present || c->disturbance.experiment == NULL)
         return (struct cost){0};
     const uint64_t l2_fits = l2->near_fits > 0 ? l2->near_fits : l2->fits;
     const uint64_t stride = u64_max(fact_sure_line(lab, LEVEL_L1), 128);
     const uint64_t lines = u64_min(l2_fits / 2 / stride, 6144);
     if (lines < 3 * 128)
         return (struct cost){0};
-    const bool few = lines * stride > l2_fits / 4;
-    const char *const walk =
-        lab_text(lab,
-                 "%s bytes=%" PRIu64 " stride=%" PRIu64
-                 " order=random window=65536 sweep=1 sweep_op=cg warm=0",
-                 level_table[LEVEL_L1].load, lines * stride, stride);
-    const uint64_t visits = (lines / 3 - 64) / 64 * 64;
-    const struct cost mean =
-        lab_chase_mean(lab, "chase %s visits=%" PRIu64, walk, visits);
-    const struct cost less = less_disturbance(&mean, &c->disturbance.few);
-    const struct cost cost = less_disturbance(&less, &c->disturbance.late);
-    if (cost.high - cost.low <= mean_enough * cost.cycles && !few)
-        return widened_by_lines(&cost, &c->hit[LEVEL_L2], 3 * visits);
-    const struct lapped l = lap_of(
-        lab, INFINITY, 0, fact_bracket(lab, LEVEL_L1)->miss,
-        lab_text(lab, "trace %s visits=%" PRIu64, walk, u64_min(lines, 2048)));
+    const struct lapped l =
+        lap_of(lab, INFINITY, 0, fact_bracket(lab, LEVEL_L1)->miss,
+               lab_text(lab,
+                        "trace %s bytes=%" PRIu64 " stride=%" PRIu64
+                        " order=random window=65536 sweep=1 sweep_op=cg "
+                        "warm=0 visits=%" PRIu64,
+                        level_table[LEVEL_L1].load, lines * stride, stride,
+                        u64_min(lines, 2048)));
     return less_timing(lab, &l.laps.cost, l.experiment);
 }
 
@@ -607,18 +581,18 @@ static const double waits_most = 0.1;
  * others; they take no more off than those that it kept in few, which are.
  */
 static struct cost memory_cost(struct lab *lab, const struct lapped *l,
-                               const struct added *disturbance)
+                               const struct cost *disturbance)
 {
     const double error = undisturbed_t(l->laps.cost.kept) * l->laps.mean_error;
     const struct undisturbed all = {.cycles = l->laps.mean,
                                     .low = l->laps.mean - error,
                                     .high =
                                         l->laps.mean + error + l->laps.early,
-                                    .disturbed = disturbance->few.disturbed,
+                                    .disturbed = disturbance->disturbed,
                                     .spread = l->laps.cost.spread};
     const struct cost mean = less_timing(lab, &all, l->experiment);
-    struct cost c = less_disturbance(&mean, &disturbance->few);
-    const double waits = l->laps.cost.excess - disturbance->few.cycles;
+    struct cost c = less_disturbance(&mean, disturbance);
+    const double waits = l->laps.cost.excess - disturbance->cycles;
     if (c.doubt == NULL &&
         waits - (c.high - c.cycles) > waits_most * c.cycles) {
         c.doubt = lab_text(lab, why_waits, 100 * waits / c.cycles);
@@ -639,7 +613,7 @@ static uint64_t l2_flush(const struct lab *lab, const struct fact_bracket *l2)
  * what a miss adds less: half of that tells them; and what costs as hits do is
  * kept in all laps, where what was loaded again stays. */
 static struct cost memory_misses(struct lab *lab, const struct fact_bracket *l2,
-                                 const struct added *disturbance)
+                                 const struct cost *disturbance)
 {
     const char *const known = fact_sides(lab)->missing;
     const char *const state =
@@ -658,7 +632,7 @@ static struct cost memory_misses(struct lab *lab, const struct fact_bracket *l2,
 }
 
 static struct cost report_memory(struct lab *lab,
-                                 const struct added *disturbance)
+                                 const struct cost *disturbance)
 {
     const struct fact_bracket *const l2 = fact_bracket(lab, LEVEL_L2);
     struct finding *const f = lab_finding(lab, "memory", "latency");
@@ -666,7 +640,7 @@ static struct cost report_memory(struct lab *lab,
         finding_none(f, "%s", l2->why);
         return (struct cost){0};
     }
-    if (disturbance->few.experiment == NULL) {
+    if (disturbance->experiment == NULL) {
         finding_none(f, "%s", lab_why_unknown(lab, "l2", "latency"));
         return (struct cost){0};
     }

@@ -53,7 +53,9 @@ static const char *const kernels[] = {
 enum { LOADS = 1 << 16, CAREFUL_LOADS = 8 << 20, LAPS_LEAST = 2 };
 enum { LAPS_MOST = 64, LAPS_CAREFUL = 24 };
 /* What a trace keeps lies in shared memory, which an L1 may have to give room:
- * 4 KiB there, 16 KiB where it costs nothing, and 32 where spikes are many. */
+ * 4 KiB there, 16 KiB where it costs nothing, and 32 where spikes are many.
+ * Half of it is for what is not judged: a whole lap of constants, of which a
+ * module may hold 64 KiB, may miss as code comes in. */
 enum { RECORDS_SM = 256, RECORDS_SHARED = 1024, RECORDS_NOISY = 2048 };
 /* Rings of more lines than that are judged by a part of a lap first. */
 enum { GLANCE = 8192 };
@@ -463,7 +465,9 @@ static void learn_rate(struct size_question *q)
               (double)(q->control.loads - q->control.entry);
     q->crowd = (double)(q->control.slow + 1) / (double)q->control.loads;
     const double lines = (double)(q->facts->overflows / q->stride);
-    if (!q->row->of_sm && LAPS_LEAST * q->crowd * lines > RECORDS_SHARED / 2)
+    const double loads =
+        fmax(LAPS_LEAST * lines, fmin(LAPS_MOST * lines, LOADS));
+    if (q->records == RECORDS_SHARED && q->crowd * loads > RECORDS_SHARED / 2)
         q->records = RECORDS_NOISY;
 }
 
@@ -850,7 +854,8 @@ static void size_ask_level(struct lab *lab, const struct level_row *row)
         .row = row,
         .facts = fact_bracket(lab, level_of(row)),
         .line = fact_line(lab, level_of(row)),
-        .records = row->of_sm ? RECORDS_SM : RECORDS_SHARED,
+        .records = row->of_sm && row->behind == LEVEL_COUNT ? RECORDS_SM
+                                                            : RECORDS_SHARED,
         .lead = row->apart > LEAD_BIT ? 0 : LEAD,
         .stride = lab_ring_stride(lab, row),
         .apart = 1,
