@@ -54,7 +54,7 @@ struct prober {
         void *at;
         void (*close)(void *kept);
     } kept[KEPT_COUNT];
-    struct aliases aliases[2]; /* of few, and of many addresses */
+    struct aliases aliases[3]; /* of few addresses, of many, and beside them */
 };
 
 struct prober *prober_new(struct device *device, struct recording *recording,
@@ -339,10 +339,11 @@ void *prober_kept(struct prober *p, enum prober_kept which, size_t bytes,
 
 /* Those at many addresses take long to make and to undo (37 µs each on an
  * H200): rows of thousands, too, come beside them and not in their stead. */
-int prober_aliases(struct prober *p, struct aliases *aliases, struct error *err)
+int prober_aliases(struct prober *p, bool row, struct aliases *aliases,
+                   struct error *err)
 {
     enum { MANY = 1 << 14 };
-    struct aliases *const made = &p->aliases[aliases->count >= MANY];
+    struct aliases *const made = &p->aliases[row ? 2 : aliases->count >= MANY];
     if (made->address == 0 || made->bytes != aliases->bytes ||
         made->stride != aliases->stride || made->count < aliases->count) {
         device_unmap(p->device, made);

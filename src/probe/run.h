@@ -106,8 +106,8 @@ enum prober_kept { KEPT_FUNCTIONS, KEPT_COUNT };
 void *prober_kept(struct prober *prober, enum prober_kept which, size_t bytes,
                   void (*close)(void *kept));
 /* Mappings of one piece, at least as many as asked for; those that were made
- * before, if they do. */
-int prober_aliases(struct prober *prober, struct aliases *aliases,
+ * before, if they do; or of a row that lies beside them. */
+int prober_aliases(struct prober *prober, bool row, struct aliases *aliases,
                    struct error *err);
 /* Bytes that the buffer has now. */
 uint64_t prober_buffer_bytes(const struct prober *prober,

@@ -26,6 +26,9 @@ static const struct {
     {"visit steps=2x!256|0,64|96,!32", {256, 0, 256, 0, 32}, 5},
     {"visit steps=!0|64 rounds=2", {0, 64, 0, 64}, 4},
     {"visit steps=!0|64 between=512|256", {0, 64}, 2},
+    {"visit steps=!3:1:0,!1073741824:2:1 piece=2097152 row=65536",
+     {3, 1073741824, 1073741825},
+     3},
     /* the kernel that calls is another beside few functions than beside all */
     {"visit readers=code steps=!96|224|96", {96, 224, 96}, 3},
     {"visit readers=code,constant steps=!96|224", {96, 224}, 2},
@@ -63,8 +66,9 @@ START_TEST(draws_are_of_the_list)
 END_TEST
 
 static const char *const refused[] = {
-    "visit steps=!0|x", "visit steps=!|",   "visit steps=!0|33",
-    "visit steps=0|64", "visit steps=!0:1",
+    "visit steps=!0|x",  "visit steps=!|",
+    "visit steps=!0|33", "visit steps=0|64",
+    "visit steps=!0:1",  "visit steps=!1073741823:2:1 piece=2097152 row=65536",
 };
 
 START_TEST(what_is_no_list_is_refused)

@@ -28,7 +28,9 @@
  *
  * With `piece` the places are not bytes of memory but mappings of one piece of
  * it, `apart` bytes from one to the next, in each of which the same line is
- * loaded: so nothing but the translation differs.
+ * loaded: so nothing but the translation differs.  Numbers from 2^30 on are
+ * those of a `row` of other places, mapped apart from these, so many bytes from
+ * one to the next.
  *
  * With `home` the places are those of memory whose address has one parity of
  * some bits, numbered without the lowest of these: so of a cache in two parts
@@ -63,6 +65,9 @@ enum {
     /* What every device gives a block without asking. */
     SHARED_BYTES = 48 * 1024,
     PLACES_MOST = 1 << 24,
+    /* Places of the row that are of one mapping are other lines of it, which
+     * must not come to a few sets of a cache. */
+    ROW_SKEW = 256,
     CONSTANT_BYTES = 64 * 1024,
 };
 
@@ -77,6 +82,7 @@ enum job_word {
     JOB_SELF,
     JOB_CALLS,
     JOB_HOMES,
+    JOB_ROW,
     JOB_WORDS
 };
 
@@ -122,6 +128,7 @@ struct script {
     uint64_t within; /* places of a mapping, if only these count; else 0 */
     bool dense;
     uint64_t scramble, jitter, skew;
+    uint64_t row, row_places;
     struct homes homes;
     bool wait;
     unsigned many;
@@ -160,6 +167,7 @@ static const struct param visit_params[] = {
     NUMBER(struct script, scramble, "0", 0, 24, "places are numbers of mappings, or of units of memory, in a random order of so many bits"),
     NUMBER(struct script, jitter, "0", 0, 16, "of each mapping, in units, one of so many bits, at random"),
     NUMBER(struct script, skew, "0", 0, 1 << 16, "bytes that each unit of a mapping begins later than it is counted, times its number"),
+    NUMBER(struct script, row, "0", 0, 1u << 31, "bytes from one to the next of the places from number 2^30 on; 0: there are none"),
     NUMBER(struct script, wait, "0", 0, 1, "1: up to seven turns of a loop, at random, before each load that is kept"),
     NUMBER(struct script, many, "0", 0, WARPS_MOST, "so many warps make long steps at once of which no cycles are kept; 1: the reader's"),
     NUMBER(struct script, line, "0", 0, (1u << 30) - UNIT, "where in the piece is loaded, B"),
@@ -432,6 +440,27 @@ static bool is_strewn(const struct script *s)
     return s->piece == 0 && s->scramble > 0;
 }
 
+/* Notes how far the places lie; of the row, that are all of it. */
+static int note_span(struct script *s, uint64_t start, uint64_t end,
+                     struct error *err)
+{
+    const uint64_t unit = s->piece > 0 ? 1 : UNIT;
+    const uint64_t number = is_strewn(s) ? end / s->apart : end;
+    const bool in_row = s->row > 0 && start >= ACCESS_SCRIPT_ROW;
+    if (in_row) {
+        s->row_places = u64_max(s->row_places, end - ACCESS_SCRIPT_ROW + 1);
+        return 0;
+    }
+    if (s->scramble > 0 && number >> s->scramble != 0)
+        return error_set(err, ERR_USAGE, "steps: numbers of more than %u bits",
+                         (unsigned)s->scramble);
+    if (s->row > 0 && end >= ACCESS_SCRIPT_ROW)
+        return error_set(err, ERR_USAGE, "steps: in the row and before it");
+    s->span =
+        is_strewn(s) ? s->apart << s->scramble : u64_max(s->span, end + unit);
+    return 0;
+}
+
 static int add_order(struct script *s, const struct step *step, uint64_t start,
                      uint64_t count, struct error *err)
 {
@@ -442,11 +471,8 @@ static int add_order(struct script *s, const struct step *step, uint64_t start,
         return error_set(err, ERR_UNSUPPORTED,
                          "steps: a module has %d B of constants",
                          CONSTANT_BYTES);
-    const uint64_t number = is_strewn(s) ? end / s->apart : end;
-    if (s->scramble > 0 && number >> s->scramble != 0)
-        return error_set(err, ERR_USAGE,
-                         "steps: numbers of more than %u bits",
-                         (unsigned)s->scramble);
+    if (note_span(s, start, end, err) != 0)
+        return err->code;
     if (s->within > 0 && start / s->within != end / s->within)
         return error_set(err, ERR_USAGE, "steps: beyond a mapping");
     if (end / unit > UINT32_MAX || step->step / unit > UINT32_MAX)
@@ -458,9 +484,6 @@ static int add_order(struct script *s, const struct step *step, uint64_t start,
                        .count = (uint32_t)count,
                        .flags = flags_of(s, step)};
     s->kept += step->kept ? count : 0;
-    s->span = end + unit > s->span ? end + unit : s->span;
-    if (is_strewn(s))
-        s->span = s->apart << s->scramble;
     return 0;
 }
 
@@ -640,6 +663,12 @@ static int check_piece(struct script *s, struct error *err)
                      (s->within & (s->within - 1)) != 0))
         return error_set(err, ERR_USAGE,
                          "dense: mappings have a power of two of places");
+    if (s->row > 0 &&
+        (s->piece == 0 || s->dense ||
+         (s->row % s->piece != 0 &&
+          (s->piece % s->row != 0 || s->piece / s->row * ROW_SKEW > s->row))))
+        return error_set(err, ERR_USAGE,
+                         "row: of mappings, and a multiple or part of one");
     if (s->apart > UINT32_MAX && drawn)
         return error_set(err, ERR_USAGE,
                          "apart: numbers in a random order lie within 4 GiB");
@@ -715,6 +744,10 @@ static void declare(struct kernel_text *k, const struct script *s)
     if (textured)
         pin_job_word(k, "%texture", JOB_TEXTURE);
     homes_declare(k, &s->homes, JOB_HOMES);
+    if (s->row > 0) {
+        ptx(k, ".reg .b64 %row, %side;");
+        pin_job_word(k, "%row", JOB_ROW);
+    }
     if (uses(s, MEMORY_LOCAL))
         ptx_with(k, ".local .align 16 .b8 own[$variable_bytes];",
                  WORD(variable_bytes, variable_bytes(s, MEMORY_LOCAL)));
@@ -802,7 +835,7 @@ uint64_t access_script_address(uint64_t number,
 /* Places that are no fixed distance from one to the next. */
 static bool are_numbered(const struct script *s)
 {
-    return s->scramble + s->jitter + s->skew > 0;
+    return s->scramble + s->jitter + s->skew + s->row > 0;
 }
 
 /* The same of number %start; what lies farther in a mapping begins later. */
@@ -816,12 +849,24 @@ static void write_row(struct kernel_text *k, const struct script *s)
              WORD(low, s->piece / s->unit - 1), WORD(skew, s->skew));
 }
 
+/* Of numbers in the row another offset. */
+static void write_side_by_side(struct kernel_text *k, const struct script *s)
+{
+    ptx_with(k,
+             "setp.ge.u32 %none, %start, $first;\n"
+             "sub.u32 %at32, %start, $first;\n"
+             "and.b32 %t0, %at32, $low;\n"
+             "mul.wide.u32 %next, %t0, $skew;\n"
+             "add.u64 %next, %next, %row;\n"
+             "mul.wide.u32 %side, %at32, $row;\n"
+             "@%none add.u64 %offset, %side, %next;\n",
+             WORD(first, ACCESS_SCRIPT_ROW),
+             WORD(low, s->row < s->piece ? s->piece / s->row - 1 : 0),
+             WORD(skew, ROW_SKEW), WORD(row, s->row));
+}
+
 static void write_scramble(struct kernel_text *k, const struct script *s)
 {
-    if (s->scramble + s->jitter == 0) {
-        write_row(k, s);
-        return;
-    }
     ptx_with(
         k, "shr.u32 %at32, %start, $shift;",
         WORD(shift, is_strewn(s) ? __builtin_ctzll(s->apart / UNIT) : 0));
@@ -846,6 +891,14 @@ static void write_scramble(struct kernel_text *k, const struct script *s)
              "add.u64 %offset, %offset, %next;\n",
              WORD(low, ((uint64_t)1 << s->jitter) - 1),
              WORD(unit, s->unit + s->skew));
+}
+
+/* The offset of number %start. */
+static void write_number(struct kernel_text *k, const struct script *s)
+{
+    (s->scramble + s->jitter > 0 ? write_scramble : write_row)(k, s);
+    if (s->row > 0)
+        write_side_by_side(k, s);
 }
 
 /* Some turns of a loop before a load that is kept: what comes at a steady rate
@@ -925,8 +978,8 @@ static void load_one_of_many(struct kernel_text *k, const struct script *s,
 {
     char value[16], load[160];
     ptx_with(k, "setp.lt.u32 %in$i, %index, %count;", WORD(i, i));
-    if (s->scramble + s->jitter > 0)
-        write_scramble(k, s);
+    if (are_numbered(s))
+        write_number(k, s);
     const char *const address = homes_address(k, &s->homes, r->space);
     snprintf(value, sizeof value, "%%value%d", i);
     snprintf(load, sizeof load, "@%%in%d %s", i, space_word_load(r->space));
@@ -935,9 +988,8 @@ static void load_one_of_many(struct kernel_text *k, const struct script *s,
              "add.u32 %index, %index, $lanes;\n"
              "$next\n",
              WORD(lanes, lanes_of_many(s)),
-             WORD(next, s->scramble + s->jitter > 0
-                            ? "add.u32 %start, %start, %stride;"
-                            : "add.u64 %offset, %offset, %leap;"));
+             WORD(next, are_numbered(s) ? "add.u32 %start, %start, %stride;"
+                                        : "add.u64 %offset, %offset, %leap;"));
 }
 
 /* The loop of such a step. */
@@ -981,7 +1033,7 @@ static void write_visits(struct kernel_text *k, const struct script *s,
     if (calls)
         next_call(k, number);
     if (are_numbered(s))
-        write_scramble(k, s);
+        write_number(k, s);
     const char *const address =
         calls ? "%address" : homes_address(k, &s->homes, r->space);
     if (s->wait > 0)
@@ -1259,7 +1311,7 @@ struct visit {
     const struct functions *functions; /* NULL: nobody calls any */
     uint64_t calls_at;                 /* addresses of what is called */
     uint64_t jobs[READERS_MOST * JOB_WORDS];
-    uint64_t base, orders_at;
+    uint64_t base, row, orders_at;
 };
 
 /* Offsets up to ALIGNED_MOST are XORed into the address as into 0, so that what
@@ -1372,8 +1424,20 @@ static int map_pieces(struct prober *prober, struct visit *v,
                          s->pieces);
     if (s->pieces > 0)
         aliases.count = s->pieces;
-    const int status = prober_aliases(prober, &aliases, err);
+    const int status = prober_aliases(prober, false, &aliases, err);
     v->base = aliases.address + s->line;
+    return status;
+}
+
+static int map_row(struct prober *prober, struct visit *v, struct error *err)
+{
+    const struct script *const s = v->script;
+    const uint64_t stride = u64_max(s->row, s->piece);
+    struct aliases aliases = {.bytes = s->piece,
+                              .stride = stride,
+                              .count = s->row * s->row_places / stride + 1};
+    const int status = prober_aliases(prober, true, &aliases, err);
+    v->row = aliases.address - v->base;
     return status;
 }
 
@@ -1385,6 +1449,8 @@ static int place_memory(struct prober *prober, const struct experiment *e,
     for (size_t i = 0; i < s->kinds; i++)
         textured = textured || s->kind[i].space->texture;
     if (s->piece > 0 && map_pieces(prober, v, err) != 0)
+        return err->code;
+    if (s->row_places > 0 && map_row(prober, v, err) != 0)
         return err->code;
     if (s->piece == 0 && uses(s, MEMORY_GLOBAL) &&
         place_global(prober, v, err) != 0)
@@ -1419,6 +1485,7 @@ static int upload(struct prober *prober, struct visit *v, struct error *err)
         job[JOB_SELF] = i;
         job[JOB_CALLS] = v->calls_at;
         job[JOB_HOMES] = v->orders_at + v->excerpt.count * STEP_BYTES;
+        job[JOB_ROW] = v->row;
     }
     return 0;
 }

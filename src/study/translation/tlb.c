@@ -120,7 +120,8 @@ static void report_entries(struct tlb_question *q, size_t level)
         drop(q, level, TLB_SET_BITS);
 }
 
-static void ask_level(struct tlb_question *q, size_t level)
+/* Of a level that shows without the row this takes some entries. */
+static void ask_built(struct tlb_question *q, size_t level)
 {
     struct tlb_facts *const tlb = &q->t->tlb[level];
     const struct tlb_conflict *const c = tlb_conflict_of(q, level, 0);
@@ -133,14 +134,37 @@ static void ask_level(struct tlb_question *q, size_t level)
     take_one_set(tlb);
     if (lab_ok(q->lab) && (tlb->sets == 1 || c->set.count > 0))
         tlb_find_policy(q, level);
-    q->why[level] = lab_excuse(q->lab);
-    if (lab_ok(q->lab) && c->target > 0)
-        tlb_find_sharing(q, level);
-    tlb->pushers = c->set;
-    q->t->target = c->target;
+}
+
+static void excuse(struct tlb_question *q, size_t level)
+{
     const char *const why = lab_excuse(q->lab);
     if (q->why[level] == NULL)
         q->why[level] = why;
+}
+
+static void ask_level(struct tlb_question *q, size_t level)
+{
+    struct tlb_facts *const tlb = &q->t->tlb[level];
+    const struct tlb_conflict *const c = tlb_conflict_of(q, level, 0);
+    const bool hidden = tlb->hidden;
+    tlb_lay_row(q, level);
+    if (q->covered[level])
+        tlb_uncover(q, level);
+    excuse(q, level);
+    if (tlb->hidden)
+        return;
+    q->why[level] = NULL;
+    const uint64_t taken = tlb_taken(q, level);
+    tlb->about -= hidden ? 0 : u64_min(taken, tlb->about / 2);
+    ask_built(q, level);
+    excuse(q, level);
+    if (lab_ok(q->lab) && c->target > 0)
+        tlb_find_sharing(q, level);
+    excuse(q, level);
+    tlb->about += taken;
+    tlb->pushers = c->set;
+    q->t->target = c->target;
 }
 
 static void conclude_level(struct tlb_question *q, size_t level)
@@ -243,10 +267,11 @@ static void tlb_ask_all(struct tlb_question *q)
     report_levels(q);
     finding_cite(q->levels, q->experiment);
     none_beyond(q);
-    tlb_find_regions(q);
     for (size_t i = 0; lab_ok(q->lab) && i < q->t->levels; i++)
-        if (!q->t->tlb[i].hidden)
-            ask_level(q, i);
+        tlb_find_region(q, i);
+    for (size_t i = 0; lab_ok(q->lab) && i < q->t->levels; i++)
+        ask_level(q, i);
+    q->row = (struct tlb_row){0};
     if (q->t->levels > 0)
         report_levels(q);
     for (size_t i = 0; lab_ok(q->lab) && i < q->t->levels; i++)

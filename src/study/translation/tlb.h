@@ -52,8 +52,17 @@ enum { TLB_TARGETS = 3, TLB_TARGETS_MOST = 8, WAYS_MOST = 64 };
 /* Distances of neighbours: a 32nd of a piece, twice as far, … 32 pieces. */
 enum { TLB_DISTANCES = 11 };
 
+/* Places side by side, which push out of nearer levels and take few regions of
+ * the one that is asked: so many that it is they that these hold after each
+ * lap; and how many there are, since some may not be wanted. */
+struct tlb_row {
+    uint64_t apart, count, most; /* B; 0: none */
+    uint64_t first;              /* of those that push out */
+};
+
 struct tlb_question {
     struct lab *lab;
+    struct tlb_row row;
     struct fact_tlbs *t;
     /* What a place costs more that far from one that has just come, the first
      * time, and when the first TLB has lost it. */
@@ -64,6 +73,7 @@ struct tlb_question {
     uint64_t loads;  /* that conflicts of a level took */
     double late;     /* share of hits that look like misses, at least */
     double hit[TLBS_MOST], miss[TLBS_MOST]; /* cycles, of places at random */
+    bool covered[TLBS_MOST]; /* hidden by what nearer levels have */
     bool more;    /* some loads cost more than all levels, and not one cost */
     bool unclear; /* how many levels there are, or whether some SM shares one */
     const char *experiment; /* the last */
@@ -98,10 +108,16 @@ int tlb_same_set(const struct tlb_question *q, size_t level,
 /* So many places in a row, at that distance. */
 struct tlb_places tlb_in_a_row(const struct tlb_question *q, uint64_t distance,
                                uint64_t places);
+/* Adds laps over so many places from one on, and the row after each; 0: a
+ * step. */
+void tlb_write_laps(const struct tlb_question *q, uint64_t laps,
+                    const char *kept, uint64_t from, uint64_t places,
+                    struct buf *steps);
 /* Adds a lap over so many places, some of which are timed, so many loads at
  * least, and some before it. */
 enum { TLB_TIMED_LEAST = 192 };
-void tlb_write_lap(struct buf *steps, uint64_t places);
+void tlb_write_lap(const struct tlb_question *q, struct buf *steps,
+                   uint64_t places);
 /* The same, of which those side by side lie far apart in the order. */
 void tlb_write_row(struct buf *steps, uint64_t places);
 /* The window of pages that places leave that lie some GiB apart, or less; 0 if
@@ -113,7 +129,10 @@ uint64_t tlb_window(struct tlb_question *q);
 /* What comes with the translation of another; the unit of places by that. */
 void tlb_ask_neighbours(struct tlb_question *q);
 void tlb_find_levels(struct tlb_question *q);
-void tlb_find_regions(struct tlb_question *q);
+/* How many of a hidden level's regions fit beside the row; it is hidden no more
+ * if any do. */
+void tlb_uncover(struct tlb_question *q, size_t level);
+void tlb_find_region(struct tlb_question *q, size_t level);
 /* What an index tells of a region, or no index; where that was not asked. */
 void tlb_conclude_region(struct tlb_question *q, size_t level);
 /* The target's set in the level, from what is known of those before. */
@@ -140,6 +159,10 @@ uint32_t tlb_target(const struct tlb_question *q, size_t i);
 void tlb_add(struct tlb_numbers *n, uint64_t number);
 void tlb_take_out(struct tlb_numbers *n, size_t i);
 bool tlb_lists(const struct tlb_numbers *n, uint32_t number);
+/* Lays the row that pushes out of levels nearer than that, or none. */
+void tlb_lay_row(struct tlb_question *q, size_t level);
+/* Regions of the level that the row takes. */
+uint64_t tlb_taken(const struct tlb_question *q, size_t level);
 /* What pushes a target out of nearer levels; false if that would be too much.
  */
 bool tlb_set_nearer(const struct tlb_question *q, size_t level,

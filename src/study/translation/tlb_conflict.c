@@ -9,6 +9,7 @@
 
 #include "base/log.h"
 #include "base/num.h"
+#include "probe/memory/access_script.h"
 #include "study/translation/tlb.h"
 
 /* Loads that the conflicts of a level may take; how often one is asked. */
@@ -74,10 +75,43 @@ static bool reduce(struct tlb_question *q, size_t level, struct tlb_conflict *c)
            !tlb_fit(q, level, c, &c->set, 0);
 }
 
+/* Where in the row a region begins that lies behind as many as push out. */
+static uint64_t row_behind(const struct tlb_question *q, size_t level,
+                           uint64_t first)
+{
+    const uint64_t each =
+        u64_max(q->t->tlb[level].region / u64_max(q->row.apart, 1), 1);
+    return (first + q->row.count + each - 1) / each * each;
+}
+
+/* The row is replaced by regions behind it that are not of the target's set. */
+static bool cleanse_row(struct tlb_question *q, size_t level,
+                        struct tlb_conflict *c)
+{
+    const uint64_t region = q->t->tlb[level].region,
+                   each = u64_max(region / q->row.apart, 1);
+    struct tlb_numbers clean = {0};
+    for (uint64_t at = row_behind(q, level, q->row.first);
+         lab_ok(q->lab) && clean.count < c->nearer.count &&
+         at + each <= q->row.most;
+         at += each) {
+        const uint32_t first = ACCESS_SCRIPT_ROW + (uint32_t)at,
+                       ends[] = {first, first + (uint32_t)each - 1};
+        bool member[2];
+        tlb_ask_members(q, level, c, ends, 2, member);
+        for (uint32_t i = 0; !member[0] && !member[1] && i < each; i++)
+            tlb_add(&clean, first + i);
+    }
+    if (clean.count < c->nearer.count)
+        return false;
+    c->nearer = clean;
+    return true;
+}
+
 /* What pushes out of nearer levels is replaced by others of which none is of
  * the target's set: with such fewer of the pool would do. */
-static bool cleanse(struct tlb_question *q, size_t level,
-                    struct tlb_conflict *c)
+static bool cleanse_others(struct tlb_question *q, size_t level,
+                           struct tlb_conflict *c)
 {
     const size_t wanted = c->nearer.count;
     struct tlb_numbers clean = {0};
@@ -96,14 +130,23 @@ static bool cleanse(struct tlb_question *q, size_t level,
                 tlb_add(&clean, number[i]);
     }
     c->nearer = clean;
-    return lab_ok(q->lab) && complete(q, level, c) && reduce(q, level, c);
+    return true;
 }
 
-bool tlb_find_conflict(struct tlb_question *q, size_t level,
-                       struct tlb_conflict *c)
+static bool cleanse(struct tlb_question *q, size_t level,
+                    struct tlb_conflict *c)
 {
-    /* Again, as a lap may have been disturbed. */
+    return (q->row.count > 0 ? cleanse_row : cleanse_others)(q, level, c) &&
+           lab_ok(q->lab) && complete(q, level, c) && reduce(q, level, c);
+}
+
+static bool find_conflict(struct tlb_question *q, size_t level,
+                          struct tlb_conflict *c)
+{
+    /* Again, as a lap may have been disturbed; or beside others of the row, as
+     * one of the target's set may be all that misses. */
     for (unsigned take = 0; lab_ok(q->lab) && take < TAKES; take++) {
+        q->row.first = take == 0 ? 0 : row_behind(q, level, q->row.first);
         c->set.count = 0;
         const bool near = tlb_set_nearer(q, level, c);
         const bool all = near && complete(q, level, c);
@@ -119,6 +162,14 @@ bool tlb_find_conflict(struct tlb_question *q, size_t level,
     }
     c->set.count = 0;
     return false;
+}
+
+bool tlb_find_conflict(struct tlb_question *q, size_t level,
+                       struct tlb_conflict *c)
+{
+    const bool found = find_conflict(q, level, c);
+    q->row.first = 0;
+    return found;
 }
 
 const struct tlb_conflict *tlb_conflict_of(const struct tlb_question *q,
@@ -191,7 +242,7 @@ void tlb_find_ways(struct tlb_question *q, size_t level)
     const uint64_t entries = any_places(q, level);
     if (lab_ok(q->lab) && entries > 0) {
         tlb->sets = 1;
-        tlb->ways = tlb->entries = entries;
+        tlb->ways = tlb->entries = entries + tlb_taken(q, level);
     } else if (lab_ok(q->lab) && !tlb_is_large(q, level)) {
         tlb->ways = ways_of_targets(q, level);
     }

@@ -236,13 +236,11 @@ static struct laps ask_ring(struct tlb_question *q, size_t level, uint64_t from,
     const unsigned laps =
         (unsigned)u64_within(3, tlb_room(q, 2, kept), laps_of(q, kept));
     struct buf steps = {0};
-    buf_printf(&steps, "%" PRIu64 "x%" PRIu64 ":%" PRIu64 ":1", warm, from,
-               count);
+    tlb_write_laps(q, warm, "", from, count, &steps);
     for (unsigned lap = 0; lap < laps; lap++) {
-        buf_printf(&steps, ",!%" PRIu64 ":%" PRIu64 ":1", from, kept);
+        tlb_write_laps(q, 0, "!", from, kept, &steps);
         if (kept < count)
-            buf_printf(&steps, ",%" PRIu64 ":%" PRIu64 ":1", from + kept,
-                       count - kept);
+            tlb_write_laps(q, 0, "", from + kept, count - kept, &steps);
     }
     const struct column c = tlb_ask(q, &q->t->places, buf_string(&steps), " ");
     buf_free(&steps);
@@ -256,8 +254,9 @@ bool tlb_ring_fits(struct tlb_question *q, size_t level, uint64_t from,
     const uint64_t settled = q->t->tlb[level].chance  ? 8 * count
                              : tlb_is_large(q, level) ? WARM
                                                       : count + 1;
-    const uint64_t longest =
-        u64_within(warm_wanted(q, level), RING_MOST / count, settled);
+    const uint64_t most =
+        q->row.count > 0 ? tlb_room(q, 4, 0) : RING_MOST / count;
+    const uint64_t longest = u64_within(warm_wanted(q, level), most, settled);
     for (uint64_t warm = WARM; lab_ok(q->lab); warm = longest) {
         const struct laps l = ask_ring(q, level, from, count, warm);
         if (!all_miss(q, level, &l))
@@ -354,12 +353,12 @@ uint64_t tlb_loads_of_member(const struct tlb_question *q,
 static void lap_of(struct tlb_question *q, uint64_t places, struct column *c)
 {
     enum { TIMED = 1024 };
-    char steps[96];
+    struct buf steps = {0};
     const uint64_t timed = u64_min(places, TIMED);
-    snprintf(steps, sizeof steps,
-             "3x0:%" PRIu64 ":1,%" PRIu64 "x!0:%" PRIu64 ":1", places,
-             TIMED / timed, timed);
-    *c = tlb_ask(q, &q->t->places, steps, " ");
+    tlb_write_laps(q, WARM, "", 0, places, &steps);
+    tlb_write_laps(q, TIMED / timed, "!", 0, timed, &steps);
+    *c = tlb_ask(q, &q->t->places, buf_string(&steps), " ");
+    buf_free(&steps);
 }
 
 static size_t above(const struct column *c, double cycles)
@@ -372,13 +371,14 @@ static size_t above(const struct column *c, double cycles)
 
 /* The cycles that tell loads of few places from those of many best, between
  * what both typically cost: the middle of all that are as good.  What was taken
- * first may be off, by phases of the caches' clock. */
+ * first may be off, by phases of the caches' clock; many may miss the next TLB,
+ * too, which costs more than a miss of this one. */
 static double best_middle(const struct tlb_facts *tlb, const struct column *few,
-                          const struct column *many)
+                          const struct column *many, double most)
 {
     enum { STEPS = 64 };
     const double low = typical(few->at, few->count, 1),
-                 high = typical(many->at, many->count, 1);
+                 high = fmin(typical(many->at, many->count, 1), most);
     double best = INFINITY, from = tlb->middle, to = tlb->middle;
     for (int i = 0; high > low && i <= STEPS; i++) {
         const double at = low + (high - low) * i / STEPS;
@@ -417,9 +417,9 @@ void tlb_find_middle(struct tlb_question *q, size_t level)
 {
     struct tlb_facts *const tlb = &q->t->tlb[level];
     enum { SURELY = 8 };
-    const uint64_t fit =
-        u64_max(tlb->about / SURELY + 1,
-                level > 0 ? 2 * q->t->tlb[level - 1].about : 0);
+    const uint64_t fit = u64_max(
+        tlb->about / SURELY + 1,
+        level > 0 && q->row.count == 0 ? 2 * q->t->tlb[level - 1].about : 0);
     struct column few, many;
     q->late = q->disturbed;
     q->hit[level] = tlb->hit;
@@ -430,7 +430,8 @@ void tlb_find_middle(struct tlb_question *q, size_t level)
     lap_of(q, u64_min(2 * tlb->about, tlb_places_in_all(q)), &many);
     if (!lab_ok(q->lab) || few.count == 0 || many.count == 0)
         return;
-    tlb->middle = best_middle(tlb, &few, &many);
+    const bool last = level + 1 == q->t->levels;
+    tlb->middle = best_middle(tlb, &few, &many, last ? INFINITY : tlb->miss);
     q->hit[level] = typical(few.at, few.count, 1);
     /* Misses may cost more than one thing. */
     q->miss[level] = 2 * tlb->middle - q->hit[level];
@@ -447,14 +448,14 @@ bool tlb_is_by_chance(struct tlb_question *q, size_t level)
                    places =
                        u64_min(about + about / 4 + 1, tlb_places_in_all(q)),
                    laps = u64_within(LEAST, LOADS / places, MOST);
-    char steps[64];
+    struct buf steps = {0};
     size_t other = 0;
     if (laps * places > LOADS)
         return false;
-    snprintf(steps, sizeof steps,
-             "4x0:%" PRIu64 ":1,%" PRIu64 "x!0:%" PRIu64 ":1", places, laps,
-             places);
-    const struct column c = tlb_ask(q, &q->t->places, steps, " ");
+    tlb_write_laps(q, 4, "", 0, places, &steps);
+    tlb_write_laps(q, laps, "!", 0, places, &steps);
+    const struct column c = tlb_ask(q, &q->t->places, buf_string(&steps), " ");
+    buf_free(&steps);
     for (size_t i = 0; c.count == laps * places && i < places; i++) {
         size_t slow = 0;
         for (size_t lap = 0; lap < laps; lap++)

@@ -46,7 +46,7 @@ static bool lap(struct tlb_question *q, const struct tlb_places *p,
 {
     struct buf steps = {0};
     if (p->order > 0)
-        tlb_write_lap(&steps, places);
+        tlb_write_lap(q, &steps, places);
     else
         tlb_write_row(&steps, places);
     const struct column c = tlb_ask(q, p, buf_string(&steps), " ");
@@ -355,30 +355,33 @@ static bool half_miss(const struct column *c, double middle)
     return 2 * slow > c->count;
 }
 
-/* Places of which half miss, to a 32nd: at random ones, since such as lie in a
- * row may come to some sets more than to others. */
-static uint64_t about(struct tlb_question *q, const struct sweep *s,
-                      double middle)
+/* Places between two numbers of which half miss, to a 32nd; adds the laps. */
+static uint64_t narrow(struct tlb_question *q, uint64_t fit, uint64_t more,
+                       double middle, struct sweep *laps)
 {
-    const struct tlb_places *const p = &q->t->places;
-    size_t i = 0;
-    while (i < s->count && !half_miss(&s->cycles[i], middle))
-        i++;
-    if (i == 0 || i == s->count)
-        return i == 0 ? 1 : s->places[i - 1];
-    uint64_t fit = s->places[i - 1] / 2,
-             more = u64_min(2 * s->places[i], p->pieces);
-    struct sweep *const once = lab_alloc(q->lab, 1, sizeof *once);
-    while (lab_ok(q->lab) && more - fit > 1 + fit / 32) {
-        once->count = 0;
-        if (!lap(q, p, (fit + more) / 2, once))
-            break;
-        if (half_miss(&once->cycles[0], middle))
+    while (lab_ok(q->lab) && more - fit > 1 + fit / 32 &&
+           lap(q, &q->t->places, (fit + more) / 2, laps)) {
+        if (half_miss(&laps->cycles[laps->count - 1], middle))
             more = (fit + more) / 2;
         else
             fit = (fit + more) / 2;
     }
     return fit;
+}
+
+/* Places of which half miss: at random ones, since such as lie in a row may
+ * come to some sets more than to others. */
+static uint64_t about(struct tlb_question *q, const struct sweep *s,
+                      double middle)
+{
+    size_t i = 0;
+    while (i < s->count && !half_miss(&s->cycles[i], middle))
+        i++;
+    if (i == 0 || i == s->count)
+        return i == 0 ? 1 : s->places[i - 1];
+    return narrow(q, s->places[i - 1] / 2,
+                  u64_min(2 * s->places[i], q->t->places.pieces), middle,
+                  lab_alloc(q->lab, 1, sizeof *s));
 }
 
 /* Loads of laps that fit by far which are taken for misses; and one more, since
@@ -405,13 +408,32 @@ static void set_about(struct tlb_question *q, const struct sweep *s,
     tlb->about = about(q, s, tlb->middle);
     tlb->late = late_share(s, tlb);
     tlb->hidden = level > 0 && tlb->about < 2 * before + 2;
+    q->covered[level] = tlb->hidden;
     if (tlb->hidden)
         q->why[level] = why_tlb_hidden;
     if (!half_miss(&s->cycles[s->count - 1], tlb->middle)) {
+        q->covered[level] = false;
         tlb->hidden = true;
         q->why[level] =
             lab_text(q->lab, why_tlb_addresses, q->t->places.pieces);
     }
+}
+
+/* Of no more than hide it.  Fewer than some tell nothing of sets. */
+void tlb_uncover(struct tlb_question *q, size_t level)
+{
+    enum { FEW = 4 };
+    struct tlb_facts *const tlb = &q->t->tlb[level];
+    struct sweep *const laps = lab_alloc(q->lab, 1, sizeof *laps);
+    if (q->row.count == 0)
+        return;
+    const uint64_t fit = narrow(q, 1, 2 * tlb->about + 2, tlb->middle, laps);
+    if (!lab_ok(q->lab) || fit < FEW)
+        return;
+    tlb->about = fit;
+    tlb->late = late_share(laps, tlb);
+    tlb->hidden = false;
+    tlb_find_region(q, level);
 }
 
 /* What is more than that misses: half-way; nearer to hits where misses, as

@@ -18,17 +18,19 @@ enum { SKEW = 256 };
 struct column tlb_ask(struct tlb_question *q, const struct tlb_places *p,
                       const char *steps, const char *more, ...)
 {
-    char words[4096];
+    char words[4096], row[48] = "";
     va_list args;
     va_start(args, more);
     vsnprintf(words, sizeof words, more, args);
     va_end(args);
+    if (q->row.count > 0)
+        snprintf(row, sizeof row, " row=%" PRIu64, q->row.apart);
     const struct column cycles = lab_column(
         q->lab, "cycles",
         "visit steps=%s piece=%" PRIu64 " pieces=%" PRIu64 " apart=%" PRIu64
-        " unit=%" PRIu64 " scramble=%u jitter=%u skew=%d wait=1 %s%s",
+        " unit=%" PRIu64 " scramble=%u jitter=%u skew=%d wait=1%s %s%s",
         steps, p->piece, p->pieces, p->apart, p->unit, p->order, p->jitter,
-        p->unit < p->piece ? SKEW : 0,
+        p->unit < p->piece ? SKEW : 0, row,
         strstr(words, "readers=") == NULL ? "readers=global.cg " : "", words);
     if (cycles.experiment != NULL)
         q->experiment = cycles.experiment;
@@ -113,21 +115,36 @@ uint64_t tlb_window(struct tlb_question *q)
 enum { TIMED_MOST = 256, TIMED_LEAST = TLB_TIMED_LEAST, PARTS = 8 };
 enum { WARM_LOADS = 1024, WARM_MOST = 24 };
 
+void tlb_write_laps(const struct tlb_question *q, uint64_t laps,
+                    const char *kept, uint64_t from, uint64_t places,
+                    struct buf *steps)
+{
+    const bool row = q->row.count > 0;
+    for (uint64_t i = 0; i == 0 || (row && i < laps); i++) {
+        buf_text(steps, steps->length > 0 ? "," : "");
+        if (!row && laps > 0)
+            buf_printf(steps, "%" PRIu64 "x", laps);
+        buf_printf(steps, "%s%" PRIu64 ":%" PRIu64 ":1", kept, from, places);
+        if (row)
+            buf_printf(steps, ",%" PRIu32 ":%" PRIu64 ":1", ACCESS_SCRIPT_ROW,
+                       q->row.count);
+    }
+}
+
 /* Of few places all are timed, often; of many some, evenly spread. */
-void tlb_write_lap(struct buf *steps, uint64_t places)
+void tlb_write_lap(const struct tlb_question *q, struct buf *steps,
+                   uint64_t places)
 {
     const uint64_t warm = u64_within(2, WARM_LOADS / places, WARM_MOST);
-    buf_printf(steps, "%" PRIu64 "x0:%" PRIu64 ":1,", warm, places);
+    tlb_write_laps(q, warm, "", 0, places, steps);
     if (places <= TIMED_MOST)
-        buf_printf(steps, "%" PRIu64 "x!0:%" PRIu64 ":1",
-                   1 + TIMED_LEAST / places, places);
+        tlb_write_laps(q, 1 + TIMED_LEAST / places, "!", 0, places, steps);
     else
         for (uint64_t i = 0; i < PARTS; i++) {
             const uint64_t from = places * i / PARTS,
                            end = places * (i + 1) / PARTS;
             const uint64_t timed = TIMED_MOST / PARTS;
-            buf_printf(steps, "%s!%" PRIu64 ":%" PRIu64 ":1", i > 0 ? "," : "",
-                       from, timed);
+            buf_printf(steps, ",!%" PRIu64 ":%" PRIu64 ":1", from, timed);
             if (end - from > timed)
                 buf_printf(steps, ",%" PRIu64 ":%" PRIu64 ":1", from + timed,
                            end - from - timed);

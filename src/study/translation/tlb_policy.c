@@ -22,6 +22,16 @@ struct subject {
     struct tlb_conflict *near; /* NULL: what does so of the first target */
 };
 
+/* Regions of what pushes out of nearer levels, if it is of the set that is
+ * asked. */
+static size_t nearer_of_set(const struct tlb_question *q, size_t level)
+{
+    const struct tlb_conflict *const c = tlb_conflict_of(q, level, 0);
+    if (q->t->tlb[level].sets != 1)
+        return 0;
+    return q->row.count > 0 ? tlb_taken(q, level) : c->nearer.count;
+}
+
 /* More places than it has ways where they are known, so that many loads miss;
  * what pushes out of nearer levels is of the set, too, if it is the only one.
  */
@@ -37,7 +47,7 @@ static void take_conflict(const struct tlb_question *q, size_t level,
         s->line[s->lines++] = c->set.at[i];
         s->first = u64_max(s->first, c->set.at[i] + 1);
     }
-    while (tlb->sets == 1 && s->first + c->nearer.count < wanted &&
+    while (tlb->sets == 1 && s->first + nearer_of_set(q, level) < wanted &&
            s->lines < LINES_MOST)
         s->line[s->lines++] = (uint32_t)s->first++;
     s->row = u64_min(tlb_places_free(q) - s->first, 3 * tlb->about + 64);
@@ -105,13 +115,6 @@ static void add_load(struct sequence *s, uint32_t line, bool asked)
     s->load[s->count] = (struct policy_load){
         .line = line, .first = s->count == 0, .outcome = LOAD_UNKNOWN};
     s->count++;
-}
-
-/* What pushes out of nearer levels, if it is of the set that is asked. */
-static size_t nearer_of_set(const struct tlb_question *q, size_t level)
-{
-    const struct tlb_conflict *const c = tlb_conflict_of(q, level, 0);
-    return q->t->tlb[level].sets == 1 ? c->nearer.count : 0;
 }
 
 /* Loads of the set for each that is asked. */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/num.h"
+#include "probe/memory/access_script.h"
 #include "study/translation/tlb.h"
 
 bool tlb_is_large(const struct tlb_question *q, size_t level)
@@ -83,6 +84,44 @@ static void add_of_set(const struct tlb_question *q, size_t near, uint64_t from,
             tlb_add(&c->nearer, i);
 }
 
+/* As many regions side by side as push all others out of a nearer level: they
+ * come to all its sets alike, or three times as many do. */
+static uint64_t side_by_side(const struct tlb_facts *near)
+{
+    enum { BY_CHANCE = 2, OF_SETS = 3 };
+    const uint64_t all =
+        near->of_sets > 0 ? near->of_sets : near->sets * near->ways;
+    return all == 0 ? OF_SETS * near->about
+                    : (near->chance ? BY_CHANCE : 1) * all;
+}
+
+/* As far apart as the smallest regions, and as many as reach over the most. */
+void tlb_lay_row(struct tlb_question *q, size_t level)
+{
+    uint64_t apart = UINT64_MAX, reach = 0;
+    q->row = (struct tlb_row){0};
+    for (size_t i = 0; i < level; i++) {
+        const struct tlb_facts *const near = &q->t->tlb[i];
+        if (near->region == 0 || near->hidden)
+            return;
+        apart = u64_min(apart, near->region);
+        reach = u64_max(reach, side_by_side(near) * near->region);
+    }
+    if (level > 0 && !tlb_is_large(q, level) &&
+        reach / apart <= TLB_NUMBERS_MOST / 2)
+        q->row = (struct tlb_row){.apart = apart,
+                                  .count = reach / apart,
+                                  .most = 2 * TLB_NUMBERS_MOST};
+}
+
+uint64_t tlb_taken(const struct tlb_question *q, size_t level)
+{
+    const uint64_t region = q->t->tlb[level].region;
+    return q->row.count == 0 || region == 0
+               ? 0
+               : (q->row.count * q->row.apart + region - 1) / region;
+}
+
 /* As many in a row as push out of all nearer levels of which no index is known;
  * or more, where they are but few of the level that is asked: something between
  * may have some of them (on the H200 about twice as many as the first level, at
@@ -98,6 +137,11 @@ bool tlb_set_nearer(const struct tlb_question *q, size_t level,
     const uint64_t first = tlb_places_free(q);
     c->nearer.count = 0;
     c->laps = 1;
+    if (q->row.count > 0) {
+        for (uint64_t i = 0; i < q->row.count; i++)
+            tlb_add(&c->nearer, ACCESS_SCRIPT_ROW + q->row.first + i);
+        return true;
+    }
     if (first + count > tlb_target(q, TLB_TARGETS_MOST) ||
         count > TLB_NUMBERS_MOST || 4 * count > 3 * about)
         return false;

@@ -304,8 +304,9 @@ static int came_along(struct tlb_question *q, size_t level, uint64_t off)
     const struct tlb_facts *const tlb = &q->t->tlb[level];
     struct pairs p = lay_pairs(q, level, off);
     const uint64_t unit = q->t->places.piece >> HALVINGS;
-    if (3 * p.others > 2 * tlb->about || p.end >= UNITS_MOST ||
-        leaves_window(q, unit, p.end - p.first))
+    /* A row of as many has left room for others. */
+    if ((3 * p.others > 2 * tlb->about && q->row.count == 0) ||
+        p.end >= UNITS_MOST || leaves_window(q, unit, p.end - p.first))
         p = lay_in_a_set(q, level, off);
     if (p.others == 0)
         return -1;
@@ -393,7 +394,7 @@ static size_t misses(struct tlb_question *q, size_t level, uint64_t distance,
     if (comes_before(q, level, distance))
         tlb_write_row(&steps, places);
     else
-        tlb_write_lap(&steps, places);
+        tlb_write_lap(q, &steps, places);
     const struct column c = tlb_ask(q, &p, buf_string(&steps), " ");
     buf_free(&steps);
     for (size_t i = 0; i < c.count; i++)
@@ -440,8 +441,8 @@ static size_t lap_misses(struct tlb_question *q, size_t level,
     const uint64_t laps = u64_within(3, LOADS / places, LAPS_MOST);
     size_t missed = 0;
     struct buf steps = {0};
-    buf_printf(&steps, "%" PRIu64 "x0:%" PRIu64 ":1,!0:%" PRIu64 ":1", laps,
-               places, places);
+    tlb_write_laps(q, laps, "", 0, places, &steps);
+    tlb_write_laps(q, 0, "!", 0, places, &steps);
     const struct column c =
         tlb_ask(q, laid, buf_string(&steps), "take=%u", take);
     buf_free(&steps);
@@ -585,8 +586,8 @@ static void find_entries(struct tlb_question *q, size_t level)
     tlb->one_set = any_fit(q, level, fit, late) &&
                    any_misses(q, level, &q->t->places, fit + 1, late);
     if (tlb->one_set)
-        tlb->fit = fit;
-    else if (fit + error >= tlb->about)
+        tlb->fit = fit + tlb_taken(q, level);
+    else if (q->row.count == 0 && fit + error >= tlb->about)
         tlb->fit = fit - spare_entries(q, level, &row, fit, &tlb->row_ways);
 }
 
@@ -596,10 +597,13 @@ static int widen_region(struct tlb_question *q, size_t level, bool sure)
 {
     struct tlb_facts *const tlb = &q->t->tlb[level];
     int share = 1;
-    if (!sure && tlb->about < LARGE &&
+    if (!sure && tlb->about < LARGE && q->row.count == 0 &&
         share_entries(q, level, tlb->page / 2) != 1)
         return -1;
-    tlb->region = tlb->page;
+    /* Nearer ones come before; only what hides here covers more. */
+    tlb->region = u64_max(tlb->page, q->row.apart);
+    if (tlb->region > tlb->page && share_entries(q, level, tlb->region) != 1)
+        return -1;
     while (lab_ok(q->lab) && share == 1 && tlb->region <= q->t->places.apart) {
         share = share_entries(q, level, tlb->region);
         if (share == 1)
@@ -651,7 +655,7 @@ static bool may_wait(const struct tlb_question *q, size_t level, bool sure)
     return (sure && tlb_is_large(q, level)) || q->t->tlb[level].about >= LARGE;
 }
 
-static void find_region(struct tlb_question *q, size_t level)
+void tlb_find_region(struct tlb_question *q, size_t level)
 {
     struct tlb_facts *const tlb = &q->t->tlb[level];
     if (tlb->hidden)
@@ -710,10 +714,4 @@ void tlb_conclude_region(struct tlb_question *q, size_t level)
         found_at_most(q, level, TLB_REGION, (double)most);
         tlb_none(q, level, TLB_REACH, TLB_REACH, why_tlb_page_behind);
     }
-}
-
-void tlb_find_regions(struct tlb_question *q)
-{
-    for (size_t i = 0; lab_ok(q->lab) && i < q->t->levels; i++)
-        find_region(q, i);
 }
