@@ -25,6 +25,7 @@
 #include "base/mem.h"
 #include "disturbance.h"
 #include "judge.h"
+#include "study/lab.h"
 #include "truth/truth.h"
 
 enum { STRENGTHS = DISTURBANCE_STRENGTHS };
@@ -38,6 +39,7 @@ struct run {
     unsigned strength;
     size_t disturbance; /* index of the kind */
     bool cut;           /* before its end */
+    bool hurried;       /* its time was over before all was asked */
 };
 
 /* Cuts off what follows the last '-'; NULL if there is none. */
@@ -111,6 +113,23 @@ static json_t *truth_for(const char *folder, const struct run *run)
     return kept;
 }
 
+static const char *reason_of(const json_t *found)
+{
+    const char *const why =
+        json_string_value(json_object_get(found, "because"));
+    return why != NULL ? why : "no reason";
+}
+
+static bool is_hurried(json_t *findings)
+{
+    const char *id;
+    json_t *finding;
+    json_object_foreach(findings, id,
+                        finding) if (strcmp(reason_of(finding), why_budget) ==
+                                     0) return true;
+    return false;
+}
+
 static int is_end(const struct dirent *entry)
 {
     const size_t length = strlen(entry->d_name);
@@ -134,6 +153,7 @@ static size_t each_run(const char *folder, visit_fn *visit)
             char *const end = end_of(folder, entries[i]->d_name);
             run.cut = strcmp(end, "0") != 0;
             json_t *const found = findings_of(folder, entries[i]->d_name);
+            run.hurried = is_hurried(found);
             visit(folder, &run, truth_for(folder, &run), found, end);
             json_decref(found);
             free(end);
@@ -152,6 +172,7 @@ enum { KINDS_MOST = 16 };
 
 struct cell {
     size_t count[JUDGEMENT_COUNT];
+    size_t unasked; /* the run's time was over before; they are in no count */
 };
 
 /* Of one finding, or of all. */
@@ -234,15 +255,116 @@ static enum judgement judgement_of(const struct run *run, const char *id,
                : is;
 }
 
+/* ---- which share keeps its status ---- */
+
+/* What is wanted of those that were asked; and by which reasons others lost
+ * it. */
+static struct share {
+    const char *when, *kind;
+    unsigned from, to; /* strengths */
+    double wanted;
+    size_t asked, kept;
+    struct lost {
+        char *why, *id; /* numbers left out; the first finding of it */
+        size_t count;
+    } * lost;
+    size_t lost_count;
+} shares[] = {
+    {"at the shipped noise", "noise", 1, 1, 1, .asked = 0},
+    {"at three times that", "noise", 2, 2, 0.9, .asked = 0},
+    {"beside an intruder", "intruder", 1, 3, 2.0 / 3, .asked = 0},
+};
+
+/* What a run without enough time does not even name it has not asked. */
+static bool was_asked(const struct run *run, const json_t *found)
+{
+    return found == NULL ? !run->hurried
+                         : strstr(reason_of(found), why_budget) == NULL;
+}
+
+static char *without_numbers(const char *why)
+{
+    struct buf text = {0};
+    for (; *why != '\0' && text.length < 90; why++)
+        if (strchr("0123456789.", *why) == NULL)
+            buf_printf(&text, "%c", *why);
+        else if (text.length == 0 || text.data[text.length - 1] != '#')
+            buf_printf(&text, "#");
+    return buf_take(&text);
+}
+
+static void lose(struct share *s, const char *id, const json_t *found)
+{
+    char *const why = without_numbers(reason_of(found));
+    size_t i = 0;
+    while (i < s->lost_count && strcmp(s->lost[i].why, why) != 0)
+        i++;
+    if (i < s->lost_count) {
+        free(why);
+    } else {
+        s->lost = xreallocarray(s->lost, ++s->lost_count, sizeof *s->lost);
+        s->lost[i] = (struct lost){.why = why, .id = xstrdup(id)};
+    }
+    s->lost[i].count++;
+}
+
+static void count_share(const struct run *run, const char *id,
+                        const json_t *found, enum judgement is)
+{
+    for (struct share *s = shares; s < shares + COUNT_OF(shares); s++) {
+        if (strcmp(run->kind, s->kind) != 0 || run->strength < s->from ||
+            run->strength > s->to)
+            continue;
+        s->asked++;
+        s->kept += is == JUDGED_RIGHT;
+        if (is != JUDGED_RIGHT)
+            lose(s, id, found);
+    }
+}
+
+static int by_count(const void *a, const void *b)
+{
+    const size_t x = ((const struct lost *)a)->count,
+                 y = ((const struct lost *)b)->count;
+    return (x < y) - (x > y);
+}
+
+/* Of what was asked; and what most of the others lost their status by. */
+static void show_shares(void)
+{
+    enum { REASONS = 12 };
+    printf("\nof what was asked keeps its status:\n");
+    for (const struct share *s = shares; s < shares + COUNT_OF(shares); s++)
+        printf("%-22s %6zu of %6zu: %5.1f%% (wanted %.1f%%)\n", s->when,
+               s->kept, s->asked,
+               100 * (double)s->kept / fmax(1, (double)s->asked),
+               100 * s->wanted);
+    for (const struct share *s = shares; s < shares + COUNT_OF(shares); s++) {
+        if (s->lost_count > 0)
+            qsort(s->lost, s->lost_count, sizeof *s->lost, by_count);
+        for (size_t i = 0; i < s->lost_count && i < REASONS; i++)
+            printf("lost %s: %zu, as %s: %s\n", s->when, s->lost[i].count,
+                   s->lost[i].id, s->lost[i].why);
+    }
+}
+
+/* ---- counts ---- */
+
 static void count_finding(const char *folder, const struct run *run,
                           const char *id, const json_t *truth,
                           const json_t *found, const char *outcomes)
 {
+    struct cell *const all = &total.cell[run->disturbance][run->strength];
     if (!judge_has(truth, found))
         return;
+    if (!was_asked(run, found)) {
+        all->unasked++;
+        return;
+    }
     const enum judgement is = judgement_of(run, id, truth, found, outcomes);
     row_of(id)->cell[run->disturbance][run->strength].count[is]++;
-    total.cell[run->disturbance][run->strength].count[is]++;
+    all->count[is]++;
+    count_share(run, id, found, is);
     if (is != JUDGED_WRONG)
         return;
     struct buf text = {0};
@@ -318,7 +440,7 @@ static void show_totals(void)
     printf("\n%-10s %8s %5s %6s", "kind", "strength", "runs", "failed");
     for (int i = 0; i < JUDGEMENT_COUNT; i++)
         printf(" %12s", judgement_names[i]);
-    printf(" %6s\n", "kept");
+    printf(" %9s %6s\n", "not asked", "kept");
     for (size_t kind = 1; disturbances[kind].kind != NULL; kind++)
         for (size_t strength = 1; strength <= STRENGTHS; strength++) {
             const struct cell *const cell = &total.cell[kind][strength];
@@ -328,8 +450,9 @@ static void show_totals(void)
                    runs_of[kind][strength], failed_of[kind][strength]);
             for (int i = 0; i < JUDGEMENT_COUNT; i++)
                 printf(" %12zu", cell->count[i]);
-            printf(" %5.1f%%\n", 100.0 * (double)cell->count[JUDGED_RIGHT] /
-                                     fmax(1, (double)sum(cell)));
+            printf(" %9zu %5.1f%%\n", cell->unasked,
+                   100.0 * (double)cell->count[JUDGED_RIGHT] /
+                       fmax(1, (double)sum(cell)));
         }
 }
 
@@ -424,6 +547,7 @@ static int table(const char *folder)
     const size_t runs = each_run(folder, count_run);
     show_matrix();
     show_totals();
+    show_shares();
     write_table(folder);
     for (size_t kind = 0; kind < KINDS_MOST; kind++)
         for (size_t strength = 0; strength <= STRENGTHS; strength++) {

@@ -8,8 +8,10 @@
 #
 # `disturb` lists what was wrong, under the command that shows it again, then
 # for each finding the worst of each kind and strength of disturbance, then how
-# many findings were right, bounded, in doubt, not measured and wrong.  All
-# counts go to OUT/table.tsv.  What is in doubt is wrong, too, unless its value
+# many findings were right, bounded, in doubt, not measured, wrong, and not asked
+# since the run's time was over; then which share keeps its status at the shipped
+# noise, at three times that and beside an intruder, and what others lost it by.
+# All counts go to OUT/table.tsv.  What is in doubt is wrong, too, unless its value
 # or its interval holds the truth; and so is a run that ends without a report.
 # Exit status 1: something was wrong.
 #

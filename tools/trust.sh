@@ -17,9 +17,11 @@ profiles_of() { # FOLDER
     echo "of $(sed 's/-.*//' "$1/plan" | sort -u | tr '\n' ' ')"
 }
 
-# Tables as the tool prints them, without what was wrong in which run.
+# Tables as the tool prints them, without what was wrong in which run, and why
+# what was lost.
 judged() {
-    "$DISTURB" table "$disturbed" | sed -n '/^worst by strength/,$p' || true
+    "$DISTURB" table "$disturbed" | sed -n '/^worst by strength/,$p' |
+        grep -v '^lost ' || true
     profiles_of "$disturbed"
 }
 
@@ -65,7 +67,7 @@ function box(x, y, width, height, color) {
 draw_judged() {
     awk "$svg_functions"'
     $1 == "kind" { begun = 1; next }
-    begun && NF == 10 && $1 != "of" { line[++count] = $0 }
+    begun && NF == 11 && $1 != "of" { line[++count] = $0 }
     END {
         split("right bound doubted not_measured wrong", name, " ")
         split("#4c9f70 #4f81bd #e6c229 #bbbbbb #c0392b", color, " ")
@@ -86,7 +88,7 @@ draw_judged() {
                 box(x, y, width, 11, color[k])
                 x += width
             }
-            text(620, y + 10, f[10], "start")
+            text(620, y + 10, f[11], "start")
         }
         text(620, 19, "kept", "start")
         print "</svg>"

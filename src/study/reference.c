@@ -48,22 +48,31 @@ static bool was_lost(struct lab *lab, const struct samples *s)
     return lost > 0 && lost + 1 == kept.count;
 }
 
-static double extreme(struct lab *lab, const struct samples *s,
-                      const char *name, bool largest)
+static double most_of(struct lab *lab, const struct samples *s,
+                      const char *name)
 {
     const struct column c = lab_column_of(lab, s, name);
-    return largest ? stats_max(c.at, c.count) : stats_min(c.at, c.count);
+    return stats_max(c.at, c.count);
+}
+
+static struct quickest quickest_of(struct lab *lab, const struct samples *s,
+                                   const char *name)
+{
+    const struct column c = lab_column_of(lab, s, name);
+    return (struct quickest){.cycles = stats_median(c.at, c.count),
+                             .range = stats_max(c.at, c.count) -
+                                      stats_min(c.at, c.count)};
 }
 
 static struct reference reference_of(struct lab *lab, const struct samples *s)
 {
     struct reference r = {
         .known = true,
-        .l1 = extreme(lab, s, "l1", false),
-        .l2 = extreme(lab, s, "l2", false),
+        .l1 = quickest_of(lab, s, "l1"),
+        .l2 = quickest_of(lab, s, "l2"),
         .lost = was_lost(lab, s),
-        .processes = extreme(lab, s, "processes", true),
-        .dropped = extreme(lab, s, "dropped", true),
+        .processes = most_of(lab, s, "processes"),
+        .dropped = most_of(lab, s, "dropped"),
         .throttle = gpu_state_throttle(s),
     };
     read_clock(lab, s, &r);
@@ -102,13 +111,17 @@ static bool has_moved(const struct references *all, const struct reference *a,
            fabs(a->hz - b->hz) > most * fmax(a->hz, b->hz);
 }
 
-/* The quickest of some hundred hits.  From one study to the next an H200's in
- * L2 moved by up to 3 cycles (2026-11): twice that, and a cycle for each of two
- * clock reads, is noise also of hits that cost little. */
-static bool costs_more(double before, double now)
+/* From one study to the next the quickest hits of an H200's L2 moved by up to 3
+ * cycles (2026-11): twice that, and a cycle for each of two clock reads, is
+ * noise also of hits that cost little.  Of jitter the quickest of 32 differ by
+ * more: by how much those of one moment do says how much. */
+static bool costs_more(const struct quickest *before,
+                       const struct quickest *now)
 {
     enum { CYCLES = 8 };
-    return fabs(now - before) > CYCLES + assume(ASSUME_HITS_MOVED) * before;
+    const double noise = CYCLES + before->range + now->range;
+    return fabs(now->cycles - before->cycles) >
+           noise + assume(ASSUME_HITS_MOVED) * before->cycles;
 }
 
 /* Cycles of what has a clock of its own. */
@@ -211,12 +224,14 @@ static void judge(struct lab *lab, const struct reference *first,
         widen(lab, &lab->proposals);
     }
     judge_clock(lab, first, now);
-    if (costs_more(first->l2, now->l2))
+    if (costs_more(&first->l2, &now->l2))
         doubt(lab, is_beyond_sm,
-              lab_text(lab, why_hits_moved, "L2", first->l2, now->l2));
-    if (costs_more(first->l1, now->l1))
+              lab_text(lab, why_hits_moved, "L2", first->l2.cycles,
+                       now->l2.cycles));
+    if (costs_more(&first->l1, &now->l1))
         doubt(lab, is_cycles,
-              lab_text(lab, why_hits_moved, "L1", first->l1, now->l1));
+              lab_text(lab, why_hits_moved, "L1", first->l1.cycles,
+                       now->l1.cycles));
 }
 
 /* ---- the run ----------------------------------------------------------- */

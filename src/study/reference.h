@@ -17,13 +17,20 @@
 
 struct lab;
 
+/* Of the quickest hits of some runs the middle one, and by how much they
+ * differ.
+ */
+struct quickest {
+    double cycles, range;
+};
+
 /* At one moment; what is not told is negative. */
 struct reference {
-    bool known;    /* false: it could not be asked (an old recording) */
-    double hz;     /* of the SM clock */
-    double ns;     /* that one spin of it took */
-    double l1, l2; /* cycles of a hit */
-    bool lost;     /* L2 had lost what the launch before brought in */
+    bool known; /* false: it could not be asked (an old recording) */
+    double hz;  /* of the SM clock */
+    double ns;  /* that one spin of it took */
+    struct quickest l1, l2;
+    bool lost; /* L2 had lost what the launch before brought in */
     double processes, dropped;
     uint64_t throttle;
 };
