@@ -415,10 +415,10 @@ static const char *const any_policy[] = {
     "tlbs/l2={'page': 33554432, 'sets': 256, 'ways': 6, 'scope': 'gpu', "
     "'set_bits': [[25, 33, 41], [26, 34], [27, 35], [28, 36], [29, 37], "
     "[30, 38], [31, 39], [32, 40]]}",
-    "tlbs/l1={'page': 65536, 'sets': 2, 'ways': 6, "
-    "'set_bits': [[16, 18, 20, 22, 24, 26, 28]]} "
-    "tlbs/l2={'page': 65536, 'region': 1048576, 'fill': 'region', "
-    "'set_ways': [7, 4, 4], 'scope': 'gpu', 'policy': 'nru'}",
+    "tlbs/l1={'page': 2097152, 'sets': 2, 'ways': 6, "
+    "'set_bits': [[21, 23, 25, 27, 29, 31, 33]]} "
+    "tlbs/l2={'page': 2097152, 'region': 33554432, 'fill': 'region', "
+    "'set_ways': [7, 4, 4], 'scope': 'gpu'}",
 };
 
 START_TEST(sets_are_found_under_any_policy)
