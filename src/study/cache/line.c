@@ -300,10 +300,20 @@ static size_t places_for(const struct level_row *row,
     return count;
 }
 
+/* The longest candidate may be the line of a cache of few: then elements twice
+ * as far apart fit. */
+static bool is_absurd(const struct line_question *q, uint64_t line)
+{
+    bool surely;
+    return line == longest(q->facts) &&
+           (line == LINE_MOST || q->row->behind != LEVEL_COUNT ||
+            is_overfull(q, 2 * line, &surely));
+}
+
 static void conclude(const struct line_question *q, struct finding *f,
                      uint64_t line, bool over)
 {
-    const bool absurd = over && line == longest(q->facts);
+    const bool absurd = over && is_absurd(q, line);
     if (over && (places_for(q->row, q->facts, line) < PLACES_LEAST ||
                  (absurd && q->row->behind != LEVEL_COUNT)))
         report_doubt(q, f, line);

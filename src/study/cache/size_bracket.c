@@ -706,23 +706,33 @@ static bool is_disturbed(const struct bracket_question *q)
     return q->row->of_sm && excess >= 1;
 }
 
+/* True if a ring fits of which a third misses under any policy, half of which
+ * is the limit; as disturbance makes loads late, the least of some averages
+ * tells. */
+static bool fits_at_least_once(struct bracket_question *q, uint64_t bytes,
+                               unsigned stride)
+{
+    enum { AVERAGES = 3 };
+    const struct fact_bracket *const f = q->facts;
+    double least = INFINITY;
+    for (int i = 0; i < AVERAGES; i++)
+        least = fmin(least, ring_cost(q, bytes, stride, 1));
+    return lab_ok(q->lab) && least <= f->hit + (f->miss - f->hit) / 6;
+}
+
 /*
  * True if a ring half as large again as what overflows fits: then that did,
- * too, and was disturbed.  Under any policy a third of it misses, half of which
- * is the limit; as disturbance makes loads late, the least of some averages
- * tells.
+ * too, and was disturbed.  Of long lines but one element of many misses, and
+ * elements far apart may lie in few sets: so one of either must fit.
  */
 static bool is_contradicted(struct bracket_question *q)
 {
-    enum { AVERAGES = 3 };
     struct fact_bracket *const f = q->facts;
+    const unsigned coarse = q->row->coarse;
     const uint64_t larger = 3 * (f->overflows / q->stride) / 2 * q->stride;
-    double least = INFINITY;
-    if (!is_disturbed(q) || larger > q->row->most)
-        return false;
-    for (int i = 0; i < AVERAGES; i++)
-        least = fmin(least, ring_cost(q, larger, q->stride, 1));
-    if (!lab_ok(q->lab) || least > f->hit + (f->miss - f->hit) / 6)
+    if (!is_disturbed(q) || larger > q->row->most ||
+        !fits_at_least_once(q, larger, q->stride) ||
+        !fits_at_least_once(q, larger / coarse * coarse, coarse))
         return false;
     snprintf(f->why, sizeof f->why, why_bracket_contradicted, f->overflows,
              larger);
