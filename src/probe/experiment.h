@@ -73,6 +73,11 @@ enum { PARAMS_MAX = 24 };
 struct segment {
     uint64_t start, count, step; /* bytes, elements, bytes */
 };
+/* Where the next element would be. */
+static inline uint64_t segment_end(const struct segment *list)
+{
+    return list->start + list->count * list->step;
+}
 struct segments {
     struct segment *at;
     size_t count;

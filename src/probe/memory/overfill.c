@@ -15,7 +15,10 @@
  *      as atomics do, and tell by their cost where a line is.
  *
  * The draw is a permutation of the pool, another one for each trial: its first
- * so many are members.
+ * so many are members.  SMs that look `together` draw once, and need not load
+ * the members again for each trial: where they do not (`fills`), each look is
+ * at any member by a chance of its own, so that it finds one of those that are
+ * there as often as they are among all, whichever they are.
  *
  * What is looked at changes what the cache holds, a line a look; so rows tell
  * in which quarter of the looks of a trial they were.  A row says how many took
@@ -55,7 +58,7 @@ enum {
 struct overfill {
     const char *space_name, *op, *sms;
     const struct space *space;
-    uint64_t bytes, stride, members, looks, settle, trials, take, carve;
+    uint64_t bytes, stride, members, looks, settle, fills, trials, take, carve;
     uint64_t beside, lead; /* B from each member, and from what is looked at */
     const char *order, *look;
     struct homes homes;
@@ -80,6 +83,7 @@ static const struct param overfill_params[] = {
     NUMBER(struct overfill, members, "4096", 1, 1 << 30, "lines that are loaded in a trial"),
     NUMBER(struct overfill, looks, "16", 1, LOOKS_MOST, "lines that each SM looks at in a trial"),
     NUMBER(struct overfill, settle, "0", 0, 64, "trials before, which are not kept"),
+    NUMBER(struct overfill, fills, "0", 0, 64, "trials, from the first on, in which members are loaded; 0: all"),
     NUMBER(struct overfill, trials, "16", 1, 1 << 16, "how often"),
     NUMBER(struct overfill, fresh, "0", 0, 1, "1: each trial is a launch, so that the caches of SMs are empty"),
     TEXT(struct overfill, sms, "0", "the SMs that load: 0,4-7"),
@@ -153,15 +157,17 @@ static int check_pool(const struct overfill *o, struct error *err)
                          " B from what is looked at",
                          o->lead);
     if (o->in_order && o->members != lines)
-        return error_set(err, ERR_USAGE,
-                         "overfill: order=sequential is of all %" PRIu64
-                         " lines",
-                         lines);
+        return error_set(
+            err, ERR_USAGE,
+            "overfill: order=sequential is of all %" PRIu64 " lines", lines);
     if (o->members > lines || all > o->members)
         return error_set(err, ERR_USAGE,
                          "overfill: %" PRIu64 " looks, %" PRIu64
                          " members, %" PRIu64 " lines: each is of the next",
                          all, o->members, lines);
+    if (o->fills > 0 && !o->together)
+        return error_set(err, ERR_USAGE,
+                         "overfill: fills is of SMs that load together");
     if (shared_bytes(o) > SHARED_MOST)
         return error_set(err, ERR_USAGE,
                          "overfill: %" PRIu64 " trials of %" PRIu64
@@ -188,9 +194,10 @@ static int overfill_prepare(struct experiment *e,
         if (o->wanted[sm])
             o->set[o->count++] = sm;
     if (o->warps > most)
-        return error_set(err, ERR_USAGE,
-                         "overfill: %u warps in a block; the GPU takes %" PRIu64,
-                         o->warps, most);
+        return error_set(
+            err, ERR_USAGE,
+            "overfill: %u warps in a block; the GPU takes %" PRIu64, o->warps,
+            most);
     if (check_space(o, err) != 0 || check_pool(o, err) != 0 ||
         homes_prepare(&o->homes, HOMES_SECTOR, err) != 0)
         return err->code;
@@ -219,6 +226,9 @@ enum job {
     JOB_SEED_STEP,
     JOB_TRIALS,
     JOB_SETTLE,
+    JOB_FILLS,
+    JOB_IN_A_ROW, /* looks that are spread evenly from a random one on, … */
+    JOB_LUCK,     /* … which is the same for all SMs, or each SM's own */
     JOB_BESIDE,
     JOB_LEAD,
     JOB_HOMES,
@@ -243,25 +253,28 @@ static void declare(struct kernel_text *k, const struct overfill *o)
         const char *name;
         int word;
     } numbers[] = {
-        {"%blocks", JOB_BLOCKS},         {"%mask", JOB_MASK},
-        {"%high", JOB_HIGH},             {"%low", JOB_LOW},
-        {"%stride", JOB_STRIDE},         {"%members", JOB_MEMBERS},
-        {"%first", JOB_FIRST},           {"%step", JOB_STEP},
-        {"%looks", JOB_LOOKS},           {"%look_first", JOB_LOOK_FIRST},
-        {"%settle", JOB_SETTLE},         {"%seed", JOB_SEED},
-        {"%look_step", JOB_LOOK_STEP},
-        {"%seed_step", JOB_SEED_STEP},   {"%trials", JOB_TRIALS},
+        {"%blocks", JOB_BLOCKS},       {"%mask", JOB_MASK},
+        {"%high", JOB_HIGH},           {"%low", JOB_LOW},
+        {"%stride", JOB_STRIDE},       {"%members", JOB_MEMBERS},
+        {"%first", JOB_FIRST},         {"%step", JOB_STEP},
+        {"%looks", JOB_LOOKS},         {"%look_first", JOB_LOOK_FIRST},
+        {"%settle", JOB_SETTLE},       {"%seed", JOB_SEED},
+        {"%look_step", JOB_LOOK_STEP}, {"%seed_step", JOB_SEED_STEP},
+        {"%trials", JOB_TRIALS},       {"%fills", JOB_FILLS},
+        {"%in_a_row", JOB_IN_A_ROW},   {"%luck", JOB_LUCK},
     };
-    ptx(k, ".reg .b32 %blocks, %mask, %high, %low, %stride, %members, %first, "
-           "%step, %seed, %seed_step, %trials, %trial, %i, %x, %y, %a, %c, "
-           "%look_first, %look_step, %left, %record, %t0, %t1, %last, %gap, "
-           "%longest, %at32, %value, %seen, %count, %want, %looks, %waits, "
-           "%settle, %all, %all_looks, %found, %wanted, %notes, "
-           "%done, %began, %chance;\n"
-           ".reg .b64 %base, %out, %offset, %next, %address, %slots, %words;\n"
-           ".reg .b32 %m;\n"
-           ".reg .b64 %beside, %lead;\n"
-           ".reg .pred %in, %more;\n");
+    ptx(k,
+        ".reg .b32 %blocks, %mask, %high, %low, %stride, %members, %first, "
+        "%step, %seed, %seed_step, %trials, %trial, %i, %x, %y, %a, %c, "
+        "%look_first, %look_step, %left, %record, %t0, %t1, %last, %gap, "
+        "%longest, %at32, %value, %seen, %count, %want, %looks, %waits, "
+        "%settle, %fills, %in_a_row, %luck, %all, %all_looks, %found, %wanted, "
+        "%notes, "
+        "%done, %began, %chance;\n"
+        ".reg .b64 %base, %out, %offset, %next, %address, %slots, %words;\n"
+        ".reg .b32 %m;\n"
+        ".reg .b64 %beside, %lead;\n"
+        ".reg .pred %in, %more;\n");
     for (int i = 0; i < UNROLL; i++)
         ptx_with(k, ".reg .b32 %v$i;", WORD(i, i));
     for (size_t i = 0; i < COUNT_OF(numbers); i++)
@@ -303,8 +316,7 @@ static void write_member(struct kernel_text *k, const struct overfill *o,
                  WORD(member, member));
         return;
     }
-    ptx_with(k, "mad.lo.u32 %x, $member, %a, %c;",
-             WORD(member, member));
+    ptx_with(k, "mad.lo.u32 %x, $member, %a, %c;", WORD(member, member));
     ptx(k, "and.b32 %x, %x, %mask;\n"
            "shr.u32 %y, %x, %high;\n"
            "xor.b32 %x, %x, %y;\n"
@@ -397,21 +409,22 @@ static void time_load(struct kernel_text *k, const struct space *space,
 
 /*
  * Thread 0 notes so many lines: those of each trial are evenly spread from a
- * random one on, whichever were looked at before.  A cache may keep what was
- * looked at for long, so a sample that spares it would find too little.
+ * random one on, or each is a random one, whichever were looked at before.  A
+ * cache may keep what was looked at for long, so a sample that spares it would
+ * find too little.
  */
 static void write_choice(struct kernel_text *k)
 {
     ptx(k, "@%other bra CHOSEN;\n"
            "mov.u32 %found, 0;\n"
            "mov.u32 %done, 0;\n"
-           "mov.u32 %chance, %c;\n"
+           "add.u32 %chance, %c, %luck;\n"
            "mov.u32 %record, %notes;\n"
            "mov.u32 %last, %clock;\n"
            "CHOOSE:\n"
            "setp.ne.u32 %more, %found, %done;\n"
            "@%more bra GO_ON;\n"
-           "add.u32 %done, %done, %looks;\n"
+           "add.u32 %done, %done, %in_a_row;\n"
            "mad.lo.u32 %chance, %chance, 0x915f77f5, 0x6d2b79f5;\n"
            "mul.hi.u32 %i, %chance, %members;\n"
            "add.u32 %i, %i, %look_first;\n"
@@ -524,10 +537,13 @@ static void write_shared_trials(struct kernel_text *k, const struct overfill *o)
     write_draw(k);
     write_choice(k);
     write_meeting(k, "READY");
-    ptx(k, "TRIAL:");
+    ptx(k, "TRIAL:\n"
+           "setp.gt.u32 %more, %trial, %fills;\n"
+           "@%more bra FULL;\n");
     write_fill(k, o);
     write_meeting(k, "FILLED");
-    ptx(k, "setp.le.u32 %more, %trial, %settle;\n"
+    ptx(k, "FULL:\n"
+           "setp.le.u32 %more, %trial, %settle;\n"
            "@%more bra SETTLED;\n");
     write_looks(k, o);
     write_meeting(k, "SEEN");
@@ -644,6 +660,9 @@ static void write_job(struct flood *f, size_t run, size_t i)
     job[JOB_SEED_STEP] = o->count + 1;
     job[JOB_TRIALS] = f->trials + o->settle;
     job[JOB_SETTLE] = o->settle;
+    job[JOB_IN_A_ROW] = o->fills > 0 ? 1 : o->looks;
+    job[JOB_LUCK] = o->fills > 0 ? (uint32_t)(i * 0x9e3779b1) : 0;
+    job[JOB_FILLS] = o->fills > 0 ? o->fills : f->trials + o->settle;
 }
 
 static int place(struct prober *prober, struct flood *f, struct error *err)
@@ -691,9 +710,9 @@ static void add_rows(struct samples *samples, const uint64_t *keys,
 {
     for (size_t i = 0; i < count; i++) {
         const bool same = i > 0 && keys[i] == keys[i - 1];
-        int64_t *const row = same ? samples->data + (samples->rows - 1) *
-                                                        samples->columns
-                                  : samples_row(samples);
+        int64_t *const row =
+            same ? samples->data + (samples->rows - 1) * samples->columns
+                 : samples_row(samples);
         row[COLUMN_QUARTER] = (int64_t)(keys[i] >> 32);
         row[COLUMN_CYCLES] = (int64_t)(keys[i] & UINT32_MAX);
         row[COLUMN_COUNT]++;
@@ -718,8 +737,8 @@ static void take_looks(struct prober *prober, struct flood *f,
     }
 }
 
-/* What a simulated GPU takes for a load on a host that is busy; a real one takes
- * less by far. */
+/* What a simulated GPU takes for a load on a host that is busy; a real one
+ * takes less by far. */
 static const double s_of_load = 2e-6, deadline_least = 10;
 
 /* Of SMs that do not share the members each loads all. */
@@ -727,8 +746,8 @@ static double deadline_of(const struct flood *f, size_t runs)
 {
     const struct overfill *const o = f->o;
     const uint64_t each = o->members * (o->beside > 0 ? 2 : 1);
-    const uint64_t loads = each * (f->trials + o->settle) * runs *
-                           (o->together ? 1 : o->count);
+    const uint64_t loads =
+        each * (f->trials + o->settle) * runs * (o->together ? 1 : o->count);
     return fmax(deadline_least, s_of_load * (double)loads);
 }
 
@@ -758,10 +777,9 @@ enum { RUNS_MOST = 16 };
 static size_t runs_from(const struct flood *f, uint64_t end)
 {
     const size_t room = SMS_MOST / f->o->count;
-    return f->o->fresh
-               ? u64_within(1, end - f->begin, room < RUNS_MOST ? room
-                                                                : RUNS_MOST)
-               : 1;
+    return f->o->fresh ? u64_within(1, end - f->begin,
+                                    room < RUNS_MOST ? room : RUNS_MOST)
+                       : 1;
 }
 
 static int flood_run(struct prober *prober, const struct experiment *e,
@@ -771,8 +789,8 @@ static int flood_run(struct prober *prober, const struct experiment *e,
     const uint64_t end = experiment_piece_end(e, trials);
     f->begin = experiment_piece_begin(e, trials);
     f->trials = f->o->fresh ? 1 : end - f->begin;
-    f->keys = xcalloc(f->o->count * (end - f->begin) * f->o->looks,
-                      sizeof *f->keys);
+    f->keys =
+        xcalloc(f->o->count * (end - f->begin) * f->o->looks, sizeof *f->keys);
     int status = place(prober, f, err);
     while (status == 0 && f->begin < end) {
         const size_t runs = runs_from(f, end);

@@ -12,7 +12,7 @@ int homes_prepare(struct homes *h, uint64_t sector, struct error *err)
         return error_set(err, ERR_USAGE, "home goes with homes of %d pages",
                          HOMES_MOST);
     for (size_t i = 0; i < h->pages; i++)
-        h->table[i / 32] |= (uint32_t)(h->sides[i] == '1') << i % 32;
+        h->table[i] = h->sides[i] == '1';
     return 0;
 }
 
@@ -27,36 +27,29 @@ void homes_declare(struct kernel_text *k, const struct homes *h, int word)
 {
     if (h->bits == 0)
         return;
-    ptx(k, ".reg .b64 %homes, %number, %low64;");
+    ptx(k, ".reg .b64 %homes, %number, %above;");
     pin_job_word(k, "%homes", word);
 }
 
-/* The lowest of the bits is put in, as the others and the page want it. */
+/* Room is made for the lowest of the bits, which is put in as the others and
+ * the page want it. */
 static void write_place(struct kernel_text *k, const struct homes *h)
 {
+    const uint64_t lowest = h->bits & -h->bits;
     ptx_with(k,
              "mov.u64 %number, %offset;\n"
-             "and.b64 %low64, %offset, $below;\n"
-             "sub.u64 %offset, %offset, %low64;\n"
-             "shl.b64 %offset, %offset, 1;\n"
-             "or.b64 %offset, %offset, %low64;\n"
-             "shr.u64 %low64, %offset, $page;\n"
-             "cvt.u32.u64 %t0, %low64;\n"
-             "shr.u32 %at32, %t0, 5;\n"
-             "mul.wide.u32 %next, %at32, 4;\n"
+             "and.b64 %above, %offset, $above;\n"
+             "add.u64 %offset, %offset, %above;\n"
+             "shr.u64 %next, %offset, $page;\n"
              "add.u64 %next, %homes, %next;\n"
-             "ld.global.ca.u32 %at32, [%next];\n"
-             "and.b32 %t0, %t0, 31;\n"
-             "shr.u32 %at32, %at32, %t0;\n"
-             "and.b64 %low64, %offset, $bits;\n"
-             "popc.b64 %t0, %low64;\n"
+             "ld.global.ca.u8 %t0, [%next];\n"
+             "and.b64 %above, %offset, $bits;\n"
+             "popc.b64 %at32, %above;\n"
              "xor.b32 %t0, %t0, %at32;\n"
              "and.b32 %t0, %t0, 1;\n"
-             "mul.wide.u32 %low64, %t0, $lowest;\n"
-             "or.b64 %offset, %offset, %low64;\n",
-             WORD(below, (h->bits & -h->bits) - 1),
-             WORD(page, HOMES_PAGE_BITS), WORD(bits, h->bits),
-             WORD(lowest, h->bits & -h->bits));
+             "mad.wide.u32 %offset, %t0, $lowest, %offset;\n",
+             WORD(above, ~(lowest - 1)), WORD(page, HOMES_PAGE_BITS),
+             WORD(bits, h->bits), WORD(lowest, lowest));
 }
 
 const char *homes_address(struct kernel_text *k, const struct homes *h,

@@ -19,7 +19,7 @@ struct homes {
     uint64_t bits;     /* 0: all memory counts */
     const char *sides; /* the parity in each page */
     uint64_t pages;
-    uint32_t table[HOMES_MOST / 32];
+    uint8_t table[HOMES_MOST]; /* the same, for the kernel */
 };
 
 /* Rows for the table of a probe. */
@@ -39,7 +39,7 @@ int homes_prepare(struct homes *homes, uint64_t sector, struct error *err);
 int homes_check(const struct homes *homes, uint64_t span, struct error *err);
 
 /* Bytes that the kernel's table takes. */
-enum { HOMES_BYTES = HOMES_MOST / 8 };
+enum { HOMES_BYTES = HOMES_MOST };
 /* Declares what homes_write() needs; the table's address is a job's word. */
 void homes_declare(struct kernel_text *k, const struct homes *homes, int word);
 /* The address of what lies at %offset, which is a number of bytes, as

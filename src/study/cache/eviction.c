@@ -34,7 +34,9 @@ enum {
     NEAR = 512 * 1024,   /* bytes whose translation is at hand */
     /* Shared memory of a launch, B, that leaves an L1 of which it is a part as
      * large as that of a trace. */
-    SHARED_LEAN = 5000
+    SHARED_LEAN = 5000,
+    /* What a launch has room for otherwise: less than 48 KiB. */
+    SHARED_MOST = 40000
 };
 
 bool eviction_gave_up(struct eviction *e)
@@ -51,11 +53,6 @@ bool eviction_gave_up(struct eviction *e)
 static double cut_above(const struct eviction *e, double base)
 {
     return base + 0.5 * (e->miss - e->hit);
-}
-
-static uint64_t end_of(const struct segment *list)
-{
-    return list->start + list->count * list->step;
 }
 
 static struct script script_of(const struct eviction *e)
@@ -175,8 +172,7 @@ static double find_base(struct eviction *e, const struct segment *list)
     const struct segment beside = {list->start, list->count,
                                    list->step + e->unit};
     if (e->strewn > 0 || list->step * list->count < NEAR ||
-        end_of(&beside) > e->span ||
-        list->count > e->held / 2)
+        segment_end(&beside) > e->span || list->count > e->held / 2)
         return e->hit;
     struct script s = script_of(e);
     script_add(&s, &(struct script_step){.laps = 3, .places = beside});
@@ -278,8 +274,9 @@ bool eviction_evicts(struct eviction *e, const struct script_lines *group,
     enum { TRIES = 60 };
     double lead = 0;
     int valid = 0;
+    /* More laps where those did not settle it. */
     for (int i = 0; lab_ok(e->lab) && i < TRIES && fabs(lead) < lead_least; i++)
-        valid += try_eviction(e, group, others, count, i % 3, &lead);
+        valid += try_eviction(e, group, others, count, (i - valid) % 3, &lead);
     if (fabs(lead) < lead_least)
         lab_fail(e->lab, ERR_UNSUPPORTED, why_group_moves,
                  (uint64_t)group->count, valid, TRIES);
@@ -345,7 +342,8 @@ static void try_foretold(struct eviction *e, const struct script_lines *group,
 {
     const size_t ways = group->count;
     const size_t each = (16 * return_laps(e, ways) + 40) * ways + 16;
-    const size_t most = e->beside > 0 ? 1 : 1 + SHARED_LEAN / each;
+    const size_t shared = e->lasting ? SHARED_MOST : SHARED_LEAN;
+    const size_t most = e->beside > 0 ? 1 : 1 + shared / each;
     const double cut = cut_above(e, eviction_base(e, group));
     for (size_t i = 0; lab_ok(e->lab) && i < others->lines.count; i += most) {
         const size_t count = u64_min(most, others->lines.count - i);
@@ -533,9 +531,9 @@ static bool does_crowd(struct eviction *e, const struct script_lines *lines,
         return surely_gone(e, lines, pool);
     if (e->beside > 0)
         return goes_at_times(e, lines, pool, launches_for(lines, pool));
-    /* What a launch has room for. */
     const size_t steps = ALONE_LAPS * (lines->count + pool->count) + 1;
-    const size_t most = u64_within(2, 40000 / (16 * steps), CHANCY + 1) - 1;
+    const size_t most =
+        u64_within(2, SHARED_MOST / (16 * steps), CHANCY + 1) - 1;
     if (!e->chancy)
         return mostly_crowded(e, lines, pool, most);
     return (double)count_crowded(e, lines, pool, most) > strays_most(e, most);
@@ -545,7 +543,7 @@ bool eviction_crowds(struct eviction *e, const struct script_lines *lines,
                      const struct segments *pool)
 {
     for (size_t i = 0; i < pool->count; i++)
-        if (end_of(&pool->at[i]) > e->span)
+        if (segment_end(&pool->at[i]) > e->span)
             return false;
     const bool crowds = lab_ok(e->lab) && does_crowd(e, lines, pool);
     *(crowds ? &e->overflows : &e->fits) = e->asked;

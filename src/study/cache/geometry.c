@@ -47,7 +47,7 @@ enum {
 struct pool {
     struct eviction *eviction;
     uint64_t target, step;
-    uint64_t run; /* lines of a run; 0: they are not strewn */
+    uint64_t run;   /* lines of a run; 0: they are not strewn */
     uint64_t aside; /* lines farther each, but for the target */
     uint32_t *slot;
     size_t slots;
@@ -556,38 +556,36 @@ static void by_bits(struct eviction *e, const struct geometry_lines *lines,
 
 /* ---- slices by a remainder -------------------------------------------- */
 
-/* Places of which the first come into line 0's set. */
+/* Places of which the first that comes into line 0's set is looked for: so many
+ * first, twice as many then. */
 struct places {
-    struct eviction *eviction;
-    struct script_lines group;
-    uint64_t from, step;
+    uint64_t from, step, room, stretch;
 };
 
-static bool places_evict(void *context, const size_t *kept, size_t count,
-                         size_t prefix)
-{
-    const struct places *const p = context;
-    (void)kept, (void)count;
-    return eviction_evicts(p->eviction, &p->group,
-                           &(struct segment){p->from, prefix, p->step}, 1);
-}
-
-/* The first of as many as `room` places from `from` on that is of line 0's set;
- * 0: none is. */
+/* 0: none does.  Of those known not to come in none is loaded again. */
 static uint64_t next_member(struct eviction *e, const struct script_lines *set,
-                            uint64_t from, uint64_t step, uint64_t room)
+                            const struct places *p)
 {
-    struct places p = {e, group_of(set), from, step};
-    const struct conflict_test test = {&p, places_evict};
-    uint64_t count = u64_min(1, room);
-    while (count > 0 && lab_ok(e->lab) && !places_evict(&p, NULL, 0, count)) {
-        if (count == room)
-            return 0;
-        count = u64_min(2 * count, room);
+    const struct script_lines group = group_of(set);
+    struct segment some = {p->from, u64_min(p->stretch, p->room), p->step};
+    uint64_t left = p->room;
+    while (left > 0 && lab_ok(e->lab) &&
+           !eviction_evicts(e, &group, &some, 1)) {
+        left -= some.count;
+        some.start = segment_end(&some);
+        some.count = u64_min(2 * some.count, left);
     }
-    return count > 0 && lab_ok(e->lab)
-               ? from + (conflict_prefix(&test, NULL, 0, count) - 1) * step
-               : 0;
+    while (left > 0 && lab_ok(e->lab) && some.count > 1) {
+        struct segment half = some;
+        half.count /= 2;
+        if (eviction_evicts(e, &group, &half, 1)) {
+            some = half;
+        } else {
+            some.start = segment_end(&half);
+            some.count -= half.count;
+        }
+    }
+    return left > 0 && lab_ok(e->lab) ? some.start : 0;
 }
 
 enum { SURE = 32, PLACES = 16 };
@@ -617,8 +615,11 @@ static void find_members(struct eviction *e, const struct geometry_lines *lines,
         const uint64_t apart =
             2 * rng_below(&rng, u64_max(places / room / 4, 1)) + 1;
         const uint64_t from = rng_below(&rng, places - room * apart + 1);
+        /* As many as there may be sets. */
         const uint64_t line =
-            next_member(e, &g->set, from * e->unit, apart * e->unit, room) /
+            next_member(e, &g->set,
+                        &(struct places){from * e->unit, apart * e->unit, room,
+                                         room / PLACES}) /
             e->unit;
         none = line == 0 ? none + 1 : 0;
         if (line > from)
@@ -687,7 +688,8 @@ static void ask_strewn(struct pool_found *p, struct geometry *g)
 {
     struct pool *const pool = &p->pool;
     const struct conflict_test test = {pool, pool_crowds};
-    /* Number 0 is where the buffer begins, as those do that the kernel reads. */
+    /* Number 0 is where the buffer begins, as those do that the kernel reads.
+     */
     *pool = (struct pool){.eviction = pool->eviction,
                           .target = pool->eviction->unit,
                           .step = pool->eviction->unit};
@@ -1213,7 +1215,8 @@ struct script_lines geometry_members(struct eviction *e,
         if (g->same > 0)
             from = from + g->same + e->unit <= e->span ? from + g->same : 0;
         else
-            from = next_member(e, &set, from + step, step, room);
+            from = next_member(e, &set,
+                               &(struct places){from + step, step, room, 1});
         if (from == 0)
             break;
         more.at[more.count++] = from;

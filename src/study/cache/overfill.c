@@ -1,11 +1,11 @@
 /*
  * How many lines each cache holds, from what is left of lines that were loaded
- * in random order: by neither order, index nor policy (analysis/structure/occupancy.h).
- * It is the second estimate of each size, which shares with rings nothing but
- * the line and what a miss costs.
+ * in random order: by neither order, index nor policy
+ * (analysis/structure/occupancy.h). It is the second estimate of each size,
+ * which shares with rings nothing but the line and what a miss costs.
  *
- * Of an L2 in two parts each is asked by the SMs beside it, with lines that have
- * their home there, of which there are no copies.
+ * Of an L2 in two parts each is asked by the SMs beside it, with lines that
+ * have their home there, of which there are no copies.
  *
  * A few looks tell whether both estimates agree.  Where they do not, or rings
  * have none, many looks after several numbers of members tell the size, and
@@ -41,26 +41,29 @@ enum { LOOKS_FEW = 16384, LOOKS_MANY = 65536 };
 enum { LOOKS_OF_PART = 1 << 19 };
 /* Looks of a trial are an eighth of the lines that the cache holds: what they
  * brought in is then pushed out again by so few of them that it changes the
- * size by 0.15 %; half as many where a load leads each.  No more of an SM than take little of its shared memory,
- * which may be of the same storage. */
+ * size by 0.15 %; half as many where a load leads each.  No more of an SM than
+ * take little of its shared memory, which may be of the same storage. */
 enum { LOOKS_PART = 8, LOOKS_OF_SM = 64, LOOKS_OF_GPU = 512 };
 /* Trials of it, so that a small one, of which little may be looked at, takes no
- * longer than a large one; and all looks of an SM, which it keeps to the end. */
+ * longer than a large one; and all looks of an SM, which it keeps to the end.
+ */
 enum { TRIALS_SHARED = 128, LOOKS_KEPT = 10240 };
 /* Of what all SMs share a load leads each look: another line of the same page,
  * of another set, since nearly all indices have a bit so low. */
 enum { LEAD = 2048 };
-/* A buffer that overfills the cache has one and a half times its lines at least,
- * so that each set is full even where they do not come to it evenly.  What
- * lasts over launches holds other lines at first, of which random victims leave
- * some: a few in a hundred of four times its lines, in the first trial of many;
- * and a quarter of its lines, four times loaded, stay but for 0.04 %. */
+/* A buffer that overfills the cache has one and a half times its lines at
+ * least, so that each set is full even where they do not come to it evenly. */
 static const double buffer_least = 1.5;
+/* What lasts over launches holds other lines at first, of which random victims
+ * leave one in e^7, 0.1 %, once they were picked seven times as often as it has
+ * lines; a quarter of its lines, four times loaded, stay but for 0.04 %.  How
+ * many lines it has is known to a tenth. */
+static const double picked_least = 7, roughly = 1.1;
 /* Of lines that are far apart as many, and twice that, since they may come to
  * the sets as if by chance; of those of one home twice as many as it holds, of
  * which a set of 16 ways gets fewer once in 1000. */
 static const double strewn_least = 3, home_least = 2;
-enum { LINES_SETTLE = 4, SETTLE_MOST = 4 };
+enum { LINES_SETTLE = 4, SETTLE_MOST = 4, FILLS_MOST = 64 };
 /* Lines that do not overfill it are drawn from so many sizes that they come to
  * the sets by chance. */
 enum { POOL_SIZES = 64, POOL_LEAST = 4 };
@@ -81,8 +84,8 @@ struct flood {
     uint64_t sms;
     int side; /* of L2 that is asked, by the SMs beside it; WHOLE: all */
     const char *homes; /* of its lines (l2/homes.h) */
-    double limit; /* cycles of the dearest hit */
-    double late;  /* share of hits that take longer */
+    double limit;      /* cycles of the dearest hit */
+    double late;       /* share of hits that take longer */
     struct finding *finding;
 };
 enum { WHOLE = -1 };
@@ -93,7 +96,7 @@ enum { WHOLE = -1 };
 struct dose {
     uint64_t pool, members, looks;
     uint64_t apart; /* lines from one of the pool to the next; 0: 1 */
-    bool fresh; /* the cache is empty before */
+    bool fresh;     /* the cache is empty before */
 };
 
 static uint64_t sharers(const struct flood *q)
@@ -101,8 +104,8 @@ static uint64_t sharers(const struct flood *q)
     return q->row->of_sm ? 1 : q->sms;
 }
 
-/* Before each look: what leads takes a line's place, and may be looked at itself
- * later, so that as many are there as before. */
+/* Before each look: what leads takes a line's place, and may be looked at
+ * itself later, so that as many are there as before. */
 static int lead_of(const struct flood *q, const struct dose *d)
 {
     return !q->row->of_sm && d->pool * q->line > LEAD ? LEAD : 0;
@@ -115,12 +118,25 @@ static uint64_t looks_each(const struct flood *q)
                       q->row->of_sm ? LOOKS_OF_SM : LOOKS_OF_GPU);
 }
 
+/* Once the cache is full of the pool's lines, whichever, looks at any of these
+ * by chance tell how many: they need not be loaded again. */
+static bool stays_full(const struct flood *q, const struct dose *d)
+{
+    return !q->row->of_sm && d->members == d->pool &&
+           (double)d->pool > roughly * (double)q->lines;
+}
+
 /* Trials that push out what other loads brought, but for the first that is
- * kept. */
+ * kept; each picks as many victims at least as it loads lines more than the
+ * cache has. */
 static uint64_t settling(const struct flood *q, const struct dose *d)
 {
+    const double loads = (double)d->members / (double)q->lines / roughly;
     const uint64_t fills =
         (LINES_SETTLE * q->lines + d->members - 1) / d->members;
+    if (stays_full(q, d))
+        return (uint64_t)fmin(
+            FILLS_MOST, 1 + ceil(fmax(0, picked_least - loads) / (loads - 1)));
     return q->row->of_sm ? 0 : u64_min(fills - 1, SETTLE_MOST);
 }
 
@@ -128,6 +144,11 @@ static uint64_t settling(const struct flood *q, const struct dose *d)
 static const char *words_of(const struct flood *q, const struct dose *d,
                             uint64_t sms)
 {
+    const char *const once =
+        stays_full(q, d)
+            ? lab_text(q->lab, " fills=%" PRIu64 " order=sequential",
+                       settling(q, d))
+            : "";
     const uint64_t each = looks_each(q) * sms;
     const uint64_t apart = u64_max(d->apart, 1) * q->line;
     const uint64_t most =
@@ -136,11 +157,10 @@ static const char *words_of(const struct flood *q, const struct dose *d,
     return lab_text(q->lab,
                     "bytes=%" PRIu64 " stride=%" PRIu64 " members=%" PRIu64
                     " looks=%" PRIu64 " settle=%" PRIu64 " trials=%" PRIu64
-                    " fresh=%d lead=%d",
+                    " fresh=%d lead=%d%s",
                     d->pool * apart, apart, d->members, looks_each(q),
-                    settling(q, d),
-                    u64_min((d->looks + each - 1) / each, most), d->fresh,
-                    lead_of(q, d));
+                    settling(q, d), u64_min((d->looks + each - 1) / each, most),
+                    d->fresh, lead_of(q, d), once);
 }
 
 /* Caches that SMs may share are asked by one SM where their members differ. */
@@ -157,16 +177,15 @@ static const struct samples *probe_dose(struct flood *q, const struct dose *d)
                      q->row->of_sm ? 1 : WARPS, who);
 }
 
-static struct occupancy_looks looks_of(const struct flood *q,
-                                       const struct dose *d,
-                                       const struct samples *s)
+static struct occupancy_looks
+looks_of(const struct flood *q, const struct dose *d, const struct samples *s)
 {
     const size_t quarter = samples_column(s, "quarter");
     const size_t cycles = samples_column(s, "cycles");
     const size_t count = samples_column(s, "count");
     struct occupancy_looks l = {
         .members = (double)d->members,
-        .looks = (double)(looks_each(q) * sharers(q))};
+        .looks = stays_full(q, d) ? 1 : (double)(looks_each(q) * sharers(q))};
     for (size_t row = 0; row < s->rows; row++) {
         const int64_t in = samples_at(s, row, quarter);
         const double looks = (double)samples_at(s, row, count);
@@ -197,8 +216,7 @@ static struct occupancy ask_dose(struct flood *q, const struct dose *d)
 static void learn_late(struct flood *q)
 {
     q->late = 0;
-    const uint64_t few =
-        u64_max(q->lines / 4, looks_each(q) * sharers(q));
+    const uint64_t few = u64_max(q->lines / 4, looks_each(q) * sharers(q));
     struct dose d = {.pool = 2, .members = few, .looks = LOOKS_FEW};
     while (d.pool < d.members)
         d.pool *= 2;
@@ -254,7 +272,8 @@ struct held {
     struct occupancy_ways ways;
 };
 
-/* As many lines as it holds, and half as many, come to a cache that is empty. */
+/* As many lines as it holds, and half as many, come to a cache that is empty.
+ */
 static void ask_ways(struct flood *q, uint64_t launches, struct held *h)
 {
     struct occupancy seen[2];
@@ -275,8 +294,8 @@ static void ask_ways(struct flood *q, uint64_t launches, struct held *h)
                           &h->ways);
 }
 
-/* What is left may show that the cache is larger than it seemed: then more lines
- * are loaded, until it surely is overfilled. */
+/* What is left may show that the cache is larger than it seemed: then more
+ * lines are loaded, until it surely is overfilled. */
 static const double share_most = 0.67;
 
 static struct dose overfill(struct flood *q, uint64_t looks, struct held *h)
@@ -291,6 +310,12 @@ static struct dose overfill(struct flood *q, uint64_t looks, struct held *h)
         if (more.pool == 0)
             break;
         d = more;
+        h->all = ask_dose(q, &d);
+    }
+    /* If it is larger than it seemed, it held other lines still. */
+    if (lab_ok(q->lab) && stays_full(q, &d) &&
+        h->all.lines > roughly * (double)q->lines) {
+        q->lines = (uint64_t)h->all.lines;
         h->all = ask_dose(q, &d);
     }
     return d;
@@ -335,8 +360,8 @@ static struct held ask_many(struct flood *q)
     return h;
 }
 
-/* What is held to that confidence: 3.3 standard errors, and what looks and lines
- * that were there before change at most. */
+/* What is held to that confidence: 3.3 standard errors, and what looks and
+ * lines that were there before change at most. */
 static const double held_with = 0.999;
 
 static double reach_of(const struct held *h)
@@ -347,11 +372,9 @@ static double reach_of(const struct held *h)
 /* Rings say the same, or chance makes the difference once in a thousand. */
 static bool do_rings_agree(const struct flood *q, const struct held *h)
 {
-    const struct fact_rings *const rings =
-        fact_rings(q->lab, level_of(q->row));
+    const struct fact_rings *const rings = fact_rings(q->lab, level_of(q->row));
     const double off = (double)rings->bytes / (double)q->line - h->all.lines;
-    return rings->measured && !h->all.drifts &&
-           fabs(off) <= reach_of(h);
+    return rings->measured && !h->all.drifts && fabs(off) <= reach_of(h);
 }
 
 static void report_held(const struct flood *q, struct finding *f,
@@ -363,7 +386,8 @@ static void report_held(const struct flood *q, struct finding *f,
             h->all.lines * line, off, h->all.drifts ? ", drifts" : "",
             h->agrees ? "" : ", not of twice as many");
     if (h->all.drifts || !h->agrees) {
-        finding_none(f, h->agrees ? why_occupancy_drifts : why_occupancy_unlike);
+        finding_none(f,
+                     h->agrees ? why_occupancy_drifts : why_occupancy_unlike);
         return;
     }
     finding_measured(f, round(h->all.lines) * line);
@@ -541,8 +565,7 @@ static void ask_level(struct lab *lab, const struct level_row *row)
  * the part is not. */
 static void report_near_open(struct lab *lab)
 {
-    const struct finding *const f =
-        results_find(lab->results, "l2.near_size");
+    const struct finding *const f = results_find(lab->results, "l2.near_size");
     if (f != NULL && (f->value.kind != VALUE_NONE || f->because != NULL))
         return;
     if (fact_sides(lab)->parts == 1)

@@ -4,9 +4,10 @@
  * files a line.
  *
  * The home is the XOR of some address bits.  A side whose sets the line's
- * number chooses files lines under their address with the lowest of these bits
- * taken out and put on top: the lines of one home that follow each other then
- * fill its sets evenly, and so do those of both homes, for copies.  Where
+ * number chooses numbers those of one home: it files lines under their address
+ * without the lowest of these bits, which follows from the others, and puts the
+ * home on top.  Lines of one home that follow each other then fill its sets
+ * evenly, and so do those of both homes, for copies.  Where
  * address bits choose sets or slices, lines are filed under their address.
  */
 #ifndef SONDE_DEVICE_SIM_MEMORY_L2_SIDES_H
@@ -41,7 +42,7 @@ static inline uint64_t side_key(const struct profile_partitions *p,
         return address;
     const unsigned low = (unsigned)__builtin_ctzll(p->bits);
     const uint64_t below = address & (((uint64_t)1 << low) - 1);
-    return (address >> low & 1) << SIDE_BIT_ON_TOP |
+    return (uint64_t)side_home(p, address) << SIDE_BIT_ON_TOP |
            address >> (low + 1) << low | below;
 }
 
