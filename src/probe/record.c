@@ -9,6 +9,7 @@
 #include <zstd.h>
 
 #include "base/file.h"
+#include "base/hash.h"
 #include "base/mem.h"
 
 static const char magic[] = "sonde-recording 1\n";
@@ -18,6 +19,7 @@ enum { TEXT_MOST = 1 << 30, FILE_MOST = 1 << 28 };
 
 struct entry {
     char *experiment;
+    uint64_t hash; /* of it: there are many, and each is looked for */
     char *columns; /* names, separated by blanks */
     size_t width, rows;
     int64_t *data;
@@ -70,11 +72,12 @@ uint64_t recording_seed(const struct recording *r)
     return r->seed;
 }
 
-static struct entry *new_entry(struct recording *r)
+static struct entry *new_entry(struct recording *r, const char *experiment)
 {
     r->entries = xreallocarray(r->entries, r->count + 1, sizeof *r->entries);
     struct entry *const e = &r->entries[r->count++];
-    *e = (struct entry){0};
+    *e = (struct entry){.experiment = xstrdup(experiment),
+                        .hash = hash_long_text(experiment)};
     return e;
 }
 
@@ -89,8 +92,7 @@ static char *column_names(const struct samples *s)
 void recording_add(struct recording *r, const char *experiment,
                    const struct samples *s)
 {
-    struct entry *const e = new_entry(r);
-    e->experiment = xstrdup(experiment);
+    struct entry *const e = new_entry(r, experiment);
     e->columns = column_names(s);
     e->disturbed = s->disturbed != NULL ? xstrdup(s->disturbed) : NULL;
     e->width = s->columns;
@@ -104,8 +106,7 @@ void recording_add(struct recording *r, const char *experiment,
 void recording_refuse(struct recording *r, const char *experiment,
                       const struct error *why)
 {
-    struct entry *const e = new_entry(r);
-    e->experiment = xstrdup(experiment);
+    struct entry *const e = new_entry(r, experiment);
     e->refused = why->code;
     e->why = xstrdup(why->text);
 }
@@ -113,9 +114,11 @@ void recording_refuse(struct recording *r, const char *experiment,
 /* The first entry of that name not yet handed out, else the last one. */
 static struct entry *next_entry(struct recording *r, const char *experiment)
 {
+    const uint64_t hash = hash_long_text(experiment);
     struct entry *found = NULL;
     for (size_t i = 0; i < r->count; i++) {
-        if (strcmp(r->entries[i].experiment, experiment) != 0)
+        if (r->entries[i].hash != hash ||
+            strcmp(r->entries[i].experiment, experiment) != 0)
             continue;
         found = &r->entries[i];
         if (found->replayed == 0)
@@ -155,6 +158,12 @@ int recording_find(struct recording *r, const char *experiment,
     if (e->disturbed != NULL)
         s->disturbed = xstrdup(e->disturbed);
     return 0;
+}
+
+void recording_rewind(struct recording *r)
+{
+    for (size_t i = 0; i < r->count; i++)
+        r->entries[i].replayed = 0;
 }
 
 /* ---- writing ---------------------------------------------------------- */
@@ -391,8 +400,7 @@ static int read_samples(struct reader *in, struct entry *e, const char *columns)
 
 static int read_entry(struct reader *in, struct recording *r, char *experiment)
 {
-    struct entry *const e = new_entry(r);
-    e->experiment = xstrdup(experiment);
+    struct entry *const e = new_entry(r, experiment);
     const char *line = take_line(in);
     if (line != NULL && strncmp(line, "disturbed ", 10) == 0) {
         e->disturbed = xstrdup(line + 10);

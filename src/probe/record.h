@@ -43,6 +43,10 @@ void recording_refuse(struct recording *recording, const char *experiment,
 int recording_find(struct recording *recording, const char *experiment,
                    struct samples *samples, struct error *err);
 
+/* Forgets what was handed out: the next run on it gets what the first one did.
+ */
+void recording_rewind(struct recording *recording);
+
 const struct device_info *recording_info(const struct recording *recording);
 uint64_t recording_seed(const struct recording *recording);
 
