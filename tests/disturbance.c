@@ -255,8 +255,10 @@ char *disturbed_gpu(const char *name, const char *kind, unsigned strength)
 {
     json_t *const gpu = disturbance_gpu(name);
     const struct disturbance *const d = disturbance_find(kind);
-    if (gpu == NULL || d == NULL)
+    if (gpu == NULL || d == NULL) {
+        json_decref(gpu);
         return NULL;
+    }
     d->apply(gpu, strength);
     return gpu_text(gpu);
 }
