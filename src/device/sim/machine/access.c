@@ -3,7 +3,6 @@
  * takes to come.  Stores take their turn in the pipes, and hold their warp up
  * until it comes.
  */
-#include <math.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -115,23 +114,38 @@ struct access {
     unsigned char *host[WARP_LANES]; /* by lane */
 };
 
-/* As gather, of an instruction that says it accesses global memory: most do. */
-static bool gather_global(struct machine *m, struct warp *w,
-                          const struct op *op, uint32_t mask, struct access *a)
+/* As resolve, of the spaces that most accesses name; NULL: resolve knows more.
+ */
+static inline unsigned char *quick_bytes(struct machine *m,
+                                         const struct warp *w,
+                                         const struct op *op, unsigned space,
+                                         uint64_t address)
+{
+    if ((address & (op->bytes - 1u)) != 0)
+        return NULL;
+    if (space == SPACE_GLOBAL)
+        return memory_at(&m->memory, address, op->bytes);
+    return space == SPACE_SHARED
+               ? within(w->block->shared, m->shared_bytes, address, op->bytes)
+               : NULL;
+}
+
+/* As gather, of an instruction that names one of these spaces. */
+static inline bool gather_quick(struct machine *m, struct warp *w,
+                                const struct op *op, uint32_t mask,
+                                unsigned space, struct access *a)
 {
     const uint64_t *const base = lanes_of(m, w, op->src[0]);
-    const uint64_t low = op->bytes - 1u;
     unsigned count = 0;
     EACH_LANE(mask, l)
     {
         const uint64_t address = base[l] + (uint64_t)op->offset;
-        a->host[l] = memory_at(&m->memory, address, op->bytes);
-        if ((a->host[l] == NULL || (address & low) != 0) &&
-            resolve(m, w, op, SPACE_GLOBAL, l, address) == NULL)
-            return false;
+        a->host[l] = quick_bytes(m, w, op, space, address);
+        if (a->host[l] == NULL)
+            return resolve(m, w, op, space, l, address) != NULL;
         a->address[count++] = address;
     }
-    a->space = SPACE_GLOBAL;
+    a->space = space;
     a->count = count;
     return true;
 }
@@ -141,7 +155,9 @@ static bool gather(struct machine *m, struct warp *w, const struct op *op,
                    uint32_t mask, struct access *a)
 {
     if (op->space == SPACE_GLOBAL)
-        return gather_global(m, w, op, mask, a);
+        return gather_quick(m, w, op, mask, SPACE_GLOBAL, a);
+    if (op->space == SPACE_SHARED)
+        return gather_quick(m, w, op, mask, SPACE_SHARED, a);
     const uint64_t *const base = lanes_of(m, w, op->src[0]);
     a->count = 0;
     EACH_LANE(mask, l)
@@ -162,6 +178,11 @@ static bool gather(struct machine *m, struct warp *w, const struct op *op,
     return true;
 }
 
+static inline double later(double a, double b)
+{
+    return a > b ? a : b;
+}
+
 /* Takes the shared memory's pipe; cycles from t until the data is there. */
 static double shared_access(struct machine *m, struct warp *w,
                             const struct op *op, const struct access *a,
@@ -177,11 +198,11 @@ static double shared_access(struct machine *m, struct warp *w,
         degree = banks_degree(&p->banks, address, a->count, op->bytes);
     }
     const double more = (degree - 1) * p->shared_conflict_cycles;
-    const double start = fmax(t, sm->shared_free);
+    const double start = later(t, sm->shared_free);
     const double rate = op->kind == OP_STORE ? p->shared_write_bandwidth
                                              : p->shared_read_bandwidth;
     const double busy = rate > 0 ? a->count * op->bytes / rate : 0;
-    sm->shared_free = start + fmax(1 + more, busy);
+    sm->shared_free = start + later(1 + more, busy);
     return start - t + p->shared_latency + more;
 }
 
@@ -227,10 +248,9 @@ static double access_cycles(struct machine *m, struct warp *w,
     struct accessor own;
     struct warp_load load = {
         .addresses = a->address, .count = a->count, .bytes = op->bytes};
-    const double cycles =
-        m->crowd + more +
-        paths_load(m->paths, (enum profile_path_id)op->path,
-                          loader_of(m, w, op, lane, &own), &load, t);
+    const double cycles = m->crowd + more +
+                          paths_load(m->paths, (enum profile_path_id)op->path,
+                                     loader_of(m, w, op, lane, &own), &load, t);
     m->lines = load.lines;
     if (load.lines > 1)
         w->scheduler->pipe_free[op->pipe] = t + load.lines;
@@ -256,26 +276,16 @@ static inline uint64_t read_bytes(const unsigned char *from, unsigned bytes)
     }
 }
 
-/* As resolve, quick where it is global memory that was used last. */
-static inline const unsigned char *lane_bytes(struct machine *m, struct warp *w,
-                                              const struct op *op,
-                                              unsigned lane, uint64_t address)
-{
-    const unsigned char *const host =
-        op->space == SPACE_GLOBAL ? memory_at(&m->memory, address, op->bytes)
-                                  : NULL;
-    return host != NULL && (address & (op->bytes - 1u)) == 0
-               ? host
-               : resolve(m, w, op, op->space, lane, address);
-}
-
 /* The commonest load of a program that measures: one lane, no bank conflict. */
 static inline void load_lane(struct machine *m, struct warp *w,
                              const struct op *op, unsigned lane, double t)
 {
     const uint64_t address =
         lanes_of(m, w, op->src[0])[lane] + (uint64_t)op->offset;
-    const unsigned char *const host = lane_bytes(m, w, op, lane, address);
+    const unsigned char *const quick =
+        quick_bytes(m, w, op, op->space, address);
+    const unsigned char *const host =
+        quick != NULL ? quick : resolve(m, w, op, op->space, lane, address);
     if (host == NULL)
         return;
     const uint64_t bits = read_bytes(host, op->bytes);
@@ -290,10 +300,26 @@ static inline void load_lane(struct machine *m, struct warp *w,
         .address = cached_address(m, w, op->space, lane, address),
         .t = t,
     };
-    const double cycles =
-        m->crowd + unoptimized_cycles(m, op, op->space) +
-        paths_load_one(m->paths, &load);
+    const double cycles = m->crowd + unoptimized_cycles(m, op, op->space) +
+                          paths_load_one(m->paths, &load);
     set_ready(w, op->dst[0], 1u << lane, t + noise_add(&m->noise, cycles));
+}
+
+/* What lies `offset` behind those bytes; twice as quick where `bytes` is known
+ * when this is compiled. */
+static inline void read_lanes(const struct access *a, uint32_t mask,
+                              size_t offset, unsigned bytes, uint64_t *to)
+{
+    EACH_LANE(mask, l)
+    to[l] = read_bytes(a->host[l] + offset, bytes);
+}
+
+static inline void write_lanes(const struct access *a, uint32_t mask,
+                               size_t offset, unsigned bytes,
+                               const uint64_t *from)
+{
+    EACH_LANE(mask, l)
+    memcpy(a->host[l] + offset, &from[l], bytes);
 }
 
 static void load_lanes(struct machine *m, struct warp *w, const struct op *op,
@@ -306,10 +332,13 @@ static void load_lanes(struct machine *m, struct warp *w, const struct op *op,
     const double when = t + access_cycles(m, w, op, &a, first_lane(mask), t);
     for (unsigned e = 0; e < op->elements; e++) {
         uint64_t *const d = lanes_of(m, w, op->dst[e]);
-        EACH_LANE(mask, l)
-        {
-            const uint64_t bits = read_bytes(a.host[l] + e * size, size);
-            d[l] = op->extends ? extend(bits, op->type, op->dst_bytes) : bits;
+        if (size == 4)
+            read_lanes(&a, mask, e * size, 4, d);
+        else
+            read_lanes(&a, mask, e * size, size, d);
+        if (op->extends) {
+            EACH_LANE(mask, l)
+            d[l] = extend(d[l], op->type, op->dst_bytes);
         }
         set_ready(w, op->dst[e], mask, when);
     }
@@ -327,7 +356,7 @@ void access_load(struct machine *m, struct warp *w, const struct op *op,
 /* The warp goes on when what it stores is taken. */
 static void hold(struct warp *w, double t, double cycles)
 {
-    w->next = fmax(w->next, t + cycles);
+    w->next = later(w->next, t + cycles);
 }
 
 static void store_shared(struct machine *m, struct warp *w, const struct op *op,
@@ -343,8 +372,8 @@ static void store_global(struct machine *m, struct warp *w, const struct op *op,
 {
     double waits = 0;
     for (unsigned i = 0; i < a->count; i++)
-        waits = fmax(waits, paths_store(m->paths, &w->accessor, a->address[i],
-                                        op->bytes, t));
+        waits = later(waits, paths_store(m->paths, &w->accessor, a->address[i],
+                                         op->bytes, t));
     hold(w, t, waits);
 }
 
@@ -357,8 +386,12 @@ void access_store(struct machine *m, struct warp *w, const struct op *op,
     const unsigned size = op->bytes / op->elements;
     for (unsigned e = 0; e < op->elements; e++) {
         const uint64_t *const s = lanes_of(m, w, op->src[1 + e]);
-        EACH_LANE(mask, l)
-        memcpy(a.host[l] + e * size, &s[l], size);
+        if (size == 4)
+            write_lanes(&a, mask, e * size, 4, s);
+        else if (size == 8)
+            write_lanes(&a, mask, e * size, 8, s);
+        else
+            write_lanes(&a, mask, e * size, size, s);
     }
     if (a.space == SPACE_SHARED)
         store_shared(m, w, op, &a, t);

@@ -143,10 +143,15 @@ static uint32_t guarded(const struct machine *m, const struct warp *w,
                         const struct op *op)
 {
     const uint64_t *const p = lanes_of(m, w, (uint32_t)op->guard);
-    uint32_t mask = 0;
-    EACH_LANE(w->active, l)
-    mask |= (uint32_t)((p[l] != 0) != op->guard_inverted) << l;
-    return mask;
+    uint32_t yes = 0;
+    if (w->active == UINT32_MAX) { /* most warps are full */
+        for (unsigned l = WARP_LANES; l-- > 0;)
+            yes = yes << 1 | (p[l] != 0);
+    } else {
+        EACH_LANE(w->active, l)
+        yes |= (uint32_t)(p[l] != 0) << l;
+    }
+    return w->active & (op->guard_inverted ? ~yes : yes);
 }
 
 static void trap(struct machine *m, struct warp *w, const struct op *op,

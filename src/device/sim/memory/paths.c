@@ -70,6 +70,7 @@ struct paths {
     size_t count, tlb_count;
     bool parted;  /* some cache is */
     bool limited; /* some cache, or memory, has a rate */
+    bool narrow;  /* the way of a TPC or GPC has */
     bool plain;   /* neither, no windows of pages, neighbour and aliases */
     struct memory *aliased; /* where aliases lead; NULL: there are none */
     struct neighbour neighbour;
@@ -131,14 +132,19 @@ static void group_init(struct cache_group *group, const struct profile *p,
     make_instances(group, p, cache->scope);
 }
 
+static bool is_narrow(const struct profile *p)
+{
+    return p->tpc_read_bandwidth > 0 || p->tpc_write_bandwidth > 0 ||
+           p->gpc_read_bandwidth > 0 || p->gpc_write_bandwidth > 0;
+}
+
 static bool is_limited(const struct profile *p)
 {
     for (size_t i = 0; i < p->cache_count; i++)
         if (p->caches[i].read_bandwidth > 0 || p->caches[i].write_bandwidth > 0)
             return true;
     return p->memory_read_bandwidth > 0 || p->memory_write_bandwidth > 0 ||
-           p->tpc_read_bandwidth > 0 || p->tpc_write_bandwidth > 0 ||
-           p->gpc_read_bandwidth > 0 || p->gpc_write_bandwidth > 0;
+           is_narrow(p);
 }
 
 /* There are no more TPCs than SMs, and no more GPCs. */
@@ -219,6 +225,7 @@ struct paths *paths_new(const struct profile *profile, uint64_t seed)
     for (size_t i = 0; i < paths->count; i++)
         paths->parted |= paths->caches[i].parted;
     paths->limited = is_limited(profile);
+    paths->narrow = is_narrow(profile);
     paths_alias(paths, NULL);
     neighbour_init(&paths->neighbour, &profile->neighbour, seed);
     routes_init(paths);
@@ -351,6 +358,8 @@ static double take_turn(double *busy, double t, double bytes, double rate)
 static double cross(struct paths *paths, const struct accessor *who, double t,
                     double bytes, bool writes)
 {
+    if (!paths->narrow)
+        return 0;
     struct crossing *const ways[] = {
         &paths->crossings[paths->tpc_of_sm[who->sm]],
         &paths->crossings[paths->gpc_of_sm[who->sm]]};
@@ -689,6 +698,15 @@ static const struct cache_shape *nearest_shape(const struct paths *paths,
                          : &uncached;
 }
 
+/* Most lines are powers of two, and a shift is many times as quick. */
+static inline uint64_t line_of(const struct cache_shape *shape,
+                               uint64_t address)
+{
+    return (shape->line & (shape->line - 1)) == 0
+               ? address >> shift_of(shape->line)
+               : address / shape->line;
+}
+
 double paths_load(struct paths *paths, enum profile_path_id path,
                   const struct accessor *who, struct warp_load *load, double t)
 {
@@ -704,7 +722,7 @@ double paths_load(struct paths *paths, enum profile_path_id path,
         const uint64_t address = load->addresses[i];
         if (!put_distinct(&sector, address >> sector_shift))
             continue;
-        put_distinct(&line, address / shape->line);
+        put_distinct(&line, line_of(shape, address));
         one.address = address;
         const double cycles = paths_load_one(paths, &one);
         slowest = cycles > slowest ? cycles : slowest;
