@@ -15,6 +15,7 @@
 #include <math.h>
 
 #include "analysis/hits.h"
+#include "analysis/statistics/stats.h"
 #include "base/num.h"
 #include "study/code/code_trace.h"
 #include "study/lab.h"
@@ -140,10 +141,37 @@ static double missed_after_constants(const struct code_load *l, uint64_t count)
     return end_laps(l, &s);
 }
 
+/* Whether code of which the cache is full pushes few constants out of the first
+ * cache of theirs.  Each is loaded cold, again, and again after the code: it
+ * does not if no tenth of what cold ones cost comes back. */
+static bool code_spares_constants(const struct code_load *l)
+{
+    enum { COUNT = 16 };
+    const struct segment few = {0, COUNT, 64};
+    struct script s = {0};
+    script_reader(&s, "code");
+    const size_t constants = script_reader(&s, "constant");
+    script_time(&s, constants, few);
+    script_load(&s, constants, few);
+    script_time(&s, constants, few);
+    add_lap(l, &s, 0, false, false);
+    add_lap(l, &s, 0, true, false);
+    script_time(&s, constants, few);
+    const struct column c =
+        lab_column(l->lab, "cycles", "visit %s", script_text(&s, l->lab));
+    if (!lab_ok(l->lab))
+        return false;
+    const double cold = stats_mean(c.at, COUNT);
+    const double warm = stats_mean(c.at + COUNT, COUNT);
+    const double after = stats_mean(c.at + 2 * COUNT, COUNT);
+    return after - warm < 0.1 * (cold - warm);
+}
+
 /* Constants are fewer than the other code, and push out as much more than one
  * does as they take room that there is not, a tenth at least.  Of several
  * caches that they push code out of the farthest is the one behind the first of
- * constants; what they do to the nearer ones is not known. */
+ * constants.  A nearer one is none of theirs if they push code out of it and it
+ * does not push them out of their first: something else empties it then. */
 static void ask_constants(const struct code_load *l, struct finding *f)
 {
     const uint64_t room = l->level->size;
@@ -152,8 +180,9 @@ static void ask_constants(const struct code_load *l, struct finding *f)
     more.calls = u64_max(l->calls, bytes / l->apart);
     const double calm = missed_after_constants(&more, 1);
     /* three deviations of a share of a hundred calls, if a tenth misses */
-    const bool shared =
-        missed_after_constants(&more, CONSTANTS / 64) > calm + 0.1;
+    bool shared = missed_after_constants(&more, CONSTANTS / 64) > calm + 0.1;
+    if (shared && *l->constants && calm <= CALM_MOST)
+        shared = !code_spares_constants(l);
     if (!lab_ok(l->lab))
         return;
     if (calm > CALM_MOST || (shared && *l->constants)) {
