@@ -26,6 +26,8 @@ static const double LEAD_LEAST = 10;
  */
 static const double RIGHT_LEAST = 0.75;
 static const double DEVIATIONS = 5;
+/* Of calls that show a policy so many hit, and miss. */
+static const double MANY_LACKS = 0.2;
 
 /* A shape is tried with one policy, the best ones with few: where the cache has
  * another, some tenth of the visits is not as it foretells, 30 of 300 and 5
@@ -679,10 +681,11 @@ struct rival {
     double likelihood[TRACE_KINDS];
 };
 
-/* What became of them, and where those of each kind end. */
+/* What became of them, where those of each kind end, and which are of many
+ * lines. */
 struct outcome {
     bool *hit;
-    size_t count, end[TRACE_KINDS];
+    size_t count, end[TRACE_KINDS], many, many_end;
 };
 
 static size_t begin_of(const struct outcome *o, size_t kind)
@@ -705,10 +708,10 @@ static bool foretells_hit(const struct rival *r, size_t load)
 }
 
 static double wrong_of(const struct rival *r, const struct outcome *o,
-                       size_t kind)
+                       size_t from, size_t to)
 {
     double wrong = 0;
-    for (size_t i = begin_of(o, kind); i < o->end[kind]; i++)
+    for (size_t i = from; i < to; i++)
         wrong += o->hit[i] != foretells_hit(r, i);
     return wrong;
 }
@@ -724,9 +727,9 @@ static bool is_foretold(const struct rival *r, const struct outcome *o)
  * ahead, but not if sets are others. */
 static bool is_fitting(const struct rival *r, const struct outcome *o)
 {
-    const double seen = (double)(o->count - begin_of(o, TRACE_FITTING));
-    const double few = seen * WRONG;
-    return wrong_of(r, o, TRACE_FITTING) <= few + DEVIATIONS * sqrt(few);
+    const size_t from = begin_of(o, TRACE_FITTING);
+    const double few = (double)(o->count - from) * WRONG;
+    return wrong_of(r, o, from, o->count) <= few + DEVIATIONS * sqrt(few);
 }
 
 /* Of those before, and of those that are apart; there some cache nearly always
@@ -785,9 +788,7 @@ static double likelihood_of(const struct rival *r, const struct outcome *o,
 
 static void weigh(struct rival *r, const struct outcome *o)
 {
-    r->agree = 0;
-    for (size_t i = 0; i < o->count; i++)
-        r->agree += o->hit[i] == foretells_hit(r, i);
+    r->agree = (double)o->count - wrong_of(r, o, 0, o->count);
     for (size_t kind = 0; kind < TRACE_KINDS; kind++)
         r->likelihood[kind] =
             likelihood_of(r, o, begin_of(o, kind), o->end[kind]);
@@ -931,7 +932,8 @@ static void search_random(struct search *s)
 static bool is_explained(struct search *s)
 {
     const size_t all = s->whole.count;
-    const struct outcome o = {s->whole.hit, all, {all, all, all}};
+    const struct outcome o = {
+        .hit = s->whole.hit, .count = all, .end = {all, all, all}};
     struct rival best = {.chance = s->chance};
     if (s->count == 0)
         return false;
@@ -1008,6 +1010,10 @@ void trace_search_check(struct trace_search *t, const struct trace *check)
             xreallocarray(r->chance, o->count + seen.count, sizeof *r->chance);
         foretell(&seen, &r->c, r->chance + o->count);
     }
+    if (check->many) {
+        o->many = o->count;
+        o->many_end = o->count + seen.count;
+    }
     o->count += seen.count;
     for (size_t kind = check->kind; kind < TRACE_KINDS; kind++)
         o->end[kind] = o->count;
@@ -1051,12 +1057,26 @@ static bool is_shown(const struct rival *one, const struct rival *other,
     return false;
 }
 
+/* Whether the neighbour leaves the same room in all sets, though it has more
+ * lines there in the one than in the other: what it does there decides little,
+ * and models of it are not as good as that. */
+static bool is_same_room(const struct candidate *a, const struct candidate *b)
+{
+    bool same =
+        a->line == b->line && a->sets == b->sets && a->policy == b->policy;
+    for (uint64_t set = 0; same && set < a->sets; set++)
+        same = ways_of(a, set) == ways_of(b, set);
+    return same;
+}
+
 /* … and the others do not show the contrary. */
 static bool is_behind(const struct rival *best, const struct rival *r,
                       const struct outcome *o)
 {
     if (best->c.policy == RANDOM || r->c.policy == RANDOM)
         return lead_of(best, r) >= LEAD_LEAST;
+    if (is_same_room(&best->c, &r->c))
+        return false;
     return is_shown(best, r, o) && !is_shown(r, best, o);
 }
 
@@ -1114,6 +1134,17 @@ static const struct rival *likeliest(const struct trace_search *t)
     return best;
 }
 
+/* Visits that nearly all hit, or nearly none, are foretold anyhow. */
+static double agrees_of(const struct rival *r, const struct outcome *o)
+{
+    const double all = r->agree / (double)o->count;
+    const double many = (double)(o->many_end - o->many);
+    const double hits = hits_of(o, o->many, o->many_end);
+    if (fmin(hits, many - hits) <= MANY_LACKS * many)
+        return all;
+    return fmax(all, 1 - wrong_of(r, o, o->many, o->many_end) / many);
+}
+
 bool trace_search_judge(const struct trace_search *t, struct trace_fit *fit)
 {
     const struct rival *const best = likeliest(t);
@@ -1121,7 +1152,7 @@ bool trace_search_judge(const struct trace_search *t, struct trace_fit *fit)
     if (best == NULL || t->outcome.count == 0)
         return false;
     *fit = fit_of(&best->c);
-    fit->agrees = best->agree / (double)t->outcome.count;
+    fit->agrees = agrees_of(best, &t->outcome);
     for (size_t i = 0; i < t->count; i++)
         if (&t->rival[i] != best && !is_behind(best, &t->rival[i], &t->outcome))
             allow(fit, &t->rival[i].c);

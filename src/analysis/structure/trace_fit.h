@@ -36,6 +36,7 @@ struct trace {
     struct trace_visit *visits;
     size_t count;
     enum trace_kind kind;
+    bool many; /* apart, and most sets have more lines than ways */
 };
 
 /* What is known before. */
@@ -54,7 +55,8 @@ struct trace_fit {
     struct cache_rrip ages;
     enum cache_policy runner_up; /* explains as much; policy: none does */
     double agrees; /* share of the visits of `check` that are as foretold, or as
-                      is likelier */
+                      is likelier; of those of many lines, if it is larger: what
+                      comes ahead or stays from before blurs the others */
     /* The likeliest, with lines of the neighbour from that set on. */
     uint64_t model_line, model_sets, model_ways, own, own_at;
 };

@@ -122,7 +122,7 @@ enum { THREAD_SHIFT = 6, CREW_SHIFT = 16, READER_SHIFT = 24 };
 
 struct script {
     const char *reader_list, *step_list, *between;
-    uint64_t rounds, sm, carve, take;
+    uint64_t rounds, lap, sm, carve, take;
     uint64_t piece, pieces, apart, line;
     uint64_t unit;   /* of places, in bytes */
     uint64_t within; /* places of a mapping, if only these count; else 0 */
@@ -157,6 +157,7 @@ static const struct param visit_params[] = {
     PARAM_ROW("steps", struct script, step_list, PARAM_TEXT, "!0:1:0", 0, 0, NULL, "[LAPSx][READER@][!][~VISITS/]START:COUNT:STEP,…; a ';' begins a part that builds on none before"),
     TEXT(struct script, between, "", "steps before each load that is kept"),
     NUMBER(struct script, rounds, "1", 1, 1024, "times that the script is gone through"),
+    NUMBER(struct script, lap, "0", 0, 1, "1: calls at random begin with all places in order"),
     NUMBER(struct script, sm, "0", 0, 1023, "SM of readers that name none"),
     NUMBER(struct script, carve, "0", 0, 100, "percent of the array for shared memory"),
     NUMBER(struct script, piece, "0", 0, 1u << 30, "visit mappings of one piece of so many bytes; 0: memory, by the byte"),
@@ -543,9 +544,11 @@ static int add_calls(struct script *s, const struct step *step, struct rng *rng,
                          LAPS_MOST);
     s->calls =
         xreallocarray(s->calls, s->call_count + count, sizeof *s->calls);
+    const uint64_t ordered =
+        step->draws == 0 ? count : s->lap > 0 ? step->count : 0;
     for (uint64_t i = 0; i < count; i++)
-        s->calls[s->call_count++] =
-            place_of(step, step->draws > 0 ? rng_below(rng, step->count) : i);
+        s->calls[s->call_count++] = place_of(
+            step, i < ordered ? i : rng_below(rng, step->count));
     s->orders = xreallocarray(s->orders, s->order_count + 1, sizeof *s->orders);
     s->orders[s->order_count++] = order;
     s->kept += step->kept ? count * step->laps : 0;

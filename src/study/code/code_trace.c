@@ -7,7 +7,13 @@
 #include "study/script.h"
 
 /* So many calls are judged, where a block has room for their cycles. */
-enum { JUDGED = 4000, KEPT_MOST = 10000 };
+enum { JUDGED = 4000, KEPT_MOST = 10000, SETTLE = 500 };
+
+uint64_t code_calls_most(double cycles)
+{
+    const double turn = 0.95 * 4.06e6, around = 700;
+    return (uint64_t)(turn / (around + cycles));
+}
 
 /* Half of all calls also run through what stands before the end of a function,
  * where that is of another line and does not come by itself. */
@@ -40,15 +46,16 @@ static struct script_lines pick_some(struct lab *lab, uint64_t functions,
 }
 
 /* What such a call fetches ahead is not called unless it is far away. */
-static struct script_lines pick_sparse(struct lab *lab, uint64_t functions,
-                                       bool halves)
+static struct script_lines
+pick_sparse(struct lab *lab, const struct code_calls *calls, bool halves)
 {
-    struct script_lines list = {lab_alloc(lab, functions * 2, sizeof *list.at),
-                                0};
-    for (uint64_t i = 0; i < functions; i++) {
+    struct script_lines list = {
+        lab_alloc(lab, calls->functions * 2, sizeof *list.at), 0};
+    for (uint64_t i = 0; i < calls->functions; i++) {
+        const uint64_t at = i * calls->apart * CODE_HALVED;
         if (halves)
-            list.at[list.count++] = i * CODE_HALVED + CODE_HALF_TAIL;
-        list.at[list.count++] = i * CODE_HALVED + CODE_TAIL;
+            list.at[list.count++] = at + CODE_HALF_TAIL;
+        list.at[list.count++] = at + CODE_TAIL;
     }
     return list;
 }
@@ -105,30 +112,59 @@ static struct script_lines pick_fitting(struct lab *lab,
     return list;
 }
 
+/* In an order in which none brings the next. */
+static void shuffle(const struct script_lines *list)
+{
+    struct rng rng;
+    rng_seed(&rng, 1);
+    for (size_t i = list->count; i > 1; i--) {
+        const size_t k = rng_below(&rng, i);
+        const uint64_t at = list->at[i - 1];
+        list->at[i - 1] = list->at[k];
+        list->at[k] = at;
+    }
+}
+
+/* Calls at random fill the caches: twice as many as there are places, and so
+ * many that nothing is left of what ran before, which victims that are not the
+ * oldest may leave for some hundred calls.  Where there is no time for that a
+ * lap does, and a few more. */
+static bool plan_draws(const struct code_calls *calls, uint64_t places,
+                       uint64_t each, struct code_draws *d)
+{
+    const uint64_t judged = each * JUDGED;
+    const uint64_t most = u64_min(each * calls->most, KEPT_MOST);
+    const bool lap = 2 * places + judged / 2 > most;
+    d->settle = lap ? places + places / 8 : u64_max(2 * places, SETTLE);
+    d->count = u64_min(d->settle + judged, u64_max(most, places * 3 / 2));
+    return lap;
+}
+
 struct code_draws code_draw(struct lab *lab, const struct code_path *path,
                             const struct code_calls *calls)
 {
     const uint64_t each = calls_halves(path) ? 2 : 1;
     const struct script_lines list =
         calls->fitting != NULL ? pick_fitting(lab, path, calls)
-        : calls->sparse
-            ? pick_sparse(lab, calls->functions, path->line < CODE_PLACE)
-            : pick_some(lab, calls->functions, each);
+        : calls->apart > 0 ? pick_sparse(lab, calls, path->line < CODE_PLACE)
+                           : pick_some(lab, calls->functions, each);
     const bool listed =
-        calls->uneven || calls->sparse || calls->fitting != NULL;
+        calls->uneven || calls->apart > 0 || calls->fitting != NULL;
     const uint64_t places = listed ? list.count : each * calls->functions;
-    struct code_draws d = {.functions = calls->functions,
-                           .settle = 2 * (size_t)places};
+    struct code_draws d = {.functions = calls->functions};
+    const bool lap = plan_draws(calls, places, each, &d);
     struct script s = {0};
+    if (listed && lap)
+        shuffle(&list);
     script_reader(&s, "code");
     script_add(&s, &(struct script_step){
                        .timed = true,
-                       .draws = u64_min(d.settle + each * JUDGED, KEPT_MOST),
+                       .draws = d.count,
                        .places = {CODE_TAIL - (each - 1) * CODE_PLACE / 2,
                                   places, CODE_PLACE / each},
                        .lines = listed ? &list : NULL});
-    const struct samples *const samples =
-        lab_probe(lab, "visit %s take=%u", script_text(&s, lab), calls->take);
+    const struct samples *const samples = lab_probe(
+        lab, "visit %s lap=%d take=%u", script_text(&s, lab), lap, calls->take);
     const struct column cycles = lab_column_of(lab, samples, "cycles");
     d.cycles = cycles.at;
     d.offset = lab_column_of(lab, samples, "offset").at;

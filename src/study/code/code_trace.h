@@ -22,6 +22,10 @@ enum { CODE_HALVED = 1024, CODE_HALF_TAIL = 32 };
 /* Of the pool all but a last line is used. */
 enum { CODE_POOL = 254 * 1024 };
 
+/* Calls that cost so much, of a launch that fits a turn beside another process:
+ * an H200's lasts 4.06 million cycles, and what is around a call takes 700. */
+uint64_t code_calls_most(double cycles);
+
 /* What is known of the caches. */
 struct code_path {
     size_t levels;
@@ -38,10 +42,11 @@ struct code_path {
 struct code_calls {
     uint64_t functions; /* so many in a row … */
     bool uneven;        /* … or of twice as many … */
-    bool sparse;        /* … or so many KiB apart, each half of which alone */
+    uint64_t apart;     /* … or so many KiB apart, each half of which alone */
     const struct trace_fit *fitting; /* … or as many as fit in that cache … */
     uint64_t ahead; /* … with so many lines that are fetched ahead … */
     bool spare; /* … and a way for lines of the loop, or three where some are */
+    uint64_t most; /* calls that fit a launch */
     unsigned take; /* a number that makes the order another */
 };
 

@@ -49,12 +49,14 @@ enum { KIB = 1024, POINTS_MOST = 512 };
 
 /* ---- laps over ever more lines ----------------------------------------- */
 
-/* Functions from `from` on, backwards as the head says. */
+/* Functions from `from` on, or the first half of them, backwards as the head
+ * says. */
+enum { APART = 8 };
+
 static void add_backwards(struct script *s, uint64_t from, uint64_t lines,
-                          bool timed)
+                          bool timed, bool half)
 {
-    enum { APART = 8 };
-    for (uint64_t i = APART; i-- > 0;)
+    for (uint64_t i = APART; i-- > (half ? APART / 2 : 0);)
         if (i < lines)
             script_add(s, &(struct script_step){
                               .timed = timed,
@@ -65,9 +67,11 @@ static void add_backwards(struct script *s, uint64_t from, uint64_t lines,
 
 struct point {
     uint64_t lines;
-    const double *calls; /* twice as many, of two laps */
-    double cycles;       /* of a call, at the median … */
-    double most;         /* … and of nine in ten */
+    const double *calls;
+    size_t count;  /* of them */
+    double cycles; /* of a call, at the median … */
+    double most;   /* … and of nine in ten */
+    const char *experiment;
 };
 
 struct curve {
@@ -75,16 +79,35 @@ struct curve {
     struct point point[POINTS_MOST];
     size_t plateau_count;
     struct plateau plateau[CODE_LEVELS_MAX + 2];
-    const char *experiment; /* the longest lap */
 };
 
-/* Four laps, of which the first two bring the lines in. */
-static struct column row_cycles(struct lab *lab, uint64_t lines)
+/* Four laps, of which the first two bring the lines in; of many lines one that
+ * does and half of one, since a launch must fit a turn where all come from L2.
+ */
+enum { LAUNCH = 3072 };
+
+static struct point measure_laps(struct lab *lab, uint64_t lines)
 {
+    const bool few = 4 * lines <= LAUNCH;
     struct script s = {0};
     script_reader(&s, "code");
-    add_backwards(&s, 0, lines, true);
-    return lab_column(lab, "cycles", "visit %s rounds=4", script_text(&s, lab));
+    if (!few)
+        add_backwards(&s, 0, lines, false, false);
+    add_backwards(&s, 0, lines, true, !few);
+    const struct column row = lab_column(lab, "cycles", "visit %s rounds=%d",
+                                         script_text(&s, lab), few ? 4 : 1);
+    const size_t warm = few ? 2 * lines : 0;
+    struct point p = {.lines = lines,
+                      .calls = row.at + warm,
+                      .count = row.count - warm,
+                      .experiment = row.experiment};
+    if (lab_ok(lab) && stats_min(row.at, row.count) <= 0)
+        lab_fail(lab, ERR_UNSUPPORTED, why_code_no_lines);
+    if (lab_ok(lab)) {
+        p.cycles = stats_median(p.calls, p.count);
+        p.most = stats_quantile(p.calls, p.count, 0.9);
+    }
+    return p;
 }
 
 static int by_lines(const void *a, const void *b)
@@ -96,20 +119,9 @@ static int by_lines(const void *a, const void *b)
 
 static void add_point(struct lab *lab, struct curve *c, uint64_t n)
 {
-    const struct column row = row_cycles(lab, n);
-    if (!lab_ok(lab) || c->count == POINTS_MOST)
-        return;
-    if (stats_min(row.at, row.count) <= 0) {
-        lab_fail(lab, ERR_UNSUPPORTED, why_code_no_lines);
-        return;
-    }
-    const double *const calls = row.at + 2 * n;
-    c->point[c->count++] =
-        (struct point){.lines = n,
-                       .calls = calls,
-                       .cycles = stats_median(calls, 2 * n),
-                       .most = stats_quantile(calls, 2 * n, 0.9)};
-    c->experiment = row.experiment;
+    const struct point p = measure_laps(lab, n);
+    if (lab_ok(lab) && c->count < POINTS_MOST)
+        c->point[c->count++] = p;
 }
 
 /* The sizes from one to another, both left out, so many an octave. */
@@ -128,9 +140,9 @@ static double plateau_share(const struct curve *c, size_t i, double above,
     size_t calls = 0, within = 0;
     for (size_t k = c->plateau[i].first; k <= c->plateau[i].last; k++) {
         const struct point *const p = &c->point[k];
-        calls += 2 * p->lines;
-        within += hits_above(p->calls, 2 * p->lines, above) -
-                  hits_above(p->calls, 2 * p->lines, most);
+        calls += p->count;
+        within += hits_above(p->calls, p->count, above) -
+                  hits_above(p->calls, p->count, most);
     }
     return (double)within / (double)calls;
 }
@@ -166,14 +178,29 @@ static void drop_plateaus(struct curve *c)
     }
 }
 
+/* Laps over fewer lines cost no more than over more, or something else emptied
+ * the caches meanwhile. */
+static void drop_disturbed(struct curve *c, const struct plateaus_rule *rule)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < c->count; i++) {
+        const struct point *const p = &c->point[i];
+        const double least = (p->cycles - rule->floor) / (1 + rule->change);
+        if (i + 2 >= c->count || p[1].cycles >= least || p[2].cycles >= least)
+            c->point[kept++] = *p;
+    }
+    c->count = kept;
+}
+
 static void find_plateaus(struct lab *lab, struct curve *c)
 {
     const struct plateaus_rule rule = {.least = 3,
                                        .change = assume(ASSUME_CODE_ALIKE),
                                        .floor = 2,
                                        .distance = 0.06};
-    double *const cycles = lab_alloc(lab, c->count, sizeof *cycles);
     qsort(c->point, c->count, sizeof *c->point, by_lines);
+    drop_disturbed(c, &rule);
+    double *const cycles = lab_alloc(lab, c->count, sizeof *cycles);
     for (size_t i = 0; i < c->count; i++)
         cycles[i] = c->point[i].cycles;
     c->plateau_count =
@@ -216,7 +243,7 @@ struct cold_call {
 
 static void push_out(struct script *s, uint64_t lines)
 {
-    add_backwards(s, COLD, lines, false);
+    add_backwards(s, COLD, lines, false, false);
 }
 
 /* Cycles beyond a hit for the place, in each block.  Where code comes from the
@@ -264,6 +291,17 @@ struct cache_question {
     uint64_t over; /* functions in a row of which most miss */
     struct code_draws draws;
 };
+
+/* What lies between what a hit costs and a miss.  A call may return to a line
+ * of the loop that the nearest cache has no more, and a hit cost that miss as
+ * well: unless that is nearly as much as one of this level. */
+static double limit_of(const struct curve *c, size_t i)
+{
+    const struct plateau *const p = c->plateau;
+    const double more = i > 0 ? p[1].value - p[0].value : 0;
+    const bool less = more < (p[i + 1].value - p[i].value) * 2 / 3;
+    return hits_limit(p[i].value + (less ? more : 0), p[i + 1].value);
+}
 
 /* Beyond what a hit in the nearest cache costs: half-way from this one to the
  * next. */
@@ -435,6 +473,11 @@ static struct trace_range range_of(const struct cache_question *q)
                                 .ahead = q->path->on_hits ? 0 : q->path->near};
 }
 
+static uint64_t calls_most(const struct cache_question *q)
+{
+    return code_calls_most(q->curve->plateau[q->i + 1].value);
+}
+
 /* Calls of so many functions that this level has a good part of those that get
  * so far, and lacks one. */
 static void draw_calls(struct cache_question *q)
@@ -444,9 +487,10 @@ static void draw_calls(struct cache_question *q)
     uint64_t functions = u64_max(q->over * 5 / 4, 16);
     for (int i = 0; i < TRIES && lab_ok(q->lab); i++) {
         functions = u64_min(functions, CODE_POOL / CODE_PLACE);
-        q->draws =
-            code_draw(q->lab, q->path,
-                      &(struct code_calls){.functions = functions, .take = 1});
+        q->draws = code_draw(q->lab, q->path,
+                             &(struct code_calls){.functions = functions,
+                                                  .most = calls_most(q),
+                                                  .take = 1});
         if (!lab_ok(q->lab))
             return;
         const double within = share_within(q, q->i);
@@ -466,7 +510,7 @@ static struct trace trace_taken(struct cache_question *q,
     const struct code_draws draws = code_draw(q->lab, q->path, calls);
     struct trace t = code_trace(q->lab, q->path, &draws, q->i);
     t.kind = calls->fitting != NULL ? TRACE_FITTING
-             : calls->sparse        ? TRACE_APART
+             : calls->apart > 0     ? TRACE_APART
                                     : TRACE_MIXED;
     return t;
 }
@@ -476,14 +520,24 @@ static uint64_t common_divisor(uint64_t a, uint64_t b)
     return b == 0 ? a : common_divisor(b, a % b);
 }
 
-/* Functions far apart, a part more than the cache holds. */
-static uint64_t sparse_functions(const struct trace_fit *fit, uint64_t part)
+/* Functions so many KiB apart that nothing comes to another, though twice as
+ * many lines come ahead as were seen to; many, of which the cache holds half,
+ * or few more than it does. */
+static void call_apart(const struct cache_question *q,
+                       const struct trace_fit *fit, bool many,
+                       struct code_calls *calls)
 {
-    const uint64_t apart = u64_max(CODE_HALVED / fit->model_line, 1);
+    const uint64_t ahead = u64_max(q->path->near, q->path->ahead[q->i]);
+    calls->apart = 1;
+    while (calls->apart * CODE_HALVED < 2 * ahead * q->path->line)
+        calls->apart *= 2;
+    const uint64_t bytes = calls->apart * CODE_HALVED;
+    const uint64_t lines = u64_max(bytes / fit->model_line, 1);
     const uint64_t sets =
-        fit->model_sets / common_divisor(fit->model_sets, apart);
+        fit->model_sets / common_divisor(fit->model_sets, lines);
     const uint64_t held = sets * fit->model_ways;
-    return u64_min(held + held / part + 1, CODE_POOL / CODE_HALVED);
+    calls->functions =
+        u64_min(many ? 2 * held : held + held / 16 + 1, CODE_POOL / bytes);
 }
 
 /* Something is there that is in no model, if victims are not of chance. */
@@ -519,12 +573,13 @@ static void check_more(struct cache_question *q, struct trace_search *search,
     enum { MORE = 5, MANY = 3, FEW = 4, FITTING = 5 };
     for (size_t i = 1; lab_ok(q->lab) && i <= MORE; i++) {
         calls->take++;
-        calls->sparse = i == MANY || i == FEW;
-        if (calls->sparse)
-            calls->functions = sparse_functions(first, i == MANY ? 3 : 16);
+        calls->apart = 0;
+        if (i == MANY || i == FEW)
+            call_apart(q, first, i == MANY, calls);
         if (i == FITTING)
             calls->fitting = first;
-        const struct trace check = trace_taken(q, calls);
+        struct trace check = trace_taken(q, calls);
+        check.many = i == MANY;
         trace_search_check(search, &check);
     }
 }
@@ -542,6 +597,7 @@ static bool find_fit(struct cache_question *q, struct trace_fit *fit)
     struct code_calls calls = {
         .functions = functions,
         .uneven = true,
+        .most = calls_most(q),
         .ahead = LATE + u64_max(q->path->near, q->path->ahead[q->i]),
         .spare = range.own_most > 0};
     calls.take = 1;
@@ -566,16 +622,6 @@ static bool find_fit(struct cache_question *q, struct trace_fit *fit)
     q->path->fit[q->i] = *fit;
     q->path->sector[q->i] = q->level->line;
     return true;
-}
-
-static void report_number(struct cache_question *q, const char *attribute,
-                          double number)
-{
-    struct finding *const f =
-        lab_finding(q->lab, code_components[q->i], attribute);
-    finding_measured(f, number);
-    finding_interval(f, number, number, -1);
-    finding_cite(f, q->draws.experiment);
 }
 
 static void refuse(struct cache_question *q, const char *attribute,
@@ -615,38 +661,35 @@ static void leave_irregular(struct cache_question *q)
         lab_finding(q->lab, code_components[q->i], "size");
     const struct curve *const c = q->curve;
     size_t i = c->plateau[q->i].last;
-    while (i > 0 && c->point[i].most > hits_limit(c->plateau[q->i].value,
-                                                  c->plateau[q->i + 1].value))
+    while (i > 0 && c->point[i].most > q->path->limit[q->i])
         i--;
     q->level->size =
         c->point[i].lines * 9 / 10 * u64_min(CODE_PLACE, q->level->line);
     finding_value(f, STATUS_AT_LEAST, value_number((double)q->level->size));
     finding_because(f, why_code_irregular);
-    finding_cite(f, c->experiment);
+    finding_cite(f, c->point[i].experiment);
     refuse(q, "*", why_code_irregular);
 }
 
-/* A number that all agree about which explain the calls as well. */
+/* A number that all agree about which explain the calls as well, or the least
+ * of theirs; 0: there is none. */
 static void report_agreed(struct cache_question *q, const char *attribute,
-                          uint64_t number)
+                          uint64_t number, uint64_t least)
 {
-    if (number > 0)
-        report_number(q, attribute, (double)number);
-    else
+    if (number == 0 && least == 0) {
         refuse(q, attribute, why_code_shapes);
-}
-
-static void report_size(struct cache_question *q, const struct trace_fit *fit)
-{
+        return;
+    }
     struct finding *const f =
-        lab_finding(q->lab, code_components[q->i], "size");
-    q->level->size = fit->least;
-    q->level->exact = fit->size > 0;
-    finding_measured(f, (double)fit->least);
-    if (fit->size == 0)
-        finding_value(f, STATUS_AT_LEAST, value_number((double)fit->least));
-    if (fit->size == 0)
+        lab_finding(q->lab, code_components[q->i], attribute);
+    if (number > 0)
+        finding_measured(f, (double)number);
+    else {
+        finding_value(f, STATUS_AT_LEAST, value_number((double)least));
         finding_because(f, why_code_shapes);
+    }
+    if (number > 0)
+        finding_interval(f, (double)number, (double)number, -1);
     finding_cite(f, q->draws.experiment);
 }
 
@@ -663,10 +706,13 @@ static void report_shape(struct cache_question *q)
     struct trace_fit shape = fit;
     if (fit.policy == POLICY_RANDOM)
         shape.ways = shape.size = 0;
-    report_agreed(q, "line", shape.line);
-    report_agreed(q, "sets", shape.sets);
-    report_agreed(q, "ways", shape.ways);
-    report_size(q, &shape);
+    const uint64_t of_set = shape.line * shape.sets;
+    report_agreed(q, "line", shape.line, 0);
+    report_agreed(q, "sets", shape.sets, 0);
+    report_agreed(q, "ways", shape.ways, of_set > 0 ? shape.least / of_set : 0);
+    report_agreed(q, "size", shape.size, shape.least);
+    q->level->size = shape.least;
+    q->level->exact = shape.size > 0;
     report_policy(q, &fit);
 }
 
@@ -686,9 +732,8 @@ static struct undisturbed cost_of(struct cache_question *q, size_t level)
 /* Whether many calls cost neither what a hit does nor what a miss does. */
 static bool is_blurred(const struct cache_question *q)
 {
-    const struct plateau *const p = &q->curve->plateau[q->i];
     const double limit = q->path->limit[q->i];
-    const double near = (p[1].value - p[0].value) / 4;
+    const double near = (q->curve->plateau[q->i + 1].value - limit) / 2;
     size_t between = 0, judged = 0;
     for (size_t i = q->draws.settle; i < q->draws.count; i++)
         if (code_judged(&q->draws, i)) {
@@ -781,7 +826,7 @@ static void icache_run(struct lab *lab)
                               : 0;
     struct code_path path = {.levels = levels};
     for (size_t i = 0; i < levels; i++)
-        path.limit[i] = hits_limit(c.plateau[i].value, c.plateau[i + 1].value);
+        path.limit[i] = limit_of(&c, i);
     if (lab_ok(lab) && levels > 0) {
         find_lines(lab, &c, levels);
         path.line = fact_code(lab)->level[0].line;
