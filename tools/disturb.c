@@ -275,9 +275,13 @@ static struct share {
     {"beside an intruder", "intruder", 1, 3, 2.0 / 3, .asked = 0},
 };
 
-/* What a run without enough time does not even name it has not asked. */
-static bool was_asked(const struct run *run, const json_t *found)
+/* What a run without enough time does not even name it has not asked; what the
+ * undisturbed one had no time for may be there or not. */
+static bool was_asked(const struct run *run, const json_t *truth,
+                      const json_t *found)
 {
+    if (strstr(reason_of(truth), why_budget) != NULL)
+        return false;
     return found == NULL ? !run->hurried
                          : strstr(reason_of(found), why_budget) == NULL;
 }
@@ -357,7 +361,7 @@ static void count_finding(const char *folder, const struct run *run,
     struct cell *const all = &total.cell[run->disturbance][run->strength];
     if (!judge_has(truth, found))
         return;
-    if (!was_asked(run, found)) {
+    if (!was_asked(run, truth, found)) {
         all->unasked++;
         return;
     }

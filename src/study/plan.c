@@ -94,6 +94,11 @@ static int unknown_study(const char *name, struct error *err)
  */
 enum { STUDY_TIMES = 4, STUDY_COSTS = 256, RUN_PART = 2 };
 
+size_t plan_asks(const struct study *study)
+{
+    return on_quiet_gpu[index_of(study)];
+}
+
 static size_t asks_most(size_t study)
 {
     return on_quiet_gpu[study] == 0

@@ -96,6 +96,10 @@ bool study_does_propose(const struct study *study, const char *finding);
  * Returns how many; `rivals` has room for all studies. */
 size_t plan_rivals(const char *const *names, size_t count, const char **rivals);
 
+/* How many experiments it takes at most on a quiet GPU, by studies.def; 0: as
+ * many as its table has. */
+size_t plan_asks(const struct study *study);
+
 /*
  * Runs the named studies and all that they need, each once, in the order of
  * needs and then of the table.  A study that is not reached (stop, budget, a

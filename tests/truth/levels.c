@@ -8,6 +8,7 @@
 
 #include "base/mem.h"
 #include "gpu_made.h"
+#include "study/study.h"
 #include "testing.h"
 #include "truth/truth.h"
 
@@ -47,6 +48,30 @@ START_TEST(studies_find_what_the_profile_says)
     buf_free(&rows);
     json_decref(findings);
     profile_free(profile);
+}
+END_TEST
+
+/* What a study may ask beside noise follows from its row of studies.def. */
+START_TEST(no_study_asks_more_than_its_row)
+{
+    json_t *const asks = truth_asks(truth_gpus[_i % TRUTH_GPUS],
+                                    1 + (uint64_t)(_i / TRUTH_GPUS));
+    const char *name;
+    json_t *count;
+    size_t bounded = 0;
+    json_object_foreach(asks, name, count)
+    {
+        const struct study *const study = study_find(name);
+        ck_assert_ptr_nonnull(study);
+        const size_t most = plan_asks(study);
+        ck_assert_msg(most == 0 ||
+                          (size_t)json_integer_value(count) <= most,
+                      "%s asks %d experiments, by studies.def %zu", name,
+                      (int)json_integer_value(count), most);
+        bounded += most > 0;
+    }
+    ck_assert_uint_ge(bounded, 10);
+    json_decref(asks);
 }
 END_TEST
 
@@ -143,16 +168,39 @@ START_TEST(sizes_are_right_or_not_told)
 END_TEST
 
 /* Two suites, since suites run beside each other and tests of one do not. */
+/* All that is known of the line is its sector, of which 16 make a line: counted
+ * by sectors the cache would hold a fifth of what it does. */
+START_TEST(a_line_that_may_be_longer_leaves_a_bound)
+{
+    json_t *const findings = truth_findings_of(
+        gpu_made("sms=1 caches/const_l1={'line': 32, 'sector': 32, 'sets': 8, "
+                 "'ways': 16, 'policy': 'random'} "
+                 "caches/const_l15={'line': 1024, 'sector': 64, 'sets': 13, "
+                 "'ways': 2} paths/constant={'const_l1': 20, "
+                 "'const_l15': 80, 'l2': 200, 'memory': 400}"),
+        "verdict");
+    static const char id[] = "const_l15.size";
+    ck_assert_str_eq(truth_text(findings, id, "status"), "at_most");
+    ck_assert_double_ge(json_number_value(json_object_get(
+                            json_object_get(findings, id), "value")),
+                        13 * 2 * 1024);
+    json_decref(findings);
+}
+END_TEST
+
 static Suite *half(const char *name, int which)
 {
     TCase *t;
     Suite *const suite = suite_of(name, 240, &t);
     truth_add_gpus(suite, t, studies_find_what_the_profile_says, which, 2);
+    truth_add_gpus(suite, t, no_study_asks_more_than_its_row, which, 2);
     if (which == 0)
         tcase_add_loop_test(t, lines_are_found_whatever_the_index, 0,
                             COUNT_OF(uneven));
     if (which == 1)
         tcase_add_loop_test(t, sizes_are_right_or_not_told, 0, 1);
+    if (which == 1)
+        tcase_add_test(t, a_line_that_may_be_longer_leaves_a_bound);
     if (which == 1)
         tcase_add_loop_test(suite_slow(suite, 60), sizes_are_right_or_not_told,
                             1, COUNT_OF(misleading));

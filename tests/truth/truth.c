@@ -422,23 +422,36 @@ static void compare_effort(struct comparison *c, const char *id, uint64_t line)
         json_number_value(tried), most);
 }
 
+/* Texts of experiments, and how many each study asked. */
+struct heard {
+    json_t *experiments, *asks;
+};
+
+/* References are the planner's. */
 static void collect(void *context, const struct sonde_progress *progress)
 {
-    if (progress->experiment != NULL && context != NULL)
-        json_array_append_new(context, json_string(progress->experiment));
+    struct heard *const h = context;
+    if (progress->experiment == NULL || h == NULL)
+        return;
+    json_array_append_new(h->experiments, json_string(progress->experiment));
+    if (strncmp(progress->experiment, "reference ", 10) == 0)
+        return;
+    const json_int_t asks =
+        json_integer_value(json_object_get(h->asks, progress->study));
+    json_object_set_new(h->asks, progress->study, json_integer(asks + 1));
 }
 
 /* With the experiments that are asked for, where they are wanted. */
 static json_t *run_studies(const char *spec, uint64_t seed,
                            const char *const *studies, size_t count,
-                           json_t *experiments, const char *record)
+                           struct heard *heard, const char *record)
 {
     const struct sonde_options options = {.device = spec,
                                           .seed = seed,
                                           .record = record,
                                           .no_cache = true,
                                           .progress = collect,
-                                          .context = experiments};
+                                          .context = heard};
     const struct sonde_style style = {.verbose = true};
     struct sonde_error err;
     struct sonde *session;
@@ -483,11 +496,11 @@ struct asked {
 static char *topology_text(const void *context)
 {
     const struct asked *const asked = context;
-    json_t *const experiments = json_array();
-    json_t *const report =
-        run_studies(asked->spec, asked->seed, NULL, 0, experiments,
-                    asked->record);
-    json_object_set_new(report, "experiments", experiments);
+    struct heard heard = {json_array(), json_object()};
+    json_t *const report = run_studies(asked->spec, asked->seed, NULL, 0,
+                                       &heard, asked->record);
+    json_object_set_new(report, "experiments", heard.experiments);
+    json_object_set_new(report, "asks", heard.asks);
     char *const text = json_dumps(report, JSON_COMPACT);
     json_decref(report);
     return text;
@@ -502,7 +515,7 @@ static char *recording_path(const char *gpu, uint64_t seed)
     return path;
 }
 
-/* A report with one member more, measured once for all tests. */
+/* A report with two members more, measured once for all tests. */
 static json_t *topology_of(const char *gpu, uint64_t seed)
 {
     char *const spec = xasprintf("sim:%s", gpu);
@@ -527,6 +540,11 @@ json_t *truth_topology(const char *gpu, uint64_t seed)
 json_t *truth_experiments(const char *gpu, uint64_t seed)
 {
     return member_of(topology_of(gpu, seed), "experiments");
+}
+
+json_t *truth_asks(const char *gpu, uint64_t seed)
+{
+    return member_of(topology_of(gpu, seed), "asks");
 }
 
 char *truth_recording(const char *gpu, uint64_t seed)

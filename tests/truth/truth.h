@@ -62,6 +62,8 @@ struct verdict truth_compare(const json_t *findings, const char *name,
 json_t *truth_topology(const char *gpu, uint64_t seed);
 /* … and the texts of its experiments, some more than once. */
 json_t *truth_experiments(const char *gpu, uint64_t seed);
+/* … and how many each study asked: {"line": 64, …}. */
+json_t *truth_asks(const char *gpu, uint64_t seed);
 /* … and the path of its recording; the caller frees. */
 char *truth_recording(const char *gpu, uint64_t seed);
 

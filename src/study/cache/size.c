@@ -422,6 +422,7 @@ static bool learn_misses_of(struct size_question *q, uint64_t bytes,
         hits_limit(f->plateau, f->miss) + fact_trace(q->lab)->cycles;
     char fill[LAB_FILL];
     lab_fill(q->row, 1, fill);
+    bytes = u64_min(bytes, q->row->most);
     const struct column c = lab_column(
         q->lab, "cycles",
         "trace %s bytes=%" PRIu64 " stride=%" PRIu64 " %s visits=2048",
