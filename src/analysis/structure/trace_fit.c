@@ -11,22 +11,25 @@
 static const double WRONG = 0.03;
 /* A cache explains the visits if so few are not as it foretells, of hits or of
  * misses, whichever are fewer: of as many as those or more would one be wrong
- * that has nothing to do with them, and none of them itself.  It must be nearer
- * to the latter by far, since one that victims are random in is at 0.55 … */
-static const double WRONG_MOST = 0.4;
-/* … or, if its victims are random, as many are as it expects, but for this, and
- * it is likelier than that all hit with one chance. */
-static const double EXPECTED_OFF = 0.06;
+ * that has nothing to do with them, and none of them itself.  One that orders
+ * victims otherwise (a tree for lru) is wrong about 0.3 of them at most, one
+ * that victims are random in is at 0.55: half-way between those two … */
+static const double WRONG_MOST = 0.42;
+/* … or, if its victims are random, as many are as it expects, but for what the
+ * clock tells wrongly of hits and of misses, and it is likelier than that all
+ * hit with one chance. */
+static const double EXPECTED_OFF = 2 * 0.03;
 static const double GAIN_LEAST = 50;
 /* Likelihood (its logarithm) that another cache must have less: by chance it
  * has once in e^10 = 20000. */
 static const double LEAD_LEAST = 10;
 /* Of two that foretell something else about a visit one is right; at random
- * each is about half of them, and the cache itself about all: this is between.
+ * each is about half of them, and the cache itself about all: this is half-way.
  */
 static const double RIGHT_LEAST = 0.75;
 static const double DEVIATIONS = 5;
-/* Of calls that show a policy so many hit, and miss. */
+/* Of calls that show a policy so many hit, and miss: four deviations of what
+ * the clock tells wrongly of a hundred. */
 static const double MANY_LACKS = 0.2;
 
 /* A shape is tried with one policy, the best ones with few: where the cache has
@@ -335,11 +338,14 @@ static void search_lines(struct search *s, uint64_t line)
         s->line_of[i] = (uint32_t)(t->visits[i].at / line);
 }
 
+/* Two ways are one order of use, by whatever bits. */
 static bool can_be(const struct candidate *c)
 {
-    return c->ways > 1 ? policies[c->policy].policy != POLICY_PLRU ||
-                             is_power_of_two(c->ways)
-                       : c->policy == 0;
+    const enum cache_policy policy = policies[c->policy].policy;
+    const bool bits = policy == POLICY_PLRU || policy == POLICY_NRU;
+    if (c->ways <= 2 && (c->ways == 1 || bits))
+        return c->policy == 0;
+    return policy != POLICY_PLRU || is_power_of_two(c->ways);
 }
 
 static int by_score(const void *a, const void *b)
@@ -733,7 +739,8 @@ static bool is_fitting(const struct rival *r, const struct outcome *o)
 }
 
 /* Of those before, and of those that are apart; there some cache nearly always
- * hits, which is no proof: a fourth of what is rarer may be otherwise. */
+ * hits, which is no proof: of what is rarer as much must be right as of what
+ * two foretell otherwise. */
 static bool is_expected(const struct rival *r, const struct outcome *o,
                         size_t part)
 {
@@ -749,7 +756,7 @@ static bool is_expected(const struct rival *r, const struct outcome *o,
         seen * (share * log(share) + (1 - share) * log(1 - share));
     const double fewer = fmin(hits, seen - hits);
     if (part > 0) /* and what as many stray by themselves */
-        return off <= fewer / 4 + sqrt(BINS * (fewer + 1));
+        return off <= (1 - RIGHT_LEAST) * fewer + sqrt(BINS * (fewer + 1));
     return off < EXPECTED_OFF * seen &&
            r->likelihood[part] > alike + GAIN_LEAST;
 }

@@ -37,8 +37,13 @@ static const struct answer answers[] = {
 
 enum { CONSTANTS = 64 * 1024, WARPS = 8, GROUP = 31 };
 enum { WARM = 2, LEAST = 3 };
-/* Where more is missed with nobody beside nothing is said. */
-static const double CALM_MOST = 0.2;
+/* A share of a hundred calls deviates by 0.05 at most.  Other code must push
+ * out eight deviations more than is missed with nobody beside, so that half of
+ * it, which decides, is four from either; of constants, which are fewer, two
+ * do, a tenth.  Where half as much is missed with nobody beside nothing is
+ * said. */
+static const double DEVIATION = 0.05;
+static const double PUSHED_LEAST = 8 * 0.05, CALM_MOST = 4 * 0.05;
 
 /* Functions so far apart that none comes with another, of which a cache has
  * room for more than the nearer one, and other code that alone takes more room,
@@ -143,7 +148,7 @@ static double missed_after_constants(const struct code_load *l, uint64_t count)
 
 /* Whether code of which the cache is full pushes few constants out of the first
  * cache of theirs.  Each is loaded cold, again, and again after the code: it
- * does not if no tenth of what cold ones cost comes back. */
+ * does not if less comes back than one of them costs cold. */
 static bool code_spares_constants(const struct code_load *l)
 {
     enum { COUNT = 16 };
@@ -164,7 +169,7 @@ static bool code_spares_constants(const struct code_load *l)
     const double cold = stats_mean(c.at, COUNT);
     const double warm = stats_mean(c.at + COUNT, COUNT);
     const double after = stats_mean(c.at + 2 * COUNT, COUNT);
-    return after - warm < 0.1 * (cold - warm);
+    return after - warm < (cold - warm) / (COUNT + 1);
 }
 
 /* Constants are fewer than the other code, and push out as much more than one
@@ -179,8 +184,8 @@ static void ask_constants(const struct code_load *l, struct finding *f)
     struct code_load more = *l;
     more.calls = u64_max(l->calls, bytes / l->apart);
     const double calm = missed_after_constants(&more, 1);
-    /* three deviations of a share of a hundred calls, if a tenth misses */
-    bool shared = missed_after_constants(&more, CONSTANTS / 64) > calm + 0.1;
+    bool shared =
+        missed_after_constants(&more, CONSTANTS / 64) > calm + 2 * DEVIATION;
     if (shared && *l->constants && calm <= CALM_MOST)
         shared = !code_spares_constants(l);
     if (!lab_ok(l->lab))
@@ -285,8 +290,7 @@ static bool can_tell(struct code_load *l)
 {
     l->calm = missed_after(l, NULL, 0);
     l->pushed = missed_after(l, NULL, 1);
-    /* eight deviations of a share of a hundred calls */
-    return l->calm < CALM_MOST && l->pushed > l->calm + 0.4;
+    return l->calm < CALM_MOST && l->pushed > l->calm + PUSHED_LEAST;
 }
 
 /* What is asked of each cache, in the order of the answers. */
