@@ -110,19 +110,21 @@ static void put_toned(const struct page *page, enum tone tone, const char *text,
         buf_text(page->out, "\033[0m");
 }
 
-/* Bytes of clean text that fit in `width` columns: whole words, or as much of
- * the first word as fits. */
+/* Bytes of clean text that fit in `width` columns: whole words, or of a first
+ * word that is too long whole items of its list, or as much of it as fits. */
 static size_t fitting(const char *text, size_t width)
 {
-    size_t bytes = 0, used = 0, words = 0;
+    size_t bytes = 0, used = 0, words = 0, items = 0;
     for (; text[bytes] != '\0' && used < width; used++) {
         if (text[bytes] == ' ')
             words = bytes;
         bytes += character_bytes(text + bytes);
+        if (text[bytes - 1] == ',')
+            items = bytes;
     }
-    if (text[bytes] == '\0' || text[bytes] == ' ' || words == 0)
+    if (text[bytes] == '\0' || text[bytes] == ' ')
         return bytes;
-    return words;
+    return words > 0 ? words : items > 0 ? items : bytes;
 }
 
 /* The rail and the label; returns the column that was reached. */

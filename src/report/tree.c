@@ -174,9 +174,12 @@ static bool is_present(const struct writer *w, const char *component)
     return false;
 }
 
-/* Paths of loads of an SM that may end in one storage, which is that of the
- * first of them. */
-static const char *const paths[] = {"l1", "texture", "readonly", "local"};
+/* Paths of an SM that may end in one storage, which is that of the first of
+ * them. */
+static const char *const paths[] = {
+    "l1",        "texture",   "readonly",  "local",      "const_l1",
+    "const_l15", "icache_l0", "icache_l1", "icache_l15",
+};
 
 static const struct finding *finding_of(const struct writer *w,
                                         const char *component,
@@ -198,8 +201,7 @@ static bool names(const struct finding *f, const char *component)
     return false;
 }
 
-/* The component whose storage the path's loads use, as was found; NULL: its
- * own.  All is said where the report is verbose. */
+/* The component whose storage the path uses, as was found; NULL: its own.  All is said where the report is verbose. */
 static const char *storage_of(const struct writer *w, const char *path)
 {
     const struct finding *const f = finding_of(w, path, "shares_with");
@@ -319,12 +321,24 @@ static void put_reasons(const struct writer *w, const char *rail,
 /* True if both may be one number, or are one value. */
 static bool agree(const struct finding *a, const struct finding *b)
 {
-    if (b == NULL || b->status != STATUS_MEASURED)
+    if (b == NULL ||
+        (b->status != STATUS_MEASURED && b->status != STATUS_DERIVED))
         return false;
     if (a->has_interval && b->has_interval)
         return a->interval[0] <= b->interval[1] &&
                b->interval[0] <= a->interval[1];
     return value_equal(&a->value, &b->value);
+}
+
+/* True if what was found of a path is said with the storage that it uses.  Two
+ * that list each other share with each other; one of both lists is enough. */
+static bool is_said(const struct writer *w, const char *storage,
+                    const struct item *item)
+{
+    const struct finding *const f = finding_of(w, storage, item->attribute);
+    return item->finding->status != STATUS_MEASURED ||
+           agree(item->finding, f) ||
+           (f != NULL && strcmp(item->attribute, "shares_with") == 0);
 }
 
 /* What a path has otherwise than the storage that it uses: "texture latency". */
@@ -334,15 +348,13 @@ static void put_path(const struct writer *w, const char *rail,
     const struct items items = items_of(w, path);
     for (size_t i = 0; i < items.count; i++) {
         const struct item *const item = &items.item[i];
-        if (item->finding->status != STATUS_MEASURED ||
-            strcmp(item->attribute, "shares_with") == 0 ||
-            agree(item->finding, finding_of(w, storage, item->attribute)))
+        if (is_said(w, storage, item))
             continue;
-        char *const words = words_of(item->attribute);
-        char *const label = xasprintf("%s %s", path, words);
+        char *const name = xasprintf("%s_%s", path, item->attribute);
+        char *const label = words_of(name);
         writer_finding(w, rail, label, item->finding);
         free(label);
-        free(words);
+        free(name);
     }
     free(items.item);
 }
@@ -376,21 +388,27 @@ static const struct component *component_find(const char *id)
     return NULL;
 }
 
-/* The nearest ancestor that the report has; the root is always there. */
+/* True of what has a place of its own in the tree; the root always has. */
+static bool is_shown(const struct writer *w, const struct component *c)
+{
+    return c->parent == NULL ||
+           (is_present(w, c->id) && storage_of(w, c->id) == NULL);
+}
+
+/* The nearest ancestor that is shown. */
 static const struct component *parent_of(const struct writer *w,
                                          const struct component *c)
 {
     do
         c = component_find(c->parent);
-    while (c->parent != NULL && !is_present(w, c->id));
+    while (!is_shown(w, c));
     return c;
 }
 
 static bool is_child(const struct writer *w, const struct component *c,
                      const struct component *parent)
 {
-    return c->parent != NULL && is_present(w, c->id) &&
-           storage_of(w, c->id) == NULL && parent_of(w, c) == parent;
+    return c->parent != NULL && is_shown(w, c) && parent_of(w, c) == parent;
 }
 
 /* The child that comes after `from` (NULL: the first); NULL: no more. */

@@ -436,6 +436,45 @@ START_TEST(paths_of_one_storage_are_told_with_it)
 }
 END_TEST
 
+static void share(struct results *r, const char *id, const char *with)
+{
+    struct value storage = value_list();
+    value_push(&storage, value_text(with));
+    finding_set(results_add(r, id, "sharing"), STATUS_MEASURED, storage, "");
+}
+
+/* Code in the first cache of constants: what lies behind it is not lost with
+ * it, and hangs where it would. */
+START_TEST(code_in_a_cache_of_constants_is_told_with_it)
+{
+    struct results r = {0};
+    measured(&r, "const_l1.size", 2048, "B");
+    measured(&r, "icache_l0.size", 1024, "B");
+    measured(&r, "icache_l1.size", 2048, "B");
+    measured(&r, "icache_l1.line", 128, "B");
+    share(&r, "icache_l1.shares_with", "const_l1");
+    measured(&r, "icache_l15.size", 131072, "B");
+    char *const text =
+        written(&report_text, &r, (struct report_style){.tree = true});
+    ck_assert_str_eq(text, "unnamed GPU\n"
+                           "\n"
+                           "SM\n"
+                           "│\n"
+                           "├─ constant L1\n"
+                           "│     size             2 KiB\n"
+                           "│     icache l1 line   128 B\n"
+                           "│     icache l1 shares with const_l1\n"
+                           "│\n"
+                           "└─ instruction L0\n"
+                           "   │  size             1 KiB\n"
+                           "   │\n"
+                           "   └─ instruction L1.5\n"
+                           "         size          128 KiB\n");
+    free(text);
+    results_free(&r);
+}
+END_TEST
+
 START_TEST(text_without_a_tree_is_one_finding_a_line)
 {
     struct results r = example();
@@ -527,6 +566,28 @@ START_TEST(text_wraps_long_reasons_and_long_words)
         written(&report_text, &r, (struct report_style){.tree = true});
     ck_assert_uint_le(widest(text), 100);
     ck_assert_uint_gt(widest(text), 90);
+    free(text);
+    results_free(&r);
+}
+END_TEST
+
+/* Expected: a list without spaces is cut between its items.  Buggy result: in a
+ * number, "98-10" and "3". */
+START_TEST(text_wraps_a_list_between_items)
+{
+    struct results r = {0};
+    struct buf list = {0};
+    for (int i = 100; i < 160; i++)
+        buf_printf(&list, "%s%d", i > 100 ? "," : "", i);
+    finding_set(results_add(&r, "l2.sm_sides", "partitions"), STATUS_MEASURED,
+                value_text(buf_string(&list)), "");
+    char *const text = written(&report_text, &r, (struct report_style){0});
+    char *line = text, *end = strchr(strstr(text, "l2.sm_sides"), '\n');
+    for (; end[1] != '\0'; line = end + 1, end = strchr(line, '\n'))
+        ck_assert_int_eq(end[-1], ',');
+    ck_assert_ptr_ne(line, text);
+    ck_assert_uint_le(widest(text), 100);
+    buf_free(&list);
     free(text);
     results_free(&r);
 }
@@ -764,6 +825,8 @@ Suite *suite_report(void)
     tcase_add_test(tests, a_doubt_that_lies_below_is_a_range);
     tcase_add_test(tests, what_is_in_doubt_is_said_to_be_and_survives_reading);
     tcase_add_test(tests, paths_of_one_storage_are_told_with_it);
+    tcase_add_test(tests, code_in_a_cache_of_constants_is_told_with_it);
+    tcase_add_test(tests, text_wraps_a_list_between_items);
     tcase_add_test(tests, text_without_a_tree_is_one_finding_a_line);
     tcase_add_test(tests, text_in_ascii_is_ascii);
     tcase_add_test(tests, text_has_colours_only_when_asked);
