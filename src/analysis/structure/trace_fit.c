@@ -49,11 +49,13 @@ enum { SECTORS_MOST = 2, WAYS_MOST = 512, LESS_MOST = 12, MORE_MOST = 3 };
 static const struct {
     enum cache_policy policy;
     struct cache_rrip ages;
+    unsigned behind;
 } policies[] = {
-    {POLICY_LRU, {0, 0, 0}},    {POLICY_FIFO, {0, 0, 0}},
-    {POLICY_NRU, {0, 0, 0}},    {POLICY_PLRU, {0, 0, 0}},
-    {POLICY_RRIP, {3, 2, 0}},   {POLICY_RRIP, {2, 1, 0}},
-    {POLICY_RANDOM, {0, 0, 0}},
+    {POLICY_LRU, {0, 0, 0}, 0},          {POLICY_FIFO, {0, 0, 0}, 0},
+    {POLICY_NRU, {0, 0, 0}, 0},          {POLICY_PLRU, {0, 0, 0}, 0},
+    {POLICY_RRIP, {3, 2, 0}, 0},         {POLICY_RRIP, {2, 1, 0}, 0},
+    {POLICY_LRU_MIDPOINT, {0, 0, 0}, 1}, {POLICY_LRU_MIDPOINT, {0, 0, 0}, 2},
+    {POLICY_LRU_MIDPOINT, {0, 0, 0}, 3}, {POLICY_RANDOM, {0, 0, 0}, 0},
 };
 enum { POLICIES = sizeof policies / sizeof *policies, RANDOM = POLICIES - 1 };
 enum { LRU, FIFO, SECOND_POLICIES = 3 };
@@ -89,7 +91,8 @@ static struct cache *make_cache(const struct candidate *c, uint64_t sector)
                                       .sets = c->sets,
                                       .set_ways = ways,
                                       .policy = policies[c->policy].policy,
-                                      .rrip = policies[c->policy].ages};
+                                      .rrip = policies[c->policy].ages,
+                                      .behind = policies[c->policy].behind};
     struct cache *const cache = cache_new(&shape, 1);
     free(ways);
     return cache;
@@ -338,10 +341,14 @@ static void search_lines(struct search *s, uint64_t line)
         s->line_of[i] = (uint32_t)(t->visits[i].at / line);
 }
 
-/* Two ways are one order of use, by whatever bits. */
+/* Two ways are one order of use, by whatever bits; and where the neighbour hits
+ * in a set before each call, what comes in behind a hit comes in as for lru. */
 static bool can_be(const struct candidate *c)
 {
     const enum cache_policy policy = policies[c->policy].policy;
+    if (policy == POLICY_LRU_MIDPOINT &&
+        (c->touched || c->ways <= policies[c->policy].behind))
+        return false;
     const bool bits = policy == POLICY_PLRU || policy == POLICY_NRU;
     if (c->ways <= 2 && (c->ways == 1 || bits))
         return c->policy == 0;
@@ -821,7 +828,7 @@ struct trace_search {
 /* One in which the neighbour leaves room in all sets. */
 static void remember(struct trace_search *t, const struct candidate *c)
 {
-    if (c->own + c->sets > c->sets * c->ways)
+    if (!can_be(c) || c->own + c->sets > c->sets * c->ways)
         return;
     for (size_t i = 0; i < t->count; i++)
         if (is_same(c, &t->rival[i].c))
@@ -863,8 +870,7 @@ static void remember_room(struct trace_search *t, struct candidate c)
 static void remember_policies(struct trace_search *t, struct candidate c)
 {
     for (c.policy = 0; c.policy < POLICIES; c.policy++)
-        if (can_be(&c))
-            remember(t, &c);
+        remember(t, &c);
 }
 
 /* Lines twice as long in half as many sets, or ways. */
@@ -908,9 +914,8 @@ static void remember_best(struct trace_search *t, const struct search *s)
     c = s->kept[0];
     c.ways *= c.sets;
     c.sets = 1;
-    for (c.policy = 0; c.policy < POLICIES; c.policy++)
-        if (can_be(&c) && c.ways <= WAYS_MOST)
-            remember_neighbours(t, c);
+    for (c.policy = 0; c.policy < POLICIES && c.ways <= WAYS_MOST; c.policy++)
+        remember_neighbours(t, c);
     remember_longer(t, s->kept[0]);
 }
 
@@ -1118,17 +1123,19 @@ static struct trace_fit fit_of(const struct candidate *c)
                               .model_ways = c->ways,
                               .policy = policies[c->policy].policy,
                               .runner_up = policies[c->policy].policy,
-                              .ages = policies[c->policy].ages};
+                              .model_policy = c->policy};
 }
 
 /* Of random victims: the neighbour's lines are some of them, and come again, so
  * that sets which all have some hold more than it leaves; and sets that are
- * others than any that were tried look like chance, too. */
+ * others than any that were tried look like chance, too, as do victims of which
+ * some go more often, with as many ways as hold as long.  How much is held does
+ * not hang on that. */
 static void leave_open(const struct trace_range *range, struct trace_fit *fit)
 {
     if (range->own_most >= fit->model_sets)
         fit->ways = fit->size = 0;
-    if (fit->size == 0 && range->least < (double)fit->least)
+    if (range->least < (double)fit->least)
         fit->least = (uint64_t)range->least;
 }
 
@@ -1170,14 +1177,10 @@ bool trace_search_judge(const struct trace_search *t, struct trace_fit *fit)
 
 struct cache *trace_fit_cache(const struct trace_fit *fit, uint64_t sector)
 {
-    struct candidate c = {.line = fit->model_line,
-                          .sets = fit->model_sets,
-                          .ways = fit->model_ways};
-    while (
-        c.policy + 1 < POLICIES &&
-        (policies[c.policy].policy != fit->policy ||
-         memcmp(&policies[c.policy].ages, &fit->ages, sizeof fit->ages) != 0))
-        c.policy++;
+    const struct candidate c = {.line = fit->model_line,
+                                .sets = fit->model_sets,
+                                .ways = fit->model_ways,
+                                .policy = fit->model_policy};
     return make_cache(&c, sector);
 }
 
