@@ -4,6 +4,7 @@
  * files that tlb.h lists.
  */
 #include <math.h>
+#include <string.h>
 
 #include "base/num.h"
 #include "study/assume.h"
@@ -84,6 +85,13 @@ static void doubt(struct tlb_question *q, size_t level, enum tlb_answer which,
         of_one * fmax(fit + error, ceil(most_of_about * about)), -1);
 }
 
+/* Hits and misses of a set that is not one look like victims of chance. */
+static bool is_by_chance(const struct tlb_question *q, size_t level)
+{
+    return strcmp(q->finding[level][TLB_POLICY]->value.text,
+                  cache_policy_name(POLICY_RANDOM)) == 0;
+}
+
 static void report_entries(struct tlb_question *q, size_t level)
 {
     const struct tlb_facts *const tlb = &q->t->tlb[level];
@@ -100,13 +108,11 @@ static void report_entries(struct tlb_question *q, size_t level)
             doubt(q, level, TLB_ENTRIES, 1);
             if (reaches)
                 doubt(q, level, TLB_REACH, (double)tlb->region);
-            if (tlb_is_found(q, level, TLB_POLICY))
-                finding_none(q->finding[level][TLB_POLICY], "%s",
-                             why_tlb_no_conflict);
         }
-    } else if (tlb_is_found(q, level, TLB_POLICY)) {
-        finding_none(q->finding[level][TLB_POLICY], "%s", why_tlb_no_conflict);
     }
+    if ((tlb->entries == 0 || is_noise || tlb->sets == 0) &&
+        tlb_is_found(q, level, TLB_POLICY) && is_by_chance(q, level))
+        finding_none(q->finding[level][TLB_POLICY], "%s", why_tlb_no_conflict);
     if (tlb->sets > 0)
         tlb_found(q, level, TLB_SETS, (double)tlb->sets);
     if (tlb->ways > 0)

@@ -35,18 +35,23 @@ static uint64_t fewest(struct tlb_question *q, size_t level,
     return high;
 }
 
-/* Adds places until target and set do not fit. */
+/* Adds places until target and set do not fit: of the whole pool again, where
+ * one was passed over, as others made room for it by chance or in turn. */
 static bool complete(struct tlb_question *q, size_t level,
                      struct tlb_conflict *c)
 {
-    uint64_t pool = tlb_pool(q, level);
+    const uint64_t whole = tlb_pool(q, level);
+    uint64_t pool = whole;
+    unsigned passed = 0;
     while (lab_ok(q->lab) && q->loads < LOADS_MOST &&
            tlb_fit(q, level, c, &c->set, 0)) {
         const uint64_t last = fewest(q, level, c, pool);
-        if (last > pool || c->set.count == WAYS_MOST)
+        if (c->set.count == WAYS_MOST ||
+            (last > pool && (pool == whole || ++passed == TAKES)))
             return false;
-        tlb_add(&c->set, last - 1);
-        pool = last - 1;
+        pool = last > pool ? whole : last - 1;
+        if (pool < whole)
+            tlb_add(&c->set, pool);
     }
     return lab_ok(q->lab) && q->loads < LOADS_MOST;
 }
@@ -84,16 +89,32 @@ static uint64_t row_behind(const struct tlb_question *q, size_t level,
     return (first + q->row.count + each - 1) / each * each;
 }
 
-/* The row is replaced by regions behind it that are not of the target's set. */
-static bool cleanse_row(struct tlb_question *q, size_t level,
-                        struct tlb_conflict *c)
+/* So many of the row push out of nearer levels: of a single set any, and side
+ * by side those that do; of others several times as many. */
+static bool push_out(const struct tlb_question *q, size_t level,
+                     const struct tlb_numbers *n)
+{
+    enum { OF_SETS = 3 };
+    bool one_set = true;
+    for (size_t i = 0; i < level; i++)
+        one_set = one_set && q->t->tlb[i].sets == 1;
+    const uint64_t all = q->row.count;
+    return n->count >= all &&
+           (one_set || n->count >= OF_SETS * all ||
+            n->at[n->count - 1] - n->at[n->count - all] == all - 1);
+}
+
+/* The row is replaced by regions behind it that are not of the target's set:
+ * with such fewer of the pool would do. */
+static bool cleanse(struct tlb_question *q, size_t level,
+                    struct tlb_conflict *c)
 {
     const uint64_t region = q->t->tlb[level].region,
                    each = u64_max(region / q->row.apart, 1);
+    uint64_t at = row_behind(q, level, q->row.first);
     struct tlb_numbers clean = {0};
-    for (uint64_t at = row_behind(q, level, q->row.first);
-         lab_ok(q->lab) && clean.count < c->nearer.count &&
-         at + each <= q->row.most;
+    for (; lab_ok(q->lab) && !push_out(q, level, &clean) &&
+           at + each <= q->row.most;
          at += each) {
         const uint32_t first = ACCESS_SCRIPT_ROW + (uint32_t)at,
                        ends[] = {first, first + (uint32_t)each - 1};
@@ -102,42 +123,10 @@ static bool cleanse_row(struct tlb_question *q, size_t level,
         for (uint32_t i = 0; !member[0] && !member[1] && i < each; i++)
             tlb_add(&clean, first + i);
     }
-    if (clean.count < c->nearer.count)
+    if (!push_out(q, level, &clean))
         return false;
     c->nearer = clean;
-    return true;
-}
-
-/* What pushes out of nearer levels is replaced by others of which none is of
- * the target's set: with such fewer of the pool would do. */
-static bool cleanse_others(struct tlb_question *q, size_t level,
-                           struct tlb_conflict *c)
-{
-    const size_t wanted = c->nearer.count;
-    struct tlb_numbers clean = {0};
-    uint32_t at = (uint32_t)(tlb_places_free(q) + wanted);
-    while (lab_ok(q->lab) && clean.count < wanted) {
-        bool member[TLB_AT_ONCE];
-        uint32_t number[TLB_AT_ONCE];
-        size_t count = 0;
-        while (count < TLB_AT_ONCE && at < tlb_target(q, TLB_TARGETS_MOST))
-            number[count++] = at++;
-        if (count == 0)
-            return false;
-        tlb_ask_members(q, level, c, number, count, member);
-        for (size_t i = 0; i < count && clean.count < wanted; i++)
-            if (!member[i])
-                tlb_add(&clean, number[i]);
-    }
-    c->nearer = clean;
-    return true;
-}
-
-static bool cleanse(struct tlb_question *q, size_t level,
-                    struct tlb_conflict *c)
-{
-    return (q->row.count > 0 ? cleanse_row : cleanse_others)(q, level, c) &&
-           lab_ok(q->lab) && complete(q, level, c) && reduce(q, level, c);
+    return lab_ok(q->lab) && complete(q, level, c) && reduce(q, level, c);
 }
 
 static bool find_conflict(struct tlb_question *q, size_t level,

@@ -33,15 +33,17 @@ uint64_t tlb_places_free(const struct tlb_question *q)
 /* ---- nearer levels ----------------------------------------------------- */
 
 /* So many in a row push all others out of a nearer level: of one set as many as
- * it has ways; where that depends on chance twice as many, of which most
- * miss in each of some laps; and several times as many where it depends on
- * sets. */
-static uint64_t pushers_of(const struct tlb_facts *near)
+ * it has ways, and side by side as many as there are of all sets, to which they
+ * come alike; where that depends on chance twice as many, of which most miss in
+ * each of some laps; and several times as many where it depends on sets. */
+static uint64_t pushers_of(const struct tlb_facts *near, bool side_by_side)
 {
     enum { BY_CHANCE = 2, OF_SETS = 3 };
-    return near->sets != 1 ? OF_SETS * near->about
-           : near->chance  ? BY_CHANCE * near->ways
-                           : near->ways;
+    const uint64_t all =
+        near->of_sets > 0 ? near->of_sets : near->sets * near->ways;
+    return near->sets == 1 || (side_by_side && all > 0)
+               ? (near->chance ? BY_CHANCE : 1) * all
+               : OF_SETS * near->about;
 }
 
 /* Of all nearer levels, or of those whose index is not known. */
@@ -50,7 +52,7 @@ static uint64_t pushers(const struct tlb_question *q, size_t level, bool all)
     uint64_t most = 0;
     for (size_t i = 0; i < level; i++)
         if (all || q->index[i] == NULL)
-            most = u64_max(most, pushers_of(&q->t->tlb[i]));
+            most = u64_max(most, pushers_of(&q->t->tlb[i], false));
     return most;
 }
 
@@ -84,17 +86,6 @@ static void add_of_set(const struct tlb_question *q, size_t near, uint64_t from,
             tlb_add(&c->nearer, i);
 }
 
-/* As many regions side by side as push all others out of a nearer level: they
- * come to all its sets alike, or three times as many do. */
-static uint64_t side_by_side(const struct tlb_facts *near)
-{
-    enum { BY_CHANCE = 2, OF_SETS = 3 };
-    const uint64_t all =
-        near->of_sets > 0 ? near->of_sets : near->sets * near->ways;
-    return all == 0 ? OF_SETS * near->about
-                    : (near->chance ? BY_CHANCE : 1) * all;
-}
-
 /* As far apart as the smallest regions, and as many as reach over the most. */
 void tlb_lay_row(struct tlb_question *q, size_t level)
 {
@@ -105,10 +96,10 @@ void tlb_lay_row(struct tlb_question *q, size_t level)
         if (near->region == 0 || near->hidden)
             return;
         apart = u64_min(apart, near->region);
-        reach = u64_max(reach, side_by_side(near) * near->region);
+        reach = u64_max(reach, pushers_of(near, true) * near->region);
     }
     if (level > 0 && !tlb_is_large(q, level) &&
-        reach / apart <= TLB_NUMBERS_MOST / 2)
+        reach / apart <= TLB_NUMBERS_MOST)
         q->row = (struct tlb_row){.apart = apart,
                                   .count = reach / apart,
                                   .most = 2 * TLB_NUMBERS_MOST};
@@ -119,40 +110,47 @@ uint64_t tlb_taken(const struct tlb_question *q, size_t level)
     const uint64_t region = q->t->tlb[level].region;
     return q->row.count == 0 || region == 0
                ? 0
-               : (q->row.count * q->row.apart + region - 1) / region;
+               : u64_min(q->row.count,
+                         (q->row.count * q->row.apart + region - 1) / region);
 }
 
-/* As many in a row as push out of all nearer levels of which no index is known;
- * or more, where they are but few of the level that is asked: something between
- * may have some of them (on the H200 about twice as many as the first level, at
- * the second one's cost).  False if there is no room for them beside what is
- * asked. */
-bool tlb_set_nearer(const struct tlb_question *q, size_t level,
-                    struct tlb_conflict *c)
+/* Of a large level as many in a row as push out of all nearer ones of which no
+ * index is known; or more, where they are but few of those that it has:
+ * something between may have some of them (on the H200 about twice as many as
+ * the first level, at the second one's cost).  False if there is no room for
+ * them beside what is asked. */
+static bool add_others(const struct tlb_question *q, size_t level,
+                       struct tlb_conflict *c)
 {
-    enum { MORE = 16, FEW = 16, LAPS = 3 };
+    enum { MORE = 16, FEW = 16 };
     const uint64_t about = q->t->tlb[level].about;
     const uint64_t least = pushers(q, level, false);
     const uint64_t count = u64_within(least, about / FEW, MORE * least);
     const uint64_t first = tlb_places_free(q);
-    c->nearer.count = 0;
-    c->laps = 1;
-    if (q->row.count > 0) {
-        for (uint64_t i = 0; i < q->row.count; i++)
-            tlb_add(&c->nearer, ACCESS_SCRIPT_ROW + q->row.first + i);
-        return true;
-    }
     if (first + count > tlb_target(q, TLB_TARGETS_MOST) ||
         count > TLB_NUMBERS_MOST || 4 * count > 3 * about)
         return false;
     for (uint64_t i = 0; i < count; i++)
         tlb_add(&c->nearer, first + i);
-    for (size_t i = 0; i < level; i++) {
-        c->laps = q->t->tlb[i].chance ? LAPS : c->laps;
+    for (size_t i = 0; i < level; i++)
         if (q->index[i] != NULL)
             add_of_set(q, i, tlb_pool(q, level), c);
-    }
     return true;
+}
+
+bool tlb_set_nearer(const struct tlb_question *q, size_t level,
+                    struct tlb_conflict *c)
+{
+    enum { LAPS = 3 };
+    c->nearer.count = 0;
+    c->laps = 1;
+    for (size_t i = 0; i < level; i++)
+        c->laps = q->t->tlb[i].chance ? LAPS : c->laps;
+    if (tlb_is_large(q, level))
+        return add_others(q, level, c);
+    for (uint64_t i = 0; i < q->row.count; i++)
+        tlb_add(&c->nearer, ACCESS_SCRIPT_ROW + q->row.first + i);
+    return level == 0 || q->row.count > 0;
 }
 
 /* ---- the pool ---------------------------------------------------------- */

@@ -172,12 +172,26 @@ static void ask_each_set(struct tlb_question *q, size_t level)
         value_free(&list);
 }
 
+/* As many as were asked, not one of which is of another set, tell of one. */
+static bool are_all_members(const struct tlb_members *m)
+{
+    uint64_t i = 0;
+    while (i < m->asked && m->of_set[i])
+        i++;
+    return i >= TLB_AT_ONCE && i == m->asked;
+}
+
 /* By regions, where they are known. */
 static void conclude(struct tlb_question *q, size_t level)
 {
-    const struct tlb_facts *const tlb = &q->t->tlb[level];
-    const struct tlb_members *const m = q->members[level];
+    struct tlb_facts *const tlb = &q->t->tlb[level];
+    struct tlb_members *const m = q->members[level];
     struct index_function f;
+    if (m != NULL && are_all_members(m)) {
+        tlb->sets = 1;
+        m->holds = true;
+        return;
+    }
     if (tlb->region == 0 || m == NULL)
         return;
     index_function_begin(

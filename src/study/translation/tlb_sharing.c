@@ -152,6 +152,21 @@ static bool is_shared_by(struct tlb_question *q, size_t level, unsigned sm,
     return is_miss(share);
 }
 
+/* It is what these SMs load that pushes the target out, and not that they take
+ * turns with the first: then a single place of theirs leaves it where it is. */
+static void doubt_turns(struct tlb_question *q, size_t level,
+                        const unsigned *sms, unsigned count,
+                        const struct ends *e)
+{
+    const struct turns t = {sms, count, tlb_laps(q, level), true};
+    double share[AT_ONCE];
+    if (count == 0 || !lab_ok(q->lab))
+        return;
+    ask_between(q, level, &t, e, share);
+    const double typical = stats_median(share, count);
+    q->unclear |= is_between(typical) || is_miss(typical);
+}
+
 /* How many of the SMs push the target out. */
 static uint64_t ask_few(struct tlb_question *q, size_t level,
                         const unsigned *sms, unsigned count,
@@ -160,12 +175,14 @@ static uint64_t ask_few(struct tlb_question *q, size_t level,
     const unsigned laps = tlb_laps(q, level);
     const struct turns t = {sms, count, laps, false};
     double share[AT_ONCE];
-    uint64_t shared = 0;
+    unsigned sharing[AT_ONCE], shared = 0;
     ask_between(q, level, &t, e, share);
     for (unsigned i = 0; lab_ok(q->lab) && i < count; i++)
-        shared += is_between(share[i]) || (laps == 1 && is_miss(share[i]))
-                      ? is_shared_by(q, level, sms[i], e)
-                      : is_miss(share[i]);
+        if (is_between(share[i]) || (laps == 1 && is_miss(share[i]))
+                ? is_shared_by(q, level, sms[i], e)
+                : is_miss(share[i]))
+            sharing[shared++] = sms[i];
+    doubt_turns(q, level, sharing, shared, e);
     return shared;
 }
 
@@ -180,7 +197,12 @@ static const char *why_not(struct tlb_question *q, size_t level, struct ends *e)
         return why_tlb_nearer;
     e->goes = typical_share(q, level, false);
     e->stays = typical_share(q, level, true);
-    return is_miss(e->goes - e->stays) ? NULL : why_tlb_nearer;
+    const double stays =
+        q->hit[level] + e->stays * (q->miss[level] - q->hit[level]);
+    return is_miss(e->goes - e->stays) &&
+                   (level == 0 || stays > q->t->tlb[level - 1].middle)
+               ? NULL
+               : why_tlb_nearer;
 }
 
 static void report(struct tlb_question *q, size_t level, uint64_t sharing,
