@@ -6,6 +6,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "analysis/statistics/stats.h"
 #include "base/num.h"
 #include "study/assume.h"
 #include "study/translation/tlb.h"
@@ -211,9 +212,33 @@ static void none_beyond(struct tlb_question *q)
                 drop(q, i, (enum tlb_answer)j);
 }
 
+/* What a translation from nowhere costs: of places farther apart than those
+ * that were asked beside others, whose regions a large one may have covered. */
+static double walk_from_nowhere(struct tlb_question *q)
+{
+    enum { WALKS = 9, APART = 200 };
+    const uint64_t piece = q->t->places.piece;
+    const uint64_t apart =
+        q->window > 0 ? u64_within(1, q->window / piece / WALKS, APART) : APART;
+    double excess[WALKS];
+    struct buf steps = {0};
+    /* Mapped anew each time. */
+    const struct tlb_places p =
+        tlb_in_a_row(q, apart * piece, WALKS + ++q->mapped);
+    for (unsigned i = 0; i < WALKS; i++)
+        buf_printf(&steps, "%s!%u:2:0", i > 0 ? "," : "", i);
+    q->lab->fresh = true;
+    const struct column c = tlb_ask(q, &p, buf_string(&steps), " ");
+    q->lab->fresh = false;
+    buf_free(&steps);
+    for (size_t i = 0; c.count == 2 * WALKS && i < WALKS; i++)
+        excess[i] = c.at[2 * i] - c.at[2 * i + 1];
+    return c.count == 2 * WALKS ? stats_median(excess, WALKS) : INFINITY;
+}
+
 /* A translation from nowhere costs far more than any that laps have shown,
  * whose walks do not differ as much: another TLB has those. */
-static bool hides_more(const struct tlb_question *q)
+static bool hides_more(struct tlb_question *q)
 {
     const struct fact_tlbs *const t = q->t;
     const double shown =
@@ -221,7 +246,10 @@ static bool hides_more(const struct tlb_question *q)
     double most = 0;
     for (size_t i = 0; i < TLB_DISTANCES; i++)
         most = fmax(most, q->anew[i]);
-    return t->levels > 0 && most > 2 * shown;
+    /* Behind several the farthest neighbours have been walked to. */
+    return t->levels > 0 &&
+           (most > 2 * shown ||
+            (t->levels == 1 && walk_from_nowhere(q) > 2 * shown));
 }
 
 /* What has more entries than there are places, of any region, may hold all of
