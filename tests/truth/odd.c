@@ -90,7 +90,10 @@ static const struct {
     const char *without, *word;
 } lacking[] = {
     {"mapping_bytes=0", "addresses"},
+    {"mapping_bytes=8", "pieces"},
     {"clusters=0", "cluster"},
+    {"mapping_bytes=65536", "pieces"},
+    {"mapping_bytes=524288", "pieces"},
 };
 
 /* The caller ends it with json_decref. */
@@ -181,8 +184,8 @@ Suite *suite_truth_odd(void)
     tcase_add_loop_test(slow, a_report_always_comes, 2, 3);
     tcase_add_loop_test(t, a_report_always_comes, 3, COUNT_OF(rows));
     tcase_add_loop_test(t, misses_are_told_of_a_small_l2, 0, 2);
-    tcase_add_loop_test(t, what_a_gpu_lacks_costs_what_needs_it_alone, 0, 1);
-    tcase_add_loop_test(slow, what_a_gpu_lacks_costs_what_needs_it_alone, 1,
+    tcase_add_loop_test(t, what_a_gpu_lacks_costs_what_needs_it_alone, 0, 2);
+    tcase_add_loop_test(slow, what_a_gpu_lacks_costs_what_needs_it_alone, 2,
                         COUNT_OF(lacking));
     tcase_add_loop_test(t, noise_makes_no_tlb_and_no_window, 0, 1);
     tcase_add_loop_test(slow, noise_makes_no_tlb_and_no_window, 1, 3);

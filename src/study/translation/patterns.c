@@ -44,7 +44,9 @@ enum {
     TAKES_MOST = 96, /* where there is noise */
     AGAIN = 33,
     UNIT = 2048,
-    NEW_LINES = 96
+    NEW_LINES = 96,
+    FRESH = 2 * NEW_LINES + 16 /* a part: of P4 and P5, and first lines of
+                                  pages */
 };
 
 struct patterns_question {
@@ -494,12 +496,17 @@ static void patterns_run(struct lab *lab)
         lab_refuse(lab, "*", why_memory_unknown, fact_memory(lab)->why);
         return;
     }
+    const struct tlb_places *const p = &fact_tlbs(lab)->places;
+    if (p->pieces > 0 && p->piece < (2 * FRESH + 1) * UNIT) {
+        lab_refuse(lab, "*", why_small_pieces, p->piece);
+        return;
+    }
     const char *unlike[PATTERNS] = {0};
     patterns_ask(lab, "patterns_cg", "global.cg,global.cg", "ld.global.cg.u32",
                  0, unlike);
     if (lab_ok(lab))
         patterns_ask(lab, "patterns_ca", "global.ca,global.cg",
-                     "ld.global.ca.u32", 2 * NEW_LINES + 16, unlike);
+                     "ld.global.ca.u32", FRESH, unlike);
 }
 
 const struct study study_patterns = {

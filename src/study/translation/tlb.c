@@ -347,12 +347,16 @@ static void tlb_run(struct lab *lab)
                                .t = fact_tlbs_write(lab),
                                .sigma = memory->sigma,
                                .disturbed = memory->disturbed};
-    if (lab->info->mapping_bytes == 0) {
+    const uint64_t piece = lab->info->mapping_bytes;
+    if (piece < TLB_PIECE_LEAST) {
         for (size_t level = 1; level < TLBS_MOST; level++)
             for (int i = 0; i < TLB_ANSWERS; i++)
                 lab_absent(lab, tlb_components[level],
                            tlb_answers[i].attribute);
-        lab_refuse(lab, "*", why_no_aliases);
+        if (piece == 0)
+            lab_refuse(lab, "*", why_no_aliases);
+        else
+            lab_refuse(lab, "*", why_small_pieces, piece);
         return;
     }
     /* Mappings that are aligned lie in one window if windows are, too. */

@@ -51,6 +51,13 @@ struct tlb_conflict {
 enum { TLB_TARGETS = 3, TLB_TARGETS_MOST = 8, WAYS_MOST = 64 };
 /* Distances of neighbours: a 32nd of a piece, twice as far, … 32 pieces. */
 enum { TLB_DISTANCES = 11 };
+/* Places of one mapping are different lines of memory, which must not come to a
+ * few sets of a cache: each lies that much farther than the one before it.  The
+ * smallest piece has 32 places that have each room for that. */
+enum {
+    TLB_SKEW = 256,
+    TLB_PIECE_LEAST = TLB_SKEW << (TLB_DISTANCES - 1),
+};
 
 /* Places side by side, which push out of nearer levels and take few regions of
  * the one that is asked: so many that it is they that these hold after each

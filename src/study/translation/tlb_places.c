@@ -11,10 +11,6 @@
 #include "study/assume.h"
 #include "study/translation/tlb.h"
 
-/* Units of one mapping are different lines of memory, which must not come to a
- * few sets of a cache: each lies that much farther than the one before it. */
-enum { SKEW = 256 };
-
 struct column tlb_ask(struct tlb_question *q, const struct tlb_places *p,
                       const char *steps, const char *more, ...)
 {
@@ -30,7 +26,7 @@ struct column tlb_ask(struct tlb_question *q, const struct tlb_places *p,
         "visit steps=%s piece=%" PRIu64 " pieces=%" PRIu64 " apart=%" PRIu64
         " unit=%" PRIu64 " scramble=%u jitter=%u skew=%d wait=1%s %s%s",
         steps, p->piece, p->pieces, p->apart, p->unit, p->order, p->jitter,
-        p->unit < p->piece ? SKEW : 0, row,
+        p->unit < p->piece ? TLB_SKEW : 0, row,
         strstr(words, "readers=") == NULL ? "readers=global.cg " : "", words);
     if (cycles.experiment != NULL)
         q->experiment = cycles.experiment;
