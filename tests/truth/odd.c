@@ -3,6 +3,7 @@
  * asks for that they have not costs a finding, with its reason, and never the
  * report.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -138,6 +139,48 @@ START_TEST(what_a_gpu_lacks_costs_what_needs_it_alone)
 }
 END_TEST
 
+/* Of an SM with four copies of each cache: fewer warps than that, as many, which
+ * do not show that there are no more, and more. */
+static const struct {
+    int threads;
+    const char *status;
+    double copies;
+} warps_asked[] = {
+    {32, "at_least", 1},
+    {96, "at_least", 3},
+    {128, "at_least", 4},
+    {160, "measured", 4},
+};
+
+START_TEST(as_many_copies_as_warps_are_a_bound)
+{
+    static const char *const caches[] = {"texture", "readonly", "const_l1"};
+    json_t *const f = truth_findings_of(
+        gpu_made("sms=1 warp_schedulers=4 max_threads_per_block=%d "
+                 "caches/tex={'sets': 16, 'ways': 4, 'copies_per_sm': 4} "
+                 "caches/c={'sets': 8, 'ways': 4, 'copies_per_sm': 4} "
+                 "paths/texture={'tex': 40, 'l2': 230, 'memory': 500} "
+                 "paths/readonly={'tex': 50, 'l2': 230, 'memory': 500} "
+                 "paths/constant={'c': 20, 'l2': 200, 'memory': 500}",
+                 warps_asked[_i].threads),
+        "copies");
+    for (size_t i = 0; i < COUNT_OF(caches); i++) {
+        char per_sm[32], of_warp[32];
+        snprintf(per_sm, sizeof per_sm, "%s.per_sm", caches[i]);
+        snprintf(of_warp, sizeof of_warp, "%s.copy_of_warp", caches[i]);
+        ck_assert_str_eq(truth_text(f, per_sm, "status"),
+                         warps_asked[_i].status);
+        ck_assert_str_eq(truth_text(f, of_warp, "status"),
+                         warps_asked[_i].status);
+        ck_assert_double_eq(
+            json_number_value(
+                json_object_get(json_object_get(f, per_sm), "value")),
+            warps_asked[_i].copies);
+    }
+    json_decref(f);
+}
+END_TEST
+
 /* Strengths of noise, from the shipped one on. */
 static const char *const noises[] = {
     "{'jitter_cycles': 1.5, 'spike_rate': 0.002, 'spike_cycles': 300}",
@@ -187,6 +230,8 @@ Suite *suite_truth_odd(void)
     tcase_add_loop_test(t, what_a_gpu_lacks_costs_what_needs_it_alone, 0, 2);
     tcase_add_loop_test(slow, what_a_gpu_lacks_costs_what_needs_it_alone, 2,
                         COUNT_OF(lacking));
+    tcase_add_loop_test(t, as_many_copies_as_warps_are_a_bound, 0,
+                        COUNT_OF(warps_asked));
     tcase_add_loop_test(t, noise_makes_no_tlb_and_no_window, 0, 1);
     tcase_add_loop_test(slow, noise_makes_no_tlb_and_no_window, 1, 3);
     tcase_add_loop_test(t, noise_makes_no_tlb_and_no_window, 3,

@@ -329,14 +329,21 @@ static bool number_warps(const struct instances_question *q, struct readers *r,
     return true;
 }
 
+/* Where no two warps share a copy further ones may have copies, too. */
 static void conclude_warps(const struct instances_question *q,
                            const struct readers *r, int copies)
 {
+    const bool all = (size_t)copies < r->count;
+    const enum finding_status status = all ? STATUS_MEASURED : STATUS_AT_LEAST;
     struct value list = value_list();
     for (size_t i = 0; i < r->count; i++)
         value_push(&list, value_number(r->copy[i]));
-    finding_measured(q->per_sm, copies);
-    finding_value(q->copy_of_warp, STATUS_MEASURED, list);
+    finding_value(q->per_sm, status, value_number(copies));
+    finding_value(q->copy_of_warp, status, list);
+    if (!all) {
+        finding_because(q->per_sm, why_warps_asked, r->count);
+        finding_because(q->copy_of_warp, why_warps_asked, r->count);
+    }
     finding_protocol(q->per_sm, "warps", value_number((double)r->count));
 }
 
@@ -351,7 +358,7 @@ static void ask_warps(const struct instances_question *q)
         if (r.copy[i] >= 0)
             continue;
         r.copy[i] = copies++;
-        if (i + 1 < r.count)
+        if (unknown(&r) > 0)
             ask_about_warp(q, i, &r);
         if (!lab_ok(q->lab) || !number_warps(q, &r, r.copy[i]))
             return;
