@@ -1,3 +1,8 @@
+/*
+ * Which studies run, and in which order: those that were asked for, what these
+ * need or read, and who finds what several propose.  A study that fails costs
+ * its own findings and those that build on them; no other.
+ */
 #include "study/lab.h"
 
 #include <stdio.h>

@@ -1,3 +1,7 @@
+/*
+ * What the study of TLBs answers, by level.  What was found cites the experiment
+ * that showed it; what was not says the first reason that was met.
+ */
 #include "study/translation/tlb.h"
 
 const char *const tlb_components[TLBS_MOST + 1] = {"tlb_l1", "tlb_l2", "tlb_l3",
