@@ -40,7 +40,8 @@ enum value_kind {
     VALUE_LIST
 };
 
-/* A list holds values of any kind but lists. */
+/* A list holds values of any kind; of lists only such of numbers.  VALUE_NONE
+ * in a list is what was not measured. */
 struct value {
     enum value_kind kind;
     double number; /* VALUE_NUMBER; VALUE_BOOL: 0 or 1 */
@@ -101,7 +102,7 @@ struct results {
 /*
  * Makers, used as
  *     struct finding *f = results_add(r, "l1.size", "cache_size");
- *     finding_measured(f, value_number(16384), "B");
+ *     finding_set(f, STATUS_MEASURED, value_number(16384), "B");
  *     finding_evidence(f, text);
  * A second finding of the same id replaces the first.
  */

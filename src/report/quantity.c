@@ -106,12 +106,23 @@ static const char *scale_list(const struct value *list, const char *unit,
     return scale(most, unit, factor);
 }
 
+/* The items of a list but those at its end that were not measured: the unit
+ * follows these. */
+static size_t known_items(const struct value *list)
+{
+    size_t end = list->count;
+    while (end > 0 && list->items[end - 1].kind == VALUE_NONE)
+        end--;
+    return end;
+}
+
 /* Lists in a list are address bits that are XORed. */
 static void put_list(struct buf *out, const struct value *list,
                      const char *between, const char *unit)
 {
     double factor;
     const char *const name = scale_list(list, unit, &factor);
+    const size_t end = known_items(list);
     for (size_t i = 0; i < list->count; i++) {
         if (i > 0)
             buf_text(out, between);
@@ -121,11 +132,11 @@ static void put_list(struct buf *out, const struct value *list,
             put_list(out, &list->items[i], "^", "");
         else
             quantity_value(out, &list->items[i], 0, "");
+        if (i + 1 == end && name[0] != '\0')
+            buf_printf(out, " %s", name);
     }
     if (list->count == 0)
         buf_text(out, "none");
-    else if (name[0] != '\0')
-        buf_printf(out, " %s", name);
 }
 
 void quantity_value(struct buf *out, const struct value *value, double doubt,
@@ -144,7 +155,8 @@ void quantity_value(struct buf *out, const struct value *value, double doubt,
     case VALUE_LIST:
         put_list(out, value, ", ", unit);
         break;
-    case VALUE_NONE:
+    case VALUE_NONE: /* in a list */
+        buf_text(out, "–");
         break;
     }
 }

@@ -120,8 +120,10 @@ static int read_texts(const struct place *p, const json_t *json, char ***texts,
     return 0;
 }
 
-/* A number, a text or a truth value, or a list of such and of lists, so `deep`;
- * false for anything else. */
+enum { LISTS_DEEP = 2 };
+
+/* A number, a text or a truth value, or a list of such, of null and of lists,
+ * so `deep`; false for anything else. */
 static bool read_any(const json_t *json, unsigned deep, struct value *value)
 {
     if (json_is_number(json))
@@ -132,6 +134,8 @@ static bool read_any(const json_t *json, unsigned deep, struct value *value)
         *value = value_bool(json_is_true(json));
     else if (json_is_array(json) && deep > 0)
         *value = value_list();
+    else if (json_is_null(json) && deep < LISTS_DEEP)
+        *value = (struct value){0};
     else
         return false;
     for (size_t i = 0; i < json_array_size(json); i++) {
@@ -149,11 +153,11 @@ static bool read_any(const json_t *json, unsigned deep, struct value *value)
 static int read_value(const struct place *p, const json_t *json,
                       struct value *value)
 {
-    if (read_any(json, 2, value))
+    if (read_any(json, LISTS_DEEP, value))
         return 0;
     return refuse(p, json_is_array(json)
-                         ? "should be a list of numbers, strings, true or "
-                           "false, or of lists of these"
+                         ? "should be a list of numbers, strings, true, "
+                           "false or null, or of lists of these"
                          : "should be a number, a string, true, false or a "
                            "list of these");
 }

@@ -162,10 +162,13 @@ static json_t *number_value(double number)
                                    : json_real(number);
 }
 
+/* "none" is what a list lacks. */
 static json_t *word_value(const char *word)
 {
     char *end;
     const double number = strtod(word, &end);
+    if (strcmp(word, "none") == 0)
+        return json_null();
     return end != word ? number_value(number) : json_string(word);
 }
 
@@ -195,7 +198,7 @@ static json_t *printed_value(const char *attribute, const char *cell)
 
 /* ---- what is true ---- */
 
-/* A pattern is its cycles, or "none". */
+/* A pattern is its cycles, or null. */
 static json_t *flat_patterns(const struct profile *profile,
                              enum profile_path_id path)
 {

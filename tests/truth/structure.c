@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "study/lab.h"
 #include "truth/component.h"
 #include "truth/index.h"
 #include "truth/truth.h"
@@ -112,19 +113,13 @@ static bool same_copies(const json_t *expected, const json_t *found)
     return true;
 }
 
-/* Expected is "none" or {"cycles": 230}; with "or" "none" is right, too.  What
- * is "unknown" is not wrong, but missing. */
+/* Expected is null or {"cycles": 230}.  What was found to be null is not wrong,
+ * but may be missing. */
 static bool same_pattern(const json_t *expected, const json_t *found)
 {
-    const char *const text = json_string_value(found);
-    if (text != NULL && strcmp(text, "unknown") == 0)
-        return true;
-    const bool none = text != NULL && strcmp(text, "none") == 0;
-    if (!json_is_object(expected))
-        return none;
-    if (none)
-        return json_object_get(expected, "or") != NULL;
-    return claim_close_cycles(json_object_get(expected, "cycles"), found);
+    return json_is_null(found) ||
+           (json_is_object(expected) &&
+            claim_close_cycles(json_object_get(expected, "cycles"), found));
 }
 
 static bool same_patterns(const json_t *expected, const json_t *found)
@@ -514,12 +509,10 @@ static void compare_code(struct check *c)
 static void add_pattern(json_t *list, bool exists, double cycles, bool sure)
 {
     if (!exists)
-        json_array_append_new(list, json_string("none"));
-    else if (sure)
-        json_array_append_new(list, json_pack("{sf}", "cycles", cycles));
+        json_array_append_new(list, json_null());
     else
-        json_array_append_new(
-            list, json_pack("{sfss}", "cycles", cycles, "or", "none"));
+        json_array_append_new(list, json_pack("{sfsb}", "cycles", cycles,
+                                              "sure", (int)sure));
 }
 
 /* True if a cache has a line for each page that makes the TLBs miss, and memory
@@ -571,12 +564,23 @@ static void count_unknown(struct check *c, const char *id, json_t *expected)
     const json_t *const found = claim_found(c->seen, id);
     for (size_t i = 0; i < json_array_size(expected); i++) {
         const json_t *const e = json_array_get(expected, i);
-        const char *const text = json_string_value(json_array_get(found, i));
-        if (text != NULL && strcmp(text, "unknown") == 0 && json_is_object(e) &&
-            json_object_get(e, "or") == NULL)
+        if (json_is_null(json_array_get(found, i)) &&
+            json_is_true(json_object_get(e, "sure")))
             c->verdict->missing++;
     }
     json_decref(expected);
+}
+
+/* To say that there is no window where there is one is wrong. */
+static void judge_denial(struct check *c, const char *id)
+{
+    const struct profile *const p = c->seen->profile;
+    const json_t *const finding = json_object_get(c->seen->findings, id);
+    const char *const why = json_string_value(
+        json_object_get(json_object_get(finding, "protocol"), "none"));
+    if (why != NULL && strstr(why, why_no_window) != NULL &&
+        p->page_window_bytes > 0 && has_room(p, 2 * p->page_window_bytes))
+        c->verdict->wrong++;
 }
 
 static void compare_patterns(struct check *c)
@@ -594,6 +598,8 @@ static void compare_patterns(struct check *c)
                   structure_patterns(p, &p->paths[PATH_GLOBAL_CA]));
     count_unknown(c, "memory.patterns_cg",
                   structure_patterns(p, &p->paths[PATH_GLOBAL_CG]));
+    judge_denial(c, "memory.patterns_ca");
+    judge_denial(c, "memory.patterns_cg");
 }
 
 void structure_compare(const struct run_seen *seen, struct verdict *verdict)

@@ -21,9 +21,8 @@ void structure_compare(const struct run_seen *seen, struct verdict *verdict);
 json_t *structure_sharers(const struct profile *profile,
                           const struct component *component);
 
-/* Mei's six latency patterns of a path: {"cycles": 230}, with "or": "none"
- * where no experiment may tell it from another, or "none".  The caller decrefs.
- */
+/* Mei's six latency patterns of a path: {"cycles": 230, "sure": true}, not sure
+ * where no experiment may tell it from another, or null.  The caller decrefs. */
 json_t *structure_patterns(const struct profile *profile,
                            const struct profile_path *path);
 

@@ -372,6 +372,33 @@ START_TEST(an_index_of_xors_is_read_again_and_shown)
 }
 END_TEST
 
+/* Expected: what a list lacks is null.  Buggy result: the word "none" among
+ * numbers, "1170, none cycles", and null was not read again. */
+START_TEST(a_list_may_lack_items)
+{
+    struct results r = {0}, back = {0};
+    struct error err;
+    struct value cycles = value_list();
+    value_push(&cycles, (struct value){0});
+    value_push(&cycles, value_number(1170));
+    value_push(&cycles, (struct value){0});
+    finding_set(results_add(&r, "memory.patterns_ca", "patterns"),
+                STATUS_MEASURED, cycles, "cycles");
+    char *const once = written(&report_json, &r, (struct report_style){0});
+    ASSERT_DONE(report_read(once, "a.json", &back, &err), err);
+    char *const twice = written(&report_json, &back, (struct report_style){0});
+    char *const text = written(&report_text, &back, (struct report_style){0});
+    ck_assert_str_eq(once, twice);
+    assert_says(once, "null,\n        1170,\n        null");
+    assert_says(text, "–, 1170 cycles, –\n");
+    free(once);
+    free(twice);
+    free(text);
+    results_free(&r);
+    results_free(&back);
+}
+END_TEST
+
 /* ---- text ---- */
 
 static const char example_tree[] =
@@ -818,6 +845,7 @@ Suite *suite_report(void)
                         COUNT_OF(numbers));
     tcase_add_test(tests, json_is_utf8_even_if_a_word_is_not);
     tcase_add_test(tests, an_index_of_xors_is_read_again_and_shown);
+    tcase_add_test(tests, a_list_may_lack_items);
     tcase_add_loop_test(tests, read_refuses_what_is_no_report, 0,
                         COUNT_OF(refused));
     tcase_add_test(tests, text_shows_the_hierarchy_as_a_tree);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "study/lab.h"
 #include "testing.h"
 #include "truth/gpu.h"
 #include "truth/index.h"
@@ -41,67 +42,67 @@ static const struct {
     const char *gpu, *id, *value;
     bool right;
 } answers[] = {
-    {"k20c",     "texture.sets",            "4",                                      true },
-    {"k20c",     "texture.sets",            "8",                                      false},
-    {"k20c",     "texture.set_ways",        "[96, 96, 96, 96]",                       false},
-    {"k20c",     "texture.set_bits",        "[7, 8]",                                 true },
-    {"k20c",     "texture.set_bits",        "[8, 7]",                                 true },
-    {"k20c",     "texture.set_bits",        "[[7], [7, 8]]",                          true },
-    {"k20c",     "texture.set_bits",        "[5, 6]",                                 false},
-    {"k20c",     "texture.set_bits",        "[7, 8, 9]",                              false},
-    {"k20c",     "texture.set_bits",        "[7, 7]",                                 false},
-    {"k20c",     "l2.set_bits",             "[7, 8]",                                 false}, /* 640 sets */
-    {"k20c",     "l1.set_bits",             "[7, 8, 9, 10, 11]",                      true },
-    {"k20c",     "l1.policy",               "\"lru\"",                                true },
-    {"k20c",     "l1.policy",               "\"plru\"",                               false},
-    {"k20c",     "l1.policy_weights",       "[0.25, 0.25, 0.25, 0.25]",               false},
-    {"gtx560ti", "l1.policy",               "\"weighted\"",                           true },
-    {"gtx560ti", "l1.policy_weights",       "[0.17, 0.49, 0.17, 0.17]",               true },
-    {"gtx560ti", "l1.policy_weights",       "[0.25, 0.25, 0.25, 0.25]",               false},
-    {"gtx560ti", "l1.policy_weights",       "[0.5, 0.17, 0.17, 0.17]",                false},
-    {"k20c",     "texture.shares_with",     "[\"readonly\"]",                         true },
-    {"k20c",     "texture.shares_with",     "[\"l1\"]",                               false},
-    {"k20c",     "l1.shares_with",          "[\"local\"]",                            true },
-    {"v100",     "l1.shares_with",          "[\"local\", \"readonly\", \"texture\"]", true },
-    {"v100",     "l1.shares_with",          "[\"readonly\", \"texture\"]",            false},
-    {"v100",     "const_l1.shares_with",    "[]",                                     true },
-    {"k20c",     "texture.per_sm",          "4",                                      true },
-    {"k20c",     "texture.copy_of_warp",    "[2, 0, 1, 3, 2, 0, 1, 3]",               true },
-    {"k20c",     "texture.copy_of_warp",    "[0, 0, 1, 1, 2, 2, 3, 3]",               false},
-    {"k20c",     "texture.copy_of_warp",    "[0, 1]",                                 false},
-    {"gtx780",   "l1.sets",                 "32",                                     true }, /* which local loads show */
-    {"gtx780",   "l1.shares_with",          "[\"local\"]",                            true },
-    {"gtx780",   "local.sets",              "16",                                     false},
-    {"v100",     "const_l1.sms_sharing",    "1",                                      true },
-    {"gtx840m",  "l1.sets",                 "4",                                      false}, /* there is none */
-    {"gtx560ti", "readonly.policy",         "\"lru\"",                                false},
-    {"v100",     "const_l15.sms_sharing",   "1",                                      true },
-    {"v100",     "const_l15.sms_sharing",   "2",                                      false},
-    {"gtx560ti", "tlb_l1.entries",          "16",                                     true },
-    {"gtx560ti", "tlb_l1.sets",             "1",                                      true },
-    {"gtx560ti", "tlb_l2.reach",            "136314880",                              true },
-    {"gtx560ti", "tlb_l2.set_ways",         "[8, 8, 17, 8, 8, 8, 8]",                 true },
-    {"gtx560ti", "tlb_l2.set_ways",         "[17, 8, 8, 8, 8, 16]",                   false},
-    {"gtx560ti", "tlb_l2.ways",             "8",                                      false},
-    {"gtx560ti", "tlb_l2.miss_penalty",     "84.4",                                   true },
-    {"gtx560ti", "tlb_l2.miss_penalty",     "86",                                     false},
-    {"gtx560ti", "tlb_l3.entries",          "65",                                     false},
-    {"gtx560ti", "tlb.page_window",         "536870912",                              false},
-    {"gtx780",   "tlb.page_window",         "536870912",                              true },
-    {"gtx780",   "tlb.page_window_latency", "1009",                                   true },
-    {"gtx780",   "memory.patterns_cg",      "[230, 236, 289, 371, 734, 1000]",        true },
-    {"gtx780",   "memory.patterns_cg",      "[230, 236, 289, 371, 734, \"none\"]",
-     false                                                                                 },
-    {"gtx560ti", "memory.patterns_ca",      "[116, 404, 488, 655, 1259, \"none\"]",
-     true                                                                                  },
-    {"gtx560ti", "memory.patterns_ca",      "[116, 404, 488, 655, 682, \"none\"]",
-     false                                                                                 },
-    {"gtx560ti", "memory.patterns_ca",      "[116, 404, 488, 655, 1259]",             false},
- /* A hit in L1 needs no translation: a pattern there is none, or is alike.
-  */
-    {"v100",     "memory.patterns_ca",
-     "[36, \"none\", \"none\", 430, 710, \"none\"]",                                  true },
-    {"v100",     "memory.patterns_ca",      "[36, 36, 36, 430, 710, \"none\"]",       true },
+    {"k20c", "texture.sets", "4", true},
+    {"k20c", "texture.sets", "8", false},
+    {"k20c", "texture.set_ways", "[96, 96, 96, 96]", false},
+    {"k20c", "texture.set_bits", "[7, 8]", true},
+    {"k20c", "texture.set_bits", "[8, 7]", true},
+    {"k20c", "texture.set_bits", "[[7], [7, 8]]", true},
+    {"k20c", "texture.set_bits", "[5, 6]", false},
+    {"k20c", "texture.set_bits", "[7, 8, 9]", false},
+    {"k20c", "texture.set_bits", "[7, 7]", false},
+    {"k20c", "l2.set_bits", "[7, 8]", false}, /* 640 sets */
+    {"k20c", "l1.set_bits", "[7, 8, 9, 10, 11]", true},
+    {"k20c", "l1.policy", "\"lru\"", true},
+    {"k20c", "l1.policy", "\"plru\"", false},
+    {"k20c", "l1.policy_weights", "[0.25, 0.25, 0.25, 0.25]", false},
+    {"gtx560ti", "l1.policy", "\"weighted\"", true},
+    {"gtx560ti", "l1.policy_weights", "[0.17, 0.49, 0.17, 0.17]", true},
+    {"gtx560ti", "l1.policy_weights", "[0.25, 0.25, 0.25, 0.25]", false},
+    {"gtx560ti", "l1.policy_weights", "[0.5, 0.17, 0.17, 0.17]", false},
+    {"k20c", "texture.shares_with", "[\"readonly\"]", true},
+    {"k20c", "texture.shares_with", "[\"l1\"]", false},
+    {"k20c", "l1.shares_with", "[\"local\"]", true},
+    {"v100", "l1.shares_with", "[\"local\", \"readonly\", \"texture\"]", true},
+    {"v100", "l1.shares_with", "[\"readonly\", \"texture\"]", false},
+    {"v100", "const_l1.shares_with", "[]", true},
+    {"k20c", "texture.per_sm", "4", true},
+    {"k20c", "texture.copy_of_warp", "[2, 0, 1, 3, 2, 0, 1, 3]", true},
+    {"k20c", "texture.copy_of_warp", "[0, 0, 1, 1, 2, 2, 3, 3]", false},
+    {"k20c", "texture.copy_of_warp", "[0, 1]", false},
+    {"gtx780", "l1.sets", "32", true}, /* which local loads show */
+    {"gtx780", "l1.shares_with", "[\"local\"]", true},
+    {"gtx780", "local.sets", "16", false},
+    {"v100", "const_l1.sms_sharing", "1", true},
+    {"gtx840m", "l1.sets", "4", false}, /* there is none */
+    {"gtx560ti", "readonly.policy", "\"lru\"", false},
+    {"v100", "const_l15.sms_sharing", "1", true},
+    {"v100", "const_l15.sms_sharing", "2", false},
+    {"gtx560ti", "tlb_l1.entries", "16", true},
+    {"gtx560ti", "tlb_l1.sets", "1", true},
+    {"gtx560ti", "tlb_l2.reach", "136314880", true},
+    {"gtx560ti", "tlb_l2.set_ways", "[8, 8, 17, 8, 8, 8, 8]", true},
+    {"gtx560ti", "tlb_l2.set_ways", "[17, 8, 8, 8, 8, 16]", false},
+    {"gtx560ti", "tlb_l2.ways", "8", false},
+    {"gtx560ti", "tlb_l2.miss_penalty", "84.4", true},
+    {"gtx560ti", "tlb_l2.miss_penalty", "86", false},
+    {"gtx560ti", "tlb_l3.entries", "65", false},
+    {"gtx560ti", "tlb.page_window", "536870912", false},
+    {"gtx780", "tlb.page_window", "536870912", true},
+    {"gtx780", "tlb.page_window_latency", "1009", true},
+    {"gtx780", "memory.patterns_cg", "[230, 236, 289, 371, 734, 1000]", true},
+    {"gtx780", "memory.patterns_cg", "[230, 236, 289, 371, 734, null]", true},
+    {"gtx560ti", "memory.patterns_ca", "[116, 404, 488, 655, 1259, null]",
+     true},
+    {"gtx560ti", "memory.patterns_ca", "[116, 404, 488, 655, 1259, 900]",
+     false},
+    {"gtx560ti", "memory.patterns_ca", "[116, 404, 488, 655, 682, null]",
+     false},
+    {"gtx560ti", "memory.patterns_ca", "[116, 404, 488, 655, 1259]", false},
+    /* A hit in L1 needs no translation: a pattern there is none, or is alike.
+     */
+    {"v100", "memory.patterns_ca", "[36, null, null, 430, 710, null]", true},
+    {"v100", "memory.patterns_ca", "[36, 36, 36, 430, 710, null]", true},
 };
 
 START_TEST(an_answer_is_right_or_wrong)
@@ -113,6 +114,23 @@ START_TEST(an_answer_is_right_or_wrong)
     const struct verdict v = judge_shipped(answers[_i].gpu, json);
     ck_assert_msg(v.wrong == !answers[_i].right, "%s %s is taken for %s",
                   answers[_i].gpu, json, v.wrong ? "wrong" : "right");
+}
+END_TEST
+
+/* A pattern that is left open is missing; a window that is denied is wrong. */
+START_TEST(a_window_that_is_denied_is_wrong)
+{
+    static const char left_open[] =
+        "{\"memory.patterns_cg\": {\"value\": [230, 236, 289, 371, 734, null], "
+        "\"status\": \"measured\", \"protocol\": {\"none\": \"P6: %s\"}}}";
+    char open[512], denied[512];
+    snprintf(open, sizeof open, left_open, why_pattern_noise);
+    snprintf(denied, sizeof denied, left_open, why_no_window);
+    const struct verdict none = judge_shipped("gtx780", "{}");
+    const struct verdict a = judge_shipped("gtx780", open);
+    ck_assert_uint_eq(a.wrong, 0);
+    ck_assert_uint_eq(a.missing, none.missing);
+    ck_assert_uint_eq(judge_shipped("gtx780", denied).wrong, 1);
 }
 END_TEST
 
@@ -185,6 +203,7 @@ Suite *suite_structure(void)
     Suite *const suite = suite_of("structure", 20, &t);
     tcase_add_loop_test(t, an_answer_is_right_or_wrong, 0,
                         sizeof answers / sizeof *answers);
+    tcase_add_test(t, a_window_that_is_denied_is_wrong);
     tcase_add_test(t, what_is_not_measured_is_missing);
     tcase_add_test(t, an_unknown_policy_is_missing_and_not_wrong);
     tcase_add_test(t, a_false_bound_is_wrong_and_a_true_one_missing);

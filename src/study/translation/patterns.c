@@ -395,11 +395,8 @@ static void report(struct patterns_question *q, const char *load)
                  c = value_list();
     struct buf because = {0};
     for (int i = 0; i < PATTERNS; i++) {
-        /* That there is no window is known; of TLBs only that none shows. */
-        const bool none = i == P6 && q->memory->window == 0;
         value_push(&list, q->why[i] == NULL ? value_number(q->cycles[i].cycles)
-                          : none            ? value_text("none")
-                                            : value_text("unknown"));
+                                            : (struct value){0});
         value_push(&a, value_text(data[i]));
         value_push(&b, value_text(tlb_l1[i]));
         value_push(&c, value_text(tlb_l2[i]));
