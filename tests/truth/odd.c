@@ -71,7 +71,8 @@ END_TEST
 START_TEST(a_cache_of_constants_need_not_be_as_large_as_l1)
 {
     json_t *const findings = truth_findings_of(
-        gpu_made("sms=1 caches/l1={'sets': 136, 'ways': 4} "
+        gpu_made("sms=1 caches/l2/sets=64 "
+                 "caches/l1={'sets': 136, 'ways': 4} "
                  "caches/const_l1={'line': 64, 'sets': 4, 'ways': 4} "
                  "caches/const_l15={'line': 256, 'sets': 24, 'ways': 8} "
                  "paths/global.ca={'l1': 30, 'l2': 200, 'memory': 500} "
