@@ -47,6 +47,9 @@ $(B)/%.o: %.c | $(B)/.deps
 	@mkdir -p $(@D)
 	$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
 
+# The simulator is where tests live: a few percent of their time.
+$(B)/src/device/sim/%.o $(B)/src/model/%.o: OPT := -O3 -g
+
 # The shipped profiles travel inside the binary.
 $(B)/profiles.c: $(PROFILE_SRC) tools/embed.sh
 	@mkdir -p $(B)

@@ -717,6 +717,7 @@ double paths_load(struct paths *paths, enum profile_path_id path,
     struct lane_load one = {.path = path, .bytes = each, .who = who, .t = t};
     struct distinct sector, line;
     sector.count = line.count = 0;
+    sector.most = line.most = 0;
     double slowest = 0;
     for (size_t i = 0; i < load->count; i++) {
         const uint64_t address = load->addresses[i];
