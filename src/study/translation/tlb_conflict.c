@@ -89,41 +89,45 @@ static uint64_t row_behind(const struct tlb_question *q, size_t level,
     return (first + q->row.count + each - 1) / each * each;
 }
 
-/* So many of the row push out of nearer levels: of a single set any, and side
- * by side those that do; of others several times as many. */
+/* So many push out of nearer levels as did before: of the row, if they are of a
+ * single set or lie side by side; or several times as many. */
 static bool push_out(const struct tlb_question *q, size_t level,
-                     const struct tlb_numbers *n)
+                     const struct tlb_numbers *n, size_t before)
 {
     enum { OF_SETS = 3 };
-    bool one_set = true;
+    bool all = true;
+    if (n->count < before)
+        return false;
     for (size_t i = 0; i < level; i++)
-        one_set = one_set && q->t->tlb[i].sets == 1;
-    const uint64_t all = q->row.count;
-    return n->count >= all &&
-           (one_set || n->count >= OF_SETS * all ||
-            n->at[n->count - 1] - n->at[n->count - all] == all - 1);
+        all = all && q->t->tlb[i].sets == 1;
+    return all || q->row.count == 0 || n->count >= OF_SETS * before ||
+           n->at[n->count - 1] - n->at[n->count - before] == before - 1;
 }
 
-/* The row is replaced by regions behind it that are not of the target's set:
- * with such fewer of the pool would do. */
+/* What pushes out of nearer levels is replaced by others of which none is of
+ * the target's set: with such fewer of the pool would do. */
 static bool cleanse(struct tlb_question *q, size_t level,
                     struct tlb_conflict *c)
 {
-    const uint64_t region = q->t->tlb[level].region,
-                   each = u64_max(region / q->row.apart, 1);
-    uint64_t at = row_behind(q, level, q->row.first);
+    const bool row = q->row.count > 0;
+    const size_t before = c->nearer.count;
+    const uint64_t each =
+        row ? u64_max(q->t->tlb[level].region / q->row.apart, 1) : 1;
+    const uint64_t end =
+        row ? ACCESS_SCRIPT_ROW + q->row.most : tlb_target(q, TLB_TARGETS_MOST);
+    uint64_t at = row ? ACCESS_SCRIPT_ROW + row_behind(q, level, q->row.first)
+                      : tlb_places_free(q) + before;
     struct tlb_numbers clean = {0};
-    for (; lab_ok(q->lab) && !push_out(q, level, &clean) &&
-           at + each <= q->row.most;
+    for (; lab_ok(q->lab) && !push_out(q, level, &clean, before) &&
+           at + each <= end;
          at += each) {
-        const uint32_t first = ACCESS_SCRIPT_ROW + (uint32_t)at,
-                       ends[] = {first, first + (uint32_t)each - 1};
+        const uint32_t ends[] = {(uint32_t)at, (uint32_t)(at + each - 1)};
         bool member[2];
         tlb_ask_members(q, level, c, ends, 2, member);
-        for (uint32_t i = 0; !member[0] && !member[1] && i < each; i++)
-            tlb_add(&clean, first + i);
+        for (uint64_t i = 0; !member[0] && !member[1] && i < each; i++)
+            tlb_add(&clean, at + i);
     }
-    if (!push_out(q, level, &clean))
+    if (!push_out(q, level, &clean, before))
         return false;
     c->nearer = clean;
     return lab_ok(q->lab) && complete(q, level, c) && reduce(q, level, c);

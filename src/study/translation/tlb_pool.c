@@ -86,7 +86,8 @@ static void add_of_set(const struct tlb_question *q, size_t near, uint64_t from,
             tlb_add(&c->nearer, i);
 }
 
-/* As far apart as the smallest regions, and as many as reach over the most. */
+/* As far apart as the smallest regions, and as many as reach over the most;
+ * none where it would lie in another window of pages. */
 void tlb_lay_row(struct tlb_question *q, size_t level)
 {
     uint64_t apart = UINT64_MAX, reach = 0;
@@ -98,7 +99,7 @@ void tlb_lay_row(struct tlb_question *q, size_t level)
         apart = u64_min(apart, near->region);
         reach = u64_max(reach, pushers_of(near, true) * near->region);
     }
-    if (level > 0 && !tlb_is_large(q, level) &&
+    if (level > 0 && !tlb_is_large(q, level) && q->window == 0 &&
         reach / apart <= TLB_NUMBERS_MOST)
         q->row = (struct tlb_row){.apart = apart,
                                   .count = reach / apart,
@@ -114,10 +115,10 @@ uint64_t tlb_taken(const struct tlb_question *q, size_t level)
                          (q->row.count * q->row.apart + region - 1) / region);
 }
 
-/* Of a large level as many in a row as push out of all nearer ones of which no
- * index is known; or more, where they are but few of those that it has:
- * something between may have some of them (on the H200 about twice as many as
- * the first level, at the second one's cost).  False if there is no room for
+/* Where there is no row as many in a row as push out of all nearer ones of
+ * which no index is known; or more, where they are but few of those that it
+ * has: something between may have some of them (on the H200 about twice as many
+ * as the first level, at the second one's cost).  False if there is no room for
  * them beside what is asked. */
 static bool add_others(const struct tlb_question *q, size_t level,
                        struct tlb_conflict *c)
@@ -146,7 +147,7 @@ bool tlb_set_nearer(const struct tlb_question *q, size_t level,
     c->laps = 1;
     for (size_t i = 0; i < level; i++)
         c->laps = q->t->tlb[i].chance ? LAPS : c->laps;
-    if (tlb_is_large(q, level))
+    if (tlb_is_large(q, level) || q->window > 0)
         return add_others(q, level, c);
     for (uint64_t i = 0; i < q->row.count; i++)
         tlb_add(&c->nearer, ACCESS_SCRIPT_ROW + q->row.first + i);
