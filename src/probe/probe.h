@@ -87,6 +87,11 @@ struct probe {
     unsigned (*pieces)(const struct experiment *experiment);
     void (*join)(struct samples *samples, size_t from,
                  const struct samples *piece);
+    /* Both NULL, or: whether the experiment's program is one that takes long and
+     * serves many; and has it assembled, while kernels of others are. */
+    bool (*takes_long)(const struct experiment *experiment);
+    int (*assemble)(struct prober *prober, const struct experiment *experiment,
+                    struct error *err);
     /* Optional: loads that are made one after the other, at least. */
     uint64_t (*loads)(const struct experiment *experiment);
 };

@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -263,24 +264,61 @@ int prober_symbol(struct prober *p, const struct experiment *experiment,
     return device_symbol(p->device, module, name, address, &bytes, err);
 }
 
+/* One program that takes long, in a thread of its own: meanwhile nobody else
+ * loads any. */
+struct assembly {
+    struct prober *prober;
+    struct experiment experiment;
+    bool there, started;
+    pthread_t thread;
+};
+
+static void *assemble(void *argument)
+{
+    struct assembly *const a = argument;
+    struct error ignored;
+    a->experiment.probe->assemble(a->prober, &a->experiment, &ignored);
+    return NULL;
+}
+
+/* Writes the kernel of an experiment, unless its program is the one that takes
+ * long. */
+static bool write_kernel(struct prober *p, const char *text, struct assembly *a,
+                         struct buf *ptx, struct source *source)
+{
+    struct experiment e;
+    struct error ignored;
+    if (experiment_parse(text, &e, &ignored) != 0)
+        return false;
+    const bool good = probe_kernel(&e, p->info, ptx, &ignored) == 0;
+    *source = (struct source){.ptx = buf_string(ptx), .level = level_of(&e)};
+    if (good && !a->there && e.probe->takes_long != NULL &&
+        e.probe->takes_long(&e)) {
+        a->there = true;
+        a->experiment = e;
+        return false;
+    }
+    experiment_free(&e);
+    return good;
+}
+
 void prober_prepare(struct prober *p, const char *const *texts, size_t count)
 {
     if (p->device == NULL)
         return;
     struct buf *const ptx = xcalloc(count, sizeof *ptx);
     struct source *const sources = xcalloc(count, sizeof *sources);
+    struct assembly a = {.prober = p};
     struct error ignored;
     size_t ready = 0;
-    for (size_t i = 0; i < count; i++) {
-        struct experiment e;
-        if (experiment_parse(texts[i], &e, &ignored) != 0)
-            continue;
-        if (probe_kernel(&e, p->info, &ptx[i], &ignored) == 0)
-            sources[ready++] = (struct source){.ptx = buf_string(&ptx[i]),
-                                               .level = level_of(&e)};
-        experiment_free(&e);
-    }
+    for (size_t i = 0; i < count; i++)
+        ready += write_kernel(p, texts[i], &a, &ptx[i], &sources[ready]);
+    a.started = a.there && pthread_create(&a.thread, NULL, assemble, &a) == 0;
     device_prepare(p->device, sources, ready, &ignored);
+    if (a.started)
+        pthread_join(a.thread, NULL);
+    if (a.there)
+        experiment_free(&a.experiment);
     for (size_t i = 0; i < count; i++)
         buf_free(&ptx[i]);
     free(ptx);

@@ -1376,12 +1376,28 @@ static int find_functions(struct prober *prober, const struct experiment *e,
                : status;
 }
 
+static struct functions *functions_of(struct prober *prober)
+{
+    return prober_kept(prober, KEPT_FUNCTIONS, sizeof(struct functions),
+                       functions_close);
+}
+
+static bool visit_takes_long(const struct experiment *e)
+{
+    return uses(e->own, MEMORY_CODE);
+}
+
+static int visit_assemble(struct prober *prober, const struct experiment *e,
+                          struct error *err)
+{
+    return find_functions(prober, e, functions_of(prober), err);
+}
+
 static int place_calls(struct prober *prober, const struct experiment *e,
                        struct visit *v, struct error *err)
 {
     struct script *const s = e->own;
-    struct functions *const f = prober_kept(
-        prober, KEPT_FUNCTIONS, sizeof(struct functions), functions_close);
+    struct functions *const f = functions_of(prober);
     if (f->alone && !reads_constants(s))
         s->kinds = 1;
     if (f->place == NULL && find_functions(prober, e, f, err) != 0)
@@ -1605,4 +1621,6 @@ const struct probe probe_access_script = {
     .once = visit_once,
     .pieces = visit_pieces,
     .join = samples_append,
+    .takes_long = visit_takes_long,
+    .assemble = visit_assemble,
 };

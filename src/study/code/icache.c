@@ -44,6 +44,7 @@ static const struct answer answers[] = {
     {code_components, "miss_penalty", "cycles"},
     {0},
 };
+static const char *const kernels[] = {"visit readers=code", NULL};
 
 enum { KIB = 1024, POINTS_MOST = 512 };
 
@@ -855,5 +856,6 @@ const struct study study_icache = {
     .reads = reads,
     .needs = needs,
     .answers = answers,
+    .kernels = kernels,
     .run = icache_run,
 };
