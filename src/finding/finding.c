@@ -317,6 +317,12 @@ void finding_cite(struct finding *f, const char *experiment)
         finding_evidence(f, experiment);
 }
 
+void finding_cite_as(struct finding *f, const struct finding *other)
+{
+    for (size_t i = 0; other != NULL && i < other->evidence_count; i++)
+        finding_cite(f, other->evidence[i]);
+}
+
 void finding_copy(struct finding *f, const struct finding *from)
 {
     finding_set(f, from->status, value_copy(&from->value),
@@ -325,15 +331,12 @@ void finding_copy(struct finding *f, const struct finding *from)
         finding_interval(f, from->interval[0], from->interval[1],
                          from->confidence);
     free(f->because);
-    f->because = NULL;
-    free(f->because);
     f->because = from->because != NULL ? xstrdup(from->because) : NULL;
     f->fallen = from->fallen;
     for (size_t i = 0; i < from->protocol_count; i++)
         finding_protocol(f, from->protocol[i].name,
                          value_copy(&from->protocol[i].value));
-    for (size_t i = 0; i < from->evidence_count; i++)
-        finding_evidence(f, from->evidence[i]);
+    finding_cite_as(f, from);
 }
 
 bool finding_number(const struct finding *f, double *number)

@@ -143,6 +143,8 @@ void finding_evidence(struct finding *finding, const char *experiment);
 bool finding_cites(const struct finding *finding, const char *experiment);
 /* The same, unless it is evidence already; NULL is none. */
 void finding_cite(struct finding *finding, const char *experiment);
+/* All that the other one cites; NULL is none. */
+void finding_cite_as(struct finding *finding, const struct finding *other);
 
 /* All of `from` but its id and its study. */
 void finding_copy(struct finding *finding, const struct finding *from);

@@ -535,6 +535,16 @@ void lab_skip(struct lab *lab, const char *pattern, const char *why)
     leave_out(lab, lab->study, pattern, why, true);
 }
 
+void lab_cite_none(struct lab *lab, const char *pattern, const char *experiment)
+{
+    for (size_t i = 0; i < lab->results->finding_count; i++) {
+        struct finding *const f = lab->results->findings[i];
+        if (f->status == STATUS_NOT_MEASURED && text_glob(pattern, f->id) &&
+            strcmp(f->study, lab->study->name) == 0)
+            finding_cite(f, experiment);
+    }
+}
+
 bool lab_requires(struct lab *lab, enum capability capability,
                   const char *pattern)
 {

@@ -260,6 +260,11 @@ void lab_leave_out(struct lab *lab, const struct study *study,
  * the planner. */
 void lab_leave_proposals(struct lab *lab, const char *why);
 
+/* What of the study's findings was not measured cites what shows why; NULL:
+ * nothing does. */
+void lab_cite_none(struct lab *lab, const char *pattern,
+                   const char *experiment);
+
 /* Says that there is no such thing here, so that nobody misses it. */
 void lab_absent(struct lab *lab, const char *component, const char *attribute);
 

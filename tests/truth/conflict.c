@@ -69,7 +69,9 @@ static void check_claim(const json_t *findings, const char *level,
     char id[64];
     snprintf(id, sizeof id, "%s.%s", level, attribute);
     if (expected == NULL) {
+        const json_t *const f = json_object_get(findings, id);
         ck_assert_str_eq(truth_text(findings, id, "status"), "not_measured");
+        ck_assert_uint_gt(json_array_size(json_object_get(f, "evidence")), 0);
         return;
     }
     json_t *const value = json_loads(expected, JSON_DECODE_ANY, NULL);

@@ -171,6 +171,9 @@ static bool is_unasked(struct lab *lab, const struct level_row *row,
         finding_none(f, "%s", lab_why_unknown(lab, row->component, "line"));
     else
         return false;
+    finding_cite_as(f, held != NULL
+                           ? held
+                           : lab_proposal(lab, "size", row->component, "size"));
     return true;
 }
 

@@ -59,8 +59,11 @@ struct structure_question {
 static void refuse(const struct structure_question *q, const char *attribute,
                    const char *why)
 {
-    lab_refuse(q->lab, lab_text(q->lab, "%s.%s", q->row->component, attribute),
-               "%s", why);
+    const char *const pattern =
+        lab_text(q->lab, "%s.%s", q->row->component, attribute);
+    lab_refuse(q->lab, pattern, "%s", why);
+    lab_cite_none(q->lab, pattern, q->eviction.fits);
+    lab_cite_none(q->lab, pattern, q->eviction.overflows);
 }
 
 /* There is none of this: sets chosen by a modulus have no index bits. */
@@ -69,12 +72,18 @@ static void drop(struct structure_question *q, const char *attribute)
     lab_absent(q->lab, q->row->component, attribute);
 }
 
+/* What shows a set: lines of it that stay, and one too many. */
+static void cite_set(const struct structure_question *q, struct finding *f)
+{
+    finding_cite(f, q->eviction.fits);
+    finding_cite(f, q->eviction.overflows);
+}
+
 static void tell(const struct structure_question *q, struct finding *f,
                  struct value value)
 {
     finding_value(f, STATUS_MEASURED, value);
-    finding_cite(f, q->eviction.fits);
-    finding_cite(f, q->eviction.overflows);
+    cite_set(q, f);
 }
 
 static void report(struct structure_question *q, const char *attribute,
@@ -462,6 +471,7 @@ static void judge_policy(struct structure_question *q,
         return;
     if (q->policy->value.kind == VALUE_NONE && q->policy->because == NULL)
         finding_none(q->policy, why_policy_unlike);
+    cite_set(q, q->policy);
     say_scores(q->policy, &v);
 }
 

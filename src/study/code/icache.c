@@ -628,9 +628,10 @@ static bool find_fit(struct cache_question *q, struct trace_fit *fit)
 static void refuse(struct cache_question *q, const char *attribute,
                    const char *why)
 {
-    lab_refuse(q->lab,
-               lab_text(q->lab, "%s.%s", code_components[q->i], attribute),
-               "%s", why);
+    const char *const pattern =
+        lab_text(q->lab, "%s.%s", code_components[q->i], attribute);
+    lab_refuse(q->lab, pattern, "%s", why);
+    lab_cite_none(q->lab, pattern, q->draws.experiment);
 }
 
 static void report_policy(struct cache_question *q, const struct trace_fit *fit)

@@ -130,8 +130,7 @@ static void propose_size(const struct code_load *l, const struct finding *by)
     finding_interval(f, bytes, bytes, -1);
     finding_protocol(f, "filled_by",
                      value_text("instructions, which share the storage"));
-    for (size_t i = 0; i < by->evidence_count; i++)
-        finding_cite(f, by->evidence[i]);
+    finding_cite_as(f, by);
 }
 
 /* The share that is missed after so many constants of 64 B, as many loads of

@@ -251,6 +251,7 @@ static void report(struct tlb_question *q, size_t level,
     else
         tlb_found_value(q, level, TLB_POLICY,
                         value_text(cache_policy_name(v->policy)));
+    finding_cite(q->finding[level][TLB_POLICY], q->experiment);
 }
 
 /* Why it cannot be asked, or NULL. */
