@@ -128,7 +128,8 @@ struct script {
     uint64_t within; /* places of a mapping, if only these count; else 0 */
     bool dense;
     uint64_t scramble, jitter, skew;
-    uint64_t row, row_places;
+    uint64_t row;
+    bool visits_row;
     struct homes homes;
     bool wait;
     unsigned many;
@@ -441,16 +442,17 @@ static bool is_strewn(const struct script *s)
     return s->piece == 0 && s->scramble > 0;
 }
 
-/* Notes how far the places lie; of the row, that are all of it. */
+/* Notes how far the places lie, or that some are of the row. */
 static int note_span(struct script *s, uint64_t start, uint64_t end,
                      struct error *err)
 {
     const uint64_t unit = s->piece > 0 ? 1 : UNIT;
     const uint64_t number = is_strewn(s) ? end / s->apart : end;
-    const bool in_row = s->row > 0 && start >= ACCESS_SCRIPT_ROW;
-    if (in_row) {
-        s->row_places = u64_max(s->row_places, end - ACCESS_SCRIPT_ROW + 1);
-        return 0;
+    if (s->row > 0 && start >= ACCESS_SCRIPT_ROW) {
+        s->visits_row = true;
+        return end - ACCESS_SCRIPT_ROW < ACCESS_SCRIPT_ROW_PLACES
+                   ? 0
+                   : error_set(err, ERR_USAGE, "steps: beyond the row");
     }
     if (s->scramble > 0 && number >> s->scramble != 0)
         return error_set(err, ERR_USAGE, "steps: numbers of more than %u bits",
@@ -1448,13 +1450,15 @@ static int map_pieces(struct prober *prober, struct visit *v,
     return status;
 }
 
+/* All of it, so that its places are at the same addresses each time. */
 static int map_row(struct prober *prober, struct visit *v, struct error *err)
 {
     const struct script *const s = v->script;
     const uint64_t stride = u64_max(s->row, s->piece);
     struct aliases aliases = {.bytes = s->piece,
                               .stride = stride,
-                              .count = s->row * s->row_places / stride + 1};
+                              .count =
+                                  s->row * ACCESS_SCRIPT_ROW_PLACES / stride};
     const int status = prober_aliases(prober, true, &aliases, err);
     v->row = aliases.address - v->base;
     return status;
@@ -1469,7 +1473,7 @@ static int place_memory(struct prober *prober, const struct experiment *e,
         textured = textured || s->kind[i].space->texture;
     if (s->piece > 0 && map_pieces(prober, v, err) != 0)
         return err->code;
-    if (s->row_places > 0 && map_row(prober, v, err) != 0)
+    if (s->visits_row && map_row(prober, v, err) != 0)
         return err->code;
     if (s->piece == 0 && uses(s, MEMORY_GLOBAL) &&
         place_global(prober, v, err) != 0)

@@ -6,8 +6,9 @@
 
 #include <stdint.h>
 
-/* Places from this number on lie in a row. */
+/* So many places from this number on lie in a row. */
 #define ACCESS_SCRIPT_ROW ((uint32_t)1 << 30)
+enum { ACCESS_SCRIPT_ROW_PLACES = 2048 };
 
 struct access_script_places {
     uint64_t apart, unit; /* B */

@@ -162,6 +162,8 @@ static void ask_level(struct tlb_question *q, size_t level)
     if (tlb->hidden)
         return;
     q->why[level] = NULL;
+    if (tlb->region == 0)
+        q->row = (struct tlb_row){0};
     const uint64_t taken = tlb_taken(q, level);
     tlb->about -= hidden ? 0 : u64_min(taken, tlb->about / 2);
     ask_built(q, level);

@@ -61,9 +61,9 @@ enum {
 
 /* Places side by side, which push out of nearer levels and take few regions of
  * the one that is asked: so many that it is they that these hold after each
- * lap; and how many there are, since some may not be wanted. */
+ * lap. */
 struct tlb_row {
-    uint64_t apart, count, most; /* B; 0: none */
+    uint64_t apart, count;       /* B; 0: none */
     uint64_t first;              /* of those that push out */
 };
 

@@ -113,8 +113,8 @@ static bool cleanse(struct tlb_question *q, size_t level,
     const size_t before = c->nearer.count;
     const uint64_t each =
         row ? u64_max(q->t->tlb[level].region / q->row.apart, 1) : 1;
-    const uint64_t end =
-        row ? ACCESS_SCRIPT_ROW + q->row.most : tlb_target(q, TLB_TARGETS_MOST);
+    const uint64_t end = row ? ACCESS_SCRIPT_ROW + ACCESS_SCRIPT_ROW_PLACES
+                             : tlb_target(q, TLB_TARGETS_MOST);
     uint64_t at = row ? ACCESS_SCRIPT_ROW + row_behind(q, level, q->row.first)
                       : tlb_places_free(q) + before;
     struct tlb_numbers clean = {0};

@@ -434,6 +434,8 @@ void tlb_uncover(struct tlb_question *q, size_t level)
     tlb->late = late_share(laps, tlb);
     tlb->hidden = false;
     tlb_find_region(q, level);
+    /* Else how many of its regions the row takes is not known. */
+    tlb->hidden = tlb->hidden || tlb->region == 0;
 }
 
 /* What is more than that misses: half-way; nearer to hits where misses, as

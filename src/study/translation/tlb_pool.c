@@ -101,9 +101,7 @@ void tlb_lay_row(struct tlb_question *q, size_t level)
     }
     if (level > 0 && !tlb_is_large(q, level) && q->window == 0 &&
         reach / apart <= TLB_NUMBERS_MOST)
-        q->row = (struct tlb_row){.apart = apart,
-                                  .count = reach / apart,
-                                  .most = 2 * TLB_NUMBERS_MOST};
+        q->row = (struct tlb_row){.apart = apart, .count = reach / apart};
 }
 
 uint64_t tlb_taken(const struct tlb_question *q, size_t level)

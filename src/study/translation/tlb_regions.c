@@ -661,11 +661,14 @@ void tlb_find_region(struct tlb_question *q, size_t level)
     if (tlb->hidden)
         return;
     const bool sure = find_page(q, level);
-    if (!lab_ok(q->lab) || tlb->page == 0)
+    /* All neighbours have come along: a row tells more, if there is one. */
+    const bool wide = tlb->page == 0 && q->row.count > 0 &&
+                      q->finding[level][TLB_REGION]->because == NULL;
+    if (!lab_ok(q->lab) || (tlb->page == 0 && !wide))
         return;
-    const bool dense = tlb->page < q->t->places.unit,
+    const bool dense = !wide && tlb->page < q->t->places.unit,
                wait = !dense && may_wait(q, level, sure);
-    if (!wait)
+    if (!wait && !wide)
         report_page(q, level, sure);
     if (dense) {
         tlb->hidden = true;
