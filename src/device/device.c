@@ -179,6 +179,14 @@ static int check_aliases(uint64_t piece, const struct aliases *a,
     return 0;
 }
 
+unsigned device_block_threads(const struct device_info *info, unsigned threads)
+{
+    const uint64_t most = device_told(info, PROPERTY_BLOCK_THREADS, threads);
+    while (threads > 32 && threads > most)
+        threads /= 2;
+    return threads;
+}
+
 int device_map(struct device *device, struct aliases *aliases,
                struct error *err)
 {

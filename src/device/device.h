@@ -60,6 +60,9 @@ static inline uint64_t device_told(const struct device_info *info,
     return told > 0 ? (uint64_t)told : otherwise;
 }
 
+/* Threads of a block: so many, or halved until a block may have them. */
+unsigned device_block_threads(const struct device_info *info, unsigned threads);
+
 /* One row of `sonde list`. */
 struct device_entry {
     char spec[128];

@@ -863,3 +863,8 @@ unsigned lab_block_warps(const struct lab *lab)
         return LAB_BLOCK_WARPS;
     return threads < LANES ? 1 : (unsigned)threads / LANES;
 }
+
+unsigned lab_warps(const struct lab *lab, unsigned wanted)
+{
+    return (unsigned)u64_min(wanted, lab_block_warps(lab));
+}

@@ -324,5 +324,7 @@ unsigned lab_sms(const struct lab *lab);
  * least, whatever the driver says. */
 enum { LAB_BLOCK_WARPS = 32 };
 unsigned lab_block_warps(const struct lab *lab);
+/* So many, or as many as a block may have. */
+unsigned lab_warps(const struct lab *lab, unsigned wanted);
 
 #endif

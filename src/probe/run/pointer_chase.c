@@ -109,22 +109,13 @@ static int check(const struct pointer_chase *w, struct error *err)
     return 0;
 }
 
-/* A sweep wants many loads in flight: as many as a block may have, a power of
- * two. */
-static unsigned sweep_threads(const struct device_info *info, unsigned threads)
-{
-    const int64_t most = info->value[PROPERTY_BLOCK_THREADS];
-    while (threads > 32 && most > 0 && threads > most)
-        threads /= 2;
-    return threads;
-}
-
 int pointer_chase_prepare(struct experiment *e, const struct device_info *info,
                           uint64_t reach, struct error *err)
 {
     struct pointer_chase *const w = e->own;
-    w->threads = sweep_threads(info, 256);
-    w->threads_most = sweep_threads(info, 1024);
+    /* A sweep wants many loads in flight. */
+    w->threads = device_block_threads(info, 256);
+    w->threads_most = device_block_threads(info, 1024);
     w->space = space_find(w->space_name);
     w->plan.seed = experiment_seed(e);
     /* Loads come in 64s: some more than asked for. */

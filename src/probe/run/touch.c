@@ -1,6 +1,6 @@
 #include "probe/run/touch.h"
 
-enum { RANGE_BYTES = 24, THREADS = 256 };
+enum { RANGE_BYTES = 24, THREADS_MOST = 256 };
 
 void touch_add(struct touch *t, uint64_t address, uint64_t step, uint64_t count)
 {
@@ -9,7 +9,8 @@ void touch_add(struct touch *t, uint64_t address, uint64_t step, uint64_t count)
 }
 
 /* A block for each range. */
-static void touch_kernel(struct prober *prober, struct buf *out)
+static void touch_kernel(struct prober *prober, unsigned threads,
+                         struct buf *out)
 {
     struct kernel_text k;
     kernel_begin(
@@ -40,7 +41,7 @@ static void touch_kernel(struct prober *prober, struct buf *out)
              "@%done st.global.u32 [%at], %word;\n"
              "bra TOUCH;\n"
              "TOUCHED:\n",
-             WORD(bytes, RANGE_BYTES), WORD(threads, THREADS));
+             WORD(bytes, RANGE_BYTES), WORD(threads, threads));
     kernel_end(&k);
 }
 
@@ -54,12 +55,14 @@ int touch_ahead(struct prober *prober, struct touch *t, struct pin *pin,
         prober_send(prober, t->args[0], t->ranges.data, t->ranges.length,
                     err) != 0)
         return err->code;
-    touch_kernel(prober, &t->ptx);
+    const unsigned threads =
+        device_block_threads(prober_info(prober), THREADS_MOST);
+    touch_kernel(prober, threads, &t->ptx);
     t->ahead = (struct pin_ahead){
         .ptx = &t->ptx,
         .shot = {.kernel = "touch",
                  .blocks = (unsigned)(t->ranges.length / RANGE_BYTES),
-                 .threads = THREADS,
+                 .threads = threads,
                  .carve_out = CARVE_OUT_DEFAULT,
                  .args = t->args,
                  .arg_count = 1,

@@ -110,8 +110,8 @@ static const char *text_of(const struct eviction *e, struct script *s)
     if (e->homes != NULL)
         text = lab_text(e->lab, "%s %s", text, e->homes);
     if (e->strewn > 0)
-        text = lab_text(e->lab, "%s scramble=%u unit=%" PRIu64 " many=%d", text,
-                        e->strewn, e->unit, WARPS);
+        text = lab_text(e->lab, "%s scramble=%u unit=%" PRIu64 " many=%u", text,
+                        e->strewn, e->unit, lab_warps(e->lab, WARPS));
     return text;
 }
 

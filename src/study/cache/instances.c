@@ -350,7 +350,7 @@ static void conclude_warps(const struct instances_question *q,
 /* The lowest warp without a number begins a copy. */
 static void ask_warps(const struct instances_question *q)
 {
-    struct readers r = {.count = u64_min(lab_block_warps(q->lab), WARPS)};
+    struct readers r = {.count = lab_warps(q->lab, WARPS)};
     int copies = 0;
     for (size_t i = 0; i < r.count; i++)
         r.copy[i] = -1;

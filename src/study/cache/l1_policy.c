@@ -28,6 +28,7 @@ static const char *const kernels[] = {
 
 /* A ring that fits every cache there is, on one page, but some of constants;
  * and one that fits those, too. */
+enum { SMALL_RING = 1024 };
 static const char small_ring[] = "bytes=1024 stride=32 warm=4";
 static const char smallest_ring[] = "bytes=256 stride=32 warm=4";
 static const char small_local_ring[] = "bytes=1024 stride=128 warm=4";
@@ -200,6 +201,11 @@ static struct cost warm_cost(struct lab *lab, const struct level_row *row,
 static void ask_space(struct lab *lab, const struct level_row *row,
                       struct fact_cached *facts, const struct cost *l2)
 {
+    const int64_t constants = lab->info->value[PROPERTY_CONSTANT_BYTES];
+    if (row->bound != NULL && constants >= 0 && constants < SMALL_RING) {
+        snprintf(facts->why, sizeof facts->why, why_constants_few, constants);
+        return;
+    }
     const struct cost cold = cold_cost(lab, row);
     const struct cost warm = warm_cost(lab, row, &cold);
     const char *const why = lab_excuse(lab);

@@ -480,9 +480,10 @@ static double share_left(const struct line_question *q, const struct pairs *p,
         lab_probe(q->lab,
                   "overfill %s bytes=%" PRIu64 " stride=%" PRIu64
                   " members=%" PRIu64 " looks=%" PRIu64 " trials=%" PRIu64
-                  " settle=%" PRIu64 " beside=%" PRIu64 " warps=%d lead=%d",
+                  " settle=%" PRIu64 " beside=%" PRIu64 " warps=%u lead=%d",
                   q->row->load, p->pool * p->apart, p->apart, p->members,
-                  t.looks, t.kept, t.settle, beside, q->row->of_sm ? 1 : WARPS,
+                  t.looks, t.kept, t.settle, beside,
+                  q->row->of_sm ? 1 : lab_warps(q->lab, WARPS),
                   q->row->of_sm || p->pool * p->apart <= LEAD ? 0 : LEAD);
     if (lab_spared(q->lab) != NULL || !lab_ok(q->lab))
         return -1;

@@ -172,9 +172,9 @@ static const struct samples *probe_dose(struct flood *q, const struct dose *d)
             ? lab_text(q->lab, "%s %s", fact_sides(q->lab)->sms[q->side],
                        homes_words(q->lab, q->homes, q->side))
             : lab_text(q->lab, "0-%" PRIu64, sms - 1);
-    return lab_probe(q->lab, "overfill %s %s together=%d warps=%d sms=%s",
+    return lab_probe(q->lab, "overfill %s %s together=%d warps=%u sms=%s",
                      q->row->load, words_of(q, d, sms), !q->row->of_sm,
-                     q->row->of_sm ? 1 : WARPS, who);
+                     q->row->of_sm ? 1 : lab_warps(q->lab, WARPS), who);
 }
 
 static struct occupancy_looks

@@ -311,7 +311,7 @@ static bool find_costs(struct bracket_question *q, uint64_t least,
 enum { SAMPLED = 32, LOOKS = 1024, LOOKS_OF_TRIAL = 512 };
 /* A look brings in two lines, with one that leads to the page, so that they are
  * a sixtieth of the ring at most. */
-enum { BYTES_OF_LOOK = 32768, LEAD = 2048 };
+enum { BYTES_OF_LOOK = 32768, LEAD = 2048, WARPS = 8 };
 
 static double share_left(struct bracket_question *q, uint64_t bytes)
 {
@@ -320,9 +320,9 @@ static double share_left(struct bracket_question *q, uint64_t bytes)
         lab_probe(q->lab,
                   "overfill %s bytes=%" PRIu64 " stride=%d members=%" PRIu64
                   " looks=%" PRIu64 " trials=%" PRIu64 " settle=%d lead=%d "
-                  "order=sequential",
+                  "order=sequential warps=%u",
                   q->row->load, bytes, SAMPLED, bytes / SAMPLED, each,
-                  (LOOKS + each - 1) / each, 2, LEAD);
+                  (LOOKS + each - 1) / each, 2, LEAD, lab_warps(q->lab, WARPS));
     const struct column cycles = lab_column_of(q->lab, s, "cycles");
     const struct column count = lab_column_of(q->lab, s, "count");
     const double limit =

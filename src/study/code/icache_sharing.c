@@ -209,7 +209,7 @@ static void ask_constants(const struct code_load *l, struct finding *f)
  * first that does, and all at a multiple of it. */
 static void ask_warps(const struct code_load *l, struct finding *f)
 {
-    const unsigned most = (unsigned)u64_min(lab_block_warps(l->lab), WARPS + 1);
+    const unsigned most = lab_warps(l->lab, WARPS + 1);
     unsigned first = 0;
     bool regular = true;
     for (unsigned warp = 1; lab_ok(l->lab) && warp < most; warp++) {

@@ -812,7 +812,7 @@ static void sm_groups_run(struct lab *lab)
     struct sm_groups p = {.lab = lab,
                           .sms = device_told(lab->info, PROPERTY_SMS, 0),
                           .warps =
-                              (unsigned)u64_min(lab_block_warps(lab), WARPS)};
+                              lab_warps(lab, WARPS)};
     if (p.sms < 2) {
         lab_leave_open(lab, why_one_sm);
         return;
