@@ -17,12 +17,13 @@
 #include "sonde.h"
 
 /* A standard file that was closed would else be the next file that is opened,
- * and reports would be written into that. */
+ * and reports would be written into that.  Writing into these fails, so that
+ * results that nobody can get are told of. */
 static void open_standard_files(void)
 {
     int fd;
     do
-        fd = open("/dev/null", O_RDWR);
+        fd = open("/dev/null", O_RDONLY);
     while (fd >= 0 && fd <= STDERR_FILENO);
     if (fd >= 0)
         close(fd);

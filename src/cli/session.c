@@ -24,9 +24,24 @@ static bool is_writable(const char *path)
     return false;
 }
 
+/* Of two files of one name the later would be all that is left. */
+static bool is_once(const struct options *o)
+{
+    const char *const paths[] = {o->json, o->csv, o->record};
+    for (size_t i = 0; i < 3; i++)
+        for (size_t j = 0; j < i; j++)
+            if (paths[i] != NULL && paths[j] != NULL && !is_stdout(paths[i]) &&
+                strcmp(paths[i], paths[j]) == 0) {
+                say("%s is to be two files", paths[i]);
+                return false;
+            }
+    return true;
+}
+
 bool session_outputs(const struct options *options)
 {
-    return (is_stdout(options->json) || is_writable(options->json)) &&
+    return is_once(options) &&
+           (is_stdout(options->json) || is_writable(options->json)) &&
            (is_stdout(options->csv) || is_writable(options->csv)) &&
            is_writable(options->record);
 }

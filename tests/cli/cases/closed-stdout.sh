@@ -1,4 +1,5 @@
-# Nobody reads: no noise.  The disk is full: one sentence and status 2.
+# Nobody reads any more: no noise.  It cannot be written: one sentence and
+# status 2.
 file=$CLI/cases/example.json
 "$SONDE" report "$file" >&-
 echo "closed: $?"
