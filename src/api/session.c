@@ -434,7 +434,12 @@ int sonde_probe(struct sonde *s, const char *name,
     if (!session_words(parameters, count))
         return session_lacks(__func__, "a parameter", err);
     char *const text = experiment_words(name, parameters, count);
-    const int code = prober_run(s->prober, text, &samples, NULL, &why);
+    int code = prober_run(s->prober, text, &samples, NULL, &why);
+    /* The user's own parameters want more memory than there is. */
+    if (code == ERR_DEVICE_MEMORY)
+        code = why.code = ERR_USAGE;
+    if (code == ERR_INTERRUPTED)
+        error_set(&why, ERR_INTERRUPTED, why_stopped);
     if (code == 0) {
         write_table(&samples, &out);
         samples_free(&samples);

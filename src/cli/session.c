@@ -143,6 +143,7 @@ static int open_session(const struct options *o, struct watcher *w)
     struct sonde_error err;
     catch_signal(SIGINT);
     catch_signal(SIGTERM);
+    catch_signal(SIGHUP);
     const int code = sonde_open(&w->session, &options, &err);
     if (code != 0)
         return fail(code, &err);

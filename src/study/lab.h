@@ -72,7 +72,7 @@ struct lab {
     double deadline;                /* now_seconds() to stop at; 0: none */
     /* Of the prober, to stop a study at, or all of a run; 0: any. */
     size_t experiments_most, all_experiments_most;
-    bool cut_short;    /* by a stop or one of these */
+    bool cut_short;    /* the study, in the end the run: by a stop or these */
     struct error lost; /* the first that was excused and should not have been
                           met: a kernel or a recording is not as it should be */
     /* Called before each study; may be NULL. */

@@ -157,7 +157,7 @@ static void run_study(struct lab *lab, const struct study *study,
     const size_t before = prober_experiments(lab->prober),
                  launches = prober_launches(lab->prober);
     lab_begin(lab, study);
-    lab->cut_short = lab->cut_short || (stop != NULL && !study->judges);
+    lab->cut_short = stop != NULL && !study->judges;
     limit_study(lab, study);
     if (why == NULL || study->judges)
         run_watched(lab, study);
@@ -227,6 +227,16 @@ size_t plan_rivals(const char *const *names, size_t count, const char **rivals)
     return found;
 }
 
+/* Names of studies that did not come to their end. */
+static void tell_left_out(const struct lab *lab, struct buf *names)
+{
+    const char *const stop = lab_reason_to_stop(lab);
+    if (lab->cut_short)
+        log_say(LOG_WARN, "%s; left out, or in part: %s",
+                stop != NULL ? stop : why_endless, buf_string(names));
+    buf_free(names);
+}
+
 int plan_run(struct lab *lab, const char *const *names, size_t count,
              struct error *err)
 {
@@ -242,7 +252,7 @@ int plan_run(struct lab *lab, const char *const *names, size_t count,
     for (size_t i = 0; i < STUDIES; i++)
         total += wanted[i];
     *err = (struct error){0};
-    lab->cut_short = false;
+    struct buf left_out = {0};
     lab->lost = (struct error){0};
     results_free(&lab->proposals);
     doubts_free(&lab->doubts);
@@ -257,9 +267,14 @@ int plan_run(struct lab *lab, const char *const *names, size_t count,
             if (lab->watch != NULL)
                 lab->watch(lab->context, study_table[i], ran, total);
             run_study(lab, study_table[i], err);
+            if (lab->cut_short)
+                buf_printf(&left_out, "%s%s", left_out.length > 0 ? ", " : "",
+                           study_table[i]->name);
             done[i] = true;
             ran++;
         }
+    lab->cut_short = left_out.length > 0;
+    tell_left_out(lab, &left_out);
     results_free(&lab->proposals);
     reference_report(lab);
     doubts_free(&lab->doubts);

@@ -42,6 +42,13 @@ try_report . list --strict
 try_report SMs topology -q -d sim:h200 --budget 0.05 --json cut.json
 grep -o -m 1 'the time budget was used up' cut.json
 
+"$SONDE" topology -d sim:h200 --budget 0.05 2>&1 >/dev/null |
+    sed 's/in part: .*structure.*/in part: STUDIES/'
+
+# What does not exist, and what does not fit.
+try_report . run clock -d sim:./none.json
+try_report . probe chase bytes=64G -d sim:k20c
+
 # Half-way: the report of what was measured, and then the status.
 "$SONDE" run clock $gpu --record clock.rec >out || echo "no recording"
 try_report 'clock.overhead\|l1.line' run line -q -d replay:clock.rec \

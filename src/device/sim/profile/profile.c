@@ -88,6 +88,8 @@ static int open_file(const char *path, struct profile **profile,
 {
     struct buf text = {0};
     int status = file_read(path, FILE_MAX, &text, err);
+    if (status != 0 && access(path, F_OK) != 0)
+        status = err->code = ERR_NO_DEVICE;
     if (status == 0)
         status = profile_parse(buf_string(&text), path, profile, err);
     buf_free(&text);
