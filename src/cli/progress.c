@@ -8,9 +8,23 @@
 /* Ten times a second is as often as an eye can follow. */
 #define INTERVAL_S 0.1
 
+/* What takes no longer needs no sign of life. */
+#define LONG_S 5
+
 /* There is one terminal, so there is one line. */
 static bool shown;
 static double shown_at;
+
+/* A line for each study that runs when a run has become long. */
+static void tell_study(const struct sonde_progress *p)
+{
+    static size_t told; /* studies */
+    if (p->seconds < LONG_S || p->done < told)
+        return;
+    fprintf(stderr, "sonde: %s, study %zu of %zu, %.0f s\n", p->study,
+            p->done + 1, p->total, p->seconds);
+    told = p->done + 1;
+}
 
 static size_t terminal_columns(void)
 {
@@ -22,7 +36,11 @@ static size_t terminal_columns(void)
 
 void progress_show(const struct sonde_progress *p)
 {
-    if (!isatty(STDERR_FILENO) || (shown && p->seconds < shown_at + INTERVAL_S))
+    if (!isatty(STDERR_FILENO)) {
+        tell_study(p);
+        return;
+    }
+    if (shown && p->seconds < shown_at + INTERVAL_S)
         return;
     char text[512];
     snprintf(text, sizeof text, "%s, study %zu of %zu, %zu experiments, %.1f s",

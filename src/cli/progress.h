@@ -1,7 +1,7 @@
 /*
  * One line on a terminal's standard error that says what is measured now.  It
- * is rewritten in place and gone at the end; on anything but a terminal there
- * is none.
+ * is rewritten in place and gone at the end.  On anything but a terminal a long
+ * run gets a line for each study, which stays.
  */
 #ifndef SONDE_CLI_PROGRESS_H
 #define SONDE_CLI_PROGRESS_H
