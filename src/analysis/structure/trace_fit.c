@@ -45,7 +45,8 @@ enum { FEW_KEPT = 8, FINALISTS = 12 };
 enum { FEW_SETS = 16 };
 enum { SECTORS_MOST = 2, WAYS_MOST = 512, LESS_MOST = 12, MORE_MOST = 3 };
 
-/* All policies that are thought of; the first is asked of every shape. */
+/* All policies that are thought of; the first is asked of every shape, the last
+ * ones only of the shape that is the best: they are near the first. */
 static const struct {
     enum cache_policy policy;
     struct cache_rrip ages;
@@ -54,10 +55,10 @@ static const struct {
     {POLICY_LRU, {0, 0, 0}, 0},          {POLICY_FIFO, {0, 0, 0}, 0},
     {POLICY_NRU, {0, 0, 0}, 0},          {POLICY_PLRU, {0, 0, 0}, 0},
     {POLICY_RRIP, {3, 2, 0}, 0},         {POLICY_RRIP, {2, 1, 0}, 0},
-    {POLICY_LRU_MIDPOINT, {0, 0, 0}, 1}, {POLICY_LRU_MIDPOINT, {0, 0, 0}, 2},
-    {POLICY_LRU_MIDPOINT, {0, 0, 0}, 3}, {POLICY_RANDOM, {0, 0, 0}, 0},
+    {POLICY_RANDOM, {0, 0, 0}, 0},       {POLICY_LRU_MIDPOINT, {0, 0, 0}, 1},
+    {POLICY_LRU_MIDPOINT, {0, 0, 0}, 2}, {POLICY_LRU_MIDPOINT, {0, 0, 0}, 3},
 };
-enum { POLICIES = sizeof policies / sizeof *policies, RANDOM = POLICIES - 1 };
+enum { RANDOM = 6, POLICIES = sizeof policies / sizeof *policies };
 enum { LRU, FIFO, SECOND_POLICIES = 3 };
 
 struct candidate {
@@ -1055,18 +1056,35 @@ static bool is_right(const struct rival *a, const struct rival *b,
             2 * right - differ >= DEVIATIONS * sqrt(differ));
 }
 
-/* True if visits that are apart, or those before, show that it is one and not
- * the other: it foretells more, and what else is there, which no model has, is
- * not what tells them apart. */
+/* True if visits show that it is one and not the other: it foretells more, and
+ * what else is there, which no model has, is not what tells them apart. */
+static bool is_shown_in(const struct rival *one, const struct rival *other,
+                        const struct outcome *o, size_t from, size_t to)
+{
+    const double lead =
+        likelihood_of(one, o, from, to) - likelihood_of(other, o, from, to);
+    return lead >= LEAD_LEAST &&
+           (one->c.line != other->c.line || is_right(one, other, o, from, to));
+}
+
+/* … those that are apart, those that fit, or those before. */
 static bool is_shown(const struct rival *one, const struct rival *other,
                      const struct outcome *o)
 {
     for (size_t i = 0; i < TRACE_KINDS; i++)
-        if (one->likelihood[i] - other->likelihood[i] >= LEAD_LEAST &&
-            (one->c.line != other->c.line ||
-             is_right(one, other, o, begin_of(o, i), o->end[i])))
+        if (is_shown_in(one, other, o, begin_of(o, i), o->end[i]))
             return true;
     return false;
+}
+
+/* Whether visits of many lines tell policies: what comes ahead blurs others, as
+ * it may come in otherwise.  Of those that nearly all hit, or nearly none, any
+ * cache foretells most. */
+static bool many_tell(const struct outcome *o)
+{
+    const double many = (double)(o->many_end - o->many);
+    const double hits = hits_of(o, o->many, o->many_end);
+    return fmin(hits, many - hits) > MANY_LACKS * many;
 }
 
 /* Whether the neighbour leaves the same room in all sets, though it has more
@@ -1089,6 +1107,8 @@ static bool is_behind(const struct rival *best, const struct rival *r,
         return lead_of(best, r) >= LEAD_LEAST;
     if (is_same_room(&best->c, &r->c))
         return false;
+    if (best->c.policy != r->c.policy && many_tell(o))
+        return is_shown_in(best, r, o, o->many, o->many_end);
     return is_shown(best, r, o) && !is_shown(r, best, o);
 }
 
@@ -1148,15 +1168,12 @@ static const struct rival *likeliest(const struct trace_search *t)
     return best;
 }
 
-/* Visits that nearly all hit, or nearly none, are foretold anyhow. */
 static double agrees_of(const struct rival *r, const struct outcome *o)
 {
     const double all = r->agree / (double)o->count;
-    const double many = (double)(o->many_end - o->many);
-    const double hits = hits_of(o, o->many, o->many_end);
-    if (fmin(hits, many - hits) <= MANY_LACKS * many)
-        return all;
-    return fmax(all, 1 - wrong_of(r, o, o->many, o->many_end) / many);
+    const double wrong = wrong_of(r, o, o->many, o->many_end);
+    return many_tell(o) ? fmax(all, 1 - wrong / (double)(o->many_end - o->many))
+                        : all;
 }
 
 bool trace_search_judge(const struct trace_search *t, struct trace_fit *fit)

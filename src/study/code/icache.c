@@ -17,6 +17,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "analysis/curve/plateaus.h"
 #include "analysis/hits.h"
@@ -516,6 +517,29 @@ static struct trace trace_taken(struct cache_question *q,
     return t;
 }
 
+/* Two launches of calls, if one has not as many that were judged as a search
+ * looks at by all its steps. */
+static struct trace trace_found(struct cache_question *q,
+                                struct code_calls *calls)
+{
+    enum { ENOUGH = 2000 };
+    const struct trace one = trace_taken(q, calls);
+    struct trace both = one;
+    size_t seen = 0;
+    for (size_t i = 0; i < one.count; i++)
+        seen += one.visits[i].seen != TRACE_UNSEEN;
+    if (!lab_ok(q->lab) || seen >= ENOUGH)
+        return one;
+    calls->take++;
+    const struct trace other = trace_taken(q, calls);
+    both.count += other.count;
+    both.visits = lab_alloc(q->lab, both.count, sizeof *both.visits);
+    memcpy(both.visits, one.visits, one.count * sizeof *one.visits);
+    memcpy(both.visits + one.count, other.visits,
+           other.count * sizeof *other.visits);
+    return both;
+}
+
 static uint64_t common_divisor(uint64_t a, uint64_t b)
 {
     return b == 0 ? a : common_divisor(b, a % b);
@@ -571,9 +595,9 @@ static bool is_one(const struct trace_fit *fit)
 static void check_more(struct cache_question *q, struct trace_search *search,
                        struct code_calls *calls, const struct trace_fit *first)
 {
-    enum { MORE = 5, MANY = 3, FEW = 4, FITTING = 5 };
-    for (size_t i = 1; lab_ok(q->lab) && i <= MORE; i++) {
-        calls->take++;
+    enum { MIXED = 4, MANY, FEW, FITTING };
+    for (size_t i = calls->take; lab_ok(q->lab) && i < FITTING;) {
+        calls->take = (unsigned)++i;
         calls->apart = 0;
         if (i == MANY || i == FEW)
             call_apart(q, first, i == MANY, calls);
@@ -602,7 +626,7 @@ static bool find_fit(struct cache_question *q, struct trace_fit *fit)
         .ahead = LATE + u64_max(q->path->near, q->path->ahead[q->i]),
         .spare = range.own_most > 0};
     calls.take = 1;
-    const struct trace found = trace_taken(q, &calls);
+    const struct trace found = trace_found(q, &calls);
     calls.take++;
     const struct trace check = trace_taken(q, &calls);
     if (!lab_ok(q->lab))
