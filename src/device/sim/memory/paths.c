@@ -36,10 +36,10 @@ struct cache_group {
     size_t count;
     struct instance **of; /* each scheduler's, by SM */
     unsigned copies;
-    bool lasting; /* over launches */
-    bool parted;  /* instances are sides */
-    bool hinted;  /* obeys hints */
-    bool aged;    /* cache_counts_uses */
+    bool lasting;  /* over launches */
+    bool parted;   /* instances are sides */
+    bool hinted;   /* obeys hints */
+    uint64_t aged; /* NOTHING: cache_counts_uses; else 0 */
     unsigned sector_shift;
     struct cache_shape shape; /* of an instance; its lists are the profile's */
 };
@@ -61,6 +61,11 @@ struct route {
     size_t levels;
     size_t shared; /* the first level that the neighbour uses, too */
     struct cache_group *level[PROFILE_LEVELS_MAX];
+    /* Bytes that each is asked for: a load's own, 1, or, by a nearer one that
+     * missed, all of the sector that this one keeps; and whether that takes
+     * more than a look: it has several sectors, or the cache parts. */
+    uint64_t asked[PROFILE_LEVELS_MAX];
+    bool pieces[PROFILE_LEVELS_MAX];
     const struct profile_path *path;
 };
 
@@ -124,7 +129,7 @@ static void group_init(struct cache_group *group, const struct profile *p,
     group->lasting = cache->scope == SCOPE_GPU;
     group->parted = cache->partitions.bits != 0;
     group->hinted = profile_obeys_hints(cache);
-    group->aged = cache_counts_uses(cache->shape.policy);
+    group->aged = cache_counts_uses(cache->shape.policy) ? NOTHING : 0;
     group->sector_shift = shift_of(cache->shape.sector);
     group->shape = cache->shape;
     if (group->parted)
@@ -182,16 +187,25 @@ static size_t first_shared(const struct profile *p,
     return level;
 }
 
+static void route_init(struct paths *paths, struct route *route,
+                       const struct profile_path *path)
+{
+    route->path = path;
+    route->levels = path->levels;
+    route->shared = first_shared(paths->profile, path);
+    for (size_t i = 0; i < route->levels; i++) {
+        struct cache_group *const group = &paths->caches[path->cache[i]];
+        route->level[i] = group;
+        route->asked[i] = i > 0 ? route->level[i - 1]->shape.sector : 1;
+        route->pieces[i] =
+            group->parted || route->asked[i] >> group->sector_shift > 1;
+    }
+}
+
 static void routes_init(struct paths *paths)
 {
-    for (int id = 0; id < PATH_COUNT; id++) {
-        struct route *const route = &paths->routes[id];
-        route->path = &paths->profile->paths[id];
-        route->levels = route->path->levels;
-        route->shared = first_shared(paths->profile, route->path);
-        for (size_t i = 0; i < route->levels; i++)
-            route->level[i] = &paths->caches[route->path->cache[i]];
-    }
+    for (int id = 0; id < PATH_COUNT; id++)
+        route_init(paths, &paths->routes[id], &paths->profile->paths[id]);
 }
 
 void paths_alias(struct paths *paths, struct memory *memory)
@@ -338,7 +352,7 @@ static bool look_up(const struct paths *paths, const struct cache_group *group,
 {
     if (instance->epoch != paths->epoch)
         refresh(paths, group, instance);
-    instance->latest = group->aged ? NOTHING : address >> group->sector_shift;
+    instance->latest = group->aged | address >> group->sector_shift;
     instance->stored = NOTHING;
     return cache_access(instance->cache, address) == CACHE_HIT;
 }
@@ -407,7 +421,7 @@ SELDOM static bool look_up_hinted(const struct paths *paths,
     const uint64_t bytes = fetched_by(group, hint);
     if (instance->epoch != paths->epoch)
         refresh(paths, group, instance);
-    instance->latest = group->aged ? NOTHING : address >> group->sector_shift;
+    instance->latest = group->aged | address >> group->sector_shift;
     instance->stored = NOTHING;
     if (cache_access_as(instance->cache, address, keep) == CACHE_HIT)
         return true;
@@ -470,9 +484,8 @@ static bool parted_hit(const struct paths *paths,
            CACHE_HIT;
 }
 
-/* What a level is asked for: a load's own sector, or, by a nearer one that
- * missed, all of the sector that this one keeps; either is a power of two.  To
- * *more what lies between parts is added. */
+/* What a level is asked for; the bytes are a power of two.  To *more what lies
+ * between parts is added. */
 struct asked {
     uint64_t address, bytes;
     double *more;
@@ -498,14 +511,16 @@ SELDOM static bool pieces_hit(const struct paths *paths,
     return hit;
 }
 
-/* Mostly there is one. */
-static inline bool asked_hit(const struct paths *paths,
-                             const struct cache_group *group,
-                             const struct accessor *who, struct asked a)
+static inline bool level_hit(const struct paths *paths,
+                             const struct route *route, size_t level,
+                             const struct accessor *who, uint64_t address,
+                             double *more)
 {
-    return group->parted || a.bytes >> group->sector_shift > 1
-               ? pieces_hit(paths, group, who, a)
-               : group_hit(paths, group, who, a.address);
+    const struct cache_group *const group = route->level[level];
+    return route->pieces[level]
+               ? pieces_hit(paths, group, who,
+                            (struct asked){address, route->asked[level], more})
+               : group_hit(paths, group, who, address);
 }
 
 /* 0: found in the first TLB, 1: in the second, 2: in the third or walked. */
@@ -534,7 +549,6 @@ static double walk(struct paths *paths, const struct route *route,
     const struct profile_path *const path = route->path;
     const double began = way.t;
     double more = 0;
-    uint64_t asked = 1;
     bool across = !paths->limited;
     for (*level = 0; *level < route->levels; ++*level) {
         const struct cache_group *const group = route->level[*level];
@@ -546,10 +560,9 @@ static double walk(struct paths *paths, const struct route *route,
             way.t += take_turn(&instance_of(group, way.who)->busy, way.t,
                                way.bytes, group->profile->read_bandwidth);
         const uint64_t at = place_in(paths, group, way.address);
-        if (asked_hit(paths, group, way.who, (struct asked){at, asked, &more}))
+        if (level_hit(paths, route, *level, way.who, at, &more))
             return path->latency[*level].cycles[found] + more + (way.t - began);
-        asked = group->profile->shape.sector;
-        way.bytes = (double)asked;
+        way.bytes = (double)group->shape.sector;
     }
     if (!across)
         way.t += cross(paths, way.who, way.t, way.bytes, false);
@@ -594,14 +607,9 @@ SELDOM static double load_from_beyond(const struct paths *paths,
 {
     const struct route *const route = &paths->routes[load->path];
     const struct profile_path *const path = route->path;
-    uint64_t asked =
-        route->levels > 0 ? route->level[0]->profile->shape.sector : 1;
-    for (size_t i = 1; i < route->levels; i++) {
-        if (asked_hit(paths, route->level[i], load->who,
-                      (struct asked){load->address, asked, NULL}))
+    for (size_t i = 1; i < route->levels; i++)
+        if (level_hit(paths, route, i, load->who, load->address, NULL))
             return path->latency[i].cycles[found];
-        asked = route->level[i]->profile->shape.sector;
-    }
     return path->memory.cycles[found];
 }
 
