@@ -85,6 +85,28 @@ START_TEST(misses_are_told_of_a_small_l2)
 }
 END_TEST
 
+/* Of an L2 whose slices lie 64 KiB apart half as many lines as it holds, one
+ * after the other, ask too much of one slice. */
+START_TEST(lines_that_lie_together_may_be_of_one_slice)
+{
+    json_t *const findings = truth_findings_of(
+        gpu_made("sms=2 caches/l2={'line': 256, 'sector': 256, 'sets': 80, "
+                 "'ways': 11, 'policy': 'random', 'set_bits': "
+                 "[[8,13,14,15,16,19],[9,11,13,14,15,18],[10,11,17,18,19,20]], "
+                 "'slices': {'modulo': 5, 'from_bit': 16, 'bits': "
+                 "[[9,14,16,20]]}} paths/global={'l2': 329, 'memory': 741}"),
+        "latency");
+    double cycles = 0, size = 0;
+    ck_assert(truth_number(findings, "l2.latency", &cycles));
+    ck_assert_double_eq_tol(cycles, 329, 2);
+    ck_assert(truth_number(findings, "memory.latency", &cycles));
+    ck_assert_double_eq_tol(cycles, 741, 4);
+    if (truth_number(findings, "l2.size", &size))
+        ck_assert_double_eq_tol(size, 80 * 11 * 256, 0.035 * 80 * 11 * 256);
+    json_decref(findings);
+}
+END_TEST
+
 /* L1 is larger than all constants that a module may have. */
 START_TEST(a_cache_of_constants_need_not_be_as_large_as_l1)
 {
@@ -249,6 +271,7 @@ Suite *suite_truth_odd(void)
     tcase_add_loop_test(t, what_a_gpu_lacks_costs_what_needs_it_alone, 0, 2);
     tcase_add_loop_test(slow, what_a_gpu_lacks_costs_what_needs_it_alone, 2,
                         COUNT_OF(lacking));
+    tcase_add_test(t, lines_that_lie_together_may_be_of_one_slice);
     tcase_add_loop_test(t, as_many_copies_as_warps_are_a_bound, 0,
                         COUNT_OF(warps_asked));
     tcase_add_loop_test(t, noise_makes_no_tlb_and_no_window, 0, 1);

@@ -287,6 +287,9 @@ static struct cost disturbance_of(const struct lapped *l, const char *doubt)
                          .experiment = l->experiment};
 }
 
+/* A window of random lines, below which L2's are not in random order. */
+static const uint64_t least_of_l2 = 16 << 10;
+
 /* As much of it may be lines that were not there: loads that cost what a miss
  * does, to what averages differ by. */
 static double misses_add(const struct lapped *l, double hit, double miss)
@@ -299,12 +302,65 @@ static double misses_add(const struct lapped *l, double hit, double miss)
     return more / fmax(1, (double)l->count);
 }
 
+/* The share of loads that cost more than hits do. */
+static double share_dear(struct lab *lab, const struct lapped *l,
+                         const struct fact_bracket *facts)
+{
+    const double limit =
+        hits_limit(facts->hit, facts->miss) + fact_trace(lab)->cycles;
+    size_t dear = 0;
+    for (size_t i = 0; i < l->count; i++)
+        dear += l->cycles[i] > limit;
+    return (double)dear / fmax(1, (double)l->count);
+}
+
+/* So few dear loads change a mean by less than runs and single loads may differ
+ * (runs_agree), as a miss of L2 costs at most some three hits. */
+static const double dear_few = 0.004;
+
+/* So often the lines are halved: an eighth of half a cache overfills one slice
+ * of sixteen at most. */
+enum { HALVED_MOST = 3 };
+
+/* As one lap shows it. */
+static double share_dear_in(struct lab *lab, const struct fact_bracket *l2,
+                            uint64_t bytes)
+{
+    struct lapped l = {.text = warm_lines(lab, bytes),
+                       .below = l2->hit + waits_no_longer,
+                       .early = INFINITY};
+    add_lap(lab, &l);
+    return share_dear(lab, &l, l2);
+}
+
+/* Of how many bytes warm lines are taken, at most.  An index may deal what lies
+ * together to few sets or to one slice, of which half of what L2 holds may ask
+ * too much: where of fewer bytes at most half as many loads are dear those are
+ * taken; what disturbs loads strikes all alike. */
+static uint64_t bytes_of_warm(struct lab *lab, const struct fact_bracket *l2,
+                              uint64_t half)
+{
+    double dear = share_dear_in(lab, l2, half);
+    uint64_t bytes = half;
+    for (int i = 1; lab_ok(lab) && i <= HALVED_MOST && dear > dear_few &&
+                    half >> i >= least_of_l2;
+         i++) {
+        const double left = share_dear_in(lab, l2, half >> i);
+        if (2 * left > dear)
+            continue;
+        bytes = half >> i;
+        dear = left;
+    }
+    return bytes;
+}
+
 /* What laps of warm lines show. */
 static struct cost l2_hits(struct lab *lab, const struct fact_bracket *facts,
                            struct cost *disturbance)
 {
-    const uint64_t half =
-        (facts->near_fits > 0 ? facts->near_fits : facts->fits) / 2;
+    const uint64_t half = bytes_of_warm(
+        lab, facts,
+        (facts->near_fits > 0 ? facts->near_fits : facts->fits) / 2);
     const struct lapped l =
         lap_of(lab, INFINITY, 0, facts->hit, warm_lines(lab, half));
     const struct cost runs = lab_chase_mean(

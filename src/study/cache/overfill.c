@@ -90,6 +90,9 @@ struct flood {
 };
 enum { WHOLE = -1 };
 
+/* What looks change of a size, and lines that were there before, at most. */
+static const double held_give = 0.002;
+
 /* ---- one experiment ---------------------------------------------------- */
 
 /* Loads of an experiment: members of a pool, both in lines. */
@@ -212,24 +215,45 @@ static struct occupancy ask_dose(struct flood *q, const struct dose *d)
     return count_lines(q, d, probe_dose(q, d));
 }
 
-/* A quarter of what the cache holds is there: what costs more is late. */
-static void learn_late(struct flood *q)
+/* The share of looks that cost as much as misses, of so many lines that lie
+ * together. */
+static double share_late(struct flood *q, uint64_t lines)
 {
-    q->late = 0;
-    const uint64_t few = u64_max(q->lines / 4, looks_each(q) * sharers(q));
-    struct dose d = {.pool = 2, .members = few, .looks = LOOKS_FEW};
+    struct dose d = {.pool = 2, .members = lines, .looks = LOOKS_FEW};
     while (d.pool < d.members)
         d.pool *= 2;
     const struct samples *const s = probe_dose(q, &d);
     if (!lab_ok(q->lab))
-        return;
+        return 0;
     const struct occupancy_looks l = looks_of(q, &d, s);
     double seen = 0, there = 0;
     for (size_t i = 0; i < OCCUPANCY_QUARTERS; i++) {
         seen += l.seen[i];
         there += l.there[i];
     }
-    q->late = fmax(0, 1 - there / seen);
+    return fmax(0, 1 - there / seen);
+}
+
+/*
+ * A quarter of what the cache holds is there: what costs more is late.  Unless
+ * its index deals what lies together to few sets or to one slice, of which so
+ * many lines ask too much: then of half as many fewer are dear, and of what is
+ * late the same share (to 3.3 standard errors).  What reach_of() allows for is
+ * not worth another look.
+ */
+static void learn_late(struct flood *q)
+{
+    const uint64_t least = looks_each(q) * sharers(q);
+    uint64_t lines = u64_max(q->lines / 4, least);
+    q->late = 0;
+    double late = share_late(q, lines);
+    while (lab_ok(q->lab) && late > held_give && lines / 2 >= least) {
+        const double before = late;
+        late = share_late(q, lines /= 2);
+        if (late > before - 3.3 * sqrt(before / LOOKS_FEW))
+            break;
+    }
+    q->late = late;
 }
 
 /* ---- what it holds, and its ways --------------------------------------- */
@@ -366,7 +390,7 @@ static const double held_with = 0.999;
 
 static double reach_of(const struct held *h)
 {
-    return 3.3 * h->all.error + 0.002 * h->all.lines;
+    return 3.3 * h->all.error + held_give * h->all.lines;
 }
 
 /* Rings say the same, or chance makes the difference once in a thousand. */
