@@ -302,6 +302,10 @@ static bool write_kernel(struct prober *p, const char *text, struct assembly *a,
     return good;
 }
 
+/* A program stays loaded, and those that take long are megabytes: of a device
+ * with less memory it may be what other studies need. */
+static const uint64_t roomy = 256 << 20;
+
 void prober_prepare(struct prober *p, const char *const *texts, size_t count)
 {
     if (p->device == NULL)
@@ -313,7 +317,9 @@ void prober_prepare(struct prober *p, const char *const *texts, size_t count)
     size_t ready = 0;
     for (size_t i = 0; i < count; i++)
         ready += write_kernel(p, texts[i], &a, &ptx[i], &sources[ready]);
-    a.started = a.there && pthread_create(&a.thread, NULL, assemble, &a) == 0;
+    a.started = a.there &&
+                device_told(p->info, PROPERTY_MEMORY_BYTES, 0) >= roomy &&
+                pthread_create(&a.thread, NULL, assemble, &a) == 0;
     device_prepare(p->device, sources, ready, &ignored);
     if (a.started)
         pthread_join(a.thread, NULL);
